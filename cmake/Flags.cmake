@@ -1,0 +1,28 @@
+# How everything here is compiled.
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_EXTENSIONS ON)
+set(CMAKE_CXX_STANDARD 17)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo)
+endif()
+
+add_library(winnow_flags INTERFACE)
+target_compile_definitions(winnow_flags INTERFACE _GNU_SOURCE WN_VERSION="${PROJECT_VERSION}")
+target_include_directories(winnow_flags INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+# initial-exec: thread-local access inside malloc must never call the dynamic loader, which may allocate.
+target_compile_options(winnow_flags INTERFACE
+  -Wall -Wextra $<$<COMPILE_LANGUAGE:C>:-Wshadow -Wconversion -Wmissing-prototypes -Wstrict-prototypes -Wvla>
+  $<$<COMPILE_LANGUAGE:C>:-ftls-model=initial-exec -fno-semantic-interposition -fexceptions>)
+if(WINNOW_TINY)
+  target_compile_definitions(winnow_flags INTERFACE WINNOW_TINY=1)
+endif()
+if(WINNOW_CHECKS)
+  target_compile_definitions(winnow_flags INTERFACE WINNOW_CHECKS=1)
+endif()
+if(WINNOW_SANITIZE)
+  target_compile_options(winnow_flags INTERFACE -fsanitize=${WINNOW_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(winnow_flags INTERFACE -fsanitize=${WINNOW_SANITIZE})
+endif()

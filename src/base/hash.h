@@ -1,0 +1,29 @@
+/* Mixing functions for hash tables, and the checksum of the trace. */
+#ifndef BASE_HASH_H
+#define BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A bijective mixer: every input bit reaches every output bit. Source: D. Stafford's variant 13 of MurmurHash3's finaliser. */
+static inline uint64_t hash_mix(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+static inline uint64_t hash_combine(uint64_t hash, uint64_t value) { return hash_mix(hash * 0x9e3779b97f4a7c15u + value); }
+
+/* Fowler-Noll-Vo 1a, 64 bits, for short byte strings. */
+static inline uint64_t hash_bytes(const void *bytes, size_t count) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (size_t i = 0; i < count; i++) hash = (hash ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u;
+  return hash;
+}
+
+/* CRC-32C (Castagnoli), as in RFC 3720: the checksum of `crc` continued by `count` bytes; start with 0.
+ * Uses the processor's instruction where there is one. */
+uint32_t crc32c(uint32_t crc, const void *bytes, size_t count);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,16 @@
+/* Memory for ourselves: pages from the operating system, never through malloc, so that it works inside malloc. */
+#ifndef BASE_METADATA_H
+#define BASE_METADATA_H
+
+#include <stddef.h>
+
+/* Zeroed pages, readable and writable; bytes are rounded up to pages. NULL when the system has none. */
+void *metadata_map(size_t bytes);
+void metadata_unmap(void *address, size_t bytes);
+
+/* Address space that costs nothing until it is written: zeroed on first touch. Not counted by overcommit where the
+ * system allows that. NULL when the address space is exhausted (ulimit -v). Released by metadata_unmap. */
+void *metadata_reserve(size_t bytes);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,66 @@
+/* Linux, behind a few functions. */
+#include "base/os.h"
+
+#include "base/random.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint64_t clock_ns(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- shared ---- */
+
+uint64_t os_monotonic_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
+uint64_t os_wall_ns(void) { return clock_ns(CLOCK_REALTIME); }
+size_t os_page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+unsigned os_processors(void) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set)) return 1;
+  int count = CPU_COUNT(&set);
+  return count > 0 ? (unsigned)count : 1;
+}
+
+uint32_t os_thread_id(void) { return (uint32_t)syscall(SYS_gettid); }
+
+bool os_write_all(int fd, const void *bytes, size_t count) {
+  const char *from = bytes;
+  while (count) {
+    ssize_t written = write(fd, from, count);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    from += written;
+    count -= (size_t)written;
+  }
+  return true;
+}
+
+long os_read_file(const char *path, char *buffer, size_t capacity) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -1;
+  size_t length = 0;
+  while (length + 1 < capacity) {
+    ssize_t got = read(fd, buffer + length, capacity - 1 - length);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    length += (size_t)got;
+  }
+  buffer[length] = 0;
+  close(fd);
+  return (long)length;
+}
+
+void os_random_bytes(void *buffer, size_t count) {
+  if (syscall(SYS_getrandom, buffer, count, 1 /* GRND_NONBLOCK */) == (long)count) return;
+  uint64_t state = os_monotonic_ns() ^ (uint64_t)(uintptr_t)buffer;
+  for (size_t i = 0; i < count; i++) ((unsigned char *)buffer)[i] = (unsigned char)splitmix64(&state);
+}
+/* SPDX-License-Identifier: MIT */

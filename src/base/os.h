@@ -1,0 +1,28 @@
+/* The operating system, as far as every part needs it. Nothing here allocates or takes a lock. */
+#ifndef BASE_OS_H
+#define BASE_OS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Nanoseconds of the monotonic clock, and of the wall clock since 1970. */
+uint64_t os_monotonic_ns(void);
+uint64_t os_wall_ns(void);
+
+size_t os_page_bytes(void);
+unsigned os_processors(void);
+uint32_t os_thread_id(void);
+
+/* Writes everything, through interrupted and partial writes. False on error; errno tells. */
+bool os_write_all(int fd, const void *bytes, size_t count);
+
+/* Reads at most capacity - 1 bytes of a small file, such as one in /proc, and ends them with a NUL byte.
+ * Returns the number of bytes read, or -1. */
+long os_read_file(const char *path, char *buffer, size_t capacity);
+
+/* Fills a buffer from the kernel's random source (clock and addresses if there is none). */
+void os_random_bytes(void *buffer, size_t count);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,126 @@
+/* The base: checksums, random streams, locks, errors. */
+#include "support/test.h"
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/lock.h"
+#include "base/metadata.h"
+#include "base/os.h"
+#include "base/random.h"
+#include "base/words.h"
+#include <pthread.h>
+#include <string.h>
+
+static void crc32c_gives_the_published_check_value(void **state) {
+  (void)state;
+  assert_int_equal(crc32c(0, "123456789", 9), 0xe3069283); /* RFC 3720, B.4 gives more */
+  unsigned char zeros[32] = {0};
+  assert_int_equal(crc32c(0, zeros, sizeof zeros), 0x8a9136aa);
+}
+
+static void crc32c_can_be_continued_at_any_byte(void **state) {
+  (void)state;
+  const char text[] = "a text that is cut at every place";
+  uint32_t whole = crc32c(0, text, sizeof text);
+  for (size_t cut = 0; cut <= sizeof text; cut++)
+    assert_int_equal(crc32c(crc32c(0, text, cut), text + cut, sizeof text - cut), whole);
+}
+
+static void random_streams_differ_in_each_of_their_three_numbers(void **state) {
+  (void)state;
+  struct random a, b;
+  random_seed(&a, 1, 2, 3);
+  random_seed(&b, 1, 2, 3);
+  assert_int_equal(random_bits(&a), random_bits(&b));
+  uint64_t first = random_bits(&a);
+  const uint64_t others[][3] = {{2, 2, 3}, {1, 3, 3}, {1, 2, 4}, {3, 2, 1}, {2, 1, 3}};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    random_seed(&b, others[i][0], others[i][1], others[i][2]);
+    random_bits(&b);
+    assert_int_not_equal(random_bits(&b), first);
+  }
+}
+
+static void random_unit_stays_above_zero_and_at_most_one(void **state) {
+  (void)state;
+  struct random random;
+  random_seed(&random, 7, 0, 0);
+  double sum = 0;
+  for (int i = 0; i < 1000000; i++) {
+    double u = random_unit(&random);
+    assert_true(u > 0 && u <= 1);
+    sum += u;
+  }
+  assert_true(sum > 498000 && sum < 502000);
+}
+
+static void malloc_words_counts_a_header_and_rounds_up(void **state) {
+  (void)state;
+  assert_int_equal(malloc_words(0), 1);
+  assert_int_equal(malloc_words(1), 2);
+  assert_int_equal(malloc_words(8), 2);
+  assert_int_equal(malloc_words(9), 3);
+}
+
+static struct lock shared_lock;
+static long shared_count;
+
+static void *count_up(void *argument) {
+  (void)argument;
+  for (int i = 0; i < 100000; i++) {
+    lock_acquire(&shared_lock, LOCK_RANK_RUNS);
+    shared_count++;
+    lock_release(&shared_lock, LOCK_RANK_RUNS);
+  }
+  return NULL;
+}
+
+static void lock_lets_one_thread_in_at_a_time(void **state) {
+  (void)state;
+  pthread_t threads[4];
+  for (int i = 0; i < 4; i++) assert_int_equal(pthread_create(&threads[i], NULL, count_up, NULL), 0);
+  for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+  assert_int_equal(shared_count, 400000);
+}
+
+static void lock_knows_which_ranks_its_thread_holds(void **state) {
+  (void)state;
+  struct lock lock = {0};
+  assert_false(lock_rank_held(LOCK_RANK_RUNS));
+  assert_true(lock_try(&lock, LOCK_RANK_RUNS));
+  assert_true(lock_rank_held(LOCK_RANK_RUNS));
+  assert_false(lock_try(&lock, LOCK_RANK_RUNS));
+  lock_release(&lock, LOCK_RANK_RUNS);
+  assert_false(lock_rank_held(LOCK_RANK_RUNS));
+}
+
+static void last_error_keeps_the_message_of_this_thread(void **state) {
+  (void)state;
+  assert_int_equal(error_set(WN_EIO, "cannot read %s", "x"), WN_EIO);
+  assert_string_equal(wn_last_error(), "cannot read x");
+  assert_string_equal(wn_status_text(WN_EIO), "input or output failed");
+}
+
+static void metadata_is_zeroed_and_a_reservation_costs_nothing(void **state) {
+  (void)state;
+  char *page = metadata_map(1);
+  assert_non_null(page);
+  assert_int_equal(page[0], 0);
+  metadata_unmap(page, 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(crc32c_gives_the_published_check_value),
+      cmocka_unit_test(crc32c_can_be_continued_at_any_byte),
+      cmocka_unit_test(random_streams_differ_in_each_of_their_three_numbers),
+      cmocka_unit_test(random_unit_stays_above_zero_and_at_most_one),
+      cmocka_unit_test(malloc_words_counts_a_header_and_rounds_up),
+      cmocka_unit_test(lock_lets_one_thread_in_at_a_time),
+      cmocka_unit_test(lock_knows_which_ranks_its_thread_holds),
+      cmocka_unit_test(last_error_keeps_the_message_of_this_thread),
+      cmocka_unit_test(metadata_is_zeroed_and_a_reservation_costs_nothing),
+  };
+  return RUN_TESTS(tests);
+}
+/* SPDX-License-Identifier: MIT */
