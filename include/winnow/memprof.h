@@ -1,0 +1,146 @@
+/* Statistical memory profiling: callbacks for a random sample of a heap's blocks, from birth to death.
+ *
+ *   static void *born(wn_domain *d, const wn_allocation *a, void *context) { return new_record(context, a); }
+ *   static void died(wn_domain *d, void *metadata, void *context) { end_record(context, metadata); }
+ *
+ *   wn_memprof_options options = WN_MEMPROF_DEFAULTS;
+ *   wn_tracker tracker = {.alloc_minor = born, .alloc_major = born, .dealloc_minor = died, .dealloc_major = died};
+ *   wn_profile *profile;
+ *   if (wn_memprof_start(domain, &options, &tracker, &profile)) puts(wn_last_error());
+ *   run(domain);
+ *   wn_memprof_stop(domain);
+ *   wn_memprof_discard(profile);
+ *
+ * Each allocated word, header included, is sampled with the profile's rate, independently; a block with at least one
+ * sampled word is tracked. A profile is sampling, then stopped (tracked blocks are still followed), then discarded.
+ * Callbacks of one thread never nest, and what a callback allocates is not sampled. Two callbacks for the same block
+ * never run at once; callbacks for different blocks may, on different threads. No function here collects, except
+ * through the callbacks that it runs. */
+#ifndef WINNOW_MEMPROF_H
+#  define WINNOW_MEMPROF_H
+
+#  include <stdbool.h>
+#  include <stddef.h>
+#  include <stdint.h>
+#  include <winnow/callstack.h>
+#  include <winnow/domain.h>
+#  include <winnow/status.h>
+
+#  ifdef __cplusplus
+extern "C" {
+#  endif
+
+typedef enum wn_alloc_source {
+  WN_SOURCE_NORMAL,  /* the program allocated it */
+  WN_SOURCE_MARSHAL, /* rebuilt from a marshalled value */
+  WN_SOURCE_CUSTOM   /* memory outside the heap that a custom block stands for */
+} wn_alloc_source;
+
+/* One sampled block, valid during the callback that gets it. */
+typedef struct wn_allocation {
+  size_t n_samples; /* how many of its words were sampled: at least 1 */
+  size_t size;      /* words, without the header */
+  wn_alloc_source source;
+  const wn_callstack *callstack; /* of the allocation, innermost frame first; valid as long as the heap */
+  size_t bytes;                  /* what was asked for, where the heap knows it; else 8 * size */
+  size_t
+      trials; /* words that could be sampled, header included where there is one: the block was tracked with
+                  * probability 1 - (1 - rate)^trials, so an estimate weights it by the inverse of that */
+} wn_allocation;
+
+/* What a profile calls. Each metadata pointer that a callback returns goes back to exactly one later callback: promote,
+ * resize, dealloc_minor, dealloc_major, or else drop. A NULL member behaves as the null tracker's: a block whose alloc,
+ * or promote, is NULL is no longer tracked. */
+typedef struct wn_tracker {
+  /* A sampled block was born; returns its metadata, or NULL to stop tracking it. Runs on the allocating thread. */
+  void *(*alloc_minor)(wn_domain *domain, const wn_allocation *allocation, void *context);
+  void *(*alloc_major)(wn_domain *domain, const wn_allocation *allocation, void *context);
+  /* The block moved to the major heap: takes the minor metadata, returns the major one, or NULL to stop. */
+  void *(*promote)(wn_domain *domain, void *minor, void *context);
+  /* The block died. These and promote run on any thread of the domain that owns the block. */
+  void (*dealloc_minor)(wn_domain *domain, void *minor, void *context);
+  void (*dealloc_major)(wn_domain *domain, void *major, void *context);
+  /* Optional: metadata that no other callback will see. Runs on any thread, inside discard and close too, and must not
+   * call the profile's functions. */
+  void (*drop)(void *metadata, void *context);
+  void *context;
+  /* Optional: the block changed its size and stays the same block (malloc heap only); takes the metadata, returns the
+   * new one, or NULL to stop. Where it is NULL the metadata stays. */
+  void *(*resize)(wn_domain *domain, void *major, const wn_allocation *allocation, void *context);
+  /* Optional, the last call of a profile: it is discarded, no callback is running on any thread and none will begin, so
+   * that `context` can be freed. Runs inside the discard, or on the thread whose callback was the last to end. */
+  void (*release)(void *context);
+} wn_tracker;
+
+typedef struct wn_memprof_options {
+  double sampling_rate;  /* per word, from 0 to 1; 0 samples nothing */
+  size_t callstack_size; /* most frames of a callstack; 0 gives empty ones */
+  uint64_t seed;         /* the same seed, program and order of threads give the same samples */
+} wn_memprof_options;
+
+/* An initialiser. */
+#  define WN_MEMPROF_DEFAULTS \
+    { 1e-4, SIZE_MAX, 0 }
+
+/* A profile. The handle is a plain value that any thread may use; after discard it only gives WN_ESTATE. */
+typedef struct wn_profile wn_profile;
+
+/* How many sampled blocks are where. Whenever no callback is running:
+ *   allocs_minor            = promotes + dealloc_minor + live_minor + dropped_minor
+ *   promotes + allocs_major = dealloc_major + live_major + dropped_major
+ * A block counts from its birth, even if its first callback is still due. */
+typedef struct wn_memprof_count {
+  uint64_t allocs_minor, allocs_major;
+  uint64_t promotes;
+  uint64_t dealloc_minor, dealloc_major;
+  uint64_t live_minor, live_major;
+  uint64_t dropped_minor, dropped_major; /* no longer tracked, though not known dead */
+  uint64_t lost;                         /* sampled, but there was no memory to track them */
+} wn_memprof_count;
+
+/* Starts a profile on the domain's threads, present and future, and on the domains that it spawns later.
+ * `options` and `tracker` are copied. WN_EINVAL: a NULL argument, or a rate that is not from 0 to 1. WN_ESTATE: the
+ * domain's profile is sampling already. WN_ENOMEM. A failed start changes nothing. Legal in a callback; a thread of the domain. */
+WN_API wn_status wn_memprof_start(wn_domain *domain, const wn_memprof_options *options,
+                                  const wn_tracker *tracker, wn_profile **profile);
+
+/* Ends the sampling of the domain's profile in every thread and domain that shares it; tracked blocks are followed on.
+ * Runs the calling thread's due callbacks first (not if called inside one). When it has returned no alloc callback
+ * begins; those due on other threads are dropped. WN_ESTATE: nothing is sampling. WN_EBUSY: a callback raised, take the
+ * exception first; the profile is still sampling. */
+WN_API wn_status wn_memprof_stop(wn_domain *domain);
+
+/* Forgets the profile: no callback begins after it, and one that runs meanwhile on another thread has its result
+ * dropped. WN_ESTATE while it is sampling, or a second time. Any thread; legal in a callback. */
+WN_API wn_status wn_memprof_discard(wn_profile *profile);
+
+/* True if allocations of this domain are being sampled. */
+WN_API bool wn_memprof_is_sampling(wn_domain *domain);
+
+/* The domain takes part in a profile that another one started. WN_EINVAL: a profile of another heap. WN_ESTATE: the
+ * domain is sampling already, or the profile is not. */
+WN_API wn_status wn_memprof_join(wn_domain *domain, wn_profile *profile);
+
+/* The domain takes part no more: its tracked blocks are followed on. The profile stops when its last domain leaves or
+ * ends. WN_ESTATE: nothing is sampling. */
+WN_API wn_status wn_memprof_leave(wn_domain *domain);
+
+/* Runs this thread's and its domain's due callbacks now. Does nothing in a callback. WN_EBUSY: a callback raised; the
+ * rest are still due. */
+WN_API wn_status wn_memprof_drain(wn_domain *domain);
+
+/* Reads the counts; all zero for a discarded profile that is gone. Any thread. */
+WN_API void wn_memprof_counts(const wn_profile *profile, wn_memprof_count *count);
+
+/* Inside a callback: leave it with an exception. The callback must still return; its block is tracked no more, and the
+ * heap's raise hook gets the exception at the safepoint. */
+WN_API void wn_raise(wn_domain *domain, wn_ref exception);
+
+/* Where no raise hook is set: the pending exception, which is then no longer pending, or a null handle. */
+WN_API wn_ref wn_take_exception(wn_domain *domain);
+
+#  ifdef __cplusplus
+}
+#  endif
+#endif
+/* SPDX-License-Identifier: MIT */

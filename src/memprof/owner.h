@@ -1,0 +1,32 @@
+/* An owner of tracked blocks: a domain of a collected heap, or the whole malloc heap. */
+#ifndef MEMPROF_OWNER_H
+#  define MEMPROF_OWNER_H
+
+#  include <stdatomic.h>
+#  include <stdint.h>
+
+struct memprof;
+struct memprof_entry;
+
+/* A first-in first-out list of entries through one of their links. */
+struct entry_list {
+  struct memprof_entry *first, *last;
+};
+
+/* Provided by the host, zeroed, at a fixed address until memprof_owner_end. Hosts read `host` and nothing else. */
+struct memprof_owner {
+  /* Set by memprof_owner_create; constant afterwards. */
+  struct memprof *engine;
+  void *host;
+  /* The handle of the profile that this owner takes part in, or of one that ended; 0 for none. Written by the owner's
+   * threads by compare and exchange; pairs with owner_profile. */
+  _Atomic(uint64_t) profile;
+  /* The rest is used by whoever has the owner to itself: its running thread, or the collection that stopped it. All of
+   * it stays empty in a parallel host. */
+  struct entry_list young, old; /* tracked blocks, through `next` */
+  struct entry_list due;        /* promote and dealloc callbacks to run, through `due_next` */
+  uint64_t discards_seen;       /* of engine->discards, when the lists were last cleaned */
+};
+
+#endif
+/* SPDX-License-Identifier: MIT */
