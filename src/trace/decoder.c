@@ -1,0 +1,256 @@
+/* Records from the bytes of one chunk: the reading side of events.def. */
+#include "trace/decoder.h"
+
+#include "base/words.h"
+#include <stdlib.h>
+
+/* ---- local numbers ---- */
+
+static bool grow(void **items, uint32_t *capacity, uint32_t count, size_t size) {
+  if (count < *capacity) return true;
+  uint32_t wanted = *capacity ? 2 * *capacity : 64;
+  void *grown = realloc(*items, wanted * size);
+  if (!grown) return false;
+  *items = grown;
+  *capacity = wanted;
+  return true;
+}
+
+static bool add_number(struct local_numbers *numbers, uint32_t number) {
+  void *items = numbers->numbers;
+  if (!grow(&items, &numbers->capacity, numbers->count, sizeof *numbers->numbers)) return false;
+  numbers->numbers = items;
+  numbers->numbers[numbers->count++] = number;
+  return true;
+}
+
+static uint32_t get_local(struct source *source, const struct local_numbers *numbers) {
+  uint64_t local = get_varint(source);
+  if (local < numbers->count) return numbers->numbers[local];
+  source->bad = true;
+  return 0;
+}
+
+/* ---- codings ---- */
+
+static uint64_t get_unsigned(struct decoder *decoder) { return get_varint(&decoder->source); }
+static uint8_t get_small(struct decoder *decoder) { return (uint8_t)get_byte(&decoder->source); }
+
+static uint32_t get_u32(struct source *source) {
+  uint64_t value = get_varint(source);
+  if (value > UINT32_MAX) source->bad = true;
+  return (uint32_t)value;
+}
+
+static int32_t get_signed(struct decoder *decoder) {
+  int64_t value = (int64_t)unzigzag(get_varint(&decoder->source));
+  if (value < INT32_MIN || value > INT32_MAX) decoder->source.bad = true;
+  return (int32_t)value;
+}
+
+static uint64_t get_time(struct decoder *decoder) {
+  return decoder->time += unzigzag(get_varint(&decoder->source));
+}
+
+static uint64_t get_block(struct decoder *decoder) {
+  return decoder->block += unzigzag(get_varint(&decoder->source));
+}
+
+static uint64_t get_known_block(struct decoder *decoder) {
+  return decoder->block - unzigzag(get_varint(&decoder->source));
+}
+
+static struct trace_text get_text(struct decoder *decoder) {
+  uint64_t length = get_varint(&decoder->source);
+  const unsigned char *bytes = get_bytes(&decoder->source, length);
+  return bytes ? (struct trace_text){.bytes = (const char *)bytes, .length = (uint32_t)length}
+               : (struct trace_text){.bytes = ""};
+}
+
+static double get_real(struct decoder *decoder) {
+  double value = 0;
+  const unsigned char *bytes = get_bytes(&decoder->source, sizeof value);
+  if (bytes) memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+/* ---- one function for each event record ---- */
+
+#define get_stack(decoder)          get_local(&decoder->source, &decoder->nodes)
+#define get_module(decoder)         get_local(&decoder->source, &decoder->modules)
+#define get_words(decoder)          (unzigzag(get_varint(&decoder->source)) + malloc_words(event->size))
+#define get_usual_words(decoder)    malloc_words(event->size)
+#define get_one(decoder)            1
+#define get_yes(decoder)            true
+#define TRACE_FIELD(coding, member) event->member = get_##coding(decoder);
+#define TRACE_EVENT(NAME, type, EVENT, number, framing, fields)                 \
+  static void get_##NAME(struct decoder *decoder, struct trace_##type *event) { \
+    *event = (struct trace_##type){.thread = decoder->thread};                  \
+    event->time_ns = get_time(decoder);                                         \
+    fields                                                                      \
+  }
+#include "trace/events.def"
+
+/* ---- definitions ---- */
+
+static enum decoder_result get_MODULE(struct decoder *decoder) {
+  struct source *source = &decoder->source;
+  struct trace_module module = {.base = get_varint(source)};
+  module.bias = module.base - get_varint(source);
+  module.size = get_varint(source);
+  module.generation = get_u32(source);
+  uint64_t build_id_bytes = get_varint(source);
+  const unsigned char *build_id = get_bytes(source, build_id_bytes);
+  module.path = get_text(decoder);
+  if (source->bad || build_id_bytes > TRACE_BUILD_ID_MAX) return DECODER_BAD;
+  module.build_id_bytes = (uint8_t)build_id_bytes;
+  if (build_id_bytes) memcpy(module.build_id, build_id, build_id_bytes);
+  uint32_t number = stack_table_module(decoder->table, &module);
+  void *offsets = decoder->last_offset;
+  if (!number ||
+      !grow(&offsets, &decoder->last_offset_capacity, decoder->modules.count, sizeof *decoder->last_offset))
+    return DECODER_NO_MEMORY;
+  decoder->last_offset = offsets;
+  decoder->last_offset[decoder->modules.count] = 0;
+  return add_number(&decoder->modules, number) ? DECODER_EVENT : DECODER_NO_MEMORY;
+}
+
+/* `module` is the chunk's number of the module of the frame before. */
+static struct trace_node get_frame(struct decoder *decoder, uint32_t parent, uint32_t *module) {
+  struct source *source = &decoder->source;
+  bool changes;
+  uint64_t step = unzigzag(get_tagged(source, &changes));
+  if (changes) *module = get_u32(source);
+  if (*module >= decoder->modules.count) {
+    source->bad = true;
+    *module = 0;
+  }
+  decoder->last_offset[*module] += step;
+  return (struct trace_node){
+      .parent = parent, .module = decoder->modules.numbers[*module], .offset = decoder->last_offset[*module]};
+}
+
+static enum decoder_result get_STACK(struct decoder *decoder) {
+  struct source *source = &decoder->source;
+  uint32_t parent = get_local(source, &decoder->nodes);
+  uint64_t count = get_varint(source);
+  uint32_t module = 0;
+  for (uint64_t i = 0; i < count && !source->bad; i++) {
+    struct trace_node node = get_frame(decoder, parent, &module);
+    if (source->bad) break;
+    parent = stack_table_node(decoder->table, node);
+    if (!parent || !add_number(&decoder->nodes, parent)) return DECODER_NO_MEMORY;
+  }
+  return source->bad ? DECODER_BAD : DECODER_EVENT;
+}
+
+static enum decoder_result get_RUN(struct decoder *decoder, struct trace_run *run) {
+  struct source *source = &decoder->source;
+  *run = (struct trace_run){.pid = get_u32(source)};
+  run->parent_pid = get_u32(source);
+  run->seed = get_varint(source);
+  run->rate = get_real(decoder);
+  run->stack_depth = get_u32(source);
+  run->word_bytes = (uint8_t)get_byte(source);
+  run->wall_ns = get_varint(source);
+  run->monotonic_ns = get_varint(source);
+  run->command = get_text(decoder);
+  run->host = get_text(decoder);
+  run->heap = get_text(decoder);
+  run->version = get_text(decoder);
+  return source->bad ? DECODER_BAD : DECODER_RUN;
+}
+
+/* ---- records ---- */
+
+/* What to do after a record: an event to deliver, or on to the next. */
+enum step { STEP_DELIVER, STEP_RUN, STEP_ON, STEP_UNKNOWN, STEP_BAD, STEP_NO_MEMORY };
+
+static enum step step_of(enum decoder_result result) {
+  return result == DECODER_EVENT ? STEP_ON : result == DECODER_NO_MEMORY ? STEP_NO_MEMORY : STEP_BAD;
+}
+
+static enum step get_record(struct decoder *decoder, unsigned number, struct trace_event *event,
+                            struct trace_run *run) {
+  switch (number) {
+#define TRACE_EVENT(NAME, type, EVENT, number, framing, fields) \
+  case TRACE_RECORD_##NAME:                                     \
+    get_##NAME(decoder, &event->type);                          \
+    event->kind = TRACE_##EVENT;                                \
+    return STEP_DELIVER;
+#include "trace/events.def"
+  case TRACE_RECORD_THREAD: decoder->thread = get_u32(&decoder->source); return STEP_ON;
+  case TRACE_RECORD_STACK: return step_of(get_STACK(decoder));
+  case TRACE_RECORD_MODULE: return step_of(get_MODULE(decoder));
+  case TRACE_RECORD_RUN: return get_RUN(decoder, run) == DECODER_RUN ? STEP_RUN : STEP_BAD;
+  default: return STEP_UNKNOWN;
+  }
+}
+
+/* A record with a length is decoded inside its own bounds, and what is left of it is skipped. */
+static enum step get_bounded(struct decoder *decoder, unsigned number, struct trace_event *event,
+                             struct trace_run *run) {
+  uint64_t length = get_varint(&decoder->source);
+  const unsigned char *body = get_bytes(&decoder->source, length);
+  if (!body) return STEP_BAD;
+  struct source rest = decoder->source;
+  decoder->source = (struct source){.at = body, .end = body + length};
+  enum step step = get_record(decoder, number, event, run);
+  if (decoder->source.bad) step = STEP_BAD;
+  if (step == STEP_UNKNOWN) {
+    decoder->unknown++;
+    step = STEP_ON;
+  }
+  decoder->source = rest;
+  return step;
+}
+
+static enum step get_any(struct decoder *decoder, struct trace_event *event, struct trace_run *run) {
+  unsigned kind = get_byte(&decoder->source);
+  if (kind >= 128) return get_bounded(decoder, kind & 127, event, run);
+  if (kind >= TRACE_RECORD_RUN) return STEP_BAD;
+  enum step step = get_record(decoder, kind, event, run);
+  return decoder->source.bad || step == STEP_UNKNOWN ? STEP_BAD : step;
+}
+
+/* ---- shared ---- */
+
+void decoder_begin(struct decoder *decoder, const unsigned char *bytes, size_t count, uint64_t base_time) {
+  decoder->source = (struct source){.at = bytes, .end = bytes + count};
+  decoder->time = base_time;
+  decoder->block = 0;
+  decoder->thread = 0;
+  decoder->nodes.count = 0;
+  decoder->modules.count = 0;
+  void *offsets = decoder->last_offset;
+  bool ready = add_number(&decoder->nodes, 0) && add_number(&decoder->modules, 0) &&
+               grow(&offsets, &decoder->last_offset_capacity, 0, sizeof *decoder->last_offset);
+  decoder->last_offset = offsets;
+  if (ready) {
+    decoder->last_offset[0] = 0;
+  } else {
+    decoder->source.bad = true;
+  }
+}
+
+enum decoder_result decoder_next(struct decoder *decoder, struct trace_event *event, struct trace_run *run) {
+  while (!decoder->source.bad) {
+    if (decoder->source.at == decoder->source.end) return DECODER_END;
+    switch (get_any(decoder, event, run)) {
+    case STEP_DELIVER: return DECODER_EVENT;
+    case STEP_RUN: return DECODER_RUN;
+    case STEP_NO_MEMORY: return DECODER_NO_MEMORY;
+    case STEP_ON: break;
+    case STEP_UNKNOWN:
+    case STEP_BAD: decoder->source.bad = true; break;
+    }
+  }
+  return DECODER_BAD;
+}
+
+void decoder_destroy(struct decoder *decoder) {
+  free(decoder->nodes.numbers);
+  free(decoder->modules.numbers);
+  free(decoder->last_offset);
+}
+/* SPDX-License-Identifier: MIT */

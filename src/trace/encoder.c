@@ -1,0 +1,160 @@
+/* Records as bytes within one chunk: the writing side of events.def. */
+#include "trace/encoder.h"
+
+#include "base/words.h"
+
+/* ---- codings ---- */
+
+static void put_unsigned(struct encoder *encoder, uint64_t value) { put_varint(&encoder->sink, value); }
+static void put_small(struct encoder *encoder, uint8_t value) { put_byte(&encoder->sink, value); }
+
+static void put_signed(struct encoder *encoder, int32_t value) {
+  put_varint(&encoder->sink, zigzag((uint64_t)(int64_t)value));
+}
+
+static void put_time(struct encoder *encoder, uint64_t time) {
+  put_varint(&encoder->sink, zigzag(time - encoder->state.time));
+  encoder->state.time = time;
+}
+
+static void put_block(struct encoder *encoder, uint64_t block) {
+  put_varint(&encoder->sink, zigzag(block - encoder->state.block));
+  encoder->state.block = block;
+}
+
+/* A block that dies or changes lies some way back and says nothing about the next one. */
+static void put_known_block(struct encoder *encoder, uint64_t block) {
+  put_varint(&encoder->sink, zigzag(encoder->state.block - block));
+}
+
+static void put_text(struct encoder *encoder, struct trace_text text) {
+  put_varint(&encoder->sink, text.length);
+  put_bytes(&encoder->sink, text.bytes, text.length);
+}
+
+static void put_real(struct encoder *encoder, double value) {
+  put_bytes(&encoder->sink, &value, sizeof value);
+}
+
+/* ---- one function for each event record ---- */
+
+#define put_stack(encoder, value)  put_varint(&encoder->sink, encoder->local)
+#define put_module(encoder, value) put_varint(&encoder->sink, encoder->local)
+#define put_words(encoder, value)  put_varint(&encoder->sink, zigzag(value - malloc_words(event->size)))
+#define put_usual_words(encoder, value)
+#define put_one(encoder, value)
+#define put_yes(encoder, value)
+#define TRACE_FIELD(coding, member) put_##coding(encoder, event->member);
+#define FIXED(encoder, number) \
+  unsigned char *body = NULL;  \
+  put_byte(&encoder->sink, number);
+#define LENGTH(encoder, number) unsigned char *body = put_record_begin(&encoder->sink, number);
+#define TRACE_EVENT(NAME, type, EVENT, number, framing, fields)                       \
+  static void put_##NAME(struct encoder *encoder, const struct trace_##type *event) { \
+    framing(encoder, number) put_time(encoder, event->time_ns);                       \
+    fields put_record_end(&encoder->sink, body);                                      \
+  }
+#include "trace/events.def"
+
+static void put_event(struct encoder *encoder, enum trace_record record, const void *event) {
+  switch (record) {
+#define TRACE_EVENT(NAME, type, EVENT, number, framing, fields) \
+  case TRACE_RECORD_##NAME:                                     \
+    put_##NAME(encoder, event);                                 \
+    break;
+#include "trace/events.def"
+  default: ASSERT(false); break;
+  }
+}
+
+/* ---- what must stand before a record ---- */
+
+static void put_thread(struct encoder *encoder, uint32_t thread) {
+  struct coding_state *state = &encoder->state;
+  if (state->thread_known && state->thread == thread) return;
+  put_byte(&encoder->sink, TRACE_RECORD_THREAD);
+  put_varint(&encoder->sink, thread);
+  state->thread = thread;
+  state->thread_known = true;
+}
+
+static void put_definitions(struct encoder *encoder, enum trace_record record, const void *event) {
+  switch (record) {
+  case TRACE_RECORD_SAMPLE:
+  case TRACE_RECORD_SAMPLE_FULL:
+  case TRACE_RECORD_GROWN:
+    encoder->local =
+        stack_encode(&encoder->stacks, &encoder->sink, ((const struct trace_sample *)event)->stack);
+    break;
+  case TRACE_RECORD_RESIZE:
+    encoder->local =
+        stack_encode(&encoder->stacks, &encoder->sink, ((const struct trace_resize *)event)->stack);
+    break;
+  case TRACE_RECORD_UNMAP:
+    encoder->local =
+        module_encode(&encoder->stacks, &encoder->sink, ((const struct trace_unmap *)event)->module);
+    break;
+  default: break;
+  }
+}
+
+/* ---- shared ---- */
+
+void encoder_begin(struct encoder *encoder, unsigned char *at, unsigned char *end, uint64_t base_time) {
+  encoder->sink = (struct sink){.at = at, .end = end};
+  encoder->state = (struct coding_state){.time = base_time};
+  stack_encoder_reset(&encoder->stacks);
+}
+
+bool encoder_put(struct encoder *encoder, enum trace_record record, const void *event) {
+  unsigned char *start = encoder->sink.at;
+  struct coding_state state = encoder->state;
+  put_definitions(encoder, record, event);
+  put_thread(encoder, ((const struct trace_at *)event)->thread);
+  put_event(encoder, record, event);
+  if (!encoder->sink.full) return true;
+  encoder->sink.full = false;
+  encoder->sink.at = start;
+  encoder->state = state;
+  return false;
+}
+
+bool encoder_put_run(struct encoder *encoder, const struct trace_run *run) {
+  unsigned char *body = put_record_begin(&encoder->sink, TRACE_RECORD_RUN);
+  put_varint(&encoder->sink, run->pid);
+  put_varint(&encoder->sink, run->parent_pid);
+  put_varint(&encoder->sink, run->seed);
+  put_real(encoder, run->rate);
+  put_varint(&encoder->sink, run->stack_depth);
+  put_byte(&encoder->sink, run->word_bytes);
+  put_varint(&encoder->sink, run->wall_ns);
+  put_varint(&encoder->sink, run->monotonic_ns);
+  put_text(encoder, run->command);
+  put_text(encoder, run->host);
+  put_text(encoder, run->heap);
+  put_text(encoder, run->version);
+  put_record_end(&encoder->sink, body);
+  return !encoder->sink.full;
+}
+
+unsigned char *put_record_begin(struct sink *sink, unsigned record) {
+  put_byte(sink, record | 128);
+  put_byte(sink, 0);
+  return sink->full ? NULL : sink->at;
+}
+
+/* One byte was kept for the length; a longer one pushes the body back. */
+void put_record_end(struct sink *sink, unsigned char *body) {
+  if (!body || sink->full) return;
+  size_t length = (size_t)(sink->at - body);
+  size_t more = length >= 1u << 21 ? 3 : length >= 1u << 14 ? 2 : length >= 128 ? 1 : 0;
+  if ((size_t)(sink->end - sink->at) < more) {
+    sink->full = true;
+    return;
+  }
+  memmove(body + more, body, length);
+  struct sink prefix = {.at = body - 1, .end = body + more};
+  put_varint(&prefix, length);
+  sink->at += more;
+}
+/* SPDX-License-Identifier: MIT */

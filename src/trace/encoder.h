@@ -1,0 +1,39 @@
+/* Records as bytes within one chunk: the coding state, and one function that codes any event.
+ *
+ * The state is what makes records short: the last time, the last block number and the current thread. A chunk begins with
+ * its base time, block 0 and no thread. A failed encode (false) leaves the sink where it was and the state unchanged, but
+ * the dictionaries spoiled: they must be reset before the next record that needs them. */
+#ifndef TRACE_ENCODER_H
+#define TRACE_ENCODER_H
+
+#include "trace/stack_encoder.h"
+
+struct coding_state {
+  uint64_t time;
+  uint64_t block;
+  uint32_t thread;
+  bool thread_known;
+};
+
+/* Zeroed memory, with stacks.source set, is an encoder. */
+struct encoder {
+  struct sink sink;
+  struct coding_state state;
+  uint32_t local; /* the chunk's number for the stack or module of the record at hand */
+  struct stack_encoder stacks;
+};
+
+/* Starts on a chunk's record bytes. */
+void encoder_begin(struct encoder *encoder, unsigned char *at, unsigned char *end, uint64_t base_time);
+
+/* Puts one event record with all it needs before it. `event` is the struct of the record's type. */
+bool encoder_put(struct encoder *encoder, enum trace_record record, const void *event);
+
+bool encoder_put_run(struct encoder *encoder, const struct trace_run *run);
+
+/* Around the body of a record with a length. NULL, which record_end accepts, when the sink is full. */
+unsigned char *put_record_begin(struct sink *sink, unsigned record);
+void put_record_end(struct sink *sink, unsigned char *body);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,54 @@
+/* Reads a trace, whatever became of it.
+ *
+ * Chunks are read one after another in the order of the file, each checked before a byte of it is believed. One that is
+ * damaged is counted and passed over; the next stands at the next multiple of the capacity, which the first good chunk
+ * tells. Events come chunk by chunk: the times of one thread can go back where its records lie in two streams.
+ *
+ * Any bytes are survived: every length is bounded, every number checked, and memory stays in proportion to the file. A
+ * trace may be read while it is being written; it then ends where it ended when it was opened. */
+#ifndef TRACE_READER_H
+#define TRACE_READER_H
+
+#include "trace/event.h"
+#include "trace/stack_table.h"
+#include <winnow/status.h>
+
+struct trace_reader;
+
+/* What is missing from what was read so far. */
+struct trace_damage {
+  uint64_t chunks_read;
+  uint64_t chunks_damaged; /* passed over, from the first byte that could not be trusted */
+  uint64_t bytes_skipped;
+  uint64_t records_unknown; /* of kinds that a newer Winnow writes */
+  uint64_t records_lost;    /* that the writer could not write */
+  uint64_t stacks_lost;     /* samples whose stack was too large to write */
+  bool complete;            /* the program's end was seen */
+  bool out_of_memory;       /* this process had too little memory to go on: the rest was not read */
+};
+
+/* Sets wn_last_error on failure. */
+wn_status trace_reader_open(const char *path, struct trace_reader **out);
+void trace_reader_close(struct trace_reader *reader);
+
+/* False at the end of the file. A text in the event is valid until the next call. */
+bool trace_reader_next(struct trace_reader *reader, struct trace_event *event);
+
+/* If the RUN record is damaged, only rate and word_bytes are known; the rest is 0 or empty. */
+const struct trace_run *trace_reader_run(const struct trace_reader *reader);
+const struct trace_damage *trace_reader_damage(const struct trace_reader *reader);
+
+/* Numbers run from 1 to these; the counts grow with next. Pointers are valid until the next call of next. */
+uint32_t trace_reader_nodes(const struct trace_reader *reader);
+uint32_t trace_reader_modules(const struct trace_reader *reader);
+struct trace_node trace_reader_node(const struct trace_reader *reader, uint32_t node);
+const struct trace_module *trace_reader_module(const struct trace_reader *reader, uint32_t module);
+
+/* How much of the file is read, from 0 to 1. */
+double trace_reader_position(const struct trace_reader *reader);
+
+/* Where the used bytes of what was read end; the file may be cut there. */
+uint64_t trace_reader_used_end(const struct trace_reader *reader);
+
+#endif
+/* SPDX-License-Identifier: MIT */

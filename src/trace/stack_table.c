@@ -1,0 +1,133 @@
+/* Stacks and modules as the reader sees them. */
+#include "trace/stack_table.h"
+
+#include "base/hash.h"
+#include <stdlib.h>
+
+enum { SLOTS_FIRST = 64, ITEMS_MOST = 1 << 30 };
+
+static uint64_t hash_node(const struct trace_node *node) {
+  return hash_combine(hash_combine(hash_mix(node->parent), node->module), node->offset);
+}
+
+static uint64_t hash_module(const struct trace_module *module) {
+  uint64_t hash = hash_combine(hash_mix(module->base), module->generation);
+  hash = hash_combine(hash, hash_bytes(module->build_id, module->build_id_bytes));
+  return hash_combine(hash, hash_bytes(module->path.bytes, module->path.length));
+}
+
+static bool same_node(const struct trace_node *a, const struct trace_node *b) {
+  return a->parent == b->parent && a->module == b->module && a->offset == b->offset;
+}
+
+static bool same_module(const struct trace_module *a, const struct trace_module *b) {
+  return a->base == b->base && a->generation == b->generation && a->build_id_bytes == b->build_id_bytes &&
+         a->path.length == b->path.length && !memcmp(a->build_id, b->build_id, a->build_id_bytes) &&
+         !memcmp(a->path.bytes, b->path.bytes, a->path.length);
+}
+
+/* ---- growing ---- */
+
+static void place(struct number_set *set, uint64_t hash, uint32_t number) {
+  uint32_t i = (uint32_t)hash & set->mask;
+  while (set->slots[i]) i = (i + 1) & set->mask;
+  set->slots[i] = number;
+}
+
+static bool resize_set(struct number_set *set, uint32_t slots) {
+  uint32_t *fresh = calloc(slots, sizeof *fresh);
+  if (!fresh) return false;
+  free(set->slots);
+  *set = (struct number_set){.slots = fresh, .mask = slots - 1};
+  return true;
+}
+
+static bool rehash_nodes(struct stack_table *table) {
+  if (!resize_set(&table->node_set, 2 * (table->node_set.mask + 1))) return false;
+  for (uint32_t i = 1; i <= table->node_count; i++) place(&table->node_set, hash_node(&table->nodes[i]), i);
+  return true;
+}
+
+static bool rehash_modules(struct stack_table *table) {
+  if (!resize_set(&table->module_set, 2 * (table->module_set.mask + 1))) return false;
+  for (uint32_t i = 1; i <= table->module_count; i++)
+    place(&table->module_set, hash_module(&table->modules[i]), i);
+  return true;
+}
+
+/* Room for one more item behind `count`; item 0 is never used. */
+static bool make_room(void **items, uint32_t *capacity, uint32_t count, size_t size) {
+  if (count + 1 < *capacity) return true;
+  if (*capacity >= ITEMS_MOST) return false;
+  uint32_t wanted = *capacity ? 2 * *capacity : SLOTS_FIRST;
+  void *grown = realloc(*items, wanted * size);
+  if (!grown) return false;
+  *items = grown;
+  *capacity = wanted;
+  return true;
+}
+
+static bool full(const struct number_set *set, uint32_t count) { return count >= set->mask / 2; }
+
+static bool room_for_node(struct stack_table *table) {
+  void *nodes = table->nodes;
+  bool room = make_room(&nodes, &table->node_capacity, table->node_count, sizeof *table->nodes);
+  table->nodes = nodes;
+  return room && (!full(&table->node_set, table->node_count) || rehash_nodes(table));
+}
+
+static bool room_for_module(struct stack_table *table) {
+  void *modules = table->modules;
+  bool room = make_room(&modules, &table->module_capacity, table->module_count, sizeof *table->modules);
+  table->modules = modules;
+  return room && (!full(&table->module_set, table->module_count) || rehash_modules(table));
+}
+
+/* ---- shared ---- */
+
+bool stack_table_create(struct stack_table *table) {
+  *table = (struct stack_table){0};
+  if (!resize_set(&table->node_set, SLOTS_FIRST) || !resize_set(&table->module_set, SLOTS_FIRST))
+    return false;
+  if (!room_for_node(table) || !room_for_module(table)) return false;
+  table->nodes[0] = (struct trace_node){0};
+  table->modules[0] = (struct trace_module){.path = {.bytes = ""}};
+  return true;
+}
+
+void stack_table_destroy(struct stack_table *table) {
+  for (uint32_t i = 1; i <= table->module_count; i++) free((void *)table->modules[i].path.bytes);
+  free(table->modules);
+  free(table->nodes);
+  free(table->node_set.slots);
+  free(table->module_set.slots);
+}
+
+uint32_t stack_table_node(struct stack_table *table, struct trace_node node) {
+  uint64_t hash = hash_node(&node);
+  const struct number_set *set = &table->node_set;
+  for (uint32_t i = (uint32_t)hash & set->mask; set->slots[i]; i = (i + 1) & set->mask)
+    if (same_node(&table->nodes[set->slots[i]], &node)) return set->slots[i];
+  if (!room_for_node(table)) return 0;
+  table->nodes[++table->node_count] = node;
+  place(&table->node_set, hash, table->node_count);
+  return table->node_count;
+}
+
+uint32_t stack_table_module(struct stack_table *table, const struct trace_module *module) {
+  uint64_t hash = hash_module(module);
+  const struct number_set *set = &table->module_set;
+  for (uint32_t i = (uint32_t)hash & set->mask; set->slots[i]; i = (i + 1) & set->mask)
+    if (same_module(&table->modules[set->slots[i]], module)) return set->slots[i];
+  if (!room_for_module(table)) return 0;
+  char *path = malloc((size_t)module->path.length + 1);
+  if (!path) return 0;
+  if (module->path.length) memcpy(path, module->path.bytes, module->path.length);
+  path[module->path.length] = 0;
+  struct trace_module *added = &table->modules[++table->module_count];
+  *added = *module;
+  added->path.bytes = path;
+  place(&table->module_set, hash, table->module_count);
+  return table->module_count;
+}
+/* SPDX-License-Identifier: MIT */

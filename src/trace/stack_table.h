@@ -1,0 +1,42 @@
+/* Stacks and modules as the reader sees them: the same node met in ten chunks is one node.
+ *
+ * Nodes and modules are numbered from 1 for the life of the table; 0 is the empty stack and no module. Memory grows with
+ * what the file defines, and each definition takes at least one byte of it, so a hostile file gets at most some dozen
+ * times its own size. */
+#ifndef TRACE_STACK_TABLE_H
+#define TRACE_STACK_TABLE_H
+
+#include "trace/event.h"
+
+struct trace_node {
+  uint32_t parent; /* the caller's node; 0: this is an outermost frame */
+  uint32_t module; /* 0: the offset is an address */
+  uint64_t offset;
+};
+
+struct number_set {
+  uint32_t *slots; /* numbers, 0 is empty */
+  uint32_t mask;
+};
+
+struct stack_table {
+  struct trace_node *nodes; /* [0] is the empty stack */
+  uint32_t node_count;      /* the greatest number */
+  uint32_t node_capacity;
+  struct trace_module *modules;
+  uint32_t module_count;
+  uint32_t module_capacity;
+  struct number_set node_set;
+  struct number_set module_set;
+};
+
+/* False when memory is exhausted. A failed table may be destroyed. */
+bool stack_table_create(struct stack_table *table);
+void stack_table_destroy(struct stack_table *table);
+
+/* The number of the node or module, found or added; 0 when memory is exhausted. The module's path is copied. */
+uint32_t stack_table_node(struct stack_table *table, struct trace_node node);
+uint32_t stack_table_module(struct stack_table *table, const struct trace_module *module);
+
+#endif
+/* SPDX-License-Identifier: MIT */

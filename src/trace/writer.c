@@ -1,0 +1,366 @@
+/* Writes a trace from inside the profiled program. */
+#include "trace/writer.h"
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/metadata.h"
+#include "base/os.h"
+#include "base/words.h"
+#include "trace/chunk.h"
+#include "trace/chunk_file.h"
+#include "trace/encoder.h"
+#include <errno.h>
+#include <sys/mman.h>
+
+enum {
+  STREAMS_MOST = 64,
+  STREAMS_LEAST = 4,
+  /* At the end of a chunk, for LOSS and END. */
+  RESERVE_BYTES = 128,
+  TEXT_MOST = 255,
+  COMMAND_MOST = CHUNK_BYTES / 4
+};
+
+struct stream {
+  /* 1 while a thread writes here; 0 pairs with the next claim, so that streams pass from thread to thread whole. */
+  _Alignas(64) _Atomic(uint32_t) busy;
+  /* The rest belongs to whoever holds `busy`. */
+  bool spoiled; /* the dictionaries do not match the chunk: only records without definitions may follow */
+  uint32_t crc;
+  unsigned char *chunk;     /* NULL until the first */
+  unsigned char *published; /* where the bytes end that the commit word covers */
+  struct encoder encoder;
+};
+
+struct trace_writer {
+  /* Set by trace_writer_open; constant afterwards. */
+  struct trace_stack_source source;
+  struct stream *streams;
+  unsigned stream_count;
+  struct chunk_header fields;
+  /* Set by a forked child. */
+  _Atomic(bool) forgotten;
+  /* Any thread. Lost and told, by reason: the difference waits for a LOSS record. */
+  _Atomic(uint64_t) lost[TRACE_LOSS_REASONS];
+  _Atomic(uint64_t) told[TRACE_LOSS_REASONS];
+  struct chunk_file file;
+};
+
+/* The stream that this thread used last, in whichever writer. A hint, so a stale one does no harm. */
+static _Thread_local unsigned favourite;
+
+/* ---- streams ---- */
+
+static struct stream *claim(struct trace_writer *writer) {
+  for (unsigned i = 0; i < writer->stream_count; i++) {
+    unsigned at = (favourite + i) % writer->stream_count;
+    struct stream *stream = &writer->streams[at];
+    uint32_t expected = 0;
+    if (!atomic_load_explicit(&stream->busy, memory_order_relaxed) &&
+        atomic_compare_exchange_strong_explicit(&stream->busy, &expected, 1, memory_order_acquire,
+                                                memory_order_relaxed)) {
+      if (i) favourite = at;
+      return stream;
+    }
+  }
+  return NULL;
+}
+
+static void release(struct stream *stream) { atomic_store_explicit(&stream->busy, 0, memory_order_release); }
+
+/* Puts the stream's chunk under the encoder from its first record byte. */
+static void begin_records(struct stream *stream, uint64_t base_time) {
+  stream->published = stream->chunk + CHUNK_HEADER_BYTES;
+  stream->spoiled = false;
+  encoder_begin(&stream->encoder, stream->published, stream->chunk + CHUNK_BYTES - RESERVE_BYTES, base_time);
+}
+
+static void unmap_chunk(unsigned char *chunk) { metadata_unmap(chunk, CHUNK_BYTES); }
+
+/* Leaves the old chunk as it is if the file cannot grow. */
+static bool next_chunk(struct trace_writer *writer, struct stream *stream, uint64_t time) {
+  struct chunk_header fields = writer->fields;
+  if (!chunk_file_take(&writer->file, &fields.sequence)) return false;
+  unsigned char *chunk = chunk_file_map(&writer->file, fields.sequence);
+  if (!chunk) return false;
+  /* A fork inside a signal handler inside this call: the chunk is the parent's. */
+  if (atomic_load_explicit(&writer->forgotten, memory_order_relaxed)) {
+    unmap_chunk(chunk);
+    return false;
+  }
+  unmap_chunk(stream->chunk);
+  stream->chunk = chunk;
+  fields.base_time = time;
+  stream->crc = chunk_begin((struct chunk_header *)stream->chunk, &fields);
+  begin_records(stream, time);
+  return true;
+}
+
+static void publish(struct stream *stream) {
+  unsigned char *end = stream->encoder.sink.at;
+  stream->crc = crc32c(stream->crc, stream->published, (size_t)(end - stream->published));
+  stream->published = end;
+  uint32_t used = (uint32_t)(end - stream->chunk) - CHUNK_HEADER_BYTES;
+  struct chunk_header *header = (struct chunk_header *)stream->chunk;
+  /* Pairs with whoever reads the file: the bytes are there before the word that covers them. */
+  atomic_store_explicit(&header->commit, commit_word(used, stream->crc), memory_order_release);
+}
+
+/* ---- losses ---- */
+
+static void lose(struct trace_writer *writer, enum trace_loss_reason reason) {
+  atomic_fetch_add_explicit(&writer->lost[reason], 1, memory_order_relaxed);
+}
+
+/* Puts a record that needs no definitions, into the reserve if need be. */
+static bool put_in_reserve(struct stream *stream, enum trace_record record, const void *event) {
+  struct encoder *encoder = &stream->encoder;
+  unsigned char *end = encoder->sink.end;
+  encoder->sink.end = stream->chunk + CHUNK_BYTES;
+  bool put = encoder_put(encoder, record, event);
+  encoder->sink.end = end;
+  if (put) publish(stream);
+  if (encoder->sink.at > end) encoder->sink.end = encoder->sink.at;
+  return put;
+}
+
+static void tell(struct trace_writer *writer, struct stream *stream, unsigned reason,
+                 const struct trace_at *at) {
+  uint64_t lost = atomic_load_explicit(&writer->lost[reason], memory_order_relaxed);
+  uint64_t told = atomic_load_explicit(&writer->told[reason], memory_order_relaxed);
+  if (lost <= told || !atomic_compare_exchange_strong_explicit(&writer->told[reason], &told, lost,
+                                                               memory_order_relaxed, memory_order_relaxed))
+    return;
+  struct trace_loss loss = {
+      .time_ns = at->time_ns, .thread = at->thread, .reason = (uint8_t)reason, .count = lost - told};
+  if (!put_in_reserve(stream, TRACE_RECORD_LOSS, &loss))
+    atomic_fetch_sub_explicit(&writer->told[reason], lost - told, memory_order_relaxed);
+}
+
+static bool untold(struct trace_writer *writer) {
+  for (unsigned i = 0; i < TRACE_LOSS_REASONS; i++)
+    if (atomic_load_explicit(&writer->lost[i], memory_order_relaxed) >
+        atomic_load_explicit(&writer->told[i], memory_order_relaxed))
+      return true;
+  return false;
+}
+
+static void tell_losses(struct trace_writer *writer, struct stream *stream, const struct trace_at *at) {
+  if (!untold(writer)) return;
+  for (unsigned i = 0; i < TRACE_LOSS_REASONS; i++) tell(writer, stream, i, at);
+}
+
+/* With no room for more, the reserve tells the losses each time that they doubled: even a program that is killed then
+ * leaves their order of magnitude. */
+static void tell_in_reserve(struct trace_writer *writer, struct stream *stream, const struct trace_at *at) {
+  uint64_t lost = atomic_load_explicit(&writer->lost[TRACE_LOSS_SPACE], memory_order_relaxed);
+  uint64_t told = atomic_load_explicit(&writer->told[TRACE_LOSS_SPACE], memory_order_relaxed);
+  if (stream->chunk && lost >= 2 * told) tell(writer, stream, TRACE_LOSS_SPACE, at);
+}
+
+/* ---- records ---- */
+
+static bool has_stack(enum trace_record record) {
+  return record == TRACE_RECORD_SAMPLE || record == TRACE_RECORD_SAMPLE_FULL ||
+         record == TRACE_RECORD_GROWN || record == TRACE_RECORD_RESIZE;
+}
+
+/* A fresh chunk is too small for the record's stack: the record goes without. */
+static bool put_without_stack(struct trace_writer *writer, struct stream *stream, enum trace_record record,
+                              const void *event) {
+  if (!has_stack(record)) return false;
+  begin_records(stream, ((const struct trace_at *)event)->time_ns);
+  union {
+    struct trace_sample sample;
+    struct trace_resize resize;
+  } bare;
+  if (record == TRACE_RECORD_RESIZE) {
+    bare.resize = *(const struct trace_resize *)event;
+    bare.resize.stack = 0;
+  } else {
+    bare.sample = *(const struct trace_sample *)event;
+    bare.sample.stack = 0;
+  }
+  lose(writer, TRACE_LOSS_STACK);
+  return encoder_put(&stream->encoder, record, &bare);
+}
+
+static bool put(struct trace_writer *writer, struct stream *stream, enum trace_record record,
+                const void *event) {
+  if (stream->chunk && !stream->spoiled) {
+    if (encoder_put(&stream->encoder, record, event)) return true;
+    stream->spoiled = true;
+  }
+  if (!next_chunk(writer, stream, ((const struct trace_at *)event)->time_ns)) return false;
+  if (encoder_put(&stream->encoder, record, event)) return true;
+  return put_without_stack(writer, stream, record, event);
+}
+
+static bool write_into(struct trace_writer *writer, struct stream *stream, enum trace_record record,
+                       const void *event) {
+  if (!put(writer, stream, record, event)) {
+    lose(writer, TRACE_LOSS_SPACE);
+    tell_in_reserve(writer, stream, event);
+    return false;
+  }
+  publish(stream);
+  tell_losses(writer, stream, event);
+  return true;
+}
+
+static bool write_event(struct trace_writer *writer, enum trace_record record, const void *event) {
+  if (atomic_load_explicit(&writer->forgotten, memory_order_relaxed)) return false;
+  struct stream *stream = claim(writer);
+  if (!stream) {
+    lose(writer, TRACE_LOSS_STREAMS);
+    return false;
+  }
+  bool written = write_into(writer, stream, record, event);
+  release(stream);
+  return written;
+}
+
+/* Tries every stream's reserve, since the first may be full while another has room. */
+static bool write_reserved(struct trace_writer *writer, enum trace_record record, const void *event) {
+  if (atomic_load_explicit(&writer->forgotten, memory_order_relaxed)) return false;
+  bool written = false;
+  for (unsigned i = 0; i < writer->stream_count && !written; i++) {
+    struct stream *stream = &writer->streams[i];
+    uint32_t expected = 0;
+    if (!atomic_compare_exchange_strong_explicit(&stream->busy, &expected, 1, memory_order_acquire,
+                                                 memory_order_relaxed))
+      continue;
+    if (stream->chunk || next_chunk(writer, stream, ((const struct trace_at *)event)->time_ns)) {
+      tell_losses(writer, stream, event);
+      written = put_in_reserve(stream, record, event);
+    }
+    release(stream);
+  }
+  return written;
+}
+
+/* ---- opening ---- */
+
+static void cut(struct trace_text *text, uint32_t most) {
+  if (text->length > most) text->length = most;
+}
+
+static bool write_run(struct trace_writer *writer, const struct trace_run *run) {
+  struct trace_run shorter = *run;
+  cut(&shorter.command, COMMAND_MOST);
+  cut(&shorter.host, TEXT_MOST);
+  cut(&shorter.heap, TEXT_MOST);
+  cut(&shorter.version, TEXT_MOST);
+  struct stream *stream = &writer->streams[0];
+  if (!next_chunk(writer, stream, 0)) return false;
+  if (!encoder_put_run(&stream->encoder, &shorter)) return false;
+  publish(stream);
+  return true;
+}
+
+/* As many streams as the address space allows. */
+static wn_status create_streams(struct trace_writer *writer) {
+  for (unsigned count = STREAMS_MOST; count >= STREAMS_LEAST; count /= 2) {
+    writer->streams = metadata_reserve(count * sizeof(struct stream));
+    writer->stream_count = count;
+    if (writer->streams) return WN_OK;
+  }
+  return error_set(WN_ENOMEM, "no memory for the trace writer");
+}
+
+static void free_streams(struct trace_writer *writer) {
+  for (unsigned i = 0; i < writer->stream_count; i++) unmap_chunk(writer->streams[i].chunk);
+  metadata_unmap(writer->streams, writer->stream_count * sizeof(struct stream));
+}
+
+/* ---- shared ---- */
+
+wn_status trace_writer_open(const struct trace_options *options, const struct trace_run *run,
+                            const struct trace_stack_source *source, struct trace_writer **out) {
+  struct trace_writer *writer = metadata_map(sizeof *writer);
+  if (!writer) return error_set(WN_ENOMEM, "no memory for the trace writer");
+  writer->source = *source;
+  writer->fields = (struct chunk_header){.word_bytes = run->word_bytes, .rate = run->rate};
+  os_random_bytes(&writer->fields.run_id, sizeof writer->fields.run_id);
+  wn_status status = create_streams(writer);
+  if (status) goto unmap_writer;
+  for (unsigned i = 0; i < writer->stream_count; i++)
+    writer->streams[i].encoder.stacks.source = &writer->source;
+  status = chunk_file_open(&writer->file, options->path, options->exclusive, options->limit_bytes);
+  if (status) goto free_streams;
+  if (!write_run(writer, run)) {
+    status = error_set(WN_EIO, "no room for a trace in %s", options->path);
+    goto close_file;
+  }
+  *out = writer;
+  return WN_OK;
+
+close_file:
+  chunk_file_close(&writer->file);
+free_streams:
+  free_streams(writer);
+unmap_writer:
+  metadata_unmap(writer, sizeof *writer);
+  return status;
+}
+
+bool trace_write_sample(struct trace_writer *writer, const struct trace_sample *sample) {
+  if (sample->grown) return write_event(writer, TRACE_RECORD_GROWN, sample);
+  bool usual = sample->words == malloc_words(sample->size) && sample->n_samples == 1 && !sample->source;
+  return write_event(writer, usual ? TRACE_RECORD_SAMPLE : TRACE_RECORD_SAMPLE_FULL, sample);
+}
+
+bool trace_write_free(struct trace_writer *writer, const struct trace_free *event) {
+  return write_event(writer, TRACE_RECORD_FREE, event);
+}
+
+bool trace_write_resize(struct trace_writer *writer, const struct trace_resize *resize) {
+  return write_event(writer, TRACE_RECORD_RESIZE, resize);
+}
+
+bool trace_write_unmap(struct trace_writer *writer, const struct trace_unmap *unmap) {
+  return write_event(writer, TRACE_RECORD_UNMAP, unmap);
+}
+
+bool trace_write_thread_name(struct trace_writer *writer, const struct trace_thread_name *name) {
+  struct trace_thread_name shorter = *name;
+  cut(&shorter.name, TEXT_MOST);
+  return write_event(writer, TRACE_RECORD_THREAD_NAME, &shorter);
+}
+
+bool trace_write_memory(struct trace_writer *writer, const struct trace_memory *memory) {
+  return write_event(writer, TRACE_RECORD_MEMORY, memory);
+}
+
+bool trace_write_loss(struct trace_writer *writer, const struct trace_loss *loss) {
+  return write_reserved(writer, TRACE_RECORD_LOSS, loss);
+}
+
+bool trace_write_end(struct trace_writer *writer, const struct trace_end *end) {
+  return write_reserved(writer, TRACE_RECORD_END, end);
+}
+
+uint64_t trace_writer_lost(const struct trace_writer *writer) {
+  uint64_t sum = 0;
+  for (unsigned i = 0; i < TRACE_LOSS_REASONS; i++)
+    if (i != TRACE_LOSS_STACK) sum += atomic_load_explicit(&writer->lost[i], memory_order_relaxed);
+  return sum;
+}
+
+void trace_writer_forget(struct trace_writer *writer) {
+  int saved = errno;
+  atomic_store_explicit(&writer->forgotten, true, memory_order_relaxed);
+  for (unsigned i = 0; i < writer->stream_count; i++)
+    if (writer->streams[i].chunk)
+      mmap(writer->streams[i].chunk, CHUNK_BYTES, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  chunk_file_close(&writer->file);
+  errno = saved;
+}
+
+void trace_writer_close(struct trace_writer *writer) {
+  chunk_file_close(&writer->file);
+  free_streams(writer);
+  metadata_unmap(writer, sizeof *writer);
+}
+/* SPDX-License-Identifier: MIT */

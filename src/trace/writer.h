@@ -1,0 +1,61 @@
+/* Writes a trace from inside the profiled program, malloc included.
+ *
+ * The writer owns up to 64 streams. A stream has a chunk of the file of its own, mapped shared, and the coding state and
+ * dictionaries that belong to that chunk. A thread that writes claims a free stream by compare-and-swap, appends its
+ * record, and lets go: so no lock stands on the path, threads need no set-up and no end, ten thousand short threads share
+ * few streams, and a signal handler that interrupts a write simply takes another stream. A thread begins to look at the
+ * stream that it used last. A write that never returns (its handler left with longjmp) leaves its stream claimed for
+ * ever: that stream is lost, the rest go on.
+ *
+ * A record's bytes, with the definitions that it needs before it, are put behind what the chunk's commit word covers, and
+ * one store of the commit word publishes them all (chunk.h). Killed at any instant, a program loses at most the record
+ * that each thread was writing. What does not fit is coded again in the stream's next chunk, which knows no definitions.
+ *
+ * A record that cannot be written is counted, and the count written as a LOSS record as soon as one fits: each chunk keeps
+ * some bytes at its end for LOSS and END alone, so that even a full disk can be told.
+ *
+ * Every function but open and close may be called from any thread at any time, from signal handlers too; none allocates,
+ * blocks or changes errno. */
+#ifndef TRACE_WRITER_H
+#define TRACE_WRITER_H
+
+#include "trace/event.h"
+#include "trace/stack_encoder.h"
+#include <winnow/status.h>
+
+struct trace_writer;
+
+struct trace_options {
+  const char *path;
+  bool exclusive;       /* the file must not exist */
+  uint64_t limit_bytes; /* the file will not grow beyond; 0: no limit */
+};
+
+/* Creates the file and everything that writing needs. The source is copied; its functions are called by writes.
+ * Sets wn_last_error on failure, and leaves no open file behind. */
+wn_status trace_writer_open(const struct trace_options *options, const struct trace_run *run,
+                            const struct trace_stack_source *source, struct trace_writer **out);
+
+/* False: the record is lost, and counted. */
+bool trace_write_sample(struct trace_writer *writer, const struct trace_sample *sample);
+bool trace_write_free(struct trace_writer *writer, const struct trace_free *event);
+bool trace_write_resize(struct trace_writer *writer, const struct trace_resize *resize);
+bool trace_write_unmap(struct trace_writer *writer, const struct trace_unmap *unmap);
+bool trace_write_thread_name(struct trace_writer *writer, const struct trace_thread_name *name);
+bool trace_write_memory(struct trace_writer *writer, const struct trace_memory *memory);
+bool trace_write_loss(struct trace_writer *writer, const struct trace_loss *loss);
+bool trace_write_end(struct trace_writer *writer, const struct trace_end *end);
+
+/* Records lost so far, over the whole run. */
+uint64_t trace_writer_lost(const struct trace_writer *writer);
+
+/* In a forked child, which shares the parent's file: closes it and turns the mapped chunks into private memory. Later
+ * writes, and one that a signal interrupted, do no harm and reach no file. */
+void trace_writer_forget(struct trace_writer *writer);
+
+/* Gives everything back; no other thread may be writing nor write again. The file keeps its unused tail until
+ * trace_finish. */
+void trace_writer_close(struct trace_writer *writer);
+
+#endif
+/* SPDX-License-Identifier: MIT */

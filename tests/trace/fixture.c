@@ -1,0 +1,195 @@
+/* A made-up program for the tests of traces. */
+#include "trace/fixture.h"
+#include "support/test.h"
+
+#include "base/hash.h"
+#include "base/words.h"
+#include <stdio.h>
+#include <unistd.h>
+
+static void source_node(void *context, uint32_t node, uint32_t *parent, uint32_t *module, uint64_t *offset) {
+  (void)context;
+  fixture_node(node, parent, module, offset);
+}
+
+static void source_module(void *context, uint32_t module, struct trace_module *out) {
+  (void)context;
+  fixture_module(module, out);
+}
+
+const struct trace_stack_source fixture_source = {.node = source_node, .module = source_module};
+
+static uint64_t any_width(struct random *random) { return random_bits(random) >> (random_bits(random) & 63); }
+
+static const char *const names[] = {"", "worker", "a thread with a long name"};
+
+static struct trace_sample any_sample(struct random *random, struct trace_at at, uint64_t *block,
+                                      uint32_t nodes) {
+  struct trace_sample sample = {.time_ns = at.time_ns, .thread = at.thread, .n_samples = 1};
+  *block += random_bits(random) % 4 ? 1 : 2;
+  sample.block = *block;
+  sample.size = any_width(random) >> 16;
+  sample.words = malloc_words(sample.size);
+  sample.stack = (uint32_t)(random_bits(random) % nodes);
+  unsigned unusual = (unsigned)(random_bits(random) % 32);
+  if (unusual & 16) sample.n_samples = any_width(random);
+  if (unusual == 1) sample.words = any_width(random);
+  if (unusual == 2) sample.source = TRACE_SOURCE_MARSHAL;
+  sample.grown = unusual == 3;
+  if (sample.grown) sample.previous_size = any_width(random);
+  return sample;
+}
+
+static bool same_module(const struct trace_module *read, uint32_t written) {
+  struct trace_module module = {0};
+  if (written) fixture_module(written, &module);
+  return read->base == module.base && read->bias == module.bias && read->size == module.size &&
+         read->generation == module.generation && read->build_id_bytes == module.build_id_bytes &&
+         !memcmp(read->build_id, module.build_id, sizeof module.build_id) &&
+         read->path.length == module.path.length &&
+         !memcmp(read->path.bytes, written ? module.path.bytes : "", module.path.length + 1);
+}
+
+/* ---- shared ---- */
+
+void fixture_node(uint32_t node, uint32_t *parent, uint32_t *module, uint64_t *offset) {
+  *parent = (node - 1) / 3;
+  *module = (uint32_t)(hash_mix(node) % (FIXTURE_MODULES + 1));
+  *offset = *module ? hash_mix(node) >> 44 : hash_mix(node); /* a megabyte of code in each */
+}
+
+void fixture_module(uint32_t module, struct trace_module *out) {
+  static const char *const paths[] = {"/usr/bin/program", "/usr/lib/libc.so.6", ""};
+  *out = (struct trace_module){.base = 0x7f0000000000u + module * 0x200000u, .size = 0x100000u * module};
+  out->bias = out->base - (module % 2 ? 0x400000u : 0);
+  out->generation = module % 4;
+  out->build_id_bytes = (uint8_t)(module % 3 ? 20 : module % 2 ? 32 : 0);
+  memset(out->build_id, (int)(17 * module), out->build_id_bytes);
+  out->path = trace_text_of(paths[module % 3]);
+}
+
+struct trace_run fixture_run(void) {
+  static const char command[] = "program\0--option\0an argument";
+  return (struct trace_run){.command = {.bytes = command, .length = sizeof command},
+                            .host = trace_text_of("host.example"),
+                            .heap = trace_text_of("malloc"),
+                            .version = trace_text_of("0.1.0"),
+                            .pid = 4242,
+                            .parent_pid = 4241,
+                            .seed = 0x123456789abcdef0u,
+                            .rate = 1e-4,
+                            .stack_depth = 128,
+                            .word_bytes = 8,
+                            .wall_ns = 1700000000123456789u,
+                            .monotonic_ns = 987654321};
+}
+
+const char *fixture_path(void) {
+  static char path[64];
+  snprintf(path, sizeof path, "test_%d.trace", (int)getpid());
+  return path;
+}
+
+struct trace_writer *fixture_open(const char *path, uint64_t limit_bytes) {
+  struct trace_options options = {.path = path, .limit_bytes = limit_bytes};
+  struct trace_run run = fixture_run();
+  struct trace_writer *writer = NULL;
+  if (trace_writer_open(&options, &run, &fixture_source, &writer)) fail_msg("%s", wn_last_error());
+  return writer;
+}
+
+struct trace_event fixture_event(struct random *random, uint32_t thread, uint64_t time, uint64_t *block,
+                                 uint32_t nodes) {
+  struct trace_event event = {.kind = TRACE_SAMPLE};
+  struct trace_at at = {.time_ns = time, .thread = thread};
+  event.at = at;
+  uint64_t back = any_width(random) % (*block + 1);
+  switch (random_bits(random) % 40) {
+  case 0:
+    event.kind = TRACE_UNMAP;
+    event.unmap.module = (uint32_t)(random_bits(random) % (FIXTURE_MODULES + 1));
+    break;
+  case 1:
+    event.kind = TRACE_THREAD_NAME;
+    event.thread_name.name = trace_text_of(names[random_bits(random) % 3]);
+    break;
+  case 2:
+    event.kind = TRACE_MEMORY;
+    event.memory.rss_bytes = any_width(random);
+    event.memory.heap_bytes = any_width(random);
+    break;
+  case 3:
+    event.kind = TRACE_LOSS;
+    event.loss.count = any_width(random) >> 20;
+    event.loss.reason = TRACE_LOSS_CALLER;
+    break;
+  case 4:
+    event.kind = TRACE_RESIZE;
+    event.resize.block = *block - back;
+    event.resize.size = any_width(random);
+    event.resize.words = any_width(random);
+    event.resize.stack = (uint32_t)(random_bits(random) % nodes);
+    break;
+  default:
+    event.kind = random_bits(random) % 2 ? TRACE_SAMPLE : TRACE_FREE;
+    if (event.kind == TRACE_SAMPLE) event.sample = any_sample(random, at, block, nodes);
+    if (event.kind == TRACE_FREE) event.free.block = *block - back;
+  }
+  return event;
+}
+
+bool fixture_write(struct trace_writer *writer, const struct trace_event *event) {
+  switch (event->kind) {
+  case TRACE_SAMPLE: return trace_write_sample(writer, &event->sample);
+  case TRACE_FREE: return trace_write_free(writer, &event->free);
+  case TRACE_RESIZE: return trace_write_resize(writer, &event->resize);
+  case TRACE_UNMAP: return trace_write_unmap(writer, &event->unmap);
+  case TRACE_THREAD_NAME: return trace_write_thread_name(writer, &event->thread_name);
+  case TRACE_MEMORY: return trace_write_memory(writer, &event->memory);
+  case TRACE_LOSS: return trace_write_loss(writer, &event->loss);
+  case TRACE_END: return trace_write_end(writer, &event->end);
+  }
+  return false;
+}
+
+bool fixture_same_stack(struct trace_reader *reader, uint32_t read, uint32_t written) {
+  while (read && written) {
+    uint32_t module;
+    uint64_t offset;
+    fixture_node(written, &written, &module, &offset);
+    struct trace_node node = trace_reader_node(reader, read);
+    if (node.offset != offset || !same_module(trace_reader_module(reader, node.module), module)) return false;
+    read = node.parent;
+  }
+  return read == written;
+}
+
+bool fixture_same(struct trace_reader *reader, const struct trace_event *read,
+                  const struct trace_event *written) {
+  if (read->kind != written->kind || read->at.time_ns != written->at.time_ns ||
+      read->at.thread != written->at.thread)
+    return false;
+  const struct trace_sample *a = &read->sample, *b = &written->sample;
+  switch (read->kind) {
+  case TRACE_SAMPLE:
+    return a->block == b->block && a->size == b->size && a->words == b->words &&
+           a->n_samples == b->n_samples && a->source == b->source && a->grown == b->grown &&
+           a->previous_size == b->previous_size && fixture_same_stack(reader, a->stack, b->stack);
+  case TRACE_FREE: return read->free.block == written->free.block;
+  case TRACE_RESIZE:
+    return read->resize.block == written->resize.block && read->resize.size == written->resize.size &&
+           read->resize.words == written->resize.words &&
+           fixture_same_stack(reader, read->resize.stack, written->resize.stack);
+  case TRACE_UNMAP:
+    return same_module(trace_reader_module(reader, read->unmap.module), written->unmap.module);
+  case TRACE_THREAD_NAME: return !strcmp(read->thread_name.name.bytes, written->thread_name.name.bytes);
+  case TRACE_MEMORY:
+    return read->memory.rss_bytes == written->memory.rss_bytes &&
+           read->memory.heap_bytes == written->memory.heap_bytes;
+  case TRACE_LOSS:
+    return read->loss.count == written->loss.count && read->loss.reason == written->loss.reason;
+  case TRACE_END: return read->end.kind == written->end.kind && read->end.code == written->end.code;
+  }
+  return false;
+}
+/* SPDX-License-Identifier: MIT */
