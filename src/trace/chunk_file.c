@@ -55,7 +55,8 @@ static int descriptor_of(struct chunk_file *file) {
   int again = raw_open(file->path, 0);
   if (again < 0) return -1;
   again = raised(again);
-  if (is_ours(file, again) && !flock(again, LOCK_EX | LOCK_NB) &&
+  /* The lock needs no renewal: it lives as long as a mapping of the file made through the old descriptor. */
+  if (is_ours(file, again) &&
       atomic_compare_exchange_strong_explicit(&file->descriptor, &descriptor, again, memory_order_relaxed,
                                               memory_order_relaxed))
     return again;

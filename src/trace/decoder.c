@@ -226,14 +226,12 @@ void decoder_begin(struct decoder *decoder, const unsigned char *bytes, size_t c
   bool ready = add_number(&decoder->nodes, 0) && add_number(&decoder->modules, 0) &&
                grow(&offsets, &decoder->last_offset_capacity, 0, sizeof *decoder->last_offset);
   decoder->last_offset = offsets;
-  if (ready) {
-    decoder->last_offset[0] = 0;
-  } else {
-    decoder->source.bad = true;
-  }
+  decoder->out_of_memory = !ready;
+  if (ready) decoder->last_offset[0] = 0;
 }
 
 enum decoder_result decoder_next(struct decoder *decoder, struct trace_event *event, struct trace_run *run) {
+  if (decoder->out_of_memory) return DECODER_NO_MEMORY;
   while (!decoder->source.bad) {
     if (decoder->source.at == decoder->source.end) return DECODER_END;
     switch (get_any(decoder, event, run)) {

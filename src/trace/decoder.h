@@ -24,6 +24,7 @@ struct decoder {
   struct local_numbers modules;
   uint64_t *last_offset; /* by the chunk's module number; as large as `modules` */
   uint32_t last_offset_capacity;
+  bool out_of_memory;
   uint64_t unknown; /* records skipped so far, in all chunks */
 };
 

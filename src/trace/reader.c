@@ -180,13 +180,13 @@ static bool copy_text(struct trace_reader *reader, unsigned which, struct trace_
 static wn_status read_run(struct trace_reader *reader, const struct chunk_header *found) {
   struct trace_event event;
   struct trace_run *run = &reader->run;
-  if (!next_chunk(reader) || decoder_next(&reader->decoder, &event, run) != DECODER_RUN)
-    *run = (struct trace_run){0};
+  enum decoder_result result = next_chunk(reader) ? decoder_next(&reader->decoder, &event, run) : DECODER_BAD;
+  if (result != DECODER_RUN) *run = (struct trace_run){0};
   run->rate = found->rate;
   run->word_bytes = found->word_bytes;
   bool copied = copy_text(reader, 0, &run->command) && copy_text(reader, 1, &run->host) &&
                 copy_text(reader, 2, &run->heap) && copy_text(reader, 3, &run->version);
-  if (!copied || reader->decoder.source.bad) return error_set(WN_ENOMEM, "no memory to read a trace");
+  if (!copied || result == DECODER_NO_MEMORY) return error_set(WN_ENOMEM, "no memory to read a trace");
   reader->next_chunk = 0;
   reader->used_end = 0;
   reader->decoder.unknown = 0;
