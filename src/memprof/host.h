@@ -22,19 +22,20 @@
  *   memprof_drain(thread);
  *
  * Nothing here calls malloc, takes a lock (but to adopt orphans of owners that ended, and to end an owner), or changes
- * errno except through the user's callbacks. A signal handler may interrupt any of these functions and allocate and
- * free: what it does is sampled and followed; callbacks that cannot run at that point run later on that thread. */
+ * errno except through the user's callbacks. In a parallel host a signal handler may interrupt any of these functions
+ * and allocate and free: what it does is sampled and followed; callbacks that cannot run then run later on that thread.
+ * A collected host allocates nothing in a signal handler. */
 #ifndef MEMPROF_HOST_H
-#  define MEMPROF_HOST_H
+#define MEMPROF_HOST_H
 
-#  include "base/lock.h"
-#  include "memprof/owner.h"
-#  include "memprof/slots.h"
-#  include "memprof/thread.h"
-#  include <stdbool.h>
-#  include <stddef.h>
-#  include <stdint.h>
-#  include <winnow/memprof.h>
+#include "base/lock.h"
+#include "memprof/owner.h"
+#include "memprof/slots.h"
+#include "memprof/thread.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <winnow/memprof.h>
 
 /* What a host provides; every function gets the engine's, the owner's or the thread's own `host` through its argument.
  * They are called without any lock, and must not call the engine back except where it is said. */

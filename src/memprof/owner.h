@@ -1,9 +1,9 @@
 /* An owner of tracked blocks: a domain of a collected heap, or the whole malloc heap. */
 #ifndef MEMPROF_OWNER_H
-#  define MEMPROF_OWNER_H
+#define MEMPROF_OWNER_H
 
-#  include <stdatomic.h>
-#  include <stdint.h>
+#include <stdatomic.h>
+#include <stdint.h>
 
 struct memprof;
 struct memprof_entry;

@@ -1,16 +1,16 @@
 /* The sampling law: each word is sampled with probability lambda, independently. docs/sampling.md derives it. */
 #ifndef MEMPROF_SAMPLER_H
-#  define MEMPROF_SAMPLER_H
+#define MEMPROF_SAMPLER_H
 
-#  include "base/random.h"
-#  include <stddef.h>
-#  include <stdint.h>
+#include "base/random.h"
+#include <stddef.h>
+#include <stdint.h>
 
 /* The count of a thread that samples nothing, and the gap at lambda = 0: no program allocates so many words. */
-#  define SAMPLER_NEVER (INT64_MAX / 2)
+#define SAMPLER_NEVER (INT64_MAX / 2)
 
 /* The largest gap that is ever drawn. */
-#  define SAMPLER_MOST (INT64_C(1) << 62)
+#define SAMPLER_MOST (INT64_C(1) << 62)
 
 enum { SAMPLER_BATCH = 16 };
 
@@ -30,16 +30,22 @@ void sampler_refill(struct sampler *sampler);
 /* The distance to the next sampled word: geometric on {1, 2, ...}, at most SAMPLER_MOST; SAMPLER_NEVER where lambda is
  * 0 or too small for 1 / log1p(-lambda) to be finite. */
 static inline int64_t sampler_gap(struct sampler *sampler) {
-  if (sampler->used == SAMPLER_BATCH) sampler_refill(sampler);
-  return sampler->gaps[sampler->used++];
+  unsigned used = sampler->used;
+  if (used == SAMPLER_BATCH) {
+    sampler_refill(sampler);
+    used = 0;
+  }
+  sampler->used =
+      used + 1; /* by way of a local: a signal handler may draw gaps between any two of these lines */
+  return sampler->gaps[used];
 }
 
 /* How many samples fall into the block whose words took `*left` below zero; `*left` is then how many words may follow
  * before the next sampled one, so that the gap carries over to the next block. 0 if `*left` is not negative. */
 size_t sampler_hits(struct sampler *sampler, int64_t *left);
 
-/* The natural logarithm of a finite x > 0 that is not subnormal: relative error below 1e-13 away from 1, absolute error
- * below 1e-16 near it. Our own, since the C library's may be slow, or may not be loaded. */
+/* The natural logarithm of a finite x > 0 that is not subnormal, with a relative error below 1e-13. Our own, since the
+ * C library's would make the preloaded library load libm into every program, and is slower. */
 double sampler_log(double x);
 
 #endif

@@ -6,11 +6,11 @@
  * who held a pointer to it: memory is never unmapped before slots_close, and the first word is the only one that a free
  * slot changes. */
 #ifndef MEMPROF_SLOTS_H
-#  define MEMPROF_SLOTS_H
+#define MEMPROF_SLOTS_H
 
-#  include <stdatomic.h>
-#  include <stddef.h>
-#  include <stdint.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
 
 enum { SLOT_CHUNKS = 28 };
 
@@ -40,7 +40,7 @@ void slots_give(struct slots *slots, void *slot, uint32_t number);
 /* How many slots were ever taken: they have the numbers below. */
 uint32_t slots_numbered(const struct slots *slots);
 
-/* The slot of a number below slots_numbered; NULL if its chunk is just being mapped. */
+/* The slot of a number below slots_numbered. */
 void *slots_at(const struct slots *slots, uint32_t number);
 
 size_t slots_mapped_bytes(const struct slots *slots);

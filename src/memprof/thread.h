@@ -1,11 +1,11 @@
 /* A thread as the engine sees it. */
 #ifndef MEMPROF_THREAD_H
-#  define MEMPROF_THREAD_H
+#define MEMPROF_THREAD_H
 
-#  include "memprof/sampler.h"
-#  include <stdatomic.h>
-#  include <stdint.h>
-#  include <winnow/domain.h>
+#include "memprof/sampler.h"
+#include <stdatomic.h>
+#include <stdint.h>
+#include <winnow/domain.h>
 
 struct memprof_entry;
 struct memprof_owner;
@@ -23,7 +23,8 @@ struct memprof_thread {
   /* Written by this thread while it is not suspended, or by the callback loop that suspended it. */
   struct memprof_entry *due; /* oldest first: taken from `arrived`, and not yet run */
   struct memprof_entry *running;
-  uint64_t sampled; /* the profile that `sampler` is seeded for; 0 for none */
+  unsigned running_step; /* an enum entry_step */
+  uint64_t sampled;      /* the profile that `sampler` is seeded for; 0 for none */
   struct sampler sampler;
 };
 

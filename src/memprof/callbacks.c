@@ -1,0 +1,189 @@
+/* Running what is due for one entry: the only file that calls a tracker.
+ *
+ * A claimant holds the entry, and through it (invariant P of entry.h) its profile. It calls one callback for each step,
+ * and leaves the entry in the stage that follows. Metadata is owned by exactly one side: it is handed to a callback, or
+ * kept in the entry, or dropped.
+ *
+ * Discard and a claimant may meet. Discard marks the profile, then seizes every entry that nobody has claimed; the
+ * claimant settles its entry, then looks at the mark. Both orders are sequentially consistent, so one of them, at
+ * least, sees the other, and the exchange of the entry's word lets only one of them forget the entry. */
+#include "memprof/callbacks.h"
+
+#include "base/check.h"
+
+static void drop(struct profile *profile, void *metadata) {
+  if (metadata && profile->tracker.drop) profile->tracker.drop(metadata, profile->tracker.context);
+}
+
+static bool raised(struct memprof_thread *thread) {
+  const struct memprof_ops *ops = thread->owner->engine->ops;
+  return ops->exception_pending && ops->exception_pending(thread);
+}
+
+static enum entry_stage dropped(struct profile *profile, struct memprof_entry *entry,
+                                enum entry_stage stage) {
+  profile_count_dropped(profile, stage, entry->minor);
+  return STAGE_ZOMBIE;
+}
+
+/* After a callback that returned metadata: `next` is where the entry goes with it. */
+static enum entry_stage keep(struct memprof_thread *thread, struct memprof_entry *entry,
+                             struct profile *profile, void *metadata, enum entry_stage next) {
+  entry->metadata = metadata;
+  if (metadata && !raised(thread) && !profile_reached(profile, PROFILE_DISCARDED)) return next;
+  drop(profile, metadata);
+  return dropped(profile, entry, next);
+}
+
+static wn_allocation description(const struct memprof_entry *entry) {
+  return (wn_allocation){
+      .n_samples = atomic_load_explicit(&entry->n_samples, memory_order_relaxed),
+      .size = atomic_load_explicit(&entry->size, memory_order_relaxed),
+      .source = (wn_alloc_source)entry->source,
+      .callstack = entry->callstack,
+      .bytes = atomic_load_explicit(&entry->bytes, memory_order_relaxed),
+      .trials = atomic_load_explicit(&entry->trials, memory_order_relaxed),
+  };
+}
+
+static enum entry_stage run_alloc(struct memprof_thread *thread, struct memprof_entry *entry,
+                                  struct profile *profile) {
+  if (profile_reached(profile, PROFILE_STOPPED)) return dropped(profile, entry, STAGE_ALLOC);
+  const wn_tracker *tracker = &profile->tracker;
+  void *(*alloc)(wn_domain *, const wn_allocation *, void *) =
+      entry->minor ? tracker->alloc_minor : tracker->alloc_major;
+  if (!alloc) return dropped(profile, entry, STAGE_ALLOC);
+  wn_allocation allocation = description(entry);
+  void *metadata = alloc(thread->domain, &allocation, tracker->context);
+  return keep(thread, entry, profile, metadata, entry->minor ? STAGE_MINOR : STAGE_MAJOR);
+}
+
+static enum entry_stage run_promote(struct memprof_thread *thread, struct memprof_entry *entry,
+                                    struct profile *profile) {
+  const wn_tracker *tracker = &profile->tracker;
+  void *minor = entry->metadata;
+  count_one(&profile->promotes);
+  if (!tracker->promote) {
+    drop(profile, minor);
+    return dropped(profile, entry, STAGE_MAJOR);
+  }
+  return keep(thread, entry, profile, tracker->promote(thread->domain, minor, tracker->context), STAGE_MAJOR);
+}
+
+static enum entry_stage run_resize(struct memprof_thread *thread, struct memprof_entry *entry,
+                                   struct profile *profile) {
+  const wn_tracker *tracker = &profile->tracker;
+  if (!tracker->resize) return STAGE_MAJOR;
+  wn_allocation allocation = description(entry);
+  void *metadata = tracker->resize(thread->domain, entry->metadata, &allocation, tracker->context);
+  return keep(thread, entry, profile, metadata, STAGE_MAJOR);
+}
+
+static enum entry_stage run_dealloc(struct memprof_thread *thread, struct memprof_entry *entry,
+                                    struct profile *profile, bool minor) {
+  const wn_tracker *tracker = &profile->tracker;
+  void (*dealloc)(wn_domain *, void *, void *) = minor ? tracker->dealloc_minor : tracker->dealloc_major;
+  count_one(minor ? &profile->dealloc_minor : &profile->dealloc_major);
+  if (dealloc)
+    dealloc(thread->domain, entry->metadata, tracker->context);
+  else
+    drop(profile, entry->metadata);
+  return STAGE_ZOMBIE;
+}
+
+static enum entry_stage run_discarded(struct memprof_entry *entry, struct profile *profile,
+                                      enum entry_stage stage) {
+  if (stage != STAGE_ALLOC) drop(profile, entry->metadata);
+  return dropped(profile, entry, stage);
+}
+
+static enum entry_stage run_step(struct memprof_thread *thread, struct memprof_entry *entry,
+                                 struct profile *profile, enum entry_step step) {
+  if (profile_reached(profile, PROFILE_DISCARDED))
+    return run_discarded(entry, profile, entry_stage(entry_word(entry)));
+  switch (step) {
+  case STEP_ALLOC: return run_alloc(thread, entry, profile);
+  case STEP_PROMOTE: return run_promote(thread, entry, profile);
+  case STEP_RESIZE: return run_resize(thread, entry, profile);
+  case STEP_DEALLOC_MINOR: return run_dealloc(thread, entry, profile, true);
+  case STEP_DEALLOC_MAJOR: return run_dealloc(thread, entry, profile, false);
+  case STEP_NONE: break;
+  }
+  return STAGE_ZOMBIE;
+}
+
+/* ---- shared ---- */
+
+void callbacks_run(struct memprof_thread *thread, struct memprof_entry *entry) {
+  struct memprof *engine = thread->owner->engine;
+  enum entry_step step = entry_claim(engine, entry);
+  if (step == STEP_NONE) return;
+  struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
+  uint64_t handle = profile_handle(profile), word = 0;
+  enum entry_stage stage = STAGE_ZOMBIE;
+  thread->running = entry;
+  while (step != STEP_NONE) {
+    thread->running_step = step;
+    stage = run_step(thread, entry, profile, step);
+    step = entry_settle(engine, entry, stage, &word);
+  }
+  thread->running = NULL;
+  if (stage == STAGE_ZOMBIE)
+    profile_release(profile);
+  else if (profile_status(handle) == PROFILE_DISCARDED)
+    callbacks_forget(engine, entry, word);
+}
+
+void callbacks_drop(struct memprof_thread *thread, struct memprof_entry *entry) {
+  struct memprof *engine = thread->owner->engine;
+  if (entry_claim(engine, entry) == STEP_NONE) return;
+  struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
+  uint64_t word = entry_word(entry);
+  run_discarded(entry, profile, entry_stage(word));
+  entry_settle(engine, entry, STAGE_ZOMBIE, &word);
+  profile_release(profile);
+}
+
+void callbacks_abandon(struct memprof_thread *thread) {
+  struct memprof_entry *entry = thread->running;
+  struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
+  uint64_t word;
+  switch ((enum entry_step)thread->running_step) {
+  case STEP_ALLOC: profile_count_dropped(profile, STAGE_ALLOC, entry->minor); break;
+  case STEP_PROMOTE:
+  case STEP_RESIZE: profile_count_dropped(profile, STAGE_MAJOR, entry->minor); break;
+  default: break; /* a dealloc was counted when it began */
+  }
+  thread->running = NULL;
+  entry_settle(thread->owner->engine, entry, STAGE_ZOMBIE, &word);
+  profile_release(profile);
+}
+
+bool callbacks_forget(struct memprof *engine, struct memprof_entry *entry, uint64_t word) {
+  if (!entry_seize(entry, word)) return false;
+  struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
+  run_discarded(entry, profile, entry_stage(word));
+  entry_settle(engine, entry, STAGE_ZOMBIE, &word);
+  profile_release(profile);
+  return true;
+}
+
+/* A failed seizure is tried again: the entry's block may just have moved on. It ends when the entry is another
+ * thread's, which then sees the discard, or is no longer the profile's. */
+static void forget_entry(struct profile *profile, struct memprof_entry *entry) {
+  for (;;) {
+    uint64_t word = atomic_load_explicit(&entry->word, memory_order_seq_cst);
+    enum entry_stage stage = entry_stage(word);
+    if (stage == STAGE_FREE || stage == STAGE_ZOMBIE || word & ENTRY_RUNNING) return;
+    if (atomic_load_explicit(&entry->profile, memory_order_relaxed) != profile) return;
+    if (callbacks_forget(profile->engine, entry, word)) return;
+  }
+}
+
+void callbacks_forget_profile(struct profile *profile) {
+  struct memprof *engine = profile->engine;
+  uint32_t count = slots_numbered(&engine->entries);
+  for (uint32_t number = 0; number < count; number++)
+    forget_entry(profile, slots_at(&engine->entries, number));
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,24 @@
+/* Running what is due for one entry. */
+#ifndef MEMPROF_CALLBACKS_H
+#define MEMPROF_CALLBACKS_H
+
+#include "memprof/profile.h"
+
+/* Runs everything that is due for an entry that the caller took out of its queue, in order. The thread is suspended. */
+void callbacks_run(struct memprof_thread *thread, struct memprof_entry *entry);
+
+/* Stops tracking an entry that the caller took out of its queue, without a callback but `drop`. */
+void callbacks_drop(struct memprof_thread *thread, struct memprof_entry *entry);
+
+/* The callback that runs on this thread will never return, since its thread ends: its entry is tracked no more. */
+void callbacks_abandon(struct memprof_thread *thread);
+
+/* Stops tracking an entry that was in state `word`, without a callback but `drop`, unless it is another thread's or has
+ * changed. */
+bool callbacks_forget(struct memprof *engine, struct memprof_entry *entry, uint64_t word);
+
+/* Forgets all entries of a profile that the caller just discarded and still holds. */
+void callbacks_forget_profile(struct profile *profile);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,98 @@
+/* An entry: what the engine knows of one tracked block, and the state machine that says who may touch it.
+ *
+ *               alloc due            minor                        major
+ *   birth ----> ALLOC ----(minor)--> MINOR --promote--> MAJOR --dealloc_major--> ZOMBIE ----> FREE
+ *                 |  \                 |                  ^ |                      ^
+ *                 |   '--(major)-------+------------------' '--resize--> MAJOR     |
+ *                 '---- NULL, raise, stop, discard, dealloc_minor, discard --------'
+ *
+ * The state is one atomic word: a stage, six flags, and a generation that changes each time the slot is freed, so that
+ * a compare and exchange on a word that was read earlier fails if the slot serves another block by now.
+ *
+ *   RUNNING  one thread has claimed the entry: only it calls callbacks, changes the stage, and touches `metadata`.
+ *   QUEUED   the entry stands in exactly one queue of due callbacks, through `due_next`.
+ *   LINKED   the host still knows the entry: the block carries it, or an owner's list does, through `next`.
+ *   OLD, RESIZED, DEAD   what happened to the block. They are set whenever it happens; what is due follows from the
+ *            stage and these (entry_step, the one switch), so callbacks come in order however late they run.
+ *
+ * Invariants. Q: an entry with a step due is RUNNING or QUEUED, unless its post is still running. F: a ZOMBIE that is
+ * none of RUNNING, QUEUED, LINKED becomes FREE in the same exchange, by whoever cleared the last of them. P: an entry in
+ * ALLOC, MINOR or MAJOR holds one reference to its profile; a ZOMBIE holds none. */
+#ifndef MEMPROF_ENTRY_H
+#define MEMPROF_ENTRY_H
+
+#include "memprof/host.h"
+
+enum entry_stage { STAGE_FREE, STAGE_ALLOC, STAGE_MINOR, STAGE_MAJOR, STAGE_ZOMBIE };
+
+enum {
+  ENTRY_STAGE = 7,
+  ENTRY_RUNNING = 1 << 3,
+  ENTRY_QUEUED = 1 << 4,
+  ENTRY_LINKED = 1 << 5,
+  ENTRY_OLD = 1 << 6,
+  ENTRY_RESIZED = 1 << 7,
+  ENTRY_DEAD = 1 << 8,
+};
+
+/* What is due next. */
+enum entry_step { STEP_NONE, STEP_ALLOC, STEP_PROMOTE, STEP_RESIZE, STEP_DEALLOC_MINOR, STEP_DEALLOC_MAJOR };
+
+struct profile;
+
+struct memprof_entry {
+  _Atomic(uint64_t) free_link; /* belongs to slots.c */
+  _Atomic(uint64_t) word;      /* every exchange of it releases what the claimant wrote, and acquires it */
+  _Atomic(struct profile *) profile;
+  /* Written by the claimant. */
+  void *metadata;
+  /* Written by who owns the block; read by who calls the callback. */
+  _Atomic(uintptr_t) address;
+  _Atomic(size_t) size, bytes, trials, n_samples;
+  /* Set at birth; constant afterwards. */
+  const wn_callstack *callstack;
+  uint32_t number;
+  uint8_t source;
+  bool minor;
+  /* Written by who has the list. */
+  struct memprof_entry *next, *due_next;
+};
+
+static inline enum entry_stage entry_stage(uint64_t word) { return (enum entry_stage)(word & ENTRY_STAGE); }
+
+static inline uint64_t entry_word(const struct memprof_entry *entry) {
+  return atomic_load_explicit(&entry->word, memory_order_acquire);
+}
+
+/* What is due for an entry in this state. */
+enum entry_step entry_step(uint64_t word);
+
+/* Makes a fresh slot an entry: ALLOC, QUEUED and LINKED, with its other fields set. */
+void entry_publish(struct memprof_entry *entry, uint64_t flags);
+
+/* Sets flags and clears others. True if something is due by that which was not: the entry is QUEUED then, and the
+ * caller must put it into a queue. May free the entry: the caller does not touch it if this returns false. */
+bool entry_post(struct memprof *engine, struct memprof_entry *entry, uint64_t set, uint64_t clear);
+
+/* Takes an entry that the caller removed from its queue. Returns its due step, and the caller is the claimant; or
+ * STEP_NONE, and it is not the caller's. */
+enum entry_step entry_claim(struct memprof *engine, struct memprof_entry *entry);
+
+/* Claims an entry that was in state `word`, wherever it is queued or linked. False if it is another's or has changed. */
+bool entry_seize(struct memprof_entry *entry, uint64_t word);
+
+/* The claimant leaves the entry in a stage. Returns the next due step, and it is still the claimant; or STEP_NONE, and
+ * the entry is no longer its own. `*word` is the state it left. */
+enum entry_step entry_settle(struct memprof *engine, struct memprof_entry *entry, enum entry_stage stage,
+                             uint64_t *word);
+
+/* ---- lists ---- */
+
+void entry_list_append(struct entry_list *list, struct memprof_entry *entry);
+void entry_list_join(struct entry_list *list, struct entry_list *tail);
+void entry_due_append(struct entry_list *list, struct memprof_entry *entry);
+void entry_due_join(struct entry_list *list, struct entry_list *tail);
+struct memprof_entry *entry_due_pop(struct entry_list *list);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,241 @@
+/* The engine: births, and profiles that start, stop and are discarded; the public functions. */
+#include "memprof/engine.h"
+
+#include "base/check.h"
+#include "base/error.h"
+#include "base/metadata.h"
+
+enum { MOST_PROFILES = 1 << 20 };
+
+static uint64_t sampling_handle(const struct memprof_owner *owner) {
+  uint64_t handle = atomic_load_explicit(&owner->profile, memory_order_acquire);
+  return profile_status(handle) == PROFILE_SAMPLING ? handle : 0;
+}
+
+static wn_status check_options(const wn_memprof_options *options, const wn_tracker *tracker,
+                               wn_profile **profile) {
+  if (!options) return error_set(WN_EINVAL, "memprof start: the options are NULL");
+  if (!tracker) return error_set(WN_EINVAL, "memprof start: the tracker is NULL");
+  if (!profile) return error_set(WN_EINVAL, "memprof start: there is no place for the profile");
+  double rate = options->sampling_rate;
+  if (rate != rate) return error_set(WN_EINVAL, "memprof start: the sampling rate is not a number");
+  if (!(rate >= 0 && rate <= 1))
+    return error_set(WN_EINVAL, "memprof start: the sampling rate is not from 0 to 1");
+  return WN_OK;
+}
+
+static wn_status already_sampling(void) { return error_set(WN_ESTATE, "already sampling"); }
+static wn_status not_sampling(void) { return error_set(WN_ESTATE, "no profile is sampling"); }
+
+/* The profile goes as if it had never been. */
+static void unmake(struct profile *profile) {
+  uint64_t handle = profile_handle(profile);
+  profile->tracker.release = NULL;
+  profile_advance(handle, PROFILE_SAMPLING, PROFILE_DISCARDED);
+  profile_release(profile);
+}
+
+static void rearm(struct memprof_owner *owner) { owner->engine->ops->rearm(owner); }
+
+static wn_status discard(uint64_t handle) {
+  struct profile *profile = profile_of(handle);
+  if (!profile_advance(handle, PROFILE_STOPPED, PROFILE_DISCARDED)) {
+    if (profile_status(handle) == PROFILE_SAMPLING)
+      return error_set(WN_ESTATE, "the profile is still sampling: stop it first");
+    return error_set(WN_ESTATE, "the profile is already discarded");
+  }
+  struct memprof *engine = profile->engine;
+  struct memprof_thread *thread = engine->ops->current ? engine->ops->current(engine) : NULL;
+  if (thread) memprof_suspend(thread);
+  if (profile_is_shared(profile)) {
+    callbacks_forget_profile(profile);
+    atomic_fetch_add_explicit(&engine->discards, 1, memory_order_release);
+  }
+  profile_release(profile);
+  if (thread) memprof_resume(thread);
+  return WN_OK;
+}
+
+/* ---- the engine ---- */
+
+struct memprof_entry *entry_birth(struct memprof_owner *owner, struct memprof_thread *thread,
+                                  const struct memprof_birth *birth) {
+  struct memprof *engine = owner->engine;
+  ASSERT(birth->n_samples > 0 && !(birth->minor && engine->ops->parallel));
+  struct profile *profile =
+      profile_acquire(atomic_load_explicit(&owner->profile, memory_order_acquire), PROFILE_SAMPLING);
+  if (!profile) return NULL;
+  uint32_t number;
+  struct memprof_entry *entry = slots_take(&engine->entries, &number);
+  if (!entry) {
+    count_one(&profile->lost);
+    profile_release(profile);
+    return NULL;
+  }
+  atomic_store_explicit(&entry->profile, profile, memory_order_relaxed);
+  atomic_store_explicit(&entry->address, birth->address, memory_order_relaxed);
+  atomic_store_explicit(&entry->size, birth->size, memory_order_relaxed);
+  atomic_store_explicit(&entry->bytes, birth->bytes, memory_order_relaxed);
+  atomic_store_explicit(&entry->trials, birth->trials, memory_order_relaxed);
+  atomic_store_explicit(&entry->n_samples, birth->n_samples, memory_order_relaxed);
+  entry->number = number;
+  entry->source = (uint8_t)birth->source;
+  entry->minor = birth->minor;
+  entry->metadata = NULL;
+  entry->callstack = engine->ops->capture(thread, profile->options.callstack_size);
+  count_one(birth->minor ? &profile->allocs_minor : &profile->allocs_major);
+  entry_publish(entry, birth->minor ? 0 : ENTRY_OLD);
+  return entry;
+}
+
+/* ---- hosts ---- */
+
+void memprof_open(struct memprof *engine, const struct memprof_ops *ops, void *host, size_t limit) {
+  engine->ops = ops;
+  engine->host = host;
+  slots_open(&engine->entries, sizeof(struct memprof_entry), limit);
+  slots_open(&engine->profiles, sizeof(struct profile), MOST_PROFILES);
+}
+
+void memprof_close(struct memprof *engine) {
+  for (uint32_t number = 0; number < slots_numbered(&engine->profiles); number++) {
+    struct profile *profile = slots_at(&engine->profiles, number);
+    uint64_t handle = profile_handle(profile);
+    profile_advance(handle, PROFILE_SAMPLING, PROFILE_STOPPED);
+    if (profile_status(handle) == PROFILE_STOPPED) discard(handle);
+  }
+  slots_close(&engine->entries);
+  slots_close(&engine->profiles);
+}
+
+wn_status memprof_start(struct memprof_thread *thread, const wn_memprof_options *options,
+                        const wn_tracker *tracker, wn_profile **profile) {
+  struct memprof_owner *owner = thread->owner;
+  wn_status error = check_options(options, tracker, profile);
+  if (error) return error;
+  uint64_t seen = atomic_load(&owner->profile);
+  if (profile_status(seen) == PROFILE_SAMPLING) return already_sampling();
+  struct profile *fresh = profile_create(owner->engine, options, tracker);
+  if (!fresh) return error_set(WN_ENOMEM, "memprof start: no memory for a profile");
+  if (!owner_enter(owner, &seen, profile_handle(fresh))) {
+    unmake(fresh);
+    return already_sampling();
+  }
+  owner_clean(owner);
+  *profile = (wn_profile *)(uintptr_t)profile_handle(fresh);
+  rearm(owner);
+  return WN_OK;
+}
+
+wn_status memprof_stop(struct memprof_thread *thread) {
+  if (!sampling_handle(thread->owner)) return not_sampling();
+  if (!memprof_drain(thread)) return error_set(WN_EBUSY, "an exception of a callback is pending");
+  uint64_t handle = sampling_handle(thread->owner); /* a callback may have stopped it */
+  if (!handle || !profile_advance(handle, PROFILE_SAMPLING, PROFILE_STOPPED)) return not_sampling();
+  rearm(thread->owner);
+  return WN_OK;
+}
+
+wn_status memprof_join(struct memprof_thread *thread, wn_profile *profile) {
+  struct memprof_owner *owner = thread->owner;
+  uint64_t handle = (uintptr_t)profile, seen = atomic_load(&owner->profile);
+  if (!handle) return error_set(WN_EINVAL, "memprof join: the profile is NULL");
+  if (profile_status(seen) == PROFILE_SAMPLING) return already_sampling();
+  struct profile *joined = profile_acquire(handle, PROFILE_SAMPLING);
+  if (!joined) return error_set(WN_ESTATE, "memprof join: the profile is not sampling");
+  bool same_engine = joined->engine == owner->engine;
+  profile_release(joined);
+  if (!same_engine) return error_set(WN_EINVAL, "memprof join: the profile is another heap's");
+  if (!profile_enter(handle)) return error_set(WN_ESTATE, "memprof join: the profile is not sampling");
+  if (!owner_enter(owner, &seen, handle)) {
+    profile_leave(handle);
+    return already_sampling();
+  }
+  rearm(owner);
+  return WN_OK;
+}
+
+wn_status memprof_leave(struct memprof_thread *thread) {
+  uint64_t handle = sampling_handle(thread->owner);
+  if (!handle || !owner_enter(thread->owner, &handle, 0)) return not_sampling();
+  profile_leave(handle);
+  rearm(thread->owner);
+  return WN_OK;
+}
+
+bool memprof_is_sampling(const struct memprof_thread *thread) { return sampling_handle(thread->owner) != 0; }
+
+struct memprof_usage memprof_usage(const struct memprof *engine) {
+  return (struct memprof_usage){
+      .entries = atomic_load(&engine->entries.in_use),
+      .profiles = atomic_load(&engine->profiles.in_use),
+      .mapped_bytes = slots_mapped_bytes(&engine->entries) + slots_mapped_bytes(&engine->profiles),
+  };
+}
+
+/* Invariant P, and the counts against the entries themselves. */
+static void check_profile(const struct memprof *engine, const struct profile *profile) {
+  uint64_t live_minor = 0, live_major = 0;
+  for (uint32_t number = 0; number < slots_numbered(&engine->entries); number++) {
+    const struct memprof_entry *entry = slots_at(&engine->entries, number);
+    enum entry_stage stage = entry_stage(entry_word(entry));
+    if (stage == STAGE_FREE || stage == STAGE_ZOMBIE || atomic_load(&entry->profile) != profile) continue;
+    if (stage == STAGE_MINOR || (stage == STAGE_ALLOC && entry->minor))
+      live_minor++;
+    else
+      live_major++;
+  }
+  wn_memprof_count count;
+  profile_counts(profile_handle(profile), &count);
+  ASSERT(count.live_minor == live_minor && count.live_major == live_major);
+  uint64_t handles = profile_reached(profile, PROFILE_DISCARDED) ? 0 : 1;
+  ASSERT(profile_references(profile) == live_minor + live_major + handles);
+}
+
+void memprof_check(const struct memprof *engine) {
+  for (uint32_t number = 0; number < slots_numbered(&engine->profiles); number++) {
+    const struct profile *profile = slots_at(&engine->profiles, number);
+    if (profile_reached(profile, PROFILE_SAMPLING)) check_profile(engine, profile);
+  }
+  size_t in_use = 0;
+  for (uint32_t number = 0; number < slots_numbered(&engine->entries); number++) {
+    uint64_t word = entry_word(slots_at(&engine->entries, number));
+    if (entry_stage(word) == STAGE_FREE) continue;
+    in_use++;
+    ASSERT(entry_step(word) == STEP_NONE || word & (ENTRY_RUNNING | ENTRY_QUEUED)); /* invariant Q */
+    ASSERT(entry_stage(word) != STAGE_ZOMBIE || word & (ENTRY_RUNNING | ENTRY_QUEUED | ENTRY_LINKED)); /* F */
+  }
+  ASSERT(in_use == atomic_load(&engine->entries.in_use));
+}
+
+/* ---- public ---- */
+
+wn_status wn_memprof_start(wn_domain *domain, const wn_memprof_options *options, const wn_tracker *tracker,
+                           wn_profile **profile) {
+  return memprof_start(memprof_host_thread(domain), options, tracker, profile);
+}
+
+wn_status wn_memprof_stop(wn_domain *domain) { return memprof_stop(memprof_host_thread(domain)); }
+
+wn_status wn_memprof_discard(wn_profile *profile) {
+  if (!profile) return error_set(WN_EINVAL, "memprof discard: the profile is NULL");
+  return discard((uintptr_t)profile);
+}
+
+bool wn_memprof_is_sampling(wn_domain *domain) { return memprof_is_sampling(memprof_host_thread(domain)); }
+
+wn_status wn_memprof_join(wn_domain *domain, wn_profile *profile) {
+  return memprof_join(memprof_host_thread(domain), profile);
+}
+
+wn_status wn_memprof_leave(wn_domain *domain) { return memprof_leave(memprof_host_thread(domain)); }
+
+wn_status wn_memprof_drain(wn_domain *domain) {
+  if (memprof_drain(memprof_host_thread(domain))) return WN_OK;
+  return error_set(WN_EBUSY, "an exception of a callback is pending");
+}
+
+void wn_memprof_counts(const wn_profile *profile, wn_memprof_count *count) {
+  profile_counts((uintptr_t)profile, count);
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,26 @@
+/* Orphans: the entries of owners that ended. The one lock of the engine guards them; it is taken when an owner ends,
+ * and by the first owner that scans or drains afterwards. */
+#include "memprof/engine.h"
+
+void orphans_leave(struct memprof_owner *owner) {
+  struct memprof *engine = owner->engine;
+  if (!owner->young.first && !owner->old.first && !owner->due.first) return;
+  lock_acquire(&engine->lock, LOCK_RANK_ORPHANS);
+  entry_list_join(&engine->orphan_young, &owner->young);
+  entry_list_join(&engine->orphan_old, &owner->old);
+  entry_due_join(&engine->orphan_due, &owner->due);
+  atomic_store_explicit(&engine->has_orphans, true, memory_order_relaxed);
+  lock_release(&engine->lock, LOCK_RANK_ORPHANS);
+}
+
+void orphans_adopt(struct memprof_owner *owner) {
+  struct memprof *engine = owner->engine;
+  if (!atomic_load_explicit(&engine->has_orphans, memory_order_relaxed)) return;
+  lock_acquire(&engine->lock, LOCK_RANK_ORPHANS);
+  entry_list_join(&owner->young, &engine->orphan_young);
+  entry_list_join(&owner->old, &engine->orphan_old);
+  entry_due_join(&owner->due, &engine->orphan_due);
+  atomic_store_explicit(&engine->has_orphans, false, memory_order_relaxed);
+  lock_release(&engine->lock, LOCK_RANK_ORPHANS);
+}
+/* SPDX-License-Identifier: MIT */

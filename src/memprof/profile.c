@@ -1,0 +1,146 @@
+/* The exchanges of a profile's word, and its counts. The picture is in profile.h. */
+#include "memprof/profile.h"
+
+#include "base/check.h"
+#include <string.h>
+
+static const uint64_t REFERENCES = UINT64_C(0xffffffff), ADDRESS = (UINT64_C(1) << 48) - 1;
+
+static enum profile_status status_of(uint64_t word) { return (enum profile_status)(word >> 32 & 3); }
+static uint64_t with_status(uint64_t word, enum profile_status status) {
+  return (word & ~(UINT64_C(3) << 32)) | (uint64_t)status << 32;
+}
+static bool same_generation(uint64_t word, uint64_t handle) { return word >> 48 == handle >> 48; }
+
+static uint64_t word_of(const struct profile *profile) {
+  return atomic_load_explicit(&profile->word,
+                              memory_order_seq_cst); /* pairs with profile_advance to DISCARDED */
+}
+
+static bool swap(struct profile *profile, uint64_t *from, uint64_t to) {
+  return atomic_compare_exchange_weak_explicit(&profile->word, from, to, memory_order_seq_cst,
+                                               memory_order_acquire);
+}
+
+/* The profile's slot is the caller's alone: nothing refers to it any more. */
+static void give_back(struct profile *profile) {
+  struct memprof *engine = profile->engine;
+  if (profile->tracker.release) profile->tracker.release(profile->tracker.context);
+  slots_give(&engine->profiles, profile, profile->number);
+}
+
+/* ---- shared ---- */
+
+struct profile *profile_create(struct memprof *engine, const wn_memprof_options *options,
+                               const wn_tracker *tracker) {
+  uint32_t number;
+  struct profile *profile = slots_take(&engine->profiles, &number);
+  if (!profile) return NULL;
+  _Atomic(uint64_t) *counters[] = {&profile->allocs_minor,  &profile->allocs_major,  &profile->promotes,
+                                   &profile->dealloc_minor, &profile->dealloc_major, &profile->dropped_minor,
+                                   &profile->dropped_major, &profile->lost};
+  for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) atomic_store(counters[i], 0);
+  profile->engine = engine;
+  profile->tracker = *tracker;
+  profile->options = *options;
+  profile->number = number;
+  atomic_store(&profile->participants, 1);
+  atomic_store(&profile->sequence, atomic_fetch_add(&engine->profile_sequence, 1) + 1);
+  uint64_t generation = (word_of(profile) >> 48) + 1;
+  atomic_store(&profile->word, with_status(generation << 48 | 1, PROFILE_SAMPLING));
+  return profile;
+}
+
+uint64_t profile_handle(const struct profile *profile) {
+  return (uintptr_t)profile | (word_of(profile) & ~ADDRESS);
+}
+
+struct profile *profile_of(uint64_t handle) {
+  return (struct profile *)(uintptr_t)(handle & ADDRESS);
+}
+
+enum profile_status profile_status(uint64_t handle) {
+  if (!handle) return PROFILE_FREE;
+  uint64_t word = word_of(profile_of(handle));
+  return same_generation(word, handle) ? status_of(word) : PROFILE_FREE;
+}
+
+struct profile *profile_acquire(uint64_t handle, enum profile_status most) {
+  if (!handle) return NULL;
+  struct profile *profile = profile_of(handle);
+  uint64_t word = word_of(profile);
+  do {
+    enum profile_status status = status_of(word);
+    if (!same_generation(word, handle) || status == PROFILE_FREE || status > most) return NULL;
+  } while (!swap(profile, &word, word + 1));
+  return profile;
+}
+
+void profile_release(struct profile *profile) {
+  uint64_t from = word_of(profile), to;
+  do {
+    ASSERT(from & REFERENCES);
+    to = from - 1;
+    if (!(to & REFERENCES)) to = with_status(to, PROFILE_FREE);
+  } while (!swap(profile, &from, to));
+  if (status_of(to) == PROFILE_FREE) give_back(profile);
+}
+
+bool profile_reached(const struct profile *profile, enum profile_status status) {
+  return status_of(word_of(profile)) >= status;
+}
+
+uint64_t profile_references(const struct profile *profile) { return word_of(profile) & REFERENCES; }
+
+bool profile_is_shared(const struct profile *profile) { return profile_references(profile) > 1; }
+
+bool profile_advance(uint64_t handle, enum profile_status from, enum profile_status to) {
+  struct profile *profile = profile_of(handle);
+  uint64_t word = word_of(profile);
+  do {
+    if (!same_generation(word, handle) || status_of(word) != from) return false;
+  } while (!swap(profile, &word, with_status(word, to)));
+  return true;
+}
+
+bool profile_enter(uint64_t handle) {
+  struct profile *profile = profile_acquire(handle, PROFILE_SAMPLING);
+  if (!profile) return false;
+  uint32_t count = atomic_load(&profile->participants);
+  while (count && !atomic_compare_exchange_weak(&profile->participants, &count, count + 1)) {}
+  profile_release(profile);
+  return count != 0;
+}
+
+void profile_leave(uint64_t handle) {
+  struct profile *profile = profile_acquire(handle, PROFILE_SAMPLING);
+  if (!profile) return;
+  if (atomic_fetch_sub(&profile->participants, 1) == 1)
+    profile_advance(handle, PROFILE_SAMPLING, PROFILE_STOPPED);
+  profile_release(profile);
+}
+
+void profile_count_dropped(struct profile *profile, enum entry_stage stage, bool minor) {
+  bool in_minor = stage == STAGE_MINOR || (stage == STAGE_ALLOC && minor);
+  count_one(in_minor ? &profile->dropped_minor : &profile->dropped_major);
+}
+
+void profile_counts(uint64_t handle, wn_memprof_count *count) {
+  memset(count, 0, sizeof *count);
+  struct profile *profile = profile_acquire(handle, PROFILE_DISCARDED);
+  if (!profile) return;
+#define READ(name) count->name = atomic_load_explicit(&profile->name, memory_order_acquire)
+  READ(lost);
+  READ(dealloc_major);
+  READ(dropped_major);
+  READ(dealloc_minor);
+  READ(dropped_minor);
+  READ(promotes);
+  READ(allocs_major);
+  READ(allocs_minor);
+#undef READ
+  count->live_minor = count->allocs_minor - count->promotes - count->dealloc_minor - count->dropped_minor;
+  count->live_major = count->promotes + count->allocs_major - count->dealloc_major - count->dropped_major;
+  profile_release(profile);
+}
+/* SPDX-License-Identifier: MIT */
