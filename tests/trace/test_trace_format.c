@@ -1,0 +1,92 @@
+/* The example of docs/trace-format.md, byte for byte. */
+#include "support/test.h"
+
+#include "trace/decoder.h"
+#include "trace/encoder.h"
+#include <stdlib.h>
+
+static const unsigned char example[] = {
+    0xa1, 0x10, 0x80, 0x80, 0x80, 0x02, 0x00, 0x80, 0x20, 0x00, 0x00, 0x06, '/',  'b',  'i',  'n',
+    '/',  'x',  0x02, 0x00, 0x02, 0xc1, 0x02, 0x01, 0x60, 0x01, 0x07, 0x03, 0x00, 0x02, 0x18, 0x02,
+};
+
+static void give_node(void *context, uint32_t node, uint32_t *parent, uint32_t *module, uint64_t *offset) {
+  (void)context;
+  *parent = node == 20 ? 10 : 0;
+  *module = 5;
+  *offset = node == 20 ? 0x68 : 0x50;
+}
+
+static void give_module(void *context, uint32_t module, struct trace_module *out) {
+  (void)context;
+  assert_int_equal(module, 5);
+  *out = (struct trace_module){
+      .base = 0x400000, .bias = 0x400000, .size = 0x1000, .path = trace_text_of("/bin/x")};
+}
+
+static void the_encoder_writes_the_example(void **state) {
+  (void)state;
+  const struct trace_stack_source source = {.node = give_node, .module = give_module};
+  struct encoder *encoder = calloc(1, sizeof *encoder);
+  unsigned char bytes[100];
+  encoder->stacks.source = &source;
+  encoder_begin(encoder, bytes, bytes + sizeof bytes, 1000);
+  struct trace_sample sample = {.time_ns = 1000, .thread = 7, .stack = 20, .block = 1, .size = 24};
+  assert_true(encoder_put(encoder, TRACE_RECORD_SAMPLE, &sample));
+  assert_int_equal(encoder->sink.at - bytes, sizeof example);
+  assert_memory_equal(bytes, example, sizeof example);
+  free(encoder);
+}
+
+static void the_decoder_reads_the_example(void **state) {
+  (void)state;
+  struct stack_table table;
+  assert_true(stack_table_create(&table));
+  struct decoder decoder = {.table = &table};
+  struct trace_event event;
+  struct trace_run run;
+  decoder_begin(&decoder, example, sizeof example, 1000);
+  assert_int_equal(decoder_next(&decoder, &event, &run), DECODER_EVENT);
+  assert_int_equal(event.kind, TRACE_SAMPLE);
+  assert_int_equal(event.at.time_ns, 1000);
+  assert_int_equal(event.at.thread, 7);
+  assert_int_equal(event.sample.block, 1);
+  assert_int_equal(event.sample.size, 24);
+  assert_int_equal(event.sample.words, 4);
+  assert_int_equal(event.sample.n_samples, 1);
+  assert_int_equal(table.nodes[event.sample.stack].offset, 0x68);
+  assert_int_equal(table.nodes[table.nodes[event.sample.stack].parent].offset, 0x50);
+  assert_string_equal(table.modules[1].path.bytes, "/bin/x");
+  assert_int_equal(decoder_next(&decoder, &event, &run), DECODER_END);
+  decoder_destroy(&decoder);
+  stack_table_destroy(&table);
+}
+
+static void a_record_that_does_not_fit_changes_no_state(void **state) {
+  (void)state;
+  const struct trace_stack_source source = {.node = give_node, .module = give_module};
+  struct encoder *encoder = calloc(1, sizeof *encoder);
+  encoder->stacks.source = &source;
+  struct trace_sample sample = {.time_ns = 1000, .thread = 7, .stack = 20, .block = 1, .size = 24};
+  for (size_t room = 0; room < sizeof example; room++) {
+    unsigned char *bytes = malloc(room + !room); /* so that AddressSanitizer watches the end */
+    encoder_begin(encoder, bytes, bytes + room, 900);
+    struct coding_state before = encoder->state;
+    assert_false(encoder_put(encoder, TRACE_RECORD_SAMPLE, &sample));
+    assert_ptr_equal(encoder->sink.at, bytes);
+    assert_true(before.time == encoder->state.time && before.block == encoder->state.block);
+    assert_false(encoder->state.thread_known);
+    free(bytes);
+  }
+  free(encoder);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_encoder_writes_the_example),
+      cmocka_unit_test(the_decoder_reads_the_example),
+      cmocka_unit_test(a_record_that_does_not_fit_changes_no_state),
+  };
+  return RUN_TESTS(tests);
+}
+/* SPDX-License-Identifier: MIT */
