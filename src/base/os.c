@@ -1,4 +1,5 @@
-/* Linux, behind a few functions. */
+/* Linux, behind a few functions. Files are read and written by bare system calls: the C library's functions are
+ * cancellation points, and a thread must not be cancelled inside malloc. */
 #include "base/os.h"
 
 #include "base/random.h"
@@ -34,7 +35,7 @@ uint32_t os_thread_id(void) { return (uint32_t)syscall(SYS_gettid); }
 bool os_write_all(int fd, const void *bytes, size_t count) {
   const char *from = bytes;
   while (count) {
-    ssize_t written = write(fd, from, count);
+    long written = syscall(SYS_write, fd, from, count);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return false;
     from += written;
@@ -44,17 +45,17 @@ bool os_write_all(int fd, const void *bytes, size_t count) {
 }
 
 long os_read_file(const char *path, char *buffer, size_t capacity) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return -1;
   size_t length = 0;
   while (length + 1 < capacity) {
-    ssize_t got = read(fd, buffer + length, capacity - 1 - length);
+    long got = syscall(SYS_read, fd, buffer + length, capacity - 1 - length);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
     length += (size_t)got;
   }
   buffer[length] = 0;
-  close(fd);
+  syscall(SYS_close, fd);
   return (long)length;
 }
 

@@ -1,0 +1,46 @@
+# The commands people need. Everything else is CMake: see CMakePresets.json.
+.PHONY: all demo test soak bench bench-quick install clean help
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo     install what is needed, build, profile sqlite3 and print where its memory went"
+	@echo "make test     install what is needed, build, run the whole test suite"
+	@echo "make bench    compare with other profilers, side by side (long)"
+	@echo "make soak     the tests that take long"
+	@echo "make install  install to /usr/local (PREFIX=... to change)"
+
+all:
+	@scripts/install-dependencies build
+	@scripts/build release
+
+demo:
+	@scripts/demo
+
+test:
+	@scripts/install-dependencies test
+	@scripts/build dev
+	@ctest --test-dir build/dev --output-on-failure -j 2 -LE soak
+
+soak:
+	@scripts/install-dependencies test
+	@scripts/build dev
+	@ctest --test-dir build/dev --output-on-failure -j 2 -L soak
+
+bench:
+	@scripts/install-dependencies bench
+	@scripts/build release
+	@bench/run
+
+bench-quick:
+	@scripts/install-dependencies bench
+	@scripts/build release
+	@bench/run --runs 3
+
+PREFIX ?= /usr/local
+install:
+	@scripts/install-dependencies build
+	@scripts/build release
+	@cmake --install build/release --prefix $(PREFIX)
+
+clean:
+	rm -rf build

@@ -1,0 +1,288 @@
+/* Building the call tree.
+ *
+ * A trace's stacks are a tree already, of code addresses. Each of its nodes leads to one node of the call tree: the
+ * caller's, then one step for each function at that address, inlined ones last. A step to the label where one already
+ * is, as between two functions of one module when grouping by module, stays there. So a row costs one look-up.
+ *
+ * A group's total counts each stack once however often its label stands on it: every tree node with rows of its own walks
+ * to the root and adds itself to each label that it meets for the first time.
+ */
+#include "analysis/call_tree.h"
+
+#include "base/error.h"
+#include "base/hash.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A hash table from 64-bit keys to 32-bit values, open addressing, at most half full; key 0 is free. */
+struct index {
+  uint64_t *keys;
+  uint32_t *values;
+  size_t size, used;
+};
+
+struct building {
+  struct call_tree *tree;
+  const struct names *names;
+  const struct samples *samples;
+  struct index children; /* parent << 32 | label -> node */
+  struct index labels;   /* hash of the label -> label + 1 */
+  size_t label_capacity, node_capacity;
+  uint32_t *node_of; /* trace node -> tree node + 1; 0: not known yet */
+  uint32_t trace_nodes;
+};
+
+static uint64_t *index_slot(const struct index *index, uint64_t key) {
+  size_t mask = index->size - 1, at = hash_mix(key) & mask;
+  while (index->keys[at] && index->keys[at] != key) at = (at + 1) & mask;
+  return &index->keys[at];
+}
+
+static bool index_resize(struct index *index, size_t size) {
+  struct index wider = {calloc(size, sizeof(uint64_t)), calloc(size, sizeof(uint32_t)), size, index->used};
+  if (!wider.keys || !wider.values) {
+    free(wider.keys);
+    free(wider.values);
+    return false;
+  }
+  for (size_t i = 0; i < index->size; i++) {
+    if (!index->keys[i]) continue;
+    uint64_t *slot = index_slot(&wider, index->keys[i]);
+    *slot = index->keys[i];
+    wider.values[slot - wider.keys] = index->values[i];
+  }
+  free(index->keys);
+  free(index->values);
+  *index = wider;
+  return true;
+}
+
+/* The place of a key's value, entered as 0 if it is new; NULL without memory. Key 0 is not allowed. */
+static uint32_t *index_at(struct index *index, uint64_t key) {
+  if (index->used * 2 >= index->size && !index_resize(index, index->size ? index->size * 2 : 256)) return NULL;
+  uint64_t *slot = index_slot(index, key);
+  if (!*slot) {
+    *slot = key;
+    index->used++;
+  }
+  return &index->values[slot - index->keys];
+}
+
+static void index_destroy(struct index *index) {
+  free(index->keys);
+  free(index->values);
+}
+
+static bool grow(void **items, size_t *capacity, size_t size) {
+  size_t larger = *capacity ? *capacity * 2 : 256;
+  void *moved = realloc(*items, larger * size);
+  if (moved) *items = moved, *capacity = larger;
+  return moved != NULL;
+}
+
+static struct label label_of(const struct frame *frame, enum grouping grouping) {
+  switch (grouping) {
+  case BY_LINE: return (struct label){frame->function, frame->module, frame->file, frame->line};
+  case BY_FILE: return (struct label){0, frame->file ? 0 : frame->module, frame->file, 0};
+  case BY_MODULE: return (struct label){0, frame->module, 0, 0};
+  case BY_FUNCTION:
+  case BY_STACK: break;
+  }
+  return (struct label){frame->function, frame->module, 0, 0};
+}
+
+static bool same_label(const struct label *a, const struct label *b) { return !memcmp(a, b, sizeof *a); }
+
+/* The number of a label; UINT32_MAX without memory. */
+static uint32_t label_number(struct building *building, const struct label *label) {
+  struct call_tree *tree = building->tree;
+  uint64_t key = hash_combine(hash_combine(label->function, label->module), hash_combine(label->file, label->line)) | 1;
+  uint32_t *found;
+  for (;; key += 2) { /* two labels with one hash: take the next key */
+    if (!(found = index_at(&building->labels, key))) return UINT32_MAX;
+    if (!*found || same_label(&tree->labels[*found - 1], label)) break;
+  }
+  if (*found) return *found - 1;
+  if (tree->label_count == building->label_capacity &&
+      !grow((void **)&tree->labels, &building->label_capacity, sizeof *tree->labels))
+    return UINT32_MAX;
+  tree->labels[tree->label_count++] = *label;
+  *found = (uint32_t)tree->label_count;
+  return *found - 1;
+}
+
+/* The child of a node with a label, made if need be; UINT32_MAX without memory. */
+static uint32_t child_of(struct building *building, uint32_t parent, uint32_t label) {
+  struct call_tree *tree = building->tree;
+  if (parent && tree->nodes[parent].label == label && building->tree->grouping != BY_FUNCTION &&
+      building->tree->grouping != BY_STACK)
+    return parent;
+  uint32_t *found = index_at(&building->children, ((uint64_t)parent << 32 | label) + 1);
+  if (!found) return UINT32_MAX;
+  if (*found) return *found;
+  if (tree->node_count == building->node_capacity &&
+      !grow((void **)&tree->nodes, &building->node_capacity, sizeof *tree->nodes))
+    return UINT32_MAX;
+  uint32_t node = (uint32_t)tree->node_count++;
+  tree->nodes[node] = (struct tree_node){.parent = parent, .label = label, .next_sibling = tree->nodes[parent].first_child};
+  tree->nodes[parent].first_child = node;
+  return *found = node;
+}
+
+/* The tree node for a code address called from `parent`. */
+static uint32_t step(struct building *building, uint32_t parent, uint32_t trace_node) {
+  struct frames frames = names_of(building->names, trace_node);
+  for (size_t i = frames.count; i-- > 0 && parent != UINT32_MAX;) {
+    struct label label = label_of(&frames.frame[i], building->tree->grouping);
+    uint32_t number = label_number(building, &label);
+    parent = number == UINT32_MAX ? UINT32_MAX : child_of(building, parent, number);
+  }
+  return parent;
+}
+
+/* The tree node for a whole stack; UINT32_MAX without memory. A trace's parents have smaller numbers than their children. */
+static uint32_t tree_node_of(struct building *building, uint32_t trace_node) {
+  if (!trace_node || trace_node > building->trace_nodes) return 0;
+  uint32_t path[64];
+  for (;;) {
+    size_t depth = 0;
+    uint32_t at = trace_node;
+    while (at && !building->node_of[at]) {
+      path[depth++ % 64] = at;
+      at = trace_reader_node(building->samples->reader, at).parent;
+    }
+    uint32_t node = at ? building->node_of[at] - 1 : 0;
+    size_t known = depth < 64 ? depth : 64; /* the outermost ones; a deeper stack takes several rounds */
+    for (size_t i = 0; i < known; i++) {
+      uint32_t inner = path[(depth - 1 - i) % 64];
+      if ((node = step(building, node, inner)) == UINT32_MAX) return UINT32_MAX;
+      building->node_of[inner] = node + 1;
+    }
+    if (depth <= 64) return node;
+  }
+}
+
+static void add(struct sums *sums, const struct row *row, const struct share *share) {
+  double p = row->probability;
+  if (share->bytes_variance < 0) {
+    sum_add(&sums->bytes, share->bytes, p);
+  } else {
+    sums->bytes.total += share->bytes / p;
+    sums->bytes.variance += share->bytes_variance;
+    sums->bytes.samples++;
+  }
+  if (share->blocks > 0) sum_add(&sums->blocks, share->blocks, p);
+}
+
+static void merge(struct sums *sums, const struct sums *other) {
+  sum_merge(&sums->bytes, &other->bytes);
+  sum_merge(&sums->blocks, &other->blocks);
+}
+
+static bool add_rows(struct building *building, question *ask, void *context) {
+  struct call_tree *tree = building->tree;
+  for (size_t i = 0; i < building->samples->row_count; i++) {
+    const struct row *row = &building->samples->rows[i];
+    struct share share = {0, 0, -1};
+    if (row->probability <= 0 || !ask(row, &share, context)) continue;
+    uint32_t node = tree_node_of(building, row->stack);
+    if (node == UINT32_MAX) return false;
+    add(&tree->nodes[node].self, row, &share);
+  }
+  for (size_t i = tree->node_count; i-- > 0;) {
+    merge(&tree->nodes[i].total, &tree->nodes[i].self);
+    if (i) merge(&tree->nodes[tree->nodes[i].parent].total, &tree->nodes[i].total);
+  }
+  return true;
+}
+
+static int by_total(const void *a, const void *b) {
+  const struct group *left = a, *right = b;
+  if (left->total.bytes.total != right->total.bytes.total) return left->total.bytes.total < right->total.bytes.total ? 1 : -1;
+  if (left->self.bytes.total != right->self.bytes.total) return left->self.bytes.total < right->self.bytes.total ? 1 : -1;
+  return left->label < right->label ? -1 : left->label > right->label;
+}
+
+/* Adds a node's own rows to each label on its path, once. `last` tells for each label who added to it last. */
+static void add_path(struct call_tree *tree, struct group *groups, uint32_t *last, uint32_t node) {
+  const struct sums *self = &tree->nodes[node].self;
+  merge(&groups[tree->nodes[node].label].self, self);
+  for (uint32_t at = node; at; at = tree->nodes[at].parent) {
+    uint32_t label = tree->nodes[at].label;
+    if (last[label] == node) continue;
+    last[label] = node;
+    merge(&groups[label].total, self);
+  }
+}
+
+static bool make_groups(struct call_tree *tree) {
+  bool by_stack = tree->grouping == BY_STACK;
+  size_t count = by_stack ? tree->node_count : tree->label_count;
+  struct group *groups = calloc(count + 1, sizeof *groups);
+  uint32_t *last = calloc(count + 1, sizeof *last);
+  if (!groups || !last) {
+    free(groups);
+    free(last);
+    return false;
+  }
+  for (uint32_t i = 0; i < count; i++) groups[i].label = i;
+  for (uint32_t node = 1; node < tree->node_count; node++) {
+    const struct sums *self = &tree->nodes[node].self;
+    if (!self->bytes.samples) continue;
+    if (by_stack) groups[node] = (struct group){node, *self, *self};
+    else add_path(tree, groups, last, node);
+  }
+  free(last);
+  qsort(groups, count, sizeof *groups, by_total);
+  while (count && !groups[count - 1].total.bytes.samples) count--;
+  tree->groups = groups;
+  tree->group_count = count;
+  return true;
+}
+
+static bool prepare(struct building *building) {
+  struct call_tree *tree = building->tree;
+  building->trace_nodes = trace_reader_nodes(building->samples->reader);
+  building->node_of = calloc((size_t)building->trace_nodes + 1, sizeof *building->node_of);
+  if (!building->node_of || !grow((void **)&tree->nodes, &building->node_capacity, sizeof *tree->nodes)) return false;
+  tree->nodes[0] = (struct tree_node){0};
+  tree->node_count = 1;
+  /* The root is called by nobody; its label is that of no function. */
+  return label_number(building, &(struct label){0}) == 0;
+}
+
+/* ---- shared ---- */
+
+wn_status call_tree_build(const struct samples *samples, const struct names *names, enum grouping grouping, question *ask,
+                          void *context, struct call_tree *tree) {
+  *tree = (struct call_tree){.grouping = grouping};
+  struct building building = {.tree = tree, .names = names, .samples = samples};
+  bool done = prepare(&building) && add_rows(&building, ask, context) && make_groups(tree);
+  index_destroy(&building.children);
+  index_destroy(&building.labels);
+  free(building.node_of);
+  if (done) return WN_OK;
+  call_tree_destroy(tree);
+  return error_set(WN_ENOMEM, "not enough memory for the call tree");
+}
+
+void call_tree_destroy(struct call_tree *tree) {
+  free(tree->labels);
+  free(tree->nodes);
+  free(tree->groups);
+  *tree = (struct call_tree){0};
+}
+
+void call_tree_label(const struct call_tree *tree, const struct names *names, uint32_t label, char *buffer, size_t size) {
+  const struct label *found = &tree->labels[label];
+  const char *function = strings_text(&names->strings, found->function);
+  const char *module = strings_text(&names->strings, found->module);
+  const char *file = strings_text(&names->strings, found->file);
+  const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+  if (tree->grouping == BY_LINE && *file) snprintf(buffer, size, "%s (%s:%u)", function, base, found->line);
+  else if (*function) snprintf(buffer, size, "%s", function);
+  else if (*file) snprintf(buffer, size, "%s", file);
+  else snprintf(buffer, size, "%s", *module ? module : "(unknown)");
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,60 @@
+/* Rows summed by who allocated them: by function, line, file, module or stack, and as a call tree. */
+#ifndef ANALYSIS_CALL_TREE_H
+#define ANALYSIS_CALL_TREE_H
+
+#include "analysis/names.h"
+
+enum grouping { BY_FUNCTION, BY_LINE, BY_FILE, BY_MODULE, BY_STACK };
+
+/* What is summed for one row, chosen by the question. */
+struct share {
+  double bytes, blocks;   /* unweighted */
+  double bytes_variance;  /* negative: that of an independent row, bytes^2 (1-p)/p^2 */
+};
+
+/* False: the row does not count. */
+typedef bool question(const struct row *row, struct share *share, void *context);
+
+struct sums {
+  struct sum bytes, blocks;
+};
+
+/* A node of the call tree: a function (or line...) called along one path. Parents stand before their children. */
+struct tree_node {
+  uint32_t parent; /* 0 is the root, which is its own parent */
+  uint32_t label;
+  uint32_t first_child, next_sibling; /* 0: none */
+  struct sums self, total;
+};
+
+/* One group: what a table prints a line for. */
+struct group {
+  uint32_t label;
+  struct sums self, total; /* total counts a recursive function once */
+};
+
+/* What a group or a tree node is called. */
+struct label {
+  uint32_t function, module, file, line; /* strings of the names; those that the grouping does not tell apart are 0 */
+};
+
+struct call_tree {
+  enum grouping grouping;
+  struct label *labels;
+  size_t label_count;
+  struct tree_node *nodes; /* nodes[0] is the root; its total is the sum of all */
+  size_t node_count;
+  struct group *groups; /* by total bytes, largest first */
+  size_t group_count;
+};
+
+/* Sums all rows that `ask` takes. BY_STACK groups are leaves of the tree: their label is a node of the tree then. */
+wn_status call_tree_build(const struct samples *samples, const struct names *names, enum grouping grouping, question *ask,
+                          void *context, struct call_tree *tree);
+void call_tree_destroy(struct call_tree *tree);
+
+/* Text for a label, such as "parse" or "parse (parser.c:12)"; never longer than the buffer. */
+void call_tree_label(const struct call_tree *tree, const struct names *names, uint32_t label, char *buffer, size_t size);
+
+#endif
+/* SPDX-License-Identifier: MIT */

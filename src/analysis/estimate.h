@@ -1,0 +1,31 @@
+/* Estimates with their intervals, from blocks that were sampled with known probabilities. */
+#ifndef ANALYSIS_ESTIMATE_H
+#define ANALYSIS_ESTIMATE_H
+
+#include <stdint.h>
+
+/* What accumulates while rows are added. Zero is the empty sum. */
+struct sum {
+  double total;    /* sum of y / p: unbiased for the sum of y over all blocks, sampled or not */
+  double variance; /* sum of y^2 (1 - p) / p^2: unbiased for the variance of `total` */
+  uint64_t samples; /* sampled blocks that contributed */
+};
+
+/* A number and the interval that covers the truth in about 95 of 100 runs. */
+struct estimate {
+  double estimate, low, high;
+  uint64_t samples;
+};
+
+/* The probability that a block of so many words takes at least one sample: 1 - (1 - rate)^words. */
+double inclusion_probability(double rate, uint64_t words);
+
+void sum_add(struct sum *sum, double y, double p);
+void sum_merge(struct sum *sum, const struct sum *other);
+
+/* `unit` is the total that one sample stands for at least: 1 / rate words for bytes (times 8), 1 / rate for blocks. It
+ * bounds the interval of a sum without any sample. */
+struct estimate estimate_of(const struct sum *sum, double unit);
+
+#endif
+/* SPDX-License-Identifier: MIT */

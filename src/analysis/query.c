@@ -1,0 +1,366 @@
+/* Parsing and answering queries.
+ *
+ *   query  = term { "or" term }
+ *   term   = factor { "and" factor }
+ *   factor = "not" factor | "(" query ")" | field operator value
+ *   field  = fn file module          on any frame of the stack;  = and != compare whole names, ~ and !~ search
+ *            thread                  by name or number;          = != ~ !~
+ *            size                    bytes;                      = != < <= > >=
+ *            life                    from birth to death, or to the end of the trace if the block is alive
+ *            born died time          since the start; `time` is the same as `born`
+ *            alive                   = yes or = no, at the end of the trace
+ *
+ * Conditions on names are answered for every node of the trace's stacks beforehand, by query_bind: a node matches if one
+ * of its frames does, or its caller matches. Then a row is one look-up.
+ */
+#include "analysis/query.h"
+
+#include "base/error.h"
+#include <ctype.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { OR, AND, NOT, NAME, THREAD, NUMBER, ALIVE };
+enum field { FN, FILE_NAME, MODULE, THREAD_FIELD, SIZE, LIFE, BORN, DIED, ALIVE_FIELD };
+enum operator { EQUAL, NOT_EQUAL, MATCHES, NOT_MATCHES, LESS, AT_MOST, MORE, AT_LEAST };
+
+static const struct {
+  const char *name;
+  enum field field;
+} fields[] = {{"fn", FN},     {"function", FN}, {"file", FILE_NAME}, {"module", MODULE}, {"thread", THREAD_FIELD},
+              {"size", SIZE}, {"life", LIFE},   {"born", BORN},      {"time", BORN},     {"died", DIED},
+              {"alive", ALIVE_FIELD}};
+
+/* In the order of enum operator; the longer ones are tried first. */
+static const char *const operators[] = {"=", "!=", "~", "!~", "<", "<=", ">", ">="};
+
+struct condition {
+  enum kind kind;
+  struct condition *left, *right;
+  enum field field;
+  enum operator operator;
+  char *text;      /* NAME, THREAD */
+  double number;   /* NUMBER, ALIVE */
+  regex_t pattern; /* NAME, THREAD with ~ or !~ */
+  bool has_pattern;
+  bool *nodes; /* NAME: which of the trace's nodes match */
+};
+
+struct query {
+  struct condition *root;
+  const struct samples *samples;
+  uint32_t node_count;
+};
+
+struct parser {
+  const char *text, *at;
+};
+
+static struct condition *parse_or(struct parser *parser);
+
+static void skip_space(struct parser *parser) {
+  while (isspace((unsigned char)*parser->at)) parser->at++;
+}
+
+static wn_status fail(const struct parser *parser, const char *wanted) {
+  return error_set(WN_EINVAL, "query, column %td: expected %s%s%.20s", parser->at - parser->text + 1, wanted,
+                   *parser->at ? ", found: " : ", found the end", parser->at);
+}
+
+static bool word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+static bool take_word(struct parser *parser, const char *word) {
+  skip_space(parser);
+  size_t length = strlen(word);
+  if (strncmp(parser->at, word, length) || word_char(parser->at[length])) return false;
+  parser->at += length;
+  return true;
+}
+
+static void condition_free(struct condition *condition) {
+  if (!condition) return;
+  condition_free(condition->left);
+  condition_free(condition->right);
+  if (condition->has_pattern) regfree(&condition->pattern);
+  free(condition->text);
+  free(condition->nodes);
+  free(condition);
+}
+
+static struct condition *make(enum kind kind, struct condition *left, struct condition *right) {
+  struct condition *condition = calloc(1, sizeof *condition);
+  if (!condition) {
+    condition_free(left);
+    condition_free(right);
+    error_set(WN_ENOMEM, "not enough memory for the query");
+    return NULL;
+  }
+  condition->kind = kind;
+  condition->left = left;
+  condition->right = right;
+  return condition;
+}
+
+static bool take_field(struct parser *parser, enum field *field) {
+  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+    if (take_word(parser, fields[i].name)) return *field = fields[i].field, true;
+  return false;
+}
+
+static bool take_operator(struct parser *parser, enum operator *operator) {
+  skip_space(parser);
+  for (size_t length = 2; length >= 1; length--)
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+      if (strlen(operators[i]) == length && !strncmp(parser->at, operators[i], length)) {
+        parser->at += length;
+        *operator = (enum operator)i;
+        return true;
+      }
+  return false;
+}
+
+/* A quoted string, or everything up to a blank or a parenthesis. NULL if there is none. */
+static char *take_value(struct parser *parser) {
+  skip_space(parser);
+  const char *begin = parser->at, *end;
+  if (*begin == '"' || *begin == '\'') {
+    end = strchr(begin + 1, *begin);
+    if (!end) return NULL;
+    parser->at = end + 1;
+    return strndup(begin + 1, (size_t)(end - begin - 1));
+  }
+  end = begin + strcspn(begin, " \t\n()");
+  if (end == begin) return NULL;
+  parser->at = end;
+  return strndup(begin, (size_t)(end - begin));
+}
+
+static bool is_search(enum operator operator) { return operator == MATCHES || operator == NOT_MATCHES; }
+
+static bool set_name(struct parser *parser, struct condition *condition) {
+  if (condition->operator > NOT_MATCHES) return fail(parser, "= != ~ or !~ before a name"), false;
+  if (!is_search(condition->operator)) return true;
+  int error = regcomp(&condition->pattern, condition->text, REG_EXTENDED | REG_NOSUB);
+  if (error) {
+    char reason[128];
+    regerror(error, &condition->pattern, reason, sizeof reason);
+    error_set(WN_EINVAL, "query: the regular expression \"%s\" is not valid: %s", condition->text, reason);
+    return false;
+  }
+  condition->has_pattern = true;
+  return true;
+}
+
+static bool set_number(struct parser *parser, struct condition *condition) {
+  if (is_search(condition->operator)) return fail(parser, "= != < <= > or >= before a number"), false;
+  bool size = condition->field == SIZE;
+  if (size ? query_bytes(condition->text, &condition->number) : query_time(condition->text, &condition->number)) return true;
+  error_set(WN_EINVAL, "query: \"%s\" is not %s", condition->text, size ? "a size, such as 10K" : "a time, such as 10ms");
+  return false;
+}
+
+static bool set_value(struct parser *parser, struct condition *condition) {
+  switch (condition->field) {
+  case FN:
+  case FILE_NAME:
+  case MODULE: condition->kind = NAME; return set_name(parser, condition);
+  case THREAD_FIELD: condition->kind = THREAD; return set_name(parser, condition);
+  case ALIVE_FIELD:
+    condition->kind = ALIVE;
+    condition->number = !strcmp(condition->text, "yes");
+    if (condition->operator <= NOT_EQUAL && (condition->number || !strcmp(condition->text, "no"))) return true;
+    return fail(parser, "alive = yes or alive = no"), false;
+  default: condition->kind = NUMBER; return set_number(parser, condition);
+  }
+}
+
+static struct condition *parse_comparison(struct parser *parser) {
+  enum field field;
+  enum operator operator;
+  if (!take_field(parser, &field)) {
+    fail(parser, "fn, file, module, thread, size, life, born, died, alive, not or (");
+    return NULL;
+  }
+  if (!take_operator(parser, &operator)) return fail(parser, "one of = != ~ !~ < <= > >="), NULL;
+  char *text = take_value(parser);
+  if (!text) return fail(parser, "a value"), NULL;
+  struct condition *condition = make(NAME, NULL, NULL);
+  if (!condition) return free(text), NULL;
+  condition->field = field;
+  condition->operator = operator;
+  condition->text = text;
+  if (set_value(parser, condition)) return condition;
+  condition_free(condition);
+  return NULL;
+}
+
+static struct condition *parse_factor(struct parser *parser) {
+  if (take_word(parser, "not")) {
+    struct condition *inner = parse_factor(parser);
+    return inner ? make(NOT, inner, NULL) : NULL;
+  }
+  skip_space(parser);
+  if (*parser->at != '(') return parse_comparison(parser);
+  parser->at++;
+  struct condition *inner = parse_or(parser);
+  skip_space(parser);
+  if (inner && *parser->at != ')') {
+    condition_free(inner);
+    return fail(parser, "and, or, or )"), NULL;
+  }
+  if (inner) parser->at++;
+  return inner;
+}
+
+static struct condition *parse_chain(struct parser *parser, const char *word, enum kind kind,
+                                     struct condition *(*part)(struct parser *)) {
+  struct condition *left = part(parser);
+  while (left && take_word(parser, word)) {
+    struct condition *right = part(parser);
+    if (!right) {
+      condition_free(left);
+      return NULL;
+    }
+    left = make(kind, left, right);
+  }
+  return left;
+}
+
+static struct condition *parse_and(struct parser *parser) { return parse_chain(parser, "and", AND, parse_factor); }
+static struct condition *parse_or(struct parser *parser) { return parse_chain(parser, "or", OR, parse_and); }
+
+static bool text_matches(const struct condition *condition, const char *text) {
+  if (is_search(condition->operator)) return regexec(&condition->pattern, text, 0, NULL, 0) == 0;
+  return !strcmp(condition->text, text);
+}
+
+static bool frame_matches(const struct condition *condition, const struct names *names, const struct frame *frame) {
+  uint32_t string = condition->field == FN ? frame->function : condition->field == MODULE ? frame->module : frame->file;
+  return text_matches(condition, strings_text(&names->strings, string));
+}
+
+static bool bind_names(struct condition *condition, const struct query *query, const struct names *names) {
+  condition->nodes = calloc((size_t)query->node_count + 1, sizeof *condition->nodes);
+  if (!condition->nodes) return false;
+  for (uint32_t node = 1; node <= query->node_count; node++) {
+    uint32_t parent = trace_reader_node(query->samples->reader, node).parent;
+    bool matches = parent < node && condition->nodes[parent];
+    struct frames frames = names_of(names, node);
+    for (size_t i = 0; i < frames.count && !matches; i++) matches = frame_matches(condition, names, &frames.frame[i]);
+    condition->nodes[node] = matches;
+  }
+  return true;
+}
+
+static bool bind(struct condition *condition, const struct query *query, const struct names *names) {
+  if (!condition) return true;
+  if (condition->kind == NAME) return bind_names(condition, query, names);
+  return bind(condition->left, query, names) && bind(condition->right, query, names);
+}
+
+static bool thread_matches(const struct condition *condition, const struct query *query, uint32_t thread) {
+  char buffer[32], number[16];
+  snprintf(number, sizeof number, "%u", thread);
+  return text_matches(condition, number) || text_matches(condition, samples_thread_name(query->samples, thread, buffer));
+}
+
+static bool compares(double left, enum operator operator, double right) {
+  switch (operator) {
+  case EQUAL: return left == right;
+  case NOT_EQUAL: return left != right;
+  case LESS: return left < right;
+  case AT_MOST: return left <= right;
+  case MORE: return left > right;
+  case AT_LEAST: return left >= right;
+  default: return false;
+  }
+}
+
+static double number_of(const struct condition *condition, const struct query *query, const struct row *row) {
+  uint64_t died = row->died_ns == STILL_ALIVE ? query->samples->end_ns : row->died_ns;
+  switch (condition->field) {
+  case SIZE: return (double)row->size;
+  case LIFE: return (double)(died - row->born_ns);
+  case DIED: return row->died_ns == STILL_ALIVE ? 1e300 : (double)died;
+  default: return (double)row->born_ns;
+  }
+}
+
+static bool takes(const struct condition *condition, const struct query *query, const struct row *row) {
+  bool negated = condition->operator == NOT_EQUAL || condition->operator == NOT_MATCHES;
+  switch (condition->kind) {
+  case OR: return takes(condition->left, query, row) || takes(condition->right, query, row);
+  case AND: return takes(condition->left, query, row) && takes(condition->right, query, row);
+  case NOT: return !takes(condition->left, query, row);
+  case NAME: return condition->nodes[row->stack <= query->node_count ? row->stack : 0] != negated;
+  case THREAD: return thread_matches(condition, query, row->thread) != negated;
+  case ALIVE: return ((row->died_ns == STILL_ALIVE) == (condition->number != 0)) != negated;
+  case NUMBER: return compares(number_of(condition, query, row), condition->operator, condition->number);
+  }
+  return false;
+}
+
+struct unit {
+  const char *name;
+  double factor;
+};
+
+static bool number_with_unit(const char *text, const struct unit *units, size_t count, double *number) {
+  char *end;
+  double value = strtod(text, &end);
+  if (end == text || !(value >= 0)) return false;
+  for (size_t i = 0; i < count; i++)
+    if (!strcasecmp(end, units[i].name)) return *number = value * units[i].factor, true;
+  return false;
+}
+
+/* ---- shared ---- */
+
+wn_status query_parse(const char *text, struct query **result) {
+  struct parser parser = {text, text};
+  struct condition *root = parse_or(&parser);
+  if (!root) return WN_EINVAL;
+  skip_space(&parser);
+  if (*parser.at) {
+    condition_free(root);
+    return fail(&parser, "and, or, or the end");
+  }
+  struct query *query = calloc(1, sizeof *query);
+  if (!query) {
+    condition_free(root);
+    return error_set(WN_ENOMEM, "not enough memory for the query");
+  }
+  query->root = root;
+  *result = query;
+  return WN_OK;
+}
+
+wn_status query_bind(struct query *query, const struct samples *samples, const struct names *names) {
+  query->samples = samples;
+  query->node_count = trace_reader_nodes(samples->reader);
+  if (!bind(query->root, query, names)) return error_set(WN_ENOMEM, "not enough memory for the query");
+  return WN_OK;
+}
+
+bool query_takes(const struct query *query, const struct row *row) { return takes(query->root, query, row); }
+
+void query_free(struct query *query) {
+  if (!query) return;
+  condition_free(query->root);
+  free(query);
+}
+
+bool query_bytes(const char *text, double *bytes) {
+  static const struct unit units[] = {{"", 1},        {"B", 1},         {"K", 0x1p10},   {"KB", 0x1p10},  {"KiB", 0x1p10},
+                                      {"M", 0x1p20},  {"MB", 0x1p20},   {"MiB", 0x1p20}, {"G", 0x1p30},   {"GB", 0x1p30},
+                                      {"GiB", 0x1p30}, {"T", 0x1p40}};
+  return number_with_unit(text, units, sizeof units / sizeof *units, bytes);
+}
+
+bool query_time(const char *text, double *ns) {
+  static const struct unit units[] = {{"s", 1e9}, {"", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
+  return number_with_unit(text, units, sizeof units / sizeof *units, ns);
+}
+/* SPDX-License-Identifier: MIT */

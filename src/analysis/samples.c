@@ -1,0 +1,251 @@
+/* From a trace to columns.
+ *
+ * Records come chunk by chunk and so not in order of time: a block's free may stand before its sample. So everything is
+ * collected first, then joined by block number, then ordered by time.
+ *
+ * Growing blocks. A block that realloc grows gives its new words a trial of their own. So at a time when G words of it had
+ * a trial it is in the sample with probability p(G), and a row carries the p of its own G. What was allocated is the sum
+ * over rows of growth / p. The rows of one block are not independent: with p1 <= p2 <= ... the variance of their sum is
+ *   sum_j g_j^2 (1/p_j - 1) + 2 sum_{i<j} g_i g_j (1/p_j - 1)
+ * and `growth_variance` holds the unbiased estimate of row j's share of it, from the rows that were seen:
+ *   g_j^2 (1 - p_j) / p_j^2 + 2 g_j (1 - p_j) / p_j * sum_{i<j} g_i / p_i.
+ */
+#include "analysis/samples.h"
+
+#include "base/error.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A growing array; `items` is NULL or malloc's. */
+#define APPEND(items, count, capacity, item)                                        \
+  ((count) == (capacity) && !grow((void **)&(items), &(capacity), sizeof *(items))) \
+      ? false                                                                       \
+      : ((items)[(count)++] = (item), true)
+
+/* A resize or a free. */
+struct change {
+  uint64_t block, time_ns, size, words;
+  uint32_t thread, stack;
+  bool free;
+};
+
+struct loading {
+  struct samples *samples;
+  struct trace_sample *born;
+  struct change *changes;
+  size_t born_count, born_capacity, change_count, change_capacity, memory_capacity, thread_capacity, row_capacity;
+};
+
+static bool grow(void **items, size_t *capacity, size_t size) {
+  size_t larger = *capacity ? *capacity * 2 : 1024;
+  void *moved = realloc(*items, larger * size);
+  if (!moved) return false;
+  *items = moved;
+  *capacity = larger;
+  return true;
+}
+
+static bool keep_thread_name(struct loading *loading, const struct trace_thread_name *event) {
+  struct samples *samples = loading->samples;
+  char *name = strndup(event->name.bytes, event->name.length);
+  if (!name) return false;
+  for (size_t i = 0; i < samples->thread_count; i++) {
+    if (samples->threads[i].thread != event->thread) continue;
+    free(samples->threads[i].name);
+    samples->threads[i].name = name;
+    return true;
+  }
+  struct thread_name entry = {event->thread, name};
+  return APPEND(samples->threads, samples->thread_count, loading->thread_capacity, entry);
+}
+
+static bool keep_change(struct loading *loading, struct change change) {
+  return APPEND(loading->changes, loading->change_count, loading->change_capacity, change);
+}
+
+static bool keep(struct loading *loading, const struct trace_event *event) {
+  struct samples *samples = loading->samples;
+  if (event->at.time_ns > samples->end_ns) samples->end_ns = event->at.time_ns;
+  switch (event->kind) {
+  case TRACE_SAMPLE: return APPEND(loading->born, loading->born_count, loading->born_capacity, event->sample);
+  case TRACE_FREE:
+    return keep_change(loading, (struct change){.block = event->free.block, .time_ns = event->free.time_ns,
+                                                .thread = event->free.thread, .free = true});
+  case TRACE_RESIZE:
+    return keep_change(loading, (struct change){.block = event->resize.block, .time_ns = event->resize.time_ns,
+                                                .size = event->resize.size, .words = event->resize.words,
+                                                .thread = event->resize.thread, .stack = event->resize.stack});
+  case TRACE_MEMORY: {
+    struct memory_point point = {event->memory.time_ns, event->memory.rss_bytes, event->memory.heap_bytes};
+    return APPEND(samples->memory, samples->memory_count, loading->memory_capacity, point);
+  }
+  case TRACE_THREAD_NAME: return keep_thread_name(loading, &event->thread_name);
+  case TRACE_END:
+    samples->ended = true;
+    samples->end = event->end;
+    return true;
+  default: return true;
+  }
+}
+
+static int compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
+
+static int by_block(const void *a, const void *b) {
+  const struct trace_sample *left = a, *right = b;
+  int order = compare(left->block, right->block);
+  return order ? order : compare(left->time_ns, right->time_ns);
+}
+
+/* A free after the resizes, whatever the clocks of two processors say. */
+static int by_block_then_time(const void *a, const void *b) {
+  const struct change *left = a, *right = b;
+  int order = compare(left->block, right->block);
+  if (!order) order = left->free - right->free;
+  return order ? order : compare(left->time_ns, right->time_ns);
+}
+
+static int by_begin(const void *a, const void *b) {
+  const struct row *left = a, *right = b;
+  int order = compare(left->begin_ns, right->begin_ns);
+  return order ? order : compare(left->block, right->block);
+}
+
+static int by_time(const void *a, const void *b) {
+  return compare(((const struct memory_point *)a)->time_ns, ((const struct memory_point *)b)->time_ns);
+}
+
+static struct row first_row(const struct trace_sample *born) {
+  uint64_t growth = born->grown ? (born->size > born->previous_size ? born->size - born->previous_size : 0) : born->size;
+  return (struct row){.block = born->block,     .begin_ns = born->time_ns, .end_ns = STILL_ALIVE,
+                      .born_ns = born->time_ns, .died_ns = STILL_ALIVE,    .size = born->size,
+                      .growth = growth,         .words = born->words,      .stack = born->stack,
+                      .thread = born->thread,   .n_samples = born->n_samples, .source = born->source,
+                      .birth = !born->grown,    .first = true,             .last = true};
+}
+
+static struct row next_row(const struct row *row, const struct change *resize) {
+  struct row next = *row;
+  next.begin_ns = resize->time_ns > row->begin_ns ? resize->time_ns : row->begin_ns;
+  next.size = resize->size;
+  next.growth = resize->size > row->size ? resize->size - row->size : 0;
+  next.words = resize->words > row->words ? resize->words : row->words;
+  next.stack = resize->stack;
+  next.thread = resize->thread;
+  next.n_samples = 0;
+  next.birth = next.first = false;
+  return next;
+}
+
+/* Fills in what depends on the whole life of a block: rows[0..count). */
+static void finish_block(struct row *rows, size_t count, double rate) {
+  double grown = 0; /* sum of growth / p of the rows so far */
+  uint64_t died = rows[count - 1].end_ns;
+  for (size_t i = 0; i < count; i++) {
+    double p = inclusion_probability(rate, rows[i].words), g = (double)rows[i].growth;
+    rows[i].probability = p;
+    rows[i].growth_variance = g * g * (1 - p) / (p * p) + 2 * g * (1 - p) / p * grown;
+    rows[i].died_ns = died;
+    grown += g / p;
+  }
+}
+
+/* The rows of one block from its sample and its changes, which it consumes. */
+static bool join_block(struct loading *loading, const struct trace_sample *born, size_t *change, double rate) {
+  struct samples *samples = loading->samples;
+  size_t begin = samples->row_count;
+  struct row row = first_row(born);
+  for (; *change < loading->change_count && loading->changes[*change].block == born->block; ++*change) {
+    const struct change *next = &loading->changes[*change];
+    if (row.end_ns != STILL_ALIVE) { /* a second free, or a resize after it: damaged or foreign */
+      samples->unmatched++;
+      continue;
+    }
+    if (next->free) {
+      row.end_ns = next->time_ns > row.begin_ns ? next->time_ns : row.begin_ns;
+      row.freed_by = next->thread;
+      continue;
+    }
+    struct row later = next_row(&row, next);
+    row.end_ns = later.begin_ns;
+    row.last = false;
+    if (!(APPEND(samples->rows, samples->row_count, loading->row_capacity, row))) return false;
+    row = later;
+    row.end_ns = STILL_ALIVE;
+    row.last = true;
+  }
+  if (!(APPEND(samples->rows, samples->row_count, loading->row_capacity, row))) return false;
+  finish_block(samples->rows + begin, samples->row_count - begin, rate);
+  return true;
+}
+
+static bool join(struct loading *loading) {
+  struct samples *samples = loading->samples;
+  double rate = trace_reader_run(samples->reader)->rate;
+  if (loading->born_count) qsort(loading->born, loading->born_count, sizeof *loading->born, by_block);
+  if (loading->change_count) qsort(loading->changes, loading->change_count, sizeof *loading->changes, by_block_then_time);
+  size_t change = 0;
+  for (size_t i = 0; i < loading->born_count; i++) {
+    if (i && loading->born[i].block == loading->born[i - 1].block) continue; /* a number that comes twice: damaged */
+    for (; change < loading->change_count && loading->changes[change].block < loading->born[i].block; change++)
+      samples->unmatched++;
+    if (!join_block(loading, &loading->born[i], &change, rate)) return false;
+    samples->sampled_blocks++;
+  }
+  samples->unmatched += loading->change_count - change;
+  if (samples->row_count) qsort(samples->rows, samples->row_count, sizeof *samples->rows, by_begin);
+  if (samples->memory_count) qsort(samples->memory, samples->memory_count, sizeof *samples->memory, by_time);
+  return true;
+}
+
+static bool collect(struct loading *loading, samples_progress *progress, void *context) {
+  struct trace_reader *reader = loading->samples->reader;
+  struct trace_event event;
+  for (uint64_t count = 0; trace_reader_next(reader, &event); count++) {
+    if (!keep(loading, &event)) return false;
+    if (progress && count % 65536 == 0) progress(trace_reader_position(reader), context);
+  }
+  return true;
+}
+
+/* ---- shared ---- */
+
+wn_status samples_load(const char *path, samples_progress *progress, void *context, struct samples **result) {
+  struct trace_reader *reader;
+  wn_status error = trace_reader_open(path, &reader);
+  if (error) return error;
+  struct samples *samples = calloc(1, sizeof *samples);
+  if (!samples) {
+    trace_reader_close(reader);
+    return error_set(WN_ENOMEM, "%s: not enough memory to read it", path);
+  }
+  samples->reader = reader;
+  struct loading loading = {.samples = samples};
+  bool done = collect(&loading, progress, context) && join(&loading);
+  free(loading.born);
+  free(loading.changes);
+  if (!done) {
+    samples_free(samples);
+    return error_set(WN_ENOMEM, "%s: not enough memory to read it", path);
+  }
+  *result = samples;
+  return WN_OK;
+}
+
+void samples_free(struct samples *samples) {
+  if (!samples) return;
+  trace_reader_close(samples->reader);
+  for (size_t i = 0; i < samples->thread_count; i++) free(samples->threads[i].name);
+  free(samples->threads);
+  free(samples->memory);
+  free(samples->rows);
+  free(samples);
+}
+
+const char *samples_thread_name(const struct samples *samples, uint32_t thread, char buffer[32]) {
+  for (size_t i = 0; i < samples->thread_count; i++)
+    if (samples->threads[i].thread == thread) return samples->threads[i].name;
+  snprintf(buffer, 32, "thread %u", thread);
+  return buffer;
+}
+/* SPDX-License-Identifier: MIT */

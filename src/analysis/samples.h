@@ -1,0 +1,69 @@
+/* A trace as columns: what every question is asked of. */
+#ifndef ANALYSIS_SAMPLES_H
+#define ANALYSIS_SAMPLES_H
+
+#include "analysis/estimate.h"
+#include "trace/reader.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <winnow/status.h>
+
+#define STILL_ALIVE UINT64_MAX
+
+/* One stretch of a sampled block's life during which its size did not change. A block that realloc never touched has one
+ * row; each resize ends a row and begins the next, which keeps the block number. */
+struct row {
+  uint64_t block;
+  uint64_t begin_ns, end_ns; /* end: freed or resized then; STILL_ALIVE when the trace ended first */
+  uint64_t born_ns;          /* of the block; of its first row */
+  uint64_t died_ns;          /* of the block; STILL_ALIVE if it was never freed */
+  uint64_t size;             /* bytes, as the program asked for them */
+  uint64_t growth;           /* bytes that this row adds to what was allocated: `size` at birth, the difference later */
+  uint64_t words;            /* words that had a trial so far */
+  double probability;        /* of being in the sample by now */
+  double growth_variance;    /* what `growth` adds to the variance of allocated bytes (see samples.c) */
+  uint32_t stack;            /* who allocated or resized it */
+  uint32_t thread, freed_by; /* threads of the trace */
+  uint64_t n_samples;
+  uint8_t source;
+  bool birth;       /* the block was allocated at begin_ns (not resized, not first seen when it grew) */
+  bool first, last; /* of its block's rows */
+};
+
+/* One measurement of the process. */
+struct memory_point {
+  uint64_t time_ns, rss_bytes, heap_bytes;
+};
+
+struct thread_name {
+  uint32_t thread;
+  char *name;
+};
+
+struct samples {
+  struct trace_reader *reader; /* owned: the run, stacks and modules */
+  struct row *rows;            /* ordered by begin_ns */
+  size_t row_count;
+  struct memory_point *memory; /* ordered by time */
+  size_t memory_count;
+  struct thread_name *threads;
+  size_t thread_count;
+  uint64_t end_ns;         /* the last event */
+  uint64_t sampled_blocks; /* sampled when they were allocated or grew */
+  uint64_t unmatched;      /* frees and resizes whose block is unknown: their record was lost */
+  bool ended;              /* an end record stands in the trace */
+  struct trace_end end;    /* if so */
+};
+
+/* Called now and then while a trace is read, with the share that is done, 0 to 1. */
+typedef void samples_progress(double done, void *context);
+
+/* Reads a whole trace. wn_last_error tells what is wrong with it. */
+wn_status samples_load(const char *path, samples_progress *progress, void *context, struct samples **samples);
+void samples_free(struct samples *samples);
+
+/* The name of a thread of the trace, or "thread N" written to `buffer`. */
+const char *samples_thread_name(const struct samples *samples, uint32_t thread, char buffer[32]);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,25 @@
+/* Strings kept once: equal strings have equal numbers. 0 is the empty string. */
+#ifndef ANALYSIS_STRINGS_H
+#define ANALYSIS_STRINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct strings {
+  char **text; /* index: number */
+  uint32_t count, capacity;
+  uint32_t *slots; /* hash table of numbers + 1 */
+  uint32_t slot_count;
+};
+
+bool strings_create(struct strings *strings);
+void strings_destroy(struct strings *strings);
+
+/* The number of a string, which is copied. 0 as well when memory is exhausted. */
+uint32_t strings_intern(struct strings *strings, const char *text);
+
+static inline const char *strings_text(const struct strings *strings, uint32_t number) { return strings->text[number]; }
+
+#endif
+/* SPDX-License-Identifier: MIT */

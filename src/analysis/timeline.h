@@ -1,0 +1,35 @@
+/* The heap over time. */
+#ifndef ANALYSIS_TIMELINE_H
+#define ANALYSIS_TIMELINE_H
+
+#include "analysis/call_tree.h"
+
+/* What the live heap came to at one time. */
+struct moment {
+  uint64_t time_ns;
+  struct sums live;
+};
+
+/* The moment at which the estimate of live bytes was highest, of the rows that `takes` takes (NULL: all). */
+typedef bool row_filter(const struct row *row, void *context);
+wn_status timeline_peak(const struct samples *samples, row_filter *takes, void *context, struct moment *peak);
+
+/* What was live at a time: allocated at or before it, not freed by then. */
+struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, row_filter *takes, void *context);
+
+/* Everything allocated, the growth of blocks included. */
+struct sums timeline_allocated(const struct samples *samples, row_filter *takes, void *context);
+
+/* The largest resident size that was measured, and when; zeros if none was. */
+struct memory_point timeline_peak_memory(const struct samples *samples);
+
+/* The resident size measured nearest to a time; zeros if none was. */
+struct memory_point timeline_memory_at(const struct samples *samples, uint64_t time_ns);
+
+/* True if the row is live at that time. */
+static inline bool row_is_live_at(const struct row *row, uint64_t time_ns) {
+  return row->begin_ns <= time_ns && time_ns < row->end_ns;
+}
+
+#endif
+/* SPDX-License-Identifier: MIT */

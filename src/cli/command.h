@@ -1,0 +1,31 @@
+/* The commands of `winnow`. */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+/* Exit codes: 0, 1 a job that failed, 2 wrong usage; `record` passes the program's own on. */
+enum { EXIT_JOB = 1, EXIT_USAGE = 2 };
+
+/* argv[0] is the command's name. */
+typedef int command_function(int argc, char **argv);
+
+command_function command_record, command_report, command_info, command_help;
+
+struct command {
+  const char *name;
+  command_function *run;
+  const char *summary; /* one line */
+  const char *usage;   /* without "winnow " */
+  const char *help;    /* options and examples */
+};
+
+/* Ends with an entry without a name. */
+extern const struct command commands[];
+
+const struct command *command_find(const char *name);
+
+/* "winnow NAME: message" on standard error, with a newline. Return their exit codes. */
+int fail_job(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int fail_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,129 @@
+/* The command `winnow`: one table of commands. */
+#include "cli/command.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct command commands[] = {
+    {"record", command_record, "run a program and record where its memory goes",
+     "record [-o FILE] [--rate LAMBDA | --every BYTES] [--stack-depth N] [--seed N]\n"
+     "              [--follow-children] [--] PROGRAM [ARGUMENT...]",
+     "  -o, --output FILE      the trace to write; default: winnow.PROGRAM.PID.trace here\n"
+     "  -r, --rate LAMBDA      probability of a sample for each word of 8 bytes, 0 to 1; default 1e-4\n"
+     "  -e, --every BYTES      the same as a mean distance: one sample every BYTES (512K, 1M)\n"
+     "  -d, --stack-depth N    most frames of a callstack; default 512\n"
+     "  -s, --seed N           of the random numbers: equal seeds give equal samples\n"
+     "  -f, --follow-children  record the processes it starts too, each to FILE.PID\n"
+     "  -q, --quiet            say nothing when all goes well\n"
+     "\n"
+     "The program needs no change and runs at nearly full speed. Its exit code, or the signal that ended it, becomes\n"
+     "winnow's. Statically linked and set-uid programs cannot be recorded.\n"
+     "\n"
+     "Examples:\n"
+     "  winnow record -- ./server --port 8080\n"
+     "  winnow record -o run.trace --rate 1e-3 -- sqlite3 test.db '.read script.sql'\n"},
+    {"report", command_report, "say where the memory went",
+     "report [--at peak|end|TIME] [--by function|line|file|module|stack] [--where QUERY]\n"
+     "              [--top N] [--tree] [--json] FILE",
+     "  -a, --at WHEN          peak (default), end, or a time since the start: 1.5s, 200ms\n"
+     "  -b, --by WHAT          group by function (default), line, file, module or stack\n"
+     "  -w, --where QUERY      count only some blocks: 'fn ~ \"^parse\" and size > 1K and life < 10ms'\n"
+     "  -n, --top N            lines in each table; default 10\n"
+     "  -t, --tree             print the call tree of what was held\n"
+     "  -j, --json             print one JSON object (docs/report-json.md)\n"
+     "      --no-symbols       addresses only, no look-up of names\n"
+     "      --debuginfod       fetch missing debug information from $DEBUGINFOD_URLS\n"
+     "      --search DIR       look for programs, libraries and debug files below DIR too; may be repeated\n"
+     "\n"
+     "Numbers are estimates from a sample; the range behind each holds the truth in 95 of 100 runs.\n"
+     "\n"
+     "Examples:\n"
+     "  winnow report run.trace\n"
+     "  winnow report --at end --by line run.trace\n"
+     "  winnow report --where 'module = libxml2.so.2 and alive = yes' --tree run.trace\n"},
+    {"info", command_info, "show what a trace is and how complete it is", "info [--json] FILE",
+     "  -j, --json             print one JSON object\n"},
+    {"help", command_help, "explain a command", "help [COMMAND]", ""},
+    {0},
+};
+
+static int vfail(int code, const char *prefix, const char *format, va_list arguments) {
+  fflush(stdout);
+  fprintf(stderr, "winnow%s: ", prefix);
+  vfprintf(stderr, format, arguments);
+  fputc('\n', stderr);
+  return code;
+}
+
+static void print_overview(FILE *out) {
+  fputs("winnow: where a program's memory goes\n\nUsage: winnow COMMAND [OPTION...] [ARGUMENT...]\n\n", out);
+  for (const struct command *command = commands; command->name; command++)
+    fprintf(out, "  %-8s %s\n", command->name, command->summary);
+  fputs("\n'winnow help COMMAND' tells more. Start with:  winnow record -- PROGRAM\n", out);
+}
+
+static void print_help(const struct command *command) {
+  printf("winnow %s: %s\n\nUsage: winnow %s\n", command->name, command->summary, command->usage);
+  if (*command->help) printf("\n%s", command->help);
+}
+
+/* ---- shared ---- */
+
+int fail_job(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  int code = vfail(EXIT_JOB, "", format, arguments);
+  va_end(arguments);
+  return code;
+}
+
+int fail_usage(const char *name, const char *format, ...) {
+  char prefix[32];
+  snprintf(prefix, sizeof prefix, " %s", name);
+  va_list arguments;
+  va_start(arguments, format);
+  int code = vfail(EXIT_USAGE, prefix, format, arguments);
+  va_end(arguments);
+  return code;
+}
+
+const struct command *command_find(const char *name) {
+  for (const struct command *command = commands; command->name; command++)
+    if (!strcmp(command->name, name)) return command;
+  return NULL;
+}
+
+int command_help(int argc, char **argv) {
+  if (argc < 2) {
+    print_overview(stdout);
+    return 0;
+  }
+  const struct command *command = command_find(argv[1]);
+  if (!command) return fail_usage("help", "there is no command '%s'; see 'winnow help'", argv[1]);
+  print_help(command);
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) {
+    print_overview(stderr);
+    return EXIT_USAGE;
+  }
+  const char *name = argv[1];
+  if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
+  if (!strcmp(name, "--version") || !strcmp(name, "-V")) return printf("winnow %s\n", WN_VERSION) < 0;
+  const struct command *command = command_find(name);
+  if (!command) {
+    fprintf(stderr, "winnow: there is no command '%s'; see 'winnow help'\n", name);
+    return EXIT_USAGE;
+  }
+  if (argc > 2 && !strcmp(argv[2], "--help")) {
+    print_help(command);
+    return 0;
+  }
+  int code = command->run(argc - 1, argv + 1);
+  if (fflush(stdout) || ferror(stdout)) return fail_job("cannot write the output");
+  return code;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,382 @@
+/* The malloc heap as a parallel host of the engine.
+ *
+ * One owner stands for the whole heap; each thread has its engine thread in thread-local storage, set up by its first
+ * allocation and ended by a pthread key. Callbacks run at once, inside the malloc or free that caused them.
+ *
+ * MUTED: while the host works for a thread, its words_left is MUTED, far above any count that is ever given, so that what
+ * callbacks and the C library allocate meanwhile takes the fast path and is neither sampled nor counted. The count is
+ * put back at the end. Nesting (a signal handler, a free in a callback) saves and restores MUTED itself, harmlessly.
+ *
+ * Where nothing is sampled, a thread comes here each DORMANT words, to see whether a profile was started.
+ *
+ * A sampled block lies in the region, and its `struct sampled_block` in the region's side arrays. Where the address space
+ * has no room for a region, sampled blocks come from the real allocator and addresses.c knows them; then `real.sampled`
+ * spans all addresses, so that every free asks it.
+ */
+#include "preload/malloc_host.h"
+
+#include "base/check.h"
+#include "base/os.h"
+#include "base/words.h"
+#include "callstack/capture.h"
+#include "memprof/host.h"
+#include "preload/addresses.h"
+#include "preload/process.h"
+#include "preload/real.h"
+#include "preload/region.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MUTED   (INT64_MAX / 2)
+#define DORMANT ((int64_t)1 << 16)
+
+/* Entries, and with them sampled blocks alive at one time. */
+#define BLOCKS_MOST (TINY ? (size_t)64 : (size_t)1 << 28)
+
+_Thread_local int64_t words_left;
+
+struct host_thread {
+  struct memprof_thread engine;
+  uint32_t number;
+  bool attached;
+  bool counting; /* words_left leads to a sample, and not only to a look whether a profile began */
+};
+
+static _Thread_local struct host_thread self;
+
+/* Set by host_open; constant afterwards. */
+static struct memprof engine;
+static struct memprof_owner owner;
+static struct callstacks *callstacks;
+static pthread_key_t thread_key;
+static bool has_region;
+
+/* Written by any thread. */
+static _Atomic(uint32_t) threads;
+static _Atomic(bool) opened;
+
+/* Where our own code lies, by the linker. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+struct muted {
+  int64_t left;
+  int error;
+};
+
+static struct muted mute(void) {
+  struct muted saved = {words_left, errno};
+  words_left = MUTED;
+  return saved;
+}
+
+static void unmute(struct muted saved) {
+  words_left = saved.left;
+  errno = saved.error;
+}
+
+/* ---- the engine's questions ---- */
+
+static const wn_callstack *capture(struct memprof_thread *thread, size_t depth) {
+  (void)thread;
+  return callstack_capture(callstacks, depth);
+}
+
+/* Threads look for themselves, at the latest after DORMANT words. */
+static void rearm(struct memprof_owner *changed) { (void)changed; }
+
+static struct memprof_thread *current(struct memprof *asking) {
+  (void)asking;
+  return self.attached ? &self.engine : NULL;
+}
+
+static const struct memprof_ops ops = {.parallel = true, .rearm = rearm, .capture = capture, .current = current};
+
+struct memprof_thread *memprof_host_thread(wn_domain *domain) {
+  (void)domain;
+  return current(&engine);
+}
+
+/* ---- threads ---- */
+
+static void thread_ends(void *argument) {
+  (void)argument;
+  struct muted saved = mute();
+  memprof_thread_detach(&self.engine);
+  self.attached = self.counting = false;
+  saved.left = 0; /* what later destructors allocate sets the thread up again */
+  unmute(saved);
+}
+
+/* Sets the calling thread up. The caller has muted it. */
+static void attach(void) {
+  if (self.attached) return;
+  memset(&self.engine, 0, sizeof self.engine);
+  if (!self.number) self.number = 1 + atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed);
+  memprof_thread_attach(&self.engine, &owner, NULL, NULL);
+  self.attached = true;
+  pthread_setspecific(thread_key, &self);
+}
+
+/* What host_hits does for a thread that is set up, with its count. */
+static size_t count_hits(int64_t *left) {
+  size_t hits = 0;
+  bool sampling = memprof_is_sampling(&self.engine);
+  if (sampling && !self.counting) *left += memprof_gap(&self.engine);
+  if (sampling && *left < 0) hits = memprof_hits(&self.engine, left);
+  self.counting = memprof_is_sampling(&self.engine);
+  if (!self.counting) *left = DORMANT;
+  return hits;
+}
+
+/* ---- sampled blocks ---- */
+
+static _Noreturn void die(const char *message) {
+  os_write_all(2, message, strlen(message));
+  abort();
+}
+
+static bool in_region(const void *block) { return (uintptr_t)block - real.sampled.base < real.sampled.span; }
+static struct sampled_block *find(void *block) { return has_region ? region_block(block) : addresses_find(block); }
+
+/* The place to note what is known of a new block; NULL if it cannot be followed. */
+static struct sampled_block *remember(void *block) {
+  if (!has_region) return addresses_insert(block);
+  return in_region(block) ? region_block(block) : NULL;
+}
+
+static void give_back(void *block, struct sampled_block *known) {
+  if (has_region) {
+    if (!region_release(block)) die("winnow: the program frees a block twice\n");
+  } else {
+    addresses_remove(known);
+    real.free(block);
+  }
+}
+
+static void check_live(void *block, const char *complaint) {
+  if (has_region && region_state(block) != REGION_LIVE) die(complaint);
+}
+
+static struct memprof_birth birth_of(void *block, const struct sampled_block *known, size_t previous_bytes) {
+  return (struct memprof_birth){
+      .address = (uintptr_t)block,
+      .size = malloc_words(known->bytes) - 1,
+      .trials = known->trials,
+      .bytes = known->bytes,
+      .previous_bytes = previous_bytes,
+      .n_samples = known->hits,
+      .source = WN_SOURCE_NORMAL,
+  };
+}
+
+static void follow(void *block, struct sampled_block *known, size_t previous_bytes) {
+  struct memprof_birth birth = birth_of(block, known, previous_bytes);
+  struct memprof_entry *entry = memprof_allocated(&self.engine, &birth);
+  atomic_store_explicit(&known->entry, entry, memory_order_release);
+  memprof_drain(&self.engine);
+}
+
+/* Ends a block's entry: of two threads that free one block, only one finds it. */
+static void forget(struct sampled_block *known) {
+  struct memprof_entry *entry = atomic_exchange_explicit(&known->entry, NULL, memory_order_acquire);
+  if (!entry) return;
+  attach();
+  memprof_freed(&self.engine, entry);
+  memprof_drain(&self.engine);
+}
+
+/* New words that a sampled block takes when it grows, and the samples among them. */
+static size_t count_growth(struct sampled_block *known, size_t bytes, int64_t *left) {
+  size_t before = malloc_words(known->bytes), after = malloc_words(bytes);
+  if (after <= before) return 0;
+  known->trials += after - before;
+  *left -= (int64_t)(after - before);
+  return *left < 0 ? memprof_hits(&self.engine, left) : 0;
+}
+
+/* Memory for a sampled block that changes its size, with its contents; NULL when there is none, and the block stays. */
+static void *resized(void *block, struct sampled_block **known, size_t bytes) {
+  struct sampled_block *old = *known;
+  if (!has_region) {
+    struct sampled_block kept = *old;
+    struct memprof_entry *entry = atomic_load_explicit(&old->entry, memory_order_acquire);
+    addresses_remove(old); /* before its address can come again */
+    void *moved = real.realloc(block, bytes);
+    *known = addresses_insert(moved ? moved : block);
+    if (*known) {
+      **known = kept;
+    } else if (entry) {
+      memprof_freed(&self.engine, entry); /* the table is full: as far as we can tell, its life ends here */
+    }
+    return moved;
+  }
+  if (region_resize(block, bytes)) return block;
+  bool zeroed;
+  void *moved = bytes > old->bytes ? region_allocate_growing(bytes) : region_allocate(bytes, 16, &zeroed);
+  if (!moved) return NULL;
+  size_t usable = region_usable(block);
+  memcpy(moved, block, usable < bytes ? usable : bytes);
+  *known = region_block(moved);
+  **known = *old;
+  atomic_store_explicit(&old->entry, NULL, memory_order_relaxed);
+  region_release(block);
+  return moved;
+}
+
+/* ---- shared ---- */
+
+size_t host_hits(void) {
+  struct muted saved = mute();
+  size_t hits = 0;
+  process_start();
+  if (!atomic_load_explicit(&opened, memory_order_acquire)) {
+    saved.left = process_is_early() ? 0 : DORMANT;
+  } else {
+    attach();
+    hits = count_hits(&saved.left);
+  }
+  unmute(saved);
+  return hits;
+}
+
+void *host_place(size_t bytes, size_t alignment, bool zero) {
+  if (!has_region) return NULL;
+  struct muted saved = mute();
+  bool zeroed;
+  void *block = region_allocate(bytes, alignment, &zeroed);
+  if (block && zero && !zeroed) memset(block, 0, bytes);
+  unmute(saved);
+  return block;
+}
+
+void host_follow(void *block, size_t bytes, size_t previous_bytes, size_t hits) {
+  if (!block) return;
+  struct muted saved = mute();
+  struct sampled_block *known = remember(block);
+  if (known) {
+    known->bytes = bytes;
+    known->trials = malloc_words(bytes);
+    known->hits = hits;
+    follow(block, known, previous_bytes);
+  } else {
+    process_lost_block();
+  }
+  unmute(saved);
+}
+
+bool host_owns(void *block) { return has_region || addresses_find(block); }
+
+void host_free(void *block) {
+  if (!has_region && !addresses_find(block)) {
+    real.free(block);
+    return;
+  }
+  struct muted saved = mute();
+  check_live(block, "winnow: the program frees a block twice, or a pointer that malloc did not give\n");
+  struct sampled_block *known = find(block);
+  forget(known);
+  give_back(block, known);
+  unmute(saved);
+}
+
+void *host_realloc(void *block, size_t bytes) {
+  if (!bytes && process_realloc_zero_frees()) {
+    host_free(block);
+    return NULL;
+  }
+  struct muted saved = mute();
+  check_live(block, "winnow: the program reallocates a freed block, or a pointer that malloc did not give\n");
+  attach();
+  struct sampled_block *known = find(block);
+  void *moved = resized(block, &known, bytes);
+  if (moved && known) {
+    known->hits += count_growth(known, bytes, &saved.left);
+    known->bytes = bytes;
+    struct memprof_entry *entry = atomic_load_explicit(&known->entry, memory_order_acquire);
+    if (entry)
+      memprof_resized(&self.engine, entry, (uintptr_t)moved, malloc_words(bytes) - 1, bytes, known->trials, known->hits);
+    memprof_drain(&self.engine);
+  }
+  unmute(saved);
+  if (!moved) errno = ENOMEM;
+  return moved;
+}
+
+void *host_realloc_grown(void *block, size_t bytes) {
+  size_t hits = host_hits();
+  if (!hits) return real.realloc(block, bytes);
+  size_t previous = real.usable_size(block);
+  void *moved = host_place(bytes, 16, false);
+  if (moved) {
+    memcpy(moved, block, previous < bytes ? previous : bytes);
+    real.free(block);
+  } else {
+    moved = real.realloc(block, bytes);
+  }
+  host_follow(moved, bytes, previous, hits);
+  return moved;
+}
+
+size_t host_usable_size(void *block) { return has_region ? region_usable(block) : real.usable_size(block); }
+
+bool host_open(void) {
+  struct region_range range = {0, SIZE_MAX};
+  has_region = region_reserve(&range);
+  if (!has_region && !addresses_create()) return false;
+  struct callstacks_options options = {.skip_begin = (uintptr_t)__ehdr_start, .skip_end = (uintptr_t)_end};
+  callstacks = callstacks_create(&options);
+  if (!callstacks || pthread_key_create(&thread_key, thread_ends)) return false;
+  memprof_open(&engine, &ops, NULL, BLOCKS_MOST);
+  memprof_owner_create(&owner, &engine, NULL, NULL);
+  real.sampled = range;
+  atomic_store_explicit(&opened, true, memory_order_release);
+  return true;
+}
+
+wn_status host_start(const wn_memprof_options *options, const wn_tracker *tracker, wn_profile **profile) {
+  struct muted saved = mute();
+  attach();
+  wn_status status = memprof_start(&self.engine, options, tracker, profile);
+  if (!status && saved.left < MUTED / 2) {
+    saved.left = memprof_gap(&self.engine);
+    self.counting = true;
+  }
+  unmute(saved);
+  return status;
+}
+
+wn_status host_stop(void) {
+  struct muted saved = mute();
+  attach();
+  wn_status status = memprof_stop(&self.engine);
+  unmute(saved);
+  return status;
+}
+
+wn_status host_discard(wn_profile *profile) {
+  struct muted saved = mute();
+  attach();
+  wn_status status = wn_memprof_discard(profile);
+  unmute(saved);
+  return status;
+}
+
+uint32_t host_thread_number(wn_domain *domain) {
+  (void)domain;
+  return self.number;
+}
+
+struct callstacks *host_callstacks(void) { return callstacks; }
+
+void host_before_fork(void) {
+  if (has_region) region_before_fork();
+}
+
+void host_after_fork(bool child) {
+  if (has_region) region_after_fork();
+  if (child) callstacks_fork_child(callstacks);
+}
+/* SPDX-License-Identifier: MIT */

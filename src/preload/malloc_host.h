@@ -1,0 +1,53 @@
+/* The malloc heap as a host of the sampling engine: what the entry points call once in a while. */
+#ifndef PRELOAD_MALLOC_HOST_H
+#define PRELOAD_MALLOC_HOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <winnow/memprof.h>
+
+/* Words this thread may still allocate before it must come to host_hits. Begins at 0, so that a new thread comes at once.
+ * While the host works for this thread it is so large that nothing nested is sampled. */
+extern _Thread_local int64_t words_left;
+
+/* After words_left went below zero: how many samples fell into the words just subtracted, usually 1 or 0. Sets this
+ * thread up at its first call. Counts again up to the next sample. */
+size_t host_hits(void);
+
+/* Memory for a sampled block, or NULL when the real allocator is to give it. */
+void *host_place(size_t bytes, size_t alignment, bool zero);
+
+/* Follows a block that took `hits` samples, from host_place or the real allocator. NULL blocks are ignored.
+ * `previous_bytes`: what it was before it grew, 0 if it is new. */
+void host_follow(void *block, size_t bytes, size_t previous_bytes, size_t hits);
+
+/* True if `block`, whose address may be that of a sampled block, is one. */
+bool host_owns(void *block);
+
+/* What free, realloc and malloc_usable_size do for an address that may be a sampled block's. host_realloc and
+ * host_usable_size need host_owns(block). */
+void host_free(void *block);
+void *host_realloc(void *block, size_t bytes);
+size_t host_usable_size(void *block);
+
+/* realloc for an unsampled block after its growth exhausted the count. */
+void *host_realloc_grown(void *block, size_t bytes);
+
+/* Prepares the engine and the region or its substitute. Once, before anything is sampled. False if there is no memory. */
+bool host_open(void);
+
+/* The sampling profile of the heap, through the engine; the calling thread is set up if it was not. */
+wn_status host_start(const wn_memprof_options *options, const wn_tracker *tracker, wn_profile **profile);
+wn_status host_stop(void);
+wn_status host_discard(wn_profile *profile);
+
+/* The calling thread's number in traces: 1 for the first one. */
+uint32_t host_thread_number(wn_domain *domain);
+struct callstacks *host_callstacks(void);
+
+void host_before_fork(void);
+void host_after_fork(bool child);
+
+#endif
+/* SPDX-License-Identifier: MIT */

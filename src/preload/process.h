@@ -1,0 +1,29 @@
+/* The life of the profiled process: environment, start, fork, exit. */
+#ifndef PRELOAD_PROCESS_H
+#define PRELOAD_PROCESS_H
+
+#include <stdbool.h>
+
+/* Does its work once, at the first allocation or in our constructor, whichever is first. The calling thread is muted. */
+void process_start(void);
+
+/* True before the C library can tell us the environment: ask again soon. */
+bool process_is_early(void);
+
+/* False when the executable brings its own malloc, so that ours is never called. */
+bool process_calls_our_malloc(void);
+
+/* What realloc(p, 0) does below us. */
+bool process_realloc_zero_frees(void);
+
+/* True while a trace is written. */
+bool process_is_recording(void);
+
+/* A sampled block could not be followed. */
+void process_lost_block(void);
+
+/* After a dlclose. */
+void process_modules_changed(void);
+
+#endif
+/* SPDX-License-Identifier: MIT */

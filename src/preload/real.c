@@ -1,0 +1,150 @@
+/* Finding the allocator below us.
+ *
+ * The first call finds it, whoever makes it: the dynamic loader and other libraries' constructors allocate before ours
+ * runs. The table begins with functions that resolve and then call what they stand for, so the fast paths need no test.
+ *
+ * dlsym(RTLD_NEXT) gives glibc's functions, or those of an allocator that the program is linked with. Only names that
+ * every allocator has are asked for: a failing dlsym allocates its error text. What is missing in some allocators
+ * (reallocarray, valloc, pvalloc, cfree, the C23 frees) is made from these.
+ *
+ * operator new: libstdc++'s calls malloc, so it would be counted twice if we passed through it; it is replaced by the real
+ * malloc, and called only when that fails, to run the new-handler and throw. An allocator library's own operator new
+ * (tcmalloc's, mimalloc's, jemalloc's) is called instead of malloc, since its delete may insist on it.
+ */
+#include "preload/real.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const new_names[NEW_FORMS] = {
+    "_Znwm", "_ZnwmRKSt9nothrow_t", "_ZnwmSt11align_val_t", "_ZnwmSt11align_val_tRKSt9nothrow_t",
+    "_Znam", "_ZnamRKSt9nothrow_t", "_ZnamSt11align_val_t", "_ZnamSt11align_val_tRKSt9nothrow_t"};
+static const char *const delete_names[DELETE_FORMS] = {"_ZdlPv", "_ZdlPvSt11align_val_t", "_ZdaPv", "_ZdaPvSt11align_val_t"};
+
+static new_function *library_new[NEW_FORMS]; /* libstdc++'s, for its failure path; NULL until it is needed */
+
+static void *first_malloc(size_t bytes) { return real_resolve(), real.malloc(bytes); }
+static void first_free(void *block) { real_resolve(), real.free(block); }
+static void *first_calloc(size_t count, size_t bytes) { return real_resolve(), real.calloc(count, bytes); }
+static void *first_realloc(void *block, size_t bytes) { return real_resolve(), real.realloc(block, bytes); }
+static size_t first_usable_size(void *block) { return real_resolve(), real.usable_size(block); }
+static void *first_memalign(size_t alignment, size_t bytes) { return real_resolve(), real.memalign(alignment, bytes); }
+static void *first_aligned_alloc(size_t alignment, size_t bytes) {
+  return real_resolve(), real.aligned_alloc(alignment, bytes);
+}
+static int first_posix_memalign(void **block, size_t alignment, size_t bytes) {
+  return real_resolve(), real.posix_memalign(block, alignment, bytes);
+}
+
+/* libstdc++ may have been loaded by dlopen, out of sight of RTLD_NEXT. */
+static new_function *find_library_new(enum new_form form) {
+  if (library_new[form]) return library_new[form];
+  void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  if (!library) library = dlopen("libc++abi.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (!library) return NULL;
+  library_new[form] = (new_function *)dlsym(library, new_names[form]);
+  return library_new[form];
+}
+
+/* What happens when memory is exhausted: the language's own function retries, calls the new-handler and throws. */
+static void *new_failed(enum new_form form, size_t bytes, size_t second, const void *third) {
+  new_function *own = find_library_new(form);
+  if (own) return own(bytes, second, third);
+  if (form == NEW || form == NEW_ARRAY || form == NEW_ALIGNED || form == NEW_ARRAY_ALIGNED) abort();
+  return NULL;
+}
+
+#define NEW_BY_MALLOC(name, form)                                                  \
+  static void *name(size_t bytes, size_t second, const void *third) {              \
+    void *block = real.malloc(bytes ? bytes : 1);                                  \
+    return block ? block : new_failed(form, bytes, second, third);                 \
+  }
+#define NEW_BY_ALIGNED(name, form)                                                 \
+  static void *name(size_t bytes, size_t alignment, const void *third) {           \
+    void *block = NULL;                                                            \
+    size_t least = alignment < sizeof(void *) ? sizeof(void *) : alignment;        \
+    if (real.posix_memalign(&block, least, bytes ? bytes : 1)) block = NULL;       \
+    return block ? block : new_failed(form, bytes, alignment, third);              \
+  }
+NEW_BY_MALLOC(new_plain, NEW)
+NEW_BY_MALLOC(new_nothrow, NEW_NOTHROW)
+NEW_BY_ALIGNED(new_aligned, NEW_ALIGNED)
+NEW_BY_ALIGNED(new_aligned_nothrow, NEW_ALIGNED_NOTHROW)
+NEW_BY_MALLOC(new_array, NEW_ARRAY)
+NEW_BY_MALLOC(new_array_nothrow, NEW_ARRAY_NOTHROW)
+NEW_BY_ALIGNED(new_array_aligned, NEW_ARRAY_ALIGNED)
+NEW_BY_ALIGNED(new_array_aligned_nothrow, NEW_ARRAY_ALIGNED_NOTHROW)
+
+static void delete_by_free(void *block, size_t alignment) {
+  (void)alignment;
+  real.free(block);
+}
+
+#define BY_MALLOC                                                                                        \
+  .new = {new_plain, new_nothrow, new_aligned, new_aligned_nothrow, new_array, new_array_nothrow,         \
+          new_array_aligned, new_array_aligned_nothrow},                                                  \
+  .delete = {delete_by_free, delete_by_free, delete_by_free, delete_by_free}
+
+__attribute__((aligned(64))) struct real real = {
+    .free = first_free,
+    .malloc = first_malloc,
+    .calloc = first_calloc,
+    .realloc = first_realloc,
+    .usable_size = first_usable_size,
+    .memalign = first_memalign,
+    .posix_memalign = first_posix_memalign,
+    .aligned_alloc = first_aligned_alloc,
+    BY_MALLOC,
+};
+
+static bool same_library(const void *a, const void *b) {
+  Dl_info of_a, of_b;
+  return dladdr(a, &of_a) && dladdr(b, &of_b) && of_a.dli_fbase == of_b.dli_fbase;
+}
+
+/* Takes the operators of the allocator's own library, if it has them. `all` begins as a copy of `real`. */
+static void resolve_operators(struct real *all) {
+  void *plain = dlsym(RTLD_NEXT, new_names[NEW]);
+  if (!plain) return;
+  bool own = same_library(plain, (const void *)all->malloc);
+  for (int form = 0; form < NEW_FORMS; form++) {
+    new_function *found = (new_function *)dlsym(RTLD_NEXT, new_names[form]);
+    if (found && own) all->new[form] = found;
+    else library_new[form] = found;
+  }
+  for (int form = 0; own && form < DELETE_FORMS; form++) {
+    delete_function *found = (delete_function *)dlsym(RTLD_NEXT, delete_names[form]);
+    if (found) all->delete[form] = found;
+  }
+}
+
+#define FIND(member, name) all.member = (__typeof__(all.member))dlsym(RTLD_NEXT, name)
+
+/* ---- shared ---- */
+
+void real_resolve(void) {
+  if (real.malloc != first_malloc) return;
+  struct real all = real;
+  FIND(malloc, "malloc");
+  FIND(free, "free");
+  FIND(calloc, "calloc");
+  FIND(realloc, "realloc");
+  FIND(usable_size, "malloc_usable_size");
+  FIND(memalign, "memalign");
+  FIND(posix_memalign, "posix_memalign");
+  FIND(aligned_alloc, "aligned_alloc");
+  real = all; /* before the operators: a dlsym that fails allocates, and must find these */
+  resolve_operators(&all);
+  memcpy(real.new, all.new, sizeof real.new);
+  memcpy(real.delete, all.delete, sizeof real.delete);
+}
+
+bool real_realloc_zero_frees(void) {
+  void *block = real.malloc(1);
+  void *after = block ? real.realloc(block, 0) : NULL;
+  if (after) real.free(after);
+  return !after;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,40 @@
+/* The allocator below us: what malloc would be if Winnow were not there. */
+#ifndef PRELOAD_REAL_H
+#define PRELOAD_REAL_H
+
+#include "preload/region.h"
+
+/* The forms of operator new, in the order of the table in real.c: {plain, array} x {throwing, nothrow} x {unaligned, aligned}. */
+enum new_form { NEW, NEW_NOTHROW, NEW_ALIGNED, NEW_ALIGNED_NOTHROW, NEW_ARRAY, NEW_ARRAY_NOTHROW, NEW_ARRAY_ALIGNED, NEW_ARRAY_ALIGNED_NOTHROW, NEW_FORMS };
+/* The forms of operator delete that differ below us: sizes are only hints. */
+enum delete_form { DELETE, DELETE_ALIGNED, DELETE_ARRAY, DELETE_ARRAY_ALIGNED, DELETE_FORMS };
+
+typedef void *new_function(size_t bytes, size_t second, const void *third);
+typedef void delete_function(void *block, size_t alignment);
+
+/* One structure, so that the fast paths touch one or two cache lines that nobody writes after start-up. The initial values
+ * work from the first instruction on: no region, and functions that find the real ones when they are first called. */
+struct real {
+  struct region_range sampled; /* addresses that need the slow path in free; span SIZE_MAX: all of them */
+  void (*free)(void *);
+  void *(*malloc)(size_t);
+  void *(*calloc)(size_t, size_t);
+  void *(*realloc)(void *, size_t);
+  size_t (*usable_size)(void *);
+  void *(*memalign)(size_t, size_t);
+  int (*posix_memalign)(void **, size_t, size_t);
+  void *(*aligned_alloc)(size_t, size_t);
+  new_function *new[NEW_FORMS];
+  delete_function *delete[DELETE_FORMS];
+};
+
+extern struct real real;
+
+/* Finds the real functions. Runs by itself on the first call of any of them; any number of times, any thread. */
+void real_resolve(void);
+
+/* True if realloc(p, 0) of the real allocator frees and returns NULL, as glibc's does. */
+bool real_realloc_zero_frees(void);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,228 @@
+/* The region: slots for small blocks here, page runs for larger ones in runs.c.
+ *
+ *   base                                   base + SLOT_AREA                              base + span
+ *   | span | span | span | ...             | runs of pages ...                                |
+ *
+ * The slot area is cut into spans of 64 KiB, each of one size class, handed out in order and kept for ever. What is known
+ * of a slot (its block, whether it is live, the next free slot) lies in a side array and never in the block, so that a
+ * program that writes past a block's end cannot lead us astray.
+ *
+ * Free slots of a class form a lock-free stack: its head is {tag, slot}, changed by compare-and-swap, and the tag grows
+ * with each change, so that a head that was popped and pushed again is noticed. No lock: a signal handler may free a
+ * block while this thread allocates one, and fork may happen at any instant.
+ *
+ * A slot's live mark is exchanged, not stored: of two threads that free one block twice, one is told.
+ */
+#include "preload/region.h"
+
+#include "base/check.h"
+#include "base/metadata.h"
+#include "preload/runs.h"
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+enum {
+  SPAN_SHIFT = 16,
+  SPAN_BYTES = 1 << SPAN_SHIFT,
+  SLOT_BITS = 12, /* a span holds at most 4096 slots of 16 bytes */
+  CLASSES = 36,
+};
+
+#define GIB          ((size_t)1 << 30)
+#define SLOT_AREA    (TINY ? GIB : 64 * GIB)
+#define SPANS        (SLOT_AREA >> SPAN_SHIFT)
+#define LARGEST_SLOT ((size_t)16384)
+
+/* 16-byte steps up to 128, then four sizes a doubling up to 16 KiB: 12.5 % lost to rounding on average. */
+static const uint16_t class_bytes[CLASSES] = {16,   32,   48,   64,   80,   96,   112,  128,  160,  192,  224,   256,
+                                              320,  384,  448,  512,  640,  768,  896,  1024, 1280, 1536, 1792,  2048,
+                                              2560, 3072, 3584, 4096, 5120, 6144, 7168, 8192, 10240, 12288, 14336, 16384};
+
+struct slot {
+  struct sampled_block block;            /* of the block's owner */
+  _Atomic(uint32_t) next;                /* next free slot + 1; pairs with the class head */
+  _Atomic(uint32_t) live;                /* 1 from allocation to release */
+};
+
+/* Set when the span is first used; constant afterwards. */
+struct span {
+  uint32_t class;
+  uint32_t slots;
+  struct slot slot[];
+};
+
+static uintptr_t area;                        /* constant after region_reserve */
+static _Atomic(struct span *) *spans;         /* index: span number; NULL: not used yet; pairs with span_of */
+static _Atomic(uint64_t) free_head[CLASSES];  /* tag << 32 | slot id + 1 */
+static _Atomic(size_t) spans_used;
+
+static size_t span_number(const void *address) { return ((uintptr_t)address - area) >> SPAN_SHIFT; }
+static bool in_slot_area(const void *address) { return (uintptr_t)address - area < SLOT_AREA; }
+
+static struct slot *slot_of_id(uint32_t id) {
+  struct span *span = atomic_load_explicit(&spans[id >> SLOT_BITS], memory_order_acquire);
+  return &span->slot[id & ((1u << SLOT_BITS) - 1)];
+}
+
+static void *address_of_id(uint32_t id, unsigned class) {
+  uint32_t index = id & ((1u << SLOT_BITS) - 1);
+  return (void *)(area + ((uintptr_t)(id >> SLOT_BITS) << SPAN_SHIFT) + (uintptr_t)index * class_bytes[class]);
+}
+
+/* The slot that starts at an address, or NULL; `*id` and `*class` if wanted. */
+static struct slot *slot_of(const void *address, uint32_t *id, unsigned *class) {
+  struct span *span = atomic_load_explicit(&spans[span_number(address)], memory_order_acquire);
+  if (!span) return NULL;
+  uint32_t offset = (uint32_t)((uintptr_t)address & (SPAN_BYTES - 1));
+  uint32_t index = offset / class_bytes[span->class];
+  if (index >= span->slots || index * class_bytes[span->class] != offset) return NULL;
+  if (id) *id = (uint32_t)(span_number(address) << SLOT_BITS) | index;
+  if (class) *class = span->class;
+  return &span->slot[index];
+}
+
+/* Pushes the chain first..last, whose slots are linked already, as the free slots of a class. */
+static void push(unsigned class, uint32_t first, struct slot *last) {
+  uint64_t head = atomic_load_explicit(&free_head[class], memory_order_relaxed), changed;
+  do {
+    atomic_store_explicit(&last->next, (uint32_t)head, memory_order_relaxed);
+    changed = ((head >> 32) + 1) << 32 | (first + 1);
+  } while (!atomic_compare_exchange_weak_explicit(&free_head[class], &head, changed, memory_order_release, memory_order_relaxed));
+}
+
+/* Pops a free slot of a class: its id + 1, or 0 when there is none. */
+static uint32_t pop(unsigned class) {
+  uint64_t head = atomic_load_explicit(&free_head[class], memory_order_acquire);
+  while ((uint32_t)head) {
+    uint32_t next = atomic_load_explicit(&slot_of_id((uint32_t)head - 1)->next, memory_order_relaxed);
+    uint64_t changed = ((head >> 32) + 1) << 32 | next;
+    if (atomic_compare_exchange_weak_explicit(&free_head[class], &head, changed, memory_order_acquire, memory_order_acquire))
+      return (uint32_t)head;
+  }
+  return 0;
+}
+
+/* Opens a new span for a class and pushes its slots, the first of which comes out first. False when none is left. */
+static bool open_span(unsigned class) {
+  uint32_t slots = SPAN_BYTES / class_bytes[class];
+  struct span *span = metadata_map(sizeof *span + slots * sizeof *span->slot);
+  if (!span) return false;
+  size_t number = atomic_fetch_add_explicit(&spans_used, 1, memory_order_relaxed);
+  if (number >= SPANS) {
+    atomic_store_explicit(&spans_used, SPANS, memory_order_relaxed);
+    metadata_unmap(span, sizeof *span + slots * sizeof *span->slot);
+    return false;
+  }
+  span->class = class;
+  span->slots = slots;
+  uint32_t first = (uint32_t)(number << SLOT_BITS);
+  for (uint32_t i = 0; i + 1 < slots; i++) atomic_store_explicit(&span->slot[i].next, first + i + 2, memory_order_relaxed);
+  atomic_store_explicit(&spans[number], span, memory_order_release);
+  push(class, first, &span->slot[slots - 1]);
+  return true;
+}
+
+/* The smallest class that holds `bytes` at a multiple of `alignment`; CLASSES if none does. Spans are aligned to 64 KiB, so
+ * the slots of a class are aligned to what divides its size. */
+static unsigned class_of(size_t bytes, size_t alignment) {
+  if (bytes > LARGEST_SLOT || alignment > LARGEST_SLOT) return CLASSES;
+  unsigned class = bytes <= 128 ? (unsigned)(bytes ? (bytes - 1) / 16 : 0) : 0;
+  if (bytes > 128) {
+    unsigned doubling = 63 - (unsigned)__builtin_clzll(bytes - 1); /* 2^doubling < bytes <= 2^(doubling+1) */
+    class = 8 + (doubling - 7) * 4 + (unsigned)((bytes - 1 - ((size_t)1 << doubling)) >> (doubling - 2));
+  }
+  while (class < CLASSES && class_bytes[class] % alignment) class++;
+  return class;
+}
+
+static void *slot_allocate(unsigned class) {
+  uint32_t taken;
+  while (!(taken = pop(class)))
+    if (!open_span(class)) return NULL;
+  struct slot *slot = slot_of_id(taken - 1);
+  slot->block = (struct sampled_block){0};
+  atomic_store_explicit(&slot->live, 1, memory_order_relaxed);
+  return address_of_id(taken - 1, class);
+}
+
+static bool slot_release(void *address) {
+  uint32_t id;
+  unsigned class;
+  struct slot *slot = slot_of(address, &id, &class);
+  if (!slot) return false;
+  if (!atomic_exchange_explicit(&slot->live, 0, memory_order_relaxed)) return false;
+  push(class, id, slot);
+  return true;
+}
+
+static bool address_space_is_limited(void) {
+  struct rlimit limit;
+  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+/* ---- shared ---- */
+
+bool region_reserve(struct region_range *range) {
+  if (address_space_is_limited()) return false;
+  static const size_t run_areas[] = {1024 * GIB, 256 * GIB, 64 * GIB, 16 * GIB};
+  for (size_t i = 0; i < sizeof run_areas / sizeof *run_areas; i++) {
+    size_t span = SLOT_AREA + run_areas[i];
+    char *reserved = metadata_reserve(span + GIB);
+    if (!reserved) continue;
+    area = ((uintptr_t)reserved + GIB - 1) & ~(GIB - 1);
+    /* Huge pages would make a handful of sampled blocks cost megabytes. */
+    madvise((void *)area, SLOT_AREA, MADV_NOHUGEPAGE);
+    spans = metadata_reserve(SPANS * sizeof *spans);
+    if (spans && runs_create(area + SLOT_AREA, run_areas[i])) {
+      *range = (struct region_range){area, span};
+      return true;
+    }
+    metadata_unmap(spans, SPANS * sizeof *spans);
+    metadata_unmap(reserved, span + GIB);
+  }
+  return false;
+}
+
+void *region_allocate(size_t bytes, size_t alignment, bool *zeroed) {
+  unsigned class = class_of(bytes, alignment);
+  if (class == CLASSES) return runs_allocate(bytes, alignment, zeroed);
+  *zeroed = false;
+  return slot_allocate(class);
+}
+
+void *region_allocate_growing(size_t bytes) {
+  bool zeroed;
+  return bytes <= LARGEST_SLOT ? region_allocate(bytes, 16, &zeroed) : runs_allocate_growing(bytes);
+}
+
+enum region_state region_state(const void *address) {
+  if (!in_slot_area(address)) return runs_state(address);
+  struct slot *slot = slot_of(address, NULL, NULL);
+  if (!slot) return REGION_FOREIGN;
+  return atomic_load_explicit(&slot->live, memory_order_relaxed) ? REGION_LIVE : REGION_FREED;
+}
+
+size_t region_usable(const void *address) {
+  if (!in_slot_area(address)) return runs_usable(address);
+  unsigned class;
+  return slot_of(address, NULL, &class) ? class_bytes[class] : 0;
+}
+
+struct sampled_block *region_block(const void *address) {
+  if (!in_slot_area(address)) return runs_block(address);
+  struct slot *slot = slot_of(address, NULL, NULL);
+  return slot ? &slot->block : NULL;
+}
+
+bool region_resize(void *address, size_t bytes) {
+  if (!in_slot_area(address)) return runs_resize(address, bytes);
+  size_t usable = region_usable(address);
+  return bytes <= usable && bytes > usable / 2;
+}
+
+bool region_release(void *address) { return in_slot_area(address) ? slot_release(address) : runs_release(address); }
+void region_before_fork(void) { runs_before_fork(); }
+void region_after_fork(void) { runs_after_fork(); }
+/* SPDX-License-Identifier: MIT */

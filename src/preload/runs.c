@@ -1,0 +1,319 @@
+/* Runs of pages: an extent allocator over the upper part of the region.
+ *
+ * A run is a stretch of pages, live or free. Its descriptor never moves and is never unmapped, only recycled. The page map
+ * leads from the first page of each run to its descriptor, and from the last page of a free run too, so that neighbours are
+ * found when runs join. Free runs stand in bins by the logarithm of their length. Pages above `top` were never used.
+ *
+ *   RUN-CLEAN: a clean free run reads as zeros. Joined runs are both clean or both dirty, so the mark stays exact.
+ *
+ * A freed run keeps its pages, so that a program that allocates large blocks in a loop does not fault them in each time,
+ * until KEPT_PAGES are kept; what is freed beyond that goes back to the system at once.
+ *
+ * A block that grows by realloc gets as much address space again behind it, so that growing step by step copies each byte
+ * a constant number of times.
+ *
+ * One lock (LOCK_RANK_RUNS) guards all but the page map's entry of a live block, which its owner reads without it. A signal
+ * handler that interrupts the lock's holder cannot allocate here, and what it frees goes on the `returned` stack, which
+ * the next holder empties.
+ */
+#include "preload/runs.h"
+
+#include "base/check.h"
+#include "base/lock.h"
+#include "base/metadata.h"
+#include <errno.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+enum { BINS = 48, TRIES = 16, BATCH = TINY ? 2 : 1024, KEPT_PAGES = TINY ? 16 : 8192 };
+
+struct run {
+  /* Constant while the run is live. */
+  size_t first, pages;
+  bool clean;
+  /* Written by the block's owner while it is live. */
+  size_t bytes;
+  struct sampled_block block;
+  /* 1 from allocation to release. */
+  _Atomic(uint32_t) live;
+  /* Free: neighbours in the bin. Returned or recycled: the next one. Under the lock, but for the push on `returned`. */
+  struct run *next, *previous;
+  bool binned;
+};
+
+static uintptr_t area;             /* constant after runs_create, as the next two */
+static size_t area_pages;
+static _Atomic(struct run *) *map; /* index: page; a live block's entry is read without the lock */
+
+static struct lock lock;
+static struct run *bins[BINS];
+static struct run *recycled;
+static size_t top;
+static _Atomic(size_t) kept; /* written under the lock, read without it */
+static _Atomic(struct run *) returned;
+
+static size_t page_of(const void *address) { return ((uintptr_t)address - area) >> RUNS_PAGE_SHIFT; }
+static void *address_of(size_t page) { return (void *)(area + (page << RUNS_PAGE_SHIFT)); }
+static size_t pages_for(size_t bytes) { return (bytes >> RUNS_PAGE_SHIFT) + ((bytes & (RUNS_PAGE - 1)) != 0); }
+static unsigned bin_of(size_t pages) { return 63 - (unsigned)__builtin_clzll(pages); }
+static void map_set(size_t page, struct run *run) { atomic_store_explicit(&map[page], run, memory_order_release); }
+static struct run *map_get(size_t page) { return atomic_load_explicit(&map[page], memory_order_acquire); }
+
+static struct run *run_of(const void *address) {
+  if ((uintptr_t)address & (RUNS_PAGE - 1)) return NULL;
+  struct run *run = map_get(page_of(address));
+  return run && run->first == page_of(address) ? run : NULL;
+}
+
+static struct run *descriptor(size_t first, size_t pages, bool clean) {
+  if (!recycled) {
+    struct run *batch = metadata_map(BATCH * sizeof *batch);
+    if (!batch) return NULL;
+    for (size_t i = 0; i < BATCH; i++) {
+      batch[i].next = recycled;
+      recycled = &batch[i];
+    }
+  }
+  struct run *run = recycled;
+  recycled = run->next;
+  run->first = first;
+  run->pages = pages;
+  run->clean = clean;
+  run->binned = false;
+  return run;
+}
+
+static void recycle(struct run *run) {
+  run->next = recycled;
+  recycled = run;
+}
+
+static void bin_insert(struct run *run) {
+  struct run **bin = &bins[bin_of(run->pages)];
+  run->previous = NULL;
+  run->next = *bin;
+  if (*bin) (*bin)->previous = run;
+  *bin = run;
+  run->binned = true;
+  if (!run->clean) atomic_fetch_add_explicit(&kept, run->pages, memory_order_relaxed);
+  map_set(run->first, run);
+  map_set(run->first + run->pages - 1, run);
+}
+
+static void bin_remove(struct run *run) {
+  if (run->previous) run->previous->next = run->next;
+  else bins[bin_of(run->pages)] = run->next;
+  if (run->next) run->next->previous = run->previous;
+  run->binned = false;
+  if (!run->clean) atomic_fetch_sub_explicit(&kept, run->pages, memory_order_relaxed);
+}
+
+/* The free run that ends just before, or begins at, a page, if it is as clean as asked; NULL if there is none. */
+static struct run *free_before(size_t page, bool clean) {
+  struct run *run = page ? map_get(page - 1) : NULL;
+  return run && run->binned && run->first + run->pages == page && run->clean == clean ? run : NULL;
+}
+
+static struct run *free_after(size_t page) {
+  struct run *run = page < top ? map_get(page) : NULL;
+  return run && run->binned && run->first == page ? run : NULL;
+}
+
+/* Puts a run that nobody uses among the free ones, joined with alike neighbours. */
+static void insert_free(struct run *run) {
+  struct run *before = free_before(run->first, run->clean);
+  if (before) {
+    bin_remove(before);
+    before->pages += run->pages;
+    map_set(run->first, NULL);
+    recycle(run);
+    run = before;
+  }
+  struct run *after = free_after(run->first + run->pages);
+  if (after && after->clean == run->clean) {
+    bin_remove(after);
+    map_set(after->first, NULL);
+    run->pages += after->pages;
+    recycle(after);
+  }
+  bin_insert(run);
+}
+
+/* Cuts what lies behind the first `pages` pages off a run that is in no bin, and frees it. */
+static void cut(struct run *run, size_t pages) {
+  if (run->pages == pages) return;
+  struct run *rest = descriptor(run->first + pages, run->pages - pages, run->clean);
+  if (!rest) return; /* the run stays longer than asked: harmless */
+  map_set(run->first + run->pages - 1, NULL);
+  run->pages = pages;
+  insert_free(rest);
+}
+
+static struct run *find_free(size_t pages) {
+  struct run *run = bins[bin_of(pages)];
+  for (int tries = 0; run && tries < TRIES; run = run->next, tries++)
+    if (run->pages >= pages) return run;
+  for (unsigned bin = bin_of(pages) + 1; bin < BINS; bin++)
+    if (bins[bin]) return bins[bin];
+  return NULL;
+}
+
+static struct run *take_from_top(size_t pages) {
+  if (pages > area_pages - top) return NULL;
+  struct run *run = descriptor(top, pages, true);
+  if (run) top += pages;
+  return run;
+}
+
+/* A run of at least `pages` pages that is in no bin and not yet live. */
+static struct run *take(size_t pages) {
+  struct run *run = find_free(pages);
+  if (!run) return take_from_top(pages);
+  bin_remove(run);
+  map_set(run->first + run->pages - 1, NULL);
+  cut(run, pages);
+  return run;
+}
+
+/* Moves the front of a run up to a multiple of `alignment` pages and frees what it leaves. */
+static struct run *align(struct run *run, size_t alignment, size_t pages) {
+  size_t ahead = (alignment - run->first % alignment) % alignment;
+  if (ahead) {
+    struct run *front = descriptor(run->first, ahead, run->clean);
+    if (!front) return NULL;
+    run->first += ahead;
+    run->pages -= ahead;
+    insert_free(front);
+  }
+  cut(run, pages);
+  return run;
+}
+
+static void drain_returned(void) {
+  struct run *run = atomic_exchange_explicit(&returned, NULL, memory_order_acquire);
+  while (run) {
+    struct run *next = run->next;
+    insert_free(run);
+    run = next;
+  }
+}
+
+static bool enter(void) {
+  if (lock_rank_held(LOCK_RANK_RUNS)) return false;
+  lock_acquire(&lock, LOCK_RANK_RUNS);
+  drain_returned();
+  return true;
+}
+
+static void leave(void) { lock_release(&lock, LOCK_RANK_RUNS); }
+
+static void *make_live(struct run *run, size_t bytes, bool *zeroed) {
+  *zeroed = run->clean;
+  run->clean = false;
+  run->bytes = bytes;
+  run->block = (struct sampled_block){0};
+  atomic_store_explicit(&run->live, 1, memory_order_relaxed);
+  map_set(run->first, run);
+  return address_of(run->first);
+}
+
+static void *allocate(size_t bytes, size_t reserve, size_t alignment, bool *zeroed) {
+  size_t pages = pages_for(reserve ? reserve : 1), aligned = pages_for(alignment);
+  size_t wanted = aligned > 1 ? pages + aligned - 1 : pages;
+  if (bytes > area_pages << RUNS_PAGE_SHIFT || wanted > area_pages || !enter()) return NULL;
+  struct run *run = take(wanted);
+  if (run && aligned > 1 && !align(run, aligned, pages)) {
+    insert_free(run);
+    run = NULL;
+  }
+  void *address = run ? make_live(run, bytes, zeroed) : NULL;
+  leave();
+  return address;
+}
+
+/* Takes pages that follow a live run, free or never used, until it has `pages`. Under the lock. */
+static bool extend(struct run *run, size_t pages) {
+  size_t end = run->first + run->pages, more = pages - run->pages;
+  struct run *after = free_after(end);
+  if (after && after->pages >= more) {
+    bin_remove(after);
+    map_set(after->first, NULL);
+    map_set(after->first + after->pages - 1, NULL);
+    run->pages += after->pages;
+    recycle(after);
+    cut(run, pages);
+    return true;
+  }
+  if (end != top || more > area_pages - top) return false;
+  top += more;
+  run->pages = pages;
+  return true;
+}
+
+/* ---- shared ---- */
+
+bool runs_create(uintptr_t base, size_t bytes) {
+  area = base;
+  area_pages = bytes >> RUNS_PAGE_SHIFT;
+  map = metadata_reserve(area_pages * sizeof *map);
+  return map != NULL;
+}
+
+void *runs_allocate(size_t bytes, size_t alignment, bool *zeroed) { return allocate(bytes, bytes, alignment, zeroed); }
+
+void *runs_allocate_growing(size_t bytes) {
+  const size_t most = (size_t)4 << 30;
+  bool zeroed;
+  if (bytes > area_pages << RUNS_PAGE_SHIFT) return NULL;
+  return allocate(bytes, bytes + (bytes < most ? bytes : most), 1, &zeroed);
+}
+
+bool runs_resize(void *address, size_t bytes) {
+  struct run *run = run_of(address);
+  if (!run || bytes > area_pages << RUNS_PAGE_SHIFT || bytes <= RUNS_PAGE || !enter()) return false;
+  size_t pages = pages_for(bytes);
+  bool fits = pages <= run->pages || extend(run, pages);
+  if (fits && bytes < run->bytes / 2) cut(run, pages);
+  if (fits) run->bytes = bytes;
+  leave();
+  return fits;
+}
+
+enum region_state runs_state(const void *address) {
+  struct run *run = run_of(address);
+  if (!run) return REGION_FOREIGN;
+  return atomic_load_explicit(&run->live, memory_order_relaxed) ? REGION_LIVE : REGION_FREED;
+}
+
+size_t runs_usable(const void *address) {
+  struct run *run = run_of(address);
+  return run ? pages_for(run->bytes ? run->bytes : 1) << RUNS_PAGE_SHIFT : 0;
+}
+
+struct sampled_block *runs_block(const void *address) {
+  struct run *run = run_of(address);
+  return run ? &run->block : NULL;
+}
+
+bool runs_release(void *address) {
+  struct run *run = run_of(address);
+  if (!run || !atomic_exchange_explicit(&run->live, 0, memory_order_relaxed)) return false;
+  if (atomic_load_explicit(&kept, memory_order_relaxed) + run->pages > KEPT_PAGES) {
+    int saved = errno;
+    run->clean = madvise(address, run->pages << RUNS_PAGE_SHIFT, MADV_DONTNEED) == 0;
+    errno = saved;
+  }
+  if (enter()) {
+    insert_free(run);
+    leave();
+    return true;
+  }
+  struct run *head = atomic_load_explicit(&returned, memory_order_relaxed);
+  do run->next = head;
+  while (!atomic_compare_exchange_weak_explicit(&returned, &head, run, memory_order_release, memory_order_relaxed));
+  return true;
+}
+
+void runs_before_fork(void) { lock_acquire(&lock, LOCK_RANK_RUNS); }
+void runs_after_fork(void) { lock_release(&lock, LOCK_RANK_RUNS); }
+/* SPDX-License-Identifier: MIT */

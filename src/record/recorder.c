@@ -1,0 +1,232 @@
+/* From callbacks to records.
+ *
+ * A tracked block's metadata is its number in the trace, so that nothing is allocated for it. Numbers are given in order
+ * of sampling, over all threads.
+ *
+ * The process's memory is measured on the way: a sampled allocation that finds the last measurement older than
+ * MEMORY_INTERVAL makes the next one, at most one thread at a time. There is no helper thread: it would make a
+ * single-threaded program multi-threaded, which slows glibc's malloc down and breaks programs that fork.
+ */
+#include "record/recorder.h"
+
+#include "base/error.h"
+#include "base/metadata.h"
+#include "base/os.h"
+#include "callstack/capture.h"
+#include "trace/writer.h"
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define MEMORY_INTERVAL ((uint64_t)10 * 1000 * 1000)
+
+enum { COMMAND_MOST = 8192, NAMED_THREADS = 1 << 16 };
+
+struct recorder {
+  /* Set by recorder_open; constant afterwards. */
+  struct trace_writer *writer;
+  struct callstacks *callstacks;
+  uint32_t (*thread)(wn_domain *domain);
+  uint64_t start_ns;
+  /* Written by any thread. */
+  _Atomic(uint64_t) blocks;     /* numbers given out */
+  _Atomic(uint64_t) memory_due; /* time of the next measurement; whoever moves it forward makes it */
+  _Atomic(uint8_t) named[NAMED_THREADS / 8]; /* threads whose names are written; beyond that many, none is */
+};
+
+static uint64_t now(const struct recorder *recorder) { return os_monotonic_ns() - recorder->start_ns; }
+static uint64_t block_of(void *metadata) { return (uint64_t)(uintptr_t)metadata; }
+static void *metadata_of(uint64_t block) { return (void *)(uintptr_t)block; }
+
+/* Resident and private writable bytes: the second and the sixth number of /proc/self/statm, in pages. */
+static bool measure(struct trace_memory *memory) {
+  char text[160];
+  if (os_read_file("/proc/self/statm", text, sizeof text) <= 0) return false;
+  uint64_t number[6] = {0};
+  const char *at = text;
+  for (int i = 0; i < 6; i++) {
+    for (; *at >= '0' && *at <= '9'; at++) number[i] = number[i] * 10 + (uint64_t)(*at - '0');
+    while (*at == ' ') at++;
+  }
+  memory->rss_bytes = number[1] * os_page_bytes();
+  memory->heap_bytes = number[5] * os_page_bytes();
+  return true;
+}
+
+static void write_memory(struct recorder *recorder, uint64_t time, uint32_t thread) {
+  struct trace_memory memory = {.time_ns = time, .thread = thread};
+  if (measure(&memory)) trace_write_memory(recorder->writer, &memory);
+}
+
+static void write_memory_if_due(struct recorder *recorder, uint64_t time, uint32_t thread) {
+  uint64_t due = atomic_load_explicit(&recorder->memory_due, memory_order_relaxed);
+  if (time < due) return;
+  if (atomic_compare_exchange_strong_explicit(&recorder->memory_due, &due, time + MEMORY_INTERVAL, memory_order_relaxed,
+                                              memory_order_relaxed))
+    write_memory(recorder, time, thread);
+}
+
+static void write_thread_name(struct recorder *recorder, uint64_t time, uint32_t thread) {
+  char name[17] = {0};
+  if (prctl(PR_GET_NAME, name)) return;
+  struct trace_thread_name event = {.time_ns = time, .thread = thread, .name = trace_text_of(name)};
+  trace_write_thread_name(recorder->writer, &event);
+}
+
+static void write_thread_name_once(struct recorder *recorder, uint64_t time, uint32_t thread) {
+  if (thread >= NAMED_THREADS) return;
+  _Atomic(uint8_t) *byte = &recorder->named[thread / 8];
+  uint8_t bit = (uint8_t)(1u << thread % 8);
+  if (atomic_load_explicit(byte, memory_order_relaxed) & bit) return;
+  if (!(atomic_fetch_or_explicit(byte, bit, memory_order_relaxed) & bit)) write_thread_name(recorder, time, thread);
+}
+
+static void *born(wn_domain *domain, const wn_allocation *allocation, void *context) {
+  struct recorder *recorder = context;
+  uint64_t time = now(recorder), block = 1 + atomic_fetch_add_explicit(&recorder->blocks, 1, memory_order_relaxed);
+  uint32_t thread = recorder->thread(domain);
+  write_thread_name_once(recorder, time, thread);
+  struct trace_sample sample = {
+      .time_ns = time,
+      .thread = thread,
+      .stack = allocation->callstack ? callstack_id(allocation->callstack) : 0,
+      .block = block,
+      .size = allocation->bytes,
+      .words = allocation->trials,
+      .n_samples = allocation->n_samples,
+      .source = (uint8_t)allocation->source,
+      .grown = allocation->previous_bytes != 0,
+      .previous_size = allocation->previous_bytes,
+  };
+  bool written = trace_write_sample(recorder->writer, &sample);
+  write_memory_if_due(recorder, time, thread);
+  return written ? metadata_of(block) : NULL;
+}
+
+static void *resized(wn_domain *domain, void *metadata, const wn_allocation *allocation, void *context) {
+  struct recorder *recorder = context;
+  struct trace_resize resize = {
+      .time_ns = now(recorder),
+      .thread = recorder->thread(domain),
+      .stack = allocation->callstack ? callstack_id(allocation->callstack) : 0,
+      .block = block_of(metadata),
+      .size = allocation->bytes,
+      .words = allocation->trials,
+  };
+  trace_write_resize(recorder->writer, &resize);
+  return metadata;
+}
+
+static void died(wn_domain *domain, void *metadata, void *context) {
+  struct recorder *recorder = context;
+  struct trace_free event = {
+      .time_ns = now(recorder), .thread = recorder->thread(domain), .block = block_of(metadata)};
+  trace_write_free(recorder->writer, &event);
+}
+
+/* How the writer asks what a stack or a module is. */
+static void tell_node(void *context, uint32_t node, uint32_t *parent, uint32_t *module, uint64_t *offset) {
+  callstack_node(context, node, parent, module, offset);
+}
+
+static void tell_module(void *context, uint32_t module, struct trace_module *out) {
+  struct callstack_module found;
+  memset(out, 0, sizeof *out);
+  if (!callstack_module(context, module, &found)) return;
+  out->base = found.base;
+  out->bias = found.bias;
+  out->size = found.size;
+  out->generation = found.generation;
+  out->build_id_bytes = (uint8_t)found.build_id_bytes;
+  memcpy(out->build_id, found.build_id, found.build_id_bytes);
+  out->path = trace_text_of(found.path);
+}
+
+static struct trace_run describe(const struct recorder_options *options, char *command, char host[256]) {
+  long length = os_read_file("/proc/self/cmdline", command, COMMAND_MOST);
+  if (gethostname(host, 256)) host[0] = 0;
+  host[255] = 0;
+  return (struct trace_run){
+      .command = {command, length > 0 ? (uint32_t)length : 0},
+      .host = trace_text_of(host),
+      .heap = trace_text_of(options->heap),
+      .version = trace_text_of(WN_VERSION),
+      .pid = (uint32_t)getpid(),
+      .parent_pid = (uint32_t)getppid(),
+      .seed = options->seed,
+      .rate = options->rate,
+      .stack_depth = options->stack_depth,
+      .word_bytes = 8,
+      .wall_ns = os_wall_ns(),
+      .monotonic_ns = os_monotonic_ns(),
+  };
+}
+
+static wn_status open_writer(struct recorder *recorder, const struct recorder_options *options) {
+  char host[256], *command = metadata_map(COMMAND_MOST);
+  if (!command) return error_set(WN_ENOMEM, "no memory for the recorder");
+  struct trace_run run = describe(options, command, host);
+  struct trace_options file = {.path = options->path, .exclusive = options->exclusive};
+  struct trace_stack_source source = {tell_node, tell_module, options->callstacks};
+  recorder->start_ns = run.monotonic_ns;
+  wn_status error = trace_writer_open(&file, &run, &source, &recorder->writer);
+  metadata_unmap(command, COMMAND_MOST);
+  return error;
+}
+
+static void module_gone(void *context, uint32_t module) {
+  struct recorder *recorder = context;
+  struct trace_unmap event = {.time_ns = now(recorder), .thread = recorder->thread(NULL), .module = module};
+  trace_write_unmap(recorder->writer, &event);
+}
+
+static void finish(struct recorder *recorder, enum trace_end_kind kind, int code) {
+  uint64_t time = now(recorder);
+  uint32_t thread = recorder->thread(NULL);
+  write_memory(recorder, time, thread);
+  struct trace_end end = {.time_ns = time, .thread = thread, .kind = (uint8_t)kind, .code = code};
+  trace_write_end(recorder->writer, &end);
+}
+
+/* ---- shared ---- */
+
+wn_status recorder_open(const struct recorder_options *options, struct recorder **result) {
+  struct recorder *recorder = metadata_map(sizeof *recorder);
+  if (!recorder) return error_set(WN_ENOMEM, "no memory for the recorder");
+  recorder->callstacks = options->callstacks;
+  recorder->thread = options->thread;
+  wn_status error = open_writer(recorder, options);
+  if (error) {
+    metadata_unmap(recorder, sizeof *recorder);
+    return error;
+  }
+  *result = recorder;
+  return WN_OK;
+}
+
+wn_tracker recorder_tracker(struct recorder *recorder) {
+  return (wn_tracker){
+      .alloc_minor = born,
+      .alloc_major = born,
+      .dealloc_minor = died,
+      .dealloc_major = died,
+      .context = recorder,
+      .resize = resized,
+  };
+}
+
+void recorder_lost(struct recorder *recorder, uint64_t blocks) {
+  struct trace_loss loss = {
+      .time_ns = now(recorder), .thread = recorder->thread(NULL), .reason = TRACE_LOSS_CALLER, .count = blocks};
+  trace_write_loss(recorder->writer, &loss);
+}
+
+void recorder_modules_changed(struct recorder *recorder) {
+  callstacks_modules_refresh(recorder->callstacks, module_gone, recorder);
+}
+
+void recorder_exit(struct recorder *recorder, int status) { finish(recorder, TRACE_END_EXIT, status); }
+void recorder_stop(struct recorder *recorder) { finish(recorder, TRACE_END_STOP, 0); }
+void recorder_forget(struct recorder *recorder) { trace_writer_forget(recorder->writer); }
+/* SPDX-License-Identifier: MIT */

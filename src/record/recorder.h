@@ -1,0 +1,48 @@
+/* The recorder: a profile whose callbacks write a trace. The only part that knows both profiles and traces. */
+#ifndef RECORD_RECORDER_H
+#define RECORD_RECORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <winnow/memprof.h>
+#include <winnow/status.h>
+
+struct callstacks;
+struct recorder;
+
+struct recorder_options {
+  const char *path;
+  const char *heap; /* what kind of heap: "malloc" or "winnow" */
+  double rate;
+  uint64_t seed;
+  uint32_t stack_depth;
+  bool exclusive; /* the file must not exist */
+
+  /* Of the heap: its interned callstacks, and the calling thread's number in the trace, which never comes again. */
+  struct callstacks *callstacks;
+  uint32_t (*thread)(wn_domain *domain);
+};
+
+/* Creates the trace. One recorder is one file; nothing here allocates through malloc or takes a lock that the program
+ * can hold. On failure wn_last_error tells why and no file is left open. */
+wn_status recorder_open(const struct recorder_options *options, struct recorder **recorder);
+
+/* The callbacks to start a profile with. They may be called from any thread at once. */
+wn_tracker recorder_tracker(struct recorder *recorder);
+
+/* A sampled block could not be followed: it is counted in the trace. */
+void recorder_lost(struct recorder *recorder, uint64_t blocks);
+
+/* Modules may have been unloaded (after dlclose). */
+void recorder_modules_changed(struct recorder *recorder);
+
+/* The program ends by exit(status), or profiling is stopped: writes what is left to say. Events after it are still
+ * written, since other exit handlers go on freeing. */
+void recorder_exit(struct recorder *recorder, int status);
+void recorder_stop(struct recorder *recorder);
+
+/* In a forked child: the trace stays the parent's, nothing is written any more. */
+void recorder_forget(struct recorder *recorder);
+
+#endif
+/* SPDX-License-Identifier: MIT */
