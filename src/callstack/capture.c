@@ -1,0 +1,231 @@
+/* The context that owns the tables, and captures: walk outwards, then enter inwards. */
+#include "callstack/capture.h"
+
+#include "base/check.h"
+#include "base/metadata.h"
+#include "callstack/intern.h"
+#include "callstack/unwind.h"
+
+enum { FIRST_BITS = TINY ? 6 : 12, SHALLOW = 64 };
+
+struct callstacks {
+  /* Set by callstacks_create; constant afterwards. */
+  struct callstacks_options options;
+  /* Growing; lock-free. */
+  struct levels pcs, nodes;
+  struct modules modules;
+  /* Statistics, counted by any thread. */
+  _Atomic(uint64_t) truncated, full;
+};
+
+static const wn_callstack *public_of(const struct slot *slot) {
+  return (const wn_callstack *)(const void *)slot;
+}
+static const struct slot *slot_of(const wn_callstack *callstack) {
+  return (const struct slot *)(const void *)callstack;
+}
+
+static struct callstacks *owner_of(const struct slot *slot) {
+  uint64_t owner = atomic_load_explicit(&((struct slot *)slot)->value, memory_order_acquire);
+  return (struct callstacks *)(uintptr_t)owner;
+}
+
+static void count_one(_Atomic(uint64_t) *counter) {
+  atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+static const wn_callstack *give_up(struct callstacks *callstacks) {
+  count_one(&callstacks->full);
+  return public_of(levels_at(&callstacks->nodes, 0));
+}
+
+/* Enters frames, innermost first in the array, from the outermost inwards. */
+static const wn_callstack *enter(struct callstacks *callstacks, const uint32_t *frames, size_t count) {
+  uint32_t node = 0;
+  while (count) {
+    node = intern_child(&callstacks->nodes, node, frames[--count], callstacks);
+    if (!node) return give_up(callstacks);
+  }
+  return public_of(levels_at(&callstacks->nodes, node));
+}
+
+/* The frame id of the code address that the walk stands at, and the rule to leave it by. 0 if there is no room. */
+static inline uint32_t look_up(struct callstacks *callstacks, uintptr_t pc, uint64_t *rule) {
+  uint32_t id = 0;
+  const struct slot *slot = levels_find(&callstacks->pcs, pc, &id);
+  *rule = slot ? atomic_load_explicit(&((struct slot *)slot)->value, memory_order_acquire) : 0;
+  if (__builtin_expect(*rule != 0, 1)) return id;
+  return walk_lookup(&callstacks->modules, pc, &id, rule) ? id : 0;
+}
+
+/* Walks outwards and writes down at most `depth` frames. Returns their number, or SIZE_MAX if there is no room. */
+static size_t collect(struct callstacks *callstacks, struct walk *walk, uint32_t *frames, size_t depth) {
+  const struct callstacks_options *options = &callstacks->options;
+  size_t count = 0;
+  enum step_result step = STEP_CALLER;
+  while (step == STEP_CALLER && count < depth) {
+    if (walk->pc >> 63) {
+      step = STEP_LOST;
+      break;
+    }
+    uint64_t rule;
+    uint32_t frame = look_up(callstacks, walk->pc, &rule);
+    if (!frame) return SIZE_MAX;
+    if (!rule) step = STEP_LOST; /* what the frame is cannot be found out now, so it is not written down */
+    if (!rule) break;
+    if (count || walk->pc - options->skip_begin >= options->skip_end - options->skip_begin)
+      frames[count++] = frame;
+    step = walk_step(walk, &callstacks->modules, rule);
+  }
+  if (step == STEP_LOST) count_one(&callstacks->truncated);
+  return count;
+}
+
+static const wn_callstack *capture_from(struct callstacks *callstacks, struct walk *walk, uint32_t *frames,
+                                        size_t depth) {
+  size_t count = collect(callstacks, walk, frames, depth);
+  walk_end(walk);
+  return count == SIZE_MAX ? give_up(callstacks) : enter(callstacks, frames, count);
+}
+
+/* Two sizes of array, so that a usual capture fits on a small stack. */
+static const wn_callstack *capture_shallow(struct callstacks *callstacks, struct walk *walk, size_t depth) {
+  uint32_t frames[SHALLOW];
+  return capture_from(callstacks, walk, frames, depth);
+}
+static __attribute__((noinline)) const wn_callstack *capture_deep(struct callstacks *callstacks,
+                                                                  struct walk *walk, size_t depth) {
+  uint32_t frames[CALLSTACK_DEPTH_MOST];
+  return capture_from(callstacks, walk, frames, depth < CALLSTACK_DEPTH_MOST ? depth : CALLSTACK_DEPTH_MOST);
+}
+
+static bool create_tables(struct callstacks *callstacks) {
+  uint32_t nodes_most = callstacks->options.nodes_most, frames_most = callstacks->options.frames_most;
+  if (!levels_create(&callstacks->nodes, FIRST_BITS, nodes_most ? nodes_most : 1u << 24)) return false;
+  if (!levels_create(&callstacks->pcs, FIRST_BITS, frames_most ? frames_most : 1u << 22)) return false;
+  enum object_source source = callstacks->options.without_loader ? OBJECT_FROM_MAPS : object_best_source();
+  if (!modules_create(&callstacks->modules, &callstacks->pcs, source)) return false;
+  struct slot *empty = levels_at(&callstacks->nodes, 0);
+  atomic_store_explicit(&empty->value, (uint64_t)(uintptr_t)callstacks, memory_order_release);
+  return true;
+}
+
+/* ---- shared ---- */
+
+struct callstacks *callstacks_create(const struct callstacks_options *options) {
+  struct callstacks *callstacks = metadata_map(sizeof *callstacks);
+  if (!callstacks) return NULL;
+  callstacks->options = *options;
+  if (create_tables(callstacks)) return callstacks;
+  callstacks_destroy(callstacks);
+  return NULL;
+}
+
+void callstacks_destroy(struct callstacks *callstacks) {
+  if (!callstacks) return;
+  modules_destroy(&callstacks->modules);
+  levels_destroy(&callstacks->pcs);
+  levels_destroy(&callstacks->nodes);
+  metadata_unmap(callstacks, sizeof *callstacks);
+}
+
+void callstacks_fork_child(struct callstacks *callstacks) {
+  if (!lock_rank_held(LOCK_RANK_MODULES)) callstacks->modules.lock = (struct lock){0};
+}
+
+/* This function has a frame pointer, whatever the flags: asking for the frame address makes sure of it. So its caller's
+ * registers are there without unwinding. */
+__attribute__((noinline)) const wn_callstack *callstack_capture(struct callstacks *callstacks, size_t depth) {
+  if (depth == 0) return public_of(levels_at(&callstacks->nodes, 0));
+  uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+  struct walk walk;
+  walk_begin(&walk, stack_word(frame + 8), frame + 16, stack_word(frame));
+  return depth <= SHALLOW ? capture_shallow(callstacks, &walk, depth)
+                          : capture_deep(callstacks, &walk, depth);
+}
+
+const wn_callstack *callstack_of_frames(struct callstacks *callstacks, const uintptr_t *pcs, size_t count) {
+  uint32_t node = 0;
+  while (count) {
+    uint64_t rule;
+    uintptr_t pc = pcs[--count];
+    uint32_t frame = pc && !(pc >> 63) ? look_up(callstacks, pc, &rule) : 0;
+    node = frame ? intern_child(&callstacks->nodes, node, frame, callstacks) : 0;
+    if (!node) return give_up(callstacks);
+  }
+  return public_of(levels_at(&callstacks->nodes, node));
+}
+
+uint32_t callstack_id(const wn_callstack *callstack) {
+  const struct slot *slot = slot_of(callstack);
+  return levels_index(&owner_of(slot)->nodes, slot);
+}
+
+void callstack_node(struct callstacks *callstacks, uint32_t id, uint32_t *parent, uint32_t *module,
+                    uint64_t *offset) {
+  *parent = *module = 0;
+  *offset = 0;
+  struct slot *node = id ? levels_at(&callstacks->nodes, id) : NULL;
+  if (!node) return;
+  *parent = node_parent(node);
+  struct slot *frame = levels_at(&callstacks->pcs, node_frame(node));
+  *module = rule_module(atomic_load_explicit(&frame->value, memory_order_acquire));
+  uint64_t pc = atomic_load_explicit(&frame->key, memory_order_relaxed) & ~PC_DEAD;
+  const struct module *record = modules_get(&callstacks->modules, *module);
+  *offset = record ? pc - record->object.bias : pc;
+}
+
+bool callstack_module(struct callstacks *callstacks, uint32_t id, struct callstack_module *out) {
+  struct module *module = modules_get(&callstacks->modules, id);
+  if (!module) return false;
+  *out =
+      (struct callstack_module){.id = id,
+                                .generation = atomic_load_explicit(&module->generation, memory_order_acquire),
+                                .gone = atomic_load_explicit(&module->gone, memory_order_acquire),
+                                .base = module->object.base,
+                                .bias = module->object.bias,
+                                .size = module->object.size,
+                                .path = module->path,
+                                .build_id_bytes = module->build_id.bytes};
+  for (size_t i = 0; i < module->build_id.bytes; i++) out->build_id[i] = module->build_id.byte[i];
+  return true;
+}
+
+void callstacks_modules_refresh(struct callstacks *callstacks, void (*gone)(void *context, uint32_t module),
+                                void *context) {
+  modules_refresh(&callstacks->modules, gone, context);
+}
+
+struct callstack_counts callstacks_counts(struct callstacks *callstacks) {
+  return (struct callstack_counts){.nodes = atomic_load(&callstacks->nodes.used),
+                                   .frames = atomic_load(&callstacks->pcs.used),
+                                   .modules = atomic_load(&callstacks->modules.count),
+                                   .truncated = atomic_load(&callstacks->truncated),
+                                   .full = atomic_load(&callstacks->full)};
+}
+
+size_t wn_callstack_depth(const wn_callstack *callstack) {
+  const struct slot *node = slot_of(callstack);
+  const struct levels *nodes = &owner_of(node)->nodes;
+  size_t depth = 0;
+  const struct slot *empty = levels_at(nodes, 0);
+  for (; node != empty; node = levels_at(nodes, node_parent(node))) depth++;
+  return depth;
+}
+
+wn_frame wn_callstack_frame(const wn_callstack *callstack, size_t index) {
+  struct callstacks *owner = owner_of(slot_of(callstack));
+  uint32_t parent, module, id = callstack_id(callstack);
+  uint64_t offset;
+  for (; index && id; index--) {
+    callstack_node(owner, id, &parent, &module, &offset);
+    id = parent;
+  }
+  if (!id) return (wn_frame){0};
+  callstack_node(owner, id, &parent, &module, &offset);
+  const struct module *record = modules_get(&owner->modules, module);
+  return (wn_frame){.pc = (uintptr_t)offset + (record ? record->object.bias : 0),
+                    .offset = (uintptr_t)offset,
+                    .module = record ? record->path : NULL};
+}
+/* SPDX-License-Identifier: MIT */

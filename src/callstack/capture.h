@@ -1,0 +1,80 @@
+/* Capturing call stacks inside malloc: quickly, without allocation, in signal handlers too.
+ *
+ * `struct callstacks` holds everything that was ever learnt: the modules, the code addresses met with the rules to get
+ * from each to its caller (pcs.h), and all stacks as one tree (intern.h). It only grows, up to the limits given; beyond
+ * them captures give the empty stack and are counted. Several may exist. All functions may be called by any thread and
+ * by signal handlers, but for create and destroy. Nothing here calls malloc, takes a lock that the program can hold, or
+ * changes errno. */
+#ifndef CALLSTACK_CAPTURE_H
+#define CALLSTACK_CAPTURE_H
+
+#include "callstack/object.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <winnow/callstack.h>
+
+/* Deeper stacks keep their innermost frames. */
+enum { CALLSTACK_DEPTH_MOST = 1024 };
+
+struct callstacks;
+
+struct callstacks_options {
+  /* How many stacks (tree nodes) and code addresses to keep at most; 0 means 2^24 and 2^22. */
+  uint32_t nodes_most, frames_most;
+  /* Innermost frames in this range of addresses are left out: Winnow's own code. */
+  uintptr_t skip_begin, skip_end;
+  /* Find modules through /proc/self/maps even if the loader could tell. */
+  bool without_loader;
+};
+
+/* NULL if memory is exhausted. */
+struct callstacks *callstacks_create(const struct callstacks_options *options);
+void callstacks_destroy(struct callstacks *callstacks);
+
+/* In the child of a fork: another thread of the parent may have held the lock. */
+void callstacks_fork_child(struct callstacks *callstacks);
+
+/* The stack of the caller of this function, its innermost `depth` frames. Never NULL: the empty stack if depth is 0 or
+ * the tables are full. */
+const wn_callstack *callstack_capture(struct callstacks *callstacks, size_t depth);
+
+/* A stack of given code addresses, innermost first: for languages with frames of their own. Never NULL; the empty stack
+ * if an address is 0 or no address of user space. */
+const wn_callstack *callstack_of_frames(struct callstacks *callstacks, const uintptr_t *pcs, size_t count);
+
+/* A stack's number among those of its callstacks; 0 is the empty one. Numbers and what they mean never change. */
+uint32_t callstack_id(const wn_callstack *callstack);
+
+/* The innermost frame of a stack and the number of the rest. `offset` is an address in the module's file (a return
+ * address: subtract 1 to get into the call), or in memory if module is 0. All are 0 for the empty stack. */
+void callstack_node(struct callstacks *callstacks, uint32_t id, uint32_t *parent, uint32_t *module,
+                    uint64_t *offset);
+
+struct callstack_module {
+  uint32_t id;
+  uint32_t
+      generation; /* 1 when first loaded; one more each time the same file comes back to the same place */
+  bool gone;
+  uintptr_t base, bias, size;
+  const char *path; /* valid until callstacks_destroy */
+  size_t build_id_bytes;
+  unsigned char build_id[OBJECT_BUILD_ID_MOST];
+};
+
+/* False if there is no module of that number (they count from 1). */
+bool callstack_module(struct callstacks *callstacks, uint32_t module, struct callstack_module *out);
+
+/* To be called after dlclose: calls `gone` for each module that is no longer mapped. */
+void callstacks_modules_refresh(struct callstacks *callstacks, void (*gone)(void *context, uint32_t module),
+                                void *context);
+
+struct callstack_counts {
+  uint32_t nodes, frames, modules;
+  uint64_t truncated; /* stacks whose outer frames could not be found */
+  uint64_t full;      /* stacks that found no room */
+};
+struct callstack_counts callstacks_counts(struct callstacks *callstacks);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,85 @@
+/* The slow half of the table that only grows: inserting, and mapping a level. */
+#include "callstack/levels.h"
+
+#include "base/check.h"
+#include "base/metadata.h"
+
+static const uint64_t reserved_key = UINT64_MAX;
+
+static struct slot *level_map(struct levels *levels, unsigned level) {
+  size_t bytes = levels_size(levels, level) * sizeof(struct slot);
+  struct slot *fresh = metadata_map(bytes);
+  if (!fresh) return NULL;
+  if (level == 0) atomic_store_explicit(&fresh[0].key, reserved_key, memory_order_relaxed);
+  struct slot *present = NULL;
+  if (atomic_compare_exchange_strong_explicit(&levels->level[level], &present, fresh, memory_order_acq_rel,
+                                              memory_order_acquire))
+    return fresh;
+  metadata_unmap(fresh, bytes);
+  return present;
+}
+
+/* Takes the first free slot of the window unless the key is there. NULL if neither is. */
+static struct slot *window_insert(struct levels *levels, struct slot *slots, unsigned level, uint64_t key) {
+  size_t mask = levels_size(levels, level) - 1;
+  size_t at = (size_t)(levels_hash(key) >> (64 - levels->first_bits - level));
+  for (unsigned i = 0; i < LEVELS_WINDOW; i++, at++) {
+    struct slot *slot = &slots[at & mask];
+    uint64_t found = atomic_load_explicit(&slot->key, memory_order_acquire);
+    if (!found && atomic_compare_exchange_strong_explicit(&slot->key, &found, key, memory_order_acq_rel,
+                                                          memory_order_acquire)) {
+      atomic_fetch_add_explicit(&levels->used, 1, memory_order_relaxed);
+      return slot;
+    }
+    if (found == key) return slot;
+  }
+  return NULL;
+}
+
+/* ---- shared ---- */
+
+bool levels_create(struct levels *levels, unsigned first_bits, uint32_t slots_most) {
+  *levels = (struct levels){.first_bits = first_bits};
+  while (levels->first_bits > 3 && levels_size(levels, 0) > slots_most) levels->first_bits--;
+  size_t total = 0;
+  do {
+    total += levels_size(levels, levels->count_most++);
+  } while (levels->count_most < LEVELS_MOST && levels->first_bits + levels->count_most < 31 &&
+           total + levels_size(levels, levels->count_most) <= slots_most);
+  return level_map(levels, 0) != NULL;
+}
+
+void levels_destroy(struct levels *levels) {
+  for (unsigned level = 0; level < levels->count_most; level++)
+    metadata_unmap(atomic_load(&levels->level[level]), levels_size(levels, level) * sizeof(struct slot));
+  *levels = (struct levels){0};
+}
+
+struct slot *levels_insert(struct levels *levels, uint64_t key, uint32_t *index) {
+  ASSERT(key != 0 && key != reserved_key);
+  for (unsigned level = 0; level < levels->count_most; level++) {
+    struct slot *slots = atomic_load_explicit(&levels->level[level], memory_order_acquire);
+    if (!slots) slots = level_map(levels, level);
+    if (!slots) return NULL;
+    struct slot *slot = window_insert(levels, slots, level, key);
+    if (!slot) continue;
+    *index = levels_index(levels, slot);
+    ASSERT(levels_at(levels, *index) == slot);
+    return slot;
+  }
+  return NULL;
+}
+
+uint32_t levels_index(const struct levels *levels, const struct slot *slot) {
+  size_t first = 0;
+  for (unsigned level = 0; level < levels->count_most; level++) {
+    size_t size = levels_size(levels, level);
+    uintptr_t slots = (uintptr_t)atomic_load_explicit(&levels->level[level], memory_order_acquire);
+    uintptr_t offset = (uintptr_t)slot - slots;
+    if (slots && (uintptr_t)slot >= slots && offset < size * sizeof(struct slot))
+      return (uint32_t)(first + offset / sizeof(struct slot));
+    first += size;
+  }
+  return 0;
+}
+/* SPDX-License-Identifier: MIT */

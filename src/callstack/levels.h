@@ -1,0 +1,86 @@
+/* A hash table that only grows, is read and written without a lock, and never moves what it holds.
+ *
+ * A slot is two words, a key and a value; the key is 0 while the slot is free. The table consists of levels, each twice
+ * as large as the one before; a key lives within `LEVELS_WINDOW` slots of the place its hash gives in the first level
+ * where such a slot was free. So a search may stop at the first free slot it meets (invariant FIRST-FREE), nothing is
+ * ever rehashed, and a slot's index, counted through all levels, is a name for its key that stays valid for ever.
+ * Two threads that insert one key race for the same free slot by compare-and-exchange, and both end with the winner's.
+ * A signal handler may interrupt any of this and do the same: nobody waits for anybody.
+ *
+ * Index 0 is never given out. Memory is mapped level by level and is touched only where keys are. */
+#ifndef CALLSTACK_LEVELS_H
+#define CALLSTACK_LEVELS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { LEVELS_MOST = 28, LEVELS_WINDOW = 8 };
+
+struct slot {
+  /* Set once, from 0, by whoever inserts; read with acquire. Its owner may set or clear flag bits in it later. */
+  _Atomic(uint64_t) key;
+  /* 0 until the owner of the table stores it, with release; every thread would store the same. */
+  _Atomic(uint64_t) value;
+};
+
+struct levels {
+  /* Set by levels_create; constant afterwards. */
+  unsigned first_bits;
+  unsigned count_most;
+  /* Published with release once, by the first thread that needs the level. */
+  _Atomic(struct slot *) level[LEVELS_MOST];
+  /* Statistics. */
+  _Atomic(uint32_t) used;
+};
+
+/* A table for at most `slots_most` keys (rounded down to what whole levels hold). False if memory is exhausted. */
+bool levels_create(struct levels *levels, unsigned first_bits, uint32_t slots_most);
+void levels_destroy(struct levels *levels);
+
+/* The slot of a key, inserted if need be, and its index. NULL if the table is full or memory is exhausted. */
+struct slot *levels_insert(struct levels *levels, uint64_t key, uint32_t *index);
+
+/* The index of a slot of this table. */
+uint32_t levels_index(const struct levels *levels, const struct slot *slot);
+
+static inline size_t levels_size(const struct levels *levels, unsigned level) {
+  return (size_t)1 << (levels->first_bits + level);
+}
+
+static inline uint64_t levels_hash(uint64_t key) { return (key ^ (key >> 29)) * 0x9e3779b97f4a7c15u; }
+
+/* The slot of a key that is present, and its index; NULL if it is not. */
+static inline struct slot *levels_find(const struct levels *levels, uint64_t key, uint32_t *index) {
+  uint64_t hash = levels_hash(key);
+  size_t first = 0;
+  for (unsigned level = 0; level < levels->count_most; level++) {
+    struct slot *slots = atomic_load_explicit(&levels->level[level], memory_order_acquire);
+    if (!slots) return NULL;
+    size_t mask = levels_size(levels, level) - 1;
+    size_t at = (size_t)(hash >> (64 - levels->first_bits - level));
+    for (unsigned i = 0; i < LEVELS_WINDOW; i++, at++) {
+      uint64_t found = atomic_load_explicit(&slots[at & mask].key, memory_order_acquire);
+      if (found == key) {
+        *index = (uint32_t)(first + (at & mask));
+        return &slots[at & mask];
+      }
+      if (!found) return NULL;
+    }
+    first += mask + 1;
+  }
+  return NULL;
+}
+
+/* The slot with this index, NULL if the index was never given out. */
+static inline struct slot *levels_at(const struct levels *levels, uint32_t index) {
+  unsigned level = 31u - (unsigned)__builtin_clz((index >> levels->first_bits) + 1);
+  if (level >= levels->count_most) return NULL;
+  struct slot *slots = atomic_load_explicit(&levels->level[level], memory_order_acquire);
+  size_t first = (((size_t)1 << level) - 1) << levels->first_bits;
+  return slots ? &slots[index - first] : NULL;
+}
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,219 @@
+/* The table of modules. */
+#include "callstack/modules.h"
+
+#include "base/check.h"
+#include "base/metadata.h"
+#include "callstack/pcs.h"
+#include <string.h>
+
+enum { CHUNK_FIRST = TINY ? 1 : 64, PATH_BLOCK_BYTES = 16384 };
+
+struct path_block {
+  struct path_block *next;
+  size_t used;
+  char text[PATH_BLOCK_BYTES - 2 * sizeof(size_t)];
+};
+
+static unsigned chunk_of(uint32_t index) { return 31u - (unsigned)__builtin_clz(index / CHUNK_FIRST + 1); }
+static size_t chunk_bytes(unsigned chunk) { return ((size_t)CHUNK_FIRST << chunk) * sizeof(struct module); }
+
+/* The record at a place counted from 0, mapped if need be. */
+static struct module *record_at(struct modules *modules, uint32_t index, bool map) {
+  unsigned chunk = chunk_of(index);
+  if (chunk >= MODULES_CHUNKS) return NULL;
+  struct module *records = atomic_load_explicit(&modules->chunk[chunk], memory_order_acquire);
+  if (!records && map) {
+    records = metadata_map(chunk_bytes(chunk));
+    atomic_store_explicit(&modules->chunk[chunk], records, memory_order_release);
+  }
+  return records ? &records[index - (((uint32_t)1 << chunk) - 1) * CHUNK_FIRST] : NULL;
+}
+
+static const char *path_copy(struct modules *modules, const char *path) {
+  size_t bytes = strlen(path) + 1;
+  if (!modules->paths || modules->paths->used + bytes > sizeof modules->paths->text) {
+    struct path_block *block = metadata_map(sizeof *block);
+    if (!block) return NULL;
+    block->next = modules->paths;
+    modules->paths = block;
+  }
+  char *copy = modules->paths->text + modules->paths->used;
+  memcpy(copy, path, bytes);
+  modules->paths->used += bytes;
+  return copy;
+}
+
+/* True in a signal handler that interrupted, on this thread, whoever holds the lock or one that comes after it. */
+static bool must_not_lock(void) {
+  for (unsigned rank = LOCK_RANK_MODULES; rank <= LOCK_RANK_RUNS; rank++)
+    if (lock_rank_held((enum lock_rank)rank)) return true;
+  return false;
+}
+
+static bool is_live(const struct module *module) {
+  return !atomic_load_explicit(&module->gone, memory_order_relaxed);
+}
+
+static bool covers(const struct module *module, uintptr_t pc) {
+  return pc - module->object.base < module->object.size;
+}
+
+static bool overlap(const struct module *module, const struct object *object) {
+  return covers(module, object->base) || module->object.base - object->base < object->size;
+}
+
+static bool is_same(const struct module *module, const struct object *object, const struct build_id *id,
+                    const char *path) {
+  return module->object.base == object->base && module->object.size == object->size &&
+         module->build_id.bytes == id->bytes && memcmp(module->build_id.byte, id->byte, id->bytes) == 0 &&
+         strcmp(module->path, path) == 0;
+}
+
+static void bury(struct modules *modules, uint32_t id, struct module *module) {
+  atomic_store_explicit(&module->gone, true, memory_order_release);
+  module->unreported = true;
+  pcs_kill(modules->pcs, id);
+}
+
+static void revive(struct modules *modules, uint32_t id, struct module *module) {
+  atomic_store_explicit(&module->gone, false, memory_order_release);
+  atomic_fetch_add_explicit(&module->generation, 1, memory_order_release);
+  module->unreported = false;
+  pcs_revive(modules->pcs, id);
+}
+
+/* Adds a record. Readers see it once the count covers it. 0 if the table is full or there is no memory. */
+static uint32_t append(struct modules *modules, const struct object *object, const struct build_id *build_id,
+                       const char *path) {
+  uint32_t count = atomic_load_explicit(&modules->count, memory_order_relaxed);
+  if (count == MODULES_MOST) return 0;
+  struct module *module = record_at(modules, count, true);
+  const char *copy = path_copy(modules, path);
+  if (!module || !copy) return 0;
+  module->object = *object;
+  module->object.loader_name = NULL; /* dangles once the object is unloaded */
+  module->build_id = *build_id;
+  module->path = copy;
+  atomic_store_explicit(&module->loader_record, object->loader_record, memory_order_relaxed);
+  atomic_store_explicit(&module->generation, 1, memory_order_relaxed);
+  atomic_store_explicit(&modules->count, count + 1, memory_order_release);
+  return count + 1;
+}
+
+/* Enters an object under the lock: as the live record it is, as one that comes back, or as a new one. */
+static uint32_t enter(struct modules *modules, const struct object *object) {
+  struct build_id build_id;
+  object_build_id(object, &build_id);
+  object_path(object, modules->scratch);
+  uint32_t count = atomic_load_explicit(&modules->count, memory_order_relaxed), same = 0;
+  for (uint32_t id = 1; id <= count; id++) {
+    struct module *module = record_at(modules, id - 1, false);
+    if (is_same(module, object, &build_id, modules->scratch))
+      same = id;
+    else if (is_live(module) && overlap(module, object))
+      bury(modules, id, module); /* it cannot still be there: something else is */
+  }
+  pcs_kill_unowned(modules->pcs, object->base, object->base + object->size);
+  if (!same) return append(modules, object, &build_id, modules->scratch);
+  struct module *module = record_at(modules, same - 1, false);
+  atomic_store_explicit(&module->loader_record, object->loader_record, memory_order_relaxed);
+  if (!is_live(module)) revive(modules, same, module);
+  return same;
+}
+
+/* True if what the loader says about an address is the live record with this id. */
+static bool is_current(const struct modules *modules, const struct module *module,
+                       const struct object *object) {
+  return is_live(module) && module->object.base == object->base && module->object.size == object->size &&
+         (modules->source == OBJECT_FROM_MAPS ||
+          atomic_load_explicit(&module->loader_record, memory_order_relaxed) == object->loader_record);
+}
+
+static uint32_t find_live(struct modules *modules, uintptr_t pc) {
+  for (uint32_t id = atomic_load_explicit(&modules->count, memory_order_acquire); id; id--) {
+    const struct module *module = record_at(modules, id - 1, false);
+    if (covers(module, pc) && is_live(module)) return id;
+  }
+  return 0;
+}
+
+/* True if a live module's object is still mapped, and is the same one. Needs the lock. */
+static bool still_there(struct modules *modules, const struct module *module) {
+  struct object object;
+  struct build_id build_id;
+  if (!object_find(modules->source, module->object.base, &object)) return false;
+  object_build_id(&object, &build_id);
+  object_path(&object, modules->scratch);
+  return is_same(module, &object, &build_id, modules->scratch);
+}
+
+/* Buries what is gone, under the lock. */
+static void bury_the_gone(struct modules *modules) {
+  for (uint32_t id = 1; id <= atomic_load_explicit(&modules->count, memory_order_relaxed); id++) {
+    struct module *module = record_at(modules, id - 1, false);
+    if (is_live(module) && !still_there(modules, module)) bury(modules, id, module);
+  }
+}
+
+/* The next module after `id` that nobody was told about; 0 at the end. */
+static uint32_t next_unreported(struct modules *modules, uint32_t id) {
+  uint32_t found = 0;
+  lock_acquire(&modules->lock, LOCK_RANK_MODULES);
+  while (!found && ++id <= atomic_load_explicit(&modules->count, memory_order_relaxed)) {
+    struct module *module = record_at(modules, id - 1, false);
+    if (module->unreported) found = id;
+    module->unreported = false;
+  }
+  lock_release(&modules->lock, LOCK_RANK_MODULES);
+  return found;
+}
+
+/* ---- shared ---- */
+
+bool modules_create(struct modules *modules, struct levels *pcs, enum object_source source) {
+  *modules = (struct modules){.source = source, .pcs = pcs};
+  modules->scratch = metadata_map(OBJECT_PATH_MOST);
+  return modules->scratch != NULL;
+}
+
+void modules_destroy(struct modules *modules) {
+  for (unsigned chunk = 0; chunk < MODULES_CHUNKS; chunk++)
+    metadata_unmap(atomic_load(&modules->chunk[chunk]), chunk_bytes(chunk));
+  for (struct path_block *block = modules->paths, *next; block; block = next) {
+    next = block->next;
+    metadata_unmap(block, sizeof *block);
+  }
+  metadata_unmap(modules->scratch, OBJECT_PATH_MOST);
+}
+
+enum module_result modules_find(struct modules *modules, uintptr_t pc, uint32_t *id) {
+  struct object object;
+  *id = find_live(modules, pc);
+  if (*id && modules->source == OBJECT_FROM_MAPS) return MODULE_FOUND;
+  if (!object_find(modules->source, pc, &object)) {
+    *id = 0;
+    return MODULE_NONE;
+  }
+  if (*id && is_current(modules, modules_get(modules, *id), &object)) return MODULE_FOUND;
+  *id = 0;
+  if (must_not_lock()) return MODULE_BUSY;
+  lock_acquire(&modules->lock, LOCK_RANK_MODULES);
+  *id = enter(modules, &object);
+  lock_release(&modules->lock, LOCK_RANK_MODULES);
+  return *id ? MODULE_FOUND : MODULE_BUSY;
+}
+
+struct module *modules_get(struct modules *modules, uint32_t id) {
+  if (id == 0 || id > atomic_load_explicit(&modules->count, memory_order_acquire)) return NULL;
+  return record_at(modules, id - 1, false);
+}
+
+void modules_refresh(struct modules *modules, void (*gone)(void *context, uint32_t id), void *context) {
+  if (must_not_lock()) return;
+  lock_acquire(&modules->lock, LOCK_RANK_MODULES);
+  bury_the_gone(modules);
+  lock_release(&modules->lock, LOCK_RANK_MODULES);
+  for (uint32_t id = 0; (id = next_unreported(modules, id));)
+    if (gone) gone(context, id);
+}
+/* SPDX-License-Identifier: MIT */

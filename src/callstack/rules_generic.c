@@ -1,0 +1,15 @@
+/* Processors whose unwind information is not read here: conventional frame pointers. */
+#include "callstack/unwind.h"
+
+uint64_t rule_compute(const struct cfi_section *section, uintptr_t pc) {
+  (void)section;
+  (void)pc;
+  return rule_make(RULE_GUESS, 0, 0);
+}
+
+enum step_result rule_step_special(struct walk *walk, const struct cfi_section *section) {
+  (void)walk;
+  (void)section;
+  return STEP_LOST;
+}
+/* SPDX-License-Identifier: MIT */

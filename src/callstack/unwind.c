@@ -1,0 +1,117 @@
+/* The slow half of walking a stack: finding rules out, guessing, and learning what can be read. */
+#include "callstack/unwind.h"
+
+enum { PAGE = 4096, PAGE_BITS = 12, COUNT_BITS = 19 };
+
+/* How far beyond the known range a step may reach, and how far below it a stack may have grown since. */
+static const uintptr_t reach_most = (uintptr_t)64 << 20, grown_most = (uintptr_t)1 << 20;
+
+/* What can be read of this thread's stack: the first page's number above COUNT_BITS, then the number of pages. One
+ * word, so that a signal handler that walks in between leaves a whole range behind. A cache of facts, not state. */
+static _Thread_local _Atomic(uint64_t) known_stack;
+
+static struct cfi_section section_of(struct modules *modules, uint32_t id) {
+  const struct module *module = modules_get(modules, id);
+  if (!module) return (struct cfi_section){0};
+  return (struct cfi_section){
+      .base = module->object.base, .size = module->object.size, .eh_frame_hdr = module->object.eh_frame_hdr};
+}
+
+/* True if every page in [from, to) can be read. */
+static bool pages_readable(uintptr_t from, uintptr_t to) {
+  for (uintptr_t page = from & ~(uintptr_t)(PAGE - 1); page < to; page += PAGE)
+    if (!memory_readable(page)) return false;
+  return true;
+}
+
+/* A conventional frame: the caller's frame pointer, then the return address. Believed if it lies on the stack and leads
+ * into some module, or at least to a further frame of its kind. */
+static enum step_result step_guess(struct walk *walk, struct modules *modules) {
+  uintptr_t frame = walk->bp, pc, bp;
+  uint32_t id;
+  if (frame < walk->sp || frame & 7 || !walk_reach(walk, frame + 8)) return STEP_LOST;
+  bp = stack_word(frame);
+  pc = stack_word(frame + 8);
+  if (!pc) return STEP_END;
+  bool in_module = pc >> 63 == 0 && modules_find(modules, pc - 1, &id) == MODULE_FOUND;
+  if (!in_module && !(bp > frame && bp - frame < reach_most && bp % 8 == 0)) return STEP_LOST;
+  walk->pc = pc;
+  walk->bp = bp;
+  walk->sp = frame + 16;
+  return STEP_CALLER;
+}
+
+/* ---- shared ---- */
+
+void walk_move(struct walk *walk, uintptr_t sp) {
+  uint64_t known = atomic_load_explicit(&known_stack, memory_order_relaxed);
+  walk->low = (uintptr_t)(known >> COUNT_BITS) << PAGE_BITS;
+  walk->high = walk->low + ((uintptr_t)(known & ((1u << COUNT_BITS) - 1)) << PAGE_BITS);
+  walk->sp = sp;
+  if (sp >= walk->low && sp < walk->high) return;
+  uintptr_t page = sp & ~(uintptr_t)(PAGE - 1);
+  if (!(page < walk->low && walk->low - page <= grown_most && pages_readable(page, walk->low)))
+    walk->high = memory_readable(page) ? page + PAGE : page;
+  walk->low = page;
+}
+
+void walk_begin(struct walk *walk, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  walk->pc = pc;
+  walk->bp = bp;
+  walk->registers_sp = 0;
+  walk_move(walk, sp);
+}
+
+void walk_end(const struct walk *walk) {
+  uint64_t count = (walk->high - walk->low) >> PAGE_BITS;
+  if (count >> COUNT_BITS) return;
+  uint64_t known = (uint64_t)(walk->low >> PAGE_BITS) << COUNT_BITS | count;
+  if (known != atomic_load_explicit(&known_stack, memory_order_relaxed))
+    atomic_store_explicit(&known_stack, known, memory_order_relaxed);
+}
+
+bool walk_reach(struct walk *walk, uintptr_t address) {
+  if (address < walk->low) return false;
+  while (address + 8 > walk->high) {
+    if (address - walk->high > reach_most && address >= walk->high) return false;
+    if (!memory_readable(walk->high)) return false;
+    walk->high += PAGE;
+  }
+  return true;
+}
+
+bool walk_read(void *context, uintptr_t address, uintptr_t *value) {
+  struct walk *walk = context;
+  bool known = address >= walk->low && address < walk->high && walk->high - address >= 8;
+  if (!known && !memory_readable(address)) return false;
+  __builtin_memcpy(value, (const void *)address, sizeof *value);
+  return true;
+}
+
+struct slot *walk_lookup(struct modules *modules, uintptr_t pc, uint32_t *id, uint64_t *rule) {
+  *rule = 0;
+  if (!pc || pc >> 63) return NULL;
+  struct slot *slot = levels_insert(modules->pcs, pc, id);
+  if (!slot) return NULL;
+  *rule = atomic_load_explicit(&slot->value, memory_order_acquire);
+  if (*rule) return slot;
+  uint32_t module;
+  if (modules_find(modules, pc - 1, &module) == MODULE_BUSY) return slot;
+  struct cfi_section section = section_of(modules, module);
+  *rule = (module ? rule_compute(&section, pc) : rule_make(RULE_GUESS, 0, 0)) | module;
+  atomic_store_explicit(&slot->value, *rule, memory_order_release);
+  return slot;
+}
+
+enum step_result walk_step_slow(struct walk *walk, struct modules *modules, uint64_t rule) {
+  struct cfi_section section;
+  switch (rule_kind(rule)) {
+  case RULE_END: return STEP_END;
+  case RULE_GUESS: return step_guess(walk, modules);
+  case RULE_SPECIAL:
+    section = section_of(modules, rule_module(rule));
+    return rule_step_special(walk, &section);
+  default: return STEP_LOST;
+  }
+}
+/* SPDX-License-Identifier: MIT */
