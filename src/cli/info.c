@@ -1,0 +1,117 @@
+/* winnow info: what a trace is and how complete it is. */
+#include "analysis/samples.h"
+#include "cli/command.h"
+#include "cli/json.h"
+#include "cli/text.h"
+#include <getopt.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+struct facts {
+  const char *file;
+  const struct samples *samples;
+  const struct trace_run *run;
+  const struct trace_damage *damage;
+  uint64_t frees, file_bytes;
+};
+
+static void line(const char *name, const char *value) {
+  text_pad(stdout, name, 12);
+  puts(value);
+}
+
+static void print_command(const struct trace_run *run) {
+  text_pad(stdout, "command", 12);
+  for (uint32_t at = 0; at < run->command.length; at += (uint32_t)strlen(run->command.bytes + at) + 1)
+    printf("%s%s", at ? " " : "", run->command.bytes + at);
+  putchar('\n');
+}
+
+static const char *how_it_ended(const struct samples *samples, char buffer[64]) {
+  if (!samples->ended) return strcpy(buffer, "no: killed, left by _exit, or still running");
+  if (samples->end.kind == TRACE_END_STOP) return strcpy(buffer, "yes: recording was stopped");
+  snprintf(buffer, 64, "yes: exit %d", samples->end.code);
+  return buffer;
+}
+
+static void print_text(const struct facts *facts) {
+  char value[128], text[64], more[32];
+  const struct trace_run *run = facts->run;
+  time_t began = (time_t)(run->wall_ns / 1000000000u);
+  print_command(run);
+  snprintf(value, sizeof value, "%u on %.64s", run->pid, run->host.bytes ? run->host.bytes : "?");
+  line("process", value);
+  strftime(value, sizeof value, "%Y-%m-%d %H:%M:%S", localtime(&began));
+  line("began", value);
+  line("lasted", text_time(text, facts->samples->end_ns));
+  line("heap", run->heap.bytes ? run->heap.bytes : "?");
+  snprintf(value, sizeof value, "%g a word of %u bytes: one sample each %s", run->rate, run->word_bytes,
+           run->rate > 0 ? text_bytes(text, run->word_bytes / run->rate) : "never");
+  line("rate", value);
+  snprintf(value, sizeof value, "%llu", (unsigned long long)run->seed);
+  line("seed", value);
+  snprintf(value, sizeof value, "%s blocks, %s of them freed", text_count(text, (double)facts->samples->sampled_blocks),
+           text_count(more, (double)facts->frees));
+  line("sampled", value);
+  snprintf(value, sizeof value, "%u stack frames in %u modules, %zu threads", trace_reader_nodes(facts->samples->reader),
+           trace_reader_modules(facts->samples->reader), facts->samples->thread_count);
+  line("code", value);
+  double each = facts->samples->sampled_blocks ? (double)facts->file_bytes / (double)facts->samples->sampled_blocks : 0;
+  snprintf(value, sizeof value, "%s, %.1f bytes a sampled block", text_bytes(text, (double)facts->file_bytes), each);
+  line("size", value);
+  line("ended", how_it_ended(facts->samples, text));
+  snprintf(value, sizeof value, "%llu records lost, %llu of %llu chunks damaged, %llu records of unknown kinds",
+           (unsigned long long)facts->damage->records_lost, (unsigned long long)facts->damage->chunks_damaged,
+           (unsigned long long)(facts->damage->chunks_read + facts->damage->chunks_damaged),
+           (unsigned long long)facts->damage->records_unknown);
+  line("missing", value);
+  snprintf(value, sizeof value, "Winnow %.64s", run->version.bytes ? run->version.bytes : "?");
+  line("written by", value);
+}
+
+static void print_json(const struct facts *facts) {
+  struct json json = {.out = stdout};
+  json_begin(&json, NULL, '{');
+  json_integer(&json, "schema", 1);
+  json_integer(&json, "pid", facts->run->pid);
+  json_number(&json, "rate", facts->run->rate);
+  json_integer(&json, "seed", facts->run->seed);
+  json_integer(&json, "duration_ns", facts->samples->end_ns);
+  json_integer(&json, "samples", facts->samples->sampled_blocks);
+  json_integer(&json, "freed", facts->frees);
+  json_integer(&json, "file_bytes", facts->file_bytes);
+  json_integer(&json, "lost", facts->damage->records_lost);
+  json_integer(&json, "damaged_chunks", facts->damage->chunks_damaged);
+  json_integer(&json, "unmatched", facts->samples->unmatched);
+  json_bool(&json, "complete", facts->damage->complete);
+  json_end(&json, '}');
+}
+
+/* ---- shared ---- */
+
+int command_info(int argc, char **argv) {
+  static const struct option known[] = {{"json", no_argument, NULL, 'j'}, {0}};
+  bool as_json = false;
+  int option;
+  while ((option = getopt_long(argc, argv, "j", known, NULL)) != -1) {
+    if (option != 'j') return fail_usage("info", "see 'winnow help info'");
+    as_json = true;
+  }
+  if (optind + 1 != argc) return fail_usage("info", "usage: winnow info [--json] FILE");
+  struct progress progress;
+  struct samples *samples;
+  progress_begin(&progress, "Reading");
+  wn_status error = samples_load(argv[optind], progress_show, &progress, &samples);
+  progress_end(&progress);
+  if (error) return fail_job("%s", wn_last_error());
+  struct stat status;
+  struct facts facts = {argv[optind], samples, trace_reader_run(samples->reader), trace_reader_damage(samples->reader), 0, 0};
+  if (!stat(argv[optind], &status)) facts.file_bytes = (uint64_t)status.st_size;
+  for (size_t i = 0; i < samples->row_count; i++) facts.frees += samples->rows[i].last && samples->rows[i].died_ns != STILL_ALIVE;
+  if (as_json) print_json(&facts);
+  else print_text(&facts);
+  samples_free(samples);
+  return 0;
+}
+/* SPDX-License-Identifier: MIT */

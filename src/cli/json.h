@@ -1,0 +1,27 @@
+/* Writing JSON (RFC 8259): commas and escapes by themselves. */
+#ifndef CLI_JSON_H
+#define CLI_JSON_H
+
+#include "analysis/estimate.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct json {
+  FILE *out;
+  int depth;
+  bool follows; /* something stands before in this object or array */
+};
+
+/* `name` is NULL in arrays and at the top. */
+void json_begin(struct json *json, const char *name, char bracket);
+void json_end(struct json *json, char bracket);
+void json_string(struct json *json, const char *name, const char *text);
+void json_number(struct json *json, const char *name, double number);
+void json_integer(struct json *json, const char *name, uint64_t number);
+void json_bool(struct json *json, const char *name, bool value);
+void json_null(struct json *json, const char *name);
+void json_estimate(struct json *json, const char *name, const struct estimate *estimate);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,201 @@
+/* winnow report: options, and the numbers that both outputs need. */
+#include "cli/report.h"
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/text.h"
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NO_SYMBOLS = 256, DEBUGINFOD, SEARCH, SEARCH_MOST = 16 };
+
+static const char *search[SEARCH_MOST + 1];
+
+static int parse_at(struct report_options *options, const char *text) {
+  double ns;
+  options->at_text = text;
+  if (!strcmp(text, "peak")) return options->at = AT_PEAK, 0;
+  if (!strcmp(text, "end")) return options->at = AT_END, 0;
+  if (!query_time(text, &ns) || ns > 1e18)
+    return fail_usage("report", "--at %s: it must be peak, end, or a time such as 1.5s", text);
+  options->at = AT_TIME;
+  options->at_ns = (uint64_t)ns;
+  return 0;
+}
+
+static int parse_by(struct report_options *options, const char *text) {
+  static const char *const names[] = {"function", "line", "file", "module", "stack"};
+  for (int i = 0; i < 5; i++)
+    if (!strcmp(text, names[i])) return options->grouping = (enum grouping)i, 0;
+  return fail_usage("report", "--by %s: it must be function, line, file, module or stack", text);
+}
+
+static int parse_top(struct report_options *options, const char *text) {
+  char *end;
+  long top = strtol(text, &end, 10);
+  if (!*text || *end || top < 1 || top > 1000000) return fail_usage("report", "--top %s: it must be a number from 1 up", text);
+  options->top = (size_t)top;
+  return 0;
+}
+
+static int parse_search(const char *folder) {
+  for (int i = 0; i < SEARCH_MOST; i++)
+    if (!search[i]) return search[i] = folder, 0;
+  return fail_usage("report", "--search can be given %d times at most", SEARCH_MOST);
+}
+
+static int parse_option(struct report_options *options, int option) {
+  switch (option) {
+  case 'a': return parse_at(options, optarg);
+  case 'b': return parse_by(options, optarg);
+  case 'w': options->where = optarg; return 0;
+  case 'n': return parse_top(options, optarg);
+  case 't': options->tree = true; return 0;
+  case 'j': options->json = true; return 0;
+  case NO_SYMBOLS: options->names.symbols = false; return 0;
+  case DEBUGINFOD: options->names.debuginfod = true; return 0;
+  case SEARCH: return parse_search(optarg);
+  default: return fail_usage("report", "see 'winnow help report'");
+  }
+}
+
+static int parse(struct report_options *options, int argc, char **argv) {
+  static const struct option known[] = {{"at", required_argument, NULL, 'a'},
+                                        {"by", required_argument, NULL, 'b'},
+                                        {"where", required_argument, NULL, 'w'},
+                                        {"top", required_argument, NULL, 'n'},
+                                        {"tree", no_argument, NULL, 't'},
+                                        {"json", no_argument, NULL, 'j'},
+                                        {"no-symbols", no_argument, NULL, NO_SYMBOLS},
+                                        {"debuginfod", no_argument, NULL, DEBUGINFOD},
+                                        {"search", required_argument, NULL, SEARCH},
+                                        {0}};
+  int option;
+  while ((option = getopt_long(argc, argv, "a:b:w:n:tj", known, NULL)) != -1) {
+    int code = parse_option(options, option);
+    if (code) return code;
+  }
+  if (optind == argc) return fail_usage("report", "which trace? usage: winnow report [OPTION...] FILE");
+  if (optind + 1 < argc) return fail_usage("report", "one trace at a time; what is '%s'?", argv[optind + 1]);
+  options->file = argv[optind];
+  return 0;
+}
+
+/* A block still alive at the end has lived at least until then. */
+static uint64_t life_of(const struct report *report, const struct row *row) {
+  uint64_t died = row->died_ns == STILL_ALIVE ? report->samples->end_ns : row->died_ns;
+  return died > row->born_ns ? died - row->born_ns : 0;
+}
+
+static bool is_brief(const struct row *row, void *context) {
+  const struct report *report = context;
+  return report_takes(row, context) && row->died_ns != STILL_ALIVE && life_of(report, row) < report->brief_ns;
+}
+
+static wn_status load(struct report *report) {
+  struct progress progress;
+  const struct report_options *options = report->options;
+  progress_begin(&progress, "Reading");
+  wn_status error = samples_load(options->file, progress_show, &progress, &report->samples);
+  progress_end(&progress);
+  if (error) return error;
+  progress_begin(&progress, "Looking up names");
+  error = names_resolve(report->samples, &options->names, progress_show, &progress, &report->names);
+  progress_end(&progress);
+  if (error || !report->query) return error;
+  return query_bind(report->query, report->samples, &report->names);
+}
+
+static wn_status compute(struct report *report) {
+  const struct samples *samples = report->samples;
+  double rate = trace_reader_run(samples->reader)->rate;
+  report->byte_unit = rate > 0 ? 8 / rate : 0;
+  report->block_unit = rate > 0 ? 1 / rate : 0;
+  report->brief_ns = samples->end_ns / 100;
+  report->long_ns = samples->end_ns / 2;
+  report->allocated = timeline_allocated(samples, report_takes, report);
+  report->live_at_end = timeline_live_at(samples, samples->end_ns, report_takes, report);
+  report->brief = timeline_allocated(samples, is_brief, report);
+  wn_status error = timeline_peak(samples, report_takes, report, &report->peak);
+  if (error) return error;
+  report->asked = report->peak;
+  if (report->options->at == AT_PEAK) return WN_OK;
+  report->asked.time_ns = report->options->at == AT_END ? samples->end_ns : report->options->at_ns;
+  if (report->asked.time_ns > samples->end_ns)
+    return error_set(WN_EINVAL, "--at %s is after the end of the trace", report->options->at_text);
+  report->asked.live = timeline_live_at(samples, report->asked.time_ns, report_takes, report);
+  return WN_OK;
+}
+
+static void destroy(struct report *report) {
+  names_destroy(&report->names);
+  samples_free(report->samples);
+  query_free(report->query);
+}
+
+/* ---- shared ---- */
+
+bool report_takes(const struct row *row, void *context) {
+  const struct report *report = context;
+  return !report->query || query_takes(report->query, row);
+}
+
+bool report_held(const struct row *row, struct share *share, void *context) {
+  const struct report *report = context;
+  *share = (struct share){(double)row->size, 1, -1};
+  return row_is_live_at(row, report->asked.time_ns) && report_takes(row, context);
+}
+
+bool report_churn(const struct row *row, struct share *share, void *context) {
+  *share = (struct share){(double)row->growth, row->birth, row->growth_variance};
+  return is_brief(row, context);
+}
+
+bool report_alive(const struct row *row, struct share *share, void *context) {
+  *share = (struct share){(double)row->size, 1, -1};
+  return row->end_ns == STILL_ALIVE && report_takes(row, context);
+}
+
+bool report_lasting(const struct row *row, struct share *share, void *context) {
+  *share = (struct share){(double)row->size, 1, -1};
+  return row->last && life_of(context, row) >= ((const struct report *)context)->long_ns && report_takes(row, context);
+}
+
+struct estimate report_bytes(const struct report *report, const struct sums *sums) {
+  return estimate_of(&sums->bytes, report->byte_unit);
+}
+
+struct estimate report_blocks(const struct report *report, const struct sums *sums) {
+  return estimate_of(&sums->blocks, report->block_unit);
+}
+
+void report_group_name(const struct report *report, const struct call_tree *tree, const struct group *group, char *buffer,
+                       size_t size) {
+  if (tree->grouping != BY_STACK) {
+    call_tree_label(tree, &report->names, group->label, buffer, size);
+    return;
+  }
+  size_t length = 0;
+  *buffer = 0;
+  for (uint32_t node = group->label; node && length + 8 < size; node = tree->nodes[node].parent) {
+    if (length) length += (size_t)snprintf(buffer + length, size - length, " < ");
+    call_tree_label(tree, &report->names, tree->nodes[node].label, buffer + length, size - length);
+    length += strlen(buffer + length);
+  }
+}
+
+int command_report(int argc, char **argv) {
+  struct report_options options = {.top = 10, .names = {.symbols = true, .search = search}};
+  struct report report = {.options = &options};
+  int code = parse(&options, argc, argv);
+  if (code) return code;
+  if (options.where && query_parse(options.where, &report.query)) return fail_usage("report", "--where: %s", wn_last_error());
+  wn_status error = load(&report);
+  if (!error) error = compute(&report);
+  if (!error) error = options.json ? report_print_json(&report) : report_print_text(&report);
+  destroy(&report);
+  return error == WN_EINVAL ? fail_usage("report", "%s", wn_last_error()) : error ? fail_job("%s", wn_last_error()) : 0;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,51 @@
+/* What a report says, computed once and printed as text or JSON. */
+#ifndef CLI_REPORT_H
+#define CLI_REPORT_H
+
+#include "analysis/call_tree.h"
+#include "analysis/query.h"
+#include "analysis/timeline.h"
+
+enum when { AT_PEAK, AT_END, AT_TIME };
+
+struct report_options {
+  const char *file, *where, *at_text;
+  enum when at;
+  uint64_t at_ns;
+  enum grouping grouping;
+  size_t top;
+  bool tree, json;
+  struct names_options names;
+};
+
+struct report {
+  const struct report_options *options;
+  struct samples *samples;
+  struct names names;
+  struct query *query; /* NULL: every block counts */
+  double byte_unit, block_unit; /* what one sample stands for at least (estimate_of) */
+  struct sums allocated, live_at_end, brief;
+  struct moment peak, asked; /* asked: the moment of --at */
+  uint64_t brief_ns; /* blocks that live shorter are brief */
+  uint64_t long_ns;  /* blocks that live longer are long-lived */
+};
+
+/* Whether a row counts, by --where. The context of row filters is the report. */
+bool report_takes(const struct row *row, void *report);
+
+/* The questions of the tables; the context is the report. */
+question report_held, report_churn, report_alive, report_lasting;
+
+struct estimate report_bytes(const struct report *report, const struct sums *sums);
+struct estimate report_blocks(const struct report *report, const struct sums *sums);
+
+/* What a group is called in a table; for stacks, its innermost functions. */
+void report_group_name(const struct report *report, const struct call_tree *tree, const struct group *group, char *buffer,
+                       size_t size);
+
+/* Print to standard output. */
+wn_status report_print_text(const struct report *report);
+wn_status report_print_json(const struct report *report);
+
+#endif
+/* SPDX-License-Identifier: MIT */

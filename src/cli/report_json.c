@@ -1,0 +1,140 @@
+/* The report as one JSON object: docs/report-json.md, schema 1. */
+#include "cli/json.h"
+#include "cli/report.h"
+
+#include <string.h>
+
+enum { NAME_MOST = 4096 };
+
+static void print_trace(struct json *json, const struct report *report) {
+  const struct trace_run *run = trace_reader_run(report->samples->reader);
+  const struct trace_damage *damage = trace_reader_damage(report->samples->reader);
+  json_begin(json, "trace", '{');
+  json_begin(json, "command", '[');
+  for (uint32_t at = 0; at < run->command.length; at += (uint32_t)strlen(run->command.bytes + at) + 1)
+    json_string(json, NULL, run->command.bytes + at);
+  json_end(json, ']');
+  json_integer(json, "pid", run->pid);
+  json_string(json, "host", run->host.bytes ? run->host.bytes : "");
+  json_string(json, "heap", run->heap.bytes ? run->heap.bytes : "");
+  json_number(json, "rate", run->rate);
+  json_integer(json, "seed", run->seed);
+  json_integer(json, "word_bytes", run->word_bytes);
+  json_integer(json, "started_ns", run->wall_ns);
+  json_integer(json, "duration_ns", report->samples->end_ns);
+  json_integer(json, "samples", report->samples->sampled_blocks);
+  json_integer(json, "lost", damage->records_lost);
+  json_integer(json, "damaged_chunks", damage->chunks_damaged);
+  json_bool(json, "complete", damage->complete && !damage->chunks_damaged && !damage->records_lost);
+  json_end(json, '}');
+}
+
+static void print_peak(struct json *json, const struct report *report) {
+  struct estimate peak = report_bytes(report, &report->peak.live);
+  json_begin(json, "peak_bytes", '{');
+  json_number(json, "estimate", peak.estimate);
+  json_number(json, "low", peak.low);
+  json_number(json, "high", peak.high);
+  json_integer(json, "samples", peak.samples);
+  json_integer(json, "at_ns", report->peak.time_ns);
+  json_end(json, '}');
+}
+
+static void print_totals(struct json *json, const struct report *report) {
+  struct estimate bytes = report_bytes(report, &report->allocated), blocks = report_blocks(report, &report->allocated);
+  struct estimate end = report_bytes(report, &report->live_at_end), end_blocks = report_blocks(report, &report->live_at_end);
+  struct estimate brief = report_bytes(report, &report->brief);
+  json_begin(json, "totals", '{');
+  json_estimate(json, "allocated_bytes", &bytes);
+  json_estimate(json, "allocated_blocks", &blocks);
+  print_peak(json, report);
+  json_estimate(json, "live_at_end_bytes", &end);
+  json_estimate(json, "live_at_end_blocks", &end_blocks);
+  json_estimate(json, "brief_bytes", &brief);
+  json_integer(json, "brief_ns", report->brief_ns);
+  json_integer(json, "peak_rss_bytes", timeline_peak_memory(report->samples).rss_bytes);
+  json_end(json, '}');
+}
+
+static void print_sums(struct json *json, const struct report *report, const struct sums *self, const struct sums *total) {
+  struct estimate self_bytes = report_bytes(report, self), total_bytes = report_bytes(report, total);
+  struct estimate blocks = report_blocks(report, total);
+  if (!self->bytes.samples) self_bytes.high = 0; /* no block of its own: that is certain, not estimated */
+  json_estimate(json, "self_bytes", &self_bytes);
+  json_estimate(json, "total_bytes", &total_bytes);
+  json_estimate(json, "blocks", &blocks);
+}
+
+static void print_site(struct json *json, const struct report *report, const struct call_tree *tree, const struct group *group) {
+  char name[NAME_MOST];
+  const struct label *label = &tree->labels[tree->grouping == BY_STACK ? tree->nodes[group->label].label : group->label];
+  report_group_name(report, tree, group, name, sizeof name);
+  json_begin(json, NULL, '{');
+  json_string(json, "name", name);
+  json_string(json, "module", strings_text(&report->names.strings, label->module));
+  json_string(json, "file", strings_text(&report->names.strings, label->file));
+  json_integer(json, "line", label->line);
+  print_sums(json, report, &group->self, &group->total);
+  json_end(json, '}');
+}
+
+static wn_status print_sites(struct json *json, const struct report *report, const char *name, question *ask) {
+  struct call_tree tree;
+  wn_status error = call_tree_build(report->samples, &report->names, report->options->grouping, ask, (void *)report, &tree);
+  if (error) return error;
+  json_begin(json, name, '[');
+  for (size_t i = 0; i < tree.group_count && i < report->options->top; i++) print_site(json, report, &tree, &tree.groups[i]);
+  json_end(json, ']');
+  call_tree_destroy(&tree);
+  return WN_OK;
+}
+
+/* Deeper nodes than JSON parsers take are left out; their sums stand in their callers. */
+static void print_node(struct json *json, const struct report *report, const struct call_tree *tree, uint32_t node, int depth) {
+  char name[NAME_MOST];
+  if (node) call_tree_label(tree, &report->names, tree->nodes[node].label, name, sizeof name);
+  json_begin(json, node ? NULL : "tree", '{');
+  json_string(json, "name", node ? name : "all");
+  print_sums(json, report, &tree->nodes[node].self, &tree->nodes[node].total);
+  json_begin(json, "children", '[');
+  for (uint32_t child = tree->nodes[node].first_child; child && depth < 200; child = tree->nodes[child].next_sibling)
+    if (tree->nodes[child].total.bytes.samples) print_node(json, report, tree, child, depth + 1);
+  json_end(json, ']');
+  json_end(json, '}');
+}
+
+static wn_status print_tree(struct json *json, const struct report *report) {
+  struct call_tree tree;
+  enum grouping grouping = report->options->grouping == BY_STACK ? BY_FUNCTION : report->options->grouping;
+  wn_status error = call_tree_build(report->samples, &report->names, grouping, report_held, (void *)report, &tree);
+  if (error) return error;
+  print_node(json, report, &tree, 0, 0);
+  call_tree_destroy(&tree);
+  return WN_OK;
+}
+
+/* ---- shared ---- */
+
+wn_status report_print_json(const struct report *report) {
+  struct json json = {.out = stdout};
+  char asked[64];
+  static const char *const when[] = {"peak", "end"};
+  const struct report_options *options = report->options;
+  snprintf(asked, sizeof asked, "at:%.50s", options->at == AT_TIME ? options->at_text : when[options->at]);
+  json_begin(&json, NULL, '{');
+  json_integer(&json, "schema", 1);
+  print_trace(&json, report);
+  print_totals(&json, report);
+  json_string(&json, "question", asked);
+  json_integer(&json, "at_ns", report->asked.time_ns);
+  if (options->where) json_string(&json, "where", options->where);
+  json_string(&json, "by", (const char *const[]){"function", "line", "file", "module", "stack"}[options->grouping]);
+  wn_status error = print_sites(&json, report, "sites", report_held);
+  if (!error) error = print_sites(&json, report, "churn", report_churn);
+  if (!error) error = print_sites(&json, report, "alive", report_alive);
+  if (!error) error = print_sites(&json, report, "lasting", report_lasting);
+  if (!error) error = print_tree(&json, report);
+  json_end(&json, '}');
+  return error;
+}
+/* SPDX-License-Identifier: MIT */

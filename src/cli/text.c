@@ -1,0 +1,125 @@
+/* Formatting. */
+#include "cli/text.h"
+
+#include "base/os.h"
+#include <math.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static const uint64_t second_ns = 1000000000;
+
+/* Three significant digits, no exponent. */
+static void three_digits(char *buffer, size_t size, double value, const char *unit) {
+  int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  snprintf(buffer, size, "%.*f%s", decimals, value, unit);
+}
+
+/* The power of 1000 that a number is shown in. */
+static int scale_of(double value) {
+  int scale = 0;
+  for (; value >= 999.5 && scale < 5; value /= 1000) scale++;
+  return scale;
+}
+
+static const char *const byte_units[] = {" B", " kB", " MB", " GB", " TB", " PB"};
+
+/* ---- shared ---- */
+
+const char *text_bytes(char buffer[32], double bytes) {
+  int scale = scale_of(bytes);
+  if (!scale) snprintf(buffer, 32, "%.0f B", bytes);
+  else three_digits(buffer, 32, bytes / pow(1000, scale), byte_units[scale]);
+  return buffer;
+}
+
+const char *text_count(char buffer[32], double count) {
+  if (count >= 999999.5) {
+    static const char *const names[] = {"", "", " million", " billion", " trillion", " quadrillion"};
+    int scale = scale_of(count);
+    three_digits(buffer, 32, count / pow(1000, scale), names[scale]);
+  } else if (count >= 999.5) {
+    int whole = (int)(count + 0.5);
+    snprintf(buffer, 32, "%d,%03d", whole / 1000, whole % 1000);
+  } else {
+    snprintf(buffer, 32, "%.0f", count);
+  }
+  return buffer;
+}
+
+const char *text_time(char buffer[32], uint64_t ns) {
+  double s = (double)ns / (double)second_ns;
+  if (s >= 7200) snprintf(buffer, 32, "%.1f h", s / 3600);
+  else if (s >= 120) snprintf(buffer, 32, "%.1f min", s / 60);
+  else if (s >= 1) three_digits(buffer, 32, s, " s");
+  else if (s >= 1e-3) three_digits(buffer, 32, s * 1e3, " ms");
+  else three_digits(buffer, 32, s * 1e6, " us");
+  return buffer;
+}
+
+const char *text_range(char buffer[64], const struct estimate *bytes) {
+  char low[24], high[28];
+  if (bytes->low == bytes->high) return strcpy(buffer, "exact");
+  int scale = scale_of(bytes->high);
+  double unit = pow(1000, scale);
+  three_digits(low, sizeof low, bytes->low / unit, "");
+  three_digits(high, sizeof high, bytes->high / unit, byte_units[scale]);
+  snprintf(buffer, 64, "%s – %s", low, high);
+  return buffer;
+}
+
+size_t text_columns(const char *text) {
+  size_t columns = 0;
+  for (; *text; text++) columns += ((unsigned char)*text & 0xc0) != 0x80;
+  return columns;
+}
+
+void text_pad(FILE *out, const char *text, int columns) {
+  int blanks = (columns < 0 ? -columns : columns) - (int)text_columns(text);
+  if (blanks < 0) blanks = 0;
+  if (columns < 0) fprintf(out, "%*s%s", blanks, "", text);
+  else fprintf(out, "%s%*s", text, blanks, "");
+}
+
+int text_width(void) {
+  struct winsize window;
+  if (ioctl(1, TIOCGWINSZ, &window) || window.ws_col < 40) return 100;
+  return window.ws_col;
+}
+
+void text_paragraph(FILE *out, const char *text) {
+  int width = text_width() < 100 ? text_width() : 100, column = 0;
+  while (*text) {
+    size_t length = strcspn(text, " ");
+    char word[256];
+    snprintf(word, sizeof word, "%.*s", (int)length, text);
+    int columns = (int)text_columns(word);
+    if (column && column + 1 + columns > width) {
+      fputc('\n', out);
+      column = 0;
+    }
+    fprintf(out, "%s%s", column ? " " : "", word);
+    column += columns + (column != 0);
+    text += length;
+    while (*text == ' ') text++;
+  }
+  fputc('\n', out);
+}
+
+void progress_begin(struct progress *progress, const char *doing) {
+  *progress = (struct progress){.doing = doing, .began_ns = os_monotonic_ns()};
+}
+
+void progress_show(double done, void *context) {
+  struct progress *progress = context;
+  uint64_t now = os_monotonic_ns();
+  if (now - progress->began_ns < second_ns || now - progress->shown_ns < second_ns / 10 || !isatty(2)) return;
+  progress->shown_ns = now;
+  fprintf(stderr, "\r%s %.0f %%\033[K", progress->doing, done * 100);
+}
+
+void progress_end(struct progress *progress) {
+  if (progress->shown_ns) fprintf(stderr, "\r\033[K");
+  progress->shown_ns = 0;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,37 @@
+/* Numbers as people read them, and progress on a terminal. */
+#ifndef CLI_TEXT_H
+#define CLI_TEXT_H
+
+#include "analysis/estimate.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Each writes to the buffer and returns it. */
+const char *text_bytes(char buffer[32], double bytes);                 /* 1.50 GB (powers of 1000), 980 B */
+const char *text_count(char buffer[32], double count);                 /* 12,345 or 3.4 million */
+const char *text_time(char buffer[32], uint64_t ns);                   /* 1.83 s, 12.0 ms */
+const char *text_range(char buffer[64], const struct estimate *bytes); /* 92.1 – 101 MB, or "exactly" if it is a point */
+
+/* Terminal columns of a UTF-8 string. */
+size_t text_columns(const char *text);
+
+/* Pads with blanks to `columns` (negative: on the left) and prints. */
+void text_pad(FILE *out, const char *text, int columns);
+
+/* Prints words wrapped at the terminal's width (80 if unknown, at most 100). */
+void text_paragraph(FILE *out, const char *text);
+int text_width(void);
+
+/* Progress: shown on standard error if it is a terminal and the work takes longer than a second. */
+struct progress {
+  const char *doing;
+  uint64_t began_ns, shown_ns;
+};
+void progress_begin(struct progress *progress, const char *doing);
+void progress_show(double done, void *progress);
+void progress_end(struct progress *progress);
+
+#endif
+/* SPDX-License-Identifier: MIT */
