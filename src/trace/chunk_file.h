@@ -2,7 +2,8 @@
  *
  * Everything here runs inside malloc of a program that may do anything, so:
  * - Space is allocated (fallocate, or zeros written where that is not known) before it is mapped: a full disk is then a
- *   failed call and never a SIGBUS. RLIMIT_FSIZE is looked at first, since going beyond it raises SIGXFSZ.
+ *   failed call and never a SIGBUS. (A file system that copies on write and has no fallocate can break that promise.)
+ *   RLIMIT_FSIZE is looked at first, since going beyond it raises SIGXFSZ.
  * - The program may close our descriptor, as daemons do, and open its own under the same number. So the descriptor is
  *   compared with the file's identity before each use and opened again by its absolute path when it is not ours. (Another
  *   thread that closes and opens between the look and the use would defeat this; the window is one system call.)

@@ -15,8 +15,9 @@
 enum {
   STREAMS_MOST = 64,
   STREAMS_LEAST = 4,
-  /* At the end of a chunk, for LOSS and END. */
-  RESERVE_BYTES = 128,
+  /* At the end of a chunk, for LOSS and END; and what of it is kept for the very last ones. */
+  RESERVE_BYTES = 256,
+  LAST_BYTES = 128,
   TEXT_MOST = 255,
   COMMAND_MOST = CHUNK_BYTES / 4
 };
@@ -150,12 +151,14 @@ static void tell_losses(struct trace_writer *writer, struct stream *stream, cons
   for (unsigned i = 0; i < TRACE_LOSS_REASONS; i++) tell(writer, stream, i, at);
 }
 
-/* With no room for more, the reserve tells the losses each time that they doubled: even a program that is killed then
- * leaves their order of magnitude. */
+/* With no room for more, the reserve tells the losses each time that they grew fourfold: even a program that is killed
+ * then leaves their order of magnitude, and END still fits. */
 static void tell_in_reserve(struct trace_writer *writer, struct stream *stream, const struct trace_at *at) {
   uint64_t lost = atomic_load_explicit(&writer->lost[TRACE_LOSS_SPACE], memory_order_relaxed);
   uint64_t told = atomic_load_explicit(&writer->told[TRACE_LOSS_SPACE], memory_order_relaxed);
-  if (stream->chunk && lost >= 2 * told) tell(writer, stream, TRACE_LOSS_SPACE, at);
+  if (!stream->chunk || lost < 4 * told) return;
+  if (stream->chunk + CHUNK_BYTES - stream->published > LAST_BYTES)
+    tell(writer, stream, TRACE_LOSS_SPACE, at);
 }
 
 /* ---- records ---- */
@@ -333,7 +336,10 @@ bool trace_write_memory(struct trace_writer *writer, const struct trace_memory *
 }
 
 bool trace_write_loss(struct trace_writer *writer, const struct trace_loss *loss) {
-  return write_reserved(writer, TRACE_RECORD_LOSS, loss);
+  if (write_reserved(writer, TRACE_RECORD_LOSS, loss)) return true;
+  unsigned reason = loss->reason < TRACE_LOSS_REASONS ? loss->reason : TRACE_LOSS_CALLER;
+  atomic_fetch_add_explicit(&writer->lost[reason], loss->count, memory_order_relaxed); /* told when it fits */
+  return false;
 }
 
 bool trace_write_end(struct trace_writer *writer, const struct trace_end *end) {

@@ -51,8 +51,18 @@ _Noreturn static void run_program(const char *path, struct progress *progress) {
   for (;;) pause();
 }
 
+/* So that half of the programs die while they write, however slow this machine is; the rest may die earlier. */
+static void await_first_record(const struct progress *progress) {
+  const struct timespec pause = {.tv_nsec = 50000};
+  uint64_t written = 0;
+  while (!written) {
+    nanosleep(&pause, NULL);
+    for (int i = 0; i < THREADS; i++) written += progress->written[i];
+  }
+}
+
 static void kill_after(pid_t program, uint64_t ns) {
-  struct timespec time = {.tv_nsec = (long)ns};
+  const struct timespec time = {.tv_nsec = (long)ns};
   nanosleep(&time, NULL);
   kill(program, SIGKILL);
   int status;
@@ -99,6 +109,7 @@ static void a_thousand_killed_programs_lose_no_completed_record(void **state) {
     pid_t program = fork();
     assert_true(program >= 0);
     if (!program) run_program(path, progress);
+    if (run % 2) await_first_record(progress);
     kill_after(program, random_bits(&random) % LONGEST_NS);
     if (!access(path, F_OK)) check_trace(path, progress);
     for (int i = 0; i < THREADS; i++) records += progress->written[i];
