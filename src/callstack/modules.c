@@ -51,7 +51,7 @@ static bool must_not_lock(void) {
 }
 
 static bool is_live(const struct module *module) {
-  return !atomic_load_explicit(&module->gone, memory_order_relaxed);
+  return !atomic_load_explicit(&module->gone, memory_order_acquire);
 }
 
 static bool covers(const struct module *module, uintptr_t pc) {
@@ -75,11 +75,12 @@ static void bury(struct modules *modules, uint32_t id, struct module *module) {
   pcs_kill(modules->pcs, id);
 }
 
+/* The addresses come back before the module does: who sees it live must find them, or there would be two of each. */
 static void revive(struct modules *modules, uint32_t id, struct module *module) {
-  atomic_store_explicit(&module->gone, false, memory_order_release);
-  atomic_fetch_add_explicit(&module->generation, 1, memory_order_release);
-  module->unreported = false;
   pcs_revive(modules->pcs, id);
+  atomic_fetch_add_explicit(&module->generation, 1, memory_order_relaxed);
+  module->unreported = false;
+  atomic_store_explicit(&module->gone, false, memory_order_release);
 }
 
 /* Adds a record. Readers see it once the count covers it. 0 if the table is full or there is no memory. */

@@ -91,12 +91,13 @@ bool walk_read(void *context, uintptr_t address, uintptr_t *value) {
 struct slot *walk_lookup(struct modules *modules, uintptr_t pc, uint32_t *id, uint64_t *rule) {
   *rule = 0;
   if (!pc || pc >> 63) return NULL;
+  /* First the module: if it is one that comes back, it brings the slot with it, and there must not be a second. */
+  uint32_t module;
+  enum module_result result = modules_find(modules, pc - 1, &module);
   struct slot *slot = levels_insert(modules->pcs, pc, id);
-  if (!slot) return NULL;
+  if (!slot || result == MODULE_BUSY) return slot;
   *rule = atomic_load_explicit(&slot->value, memory_order_acquire);
   if (*rule) return slot;
-  uint32_t module;
-  if (modules_find(modules, pc - 1, &module) == MODULE_BUSY) return slot;
   struct cfi_section section = section_of(modules, module);
   *rule = (module ? rule_compute(&section, pc) : rule_make(RULE_GUESS, 0, 0)) | module;
   atomic_store_explicit(&slot->value, *rule, memory_order_release);

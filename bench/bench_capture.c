@@ -1,0 +1,65 @@
+/* What does it cost to capture a stack? Nanoseconds a capture at several depths, of stacks met before and of new ones,
+ * beside backtrace() of the C library.
+ *
+ *   bench_capture */
+#include "base/os.h"
+#include "callstack/capture.h"
+#include <execinfo.h>
+#include <stdio.h>
+
+enum { WARM = 200000, SLOW = 20000 };
+
+static struct callstacks *callstacks;
+static volatile uintptr_t kept;
+
+static uint64_t time_captures(size_t depth) {
+  uint64_t start = os_monotonic_ns();
+  for (int i = 0; i < WARM; i++) kept = (uintptr_t)callstack_capture(callstacks, depth);
+  return os_monotonic_ns() - start;
+}
+
+static uint64_t time_backtraces(size_t depth) {
+  void *frames[128];
+  uint64_t start = os_monotonic_ns();
+  for (int i = 0; i < SLOW; i++) kept = (uintptr_t)backtrace(frames, (int)depth);
+  return os_monotonic_ns() - start;
+}
+
+static void report(size_t depth) {
+  uint64_t start = os_monotonic_ns();
+  callstacks = callstacks_create(&(struct callstacks_options){0});
+  uint64_t created = os_monotonic_ns();
+  kept = (uintptr_t)callstack_capture(callstacks, depth);
+  uint64_t first = os_monotonic_ns();
+  time_captures(depth);
+  double warm = (double)time_captures(depth) / WARM;
+  time_backtraces(depth);
+  double other = (double)time_backtraces(depth) / SLOW;
+  printf("depth %2zu: %6.1f ns warm, %8.1f us the first, %6.1f us to create; backtrace() %8.1f ns\n", depth,
+         warm, (double)(first - created) / 1e3, (double)(created - start) / 1e3, other);
+  callstacks_destroy(callstacks);
+}
+
+/* Two functions in turn, so that the frames are not all the same. */
+static void descend_even(size_t depth, size_t wanted);
+static __attribute__((noinline)) void descend_odd(size_t depth, size_t wanted) {
+  if (depth == 0)
+    report(wanted);
+  else
+    descend_even(depth - 1, wanted);
+  kept = depth;
+}
+static __attribute__((noinline)) void descend_even(size_t depth, size_t wanted) {
+  if (depth == 0)
+    report(wanted);
+  else
+    descend_odd(depth - 1, wanted);
+  kept = depth + 1;
+}
+
+int main(void) {
+  const size_t depths[] = {5, 20, 50};
+  for (size_t i = 0; i < 3; i++) descend_odd(depths[i] + 4, depths[i]);
+  return 0;
+}
+/* SPDX-License-Identifier: MIT */

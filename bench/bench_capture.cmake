@@ -1,0 +1,1 @@
+winnow_bench(bench_capture bench_capture.c PARTS callstack)

@@ -1,0 +1,253 @@
+/* Captures through all kinds of frames, each compared with the compiler's own unwinder. */
+#include "support/test.h"
+
+#include "callpaths.h"
+#include "callstack/capture.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unwind.h>
+
+enum { FRAMES = 512 };
+
+static struct callstacks *callstacks;
+static unsigned comparisons;
+
+struct trace {
+  uintptr_t pc[FRAMES];
+  size_t count;
+};
+
+static _Unwind_Reason_Code note(struct _Unwind_Context *context, void *argument) {
+  struct trace *trace = argument;
+  int before = 0;
+  uintptr_t pc = _Unwind_GetIPInfo(context, &before);
+  if (pc && trace->count < FRAMES) trace->pc[trace->count++] = pc + (uintptr_t)before;
+  return _URC_NO_REASON;
+}
+
+/* Captures, and compares every frame but this function's own, whose two calls are at different places. */
+static __attribute__((noinline)) int compare_here(void *unused) {
+  (void)unused;
+  struct trace expected = {.count = 0};
+  const wn_callstack *stack = callstack_capture(callstacks, FRAMES);
+  _Unwind_Backtrace(note, &expected);
+  size_t depth = wn_callstack_depth(stack);
+  /* Some unwinders count the entry of the process or thread, which has no caller, and some do not. */
+  assert_in_range(depth, 2, expected.count);
+  assert_true(expected.count - depth <= 1);
+  for (size_t i = 1; i < depth; i++) assert_int_equal(wn_callstack_frame(stack, i).pc, expected.pc[i]);
+  comparisons++;
+  return (int)depth;
+}
+
+static int with_many_registers(void *context) { return path_many_registers(3, compare_here, context); }
+static int with_alloca(void *context) { return path_alloca(1000, with_many_registers, context); }
+static int with_realigned(void *context) { return path_realigned(300, with_alloca, context); }
+static int with_qsort(void *context) { return path_qsort(with_realigned, context); }
+static int with_catch(void *context) { return path_catch(with_realigned, context); }
+static int with_signal(void *context) { return path_signal(with_realigned, context); }
+
+static void every_kind_of_frame_agrees_with_the_compilers_unwinder(void **state) {
+  (void)state;
+  comparisons = 0;
+  path_chain(compare_here, NULL);
+  path_recursion(100, compare_here, NULL);
+  path_alloca(40, compare_here, NULL);
+  path_big_frame(compare_here, NULL);
+  path_realigned(5, compare_here, NULL);
+  path_many_registers(9, compare_here, NULL);
+  path_chain(with_qsort, NULL);
+  path_chain(with_catch, NULL);
+  assert_int_equal(comparisons, 10);
+}
+
+static void threads_end_where_the_library_starts_them(void **state) {
+  (void)state;
+  uint64_t truncated = callstacks_counts(callstacks).truncated;
+  comparisons = 0;
+  path_thread(compare_here, NULL);
+  path_thread(with_realigned, NULL);
+  assert_int_equal(comparisons, 2);
+  assert_int_equal(callstacks_counts(callstacks).truncated, truncated);
+}
+
+static void signal_handlers_are_seen_through(void **state) {
+  (void)state;
+  uint64_t truncated = callstacks_counts(callstacks).truncated;
+  comparisons = 0;
+  for (int i = 0; i < 3; i++) {
+    path_signal(compare_here, NULL);
+    path_alternate_stack(compare_here, NULL);
+    path_fault(compare_here, NULL);
+    path_alternate_stack(with_signal, NULL);
+  }
+  assert_int_equal(comparisons, 12);
+  assert_int_equal(callstacks_counts(callstacks).truncated, truncated);
+}
+
+static const wn_callstack *captured;
+static int capture_ten(void *unused) {
+  (void)unused;
+  captured = callstack_capture(callstacks, 10);
+  return 0;
+}
+
+static void depth_keeps_the_innermost_frames(void **state) {
+  (void)state;
+  path_recursion(50, capture_ten, NULL);
+  assert_int_equal(wn_callstack_depth(captured), 10);
+  for (size_t i = 3; i < 10; i++)
+    assert_int_equal(wn_callstack_frame(captured, i).pc, wn_callstack_frame(captured, 2).pc);
+  assert_null(wn_callstack_frame(captured, 10).module);
+  assert_int_equal(wn_callstack_frame(captured, 10).pc, 0);
+  const wn_callstack *empty = callstack_capture(callstacks, 0);
+  assert_int_equal(wn_callstack_depth(empty), 0);
+  assert_int_equal(callstack_id(empty), 0);
+}
+
+static int capture_all(void *unused) {
+  (void)unused;
+  captured = callstack_capture(callstacks, SIZE_MAX);
+  return 0;
+}
+
+static void very_deep_stacks_are_cut(void **state) {
+  (void)state;
+  path_recursion(5000, capture_all, NULL);
+  assert_int_equal(wn_callstack_depth(captured), CALLSTACK_DEPTH_MOST);
+}
+
+static void frames_are_in_this_program_and_its_library(void **state) {
+  (void)state;
+  char self[4096];
+  assert_non_null(realpath("/proc/self/exe", self));
+  path_qsort(capture_all, NULL);
+  size_t libc = 0, program = 0;
+  for (size_t i = 0; i < wn_callstack_depth(captured); i++) {
+    wn_frame frame = wn_callstack_frame(captured, i);
+    assert_non_null(frame.module);
+    program += strcmp(frame.module, self) == 0;
+    libc += strstr(frame.module, "/libc.so") != NULL;
+  }
+  assert_true(program >= 4 && libc >= 2);
+}
+
+/* push rbx; mov rbx, ...; call the leaf; no unwind information, no frame pointer. */
+static void code_without_unwind_information_does_not_crash(void **state) {
+  (void)state;
+  static const unsigned char without_frame[] = {0x53, 0x48, 0x83, 0xec, 0x30, 0x48, 0x89, 0xf8, 0x48, 0x89,
+                                                0xf7, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x30, 0x5b, 0xc3};
+  static const unsigned char with_frame[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0x89, 0xf8,
+                                             0x48, 0x89, 0xf7, 0xff, 0xd0, 0x5d, 0xc3};
+  unsigned char *page =
+      mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_true(page != MAP_FAILED);
+  memcpy(page, without_frame, sizeof without_frame);
+  memcpy(page + 256, with_frame, sizeof with_frame);
+  int (*first)(leaf_function *, void *), (*second)(leaf_function *, void *);
+  void *second_code = page + 256;
+  memcpy(&first, &page, sizeof first);
+  memcpy(&second, &second_code, sizeof second);
+  first(capture_all, NULL);
+  assert_true(wn_callstack_depth(captured) >= 2);
+  second(capture_all, NULL);
+  assert_true(wn_callstack_depth(captured) >= 4); /* its frame pointer leads on to this function and beyond */
+  munmap(page, 4096);
+}
+
+/* Frame pointers of every kind of nonsense, below code that believes in them. */
+static void nonsense_in_the_frame_pointer_does_not_crash(void **state) {
+  (void)state;
+  /* push rbp; mov rbp, rdx; mov rax, rdi; mov rdi, rsi; call rax; pop rbp; ret */
+  static const unsigned char code[] = {0x55, 0x48, 0x89, 0xd5, 0x48, 0x89, 0xf8,
+                                       0x48, 0x89, 0xf7, 0xff, 0xd0, 0x5d, 0xc3};
+  unsigned char *page =
+      mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_true(page != MAP_FAILED);
+  memcpy(page, code, sizeof code);
+  int (*call)(leaf_function *, void *, uintptr_t);
+  memcpy(&call, &page, sizeof call);
+  uintptr_t on_stack[64];
+  for (size_t i = 0; i < 64; i++) on_stack[i] = (uintptr_t)&on_stack[(i * 7) % 64] + (i % 3);
+  uint64_t random = 1;
+  for (int i = 0; i < 20000; i++) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    uintptr_t kinds[] = {0,
+                         8,
+                         (uintptr_t)on_stack + (random >> 55) * 8,
+                         random,
+                         random >> 17,
+                         (uintptr_t)page,
+                         (uintptr_t)on_stack + (random >> 40),
+                         UINTPTR_MAX - 7};
+    call(capture_all, NULL, kinds[i % 8]);
+    assert_true(wn_callstack_depth(captured) >= 1);
+  }
+  munmap(page, 4096);
+}
+
+static void capturing_keeps_errno(void **state) {
+  (void)state;
+  struct callstacks *fresh = callstacks_create(&(struct callstacks_options){0});
+  errno = 4711;
+  callstack_capture(fresh, 20);
+  assert_int_equal(errno, 4711);
+  callstacks_destroy(fresh);
+}
+
+static void a_range_of_innermost_frames_can_be_left_out(void **state) {
+  (void)state;
+  path_chain(capture_all, NULL);
+  uintptr_t own = wn_callstack_frame(captured, 0).pc, caller = wn_callstack_frame(captured, 1).pc;
+  struct callstacks *all = callstacks;
+  callstacks = callstacks_create(&(struct callstacks_options){.skip_begin = own - 1, .skip_end = own + 1});
+  path_chain(capture_all, NULL);
+  assert_int_equal(wn_callstack_frame(captured, 0).pc, caller);
+  callstacks_destroy(callstacks);
+  callstacks = all;
+}
+
+/* The same functions of the C library are wrapped, so that any call would be counted. */
+static unsigned long allocations;
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes) {
+  allocations++;
+  return __real_malloc(bytes);
+}
+static void nothing_is_allocated_by_malloc(void **state) {
+  (void)state;
+  struct callstacks *all = callstacks;
+  unsigned long before = allocations;
+  callstacks = callstacks_create(&(struct callstacks_options){0});
+  path_recursion(40, capture_all, NULL);
+  path_realigned(40, capture_all, NULL);
+  assert_int_equal(allocations, before);
+  free(malloc(1));
+  assert_true(allocations > before); /* the counter works */
+  callstacks_destroy(callstacks);
+  callstacks = all;
+}
+
+int main(void) {
+  callstacks = callstacks_create(&(struct callstacks_options){0});
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_kind_of_frame_agrees_with_the_compilers_unwinder),
+      cmocka_unit_test(threads_end_where_the_library_starts_them),
+      cmocka_unit_test(signal_handlers_are_seen_through),
+      cmocka_unit_test(depth_keeps_the_innermost_frames),
+      cmocka_unit_test(very_deep_stacks_are_cut),
+      cmocka_unit_test(frames_are_in_this_program_and_its_library),
+      cmocka_unit_test(code_without_unwind_information_does_not_crash),
+      cmocka_unit_test(nonsense_in_the_frame_pointer_does_not_crash),
+      cmocka_unit_test(capturing_keeps_errno),
+      cmocka_unit_test(a_range_of_innermost_frames_can_be_left_out),
+      cmocka_unit_test(nothing_is_allocated_by_malloc),
+  };
+  int failed = RUN_TESTS(tests);
+  callstacks_destroy(callstacks);
+  return failed;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,96 @@
+/* The tables: one pointer a stack, from any thread, up to the limit. */
+#include "support/test.h"
+
+#include "callstack/capture.h"
+#include <pthread.h>
+
+enum { THREADS = 4, STACKS = 3000, DEPTH = 6 };
+
+static struct callstacks *shared;
+static const wn_callstack *made[THREADS][STACKS];
+static pthread_barrier_t barrier;
+
+/* Addresses in no file: what they are does not matter here. */
+static void fill(uintptr_t *pcs, unsigned number) {
+  for (unsigned i = 0; i < DEPTH; i++) pcs[i] = 4096 + 16 * (i * 31 + number % (i * i * i * 13 + 7));
+  pcs[0] = 4096 + 16 * number;
+}
+
+static void *make(void *argument) {
+  const wn_callstack **mine = argument;
+  pthread_barrier_wait(&barrier);
+  for (unsigned i = 0; i < STACKS; i++) {
+    uintptr_t pcs[DEPTH];
+    fill(pcs, i);
+    mine[i] = callstack_of_frames(shared, pcs, DEPTH);
+  }
+  return NULL;
+}
+
+static void threads_that_meet_a_stack_together_get_one_node(void **state) {
+  (void)state;
+  pthread_t threads[THREADS];
+  shared = callstacks_create(&(struct callstacks_options){0});
+  pthread_barrier_init(&barrier, NULL, THREADS);
+  for (unsigned i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, make, made[i]), 0);
+  for (unsigned i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  for (unsigned i = 0; i < STACKS; i++) {
+    uintptr_t pcs[DEPTH];
+    fill(pcs, i);
+    for (unsigned thread = 1; thread < THREADS; thread++) assert_ptr_equal(made[thread][i], made[0][i]);
+    assert_int_equal(wn_callstack_depth(made[0][i]), DEPTH);
+    for (unsigned j = 0; j < DEPTH; j++) assert_int_equal(wn_callstack_frame(made[0][i], j).pc, pcs[j]);
+    if (i) assert_ptr_not_equal(made[0][i], made[0][i - 1]);
+  }
+  assert_int_equal(callstacks_counts(shared).full, 0);
+  callstacks_destroy(shared);
+}
+
+static void a_full_table_gives_the_empty_stack_and_counts(void **state) {
+  (void)state;
+  shared = callstacks_create(&(struct callstacks_options){.nodes_most = 200});
+  unsigned empty = 0;
+  for (uintptr_t i = 1; i <= 1000; i++) {
+    uintptr_t pc = i * 64;
+    const wn_callstack *stack = callstack_of_frames(shared, &pc, 1);
+    assert_non_null(stack);
+    if (callstack_id(stack) == 0)
+      empty++;
+    else
+      assert_int_equal(wn_callstack_frame(stack, 0).pc, pc);
+  }
+  struct callstack_counts counts = callstacks_counts(shared);
+  assert_true(counts.nodes <= 200 && counts.nodes >= 50);
+  assert_int_equal(counts.nodes + empty, 1000);
+  assert_int_equal(counts.full, empty);
+  callstacks_destroy(shared);
+}
+
+static void numbers_lead_from_a_stack_to_its_callers(void **state) {
+  (void)state;
+  shared = callstacks_create(&(struct callstacks_options){0});
+  uintptr_t pcs[] = {1001, 2002, 3003};
+  uint32_t id = callstack_id(callstack_of_frames(shared, pcs, 3)), parent, module;
+  for (unsigned i = 0; i < 3; i++, id = parent) {
+    uint64_t offset;
+    assert_int_equal(id, callstack_id(callstack_of_frames(shared, pcs + i, 3 - i)));
+    callstack_node(shared, id, &parent, &module, &offset);
+    assert_int_equal(offset, pcs[i]);
+    assert_int_equal(module, 0);
+  }
+  assert_int_equal(id, 0);
+  uintptr_t bad[] = {1001, 0};
+  assert_int_equal(callstack_id(callstack_of_frames(shared, bad, 2)), 0);
+  callstacks_destroy(shared);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(threads_that_meet_a_stack_together_get_one_node),
+      cmocka_unit_test(a_full_table_gives_the_empty_stack_and_counts),
+      cmocka_unit_test(numbers_lead_from_a_stack_to_its_callers),
+  };
+  return RUN_TESTS(tests);
+}
+/* SPDX-License-Identifier: MIT */
