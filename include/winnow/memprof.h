@@ -17,18 +17,18 @@
  * never run at once; callbacks for different blocks may, on different threads. No function here collects, except
  * through the callbacks that it runs. */
 #ifndef WINNOW_MEMPROF_H
-#  define WINNOW_MEMPROF_H
+#define WINNOW_MEMPROF_H
 
-#  include <stdbool.h>
-#  include <stddef.h>
-#  include <stdint.h>
-#  include <winnow/callstack.h>
-#  include <winnow/domain.h>
-#  include <winnow/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <winnow/callstack.h>
+#include <winnow/domain.h>
+#include <winnow/status.h>
 
-#  ifdef __cplusplus
+#ifdef __cplusplus
 extern "C" {
-#  endif
+#endif
 
 typedef enum wn_alloc_source {
   WN_SOURCE_NORMAL,  /* the program allocated it */
@@ -43,9 +43,11 @@ typedef struct wn_allocation {
   wn_alloc_source source;
   const wn_callstack *callstack; /* of the allocation, innermost frame first; valid as long as the heap */
   size_t bytes;                  /* what was asked for, where the heap knows it; else 8 * size */
-  size_t
-      trials; /* words that could be sampled, header included where there is one: the block was tracked with
-                  * probability 1 - (1 - rate)^trials, so an estimate weights it by the inverse of that */
+  /* Words that could be sampled, header included where there is one: the block was tracked with probability
+   * 1 - (1 - rate)^trials, so an estimate weights it by the inverse of that. */
+  size_t trials;
+  /* In resize: the size before. In alloc: 0, but where an unsampled block grew and its new words took the samples. */
+  size_t previous_bytes;
 } wn_allocation;
 
 /* What a profile calls. Each metadata pointer that a callback returns goes back to exactly one later callback: promote,
@@ -79,8 +81,8 @@ typedef struct wn_memprof_options {
 } wn_memprof_options;
 
 /* An initialiser. */
-#  define WN_MEMPROF_DEFAULTS \
-    { 1e-4, SIZE_MAX, 0 }
+#define WN_MEMPROF_DEFAULTS \
+  { 1e-4, SIZE_MAX, 0 }
 
 /* A profile. The handle is a plain value that any thread may use; after discard it only gives WN_ESTATE. */
 typedef struct wn_profile wn_profile;
@@ -139,8 +141,8 @@ WN_API void wn_raise(wn_domain *domain, wn_ref exception);
 /* Where no raise hook is set: the pending exception, which is then no longer pending, or a null handle. */
 WN_API wn_ref wn_take_exception(wn_domain *domain);
 
-#  ifdef __cplusplus
+#ifdef __cplusplus
 }
-#  endif
+#endif
 #endif
 /* SPDX-License-Identifier: MIT */

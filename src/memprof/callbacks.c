@@ -40,9 +40,10 @@ static wn_allocation description(const struct memprof_entry *entry) {
       .n_samples = atomic_load_explicit(&entry->n_samples, memory_order_relaxed),
       .size = atomic_load_explicit(&entry->size, memory_order_relaxed),
       .source = (wn_alloc_source)entry->source,
-      .callstack = entry->callstack,
+      .callstack = atomic_load_explicit(&entry->callstack, memory_order_relaxed),
       .bytes = atomic_load_explicit(&entry->bytes, memory_order_relaxed),
       .trials = atomic_load_explicit(&entry->trials, memory_order_relaxed),
+      .previous_bytes = atomic_load_explicit(&entry->previous_bytes, memory_order_relaxed),
   };
 }
 

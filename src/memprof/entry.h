@@ -48,9 +48,10 @@ struct memprof_entry {
   void *metadata;
   /* Written by who owns the block; read by who calls the callback. */
   _Atomic(uintptr_t) address;
-  _Atomic(size_t) size, bytes, trials, n_samples;
+  _Atomic(size_t) size, bytes, previous_bytes, trials, n_samples;
+  _Atomic(const wn_callstack *) callstack;
   /* Set at birth; constant afterwards. */
-  const wn_callstack *callstack;
+  size_t depth; /* of callstacks, as the profile wants it */
   uint32_t number;
   uint8_t source;
   bool minor;

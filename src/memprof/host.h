@@ -122,11 +122,12 @@ size_t memprof_hits_of(struct memprof_thread *thread, size_t words);
 
 /* A sampled block, as its allocator describes it. */
 struct memprof_birth {
-  uintptr_t address; /* what the host calls the block by; the engine gives it back to the fate function */
-  size_t size;       /* words without the header */
-  size_t trials;     /* words that were counted: size, and the header if there is one */
-  size_t bytes;      /* exact size if known, else 8 * size */
-  size_t n_samples;  /* at least 1 */
+  uintptr_t address;     /* what the host calls the block by; the engine gives it back to the fate function */
+  size_t size;           /* words without the header */
+  size_t trials;         /* words that were counted: size, and the header if there is one */
+  size_t bytes;          /* exact size if known, else 8 * size */
+  size_t previous_bytes; /* 0; else the block is older, was of this size, and its growth took the samples */
+  size_t n_samples;      /* at least 1 */
   wn_alloc_source source;
   bool minor; /* born in the minor heap; always false in a parallel host */
 };
@@ -140,8 +141,9 @@ struct memprof_entry *memprof_allocated(struct memprof_thread *thread, const str
  * the block died. The host forgets the entry. */
 void memprof_cancelled(struct memprof_thread *thread, struct memprof_entry *entry);
 
-/* The block changed its size and keeps its identity. `trials` is the most words that ever stood trial for it and
- * `n_samples` how many of them were sampled. The tracker's `resize` is due on this thread, if it has one. */
+/* The block changed its size and keeps its identity. Captures the callstack now. `trials` is the most words that ever
+ * stood trial for it, and `n_samples` how many of them were sampled. The tracker's `resize` is due on this thread, if
+ * it has one; a block whose alloc callback has not run yet is announced by that one, with its new size. */
 void memprof_resized(struct memprof_thread *thread, struct memprof_entry *entry, uintptr_t address,
                      size_t size, size_t bytes, size_t trials, size_t n_samples);
 

@@ -76,13 +76,16 @@ struct memprof_entry *entry_birth(struct memprof_owner *owner, struct memprof_th
   atomic_store_explicit(&entry->address, birth->address, memory_order_relaxed);
   atomic_store_explicit(&entry->size, birth->size, memory_order_relaxed);
   atomic_store_explicit(&entry->bytes, birth->bytes, memory_order_relaxed);
+  atomic_store_explicit(&entry->previous_bytes, birth->previous_bytes, memory_order_relaxed);
   atomic_store_explicit(&entry->trials, birth->trials, memory_order_relaxed);
   atomic_store_explicit(&entry->n_samples, birth->n_samples, memory_order_relaxed);
   entry->number = number;
   entry->source = (uint8_t)birth->source;
   entry->minor = birth->minor;
   entry->metadata = NULL;
-  entry->callstack = engine->ops->capture(thread, profile->options.callstack_size);
+  entry->depth = profile->options.callstack_size;
+  const wn_callstack *callstack = engine->ops->capture(thread, entry->depth);
+  atomic_store_explicit(&entry->callstack, callstack, memory_order_relaxed);
   count_one(birth->minor ? &profile->allocs_minor : &profile->allocs_major);
   entry_publish(entry, birth->minor ? 0 : ENTRY_OLD);
   return entry;

@@ -157,13 +157,24 @@ void memprof_promoted(struct memprof_thread *thread, struct memprof_entry *entry
   if (entry_post(thread->owner->engine, entry, ENTRY_OLD, 0)) enqueue(thread, entry);
 }
 
-void memprof_resized(struct memprof_thread *thread, struct memprof_entry *entry, uintptr_t address,
-                     size_t size, size_t bytes, size_t trials, size_t n_samples) {
-  memprof_moved(entry, address);
+/* A zombie's changes are seen by no callback. */
+static void note_size(struct memprof_thread *thread, struct memprof_entry *entry, size_t size, size_t bytes,
+                      size_t trials, size_t n_samples) {
+  if (entry_stage(entry_word(entry)) == STAGE_ZOMBIE) return;
+  const wn_callstack *callstack = thread->owner->engine->ops->capture(thread, entry->depth);
+  size_t previous = atomic_load_explicit(&entry->bytes, memory_order_relaxed);
+  atomic_store_explicit(&entry->callstack, callstack, memory_order_relaxed);
+  atomic_store_explicit(&entry->previous_bytes, previous, memory_order_relaxed);
   atomic_store_explicit(&entry->size, size, memory_order_relaxed);
   atomic_store_explicit(&entry->bytes, bytes, memory_order_relaxed);
   atomic_store_explicit(&entry->trials, trials, memory_order_relaxed);
   atomic_store_explicit(&entry->n_samples, n_samples, memory_order_relaxed);
+}
+
+void memprof_resized(struct memprof_thread *thread, struct memprof_entry *entry, uintptr_t address,
+                     size_t size, size_t bytes, size_t trials, size_t n_samples) {
+  memprof_moved(entry, address);
+  note_size(thread, entry, size, bytes, trials, n_samples);
   if (entry_post(thread->owner->engine, entry, ENTRY_RESIZED, 0)) enqueue(thread, entry);
 }
 

@@ -113,7 +113,7 @@ void toy_thread_end(struct toy_thread *thread) {
 void toy_domain_end(wn_domain *domain) {
   toy_minor(domain);
   struct toy_heap *heap = domain->heap;
-  toy_thread_end(domain->current);
+  if (domain->current) toy_thread_end(domain->current);
   memprof_owner_end(&domain->owner);
   for (int i = 0; i < TOY_BLOCKS; i++)
     if (heap->blocks[i].domain == domain) heap->blocks[i].domain = NULL;
