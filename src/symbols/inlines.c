@@ -1,0 +1,156 @@
+/* The index of functions and inlined calls. */
+#include "symbols/inlines.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One range of addresses of an entry; an entry may have several. */
+struct span {
+  Dwarf_Addr begin, end;
+  Dwarf_Die entry;
+  unsigned depth;
+  /* In a function's span: its inlined calls are inlined[first] to inlined[first + count - 1]. */
+  size_t first, count;
+};
+
+struct spans {
+  struct span *span;
+  size_t count, capacity;
+};
+
+struct unit {
+  struct unit *next;
+  const void *key;
+  struct spans functions, inlined;
+};
+
+static struct span *spans_add(struct spans *spans) {
+  if (spans->count == spans->capacity) {
+    size_t capacity = spans->capacity ? spans->capacity * 2 : 64;
+    struct span *larger = reallocarray(spans->span, capacity, sizeof *larger);
+    if (!larger) return NULL;
+    spans->span = larger;
+    spans->capacity = capacity;
+  }
+  return &spans->span[spans->count++];
+}
+
+static void add_ranges(struct spans *spans, Dwarf_Die *entry, unsigned depth) {
+  Dwarf_Addr base, begin, end;
+  for (ptrdiff_t at = 0; (at = dwarf_ranges(entry, at, &base, &begin, &end)) > 0;) {
+    struct span *span = spans_add(spans);
+    if (span) *span = (struct span){.begin = begin, .end = end, .entry = *entry, .depth = depth};
+  }
+}
+
+static void visit_children(struct unit *unit, Dwarf_Die *parent, unsigned depth);
+
+static void visit_function(struct unit *unit, Dwarf_Die *entry) {
+  size_t own = unit->functions.count, first = unit->inlined.count;
+  add_ranges(&unit->functions, entry, 0);
+  size_t end = unit->functions.count;
+  visit_children(unit, entry, 1);
+  for (size_t i = own; i < end; i++) {
+    unit->functions.span[i].first = first;
+    unit->functions.span[i].count = unit->inlined.count - first;
+  }
+}
+
+static void visit_children(struct unit *unit, Dwarf_Die *parent, unsigned depth) {
+  Dwarf_Die child;
+  if (dwarf_child(parent, &child) != 0) return;
+  do {
+    switch (dwarf_tag(&child)) {
+    case DW_TAG_subprogram: visit_function(unit, &child); break;
+    case DW_TAG_inlined_subroutine:
+      add_ranges(&unit->inlined, &child, depth);
+      visit_children(unit, &child, depth + 1);
+      break;
+    case DW_TAG_lexical_block:
+    case DW_TAG_namespace:
+    case DW_TAG_module:
+    case DW_TAG_class_type:
+    case DW_TAG_structure_type: visit_children(unit, &child, depth); break;
+    default: break;
+    }
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+static int by_begin(const void *left, const void *right) {
+  const struct span *a = left, *b = right;
+  return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+/* The index of a unit, made at the first question; units asked about last come first. */
+static struct unit *unit_of(struct inlines *inlines, Dwarf_Die *entry) {
+  for (struct unit **link = &inlines->units; *link; link = &(*link)->next) {
+    struct unit *unit = *link;
+    if (unit->key != entry->addr) continue;
+    *link = unit->next;
+    unit->next = inlines->units;
+    return inlines->units = unit;
+  }
+  struct unit *unit = calloc(1, sizeof *unit);
+  if (!unit) return NULL;
+  unit->key = entry->addr;
+  visit_children(unit, entry, 0);
+  if (unit->functions.count)
+    qsort(unit->functions.span, unit->functions.count, sizeof *unit->functions.span, by_begin);
+  unit->next = inlines->units;
+  return inlines->units = unit;
+}
+
+/* The unit that covers an address: by the table of ranges, or, where compilers write none, by asking each. */
+static bool find_unit(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Die *unit, Dwarf_Addr *bias) {
+  Dwarf_Die *found = dwfl_module_addrdie(module, address, bias);
+  if (!found) {
+    while ((found = dwfl_module_nextcu(module, found, bias)))
+      if (dwarf_haspc(found, address - *bias) > 0) break;
+  }
+  if (found) *unit = *found;
+  return found != NULL;
+}
+
+/* The last function that begins at or before an address, if it covers it. */
+static const struct span *find_function(const struct unit *unit, Dwarf_Addr address) {
+  size_t low = 0, high = unit->functions.count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (unit->functions.span[middle].begin <= address)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  const struct span *span = low ? &unit->functions.span[low - 1] : NULL;
+  return span && address < span->end ? span : NULL;
+}
+
+/* ---- shared ---- */
+
+void inlines_destroy(struct inlines *inlines) {
+  for (struct unit *unit = inlines->units, *next; unit; unit = next) {
+    next = unit->next;
+    free(unit->functions.span);
+    free(unit->inlined.span);
+    free(unit);
+  }
+  inlines->units = NULL;
+}
+
+size_t inlines_find(struct inlines *inlines, Dwfl_Module *module, Dwarf_Addr address, Dwarf_Die *unit_entry,
+                    Dwarf_Die *entries, size_t most) {
+  Dwarf_Addr bias;
+  if (!most || !find_unit(module, address, unit_entry, &bias)) return 0;
+  struct unit *unit = unit_of(inlines, unit_entry);
+  const struct span *function = unit ? find_function(unit, address - bias) : NULL;
+  if (!function) return 0;
+  size_t count = 0;
+  entries[count++] = function->entry;
+  for (size_t i = function->first; i < function->first + function->count && count < most; i++) {
+    struct span *span = &unit->inlined.span[i];
+    if (address - bias >= span->begin && address - bias < span->end) entries[count++] = span->entry;
+  }
+  return count;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,25 @@
+/* Which function, and which calls inlined into it, an address belongs to: an index of one module's DWARF.
+ *
+ * libdw answers such a question by walking a whole compilation unit, which for a large one takes milliseconds. So the
+ * first question about a unit writes down the address ranges of its functions, sorted, each with the ranges of the
+ * calls inlined into it in the order of the tree, outer before inner; further questions are a binary search. */
+#ifndef SYMBOLS_INLINES_H
+#define SYMBOLS_INLINES_H
+
+#include <elfutils/libdwfl.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct inlines {
+  struct unit *units;
+};
+
+void inlines_destroy(struct inlines *inlines);
+
+/* Writes the entries that cover an address, the function first and the innermost inlined call last; returns how many.
+ * `unit_entry` becomes the compilation unit's. 0 if the address is in no function. */
+size_t inlines_find(struct inlines *inlines, Dwfl_Module *module, Dwarf_Addr address, Dwarf_Die *unit_entry,
+                    Dwarf_Die *entries, size_t most);
+
+#endif
+/* SPDX-License-Identifier: MIT */

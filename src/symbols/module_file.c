@@ -1,0 +1,143 @@
+/* Where a module's file may be. libdwfl then finds the file of debugging symbols that belongs to it, by build-id or by
+ * debug link, checks it, and asks the debuginfod servers if that was wished. */
+#include "symbols/module_file.h"
+
+#include <elfutils/libdwelf.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char standard_debug[] = "/usr/lib/debug";
+
+/* One try: is this the file? */
+static enum symbols_state check_file(const char *path, const struct symbol_module *module) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return SYMBOLS_MISSING;
+  enum symbols_state state = SYMBOLS_MISMATCH;
+  Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+  if (elf && elf_kind(elf) == ELF_K_ELF) {
+    const void *id;
+    ssize_t bytes = dwelf_elf_gnu_build_id(elf, &id);
+    bool same = bytes == (ssize_t)module->build_id_bytes && memcmp(id, module->build_id, (size_t)bytes) == 0;
+    if (!module->build_id_bytes || same) state = SYMBOLS_OK;
+  }
+  elf_end(elf);
+  close(fd);
+  return state;
+}
+
+static void add_module(struct module_file *file, const char *path, const Dwfl_Callbacks *callbacks) {
+  file->dwfl = dwfl_begin(callbacks);
+  if (!file->dwfl) return;
+  dwfl_report_begin(file->dwfl);
+  file->module = dwfl_report_elf(file->dwfl, path, path, -1, 0, true);
+  dwfl_report_end(file->dwfl, NULL, NULL);
+}
+
+/* Takes the file at this path if it is the right one; remembers that a wrong one was there. */
+static bool try_path(struct module_file *file, const char *path, const struct symbol_module *module,
+                     const Dwfl_Callbacks *callbacks) {
+  enum symbols_state state = check_file(path, module);
+  if (state == SYMBOLS_MISMATCH) file->state = SYMBOLS_MISMATCH;
+  if (state != SYMBOLS_OK) return false;
+  add_module(file, path, callbacks);
+  return file->module != NULL;
+}
+
+static bool try_below(struct module_file *file, const char *folder, const char *path,
+                      const struct symbol_module *module, const Dwfl_Callbacks *callbacks) {
+  char *joined;
+  if (asprintf(&joined, "%s/%s", folder, path) < 0) return false;
+  bool found = try_path(file, joined, module, callbacks);
+  free(joined);
+  return found;
+}
+
+static bool try_build_id(struct module_file *file, const char *folder, const struct symbol_module *module,
+                         const Dwfl_Callbacks *callbacks) {
+  char name[160];
+  if (module->build_id_bytes < 2 || module->build_id_bytes > 64) return false;
+  size_t length = (size_t)snprintf(name, sizeof name, ".build-id/%02x/", module->build_id[0]);
+  for (size_t i = 1; i < module->build_id_bytes; i++)
+    length += (size_t)snprintf(name + length, sizeof name - length, "%02x", module->build_id[i]);
+  snprintf(name + length, sizeof name - length, ".debug");
+  return try_below(file, folder, name, module, callbacks);
+}
+
+/* Lets libdwfl ask for the file itself by its build-id, which may go to a server. */
+static bool try_server(struct module_file *file, const struct symbol_module *module,
+                       const Dwfl_Callbacks *callbacks) {
+  if (!module->build_id_bytes || !module->size) return false;
+  file->dwfl = dwfl_begin(callbacks);
+  if (!file->dwfl) return false;
+  dwfl_report_begin(file->dwfl);
+  file->module = dwfl_report_module(file->dwfl, module->path, 0, module->size);
+  GElf_Addr bias;
+  bool found = file->module &&
+               dwfl_module_report_build_id(file->module, module->build_id, module->build_id_bytes, 0) == 0 &&
+               dwfl_module_getelf(file->module, &bias) != NULL;
+  dwfl_report_end(file->dwfl, NULL, NULL);
+  if (found) return true;
+  dwfl_end(file->dwfl);
+  file->dwfl = NULL;
+  file->module = NULL;
+  return false;
+}
+
+static bool find(struct module_file *file, const struct symbol_module *module,
+                 const struct symbols_options *options, const Dwfl_Callbacks *callbacks) {
+  const char *last = strrchr(module->path, '/');
+  last = last ? last + 1 : module->path;
+  const char *const *search = options->search;
+  for (; search && *search; search++)
+    if (try_below(file, *search, module->path, module, callbacks) ||
+        try_below(file, *search, last, module, callbacks))
+      return true;
+  if (module->path[0] == '/' && try_path(file, module->path, module, callbacks)) return true;
+  for (search = options->search; search && *search; search++)
+    if (try_build_id(file, *search, module, callbacks)) return true;
+  return try_build_id(file, standard_debug, module, callbacks) ||
+         (options->debuginfod && try_server(file, module, callbacks));
+}
+
+static enum symbols_state content(Dwfl_Module *module) {
+  Dwarf_Addr bias;
+  if (dwfl_module_getdwarf(module, &bias)) return SYMBOLS_OK;
+  return dwfl_module_getsymtab(module) > 1 ? SYMBOLS_TABLE_ONLY : SYMBOLS_NONE;
+}
+
+/* ---- shared ---- */
+
+struct module_file module_file_open(const struct symbol_module *module, const struct symbols_options *options,
+                                    char **debug_path) {
+  struct module_file file = {.state = SYMBOLS_MISSING};
+  file.callbacks = malloc(sizeof *file.callbacks);
+  if (!file.callbacks) return file;
+  *file.callbacks = (Dwfl_Callbacks){.find_elf = dwfl_build_id_find_elf,
+                                     .find_debuginfo = dwfl_standard_find_debuginfo,
+                                     .section_address = dwfl_offline_section_address,
+                                     .debuginfo_path = debug_path};
+  if (find(&file, module, options, file.callbacks)) file.state = content(file.module);
+  return file;
+}
+
+void module_file_close(struct module_file *file) {
+  if (file->dwfl) dwfl_end(file->dwfl);
+  free(file->callbacks);
+  *file = (struct module_file){.state = SYMBOLS_MISSING};
+}
+
+char *module_debug_path(const char *const *search) {
+  char *path = strdup("+:.debug:/usr/lib/debug");
+  for (; path && search && *search; search++) {
+    char *longer;
+    if (asprintf(&longer, "%s:%s:%s%s", path, *search, *search, standard_debug) < 0) longer = NULL;
+    free(path);
+    path = longer;
+  }
+  return path;
+}
+/* SPDX-License-Identifier: MIT */

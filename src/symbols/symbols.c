@@ -1,0 +1,314 @@
+/* Modules and addresses, each looked at once. */
+#include "symbols/symbols.h"
+
+#include "base/hash.h"
+#include "symbols/inlines.h"
+#include "symbols/module_file.h"
+#include <dwarf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FRAMES_MOST = 64 };
+
+/* From the C++ runtime library; declared here because its header is C++. */
+char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+
+/* One address and what it is called. */
+struct answer {
+  struct answer *next;
+  uint64_t offset;
+  size_t count;
+  struct symbol_frame frame[];
+};
+
+struct answers {
+  struct answer **bucket;
+  size_t count, buckets; /* a power of two */
+};
+
+struct known_module {
+  struct known_module *next;
+  char *path;
+  unsigned char build_id[64];
+  size_t build_id_bytes;
+  struct module_file file;
+  struct inlines inlines;
+  struct answers answers;
+  char *hint;
+};
+
+/* A string that was made here and not found in a file. */
+struct made_string {
+  struct made_string *next;
+  char text[];
+};
+
+struct symbols {
+  struct symbols_options options;
+  char *debug_path;
+  struct known_module *modules;
+  struct made_string *strings;
+};
+
+/* ---- strings ---- */
+
+static const char *keep(struct symbols *symbols, const char *text) {
+  size_t bytes = strlen(text) + 1;
+  struct made_string *string = malloc(sizeof *string + bytes);
+  if (!string) return "?";
+  memcpy(string->text, text, bytes);
+  string->next = symbols->strings;
+  symbols->strings = string;
+  return string->text;
+}
+
+static const char *demangled(struct symbols *symbols, const char *name) {
+  if (strncmp(name, "_Z", 2) != 0) return name;
+  int status;
+  char *text = __cxa_demangle(name, NULL, NULL, &status);
+  if (!text) return name;
+  const char *kept = keep(symbols, text);
+  free(text);
+  return kept;
+}
+
+static const char *last_part(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+/* ---- names ---- */
+
+static const char *string_of(Dwarf_Die *entry, unsigned attribute) {
+  Dwarf_Attribute found;
+  return dwarf_formstring(dwarf_attr_integrate(entry, attribute, &found));
+}
+
+static int number_of(Dwarf_Die *entry, unsigned attribute) {
+  Dwarf_Attribute found;
+  Dwarf_Word value;
+  return dwarf_formudata(dwarf_attr(entry, attribute, &found), &value) == 0 ? (int)value : 0;
+}
+
+static void name_entry(struct symbols *symbols, Dwarf_Die *entry, struct symbol_frame *frame) {
+  const char *linkage = string_of(entry, DW_AT_linkage_name);
+  if (!linkage) linkage = string_of(entry, DW_AT_MIPS_linkage_name);
+  const char *name = string_of(entry, DW_AT_name);
+  frame->linkage = linkage ? linkage : name;
+  frame->function = linkage ? demangled(symbols, linkage) : name;
+}
+
+/* Where an inlined call stands in the function around it. */
+static void name_call_site(Dwarf_Die *unit, Dwarf_Die *call, struct symbol_frame *around) {
+  Dwarf_Files *files;
+  size_t count;
+  int number = number_of(call, DW_AT_call_file);
+  around->line = number_of(call, DW_AT_call_line);
+  if (number > 0 && dwarf_getsrcfiles(unit, &files, &count) == 0 && (size_t)number < count)
+    around->file = dwarf_filesrc(files, (size_t)number, NULL, NULL);
+}
+
+static void name_line(Dwfl_Module *module, Dwarf_Addr address, struct symbol_frame *frame) {
+  Dwfl_Line *line = dwfl_module_getsrc(module, address);
+  if (line) frame->file = dwfl_lineinfo(line, NULL, &frame->line, NULL, NULL, NULL);
+}
+
+/* Frames from DWARF, innermost first. 0 if it does not know the address. */
+static size_t frames_from_dwarf(struct symbols *symbols, struct known_module *known, Dwarf_Addr address,
+                                struct symbol_frame *frames) {
+  Dwarf_Die unit, entries[FRAMES_MOST];
+  Dwfl_Module *module = known->file.module;
+  size_t count = inlines_find(&known->inlines, module, address, &unit, entries, FRAMES_MOST);
+  for (size_t i = 0; i < count; i++) { /* entry 0 is the function; frame 0 the innermost call */
+    struct symbol_frame *frame = &frames[count - 1 - i];
+    name_entry(symbols, &entries[i], frame);
+    frame->inlined = i > 0;
+    if (i > 0) name_call_site(&unit, &entries[i], frame + 1);
+  }
+  if (count) name_line(module, address, &frames[0]);
+  return count;
+}
+
+/* The function's own name, as far as the symbol table knows it. */
+static void name_from_table(struct symbols *symbols, Dwfl_Module *module, Dwarf_Addr address,
+                            struct symbol_frame *frame) {
+  GElf_Off distance;
+  GElf_Sym symbol;
+  const char *name = dwfl_module_addrinfo(module, address, &distance, &symbol, NULL, NULL, NULL);
+  if (!name || !name[0] || (symbol.st_size && distance >= symbol.st_size)) return;
+  frame->linkage = name;
+  frame->function = demangled(symbols, name);
+}
+
+static size_t find_frames(struct symbols *symbols, struct known_module *known, uint64_t offset,
+                          struct symbol_frame *frames) {
+  size_t count = 0;
+  memset(frames, 0, FRAMES_MOST * sizeof *frames);
+  if (known->file.module) {
+    count = frames_from_dwarf(symbols, known, offset - 1, frames);
+    if (!count) name_line(known->file.module, offset - 1, &frames[0]);
+    if (!count) count = 1;
+    if (!frames[count - 1].function)
+      name_from_table(symbols, known->file.module, offset - 1, &frames[count - 1]);
+  }
+  if (!count) count = 1;
+  for (size_t i = 0; i < count; i++) {
+    if (frames[i].function) continue;
+    char text[512];
+    snprintf(text, sizeof text, "%s+0x%llx", last_part(known->path), (unsigned long long)offset);
+    frames[i].function = keep(symbols, text);
+  }
+  return count;
+}
+
+/* ---- answers ---- */
+
+static bool answers_grow(struct answers *answers) {
+  size_t buckets = answers->buckets ? answers->buckets * 4 : 256;
+  struct answer **larger = calloc(buckets, sizeof *larger);
+  if (!larger) return answers->buckets != 0;
+  for (size_t i = 0; i < answers->buckets; i++)
+    for (struct answer *answer = answers->bucket[i], *next; answer; answer = next) {
+      next = answer->next;
+      struct answer **place = &larger[hash_mix(answer->offset) & (buckets - 1)];
+      answer->next = *place;
+      *place = answer;
+    }
+  free(answers->bucket);
+  answers->bucket = larger;
+  answers->buckets = buckets;
+  return true;
+}
+
+static const struct answer *answer_of(struct symbols *symbols, struct known_module *known, uint64_t offset) {
+  struct answers *answers = &known->answers;
+  if (answers->count >= answers->buckets && !answers_grow(answers)) return NULL;
+  struct answer **place = &answers->bucket[hash_mix(offset) & (answers->buckets - 1)];
+  for (struct answer *answer = *place; answer; answer = answer->next)
+    if (answer->offset == offset) return answer;
+  struct symbol_frame frames[FRAMES_MOST];
+  size_t count = find_frames(symbols, known, offset, frames);
+  struct answer *answer = malloc(sizeof *answer + count * sizeof *frames);
+  if (!answer) return NULL;
+  answer->offset = offset;
+  answer->count = count;
+  memcpy(answer->frame, frames, count * sizeof *frames);
+  answer->next = *place;
+  *place = answer;
+  answers->count++;
+  return answer;
+}
+
+static void answers_destroy(struct answers *answers) {
+  for (size_t i = 0; i < answers->buckets; i++)
+    for (struct answer *answer = answers->bucket[i], *next; answer; answer = next) {
+      next = answer->next;
+      free(answer);
+    }
+  free(answers->bucket);
+}
+
+/* ---- modules ---- */
+
+static const char *const state_hints[] = {
+    [SYMBOLS_OK] = "",
+    [SYMBOLS_TABLE_ONLY] =
+        "has no debugging information: install its -dbgsym package, or run with --debuginfod",
+    [SYMBOLS_NONE] = "has no symbols: install its -dbgsym package, or run with --debuginfod",
+    [SYMBOLS_MISSING] = "is not on this machine: give the folder that has it, or run with --debuginfod",
+    [SYMBOLS_MISMATCH] =
+        "is another version here than the one recorded: give the folder that has the right one, or "
+        "run with --debuginfod",
+};
+
+static bool is_module(const struct known_module *known, const struct symbol_module *module) {
+  return known->build_id_bytes == module->build_id_bytes &&
+         memcmp(known->build_id, module->build_id, known->build_id_bytes) == 0 &&
+         strcmp(known->path, module->path) == 0;
+}
+
+static void module_close(struct known_module *known) {
+  answers_destroy(&known->answers);
+  inlines_destroy(&known->inlines);
+  module_file_close(&known->file);
+  free(known->path);
+  free(known->hint);
+  free(known);
+}
+
+static struct known_module *module_open(struct symbols *symbols, const struct symbol_module *module) {
+  struct known_module *known = calloc(1, sizeof *known);
+  if (!known) return NULL;
+  known->path = strdup(module->path);
+  if (module->build_id_bytes) memcpy(known->build_id, module->build_id, module->build_id_bytes);
+  known->build_id_bytes = module->build_id_bytes;
+  known->file = module_file_open(module, &symbols->options, &symbols->debug_path);
+  const char *hint = state_hints[known->file.state];
+  if (*hint && asprintf(&known->hint, "%s %s", module->path, hint) < 0) known->hint = NULL;
+  if (known->path) return known;
+  module_close(known);
+  return NULL;
+}
+
+/* The module, opened at the first question. NULL if memory is exhausted or its build-id is longer than any is. */
+static struct known_module *module_of(struct symbols *symbols, const struct symbol_module *module) {
+  struct known_module *known = symbols->modules;
+  if (module->build_id_bytes > sizeof known->build_id) return NULL;
+  for (; known; known = known->next)
+    if (is_module(known, module)) return known;
+  known = module_open(symbols, module);
+  if (!known) return NULL;
+  known->next = symbols->modules;
+  return symbols->modules = known;
+}
+
+/* ---- shared ---- */
+
+struct symbols *symbols_open(const struct symbols_options *options) {
+  struct symbols *symbols = calloc(1, sizeof *symbols);
+  if (!symbols) return NULL;
+  elf_version(EV_CURRENT);
+  if (!options->debuginfod) setenv("DEBUGINFOD_URLS", "", 1);
+  symbols->options = *options;
+  symbols->debug_path = module_debug_path(options->search);
+  if (symbols->debug_path) return symbols;
+  free(symbols);
+  return NULL;
+}
+
+void symbols_close(struct symbols *symbols) {
+  if (!symbols) return;
+  for (struct known_module *known = symbols->modules, *next; known; known = next) {
+    next = known->next;
+    module_close(known);
+  }
+  for (struct made_string *string = symbols->strings, *next; string; string = next) {
+    next = string->next;
+    free(string);
+  }
+  free(symbols->debug_path);
+  free(symbols);
+}
+
+size_t symbols_resolve(struct symbols *symbols, const struct symbol_module *module, uint64_t offset,
+                       struct symbol_frame *frames, size_t most) {
+  if (!most) return 0;
+  struct known_module *known = module_of(symbols, module);
+  const struct answer *answer = known ? answer_of(symbols, known, offset) : NULL;
+  if (!answer) {
+    frames[0] = (struct symbol_frame){.function = "?"};
+    return 1;
+  }
+  size_t count = answer->count < most ? answer->count : most;
+  memcpy(frames, answer->frame, count * sizeof *frames);
+  return count;
+}
+
+enum symbols_state symbols_state(struct symbols *symbols, const struct symbol_module *module,
+                                 const char **hint) {
+  struct known_module *known = module_of(symbols, module);
+  if (hint) *hint = known && known->hint ? known->hint : "";
+  return known ? known->file.state : SYMBOLS_MISSING;
+}
+/* SPDX-License-Identifier: MIT */

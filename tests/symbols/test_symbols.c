@@ -1,0 +1,195 @@
+/* Names of addresses in libraries with and without symbols, found in all the places where symbols may be. */
+#include "support/test.h"
+
+#include "symbols/symbols.h"
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FRAMES = 8 };
+
+static const unsigned char subject_id[20] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x23,
+                                             0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x23, 0x45, 0x67};
+
+static uintptr_t returned_to;
+static int note_return(void) {
+  returned_to = (uintptr_t)__builtin_return_address(0);
+  return 1;
+}
+
+static int inner_line, middle_line, outer_line;
+
+/* Runs a library up to the call back; gives the return address as an address in its file. */
+static uint64_t run(const char *path) {
+  void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  assert_non_null(handle);
+  int (*outer)(int (*)(void));
+  *(void **)&outer = dlsym(handle, "subject_outer");
+  outer(note_return);
+  const int *line = dlsym(handle, "subject_inner_line");
+  if (line) {
+    inner_line = *line;
+    middle_line = *(const int *)dlsym(handle, "subject_middle_line");
+    outer_line = *(const int *)dlsym(handle, "subject_outer_line");
+  }
+  uint64_t offset = returned_to - ((struct link_map *)handle)->l_addr;
+  dlclose(handle);
+  return offset;
+}
+
+static struct symbol_module subject_at(const char *path) {
+  return (struct symbol_module){.path = path, .build_id = subject_id, .build_id_bytes = sizeof subject_id};
+}
+
+static void expect_all_inlined_frames(struct symbols *symbols, const char *path) {
+  struct symbol_frame frames[FRAMES];
+  struct symbol_module module = subject_at(path);
+  uint64_t offset = run(SUBJECT);
+  for (int again = 0; again < 2; again++) {
+    assert_int_equal(symbols_resolve(symbols, &module, offset, frames, FRAMES), 3);
+    const char *const names[] = {"inner", "middle", "hidden"};
+    const int lines[] = {inner_line, middle_line, outer_line};
+    for (int i = 0; i < 3; i++) {
+      assert_string_equal(frames[i].function, names[i]);
+      assert_non_null(strstr(frames[i].file, "symbols/subject.c"));
+      assert_int_equal(frames[i].line, lines[i]);
+      assert_int_equal(frames[i].inlined, i < 2);
+    }
+  }
+  const char *hint;
+  assert_int_equal(symbols_state(symbols, &module, &hint), SYMBOLS_OK);
+  assert_string_equal(hint, "");
+  assert_int_equal(symbols_resolve(symbols, &module, offset, frames, 1), 1);
+}
+
+static struct symbols *open_with(const char *const *search) {
+  struct symbols *symbols = symbols_open(&(struct symbols_options){.search = search});
+  assert_non_null(symbols);
+  return symbols;
+}
+
+static void inlined_calls_have_names_and_lines(void **state) {
+  (void)state;
+  struct symbols *symbols = open_with(NULL);
+  expect_all_inlined_frames(symbols, SUBJECT);
+  symbols_close(symbols);
+}
+
+static void symbols_are_found_by_build_id(void **state) {
+  (void)state;
+  const char *search[] = {PLACE "/debug", NULL};
+  struct symbols *symbols = open_with(search);
+  expect_all_inlined_frames(symbols, PLACE "/stripped/subject.so");
+  symbols_close(symbols);
+}
+
+static void symbols_are_found_by_debug_link(void **state) {
+  (void)state;
+  struct symbols *symbols = open_with(NULL);
+  expect_all_inlined_frames(symbols, PLACE "/linked/subject.so");
+  symbols_close(symbols);
+}
+
+static void symbols_do_without_the_file_itself(void **state) {
+  (void)state;
+  const char *search[] = {PLACE "/debug", NULL};
+  struct symbols *symbols = open_with(search);
+  expect_all_inlined_frames(symbols, "/nowhere/subject.so");
+  symbols_close(symbols);
+}
+
+static void another_version_gives_no_names(void **state) {
+  (void)state;
+  struct symbols *symbols = open_with(NULL);
+  struct symbol_module module = subject_at(PLACE "/wrong/subject.so");
+  struct symbol_frame frames[FRAMES];
+  char expected[64];
+  uint64_t offset = run(SUBJECT);
+  snprintf(expected, sizeof expected, "subject.so+0x%llx", (unsigned long long)offset);
+  assert_int_equal(symbols_resolve(symbols, &module, offset, frames, FRAMES), 1);
+  assert_string_equal(frames[0].function, expected);
+  assert_null(frames[0].file);
+  const char *hint;
+  assert_int_equal(symbols_state(symbols, &module, &hint), SYMBOLS_MISMATCH);
+  assert_non_null(strstr(hint, PLACE "/wrong/subject.so is another version"));
+  symbols_close(symbols);
+}
+
+/* The right file in a search folder is preferred to a wrong one at the recorded path. */
+static void a_search_folder_helps_against_another_version(void **state) {
+  (void)state;
+  const char *search[] = {PLACE "/linked", NULL};
+  struct symbols *symbols = open_with(search);
+  expect_all_inlined_frames(symbols, PLACE "/wrong/subject.so");
+  symbols_close(symbols);
+}
+
+static void a_missing_file_gives_an_offset_and_a_hint(void **state) {
+  (void)state;
+  struct symbols *symbols = open_with(NULL);
+  struct symbol_module module = subject_at("/nowhere/subject.so");
+  struct symbol_frame frames[FRAMES];
+  assert_int_equal(symbols_resolve(symbols, &module, 0x1234, frames, FRAMES), 1);
+  assert_string_equal(frames[0].function, "subject.so+0x1234");
+  const char *hint;
+  assert_int_equal(symbols_state(symbols, &module, &hint), SYMBOLS_MISSING);
+  assert_non_null(strstr(hint, "--debuginfod"));
+  symbols_close(symbols);
+}
+
+static void stripped_files_name_only_what_they_export(void **state) {
+  (void)state;
+  struct symbols *symbols = open_with(NULL);
+  struct symbol_module module = subject_at(PLACE "/stripped/subject.so");
+  struct symbol_frame frames[FRAMES];
+  char expected[64];
+  uint64_t offset = run(SUBJECT);
+  snprintf(expected, sizeof expected, "subject.so+0x%llx", (unsigned long long)offset);
+  assert_int_equal(symbols_resolve(symbols, &module, offset, frames, FRAMES), 1);
+  assert_string_equal(frames[0].function, expected);
+  assert_int_equal(symbols_state(symbols, &module, NULL), SYMBOLS_TABLE_ONLY);
+  symbols_close(symbols);
+}
+
+static void symbol_tables_name_functions_without_lines(void **state) {
+  (void)state;
+  struct symbols *symbols = open_with(NULL);
+  struct symbol_module module = subject_at(PLACE "/table/subject.so");
+  struct symbol_frame frames[FRAMES];
+  assert_int_equal(symbols_resolve(symbols, &module, run(SUBJECT), frames, FRAMES), 1);
+  assert_string_equal(frames[0].function, "hidden");
+  assert_null(frames[0].file);
+  const char *hint;
+  assert_int_equal(symbols_state(symbols, &module, &hint), SYMBOLS_TABLE_ONLY);
+  assert_non_null(strstr(hint, "-dbgsym"));
+  symbols_close(symbols);
+}
+
+static void cpp_names_are_taken_apart(void **state) {
+  (void)state;
+  struct symbols *symbols = open_with(NULL);
+  struct symbol_module module = {.path = SUBJECT_CPP};
+  struct symbol_frame frames[FRAMES];
+  assert_int_equal(symbols_resolve(symbols, &module, run(SUBJECT_CPP), frames, FRAMES), 1);
+  assert_string_equal(frames[0].function, "zoo::cage<long>::open(int (*)(), long)");
+  assert_string_equal(frames[0].linkage, "_ZN3zoo4cageIlE4openEPFivEl");
+  symbols_close(symbols);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(inlined_calls_have_names_and_lines),
+      cmocka_unit_test(symbols_are_found_by_build_id),
+      cmocka_unit_test(symbols_are_found_by_debug_link),
+      cmocka_unit_test(symbols_do_without_the_file_itself),
+      cmocka_unit_test(another_version_gives_no_names),
+      cmocka_unit_test(a_search_folder_helps_against_another_version),
+      cmocka_unit_test(a_missing_file_gives_an_offset_and_a_hint),
+      cmocka_unit_test(stripped_files_name_only_what_they_export),
+      cmocka_unit_test(symbol_tables_name_functions_without_lines),
+      cmocka_unit_test(cpp_names_are_taken_apart),
+  };
+  return RUN_TESTS(tests);
+}
+/* SPDX-License-Identifier: MIT */
