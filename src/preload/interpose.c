@@ -148,9 +148,15 @@ EXPORT void free_sized(void *block, size_t bytes) { (void)bytes, free(block); }
 EXPORT void free_aligned_sized(void *block, size_t alignment, size_t bytes);
 EXPORT void free_aligned_sized(void *block, size_t alignment, size_t bytes) { (void)alignment, (void)bytes, free(block); }
 
-/* Our malloc, whatever the program's name `malloc` is bound to. */
-extern __typeof(malloc) own_malloc __attribute__((alias("malloc"), copy(malloc), visibility("hidden")));
-bool process_calls_our_malloc(void) { return dlsym(RTLD_DEFAULT, "malloc") == (void *)own_malloc; }
+/* Tries what the program's `malloc` is bound to: its address may be that of a stub in the executable, which proves nothing. */
+bool process_calls_our_malloc(void) {
+  void *(*bound)(size_t) = (void *(*)(size_t))dlsym(RTLD_DEFAULT, "malloc");
+  int64_t before = words_left;
+  void *block = bound(1);
+  bool ours = words_left != before;
+  if (ours) free(block); /* else it is another allocator's, and `free` may be too: a byte is lost */
+  return ours;
+}
 
 /* ---- C++: 8 forms of operator new, 14 of operator delete (mangled by the Itanium C++ ABI) ---- */
 

@@ -174,7 +174,7 @@ static void start(void) {
   on_exit(at_exit, NULL);
 }
 
-__attribute__((constructor)) static void start_at_load(void) { free(malloc(1)); }
+__attribute__((constructor)) static void start_at_load(void) { host_hits(); }
 
 /* ---- shared ---- */
 

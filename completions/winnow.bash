@@ -1,0 +1,47 @@
+# Completion for winnow(1) in bash.
+_winnow() {
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} i
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    mapfile -t COMPREPLY < <(compgen -W "record report info help --version --help" -- "$current")
+    return
+  fi
+  case $command in
+    record)
+      # Behind "--" or the program's name stands another command line: complete it as one.
+      for ((i = 2; i < COMP_CWORD; i++)); do
+        case ${COMP_WORDS[i]} in
+          --) _command_offset $((i + 1)) 2>/dev/null; return ;;
+          -o | --output | -r | --rate | -e | --every | -d | --stack-depth | -s | --seed) ((i++)) ;;
+          -*) ;;
+          *) _command_offset "$i" 2>/dev/null; return ;;
+        esac
+      done
+      case $previous in
+        -o | --output) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+        -r | --rate) mapfile -t COMPREPLY < <(compgen -W "1e-5 1e-4 1e-3 1e-2 1" -- "$current"); return ;;
+        -e | --every) mapfile -t COMPREPLY < <(compgen -W "8K 64K 512K 1M" -- "$current"); return ;;
+        -d | --stack-depth | -s | --seed) return ;;
+      esac
+      case $current in
+        -*) mapfile -t COMPREPLY < <(compgen -W "--output --rate --every --stack-depth --seed --follow-children --quiet --help --" -- "$current") ;;
+        *) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
+      esac
+      ;;
+    report | info)
+      case $previous in
+        -a | --at) mapfile -t COMPREPLY < <(compgen -W "peak end" -- "$current"); return ;;
+        -b | --by) mapfile -t COMPREPLY < <(compgen -W "function line file module stack" -- "$current"); return ;;
+        --search) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
+        -w | --where | -n | --top) return ;;
+      esac
+      local options="--json --help"
+      [ "$command" = report ] && options="--at --by --where --top --tree --json --no-symbols --debuginfod --search --help"
+      case $current in
+        -*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current") ;;
+        *) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+      esac
+      ;;
+    help) mapfile -t COMPREPLY < <(compgen -W "record report info help" -- "$current") ;;
+  esac
+}
+complete -F _winnow winnow
