@@ -191,7 +191,7 @@ bool memprof_is_sampling(const struct memprof_thread *thread);
 /* Defined by the host, once per program: the current thread of a domain. The public functions go through it. */
 struct memprof_thread *memprof_host_thread(wn_domain *domain);
 
-/* The memory in use, for tests and the host's statistics. */
+/* The memory in use, at a moment when no thread is inside the engine. */
 struct memprof_usage {
   size_t entries, profiles; /* in use now */
   size_t

@@ -170,8 +170,8 @@ bool memprof_is_sampling(const struct memprof_thread *thread) { return sampling_
 
 struct memprof_usage memprof_usage(const struct memprof *engine) {
   return (struct memprof_usage){
-      .entries = atomic_load(&engine->entries.in_use),
-      .profiles = atomic_load(&engine->profiles.in_use),
+      .entries = slots_numbered(&engine->entries) - slots_free_count(&engine->entries),
+      .profiles = slots_numbered(&engine->profiles) - slots_free_count(&engine->profiles),
       .mapped_bytes = slots_mapped_bytes(&engine->entries) + slots_mapped_bytes(&engine->profiles),
   };
 }
@@ -208,7 +208,7 @@ void memprof_check(const struct memprof *engine) {
     ASSERT(entry_step(word) == STEP_NONE || word & (ENTRY_RUNNING | ENTRY_QUEUED)); /* invariant Q */
     ASSERT(entry_stage(word) != STAGE_ZOMBIE || word & (ENTRY_RUNNING | ENTRY_QUEUED | ENTRY_LINKED)); /* F */
   }
-  ASSERT(in_use == atomic_load(&engine->entries.in_use));
+  ASSERT(in_use == memprof_usage(engine).entries); /* no slot is lost */
 }
 
 /* ---- public ---- */

@@ -69,18 +69,14 @@ void slots_close(struct slots *slots) {
   }
   atomic_store(&slots->free, 0);
   atomic_store(&slots->numbered, 0);
-  atomic_store(&slots->in_use, 0);
 }
 
 void *slots_take(struct slots *slots, uint32_t *number) {
   void *slot = take_free(slots, number);
-  if (!slot) slot = take_fresh(slots, number);
-  if (slot) atomic_fetch_add_explicit(&slots->in_use, 1, memory_order_relaxed);
-  return slot;
+  return slot ? slot : take_fresh(slots, number);
 }
 
 void slots_give(struct slots *slots, void *slot, uint32_t number) {
-  atomic_fetch_sub_explicit(&slots->in_use, 1, memory_order_relaxed);
   uint64_t head = atomic_load_explicit(&slots->free, memory_order_relaxed), changed;
   do {
     atomic_store_explicit(free_link(slot), (uint32_t)head, memory_order_relaxed);
@@ -97,6 +93,13 @@ void *slots_at(const struct slots *slots, uint32_t number) {
   unsigned chunk = chunk_of(number);
   char *mapped = atomic_load_explicit(&slots->chunks[chunk], memory_order_acquire);
   return mapped + (number - chunk_start(chunk)) * slots->slot_bytes;
+}
+
+uint32_t slots_free_count(const struct slots *slots) {
+  uint32_t count = 0;
+  uint32_t next = (uint32_t)atomic_load(&slots->free);
+  for (; next; count++) next = (uint32_t)atomic_load(free_link(slots_at(slots, next - 1)));
+  return count;
 }
 
 size_t slots_mapped_bytes(const struct slots *slots) {

@@ -21,7 +21,6 @@ struct slots {
   /* Written by any thread. */
   _Atomic(uint64_t) free;     /* changes << 32 | number + 1 of the first free slot; pairs with slots_take */
   _Atomic(uint32_t) numbered; /* slots ever taken are those below; pairs with slots_at */
-  _Atomic(uint32_t) in_use;
   _Atomic(char *) chunks[SLOT_CHUNKS]; /* NULL until mapped; pairs with slots_at */
 };
 
@@ -42,6 +41,9 @@ uint32_t slots_numbered(const struct slots *slots);
 
 /* The slot of a number below slots_numbered. */
 void *slots_at(const struct slots *slots, uint32_t number);
+
+/* How many slots are free among those that were ever taken. Only while nobody takes or gives back. */
+uint32_t slots_free_count(const struct slots *slots);
 
 size_t slots_mapped_bytes(const struct slots *slots);
 

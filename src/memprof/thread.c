@@ -1,13 +1,13 @@
 /* A thread: its stream of gaps, its queue of due callbacks, and the loop that runs them.
  *
- * The queue has two parts. `arrived` takes what becomes due, by one exchange, so that a signal handler may add to it at
- * any moment; it stands newest first. Whoever runs callbacks takes all of it, turned around, into `due`, which nobody
- * else looks at: running callbacks means being suspended, and a suspended thread runs none. */
+ * The queue has two parts. `due` is a plain list, used by this thread only. Where a signal handler interrupts that use,
+ * which it sees by `busy`, it adds to `arrived` instead, by an exchange; what is there comes after what is due. So the
+ * common path has no locked instruction. Callbacks are taken by a suspended thread only, hence never by two loops. */
 #include "memprof/engine.h"
 
 #include "base/check.h"
 
-static void thread_push(struct memprof_thread *thread, struct memprof_entry *entry) {
+static void thread_push_arrived(struct memprof_thread *thread, struct memprof_entry *entry) {
   struct memprof_entry *first = atomic_load_explicit(&thread->arrived, memory_order_relaxed);
   do {
     entry->due_next = first;
@@ -15,19 +15,51 @@ static void thread_push(struct memprof_thread *thread, struct memprof_entry *ent
                                                   memory_order_relaxed));
 }
 
-static struct memprof_entry *thread_take(struct memprof_thread *thread) {
-  struct memprof_entry *oldest = thread->due;
-  if (!oldest && atomic_load_explicit(&thread->arrived, memory_order_relaxed)) {
-    struct memprof_entry *rest = atomic_exchange_explicit(&thread->arrived, NULL, memory_order_acquire);
-    while (rest) {
-      struct memprof_entry *next = rest->due_next;
-      rest->due_next = oldest;
-      oldest = rest;
-      rest = next;
-    }
+/* True if this thread was not busy with its list, and is now. */
+static bool busy_begin(struct memprof_thread *thread) {
+  if (atomic_load_explicit(&thread->busy, memory_order_relaxed)) return false;
+  atomic_store_explicit(&thread->busy, true, memory_order_relaxed);
+  atomic_signal_fence(memory_order_seq_cst);
+  return true;
+}
+
+static void busy_end(struct memprof_thread *thread) {
+  atomic_signal_fence(memory_order_seq_cst);
+  atomic_store_explicit(&thread->busy, false, memory_order_relaxed);
+}
+
+static void thread_push(struct memprof_thread *thread, struct memprof_entry *entry) {
+  if (!busy_begin(thread)) {
+    thread_push_arrived(thread, entry);
+    return;
   }
-  if (oldest) thread->due = oldest->due_next;
-  return oldest;
+  entry_due_append(&thread->due, entry);
+  busy_end(thread);
+}
+
+/* Moves what arrived to the list, oldest first. The thread is busy. */
+static void take_arrived(struct memprof_thread *thread) {
+  struct memprof_entry *newest = atomic_exchange_explicit(&thread->arrived, NULL, memory_order_acquire);
+  struct memprof_entry *oldest = NULL;
+  while (newest) {
+    struct memprof_entry *next = newest->due_next;
+    newest->due_next = oldest;
+    oldest = newest;
+    newest = next;
+  }
+  while (oldest) {
+    struct memprof_entry *next = oldest->due_next;
+    entry_due_append(&thread->due, oldest);
+    oldest = next;
+  }
+}
+
+static struct memprof_entry *thread_take(struct memprof_thread *thread) {
+  if (!busy_begin(thread)) return NULL; /* a signal handler interrupted the list: its callbacks run later */
+  if (atomic_load_explicit(&thread->arrived, memory_order_relaxed)) take_arrived(thread);
+  struct memprof_entry *entry = entry_due_pop(&thread->due);
+  busy_end(thread);
+  return entry;
 }
 
 static bool exception_pending(struct memprof_thread *thread) {
@@ -196,7 +228,7 @@ bool memprof_drain(struct memprof_thread *thread) {
 }
 
 bool memprof_is_due(const struct memprof_thread *thread) {
-  return thread->due || atomic_load_explicit(&thread->arrived, memory_order_relaxed) ||
+  return thread->due.first || atomic_load_explicit(&thread->arrived, memory_order_relaxed) ||
          thread->owner->due.first ||
          (!thread->owner->engine->ops->parallel && atomic_load(&thread->owner->engine->has_orphans));
 }

@@ -4,7 +4,9 @@
 
 #include "memprof/host.h"
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/time.h>
 
 enum { THREADS = 4, BLOCKS = 512, ROUNDS = 20000, PROFILES = 150 };
 
@@ -217,10 +219,73 @@ static void of_two_threads_that_start_at_once_one_is_refused(void **state) {
   memprof_close(&engine);
 }
 
+/* Counts without allocating: it is called from a signal handler too. */
+static atomic_int alive;
+static void *counted_birth(wn_domain *domain, const wn_allocation *allocation, void *context) {
+  (void)domain, (void)allocation;
+  atomic_fetch_add(&alive, 1);
+  return context;
+}
+static void counted_death(wn_domain *domain, void *metadata, void *context) {
+  (void)domain, (void)metadata, (void)context;
+  atomic_fetch_sub(&alive, 1);
+}
+
+static atomic_int interruptions;
+
+/* The handler is not suspended unless it interrupted a callback loop; it uses a count of its own. */
+static void interrupt(int signal) {
+  (void)signal;
+  struct memprof_birth birth = {.size = 3, .trials = 4, .bytes = 24};
+  birth.n_samples = memprof_hits_of(&workers[0].memprof, 4);
+  if (!birth.n_samples) return;
+  struct memprof_entry *entry = memprof_allocated(&workers[0].memprof, &birth);
+  memprof_drain(&workers[0].memprof);
+  memprof_freed(&workers[0].memprof, entry);
+  memprof_drain(&workers[0].memprof);
+  atomic_fetch_add(&interruptions, 1);
+}
+
+static void a_signal_handler_may_allocate_and_free_at_any_moment(void **state) {
+  (void)state;
+  engine = (struct memprof){0};
+  owner = (struct memprof_owner){0};
+  struct worker *worker = &workers[0];
+  worker->memprof = (struct memprof_thread){0};
+  memprof_open(&engine, &ops, NULL, 10000);
+  memprof_owner_create(&owner, &engine, NULL, NULL);
+  memprof_thread_attach(&worker->memprof, &owner, NULL, NULL);
+  self = &worker->memprof;
+  wn_profile *profile;
+  wn_memprof_options options = {.sampling_rate = 1};
+  wn_tracker tracker = {.alloc_major = counted_birth, .dealloc_major = counted_death, .context = &alive};
+  assert_int_equal(memprof_start(&worker->memprof, &options, &tracker, &profile), WN_OK);
+  struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESTART};
+  sigaction(SIGVTALRM, &action, NULL);
+  struct itimerval every = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
+  setitimer(ITIMER_VIRTUAL, &every, NULL);
+  while (atomic_load(&interruptions) < 50) {
+    struct memprof_entry *entry = allocate(worker, 5);
+    memprof_drain(&worker->memprof);
+    if (!entry) continue;
+    memprof_freed(&worker->memprof, entry);
+    memprof_drain(&worker->memprof);
+  }
+  setitimer(ITIMER_VIRTUAL, &never, NULL);
+  memprof_drain(&worker->memprof);
+  assert_int_equal(atomic_load(&alive), 0);
+  memprof_check(&engine);
+  assert_int_equal(memprof_usage(&engine).entries, 0);
+  memprof_thread_detach(&worker->memprof);
+  memprof_owner_end(&owner);
+  memprof_close(&engine);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(threads_free_each_others_blocks_while_profiles_come_and_go),
       cmocka_unit_test(of_two_threads_that_start_at_once_one_is_refused),
+      cmocka_unit_test(a_signal_handler_may_allocate_and_free_at_any_moment),
   };
   return RUN_TESTS(tests);
 }
