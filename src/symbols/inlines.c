@@ -102,13 +102,14 @@ static struct unit *unit_of(struct inlines *inlines, Dwarf_Die *entry) {
 }
 
 /* The unit that covers an address: by the table of ranges, or, where compilers write none, by asking each. */
-static bool find_unit(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Die *unit, Dwarf_Addr *bias) {
-  Dwarf_Die *found = dwfl_module_addrdie(module, address, bias);
+static bool find_unit(Dwfl_Module *module, Dwarf_Addr address, struct unit_place *place) {
+  Dwarf_Addr bias;
+  Dwarf_Die *found = dwfl_module_addrdie(module, address, &bias);
   if (!found) {
-    while ((found = dwfl_module_nextcu(module, found, bias)))
-      if (dwarf_haspc(found, address - *bias) > 0) break;
+    while ((found = dwfl_module_nextcu(module, found, &bias)))
+      if (dwarf_haspc(found, address - bias) > 0) break;
   }
-  if (found) *unit = *found;
+  if (found) *place = (struct unit_place){.unit = *found, .address = address - bias};
   return found != NULL;
 }
 
@@ -138,18 +139,17 @@ void inlines_destroy(struct inlines *inlines) {
   inlines->units = NULL;
 }
 
-size_t inlines_find(struct inlines *inlines, Dwfl_Module *module, Dwarf_Addr address, Dwarf_Die *unit_entry,
-                    Dwarf_Die *entries, size_t most) {
-  Dwarf_Addr bias;
-  if (!most || !find_unit(module, address, unit_entry, &bias)) return 0;
-  struct unit *unit = unit_of(inlines, unit_entry);
-  const struct span *function = unit ? find_function(unit, address - bias) : NULL;
+size_t inlines_find(struct inlines *inlines, Dwfl_Module *module, Dwarf_Addr address,
+                    struct unit_place *place, Dwarf_Die *entries, size_t most) {
+  if (!most || !find_unit(module, address, place)) return 0;
+  struct unit *unit = unit_of(inlines, &place->unit);
+  const struct span *function = unit ? find_function(unit, place->address) : NULL;
   if (!function) return 0;
   size_t count = 0;
   entries[count++] = function->entry;
   for (size_t i = function->first; i < function->first + function->count && count < most; i++) {
     struct span *span = &unit->inlined.span[i];
-    if (address - bias >= span->begin && address - bias < span->end) entries[count++] = span->entry;
+    if (place->address >= span->begin && place->address < span->end) entries[count++] = span->entry;
   }
   return count;
 }

@@ -14,12 +14,19 @@ struct inlines {
   struct unit *units;
 };
 
+/* A compilation unit and an address in it. */
+struct unit_place {
+  Dwarf_Die unit;
+  Dwarf_Addr address;
+};
+
 void inlines_destroy(struct inlines *inlines);
 
 /* Writes the entries that cover an address, the function first and the innermost inlined call last; returns how many.
- * `unit_entry` becomes the compilation unit's. 0 if the address is in no function. */
-size_t inlines_find(struct inlines *inlines, Dwfl_Module *module, Dwarf_Addr address, Dwarf_Die *unit_entry,
-                    Dwarf_Die *entries, size_t most);
+ * `place` becomes the
+ * unit and the address as its DWARF has it. 0 if the address is in no function. */
+size_t inlines_find(struct inlines *inlines, Dwfl_Module *module, Dwarf_Addr address,
+                    struct unit_place *place, Dwarf_Die *entries, size_t most);
 
 #endif
 /* SPDX-License-Identifier: MIT */

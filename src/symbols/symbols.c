@@ -85,10 +85,11 @@ static const char *string_of(Dwarf_Die *entry, unsigned attribute) {
   return dwarf_formstring(dwarf_attr_integrate(entry, attribute, &found));
 }
 
+/* -1 if there is no such number. */
 static int number_of(Dwarf_Die *entry, unsigned attribute) {
   Dwarf_Attribute found;
   Dwarf_Word value;
-  return dwarf_formudata(dwarf_attr(entry, attribute, &found), &value) == 0 ? (int)value : 0;
+  return dwarf_formudata(dwarf_attr(entry, attribute, &found), &value) == 0 ? (int)value : -1;
 }
 
 static void name_entry(struct symbols *symbols, Dwarf_Die *entry, struct symbol_frame *frame) {
@@ -99,35 +100,48 @@ static void name_entry(struct symbols *symbols, Dwarf_Die *entry, struct symbol_
   frame->function = linkage ? demangled(symbols, linkage) : name;
 }
 
-/* Where an inlined call stands in the function around it. */
+/* Where an inlined call stands in the function around it. Files are counted from 0 since DWARF 5, before that from 1. */
 static void name_call_site(Dwarf_Die *unit, Dwarf_Die *call, struct symbol_frame *around) {
   Dwarf_Files *files;
   size_t count;
-  int number = number_of(call, DW_AT_call_file);
-  around->line = number_of(call, DW_AT_call_line);
-  if (number > 0 && dwarf_getsrcfiles(unit, &files, &count) == 0 && (size_t)number < count)
-    around->file = dwarf_filesrc(files, (size_t)number, NULL, NULL);
+  Dwarf_Half version = 0;
+  dwarf_cu_info(unit->cu, &version, NULL, NULL, NULL, NULL, NULL, NULL);
+  int file = number_of(call, DW_AT_call_file), line = number_of(call, DW_AT_call_line);
+  around->line = line > 0 ? line : 0;
+  if (file >= (version < 5) && dwarf_getsrcfiles(unit, &files, &count) == 0 && (size_t)file < count)
+    around->file = dwarf_filesrc(files, (size_t)file, NULL, NULL);
 }
 
-static void name_line(Dwfl_Module *module, Dwarf_Addr address, struct symbol_frame *frame) {
-  Dwfl_Line *line = dwfl_module_getsrc(module, address);
-  if (line) frame->file = dwfl_lineinfo(line, NULL, &frame->line, NULL, NULL, NULL);
+/* Not by libdwfl, which finds no line where the compiler wrote no table of ranges. */
+static void name_line(struct unit_place *place, struct symbol_frame *frame) {
+  Dwarf_Line *line = dwarf_getsrc_die(&place->unit, place->address);
+  if (!line) return;
+  frame->file = dwarf_linesrc(line, NULL, NULL);
+  if (dwarf_lineno(line, &frame->line) != 0) frame->line = 0;
 }
 
 /* Frames from DWARF, innermost first. 0 if it does not know the address. */
 static size_t frames_from_dwarf(struct symbols *symbols, struct known_module *known, Dwarf_Addr address,
                                 struct symbol_frame *frames) {
-  Dwarf_Die unit, entries[FRAMES_MOST];
-  Dwfl_Module *module = known->file.module;
-  size_t count = inlines_find(&known->inlines, module, address, &unit, entries, FRAMES_MOST);
+  Dwarf_Die entries[FRAMES_MOST];
+  struct unit_place place;
+  size_t count = inlines_find(&known->inlines, known->file.module, address, &place, entries, FRAMES_MOST);
   for (size_t i = 0; i < count; i++) { /* entry 0 is the function; frame 0 the innermost call */
     struct symbol_frame *frame = &frames[count - 1 - i];
     name_entry(symbols, &entries[i], frame);
     frame->inlined = i > 0;
-    if (i > 0) name_call_site(&unit, &entries[i], frame + 1);
+    if (i > 0) name_call_site(&place.unit, &entries[i], frame + 1);
   }
-  if (count) name_line(module, address, &frames[0]);
+  if (count) name_line(&place, &frames[0]);
   return count;
+}
+
+/* Assembly has lines and no functions. */
+static size_t line_without_function(struct known_module *known, Dwarf_Addr address,
+                                    struct symbol_frame *frame) {
+  Dwfl_Line *line = dwfl_module_getsrc(known->file.module, address);
+  if (line) frame->file = dwfl_lineinfo(line, NULL, &frame->line, NULL, NULL, NULL);
+  return 1;
 }
 
 /* The function's own name, as far as the symbol table knows it. */
@@ -147,8 +161,7 @@ static size_t find_frames(struct symbols *symbols, struct known_module *known, u
   memset(frames, 0, FRAMES_MOST * sizeof *frames);
   if (known->file.module) {
     count = frames_from_dwarf(symbols, known, offset - 1, frames);
-    if (!count) name_line(known->file.module, offset - 1, &frames[0]);
-    if (!count) count = 1;
+    if (!count) count = line_without_function(known, offset - 1, &frames[0]);
     if (!frames[count - 1].function)
       name_from_table(symbols, known->file.module, offset - 1, &frames[count - 1]);
   }
@@ -218,8 +231,7 @@ static const char *const state_hints[] = {
     [SYMBOLS_NONE] = "has no symbols: install its -dbgsym package, or run with --debuginfod",
     [SYMBOLS_MISSING] = "is not on this machine: give the folder that has it, or run with --debuginfod",
     [SYMBOLS_MISMATCH] =
-        "is another version here than the one recorded: give the folder that has the right one, or "
-        "run with --debuginfod",
+        "is not the version that was recorded: give the folder of the right one, or run with --debuginfod",
 };
 
 static bool is_module(const struct known_module *known, const struct symbol_module *module) {

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define NOINLINE __attribute__((noinline, noclone))
+#define NOINLINE __attribute__((noinline))
 
 struct call {
   leaf_function *leaf;
@@ -59,7 +59,7 @@ NOINLINE int path_realigned(int bytes, leaf_function *leaf, void *context) {
 NOINLINE int path_many_registers(int number, leaf_function *leaf, void *context) {
   int a = number * 3, b = number * 5, c = number * 7, d = number * 11, e = number * 13, f = number * 17;
   int first = leaf(context);
-  return first + (a ^ b) + (c ^ d) + (e ^ f) + a * b * c * d * e * f;
+  return first + (a ^ b) + (c ^ d) + (e ^ f) + (a & b & c & d & e & f);
 }
 
 static int compare(const void *left, const void *right) {

@@ -116,7 +116,6 @@ static void another_library_at_the_same_place_is_another_module(void **state) {
 
 static void a_library_loaded_again_and_again_keeps_the_tables_small(void **state) {
   (void)state;
-  enum { ROUNDS = 100000 };
   struct capture context = {callstacks_create(&(struct callstacks_options){0}), NULL};
   struct gone gone = {0};
   const wn_callstack *first = NULL;
