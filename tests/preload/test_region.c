@@ -1,0 +1,236 @@
+/* The region and its substitute: placement, random models, threads, double frees. */
+#include "support/test.h"
+
+#include "base/random.h"
+#include "preload/addresses.h"
+#include "preload/region.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+static struct region_range range;
+
+static bool inside(const void *address) { return (uintptr_t)address - range.base < range.span; }
+
+static void *allocate(size_t bytes, size_t alignment) {
+  bool zeroed;
+  void *block = region_allocate(bytes, alignment, &zeroed);
+  if (block && zeroed)
+    for (size_t i = 0; i < bytes && i < 100000; i++) assert_int_equal(((char *)block)[i], 0);
+  return block;
+}
+
+static void every_size_gets_a_block_of_its_own_that_is_large_enough(void **state) {
+  (void)state;
+  for (size_t bytes = 0; bytes < 200000; bytes = bytes < 20000 ? bytes + 7 : bytes + 1777) {
+    char *a = allocate(bytes, 16), *b = allocate(bytes, 16);
+    assert_true(a && b && a != b && inside(a) && inside(b));
+    assert_true(region_usable(a) >= bytes);
+    memset(a, 1, region_usable(a));
+    memset(b, 2, region_usable(b));
+    for (size_t i = 0; i < bytes; i += 97) assert_int_equal(a[i], 1);
+    assert_true(region_release(a) && region_release(b));
+  }
+}
+
+static void every_alignment_up_to_four_mebibytes_is_kept(void **state) {
+  (void)state;
+  for (size_t alignment = 16; alignment <= (size_t)4 << 20; alignment *= 2)
+    for (size_t bytes = 1; bytes < 100000; bytes = bytes * 5 + 3) {
+      void *block = allocate(bytes, alignment);
+      assert_non_null(block);
+      assert_int_equal((uintptr_t)block % alignment, 0);
+      memset(block, 3, bytes);
+      assert_true(region_release(block));
+    }
+}
+
+static void a_second_free_and_a_foreign_pointer_are_noticed(void **state) {
+  (void)state;
+  for (size_t bytes = 40; bytes < 100000; bytes *= 50) {
+    char *block = allocate(bytes, 16);
+    assert_int_equal(region_state(block), REGION_LIVE);
+    assert_int_equal(region_state(block + 16), bytes > 16000 ? REGION_FOREIGN : region_state(block + 16));
+    assert_false(region_release(block + 8));
+    assert_true(region_release(block));
+    assert_false(region_release(block));
+    assert_int_not_equal(region_state(block), REGION_LIVE);
+  }
+}
+
+static void a_growing_block_seldom_moves(void **state) {
+  (void)state;
+  size_t bytes = 20000, moves = 0;
+  char *block = region_allocate_growing(bytes);
+  memset(block, 5, bytes);
+  for (; bytes < (size_t)40 << 20; bytes += 10000) {
+    if (region_resize(block, bytes + 10000)) continue;
+    char *moved = region_allocate_growing(bytes + 10000);
+    memcpy(moved, block, bytes);
+    assert_true(region_release(block));
+    block = moved;
+    moves++;
+  }
+  assert_int_equal(block[12345], 5);
+  assert_true(moves < 15);
+  assert_true(region_release(block));
+}
+
+struct kept {
+  unsigned char *block;
+  size_t bytes;
+  unsigned char fill;
+};
+
+static void check_kept(const struct kept *kept) {
+  assert_int_equal(region_state(kept->block), REGION_LIVE);
+  if (!kept->bytes) return;
+  assert_int_equal(kept->block[0], kept->fill);
+  assert_int_equal(kept->block[kept->bytes / 2], kept->fill);
+  assert_int_equal(kept->block[kept->bytes - 1], kept->fill);
+}
+
+static size_t random_size(struct random *random) {
+  uint64_t bits = random_bits(random);
+  return (size_t)(bits >> 16) >> (36 + bits % 12); /* up to 4 KiB .. 8 MiB, small ones more often */
+}
+
+/* Allocates, resizes and frees at random; each block is filled with its own byte and checked before it goes. */
+static void run_model(uint64_t seed, int steps) {
+  enum { KEPT = 200 };
+  struct kept kept[KEPT] = {0};
+  struct random random;
+  random_seed(&random, seed, 0, 0);
+  for (int i = 0; i < steps; i++) {
+    struct kept *at = &kept[random_bits(&random) % KEPT];
+    size_t bytes = random_size(&random);
+    if (at->block) check_kept(at);
+    if (at->block && random_bits(&random) % 3 == 0) {
+      if (region_resize(at->block, bytes)) {
+        assert_true(region_usable(at->block) >= bytes);
+        memset(at->block, at->fill, at->bytes = bytes);
+      }
+      continue;
+    }
+    if (at->block) assert_true(region_release(at->block));
+    *at = (struct kept){allocate(bytes, (size_t)16 << random_bits(&random) % 10), bytes, (unsigned char)(i | 1)};
+    if (!at->block) continue;
+    memset(at->block, at->fill, bytes);
+  }
+  for (int i = 0; i < KEPT; i++)
+    if (kept[i].block) check_kept(&kept[i]), assert_true(region_release(kept[i].block));
+}
+
+static void a_random_model_keeps_every_blocks_contents(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 10; seed++) run_model(seed, 5000);
+}
+
+static _Atomic(void *) mailbox[64];
+
+/* Hands blocks to the other threads, so that most are freed where they were not allocated. */
+static void *trade(void *argument) {
+  struct random random;
+  random_seed(&random, (uintptr_t)argument, 1, 1);
+  for (int i = 0; i < 20000; i++) {
+    bool zeroed;
+    size_t bytes = i % 50 ? random_bits(&random) % 600 : 20000 + random_bits(&random) % 50000;
+    char *block = region_allocate(bytes + 8, 16, &zeroed);
+    if (block) memset(block, 7, bytes + 8);
+    void *other = atomic_exchange(&mailbox[random_bits(&random) % 64], block);
+    if (other && !region_release(other)) return (void *)1;
+  }
+  return NULL;
+}
+
+static void threads_may_free_each_others_blocks(void **state) {
+  (void)state;
+  pthread_t threads[4];
+  for (uintptr_t i = 0; i < 4; i++) assert_int_equal(pthread_create(&threads[i], NULL, trade, (void *)i), 0);
+  for (int i = 0; i < 4; i++) {
+    void *failed;
+    pthread_join(threads[i], &failed);
+    assert_null(failed);
+  }
+  for (int i = 0; i < 64; i++) {
+    void *left = atomic_exchange(&mailbox[i], NULL);
+    if (left) assert_true(region_release(left));
+  }
+}
+
+static void *free_it(void *block) { return region_release(block) ? (void *)1 : NULL; }
+
+static void of_two_threads_that_free_one_block_one_is_told(void **state) {
+  (void)state;
+  for (int i = 0; i < 300; i++) {
+    void *block = allocate(i % 2 ? 100 : 50000, 16), *first, *second;
+    pthread_t a, b;
+    pthread_create(&a, NULL, free_it, block);
+    pthread_create(&b, NULL, free_it, block);
+    pthread_join(a, &first);
+    pthread_join(b, &second);
+    assert_int_equal((first != NULL) + (second != NULL), 1);
+  }
+}
+
+static void what_is_known_of_a_block_stays_with_it(void **state) {
+  (void)state;
+  for (size_t bytes = 10; bytes < 1000000; bytes *= 10) {
+    void *block = allocate(bytes, 16);
+    struct sampled_block *known = region_block(block);
+    assert_non_null(known);
+    assert_int_equal(known->bytes, 0);
+    known->bytes = bytes;
+    assert_ptr_equal(region_block(block), known);
+    assert_int_equal(region_block(block)->bytes, bytes);
+    region_release(block);
+  }
+}
+
+static void addresses_are_found_until_they_are_removed(void **state) {
+  (void)state;
+  assert_true(addresses_create());
+  char blocks[40];
+  for (int round = 0; round < 1000; round++) {
+    struct sampled_block *known = addresses_insert(&blocks[round % 7]);
+    assert_non_null(known);
+    known->bytes = (size_t)round;
+    assert_ptr_equal(addresses_find(&blocks[round % 7]), known);
+    assert_null(addresses_find(&blocks[20]));
+    addresses_remove(known);
+    assert_null(addresses_find(&blocks[round % 7]));
+  }
+}
+
+static void addresses_that_find_no_room_are_refused(void **state) {
+  (void)state;
+  assert_true(addresses_create());
+  size_t inserted = 0, refused = 0;
+  for (uintptr_t i = 1; i < 400000; i++) *(addresses_insert((void *)(i * 16)) ? &inserted : &refused) += 1;
+  assert_true(inserted > 0 && refused > 0);
+  for (uintptr_t i = 1; i < 400000; i++) {
+    struct sampled_block *known = addresses_find((void *)(i * 16));
+    if (known) addresses_remove(known), inserted--;
+  }
+  assert_int_equal(inserted, 0);
+}
+
+int main(void) {
+  if (!region_reserve(&range)) return 77; /* the address space is limited here */
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_size_gets_a_block_of_its_own_that_is_large_enough),
+      cmocka_unit_test(every_alignment_up_to_four_mebibytes_is_kept),
+      cmocka_unit_test(a_second_free_and_a_foreign_pointer_are_noticed),
+      cmocka_unit_test(a_growing_block_seldom_moves),
+      cmocka_unit_test(a_random_model_keeps_every_blocks_contents),
+      cmocka_unit_test(threads_may_free_each_others_blocks),
+      cmocka_unit_test(of_two_threads_that_free_one_block_one_is_told),
+      cmocka_unit_test(what_is_known_of_a_block_stays_with_it),
+      cmocka_unit_test(addresses_are_found_until_they_are_removed),
+      cmocka_unit_test(addresses_that_find_no_room_are_refused),
+  };
+  return RUN_TESTS(tests);
+}
+/* SPDX-License-Identifier: MIT */
