@@ -64,6 +64,8 @@ static void modules_tell_their_path_and_build_id(bool without_loader) {
   assert_string_equal(module.path, PLUGIN_A);
   assert_int_equal(module.bias, base);
   assert_int_equal(module.generation, 1);
+  assert_int_equal(module.build_id_bytes, 4);
+  assert_memory_equal(module.build_id, "\xa1\xb2\xc3\xd4", 4);
   wn_frame frame = wn_callstack_frame(context.stack, 1);
   assert_int_equal(frame.offset, frame.pc - base);
   struct callstack_module program;
