@@ -3,13 +3,13 @@
  *   static void body(wn_domain *domain, void *argument);
  */
 #ifndef WINNOW_DOMAIN_H
-#  define WINNOW_DOMAIN_H
+#define WINNOW_DOMAIN_H
 
-#  include <stdint.h>
+#include <stdint.h>
 
-#  ifdef __cplusplus
+#ifdef __cplusplus
 extern "C" {
-#  endif
+#endif
 
 /* A domain of a heap: its threads run one at a time. */
 typedef struct wn_domain wn_domain;
@@ -22,8 +22,8 @@ typedef struct wn_ref {
   wn_value *slot;
 } wn_ref;
 
-#  ifdef __cplusplus
+#ifdef __cplusplus
 }
-#  endif
+#endif
 #endif
 /* SPDX-License-Identifier: MIT */

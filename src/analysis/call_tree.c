@@ -60,7 +60,8 @@ static bool index_resize(struct index *index, size_t size) {
 
 /* The place of a key's value, entered as 0 if it is new; NULL without memory. Key 0 is not allowed. */
 static uint32_t *index_at(struct index *index, uint64_t key) {
-  if (index->used * 2 >= index->size && !index_resize(index, index->size ? index->size * 2 : 256)) return NULL;
+  if (index->used * 2 >= index->size && !index_resize(index, index->size ? index->size * 2 : 256))
+    return NULL;
   uint64_t *slot = index_slot(index, key);
   if (!*slot) {
     *slot = key;
@@ -97,7 +98,8 @@ static bool same_label(const struct label *a, const struct label *b) { return !m
 /* The number of a label; UINT32_MAX without memory. */
 static uint32_t label_number(struct building *building, const struct label *label) {
   struct call_tree *tree = building->tree;
-  uint64_t key = hash_combine(hash_combine(label->function, label->module), hash_combine(label->file, label->line)) | 1;
+  uint64_t key =
+      hash_combine(hash_combine(label->function, label->module), hash_combine(label->file, label->line)) | 1;
   uint32_t *found;
   for (;; key += 2) { /* two labels with one hash: take the next key */
     if (!(found = index_at(&building->labels, key))) return UINT32_MAX;
@@ -125,7 +127,8 @@ static uint32_t child_of(struct building *building, uint32_t parent, uint32_t la
       !grow((void **)&tree->nodes, &building->node_capacity, sizeof *tree->nodes))
     return UINT32_MAX;
   uint32_t node = (uint32_t)tree->node_count++;
-  tree->nodes[node] = (struct tree_node){.parent = parent, .label = label, .next_sibling = tree->nodes[parent].first_child};
+  tree->nodes[node] =
+      (struct tree_node){.parent = parent, .label = label, .next_sibling = tree->nodes[parent].first_child};
   tree->nodes[parent].first_child = node;
   return *found = node;
 }
@@ -199,8 +202,10 @@ static bool add_rows(struct building *building, question *ask, void *context) {
 
 static int by_total(const void *a, const void *b) {
   const struct group *left = a, *right = b;
-  if (left->total.bytes.total != right->total.bytes.total) return left->total.bytes.total < right->total.bytes.total ? 1 : -1;
-  if (left->self.bytes.total != right->self.bytes.total) return left->self.bytes.total < right->self.bytes.total ? 1 : -1;
+  if (left->total.bytes.total != right->total.bytes.total)
+    return left->total.bytes.total < right->total.bytes.total ? 1 : -1;
+  if (left->self.bytes.total != right->self.bytes.total)
+    return left->self.bytes.total < right->self.bytes.total ? 1 : -1;
   return left->label < right->label ? -1 : left->label > right->label;
 }
 
@@ -230,8 +235,10 @@ static bool make_groups(struct call_tree *tree) {
   for (uint32_t node = 1; node < tree->node_count; node++) {
     const struct sums *self = &tree->nodes[node].self;
     if (!self->bytes.samples) continue;
-    if (by_stack) groups[node] = (struct group){node, *self, *self};
-    else add_path(tree, groups, last, node);
+    if (by_stack)
+      groups[node] = (struct group){node, *self, *self};
+    else
+      add_path(tree, groups, last, node);
   }
   free(last);
   qsort(groups, count, sizeof *groups, by_total);
@@ -245,7 +252,8 @@ static bool prepare(struct building *building) {
   struct call_tree *tree = building->tree;
   building->trace_nodes = trace_reader_nodes(building->samples->reader);
   building->node_of = calloc((size_t)building->trace_nodes + 1, sizeof *building->node_of);
-  if (!building->node_of || !grow((void **)&tree->nodes, &building->node_capacity, sizeof *tree->nodes)) return false;
+  if (!building->node_of || !grow((void **)&tree->nodes, &building->node_capacity, sizeof *tree->nodes))
+    return false;
   tree->nodes[0] = (struct tree_node){0};
   tree->node_count = 1;
   /* The root is called by nobody; its label is that of no function. */
@@ -254,8 +262,8 @@ static bool prepare(struct building *building) {
 
 /* ---- shared ---- */
 
-wn_status call_tree_build(const struct samples *samples, const struct names *names, enum grouping grouping, question *ask,
-                          void *context, struct call_tree *tree) {
+wn_status call_tree_build(const struct samples *samples, const struct names *names, enum grouping grouping,
+                          question *ask, void *context, struct call_tree *tree) {
   *tree = (struct call_tree){.grouping = grouping};
   struct building building = {.tree = tree, .names = names, .samples = samples};
   bool done = prepare(&building) && add_rows(&building, ask, context) && make_groups(tree);
@@ -274,15 +282,20 @@ void call_tree_destroy(struct call_tree *tree) {
   *tree = (struct call_tree){0};
 }
 
-void call_tree_label(const struct call_tree *tree, const struct names *names, uint32_t label, char *buffer, size_t size) {
+void call_tree_label(const struct call_tree *tree, const struct names *names, uint32_t label, char *buffer,
+                     size_t size) {
   const struct label *found = &tree->labels[label];
   const char *function = strings_text(&names->strings, found->function);
   const char *module = strings_text(&names->strings, found->module);
   const char *file = strings_text(&names->strings, found->file);
   const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
-  if (tree->grouping == BY_LINE && *file) snprintf(buffer, size, "%s (%s:%u)", function, base, found->line);
-  else if (*function) snprintf(buffer, size, "%s", function);
-  else if (*file) snprintf(buffer, size, "%s", file);
-  else snprintf(buffer, size, "%s", *module ? module : "(unknown)");
+  if (tree->grouping == BY_LINE && *file)
+    snprintf(buffer, size, "%s (%s:%u)", function, base, found->line);
+  else if (*function)
+    snprintf(buffer, size, "%s", function);
+  else if (*file)
+    snprintf(buffer, size, "%s", file);
+  else
+    snprintf(buffer, size, "%s", *module ? module : "(unknown)");
 }
 /* SPDX-License-Identifier: MIT */

@@ -8,8 +8,8 @@ enum grouping { BY_FUNCTION, BY_LINE, BY_FILE, BY_MODULE, BY_STACK };
 
 /* What is summed for one row, chosen by the question. */
 struct share {
-  double bytes, blocks;   /* unweighted */
-  double bytes_variance;  /* negative: that of an independent row, bytes^2 (1-p)/p^2 */
+  double bytes, blocks;  /* unweighted */
+  double bytes_variance; /* negative: that of an independent row, bytes^2 (1-p)/p^2 */
 };
 
 /* False: the row does not count. */
@@ -35,7 +35,8 @@ struct group {
 
 /* What a group or a tree node is called. */
 struct label {
-  uint32_t function, module, file, line; /* strings of the names; those that the grouping does not tell apart are 0 */
+  uint32_t function, module, file,
+      line; /* strings of the names; those that the grouping does not tell apart are 0 */
 };
 
 struct call_tree {
@@ -49,12 +50,13 @@ struct call_tree {
 };
 
 /* Sums all rows that `ask` takes. BY_STACK groups are leaves of the tree: their label is a node of the tree then. */
-wn_status call_tree_build(const struct samples *samples, const struct names *names, enum grouping grouping, question *ask,
-                          void *context, struct call_tree *tree);
+wn_status call_tree_build(const struct samples *samples, const struct names *names, enum grouping grouping,
+                          question *ask, void *context, struct call_tree *tree);
 void call_tree_destroy(struct call_tree *tree);
 
 /* Text for a label, such as "parse" or "parse (parser.c:12)"; never longer than the buffer. */
-void call_tree_label(const struct call_tree *tree, const struct names *names, uint32_t label, char *buffer, size_t size);
+void call_tree_label(const struct call_tree *tree, const struct names *names, uint32_t label, char *buffer,
+                     size_t size);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -6,8 +6,8 @@
 
 /* What accumulates while rows are added. Zero is the empty sum. */
 struct sum {
-  double total;    /* sum of y / p: unbiased for the sum of y over all blocks, sampled or not */
-  double variance; /* sum of y^2 (1 - p) / p^2: unbiased for the variance of `total` */
+  double total;     /* sum of y / p: unbiased for the sum of y over all blocks, sampled or not */
+  double variance;  /* sum of y^2 (1 - p) / p^2: unbiased for the variance of `total` */
   uint64_t samples; /* sampled blocks that contributed */
 };
 

@@ -22,9 +22,9 @@ struct frames {
 
 struct names {
   struct strings strings;
-  struct frame *frame;      /* of all nodes, one run each */
-  uint32_t *first, *count;  /* index: node of the trace */
-  char *hint;               /* what would give more names, or NULL */
+  struct frame *frame;     /* of all nodes, one run each */
+  uint32_t *first, *count; /* index: node of the trace */
+  char *hint;              /* what would give more names, or NULL */
 };
 
 /* Resolves every node that `samples` has. With `symbols` false nothing is looked up and frames are module+offset. */
@@ -32,8 +32,8 @@ struct names_options {
   bool symbols, debuginfod;
   const char *const *search; /* folders with binaries and debug files, NULL-terminated; or NULL */
 };
-wn_status names_resolve(const struct samples *samples, const struct names_options *options, samples_progress *progress,
-                        void *context, struct names *names);
+wn_status names_resolve(const struct samples *samples, const struct names_options *options,
+                        samples_progress *progress, void *context, struct names *names);
 void names_destroy(struct names *names);
 
 /* The frames of one node: of the code address alone, without its callers. */

@@ -24,14 +24,15 @@
 
 enum kind { OR, AND, NOT, NAME, THREAD, NUMBER, ALIVE };
 enum field { FN, FILE_NAME, MODULE, THREAD_FIELD, SIZE, LIFE, BORN, DIED, ALIVE_FIELD };
-enum operator { EQUAL, NOT_EQUAL, MATCHES, NOT_MATCHES, LESS, AT_MOST, MORE, AT_LEAST };
+enum operator{ EQUAL, NOT_EQUAL, MATCHES, NOT_MATCHES, LESS, AT_MOST, MORE, AT_LEAST };
 
 static const struct {
   const char *name;
   enum field field;
-} fields[] = {{"fn", FN},     {"function", FN}, {"file", FILE_NAME}, {"module", MODULE}, {"thread", THREAD_FIELD},
-              {"size", SIZE}, {"life", LIFE},   {"born", BORN},      {"time", BORN},     {"died", DIED},
-              {"alive", ALIVE_FIELD}};
+} fields[] = {{"fn", FN},         {"function", FN},         {"file", FILE_NAME},
+              {"module", MODULE}, {"thread", THREAD_FIELD}, {"size", SIZE},
+              {"life", LIFE},     {"born", BORN},           {"time", BORN},
+              {"died", DIED},     {"alive", ALIVE_FIELD}};
 
 /* In the order of enum operator; the longer ones are tried first. */
 static const char *const operators[] = {"=", "!=", "~", "!~", "<", "<=", ">", ">="};
@@ -109,13 +110,13 @@ static bool take_field(struct parser *parser, enum field *field) {
   return false;
 }
 
-static bool take_operator(struct parser *parser, enum operator *operator) {
+static bool take_operator(struct parser *parser, enum operator* operator) {
   skip_space(parser);
   for (size_t length = 2; length >= 1; length--)
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
       if (strlen(operators[i]) == length && !strncmp(parser->at, operators[i], length)) {
         parser->at += length;
-        *operator = (enum operator)i;
+        *operator=(enum operator) i;
         return true;
       }
   return false;
@@ -137,10 +138,10 @@ static char *take_value(struct parser *parser) {
   return strndup(begin, (size_t)(end - begin));
 }
 
-static bool is_search(enum operator operator) { return operator == MATCHES || operator == NOT_MATCHES; }
+static bool is_search(enum operator operator) { return operator== MATCHES || operator== NOT_MATCHES; }
 
 static bool set_name(struct parser *parser, struct condition *condition) {
-  if (condition->operator > NOT_MATCHES) return fail(parser, "= != ~ or !~ before a name"), false;
+  if (condition->operator> NOT_MATCHES) return fail(parser, "= != ~ or !~ before a name"), false;
   if (!is_search(condition->operator)) return true;
   int error = regcomp(&condition->pattern, condition->text, REG_EXTENDED | REG_NOSUB);
   if (error) {
@@ -156,8 +157,11 @@ static bool set_name(struct parser *parser, struct condition *condition) {
 static bool set_number(struct parser *parser, struct condition *condition) {
   if (is_search(condition->operator)) return fail(parser, "= != < <= > or >= before a number"), false;
   bool size = condition->field == SIZE;
-  if (size ? query_bytes(condition->text, &condition->number) : query_time(condition->text, &condition->number)) return true;
-  error_set(WN_EINVAL, "query: \"%s\" is not %s", condition->text, size ? "a size, such as 10K" : "a time, such as 10ms");
+  if (size ? query_bytes(condition->text, &condition->number)
+           : query_time(condition->text, &condition->number))
+    return true;
+  error_set(WN_EINVAL, "query: \"%s\" is not %s", condition->text,
+            size ? "a size, such as 10K" : "a time, such as 10ms");
   return false;
 }
 
@@ -170,7 +174,7 @@ static bool set_value(struct parser *parser, struct condition *condition) {
   case ALIVE_FIELD:
     condition->kind = ALIVE;
     condition->number = !strcmp(condition->text, "yes");
-    if (condition->operator <= NOT_EQUAL && (condition->number || !strcmp(condition->text, "no"))) return true;
+    if (condition->operator<= NOT_EQUAL &&(condition->number || !strcmp(condition->text, "no"))) return true;
     return fail(parser, "alive = yes or alive = no"), false;
   default: condition->kind = NUMBER; return set_number(parser, condition);
   }
@@ -189,7 +193,7 @@ static struct condition *parse_comparison(struct parser *parser) {
   struct condition *condition = make(NAME, NULL, NULL);
   if (!condition) return free(text), NULL;
   condition->field = field;
-  condition->operator = operator;
+  condition->operator= operator;
   condition->text = text;
   if (set_value(parser, condition)) return condition;
   condition_free(condition);
@@ -228,7 +232,9 @@ static struct condition *parse_chain(struct parser *parser, const char *word, en
   return left;
 }
 
-static struct condition *parse_and(struct parser *parser) { return parse_chain(parser, "and", AND, parse_factor); }
+static struct condition *parse_and(struct parser *parser) {
+  return parse_chain(parser, "and", AND, parse_factor);
+}
 static struct condition *parse_or(struct parser *parser) { return parse_chain(parser, "or", OR, parse_and); }
 
 static bool text_matches(const struct condition *condition, const char *text) {
@@ -236,8 +242,11 @@ static bool text_matches(const struct condition *condition, const char *text) {
   return !strcmp(condition->text, text);
 }
 
-static bool frame_matches(const struct condition *condition, const struct names *names, const struct frame *frame) {
-  uint32_t string = condition->field == FN ? frame->function : condition->field == MODULE ? frame->module : frame->file;
+static bool frame_matches(const struct condition *condition, const struct names *names,
+                          const struct frame *frame) {
+  uint32_t string = condition->field == FN       ? frame->function
+                    : condition->field == MODULE ? frame->module
+                                                 : frame->file;
   return text_matches(condition, strings_text(&names->strings, string));
 }
 
@@ -248,7 +257,8 @@ static bool bind_names(struct condition *condition, const struct query *query, c
     uint32_t parent = trace_reader_node(query->samples->reader, node).parent;
     bool matches = parent < node && condition->nodes[parent];
     struct frames frames = names_of(names, node);
-    for (size_t i = 0; i < frames.count && !matches; i++) matches = frame_matches(condition, names, &frames.frame[i]);
+    for (size_t i = 0; i < frames.count && !matches; i++)
+      matches = frame_matches(condition, names, &frames.frame[i]);
     condition->nodes[node] = matches;
   }
   return true;
@@ -263,7 +273,8 @@ static bool bind(struct condition *condition, const struct query *query, const s
 static bool thread_matches(const struct condition *condition, const struct query *query, uint32_t thread) {
   char buffer[32], number[16];
   snprintf(number, sizeof number, "%u", thread);
-  return text_matches(condition, number) || text_matches(condition, samples_thread_name(query->samples, thread, buffer));
+  return text_matches(condition, number) ||
+         text_matches(condition, samples_thread_name(query->samples, thread, buffer));
 }
 
 static bool compares(double left, enum operator operator, double right) {
@@ -289,7 +300,7 @@ static double number_of(const struct condition *condition, const struct query *q
 }
 
 static bool takes(const struct condition *condition, const struct query *query, const struct row *row) {
-  bool negated = condition->operator == NOT_EQUAL || condition->operator == NOT_MATCHES;
+  bool negated = condition->operator== NOT_EQUAL || condition->operator== NOT_MATCHES;
   switch (condition->kind) {
   case OR: return takes(condition->left, query, row) || takes(condition->right, query, row);
   case AND: return takes(condition->left, query, row) && takes(condition->right, query, row);
@@ -353,14 +364,15 @@ void query_free(struct query *query) {
 }
 
 bool query_bytes(const char *text, double *bytes) {
-  static const struct unit units[] = {{"", 1},        {"B", 1},         {"K", 0x1p10},   {"KB", 0x1p10},  {"KiB", 0x1p10},
-                                      {"M", 0x1p20},  {"MB", 0x1p20},   {"MiB", 0x1p20}, {"G", 0x1p30},   {"GB", 0x1p30},
-                                      {"GiB", 0x1p30}, {"T", 0x1p40}};
+  static const struct unit units[] = {{"", 1},         {"B", 1},       {"K", 0x1p10},   {"KB", 0x1p10},
+                                      {"KiB", 0x1p10}, {"M", 0x1p20},  {"MB", 0x1p20},  {"MiB", 0x1p20},
+                                      {"G", 0x1p30},   {"GB", 0x1p30}, {"GiB", 0x1p30}, {"T", 0x1p40}};
   return number_with_unit(text, units, sizeof units / sizeof *units, bytes);
 }
 
 bool query_time(const char *text, double *ns) {
-  static const struct unit units[] = {{"s", 1e9}, {"", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
+  static const struct unit units[] = {{"s", 1e9}, {"", 1e9},   {"ms", 1e6},   {"us", 1e3},
+                                      {"ns", 1},  {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
   return number_with_unit(text, units, sizeof units / sizeof *units, ns);
 }
 /* SPDX-License-Identifier: MIT */

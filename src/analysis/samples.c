@@ -34,7 +34,8 @@ struct loading {
   struct samples *samples;
   struct trace_sample *born;
   struct change *changes;
-  size_t born_count, born_capacity, change_count, change_capacity, memory_capacity, thread_capacity, row_capacity;
+  size_t born_count, born_capacity, change_count, change_capacity, memory_capacity, thread_capacity,
+      row_capacity;
 };
 
 static bool grow(void **items, size_t *capacity, size_t size) {
@@ -70,12 +71,17 @@ static bool keep(struct loading *loading, const struct trace_event *event) {
   switch (event->kind) {
   case TRACE_SAMPLE: return APPEND(loading->born, loading->born_count, loading->born_capacity, event->sample);
   case TRACE_FREE:
-    return keep_change(loading, (struct change){.block = event->free.block, .time_ns = event->free.time_ns,
-                                                .thread = event->free.thread, .free = true});
+    return keep_change(loading, (struct change){.block = event->free.block,
+                                                .time_ns = event->free.time_ns,
+                                                .thread = event->free.thread,
+                                                .free = true});
   case TRACE_RESIZE:
-    return keep_change(loading, (struct change){.block = event->resize.block, .time_ns = event->resize.time_ns,
-                                                .size = event->resize.size, .words = event->resize.words,
-                                                .thread = event->resize.thread, .stack = event->resize.stack});
+    return keep_change(loading, (struct change){.block = event->resize.block,
+                                                .time_ns = event->resize.time_ns,
+                                                .size = event->resize.size,
+                                                .words = event->resize.words,
+                                                .thread = event->resize.thread,
+                                                .stack = event->resize.stack});
   case TRACE_MEMORY: {
     struct memory_point point = {event->memory.time_ns, event->memory.rss_bytes, event->memory.heap_bytes};
     return APPEND(samples->memory, samples->memory_count, loading->memory_capacity, point);
@@ -116,12 +122,23 @@ static int by_time(const void *a, const void *b) {
 }
 
 static struct row first_row(const struct trace_sample *born) {
-  uint64_t growth = born->grown ? (born->size > born->previous_size ? born->size - born->previous_size : 0) : born->size;
-  return (struct row){.block = born->block,     .begin_ns = born->time_ns, .end_ns = STILL_ALIVE,
-                      .born_ns = born->time_ns, .died_ns = STILL_ALIVE,    .size = born->size,
-                      .growth = growth,         .words = born->words,      .stack = born->stack,
-                      .thread = born->thread,   .n_samples = born->n_samples, .source = born->source,
-                      .birth = !born->grown,    .first = true,             .last = true};
+  uint64_t growth =
+      born->grown ? (born->size > born->previous_size ? born->size - born->previous_size : 0) : born->size;
+  return (struct row){.block = born->block,
+                      .begin_ns = born->time_ns,
+                      .end_ns = STILL_ALIVE,
+                      .born_ns = born->time_ns,
+                      .died_ns = STILL_ALIVE,
+                      .size = born->size,
+                      .growth = growth,
+                      .words = born->words,
+                      .stack = born->stack,
+                      .thread = born->thread,
+                      .n_samples = born->n_samples,
+                      .source = born->source,
+                      .birth = !born->grown,
+                      .first = true,
+                      .last = true};
 }
 
 static struct row next_row(const struct row *row, const struct change *resize) {
@@ -151,7 +168,8 @@ static void finish_block(struct row *rows, size_t count, double rate) {
 }
 
 /* The rows of one block from its sample and its changes, which it consumes. */
-static bool join_block(struct loading *loading, const struct trace_sample *born, size_t *change, double rate) {
+static bool join_block(struct loading *loading, const struct trace_sample *born, size_t *change,
+                       double rate) {
   struct samples *samples = loading->samples;
   size_t begin = samples->row_count;
   struct row row = first_row(born);
@@ -183,11 +201,14 @@ static bool join(struct loading *loading) {
   struct samples *samples = loading->samples;
   double rate = trace_reader_run(samples->reader)->rate;
   if (loading->born_count) qsort(loading->born, loading->born_count, sizeof *loading->born, by_block);
-  if (loading->change_count) qsort(loading->changes, loading->change_count, sizeof *loading->changes, by_block_then_time);
+  if (loading->change_count)
+    qsort(loading->changes, loading->change_count, sizeof *loading->changes, by_block_then_time);
   size_t change = 0;
   for (size_t i = 0; i < loading->born_count; i++) {
-    if (i && loading->born[i].block == loading->born[i - 1].block) continue; /* a number that comes twice: damaged */
-    for (; change < loading->change_count && loading->changes[change].block < loading->born[i].block; change++)
+    if (i && loading->born[i].block == loading->born[i - 1].block)
+      continue; /* a number that comes twice: damaged */
+    for (; change < loading->change_count && loading->changes[change].block < loading->born[i].block;
+         change++)
       samples->unmatched++;
     if (!join_block(loading, &loading->born[i], &change, rate)) return false;
     samples->sampled_blocks++;

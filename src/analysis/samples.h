@@ -18,8 +18,8 @@ struct row {
   uint64_t born_ns;          /* of the block; of its first row */
   uint64_t died_ns;          /* of the block; STILL_ALIVE if it was never freed */
   uint64_t size;             /* bytes, as the program asked for them */
-  uint64_t growth;           /* bytes that this row adds to what was allocated: `size` at birth, the difference later */
-  uint64_t words;            /* words that had a trial so far */
+  uint64_t growth; /* bytes that this row adds to what was allocated: `size` at birth, the difference later */
+  uint64_t words;  /* words that had a trial so far */
   double probability;        /* of being in the sample by now */
   double growth_variance;    /* what `growth` adds to the variance of allocated bytes (see samples.c) */
   uint32_t stack;            /* who allocated or resized it */

@@ -19,7 +19,9 @@ void strings_destroy(struct strings *strings);
 /* The number of a string, which is copied. 0 as well when memory is exhausted. */
 uint32_t strings_intern(struct strings *strings, const char *text);
 
-static inline const char *strings_text(const struct strings *strings, uint32_t number) { return strings->text[number]; }
+static inline const char *strings_text(const struct strings *strings, uint32_t number) {
+  return strings->text[number];
+}
 
 #endif
 /* SPDX-License-Identifier: MIT */

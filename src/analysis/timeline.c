@@ -31,7 +31,8 @@ static uint64_t distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a;
 
 /* ---- shared ---- */
 
-wn_status timeline_peak(const struct samples *samples, row_filter *takes, void *context, struct moment *peak) {
+wn_status timeline_peak(const struct samples *samples, row_filter *takes, void *context,
+                        struct moment *peak) {
   struct step *steps = malloc((2 * samples->row_count + 1) * sizeof *steps);
   if (!steps) return error_set(WN_ENOMEM, "not enough memory for the timeline");
   size_t count = 0;
@@ -59,7 +60,8 @@ wn_status timeline_peak(const struct samples *samples, row_filter *takes, void *
   return WN_OK;
 }
 
-struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, row_filter *takes, void *context) {
+struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, row_filter *takes,
+                             void *context) {
   struct sums sums = {0};
   for (size_t i = 0; i < samples->row_count && samples->rows[i].begin_ns <= time_ns; i++)
     if (row_is_live_at(&samples->rows[i], time_ns) && counts(&samples->rows[i], takes, context))
@@ -90,7 +92,8 @@ struct memory_point timeline_peak_memory(const struct samples *samples) {
 struct memory_point timeline_memory_at(const struct samples *samples, uint64_t time_ns) {
   struct memory_point nearest = nothing();
   for (size_t i = 0; i < samples->memory_count; i++)
-    if (!i || distance(samples->memory[i].time_ns, time_ns) < distance(nearest.time_ns, time_ns)) nearest = samples->memory[i];
+    if (!i || distance(samples->memory[i].time_ns, time_ns) < distance(nearest.time_ns, time_ns))
+      nearest = samples->memory[i];
   return nearest;
 }
 /* SPDX-License-Identifier: MIT */

@@ -15,7 +15,8 @@ typedef bool row_filter(const struct row *row, void *context);
 wn_status timeline_peak(const struct samples *samples, row_filter *takes, void *context, struct moment *peak);
 
 /* What was live at a time: allocated at or before it, not freed by then. */
-struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, row_filter *takes, void *context);
+struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, row_filter *takes,
+                             void *context);
 
 /* Everything allocated, the growth of blocks included. */
 struct sums timeline_allocated(const struct samples *samples, row_filter *takes, void *context);

@@ -21,7 +21,8 @@ enum { TINY = 0, CHECK_DEEP = 0 };
 _Noreturn void check_failed(const char *condition, const char *file, int line);
 
 /* The condition is compiled in every build and evaluated only where checks are on. */
-#define ASSERT(condition) ((void)(!CHECKS || (condition) || (check_failed(#condition, __FILE__, __LINE__), 0)))
+#define ASSERT(condition) \
+  ((void)(!CHECKS || (condition) || (check_failed(#condition, __FILE__, __LINE__), 0)))
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-
 /* One entry for each value of four bits: small, and quick enough for processors without the instruction. */
 static uint32_t crc_by_table(uint32_t crc, const unsigned char *bytes, size_t count) {
-  static const uint32_t table[16] = {0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
-                                     0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75};
+  static const uint32_t table[16] = {0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3,
+                                     0x61c69362, 0x7198540d, 0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9,
+                                     0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75};
   for (size_t i = 0; i < count; i++) {
     crc ^= bytes[i];
     crc = (crc >> 4) ^ table[crc & 15];
@@ -17,7 +17,8 @@ static uint32_t crc_by_table(uint32_t crc, const unsigned char *bytes, size_t co
 }
 
 #ifdef __x86_64__
-__attribute__((target("sse4.2"))) static uint32_t crc_by_processor(uint32_t crc, const unsigned char *bytes, size_t count) {
+__attribute__((target("sse4.2"))) static uint32_t crc_by_processor(uint32_t crc, const unsigned char *bytes,
+                                                                   size_t count) {
   uint64_t wide = crc;
   for (; count >= 8; bytes += 8, count -= 8) {
     uint64_t word;

@@ -12,7 +12,9 @@ static inline uint64_t hash_mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-static inline uint64_t hash_combine(uint64_t hash, uint64_t value) { return hash_mix(hash * 0x9e3779b97f4a7c15u + value); }
+static inline uint64_t hash_combine(uint64_t hash, uint64_t value) {
+  return hash_mix(hash * 0x9e3779b97f4a7c15u + value);
+}
 
 /* Fowler-Noll-Vo 1a, 64 bits, for short byte strings. */
 static inline uint64_t hash_bytes(const void *bytes, size_t count) {

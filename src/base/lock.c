@@ -25,7 +25,8 @@ static void note_held(enum lock_rank rank) {
 
 bool lock_try(struct lock *lock, enum lock_rank rank) {
   unsigned expected = 0;
-  if (!atomic_compare_exchange_strong_explicit(&lock->state, &expected, 1, memory_order_acquire, memory_order_relaxed))
+  if (!atomic_compare_exchange_strong_explicit(&lock->state, &expected, 1, memory_order_acquire,
+                                               memory_order_relaxed))
     return false;
   note_held(rank);
   return true;

@@ -12,7 +12,9 @@ struct bytes {
   size_t count;
 };
 
-static inline struct bytes bytes_of_words(struct words words) { return (struct bytes){words.count * sizeof(uintptr_t)}; }
+static inline struct bytes bytes_of_words(struct words words) {
+  return (struct bytes){words.count * sizeof(uintptr_t)};
+}
 
 /* A malloc block of n bytes counts ceil(n / 8) + 1 words: malloc keeps a header word too. Wraps for n > SIZE_MAX - 15,
  * which no allocator can serve. */

@@ -51,17 +51,21 @@ static void print_text(const struct facts *facts) {
   line("rate", value);
   snprintf(value, sizeof value, "%llu", (unsigned long long)run->seed);
   line("seed", value);
-  snprintf(value, sizeof value, "%s blocks, %s of them freed", text_count(text, (double)facts->samples->sampled_blocks),
-           text_count(more, (double)facts->frees));
+  snprintf(value, sizeof value, "%s blocks, %s of them freed",
+           text_count(text, (double)facts->samples->sampled_blocks), text_count(more, (double)facts->frees));
   line("sampled", value);
-  snprintf(value, sizeof value, "%u stack frames in %u modules, %zu threads", trace_reader_nodes(facts->samples->reader),
-           trace_reader_modules(facts->samples->reader), facts->samples->thread_count);
+  snprintf(value, sizeof value, "%u stack frames in %u modules, %zu threads",
+           trace_reader_nodes(facts->samples->reader), trace_reader_modules(facts->samples->reader),
+           facts->samples->thread_count);
   line("code", value);
-  double each = facts->samples->sampled_blocks ? (double)facts->file_bytes / (double)facts->samples->sampled_blocks : 0;
-  snprintf(value, sizeof value, "%s, %.1f bytes a sampled block", text_bytes(text, (double)facts->file_bytes), each);
+  double each =
+      facts->samples->sampled_blocks ? (double)facts->file_bytes / (double)facts->samples->sampled_blocks : 0;
+  snprintf(value, sizeof value, "%s, %.1f bytes a sampled block", text_bytes(text, (double)facts->file_bytes),
+           each);
   line("size", value);
   line("ended", how_it_ended(facts->samples, text));
-  snprintf(value, sizeof value, "%llu records lost, %llu of %llu chunks damaged, %llu records of unknown kinds",
+  snprintf(value, sizeof value,
+           "%llu records lost, %llu of %llu chunks damaged, %llu records of unknown kinds",
            (unsigned long long)facts->damage->records_lost, (unsigned long long)facts->damage->chunks_damaged,
            (unsigned long long)(facts->damage->chunks_read + facts->damage->chunks_damaged),
            (unsigned long long)facts->damage->records_unknown);
@@ -106,11 +110,15 @@ int command_info(int argc, char **argv) {
   progress_end(&progress);
   if (error) return fail_job("%s", wn_last_error());
   struct stat status;
-  struct facts facts = {argv[optind], samples, trace_reader_run(samples->reader), trace_reader_damage(samples->reader), 0, 0};
+  struct facts facts = {
+      argv[optind], samples, trace_reader_run(samples->reader), trace_reader_damage(samples->reader), 0, 0};
   if (!stat(argv[optind], &status)) facts.file_bytes = (uint64_t)status.st_size;
-  for (size_t i = 0; i < samples->row_count; i++) facts.frees += samples->rows[i].last && samples->rows[i].died_ns != STILL_ALIVE;
-  if (as_json) print_json(&facts);
-  else print_text(&facts);
+  for (size_t i = 0; i < samples->row_count; i++)
+    facts.frees += samples->rows[i].last && samples->rows[i].died_ns != STILL_ALIVE;
+  if (as_json)
+    print_json(&facts);
+  else
+    print_text(&facts);
   samples_free(samples);
   return 0;
 }

@@ -7,7 +7,11 @@
 
 /* The bytes of the UTF-8 character at `text`, 0 if it is not one. */
 static int character(const unsigned char *text) {
-  int more = *text < 0x80 ? 0 : *text >= 0xc2 && *text < 0xe0 ? 1 : (*text & 0xf0) == 0xe0 ? 2 : *text >= 0xf0 && *text < 0xf5 ? 3 : -1;
+  int more = *text < 0x80                    ? 0
+             : *text >= 0xc2 && *text < 0xe0 ? 1
+             : (*text & 0xf0) == 0xe0        ? 2
+             : *text >= 0xf0 && *text < 0xf5 ? 3
+                                             : -1;
   if (more < 0) return 0;
   for (int i = 1; i <= more; i++)
     if ((text[i] & 0xc0) != 0x80) return 0;
@@ -20,10 +24,14 @@ static void quote(FILE *out, const char *text) {
   fputc('"', out);
   for (const unsigned char *at = (const unsigned char *)text; *at;) {
     int length = character(at);
-    if (*at == '"' || *at == '\\') fprintf(out, "\\%c", *at);
-    else if (*at < 0x20 || *at == 0x7f) fprintf(out, "\\u%04x", *at);
-    else if (length) fwrite(at, 1, (size_t)length, out);
-    else fputs("\\ufffd", out);
+    if (*at == '"' || *at == '\\')
+      fprintf(out, "\\%c", *at);
+    else if (*at < 0x20 || *at == 0x7f)
+      fprintf(out, "\\u%04x", *at);
+    else if (length)
+      fwrite(at, 1, (size_t)length, out);
+    else
+      fputs("\\ufffd", out);
     at += length ? length : 1;
   }
   fputc('"', out);
@@ -63,8 +71,10 @@ void json_string(struct json *json, const char *name, const char *text) {
 
 void json_number(struct json *json, const char *name, double number) {
   lead(json, name);
-  if (isfinite(number)) fprintf(json->out, "%.15g", number);
-  else fputs("null", json->out);
+  if (isfinite(number))
+    fprintf(json->out, "%.15g", number);
+  else
+    fputs("null", json->out);
 }
 
 void json_integer(struct json *json, const char *name, uint64_t number) {
@@ -84,7 +94,7 @@ void json_null(struct json *json, const char *name) {
 
 void json_estimate(struct json *json, const char *name, const struct estimate *estimate) {
   lead(json, name);
-  fprintf(json->out, "{\"estimate\": %.15g, \"low\": %.15g, \"high\": %.15g, \"samples\": %" PRIu64 "}", estimate->estimate,
-          estimate->low, estimate->high, estimate->samples);
+  fprintf(json->out, "{\"estimate\": %.15g, \"low\": %.15g, \"high\": %.15g, \"samples\": %" PRIu64 "}",
+          estimate->estimate, estimate->low, estimate->high, estimate->samples);
 }
 /* SPDX-License-Identifier: MIT */

@@ -67,7 +67,8 @@ static int parse_option(struct recording *recording, int option) {
   double number;
   switch (option) {
   case 'o':
-    if (strlen(optarg) + 24 > sizeof recording->output) return fail_usage("record", "the name of the output is too long");
+    if (strlen(optarg) + 24 > sizeof recording->output)
+      return fail_usage("record", "the name of the output is too long");
     strcpy(recording->output, optarg);
     recording->output_given = true;
     return 0;
@@ -86,7 +87,8 @@ static int parse_option(struct recording *recording, int option) {
     recording->depth = (long)number;
     return 0;
   case 's':
-    if (!parse_seed(optarg, recording->seed)) return fail_usage("record", "--seed %s: it must be a whole number", optarg);
+    if (!parse_seed(optarg, recording->seed))
+      return fail_usage("record", "--seed %s: it must be a whole number", optarg);
     return 0;
   case 'f': recording->follow = true; return 0;
   case 'q': recording->quiet = true; return 0;
@@ -105,7 +107,8 @@ static int parse(struct recording *recording, int argc, char **argv) {
     int code = parse_option(recording, option);
     if (code) return code;
   }
-  if (optind == argc) return fail_usage("record", "which program? usage: winnow record [OPTION...] -- PROGRAM [ARGUMENT...]");
+  if (optind == argc)
+    return fail_usage("record", "which program? usage: winnow record [OPTION...] -- PROGRAM [ARGUMENT...]");
   recording->argv = argv + optind;
   return 0;
 }
@@ -160,7 +163,8 @@ static int check_privileges(const char *path, const struct stat *status) {
                (status->st_mode & S_ISGID && status->st_gid != getegid()) ||
                (geteuid() && getxattr(path, "security.capability", NULL, 0) > 0);
   if (!gains) return 0;
-  return fail_job("%s gains privileges when it starts (set-uid, set-gid or capabilities), so the system ignores the preload; "
+  return fail_job("%s gains privileges when it starts (set-uid, set-gid or capabilities), so the system "
+                  "ignores the preload; "
                   "run winnow as the user it becomes",
                   path);
 }
@@ -181,7 +185,8 @@ static int check_program(const char *path, int depth) {
   close(fd);
   if (elf && !native) return fail_job("%s is a 32-bit program; only 64-bit programs can be recorded", path);
   if (elf && !dynamic)
-    return fail_job("%s is statically linked, so its malloc cannot be replaced; link it dynamically to record it", path);
+    return fail_job(
+        "%s is statically linked, so its malloc cannot be replaced; link it dynamically to record it", path);
   int code = elf && readable ? check_privileges(path, &status) : 0;
   char interpreter[PATH_MAX];
   if (!elf && length > 2 && !memcmp(begin.text, "#!", 2) && depth < 4 &&
@@ -192,7 +197,8 @@ static int check_program(const char *path, int depth) {
 
 /* The library stands beside us in a build tree, or in ../lib/winnow of the place where we are installed. */
 static bool find_library(char path[PATH_MAX]) {
-  static const char *const places[] = {"/../preload/libwinnow-malloc.so", "/../" WN_LIBDIR "/libwinnow-malloc.so",
+  static const char *const places[] = {"/../preload/libwinnow-malloc.so",
+                                       "/../" WN_LIBDIR "/libwinnow-malloc.so",
                                        "/../lib/libwinnow-malloc.so"};
   char self[PATH_MAX], candidate[PATH_MAX + 64];
   ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -214,11 +220,13 @@ static bool absolute_output(struct recording *recording) {
   if (*recording->output == '/') return true;
   snprintf(name, sizeof name, "%s", recording->output);
   if (!getcwd(folder, sizeof folder)) return false;
-  return snprintf(recording->output, sizeof recording->output, "%s/%s", folder, name) < (int)sizeof recording->output - 24;
+  return snprintf(recording->output, sizeof recording->output, "%s/%s", folder, name) <
+         (int)sizeof recording->output - 24;
 }
 
 static void default_output(struct recording *recording) {
-  const char *name = strrchr(recording->program, '/') ? strrchr(recording->program, '/') + 1 : recording->program;
+  const char *name =
+      strrchr(recording->program, '/') ? strrchr(recording->program, '/') + 1 : recording->program;
   snprintf(recording->output, sizeof recording->output, "winnow.%.200s.%d.trace", name, (int)getpid());
 }
 
@@ -241,7 +249,8 @@ static void set_environment(const struct recording *recording) {
 }
 
 static int run(const struct recording *recording, int *wait_status) {
-  struct sigaction passing = {.sa_handler = pass_on, .sa_flags = SA_RESTART}, ignoring = {.sa_handler = SIG_IGN}, old[4];
+  struct sigaction passing = {.sa_handler = pass_on, .sa_flags = SA_RESTART},
+                   ignoring = {.sa_handler = SIG_IGN}, old[4];
   static const int signals[4] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
   fflush(NULL);
   pid_t pid = fork();
@@ -280,7 +289,8 @@ static void say_result(const struct recording *recording) {
   }
   if (recording->quiet) return;
   fprintf(stderr, "winnow: wrote %s (%s samples, %s); now: winnow report %s\n", recording->output,
-          text_count(samples, (double)totals.samples), text_bytes(size, (double)totals.file_bytes), recording->output);
+          text_count(samples, (double)totals.samples), text_bytes(size, (double)totals.file_bytes),
+          recording->output);
 }
 
 static int prepare(struct recording *recording) {
@@ -289,7 +299,8 @@ static int prepare(struct recording *recording) {
                     strchr(recording->argv[0], '/') ? " that can be run" : " in the search path");
   int code = check_program(recording->program, 0);
   if (code) return code;
-  if (!find_library(recording->library)) return fail_job("libwinnow-malloc.so is missing; is winnow installed completely?");
+  if (!find_library(recording->library))
+    return fail_job("libwinnow-malloc.so is missing; is winnow installed completely?");
   if (!recording->output_given) default_output(recording);
   if (!absolute_output(recording)) return fail_job("the name of the output is too long");
   int fd = open(recording->output, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);

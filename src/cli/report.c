@@ -35,7 +35,8 @@ static int parse_by(struct report_options *options, const char *text) {
 static int parse_top(struct report_options *options, const char *text) {
   char *end;
   long top = strtol(text, &end, 10);
-  if (!*text || *end || top < 1 || top > 1000000) return fail_usage("report", "--top %s: it must be a number from 1 up", text);
+  if (!*text || *end || top < 1 || top > 1000000)
+    return fail_usage("report", "--top %s: it must be a number from 1 up", text);
   options->top = (size_t)top;
   return 0;
 }
@@ -160,7 +161,8 @@ bool report_alive(const struct row *row, struct share *share, void *context) {
 
 bool report_lasting(const struct row *row, struct share *share, void *context) {
   *share = (struct share){(double)row->size, 1, -1};
-  return row->last && life_of(context, row) >= ((const struct report *)context)->long_ns && report_takes(row, context);
+  return row->last && life_of(context, row) >= ((const struct report *)context)->long_ns &&
+         report_takes(row, context);
 }
 
 struct estimate report_bytes(const struct report *report, const struct sums *sums) {
@@ -171,8 +173,8 @@ struct estimate report_blocks(const struct report *report, const struct sums *su
   return estimate_of(&sums->blocks, report->block_unit);
 }
 
-void report_group_name(const struct report *report, const struct call_tree *tree, const struct group *group, char *buffer,
-                       size_t size) {
+void report_group_name(const struct report *report, const struct call_tree *tree, const struct group *group,
+                       char *buffer, size_t size) {
   if (tree->grouping != BY_STACK) {
     call_tree_label(tree, &report->names, group->label, buffer, size);
     return;
@@ -191,11 +193,14 @@ int command_report(int argc, char **argv) {
   struct report report = {.options = &options};
   int code = parse(&options, argc, argv);
   if (code) return code;
-  if (options.where && query_parse(options.where, &report.query)) return fail_usage("report", "--where: %s", wn_last_error());
+  if (options.where && query_parse(options.where, &report.query))
+    return fail_usage("report", "--where: %s", wn_last_error());
   wn_status error = load(&report);
   if (!error) error = compute(&report);
   if (!error) error = options.json ? report_print_json(&report) : report_print_text(&report);
   destroy(&report);
-  return error == WN_EINVAL ? fail_usage("report", "%s", wn_last_error()) : error ? fail_job("%s", wn_last_error()) : 0;
+  return error == WN_EINVAL ? fail_usage("report", "%s", wn_last_error())
+         : error            ? fail_job("%s", wn_last_error())
+                            : 0;
 }
 /* SPDX-License-Identifier: MIT */

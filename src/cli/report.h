@@ -22,12 +22,12 @@ struct report {
   const struct report_options *options;
   struct samples *samples;
   struct names names;
-  struct query *query; /* NULL: every block counts */
+  struct query *query;          /* NULL: every block counts */
   double byte_unit, block_unit; /* what one sample stands for at least (estimate_of) */
   struct sums allocated, live_at_end, brief;
   struct moment peak, asked; /* asked: the moment of --at */
-  uint64_t brief_ns; /* blocks that live shorter are brief */
-  uint64_t long_ns;  /* blocks that live longer are long-lived */
+  uint64_t brief_ns;         /* blocks that live shorter are brief */
+  uint64_t long_ns;          /* blocks that live longer are long-lived */
 };
 
 /* Whether a row counts, by --where. The context of row filters is the report. */
@@ -40,8 +40,8 @@ struct estimate report_bytes(const struct report *report, const struct sums *sum
 struct estimate report_blocks(const struct report *report, const struct sums *sums);
 
 /* What a group is called in a table; for stacks, its innermost functions. */
-void report_group_name(const struct report *report, const struct call_tree *tree, const struct group *group, char *buffer,
-                       size_t size);
+void report_group_name(const struct report *report, const struct call_tree *tree, const struct group *group,
+                       char *buffer, size_t size);
 
 /* Print to standard output. */
 wn_status report_print_text(const struct report *report);

@@ -41,8 +41,10 @@ static void print_peak(struct json *json, const struct report *report) {
 }
 
 static void print_totals(struct json *json, const struct report *report) {
-  struct estimate bytes = report_bytes(report, &report->allocated), blocks = report_blocks(report, &report->allocated);
-  struct estimate end = report_bytes(report, &report->live_at_end), end_blocks = report_blocks(report, &report->live_at_end);
+  struct estimate bytes = report_bytes(report, &report->allocated),
+                  blocks = report_blocks(report, &report->allocated);
+  struct estimate end = report_bytes(report, &report->live_at_end),
+                  end_blocks = report_blocks(report, &report->live_at_end);
   struct estimate brief = report_bytes(report, &report->brief);
   json_begin(json, "totals", '{');
   json_estimate(json, "allocated_bytes", &bytes);
@@ -56,7 +58,8 @@ static void print_totals(struct json *json, const struct report *report) {
   json_end(json, '}');
 }
 
-static void print_sums(struct json *json, const struct report *report, const struct sums *self, const struct sums *total) {
+static void print_sums(struct json *json, const struct report *report, const struct sums *self,
+                       const struct sums *total) {
   struct estimate self_bytes = report_bytes(report, self), total_bytes = report_bytes(report, total);
   struct estimate blocks = report_blocks(report, total);
   if (!self->bytes.samples) self_bytes.high = 0; /* no block of its own: that is certain, not estimated */
@@ -65,9 +68,11 @@ static void print_sums(struct json *json, const struct report *report, const str
   json_estimate(json, "blocks", &blocks);
 }
 
-static void print_site(struct json *json, const struct report *report, const struct call_tree *tree, const struct group *group) {
+static void print_site(struct json *json, const struct report *report, const struct call_tree *tree,
+                       const struct group *group) {
   char name[NAME_MOST];
-  const struct label *label = &tree->labels[tree->grouping == BY_STACK ? tree->nodes[group->label].label : group->label];
+  const struct label *label =
+      &tree->labels[tree->grouping == BY_STACK ? tree->nodes[group->label].label : group->label];
   report_group_name(report, tree, group, name, sizeof name);
   json_begin(json, NULL, '{');
   json_string(json, "name", name);
@@ -78,26 +83,31 @@ static void print_site(struct json *json, const struct report *report, const str
   json_end(json, '}');
 }
 
-static wn_status print_sites(struct json *json, const struct report *report, const char *name, question *ask) {
+static wn_status print_sites(struct json *json, const struct report *report, const char *name,
+                             question *ask) {
   struct call_tree tree;
-  wn_status error = call_tree_build(report->samples, &report->names, report->options->grouping, ask, (void *)report, &tree);
+  wn_status error =
+      call_tree_build(report->samples, &report->names, report->options->grouping, ask, (void *)report, &tree);
   if (error) return error;
   json_begin(json, name, '[');
-  for (size_t i = 0; i < tree.group_count && i < report->options->top; i++) print_site(json, report, &tree, &tree.groups[i]);
+  for (size_t i = 0; i < tree.group_count && i < report->options->top; i++)
+    print_site(json, report, &tree, &tree.groups[i]);
   json_end(json, ']');
   call_tree_destroy(&tree);
   return WN_OK;
 }
 
 /* Deeper nodes than JSON parsers take are left out; their sums stand in their callers. */
-static void print_node(struct json *json, const struct report *report, const struct call_tree *tree, uint32_t node, int depth) {
+static void print_node(struct json *json, const struct report *report, const struct call_tree *tree,
+                       uint32_t node, int depth) {
   char name[NAME_MOST];
   if (node) call_tree_label(tree, &report->names, tree->nodes[node].label, name, sizeof name);
   json_begin(json, node ? NULL : "tree", '{');
   json_string(json, "name", node ? name : "all");
   print_sums(json, report, &tree->nodes[node].self, &tree->nodes[node].total);
   json_begin(json, "children", '[');
-  for (uint32_t child = tree->nodes[node].first_child; child && depth < 200; child = tree->nodes[child].next_sibling)
+  for (uint32_t child = tree->nodes[node].first_child; child && depth < 200;
+       child = tree->nodes[child].next_sibling)
     if (tree->nodes[child].total.bytes.samples) print_node(json, report, tree, child, depth + 1);
   json_end(json, ']');
   json_end(json, '}');
@@ -106,7 +116,8 @@ static void print_node(struct json *json, const struct report *report, const str
 static wn_status print_tree(struct json *json, const struct report *report) {
   struct call_tree tree;
   enum grouping grouping = report->options->grouping == BY_STACK ? BY_FUNCTION : report->options->grouping;
-  wn_status error = call_tree_build(report->samples, &report->names, grouping, report_held, (void *)report, &tree);
+  wn_status error =
+      call_tree_build(report->samples, &report->names, grouping, report_held, (void *)report, &tree);
   if (error) return error;
   print_node(json, report, &tree, 0, 0);
   call_tree_destroy(&tree);
@@ -128,7 +139,8 @@ wn_status report_print_json(const struct report *report) {
   json_string(&json, "question", asked);
   json_integer(&json, "at_ns", report->asked.time_ns);
   if (options->where) json_string(&json, "where", options->where);
-  json_string(&json, "by", (const char *const[]){"function", "line", "file", "module", "stack"}[options->grouping]);
+  json_string(&json, "by",
+              (const char *const[]){"function", "line", "file", "module", "stack"}[options->grouping]);
   wn_status error = print_sites(&json, report, "sites", report_held);
   if (!error) error = print_sites(&json, report, "churn", report_churn);
   if (!error) error = print_sites(&json, report, "alive", report_alive);

@@ -28,8 +28,10 @@ static const char *const byte_units[] = {" B", " kB", " MB", " GB", " TB", " PB"
 
 const char *text_bytes(char buffer[32], double bytes) {
   int scale = scale_of(bytes);
-  if (!scale) snprintf(buffer, 32, "%.0f B", bytes);
-  else three_digits(buffer, 32, bytes / pow(1000, scale), byte_units[scale]);
+  if (!scale)
+    snprintf(buffer, 32, "%.0f B", bytes);
+  else
+    three_digits(buffer, 32, bytes / pow(1000, scale), byte_units[scale]);
   return buffer;
 }
 
@@ -49,11 +51,16 @@ const char *text_count(char buffer[32], double count) {
 
 const char *text_time(char buffer[32], uint64_t ns) {
   double s = (double)ns / (double)second_ns;
-  if (s >= 7200) snprintf(buffer, 32, "%.1f h", s / 3600);
-  else if (s >= 120) snprintf(buffer, 32, "%.1f min", s / 60);
-  else if (s >= 1) three_digits(buffer, 32, s, " s");
-  else if (s >= 1e-3) three_digits(buffer, 32, s * 1e3, " ms");
-  else three_digits(buffer, 32, s * 1e6, " us");
+  if (s >= 7200)
+    snprintf(buffer, 32, "%.1f h", s / 3600);
+  else if (s >= 120)
+    snprintf(buffer, 32, "%.1f min", s / 60);
+  else if (s >= 1)
+    three_digits(buffer, 32, s, " s");
+  else if (s >= 1e-3)
+    three_digits(buffer, 32, s * 1e3, " ms");
+  else
+    three_digits(buffer, 32, s * 1e6, " us");
   return buffer;
 }
 
@@ -77,8 +84,10 @@ size_t text_columns(const char *text) {
 void text_pad(FILE *out, const char *text, int columns) {
   int blanks = (columns < 0 ? -columns : columns) - (int)text_columns(text);
   if (blanks < 0) blanks = 0;
-  if (columns < 0) fprintf(out, "%*s%s", blanks, "", text);
-  else fprintf(out, "%s%*s", text, blanks, "");
+  if (columns < 0)
+    fprintf(out, "%*s%s", blanks, "", text);
+  else
+    fprintf(out, "%s%*s", text, blanks, "");
 }
 
 int text_width(void) {

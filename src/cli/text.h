@@ -9,10 +9,11 @@
 #include <stdio.h>
 
 /* Each writes to the buffer and returns it. */
-const char *text_bytes(char buffer[32], double bytes);                 /* 1.50 GB (powers of 1000), 980 B */
-const char *text_count(char buffer[32], double count);                 /* 12,345 or 3.4 million */
-const char *text_time(char buffer[32], uint64_t ns);                   /* 1.83 s, 12.0 ms */
-const char *text_range(char buffer[64], const struct estimate *bytes); /* 92.1 – 101 MB, or "exactly" if it is a point */
+const char *text_bytes(char buffer[32], double bytes); /* 1.50 GB (powers of 1000), 980 B */
+const char *text_count(char buffer[32], double count); /* 12,345 or 3.4 million */
+const char *text_time(char buffer[32], uint64_t ns);   /* 1.83 s, 12.0 ms */
+const char *text_range(char buffer[64],
+                       const struct estimate *bytes); /* 92.1 – 101 MB, or "exactly" if it is a point */
 
 /* Terminal columns of a UTF-8 string. */
 size_t text_columns(const char *text);

@@ -29,8 +29,9 @@ static _Atomic(uint8_t) *filter_of(uint64_t hash) { return &filter[hash >> 48]; 
 
 static void filter_add(uint64_t hash, int change) {
   uint8_t old = atomic_load_explicit(filter_of(hash), memory_order_relaxed);
-  while (old != UINT8_MAX && !atomic_compare_exchange_weak_explicit(filter_of(hash), &old, (uint8_t)(old + change),
-                                                                    memory_order_relaxed, memory_order_relaxed))
+  while (old != UINT8_MAX &&
+         !atomic_compare_exchange_weak_explicit(filter_of(hash), &old, (uint8_t)(old + change),
+                                                memory_order_relaxed, memory_order_relaxed))
     ;
 }
 
@@ -61,7 +62,8 @@ struct sampled_block *addresses_insert(const void *block) {
     if (!atomic_compare_exchange_strong_explicit(&slot->block, &found, (uintptr_t)block, memory_order_acq_rel,
                                                  memory_order_relaxed))
       continue;
-    slot->known = (struct sampled_block){0}; /* the block is not the program's yet, so nobody looks for it before */
+    slot->known =
+        (struct sampled_block){0}; /* the block is not the program's yet, so nobody looks for it before */
     filter_add(hash, 1);
     return &slot->known;
   }

@@ -5,7 +5,6 @@
 #include "preload/region.h"
 #include <stdbool.h>
 
-
 /* Sets up the table; false when memory for it cannot be had. */
 bool addresses_create(void);
 

@@ -19,12 +19,14 @@
 #include <unistd.h>
 #include <winnow/status.h>
 
-#define LIKELY(condition)   __builtin_expect(!!(condition), 1)
-#define SLOW                static __attribute__((noinline, cold))
-#define LARGEST_ALIGNMENT   ((size_t)1 << 30)
-#define LARGEST_BYTES       ((size_t)1 << 47) /* more than any address space here: such a request only fails */
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define SLOW              static __attribute__((noinline, cold))
+#define LARGEST_ALIGNMENT ((size_t)1 << 30)
+#define LARGEST_BYTES     ((size_t)1 << 47) /* more than any address space here: such a request only fails */
 
-static inline bool maybe_sampled(const void *block) { return (uintptr_t)block - real.sampled.base < real.sampled.span; }
+static inline bool maybe_sampled(const void *block) {
+  return (uintptr_t)block - real.sampled.base < real.sampled.span;
+}
 static inline bool count_words(size_t words) { return LIKELY((words_left -= (int64_t)words) >= 0); }
 static bool valid_alignment(size_t alignment) {
   return alignment && !(alignment & (alignment - 1)) && alignment <= LARGEST_ALIGNMENT;
@@ -38,10 +40,10 @@ static void *place(size_t bytes, size_t alignment, bool zero) {
 
 /* Gives a request that exhausted the count its turn: a sampled block, or what `fallback` returns. */
 /* `bytes` is what was asked for. */
-#define SAMPLED(block, bytes, alignment, zero, fallback) \
-  size_t hits = host_hits();                             \
+#define SAMPLED(block, bytes, alignment, zero, fallback)     \
+  size_t hits = host_hits();                                 \
   void *block = hits ? place(bytes, alignment, zero) : NULL; \
-  if (!block) block = fallback;                          \
+  if (!block) block = fallback;                              \
   if (hits) host_follow(block, bytes, 0, hits)
 
 SLOW void *malloc_slow(size_t bytes) {
@@ -69,8 +71,10 @@ SLOW int posix_memalign_slow(void **block, size_t alignment, size_t bytes) {
   bool valid = alignment % sizeof(void *) == 0;
   void *placed = hits && valid ? place(bytes, alignment, false) : NULL;
   int error = 0;
-  if (placed) *block = placed;
-  else error = real.posix_memalign(block, alignment, bytes);
+  if (placed)
+    *block = placed;
+  else
+    error = real.posix_memalign(block, alignment, bytes);
   if (hits && !error) host_follow(*block, bytes, 0, hits);
   return error;
 }
@@ -88,11 +92,15 @@ SLOW void *realloc_other(void *block, size_t bytes) {
 
 #define EXPORT __attribute__((visibility("default")))
 
-EXPORT void *malloc(size_t bytes) { return count_words(malloc_words(bytes)) ? real.malloc(bytes) : malloc_slow(bytes); }
+EXPORT void *malloc(size_t bytes) {
+  return count_words(malloc_words(bytes)) ? real.malloc(bytes) : malloc_slow(bytes);
+}
 
 EXPORT void free(void *block) {
-  if (__builtin_expect(maybe_sampled(block), 0)) host_free(block);
-  else real.free(block);
+  if (__builtin_expect(maybe_sampled(block), 0))
+    host_free(block);
+  else
+    real.free(block);
 }
 
 EXPORT void *calloc(size_t count, size_t bytes) {
@@ -101,7 +109,9 @@ EXPORT void *calloc(size_t count, size_t bytes) {
   return count_words(malloc_words(total)) ? real.calloc(count, bytes) : calloc_slow(count, bytes);
 }
 
-EXPORT void *realloc(void *block, size_t bytes) { return block ? realloc_other(block, bytes) : malloc(bytes); }
+EXPORT void *realloc(void *block, size_t bytes) {
+  return block ? realloc_other(block, bytes) : malloc(bytes);
+}
 
 EXPORT void *reallocarray(void *block, size_t count, size_t bytes) {
   size_t total;
@@ -117,7 +127,8 @@ EXPORT void *memalign(size_t alignment, size_t bytes) {
 }
 
 EXPORT void *aligned_alloc(size_t alignment, size_t bytes) {
-  return count_words(malloc_words(bytes)) ? real.aligned_alloc(alignment, bytes) : aligned_alloc_slow(alignment, bytes);
+  return count_words(malloc_words(bytes)) ? real.aligned_alloc(alignment, bytes)
+                                          : aligned_alloc_slow(alignment, bytes);
 }
 
 EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes) {
@@ -146,7 +157,9 @@ EXPORT void cfree(void *block) { free(block); }
 EXPORT void free_sized(void *block, size_t bytes);
 EXPORT void free_sized(void *block, size_t bytes) { (void)bytes, free(block); }
 EXPORT void free_aligned_sized(void *block, size_t alignment, size_t bytes);
-EXPORT void free_aligned_sized(void *block, size_t alignment, size_t bytes) { (void)alignment, (void)bytes, free(block); }
+EXPORT void free_aligned_sized(void *block, size_t alignment, size_t bytes) {
+  (void)alignment, (void)bytes, free(block);
+}
 
 /* Tries what the program's `malloc` is bound to: its address may be that of a stub in the executable, which proves nothing. */
 bool process_calls_our_malloc(void) {
@@ -160,14 +173,15 @@ bool process_calls_our_malloc(void) {
 
 /* ---- C++: 8 forms of operator new, 14 of operator delete (mangled by the Itanium C++ ABI) ---- */
 
-#define NEW_OPERATOR(name, form, parameters, alignment, second, third)                          \
-  SLOW void *name##_slow(size_t bytes, size_t b, const void *c) {                              \
-    SAMPLED(block, bytes, alignment, false, real.new[form](bytes, b, c));                        \
-    return block;                                                                              \
-  }                                                                                            \
-  EXPORT void *name parameters;                                                                \
-  EXPORT void *name parameters {                                                               \
-    return count_words(malloc_words(bytes)) ? real.new[form](bytes, second, third) : name##_slow(bytes, second, third); \
+#define NEW_OPERATOR(name, form, parameters, alignment, second, third)             \
+  SLOW void *name##_slow(size_t bytes, size_t b, const void *c) {                  \
+    SAMPLED(block, bytes, alignment, false, real.new[form](bytes, b, c));          \
+    return block;                                                                  \
+  }                                                                                \
+  EXPORT void *name parameters;                                                    \
+  EXPORT void *name parameters {                                                   \
+    return count_words(malloc_words(bytes)) ? real.new[form](bytes, second, third) \
+                                            : name##_slow(bytes, second, third);   \
   }
 
 /* For a nothrow form without alignment the second argument is the address of std::nothrow. */
@@ -177,16 +191,19 @@ NEW_OPERATOR(_ZnwmSt11align_val_t, NEW_ALIGNED, (size_t bytes, size_t alignment)
 NEW_OPERATOR(_ZnwmSt11align_val_tRKSt9nothrow_t, NEW_ALIGNED_NOTHROW,
              (size_t bytes, size_t alignment, const void *nothrow), b, alignment, nothrow)
 NEW_OPERATOR(_Znam, NEW_ARRAY, (size_t bytes), 16, 0, NULL)
-NEW_OPERATOR(_ZnamRKSt9nothrow_t, NEW_ARRAY_NOTHROW, (size_t bytes, const void *nothrow), 16, (size_t)nothrow, NULL)
+NEW_OPERATOR(_ZnamRKSt9nothrow_t, NEW_ARRAY_NOTHROW, (size_t bytes, const void *nothrow), 16, (size_t)nothrow,
+             NULL)
 NEW_OPERATOR(_ZnamSt11align_val_t, NEW_ARRAY_ALIGNED, (size_t bytes, size_t alignment), b, alignment, NULL)
 NEW_OPERATOR(_ZnamSt11align_val_tRKSt9nothrow_t, NEW_ARRAY_ALIGNED_NOTHROW,
              (size_t bytes, size_t alignment, const void *nothrow), b, alignment, nothrow)
 
-#define DELETE_OPERATOR(name, form, parameters, alignment)                                     \
-  EXPORT void name parameters;                                                                 \
-  EXPORT void name parameters {                                                                \
-    if (__builtin_expect(maybe_sampled(block), 0)) host_free(block);                           \
-    else real.delete[form](block, alignment);                                                  \
+#define DELETE_OPERATOR(name, form, parameters, alignment) \
+  EXPORT void name parameters;                             \
+  EXPORT void name parameters {                            \
+    if (__builtin_expect(maybe_sampled(block), 0))         \
+      host_free(block);                                    \
+    else                                                   \
+      real.delete[form](block, alignment);                 \
   }
 #define UNUSED __attribute__((unused))
 
@@ -194,18 +211,22 @@ DELETE_OPERATOR(_ZdlPv, DELETE, (void *block), 0)
 DELETE_OPERATOR(_ZdlPvm, DELETE, (void *block, UNUSED size_t bytes), 0)
 DELETE_OPERATOR(_ZdlPvRKSt9nothrow_t, DELETE, (void *block, UNUSED const void *nothrow), 0)
 DELETE_OPERATOR(_ZdlPvSt11align_val_t, DELETE_ALIGNED, (void *block, size_t alignment), alignment)
-DELETE_OPERATOR(_ZdlPvmSt11align_val_t, DELETE_ALIGNED, (void *block, UNUSED size_t bytes, size_t alignment), alignment)
+DELETE_OPERATOR(_ZdlPvmSt11align_val_t, DELETE_ALIGNED, (void *block, UNUSED size_t bytes, size_t alignment),
+                alignment)
 DELETE_OPERATOR(_ZdlPvSt11align_val_tRKSt9nothrow_t, DELETE_ALIGNED,
                 (void *block, size_t alignment, UNUSED const void *nothrow), alignment)
-DELETE_OPERATOR(_ZdlPvmRKSt9nothrow_t, DELETE, (void *block, UNUSED size_t bytes, UNUSED const void *nothrow), 0)
+DELETE_OPERATOR(_ZdlPvmRKSt9nothrow_t, DELETE, (void *block, UNUSED size_t bytes, UNUSED const void *nothrow),
+                0)
 DELETE_OPERATOR(_ZdaPv, DELETE_ARRAY, (void *block), 0)
 DELETE_OPERATOR(_ZdaPvm, DELETE_ARRAY, (void *block, UNUSED size_t bytes), 0)
 DELETE_OPERATOR(_ZdaPvRKSt9nothrow_t, DELETE_ARRAY, (void *block, UNUSED const void *nothrow), 0)
 DELETE_OPERATOR(_ZdaPvSt11align_val_t, DELETE_ARRAY_ALIGNED, (void *block, size_t alignment), alignment)
-DELETE_OPERATOR(_ZdaPvmSt11align_val_t, DELETE_ARRAY_ALIGNED, (void *block, UNUSED size_t bytes, size_t alignment), alignment)
+DELETE_OPERATOR(_ZdaPvmSt11align_val_t, DELETE_ARRAY_ALIGNED,
+                (void *block, UNUSED size_t bytes, size_t alignment), alignment)
 DELETE_OPERATOR(_ZdaPvSt11align_val_tRKSt9nothrow_t, DELETE_ARRAY_ALIGNED,
                 (void *block, size_t alignment, UNUSED const void *nothrow), alignment)
-DELETE_OPERATOR(_ZdaPvmRKSt9nothrow_t, DELETE_ARRAY, (void *block, UNUSED size_t bytes, UNUSED const void *nothrow), 0)
+DELETE_OPERATOR(_ZdaPvmRKSt9nothrow_t, DELETE_ARRAY,
+                (void *block, UNUSED size_t bytes, UNUSED const void *nothrow), 0)
 
 /* ---- the loader ---- */
 

@@ -92,7 +92,8 @@ static struct memprof_thread *current(struct memprof *asking) {
   return self.attached ? &self.engine : NULL;
 }
 
-static const struct memprof_ops ops = {.parallel = true, .rearm = rearm, .capture = capture, .current = current};
+static const struct memprof_ops ops = {
+    .parallel = true, .rearm = rearm, .capture = capture, .current = current};
 
 struct memprof_thread *memprof_host_thread(wn_domain *domain) {
   (void)domain;
@@ -139,7 +140,9 @@ static _Noreturn void die(const char *message) {
 }
 
 static bool in_region(const void *block) { return (uintptr_t)block - real.sampled.base < real.sampled.span; }
-static struct sampled_block *find(void *block) { return has_region ? region_block(block) : addresses_find(block); }
+static struct sampled_block *find(void *block) {
+  return has_region ? region_block(block) : addresses_find(block);
+}
 
 /* The place to note what is known of a new block; NULL if it cannot be followed. */
 static struct sampled_block *remember(void *block) {
@@ -297,7 +300,8 @@ void *host_realloc(void *block, size_t bytes) {
     known->bytes = bytes;
     struct memprof_entry *entry = atomic_load_explicit(&known->entry, memory_order_acquire);
     if (entry)
-      memprof_resized(&self.engine, entry, (uintptr_t)moved, malloc_words(bytes) - 1, bytes, known->trials, known->hits);
+      memprof_resized(&self.engine, entry, (uintptr_t)moved, malloc_words(bytes) - 1, bytes, known->trials,
+                      known->hits);
     memprof_drain(&self.engine);
   }
   unmute(saved);
@@ -369,7 +373,9 @@ uint32_t host_thread_number(wn_domain *domain) {
   return self.number;
 }
 
-struct callstacks *host_callstacks(void) { return callstacks; }
+struct callstacks *host_callstacks(void) {
+  return callstacks;
+}
 
 void host_before_fork(void) {
   if (has_region) region_before_fork();

@@ -49,7 +49,8 @@ static _Atomic(int) state; /* 0 not started, 1 starting, 2 started; the starter 
 
 static void tell(const char *what, const char *detail) {
   char line[512];
-  int length = snprintf(line, sizeof line, "winnow: %s%s%s; going on unprofiled\n", what, *detail ? ": " : "", detail);
+  int length =
+      snprintf(line, sizeof line, "winnow: %s%s%s; going on unprofiled\n", what, *detail ? ": " : "", detail);
   if (length > 0) os_write_all(2, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
 }
 
@@ -66,14 +67,17 @@ static void leave_preload_list(void) {
   if (!name) return;
   char *begin = name, *end = name + strcspn(name, ": ");
   while (begin > list && begin[-1] != ':' && begin[-1] != ' ') begin--;
-  if (*end) end++;
-  else if (begin > list) begin--;
+  if (*end)
+    end++;
+  else if (begin > list)
+    begin--;
   memmove(begin, end, strlen(end) + 1);
   if (!*list) unsetenv("LD_PRELOAD");
 }
 
 static void clean_environment(void) {
-  static const char *const names[] = {"WINNOW_TRACE", "WINNOW_RATE", "WINNOW_DEPTH", "WINNOW_SEED", "WINNOW_FOLLOW", "WINNOW_PID"};
+  static const char *const names[] = {"WINNOW_TRACE", "WINNOW_RATE",   "WINNOW_DEPTH",
+                                      "WINNOW_SEED",  "WINNOW_FOLLOW", "WINNOW_PID"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
   leave_preload_list();
 }
@@ -88,8 +92,10 @@ static bool read_settings(void) {
   double depth = number_or("WINNOW_DEPTH", 512);
   settings.depth = depth >= 0 && depth < 65536 ? (uint32_t)depth : 65535;
   const char *seed = getenv("WINNOW_SEED");
-  if (seed) settings.seed = strtoull(seed, NULL, 10);
-  else os_random_bytes(&settings.seed, sizeof settings.seed);
+  if (seed)
+    settings.seed = strtoull(seed, NULL, 10);
+  else
+    os_random_bytes(&settings.seed, sizeof settings.seed);
   following = number_or("WINNOW_FOLLOW", 0) != 0;
   return true;
 }

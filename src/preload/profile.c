@@ -39,7 +39,8 @@ static void release(void *context) { metadata_unmap(context, sizeof(struct adapt
 
 wn_status wn_malloc_profile_start(const wn_memprof_options *options, const wn_malloc_tracker *tracker,
                                   wn_profile **profile) {
-  if (!options || !tracker || !profile) return error_set(WN_EINVAL, "wn_malloc_profile_start: a NULL argument");
+  if (!options || !tracker || !profile)
+    return error_set(WN_EINVAL, "wn_malloc_profile_start: a NULL argument");
   struct adaptor *adaptor = metadata_map(sizeof *adaptor);
   if (!adaptor) return error_set(WN_ENOMEM, "no memory for a profile");
   adaptor->tracker = *tracker;

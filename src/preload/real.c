@@ -21,7 +21,8 @@
 static const char *const new_names[NEW_FORMS] = {
     "_Znwm", "_ZnwmRKSt9nothrow_t", "_ZnwmSt11align_val_t", "_ZnwmSt11align_val_tRKSt9nothrow_t",
     "_Znam", "_ZnamRKSt9nothrow_t", "_ZnamSt11align_val_t", "_ZnamSt11align_val_tRKSt9nothrow_t"};
-static const char *const delete_names[DELETE_FORMS] = {"_ZdlPv", "_ZdlPvSt11align_val_t", "_ZdaPv", "_ZdaPvSt11align_val_t"};
+static const char *const delete_names[DELETE_FORMS] = {"_ZdlPv", "_ZdlPvSt11align_val_t", "_ZdaPv",
+                                                       "_ZdaPvSt11align_val_t"};
 
 static new_function *library_new[NEW_FORMS]; /* libstdc++'s, for its failure path; NULL until it is needed */
 
@@ -30,7 +31,9 @@ static void first_free(void *block) { real_resolve(), real.free(block); }
 static void *first_calloc(size_t count, size_t bytes) { return real_resolve(), real.calloc(count, bytes); }
 static void *first_realloc(void *block, size_t bytes) { return real_resolve(), real.realloc(block, bytes); }
 static size_t first_usable_size(void *block) { return real_resolve(), real.usable_size(block); }
-static void *first_memalign(size_t alignment, size_t bytes) { return real_resolve(), real.memalign(alignment, bytes); }
+static void *first_memalign(size_t alignment, size_t bytes) {
+  return real_resolve(), real.memalign(alignment, bytes);
+}
 static void *first_aligned_alloc(size_t alignment, size_t bytes) {
   return real_resolve(), real.aligned_alloc(alignment, bytes);
 }
@@ -56,17 +59,17 @@ static void *new_failed(enum new_form form, size_t bytes, size_t second, const v
   return NULL;
 }
 
-#define NEW_BY_MALLOC(name, form)                                                  \
-  static void *name(size_t bytes, size_t second, const void *third) {              \
-    void *block = real.malloc(bytes ? bytes : 1);                                  \
-    return block ? block : new_failed(form, bytes, second, third);                 \
+#define NEW_BY_MALLOC(name, form)                                     \
+  static void *name(size_t bytes, size_t second, const void *third) { \
+    void *block = real.malloc(bytes ? bytes : 1);                     \
+    return block ? block : new_failed(form, bytes, second, third);    \
   }
-#define NEW_BY_ALIGNED(name, form)                                                 \
-  static void *name(size_t bytes, size_t alignment, const void *third) {           \
-    void *block = NULL;                                                            \
-    size_t least = alignment < sizeof(void *) ? sizeof(void *) : alignment;        \
-    if (real.posix_memalign(&block, least, bytes ? bytes : 1)) block = NULL;       \
-    return block ? block : new_failed(form, bytes, alignment, third);              \
+#define NEW_BY_ALIGNED(name, form)                                           \
+  static void *name(size_t bytes, size_t alignment, const void *third) {     \
+    void *block = NULL;                                                      \
+    size_t least = alignment < sizeof(void *) ? sizeof(void *) : alignment;  \
+    if (real.posix_memalign(&block, least, bytes ? bytes : 1)) block = NULL; \
+    return block ? block : new_failed(form, bytes, alignment, third);        \
   }
 NEW_BY_MALLOC(new_plain, NEW)
 NEW_BY_MALLOC(new_nothrow, NEW_NOTHROW)
@@ -82,9 +85,9 @@ static void delete_by_free(void *block, size_t alignment) {
   real.free(block);
 }
 
-#define BY_MALLOC                                                                                        \
-  .new = {new_plain, new_nothrow, new_aligned, new_aligned_nothrow, new_array, new_array_nothrow,         \
-          new_array_aligned, new_array_aligned_nothrow},                                                  \
+#define BY_MALLOC                                                                      \
+  .new = {new_plain, new_nothrow,       new_aligned,       new_aligned_nothrow,        \
+          new_array, new_array_nothrow, new_array_aligned, new_array_aligned_nothrow}, \
   .delete = {delete_by_free, delete_by_free, delete_by_free, delete_by_free}
 
 __attribute__((aligned(64))) struct real real = {
@@ -111,8 +114,10 @@ static void resolve_operators(struct real *all) {
   bool own = same_library(plain, (const void *)all->malloc);
   for (int form = 0; form < NEW_FORMS; form++) {
     new_function *found = (new_function *)dlsym(RTLD_NEXT, new_names[form]);
-    if (found && own) all->new[form] = found;
-    else library_new[form] = found;
+    if (found && own)
+      all->new[form] = found;
+    else
+      library_new[form] = found;
   }
   for (int form = 0; own && form < DELETE_FORMS; form++) {
     delete_function *found = (delete_function *)dlsym(RTLD_NEXT, delete_names[form]);

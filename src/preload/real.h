@@ -5,7 +5,17 @@
 #include "preload/region.h"
 
 /* The forms of operator new, in the order of the table in real.c: {plain, array} x {throwing, nothrow} x {unaligned, aligned}. */
-enum new_form { NEW, NEW_NOTHROW, NEW_ALIGNED, NEW_ALIGNED_NOTHROW, NEW_ARRAY, NEW_ARRAY_NOTHROW, NEW_ARRAY_ALIGNED, NEW_ARRAY_ALIGNED_NOTHROW, NEW_FORMS };
+enum new_form {
+  NEW,
+  NEW_NOTHROW,
+  NEW_ALIGNED,
+  NEW_ALIGNED_NOTHROW,
+  NEW_ARRAY,
+  NEW_ARRAY_NOTHROW,
+  NEW_ARRAY_ALIGNED,
+  NEW_ARRAY_ALIGNED_NOTHROW,
+  NEW_FORMS
+};
 /* The forms of operator delete that differ below us: sizes are only hints. */
 enum delete_form { DELETE, DELETE_ALIGNED, DELETE_ARRAY, DELETE_ARRAY_ALIGNED, DELETE_FORMS };
 

@@ -36,14 +36,15 @@ enum {
 #define LARGEST_SLOT ((size_t)16384)
 
 /* 16-byte steps up to 128, then four sizes a doubling up to 16 KiB: 12.5 % lost to rounding on average. */
-static const uint16_t class_bytes[CLASSES] = {16,   32,   48,   64,   80,   96,   112,  128,  160,  192,  224,   256,
-                                              320,  384,  448,  512,  640,  768,  896,  1024, 1280, 1536, 1792,  2048,
-                                              2560, 3072, 3584, 4096, 5120, 6144, 7168, 8192, 10240, 12288, 14336, 16384};
+static const uint16_t class_bytes[CLASSES] = {16,   32,   48,   64,   80,   96,    112,   128,   160,
+                                              192,  224,  256,  320,  384,  448,   512,   640,   768,
+                                              896,  1024, 1280, 1536, 1792, 2048,  2560,  3072,  3584,
+                                              4096, 5120, 6144, 7168, 8192, 10240, 12288, 14336, 16384};
 
 struct slot {
-  struct sampled_block block;            /* of the block's owner */
-  _Atomic(uint32_t) next;                /* next free slot + 1; pairs with the class head */
-  _Atomic(uint32_t) live;                /* 1 from allocation to release */
+  struct sampled_block block; /* of the block's owner */
+  _Atomic(uint32_t) next;     /* next free slot + 1; pairs with the class head */
+  _Atomic(uint32_t) live;     /* 1 from allocation to release */
 };
 
 /* Set when the span is first used; constant afterwards. */
@@ -53,9 +54,9 @@ struct span {
   struct slot slot[];
 };
 
-static uintptr_t area;                        /* constant after region_reserve */
-static _Atomic(struct span *) *spans;         /* index: span number; NULL: not used yet; pairs with span_of */
-static _Atomic(uint64_t) free_head[CLASSES];  /* tag << 32 | slot id + 1 */
+static uintptr_t area;                       /* constant after region_reserve */
+static _Atomic(struct span *) *spans;        /* index: span number; NULL: not used yet; pairs with span_of */
+static _Atomic(uint64_t) free_head[CLASSES]; /* tag << 32 | slot id + 1 */
 static _Atomic(size_t) spans_used;
 
 static size_t span_number(const void *address) { return ((uintptr_t)address - area) >> SPAN_SHIFT; }
@@ -68,7 +69,8 @@ static struct slot *slot_of_id(uint32_t id) {
 
 static void *address_of_id(uint32_t id, unsigned class) {
   uint32_t index = id & ((1u << SLOT_BITS) - 1);
-  return (void *)(area + ((uintptr_t)(id >> SLOT_BITS) << SPAN_SHIFT) + (uintptr_t)index * class_bytes[class]);
+  return (void *)(area + ((uintptr_t)(id >> SLOT_BITS) << SPAN_SHIFT) +
+                  (uintptr_t)index * class_bytes[class]);
 }
 
 /* The slot that starts at an address, or NULL; `*id` and `*class` if wanted. */
@@ -89,7 +91,8 @@ static void push(unsigned class, uint32_t first, struct slot *last) {
   do {
     atomic_store_explicit(&last->next, (uint32_t)head, memory_order_relaxed);
     changed = ((head >> 32) + 1) << 32 | (first + 1);
-  } while (!atomic_compare_exchange_weak_explicit(&free_head[class], &head, changed, memory_order_release, memory_order_relaxed));
+  } while (!atomic_compare_exchange_weak_explicit(&free_head[class], &head, changed, memory_order_release,
+                                                  memory_order_relaxed));
 }
 
 /* Pops a free slot of a class: its id + 1, or 0 when there is none. */
@@ -98,7 +101,8 @@ static uint32_t pop(unsigned class) {
   while ((uint32_t)head) {
     uint32_t next = atomic_load_explicit(&slot_of_id((uint32_t)head - 1)->next, memory_order_relaxed);
     uint64_t changed = ((head >> 32) + 1) << 32 | next;
-    if (atomic_compare_exchange_weak_explicit(&free_head[class], &head, changed, memory_order_acquire, memory_order_acquire))
+    if (atomic_compare_exchange_weak_explicit(&free_head[class], &head, changed, memory_order_acquire,
+                                              memory_order_acquire))
       return (uint32_t)head;
   }
   return 0;
@@ -118,7 +122,8 @@ static bool open_span(unsigned class) {
   span->class = class;
   span->slots = slots;
   uint32_t first = (uint32_t)(number << SLOT_BITS);
-  for (uint32_t i = 0; i + 1 < slots; i++) atomic_store_explicit(&span->slot[i].next, first + i + 2, memory_order_relaxed);
+  for (uint32_t i = 0; i + 1 < slots; i++)
+    atomic_store_explicit(&span->slot[i].next, first + i + 2, memory_order_relaxed);
   atomic_store_explicit(&spans[number], span, memory_order_release);
   push(class, first, &span->slot[slots - 1]);
   return true;
@@ -133,7 +138,7 @@ static unsigned class_of(size_t bytes, size_t alignment) {
     unsigned doubling = 63 - (unsigned)__builtin_clzll(bytes - 1); /* 2^doubling < bytes <= 2^(doubling+1) */
     class = 8 + (doubling - 7) * 4 + (unsigned)((bytes - 1 - ((size_t)1 << doubling)) >> (doubling - 2));
   }
-  while (class < CLASSES && class_bytes[class] % alignment) class++;
+  while (class < CLASSES && class_bytes[class] % alignment) class ++;
   return class;
 }
 
@@ -222,7 +227,9 @@ bool region_resize(void *address, size_t bytes) {
   return bytes <= usable && bytes > usable / 2;
 }
 
-bool region_release(void *address) { return in_slot_area(address) ? slot_release(address) : runs_release(address); }
+bool region_release(void *address) {
+  return in_slot_area(address) ? slot_release(address) : runs_release(address);
+}
 void region_before_fork(void) { runs_before_fork(); }
 void region_after_fork(void) { runs_after_fork(); }
 /* SPDX-License-Identifier: MIT */

@@ -11,10 +11,11 @@ struct memprof_entry;
 
 /* What is known of a sampled block, wherever it lies. */
 struct sampled_block {
-  _Atomic(struct memprof_entry *) entry; /* NULL if nobody follows it; of two threads that free a block, one exchanges it */
-  size_t bytes;                          /* as asked for */
-  size_t trials;                         /* words that stood trial so far */
-  size_t hits;                           /* samples among them */
+  _Atomic(struct memprof_entry *)
+      entry;     /* NULL if nobody follows it; of two threads that free a block, one exchanges it */
+  size_t bytes;  /* as asked for */
+  size_t trials; /* words that stood trial so far */
+  size_t hits;   /* samples among them */
 };
 
 struct region_range {

@@ -41,7 +41,7 @@ struct run {
   bool binned;
 };
 
-static uintptr_t area;             /* constant after runs_create, as the next two */
+static uintptr_t area; /* constant after runs_create, as the next two */
 static size_t area_pages;
 static _Atomic(struct run *) *map; /* index: page; a live block's entry is read without the lock */
 
@@ -54,9 +54,13 @@ static _Atomic(struct run *) returned;
 
 static size_t page_of(const void *address) { return ((uintptr_t)address - area) >> RUNS_PAGE_SHIFT; }
 static void *address_of(size_t page) { return (void *)(area + (page << RUNS_PAGE_SHIFT)); }
-static size_t pages_for(size_t bytes) { return (bytes >> RUNS_PAGE_SHIFT) + ((bytes & (RUNS_PAGE - 1)) != 0); }
+static size_t pages_for(size_t bytes) {
+  return (bytes >> RUNS_PAGE_SHIFT) + ((bytes & (RUNS_PAGE - 1)) != 0);
+}
 static unsigned bin_of(size_t pages) { return 63 - (unsigned)__builtin_clzll(pages); }
-static void map_set(size_t page, struct run *run) { atomic_store_explicit(&map[page], run, memory_order_release); }
+static void map_set(size_t page, struct run *run) {
+  atomic_store_explicit(&map[page], run, memory_order_release);
+}
 static struct run *map_get(size_t page) { return atomic_load_explicit(&map[page], memory_order_acquire); }
 
 static struct run *run_of(const void *address) {
@@ -101,8 +105,10 @@ static void bin_insert(struct run *run) {
 }
 
 static void bin_remove(struct run *run) {
-  if (run->previous) run->previous->next = run->next;
-  else bins[bin_of(run->pages)] = run->next;
+  if (run->previous)
+    run->previous->next = run->next;
+  else
+    bins[bin_of(run->pages)] = run->next;
   if (run->next) run->next->previous = run->previous;
   run->binned = false;
   if (!run->clean) atomic_fetch_sub_explicit(&kept, run->pages, memory_order_relaxed);
@@ -259,7 +265,9 @@ bool runs_create(uintptr_t base, size_t bytes) {
   return map != NULL;
 }
 
-void *runs_allocate(size_t bytes, size_t alignment, bool *zeroed) { return allocate(bytes, bytes, alignment, zeroed); }
+void *runs_allocate(size_t bytes, size_t alignment, bool *zeroed) {
+  return allocate(bytes, bytes, alignment, zeroed);
+}
 
 void *runs_allocate_growing(size_t bytes) {
   const size_t most = (size_t)4 << 30;
@@ -310,7 +318,8 @@ bool runs_release(void *address) {
   }
   struct run *head = atomic_load_explicit(&returned, memory_order_relaxed);
   do run->next = head;
-  while (!atomic_compare_exchange_weak_explicit(&returned, &head, run, memory_order_release, memory_order_relaxed));
+  while (!atomic_compare_exchange_weak_explicit(&returned, &head, run, memory_order_release,
+                                                memory_order_relaxed));
   return true;
 }
 

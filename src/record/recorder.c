@@ -62,8 +62,8 @@ static void write_memory(struct recorder *recorder, uint64_t time, uint32_t thre
 static void write_memory_if_due(struct recorder *recorder, uint64_t time, uint32_t thread) {
   uint64_t due = atomic_load_explicit(&recorder->memory_due, memory_order_relaxed);
   if (time < due) return;
-  if (atomic_compare_exchange_strong_explicit(&recorder->memory_due, &due, time + MEMORY_INTERVAL, memory_order_relaxed,
-                                              memory_order_relaxed))
+  if (atomic_compare_exchange_strong_explicit(&recorder->memory_due, &due, time + MEMORY_INTERVAL,
+                                              memory_order_relaxed, memory_order_relaxed))
     write_memory(recorder, time, thread);
 }
 
@@ -79,12 +79,14 @@ static void write_thread_name_once(struct recorder *recorder, uint64_t time, uin
   _Atomic(uint8_t) *byte = &recorder->named[thread / 8];
   uint8_t bit = (uint8_t)(1u << thread % 8);
   if (atomic_load_explicit(byte, memory_order_relaxed) & bit) return;
-  if (!(atomic_fetch_or_explicit(byte, bit, memory_order_relaxed) & bit)) write_thread_name(recorder, time, thread);
+  if (!(atomic_fetch_or_explicit(byte, bit, memory_order_relaxed) & bit))
+    write_thread_name(recorder, time, thread);
 }
 
 static void *born(wn_domain *domain, const wn_allocation *allocation, void *context) {
   struct recorder *recorder = context;
-  uint64_t time = now(recorder), block = 1 + atomic_fetch_add_explicit(&recorder->blocks, 1, memory_order_relaxed);
+  uint64_t time = now(recorder),
+           block = 1 + atomic_fetch_add_explicit(&recorder->blocks, 1, memory_order_relaxed);
   uint32_t thread = recorder->thread(domain);
   write_thread_name_once(recorder, time, thread);
   struct trace_sample sample = {
@@ -217,8 +219,10 @@ wn_tracker recorder_tracker(struct recorder *recorder) {
 }
 
 void recorder_lost(struct recorder *recorder, uint64_t blocks) {
-  struct trace_loss loss = {
-      .time_ns = now(recorder), .thread = recorder->thread(NULL), .reason = TRACE_LOSS_CALLER, .count = blocks};
+  struct trace_loss loss = {.time_ns = now(recorder),
+                            .thread = recorder->thread(NULL),
+                            .reason = TRACE_LOSS_CALLER,
+                            .count = blocks};
   trace_write_loss(recorder->writer, &loss);
 }
 

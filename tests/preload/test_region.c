@@ -115,7 +115,8 @@ static void run_model(uint64_t seed, int steps) {
       continue;
     }
     if (at->block) assert_true(region_release(at->block));
-    *at = (struct kept){allocate(bytes, (size_t)16 << random_bits(&random) % 10), bytes, (unsigned char)(i | 1)};
+    *at = (struct kept){allocate(bytes, (size_t)16 << random_bits(&random) % 10), bytes,
+                        (unsigned char)(i | 1)};
     if (!at->block) continue;
     memset(at->block, at->fill, bytes);
   }

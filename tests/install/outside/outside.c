@@ -21,13 +21,16 @@ int main(void) {
   options.sampling_rate = 1;
   wn_malloc_tracker tracker = {.alloc = on_alloc, .free = on_free};
   wn_profile *profile;
-  if (wn_malloc_profile_start(&options, &tracker, &profile)) return fprintf(stderr, "%s\n", wn_last_error()), 1;
+  if (wn_malloc_profile_start(&options, &tracker, &profile))
+    return fprintf(stderr, "%s\n", wn_last_error()), 1;
   for (int i = 0; i < 1000; i++) {
     void *volatile block = malloc(100);
     free(block);
   }
-  if (wn_malloc_profile_stop() || wn_malloc_profile_discard(profile)) return fprintf(stderr, "%s\n", wn_last_error()), 1;
-  if (born != 1000 || freed != 1000) return fprintf(stderr, "saw %zu births, %zu frees of 1000\n", born, freed), 1;
+  if (wn_malloc_profile_stop() || wn_malloc_profile_discard(profile))
+    return fprintf(stderr, "%s\n", wn_last_error()), 1;
+  if (born != 1000 || freed != 1000)
+    return fprintf(stderr, "saw %zu births, %zu frees of 1000\n", born, freed), 1;
   return 0;
 }
 /* SPDX-License-Identifier: MIT */
