@@ -62,8 +62,8 @@ struct sampled_block *addresses_insert(const void *block) {
     if (!atomic_compare_exchange_strong_explicit(&slot->block, &found, (uintptr_t)block, memory_order_acq_rel,
                                                  memory_order_relaxed))
       continue;
-    slot->known =
-        (struct sampled_block){0}; /* the block is not the program's yet, so nobody looks for it before */
+    slot->known = (struct sampled_block){
+        .bytes = 0}; /* the block is not the program's yet, so nobody looks for it before */
     filter_add(hash, 1);
     return &slot->known;
   }

@@ -16,7 +16,6 @@
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const new_names[NEW_FORMS] = {
     "_Znwm", "_ZnwmRKSt9nothrow_t", "_ZnwmSt11align_val_t", "_ZnwmSt11align_val_tRKSt9nothrow_t",
@@ -142,8 +141,8 @@ void real_resolve(void) {
   FIND(aligned_alloc, "aligned_alloc");
   real = all; /* before the operators: a dlsym that fails allocates, and must find these */
   resolve_operators(&all);
-  memcpy(real.new, all.new, sizeof real.new);
-  memcpy(real.delete, all.delete, sizeof real.delete);
+  for (int form = 0; form < NEW_FORMS; form++) real.new[form] = all.new[form];
+  for (int form = 0; form < DELETE_FORMS; form++) real.delete[form] = all.delete[form];
 }
 
 bool real_realloc_zero_frees(void) {

@@ -147,7 +147,7 @@ static void *slot_allocate(unsigned class) {
   while (!(taken = pop(class)))
     if (!open_span(class)) return NULL;
   struct slot *slot = slot_of_id(taken - 1);
-  slot->block = (struct sampled_block){0};
+  slot->block = (struct sampled_block){.bytes = 0};
   atomic_store_explicit(&slot->live, 1, memory_order_relaxed);
   return address_of_id(taken - 1, class);
 }

@@ -217,7 +217,7 @@ static void *make_live(struct run *run, size_t bytes, bool *zeroed) {
   *zeroed = run->clean;
   run->clean = false;
   run->bytes = bytes;
-  run->block = (struct sampled_block){0};
+  run->block = (struct sampled_block){.bytes = 0};
   atomic_store_explicit(&run->live, 1, memory_order_relaxed);
   map_set(run->first, run);
   return address_of(run->first);
