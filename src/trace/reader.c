@@ -14,6 +14,7 @@ enum {
   /* Where the first good chunk is looked for, if the first is damaged. */
   SEARCH_STEP = 1 << CHUNK_LOG2_LEAST,
   SEARCH_BYTES = 1 << 26,
+  ATTEMPTS = 100,
   RUN_TEXTS = 4
 };
 
@@ -53,6 +54,34 @@ static size_t read_at(int descriptor, void *buffer, size_t count, uint64_t offse
 }
 
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* The header first: the records that its commit word covers are there before it is. */
+static size_t read_parts(int descriptor, void *buffer, size_t count, uint64_t offset) {
+  size_t header = read_at(descriptor, buffer, (size_t)smaller(CHUNK_HEADER_BYTES, count), offset);
+  if (header < CHUNK_HEADER_BYTES) return header;
+  return header + read_at(descriptor, (char *)buffer + header, count - header, offset + header);
+}
+
+static uint64_t commit_of(const void *chunk, size_t count) {
+  return count < CHUNK_HEADER_BYTES ? 0 : ((const struct chunk_header *)chunk)->commit;
+}
+
+/* Reads and checks a chunk of at most *count bytes. A writer may be at work, and read(2) may tear its commit word: a chunk
+ * that looks damaged is read again as long as the word changes. */
+static enum chunk_state read_chunk(int descriptor, void *buffer, uint64_t offset, size_t *count,
+                                   uint32_t *used) {
+  size_t most = *count;
+  uint64_t commit = 0;
+  enum chunk_state state = CHUNK_DAMAGED;
+  for (int i = 0; i < ATTEMPTS; i++) {
+    uint64_t last = commit;
+    *count = read_parts(descriptor, buffer, most, offset);
+    state = chunk_check(buffer, *count, used);
+    commit = commit_of(buffer, *count);
+    if (state == CHUNK_WHOLE || state == CHUNK_UNUSED || (i && commit == last)) break;
+  }
+  return state;
+}
 
 /* ---- what kind of file it is ---- */
 
@@ -94,8 +123,7 @@ static bool probe(struct search *search, uint64_t offset, const struct chunk_hea
   void *chunk = malloc(bytes);
   if (!chunk) return false;
   uint32_t used = 0;
-  bytes = read_at(search->descriptor, chunk, bytes, offset);
-  bool good = chunk_check(chunk, bytes, &used) == CHUNK_WHOLE && used;
+  bool good = read_chunk(search->descriptor, chunk, offset, &bytes, &used) == CHUNK_WHOLE && used;
   free(chunk);
   return good;
 }
@@ -127,9 +155,8 @@ static wn_status examine_file(int descriptor, const char *path, uint64_t *size) 
 /* ---- chunks ---- */
 
 static enum chunk_state load_chunk(struct trace_reader *reader, uint64_t offset, size_t *count) {
-  *count = read_at(reader->descriptor, reader->buffer,
-                   (size_t)smaller(reader->capacity, reader->size - offset), offset);
-  enum chunk_state state = chunk_check(reader->buffer, *count, &reader->used);
+  *count = (size_t)smaller(reader->capacity, reader->size - offset);
+  enum chunk_state state = read_chunk(reader->descriptor, reader->buffer, offset, count, &reader->used);
   if (state != CHUNK_WHOLE) return state;
   const struct chunk_header *header = (const struct chunk_header *)reader->buffer;
   bool fits = header->run_id == reader->run_id && (uint64_t)1 << header->capacity_log2 == reader->capacity &&
@@ -148,8 +175,6 @@ static bool next_chunk(struct trace_reader *reader) {
     uint64_t offset = reader->next_chunk++ * reader->capacity;
     size_t count;
     enum chunk_state state = load_chunk(reader, offset, &count);
-    /* A writer that is at work may have changed the chunk between two of the reader's bytes. */
-    if (state == CHUNK_DAMAGED) state = load_chunk(reader, offset, &count);
     if (state == CHUNK_UNUSED) continue;
     if (state == CHUNK_WHOLE) {
       const struct chunk_header *header = (const struct chunk_header *)reader->buffer;

@@ -5,7 +5,8 @@
  * tells. Events come chunk by chunk: the times of one thread can go back where its records lie in two streams.
  *
  * Any bytes are survived: every length is bounded, every number checked, and memory stays in proportion to the file. A
- * trace may be read while it is being written; it then ends where it ended when it was opened. */
+ * trace may be read while it is being written: each chunk is then read as it is at that moment, so of the records that
+ * are written meanwhile some are seen and some are not. */
 #ifndef TRACE_READER_H
 #define TRACE_READER_H
 

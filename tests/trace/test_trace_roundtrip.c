@@ -97,6 +97,45 @@ static void several_threads_read_what_they_wrote(void **state) {
   write_and_check(THREADS, EVENTS / 2, 5000);
 }
 
+static _Atomic(bool) stop_writing;
+
+static void *write_until_stopped(void *argument) {
+  struct trace_sample sample = {.thread = 1, .size = 8, .words = malloc_words(8), .n_samples = 1};
+  while (!stop_writing && sample.block < 200000) {
+    sample.stack = (uint32_t)(++sample.block % 300);
+    if (!trace_write_sample(argument, &sample)) return (void *)1;
+  }
+  return NULL;
+}
+
+static void a_trace_may_be_read_while_it_is_written(void **state) {
+  (void)state;
+  struct trace_writer *writer = fixture_open(fixture_path(), 0);
+  pthread_t thread;
+  stop_writing = false;
+  assert_int_equal(pthread_create(&thread, NULL, write_until_stopped, writer), 0);
+  uint64_t last = 0;
+  for (int i = 0; i < 50 || !last; i++) {
+    struct trace_reader *reader;
+    struct trace_event event;
+    assert_int_equal(trace_reader_open(fixture_path(), &reader), WN_OK);
+    last = 0;
+    while (trace_reader_next(reader, &event)) {
+      assert_true(event.sample.block > last);
+      assert_true(fixture_same_stack(reader, event.sample.stack, (uint32_t)(event.sample.block % 300)));
+      last = event.sample.block;
+    }
+    assert_int_equal(trace_reader_damage(reader)->chunks_damaged, 0);
+    trace_reader_close(reader);
+  }
+  stop_writing = true;
+  void *failed;
+  pthread_join(thread, &failed);
+  assert_null(failed);
+  trace_writer_close(writer);
+  unlink(fixture_path());
+}
+
 static void the_run_is_read_as_it_was_written(void **state) {
   (void)state;
   struct trace_run written = fixture_run();
@@ -216,6 +255,7 @@ int main(void) {
       cmocka_unit_test(one_thread_reads_what_it_wrote),
       cmocka_unit_test(stacks_that_fill_a_chunk_go_on_in_the_next),
       cmocka_unit_test(several_threads_read_what_they_wrote),
+      cmocka_unit_test(a_trace_may_be_read_while_it_is_written),
       cmocka_unit_test(equal_stacks_in_different_chunks_have_one_number),
       cmocka_unit_test(budget_of_32_bytes_a_sampled_block_is_kept),
       cmocka_unit_test(finish_cuts_the_unused_tail_and_counts),
