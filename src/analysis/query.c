@@ -2,7 +2,7 @@
  *
  *   query  = term { "or" term }
  *   term   = factor { "and" factor }
- *   factor = "not" factor | "(" query ")" | field operator value
+ *   factor = "not" factor | "(" query ")" | field relation value
  *   field  = fn file module          on any frame of the stack;  = and != compare whole names, ~ and !~ search
  *            thread                  by name or number;          = != ~ !~
  *            size                    bytes;                      = != < <= > >=
@@ -24,7 +24,7 @@
 
 enum kind { OR, AND, NOT, NAME, THREAD, NUMBER, ALIVE };
 enum field { FN, FILE_NAME, MODULE, THREAD_FIELD, SIZE, LIFE, BORN, DIED, ALIVE_FIELD };
-enum operator{ EQUAL, NOT_EQUAL, MATCHES, NOT_MATCHES, LESS, AT_MOST, MORE, AT_LEAST };
+enum relation { EQUAL, NOT_EQUAL, MATCHES, NOT_MATCHES, LESS, AT_MOST, MORE, AT_LEAST };
 
 static const struct {
   const char *name;
@@ -34,14 +34,14 @@ static const struct {
               {"life", LIFE},     {"born", BORN},           {"time", BORN},
               {"died", DIED},     {"alive", ALIVE_FIELD}};
 
-/* In the order of enum operator; the longer ones are tried first. */
-static const char *const operators[] = {"=", "!=", "~", "!~", "<", "<=", ">", ">="};
+/* In the order of enum relation; the longer ones are tried first. */
+static const char *const relations[] = {"=", "!=", "~", "!~", "<", "<=", ">", ">="};
 
 struct condition {
   enum kind kind;
   struct condition *left, *right;
   enum field field;
-  enum operator operator;
+  enum relation relation;
   char *text;      /* NAME, THREAD */
   double number;   /* NUMBER, ALIVE */
   regex_t pattern; /* NAME, THREAD with ~ or !~ */
@@ -110,13 +110,13 @@ static bool take_field(struct parser *parser, enum field *field) {
   return false;
 }
 
-static bool take_operator(struct parser *parser, enum operator* operator) {
+static bool take_operator(struct parser *parser, enum relation *relation) {
   skip_space(parser);
   for (size_t length = 2; length >= 1; length--)
-    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
-      if (strlen(operators[i]) == length && !strncmp(parser->at, operators[i], length)) {
+    for (size_t i = 0; i < sizeof relations / sizeof *relations; i++)
+      if (strlen(relations[i]) == length && !strncmp(parser->at, relations[i], length)) {
         parser->at += length;
-        *operator=(enum operator) i;
+        *relation = (enum relation)i;
         return true;
       }
   return false;
@@ -138,11 +138,11 @@ static char *take_value(struct parser *parser) {
   return strndup(begin, (size_t)(end - begin));
 }
 
-static bool is_search(enum operator operator) { return operator== MATCHES || operator== NOT_MATCHES; }
+static bool is_search(enum relation relation) { return relation == MATCHES || relation == NOT_MATCHES; }
 
 static bool set_name(struct parser *parser, struct condition *condition) {
-  if (condition->operator> NOT_MATCHES) return fail(parser, "= != ~ or !~ before a name"), false;
-  if (!is_search(condition->operator)) return true;
+  if (condition->relation > NOT_MATCHES) return fail(parser, "= != ~ or !~ before a name"), false;
+  if (!is_search(condition->relation)) return true;
   int error = regcomp(&condition->pattern, condition->text, REG_EXTENDED | REG_NOSUB);
   if (error) {
     char reason[128];
@@ -155,7 +155,7 @@ static bool set_name(struct parser *parser, struct condition *condition) {
 }
 
 static bool set_number(struct parser *parser, struct condition *condition) {
-  if (is_search(condition->operator)) return fail(parser, "= != < <= > or >= before a number"), false;
+  if (is_search(condition->relation)) return fail(parser, "= != < <= > or >= before a number"), false;
   bool size = condition->field == SIZE;
   if (size ? query_bytes(condition->text, &condition->number)
            : query_time(condition->text, &condition->number))
@@ -174,7 +174,8 @@ static bool set_value(struct parser *parser, struct condition *condition) {
   case ALIVE_FIELD:
     condition->kind = ALIVE;
     condition->number = !strcmp(condition->text, "yes");
-    if (condition->operator<= NOT_EQUAL &&(condition->number || !strcmp(condition->text, "no"))) return true;
+    if (condition->relation <= NOT_EQUAL && (condition->number != 0 || !strcmp(condition->text, "no")))
+      return true;
     return fail(parser, "alive = yes or alive = no"), false;
   default: condition->kind = NUMBER; return set_number(parser, condition);
   }
@@ -182,18 +183,18 @@ static bool set_value(struct parser *parser, struct condition *condition) {
 
 static struct condition *parse_comparison(struct parser *parser) {
   enum field field;
-  enum operator operator;
+  enum relation relation;
   if (!take_field(parser, &field)) {
     fail(parser, "fn, file, module, thread, size, life, born, died, alive, not or (");
     return NULL;
   }
-  if (!take_operator(parser, &operator)) return fail(parser, "one of = != ~ !~ < <= > >="), NULL;
+  if (!take_operator(parser, &relation)) return fail(parser, "one of = != ~ !~ < <= > >="), NULL;
   char *text = take_value(parser);
   if (!text) return fail(parser, "a value"), NULL;
   struct condition *condition = make(NAME, NULL, NULL);
   if (!condition) return free(text), NULL;
   condition->field = field;
-  condition->operator= operator;
+  condition->relation = relation;
   condition->text = text;
   if (set_value(parser, condition)) return condition;
   condition_free(condition);
@@ -238,7 +239,7 @@ static struct condition *parse_and(struct parser *parser) {
 static struct condition *parse_or(struct parser *parser) { return parse_chain(parser, "or", OR, parse_and); }
 
 static bool text_matches(const struct condition *condition, const char *text) {
-  if (is_search(condition->operator)) return regexec(&condition->pattern, text, 0, NULL, 0) == 0;
+  if (is_search(condition->relation)) return regexec(&condition->pattern, text, 0, NULL, 0) == 0;
   return !strcmp(condition->text, text);
 }
 
@@ -277,8 +278,8 @@ static bool thread_matches(const struct condition *condition, const struct query
          text_matches(condition, samples_thread_name(query->samples, thread, buffer));
 }
 
-static bool compares(double left, enum operator operator, double right) {
-  switch (operator) {
+static bool compares(double left, enum relation relation, double right) {
+  switch (relation) {
   case EQUAL: return left == right;
   case NOT_EQUAL: return left != right;
   case LESS: return left < right;
@@ -300,7 +301,7 @@ static double number_of(const struct condition *condition, const struct query *q
 }
 
 static bool takes(const struct condition *condition, const struct query *query, const struct row *row) {
-  bool negated = condition->operator== NOT_EQUAL || condition->operator== NOT_MATCHES;
+  bool negated = condition->relation == NOT_EQUAL || condition->relation == NOT_MATCHES;
   switch (condition->kind) {
   case OR: return takes(condition->left, query, row) || takes(condition->right, query, row);
   case AND: return takes(condition->left, query, row) && takes(condition->right, query, row);
@@ -308,7 +309,7 @@ static bool takes(const struct condition *condition, const struct query *query, 
   case NAME: return condition->nodes[row->stack <= query->node_count ? row->stack : 0] != negated;
   case THREAD: return thread_matches(condition, query, row->thread) != negated;
   case ALIVE: return ((row->died_ns == STILL_ALIVE) == (condition->number != 0)) != negated;
-  case NUMBER: return compares(number_of(condition, query, row), condition->operator, condition->number);
+  case NUMBER: return compares(number_of(condition, query, row), condition->relation, condition->number);
   }
   return false;
 }
