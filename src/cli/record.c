@@ -301,6 +301,9 @@ static int prepare(struct recording *recording) {
   if (code) return code;
   if (!find_library(recording->library))
     return fail_job("libwinnow-malloc.so is missing; is winnow installed completely?");
+  if (strpbrk(recording->library, ": "))
+    return fail_job("%s cannot be preloaded, since its path has a blank or a colon; install winnow elsewhere",
+                    recording->library);
   if (!recording->output_given) default_output(recording);
   if (!absolute_output(recording)) return fail_job("the name of the output is too long");
   int fd = open(recording->output, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);

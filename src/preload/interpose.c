@@ -22,7 +22,6 @@
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define SLOW              static __attribute__((noinline, cold))
 #define LARGEST_ALIGNMENT ((size_t)1 << 30)
-#define LARGEST_BYTES     ((size_t)1 << 47) /* more than any address space here: such a request only fails */
 
 static inline bool maybe_sampled(const void *block) {
   return (uintptr_t)block - real.sampled.base < real.sampled.span;
@@ -34,14 +33,20 @@ static bool valid_alignment(size_t alignment) {
 
 /* Places a sampled block, or NULL when the real function shall do it (and report what is wrong with the request). */
 static void *place(size_t bytes, size_t alignment, bool zero) {
-  if (bytes > LARGEST_BYTES || !valid_alignment(alignment)) return NULL;
+  if (!valid_alignment(alignment)) return NULL;
   return host_place(bytes, alignment < 16 ? 16 : alignment, zero);
 }
 
-/* Gives a request that exhausted the count its turn: a sampled block, or what `fallback` returns. */
-/* `bytes` is what was asked for. */
+/* The samples of a request that exhausted the count. One that can only fail stands no trial. */
+static size_t hits_of(size_t bytes) {
+  if (host_can_have(bytes)) return host_hits();
+  words_left += (int64_t)malloc_words(bytes);
+  return 0;
+}
+
+/* Gives a request of `bytes` that exhausted the count its turn: a sampled block, or what `fallback` returns. */
 #define SAMPLED(block, bytes, alignment, zero, fallback)     \
-  size_t hits = host_hits();                                 \
+  size_t hits = hits_of(bytes);                              \
   void *block = hits ? place(bytes, alignment, zero) : NULL; \
   if (!block) block = fallback;                              \
   if (hits) host_follow(block, bytes, 0, hits)
@@ -67,7 +72,7 @@ SLOW void *aligned_alloc_slow(size_t alignment, size_t bytes) {
 }
 
 SLOW int posix_memalign_slow(void **block, size_t alignment, size_t bytes) {
-  size_t hits = host_hits();
+  size_t hits = hits_of(bytes);
   bool valid = alignment % sizeof(void *) == 0;
   void *placed = hits && valid ? place(bytes, alignment, false) : NULL;
   int error = 0;
@@ -83,9 +88,9 @@ SLOW int posix_memalign_slow(void **block, size_t alignment, size_t bytes) {
 SLOW void *realloc_other(void *block, size_t bytes) {
   if (maybe_sampled(block) && host_owns(block)) return host_realloc(block, bytes);
   size_t old_words = malloc_words(real.usable_size(block)), new_words = malloc_words(bytes);
-  if (bytes && bytes <= LARGEST_BYTES && new_words > old_words && !count_words(new_words - old_words))
-    return host_realloc_grown(block, bytes);
-  return real.realloc(block, bytes);
+  if (new_words <= old_words || !host_can_have(bytes) || count_words(new_words - old_words))
+    return real.realloc(block, bytes);
+  return host_realloc_grown(block, bytes);
 }
 
 /* ---- what the program calls ---- */

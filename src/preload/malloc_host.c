@@ -28,9 +28,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define MUTED   (INT64_MAX / 2)
 #define DORMANT ((int64_t)1 << 16)
+
+#define HUGE_BYTES    ((size_t)1 << 30)
+#define LARGEST_BYTES ((size_t)1 << 46)
 
 /* Entries, and with them sampled blocks alive at one time. */
 #define BLOCKS_MOST (TINY ? (size_t)64 : (size_t)1 << 28)
@@ -144,6 +148,13 @@ static struct sampled_block *find(void *block) {
   return has_region ? region_block(block) : addresses_find(block);
 }
 
+/* True for a block that operator new got from malloc, and so from us, after it had failed at first. */
+static bool is_followed(void *block) {
+  if (!has_region) return addresses_find(block) != NULL;
+  struct sampled_block *known = in_region(block) ? region_block(block) : NULL;
+  return known && atomic_load_explicit(&known->entry, memory_order_acquire);
+}
+
 /* The place to note what is known of a new block; NULL if it cannot be followed. */
 static struct sampled_block *remember(void *block) {
   if (!has_region) return addresses_insert(block);
@@ -200,6 +211,20 @@ static size_t count_growth(struct sampled_block *known, size_t bytes, int64_t *l
   return *left < 0 ? memprof_hits(&self.engine, left) : 0;
 }
 
+/* Where the region is full, or belongs to whom a signal handler interrupted: the block goes on unsampled elsewhere. */
+static void *moved_out(void *block, struct sampled_block **known, size_t bytes) {
+  void *moved = real.malloc(bytes);
+  if (!moved) return NULL;
+  size_t usable = region_usable(block);
+  memcpy(moved, block, usable < bytes ? usable : bytes);
+  struct memprof_entry *entry = atomic_exchange_explicit(&(*known)->entry, NULL, memory_order_acquire);
+  if (entry) memprof_freed(&self.engine, entry); /* as far as we can tell, its life ends here */
+  *known = NULL;
+  region_release(block);
+  process_lost_block();
+  return moved;
+}
+
 /* Memory for a sampled block that changes its size, with its contents; NULL when there is none, and the block stays. */
 static void *resized(void *block, struct sampled_block **known, size_t bytes) {
   struct sampled_block *old = *known;
@@ -219,7 +244,7 @@ static void *resized(void *block, struct sampled_block **known, size_t bytes) {
   if (region_resize(block, bytes)) return block;
   bool zeroed;
   void *moved = bytes > old->bytes ? region_allocate_growing(bytes) : region_allocate(bytes, 16, &zeroed);
-  if (!moved) return NULL;
+  if (!moved) return moved_out(block, known, bytes);
   size_t usable = region_usable(block);
   memcpy(moved, block, usable < bytes ? usable : bytes);
   *known = region_block(moved);
@@ -245,6 +270,16 @@ size_t host_hits(void) {
   return hits;
 }
 
+bool host_can_have(size_t bytes) {
+  if (bytes < HUGE_BYTES) return true;
+  if (bytes > LARGEST_BYTES) return false;
+  struct muted saved = mute();
+  void *tried = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (tried != MAP_FAILED) munmap(tried, bytes);
+  unmute(saved);
+  return tried != MAP_FAILED;
+}
+
 void *host_place(size_t bytes, size_t alignment, bool zero) {
   if (!has_region) return NULL;
   struct muted saved = mute();
@@ -256,7 +291,7 @@ void *host_place(size_t bytes, size_t alignment, bool zero) {
 }
 
 void host_follow(void *block, size_t bytes, size_t previous_bytes, size_t hits) {
-  if (!block) return;
+  if (!block || is_followed(block)) return;
   struct muted saved = mute();
   struct sampled_block *known = remember(block);
   if (known) {
@@ -294,7 +329,7 @@ void *host_realloc(void *block, size_t bytes) {
   check_live(block, "winnow: the program reallocates a freed block, or a pointer that malloc did not give\n");
   attach();
   struct sampled_block *known = find(block);
-  void *moved = resized(block, &known, bytes);
+  void *moved = host_can_have(bytes) ? resized(block, &known, bytes) : NULL;
   if (moved && known) {
     known->hits += count_growth(known, bytes, &saved.left);
     known->bytes = bytes;

@@ -15,6 +15,10 @@ extern _Thread_local int64_t words_left;
  * thread up at its first call. Counts again up to the next sample. */
 size_t host_hits(void);
 
+/* False for a size that the system would refuse, which the region, being reserved beforehand, would not notice; and for
+ * whose words it makes no sense to draw samples. */
+bool host_can_have(size_t bytes);
+
 /* Memory for a sampled block, or NULL when the real allocator is to give it. */
 void *host_place(size_t bytes, size_t alignment, bool zero);
 

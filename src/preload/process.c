@@ -172,11 +172,14 @@ static void start(void) {
     if (wanted) tell("no memory for the profiler", "");
     return;
   }
+  pthread_atfork(host_before_fork, in_parent, in_child);
   if (!wanted) return;
   name_the_file(false);
-  if (!following) clean_environment();
+  if (following)
+    setenv("WINNOW_PID", "-1", 1); /* what this process executes next must not overwrite its trace */
+  else
+    clean_environment();
   start_recording();
-  pthread_atfork(host_before_fork, in_parent, in_child);
   on_exit(at_exit, NULL);
 }
 

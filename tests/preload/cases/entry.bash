@@ -1,0 +1,54 @@
+# Entry points: what the program sees must not change.
+rates="1 1e-2 1e-4"
+
+c_entry_points_give_what_they_give_without_us() {
+  for rate in $rates; do same_as_bare "$rate" "$programs/entry_points"; done
+}
+
+operators_give_what_they_give_without_us() {
+  for rate in $rates; do same_as_bare "$rate" "$programs/operators"; done
+}
+
+replaced_operators_work() {
+  for rate in $rates; do same_as_bare "$rate" "$programs/own_operators"; done
+}
+
+blocks_keep_their_bytes() {
+  for rate in $rates; do
+    same_as_bare "$rate" "$programs/random_blocks" 1 20000
+    same_as_bare "$rate" "$programs/random_blocks" 4 8000
+  done
+}
+
+# Without a region sampled blocks lie in the real allocator, found by their addresses.
+entry_points_work_without_a_region() {
+  ulimit -v 2000000
+  for rate in $rates; do
+    same_as_bare "$rate" "$programs/entry_points"
+    same_as_bare "$rate" "$programs/operators"
+    same_as_bare "$rate" "$programs/own_operators"
+  done
+}
+
+blocks_keep_their_bytes_without_a_region() {
+  ulimit -v 300000
+  for rate in $rates; do
+    same_as_bare "$rate" "$programs/random_blocks" 1 20000
+    same_as_bare "$rate" "$programs/random_blocks" 4 8000
+  done
+  [ "$(figure .trace.samples)" -gt 0 ] || fail "nothing was sampled"
+}
+
+of() { figure "$1.estimate" trace --where "fn = $2"; }
+
+realloc_keeps_the_block() {
+  record --rate 1 -- "$programs/growing" >/dev/null || fail "growing failed"
+  counted "blocks that grew" "$(of .totals.allocated_blocks grow_a_block)" 1
+  counted "alive at the end" "$(of .totals.live_at_end_blocks grow_a_block)" 1
+  counted "bytes of it" "$(of .totals.live_at_end_bytes grow_a_block)" 44100
+  counted "allocated by growth" "$(of .totals.allocated_bytes grow_a_block)" 44100
+  counted "blocks that shrank" "$(of .totals.allocated_blocks shrink_a_block)" 1
+  counted "left of them" "$(of .totals.live_at_end_blocks shrink_a_block)" 0
+  counted "allocated before shrinking" "$(of .totals.allocated_bytes shrink_a_block)" 100000
+  counted "freed by realloc" "$(of .totals.live_at_end_blocks free_by_realloc)" 0
+}
