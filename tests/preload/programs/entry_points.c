@@ -14,17 +14,18 @@ static int serial;
 static void show(const char *call, void *block, size_t bytes, size_t alignment) {
   int error = errno;
   printf("%3d %-34s %s errno %d", ++serial, call, block ? "block" : "NULL", error);
-  if (block) printf(" aligned %d usable %d", (uintptr_t)block % alignment == 0, malloc_usable_size(block) >= bytes);
+  if (block)
+    printf(" aligned %d usable %d", (uintptr_t)block % alignment == 0, malloc_usable_size(block) >= bytes);
   putchar('\n');
 }
 
-#define SHOW(call, bytes, alignment)          \
-  do {                                        \
-    errno = 77;                               \
-    void *block_ = call;                      \
-    show(#call, block_, bytes, alignment);    \
-    if (block_) memset(block_, 0xa5, bytes);  \
-    free(block_);                             \
+#define SHOW(call, bytes, alignment)         \
+  do {                                       \
+    errno = 77;                              \
+    void *block_ = call;                     \
+    show(#call, block_, bytes, alignment);   \
+    if (block_) memset(block_, 0xa5, bytes); \
+    free(block_);                            \
   } while (0)
 
 static volatile size_t huge = PTRDIFF_MAX, top = SIZE_MAX, none = 0;
@@ -136,15 +137,22 @@ static void calloc_is_zero_in_used_memory(void) {
 static void forms_of_free(void) {
   void (*old)(void *) = (void (*)(void *))dlsym(RTLD_DEFAULT, "cfree");
   void (*sized)(void *, size_t) = (void (*)(void *, size_t))dlsym(RTLD_DEFAULT, "free_sized");
-  void (*aligned)(void *, size_t, size_t) = (void (*)(void *, size_t, size_t))dlsym(RTLD_DEFAULT, "free_aligned_sized");
+  void (*aligned)(void *, size_t, size_t) =
+      (void (*)(void *, size_t, size_t))dlsym(RTLD_DEFAULT, "free_aligned_sized");
   void *block[3] = {malloc(10), malloc(20), aligned_alloc(64, 128)};
   errno = 77;
-  if (old) old(block[0]), old(NULL);
-  else free(block[0]);
-  if (sized) sized(block[1], 20), sized(NULL, 0);
-  else free(block[1]);
-  if (aligned) aligned(block[2], 64, 128), aligned(NULL, 64, 0);
-  else free(block[2]);
+  if (old)
+    old(block[0]), old(NULL);
+  else
+    free(block[0]);
+  if (sized)
+    sized(block[1], 20), sized(NULL, 0);
+  else
+    free(block[1]);
+  if (aligned)
+    aligned(block[2], 64, 128), aligned(NULL, 64, 0);
+  else
+    free(block[2]);
   free(NULL);
   printf("frees keep errno: %d; usable size of NULL: %zu\n", errno, malloc_usable_size(NULL));
 }
