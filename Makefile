@@ -11,7 +11,7 @@ help:
 
 all:
 	@scripts/install-dependencies build
-	@scripts/build release
+	@scripts/build release winnow winnow-malloc
 
 demo:
 	@scripts/demo
@@ -28,18 +28,18 @@ soak:
 
 bench:
 	@scripts/install-dependencies bench
-	@scripts/build release
+	@scripts/build release winnow winnow-malloc bench_trees bench_storm bench_forward
 	@bench/run
 
 bench-quick:
 	@scripts/install-dependencies bench
-	@scripts/build release
+	@scripts/build release winnow winnow-malloc bench_trees bench_storm bench_forward
 	@bench/run --runs 3
 
 PREFIX ?= /usr/local
 install:
 	@scripts/install-dependencies build
-	@scripts/build release
+	@scripts/build release winnow winnow-malloc
 	@cmake --install build/release --prefix $(PREFIX)
 
 clean:
