@@ -84,7 +84,9 @@ static bool grow(void **items, size_t *capacity, size_t size) {
 
 static struct label label_of(const struct frame *frame, enum grouping grouping) {
   switch (grouping) {
-  case BY_LINE: return (struct label){frame->function, frame->module, frame->file, frame->line};
+  case BY_LINE:
+    if (!frame->line) return (struct label){frame->place, frame->module, frame->file, 0};
+    return (struct label){frame->function, frame->module, frame->file, frame->line};
   case BY_FILE: return (struct label){0, frame->file ? 0 : frame->module, frame->file, 0};
   case BY_MODULE: return (struct label){0, frame->module, 0, 0};
   case BY_FUNCTION:
@@ -289,7 +291,7 @@ void call_tree_label(const struct call_tree *tree, const struct names *names, ui
   const char *module = strings_text(&names->strings, found->module);
   const char *file = strings_text(&names->strings, found->file);
   const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
-  if (tree->grouping == BY_LINE && *file)
+  if (tree->grouping == BY_LINE && found->line)
     snprintf(buffer, size, "%s (%s:%u)", function, base, found->line);
   else if (*function)
     snprintf(buffer, size, "%s", function);

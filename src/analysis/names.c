@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INLINED_MOST = 64 };
+enum { INLINED_MOST = 64, PLACE_MOST = 512, HINTS_MOST = 64 };
 
 struct resolving {
   struct names *names;
@@ -30,17 +30,31 @@ static bool append(struct resolving *resolving, struct frame frame) {
   return true;
 }
 
-/* "libfoo.so+0x1234", or the address for code outside any file. */
-static bool append_address(struct resolving *resolving, const char *module, uint64_t offset) {
-  char text[512];
-  struct strings *strings = &resolving->names->strings;
-  snprintf(text, sizeof text, "%s%s0x%llx", module, *module ? "+" : "", (unsigned long long)offset);
-  return append(resolving, (struct frame){.function = strings_intern(strings, text),
-                                          .module = strings_intern(strings, module)});
-}
-
 static uint32_t intern(struct resolving *resolving, const char *text) {
   return strings_intern(&resolving->names->strings, text ? text : "");
+}
+
+/* "libfoo.so+0x1234", or the address for code outside any file. */
+static void write_address(char buffer[PLACE_MOST], const char *module, uint64_t offset) {
+  snprintf(buffer, PLACE_MOST, "%.400s%s0x%llx", module, *module ? "+" : "", (unsigned long long)offset);
+}
+
+static bool append_address(struct resolving *resolving, const char *module, uint64_t offset) {
+  char text[PLACE_MOST];
+  write_address(text, module, offset);
+  uint32_t name = intern(resolving, text);
+  return append(resolving,
+                (struct frame){.function = name, .module = intern(resolving, module), .place = name});
+}
+
+/* Where a return address is when no line tells it. */
+static uint32_t place_of(struct resolving *resolving, const struct symbol_frame *frame, const char *module,
+                         uint64_t offset) {
+  char address[PLACE_MOST], text[2 * PLACE_MOST];
+  write_address(address, module, offset);
+  if (frame->nameless) return intern(resolving, address);
+  snprintf(text, sizeof text, "%.500s (%s)", frame->function, address);
+  return intern(resolving, text);
 }
 
 static struct symbol_module symbol_module_of(const struct trace_module *module) {
@@ -52,10 +66,15 @@ static bool append_symbols(struct resolving *resolving, const struct trace_modul
   struct symbol_frame found[INLINED_MOST];
   struct symbol_module described = symbol_module_of(module);
   size_t count = symbols_resolve(resolving->symbols, &described, offset, found, INLINED_MOST);
-  uint32_t name = intern(resolving, base_name(module->path.bytes));
+  const char *base = base_name(module->path.bytes);
+  uint32_t name = intern(resolving, base);
   for (size_t i = 0; i < count; i++) {
-    struct frame frame = {intern(resolving, found[i].function), name, intern(resolving, found[i].file),
-                          found[i].line > 0 ? (uint32_t)found[i].line : 0, found[i].inlined};
+    struct frame frame = {.function = intern(resolving, found[i].function),
+                          .module = name,
+                          .file = intern(resolving, found[i].file),
+                          .line = found[i].line > 0 ? (uint32_t)found[i].line : 0,
+                          .inlined = found[i].inlined};
+    if (!frame.line) frame.place = place_of(resolving, &found[i], base, offset);
     if (!append(resolving, frame)) return false;
   }
   return true;
@@ -74,26 +93,59 @@ static bool resolve_node(struct resolving *resolving, uint32_t node) {
   return done;
 }
 
-/* What would give more names, for the modules that stand in most nodes. */
-static void collect_hint(struct resolving *resolving) {
+/* One module's part of the hint, unless the same file said it before (mapped twice). */
+static bool hint_module(struct resolving *resolving, const struct trace_module *module,
+                        enum symbols_state wanted, uint32_t said[HINTS_MOST], size_t *count) {
+  struct symbol_module described = symbol_module_of(module);
+  if (!module->path.length || symbols_state(resolving->symbols, &described, NULL) != wanted) return false;
+  uint32_t name = intern(resolving, base_name(module->path.bytes));
+  for (size_t i = 0; i < *count; i++)
+    if (said[i] == name) return false;
+  if (*count == HINTS_MOST) return false;
+  said[(*count)++] = name;
+  return true;
+}
+
+/* "a, b and 3 more have no debugging information. " for the modules in one state. */
+static void hint_state(struct resolving *resolving, enum symbols_state state, const char *one,
+                       const char *many, FILE *out) {
   struct trace_reader *reader = resolving->samples->reader;
+  uint32_t said[HINTS_MOST];
+  size_t count = 0;
+  for (uint32_t module = 1; module <= trace_reader_modules(reader); module++)
+    hint_module(resolving, trace_reader_module(reader, module), state, said, &count);
+  size_t named = count > 4 ? 3 : count;
+  for (size_t i = 0; i < named; i++)
+    fprintf(out, "%s%s",
+            !i               ? ""
+            : i + 1 == count ? " and "
+                             : ", ",
+            strings_text(&resolving->names->strings, said[i]));
+  if (count > named) fprintf(out, " and %zu more", count - named);
+  if (count) fprintf(out, " %s. ", count == 1 ? one : many);
+}
+
+/* What would give more names, in one paragraph. */
+static void collect_hint(struct resolving *resolving) {
   char *text = NULL;
-  size_t size = 0, said = 0;
+  size_t size = 0;
   FILE *out = open_memstream(&text, &size);
   if (!out) return;
-  for (uint32_t module = 1; module <= trace_reader_modules(reader) && said < 4; module++) {
-    const char *hint = "";
-    const struct trace_module *found = trace_reader_module(reader, module);
-    if (!found->path.length) continue;
-    struct symbol_module described = symbol_module_of(found);
-    symbols_state(resolving->symbols, &described, &hint);
-    if (*hint) fprintf(out, "%s%s", said++ ? "\n" : "", hint);
-  }
-  fclose(out);
-  if (said)
-    resolving->names->hint = text;
-  else
+  hint_state(resolving, SYMBOLS_TABLE_ONLY, "has no debugging information", "have no debugging information",
+             out);
+  hint_state(resolving, SYMBOLS_NONE, "has no symbols", "have no symbols", out);
+  hint_state(resolving, SYMBOLS_MISSING, "is not on this machine", "are not on this machine", out);
+  hint_state(resolving, SYMBOLS_MISMATCH, "is not the version that was recorded",
+             "are not the versions that were recorded", out);
+  if (ftell(out) > 0)
+    fputs(
+        "More names: install -dbgsym packages, give the folder that has the files with --search, or run with "
+        "--debuginfod.",
+        out);
+  if (fclose(out) || !*text)
     free(text);
+  else
+    resolving->names->hint = text;
 }
 
 static bool resolve_all(struct resolving *resolving, samples_progress *progress, void *context) {

@@ -8,10 +8,11 @@
 
 /* One function at one place; strings by number. */
 struct frame {
-  uint32_t function; /* demangled, or module+offset */
+  uint32_t function; /* demangled, or module+0xaddress */
   uint32_t module;   /* the file's name without its folder; empty for code outside any file */
   uint32_t file;     /* source file, or empty */
   uint32_t line;     /* 0: unknown */
+  uint32_t place;    /* the exact place where no line is known: function (module+0xaddress) */
   bool inlined;      /* into the frame that follows */
 };
 

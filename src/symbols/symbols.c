@@ -38,6 +38,11 @@ struct known_module {
   char *hint;
 };
 
+/* The addresses of one function. */
+struct extent {
+  Dwarf_Addr begin, end;
+};
+
 /* A string that was made here and not found in a file. */
 struct made_string {
   struct made_string *next;
@@ -144,34 +149,59 @@ static size_t line_without_function(struct known_module *known, Dwarf_Addr addre
   return 1;
 }
 
-/* The function's own name, as far as the symbol table knows it. */
+/* The function that the call-frame information has around an address: stripped files keep that, since exceptions and
+ * backtraces need it. False where it knows none. */
+static bool find_extent(Dwfl_Module *module, Dwarf_Addr address, struct extent *extent) {
+  Dwarf_Addr bias;
+  Dwarf_Frame *frame;
+  Dwarf_CFI *table = dwfl_module_eh_cfi(module, &bias);
+  if (!table || dwarf_cfi_addrframe(table, address - bias, &frame) != 0) return false;
+  bool known = dwarf_frame_info(frame, &extent->begin, &extent->end, NULL) >= 0;
+  free(frame);
+  extent->begin += bias;
+  extent->end += bias;
+  return known && extent->begin <= address && address < extent->end;
+}
+
+/* The function's own name, as far as the symbol table knows it. A symbol without a size names nothing beyond its
+ * function, or the last one before a thousand hidden functions would name them all. */
 static void name_from_table(struct symbols *symbols, Dwfl_Module *module, Dwarf_Addr address,
-                            struct symbol_frame *frame) {
+                            const struct extent *extent, struct symbol_frame *frame) {
   GElf_Off distance;
   GElf_Sym symbol;
   const char *name = dwfl_module_addrinfo(module, address, &distance, &symbol, NULL, NULL, NULL);
-  if (!name || !name[0] || (symbol.st_size && distance >= symbol.st_size)) return;
+  if (!name || !name[0]) return;
+  if (symbol.st_size ? distance >= symbol.st_size : !extent || address - distance < extent->begin) return;
   frame->linkage = name;
   frame->function = demangled(symbols, name);
+}
+
+/* "module+0xaddress" stands for a function that has no name. */
+static void name_by_address(struct symbols *symbols, const struct known_module *known, uint64_t address,
+                            struct symbol_frame *frame) {
+  char text[512];
+  snprintf(text, sizeof text, "%s+0x%llx", last_part(known->path), (unsigned long long)address);
+  frame->function = keep(symbols, text);
+  frame->nameless = true;
 }
 
 static size_t find_frames(struct symbols *symbols, struct known_module *known, uint64_t offset,
                           struct symbol_frame *frames) {
   size_t count = 0;
+  struct extent extent = {0};
+  bool inside = false;
   memset(frames, 0, FRAMES_MOST * sizeof *frames);
   if (known->file.module) {
     count = frames_from_dwarf(symbols, known, offset - 1, frames);
     if (!count) count = line_without_function(known, offset - 1, &frames[0]);
-    if (!frames[count - 1].function)
-      name_from_table(symbols, known->file.module, offset - 1, &frames[count - 1]);
+    if (!frames[count - 1].function) {
+      inside = find_extent(known->file.module, offset - 1, &extent);
+      name_from_table(symbols, known->file.module, offset - 1, inside ? &extent : NULL, &frames[count - 1]);
+    }
   }
   if (!count) count = 1;
-  for (size_t i = 0; i < count; i++) {
-    if (frames[i].function) continue;
-    char text[512];
-    snprintf(text, sizeof text, "%s+0x%llx", last_part(known->path), (unsigned long long)offset);
-    frames[i].function = keep(symbols, text);
-  }
+  for (size_t i = 0; i < count; i++)
+    if (!frames[i].function) name_by_address(symbols, known, inside ? extent.begin : offset, &frames[i]);
   return count;
 }
 

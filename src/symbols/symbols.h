@@ -3,7 +3,8 @@
  * A module is opened when it is first asked about, under its recorded path or below the search paths, and only if its
  * build-id is the recorded one: another file that has taken its place must not lend its names. Failing that, a file of
  * debugging symbols with that build-id will do. Function names come from DWARF (inlined calls included), then from the
- * symbol tables (.symtab, .dynsym, .gnu_debugdata); what has no name is called "module+0xoffset".
+ * symbol tables (.symtab, .dynsym, .gnu_debugdata); a function without a name is called
+ * "module+0xstart", its start taken from the call-frame information, or "module+0xoffset" where even that is missing.
  * Not thread-safe: one thread uses a `struct symbols`. */
 #ifndef SYMBOLS_SYMBOLS_H
 #define SYMBOLS_SYMBOLS_H
@@ -35,6 +36,7 @@ struct symbol_frame {
   const char *file;     /* NULL if unknown */
   int line;             /* 0 if unknown */
   bool inlined;         /* was compiled into the next frame */
+  bool nameless;        /* `function` is an address */
 };
 
 enum symbols_state {

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { FRAMES = 8 };
@@ -132,6 +133,7 @@ static void a_missing_file_gives_an_offset_and_a_hint(void **state) {
   struct symbol_frame frames[FRAMES];
   assert_int_equal(symbols_resolve(symbols, &module, 0x1234, frames, FRAMES), 1);
   assert_string_equal(frames[0].function, "subject.so+0x1234");
+  assert_true(frames[0].nameless);
   const char *hint;
   assert_int_equal(symbols_state(symbols, &module, &hint), SYMBOLS_MISSING);
   assert_non_null(strstr(hint, "--debuginfod"));
@@ -142,12 +144,17 @@ static void stripped_files_name_only_what_they_export(void **state) {
   (void)state;
   struct symbols *symbols = open_with(NULL);
   struct symbol_module module = subject_at(PLACE "/stripped/subject.so");
-  struct symbol_frame frames[FRAMES];
-  char expected[64];
+  struct symbol_frame at, before, outside;
   uint64_t offset = run(SUBJECT);
-  snprintf(expected, sizeof expected, "subject.so+0x%llx", (unsigned long long)offset);
-  assert_int_equal(symbols_resolve(symbols, &module, offset, frames, FRAMES), 1);
-  assert_string_equal(frames[0].function, expected);
+  assert_int_equal(symbols_resolve(symbols, &module, offset, &at, 1), 1);
+  assert_int_equal(symbols_resolve(symbols, &module, offset - 1, &before, 1), 1);
+  assert_true(at.nameless && !at.linkage);
+  assert_string_equal(at.function, before.function); /* the function's start, not the place of the call */
+  assert_int_equal(strncmp(at.function, "subject.so+0x", 13), 0);
+  uint64_t start = strtoull(at.function + 11, NULL, 16);
+  assert_true(start < offset && offset - start < 256);
+  assert_int_equal(symbols_resolve(symbols, &module, start, &outside, 1), 1);
+  assert_string_not_equal(outside.function, at.function); /* `start` returns to it: the call is before it */
   assert_int_equal(symbols_state(symbols, &module, NULL), SYMBOLS_TABLE_ONLY);
   symbols_close(symbols);
 }
