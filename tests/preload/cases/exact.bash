@@ -22,7 +22,7 @@ sums_by_count() { # COMMAND...
 
 # births, bytes, and what lives, from valgrind's protocol of calls.
 sums_by_valgrind() { # COMMAND...
-  $clean valgrind --trace-malloc=yes --run-libc-freeres=no --log-file=calls "$@" >counted.out 2>&1 </dev/null
+  $clean valgrind --trace-malloc=yes --run-libc-freeres=no --run-cxx-freeres=no --log-file=calls "$@" >counted.out 2>&1 </dev/null
   awk '
     function born(block, bytes) { births++; allocated += bytes; live_bytes += bytes; live++; size[block] = bytes }
     function died(block) { if (block in size) { live_bytes -= size[block]; live--; delete size[block] } }

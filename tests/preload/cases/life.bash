@@ -1,0 +1,202 @@
+# The life of a process: how it forks, executes, loads, is interrupted, and ends.
+
+of() { figure "$1.estimate" trace --where "fn = $2"; } # a figure of what a function allocated
+
+forked_child_is_left_alone() {
+  for rate in 1 1e-2; do same_as_bare $rate "$programs/forks" plain; done
+  record --rate 1 -- "$programs/forks" plain >/dev/null || fail "forks failed"
+  opens trace
+  [ "$(ls -d trace*)" = trace ] || fail "more than one trace: $(ls -d trace*)"
+  counted "the parent's blocks" "$(of .totals.allocated_blocks of_the_parent)" 1000
+  counted "of them left" "$(of .totals.live_at_end_blocks of_the_parent)" 0
+  [ "$(of .totals.allocated_blocks of_the_child)" = 0 ] || fail "the child's blocks are in its parent's trace"
+}
+
+followed_child_has_a_trace_of_its_own() {
+  record --rate 1 --follow-children -- "$programs/forks" plain >out || fail "forks failed"
+  [ "$(cat out)" = 7 ] || fail "the child ended otherwise: $(cat out)"
+  local child
+  child=$(ls trace.[0-9]*)
+  [ -f "$child" ] || fail "not one trace of the child: $(ls)"
+  opens trace
+  opens "$child"
+  [ "trace.$(jq .pid info.json)" = "$child" ] || fail "$child is of process $(jq .pid info.json)"
+  counted "the parent's blocks" "$(of .totals.allocated_blocks of_the_parent)" 1000
+  [ "$(of .totals.allocated_blocks of_the_child)" = 0 ] || fail "the child's blocks are in its parent's trace"
+  # 500 and one; what it inherited and reallocated is not its own.
+  counted "the child's blocks" "$(figure .totals.allocated_blocks.estimate "$child" --where 'fn = of_the_child')" 501
+}
+
+threads_may_allocate_while_others_fork() {
+  local rate forks
+  while read -r rate forks; do
+    record --rate $rate -- "$programs/forks" STORM $forks >out || fail "forks ended with $?"
+    [ "$(cat out)" = "0 of $forks children failed" ] || fail "$(cat out)"
+    opens trace
+  done <<END
+1 ${1:-60}
+1e-2 ${1:-300}
+END
+}
+
+threads_may_allocate_while_followed_children_fork() {
+  record --rate 1e-2 --follow-children -- "$programs/forks" STORM 60 >out || fail "forks ended with $?"
+  [ "$(cat out)" = "0 of 60 children failed" ] || fail "$(cat out)"
+  [ "$(ls trace.[0-9]* | wc -l)" = 60 ] || fail "$(ls trace.[0-9]* | wc -l) traces of 60 children"
+  local file
+  for file in trace trace.[0-9]*; do opens "$file"; done
+}
+
+executed_programs_find_a_clean_environment() {
+  for how in exec fork vfork spawn; do
+    record --rate 1 -- "$programs/spawns" $how /usr/bin/env >out || fail "$how ended with $?"
+    [ -s out ] || fail "$how: env printed nothing"
+    grep -E '^(WINNOW_|LD_PRELOAD)' out && fail "$how leaves variables behind"
+    opens trace
+    [ "$(jq .samples info.json)" -gt 0 ] || fail "$how: nothing recorded"
+  done
+  record --rate 1 -- "$programs/spawns" system 'env; exit 9' >out
+  [ $? = 9 ] || fail "system: another exit code"
+  grep -E '^(WINNOW_|LD_PRELOAD)' out && fail "system leaves variables behind"
+  return 0
+}
+
+other_preloaded_libraries_stay() {
+  cp "$programs/libplugin_a.so" "$programs/libplugin_b.so" .
+  for list in "$PWD/libplugin_a.so" "$PWD/libplugin_a.so:$PWD/libplugin_b.so" "$PWD/libplugin_a.so $PWD/libplugin_b.so"; do
+    LD_PRELOAD=$list record --rate 1 -- "$programs/spawns" fork /usr/bin/env >out || fail "ended with $?"
+    [ "$(grep '^LD_PRELOAD=' out)" = "LD_PRELOAD=$list" ] || fail "$(grep '^LD_PRELOAD=' out), not $list"
+  done
+}
+
+executed_programs_are_followed() {
+  record --rate 1 --follow-children -- "$programs/spawns" fork "$programs/ends" return
+  [ $? = 4 ] || fail "another exit code"
+  opens trace
+  [ "$(jq .samples info.json)" -ge 200 ] || [ "$tiny" = 1 ] || fail "the parent's trace has $(jq .samples info.json) samples"
+  opens "$(ls trace.[0-9]*)"
+  counted "the child's blocks" "$(figure .totals.allocated_blocks.estimate trace.[0-9]* --where 'fn = born_in_main')" 1000
+}
+
+# exec in the first process: the trace of what it was stays, what it becomes gets another.
+an_executed_program_spares_the_trace_before_it() {
+  record --rate 1 --follow-children -- "$programs/spawns" exec "$programs/ends" return
+  [ $? = 4 ] || fail "another exit code"
+  [ "$(figure .trace.command[1] trace)" = exec ] || fail "the first trace is gone: $(figure .trace.command trace)"
+  counted "blocks of the second" "$(figure .totals.allocated_blocks.estimate trace.[0-9]* --where 'fn = born_in_main')" 1000
+}
+
+# How the program ends, what its code is, and what the trace knows of it.
+ends_are_passed_on_and_traces_open() {
+  local how code said
+  while read -r how code said; do
+    run_as ended "$winnow" record -q -o trace --rate 1 -- "$programs/ends" "$how"
+    [ "$(cat ended.code)" = "$code" ] || fail "$how: ended with $(cat ended.code), not $code: $(cat ended.err)"
+    opens trace
+    "$winnow" info trace | grep -Eq "^ended *$said" || fail "$how: $("$winnow" info trace | grep ended)"
+    counted "$how: blocks" "$(of .totals.allocated_blocks born_in_main)" 1000
+  done <<'END'
+return 4 yes: exit 4
+exit 5 yes: exit 5
+_exit 6 no: killed
+quick_exit 7 no: killed
+abort 134 no: killed
+kill 137 no: killed
+segv 139 no: killed
+term 143 no: killed
+END
+}
+
+# Exit handlers and destructors run before our last record, and free what they free.
+frees_at_exit_are_recorded() {
+  record --rate 1 -- "$programs/ends" return
+  counted "alive at the end" "$(of .totals.live_at_end_blocks born_in_main)" 100
+  opens trace
+  [ "$(jq .complete info.json)" = true ] || [ "$tiny" = 1 ] || fail "not complete"
+}
+
+signals_reach_the_program() {
+  cat >waits.sh <<'END'
+trap 'echo caught; exit 3' TERM
+echo ready
+while :; do sleep 0.05; done
+END
+  "$winnow" record -q -o trace -- /bin/bash waits.sh >out &
+  local pid=$!
+  for _ in $(seq 100); do grep -q ready out && break; sleep 0.05; done
+  kill -TERM $pid
+  wait $pid
+  [ $? = 3 ] || fail "TERM was not passed on"
+  grep -q caught out || fail "the program did not see it"
+}
+
+unloaded_libraries_keep_their_names() {
+  record --rate 1 -- "$programs/plugins" reload "$programs" >/dev/null || fail "plugins ended with $?"
+  opens trace
+  [ "$tiny" = 1 ] && return
+  for letter in a b; do
+    counted "blocks of $letter" "$(of .totals.allocated_blocks plugin_allocates_$letter)" 20
+    counted "blocks of library $letter" \
+      "$(figure .totals.allocated_blocks.estimate trace --where "module = libplugin_$letter.so and fn = plugin_allocates_$letter")" 20
+    counted "bytes of $letter" "$(of .totals.allocated_bytes plugin_allocates_$letter)" $([ $letter = a ] && echo 2000 || echo 4000)
+  done
+}
+
+deeply_bound_libraries_free_sampled_blocks() {
+  for rate in 1 1e-2; do same_as_bare $rate "$programs/plugins" deepbind "$programs"; done
+}
+
+c_programs_may_load_cpp_libraries() {
+  for rate in 1 1e-2; do same_as_bare $rate "$programs/plugins" cpp "$programs"; done
+}
+
+libraries_are_sought_where_the_caller_says() {
+  cp "$programs/libplugin_a.so" "$programs/plugins_runpath" .
+  same_as_bare 1 ./plugins_runpath runpath
+  grep -q "found 1" recorded.out || fail "$(cat recorded.out)"
+}
+
+signal_handlers_may_allocate() {
+  [ "$tiny" = 1 ] && skip "lost blocks are the C library's, whose malloc no handler may call"
+  ends_well "$winnow" record -q -o trace --rate 1 -- "$programs/signals" "${1:-2}"
+  [ "$(cat last.out)" = survived ] || fail "$(cat last.out)"
+  opens trace
+  ends_well "$winnow" record -q -o trace --rate 1 -- "$programs/signals" "${1:-2}" jump
+  [ "$(cat last.out)" = survived ] || fail "$(cat last.out)"
+  opens trace
+}
+
+many_short_threads_leave_nothing_behind() {
+  for rate in 1 1e-3; do
+    same_as_bare $rate "$programs/threads" many
+    opens trace
+  done
+}
+
+sixty_four_threads_exchange_blocks() {
+  for rate in 1e-2 1e-4; do
+    same_as_bare $rate "$programs/threads" storm
+    opens trace
+  done
+}
+
+thread_local_destructors_may_allocate() {
+  for rate in 1 1e-2; do
+    same_as_bare $rate "$programs/threads" keys
+    same_as_bare $rate "$programs/thread_locals"
+  done
+}
+
+exceptions_pass_through() { # and the blocks of all frames are freed on the way
+  record --rate 1 -- "$programs/thread_locals" >/dev/null || fail "ended with $?"
+  opens trace
+  counted "left of what the throwing frames allocated" \
+    "$(figure .totals.live_at_end_blocks.estimate trace --where 'fn ~ throw_through')" 0
+}
+
+no_thread_is_cancelled_inside_malloc() {
+  for rate in 1 1e-2; do
+    same_as_bare $rate "$programs/threads" cancel
+    [ "$(cat recorded.out)" = "cancelled 1, inside an allocation 0" ] || fail "$(cat recorded.out)"
+  done
+}

@@ -1,0 +1,83 @@
+/* forks PLAIN: a child frees what it inherited and allocates; forks STORM N: N forks while 16 threads allocate. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void *blocks[1000];
+static atomic_bool ended;
+
+__attribute__((noinline)) void of_the_parent(void) {
+  for (int i = 0; i < 1000; i++) blocks[i] = malloc((size_t)(i % 50 * 100 + 10));
+}
+
+__attribute__((noinline)) void of_the_child(void) {
+  for (int i = 0; i < 1000; i++) {
+    if (i % 3 == 0) blocks[i] = realloc(blocks[i], (size_t)i * 20 + 1);
+    memset(blocks[i], 1, 1);
+    free(blocks[i]);
+  }
+  for (int i = 0; i < 500; i++) free(malloc(77));
+  free(malloc(1000000));
+}
+
+__attribute__((noinline)) void of_the_parent_later(void) {
+  for (int i = 0; i < 1000; i++) free(blocks[i]);
+}
+
+static void plain(void) {
+  of_the_parent();
+  pid_t pid = fork();
+  if (!pid) {
+    of_the_child();
+    exit(7);
+  }
+  int status;
+  waitpid(pid, &status, 0);
+  of_the_parent_later();
+  printf("%d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
+}
+
+static void *allocate(void *unused) {
+  unsigned state = (unsigned)(size_t)unused;
+  while (!atomic_load(&ended)) {
+    void *block[20];
+    for (int i = 0; i < 20; i++) block[i] = malloc((state = state * 1103515245 + 12345) >> 8 & 0xffff);
+    for (int i = 0; i < 20; i++)
+      block[i] = realloc(block[i], (state = state * 1103515245 + 12345) >> 8 & 0xffff);
+    for (int i = 0; i < 20; i++) free(block[i]);
+  }
+  return NULL;
+}
+
+static void storm(int forks) {
+  pthread_t thread[16];
+  for (size_t i = 0; i < 16; i++) pthread_create(&thread[i], NULL, allocate, (void *)(i + 1));
+  int bad = 0;
+  for (int i = 0; i < forks; i++) {
+    pid_t pid = fork();
+    if (!pid) {
+      alarm(20);
+      for (int k = 0; k < 20; k++) free(realloc(malloc((size_t)k * 3000), (size_t)k * 5000));
+      _exit(0);
+    }
+    int status = 0;
+    if (pid < 0 || waitpid(pid, &status, 0) < 0 || status) bad++;
+  }
+  atomic_store(&ended, 1);
+  for (size_t i = 0; i < 16; i++) pthread_join(thread[i], NULL);
+  printf("%d of %d children failed\n", bad, forks);
+}
+
+int main(int argc, char **argv) {
+  if (argc > 2 && !strcmp(argv[1], "STORM"))
+    storm(atoi(argv[2]));
+  else
+    plain();
+  return 0;
+}
+/* SPDX-License-Identifier: MIT */

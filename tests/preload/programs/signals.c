@@ -1,0 +1,74 @@
+/* Signal handlers that allocate and free in the midst of malloc, 3,000 times a second: signals SECONDS. Then some that
+ * leave by longjmp, from code that is not the allocator's: signals SECONDS jump.
+ *
+ * No C library's malloc is made for that. But at rate 1 every block is Winnow's own, and Winnow is made for it. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t storms;
+static void *volatile passed[64];
+static sigjmp_buf out;
+static volatile sig_atomic_t may_jump;
+
+static void handler(int signal) {
+  (void)signal;
+  storms++;
+  int slot = storms % 64;
+  char *old = passed[slot];
+  passed[slot] = NULL;
+  free(old);
+  size_t bytes = (size_t)(storms % 100) * 300 + 1;
+  char *block = malloc(bytes);
+  if (block) memset(block, 3, bytes);
+  if (storms % 4 == 0) block = realloc(block, bytes + 5000);
+  passed[slot] = block;
+  if (may_jump && storms % 8 == 0) siglongjmp(out, 1);
+}
+
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void work(void) {
+  char *block[50];
+  for (int i = 0; i < 50; i++) {
+    block[i] = malloc((size_t)i * 200 + 1);
+    block[i][0] = (char)i;
+  }
+  for (int i = 0; i < 50; i++) {
+    block[i] = realloc(block[i], (size_t)i * 400 + 1);
+    if (block[i][0] != (char)i) abort();
+    free(block[i]);
+  }
+}
+
+int main(int argc, char **argv) {
+  double limit = seconds() + (argc > 1 ? atof(argv[1]) : 1);
+  int jumps = argc > 2;
+  struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+  sigaction(SIGALRM, &action, NULL);
+  struct itimerval fast = {{0, 300}, {0, 300}};
+  setitimer(ITIMER_REAL, &fast, NULL);
+  while (seconds() < limit) {
+    if (jumps && !sigsetjmp(out, 1)) {
+      may_jump = 1;
+      for (volatile int i = 0; i < 10000000; i++) {}
+    }
+    may_jump = 0;
+    work();
+  }
+  struct itimerval off = {{0, 0}, {0, 0}};
+  setitimer(ITIMER_REAL, &off, NULL);
+  puts(storms > 100 ? "survived" : "no storm");
+  return 0;
+}
+/* SPDX-License-Identifier: MIT */
