@@ -170,13 +170,10 @@ static uint32_t tree_node_of(struct building *building, uint32_t trace_node) {
 
 static void add(struct sums *sums, const struct row *row, const struct share *share) {
   double p = row->probability;
-  if (share->bytes_variance < 0) {
+  if (share->bytes_variance < 0)
     sum_add(&sums->bytes, share->bytes, p);
-  } else {
-    sums->bytes.total += share->bytes / p;
-    sums->bytes.variance += share->bytes_variance;
-    sums->bytes.samples++;
-  }
+  else
+    sum_add_dependent(&sums->bytes, share->bytes, p, share->bytes_variance);
   if (share->blocks > 0) sum_add(&sums->blocks, share->blocks, p);
 }
 

@@ -7,7 +7,7 @@
  * a trial it is in the sample with probability p(G), and a row carries the p of its own G. What was allocated is the sum
  * over rows of growth / p. The rows of one block are not independent: with p1 <= p2 <= ... the variance of their sum is
  *   sum_j g_j^2 (1/p_j - 1) + 2 sum_{i<j} g_i g_j (1/p_j - 1)
- * and `growth_variance` holds the unbiased estimate of row j's share of it, from the rows that were seen:
+ * and `growth_variance` is the unbiased estimate of row j's share of it, from the rows that were seen:
  *   g_j^2 (1 - p_j) / p_j^2 + 2 g_j (1 - p_j) / p_j * sum_{i<j} g_i / p_i.
  */
 #include "analysis/samples.h"
@@ -161,7 +161,7 @@ static void finish_block(struct row *rows, size_t count, double rate) {
   for (size_t i = 0; i < count; i++) {
     double p = inclusion_probability(rate, rows[i].words), g = (double)rows[i].growth;
     rows[i].probability = p;
-    rows[i].growth_variance = g * g * (1 - p) / (p * p) + 2 * g * (1 - p) / p * grown;
+    rows[i].growth_variance = growth_variance(g, p, grown);
     rows[i].died_ns = died;
     grown += g / p;
   }

@@ -74,9 +74,7 @@ struct sums timeline_allocated(const struct samples *samples, row_filter *takes,
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
     if (!counts(row, takes, context)) continue;
-    sums.bytes.total += (double)row->growth / row->probability;
-    sums.bytes.variance += row->growth_variance;
-    sums.bytes.samples++;
+    sum_add_dependent(&sums.bytes, (double)row->growth, row->probability, row->growth_variance);
     if (row->birth) sum_add(&sums.blocks, 1, row->probability);
   }
   return sums;
