@@ -92,7 +92,7 @@ static uint64_t life_of(const struct report *report, const struct row *row) {
 
 static bool is_brief(const struct row *row, void *context) {
   const struct report *report = context;
-  return report_takes(row, context) && row->died_ns != STILL_ALIVE && life_of(report, row) < report->brief_ns;
+  return row->died_ns != STILL_ALIVE && report_takes(row, context) && life_of(report, row) < report->brief_ns;
 }
 
 static wn_status load(struct report *report) {
@@ -149,9 +149,13 @@ bool report_held(const struct row *row, struct share *share, void *context) {
   return row_is_live_at(row, report->asked.time_ns) && report_takes(row, context);
 }
 
-bool report_churn(const struct row *row, struct share *share, void *context) {
+bool report_allocated(const struct row *row, struct share *share, void *context) {
   *share = (struct share){(double)row->growth, row->birth, row->growth_variance};
-  return is_brief(row, context);
+  return report_takes(row, context);
+}
+
+bool report_churn(const struct row *row, struct share *share, void *context) {
+  return report_allocated(row, share, context) && is_brief(row, context);
 }
 
 bool report_alive(const struct row *row, struct share *share, void *context) {

@@ -34,7 +34,7 @@ struct report {
 bool report_takes(const struct row *row, void *report);
 
 /* The questions of the tables; the context is the report. */
-question report_held, report_churn, report_alive, report_lasting;
+question report_held, report_allocated, report_churn, report_alive, report_lasting;
 
 struct estimate report_bytes(const struct report *report, const struct sums *sums);
 struct estimate report_blocks(const struct report *report, const struct sums *sums);

@@ -142,6 +142,7 @@ wn_status report_print_json(const struct report *report) {
   json_string(&json, "by",
               (const char *const[]){"function", "line", "file", "module", "stack"}[options->grouping]);
   wn_status error = print_sites(&json, report, "sites", report_held);
+  if (!error) error = print_sites(&json, report, "allocated", report_allocated);
   if (!error) error = print_sites(&json, report, "churn", report_churn);
   if (!error) error = print_sites(&json, report, "alive", report_alive);
   if (!error) error = print_sites(&json, report, "lasting", report_lasting);
