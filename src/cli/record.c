@@ -63,7 +63,7 @@ static bool parse_seed(const char *text, char seed[24]) {
   return true;
 }
 
-static int parse_option(struct recording *recording, int option) {
+static int parse_option(struct recording *recording, int option, const char *word) {
   double number;
   switch (option) {
   case 'o':
@@ -92,7 +92,8 @@ static int parse_option(struct recording *recording, int option) {
     return 0;
   case 'f': recording->follow = true; return 0;
   case 'q': recording->quiet = true; return 0;
-  default: return fail_usage("record", "see 'winnow help record'");
+  case ':': return fail_usage("record", "%s needs a value; see 'winnow help record'", word);
+  default: return fail_usage("record", "what is %s? see 'winnow help record'", word);
   }
 }
 
@@ -103,8 +104,9 @@ static int parse(struct recording *recording, int argc, char **argv) {
       {"seed", required_argument, NULL, 's'},   {"follow-children", no_argument, NULL, 'f'},
       {"quiet", no_argument, NULL, 'q'},        {0}};
   int option;
-  while ((option = getopt_long(argc, argv, "+o:r:e:d:s:fq", options, NULL)) != -1) {
-    int code = parse_option(recording, option);
+  opterr = 0; /* one line is enough, and it is ours */
+  while ((option = getopt_long(argc, argv, "+:o:r:e:d:s:fq", options, NULL)) != -1) {
+    int code = parse_option(recording, option, argv[optind - 1]);
     if (code) return code;
   }
   if (optind == argc)
@@ -145,6 +147,43 @@ static bool find_interpreter(const char *begin, size_t length, char path[PATH_MA
   while (end < length && !strchr(" \t\n", begin[end])) end++;
   snprintf(path, PATH_MAX, "%.*s", (int)(end - at), begin + at);
   return end > at;
+}
+
+/* The program that a first line "#!/usr/bin/env NAME" means; env's options and settings are left to env. */
+static bool names_by_env(const char *begin, size_t length, char name[PATH_MAX]) {
+  static const char *const envs[] = {"/usr/bin/env ", "/bin/env "};
+  size_t at = 2;
+  while (at < length && begin[at] == ' ') at++;
+  for (size_t i = 0; i < sizeof envs / sizeof *envs; i++) {
+    size_t taken = strlen(envs[i]);
+    if (length - at < taken || memcmp(begin + at, envs[i], taken)) continue;
+    const char *word = begin + at + taken, *end = memchr(word, '\n', length - at - taken);
+    if (!end || end == word || end - word >= 256) return false;
+    snprintf(name, PATH_MAX, "%.*s", (int)(end - word), word);
+    return !strpbrk(name, " \t\r=\\") && *name != '-';
+  }
+  return false;
+}
+
+/* A script that names its interpreter through env is started as env would start it: env would execute the interpreter,
+ * which then is a program that the recorded one executed, and those are left alone. */
+static bool through_env(struct recording *recording) {
+  char begin[256], name[PATH_MAX], found[PATH_MAX];
+  int fd = open(recording->program, O_RDONLY | O_CLOEXEC), count = 0;
+  ssize_t length = fd < 0 ? -1 : pread(fd, begin, sizeof begin, 0);
+  if (fd >= 0) close(fd);
+  if (length < 3 || memcmp(begin, "#!", 2) || !names_by_env(begin, (size_t)length, name) ||
+      !find_program(name, found))
+    return false;
+  while (recording->argv[count]) count++;
+  char **argv = calloc((size_t)count + 2, sizeof *argv);
+  if (!argv) return false;
+  argv[0] = strdup(name);
+  argv[1] = strdup(recording->program);
+  memcpy(argv + 2, recording->argv + 1, (size_t)count * sizeof *argv); /* with the NULL */
+  recording->argv = argv;
+  strcpy(recording->program, found);
+  return argv[0] && argv[1];
 }
 
 /* Whether an ELF file asks for the dynamic loader. */
@@ -297,6 +336,9 @@ static int prepare(struct recording *recording) {
   if (!find_program(recording->argv[0], recording->program))
     return fail_job("there is no program '%s'%s", recording->argv[0],
                     strchr(recording->argv[0], '/') ? " that can be run" : " in the search path");
+  if (!recording->output_given)
+    default_output(recording); /* named for the script, not for what interprets it */
+  for (int i = 0; i < 4 && through_env(recording); i++) {}
   int code = check_program(recording->program, 0);
   if (code) return code;
   if (!find_library(recording->library))
@@ -304,7 +346,6 @@ static int prepare(struct recording *recording) {
   if (strpbrk(recording->library, ": "))
     return fail_job("%s cannot be preloaded, since its path has a blank or a colon; install winnow elsewhere",
                     recording->library);
-  if (!recording->output_given) default_output(recording);
   if (!absolute_output(recording)) return fail_job("the name of the output is too long");
   int fd = open(recording->output, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   if (fd < 0) return fail_job("cannot write %s: %s", recording->output, strerror(errno));

@@ -1,0 +1,69 @@
+# Other allocators below us: preloaded, or linked with the program.
+
+# Debian's names; the first folder that has one.
+find_allocator() { # NAME
+  local folder
+  for folder in /usr/lib/x86_64-linux-gnu /usr/lib64 /usr/lib /usr/local/lib; do
+    [ -e "$folder/$1" ] && { echo "$folder/$1"; return; }
+  done
+  return 1
+}
+
+# Another allocator answers odd requests otherwise than the C library, so a run is compared with its own bare one.
+works_over() { # ALLOCATOR
+  local other rate
+  other=$(find_allocator "$1") || skip "there is no $1"
+  export LD_PRELOAD=$other
+  for rate in 1 1e-2 1e-4; do
+    same_as_bare $rate "$programs/random_blocks" 1 10000
+    same_as_bare $rate "$programs/random_blocks" 4 5000
+    same_as_bare $rate "$programs/containers"
+    same_as_bare $rate "$programs/own_operators"
+    same_as_bare $rate "$programs/thread_locals"
+    same_as_bare $rate "$programs/growing"
+  done
+  LD_PRELOAD=$other record --rate 1 -- "$programs/random_blocks" 4 5000 >/dev/null
+  unset LD_PRELOAD
+  opens trace
+  # That the other allocator was really below: the program maps it.
+  LD_PRELOAD=$other record --rate 1e-4 -- cat /proc/self/maps >maps
+  grep -q "$(basename "$(realpath "$other")")" maps || fail "$1 was not loaded"
+  grep -q libwinnow-malloc maps || fail "we were not loaded"
+}
+
+jemalloc_may_lie_below() { works_over libjemalloc.so.2; }
+tcmalloc_may_lie_below() { works_over libtcmalloc_minimal.so.4; }
+mimalloc_may_lie_below() { works_over libmimalloc.so.2; }
+
+compiled() { # OUTPUT SOURCE... : with the compiler that is there
+  local output=$1
+  shift
+  command -v c++ >/dev/null || skip "no compiler"
+  c++ -O1 -w -fno-builtin -pthread -o "$output" "$@" || fail "$* does not compile"
+}
+
+linked_with() { # ALLOCATOR
+  local other
+  other=$(find_allocator "$1") || skip "there is no $1"
+  compiled containers "$here/programs/containers.cpp" "$other"
+  compiled thread_locals "$here/programs/thread_locals.cpp" "$other"
+  for rate in 1 1e-2 1e-4; do
+    same_as_bare $rate ./containers
+    same_as_bare $rate ./thread_locals
+  done
+  record --rate 1 -- ./containers >/dev/null
+  opens trace
+  # Every block of the program is counted over any allocator. The C++ library's pool for emergencies is not made by all.
+  counted "blocks of $1" "$(figure .totals.allocated_blocks.estimate trace --where 'fn = main')" "$blocks_of_containers"
+}
+
+programs_linked_with_other_allocators_are_counted() {
+  compiled bare "$here/programs/containers.cpp"
+  record --rate 1 -- ./bare >/dev/null
+  blocks_of_containers=$(figure .totals.allocated_blocks.estimate trace --where 'fn = main')
+  [ "$tiny" = 1 ] && blocks_of_containers=1000000
+  for name in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do
+    find_allocator $name >/dev/null && linked_with $name
+  done
+  return 0
+}

@@ -1,0 +1,54 @@
+# winnow/malloc.h in a linked program, and the names that stacks get.
+
+linked() { # CASE
+  run_as linked "$programs/api" "$1"
+  [ "$(cat linked.code)" = 0 ] || fail "$1: ended with $(cat linked.code): $(cat linked.err)"
+  local what got expected
+  while read -r what got expected; do counted "$1: $what" "$got" "$expected"; done <linked.out
+}
+
+profiles_start_stop_and_end_in_any_order() { linked orders; }
+stopped_profiles_follow_their_blocks() { linked stopped_profile_follows; }
+callbacks_may_allocate() { linked callbacks_allocate; }
+null_metadata_ends_tracking() { linked null_metadata_ends_it; }
+resize_callback_sees_every_size() { linked resizes; }
+profiles_take_in_all_threads() { linked all_threads; }
+profiles_leave_no_memory_behind() { linked cycles; }
+profiles_come_and_go_while_threads_allocate() { linked cycles_with_threads; }
+forked_children_inherit_the_profile() { linked child_inherits; }
+
+recorded_programs_cannot_start_a_second_profile() {
+  ends_well "$winnow" record -q -o trace --rate 1 -- "$programs/api" while_recorded
+  opens trace
+}
+
+stacks_name_the_functions() {
+  record --rate 1 -- "$programs/depth" || fail "ended with $?"
+  [ "$tiny" = 1 ] && { opens trace; return; }
+  local level
+  for level in $(seq 12); do
+    counted "bytes below level_$level" "$(figure .totals.allocated_bytes.estimate trace --where "fn = level_$level")" $(((13 - level) * 10000))
+  done
+  # The deepest stack, from main on, frame by frame, and nothing between.
+  "$winnow" report --json --top 1000000 --at end --where 'fn = level_12' trace >report.json || fail "no report"
+  local chain
+  chain=$(jq -r '[.tree | recurse(.children[]) | .name] | join(" ")' report.json)
+  case "$chain" in
+  *" main level_1 level_2 level_3 level_4 level_5 level_6 level_7 level_8 level_9 level_10 level_11 level_12"*) ;;
+  *) fail "the deepest stack is: $chain" ;;
+  esac
+  "$winnow" report --json --at end --where 'fn = recurse' trace >report.json
+  [ "$(jq '[.tree | recurse(.children[]) | select(.name == "recurse")] | length' report.json)" = 101 ] ||
+    fail "the recursion has $(jq '[.tree | recurse(.children[]) | select(.name == "recurse")] | length' report.json) levels"
+  counted "through the C library" "$(figure .totals.allocated_bytes.estimate trace --where 'fn = compare and fn ~ qsort and fn = main')" 24
+}
+
+stacks_are_as_deep_as_asked() {
+  [ "$tiny" = 1 ] && skip "stacks are short here"
+  for depth in 0 1 50; do
+    record --rate 1 --stack-depth $depth -- "$programs/depth" || fail "ended with $?"
+    "$winnow" report --json --at end --where 'size = 5000' trace >report.json
+    found=$(jq '[.tree | recurse(.children[]) | select(.name == "recurse")] | length' report.json)
+    [ "$found" = "$depth" ] || fail "$found frames of $depth: $(jq -c .tree report.json | head -c 500)"
+  done
+}

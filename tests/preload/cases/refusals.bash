@@ -1,0 +1,153 @@
+# What cannot be recorded is refused in one line, before anything runs; what can go on goes on.
+
+refused() { # PATTERN PROGRAM...
+  local pattern=$1
+  shift
+  rm -f ran trace
+  run_as refused "$winnow" record -o trace -- "$@"
+  [ "$(cat refused.code)" = 1 ] || fail "$*: exit code $(cat refused.code): $(cat refused.err)"
+  one_line_of refused.err "^winnow: .*$pattern"
+  [ ! -s refused.out ] || fail "$* ran: $(cat refused.out)"
+  [ ! -e trace ] || fail "$*: a trace was begun"
+}
+
+statically_linked_programs_are_refused() {
+  need cc
+  echo 'int puts(const char *); int main(void) { return puts("ran") < 0; }' >static.c
+  cc -static -o static static.c 2>/dev/null || skip "cannot link statically"
+  refused 'statically linked' ./static
+  printf '#!%s/static\n' "$PWD" >script
+  chmod +x script
+  refused 'statically linked' ./script
+}
+
+programs_that_gain_privileges_are_refused() {
+  [ "$(id -u)" = 0 ] || skip "only root can make one"
+  cp /bin/ls other
+  chown nobody other && chmod 4755 other || skip "cannot make a set-uid program"
+  refused 'set-uid' ./other
+  chmod 0755 other
+  chgrp nogroup other && chmod 2755 other || skip "cannot make a set-gid program"
+  refused 'set-gid' ./other
+  cp /bin/ls own # set-uid to oneself gains nothing
+  chmod 4755 own
+  "$winnow" record -q -o trace -- ./own / >/dev/null || fail "set-uid to oneself was refused"
+}
+
+programs_of_32_bits_are_refused() {
+  need cc
+  echo 'int main(void) { return 0; }' >narrow.c
+  cc -m32 -o narrow narrow.c 2>/dev/null || skip "no 32-bit compiler"
+  refused '32-bit' ./narrow
+}
+
+# The header alone decides, so that the case above is tried everywhere.
+a_header_of_32_bits_is_enough() {
+  cp /bin/ls narrow
+  printf '\001' | dd of=narrow bs=1 seek=4 conv=notrunc status=none
+  refused '32-bit' ./narrow
+}
+
+missing_programs_are_refused() {
+  refused 'no program .nothing-of-that-name' nothing-of-that-name
+  refused 'no program ..*nothing' ./nothing
+  echo text >text
+  chmod 644 text
+  refused 'no program ..*text' ./text
+  mkdir folder
+  refused 'no program ..*folder' ./folder
+}
+
+scripts_without_their_interpreter_are_refused() {
+  printf '#!/no/such/interpreter -x\necho ran\n' >script
+  chmod +x script
+  refused '/no/such/interpreter' ./script
+}
+
+scripts_are_recorded() {
+  printf '#! /bin/bash\necho "ran $1"\n' >script
+  chmod +x script
+  record --rate 1 -- ./script well >out || fail "ended with $?"
+  [ "$(cat out)" = "ran well" ] || fail "$(cat out)"
+  opens trace
+  [ "$(jq .samples info.json)" -gt 0 ] || fail "nothing recorded"
+}
+
+# `#!/usr/bin/env NAME`, the usual first line: it is the interpreter that is recorded.
+scripts_are_recorded_through_env() {
+  need perl
+  printf '#!/usr/bin/env perl\nprint "ran @ARGV\\n"; my @list = map { "text $_" } 1 .. 3000; exit 4;\n' >script
+  chmod +x script
+  record --rate 1 -- ./script 'a b' c >out
+  [ $? = 4 ] || fail "another exit code"
+  [ "$(cat out)" = "ran a b c" ] || fail "$(cat out)"
+  opens trace
+  [ "$(jq .samples info.json)" -gt 3000 ] || [ "$tiny" = 1 ] || fail "only $(jq .samples info.json) samples"
+}
+
+programs_with_their_own_malloc_go_on_and_it_is_said() {
+  need cc
+  cat >own.c <<'END'
+#include <stddef.h>
+#include <stdio.h>
+static char heap[1 << 20];
+static size_t used;
+void *malloc(size_t n) { char *p = heap + used; used += (n + 31) / 16 * 16; *(size_t *)p = n; return p + 16; }
+void free(void *p) { (void)p; }
+void *calloc(size_t a, size_t b) { return malloc(a * b); }
+void *realloc(void *p, size_t n) { char *q = malloc(n); for (size_t i = 0; p && i < n; i++) q[i] = ((char *)p)[i]; return q; }
+int main(void) { char *p = realloc(malloc(10), 100); p[99] = 1; free(p); return puts("own") < 0; }
+END
+  cc -fno-builtin -o own own.c || fail "does not compile"
+  run_as own "$winnow" record -q -o trace --rate 1 -- ./own
+  [ "$(cat own.code)" = 0 ] && [ "$(cat own.out)" = own ] || fail "$(cat own.code) $(cat own.out)"
+  grep -q 'brings its own malloc; going on unprofiled' own.err || fail "nothing is said: $(cat own.err)"
+}
+
+a_limited_address_space_is_no_hindrance() {
+  ulimit -v 300000
+  same_as_bare 1e-2 "$programs/threads" keys
+  same_as_bare 1e-2 "$programs/forks" plain
+  same_as_bare 1 "$programs/growing"
+  same_as_bare 1 "$programs/random_blocks" 4 8000
+  [ "$(figure .trace.samples)" -gt 0 ] || fail "nothing was sampled"
+  # Without a region too, each block is followed to its end.
+  [ "$tiny" = 1 ] || [ "$(figure .totals.live_at_end_blocks.estimate)" -le 100 ] || fail "deaths were not seen"
+}
+
+sums_are_exact_without_a_region() {
+  ulimit -v 2000000
+  same_sums sums_by_count "$programs/random_blocks" 1 3000
+  same_sums sums_by_count "$programs/growing"
+  same_sums sums_by_count "$programs/containers"
+}
+
+bad() { # EXIT-CODE PATTERN ARGUMENT...
+  local code=$1 pattern=$2
+  shift 2
+  rm -f ran
+  run_as bad "$winnow" record "$@"
+  [ "$(cat bad.code)" = "$code" ] || fail "record $*: exit code $(cat bad.code), not $code: $(cat bad.err)"
+  one_line_of bad.err "^winnow.*$pattern"
+  [ ! -e ran ] || fail "record $*: the program ran"
+}
+
+bad_options_are_told_in_one_line() {
+  bad 2 '--rate 2' --rate 2 -- touch ran
+  bad 2 '--rate x' --rate x -- touch ran
+  bad 2 '--rate -1' --rate=-1 -- touch ran
+  bad 2 '--rate nan' --rate nan -- touch ran
+  bad 2 '--rate ' --rate= -- touch ran
+  bad 2 '--every 0' --every 0 -- touch ran
+  bad 2 '--every 3' --every 3 -- touch ran
+  bad 2 '--every many' --every many -- touch ran
+  bad 2 '--stack-depth 5000' --stack-depth 5000 -- touch ran
+  bad 2 '--stack-depth 1.5' --stack-depth 1.5 -- touch ran
+  bad 2 '--seed x' --seed x -- touch ran
+  bad 2 'which program' --rate 1
+  bad 2 'which program' --
+  bad 2 'no-such-option' --no-such-option -- touch ran
+  bad 2 '-o needs a value' -o
+  bad 1 'cannot write /no/such/folder/trace' -o /no/such/folder/trace -- touch ran
+  bad 1 'cannot write|is a directory|not a regular file' -o . -- touch ran
+}
