@@ -28,7 +28,7 @@ soak:
 
 bench:
 	@scripts/install-dependencies bench
-	@scripts/build release winnow winnow-malloc bench_trees bench_storm bench_forward
+	@scripts/build release winnow winnow-malloc bench_trees bench_storm bench_forward bench_gap bench_capture bench_trace_writer
 	@bench/run
 
 bench-quick:
