@@ -164,6 +164,12 @@ bool fixture_same_stack(struct trace_reader *reader, uint32_t read, uint32_t wri
   return read == written;
 }
 
+bool fixture_same_known_stack(struct trace_reader *reader, uint32_t *known, uint32_t read, uint32_t written) {
+  if (read && known[written] == read) return true;
+  known[written] = read;
+  return fixture_same_stack(reader, read, written);
+}
+
 bool fixture_same(struct trace_reader *reader, const struct trace_event *read,
                   const struct trace_event *written) {
   if (read->kind != written->kind || read->at.time_ns != written->at.time_ns ||

@@ -31,5 +31,8 @@ bool fixture_same(struct trace_reader *reader, const struct trace_event *read,
                   const struct trace_event *written);
 bool fixture_same_stack(struct trace_reader *reader, uint32_t read, uint32_t written);
 
+/* The same, quickly where it was already found so: `known` has a zero for each stack that was written, at first. */
+bool fixture_same_known_stack(struct trace_reader *reader, uint32_t *known, uint32_t read, uint32_t written);
+
 #endif
 /* SPDX-License-Identifier: MIT */
