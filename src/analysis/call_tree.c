@@ -187,9 +187,11 @@ static bool add_rows(struct building *building, question *ask, void *context) {
   for (size_t i = 0; i < building->samples->row_count; i++) {
     const struct row *row = &building->samples->rows[i];
     struct share share = {0, 0, -1};
+    tree->node_of_row[i] = NO_NODE;
     if (row->probability <= 0 || !ask(row, &share, context)) continue;
     uint32_t node = tree_node_of(building, row->stack);
     if (node == UINT32_MAX) return false;
+    tree->node_of_row[i] = node;
     add(&tree->nodes[node].self, row, &share);
   }
   for (size_t i = tree->node_count; i-- > 0;) {
@@ -250,8 +252,10 @@ static bool make_groups(struct call_tree *tree) {
 static bool prepare(struct building *building) {
   struct call_tree *tree = building->tree;
   building->trace_nodes = trace_reader_nodes(building->samples->reader);
+  tree->node_of_row = malloc((building->samples->row_count + 1) * sizeof *tree->node_of_row);
   building->node_of = calloc((size_t)building->trace_nodes + 1, sizeof *building->node_of);
-  if (!building->node_of || !grow((void **)&tree->nodes, &building->node_capacity, sizeof *tree->nodes))
+  if (!building->node_of || !tree->node_of_row ||
+      !grow((void **)&tree->nodes, &building->node_capacity, sizeof *tree->nodes))
     return false;
   tree->nodes[0] = (struct tree_node){0};
   tree->node_count = 1;
@@ -278,6 +282,7 @@ void call_tree_destroy(struct call_tree *tree) {
   free(tree->labels);
   free(tree->nodes);
   free(tree->groups);
+  free(tree->node_of_row);
   *tree = (struct call_tree){0};
 }
 

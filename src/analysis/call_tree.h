@@ -39,6 +39,8 @@ struct label {
       line; /* strings of the names; those that the grouping does not tell apart are 0 */
 };
 
+#define NO_NODE UINT32_MAX
+
 struct call_tree {
   enum grouping grouping;
   struct label *labels;
@@ -47,6 +49,7 @@ struct call_tree {
   size_t node_count;
   struct group *groups; /* by total bytes, largest first */
   size_t group_count;
+  uint32_t *node_of_row; /* index: row of the samples; NO_NODE: it does not count */
 };
 
 /* Sums all rows that `ask` takes. BY_STACK groups are leaves of the tree: their label is a node of the tree then. */

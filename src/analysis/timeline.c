@@ -80,6 +80,12 @@ struct sums timeline_allocated(const struct samples *samples, row_filter *takes,
   return sums;
 }
 
+size_t timeline_count(const struct samples *samples, row_filter *takes, void *context) {
+  size_t count = 0;
+  for (size_t i = 0; i < samples->row_count; i++) count += takes(&samples->rows[i], context);
+  return count;
+}
+
 struct memory_point timeline_peak_memory(const struct samples *samples) {
   struct memory_point most = nothing();
   for (size_t i = 0; i < samples->memory_count; i++)

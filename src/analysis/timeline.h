@@ -21,6 +21,9 @@ struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, ro
 /* Everything allocated, the growth of blocks included. */
 struct sums timeline_allocated(const struct samples *samples, row_filter *takes, void *context);
 
+/* How many rows `takes` takes. */
+size_t timeline_count(const struct samples *samples, row_filter *takes, void *context);
+
 /* The largest resident size that was measured, and when; zeros if none was. */
 struct memory_point timeline_peak_memory(const struct samples *samples);
 

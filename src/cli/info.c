@@ -30,8 +30,12 @@ static void print_command(const struct trace_run *run) {
 
 static const char *how_it_ended(const struct samples *samples, char buffer[64]) {
   if (!samples->ended) return strcpy(buffer, "no: killed, left by _exit, or still running");
-  if (samples->end.kind == TRACE_END_STOP) return strcpy(buffer, "yes: recording was stopped");
-  snprintf(buffer, 64, "yes: exit %d", samples->end.code);
+  switch (samples->end.kind) {
+  case TRACE_END_STOP: return strcpy(buffer, "yes: recording was stopped");
+  case TRACE_END_EXEC: return strcpy(buffer, "yes: it became another program by exec");
+  case TRACE_END_SIGNAL: snprintf(buffer, 64, "yes: signal %d", samples->end.code); break;
+  default: snprintf(buffer, 64, "yes: exit %d", samples->end.code);
+  }
   return buffer;
 }
 

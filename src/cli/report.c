@@ -177,19 +177,25 @@ struct estimate report_blocks(const struct report *report, const struct sums *su
   return estimate_of(&sums->blocks, report->block_unit);
 }
 
+wn_status report_table(const struct report *report, question *ask, bool lives, struct table *table) {
+  *table = (struct table){.has_lives = lives};
+  wn_status error = call_tree_build(report->samples, &report->names, report->options->grouping, ask,
+                                    (void *)report, &table->tree);
+  if (error || !lives) return error;
+  error = lifetimes_create(report->samples, &table->tree, &table->lifetimes);
+  if (error) call_tree_destroy(&table->tree);
+  return error;
+}
+
+void report_table_destroy(struct table *table) {
+  lifetimes_destroy(&table->lifetimes);
+  call_tree_destroy(&table->tree);
+}
+
 void report_group_name(const struct report *report, const struct call_tree *tree, const struct group *group,
                        char *buffer, size_t size) {
-  if (tree->grouping != BY_STACK) {
-    call_tree_label(tree, &report->names, group->label, buffer, size);
-    return;
-  }
-  size_t length = 0;
-  *buffer = 0;
-  for (uint32_t node = group->label; node && length + 8 < size; node = tree->nodes[node].parent) {
-    if (length) length += (size_t)snprintf(buffer + length, size - length, " < ");
-    call_tree_label(tree, &report->names, tree->nodes[node].label, buffer + length, size - length);
-    length += strlen(buffer + length);
-  }
+  uint32_t label = tree->grouping == BY_STACK ? tree->nodes[group->label].label : group->label;
+  call_tree_label(tree, &report->names, label, buffer, size);
 }
 
 int command_report(int argc, char **argv) {

@@ -3,6 +3,7 @@
 #define CLI_REPORT_H
 
 #include "analysis/call_tree.h"
+#include "analysis/lifetimes.h"
 #include "analysis/query.h"
 #include "analysis/timeline.h"
 
@@ -30,6 +31,16 @@ struct report {
   uint64_t long_ns;          /* blocks that live longer are long-lived */
 };
 
+/* One table: what is summed, and how. */
+struct table {
+  struct call_tree tree;
+  struct lifetimes lifetimes;
+  bool has_lives; /* the lifetimes are there */
+};
+
+wn_status report_table(const struct report *report, question *ask, bool lives, struct table *table);
+void report_table_destroy(struct table *table);
+
 /* Whether a row counts, by --where. The context of row filters is the report. */
 bool report_takes(const struct row *row, void *report);
 
@@ -39,7 +50,7 @@ question report_held, report_allocated, report_churn, report_alive, report_lasti
 struct estimate report_bytes(const struct report *report, const struct sums *sums);
 struct estimate report_blocks(const struct report *report, const struct sums *sums);
 
-/* What a group is called in a table; for stacks, its innermost functions. */
+/* What a group is called in a table; a stack is called by its innermost function. */
 void report_group_name(const struct report *report, const struct call_tree *tree, const struct group *group,
                        char *buffer, size_t size);
 

@@ -68,9 +68,30 @@ static void print_sums(struct json *json, const struct report *report, const str
   json_estimate(json, "blocks", &blocks);
 }
 
-static void print_site(struct json *json, const struct report *report, const struct call_tree *tree,
+/* The functions of a stack, innermost first. */
+static void print_stack(struct json *json, const struct report *report, const struct call_tree *tree,
+                        uint32_t node) {
+  char name[NAME_MOST];
+  json_begin(json, "stack", '[');
+  for (; node; node = tree->nodes[node].parent) {
+    call_tree_label(tree, &report->names, tree->nodes[node].label, name, sizeof name);
+    json_string(json, NULL, name);
+  }
+  json_end(json, ']');
+}
+
+static void print_life(struct json *json, struct table *table, const struct group *group) {
+  uint64_t ns;
+  if (lifetimes_median(&table->lifetimes, group, &ns))
+    json_integer(json, "life_median_ns", ns);
+  else
+    json_null(json, "life_median_ns");
+}
+
+static void print_site(struct json *json, const struct report *report, struct table *table,
                        const struct group *group) {
   char name[NAME_MOST];
+  const struct call_tree *tree = &table->tree;
   const struct label *label =
       &tree->labels[tree->grouping == BY_STACK ? tree->nodes[group->label].label : group->label];
   report_group_name(report, tree, group, name, sizeof name);
@@ -80,20 +101,22 @@ static void print_site(struct json *json, const struct report *report, const str
   json_string(json, "file", strings_text(&report->names.strings, label->file));
   json_integer(json, "line", label->line);
   print_sums(json, report, &group->self, &group->total);
+  if (table->has_lives) print_life(json, table, group);
+  if (tree->grouping == BY_STACK) print_stack(json, report, tree, group->label);
   json_end(json, '}');
 }
 
-static wn_status print_sites(struct json *json, const struct report *report, const char *name,
-                             question *ask) {
-  struct call_tree tree;
-  wn_status error =
-      call_tree_build(report->samples, &report->names, report->options->grouping, ask, (void *)report, &tree);
+static wn_status print_sites(struct json *json, const struct report *report, const char *name, question *ask,
+                             bool lives) {
+  struct table table;
+  wn_status error = report_table(report, ask, lives, &table);
   if (error) return error;
+  const struct call_tree *tree = &table.tree;
   json_begin(json, name, '[');
-  for (size_t i = 0; i < tree.group_count && i < report->options->top; i++)
-    print_site(json, report, &tree, &tree.groups[i]);
+  for (size_t i = 0; i < tree->group_count && i < report->options->top; i++)
+    print_site(json, report, &table, &tree->groups[i]);
   json_end(json, ']');
-  call_tree_destroy(&tree);
+  report_table_destroy(&table);
   return WN_OK;
 }
 
@@ -141,11 +164,11 @@ wn_status report_print_json(const struct report *report) {
   if (options->where) json_string(&json, "where", options->where);
   json_string(&json, "by",
               (const char *const[]){"function", "line", "file", "module", "stack"}[options->grouping]);
-  wn_status error = print_sites(&json, report, "sites", report_held);
-  if (!error) error = print_sites(&json, report, "allocated", report_allocated);
-  if (!error) error = print_sites(&json, report, "churn", report_churn);
-  if (!error) error = print_sites(&json, report, "alive", report_alive);
-  if (!error) error = print_sites(&json, report, "lasting", report_lasting);
+  wn_status error = print_sites(&json, report, "sites", report_held, false);
+  if (!error) error = print_sites(&json, report, "allocated", report_allocated, false);
+  if (!error) error = print_sites(&json, report, "churn", report_churn, true);
+  if (!error) error = print_sites(&json, report, "alive", report_alive, false);
+  if (!error) error = print_sites(&json, report, "lasting", report_lasting, true);
   if (!error) error = print_tree(&json, report);
   json_end(&json, '}');
   return error;

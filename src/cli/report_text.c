@@ -34,87 +34,138 @@ static const char *with_range(char buffer[128], const struct estimate *estimate)
   return buffer;
 }
 
-static void say_program(struct paragraph *paragraph, const struct report *report) {
+static const char *program_name(const struct report *report) {
   const struct trace_run *run = trace_reader_run(report->samples->reader);
-  const char *command = run->command.length ? run->command.bytes : "The program";
-  const char *name = strrchr(command, '/') ? strrchr(command, '/') + 1 : command;
-  char time[32], bytes[128], count[32];
+  if (!run->command.length || !run->command.bytes[0]) return "The program";
+  const char *slash = strrchr(run->command.bytes, '/');
+  return slash && slash[1] ? slash + 1 : run->command.bytes;
+}
+
+static void say_program(struct paragraph *paragraph, const struct report *report) {
+  char time[32], bytes[128], count[64];
   struct estimate allocated = report_bytes(report, &report->allocated);
-  say(paragraph, "%s ran for %s and allocated %s in %s blocks", name,
-      text_time(time, report->samples->end_ns), with_range(bytes, &allocated),
-      text_count(count, report_blocks(report, &report->allocated).estimate));
-  if (report->query) say(paragraph, " that match the query");
-  say(paragraph, ". ");
+  say(paragraph, "%s ran for %s", program_name(report), text_time(time, report->samples->end_ns));
+  if (!report->samples->sampled_blocks) {
+    say(paragraph, ", and no block was sampled: ");
+    if (allocated.high > 0)
+      say(paragraph, "it allocated less than %s, as far as that tells. ", text_bytes(bytes, allocated.high));
+    else
+      say(paragraph, "the rate was 0. ");
+    say(paragraph, "Record again with a higher --rate. ");
+  } else if (!allocated.samples) {
+    say(paragraph, "; none of the sampled blocks matches the query. ");
+  } else {
+    say(paragraph, " and allocated %s in %s%s. ", with_range(bytes, &allocated),
+        text_number_of(count, report_blocks(report, &report->allocated).estimate, "block"),
+        report->query ? " that match the query" : "");
+  }
 }
 
 static void say_peak(struct paragraph *paragraph, const struct report *report) {
   char bytes[128], time[32], rss[32];
-  struct estimate peak = report_bytes(report, &report->peak.live),
-                  end = report_bytes(report, &report->live_at_end);
+  struct estimate peak = report_bytes(report, &report->peak.live);
   struct memory_point beside = timeline_memory_at(report->samples, report->peak.time_ns);
   struct memory_point most = timeline_peak_memory(report->samples);
   say(paragraph, "It held the most after %s: %s", text_time(time, report->peak.time_ns),
       with_range(bytes, &peak));
-  if (most.rss_bytes) {
-    say(paragraph, ", when %s was resident", text_bytes(rss, (double)beside.rss_bytes));
+  if (most.rss_bytes) say(paragraph, ", when %s was resident", text_bytes(rss, (double)beside.rss_bytes));
+  if (most.rss_bytes > beside.rss_bytes)
     say(paragraph, " (the most resident was %s)", text_bytes(rss, (double)most.rss_bytes));
-  }
   say(paragraph, ". ");
-  if (end.samples)
-    say(paragraph, "At the end %s was still allocated. ", with_range(bytes, &end));
-  else
-    say(paragraph, "At the end nothing of it was still allocated, as far as the sample shows. ");
 }
 
-static void say_churn(struct paragraph *paragraph, const struct report *report) {
-  char time[32];
+/* Whether a block that the query takes was freed. */
+static bool is_freed(const struct row *row, void *context) {
+  return row->last && row->died_ns != STILL_ALIVE && report_takes(row, context);
+}
+
+static void say_end(struct paragraph *paragraph, const struct report *report) {
+  char bytes[128], time[32];
+  struct estimate end = report_bytes(report, &report->live_at_end);
   double all = report->allocated.bytes.total, brief = report->brief.bytes.total;
-  if (all <= 0) return;
-  say(paragraph, "%.0f %% of the bytes allocated lived less than %s. ", 100 * brief / all,
-      text_time(time, report->brief_ns));
+  bool exact = trace_reader_run(report->samples->reader)->rate >= 1;
+  if (!timeline_count(report->samples, is_freed, (void *)report))
+    say(paragraph, "%s was freed. ", exact ? "Nothing" : "None of the sampled blocks");
+  else if (end.samples)
+    say(paragraph, "At the end %s was still allocated. ", with_range(bytes, &end));
+  else
+    say(paragraph, "At the end %s was still allocated. ", exact ? "nothing" : "no sampled block");
+  if (all > 0 && brief > 0)
+    say(paragraph, "%.0f %% of the bytes allocated lived less than %s. ", 100 * brief / all,
+        text_time(time, report->brief_ns));
+}
+
+/* How the program ended, where that is not the usual way. */
+static void say_ending(struct paragraph *paragraph, const struct report *report) {
+  const struct samples *samples = report->samples;
+  if (!samples->ended)
+    say(paragraph,
+        " The end was not recorded: the program was killed, left by _exit, or still runs; its last "
+        "moments may be missing.");
+  else if (samples->end.kind == TRACE_END_SIGNAL)
+    say(paragraph, " The program was ended by signal %d.", samples->end.code);
+  else if (samples->end.kind == TRACE_END_EXEC)
+    say(paragraph, " Then it became another program by exec.");
+  else if (samples->end.kind == TRACE_END_STOP)
+    say(paragraph, " Then recording was stopped.");
 }
 
 static void say_sample(struct paragraph *paragraph, const struct report *report) {
   const struct trace_run *run = trace_reader_run(report->samples->reader);
   const struct trace_damage *damage = trace_reader_damage(report->samples->reader);
-  char count[32];
-  say(paragraph, "Sampled: %s blocks, at %g a word",
-      text_count(count, (double)report->samples->sampled_blocks), run->rate);
+  char count[64];
+  text_number_of(count, (double)report->samples->sampled_blocks, "block");
+  if (run->rate >= 1)
+    say(paragraph, "Every block was recorded: %s", count);
+  else
+    say(paragraph, "Sampled: %s, at %g a word", count, run->rate);
   if (damage->records_lost)
-    say(paragraph, "; %s records were lost", text_count(count, (double)damage->records_lost));
+    say(paragraph, "; lost: %s", text_number_of(count, (double)damage->records_lost, "record"));
   if (damage->chunks_damaged)
-    say(paragraph, "; %s damaged pieces of the trace were left out",
-        text_count(count, (double)damage->chunks_damaged));
+    say(paragraph, "; damaged and left out: %s of the trace",
+        text_number_of(count, (double)damage->chunks_damaged, "piece"));
+  if (report->samples->unmatched)
+    say(paragraph, "; %s of unknown blocks",
+        text_number_of(count, (double)report->samples->unmatched, "record"));
   say(paragraph, ".");
-  if (!report->samples->ended)
-    say(paragraph, " The program was killed or left by _exit: its last moments may be missing.");
+  if (damage->records_lost || damage->chunks_damaged)
+    say(paragraph, " The numbers are too low by what is missing.");
+  say_ending(paragraph, report);
 }
 
 static void print_verdict(const struct report *report) {
   struct paragraph paragraph = {.length = 0};
   say_program(&paragraph, report);
-  if (report->samples->sampled_blocks) {
+  if (report->allocated.bytes.samples) {
     say_peak(&paragraph, report);
-    say_churn(&paragraph, report);
+    say_end(&paragraph, report);
   }
   say_sample(&paragraph, report);
-  text_paragraph(stdout, paragraph.text);
+  text_paragraph(stdout, paragraph.text, 0);
+}
+
+/* ---- tables ---- */
+
+/* Bytes that would disturb a terminal become question marks. */
+static void print_plain(const char *text) {
+  for (; *text; text++) putchar((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text);
 }
 
 /* Cuts a name to what is left of the line, at a character. */
 static void print_name(const char *name, const char *module, int columns) {
   char line[NAME_MOST + 256];
   snprintf(line, sizeof line, "%s%s%s%s", name, *module ? "  [" : "", module, *module ? "]" : "");
-  if ((int)text_columns(line) <= columns) {
-    puts(line);
-    return;
+  if (columns < 12) columns = 12;
+  bool cut = (int)text_columns(line) > columns;
+  if (cut) {
+    size_t at = 0;
+    for (int column = 0; line[at] && column < columns - 1; column++) do
+        at++;
+      while (((unsigned char)line[at] & 0xc0) == 0x80);
+    line[at] = 0;
   }
-  size_t at = 0;
-  for (int column = 0; line[at] && column < columns - 1; column++) do
-      at++;
-    while (((unsigned char)line[at] & 0xc0) == 0x80);
-  line[at] = 0;
-  printf("%s…\n", line);
+  print_plain(line);
+  puts(cut ? "…" : "");
 }
 
 static const char *module_of(const struct report *report, const struct call_tree *tree, uint32_t label) {
@@ -125,18 +176,81 @@ static const char *module_of(const struct report *report, const struct call_tree
   return strncmp(function, module, strlen(module)) ? module : "";
 }
 
-static void print_row(const struct report *report, const struct call_tree *tree, const struct group *group) {
-  char bytes[32], range[64], count[32], name[NAME_MOST];
+/* The columns of a table, and how wide the name may be. A narrow terminal drops the least needed ones first. */
+struct columns {
+  bool self, samples, range, life;
+  int name;
+};
+
+enum { WIDTH_FIXED = 20, WIDTH_RANGE = 20, WIDTH_OTHER = 9, WIDTH_LIFE = 13, NAME_LEAST = 34 };
+
+static struct columns choose_columns(const struct table *table) {
+  struct columns columns = {table->tree.grouping != BY_STACK, true, true, table->has_lives, 0};
+  bool *const order[] = {&columns.self, &columns.samples, &columns.range, &columns.life};
+  for (int dropped = 0;; dropped++) {
+    columns.name = text_width() - WIDTH_FIXED - WIDTH_RANGE * columns.range -
+                   WIDTH_OTHER * (columns.self + columns.samples) - WIDTH_LIFE * columns.life;
+    if (columns.name >= NAME_LEAST || dropped == 4) return columns;
+    *order[dropped] = false;
+  }
+}
+
+static void print_header(const struct columns *columns, enum grouping grouping) {
+  static const char *const names[] = {"function", "line", "file", "module", "stack, innermost first"};
+  printf("    total    share  %s%s%s%s  %s\n", columns->range ? "95 % range          " : "",
+         columns->self ? "     self" : "", columns->samples ? "  samples" : "",
+         columns->life ? "  median life" : "", names[grouping]);
+}
+
+/* Half of the blocks live so long, or longer than could be seen. */
+static void print_life(struct table *table, const struct group *group) {
+  uint64_t ns;
+  char time[32], text[40];
+  bool known = lifetimes_median(&table->lifetimes, group, &ns);
+  snprintf(text, sizeof text, "%s%s", known ? "" : "> ", text_time(time, ns));
+  text_pad(stdout, text, -WIDTH_LIFE);
+}
+
+enum { FRAMES_MOST = 12, FRAMES_INNER = 9 };
+
+/* A whole stack on lines of its own; of a deep one the innermost frames and the outermost. */
+static void print_stack(const struct report *report, const struct call_tree *tree, uint32_t node) {
+  struct paragraph paragraph = {.length = 0};
+  char frames[64];
+  size_t depth = 0, at = 0;
+  for (uint32_t outer = node; outer; outer = tree->nodes[outer].parent) depth++;
+  for (; node; node = tree->nodes[node].parent, at++) {
+    char name[NAME_MOST];
+    if (depth > FRAMES_MOST && at == FRAMES_INNER) say(&paragraph, " < (%zu more)", depth - FRAMES_MOST);
+    if (depth > FRAMES_MOST && at >= FRAMES_INNER && at < depth - (FRAMES_MOST - FRAMES_INNER)) continue;
+    call_tree_label(tree, &report->names, tree->nodes[node].label, name, sizeof name);
+    say(&paragraph, "%s%.200s", at ? " < " : "", name);
+  }
+  for (char *byte = paragraph.text; *byte; byte++)
+    if ((unsigned char)*byte < 0x20 || *byte == 0x7f) *byte = '?';
+  puts(text_number_of(frames, (double)depth, "frame"));
+  text_paragraph(stdout, paragraph.text, 6);
+}
+
+static void print_row(const struct report *report, struct table *table, const struct columns *columns,
+                      const struct group *group) {
+  char text[64], name[NAME_MOST];
+  const struct call_tree *tree = &table->tree;
   struct estimate total = report_bytes(report, &group->total);
   double all = tree->nodes[0].total.bytes.total;
-  text_pad(stdout, text_bytes(bytes, total.estimate), -9);
+  text_pad(stdout, text_bytes(text, total.estimate), -WIDTH_OTHER);
   printf(" %5.1f %%  ", all > 0 ? 100 * total.estimate / all : 0);
-  text_pad(stdout, text_range(range, &total), 20);
-  text_pad(stdout, text_bytes(bytes, group->self.bytes.total), -9);
-  text_pad(stdout, text_count(count, (double)total.samples), -9);
+  if (columns->range) text_pad(stdout, text_range(text, &total), WIDTH_RANGE);
+  if (columns->self) text_pad(stdout, text_bytes(text, group->self.bytes.total), -WIDTH_OTHER);
+  if (columns->samples) text_pad(stdout, text_count(text, (double)total.samples), -WIDTH_OTHER);
+  if (columns->life) print_life(table, group);
   fputs("  ", stdout);
+  if (tree->grouping == BY_STACK) {
+    print_stack(report, tree, group->label);
+    return;
+  }
   report_group_name(report, tree, group, name, sizeof name);
-  print_name(name, module_of(report, tree, group->label), text_width() - 59);
+  print_name(name, module_of(report, tree, group->label), columns->name);
 }
 
 /* A function on nearly every stack tells nothing about who is who: main, an interpreter's loop, a wrapper of malloc. */
@@ -145,49 +259,53 @@ static bool is_common(const struct call_tree *tree, const struct group *group) {
   return (double)group->total.bytes.samples >= 0.995 * (double)tree->nodes[0].total.bytes.samples;
 }
 
-/* Names the common functions in one line. Returns how many. */
+enum { COMMON_NAMED = 8 };
+
+/* Names the common functions in one paragraph. Returns how many; 0 if they are all there is. */
 static size_t print_common(const struct report *report, const struct call_tree *tree) {
   size_t common = 0;
   struct paragraph paragraph = {.length = 0};
   say(&paragraph, "On nearly every stack:");
   for (size_t i = 0; i < tree->group_count; i++) {
-    if (!is_common(tree, &tree->groups[i])) continue;
+    if (!is_common(tree, &tree->groups[i]) || common++ >= COMMON_NAMED) continue;
     char name[NAME_MOST];
     report_group_name(report, tree, &tree->groups[i], name, sizeof name);
-    say(&paragraph, "%s %s", common++ ? "," : "", name);
+    say(&paragraph, "%s %.200s", common > 1 ? "," : "", name);
   }
-  if (common && common < tree->group_count) text_paragraph(stdout, paragraph.text);
-  return common < tree->group_count ? common : 0;
+  if (common > COMMON_NAMED) say(&paragraph, " and %zu more", common - COMMON_NAMED);
+  if (common == tree->group_count) return 0;
+  if (common) text_paragraph(stdout, paragraph.text, 0);
+  return common;
 }
 
-static void print_groups(const struct report *report, const struct call_tree *tree) {
+static void print_groups(const struct report *report, struct table *table) {
+  const struct call_tree *tree = &table->tree;
+  struct columns columns = choose_columns(table);
   size_t common = print_common(report, tree), shown = 0;
-  printf(
-      "    total    share  95 %% range               self  samples  %s\n",
-      (const char *const[]){"function", "line", "file", "module", "stack, innermost first"}[tree->grouping]);
+  print_header(&columns, tree->grouping);
   for (size_t i = 0; i < tree->group_count && shown < report->options->top; i++) {
     if (common && is_common(tree, &tree->groups[i])) continue;
-    print_row(report, tree, &tree->groups[i]);
+    print_row(report, table, &columns, &tree->groups[i]);
     shown++;
   }
   size_t left = tree->group_count - common - shown;
   if (left) printf("    … and %zu more (--top %zu)\n", left, tree->group_count - common);
 }
 
-static wn_status print_table(const struct report *report, const char *title, question *ask) {
-  struct call_tree tree;
-  wn_status error =
-      call_tree_build(report->samples, &report->names, report->options->grouping, ask, (void *)report, &tree);
+static wn_status print_table(const struct report *report, const char *title, question *ask, bool lives) {
+  struct table table;
+  wn_status error = report_table(report, ask, lives, &table);
   if (error) return error;
-  struct estimate all = report_bytes(report, &tree.nodes[0].total);
-  char bytes[128], count[32];
+  const struct sums *total = &table.tree.nodes[0].total;
+  struct estimate all = report_bytes(report, total);
+  char bytes[128], count[64];
   if (all.samples)
-    printf("\n%s: %s in %s blocks\n", title, with_range(bytes, &all),
-           text_count(count, tree.nodes[0].total.blocks.total));
+    printf("\n%s: %s in %s\n", title, with_range(bytes, &all),
+           text_number_of(count, total->blocks.total, "block"));
   else
     printf("\n%s: nothing that was sampled\n", title);
-  if (tree.group_count) print_groups(report, &tree);
-  call_tree_destroy(&tree);
+  if (table.tree.group_count) print_groups(report, &table);
+  report_table_destroy(&table);
   return WN_OK;
 }
 
@@ -244,16 +362,20 @@ wn_status report_print_text(const struct report *report) {
   char held[128], time[32], lasting[128], brief[128];
   static const char *const when[] = {" (the peak)", " (the end)", ""};
   print_verdict(report);
+  if (!report->allocated.bytes.samples) return WN_OK;
   snprintf(held, sizeof held, "Held after %s%s", text_time(time, report->asked.time_ns),
            when[report->options->at]);
   snprintf(brief, sizeof brief, "Churn: lived less than %s", text_time(time, report->brief_ns));
   snprintf(lasting, sizeof lasting, "Long-lived: at least %s", text_time(time, report->long_ns));
-  wn_status error = print_table(report, held, report_held);
+  wn_status error = print_table(report, held, report_held, false);
   if (!error && report->options->tree) error = print_tree(report);
-  if (!error) error = print_table(report, brief, report_churn);
-  if (!error) error = print_table(report, "Still alive at the end", report_alive);
-  if (!error) error = print_table(report, lasting, report_lasting);
-  if (!error && report->names.hint) printf("\n%s\n", report->names.hint);
+  if (!error) error = print_table(report, brief, report_churn, true);
+  if (!error) error = print_table(report, "Still alive at the end", report_alive, false);
+  if (!error) error = print_table(report, lasting, report_lasting, true);
+  if (!error && report->names.hint) {
+    putchar('\n');
+    text_paragraph(stdout, report->names.hint, 0);
+  }
   return error;
 }
 /* SPDX-License-Identifier: MIT */

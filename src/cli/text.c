@@ -3,6 +3,7 @@
 
 #include "base/os.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -49,6 +50,13 @@ const char *text_count(char buffer[32], double count) {
   return buffer;
 }
 
+const char *text_number_of(char buffer[64], double count, const char *what) {
+  char number[32];
+  text_count(number, count);
+  snprintf(buffer, 64, "%s %s%s", number, what, strcmp(number, "1") ? "s" : "");
+  return buffer;
+}
+
 const char *text_time(char buffer[32], uint64_t ns) {
   double s = (double)ns / (double)second_ns;
   if (s >= 7200)
@@ -92,22 +100,24 @@ void text_pad(FILE *out, const char *text, int columns) {
 
 int text_width(void) {
   struct winsize window;
-  if (ioctl(1, TIOCGWINSZ, &window) || window.ws_col < 40) return 100;
-  return window.ws_col;
+  const char *given = getenv("COLUMNS");
+  int columns = given ? atoi(given) : 0;
+  if (!ioctl(1, TIOCGWINSZ, &window) && window.ws_col) columns = window.ws_col;
+  if (!columns) return 100;
+  return columns < 40 ? 40 : columns;
 }
 
-void text_paragraph(FILE *out, const char *text) {
-  int width = text_width() < 100 ? text_width() : 100, column = 0;
+void text_paragraph(FILE *out, const char *text, int indent) {
+  int width = (text_width() < 100 ? text_width() : 100) - indent, column = 0;
   while (*text) {
     size_t length = strcspn(text, " ");
-    char word[256];
-    snprintf(word, sizeof word, "%.*s", (int)length, text);
-    int columns = (int)text_columns(word);
+    int columns = 0;
+    for (size_t i = 0; i < length; i++) columns += ((unsigned char)text[i] & 0xc0) != 0x80;
     if (column && column + 1 + columns > width) {
       fputc('\n', out);
       column = 0;
     }
-    fprintf(out, "%s%s", column ? " " : "", word);
+    fprintf(out, "%*s%.*s", column ? 1 : indent, "", (int)length, text);
     column += columns + (column != 0);
     text += length;
     while (*text == ' ') text++;

@@ -11,9 +11,10 @@
 /* Each writes to the buffer and returns it. */
 const char *text_bytes(char buffer[32], double bytes); /* 1.50 GB (powers of 1000), 980 B */
 const char *text_count(char buffer[32], double count); /* 12,345 or 3.4 million */
-const char *text_time(char buffer[32], uint64_t ns);   /* 1.83 s, 12.0 ms */
+const char *text_number_of(char buffer[64], double count, const char *what); /* 1 block, 12 blocks */
+const char *text_time(char buffer[32], uint64_t ns);                         /* 1.83 s, 12.0 ms */
 const char *text_range(char buffer[64],
-                       const struct estimate *bytes); /* 92.1 – 101 MB, or "exactly" if it is a point */
+                       const struct estimate *bytes); /* 92.1 – 101 MB, or "exact" if it is a point */
 
 /* Terminal columns of a UTF-8 string. */
 size_t text_columns(const char *text);
@@ -21,8 +22,10 @@ size_t text_columns(const char *text);
 /* Pads with blanks to `columns` (negative: on the left) and prints. */
 void text_pad(FILE *out, const char *text, int columns);
 
-/* Prints words wrapped at the terminal's width (80 if unknown, at most 100). */
-void text_paragraph(FILE *out, const char *text);
+/* Prints words wrapped at the terminal's width, at most 100, each line behind `indent` blanks. */
+void text_paragraph(FILE *out, const char *text, int indent);
+
+/* Of the terminal, else $COLUMNS, else 100; at least 40. */
 int text_width(void);
 
 /* Progress: shown on standard error if it is a terminal and the work takes longer than a second. */
