@@ -322,7 +322,15 @@ static int pass_status(int wait_status) {
 static void say_result(const struct recording *recording) {
   struct trace_totals totals;
   char size[32], samples[32];
-  if (trace_finish(recording->output, &totals)) {
+  wn_status status = trace_finish(recording->output, &totals);
+  if (status ==
+      WN_EBUSY) { /* it inherited the file by a bare system call; it writes nothing, but we must not cut */
+    if (!recording->quiet)
+      fprintf(stderr, "winnow: wrote %s, which a process that the program left behind keeps open\n",
+              recording->output);
+    return;
+  }
+  if (status) {
     fprintf(stderr, "winnow: nothing was recorded: %s\n", wn_last_error());
     return;
   }

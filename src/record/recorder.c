@@ -6,6 +6,10 @@
  * The process's memory is measured on the way: a sampled allocation that finds the last measurement older than
  * MEMORY_INTERVAL makes the next one, at most one thread at a time. There is no helper thread: it would make a
  * single-threaded program multi-threaded, which slows glibc's malloc down and breaks programs that fork.
+ *
+ * OURS: the trace's pages are shared with a forked child, who must never write there. recorder_forget is for that, but no
+ * fork handler runs for a fork by the bare system call, and other libraries' handlers may allocate before ours. So the
+ * mark that this process records stands in a page which the kernel wipes in every child with a memory of its own.
  */
 #include "record/recorder.h"
 
@@ -16,6 +20,7 @@
 #include "trace/writer.h"
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -29,11 +34,16 @@ struct recorder {
   struct callstacks *callstacks;
   uint32_t (*thread)(wn_domain *domain);
   uint64_t start_ns;
+  const _Atomic(bool) *ours; /* OURS */
   /* Written by any thread. */
   _Atomic(uint64_t) blocks;     /* numbers given out */
   _Atomic(uint64_t) memory_due; /* time of the next measurement; whoever moves it forward makes it */
   _Atomic(uint8_t) named[NAMED_THREADS / 8]; /* threads whose names are written; beyond that many, none is */
 };
+
+static bool is_ours(const struct recorder *recorder) {
+  return atomic_load_explicit(recorder->ours, memory_order_relaxed);
+}
 
 static uint64_t now(const struct recorder *recorder) { return os_monotonic_ns() - recorder->start_ns; }
 static uint64_t block_of(void *metadata) { return (uint64_t)(uintptr_t)metadata; }
@@ -85,6 +95,7 @@ static void write_thread_name_once(struct recorder *recorder, uint64_t time, uin
 
 static void *born(wn_domain *domain, const wn_allocation *allocation, void *context) {
   struct recorder *recorder = context;
+  if (!is_ours(recorder)) return NULL;
   uint64_t time = now(recorder),
            block = 1 + atomic_fetch_add_explicit(&recorder->blocks, 1, memory_order_relaxed);
   uint32_t thread = recorder->thread(domain);
@@ -108,6 +119,7 @@ static void *born(wn_domain *domain, const wn_allocation *allocation, void *cont
 
 static void *resized(wn_domain *domain, void *metadata, const wn_allocation *allocation, void *context) {
   struct recorder *recorder = context;
+  if (!is_ours(recorder)) return NULL;
   struct trace_resize resize = {
       .time_ns = now(recorder),
       .thread = recorder->thread(domain),
@@ -122,6 +134,7 @@ static void *resized(wn_domain *domain, void *metadata, const wn_allocation *all
 
 static void died(wn_domain *domain, void *metadata, void *context) {
   struct recorder *recorder = context;
+  if (!is_ours(recorder)) return;
   struct trace_free event = {
       .time_ns = now(recorder), .thread = recorder->thread(domain), .block = block_of(metadata)};
   trace_write_free(recorder->writer, &event);
@@ -184,6 +197,7 @@ static void module_gone(void *context, uint32_t module) {
 }
 
 static void finish(struct recorder *recorder, enum trace_end_kind kind, int code) {
+  if (!is_ours(recorder)) return;
   uint64_t time = now(recorder);
   uint32_t thread = recorder->thread(NULL);
   write_memory(recorder, time, thread);
@@ -191,20 +205,37 @@ static void finish(struct recorder *recorder, enum trace_end_kind kind, int code
   trace_write_end(recorder->writer, &end);
 }
 
+/* A mark that children do not inherit, where the kernel can do that (since Linux 4.14). */
+static _Atomic(bool) *make_mark(void) {
+  _Atomic(bool) *mark = metadata_map(sizeof *mark);
+  if (!mark) return NULL;
+  madvise((void *)mark, os_page_bytes(), MADV_WIPEONFORK);
+  atomic_store_explicit(mark, true, memory_order_relaxed);
+  return mark;
+}
+
 /* ---- shared ---- */
 
 wn_status recorder_open(const struct recorder_options *options, struct recorder **result) {
   struct recorder *recorder = metadata_map(sizeof *recorder);
-  if (!recorder) return error_set(WN_ENOMEM, "no memory for the recorder");
+  _Atomic(bool) *mark = make_mark();
+  wn_status error = WN_ENOMEM;
+  if (!recorder || !mark) {
+    error_set(WN_ENOMEM, "no memory for the recorder");
+    goto unmap;
+  }
   recorder->callstacks = options->callstacks;
   recorder->thread = options->thread;
-  wn_status error = open_writer(recorder, options);
-  if (error) {
-    metadata_unmap(recorder, sizeof *recorder);
-    return error;
-  }
+  recorder->ours = mark;
+  error = open_writer(recorder, options);
+  if (error) goto unmap;
   *result = recorder;
   return WN_OK;
+
+unmap:
+  metadata_unmap((void *)mark, sizeof *mark);
+  metadata_unmap(recorder, sizeof *recorder);
+  return error;
 }
 
 wn_tracker recorder_tracker(struct recorder *recorder) {
@@ -219,6 +250,7 @@ wn_tracker recorder_tracker(struct recorder *recorder) {
 }
 
 void recorder_lost(struct recorder *recorder, uint64_t blocks) {
+  if (!is_ours(recorder)) return;
   struct trace_loss loss = {.time_ns = now(recorder),
                             .thread = recorder->thread(NULL),
                             .reason = TRACE_LOSS_CALLER,
@@ -227,7 +259,7 @@ void recorder_lost(struct recorder *recorder, uint64_t blocks) {
 }
 
 void recorder_modules_changed(struct recorder *recorder) {
-  callstacks_modules_refresh(recorder->callstacks, module_gone, recorder);
+  if (is_ours(recorder)) callstacks_modules_refresh(recorder->callstacks, module_gone, recorder);
 }
 
 void recorder_exit(struct recorder *recorder, int status) { finish(recorder, TRACE_END_EXIT, status); }

@@ -38,7 +38,7 @@ stacks_name_the_functions() {
   *) fail "the deepest stack is: $chain" ;;
   esac
   "$winnow" report --json --at end --where 'fn = recurse' trace >report.json
-  [ "$(jq '[.tree | recurse(.children[]) | select(.name == "recurse")] | length' report.json)" = 101 ] ||
+  [ "$(jq '[.tree | recurse(.children[]) | select(.name == "recurse")] | length' report.json)" = 61 ] ||
     fail "the recursion has $(jq '[.tree | recurse(.children[]) | select(.name == "recurse")] | length' report.json) levels"
   counted "through the C library" "$(figure .totals.allocated_bytes.estimate trace --where 'fn = compare and fn ~ qsort and fn = main')" 24
 }

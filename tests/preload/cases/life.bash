@@ -12,6 +12,16 @@ forked_child_is_left_alone() {
   [ "$(of .totals.allocated_blocks of_the_child)" = 0 ] || fail "the child's blocks are in its parent's trace"
 }
 
+# Nor may one that no handler sees: it has the trace's pages, shared with its parent.
+child_of_a_bare_system_call_is_left_alone() {
+  for rate in 1 1e-2; do same_as_bare $rate "$programs/forks" raw; done
+  record --rate 1 -- "$programs/forks" raw >/dev/null || fail "forks failed"
+  opens trace
+  counted "the parent's blocks" "$(of .totals.allocated_blocks of_the_parent)" 1000
+  counted "of them left" "$(of .totals.live_at_end_blocks of_the_parent)" 0
+  [ "$(of .totals.allocated_blocks of_the_child)" = 0 ] || fail "the child's blocks are in its parent's trace"
+}
+
 followed_child_has_a_trace_of_its_own() {
   record --rate 1 --follow-children -- "$programs/forks" plain >out || fail "forks failed"
   [ "$(cat out)" = 7 ] || fail "the child ended otherwise: $(cat out)"
@@ -158,12 +168,12 @@ libraries_are_sought_where_the_caller_says() {
 
 signal_handlers_may_allocate() {
   [ "$tiny" = 1 ] && skip "lost blocks are the C library's, whose malloc no handler may call"
-  ends_well "$winnow" record -q -o trace --rate 1 -- "$programs/signals" "${1:-2}"
-  [ "$(cat last.out)" = survived ] || fail "$(cat last.out)"
-  opens trace
-  ends_well "$winnow" record -q -o trace --rate 1 -- "$programs/signals" "${1:-2}" jump
-  [ "$(cat last.out)" = survived ] || fail "$(cat last.out)"
-  opens trace
+  local kind
+  for kind in plain jump threads; do
+    ends_well "$winnow" record -q -o trace --rate 1 -- "$programs/signals" "${1:-1.5}" $kind
+    [ "$(cat last.out)" = survived ] || fail "$kind: $(cat last.out)"
+    opens trace
+  done
 }
 
 many_short_threads_leave_nothing_behind() {
@@ -200,3 +210,33 @@ no_thread_is_cancelled_inside_malloc() {
     [ "$(cat recorded.out)" = "cancelled 1, inside an allocation 0" ] || fail "$(cat recorded.out)"
   done
 }
+
+# The C library's tools and a few languages, as they are.
+common_programs_are_not_disturbed() {
+  mkdir folder
+  seq 20000 >folder/numbers
+  local rate command
+  for rate in 1 1e-3; do
+    while read -r command; do
+      command -v "${command%% *}" >/dev/null || continue
+      eval "same_as_bare $rate $command"
+    done <<'END'
+ls -la /usr
+sort -R --random-source=folder/numbers folder/numbers
+sort -n --parallel=4 -S 1M folder/numbers
+tar -C folder -cf - --mtime=@0 numbers
+find /usr/include/linux -name '*a*' -newer /bin/sh
+awk '{ n[$1 % 997] = n[$1 % 997] $1 } END { for (i = 0; i < 997; i++) print i, length(n[i]) }' folder/numbers
+bash -c 'a=(); for i in {1..3000}; do a+=("x$i"); done; echo ${#a[@]} $(echo ${a[@]} | wc -c)'
+xz -9e -c folder/numbers
+sed -n 's/\([0-9]\)1/<\1>/p' folder/numbers
+diff folder/numbers /etc/passwd
+/usr/bin/python3 -c 'import json, threading; t = [threading.Thread(target=lambda: json.dumps(list(range(9999)))) for i in range(8)]; [x.start() for x in t]; [x.join() for x in t]; print(sum(map(len, map(str, range(99999)))))'
+cc -xc -O2 -S -o - /dev/null
+git --version
+END
+  done
+}
+
+soak_forks() { threads_may_allocate_while_others_fork 2000; }
+soak_signals() { signal_handlers_may_allocate 40; }

@@ -151,3 +151,22 @@ bad_options_are_told_in_one_line() {
   bad 1 'cannot write /no/such/folder/trace' -o /no/such/folder/trace -- touch ran
   bad 1 'cannot write|is a directory|not a regular file' -o . -- touch ran
 }
+
+# The loader's list of libraries has no way to write a blank or a colon.
+a_library_that_cannot_be_preloaded_is_refused() {
+  mkdir -p "with blank/bin" "with blank/lib"
+  cp "$winnow" "with blank/bin/winnow"
+  cp "$library" "with blank/lib/libwinnow-malloc.so"
+  winnow="$PWD/with blank/bin/winnow"
+  refused 'has a blank or a colon' ls
+  rm "with blank/lib/libwinnow-malloc.so"
+  refused 'libwinnow-malloc.so is missing' ls
+}
+
+# Somebody who was left behind by the program, and inherited the trace.
+a_trace_that_is_held_open_is_left_as_it_is() {
+  run_as held "$winnow" record -o trace --rate 1 -- "$programs/forks" leave
+  [ "$(cat held.code)" = 0 ] || fail "ended with $(cat held.code)"
+  one_line_of held.err 'wrote .*trace, which a process .* keeps open'
+  opens trace
+}

@@ -1,4 +1,4 @@
-/* Twelve functions that call each other, each allocating 1000 bytes before; then a recursion of 100. Built with -O2 and
+/* Twelve functions that call each other, each allocating 1000 bytes before; then a recursion of 60. Built with -O2 and
  * without frame pointers. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static int compare(const void *a, const void *b) {
 
 int main(void) {
   for (int i = 0; i < 10; i++) level_1(i);
-  after += recurse(100);
+  after += recurse(60);
   int few[] = {3, 1, 2};
   qsort(few, 3, sizeof *few, compare); /* through the C library and back */
   return few[0] != 1;

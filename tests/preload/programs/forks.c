@@ -1,15 +1,19 @@
-/* forks PLAIN: a child frees what it inherited and allocates; forks STORM N: N forks while 16 threads allocate. */
+/* forks plain: a child frees what it inherited and allocates; raw: by the bare system call, so that no handler runs;
+ * leave: leaves such a child behind; STORM N: N forks while 16 threads allocate. */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static void *blocks[1000];
 static atomic_bool ended;
+static int many; /* blocks more of the child, enough for chunks of their own */
 
 __attribute__((noinline)) void of_the_parent(void) {
   for (int i = 0; i < 1000; i++) blocks[i] = malloc((size_t)(i % 50 * 100 + 10));
@@ -22,6 +26,7 @@ __attribute__((noinline)) void of_the_child(void) {
     free(blocks[i]);
   }
   for (int i = 0; i < 500; i++) free(malloc(77));
+  for (int i = 0; i < many; i++) free(malloc(99));
   free(malloc(1000000));
 }
 
@@ -29,9 +34,14 @@ __attribute__((noinline)) void of_the_parent_later(void) {
   for (int i = 0; i < 1000; i++) free(blocks[i]);
 }
 
-static void plain(void) {
+static pid_t raw_fork(void) {
+  many = 100000;
+  return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
+
+static void plain(pid_t (*forking)(void)) {
   of_the_parent();
-  pid_t pid = fork();
+  pid_t pid = forking();
   if (!pid) {
     of_the_child();
     exit(7);
@@ -73,11 +83,18 @@ static void storm(int forks) {
   printf("%d of %d children failed\n", bad, forks);
 }
 
+static void leave_a_child(void) {
+  if (raw_fork()) return;
+  sleep(3);
+  _exit(0);
+}
+
 int main(int argc, char **argv) {
+  if (argc > 1 && !strcmp(argv[1], "leave")) return leave_a_child(), 0;
   if (argc > 2 && !strcmp(argv[1], "STORM"))
     storm(atoi(argv[2]));
   else
-    plain();
+    plain(argc > 1 && !strcmp(argv[1], "raw") ? raw_fork : fork);
   return 0;
 }
 /* SPDX-License-Identifier: MIT */

@@ -1,10 +1,13 @@
 /* Signal handlers that allocate and free in the midst of malloc, 3,000 times a second: signals SECONDS. Then some that
- * leave by longjmp, from code that is not the allocator's: signals SECONDS jump.
+ * leave by longjmp, from code that is not the allocator's: signals SECONDS jump. And with short threads: signals SECONDS
+ * threads.
  *
  * No C library's malloc is made for that. But at rate 1 every block is Winnow's own, and Winnow is made for it. */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,30 +15,20 @@
 #include <time.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t storms;
-static void *volatile passed[64];
+static atomic_int storms;
+static _Atomic(void *) passed[64];
 static sigjmp_buf out;
 static volatile sig_atomic_t may_jump;
 
 static void handler(int signal) {
   (void)signal;
-  storms++;
-  int slot = storms % 64;
-  char *old = passed[slot];
-  passed[slot] = NULL;
-  free(old);
-  size_t bytes = (size_t)(storms % 100) * 300 + 1;
+  int storm = atomic_fetch_add(&storms, 1), slot = storm % 64;
+  size_t bytes = (size_t)(storm % 100) * 300 + 1;
   char *block = malloc(bytes);
   if (block) memset(block, 3, bytes);
-  if (storms % 4 == 0) block = realloc(block, bytes + 5000);
-  passed[slot] = block;
-  if (may_jump && storms % 8 == 0) siglongjmp(out, 1);
-}
-
-static double seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+  if (storm % 4 == 0) block = realloc(block, bytes + 5000);
+  free(atomic_exchange(&passed[slot], block));
+  if (may_jump && storm % 8 == 0) siglongjmp(out, 1);
 }
 
 static void work(void) {
@@ -51,9 +44,26 @@ static void work(void) {
   }
 }
 
+static void *short_life(void *unused) {
+  work();
+  return unused;
+}
+
+static void with_threads(void) {
+  pthread_t thread[4];
+  for (int i = 0; i < 4; i++) pthread_create(&thread[i], NULL, short_life, NULL);
+  for (int i = 0; i < 4; i++) pthread_join(thread[i], NULL);
+}
+
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
 int main(int argc, char **argv) {
   double limit = seconds() + (argc > 1 ? atof(argv[1]) : 1);
-  int jumps = argc > 2;
+  int jumps = argc > 2 && !strcmp(argv[2], "jump"), threads = argc > 2 && !strcmp(argv[2], "threads");
   struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
   sigaction(SIGALRM, &action, NULL);
   struct itimerval fast = {{0, 300}, {0, 300}};
@@ -64,7 +74,10 @@ int main(int argc, char **argv) {
       for (volatile int i = 0; i < 10000000; i++) {}
     }
     may_jump = 0;
-    work();
+    if (threads)
+      with_threads();
+    else
+      work();
   }
   struct itimerval off = {{0, 0}, {0, 0}};
   setitimer(ITIMER_REAL, &off, NULL);
