@@ -12,6 +12,16 @@ forked_child_is_left_alone() {
   [ "$(of .totals.allocated_blocks of_the_child)" = 0 ] || fail "the child's blocks are in its parent's trace"
 }
 
+forked_child_lets_go_of_the_trace() {
+  need perl
+  # shellcheck disable=SC2016
+  record --rate 1 -- perl -e 'unless (fork) { $x .= "more " x $_ for 1 .. 300; system("ls", "-l", "/proc/$$/fd"); system("cat", "/proc/$$/maps") } wait' >out ||
+    fail "ended with $?"
+  [ "$(grep -c '/perl' out)" -gt 0 ] || fail "the child told nothing: $(cat out)"
+  grep "$PWD/trace" out && fail "the child holds the trace"
+  return 0
+}
+
 # Nor may one that no handler sees: it has the trace's pages, shared with its parent.
 child_of_a_bare_system_call_is_left_alone() {
   for rate in 1 1e-2; do same_as_bare $rate "$programs/forks" raw; done
@@ -192,9 +202,15 @@ sixty_four_threads_exchange_blocks() {
 
 thread_local_destructors_may_allocate() {
   for rate in 1 1e-2; do
-    same_as_bare $rate "$programs/threads" keys
     same_as_bare $rate "$programs/thread_locals"
+    same_as_bare $rate "$programs/threads" keys
   done
+  # Also what is allocated after our own destructor ran.
+  record --rate 1 -- "$programs/threads" keys >out || fail "ended with $?"
+  opens trace
+  counted "blocks of destructors" "$(figure .totals.allocated_blocks.estimate trace --where 'fn = destroy and size = 333')" \
+    "$(grep -o '[0-9]*' out)"
+  counted "left of them" "$(figure .totals.live_at_end_blocks.estimate trace --where 'fn = destroy and size = 333')" 0
 }
 
 exceptions_pass_through() { # and the blocks of all frames are freed on the way

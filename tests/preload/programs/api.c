@@ -134,10 +134,13 @@ static void null_metadata_ends_it(void) {
   EXPECT(born == 300 && freed == 0 && dropped == 0);
 }
 
-static size_t last_bytes;
+static size_t last_bytes, stood_trial;
+static size_t words_of(size_t bytes) { return (bytes + 7) / 8 + 1; }
 static void *on_resize(void *metadata, const wn_allocation *allocation, void *context) {
   (void)context;
   if (metadata != &token || allocation->previous_bytes != last_bytes) wrong++;
+  if (allocation->bytes > last_bytes) stood_trial += words_of(allocation->bytes) - words_of(last_bytes);
+  if (allocation->trials != stood_trial) wrong++;
   last_bytes = allocation->bytes;
   resized++;
   return metadata;
@@ -149,11 +152,13 @@ static void resizes(void) {
   tracker.resize = on_resize;
   EXPECT(wn_malloc_profile_start(&every_word, &tracker, &profile) == WN_OK);
   char *volatile block = malloc(last_bytes = 100);
+  stood_trial = words_of(100);
   for (size_t bytes = 200; bytes <= 2000000; bytes *= 2) block = realloc(block, bytes);
   block = realloc(block, 50);
+  block = realloc(block, 5000);
   free(block);
   EXPECT(wn_malloc_profile_stop() == WN_OK && wn_malloc_profile_discard(profile) == WN_OK);
-  EXPECT(born == 1 && freed == 1 && resized == 15 && wrong == 0);
+  EXPECT(born == 1 && freed == 1 && resized == 16 && wrong == 0);
 }
 
 enum { THREADS = 8, EACH = 1000, MARK = 7777 };
