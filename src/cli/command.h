@@ -27,5 +27,8 @@ const struct command *command_find(const char *name);
 int fail_job(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int fail_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* For getopt's '?' and ':', right after it: names the option, and says what is wrong with it. */
+int fail_option(const char *command, int option, char **argv);
+
 #endif
 /* SPDX-License-Identifier: MIT */

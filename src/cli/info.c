@@ -23,8 +23,11 @@ static void line(const char *name, const char *value) {
 
 static void print_command(const struct trace_run *run) {
   text_pad(stdout, "command", 12);
-  for (uint32_t at = 0; at < run->command.length; at += (uint32_t)strlen(run->command.bytes + at) + 1)
-    printf("%s%s", at ? " " : "", run->command.bytes + at);
+  for (uint32_t at = 0; at < run->command.length; at += (uint32_t)strlen(run->command.bytes + at) + 1) {
+    const char *argument = run->command.bytes + at;
+    if (at) putchar(' ');
+    text_plain(stdout, argument, strlen(argument));
+  }
   putchar('\n');
 }
 
@@ -102,11 +105,13 @@ int command_info(int argc, char **argv) {
   static const struct option known[] = {{"json", no_argument, NULL, 'j'}, {0}};
   bool as_json = false;
   int option;
-  while ((option = getopt_long(argc, argv, "j", known, NULL)) != -1) {
-    if (option != 'j') return fail_usage("info", "see 'winnow help info'");
+  opterr = 0;
+  while ((option = getopt_long(argc, argv, ":j", known, NULL)) != -1) {
+    if (option != 'j') return fail_option("info", option, argv);
     as_json = true;
   }
-  if (optind + 1 != argc) return fail_usage("info", "usage: winnow info [--json] FILE");
+  if (optind == argc) return fail_usage("info", "which trace? usage: winnow info [--json] FILE");
+  if (optind + 1 < argc) return fail_usage("info", "one trace at a time; what is '%s'?", argv[optind + 1]);
   struct progress progress;
   struct samples *samples;
   progress_begin(&progress, "Reading");

@@ -1,7 +1,9 @@
 /* The command `winnow`: one table of commands. */
 #include "cli/command.h"
 
+#include <getopt.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -89,6 +91,14 @@ int fail_usage(const char *name, const char *format, ...) {
   return code;
 }
 
+int fail_option(const char *name, int option, char **argv) {
+  char letter[] = {'-', (char)optopt, 0};
+  bool is_long = !strncmp(argv[optind - 1], "--", 2);
+  return fail_usage(
+      name, "option '%s' %s; see 'winnow help %s'", is_long ? argv[optind - 1] : letter,
+      option == ':' ? "requires a value" : "is not known, or stands for several, or takes no value", name);
+}
+
 const struct command *command_find(const char *name) {
   for (const struct command *command = commands; command->name; command++)
     if (!strcmp(command->name, name)) return command;
@@ -106,24 +116,41 @@ int command_help(int argc, char **argv) {
   return 0;
 }
 
-int main(int argc, char **argv) {
-  if (argc < 2) {
-    print_overview(stderr);
-    return EXIT_USAGE;
+/* Whether help is asked for among the command's own arguments, which for `record` end where the program's begin. */
+static bool asks_help(const char *name, int argc, char **argv) {
+  bool record = !strcmp(name, "record");
+  for (int i = 2; i < argc && (!record || argv[i][0] == '-'); i++) {
+    if (!strcmp(argv[i], "--")) return false;
+    if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) return true;
   }
+  return false;
+}
+
+static int print_version(void) {
+  puts("winnow " WN_VERSION);
+  return 0;
+}
+
+static int run(int argc, char **argv) {
   const char *name = argv[1];
   if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
-  if (!strcmp(name, "--version") || !strcmp(name, "-V")) return printf("winnow %s\n", WN_VERSION) < 0;
+  if (!strcmp(name, "--version") || !strcmp(name, "-V")) return print_version();
   const struct command *command = command_find(name);
   if (!command) {
     fprintf(stderr, "winnow: there is no command '%s'; see 'winnow help'\n", name);
     return EXIT_USAGE;
   }
-  if (argc > 2 && !strcmp(argv[2], "--help")) {
-    print_help(command);
-    return 0;
+  if (!asks_help(name, argc, argv)) return command->run(argc - 1, argv + 1);
+  print_help(command);
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) {
+    print_overview(stderr);
+    return EXIT_USAGE;
   }
-  int code = command->run(argc - 1, argv + 1);
+  int code = run(argc, argv);
   if (fflush(stdout) || ferror(stdout)) return fail_job("cannot write the output");
   return code;
 }

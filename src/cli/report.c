@@ -58,7 +58,7 @@ static int parse_option(struct report_options *options, int option) {
   case NO_SYMBOLS: options->names.symbols = false; return 0;
   case DEBUGINFOD: options->names.debuginfod = true; return 0;
   case SEARCH: return parse_search(optarg);
-  default: return fail_usage("report", "see 'winnow help report'");
+  default: return EXIT_USAGE;
   }
 }
 
@@ -74,8 +74,10 @@ static int parse(struct report_options *options, int argc, char **argv) {
                                         {"search", required_argument, NULL, SEARCH},
                                         {0}};
   int option;
-  while ((option = getopt_long(argc, argv, "a:b:w:n:tj", known, NULL)) != -1) {
-    int code = parse_option(options, option);
+  opterr = 0;
+  while ((option = getopt_long(argc, argv, ":a:b:w:n:tj", known, NULL)) != -1) {
+    bool wrong = option == '?' || option == ':';
+    int code = wrong ? fail_option("report", option, argv) : parse_option(options, option);
     if (code) return code;
   }
   if (optind == argc) return fail_usage("report", "which trace? usage: winnow report [OPTION...] FILE");

@@ -146,11 +146,6 @@ static void print_verdict(const struct report *report) {
 
 /* ---- tables ---- */
 
-/* Bytes that would disturb a terminal become question marks. */
-static void print_plain(const char *text) {
-  for (; *text; text++) putchar((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text);
-}
-
 /* Cuts a name to what is left of the line, at a character. */
 static void print_name(const char *name, const char *module, int columns) {
   char line[NAME_MOST + 256];
@@ -164,7 +159,7 @@ static void print_name(const char *name, const char *module, int columns) {
       while (((unsigned char)line[at] & 0xc0) == 0x80);
     line[at] = 0;
   }
-  print_plain(line);
+  text_plain(stdout, line, strlen(line));
   puts(cut ? "…" : "");
 }
 
@@ -182,7 +177,7 @@ struct columns {
   int name;
 };
 
-enum { WIDTH_FIXED = 20, WIDTH_RANGE = 20, WIDTH_OTHER = 9, WIDTH_LIFE = 13, NAME_LEAST = 34 };
+enum { WIDTH_FIXED = 21, WIDTH_RANGE = 20, WIDTH_OTHER = 9, WIDTH_LIFE = 13, NAME_LEAST = 34 };
 
 static struct columns choose_columns(const struct table *table) {
   struct columns columns = {table->tree.grouping != BY_STACK, true, true, table->has_lives, 0};
@@ -197,9 +192,10 @@ static struct columns choose_columns(const struct table *table) {
 
 static void print_header(const struct columns *columns, enum grouping grouping) {
   static const char *const names[] = {"function", "line", "file", "module", "stack, innermost first"};
-  printf("    total    share  %s%s%s%s  %s\n", columns->range ? "95 % range          " : "",
+  printf("    total   share  %s%s%s%s  ", columns->range ? "95 % range          " : "",
          columns->self ? "     self" : "", columns->samples ? "  samples" : "",
-         columns->life ? "  median life" : "", names[grouping]);
+         columns->life ? "  median life" : "");
+  print_name(names[grouping], "", columns->name);
 }
 
 /* Half of the blocks live so long, or longer than could be seen. */
@@ -226,8 +222,6 @@ static void print_stack(const struct report *report, const struct call_tree *tre
     call_tree_label(tree, &report->names, tree->nodes[node].label, name, sizeof name);
     say(&paragraph, "%s%.200s", at ? " < " : "", name);
   }
-  for (char *byte = paragraph.text; *byte; byte++)
-    if ((unsigned char)*byte < 0x20 || *byte == 0x7f) *byte = '?';
   puts(text_number_of(frames, (double)depth, "frame"));
   text_paragraph(stdout, paragraph.text, 6);
 }
@@ -299,11 +293,14 @@ static wn_status print_table(const struct report *report, const char *title, que
   const struct sums *total = &table.tree.nodes[0].total;
   struct estimate all = report_bytes(report, total);
   char bytes[128], count[64];
+  struct paragraph paragraph = {.length = 0};
   if (all.samples)
-    printf("\n%s: %s in %s\n", title, with_range(bytes, &all),
-           text_number_of(count, total->blocks.total, "block"));
+    say(&paragraph, "%s: %s in %s", title, with_range(bytes, &all),
+        text_number_of(count, total->blocks.total, "block"));
   else
-    printf("\n%s: nothing that was sampled\n", title);
+    say(&paragraph, "%s: nothing that was sampled", title);
+  putchar('\n');
+  text_paragraph(stdout, paragraph.text, 0);
   if (table.tree.group_count) print_groups(report, &table);
   report_table_destroy(&table);
   return WN_OK;
@@ -322,6 +319,7 @@ static int by_node_total(const void *a, const void *b, void *context) {
 static void print_children(const struct report *report, const struct call_tree *tree, uint32_t node,
                            int depth) {
   size_t count = 0;
+  int indent = depth < text_width() / 3 ? depth : text_width() / 3;
   for (uint32_t child = tree->nodes[node].first_child; child; child = tree->nodes[child].next_sibling)
     count++;
   uint32_t *children = malloc((count + 1) * sizeof *children);
@@ -337,8 +335,8 @@ static void print_children(const struct report *report, const struct call_tree *
     char bytes[32], name[NAME_MOST];
     call_tree_label(tree, &report->names, child->label, name, sizeof name);
     text_pad(stdout, text_bytes(bytes, child->total.bytes.total), -9);
-    printf(" %5.1f %%  %*s", 100 * child->total.bytes.total / tree->nodes[0].total.bytes.total, depth, "");
-    print_name(name, "", text_width() - 20 - depth);
+    printf(" %5.1f %%  %*s", 100 * child->total.bytes.total / tree->nodes[0].total.bytes.total, indent, "");
+    print_name(name, "", text_width() - 20 - indent);
     print_children(report, tree, children[i], depth + (count > 1));
   }
   free(children);
@@ -350,7 +348,8 @@ static wn_status print_tree(const struct report *report) {
   wn_status error =
       call_tree_build(report->samples, &report->names, grouping, report_held, (void *)report, &tree);
   if (error) return error;
-  printf("\nCall tree of it, callers first; paths below 1 %% are left out\n");
+  putchar('\n');
+  text_paragraph(stdout, "Call tree of it, callers first; paths below 1 % are left out", 0);
   print_children(report, &tree, 0, 0);
   call_tree_destroy(&tree);
   return WN_OK;

@@ -98,6 +98,11 @@ void text_pad(FILE *out, const char *text, int columns) {
     fprintf(out, "%s%*s", text, blanks, "");
 }
 
+void text_plain(FILE *out, const char *text, size_t length) {
+  for (size_t i = 0; i < length; i++)
+    fputc((unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i], out);
+}
+
 int text_width(void) {
   struct winsize window;
   const char *given = getenv("COLUMNS");
@@ -117,7 +122,8 @@ void text_paragraph(FILE *out, const char *text, int indent) {
       fputc('\n', out);
       column = 0;
     }
-    fprintf(out, "%*s%.*s", column ? 1 : indent, "", (int)length, text);
+    fprintf(out, "%*s", column ? 1 : indent, "");
+    text_plain(out, text, length);
     column += columns + (column != 0);
     text += length;
     while (*text == ' ') text++;

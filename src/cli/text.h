@@ -22,7 +22,10 @@ size_t text_columns(const char *text);
 /* Pads with blanks to `columns` (negative: on the left) and prints. */
 void text_pad(FILE *out, const char *text, int columns);
 
-/* Prints words wrapped at the terminal's width, at most 100, each line behind `indent` blanks. */
+/* Prints bytes of the trace; those that would disturb a terminal become question marks. */
+void text_plain(FILE *out, const char *text, size_t length);
+
+/* Prints words wrapped at the terminal's width, at most 100, each line behind `indent` blanks; plain. */
 void text_paragraph(FILE *out, const char *text, int indent);
 
 /* Of the terminal, else $COLUMNS, else 100; at least 40. */

@@ -1,0 +1,272 @@
+# The cases; sourced by run.
+# shellcheck shell=bash disable=SC2154
+
+options_are_understood() {
+  make plain t
+  local by
+  for by in function line file module stack; do
+    succeeds report --by $by t
+    succeeds report -b $by --tree --json t
+  done
+  for at in peak end 1ms 0.5ms 0; do succeeds report --at $at t; done
+  succeeds report --where 'thread = main and size > 100' -n 3 -t --no-symbols --search /tmp --debuginfod t
+  says 'that match the query'
+  succeeds report --where 'size > 1T' t
+  says 'none of the sampled blocks matches the query'
+  succeeds info t
+  says 'sampled +1,000 blocks, 250 of them freed'
+  succeeds info --json t
+}
+
+wrong_options_are_refused() {
+  make plain t
+  refused 2 'which trace' report
+  refused 2 'one trace at a time' report t t
+  refused 2 '--by x: it must be function' report --by x t
+  refused 2 '--at never: it must be' report --at never t
+  refused 2 '--at -1s' report --at -1s t
+  refused 2 '--at 10s is after the end' report --at 10s t
+  local top
+  for top in 0 -1 x 1x '' 99999999999; do refused 2 '--top .*: it must be' report --top "$top" t; done
+  refused 2 'column 5: expected a value' report --where 'fn =' t
+  refused 2 'regular expression' report --where 'fn ~ "("' t
+  refused 2 "option '--nonsense' is not known.*winnow help report" report --nonsense t
+  refused 2 "option '--at' requires a value.*winnow help report" report --at
+  refused 2 "option '-x'.*winnow help info" info -x t
+  refused 2 'which trace' info
+  refused 2 'one trace' info t t
+  refused 2 "no command 'nonsense'" nonsense
+  refused 2 "no command 'nonsense'" help nonsense
+  refused 2 'program' record
+}
+
+wrong_files_are_refused() {
+  local command
+  : >empty
+  head -c 100000 /bin/sh >foreign
+  mkdir folder
+  make plain t
+  for command in report info; do
+    refused 1 'missing: No such file' $command missing
+    refused 1 'folder' $command folder
+    refused 1 'empty' $command empty
+    refused 1 'foreign' $command foreign
+    refused 1 '/dev/null' $command /dev/null
+  done
+  if [ "$(id -u)" != 0 ]; then
+    chmod 0 t
+    refused 1 'Permission denied' report t
+  fi
+  local sample
+  for sample in "${WINNOW_SAMPLE_DATA:-/nowhere}"/*.ctf; do
+    [ -e "$sample" ] || { echo "no *.ctf in WINNOW_SAMPLE_DATA: not tried"; return; }
+    refused 1 'Memtrace|Common Trace Format|CTF' report "$sample"
+    break
+  done
+}
+
+damaged_traces_are_reported() {
+  make many t 300000
+  local size
+  size=$(stat -c %s t)
+  [ "$size" -gt 300000 ] || fail "the trace is small: $size bytes"
+  head -c $((size / 2)) t >cut
+  succeeds report cut
+  says 'The end was not recorded'
+  cp t hurt
+  printf 'XXXXXXXX' | dd of=hurt bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
+  succeeds report hurt
+  says 'damaged and left out: 1 piece of the trace'
+  says 'too low by what is missing'
+  succeeds info hurt
+  says '1 of [0-9]+ chunks damaged'
+  succeeds report --json hurt
+  [ "$(jq .trace.damaged_chunks out)" = 1 ] && [ "$(jq .trace.complete out)" = false ] || fail "JSON hides the damage"
+}
+
+# The members of docs/report-json.md, with their types.
+json_has_all_members() {
+  need jq
+  make plain t
+  succeeds report --json t
+  local e='["estimate:number","high:number","low:number","samples:number"]'
+  jq -r 'def members: to_entries | map(.key + ":" + (.value | type)) | sort | join(" ");
+         members, (.trace | members), (.totals | members), (.tree | members), (.sites[0] | members), (.churn[0] // .lasting[0] | members)' out >members
+  diff - members <<'END' || fail "members changed; docs/report-json.md describes them"
+alive:array allocated:array at_ns:number by:string churn:array lasting:array question:string schema:number sites:array totals:object trace:object tree:object
+command:array complete:boolean damaged_chunks:number duration_ns:number heap:string host:string lost:number pid:number rate:number samples:number seed:number started_ns:number word_bytes:number
+allocated_blocks:object allocated_bytes:object brief_bytes:object brief_ns:number live_at_end_blocks:object live_at_end_bytes:object peak_bytes:object peak_rss_bytes:number
+blocks:object children:array name:string self_bytes:object total_bytes:object
+blocks:object file:string line:number module:string name:string self_bytes:object total_bytes:object
+blocks:object file:string life_median_ns:number line:number module:string name:string self_bytes:object total_bytes:object
+END
+  [ "$(jq -c '[.. | objects | select(has("estimate")) | del(.at_ns) | to_entries | map(.key + ":" + (.value | type)) | sort] | unique' out)" = "[$e]" ] ||
+    fail "an estimate lacks a member"
+  local member
+  for member in $(jq -r '[paths(scalars) | map(strings) | .[-1]] | unique | .[]' out); do
+    grep -q "\b$member\b" "$source/docs/report-json.md" || fail "docs/report-json.md does not know $member"
+  done
+  jq -e '[.. | objects | select(has("estimate")) | .low <= .estimate and .estimate <= .high] | all' out >/dev/null ||
+    fail "an interval does not hold its estimate"
+  succeeds report --json --by stack --where 'size > 0' t
+  jq -e '.where == "size > 0" and (.sites[0].stack | length > 3) and .sites[0].stack[0] == .sites[0].name' out >/dev/null ||
+    fail "stacks or query are missing"
+}
+
+json_agrees_with_the_text() {
+  need jq
+  make exact t
+  succeeds report --json --top 1 t
+  local allocated
+  allocated=$(jq .totals.allocated_bytes.estimate out)
+  jq -e '.totals.allocated_bytes | .low == .high and .low == .estimate' out >/dev/null || fail "rate 1 is not exact"
+  [ "$allocated" = 515500 ] || fail "allocated $allocated"
+  jq -e '.sites[0].total_bytes.estimate == .totals.peak_bytes.estimate and .tree.total_bytes == .sites[0].total_bytes' out >/dev/null ||
+    fail "the root of all stacks does not hold everything"
+  succeeds report t
+  says 'allocated 516 kB in 1,000 blocks'
+  says 'Every block was recorded: 1,000 blocks'
+}
+
+odd_names_do_no_harm() {
+  need jq
+  make plain t
+  succeeds report --json t
+  [ "$(jq -r '.trace.command[0]' out)" = '/bin/pro"gram' ] || fail "the quote in the command is lost"
+  [ "$(jq -c '.trace.command[1:]' out)" = '["--op\u0002tion","�"]' ] || fail "$(jq -c .trace.command out)"
+  jq -r '.sites[].module' out | grep -q 'od"d' || fail "no odd module"
+  local form
+  for form in "" --tree --by=stack --by=module --by=line; do
+    # shellcheck disable=SC2086
+    succeeds report $form t
+    ! LC_ALL=C grep -aq $'[\x01-\x09\x0b-\x1f\x7f]' out || fail "control characters reach the terminal: $form"
+  done
+  succeeds info t
+  ! LC_ALL=C grep -aq $'[\x01-\x09\x0b-\x1f\x7f]' out || fail "control characters reach the terminal: info"
+}
+
+every_run_has_a_verdict() {
+  make none t
+  succeeds report t
+  says 'no block was sampled'
+  says 'less than 20.1 kB'
+  says 'higher --rate'
+  succeeds report --json t
+  succeeds report --tree --by stack t
+  make killed t
+  succeeds report t
+  says 'The end was not recorded: the program was killed'
+  succeeds info t
+  says 'ended +no: killed'
+  make exact t
+  succeeds report --where 'alive = yes' t
+  says 'Nothing was freed'
+  succeeds report --where 'size = 16' t
+  says 'in 1 block that match'
+}
+
+help_is_everywhere() {
+  local command
+  succeeds --version
+  says '^winnow [0-9]+\.[0-9]+'
+  succeeds --help
+  says 'record.*report.*info'
+  succeeds help
+  run
+  [ "$code" = 2 ] && [ ! -s out ] || fail "winnow alone: code $code"
+  for command in record report info help; do
+    succeeds help $command
+    cp out first
+    succeeds $command --help
+    cmp -s first out || fail "'help $command' and '$command --help' differ"
+    [ "$(awk 'length > 110' out)" = "" ] || fail "help $command has long lines"
+  done
+  succeeds report --json --help
+  says 'say where the memory went'
+  succeeds info --json --help
+}
+
+failing_output_is_noticed() {
+  make plain t
+  local arguments
+  for arguments in "report t" "report --json t" "info t" "help report" "--help" "--version"; do
+    # shellcheck disable=SC2086
+    "$winnow" $arguments >/dev/full 2>err
+    [ $? = 1 ] && [ "$(wc -l <err)" = 1 ] || fail "/dev/full: $arguments: $(cat err)"
+  done
+  make many t 20000
+  "$winnow" report --json --top 100000 t 2>err | head -c 10 >/dev/null
+  [ "${PIPESTATUS[0]}" != 0 ] || fail "a closed pipe is not noticed"
+  [ "$(wc -l <err)" -le 1 ] || fail "a closed pipe: $(cat err)"
+}
+
+complete_words() { # WORD...: what bash would offer for the last one
+  COMP_WORDS=("$@")
+  COMP_CWORD=$(($# - 1))
+  COMPREPLY=()
+  _winnow
+  printf '%s\n' "${COMPREPLY[@]}"
+}
+
+completion_completes() {
+  compopt() { :; }
+  . "$source/completions/winnow.bash"
+  [ "$(complete_words winnow rep)" = report ] || fail "report"
+  [ "$(complete_words winnow report --by st)" = stack ] || fail "--by stack"
+  [ "$(complete_words winnow report --at e)" = end ] || fail "--at end"
+  [ "$(complete_words winnow help inf)" = info ] || fail "help info"
+  [ "$(complete_words winnow record --follow)" = --follow-children ] || fail "--follow-children"
+  local command option
+  for command in record report info; do
+    succeeds help $command
+    for option in $(grep -Eo '^ +(-., )? *--[a-z-]+' out | grep -o -- '--[a-z-]*'); do
+      complete_words winnow $command "$option" | grep -qx -- "$option" || fail "$command $option is not completed"
+    done
+  done
+}
+
+the_manual_page_is_complete() {
+  local page=$source/docs/winnow.1 command option
+  for command in record report info; do
+    succeeds help $command
+    for option in $(grep -Eo '^ +(-., )? *--[a-z-]+' out | grep -o -- '--[a-z-]*'); do
+      sed 's/\\-/-/g' "$page" | grep -q -- "$option" || fail "docs/winnow.1 does not mention $command $option"
+    done
+  done
+  need groff
+  groff -man -Tutf8 -ww "$page" >page 2>warnings || fail "groff failed"
+  [ ! -s warnings ] || fail "groff warns: $(cat warnings)"
+}
+
+narrow_terminals_are_respected() {
+  make plain t
+  local columns form
+  export COLUMNS
+  for columns in 40 60 80 120; do
+    COLUMNS=$columns
+    for form in --tree --by=stack; do
+      succeeds report $form t
+      [ "$(LC_ALL=C.UTF-8 wc -L <out)" -le "$columns" ] || fail "lines longer than $columns columns: $(cat out)"
+    done
+  done
+}
+
+large_traces_are_fast() {
+  make many t 2000000
+  local began=$SECONDS
+  succeeds report --no-symbols t
+  [ $((SECONDS - began)) -lt "${limit:-40}" ] || fail "two million samples took $((SECONDS - began)) s"
+  need script
+  # Progress shows on a terminal once a second has passed: so we make one pass while it reads.
+  local pause
+  cat >paused <<END
+"$winnow" report --no-symbols t & pid=\$!
+sleep \$1; kill -STOP \$pid; sleep 1.2; kill -CONT \$pid; wait \$pid
+END
+  for pause in 0.1 0.2 0.05 0.3 0.5; do
+    script -qec "bash paused $pause" typescript >/dev/null </dev/null
+    grep -aq 'ran for' typescript || fail "no report on a terminal"
+    grep -aq 'Reading [0-9]* %' typescript && return
+  done
+  fail "no progress"
+}

@@ -1,0 +1,71 @@
+/* Writes the traces that the tests of the command read: make_trace KIND FILE.
+ *   plain      a small program: names with quotes, control characters and bytes that are not UTF-8
+ *   exact      the same at rate 1
+ *   none       no sample at all
+ *   killed     without an end record
+ *   many N     N samples, for speed */
+#include "base/words.h"
+#include "trace/finish.h"
+#include "trace/writer.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NODES = 400 };
+
+static void node(void *context, uint32_t number, uint32_t *parent, uint32_t *module, uint64_t *offset) {
+  (void)context;
+  *parent = number / 2;
+  *module = number % 2 + 1;
+  *offset = number * 16;
+}
+
+static void module(void *context, uint32_t number, struct trace_module *out) {
+  (void)context;
+  static const char *const paths[] = {"/nowhere/od\"d\x01\xff.so", "/nowhere/b\\in"};
+  *out = (struct trace_module){.base = number * 0x100000u, .bias = number * 0x100000u, .size = 0x10000};
+  out->path = trace_text_of(paths[number - 1]);
+}
+
+static void write_samples(struct trace_writer *writer, uint64_t count) {
+  for (uint64_t i = 1; i <= count; i++) {
+    struct trace_sample sample = {.time_ns = i * 1000, .thread = 1 + (uint32_t)(i % 3), .block = i};
+    sample.size = 16 + i % 1000;
+    sample.words = malloc_words(sample.size);
+    sample.n_samples = 1;
+    sample.stack = 1 + (uint32_t)(i * 7 % (NODES - 1));
+    if (!trace_write_sample(writer, &sample)) exit(1);
+    if (i % 4 == 0)
+      trace_write_free(writer, &(struct trace_free){.time_ns = i * 1000 + 500, .thread = 1, .block = i / 2});
+  }
+}
+
+int main(int argc, char **argv) {
+  if (argc < 3) return 2;
+  static const char command[] = "/bin/pro\"gram\0--op\x02tion\0\xff";
+  const char *kind = argv[1];
+  struct trace_stack_source source = {.node = node, .module = module};
+  struct trace_options options = {.path = argv[2]};
+  struct trace_run run = {.command = {.bytes = command, .length = sizeof command},
+                          .host = trace_text_of("host"),
+                          .heap = trace_text_of("malloc"),
+                          .version = trace_text_of("0.1.0"),
+                          .pid = 1,
+                          .rate = !strcmp(kind, "exact") ? 1 : 1e-3,
+                          .stack_depth = 512,
+                          .word_bytes = 8,
+                          .wall_ns = 1700000000000000000u};
+  struct trace_writer *writer;
+  if (trace_writer_open(&options, &run, &source, &writer)) return puts(wn_last_error()), 1;
+  trace_write_thread_name(
+      writer, &(struct trace_thread_name){.time_ns = 1, .thread = 1, .name = trace_text_of("main")});
+  uint64_t count = !strcmp(kind, "none") ? 0 : !strcmp(kind, "many") ? strtoull(argv[3], NULL, 10) : 1000;
+  write_samples(writer, count);
+  trace_write_memory(writer, &(struct trace_memory){.time_ns = 500000, .rss_bytes = 12000000});
+  if (strcmp(kind, "killed"))
+    trace_write_end(writer, &(struct trace_end){.time_ns = 2000000 + count * 1000, .kind = TRACE_END_EXIT});
+  trace_writer_close(writer);
+  struct trace_totals totals;
+  return trace_finish(argv[2], &totals) != WN_OK;
+}
+/* SPDX-License-Identifier: MIT */
