@@ -72,7 +72,8 @@ struct sampled_block *addresses_insert(const void *block) {
 
 struct sampled_block *addresses_find(const void *block) {
   uint64_t hash = hash_mix((uintptr_t)block);
-  if (!atomic_load_explicit(filter_of(hash), memory_order_relaxed)) return NULL;
+  /* An unused slot would pass for that of NULL, which programs free too. */
+  if (!block || !atomic_load_explicit(filter_of(hash), memory_order_relaxed)) return NULL;
   struct slot *slot = find(block, hash);
   return slot ? &slot->known : NULL;
 }
