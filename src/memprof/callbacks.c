@@ -22,7 +22,7 @@ static bool raised(struct memprof_thread *thread) {
 
 static enum entry_stage dropped(struct profile *profile, struct memprof_entry *entry,
                                 enum entry_stage stage) {
-  profile_count_dropped(profile, stage, entry->minor);
+  profile_count_dropped(profile, entry, stage);
   return STAGE_ZOMBIE;
 }
 
@@ -63,7 +63,7 @@ static enum entry_stage run_promote(struct memprof_thread *thread, struct mempro
                                     struct profile *profile) {
   const wn_tracker *tracker = &profile->tracker;
   void *minor = entry->metadata;
-  count_one(&profile->promotes);
+  count_one(&profile_tally(profile, thread)->promotes);
   if (!tracker->promote) {
     drop(profile, minor);
     return dropped(profile, entry, STAGE_MAJOR);
@@ -84,7 +84,8 @@ static enum entry_stage run_dealloc(struct memprof_thread *thread, struct mempro
                                     struct profile *profile, bool minor) {
   const wn_tracker *tracker = &profile->tracker;
   void (*dealloc)(wn_domain *, void *, void *) = minor ? tracker->dealloc_minor : tracker->dealloc_major;
-  count_one(minor ? &profile->dealloc_minor : &profile->dealloc_major);
+  struct tally *tally = profile_tally(profile, thread);
+  count_one(minor ? &tally->dealloc_minor : &tally->dealloc_major);
   if (dealloc)
     dealloc(thread->domain, entry->metadata, tracker->context);
   else
@@ -150,9 +151,9 @@ void callbacks_abandon(struct memprof_thread *thread) {
   struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
   uint64_t word;
   switch ((enum entry_step)thread->running_step) {
-  case STEP_ALLOC: profile_count_dropped(profile, STAGE_ALLOC, entry->minor); break;
+  case STEP_ALLOC: profile_count_dropped(profile, entry, STAGE_ALLOC); break;
   case STEP_PROMOTE:
-  case STEP_RESIZE: profile_count_dropped(profile, STAGE_MAJOR, entry->minor); break;
+  case STEP_RESIZE: profile_count_dropped(profile, entry, STAGE_MAJOR); break;
   default: break; /* a dealloc was counted when it began */
   }
   thread->running = NULL;

@@ -68,7 +68,7 @@ struct memprof_entry *entry_birth(struct memprof_owner *owner, struct memprof_th
   uint32_t number;
   struct memprof_entry *entry = slots_take(&engine->entries, &number);
   if (!entry) {
-    count_one(&profile->lost);
+    count_one(&profile_tally(profile, thread)->lost);
     profile_release(profile);
     return NULL;
   }
@@ -86,7 +86,8 @@ struct memprof_entry *entry_birth(struct memprof_owner *owner, struct memprof_th
   entry->depth = profile->options.callstack_size;
   const wn_callstack *callstack = engine->ops->capture(thread, entry->depth);
   atomic_store_explicit(&entry->callstack, callstack, memory_order_relaxed);
-  count_one(birth->minor ? &profile->allocs_minor : &profile->allocs_major);
+  struct tally *tally = profile_tally(profile, thread);
+  count_one(birth->minor ? &tally->allocs_minor : &tally->allocs_major);
   entry_publish(entry, birth->minor ? 0 : ENTRY_OLD);
   return entry;
 }

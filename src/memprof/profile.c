@@ -36,10 +36,7 @@ struct profile *profile_create(struct memprof *engine, const wn_memprof_options 
   uint32_t number;
   struct profile *profile = slots_take(&engine->profiles, &number);
   if (!profile) return NULL;
-  _Atomic(uint64_t) *counters[] = {&profile->allocs_minor,  &profile->allocs_major,  &profile->promotes,
-                                   &profile->dealloc_minor, &profile->dealloc_major, &profile->dropped_minor,
-                                   &profile->dropped_major, &profile->lost};
-  for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) atomic_store(counters[i], 0);
+  memset(profile->tallies, 0, sizeof profile->tallies);
   profile->engine = engine;
   profile->tracker = *tracker;
   profile->options = *options;
@@ -120,16 +117,20 @@ void profile_leave(uint64_t handle) {
   profile_release(profile);
 }
 
-void profile_count_dropped(struct profile *profile, enum entry_stage stage, bool minor) {
-  bool in_minor = stage == STAGE_MINOR || (stage == STAGE_ALLOC && minor);
-  count_one(in_minor ? &profile->dropped_minor : &profile->dropped_major);
+void profile_count_dropped(struct profile *profile, const struct memprof_entry *entry,
+                           enum entry_stage stage) {
+  bool in_minor = stage == STAGE_MINOR || (stage == STAGE_ALLOC && entry->minor);
+  struct tally *tally = &profile->tallies[entry->number % TALLIES];
+  count_one(in_minor ? &tally->dropped_minor : &tally->dropped_major);
 }
 
 void profile_counts(uint64_t handle, wn_memprof_count *count) {
   memset(count, 0, sizeof *count);
   struct profile *profile = profile_acquire(handle, PROFILE_DISCARDED);
   if (!profile) return;
-#define READ(name) count->name = atomic_load_explicit(&profile->name, memory_order_acquire)
+#define READ(name)                       \
+  for (unsigned i = 0; i < TALLIES; i++) \
+  count->name += atomic_load_explicit(&profile->tallies[i].name, memory_order_acquire)
   READ(lost);
   READ(dealloc_major);
   READ(dropped_major);

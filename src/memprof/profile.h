@@ -13,6 +13,14 @@
 
 #include "memprof/entry.h"
 
+/* Counts of events, in a cache line of their own, so that threads which count do not wait for each other. What leaves is
+ * counted with release, and read, with acquire, from all tallies before what arrives is read from any. */
+enum { TALLIES = 8 };
+struct tally {
+  _Alignas(64) _Atomic(uint64_t) allocs_minor;
+  _Atomic(uint64_t) allocs_major, promotes, dealloc_minor, dealloc_major, dropped_minor, dropped_major, lost;
+};
+
 enum profile_status { PROFILE_FREE, PROFILE_SAMPLING, PROFILE_STOPPED, PROFILE_DISCARDED };
 
 struct profile {
@@ -27,10 +35,13 @@ struct profile {
   uint32_t number;
   /* The owners that take part. At 0 the profile is not sampling and never will be. */
   _Atomic(uint32_t) participants;
-  /* Written by any thread. What leaves is counted with release, and read, with acquire, before what arrives. */
-  _Atomic(uint64_t) allocs_minor, allocs_major, promotes, dealloc_minor, dealloc_major;
-  _Atomic(uint64_t) dropped_minor, dropped_major, lost;
+  /* Each is written by some of the threads, and all are summed up when somebody asks. */
+  struct tally tallies[TALLIES];
 };
+
+static inline struct tally *profile_tally(struct profile *profile, const struct memprof_thread *thread) {
+  return &profile->tallies[thread->sequence % TALLIES];
+}
 
 /* A sampling profile with one participant; the user's handle holds it. NULL if there is no memory. */
 struct profile *profile_create(struct memprof *engine, const wn_memprof_options *options,
@@ -63,7 +74,8 @@ static inline void count_one(_Atomic(uint64_t) *counter) {
 }
 
 /* Counts an entry that ends in a stage without a dealloc callback. */
-void profile_count_dropped(struct profile *profile, enum entry_stage stage, bool minor);
+void profile_count_dropped(struct profile *profile, const struct memprof_entry *entry,
+                           enum entry_stage stage);
 
 void profile_counts(uint64_t handle, wn_memprof_count *count);
 
