@@ -39,8 +39,6 @@ blocks_keep_their_bytes_without_a_region() {
   [ "$(figure .trace.samples)" -gt 0 ] || fail "nothing was sampled"
 }
 
-of() { figure "$1.estimate" trace --where "fn = $2"; }
-
 realloc_keeps_the_block() {
   record --rate 1 -- "$programs/growing" >/dev/null || fail "growing failed"
   counted "blocks that grew" "$(of .totals.allocated_blocks grow_a_block)" 1

@@ -1,7 +1,5 @@
 # The life of a process: how it forks, executes, loads, is interrupted, and ends.
 
-of() { figure "$1.estimate" trace --where "fn = $2"; } # a figure of what a function allocated
-
 forked_child_is_left_alone() {
   for rate in 1 1e-2; do same_as_bare $rate "$programs/forks" plain; done
   record --rate 1 -- "$programs/forks" plain >/dev/null || fail "forks failed"
