@@ -14,7 +14,12 @@
 
 /* A chunk is lost or kept as a whole, whatever its records are; so most of them are made long, that a trace of several
  * chunks be read quickly. The hostile chunks, where records matter, have no padding. */
-enum { PLACES = 10000, DENSE_EVENTS = TINY ? 2000 : 10000, LONG_EVENTS = TINY ? 300 : 1500, NAME_BYTES = 250 };
+enum {
+  PLACES = 10000,
+  DENSE_EVENTS = TINY ? 2000 : 10000,
+  LONG_EVENTS = TINY ? 300 : 1500,
+  NAME_BYTES = 250
+};
 
 /* A trace in memory, and how many events stand in each of its chunks. */
 struct image {
