@@ -38,7 +38,8 @@ static bool try(struct lock *lock) {
 /* ---- shared ---- */
 
 bool lock_try(struct lock *lock, enum lock_rank rank) {
-  note_held(rank); /* HELD-AROUND */
+  if (atomic_load_explicit(&lock->state, memory_order_relaxed)) return false; /* perhaps by this thread */
+  note_held(rank);                                                            /* HELD-AROUND */
   if (try(lock)) return true;
   note_free(rank);
   return false;
