@@ -6,7 +6,7 @@ VISIBLE extern const int subject_inner_line, subject_middle_line, subject_outer_
 VISIBLE int subject_outer(int (*callback)(void));
 
 /* A symbol without a size, which names none of what follows. */
-    __asm__(".globl subject_marker\n.type subject_marker, %function\nsubject_marker: ret\n");
+__asm__(".globl subject_marker\n.type subject_marker, %function\nsubject_marker: ret\n");
 
 const int subject_inner_line = __LINE__ + 1;
 INLINE int inner(int (*callback)(void)) { return callback() * 3; }

@@ -24,7 +24,8 @@ static void *_Atomic kept_list;
 static void keep(void *block) {
   void *head = kept_list;
   do *(void **)block = head;
-  while (!__atomic_compare_exchange_n((void **)&kept_list, &head, block, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+  while (
+      !__atomic_compare_exchange_n((void **)&kept_list, &head, block, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
 }
 
 static uint32_t next_number(uint32_t *state) { return (*state = *state * 1664525u + 1013904223u) >> 8; }

@@ -44,14 +44,18 @@ static void round_trips() {
   show("new, sized delete", p = ::operator new(40), 16), ::operator delete(p, (std::size_t)40);
   show("new nothrow", p = ::operator new(40, nothrow), 16), ::operator delete(p, nothrow);
   show("new aligned", p = ::operator new(40, wide), 256), ::operator delete(p, wide);
-  show("new aligned, sized delete", p = ::operator new(40, page), 8192), ::operator delete(p, (std::size_t)40, page);
-  show("new aligned nothrow", p = ::operator new(40, wide, nothrow), 256), ::operator delete(p, wide, nothrow);
+  show("new aligned, sized delete", p = ::operator new(40, page), 8192),
+      ::operator delete(p, (std::size_t)40, page);
+  show("new aligned nothrow", p = ::operator new(40, wide, nothrow), 256),
+      ::operator delete(p, wide, nothrow);
   show("new[]", p = ::operator new[](40), 16), ::operator delete[](p);
   show("new[], sized delete", p = ::operator new[](40), 16), ::operator delete[](p, (std::size_t)40);
   show("new[] nothrow", p = ::operator new[](40, nothrow), 16), ::operator delete[](p, nothrow);
   show("new[] aligned", p = ::operator new[](40, wide), 256), ::operator delete[](p, wide);
-  show("new[] aligned, sized delete", p = ::operator new[](40, page), 8192), ::operator delete[](p, (std::size_t)40, page);
-  show("new[] aligned nothrow", p = ::operator new[](40, wide, nothrow), 256), ::operator delete[](p, wide, nothrow);
+  show("new[] aligned, sized delete", p = ::operator new[](40, page), 8192),
+      ::operator delete[](p, (std::size_t)40, page);
+  show("new[] aligned nothrow", p = ::operator new[](40, wide, nothrow), 256),
+      ::operator delete[](p, wide, nothrow);
   p = ::operator new(none);
   std::printf("zero bytes: %s\n", p ? "block" : "NULL");
   ::operator delete(p);
@@ -63,11 +67,11 @@ static void failures() {
   throws("new[]", [] { return ::operator new[](huge); });
   throws("new nothrow", [] { return ::operator new(huge, std::nothrow); });
   throws("new[] nothrow", [] { return ::operator new[](huge, std::nothrow); });
-  throws("new aligned", [] { return ::operator new(huge, std::align_val_t{64}); });
+  throws("new aligned", [] { return ::operator new (huge, std::align_val_t{64}); });
   throws("new[] aligned", [] { return ::operator new[](huge, std::align_val_t{64}); });
-  throws("new aligned nothrow", [] { return ::operator new(huge, std::align_val_t{64}, std::nothrow); });
+  throws("new aligned nothrow", [] { return ::operator new (huge, std::align_val_t{64}, std::nothrow); });
   throws("new[] aligned nothrow", [] { return ::operator new[](huge, std::align_val_t{64}, std::nothrow); });
-  throws("new odd alignment", [] { return ::operator new(40, std::align_val_t{48}, std::nothrow); });
+  throws("new odd alignment", [] { return ::operator new (40, std::align_val_t{48}, std::nothrow); });
 }
 
 struct alignas(128) wide_object {
