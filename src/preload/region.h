@@ -11,11 +11,14 @@ struct memprof_entry;
 
 /* What is known of a sampled block, wherever it lies. */
 struct sampled_block {
-  _Atomic(struct memprof_entry *)
-      entry;     /* NULL if nobody follows it; of two threads that free a block, one exchanges it */
-  size_t bytes;  /* as asked for */
-  size_t trials; /* words that stood trial so far */
-  size_t hits;   /* samples among them */
+  /* NULL if nobody follows it; of two threads that free a block, one exchanges it. */
+  _Atomic(struct memprof_entry *) entry;
+  /* As asked for. */
+  size_t bytes;
+  /* Words that stood trial so far, and samples among them. */
+  size_t trials, hits;
+  /* A real block that stands in for it, or NULL (malloc_host.c). */
+  void *companion;
 };
 
 struct region_range {
