@@ -57,7 +57,12 @@ struct query {
 
 struct parser {
   const char *text, *at;
+  const char *relation_at, *value_at; /* of the comparison at hand */
+  int depth;                          /* of nested factors */
 };
+
+/* More than anybody writes, and few enough for the stack. */
+enum { DEPTH_MOST = 200 };
 
 static struct condition *parse_or(struct parser *parser);
 
@@ -65,9 +70,14 @@ static void skip_space(struct parser *parser) {
   while (isspace((unsigned char)*parser->at)) parser->at++;
 }
 
+/* Says what was expected at a place of the query. */
+static wn_status fail_at(const struct parser *parser, const char *at, const char *wanted) {
+  return error_set(WN_EINVAL, "query, column %td: expected %s%s%.20s", at - parser->text + 1, wanted,
+                   *at ? ", found: " : ", found the end", at);
+}
+
 static wn_status fail(const struct parser *parser, const char *wanted) {
-  return error_set(WN_EINVAL, "query, column %td: expected %s%s%.20s", parser->at - parser->text + 1, wanted,
-                   *parser->at ? ", found: " : ", found the end", parser->at);
+  return fail_at(parser, parser->at, wanted);
 }
 
 static bool word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
@@ -110,8 +120,9 @@ static bool take_field(struct parser *parser, enum field *field) {
   return false;
 }
 
-static bool take_operator(struct parser *parser, enum relation *relation) {
+static bool take_relation(struct parser *parser, enum relation *relation) {
   skip_space(parser);
+  parser->relation_at = parser->at;
   for (size_t length = 2; length >= 1; length--)
     for (size_t i = 0; i < sizeof relations / sizeof *relations; i++)
       if (strlen(relations[i]) == length && !strncmp(parser->at, relations[i], length)) {
@@ -122,18 +133,19 @@ static bool take_operator(struct parser *parser, enum relation *relation) {
   return false;
 }
 
-/* A quoted string, or everything up to a blank or a parenthesis. NULL if there is none. */
+/* A quoted string, or everything up to a blank or a parenthesis. NULL, and the error is set, if there is none. */
 static char *take_value(struct parser *parser) {
   skip_space(parser);
   const char *begin = parser->at, *end;
+  parser->value_at = begin;
   if (*begin == '"' || *begin == '\'') {
     end = strchr(begin + 1, *begin);
-    if (!end) return NULL;
+    if (!end) return fail(parser, *begin == '"' ? "a closing \"" : "a closing '"), NULL;
     parser->at = end + 1;
     return strndup(begin + 1, (size_t)(end - begin - 1));
   }
   end = begin + strcspn(begin, " \t\n()");
-  if (end == begin) return NULL;
+  if (end == begin) return fail(parser, "a value"), NULL;
   parser->at = end;
   return strndup(begin, (size_t)(end - begin));
 }
@@ -141,13 +153,15 @@ static char *take_value(struct parser *parser) {
 static bool is_search(enum relation relation) { return relation == MATCHES || relation == NOT_MATCHES; }
 
 static bool set_name(struct parser *parser, struct condition *condition) {
-  if (condition->relation > NOT_MATCHES) return fail(parser, "= != ~ or !~ before a name"), false;
+  if (condition->relation > NOT_MATCHES)
+    return fail_at(parser, parser->relation_at, "= != ~ or !~ before a name"), false;
   if (!is_search(condition->relation)) return true;
   int error = regcomp(&condition->pattern, condition->text, REG_EXTENDED | REG_NOSUB);
   if (error) {
     char reason[128];
     regerror(error, &condition->pattern, reason, sizeof reason);
-    error_set(WN_EINVAL, "query: the regular expression \"%s\" is not valid: %s", condition->text, reason);
+    error_set(WN_EINVAL, "query, column %td: this regular expression is not valid: %s",
+              parser->value_at - parser->text + 1, reason);
     return false;
   }
   condition->has_pattern = true;
@@ -155,14 +169,22 @@ static bool set_name(struct parser *parser, struct condition *condition) {
 }
 
 static bool set_number(struct parser *parser, struct condition *condition) {
-  if (is_search(condition->relation)) return fail(parser, "= != < <= > or >= before a number"), false;
+  if (is_search(condition->relation))
+    return fail_at(parser, parser->relation_at, "= != < <= > or >= before a number"), false;
   bool size = condition->field == SIZE;
   if (size ? query_bytes(condition->text, &condition->number)
            : query_time(condition->text, &condition->number))
     return true;
-  error_set(WN_EINVAL, "query: \"%s\" is not %s", condition->text,
-            size ? "a size, such as 10K" : "a time, such as 10ms");
-  return false;
+  return fail_at(parser, parser->value_at, size ? "a size, such as 10K" : "a time, such as 10ms"), false;
+}
+
+static bool set_alive(struct parser *parser, struct condition *condition) {
+  condition->kind = ALIVE;
+  condition->number = !strcmp(condition->text, "yes");
+  if (condition->relation > NOT_EQUAL)
+    return fail_at(parser, parser->relation_at, "= or != before yes or no"), false;
+  if (condition->number != 0 || !strcmp(condition->text, "no")) return true;
+  return fail_at(parser, parser->value_at, "yes or no"), false;
 }
 
 static bool set_value(struct parser *parser, struct condition *condition) {
@@ -171,12 +193,7 @@ static bool set_value(struct parser *parser, struct condition *condition) {
   case FILE_NAME:
   case MODULE: condition->kind = NAME; return set_name(parser, condition);
   case THREAD_FIELD: condition->kind = THREAD; return set_name(parser, condition);
-  case ALIVE_FIELD:
-    condition->kind = ALIVE;
-    condition->number = !strcmp(condition->text, "yes");
-    if (condition->relation <= NOT_EQUAL && (condition->number != 0 || !strcmp(condition->text, "no")))
-      return true;
-    return fail(parser, "alive = yes or alive = no"), false;
+  case ALIVE_FIELD: return set_alive(parser, condition);
   default: condition->kind = NUMBER; return set_number(parser, condition);
   }
 }
@@ -188,9 +205,9 @@ static struct condition *parse_comparison(struct parser *parser) {
     fail(parser, "fn, file, module, thread, size, life, born, died, alive, not or (");
     return NULL;
   }
-  if (!take_operator(parser, &relation)) return fail(parser, "one of = != ~ !~ < <= > >="), NULL;
+  if (!take_relation(parser, &relation)) return fail(parser, "one of = != ~ !~ < <= > >="), NULL;
   char *text = take_value(parser);
-  if (!text) return fail(parser, "a value"), NULL;
+  if (!text) return NULL;
   struct condition *condition = make(NAME, NULL, NULL);
   if (!condition) return free(text), NULL;
   condition->field = field;
@@ -201,13 +218,7 @@ static struct condition *parse_comparison(struct parser *parser) {
   return NULL;
 }
 
-static struct condition *parse_factor(struct parser *parser) {
-  if (take_word(parser, "not")) {
-    struct condition *inner = parse_factor(parser);
-    return inner ? make(NOT, inner, NULL) : NULL;
-  }
-  skip_space(parser);
-  if (*parser->at != '(') return parse_comparison(parser);
+static struct condition *parse_group(struct parser *parser) {
   parser->at++;
   struct condition *inner = parse_or(parser);
   skip_space(parser);
@@ -217,6 +228,20 @@ static struct condition *parse_factor(struct parser *parser) {
   }
   if (inner) parser->at++;
   return inner;
+}
+
+static struct condition *parse_factor(struct parser *parser) {
+  struct condition *factor;
+  if (++parser->depth > DEPTH_MOST) return fail(parser, "fewer nested conditions"), NULL;
+  skip_space(parser);
+  if (take_word(parser, "not")) {
+    struct condition *inner = parse_factor(parser);
+    factor = inner ? make(NOT, inner, NULL) : NULL;
+  } else {
+    factor = *parser->at == '(' ? parse_group(parser) : parse_comparison(parser);
+  }
+  parser->depth--;
+  return factor;
 }
 
 static struct condition *parse_chain(struct parser *parser, const char *word, enum kind kind,
@@ -331,7 +356,7 @@ static bool number_with_unit(const char *text, const struct unit *units, size_t 
 /* ---- shared ---- */
 
 wn_status query_parse(const char *text, struct query **result) {
-  struct parser parser = {text, text};
+  struct parser parser = {.text = text, .at = text};
   struct condition *root = parse_or(&parser);
   if (!root) return WN_EINVAL;
   skip_space(&parser);

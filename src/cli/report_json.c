@@ -129,7 +129,7 @@ static void print_node(struct json *json, const struct report *report, const str
   json_string(json, "name", node ? name : "all");
   print_sums(json, report, &tree->nodes[node].self, &tree->nodes[node].total);
   json_begin(json, "children", '[');
-  for (uint32_t child = tree->nodes[node].first_child; child && depth < 200;
+  for (uint32_t child = tree->nodes[node].first_child; child && depth < 80;
        child = tree->nodes[child].next_sibling)
     if (tree->nodes[child].total.bytes.samples) print_node(json, report, tree, child, depth + 1);
   json_end(json, ']');

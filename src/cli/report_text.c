@@ -315,6 +315,16 @@ static int by_node_total(const void *a, const void *b, void *context) {
   return (left < right) - (left > right);
 }
 
+/* Never inlined: its buffer must not stand on the stack once for each level of the tree. */
+__attribute__((noinline)) static void print_child(const struct report *report, const struct call_tree *tree,
+                                                  const struct tree_node *child, int indent) {
+  char bytes[32], name[NAME_MOST];
+  call_tree_label(tree, &report->names, child->label, name, sizeof name);
+  text_pad(stdout, text_bytes(bytes, child->total.bytes.total), -9);
+  printf(" %5.1f %%  %*s", 100 * child->total.bytes.total / tree->nodes[0].total.bytes.total, indent, "");
+  print_name(name, "", text_width() - 20 - indent);
+}
+
 /* Children below one percent of everything are not shown. */
 static void print_children(const struct report *report, const struct call_tree *tree, uint32_t node,
                            int depth) {
@@ -332,11 +342,7 @@ static void print_children(const struct report *report, const struct call_tree *
   qsort_r(children, count, sizeof *children, by_node_total, (void *)tree);
   for (size_t i = 0; i < count; i++) {
     const struct tree_node *child = &tree->nodes[children[i]];
-    char bytes[32], name[NAME_MOST];
-    call_tree_label(tree, &report->names, child->label, name, sizeof name);
-    text_pad(stdout, text_bytes(bytes, child->total.bytes.total), -9);
-    printf(" %5.1f %%  %*s", 100 * child->total.bytes.total / tree->nodes[0].total.bytes.total, indent, "");
-    print_name(name, "", text_width() - 20 - indent);
+    print_child(report, tree, child, indent);
     print_children(report, tree, children[i], depth + (count > 1));
   }
   free(children);

@@ -61,7 +61,7 @@ static uint32_t collect(struct stack_encoder *encoder, uint32_t node, uint32_t *
   uint32_t known = 0;
   *count = 0;
   while (node && !known && *count < STACK_FRAMES_MOST) {
-    struct frame *frame = &encoder->frames[(*count)++];
+    struct coded_frame *frame = &encoder->frames[(*count)++];
     frame->node = node;
     source->node(source->context, node, &node, &frame->module, &frame->offset);
     if (node) known = local_of(&encoder->nodes, find_node(encoder, node));
@@ -69,7 +69,7 @@ static uint32_t collect(struct stack_encoder *encoder, uint32_t node, uint32_t *
   return known;
 }
 
-static void put_frame(struct stack_encoder *encoder, struct sink *sink, const struct frame *frame,
+static void put_frame(struct stack_encoder *encoder, struct sink *sink, const struct coded_frame *frame,
                       uint32_t *module) {
   bool changes = frame->module != *module;
   put_tagged(sink, changes, zigzag(frame->offset - encoder->last_offset[frame->module]));
@@ -90,7 +90,7 @@ static uint32_t define_stack(struct stack_encoder *encoder, struct sink *sink, u
   put_varint(sink, count);
   uint32_t module = 0;
   for (uint32_t i = count; i-- > 0;) {
-    struct frame *frame = &encoder->frames[i];
+    struct coded_frame *frame = &encoder->frames[i];
     put_frame(encoder, sink, frame, &module);
     parent = insert(&encoder->nodes, find_node(encoder, frame->node), frame->node);
   }

@@ -46,7 +46,7 @@ struct dictionary {
   uint16_t count;
 };
 
-struct frame {
+struct coded_frame {
   uint32_t node;
   uint32_t module; /* first the program's number, then the chunk's */
   uint64_t offset;
@@ -59,8 +59,8 @@ struct stack_encoder {
   struct dictionary modules;
   struct dictionary_slot node_slots[NODE_SLOTS];
   struct dictionary_slot module_slots[MODULE_SLOTS];
-  uint64_t last_offset[MODULES_MOST + 1]; /* by the chunk's module number */
-  struct frame frames[STACK_FRAMES_MOST]; /* innermost first; scratch */
+  uint64_t last_offset[MODULES_MOST + 1];       /* by the chunk's module number */
+  struct coded_frame frames[STACK_FRAMES_MOST]; /* innermost first; scratch */
 };
 
 /* Forgets everything, for a new chunk. */

@@ -1,0 +1,169 @@
+/* The language of --where: what it accepts, what it answers, and where it says that a query is wrong. */
+#include "analysis/story.h"
+
+#include "analysis/query.h"
+#include <string.h>
+
+/* Five blocks: number, birth, size, depth of the stack, death (0: alive). The trace ends at 2 s. */
+static struct samples *make_blocks(void) {
+  struct trace_writer *writer = story_begin(1, 0);
+  const uint64_t ms = 1000000;
+  trace_write_thread_name(writer,
+                          &(struct trace_thread_name){.thread = 1, .name = trace_text_of("main loop")});
+  story_alloc(writer, 1, 1 * ms, 100, 1);
+  story_alloc(writer, 2, 2 * ms, 4096, 2);
+  story_alloc(writer, 3, 3 * ms, 5000, 3);
+  story_alloc(writer, 4, 1000 * ms, 1 << 20, 3);
+  story_alloc(writer, 5, 2000 * ms, 1, 1);
+  story_free(writer, 1, 2 * ms);
+  story_free(writer, 2, 1002 * ms);
+  story_free(writer, 4, 1005 * ms);
+  return story_load(writer);
+}
+
+static const struct {
+  const char *query, *blocks;
+} good[] = {
+    {"fn = code+0x10", "12345"},
+    {"fn = code+0x20", "234"},
+    {"function = code+0x30", "34"},
+    {"fn != code+0x30", "125"},
+    {"fn ~ ^code.0x[23]0$", "234"},
+    {"fn !~ ^code.0x[23]0$", "15"},
+    {"not fn ~ 0x20", "15"},
+    {"fn = \"code+0x20\"", "234"},
+    {"fn = 'code+0x20'", "234"},
+    {"fn~\"0x(2|3)0\"", "234"},
+    {"module = code", "12345"},
+    {"module != code", ""},
+    {"file = parser.c", ""},
+    {"file != parser.c", "12345"},
+    {"thread = 1", "12345"},
+    {"thread = 2", ""},
+    {"thread = \"main loop\"", "12345"},
+    {"thread ~ main", "12345"},
+    {"thread !~ main", ""},
+    {"thread != 1", ""},
+    {"size = 4K", "2"},
+    {"size = 4096", "2"},
+    {"size != 4K", "1345"},
+    {"size > 4K", "34"},
+    {"size >= 4k", "234"},
+    {"size < 100", "5"},
+    {"size <= 100B", "15"},
+    {"size = 1MiB", "4"},
+    {"size=1M", "4"},
+    {"life = 1ms", "1"},
+    {"life >= 1s", "23"},
+    {"life < 10ms", "145"},
+    {"born < 3000us", "12"},
+    {"time >= 1s", "45"},
+    {"died < 1.5s", "124"},
+    {"died > 1h", "35"},
+    {"alive = yes", "35"},
+    {"alive = no", "124"},
+    {"alive != yes", "124"},
+    {"size > 1K and alive = yes", "3"},
+    {"size = 1 or size = 100", "15"},
+    {"size = 1 or size = 100 and alive = yes", "5"},
+    {"(size = 1 or size = 100) and alive = yes", "5"},
+    {"not size = 1 and not size = 100", "234"},
+    {"not (size = 1 or size = 100)", "234"},
+    {"not not size = 1", "5"},
+    {"  ( ( size=1 ) )  ", "5"},
+};
+
+static void good_queries_take_the_right_blocks(void **state) {
+  (void)state;
+  struct samples *samples = make_blocks();
+  struct names names;
+  story_names(samples, &names);
+  for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+    struct query *query;
+    char taken[8] = "";
+    if (query_parse(good[i].query, &query)) fail_msg("%s: %s", good[i].query, wn_last_error());
+    assert_int_equal(query_bind(query, samples, &names), WN_OK);
+    for (size_t row = 0; row < samples->row_count; row++)
+      if (query_takes(query, &samples->rows[row]))
+        strcat(taken, (const char[]){(char)('0' + samples->rows[row].block), 0});
+    if (strcmp(taken, good[i].blocks)) fail_msg("%s: %s, not %s", good[i].query, taken, good[i].blocks);
+    query_free(query);
+  }
+  names_destroy(&names);
+  samples_free(samples);
+}
+
+/* The column at which each is wrong, counted from 1, and what is said. */
+static const struct {
+  const char *query;
+  int column;
+  const char *said;
+} bad[] = {
+    {"", 1, "found the end"},
+    {"   ", 4, "found the end"},
+    {"fn", 3, "one of ="},
+    {"fn =", 5, "a value"},
+    {"fn = )", 6, "a value"},
+    {"fn = \"open", 6, "a closing \""},
+    {"fn < a", 4, "before a name"},
+    {"fn ~ \"(\"", 6, "regular expression"},
+    {"fn ~ a[", 6, "regular expression"},
+    {"fnord = 1", 1, "expected fn"},
+    {"Size > 1", 1, "expected fn"},
+    {"size", 5, "one of ="},
+    {"size 1", 6, "one of ="},
+    {"size ~ 1", 6, "before a number"},
+    {"size > ", 8, "a value"},
+    {"size > x", 8, "a size, such as 10K"},
+    {"size > 1Q", 8, "a size, such as 10K"},
+    {"size > -1", 8, "a size, such as 10K"},
+    {"size > 1ms", 8, "a size, such as 10K"},
+    {"size > nan", 8, "a size, such as 10K"},
+    {"life > 1K", 8, "a time, such as 10ms"},
+    {"alive = maybe", 9, "yes or no"},
+    {"alive > yes", 7, "= or !="},
+    {"size > 1 and", 13, "expected fn"},
+    {"size > 1 or or", 13, "expected fn"},
+    {"size > 1 size < 3", 10, "and, or, or the end"},
+    {"(size > 1", 10, "and, or, or )"},
+    {"size > 1)", 9, "and, or, or the end"},
+    {"()", 2, "expected fn"},
+    {"not", 4, "expected fn"},
+    {"and size > 1", 1, "expected fn"},
+    {"size => 1", 7, "a size, such as 10K"},
+};
+
+static void bad_queries_say_where(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    struct query *query;
+    char column[32];
+    snprintf(column, sizeof column, "column %d:", bad[i].column);
+    if (query_parse(bad[i].query, &query) != WN_EINVAL) fail_msg("'%s' is accepted", bad[i].query);
+    if (!strstr(wn_last_error(), column) || !strstr(wn_last_error(), bad[i].said))
+      fail_msg("'%s': %s (not: %s %s)", bad[i].query, wn_last_error(), column, bad[i].said);
+  }
+}
+
+static void deep_queries_are_refused_not_crashed_on(void **state) {
+  (void)state;
+  enum { DEEP = 1000000 };
+  char *text = test_malloc(DEEP + 1);
+  struct query *query;
+  memset(text, '(', DEEP);
+  text[DEEP] = 0;
+  assert_int_equal(query_parse(text, &query), WN_EINVAL);
+  for (int i = 0; i + 4 <= DEEP; i += 4) memcpy(text + i, "not ", 4);
+  assert_int_equal(query_parse(text, &query), WN_EINVAL);
+  test_free(text);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(good_queries_take_the_right_blocks),
+      cmocka_unit_test(bad_queries_say_where),
+      cmocka_unit_test(deep_queries_are_refused_not_crashed_on),
+  };
+  return RUN_TESTS(tests);
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,205 @@
+/* From records to rows, moments, call trees and lifetimes, on small traces whose answers are known. */
+#include "analysis/story.h"
+
+#include "analysis/lifetimes.h"
+#include "analysis/timeline.h"
+#include <math.h>
+#include <string.h>
+
+static void records_join_in_any_order(void **state) {
+  (void)state;
+  struct trace_writer *writer = story_begin(1, 0);
+  story_free(writer, 1, 50); /* before its sample, as another stream may have it */
+  story_alloc(writer, 1, 10, 100, 1);
+  story_alloc(writer, 2, 20, 64, 2);
+  story_resize(writer, 2, 40, 128);
+  story_resize(writer, 2, 30, 32);    /* shrinks before it grows */
+  story_alloc(writer, 2, 25, 999, 2); /* a number that comes twice */
+  story_free(writer, 77, 60);         /* a block that nobody knows */
+  story_free(writer, 1, 70);          /* a second free */
+  struct samples *samples = story_load(writer);
+  assert_int_equal(samples->sampled_blocks, 2);
+  assert_int_equal(samples->row_count, 4);
+  assert_int_equal(samples->unmatched, 2);
+  assert_false(samples->ended);
+  const struct row *rows = samples->rows;
+  assert_int_equal(rows[0].died_ns, 50);
+  assert_int_equal(rows[0].freed_by, 2);
+  const uint64_t begins[] = {20, 30, 40}, sizes[] = {64, 32, 128}, growths[] = {64, 0, 96};
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(rows[i + 1].begin_ns, begins[i]);
+    assert_int_equal(rows[i + 1].size, sizes[i]);
+    assert_int_equal(rows[i + 1].growth, growths[i]);
+    assert_int_equal(rows[i + 1].born_ns, 20);
+    assert_int_equal(rows[i + 1].died_ns, STILL_ALIVE);
+    assert_int_equal(rows[i + 1].birth, i == 0);
+    assert_int_equal(rows[i + 1].last, i == 2);
+  }
+  struct sums all = timeline_allocated(samples, NULL, NULL);
+  assert_true(all.bytes.total == 260 && all.bytes.variance == 0 && all.blocks.total == 2);
+  samples_free(samples);
+}
+
+static void a_block_first_seen_when_it_grew_counts_its_growth(void **state) {
+  (void)state;
+  struct trace_writer *writer = story_begin(1e-3, 0);
+  struct trace_sample grown = {
+      .time_ns = 5, .thread = 1, .block = 1, .size = 1000, .words = malloc_words(1000)};
+  grown.n_samples = 1;
+  grown.grown = true;
+  grown.previous_size = 400;
+  trace_write_sample(writer, &grown);
+  struct samples *samples = story_load(writer);
+  double p = inclusion_probability(1e-3, malloc_words(1000));
+  struct sums all = timeline_allocated(samples, NULL, NULL), live = timeline_live_at(samples, 5, NULL, NULL);
+  assert_true(fabs(all.bytes.total - 600 / p) < 1e-6 && all.blocks.samples == 0);
+  assert_true(fabs(live.bytes.total - 1000 / p) < 1e-6 && live.blocks.samples == 1);
+  samples_free(samples);
+}
+
+static void moments_include_births_and_exclude_deaths(void **state) {
+  (void)state;
+  struct trace_writer *writer = story_begin(1, 0);
+  story_alloc(writer, 1, 10, 100, 1);
+  story_alloc(writer, 2, 20, 50, 1);
+  story_free(writer, 1, 20); /* at the instant at which the other is born */
+  story_alloc(writer, 3, 30, 60, 1);
+  story_free(writer, 3, 40);
+  struct samples *samples = story_load(writer);
+  const struct {
+    uint64_t time;
+    double bytes;
+  } known[] = {{0, 0}, {9, 0}, {10, 100}, {19, 100}, {20, 50}, {30, 110}, {39, 110}, {40, 50}, {1000, 50}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    assert_true(timeline_live_at(samples, known[i].time, NULL, NULL).bytes.total == known[i].bytes);
+  struct moment peak;
+  assert_int_equal(timeline_peak(samples, NULL, NULL, &peak), WN_OK);
+  assert_int_equal(peak.time_ns, 30);
+  assert_true(peak.live.bytes.total == 110 && peak.live.blocks.total == 2);
+  samples_free(samples);
+}
+
+static bool everything(const struct row *row, struct share *share, void *context) {
+  (void)context;
+  *share = (struct share){(double)row->size, 1, -1};
+  return true;
+}
+
+static void recursion_counts_once(void **state) {
+  (void)state;
+  struct trace_writer *writer = story_begin(1, 5);
+  const uint32_t depths[] = {3, 64, 65, 200, 1000};
+  for (uint64_t i = 0; i < 5; i++) story_alloc(writer, i + 1, i + 1, 100, depths[i]);
+  struct samples *samples = story_load(writer);
+  struct names names;
+  story_names(samples, &names);
+  for (enum grouping grouping = BY_FUNCTION; grouping <= BY_STACK; grouping++) {
+    struct call_tree tree;
+    assert_int_equal(call_tree_build(samples, &names, grouping, everything, NULL, &tree), WN_OK);
+    assert_true(tree.nodes[0].total.bytes.total == 500);
+    bool merged = grouping == BY_FILE || grouping == BY_MODULE; /* all calls are inside one of them */
+    assert_int_equal(tree.group_count, merged ? 1 : 5);
+    assert_int_equal(tree.node_count - 1, merged ? 1 : 1000);
+    char name[64];
+    if (grouping != BY_STACK) {
+      assert_true(tree.groups[0].total.bytes.total == 500 && tree.groups[0].total.blocks.total == 5);
+      call_tree_label(&tree, &names, tree.groups[0].label, name, sizeof name);
+      assert_int_equal(strncmp(name, "code", 4), 0);
+    }
+    double self = 0;
+    for (size_t i = 0; i < tree.group_count; i++) self += tree.groups[i].self.bytes.total;
+    assert_true(self == 500);
+    for (size_t node = 1; node < tree.node_count; node++) assert_true(tree.nodes[node].parent < node);
+    call_tree_destroy(&tree);
+  }
+  names_destroy(&names);
+  samples_free(samples);
+}
+
+static uint64_t median_of(const struct samples *samples, bool *known) {
+  struct names names;
+  struct call_tree tree;
+  struct lifetimes lifetimes;
+  uint64_t ns;
+  story_names(samples, &names);
+  assert_int_equal(call_tree_build(samples, &names, BY_FUNCTION, everything, NULL, &tree), WN_OK);
+  assert_int_equal(lifetimes_create(samples, &tree, &lifetimes), WN_OK);
+  *known = lifetimes_median(&lifetimes, &tree.groups[0], &ns);
+  lifetimes_destroy(&lifetimes);
+  call_tree_destroy(&tree);
+  names_destroy(&names);
+  return ns;
+}
+
+static void median_lives_are_exact_where_all_died(void **state) {
+  (void)state;
+  struct trace_writer *writer = story_begin(1, 0);
+  for (uint64_t i = 1; i <= 9; i++) {
+    story_alloc(writer, i, 100, 32, 1);
+    story_free(writer, i, 100 + 10 * i);
+  }
+  struct samples *samples = story_load(writer);
+  bool known;
+  assert_int_equal(median_of(samples, &known), 50);
+  assert_true(known);
+  samples_free(samples);
+}
+
+/* Lives 10, 20 and 30 seen; two blocks alive after 15 and 40: S = 4/5, then 4/5 * 2/3 = 0.53, then 0.53 * 1/2 = 0.27. */
+static void living_blocks_make_medians_longer(void **state) {
+  (void)state;
+  struct trace_writer *writer = story_begin(1, 0);
+  for (uint64_t i = 1; i <= 3; i++) {
+    story_alloc(writer, i, 100, 32, 1);
+    story_free(writer, i, 100 + 10 * i);
+  }
+  story_alloc(writer, 4, 125, 32, 1);
+  story_alloc(writer, 5, 100, 32, 1);
+  story_alloc(writer, 6, 140, 32, 2); /* makes the end, at life 0 */
+  struct samples *samples = story_load(writer);
+  bool known;
+  assert_int_equal(median_of(samples, &known), 30);
+  assert_true(known);
+  samples_free(samples);
+}
+
+static void unseen_medians_are_said_to_be_unseen(void **state) {
+  (void)state;
+  struct trace_writer *writer = story_begin(1, 0);
+  for (uint64_t i = 1; i <= 3; i++) story_alloc(writer, i, 100 * i, 32, 1);
+  struct samples *samples = story_load(writer);
+  bool known;
+  assert_int_equal(median_of(samples, &known), 200);
+  assert_false(known);
+  samples_free(samples);
+}
+
+static void strings_are_kept_once(void **state) {
+  (void)state;
+  struct strings strings;
+  char text[32];
+  assert_true(strings_create(&strings));
+  assert_int_equal(strings_intern(&strings, ""), 0);
+  for (int round = 0; round < 2; round++)
+    for (uint32_t i = 1; i < 3000; i++) {
+      snprintf(text, sizeof text, "string %u", i);
+      assert_int_equal(strings_intern(&strings, text), i);
+      assert_string_equal(strings_text(&strings, i), text);
+    }
+  strings_destroy(&strings);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(records_join_in_any_order),
+      cmocka_unit_test(a_block_first_seen_when_it_grew_counts_its_growth),
+      cmocka_unit_test(moments_include_births_and_exclude_deaths),
+      cmocka_unit_test(recursion_counts_once),
+      cmocka_unit_test(median_lives_are_exact_where_all_died),
+      cmocka_unit_test(living_blocks_make_medians_longer),
+      cmocka_unit_test(unseen_medians_are_said_to_be_unseen),
+      cmocka_unit_test(strings_are_kept_once),
+  };
+  return RUN_TESTS(tests);
+}
+/* SPDX-License-Identifier: MIT */
