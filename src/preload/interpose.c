@@ -49,7 +49,7 @@ static size_t hits_of(size_t bytes) {
   size_t hits = hits_of(bytes);                              \
   void *block = hits ? place(bytes, alignment, zero) : NULL; \
   if (!block) block = fallback;                              \
-  if (hits) host_follow(block, bytes, 0, hits)
+  if (hits) host_follow(block, bytes, hits)
 
 SLOW void *malloc_slow(size_t bytes) {
   SAMPLED(block, bytes, 16, false, real.malloc(bytes));
@@ -80,17 +80,18 @@ SLOW int posix_memalign_slow(void **block, size_t alignment, size_t bytes) {
     *block = placed;
   else
     error = real.posix_memalign(block, alignment, bytes);
-  if (hits && !error) host_follow(*block, bytes, 0, hits);
+  if (hits && !error) host_follow(*block, bytes, hits);
   return error;
 }
 
-/* An unsampled block that grows: only the words added are tried. */
+/* An unsampled block that grows: the words that it gained are tried. What it had, and has, is known only as the usable size. */
 SLOW void *realloc_other(void *block, size_t bytes) {
   if (maybe_sampled(block) && host_owns(block)) return host_realloc(block, bytes);
-  size_t old_words = malloc_words(real.usable_size(block)), new_words = malloc_words(bytes);
-  if (new_words <= old_words || !host_can_have(bytes) || count_words(new_words - old_words))
-    return real.realloc(block, bytes);
-  return host_realloc_grown(block, bytes);
+  size_t before = real.usable_size(block);
+  void *grown = real.realloc(block, bytes);
+  if (!grown || bytes <= before) return grown;
+  size_t gained = malloc_words(real.usable_size(grown)) - malloc_words(before);
+  return count_words(gained) ? grown : host_follow_grown(grown, bytes, before);
 }
 
 /* ---- what the program calls ---- */

@@ -42,6 +42,10 @@
 #define COMPANION_BYTES ((size_t)1024)
 #define COMPANION_RATE  0.01
 
+/* Words that a block's first usable size had more than was asked for, and that so were never tried: glibc's for sizes that
+ * are multiples of 16, the usual ones. Needed for blocks whose birth nobody saw. */
+#define SLACK_AT_BIRTH 1
+
 #define HUGE_BYTES    ((size_t)1 << 30)
 #define LARGEST_BYTES ((size_t)1 << 46)
 
@@ -221,9 +225,11 @@ static void forget(struct sampled_block *known) {
   memprof_drain(&self.engine);
 }
 
-/* New words that a sampled block takes when it grows, and the samples among them. */
+/* New words that a sampled block takes when it grows, and the samples among them. TRIALS: a sampled block's words are tried
+ * when those of an unsampled one would be, which the entry points know only by their usable sizes. Else blocks with equal
+ * histories would be in the sample with different probabilities, and the trace could tell only one. */
 static size_t count_growth(struct sampled_block *known, size_t bytes, int64_t *left) {
-  size_t before = malloc_words(known->bytes), after = malloc_words(bytes);
+  size_t before = malloc_words(real_usable_for(known->bytes)), after = malloc_words(real_usable_for(bytes));
   if (after <= before) return 0;
   known->trials += after - before;
   *left -= (int64_t)(after - before);
@@ -273,6 +279,22 @@ static void *resized(void *block, struct sampled_block **known, size_t bytes) {
   return moved;
 }
 
+/* Follows a block, new or just grown from `previous_bytes`, of which `trials` words were tried. */
+static void follow_new(void *block, size_t bytes, size_t trials, size_t previous_bytes, size_t hits) {
+  struct muted saved = mute();
+  struct sampled_block *known = remember(block);
+  if (known) {
+    known->bytes = bytes;
+    known->trials = trials;
+    known->hits = hits;
+    if (has_region && !previous_bytes) known->companion = companion_for(bytes);
+    follow(block, known, previous_bytes);
+  } else {
+    process_lost_block();
+  }
+  unmute(saved);
+}
+
 /* ---- shared ---- */
 
 size_t host_hits(void) {
@@ -309,20 +331,8 @@ void *host_place(size_t bytes, size_t alignment, bool zero) {
   return block;
 }
 
-void host_follow(void *block, size_t bytes, size_t previous_bytes, size_t hits) {
-  if (!block || is_followed(block)) return;
-  struct muted saved = mute();
-  struct sampled_block *known = remember(block);
-  if (known) {
-    known->bytes = bytes;
-    known->trials = malloc_words(bytes);
-    known->hits = hits;
-    if (has_region && !previous_bytes) known->companion = companion_for(bytes);
-    follow(block, known, previous_bytes);
-  } else {
-    process_lost_block();
-  }
-  unmute(saved);
+void host_follow(void *block, size_t bytes, size_t hits) {
+  if (block && !is_followed(block)) follow_new(block, bytes, malloc_words(bytes), 0, hits);
 }
 
 bool host_owns(void *block) { return has_region || addresses_find(block); }
@@ -364,18 +374,18 @@ void *host_realloc(void *block, size_t bytes) {
   return moved;
 }
 
-void *host_realloc_grown(void *block, size_t bytes) {
+void *host_follow_grown(void *block, size_t bytes, size_t before) {
   size_t hits = host_hits();
-  if (!hits) return real.realloc(block, bytes);
-  size_t previous = real.usable_size(block);
+  if (!hits) return block;
+  size_t trials = malloc_words(real.usable_size(block)) - SLACK_AT_BIRTH;
   void *moved = host_place(bytes, 16, false);
   if (moved) {
-    memcpy(moved, block, previous < bytes ? previous : bytes);
+    memcpy(moved, block, bytes);
     real.free(block);
   } else {
-    moved = real.realloc(block, bytes);
+    moved = block;
   }
-  host_follow(moved, bytes, previous, hits);
+  follow_new(moved, bytes, trials, before ? before : 1, hits);
   return moved;
 }
 

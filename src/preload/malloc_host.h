@@ -22,9 +22,8 @@ bool host_can_have(size_t bytes);
 /* Memory for a sampled block, or NULL when the real allocator is to give it. */
 void *host_place(size_t bytes, size_t alignment, bool zero);
 
-/* Follows a block that took `hits` samples, from host_place or the real allocator. NULL blocks are ignored.
- * `previous_bytes`: what it was before it grew, 0 if it is new. */
-void host_follow(void *block, size_t bytes, size_t previous_bytes, size_t hits);
+/* Follows a new block that took `hits` samples, from host_place or the real allocator. NULL blocks are ignored. */
+void host_follow(void *block, size_t bytes, size_t hits);
 
 /* True if `block`, whose address may be that of a sampled block, is one. */
 bool host_owns(void *block);
@@ -35,8 +34,9 @@ void host_free(void *block);
 void *host_realloc(void *block, size_t bytes);
 size_t host_usable_size(void *block);
 
-/* realloc for an unsampled block after its growth exhausted the count. */
-void *host_realloc_grown(void *block, size_t bytes);
+/* After realloc grew an unsampled block, whose usable size was `before`, and the words it gained exhausted the count:
+ * follows it if they took samples. Returns the block, which may move. */
+void *host_follow_grown(void *block, size_t bytes, size_t before);
 
 /* Prepares the engine and the region or its substitute. Once, before anything is sampled. False if there is no memory. */
 bool host_open(void);

@@ -25,6 +25,8 @@ static const char *const delete_names[DELETE_FORMS] = {"_ZdlPv", "_ZdlPvSt11alig
 
 static new_function *library_new[NEW_FORMS]; /* libstdc++'s, for its failure path; NULL until it is needed */
 
+static bool is_glibc; /* the real allocator is glibc's own */
+
 static void *first_malloc(size_t bytes) { return real_resolve(), real.malloc(bytes); }
 static void first_free(void *block) { real_resolve(), real.free(block); }
 static void *first_calloc(size_t count, size_t bytes) { return real_resolve(), real.calloc(count, bytes); }
@@ -139,10 +141,21 @@ void real_resolve(void) {
   FIND(memalign, "memalign");
   FIND(posix_memalign, "posix_memalign");
   FIND(aligned_alloc, "aligned_alloc");
+  is_glibc = (void *)all.malloc == dlsym(RTLD_NEXT, "__libc_malloc");
   real = all; /* before the operators: a dlsym that fails allocates, and must find these */
   resolve_operators(&all);
   for (int form = 0; form < NEW_FORMS; form++) real.new[form] = all.new[form];
   for (int form = 0; form < DELETE_FORMS; form++) real.delete[form] = all.delete[form];
+}
+
+size_t real_usable_for(size_t bytes) {
+  static const size_t probed_most = 65536; /* above, what an allocator rounds up is a small share */
+  if (is_glibc) return bytes <= 24 ? 24 : ((bytes + 23) & ~(size_t)15) - 8;
+  void *probe = bytes <= probed_most ? real.malloc(bytes) : NULL;
+  if (!probe) return bytes;
+  size_t usable = real.usable_size(probe);
+  real.free(probe);
+  return usable;
 }
 
 bool real_realloc_zero_frees(void) {

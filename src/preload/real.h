@@ -43,6 +43,9 @@ extern struct real real;
 /* Finds the real functions. Runs by itself on the first call of any of them; any number of times, any thread. */
 void real_resolve(void);
 
+/* The usable size that the real allocator gives a block of so many bytes, or nearly so. */
+size_t real_usable_for(size_t bytes);
+
 /* True if realloc(p, 0) of the real allocator frees and returns NULL, as glibc's does. */
 bool real_realloc_zero_frees(void);
 

@@ -15,8 +15,8 @@ struct totals {
 
 static struct totals small = {.name = "site_small"}, mixed = {.name = "site_mixed"},
                      heavy = {.name = "site_heavy"}, growing = {.name = "site_growing"},
-                     rare = {.name = "site_rare"}, threaded = {.name = "site_threaded"},
-                     zeroed = {.name = "site_zeroed"};
+                     appended = {.name = "site_appended"}, rare = {.name = "site_rare"},
+                     threaded = {.name = "site_threaded"}, zeroed = {.name = "site_zeroed"};
 
 /* What is kept stays reachable. */
 static void *_Atomic kept_list;
@@ -63,13 +63,23 @@ static void site_heavy(void) {
   }
 }
 
-/* Sizes that glibc does not round up: of a block that was not sampled only the usable size is known when it grows. */
+/* By half as much again, in sizes that glibc does not round up. */
 static void site_growing(void) {
   for (int i = 0; i < 200; i++) {
     size_t size = 56;
     void *block = malloc(size);
     for (int j = 0; j < i % 8; j++) block = realloc(block, size += (size / 2 & ~(size_t)15) + 16);
     settle(&growing, block, size, i & 1);
+  }
+}
+
+/* Arrays that grow by one number at a time, so that most steps stay within what glibc had rounded up to. */
+static void site_appended(void) {
+  for (int i = 0; i < 400; i++) {
+    size_t size = 16;
+    void *block = malloc(size);
+    for (int j = 0; j < 20 + i % 50; j++) block = realloc(block, size += 4);
+    settle(&appended, block, size, i & 1);
   }
 }
 
@@ -97,10 +107,11 @@ int main(void) {
   site_mixed();
   site_heavy();
   site_growing();
+  site_appended();
   site_rare();
   site_zeroed();
   run_threads();
-  const struct totals *all[] = {&small, &mixed, &heavy, &growing, &rare, &threaded, &zeroed};
+  const struct totals *all[] = {&small, &mixed, &heavy, &growing, &appended, &rare, &threaded, &zeroed};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     printf("%s %zu %zu %zu\n", all[i]->name, all[i]->bytes, all[i]->blocks, all[i]->kept);
   return 0;
