@@ -2,6 +2,7 @@
 #ifndef BASE_METADATA_H
 #define BASE_METADATA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Zeroed pages, readable and writable; bytes are rounded up to pages. NULL when the system has none. */
@@ -11,6 +12,12 @@ void metadata_unmap(void *address, size_t bytes);
 /* Address space that costs nothing until it is written: zeroed on first touch. Not counted by overcommit where the
  * system allows that. NULL when the address space is exhausted (ulimit -v). Released by metadata_unmap. */
 void *metadata_reserve(size_t bytes);
+
+/* Addresses that nobody else gets, and nothing behind them: they count neither as data (RLIMIT_DATA, core dumps) nor for
+ * overcommit until they are made accessible, a multiple of pages at a time. Doing that twice is harmless. Otherwise as
+ * metadata_reserve. */
+void *metadata_reserve_addresses(size_t bytes);
+bool metadata_make_accessible(void *address, size_t bytes);
 
 #endif
 /* SPDX-License-Identifier: MIT */

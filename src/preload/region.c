@@ -11,6 +11,9 @@
  * with each change, so that a head that was popped and pushed again is noticed. No lock: a signal handler may free a
  * block while this thread allocates one, and fork may happen at any instant.
  *
+ * ACCESSIBLE: of the reserved addresses only what is in use can be read and written, from the bottom of each area up, in
+ * steps, and stays so. Else core dumps, the data size in /proc and RLIMIT_DATA would count all that is reserved.
+ *
  * A slot's live mark is exchanged, not stored: of two threads that free one block twice, one is told.
  */
 #include "preload/region.h"
@@ -26,7 +29,8 @@
 enum {
   SPAN_SHIFT = 16,
   SPAN_BYTES = 1 << SPAN_SHIFT,
-  SLOT_BITS = 12, /* a span holds at most 4096 slots of 16 bytes */
+  STEP_SPANS = 16, /* made accessible at one time */
+  SLOT_BITS = 12,  /* a span holds at most 4096 slots of 16 bytes */
   CLASSES = 36,
 };
 
@@ -58,6 +62,7 @@ static uintptr_t area;                       /* constant after region_reserve */
 static _Atomic(struct span *) *spans;        /* index: span number; NULL: not used yet; pairs with span_of */
 static _Atomic(uint64_t) free_head[CLASSES]; /* tag << 32 | slot id + 1 */
 static _Atomic(size_t) spans_used;
+static _Atomic(size_t) steps_made; /* so many steps are accessible, perhaps more */
 
 static size_t span_number(const void *address) { return ((uintptr_t)address - area) >> SPAN_SHIFT; }
 static bool in_slot_area(const void *address) { return (uintptr_t)address - area < SLOT_AREA; }
@@ -108,14 +113,33 @@ static uint32_t pop(unsigned class) {
   return 0;
 }
 
+/* ACCESSIBLE. Several threads may do it for the same step. */
+static bool make_span_accessible(size_t number) {
+  size_t step = number / STEP_SPANS, bytes = (size_t)STEP_SPANS << SPAN_SHIFT;
+  if (step < atomic_load_explicit(&steps_made, memory_order_relaxed)) return true;
+  if (!metadata_make_accessible((void *)(area + step * bytes), bytes)) return false;
+  atomic_compare_exchange_strong_explicit(&steps_made, &step, step + 1, memory_order_relaxed,
+                                          memory_order_relaxed);
+  return true;
+}
+
+/* Takes the next span, whose memory is accessible then. */
+static bool take_span(size_t *number) {
+  *number = atomic_load_explicit(&spans_used, memory_order_relaxed);
+  do
+    if (*number >= SPANS || !make_span_accessible(*number)) return false;
+  while (!atomic_compare_exchange_weak_explicit(&spans_used, number, *number + 1, memory_order_relaxed,
+                                                memory_order_relaxed));
+  return true;
+}
+
 /* Opens a new span for a class and pushes its slots, the first of which comes out first. False when none is left. */
 static bool open_span(unsigned class) {
   uint32_t slots = SPAN_BYTES / class_bytes[class];
   struct span *span = metadata_map(sizeof *span + slots * sizeof *span->slot);
   if (!span) return false;
-  size_t number = atomic_fetch_add_explicit(&spans_used, 1, memory_order_relaxed);
-  if (number >= SPANS) {
-    atomic_store_explicit(&spans_used, SPANS, memory_order_relaxed);
+  size_t number;
+  if (!take_span(&number)) {
     metadata_unmap(span, sizeof *span + slots * sizeof *span->slot);
     return false;
   }
@@ -174,7 +198,7 @@ bool region_reserve(struct region_range *range) {
   static const size_t run_areas[] = {1024 * GIB, 256 * GIB, 64 * GIB, 16 * GIB};
   for (size_t i = 0; i < sizeof run_areas / sizeof *run_areas; i++) {
     size_t span = SLOT_AREA + run_areas[i];
-    char *reserved = metadata_reserve(span + GIB);
+    char *reserved = metadata_reserve_addresses(span + GIB);
     if (!reserved) continue;
     area = ((uintptr_t)reserved + GIB - 1) & ~(GIB - 1);
     /* Huge pages would make a handful of sampled blocks cost megabytes. */

@@ -3,6 +3,7 @@
  * A run is a stretch of pages, live or free. Its descriptor never moves and is never unmapped, only recycled. The page map
  * leads from the first page of each run to its descriptor, and from the last page of a free run too, so that neighbours are
  * found when runs join. Free runs stand in bins by the logarithm of their length. Pages above `top` were never used.
+ * Pages and their entries in the map are made accessible STEP at a time as `top` grows (see ACCESSIBLE in region.c).
  *
  *   RUN-CLEAN: a clean free run reads as zeros. Joined runs are both clean or both dirty, so the mark stays exact.
  *
@@ -27,6 +28,9 @@
 
 enum { BINS = 48, TRIES = 16, BATCH = TINY ? 2 : 1024, KEPT_PAGES = TINY ? 16 : 8192 };
 
+/* Pages made accessible at one time. Their part of the map is whole pages too. */
+#define STEP ((size_t)512)
+
 struct run {
   /* Constant while the run is live. */
   size_t first, pages;
@@ -44,6 +48,7 @@ struct run {
 static uintptr_t area; /* constant after runs_create, as the next two */
 static size_t area_pages;
 static _Atomic(struct run *) *map; /* index: page; a live block's entry is read without the lock */
+static _Atomic(size_t) accessible; /* so many pages and entries of the map are; grows under the lock */
 
 static struct lock lock;
 static struct run *bins[BINS];
@@ -61,7 +66,10 @@ static unsigned bin_of(size_t pages) { return 63 - (unsigned)__builtin_clzll(pag
 static void map_set(size_t page, struct run *run) {
   atomic_store_explicit(&map[page], run, memory_order_release);
 }
-static struct run *map_get(size_t page) { return atomic_load_explicit(&map[page], memory_order_acquire); }
+static struct run *map_get(size_t page) {
+  if (page >= atomic_load_explicit(&accessible, memory_order_acquire)) return NULL;
+  return atomic_load_explicit(&map[page], memory_order_acquire);
+}
 
 static struct run *run_of(const void *address) {
   if ((uintptr_t)address & (RUNS_PAGE - 1)) return NULL;
@@ -164,8 +172,20 @@ static struct run *find_free(size_t pages) {
   return NULL;
 }
 
+/* True if the pages below `end` can be used. */
+static bool reach(size_t end) {
+  size_t made = atomic_load_explicit(&accessible, memory_order_relaxed);
+  if (end <= made) return true;
+  size_t more = (end - made + STEP - 1) / STEP * STEP;
+  if (!metadata_make_accessible((void *)&map[made], more * sizeof *map) ||
+      !metadata_make_accessible(address_of(made), more << RUNS_PAGE_SHIFT))
+    return false;
+  atomic_store_explicit(&accessible, made + more, memory_order_release);
+  return true;
+}
+
 static struct run *take_from_top(size_t pages) {
-  if (pages > area_pages - top) return NULL;
+  if (pages > area_pages - top || !reach(top + pages)) return NULL;
   struct run *run = descriptor(top, pages, true);
   if (run) top += pages;
   return run;
@@ -250,7 +270,7 @@ static bool extend(struct run *run, size_t pages) {
     cut(run, pages);
     return true;
   }
-  if (end != top || more > area_pages - top) return false;
+  if (end != top || more > area_pages - top || !reach(top + more)) return false;
   top += more;
   run->pages = pages;
   return true;
@@ -261,7 +281,7 @@ static bool extend(struct run *run, size_t pages) {
 bool runs_create(uintptr_t base, size_t bytes) {
   area = base;
   area_pages = bytes >> RUNS_PAGE_SHIFT;
-  map = metadata_reserve(area_pages * sizeof *map);
+  map = metadata_reserve_addresses(area_pages * sizeof *map);
   return map != NULL;
 }
 
@@ -273,7 +293,8 @@ void *runs_allocate_growing(size_t bytes) {
   const size_t most = (size_t)4 << 30;
   bool zeroed;
   if (bytes > area_pages << RUNS_PAGE_SHIFT) return NULL;
-  return allocate(bytes, bytes + (bytes < most ? bytes : most), 1, &zeroed);
+  void *block = allocate(bytes, bytes + (bytes < most ? bytes : most), 1, &zeroed);
+  return block ? block : allocate(bytes, bytes, 1, &zeroed); /* the data limit may leave room for this */
 }
 
 bool runs_resize(void *address, size_t bytes) {

@@ -107,6 +107,14 @@ static void metadata_is_zeroed_and_a_reservation_costs_nothing(void **state) {
   assert_non_null(page);
   assert_int_equal(page[0], 0);
   metadata_unmap(page, 1);
+  const size_t bytes = (size_t)1 << 30;
+  char *addresses = metadata_reserve_addresses(bytes);
+  assert_non_null(addresses);
+  assert_true(metadata_make_accessible(addresses + bytes / 2, 8192));
+  assert_true(metadata_make_accessible(addresses + bytes / 2, 8192));
+  assert_int_equal(addresses[bytes / 2 + 8191], 0);
+  addresses[bytes / 2] = 1;
+  metadata_unmap(addresses, bytes);
 }
 
 int main(void) {

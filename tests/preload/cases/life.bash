@@ -225,6 +225,15 @@ no_thread_is_cancelled_inside_malloc() {
   done
 }
 
+# In /proc, in core dumps, and under the program's own limit.
+reserved_addresses_do_not_count_as_data() {
+  local rate
+  for rate in 1 1e-3; do
+    ends_well "$winnow" record -q -o trace --rate $rate -- "$programs/data_size"
+    [ "$(cat last.out)" -lt 200000 ] || fail "$(cat last.out) kB of data at rate $rate"
+  done
+}
+
 # The C library's tools and a few languages, as they are.
 common_programs_are_not_disturbed() {
   mkdir folder
