@@ -48,16 +48,19 @@ static void say_program(struct paragraph *paragraph, const struct report *report
   if (!report->samples->sampled_blocks) {
     say(paragraph, ", and no block was sampled: ");
     if (allocated.high > 0)
-      say(paragraph, "it allocated less than %s, as far as that tells. ", text_bytes(bytes, allocated.high));
+      say(paragraph, "so it allocated less than %s, most likely. ", text_bytes(bytes, allocated.high));
     else
       say(paragraph, "the rate was 0. ");
     say(paragraph, "Record again with a higher --rate. ");
   } else if (!allocated.samples) {
     say(paragraph, "; none of the sampled blocks matches the query. ");
   } else {
-    say(paragraph, " and allocated %s in %s%s. ", with_range(bytes, &allocated),
+    double seconds = (double)report->samples->end_ns / 1e9;
+    say(paragraph, " and allocated %s in %s%s", with_range(bytes, &allocated),
         text_number_of(count, report_blocks(report, &report->allocated).estimate, "block"),
         report->query ? " that match the query" : "");
+    if (seconds > 0) say(paragraph, ", %s a second", text_bytes(time, allocated.estimate / seconds));
+    say(paragraph, ". ");
   }
 }
 
@@ -110,12 +113,18 @@ static void say_ending(struct paragraph *paragraph, const struct report *report)
     say(paragraph, " Then recording was stopped.");
 }
 
+/* True if records are missing, so that no number is exact. */
+static bool is_incomplete(const struct report *report) {
+  const struct trace_damage *damage = trace_reader_damage(report->samples->reader);
+  return damage->records_lost || damage->chunks_damaged;
+}
+
 static void say_sample(struct paragraph *paragraph, const struct report *report) {
   const struct trace_run *run = trace_reader_run(report->samples->reader);
   const struct trace_damage *damage = trace_reader_damage(report->samples->reader);
   char count[64];
   text_number_of(count, (double)report->samples->sampled_blocks, "block");
-  if (run->rate >= 1)
+  if (run->rate >= 1 && !is_incomplete(report))
     say(paragraph, "Every block was recorded: %s", count);
   else
     say(paragraph, "Sampled: %s, at %g a word", count, run->rate);
@@ -128,8 +137,9 @@ static void say_sample(struct paragraph *paragraph, const struct report *report)
     say(paragraph, "; %s of unknown blocks",
         text_number_of(count, (double)report->samples->unmatched, "record"));
   say(paragraph, ".");
-  if (damage->records_lost || damage->chunks_damaged)
-    say(paragraph, " The numbers are too low by what is missing.");
+  if (is_incomplete(report))
+    say(paragraph, " What is allocated is too low by what is missing, and what is held may be too high: "
+                   "deaths are missing too.");
   say_ending(paragraph, report);
 }
 
@@ -255,20 +265,44 @@ static bool is_common(const struct call_tree *tree, const struct group *group) {
 
 enum { COMMON_NAMED = 8 };
 
-/* Names the common functions in one paragraph. Returns how many; 0 if they are all there is. */
-static size_t print_common(const struct report *report, const struct call_tree *tree) {
+static const struct group *group_of(const struct call_tree *tree, uint32_t label) {
+  for (size_t i = 0; i < tree->group_count; i++)
+    if (tree->groups[i].label == label) return &tree->groups[i];
+  return NULL;
+}
+
+/* The callee through which most went; 0 at the end. */
+static uint32_t largest_child(const struct call_tree *tree, uint32_t node) {
+  uint32_t largest = 0;
+  for (uint32_t child = tree->nodes[node].first_child; child; child = tree->nodes[child].next_sibling)
+    if (!largest || tree->nodes[child].total.bytes.total > tree->nodes[largest].total.bytes.total)
+      largest = child;
+  return largest;
+}
+
+static size_t count_common(const struct call_tree *tree) {
   size_t common = 0;
+  for (size_t i = 0; i < tree->group_count; i++) common += is_common(tree, &tree->groups[i]);
+  return common;
+}
+
+/* Names the common functions in one paragraph, callers first, along the largest path. Returns how many they are; 0 if
+ * they are all there is. */
+static size_t print_common(const struct report *report, const struct call_tree *tree) {
+  size_t common = count_common(tree), named = 0;
+  if (!common || common == tree->group_count) return 0;
   struct paragraph paragraph = {.length = 0};
   say(&paragraph, "On nearly every stack:");
-  for (size_t i = 0; i < tree->group_count; i++) {
-    if (!is_common(tree, &tree->groups[i]) || common++ >= COMMON_NAMED) continue;
+  for (uint32_t node = largest_child(tree, 0); node && named < COMMON_NAMED;
+       node = largest_child(tree, node)) {
+    const struct group *group = group_of(tree, tree->nodes[node].label);
+    if (!group || !is_common(tree, group)) continue;
     char name[NAME_MOST];
-    report_group_name(report, tree, &tree->groups[i], name, sizeof name);
-    say(&paragraph, "%s %.200s", common > 1 ? "," : "", name);
+    report_group_name(report, tree, group, name, sizeof name);
+    say(&paragraph, "%s %.200s", named++ ? " >" : "", name);
   }
-  if (common > COMMON_NAMED) say(&paragraph, " and %zu more", common - COMMON_NAMED);
-  if (common == tree->group_count) return 0;
-  if (common) text_paragraph(stdout, paragraph.text, 0);
+  if (common > named) say(&paragraph, " and %zu more", common - named);
+  text_paragraph(stdout, paragraph.text, 0);
   return common;
 }
 
