@@ -58,10 +58,17 @@ static inline uint32_t look_up(struct callstacks *callstacks, uintptr_t pc, uint
   return walk_lookup(&callstacks->modules, pc, &id, rule) ? id : 0;
 }
 
-/* Walks outwards and writes down at most `depth` frames. Returns their number, or SIZE_MAX if there is no room. */
-static size_t collect(struct callstacks *callstacks, struct walk *walk, uint32_t *frames, size_t depth) {
+/* Frames written down so far. `count` is SIZE_MAX if there was no room. */
+struct frames {
+  uint32_t *frame;
+  size_t count;
+};
+
+/* Walks outwards and writes frames down until there are `depth`. STEP_CALLER: there may be more. */
+static enum step_result collect(struct callstacks *callstacks, struct walk *walk, struct frames *frames,
+                                size_t depth) {
   const struct callstacks_options *options = &callstacks->options;
-  size_t count = 0;
+  size_t count = frames->count;
   enum step_result step = STEP_CALLER;
   while (step == STEP_CALLER && count < depth) {
     if (walk->pc >> 63) {
@@ -70,33 +77,44 @@ static size_t collect(struct callstacks *callstacks, struct walk *walk, uint32_t
     }
     uint64_t rule;
     uint32_t frame = look_up(callstacks, walk->pc, &rule);
-    if (!frame) return SIZE_MAX;
+    if (!frame) {
+      frames->count = SIZE_MAX;
+      return STEP_LOST;
+    }
     if (!rule) step = STEP_LOST; /* what the frame is cannot be found out now, so it is not written down */
     if (!rule) break;
     if (count || walk->pc - options->skip_begin >= options->skip_end - options->skip_begin)
-      frames[count++] = frame;
+      frames->frame[count++] = frame;
     step = walk_step(walk, &callstacks->modules, rule);
   }
   if (step == STEP_LOST) count_one(&callstacks->truncated);
-  return count;
+  frames->count = count;
+  return step;
 }
 
-static const wn_callstack *capture_from(struct callstacks *callstacks, struct walk *walk, uint32_t *frames,
-                                        size_t depth) {
-  size_t count = collect(callstacks, walk, frames, depth);
+static const wn_callstack *finish(struct callstacks *callstacks, const struct walk *walk,
+                                  const struct frames *frames) {
   walk_end(walk);
-  return count == SIZE_MAX ? give_up(callstacks) : enter(callstacks, frames, count);
+  return frames->count == SIZE_MAX ? give_up(callstacks) : enter(callstacks, frames->frame, frames->count);
 }
 
-/* Two sizes of array, so that a usual capture fits on a small stack. */
-static const wn_callstack *capture_shallow(struct callstacks *callstacks, struct walk *walk, size_t depth) {
-  uint32_t frames[SHALLOW];
-  return capture_from(callstacks, walk, frames, depth);
+/* Goes on where the small array ended. A function of its own, so that only stacks that are deep take the memory for a
+ * large array: a signal handler may run on a stack of a few KiB, whatever depth was asked for. */
+static __attribute__((noinline)) const wn_callstack *
+capture_deep(struct callstacks *callstacks, struct walk *walk, const uint32_t *shallow, size_t depth) {
+  uint32_t frame[CALLSTACK_DEPTH_MOST];
+  struct frames frames = {.frame = frame, .count = SHALLOW};
+  __builtin_memcpy(frame, shallow, SHALLOW * sizeof *frame);
+  collect(callstacks, walk, &frames, depth < CALLSTACK_DEPTH_MOST ? depth : CALLSTACK_DEPTH_MOST);
+  return finish(callstacks, walk, &frames);
 }
-static __attribute__((noinline)) const wn_callstack *capture_deep(struct callstacks *callstacks,
-                                                                  struct walk *walk, size_t depth) {
-  uint32_t frames[CALLSTACK_DEPTH_MOST];
-  return capture_from(callstacks, walk, frames, depth < CALLSTACK_DEPTH_MOST ? depth : CALLSTACK_DEPTH_MOST);
+
+static inline const wn_callstack *capture(struct callstacks *callstacks, struct walk *walk, size_t depth) {
+  uint32_t frame[SHALLOW];
+  struct frames frames = {.frame = frame};
+  enum step_result step = collect(callstacks, walk, &frames, depth < SHALLOW ? depth : SHALLOW);
+  if (step == STEP_CALLER && depth > SHALLOW) return capture_deep(callstacks, walk, frame, depth);
+  return finish(callstacks, walk, &frames);
 }
 
 static bool create_tables(struct callstacks *callstacks) {
@@ -140,8 +158,7 @@ __attribute__((noinline)) const wn_callstack *callstack_capture(struct callstack
   uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
   struct walk walk;
   walk_begin(&walk, stack_word(frame + 8), frame + 16, stack_word(frame));
-  return depth <= SHALLOW ? capture_shallow(callstacks, &walk, depth)
-                          : capture_deep(callstacks, &walk, depth);
+  return capture(callstacks, &walk, depth);
 }
 
 const wn_callstack *callstack_of_frames(struct callstacks *callstacks, const uintptr_t *pcs, size_t count) {

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/metadata.h"
+#include "callstack/maps.h"
 #include "callstack/pcs.h"
 #include <string.h>
 
@@ -62,11 +63,15 @@ static bool overlap(const struct module *module, const struct object *object) {
   return covers(module, object->base) || module->object.base - object->base < object->size;
 }
 
+static bool has_layout(const struct module *module, const struct object *object) {
+  return module->object.base == object->base && module->object.size == object->size &&
+         module->object.eh_frame_hdr == object->eh_frame_hdr;
+}
+
 static bool is_same(const struct module *module, const struct object *object, const struct build_id *id,
                     const char *path) {
-  return module->object.base == object->base && module->object.size == object->size &&
-         module->build_id.bytes == id->bytes && memcmp(module->build_id.byte, id->byte, id->bytes) == 0 &&
-         strcmp(module->path, path) == 0;
+  return has_layout(module, object) && module->build_id.bytes == id->bytes &&
+         memcmp(module->build_id.byte, id->byte, id->bytes) == 0 && strcmp(module->path, path) == 0;
 }
 
 static void bury(struct modules *modules, uint32_t id, struct module *module) {
@@ -101,9 +106,12 @@ static uint32_t append(struct modules *modules, const struct object *object, con
   return count + 1;
 }
 
-/* Enters an object under the lock: as the live record it is, as one that comes back, or as a new one. */
-static uint32_t enter(struct modules *modules, const struct object *object) {
+/* Enters an object under the lock: as the live record it is, as one that comes back, or as a new one. It reads the
+ * object's headers and the loader's record of it. That they stay meanwhile is sure because code of the object is on the
+ * stack that is being captured: to unload a library that somebody is still in is an error of the program. */
+static uint32_t enter(struct modules *modules, struct object *object) {
   struct build_id build_id;
+  object_complete(object);
   object_build_id(object, &build_id);
   object_path(object, modules->scratch);
   uint32_t count = atomic_load_explicit(&modules->count, memory_order_relaxed), same = 0;
@@ -125,7 +133,7 @@ static uint32_t enter(struct modules *modules, const struct object *object) {
 /* True if what the loader says about an address is the live record with this id. */
 static bool is_current(const struct modules *modules, const struct module *module,
                        const struct object *object) {
-  return is_live(module) && module->object.base == object->base && module->object.size == object->size &&
+  return is_live(module) && has_layout(module, object) &&
          (modules->source == OBJECT_FROM_MAPS ||
           atomic_load_explicit(&module->loader_record, memory_order_relaxed) == object->loader_record);
 }
@@ -138,14 +146,18 @@ static uint32_t find_live(struct modules *modules, uintptr_t pc) {
   return 0;
 }
 
-/* True if a live module's object is still mapped, and is the same one. Needs the lock. */
+/* True if a live module's object is still mapped, and is the same one as far as can be told without reading any memory
+ * of it: another thread may be unloading it now, so neither its headers nor the loader's record may be touched. Another
+ * object of the same layout whose record lies where the old one's did passes for it; that takes a dlopen by another
+ * thread between a dlclose and the refresh after it. Needs the lock. */
 static bool still_there(struct modules *modules, const struct module *module) {
+  if (modules->source == OBJECT_FROM_MAPS) {
+    maps_path(module->object.base, modules->scratch);
+    return strcmp(module->path, modules->scratch) == 0;
+  }
   struct object object;
-  struct build_id build_id;
-  if (!object_find(modules->source, module->object.base, &object)) return false;
-  object_build_id(&object, &build_id);
-  object_path(&object, modules->scratch);
-  return is_same(module, &object, &build_id, modules->scratch);
+  return object_find(OBJECT_FROM_LOADER, module->object.base, &object) &&
+         is_current(modules, module, &object);
 }
 
 /* Buries what is gone, under the lock. */

@@ -26,10 +26,8 @@ static bool from_loader(uintptr_t address, struct object *object) {
   if (find_object((void *)address, &found) != 0) return false;
   *object = (struct object){.base = (uintptr_t)found.begin,
                             .size = (uintptr_t)found.end - (uintptr_t)found.begin,
-                            .bias = found.map->l_addr,
                             .eh_frame_hdr = (uintptr_t)found.eh_frame,
-                            .loader_record = found.map,
-                            .loader_name = found.map->l_name};
+                            .loader_record = found.map};
   return true;
 }
 
@@ -99,6 +97,13 @@ enum object_source object_best_source(void) { return find_object ? OBJECT_FROM_L
 
 bool object_find(enum object_source source, uintptr_t address, struct object *object) {
   return source == OBJECT_FROM_LOADER ? from_loader(address, object) : from_maps(address, object);
+}
+
+void object_complete(struct object *object) {
+  const struct link_map *record = object->loader_record;
+  if (!record) return;
+  object->bias = record->l_addr;
+  object->loader_name = record->l_name;
 }
 
 void object_build_id(const struct object *object, struct build_id *id) {

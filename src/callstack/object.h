@@ -13,13 +13,16 @@
 enum { OBJECT_BUILD_ID_MOST = 32, OBJECT_PATH_MOST = 4096 };
 
 struct object {
-  /* The range of its segments, and what to add to an address in the file. */
-  uintptr_t base, size, bias;
+  /* The range of its segments. */
+  uintptr_t base, size;
   /* PT_GNU_EH_FRAME, 0 if there is none. */
   uintptr_t eh_frame_hdr;
   /* The loader's record; NULL if found through /proc/self/maps. */
   const void *loader_record;
-  /* As the loader wrote it; NULL or empty if it did not. Valid while the object is loaded. */
+  /* What to add to an address in the file. From the loader: only after object_complete. */
+  uintptr_t bias;
+  /* As the loader wrote it; NULL or empty if it did not. Only after object_complete, valid while the object is
+   * loaded. */
   const char *loader_name;
 };
 
@@ -34,8 +37,13 @@ enum object_source { OBJECT_FROM_LOADER, OBJECT_FROM_MAPS };
 /* The best source that this process has. */
 enum object_source object_best_source(void);
 
-/* Finds the object that covers an address. False if there is none. From the loader: no system call. */
+/* Finds the object that covers an address. False if there is none. From the loader: no system call, and nothing is read
+ * that another thread's dlclose may free or unmap meanwhile. */
 bool object_find(enum object_source source, uintptr_t address, struct object *object);
+
+/* Reads the loader's record of an object that object_find found. The caller knows that the object stays loaded
+ * meanwhile, for this and for the next two. */
+void object_complete(struct object *object);
 
 /* Reads the build-id from the object's notes in memory; 0 bytes if it has none. */
 void object_build_id(const struct object *object, struct build_id *id);

@@ -24,11 +24,19 @@ static bool pages_readable(uintptr_t from, uintptr_t to) {
   return true;
 }
 
+/* The pages above the one that the stack pointer is in must be asked for again: earlier walks found them readable, but
+ * that part of a stack, or the end of a larger one that was at this place, may have been unmapped since. */
+static void distrust_above(struct walk *walk) {
+  uintptr_t sure = (walk->sp + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+  if (sure < walk->high) walk->high = sure;
+}
+
 /* A conventional frame: the caller's frame pointer, then the return address. Believed if it lies on the stack and leads
  * into some module, or at least to a further frame of its kind. */
 static enum step_result step_guess(struct walk *walk, struct modules *modules) {
   uintptr_t frame = walk->bp, pc, bp;
   uint32_t id;
+  distrust_above(walk);
   if (frame < walk->sp || frame & 7 || !walk_reach(walk, frame + 8)) return STEP_LOST;
   bp = stack_word(frame);
   pc = stack_word(frame + 8);

@@ -5,7 +5,8 @@
  * found out (one word of thread-local memory, so that signal handlers see a whole one), and grows page by page, at the
  * cost of one system call a page, the first time a walk goes there. A right rule never leaves the live part of the
  * stack, so what the range protects from is wrong rules: code without unwind information, damaged tables, frame pointers
- * that are none. The call frame address must grow with every step, but for a step out of a signal handler, which may
+ * that are none. A guess trusts no page above the one it stands in, since that is where wrong addresses lead: it asks for
+ * each again. The call frame address must grow with every step, but for a step out of a signal handler, which may
  * run on a stack of its own. */
 #ifndef CALLSTACK_UNWIND_H
 #define CALLSTACK_UNWIND_H

@@ -4,9 +4,11 @@
 #include "callpaths.h"
 #include "callstack/capture.h"
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <unwind.h>
 
 enum { FRAMES = 512 };
@@ -113,10 +115,67 @@ static int capture_all(void *unused) {
   return 0;
 }
 
+static size_t wanted;
+static int capture_wanted(void *unused) {
+  (void)unused;
+  captured = callstack_capture(callstacks, wanted);
+  return 0;
+}
+
 static void very_deep_stacks_are_cut(void **state) {
   (void)state;
   path_recursion(5000, capture_all, NULL);
   assert_int_equal(wn_callstack_depth(captured), CALLSTACK_DEPTH_MOST);
+}
+
+/* A handler on the smallest stack that programs usually give it, above a page that cannot be touched. */
+enum { SMALL_STACK_BYTES = 8192, GUARD_BYTES = 4096 };
+static void capture_in_handler(int signal) {
+  (void)signal;
+  captured = callstack_capture(callstacks, CALLSTACK_DEPTH_MOST);
+}
+
+static void a_capture_of_any_depth_fits_on_a_small_signal_stack(void **state) {
+  (void)state;
+#ifdef __SANITIZE_ADDRESS__
+  skip(); /* its frames are many times as large */
+#endif
+  char *memory =
+      mmap(NULL, GUARD_BYTES + SMALL_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_true(memory != MAP_FAILED);
+  assert_int_equal(mprotect(memory, GUARD_BYTES, PROT_NONE), 0);
+  stack_t small = {.ss_sp = memory + GUARD_BYTES, .ss_size = SMALL_STACK_BYTES}, old;
+  struct sigaction action = {.sa_handler = capture_in_handler, .sa_flags = SA_ONSTACK}, before;
+  assert_int_equal(sigaltstack(&small, &old), 0);
+  assert_int_equal(sigaction(SIGUSR1, &action, &before), 0);
+  struct callstacks *all = callstacks;
+  callstacks = callstacks_create(&(struct callstacks_options){0}); /* knows nothing yet: the longest way */
+  raise(SIGUSR1);
+  assert_in_range(wn_callstack_depth(captured), 5, 64);
+  callstacks_destroy(callstacks);
+  callstacks = all;
+  sigaction(SIGUSR1, &before, NULL);
+  sigaltstack(&old, NULL);
+  munmap(memory, GUARD_BYTES + SMALL_STACK_BYTES);
+}
+
+/* Depths around the size of the first array: nothing is lost or repeated where the second one takes over. */
+static void stacks_longer_than_the_first_array_are_whole(void **state) {
+  (void)state;
+  path_recursion(200, capture_all, NULL);
+  const wn_callstack *whole = captured;
+  assert_true(wn_callstack_depth(whole) > 200);
+  for (wanted = 62; wanted < 68; wanted++) {
+    path_recursion(200, capture_wanted, NULL);
+    assert_int_equal(wn_callstack_depth(captured), wanted);
+  }
+  size_t depth = wn_callstack_depth(whole);
+  uint64_t truncated = callstacks_counts(callstacks).truncated;
+  for (int recursion = 200; recursion > 0; recursion -= 3) {
+    path_recursion(recursion, capture_all, NULL);
+    assert_int_equal(wn_callstack_depth(captured), depth - (size_t)(200 - recursion));
+  }
+  assert_int_equal(callstacks_counts(callstacks).truncated, truncated);
 }
 
 static void frames_are_in_this_program_and_its_library(void **state) {
@@ -157,16 +216,17 @@ static void code_without_unwind_information_does_not_crash(void **state) {
   munmap(page, 4096);
 }
 
+/* push rbp; mov rbp, rdx; mov rax, rdi; mov rdi, rsi; call rax; pop rbp; ret */
+static const unsigned char believer[] = {0x55, 0x48, 0x89, 0xd5, 0x48, 0x89, 0xf8,
+                                         0x48, 0x89, 0xf7, 0xff, 0xd0, 0x5d, 0xc3};
+
 /* Frame pointers of every kind of nonsense, below code that believes in them. */
 static void nonsense_in_the_frame_pointer_does_not_crash(void **state) {
   (void)state;
-  /* push rbp; mov rbp, rdx; mov rax, rdi; mov rdi, rsi; call rax; pop rbp; ret */
-  static const unsigned char code[] = {0x55, 0x48, 0x89, 0xd5, 0x48, 0x89, 0xf8,
-                                       0x48, 0x89, 0xf7, 0xff, 0xd0, 0x5d, 0xc3};
   unsigned char *page =
       mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   assert_true(page != MAP_FAILED);
-  memcpy(page, code, sizeof code);
+  memcpy(page, believer, sizeof believer);
   int (*call)(leaf_function *, void *, uintptr_t);
   memcpy(&call, &page, sizeof call);
   uintptr_t on_stack[64];
@@ -185,6 +245,43 @@ static void nonsense_in_the_frame_pointer_does_not_crash(void **state) {
     call(capture_all, NULL, kinds[i % 8]);
     assert_true(wn_callstack_depth(captured) >= 1);
   }
+  munmap(page, 4096);
+}
+
+/* A stack whose upper part, once walked, was given back; a frame pointer of code without unwind information still points
+ * there. */
+enum { COROUTINE_BYTES = 1 << 20, COROUTINE_KEPT = 3 << 18 };
+static ucontext_t coroutine_caller, coroutine_context;
+static char *coroutine_stack;
+static int (*coroutine_call)(leaf_function *, void *, uintptr_t);
+
+static void coroutine_deep(void) { path_alloca(COROUTINE_BYTES / 2, capture_all, NULL); }
+static void coroutine_guess(void) {
+  coroutine_call(capture_all, NULL, (uintptr_t)coroutine_stack + COROUTINE_KEPT + 4096);
+}
+static void run_on_coroutine(void (*function)(void), size_t bytes) {
+  getcontext(&coroutine_context);
+  coroutine_context.uc_stack.ss_sp = coroutine_stack;
+  coroutine_context.uc_stack.ss_size = bytes;
+  coroutine_context.uc_link = &coroutine_caller;
+  makecontext(&coroutine_context, function, 0);
+  swapcontext(&coroutine_caller, &coroutine_context);
+}
+
+static void guessing_reads_no_memory_that_is_gone(void **state) {
+  (void)state;
+  unsigned char *page =
+      mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  coroutine_stack = mmap(NULL, COROUTINE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  assert_true(page != MAP_FAILED && coroutine_stack != MAP_FAILED);
+  memcpy(page, believer, sizeof believer);
+  memcpy(&coroutine_call, &page, sizeof page);
+  run_on_coroutine(coroutine_deep, COROUTINE_BYTES);
+  assert_int_equal(mprotect(coroutine_stack + COROUTINE_KEPT, COROUTINE_BYTES - COROUTINE_KEPT, PROT_NONE),
+                   0);
+  run_on_coroutine(coroutine_guess, COROUTINE_KEPT);
+  assert_in_range(wn_callstack_depth(captured), 1, 3);
+  munmap(coroutine_stack, COROUTINE_BYTES);
   munmap(page, 4096);
 }
 
@@ -240,6 +337,9 @@ int main(void) {
       cmocka_unit_test(signal_handlers_are_seen_through),
       cmocka_unit_test(depth_keeps_the_innermost_frames),
       cmocka_unit_test(very_deep_stacks_are_cut),
+      cmocka_unit_test(a_capture_of_any_depth_fits_on_a_small_signal_stack),
+      cmocka_unit_test(stacks_longer_than_the_first_array_are_whole),
+      cmocka_unit_test(guessing_reads_no_memory_that_is_gone),
       cmocka_unit_test(frames_are_in_this_program_and_its_library),
       cmocka_unit_test(code_without_unwind_information_does_not_crash),
       cmocka_unit_test(nonsense_in_the_frame_pointer_does_not_crash),
