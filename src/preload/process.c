@@ -13,6 +13,10 @@
  *
  * Whatever fails here is told once, in one line on standard error, and the program goes on unprofiled.
  *
+ * UNLOCKED: the first allocation may be made by whoever holds a lock of the C library; setenv, for one, allocates under the
+ * lock of the environment. So what starts the profile only reads the environment, as it is, and all that takes such locks
+ * waits for our constructor. Until then a fork is noticed by the recorder alone (OURS in recorder.c).
+ *
  * At exit nothing is torn down: other exit handlers go on allocating and freeing, and are recorded.
  */
 #include "preload/process.h"
@@ -45,6 +49,10 @@ static struct {
   uint32_t depth;
 } settings;
 
+static bool has_host, wanted; /* what start found; for settle */
+
+static _Thread_local bool loading; /* our constructor is under way */
+
 static _Atomic(int) state; /* 0 not started, 1 starting, 2 started; the starter alone moves it on */
 
 static void tell(const char *what, const char *detail) {
@@ -54,8 +62,16 @@ static void tell(const char *what, const char *detail) {
   if (length > 0) os_write_all(2, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
 }
 
+/* As getenv, which in some C library may take a lock. */
+static char *variable(const char *name) {
+  size_t length = strlen(name);
+  for (char **at = environ; at && *at; at++)
+    if (!strncmp(*at, name, length) && (*at)[length] == '=') return *at + length + 1;
+  return NULL;
+}
+
 static double number_or(const char *name, double otherwise) {
-  const char *text = getenv(name);
+  const char *text = variable(name);
   char *end;
   double value = text ? strtod(text, &end) : 0;
   return text && *text && !*end ? value : otherwise;
@@ -63,7 +79,7 @@ static double number_or(const char *name, double otherwise) {
 
 /* Takes the library out of LD_PRELOAD, in place: nothing may be allocated here. */
 static void leave_preload_list(void) {
-  char *list = getenv("LD_PRELOAD"), *name = list ? strstr(list, "libwinnow-malloc.so") : NULL;
+  char *list = variable("LD_PRELOAD"), *name = list ? strstr(list, "libwinnow-malloc.so") : NULL;
   if (!name) return;
   char *begin = name, *end = name + strcspn(name, ": ");
   while (begin > list && begin[-1] != ':' && begin[-1] != ' ') begin--;
@@ -84,14 +100,14 @@ static void clean_environment(void) {
 
 /* The numbers are not parsed again: `winnow record` checked them, and whoever sets them by hand learns it here. */
 static bool read_settings(void) {
-  const char *path = getenv("WINNOW_TRACE");
+  const char *path = variable("WINNOW_TRACE");
   if (!path || !*path || strlen(path) + 24 > sizeof settings.path) return false;
   strcpy(settings.path, path);
   settings.base_length = strlen(path);
   settings.rate = number_or("WINNOW_RATE", 1e-4);
   double depth = number_or("WINNOW_DEPTH", 512);
   settings.depth = depth >= 0 && depth < 65536 ? (uint32_t)depth : 65535;
-  const char *seed = getenv("WINNOW_SEED");
+  const char *seed = variable("WINNOW_SEED");
   if (seed)
     settings.seed = strtoull(seed, NULL, 10);
   else
@@ -160,30 +176,42 @@ static void in_child(void) {
   start_recording();
 }
 
+/* UNLOCKED */
 static void start(void) {
   real_resolve();
-  bool wanted = read_settings();
+  wanted = read_settings();
   if (wanted && !process_calls_our_malloc()) {
     tell("the program brings its own malloc", "");
     wanted = false;
   }
   realloc_zero_frees = real_realloc_zero_frees();
-  if (!host_open()) {
+  has_host = host_open();
+  if (!has_host) {
     if (wanted) tell("no memory for the profiler", "");
     return;
   }
-  pthread_atfork(host_before_fork, in_parent, in_child);
   if (!wanted) return;
   name_the_file(false);
+  start_recording();
+}
+
+/* What may take locks, once, when the profile has started. */
+static void settle(void) {
+  if (!has_host) return;
+  pthread_atfork(host_before_fork, in_parent, in_child);
+  if (!wanted) return;
   if (following)
     setenv("WINNOW_PID", "-1", 1); /* what this process executes next must not overwrite its trace */
   else
     clean_environment();
-  start_recording();
   on_exit(at_exit, NULL);
 }
 
-__attribute__((constructor)) static void start_at_load(void) { host_hits(); }
+__attribute__((constructor)) static void start_at_load(void) {
+  loading = true;
+  host_hits();
+  loading = false;
+}
 
 /* ---- shared ---- */
 
@@ -191,10 +219,16 @@ bool process_is_early(void) { return !environ; }
 
 void process_start(void) {
   int expected = 0;
-  if (atomic_load_explicit(&state, memory_order_acquire) || process_is_early()) return;
-  if (!atomic_compare_exchange_strong(&state, &expected, 1)) return;
-  start();
-  atomic_store_explicit(&state, 2, memory_order_release);
+  if (process_is_early()) return;
+  if (!atomic_load_explicit(&state, memory_order_acquire) &&
+      atomic_compare_exchange_strong(&state, &expected, 1)) {
+    start();
+    atomic_store_explicit(&state, 2, memory_order_release);
+  }
+  if (loading) {
+    loading = false;
+    settle();
+  }
 }
 
 bool process_realloc_zero_frees(void) { return realloc_zero_frees; }

@@ -79,6 +79,14 @@ executed_programs_find_a_clean_environment() {
   return 0
 }
 
+constructors_may_set_the_environment() {
+  seconds=10 same_as_bare 1 "$programs/early"
+  [ "$(cat recorded.out)" = "set 0" ] || fail "$(cat recorded.out)"
+  opens trace
+  "$winnow" info trace | grep -Eq '^ended *yes: exit 6' || fail "$("$winnow" info trace | grep ended)"
+  [ "$(jq .samples info.json)" -gt 0 ] || [ "$tiny" = 1 ] || fail "nothing recorded"
+}
+
 other_preloaded_libraries_stay() {
   cp "$programs/libplugin_a.so" "$programs/libplugin_b.so" .
   for list in "$PWD/libplugin_a.so" "$PWD/libplugin_a.so:$PWD/libplugin_b.so" "$PWD/libplugin_a.so $PWD/libplugin_b.so"; do
