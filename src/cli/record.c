@@ -10,6 +10,7 @@
 #include "analysis/query.h"
 #include "base/os.h"
 #include "cli/text.h"
+#include "trace/chunk.h"
 #include "trace/finish.h"
 #include <elf.h>
 #include <errno.h>
@@ -21,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -321,7 +323,7 @@ static int pass_status(int wait_status) {
 
 static void say_result(const struct recording *recording) {
   struct trace_totals totals;
-  char size[32], samples[32];
+  char size[32], samples[64];
   wn_status status = trace_finish(recording->output, &totals);
   if (status ==
       WN_EBUSY) { /* it inherited the file by a bare system call; it writes nothing, but we must not cut */
@@ -335,9 +337,29 @@ static void say_result(const struct recording *recording) {
     return;
   }
   if (recording->quiet) return;
-  fprintf(stderr, "winnow: wrote %s (%s samples, %s); now: winnow report %s\n", recording->output,
-          text_count(samples, (double)totals.samples), text_bytes(size, (double)totals.file_bytes),
-          recording->output);
+  fprintf(stderr, "winnow: wrote %s (%s, %s); now: winnow report %s\n", recording->output,
+          text_number_of(samples, (double)totals.samples, "sample"),
+          text_bytes(size, (double)totals.file_bytes), recording->output);
+}
+
+/* Empties the file that the trace will be written to. What is no trace of ours is not overwritten, nor is a trace that
+ * another program is writing. */
+static int prepare_output(const char *path) {
+  unsigned char begin[sizeof chunk_magic];
+  struct stat status;
+  int code = 0, fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (fd < 0) return fail_job("cannot write %s: %s", path, strerror(errno));
+  ssize_t length = pread(fd, begin, sizeof begin, 0);
+  if (fstat(fd, &status) || !S_ISREG(status.st_mode))
+    code = fail_job("%s is not a file; a trace needs one", path);
+  else if (length && (length < (ssize_t)sizeof begin || memcmp(begin, chunk_magic, sizeof begin)))
+    code = fail_job("%s exists and is not a trace; choose another name", path);
+  else if (flock(fd, LOCK_EX | LOCK_NB))
+    code = fail_job("%s is being written by another program; choose another name", path);
+  else if (ftruncate(fd, 0))
+    code = fail_job("cannot write %s: %s", path, strerror(errno));
+  close(fd);
+  return code;
 }
 
 static int prepare(struct recording *recording) {
@@ -355,10 +377,7 @@ static int prepare(struct recording *recording) {
     return fail_job("%s cannot be preloaded, since its path has a blank or a colon; install winnow elsewhere",
                     recording->library);
   if (!absolute_output(recording)) return fail_job("the name of the output is too long");
-  int fd = open(recording->output, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (fd < 0) return fail_job("cannot write %s: %s", recording->output, strerror(errno));
-  close(fd);
-  return 0;
+  return prepare_output(recording->output);
 }
 
 /* ---- shared ---- */

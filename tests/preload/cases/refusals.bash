@@ -179,3 +179,20 @@ a_trace_that_is_held_open_is_left_as_it_is() {
   one_line_of held.err 'wrote .*trace, which a process .* keeps open'
   opens trace
 }
+
+a_file_that_is_no_trace_is_not_overwritten() {
+  echo 'a letter' >letter
+  bad 1 'letter exists and is not a trace' -o letter -- touch ran
+  [ "$(cat letter)" = 'a letter' ] || fail "the letter is gone"
+  bad 1 '/dev/null is not a file' -o /dev/null -- touch ran
+}
+
+# What an earlier run left must not pass for this one's.
+an_old_trace_is_emptied_before_the_program_runs() {
+  "$winnow" record -q -o trace --rate 1 -- ls / >/dev/null
+  printf 'no interpreter is named\n' >script
+  chmod +x script
+  run_as again "$winnow" record -o trace -- ./script
+  [ "$(cat again.code)" = 126 ] || fail "ended with $(cat again.code)"
+  [ ! -s trace ] || fail "the old trace is still there"
+}
