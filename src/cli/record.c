@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <glob.h>
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
@@ -321,6 +322,22 @@ static int pass_status(int wait_status) {
   return 128 + signal_number;
 }
 
+/* Cuts the traces of followed children to their length, and says how many there are. */
+static void finish_children(const struct recording *recording) {
+  char pattern[PATH_MAX + 4];
+  size_t found = 0;
+  glob_t traces;
+  snprintf(pattern, sizeof pattern, "%s.*", recording->output);
+  if (glob(pattern, 0, NULL, &traces)) return;
+  for (size_t i = 0; i < traces.gl_pathc; i++) {
+    struct trace_totals totals;
+    found += !trace_finish(traces.gl_pathv[i], &totals);
+  }
+  globfree(&traces);
+  if (found && !recording->quiet)
+    fprintf(stderr, "winnow: and %zu of processes that it started: %s\n", found, pattern);
+}
+
 static void say_result(const struct recording *recording) {
   struct trace_totals totals;
   char size[32], samples[64];
@@ -389,6 +406,7 @@ int command_record(int argc, char **argv) {
   if (!code) code = run(&recording, &wait_status);
   if (code) return code;
   say_result(&recording);
+  if (recording.follow) finish_children(&recording);
   return pass_status(wait_status);
 }
 /* SPDX-License-Identifier: MIT */
