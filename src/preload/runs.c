@@ -51,6 +51,7 @@ static _Atomic(struct run *) *map; /* index: page; a live block's entry is read 
 static _Atomic(size_t) accessible; /* so many pages and entries of the map are; grows under the lock */
 
 static struct lock lock;
+static _Thread_local unsigned forks_within; /* forks under way that found the lock held by their own thread */
 static struct run *bins[BINS];
 static struct run *recycled;
 static size_t top;
@@ -344,6 +345,18 @@ bool runs_release(void *address) {
   return true;
 }
 
-void runs_before_fork(void) { lock_acquire(&lock, LOCK_RANK_RUNS); }
-void runs_after_fork(void) { lock_release(&lock, LOCK_RANK_RUNS); }
+/* A signal handler that interrupted the holder may fork: parent and child return to the holder, who releases the lock. */
+void runs_before_fork(void) {
+  if (lock_rank_held(LOCK_RANK_RUNS))
+    forks_within++;
+  else
+    lock_acquire(&lock, LOCK_RANK_RUNS);
+}
+
+void runs_after_fork(void) {
+  if (forks_within)
+    forks_within--;
+  else
+    lock_release(&lock, LOCK_RANK_RUNS);
+}
 /* SPDX-License-Identifier: MIT */

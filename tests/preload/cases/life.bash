@@ -192,6 +192,12 @@ signal_handlers_may_allocate() {
   done
 }
 
+signal_handlers_may_fork() {
+  seconds=30 ends_well "$winnow" record -q -o trace --rate 1 -- "$programs/forks_in_handler" 2000
+  [ "$(cat last.out)" = survived ] || fail "$(cat last.out)"
+  opens trace
+}
+
 many_short_threads_leave_nothing_behind() {
   for rate in 1 1e-3; do
     same_as_bare $rate "$programs/threads" many
