@@ -125,6 +125,7 @@ struct memprof_thread *memprof_host_thread(wn_domain *domain) {
 static void thread_ends(void *argument) {
   (void)argument;
   struct muted saved = mute();
+  process_thread_ends();
   memprof_thread_detach(&self.engine);
   self.attached = self.counting = false;
   saved.left = 0; /* what later destructors allocate sets the thread up again */

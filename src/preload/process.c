@@ -240,6 +240,11 @@ void process_lost_block(void) {
   if (active) recorder_lost(active, 1);
 }
 
+void process_thread_ends(void) {
+  struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
+  if (active) recorder_thread_ends(active);
+}
+
 void process_modules_changed(void) {
   struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
   if (active) recorder_modules_changed(active);

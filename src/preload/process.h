@@ -23,6 +23,9 @@ bool process_is_recording(void);
 /* A sampled block could not be followed. */
 void process_lost_block(void);
 
+/* The calling thread ends. */
+void process_thread_ends(void);
+
 /* After a dlclose. */
 void process_modules_changed(void);
 

@@ -93,6 +93,13 @@ static void write_thread_name_once(struct recorder *recorder, uint64_t time, uin
     write_thread_name(recorder, time, thread);
 }
 
+/* Threads are often named after their first block. Of two names the trace's reader takes the later one. */
+static void write_thread_name_again(struct recorder *recorder, uint64_t time, uint32_t thread) {
+  if (thread >= NAMED_THREADS) return;
+  uint8_t bits = atomic_load_explicit(&recorder->named[thread / 8], memory_order_relaxed);
+  if (bits >> thread % 8 & 1) write_thread_name(recorder, time, thread);
+}
+
 static void *born(wn_domain *domain, const wn_allocation *allocation, void *context) {
   struct recorder *recorder = context;
   if (!is_ours(recorder)) return NULL;
@@ -200,6 +207,7 @@ static void finish(struct recorder *recorder, enum trace_end_kind kind, int code
   if (!is_ours(recorder)) return;
   uint64_t time = now(recorder);
   uint32_t thread = recorder->thread(NULL);
+  write_thread_name_again(recorder, time, thread);
   write_memory(recorder, time, thread);
   struct trace_end end = {.time_ns = time, .thread = thread, .kind = (uint8_t)kind, .code = code};
   trace_write_end(recorder->writer, &end);
@@ -260,6 +268,10 @@ void recorder_lost(struct recorder *recorder, uint64_t blocks) {
 
 void recorder_modules_changed(struct recorder *recorder) {
   if (is_ours(recorder)) callstacks_modules_refresh(recorder->callstacks, module_gone, recorder);
+}
+
+void recorder_thread_ends(struct recorder *recorder) {
+  if (is_ours(recorder)) write_thread_name_again(recorder, now(recorder), recorder->thread(NULL));
 }
 
 void recorder_exit(struct recorder *recorder, int status) { finish(recorder, TRACE_END_EXIT, status); }

@@ -36,6 +36,9 @@ void recorder_lost(struct recorder *recorder, uint64_t blocks);
 /* Modules may have been unloaded (after dlclose). */
 void recorder_modules_changed(struct recorder *recorder);
 
+/* The calling thread ends: only now its name is sure. */
+void recorder_thread_ends(struct recorder *recorder);
+
 /* The program ends by exit(status), or profiling is stopped: writes what is left to say. Events after it are still
  * written, since other exit handlers go on freeing. */
 void recorder_exit(struct recorder *recorder, int status);

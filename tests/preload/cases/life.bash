@@ -212,6 +212,16 @@ sixty_four_threads_exchange_blocks() {
   done
 }
 
+threads_may_be_named_late() {
+  record --rate 1 -- "$programs/thread_names" || fail "ended with $?"
+  opens trace
+  local name
+  for name in worker leader; do
+    counted "blocks of $name" \
+      "$(figure .totals.allocated_blocks.estimate trace --where "thread = $name and fn = allocate_for")" 10
+  done
+}
+
 thread_local_destructors_may_allocate() {
   for rate in 1 1e-2; do
     same_as_bare $rate "$programs/thread_locals"
