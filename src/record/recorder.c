@@ -93,7 +93,7 @@ static void write_thread_name_once(struct recorder *recorder, uint64_t time, uin
     write_thread_name(recorder, time, thread);
 }
 
-/* Threads are often named after their first block. Of two names the trace's reader takes the later one. */
+/* Threads are often named after their first block. Of two names the one read last counts. */
 static void write_thread_name_again(struct recorder *recorder, uint64_t time, uint32_t thread) {
   if (thread >= NAMED_THREADS) return;
   uint8_t bits = atomic_load_explicit(&recorder->named[thread / 8], memory_order_relaxed);
