@@ -52,12 +52,14 @@ static bool keep_thread_name(struct loading *loading, const struct trace_thread_
   char *name = strndup(event->name.bytes, event->name.length);
   if (!name) return false;
   for (size_t i = 0; i < samples->thread_count; i++) {
-    if (samples->threads[i].thread != event->thread) continue;
-    free(samples->threads[i].name);
-    samples->threads[i].name = name;
+    struct thread_name *known = &samples->threads[i];
+    if (known->thread != event->thread) continue;
+    bool later = event->time_ns >= known->time_ns;
+    free(later ? known->name : name);
+    if (later) *known = (struct thread_name){event->thread, name, event->time_ns};
     return true;
   }
-  struct thread_name entry = {event->thread, name};
+  struct thread_name entry = {event->thread, name, event->time_ns};
   return APPEND(samples->threads, samples->thread_count, loading->thread_capacity, entry);
 }
 

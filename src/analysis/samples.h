@@ -38,6 +38,7 @@ struct memory_point {
 struct thread_name {
   uint32_t thread;
   char *name;
+  uint64_t time_ns; /* when it was read: the last one counts */
 };
 
 struct samples {
