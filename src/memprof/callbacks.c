@@ -63,7 +63,7 @@ static enum entry_stage run_promote(struct memprof_thread *thread, struct mempro
                                     struct profile *profile) {
   const wn_tracker *tracker = &profile->tracker;
   void *minor = entry->metadata;
-  count_one(&profile_tally(profile, thread)->promotes);
+  count_one(&profile_tally(profile)->promotes);
   if (!tracker->promote) {
     drop(profile, minor);
     return dropped(profile, entry, STAGE_MAJOR);
@@ -84,7 +84,7 @@ static enum entry_stage run_dealloc(struct memprof_thread *thread, struct mempro
                                     struct profile *profile, bool minor) {
   const wn_tracker *tracker = &profile->tracker;
   void (*dealloc)(wn_domain *, void *, void *) = minor ? tracker->dealloc_minor : tracker->dealloc_major;
-  struct tally *tally = profile_tally(profile, thread);
+  struct tally *tally = profile_tally(profile);
   count_one(minor ? &tally->dealloc_minor : &tally->dealloc_major);
   if (dealloc)
     dealloc(thread->domain, entry->metadata, tracker->context);
@@ -131,7 +131,7 @@ void callbacks_run(struct memprof_thread *thread, struct memprof_entry *entry) {
   }
   thread->running = NULL;
   if (stage == STAGE_ZOMBIE)
-    profile_release(profile);
+    profile_let_go(profile);
   else if (profile_status(handle) == PROFILE_DISCARDED)
     callbacks_forget(engine, entry, word);
 }
@@ -143,7 +143,7 @@ void callbacks_drop(struct memprof_thread *thread, struct memprof_entry *entry) 
   uint64_t word = entry_word(entry);
   run_discarded(entry, profile, entry_stage(word));
   entry_settle(engine, entry, STAGE_ZOMBIE, &word);
-  profile_release(profile);
+  profile_let_go(profile);
 }
 
 void callbacks_abandon(struct memprof_thread *thread) {
@@ -158,7 +158,7 @@ void callbacks_abandon(struct memprof_thread *thread) {
   }
   thread->running = NULL;
   entry_settle(thread->owner->engine, entry, STAGE_ZOMBIE, &word);
-  profile_release(profile);
+  profile_let_go(profile);
 }
 
 bool callbacks_forget(struct memprof *engine, struct memprof_entry *entry, uint64_t word) {
@@ -166,7 +166,7 @@ bool callbacks_forget(struct memprof *engine, struct memprof_entry *entry, uint6
   struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
   run_discarded(entry, profile, entry_stage(word));
   entry_settle(engine, entry, STAGE_ZOMBIE, &word);
-  profile_release(profile);
+  profile_let_go(profile);
   return true;
 }
 

@@ -17,7 +17,7 @@
  *
  * Invariants. Q: an entry with a step due is RUNNING or QUEUED, unless its post is still running. F: a ZOMBIE that is
  * none of RUNNING, QUEUED, LINKED becomes FREE in the same exchange, by whoever cleared the last of them. P: an entry in
- * ALLOC, MINOR or MAJOR holds one reference to its profile; a ZOMBIE holds none. */
+ * ALLOC, MINOR or MAJOR holds its profile; a ZOMBIE does not. */
 #ifndef MEMPROF_ENTRY_H
 #define MEMPROF_ENTRY_H
 
@@ -41,8 +41,8 @@ enum entry_step { STEP_NONE, STEP_ALLOC, STEP_PROMOTE, STEP_RESIZE, STEP_DEALLOC
 struct profile;
 
 struct memprof_entry {
-  _Atomic(uint64_t) free_link; /* belongs to slots.c */
-  _Atomic(uint64_t) word;      /* every exchange of it releases what the claimant wrote, and acquires it */
+  _Alignas(64) _Atomic(uint64_t) free_link; /* belongs to slots.c */
+  _Atomic(uint64_t) word; /* every exchange of it releases what the claimant wrote, and acquires it */
   _Atomic(struct profile *) profile;
   /* Written by the claimant. */
   void *metadata;

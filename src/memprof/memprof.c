@@ -47,7 +47,7 @@ static wn_status discard(uint64_t handle) {
   struct memprof *engine = profile->engine;
   struct memprof_thread *thread = engine->ops->current ? engine->ops->current(engine) : NULL;
   if (thread) memprof_suspend(thread);
-  if (profile_is_shared(profile)) {
+  if (profile_holders(profile)) {
     callbacks_forget_profile(profile);
     atomic_fetch_add_explicit(&engine->discards, 1, memory_order_release);
   }
@@ -62,14 +62,13 @@ struct memprof_entry *entry_birth(struct memprof_owner *owner, struct memprof_th
                                   const struct memprof_birth *birth) {
   struct memprof *engine = owner->engine;
   ASSERT(birth->n_samples > 0 && !(birth->minor && engine->ops->parallel));
-  struct profile *profile =
-      profile_acquire(atomic_load_explicit(&owner->profile, memory_order_acquire), PROFILE_SAMPLING);
+  struct profile *profile = profile_hold(atomic_load_explicit(&owner->profile, memory_order_acquire));
   if (!profile) return NULL;
   uint32_t number;
   struct memprof_entry *entry = slots_take(&engine->entries, &number);
   if (!entry) {
-    count_one(&profile_tally(profile, thread)->lost);
-    profile_release(profile);
+    count_one(&profile_tally(profile)->lost);
+    profile_let_go(profile);
     return NULL;
   }
   atomic_store_explicit(&entry->profile, profile, memory_order_relaxed);
@@ -86,7 +85,7 @@ struct memprof_entry *entry_birth(struct memprof_owner *owner, struct memprof_th
   entry->depth = profile->options.callstack_size;
   const wn_callstack *callstack = engine->ops->capture(thread, entry->depth);
   atomic_store_explicit(&entry->callstack, callstack, memory_order_relaxed);
-  struct tally *tally = profile_tally(profile, thread);
+  struct tally *tally = profile_tally(profile);
   count_one(birth->minor ? &tally->allocs_minor : &tally->allocs_major);
   entry_publish(entry, birth->minor ? 0 : ENTRY_OLD);
   return entry;
@@ -193,7 +192,7 @@ static void check_profile(const struct memprof *engine, const struct profile *pr
   profile_counts(profile_handle(profile), &count);
   ASSERT(count.live_minor == live_minor && count.live_major == live_major);
   uint64_t handles = profile_reached(profile, PROFILE_DISCARDED) ? 0 : 1;
-  ASSERT(profile_references(profile) == live_minor + live_major + handles);
+  ASSERT(profile_references(profile) == handles && profile_holders(profile) == live_minor + live_major);
 }
 
 void memprof_check(const struct memprof *engine) {

@@ -22,8 +22,13 @@ static bool swap(struct profile *profile, uint64_t *from, uint64_t to) {
                                                memory_order_acquire);
 }
 
-/* The profile's slot is the caller's alone: nothing refers to it any more. */
-static void give_back(struct profile *profile) {
+/* Frees the profile if that is due, and the caller is the one to do it. */
+static void free_if_over(struct profile *profile) {
+  uint64_t word = word_of(profile);
+  if (status_of(word) != PROFILE_DISCARDED || word & REFERENCES || profile_holders(profile)) return;
+  if (!atomic_compare_exchange_strong_explicit(&profile->word, &word, with_status(word, PROFILE_FREE),
+                                               memory_order_seq_cst, memory_order_relaxed))
+    return;
   struct memprof *engine = profile->engine;
   if (profile->tracker.release) profile->tracker.release(profile->tracker.context);
   slots_give(&engine->profiles, profile, profile->number);
@@ -36,7 +41,7 @@ struct profile *profile_create(struct memprof *engine, const wn_memprof_options 
   uint32_t number;
   struct profile *profile = slots_take(&engine->profiles, &number);
   if (!profile) return NULL;
-  memset(profile->tallies, 0, sizeof profile->tallies);
+  for (unsigned i = 0; i < STRIPES; i++) memset(&profile->stripes[i].tally, 0, sizeof(struct tally));
   profile->engine = engine;
   profile->tracker = *tracker;
   profile->options = *options;
@@ -78,9 +83,22 @@ void profile_release(struct profile *profile) {
   do {
     ASSERT(from & REFERENCES);
     to = from - 1;
-    if (!(to & REFERENCES)) to = with_status(to, PROFILE_FREE);
   } while (!swap(profile, &from, to));
-  if (status_of(to) == PROFILE_FREE) give_back(profile);
+  free_if_over(profile);
+}
+
+struct profile *profile_hold(uint64_t handle) {
+  if (!handle) return NULL;
+  struct profile *profile = profile_of(handle);
+  atomic_fetch_add(&profile->stripes[stripe_of_thread()].held, 1);
+  if (profile_status(handle) == PROFILE_SAMPLING) return profile;
+  profile_let_go(profile);
+  return NULL;
+}
+
+void profile_let_go(struct profile *profile) {
+  atomic_fetch_sub(&profile->stripes[stripe_of_thread()].held, 1);
+  free_if_over(profile);
 }
 
 bool profile_reached(const struct profile *profile, enum profile_status status) {
@@ -89,7 +107,11 @@ bool profile_reached(const struct profile *profile, enum profile_status status) 
 
 uint64_t profile_references(const struct profile *profile) { return word_of(profile) & REFERENCES; }
 
-bool profile_is_shared(const struct profile *profile) { return profile_references(profile) > 1; }
+uint64_t profile_holders(const struct profile *profile) {
+  int64_t sum = 0;
+  for (unsigned i = 0; i < STRIPES; i++) sum += atomic_load(&profile->stripes[i].held);
+  return (uint64_t)sum;
+}
 
 bool profile_advance(uint64_t handle, enum profile_status from, enum profile_status to) {
   struct profile *profile = profile_of(handle);
@@ -120,7 +142,7 @@ void profile_leave(uint64_t handle) {
 void profile_count_dropped(struct profile *profile, const struct memprof_entry *entry,
                            enum entry_stage stage) {
   bool in_minor = stage == STAGE_MINOR || (stage == STAGE_ALLOC && entry->minor);
-  struct tally *tally = &profile->tallies[entry->number % TALLIES];
+  struct tally *tally = profile_tally(profile);
   count_one(in_minor ? &tally->dropped_minor : &tally->dropped_major);
 }
 
@@ -129,8 +151,8 @@ void profile_counts(uint64_t handle, wn_memprof_count *count) {
   struct profile *profile = profile_acquire(handle, PROFILE_DISCARDED);
   if (!profile) return;
 #define READ(name)                       \
-  for (unsigned i = 0; i < TALLIES; i++) \
-  count->name += atomic_load_explicit(&profile->tallies[i].name, memory_order_acquire)
+  for (unsigned i = 0; i < STRIPES; i++) \
+  count->name += atomic_load_explicit(&profile->stripes[i].tally.name, memory_order_acquire)
   READ(lost);
   READ(dealloc_major);
   READ(dropped_major);

@@ -3,8 +3,16 @@
  *   SAMPLING --stop, or the last owner left--> STOPPED --discard--> DISCARDED --last reference--> FREE
  *
  * Status, references and a generation share one word, so that each change is one exchange. References are the user's
- * handle, until discard, and each entry that is not a zombie. A profile's slot is reused but never unmapped: whoever
- * holds a handle may look at the word, and see by the generation whether it is still the same profile.
+ * handle, until discard, and whoever looks at the profile for a moment. Entries that are not zombies hold it too; there
+ * are many, of all threads, so they are counted by stripes: what one stripe's thread holds another's may let go, and only
+ * the sum means something. A profile's slot is reused but never unmapped: whoever has a handle may look at the word,
+ * and see by the generation whether it is still the same profile.
+ *
+ * FREE comes when a discarded profile has no reference and nobody holds it. Who holds counts first and looks at the status
+ * then; who discards sets the status first and sums up then; all of it is sequentially consistent. So once a profile is
+ * discarded, every hold that succeeded is in the sum, a hold that fails is taken back at the stripe where it was
+ * counted, and a sum of 0 is true and stays so. Who lets go sums up as well, and one exchange of the word decides who
+ * frees.
  *
  * A handle is the slot's address with the generation's 16 bits in the upper half-word, which addresses do not use: a
  * user's handle to a discarded profile does not become a handle to the next one. */
@@ -13,12 +21,16 @@
 
 #include "memprof/entry.h"
 
-/* Counts of events, in a cache line of their own, so that threads which count do not wait for each other. What leaves is
- * counted with release, and read, with acquire, from all tallies before what arrives is read from any. */
-enum { TALLIES = 8 };
+/* Counts of events. What leaves is counted with release, and read, with acquire, from all stripes before what arrives is
+ * read from any. */
 struct tally {
-  _Alignas(64) _Atomic(uint64_t) allocs_minor;
-  _Atomic(uint64_t) allocs_major, promotes, dealloc_minor, dealloc_major, dropped_minor, dropped_major, lost;
+  _Atomic(uint64_t) allocs_minor, allocs_major, promotes, dealloc_minor, dealloc_major, dropped_minor,
+      dropped_major, lost;
+};
+
+struct profile_stripe {
+  _Alignas(STRIPE_BYTES) _Atomic(int64_t) held; /* by entries; below 0 where others' were let go */
+  struct tally tally;
 };
 
 enum profile_status { PROFILE_FREE, PROFILE_SAMPLING, PROFILE_STOPPED, PROFILE_DISCARDED };
@@ -36,11 +48,11 @@ struct profile {
   /* The owners that take part. At 0 the profile is not sampling and never will be. */
   _Atomic(uint32_t) participants;
   /* Each is written by some of the threads, and all are summed up when somebody asks. */
-  struct tally tallies[TALLIES];
+  struct profile_stripe stripes[STRIPES];
 };
 
-static inline struct tally *profile_tally(struct profile *profile, const struct memprof_thread *thread) {
-  return &profile->tallies[thread->sequence % TALLIES];
+static inline struct tally *profile_tally(struct profile *profile) {
+  return &profile->stripes[stripe_of_thread()].tally;
 }
 
 /* A sampling profile with one participant; the user's handle holds it. NULL if there is no memory. */
@@ -55,12 +67,16 @@ enum profile_status profile_status(uint64_t handle);
 struct profile *profile_acquire(uint64_t handle, enum profile_status most);
 void profile_release(struct profile *profile);
 
+/* The same for an entry, if the profile samples. */
+struct profile *profile_hold(uint64_t handle);
+void profile_let_go(struct profile *profile);
+
 /* Whether a profile that the caller holds a reference to has come to a status, or went past it. */
 bool profile_reached(const struct profile *profile, enum profile_status status);
 
-/* How many references there are now, and whether any but the caller's. */
+/* How many references there are now, and how many entries hold it. */
 uint64_t profile_references(const struct profile *profile);
-bool profile_is_shared(const struct profile *profile);
+uint64_t profile_holders(const struct profile *profile);
 
 /* Moves the profile from one status to the next; false if it is in another, or gone. */
 bool profile_advance(uint64_t handle, enum profile_status from, enum profile_status to);

@@ -1,10 +1,11 @@
-/* Slots of one size: chunks that double, and a free list by number. */
+/* Slots of one size: chunks that double, and lists of free ones by number. */
 #include "memprof/slots.h"
 
 #include "base/check.h"
 #include "base/metadata.h"
 
-enum { FIRST_CHUNK = TINY ? 1 : 256 };
+/* FRESH: slots that a stripe takes at a time. */
+enum { FIRST_CHUNK = TINY ? 1 : 256, FRESH = TINY ? 2 : 32 };
 
 /* Chunk k holds the numbers from FIRST_CHUNK * (2^k - 1) on. */
 static unsigned chunk_of(uint32_t number) { return 31u - (unsigned)__builtin_clz(number / FIRST_CHUNK + 1); }
@@ -26,32 +27,60 @@ static char *chunk_map(struct slots *slots, unsigned chunk) {
 
 static _Atomic(uint64_t) *free_link(void *slot) { return slot; }
 
-static void *take_free(struct slots *slots, uint32_t *number) {
-  uint64_t head = atomic_load_explicit(&slots->free, memory_order_acquire);
+static unsigned stripe_of(void *slot) {
+  return (unsigned)(atomic_load_explicit(free_link(slot), memory_order_relaxed) >> 32);
+}
+
+static void *take_free(struct slots *slots, unsigned stripe, uint32_t *number) {
+  _Atomic(uint64_t) *free = &slots->free[stripe].head;
+  uint64_t head = atomic_load_explicit(free, memory_order_acquire);
   while ((uint32_t)head) {
     *number = (uint32_t)head - 1;
     void *slot = slots_at(slots, *number);
     uint64_t rest = atomic_load_explicit(free_link(slot), memory_order_relaxed);
     uint64_t changed = ((head >> 32) + 1) << 32 | (uint32_t)rest;
-    if (atomic_compare_exchange_weak_explicit(&slots->free, &head, changed, memory_order_acquire,
+    if (atomic_compare_exchange_weak_explicit(free, &head, changed, memory_order_acquire,
                                               memory_order_acquire))
       return slot;
   }
   return NULL;
 }
 
-static void *take_fresh(struct slots *slots, uint32_t *number) {
-  uint32_t next = atomic_load_explicit(&slots->numbered, memory_order_relaxed);
-  for (;;) {
+/* Puts a chain of free slots, linked from the first to the last, in front of a stripe's list. */
+static void push(struct slots *slots, unsigned stripe, uint32_t first, void *last) {
+  _Atomic(uint64_t) *free = &slots->free[stripe].head;
+  uint64_t head = atomic_load_explicit(free, memory_order_relaxed), changed;
+  do {
+    atomic_store_explicit(free_link(last), (uint64_t)stripe << 32 | (uint32_t)head, memory_order_relaxed);
+    changed = ((head >> 32) + 1) << 32 | (first + 1);
+  } while (!atomic_compare_exchange_weak_explicit(free, &head, changed, memory_order_release,
+                                                  memory_order_relaxed));
+}
+
+/* The fresh numbers from `*first` on are the caller's. Returns how many; 0 at the limit, or if there is no memory. */
+static uint32_t number_fresh(struct slots *slots, uint32_t *first) {
+  uint32_t next = atomic_load_explicit(&slots->numbered, memory_order_relaxed), count;
+  do {
     unsigned chunk = chunk_of(next);
-    char *mapped = next < slots->limit && chunk < SLOT_CHUNKS ? chunk_map(slots, chunk) : NULL;
-    if (!mapped) return NULL;
-    if (atomic_compare_exchange_weak_explicit(&slots->numbered, &next, next + 1, memory_order_release,
-                                              memory_order_relaxed)) {
-      *number = next;
-      return mapped + (next - chunk_start(chunk)) * slots->slot_bytes;
-    }
-  }
+    if (next >= slots->limit || chunk >= SLOT_CHUNKS || !chunk_map(slots, chunk)) return 0;
+    size_t in_chunk = chunk_start(chunk) + chunk_slots(chunk) - next, left = slots->limit - next;
+    size_t most = in_chunk < left ? in_chunk : left;
+    count = most < FRESH ? (uint32_t)most : FRESH;
+  } while (!atomic_compare_exchange_weak_explicit(&slots->numbered, &next, next + count, memory_order_release,
+                                                  memory_order_relaxed));
+  *first = next;
+  return count;
+}
+
+/* Takes the first of some fresh slots, and leaves the others to the stripe. */
+static void *take_fresh(struct slots *slots, unsigned stripe, uint32_t *number) {
+  uint32_t count = number_fresh(slots, number);
+  if (!count) return NULL;
+  for (uint32_t i = 0; i < count; i++)
+    atomic_store_explicit(free_link(slots_at(slots, *number + i)), (uint64_t)stripe << 32 | (*number + i + 2),
+                          memory_order_relaxed);
+  if (count > 1) push(slots, stripe, *number + 1, slots_at(slots, *number + count - 1));
+  return slots_at(slots, *number);
 }
 
 /* ---- shared ---- */
@@ -67,22 +96,20 @@ void slots_close(struct slots *slots) {
     metadata_unmap(atomic_load(&slots->chunks[chunk]), chunk_slots(chunk) * slots->slot_bytes);
     atomic_store(&slots->chunks[chunk], NULL);
   }
-  atomic_store(&slots->free, 0);
+  for (unsigned stripe = 0; stripe < STRIPES; stripe++) atomic_store(&slots->free[stripe].head, 0);
   atomic_store(&slots->numbered, 0);
 }
 
 void *slots_take(struct slots *slots, uint32_t *number) {
-  void *slot = take_free(slots, number);
-  return slot ? slot : take_fresh(slots, number);
+  unsigned stripe = stripe_of_thread();
+  void *slot = take_free(slots, stripe, number);
+  if (!slot) slot = take_fresh(slots, stripe, number);
+  for (unsigned other = 0; !slot && other < STRIPES; other++) slot = take_free(slots, other, number);
+  return slot;
 }
 
 void slots_give(struct slots *slots, void *slot, uint32_t number) {
-  uint64_t head = atomic_load_explicit(&slots->free, memory_order_relaxed), changed;
-  do {
-    atomic_store_explicit(free_link(slot), (uint32_t)head, memory_order_relaxed);
-    changed = ((head >> 32) + 1) << 32 | (number + 1);
-  } while (!atomic_compare_exchange_weak_explicit(&slots->free, &head, changed, memory_order_release,
-                                                  memory_order_relaxed));
+  push(slots, stripe_of(slot), number, slot);
 }
 
 uint32_t slots_numbered(const struct slots *slots) {
@@ -97,8 +124,10 @@ void *slots_at(const struct slots *slots, uint32_t number) {
 
 uint32_t slots_free_count(const struct slots *slots) {
   uint32_t count = 0;
-  uint32_t next = (uint32_t)atomic_load(&slots->free);
-  for (; next; count++) next = (uint32_t)atomic_load(free_link(slots_at(slots, next - 1)));
+  for (unsigned stripe = 0; stripe < STRIPES; stripe++) {
+    uint32_t next = (uint32_t)atomic_load(&slots->free[stripe].head);
+    for (; next; count++) next = (uint32_t)atomic_load(free_link(slots_at(slots, next - 1)));
+  }
   return count;
 }
 

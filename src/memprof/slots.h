@@ -1,26 +1,35 @@
 /* Slots of one size with numbers and fixed addresses, taken and given back by any thread without a lock.
  *
- * Chunk k holds `first << k` slots, is mapped when it is first needed, and stays. A free slot's first word is the number
- * of the next free one; the head of that list carries a count of changes in its upper half, so that a head that was
- * taken and given back meanwhile is not mistaken for an unchanged one. A slot that was given back may still be read by
- * who held a pointer to it: memory is never unmapped before slots_close, and the first word is the only one that a free
- * slot changes. */
+ * Chunk k holds `first << k` slots, is mapped when it is first needed, and stays. Each stripe has a list of free slots,
+ * takes fresh ones some at a time, and gets back those that were taken from it, whoever gives them back: so threads
+ * that take and give back their own never meet. Only at the limit one takes another stripe's.
+ *
+ * A slot's first word holds its stripe and, while it is free, the number of the next free one. The head of a list
+ * carries a count of changes in its upper half, so that a head that was taken and given back meanwhile is not mistaken
+ * for an unchanged one. A slot that was given back may still be read by who held a pointer to it: memory is never
+ * unmapped before slots_close, and the first word is the only one that a free slot changes. */
 #ifndef MEMPROF_SLOTS_H
 #define MEMPROF_SLOTS_H
 
+#include "base/stripe.h"
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum { SLOT_CHUNKS = 28 };
 
+struct slots_free {
+  _Alignas(STRIPE_BYTES) _Atomic(uint64_t)
+      head; /* changes << 32 | number + 1 of the first; pairs with slots_take */
+};
+
 struct slots {
   /* Set by slots_open; constant afterwards. */
   size_t slot_bytes; /* a multiple of 8 */
   size_t limit;
   /* Written by any thread. */
-  _Atomic(uint64_t) free;     /* changes << 32 | number + 1 of the first free slot; pairs with slots_take */
-  _Atomic(uint32_t) numbered; /* slots ever taken are those below; pairs with slots_at */
+  struct slots_free free[STRIPES];
+  _Atomic(uint32_t) numbered;          /* slots of some stripe are those below; pairs with slots_at */
   _Atomic(char *) chunks[SLOT_CHUNKS]; /* NULL until mapped; pairs with slots_at */
 };
 
@@ -36,13 +45,13 @@ void *slots_take(struct slots *slots, uint32_t *number);
 
 void slots_give(struct slots *slots, void *slot, uint32_t number);
 
-/* How many slots were ever taken: they have the numbers below. */
+/* All slots that were ever taken have numbers below; those there that were not yet are zero but for the first word. */
 uint32_t slots_numbered(const struct slots *slots);
 
 /* The slot of a number below slots_numbered. */
 void *slots_at(const struct slots *slots, uint32_t number);
 
-/* How many slots are free among those that were ever taken. Only while nobody takes or gives back. */
+/* How many slots below slots_numbered are free. Only while nobody takes or gives back. */
 uint32_t slots_free_count(const struct slots *slots);
 
 size_t slots_mapped_bytes(const struct slots *slots);

@@ -9,7 +9,8 @@
  *
  * Free slots of a class form a lock-free stack: its head is {tag, slot}, changed by compare-and-swap, and the tag grows
  * with each change, so that a head that was popped and pushed again is noticed. No lock: a signal handler may free a
- * block while this thread allocates one, and fork may happen at any instant.
+ * block while this thread allocates one, and fork may happen at any instant. A span belongs to the stripe of the thread
+ * that opened it, with a stack of its own, so that threads neither meet at a stack nor share lines of blocks.
  *
  * ACCESSIBLE: of the reserved addresses only what is in use can be read and written, from the bottom of each area up, in
  * steps, and stays so. Else core dumps, the data size in /proc and RLIMIT_DATA would count all that is reserved.
@@ -20,6 +21,7 @@
 
 #include "base/check.h"
 #include "base/metadata.h"
+#include "base/stripe.h"
 #include "preload/runs.h"
 #include <errno.h>
 #include <stdatomic.h>
@@ -53,14 +55,16 @@ struct slot {
 
 /* Set when the span is first used; constant afterwards. */
 struct span {
-  uint32_t class;
+  uint16_t class, stripe;
   uint32_t slots;
   struct slot slot[];
 };
 
-static uintptr_t area;                       /* constant after region_reserve */
-static _Atomic(struct span *) *spans;        /* index: span number; NULL: not used yet; pairs with span_of */
-static _Atomic(uint64_t) free_head[CLASSES]; /* tag << 32 | slot id + 1 */
+static uintptr_t area;                /* constant after region_reserve */
+static _Atomic(struct span *) *spans; /* index: span number; NULL: not used yet; pairs with span_of */
+static struct {
+  _Alignas(STRIPE_BYTES) _Atomic(uint64_t) head[CLASSES]; /* tag << 32 | slot id + 1 */
+} free_slots[STRIPES];
 static _Atomic(size_t) spans_used;
 static _Atomic(size_t) steps_made; /* so many steps are accessible, perhaps more */
 
@@ -90,23 +94,26 @@ static struct slot *slot_of(const void *address, uint32_t *id, unsigned *class) 
   return &span->slot[index];
 }
 
-/* Pushes the chain first..last, whose slots are linked already, as the free slots of a class. */
-static void push(unsigned class, uint32_t first, struct slot *last) {
-  uint64_t head = atomic_load_explicit(&free_head[class], memory_order_relaxed), changed;
+/* Pushes the chain first..last of slots of one span, which are linked already, as free ones. */
+static void push(uint32_t first, struct slot *last) {
+  const struct span *span = atomic_load_explicit(&spans[first >> SLOT_BITS], memory_order_relaxed);
+  _Atomic(uint64_t) *free = &free_slots[span->stripe].head[span->class];
+  uint64_t head = atomic_load_explicit(free, memory_order_relaxed), changed;
   do {
     atomic_store_explicit(&last->next, (uint32_t)head, memory_order_relaxed);
     changed = ((head >> 32) + 1) << 32 | (first + 1);
-  } while (!atomic_compare_exchange_weak_explicit(&free_head[class], &head, changed, memory_order_release,
+  } while (!atomic_compare_exchange_weak_explicit(free, &head, changed, memory_order_release,
                                                   memory_order_relaxed));
 }
 
-/* Pops a free slot of a class: its id + 1, or 0 when there is none. */
-static uint32_t pop(unsigned class) {
-  uint64_t head = atomic_load_explicit(&free_head[class], memory_order_acquire);
+/* Pops a free slot of a class and stripe: its id + 1, or 0 when there is none. */
+static uint32_t pop(unsigned class, unsigned stripe) {
+  _Atomic(uint64_t) *free = &free_slots[stripe].head[class];
+  uint64_t head = atomic_load_explicit(free, memory_order_acquire);
   while ((uint32_t)head) {
     uint32_t next = atomic_load_explicit(&slot_of_id((uint32_t)head - 1)->next, memory_order_relaxed);
     uint64_t changed = ((head >> 32) + 1) << 32 | next;
-    if (atomic_compare_exchange_weak_explicit(&free_head[class], &head, changed, memory_order_acquire,
+    if (atomic_compare_exchange_weak_explicit(free, &head, changed, memory_order_acquire,
                                               memory_order_acquire))
       return (uint32_t)head;
   }
@@ -133,8 +140,8 @@ static bool take_span(size_t *number) {
   return true;
 }
 
-/* Opens a new span for a class and pushes its slots, the first of which comes out first. False when none is left. */
-static bool open_span(unsigned class) {
+/* Opens a new span and pushes its slots, the first of which comes out first. False when none is left. */
+static bool open_span(unsigned class, unsigned stripe) {
   uint32_t slots = SPAN_BYTES / class_bytes[class];
   struct span *span = metadata_map(sizeof *span + slots * sizeof *span->slot);
   if (!span) return false;
@@ -143,13 +150,14 @@ static bool open_span(unsigned class) {
     metadata_unmap(span, sizeof *span + slots * sizeof *span->slot);
     return false;
   }
-  span->class = class;
+  span->class = (uint16_t) class;
+  span->stripe = (uint16_t)stripe;
   span->slots = slots;
   uint32_t first = (uint32_t)(number << SLOT_BITS);
   for (uint32_t i = 0; i + 1 < slots; i++)
     atomic_store_explicit(&span->slot[i].next, first + i + 2, memory_order_relaxed);
   atomic_store_explicit(&spans[number], span, memory_order_release);
-  push(class, first, &span->slot[slots - 1]);
+  push(first, &span->slot[slots - 1]);
   return true;
 }
 
@@ -167,9 +175,10 @@ static unsigned class_of(size_t bytes, size_t alignment) {
 }
 
 static void *slot_allocate(unsigned class) {
+  unsigned stripe = stripe_of_thread();
   uint32_t taken;
-  while (!(taken = pop(class)))
-    if (!open_span(class)) return NULL;
+  while (!(taken = pop(class, stripe)))
+    if (!open_span(class, stripe)) return NULL;
   struct slot *slot = slot_of_id(taken - 1);
   slot->block = (struct sampled_block){.bytes = 0};
   atomic_store_explicit(&slot->live, 1, memory_order_relaxed);
@@ -178,11 +187,10 @@ static void *slot_allocate(unsigned class) {
 
 static bool slot_release(void *address) {
   uint32_t id;
-  unsigned class;
-  struct slot *slot = slot_of(address, &id, &class);
+  struct slot *slot = slot_of(address, &id, NULL);
   if (!slot) return false;
   if (!atomic_exchange_explicit(&slot->live, 0, memory_order_relaxed)) return false;
-  push(class, id, slot);
+  push(id, slot);
   return true;
 }
 

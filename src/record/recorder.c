@@ -1,7 +1,7 @@
 /* From callbacks to records.
  *
- * A tracked block's metadata is its number in the trace, so that nothing is allocated for it. Numbers are given in order
- * of sampling, over all threads.
+ * A tracked block's metadata is its number in the trace, so that nothing is allocated for it. Numbers never come again; each
+ * stripe of threads takes NUMBERS of them at a time and gives them in order of sampling.
  *
  * The process's memory is measured on the way: a sampled allocation that finds the last measurement older than
  * MEMORY_INTERVAL makes the next one, at most one thread at a time. There is no helper thread: it would make a
@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/metadata.h"
 #include "base/os.h"
+#include "base/stripe.h"
 #include "callstack/capture.h"
 #include "trace/writer.h"
 #include <stdatomic.h>
@@ -26,7 +27,12 @@
 
 #define MEMORY_INTERVAL ((uint64_t)10 * 1000 * 1000)
 
-enum { COMMAND_MOST = 8192, NAMED_THREADS = 1 << 16 };
+enum { COMMAND_MOST = 8192, NAMED_THREADS = 1 << 16, NUMBERS = 1024 };
+
+/* The number that the stripe gives next, less 1; a multiple of NUMBERS, when it must take more. */
+struct numbers {
+  _Alignas(STRIPE_BYTES) _Atomic(uint64_t) next;
+};
 
 struct recorder {
   /* Set by recorder_open; constant afterwards. */
@@ -36,7 +42,8 @@ struct recorder {
   uint64_t start_ns;
   const _Atomic(bool) *ours; /* OURS */
   /* Written by any thread. */
-  _Atomic(uint64_t) blocks;     /* numbers given out */
+  struct numbers numbers[STRIPES];
+  _Alignas(STRIPE_BYTES) _Atomic(uint64_t) numbers_taken; /* by stripes */
   _Atomic(uint64_t) memory_due; /* time of the next measurement; whoever moves it forward makes it */
   _Atomic(uint8_t) named[NAMED_THREADS / 8]; /* threads whose names are written; beyond that many, none is */
 };
@@ -100,11 +107,22 @@ static void write_thread_name_again(struct recorder *recorder, uint64_t time, ui
   if (bits >> thread % 8 & 1) write_thread_name(recorder, time, thread);
 }
 
+static uint64_t next_number(struct recorder *recorder) {
+  _Atomic(uint64_t) *own = &recorder->numbers[stripe_of_thread()].next;
+  uint64_t next = atomic_load_explicit(own, memory_order_relaxed), number;
+  do
+    number = next % NUMBERS
+                 ? next
+                 : atomic_fetch_add_explicit(&recorder->numbers_taken, NUMBERS, memory_order_relaxed);
+  while (!atomic_compare_exchange_weak_explicit(own, &next, number + 1, memory_order_relaxed,
+                                                memory_order_relaxed));
+  return number + 1;
+}
+
 static void *born(wn_domain *domain, const wn_allocation *allocation, void *context) {
   struct recorder *recorder = context;
   if (!is_ours(recorder)) return NULL;
-  uint64_t time = now(recorder),
-           block = 1 + atomic_fetch_add_explicit(&recorder->blocks, 1, memory_order_relaxed);
+  uint64_t time = now(recorder), block = next_number(recorder);
   uint32_t thread = recorder->thread(domain);
   write_thread_name_once(recorder, time, thread);
   struct trace_sample sample = {

@@ -7,6 +7,7 @@
 #include "base/metadata.h"
 #include "base/os.h"
 #include "base/random.h"
+#include "base/stripe.h"
 #include "base/words.h"
 #include <pthread.h>
 #include <string.h>
@@ -117,6 +118,26 @@ static void metadata_is_zeroed_and_a_reservation_costs_nothing(void **state) {
   metadata_unmap(addresses, bytes);
 }
 
+static void *ask_stripe(void *out) {
+  *(unsigned *)out = stripe_of_thread();
+  assert_int_equal(stripe_of_thread(), *(unsigned *)out);
+  return NULL;
+}
+
+static void threads_are_spread_over_the_stripes(void **state) {
+  (void)state;
+  unsigned threads[STRIPES] = {0};
+  for (unsigned i = 0; i < 3 * STRIPES; i++) {
+    unsigned stripe = STRIPES;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, ask_stripe, &stripe), 0);
+    pthread_join(thread, NULL);
+    assert_true(stripe < STRIPES);
+    threads[stripe]++;
+  }
+  for (unsigned i = 0; i < STRIPES; i++) assert_int_equal(threads[i], 3);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(crc32c_gives_the_published_check_value),
@@ -127,6 +148,7 @@ int main(void) {
       cmocka_unit_test(lock_lets_one_thread_in_at_a_time),
       cmocka_unit_test(lock_knows_which_ranks_its_thread_holds),
       cmocka_unit_test(last_error_keeps_the_message_of_this_thread),
+      cmocka_unit_test(threads_are_spread_over_the_stripes),
       cmocka_unit_test(metadata_is_zeroed_and_a_reservation_costs_nothing),
   };
   return RUN_TESTS(tests);

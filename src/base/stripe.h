@@ -1,0 +1,14 @@
+/* Stripes: what many threads write is kept several times over, each copy on cache lines of its own, so that threads do not
+ * wait for each other's. A thread keeps to one stripe; threads may share one, so a stripe is still changed atomically. */
+#ifndef BASE_STRIPE_H
+#define BASE_STRIPE_H
+
+#include "base/check.h"
+
+enum { STRIPES = TINY ? 2 : 8, STRIPE_BYTES = 128 /* processors fetch lines of 64 bytes by two */ };
+
+/* The calling thread's stripe, below STRIPES. Also in a signal handler. */
+unsigned stripe_of_thread(void);
+
+#endif
+/* SPDX-License-Identifier: MIT */
