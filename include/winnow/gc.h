@@ -1,0 +1,103 @@
+/* The collector: statistics, parameters, collections, finalisers and alarms.
+ *
+ *   wn_gc_stat stat;
+ *   wn_gc_quick_stat(domain, &stat);
+ *   printf("%ld collections, heap of %ld words\n", stat.minor_collections, stat.heap_words);
+ *
+ * All sizes are in words of 8 bytes. Functions that take a domain are called by its running thread. */
+#ifndef WINNOW_GC_H
+#define WINNOW_GC_H
+
+#include <stdio.h>
+#include <winnow/gc_control.h>
+#include <winnow/heap.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* minor_words + major_words - promoted_words is what the program allocated. */
+typedef struct wn_gc_stat {
+  double minor_words;    /* allocated in minor heaps, headers included */
+  double promoted_words; /* moved from minor heaps to the major heap */
+  double major_words;    /* allocated in the major heap, promoted ones included */
+  long minor_collections;
+  long major_collections; /* completed cycles */
+  long heap_words;        /* the major heap's size */
+  long heap_chunks;       /* pieces that it was got in */
+  long live_words;        /* not yet known dead, headers included */
+  long live_blocks;
+  long free_words;
+  long free_blocks;  /* runs of free words */
+  long largest_free; /* words of the largest */
+  long fragments;    /* words that no allocation can use */
+  long compactions;
+  long top_heap_words; /* the most that heap_words was */
+  long stack_size;     /* handle slots in use */
+  long forced_major_collections;
+} wn_gc_stat;
+
+/* Everything, by a walk of the heap while all domains stand still. Never collects, runs no user code. */
+WN_API wn_status wn_gc_read_stat(wn_domain *domain, wn_gc_stat *stat);
+
+/* Without a walk: live_words, live_blocks, free_words, free_blocks, largest_free and fragments are 0. All other members
+ * are exact, over all domains, those that ended included. */
+WN_API wn_status wn_gc_quick_stat(wn_domain *domain, wn_gc_stat *stat);
+
+/* Of this domain, exact. These never allocate or collect. */
+WN_API void wn_gc_counters(wn_domain *domain, double *minor, double *promoted, double *major);
+WN_API double wn_gc_minor_words(wn_domain *domain);
+WN_API double wn_gc_allocated_bytes(wn_domain *domain);
+WN_API long wn_gc_get_minor_free(wn_domain *domain); /* words */
+
+WN_API wn_status wn_gc_get(wn_domain *domain, wn_gc_control *control);
+/* Checks everything first: WN_EINVAL changes nothing. May collect. */
+WN_API wn_status wn_gc_set(wn_domain *domain, const wn_gc_control *control);
+
+/* All of these may collect, and run finalisers and alarms that became due. WN_EBUSY: one of those raised. WN_ENOMEM. */
+WN_API wn_status wn_gc_minor(wn_domain *domain);
+/* A minor collection, then `words` of marking and sweeping; 0: as many as the collector computes. Returns what it
+ * computed. */
+WN_API long wn_gc_major_slice(wn_domain *domain, long words);
+/* Finishes the current cycle. */
+WN_API wn_status wn_gc_major(wn_domain *domain);
+/* Collects everything that is unreachable now, and what finalisers let go: all garbage but values with `finalise`. */
+WN_API wn_status wn_gc_full_major(wn_domain *domain);
+/* A full major collection that gives empty chunks back to the operating system. Blocks do not move yet, and it is not
+ * counted as a compaction. */
+WN_API wn_status wn_gc_compact(wn_domain *domain);
+
+/* Prints the statistics, one a line. */
+WN_API wn_status wn_gc_print_stat(wn_domain *domain, FILE *out);
+
+/* Checks every invariant of the heap, while all domains stand still; complaints go to `report` (may be NULL). WN_EFORMAT
+ * if there are any. */
+WN_API wn_status wn_gc_verify(wn_domain *domain, FILE *report);
+
+/* ---- finalisers ---- */
+
+/* Called when `value` becomes unreachable for the first time; may make it reachable again. */
+typedef void wn_finaliser(wn_domain *domain, wn_ref value, void *context);
+/* WN_EINVAL: `value` is an integer. WN_ENOMEM. */
+WN_API wn_status wn_gc_finalise(wn_domain *domain, wn_finaliser *f, void *context, wn_ref value);
+
+/* Called once the value is gone for good. */
+typedef void wn_last_finaliser(wn_domain *domain, void *context);
+WN_API wn_status wn_gc_finalise_last(wn_domain *domain, wn_last_finaliser *f, void *context, wn_ref value);
+
+/* Inside a finaliser: the next may start before this one returns. */
+WN_API void wn_gc_finalise_release(wn_domain *domain);
+
+/* ---- alarms ---- */
+
+typedef struct wn_gc_alarm wn_gc_alarm;
+/* Calls `f` on this domain at the end of every completed cycle. WN_ENOMEM. */
+WN_API wn_status wn_gc_create_alarm(wn_domain *domain, void (*f)(wn_domain *, void *), void *context,
+                                    wn_gc_alarm **alarm);
+WN_API void wn_gc_delete_alarm(wn_domain *domain, wn_gc_alarm *alarm);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,305 @@
+/* A garbage-collected heap: opening it, domains and threads, allocation, fields, roots.
+ *
+ *   wn_heap *heap;
+ *   wn_domain *d;
+ *   if (wn_heap_open(NULL, &heap) || wn_domain_attach(heap, &d)) return puts(wn_last_error()), 1;
+ *   {
+ *     WN_SCOPE(d);
+ *     wn_ref list = wn_root(d, wn_int(0));
+ *     for (int i = 0; i < 1000; i++) {
+ *       WN_SCOPE(d);
+ *       wn_assign(list, wn_pair(d, 0, wn_root(d, wn_int(i)), list));
+ *     }
+ *   }
+ *   wn_domain_detach(d);
+ *   wn_heap_close(heap);
+ *
+ * Functions marked "may collect" move blocks: a raw wn_value or field pointer from before is stale afterwards, handles
+ * are not. Except where it is said otherwise, a function that takes a domain is called by that domain's running thread.
+ * With WN_DEBUG defined the inline functions check their handles. */
+#ifndef WINNOW_HEAP_H
+#define WINNOW_HEAP_H
+
+#include <winnow/gc_control.h>
+#include <winnow/value.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- heaps ---- */
+
+typedef struct wn_heap wn_heap;
+
+/* Calls a language's own roots: `visit` for each value it holds, which may be replaced. Runs while the world is stopped,
+ * or while the domain is blocked, on any thread; must not allocate. */
+typedef void wn_visit(void *visitor, wn_value *slot);
+
+typedef struct wn_heap_hooks {
+  /* Memory is exhausted: `words` cannot be had. May free what the program can spare, after which the request is tried
+   * once more if it returns true. Runs on the allocating thread, outside any collection; may use the heap. */
+  bool (*out_of_memory)(wn_domain *domain, size_t words, void *context);
+  /* An exception that a callback raised leaves here, at a safepoint, with everything consistent; may longjmp. */
+  void (*raise)(wn_domain *domain, wn_ref exception, void *context);
+  void (*walk_roots)(wn_domain *domain, wn_visit *visit, void *visitor, void *context);
+  void *context;
+} wn_heap_hooks;
+
+typedef struct wn_heap_options {
+  wn_gc_control parameters; /* 0 in a member: its default */
+  const char *text; /* parameters as in WINNOW_PARAMS, applied after those; NULL: the variable itself */
+  size_t soft_limit_bytes; /* of the major heap; 0: none */
+  int helper_threads;      /* that mark and sweep; below 0: as many as processors are idle, at most 4 */
+  uint64_t seed;           /* of everything random; equal seeds repeat a run */
+  bool finalise_at_close;  /* wn_heap_close runs the finalisers of what is left */
+  wn_heap_hooks hooks;
+} wn_heap_options;
+
+/* An initialiser. */
+#define WN_HEAP_DEFAULTS \
+  { .helper_threads = -1 }
+
+/* Opens a heap; NULL is the defaults. WN_EINVAL: a parameter is impossible, and wn_last_error says which. WN_ENOMEM. */
+WN_API wn_status wn_heap_open(const wn_heap_options *options, wn_heap **heap);
+
+/* Gives everything back; custom blocks are released. WN_EBUSY while a domain is attached. Any thread. */
+WN_API wn_status wn_heap_close(wn_heap *heap);
+
+/* ---- domains and threads ---- */
+
+typedef struct wn_join wn_join;
+typedef void wn_body(wn_domain *domain, void *argument);
+
+/* The calling thread becomes the first thread of a new domain. WN_ELIMIT: there are too many. WN_ENOMEM. */
+WN_API wn_status wn_domain_attach(wn_heap *heap, wn_domain **domain);
+
+/* The domain ends; what it allocated stays. Its handles die. WN_ESTATE: called by another thread, or inside a blocking
+ * section, or a callback. WN_EBUSY: it has other threads. May collect. */
+WN_API wn_status wn_domain_detach(wn_domain *domain);
+
+/* Runs `body` in a new domain on a new thread of the operating system. Joins the parent's profile. */
+WN_API wn_status wn_domain_spawn(wn_domain *parent, wn_body *body, void *argument, wn_join **join);
+
+/* Runs `body` on a new thread of the same domain: one of a domain's threads runs at a time. */
+WN_API wn_status wn_thread_spawn(wn_domain *domain, wn_body *body, void *argument, wn_join **join);
+
+/* Waits until the spawned thread, and the domain if there is one, has ended; then `join` is gone. Blocks: may collect. */
+WN_API wn_status wn_join_wait(wn_domain *domain, wn_join *join);
+
+/* Lets another thread of the domain run. May collect. */
+WN_API void wn_thread_yield(wn_domain *domain);
+
+/* Around a system call or a lock: collections, and the domain's other threads, go on without this one. In between no
+ * function of the domain may be called and no value be looked at. Nothing fails; wn_blocking_end may wait. */
+WN_API void wn_blocking_begin(wn_domain *domain);
+WN_API void wn_blocking_end(wn_domain *domain);
+
+/* The number of a domain, 0 for the first; not used again while the heap lives. */
+WN_API uint64_t wn_domain_number(const wn_domain *domain);
+
+/* ---- the fast paths ---- */
+
+/* How a domain begins: the contract for inlined code and for generated code. */
+struct wn_domain_face {
+  char *young_ptr;         /* the youngest block's header; allocation goes down */
+  char *young_limit;       /* below it is the slow path; read and written atomically */
+  uintptr_t young_base;    /* of all minor heaps of the heap: constant */
+  uintptr_t young_span;    /* constant */
+  wn_value *top, *top_end; /* of the handles' slots */
+  uintptr_t due;           /* not 0: callbacks wait for wn_poll; read and written atomically */
+};
+
+static inline struct wn_domain_face *wn_face(wn_domain *domain) { return (struct wn_domain_face *)domain; }
+
+WN_API wn_value *wn_bump_slow(wn_domain *domain, size_t words, unsigned tag);
+WN_API wn_ref wn_root_slow(wn_domain *domain, wn_value value);
+WN_API void wn_set_slow(wn_domain *domain, wn_value block, size_t i, wn_value value);
+WN_API void wn_check_handle(const wn_domain *domain, wn_ref ref, const char *function);
+WN_API void wn_check_field(wn_ref block, size_t i, const char *function);
+WN_API void wn_scope_poison(wn_domain *domain, const wn_value *mark);
+
+#ifdef WN_DEBUG
+#define WN_CHECK_HANDLE(domain, ref) wn_check_handle(domain, ref, __func__)
+#define WN_CHECK_FIELD(block, i)     wn_check_field(block, i, __func__)
+#else
+#define WN_CHECK_HANDLE(domain, ref) ((void)0)
+#define WN_CHECK_FIELD(block, i)     ((void)0)
+#endif
+
+/* A safepoint, for loops that do not allocate. Finalisers, alarms and profile callbacks that wait run here, in
+ * wn_thread_yield, wn_join_wait and the functions of gc.h, and never inside an allocation. May collect. */
+WN_API void wn_poll_slow(wn_domain *domain);
+static inline void wn_poll(wn_domain *domain) {
+  struct wn_domain_face *face = wn_face(domain);
+  if (face->young_ptr < __atomic_load_n(&face->young_limit, __ATOMIC_RELAXED) ||
+      __atomic_load_n(&face->due, __ATOMIC_RELAXED))
+    wn_poll_slow(domain);
+}
+
+/* True if `at` is not below the limit. The limit is read anew each time: other threads raise it to stop this one. */
+static inline bool wn_above_limit(const struct wn_domain_face *face, const char *at) {
+#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && !defined(__SANITIZE_THREAD__)
+  bool above; /* as below, but the compiler does not load the limit into a register first */
+  __asm__ volatile("cmpq %2, %1" : "=@ccae"(above) : "r"(at), "m"(face->young_limit));
+  return above;
+#else
+  return at >= __atomic_load_n(&face->young_limit, __ATOMIC_RELAXED);
+#endif
+}
+
+/* The raw tier, for generated code and hot C: a young block of 1 to WN_MAX_YOUNG_WORDS words, not rooted. The caller
+ * fills every field before its next call of anything here. NULL if memory is exhausted. May collect. */
+static inline wn_value *wn_bump(wn_domain *domain, size_t words, unsigned tag) {
+  struct wn_domain_face *face = wn_face(domain);
+  char *at = face->young_ptr - (words + 1) * sizeof(wn_value);
+  if (__builtin_expect(!wn_above_limit(face, at), 0)) return wn_bump_slow(domain, words, tag);
+  face->young_ptr = at;
+  *(wn_value *)at = WN_HEADER(words, tag);
+  return (wn_value *)at + 1;
+}
+
+/* ---- handles ---- */
+
+/* A scope: handles made after it die at the end of the enclosing C block, on every way out of it. */
+typedef struct wn_scope {
+  wn_domain *domain;
+  wn_value *mark;
+} wn_scope;
+
+static inline wn_scope wn_scope_enter(wn_domain *domain) {
+  wn_scope scope = {domain, wn_face(domain)->top};
+  return scope;
+}
+static inline void wn_scope_leave(wn_scope *scope) {
+#ifdef WN_DEBUG
+  wn_scope_poison(scope->domain, scope->mark);
+#endif
+  wn_face(scope->domain)->top = scope->mark;
+}
+/* Declares the scope `wn_here`. */
+#define WN_SCOPE(domain) \
+  wn_scope wn_here __attribute__((cleanup(wn_scope_leave), unused)) = wn_scope_enter(domain)
+
+/* A handle of a value. A null handle if the slots are used up (stack_limit). */
+static inline wn_ref wn_root(wn_domain *domain, wn_value value) {
+  struct wn_domain_face *face = wn_face(domain);
+  wn_ref ref;
+  if (__builtin_expect(face->top == face->top_end, 0)) return wn_root_slow(domain, value);
+  ref.slot = face->top++;
+  *ref.slot = value;
+  return ref;
+}
+
+/* Carries a handle out of a scope, to the enclosing one. */
+static inline wn_ref wn_escape(wn_scope *scope, wn_ref ref) {
+  wn_ref out = {scope->mark};
+  *scope->mark++ = *ref.slot;
+  return out;
+}
+
+/* The value of a handle, stale after the next call that may collect. */
+static inline wn_value wn_value_of(wn_ref ref) { return *ref.slot; }
+static inline bool wn_is_null(wn_ref ref) { return !ref.slot; }
+
+/* Makes a handle hold another handle's value: for loops. */
+static inline void wn_assign(wn_ref ref, wn_ref from) { *ref.slot = *from.slot; }
+static inline void wn_assign_int(wn_ref ref, intptr_t n) { *ref.slot = wn_int(n); }
+
+/* ---- allocation: all of it may collect, and gives a null handle if memory is exhausted ---- */
+
+/* A block whose fields are wn_int(0), or whose bytes are 0. `words` up to WN_MAX_WORDS, `tag` up to WN_TAG_SCANNED_MAX,
+ * or WN_TAG_RAW. Null, with WN_EINVAL in wn_last_error, for others. */
+WN_API wn_ref wn_alloc(wn_domain *domain, size_t words, unsigned tag);
+
+/* Zeroed bytes that are not scanned; at least one word. */
+WN_API wn_ref wn_alloc_bytes(wn_domain *domain, size_t bytes);
+
+/* A block of two fields. */
+static inline wn_ref wn_pair(wn_domain *domain, unsigned tag, wn_ref first, wn_ref second) {
+  wn_value *fields;
+  WN_CHECK_HANDLE(domain, first);
+  WN_CHECK_HANDLE(domain, second);
+  fields = wn_bump(domain, 2, tag);
+  if (__builtin_expect(!fields, 0)) {
+    wn_ref null = {NULL};
+    return null;
+  }
+  fields[0] = *first.slot;
+  fields[1] = *second.slot;
+  return wn_root(domain, (wn_value)fields);
+}
+
+/* Several blocks at one safepoint. */
+typedef struct wn_shape {
+  size_t words;
+  unsigned tag;
+} wn_shape;
+/* `n` blocks of WN_MAX_YOUNG_WORDS words in all, headers included: nothing is collected between them. WN_ENOMEM,
+ * WN_EINVAL. */
+WN_API wn_status wn_alloc_group(wn_domain *domain, size_t n, const wn_shape *shapes, wn_ref *blocks);
+
+/* A block that stands for something outside the heap. `release` gets its bytes once, when it is dead or the heap is
+ * closed, on any thread, and must not use the heap. */
+typedef struct wn_custom_ops {
+  const char *name;
+  void (*release)(void *bytes);
+} wn_custom_ops;
+/* `bytes` zeroed bytes of the block's own; `external_bytes` is what it keeps outside, which hastens collections. */
+WN_API wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, size_t bytes,
+                              size_t external_bytes);
+
+/* ---- fields ---- */
+
+/* A field's value, stale after the next call that may collect. */
+static inline wn_value wn_field(wn_ref block, size_t i) {
+  WN_CHECK_FIELD(block, i);
+  return __atomic_load_n((wn_value *)*block.slot + i, __ATOMIC_ACQUIRE);
+}
+
+/* A handle of a field's value. */
+static inline wn_ref wn_get(wn_domain *domain, wn_ref block, size_t i) {
+  WN_CHECK_HANDLE(domain, block);
+  return wn_root(domain, wn_field(block, i));
+}
+
+/* Stores a value into a field of a scanned block. Other domains that read the field see the block's contents. */
+static inline void wn_set(wn_domain *domain, wn_ref block, size_t i, wn_ref value) {
+  struct wn_domain_face *face = wn_face(domain);
+  WN_CHECK_HANDLE(domain, block);
+  WN_CHECK_HANDLE(domain, value);
+  WN_CHECK_FIELD(block, i);
+  if (*block.slot - face->young_base < face->young_span)
+    __atomic_store_n((wn_value *)*block.slot + i, *value.slot, __ATOMIC_RELEASE);
+  else
+    wn_set_slow(domain, *block.slot, i, *value.slot);
+}
+static inline void wn_set_int(wn_domain *domain, wn_ref block, size_t i, intptr_t n) {
+  struct wn_domain_face *face = wn_face(domain);
+  WN_CHECK_HANDLE(domain, block);
+  WN_CHECK_FIELD(block, i);
+  if (*block.slot - face->young_base < face->young_span)
+    __atomic_store_n((wn_value *)*block.slot + i, wn_int(n), __ATOMIC_RELEASE);
+  else
+    wn_set_slow(domain, *block.slot, i, wn_int(n));
+}
+
+/* Stores `desired` if the field holds `expected` (the same integer, or the same block). Sequentially consistent. */
+WN_API bool wn_cas(wn_domain *domain, wn_ref block, size_t i, wn_ref expected, wn_ref desired);
+
+/* The bytes of a raw or custom block, valid until the next call that may collect. */
+WN_API void *wn_bytes(wn_ref raw);
+
+/* ---- global roots ---- */
+
+/* A root that lives until it is freed, of the whole heap: any domain's thread may use it. */
+typedef struct wn_global wn_global;
+WN_API wn_global *wn_global_new(wn_domain *domain, wn_ref ref); /* NULL if memory is exhausted */
+WN_API void wn_global_set(wn_domain *domain, wn_global *global, wn_ref ref);
+WN_API wn_ref wn_global_get(wn_domain *domain, const wn_global *global);
+WN_API void wn_global_free(wn_domain *domain, wn_global *global);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,57 @@
+/* Values of the collected heap, and handles that root them.
+ *
+ *   WN_SCOPE(d);
+ *   wn_ref one = wn_root(d, wn_int(1));
+ *   wn_ref pair = wn_pair(d, 0, one, wn_root(d, wn_int(2)));
+ *   intptr_t first = wn_to_int(wn_field(pair, 0));
+ *
+ * A block is a header word and its fields. The header holds the number of fields, a tag, and two bits of the collector.
+ * The raw value of a block is stale after any call that may collect; a handle is not. */
+#ifndef WINNOW_VALUE_H
+#define WINNOW_VALUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <winnow/domain.h>
+#include <winnow/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Tags. Blocks with a tag up to WN_TAG_SCANNED_MAX hold values; the others hold bytes that nobody looks into, but for
+ * the first two words of a custom block. The tags in between are reserved. */
+enum {
+  WN_TAG_SCANNED_MAX = 239,
+  WN_TAG_RAW = 252,
+  WN_TAG_CUSTOM = 255,
+};
+
+/* The largest block, in words without the header. */
+#define WN_MAX_WORDS ((size_t)1 << 40)
+
+/* Blocks up to this size are born in the minor heap. */
+#define WN_MAX_YOUNG_WORDS ((size_t)256)
+
+static inline wn_value wn_int(intptr_t n) { return (wn_value)((uintptr_t)n << 1 | 1u); }
+static inline intptr_t wn_to_int(wn_value v) { return (intptr_t)v >> 1; }
+static inline bool wn_is_int(wn_value v) { return (v & 1) != 0; }
+
+/* The header of a block: words << 10 | tag << 2 | two bits of the collector, which are 0 in the minor heap. */
+#define WN_HEADER(words, tag) ((wn_value)(words) << 10 | (wn_value)(tag) << 2)
+static inline const wn_value *wn_header_of(wn_value block) { return (const wn_value *)block - 1; }
+
+/* Size in words without the header, and tag, of a block. Undefined for an integer. */
+static inline size_t wn_words(wn_value block) {
+  return __atomic_load_n(wn_header_of(block), __ATOMIC_RELAXED) >> 10;
+}
+static inline unsigned wn_tag(wn_value block) {
+  return (unsigned)(__atomic_load_n(wn_header_of(block), __ATOMIC_RELAXED) >> 2) & 255u;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+/* SPDX-License-Identifier: MIT */
