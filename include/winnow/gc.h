@@ -61,7 +61,8 @@ WN_API wn_status wn_gc_minor(wn_domain *domain);
 WN_API long wn_gc_major_slice(wn_domain *domain, long words);
 /* Finishes the current cycle. */
 WN_API wn_status wn_gc_major(wn_domain *domain);
-/* Collects everything that is unreachable now, and what finalisers let go: all garbage but values with `finalise`. */
+/* Collects everything that is unreachable now but values with `finalise` and what they lead to: their finalisers run, and
+ * the next call collects what those let go. */
 WN_API wn_status wn_gc_full_major(wn_domain *domain);
 /* A full major collection that gives empty chunks back to the operating system. Blocks do not move yet, and it is not
  * counted as a compaction. */

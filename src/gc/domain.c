@@ -242,6 +242,7 @@ struct wn_join {
   wn_body *body;
   void *argument;
   wn_status status;
+  uint64_t number;         /* of the domain */
   _Atomic(uint32_t) begun; /* futex: 1 once the thread has attached, or could not */
 };
 
@@ -255,6 +256,10 @@ static void *run_domain(void *argument) {
   struct wn_join *join = argument;
   wn_domain *domain;
   wn_status status = attach(join->heap, &domain);
+  if (!status) {
+    domain->finalisers.awaited = true;
+    join->number = domain->number;
+  }
   say_begun(join, status);
   if (status) return NULL;
   join->body(domain, join->argument);
@@ -337,6 +342,7 @@ wn_status wn_join_wait(wn_domain *domain, wn_join *join) {
   wn_blocking_begin(domain);
   pthread_join(join->thread, NULL);
   wn_blocking_end(domain);
+  if (!join->of_domain) finalisers_inherit(domain, join->number);
   metadata_unmap(join, sizeof *join);
   wn_poll_slow(domain);
   return WN_OK;

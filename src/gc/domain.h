@@ -3,6 +3,7 @@
 #define GC_DOMAIN_H
 
 #include "base/random.h"
+#include "gc/exception.h"
 #include "gc/heap.h"
 #include "gc/remembered.h"
 
@@ -41,6 +42,7 @@ struct wn_domain {
   size_t direct_words;                             /* allocated in the major heap since the last slice */
   size_t copied_words;                             /* by this domain in the current collection */
   struct domain_finalisers finalisers;
+  struct gc_exception exception;
 
   _Atomic(uint32_t) state; /* enum domain_state */
 

@@ -5,10 +5,15 @@
 #include "gc/safepoint.h"
 #include "gc/verify.h"
 
+/* Nothing is done while an exception is pending: callbacks could not run. It may leave here. */
+static bool is_busy(wn_domain *domain) {
+  return exception_is_pending(domain) && exception_leave(domain) != WN_OK;
+}
+
 wn_status wn_gc_minor(wn_domain *domain) {
+  if (is_busy(domain)) return WN_EBUSY;
   major_collect(domain, COLLECT_MINOR);
-  finalisers_run_due(domain);
-  return WN_OK;
+  return finalisers_run_due(domain);
 }
 
 long wn_gc_major_slice(wn_domain *domain, long words) {
@@ -20,17 +25,17 @@ long wn_gc_major_slice(wn_domain *domain, long words) {
 }
 
 wn_status wn_gc_major(wn_domain *domain) {
+  if (is_busy(domain)) return WN_EBUSY;
   major_finish_cycle(domain);
-  finalisers_run_due(domain);
-  return WN_OK;
+  return finalisers_run_due(domain);
 }
 
-/* Twice: the second time for what finalisers let go. */
+/* Once: what finalisers let go is for the next call. */
 wn_status wn_gc_full_major(wn_domain *domain) {
-  for (int round = 0; round < 2; round++) {
-    major_full(domain);
-    finalisers_run_due(domain);
-  }
+  if (is_busy(domain)) return WN_EBUSY;
+  major_full(domain);
+  wn_status status = finalisers_run_due(domain);
+  if (status) return status;
   atomic_fetch_add(&domain->heap->forced_major_collections, 1);
   return WN_OK;
 }

@@ -8,6 +8,7 @@
 #include "gc/custom.h"
 #include "gc/domain.h"
 #include "gc/helpers.h"
+#include "gc/major.h"
 #include "gc/minor.h"
 #include "gc/nursery.h"
 #include <string.h>
@@ -33,6 +34,7 @@ static void destroy(wn_heap *heap) {
   chunks_destroy(&heap->chunks);
   mark_destroy(heap);
   roots_destroy_globals(heap);
+  finalisers_destroy(heap);
   nursery_release(heap);
   metadata_unmap(heap->minor_work, sizeof *heap->minor_work);
   metadata_unmap(heap, sizeof *heap);
@@ -92,12 +94,24 @@ wn_status wn_heap_open(const wn_heap_options *options, wn_heap **heap) {
   return open_heap(options ? options : &defaults, heap);
 }
 
+/* What is dead comes first: a collection finds it. */
+static wn_status finalise_all(wn_heap *heap) {
+  wn_domain *domain;
+  wn_status status = wn_domain_attach(heap, &domain);
+  if (status) return status;
+  major_full(domain);
+  finalisers_run_all(domain);
+  return wn_domain_detach(domain);
+}
+
 wn_status wn_heap_close(wn_heap *heap) {
   if (!heap) return error_set(WN_EINVAL, "heap: it is NULL");
   lock_acquire(&heap->world, LOCK_RANK_WORLD);
   unsigned domains = heap->domain_count;
   lock_release(&heap->world, LOCK_RANK_WORLD);
   if (domains) return error_set(WN_EBUSY, "heap close: %u domains are attached", domains);
+  wn_status status = heap->finalise_at_close ? finalise_all(heap) : WN_OK;
+  if (status) return status;
   helpers_stop(heap);
   pools_each(heap, release_pool, heap);
   medium_each(heap, release_block, release_large, heap);

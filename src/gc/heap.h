@@ -3,6 +3,7 @@
 #define GC_HEAP_H
 
 #include "base/lock.h"
+#include "gc/alarm.h"
 #include "gc/chunk.h"
 #include "gc/finaliser.h"
 #include "gc/mark.h"
@@ -35,6 +36,7 @@ struct wn_heap {
   struct globals globals;
   struct mark_shared marking;
   struct finalisers finalisers;
+  struct alarms alarms;
   struct minor_work *minor_work;
 
   /* Written while the world is stopped; read by anybody. */

@@ -112,9 +112,12 @@ static void end_cycle(struct wn_heap *heap) {
   event_cycle_ends(heap);
 }
 
+/* Who asked for a cycle has got it if one ends here. */
 static void step(struct wn_heap *heap, struct wn_domain *leader, unsigned what) {
+  long ended = atomic_load(&heap->major_collections);
   if (heap_phase(heap) == PHASE_SWEEP) end_cycle(heap);
   if (heap_phase(heap) == PHASE_MARK) end_mark(heap, leader);
+  if (atomic_load(&heap->major_collections) != ended) what &= ~(unsigned)COLLECT_CYCLE;
   if (heap_phase(heap) == PHASE_IDLE &&
       (what & COLLECT_CYCLE || atomic_load(&heap->allocated) >= allowance(heap) / 2))
     start_cycle(heap, leader);

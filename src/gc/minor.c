@@ -254,7 +254,7 @@ void minor_collect(struct wn_heap *heap, struct wn_domain *leader) {
   scan_roots(&copier);
   scan_grey(&copier);
   if (parallel) lead(&copier);
-  finalisers_after_minor(heap);
+  finalisers_after_minor(heap, leader);
   count_copied(&copier);
   for (unsigned i = 0; i < DOMAINS_MOST; i++)
     if (heap->domains[i]) empty(heap->domains[i]);

@@ -54,6 +54,7 @@ void roots_each(struct wn_domain *domain, wn_visit *visit, void *visitor) {
     wn_value *top = top_of(domain, thread);
     for (wn_value *slot = thread->slots; slot < top; slot++) visit(visitor, slot);
   }
+  if (exception_is_pending(domain)) visit(visitor, &domain->exception.value);
   if (hooks->walk_roots) hooks->walk_roots(domain, visit, visitor, hooks->context);
 }
 

@@ -200,6 +200,10 @@ static void check_minor_heap(struct verification *of, const struct wn_domain *do
 static void check_slot(void *visitor, wn_value *slot) { check_value(visitor, *slot, "handle", NULL); }
 static void check_global(void *visitor, wn_value *slot) { check_value(visitor, *slot, "global root", slot); }
 
+static void check_finalised(void *visitor, wn_value *slot) {
+  check_value(visitor, *slot, "finalised value", NULL);
+}
+
 static void check_domain(struct verification *of, struct wn_domain *domain) {
   const wn_value *top = domain->running ? domain->face.top : NULL;
   if (domain->face.young_ptr < domain->young_start || domain->face.young_ptr > domain->young_end)
@@ -243,6 +247,8 @@ unsigned long verify_heap(struct wn_heap *heap, FILE *report) {
   for (unsigned i = 0; i < DOMAINS_MOST; i++)
     if (heap->domains[i]) check_domain(&of, heap->domains[i]);
   roots_each_global(heap, check_global, &of);
+  finalisers_each_value(heap, check_finalised, &of);
+  if (!finalisers_check(heap)) complain(&of, "a registry of finalisers breaks ROOM or YOUNG");
   check_counts(&of);
   helpers_resume(heap);
   free(of.blocks.slots);

@@ -1,0 +1,150 @@
+/* Alarms. */
+#include "gc/alarm.h"
+
+#include "base/error.h"
+#include "base/metadata.h"
+#include "gc/domain.h"
+#include <string.h>
+
+enum { FIRST = TINY ? 2 : 32, HANDLE_BITS = sizeof(uintptr_t) * 4 };
+
+struct alarm {
+  struct wn_domain *domain; /* NULL: the row is free */
+  void (*function)(wn_domain *, void *);
+  void *context;
+  uintptr_t uses; /* of the row: the upper half of the handle */
+  size_t due;     /* calls */
+  bool running;
+};
+
+/* ---- the table: the lock is held ---- */
+
+static wn_gc_alarm *handle_of(const struct alarms *alarms, const struct alarm *alarm) {
+  return (wn_gc_alarm *)(alarm->uses << HANDLE_BITS | ((uintptr_t)(alarm - alarms->rows) + 1));
+}
+
+static struct alarm *find(const struct alarms *alarms, const wn_gc_alarm *handle) {
+  size_t row = ((uintptr_t)handle & (((uintptr_t)1 << HANDLE_BITS) - 1)) - 1;
+  if (row >= alarms->count) return NULL;
+  struct alarm *alarm = &alarms->rows[row];
+  return alarm->domain && handle_of(alarms, alarm) == handle ? alarm : NULL;
+}
+
+static bool grow(struct alarms *alarms) {
+  size_t capacity = alarms->capacity ? 2 * alarms->capacity : FIRST;
+  struct alarm *rows = metadata_map(capacity * sizeof *rows);
+  if (!rows) return false;
+  if (alarms->count) memcpy(rows, alarms->rows, alarms->count * sizeof *rows);
+  metadata_unmap(alarms->rows, alarms->capacity * sizeof *rows);
+  alarms->rows = rows;
+  alarms->capacity = capacity;
+  return true;
+}
+
+static struct alarm *take_row(struct alarms *alarms) {
+  for (size_t i = 0; i < alarms->count; i++)
+    if (!alarms->rows[i].domain) return &alarms->rows[i];
+  if (alarms->count == alarms->capacity && !grow(alarms)) return NULL;
+  return &alarms->rows[alarms->count++];
+}
+
+static void free_row(struct alarm *alarm) { *alarm = (struct alarm){.uses = alarm->uses + 1}; }
+
+/* Chooses the one that has waited for the most calls, so that none of them starves. */
+static struct alarm *most_due(const struct alarms *alarms, const struct wn_domain *domain) {
+  struct alarm *most = NULL;
+  for (size_t i = 0; i < alarms->count; i++) {
+    struct alarm *alarm = &alarms->rows[i];
+    if (alarm->domain == domain && alarm->due && !alarm->running && (!most || alarm->due > most->due))
+      most = alarm;
+  }
+  return most;
+}
+
+static void acquire(struct wn_heap *heap) { lock_acquire(&heap->finalisers.lock, LOCK_RANK_FINALISERS); }
+static void release(struct wn_heap *heap) { lock_release(&heap->finalisers.lock, LOCK_RANK_FINALISERS); }
+
+/* ---- shared ---- */
+
+void alarms_cycle_ended(struct wn_heap *heap) {
+  acquire(heap);
+  for (size_t i = 0; i < heap->alarms.count; i++) {
+    struct alarm *alarm = &heap->alarms.rows[i];
+    if (!alarm->domain || alarm->running) continue;
+    alarm->due++;
+    domain_set_due(alarm->domain);
+  }
+  release(heap);
+}
+
+size_t alarms_due(struct wn_domain *domain) {
+  struct wn_heap *heap = domain->heap;
+  size_t due = 0;
+  acquire(heap);
+  for (size_t i = 0; i < heap->alarms.count; i++)
+    if (heap->alarms.rows[i].domain == domain && !heap->alarms.rows[i].running)
+      due += heap->alarms.rows[i].due;
+  release(heap);
+  return due;
+}
+
+/* The callback may delete it, and may create others: it is looked for again. */
+bool alarms_run_one(struct wn_domain *domain) {
+  struct wn_heap *heap = domain->heap;
+  struct alarm called = {0};
+  wn_gc_alarm *handle = NULL;
+  acquire(heap);
+  struct alarm *alarm = most_due(&heap->alarms, domain);
+  if (alarm) {
+    alarm->due--;
+    alarm->running = true;
+    called = *alarm;
+    handle = handle_of(&heap->alarms, alarm);
+  }
+  release(heap);
+  if (!alarm) return false;
+  called.function(domain, called.context);
+  acquire(heap);
+  alarm = find(&heap->alarms, handle);
+  if (alarm) alarm->running = false;
+  release(heap);
+  return true;
+}
+
+void alarms_leave(struct wn_domain *domain) {
+  struct wn_heap *heap = domain->heap;
+  acquire(heap);
+  for (size_t i = 0; i < heap->alarms.count; i++)
+    if (heap->alarms.rows[i].domain == domain) free_row(&heap->alarms.rows[i]);
+  release(heap);
+}
+
+void alarms_destroy(struct wn_heap *heap) {
+  metadata_unmap(heap->alarms.rows, heap->alarms.capacity * sizeof *heap->alarms.rows);
+}
+
+/* ---- public ---- */
+
+wn_status wn_gc_create_alarm(wn_domain *domain, void (*f)(wn_domain *, void *), void *context,
+                             wn_gc_alarm **alarm) {
+  if (!domain || !f || !alarm) return error_set(WN_EINVAL, "alarm: an argument is NULL");
+  struct wn_heap *heap = domain->heap;
+  acquire(heap);
+  struct alarm *row = take_row(&heap->alarms);
+  if (row) {
+    *row = (struct alarm){.domain = domain, .function = f, .context = context, .uses = row->uses};
+    *alarm = handle_of(&heap->alarms, row);
+  }
+  release(heap);
+  return row ? WN_OK : error_set(WN_ENOMEM, "alarm: no memory for it");
+}
+
+void wn_gc_delete_alarm(wn_domain *domain, wn_gc_alarm *alarm) {
+  if (!domain || !alarm) return;
+  struct wn_heap *heap = domain->heap;
+  acquire(heap);
+  struct alarm *row = find(&heap->alarms, alarm);
+  if (row) free_row(row);
+  release(heap);
+}
+/* SPDX-License-Identifier: MIT */

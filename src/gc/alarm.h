@@ -1,0 +1,38 @@
+/* Alarms: functions that are called at the end of each cycle.
+ *
+ * A handle of an alarm is a number, not an address: its row in the table of the heap, and how often that row was in use
+ * before. So a handle of a deleted alarm means nothing, and rows are used again. The table only grows; it is under the
+ * lock of finaliser.h.
+ *
+ * Each end of a cycle adds a call to every alarm, but to those whose callback runs at that moment: so a callback may
+ * force cycles without calling for itself again. */
+#ifndef GC_ALARM_H
+#define GC_ALARM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct wn_heap;
+struct wn_domain;
+struct alarm;
+
+struct alarms {
+  struct alarm *rows;
+  size_t count, capacity;
+};
+
+/* A cycle ended. The world is stopped. */
+void alarms_cycle_ended(struct wn_heap *heap);
+
+/* How many calls are due in a domain. */
+size_t alarms_due(struct wn_domain *domain);
+
+/* Makes one call that is due. False if none is. */
+bool alarms_run_one(struct wn_domain *domain);
+
+/* The domain ends: its alarms are deleted. */
+void alarms_leave(struct wn_domain *domain);
+void alarms_destroy(struct wn_heap *heap);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,46 @@
+/* Exceptions that callbacks raise. */
+#include "gc/exception.h"
+
+#include "base/error.h"
+#include "gc/domain.h"
+#include <winnow/memprof.h>
+
+bool exception_is_pending(const wn_domain *domain) { return domain->exception.pending; }
+
+void exception_drop(wn_domain *domain) { domain->exception = (struct gc_exception){.value = wn_int(0)}; }
+
+/* As a handle; null, and still pending, if there is no slot for one. What waited for it is due again. */
+static wn_ref take(wn_domain *domain) {
+  wn_ref ref = wn_root(domain, domain->exception.value);
+  if (wn_is_null(ref)) return ref;
+  exception_drop(domain);
+  domain_set_due(domain);
+  return ref;
+}
+
+/* The hook may not return: nothing is done after it that must be. */
+wn_status exception_leave(wn_domain *domain) {
+  const wn_heap_hooks *hooks = &domain->heap->hooks;
+  const struct gc_exception *exception = &domain->exception;
+  if (hooks->raise && exception->raiser == domain->running && !domain->running->callbacks) {
+    WN_SCOPE(domain);
+    wn_ref ref = take(domain);
+    if (!wn_is_null(ref)) hooks->raise(domain, ref, hooks->context);
+  }
+  return error_set(WN_EBUSY, "a callback raised an exception");
+}
+
+/* ---- public ---- */
+
+/* The first one counts: the callback should have returned. */
+void wn_raise(wn_domain *domain, wn_ref raised) {
+  if (exception_is_pending(domain)) return;
+  domain->exception =
+      (struct gc_exception){.pending = true, .value = *raised.slot, .raiser = domain->running};
+  domain_set_due(domain);
+}
+
+wn_ref wn_take_exception(wn_domain *domain) {
+  return exception_is_pending(domain) ? take(domain) : (wn_ref){NULL};
+}
+/* SPDX-License-Identifier: MIT */
