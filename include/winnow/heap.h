@@ -176,9 +176,11 @@ static inline void wn_scope_leave(wn_scope *scope) {
 #endif
   wn_face(scope->domain)->top = scope->mark;
 }
-/* Declares the scope `wn_here`. */
-#define WN_SCOPE(domain) \
-  wn_scope wn_here __attribute__((cleanup(wn_scope_leave), unused)) = wn_scope_enter(domain)
+/* Declares the scope `wn_here`, which may hide that of an outer block. */
+#define WN_SCOPE(domain)                                                                         \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wshadow\"") wn_scope wn_here \
+      __attribute__((cleanup(wn_scope_leave), unused)) = wn_scope_enter(domain);                 \
+  _Pragma("GCC diagnostic pop")(void) 0
 
 /* A handle of a value. A null handle if the slots are used up (stack_limit). */
 static inline wn_ref wn_root(wn_domain *domain, wn_value value) {

@@ -1,0 +1,787 @@
+/* Finalisers of one domain: when they are called, in which order, what they may do. */
+#include "gc/journal.h"
+
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* Under these the address space cannot be limited. */
+extern void __asan_init(void) __attribute__((weak));
+extern void __tsan_init(void) __attribute__((weak));
+
+static void register_first(struct journal *of, struct entry *entry, wn_ref value) {
+  assert_int_equal(wn_gc_finalise(of->domain, write_first, entry, value), WN_OK);
+}
+static void register_last(struct journal *of, struct entry *entry, wn_ref value) {
+  assert_int_equal(wn_gc_finalise_last(of->domain, write_last, entry, value), WN_OK);
+}
+
+/* A value that is dead at once. */
+static void dead_first(struct journal *of, struct entry *entry) {
+  WN_SCOPE(of->domain);
+  register_first(of, entry, block_of(of->domain, entry->line));
+}
+static void dead_last(struct journal *of, struct entry *entry) {
+  WN_SCOPE(of->domain);
+  register_last(of, entry, block_of(of->domain, entry->line));
+}
+
+/* ---- when ---- */
+
+static void read_number(wn_domain *domain, wn_ref value, void *context) {
+  (void)domain;
+  *(intptr_t *)context = number_of(value);
+}
+
+static void finalise_is_called_with_the_value_that_died(void **state) {
+  (void)state;
+  struct journal of;
+  intptr_t seen = 0;
+  journal_open(&of, NULL);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref value = block_of(of.domain, 42);
+    assert_int_equal(wn_gc_finalise(of.domain, read_number, &seen, value), WN_OK);
+    assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+    assert_int_equal(seen, 0);
+  }
+  assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+  assert_int_equal(seen, 42);
+  journal_close(&of);
+}
+
+static void large_values_are_finalised_as_well(void **state) {
+  (void)state;
+  struct journal of;
+  intptr_t seen[3] = {0};
+  const size_t words[] = {200, 5000, 1 << 20};
+  journal_open(&of, NULL);
+  for (int i = 0; i < 3; i++) {
+    WN_SCOPE(of.domain);
+    wn_ref value = wn_alloc(of.domain, words[i], 0);
+    wn_set_int(of.domain, value, 0, i + 1);
+    assert_int_equal(wn_gc_finalise(of.domain, read_number, &seen[i], value), WN_OK);
+  }
+  wn_gc_full_major(of.domain);
+  for (int i = 0; i < 3; i++) assert_int_equal(seen[i], i + 1);
+  journal_close(&of);
+}
+
+static void a_young_value_with_finalise_is_not_finalised_by_minor_collections(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  struct entry entry = {&of, 1};
+  dead_first(&of, &entry);
+  assert_int_equal(wn_gc_minor(of.domain), WN_OK);
+  assert_int_equal(of.count, 0);
+  assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+  ASSERT_JOURNAL(&of, 1);
+  journal_close(&of);
+}
+
+static void finalise_last_of_a_young_value_is_called_after_the_minor_collection_it_died_in(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  struct entry entry = {&of, 1};
+  wn_gc_minor(of.domain);
+  dead_last(&of, &entry);
+  assert_int_equal(of.count, 0);
+  assert_int_equal(wn_gc_minor(of.domain), WN_OK);
+  ASSERT_JOURNAL(&of, 1);
+  wn_gc_full_major(of.domain);
+  ASSERT_JOURNAL(&of, 1);
+  journal_close(&of);
+}
+
+static void finalise_last_is_not_called_while_the_value_is_reachable(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  struct entry entry = {&of, 1};
+  {
+    WN_SCOPE(of.domain);
+    wn_ref outer = wn_alloc(of.domain, 1, 0);
+    {
+      WN_SCOPE(of.domain);
+      wn_ref inner = block_of(of.domain, 7);
+      register_last(&of, &entry, inner);
+      wn_set(of.domain, outer, 0, inner);
+    }
+    for (int i = 0; i < 5; i++) {
+      wn_gc_minor(of.domain);
+      wn_gc_full_major(of.domain);
+      assert_int_equal(of.count, 0);
+    }
+    assert_int_equal(number_of(wn_get(of.domain, outer, 0)), 7);
+  }
+  wn_gc_full_major(of.domain);
+  ASSERT_JOURNAL(&of, 1);
+  journal_close(&of);
+}
+
+static void one_full_major_collects_all_but_values_with_finalise_and_a_second_those(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  struct entry first = {&of, 1}, last = {&of, 2}, child_last = {&of, 3}, other = {&of, 4};
+  {
+    WN_SCOPE(of.domain);
+    wn_ref value = wn_alloc(of.domain, 1, 0), child = block_of(of.domain, 0);
+    wn_set(of.domain, value, 0, child);
+    register_last(&of, &child_last, child);
+    register_last(&of, &last, value);
+    register_first(&of, &first, value);
+    register_last(&of, &other, block_of(of.domain, 0));
+    wn_gc_minor(of.domain);
+  }
+  assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+  ASSERT_JOURNAL(&of, 1, 4);
+  assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+  ASSERT_JOURNAL(&of, 1, 4, 2, 3);
+  journal_close(&of);
+}
+
+static void integers_have_no_finalisers(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref integer = wn_root(of.domain, wn_int(1)), null = {NULL};
+    assert_int_equal(wn_gc_finalise(of.domain, write_first, NULL, integer), WN_EINVAL);
+    assert_string_equal(wn_last_error(), "finalise: the value is an integer");
+    assert_int_equal(wn_gc_finalise_last(of.domain, write_last, NULL, integer), WN_EINVAL);
+    assert_string_equal(wn_last_error(), "finalise: the value is an integer");
+    assert_int_equal(wn_gc_finalise(of.domain, NULL, NULL, block_of(of.domain, 0)), WN_EINVAL);
+    assert_int_equal(wn_gc_finalise_last(of.domain, NULL, NULL, block_of(of.domain, 0)), WN_EINVAL);
+    assert_int_equal(wn_gc_finalise(of.domain, write_first, NULL, null), WN_EINVAL);
+    wn_gc_full_major(of.domain);
+    assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+  }
+  journal_close(&of);
+}
+
+/* ---- in which order ---- */
+
+static void values_of_one_cycle_are_finalised_last_registered_first(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  struct entry entries[] = {{&of, 1}, {&of, 2}, {&of, 3}, {&of, 4}};
+  {
+    WN_SCOPE(of.domain);
+    wn_ref value = block_of(of.domain, 0);
+    for (int i = 0; i < 4; i++) register_first(&of, &entries[i], i == 2 ? value : block_of(of.domain, i));
+  }
+  wn_gc_full_major(of.domain);
+  ASSERT_JOURNAL(&of, 4, 3, 2, 1);
+  journal_close(&of);
+}
+
+static void each_registration_of_a_value_is_called_once(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  struct entry a = {&of, 1}, b = {&of, 2}, c = {&of, 3};
+  {
+    WN_SCOPE(of.domain);
+    wn_ref value = block_of(of.domain, 0);
+    register_first(&of, &a, value);
+    register_first(&of, &b, value);
+    register_first(&of, &b, value);
+    register_last(&of, &c, value);
+    register_last(&of, &c, value);
+  }
+  for (int i = 0; i < 4; i++) wn_gc_full_major(of.domain);
+  ASSERT_JOURNAL(&of, 2, 2, 1, 3, 3);
+  journal_close(&of);
+}
+
+static void finalise_comes_before_finalise_last_of_the_same_cycle(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  struct entry entries[] = {{&of, 1}, {&of, 2}, {&of, 3}, {&of, 4}};
+  {
+    WN_SCOPE(of.domain);
+    register_last(&of, &entries[0], block_of(of.domain, 0));
+    register_first(&of, &entries[1], block_of(of.domain, 0));
+    register_last(&of, &entries[2], block_of(of.domain, 0));
+    register_first(&of, &entries[3], block_of(of.domain, 0));
+    wn_gc_minor(of.domain);
+  }
+  wn_gc_full_major(of.domain);
+  ASSERT_JOURNAL(&of, 4, 2, 3, 1);
+  journal_close(&of);
+}
+
+/* Lets values die in two cycles, while the others must wait. */
+static void die_in_two_cycles(wn_domain *domain, wn_ref value, void *context) {
+  struct entry *entries = context;
+  struct journal *of = entries[0].journal;
+  (void)value;
+  for (int i = 0; i < 2; i++) {
+    {
+      WN_SCOPE(domain);
+      register_first(of, &entries[2 * i], block_of(domain, 0));
+      register_first(of, &entries[2 * i + 1], block_of(domain, 0));
+    }
+    assert_int_equal(wn_gc_full_major(domain), WN_OK);
+  }
+  assert_int_equal(of->count, 0);
+}
+
+static void batches_of_different_cycles_are_first_in_first_out(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  struct entry entries[] = {{&of, 1}, {&of, 2}, {&of, 3}, {&of, 4}};
+  {
+    WN_SCOPE(of.domain);
+    assert_int_equal(wn_gc_finalise(of.domain, die_in_two_cycles, entries, block_of(of.domain, 0)), WN_OK);
+  }
+  wn_gc_full_major(of.domain);
+  ASSERT_JOURNAL(&of, 2, 1, 4, 3);
+  journal_close(&of);
+}
+
+/* ---- what a finaliser may do ---- */
+
+struct revival {
+  struct journal of;
+  wn_global *saved;
+  long times;
+};
+
+static void revive(wn_domain *domain, wn_ref value, void *context) {
+  struct revival *revival = context;
+  revival->times++;
+  wn_global_set(domain, revival->saved, value);
+}
+
+static void a_value_may_be_made_reachable_again(void **state) {
+  (void)state;
+  struct revival revival = {0};
+  struct entry last = {&revival.of, 1};
+  journal_open(&revival.of, NULL);
+  wn_domain *domain = revival.of.domain;
+  {
+    WN_SCOPE(domain);
+    wn_ref none = wn_root(domain, wn_int(0));
+    revival.saved = wn_global_new(domain, none);
+    {
+      WN_SCOPE(domain);
+      wn_ref value = wn_alloc(domain, 1, 0);
+      wn_set(domain, value, 0, block_of(domain, 99));
+      assert_int_equal(wn_gc_finalise(domain, revive, &revival, value), WN_OK);
+      register_last(&revival.of, &last, value);
+    }
+    for (int i = 0; i < 3; i++) wn_gc_full_major(domain);
+    assert_int_equal(revival.times, 1);
+    assert_int_equal(number_of(wn_get(domain, wn_global_get(domain, revival.saved), 0)), 99);
+    assert_int_equal(revival.of.count, 0);
+    wn_global_set(domain, revival.saved, none);
+  }
+  wn_gc_full_major(domain);
+  assert_int_equal(revival.times, 1);
+  ASSERT_JOURNAL(&revival.of, 1);
+  wn_global_free(domain, revival.saved);
+  journal_close(&revival.of);
+}
+
+static void register_again(wn_domain *domain, wn_ref value, void *context) {
+  long *left = context;
+  assert_int_equal(number_of(value), 5);
+  if (--*left) assert_int_equal(wn_gc_finalise(domain, register_again, context, value), WN_OK);
+}
+
+static void a_finaliser_may_register_its_value_again(void **state) {
+  (void)state;
+  struct journal of;
+  long left = 4;
+  journal_open(&of, NULL);
+  {
+    WN_SCOPE(of.domain);
+    assert_int_equal(wn_gc_finalise(of.domain, register_again, &left, block_of(of.domain, 5)), WN_OK);
+  }
+  for (int i = 4; i > 0; i--) {
+    assert_int_equal(left, i);
+    wn_gc_full_major(of.domain);
+  }
+  assert_int_equal(left, 0);
+  wn_gc_full_major(of.domain);
+  assert_int_equal(left, 0);
+  journal_close(&of);
+}
+
+static void collect_inside(wn_domain *domain, wn_ref value, void *context) {
+  WN_SCOPE(domain);
+  wn_ref local = wn_alloc(domain, 1, 0);
+  wn_set(domain, local, 0, block_of(domain, 1234));
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(wn_gc_full_major(domain), WN_OK);
+    assert_int_equal(wn_gc_compact(domain), WN_OK);
+    wn_gc_major_slice(domain, 0);
+    assert_int_equal(number_of(wn_get(domain, local, 0)), 1234);
+    assert_int_equal(number_of(value), 6);
+  }
+  ++*(long *)context;
+}
+
+static void a_finaliser_may_collect_with_live_handles(void **state) {
+  (void)state;
+  struct journal of;
+  long times = 0;
+  journal_open(&of, NULL);
+  for (int i = 0; i < 5; i++) {
+    WN_SCOPE(of.domain);
+    assert_int_equal(wn_gc_finalise(of.domain, collect_inside, &times, block_of(of.domain, 6)), WN_OK);
+  }
+  wn_gc_full_major(of.domain);
+  assert_int_equal(times, 5);
+  journal_close(&of);
+}
+
+static void leave_the_heap(wn_domain *domain, wn_ref value, void *context) {
+  (void)value;
+  *(wn_status *)context = wn_domain_detach(domain);
+}
+
+static void a_finaliser_cannot_end_its_domain(void **state) {
+  (void)state;
+  struct journal of;
+  wn_status status = WN_OK;
+  journal_open(&of, NULL);
+  {
+    WN_SCOPE(of.domain);
+    assert_int_equal(wn_gc_finalise(of.domain, leave_the_heap, &status, block_of(of.domain, 0)), WN_OK);
+  }
+  wn_gc_full_major(of.domain);
+  assert_int_equal(status, WN_ESTATE);
+  journal_close(&of);
+}
+
+/* ---- one at a time ---- */
+
+struct turn {
+  struct entry before, after;
+  bool releases;
+};
+
+static void take_turn(wn_domain *domain, wn_ref value, void *context) {
+  struct turn *turn = context;
+  (void)value;
+  journal_write(turn->before.journal, turn->before.line);
+  if (turn->releases) wn_gc_finalise_release(domain);
+  wn_poll(domain);
+  wn_gc_minor(domain);
+  journal_write(turn->after.journal, turn->after.line);
+}
+
+static void run_turns(struct journal *of, bool releases) {
+  struct turn turns[] = {
+      {{of, 1}, {of, -1}, releases}, {{of, 2}, {of, -2}, releases}, {{of, 3}, {of, -3}, releases}};
+  {
+    WN_SCOPE(of->domain);
+    for (int i = 0; i < 3; i++)
+      assert_int_equal(wn_gc_finalise(of->domain, take_turn, &turns[i], block_of(of->domain, 0)), WN_OK);
+  }
+  wn_gc_full_major(of->domain);
+}
+
+static void while_a_finaliser_runs_the_others_wait(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  run_turns(&of, false);
+  ASSERT_JOURNAL(&of, 3, -3, 2, -2, 1, -1);
+  journal_close(&of);
+}
+
+static void a_finaliser_that_releases_lets_the_next_start_before_it_ends(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  run_turns(&of, true);
+  ASSERT_JOURNAL(&of, 3, 2, 1, -1, -2, -3);
+  wn_gc_finalise_release(of.domain); /* outside a finaliser: nothing */
+  of.count = 0;
+  run_turns(&of, false);
+  ASSERT_JOURNAL(&of, 3, -3, 2, -2, 1, -1);
+  journal_close(&of);
+}
+
+static void release_block(void *bytes) { (void)bytes; }
+
+/* Every function that allocates, young and old. */
+static void allocate_everyhow(wn_domain *domain) {
+  static const wn_custom_ops ops = {"test", release_block};
+  WN_SCOPE(domain);
+  wn_ref blocks[2], number = wn_root(domain, wn_int(1));
+  const wn_shape shapes[2] = {{3, 0}, {20, WN_TAG_RAW}};
+  assert_false(wn_is_null(wn_alloc(domain, 10, 0)));
+  assert_false(wn_is_null(wn_alloc(domain, 1000, 0)));
+  assert_false(wn_is_null(wn_alloc_bytes(domain, 100)));
+  assert_false(wn_is_null(wn_alloc_bytes(domain, 100000)));
+  assert_false(wn_is_null(wn_pair(domain, 0, number, number)));
+  assert_int_equal(wn_alloc_group(domain, 2, shapes, blocks), WN_OK);
+  assert_false(wn_is_null(wn_alloc_custom(domain, &ops, 8, 1000)));
+  wn_value *fields = wn_bump(domain, 1, 0);
+  assert_non_null(fields);
+  fields[0] = wn_int(0);
+  wn_global_free(domain, wn_global_new(domain, number));
+}
+
+static void no_finaliser_runs_inside_an_allocation(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  struct entry first = {&of, 1}, last = {&of, 2};
+  dead_first(&of, &first);
+  dead_last(&of, &last);
+  bool seen[2] = {false};
+  for (long i = 0; i < 2000000 && !seen[1]; i++) {
+    allocate_everyhow(of.domain);
+    assert_int_equal(of.count, 0);
+    seen[1] = seen[0] && i % 64 == 0;
+    seen[0] |= wn_face(of.domain)->due != 0;
+  }
+  assert_true(seen[1]);
+  for (int i = 0; i < 3000; i++) allocate_everyhow(of.domain);
+  assert_int_equal(of.count, 0);
+  wn_poll(of.domain);
+  assert_true(of.count > 0);
+  wn_gc_full_major(of.domain);
+  assert_int_equal(of.count, 2);
+  journal_close(&of);
+}
+
+/* ---- exceptions ---- */
+
+static void raise_number(wn_domain *domain, wn_ref value, void *context) {
+  const struct entry *entry = context;
+  WN_SCOPE(domain);
+  journal_write(entry->journal, entry->line);
+  wn_ref exception = wn_alloc(domain, 1, 0);
+  wn_set(domain, exception, 0, value);
+  wn_raise(domain, exception);
+  wn_raise(domain, wn_root(domain, wn_int(0))); /* the first one counts */
+  wn_gc_finalise_release(domain);
+  assert_int_equal(wn_gc_full_major(domain), WN_EBUSY);
+  wn_poll(domain);
+}
+
+static void three_with_one_that_raises(struct journal *of, struct entry *entries) {
+  WN_SCOPE(of->domain);
+  register_first(of, &entries[0], block_of(of->domain, 10));
+  assert_int_equal(wn_gc_finalise(of->domain, raise_number, &entries[1], block_of(of->domain, 20)), WN_OK);
+  register_first(of, &entries[2], block_of(of->domain, 30));
+}
+
+static void an_exception_waits_to_be_taken_and_the_rest_stay_queued(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  struct entry entries[] = {{&of, 1}, {&of, 2}, {&of, 3}};
+  {
+    WN_SCOPE(of.domain);
+    assert_true(wn_is_null(wn_take_exception(of.domain)));
+    three_with_one_that_raises(&of, entries);
+    assert_int_equal(wn_gc_full_major(of.domain), WN_EBUSY);
+    ASSERT_JOURNAL(&of, 3, 2);
+    wn_poll(of.domain);
+    assert_int_equal(wn_gc_minor(of.domain), WN_EBUSY);
+    assert_int_equal(wn_gc_major(of.domain), WN_EBUSY);
+    assert_int_equal(wn_gc_compact(of.domain), WN_EBUSY);
+    wn_gc_major_slice(of.domain, 0);
+    ASSERT_JOURNAL(&of, 3, 2);
+    for (int i = 0; i < 100000; i++) {
+      WN_SCOPE(of.domain);
+      block_of(of.domain, i);
+    }
+    wn_ref exception = wn_take_exception(of.domain);
+    assert_int_equal(number_of(wn_get(of.domain, exception, 0)), 20);
+    assert_true(wn_is_null(wn_take_exception(of.domain)));
+    ASSERT_JOURNAL(&of, 3, 2);
+    wn_poll(of.domain);
+    ASSERT_JOURNAL(&of, 3, 2, 1);
+    assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+  }
+  journal_close(&of);
+}
+
+struct catcher {
+  jmp_buf out;
+  wn_scope scope;
+  intptr_t caught;
+  int times;
+  bool returns;
+};
+
+static void leave_by_longjmp(wn_domain *domain, wn_ref exception, void *context) {
+  struct catcher *catcher = context;
+  catcher->caught = number_of(wn_get(domain, exception, 0));
+  catcher->times++;
+  if (!catcher->returns) longjmp(catcher->out, 1);
+}
+
+static wn_heap_options with_hook(struct catcher *catcher) {
+  wn_heap_options options = WN_HEAP_DEFAULTS;
+  options.hooks.raise = leave_by_longjmp;
+  options.hooks.context = catcher;
+  return options;
+}
+
+static void the_raise_hook_may_leave_the_safepoint(void **state) {
+  (void)state;
+  static struct catcher catcher;
+  static struct journal of;
+  catcher = (struct catcher){0};
+  wn_heap_options options = with_hook(&catcher);
+  journal_open(&of, &options);
+  struct entry entries[] = {{&of, 1}, {&of, 2}, {&of, 3}};
+  three_with_one_that_raises(&of, entries);
+  catcher.scope = wn_scope_enter(of.domain);
+  if (!setjmp(catcher.out)) {
+    wn_gc_full_major(of.domain);
+    fail_msg("%s", "the hook did not leave");
+  }
+  wn_scope_leave(&catcher.scope);
+  assert_int_equal(catcher.caught, 20);
+  ASSERT_JOURNAL(&of, 3, 2);
+  assert_int_equal(wn_gc_verify(of.domain, stderr), WN_OK);
+  wn_poll(of.domain);
+  ASSERT_JOURNAL(&of, 3, 2, 1);
+  journal_close(&of); /* not inside a callback any more */
+}
+
+static void a_raise_hook_that_returns_has_taken_the_exception(void **state) {
+  (void)state;
+  struct journal of;
+  struct catcher catcher = {.returns = true};
+  wn_heap_options options = with_hook(&catcher);
+  journal_open(&of, &options);
+  struct entry entries[] = {{&of, 1}, {&of, 2}, {&of, 3}};
+  three_with_one_that_raises(&of, entries);
+  assert_int_equal(wn_gc_full_major(of.domain), WN_EBUSY);
+  assert_int_equal(catcher.times, 1);
+  assert_true(wn_is_null(wn_take_exception(of.domain)));
+  assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+  ASSERT_JOURNAL(&of, 3, 2, 1);
+  assert_int_equal(catcher.times, 1);
+  journal_close(&of);
+}
+
+static void release_and_poll(wn_domain *domain, wn_ref value, void *context) {
+  struct entry *entry = context;
+  (void)value;
+  wn_gc_finalise_release(domain);
+  wn_poll(domain); /* the one that raises runs in here */
+  journal_write(entry->journal, entry->line);
+}
+
+static void an_exception_leaves_once_the_outermost_callback_has_returned(void **state) {
+  (void)state;
+  static struct catcher catcher;
+  static struct journal of;
+  catcher = (struct catcher){0};
+  wn_heap_options options = with_hook(&catcher);
+  journal_open(&of, &options);
+  struct entry inner = {&of, 1}, outer = {&of, 2};
+  {
+    WN_SCOPE(of.domain);
+    assert_int_equal(wn_gc_finalise(of.domain, raise_number, &inner, block_of(of.domain, 20)), WN_OK);
+    assert_int_equal(wn_gc_finalise(of.domain, release_and_poll, &outer, block_of(of.domain, 0)), WN_OK);
+  }
+  catcher.scope = wn_scope_enter(of.domain);
+  if (!setjmp(catcher.out)) {
+    wn_gc_full_major(of.domain);
+    fail_msg("%s", "the hook did not leave");
+  }
+  wn_scope_leave(&catcher.scope);
+  ASSERT_JOURNAL(&of, 1, 2);
+  assert_int_equal(catcher.caught, 20);
+  journal_close(&of);
+}
+
+/* ---- many ---- */
+
+struct crowd {
+  long first, last;
+  wn_global *keep;
+};
+
+static void count_first(wn_domain *domain, wn_ref value, void *context) {
+  struct crowd *crowd = context;
+  crowd->first++;
+  if (number_of(value) % 16 == 0) wn_global_set(domain, crowd->keep, value);
+  if (number_of(value) % 64 == 1) wn_gc_minor(domain);
+}
+static void count_last(wn_domain *domain, void *context) {
+  (void)domain;
+  ((struct crowd *)context)->last++;
+}
+
+static void thousands_of_mixed_registrations_are_all_called(void **state) {
+  (void)state;
+  enum { REGISTRATIONS = 10000 };
+  struct journal of;
+  struct crowd crowd = {0};
+  long first = 0, last = 0;
+  journal_open(&of, NULL);
+  {
+    WN_SCOPE(of.domain);
+    crowd.keep = wn_global_new(of.domain, wn_root(of.domain, wn_int(0)));
+    wn_ref alive = wn_alloc(of.domain, 100, 0);
+    for (intptr_t i = 0; i < REGISTRATIONS; i++) {
+      WN_SCOPE(of.domain);
+      wn_ref value = block_of(of.domain, i);
+      if (i % 3) first++, assert_int_equal(wn_gc_finalise(of.domain, count_first, &crowd, value), WN_OK);
+      if (i % 2) last++, assert_int_equal(wn_gc_finalise_last(of.domain, count_last, &crowd, value), WN_OK);
+      if (i % 5 == 0) wn_set(of.domain, alive, (size_t)i % 100, value);
+      if (i % 1000 == 999) wn_gc_major(of.domain);
+      wn_poll(of.domain);
+    }
+    assert_true(crowd.first < first && crowd.last < last);
+    wn_set_int(of.domain, alive, 0, 0);
+  }
+  wn_gc_full_major(of.domain);
+  wn_global_free(of.domain, crowd.keep);
+  wn_gc_full_major(of.domain);
+  wn_gc_full_major(of.domain);
+  assert_int_equal(crowd.first, first);
+  assert_int_equal(crowd.last, last);
+  journal_close(&of);
+}
+
+/* ---- memory ---- */
+
+static size_t mapped_bytes(void) {
+  unsigned long pages = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  assert_non_null(file);
+  assert_int_equal(fscanf(file, "%lu", &pages), 1);
+  fclose(file);
+  return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void a_registration_without_memory_changes_nothing(void **state) {
+  (void)state;
+  if (__asan_init || __tsan_init) skip();
+  struct journal of;
+  struct crowd crowd = {0};
+  struct rlimit old, small;
+  long registered = 0;
+  wn_status status = WN_OK;
+  journal_open(&of, NULL);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref value = block_of(of.domain, 3);
+    assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
+    small = (struct rlimit){mapped_bytes() + (1 << 20), old.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_AS, &small), 0);
+    while (!(status = wn_gc_finalise_last(of.domain, count_last, &crowd, value)) && registered < 1000000)
+      registered++;
+    assert_int_equal(setrlimit(RLIMIT_AS, &old), 0);
+  }
+  assert_int_equal(status, WN_ENOMEM);
+  assert_true(registered > 0);
+  wn_gc_full_major(of.domain);
+  assert_int_equal(crowd.last, registered);
+  journal_close(&of);
+}
+
+/* ---- closing ---- */
+
+static void leave_behind(struct journal *of, struct entry *entries) {
+  WN_SCOPE(of->domain);
+  wn_ref value = block_of(of->domain, 1);
+  wn_global_new(of->domain, value);
+  register_last(of, &entries[0], value);
+  register_first(of, &entries[1], value);
+  register_first(of, &entries[2], block_of(of->domain, 2));
+  register_last(of, &entries[3], value);
+}
+
+static void closing_a_heap_calls_no_finalisers(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  struct entry entries[] = {{&of, 1}, {&of, 2}, {&of, 3}, {&of, 4}};
+  leave_behind(&of, entries);
+  journal_close(&of);
+  assert_int_equal(of.count, 0);
+}
+
+static void closing_a_heap_calls_what_is_left_if_asked_to(void **state) {
+  (void)state;
+  struct journal of;
+  wn_heap_options options = WN_HEAP_DEFAULTS;
+  options.finalise_at_close = true;
+  journal_open(&of, &options);
+  struct entry entries[] = {{&of, 1}, {&of, 2}, {&of, 3}, {&of, 4}};
+  leave_behind(&of, entries);
+  journal_close(&of);
+  ASSERT_JOURNAL(&of, 3, 2, 4, 1);
+}
+
+static void a_finaliser_at_close_may_raise_register_and_collect(void **state) {
+  (void)state;
+  struct journal of;
+  wn_heap_options options = WN_HEAP_DEFAULTS;
+  options.finalise_at_close = true;
+  journal_open(&of, &options);
+  struct entry raises = {&of, 1};
+  long left = 3, times = 0;
+  {
+    WN_SCOPE(of.domain);
+    wn_ref value = block_of(of.domain, 5);
+    wn_global_new(of.domain, value);
+    assert_int_equal(wn_gc_finalise(of.domain, register_again, &left, value), WN_OK);
+    assert_int_equal(wn_gc_finalise(of.domain, raise_number, &raises, value), WN_OK);
+    wn_set_int(of.domain, value, 0, 5);
+    wn_ref other = block_of(of.domain, 6);
+    wn_global_new(of.domain, other);
+    assert_int_equal(wn_gc_finalise(of.domain, collect_inside, &times, other), WN_OK);
+  }
+  journal_close(&of);
+  assert_int_equal(times, 1);
+  assert_int_equal(left, 2);
+  ASSERT_JOURNAL(&of, 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(finalise_is_called_with_the_value_that_died),
+      cmocka_unit_test(large_values_are_finalised_as_well),
+      cmocka_unit_test(a_young_value_with_finalise_is_not_finalised_by_minor_collections),
+      cmocka_unit_test(finalise_last_of_a_young_value_is_called_after_the_minor_collection_it_died_in),
+      cmocka_unit_test(finalise_last_is_not_called_while_the_value_is_reachable),
+      cmocka_unit_test(one_full_major_collects_all_but_values_with_finalise_and_a_second_those),
+      cmocka_unit_test(integers_have_no_finalisers),
+      cmocka_unit_test(values_of_one_cycle_are_finalised_last_registered_first),
+      cmocka_unit_test(each_registration_of_a_value_is_called_once),
+      cmocka_unit_test(finalise_comes_before_finalise_last_of_the_same_cycle),
+      cmocka_unit_test(batches_of_different_cycles_are_first_in_first_out),
+      cmocka_unit_test(a_value_may_be_made_reachable_again),
+      cmocka_unit_test(a_finaliser_may_register_its_value_again),
+      cmocka_unit_test(a_finaliser_may_collect_with_live_handles),
+      cmocka_unit_test(a_finaliser_cannot_end_its_domain),
+      cmocka_unit_test(while_a_finaliser_runs_the_others_wait),
+      cmocka_unit_test(a_finaliser_that_releases_lets_the_next_start_before_it_ends),
+      cmocka_unit_test(no_finaliser_runs_inside_an_allocation),
+      cmocka_unit_test(an_exception_waits_to_be_taken_and_the_rest_stay_queued),
+      cmocka_unit_test(the_raise_hook_may_leave_the_safepoint),
+      cmocka_unit_test(a_raise_hook_that_returns_has_taken_the_exception),
+      cmocka_unit_test(an_exception_leaves_once_the_outermost_callback_has_returned),
+      cmocka_unit_test(thousands_of_mixed_registrations_are_all_called),
+      cmocka_unit_test(a_registration_without_memory_changes_nothing),
+      cmocka_unit_test(closing_a_heap_calls_no_finalisers),
+      cmocka_unit_test(closing_a_heap_calls_what_is_left_if_asked_to),
+      cmocka_unit_test(a_finaliser_at_close_may_raise_register_and_collect),
+  };
+  return RUN_TESTS(tests);
+}
+/* SPDX-License-Identifier: MIT */
