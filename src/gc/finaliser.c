@@ -377,11 +377,11 @@ bool finalisers_check(struct wn_heap *heap) {
   return holds;
 }
 
-/* `due` is cleared first: what becomes due later sets it again. */
+/* `due` is cleared first: what becomes due later sets it again, and so does who takes a pending exception. */
 wn_status finalisers_run_due(struct wn_domain *domain) {
-  if (!exception_is_pending(domain)) {
-    if (!__atomic_load_n(&domain->face.due, __ATOMIC_SEQ_CST)) return WN_OK;
-    __atomic_store_n(&domain->face.due, 0, __ATOMIC_SEQ_CST);
+  bool due = __atomic_load_n(&domain->face.due, __ATOMIC_SEQ_CST) != 0;
+  if (due) __atomic_store_n(&domain->face.due, 0, __ATOMIC_SEQ_CST);
+  if (due && !exception_is_pending(domain)) {
     merge_inherited(&domain->finalisers);
     run_all(domain);
   }

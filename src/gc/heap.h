@@ -66,8 +66,8 @@ struct wn_heap {
     bool verify;      /* wn_gc_verify after each collection */
     size_t mark_most; /* entries of a mark stack; 0: no limit but memory */
   } stress;
-  bool
-      starved; /* RESERVE of chunk.h fails: minor heaps must not be filled; written while the world is stopped */
+  /* RESERVE of chunk.h fails: minor heaps must not be filled. Written while the world is stopped, and by a new domain. */
+  _Atomic(bool) starved;
 
   /* What pacing needs (major.h), and the counts of domains that ended. */
   _Atomic(size_t) allocated;  /* words that came into the major heap since the cycle began */

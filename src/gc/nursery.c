@@ -44,7 +44,7 @@ bool nursery_place(struct wn_domain *domain) {
 }
 
 char *nursery_limit(const struct wn_domain *domain) {
-  return domain->heap->starved ? (char *)UINTPTR_MAX : domain->young_start;
+  return atomic_load(&domain->heap->starved) ? (char *)UINTPTR_MAX : domain->young_start;
 }
 
 /* The worst case: all of it survives, each block is rounded up, each pool has a tail, and each domain leaves a pool of each
@@ -57,7 +57,7 @@ void nursery_secure(struct wn_heap *heap) {
       domains++;
     }
   size_t units = (TINY ? 3 * bytes : bytes + bytes / 4) / UNIT_BYTES + 1 + domains * CLASSES;
-  heap->starved = !chunks_secure(&heap->chunks, units);
+  atomic_store(&heap->starved, !chunks_secure(&heap->chunks, units));
 }
 
 /* Memory is short: everything that can be collected is, then the program is asked. True if it is worth trying again. */
@@ -86,7 +86,7 @@ bool nursery_make_room(struct wn_domain *domain, size_t extent) {
     size_t left = (size_t)(domain->face.young_ptr - domain->young_start) / 8;
     if (world_is_stopping(heap)) {
       world_wait(domain);
-    } else if (heap->starved) {
+    } else if (atomic_load(&heap->starved)) {
       if (!make_memory(domain, extent, &tries)) return false;
     } else if (stress || left < extent) {
       stress = false;
