@@ -39,7 +39,8 @@ typedef struct wn_heap_hooks {
   /* Memory is exhausted: `words` cannot be had. May free what the program can spare, after which the request is tried
    * once more if it returns true. Runs on the allocating thread, outside any collection; may use the heap. */
   bool (*out_of_memory)(wn_domain *domain, size_t words, void *context);
-  /* An exception that a callback raised leaves here, at a safepoint, with everything consistent; may longjmp. */
+  /* An exception that a callback raised leaves here, at a safepoint, with everything consistent; may longjmp.
+   * Who catches that leaves the scopes that were skipped, by wn_scope_leave of one that was entered before. */
   void (*raise)(wn_domain *domain, wn_ref exception, void *context);
   void (*walk_roots)(wn_domain *domain, wn_visit *visit, void *visitor, void *context);
   void *context;

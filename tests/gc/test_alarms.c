@@ -116,6 +116,21 @@ static void many_alarms_are_called_and_deleted_alone(void **state) {
   journal_close(&of);
 }
 
+static void a_full_collection_of_a_heap_at_rest_is_one_cycle(void **state) {
+  (void)state;
+  struct journal of;
+  wn_gc_alarm *alarm;
+  _Atomic(long) calls = 0;
+  journal_open(&of, NULL);
+  wn_gc_major(of.domain);
+  assert_int_equal(wn_gc_create_alarm(of.domain, count_call, &calls, &alarm), WN_OK);
+  for (int i = 1; i <= 5; i++) {
+    assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+    assert_int_equal(calls, i);
+  }
+  journal_close(&of);
+}
+
 struct suicide {
   wn_gc_alarm *alarm;
   long calls;
@@ -242,6 +257,7 @@ int main(void) {
       cmocka_unit_test(two_alarms_that_force_cycles_let_the_program_go_on),
       cmocka_unit_test(deleting_an_alarm_twice_does_nothing),
       cmocka_unit_test(many_alarms_are_called_and_deleted_alone),
+      cmocka_unit_test(a_full_collection_of_a_heap_at_rest_is_one_cycle),
       cmocka_unit_test(an_alarm_may_delete_itself),
       cmocka_unit_test(an_alarm_that_raises_stays_armed),
       cmocka_unit_test(another_domain_may_delete_an_alarm),

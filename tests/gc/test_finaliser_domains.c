@@ -2,6 +2,8 @@
 #include "gc/journal.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <time.h>
 
 static wn_join *spawn(wn_domain *domain, wn_body *body, void *argument) {
   wn_join *join;
@@ -206,6 +208,33 @@ static void a_domain_that_is_joined_late_does_not_keep_its_finalisers_for_ever(v
   journal_close(&of);
 }
 
+static void collect_once(wn_domain *domain, void *argument) {
+  (void)argument;
+  wn_gc_minor(domain);
+  wn_gc_major(domain);
+  wn_poll(domain);
+}
+
+static void finalisers_are_kept_for_who_joins_while_others_collect(void **state) {
+  (void)state;
+  struct journal of;
+  struct watch watch = {0};
+  journal_open(&of, NULL);
+  wn_gc_major(of.domain);
+  wn_join *ended = spawn(of.domain, register_watch, &watch);
+  nanosleep(&(struct timespec){0, 20000000}, NULL); /* most likely it has ended then */
+  wn_join *collector = spawn(of.domain, collect_once, NULL);
+  nanosleep(&(struct timespec){0, 1000000}, NULL);
+  wn_blocking_begin(of.domain);
+  nanosleep(&(struct timespec){0, 20000000}, NULL);
+  wn_blocking_end(of.domain);
+  assert_int_equal(wn_join_wait(of.domain, ended), WN_OK);
+  wn_gc_full_major(of.domain);
+  assert_int_equal(watch.number, 1000);
+  assert_int_equal(wn_join_wait(of.domain, collector), WN_OK);
+  journal_close(&of);
+}
+
 /* A thread of the domain that finds something due runs it, whoever registered it. */
 static void poll_here(wn_domain *domain, void *argument) {
   const struct watch *watch = argument;
@@ -293,6 +322,65 @@ static void a_blocked_finaliser_that_released_lets_another_thread_run_the_next(v
   journal_close(&of);
 }
 
+struct relay {
+  struct journal *of;
+  _Atomic(int)
+      step; /* 1: the first is blocked, 2: the second is, 3: the first thread has polled, 4: the second is over */
+};
+
+static void await_step(wn_domain *domain, struct relay *relay, int step) {
+  wn_blocking_begin(domain);
+  while (atomic_load(&relay->step) < step) sched_yield();
+  wn_blocking_end(domain);
+}
+
+static void release_and_wait(wn_domain *domain, wn_ref value, void *context) {
+  struct relay *relay = context;
+  (void)value;
+  journal_write(relay->of, 1);
+  wn_gc_finalise_release(domain);
+  atomic_store(&relay->step, 1);
+  await_step(domain, relay, 2);
+}
+
+static void block_until_polled(wn_domain *domain, wn_ref value, void *context) {
+  struct relay *relay = context;
+  (void)value;
+  journal_write(relay->of, 2);
+  atomic_store(&relay->step, 2);
+  await_step(domain, relay, 3);
+  journal_write(relay->of, -2);
+}
+
+static void run_the_second(wn_domain *domain, void *argument) {
+  await_step(domain, argument, 1);
+  wn_poll(domain);
+  atomic_store(&((struct relay *)argument)->step, 4);
+}
+
+static void a_finaliser_that_released_and_ends_does_not_release_the_next(void **state) {
+  (void)state;
+  struct journal of;
+  struct relay relay = {.of = &of};
+  wn_join *join;
+  journal_open(&of, NULL);
+  {
+    WN_SCOPE(of.domain);
+    assert_int_equal(wn_gc_finalise(of.domain, write_three, &of, block_of(of.domain, 0)), WN_OK);
+    assert_int_equal(wn_gc_finalise(of.domain, block_until_polled, &relay, block_of(of.domain, 0)), WN_OK);
+    assert_int_equal(wn_gc_finalise(of.domain, release_and_wait, &relay, block_of(of.domain, 0)), WN_OK);
+  }
+  assert_int_equal(wn_thread_spawn(of.domain, run_the_second, &relay, &join), WN_OK);
+  wn_gc_full_major(of.domain);
+  wn_gc_full_major(of.domain);
+  ASSERT_JOURNAL(&of, 1, 2);
+  atomic_store(&relay.step, 3);
+  await_step(of.domain, &relay, 4);
+  ASSERT_JOURNAL(&of, 1, 2, -2, 3);
+  assert_int_equal(wn_join_wait(of.domain, join), WN_OK);
+  journal_close(&of);
+}
+
 /* ---- all at once ---- */
 
 enum { BUSY_DOMAINS = 4, ROUNDS = 3000 };
@@ -358,9 +446,11 @@ int main(void) {
       cmocka_unit_test(the_domain_that_joins_another_runs_its_finalisers),
       cmocka_unit_test(the_next_domain_that_collects_runs_them_if_nobody_joins),
       cmocka_unit_test(a_domain_that_is_joined_late_does_not_keep_its_finalisers_for_ever),
+      cmocka_unit_test(finalisers_are_kept_for_who_joins_while_others_collect),
       cmocka_unit_test(any_thread_of_the_domain_runs_its_finalisers),
       cmocka_unit_test(while_a_finaliser_is_blocked_the_others_wait_on_all_threads),
       cmocka_unit_test(a_blocked_finaliser_that_released_lets_another_thread_run_the_next),
+      cmocka_unit_test(a_finaliser_that_released_and_ends_does_not_release_the_next),
       cmocka_unit_test(busy_domains_lose_no_finaliser),
   };
   return RUN_TESTS(tests);
