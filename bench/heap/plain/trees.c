@@ -15,9 +15,7 @@ static struct tree *make(int depth) {
   return tree;
 }
 
-static long check(const struct tree *tree) {
-  return tree ? 1 + check(tree->left) + check(tree->right) : 0;
-}
+static long check(const struct tree *tree) { return tree ? 1 + check(tree->left) + check(tree->right) : 0; }
 
 static void drop(struct tree *tree) {
   if (!tree) return;
