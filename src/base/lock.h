@@ -10,7 +10,14 @@
 
 /* In the order in which they may be taken. */
 enum lock_rank {
-  LOCK_RANK_ORPHANS = 1, /* memprof: the list of entries whose owner ended */
+  LOCK_RANK_WORLD = 1, /* gc: the list of domains; held while the world is stopped */
+  LOCK_RANK_FINALISERS, /* gc: finalisers and alarms */
+  LOCK_RANK_GLOBALS,    /* gc: global roots */
+  LOCK_RANK_MARK,       /* gc: mark work that is shared */
+  LOCK_RANK_POOLS,      /* gc: the lists of pools */
+  LOCK_RANK_MEDIUM,     /* gc: medium and large blocks */
+  LOCK_RANK_CHUNKS,     /* gc: chunks */
+  LOCK_RANK_ORPHANS,    /* memprof: the list of entries whose owner ended */
   LOCK_RANK_PROCESS,     /* preload: start, stop, fork */
   LOCK_RANK_MODULES,     /* callstack: the table of loaded modules */
   LOCK_RANK_WRITER,      /* trace: growing the file */

@@ -1,0 +1,243 @@
+/* Chunks: mapped some at a time, cut into units, given back when they are empty. */
+#include "gc/chunk.h"
+
+#include "base/metadata.h"
+#include <string.h>
+#include <sys/mman.h>
+
+static const uint32_t ALL_UNITS = (uint32_t)((UINT64_C(1) << CHUNK_UNITS) - 1);
+
+static void count_used(struct chunks *chunks, size_t bytes) {
+  size_t used = atomic_fetch_add(&chunks->used_bytes, bytes) + bytes;
+  size_t top = atomic_load(&chunks->top_bytes);
+  while (used > top && !atomic_compare_exchange_weak(&chunks->top_bytes, &top, used)) {}
+}
+
+static void count_unused(struct chunks *chunks, size_t bytes) {
+  atomic_fetch_sub(&chunks->used_bytes, bytes);
+}
+
+/* Counts bytes as mapped, if the limit allows. */
+static bool may_map(struct chunks *chunks, size_t bytes) {
+  size_t before = atomic_fetch_add(&chunks->mapped_bytes, bytes);
+  if (bytes <= chunks->limit_bytes && before <= chunks->limit_bytes - bytes) return true;
+  atomic_fetch_sub(&chunks->mapped_bytes, bytes);
+  return false;
+}
+
+/* Pages at a multiple of CHUNK_BYTES: maps too much and cuts the edges off. */
+static char *map_aligned(size_t bytes) {
+  char *mapped = metadata_map(bytes + CHUNK_BYTES);
+  if (!mapped) return NULL;
+  char *base = (char *)(((uintptr_t)mapped + CHUNK_BYTES - 1) & ~(uintptr_t)(CHUNK_BYTES - 1));
+  size_t before = (size_t)(base - mapped);
+  if (before) metadata_unmap(mapped, before);
+  if (before < CHUNK_BYTES) metadata_unmap(base + bytes, CHUNK_BYTES - before);
+  return base;
+}
+
+static struct chunk *take_absent(struct chunks *chunks) {
+  struct chunk *chunk = chunks->absent;
+  if (chunk) {
+    chunks->absent = chunk->next_free;
+    return chunk;
+  }
+  return chunks->count < chunks->capacity ? &chunks->table[chunks->count++] : NULL;
+}
+
+static void add_empty(struct chunks *chunks, struct chunk *chunk) {
+  chunk->use = CHUNK_EMPTY;
+  chunk->used = 0;
+  chunk->next_free = chunks->empty;
+  chunks->empty = chunk;
+  chunks->empty_count++;
+  chunks->free_units += CHUNK_UNITS;
+}
+
+static struct chunk *remove_empty(struct chunks *chunks) {
+  struct chunk *chunk = chunks->empty;
+  if (!chunk) return NULL;
+  chunks->empty = chunk->next_free;
+  chunks->empty_count--;
+  chunks->free_units -= CHUNK_UNITS;
+  return chunk;
+}
+
+static void make_absent(struct chunks *chunks, struct chunk *chunk) {
+  chunk->base = NULL;
+  chunk->use = CHUNK_ABSENT;
+  chunk->next_free = chunks->absent;
+  chunks->absent = chunk;
+}
+
+/* Maps `count` chunks as one piece. */
+static bool map_chunks(struct chunks *chunks, size_t count) {
+  size_t bytes = count * CHUNK_BYTES;
+  if (!may_map(chunks, bytes)) return false;
+  char *base = map_aligned(bytes);
+  for (size_t i = 0; base && i < count; i++) {
+    struct chunk *chunk = take_absent(chunks);
+    if (!chunk) {
+      metadata_unmap(base + i * CHUNK_BYTES, bytes - i * CHUNK_BYTES);
+      atomic_fetch_sub(&chunks->mapped_bytes, bytes - i * CHUNK_BYTES);
+      return i != 0;
+    }
+    chunk->base = base + i * CHUNK_BYTES;
+    add_empty(chunks, chunk);
+  }
+  if (!base) atomic_fetch_sub(&chunks->mapped_bytes, bytes);
+  return base != NULL;
+}
+
+/* As much as the increment says, at least `least` chunks; those alone where there is no room for more. */
+static bool grow(struct chunks *chunks, size_t least) {
+  size_t words = (size_t)chunks->increment;
+  if (chunks->increment <= 1000) words = atomic_load(&chunks->used_bytes) / 800 * (size_t)chunks->increment;
+  size_t count = words / CHUNK_WORDS;
+  if (count < 4) count = TINY ? 1 : 4;
+  if (count < least) count = least;
+  return map_chunks(chunks, count) || (count > least && map_chunks(chunks, least));
+}
+
+/* True if `units` more can be taken and the reserve is left. */
+static bool can_spare(struct chunks *chunks, size_t units) {
+  return chunks->free_units >= chunks->reserve + units || grow(chunks, 1);
+}
+
+static struct chunk *take_empty(struct chunks *chunks, enum chunk_use use) {
+  struct chunk *chunk = remove_empty(chunks);
+  if (!chunk && grow(chunks, 1)) chunk = remove_empty(chunks);
+  if (!chunk) return NULL;
+  chunk->use = use;
+  chunks->used_count++;
+  count_used(chunks, CHUNK_BYTES);
+  return chunk;
+}
+
+static void release_chunk(struct chunks *chunks, struct chunk *chunk) {
+  chunks->used_count--;
+  count_unused(chunks, CHUNK_BYTES);
+  add_empty(chunks, chunk);
+}
+
+static void list_units(struct chunks *chunks, struct chunk *chunk) {
+  if (chunk->listed) return;
+  chunk->listed = true;
+  chunk->next_free = chunks->with_units;
+  chunks->with_units = chunk;
+}
+
+static void unlist_units(struct chunks *chunks, struct chunk *chunk) {
+  struct chunk **link = &chunks->with_units;
+  while (*link != chunk) link = &(*link)->next_free;
+  *link = chunk->next_free;
+  chunk->listed = false;
+}
+
+/* ---- shared ---- */
+
+bool chunks_create(struct chunks *chunks) {
+  chunks->capacity = TINY ? 1 << 12 : 1 << 20;
+  chunks->table = metadata_reserve(chunks->capacity * sizeof *chunks->table);
+  if (!chunks->table) {
+    chunks->capacity = 1 << 12;
+    chunks->table = metadata_reserve(chunks->capacity * sizeof *chunks->table);
+  }
+  return chunks->table != NULL;
+}
+
+void chunks_destroy(struct chunks *chunks) {
+  for (size_t i = 0; i < chunks->count; i++)
+    if (chunks->table[i].base) metadata_unmap(chunks->table[i].base, CHUNK_BYTES);
+  metadata_unmap(chunks->table, chunks->capacity * sizeof *chunks->table);
+}
+
+char *chunks_take_unit(struct chunks *chunks, bool promoting, struct chunk **of) {
+  char *unit = NULL;
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  struct chunk *chunk = NULL;
+  if (promoting || can_spare(chunks, 1)) chunk = chunks->with_units;
+  if (!chunk && (promoting || can_spare(chunks, 1)) && (chunk = take_empty(chunks, CHUNK_POOLS))) {
+    chunks->free_units += CHUNK_UNITS;
+    list_units(chunks, chunk);
+  }
+  if (chunk) {
+    unsigned index = (unsigned)__builtin_ctz(~chunk->used);
+    chunk->used |= 1u << index;
+    chunks->free_units--;
+    if (chunk->used == ALL_UNITS) unlist_units(chunks, chunk);
+    unit = chunk->base + (size_t)index * UNIT_BYTES;
+  }
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  *of = chunk;
+  return unit;
+}
+
+void chunks_give_unit(struct chunks *chunks, struct chunk *chunk, char *unit) {
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  chunk->used &= ~(1u << (unsigned)((size_t)(unit - chunk->base) / UNIT_BYTES));
+  chunks->free_units++;
+  list_units(chunks, chunk);
+  if (!chunk->used) {
+    unlist_units(chunks, chunk);
+    chunks->free_units -= CHUNK_UNITS;
+    release_chunk(chunks, chunk);
+  }
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+}
+
+struct chunk *chunks_take(struct chunks *chunks) {
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  struct chunk *chunk = can_spare(chunks, CHUNK_UNITS) ? take_empty(chunks, CHUNK_MEDIUM) : NULL;
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  return chunk;
+}
+
+void chunks_give(struct chunks *chunks, struct chunk *chunk) {
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  release_chunk(chunks, chunk);
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+}
+
+bool chunks_secure(struct chunks *chunks, size_t units) {
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  bool secure = chunks->free_units >= units;
+  if (!secure) {
+    size_t missing = units - chunks->free_units;
+    secure = grow(chunks, (missing + CHUNK_UNITS - 1) / CHUNK_UNITS);
+  }
+  if (secure) chunks->reserve = units;
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  return secure;
+}
+
+size_t chunks_trim(struct chunks *chunks, size_t keep) {
+  size_t bytes = 0;
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  while (chunks->empty && chunks->free_units >= chunks->reserve + keep + CHUNK_UNITS) {
+    struct chunk *chunk = remove_empty(chunks);
+    metadata_unmap(chunk->base, CHUNK_BYTES);
+    atomic_fetch_sub(&chunks->mapped_bytes, (size_t)CHUNK_BYTES);
+    make_absent(chunks, chunk);
+    bytes += CHUNK_BYTES;
+  }
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  return bytes;
+}
+
+void *chunks_map_large(struct chunks *chunks, size_t bytes) {
+  if (!may_map(chunks, bytes)) return NULL;
+  void *mapping = metadata_map(bytes);
+  if (mapping)
+    count_used(chunks, bytes);
+  else
+    atomic_fetch_sub(&chunks->mapped_bytes, bytes);
+  return mapping;
+}
+
+void chunks_unmap_large(struct chunks *chunks, void *mapping, size_t bytes) {
+  metadata_unmap(mapping, bytes);
+  atomic_fetch_sub(&chunks->mapped_bytes, bytes);
+  count_unused(chunks, bytes);
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,74 @@
+/* Chunks: the 2 MiB pieces in which the major heap gets memory from the operating system.
+ *
+ * A chunk serves pools (pool.h), which take one unit of it each, or medium blocks (medium.h), which take it whole.
+ * Descriptors lie apart from the chunks, in a table that only grows; a descriptor whose chunk was given back is used
+ * again. All of it is protected by the lock (rank CHUNKS).
+ *
+ * RESERVE: a minor collection must not run out of memory in its middle. So after each collection the free units are made to
+ * cover the worst that the next one can promote (chunks_secure); if they do not, no domain may fill a minor heap. */
+#ifndef GC_CHUNK_H
+#define GC_CHUNK_H
+
+#include "base/check.h"
+#include "base/lock.h"
+#include "gc/layout.h"
+
+enum {
+  CHUNK_BYTES = TINY ? 1 << 16 : 1 << 21,
+  UNIT_BYTES = TINY ? 1 << 12 : 1 << 16,
+  CHUNK_UNITS = CHUNK_BYTES / UNIT_BYTES,
+  CHUNK_WORDS = CHUNK_BYTES / 8,
+};
+
+enum chunk_use { CHUNK_ABSENT, CHUNK_EMPTY, CHUNK_POOLS, CHUNK_MEDIUM };
+
+struct chunk {
+  char *base; /* a multiple of CHUNK_BYTES; NULL if absent */
+  enum chunk_use use;
+  uint32_t used;           /* a bit for each unit that is a pool */
+  struct chunk *next_free; /* chunks with free units, or absent ones */
+  bool listed;             /* in `with_units` */
+  /* Of medium.h, under its lock. */
+  bool swept;
+  size_t free_words;
+};
+
+struct chunks {
+  struct lock lock;
+  struct chunk *table; /* reserved addresses */
+  size_t capacity, count;
+  struct chunk *with_units, *empty, *absent;
+  size_t empty_count, free_units; /* units of empty chunks are counted too */
+  size_t reserve;                 /* units that only promotion may take */
+  size_t used_count;              /* neither absent nor empty */
+  size_t limit_bytes;             /* of chunks and large blocks together; SIZE_MAX: none */
+  _Atomic(size_t) mapped_bytes;   /* chunks and large blocks */
+  _Atomic(size_t) used_bytes;     /* the same without empty chunks: the heap's size */
+  _Atomic(size_t) top_bytes;      /* the most that used_bytes was */
+  long increment;                 /* major_heap_increment */
+};
+
+bool chunks_create(struct chunks *chunks);
+void chunks_destroy(struct chunks *chunks);
+
+/* A unit for a pool, its memory in any state, and the chunk that it is of. NULL if there is no memory. `promoting`: may
+ * use the reserve. */
+char *chunks_take_unit(struct chunks *chunks, bool promoting, struct chunk **of);
+void chunks_give_unit(struct chunks *chunks, struct chunk *chunk, char *unit);
+
+/* An empty chunk for medium blocks, not out of the reserve. */
+struct chunk *chunks_take(struct chunks *chunks);
+void chunks_give(struct chunks *chunks, struct chunk *chunk);
+
+/* RESERVE. Has at least so many units free from now on, if it can. */
+bool chunks_secure(struct chunks *chunks, size_t units);
+
+/* Gives empty chunks back to the operating system, but for the reserve and `keep` more. Returns how many bytes went. */
+size_t chunks_trim(struct chunks *chunks, size_t keep);
+
+/* A mapping for one large block. */
+void *chunks_map_large(struct chunks *chunks, size_t bytes);
+void chunks_unmap_large(struct chunks *chunks, void *mapping, size_t bytes);
+
+#endif
+/* SPDX-License-Identifier: MIT */

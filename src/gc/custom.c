@@ -1,0 +1,77 @@
+/* Custom blocks. */
+#include "gc/custom.h"
+
+#include "base/error.h"
+#include "base/metadata.h"
+#include "gc/major.h"
+#include "gc/minor.h"
+#include "gc/nursery.h"
+#include <string.h>
+
+enum { FIRST = TINY ? 4 : 256 };
+
+/* More external memory in young blocks than a minor heap's worth, by the ratio. */
+static bool is_minor_due(const struct wn_domain *domain, size_t external_bytes) {
+  const struct wn_heap *heap = domain->heap;
+  double most =
+      (double)(atomic_load(&heap->minor_words) * 8) * (double)heap->control.custom_minor_ratio / 100;
+  return domain->young_external && (double)(domain->young_external + external_bytes) > most;
+}
+
+static bool is_young(struct wn_domain *domain, size_t words, size_t external_bytes) {
+  return words <= WN_MAX_YOUNG_WORDS &&
+         external_bytes <= (size_t)domain->heap->control.custom_minor_max_size && customs_reserve(domain);
+}
+
+/* ---- shared ---- */
+
+bool customs_reserve(struct wn_domain *domain) {
+  if (domain->custom_count < domain->custom_capacity) return true;
+  size_t capacity = domain->custom_capacity ? 2 * domain->custom_capacity : FIRST;
+  wn_value *grown = metadata_map(capacity * sizeof *grown);
+  if (!grown) return false;
+  if (domain->custom_count) memcpy(grown, domain->customs, domain->custom_count * sizeof *grown);
+  metadata_unmap(domain->customs, domain->custom_capacity * sizeof *grown);
+  domain->customs = grown;
+  domain->custom_capacity = capacity;
+  return true;
+}
+
+void customs_after_minor(struct wn_domain *domain) {
+  for (size_t i = 0; i < domain->custom_count; i++)
+    if (!minor_fate(domain->heap, domain->customs[i])) custom_release(domain->heap, domain->customs[i]);
+  domain->custom_count = 0;
+  domain->young_external = 0;
+}
+
+void custom_release(struct wn_heap *heap, wn_value block) {
+  struct custom *custom = (struct custom *)block;
+  atomic_fetch_sub(&heap->external, custom->external_bytes);
+  if (custom->ops->release) custom->ops->release(custom + 1);
+}
+
+wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, size_t bytes, size_t external_bytes) {
+  size_t words = CUSTOM_WORDS + bytes / 8 + (bytes % 8 != 0);
+  struct wn_heap *heap = domain->heap;
+  wn_ref null = {NULL};
+  if (!ops || words > WN_MAX_WORDS) {
+    error_set(WN_EINVAL,
+              ops ? "alloc custom: more than WN_MAX_WORDS words" : "alloc custom: the operations are NULL");
+    return null;
+  }
+  if (is_minor_due(domain, external_bytes)) major_collect(domain, COLLECT_MINOR | COLLECT_SLICE);
+  bool zeroed, young = is_young(domain, words, external_bytes);
+  wn_value *fields = young ? wn_bump(domain, words, WN_TAG_CUSTOM)
+                           : nursery_allocate_old(domain, words, WN_TAG_CUSTOM, &zeroed);
+  if (!fields) return null;
+  memset(fields, 0, words * 8);
+  *(struct custom *)fields = (struct custom){ops, external_bytes};
+  atomic_fetch_add(&heap->external, external_bytes);
+  atomic_fetch_add(&heap->allocated, external_bytes / 8);
+  if (young) {
+    domain->customs[domain->custom_count++] = (wn_value)fields;
+    domain->young_external += external_bytes;
+  }
+  return wn_root(domain, (wn_value)fields);
+}
+/* SPDX-License-Identifier: MIT */

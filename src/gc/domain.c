@@ -1,0 +1,344 @@
+/* Domains and their threads: beginning, ending, taking turns.
+ *
+ * One thread of a domain runs: it has the domain's *turn*, a small futex lock that blocking sections give back. The slots'
+ * top lives in the domain's face while a thread runs, and in the thread while it does not. */
+#include "gc/domain.h"
+
+#include "base/error.h"
+#include "base/metadata.h"
+#include "gc/futex.h"
+#include "gc/major.h"
+#include "gc/minor.h"
+#include "gc/nursery.h"
+#include "gc/safepoint.h"
+#include <pthread.h>
+#include <string.h>
+
+/* The innermost of the domains' threads that this system thread is. */
+static _Thread_local struct gc_thread *innermost;
+
+/* ---- turns ---- */
+
+static void turn_take(struct wn_domain *domain) {
+  uint32_t free = 0;
+  if (atomic_compare_exchange_strong(&domain->turn, &free, 1)) return;
+  atomic_fetch_add(&domain->waiting, 1);
+  while (atomic_exchange(&domain->turn, 2)) futex_wait(&domain->turn, 2);
+  atomic_fetch_sub(&domain->waiting, 1);
+}
+
+static void turn_give(struct wn_domain *domain) {
+  if (atomic_exchange(&domain->turn, 0) == 2) futex_wake(&domain->turn, 1);
+}
+
+/* The thread, whose turn it is, begins to run in its domain, which is blocked. */
+static void run(struct wn_domain *domain, struct gc_thread *thread) {
+  domain_unblock(domain);
+  domain->running = thread;
+  domain->face.top = thread->top;
+  domain->face.top_end = thread->accessible_end;
+}
+
+static void pause_thread(struct wn_domain *domain) {
+  domain->running->top = domain->face.top;
+  domain->running = NULL;
+  domain_block(domain);
+}
+
+/* ---- threads ---- */
+
+static struct gc_thread *thread_create(struct wn_domain *domain) {
+  struct gc_thread *thread = metadata_map(sizeof *thread);
+  if (!thread || !roots_create_slots(thread, domain->heap)) {
+    metadata_unmap(thread, sizeof *thread);
+    return NULL;
+  }
+  thread->domain = domain;
+  return thread;
+}
+
+static void thread_destroy(struct gc_thread *thread) {
+  roots_destroy_slots(thread);
+  metadata_unmap(thread, sizeof *thread);
+}
+
+/* The calling system thread becomes a thread of the domain. The world cannot be stopped, or the domain is its own. */
+static void thread_enter(struct gc_thread *thread) {
+  thread->next = thread->domain->threads;
+  thread->domain->threads = thread;
+  thread->outer = innermost;
+  innermost = thread;
+}
+
+static void thread_leave(struct gc_thread *thread) {
+  struct gc_thread **link = &thread->domain->threads;
+  while (*link != thread) link = &(*link)->next;
+  *link = thread->next;
+  for (link = &innermost; *link && *link != thread;) link = &(*link)->outer;
+  if (*link) *link = thread->outer;
+}
+
+struct gc_thread *domain_thread(const struct wn_domain *domain) {
+  struct gc_thread *thread = innermost;
+  while (thread && thread->domain != domain) thread = thread->outer;
+  return thread;
+}
+
+/* ---- domains ---- */
+
+static void destroy(struct wn_domain *domain) {
+  remembered_destroy(&domain->remembered);
+  marker_destroy(&domain->marker);
+  metadata_unmap(domain->customs, domain->custom_capacity * sizeof *domain->customs);
+  finalisers_destroy_domain(domain);
+  metadata_unmap(domain, sizeof *domain);
+}
+
+static struct wn_domain *create(wn_heap *heap) {
+  struct wn_domain *domain = metadata_map(sizeof *domain);
+  if (!domain) return NULL;
+  domain->heap = heap;
+  domain->face.young_base = heap->young_base;
+  domain->face.young_span = heap->young_span;
+  atomic_store(&domain->state, DOMAIN_BLOCKED);
+  atomic_store(&domain->turn, 1);
+  return domain;
+}
+
+static unsigned free_slot(const wn_heap *heap) {
+  unsigned index = 0;
+  while (index < DOMAINS_MOST && heap->domains[index]) index++;
+  return index;
+}
+
+/* Makes the domain one of the heap's. The lock keeps the world from being stopped meanwhile. */
+static wn_status enrol(wn_heap *heap, struct wn_domain *domain) {
+  wn_status status = WN_OK;
+  lock_acquire(&heap->world, LOCK_RANK_WORLD);
+  unsigned index = free_slot(heap);
+  if (index == DOMAINS_MOST) {
+    status = error_set(WN_ELIMIT, "attach: the heap has %d domains already", DOMAINS_MOST);
+  } else {
+    domain->index = index;
+    if (!nursery_place(domain)) {
+      status = error_set(WN_ENOMEM, "attach: no memory for a minor heap");
+    } else {
+      domain->number = heap->domain_sequence++;
+      random_seed(&domain->random, heap->seed, 0, domain->number);
+      heap->domains[index] = domain;
+      heap->domain_count++;
+      nursery_secure(heap);
+    }
+  }
+  lock_release(&heap->world, LOCK_RANK_WORLD);
+  return status;
+}
+
+/* What it did is the heap's from now on. The domain is blocked, the lock held, and its minor heap empty. */
+static void bequeath(wn_heap *heap, struct wn_domain *domain) {
+  heap->ended.minor_words += domain->minor_words;
+  heap->ended.promoted_words += domain->promoted_words;
+  heap->ended.major_words += domain->major_words;
+  pools_flush(heap, domain->runs);
+  mark_give_all(heap, &domain->marker);
+  finalisers_leave(domain);
+  heap->domains[domain->index] = NULL;
+  heap->domain_count--;
+}
+
+static wn_status attach(wn_heap *heap, wn_domain **out) {
+  struct wn_domain *domain = create(heap);
+  struct gc_thread *thread = domain ? thread_create(domain) : NULL;
+  if (!thread) {
+    if (domain) destroy(domain);
+    return error_set(WN_ENOMEM, "attach: no memory for a domain");
+  }
+  wn_status status = enrol(heap, domain);
+  if (status) {
+    thread_destroy(thread);
+    destroy(domain);
+    return status;
+  }
+  /* No handles yet, so a collection that comes now finds nothing here. */
+  domain_unblock(domain);
+  thread_enter(thread);
+  domain->running = thread;
+  domain->face.top = thread->top;
+  domain->face.top_end = thread->accessible_end;
+  *out = domain;
+  return WN_OK;
+}
+
+static wn_status check_detach(const wn_domain *domain) {
+  const struct gc_thread *thread = domain_thread(domain);
+  if (!thread || domain->running != thread)
+    return error_set(WN_ESTATE, "detach: the calling thread does not run in the domain");
+  if (thread->callbacks) return error_set(WN_ESTATE, "detach: called by a callback");
+  if (domain->threads != thread || thread->next)
+    return error_set(WN_EBUSY, "detach: the domain has other threads");
+  return WN_OK;
+}
+
+/* ---- shared ---- */
+
+void domain_reset_limit(struct wn_domain *domain) {
+  __atomic_store_n(&domain->face.young_limit, nursery_limit(domain), __ATOMIC_SEQ_CST);
+  if (world_is_stopping(domain->heap))
+    __atomic_store_n(&domain->face.young_limit, (char *)UINTPTR_MAX, __ATOMIC_SEQ_CST);
+}
+
+void domain_set_due(struct wn_domain *domain) { __atomic_store_n(&domain->face.due, 1, __ATOMIC_SEQ_CST); }
+
+wn_status wn_domain_attach(wn_heap *heap, wn_domain **domain) {
+  if (!heap || !domain) return error_set(WN_EINVAL, "attach: an argument is NULL");
+  return attach(heap, domain);
+}
+
+wn_status wn_domain_detach(wn_domain *domain) {
+  if (!domain) return error_set(WN_EINVAL, "detach: the domain is NULL");
+  wn_status status = check_detach(domain);
+  if (status) return status;
+  wn_heap *heap = domain->heap;
+  struct gc_thread *thread = domain->running;
+  finalisers_run_due(domain);
+  domain->face.top = thread->slots; /* its handles die */
+  while (domain_young_used(domain) || domain->custom_count) major_collect(domain, COLLECT_MINOR);
+  pause_thread(domain);
+  lock_acquire(&heap->world, LOCK_RANK_WORLD);
+  bequeath(heap, domain);
+  lock_release(&heap->world, LOCK_RANK_WORLD);
+  thread_leave(thread);
+  thread_destroy(thread);
+  destroy(domain);
+  return WN_OK;
+}
+
+uint64_t wn_domain_number(const wn_domain *domain) { return domain->number; }
+
+void wn_blocking_begin(wn_domain *domain) {
+  ASSERT(domain->running == domain_thread(domain));
+  pause_thread(domain);
+  turn_give(domain);
+}
+
+void wn_blocking_end(wn_domain *domain) {
+  turn_take(domain);
+  run(domain, domain_thread(domain));
+}
+
+void wn_thread_yield(wn_domain *domain) {
+  wn_poll_slow(domain);
+  if (!atomic_load_explicit(&domain->waiting, memory_order_relaxed)) return;
+  wn_blocking_begin(domain);
+  wn_blocking_end(domain);
+}
+
+/* ---- spawning ---- */
+
+struct wn_join {
+  pthread_t thread;
+  wn_heap *heap;
+  struct gc_thread *of_domain; /* NULL: a domain of its own */
+  wn_body *body;
+  void *argument;
+  wn_status status;
+  _Atomic(uint32_t) begun; /* futex: 1 once the thread has attached, or could not */
+};
+
+static void say_begun(struct wn_join *join, wn_status status) {
+  join->status = status;
+  atomic_store(&join->begun, 1);
+  futex_wake(&join->begun, 1);
+}
+
+static void *run_domain(void *argument) {
+  struct wn_join *join = argument;
+  wn_domain *domain;
+  wn_status status = attach(join->heap, &domain);
+  say_begun(join, status);
+  if (status) return NULL;
+  join->body(domain, join->argument);
+  wn_domain_detach(domain);
+  return NULL;
+}
+
+static void *run_thread(void *argument) {
+  struct wn_join *join = argument;
+  struct gc_thread *thread = join->of_domain;
+  struct wn_domain *domain = thread->domain;
+  turn_take(domain);
+  domain_unblock(domain);
+  thread_enter(thread);
+  domain->running = thread;
+  domain->face.top = thread->top;
+  domain->face.top_end = thread->accessible_end;
+  join->body(domain, join->argument);
+  domain->face.top = thread->slots;
+  domain->running->top = domain->face.top;
+  thread_leave(thread);
+  domain->running = NULL;
+  domain_block(domain);
+  turn_give(domain);
+  thread_destroy(thread);
+  return NULL;
+}
+
+static struct wn_join *join_create(wn_domain *domain, wn_body *body, void *argument) {
+  struct wn_join *join = metadata_map(sizeof *join);
+  if (!join) return NULL;
+  join->heap = domain->heap;
+  join->body = body;
+  join->argument = argument;
+  return join;
+}
+
+static wn_status start(wn_domain *domain, struct wn_join *join, void *(*main)(void *)) {
+  if (pthread_create(&join->thread, NULL, main, join))
+    return error_set(WN_ESYS, "spawn: the system has no thread");
+  if (join->of_domain) return WN_OK;
+  wn_blocking_begin(domain);
+  while (!atomic_load(&join->begun)) futex_wait(&join->begun, 0);
+  wn_blocking_end(domain);
+  wn_status status = join->status;
+  if (!status) return WN_OK;
+  pthread_join(join->thread, NULL);
+  return error_set(status, "spawn: the new domain could not attach");
+}
+
+wn_status wn_domain_spawn(wn_domain *parent, wn_body *body, void *argument, wn_join **join) {
+  if (!parent || !body || !join) return error_set(WN_EINVAL, "spawn: an argument is NULL");
+  struct wn_join *made = join_create(parent, body, argument);
+  if (!made) return error_set(WN_ENOMEM, "spawn: no memory");
+  wn_status status = start(parent, made, run_domain);
+  if (status)
+    metadata_unmap(made, sizeof *made);
+  else
+    *join = made;
+  return status;
+}
+
+wn_status wn_thread_spawn(wn_domain *domain, wn_body *body, void *argument, wn_join **join) {
+  if (!domain || !body || !join) return error_set(WN_EINVAL, "spawn: an argument is NULL");
+  struct wn_join *made = join_create(domain, body, argument);
+  if (made) made->of_domain = thread_create(domain);
+  wn_status status =
+      made && made->of_domain ? start(domain, made, run_thread) : error_set(WN_ENOMEM, "spawn: no memory");
+  if (!status) {
+    *join = made;
+    return WN_OK;
+  }
+  if (made && made->of_domain) thread_destroy(made->of_domain);
+  metadata_unmap(made, sizeof *made);
+  return status;
+}
+
+wn_status wn_join_wait(wn_domain *domain, wn_join *join) {
+  if (!domain || !join) return error_set(WN_EINVAL, "join: an argument is NULL");
+  wn_blocking_begin(domain);
+  pthread_join(join->thread, NULL);
+  wn_blocking_end(domain);
+  metadata_unmap(join, sizeof *join);
+  wn_poll_slow(domain);
+  return WN_OK;
+}
+/* SPDX-License-Identifier: MIT */

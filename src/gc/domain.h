@@ -1,0 +1,67 @@
+/* A domain: a minor heap, slots for handles, and what one thread at a time may do with them. */
+#ifndef GC_DOMAIN_H
+#define GC_DOMAIN_H
+
+#include "base/random.h"
+#include "gc/heap.h"
+#include "gc/remembered.h"
+
+/* A futex word; the protocol is in safepoint.h. */
+enum domain_state { DOMAIN_RUNNING, DOMAIN_BLOCKED, DOMAIN_CLAIMED, DOMAIN_CLAIMED_AWAITED };
+
+/* A thread of a domain: its slot stack. */
+struct gc_thread {
+  struct wn_domain *domain;
+  struct gc_thread *next; /* of the domain */
+  wn_value *slots, *accessible_end, *slots_end;
+  wn_value *top; /* while another thread of the domain runs, or the domain is blocked; else the face has it */
+  unsigned callbacks;      /* depth of callbacks that this thread is in */
+  struct gc_thread *outer; /* of the same system thread, in another domain */
+};
+
+struct wn_domain {
+  struct wn_domain_face face;
+
+  /* Set by attach; constant afterwards. */
+  struct wn_heap *heap;
+  uint64_t number;
+  unsigned index; /* in heap->domains */
+
+  /* Written by the domain's running thread, or by a collection that stopped or claimed it. */
+  char *young_start, *young_end; /* what of its slot is in use */
+  struct remembered remembered;
+  struct pool_run runs[CLASSES];
+  struct marker marker;
+  wn_value *customs; /* young custom blocks: a stack of values */
+  size_t custom_count, custom_capacity;
+  size_t young_external; /* bytes that young custom blocks have outside */
+  struct random random;
+  long stress_count;
+  double minor_words, promoted_words, major_words; /* minor_words without what the minor heap holds now */
+  size_t direct_words;                             /* allocated in the major heap since the last slice */
+  size_t copied_words;                             /* by this domain in the current collection */
+  struct domain_finalisers finalisers;
+
+  _Atomic(uint32_t) state; /* enum domain_state */
+
+  /* Threads: the running one, and the turn of the others. Protected by `turn_lock`. */
+  struct gc_thread *threads, *running;
+  _Atomic(uint32_t) turn;    /* futex: 0 nobody runs, 1 somebody, 2 somebody and others wait */
+  _Atomic(unsigned) waiting; /* threads that want their turn */
+};
+
+static inline size_t domain_young_used(const struct wn_domain *domain) {
+  return (size_t)(domain->young_end - domain->face.young_ptr) / 8;
+}
+
+/* The calling thread in this domain. */
+struct gc_thread *domain_thread(const struct wn_domain *domain);
+
+/* Puts the limit where it belongs, or above everything if the world is being stopped. */
+void domain_reset_limit(struct wn_domain *domain);
+
+/* Says that callbacks wait. Any thread. */
+void domain_set_due(struct wn_domain *domain);
+
+#endif
+/* SPDX-License-Identifier: MIT */

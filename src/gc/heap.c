@@ -1,0 +1,108 @@
+/* Opening and closing heaps. */
+#include "gc/heap.h"
+
+#include "base/error.h"
+#include "base/metadata.h"
+#include "base/os.h"
+#include "gc/control.h"
+#include "gc/custom.h"
+#include "gc/domain.h"
+#include "gc/helpers.h"
+#include "gc/minor.h"
+#include "gc/nursery.h"
+#include <string.h>
+
+/* ---- closing ---- */
+
+static void release_block(wn_value *at, void *context) {
+  if (header_colour(*at) != COLOUR_FREE && header_tag(*at) == WN_TAG_CUSTOM)
+    custom_release(context, (wn_value)(at + 1));
+}
+
+static void release_large(struct large *large, void *context) { release_block(&large->header, context); }
+
+static void release_pool(struct pool *pool, void *context) {
+  for (wn_value *at = pool_first(pool); at < pool_end(pool);) {
+    release_block(at, context);
+    at += header_colour(*at) == COLOUR_FREE ? header_extent(*at) : class_words[pool->class];
+  }
+}
+
+static void destroy(wn_heap *heap) {
+  medium_destroy(heap);
+  chunks_destroy(&heap->chunks);
+  mark_destroy(heap);
+  roots_destroy_globals(heap);
+  nursery_release(heap);
+  metadata_unmap(heap->minor_work, sizeof *heap->minor_work);
+  metadata_unmap(heap, sizeof *heap);
+}
+
+/* ---- opening ---- */
+
+static bool create_parts(wn_heap *heap) {
+  pools_prepare();
+  heap->minor_work = metadata_map(sizeof *heap->minor_work);
+  return heap->minor_work && chunks_create(&heap->chunks) && medium_create(&heap->medium) &&
+         nursery_reserve(heap);
+}
+
+static unsigned helpers_wanted(const wn_heap *heap, int asked) {
+  if (asked >= 0) return (unsigned)asked;
+  unsigned idle = heap->processors - 1;
+  return idle < 4 ? idle : 4;
+}
+
+static wn_status open_heap(const wn_heap_options *options, wn_heap **out) {
+  wn_heap *heap = metadata_map(sizeof *heap);
+  if (!heap) return error_set(WN_ENOMEM, "heap: no memory");
+  heap->seed = options->seed;
+  heap->hooks = options->hooks;
+  heap->finalise_at_close = options->finalise_at_close;
+  heap->processors = os_processors();
+  heap->chunks.limit_bytes = SIZE_MAX;
+  atomic_store(&heap->marked, COLOUR_A);
+  wn_status status = control_initialise(heap, options);
+  if (!status && !create_parts(heap)) status = error_set(WN_ENOMEM, "heap: the address space is too small");
+  if (!status) status = control_apply_first(heap);
+  if (status) {
+    destroy(heap);
+    return status;
+  }
+  helpers_start(heap, helpers_wanted(heap, options->helper_threads));
+  *out = heap;
+  return WN_OK;
+}
+
+/* ---- shared ---- */
+
+void heap_swept(struct wn_heap *heap, size_t words, size_t live_words) {
+  atomic_fetch_add_explicit(&heap->swept_words, words, memory_order_relaxed);
+  atomic_fetch_add_explicit(&heap->swept_live, live_words, memory_order_relaxed);
+}
+
+bool heap_fails_by_stress(struct wn_heap *heap) {
+  long at = heap->stress.fail_at;
+  return at && atomic_fetch_add_explicit(&heap->requests, 1, memory_order_relaxed) + 1 == at;
+}
+
+wn_status wn_heap_open(const wn_heap_options *options, wn_heap **heap) {
+  static const wn_heap_options defaults = WN_HEAP_DEFAULTS;
+  if (!heap) return error_set(WN_EINVAL, "heap: there is no place for it");
+  return open_heap(options ? options : &defaults, heap);
+}
+
+wn_status wn_heap_close(wn_heap *heap) {
+  if (!heap) return error_set(WN_EINVAL, "heap: it is NULL");
+  lock_acquire(&heap->world, LOCK_RANK_WORLD);
+  unsigned domains = heap->domain_count;
+  lock_release(&heap->world, LOCK_RANK_WORLD);
+  if (domains) return error_set(WN_EBUSY, "heap close: %u domains are attached", domains);
+  helpers_stop(heap);
+  pools_each(heap, release_pool, heap);
+  medium_each(heap, release_block, release_large, heap);
+  destroy(heap);
+  return WN_OK;
+}
+
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,102 @@
+/* A heap: what its domains share. See README.md for the order to read the rest in. */
+#ifndef GC_HEAP_H
+#define GC_HEAP_H
+
+#include "base/lock.h"
+#include "gc/chunk.h"
+#include "gc/finaliser.h"
+#include "gc/mark.h"
+#include "gc/medium.h"
+#include "gc/pool.h"
+#include "gc/roots.h"
+#include <winnow/gc.h>
+
+struct wn_domain;
+struct minor_work;
+
+enum { DOMAINS_MOST = TINY ? 16 : 128 };
+
+/* The major collector's cycle (major.h). */
+enum phase { PHASE_IDLE, PHASE_MARK, PHASE_SWEEP };
+
+struct wn_heap {
+  /* Set by wn_heap_open; constant afterwards. */
+  uintptr_t young_base, young_span; /* all minor heaps, one slot a domain */
+  size_t young_slot_bytes;
+  char *young_reserved;
+  wn_heap_hooks hooks;
+  uint64_t seed;
+  bool finalise_at_close;
+  unsigned processors;
+
+  struct chunks chunks;
+  struct pools pools;
+  struct medium medium;
+  struct globals globals;
+  struct mark_shared marking;
+  struct finalisers finalisers;
+  struct minor_work *minor_work;
+
+  /* Written while the world is stopped; read by anybody. */
+  _Atomic(int) phase; /* enum phase */
+  _Atomic(unsigned)
+      marked; /* the colour of what is marked, and of new blocks; the other is not known to be live */
+
+  /* Written under `world` (rank WORLD). */
+  struct lock world;
+  struct wn_domain *domains[DOMAINS_MOST]; /* NULL: a free slot */
+  unsigned domain_count;
+  uint64_t domain_sequence;
+
+  /* The protocol of safepoint.h. */
+  _Atomic(struct wn_domain *) leader;
+  _Atomic(uint32_t) stopping, arrivals;
+  _Atomic(unsigned) running; /* domains in that state */
+
+  /* Parameters: written under `world` by control.c. */
+  wn_gc_control control;
+  _Atomic(size_t) minor_words; /* of each minor heap */
+  _Atomic(long) verbose;
+  struct stress {
+    long every;       /* a collection at each n-th allocation that comes to the slow path; 0: never */
+    long fail_at;     /* the n-th request of memory fails; 0: none */
+    bool delays;      /* random pauses at each step of the protocols */
+    bool verify;      /* wn_gc_verify after each collection */
+    size_t mark_most; /* entries of a mark stack; 0: no limit but memory */
+  } stress;
+  bool
+      starved; /* RESERVE of chunk.h fails: minor heaps must not be filled; written while the world is stopped */
+
+  /* What pacing needs (major.h), and the counts of domains that ended. */
+  _Atomic(size_t) allocated;  /* words that came into the major heap since the cycle began */
+  _Atomic(size_t) external;   /* bytes outside the heap that live custom blocks have */
+  _Atomic(size_t) live_words; /* found live by the last cycle's sweep; of this one so far: */
+  _Atomic(size_t) swept_live, swept_words;
+  _Atomic(int64_t) debt; /* words of marking and sweeping that are due */
+  size_t allocated_seen, mark_goal;
+  size_t soft_limit_bytes;
+  _Atomic(long) requests; /* of memory, for stress.fail_at */
+  _Atomic(long) minor_collections, major_collections, forced_major_collections;
+  struct {
+    double minor_words, promoted_words, major_words;
+  } ended;
+};
+
+static inline bool heap_is_young(const struct wn_heap *heap, wn_value value) {
+  return value - heap->young_base < heap->young_span && !(value & 1);
+}
+static inline unsigned heap_live_colour(const struct wn_heap *heap) {
+  return atomic_load_explicit(&heap->marked, memory_order_relaxed);
+}
+static inline int heap_phase(const struct wn_heap *heap) {
+  return atomic_load_explicit(&heap->phase, memory_order_acquire);
+}
+
+/* Counts a swept piece. */
+void heap_swept(struct wn_heap *heap, size_t words, size_t live_words);
+
+/* True if a request for memory is to fail, by the stress mode. */
+bool heap_fails_by_stress(struct wn_heap *heap);
+
+#endif
+/* SPDX-License-Identifier: MIT */

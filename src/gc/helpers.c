@@ -1,0 +1,133 @@
+/* The threads that help. */
+#include "gc/helpers.h"
+
+#include "base/metadata.h"
+#include "gc/futex.h"
+#include "gc/heap.h"
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+struct gc_helper {
+  struct wn_heap *heap;
+  pthread_t thread;
+  struct marker marker;
+};
+
+enum { MARK_PIECE = 1 << 14 };
+
+/* Says that the helper touches the heap, unless it must not. */
+static bool begin_work(struct mark_shared *shared) {
+  atomic_fetch_add(&shared->working, 1);
+  if (!atomic_load(&shared->paused)) return true;
+  atomic_fetch_sub(&shared->working, 1);
+  return false;
+}
+
+static void end_work(struct mark_shared *shared) { atomic_fetch_sub(&shared->working, 1); }
+
+static void wait_for_work(struct mark_shared *shared) {
+  while (!begin_work(shared)) {
+    uint32_t seen = atomic_load(&shared->wake);
+    if (atomic_load(&shared->paused)) futex_wait(&shared->wake, seen);
+  }
+}
+
+static size_t mark_piece(struct gc_helper *helper) {
+  wait_for_work(&helper->heap->marking);
+  size_t words = mark_some(helper->heap, &helper->marker, MARK_PIECE);
+  end_work(&helper->heap->marking);
+  return words;
+}
+
+static size_t sweep_piece(struct wn_heap *heap) {
+  wait_for_work(&heap->marking);
+  size_t words = heap_phase(heap) == PHASE_SWEEP ? pools_sweep_one(heap) : 0;
+  if (!words && heap_phase(heap) == PHASE_SWEEP) words = medium_sweep_one(heap);
+  end_work(&heap->marking);
+  return words;
+}
+
+/* Marks what is shared. `busy_helpers` is raised before anything is taken, so that the end of marking is not missed. */
+static bool mark_shared_work(struct gc_helper *helper) {
+  struct mark_shared *shared = &helper->heap->marking;
+  size_t marked = 0, piece;
+  atomic_fetch_add(&shared->busy_helpers, 1);
+  if (heap_phase(helper->heap) == PHASE_MARK)
+    while ((piece = mark_piece(helper))) marked += piece;
+  atomic_fetch_sub(&shared->busy_helpers, 1);
+  return marked != 0;
+}
+
+static bool sweep_shared_work(struct gc_helper *helper) {
+  bool swept = false;
+  while (!atomic_load(&helper->heap->marking.quit) && sweep_piece(helper->heap)) swept = true;
+  return swept;
+}
+
+static void *help(void *argument) {
+  struct gc_helper *helper = argument;
+  struct mark_shared *shared = &helper->heap->marking;
+  while (!atomic_load(&shared->quit)) {
+    uint32_t seen = atomic_load(&shared->wake);
+    if (mark_shared_work(helper) || sweep_shared_work(helper)) continue;
+    atomic_fetch_add(&shared->wanting, 1);
+    if (!atomic_load(&shared->bundle_count) && !atomic_load(&shared->quit)) futex_wait(&shared->wake, seen);
+    atomic_fetch_sub(&shared->wanting, 1);
+  }
+  return NULL;
+}
+
+static bool start_one(struct gc_helper *helper) {
+  sigset_t all, old;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old); /* the program's signals are for its own threads */
+  bool started = pthread_create(&helper->thread, NULL, help, helper) == 0;
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  return started;
+}
+
+/* ---- shared ---- */
+
+void helpers_start(struct wn_heap *heap, unsigned count) {
+  struct mark_shared *shared = &heap->marking;
+  if (!count || !(shared->helpers = metadata_map(count * sizeof *shared->helpers))) return;
+  for (unsigned i = 0; i < count; i++) {
+    shared->helpers[i].heap = heap;
+    if (!start_one(&shared->helpers[i])) break;
+    shared->helper_count++;
+  }
+}
+
+void helpers_stop(struct wn_heap *heap) {
+  struct mark_shared *shared = &heap->marking;
+  atomic_store(&shared->quit, true);
+  helpers_wake(heap);
+  for (unsigned i = 0; i < shared->helper_count; i++) {
+    pthread_join(shared->helpers[i].thread, NULL);
+    marker_destroy(&shared->helpers[i].marker);
+  }
+  metadata_unmap(shared->helpers, shared->helper_count * sizeof *shared->helpers);
+  shared->helpers = NULL;
+  shared->helper_count = 0;
+}
+
+void helpers_pause(struct wn_heap *heap) {
+  atomic_store(&heap->marking.paused, true);
+  while (atomic_load(&heap->marking.working)) sched_yield();
+}
+
+void helpers_resume(struct wn_heap *heap) {
+  atomic_store(&heap->marking.paused, false);
+  helpers_wake(heap);
+}
+
+void helpers_rest(struct wn_heap *heap) {
+  if (atomic_load(&heap->marking.busy_helpers)) sched_yield();
+}
+
+void helpers_wake(struct wn_heap *heap) {
+  atomic_fetch_add(&heap->marking.wake, 1);
+  futex_wake(&heap->marking.wake, INT32_MAX);
+}
+/* SPDX-License-Identifier: MIT */

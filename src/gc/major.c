@@ -1,0 +1,213 @@
+/* Phases, pace and slices. */
+#include "gc/major.h"
+
+#include "gc/events.h"
+#include "gc/helpers.h"
+#include "gc/minor.h"
+#include "gc/nursery.h"
+#include "gc/safepoint.h"
+#include "gc/verify.h"
+
+enum { SLICE_MOST = TINY ? 64 : 1 << 19, PIECE = TINY ? 16 : 1 << 12 };
+
+/* ---- pace ---- */
+
+static size_t allowance(const struct wn_heap *heap) {
+  double least = 4 * (double)atomic_load(&heap->minor_words);
+  double words = (double)atomic_load(&heap->live_words) * (double)heap->control.space_overhead / 100;
+  return (size_t)(words > least ? words : least);
+}
+
+static size_t heap_words(const struct wn_heap *heap) { return atomic_load(&heap->chunks.used_bytes) / 8; }
+
+/* Adds to the debt what was allocated since the last time, at the phase's rate. */
+static void add_debt(struct wn_heap *heap) {
+  size_t allocated = atomic_load(&heap->allocated), fresh = allocated - heap->allocated_seen;
+  heap->allocated_seen = allocated;
+  double share = (double)fresh / (double)allowance(heap), work = 0;
+  switch (heap_phase(heap)) {
+  case PHASE_MARK: work = share * 4 * (double)heap->mark_goal; break;
+  case PHASE_SWEEP: work = share * 8 * (double)heap_words(heap); break;
+  default: break;
+  }
+  /* What could not be worked off is not piled up: the phase may wait for others. */
+  int64_t debt = atomic_load(&heap->debt) / 2 + (int64_t)work;
+  atomic_store(&heap->debt, debt > 0 ? debt : 0);
+}
+
+/* ---- phases ---- */
+
+static void mark_root(void *context, wn_value *slot) {
+  struct wn_domain *leader = context;
+  mark_value(leader->heap, &leader->marker, *slot);
+}
+
+static void start_cycle(struct wn_heap *heap, struct wn_domain *leader) {
+  if (atomic_load(&heap->marking.busy_helpers)) return; /* one still has the last cycle's colour: next time */
+  atomic_store(&heap->marked, heap_live_colour(heap) ^ COLOUR_BITS);
+  heap->mark_goal = heap_words(heap);
+  atomic_store(&heap->phase, PHASE_MARK);
+  for (unsigned i = 0; i < DOMAINS_MOST; i++)
+    if (heap->domains[i]) roots_each(heap->domains[i], mark_root, leader);
+  roots_each_global(heap, mark_root, leader);
+  finalisers_each_root(heap, mark_root, leader);
+  if (heap->marking.helper_count) mark_give_all(heap, &leader->marker);
+  event_cycle_begins(heap);
+}
+
+static bool is_marked(const struct wn_heap *heap) {
+  if (atomic_load(&heap->marking.bundle_count) || atomic_load(&heap->marking.busy_helpers)) return false;
+  for (unsigned i = 0; i < DOMAINS_MOST; i++)
+    if (heap->domains[i] && !mark_is_empty(&heap->domains[i]->marker)) return false;
+  return true;
+}
+
+/* Blocked domains do not mark: what their barriers left goes to the others. */
+static void collect_markers(struct wn_heap *heap, struct wn_domain *leader) {
+  for (unsigned i = 0; i < DOMAINS_MOST; i++) {
+    struct wn_domain *domain = heap->domains[i];
+    if (domain && domain != leader && atomic_load(&domain->state) != DOMAIN_RUNNING)
+      mark_give_all(heap, &domain->marker);
+  }
+}
+
+static void start_sweep(struct wn_heap *heap) {
+  for (unsigned i = 0; i < DOMAINS_MOST; i++)
+    if (heap->domains[i]) pools_flush(heap, heap->domains[i]->runs);
+  atomic_store(&heap->swept_live, 0);
+  atomic_store(&heap->swept_words, 0);
+  pools_unsweep(heap);
+  medium_unsweep(heap);
+  atomic_store(&heap->phase, PHASE_SWEEP);
+  helpers_wake(heap);
+}
+
+static void end_mark(struct wn_heap *heap, struct wn_domain *leader) {
+  collect_markers(heap, leader);
+  if (!is_marked(heap)) return;
+  if (atomic_load(&heap->marking.overflowed)) {
+    mark_again(heap, &leader->marker);
+    return;
+  }
+  if (finalisers_mark_dead(heap, &leader->marker)) return;
+  finalisers_clean(heap);
+  start_sweep(heap);
+}
+
+static bool is_swept(const struct wn_heap *heap) {
+  return !atomic_load(&heap->pools.unswept_count) && !atomic_load(&heap->pools.sweeping) &&
+         !atomic_load(&heap->medium.unswept) && !atomic_load(&heap->medium.sweeping);
+}
+
+static void end_cycle(struct wn_heap *heap) {
+  if (!is_swept(heap)) return;
+  atomic_store(&heap->live_words, atomic_load(&heap->swept_live));
+  atomic_store(&heap->allocated, 0);
+  heap->allocated_seen = 0;
+  atomic_store(&heap->debt, 0);
+  atomic_store(&heap->phase, PHASE_IDLE);
+  atomic_fetch_add(&heap->major_collections, 1);
+  chunks_trim(&heap->chunks, (heap_words(heap) / CHUNK_WORDS / 8 + 2) * CHUNK_UNITS);
+  finalisers_cycle_ended(heap);
+  event_cycle_ends(heap);
+}
+
+static void step(struct wn_heap *heap, struct wn_domain *leader, unsigned what) {
+  if (heap_phase(heap) == PHASE_SWEEP) end_cycle(heap);
+  if (heap_phase(heap) == PHASE_MARK) end_mark(heap, leader);
+  if (heap_phase(heap) == PHASE_IDLE &&
+      (what & COLLECT_CYCLE || atomic_load(&heap->allocated) >= allowance(heap) / 2))
+    start_cycle(heap, leader);
+}
+
+/* What each domain promoted, and what it may have had no name for before. */
+static void settle_counts(struct wn_heap *heap) {
+  size_t copied = 0;
+  for (unsigned i = 0; i < DOMAINS_MOST; i++) {
+    struct wn_domain *domain = heap->domains[i];
+    if (!domain) continue;
+    copied += domain->copied_words;
+    domain->promoted_words += (double)domain->copied_words;
+    domain->major_words += (double)domain->copied_words;
+    domain->copied_words = 0;
+  }
+  atomic_fetch_add(&heap->allocated, copied);
+  atomic_fetch_add(&heap->minor_collections, 1);
+}
+
+/* Everything that is done while the world stands still. */
+static void collect_stopped(struct wn_domain *leader, unsigned what) {
+  struct wn_heap *heap = leader->heap;
+  event_minor_begins(heap);
+  minor_collect(heap, leader);
+  settle_counts(heap);
+  step(heap, leader, what);
+  add_debt(heap);
+  nursery_secure(heap);
+  for (unsigned i = 0; i < DOMAINS_MOST; i++)
+    if (heap->domains[i]) domain_reset_limit(heap->domains[i]);
+  event_minor_ends(heap);
+  if (heap->stress.verify) verify_or_die(heap);
+}
+
+static void slice(struct wn_domain *domain) {
+  struct wn_heap *heap = domain->heap;
+  size_t words = major_slice_words(heap);
+  if (words) atomic_fetch_sub(&heap->debt, (int64_t)major_work(domain, words));
+}
+
+/* ---- shared ---- */
+
+size_t major_slice_words(const struct wn_heap *heap) {
+  int64_t debt = atomic_load(&heap->debt);
+  if (debt <= 0 || heap_phase(heap) == PHASE_IDLE) return 0;
+  unsigned running = atomic_load_explicit(&heap->running, memory_order_relaxed);
+  size_t share = (size_t)debt / (running ? running : 1) / (size_t)heap->control.window_size;
+  return share < SLICE_MOST ? share : SLICE_MOST;
+}
+
+void major_collect(struct wn_domain *domain, unsigned what) {
+  if (world_stop(domain)) {
+    collect_stopped(domain, what);
+    world_release(domain);
+  }
+  if (what & COLLECT_SLICE) slice(domain);
+}
+
+size_t major_work(struct wn_domain *domain, size_t words) {
+  struct wn_heap *heap = domain->heap;
+  size_t done = 0, piece = 1;
+  while (done < words && piece && !world_is_stopping(heap)) {
+    size_t left = words - done, most = left < PIECE ? left : PIECE;
+    switch (heap_phase(heap)) {
+    case PHASE_MARK: piece = mark_some(heap, &domain->marker, most); break;
+    case PHASE_SWEEP:
+      piece = pools_sweep_one(heap);
+      if (!piece) piece = medium_sweep_one(heap);
+      break;
+    default: piece = 0;
+    }
+    done += piece;
+  }
+  return done;
+}
+
+void major_finish_cycle(struct wn_domain *domain) {
+  struct wn_heap *heap = domain->heap;
+  long before = atomic_load(&heap->major_collections);
+  major_collect(domain, COLLECT_MINOR | COLLECT_CYCLE);
+  while (atomic_load(&heap->major_collections) == before) {
+    if (major_work(domain, SIZE_MAX)) continue;
+    if (heap_phase(heap) == PHASE_MARK) helpers_rest(heap);
+    major_collect(domain, COLLECT_MINOR | COLLECT_CYCLE);
+  }
+}
+
+/* A cycle that began before may keep what died since: so one that begins now is needed. */
+void major_full(struct wn_domain *domain) {
+  struct wn_heap *heap = domain->heap;
+  major_collect(domain, COLLECT_MINOR);
+  if (heap_phase(heap) != PHASE_IDLE) major_finish_cycle(domain);
+  major_finish_cycle(domain);
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,46 @@
+/* The major collector's cycle.
+ *
+ *   IDLE --enough was allocated--> MARK --everything reachable is marked--> SWEEP --everything is swept--> IDLE
+ *
+ * The phase changes only while the world is stopped, at the end of a minor collection: all minor heaps are empty then.
+ *
+ * COLOURS. New blocks of the major heap, promoted ones too, get the colour `marked`. When a cycle begins, `marked` becomes
+ * the other colour, so that everything there is unmarked, and the roots are marked. When marking ends, what is unmarked
+ * is garbage; sweeping makes it free. When sweeping ends, only one colour is left, and the next cycle can begin.
+ *
+ * SNAPSHOT. What is reachable when the cycle begins is marked, whatever the program does meanwhile: the write barrier marks what
+ * it overwrites (barrier.h); what comes later is born marked. So marking needs neither to look at handles again nor to
+ * stop the program.
+ *
+ * PACE. Let L be the words that the last cycle found live, and A = L * space_overhead / 100, at least a few minor heaps. A
+ * cycle begins when A / 2 words were allocated since the last one ended; marking is paced to take A / 4 of allocation, sweeping
+ * A / 8. So when a cycle ends there is about L * (1 + space_overhead / 100) in use. Each minor collection adds its share
+ * to `debt`; domains work it off in slices. External memory counts as words that were allocated. */
+#ifndef GC_MAJOR_H
+#define GC_MAJOR_H
+
+#include "gc/domain.h"
+
+enum collect {
+  COLLECT_MINOR = 1,
+  COLLECT_SLICE = 2, /* and a slice of the debt */
+  COLLECT_CYCLE = 4, /* begins a cycle, if none runs */
+};
+
+/* Empties the minor heaps, moves the cycle on, and runs a slice, unless another domain collects: then waits for that. */
+void major_collect(struct wn_domain *domain, unsigned what);
+
+/* Completes the cycle that runs, or a new one. */
+void major_finish_cycle(struct wn_domain *domain);
+
+/* Collects all that is unreachable now. Runs no callbacks. */
+void major_full(struct wn_domain *domain);
+
+/* Marks or sweeps about so many words. Returns how many; less if there is no more for this domain to do now. */
+size_t major_work(struct wn_domain *domain, size_t words);
+
+/* The words that a slice would have now. */
+size_t major_slice_words(const struct wn_heap *heap);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,225 @@
+/* The mark loop, and sharing of work between markers. */
+#include "gc/mark.h"
+
+#include "base/metadata.h"
+#include "gc/heap.h"
+#include "gc/helpers.h"
+#include "gc/pool.h"
+
+enum {
+  STACK_ENTRIES = TINY ? 64 : 1 << 22, /* of 16 bytes; addresses that cost nothing until they are used */
+  STACK_LEAST = 1 << 12,
+  PIECE = TINY ? 4 : 1024, /* fields of a span looked at before the rest is put back */
+};
+
+/* A part of a mark stack on its way from one marker to another. */
+struct mark_bundle {
+  struct mark_bundle *next;
+  size_t count;
+  struct span spans[SHARE];
+};
+
+/* ---- the stack ---- */
+
+static bool make_stack(struct wn_heap *heap, struct marker *marker) {
+  size_t entries = STACK_ENTRIES;
+  if (heap->stress.mark_most) entries = STACK_LEAST;
+  marker->stack = metadata_reserve(entries * sizeof *marker->stack);
+  if (!marker->stack) marker->stack = metadata_reserve((entries = STACK_LEAST) * sizeof *marker->stack);
+  if (!marker->stack) return false;
+  marker->capacity = entries;
+  return true;
+}
+
+static void push(struct wn_heap *heap, struct marker *marker, wn_value *at, wn_value *end) {
+  size_t most = heap->stress.mark_most ? heap->stress.mark_most : marker->capacity;
+  if (__builtin_expect(marker->count >= most || marker->count == marker->capacity, 0)) {
+    if (marker->capacity || !make_stack(heap, marker)) {
+      atomic_store(&heap->marking.overflowed, true);
+      return;
+    }
+  }
+  marker->stack[marker->count++] = (struct span){at, end};
+}
+
+/* ---- the loop ---- */
+
+static inline void visit(struct wn_heap *heap, struct marker *marker, wn_value block, unsigned white) {
+  wn_value header = header_of(block);
+  if (header_colour(header) != white) return;
+  atomic_store_explicit(header_at(block), header ^ COLOUR_BITS, memory_order_relaxed);
+  size_t words = header_words(header);
+  marker->words += words + 1;
+  if (header_is_scanned(header) && words) push(heap, marker, (wn_value *)block, (wn_value *)block + words);
+}
+
+static inline bool is_old_block(const struct wn_heap *heap, wn_value value) {
+  return !(value & 1) && value - heap->young_base >= heap->young_span;
+}
+
+static inline wn_value ring_pop(struct marker *marker) {
+  wn_value block = marker->ring[marker->ring_at % RING];
+  marker->ring_at++;
+  marker->ring_count--;
+  return block;
+}
+
+static inline void ring_push(struct wn_heap *heap, struct marker *marker, wn_value block, unsigned white) {
+  __builtin_prefetch(header_at(block), 1);
+  if (marker->ring_count == RING) visit(heap, marker, ring_pop(marker), white);
+  marker->ring[(marker->ring_at + marker->ring_count) % RING] = block;
+  marker->ring_count++;
+}
+
+static void scan(struct wn_heap *heap, struct marker *marker, unsigned white) {
+  struct span span = marker->stack[--marker->count];
+  wn_value *end = span.end;
+  if (end - span.at > PIECE) {
+    end = span.at + PIECE;
+    marker->stack[marker->count++] = (struct span){end, span.end};
+  }
+  for (wn_value *at = span.at; at < end; at++) {
+    wn_value child = field_load(at);
+    if (is_old_block(heap, child)) ring_push(heap, marker, child, white);
+  }
+}
+
+/* ---- sharing ---- */
+
+static struct mark_bundle *new_bundle(struct mark_shared *shared) {
+  struct mark_bundle *bundle = shared->spare;
+  if (bundle) shared->spare = bundle->next;
+  return bundle ? bundle : metadata_map(sizeof *bundle);
+}
+
+/* Gives up to SHARE spans to the others. False if there is no memory for it. */
+static bool give(struct wn_heap *heap, struct marker *marker) {
+  struct mark_shared *shared = &heap->marking;
+  lock_acquire(&shared->lock, LOCK_RANK_MARK);
+  struct mark_bundle *bundle = new_bundle(shared);
+  if (bundle) {
+    bundle->count = 0;
+    while (bundle->count < SHARE && marker->count)
+      bundle->spans[bundle->count++] = marker->stack[--marker->count];
+    bundle->next = shared->bundles;
+    shared->bundles = bundle;
+    atomic_fetch_add(&shared->bundle_count, 1);
+  }
+  lock_release(&shared->lock, LOCK_RANK_MARK);
+  if (bundle && atomic_load_explicit(&shared->wanting, memory_order_relaxed)) helpers_wake(heap);
+  return bundle != NULL;
+}
+
+/* Takes a bundle onto an empty stack. */
+static bool take(struct wn_heap *heap, struct marker *marker) {
+  struct mark_shared *shared = &heap->marking;
+  if (!atomic_load_explicit(&shared->bundle_count, memory_order_relaxed)) return false;
+  if (!marker->capacity && !make_stack(heap, marker)) return false;
+  lock_acquire(&shared->lock, LOCK_RANK_MARK);
+  struct mark_bundle *bundle = shared->bundles;
+  if (bundle) {
+    shared->bundles = bundle->next;
+    for (size_t i = 0; i < bundle->count; i++) marker->stack[marker->count++] = bundle->spans[i];
+    bundle->next = shared->spare;
+    shared->spare = bundle;
+    atomic_fetch_sub(&shared->bundle_count, 1);
+  }
+  lock_release(&shared->lock, LOCK_RANK_MARK);
+  return bundle != NULL;
+}
+
+static bool is_wanted(const struct wn_heap *heap, const struct marker *marker) {
+  return marker->count >= 2 * (size_t)SHARE &&
+         atomic_load_explicit(&heap->marking.wanting, memory_order_relaxed) != 0;
+}
+
+/* ---- shared ---- */
+
+void mark_value(struct wn_heap *heap, struct marker *marker, wn_value value) {
+  if (is_old_block(heap, value)) visit(heap, marker, value, heap_live_colour(heap) ^ COLOUR_BITS);
+}
+
+size_t mark_some(struct wn_heap *heap, struct marker *marker, size_t words) {
+  unsigned white = heap_live_colour(heap) ^ COLOUR_BITS;
+  size_t before = marker->words;
+  while (marker->words - before < words) {
+    if (marker->ring_count > WATERLINE || (marker->ring_count && !marker->count)) {
+      visit(heap, marker, ring_pop(marker), white);
+    } else if (marker->count) {
+      scan(heap, marker, white);
+      if (is_wanted(heap, marker)) give(heap, marker);
+    } else if (!take(heap, marker)) {
+      break;
+    }
+  }
+  return marker->words - before;
+}
+
+bool mark_is_empty(const struct marker *marker) { return !marker->count && !marker->ring_count; }
+
+void mark_give_all(struct wn_heap *heap, struct marker *marker) {
+  unsigned white = heap_live_colour(heap) ^ COLOUR_BITS;
+  while (marker->ring_count) visit(heap, marker, ring_pop(marker), white);
+  while (marker->count && give(heap, marker)) {}
+  if (marker->count) {
+    atomic_store(&heap->marking.overflowed, true);
+    marker->count = 0;
+  }
+}
+
+void marker_destroy(struct marker *marker) {
+  metadata_unmap(marker->stack, marker->capacity * sizeof *marker->stack);
+  *marker = (struct marker){0};
+}
+
+/* ---- OVERFLOW ---- */
+
+struct again {
+  struct wn_heap *heap;
+  struct marker *marker;
+};
+
+/* Looks at the children of a marked block at once: each that was not marked is, with what it leads to as far as the
+ * stack holds it. */
+static void again_block(wn_value *at, void *context) {
+  struct again *again = context;
+  wn_value header = *at;
+  if (header_colour(header) != heap_live_colour(again->heap) || !header_is_scanned(header)) return;
+  for (size_t i = 1; i <= header_words(header); i++)
+    mark_value(again->heap, again->marker, field_load(at + i));
+  mark_some(again->heap, again->marker, SIZE_MAX);
+}
+
+static void again_large(struct large *large, void *context) { again_block(&large->header, context); }
+
+static void again_pool(struct pool *pool, void *context) {
+  size_t words = class_words[pool->class];
+  for (wn_value *at = pool_first(pool); at < pool_end(pool);) {
+    bool free = header_colour(*at) == COLOUR_FREE;
+    if (!free) again_block(at, context);
+    at += free ? header_extent(*at) : words;
+  }
+}
+
+void mark_again(struct wn_heap *heap, struct marker *marker) {
+  struct again again = {heap, marker};
+  do {
+    atomic_store(&heap->marking.overflowed, false);
+    pools_each(heap, again_pool, &again);
+    medium_each(heap, again_block, again_large, &again);
+  } while (atomic_load(&heap->marking.overflowed));
+}
+
+static void destroy_list(struct mark_bundle *bundle) {
+  while (bundle) {
+    struct mark_bundle *next = bundle->next;
+    metadata_unmap(bundle, sizeof *bundle);
+    bundle = next;
+  }
+}
+
+void mark_destroy(struct wn_heap *heap) {
+  destroy_list(heap->marking.bundles);
+  destroy_list(heap->marking.spare);
+}
+/* SPDX-License-Identifier: MIT */

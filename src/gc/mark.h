@@ -1,0 +1,73 @@
+/* Marking: finding what was reachable when the cycle began.
+ *
+ * A marker belongs to a domain or to a helper thread. Its stack holds *spans* of fields still to be looked at, so that a
+ * huge block is marked in pieces and can be shared. Children go through a small ring after their headers were asked for
+ * (prefetch), and are looked at when they have arrived: first in, first out.
+ *
+ * A block is marked by storing its header with the other colour. Two markers may mark the same block: harmless, its fields
+ * are looked at twice. Headers of published blocks change in nothing but the colour while marking goes on.
+ *
+ * SHARED: a marker with much work gives part of it to `mark_shared`, where idle ones take it. Marking has ended when that is
+ * empty, no marker holds anything, and the world is stopped (major.c).
+ *
+ * OVERFLOW: a span that finds no room on the stack is dropped, and `overflowed` is set: then the end of marking is followed by a
+ * walk of the heap, which pushes the children of all marked blocks again. */
+#ifndef GC_MARK_H
+#define GC_MARK_H
+
+#include "base/check.h"
+#include "base/lock.h"
+#include "gc/layout.h"
+
+enum { RING = TINY ? 4 : 64, WATERLINE = TINY ? 1 : 16, SHARE = TINY ? 4 : 128 };
+
+struct span {
+  wn_value *at, *end;
+};
+
+struct marker {
+  struct span *stack; /* reserved on first use */
+  size_t count, capacity;
+  wn_value ring[RING];
+  unsigned ring_at, ring_count;
+  size_t words; /* marked so far, headers included */
+};
+
+struct mark_bundle;
+
+struct mark_shared {
+  struct lock lock; /* rank MARK */
+  struct mark_bundle *bundles, *spare;
+  _Atomic(size_t) bundle_count;
+  _Atomic(unsigned) busy_helpers; /* that hold spans now */
+  _Atomic(unsigned) wanting;      /* helpers that sleep */
+  _Atomic(bool) overflowed;
+  struct gc_helper *helpers;
+  unsigned helper_count;
+  _Atomic(unsigned) working; /* helpers that touch the heap now */
+  _Atomic(bool) paused;      /* none may begin to */
+  _Atomic(uint32_t) wake;
+  _Atomic(bool) quit;
+};
+
+struct wn_heap;
+
+/* Marks a block if it is old and not marked yet: its children become due. */
+void mark_value(struct wn_heap *heap, struct marker *marker, wn_value value);
+
+/* Marks about `words` words. Returns how many; less only if nothing is left here nor shared. */
+size_t mark_some(struct wn_heap *heap, struct marker *marker, size_t words);
+
+bool mark_is_empty(const struct marker *marker);
+
+/* Gives everything that a marker holds to the others. */
+void mark_give_all(struct wn_heap *heap, struct marker *marker);
+void marker_destroy(struct marker *marker);
+
+/* OVERFLOW. The world is stopped: pushes the fields of all marked blocks. */
+void mark_again(struct wn_heap *heap, struct marker *marker);
+
+void mark_destroy(struct wn_heap *heap);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,221 @@
+/* Minor heaps, and allocation where the fast path ends. */
+#include "gc/nursery.h"
+
+#include "base/error.h"
+#include "base/metadata.h"
+#include "gc/major.h"
+#include "gc/safepoint.h"
+#include <string.h>
+
+/* A slot of 256 MiB lets a minor heap grow to 32 M words; less is tried where addresses are short. */
+static const size_t slot_bytes[] = {(size_t)1 << 28, (size_t)1 << 26, (size_t)1 << 24, (size_t)1 << 22};
+enum { ALIGNMENT = 1 << 21 };
+
+bool nursery_reserve(struct wn_heap *heap) {
+  for (unsigned i = 0; i < sizeof slot_bytes / sizeof *slot_bytes; i++) {
+    size_t span = slot_bytes[i] * DOMAINS_MOST;
+    char *reserved = metadata_reserve_addresses(span + ALIGNMENT);
+    if (!reserved) continue;
+    heap->young_slot_bytes = slot_bytes[i];
+    heap->young_base = ((uintptr_t)reserved + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
+    heap->young_span = span;
+    heap->young_reserved = reserved;
+    return true;
+  }
+  return false;
+}
+
+void nursery_release(struct wn_heap *heap) {
+  if (heap->young_reserved) metadata_unmap(heap->young_reserved, heap->young_span + ALIGNMENT);
+}
+
+size_t nursery_words_most(const struct wn_heap *heap) { return heap->young_slot_bytes / 8; }
+
+bool nursery_place(struct wn_domain *domain) {
+  const struct wn_heap *heap = domain->heap;
+  size_t bytes = atomic_load(&heap->minor_words) * 8;
+  char *slot = (char *)heap->young_base + domain->index * heap->young_slot_bytes;
+  if (!metadata_make_accessible(slot, (bytes + 4095) & ~(size_t)4095)) return false;
+  domain->young_start = slot;
+  domain->young_end = slot + bytes;
+  domain->face.young_ptr = domain->young_end;
+  domain_reset_limit(domain);
+  return true;
+}
+
+char *nursery_limit(const struct wn_domain *domain) {
+  return domain->heap->starved ? (char *)UINTPTR_MAX : domain->young_start;
+}
+
+/* The worst case: all of it survives, each block is rounded up, each pool has a tail, and each domain leaves a pool of each
+ * class unfinished. */
+void nursery_secure(struct wn_heap *heap) {
+  size_t bytes = 0, domains = 0;
+  for (unsigned i = 0; i < DOMAINS_MOST; i++)
+    if (heap->domains[i]) {
+      bytes += (size_t)(heap->domains[i]->young_end - heap->domains[i]->young_start);
+      domains++;
+    }
+  size_t units = (TINY ? 3 * bytes : bytes + bytes / 4) / UNIT_BYTES + 1 + domains * CLASSES;
+  heap->starved = !chunks_secure(&heap->chunks, units);
+}
+
+/* Memory is short: everything that can be collected is, then the program is asked. True if it is worth trying again. */
+static bool make_memory(struct wn_domain *domain, size_t words, unsigned *tries) {
+  const wn_heap_hooks *hooks = &domain->heap->hooks;
+  switch ((*tries)++) {
+  case 0: major_full(domain); return true;
+  case 1:
+    return hooks->out_of_memory && hooks->out_of_memory(domain, words, hooks->context) &&
+           (major_full(domain), true);
+  default: error_set(WN_ENOMEM, "no memory for a block of %zu words", words); return false;
+  }
+}
+
+static bool is_stress_due(struct wn_domain *domain) {
+  long every = domain->heap->stress.every;
+  return every && ++domain->stress_count % every == 0;
+}
+
+bool nursery_make_room(struct wn_domain *domain, size_t extent) {
+  struct wn_heap *heap = domain->heap;
+  unsigned tries = 0;
+  bool stress = is_stress_due(domain);
+  if (heap_fails_by_stress(heap)) return error_set(WN_ENOMEM, "stress: this request fails"), false;
+  for (;;) {
+    size_t left = (size_t)(domain->face.young_ptr - domain->young_start) / 8;
+    if (world_is_stopping(heap)) {
+      world_wait(domain);
+    } else if (heap->starved) {
+      if (!make_memory(domain, extent, &tries)) return false;
+    } else if (stress || left < extent) {
+      stress = false;
+      major_collect(domain, COLLECT_MINOR | COLLECT_SLICE);
+    } else {
+      domain_reset_limit(domain);
+      return true;
+    }
+  }
+}
+
+/* Small blocks that must be old (custom ones with much outside) come from pools. */
+static wn_value *take_old(struct wn_domain *domain, size_t words, unsigned tag, bool *zeroed) {
+  struct wn_heap *heap = domain->heap;
+  wn_value header = header_make(words, tag, heap_live_colour(heap));
+  if (words + 1 > CLASS_WORDS_MOST) return medium_allocate(heap, words + 1, header, zeroed);
+  *zeroed = false;
+  wn_value *at = pools_take(heap, domain->runs, words + 1, false);
+  if (at) atomic_store_explicit((_Atomic(wn_value) *)at, header, memory_order_relaxed);
+  return at;
+}
+
+wn_value *nursery_allocate_old(struct wn_domain *domain, size_t words, unsigned tag, bool *zeroed) {
+  struct wn_heap *heap = domain->heap;
+  unsigned tries = 0;
+  if (heap_fails_by_stress(heap)) return error_set(WN_ENOMEM, "stress: this request fails"), NULL;
+  if (world_is_stopping(heap)) world_wait(domain);
+  if (is_stress_due(domain)) major_collect(domain, COLLECT_MINOR | COLLECT_SLICE);
+  if (domain->direct_words > atomic_load(&heap->minor_words) / 2) {
+    domain->direct_words = 0;
+    major_collect(domain, COLLECT_MINOR | COLLECT_SLICE);
+  }
+  wn_value *at;
+  while (!(at = take_old(domain, words, tag, zeroed)))
+    if (!make_memory(domain, words, &tries)) return NULL;
+  domain->direct_words += words + 1;
+  domain->major_words += (double)(words + 1);
+  atomic_fetch_add_explicit(&heap->allocated, words + 1, memory_order_relaxed);
+  return at + 1;
+}
+
+/* ---- public ---- */
+
+wn_value *wn_bump_slow(wn_domain *domain, size_t words, unsigned tag) {
+  if (!nursery_make_room(domain, words + 1)) return NULL;
+  domain->face.young_ptr -= (words + 1) * 8;
+  *(wn_value *)domain->face.young_ptr = WN_HEADER(words, tag);
+  return (wn_value *)domain->face.young_ptr + 1;
+}
+
+/* wn_int(0) in scanned fields, 0 in bytes. */
+static void fill(wn_value *fields, size_t words, unsigned tag) {
+  if (tag > WN_TAG_SCANNED_MAX)
+    memset(fields, 0, words * 8);
+  else
+    for (size_t i = 0; i < words; i++) fields[i] = wn_int(0);
+}
+
+static wn_ref null_handle(void) { return (wn_ref){NULL}; }
+
+static wn_value *allocate(wn_domain *domain, size_t words, unsigned tag) {
+  if (words <= WN_MAX_YOUNG_WORDS) {
+    wn_value *young = wn_bump(domain, words, tag);
+    if (young) fill(young, words, tag);
+    return young;
+  }
+  bool zeroed;
+  wn_value *old = nursery_allocate_old(domain, words, tag, &zeroed);
+  if (old && !(zeroed && tag > WN_TAG_SCANNED_MAX)) fill(old, words, tag);
+  return old;
+}
+
+wn_ref wn_alloc(wn_domain *domain, size_t words, unsigned tag) {
+  if (words > WN_MAX_WORDS || (tag > WN_TAG_SCANNED_MAX && tag != WN_TAG_RAW)) {
+    error_set(WN_EINVAL,
+              words > WN_MAX_WORDS ? "alloc: more than WN_MAX_WORDS words" : "alloc: %u is no tag for blocks",
+              tag);
+    return null_handle();
+  }
+  wn_value *fields = allocate(domain, words, tag);
+  return fields ? wn_root(domain, (wn_value)fields) : null_handle();
+}
+
+wn_ref wn_alloc_bytes(wn_domain *domain, size_t bytes) {
+  return wn_alloc(domain, bytes ? bytes / 8 + (bytes % 8 != 0) : 1, WN_TAG_RAW);
+}
+
+static size_t group_extent(size_t n, const wn_shape *shapes) {
+  size_t extent = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (shapes[i].words > WN_MAX_YOUNG_WORDS || shapes[i].tag > 255) return SIZE_MAX;
+    extent += shapes[i].words + 1;
+    if (extent > WN_MAX_YOUNG_WORDS) return SIZE_MAX;
+  }
+  return extent;
+}
+
+wn_status wn_alloc_group(wn_domain *domain, size_t n, const wn_shape *shapes, wn_ref *blocks) {
+  if (!domain || (n && (!shapes || !blocks))) return error_set(WN_EINVAL, "alloc group: an argument is NULL");
+  size_t extent = group_extent(n, shapes);
+  if (extent == SIZE_MAX)
+    return error_set(WN_EINVAL, "alloc group: more than %zu words in all", WN_MAX_YOUNG_WORDS);
+  if (!extent) return WN_OK;
+  wn_value *mark = domain->face.top;
+  if (!wn_above_limit(&domain->face, domain->face.young_ptr - extent * 8) &&
+      !nursery_make_room(domain, extent))
+    return WN_ENOMEM;
+  for (size_t i = 0; i < n; i++) {
+    domain->face.young_ptr -= (shapes[i].words + 1) * 8;
+    wn_value *at = (wn_value *)domain->face.young_ptr;
+    *at = WN_HEADER(shapes[i].words, shapes[i].tag);
+    fill(at + 1, shapes[i].words, shapes[i].tag);
+    blocks[i] = wn_root(domain, (wn_value)(at + 1));
+    if (wn_is_null(blocks[i])) {
+      domain->face.top = mark;
+      return WN_ELIMIT;
+    }
+  }
+  return WN_OK;
+}
+
+void *wn_bytes(wn_ref raw) {
+  wn_value *fields = (wn_value *)*raw.slot;
+  return wn_tag(*raw.slot) == WN_TAG_CUSTOM ? fields + CUSTOM_WORDS : fields;
+}
+
+void wn_poll_slow(wn_domain *domain) {
+  if (world_is_stopping(domain->heap)) world_wait(domain);
+  domain_reset_limit(domain);
+  finalisers_run_due(domain);
+}
+/* SPDX-License-Identifier: MIT */

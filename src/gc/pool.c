@@ -1,0 +1,239 @@
+/* Pools: refilling a domain's run, lists, sweeping. */
+#include "gc/pool.h"
+
+#include "gc/custom.h"
+#include "gc/heap.h"
+#include <string.h>
+
+/* Exact up to 16 words, then steps that lose at most an eighth. */
+const uint16_t class_words[CLASSES] = {1,  2,  3,  4,  5,  6,  7,   8,   9,   10,  11,  12,  13,  14,  15,
+                                       16, 18, 20, 22, 24, 26, 28,  30,  33,  36,  39,  43,  47,  51,  56,
+                                       62, 68, 75, 82, 90, 99, 108, 119, 131, 145, 160, 176, 196, 223, 257};
+uint8_t class_of_extent[CLASS_WORDS_MOST + 1];
+
+void pools_prepare(void) {
+  unsigned class = 1; /* a block must have room for a link: never one word */
+  for (size_t extent = 0; extent <= CLASS_WORDS_MOST; extent++) {
+    if (extent > class_words[class]) class ++;
+    class_of_extent[extent] = (uint8_t) class;
+  }
+}
+
+static void list_push(struct pool **list, struct pool *pool, enum pool_state state) {
+  pool->state = state;
+  pool->next = *list;
+  *list = pool;
+}
+
+static struct pool *list_pop(struct pool **list) {
+  struct pool *pool = *list;
+  if (pool) *list = pool->next;
+  return pool;
+}
+
+static void make_run(wn_value *at, size_t words, wn_value *next) {
+  at[0] = header_make(words - 1, 0, COLOUR_FREE);
+  at[1] = (wn_value)next;
+}
+
+static struct pool *new_pool(struct wn_heap *heap, unsigned class, bool promoting) {
+  struct chunk *chunk;
+  struct pool *pool = (struct pool *)chunks_take_unit(&heap->chunks, promoting, &chunk);
+  if (!pool) return NULL;
+  memset(pool, 0, sizeof *pool);
+  pool->class = class;
+  pool->chunk = chunk;
+  pool->state = POOL_CURRENT;
+  pool->free = pool_first(pool);
+  make_run(pool->free, (size_t)(pool_end(pool) - pool->free), NULL);
+  atomic_fetch_add(&heap->pools.count, 1);
+  return pool;
+}
+
+/* ---- sweeping ---- */
+
+/* Extends the run that ends at `at`, or begins one there. */
+struct sweep {
+  wn_value *run; /* of the free words that end at the current place; NULL if the block before is live */
+  wn_value **link;
+  size_t live_words;
+};
+
+static void add_free(struct sweep *sweep, wn_value *at) {
+  if (sweep->run) return;
+  sweep->run = at;
+  *sweep->link = at;
+}
+
+static void end_run(struct sweep *sweep, wn_value *at) {
+  if (!sweep->run) return;
+  make_run(sweep->run, (size_t)(at - sweep->run), NULL);
+  sweep->link = (wn_value **)&sweep->run[1];
+  sweep->run = NULL;
+}
+
+/* The pool is the caller's alone. */
+static void sweep_pool(struct wn_heap *heap, struct pool *pool) {
+  unsigned live = heap_live_colour(heap);
+  size_t words = class_words[pool->class];
+  struct sweep sweep = {.link = &pool->free};
+  pool->free = NULL;
+  wn_value *end = pool_end(pool);
+  for (wn_value *at = pool_first(pool); at < end;) {
+    wn_value header = atomic_load_explicit((_Atomic(wn_value) *)at, memory_order_relaxed);
+    unsigned colour = header_colour(header);
+    if (colour == COLOUR_FREE) {
+      add_free(&sweep, at);
+      at += header_extent(header);
+      continue;
+    }
+    if (colour == live) {
+      end_run(&sweep, at);
+      sweep.live_words += words;
+    } else {
+      if (header_tag(header) == WN_TAG_CUSTOM) custom_release(heap, (wn_value)(at + 1));
+      add_free(&sweep, at);
+    }
+    at += words;
+  }
+  end_run(&sweep, end);
+  heap_swept(heap, POOL_WORDS, sweep.live_words);
+}
+
+static bool is_empty(struct pool *pool) {
+  return pool->free == pool_first(pool) && pool->free + header_extent(*pool->free) == pool_end(pool);
+}
+
+static struct pool *pop_unswept(struct wn_heap *heap, unsigned class) {
+  struct pools *pools = &heap->pools;
+  struct pool *pool = list_pop(&pools->of[class].unswept);
+  if (!pool) return NULL;
+  pool->state = POOL_CURRENT;
+  atomic_fetch_add(&pools->sweeping, 1);
+  atomic_fetch_sub(&pools->unswept_count, 1);
+  return pool;
+}
+
+/* Puts a swept pool where it belongs; an empty one goes back to its chunk. */
+static void settle(struct wn_heap *heap, struct pool *pool) {
+  struct pools *pools = &heap->pools;
+  if (is_empty(pool)) {
+    atomic_fetch_sub(&pools->count, 1);
+    chunks_give_unit(&heap->chunks, pool->chunk, (char *)pool);
+  } else {
+    lock_acquire(&pools->lock, LOCK_RANK_POOLS);
+    if (pool->free)
+      list_push(&pools->of[pool->class].open, pool, POOL_OPEN);
+    else
+      list_push(&pools->of[pool->class].full, pool, POOL_FULL);
+    lock_release(&pools->lock, LOCK_RANK_POOLS);
+  }
+  atomic_fetch_sub(&pools->sweeping, 1);
+}
+
+/* ---- refilling ---- */
+
+static bool next_run(struct pool_run *run) {
+  wn_value *at = run->pool->free;
+  if (!at) return false;
+  run->pool->free = (wn_value *)at[1];
+  run->at = at;
+  run->end = at + header_extent(*at);
+  return true;
+}
+
+/* A pool with free runs, swept if need be; NULL if there is none. */
+static struct pool *find_open(struct wn_heap *heap, unsigned class) {
+  struct pools *pools = &heap->pools;
+  for (;;) {
+    lock_acquire(&pools->lock, LOCK_RANK_POOLS);
+    struct pool *pool = list_pop(&pools->of[class].open), *unswept = NULL;
+    if (pool)
+      pool->state = POOL_CURRENT;
+    else
+      unswept = pop_unswept(heap, class);
+    lock_release(&pools->lock, LOCK_RANK_POOLS);
+    if (pool || !unswept) return pool;
+    sweep_pool(heap, unswept);
+    if (unswept->free) {
+      atomic_fetch_sub(&pools->sweeping, 1);
+      return unswept;
+    }
+    settle(heap, unswept);
+  }
+}
+
+static void retire(struct wn_heap *heap, struct pool *pool) {
+  struct pools *pools = &heap->pools;
+  lock_acquire(&pools->lock, LOCK_RANK_POOLS);
+  if (pool->free)
+    list_push(&pools->of[pool->class].open, pool, POOL_OPEN);
+  else
+    list_push(&pools->of[pool->class].full, pool, POOL_FULL);
+  lock_release(&pools->lock, LOCK_RANK_POOLS);
+}
+
+/* ---- shared ---- */
+
+bool pools_refill(struct wn_heap *heap, struct pool_run *run, unsigned class, bool promoting) {
+  if (run->pool && next_run(run)) return true;
+  if (run->pool) retire(heap, run->pool);
+  run->at = run->end = NULL;
+  run->pool = find_open(heap, class);
+  if (!run->pool) run->pool = new_pool(heap, class, promoting);
+  return run->pool && next_run(run);
+}
+
+void pools_flush(struct wn_heap *heap, struct pool_run runs[CLASSES]) {
+  for (unsigned class = 0; class < CLASSES; class ++) {
+    struct pool_run *run = &runs[class];
+    if (!run->pool) continue;
+    if (run->at < run->end) {
+      make_run(run->at, (size_t)(run->end - run->at), run->pool->free);
+      run->pool->free = run->at;
+    }
+    retire(heap, run->pool);
+    *run = (struct pool_run){0};
+  }
+}
+
+static size_t unsweep_list(struct pool **from, struct pool **to) {
+  size_t count = 0;
+  for (struct pool *pool; (pool = list_pop(from)); count++) list_push(to, pool, POOL_UNSWEPT);
+  return count;
+}
+
+void pools_unsweep(struct wn_heap *heap) {
+  struct pools *pools = &heap->pools;
+  size_t count = 0;
+  lock_acquire(&pools->lock, LOCK_RANK_POOLS);
+  for (unsigned class = 0; class < CLASSES; class ++) {
+    count += unsweep_list(&pools->of[class].open, &pools->of[class].unswept);
+    count += unsweep_list(&pools->of[class].full, &pools->of[class].unswept);
+  }
+  atomic_fetch_add(&pools->unswept_count, count);
+  lock_release(&pools->lock, LOCK_RANK_POOLS);
+}
+
+size_t pools_sweep_one(struct wn_heap *heap) {
+  struct pools *pools = &heap->pools;
+  if (!atomic_load_explicit(&pools->unswept_count, memory_order_relaxed)) return 0;
+  struct pool *pool = NULL;
+  lock_acquire(&pools->lock, LOCK_RANK_POOLS);
+  for (unsigned class = 0; class < CLASSES && !pool; class ++) pool = pop_unswept(heap, class);
+  lock_release(&pools->lock, LOCK_RANK_POOLS);
+  if (!pool) return 0;
+  sweep_pool(heap, pool);
+  settle(heap, pool);
+  return POOL_WORDS;
+}
+
+void pools_each(struct wn_heap *heap, void (*f)(struct pool *pool, void *context), void *context) {
+  for (size_t i = 0; i < heap->chunks.count; i++) {
+    struct chunk *chunk = &heap->chunks.table[i];
+    if (chunk->use != CHUNK_POOLS) continue;
+    for (unsigned unit = 0; unit < CHUNK_UNITS; unit++)
+      if (chunk->used >> unit & 1) f((struct pool *)(chunk->base + (size_t)unit * UNIT_BYTES), context);
+  }
+}
+/* SPDX-License-Identifier: MIT */

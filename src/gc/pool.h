@@ -1,0 +1,95 @@
+/* Pools: units of memory cut into blocks of one size class, for blocks of up to 256 words.
+ *
+ *   | struct pool | block | block | free run ...... | block | tail |
+ *
+ * Free blocks that touch form one run: its header says how many words it has, its next word links the pool's runs. A
+ * fresh pool is one run. A domain allocates from a pool that it has to itself (its *current* pool of the class), by
+ * bumping through one run after another; what it has not used of a run has no header (pools_flush writes it).
+ *
+ * WHERE a pool is: current, or in exactly one list of its class: with free runs, full, or not yet swept. The lists are
+ * the heap's, so that a domain that ends leaves nothing behind. The lock (rank POOLS) protects them; a pool that was
+ * taken from a list is its taker's alone.
+ *
+ * Allocation comes from pools with free runs, then from unswept ones, swept on the way, then from new ones. */
+#ifndef GC_POOL_H
+#define GC_POOL_H
+
+#include "gc/chunk.h"
+
+enum {
+  CLASSES = 45,
+  CLASS_WORDS_MOST = 257,
+  POOL_WORDS = UNIT_BYTES / 8,
+};
+
+struct pool {
+  struct pool *next;
+  wn_value *free; /* the first run; NULL if none */
+  struct chunk *chunk;
+  uint32_t class;
+  uint32_t state; /* enum pool_state, for gc_verify */
+  wn_value unused[4];
+};
+enum { POOL_HEADER_WORDS = sizeof(struct pool) / 8 };
+
+enum pool_state { POOL_CURRENT, POOL_OPEN, POOL_FULL, POOL_UNSWEPT };
+
+struct pools {
+  struct lock lock;
+  struct {
+    struct pool *open, *full, *unswept;
+  } of[CLASSES];
+  /* Changed under the lock, read as hints without it. */
+  _Atomic(size_t) unswept_count;
+  _Atomic(size_t) sweeping; /* pools that somebody is sweeping now */
+  _Atomic(size_t) count;
+};
+
+/* What a domain allocates from. */
+struct pool_run {
+  wn_value *at, *end; /* what is left of the current run */
+  struct pool *pool;  /* NULL if there is none */
+};
+
+extern const uint16_t class_words[CLASSES];           /* with headers, ascending */
+extern uint8_t class_of_extent[CLASS_WORDS_MOST + 1]; /* set by pools_prepare; constant afterwards */
+
+void pools_prepare(void);
+
+struct wn_heap;
+
+/* Refills an empty run of a class. False if there is no memory. `promoting`: the reserve may be used, and no release function
+ * is called. */
+bool pools_refill(struct wn_heap *heap, struct pool_run *run, unsigned class, bool promoting);
+
+/* Memory for a block of `extent` words, header included, at most CLASS_WORDS_MOST; NULL if there is none. */
+static inline wn_value *pools_take(struct wn_heap *heap, struct pool_run runs[CLASSES], size_t extent,
+                                   bool promoting) {
+  unsigned class = class_of_extent[extent];
+  struct pool_run *run = &runs[class];
+  if (__builtin_expect(run->at == run->end, 0) && !pools_refill(heap, run, class, promoting)) return NULL;
+  wn_value *at = run->at;
+  run->at += class_words[class];
+  return at;
+}
+
+/* Gives all current pools of a domain back to the lists. */
+void pools_flush(struct wn_heap *heap, struct pool_run runs[CLASSES]);
+
+/* All pools become unswept. The world is stopped and flushed. */
+void pools_unsweep(struct wn_heap *heap);
+
+/* Sweeps one unswept pool. Returns the words looked at; 0 if there was none. */
+size_t pools_sweep_one(struct wn_heap *heap);
+
+/* Calls `f` for each pool, current ones too. The world is stopped and flushed. */
+void pools_each(struct wn_heap *heap, void (*f)(struct pool *pool, void *context), void *context);
+
+static inline wn_value *pool_first(struct pool *pool) { return (wn_value *)pool + POOL_HEADER_WORDS; }
+static inline wn_value *pool_end(struct pool *pool) {
+  size_t words = class_words[pool->class];
+  return pool_first(pool) + (POOL_WORDS - POOL_HEADER_WORDS) / words * words;
+}
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,32 @@
+/* Growing a remembered set. */
+#include "gc/remembered.h"
+
+#include "base/check.h"
+#include "base/metadata.h"
+#include <string.h>
+
+enum { LEAST = TINY ? 64 : 4096 };
+
+static size_t bytes_of(const struct remembered *set) {
+  return (size_t)(set->end - set->begin) * sizeof *set->begin;
+}
+
+void remembered_grow(struct remembered *set, wn_value *field) {
+  size_t used = (size_t)(set->at - set->begin), capacity = used ? 2 * used : LEAST;
+  wn_value **grown = set->all ? NULL : metadata_map(capacity * sizeof *grown);
+  if (!grown) {
+    set->all = true; /* nothing here is needed now: begin again, so that this is not asked each time */
+    set->at = set->begin;
+    return;
+  }
+  if (used) memcpy(grown, set->begin, used * sizeof *grown);
+  metadata_unmap(set->begin, bytes_of(set));
+  *set = (struct remembered){.begin = grown, .at = grown + used, .end = grown + capacity};
+  *set->at++ = field;
+}
+
+void remembered_destroy(struct remembered *set) {
+  metadata_unmap(set->begin, bytes_of(set));
+  *set = (struct remembered){0};
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,175 @@
+/* Slots of handles, scopes in debug programs, and global roots. */
+#include "gc/roots.h"
+
+#include "base/error.h"
+#include "base/metadata.h"
+#include "gc/barrier.h"
+#include "gc/domain.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEP = TINY ? 512 : 8192 }; /* slots made accessible at a time */
+enum { PAGE_CELLS = TINY ? 8 : 255 };
+
+struct global_page {
+  struct global_page *next;
+  struct wn_global cells[PAGE_CELLS];
+};
+
+/* What a dead slot holds in programs that are debugged: no block and no integer that anybody made. */
+static const wn_value POISON = (wn_value)0xdeaddeaddeaddea8;
+
+/* ---- slots ---- */
+
+bool roots_create_slots(struct gc_thread *thread, struct wn_heap *heap) {
+  size_t slots = (size_t)heap->control.stack_limit;
+  thread->slots = metadata_reserve_addresses(slots * sizeof *thread->slots);
+  if (!thread->slots) return false;
+  thread->slots_end = thread->slots + slots;
+  size_t first = slots < STEP ? slots : STEP;
+  if (!metadata_make_accessible(thread->slots, first * sizeof *thread->slots)) {
+    roots_destroy_slots(thread);
+    return false;
+  }
+  thread->accessible_end = thread->slots + first;
+  thread->top = thread->slots;
+  return true;
+}
+
+void roots_destroy_slots(struct gc_thread *thread) {
+  if (thread->slots)
+    metadata_unmap(thread->slots, (size_t)(thread->slots_end - thread->slots) * sizeof *thread->slots);
+  thread->slots = NULL;
+}
+
+static wn_value *top_of(const struct wn_domain *domain, const struct gc_thread *thread) {
+  return domain->running == thread && atomic_load(&domain->state) == DOMAIN_RUNNING ? domain->face.top
+                                                                                    : thread->top;
+}
+
+void roots_each(struct wn_domain *domain, wn_visit *visit, void *visitor) {
+  const wn_heap_hooks *hooks = &domain->heap->hooks;
+  for (struct gc_thread *thread = domain->threads; thread; thread = thread->next) {
+    wn_value *top = top_of(domain, thread);
+    for (wn_value *slot = thread->slots; slot < top; slot++) visit(visitor, slot);
+  }
+  if (hooks->walk_roots) hooks->walk_roots(domain, visit, visitor, hooks->context);
+}
+
+size_t roots_count(const struct wn_domain *domain) {
+  size_t count = 0;
+  for (struct gc_thread *thread = domain->threads; thread; thread = thread->next)
+    count += (size_t)(top_of(domain, thread) - thread->slots);
+  return count;
+}
+
+wn_ref wn_root_slow(wn_domain *domain, wn_value value) {
+  struct gc_thread *thread = domain->running;
+  size_t left = (size_t)(thread->slots_end - thread->accessible_end), step = left < STEP ? left : STEP;
+  if (!step || !metadata_make_accessible(thread->accessible_end, step * sizeof(wn_value))) {
+    error_set(WN_ELIMIT, "handles: all %ld slots of the thread are in use (stack_limit)",
+              domain->heap->control.stack_limit);
+    return (wn_ref){NULL};
+  }
+  thread->accessible_end += step;
+  domain->face.top_end = thread->accessible_end;
+  wn_ref ref = {domain->face.top++};
+  *ref.slot = value;
+  return ref;
+}
+
+/* ---- what programs built with WN_DEBUG are told ---- */
+
+static _Noreturn void complain(const char *function, const char *what) {
+  fprintf(stderr, "winnow: %s: %s\n", function, what);
+  abort();
+}
+
+void wn_check_handle(const wn_domain *domain, wn_ref ref, const char *function) {
+  const struct gc_thread *thread = domain->running;
+  if (!thread || thread != domain_thread(domain))
+    complain(function, "called by a thread that does not run in the domain");
+  if (!ref.slot) complain(function, "a null handle: an allocation failed and was not checked");
+  if (ref.slot >= thread->slots && ref.slot < thread->slots_end && ref.slot >= domain->face.top)
+    complain(function, "a handle is used after its scope ended");
+  if (*ref.slot == POISON) complain(function, "a handle is used after its scope ended");
+}
+
+void wn_check_field(wn_ref block, size_t i, const char *function) {
+  if (!block.slot) complain(function, "a null handle: an allocation failed and was not checked");
+  if (*block.slot == POISON) complain(function, "a handle is used after its scope ended");
+  if (wn_is_int(*block.slot)) complain(function, "the value is an integer and has no fields");
+  if (*block.slot % 8 || !*block.slot) complain(function, "the value is no block");
+
+  if (i >= wn_words(*block.slot)) complain(function, "the block has fewer fields");
+  if (wn_tag(*block.slot) > WN_TAG_SCANNED_MAX) complain(function, "the block has bytes and no fields");
+}
+
+void wn_scope_poison(wn_domain *domain, const wn_value *mark) {
+  for (wn_value *slot = domain->face.top; slot > mark;) *--slot = POISON;
+}
+
+/* ---- global roots ---- */
+
+static struct wn_global *take_cell(struct globals *globals) {
+  if (!globals->free) {
+    struct global_page *page = metadata_map(sizeof *page);
+    if (!page) return NULL;
+    page->next = globals->pages;
+    globals->pages = page;
+    for (size_t i = PAGE_CELLS; i--;) {
+      page->cells[i] = (struct wn_global){wn_int(0), globals->free};
+      globals->free = &page->cells[i];
+    }
+  }
+  struct wn_global *cell = globals->free;
+  globals->free = cell->next;
+  return cell;
+}
+
+void roots_each_global(struct wn_heap *heap, wn_visit *visit, void *visitor) {
+  for (struct global_page *page = heap->globals.pages; page; page = page->next)
+    for (size_t i = 0; i < PAGE_CELLS; i++) visit(visitor, &page->cells[i].value);
+}
+
+void roots_destroy_globals(struct wn_heap *heap) {
+  struct global_page *page = heap->globals.pages;
+  while (page) {
+    struct global_page *next = page->next;
+    metadata_unmap(page, sizeof *page);
+    page = next;
+  }
+}
+
+wn_global *wn_global_new(wn_domain *domain, wn_ref ref) {
+  struct globals *globals = &domain->heap->globals;
+  lock_acquire(&globals->lock, LOCK_RANK_GLOBALS);
+  struct wn_global *cell = take_cell(globals);
+  lock_release(&globals->lock, LOCK_RANK_GLOBALS);
+  if (!cell) {
+    error_set(WN_ENOMEM, "no memory for a global root");
+    return NULL;
+  }
+  barrier_store(domain, &cell->value, *ref.slot);
+  return cell;
+}
+
+void wn_global_set(wn_domain *domain, wn_global *global, wn_ref ref) {
+  barrier_store(domain, &global->value, *ref.slot);
+}
+
+wn_ref wn_global_get(wn_domain *domain, const wn_global *global) {
+  return wn_root(domain, field_load(&global->value));
+}
+
+void wn_global_free(wn_domain *domain, wn_global *global) {
+  if (!global) return;
+  struct globals *globals = &domain->heap->globals;
+  barrier_store(domain, &global->value, wn_int(0));
+  lock_acquire(&globals->lock, LOCK_RANK_GLOBALS);
+  global->next = globals->free;
+  globals->free = global;
+  lock_release(&globals->lock, LOCK_RANK_GLOBALS);
+}
+/* SPDX-License-Identifier: MIT */

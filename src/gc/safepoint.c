@@ -1,0 +1,138 @@
+/* Stopping the world. */
+#include "gc/safepoint.h"
+
+#include "gc/futex.h"
+#include "gc/minor.h"
+#include <sched.h>
+#include <time.h>
+
+enum { SPINS = 2000 };
+
+static bool may_spin(const struct wn_heap *heap) {
+  return atomic_load_explicit(&heap->running, memory_order_relaxed) <= heap->processors;
+}
+
+static bool state_is(struct wn_domain *domain, uint32_t state) {
+  return atomic_load(&domain->state) == state;
+}
+
+static bool change(struct wn_domain *domain, uint32_t from, uint32_t to) {
+  return atomic_compare_exchange_strong(&domain->state, &from, to);
+}
+
+/* Claims a domain as soon as it is blocked. */
+static void claim(struct wn_heap *heap, struct wn_domain *domain) {
+  unsigned spins = may_spin(heap) ? SPINS : 0;
+  for (;;) {
+    uint32_t arrivals = atomic_load(&heap->arrivals);
+    if (change(domain, DOMAIN_BLOCKED, DOMAIN_CLAIMED)) return;
+    if (spins) {
+      spins--;
+      spin_pause();
+    } else if (state_is(domain, DOMAIN_RUNNING)) {
+      futex_wait(&heap->arrivals, arrivals);
+    }
+  }
+}
+
+static void leave(struct wn_domain *domain) {
+  if (atomic_exchange(&domain->state, DOMAIN_BLOCKED) == DOMAIN_CLAIMED_AWAITED)
+    futex_wake(&domain->state, INT32_MAX);
+}
+
+static void raise_limit(struct wn_domain *domain) {
+  __atomic_store_n(&domain->face.young_limit, (char *)UINTPTR_MAX, __ATOMIC_SEQ_CST);
+}
+
+/* Waits until nobody claims the domain. A thread that waits at a safepoint helps meanwhile. */
+static void await(struct wn_domain *domain, bool helping) {
+  struct wn_heap *heap = domain->heap;
+  unsigned spins = may_spin(heap) ? SPINS : 0;
+  for (;;) {
+    uint32_t state = atomic_load(&domain->state);
+    if (state == DOMAIN_BLOCKED) return;
+    if (helping) minor_help(heap, domain);
+    if (spins) {
+      spins--;
+      spin_pause();
+    } else if (state == DOMAIN_CLAIMED_AWAITED || change(domain, DOMAIN_CLAIMED, DOMAIN_CLAIMED_AWAITED)) {
+      futex_wait(&domain->state, DOMAIN_CLAIMED_AWAITED);
+    }
+  }
+}
+
+static void unblock(struct wn_domain *domain, bool helping) {
+  while (!change(domain, DOMAIN_BLOCKED, DOMAIN_RUNNING)) await(domain, helping);
+  atomic_fetch_add_explicit(&domain->heap->running, 1, memory_order_relaxed);
+  domain_reset_limit(domain);
+}
+
+/* ---- shared ---- */
+
+void domain_block(struct wn_domain *domain) {
+  struct wn_heap *heap = domain->heap;
+  stress_delay(domain);
+  atomic_fetch_sub_explicit(&heap->running, 1, memory_order_relaxed);
+  atomic_store(&domain->state, DOMAIN_BLOCKED);
+  if (!world_is_stopping(heap)) return;
+  atomic_fetch_add(&heap->arrivals, 1);
+  futex_wake(&heap->arrivals, 1);
+}
+
+void domain_unblock(struct wn_domain *domain) { unblock(domain, false); }
+
+void world_wait(struct wn_domain *domain) {
+  struct wn_heap *heap = domain->heap;
+  domain->running->top = domain->face.top;
+  domain_block(domain);
+  /* Not yet claimed: stay until we were, so that the stop that made us wait is over. */
+  unsigned spins = 0;
+  while (world_is_stopping(heap) && state_is(domain, DOMAIN_BLOCKED))
+    if (++spins % 64)
+      spin_pause();
+    else
+      sched_yield();
+  unblock(domain, true);
+}
+
+bool world_stop(struct wn_domain *domain) {
+  struct wn_heap *heap = domain->heap;
+  struct wn_domain *none = NULL;
+  if (!atomic_compare_exchange_strong(&heap->leader, &none, domain)) {
+    world_wait(domain);
+    return false;
+  }
+  lock_acquire(&heap->world, LOCK_RANK_WORLD);
+  if (heap->domain_count == 1) return true;
+  atomic_store(&heap->stopping, 1);
+  for (unsigned i = 0; i < DOMAINS_MOST; i++)
+    if (heap->domains[i] && heap->domains[i] != domain) raise_limit(heap->domains[i]);
+  for (unsigned i = 0; i < DOMAINS_MOST; i++) {
+    if (!heap->domains[i] || heap->domains[i] == domain) continue;
+    stress_delay(domain);
+    claim(heap, heap->domains[i]);
+  }
+  return true;
+}
+
+void world_release(struct wn_domain *leader) {
+  struct wn_heap *heap = leader->heap;
+  bool stopped = atomic_load(&heap->stopping) != 0;
+  if (stopped) {
+    atomic_store(&heap->stopping, 0);
+    atomic_store(&heap->leader, NULL); /* the next leader still needs the lock */
+    for (unsigned i = 0; i < DOMAINS_MOST; i++)
+      if (heap->domains[i] && heap->domains[i] != leader) leave(heap->domains[i]);
+  } else {
+    atomic_store(&heap->leader, NULL);
+  }
+  lock_release(&heap->world, LOCK_RANK_WORLD);
+  domain_reset_limit(leader);
+}
+
+void stress_delay(struct wn_domain *domain) {
+  if (!domain->heap->stress.delays || random_bits(&domain->random) % 8) return;
+  struct timespec time = {0, (long)(random_bits(&domain->random) % 200000)};
+  nanosleep(&time, NULL);
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,41 @@
+/* Stopping the world, and blocking sections: who may touch a domain.
+ *
+ *              block                     claim, by a leader
+ *   RUNNING ----------> BLOCKED -----------------------------> CLAIMED --(its thread wants back)--> CLAIMED_AWAITED
+ *      ^                 |  ^                                     |                                      |
+ *      '-----unblock-----'  '-------------- leave ----------------'------------- leave, and wake --------'
+ *
+ * A domain is touched by its running thread while it is RUNNING, by nobody while it is BLOCKED, and by the leader, which
+ * stopped the world, while it is CLAIMED. A thread that finds the world being stopped at a safepoint waits by blocking its
+ * domain; so there is one way to be stopped, and a domain in a system call is collected without being woken.
+ *
+ * STOP. The leader is who exchanges `leader` from NULL. It sets `stopping`, then raises each domain's limit, then claims
+ * each domain: one that is still running will see the limit. A domain that blocks stores its state, then reads
+ * `stopping`; one that unblocks sets its limit, then reads `stopping` and raises the limit again. All of that is
+ * sequentially consistent, so one side sees the other.
+ *
+ * Waiting spins for a moment where there are as many processors as running domains, and sleeps on a futex otherwise. */
+#ifndef GC_SAFEPOINT_H
+#define GC_SAFEPOINT_H
+
+#include "gc/domain.h"
+
+/* Stops all other domains. True: the caller leads. False: another domain did, and has let the world go again; the
+ * caller's domain was collected. The caller's domain is running and keeps its turn. */
+bool world_stop(struct wn_domain *domain);
+void world_release(struct wn_domain *leader);
+
+static inline bool world_is_stopping(const struct wn_heap *heap) { return atomic_load(&heap->stopping) != 0; }
+
+/* The domain, whose turn the calling thread keeps, waits until nobody stops the world. */
+void world_wait(struct wn_domain *domain);
+
+/* The state alone; the thread's turn and handles are domain.c's. */
+void domain_block(struct wn_domain *domain);
+void domain_unblock(struct wn_domain *domain);
+
+/* A random pause, in the stress mode that has them. */
+void stress_delay(struct wn_domain *domain);
+
+#endif
+/* SPDX-License-Identifier: MIT */
