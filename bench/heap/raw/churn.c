@@ -1,16 +1,10 @@
 /* Lists of 100 cells that are built, summed and dropped, in the raw tier: churn LISTS. */
-#include "heap_program.h"
+#include "keep.h"
 
 static wn_value build(wn_domain *d, intptr_t n, intptr_t seed) {
-  WN_SCOPE(d);
-  wn_ref list = wn_root(d, wn_int(0));
-  for (; n; n--) {
-    wn_value *cell = wn_bump(d, 2, 0);
-    cell[0] = wn_int(seed + n);
-    cell[1] = *list.slot;
-    *list.slot = (wn_value)cell;
-  }
-  return wn_value_of(list);
+  wn_value list = wn_int(0);
+  for (; n; n--) list = keep_pair(d, wn_int(seed + n), list);
+  return list;
 }
 
 static intptr_t sum(wn_value list) {

@@ -1,29 +1,20 @@
 /* An array of 2^18 lists, each with the last four keys that fell into its slot, in the raw tier: slots UPDATES. */
-#include "heap_program.h"
+#include "keep.h"
 
 #define SLOTS (1L << 18)
 
-static wn_value cons(wn_domain *d, wn_value number, wn_ref list) {
-  wn_value *cell = wn_bump(d, 2, 0);
-  cell[0] = number;
-  cell[1] = wn_value_of(list);
-  return (wn_value)cell;
-}
-
 /* The keys are integers, so an allocation makes only lists stale. */
 static wn_value take(wn_domain *d, int n, wn_value list) {
-  WN_SCOPE(d);
   const wn_value *cell = (const wn_value *)list;
   if (!n || wn_is_int(list)) return wn_int(0);
   wn_value key = cell[0];
-  return cons(d, key, wn_root(d, take(d, n - 1, cell[1])));
+  return keep_pair(d, key, take(d, n - 1, cell[1]));
 }
 
 static void update(wn_domain *d, wn_ref lists, size_t slot, intptr_t key) {
   WN_SCOPE(d);
-  wn_ref list = wn_root(d, take(d, 3, wn_field(lists, slot)));
-  *list.slot = cons(d, wn_int(key), list);
-  wn_set(d, lists, slot, list);
+  wn_value old = take(d, 3, wn_field(lists, slot));
+  wn_set(d, lists, slot, wn_root(d, keep_pair(d, wn_int(key), old)));
 }
 
 static int64_t fold(int64_t sum, wn_value list) {

@@ -1,22 +1,13 @@
 /* Binary trees, as in the benchmarks game, in the raw tier: trees DEPTH. */
-#include "heap_program.h"
+#include "keep.h"
 
-/* A handle holds what the next allocation would make stale, and nothing else. */
+/* A handle holds the left tree while the right one is made, and nothing else. */
 static wn_value make(wn_domain *d, int depth) {
-  wn_value left = wn_int(0), right = wn_int(0), *fields;
-  if (!depth) {
-    fields = wn_bump(d, 2, 0);
-  } else {
-    WN_SCOPE(d);
-    wn_ref first = wn_root(d, make(d, depth - 1));
-    wn_ref second = wn_root(d, make(d, depth - 1));
-    fields = wn_bump(d, 2, 0);
-    left = wn_value_of(first);
-    right = wn_value_of(second);
-  }
-  fields[0] = left;
-  fields[1] = right;
-  return (wn_value)fields;
+  if (!depth) return keep_pair(d, wn_int(0), wn_int(0));
+  WN_SCOPE(d);
+  wn_ref left = wn_root(d, make(d, depth - 1));
+  wn_value right = make(d, depth - 1);
+  return keep_pair(d, wn_value_of(left), right);
 }
 
 static long check(wn_value tree) {
