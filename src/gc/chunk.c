@@ -54,6 +54,11 @@ static void add_empty(struct chunks *chunks, struct chunk *chunk) {
   chunks->free_units += CHUNK_UNITS;
 }
 
+static void count_taken(struct chunks *chunks, size_t units) {
+  chunks->free_units -= units;
+  if (chunks->free_units < chunks->least_free) chunks->least_free = chunks->free_units;
+}
+
 static struct chunk *remove_empty(struct chunks *chunks) {
   struct chunk *chunk = chunks->empty;
   if (!chunk) return NULL;
@@ -164,7 +169,7 @@ char *chunks_take_unit(struct chunks *chunks, bool promoting, struct chunk **of)
   if (chunk) {
     unsigned index = (unsigned)__builtin_ctz(~chunk->used);
     chunk->used |= 1u << index;
-    chunks->free_units--;
+    count_taken(chunks, 1);
     if (chunk->used == ALL_UNITS) unlist_units(chunks, chunk);
     unit = chunk->base + (size_t)index * UNIT_BYTES;
   }
@@ -211,9 +216,8 @@ bool chunks_secure(struct chunks *chunks, size_t units) {
   return secure;
 }
 
-size_t chunks_trim(struct chunks *chunks, size_t keep) {
+static size_t trim(struct chunks *chunks, size_t keep) {
   size_t bytes = 0;
-  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
   while (chunks->empty && chunks->free_units >= chunks->reserve + keep + CHUNK_UNITS) {
     struct chunk *chunk = remove_empty(chunks);
     metadata_unmap(chunk->base, CHUNK_BYTES);
@@ -221,8 +225,23 @@ size_t chunks_trim(struct chunks *chunks, size_t keep) {
     make_absent(chunks, chunk);
     bytes += CHUNK_BYTES;
   }
+  return bytes;
+}
+
+size_t chunks_trim(struct chunks *chunks, size_t keep) {
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  size_t bytes = trim(chunks, keep);
   lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
   return bytes;
+}
+
+void chunks_decay(struct chunks *chunks) {
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  size_t spare = chunks->least_free > chunks->reserve ? chunks->least_free - chunks->reserve : 0;
+  if (chunks->free_units > spare + chunks->reserve)
+    trim(chunks, chunks->free_units - chunks->reserve - spare);
+  chunks->least_free = chunks->free_units;
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
 }
 
 void *chunks_map_large(struct chunks *chunks, size_t bytes) {

@@ -40,6 +40,7 @@ struct chunks {
   struct chunk *with_units, *empty, *absent;
   size_t empty_count, free_units; /* units of empty chunks are counted too */
   size_t reserve;                 /* units that only promotion may take */
+  size_t least_free;              /* the least that free_units was since chunks_decay */
   size_t used_count;              /* neither absent nor empty */
   size_t limit_bytes;             /* of chunks and large blocks together; SIZE_MAX: none */
   _Atomic(size_t) mapped_bytes;   /* chunks and large blocks */
@@ -65,6 +66,9 @@ bool chunks_secure(struct chunks *chunks, size_t units);
 
 /* Gives empty chunks back to the operating system, but for the reserve and `keep` more. Returns how many bytes went. */
 size_t chunks_trim(struct chunks *chunks, size_t keep);
+
+/* The same for what nobody has needed since it was last called: the end of a cycle. */
+void chunks_decay(struct chunks *chunks);
 
 /* A mapping for one large block. */
 void *chunks_map_large(struct chunks *chunks, size_t bytes);

@@ -107,7 +107,7 @@ static void end_cycle(struct wn_heap *heap) {
   atomic_store(&heap->debt, 0);
   atomic_store(&heap->phase, PHASE_IDLE);
   atomic_fetch_add(&heap->major_collections, 1);
-  chunks_trim(&heap->chunks, (heap_words(heap) / CHUNK_WORDS / 8 + 2) * CHUNK_UNITS);
+  chunks_decay(&heap->chunks);
   finalisers_cycle_ended(heap);
   event_cycle_ends(heap);
 }
@@ -152,8 +152,10 @@ static void collect_stopped(struct wn_domain *leader, unsigned what) {
 
 static void slice(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
-  size_t words = major_slice_words(heap);
-  if (words) atomic_fetch_sub(&heap->debt, (int64_t)major_work(domain, words));
+  size_t words = major_slice_words(heap), done = 0;
+  if (words) atomic_fetch_sub(&heap->debt, (int64_t)(done = major_work(domain, words)));
+  if (done < words && heap_phase(heap) == PHASE_MARK)
+    helpers_rest(heap); /* which have it, and may want this processor */
 }
 
 /* ---- shared ---- */

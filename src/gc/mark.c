@@ -5,11 +5,13 @@
 #include "gc/heap.h"
 #include "gc/helpers.h"
 #include "gc/pool.h"
+#include <string.h>
 
 enum {
   STACK_ENTRIES = TINY ? 64 : 1 << 22, /* of 16 bytes; addresses that cost nothing until they are used */
   STACK_LEAST = 1 << 12,
   PIECE = TINY ? 4 : 1024, /* fields of a span looked at before the rest is put back */
+  SHARE_WORDS = TINY ? 8 : 1024,
 };
 
 /* A part of a mark stack on its way from one marker to another. */
@@ -92,15 +94,16 @@ static struct mark_bundle *new_bundle(struct mark_shared *shared) {
   return bundle ? bundle : metadata_map(sizeof *bundle);
 }
 
-/* Gives up to SHARE spans to the others. False if there is no memory for it. */
-static bool give(struct wn_heap *heap, struct marker *marker) {
+/* Gives the oldest `count` spans, at most SHARE, to the others. False if there is no memory for it. */
+static bool give(struct wn_heap *heap, struct marker *marker, size_t count) {
   struct mark_shared *shared = &heap->marking;
   lock_acquire(&shared->lock, LOCK_RANK_MARK);
   struct mark_bundle *bundle = new_bundle(shared);
   if (bundle) {
-    bundle->count = 0;
-    while (bundle->count < SHARE && marker->count)
-      bundle->spans[bundle->count++] = marker->stack[--marker->count];
+    bundle->count = count < SHARE ? count : SHARE;
+    marker->count -= bundle->count;
+    memcpy(bundle->spans, marker->stack, bundle->count * sizeof *bundle->spans);
+    memmove(marker->stack, marker->stack + bundle->count, marker->count * sizeof *marker->stack);
     bundle->next = shared->bundles;
     shared->bundles = bundle;
     atomic_fetch_add(&shared->bundle_count, 1);
@@ -128,9 +131,15 @@ static bool take(struct wn_heap *heap, struct marker *marker) {
   return bundle != NULL;
 }
 
-static bool is_wanted(const struct wn_heap *heap, const struct marker *marker) {
-  return marker->count >= 2 * (size_t)SHARE &&
-         atomic_load_explicit(&heap->marking.wanting, memory_order_relaxed) != 0;
+static void share(struct wn_heap *heap, struct marker *marker) {
+  struct mark_shared *shared = &heap->marking;
+  marker->share_at = marker->words + SHARE_WORDS;
+  if (marker->count < 2 || atomic_load_explicit(&shared->bundle_count, memory_order_relaxed)) return;
+  if (!atomic_load_explicit(&shared->wanting, memory_order_relaxed) &&
+      !atomic_load_explicit(&shared->hungry, memory_order_relaxed))
+    return;
+  atomic_store_explicit(&shared->hungry, false, memory_order_relaxed);
+  give(heap, marker, marker->count / 2);
 }
 
 /* ---- shared ---- */
@@ -147,8 +156,10 @@ size_t mark_some(struct wn_heap *heap, struct marker *marker, size_t words) {
       visit(heap, marker, ring_pop(marker), white);
     } else if (marker->count) {
       scan(heap, marker, white);
-      if (is_wanted(heap, marker)) give(heap, marker);
+      if (marker->words >= marker->share_at) share(heap, marker);
     } else if (!take(heap, marker)) {
+      if (heap->marking.helper_count)
+        atomic_store_explicit(&heap->marking.hungry, true, memory_order_relaxed);
       break;
     }
   }
@@ -160,7 +171,7 @@ bool mark_is_empty(const struct marker *marker) { return !marker->count && !mark
 void mark_give_all(struct wn_heap *heap, struct marker *marker) {
   unsigned white = heap_live_colour(heap) ^ COLOUR_BITS;
   while (marker->ring_count) visit(heap, marker, ring_pop(marker), white);
-  while (marker->count && give(heap, marker)) {}
+  while (marker->count && give(heap, marker, marker->count)) {}
   if (marker->count) {
     atomic_store(&heap->marking.overflowed, true);
     marker->count = 0;

@@ -7,8 +7,8 @@
  * A block is marked by storing its header with the other colour. Two markers may mark the same block: harmless, its fields
  * are looked at twice. Headers of published blocks change in nothing but the colour while marking goes on.
  *
- * SHARED: a marker with much work gives part of it to `mark_shared`, where idle ones take it. Marking has ended when that is
- * empty, no marker holds anything, and the world is stopped (major.c).
+ * SHARED: where somebody is idle, a marker gives the older half of its stack, which leads to most, to `mark_shared`, where idle
+ * ones take it. Marking has ended when that is empty, no marker holds anything, and the world is stopped (major.c).
  *
  * OVERFLOW: a span that finds no room on the stack is dropped, and `overflowed` is set: then the end of marking is followed by a
  * walk of the heap, which pushes the children of all marked blocks again. */
@@ -30,7 +30,8 @@ struct marker {
   size_t count, capacity;
   wn_value ring[RING];
   unsigned ring_at, ring_count;
-  size_t words; /* marked so far, headers included */
+  size_t words;    /* marked so far, headers included */
+  size_t share_at; /* not before so many are marked it looks whether others want something */
 };
 
 struct mark_bundle;
@@ -41,6 +42,7 @@ struct mark_shared {
   _Atomic(size_t) bundle_count;
   _Atomic(unsigned) busy_helpers; /* that hold spans now */
   _Atomic(unsigned) wanting;      /* helpers that sleep */
+  _Atomic(bool) hungry;           /* a domain found nothing to mark */
   _Atomic(bool) overflowed;
   struct gc_helper *helpers;
   unsigned helper_count;
