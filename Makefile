@@ -1,5 +1,5 @@
 # The commands people need. Everything else is CMake: see CMakePresets.json.
-.PHONY: all demo test soak bench bench-quick install clean help
+.PHONY: all demo test soak bench bench-quick bench-heap install clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -30,6 +30,11 @@ bench:
 	@scripts/install-dependencies bench
 	@scripts/build release winnow winnow-malloc bench_trees bench_storm bench_forward bench_gap bench_capture bench_trace_writer
 	@bench/run
+
+bench-heap:
+	@scripts/install-dependencies bench
+	@scripts/build release bench_heap
+	@bench/heap/run
 
 bench-quick:
 	@scripts/install-dependencies bench

@@ -12,9 +12,11 @@ enum { SLICE_MOST = TINY ? 64 : 1 << 19, PIECE = TINY ? 16 : 1 << 12 };
 
 /* ---- pace ---- */
 
+/* A in PACE. Beyond the soft limit one cycle follows the other. */
 static size_t allowance(const struct wn_heap *heap) {
-  double least = 4 * (double)atomic_load(&heap->minor_words);
+  double least = 2 * (double)atomic_load(&heap->minor_words);
   double words = (double)atomic_load(&heap->live_words) * (double)heap->control.space_overhead / 100;
+  if (heap->soft_limit_bytes && atomic_load(&heap->chunks.used_bytes) > heap->soft_limit_bytes) words = 0;
   return (size_t)(words > least ? words : least);
 }
 

@@ -6,6 +6,7 @@
 #include "gc/major.h"
 #include "gc/safepoint.h"
 #include <string.h>
+#include <sys/mman.h>
 
 /* A slot of 256 MiB lets a minor heap grow to 32 M words; less is tried where addresses are short. */
 static const size_t slot_bytes[] = {(size_t)1 << 28, (size_t)1 << 26, (size_t)1 << 24, (size_t)1 << 22};
@@ -36,6 +37,7 @@ bool nursery_place(struct wn_domain *domain) {
   size_t bytes = atomic_load(&heap->minor_words) * 8;
   char *slot = (char *)heap->young_base + domain->index * heap->young_slot_bytes;
   if (!metadata_make_accessible(slot, (bytes + 4095) & ~(size_t)4095)) return false;
+  if (bytes >= ALIGNMENT) madvise(slot, bytes & ~(size_t)(ALIGNMENT - 1), MADV_HUGEPAGE); /* may be refused */
   domain->young_start = slot;
   domain->young_end = slot + bytes;
   domain->face.young_ptr = domain->young_end;

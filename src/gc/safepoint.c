@@ -44,14 +44,12 @@ static void raise_limit(struct wn_domain *domain) {
   __atomic_store_n(&domain->face.young_limit, (char *)UINTPTR_MAX, __ATOMIC_SEQ_CST);
 }
 
-/* Waits until nobody claims the domain. A thread that waits at a safepoint helps meanwhile. */
-static void await(struct wn_domain *domain, bool helping) {
-  struct wn_heap *heap = domain->heap;
-  unsigned spins = may_spin(heap) ? SPINS : 0;
+/* Waits until nobody claims the domain. */
+static void await(struct wn_domain *domain) {
+  unsigned spins = may_spin(domain->heap) ? SPINS : 0;
   for (;;) {
     uint32_t state = atomic_load(&domain->state);
     if (state == DOMAIN_BLOCKED) return;
-    if (helping) minor_help(heap, domain);
     if (spins) {
       spins--;
       spin_pause();
@@ -59,12 +57,6 @@ static void await(struct wn_domain *domain, bool helping) {
       futex_wait(&domain->state, DOMAIN_CLAIMED_AWAITED);
     }
   }
-}
-
-static void unblock(struct wn_domain *domain, bool helping) {
-  while (!change(domain, DOMAIN_BLOCKED, DOMAIN_RUNNING)) await(domain, helping);
-  atomic_fetch_add_explicit(&domain->heap->running, 1, memory_order_relaxed);
-  domain_reset_limit(domain);
 }
 
 /* ---- shared ---- */
@@ -79,20 +71,27 @@ void domain_block(struct wn_domain *domain) {
   futex_wake(&heap->arrivals, 1);
 }
 
-void domain_unblock(struct wn_domain *domain) { unblock(domain, false); }
+void domain_unblock(struct wn_domain *domain) {
+  while (!change(domain, DOMAIN_BLOCKED, DOMAIN_RUNNING)) await(domain);
+  atomic_fetch_add_explicit(&domain->heap->running, 1, memory_order_relaxed);
+  domain_reset_limit(domain);
+}
 
 void world_wait(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
+  unsigned spins = may_spin(heap) ? SPINS : 0;
   domain->running->top = domain->face.top;
   domain_block(domain);
-  /* Not yet claimed: stay until we were, so that the stop that made us wait is over. */
-  unsigned spins = 0;
-  while (world_is_stopping(heap) && state_is(domain, DOMAIN_BLOCKED))
-    if (++spins % 64)
+  while (world_is_stopping(heap)) {
+    minor_help(heap, domain);
+    if (spins) {
+      spins--;
       spin_pause();
-    else
-      sched_yield();
-  unblock(domain, true);
+    } else {
+      futex_wait(&heap->stopping, 1);
+    }
+  }
+  domain_unblock(domain);
 }
 
 bool world_stop(struct wn_domain *domain) {
@@ -115,14 +114,15 @@ bool world_stop(struct wn_domain *domain) {
   return true;
 }
 
+/* Those that wait at safepoints sleep on `stopping`: they are let go first, and woken then. */
 void world_release(struct wn_domain *leader) {
   struct wn_heap *heap = leader->heap;
-  bool stopped = atomic_load(&heap->stopping) != 0;
-  if (stopped) {
-    atomic_store(&heap->stopping, 0);
-    atomic_store(&heap->leader, NULL); /* the next leader still needs the lock */
+  if (atomic_load(&heap->stopping)) {
     for (unsigned i = 0; i < DOMAINS_MOST; i++)
       if (heap->domains[i] && heap->domains[i] != leader) leave(heap->domains[i]);
+    atomic_store(&heap->leader, NULL); /* the next leader still needs the lock */
+    atomic_store(&heap->stopping, 0);
+    futex_wake(&heap->stopping, INT32_MAX);
   } else {
     atomic_store(&heap->leader, NULL);
   }

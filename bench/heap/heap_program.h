@@ -1,0 +1,43 @@
+/* How each program on our heap begins and ends: one heap with the defaults, one domain. */
+#ifndef BENCH_HEAP_PROGRAM_H
+#define BENCH_HEAP_PROGRAM_H
+
+#include <winnow/heap.h>
+
+#include "sequence.h"
+
+/* The programs here do not look at null results: exhausted memory ends them. */
+static inline bool program_exhausted(wn_domain *domain, size_t words, void *context) {
+  (void)domain, (void)context;
+  fprintf(stderr, "memory is exhausted: %zu words\n", words);
+  exit(3);
+}
+
+struct program {
+  wn_heap *heap;
+  wn_domain *domain;
+};
+
+static inline void program_check(wn_status status) {
+  if (!status) return;
+  fprintf(stderr, "%s\n", wn_last_error());
+  exit(2);
+}
+
+static inline struct program program_begin(void) {
+  wn_heap_options options = WN_HEAP_DEFAULTS;
+  struct program program;
+  options.hooks.out_of_memory = program_exhausted;
+  program_check(wn_heap_open(&options, &program.heap));
+  program_check(wn_domain_attach(program.heap, &program.domain));
+  return program;
+}
+
+static inline int program_end(struct program program) {
+  program_check(wn_domain_detach(program.domain));
+  program_check(wn_heap_close(program.heap));
+  return 0;
+}
+
+#endif
+/* SPDX-License-Identifier: MIT */
