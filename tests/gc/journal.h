@@ -62,6 +62,23 @@ static inline wn_ref block_of(wn_domain *domain, intptr_t n) {
 
 static inline intptr_t number_of(wn_ref block) { return wn_to_int(wn_field(block, 0)); }
 
+static inline void register_first(struct journal *of, struct entry *entry, wn_ref value) {
+  assert_int_equal(wn_gc_finalise(of->domain, write_first, entry, value), WN_OK);
+}
+static inline void register_last(struct journal *of, struct entry *entry, wn_ref value) {
+  assert_int_equal(wn_gc_finalise_last(of->domain, write_last, entry, value), WN_OK);
+}
+
+/* A value that is dead at once. */
+static inline void dead_first(struct journal *of, struct entry *entry) {
+  WN_SCOPE(of->domain);
+  register_first(of, entry, block_of(of->domain, entry->line));
+}
+static inline void dead_last(struct journal *of, struct entry *entry) {
+  WN_SCOPE(of->domain);
+  register_last(of, entry, block_of(of->domain, entry->line));
+}
+
 #define ASSERT_JOURNAL(journal, ...)                                              \
   do {                                                                            \
     const long expected_lines[] = {__VA_ARGS__};                                  \
