@@ -8,7 +8,7 @@
 #include "gc/safepoint.h"
 #include "gc/verify.h"
 
-enum { SLICE_MOST = TINY ? 64 : 1 << 19, PIECE = TINY ? 16 : 1 << 12 };
+enum { SLICES = 8, SLICE_MOST = TINY ? 64 : 1 << 21, PIECE = TINY ? 16 : 1 << 12 };
 
 /* ---- pace ---- */
 
@@ -155,12 +155,23 @@ static void collect_stopped(struct wn_domain *leader, unsigned what) {
   if (heap->stress.verify) verify_or_die(heap);
 }
 
-static void slice(struct wn_domain *domain) {
+/* Behind the pace: by now the cycle should have ended. */
+static bool is_late(const struct wn_heap *heap) { return atomic_load(&heap->allocated) > allowance(heap); }
+
+static void slice(struct wn_domain *domain, size_t words) {
   struct wn_heap *heap = domain->heap;
-  size_t words = major_slice_words(heap), done = 0;
-  if (words) atomic_fetch_sub(&heap->debt, (int64_t)(done = major_work(domain, words)));
-  if (done < words && heap_phase(heap) == PHASE_MARK)
-    helpers_rest(heap); /* which have it, and may want this processor */
+  if (!words) return;
+  size_t done = major_work(domain, words);
+  atomic_fetch_sub(&heap->debt, (int64_t)done);
+  /* Helpers have it all, and may want this processor. */
+  if (done < words && heap_phase(heap) == PHASE_MARK && is_late(heap)) helpers_rest(heap);
+}
+
+/* Cuts the domain's share of the debt into slices, the first of which is due now. */
+static void plan_slices(struct wn_domain *domain) {
+  size_t words = major_slice_words(domain->heap);
+  domain->slice_words = words / SLICES;
+  domain->next_slice = words ? domain->young_end : domain->young_start;
 }
 
 /* ---- shared ---- */
@@ -178,7 +189,17 @@ void major_collect(struct wn_domain *domain, unsigned what) {
     collect_stopped(domain, what);
     world_release(domain);
   }
-  if (what & COLLECT_SLICE) slice(domain);
+  if (!(what & COLLECT_SLICE)) return;
+  plan_slices(domain);
+  major_next_slice(domain);
+  domain_reset_limit(domain);
+}
+
+void major_next_slice(struct wn_domain *domain) {
+  size_t step = (size_t)(domain->young_end - domain->young_start) / SLICES & ~(size_t)7;
+  bool more = domain->slice_words && (size_t)(domain->next_slice - domain->young_start) > step;
+  domain->next_slice = more ? domain->next_slice - step : domain->young_start;
+  slice(domain, domain->slice_words);
 }
 
 size_t major_work(struct wn_domain *domain, size_t words) {

@@ -15,7 +15,8 @@
  * PACE. Let L be the words that the last cycle found live, and A = L * space_overhead / 100, at least a few minor heaps. A
  * cycle begins when A / 2 words were allocated since the last one ended; marking is paced to take A / 4 of allocation, sweeping
  * A / 8. So when a cycle ends there is about L * (1 + space_overhead / 100) in use. Each minor collection adds its share
- * to `debt`; domains work it off in slices. External memory counts as words that were allocated. */
+ * to `debt`; domains work it off in slices, some after the collection and the others while their minor heaps
+ * fill (next_slice), so that no pause is long. External memory counts as words that were allocated. */
 #ifndef GC_MAJOR_H
 #define GC_MAJOR_H
 
@@ -38,6 +39,9 @@ void major_full(struct wn_domain *domain);
 
 /* Marks or sweeps about so many words. Returns how many; less if there is no more for this domain to do now. */
 size_t major_work(struct wn_domain *domain, size_t words);
+
+/* The domain came to its next slice: works it off, and says where the one after is. */
+void major_next_slice(struct wn_domain *domain);
 
 /* The words that a slice would have now. */
 size_t major_slice_words(const struct wn_heap *heap);
