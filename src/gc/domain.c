@@ -179,6 +179,13 @@ static wn_status check_detach(const wn_domain *domain) {
   return WN_OK;
 }
 
+/* What only this domain can tell the next minor collection: it stored other domains' young blocks, too. */
+static bool has_young_things(const struct wn_domain *domain) {
+  const struct remembered *remembered = &domain->remembered;
+  return domain_young_used(domain) || domain->custom_count || remembered->all ||
+         remembered->at != remembered->begin || finalisers_have_young(domain);
+}
+
 /* ---- shared ---- */
 
 void domain_reset_limit(struct wn_domain *domain) {
@@ -202,7 +209,7 @@ wn_status wn_domain_detach(wn_domain *domain) {
   struct gc_thread *thread = domain->running;
   finalisers_run_due(domain);
   domain->face.top = thread->slots; /* its handles die */
-  while (domain_young_used(domain) || domain->custom_count) major_collect(domain, COLLECT_MINOR);
+  while (has_young_things(domain)) major_collect(domain, COLLECT_MINOR);
   pause_thread(domain);
   lock_acquire(&heap->world, LOCK_RANK_WORLD);
   bequeath(heap, domain);
