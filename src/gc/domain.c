@@ -47,6 +47,8 @@ static void pause_thread(struct wn_domain *domain) {
 
 /* ---- threads ---- */
 
+/* The thread is the domain's at once, though it may have to wait for its first turn. The domain is running, or nobody knows
+ * it yet. */
 static struct gc_thread *thread_create(struct wn_domain *domain) {
   struct gc_thread *thread = metadata_map(sizeof *thread);
   if (!thread || !roots_create_slots(thread, domain->heap)) {
@@ -54,26 +56,32 @@ static struct gc_thread *thread_create(struct wn_domain *domain) {
     return NULL;
   }
   thread->domain = domain;
+  thread->next = domain->threads;
+  domain->threads = thread;
   return thread;
 }
 
+static void thread_unlink(struct gc_thread *thread) {
+  struct gc_thread **link = &thread->domain->threads;
+  while (*link != thread) link = &(*link)->next;
+  *link = thread->next;
+}
+
+/* It is the domain's no more. */
 static void thread_destroy(struct gc_thread *thread) {
   roots_destroy_slots(thread);
   metadata_unmap(thread, sizeof *thread);
 }
 
-/* The calling system thread becomes a thread of the domain. The world cannot be stopped, or the domain is its own. */
+/* The calling system thread is this thread of the domain from now on. */
 static void thread_enter(struct gc_thread *thread) {
-  thread->next = thread->domain->threads;
-  thread->domain->threads = thread;
   thread->outer = innermost;
   innermost = thread;
 }
 
 static void thread_leave(struct gc_thread *thread) {
-  struct gc_thread **link = &thread->domain->threads;
-  while (*link != thread) link = &(*link)->next;
-  *link = thread->next;
+  struct gc_thread **link;
+  thread_unlink(thread);
   for (link = &innermost; *link && *link != thread;) link = &(*link)->outer;
   if (*link) *link = thread->outer;
 }
@@ -339,7 +347,10 @@ wn_status wn_thread_spawn(wn_domain *domain, wn_body *body, void *argument, wn_j
     *join = made;
     return WN_OK;
   }
-  if (made && made->of_domain) thread_destroy(made->of_domain);
+  if (made && made->of_domain) {
+    thread_unlink(made->of_domain);
+    thread_destroy(made->of_domain);
+  }
   metadata_unmap(made, sizeof *made);
   return status;
 }
