@@ -184,11 +184,15 @@ size_t major_slice_words(const struct wn_heap *heap) {
   return share < SLICE_MOST ? share : SLICE_MOST;
 }
 
+/* Who stops the world instead may not have come to it yet, or not to collect. */
 void major_collect(struct wn_domain *domain, unsigned what) {
-  if (world_stop(domain)) {
-    collect_stopped(domain, what);
-    world_release(domain);
-  }
+  struct wn_heap *heap = domain->heap;
+  long before = atomic_load(&heap->minor_collections);
+  while (!world_stop(domain))
+    if (atomic_load(&heap->minor_collections) != before) goto collected;
+  collect_stopped(domain, what);
+  world_release(domain);
+collected:
   if (!(what & COLLECT_SLICE)) return;
   plan_slices(domain);
   major_next_slice(domain);
