@@ -73,9 +73,14 @@ static void collect_markers(struct wn_heap *heap, struct wn_domain *leader) {
   }
 }
 
-static void start_sweep(struct wn_heap *heap) {
+/* So that pools can be walked: what is left of a run has no header. */
+static void flush_pools(struct wn_heap *heap) {
   for (unsigned i = 0; i < DOMAINS_MOST; i++)
     if (heap->domains[i]) pools_flush(heap, heap->domains[i]->runs);
+}
+
+static void start_sweep(struct wn_heap *heap) {
+  flush_pools(heap);
   atomic_store(&heap->swept_live, 0);
   atomic_store(&heap->swept_words, 0);
   pools_unsweep(heap);
@@ -88,6 +93,7 @@ static void end_mark(struct wn_heap *heap, struct wn_domain *leader) {
   collect_markers(heap, leader);
   if (!is_marked(heap)) return;
   if (atomic_load(&heap->marking.overflowed)) {
+    flush_pools(heap);
     mark_again(heap, &leader->marker);
     return;
   }
