@@ -46,7 +46,8 @@ bool nursery_place(struct wn_domain *domain) {
 }
 
 char *nursery_limit(const struct wn_domain *domain) {
-  return atomic_load(&domain->heap->starved) ? (char *)UINTPTR_MAX : domain->next_slice;
+  const struct wn_heap *heap = domain->heap;
+  return atomic_load(&heap->starved) || heap->stress.every ? (char *)UINTPTR_MAX : domain->next_slice;
 }
 
 /* The worst case: all of it survives, each block is rounded up, each pool has a tail, and each domain leaves a pool of each
