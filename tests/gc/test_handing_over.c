@@ -52,6 +52,11 @@ static void finalise_what_another_made(wn_domain *domain, void *argument) {
   assert_int_equal(wn_gc_finalise(domain, write_first, argument, value), WN_OK);
 }
 
+static void set_in_global(wn_domain *domain, wn_global *global, intptr_t n) {
+  WN_SCOPE(domain);
+  wn_set(domain, wn_global_get(domain, global), 0, block_of(domain, n));
+}
+
 static void values_that_a_domain_that_ended_registered_are_found(void **state) {
   (void)state;
   struct journal of;
@@ -62,7 +67,7 @@ static void values_that_a_domain_that_ended_registered_are_found(void **state) {
     wn_ref box = block_of(of.domain, 0);
     wn_global *global = wn_global_new(of.domain, box);
     assert_int_equal(wn_gc_minor(of.domain), WN_OK);
-    wn_set(of.domain, wn_global_get(of.domain, global), 0, block_of(of.domain, 12));
+    set_in_global(of.domain, global, 12);
     struct entry entry = {&of, (long)global};
     assert_int_equal(wn_domain_spawn(of.domain, finalise_what_another_made, &entry, &join), WN_OK);
     assert_int_equal(wn_join_wait(of.domain, join), WN_OK);
