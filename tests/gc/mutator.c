@@ -483,6 +483,7 @@ static void actor_end(struct actor *actor) {
   memset(actor->globals, 0, sizeof actor->globals);
   wn_global_free(actor->domain, actor->kept);
   actor->keep = NULL;
+  actor->domain = NULL; /* finalisers that run while it is detached leave the model alone */
 }
 
 /* What a domain leaves to its parent: its last roots, in a block. */
