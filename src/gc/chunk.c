@@ -236,11 +236,12 @@ size_t chunks_trim(struct chunks *chunks, size_t keep) {
   return bytes;
 }
 
-void chunks_decay(struct chunks *chunks) {
+void chunks_decay(struct chunks *chunks, size_t keep) {
   lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
-  size_t spare = chunks->least_free > chunks->reserve ? chunks->least_free - chunks->reserve : 0;
-  if (chunks->free_units > spare + chunks->reserve)
-    trim(chunks, chunks->free_units - chunks->reserve - spare);
+  size_t unneeded = chunks->least_free > chunks->reserve ? chunks->least_free - chunks->reserve : 0;
+  size_t wanted = chunks->free_units - (unneeded < chunks->free_units ? unneeded : chunks->free_units);
+  size_t kept = wanted > chunks->reserve ? wanted - chunks->reserve : 0;
+  trim(chunks, kept > keep ? kept : keep);
   chunks->least_free = chunks->free_units;
   lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
 }
