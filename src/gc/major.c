@@ -8,6 +8,8 @@
 #include "gc/safepoint.h"
 #include "gc/verify.h"
 
+/* PACE: an idle phase takes A / IDLE_PART, marking A / MARK_PACE, sweeping A / SWEEP_PACE. */
+enum { IDLE_PART = 3, MARK_PACE = 5, SWEEP_PACE = 10 };
 enum { SLICES = 8, SLICE_MOST = TINY ? 64 : 1 << 21, PIECE = TINY ? 16 : 1 << 12 };
 
 /* ---- pace ---- */
@@ -26,8 +28,8 @@ static size_t heap_words(const struct wn_heap *heap) { return atomic_load(&heap-
 static void compute_debt(struct wn_heap *heap) {
   double share = (double)(atomic_load(&heap->allocated) - heap->phase_began) / (double)allowance(heap),
          due = 0;
-  if (heap_phase(heap) == PHASE_MARK) due = share * 4 * (double)heap->phase_goal;
-  if (heap_phase(heap) == PHASE_SWEEP) due = share * 8 * (double)heap->phase_goal;
+  if (heap_phase(heap) == PHASE_MARK) due = share * MARK_PACE * (double)heap->phase_goal;
+  if (heap_phase(heap) == PHASE_SWEEP) due = share * SWEEP_PACE * (double)heap->phase_goal;
   double debt = due - (double)atomic_load(&heap->work_done);
   atomic_store(&heap->debt, debt > 0 ? (int64_t)debt : 0);
 }
@@ -120,7 +122,7 @@ static void step(struct wn_heap *heap, struct wn_domain *leader, unsigned what) 
   if (heap_phase(heap) == PHASE_MARK) end_mark(heap, leader);
   if (atomic_load(&heap->major_collections) != ended) what &= ~(unsigned)COLLECT_CYCLE;
   if (heap_phase(heap) == PHASE_IDLE &&
-      (what & COLLECT_CYCLE || atomic_load(&heap->allocated) >= allowance(heap) / 2))
+      (what & COLLECT_CYCLE || atomic_load(&heap->allocated) >= allowance(heap) / IDLE_PART))
     start_cycle(heap, leader);
 }
 
