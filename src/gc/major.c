@@ -8,6 +8,8 @@
 #include "gc/safepoint.h"
 #include "gc/verify.h"
 
+/* PACE: an idle phase takes A / IDLE_PART, marking A / MARK_PACE, sweeping A / SWEEP_PACE. */
+enum { IDLE_PART = 3, MARK_PACE = 5, SWEEP_PACE = 10 };
 enum { SLICES = 8, SLICE_MOST = TINY ? 64 : 1 << 21, PIECE = TINY ? 16 : 1 << 12 };
 
 /* ---- pace ---- */
@@ -22,19 +24,21 @@ static size_t allowance(const struct wn_heap *heap) {
 
 static size_t heap_words(const struct wn_heap *heap) { return atomic_load(&heap->chunks.used_bytes) / 8; }
 
-/* Adds to the debt what was allocated since the last time, at the phase's rate. */
-static void add_debt(struct wn_heap *heap) {
-  size_t allocated = atomic_load(&heap->allocated), fresh = allocated - heap->allocated_seen;
-  heap->allocated_seen = allocated;
-  double share = (double)fresh / (double)allowance(heap), work = 0;
-  switch (heap_phase(heap)) {
-  case PHASE_MARK: work = share * 4 * (double)heap->mark_goal; break;
-  case PHASE_SWEEP: work = share * 8 * (double)heap_words(heap); break;
-  default: break;
-  }
-  /* What could not be worked off is not piled up: the phase may wait for others. */
-  int64_t debt = atomic_load(&heap->debt) / 2 + (int64_t)work;
-  atomic_store(&heap->debt, debt > 0 ? debt : 0);
+/* The debt is what should have been done by now, by what was allocated, and was not, by domains and helpers. */
+static void compute_debt(struct wn_heap *heap) {
+  double share = (double)(atomic_load(&heap->allocated) - heap->phase_began) / (double)allowance(heap),
+         due = 0;
+  if (heap_phase(heap) == PHASE_MARK) due = share * MARK_PACE * (double)heap->phase_goal;
+  if (heap_phase(heap) == PHASE_SWEEP) due = share * SWEEP_PACE * (double)heap->phase_goal;
+  double debt = due - (double)atomic_load(&heap->work_done);
+  atomic_store(&heap->debt, debt > 0 ? (int64_t)debt : 0);
+}
+
+static void begin_phase(struct wn_heap *heap, enum phase phase) {
+  heap->phase_goal = heap_words(heap);
+  heap->phase_began = atomic_load(&heap->allocated);
+  atomic_store(&heap->work_done, 0);
+  atomic_store(&heap->phase, phase);
 }
 
 /* ---- phases ---- */
@@ -47,8 +51,7 @@ static void mark_root(void *context, wn_value *slot) {
 static void start_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   if (atomic_load(&heap->marking.busy_helpers)) return; /* one still has the last cycle's colour: next time */
   atomic_store(&heap->marked, heap_live_colour(heap) ^ COLOUR_BITS);
-  heap->mark_goal = heap_words(heap);
-  atomic_store(&heap->phase, PHASE_MARK);
+  begin_phase(heap, PHASE_MARK);
   for (unsigned i = 0; i < DOMAINS_MOST; i++)
     if (heap->domains[i]) roots_each(heap->domains[i], mark_root, leader);
   roots_each_global(heap, mark_root, leader);
@@ -85,7 +88,7 @@ static void start_sweep(struct wn_heap *heap) {
   atomic_store(&heap->swept_words, 0);
   pools_unsweep(heap);
   medium_unsweep(heap);
-  atomic_store(&heap->phase, PHASE_SWEEP);
+  begin_phase(heap, PHASE_SWEEP);
   helpers_wake(heap);
 }
 
@@ -111,11 +114,9 @@ static void end_cycle(struct wn_heap *heap) {
   if (!is_swept(heap)) return;
   atomic_store(&heap->live_words, atomic_load(&heap->swept_live));
   atomic_store(&heap->allocated, 0);
-  heap->allocated_seen = 0;
-  atomic_store(&heap->debt, 0);
-  atomic_store(&heap->phase, PHASE_IDLE);
+  begin_phase(heap, PHASE_IDLE);
   atomic_fetch_add(&heap->major_collections, 1);
-  chunks_decay(&heap->chunks);
+  chunks_decay(&heap->chunks, allowance(heap) / POOL_WORDS);
   finalisers_cycle_ended(heap);
   event_cycle_ends(heap);
 }
@@ -127,7 +128,7 @@ static void step(struct wn_heap *heap, struct wn_domain *leader, unsigned what) 
   if (heap_phase(heap) == PHASE_MARK) end_mark(heap, leader);
   if (atomic_load(&heap->major_collections) != ended) what &= ~(unsigned)COLLECT_CYCLE;
   if (heap_phase(heap) == PHASE_IDLE &&
-      (what & COLLECT_CYCLE || atomic_load(&heap->allocated) >= allowance(heap) / 2))
+      (what & COLLECT_CYCLE || atomic_load(&heap->allocated) >= allowance(heap) / IDLE_PART))
     start_cycle(heap, leader);
 }
 
@@ -153,7 +154,7 @@ static void collect_stopped(struct wn_domain *leader, unsigned what) {
   minor_collect(heap, leader);
   settle_counts(heap);
   step(heap, leader, what);
-  add_debt(heap);
+  compute_debt(heap);
   nursery_secure(heap);
   for (unsigned i = 0; i < DOMAINS_MOST; i++)
     if (heap->domains[i]) domain_reset_limit(heap->domains[i]);
@@ -226,6 +227,7 @@ size_t major_work(struct wn_domain *domain, size_t words) {
     default: piece = 0;
     }
     done += piece;
+    atomic_fetch_add_explicit(&heap->work_done, piece, memory_order_relaxed);
   }
   return done;
 }
