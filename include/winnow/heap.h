@@ -16,7 +16,9 @@
  *
  * Functions marked "may collect" move blocks: a raw wn_value or field pointer from before is stale afterwards, handles
  * are not. Except where it is said otherwise, a function that takes a domain is called by that domain's running thread.
- * With WN_DEBUG defined the inline functions check their handles. */
+ * With WN_DEBUG defined the inline functions check what they are given. Stale values are found at their first use if
+ * also WINNOW_PARAMS is "every=1,verify" and the heap was built with WINNOW_CHECKS: then each allocation collects, blocks
+ * move at each, and the heap is verified before and after. */
 #ifndef WINNOW_HEAP_H
 #define WINNOW_HEAP_H
 
@@ -117,14 +119,21 @@ WN_API wn_ref wn_root_slow(wn_domain *domain, wn_value value);
 WN_API void wn_set_slow(wn_domain *domain, wn_value block, size_t i, wn_value value);
 WN_API void wn_check_handle(const wn_domain *domain, wn_ref ref, const char *function);
 WN_API void wn_check_field(wn_ref block, size_t i, const char *function);
+WN_API void wn_check_domain(const wn_domain *domain, const char *function);
+WN_API void wn_check_value(const wn_domain *domain, wn_value value, const char *function);
+WN_API wn_value *wn_bump_checked(wn_domain *domain, size_t words, unsigned tag);
 WN_API void wn_scope_poison(wn_domain *domain, const wn_value *mark);
 
 #ifdef WN_DEBUG
-#define WN_CHECK_HANDLE(domain, ref) wn_check_handle(domain, ref, __func__)
-#define WN_CHECK_FIELD(block, i)     wn_check_field(block, i, __func__)
+#define WN_CHECK_HANDLE(domain, ref)  wn_check_handle(domain, ref, __func__)
+#define WN_CHECK_FIELD(block, i)      wn_check_field(block, i, __func__)
+#define WN_CHECK_DOMAIN(domain)       wn_check_domain(domain, __func__)
+#define WN_CHECK_VALUE(domain, value) wn_check_value(domain, value, __func__)
 #else
-#define WN_CHECK_HANDLE(domain, ref) ((void)0)
-#define WN_CHECK_FIELD(block, i)     ((void)0)
+#define WN_CHECK_HANDLE(domain, ref)  ((void)0)
+#define WN_CHECK_FIELD(block, i)      ((void)0)
+#define WN_CHECK_DOMAIN(domain)       ((void)0)
+#define WN_CHECK_VALUE(domain, value) ((void)0)
 #endif
 
 /* A safepoint, for loops that do not allocate. Finalisers, alarms and profile callbacks that wait run here, in
@@ -132,6 +141,7 @@ WN_API void wn_scope_poison(wn_domain *domain, const wn_value *mark);
 WN_API void wn_poll_slow(wn_domain *domain);
 static inline void wn_poll(wn_domain *domain) {
   struct wn_domain_face *face = wn_face(domain);
+  WN_CHECK_DOMAIN(domain);
   if (face->young_ptr < __atomic_load_n(&face->young_limit, __ATOMIC_RELAXED) ||
       __atomic_load_n(&face->due, __ATOMIC_RELAXED))
     wn_poll_slow(domain);
@@ -151,6 +161,9 @@ static inline bool wn_above_limit(const struct wn_domain_face *face, const char 
 /* The raw tier, for generated code and hot C: a young block of 1 to WN_MAX_YOUNG_WORDS words, not rooted. The caller
  * fills every field before its next call of anything here. NULL if memory is exhausted. May collect. */
 static inline wn_value *wn_bump(wn_domain *domain, size_t words, unsigned tag) {
+#ifdef WN_DEBUG
+  return wn_bump_checked(domain, words, tag);
+#endif
   struct wn_domain_face *face = wn_face(domain);
   char *at = face->young_ptr - (words + 1) * sizeof(wn_value);
   if (__builtin_expect(!wn_above_limit(face, at), 0)) return wn_bump_slow(domain, words, tag);
@@ -168,6 +181,7 @@ typedef struct wn_scope {
 } wn_scope;
 
 static inline wn_scope wn_scope_enter(wn_domain *domain) {
+  WN_CHECK_DOMAIN(domain);
   wn_scope scope = {domain, wn_face(domain)->top};
   return scope;
 }
@@ -187,14 +201,21 @@ static inline void wn_scope_leave(wn_scope *scope) {
 static inline wn_ref wn_root(wn_domain *domain, wn_value value) {
   struct wn_domain_face *face = wn_face(domain);
   wn_ref ref;
+  WN_CHECK_VALUE(domain, value);
   if (__builtin_expect(face->top == face->top_end, 0)) return wn_root_slow(domain, value);
   ref.slot = face->top++;
   *ref.slot = value;
   return ref;
 }
 
-/* Carries a handle out of a scope, to the enclosing one. */
+WN_API void wn_check_escape(const wn_scope *scope, wn_ref ref);
+
+/* Carries a handle of a scope out of it, to the enclosing one: the last that is done in the scope, since the scope's first
+ * slot is used for it. */
 static inline wn_ref wn_escape(wn_scope *scope, wn_ref ref) {
+#ifdef WN_DEBUG
+  wn_check_escape(scope, ref);
+#endif
   wn_ref out = {scope->mark};
   *scope->mark++ = *ref.slot;
   return out;

@@ -1,6 +1,8 @@
 /* The out-of-line parts of stores into fields. */
 #include "gc/barrier.h"
 
+#include "gc/debug.h"
+
 void wn_set_slow(wn_domain *domain, wn_value block, size_t i, wn_value value) {
   barrier_store(domain, (wn_value *)block + i, value);
 }
@@ -8,9 +10,11 @@ void wn_set_slow(wn_domain *domain, wn_value block, size_t i, wn_value value) {
 /* Two domains that exchange the same field: the remembered set may get it twice, or get it and lose the exchange; both are
  * harmless. So the notes are made first. */
 bool wn_cas(wn_domain *domain, wn_ref block, size_t i, wn_ref expected, wn_ref desired) {
+  DEBUG_HANDLE(domain, block);
+  DEBUG_HANDLE(domain, expected);
+  DEBUG_HANDLE(domain, desired);
+  DEBUG_FIELD(block, i);
   wn_value *field = (wn_value *)*block.slot + i, old = *expected.slot;
-  WN_CHECK_HANDLE(domain, block);
-  WN_CHECK_FIELD(block, i);
   if (!heap_is_young(domain->heap, *block.slot)) {
     if (field_load(field) != old) return false;
     barrier_before(domain, field, old, *desired.slot);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/metadata.h"
+#include "gc/debug.h"
 #include "gc/major.h"
 #include "gc/minor.h"
 #include "gc/nursery.h"
@@ -54,6 +55,7 @@ wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, size_t bytes
   size_t words = CUSTOM_WORDS + bytes / 8 + (bytes % 8 != 0);
   struct wn_heap *heap = domain->heap;
   wn_ref null = {NULL};
+  DEBUG_DOMAIN(domain);
   if (!ops || words > WN_MAX_WORDS) {
     error_set(WN_EINVAL,
               ops ? "alloc custom: more than WN_MAX_WORDS words" : "alloc custom: the operations are NULL");

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/metadata.h"
+#include "gc/debug.h"
 #include "gc/futex.h"
 #include "gc/major.h"
 #include "gc/minor.h"
@@ -84,6 +85,12 @@ static void thread_leave(struct gc_thread *thread) {
   thread_unlink(thread);
   for (link = &innermost; *link && *link != thread;) link = &(*link)->outer;
   if (*link) *link = thread->outer;
+}
+
+struct gc_thread *domain_thread_with(const wn_value *slot) {
+  struct gc_thread *thread = innermost;
+  while (thread && (slot < thread->slots || slot >= thread->slots_end)) thread = thread->outer;
+  return thread;
 }
 
 struct gc_thread *domain_thread(const struct wn_domain *domain) {
@@ -231,7 +238,7 @@ wn_status wn_domain_detach(wn_domain *domain) {
 uint64_t wn_domain_number(const wn_domain *domain) { return domain->number; }
 
 void wn_blocking_begin(wn_domain *domain) {
-  ASSERT(domain->running == domain_thread(domain));
+  DEBUG_DOMAIN(domain);
   pause_thread(domain);
   turn_give(domain);
 }
@@ -309,6 +316,7 @@ static struct wn_join *join_create(wn_domain *domain, wn_body *body, void *argum
   join->heap = domain->heap;
   join->body = body;
   join->argument = argument;
+  if (CHECKS) debug_note_join(join);
   return join;
 }
 
@@ -325,13 +333,18 @@ static wn_status start(wn_domain *domain, struct wn_join *join, void *(*main)(vo
   return error_set(status, "spawn: the new domain could not attach");
 }
 
+static void join_destroy(struct wn_join *join) {
+  if (CHECKS) debug_forget_join(join, "wn_join_wait");
+  metadata_unmap(join, sizeof *join);
+}
+
 wn_status wn_domain_spawn(wn_domain *parent, wn_body *body, void *argument, wn_join **join) {
   if (!parent || !body || !join) return error_set(WN_EINVAL, "spawn: an argument is NULL");
   struct wn_join *made = join_create(parent, body, argument);
   if (!made) return error_set(WN_ENOMEM, "spawn: no memory");
   wn_status status = start(parent, made, run_domain);
   if (status)
-    metadata_unmap(made, sizeof *made);
+    join_destroy(made);
   else
     *join = made;
   return status;
@@ -351,12 +364,13 @@ wn_status wn_thread_spawn(wn_domain *domain, wn_body *body, void *argument, wn_j
     thread_unlink(made->of_domain);
     thread_destroy(made->of_domain);
   }
-  metadata_unmap(made, sizeof *made);
+  if (made) join_destroy(made);
   return status;
 }
 
 wn_status wn_join_wait(wn_domain *domain, wn_join *join) {
   if (!domain || !join) return error_set(WN_EINVAL, "join: an argument is NULL");
+  if (CHECKS) debug_forget_join(join, __func__);
   wn_blocking_begin(domain);
   pthread_join(join->thread, NULL);
   wn_blocking_end(domain);

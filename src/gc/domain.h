@@ -30,7 +30,9 @@ struct wn_domain {
 
   /* Written by the domain's running thread, or by a collection that stopped or claimed it. */
   char *young_start, *young_end; /* what of its slot is in use */
-  char *next_slice;              /* allocation below it first works off `slice_words` of the debt */
+  const char *stale,
+      *stale_end;   /* where blocks were before they moved; where all move at once (nursery_move) */
+  char *next_slice; /* allocation below it first works off `slice_words` of the debt */
   size_t slice_words;
   struct remembered remembered;
   struct pool_run runs[CLASSES];
@@ -60,6 +62,9 @@ static inline size_t domain_young_used(const struct wn_domain *domain) {
 
 /* The calling thread in this domain. */
 struct gc_thread *domain_thread(const struct wn_domain *domain);
+
+/* The calling thread in the domain whose slot this is; NULL if it is in none. */
+struct gc_thread *domain_thread_with(const wn_value *slot);
 
 /* Puts the limit where it belongs, or above everything if the world is being stopped. */
 void domain_reset_limit(struct wn_domain *domain);

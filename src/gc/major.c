@@ -150,6 +150,7 @@ static void settle_counts(struct wn_heap *heap) {
 /* Everything that is done while the world stands still. */
 static void collect_stopped(struct wn_domain *leader, unsigned what) {
   struct wn_heap *heap = leader->heap;
+  if (CHECKS && heap->stress.verify) verify_or_die(heap); /* before wrong values lead the collection astray */
   event_minor_begins(heap);
   minor_collect(heap, leader);
   settle_counts(heap);

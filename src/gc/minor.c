@@ -4,6 +4,7 @@
 #include "gc/custom.h"
 #include "gc/finaliser.h"
 #include "gc/futex.h"
+#include "gc/nursery.h"
 #include "gc/safepoint.h"
 #include <sched.h>
 #include <string.h>
@@ -216,7 +217,11 @@ static void empty(struct wn_domain *domain) {
   domain->minor_words += (double)used;
   domain->face.young_ptr = domain->young_end;
   remembered_clear(&domain->remembered);
-  if (CHECKS && used) memset(domain->young_end - used * 8, 0x5a, used * 8);
+  if (CHECKS && used) memset(domain->young_end - used * 8, STALE, used * 8);
+  if (!CHECKS || !domain->heap->stress.every) return;
+  domain->stale = domain->young_end - used * 8;
+  domain->stale_end = domain->young_end;
+  nursery_move(domain);
 }
 
 /* Worth waking others for: many words, in more than one place. */

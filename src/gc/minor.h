@@ -25,6 +25,9 @@ struct minor_work {
   _Atomic(size_t) next_piece[DOMAINS_MOST]; /* of its remembered set */
 };
 
+/* A byte of what was a minor heap, where checks are on. */
+enum { STALE = 0x5a };
+
 /* Empties all minor heaps. The world is stopped by `leader`. */
 void minor_collect(struct wn_heap *heap, struct wn_domain *leader);
 

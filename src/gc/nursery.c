@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/metadata.h"
+#include "gc/debug.h"
 #include "gc/major.h"
 #include "gc/safepoint.h"
 #include <string.h>
@@ -43,6 +44,20 @@ bool nursery_place(struct wn_domain *domain) {
   domain->face.young_ptr = domain->young_end;
   domain_reset_limit(domain);
   return true;
+}
+
+void nursery_move(struct wn_domain *domain) {
+  enum { PLACES = 8 };
+  const struct wn_heap *heap = domain->heap;
+  char *slot = (char *)heap->young_base + domain->index * heap->young_slot_bytes;
+  size_t bytes = (size_t)(domain->young_end - domain->young_start), pages = (bytes + 4095) & ~(size_t)4095;
+  char *place = domain->young_start + pages;
+  if ((size_t)(place - slot) + pages > PLACES * pages ||
+      (size_t)(place - slot) + pages > heap->young_slot_bytes)
+    place = slot;
+  if (!metadata_make_accessible(place, pages)) return;
+  domain->young_start = domain->next_slice = place;
+  domain->young_end = domain->face.young_ptr = place + bytes;
 }
 
 char *nursery_limit(const struct wn_domain *domain) {
@@ -169,6 +184,7 @@ static wn_value *allocate(wn_domain *domain, size_t words, unsigned tag) {
 static bool is_tag(unsigned tag) { return tag <= WN_TAG_SCANNED_MAX || tag == WN_TAG_RAW; }
 
 wn_ref wn_alloc(wn_domain *domain, size_t words, unsigned tag) {
+  DEBUG_DOMAIN(domain);
   if (words > WN_MAX_WORDS || !is_tag(tag)) {
     error_set(WN_EINVAL,
               words > WN_MAX_WORDS ? "alloc: more than WN_MAX_WORDS words" : "alloc: %u is no tag for blocks",
@@ -219,6 +235,7 @@ wn_status wn_alloc_group(wn_domain *domain, size_t n, const wn_shape *shapes, wn
 }
 
 void *wn_bytes(wn_ref raw) {
+  if (CHECKS) debug_check_bytes(raw, __func__);
   wn_value *fields = (wn_value *)*raw.slot;
   return wn_tag(*raw.slot) == WN_TAG_CUSTOM ? fields + CUSTOM_WORDS : fields;
 }

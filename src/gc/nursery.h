@@ -20,6 +20,9 @@ size_t nursery_words_most(const struct wn_heap *heap);
 /* Gives a domain its minor heap, empty, of the size that the heap's parameter says. False if there is no memory. */
 bool nursery_place(struct wn_domain *domain);
 
+/* To find stale addresses: the domain's empty minor heap goes to another place of its slot. */
+void nursery_move(struct wn_domain *domain);
+
 /* Where the domain's limit belongs. */
 char *nursery_limit(const struct wn_domain *domain);
 

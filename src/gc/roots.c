@@ -4,9 +4,8 @@
 #include "base/error.h"
 #include "base/metadata.h"
 #include "gc/barrier.h"
+#include "gc/debug.h"
 #include "gc/domain.h"
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { STEP = TINY ? 512 : 8192 }; /* slots made accessible at a time */
@@ -16,9 +15,6 @@ struct global_page {
   struct global_page *next;
   struct wn_global cells[PAGE_CELLS];
 };
-
-/* What a dead slot holds in programs that are debugged: no block and no integer that anybody made. */
-static const wn_value POISON = (wn_value)0xdeaddeaddeaddea8;
 
 /* ---- slots ---- */
 
@@ -34,10 +30,12 @@ bool roots_create_slots(struct gc_thread *thread, struct wn_heap *heap) {
   }
   thread->accessible_end = thread->slots + first;
   thread->top = thread->slots;
+  if (CHECKS) debug_note_slots(thread);
   return true;
 }
 
 void roots_destroy_slots(struct gc_thread *thread) {
+  if (CHECKS) debug_forget_slots(thread);
   if (thread->slots)
     metadata_unmap(thread->slots, (size_t)(thread->slots_end - thread->slots) * sizeof *thread->slots);
   thread->slots = NULL;
@@ -80,37 +78,6 @@ wn_ref wn_root_slow(wn_domain *domain, wn_value value) {
   return ref;
 }
 
-/* ---- what programs built with WN_DEBUG are told ---- */
-
-static _Noreturn void complain(const char *function, const char *what) {
-  fprintf(stderr, "winnow: %s: %s\n", function, what);
-  abort();
-}
-
-void wn_check_handle(const wn_domain *domain, wn_ref ref, const char *function) {
-  const struct gc_thread *thread = domain->running;
-  if (!thread || thread != domain_thread(domain))
-    complain(function, "called by a thread that does not run in the domain");
-  if (!ref.slot) complain(function, "a null handle: an allocation failed and was not checked");
-  if (ref.slot >= thread->slots && ref.slot < thread->slots_end && ref.slot >= domain->face.top)
-    complain(function, "a handle is used after its scope ended");
-  if (*ref.slot == POISON) complain(function, "a handle is used after its scope ended");
-}
-
-void wn_check_field(wn_ref block, size_t i, const char *function) {
-  if (!block.slot) complain(function, "a null handle: an allocation failed and was not checked");
-  if (*block.slot == POISON) complain(function, "a handle is used after its scope ended");
-  if (wn_is_int(*block.slot)) complain(function, "the value is an integer and has no fields");
-  if (*block.slot % 8 || !*block.slot) complain(function, "the value is no block");
-
-  if (i >= wn_words(*block.slot)) complain(function, "the block has fewer fields");
-  if (wn_tag(*block.slot) > WN_TAG_SCANNED_MAX) complain(function, "the block has bytes and no fields");
-}
-
-void wn_scope_poison(wn_domain *domain, const wn_value *mark) {
-  for (wn_value *slot = domain->face.top; slot > mark;) *--slot = POISON;
-}
-
 /* ---- global roots ---- */
 
 static struct wn_global *take_cell(struct globals *globals) {
@@ -143,7 +110,15 @@ void roots_destroy_globals(struct wn_heap *heap) {
   }
 }
 
+/* Where checks are on, a cell that is in use links itself. */
+static void check_global(const wn_domain *domain, const wn_global *global, const char *function) {
+  if (!CHECKS) return;
+  debug_check_domain(domain, function);
+  if (global->next != global) debug_complain(function, "the global root was freed");
+}
+
 wn_global *wn_global_new(wn_domain *domain, wn_ref ref) {
+  DEBUG_HANDLE(domain, ref);
   struct globals *globals = &domain->heap->globals;
   lock_acquire(&globals->lock, LOCK_RANK_GLOBALS);
   struct wn_global *cell = take_cell(globals);
@@ -152,20 +127,25 @@ wn_global *wn_global_new(wn_domain *domain, wn_ref ref) {
     error_set(WN_ENOMEM, "no memory for a global root");
     return NULL;
   }
+  if (CHECKS) cell->next = cell;
   barrier_store(domain, &cell->value, *ref.slot);
   return cell;
 }
 
 void wn_global_set(wn_domain *domain, wn_global *global, wn_ref ref) {
+  check_global(domain, global, __func__);
+  DEBUG_HANDLE(domain, ref);
   barrier_store(domain, &global->value, *ref.slot);
 }
 
 wn_ref wn_global_get(wn_domain *domain, const wn_global *global) {
+  check_global(domain, global, __func__);
   return wn_root(domain, field_load(&global->value));
 }
 
 void wn_global_free(wn_domain *domain, wn_global *global) {
   if (!global) return;
+  check_global(domain, global, __func__);
   struct globals *globals = &domain->heap->globals;
   barrier_store(domain, &global->value, wn_int(0));
   lock_acquire(&globals->lock, LOCK_RANK_GLOBALS);

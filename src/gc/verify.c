@@ -7,6 +7,7 @@
 
 #include "gc/domain.h"
 #include "gc/helpers.h"
+#include "gc/minor.h"
 #include "gc/safepoint.h"
 #include <stdarg.h>
 #include <stdlib.h>
@@ -210,6 +211,11 @@ static void check_domain(struct verification *of, struct wn_domain *domain) {
     complain(of, "domain %llu allocates outside its minor heap", (unsigned long long)domain->number);
   if (top && domain->running && (top < domain->running->slots || top > domain->running->accessible_end))
     complain(of, "domain %llu has its handles outside its slots", (unsigned long long)domain->number);
+  for (const char *at = domain->stale; at < domain->stale_end; at++)
+    if (*at != STALE) {
+      complain(of, "%p was written to after its block had moved: a field pointer was kept", (const void *)at);
+      break;
+    }
   roots_each(domain, check_slot, of);
   check_minor_heap(of, domain);
 }

@@ -1,0 +1,176 @@
+/* Checks of what a program does. */
+#include "gc/debug.h"
+
+#include "gc/domain.h"
+#include "gc/nursery.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Tables of addresses. What does not fit is not checked. */
+enum { SLOTS_MOST = 512, JOINS_MOST = 512 };
+
+static pthread_mutex_t tables = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+  const wn_value *begin, *end;
+  bool live; /* false: of a thread that ended */
+} slots[SLOTS_MOST];
+static const wn_join *joins[JOINS_MOST];
+static unsigned joins_left_out;
+
+_Noreturn void debug_complain(const char *function, const char *what) {
+  fprintf(stderr, "winnow: %s: %s\n", function, what);
+  abort();
+}
+
+/* ---- tables ---- */
+
+/* Takes the place of an ended one, preferably of the same addresses. */
+void debug_note_slots(const struct gc_thread *thread) {
+  size_t place = SLOTS_MOST;
+  pthread_mutex_lock(&tables);
+  for (size_t i = 0; i < SLOTS_MOST; i++) {
+    if (slots[i].live) continue;
+    if (slots[i].begin < thread->slots_end && slots[i].end > thread->slots)
+      slots[i].begin = slots[i].end = NULL;
+    if (place == SLOTS_MOST || (!slots[i].begin && slots[place].begin)) place = i;
+  }
+  if (place < SLOTS_MOST) {
+    slots[place].begin = thread->slots;
+    slots[place].end = thread->slots_end;
+    slots[place].live = true;
+  }
+  pthread_mutex_unlock(&tables);
+}
+
+void debug_forget_slots(const struct gc_thread *thread) {
+  pthread_mutex_lock(&tables);
+  for (size_t i = 0; i < SLOTS_MOST; i++)
+    if (slots[i].live && slots[i].begin == thread->slots) slots[i].live = false;
+  pthread_mutex_unlock(&tables);
+}
+
+void debug_note_join(const wn_join *join) {
+  size_t i = 0;
+  pthread_mutex_lock(&tables);
+  while (i < JOINS_MOST && joins[i]) i++;
+  if (i < JOINS_MOST)
+    joins[i] = join;
+  else
+    joins_left_out++;
+  pthread_mutex_unlock(&tables);
+}
+
+void debug_forget_join(const wn_join *join, const char *function) {
+  bool known = false;
+  pthread_mutex_lock(&tables);
+  for (size_t i = 0; i < JOINS_MOST; i++)
+    if (joins[i] == join) {
+      joins[i] = NULL;
+      known = true;
+    }
+  known |= joins_left_out != 0;
+  pthread_mutex_unlock(&tables);
+  if (!known) debug_complain(function, "the thread was joined already, or never spawned");
+}
+
+/* ---- domains and handles ---- */
+
+void debug_check_domain(const wn_domain *domain, const char *function) {
+  const struct gc_thread *thread = domain_thread(domain);
+  if (!thread)
+    debug_complain(function, "the calling thread is none of the domain's, or the domain has ended");
+  if (domain->running != thread)
+    debug_complain(function, "called in a blocking section, or by a thread whose turn it is not");
+}
+
+/* A slot that is not the calling thread's: whose it is, or was. */
+static void check_foreign_slot(const wn_value *slot, const char *function) {
+  bool live = false, ended = false;
+  pthread_mutex_lock(&tables);
+  for (size_t i = 0; i < SLOTS_MOST; i++)
+    if (slot >= slots[i].begin && slot < slots[i].end) *(slots[i].live ? &live : &ended) = true;
+  pthread_mutex_unlock(&tables);
+  if (live) debug_complain(function, "the handle belongs to another thread or domain");
+  if (ended) debug_complain(function, "the handle's thread or domain has ended");
+}
+
+static _Noreturn void complain_null(const char *function) {
+  char text[256];
+  snprintf(text, sizeof text, "a null handle: an allocation failed and was not checked (%s)",
+           wn_last_error());
+  debug_complain(function, text);
+}
+
+/* `top` is NULL if the slot is not of that thread. */
+static void check_slot(const struct gc_thread *thread, const wn_value *slot, const char *function) {
+  if (!slot) complain_null(function);
+  if (!thread || slot < thread->slots || slot >= thread->slots_end)
+    check_foreign_slot(slot, function);
+  else if (slot >= thread->domain->face.top || *slot == POISON_SLOT)
+    debug_complain(function, "a handle is used after its scope ended");
+}
+
+void wn_check_domain(const wn_domain *domain, const char *function) { debug_check_domain(domain, function); }
+
+void wn_check_handle(const wn_domain *domain, wn_ref ref, const char *function) {
+  debug_check_domain(domain, function);
+  check_slot(domain->running, ref.slot, function);
+}
+
+void wn_check_field(wn_ref block, size_t i, const char *function) {
+  check_slot(block.slot ? domain_thread_with(block.slot) : NULL, block.slot, function);
+  if (wn_is_int(*block.slot)) debug_complain(function, "the value is an integer and has no fields");
+  if (*block.slot % 8 || !*block.slot) debug_complain(function, "the value is no block");
+  if (wn_tag(*block.slot) > WN_TAG_SCANNED_MAX) debug_complain(function, "the block has bytes and no fields");
+  if (i >= wn_words(*block.slot)) debug_complain(function, "the block has fewer fields");
+}
+
+void debug_check_bytes(wn_ref raw, const char *function) {
+  check_slot(raw.slot ? domain_thread_with(raw.slot) : NULL, raw.slot, function);
+  if (wn_is_int(*raw.slot)) debug_complain(function, "the value is an integer and has no bytes");
+  if (wn_tag(*raw.slot) <= WN_TAG_SCANNED_MAX) debug_complain(function, "the block has fields and no bytes");
+}
+
+/* A raw value that becomes a handle. Minor heaps of other domains may be allocated in at this very moment. */
+void wn_check_value(const wn_domain *domain, wn_value value, const char *function) {
+  debug_check_domain(domain, function);
+  if (wn_is_int(value)) return;
+  if (value % 8 || value < 4096) debug_complain(function, "the value is neither a block nor an integer");
+  const struct wn_heap *heap = domain->heap;
+  if (!heap_is_young(heap, value)) return;
+  if ((value - heap->young_base) / heap->young_slot_bytes != domain->index) return;
+  if (value <= (uintptr_t)domain->face.young_ptr || value > (uintptr_t)domain->young_end ||
+      header_colour(header_of(value)))
+    debug_complain(function, "a stale value: it was kept over a call that may collect");
+}
+
+/* ---- scopes ---- */
+
+void wn_scope_poison(wn_domain *domain, const wn_value *mark) {
+  if (!domain_thread(domain)) return; /* the domain was detached in the scope: its handles died then */
+  debug_check_domain(domain, "wn_scope_leave");
+  if (mark > domain->face.top)
+    debug_complain("wn_scope_leave", "the scope has ended: scopes end in the reverse of their order");
+  for (wn_value *slot = domain->face.top; slot > mark;) *--slot = POISON_SLOT;
+}
+
+void wn_check_escape(const wn_scope *scope, wn_ref ref) {
+  wn_check_handle(scope->domain, ref, "wn_escape");
+  if (ref.slot < scope->mark)
+    debug_complain("wn_escape", "the handle is of an outer scope, or an earlier escape took its slot");
+}
+
+/* ---- the raw tier ---- */
+
+/* Fields that are not filled are found by verification. */
+wn_value *wn_bump_checked(wn_domain *domain, size_t words, unsigned tag) {
+  debug_check_domain(domain, "wn_bump");
+  if (!words || words > WN_MAX_YOUNG_WORDS)
+    debug_complain("wn_bump", "blocks of the raw tier have 1 to WN_MAX_YOUNG_WORDS words");
+  if (tag > WN_TAG_SCANNED_MAX && tag != WN_TAG_RAW) debug_complain("wn_bump", "the tag is none for blocks");
+  wn_value *fields = wn_bump_slow(domain, words, tag);
+  for (size_t i = 0; fields && i < words; i++) fields[i] = POISON_FIELD;
+  return fields;
+}
+/* SPDX-License-Identifier: MIT */

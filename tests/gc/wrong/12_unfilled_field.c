@@ -1,0 +1,21 @@
+/* A field of the raw tier is not filled.
+ * 0xfeedfeedfeedfee8 */
+#include "wrong.h"
+
+static int run(wn_domain *d) {
+  WN_SCOPE(d);
+  wn_value *fields = wn_bump(d, 2, 0);
+  fields[0] = wn_int(1);
+  if (IS_RIGHT) fields[1] = wn_int(2);
+  wn_ref block = wn_root(d, (wn_value)fields);
+  box(d, 3);
+  return wn_to_int(wn_field(block, 0)) != 1;
+}
+
+int main(void) {
+  wn_heap *heap;
+  wn_domain *domain = begin(&heap);
+  int wrong = run(domain);
+  return end(heap, domain) + wrong;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,27 @@
+/* A finaliser ends its domain.
+ * detach: called by a callback */
+#include "wrong.h"
+
+static void finaliser(wn_domain *domain, void *context) {
+  *(bool *)context = true;
+  if (!IS_RIGHT) must(wn_domain_detach(domain));
+}
+
+static int run(wn_domain *d) {
+  WN_SCOPE(d);
+  bool called = false;
+  {
+    WN_SCOPE(d);
+    must(wn_gc_finalise_last(d, finaliser, &called, box(d, 1)));
+  }
+  must(wn_gc_minor(d));
+  return !called;
+}
+
+int main(void) {
+  wn_heap *heap;
+  wn_domain *domain = begin(&heap);
+  int wrong = run(domain);
+  return end(heap, domain) + wrong;
+}
+/* SPDX-License-Identifier: MIT */
