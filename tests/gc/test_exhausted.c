@@ -1,0 +1,222 @@
+/* What happens when the system has no more memory: each case in a process of its own, whose address space is limited once the heap is
+ * there. Checks of the heap need memory themselves, so the limit is taken away for them. */
+#include "gc/journal.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SPARE_MEGABYTES = 48, DOMAINS = 4 };
+
+struct hooked {
+  wn_global *spare; /* let go when memory is exhausted, if not NULL */
+  long calls;
+  size_t words;
+};
+
+static wn_heap *heap;
+static wn_domain *domain;
+static struct hooked hooked;
+
+/* cmocka's assertions would jump into the parent's tests. */
+#define CHECK(condition)                                                                   \
+  do {                                                                                     \
+    if (!(condition)) {                                                                    \
+      fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, wn_last_error()); \
+      _exit(1);                                                                            \
+    }                                                                                      \
+  } while (0)
+
+static void limit(size_t megabytes) {
+  long pages = 0;
+  struct rlimit limit;
+  FILE *statm = fopen("/proc/self/statm", "r");
+  CHECK(statm && fscanf(statm, "%ld", &pages) == 1 && !fclose(statm));
+  CHECK(!getrlimit(RLIMIT_AS, &limit));
+  limit.rlim_cur = megabytes ? ((rlim_t)pages << 12) + ((rlim_t)megabytes << 20) : limit.rlim_max;
+  CHECK(!setrlimit(RLIMIT_AS, &limit));
+}
+
+static bool let_go(wn_domain *of, size_t words, void *context) {
+  struct hooked *hook = context;
+  __atomic_fetch_add(&hook->calls, 1, __ATOMIC_RELAXED);
+  __atomic_store_n(&hook->words, words, __ATOMIC_RELAXED);
+  wn_global *spare = __atomic_exchange_n(&hook->spare, NULL, __ATOMIC_RELAXED);
+  wn_global_free(of, spare);
+  return spare != NULL;
+}
+
+static void begin(long minor_words) {
+  wn_heap_options options = WN_HEAP_DEFAULTS;
+  options.hooks.out_of_memory = let_go;
+  options.hooks.context = &hooked;
+  options.parameters.minor_heap_size = minor_words;
+  CHECK(!wn_heap_open(&options, &heap));
+  CHECK(!wn_domain_attach(heap, &domain));
+}
+
+static void end(void) {
+  limit(0);
+  CHECK(!wn_gc_verify(domain, stderr));
+  CHECK(!wn_domain_detach(domain));
+  CHECK(!wn_heap_close(heap));
+}
+
+/* Blocks of many sizes in a list, until there is no memory. Returns how many words. */
+static size_t fill(wn_domain *of, wn_ref list, size_t most) {
+  size_t words = 0;
+  for (size_t i = 0; words < most; i++) {
+    WN_SCOPE(of);
+    size_t size = i % 50 ? 1 + i * 7 % 256 : 300 + i % 3000;
+    wn_ref block = wn_alloc(of, size, 0);
+    if (wn_is_null(block)) return words;
+    wn_set(of, block, 0, list);
+    wn_assign(list, block);
+    words += size;
+  }
+  return words;
+}
+
+static size_t length(wn_ref list) {
+  size_t words = 0;
+  for (wn_value at = wn_value_of(list); !wn_is_int(at); at = *(wn_value *)at) words += wn_words(at);
+  return words;
+}
+
+/* ---- cases ---- */
+
+static void null_handle_and_a_sound_heap(void) {
+  begin(32768);
+  WN_SCOPE(domain);
+  wn_ref list = wn_root(domain, wn_int(0));
+  limit(SPARE_MEGABYTES);
+  size_t words = fill(domain, list, SIZE_MAX);
+  CHECK(hooked.calls > 0 && hooked.words > 0 && words > 100000);
+  CHECK(strstr(wn_last_error(), "no memory"));
+  CHECK(length(list) == words);
+  limit(0);
+  CHECK(!wn_gc_verify(domain, stderr));
+  limit(1);
+  wn_assign_int(list, 0);
+  CHECK(!wn_gc_full_major(domain));
+  CHECK(fill(domain, list, words / 2) >= words / 2);
+  CHECK(length(list) >= words / 2);
+}
+
+static void what_the_hook_lets_go_is_used(void) {
+  begin(32768);
+  WN_SCOPE(domain);
+  wn_ref list = wn_root(domain, wn_int(0));
+  limit(SPARE_MEGABYTES);
+  size_t words = fill(domain, list, 3000000);
+  CHECK(!hooked.calls);
+  hooked.spare = wn_global_new(domain, list);
+  wn_assign_int(list, 0);
+  CHECK(fill(domain, list, words + words / 2) >= words + words / 2);
+  CHECK(hooked.calls == 1 && !hooked.spare);
+}
+
+static void a_large_block_that_is_too_large(void) {
+  begin(32768);
+  WN_SCOPE(domain);
+  limit(SPARE_MEGABYTES);
+  CHECK(wn_is_null(wn_alloc_bytes(domain, (size_t)SPARE_MEGABYTES << 20)));
+  CHECK(hooked.calls == 1);
+  CHECK(wn_is_null(wn_alloc(domain, WN_MAX_WORDS, 0)));
+  CHECK(!wn_is_null(wn_alloc_bytes(domain, 1 << 20)));
+}
+
+/* RESERVE: everything in the minor heaps survives, in several domains, while nothing more can be had. */
+static void survive(wn_domain *of, void *argument) {
+  WN_SCOPE(of);
+  (void)argument;
+  wn_ref list = wn_root(of, wn_int(0));
+  size_t words = fill(of, list, SIZE_MAX);
+  CHECK(length(list) == words);
+  for (int i = 0; i < 5; i++) {
+    wn_gc_minor(of);
+    words += fill(of, list, SIZE_MAX);
+    CHECK(length(list) == words);
+  }
+}
+
+static void promotion_never_runs_out(void) {
+  begin(32768);
+  wn_join *joins[DOMAINS] = {NULL};
+  {
+    WN_SCOPE(domain);
+    limit(SPARE_MEGABYTES + 64); /* stacks of threads */
+    for (int i = 0; i < DOMAINS; i++)
+      if (wn_domain_spawn(domain, survive, NULL, &joins[i])) joins[i] = NULL;
+    survive(domain, NULL);
+    CHECK(joins[0]);
+    for (int i = 0; i < DOMAINS; i++)
+      if (joins[i]) CHECK(!wn_join_wait(domain, joins[i]));
+    CHECK(hooked.calls > 0);
+  }
+  CHECK(!wn_gc_full_major(domain));
+  {
+    WN_SCOPE(domain);
+    wn_ref list = wn_root(domain, wn_int(0));
+    CHECK(fill(domain, list, 300000) >= 300000);
+  }
+}
+
+/* A domain that comes when there is nothing left gets nothing, or is refused. */
+static void a_domain_that_comes_late(void) {
+  begin(32768);
+  WN_SCOPE(domain);
+  wn_ref list = wn_root(domain, wn_int(0));
+  limit(SPARE_MEGABYTES);
+  size_t words = fill(domain, list, SIZE_MAX);
+  for (int i = 0; i < DOMAINS; i++) {
+    wn_join *join;
+    limit(9); /* a stack */
+    if (wn_domain_spawn(domain, survive, NULL, &join)) continue;
+    fill(domain, list, 100000);
+    CHECK(!wn_join_wait(domain, join));
+  }
+  CHECK(length(list) >= words);
+}
+
+/* ---- running them ---- */
+
+static void run(void (*body)(void)) {
+  int status;
+  fflush(NULL);
+  pid_t child = fork();
+  assert_true(child >= 0);
+  if (!child) {
+    alarm(60);
+    body();
+    end();
+    _exit(0);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+}
+
+#define CASE(body)                        \
+  static void test_##body(void **state) { \
+    (void)state;                          \
+    run(body);                            \
+  }
+CASE(null_handle_and_a_sound_heap)
+CASE(what_the_hook_lets_go_is_used)
+CASE(a_large_block_that_is_too_large)
+CASE(promotion_never_runs_out)
+CASE(a_domain_that_comes_late)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_null_handle_and_a_sound_heap),
+      cmocka_unit_test(test_what_the_hook_lets_go_is_used),
+      cmocka_unit_test(test_a_large_block_that_is_too_large),
+      cmocka_unit_test(test_promotion_never_runs_out),
+      cmocka_unit_test(test_a_domain_that_comes_late),
+  };
+  return RUN_TESTS(tests);
+}
+/* SPDX-License-Identifier: MIT */
