@@ -213,7 +213,7 @@ bool chunks_secure(struct chunks *chunks, size_t units) {
   bool secure = chunks->free_units >= units;
   if (!secure) {
     size_t missing = units - chunks->free_units;
-    secure = grow(chunks, (missing + CHUNK_UNITS - 1) / CHUNK_UNITS);
+    secure = grow(chunks, (missing + CHUNK_UNITS - 1) / CHUNK_UNITS) && chunks->free_units >= units;
   }
   if (secure) chunks->reserve = units;
   lock_release(&chunks->lock, LOCK_RANK_CHUNKS);

@@ -81,13 +81,13 @@ void nursery_secure(struct wn_heap *heap) {
 /* Memory is short: everything that can be collected is, then the program is asked. True if it is worth trying again. */
 static bool make_memory(struct wn_domain *domain, size_t words, unsigned *tries) {
   const wn_heap_hooks *hooks = &domain->heap->hooks;
-  switch ((*tries)++) {
-  case 0: major_full(domain); return true;
-  case 1:
-    return hooks->out_of_memory && hooks->out_of_memory(domain, words, hooks->context) &&
-           (major_full(domain), true);
-  default: error_set(WN_ENOMEM, "no memory for a block of %zu words", words); return false;
+  unsigned try = (*tries)++;
+  if (!try || (try == 1 && hooks->out_of_memory && hooks->out_of_memory(domain, words, hooks->context))) {
+    major_full(domain);
+    return true;
   }
+  error_set(WN_ENOMEM, "no memory for a block of %zu words", words);
+  return false;
 }
 
 static bool is_stress_due(struct wn_domain *domain) {
