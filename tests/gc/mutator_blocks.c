@@ -1,0 +1,240 @@
+/* The operations of the random program on blocks and their fields. */
+#include "gc/mutator_parts.h"
+
+void check_status(wn_status status, const char *what) {
+  if (status) broken("%s: %s", what, wn_last_error());
+}
+
+wn_ref must(wn_ref ref, const char *what) {
+  if (wn_is_null(ref)) broken("%s gave a null handle: %s", what, wn_last_error());
+  return ref;
+}
+
+/* ---- roots ---- */
+
+struct root *any_root(struct worker *worker) {
+  return worker->count ? &worker->roots[below(worker, worker->count)] : NULL;
+}
+
+/* One whose node is of that kind, if chance finds it. */
+static struct root *root_of(struct worker *worker, enum node_kind kind) {
+  for (int i = 0; i < 8; i++) {
+    struct root *root = any_root(worker);
+    if (root && root->node && root->node->kind == kind) return root;
+  }
+  return NULL;
+}
+
+/* Keeps a handle: of the scope that is open, or in the place of another root. */
+void keep(struct worker *worker, wn_scope *scope, wn_ref ref, struct node *node) {
+  bool full = worker->count + 8 > ROOTS;
+  if (full || (worker->count > 60 && draw(worker) % 8)) {
+    struct root *root = any_root(worker);
+    wn_assign(root->ref, ref);
+    root->node = node;
+    wn_scope_leave(scope);
+    return;
+  }
+  ref = wn_escape(scope, ref);
+  wn_scope_leave(scope);
+  worker->roots[worker->count++] = (struct root){ref, node};
+}
+
+/* ---- allocation ---- */
+
+static size_t any_size(struct worker *worker) {
+  uint64_t kind = draw(worker) % 1000;
+  if (kind < 30) return 0;
+  if (kind < 800) return 1 + below(worker, 12);
+  if (kind < 960) return 1 + below(worker, 256);
+  if (kind < 995) return 257 + below(worker, 4000);
+  return kind < 999 ? 257 + below(worker, 131071 - 256) : 131072 + below(worker, 40000);
+}
+
+/* Links a new block to roots that are there. */
+void link_fields(struct worker *worker, struct node *node, wn_ref block) {
+  for (size_t i = 0; i < node->tracked; i++) {
+    struct root *to = any_root(worker);
+    if (!to || draw(worker) % 3 == 0) continue;
+    node->fields[i].to = to->node;
+    wn_set(worker->actor->domain, block, node->fields[i].at, to->ref);
+  }
+}
+
+void make_scanned(struct worker *worker) {
+  wn_domain *domain = worker->actor->domain;
+  struct node *node = node_new(worker->actor, NODE_SCANNED, any_size(worker),
+                               (unsigned)below(worker, WN_TAG_SCANNED_MAX + 1));
+  wn_scope scope = wn_scope_enter(domain);
+  wn_ref block = must(wn_alloc(domain, node->words, node->tag), "wn_alloc");
+  node_place_fields(node, worker);
+  node_write(node, domain, block);
+  link_fields(worker, node, block);
+  keep(worker, &scope, block, node);
+}
+
+void make_raw(struct worker *worker) {
+  wn_domain *domain = worker->actor->domain;
+  size_t words = any_size(worker);
+  wn_scope scope = wn_scope_enter(domain);
+  wn_ref block;
+  if (words && draw(worker) % 2)
+    block = wn_alloc_bytes(domain, words * 8 - below(worker, 8));
+  else
+    block = wn_alloc(domain, words, WN_TAG_RAW);
+  must(block, "wn_alloc_bytes");
+  struct node *node = node_new(worker->actor, NODE_RAW, words, WN_TAG_RAW);
+  node_write(node, domain, block);
+  keep(worker, &scope, block, node);
+}
+
+static void release(void *bytes) { atomic_fetch_add(&(*(struct node **)bytes)->released, 1); }
+static const wn_custom_ops ops = {"node", release};
+
+void make_custom(struct worker *worker) {
+  wn_domain *domain = worker->actor->domain;
+  size_t words = 1 + (draw(worker) % 16 ? below(worker, 6) : any_size(worker));
+  size_t outside = draw(worker) % 4 ? below(worker, 1000) : below(worker, 200000);
+  wn_scope scope = wn_scope_enter(domain);
+  wn_ref block = must(wn_alloc_custom(domain, &ops, words * 8, outside), "wn_alloc_custom");
+  struct node *node = node_new(worker->actor, NODE_CUSTOM, words, WN_TAG_CUSTOM);
+  node_write(node, domain, block);
+  keep(worker, &scope, block, node);
+}
+
+void make_group(struct worker *worker) {
+  enum { MOST = 5 };
+  wn_domain *domain = worker->actor->domain;
+  size_t n = 1 + below(worker, MOST);
+  wn_shape shapes[MOST];
+  wn_ref blocks[MOST];
+  struct node *nodes[MOST];
+  for (size_t i = 0; i < n; i++)
+    shapes[i] = (wn_shape){below(worker, 40), draw(worker) % 3 ? (unsigned)below(worker, 240) : WN_TAG_RAW};
+  wn_scope scope = wn_scope_enter(domain);
+  check_status(wn_alloc_group(domain, n, shapes, blocks), "wn_alloc_group");
+  for (size_t i = 0; i < n; i++) {
+    bool raw = shapes[i].tag == WN_TAG_RAW;
+    nodes[i] = node_new(worker->actor, raw ? NODE_RAW : NODE_SCANNED, shapes[i].words, shapes[i].tag);
+    if (!raw) node_place_fields(nodes[i], worker);
+    node_write(nodes[i], domain, blocks[i]);
+  }
+  for (size_t i = 0; i + 1 < n; i++)
+    if (nodes[i]->tracked) {
+      nodes[i]->fields[0].to = nodes[i + 1];
+      wn_set(domain, blocks[i], nodes[i]->fields[0].at, blocks[i + 1]);
+    }
+  keep(worker, &scope, blocks[0], nodes[0]);
+}
+
+void make_by_raw_tier(struct worker *worker) {
+  wn_domain *domain = worker->actor->domain;
+  struct node *node = node_new(worker->actor, NODE_SCANNED, 3, (unsigned)below(worker, 240));
+  node_place_fields(node, worker);
+  wn_scope scope = wn_scope_enter(domain);
+  wn_value *fields = wn_bump(domain, 3, node->tag);
+  if (!fields) broken("wn_bump gave nothing");
+  fields[0] = wn_int((intptr_t)node->id);
+  for (size_t i = 0; i < 2; i++) {
+    struct root *to = any_root(worker);
+    node->fields[i].to = to ? to->node : NULL;
+    fields[1 + i] = to ? wn_value_of(to->ref) : wn_int(0);
+  }
+  keep(worker, &scope, must(wn_root(domain, (wn_value)fields), "wn_root"), node);
+}
+
+void make_pair(struct worker *worker) {
+  wn_domain *domain = worker->actor->domain;
+  struct root *to = any_root(worker);
+  struct node *node = node_new(worker->actor, NODE_SCANNED, 2, 5);
+  node_place_fields(node, worker);
+  wn_scope scope = wn_scope_enter(domain);
+  wn_ref id = wn_root(domain, wn_int((intptr_t)node->id));
+  wn_ref second = to ? to->ref : wn_root(domain, wn_int(0));
+  node->fields[0].to = to ? to->node : NULL;
+  keep(worker, &scope, must(wn_pair(domain, 5, id, second), "wn_pair"), node);
+}
+
+/* Garbage: what fills minor heaps. */
+void make_garbage(struct worker *worker) {
+  wn_domain *domain = worker->actor->domain;
+  for (size_t i = below(worker, 200); i--;) {
+    WN_SCOPE(domain);
+    must(wn_alloc(domain, 1 + below(worker, 20), 0), "wn_alloc");
+  }
+}
+
+/* ---- fields ---- */
+
+/* A scanned root with a tracked field, and which. */
+static struct root *any_field(struct worker *worker, size_t *i) {
+  struct root *root = root_of(worker, NODE_SCANNED);
+  if (!root || !root->node->tracked) return NULL;
+  *i = below(worker, root->node->tracked);
+  return root;
+}
+
+void link_one(struct worker *worker) {
+  size_t i;
+  struct root *from = any_field(worker, &i), *to = any_root(worker);
+  if (!from) return;
+  wn_set(worker->actor->domain, from->ref, from->node->fields[i].at, to->ref);
+  from->node->fields[i].to = to->node;
+  from->node->fields[i].number = 0;
+}
+
+void overwrite(struct worker *worker) {
+  size_t i;
+  struct root *from = any_field(worker, &i);
+  if (!from) return;
+  intptr_t number = (intptr_t)draw(worker) >> 2;
+  wn_set_int(worker->actor->domain, from->ref, from->node->fields[i].at, number);
+  from->node->fields[i].to = NULL;
+  from->node->fields[i].number = number;
+}
+
+/* Exchanges with what is expected, or with something that may be. */
+void exchange(struct worker *worker) {
+  size_t i;
+  wn_domain *domain = worker->actor->domain;
+  struct root *from = any_field(worker, &i), *to = any_root(worker), *other = any_root(worker);
+  if (!from) return;
+  WN_SCOPE(domain);
+  struct node *node = from->node;
+  size_t at = node->fields[i].at;
+  wn_ref expected = draw(worker) % 3 ? wn_get(domain, from->ref, at) : other->ref;
+  bool equal = wn_value_of(expected) == wn_field(from->ref, at);
+  if (wn_cas(domain, from->ref, at, expected, to->ref) != equal)
+    broken("wn_cas of block %llu went wrong", (unsigned long long)node->id);
+  if (!equal) return;
+  node->fields[i].to = to->node;
+  node->fields[i].number = 0;
+}
+
+/* Walks some fields deep, and keeps what is there. */
+void walk(struct worker *worker) {
+  wn_domain *domain = worker->actor->domain;
+  struct root *from = root_of(worker, NODE_SCANNED);
+  if (!from) return;
+  wn_scope scope = wn_scope_enter(domain);
+  struct node *node = from->node;
+  wn_ref at = wn_root(domain, wn_value_of(from->ref));
+  for (size_t deep = below(worker, 12); deep && node->tracked; deep--) {
+    size_t i = below(worker, node->tracked);
+    if (!node->fields[i].to) break;
+    at = wn_get(domain, at, node->fields[i].at);
+    node = node->fields[i].to;
+    node_check_block(node, wn_value_of(at));
+  }
+  keep(worker, &scope, at, node);
+}
+
+void drop(struct worker *worker) {
+  for (size_t n = 1 + below(worker, 6); n--;) {
+    struct root *root = any_root(worker);
+    if (!root) return;
+    wn_assign_int(root->ref, 0);
+    root->node = NULL;
+  }
+}
+/* SPDX-License-Identifier: MIT */

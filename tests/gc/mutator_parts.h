@@ -1,0 +1,35 @@
+/* What the files of the random program share. */
+#ifndef TESTS_GC_MUTATOR_PARTS_H
+#define TESTS_GC_MUTATOR_PARTS_H
+
+#include "gc/shadow.h"
+
+/* Fails the run, with what the library says, unless all is well. */
+void check_status(wn_status status, const char *what);
+wn_ref must(wn_ref ref, const char *what);
+
+/* NULL: there is none. */
+struct root *any_root(struct worker *worker);
+
+/* Keeps a handle: of the scope that is open, and ends here, or in the place of another root. */
+void keep(struct worker *worker, wn_scope *scope, wn_ref ref, struct node *node);
+
+/* Links a new block to roots that are there. */
+void link_fields(struct worker *worker, struct node *node, wn_ref block);
+
+/* Operations. */
+void make_scanned(struct worker *worker);
+void make_raw(struct worker *worker);
+void make_custom(struct worker *worker);
+void make_group(struct worker *worker);
+void make_by_raw_tier(struct worker *worker);
+void make_pair(struct worker *worker);
+void make_garbage(struct worker *worker);
+void link_one(struct worker *worker);
+void overwrite(struct worker *worker);
+void exchange(struct worker *worker);
+void walk(struct worker *worker);
+void drop(struct worker *worker);
+
+#endif
+/* SPDX-License-Identifier: MIT */
