@@ -119,19 +119,18 @@ static void recursion_counts_once(void **state) {
   samples_free(samples);
 }
 
-static uint64_t median_of(const struct samples *samples, bool *known) {
+static struct life life_of_all(const struct samples *samples) {
   struct names names;
   struct call_tree tree;
   struct lifetimes lifetimes;
-  uint64_t ns;
   story_names(samples, &names);
   assert_int_equal(call_tree_build(samples, &names, BY_FUNCTION, everything, NULL, &tree), WN_OK);
   assert_int_equal(lifetimes_create(samples, &tree, &lifetimes), WN_OK);
-  *known = lifetimes_median(&lifetimes, &tree.groups[0], &ns);
+  struct life life = lifetimes_median(&lifetimes, &tree.groups[0]);
   lifetimes_destroy(&lifetimes);
   call_tree_destroy(&tree);
   names_destroy(&names);
-  return ns;
+  return life;
 }
 
 static void median_lives_are_exact_where_all_died(void **state) {
@@ -142,9 +141,9 @@ static void median_lives_are_exact_where_all_died(void **state) {
     story_free(writer, i, 100 + 10 * i);
   }
   struct samples *samples = story_load(writer);
-  bool known;
-  assert_int_equal(median_of(samples, &known), 50);
-  assert_true(known);
+  struct life life = life_of_all(samples);
+  assert_true(life.known && life.median_ns == 50 && life.low_ns == 50 && life.high_ns == 50);
+  assert_int_equal(life.samples, 9);
   samples_free(samples);
 }
 
@@ -160,9 +159,8 @@ static void living_blocks_make_medians_longer(void **state) {
   story_alloc(writer, 5, 100, 32, 1);
   story_alloc(writer, 6, 140, 32, 2); /* makes the end, at life 0 */
   struct samples *samples = story_load(writer);
-  bool known;
-  assert_int_equal(median_of(samples, &known), 30);
-  assert_true(known);
+  struct life life = life_of_all(samples);
+  assert_true(life.known && life.median_ns == 30);
   samples_free(samples);
 }
 
@@ -171,10 +169,30 @@ static void unseen_medians_are_said_to_be_unseen(void **state) {
   struct trace_writer *writer = story_begin(1, 0);
   for (uint64_t i = 1; i <= 3; i++) story_alloc(writer, i, 100 * i, 32, 1);
   struct samples *samples = story_load(writer);
-  bool known;
-  assert_int_equal(median_of(samples, &known), 200);
-  assert_false(known);
+  struct life life = life_of_all(samples);
+  assert_true(!life.known && life.median_ns == 200 && life.low_ns == 200 && life.high_ns == NO_BOUND);
   samples_free(samples);
+}
+
+/* Of equal blocks in a small sample the ends are order statistics, as tables of the sign test have them. */
+static void median_lives_have_the_interval_of_the_sign_test(void **state) {
+  (void)state;
+  const struct {
+    uint64_t count, low, high; /* which of the lives; 0: no end */
+  } known[] = {{1, 0, 0}, {4, 0, 0}, {5, 1, 5}, {10, 2, 9}, {20, 6, 15}, {100, 41, 60}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    struct trace_writer *writer = story_begin(1e-6, 0);
+    for (uint64_t block = 1; block <= known[i].count; block++) {
+      story_alloc(writer, block, 100, 32, 1);
+      story_free(writer, block, 100 + 10 * block);
+    }
+    struct samples *samples = story_load(writer);
+    struct life life = life_of_all(samples);
+    assert_int_equal(life.samples, known[i].count);
+    assert_int_equal(life.low_ns, known[i].low ? 10 * known[i].low : NO_BOUND);
+    assert_int_equal(life.high_ns, known[i].high ? 10 * known[i].high : NO_BOUND);
+    samples_free(samples);
+  }
 }
 
 static void strings_are_kept_once(void **state) {
@@ -201,6 +219,7 @@ int main(void) {
       cmocka_unit_test(median_lives_are_exact_where_all_died),
       cmocka_unit_test(living_blocks_make_medians_longer),
       cmocka_unit_test(unseen_medians_are_said_to_be_unseen),
+      cmocka_unit_test(median_lives_have_the_interval_of_the_sign_test),
       cmocka_unit_test(strings_are_kept_once),
   };
   return RUN_TESTS(tests);

@@ -91,14 +91,18 @@ json_has_all_members() {
   succeeds report --json t
   local e='["estimate:number","high:number","low:number","samples:number"]'
   jq -r 'def members: to_entries | map(.key + ":" + (.value | type)) | sort | join(" ");
-         members, (.trace | members), (.totals | members), (.tree | members), (.sites[0] | members), (.churn[0] // .lasting[0] | members)' out >members
+         members, (.trace | members), (.totals | members), (.tree | members), (.sites[0] | members), (.churn[0] // .lasting[0] | members),
+         (.churn[0].life | members), (.held[0] | members), (.memory[0] | members)' out >members
   diff - members <<'END' || fail "members changed; docs/report-json.md describes them"
-alive:array allocated:array at_ns:number by:string churn:array lasting:array question:string schema:number sites:array totals:object trace:object tree:object
+alive:array allocated:array at_ns:number by:string churn:array held:array lasting:array memory:array question:string schema:number sites:array totals:object trace:object tree:object
 command:array complete:boolean damaged_chunks:number duration_ns:number heap:string host:string lost:number pid:number rate:number samples:number seed:number started_ns:number word_bytes:number
-allocated_blocks:object allocated_bytes:object brief_bytes:object brief_ns:number live_at_end_blocks:object live_at_end_bytes:object peak_bytes:object peak_rss_bytes:number
-blocks:object children:array name:string self_bytes:object total_bytes:object
-blocks:object file:string line:number module:string name:string self_bytes:object total_bytes:object
-blocks:object file:string life_median_ns:number line:number module:string name:string self_bytes:object total_bytes:object
+allocated_blocks:object allocated_bytes:object allocated_bytes_per_second:object brief_bytes:object brief_ns:number brief_share:object live_at_end_blocks:object live_at_end_bytes:object peak_blocks:object peak_bytes:object peak_rss_bytes:number
+blocks:object children:array name:string self_blocks:object self_bytes:object share:object total_bytes:object
+blocks:object file:string line:number module:string name:string self_blocks:object self_bytes:object share:object total_bytes:object
+blocks:object file:string life:object life_median_ns:number line:number module:string name:string self_blocks:object self_bytes:object share:object total_bytes:object
+high_ns:number low_ns:number median_ns:number samples:number
+blocks:object bytes:object time_ns:number
+heap_bytes:number rss_bytes:number time_ns:number
 END
   [ "$(jq -c '[.. | objects | select(has("estimate")) | del(.at_ns) | to_entries | map(.key + ":" + (.value | type)) | sort] | unique' out)" = "[$e]" ] ||
     fail "an estimate lacks a member"
