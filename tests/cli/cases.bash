@@ -57,11 +57,40 @@ wrong_files_are_refused() {
     chmod 0 t
     refused 1 'Permission denied' report t
   fi
-  local sample
-  for sample in "${WINNOW_SAMPLE_DATA:-/nowhere}"/*.ctf; do
-    [ -e "$sample" ] || { echo "no *.ctf in WINNOW_SAMPLE_DATA: not tried"; return; }
+  local sample tried=0
+  for sample in "${WINNOW_SAMPLE_DATA:-/nowhere}"/*.ctf "${WINNOW_SAMPLE_DATA:-/nowhere}"/*/*.ctf; do
+    [ -e "$sample" ] || continue
     refused 1 'Memtrace|Common Trace Format|CTF' report "$sample"
-    break
+    refused 1 'Memtrace|Common Trace Format|CTF' info "$sample"
+    tried=$((tried + 1))
+  done
+  [ "$tried" -gt 0 ] || echo "no *.ctf in WINNOW_SAMPLE_DATA: not tried"
+}
+
+# Every chunk begins with the magic, eight bytes; then the version, two bytes. Each stands on a boundary of 64 KiB.
+newer_versions_are_refused() {
+  local command at size
+  make plain t
+  size=$(stat -c %s t)
+  for ((at = 0; at + 10 <= size; at += 65536)); do
+    [ "$(od -An -tx1 -j $((at + 1)) -N 6 t | tr -d ' ')" = 57696e6e6f77 ] || continue
+    printf '\007\000' | dd of=t bs=1 seek=$((at + 8)) conv=notrunc 2>/dev/null
+  done
+  for command in report "report --json" info; do
+    # shellcheck disable=SC2086
+    refused 1 't was written by a newer version 7 of the format; this winnow reads up to 1' $command t
+  done
+}
+
+# Whoever reads only the first lines closes the pipe: that is no failure worth a word.
+closed_pipes_are_quiet() {
+  local form
+  make many t 20000
+  for form in "" --tree --by=stack --json; do
+    # shellcheck disable=SC2086
+    "$winnow" report --top 100000 $form t 2>err | head -n 1 >first
+    [ -s first ] || fail "nothing was printed: $form"
+    [ ! -s err ] || fail "a closed pipe $form: $(cat err)"
   done
 }
 
