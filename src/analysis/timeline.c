@@ -68,6 +68,30 @@ static size_t keep_largest(const struct memory_point *from, size_t count, struct
   return 2;
 }
 
+/* Rows that do not live at one moment. */
+struct others {
+  row_filter *takes;
+  void *context;
+  uint64_t time_ns;
+};
+
+static bool is_other(const struct row *row, void *context) {
+  const struct others *others = context;
+  return !row_is_live_at(row, others->time_ns) && counts(row, others->takes, others->context);
+}
+
+/* The first moment after `at` that nearly reaches the peak and whose uncertainty comes from other blocks for the most part;
+ * TIMELINE_MOMENTS if there is none. */
+static size_t next_renewed(const struct samples *samples, struct others *others, const struct moment *all,
+                           size_t at, double low) {
+  struct moment other[TIMELINE_MOMENTS];
+  timeline_curve(samples, is_other, others, other, TIMELINE_MOMENTS);
+  for (at++; at < TIMELINE_MOMENTS; at++)
+    if (all[at].live.bytes.total >= low && other[at].live.bytes.variance > 0.7 * all[at].live.bytes.variance)
+      break;
+  return at;
+}
+
 /* ---- shared ---- */
 
 wn_status timeline_peak(const struct samples *samples, row_filter *takes, void *context,
@@ -125,6 +149,21 @@ void timeline_curve(const struct samples *samples, row_filter *takes, void *cont
       sum_merge(&moments[i].live.blocks, &nodes[node].blocks);
     }
   }
+}
+
+int timeline_renewals(const struct samples *samples, row_filter *takes, void *context, double low) {
+  struct moment all[TIMELINE_MOMENTS];
+  struct others others = {takes, context, 0};
+  int renewals = 0;
+  timeline_curve(samples, takes, context, all, TIMELINE_MOMENTS);
+  size_t at = 0;
+  while (at < TIMELINE_MOMENTS && all[at].live.bytes.total < low) at++;
+  while (at < TIMELINE_MOMENTS && renewals < RENEWALS_MOST) {
+    others.time_ns = all[at].time_ns;
+    at = next_renewed(samples, &others, all, at, low);
+    renewals += at < TIMELINE_MOMENTS;
+  }
+  return renewals;
 }
 
 size_t timeline_memory_thinned(const struct samples *samples, struct memory_point *points, size_t most) {

@@ -123,6 +123,8 @@ static wn_status compute(struct report *report) {
   report->brief = timeline_allocated(samples, is_brief, report);
   wn_status error = timeline_peak(samples, report_takes, report, &report->peak);
   if (error) return error;
+  double low = report_bytes(report, &report->peak.live).low;
+  report->peak_renewals = rate < 1 ? timeline_renewals(samples, report_takes, report, low) : 0;
   report->asked = report->peak;
   if (report->options->at == AT_PEAK) return WN_OK;
   report->asked.time_ns = report->options->at == AT_END ? samples->end_ns : report->options->at_ns;

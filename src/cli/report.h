@@ -27,6 +27,7 @@ struct report {
   double byte_unit, block_unit; /* what one sample stands for at least (estimate_of) */
   struct sums allocated, live_at_end, brief;
   struct moment peak, asked; /* asked: the moment of --at */
+  int peak_renewals;         /* timeline_renewals: how far the peak can be trusted */
   uint64_t brief_ns;         /* blocks that live shorter are brief */
   uint64_t long_ns;          /* blocks that live longer are long-lived */
 };

@@ -55,6 +55,7 @@ static void print_totals(struct json *json, const struct report *report) {
   json_estimate(json, "allocated_bytes_per_second", &rate);
   print_peak(json, report);
   json_estimate(json, "peak_blocks", &peak_blocks);
+  json_integer(json, "peak_renewals", (uint64_t)report->peak_renewals);
   json_estimate(json, "live_at_end_bytes", &end);
   json_estimate(json, "live_at_end_blocks", &end_blocks);
   json_estimate(json, "brief_bytes", &brief);

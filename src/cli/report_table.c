@@ -32,7 +32,8 @@ enum {
   WIDTH_SAMPLES = 9,
   WIDTH_GAP = 2,
   NAME_LEAST = 36,
-  STACK_LEAST = 12 /* its names stand on lines of their own */
+  SAMPLES_LEAST = 20, /* the samples are part of every number: they go last */
+  STACK_LEAST = 12    /* its names stand on lines of their own */
 };
 
 static int width_before_name(const struct columns *columns) {
@@ -48,7 +49,8 @@ static void choose_columns(struct columns *columns, int name_least) {
   bool *const order[] = {&columns->share, &columns->self, &columns->life, &columns->samples};
   for (int dropped = 0;; dropped++) {
     columns->name = text_width() - width_before_name(columns);
-    if (columns->name >= name_least || dropped == 4) return;
+    int least = dropped == 3 && name_least > SAMPLES_LEAST ? SAMPLES_LEAST : name_least;
+    if (columns->name >= least || dropped == 4) return;
     *order[dropped] = false;
   }
 }

@@ -47,6 +47,10 @@ static void say_peak(struct paragraph *paragraph, const struct report *report) {
   if (most.rss_bytes > beside.rss_bytes)
     say(paragraph, " (the most resident was %s)", text_bytes(rss, (double)most.rss_bytes));
   say(paragraph, ". ");
+  if (report->peak_renewals >= RENEWALS_MANY)
+    say(paragraph, "The heap was about as large at other times, with other blocks: so the peak is likely too "
+                   "high, and its range "
+                   "holds the truth less often. ");
 }
 
 /* Whether a block that the query takes was freed. */

@@ -125,7 +125,7 @@ json_has_all_members() {
   diff - members <<'END' || fail "members changed; docs/report-json.md describes them"
 alive:array allocated:array at_ns:number by:string churn:array held:array lasting:array memory:array question:string schema:number sites:array totals:object trace:object tree:object
 command:array complete:boolean damaged_chunks:number duration_ns:number heap:string host:string lost:number pid:number rate:number samples:number seed:number started_ns:number word_bytes:number
-allocated_blocks:object allocated_bytes:object allocated_bytes_per_second:object brief_bytes:object brief_ns:number brief_share:object live_at_end_blocks:object live_at_end_bytes:object peak_blocks:object peak_bytes:object peak_rss_bytes:number
+allocated_blocks:object allocated_bytes:object allocated_bytes_per_second:object brief_bytes:object brief_ns:number brief_share:object live_at_end_blocks:object live_at_end_bytes:object peak_blocks:object peak_bytes:object peak_renewals:number peak_rss_bytes:number
 blocks:object children:array name:string self_blocks:object self_bytes:object share:object total_bytes:object
 blocks:object file:string line:number module:string name:string self_blocks:object self_bytes:object share:object total_bytes:object
 blocks:object file:string life:object life_median_ns:number line:number module:string name:string self_blocks:object self_bytes:object share:object total_bytes:object
@@ -191,7 +191,12 @@ every_run_has_a_verdict() {
   says 'The end was not recorded: the program was killed'
   succeeds info t
   says 'ended +no: killed'
+  make level t
+  succeeds report t
+  says 'with other blocks: so the peak is likely too high'
   make exact t
+  succeeds report t
+  ! grep -q 'likely too high' out || fail "an exact peak is doubted"
   succeeds report --where 'alive = yes' t
   says 'Nothing was freed'
   succeeds report --where 'size = 16' t
@@ -282,6 +287,35 @@ narrow_terminals_are_respected() {
       [ "$(LC_ALL=C.UTF-8 wc -L <out)" -le "$columns" ] || fail "lines longer than $columns columns: $(cat out)"
     done
   done
+}
+
+# Every number has its interval and its samples, in every row and at every width.
+numbers_have_intervals() {
+  local columns
+  make plain t
+  export COLUMNS
+  for columns in 60 80 100 140; do
+    COLUMNS=$columns
+    succeeds report t
+    says 'allocated 7.92 MB \(7.46 – 8.41 MB\) in [0-9,]+ blocks \([0-9,]+ – [0-9,]+; 1,000 samples\)'
+    says 'GB \([0-9.]+ – [0-9.]+ GB\) a second'
+    says '% \([0-9.]+–[0-9.]+ %; [0-9]+ samples\) of the bytes'
+    awk '/^ +[0-9.]+ [kM]?B/ { rows++; if ($3 !~ /^[0-9.]+–[0-9.]+$/ || ($4 !~ /^[0-9,]+$/ && $6 !~ /–/)) bad = $0 }
+         END { if (bad) print bad; exit bad != "" || rows < 10 }' out || fail "a row without its interval at $columns columns: $(cat out)"
+  done
+  says 'held .*▁.*█.* [0-9.]+ MB [0-9.]+–[0-9.]+, 7[0-9]+ samples'
+  says 'resident +█+  12.0 MB after 500 us'
+  make exact t
+  succeeds report t
+  ! grep -q '95 % range' out || fail "an exact trace has ranges"
+}
+
+chains_share_a_row() {
+  make plain t
+  succeeds report --no-symbols t
+  says 'caller'
+  succeeds report --by line t
+  ! grep -q 'caller' out || fail "lines are merged"
 }
 
 large_traces_are_fast() {
