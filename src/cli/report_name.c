@@ -1,4 +1,5 @@
-/* Leaving out of a C++ name what tells least: template arguments from the inside out, then parameters.
+/* Leaving out of a C++ name what tells least: template arguments from the inside out, then parameters, then the returned
+ * type.
  *
  * Brackets are found in one pass. An operator's own characters are none: operator<, <<=, <=>, ->, >>, () and so on; nor are
  * those of "(anonymous namespace)". What does not pair, as in a damaged name, is left as it is. A bracket's contents are
@@ -21,6 +22,7 @@ struct bracket {
 struct parsed {
   const char *name;
   size_t length;
+  size_t begin; /* what stands before is left out */
   struct bracket brackets[BRACKETS_MOST];
   size_t count;
 };
@@ -111,13 +113,35 @@ static void hide(struct parsed *parsed, struct bracket *chosen) {
 /* Writes the name with "…" for what is hidden; `hidden` has a 1 for each such byte. */
 static void write_name(const struct parsed *parsed, const bool *hidden, char *buffer, size_t size) {
   size_t length = 0;
-  for (size_t at = 0; at < parsed->length && length + 4 < size; at++) {
+  for (size_t at = parsed->begin; at < parsed->length && length + 4 < size; at++) {
     if (!hidden[at])
       buffer[length++] = parsed->name[at];
     else if (!hidden[at - 1]) /* the first byte of a name is never inside a bracket */
       length += (size_t)snprintf(buffer + length, size - length, "…");
   }
   buffer[length] = 0;
+}
+
+static const struct bracket *opened_at(const struct parsed *parsed, size_t at) {
+  for (size_t i = 0; i < parsed->count; i++)
+    if (parsed->brackets[i].open == at && parsed->brackets[i].close) return &parsed->brackets[i];
+  return NULL;
+}
+
+/* Where the function's own name begins, behind the type that it returns, which the names of templates begin with. */
+static size_t skip_type(const struct parsed *parsed) {
+  static const char word[] = "operator"; /* what follows belongs to it: operator int */
+  const size_t length = sizeof word - 1;
+  size_t begin = 0, whole;
+  for (size_t at = 0; at < parsed->length; at += whole ? whole : 1) {
+    const struct bracket *bracket = opened_at(parsed, at);
+    whole = bracket ? bracket->close + 1 - at : skip_whole(parsed->name, at);
+    if (bracket && parsed->name[at] == '(') return begin;
+    bool conversion = at >= length && !strncmp(parsed->name + at - length, word, length);
+    if (parsed->name[at] == ' ' && conversion) return begin;
+    if (parsed->name[at] == ' ') begin = at + 1;
+  }
+  return 0; /* no function with parameters */
 }
 
 static void cut(char *text, size_t columns) {
@@ -138,6 +162,7 @@ static bool abbreviate(char *buffer, size_t size, const char *name, size_t colum
     if (text_columns(buffer) <= columns) return true;
     struct bracket *next = choose(&parsed, '<');
     if (!next) next = choose_parameters(&parsed);
+    if (!next && !parsed.begin && (parsed.begin = skip_type(&parsed))) continue;
     if (!next) return false;
     hide(&parsed, next);
     memset(hidden + next->open + 1, 1, next->close - next->open - 1);

@@ -122,6 +122,7 @@ static void say_sample(struct paragraph *paragraph, const struct report *report)
     say(paragraph, "; %s of unknown blocks",
         text_number_of(count, (double)report->samples->unmatched, "record"));
   say(paragraph, ".");
+  if (run->rate < 1) say(paragraph, " Each range holds the truth in 95 of 100 runs.");
   if (is_incomplete(report))
     say(paragraph, " What is allocated is too low by what is missing, and what is held may be too high: "
                    "deaths are missing too.");

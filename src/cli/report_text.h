@@ -14,10 +14,10 @@ struct paragraph {
 /* Appends; what does not fit is left out. */
 void say(struct paragraph *paragraph, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* "98.1 MB (92.0 – 104 MB)", or "98.1 MB" if it is exact. */
+/* "98.1 MB (92.0–104 MB)", or "98.1 MB" if it is exact. */
 const char *with_range(char buffer[128], const struct estimate *estimate);
 
-/* "98.1 MB (92.0 – 104 MB) in 1,230 blocks (1,080 – 1,410; 37 samples)". */
+/* "98.1 MB (92.0–104 MB) in 1,230 blocks (1,080–1,410; 37 samples)". */
 void say_amount(struct paragraph *paragraph, const struct report *report, const struct sums *sums);
 
 /* Prints a table under its title, a sentence without its end; lives: with the median lives. */

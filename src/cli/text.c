@@ -79,7 +79,7 @@ const char *text_range(char buffer[64], const struct estimate *bytes) {
   double unit = pow(1000, scale);
   three_digits(low, sizeof low, bytes->low / unit, "");
   three_digits(high, sizeof high, bytes->high / unit, byte_units[scale]);
-  snprintf(buffer, 64, "%s – %s", low, high);
+  snprintf(buffer, 64, "%s–%s", low, high);
   return buffer;
 }
 
@@ -126,7 +126,7 @@ const char *text_estimated_number(char buffer[160], const struct estimate *count
   char number[64], low[32], high[32], samples[64];
   if (count->low == count->high) return text_number_of(buffer, count->estimate, what);
   text_number_of(number, three_significant(count->estimate), what);
-  snprintf(buffer, 160, "%s (%s – %s; %s)", number, text_count(low, three_significant(count->low)),
+  snprintf(buffer, 160, "%s (%s–%s; %s)", number, text_count(low, three_significant(count->low)),
            text_count(high, three_significant(count->high)),
            text_number_of(samples, (double)count->samples, "sample"));
   return buffer;

@@ -295,8 +295,9 @@ numbers_have_intervals() {
   for columns in 60 80 100 140; do
     COLUMNS=$columns
     succeeds report t
-    says 'allocated 7.92 MB \(7.46 – 8.41 MB\) in [0-9,]+ blocks \([0-9,]+ – [0-9,]+; 1,000 samples\)'
-    says 'GB \([0-9.]+ – [0-9.]+ GB\) a second'
+    says 'allocated 7.92 MB \(7.46–8.41 MB\) in [0-9,]+ blocks \([0-9,]+–[0-9,]+; 1,000 samples\)'
+    says 'Each range holds the truth in 95 of 100 runs'
+    says 'GB \([0-9.]+–[0-9.]+ GB\) a second'
     says '% \([0-9.]+–[0-9.]+ %; [0-9]+ samples\) of the bytes'
     awk '/^ +[0-9.]+ [kM]?B/ { rows++; if ($3 !~ /^[0-9.]+–[0-9.]+$/ || ($4 !~ /^[0-9,]+$/ && $6 !~ /–/)) bad = $0 }
          END { if (bad) print bad; exit bad != "" || rows < 10 }' out || fail "a row without its interval at $columns columns: $(cat out)"
