@@ -32,6 +32,7 @@ enum {
   WIDTH_SAMPLES = 9,
   WIDTH_GAP = 2,
   NAME_LEAST = 36,
+  SUFFIX_LEAST = 28,
   SAMPLES_LEAST = 20, /* the samples are part of every number: they go last */
   STACK_LEAST = 12    /* its names stand on lines of their own */
 };
@@ -196,7 +197,10 @@ static void print_row(const struct report *report, struct table *table, const st
     print_stack(report, tree, group->label);
     return;
   }
-  if (callers) snprintf(suffix, sizeof suffix, " < +%zu caller%s", callers, callers > 1 ? "s" : "");
+  bool brief = columns->name < SUFFIX_LEAST;
+  if (callers)
+    snprintf(suffix, sizeof suffix, " < +%zu%s%s", callers, brief ? "" : " caller",
+             brief || callers == 1 ? "" : "s");
   report_group_name(report, tree, group, name, sizeof name);
   print_name(name, suffix, module_of(report, tree, group->label), columns->name);
 }
