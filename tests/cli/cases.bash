@@ -57,11 +57,38 @@ wrong_files_are_refused() {
     chmod 0 t
     refused 1 'Permission denied' report t
   fi
-  local sample
-  for sample in "${WINNOW_SAMPLE_DATA:-/nowhere}"/*.ctf; do
-    [ -e "$sample" ] || { echo "no *.ctf in WINNOW_SAMPLE_DATA: not tried"; return; }
+  local sample tried=0
+  for sample in "${WINNOW_SAMPLE_DATA:-/nowhere}"/*.ctf "${WINNOW_SAMPLE_DATA:-/nowhere}"/*/*.ctf; do
+    [ -e "$sample" ] || continue
     refused 1 'Memtrace|Common Trace Format|CTF' report "$sample"
-    break
+    refused 1 'Memtrace|Common Trace Format|CTF' info "$sample"
+    tried=$((tried + 1))
+  done
+  [ "$tried" -gt 0 ] || echo "no *.ctf in WINNOW_SAMPLE_DATA: not tried"
+}
+
+# Every chunk begins with the magic, eight bytes; then the version, two bytes.
+newer_versions_are_refused() {
+  local command at
+  make plain t
+  for at in $(LC_ALL=C grep -aboP '\x89Winnow' t | cut -d: -f1); do
+    printf '\007\000' | dd of=t bs=1 seek=$((at + 8)) conv=notrunc 2>/dev/null
+  done
+  for command in report "report --json" info; do
+    # shellcheck disable=SC2086
+    refused 1 't was written by a newer version 7 of the format; this winnow reads up to 1' $command t
+  done
+}
+
+# Whoever reads only the first lines closes the pipe: that is no failure worth a word.
+closed_pipes_are_quiet() {
+  local form
+  make many t 20000
+  for form in "" --tree --by=stack --json; do
+    # shellcheck disable=SC2086
+    "$winnow" report --top 100000 $form t 2>err | head -n 1 >first
+    [ -s first ] || fail "nothing was printed: $form"
+    [ ! -s err ] || fail "a closed pipe $form: $(cat err)"
   done
 }
 
@@ -91,14 +118,18 @@ json_has_all_members() {
   succeeds report --json t
   local e='["estimate:number","high:number","low:number","samples:number"]'
   jq -r 'def members: to_entries | map(.key + ":" + (.value | type)) | sort | join(" ");
-         members, (.trace | members), (.totals | members), (.tree | members), (.sites[0] | members), (.churn[0] // .lasting[0] | members)' out >members
+         members, (.trace | members), (.totals | members), (.tree | members), (.sites[0] | members), (.churn[0] // .lasting[0] | members),
+         (.churn[0].life | members), (.held[0] | members), (.memory[0] | members)' out >members
   diff - members <<'END' || fail "members changed; docs/report-json.md describes them"
-alive:array allocated:array at_ns:number by:string churn:array lasting:array question:string schema:number sites:array totals:object trace:object tree:object
+alive:array allocated:array at_ns:number by:string churn:array held:array lasting:array memory:array question:string schema:number sites:array totals:object trace:object tree:object
 command:array complete:boolean damaged_chunks:number duration_ns:number heap:string host:string lost:number pid:number rate:number samples:number seed:number started_ns:number word_bytes:number
-allocated_blocks:object allocated_bytes:object brief_bytes:object brief_ns:number live_at_end_blocks:object live_at_end_bytes:object peak_bytes:object peak_rss_bytes:number
-blocks:object children:array name:string self_bytes:object total_bytes:object
-blocks:object file:string line:number module:string name:string self_bytes:object total_bytes:object
-blocks:object file:string life_median_ns:number line:number module:string name:string self_bytes:object total_bytes:object
+allocated_blocks:object allocated_bytes:object allocated_bytes_per_second:object brief_bytes:object brief_ns:number brief_share:object live_at_end_blocks:object live_at_end_bytes:object peak_blocks:object peak_bytes:object peak_renewals:number peak_rss_bytes:number
+blocks:object children:array name:string self_blocks:object self_bytes:object share:object total_bytes:object
+blocks:object file:string line:number module:string name:string self_blocks:object self_bytes:object share:object total_bytes:object
+blocks:object file:string life:object life_median_ns:number line:number module:string name:string self_blocks:object self_bytes:object share:object total_bytes:object
+high_ns:number low_ns:number median_ns:number samples:number
+blocks:object bytes:object time_ns:number
+heap_bytes:number rss_bytes:number time_ns:number
 END
   [ "$(jq -c '[.. | objects | select(has("estimate")) | del(.at_ns) | to_entries | map(.key + ":" + (.value | type)) | sort] | unique' out)" = "[$e]" ] ||
     fail "an estimate lacks a member"
@@ -158,7 +189,12 @@ every_run_has_a_verdict() {
   says 'The end was not recorded: the program was killed'
   succeeds info t
   says 'ended +no: killed'
+  make level t
+  succeeds report t
+  says 'with other blocks: so the peak is likely too high'
   make exact t
+  succeeds report t
+  ! grep -q 'likely too high' out || fail "an exact peak is doubted"
   succeeds report --where 'alive = yes' t
   says 'Nothing was freed'
   succeeds report --where 'size = 16' t
@@ -249,6 +285,36 @@ narrow_terminals_are_respected() {
       [ "$(LC_ALL=C.UTF-8 wc -L <out)" -le "$columns" ] || fail "lines longer than $columns columns: $(cat out)"
     done
   done
+}
+
+# Every number has its interval and its samples, in every row and at every width.
+numbers_have_intervals() {
+  local columns
+  make plain t
+  export COLUMNS
+  for columns in 60 80 100 140; do
+    COLUMNS=$columns
+    succeeds report t
+    says 'allocated 7.92 MB \(7.46–8.41 MB\) in [0-9,]+ blocks \([0-9,]+–[0-9,]+; 1,000 samples\)'
+    says 'Each range holds the truth in 95 of 100 runs'
+    says 'GB \([0-9.]+–[0-9.]+ GB\) a second'
+    says '% \([0-9.]+–[0-9.]+ %; [0-9]+ samples\) of the bytes'
+    awk '/^ +[0-9.]+ [kM]?B/ { rows++; if ($3 !~ /^[0-9.]+–[0-9.]+$/ || ($4 !~ /^[0-9,]+$/ && $6 !~ /–/)) bad = $0 }
+         END { if (bad) print bad; exit bad != "" || rows < 10 }' out || fail "a row without its interval at $columns columns: $(cat out)"
+  done
+  says 'held .*▁.*█.* [0-9.]+ MB [0-9.]+–[0-9.]+, 7[0-9]+ samples'
+  says 'resident +█+  12.0 MB after 500 us'
+  make exact t
+  succeeds report t
+  ! grep -q '95 % range' out || fail "an exact trace has ranges"
+}
+
+chains_share_a_row() {
+  make plain t
+  succeeds report --no-symbols t
+  says 'caller'
+  succeeds report --by line t
+  ! grep -q 'caller' out || fail "lines are merged"
 }
 
 large_traces_are_fast() {
