@@ -338,10 +338,27 @@ static void finish_children(const struct recording *recording) {
     fprintf(stderr, "winnow: and %zu of processes that it started: %s\n", found, pattern);
 }
 
-static void say_result(const struct recording *recording) {
+/* How the program ended, for a trace that does not say: exit handlers would have said it. */
+static struct trace_end ending(int wait_status) {
+  bool by_signal = WIFSIGNALED(wait_status);
+  return (struct trace_end){.time_ns = os_monotonic_ns(),
+                            .kind = by_signal ? TRACE_END_SIGNAL : TRACE_END_LEFT,
+                            .code = by_signal ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status)};
+}
+
+static void say_if_it_became_another(const struct recording *recording, const struct trace_totals *totals) {
+  if (recording->follow || !totals->damage.complete || totals->end.kind != TRACE_END_EXEC) return;
+  bool known = *totals->became;
+  fprintf(stderr, "winnow: %s became another program%s", recording->argv[0], known ? " (" : "");
+  text_plain(stderr, totals->became, strlen(totals->became));
+  fprintf(stderr, "%s by exec; --follow-children records that too\n", known ? ")" : "");
+}
+
+static void say_result(const struct recording *recording, int wait_status) {
   struct trace_totals totals;
   char size[32], samples[64];
-  wn_status status = trace_finish(recording->output, &totals);
+  struct trace_end end = ending(wait_status);
+  wn_status status = trace_finish_ended(recording->output, &end, &totals);
   if (status ==
       WN_EBUSY) { /* it inherited the file by a bare system call; it writes nothing, but we must not cut */
     if (!recording->quiet)
@@ -357,6 +374,7 @@ static void say_result(const struct recording *recording) {
   fprintf(stderr, "winnow: wrote %s (%s, %s); now: winnow report %s\n", recording->output,
           text_number_of(samples, (double)totals.samples, "sample"),
           text_bytes(size, (double)totals.file_bytes), recording->output);
+  say_if_it_became_another(recording, &totals);
 }
 
 /* Empties the file that the trace will be written to. What is no trace of ours is not overwritten, nor is a trace that
@@ -405,7 +423,7 @@ int command_record(int argc, char **argv) {
   if (!code) code = prepare(&recording);
   if (!code) code = run(&recording, &wait_status);
   if (code) return code;
-  say_result(&recording);
+  say_result(&recording, wait_status);
   if (recording.follow) finish_children(&recording);
   return pass_status(wait_status);
 }
