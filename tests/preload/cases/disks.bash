@@ -29,7 +29,7 @@ a_full_disk_disturbs_nobody() {
   done <<'END'
 "$programs/threads" storm
 "$programs/threads" many
-"$programs/random_blocks" 1 9000
+"$programs/random_blocks" 4 20000
 END
 }
 
@@ -47,7 +47,7 @@ a_disk_that_is_full_from_the_start_disturbs_nobody() {
 a_disk_that_cannot_reserve_is_good_enough() {
   privately ramfs
   ! fallocate -l 4096 disk/some 2>/dev/null || skip "this ramfs can reserve"
-  same_as_bare 1 "$programs/random_blocks" 1 9000
+  same_as_bare 1 "$programs/random_blocks" 4 20000
   opens trace
   [ "$tiny" = 1 ] || [ "$(jq .lost info.json)" = 0 ] || fail "$(jq .lost info.json) records were lost"
   [ "$(jq .complete info.json)" = true ] || fail "the end is missing"
