@@ -65,6 +65,13 @@ threads_may_allocate_while_followed_children_fork() {
   for file in trace trace.[0-9]*; do opens "$file"; done
 }
 
+# The lock on the modules is another thread's, who is not in the child.
+libraries_may_be_unloaded_while_followed_children_fork() {
+  ends_well "$winnow" record -q -f -o trace --rate 1 -- "$programs/forks_while_unloading" "$programs" 100
+  [ "$(cat last.out)" = "0 children failed" ] || fail "$(cat last.out)"
+  [ "$(ls trace.[0-9]* | wc -l)" = 100 ] || fail "$(ls trace.[0-9]* | wc -l) traces of 100 children"
+}
+
 executed_programs_find_a_clean_environment() {
   for how in exec fork vfork spawn; do
     record --rate 1 -- "$programs/spawns" $how /usr/bin/env >out || fail "$how ended with $?"
