@@ -11,9 +11,7 @@
 /* In the order in which they may be taken. */
 enum lock_rank {
   LOCK_RANK_ORPHANS = 1, /* memprof: the list of entries whose owner ended */
-  LOCK_RANK_PROCESS,     /* preload: start, stop, fork */
   LOCK_RANK_MODULES,     /* callstack: the table of loaded modules */
-  LOCK_RANK_WRITER,      /* trace: growing the file */
   LOCK_RANK_RUNS,        /* preload: page runs of the region */
 };
 
