@@ -55,7 +55,8 @@ missing_programs_are_refused() {
   chmod 644 text
   refused 'no program ..*text' ./text
   mkdir folder
-  refused 'no program ..*folder' ./folder
+  refused './folder is a directory, not a program' ./folder
+  refused 'no program .folder. in the search path' folder
 }
 
 scripts_without_their_interpreter_are_refused() {
@@ -71,6 +72,20 @@ scripts_are_recorded() {
   [ "$(cat out)" = "ran well" ] || fail "$(cat out)"
   opens trace
   [ "$(jq .samples info.json)" -gt 0 ] || fail "nothing recorded"
+}
+
+# As execvp and shells do it.
+scripts_without_an_interpreter_are_recorded() {
+  printf 'echo "ran $1 $# $0"\nexit 3\n' >script
+  chmod +x script
+  record --rate 1 -- ./script 'a b' c >out
+  [ $? = 3 ] || fail "another exit code"
+  [ "$(cat out)" = "ran a b 2 ./script" ] || fail "$(cat out)"
+  opens trace
+  [ "$(jq .samples info.json)" -gt 0 ] || fail "nothing recorded"
+  [ "$(figure .trace.command[0] trace)" = /bin/sh ] || fail "$(figure .trace.command trace)"
+  : >script
+  record -- ./script || fail "an empty script ended with $?"
 }
 
 # `#!/usr/bin/env NAME`, the usual first line: it is the interpreter that is recorded.
@@ -190,7 +205,7 @@ a_file_that_is_no_trace_is_not_overwritten() {
 # What an earlier run left must not pass for this one's.
 an_old_trace_is_emptied_before_the_program_runs() {
   "$winnow" record -q -o trace --rate 1 -- ls / >/dev/null
-  printf 'no interpreter is named\n' >script
+  printf 'no format \0 that anybody knows\n' >script
   chmod +x script
   run_as again "$winnow" record -o trace -- ./script
   [ "$(cat again.code)" = 126 ] || fail "ended with $(cat again.code)"
