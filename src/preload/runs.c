@@ -51,7 +51,7 @@ static _Atomic(struct run *) *map; /* index: page; a live block's entry is read 
 static _Atomic(size_t) accessible; /* so many pages and entries of the map are; grows under the lock */
 
 static struct lock lock;
-static _Thread_local unsigned forks_within; /* forks under way that found the lock held by their own thread */
+static _Thread_local struct lock_fork forks;
 static struct run *bins[BINS];
 static struct run *recycled;
 static size_t top;
@@ -345,18 +345,7 @@ bool runs_release(void *address) {
   return true;
 }
 
-/* A signal handler that interrupted the holder may fork: parent and child return to the holder, who releases the lock. */
-void runs_before_fork(void) {
-  if (lock_rank_held(LOCK_RANK_RUNS))
-    forks_within++;
-  else
-    lock_acquire(&lock, LOCK_RANK_RUNS);
-}
-
-void runs_after_fork(void) {
-  if (forks_within)
-    forks_within--;
-  else
-    lock_release(&lock, LOCK_RANK_RUNS);
-}
+/* A signal handler that interrupted the holder, or one who waits, may fork: parent and child return there. */
+void runs_before_fork(void) { lock_before_fork(&lock, LOCK_RANK_RUNS, &forks); }
+void runs_after_fork(void) { lock_after_fork(&lock, LOCK_RANK_RUNS, &forks); }
 /* SPDX-License-Identifier: MIT */

@@ -186,6 +186,16 @@ signal_handlers_may_fork() {
   opens trace
 }
 
+# Also of a thread that waits for a lock, or has just let it go: its holder is not in the child.
+signal_handlers_may_fork_while_threads_allocate() {
+  local follow
+  for follow in "" --follow-children; do
+    seconds=50 ends_well "$winnow" record -q $follow -o trace --rate 1 -- "$programs/forks_in_handler" ${1:-300} 3
+    [ "$(cat last.out)" = survived ] || fail "$follow: $(cat last.out)"
+    opens trace
+  done
+}
+
 many_short_threads_leave_nothing_behind() {
   for rate in 1 1e-3; do
     same_as_bare $rate "$programs/threads" many
