@@ -9,6 +9,7 @@
  */
 #include "preload/exec.h"
 
+#include "preload/limits.h"
 #include "preload/process.h"
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -28,7 +29,9 @@ static struct {
 #define BECOME(path, function, ...)        \
   if (!next.function) exec_resolve();      \
   unsigned number = process_becomes(path); \
+  bool lowered = limits_before_exec();     \
   int result = next.function(__VA_ARGS__); \
+  limits_exec_failed(lowered);             \
   process_stays(number);                   \
   return result
 

@@ -25,6 +25,7 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "preload/exec.h"
+#include "preload/limits.h"
 #include "preload/malloc_host.h"
 #include "preload/real.h"
 #include "record/recorder.h"
@@ -206,7 +207,9 @@ static void start(void) {
     wanted = false;
   }
   realloc_zero_frees = real_realloc_zero_frees();
+  limits_before_reserving();
   has_host = host_open();
+  limits_after_reserving();
   if (!has_host) {
     if (wanted) tell("no memory for the profiler", "");
     return;

@@ -22,6 +22,7 @@
 #include "base/check.h"
 #include "base/lock.h"
 #include "base/metadata.h"
+#include "preload/limits.h"
 #include <errno.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -178,7 +179,8 @@ static bool reach(size_t end) {
   size_t made = atomic_load_explicit(&accessible, memory_order_relaxed);
   if (end <= made) return true;
   size_t more = (end - made + STEP - 1) / STEP * STEP;
-  if (!metadata_make_accessible((void *)&map[made], more * sizeof *map) ||
+  if (!limits_take(more << RUNS_PAGE_SHIFT) ||
+      !metadata_make_accessible((void *)&map[made], more * sizeof *map) ||
       !metadata_make_accessible(address_of(made), more << RUNS_PAGE_SHIFT))
     return false;
   atomic_store_explicit(&accessible, made + more, memory_order_release);

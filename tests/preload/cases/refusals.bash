@@ -130,6 +130,17 @@ a_limited_address_space_is_no_hindrance() {
   [ "$tiny" = 1 ] || [ "$(figure .totals.live_at_end_blocks.estimate)" -le 100 ] || fail "deaths were not seen"
 }
 
+a_limit_that_the_program_sets_is_no_hindrance() {
+  local rate
+  for rate in 1 1e-3; do
+    same_as_bare $rate "$programs/limits"
+    opens trace
+    # shellcheck disable=SC2016
+    same_as_bare $rate /bin/bash -c 'ulimit -v 3000000; a=(); for i in {1..20000}; do a+=("text $i"); done; echo ${#a[@]}; ulimit -v; ls /; exec /bin/sh -c "ulimit -v"'
+  done
+  grep -q '^3000000$' recorded.out || fail "$(cat recorded.out)"
+}
+
 sums_are_exact_without_a_region() {
   ulimit -v 2000000
   same_sums sums_by_count "$programs/random_blocks" 1 3000
