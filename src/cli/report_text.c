@@ -112,7 +112,8 @@ static void say_ending(struct paragraph *paragraph, const struct report *report)
     say(paragraph, " The program left by _exit(%d).", samples->end.code);
   else if (samples->end.kind == TRACE_END_EXEC)
     say(paragraph,
-        " Then it became another program%s%s%s by exec; record --follow-children records that too.",
+        " Then it became another program%s%s%s by exec, which is not in this trace; record "
+        "--follow-children gives it one of its own.",
         samples->became ? " (" : "", samples->became ? samples->became : "", samples->became ? ")" : "");
   else if (samples->end.kind == TRACE_END_STOP)
     say(paragraph, " Then recording was stopped.");
