@@ -6,8 +6,6 @@
  * come to lie in the reserve, that much of it is the program's (the smaller ones stay uncounted). What it executes gets the soft limit
  * as the program set it (the hard limit cannot be restored should the exec fail, so it stays larger); posix_spawn and what
  * the C library itself executes do not come by here and inherit the larger one.
- *
- * Not done: mlockall, whose check of RLIMIT_MEMLOCK counts reserved addresses too.
  */
 #include "preload/limits.h"
 
@@ -26,6 +24,8 @@ _Static_assert(sizeof(struct rlimit) == sizeof(struct rlimit64), "limits are 64 
 
 /* Written while the profile starts. Bytes; 0: limits are passed on as they are. */
 static _Atomic(uint64_t) reserved;
+
+static uint64_t mapped_before; /* of the thread that starts */
 
 static int system_limits(pid_t pid, int resource, const struct rlimit64 *set, struct rlimit64 *get) {
   return (int)syscall(SYS_prlimit64, pid, resource, set, get);
@@ -65,14 +65,18 @@ static int limits(pid_t pid, int resource, const struct rlimit64 *set, struct rl
 
 /* ---- shared ---- */
 
-void limits_before_reserving(void) { atomic_store_explicit(&reserved, mapped_bytes(), memory_order_relaxed); }
+void limits_before_reserving(void) { mapped_before = mapped_bytes(); }
 
 void limits_after_reserving(void) {
   struct rlimit64 limit;
-  uint64_t before = atomic_load_explicit(&reserved, memory_order_relaxed), after = mapped_bytes();
+  uint64_t before = mapped_before, after = mapped_bytes();
   bool limited = system_limits(0, RLIMIT_AS, NULL, &limit) || limit.rlim_cur != RLIM64_INFINITY;
-  atomic_store_explicit(&reserved, before && after > before && !limited ? after - before : 0,
-                        memory_order_relaxed);
+  if (before && after > before && !limited)
+    atomic_store_explicit(&reserved, after - before, memory_order_relaxed);
+}
+
+size_t limits_program_bytes(void) {
+  return mapped_bytes() - atomic_load_explicit(&reserved, memory_order_relaxed);
 }
 
 bool limits_take(size_t bytes) {

@@ -13,6 +13,9 @@ void limits_after_reserving(void);
  * more than its limit allows. Async-signal-safe; keeps errno. */
 bool limits_take(size_t bytes);
 
+/* What is mapped without our reserve. */
+size_t limits_program_bytes(void);
+
 /* Before an exec, and when it failed: what is executed is free of our reserve, and gets the limit as the program set it.
  * The first returns what the second needs. Async-signal-safe; keep errno. */
 bool limits_before_exec(void);

@@ -207,9 +207,7 @@ static void start(void) {
     wanted = false;
   }
   realloc_zero_frees = real_realloc_zero_frees();
-  limits_before_reserving();
   has_host = host_open();
-  limits_after_reserving();
   if (!has_host) {
     if (wanted) tell("no memory for the profiler", "");
     return;
@@ -217,6 +215,13 @@ static void start(void) {
   if (!wanted) return;
   name_the_file(false);
   start_recording();
+}
+
+/* UNLOCKED */
+static void start_within_limits(void) {
+  limits_before_reserving();
+  start();
+  limits_after_reserving();
 }
 
 /* What may take locks, once, when the profile has started. */
@@ -247,7 +252,7 @@ void process_start(void) {
   if (process_is_early()) return;
   if (!atomic_load_explicit(&state, memory_order_acquire) &&
       atomic_compare_exchange_strong(&state, &expected, 1)) {
-    start();
+    start_within_limits();
     atomic_store_explicit(&state, 2, memory_order_release);
   }
   if (loading) {

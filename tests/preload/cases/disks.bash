@@ -23,8 +23,9 @@ a_full_disk_disturbs_nobody() {
   while read -r command; do
     eval "same_as_bare 1 $command"
     opens trace
-    [ "$(jq .lost info.json)" -gt 0 ] || fail "$command: nothing was lost"
     [ "$(jq .complete info.json)" = true ] || fail "$command: the end is missing"
+    [ "$tiny" = 1 ] && continue # too few blocks are followed to fill a disk
+    [ "$(jq .lost info.json)" -gt 0 ] || fail "$command: nothing was lost"
     "$winnow" report trace | tr '\n' ' ' | grep -Eq 'lost: [0-9][0-9a-z., ]+ records' || fail "$command: the report hides it: $("$winnow" report trace | head -n 8)"
   done <<'END'
 "$programs/threads" storm

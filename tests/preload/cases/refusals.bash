@@ -141,6 +141,15 @@ a_limit_that_the_program_sets_is_no_hindrance() {
   grep -q '^3000000$' recorded.out || fail "$(cat recorded.out)"
 }
 
+memory_can_be_locked() {
+  local rate mebibytes
+  chmod 755 .
+  for rate in 1 1e-3; do
+    for mebibytes in 1 8 16 40; do same_as_bare $rate "$programs/locks" $mebibytes; done
+  done
+  grep -q '^both: 0 .* data 1, stack 1, code 1$' bare.out || skip "$(cat bare.out)"
+}
+
 sums_are_exact_without_a_region() {
   ulimit -v 2000000
   same_sums sums_by_count "$programs/random_blocks" 1 3000
