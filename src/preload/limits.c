@@ -18,8 +18,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define EXPORT __attribute__((visibility("default")))
-
 _Static_assert(sizeof(struct rlimit) == sizeof(struct rlimit64), "limits are 64 bits wide");
 
 /* Written while the profile starts. Bytes; 0: limits are passed on as they are. */
@@ -54,7 +52,9 @@ static bool is_shifted(pid_t pid, int resource) {
          (!pid || pid == getpid());
 }
 
-static int limits(pid_t pid, int resource, const struct rlimit64 *set, struct rlimit64 *get) {
+/* ---- shared ---- */
+
+int limits_call(pid_t pid, int resource, const struct rlimit64 *set, struct rlimit64 *get) {
   if (!is_shifted(pid, resource)) return system_limits(pid, resource, set, get);
   struct rlimit64 shifted, found;
   if (set) shifted = (struct rlimit64){larger(set->rlim_cur), larger(set->rlim_max)};
@@ -62,8 +62,6 @@ static int limits(pid_t pid, int resource, const struct rlimit64 *set, struct rl
   if (!result && get) *get = (struct rlimit64){smaller(found.rlim_cur), smaller(found.rlim_max)};
   return result;
 }
-
-/* ---- shared ---- */
 
 void limits_before_reserving(void) { mapped_before = mapped_bytes(); }
 
@@ -118,28 +116,5 @@ void limits_exec_failed(bool lowered) {
     system_limits(0, RLIMIT_AS, &limit, NULL);
   }
   errno = saved;
-}
-
-/* ---- what the program calls: each function in two names, for limits of 64 bits are the usual ones ---- */
-
-EXPORT int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit) {
-  return limits(0, (int)resource, (const struct rlimit64 *)(const void *)limit, NULL);
-}
-EXPORT int setrlimit64(__rlimit_resource_t resource, const struct rlimit64 *limit) {
-  return limits(0, (int)resource, limit, NULL);
-}
-EXPORT int getrlimit(__rlimit_resource_t resource, struct rlimit *limit) {
-  return limits(0, (int)resource, NULL, (struct rlimit64 *)(void *)limit);
-}
-EXPORT int getrlimit64(__rlimit_resource_t resource, struct rlimit64 *limit) {
-  return limits(0, (int)resource, NULL, limit);
-}
-EXPORT int prlimit(pid_t pid, enum __rlimit_resource resource, const struct rlimit *set, struct rlimit *get) {
-  return limits(pid, (int)resource, (const struct rlimit64 *)(const void *)set,
-                (struct rlimit64 *)(void *)get);
-}
-EXPORT int prlimit64(pid_t pid, enum __rlimit_resource resource, const struct rlimit64 *set,
-                     struct rlimit64 *get) {
-  return limits(pid, (int)resource, set, get);
 }
 /* SPDX-License-Identifier: MIT */

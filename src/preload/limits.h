@@ -4,10 +4,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/resource.h>
+#include <sys/types.h>
 
 /* Around what reserves address space, once, at the start. */
 void limits_before_reserving(void);
 void limits_after_reserving(void);
+
+/* What prlimit64 does to the limits that the program sees. */
+int limits_call(pid_t pid, int resource, const struct rlimit64 *set, struct rlimit64 *get);
 
 /* So many bytes of what was reserved are to be used for blocks, and count as the program's from now on. False if that is
  * more than its limit allows. Async-signal-safe; keeps errno. */

@@ -1,6 +1,6 @@
-/* mlockall, as the program sees it.
+/* What the program calls about limits: setrlimit and its relatives, and mlockall.
  *
- * Without privileges the kernel locks all that is mapped only if all of it is within RLIMIT_MEMLOCK, and counts the addresses
+ * mlockall: without privileges the kernel locks all that is mapped only if all of it is within RLIMIT_MEMLOCK, and counts the addresses
  * that we reserved. So where it refuses and would not have refused without us, the mappings are locked one by one: first
  * those that have names, which are the program's, then the rest, our tables among them, as far as they fit. What nobody can
  * touch is left alone.
@@ -49,7 +49,28 @@ static bool lock_each(int flags) {
   return read;
 }
 
-/* ---- what the program calls ---- */
+/* ---- what the program calls: each function in two names, for limits of 64 bits are the usual ones ---- */
+
+EXPORT int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit) {
+  return limits_call(0, (int)resource, (const struct rlimit64 *)(const void *)limit, NULL);
+}
+EXPORT int setrlimit64(__rlimit_resource_t resource, const struct rlimit64 *limit) {
+  return limits_call(0, (int)resource, limit, NULL);
+}
+EXPORT int getrlimit(__rlimit_resource_t resource, struct rlimit *limit) {
+  return limits_call(0, (int)resource, NULL, (struct rlimit64 *)(void *)limit);
+}
+EXPORT int getrlimit64(__rlimit_resource_t resource, struct rlimit64 *limit) {
+  return limits_call(0, (int)resource, NULL, limit);
+}
+EXPORT int prlimit(pid_t pid, enum __rlimit_resource resource, const struct rlimit *set, struct rlimit *get) {
+  return limits_call(pid, (int)resource, (const struct rlimit64 *)(const void *)set,
+                     (struct rlimit64 *)(void *)get);
+}
+EXPORT int prlimit64(pid_t pid, enum __rlimit_resource resource, const struct rlimit64 *set,
+                     struct rlimit64 *get) {
+  return limits_call(pid, (int)resource, set, get);
+}
 
 EXPORT int mlockall(int flags) {
   int saved = errno, result = (int)syscall(SYS_mlockall, flags);
