@@ -35,11 +35,25 @@ static const char *how_it_ended(const struct samples *samples, char buffer[64]) 
   if (!samples->ended) return strcpy(buffer, "no: killed, left by _exit, or still running");
   switch (samples->end.kind) {
   case TRACE_END_STOP: return strcpy(buffer, "yes: recording was stopped");
-  case TRACE_END_EXEC: return strcpy(buffer, "yes: it became another program by exec");
-  case TRACE_END_SIGNAL: snprintf(buffer, 64, "yes: signal %d", samples->end.code); break;
+  case TRACE_END_EXEC:
+    return strcpy(buffer,
+                  samples->became ? "yes: by exec it became " : "yes: it became another program by exec");
+  case TRACE_END_SIGNAL:
+    snprintf(buffer, 64, "yes: signal %d (%s)", samples->end.code, strsignal(samples->end.code));
+    break;
+  case TRACE_END_LEFT: snprintf(buffer, 64, "yes: left by _exit(%d)", samples->end.code); break;
   default: snprintf(buffer, 64, "yes: exit %d", samples->end.code);
   }
   return buffer;
+}
+
+static void print_ending(const struct samples *samples) {
+  char text[64];
+  text_pad(stdout, "ended", 12);
+  fputs(how_it_ended(samples, text), stdout);
+  if (samples->ended && samples->end.kind == TRACE_END_EXEC && samples->became)
+    text_plain(stdout, samples->became, strlen(samples->became));
+  putchar('\n');
 }
 
 static void print_text(const struct facts *facts) {
@@ -70,7 +84,7 @@ static void print_text(const struct facts *facts) {
   snprintf(value, sizeof value, "%s, %.1f bytes a sampled block", text_bytes(text, (double)facts->file_bytes),
            each);
   line("size", value);
-  line("ended", how_it_ended(facts->samples, text));
+  print_ending(facts->samples);
   snprintf(value, sizeof value,
            "%llu records lost, %llu of %llu chunks damaged, %llu records of unknown kinds",
            (unsigned long long)facts->damage->records_lost, (unsigned long long)facts->damage->chunks_damaged,

@@ -91,9 +91,15 @@ static void say_ending(struct paragraph *paragraph, const struct report *report)
         " The end was not recorded: the program was killed, left by _exit, or still runs; its last "
         "moments may be missing.");
   else if (samples->end.kind == TRACE_END_SIGNAL)
-    say(paragraph, " The program was ended by signal %d.", samples->end.code);
+    say(paragraph, " The program was ended by signal %d (%s).", samples->end.code,
+        strsignal(samples->end.code));
+  else if (samples->end.kind == TRACE_END_LEFT)
+    say(paragraph, " The program left by _exit(%d).", samples->end.code);
   else if (samples->end.kind == TRACE_END_EXEC)
-    say(paragraph, " Then it became another program by exec.");
+    say(paragraph,
+        " Then it became another program%s%s%s by exec, which is not in this trace; record "
+        "--follow-children gives it one of its own.",
+        samples->became ? " (" : "", samples->became ? samples->became : "", samples->became ? ")" : "");
   else if (samples->end.kind == TRACE_END_STOP)
     say(paragraph, " Then recording was stopped.");
 }

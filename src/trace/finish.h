@@ -9,11 +9,18 @@ struct trace_totals {
   uint64_t samples; /* records of sampled blocks */
   uint64_t file_bytes;
   struct trace_damage damage;
+  struct trace_end
+      end; /* if damage.complete: how the program ended, by the record or by who finished the trace */
+  char became[256]; /* what the program last asked to become by exec; empty: nothing, or not known */
 };
 
 /* Cuts off the space at the end of the file that no chunk uses. Refuses a file that is no trace (untouched) and one that
  * is still being written (WN_EBUSY). Sets wn_last_error on failure. */
 wn_status trace_finish(const char *path, struct trace_totals *out);
+
+/* The same; and a trace without an END record gets this one. Its time is that of the monotonic clock. A disk without room
+ * for it is no failure: then the trace stays without. */
+wn_status trace_finish_ended(const char *path, const struct trace_end *end, struct trace_totals *out);
 
 #endif
 /* SPDX-License-Identifier: MIT */

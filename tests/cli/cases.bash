@@ -210,8 +210,14 @@ help_is_everywhere() {
   succeeds help
   run
   [ "$code" = 2 ] && [ ! -s out ] || fail "winnow alone: code $code"
-  for command in record report info help; do
+  succeeds help
+  local commands
+  commands=$(sed -n 's/^  \([a-z]*\) .*/\1/p' out)
+  [ "$(echo $commands)" = "record report info help" ] || fail "commands: $commands"
+  for command in $commands; do
     succeeds help $command
+    says "^winnow $command: .*Usage: winnow $command"
+    grep -q -- "^  $command  *$(sed -n "1s/^winnow $command: //p" out)\$" <("$winnow" help) || fail "$command: another summary"
     cp out first
     succeeds $command --help
     cmp -s first out || fail "'help $command' and '$command --help' differ"
@@ -252,8 +258,25 @@ completion_completes() {
   [ "$(complete_words winnow report --at e)" = end ] || fail "--at end"
   [ "$(complete_words winnow help inf)" = info ] || fail "help info"
   [ "$(complete_words winnow record --follow)" = --follow-children ] || fail "--follow-children"
-  local command option
-  for command in record report info; do
+  local command option words
+  mkdir folder
+  touch some.trace "a blank.trace"
+  for command in report info; do
+    [ "$(complete_words winnow $command som)" = some.trace ] || fail "$command: files"
+    [ "$(complete_words winnow $command --json a)" = "a blank.trace" ] || fail "$command: files with blanks"
+  done
+  [ "$(complete_words winnow record -o som)" = some.trace ] || fail "record -o: files"
+  [ "$(complete_words winnow report --search f)" = folder ] || fail "--search: folders"
+  [ "$(complete_words winnow report --search som)" = "" ] || fail "--search: only folders"
+  complete_words winnow record bas | grep -qx bash || fail "record: programs"
+  _command_offset() { COMPREPLY=("from $1"); } # bash-completion's
+  [ "$(complete_words winnow record --rate 1 -- ls f)" = "from 5" ] || fail "record -- PROGRAM: what the program completes"
+  [ "$(complete_words winnow record -q ls f)" = "from 3" ] || fail "record PROGRAM: what the program completes"
+  words=$(complete_words winnow "" | grep -v '^-' | sort | tr '\n' ' ')
+  succeeds help
+  [ "$words" = "$(sed -n 's/^  \([a-z]*\) .*/\1/p' out | sort | tr '\n' ' ')" ] || fail "commands: $words"
+  [ "$words" = "$(complete_words winnow help "" | sort | tr '\n' ' ')" ] || fail "help: commands"
+  for command in $words; do
     succeeds help $command
     for option in $(grep -Eo '^ +(-., )? *--[a-z-]+' out | grep -o -- '--[a-z-]*'); do
       complete_words winnow $command "$option" | grep -qx -- "$option" || fail "$command $option is not completed"
