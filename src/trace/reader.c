@@ -96,9 +96,10 @@ static bool is_ctf(const unsigned char *bytes, size_t count) {
 static wn_status explain(const char *path, const struct chunk_header *first, size_t count, bool begun,
                          uint16_t newer) {
   if (newer)
-    return error_set(WN_EFORMAT,
-                     "%s was written by a newer version %u of the format; this winnow reads up to %u", path,
-                     newer, TRACE_VERSION);
+    return error_set(
+        WN_EFORMAT,
+        "%s was written by a newer version %u of the format, this winnow reads up to %u; update winnow", path,
+        newer, TRACE_VERSION);
   if (is_ctf((const unsigned char *)first, count))
     return error_set(WN_EFORMAT, "%s is a Memtrace (CTF) trace, which is not supported yet", path);
   if (begun) return error_set(WN_EFORMAT, "%s is a Winnow trace, but has no complete record", path);

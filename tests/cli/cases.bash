@@ -76,7 +76,7 @@ newer_versions_are_refused() {
   done
   for command in report "report --json" info; do
     # shellcheck disable=SC2086
-    refused 1 't was written by a newer version 7 of the format; this winnow reads up to 1' $command t
+    refused 1 't was written by a newer version 7 of the format, this winnow reads up to 1; update winnow' $command t
   done
 }
 
