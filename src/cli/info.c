@@ -67,17 +67,22 @@ static void print_text(const struct facts *facts) {
   line("began", value);
   line("lasted", text_time(text, facts->samples->end_ns));
   line("heap", run->heap.bytes ? run->heap.bytes : "?");
-  snprintf(value, sizeof value, "%g a word of %u bytes: one sample each %s", run->rate, run->word_bytes,
-           run->rate > 0 ? text_bytes(text, run->word_bytes / run->rate) : "never");
+  if (run->rate > 0)
+    snprintf(value, sizeof value, "%g a word of %u bytes: one sample each %s", run->rate, run->word_bytes,
+             text_bytes(text, run->word_bytes / run->rate));
+  else
+    snprintf(value, sizeof value, "0: nothing was to be sampled");
   line("rate", value);
   snprintf(value, sizeof value, "%llu", (unsigned long long)run->seed);
   line("seed", value);
   snprintf(value, sizeof value, "%s blocks, %s of them freed",
            text_count(text, (double)facts->samples->sampled_blocks), text_count(more, (double)facts->frees));
   line("sampled", value);
-  snprintf(value, sizeof value, "%u stack frames in %u modules, %zu threads",
-           trace_reader_nodes(facts->samples->reader), trace_reader_modules(facts->samples->reader),
-           facts->samples->thread_count);
+  char modules[64], threads[64];
+  snprintf(value, sizeof value, "%s in %s, %s",
+           text_number_of(text, trace_reader_nodes(facts->samples->reader), "stack frame"),
+           text_number_of(modules, trace_reader_modules(facts->samples->reader), "module"),
+           text_number_of(threads, (double)facts->samples->thread_count, "thread"));
   line("code", value);
   double each =
       facts->samples->sampled_blocks ? (double)facts->file_bytes / (double)facts->samples->sampled_blocks : 0;

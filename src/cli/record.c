@@ -33,6 +33,7 @@
 struct recording {
   char output[PATH_MAX];
   bool output_given, follow, quiet;
+  int rate_given; /* by --rate or --every */
   double rate;
   long depth;
   char seed[24];
@@ -76,10 +77,14 @@ static int parse_option(struct recording *recording, int option, const char *wor
     recording->output_given = true;
     return 0;
   case 'r':
+    if (recording->rate_given++)
+      return fail_usage("record", "--rate and --every say the same; give one of them");
     if (!parse_number(optarg, 0, 1, &recording->rate))
       return fail_usage("record", "--rate %s: it must be a number from 0 to 1, such as 1e-4", optarg);
     return 0;
   case 'e':
+    if (recording->rate_given++)
+      return fail_usage("record", "--rate and --every say the same; give one of them");
     if (!query_bytes(optarg, &number) || number < 8)
       return fail_usage("record", "--every %s: it must be a size of at least 8 bytes, such as 512K", optarg);
     recording->rate = 8 / number;
@@ -382,7 +387,12 @@ static void say_result(const struct recording *recording, int wait_status) {
   struct trace_totals totals;
   char size[32], samples[64];
   struct trace_end end = ending(wait_status);
-  wn_status status = trace_finish_ended(recording->output, &end, &totals);
+  struct progress progress;
+  struct trace_finishing finishing = {
+      .end = &end, .progress = recording->quiet ? NULL : progress_show, .context = &progress};
+  progress_begin(&progress, "Completing the trace");
+  wn_status status = trace_finish_with(recording->output, &finishing, &totals);
+  progress_end(&progress);
   if (status ==
       WN_EBUSY) { /* it inherited the file by a bare system call; it writes nothing, but we must not cut */
     if (!recording->quiet)

@@ -119,6 +119,9 @@ static void say_sample(struct paragraph *paragraph, const struct report *report)
     say(paragraph, "Every block was recorded: %s", count);
   else
     say(paragraph, "Sampled: %s, at %g a word", count, run->rate);
+  uint64_t rows = report->allocated.bytes.samples, blocks = report->samples->sampled_blocks;
+  if (!report->query && rows > blocks)
+    say(paragraph, "; %s by realloc", text_number_of(count, (double)(rows - blocks), "growth"));
   if (damage->records_lost)
     say(paragraph, "; lost: %s", text_number_of(count, (double)damage->records_lost, "record"));
   if (damage->chunks_damaged)

@@ -28,9 +28,12 @@ static void keep_text(char *kept, size_t room, const struct trace_text *text) {
   kept[length] = 0;
 }
 
-static void read_all(struct trace_reader *reader, struct trace_totals *totals, uint64_t *last_ns) {
+static void read_all(struct trace_reader *reader, const struct trace_finishing *finishing,
+                     struct trace_totals *totals, uint64_t *last_ns) {
   struct trace_event event;
-  while (trace_reader_next(reader, &event)) {
+  for (size_t count = 1; trace_reader_next(reader, &event); count++) {
+    if (finishing->progress && count % 65536 == 0)
+      finishing->progress(trace_reader_position(reader), finishing->context);
     totals->samples += event.kind == TRACE_SAMPLE;
     if (event.kind == TRACE_END) totals->end = event.end;
     if (event.kind == TRACE_EXEC) keep_text(totals->became, sizeof totals->became, &event.exec.path);
@@ -119,19 +122,19 @@ static void complete(int descriptor, const struct trace_end *ending, uint64_t st
   if (!fstat(descriptor, &found)) totals->file_bytes = (uint64_t)found.st_size;
 }
 
-static wn_status finish_locked(int descriptor, const char *path, const struct trace_end *end,
+static wn_status finish_locked(int descriptor, const char *path, const struct trace_finishing *finishing,
                                struct trace_totals *out) {
   struct trace_reader *reader;
   wn_status status = trace_reader_open(path, &reader);
   if (status) return status;
   struct trace_totals totals = {0};
   uint64_t last_ns = 0, start_ns = trace_reader_run(reader)->monotonic_ns;
-  read_all(reader, &totals, &last_ns);
+  read_all(reader, finishing, &totals, &last_ns);
   struct trace_tail tail = trace_reader_tail(reader);
   status = cut_tail(descriptor, path, trace_reader_used_end(reader), &totals);
   trace_reader_close(reader);
-  if (!status && end && !totals.damage.complete && !totals.damage.out_of_memory)
-    complete(descriptor, end, start_ns, last_ns, &tail, &totals);
+  if (!status && finishing->end && !totals.damage.complete && !totals.damage.out_of_memory)
+    complete(descriptor, finishing->end, start_ns, last_ns, &tail, &totals);
   if (!status) *out = totals;
   return status;
 }
@@ -139,17 +142,18 @@ static wn_status finish_locked(int descriptor, const char *path, const struct tr
 /* ---- shared ---- */
 
 wn_status trace_finish(const char *path, struct trace_totals *out) {
-  return trace_finish_ended(path, NULL, out);
+  return trace_finish_with(path, &(struct trace_finishing){.end = NULL}, out);
 }
 
-wn_status trace_finish_ended(const char *path, const struct trace_end *end, struct trace_totals *out) {
+wn_status trace_finish_with(const char *path, const struct trace_finishing *finishing,
+                            struct trace_totals *out) {
   int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (descriptor < 0) return error_set(WN_EIO, "cannot open %s: %s", path, strerror(errno));
   wn_status status;
   if (flock(descriptor, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
     status = error_set(WN_EBUSY, "%s is still being written", path);
   } else {
-    status = finish_locked(descriptor, path, end, out);
+    status = finish_locked(descriptor, path, finishing, out);
   }
   close(descriptor);
   return status;

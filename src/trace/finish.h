@@ -18,9 +18,17 @@ struct trace_totals {
  * is still being written (WN_EBUSY). Sets wn_last_error on failure. */
 wn_status trace_finish(const char *path, struct trace_totals *out);
 
-/* The same; and a trace without an END record gets this one. Its time is that of the monotonic clock. A disk without room
- * for it is no failure: then the trace stays without. */
-wn_status trace_finish_ended(const char *path, const struct trace_end *end, struct trace_totals *out);
+/* The same, for who has more to say. */
+struct trace_finishing {
+  /* A trace without an END record gets this one; NULL: it stays without. Its time is that of the monotonic clock. A disk
+   * without room for it is no failure. */
+  const struct trace_end *end;
+  /* Called now and then, with the part that was read; may be NULL. */
+  void (*progress)(double done, void *context);
+  void *context;
+};
+wn_status trace_finish_with(const char *path, const struct trace_finishing *finishing,
+                            struct trace_totals *out);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -102,8 +102,9 @@ static wn_status explain(const char *path, const struct chunk_header *first, siz
         newer, TRACE_VERSION);
   if (is_ctf((const unsigned char *)first, count))
     return error_set(WN_EFORMAT, "%s is a Memtrace (CTF) trace, which is not supported yet", path);
-  if (begun) return error_set(WN_EFORMAT, "%s is a Winnow trace, but has no complete record", path);
-  return error_set(WN_EFORMAT, "%s is not a Winnow trace", path);
+  if (begun)
+    return error_set(WN_EFORMAT, "%s is a Winnow trace, but has no complete record; record again", path);
+  return error_set(WN_EFORMAT, "%s is not a Winnow trace; winnow record makes one", path);
 }
 
 struct search {
@@ -150,7 +151,8 @@ static wn_status examine_file(int descriptor, const char *path, uint64_t *size) 
   if (fstat(descriptor, &found)) return error_set(WN_EIO, "cannot examine %s: %s", path, strerror(errno));
   if (S_ISDIR(found.st_mode)) return error_set(WN_EFORMAT, "%s is a directory, not a trace", path);
   if (!S_ISREG(found.st_mode)) return error_set(WN_EFORMAT, "%s is not a regular file", path);
-  if (!found.st_size) return error_set(WN_EFORMAT, "%s is empty", path);
+  if (!found.st_size)
+    return error_set(WN_EFORMAT, "%s is empty: nothing was recorded into it, so record again", path);
   *size = (uint64_t)found.st_size;
   return WN_OK;
 }

@@ -38,6 +38,7 @@ wrong_options_are_refused() {
   refused 2 "no command 'nonsense'" nonsense
   refused 2 "no command 'nonsense'" help nonsense
   refused 2 'program' record
+  refused 2 '--rate and --every' record --rate 1e-4 --every 64K -- ls
 }
 
 wrong_files_are_refused() {

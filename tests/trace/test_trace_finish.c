@@ -55,7 +55,7 @@ static struct trace_totals finish_by_signal(uint64_t time_ns) {
   uint64_t start_ns = fixture_run().monotonic_ns;
   struct trace_end end = {.time_ns = start_ns + time_ns, .kind = TRACE_END_SIGNAL, .code = 9};
   struct trace_totals totals;
-  assert_int_equal(trace_finish_ended(fixture_path(), &end, &totals), WN_OK);
+  assert_int_equal(trace_finish_with(fixture_path(), &(struct trace_finishing){.end = &end}, &totals), WN_OK);
   assert_true(totals.damage.complete);
   assert_int_equal(totals.end.code, 9);
   assert_int_equal(totals.file_bytes, file_bytes());
@@ -152,7 +152,8 @@ static void an_exec_that_succeeds_is_the_end(void **state) {
   trace_writer_close(writer);
   struct trace_totals totals;
   struct trace_end unused = {.kind = TRACE_END_SIGNAL};
-  assert_int_equal(trace_finish_ended(fixture_path(), &unused, &totals), WN_OK);
+  assert_int_equal(trace_finish_with(fixture_path(), &(struct trace_finishing){.end = &unused}, &totals),
+                   WN_OK);
   assert_int_equal(totals.end.kind, TRACE_END_EXEC);
   assert_string_equal(totals.became, "/bin/other");
   unlink(fixture_path());
