@@ -2,6 +2,7 @@
 #include "gc/chunk.h"
 
 #include "base/metadata.h"
+#include "gc/events.h"
 #include <string.h>
 #include <sys/mman.h>
 
@@ -26,14 +27,14 @@ static bool may_map(struct chunks *chunks, size_t bytes) {
 }
 
 /* Pages at a multiple of CHUNK_BYTES: maps too much and cuts the edges off. */
-static char *map_aligned(size_t bytes) {
+static char *map_aligned(const struct chunks *chunks, size_t bytes) {
   char *mapped = metadata_map(bytes + CHUNK_BYTES);
   if (!mapped) return NULL;
   char *base = (char *)(((uintptr_t)mapped + CHUNK_BYTES - 1) & ~(uintptr_t)(CHUNK_BYTES - 1));
   size_t before = (size_t)(base - mapped);
   if (before) metadata_unmap(mapped, before);
   if (before < CHUNK_BYTES) metadata_unmap(base + bytes, CHUNK_BYTES - before);
-  madvise(base, bytes, MADV_HUGEPAGE); /* fewer faults, and fewer misses of the TLB; may be refused */
+  if (chunks->huge_pages) madvise(base, bytes, MADV_HUGEPAGE); /* fewer faults, and fewer misses of the TLB */
   return base;
 }
 
@@ -80,7 +81,7 @@ static void make_absent(struct chunks *chunks, struct chunk *chunk) {
 static bool map_chunks(struct chunks *chunks, size_t count) {
   size_t bytes = count * CHUNK_BYTES;
   if (!may_map(chunks, bytes)) return false;
-  char *base = map_aligned(bytes);
+  char *base = map_aligned(chunks, bytes);
   for (size_t i = 0; base && i < count; i++) {
     struct chunk *chunk = take_absent(chunks);
     if (!chunk) {
@@ -92,6 +93,7 @@ static bool map_chunks(struct chunks *chunks, size_t count) {
     add_empty(chunks, chunk);
   }
   if (!base) atomic_fetch_sub(&chunks->mapped_bytes, bytes);
+  if (base) event_heap_grows(chunks->verbose, bytes, atomic_load(&chunks->mapped_bytes));
   return base != NULL;
 }
 
@@ -156,6 +158,19 @@ void chunks_destroy(struct chunks *chunks) {
   for (size_t i = 0; i < chunks->count; i++)
     if (chunks->table[i].base) metadata_unmap(chunks->table[i].base, CHUNK_BYTES);
   metadata_unmap(chunks->table, chunks->capacity * sizeof *chunks->table);
+}
+
+bool chunks_prepare(struct chunks *chunks, size_t words) {
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  bool mapped = map_chunks(chunks, words / CHUNK_WORDS + (words % CHUNK_WORDS != 0));
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  return mapped;
+}
+
+void chunks_set_increment(struct chunks *chunks, long increment) {
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  chunks->increment = increment;
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
 }
 
 char *chunks_take_unit(struct chunks *chunks, bool promoting, struct chunk **of) {
@@ -226,6 +241,7 @@ static size_t trim(struct chunks *chunks, size_t keep) {
     make_absent(chunks, chunk);
     bytes += CHUNK_BYTES;
   }
+  if (bytes) event_heap_shrinks(chunks->verbose, bytes, atomic_load(&chunks->mapped_bytes));
   return bytes;
 }
 
@@ -248,10 +264,12 @@ void chunks_decay(struct chunks *chunks) {
 void *chunks_map_large(struct chunks *chunks, size_t bytes) {
   if (!may_map(chunks, bytes)) return NULL;
   void *mapping = metadata_map(bytes);
-  if (mapping)
+  if (mapping) {
     count_used(chunks, bytes);
-  else
+    event_heap_grows(chunks->verbose, bytes, atomic_load(&chunks->mapped_bytes));
+  } else {
     atomic_fetch_sub(&chunks->mapped_bytes, bytes);
+  }
   return mapping;
 }
 
@@ -259,5 +277,6 @@ void chunks_unmap_large(struct chunks *chunks, void *mapping, size_t bytes) {
   metadata_unmap(mapping, bytes);
   atomic_fetch_sub(&chunks->mapped_bytes, bytes);
   count_unused(chunks, bytes);
+  event_heap_shrinks(chunks->verbose, bytes, atomic_load(&chunks->mapped_bytes));
 }
 /* SPDX-License-Identifier: MIT */

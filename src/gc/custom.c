@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/metadata.h"
+#include "gc/events.h"
 #include "gc/major.h"
 #include "gc/minor.h"
 #include "gc/nursery.h"
@@ -34,6 +35,7 @@ bool customs_reserve(struct wn_domain *domain) {
   metadata_unmap(domain->customs, domain->custom_capacity * sizeof *grown);
   domain->customs = grown;
   domain->custom_capacity = capacity;
+  event_table_grows(domain->heap, "young custom blocks", capacity);
   return true;
 }
 
@@ -67,7 +69,8 @@ wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, size_t bytes
   memset(fields, 0, words * 8);
   *(struct custom *)fields = (struct custom){ops, external_bytes};
   atomic_fetch_add(&heap->external, external_bytes);
-  atomic_fetch_add(&heap->allocated, external_bytes / 8);
+  atomic_fetch_add(&heap->external_made, external_bytes);
+  atomic_fetch_add(&heap->allocated, major_external_words(heap, external_bytes));
   if (young) {
     domain->customs[domain->custom_count++] = (wn_value)fields;
     domain->young_external += external_bytes;

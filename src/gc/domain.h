@@ -40,7 +40,7 @@ struct wn_domain {
   long stress_count;
   double minor_words, promoted_words, major_words; /* minor_words without what the minor heap holds now */
   size_t direct_words;                             /* allocated in the major heap since the last slice */
-  size_t copied_words;                             /* by this domain in the current collection */
+  _Atomic(size_t) copied_words;                    /* out of its minor heap in the current collection */
   struct domain_finalisers finalisers;
   struct gc_exception exception;
 

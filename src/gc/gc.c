@@ -1,5 +1,6 @@
 /* The collections that a program asks for. */
 #include "base/error.h"
+#include "gc/events.h"
 #include "gc/finaliser.h"
 #include "gc/major.h"
 #include "gc/safepoint.h"
@@ -42,7 +43,7 @@ wn_status wn_gc_full_major(wn_domain *domain) {
 
 wn_status wn_gc_compact(wn_domain *domain) {
   wn_status status = wn_gc_full_major(domain);
-  if (!status) chunks_trim(&domain->heap->chunks, 0);
+  if (!status) event_compaction(domain->heap, chunks_trim(&domain->heap->chunks, 0));
   return status;
 }
 

@@ -29,6 +29,8 @@ struct wn_heap {
   uint64_t seed;
   bool finalise_at_close;
   unsigned processors;
+  int helper_threads;   /* below 0: as many as seem right */
+  size_t initial_words; /* of the major heap */
 
   struct chunks chunks;
   struct pools pools;
@@ -76,6 +78,10 @@ struct wn_heap {
   _Atomic(size_t) swept_live, swept_words;
   _Atomic(int64_t) debt; /* words of marking and sweeping that are due */
   size_t allocated_seen, mark_goal;
+  _Atomic(size_t) external_made; /* bytes that custom blocks ever had outside; when the cycle began: */
+  size_t external_made_before;
+  _Atomic(size_t)
+      external_live; /* what of `external` the last cycle found, without what was made during it */
   size_t soft_limit_bytes;
   _Atomic(long) requests; /* of memory, for stress.fail_at */
   _Atomic(long) minor_collections, major_collections, forced_major_collections;

@@ -37,6 +37,23 @@ static void add_debt(struct wn_heap *heap) {
   atomic_store(&heap->debt, debt > 0 ? debt : 0);
 }
 
+enum { RATIO_FIRST = 44 }; /* of custom_major_ratio */
+
+size_t major_external_words(const struct wn_heap *heap, size_t bytes) {
+  double least = 2 * 8 * (double)atomic_load(&heap->minor_words) * 100 / RATIO_FIRST;
+  double base = 8 * (double)atomic_load(&heap->live_words) + (double)atomic_load(&heap->external_live);
+  double most = (base > least ? base : least) * (double)heap->control.custom_major_ratio / 100;
+  double share = (double)bytes / most;
+  return (size_t)((share < 1 ? share : 1) * (double)allowance(heap));
+}
+
+/* What was made since the cycle began may be garbage: it is left out, lest it allow for more of its kind. */
+static void settle_external(struct wn_heap *heap) {
+  size_t now = atomic_load(&heap->external);
+  size_t fresh = atomic_load(&heap->external_made) - heap->external_made_before;
+  atomic_store(&heap->external_live, now > fresh ? now - fresh : 0);
+}
+
 /* ---- phases ---- */
 
 static void mark_root(void *context, wn_value *slot) {
@@ -48,6 +65,7 @@ static void start_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   if (atomic_load(&heap->marking.busy_helpers)) return; /* one still has the last cycle's colour: next time */
   atomic_store(&heap->marked, heap_live_colour(heap) ^ COLOUR_BITS);
   heap->mark_goal = heap_words(heap);
+  heap->external_made_before = atomic_load(&heap->external_made);
   atomic_store(&heap->phase, PHASE_MARK);
   for (unsigned i = 0; i < DOMAINS_MOST; i++)
     if (heap->domains[i]) roots_each(heap->domains[i], mark_root, leader);
@@ -94,6 +112,7 @@ static void end_mark(struct wn_heap *heap, struct wn_domain *leader) {
   if (finalisers_mark_dead(heap, &leader->marker)) return;
   finalisers_clean(heap);
   start_sweep(heap);
+  event_mark_ends(heap);
 }
 
 static bool is_swept(const struct wn_heap *heap) {
@@ -104,6 +123,7 @@ static bool is_swept(const struct wn_heap *heap) {
 static void end_cycle(struct wn_heap *heap) {
   if (!is_swept(heap)) return;
   atomic_store(&heap->live_words, atomic_load(&heap->swept_live));
+  settle_external(heap);
   atomic_store(&heap->allocated, 0);
   heap->allocated_seen = 0;
   atomic_store(&heap->debt, 0);
@@ -131,34 +151,20 @@ static void settle_counts(struct wn_heap *heap) {
   for (unsigned i = 0; i < DOMAINS_MOST; i++) {
     struct wn_domain *domain = heap->domains[i];
     if (!domain) continue;
-    copied += domain->copied_words;
-    domain->promoted_words += (double)domain->copied_words;
-    domain->major_words += (double)domain->copied_words;
-    domain->copied_words = 0;
+    size_t words = atomic_exchange(&domain->copied_words, 0);
+    copied += words;
+    domain->promoted_words += (double)words;
+    domain->major_words += (double)words;
   }
   atomic_fetch_add(&heap->allocated, copied);
   atomic_fetch_add(&heap->minor_collections, 1);
-}
-
-/* Everything that is done while the world stands still. */
-static void collect_stopped(struct wn_domain *leader, unsigned what) {
-  struct wn_heap *heap = leader->heap;
-  event_minor_begins(heap);
-  minor_collect(heap, leader);
-  settle_counts(heap);
-  step(heap, leader, what);
-  add_debt(heap);
-  nursery_secure(heap);
-  for (unsigned i = 0; i < DOMAINS_MOST; i++)
-    if (heap->domains[i]) domain_reset_limit(heap->domains[i]);
-  event_minor_ends(heap);
-  if (heap->stress.verify) verify_or_die(heap);
 }
 
 static void slice(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
   size_t words = major_slice_words(heap), done = 0;
   if (words) atomic_fetch_sub(&heap->debt, (int64_t)(done = major_work(domain, words)));
+  event_slice(heap, words, done);
   if (done < words && heap_phase(heap) == PHASE_MARK)
     helpers_rest(heap); /* which have it, and may want this processor */
 }
@@ -173,9 +179,23 @@ size_t major_slice_words(const struct wn_heap *heap) {
   return share < SLICE_MOST ? share : SLICE_MOST;
 }
 
+void major_collect_stopped(struct wn_domain *leader, unsigned what) {
+  struct wn_heap *heap = leader->heap;
+  event_minor_begins(heap);
+  minor_collect(heap, leader);
+  settle_counts(heap);
+  step(heap, leader, what);
+  add_debt(heap);
+  nursery_secure(heap);
+  for (unsigned i = 0; i < DOMAINS_MOST; i++)
+    if (heap->domains[i]) domain_reset_limit(heap->domains[i]);
+  event_minor_ends(heap);
+  if (heap->stress.verify) verify_or_die(heap);
+}
+
 void major_collect(struct wn_domain *domain, unsigned what) {
   if (world_stop(domain)) {
-    collect_stopped(domain, what);
+    major_collect_stopped(domain, what);
     world_release(domain);
   }
   if (what & COLLECT_SLICE) slice(domain);

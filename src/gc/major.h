@@ -15,7 +15,7 @@
  * PACE. Let L be the words that the last cycle found live, and A = L * space_overhead / 100, at least a few minor heaps. A
  * cycle begins when A / 2 words were allocated since the last one ended; marking is paced to take A / 4 of allocation, sweeping
  * A / 8. So when a cycle ends there is about L * (1 + space_overhead / 100) in use. Each minor collection adds its share
- * to `debt`; domains work it off in slices. External memory counts as words that were allocated. */
+ * to `debt`; domains work it off in slices. External memory counts as words that were allocated (EXTERNAL). */
 #ifndef GC_MAJOR_H
 #define GC_MAJOR_H
 
@@ -30,6 +30,9 @@ enum collect {
 /* Empties the minor heaps, moves the cycle on, and runs a slice, unless another domain collects: then waits for that. */
 void major_collect(struct wn_domain *domain, unsigned what);
 
+/* The same, but for the slice, by the leader of a world that is stopped, which stays so. */
+void major_collect_stopped(struct wn_domain *leader, unsigned what);
+
 /* Completes the cycle that runs, or a new one. */
 void major_finish_cycle(struct wn_domain *domain);
 
@@ -38,6 +41,11 @@ void major_full(struct wn_domain *domain);
 
 /* Marks or sweeps about so many words. Returns how many; less if there is no more for this domain to do now. */
 size_t major_work(struct wn_domain *domain, size_t words);
+
+/* EXTERNAL. The words that a custom block's bytes outside count for in PACE. In a cycle custom_major_ratio percent of the heap
+ * and of what is outside may become garbage there; that much counts as A, and no block as more. What is retained
+ * outside so never adds work. At least as much is allowed as in a small heap, by the default ratio, by A. */
+size_t major_external_words(const struct wn_heap *heap, size_t bytes);
 
 /* The words that a slice would have now. */
 size_t major_slice_words(const struct wn_heap *heap);
