@@ -36,6 +36,7 @@ struct wn_domain {
   wn_value *customs; /* young custom blocks: a stack of values */
   size_t custom_count, custom_capacity;
   size_t young_external; /* bytes that young custom blocks have outside */
+  size_t external_words; /* what blocks born old count for outside (major.h) since the last collection */
   struct random random;
   long stress_count;
   double minor_words, promoted_words, major_words; /* minor_words without what the minor heap holds now */

@@ -78,7 +78,7 @@ struct wn_heap {
   _Atomic(size_t) swept_live, swept_words;
   _Atomic(int64_t) debt; /* words of marking and sweeping that are due */
   size_t allocated_seen, mark_goal;
-  _Atomic(size_t) external_made; /* bytes that custom blocks ever had outside; when the cycle began: */
+  _Atomic(size_t) external_made; /* bytes that old custom blocks ever had outside; when the cycle began: */
   size_t external_made_before;
   _Atomic(size_t)
       external_live; /* what of `external` the last cycle found, without what was made during it */

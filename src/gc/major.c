@@ -13,7 +13,7 @@ enum { SLICE_MOST = TINY ? 64 : 1 << 19, PIECE = TINY ? 16 : 1 << 12 };
 /* ---- pace ---- */
 
 /* A in PACE. Beyond the soft limit one cycle follows the other. */
-static size_t allowance(const struct wn_heap *heap) {
+size_t major_allowance(const struct wn_heap *heap) {
   double least = 2 * (double)atomic_load(&heap->minor_words);
   double words = (double)atomic_load(&heap->live_words) * (double)heap->control.space_overhead / 100;
   if (heap->soft_limit_bytes && atomic_load(&heap->chunks.used_bytes) > heap->soft_limit_bytes) words = 0;
@@ -26,7 +26,7 @@ static size_t heap_words(const struct wn_heap *heap) { return atomic_load(&heap-
 static void add_debt(struct wn_heap *heap) {
   size_t allocated = atomic_load(&heap->allocated), fresh = allocated - heap->allocated_seen;
   heap->allocated_seen = allocated;
-  double share = (double)fresh / (double)allowance(heap), work = 0;
+  double share = (double)fresh / (double)major_allowance(heap), work = 0;
   switch (heap_phase(heap)) {
   case PHASE_MARK: work = share * 4 * (double)heap->mark_goal; break;
   case PHASE_SWEEP: work = share * 8 * (double)heap_words(heap); break;
@@ -44,7 +44,7 @@ size_t major_external_words(const struct wn_heap *heap, size_t bytes) {
   double base = 8 * (double)atomic_load(&heap->live_words) + (double)atomic_load(&heap->external_live);
   double most = (base > least ? base : least) * (double)heap->control.custom_major_ratio / 100;
   double share = (double)bytes / most;
-  return (size_t)((share < 1 ? share : 1) * (double)allowance(heap));
+  return (size_t)((share < 1 ? share : 1) * (double)major_allowance(heap));
 }
 
 /* What was made since the cycle began may be garbage: it is left out, lest it allow for more of its kind. */
@@ -141,7 +141,7 @@ static void step(struct wn_heap *heap, struct wn_domain *leader, unsigned what) 
   if (heap_phase(heap) == PHASE_MARK) end_mark(heap, leader);
   if (atomic_load(&heap->major_collections) != ended) what &= ~(unsigned)COLLECT_CYCLE;
   if (heap_phase(heap) == PHASE_IDLE &&
-      (what & COLLECT_CYCLE || atomic_load(&heap->allocated) >= allowance(heap) / 2))
+      (what & COLLECT_CYCLE || atomic_load(&heap->allocated) >= major_allowance(heap) / 2))
     start_cycle(heap, leader);
 }
 

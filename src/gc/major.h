@@ -42,6 +42,9 @@ void major_full(struct wn_domain *domain);
 /* Marks or sweeps about so many words. Returns how many; less if there is no more for this domain to do now. */
 size_t major_work(struct wn_domain *domain, size_t words);
 
+/* A in PACE. */
+size_t major_allowance(const struct wn_heap *heap);
+
 /* EXTERNAL. The words that a custom block's bytes outside count for in PACE. In a cycle custom_major_ratio percent of the heap
  * and of what is outside may become garbage there; that much counts as A, and no block as more. What is retained
  * outside so never adds work. At least as much is allowed as in a small heap, by the default ratio, by A. */
