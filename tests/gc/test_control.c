@@ -129,7 +129,7 @@ static void a_new_minor_heap_size_is_had_at_once_and_keeps_values(void **state) 
   journal_open(&of, NULL);
   {
     WN_SCOPE(of.domain);
-    const long sizes[] = {320, 1000, 1 << 16, 321, TINY ? 4096 : 1 << 22, 320, 5000};
+    const long sizes[] = {1000, 320, 1 << 16, 321, TINY ? 4096 : 1 << 22, 320, 5000};
     wn_ref list = make_list(of.domain, 100, 3);
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
       set_minor_size(of.domain, sizes[i]);
