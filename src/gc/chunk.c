@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+enum { HUGE_FROM = 32 }; /* chunks in use */
+
 static const uint32_t ALL_UNITS = (uint32_t)((UINT64_C(1) << CHUNK_UNITS) - 1);
 
 static void count_used(struct chunks *chunks, size_t bytes) {
@@ -27,14 +29,13 @@ static bool may_map(struct chunks *chunks, size_t bytes) {
 }
 
 /* Pages at a multiple of CHUNK_BYTES: maps too much and cuts the edges off. */
-static char *map_aligned(const struct chunks *chunks, size_t bytes) {
+static char *map_aligned(size_t bytes) {
   char *mapped = metadata_map(bytes + CHUNK_BYTES);
   if (!mapped) return NULL;
   char *base = (char *)(((uintptr_t)mapped + CHUNK_BYTES - 1) & ~(uintptr_t)(CHUNK_BYTES - 1));
   size_t before = (size_t)(base - mapped);
   if (before) metadata_unmap(mapped, before);
   if (before < CHUNK_BYTES) metadata_unmap(base + bytes, CHUNK_BYTES - before);
-  if (chunks->huge_pages) madvise(base, bytes, MADV_HUGEPAGE); /* fewer faults, and fewer misses of the TLB */
   return base;
 }
 
@@ -81,7 +82,9 @@ static void make_absent(struct chunks *chunks, struct chunk *chunk) {
 static bool map_chunks(struct chunks *chunks, size_t count) {
   size_t bytes = count * CHUNK_BYTES;
   if (!may_map(chunks, bytes)) return false;
-  char *base = map_aligned(chunks, bytes);
+  char *base = map_aligned(bytes);
+  /* Huge pages make marking faster in large heaps, and small ones larger. May be refused. */
+  if (base && chunks->huge_pages && chunks->used_count >= HUGE_FROM) madvise(base, bytes, MADV_HUGEPAGE);
   for (size_t i = 0; base && i < count; i++) {
     struct chunk *chunk = take_absent(chunks);
     if (!chunk) {
@@ -102,7 +105,7 @@ static bool grow(struct chunks *chunks, size_t least) {
   size_t words = (size_t)chunks->increment;
   if (chunks->increment <= 1000) words = atomic_load(&chunks->used_bytes) / 800 * (size_t)chunks->increment;
   size_t count = words / CHUNK_WORDS;
-  if (count < 4) count = TINY ? 1 : 4;
+  if (count < 2) count = TINY ? 1 : 2;
   if (count < least) count = least;
   return map_chunks(chunks, count) || (count > least && map_chunks(chunks, least));
 }
@@ -252,11 +255,12 @@ size_t chunks_trim(struct chunks *chunks, size_t keep) {
   return bytes;
 }
 
-void chunks_decay(struct chunks *chunks) {
+void chunks_decay(struct chunks *chunks, size_t keep) {
   lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
-  size_t spare = chunks->least_free > chunks->reserve ? chunks->least_free - chunks->reserve : 0;
-  if (chunks->free_units > spare + chunks->reserve)
-    trim(chunks, chunks->free_units - chunks->reserve - spare);
+  size_t unneeded = chunks->least_free > chunks->reserve ? chunks->least_free - chunks->reserve : 0;
+  size_t wanted = chunks->free_units - (unneeded < chunks->free_units ? unneeded : chunks->free_units);
+  size_t kept = wanted > chunks->reserve ? wanted - chunks->reserve : 0;
+  trim(chunks, kept > keep ? kept : keep);
   chunks->least_free = chunks->free_units;
   lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
 }

@@ -75,8 +75,9 @@ bool chunks_secure(struct chunks *chunks, size_t units);
 /* Gives empty chunks back to the operating system, but for the reserve and `keep` more. Returns how many bytes went. */
 size_t chunks_trim(struct chunks *chunks, size_t keep);
 
-/* The same for what nobody has needed since it was last called: the end of a cycle. */
-void chunks_decay(struct chunks *chunks);
+/* The same for what nobody has needed since it was last called, at the end of a cycle; `keep` units more than the reserve will be
+ * needed soon. */
+void chunks_decay(struct chunks *chunks, size_t keep);
 
 /* A mapping for one large block. */
 void *chunks_map_large(struct chunks *chunks, size_t bytes);

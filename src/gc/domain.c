@@ -342,7 +342,7 @@ wn_status wn_join_wait(wn_domain *domain, wn_join *join) {
   wn_blocking_begin(domain);
   pthread_join(join->thread, NULL);
   wn_blocking_end(domain);
-  if (!join->of_domain) finalisers_inherit(domain, join->number);
+  if (!join->of_domain && join->heap == domain->heap) finalisers_inherit(domain, join->number);
   metadata_unmap(join, sizeof *join);
   wn_poll_slow(domain);
   return WN_OK;

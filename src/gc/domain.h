@@ -30,6 +30,8 @@ struct wn_domain {
 
   /* Written by the domain's running thread, or by a collection that stopped or claimed it. */
   char *young_start, *young_end; /* what of its slot is in use */
+  char *next_slice;              /* allocation below it first works off `slice_words` of the debt */
+  size_t slice_words;
   struct remembered remembered;
   struct pool_run runs[CLASSES];
   struct marker marker;

@@ -99,7 +99,7 @@ void event_cycle_ends(struct wn_heap *heap) {
 
 void event_slice(struct wn_heap *heap, size_t computed, size_t done) {
   if (is_told(&heap->verbose, EVENT_SLICE_SIZE)) tell("slice of %zu words is computed", computed);
-  if (computed && is_told(&heap->verbose, EVENT_COLLECTION)) tell("slice: %zu words done", done);
+  if (is_told(&heap->verbose, EVENT_COLLECTION)) tell("slice: %zu words done", done);
 }
 
 void event_heap_grows(const _Atomic(long) *verbose, size_t bytes, size_t mapped) {

@@ -20,7 +20,7 @@ wn_status wn_gc_minor(wn_domain *domain) {
 long wn_gc_major_slice(wn_domain *domain, long words) {
   major_collect(domain, COLLECT_MINOR);
   size_t computed = major_slice_words(domain->heap);
-  major_work(domain, words > 0 ? (size_t)words : computed);
+  event_slice(domain->heap, computed, major_work(domain, words > 0 ? (size_t)words : computed));
   finalisers_run_due(domain);
   return (long)computed;
 }

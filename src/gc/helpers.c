@@ -36,6 +36,7 @@ static void wait_for_work(struct mark_shared *shared) {
 static size_t mark_piece(struct gc_helper *helper) {
   wait_for_work(&helper->heap->marking);
   size_t words = mark_some(helper->heap, &helper->marker, MARK_PIECE);
+  atomic_fetch_add_explicit(&helper->heap->work_done, words, memory_order_relaxed);
   end_work(&helper->heap->marking);
   return words;
 }
@@ -44,6 +45,7 @@ static size_t sweep_piece(struct wn_heap *heap) {
   wait_for_work(&heap->marking);
   size_t words = heap_phase(heap) == PHASE_SWEEP ? pools_sweep_one(heap) : 0;
   if (!words && heap_phase(heap) == PHASE_SWEEP) words = medium_sweep_one(heap);
+  atomic_fetch_add_explicit(&heap->work_done, words, memory_order_relaxed);
   end_work(&heap->marking);
   return words;
 }

@@ -8,7 +8,9 @@
 #include "gc/safepoint.h"
 #include "gc/verify.h"
 
-enum { SLICE_MOST = TINY ? 64 : 1 << 19, PIECE = TINY ? 16 : 1 << 12 };
+/* PACE: an idle phase takes A / IDLE_PART, marking A / MARK_PACE, sweeping A / SWEEP_PACE. */
+enum { IDLE_PART = 3, MARK_PACE = 5, SWEEP_PACE = 10 };
+enum { SLICES = 8, SLICE_MOST = TINY ? 64 : 1 << 21, PIECE = TINY ? 16 : 1 << 12 };
 
 /* ---- pace ---- */
 
@@ -22,19 +24,21 @@ size_t major_allowance(const struct wn_heap *heap) {
 
 static size_t heap_words(const struct wn_heap *heap) { return atomic_load(&heap->chunks.used_bytes) / 8; }
 
-/* Adds to the debt what was allocated since the last time, at the phase's rate. */
-static void add_debt(struct wn_heap *heap) {
-  size_t allocated = atomic_load(&heap->allocated), fresh = allocated - heap->allocated_seen;
-  heap->allocated_seen = allocated;
-  double share = (double)fresh / (double)major_allowance(heap), work = 0;
-  switch (heap_phase(heap)) {
-  case PHASE_MARK: work = share * 4 * (double)heap->mark_goal; break;
-  case PHASE_SWEEP: work = share * 8 * (double)heap_words(heap); break;
-  default: break;
-  }
-  /* What could not be worked off is not piled up: the phase may wait for others. */
-  int64_t debt = atomic_load(&heap->debt) / 2 + (int64_t)work;
-  atomic_store(&heap->debt, debt > 0 ? debt : 0);
+/* The debt is what should have been done by now, by what was allocated, and was not, by domains and helpers. */
+static void compute_debt(struct wn_heap *heap) {
+  double share = (double)(atomic_load(&heap->allocated) - heap->phase_began) / (double)major_allowance(heap),
+         due = 0;
+  if (heap_phase(heap) == PHASE_MARK) due = share * MARK_PACE * (double)heap->phase_goal;
+  if (heap_phase(heap) == PHASE_SWEEP) due = share * SWEEP_PACE * (double)heap->phase_goal;
+  double debt = due - (double)atomic_load(&heap->work_done);
+  atomic_store(&heap->debt, debt > 0 ? (int64_t)debt : 0);
+}
+
+static void begin_phase(struct wn_heap *heap, enum phase phase) {
+  heap->phase_goal = heap_words(heap);
+  heap->phase_began = atomic_load(&heap->allocated);
+  atomic_store(&heap->work_done, 0);
+  atomic_store(&heap->phase, phase);
 }
 
 enum { RATIO_FIRST = 44 }; /* of custom_major_ratio */
@@ -64,9 +68,8 @@ static void mark_root(void *context, wn_value *slot) {
 static void start_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   if (atomic_load(&heap->marking.busy_helpers)) return; /* one still has the last cycle's colour: next time */
   atomic_store(&heap->marked, heap_live_colour(heap) ^ COLOUR_BITS);
-  heap->mark_goal = heap_words(heap);
+  begin_phase(heap, PHASE_MARK);
   heap->external_made_before = atomic_load(&heap->external_made);
-  atomic_store(&heap->phase, PHASE_MARK);
   for (unsigned i = 0; i < DOMAINS_MOST; i++)
     if (heap->domains[i]) roots_each(heap->domains[i], mark_root, leader);
   roots_each_global(heap, mark_root, leader);
@@ -98,7 +101,7 @@ static void start_sweep(struct wn_heap *heap) {
   atomic_store(&heap->swept_words, 0);
   pools_unsweep(heap);
   medium_unsweep(heap);
-  atomic_store(&heap->phase, PHASE_SWEEP);
+  begin_phase(heap, PHASE_SWEEP);
   helpers_wake(heap);
 }
 
@@ -125,11 +128,9 @@ static void end_cycle(struct wn_heap *heap) {
   atomic_store(&heap->live_words, atomic_load(&heap->swept_live));
   settle_external(heap);
   atomic_store(&heap->allocated, 0);
-  heap->allocated_seen = 0;
-  atomic_store(&heap->debt, 0);
-  atomic_store(&heap->phase, PHASE_IDLE);
+  begin_phase(heap, PHASE_IDLE);
   atomic_fetch_add(&heap->major_collections, 1);
-  chunks_decay(&heap->chunks);
+  chunks_decay(&heap->chunks, major_allowance(heap) / POOL_WORDS);
   finalisers_cycle_ended(heap);
   event_cycle_ends(heap);
 }
@@ -141,7 +142,7 @@ static void step(struct wn_heap *heap, struct wn_domain *leader, unsigned what) 
   if (heap_phase(heap) == PHASE_MARK) end_mark(heap, leader);
   if (atomic_load(&heap->major_collections) != ended) what &= ~(unsigned)COLLECT_CYCLE;
   if (heap_phase(heap) == PHASE_IDLE &&
-      (what & COLLECT_CYCLE || atomic_load(&heap->allocated) >= major_allowance(heap) / 2))
+      (what & COLLECT_CYCLE || atomic_load(&heap->allocated) >= major_allowance(heap) / IDLE_PART))
     start_cycle(heap, leader);
 }
 
@@ -160,13 +161,26 @@ static void settle_counts(struct wn_heap *heap) {
   atomic_fetch_add(&heap->minor_collections, 1);
 }
 
-static void slice(struct wn_domain *domain) {
+/* Behind the pace: by now the cycle should have ended. */
+static bool is_late(const struct wn_heap *heap) {
+  return atomic_load(&heap->allocated) > major_allowance(heap);
+}
+
+static void slice(struct wn_domain *domain, size_t words) {
   struct wn_heap *heap = domain->heap;
-  size_t words = major_slice_words(heap), done = 0;
-  if (words) atomic_fetch_sub(&heap->debt, (int64_t)(done = major_work(domain, words)));
+  if (!words) return;
+  size_t done = major_work(domain, words);
   event_slice(heap, words, done);
-  if (done < words && heap_phase(heap) == PHASE_MARK)
-    helpers_rest(heap); /* which have it, and may want this processor */
+  atomic_fetch_sub(&heap->debt, (int64_t)done);
+  /* Helpers have it all, and may want this processor. */
+  if (done < words && heap_phase(heap) == PHASE_MARK && is_late(heap)) helpers_rest(heap);
+}
+
+/* Cuts the domain's share of the debt into slices, the first of which is due now. */
+static void plan_slices(struct wn_domain *domain) {
+  size_t words = major_slice_words(domain->heap);
+  domain->slice_words = words / SLICES;
+  domain->next_slice = words ? domain->young_end : domain->young_start;
 }
 
 /* ---- shared ---- */
@@ -185,7 +199,7 @@ void major_collect_stopped(struct wn_domain *leader, unsigned what) {
   minor_collect(heap, leader);
   settle_counts(heap);
   step(heap, leader, what);
-  add_debt(heap);
+  compute_debt(heap);
   nursery_secure(heap);
   for (unsigned i = 0; i < DOMAINS_MOST; i++)
     if (heap->domains[i]) domain_reset_limit(heap->domains[i]);
@@ -198,7 +212,17 @@ void major_collect(struct wn_domain *domain, unsigned what) {
     major_collect_stopped(domain, what);
     world_release(domain);
   }
-  if (what & COLLECT_SLICE) slice(domain);
+  if (!(what & COLLECT_SLICE)) return;
+  plan_slices(domain);
+  major_next_slice(domain);
+  domain_reset_limit(domain);
+}
+
+void major_next_slice(struct wn_domain *domain) {
+  size_t step = (size_t)(domain->young_end - domain->young_start) / SLICES & ~(size_t)7;
+  bool more = domain->slice_words && (size_t)(domain->next_slice - domain->young_start) > step;
+  domain->next_slice = more ? domain->next_slice - step : domain->young_start;
+  slice(domain, domain->slice_words);
 }
 
 size_t major_work(struct wn_domain *domain, size_t words) {
@@ -215,6 +239,7 @@ size_t major_work(struct wn_domain *domain, size_t words) {
     default: piece = 0;
     }
     done += piece;
+    atomic_fetch_add_explicit(&heap->work_done, piece, memory_order_relaxed);
   }
   return done;
 }

@@ -12,10 +12,13 @@
  * it overwrites (barrier.h); what comes later is born marked. So marking needs neither to look at handles again nor to
  * stop the program.
  *
- * PACE. Let L be the words that the last cycle found live, and A = L * space_overhead / 100, at least a few minor heaps. A
- * cycle begins when A / 2 words were allocated since the last one ended; marking is paced to take A / 4 of allocation, sweeping
- * A / 8. So when a cycle ends there is about L * (1 + space_overhead / 100) in use. Each minor collection adds its share
- * to `debt`; domains work it off in slices. External memory counts as words that were allocated (EXTERNAL). */
+ * PACE. Let L be the words that the last cycle found live, and A = L * space_overhead / 100, at least two minor heaps. A
+ * cycle begins when A / 3 words were allocated since the last one ended; marking is paced to take A / 5 of allocation, sweeping
+ * A / 10. What dies while a cycle runs is found by the next one only, so about L * (1 + space_overhead / 100) is in use at
+ * most. At each minor collection
+ * `debt` is how far marking and sweeping are behind that, helpers' work counted; domains work it off in slices, some after the
+ * collection and the others while their minor heaps fill (next_slice), so that no pause is long. External memory counts as words that were
+ * allocated (EXTERNAL). */
 #ifndef GC_MAJOR_H
 #define GC_MAJOR_H
 
@@ -49,6 +52,9 @@ size_t major_allowance(const struct wn_heap *heap);
  * and of what is outside may become garbage there; that much counts as A, and no block as more. What is retained
  * outside so never adds work. At least as much is allowed as in a small heap, by the default ratio, by A. */
 size_t major_external_words(const struct wn_heap *heap, size_t bytes);
+
+/* The domain came to its next slice: works it off, and says where the one after is. */
+void major_next_slice(struct wn_domain *domain);
 
 /* The words that a slice would have now. */
 size_t major_slice_words(const struct wn_heap *heap);

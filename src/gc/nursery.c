@@ -41,7 +41,7 @@ bool nursery_place(struct wn_domain *domain, size_t words) {
     madvise(slot + pages, (size_t)(domain->young_end - slot) - pages, MADV_DONTNEED);
   if (heap->chunks.huge_pages && bytes >= ALIGNMENT)
     madvise(slot, bytes & ~(size_t)(ALIGNMENT - 1), MADV_HUGEPAGE); /* may be refused */
-  domain->young_start = slot;
+  domain->young_start = domain->next_slice = slot;
   domain->young_end = slot + bytes;
   domain->face.young_ptr = domain->young_end;
   domain_reset_limit(domain);
@@ -49,7 +49,7 @@ bool nursery_place(struct wn_domain *domain, size_t words) {
 }
 
 char *nursery_limit(const struct wn_domain *domain) {
-  return atomic_load(&domain->heap->starved) ? (char *)UINTPTR_MAX : domain->young_start;
+  return atomic_load(&domain->heap->starved) ? (char *)UINTPTR_MAX : domain->next_slice;
 }
 
 /* The worst case: all of it survives, each block is rounded up, each pool has a tail, and each domain leaves a pool of each
@@ -93,14 +93,18 @@ bool nursery_make_room(struct wn_domain *domain, size_t extent) {
       world_wait(domain);
     } else if (atomic_load(&heap->starved)) {
       if (!make_memory(domain, extent, &tries)) return false;
+    } else if (domain->next_slice > domain->young_start && left >= extent && !stress) {
+      if (domain->face.young_ptr - extent * 8 >= domain->next_slice) break;
+      major_next_slice(domain);
     } else if (stress || left < extent) {
       stress = false;
       major_collect(domain, COLLECT_MINOR | COLLECT_SLICE);
     } else {
-      domain_reset_limit(domain);
-      return true;
+      break;
     }
   }
+  domain_reset_limit(domain);
+  return true;
 }
 
 /* Small blocks that must be old (custom ones with much outside) come from pools. */

@@ -1,7 +1,8 @@
 /* The minor heaps: one reservation for all, a slot of it for each domain, and what happens when one is full.
  *
  * A domain's minor heap begins at its slot's begin and has as many words as the parameter says. Allocation goes down, until
- * the limit: the minor heap's begin, or above everything when another thread wants this one to stop. */
+ * the limit: the place where the next slice of the major collector's work is due, else the minor heap's begin, or above
+ * everything when another thread wants this one to stop. */
 #ifndef GC_NURSERY_H
 #define GC_NURSERY_H
 

@@ -131,6 +131,33 @@ static void a_full_collection_of_a_heap_at_rest_is_one_cycle(void **state) {
   journal_close(&of);
 }
 
+static void force_cycle(wn_domain *domain, wn_ref value, void *context) {
+  const _Atomic(long) *calls = context;
+  (void)value;
+  long before = *calls;
+  wn_gc_major(domain);
+  wn_gc_major(domain);
+  assert_int_equal(*calls, before); /* one callback at a time */
+}
+
+static void cycles_that_a_finaliser_forces_call_the_alarm_after_it(void **state) {
+  (void)state;
+  struct journal of;
+  wn_gc_alarm *alarm;
+  _Atomic(long) calls = 0;
+  journal_open(&of, NULL);
+  wn_gc_major(of.domain);
+  assert_int_equal(wn_gc_create_alarm(of.domain, count_call, &calls, &alarm), WN_OK);
+  {
+    WN_SCOPE(of.domain);
+    assert_int_equal(wn_gc_finalise(of.domain, force_cycle, &calls, block_of(of.domain, 0)), WN_OK);
+  }
+  wn_gc_full_major(of.domain);
+  wn_poll(of.domain);
+  assert_int_equal(calls, 3);
+  journal_close(&of);
+}
+
 struct suicide {
   wn_gc_alarm *alarm;
   long calls;
@@ -258,6 +285,7 @@ int main(void) {
       cmocka_unit_test(deleting_an_alarm_twice_does_nothing),
       cmocka_unit_test(many_alarms_are_called_and_deleted_alone),
       cmocka_unit_test(a_full_collection_of_a_heap_at_rest_is_one_cycle),
+      cmocka_unit_test(cycles_that_a_finaliser_forces_call_the_alarm_after_it),
       cmocka_unit_test(an_alarm_may_delete_itself),
       cmocka_unit_test(an_alarm_that_raises_stays_armed),
       cmocka_unit_test(another_domain_may_delete_an_alarm),

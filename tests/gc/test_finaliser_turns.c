@@ -244,6 +244,41 @@ static void an_exception_leaves_once_the_outermost_callback_has_returned(void **
   journal_close(&of);
 }
 
+/* ---- handles ---- */
+
+static void use_all_slots(wn_domain *domain) {
+  while (!wn_is_null(wn_root(domain, wn_int(0)))) {}
+}
+
+static void what_needs_a_handle_waits_until_there_is_a_slot_for_it(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  struct entry entries[] = {{&of, 1}, {&of, 2}, {&of, 3}};
+  three_with_one_that_raises(&of, entries);
+  {
+    WN_SCOPE(of.domain);
+    use_all_slots(of.domain);
+    assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+    assert_int_equal(of.count, 0);
+  }
+  wn_poll(of.domain);
+  ASSERT_JOURNAL(&of, 3, 2);
+  {
+    WN_SCOPE(of.domain);
+    use_all_slots(of.domain);
+    assert_true(wn_is_null(wn_take_exception(of.domain)));
+    wn_poll(of.domain);
+  }
+  {
+    WN_SCOPE(of.domain);
+    assert_int_equal(number_of(wn_get(of.domain, wn_take_exception(of.domain), 0)), 20);
+  }
+  wn_poll(of.domain);
+  ASSERT_JOURNAL(&of, 3, 2, 1);
+  journal_close(&of);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(while_a_finaliser_runs_the_others_wait),
@@ -253,6 +288,7 @@ int main(void) {
       cmocka_unit_test(the_raise_hook_may_leave_the_safepoint),
       cmocka_unit_test(a_raise_hook_that_returns_has_taken_the_exception),
       cmocka_unit_test(an_exception_leaves_once_the_outermost_callback_has_returned),
+      cmocka_unit_test(what_needs_a_handle_waits_until_there_is_a_slot_for_it),
   };
   return RUN_TESTS(tests);
 }
