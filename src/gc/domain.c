@@ -47,6 +47,8 @@ static void pause_thread(struct wn_domain *domain) {
 
 /* ---- threads ---- */
 
+/* The thread is the domain's at once, though it may have to wait for its first turn. The domain is running, or nobody knows
+ * it yet. */
 static struct gc_thread *thread_create(struct wn_domain *domain) {
   struct gc_thread *thread = metadata_map(sizeof *thread);
   if (!thread || !roots_create_slots(thread, domain->heap)) {
@@ -54,26 +56,32 @@ static struct gc_thread *thread_create(struct wn_domain *domain) {
     return NULL;
   }
   thread->domain = domain;
+  thread->next = domain->threads;
+  domain->threads = thread;
   return thread;
 }
 
+static void thread_unlink(struct gc_thread *thread) {
+  struct gc_thread **link = &thread->domain->threads;
+  while (*link != thread) link = &(*link)->next;
+  *link = thread->next;
+}
+
+/* It is the domain's no more. */
 static void thread_destroy(struct gc_thread *thread) {
   roots_destroy_slots(thread);
   metadata_unmap(thread, sizeof *thread);
 }
 
-/* The calling system thread becomes a thread of the domain. The world cannot be stopped, or the domain is its own. */
+/* The calling system thread is this thread of the domain from now on. */
 static void thread_enter(struct gc_thread *thread) {
-  thread->next = thread->domain->threads;
-  thread->domain->threads = thread;
   thread->outer = innermost;
   innermost = thread;
 }
 
 static void thread_leave(struct gc_thread *thread) {
-  struct gc_thread **link = &thread->domain->threads;
-  while (*link != thread) link = &(*link)->next;
-  *link = thread->next;
+  struct gc_thread **link;
+  thread_unlink(thread);
   for (link = &innermost; *link && *link != thread;) link = &(*link)->outer;
   if (*link) *link = thread->outer;
 }
@@ -179,6 +187,13 @@ static wn_status check_detach(const wn_domain *domain) {
   return WN_OK;
 }
 
+/* What only this domain can tell the next minor collection: it stored other domains' young blocks, too. */
+static bool has_young_things(const struct wn_domain *domain) {
+  const struct remembered *remembered = &domain->remembered;
+  return domain_young_used(domain) || domain->custom_count || remembered->all ||
+         remembered->at != remembered->begin || finalisers_have_young(domain);
+}
+
 /* ---- shared ---- */
 
 void domain_reset_limit(struct wn_domain *domain) {
@@ -202,7 +217,7 @@ wn_status wn_domain_detach(wn_domain *domain) {
   struct gc_thread *thread = domain->running;
   finalisers_run_due(domain);
   domain->face.top = thread->slots; /* its handles die */
-  while (domain_young_used(domain) || domain->custom_count) major_collect(domain, COLLECT_MINOR);
+  while (has_young_things(domain)) major_collect(domain, COLLECT_MINOR);
   pause_thread(domain);
   lock_acquire(&heap->world, LOCK_RANK_WORLD);
   bequeath(heap, domain);
@@ -332,7 +347,10 @@ wn_status wn_thread_spawn(wn_domain *domain, wn_body *body, void *argument, wn_j
     *join = made;
     return WN_OK;
   }
-  if (made && made->of_domain) thread_destroy(made->of_domain);
+  if (made && made->of_domain) {
+    thread_unlink(made->of_domain);
+    thread_destroy(made->of_domain);
+  }
   metadata_unmap(made, sizeof *made);
   return status;
 }

@@ -390,6 +390,11 @@ wn_status finalisers_run_due(struct wn_domain *domain) {
   return exception_is_pending(domain) ? exception_leave(domain) : WN_OK;
 }
 
+bool finalisers_have_young(const struct wn_domain *domain) {
+  const struct registry *own = domain->finalisers.own;
+  return own && (own->first.young < own->first.count || own->last.young < own->last.count);
+}
+
 void finalisers_leave(struct wn_domain *domain) {
   struct domain_finalisers *finalisers = &domain->finalisers;
   alarms_leave(domain);

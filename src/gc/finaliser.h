@@ -74,6 +74,8 @@ bool finalisers_check(struct wn_heap *heap);
 /* Runs on this thread what is due, unless a finaliser or alarm keeps it waiting, and lets an exception leave. WN_EBUSY: one
  * was raised, or is pending; the rest are still due. */
 wn_status finalisers_run_due(struct wn_domain *domain);
+/* True if something was registered since the last minor collection. */
+bool finalisers_have_young(const struct wn_domain *domain);
 /* The domain ends: what it had goes to the heap, for the domain that inherits it. */
 void finalisers_leave(struct wn_domain *domain);
 /* The domain inherits what the ended domain of this number left, if nobody else did. */

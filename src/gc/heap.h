@@ -62,10 +62,10 @@ struct wn_heap {
   _Atomic(size_t) minor_words; /* of each minor heap */
   _Atomic(long) verbose;
   struct stress {
-    long every;       /* a collection at each n-th allocation that comes to the slow path; 0: never */
-    long fail_at;     /* the n-th request of memory fails; 0: none */
-    bool delays;      /* random pauses at each step of the protocols */
-    bool verify;      /* wn_gc_verify after each collection */
+    long every;   /* a collection at each n-th allocation, all of which take the slow path then; 0: never */
+    long fail_at; /* the n-th request of memory fails; 0: none */
+    bool delays;  /* random pauses at each step of the protocols */
+    bool verify;  /* wn_gc_verify after each collection */
     size_t mark_most; /* entries of a mark stack; 0: no limit but memory */
   } stress;
   /* RESERVE of chunk.h fails: minor heaps must not be filled. Written while the world is stopped, and by a new domain. */

@@ -94,9 +94,14 @@ static void collect_markers(struct wn_heap *heap, struct wn_domain *leader) {
   }
 }
 
-static void start_sweep(struct wn_heap *heap) {
+/* So that pools can be walked: what is left of a run has no header. */
+static void flush_pools(struct wn_heap *heap) {
   for (unsigned i = 0; i < DOMAINS_MOST; i++)
     if (heap->domains[i]) pools_flush(heap, heap->domains[i]->runs);
+}
+
+static void start_sweep(struct wn_heap *heap) {
+  flush_pools(heap);
   atomic_store(&heap->swept_live, 0);
   atomic_store(&heap->swept_words, 0);
   pools_unsweep(heap);
@@ -109,6 +114,7 @@ static void end_mark(struct wn_heap *heap, struct wn_domain *leader) {
   collect_markers(heap, leader);
   if (!is_marked(heap)) return;
   if (atomic_load(&heap->marking.overflowed)) {
+    flush_pools(heap);
     mark_again(heap, &leader->marker);
     return;
   }
@@ -183,6 +189,16 @@ static void plan_slices(struct wn_domain *domain) {
   domain->next_slice = words ? domain->young_end : domain->young_start;
 }
 
+/* Who stops the world instead may not have come to it yet, or not to collect. */
+static void collect_or_be_collected(struct wn_domain *domain, unsigned what) {
+  struct wn_heap *heap = domain->heap;
+  long before = atomic_load(&heap->minor_collections);
+  while (!world_stop(domain))
+    if (atomic_load(&heap->minor_collections) != before) return;
+  major_collect_stopped(domain, what);
+  world_release(domain);
+}
+
 /* ---- shared ---- */
 
 size_t major_slice_words(const struct wn_heap *heap) {
@@ -208,10 +224,7 @@ void major_collect_stopped(struct wn_domain *leader, unsigned what) {
 }
 
 void major_collect(struct wn_domain *domain, unsigned what) {
-  if (world_stop(domain)) {
-    major_collect_stopped(domain, what);
-    world_release(domain);
-  }
+  collect_or_be_collected(domain, what);
   if (!(what & COLLECT_SLICE)) return;
   plan_slices(domain);
   major_next_slice(domain);

@@ -246,8 +246,8 @@ static void begin(struct wn_heap *heap, bool parallel) {
   atomic_store_explicit(&work->next_domain, 0, memory_order_relaxed);
   for (unsigned i = 0; i < DOMAINS_MOST; i++)
     atomic_store_explicit(&work->next_piece[i], 0, memory_order_relaxed);
-  atomic_store(&work->active, 1);
   atomic_store(&work->idle, 0);
+  atomic_fetch_add(&work->active, 1); /* one who came too late for the last collection may be counted, too */
   if (parallel) atomic_store(&work->open, true);
 }
 
@@ -267,6 +267,7 @@ void minor_collect(struct wn_heap *heap, struct wn_domain *leader) {
   scan_roots(&copier);
   scan_grey(&copier);
   if (parallel) lead(&copier);
+  atomic_fetch_sub(&heap->minor_work->active, 1);
   finalisers_after_minor(heap, leader);
   count_copied(&copier);
   for (unsigned i = 0; i < DOMAINS_MOST; i++)
@@ -277,6 +278,7 @@ void minor_help(struct wn_heap *heap, struct wn_domain *domain) {
   struct minor_work *work = heap->minor_work;
   if (!atomic_load(&work->open)) return;
   atomic_fetch_add(&work->active, 1);
+  stress_delay(domain);
   if (atomic_load(&work->open)) {
     struct copier copier = copier_of(heap, domain, true);
     scan_roots(&copier);

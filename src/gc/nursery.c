@@ -49,7 +49,8 @@ bool nursery_place(struct wn_domain *domain, size_t words) {
 }
 
 char *nursery_limit(const struct wn_domain *domain) {
-  return atomic_load(&domain->heap->starved) ? (char *)UINTPTR_MAX : domain->next_slice;
+  const struct wn_heap *heap = domain->heap;
+  return atomic_load(&heap->starved) || heap->stress.every ? (char *)UINTPTR_MAX : domain->next_slice;
 }
 
 /* The worst case: all of it survives, each block is rounded up, each pool has a tail, and each domain leaves a pool of each
@@ -168,8 +169,10 @@ static wn_value *allocate(wn_domain *domain, size_t words, unsigned tag) {
   return old;
 }
 
+static bool is_tag(unsigned tag) { return tag <= WN_TAG_SCANNED_MAX || tag == WN_TAG_RAW; }
+
 wn_ref wn_alloc(wn_domain *domain, size_t words, unsigned tag) {
-  if (words > WN_MAX_WORDS || (tag > WN_TAG_SCANNED_MAX && tag != WN_TAG_RAW)) {
+  if (words > WN_MAX_WORDS || !is_tag(tag)) {
     error_set(WN_EINVAL,
               words > WN_MAX_WORDS ? "alloc: more than WN_MAX_WORDS words" : "alloc: %u is no tag for blocks",
               tag);
@@ -186,7 +189,7 @@ wn_ref wn_alloc_bytes(wn_domain *domain, size_t bytes) {
 static size_t group_extent(size_t n, const wn_shape *shapes) {
   size_t extent = 0;
   for (size_t i = 0; i < n; i++) {
-    if (shapes[i].words > WN_MAX_YOUNG_WORDS || shapes[i].tag > 255) return SIZE_MAX;
+    if (shapes[i].words > WN_MAX_YOUNG_WORDS || !is_tag(shapes[i].tag)) return SIZE_MAX;
     extent += shapes[i].words + 1;
     if (extent > WN_MAX_YOUNG_WORDS) return SIZE_MAX;
   }
@@ -197,7 +200,8 @@ wn_status wn_alloc_group(wn_domain *domain, size_t n, const wn_shape *shapes, wn
   if (!domain || (n && (!shapes || !blocks))) return error_set(WN_EINVAL, "alloc group: an argument is NULL");
   size_t extent = group_extent(n, shapes);
   if (extent == SIZE_MAX)
-    return error_set(WN_EINVAL, "alloc group: more than %zu words in all", WN_MAX_YOUNG_WORDS);
+    return error_set(WN_EINVAL, "alloc group: more than %zu words in all, or a tag that is none for blocks",
+                     WN_MAX_YOUNG_WORDS);
   if (!extent) return WN_OK;
   wn_value *mark = domain->face.top;
   if (!wn_above_limit(&domain->face, domain->face.young_ptr - extent * 8) &&

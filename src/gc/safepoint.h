@@ -20,8 +20,8 @@
 
 #include "gc/domain.h"
 
-/* Stops all other domains. True: the caller leads. False: another domain did, and has let the world go again; the
- * caller's domain was collected. The caller's domain is running and keeps its turn. */
+/* Stops all other domains. True: the caller leads. False: another domain did, and has let the world go again, or is about
+ * to; the caller's domain may have been collected. The caller's domain is running and keeps its turn. */
 bool world_stop(struct wn_domain *domain);
 void world_release(struct wn_domain *leader);
 

@@ -1,0 +1,660 @@
+/* The operations of the random program.
+ *
+ * Each worker has a stack of roots: handles with the nodes that they hold. An operation makes its own handles in a scope,
+ * and carries out what is to be kept. Operations that may run finalisers, or another thread of the domain, hold no raw values
+ * and leave heap and model equal; so each operation begins with both equal. */
+#include "gc/mutator.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef void operation(struct worker *worker);
+
+static void check_status(wn_status status, const char *what) {
+  if (status) broken("%s: %s", what, wn_last_error());
+}
+
+static wn_ref must(wn_ref ref, const char *what) {
+  if (wn_is_null(ref)) broken("%s gave a null handle: %s", what, wn_last_error());
+  return ref;
+}
+
+/* ---- roots ---- */
+
+static struct root *any_root(struct worker *worker) {
+  return worker->count ? &worker->roots[below(worker, worker->count)] : NULL;
+}
+
+/* One whose node is of that kind, if chance finds it. */
+static struct root *root_of(struct worker *worker, enum node_kind kind) {
+  for (int i = 0; i < 8; i++) {
+    struct root *root = any_root(worker);
+    if (root && root->node && root->node->kind == kind) return root;
+  }
+  return NULL;
+}
+
+/* Keeps a handle: of the scope that is open, or in the place of another root. */
+static void keep(struct worker *worker, wn_scope *scope, wn_ref ref, struct node *node) {
+  bool full = worker->count + 8 > ROOTS;
+  if (full || (worker->count > 60 && draw(worker) % 8)) {
+    struct root *root = any_root(worker);
+    wn_assign(root->ref, ref);
+    root->node = node;
+    wn_scope_leave(scope);
+    return;
+  }
+  ref = wn_escape(scope, ref);
+  wn_scope_leave(scope);
+  worker->roots[worker->count++] = (struct root){ref, node};
+}
+
+/* ---- allocation ---- */
+
+static size_t any_size(struct worker *worker) {
+  uint64_t kind = draw(worker) % 1000;
+  if (kind < 30) return 0;
+  if (kind < 800) return 1 + below(worker, 12);
+  if (kind < 960) return 1 + below(worker, 256);
+  if (kind < 995) return 257 + below(worker, 4000);
+  return kind < 999 ? 257 + below(worker, 131071 - 256) : 131072 + below(worker, 40000);
+}
+
+/* Links a new block to roots that are there. */
+static void link_fields(struct worker *worker, struct node *node, wn_ref block) {
+  for (size_t i = 0; i < node->tracked; i++) {
+    struct root *to = any_root(worker);
+    if (!to || draw(worker) % 3 == 0) continue;
+    node->fields[i].to = to->node;
+    wn_set(worker->actor->domain, block, node->fields[i].at, to->ref);
+  }
+}
+
+static void make_scanned(struct worker *worker) {
+  wn_domain *domain = worker->actor->domain;
+  struct node *node = node_new(worker->actor, NODE_SCANNED, any_size(worker),
+                               (unsigned)below(worker, WN_TAG_SCANNED_MAX + 1));
+  wn_scope scope = wn_scope_enter(domain);
+  wn_ref block = must(wn_alloc(domain, node->words, node->tag), "wn_alloc");
+  node_place_fields(node, worker);
+  node_write(node, domain, block);
+  link_fields(worker, node, block);
+  keep(worker, &scope, block, node);
+}
+
+static void make_raw(struct worker *worker) {
+  wn_domain *domain = worker->actor->domain;
+  size_t words = any_size(worker);
+  wn_scope scope = wn_scope_enter(domain);
+  wn_ref block;
+  if (words && draw(worker) % 2)
+    block = wn_alloc_bytes(domain, words * 8 - below(worker, 8));
+  else
+    block = wn_alloc(domain, words, WN_TAG_RAW);
+  must(block, "wn_alloc_bytes");
+  struct node *node = node_new(worker->actor, NODE_RAW, words, WN_TAG_RAW);
+  node_write(node, domain, block);
+  keep(worker, &scope, block, node);
+}
+
+static void release(void *bytes) { atomic_fetch_add(&(*(struct node **)bytes)->released, 1); }
+static const wn_custom_ops ops = {"node", release};
+
+static void make_custom(struct worker *worker) {
+  wn_domain *domain = worker->actor->domain;
+  size_t words = 1 + (draw(worker) % 16 ? below(worker, 6) : any_size(worker));
+  size_t outside = draw(worker) % 4 ? below(worker, 1000) : below(worker, 200000);
+  wn_scope scope = wn_scope_enter(domain);
+  wn_ref block = must(wn_alloc_custom(domain, &ops, words * 8, outside), "wn_alloc_custom");
+  struct node *node = node_new(worker->actor, NODE_CUSTOM, words, WN_TAG_CUSTOM);
+  node_write(node, domain, block);
+  keep(worker, &scope, block, node);
+}
+
+static void make_group(struct worker *worker) {
+  enum { MOST = 5 };
+  wn_domain *domain = worker->actor->domain;
+  size_t n = 1 + below(worker, MOST);
+  wn_shape shapes[MOST];
+  wn_ref blocks[MOST];
+  struct node *nodes[MOST];
+  for (size_t i = 0; i < n; i++)
+    shapes[i] = (wn_shape){below(worker, 40), draw(worker) % 3 ? (unsigned)below(worker, 240) : WN_TAG_RAW};
+  wn_scope scope = wn_scope_enter(domain);
+  check_status(wn_alloc_group(domain, n, shapes, blocks), "wn_alloc_group");
+  for (size_t i = 0; i < n; i++) {
+    bool raw = shapes[i].tag == WN_TAG_RAW;
+    nodes[i] = node_new(worker->actor, raw ? NODE_RAW : NODE_SCANNED, shapes[i].words, shapes[i].tag);
+    if (!raw) node_place_fields(nodes[i], worker);
+    node_write(nodes[i], domain, blocks[i]);
+  }
+  for (size_t i = 0; i + 1 < n; i++)
+    if (nodes[i]->tracked) {
+      nodes[i]->fields[0].to = nodes[i + 1];
+      wn_set(domain, blocks[i], nodes[i]->fields[0].at, blocks[i + 1]);
+    }
+  keep(worker, &scope, blocks[0], nodes[0]);
+}
+
+static void make_by_raw_tier(struct worker *worker) {
+  wn_domain *domain = worker->actor->domain;
+  struct node *node = node_new(worker->actor, NODE_SCANNED, 3, (unsigned)below(worker, 240));
+  node_place_fields(node, worker);
+  wn_scope scope = wn_scope_enter(domain);
+  wn_value *fields = wn_bump(domain, 3, node->tag);
+  if (!fields) broken("wn_bump gave nothing");
+  fields[0] = wn_int((intptr_t)node->id);
+  for (size_t i = 0; i < 2; i++) {
+    struct root *to = any_root(worker);
+    node->fields[i].to = to ? to->node : NULL;
+    fields[1 + i] = to ? wn_value_of(to->ref) : wn_int(0);
+  }
+  keep(worker, &scope, must(wn_root(domain, (wn_value)fields), "wn_root"), node);
+}
+
+static void make_pair(struct worker *worker) {
+  wn_domain *domain = worker->actor->domain;
+  struct root *to = any_root(worker);
+  struct node *node = node_new(worker->actor, NODE_SCANNED, 2, 5);
+  node_place_fields(node, worker);
+  wn_scope scope = wn_scope_enter(domain);
+  wn_ref id = wn_root(domain, wn_int((intptr_t)node->id));
+  wn_ref second = to ? to->ref : wn_root(domain, wn_int(0));
+  node->fields[0].to = to ? to->node : NULL;
+  keep(worker, &scope, must(wn_pair(domain, 5, id, second), "wn_pair"), node);
+}
+
+/* Garbage: what fills minor heaps. */
+static void make_garbage(struct worker *worker) {
+  wn_domain *domain = worker->actor->domain;
+  for (size_t i = below(worker, 200); i--;) {
+    WN_SCOPE(domain);
+    must(wn_alloc(domain, 1 + below(worker, 20), 0), "wn_alloc");
+  }
+}
+
+/* ---- fields ---- */
+
+/* A scanned root with a tracked field, and which. */
+static struct root *any_field(struct worker *worker, size_t *i) {
+  struct root *root = root_of(worker, NODE_SCANNED);
+  if (!root || !root->node->tracked) return NULL;
+  *i = below(worker, root->node->tracked);
+  return root;
+}
+
+static void link_one(struct worker *worker) {
+  size_t i;
+  struct root *from = any_field(worker, &i), *to = any_root(worker);
+  if (!from) return;
+  wn_set(worker->actor->domain, from->ref, from->node->fields[i].at, to->ref);
+  from->node->fields[i].to = to->node;
+  from->node->fields[i].number = 0;
+}
+
+static void overwrite(struct worker *worker) {
+  size_t i;
+  struct root *from = any_field(worker, &i);
+  if (!from) return;
+  intptr_t number = (intptr_t)draw(worker) >> 2;
+  wn_set_int(worker->actor->domain, from->ref, from->node->fields[i].at, number);
+  from->node->fields[i].to = NULL;
+  from->node->fields[i].number = number;
+}
+
+/* Exchanges with what is expected, or with something that may be. */
+static void exchange(struct worker *worker) {
+  size_t i;
+  wn_domain *domain = worker->actor->domain;
+  struct root *from = any_field(worker, &i), *to = any_root(worker), *other = any_root(worker);
+  if (!from) return;
+  WN_SCOPE(domain);
+  struct node *node = from->node;
+  size_t at = node->fields[i].at;
+  wn_ref expected = draw(worker) % 3 ? wn_get(domain, from->ref, at) : other->ref;
+  bool equal = wn_value_of(expected) == wn_field(from->ref, at);
+  if (wn_cas(domain, from->ref, at, expected, to->ref) != equal)
+    broken("wn_cas of block %llu went wrong", (unsigned long long)node->id);
+  if (!equal) return;
+  node->fields[i].to = to->node;
+  node->fields[i].number = 0;
+}
+
+/* Walks some fields deep, and keeps what is there. */
+static void walk(struct worker *worker) {
+  wn_domain *domain = worker->actor->domain;
+  struct root *from = root_of(worker, NODE_SCANNED);
+  if (!from) return;
+  wn_scope scope = wn_scope_enter(domain);
+  struct node *node = from->node;
+  wn_ref at = wn_root(domain, wn_value_of(from->ref));
+  for (size_t deep = below(worker, 12); deep && node->tracked; deep--) {
+    size_t i = below(worker, node->tracked);
+    if (!node->fields[i].to) break;
+    at = wn_get(domain, at, node->fields[i].at);
+    node = node->fields[i].to;
+    node_check_block(node, wn_value_of(at));
+  }
+  keep(worker, &scope, at, node);
+}
+
+static void drop(struct worker *worker) {
+  for (size_t n = 1 + below(worker, 6); n--;) {
+    struct root *root = any_root(worker);
+    if (!root) return;
+    wn_assign_int(root->ref, 0);
+    root->node = NULL;
+  }
+}
+
+/* ---- global roots ---- */
+
+static void use_global(struct worker *worker) {
+  struct actor *actor = worker->actor;
+  struct rooted_global *global = &actor->globals[below(worker, GLOBALS)];
+  struct root *root = any_root(worker);
+  if (!root) return;
+  if (!global->global) {
+    if (!(global->global = wn_global_new(actor->domain, root->ref))) broken("wn_global_new gave nothing");
+    global->node = root->node;
+  } else if (draw(worker) % 3 == 0) {
+    wn_global_free(actor->domain, global->global);
+    *global = (struct rooted_global){0};
+  } else if (draw(worker) % 2) {
+    wn_global_set(actor->domain, global->global, root->ref);
+    global->node = root->node;
+  } else {
+    wn_scope scope = wn_scope_enter(actor->domain);
+    keep(worker, &scope, must(wn_global_get(actor->domain, global->global), "wn_global_get"), global->node);
+  }
+}
+
+/* ---- finalisers ---- */
+
+/* The nodes that became reachable again need not be counted as such. */
+static void excuse(struct actor *actor, struct node *node) {
+  struct node *keep = actor->keep;
+  actor_mark(actor); /* what was reachable is not excused */
+  uint64_t before = actor->epoch;
+  for (struct node *other = actor->nodes; other; other = other->next)
+    if (other->seen == before)
+      other->address = 1;
+    else
+      other->address = 0;
+  actor->keep = node;
+  actor_mark(actor);
+  for (struct node *other = actor->nodes; other; other = other->next)
+    if (other->seen == actor->epoch && !other->address) other->resurrected = true;
+  actor->keep = keep;
+}
+
+/* The model may be looked at only where the domain is the node's. */
+static struct actor *owner_in(const struct node *node, const wn_domain *domain) {
+  struct actor *actor = atomic_load(&((struct node *)node)->owner);
+  return actor->domain == domain ? actor : NULL;
+}
+
+static void check_unreachable(struct actor *actor, const struct node *node, const char *what) {
+  actor_mark(actor);
+  if (node->seen == actor->epoch && !node->resurrected)
+    broken("%s of block %llu, which is reachable", what, (unsigned long long)node->id);
+}
+
+static void called_first(wn_domain *domain, wn_ref value, void *context) {
+  struct node *node = context;
+  struct actor *actor = owner_in(node, domain);
+  node_check_block(node, wn_value_of(value));
+  if (actor) check_unreachable(actor, node, "finaliser");
+  atomic_fetch_add(&node->called_first, 1);
+  if (!actor || atomic_load(&actor->world->ending) || mix(node->id, 77) % 4) return;
+  excuse(actor, node);
+  actor->keep = node;
+  wn_global_set(domain, actor->kept, value);
+}
+
+static void called_last(wn_domain *domain, void *context) {
+  struct node *node = context;
+  struct actor *actor = owner_in(node, domain);
+  if (actor) check_unreachable(actor, node, "last finaliser");
+  atomic_fetch_add(&node->called_last, 1);
+}
+
+static void finalise(struct worker *worker) {
+  struct root *root = any_root(worker);
+  if (!root || !root->node || root->node->kind == NODE_MESSAGE) return;
+  if (draw(worker) % 2) {
+    check_status(wn_gc_finalise(worker->actor->domain, called_first, root->node, root->ref),
+                 "wn_gc_finalise");
+    root->node->registered_first++;
+    root->node->resurrected |= atomic_load(&root->node->called_first) != 0;
+  } else {
+    check_status(wn_gc_finalise_last(worker->actor->domain, called_last, root->node, root->ref),
+                 "wn_gc_finalise_last");
+    root->node->registered_last++;
+  }
+}
+
+static void forget_kept(struct worker *worker) {
+  struct actor *actor = worker->actor;
+  WN_SCOPE(actor->domain);
+  actor->keep = NULL;
+  wn_global_set(actor->domain, actor->kept, wn_root(actor->domain, wn_int(0)));
+}
+
+/* ---- messages ---- */
+
+static void keep_message(struct worker *worker, wn_scope *scope, wn_ref message) {
+  uint64_t id = wn_field(message, 0) & ~UINT64_C(1);
+  message_check(wn_value_of(message), id, MESSAGE_DEPTH);
+  struct node *node = node_new(worker->actor, NODE_MESSAGE, 3, MESSAGE_TAG);
+  node->id = id;
+  keep(worker, scope, message, node);
+}
+
+static wn_ref new_message(struct worker *worker) {
+  return message_new(worker->actor->domain, draw(worker) & ~UINT64_C(1), MESSAGE_DEPTH);
+}
+
+static void post(struct worker *worker) {
+  struct world *world = worker->actor->world;
+  wn_domain *domain = worker->actor->domain;
+  WN_SCOPE(domain);
+  wn_ref board = wn_global_get(domain, world->board), message = new_message(worker);
+  size_t i = below(worker, MAILBOXES);
+  switch (draw(worker) % 4) {
+  case 0: wn_set(domain, board, i, message); break;
+  case 1: wn_global_set(domain, world->shared[i % SHARED], message); break;
+  case 2: wn_set_int(domain, board, i, 0); break;
+  default: wn_cas(domain, board, i, wn_get(domain, board, i), message);
+  }
+}
+
+static void take(struct worker *worker) {
+  struct world *world = worker->actor->world;
+  wn_domain *domain = worker->actor->domain;
+  wn_scope scope = wn_scope_enter(domain);
+  size_t i = below(worker, MAILBOXES);
+  wn_ref message = draw(worker) % 4 ? wn_get(domain, wn_global_get(domain, world->board), i)
+                                    : wn_global_get(domain, world->shared[i % SHARED]);
+  if (wn_is_int(wn_value_of(message)))
+    wn_scope_leave(&scope);
+  else
+    keep_message(worker, &scope, message);
+}
+
+/* A new board, with what was on the old one; others may still write to that. */
+static void change_board(struct worker *worker) {
+  struct world *world = worker->actor->world;
+  wn_domain *domain = worker->actor->domain;
+  WN_SCOPE(domain);
+  wn_ref board = must(wn_alloc(domain, MAILBOXES, 1), "wn_alloc");
+  wn_ref old = wn_global_get(domain, world->board);
+  for (size_t i = 0; i < MAILBOXES; i++) wn_set(domain, board, i, wn_get(domain, old, i));
+  wn_global_set(domain, world->board, board);
+}
+
+/* ---- the collector ---- */
+
+static void poll(struct worker *worker) { wn_poll(worker->actor->domain); }
+static void yield(struct worker *worker) { wn_thread_yield(worker->actor->domain); }
+
+static void block(struct worker *worker) {
+  wn_domain *domain = worker->actor->domain;
+  struct timespec time = {0, (long)below(worker, 100000)};
+  bool sleep = draw(worker) % 4 == 0;
+  wn_blocking_begin(domain);
+  if (sleep)
+    nanosleep(&time, NULL);
+  else
+    sched_yield();
+  wn_blocking_end(domain);
+}
+
+static void collect(struct worker *worker) {
+  wn_domain *domain = worker->actor->domain;
+  switch (draw(worker) % 16) {
+  case 0: check_status(wn_gc_full_major(domain), "wn_gc_full_major"); break;
+  case 1: check_status(wn_gc_major(domain), "wn_gc_major"); break;
+  case 2: check_status(wn_gc_compact(domain), "wn_gc_compact"); break;
+  case 3:
+  case 4:
+  case 5:
+  case 6: check_status(wn_gc_minor(domain), "wn_gc_minor"); break;
+  default: wn_gc_major_slice(domain, (long)below(worker, 3000));
+  }
+}
+
+static void verify(struct worker *worker) {
+  check_status(wn_gc_verify(worker->actor->domain, stderr), "wn_gc_verify");
+}
+static void compare(struct worker *worker) { actor_check(worker->actor); }
+
+/* ---- running ---- */
+
+static void run_scope(struct worker *worker, int depth);
+
+static void descend(struct worker *worker, int depth) {
+  if (depth < 40) run_scope(worker, depth + 1);
+}
+
+/* ---- domains and threads ---- */
+
+struct child {
+  struct actor actor;
+  struct worker worker;
+  struct worker *of; /* whose thread it is; NULL: a domain */
+  wn_global *result;
+};
+
+static void worker_begin(struct worker *worker, struct actor *actor, uint64_t random, long steps) {
+  *worker = (struct worker){.actor = actor, .next = actor->workers, .random = random, .steps = steps};
+  actor->workers = worker;
+}
+
+static void worker_end(struct worker *worker) {
+  struct worker **link = &worker->actor->workers;
+  while (*link != worker) link = &(*link)->next;
+  *link = worker->next;
+}
+
+static void thread_body(wn_domain *domain, void *argument) {
+  struct child *child = argument;
+  struct actor *actor = child->worker.actor;
+  child->worker.next = actor->workers;
+  actor->workers = &child->worker;
+  while (child->worker.steps > 0) {
+    WN_SCOPE(domain);
+    run_scope(&child->worker, 0);
+  }
+  worker_end(&child->worker);
+}
+
+static void actor_begin(struct actor *actor, wn_domain *domain) {
+  WN_SCOPE(domain);
+  actor->domain = domain;
+  actor->kept = wn_global_new(domain, wn_root(domain, wn_int(0)));
+}
+
+static void actor_end(struct actor *actor) {
+  for (size_t i = 0; i < GLOBALS; i++) wn_global_free(actor->domain, actor->globals[i].global);
+  memset(actor->globals, 0, sizeof actor->globals);
+  wn_global_free(actor->domain, actor->kept);
+  actor->keep = NULL;
+  actor->domain = NULL; /* finalisers that run while it is detached leave the model alone */
+}
+
+/* What a domain leaves to its parent: its last roots, in a block. */
+static void leave_result(struct child *child) {
+  struct worker *worker = &child->worker;
+  wn_domain *domain = child->actor.domain;
+  WN_SCOPE(domain);
+  struct node *node = node_new(&child->actor, NODE_SCANNED, 7, 3);
+  wn_ref block = must(wn_alloc(domain, 7, 3), "wn_alloc");
+  node_place_fields(node, worker);
+  node_write(node, domain, block);
+  link_fields(worker, node, block);
+  child->result = wn_global_new(domain, block);
+  worker->count = 0;
+  worker->roots[0].node = node; /* for the parent */
+}
+
+static void domain_body(wn_domain *domain, void *argument) {
+  struct child *child = argument;
+  actor_begin(&child->actor, domain);
+  worker_begin(&child->worker, &child->actor, child->worker.random, child->worker.steps);
+  WN_SCOPE(domain);
+  while (child->worker.steps > 0) run_scope(&child->worker, 0);
+  actor_check(&child->actor);
+  leave_result(child);
+  worker_end(&child->worker);
+  actor_end(&child->actor);
+}
+
+static void join_domain(struct worker *worker, struct child *child) {
+  struct actor *actor = worker->actor;
+  struct node *node = child->worker.roots[0].node;
+  wn_scope scope = wn_scope_enter(actor->domain);
+  actor_adopt(actor, &child->actor);
+  wn_ref result = must(wn_global_get(actor->domain, child->result), "wn_global_get");
+  wn_global_free(actor->domain, child->result);
+  keep(worker, &scope, result, node);
+}
+
+/* Children run beside the parent's own steps, and are joined before the scope ends. */
+static void with_child(struct worker *worker, int depth, bool thread) {
+  struct actor *actor = worker->actor;
+  struct world *world = actor->world;
+  if (depth > 12 || worker->steps < 20 || atomic_fetch_add(&world->domains, 1) >= 5) {
+    if (depth <= 12 && worker->steps >= 20) atomic_fetch_sub(&world->domains, 1);
+    return;
+  }
+  struct child *child = calloc(1, sizeof *child);
+  wn_join *join;
+  if (!child) broken("no memory for the model");
+  long steps = worker->steps / 3;
+  child->actor.world = world;
+  child->worker = (struct worker){.actor = actor, .random = mix(draw(worker), 3), .steps = steps};
+  worker->steps -= steps;
+  check_status(thread ? wn_thread_spawn(actor->domain, thread_body, child, &join)
+                      : wn_domain_spawn(actor->domain, domain_body, child, &join),
+               "spawn");
+  run_scope(worker, depth + 1);
+  check_status(wn_join_wait(actor->domain, join), "wn_join_wait");
+  if (!thread) join_domain(worker, child);
+  atomic_fetch_sub(&world->domains, 1);
+  free(child);
+}
+
+/* ---- the table ---- */
+
+static const struct {
+  operation *run; /* NULL: one that needs the depth */
+  unsigned weight;
+} operations[] = {
+    {make_scanned, 30}, {make_raw, 10},    {make_custom, 8}, {make_group, 6},   {make_by_raw_tier, 12},
+    {make_pair, 12},    {make_garbage, 6}, {link_one, 30},   {overwrite, 12},   {exchange, 14},
+    {walk, 20},         {drop, 25},        {use_global, 14}, {finalise, 8},     {forget_kept, 3},
+    {post, 10},         {take, 10},        {poll, 10},       {yield, 10},       {block, 4},
+    {collect, 3},       {verify, 1},       {compare, 3},     {change_board, 1}, {NULL, 14},
+    {NULL, 2},          {NULL, 2},
+};
+enum { KINDS = sizeof operations / sizeof *operations, DESCEND = KINDS - 3, THREAD, DOMAIN };
+
+static unsigned choose(struct worker *worker) {
+  unsigned sum = 0, i = 0;
+  for (i = 0; i < KINDS; i++) sum += operations[i].weight;
+  size_t at = below(worker, sum);
+  for (i = 0; at >= operations[i].weight; i++) at -= operations[i].weight;
+  return i;
+}
+
+static void step(struct worker *worker, int depth) {
+  unsigned kind = choose(worker);
+  worker->steps--;
+  if (!(worker->actor->world->operations >> kind & 1)) return;
+  if (kind == DESCEND)
+    descend(worker, depth);
+  else if (kind >= THREAD)
+    with_child(worker, depth, kind == THREAD);
+  else
+    operations[kind].run(worker);
+}
+
+/* Some steps in a scope of their own; one root may escape. */
+static void run_scope(struct worker *worker, int depth) {
+  wn_domain *domain = worker->actor->domain;
+  wn_scope scope = wn_scope_enter(domain);
+  size_t base = worker->count;
+  for (size_t n = 4 + below(worker, 120); n && worker->steps > 0; n--) step(worker, depth);
+  if (worker->count > base && depth && draw(worker) % 2) {
+    struct root *root = &worker->roots[base + below(worker, worker->count - base)];
+    root->ref = wn_escape(&scope, root->ref);
+    worker->roots[base++] = *root;
+  }
+  wn_scope_leave(&scope);
+  worker->count = base;
+}
+
+/* ---- a run ---- */
+
+static void set_up(struct world *world, uint64_t seed) {
+  static const char *const texts[] = {
+      "", "verify", "", "delays", "", "every=3", "delays,verify", "every=1,verify"};
+  wn_heap_options options = WN_HEAP_DEFAULTS;
+  options.parameters.minor_heap_size = (long)(320 + mix(seed, 1) % 4 * 1500);
+  if (mix(seed, 1) % 16 == 0) options.parameters.minor_heap_size = 65536;
+  options.parameters.space_overhead = (long)(20 + mix(seed, 2) % 150);
+  options.helper_threads = (int)(mix(seed, 3) % 3);
+  options.seed = seed;
+  setenv("WINNOW_PARAMS", texts[mix(seed, 4) % 8], 1);
+  check_status(wn_heap_open(&options, &world->heap), "wn_heap_open");
+}
+
+static void begin_world(struct world *world, struct actor *actor) {
+  wn_domain *domain;
+  check_status(wn_domain_attach(world->heap, &domain), "wn_domain_attach");
+  actor_begin(actor, domain);
+  WN_SCOPE(domain);
+  wn_ref none = wn_root(domain, wn_int(0));
+  world->board = wn_global_new(domain, must(wn_alloc(domain, MAILBOXES, 1), "wn_alloc"));
+  for (size_t i = 0; i < SHARED; i++) world->shared[i] = wn_global_new(domain, none);
+}
+
+/* Everything is let go; what waits for its finaliser gets it. */
+static void end_world(struct world *world, struct actor *actor) {
+  wn_domain *domain = actor->domain;
+  atomic_store(&world->ending, true);
+  actor_end(actor);
+  wn_global_free(domain, world->board);
+  for (size_t i = 0; i < SHARED; i++) wn_global_free(domain, world->shared[i]);
+  for (int i = 0; i < 4; i++) check_status(wn_gc_full_major(domain), "wn_gc_full_major");
+  actor_check_calls(actor, false);
+  check_status(wn_gc_verify(domain, stderr), "wn_gc_verify");
+  check_status(wn_domain_detach(domain), "wn_domain_detach");
+  check_status(wn_heap_close(world->heap), "wn_heap_close");
+  actor_check_calls(actor, true);
+}
+
+void mutate(uint64_t seed, long steps, uint64_t allowed) {
+  struct world world = {.seed = seed, .operations = allowed, .steps = steps};
+  struct actor actor = {.world = &world};
+  struct worker *worker = calloc(1, sizeof *worker);
+  the_world = &world;
+  if (!worker) broken("no memory for the model");
+  set_up(&world, seed);
+  begin_world(&world, &actor);
+  worker_begin(worker, &actor, mix(seed, 5), steps);
+  {
+    WN_SCOPE(actor.domain);
+    while (worker->steps > 0) run_scope(worker, 0);
+    actor_check(&actor);
+  }
+  worker_end(worker);
+  end_world(&world, &actor);
+  actor_destroy(&actor);
+  free(worker);
+}
+/* SPDX-License-Identifier: MIT */
