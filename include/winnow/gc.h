@@ -51,8 +51,11 @@ WN_API double wn_gc_allocated_bytes(wn_domain *domain);
 WN_API long wn_gc_get_minor_free(wn_domain *domain); /* words */
 
 WN_API wn_status wn_gc_get(wn_domain *domain, wn_gc_control *control);
-/* Checks everything first: WN_EINVAL changes nothing. May collect. */
+/* Checks everything first: WN_EINVAL names the parameter. A minor_heap_size that changes counts for all domains, now and
+ * later; WN_ENOMEM: it cannot be had. Any failure changes nothing. May collect. */
 WN_API wn_status wn_gc_set(wn_domain *domain, const wn_gc_control *control);
+/* The size of this domain's minor heap, until wn_gc_set changes that of all. WN_EINVAL, WN_ENOMEM as above. May collect. */
+WN_API wn_status wn_gc_set_domain_minor_heap(wn_domain *domain, long words);
 
 /* All of these may collect, and run finalisers and alarms that became due. WN_EBUSY: one of those raised. WN_ENOMEM. */
 WN_API wn_status wn_gc_minor(wn_domain *domain);

@@ -205,6 +205,7 @@ static int by_total(const void *a, const void *b) {
   const struct group *left = a, *right = b;
   if (left->total.bytes.total != right->total.bytes.total)
     return left->total.bytes.total < right->total.bytes.total ? 1 : -1;
+  if (left->stacks != right->stacks) return left->stacks < right->stacks ? -1 : 1;
   if (left->self.bytes.total != right->self.bytes.total)
     return left->self.bytes.total < right->self.bytes.total ? 1 : -1;
   return left->label < right->label ? -1 : left->label > right->label;
@@ -219,6 +220,8 @@ static void add_path(struct call_tree *tree, struct group *groups, uint32_t *las
     if (last[label] == node) continue;
     last[label] = node;
     merge(&groups[label].total, self);
+    groups[label].stacks += hash_mix(node); /* a sum: the order does not matter */
+    groups[label].example = node;
   }
 }
 
@@ -237,7 +240,7 @@ static bool make_groups(struct call_tree *tree) {
     const struct sums *self = &tree->nodes[node].self;
     if (!self->bytes.samples) continue;
     if (by_stack)
-      groups[node] = (struct group){node, *self, *self};
+      groups[node] = (struct group){node, *self, *self, hash_mix(node), node};
     else
       add_path(tree, groups, last, node);
   }
@@ -284,6 +287,19 @@ void call_tree_destroy(struct call_tree *tree) {
   free(tree->groups);
   free(tree->node_of_row);
   *tree = (struct call_tree){0};
+}
+
+size_t call_tree_chain(const struct call_tree *tree, size_t first, size_t *innermost) {
+  const struct group *groups = tree->groups;
+  size_t count = 0, with_rows = 0;
+  *innermost = first;
+  for (size_t i = first; i < tree->group_count && groups[i].stacks == groups[first].stacks; i++, count++)
+    if (groups[i].self.bytes.samples) *innermost = i, with_rows++;
+  if (with_rows > 1) return 1;
+  for (uint32_t node = with_rows ? 0 : groups[first].example; node; node = tree->nodes[node].parent)
+    for (size_t i = first; i < first + count; i++)
+      if (groups[i].label == tree->nodes[node].label) return *innermost = i, count;
+  return count;
 }
 
 void call_tree_label(const struct call_tree *tree, const struct names *names, uint32_t label, char *buffer,

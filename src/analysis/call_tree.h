@@ -31,6 +31,8 @@ struct tree_node {
 struct group {
   uint32_t label;
   struct sums self, total; /* total counts a recursive function once */
+  uint64_t stacks;         /* equal for groups that stand on the same stacks, and on no others */
+  uint32_t example;        /* a node with rows of its own that the total counts */
 };
 
 /* What a group or a tree node is called. */
@@ -56,6 +58,11 @@ struct call_tree {
 wn_status call_tree_build(const struct samples *samples, const struct names *names, enum grouping grouping,
                           question *ask, void *context, struct call_tree *tree);
 void call_tree_destroy(struct call_tree *tree);
+
+/* How many groups from `first` on stand on the same stacks, so that all their totals are one number: functions that always
+ * call each other. *innermost becomes the one that the others call; it alone may have rows of its own, or the answer is
+ * 1. Only for groups that are labels. */
+size_t call_tree_chain(const struct call_tree *tree, size_t first, size_t *innermost);
 
 /* Text for a label, such as "parse" or "parse (parser.c:12)"; never longer than the buffer. */
 void call_tree_label(const struct call_tree *tree, const struct names *names, uint32_t label, char *buffer,

@@ -14,6 +14,13 @@
  * intervals for directly standardized rates", 1997, count a whole one, which covers too often); for equal weights both are
  * Jeffreys' interval. The total is never less than what the sampled blocks have themselves. When every block is sampled
  * the variance is 0 and the interval is the number itself. tests/analysis/test_coverage.c measures the coverage.
+ *
+ * Shares. A part Y of a whole and the rest Z of it are sums over different blocks, so they are independent, and the share
+ * Y / (Y + Z) follows from the odds Y / Z. Linearised, the variance of its logarithm is that of log Y plus that of log Z.
+ * With few samples neither is normal, so the distances from the estimate to the ends of the intervals of Y and of Z stand
+ * for the standard errors (G. Zou and A. Donner, "Construction of confidence limits about effect measures", 2008): the
+ * lower end has Y low and Z high, the upper end the reverse. An end that rests on no sample at all is taken from the bound
+ * of the side without samples alone.
  */
 #include "analysis/estimate.h"
 
@@ -69,6 +76,23 @@ static double upper_end(const struct sum *sum) {
   return variance / total * gamma_quantile(total * total / variance, z_95);
 }
 
+/* What of a whole is not the part. */
+static struct sum rest_of(const struct sum *whole, const struct sum *part) {
+  if (whole->samples <= part->samples) return (struct sum){0};
+  struct sum rest = {.total = whole->total - part->total,
+                     .variance = fmax(whole->variance - part->variance, 0),
+                     .seen = whole->seen - part->seen,
+                     .largest = whole->largest,
+                     .samples = whole->samples - part->samples};
+  rest.total = fmax(rest.total, rest.seen);
+  return rest;
+}
+
+/* How far the logarithm of a positive number may be off, from one end of its interval. */
+static double log_distance(double a, double b) { return a > 0 && b > 0 ? fabs(log(a / b)) : INFINITY; }
+
+static double share_of_odds(double odds) { return isinf(odds) ? 1 : odds / (1 + odds); }
+
 /* ---- shared ---- */
 
 double inclusion_probability(double rate, uint64_t words) {
@@ -109,6 +133,26 @@ struct estimate estimate_of(const struct sum *sum, double unit) {
     if (result.low < sum->seen) result.low = sum->seen;
     if (result.low > result.estimate) result.low = result.estimate;
     if (result.high < result.estimate) result.high = result.estimate;
+  }
+  return result;
+}
+
+struct estimate share_of(const struct sum *part, const struct sum *whole, double unit) {
+  struct sum others = rest_of(whole, part);
+  struct estimate y = estimate_of(part, unit), z = estimate_of(&others, unit);
+  struct estimate result = {0, 0, 1, part->samples};
+  if (y.estimate + z.estimate <= 0) return result;
+  result.estimate = y.estimate / (y.estimate + z.estimate);
+  if (y.estimate <= 0) {
+    result.high = y.high / (y.high + z.estimate);
+  } else if (z.estimate <= 0) {
+    result.low = y.estimate / (y.estimate + z.high);
+  } else {
+    double odds = y.estimate / z.estimate;
+    double down = hypot(log_distance(y.estimate, y.low), log_distance(z.high, z.estimate));
+    double up = hypot(log_distance(y.high, y.estimate), log_distance(z.estimate, z.low));
+    result.low = fmin(share_of_odds(odds * exp(-down)), result.estimate);
+    result.high = fmax(share_of_odds(odds * exp(up)), result.estimate);
   }
   return result;
 }

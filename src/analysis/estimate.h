@@ -37,5 +37,9 @@ void sum_merge(struct sum *sum, const struct sum *other);
  * bounds the interval of a sum without any sample. */
 struct estimate estimate_of(const struct sum *sum, double unit);
 
+/* What share of a whole is a part of it, 0 to 1; every row of the part is one of the whole. `samples` are the part's.
+ * 0 to 1 without any sample of the whole. */
+struct estimate share_of(const struct sum *part, const struct sum *whole, double unit);
+
 #endif
 /* SPDX-License-Identifier: MIT */

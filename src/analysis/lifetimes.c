@@ -5,10 +5,19 @@
  * 1958), each block weighted by the inverse of its probability of being in the sample: at each death S is multiplied by
  * 1 - d/r, where d is the weight that dies and r the weight of the blocks that lived until then. The median is the life at
  * which S reaches one half. A block that realloc changed counts once, by its last row.
+ *
+ * The interval (R. Woodruff, "Confidence intervals for medians and other position measures", 1952). S at the median is a
+ * share with a variance V of its own: the sum over the sampled blocks of (1-p)/p^2 times the square of the derivative of
+ * S by the block's weight, which is S times the sum of d/(r(r-d)) over the deaths that it survived until then, less S/r
+ * if it died itself. So many blocks, n = S(1-S)/V, drawn at random would tell as much; their share beyond the true median would lie
+ * within 1.96/2/sqrt(n) of one half in 95 of 100 runs. The lives at which S passes these two levels are the ends. Where
+ * samples are too few for such a life, there is no end. It is the interval of what sampling may have missed:
+ * when every block was recorded, the median is the number itself.
  */
 #include "analysis/lifetimes.h"
 
 #include "base/error.h"
+#include <math.h>
 #include <stdlib.h>
 
 static uint64_t life_of(const struct samples *samples, const struct row *row) {
@@ -40,6 +49,77 @@ static bool is_inside(const struct lifetimes *lifetimes, uint32_t row) {
   return lifetimes->inside[lifetimes->tree->node_of_row[row]];
 }
 
+/* The blocks that have lived until some time, while it passes. */
+struct crowd {
+  double living, variance; /* their weights, and what these add to the variance of a sum of weights */
+  double surviving;        /* S */
+  double hazard;           /* the sum of d/(r(r-d)) */
+  double spent;            /* of V / S^2, what the blocks that left gave */
+  uint64_t samples;
+};
+
+static void join(struct crowd *crowd, const struct row *row) {
+  double weight = 1 / row->probability;
+  crowd->living += weight;
+  crowd->variance += weight * weight * (1 - row->probability);
+  crowd->surviving = 1;
+  crowd->samples++;
+}
+
+static void leave(struct crowd *crowd, const struct row *row) {
+  double weight = 1 / row->probability, variance = weight * weight * (1 - row->probability), share = 0;
+  double left = crowd->living - weight, before = crowd->hazard;
+  if (row->died_ns != STILL_ALIVE) {
+    share = 1 / crowd->living;
+    crowd->surviving *= left / crowd->living;
+    if (left > 0) crowd->hazard += weight / (crowd->living * left);
+  }
+  crowd->spent += variance * (before - share) * (before - share);
+  crowd->living = left;
+  crowd->variance = fmax(crowd->variance - variance, 0);
+  crowd->samples--;
+}
+
+static const double Z_95 = 1.959963984540054, HALF = 0.5, ROUNDING = 1e-9;
+
+/* Lets time pass until S is at most `level`; the life at which it is, or the last one and *reached false. */
+static uint64_t pass_level(const struct lifetimes *lifetimes, struct crowd *crowd, double level,
+                           bool *reached) {
+  uint64_t ns = 0;
+  *reached = crowd->surviving <= level;
+  for (size_t i = 0; i < lifetimes->count && !*reached; i++) {
+    const struct row *row = &lifetimes->samples->rows[lifetimes->order[i]];
+    if (!is_inside(lifetimes, lifetimes->order[i])) continue;
+    ns = life_of(lifetimes->samples, row);
+    leave(crowd, row);
+    *reached = crowd->samples ? crowd->surviving <= level + ROUNDING
+                              : row->died_ns != STILL_ALIVE && level > 0; /* the last death: S is 0 */
+  }
+  return ns;
+}
+
+/* How many blocks drawn at random would tell as much: never more than there are, for blocks that are hard to sample may be
+ * there unseen. Where S is 0 or 1 its variance says nothing; then by the weights. */
+static double equivalent(const struct crowd *all, const struct crowd *at) {
+  double s = at->surviving, variance = s * s * (at->spent + at->hazard * at->hazard * at->variance);
+  bool decided = s < ROUNDING || s > 1 - ROUNDING || variance <= 0;
+  double count = decided ? all->living * all->living / all->variance : s * (1 - s) / variance;
+  return fmin(count, (double)all->samples);
+}
+
+/* How far S at the true median may be from one half. Of fewer than five blocks all lie on one side of it too often. */
+static double reach_of(double count) { return count < 5 - ROUNDING ? 1 : Z_95 / 2 / sqrt(count); }
+
+/* The interval, from how far S at the true median may be from one half. */
+static void find_ends(const struct lifetimes *lifetimes, const struct crowd *all, double reach,
+                      struct life *life) {
+  struct crowd early = *all, late = *all;
+  bool reached;
+  if (HALF + reach < 1) life->low_ns = pass_level(lifetimes, &early, HALF + reach, &reached);
+  uint64_t ns = pass_level(lifetimes, &late, HALF - reach, &reached);
+  if (reached) life->high_ns = ns;
+}
+
 /* ---- shared ---- */
 
 wn_status lifetimes_create(const struct samples *samples, const struct call_tree *tree,
@@ -64,22 +144,17 @@ void lifetimes_destroy(struct lifetimes *lifetimes) {
   *lifetimes = (struct lifetimes){0};
 }
 
-bool lifetimes_median(struct lifetimes *lifetimes, const struct group *group, uint64_t *ns) {
-  const struct row *rows = lifetimes->samples->rows;
-  double living = 0, surviving = 1;
+struct life lifetimes_median(struct lifetimes *lifetimes, const struct group *group) {
+  struct crowd all = {0};
+  struct life life = {.low_ns = NO_BOUND, .high_ns = NO_BOUND};
   mark(lifetimes, group);
   for (size_t i = 0; i < lifetimes->count; i++)
-    if (is_inside(lifetimes, lifetimes->order[i])) living += 1 / rows[lifetimes->order[i]].probability;
-  *ns = 0;
-  for (size_t i = 0; i < lifetimes->count; i++) {
-    const struct row *row = &rows[lifetimes->order[i]];
-    if (!is_inside(lifetimes, lifetimes->order[i])) continue;
-    double weight = 1 / row->probability;
-    *ns = life_of(lifetimes->samples, row);
-    if (row->died_ns != STILL_ALIVE) surviving *= 1 - weight / living;
-    living -= weight;
-    if (surviving <= 0.5 + 1e-9) return true; /* a little more, for rounding */
-  }
-  return false;
+    if (is_inside(lifetimes, lifetimes->order[i])) join(&all, &lifetimes->samples->rows[lifetimes->order[i]]);
+  life.samples = all.samples;
+  struct crowd at_median = all;
+  life.median_ns = pass_level(lifetimes, &at_median, HALF, &life.known);
+  double reach = all.variance > 0 ? reach_of(equivalent(&all, &at_median)) : 0;
+  find_ends(lifetimes, &all, reach, &life);
+  return life;
 }
 /* SPDX-License-Identifier: MIT */

@@ -17,9 +17,20 @@ wn_status lifetimes_create(const struct samples *samples, const struct call_tree
                            struct lifetimes *lifetimes);
 void lifetimes_destroy(struct lifetimes *lifetimes);
 
-/* The life that half of the group's blocks reach. False if more than half may live on behind the end of the trace; *ns is
- * then the longest life that was seen: the median is longer. */
-bool lifetimes_median(struct lifetimes *lifetimes, const struct group *group, uint64_t *ns);
+/* How long blocks live. */
+struct life {
+  uint64_t median_ns; /* the life that half of the blocks reach */
+  bool
+      known; /* false: more than half may live on behind the end of the trace, and median_ns is the longest life
+                         that was seen: the median is longer */
+  uint64_t low_ns, high_ns; /* the interval; NO_BOUND where so few samples give no end */
+  uint64_t samples;
+};
+
+#define NO_BOUND UINT64_MAX
+
+/* Of one group's blocks. low_ns is NO_BOUND only if high_ns is. */
+struct life lifetimes_median(struct lifetimes *lifetimes, const struct group *group);
 
 #endif
 /* SPDX-License-Identifier: MIT */

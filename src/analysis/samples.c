@@ -67,6 +67,12 @@ static bool keep_change(struct loading *loading, struct change change) {
   return APPEND(loading->changes, loading->change_count, loading->change_capacity, change);
 }
 
+static bool keep_exec(struct samples *samples, const struct trace_text *path) {
+  free(samples->became);
+  samples->became = path->length ? strdup(path->bytes) : NULL;
+  return !path->length || samples->became;
+}
+
 static bool keep(struct loading *loading, const struct trace_event *event) {
   struct samples *samples = loading->samples;
   if (event->at.time_ns > samples->end_ns) samples->end_ns = event->at.time_ns;
@@ -93,6 +99,7 @@ static bool keep(struct loading *loading, const struct trace_event *event) {
     samples->ended = true;
     samples->end = event->end;
     return true;
+  case TRACE_EXEC: return keep_exec(samples, &event->exec.path);
   default: return true;
   }
 }
@@ -262,6 +269,7 @@ void samples_free(struct samples *samples) {
   free(samples->threads);
   free(samples->memory);
   free(samples->rows);
+  free(samples->became);
   free(samples);
 }
 

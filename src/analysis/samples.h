@@ -54,6 +54,7 @@ struct samples {
   uint64_t unmatched;      /* frees and resizes whose block is unknown: their record was lost */
   bool ended;              /* an end record stands in the trace */
   struct trace_end end;    /* if so */
+  char *became;            /* the program that it asked to become by exec, last; NULL: none, or not known */
 };
 
 /* Called now and then while a trace is read, with the share that is done, 0 to 1. */

@@ -1,4 +1,9 @@
-/* Sweeping over births and deaths in order of time. */
+/* Sweeping over births and deaths in order of time.
+ *
+ * The curve does not sweep: the interval of a sum needs the largest weight in it, which cannot be taken out again. A
+ * segment tree over the moments takes each row at the few nodes that make up its life, and a moment is the merge of the
+ * nodes above it.
+ */
 #include "analysis/timeline.h"
 
 #include "base/error.h"
@@ -28,6 +33,64 @@ static void add_live(struct sums *sums, const struct row *row) {
 static struct memory_point nothing(void) { return (struct memory_point){0, 0, 0}; }
 
 static uint64_t distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
+
+/* When a moment of the curve is. Written so that it cannot overflow; the last one is the end. */
+static uint64_t time_of(uint64_t end_ns, size_t moment, size_t count) {
+  return end_ns / (count - 1) * moment + end_ns % (count - 1) * moment / (count - 1);
+}
+
+/* The first moment of the curve at or after a time. */
+static size_t moment_from(uint64_t time_ns, uint64_t end_ns, size_t count) {
+  size_t at = end_ns ? (size_t)((double)time_ns / (double)end_ns * (double)(count - 1)) : 0;
+  while (at > 0 && time_of(end_ns, at - 1, count) >= time_ns) at--;
+  while (at < count && time_of(end_ns, at, count) < time_ns) at++;
+  return at;
+}
+
+/* Adds a row to the moments from `begin` up to `end`. The leaves are nodes TIMELINE_MOMENTS and up. */
+static void add_stretch(struct sums *nodes, const struct row *row, size_t begin, size_t end) {
+  for (begin += TIMELINE_MOMENTS, end += TIMELINE_MOMENTS; begin < end; begin /= 2, end /= 2) {
+    if (begin & 1) add_live(&nodes[begin++], row);
+    if (end & 1) add_live(&nodes[--end], row);
+  }
+}
+
+/* Of a stretch of measurements, those with the largest resident size and the largest private data; in order, 1 or 2. */
+static size_t keep_largest(const struct memory_point *from, size_t count, struct memory_point *points) {
+  size_t rss = 0, heap = 0;
+  for (size_t i = 1; i < count; i++) {
+    if (from[i].rss_bytes > from[rss].rss_bytes) rss = i;
+    if (from[i].heap_bytes > from[heap].heap_bytes) heap = i;
+  }
+  points[0] = from[rss < heap ? rss : heap];
+  if (rss == heap) return 1;
+  points[1] = from[rss < heap ? heap : rss];
+  return 2;
+}
+
+/* Rows that do not live at one moment. */
+struct others {
+  row_filter *takes;
+  void *context;
+  uint64_t time_ns;
+};
+
+static bool is_other(const struct row *row, void *context) {
+  const struct others *others = context;
+  return !row_is_live_at(row, others->time_ns) && counts(row, others->takes, others->context);
+}
+
+/* The first moment after `at` that nearly reaches the peak and whose uncertainty comes from other blocks for the most part;
+ * TIMELINE_MOMENTS if there is none. */
+static size_t next_renewed(const struct samples *samples, struct others *others, const struct moment *all,
+                           size_t at, double low) {
+  struct moment other[TIMELINE_MOMENTS];
+  timeline_curve(samples, is_other, others, other, TIMELINE_MOMENTS);
+  for (at++; at < TIMELINE_MOMENTS; at++)
+    if (all[at].live.bytes.total >= low && other[at].live.bytes.variance > 0.7 * all[at].live.bytes.variance)
+      break;
+  return at;
+}
 
 /* ---- shared ---- */
 
@@ -67,6 +130,50 @@ struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, ro
     if (row_is_live_at(&samples->rows[i], time_ns) && counts(&samples->rows[i], takes, context))
       add_live(&sums, &samples->rows[i]);
   return sums;
+}
+
+void timeline_curve(const struct samples *samples, row_filter *takes, void *context, struct moment *moments,
+                    size_t count) {
+  struct sums nodes[2 * TIMELINE_MOMENTS] = {0};
+  uint64_t end_ns = samples->end_ns;
+  for (size_t i = 0; i < samples->row_count; i++) {
+    const struct row *row = &samples->rows[i];
+    size_t begin = moment_from(row->begin_ns, end_ns, count),
+           end = row->end_ns == STILL_ALIVE ? count : moment_from(row->end_ns, end_ns, count);
+    if (begin < end && counts(row, takes, context)) add_stretch(nodes, row, begin, end);
+  }
+  for (size_t i = 0; i < count; i++) {
+    moments[i] = (struct moment){.time_ns = time_of(end_ns, i, count)};
+    for (size_t node = TIMELINE_MOMENTS + i; node; node /= 2) {
+      sum_merge(&moments[i].live.bytes, &nodes[node].bytes);
+      sum_merge(&moments[i].live.blocks, &nodes[node].blocks);
+    }
+  }
+}
+
+int timeline_renewals(const struct samples *samples, row_filter *takes, void *context, double low) {
+  struct moment all[TIMELINE_MOMENTS];
+  struct others others = {takes, context, 0};
+  int renewals = 0;
+  timeline_curve(samples, takes, context, all, TIMELINE_MOMENTS);
+  size_t at = 0;
+  while (at < TIMELINE_MOMENTS && all[at].live.bytes.total < low) at++;
+  while (at < TIMELINE_MOMENTS && renewals < RENEWALS_MOST) {
+    others.time_ns = all[at].time_ns;
+    at = next_renewed(samples, &others, all, at, low);
+    renewals += at < TIMELINE_MOMENTS;
+  }
+  return renewals;
+}
+
+size_t timeline_memory_thinned(const struct samples *samples, struct memory_point *points, size_t most) {
+  size_t total = samples->memory_count, kept = 0, stretches = most / 2;
+  for (size_t i = 0; i < total && total <= most; i++) points[kept++] = samples->memory[i];
+  for (size_t i = 0; i < stretches && total > most; i++) {
+    size_t begin = total * i / stretches, end = total * (i + 1) / stretches;
+    kept += keep_largest(samples->memory + begin, end - begin, points + kept);
+  }
+  return kept;
 }
 
 struct sums timeline_allocated(const struct samples *samples, row_filter *takes, void *context) {

@@ -1,8 +1,9 @@
-/* Futex lock: Ulrich Drepper, "Futexes Are Tricky", 2011, the three-state mutex. */
+/* Futex lock: Ulrich Drepper, "Futexes Are Tricky", 2011, the three-state mutex; but held states name their holder. */
 #include "base/lock.h"
 
 #include "base/check.h"
 #include <errno.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -29,10 +30,36 @@ static void note_free(enum lock_rank rank) {
   held &= ~(1u << rank);
 }
 
-static bool try(struct lock *lock) {
+/* Whose a lock is. Tokens come again after 2^31 threads, which then would have to meet. A signal handler between the test
+ * and the store may give the thread another one; it holds no lock by it when it returns. */
+static unsigned own(void) {
+  static _Atomic(unsigned) tokens;
+  static _Thread_local unsigned token;
+  while (!(token & INT_MAX)) token = 1 + atomic_fetch_add_explicit(&tokens, 1, memory_order_relaxed);
+  return token << 1;
+}
+
+static bool try(struct lock *lock, unsigned state) {
   unsigned expected = 0;
-  return atomic_compare_exchange_strong_explicit(&lock->state, &expected, 1, memory_order_acquire,
+  return atomic_compare_exchange_strong_explicit(&lock->state, &expected, state, memory_order_acquire,
                                                  memory_order_relaxed);
+}
+
+/* Who has waited does not know whether others do, and says that they may. */
+static void take(struct lock *lock) {
+  unsigned mine = own();
+  if (try(lock, mine)) return;
+  while (!try(lock, mine | 1)) {
+    unsigned state = atomic_load_explicit(&lock->state, memory_order_relaxed);
+    if (!state) continue;
+    if (state & 1 || atomic_compare_exchange_strong_explicit(&lock->state, &state, state | 1,
+                                                             memory_order_relaxed, memory_order_relaxed))
+      futex(lock, FUTEX_WAIT, state | 1);
+  }
+}
+
+static void give(struct lock *lock) {
+  if (atomic_exchange_explicit(&lock->state, 0, memory_order_release) & 1) futex(lock, FUTEX_WAKE, 1);
 }
 
 /* ---- shared ---- */
@@ -40,20 +67,44 @@ static bool try(struct lock *lock) {
 bool lock_try(struct lock *lock, enum lock_rank rank) {
   if (atomic_load_explicit(&lock->state, memory_order_relaxed)) return false; /* perhaps by this thread */
   note_held(rank);                                                            /* HELD-AROUND */
-  if (try(lock)) return true;
+  if (try(lock, own())) return true;
   note_free(rank);
   return false;
 }
 
 void lock_acquire(struct lock *lock, enum lock_rank rank) {
   note_held(rank); /* HELD-AROUND */
-  if (try(lock)) return;
-  while (atomic_exchange_explicit(&lock->state, 2, memory_order_acquire) != 0) futex(lock, FUTEX_WAIT, 2);
+  take(lock);
 }
 
 void lock_release(struct lock *lock, enum lock_rank rank) {
-  if (atomic_exchange_explicit(&lock->state, 0, memory_order_release) == 2) futex(lock, FUTEX_WAKE, 1);
+  give(lock);
   note_free(rank); /* HELD-AROUND */
+}
+
+bool lock_is_mine(const struct lock *lock) {
+  return atomic_load_explicit(&lock->state, memory_order_relaxed) >> 1 == own() >> 1;
+}
+
+void lock_before_fork(struct lock *lock, enum lock_rank rank, struct lock_fork *fork) {
+  if (lock_is_mine(lock)) {
+    fork->within++;
+    return;
+  }
+  bool noted = lock_rank_held(rank);
+  if (!noted) note_held(rank);
+  take(lock);
+  fork->noted = noted; /* not before: a nested fork writes it too */
+}
+
+void lock_after_fork(struct lock *lock, enum lock_rank rank, struct lock_fork *fork) {
+  if (fork->within) {
+    fork->within--;
+    return;
+  }
+  bool noted = fork->noted;
+  give(lock);
+  if (!noted) note_free(rank);
 }
 
 bool lock_rank_held(enum lock_rank rank) { return held >> rank & 1; }

@@ -10,7 +10,7 @@
 
 /* In the order in which they may be taken. */
 enum lock_rank {
-  LOCK_RANK_WORLD = 1, /* gc: the list of domains; held while the world is stopped */
+  LOCK_RANK_WORLD = 1,  /* gc: the list of domains; held while the world is stopped */
   LOCK_RANK_FINALISERS, /* gc: finalisers and alarms */
   LOCK_RANK_GLOBALS,    /* gc: global roots */
   LOCK_RANK_MARK,       /* gc: mark work that is shared */
@@ -18,22 +18,34 @@ enum lock_rank {
   LOCK_RANK_MEDIUM,     /* gc: medium and large blocks */
   LOCK_RANK_CHUNKS,     /* gc: chunks */
   LOCK_RANK_ORPHANS,    /* memprof: the list of entries whose owner ended */
-  LOCK_RANK_PROCESS,     /* preload: start, stop, fork */
-  LOCK_RANK_MODULES,     /* callstack: the table of loaded modules */
-  LOCK_RANK_WRITER,      /* trace: growing the file */
-  LOCK_RANK_RUNS,        /* preload: page runs of the region */
+  LOCK_RANK_MODULES,    /* callstack: the table of loaded modules */
+  LOCK_RANK_RUNS,       /* preload: page runs of the region */
 };
 
 struct lock {
-  _Atomic(unsigned) state; /* 0 free, 1 held, 2 held and somebody waits */
+  _Atomic(unsigned) state; /* 0 free; else twice the holder's token, plus 1 if somebody may wait */
 };
 
 void lock_acquire(struct lock *lock, enum lock_rank rank);
 bool lock_try(struct lock *lock, enum lock_rank rank);
 void lock_release(struct lock *lock, enum lock_rank rank);
 
-/* True if the calling thread holds a lock of this rank: a signal handler may have interrupted the holder. */
+/* True if the calling thread holds a lock of this rank, or is about to, or just did: a signal handler may have interrupted
+ * the holder, or one who waits. */
 bool lock_rank_held(enum lock_rank rank);
+
+/* True if the calling thread holds this lock, exactly. A forked child is its parent's thread in this. */
+bool lock_is_mine(const struct lock *lock);
+
+/* Around a fork, which may happen in a signal handler anywhere: a lock that another thread holds would stay locked in the
+ * child for ever. Before it, the calling thread takes the lock, unless it has it; afterwards, parent and child give it back
+ * unless whom the handler interrupted has it. `fork` is the thread's own, zeroed at first. Forks may nest. */
+struct lock_fork {
+  unsigned within; /* forks under way that found the lock held by their own thread */
+  bool noted;      /* the rank was noted before, by one who waits */
+};
+void lock_before_fork(struct lock *lock, enum lock_rank rank, struct lock_fork *fork);
+void lock_after_fork(struct lock *lock, enum lock_rank rank, struct lock_fork *fork);
 
 #endif
 /* SPDX-License-Identifier: MIT */

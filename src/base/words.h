@@ -1,20 +1,8 @@
-/* Words and bytes as types of their own, so that a mix-up does not compile; and the sampling law's word count. */
+/* The sampling law's word count. */
 #ifndef BASE_WORDS_H
 #define BASE_WORDS_H
 
 #include <stddef.h>
-#include <stdint.h>
-
-struct words {
-  size_t count;
-};
-struct bytes {
-  size_t count;
-};
-
-static inline struct bytes bytes_of_words(struct words words) {
-  return (struct bytes){words.count * sizeof(uintptr_t)};
-}
 
 /* A malloc block of n bytes counts ceil(n / 8) + 1 words: malloc keeps a header word too. Wraps for n > SIZE_MAX - 15,
  * which no allocator can serve. */

@@ -148,7 +148,7 @@ void callstacks_destroy(struct callstacks *callstacks) {
 }
 
 void callstacks_fork_child(struct callstacks *callstacks) {
-  if (!lock_rank_held(LOCK_RANK_MODULES)) callstacks->modules.lock = (struct lock){0};
+  if (!lock_is_mine(&callstacks->modules.lock)) callstacks->modules.lock = (struct lock){0};
 }
 
 /* This function has a frame pointer, whatever the flags: asking for the frame address makes sure of it. So its caller's

@@ -1,9 +1,10 @@
-/* /proc/self/maps without stdio. A line is "begin-end rwxp offset major:minor inode   path". */
+/* /proc/self/maps without stdio, by bare system calls: the C library's functions are cancellation points. A line is "begin-end rwxp offset major:minor inode   path". */
 #include "callstack/maps.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 struct maps {
@@ -19,9 +20,9 @@ struct mapping {
 
 static int next_byte(struct maps *maps) {
   if (maps->at == maps->filled) {
-    ssize_t got;
+    long got;
     do {
-      got = read(maps->fd, maps->buffer, sizeof maps->buffer);
+      got = syscall(SYS_read, maps->fd, maps->buffer, sizeof maps->buffer);
     } while (got < 0 && errno == EINTR);
     if (got <= 0) return -1;
     maps->at = 0;
@@ -67,7 +68,7 @@ static bool next_mapping(struct maps *maps, struct mapping *mapping, char *text,
 }
 
 static bool maps_open(struct maps *maps) {
-  maps->fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  maps->fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
   maps->at = maps->filled = 0;
   return maps->fd >= 0;
 }
@@ -95,7 +96,7 @@ uintptr_t maps_object_base(uintptr_t address) {
     if (file) base = start.begin;
     break;
   }
-  close(maps.fd);
+  syscall(SYS_close, maps.fd);
 restore:
   errno = saved;
   return base;
@@ -112,7 +113,7 @@ void maps_path(uintptr_t address, char path[OBJECT_PATH_MOST]) {
   }
   path[0] = 0;
 close_maps:
-  close(maps.fd);
+  syscall(SYS_close, maps.fd);
   strip_deleted(path);
 restore:
   errno = saved;

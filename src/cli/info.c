@@ -35,11 +35,25 @@ static const char *how_it_ended(const struct samples *samples, char buffer[64]) 
   if (!samples->ended) return strcpy(buffer, "no: killed, left by _exit, or still running");
   switch (samples->end.kind) {
   case TRACE_END_STOP: return strcpy(buffer, "yes: recording was stopped");
-  case TRACE_END_EXEC: return strcpy(buffer, "yes: it became another program by exec");
-  case TRACE_END_SIGNAL: snprintf(buffer, 64, "yes: signal %d", samples->end.code); break;
+  case TRACE_END_EXEC:
+    return strcpy(buffer,
+                  samples->became ? "yes: by exec it became " : "yes: it became another program by exec");
+  case TRACE_END_SIGNAL:
+    snprintf(buffer, 64, "yes: signal %d (%s)", samples->end.code, strsignal(samples->end.code));
+    break;
+  case TRACE_END_LEFT: snprintf(buffer, 64, "yes: left by _exit(%d)", samples->end.code); break;
   default: snprintf(buffer, 64, "yes: exit %d", samples->end.code);
   }
   return buffer;
+}
+
+static void print_ending(const struct samples *samples) {
+  char text[64];
+  text_pad(stdout, "ended", 12);
+  fputs(how_it_ended(samples, text), stdout);
+  if (samples->ended && samples->end.kind == TRACE_END_EXEC && samples->became)
+    text_plain(stdout, samples->became, strlen(samples->became));
+  putchar('\n');
 }
 
 static void print_text(const struct facts *facts) {
@@ -53,24 +67,29 @@ static void print_text(const struct facts *facts) {
   line("began", value);
   line("lasted", text_time(text, facts->samples->end_ns));
   line("heap", run->heap.bytes ? run->heap.bytes : "?");
-  snprintf(value, sizeof value, "%g a word of %u bytes: one sample each %s", run->rate, run->word_bytes,
-           run->rate > 0 ? text_bytes(text, run->word_bytes / run->rate) : "never");
+  if (run->rate > 0)
+    snprintf(value, sizeof value, "%g a word of %u bytes: one sample each %s", run->rate, run->word_bytes,
+             text_bytes(text, run->word_bytes / run->rate));
+  else
+    snprintf(value, sizeof value, "0: nothing was to be sampled");
   line("rate", value);
   snprintf(value, sizeof value, "%llu", (unsigned long long)run->seed);
   line("seed", value);
   snprintf(value, sizeof value, "%s blocks, %s of them freed",
            text_count(text, (double)facts->samples->sampled_blocks), text_count(more, (double)facts->frees));
   line("sampled", value);
-  snprintf(value, sizeof value, "%u stack frames in %u modules, %zu threads",
-           trace_reader_nodes(facts->samples->reader), trace_reader_modules(facts->samples->reader),
-           facts->samples->thread_count);
+  char modules[64], threads[64];
+  snprintf(value, sizeof value, "%s in %s, %s",
+           text_number_of(text, trace_reader_nodes(facts->samples->reader), "stack frame"),
+           text_number_of(modules, trace_reader_modules(facts->samples->reader), "module"),
+           text_number_of(threads, (double)facts->samples->thread_count, "thread"));
   line("code", value);
   double each =
       facts->samples->sampled_blocks ? (double)facts->file_bytes / (double)facts->samples->sampled_blocks : 0;
   snprintf(value, sizeof value, "%s, %.1f bytes a sampled block", text_bytes(text, (double)facts->file_bytes),
            each);
   line("size", value);
-  line("ended", how_it_ended(facts->samples, text));
+  print_ending(facts->samples);
   snprintf(value, sizeof value,
            "%llu records lost, %llu of %llu chunks damaged, %llu records of unknown kinds",
            (unsigned long long)facts->damage->records_lost, (unsigned long long)facts->damage->chunks_damaged,

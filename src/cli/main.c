@@ -40,6 +40,7 @@ const struct command commands[] = {
      "      --search DIR       look for programs, libraries and debug files below DIR too; may be repeated\n"
      "\n"
      "Numbers are estimates from a sample; the range behind each holds the truth in 95 of 100 runs.\n"
+     "The peak of a heap that stays level for long is likely too high; see winnow(1).\n"
      "\n"
      "Examples:\n"
      "  winnow report run.trace\n"

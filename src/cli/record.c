@@ -1,7 +1,7 @@
 /* winnow record: runs a program with libwinnow-malloc preloaded, and passes on how it ended.
  *
  * Nothing of the program is touched before it is known that it can be recorded: a statically linked program ignores the
- * preload, and so does one that gains privileges; a script is as good as its interpreter.
+ * preload, and so does one that gains privileges; a script is as good as its interpreter, which is /bin/sh if it names none.
  *
  * While the program runs, signals of the terminal reach it directly, so we ignore them; SIGTERM and SIGHUP are passed on.
  */
@@ -33,6 +33,7 @@
 struct recording {
   char output[PATH_MAX];
   bool output_given, follow, quiet;
+  int rate_given; /* by --rate or --every */
   double rate;
   long depth;
   char seed[24];
@@ -76,10 +77,14 @@ static int parse_option(struct recording *recording, int option, const char *wor
     recording->output_given = true;
     return 0;
   case 'r':
+    if (recording->rate_given++)
+      return fail_usage("record", "--rate and --every say the same; give one of them");
     if (!parse_number(optarg, 0, 1, &recording->rate))
       return fail_usage("record", "--rate %s: it must be a number from 0 to 1, such as 1e-4", optarg);
     return 0;
   case 'e':
+    if (recording->rate_given++)
+      return fail_usage("record", "--rate and --every say the same; give one of them");
     if (!query_bytes(optarg, &number) || number < 8)
       return fail_usage("record", "--every %s: it must be a size of at least 8 bytes, such as 512K", optarg);
     recording->rate = 8 / number;
@@ -211,6 +216,11 @@ static int check_privileges(const char *path, const struct stat *status) {
                   path);
 }
 
+/* What the system does not know how to run and a shell would: text without an interpreter's name. */
+static bool is_plain_script(const char *begin, ssize_t length) {
+  return length >= 0 && !(length > 1 && !memcmp(begin, "#!", 2)) && !memchr(begin, 0, (size_t)length);
+}
+
 static int check_program(const char *path, int depth) {
   union {
     Elf64_Ehdr elf;
@@ -234,6 +244,7 @@ static int check_program(const char *path, int depth) {
   if (!elf && length > 2 && !memcmp(begin.text, "#!", 2) && depth < 4 &&
       find_interpreter(begin.text, (size_t)length, interpreter))
     return check_program(interpreter, depth + 1);
+  if (!elf && depth < 4 && is_plain_script(begin.text, length)) return check_program("/bin/sh", depth + 1);
   return code;
 }
 
@@ -290,6 +301,23 @@ static void set_environment(const struct recording *recording) {
   if (recording->follow) setenv("WINNOW_FOLLOW", "1", 1);
 }
 
+/* As execvp and every shell: a file in no format that the system knows is a script of /bin/sh, if it is text. */
+static void run_by_shell(const struct recording *recording) {
+  char begin[256];
+  size_t count = 0;
+  int fd = open(recording->program, O_RDONLY | O_CLOEXEC);
+  ssize_t length = fd < 0 ? -1 : pread(fd, begin, sizeof begin, 0);
+  while (recording->argv[count]) count++;
+  char **argv = calloc(count + 2, sizeof *argv), shell[] = "/bin/sh";
+  if (argv && is_plain_script(begin, length)) {
+    argv[0] = shell;
+    argv[1] = (char *)recording->program;
+    memcpy(argv + 2, recording->argv + 1, count * sizeof *argv); /* with the NULL */
+    execv(shell, argv);
+  }
+  errno = ENOEXEC;
+}
+
 static int run(const struct recording *recording, int *wait_status) {
   struct sigaction passing = {.sa_handler = pass_on, .sa_flags = SA_RESTART},
                    ignoring = {.sa_handler = SIG_IGN}, old[4];
@@ -300,6 +328,7 @@ static int run(const struct recording *recording, int *wait_status) {
   if (!pid) {
     set_environment(recording);
     execv(recording->program, recording->argv);
+    if (errno == ENOEXEC) run_by_shell(recording);
     fprintf(stderr, "winnow: cannot run %s: %s\n", recording->program, strerror(errno));
     _exit(errno == ENOENT ? 127 : 126);
   }
@@ -338,10 +367,32 @@ static void finish_children(const struct recording *recording) {
     fprintf(stderr, "winnow: and %zu of processes that it started: %s\n", found, pattern);
 }
 
-static void say_result(const struct recording *recording) {
+/* How the program ended, for a trace that does not say: exit handlers would have said it. */
+static struct trace_end ending(int wait_status) {
+  bool by_signal = WIFSIGNALED(wait_status);
+  return (struct trace_end){.time_ns = os_monotonic_ns(),
+                            .kind = by_signal ? TRACE_END_SIGNAL : TRACE_END_LEFT,
+                            .code = by_signal ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status)};
+}
+
+static void say_if_it_became_another(const struct recording *recording, const struct trace_totals *totals) {
+  if (recording->follow || !totals->damage.complete || totals->end.kind != TRACE_END_EXEC) return;
+  bool known = *totals->became;
+  fprintf(stderr, "winnow: %s became another program%s", recording->argv[0], known ? " (" : "");
+  text_plain(stderr, totals->became, strlen(totals->became));
+  fprintf(stderr, "%s by exec; --follow-children records that too\n", known ? ")" : "");
+}
+
+static void say_result(const struct recording *recording, int wait_status) {
   struct trace_totals totals;
   char size[32], samples[64];
-  wn_status status = trace_finish(recording->output, &totals);
+  struct trace_end end = ending(wait_status);
+  struct progress progress;
+  struct trace_finishing finishing = {
+      .end = &end, .progress = recording->quiet ? NULL : progress_show, .context = &progress};
+  progress_begin(&progress, "Completing the trace");
+  wn_status status = trace_finish_with(recording->output, &finishing, &totals);
+  progress_end(&progress);
   if (status ==
       WN_EBUSY) { /* it inherited the file by a bare system call; it writes nothing, but we must not cut */
     if (!recording->quiet)
@@ -357,6 +408,7 @@ static void say_result(const struct recording *recording) {
   fprintf(stderr, "winnow: wrote %s (%s, %s); now: winnow report %s\n", recording->output,
           text_number_of(samples, (double)totals.samples, "sample"),
           text_bytes(size, (double)totals.file_bytes), recording->output);
+  say_if_it_became_another(recording, &totals);
 }
 
 /* Empties the file that the trace will be written to. What is no trace of ours is not overwritten, nor is a trace that
@@ -379,10 +431,16 @@ static int prepare_output(const char *path) {
   return code;
 }
 
+static int fail_to_find(const char *name) {
+  struct stat status;
+  if (!strchr(name, '/')) return fail_job("there is no program '%s' in the search path", name);
+  if (!stat(name, &status) && S_ISDIR(status.st_mode))
+    return fail_job("%s is a directory, not a program", name);
+  return fail_job("there is no program '%s' that can be run", name);
+}
+
 static int prepare(struct recording *recording) {
-  if (!find_program(recording->argv[0], recording->program))
-    return fail_job("there is no program '%s'%s", recording->argv[0],
-                    strchr(recording->argv[0], '/') ? " that can be run" : " in the search path");
+  if (!find_program(recording->argv[0], recording->program)) return fail_to_find(recording->argv[0]);
   if (!recording->output_given)
     default_output(recording); /* named for the script, not for what interprets it */
   for (int i = 0; i < 4 && through_env(recording); i++) {}
@@ -405,7 +463,7 @@ int command_record(int argc, char **argv) {
   if (!code) code = prepare(&recording);
   if (!code) code = run(&recording, &wait_status);
   if (code) return code;
-  say_result(&recording);
+  say_result(&recording, wait_status);
   if (recording.follow) finish_children(&recording);
   return pass_status(wait_status);
 }

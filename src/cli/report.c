@@ -114,8 +114,8 @@ static wn_status load(struct report *report) {
 static wn_status compute(struct report *report) {
   const struct samples *samples = report->samples;
   double rate = trace_reader_run(samples->reader)->rate;
-  report->byte_unit = rate > 0 ? 8 / rate : 0;
-  report->block_unit = rate > 0 ? 1 / rate : 0;
+  report->byte_unit = rate > 0 && rate < 1 ? 8 / rate : 0; /* at rate 1 nothing can have been missed */
+  report->block_unit = rate > 0 && rate < 1 ? 1 / rate : 0;
   report->brief_ns = samples->end_ns / 100;
   report->long_ns = samples->end_ns / 2;
   report->allocated = timeline_allocated(samples, report_takes, report);
@@ -123,6 +123,8 @@ static wn_status compute(struct report *report) {
   report->brief = timeline_allocated(samples, is_brief, report);
   wn_status error = timeline_peak(samples, report_takes, report, &report->peak);
   if (error) return error;
+  double low = report_bytes(report, &report->peak.live).low;
+  report->peak_renewals = rate < 1 ? timeline_renewals(samples, report_takes, report, low) : 0;
   report->asked = report->peak;
   if (report->options->at == AT_PEAK) return WN_OK;
   report->asked.time_ns = report->options->at == AT_END ? samples->end_ns : report->options->at_ns;
@@ -177,6 +179,17 @@ struct estimate report_bytes(const struct report *report, const struct sums *sum
 
 struct estimate report_blocks(const struct report *report, const struct sums *sums) {
   return estimate_of(&sums->blocks, report->block_unit);
+}
+
+struct estimate report_per_second(const struct report *report, const struct estimate *total) {
+  double seconds = (double)report->samples->end_ns / 1e9;
+  if (seconds <= 0) return (struct estimate){0, 0, 0, total->samples};
+  return (struct estimate){total->estimate / seconds, total->low / seconds, total->high / seconds,
+                           total->samples};
+}
+
+struct estimate report_share(const struct report *report, const struct sums *part, const struct sums *whole) {
+  return share_of(&part->bytes, &whole->bytes, report->byte_unit);
 }
 
 wn_status report_table(const struct report *report, question *ask, bool lives, struct table *table) {

@@ -27,6 +27,7 @@ struct report {
   double byte_unit, block_unit; /* what one sample stands for at least (estimate_of) */
   struct sums allocated, live_at_end, brief;
   struct moment peak, asked; /* asked: the moment of --at */
+  int peak_renewals;         /* timeline_renewals: how far the peak can be trusted */
   uint64_t brief_ns;         /* blocks that live shorter are brief */
   uint64_t long_ns;          /* blocks that live longer are long-lived */
 };
@@ -49,6 +50,12 @@ question report_held, report_allocated, report_churn, report_alive, report_lasti
 
 struct estimate report_bytes(const struct report *report, const struct sums *sums);
 struct estimate report_blocks(const struct report *report, const struct sums *sums);
+
+/* A total of the run, by the second; zeros if the run has no length. */
+struct estimate report_per_second(const struct report *report, const struct estimate *total);
+
+/* What share of the bytes of a table, or of all, a part has. */
+struct estimate report_share(const struct report *report, const struct sums *part, const struct sums *whole);
 
 /* What a group is called in a table; a stack is called by its innermost function. */
 void report_group_name(const struct report *report, const struct call_tree *tree, const struct group *group,

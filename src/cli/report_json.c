@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { NAME_MOST = 4096 };
+enum { NAME_MOST = 4096, HELD_POINTS = 200, MEMORY_POINTS = 1000 };
 
 static void print_trace(struct json *json, const struct report *report) {
   const struct trace_run *run = trace_reader_run(report->samples->reader);
@@ -45,27 +45,36 @@ static void print_totals(struct json *json, const struct report *report) {
                   blocks = report_blocks(report, &report->allocated);
   struct estimate end = report_bytes(report, &report->live_at_end),
                   end_blocks = report_blocks(report, &report->live_at_end);
-  struct estimate brief = report_bytes(report, &report->brief);
+  struct estimate brief = report_bytes(report, &report->brief),
+                  share = report_share(report, &report->brief, &report->allocated),
+                  rate = report_per_second(report, &bytes),
+                  peak_blocks = report_blocks(report, &report->peak.live);
   json_begin(json, "totals", '{');
   json_estimate(json, "allocated_bytes", &bytes);
   json_estimate(json, "allocated_blocks", &blocks);
+  json_estimate(json, "allocated_bytes_per_second", &rate);
   print_peak(json, report);
+  json_estimate(json, "peak_blocks", &peak_blocks);
+  json_integer(json, "peak_renewals", (uint64_t)report->peak_renewals);
   json_estimate(json, "live_at_end_bytes", &end);
   json_estimate(json, "live_at_end_blocks", &end_blocks);
   json_estimate(json, "brief_bytes", &brief);
+  json_estimate(json, "brief_share", &share);
   json_integer(json, "brief_ns", report->brief_ns);
   json_integer(json, "peak_rss_bytes", timeline_peak_memory(report->samples).rss_bytes);
   json_end(json, '}');
 }
 
 static void print_sums(struct json *json, const struct report *report, const struct sums *self,
-                       const struct sums *total) {
-  struct estimate self_bytes = report_bytes(report, self), total_bytes = report_bytes(report, total);
-  struct estimate blocks = report_blocks(report, total);
-  if (!self->bytes.samples) self_bytes.high = 0; /* no block of its own: that is certain, not estimated */
+                       const struct sums *total, const struct sums *all) {
+  struct estimate self_bytes = report_bytes(report, self), self_blocks = report_blocks(report, self);
+  struct estimate total_bytes = report_bytes(report, total), blocks = report_blocks(report, total);
+  struct estimate share = report_share(report, total, all);
   json_estimate(json, "self_bytes", &self_bytes);
+  json_estimate(json, "self_blocks", &self_blocks);
   json_estimate(json, "total_bytes", &total_bytes);
   json_estimate(json, "blocks", &blocks);
+  json_estimate(json, "share", &share);
 }
 
 /* The functions of a stack, innermost first. */
@@ -80,12 +89,23 @@ static void print_stack(struct json *json, const struct report *report, const st
   json_end(json, ']');
 }
 
-static void print_life(struct json *json, struct table *table, const struct group *group) {
-  uint64_t ns;
-  if (lifetimes_median(&table->lifetimes, group, &ns))
-    json_integer(json, "life_median_ns", ns);
+/* A time, or null where there is none. */
+static void print_bound(struct json *json, const char *name, uint64_t ns, bool known) {
+  if (known)
+    json_integer(json, name, ns);
   else
-    json_null(json, "life_median_ns");
+    json_null(json, name);
+}
+
+static void print_life(struct json *json, struct table *table, const struct group *group) {
+  struct life life = lifetimes_median(&table->lifetimes, group);
+  print_bound(json, "life_median_ns", life.median_ns, life.known);
+  json_begin(json, "life", '{');
+  print_bound(json, "median_ns", life.median_ns, life.known);
+  print_bound(json, "low_ns", life.low_ns, life.low_ns != NO_BOUND);
+  print_bound(json, "high_ns", life.high_ns, life.high_ns != NO_BOUND);
+  json_integer(json, "samples", life.samples);
+  json_end(json, '}');
 }
 
 static void print_site(struct json *json, const struct report *report, struct table *table,
@@ -100,7 +120,7 @@ static void print_site(struct json *json, const struct report *report, struct ta
   json_string(json, "module", strings_text(&report->names.strings, label->module));
   json_string(json, "file", strings_text(&report->names.strings, label->file));
   json_integer(json, "line", label->line);
-  print_sums(json, report, &group->self, &group->total);
+  print_sums(json, report, &group->self, &group->total, &tree->nodes[0].total);
   if (table->has_lives) print_life(json, table, group);
   if (tree->grouping == BY_STACK) print_stack(json, report, tree, group->label);
   json_end(json, '}');
@@ -127,7 +147,7 @@ static void print_node(struct json *json, const struct report *report, const str
   if (node) call_tree_label(tree, &report->names, tree->nodes[node].label, name, sizeof name);
   json_begin(json, node ? NULL : "tree", '{');
   json_string(json, "name", node ? name : "all");
-  print_sums(json, report, &tree->nodes[node].self, &tree->nodes[node].total);
+  print_sums(json, report, &tree->nodes[node].self, &tree->nodes[node].total, &tree->nodes[0].total);
   json_begin(json, "children", '[');
   for (uint32_t child = tree->nodes[node].first_child; child && depth < 80;
        child = tree->nodes[child].next_sibling)
@@ -147,6 +167,36 @@ static wn_status print_tree(struct json *json, const struct report *report) {
   return WN_OK;
 }
 
+static void print_held(struct json *json, const struct report *report) {
+  struct moment moments[HELD_POINTS];
+  timeline_curve(report->samples, report_takes, (void *)report, moments, HELD_POINTS);
+  json_begin(json, "held", '[');
+  for (size_t i = 0; i < HELD_POINTS; i++) {
+    struct estimate bytes = report_bytes(report, &moments[i].live),
+                    blocks = report_blocks(report, &moments[i].live);
+    json_begin(json, NULL, '{');
+    json_integer(json, "time_ns", moments[i].time_ns);
+    json_estimate(json, "bytes", &bytes);
+    json_estimate(json, "blocks", &blocks);
+    json_end(json, '}');
+  }
+  json_end(json, ']');
+}
+
+static void print_memory(struct json *json, const struct report *report) {
+  struct memory_point points[MEMORY_POINTS];
+  size_t count = timeline_memory_thinned(report->samples, points, MEMORY_POINTS);
+  json_begin(json, "memory", '[');
+  for (size_t i = 0; i < count; i++) {
+    json_begin(json, NULL, '{');
+    json_integer(json, "time_ns", points[i].time_ns);
+    json_integer(json, "rss_bytes", points[i].rss_bytes);
+    json_integer(json, "heap_bytes", points[i].heap_bytes);
+    json_end(json, '}');
+  }
+  json_end(json, ']');
+}
+
 /* ---- shared ---- */
 
 wn_status report_print_json(const struct report *report) {
@@ -159,6 +209,8 @@ wn_status report_print_json(const struct report *report) {
   json_integer(&json, "schema", 1);
   print_trace(&json, report);
   print_totals(&json, report);
+  print_held(&json, report);
+  print_memory(&json, report);
   json_string(&json, "question", asked);
   json_integer(&json, "at_ns", report->asked.time_ns);
   if (options->where) json_string(&json, "where", options->where);

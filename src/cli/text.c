@@ -79,7 +79,56 @@ const char *text_range(char buffer[64], const struct estimate *bytes) {
   double unit = pow(1000, scale);
   three_digits(low, sizeof low, bytes->low / unit, "");
   three_digits(high, sizeof high, bytes->high / unit, byte_units[scale]);
-  snprintf(buffer, 64, "%s – %s", low, high);
+  snprintf(buffer, 64, "%s–%s", low, high);
+  return buffer;
+}
+
+const char *text_short_range(char buffer[32], const struct estimate *bytes) {
+  char low[32], high[32];
+  *buffer = 0;
+  if (bytes->low == bytes->high) return buffer;
+  int scale = scale_of(bytes->estimate), far = scale_of(bytes->high) > scale + 1;
+  if (far) scale = scale_of(bytes->high);
+  double unit = pow(1000, scale);
+  three_digits(low, sizeof low, bytes->low / unit, "");
+  three_digits(high, sizeof high, bytes->high / unit, far ? byte_units[scale] : "");
+  if (!scale) snprintf(low, sizeof low, "%.0f", bytes->low), snprintf(high, sizeof high, "%.0f", bytes->high);
+  snprintf(buffer, 32, "%.12s–%.12s", low, high);
+  return buffer;
+}
+
+/* Two digits, or all before the point. */
+static void percent(char *buffer, size_t size, double share, const char *unit) {
+  snprintf(buffer, size, "%.*f%s", share < 0.0995 ? 1 : 0, 100 * share, unit);
+}
+
+const char *text_share(char buffer[32], double share) {
+  percent(buffer, 32, share, " %");
+  return buffer;
+}
+
+const char *text_share_range(char buffer[32], const struct estimate *share) {
+  char low[16], high[16];
+  *buffer = 0;
+  if (share->low == share->high) return buffer;
+  percent(low, sizeof low, share->low, "");
+  percent(high, sizeof high, share->high, "");
+  snprintf(buffer, 32, "%.12s–%.12s", low, high);
+  return buffer;
+}
+
+static double three_significant(double number) {
+  double unit = number >= 1000 ? pow(10, floor(log10(number)) - 2) : 1;
+  return round(number / unit) * unit;
+}
+
+const char *text_estimated_number(char buffer[160], const struct estimate *count, const char *what) {
+  char number[64], low[32], high[32], samples[64];
+  if (count->low == count->high) return text_number_of(buffer, count->estimate, what);
+  text_number_of(number, three_significant(count->estimate), what);
+  snprintf(buffer, 160, "%s (%s–%s; %s)", number, text_count(low, three_significant(count->low)),
+           text_count(high, three_significant(count->high)),
+           text_number_of(samples, (double)count->samples, "sample"));
   return buffer;
 }
 

@@ -14,7 +14,16 @@ const char *text_count(char buffer[32], double count); /* 12,345 or 3.4 million 
 const char *text_number_of(char buffer[64], double count, const char *what); /* 1 block, 12 blocks */
 const char *text_time(char buffer[32], uint64_t ns);                         /* 1.83 s, 12.0 ms */
 const char *text_range(char buffer[64],
-                       const struct estimate *bytes); /* 92.1 – 101 MB, or "exact" if it is a point */
+                       const struct estimate *bytes); /* 92.1–101 MB, or "exact" if it is a point */
+
+/* For columns: the interval behind a number, in the number's own unit, so that it needs none: "1.92–2.88"; with a unit where
+ * that would be far off. Empty if it is a point. */
+const char *text_short_range(char buffer[32], const struct estimate *bytes);
+const char *text_share(char buffer[32], double share); /* 66 %, 3.1 % */
+const char *text_share_range(char buffer[32], const struct estimate *share);
+
+/* "24,200 blocks (22,100–26,400; 37 samples)", rounded to what the interval allows; "24,190 blocks" if it is a point. */
+const char *text_estimated_number(char buffer[160], const struct estimate *count, const char *what);
 
 /* Terminal columns of a UTF-8 string. */
 size_t text_columns(const char *text);

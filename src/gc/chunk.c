@@ -2,6 +2,7 @@
 #include "gc/chunk.h"
 
 #include "base/metadata.h"
+#include "gc/events.h"
 #include <string.h>
 #include <sys/mman.h>
 
@@ -83,7 +84,7 @@ static bool map_chunks(struct chunks *chunks, size_t count) {
   if (!may_map(chunks, bytes)) return false;
   char *base = map_aligned(bytes);
   /* Huge pages make marking faster in large heaps, and small ones larger. May be refused. */
-  if (base && chunks->used_count >= HUGE_FROM) madvise(base, bytes, MADV_HUGEPAGE);
+  if (base && chunks->huge_pages && chunks->used_count >= HUGE_FROM) madvise(base, bytes, MADV_HUGEPAGE);
   for (size_t i = 0; base && i < count; i++) {
     struct chunk *chunk = take_absent(chunks);
     if (!chunk) {
@@ -95,6 +96,7 @@ static bool map_chunks(struct chunks *chunks, size_t count) {
     add_empty(chunks, chunk);
   }
   if (!base) atomic_fetch_sub(&chunks->mapped_bytes, bytes);
+  if (base) event_heap_grows(chunks->verbose, bytes, atomic_load(&chunks->mapped_bytes));
   return base != NULL;
 }
 
@@ -159,6 +161,19 @@ void chunks_destroy(struct chunks *chunks) {
   for (size_t i = 0; i < chunks->count; i++)
     if (chunks->table[i].base) metadata_unmap(chunks->table[i].base, CHUNK_BYTES);
   metadata_unmap(chunks->table, chunks->capacity * sizeof *chunks->table);
+}
+
+bool chunks_prepare(struct chunks *chunks, size_t words) {
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  bool mapped = map_chunks(chunks, words / CHUNK_WORDS + (words % CHUNK_WORDS != 0));
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  return mapped;
+}
+
+void chunks_set_increment(struct chunks *chunks, long increment) {
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  chunks->increment = increment;
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
 }
 
 char *chunks_take_unit(struct chunks *chunks, bool promoting, struct chunk **of) {
@@ -229,6 +244,7 @@ static size_t trim(struct chunks *chunks, size_t keep) {
     make_absent(chunks, chunk);
     bytes += CHUNK_BYTES;
   }
+  if (bytes) event_heap_shrinks(chunks->verbose, bytes, atomic_load(&chunks->mapped_bytes));
   return bytes;
 }
 
@@ -252,10 +268,12 @@ void chunks_decay(struct chunks *chunks, size_t keep) {
 void *chunks_map_large(struct chunks *chunks, size_t bytes) {
   if (!may_map(chunks, bytes)) return NULL;
   void *mapping = metadata_map(bytes);
-  if (mapping)
+  if (mapping) {
     count_used(chunks, bytes);
-  else
+    event_heap_grows(chunks->verbose, bytes, atomic_load(&chunks->mapped_bytes));
+  } else {
     atomic_fetch_sub(&chunks->mapped_bytes, bytes);
+  }
   return mapping;
 }
 
@@ -263,5 +281,6 @@ void chunks_unmap_large(struct chunks *chunks, void *mapping, size_t bytes) {
   metadata_unmap(mapping, bytes);
   atomic_fetch_sub(&chunks->mapped_bytes, bytes);
   count_unused(chunks, bytes);
+  event_heap_shrinks(chunks->verbose, bytes, atomic_load(&chunks->mapped_bytes));
 }
 /* SPDX-License-Identifier: MIT */

@@ -47,10 +47,18 @@ struct chunks {
   _Atomic(size_t) used_bytes;     /* the same without empty chunks: the heap's size */
   _Atomic(size_t) top_bytes;      /* the most that used_bytes was */
   long increment;                 /* major_heap_increment */
+  /* Set before the first use; constant afterwards. */
+  bool huge_pages;              /* the system is asked for them */
+  const _Atomic(long) *verbose; /* of the heap */
 };
 
 bool chunks_create(struct chunks *chunks);
 void chunks_destroy(struct chunks *chunks);
+
+/* Maps so many words in advance. False if the system has not so much. */
+bool chunks_prepare(struct chunks *chunks, size_t words);
+
+void chunks_set_increment(struct chunks *chunks, long increment);
 
 /* A unit for a pool, its memory in any state, and the chunk that it is of. NULL if there is no memory. `promoting`: may
  * use the reserve. */

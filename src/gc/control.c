@@ -1,44 +1,166 @@
-/* Parameters. */
+/* Setting parameters: at the beginning, and while domains run.
+ *
+ * A change is made while the world is stopped, so that who uses a parameter needs no lock. New threads read stack_limit
+ * before they belong to a domain: therefore values are stored atomically.
+ *
+ * Minor heaps change their size after a minor collection, when they are empty. RESERVE of chunk.h must hold for the new sizes
+ * too: if that memory cannot be had, the old ones stay. */
 #include "gc/control.h"
 
 #include "base/error.h"
 #include "gc/domain.h"
+#include "gc/events.h"
 #include "gc/major.h"
 #include "gc/nursery.h"
+#include "gc/params.h"
 #include "gc/safepoint.h"
 #include <stdlib.h>
-#include <string.h>
+#include <sys/auxv.h>
 
-static const wn_gc_control defaults = {
-    .minor_heap_size = MINOR_WORDS_FIRST,
-    .major_heap_increment = 15,
-    .space_overhead = 120,
-    .max_overhead = 500,
-    .stack_limit = 1 << 20,
-    .allocation_policy = POLICY_BEST_FIT,
-    .window_size = 1,
-    .custom_major_ratio = 44,
-    .custom_minor_ratio = 100,
-    .custom_minor_max_size = 70000,
-};
+/* ---- at the beginning ---- */
+
+/* The variable is the environment's, which in a program with more rights than its caller nobody can trust. */
+static const char *variable(void) { return getauxval(AT_SECURE) ? NULL : getenv("WINNOW_PARAMS"); }
+
+static wn_status gather(const wn_heap_options *options, struct params *params) {
+  size_t soft = options->soft_limit_bytes;
+  *params = (struct params){.control = options->parameters,
+                            .huge_pages = 1,
+                            .helpers = options->helper_threads,
+                            .soft_limit = soft > INT64_MAX ? INT64_MAX : (long)soft};
+  for (unsigned i = 0; i < CONTROLS; i++) {
+    long *value = parameter_in(params, &parameters[i]);
+    if (!*value) *value = parameters[i].initial;
+  }
+  wn_status status = params_check(&params->control);
+  if (!status && params->helpers > 64)
+    status = error_set(WN_EINVAL, "helper_threads is %ld, which is above 64", params->helpers);
+  if (status) return status;
+  const char *text = options->text ? options->text : variable();
+  return text ? params_parse(text, options->text ? "options.text" : "WINNOW_PARAMS", params) : WN_OK;
+}
+
+/* What is not looked up where it is used goes where it belongs. */
+static void store(struct wn_heap *heap, wn_gc_control *control) {
+  for (unsigned i = 0; i < CONTROLS; i++)
+    __atomic_store_n(control_field(&heap->control, &parameters[i]), *control_field(control, &parameters[i]),
+                     __ATOMIC_RELAXED);
+  atomic_store(&heap->minor_words, (size_t)control->minor_heap_size);
+  atomic_store(&heap->verbose, control->verbose);
+  chunks_set_increment(&heap->chunks, control->major_heap_increment);
+  medium_set_policy(&heap->medium, (enum allocation_policy)control->allocation_policy);
+}
+
+/* ---- the sizes of minor heaps ---- */
+
+static size_t minor_size(const struct wn_domain *domain) {
+  return (size_t)(domain->young_end - domain->young_start) / 8;
+}
+
+static bool place_all(struct wn_heap *heap, const size_t words[DOMAINS_MOST]) {
+  bool placed = true;
+  for (unsigned i = 0; i < DOMAINS_MOST && placed; i++)
+    if (heap->domains[i]) placed = nursery_place(heap->domains[i], words[i]);
+  return placed;
+}
+
+/* Gives `only`, or all domains if it is NULL, minor heaps of so many words. The world is stopped. */
+static wn_status resize(struct wn_domain *leader, const struct wn_domain *only, size_t words) {
+  struct wn_heap *heap = leader->heap;
+  size_t before[DOMAINS_MOST] = {0}, after[DOMAINS_MOST] = {0};
+  bool grows = false;
+  for (unsigned i = 0; i < DOMAINS_MOST; i++) {
+    if (!heap->domains[i]) continue;
+    before[i] = minor_size(heap->domains[i]);
+    after[i] = !only || only == heap->domains[i] ? words : before[i];
+    grows |= after[i] > before[i];
+  }
+  major_collect_stopped(leader, COLLECT_MINOR);
+  bool placed = place_all(heap, after);
+  if (placed) nursery_secure(heap);
+  if (placed && !(grows && atomic_load(&heap->starved))) return WN_OK;
+  place_all(heap, before); /* that memory is there already */
+  nursery_secure(heap);
+  return error_set(WN_ENOMEM, "no memory for minor heaps of %zu words", words);
+}
+
+static wn_status check_size(const struct wn_heap *heap, long words) {
+  size_t most = nursery_words_most(heap);
+  if (words >= MINOR_WORDS_LEAST && (size_t)words <= most) return WN_OK;
+  return error_set(WN_EINVAL, "minor_heap_size is %ld, which is not from %d to %zu", words, MINOR_WORDS_LEAST,
+                   most);
+}
+
+/* ---- shared ---- */
 
 wn_status control_initialise(struct wn_heap *heap, const wn_heap_options *options) {
-  heap->control = defaults;
-  if (options->parameters.minor_heap_size)
-    heap->control.minor_heap_size = options->parameters.minor_heap_size;
-  if (options->parameters.space_overhead) heap->control.space_overhead = options->parameters.space_overhead;
-  if (options->soft_limit_bytes) heap->soft_limit_bytes = options->soft_limit_bytes;
-  atomic_store(&heap->minor_words, (size_t)heap->control.minor_heap_size);
-  heap->chunks.increment = heap->control.major_heap_increment;
-  const char *text = getenv("WINNOW_PARAMS");
-  if (text && strstr(text, "verify")) heap->stress.verify = true;
-  if (text && strstr(text, "every=")) heap->stress.every = atol(strstr(text, "every=") + 6);
-  if (text && strstr(text, "delays")) heap->stress.delays = true;
+  struct params params;
+  wn_status status = gather(options, &params);
+  if (status) return status;
+  heap->soft_limit_bytes = (size_t)params.soft_limit;
+  heap->helper_threads = (int)params.helpers;
+  heap->initial_words = (size_t)params.initial_heap;
+  heap->chunks.huge_pages = params.huge_pages != 0;
+  heap->chunks.verbose = &heap->verbose;
+  heap->stress.verify = params.verify != 0;
+  heap->stress.delays = params.delays != 0;
+  heap->stress.every = params.every;
+  heap->stress.fail_at = params.fail_at;
+  heap->stress.mark_most = (size_t)params.mark_stack;
+  heap->control = params.control;
   return WN_OK;
 }
 
 wn_status control_apply_first(struct wn_heap *heap) {
-  heap->medium.policy = (enum allocation_policy)heap->control.allocation_policy;
+  wn_gc_control control = heap->control;
+  store(heap, &control);
+  event_start(heap);
+  wn_status status = check_size(heap, control.minor_heap_size); /* where addresses are short */
+  if (!status && heap->initial_words && !chunks_prepare(&heap->chunks, heap->initial_words))
+    status = error_set(WN_ENOMEM, "no memory for a heap of %zu words", heap->initial_words);
+  return status;
+}
+
+/* ---- public ---- */
+
+wn_status wn_gc_get(wn_domain *domain, wn_gc_control *control) {
+  if (!domain || !control) return error_set(WN_EINVAL, "get: an argument is NULL");
+  *control = domain->heap->control;
   return WN_OK;
+}
+
+wn_status wn_gc_set(wn_domain *domain, const wn_gc_control *control) {
+  if (!domain || !control) return error_set(WN_EINVAL, "set: an argument is NULL");
+  struct wn_heap *heap = domain->heap;
+  wn_gc_control after = *control;
+  wn_status status = params_check(&after);
+  if (!status) status = check_size(heap, after.minor_heap_size);
+  if (status) return status;
+  while (!world_stop(domain)) {}
+  wn_gc_control before = heap->control;
+  if (after.minor_heap_size != before.minor_heap_size)
+    status = resize(domain, NULL, (size_t)after.minor_heap_size);
+  if (!status) {
+    store(heap, &after);
+    for (unsigned i = 0; i < DOMAINS_MOST && after.stack_limit != before.stack_limit; i++)
+      if (heap->domains[i]) roots_limit_slots(heap->domains[i]);
+    for (unsigned i = 0; i < CONTROLS; i++)
+      event_parameter(heap, parameters[i].name, *control_field(&before, &parameters[i]),
+                      *control_field(&after, &parameters[i]));
+  }
+  world_release(domain);
+  return status;
+}
+
+wn_status wn_gc_set_domain_minor_heap(wn_domain *domain, long words) {
+  if (!domain) return error_set(WN_EINVAL, "set: the domain is NULL");
+  wn_status status = check_size(domain->heap, words);
+  if (status) return status;
+  while (!world_stop(domain)) {}
+  long before = (long)minor_size(domain);
+  if (words != before) status = resize(domain, domain, (size_t)words);
+  if (!status) event_parameter(domain->heap, "minor heap of this domain", before, words);
+  world_release(domain);
+  return status;
 }
 /* SPDX-License-Identifier: MIT */

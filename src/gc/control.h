@@ -1,4 +1,4 @@
-/* Parameters: their table, wn_gc_get and wn_gc_set, and the text of WINNOW_PARAMS. */
+/* Parameters: what they change in a heap. Their table and their text are in params.h. */
 #ifndef GC_CONTROL_H
 #define GC_CONTROL_H
 
@@ -8,7 +8,7 @@
  * Nothing is applied if anything is impossible. */
 wn_status control_initialise(struct wn_heap *heap, const wn_heap_options *options);
 
-/* The rest, once it has memory. */
+/* The rest, once it has memory. WN_ENOMEM. */
 wn_status control_apply_first(struct wn_heap *heap);
 
 #endif

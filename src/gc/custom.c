@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/metadata.h"
 #include "gc/debug.h"
+#include "gc/events.h"
 #include "gc/major.h"
 #include "gc/minor.h"
 #include "gc/nursery.h"
@@ -17,6 +18,19 @@ static bool is_minor_due(const struct wn_domain *domain, size_t external_bytes) 
   double most =
       (double)(atomic_load(&heap->minor_words) * 8) * (double)heap->control.custom_minor_ratio / 100;
   return domain->young_external && (double)(domain->young_external + external_bytes) > most;
+}
+
+/* What an old block has outside counts for the cycle. Returns as how many words. */
+static size_t count_old(struct wn_heap *heap, size_t external_bytes) {
+  size_t words = major_external_words(heap, external_bytes);
+  atomic_fetch_add(&heap->external_made, external_bytes);
+  atomic_fetch_add(&heap->allocated, words);
+  return words;
+}
+
+/* A fifth of a cycle's allocation was made outside, where nothing else sees it. */
+static bool is_slice_due(const struct wn_domain *domain) {
+  return domain->external_words > major_allowance(domain->heap) / 5;
 }
 
 static bool is_young(struct wn_domain *domain, size_t words, size_t external_bytes) {
@@ -35,14 +49,21 @@ bool customs_reserve(struct wn_domain *domain) {
   metadata_unmap(domain->customs, domain->custom_capacity * sizeof *grown);
   domain->customs = grown;
   domain->custom_capacity = capacity;
+  event_table_grows(domain->heap, "young custom blocks", capacity);
   return true;
 }
 
 void customs_after_minor(struct wn_domain *domain) {
-  for (size_t i = 0; i < domain->custom_count; i++)
-    if (!minor_fate(domain->heap, domain->customs[i])) custom_release(domain->heap, domain->customs[i]);
+  for (size_t i = 0; i < domain->custom_count; i++) {
+    wn_value moved = minor_fate(domain->heap, domain->customs[i]);
+    if (moved)
+      count_old(domain->heap, ((const struct custom *)moved)->external_bytes);
+    else
+      custom_release(domain->heap, domain->customs[i]);
+  }
   domain->custom_count = 0;
   domain->young_external = 0;
+  domain->external_words = 0;
 }
 
 void custom_release(struct wn_heap *heap, wn_value block) {
@@ -61,7 +82,8 @@ wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, size_t bytes
               ops ? "alloc custom: more than WN_MAX_WORDS words" : "alloc custom: the operations are NULL");
     return null;
   }
-  if (is_minor_due(domain, external_bytes)) major_collect(domain, COLLECT_MINOR | COLLECT_SLICE);
+  if (is_minor_due(domain, external_bytes) || is_slice_due(domain))
+    major_collect(domain, COLLECT_MINOR | COLLECT_SLICE);
   bool zeroed, young = is_young(domain, words, external_bytes);
   wn_value *fields = young ? wn_bump(domain, words, WN_TAG_CUSTOM)
                            : nursery_allocate_old(domain, words, WN_TAG_CUSTOM, &zeroed);
@@ -69,10 +91,11 @@ wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, size_t bytes
   memset(fields, 0, words * 8);
   *(struct custom *)fields = (struct custom){ops, external_bytes};
   atomic_fetch_add(&heap->external, external_bytes);
-  atomic_fetch_add(&heap->allocated, external_bytes / 8);
   if (young) {
     domain->customs[domain->custom_count++] = (wn_value)fields;
     domain->young_external += external_bytes;
+  } else {
+    domain->external_words += count_old(heap, external_bytes);
   }
   return wn_root(domain, (wn_value)fields);
 }

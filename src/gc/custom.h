@@ -1,8 +1,8 @@
 /* Custom blocks: what they keep outside the heap, and their release.
  *
  * A young custom block stands in a list of its domain, so that a minor collection finds those that died; an old one is found
- * by the sweeper. External bytes hasten collections: those of young blocks the next minor one, all of them the next cycle
- * (as words allocated, never in proportion to what is retained). */
+ * by the sweeper. External bytes hasten collections: those of young blocks the next minor one, those of old blocks, or
+ * that become old, the next cycle (EXTERNAL in major.h). */
 #ifndef GC_CUSTOM_H
 #define GC_CUSTOM_H
 

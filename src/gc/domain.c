@@ -135,7 +135,7 @@ static wn_status enrol(wn_heap *heap, struct wn_domain *domain) {
     status = error_set(WN_ELIMIT, "attach: the heap has %d domains already", DOMAINS_MOST);
   } else {
     domain->index = index;
-    if (!nursery_place(domain)) {
+    if (!nursery_place(domain, atomic_load(&heap->minor_words))) {
       status = error_set(WN_ENOMEM, "attach: no memory for a minor heap");
     } else {
       domain->number = heap->domain_sequence++;

@@ -40,11 +40,12 @@ struct wn_domain {
   wn_value *customs; /* young custom blocks: a stack of values */
   size_t custom_count, custom_capacity;
   size_t young_external; /* bytes that young custom blocks have outside */
+  size_t external_words; /* what blocks born old count for outside (major.h) since the last collection */
   struct random random;
   long stress_count;
   double minor_words, promoted_words, major_words; /* minor_words without what the minor heap holds now */
   size_t direct_words;                             /* allocated in the major heap since the last slice */
-  size_t copied_words;                             /* by this domain in the current collection */
+  _Atomic(size_t) copied_words;                    /* out of its minor heap in the current collection */
   struct domain_finalisers finalisers;
   struct gc_exception exception;
 

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/metadata.h"
 #include "gc/domain.h"
+#include "gc/events.h"
 #include "gc/minor.h"
 #include <string.h>
 
@@ -325,6 +326,7 @@ static bool run(struct wn_domain *domain, runner *run_callback) {
  * next safepoint, so that two of them that force cycles cannot call each other without end. */
 static void run_all(struct wn_domain *domain) {
   size_t alarms = alarms_due(domain);
+  event_finalisers(domain->heap, domain->finalisers.own ? domain->finalisers.own->due.count : 0);
   while (alarms && run(domain, alarms_run_one)) alarms--;
   while (run(domain, run_one)) {}
   if (domain->exception.pending || domain->finalisers.runner) return; /* who ends that sees to the rest */

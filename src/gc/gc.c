@@ -1,5 +1,6 @@
 /* The collections that a program asks for. */
 #include "base/error.h"
+#include "gc/events.h"
 #include "gc/finaliser.h"
 #include "gc/major.h"
 #include "gc/safepoint.h"
@@ -19,7 +20,7 @@ wn_status wn_gc_minor(wn_domain *domain) {
 long wn_gc_major_slice(wn_domain *domain, long words) {
   major_collect(domain, COLLECT_MINOR);
   size_t computed = major_slice_words(domain->heap);
-  major_work(domain, words > 0 ? (size_t)words : computed);
+  event_slice(domain->heap, computed, major_work(domain, words > 0 ? (size_t)words : computed));
   finalisers_run_due(domain);
   return (long)computed;
 }
@@ -42,7 +43,7 @@ wn_status wn_gc_full_major(wn_domain *domain) {
 
 wn_status wn_gc_compact(wn_domain *domain) {
   wn_status status = wn_gc_full_major(domain);
-  if (!status) chunks_trim(&domain->heap->chunks, 0);
+  if (!status) event_compaction(domain->heap, chunks_trim(&domain->heap->chunks, 0));
   return status;
 }
 

@@ -7,6 +7,7 @@
 #include "gc/control.h"
 #include "gc/custom.h"
 #include "gc/domain.h"
+#include "gc/events.h"
 #include "gc/helpers.h"
 #include "gc/major.h"
 #include "gc/minor.h"
@@ -71,7 +72,7 @@ static wn_status open_heap(const wn_heap_options *options, wn_heap **out) {
     destroy(heap);
     return status;
   }
-  helpers_start(heap, helpers_wanted(heap, options->helper_threads));
+  helpers_start(heap, helpers_wanted(heap, heap->helper_threads));
   *out = heap;
   return WN_OK;
 }
@@ -113,6 +114,7 @@ wn_status wn_heap_close(wn_heap *heap) {
   wn_status status = heap->finalise_at_close ? finalise_all(heap) : WN_OK;
   if (status) return status;
   helpers_stop(heap);
+  event_close(heap);
   pools_each(heap, release_pool, heap);
   medium_each(heap, release_block, release_large, heap);
   destroy(heap);

@@ -29,6 +29,8 @@ struct wn_heap {
   uint64_t seed;
   bool finalise_at_close;
   unsigned processors;
+  int helper_threads;   /* below 0: as many as seem right */
+  size_t initial_words; /* of the major heap */
 
   struct chunks chunks;
   struct pools pools;
@@ -74,10 +76,14 @@ struct wn_heap {
   _Atomic(size_t) external;   /* bytes outside the heap that live custom blocks have */
   _Atomic(size_t) live_words; /* found live by the last cycle's sweep; of this one so far: */
   _Atomic(size_t) swept_live, swept_words;
-  _Atomic(int64_t) debt;     /* words of marking and sweeping that are due */
-  size_t phase_goal;         /* words of work that the phase is, as far as is known */
-  size_t phase_began;        /* `allocated` then */
-  _Atomic(size_t) work_done; /* in the phase, by domains and helpers */
+  _Atomic(int64_t) debt;         /* words of marking and sweeping that are due */
+  size_t phase_goal;             /* words of work that the phase is, as far as is known */
+  size_t phase_began;            /* `allocated` then */
+  _Atomic(size_t) work_done;     /* in the phase, by domains and helpers */
+  _Atomic(size_t) external_made; /* bytes that old custom blocks ever had outside; when the cycle began: */
+  size_t external_made_before;
+  _Atomic(size_t)
+      external_live; /* what of `external` the last cycle found, without what was made during it */
   size_t soft_limit_bytes;
   _Atomic(long) requests; /* of memory, for stress.fail_at */
   _Atomic(long) minor_collections, major_collections, forced_major_collections;

@@ -15,7 +15,7 @@ enum { SLICES = 8, SLICE_MOST = TINY ? 64 : 1 << 21, PIECE = TINY ? 16 : 1 << 12
 /* ---- pace ---- */
 
 /* A in PACE. Beyond the soft limit one cycle follows the other. */
-static size_t allowance(const struct wn_heap *heap) {
+size_t major_allowance(const struct wn_heap *heap) {
   double least = 2 * (double)atomic_load(&heap->minor_words);
   double words = (double)atomic_load(&heap->live_words) * (double)heap->control.space_overhead / 100;
   if (heap->soft_limit_bytes && atomic_load(&heap->chunks.used_bytes) > heap->soft_limit_bytes) words = 0;
@@ -26,7 +26,7 @@ static size_t heap_words(const struct wn_heap *heap) { return atomic_load(&heap-
 
 /* The debt is what should have been done by now, by what was allocated, and was not, by domains and helpers. */
 static void compute_debt(struct wn_heap *heap) {
-  double share = (double)(atomic_load(&heap->allocated) - heap->phase_began) / (double)allowance(heap),
+  double share = (double)(atomic_load(&heap->allocated) - heap->phase_began) / (double)major_allowance(heap),
          due = 0;
   if (heap_phase(heap) == PHASE_MARK) due = share * MARK_PACE * (double)heap->phase_goal;
   if (heap_phase(heap) == PHASE_SWEEP) due = share * SWEEP_PACE * (double)heap->phase_goal;
@@ -41,6 +41,23 @@ static void begin_phase(struct wn_heap *heap, enum phase phase) {
   atomic_store(&heap->phase, phase);
 }
 
+enum { RATIO_FIRST = 44 }; /* of custom_major_ratio */
+
+size_t major_external_words(const struct wn_heap *heap, size_t bytes) {
+  double least = 2 * 8 * (double)atomic_load(&heap->minor_words) * 100 / RATIO_FIRST;
+  double base = 8 * (double)atomic_load(&heap->live_words) + (double)atomic_load(&heap->external_live);
+  double most = (base > least ? base : least) * (double)heap->control.custom_major_ratio / 100;
+  double share = (double)bytes / most;
+  return (size_t)((share < 1 ? share : 1) * (double)major_allowance(heap));
+}
+
+/* What was made since the cycle began may be garbage: it is left out, lest it allow for more of its kind. */
+static void settle_external(struct wn_heap *heap) {
+  size_t now = atomic_load(&heap->external);
+  size_t fresh = atomic_load(&heap->external_made) - heap->external_made_before;
+  atomic_store(&heap->external_live, now > fresh ? now - fresh : 0);
+}
+
 /* ---- phases ---- */
 
 static void mark_root(void *context, wn_value *slot) {
@@ -52,6 +69,7 @@ static void start_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   if (atomic_load(&heap->marking.busy_helpers)) return; /* one still has the last cycle's colour: next time */
   atomic_store(&heap->marked, heap_live_colour(heap) ^ COLOUR_BITS);
   begin_phase(heap, PHASE_MARK);
+  heap->external_made_before = atomic_load(&heap->external_made);
   for (unsigned i = 0; i < DOMAINS_MOST; i++)
     if (heap->domains[i]) roots_each(heap->domains[i], mark_root, leader);
   roots_each_global(heap, mark_root, leader);
@@ -103,6 +121,7 @@ static void end_mark(struct wn_heap *heap, struct wn_domain *leader) {
   if (finalisers_mark_dead(heap, &leader->marker)) return;
   finalisers_clean(heap);
   start_sweep(heap);
+  event_mark_ends(heap);
 }
 
 static bool is_swept(const struct wn_heap *heap) {
@@ -113,10 +132,11 @@ static bool is_swept(const struct wn_heap *heap) {
 static void end_cycle(struct wn_heap *heap) {
   if (!is_swept(heap)) return;
   atomic_store(&heap->live_words, atomic_load(&heap->swept_live));
+  settle_external(heap);
   atomic_store(&heap->allocated, 0);
   begin_phase(heap, PHASE_IDLE);
   atomic_fetch_add(&heap->major_collections, 1);
-  chunks_decay(&heap->chunks, allowance(heap) / POOL_WORDS);
+  chunks_decay(&heap->chunks, major_allowance(heap) / POOL_WORDS);
   finalisers_cycle_ended(heap);
   event_cycle_ends(heap);
 }
@@ -128,7 +148,7 @@ static void step(struct wn_heap *heap, struct wn_domain *leader, unsigned what) 
   if (heap_phase(heap) == PHASE_MARK) end_mark(heap, leader);
   if (atomic_load(&heap->major_collections) != ended) what &= ~(unsigned)COLLECT_CYCLE;
   if (heap_phase(heap) == PHASE_IDLE &&
-      (what & COLLECT_CYCLE || atomic_load(&heap->allocated) >= allowance(heap) / IDLE_PART))
+      (what & COLLECT_CYCLE || atomic_load(&heap->allocated) >= major_allowance(heap) / IDLE_PART))
     start_cycle(heap, leader);
 }
 
@@ -138,17 +158,58 @@ static void settle_counts(struct wn_heap *heap) {
   for (unsigned i = 0; i < DOMAINS_MOST; i++) {
     struct wn_domain *domain = heap->domains[i];
     if (!domain) continue;
-    copied += domain->copied_words;
-    domain->promoted_words += (double)domain->copied_words;
-    domain->major_words += (double)domain->copied_words;
-    domain->copied_words = 0;
+    size_t words = atomic_exchange(&domain->copied_words, 0);
+    copied += words;
+    domain->promoted_words += (double)words;
+    domain->major_words += (double)words;
   }
   atomic_fetch_add(&heap->allocated, copied);
   atomic_fetch_add(&heap->minor_collections, 1);
 }
 
-/* Everything that is done while the world stands still. */
-static void collect_stopped(struct wn_domain *leader, unsigned what) {
+/* Behind the pace: by now the cycle should have ended. */
+static bool is_late(const struct wn_heap *heap) {
+  return atomic_load(&heap->allocated) > major_allowance(heap);
+}
+
+static void slice(struct wn_domain *domain, size_t words) {
+  struct wn_heap *heap = domain->heap;
+  if (!words) return;
+  size_t done = major_work(domain, words);
+  event_slice(heap, words, done);
+  atomic_fetch_sub(&heap->debt, (int64_t)done);
+  /* Helpers have it all, and may want this processor. */
+  if (done < words && heap_phase(heap) == PHASE_MARK && is_late(heap)) helpers_rest(heap);
+}
+
+/* Cuts the domain's share of the debt into slices, the first of which is due now. */
+static void plan_slices(struct wn_domain *domain) {
+  size_t words = major_slice_words(domain->heap);
+  domain->slice_words = words / SLICES;
+  domain->next_slice = words ? domain->young_end : domain->young_start;
+}
+
+/* Who stops the world instead may not have come to it yet, or not to collect. */
+static void collect_or_be_collected(struct wn_domain *domain, unsigned what) {
+  struct wn_heap *heap = domain->heap;
+  long before = atomic_load(&heap->minor_collections);
+  while (!world_stop(domain))
+    if (atomic_load(&heap->minor_collections) != before) return;
+  major_collect_stopped(domain, what);
+  world_release(domain);
+}
+
+/* ---- shared ---- */
+
+size_t major_slice_words(const struct wn_heap *heap) {
+  int64_t debt = atomic_load(&heap->debt);
+  if (debt <= 0 || heap_phase(heap) == PHASE_IDLE) return 0;
+  unsigned running = atomic_load_explicit(&heap->running, memory_order_relaxed);
+  size_t share = (size_t)debt / (running ? running : 1) / (size_t)heap->control.window_size;
+  return share < SLICE_MOST ? share : SLICE_MOST;
+}
+
+void major_collect_stopped(struct wn_domain *leader, unsigned what) {
   struct wn_heap *heap = leader->heap;
   if (CHECKS && heap->stress.verify) verify_or_die(heap); /* before wrong values lead the collection astray */
   event_minor_begins(heap);
@@ -163,44 +224,8 @@ static void collect_stopped(struct wn_domain *leader, unsigned what) {
   if (heap->stress.verify) verify_or_die(heap);
 }
 
-/* Behind the pace: by now the cycle should have ended. */
-static bool is_late(const struct wn_heap *heap) { return atomic_load(&heap->allocated) > allowance(heap); }
-
-static void slice(struct wn_domain *domain, size_t words) {
-  struct wn_heap *heap = domain->heap;
-  if (!words) return;
-  size_t done = major_work(domain, words);
-  atomic_fetch_sub(&heap->debt, (int64_t)done);
-  /* Helpers have it all, and may want this processor. */
-  if (done < words && heap_phase(heap) == PHASE_MARK && is_late(heap)) helpers_rest(heap);
-}
-
-/* Cuts the domain's share of the debt into slices, the first of which is due now. */
-static void plan_slices(struct wn_domain *domain) {
-  size_t words = major_slice_words(domain->heap);
-  domain->slice_words = words / SLICES;
-  domain->next_slice = words ? domain->young_end : domain->young_start;
-}
-
-/* ---- shared ---- */
-
-size_t major_slice_words(const struct wn_heap *heap) {
-  int64_t debt = atomic_load(&heap->debt);
-  if (debt <= 0 || heap_phase(heap) == PHASE_IDLE) return 0;
-  unsigned running = atomic_load_explicit(&heap->running, memory_order_relaxed);
-  size_t share = (size_t)debt / (running ? running : 1) / (size_t)heap->control.window_size;
-  return share < SLICE_MOST ? share : SLICE_MOST;
-}
-
-/* Who stops the world instead may not have come to it yet, or not to collect. */
 void major_collect(struct wn_domain *domain, unsigned what) {
-  struct wn_heap *heap = domain->heap;
-  long before = atomic_load(&heap->minor_collections);
-  while (!world_stop(domain))
-    if (atomic_load(&heap->minor_collections) != before) goto collected;
-  collect_stopped(domain, what);
-  world_release(domain);
-collected:
+  collect_or_be_collected(domain, what);
   if (!(what & COLLECT_SLICE)) return;
   plan_slices(domain);
   major_next_slice(domain);

@@ -17,7 +17,8 @@
  * A / 10. What dies while a cycle runs is found by the next one only, so about L * (1 + space_overhead / 100) is in use at
  * most. At each minor collection
  * `debt` is how far marking and sweeping are behind that, helpers' work counted; domains work it off in slices, some after the
- * collection and the others while their minor heaps fill (next_slice), so that no pause is long. External memory counts as words that were allocated. */
+ * collection and the others while their minor heaps fill (next_slice), so that no pause is long. External memory counts as words that were
+ * allocated (EXTERNAL). */
 #ifndef GC_MAJOR_H
 #define GC_MAJOR_H
 
@@ -32,6 +33,9 @@ enum collect {
 /* Empties the minor heaps, moves the cycle on, and runs a slice, unless another domain collects: then waits for that. */
 void major_collect(struct wn_domain *domain, unsigned what);
 
+/* The same, but for the slice, by the leader of a world that is stopped, which stays so. */
+void major_collect_stopped(struct wn_domain *leader, unsigned what);
+
 /* Completes the cycle that runs, or a new one. */
 void major_finish_cycle(struct wn_domain *domain);
 
@@ -40,6 +44,14 @@ void major_full(struct wn_domain *domain);
 
 /* Marks or sweeps about so many words. Returns how many; less if there is no more for this domain to do now. */
 size_t major_work(struct wn_domain *domain, size_t words);
+
+/* A in PACE. */
+size_t major_allowance(const struct wn_heap *heap);
+
+/* EXTERNAL. The words that a custom block's bytes outside count for in PACE. In a cycle custom_major_ratio percent of the heap
+ * and of what is outside may become garbage there; that much counts as A, and no block as more. What is retained
+ * outside so never adds work. At least as much is allowed as in a small heap, by the default ratio, by A. */
+size_t major_external_words(const struct wn_heap *heap, size_t bytes);
 
 /* The domain came to its next slice: works it off, and says where the one after is. */
 void major_next_slice(struct wn_domain *domain);

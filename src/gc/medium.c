@@ -4,10 +4,7 @@
 #include "base/metadata.h"
 #include "gc/custom.h"
 #include "gc/heap.h"
-#include "gc/pool.h"
 #include <string.h>
-
-static const size_t LEAST = (CLASS_WORDS_MOST + MEDIUM_GRAIN) / MEDIUM_GRAIN * MEDIUM_GRAIN;
 
 enum { NEXT = 1, PREVIOUS = 2 }; /* of a free run's words */
 
@@ -24,7 +21,7 @@ static unsigned bin_of(size_t extent) {
 
 static void bin_add(struct medium *medium, wn_value *run) {
   size_t extent = header_extent(*run);
-  if (extent < LEAST) return; /* a fragment */
+  if (extent < MEDIUM_EXTENT_LEAST) return; /* a fragment */
   wn_value **head = &medium->bins[bin_of(extent)];
   run[NEXT] = (wn_value)*head;
   run[PREVIOUS] = 0;
@@ -34,7 +31,7 @@ static void bin_add(struct medium *medium, wn_value *run) {
 
 static void bin_remove(struct medium *medium, wn_value *run) {
   size_t extent = header_extent(*run);
-  if (extent < LEAST) return;
+  if (extent < MEDIUM_EXTENT_LEAST) return;
   wn_value *next = (wn_value *)run[NEXT], *previous = (wn_value *)run[PREVIOUS];
   if (next) next[PREVIOUS] = (wn_value)previous;
   if (previous)
@@ -261,6 +258,13 @@ bool medium_create(struct medium *medium) {
   medium->chunks = metadata_reserve(medium->capacity * sizeof *medium->chunks);
   medium->policy = POLICY_BEST_FIT;
   return medium->chunks != NULL;
+}
+
+void medium_set_policy(struct medium *medium, enum allocation_policy policy) {
+  lock_acquire(&medium->lock, LOCK_RANK_MEDIUM);
+  if (medium->policy != policy) medium->next_at = NULL; /* it did not follow the other policy's cuts */
+  medium->policy = policy;
+  lock_release(&medium->lock, LOCK_RANK_MEDIUM);
 }
 
 static void destroy_list(struct wn_heap *heap, struct large *large) {

@@ -14,10 +14,11 @@
 #ifndef GC_MEDIUM_H
 #define GC_MEDIUM_H
 
-#include "gc/chunk.h"
+#include "gc/pool.h"
 
 enum {
   MEDIUM_GRAIN = 16,
+  MEDIUM_EXTENT_LEAST = (CLASS_WORDS_MOST + MEDIUM_GRAIN) / MEDIUM_GRAIN * MEDIUM_GRAIN,
   MEDIUM_EXTENT_MOST = CHUNK_WORDS / 2,
   MEDIUM_BINS = 96,
 };
@@ -50,6 +51,8 @@ struct wn_heap;
 
 bool medium_create(struct medium *medium);
 void medium_destroy(struct wn_heap *heap);
+
+void medium_set_policy(struct medium *medium, enum allocation_policy policy);
 
 /* Memory for a block of `extent` words, header included and written, coloured as live; NULL if there is none. The block's
  * fields are zero bytes if *zeroed becomes true. */

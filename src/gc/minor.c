@@ -16,9 +16,18 @@ struct copier {
   struct wn_domain *self; /* whose pools the copies go to */
   bool parallel;
   unsigned colour;
-  size_t words;
+  unsigned slot_shift;
+  size_t words[DOMAINS_MOST]; /* promoted, by the domain whose they were */
   wn_value grey; /* originals whose copies are to be scanned, through their first fields; 0 at the end */
 };
+
+static struct copier copier_of(struct wn_heap *heap, struct wn_domain *self, bool parallel) {
+  return (struct copier){.heap = heap,
+                         .self = self,
+                         .parallel = parallel,
+                         .colour = heap_live_colour(heap),
+                         .slot_shift = (unsigned)__builtin_ctzl(heap->young_slot_bytes)};
+}
 
 /* ---- copying ---- */
 
@@ -62,7 +71,7 @@ static wn_value copy(struct copier *copier, wn_value original) {
   *to = header | copier->colour;
   const wn_value *from = (const wn_value *)original;
   for (size_t i = 1; i < extent; i++) to[i] = from[i - 1];
-  copier->words += extent;
+  copier->words[(original - copier->heap->young_base) >> copier->slot_shift] += extent;
   wn_value moved = (wn_value)(to + 1);
   atomic_store_explicit(at, moved | FORWARD_BIT, memory_order_release);
   if (header_is_scanned(header) && extent > 1) push_grey(copier, original);
@@ -207,7 +216,12 @@ static void lead(struct copier *copier) {
   for (spins = 0; atomic_load(&work->active) > 1;) rest(&spins);
 }
 
-static void count_copied(const struct copier *copier) { copier->self->copied_words += copier->words; }
+static void count_copied(const struct copier *copier) {
+  for (unsigned i = 0; i < DOMAINS_MOST; i++)
+    if (copier->words[i])
+      atomic_fetch_add_explicit(&copier->heap->domains[i]->copied_words, copier->words[i],
+                                memory_order_relaxed);
+}
 
 /* ---- what is left of a minor heap ---- */
 
@@ -252,8 +266,7 @@ static bool needs_everything(const struct wn_heap *heap) {
 
 void minor_collect(struct wn_heap *heap, struct wn_domain *leader) {
   bool all = needs_everything(heap), parallel = !all && is_parallel(heap);
-  struct copier copier = {
-      .heap = heap, .self = leader, .parallel = parallel, .colour = heap_live_colour(heap)};
+  struct copier copier = copier_of(heap, leader, parallel);
   begin(heap, parallel);
   if (all) scan_everything(&copier);
   scan_roots(&copier);
@@ -272,7 +285,7 @@ void minor_help(struct wn_heap *heap, struct wn_domain *domain) {
   atomic_fetch_add(&work->active, 1);
   stress_delay(domain);
   if (atomic_load(&work->open)) {
-    struct copier copier = {.heap = heap, .self = domain, .parallel = true, .colour = heap_live_colour(heap)};
+    struct copier copier = copier_of(heap, domain, true);
     scan_roots(&copier);
     scan_grey(&copier);
     follow_leader(&copier);

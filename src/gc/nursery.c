@@ -33,12 +33,15 @@ void nursery_release(struct wn_heap *heap) {
 
 size_t nursery_words_most(const struct wn_heap *heap) { return heap->young_slot_bytes / 8; }
 
-bool nursery_place(struct wn_domain *domain) {
+bool nursery_place(struct wn_domain *domain, size_t words) {
   const struct wn_heap *heap = domain->heap;
-  size_t bytes = atomic_load(&heap->minor_words) * 8;
+  size_t bytes = words * 8, pages = (bytes + 4095) & ~(size_t)4095;
   char *slot = (char *)heap->young_base + domain->index * heap->young_slot_bytes;
-  if (!metadata_make_accessible(slot, (bytes + 4095) & ~(size_t)4095)) return false;
-  if (bytes >= ALIGNMENT) madvise(slot, bytes & ~(size_t)(ALIGNMENT - 1), MADV_HUGEPAGE); /* may be refused */
+  if (!metadata_make_accessible(slot, pages)) return false;
+  if (domain->young_end > slot + pages)
+    madvise(slot + pages, (size_t)(domain->young_end - slot) - pages, MADV_DONTNEED);
+  if (heap->chunks.huge_pages && bytes >= ALIGNMENT)
+    madvise(slot, bytes & ~(size_t)(ALIGNMENT - 1), MADV_HUGEPAGE); /* may be refused */
   domain->young_start = domain->next_slice = slot;
   domain->young_end = slot + bytes;
   domain->face.young_ptr = domain->young_end;

@@ -17,8 +17,8 @@ void nursery_release(struct wn_heap *heap);
 /* The largest minor heap that the reservation has room for, in words. */
 size_t nursery_words_most(const struct wn_heap *heap);
 
-/* Gives a domain its minor heap, empty, of the size that the heap's parameter says. False if there is no memory. */
-bool nursery_place(struct wn_domain *domain);
+/* Gives a domain an empty minor heap of so many words. False if there is no memory. What it had above them goes back. */
+bool nursery_place(struct wn_domain *domain, size_t words);
 
 /* To find stale addresses: the domain's empty minor heap goes to another place of its slot. */
 void nursery_move(struct wn_domain *domain);

@@ -3,12 +3,18 @@
 
 #include "base/check.h"
 #include "base/metadata.h"
+#include "gc/domain.h"
+#include "gc/events.h"
 #include <string.h>
 
 enum { LEAST = TINY ? 64 : 4096 };
 
 static size_t bytes_of(const struct remembered *set) {
   return (size_t)(set->end - set->begin) * sizeof *set->begin;
+}
+
+static const struct wn_domain *domain_of(const struct remembered *set) {
+  return (const struct wn_domain *)((const char *)set - offsetof(struct wn_domain, remembered));
 }
 
 void remembered_grow(struct remembered *set, wn_value *field) {
@@ -23,6 +29,7 @@ void remembered_grow(struct remembered *set, wn_value *field) {
   metadata_unmap(set->begin, bytes_of(set));
   *set = (struct remembered){.begin = grown, .at = grown + used, .end = grown + capacity};
   *set->at++ = field;
+  event_table_grows(domain_of(set)->heap, "a remembered set", capacity);
 }
 
 void remembered_destroy(struct remembered *set) {

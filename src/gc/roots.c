@@ -6,6 +6,7 @@
 #include "gc/barrier.h"
 #include "gc/debug.h"
 #include "gc/domain.h"
+#include "gc/events.h"
 #include <string.h>
 
 enum { STEP = TINY ? 512 : 8192 }; /* slots made accessible at a time */
@@ -19,7 +20,7 @@ struct global_page {
 /* ---- slots ---- */
 
 bool roots_create_slots(struct gc_thread *thread, struct wn_heap *heap) {
-  size_t slots = (size_t)heap->control.stack_limit;
+  size_t slots = (size_t)__atomic_load_n(&heap->control.stack_limit, __ATOMIC_RELAXED);
   thread->slots = metadata_reserve_addresses(slots * sizeof *thread->slots);
   if (!thread->slots) return false;
   thread->slots_end = thread->slots + slots;
@@ -63,16 +64,39 @@ size_t roots_count(const struct wn_domain *domain) {
   return count;
 }
 
+/* Where the thread's slots end, by the limit that holds now. */
+static wn_value *limit_of(const struct gc_thread *thread) {
+  wn_value *limit = thread->slots + thread->domain->heap->control.stack_limit;
+  return limit < thread->slots_end ? limit : thread->slots_end;
+}
+
+void roots_limit_slots(struct wn_domain *domain) {
+  for (struct gc_thread *thread = domain->threads; thread; thread = thread->next) {
+    wn_value *top = top_of(domain, thread), *limit = limit_of(thread);
+    if (limit < top) limit = top;
+    if (thread->accessible_end > limit) thread->accessible_end = limit;
+  }
+  if (domain->running) domain->face.top_end = domain->running->accessible_end;
+}
+
+/* A lower limit may have left the end within a page. */
+static bool make_accessible(wn_value *from, wn_value *end) {
+  uintptr_t page = (uintptr_t)from & ~(uintptr_t)4095;
+  return metadata_make_accessible((void *)page, (uintptr_t)end - page);
+}
+
 wn_ref wn_root_slow(wn_domain *domain, wn_value value) {
   struct gc_thread *thread = domain->running;
-  size_t left = (size_t)(thread->slots_end - thread->accessible_end), step = left < STEP ? left : STEP;
-  if (!step || !metadata_make_accessible(thread->accessible_end, step * sizeof(wn_value))) {
+  wn_value *end = thread->accessible_end, *limit = limit_of(thread);
+  size_t left = limit > end ? (size_t)(limit - end) : 0, step = left < STEP ? left : STEP;
+  if (!step || !make_accessible(end, end + step)) {
     error_set(WN_ELIMIT, "handles: all %ld slots of the thread are in use (stack_limit)",
               domain->heap->control.stack_limit);
     return (wn_ref){NULL};
   }
   thread->accessible_end += step;
   domain->face.top_end = thread->accessible_end;
+  event_table_grows(domain->heap, "handle slots", (size_t)(thread->accessible_end - thread->slots));
   wn_ref ref = {domain->face.top++};
   *ref.slot = value;
   return ref;

@@ -38,6 +38,10 @@ void roots_each(struct wn_domain *domain, wn_visit *visit, void *visitor);
 void roots_each_global(struct wn_heap *heap, wn_visit *visit, void *visitor);
 void roots_destroy_globals(struct wn_heap *heap);
 
+/* Makes the domain's threads obey a new stack_limit: slots in use stay, and what was reserved is the most. The world is
+ * stopped. */
+void roots_limit_slots(struct wn_domain *domain);
+
 /* Handle slots in use, of all threads of the domain. */
 size_t roots_count(const struct wn_domain *domain);
 

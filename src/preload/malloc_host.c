@@ -46,6 +46,11 @@
  * are multiples of 16, the usual ones. Needed for blocks whose birth nobody saw. */
 #define SLACK_AT_BIRTH 1
 
+/* PREVIOUS: what an unsampled block had before it grew, known only as its usable size. glibc rounds up to 8 more than a
+ * multiple of 16, by 8 bytes on average and for multiples of 16; but a block that grows in small steps comes close to its
+ * usable size before it passes it. Without this, each block first seen as it grows would count 8 bytes too few. */
+#define SLACK_BEFORE_GROWTH ((size_t)8)
+
 #define HUGE_BYTES    ((size_t)1 << 30)
 #define LARGEST_BYTES ((size_t)1 << 46)
 
@@ -375,6 +380,12 @@ void *host_realloc(void *block, size_t bytes) {
   return moved;
 }
 
+/* What a block was likely asked to have, which grew from the usable size `usable` to `bytes` (PREVIOUS). */
+static size_t likely_bytes(size_t usable, size_t bytes) {
+  size_t gained = bytes - usable, slack = gained < SLACK_BEFORE_GROWTH ? gained : SLACK_BEFORE_GROWTH;
+  return usable > slack ? usable - slack : 1;
+}
+
 void *host_follow_grown(void *block, size_t bytes, size_t before) {
   size_t hits = host_hits();
   if (!hits) return block;
@@ -386,7 +397,7 @@ void *host_follow_grown(void *block, size_t bytes, size_t before) {
   } else {
     moved = block;
   }
-  follow_new(moved, bytes, trials, before ? before : 1, hits);
+  follow_new(moved, bytes, trials, likely_bytes(before, bytes), hits);
   return moved;
 }
 

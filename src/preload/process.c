@@ -4,7 +4,8 @@
  *   WINNOW_RATE    samples per word, 1e-4 if not set
  *   WINNOW_DEPTH   most frames of a callstack
  *   WINNOW_SEED    of the random numbers; drawn from the system if not set
- *   WINNOW_FOLLOW  1: processes started by this one are recorded too, each to WINNOW_TRACE with its process number added
+ *   WINNOW_FOLLOW  1: processes started by this one are recorded too, each to WINNOW_TRACE with its process number added;
+ *                  2: the same, and this process is such a one
  *   WINNOW_PID     set by `winnow record`: the process that the trace is for
  *
  * The first process takes these, and our entry in LD_PRELOAD, out of its environment again unless children are followed,
@@ -23,9 +24,12 @@
 
 #include "base/error.h"
 #include "base/os.h"
+#include "preload/exec.h"
+#include "preload/limits.h"
 #include "preload/malloc_host.h"
 #include "preload/real.h"
 #include "record/recorder.h"
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -39,6 +43,7 @@ extern char **environ;
 /* Written once by the thread that starts, or by a forked child while it is alone. */
 static struct recorder *_Atomic recorder;
 static wn_profile *profile;
+static pid_t recorded_pid;
 static bool realloc_zero_frees = true;
 static bool following;
 static struct {
@@ -77,6 +82,15 @@ static double number_or(const char *name, double otherwise) {
   return text && *text && !*end ? value : otherwise;
 }
 
+/* As unsetenv, for which programs have functions of their own: a shell's knows nothing of the environment yet. */
+static void remove_variable(const char *name) {
+  size_t length = strlen(name);
+  char **to = environ;
+  for (char **from = environ; from && *from; from++)
+    if (strncmp(*from, name, length) || (*from)[length] != '=') *to++ = *from;
+  if (to) *to = NULL;
+}
+
 /* Takes the library out of LD_PRELOAD, in place: nothing may be allocated here. */
 static void leave_preload_list(void) {
   char *list = variable("LD_PRELOAD"), *name = list ? strstr(list, "libwinnow-malloc.so") : NULL;
@@ -88,14 +102,20 @@ static void leave_preload_list(void) {
   else if (begin > list)
     begin--;
   memmove(begin, end, strlen(end) + 1);
-  if (!*list) unsetenv("LD_PRELOAD");
+  if (!*list) remove_variable("LD_PRELOAD");
 }
 
 static void clean_environment(void) {
   static const char *const names[] = {"WINNOW_TRACE", "WINNOW_RATE",   "WINNOW_DEPTH",
                                       "WINNOW_SEED",  "WINNOW_FOLLOW", "WINNOW_PID"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) remove_variable(names[i]);
   leave_preload_list();
+}
+
+/* What this process executes next must not overwrite its trace. In place, for the same reason as remove_variable. */
+static void mark_followers(void) {
+  char *value = variable("WINNOW_FOLLOW");
+  if (value) strcpy(value, "2");
 }
 
 /* The numbers are not parsed again: `winnow record` checked them, and whoever sets them by hand learns it here. */
@@ -119,7 +139,8 @@ static bool read_settings(void) {
 /* A process other than the one `winnow record` started writes a file of its own. */
 static void name_the_file(bool child) {
   double first = number_or("WINNOW_PID", 0);
-  if (!child && (first == 0 || (pid_t)first == getpid())) return;
+  bool follower = child || number_or("WINNOW_FOLLOW", 0) > 1;
+  if (!follower && (first == 0 || (pid_t)first == getpid())) return;
   size_t length = strlen(settings.path);
   snprintf(settings.path + length, sizeof settings.path - length, ".%d", (int)getpid());
 }
@@ -150,6 +171,7 @@ static void start_recording(void) {
     tell("cannot start the profile", wn_last_error());
     return;
   }
+  recorded_pid = getpid();
   atomic_store_explicit(&recorder, opened, memory_order_release);
 }
 
@@ -195,13 +217,21 @@ static void start(void) {
   start_recording();
 }
 
+/* UNLOCKED */
+static void start_within_limits(void) {
+  limits_before_reserving();
+  start();
+  limits_after_reserving();
+}
+
 /* What may take locks, once, when the profile has started. */
 static void settle(void) {
   if (!has_host) return;
+  exec_resolve();
   pthread_atfork(host_before_fork, in_parent, in_child);
   if (!wanted) return;
   if (following)
-    setenv("WINNOW_PID", "-1", 1); /* what this process executes next must not overwrite its trace */
+    mark_followers();
   else
     clean_environment();
   on_exit(at_exit, NULL);
@@ -222,7 +252,7 @@ void process_start(void) {
   if (process_is_early()) return;
   if (!atomic_load_explicit(&state, memory_order_acquire) &&
       atomic_compare_exchange_strong(&state, &expected, 1)) {
-    start();
+    start_within_limits();
     atomic_store_explicit(&state, 2, memory_order_release);
   }
   if (loading) {
@@ -238,6 +268,20 @@ bool process_is_recording(void) { return atomic_load_explicit(&recorder, memory_
 void process_lost_block(void) {
   struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
   if (active) recorder_lost(active, 1);
+}
+
+unsigned process_becomes(const char *path) {
+  int saved = errno;
+  struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
+  bool ours = active && getpid() == recorded_pid; /* not a child of vfork */
+  unsigned number = ours ? recorder_exec(active, path ? path : "") : 0;
+  errno = saved;
+  return number;
+}
+
+void process_stays(unsigned number) {
+  struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
+  if (number && active) recorder_exec_failed(active, number);
 }
 
 void process_thread_ends(void) {

@@ -23,6 +23,11 @@ bool process_is_recording(void);
 /* A sampled block could not be followed. */
 void process_lost_block(void);
 
+/* Before and after an exec: in the trace the process has become another program, unless the exec fails. The first returns
+ * what the second needs. In a child that shares our memory (vfork) nothing is written. Keep errno; async-signal-safe. */
+unsigned process_becomes(const char *path);
+void process_stays(unsigned number);
+
 /* The calling thread ends. */
 void process_thread_ends(void);
 

@@ -22,6 +22,7 @@
 #include "base/check.h"
 #include "base/lock.h"
 #include "base/metadata.h"
+#include "preload/limits.h"
 #include <errno.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -51,7 +52,7 @@ static _Atomic(struct run *) *map; /* index: page; a live block's entry is read 
 static _Atomic(size_t) accessible; /* so many pages and entries of the map are; grows under the lock */
 
 static struct lock lock;
-static _Thread_local unsigned forks_within; /* forks under way that found the lock held by their own thread */
+static _Thread_local struct lock_fork forks;
 static struct run *bins[BINS];
 static struct run *recycled;
 static size_t top;
@@ -178,7 +179,8 @@ static bool reach(size_t end) {
   size_t made = atomic_load_explicit(&accessible, memory_order_relaxed);
   if (end <= made) return true;
   size_t more = (end - made + STEP - 1) / STEP * STEP;
-  if (!metadata_make_accessible((void *)&map[made], more * sizeof *map) ||
+  if (!limits_take(more << RUNS_PAGE_SHIFT) ||
+      !metadata_make_accessible((void *)&map[made], more * sizeof *map) ||
       !metadata_make_accessible(address_of(made), more << RUNS_PAGE_SHIFT))
     return false;
   atomic_store_explicit(&accessible, made + more, memory_order_release);
@@ -345,18 +347,7 @@ bool runs_release(void *address) {
   return true;
 }
 
-/* A signal handler that interrupted the holder may fork: parent and child return to the holder, who releases the lock. */
-void runs_before_fork(void) {
-  if (lock_rank_held(LOCK_RANK_RUNS))
-    forks_within++;
-  else
-    lock_acquire(&lock, LOCK_RANK_RUNS);
-}
-
-void runs_after_fork(void) {
-  if (forks_within)
-    forks_within--;
-  else
-    lock_release(&lock, LOCK_RANK_RUNS);
-}
+/* A signal handler that interrupted the holder, or one who waits, may fork: parent and child return there. */
+void runs_before_fork(void) { lock_before_fork(&lock, LOCK_RANK_RUNS, &forks); }
+void runs_after_fork(void) { lock_after_fork(&lock, LOCK_RANK_RUNS, &forks); }
 /* SPDX-License-Identifier: MIT */

@@ -221,13 +221,18 @@ static void module_gone(void *context, uint32_t module) {
   trace_write_unmap(recorder->writer, &event);
 }
 
+/* What is to be said before an end. */
+static struct trace_at last_words(struct recorder *recorder) {
+  struct trace_at at = {.time_ns = now(recorder), .thread = recorder->thread(NULL)};
+  write_thread_name_again(recorder, at.time_ns, at.thread);
+  write_memory(recorder, at.time_ns, at.thread);
+  return at;
+}
+
 static void finish(struct recorder *recorder, enum trace_end_kind kind, int code) {
   if (!is_ours(recorder)) return;
-  uint64_t time = now(recorder);
-  uint32_t thread = recorder->thread(NULL);
-  write_thread_name_again(recorder, time, thread);
-  write_memory(recorder, time, thread);
-  struct trace_end end = {.time_ns = time, .thread = thread, .kind = (uint8_t)kind, .code = code};
+  struct trace_at at = last_words(recorder);
+  struct trace_end end = {.time_ns = at.time_ns, .thread = at.thread, .kind = (uint8_t)kind, .code = code};
   trace_write_end(recorder->writer, &end);
 }
 
@@ -294,5 +299,17 @@ void recorder_thread_ends(struct recorder *recorder) {
 
 void recorder_exit(struct recorder *recorder, int status) { finish(recorder, TRACE_END_EXIT, status); }
 void recorder_stop(struct recorder *recorder) { finish(recorder, TRACE_END_STOP, 0); }
+
+unsigned recorder_exec(struct recorder *recorder, const char *path) {
+  if (!is_ours(recorder)) return 0;
+  struct trace_at at = last_words(recorder);
+  struct trace_exec exec = {.time_ns = at.time_ns, .thread = at.thread, .path = trace_text_of(path)};
+  return trace_write_exec(recorder->writer, &exec);
+}
+
+void recorder_exec_failed(struct recorder *recorder, unsigned number) {
+  trace_exec_failed(recorder->writer, number);
+}
+
 void recorder_forget(struct recorder *recorder) { trace_writer_forget(recorder->writer); }
 /* SPDX-License-Identifier: MIT */

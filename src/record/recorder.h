@@ -44,6 +44,11 @@ void recorder_thread_ends(struct recorder *recorder);
 void recorder_exit(struct recorder *recorder, int status);
 void recorder_stop(struct recorder *recorder);
 
+/* Before an exec, `path` as the program named it: from here on the trace says that the process became another program.
+ * When the exec failed, recorder_exec_failed with the number returned takes that back. */
+unsigned recorder_exec(struct recorder *recorder, const char *path);
+void recorder_exec_failed(struct recorder *recorder, unsigned number);
+
 /* In a forked child: the trace stays the parent's, nothing is written any more. */
 void recorder_forget(struct recorder *recorder);
 

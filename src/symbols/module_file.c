@@ -130,11 +130,14 @@ void module_file_close(struct module_file *file) {
   *file = (struct module_file){.state = SYMBOLS_MISSING};
 }
 
+/* A folder that is not named absolutely is, for libdwfl, one beside the program, where it looks for no build-ids. */
 char *module_debug_path(const char *const *search) {
   char *path = strdup("+:.debug:/usr/lib/debug");
   for (; path && search && *search; search++) {
-    char *longer;
-    if (asprintf(&longer, "%s:%s:%s%s", path, *search, *search, standard_debug) < 0) longer = NULL;
+    char *longer, *absolute = realpath(*search, NULL);
+    const char *folder = absolute ? absolute : *search;
+    if (asprintf(&longer, "%s:%s:%s%s", path, folder, folder, standard_debug) < 0) longer = NULL;
+    free(absolute);
     free(path);
     path = longer;
   }

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "symbols/inlines.h"
 #include "symbols/module_file.h"
+#include "symbols/symbol_table.h"
 #include <dwarf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,7 @@ struct known_module {
   size_t build_id_bytes;
   struct module_file file;
   struct inlines inlines;
+  struct symbol_table table;
   struct answers answers;
   char *hint;
 };
@@ -164,14 +166,17 @@ static bool find_extent(Dwfl_Module *module, Dwarf_Addr address, struct extent *
 }
 
 /* The function's own name, as far as the symbol table knows it. A symbol without a size names nothing beyond its
- * function, or the last one before a thousand hidden functions would name them all. */
-static void name_from_table(struct symbols *symbols, Dwfl_Module *module, Dwarf_Addr address,
-                            const struct extent *extent, struct symbol_frame *frame) {
-  GElf_Off distance;
-  GElf_Sym symbol;
-  const char *name = dwfl_module_addrinfo(module, address, &distance, &symbol, NULL, NULL, NULL);
-  if (!name || !name[0]) return;
-  if (symbol.st_size ? distance >= symbol.st_size : !extent || address - distance < extent->begin) return;
+ * function, or the last one before a thousand hidden functions would name them all. *begin becomes the function's first
+ * address if only that is known; else it is not touched. */
+static void name_from_table(struct symbols *symbols, struct known_module *known, Dwarf_Addr address,
+                            Dwarf_Addr *begin, struct symbol_frame *frame) {
+  struct extent extent;
+  const char *name = symbol_table_find(&known->table, known->file.module, address);
+  if (!name && find_extent(known->file.module, address, &extent)) {
+    name = symbol_table_find_sizeless(&known->table, known->file.module, extent.begin, address);
+    *begin = extent.begin;
+  }
+  if (!name) return;
   frame->linkage = name;
   frame->function = demangled(symbols, name);
 }
@@ -188,20 +193,16 @@ static void name_by_address(struct symbols *symbols, const struct known_module *
 static size_t find_frames(struct symbols *symbols, struct known_module *known, uint64_t offset,
                           struct symbol_frame *frames) {
   size_t count = 0;
-  struct extent extent = {0};
-  bool inside = false;
+  Dwarf_Addr begin = offset;
   memset(frames, 0, FRAMES_MOST * sizeof *frames);
   if (known->file.module) {
     count = frames_from_dwarf(symbols, known, offset - 1, frames);
     if (!count) count = line_without_function(known, offset - 1, &frames[0]);
-    if (!frames[count - 1].function) {
-      inside = find_extent(known->file.module, offset - 1, &extent);
-      name_from_table(symbols, known->file.module, offset - 1, inside ? &extent : NULL, &frames[count - 1]);
-    }
+    if (!frames[count - 1].function) name_from_table(symbols, known, offset - 1, &begin, &frames[count - 1]);
   }
   if (!count) count = 1;
   for (size_t i = 0; i < count; i++)
-    if (!frames[i].function) name_by_address(symbols, known, inside ? extent.begin : offset, &frames[i]);
+    if (!frames[i].function) name_by_address(symbols, known, begin, &frames[i]);
   return count;
 }
 
@@ -273,6 +274,7 @@ static bool is_module(const struct known_module *known, const struct symbol_modu
 static void module_close(struct known_module *known) {
   answers_destroy(&known->answers);
   inlines_destroy(&known->inlines);
+  symbol_table_destroy(&known->table);
   module_file_close(&known->file);
   free(known->path);
   free(known->hint);

@@ -120,7 +120,15 @@ enum trace_end_kind {
   TRACE_END_EXIT,   /* code is the exit status */
   TRACE_END_SIGNAL, /* code is the signal */
   TRACE_END_EXEC,   /* the process became another program */
-  TRACE_END_STOP    /* profiling was stopped; the program went on */
+  TRACE_END_STOP,   /* profiling was stopped; the program went on */
+  TRACE_END_LEFT    /* code is the exit status, but no exit handler ran: _exit, quick_exit, or a bare exec */
+};
+
+/* The process asks to become another program. It did if the trace's END says so. */
+struct trace_exec {
+  uint64_t time_ns;
+  uint32_t thread;
+  struct trace_text path; /* as the program named it; empty if it did not */
 };
 
 struct trace_end {
@@ -146,7 +154,8 @@ enum trace_kind {
   TRACE_THREAD_NAME,
   TRACE_MEMORY,
   TRACE_LOSS,
-  TRACE_END
+  TRACE_END,
+  TRACE_EXEC
 };
 
 struct trace_event {
@@ -161,6 +170,7 @@ struct trace_event {
     struct trace_memory memory;
     struct trace_loss loss;
     struct trace_end end;
+    struct trace_exec exec;
   };
 };
 

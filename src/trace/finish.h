@@ -9,11 +9,26 @@ struct trace_totals {
   uint64_t samples; /* records of sampled blocks */
   uint64_t file_bytes;
   struct trace_damage damage;
+  struct trace_end
+      end; /* if damage.complete: how the program ended, by the record or by who finished the trace */
+  char became[256]; /* what the program last asked to become by exec; empty: nothing, or not known */
 };
 
 /* Cuts off the space at the end of the file that no chunk uses. Refuses a file that is no trace (untouched) and one that
  * is still being written (WN_EBUSY). Sets wn_last_error on failure. */
 wn_status trace_finish(const char *path, struct trace_totals *out);
+
+/* The same, for who has more to say. */
+struct trace_finishing {
+  /* A trace without an END record gets this one; NULL: it stays without. Its time is that of the monotonic clock. A disk
+   * without room for it is no failure. */
+  const struct trace_end *end;
+  /* Called now and then, with the part that was read; may be NULL. */
+  void (*progress)(double done, void *context);
+  void *context;
+};
+wn_status trace_finish_with(const char *path, const struct trace_finishing *finishing,
+                            struct trace_totals *out);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -33,7 +33,9 @@ struct trace_reader {
   /* Where reading stands. */
   uint64_t next_chunk;
   uint64_t used_end;
-  uint32_t used; /* record bytes of the chunk at hand */
+  uint64_t last_whole; /* the offset of the last whole chunk */
+  bool last_sound;     /* it was decoded to its end */
+  uint32_t used;       /* record bytes of the chunk at hand */
   bool in_chunk;
   struct decoder decoder;
   struct stack_table table;
@@ -94,13 +96,15 @@ static bool is_ctf(const unsigned char *bytes, size_t count) {
 static wn_status explain(const char *path, const struct chunk_header *first, size_t count, bool begun,
                          uint16_t newer) {
   if (newer)
-    return error_set(WN_EFORMAT,
-                     "%s was written by a newer version %u of the format; this winnow reads up to %u", path,
-                     newer, TRACE_VERSION);
+    return error_set(
+        WN_EFORMAT,
+        "%s was written by a newer version %u of the format, this winnow reads up to %u; update winnow", path,
+        newer, TRACE_VERSION);
   if (is_ctf((const unsigned char *)first, count))
     return error_set(WN_EFORMAT, "%s is a Memtrace (CTF) trace, which is not supported yet", path);
-  if (begun) return error_set(WN_EFORMAT, "%s is a Winnow trace, but has no complete record", path);
-  return error_set(WN_EFORMAT, "%s is not a Winnow trace", path);
+  if (begun)
+    return error_set(WN_EFORMAT, "%s is a Winnow trace, but has no complete record; record again", path);
+  return error_set(WN_EFORMAT, "%s is not a Winnow trace; winnow record makes one", path);
 }
 
 struct search {
@@ -147,7 +151,8 @@ static wn_status examine_file(int descriptor, const char *path, uint64_t *size) 
   if (fstat(descriptor, &found)) return error_set(WN_EIO, "cannot examine %s: %s", path, strerror(errno));
   if (S_ISDIR(found.st_mode)) return error_set(WN_EFORMAT, "%s is a directory, not a trace", path);
   if (!S_ISREG(found.st_mode)) return error_set(WN_EFORMAT, "%s is not a regular file", path);
-  if (!found.st_size) return error_set(WN_EFORMAT, "%s is empty", path);
+  if (!found.st_size)
+    return error_set(WN_EFORMAT, "%s is empty: nothing was recorded into it, so record again", path);
   *size = (uint64_t)found.st_size;
   return WN_OK;
 }
@@ -179,6 +184,8 @@ static bool next_chunk(struct trace_reader *reader) {
     if (state == CHUNK_WHOLE) {
       const struct chunk_header *header = (const struct chunk_header *)reader->buffer;
       reader->damage.chunks_read++;
+      reader->last_whole = offset;
+      reader->last_sound = false;
       reader->used_end = offset + CHUNK_HEADER_BYTES + reader->used;
       decoder_begin(&reader->decoder, reader->buffer + CHUNK_HEADER_BYTES, reader->used, header->base_time);
       return true;
@@ -233,12 +240,18 @@ static wn_status create(struct trace_reader *reader, const struct chunk_header *
 
 /* ---- events ---- */
 
+/* Puts the NUL byte behind an event's text. */
+static void end_text(struct trace_reader *reader, struct trace_text *text) {
+  if (text->length) memcpy(reader->text, text->bytes, text->length);
+  reader->text[text->length] = 0;
+  text->bytes = reader->text;
+}
+
 static void finish_event(struct trace_reader *reader, struct trace_event *event) {
   if (event->kind == TRACE_THREAD_NAME) {
-    struct trace_text *name = &event->thread_name.name;
-    if (name->length) memcpy(reader->text, name->bytes, name->length);
-    reader->text[name->length] = 0;
-    name->bytes = reader->text;
+    end_text(reader, &event->thread_name.name);
+  } else if (event->kind == TRACE_EXEC) {
+    end_text(reader, &event->exec.path);
   } else if (event->kind == TRACE_LOSS && event->loss.reason == TRACE_LOSS_STACK) {
     reader->damage.stacks_lost += event->loss.count;
   } else if (event->kind == TRACE_LOSS) {
@@ -298,6 +311,7 @@ bool trace_reader_next(struct trace_reader *reader, struct trace_event *event) {
     }
     if (result == DECODER_RUN) continue;
     reader->in_chunk = false;
+    reader->last_sound = result == DECODER_END;
     reader->damage.out_of_memory = result == DECODER_NO_MEMORY;
     if (result == DECODER_BAD)
       count_damage(
@@ -317,6 +331,13 @@ struct trace_node trace_reader_node(const struct trace_reader *reader, uint32_t 
 
 const struct trace_module *trace_reader_module(const struct trace_reader *reader, uint32_t module) {
   return &reader->table.modules[module <= reader->table.module_count ? module : 0];
+}
+
+struct trace_tail trace_reader_tail(const struct trace_reader *reader) {
+  return (struct trace_tail){.offset = reader->last_whole,
+                             .capacity = reader->capacity,
+                             .last_time = reader->decoder.time,
+                             .sound = reader->last_sound};
 }
 
 double trace_reader_position(const struct trace_reader *reader) {

@@ -45,6 +45,15 @@ uint32_t trace_reader_modules(const struct trace_reader *reader);
 struct trace_node trace_reader_node(const struct trace_reader *reader, uint32_t node);
 const struct trace_module *trace_reader_module(const struct trace_reader *reader, uint32_t module);
 
+/* Where a record may be added behind what was read. */
+struct trace_tail {
+  uint64_t offset;    /* of the last whole chunk */
+  uint64_t capacity;  /* of every chunk */
+  uint64_t last_time; /* that the next time in it is relative to */
+  bool sound;         /* all of its records were understood */
+};
+struct trace_tail trace_reader_tail(const struct trace_reader *reader);
+
 /* How much of the file is read, from 0 to 1. */
 double trace_reader_position(const struct trace_reader *reader);
 

@@ -31,6 +31,14 @@ struct stream {
   unsigned char *chunk;     /* NULL until the first */
   unsigned char *published; /* where the bytes end that the commit word covers */
   struct encoder encoder;
+  /* While an exec is tried: what the stream was before its END. */
+  struct {
+    struct sink sink;
+    struct coding_state state;
+    uint64_t commit;
+    uint32_t crc;
+    unsigned char *published;
+  } before;
 };
 
 struct trace_writer {
@@ -223,11 +231,12 @@ static bool write_event(struct trace_writer *writer, enum trace_record record, c
   return written;
 }
 
-/* Tries every stream's reserve, since the first may be full while another has room. */
-static bool write_reserved(struct trace_writer *writer, enum trace_record record, const void *event) {
-  if (atomic_load_explicit(&writer->forgotten, memory_order_relaxed)) return false;
-  bool written = false;
-  for (unsigned i = 0; i < writer->stream_count && !written; i++) {
+/* Tries every stream's reserve, since the first may be full while another has room. `prepare`, if any, sees the stream just
+ * before. Returns the stream, still claimed; NULL if none has room. */
+static struct stream *put_reserved(struct trace_writer *writer, enum trace_record record, const void *event,
+                                   void (*prepare)(struct stream *)) {
+  if (atomic_load_explicit(&writer->forgotten, memory_order_relaxed)) return NULL;
+  for (unsigned i = 0; i < writer->stream_count; i++) {
     struct stream *stream = &writer->streams[i];
     uint32_t expected = 0;
     if (!atomic_compare_exchange_strong_explicit(&stream->busy, &expected, 1, memory_order_acquire,
@@ -235,11 +244,37 @@ static bool write_reserved(struct trace_writer *writer, enum trace_record record
       continue;
     if (stream->chunk || next_chunk(writer, stream, ((const struct trace_at *)event)->time_ns)) {
       tell_losses(writer, stream, event);
-      written = put_in_reserve(stream, record, event);
+      if (prepare) prepare(stream);
+      if (put_in_reserve(stream, record, event)) return stream;
     }
     release(stream);
   }
-  return written;
+  return NULL;
+}
+
+static bool write_reserved(struct trace_writer *writer, enum trace_record record, const void *event) {
+  struct stream *stream = put_reserved(writer, record, event, NULL);
+  if (stream) release(stream);
+  return stream;
+}
+
+static void keep_before(struct stream *stream) {
+  stream->before.sink = stream->encoder.sink;
+  stream->before.state = stream->encoder.state;
+  stream->before.crc = stream->crc;
+  stream->before.published = stream->published;
+  struct chunk_header *header = (struct chunk_header *)stream->chunk;
+  stream->before.commit = atomic_load_explicit(&header->commit, memory_order_relaxed);
+}
+
+static void go_back(struct stream *stream) {
+  struct chunk_header *header = (struct chunk_header *)stream->chunk;
+  /* Pairs with whoever reads the file: the bytes before stand as they stood. */
+  atomic_store_explicit(&header->commit, stream->before.commit, memory_order_release);
+  stream->published = stream->before.published;
+  stream->crc = stream->before.crc;
+  stream->encoder.state = stream->before.state;
+  stream->encoder.sink = stream->before.sink;
 }
 
 /* ---- opening ---- */
@@ -344,6 +379,22 @@ bool trace_write_loss(struct trace_writer *writer, const struct trace_loss *loss
 
 bool trace_write_end(struct trace_writer *writer, const struct trace_end *end) {
   return write_reserved(writer, TRACE_RECORD_END, end);
+}
+
+unsigned trace_write_exec(struct trace_writer *writer, const struct trace_exec *exec) {
+  struct trace_exec shorter = *exec;
+  cut(&shorter.path, TEXT_MOST);
+  write_event(writer, TRACE_RECORD_EXEC, &shorter);
+  struct trace_end end = {.time_ns = exec->time_ns, .thread = exec->thread, .kind = TRACE_END_EXEC};
+  struct stream *stream = put_reserved(writer, TRACE_RECORD_END, &end, keep_before);
+  return stream ? 1 + (unsigned)(stream - writer->streams) : 0;
+}
+
+void trace_exec_failed(struct trace_writer *writer, unsigned number) {
+  if (!number) return;
+  struct stream *stream = &writer->streams[number - 1];
+  go_back(stream);
+  release(stream);
 }
 
 uint64_t trace_writer_lost(const struct trace_writer *writer) {

@@ -46,6 +46,12 @@ bool trace_write_memory(struct trace_writer *writer, const struct trace_memory *
 bool trace_write_loss(struct trace_writer *writer, const struct trace_loss *loss);
 bool trace_write_end(struct trace_writer *writer, const struct trace_end *end);
 
+/* Before an exec, which if it succeeds is the last that this writer sees: writes the EXEC record, if there is room, and
+ * an END, and keeps the END's stream. When the exec failed, trace_exec_failed with the number returned takes the END out
+ * again and lets the stream go; any other thread may write meanwhile. 0: no END was written, nothing is to be undone. */
+unsigned trace_write_exec(struct trace_writer *writer, const struct trace_exec *exec);
+void trace_exec_failed(struct trace_writer *writer, unsigned number);
+
 /* Records lost so far, over the whole run. */
 uint64_t trace_writer_lost(const struct trace_writer *writer);
 

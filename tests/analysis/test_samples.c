@@ -119,19 +119,121 @@ static void recursion_counts_once(void **state) {
   samples_free(samples);
 }
 
-static uint64_t median_of(const struct samples *samples, bool *known) {
+/* Stacks 1 < 2 < 3 and 1 < 2 < 3 < 4 < 5: 1 to 3 stand on the same ones, and so do 4 and 5. */
+static void functions_that_always_call_each_other_are_a_chain(void **state) {
+  (void)state;
+  for (int with_rows = 0; with_rows < 2; with_rows++) {
+    struct trace_writer *writer = story_begin(1, 0);
+    story_alloc(writer, 1, 10, 100,
+                with_rows ? 2 : 3); /* with rows of its own, 2 is another's caller and allocates */
+    story_alloc(writer, 2, 20, 50, 5);
+    story_alloc(writer, 3, 30, 100, 3);
+    struct samples *samples = story_load(writer);
+    struct names names;
+    struct call_tree tree;
+    story_names(samples, &names);
+    assert_int_equal(call_tree_build(samples, &names, BY_FUNCTION, everything, NULL, &tree), WN_OK);
+    size_t innermost, chains[5], count = 0;
+    char name[2][64] = {"", ""};
+    for (size_t i = 0; i < tree.group_count; i += chains[count++]) {
+      chains[count] = call_tree_chain(&tree, i, &innermost);
+      if (count < 2) call_tree_label(&tree, &names, tree.groups[innermost].label, name[count], sizeof *name);
+    }
+    if (with_rows) { /* 1 and 2; 3; 4 and 5 */
+      assert_true(count == 3 && chains[0] == 2 && chains[1] == 1 && chains[2] == 2);
+      assert_string_equal(name[0], "code+0x20");
+      assert_string_equal(name[1], "code+0x30");
+    } else {
+      assert_true(count == 2 && chains[0] == 3 && chains[1] == 2);
+      assert_string_equal(name[0], "code+0x30");
+      assert_string_equal(name[1], "code+0x50");
+    }
+    call_tree_destroy(&tree);
+    names_destroy(&names);
+    samples_free(samples);
+  }
+}
+
+/* Two functions with equal sums on different stacks are no chain. */
+static void equal_sums_are_no_chain(void **state) {
+  (void)state;
+  struct trace_writer *writer = story_begin(1, 0);
+  story_alloc(writer, 1, 10, 100, 1);
+  story_alloc(writer, 2, 10, 100, 3);
+  struct samples *samples = story_load(writer);
+  struct names names;
+  struct call_tree tree;
+  size_t innermost;
+  story_names(samples, &names);
+  assert_int_equal(call_tree_build(samples, &names, BY_STACK, everything, NULL, &tree), WN_OK);
+  assert_true(tree.group_count == 2 && tree.groups[0].total.bytes.total == tree.groups[1].total.bytes.total);
+  assert_int_equal(call_tree_chain(&tree, 0, &innermost), 1);
+  call_tree_destroy(&tree);
+  names_destroy(&names);
+  samples_free(samples);
+}
+
+/* The segment tree agrees with asking each moment by itself. */
+static void the_curve_is_what_was_live_at_its_moments(void **state) {
+  (void)state;
+  struct trace_writer *writer = story_begin(1e-3, 0);
+  uint64_t number = 1;
+  for (uint64_t block = 1; block <= 300; block++) {
+    number = number * 6364136223846793005u + 1442695040888963407u;
+    story_alloc(writer, block, number >> 50, 16 + block, 1);
+    if (block % 3) story_free(writer, block, (number >> 50) + (number >> 52) % 5000);
+  }
+  struct samples *samples = story_load(writer);
+  struct moment moments[TIMELINE_MOMENTS];
+  static const size_t counts[] = {2, 3, 200, TIMELINE_MOMENTS};
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    timeline_curve(samples, NULL, NULL, moments, counts[i]);
+    assert_int_equal(moments[0].time_ns, 0);
+    assert_int_equal(moments[counts[i] - 1].time_ns, samples->end_ns);
+    for (size_t j = 0; j < counts[i]; j++) {
+      struct sums live = timeline_live_at(samples, moments[j].time_ns, NULL, NULL), *found = &moments[j].live;
+      assert_int_equal(found->bytes.samples, live.bytes.samples);
+      assert_true(fabs(found->bytes.total - live.bytes.total) <= 1e-9 * live.bytes.total);
+      assert_true(fabs(found->bytes.variance - live.bytes.variance) <= 1e-9 * live.bytes.variance);
+      assert_true(found->bytes.largest == live.bytes.largest && found->blocks.largest == live.blocks.largest);
+    }
+  }
+  samples_free(samples);
+}
+
+static void thinned_measurements_keep_the_largest(void **state) {
+  (void)state;
+  struct memory_point all[1000], thin[20];
+  struct samples samples = {.memory = all, .memory_count = 1000};
+  for (uint64_t i = 0; i < 1000; i++)
+    all[i] = (struct memory_point){i, i == 333 ? 5000 : 100, i == 777 ? 9000 : 200};
+  size_t count = timeline_memory_thinned(&samples, thin, 20);
+  bool rss = false, heap = false;
+  assert_true(count >= 10 && count <= 20);
+  for (size_t i = 0; i < count; i++) {
+    assert_true(!i || thin[i - 1].time_ns < thin[i].time_ns);
+    rss |= thin[i].rss_bytes == 5000;
+    heap |= thin[i].heap_bytes == 9000;
+  }
+  assert_true(rss && heap);
+  samples.memory_count = 20;
+  assert_int_equal(timeline_memory_thinned(&samples, thin, 20), 20);
+  samples.memory_count = 0;
+  assert_int_equal(timeline_memory_thinned(&samples, thin, 20), 0);
+}
+
+static struct life life_of_all(const struct samples *samples) {
   struct names names;
   struct call_tree tree;
   struct lifetimes lifetimes;
-  uint64_t ns;
   story_names(samples, &names);
   assert_int_equal(call_tree_build(samples, &names, BY_FUNCTION, everything, NULL, &tree), WN_OK);
   assert_int_equal(lifetimes_create(samples, &tree, &lifetimes), WN_OK);
-  *known = lifetimes_median(&lifetimes, &tree.groups[0], &ns);
+  struct life life = lifetimes_median(&lifetimes, &tree.groups[0]);
   lifetimes_destroy(&lifetimes);
   call_tree_destroy(&tree);
   names_destroy(&names);
-  return ns;
+  return life;
 }
 
 static void median_lives_are_exact_where_all_died(void **state) {
@@ -142,9 +244,9 @@ static void median_lives_are_exact_where_all_died(void **state) {
     story_free(writer, i, 100 + 10 * i);
   }
   struct samples *samples = story_load(writer);
-  bool known;
-  assert_int_equal(median_of(samples, &known), 50);
-  assert_true(known);
+  struct life life = life_of_all(samples);
+  assert_true(life.known && life.median_ns == 50 && life.low_ns == 50 && life.high_ns == 50);
+  assert_int_equal(life.samples, 9);
   samples_free(samples);
 }
 
@@ -160,9 +262,8 @@ static void living_blocks_make_medians_longer(void **state) {
   story_alloc(writer, 5, 100, 32, 1);
   story_alloc(writer, 6, 140, 32, 2); /* makes the end, at life 0 */
   struct samples *samples = story_load(writer);
-  bool known;
-  assert_int_equal(median_of(samples, &known), 30);
-  assert_true(known);
+  struct life life = life_of_all(samples);
+  assert_true(life.known && life.median_ns == 30);
   samples_free(samples);
 }
 
@@ -171,10 +272,30 @@ static void unseen_medians_are_said_to_be_unseen(void **state) {
   struct trace_writer *writer = story_begin(1, 0);
   for (uint64_t i = 1; i <= 3; i++) story_alloc(writer, i, 100 * i, 32, 1);
   struct samples *samples = story_load(writer);
-  bool known;
-  assert_int_equal(median_of(samples, &known), 200);
-  assert_false(known);
+  struct life life = life_of_all(samples);
+  assert_true(!life.known && life.median_ns == 200 && life.low_ns == 200 && life.high_ns == NO_BOUND);
   samples_free(samples);
+}
+
+/* Of equal blocks in a small sample the ends are order statistics, as tables of the sign test have them. */
+static void median_lives_have_the_interval_of_the_sign_test(void **state) {
+  (void)state;
+  const struct {
+    uint64_t count, low, high; /* which of the lives; 0: no end */
+  } known[] = {{1, 0, 0}, {4, 0, 0}, {5, 1, 5}, {10, 2, 9}, {20, 6, 15}, {100, 41, 60}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    struct trace_writer *writer = story_begin(1e-6, 0);
+    for (uint64_t block = 1; block <= known[i].count; block++) {
+      story_alloc(writer, block, 100, 32, 1);
+      story_free(writer, block, 100 + 10 * block);
+    }
+    struct samples *samples = story_load(writer);
+    struct life life = life_of_all(samples);
+    assert_int_equal(life.samples, known[i].count);
+    assert_int_equal(life.low_ns, known[i].low ? 10 * known[i].low : NO_BOUND);
+    assert_int_equal(life.high_ns, known[i].high ? 10 * known[i].high : NO_BOUND);
+    samples_free(samples);
+  }
 }
 
 static void strings_are_kept_once(void **state) {
@@ -198,9 +319,14 @@ int main(void) {
       cmocka_unit_test(a_block_first_seen_when_it_grew_counts_its_growth),
       cmocka_unit_test(moments_include_births_and_exclude_deaths),
       cmocka_unit_test(recursion_counts_once),
+      cmocka_unit_test(functions_that_always_call_each_other_are_a_chain),
+      cmocka_unit_test(equal_sums_are_no_chain),
+      cmocka_unit_test(the_curve_is_what_was_live_at_its_moments),
+      cmocka_unit_test(thinned_measurements_keep_the_largest),
       cmocka_unit_test(median_lives_are_exact_where_all_died),
       cmocka_unit_test(living_blocks_make_medians_longer),
       cmocka_unit_test(unseen_medians_are_said_to_be_unseen),
+      cmocka_unit_test(median_lives_have_the_interval_of_the_sign_test),
       cmocka_unit_test(strings_are_kept_once),
   };
   return RUN_TESTS(tests);

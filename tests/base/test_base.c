@@ -10,7 +10,10 @@
 #include "base/stripe.h"
 #include "base/words.h"
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void crc32c_gives_the_published_check_value(void **state) {
   (void)state;
@@ -87,12 +90,60 @@ static void lock_lets_one_thread_in_at_a_time(void **state) {
 static void lock_knows_which_ranks_its_thread_holds(void **state) {
   (void)state;
   struct lock lock = {0};
-  assert_false(lock_rank_held(LOCK_RANK_RUNS));
+  assert_false(lock_rank_held(LOCK_RANK_RUNS) || lock_is_mine(&lock));
   assert_true(lock_try(&lock, LOCK_RANK_RUNS));
-  assert_true(lock_rank_held(LOCK_RANK_RUNS));
+  assert_true(lock_rank_held(LOCK_RANK_RUNS) && lock_is_mine(&lock));
   assert_false(lock_try(&lock, LOCK_RANK_RUNS));
   lock_release(&lock, LOCK_RANK_RUNS);
   assert_false(lock_rank_held(LOCK_RANK_RUNS));
+}
+
+/* One thread holds the lock, one waits for it; a signal handler interrupts the waiting one and forks. */
+static struct lock contended;
+static _Atomic(int) stage; /* 1: held, 2: the handler runs, 3: the child is forked */
+static int child_status = -1;
+
+static void *hold_until_the_handler_runs(void *waiting) {
+  lock_acquire(&contended, LOCK_RANK_RUNS);
+  stage = 1;
+  while ((contended.state & 1) == 0) usleep(100); /* until somebody waits */
+  pthread_kill(*(pthread_t *)waiting, SIGUSR1);
+  while (stage < 2) usleep(100);
+  lock_release(&contended, LOCK_RANK_RUNS);
+  return NULL;
+}
+
+static void fork_in_handler(int signal) {
+  (void)signal;
+  static struct lock_fork fork_state;
+  bool waits = lock_rank_held(LOCK_RANK_RUNS) && !lock_is_mine(&contended);
+  stage = 2;
+  lock_before_fork(&contended, LOCK_RANK_RUNS, &fork_state);
+  pid_t child = waits && lock_is_mine(&contended) ? fork() : -1;
+  lock_after_fork(&contended, LOCK_RANK_RUNS, &fork_state);
+  if (child) {
+    waitpid(child, &child_status, 0);
+    stage = 3;
+  }
+}
+
+static void a_child_of_one_who_waits_gets_the_lock(void **state) {
+  (void)state;
+#ifdef __SANITIZE_THREAD__
+  skip(); /* it takes the other thread, which is not in the child, for one that leaks */
+#endif
+  pthread_t holder, self = pthread_self();
+  signal(SIGUSR1, fork_in_handler);
+  assert_int_equal(pthread_create(&holder, NULL, hold_until_the_handler_runs, &self), 0);
+  while (stage < 1) usleep(100);
+  lock_acquire(&contended, LOCK_RANK_RUNS);
+  bool mine = lock_is_mine(&contended) && lock_rank_held(LOCK_RANK_RUNS);
+  lock_release(&contended, LOCK_RANK_RUNS);
+  if (stage == 2) _exit(mine ? 0 : 1); /* the child */
+  assert_true(mine);
+  assert_false(lock_rank_held(LOCK_RANK_RUNS) || lock_is_mine(&contended));
+  assert_int_equal(child_status, 0);
+  pthread_join(holder, NULL);
 }
 
 static void last_error_keeps_the_message_of_this_thread(void **state) {
@@ -147,6 +198,7 @@ int main(void) {
       cmocka_unit_test(malloc_words_counts_a_header_and_rounds_up),
       cmocka_unit_test(lock_lets_one_thread_in_at_a_time),
       cmocka_unit_test(lock_knows_which_ranks_its_thread_holds),
+      cmocka_unit_test(a_child_of_one_who_waits_gets_the_lock),
       cmocka_unit_test(last_error_keeps_the_message_of_this_thread),
       cmocka_unit_test(threads_are_spread_over_the_stripes),
       cmocka_unit_test(metadata_is_zeroed_and_a_reservation_costs_nothing),

@@ -38,6 +38,7 @@ wrong_options_are_refused() {
   refused 2 "no command 'nonsense'" nonsense
   refused 2 "no command 'nonsense'" help nonsense
   refused 2 'program' record
+  refused 2 '--rate and --every' record --rate 1e-4 --every 64K -- ls
 }
 
 wrong_files_are_refused() {
@@ -57,11 +58,38 @@ wrong_files_are_refused() {
     chmod 0 t
     refused 1 'Permission denied' report t
   fi
-  local sample
-  for sample in "${WINNOW_SAMPLE_DATA:-/nowhere}"/*.ctf; do
-    [ -e "$sample" ] || { echo "no *.ctf in WINNOW_SAMPLE_DATA: not tried"; return; }
+  local sample tried=0
+  for sample in "${WINNOW_SAMPLE_DATA:-/nowhere}"/*.ctf "${WINNOW_SAMPLE_DATA:-/nowhere}"/*/*.ctf; do
+    [ -e "$sample" ] || continue
     refused 1 'Memtrace|Common Trace Format|CTF' report "$sample"
-    break
+    refused 1 'Memtrace|Common Trace Format|CTF' info "$sample"
+    tried=$((tried + 1))
+  done
+  [ "$tried" -gt 0 ] || echo "no *.ctf in WINNOW_SAMPLE_DATA: not tried"
+}
+
+# Every chunk begins with the magic, eight bytes; then the version, two bytes.
+newer_versions_are_refused() {
+  local command at
+  make plain t
+  for at in $(LC_ALL=C grep -aboP '\x89Winnow' t | cut -d: -f1); do
+    printf '\007\000' | dd of=t bs=1 seek=$((at + 8)) conv=notrunc 2>/dev/null
+  done
+  for command in report "report --json" info; do
+    # shellcheck disable=SC2086
+    refused 1 't was written by a newer version 7 of the format, this winnow reads up to 1; update winnow' $command t
+  done
+}
+
+# Whoever reads only the first lines closes the pipe: that is no failure worth a word.
+closed_pipes_are_quiet() {
+  local form
+  make many t 20000
+  for form in "" --tree --by=stack --json; do
+    # shellcheck disable=SC2086
+    "$winnow" report --top 100000 $form t 2>err | head -n 1 >first
+    [ -s first ] || fail "nothing was printed: $form"
+    [ ! -s err ] || fail "a closed pipe $form: $(cat err)"
   done
 }
 
@@ -91,14 +119,18 @@ json_has_all_members() {
   succeeds report --json t
   local e='["estimate:number","high:number","low:number","samples:number"]'
   jq -r 'def members: to_entries | map(.key + ":" + (.value | type)) | sort | join(" ");
-         members, (.trace | members), (.totals | members), (.tree | members), (.sites[0] | members), (.churn[0] // .lasting[0] | members)' out >members
+         members, (.trace | members), (.totals | members), (.tree | members), (.sites[0] | members), (.churn[0] // .lasting[0] | members),
+         (.churn[0].life | members), (.held[0] | members), (.memory[0] | members)' out >members
   diff - members <<'END' || fail "members changed; docs/report-json.md describes them"
-alive:array allocated:array at_ns:number by:string churn:array lasting:array question:string schema:number sites:array totals:object trace:object tree:object
+alive:array allocated:array at_ns:number by:string churn:array held:array lasting:array memory:array question:string schema:number sites:array totals:object trace:object tree:object
 command:array complete:boolean damaged_chunks:number duration_ns:number heap:string host:string lost:number pid:number rate:number samples:number seed:number started_ns:number word_bytes:number
-allocated_blocks:object allocated_bytes:object brief_bytes:object brief_ns:number live_at_end_blocks:object live_at_end_bytes:object peak_bytes:object peak_rss_bytes:number
-blocks:object children:array name:string self_bytes:object total_bytes:object
-blocks:object file:string line:number module:string name:string self_bytes:object total_bytes:object
-blocks:object file:string life_median_ns:number line:number module:string name:string self_bytes:object total_bytes:object
+allocated_blocks:object allocated_bytes:object allocated_bytes_per_second:object brief_bytes:object brief_ns:number brief_share:object live_at_end_blocks:object live_at_end_bytes:object peak_blocks:object peak_bytes:object peak_renewals:number peak_rss_bytes:number
+blocks:object children:array name:string self_blocks:object self_bytes:object share:object total_bytes:object
+blocks:object file:string line:number module:string name:string self_blocks:object self_bytes:object share:object total_bytes:object
+blocks:object file:string life:object life_median_ns:number line:number module:string name:string self_blocks:object self_bytes:object share:object total_bytes:object
+high_ns:number low_ns:number median_ns:number samples:number
+blocks:object bytes:object time_ns:number
+heap_bytes:number rss_bytes:number time_ns:number
 END
   [ "$(jq -c '[.. | objects | select(has("estimate")) | del(.at_ns) | to_entries | map(.key + ":" + (.value | type)) | sort] | unique' out)" = "[$e]" ] ||
     fail "an estimate lacks a member"
@@ -158,7 +190,12 @@ every_run_has_a_verdict() {
   says 'The end was not recorded: the program was killed'
   succeeds info t
   says 'ended +no: killed'
+  make level t
+  succeeds report t
+  says 'with other blocks: so the peak is likely too high'
   make exact t
+  succeeds report t
+  ! grep -q 'likely too high' out || fail "an exact peak is doubted"
   succeeds report --where 'alive = yes' t
   says 'Nothing was freed'
   succeeds report --where 'size = 16' t
@@ -174,8 +211,14 @@ help_is_everywhere() {
   succeeds help
   run
   [ "$code" = 2 ] && [ ! -s out ] || fail "winnow alone: code $code"
-  for command in record report info help; do
+  succeeds help
+  local commands
+  commands=$(sed -n 's/^  \([a-z]*\) .*/\1/p' out)
+  [ "$(echo $commands)" = "record report info help" ] || fail "commands: $commands"
+  for command in $commands; do
     succeeds help $command
+    says "^winnow $command: .*Usage: winnow $command"
+    grep -q -- "^  $command  *$(sed -n "1s/^winnow $command: //p" out)\$" <("$winnow" help) || fail "$command: another summary"
     cp out first
     succeeds $command --help
     cmp -s first out || fail "'help $command' and '$command --help' differ"
@@ -216,8 +259,25 @@ completion_completes() {
   [ "$(complete_words winnow report --at e)" = end ] || fail "--at end"
   [ "$(complete_words winnow help inf)" = info ] || fail "help info"
   [ "$(complete_words winnow record --follow)" = --follow-children ] || fail "--follow-children"
-  local command option
-  for command in record report info; do
+  local command option words
+  mkdir folder
+  touch some.trace "a blank.trace"
+  for command in report info; do
+    [ "$(complete_words winnow $command som)" = some.trace ] || fail "$command: files"
+    [ "$(complete_words winnow $command --json a)" = "a blank.trace" ] || fail "$command: files with blanks"
+  done
+  [ "$(complete_words winnow record -o som)" = some.trace ] || fail "record -o: files"
+  [ "$(complete_words winnow report --search f)" = folder ] || fail "--search: folders"
+  [ "$(complete_words winnow report --search som)" = "" ] || fail "--search: only folders"
+  complete_words winnow record bas | grep -qx bash || fail "record: programs"
+  _command_offset() { COMPREPLY=("from $1"); } # bash-completion's
+  [ "$(complete_words winnow record --rate 1 -- ls f)" = "from 5" ] || fail "record -- PROGRAM: what the program completes"
+  [ "$(complete_words winnow record -q ls f)" = "from 3" ] || fail "record PROGRAM: what the program completes"
+  words=$(complete_words winnow "" | grep -v '^-' | sort | tr '\n' ' ')
+  succeeds help
+  [ "$words" = "$(sed -n 's/^  \([a-z]*\) .*/\1/p' out | sort | tr '\n' ' ')" ] || fail "commands: $words"
+  [ "$words" = "$(complete_words winnow help "" | sort | tr '\n' ' ')" ] || fail "help: commands"
+  for command in $words; do
     succeeds help $command
     for option in $(grep -Eo '^ +(-., )? *--[a-z-]+' out | grep -o -- '--[a-z-]*'); do
       complete_words winnow $command "$option" | grep -qx -- "$option" || fail "$command $option is not completed"
@@ -249,6 +309,36 @@ narrow_terminals_are_respected() {
       [ "$(LC_ALL=C.UTF-8 wc -L <out)" -le "$columns" ] || fail "lines longer than $columns columns: $(cat out)"
     done
   done
+}
+
+# Every number has its interval and its samples, in every row and at every width.
+numbers_have_intervals() {
+  local columns
+  make plain t
+  export COLUMNS
+  for columns in 60 80 100 140; do
+    COLUMNS=$columns
+    succeeds report t
+    says 'allocated 7.92 MB \(7.46–8.41 MB\) in [0-9,]+ blocks \([0-9,]+–[0-9,]+; 1,000 samples\)'
+    says 'Each range holds the truth in 95 of 100 runs'
+    says 'GB \([0-9.]+–[0-9.]+ GB\) a second'
+    says '% \([0-9.]+–[0-9.]+ %; [0-9]+ samples\) of the bytes'
+    awk '/^ +[0-9.]+ [kM]?B/ { rows++; if ($3 !~ /^[0-9.]+–[0-9.]+$/ || ($4 !~ /^[0-9,]+$/ && $6 !~ /–/)) bad = $0 }
+         END { if (bad) print bad; exit bad != "" || rows < 10 }' out || fail "a row without its interval at $columns columns: $(cat out)"
+  done
+  says 'held .*▁.*█.* [0-9.]+ MB [0-9.]+–[0-9.]+, 7[0-9]+ samples'
+  says 'resident +(█)+  12.0 MB after 500 us'
+  make exact t
+  succeeds report t
+  ! grep -q '95 % range' out || fail "an exact trace has ranges"
+}
+
+chains_share_a_row() {
+  make plain t
+  succeeds report --no-symbols t
+  says 'caller'
+  succeeds report --by line t
+  ! grep -q 'caller' out || fail "lines are merged"
 }
 
 large_traces_are_fast() {

@@ -3,6 +3,7 @@
  *   exact      the same at rate 1
  *   none       no sample at all
  *   killed     without an end record
+ *   level      as large all the time, with ever new blocks
  *   many N     N samples, for speed */
 #include "base/words.h"
 #include "trace/finish.h"
@@ -27,7 +28,7 @@ static void module(void *context, uint32_t number, struct trace_module *out) {
   out->path = trace_text_of(paths[number - 1]);
 }
 
-static void write_samples(struct trace_writer *writer, uint64_t count) {
+static void write_samples(struct trace_writer *writer, uint64_t count, bool level) {
   for (uint64_t i = 1; i <= count; i++) {
     struct trace_sample sample = {.time_ns = i * 1000, .thread = 1 + (uint32_t)(i % 3), .block = i};
     sample.size = 16 + i % 1000;
@@ -35,7 +36,9 @@ static void write_samples(struct trace_writer *writer, uint64_t count) {
     sample.n_samples = 1;
     sample.stack = 1 + (uint32_t)(i * 7 % (NODES - 1));
     if (!trace_write_sample(writer, &sample)) exit(1);
-    if (i % 4 == 0)
+    if (level && i > 100)
+      trace_write_free(writer, &(struct trace_free){.time_ns = i * 1000, .thread = 1, .block = i - 100});
+    if (!level && i % 4 == 0)
       trace_write_free(writer, &(struct trace_free){.time_ns = i * 1000 + 500, .thread = 1, .block = i / 2});
   }
 }
@@ -60,7 +63,7 @@ int main(int argc, char **argv) {
   trace_write_thread_name(
       writer, &(struct trace_thread_name){.time_ns = 1, .thread = 1, .name = trace_text_of("main")});
   uint64_t count = !strcmp(kind, "none") ? 0 : !strcmp(kind, "many") ? strtoull(argv[3], NULL, 10) : 1000;
-  write_samples(writer, count);
+  write_samples(writer, count, !strcmp(kind, "level"));
   trace_write_memory(writer, &(struct trace_memory){.time_ns = 500000, .rss_bytes = 12000000});
   if (strcmp(kind, "killed"))
     trace_write_end(writer, &(struct trace_end){.time_ns = 2000000 + count * 1000, .kind = TRACE_END_EXIT});

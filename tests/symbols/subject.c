@@ -8,6 +8,13 @@ VISIBLE int subject_outer(int (*callback)(void));
 /* A symbol without a size, which names none of what follows. */
 __asm__(".globl subject_marker\n.type subject_marker, %function\nsubject_marker: ret\n");
 
+/* A symbol inside another, which has a weaker second name. */
+__asm__(
+    ".globl subject_around, subject_inside\n.weak subject_alias\n"
+    ".type subject_around, %function\n.type subject_alias, %function\n.type subject_inside, %function\n"
+    "subject_alias: subject_around: .fill 4, 1, 0x90\nsubject_inside: .fill 4, 1, 0x90\n.fill 8, 1, 0x90\n"
+    ".size subject_inside, 4\n.size subject_around, 16\n.size subject_alias, 16\n");
+
 const int subject_inner_line = __LINE__ + 1;
 INLINE int inner(int (*callback)(void)) { return callback() * 3; }
 

@@ -173,6 +173,23 @@ static void symbol_tables_name_functions_without_lines(void **state) {
   symbols_close(symbols);
 }
 
+/* Byte 0 to 3 of 16 are before the inner symbol, which has 4; return addresses are one further. */
+static void the_innermost_symbol_names_an_address(void **state) {
+  (void)state;
+  struct symbols *symbols = open_with(NULL);
+  struct symbol_module module = subject_at(PLACE "/table/subject.so");
+  void *handle = dlopen(SUBJECT, RTLD_NOW | RTLD_LOCAL);
+  assert_non_null(handle);
+  uint64_t around = (uintptr_t)dlsym(handle, "subject_around") - ((struct link_map *)handle)->l_addr;
+  dlclose(handle);
+  for (uint64_t byte = 0; byte < 16; byte++) {
+    struct symbol_frame frame;
+    assert_int_equal(symbols_resolve(symbols, &module, around + byte + 1, &frame, 1), 1);
+    assert_string_equal(frame.function, byte / 4 == 1 ? "subject_inside" : "subject_around");
+  }
+  symbols_close(symbols);
+}
+
 static void cpp_names_are_taken_apart(void **state) {
   (void)state;
   struct symbols *symbols = open_with(NULL);
@@ -195,6 +212,7 @@ int main(void) {
       cmocka_unit_test(a_missing_file_gives_an_offset_and_a_hint),
       cmocka_unit_test(stripped_files_name_only_what_they_export),
       cmocka_unit_test(symbol_tables_name_functions_without_lines),
+      cmocka_unit_test(the_innermost_symbol_names_an_address),
       cmocka_unit_test(cpp_names_are_taken_apart),
   };
   return RUN_TESTS(tests);

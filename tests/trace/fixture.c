@@ -130,6 +130,10 @@ struct trace_event fixture_event(struct random *random, uint32_t thread, uint64_
     event.resize.words = any_width(random);
     event.resize.stack = (uint32_t)(random_bits(random) % nodes);
     break;
+  case 5:
+    event.kind = TRACE_EXEC;
+    event.exec.path = trace_text_of(names[random_bits(random) % 3]);
+    break;
   default:
     event.kind = random_bits(random) % 2 ? TRACE_SAMPLE : TRACE_FREE;
     if (event.kind == TRACE_SAMPLE) event.sample = any_sample(random, at, block, nodes);
@@ -148,6 +152,11 @@ bool fixture_write(struct trace_writer *writer, const struct trace_event *event)
   case TRACE_MEMORY: return trace_write_memory(writer, &event->memory);
   case TRACE_LOSS: return trace_write_loss(writer, &event->loss);
   case TRACE_END: return trace_write_end(writer, &event->end);
+  case TRACE_EXEC: { /* that fails: only this record stays of it */
+    unsigned number = trace_write_exec(writer, &event->exec);
+    trace_exec_failed(writer, number);
+    return number;
+  }
   }
   return false;
 }
@@ -195,6 +204,7 @@ bool fixture_same(struct trace_reader *reader, const struct trace_event *read,
   case TRACE_LOSS:
     return read->loss.count == written->loss.count && read->loss.reason == written->loss.reason;
   case TRACE_END: return read->end.kind == written->end.kind && read->end.code == written->end.code;
+  case TRACE_EXEC: return !strcmp(read->exec.path.bytes, written->exec.path.bytes);
   }
   return false;
 }

@@ -272,7 +272,7 @@ static void a_newer_version_is_refused_by_its_number(void **state) {
   assert_int_equal(pwrite(fd, &version, sizeof version, offsetof(struct chunk_header, version)),
                    sizeof version);
   close(fd);
-  expect_refusal(path, WN_EFORMAT, "newer version 2 of the format; this winnow reads up to 1");
+  expect_refusal(path, WN_EFORMAT, "newer version 2 of the format, this winnow reads up to 1; update winnow");
   unlink(path);
 }
 

@@ -16,7 +16,8 @@ struct totals {
 static struct totals small = {.name = "site_small"}, mixed = {.name = "site_mixed"},
                      heavy = {.name = "site_heavy"}, growing = {.name = "site_growing"},
                      appended = {.name = "site_appended"}, rare = {.name = "site_rare"},
-                     threaded = {.name = "site_threaded"}, zeroed = {.name = "site_zeroed"};
+                     doubled = {.name = "site_doubled"}, threaded = {.name = "site_threaded"},
+                     zeroed = {.name = "site_zeroed"};
 
 /* What is kept stays reachable. */
 static void *_Atomic kept_list;
@@ -83,6 +84,11 @@ static void site_appended(void) {
   }
 }
 
+/* Multiples of 16, of which glibc rounds each up, so that what a block had before it grew must be guessed. */
+static void site_doubled(void) {
+  for (int i = 0; i < 3000; i++) settle(&doubled, realloc(malloc(16), 48), 48, i & 1);
+}
+
 static void site_rare(void) {
   for (int i = 0; i < 12; i++) settle(&rare, malloc(6000), 6000, i < 6);
 }
@@ -108,10 +114,12 @@ int main(void) {
   site_heavy();
   site_growing();
   site_appended();
+  site_doubled();
   site_rare();
   site_zeroed();
   run_threads();
-  const struct totals *all[] = {&small, &mixed, &heavy, &growing, &appended, &rare, &threaded, &zeroed};
+  const struct totals *all[] = {&small,   &mixed, &heavy,    &growing, &appended,
+                                &doubled, &rare,  &threaded, &zeroed};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     printf("%s %zu %zu %zu\n", all[i]->name, all[i]->bytes, all[i]->blocks, all[i]->kept);
   return 0;

@@ -65,6 +65,13 @@ threads_may_allocate_while_followed_children_fork() {
   for file in trace trace.[0-9]*; do opens "$file"; done
 }
 
+# The lock on the modules is another thread's, who is not in the child.
+libraries_may_be_unloaded_while_followed_children_fork() {
+  ends_well "$winnow" record -q -f -o trace --rate 1 -- "$programs/forks_while_unloading" "$programs" 100
+  [ "$(cat last.out)" = "0 children failed" ] || fail "$(cat last.out)"
+  [ "$(ls trace.[0-9]* | wc -l)" = 100 ] || fail "$(ls trace.[0-9]* | wc -l) traces of 100 children"
+}
+
 executed_programs_find_a_clean_environment() {
   for how in exec fork vfork spawn; do
     record --rate 1 -- "$programs/spawns" $how /usr/bin/env >out || fail "$how ended with $?"
@@ -75,6 +82,8 @@ executed_programs_find_a_clean_environment() {
   done
   record --rate 1 -- "$programs/spawns" system 'env; exit 9' >out
   [ $? = 9 ] || fail "system: another exit code"
+  # Shells have a setenv and an unsetenv of their own, which do nothing before main.
+  record --rate 1 -- /bin/bash -c '/usr/bin/env; :' >>out || fail "bash ended with $?"
   grep -E '^(WINNOW_|LD_PRELOAD)' out && fail "system leaves variables behind"
   return 0
 }
@@ -110,27 +119,6 @@ an_executed_program_spares_the_trace_before_it() {
   [ $? = 4 ] || fail "another exit code"
   [ "$(figure .trace.command[1] trace)" = exec ] || fail "the first trace is gone: $(figure .trace.command trace)"
   counted "blocks of the second" "$(figure .totals.allocated_blocks.estimate trace.[0-9]* --where 'fn = born_in_main')" 1000
-}
-
-# How the program ends, what its code is, and what the trace knows of it.
-ends_are_passed_on_and_traces_open() {
-  local how code said
-  while read -r how code said; do
-    run_as ended "$winnow" record -q -o trace --rate 1 -- "$programs/ends" "$how"
-    [ "$(cat ended.code)" = "$code" ] || fail "$how: ended with $(cat ended.code), not $code: $(cat ended.err)"
-    opens trace
-    "$winnow" info trace | grep -Eq "^ended *$said" || fail "$how: $("$winnow" info trace | grep ended)"
-    counted "$how: blocks" "$(of .totals.allocated_blocks born_in_main)" 1000
-  done <<'END'
-return 4 yes: exit 4
-exit 5 yes: exit 5
-_exit 6 no: killed
-quick_exit 7 no: killed
-abort 134 no: killed
-kill 137 no: killed
-segv 139 no: killed
-term 143 no: killed
-END
 }
 
 # Exit handlers and destructors run before our last record, and free what they free.
@@ -196,6 +184,16 @@ signal_handlers_may_fork() {
   seconds=30 ends_well "$winnow" record -q -o trace --rate 1 -- "$programs/forks_in_handler" 2000
   [ "$(cat last.out)" = survived ] || fail "$(cat last.out)"
   opens trace
+}
+
+# Also of a thread that waits for a lock, or has just let it go: its holder is not in the child.
+signal_handlers_may_fork_while_threads_allocate() {
+  local follow
+  for follow in "" --follow-children; do
+    seconds=50 ends_well "$winnow" record -q $follow -o trace --rate 1 -- "$programs/forks_in_handler" ${1:-300} 3
+    [ "$(cat last.out)" = survived ] || fail "$follow: $(cat last.out)"
+    opens trace
+  done
 }
 
 many_short_threads_leave_nothing_behind() {

@@ -55,7 +55,8 @@ missing_programs_are_refused() {
   chmod 644 text
   refused 'no program ..*text' ./text
   mkdir folder
-  refused 'no program ..*folder' ./folder
+  refused './folder is a directory, not a program' ./folder
+  refused 'no program .folder. in the search path' folder
 }
 
 scripts_without_their_interpreter_are_refused() {
@@ -71,6 +72,20 @@ scripts_are_recorded() {
   [ "$(cat out)" = "ran well" ] || fail "$(cat out)"
   opens trace
   [ "$(jq .samples info.json)" -gt 0 ] || fail "nothing recorded"
+}
+
+# As execvp and shells do it.
+scripts_without_an_interpreter_are_recorded() {
+  printf 'echo "ran $1 $# $0"\nexit 3\n' >script
+  chmod +x script
+  record --rate 1 -- ./script 'a b' c >out
+  [ $? = 3 ] || fail "another exit code"
+  [ "$(cat out)" = "ran a b 2 ./script" ] || fail "$(cat out)"
+  opens trace
+  [ "$(jq .samples info.json)" -gt 0 ] || fail "nothing recorded"
+  [ "$(figure .trace.command[0] trace)" = /bin/sh ] || fail "$(figure .trace.command trace)"
+  : >script
+  record -- ./script || fail "an empty script ended with $?"
 }
 
 # `#!/usr/bin/env NAME`, the usual first line: it is the interpreter that is recorded.
@@ -105,6 +120,7 @@ END
 }
 
 a_limited_address_space_is_no_hindrance() {
+  export MALLOC_ARENA_MAX=1 # each arena of glibc reserves 64 MiB for itself, and the program would run out of addresses now and then
   ulimit -v 300000
   same_as_bare 1e-2 "$programs/threads" keys
   same_as_bare 1e-2 "$programs/forks" plain
@@ -113,6 +129,26 @@ a_limited_address_space_is_no_hindrance() {
   [ "$(figure .trace.samples)" -gt 0 ] || fail "nothing was sampled"
   # Without a region too, each block is followed to its end.
   [ "$tiny" = 1 ] || [ "$(figure .totals.live_at_end_blocks.estimate)" -le 100 ] || fail "deaths were not seen"
+}
+
+a_limit_that_the_program_sets_is_no_hindrance() {
+  local rate
+  for rate in 1 1e-3; do
+    same_as_bare $rate "$programs/limits"
+    opens trace
+    # shellcheck disable=SC2016
+    same_as_bare $rate /bin/bash -c 'ulimit -v 3000000; a=(); for i in {1..20000}; do a+=("text $i"); done; echo ${#a[@]}; ulimit -v; ls /; exec /bin/sh -c "ulimit -v"'
+  done
+  grep -q '^3000000$' recorded.out || fail "$(cat recorded.out)"
+}
+
+memory_can_be_locked() {
+  local rate mebibytes
+  chmod 755 .
+  for rate in 1 1e-3; do
+    for mebibytes in 1 8 16 40; do same_as_bare $rate "$programs/locks" $mebibytes; done
+  done
+  grep -q '^both: 0 .* data 1, stack 1, code 1$' bare.out || skip "$(cat bare.out)"
 }
 
 sums_are_exact_without_a_region() {
@@ -190,7 +226,7 @@ a_file_that_is_no_trace_is_not_overwritten() {
 # What an earlier run left must not pass for this one's.
 an_old_trace_is_emptied_before_the_program_runs() {
   "$winnow" record -q -o trace --rate 1 -- ls / >/dev/null
-  printf 'no interpreter is named\n' >script
+  printf 'no format \0 that anybody knows\n' >script
   chmod +x script
   run_as again "$winnow" record -o trace -- ./script
   [ "$(cat again.code)" = 126 ] || fail "ended with $(cat again.code)"

@@ -1,33 +1,75 @@
-/* Forks in signal handlers that interrupt the allocator: forks_in_handler COUNT. */
+/* Forks in signal handlers that interrupt the allocator: forks_in_handler COUNT [THREADS]. So many threads allocate
+ * meanwhile, so that the handler may interrupt somebody who waits for one of them; then each child returns from its
+ * handler and goes on allocating. */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t forks;
+static volatile sig_atomic_t forks, failures, is_child, threads;
+static atomic_bool ended;
 
-static void handler(int signal) {
-  (void)signal;
+/* Armed again by the handler itself, so that the program goes on however slow a fork is. */
+static void arm(void) {
+  struct itimerval soon = {.it_value.tv_usec = 300};
+  setitimer(ITIMER_REAL, &soon, NULL);
+}
+
+static void handler(int number) {
+  (void)number;
   pid_t child = fork();
-  if (!child) _exit(0);
-  if (child > 0 && waitpid(child, NULL, 0) == child) forks++;
+  int status = 0;
+  if (!child && !threads) _exit(0);
+  if (!child) {
+    is_child = 1;
+    signal(SIGALRM, SIG_DFL);
+    alarm(10);
+  }
+  if (child > 0 && waitpid(child, &status, 0) == child) {
+    forks++;
+    if (status) failures++;
+    arm();
+  }
+}
+
+static void allocate_large(void) {
+  void *one = malloc(40000), *other = malloc(60000);
+  free(one);
+  free(other);
+}
+
+static void *allocate(void *unused) {
+  while (!atomic_load(&ended)) allocate_large();
+  return unused;
 }
 
 int main(int argc, char **argv) {
+  int wanted = atoi(argv[1]);
+  threads = argc > 2 ? atoi(argv[2]) : 0;
+  sigset_t alarms;
+  sigemptyset(&alarms);
+  sigaddset(&alarms, SIGALRM);
+  pthread_sigmask(SIG_BLOCK, &alarms, NULL);
+  pthread_t thread[16];
+  for (int i = 0; i < threads; i++) pthread_create(&thread[i], NULL, allocate, NULL);
+  pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
   struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
-  struct itimerval fast = {{0, 300}, {0, 300}}, off = {{0, 0}, {0, 0}};
+  struct itimerval off = {{0, 0}, {0, 0}};
   sigaction(SIGALRM, &action, NULL);
-  setitimer(ITIMER_REAL, &fast, NULL);
-  while (forks < atoi(argv[argc - 1])) {
-    void *one = malloc(40000), *other = malloc(60000);
-    free(one);
-    free(other);
+  arm();
+  while (forks < wanted && !failures) {
+    allocate_large();
+    if (is_child) _exit(0);
   }
   setitimer(ITIMER_REAL, &off, NULL);
-  puts("survived");
+  atomic_store(&ended, 1);
+  for (int i = 0; i < threads; i++) pthread_join(thread[i], NULL);
+  puts(failures ? "a child failed" : "survived");
   return 0;
 }
 /* SPDX-License-Identifier: MIT */

@@ -1,0 +1,191 @@
+/* Leaving out of a C++ name what tells least: template arguments from the inside out, then parameters, then the returned
+ * type.
+ *
+ * Brackets are found in one pass. An operator's own characters are none: operator<, <<=, <=>, ->, >>, () and so on; nor are
+ * those of "(anonymous namespace)". What does not pair, as in a damaged name, is left as it is. A bracket's contents are
+ * left out by hiding them, so an outer bracket may swallow inner ones that are hidden already. */
+#include "cli/report_name.h"
+
+#include "cli/text.h"
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LENGTH_MOST = 4096, BRACKETS_MOST = 512 };
+
+struct bracket {
+  size_t open, close; /* places of the two characters; close 0: not found */
+  int depth;
+  bool hidden; /* its contents are left out, or those of one around it */
+};
+
+struct parsed {
+  const char *name;
+  size_t length;
+  size_t begin; /* what stands before is left out */
+  struct bracket brackets[BRACKETS_MOST];
+  size_t count;
+};
+
+static bool starts(const char *text, const char *beginning) {
+  return !strncmp(text, beginning, strlen(beginning));
+}
+
+static bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* How many characters at `at` belong to an operator's name or to the anonymous namespace. */
+static size_t skip_whole(const char *name, size_t at) {
+  static const char *const operators[] = {"<=>", "<<=", ">>=", "->*", "<<", ">>",
+                                          "<=",  ">=",  "->",  "()",  "<",  ">"};
+  static const char word[] = "operator", anonymous[] = "(anonymous namespace)";
+  if (starts(name + at, anonymous)) return sizeof anonymous - 1;
+  if (!starts(name + at, word) || (at && is_word(name[at - 1]))) return 0;
+  for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+    if (starts(name + at + sizeof word - 1, operators[i])) return sizeof word - 1 + strlen(operators[i]);
+  return 0;
+}
+
+static char partner(char open) { return open == '<' ? '>' : ')'; }
+
+/* Closes the innermost open bracket: a `)` that of its kind, so that brackets opened since stay without an end; a `>`
+ * that is not the last one's end is a comparison. */
+static void close_bracket(struct parsed *parsed, size_t open[BRACKETS_MOST], size_t *depth, size_t at) {
+  for (size_t i = *depth; i-- > 0;) {
+    struct bracket *bracket = &parsed->brackets[open[i]];
+    if (partner(parsed->name[bracket->open]) != parsed->name[at]) {
+      if (parsed->name[at] == '>') return;
+      continue;
+    }
+    bracket->close = at;
+    *depth = i;
+    return;
+  }
+}
+
+static void parse(struct parsed *parsed) {
+  size_t open[BRACKETS_MOST], depth = 0, skipped;
+  const char *name = parsed->name;
+  for (size_t at = 0; at < parsed->length; at += skipped ? skipped : 1) {
+    if ((skipped = skip_whole(name, at))) continue;
+    bool arrow = name[at] == '>' && at && name[at - 1] == '-';
+    if ((name[at] == '<' || name[at] == '(') && parsed->count < BRACKETS_MOST) {
+      open[depth] = parsed->count;
+      parsed->brackets[parsed->count++] = (struct bracket){.open = at, .depth = (int)depth};
+      depth++;
+    } else if ((name[at] == '>' && !arrow) || name[at] == ')') {
+      close_bracket(parsed, open, &depth, at);
+    }
+  }
+}
+
+static bool worth(const struct parsed *parsed, const struct bracket *bracket, char kind) {
+  return parsed->name[bracket->open] == kind && bracket->close > bracket->open + 2 && !bracket->hidden;
+}
+
+/* The bracket to leave out next: the deepest, of these the longest. NULL: there is none. */
+static struct bracket *choose(struct parsed *parsed, char kind) {
+  struct bracket *best = NULL;
+  for (size_t i = 0; i < parsed->count; i++) {
+    struct bracket *bracket = &parsed->brackets[i];
+    if (!worth(parsed, bracket, kind)) continue;
+    bool longer = best && bracket->close - bracket->open > best->close - best->open;
+    if (!best || bracket->depth > best->depth || (bracket->depth == best->depth && longer)) best = bracket;
+  }
+  return best;
+}
+
+/* Of parameter lists the outermost: what is inside goes with it. */
+static struct bracket *choose_parameters(struct parsed *parsed) {
+  for (size_t i = 0; i < parsed->count; i++)
+    if (worth(parsed, &parsed->brackets[i], '(')) return &parsed->brackets[i];
+  return NULL;
+}
+
+static void hide(struct parsed *parsed, struct bracket *chosen) {
+  for (size_t i = 0; i < parsed->count; i++) {
+    struct bracket *bracket = &parsed->brackets[i];
+    if (bracket->open >= chosen->open && bracket->open < chosen->close) bracket->hidden = true;
+  }
+}
+
+/* Writes the name with "…" for what is hidden; `hidden` has a 1 for each such byte. */
+static void write_name(const struct parsed *parsed, const bool *hidden, char *buffer, size_t size) {
+  size_t length = 0;
+  for (size_t at = parsed->begin; at < parsed->length && length + 4 < size; at++) {
+    if (!hidden[at])
+      buffer[length++] = parsed->name[at];
+    else if (!hidden[at - 1]) /* the first byte of a name is never inside a bracket */
+      length += (size_t)snprintf(buffer + length, size - length, "…");
+  }
+  buffer[length] = 0;
+}
+
+static const struct bracket *opened_at(const struct parsed *parsed, size_t at) {
+  for (size_t i = 0; i < parsed->count; i++)
+    if (parsed->brackets[i].open == at && parsed->brackets[i].close) return &parsed->brackets[i];
+  return NULL;
+}
+
+/* Where the function's own name begins, behind the type that it returns, which the names of templates begin with. */
+static size_t skip_type(const struct parsed *parsed) {
+  static const char word[] = "operator"; /* what follows belongs to it: operator int */
+  const size_t length = sizeof word - 1;
+  size_t begin = 0, whole;
+  for (size_t at = 0; at < parsed->length; at += whole ? whole : 1) {
+    const struct bracket *bracket = opened_at(parsed, at);
+    whole = bracket ? bracket->close + 1 - at : skip_whole(parsed->name, at);
+    if (bracket && parsed->name[at] == '(') return begin;
+    bool conversion = at >= length && !strncmp(parsed->name + at - length, word, length);
+    if (parsed->name[at] == ' ' && conversion) return begin;
+    if (parsed->name[at] == ' ') begin = at + 1;
+  }
+  return 0; /* no function with parameters */
+}
+
+static void cut(char *text, size_t columns) {
+  size_t at = 0;
+  for (size_t column = 0; text[at] && column + 1 < columns; column++) do
+      at++;
+    while (((unsigned char)text[at] & 0xc0) == 0x80);
+  strcpy(text + at, "…");
+}
+
+/* Leaves brackets out until the name fits; false if it never does. */
+static bool abbreviate(char *buffer, size_t size, const char *name, size_t columns) {
+  struct parsed parsed = {.name = name, .length = strnlen(name, LENGTH_MOST)};
+  bool hidden[LENGTH_MOST] = {false};
+  parse(&parsed);
+  for (;;) {
+    write_name(&parsed, hidden, buffer, size);
+    if (text_columns(buffer) <= columns) return true;
+    struct bracket *next = choose(&parsed, '<');
+    if (!next) next = choose_parameters(&parsed);
+    if (!next && !parsed.begin && (parsed.begin = skip_type(&parsed))) continue;
+    if (!next) return false;
+    hide(&parsed, next);
+    memset(hidden + next->open + 1, 1, next->close - next->open - 1);
+  }
+}
+
+/* ---- shared ---- */
+
+const char *name_fit(char *buffer, size_t size, const char *name, size_t columns) {
+  if (!abbreviate(buffer, size, name, columns)) cut(buffer, columns);
+  return buffer;
+}
+
+const char *name_fit_module(char *buffer, size_t size, const char *name, const char *suffix,
+                            const char *module, size_t columns) {
+  char behind[512];
+  snprintf(behind, sizeof behind, "%.100s%s%.300s%s", suffix, *module ? "  [" : "", module,
+           *module ? "]" : "");
+  size_t taken = text_columns(behind), least = text_columns(suffix);
+  size_t room = size > sizeof behind ? size - sizeof behind : 0;
+  bool whole = taken < columns && abbreviate(buffer, room, name, columns - taken);
+  if (!whole) name_fit(buffer, room, name, columns > least ? columns - least : 1);
+  strcat(buffer, whole ? behind : suffix);
+  return buffer;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,18 @@
+/* Names of functions that fit into a column. */
+#ifndef CLI_REPORT_NAME_H
+#define CLI_REPORT_NAME_H
+
+#include <stddef.h>
+
+/* Writes a name that takes at most `columns` terminal columns, which must be 1 or more: the whole name if it fits, else
+ * without template arguments, `std::vector<…>::push_back(int)`, the deepest and longest ones left out first; else without
+ * parameters too, `f(…)`; else without the type that it returns; else its beginning and "…". Names longer than the buffer are cut to it first. */
+const char *name_fit(char *buffer, size_t size, const char *name, size_t columns);
+
+/* As name_fit, with "  [module]" behind it where that leaves the name uncut; `module` may be empty. `suffix` always stands
+ * behind the name. */
+const char *name_fit_module(char *buffer, size_t size, const char *name, const char *suffix,
+                            const char *module, size_t columns);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,33 @@
+/* What the parts of the text report share. */
+#ifndef CLI_REPORT_TEXT_H
+#define CLI_REPORT_TEXT_H
+
+#include "cli/report.h"
+
+enum { REPORT_NAME_MOST = 4096 };
+
+struct paragraph {
+  char text[4096];
+  size_t length;
+};
+
+/* Appends; what does not fit is left out. */
+void say(struct paragraph *paragraph, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* "98.1 MB (92.0–104 MB)", or "98.1 MB" if it is exact. */
+const char *with_range(char buffer[128], const struct estimate *estimate);
+
+/* "98.1 MB (92.0–104 MB) in 1,230 blocks (1,080–1,410; 37 samples)". */
+void say_amount(struct paragraph *paragraph, const struct report *report, const struct sums *sums);
+
+/* Prints a table under its title, a sentence without its end; lives: with the median lives. */
+wn_status report_print_table(const struct report *report, const char *title, question *ask, bool lives);
+
+/* Prints the call tree of what was held. */
+wn_status report_print_tree(const struct report *report);
+
+/* Prints how the memory went over the run. */
+void report_print_time(const struct report *report);
+
+#endif
+/* SPDX-License-Identifier: MIT */

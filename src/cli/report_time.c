@@ -1,0 +1,111 @@
+/* How the memory went over the run: a row of bars for each of what was held, resident and private.
+ *
+ * Each row has its own scale, from nothing to its largest value, which stands behind it: what is held is often far less than
+ * what is resident, and its ups and downs are what one looks for. A column shows the largest value in its stretch of time.
+ */
+#include "cli/report_text.h"
+#include "cli/text.h"
+#include <stdio.h>
+
+enum { COLUMNS_MOST = 60, COLUMNS_LEAST = 16, WIDTH_LABEL = 15, WIDTH_BEHIND = 35 };
+
+struct series {
+  double value[COLUMNS_MOST];
+  double most;
+};
+
+static size_t column_of(uint64_t time_ns, uint64_t end_ns, size_t columns) {
+  if (!end_ns) return 0;
+  size_t column = (size_t)((double)time_ns / (double)end_ns * (double)columns);
+  return column < columns ? column : columns - 1;
+}
+
+static void add(struct series *series, size_t column, double value) {
+  if (value > series->value[column]) series->value[column] = value;
+  if (value > series->most) series->most = value;
+}
+
+static void print_bars(const struct series *series, size_t columns) {
+  static const char *const bars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  for (size_t i = 0; i < columns; i++) {
+    int height = series->most > 0 ? (int)(8 * series->value[i] / series->most + 0.5) : 0;
+    fputs(bars[!height && series->value[i] > 0 ? 1 : height], stdout);
+  }
+}
+
+/* `behind` is left out where the terminal has no room for it. */
+static void print_series(const char *label, const struct series *series, size_t columns, const char *behind) {
+  fputs("  ", stdout);
+  text_pad(stdout, label, WIDTH_LABEL - 2);
+  print_bars(series, columns);
+  if (WIDTH_LABEL + (int)columns + 2 + (int)text_columns(behind) <= text_width()) printf("  %s", behind);
+  putchar('\n');
+}
+
+static void print_held(const struct report *report, size_t columns) {
+  struct moment moments[TIMELINE_MOMENTS];
+  struct series series = {.most = 0};
+  char behind[160], bytes[32], range[32], count[64];
+  timeline_curve(report->samples, report_takes, (void *)report, moments, TIMELINE_MOMENTS);
+  for (size_t i = 0; i < TIMELINE_MOMENTS; i++)
+    add(&series, column_of(moments[i].time_ns, report->samples->end_ns, columns),
+        moments[i].live.bytes.total);
+  add(&series, column_of(report->peak.time_ns, report->samples->end_ns, columns),
+      report->peak.live.bytes.total);
+  struct estimate peak = report_bytes(report, &report->peak.live);
+  text_number_of(count, (double)peak.samples, "sample");
+  if (peak.low != peak.high)
+    snprintf(behind, sizeof behind, "%s %s, %s", text_bytes(bytes, peak.estimate),
+             text_short_range(range, &peak), count);
+  else
+    snprintf(behind, sizeof behind, "%s after %s", text_bytes(bytes, peak.estimate),
+             text_time(range, report->peak.time_ns));
+  print_series("held", &series, columns, behind);
+}
+
+/* What was measured stays until it is measured again. */
+static void print_measured(const struct report *report, const char *label, size_t columns,
+                           uint64_t (*measured)(const struct memory_point *)) {
+  const struct samples *samples = report->samples;
+  struct series series = {.most = 0};
+  const struct memory_point *largest = samples->memory;
+  bool seen[COLUMNS_MOST] = {false};
+  for (size_t i = 0; i < samples->memory_count; i++) {
+    const struct memory_point *point = &samples->memory[i];
+    size_t column = column_of(point->time_ns, samples->end_ns, columns);
+    add(&series, column, (double)measured(point));
+    seen[column] = true;
+    if (measured(point) > measured(largest)) largest = point;
+  }
+  if (series.most <= 0) return;
+  for (size_t i = 1; i < columns; i++)
+    if (!seen[i]) series.value[i] = series.value[i - 1];
+  char behind[80], bytes[32], time[32];
+  snprintf(behind, sizeof behind, "%s after %s", text_bytes(bytes, series.most),
+           text_time(time, largest->time_ns));
+  print_series(label, &series, columns, behind);
+}
+
+static uint64_t rss_of(const struct memory_point *point) { return point->rss_bytes; }
+static uint64_t heap_of(const struct memory_point *point) { return point->heap_bytes; }
+
+static size_t choose_width(void) {
+  int room = text_width() - WIDTH_LABEL, beside = room - WIDTH_BEHIND;
+  int columns = beside >= COLUMNS_LEAST ? beside : room;
+  return columns > COLUMNS_MOST ? COLUMNS_MOST : (size_t)columns;
+}
+
+/* ---- shared ---- */
+
+void report_print_time(const struct report *report) {
+  size_t columns = choose_width();
+  char title[96], time[32];
+  snprintf(title, sizeof title, "Over the run, from its start to %s; each row by its own scale",
+           text_time(time, report->samples->end_ns));
+  putchar('\n');
+  text_paragraph(stdout, title, 0);
+  print_held(report, columns);
+  print_measured(report, "resident", columns, rss_of);
+  print_measured(report, "private data", columns, heap_of);
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,120 @@
+/* The limit of the address space, as the program sees it.
+ *
+ * The region reserves a tebibyte of addresses, which RLIMIT_AS counts. Where a limit stands when the program starts, there
+ * is no region; but a program, a shell above all, may set one later, and then could not get a byte more. So the limit that
+ * it sets is made larger by what we reserved, and what it reads is made smaller again; and where blocks of more than 16 KiB
+ * come to lie in the reserve, that much of it is the program's (the smaller ones stay uncounted). What it executes gets the soft limit
+ * as the program set it (the hard limit cannot be restored should the exec fail, so it stays larger); posix_spawn and what
+ * the C library itself executes do not come by here and inherit the larger one.
+ */
+#include "preload/limits.h"
+
+#include "base/os.h"
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(struct rlimit) == sizeof(struct rlimit64), "limits are 64 bits wide");
+
+/* Written while the profile starts. Bytes; 0: limits are passed on as they are. */
+static _Atomic(uint64_t) reserved;
+
+static uint64_t mapped_before; /* of the thread that starts */
+
+static int system_limits(pid_t pid, int resource, const struct rlimit64 *set, struct rlimit64 *get) {
+  return (int)syscall(SYS_prlimit64, pid, resource, set, get);
+}
+
+static uint64_t mapped_bytes(void) {
+  char text[160];
+  return os_read_file("/proc/self/statm", text, sizeof text) > 0 ? strtoull(text, NULL, 10) * os_page_bytes()
+                                                                 : 0;
+}
+
+static rlim64_t larger(rlim64_t limit) {
+  uint64_t more = atomic_load_explicit(&reserved, memory_order_relaxed);
+  if (limit == RLIM64_INFINITY) return limit;
+  return limit < RLIM64_INFINITY - 1 - more ? limit + more : RLIM64_INFINITY - 1;
+}
+
+/* A limit below what is reserved was not set through us. */
+static rlim64_t smaller(rlim64_t limit) {
+  uint64_t more = atomic_load_explicit(&reserved, memory_order_relaxed);
+  return limit == RLIM64_INFINITY || limit < more ? limit : limit - more;
+}
+
+static bool is_shifted(pid_t pid, int resource) {
+  return resource == RLIMIT_AS && atomic_load_explicit(&reserved, memory_order_relaxed) &&
+         (!pid || pid == getpid());
+}
+
+/* ---- shared ---- */
+
+int limits_call(pid_t pid, int resource, const struct rlimit64 *set, struct rlimit64 *get) {
+  if (!is_shifted(pid, resource)) return system_limits(pid, resource, set, get);
+  struct rlimit64 shifted, found;
+  if (set) shifted = (struct rlimit64){larger(set->rlim_cur), larger(set->rlim_max)};
+  int result = system_limits(pid, resource, set ? &shifted : NULL, &found);
+  if (!result && get) *get = (struct rlimit64){smaller(found.rlim_cur), smaller(found.rlim_max)};
+  return result;
+}
+
+void limits_before_reserving(void) { mapped_before = mapped_bytes(); }
+
+void limits_after_reserving(void) {
+  struct rlimit64 limit;
+  uint64_t before = mapped_before, after = mapped_bytes();
+  bool limited = system_limits(0, RLIMIT_AS, NULL, &limit) || limit.rlim_cur != RLIM64_INFINITY;
+  if (before && after > before && !limited)
+    atomic_store_explicit(&reserved, after - before, memory_order_relaxed);
+}
+
+size_t limits_program_bytes(void) {
+  return mapped_bytes() - atomic_load_explicit(&reserved, memory_order_relaxed);
+}
+
+bool limits_take(size_t bytes) {
+  int saved = errno;
+  struct rlimit64 limit;
+  bool allowed = true, limited = atomic_load_explicit(&reserved, memory_order_relaxed) > bytes &&
+                                 !system_limits(0, RLIMIT_AS, NULL, &limit) &&
+                                 limit.rlim_cur != RLIM64_INFINITY;
+  if (limited) {
+    allowed = mapped_bytes() + bytes <= limit.rlim_cur;
+    limit.rlim_cur -= bytes;
+    if (limit.rlim_max != RLIM64_INFINITY) limit.rlim_max -= bytes;
+    allowed = allowed && !system_limits(0, RLIMIT_AS, &limit, NULL);
+  }
+  if (allowed && atomic_load_explicit(&reserved, memory_order_relaxed) > bytes)
+    atomic_fetch_sub_explicit(&reserved, bytes, memory_order_relaxed);
+  errno = saved;
+  return allowed;
+}
+
+bool limits_before_exec(void) {
+  int saved = errno;
+  struct rlimit64 limit;
+  bool lowered = false;
+  if (is_shifted(0, RLIMIT_AS) && !system_limits(0, RLIMIT_AS, NULL, &limit)) {
+    rlim64_t before = limit.rlim_cur;
+    limit.rlim_cur = smaller(before);
+    lowered = limit.rlim_cur != before && !system_limits(0, RLIMIT_AS, &limit, NULL);
+  }
+  errno = saved;
+  return lowered;
+}
+
+void limits_exec_failed(bool lowered) {
+  int saved = errno;
+  struct rlimit64 limit;
+  if (lowered && !system_limits(0, RLIMIT_AS, NULL, &limit)) {
+    limit.rlim_cur = larger(limit.rlim_cur);
+    system_limits(0, RLIMIT_AS, &limit, NULL);
+  }
+  errno = saved;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,86 @@
+/* Reading the symbols once and bisecting them.
+ *
+ * libdwfl goes through all symbols for each address, which in a program of 100,000 functions takes a millisecond. Symbols may
+ * lie in each other, as a function's cold part or an alias does: `reach` tells how far back one that holds an address may
+ * still begin. Of equals the smaller one says more, then a global name before a weak one before a local one, as libdwfl
+ * has it. */
+#include "symbols/symbol_table.h"
+
+#include <stdlib.h>
+
+static int rank_of(int binding) { return binding == STB_GLOBAL ? 2 : binding == STB_WEAK ? 1 : 0; }
+
+static int compare(GElf_Addr a, GElf_Addr b) { return (a > b) - (a < b); }
+
+static int by_begin(const void *left, const void *right) {
+  const struct table_entry *a = left, *b = right;
+  int order = compare(a->begin, b->begin);
+  if (!order) order = compare(b->end, a->end);
+  if (!order) order = rank_of(a->binding) - rank_of(b->binding);
+  return order ? order : b->index - a->index;
+}
+
+static bool names_code(const GElf_Sym *symbol, const char *name) {
+  int type = GELF_ST_TYPE(symbol->st_info);
+  if (!name || !*name || symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS) return false;
+  return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
+}
+
+/* Without memory the table stays empty: addresses then stand for names. */
+static void read_table(struct symbol_table *table, Dwfl_Module *module) {
+  int symbols = dwfl_module_getsymtab(module);
+  table->read = true;
+  table->entries = symbols > 0 ? calloc((size_t)symbols, sizeof *table->entries) : NULL;
+  for (int i = 1; table->entries && i < symbols; i++) {
+    GElf_Sym symbol;
+    GElf_Addr address;
+    const char *name = dwfl_module_getsym_info(module, i, &symbol, &address, NULL, NULL, NULL);
+    if (!name || !names_code(&symbol, name)) continue;
+    table->entries[table->count++] = (struct table_entry){.begin = address,
+                                                          .end = address + symbol.st_size,
+                                                          .name = name,
+                                                          .binding = GELF_ST_BIND(symbol.st_info),
+                                                          .index = i};
+  }
+  if (table->count) qsort(table->entries, table->count, sizeof *table->entries, by_begin);
+  GElf_Addr reach = 0;
+  for (size_t i = 0; i < table->count; i++) {
+    if (table->entries[i].end > reach) reach = table->entries[i].end;
+    table->entries[i].reach = reach;
+  }
+}
+
+/* How many entries begin at or before an address. */
+static size_t count_until(struct symbol_table *table, Dwfl_Module *module, GElf_Addr address) {
+  if (!table->read) read_table(table, module);
+  size_t low = 0, high = table->count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (table->entries[middle].begin <= address)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* ---- shared ---- */
+
+void symbol_table_destroy(struct symbol_table *table) {
+  free(table->entries);
+  *table = (struct symbol_table){0};
+}
+
+const char *symbol_table_find(struct symbol_table *table, Dwfl_Module *module, GElf_Addr address) {
+  for (size_t i = count_until(table, module, address); i-- > 0 && table->entries[i].reach > address;)
+    if (table->entries[i].end > address) return table->entries[i].name;
+  return NULL;
+}
+
+const char *symbol_table_find_sizeless(struct symbol_table *table, Dwfl_Module *module, GElf_Addr begin,
+                                       GElf_Addr address) {
+  for (size_t i = count_until(table, module, address); i-- > 0 && table->entries[i].begin >= begin;)
+    if (table->entries[i].end == table->entries[i].begin) return table->entries[i].name;
+  return NULL;
+}
+/* SPDX-License-Identifier: MIT */

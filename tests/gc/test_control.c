@@ -1,0 +1,477 @@
+/* Parameters of a heap that runs: each is kept, each acts. */
+#include "gc/journal.h"
+
+#include "base/check.h"
+#include "gc/domain.h"
+#include "gc/major.h"
+#include "gc/nursery.h"
+#include "gc/params.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static wn_heap_options without_helpers(void) {
+  wn_heap_options options = WN_HEAP_DEFAULTS;
+  options.helper_threads = 0;
+  return options;
+}
+
+static wn_gc_control get(wn_domain *domain) {
+  wn_gc_control control;
+  assert_int_equal(wn_gc_get(domain, &control), WN_OK);
+  return control;
+}
+
+static wn_gc_stat quick_stat(wn_domain *domain) {
+  wn_gc_stat stat;
+  assert_int_equal(wn_gc_quick_stat(domain, &stat), WN_OK);
+  return stat;
+}
+
+static void set_minor_size(wn_domain *domain, long words) {
+  wn_gc_control control = get(domain);
+  control.minor_heap_size = words;
+  assert_int_equal(wn_gc_set(domain, &control), WN_OK);
+}
+
+static void allocate(wn_domain *domain, long blocks, size_t words) {
+  for (long i = 0; i < blocks; i++) {
+    WN_SCOPE(domain);
+    assert_false(wn_is_null(wn_alloc(domain, words, 1)));
+  }
+}
+
+static wn_ref make_list(wn_domain *domain, long length, size_t words) {
+  wn_ref list = wn_root(domain, wn_int(0));
+  for (long i = 0; i < length; i++) {
+    WN_SCOPE(domain);
+    wn_ref block = wn_alloc(domain, words, 1);
+    assert_false(wn_is_null(block));
+    wn_set(domain, block, 0, list);
+    wn_assign(list, block);
+  }
+  return list;
+}
+
+static long length_of(wn_domain *domain, wn_ref list) {
+  WN_SCOPE(domain);
+  long length = 0;
+  for (wn_ref at = wn_root(domain, wn_value_of(list)); !wn_is_int(wn_value_of(at)); length++)
+    *at.slot = wn_field(at, 0);
+  return length;
+}
+
+/* ---- get and set ---- */
+
+static void the_defaults_are_those_of_the_table(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  wn_gc_control control = get(of.domain);
+  for (unsigned i = 0; i < CONTROLS; i++)
+    assert_int_equal(*control_field(&control, &parameters[i]), parameters[i].initial);
+  journal_close(&of);
+}
+
+static void each_parameter_survives_get_set_get(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  for (unsigned i = 0; i < CONTROLS; i++) {
+    wn_gc_control before = get(of.domain), changed = before;
+    long *value = control_field(&changed, &parameters[i]);
+    bool is_verbose = !strcmp(parameters[i].name, "verbose"); /* its bits would talk */
+    const long values[] = {parameters[i].least, parameters[i].initial,
+                           parameters[i].least + (is_verbose ? 0 : 1)};
+    for (unsigned j = 0; j < 3; j++) {
+      *value = values[j];
+      assert_int_equal(wn_gc_set(of.domain, &changed), WN_OK);
+      wn_gc_control after = get(of.domain);
+      assert_memory_equal(&after, &changed, sizeof after);
+      allocate(of.domain, 100, 5);
+    }
+    assert_int_equal(wn_gc_set(of.domain, &before), WN_OK);
+  }
+  journal_close(&of);
+}
+
+static void a_value_out_of_range_is_named_and_changes_nothing(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  allocate(of.domain, 10, 5);
+  double words = wn_gc_minor_words(of.domain);
+  for (unsigned i = 0; i < CONTROLS; i++) {
+    const long values[] = {parameters[i].least - 1, parameters[i].most + 1, -1, INT64_MIN, INT64_MAX};
+    for (unsigned j = 0; j < 5; j++) {
+      wn_gc_control before = get(of.domain), wrong = before;
+      wrong.window_size = 3; /* would change, if anything did */
+      wrong.minor_heap_size = 1000;
+      *control_field(&wrong, &parameters[i]) = values[j];
+      assert_int_equal(wn_gc_set(of.domain, &wrong), WN_EINVAL);
+      assert_non_null(strstr(wn_last_error(), parameters[i].name));
+      wn_gc_control after = get(of.domain);
+      assert_memory_equal(&after, &before, sizeof after);
+    }
+  }
+  assert_true(wn_gc_minor_words(of.domain) == words);
+  assert_int_equal(wn_gc_set(of.domain, NULL), WN_EINVAL);
+  assert_int_equal(wn_gc_get(of.domain, NULL), WN_EINVAL);
+  assert_int_equal(quick_stat(of.domain).minor_collections, 0);
+  journal_close(&of);
+}
+
+/* ---- minor heaps ---- */
+
+static void a_new_minor_heap_size_is_had_at_once_and_keeps_values(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  {
+    WN_SCOPE(of.domain);
+    const long sizes[] = {1000, 320, 1 << 16, 321, TINY ? 4096 : 1 << 22, 320, 5000};
+    wn_ref list = make_list(of.domain, 100, 3);
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+      set_minor_size(of.domain, sizes[i]);
+      assert_int_equal(wn_gc_get_minor_free(of.domain), sizes[i]);
+      allocate(of.domain, 1000, 7);
+      assert_int_equal(length_of(of.domain, list), 100);
+      assert_int_equal(wn_gc_verify(of.domain, stderr), WN_OK);
+    }
+  }
+  journal_close(&of);
+}
+
+static void the_size_decides_how_often_is_collected(void **state) {
+  (void)state;
+  struct journal of;
+  long collections[2];
+  journal_open(&of, NULL);
+  for (int i = 0; i < 2; i++) {
+    set_minor_size(of.domain, i ? 32000 : 1000);
+    long before = quick_stat(of.domain).minor_collections;
+    allocate(of.domain, 32000, 9);
+    collections[i] = quick_stat(of.domain).minor_collections - before;
+  }
+  assert_in_range(collections[0], 319, 330);
+  assert_in_range(collections[1], 9, 12);
+  journal_close(&of);
+}
+
+static _Atomic(int) stage;
+static void wait_for_stage(wn_domain *domain, int wanted) {
+  while (atomic_load(&stage) < wanted) wn_poll(domain);
+}
+
+static void watch_size(wn_domain *domain, void *argument) {
+  (void)argument;
+  atomic_store(&stage, 1);
+  wait_for_stage(domain, 2);
+  assert_int_equal(wn_gc_get_minor_free(domain), 4096);
+  atomic_store(&stage, 3);
+  wait_for_stage(domain, 4);
+  assert_int_equal(wn_gc_get_minor_free(domain), 4096);
+}
+
+static void see_size(wn_domain *domain, void *argument) {
+  assert_int_equal(wn_gc_get_minor_free(domain), *(long *)argument);
+}
+
+static void the_size_counts_for_domains_that_run_and_that_will(void **state) {
+  (void)state;
+  struct journal of;
+  wn_join *join;
+  long size = 4096;
+  journal_open(&of, NULL);
+  atomic_store(&stage, 0);
+  assert_int_equal(wn_domain_spawn(of.domain, watch_size, NULL, &join), WN_OK);
+  wait_for_stage(of.domain, 1);
+  set_minor_size(of.domain, size);
+  atomic_store(&stage, 2);
+  wait_for_stage(of.domain, 3);
+  assert_int_equal(wn_gc_set_domain_minor_heap(of.domain, 2000), WN_OK); /* of this one alone */
+  assert_int_equal(wn_gc_get_minor_free(of.domain), 2000);
+  assert_int_equal(get(of.domain).minor_heap_size, size);
+  atomic_store(&stage, 4);
+  assert_int_equal(wn_join_wait(of.domain, join), WN_OK);
+  assert_int_equal(wn_domain_spawn(of.domain, see_size, &size, &join), WN_OK);
+  assert_int_equal(wn_join_wait(of.domain, join), WN_OK);
+  wn_gc_control control = get(of.domain); /* the size of all does not change: nor does that of one */
+  control.window_size = 2;
+  assert_int_equal(wn_gc_set(of.domain, &control), WN_OK);
+  assert_int_equal(wn_gc_get_minor_free(of.domain), 2000);
+  set_minor_size(of.domain, 5000);
+  assert_int_equal(wn_gc_get_minor_free(of.domain), 5000);
+  journal_close(&of);
+}
+
+static void a_domains_own_size_must_be_possible(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  long size = wn_gc_get_minor_free(of.domain);
+  assert_int_equal(wn_gc_set_domain_minor_heap(of.domain, 319), WN_EINVAL);
+  assert_int_equal(wn_gc_set_domain_minor_heap(of.domain, -1), WN_EINVAL);
+  assert_int_equal(wn_gc_set_domain_minor_heap(of.domain, 1L << 40), WN_EINVAL);
+  assert_int_equal(wn_gc_get_minor_free(of.domain), size);
+  journal_close(&of);
+}
+
+static void a_size_that_cannot_be_had_leaves_the_old_one(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref list = make_list(of.domain, 50, 3);
+    wn_gc_control before = get(of.domain), large = before;
+    wn_gc_minor(of.domain);
+    of.heap->chunks.limit_bytes = atomic_load(&of.heap->chunks.mapped_bytes);
+    large.minor_heap_size = (long)nursery_words_most(of.heap);
+    large.space_overhead = 77;
+    assert_int_equal(wn_gc_set(of.domain, &large), WN_ENOMEM);
+    assert_int_equal(wn_gc_set_domain_minor_heap(of.domain, large.minor_heap_size), WN_ENOMEM);
+    wn_gc_control after = get(of.domain);
+    assert_memory_equal(&after, &before, sizeof after);
+    assert_int_equal(wn_gc_get_minor_free(of.domain), before.minor_heap_size);
+    allocate(of.domain, 100000, 5);
+    assert_int_equal(length_of(of.domain, list), 50);
+    set_minor_size(of.domain, MINOR_WORDS_LEAST); /* less can always be had */
+    of.heap->chunks.limit_bytes = SIZE_MAX;
+    assert_int_equal(wn_gc_set(of.domain, &large), WN_OK);
+    assert_int_equal(wn_gc_get_minor_free(of.domain), large.minor_heap_size);
+    assert_int_equal(length_of(of.domain, list), 50);
+  }
+  journal_close(&of);
+}
+
+static void keep_lists(wn_domain *domain, void *argument) {
+  (void)argument;
+  for (int round = 0; round < (TINY ? 10 : 60); round++) {
+    WN_SCOPE(domain);
+    wn_ref list = make_list(domain, 500, 1 + (size_t)round % 5);
+    for (int i = 0; i < 50; i++) {
+      WN_SCOPE(domain);
+      wn_alloc(domain, 300, 1);
+      wn_thread_yield(domain);
+    }
+    assert_int_equal(length_of(domain, list), 500);
+  }
+  atomic_fetch_add(&stage, 1);
+}
+
+static void parameters_change_while_domains_allocate(void **state) {
+  (void)state;
+  struct journal of;
+  wn_join *joins[3];
+  journal_open(&of, NULL);
+  atomic_store(&stage, 0);
+  for (int i = 0; i < 3; i++)
+    assert_int_equal(wn_domain_spawn(of.domain, keep_lists, NULL, &joins[i]), WN_OK);
+  for (long i = 0; i < 20 || (i < 400 && atomic_load(&stage) < 3); i++) {
+    wn_gc_control control = get(of.domain);
+    control.minor_heap_size = 320 + i % 7 * 1111;
+    control.space_overhead = 20 + i % 10 * 30;
+    control.major_heap_increment = i % 3 ? 15 : CHUNK_WORDS * 2;
+    control.allocation_policy = i % 3;
+    control.window_size = 1 + i % 50;
+    control.stack_limit = 2000 + i * 100;
+    assert_int_equal(wn_gc_set(of.domain, &control), WN_OK);
+    assert_int_equal(wn_gc_get_minor_free(of.domain), control.minor_heap_size);
+    if (i % 5 == 0) assert_int_equal(wn_gc_set_domain_minor_heap(of.domain, 700), WN_OK);
+    if (i % 10 == 0) assert_int_equal(wn_gc_verify(of.domain, stderr), WN_OK);
+    allocate(of.domain, 20, 20);
+  }
+  for (int i = 0; i < 3; i++) assert_int_equal(wn_join_wait(of.domain, joins[i]), WN_OK);
+  journal_close(&of);
+}
+
+/* ---- handles ---- */
+
+static long handles_until_refused(wn_domain *domain) {
+  WN_SCOPE(domain);
+  long count = 0;
+  while (count < 100000 && !wn_is_null(wn_root(domain, wn_int(count)))) count++;
+  return count;
+}
+
+static void set_stack_limit(wn_domain *domain, long slots) {
+  wn_gc_control control = get(domain);
+  control.stack_limit = slots;
+  assert_int_equal(wn_gc_set(domain, &control), WN_OK);
+}
+
+static void count_handles(wn_domain *domain, void *argument) {
+  assert_int_equal(handles_until_refused(domain), *(long *)argument);
+}
+
+static void a_lower_stack_limit_counts_at_once(void **state) {
+  (void)state;
+  struct journal of;
+  wn_join *join;
+  journal_open(&of, NULL);
+  const long limits[] = {50000, 700, 64, 701, 49999, 512, 50000};
+  for (unsigned i = 0; i < sizeof limits / sizeof *limits; i++) {
+    set_stack_limit(of.domain, limits[i]);
+    assert_int_equal(handles_until_refused(of.domain), limits[i]);
+    assert_non_null(strstr(wn_last_error(), "stack_limit"));
+  }
+  {
+    WN_SCOPE(of.domain); /* what is in use stays */
+    for (int i = 0; i < 1000; i++) wn_root(of.domain, wn_int(i));
+    set_stack_limit(of.domain, 100);
+    assert_true(wn_is_null(wn_root(of.domain, wn_int(0))));
+    assert_int_equal(quick_stat(of.domain).stack_size, 1000);
+    wn_gc_minor(of.domain);
+  }
+  assert_int_equal(handles_until_refused(of.domain), 1000);
+  long slots = 100;
+  assert_int_equal(wn_domain_spawn(of.domain, count_handles, &slots, &join), WN_OK);
+  assert_int_equal(wn_join_wait(of.domain, join), WN_OK);
+  slots = 3000; /* more than this thread, which was made before */
+  set_stack_limit(of.domain, slots);
+  assert_int_equal(wn_thread_spawn(of.domain, count_handles, &slots, &join), WN_OK);
+  assert_int_equal(wn_join_wait(of.domain, join), WN_OK);
+  journal_close(&of);
+}
+
+static void a_higher_stack_limit_counts_for_later_threads(void **state) {
+  (void)state;
+  struct journal of;
+  wn_join *join;
+  wn_heap_options options = WN_HEAP_DEFAULTS;
+  options.parameters.stack_limit = 1000;
+  long slots = 9000;
+  journal_open(&of, &options);
+  set_stack_limit(of.domain, slots);
+  assert_int_equal(handles_until_refused(of.domain), 1000);
+  assert_int_equal(wn_domain_spawn(of.domain, count_handles, &slots, &join), WN_OK);
+  assert_int_equal(wn_join_wait(of.domain, join), WN_OK);
+  journal_close(&of);
+}
+
+/* ---- the major heap ---- */
+
+static void arrays_of_all_policies_are_sound(void **state) {
+  (void)state;
+  for (long policy = 0; policy < 3; policy++) {
+    struct journal of;
+    journal_open(&of, NULL);
+    {
+      WN_SCOPE(of.domain);
+      wn_ref kept[50];
+      wn_gc_control control = get(of.domain);
+      control.allocation_policy = policy;
+      assert_int_equal(wn_gc_set(of.domain, &control), WN_OK);
+      for (int i = 0; i < 50; i++) kept[i] = wn_root(of.domain, wn_int(0));
+      for (int i = 0; i < 5000; i++) {
+        WN_SCOPE(of.domain);
+        wn_ref array = wn_alloc(of.domain, TINY ? 400 : 10000, 1);
+        assert_false(wn_is_null(array));
+        wn_set_int(of.domain, array, 399, i);
+        wn_assign(kept[i * 7 % 50], array);
+        if (i == 2500) control.allocation_policy = (policy + 1) % 3, wn_gc_set(of.domain, &control);
+      }
+      for (int i = 0; i < 50; i++) assert_true(wn_to_int(wn_field(kept[i], 399)) >= 4950);
+      assert_true(quick_stat(of.domain).heap_words < (TINY ? 400L : 10000L) * 1500);
+    }
+    journal_close(&of);
+  }
+}
+
+static void the_heap_grows_by_the_increment(void **state) {
+  (void)state;
+  struct journal of;
+  wn_heap_options options = without_helpers();
+  journal_open(&of, &options);
+  wn_gc_control control = get(of.domain);
+  control.major_heap_increment = 9L * CHUNK_WORDS;
+  assert_int_equal(wn_gc_set(of.domain, &control), WN_OK);
+  chunks_trim(&of.heap->chunks, 0);
+  size_t before = atomic_load(&of.heap->chunks.mapped_bytes), grown = 0;
+  {
+    WN_SCOPE(of.domain);
+    wn_ref list = wn_root(of.domain, wn_int(0));
+    for (int i = 0; i < 100 && !grown; i++) {
+      wn_ref block = wn_alloc(of.domain, CHUNK_WORDS / 4, 1);
+      wn_set(of.domain, block, 0, list);
+      wn_assign(list, block);
+      grown = atomic_load(&of.heap->chunks.mapped_bytes) - before;
+    }
+  }
+  assert_int_equal(grown, 9L * CHUNK_BYTES);
+  journal_close(&of);
+}
+
+/* Cycles that run while so much is allocated and half of a list is replaced. */
+static long cycles_with(const wn_heap_options *options) {
+  struct journal of;
+  long cycles;
+  journal_open(&of, options);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref live = make_list(of.domain, TINY ? 3000 : 100000, 9);
+    wn_gc_full_major(of.domain);
+    long before = quick_stat(of.domain).major_collections;
+    for (int i = 0; i < 40; i++) {
+      WN_SCOPE(of.domain);
+      wn_assign(live, make_list(of.domain, TINY ? 3000 : 100000, 9));
+    }
+    cycles = quick_stat(of.domain).major_collections - before;
+  }
+  journal_close(&of);
+  return cycles;
+}
+
+static void less_overhead_makes_more_cycles(void **state) {
+  (void)state;
+  wn_heap_options options = without_helpers();
+  options.parameters.minor_heap_size = TINY ? 320 : 32768;
+  options.parameters.space_overhead = 40;
+  long many = cycles_with(&options);
+  options.parameters.space_overhead = TINY ? 2000 : 200;
+  long few = cycles_with(&options);
+  assert_true(few > 0 && many > few + few / 2);
+}
+
+static void a_window_divides_the_slices(void **state) {
+  (void)state;
+  struct journal of;
+  wn_heap_options options = without_helpers();
+  journal_open(&of, &options);
+  {
+    WN_SCOPE(of.domain);
+    make_list(of.domain, 3000, 9);
+    major_collect(of.domain, COLLECT_MINOR | COLLECT_CYCLE);
+    assert_int_equal(heap_phase(of.heap), PHASE_MARK);
+    atomic_store(&of.heap->debt, 50);
+    assert_int_equal(major_slice_words(of.heap), 50);
+    wn_gc_control control = get(of.domain);
+    control.window_size = 10;
+    assert_int_equal(wn_gc_set(of.domain, &control), WN_OK);
+    assert_int_equal(major_slice_words(of.heap), 5);
+  }
+  journal_close(&of);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_defaults_are_those_of_the_table),
+      cmocka_unit_test(each_parameter_survives_get_set_get),
+      cmocka_unit_test(a_value_out_of_range_is_named_and_changes_nothing),
+      cmocka_unit_test(a_new_minor_heap_size_is_had_at_once_and_keeps_values),
+      cmocka_unit_test(the_size_decides_how_often_is_collected),
+      cmocka_unit_test(the_size_counts_for_domains_that_run_and_that_will),
+      cmocka_unit_test(a_domains_own_size_must_be_possible),
+      cmocka_unit_test(a_size_that_cannot_be_had_leaves_the_old_one),
+      cmocka_unit_test(parameters_change_while_domains_allocate),
+      cmocka_unit_test(a_lower_stack_limit_counts_at_once),
+      cmocka_unit_test(a_higher_stack_limit_counts_for_later_threads),
+      cmocka_unit_test(arrays_of_all_policies_are_sound),
+      cmocka_unit_test(the_heap_grows_by_the_increment),
+      cmocka_unit_test(less_overhead_makes_more_cycles),
+      cmocka_unit_test(a_window_divides_the_slices),
+  };
+  return RUN_TESTS(tests);
+}
+/* SPDX-License-Identifier: MIT */

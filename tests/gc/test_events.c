@@ -1,0 +1,180 @@
+/* What verbose tells on standard error. */
+#include "gc/journal.h"
+
+#include "gc/chunk.h"
+#include "gc/events.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Standard error goes to a file meanwhile. */
+struct capture {
+  FILE *file;
+  int saved;
+};
+
+static struct capture capture_begin(void) {
+  struct capture capture = {tmpfile(), dup(2)};
+  assert_non_null(capture.file);
+  fflush(stderr);
+  assert_true(dup2(fileno(capture.file), 2) == 2);
+  return capture;
+}
+
+/* What was told, to be freed. */
+static char *capture_end(struct capture *capture) {
+  dup2(capture->saved, 2);
+  close(capture->saved);
+  long length = lseek(fileno(capture->file), 0, SEEK_END);
+  char *text = calloc(1, (size_t)length + 1);
+  assert_non_null(text);
+  assert_int_equal(pread(fileno(capture->file), text, (size_t)length, 0), length);
+  fclose(capture->file);
+  return text;
+}
+
+static void last_rites(wn_domain *domain, void *context) {
+  (void)domain;
+  (void)context;
+}
+
+/* Something of everything. */
+static void live_a_little(const wn_heap_options *options) {
+  struct journal of;
+  journal_open(&of, options);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref old = wn_alloc(of.domain, 300, 1);
+    for (int i = 0; i < 10000; i++) wn_root(of.domain, wn_int(i));
+    wn_gc_finalise_last(of.domain, last_rites, NULL, wn_alloc(of.domain, 3, 1));
+    for (int i = 0; i < 3000; i++) {
+      WN_SCOPE(of.domain);
+      wn_set(of.domain, old, (size_t)i % 300, wn_alloc(of.domain, 20, 1));
+    }
+    for (int i = 0; i < 20; i++) {
+      WN_SCOPE(of.domain);
+      wn_alloc(of.domain, CHUNK_WORDS, 1);
+    }
+    wn_gc_control control;
+    wn_gc_get(of.domain, &control);
+    control.space_overhead = 77;
+    assert_int_equal(wn_gc_set(of.domain, &control), WN_OK);
+    for (int i = 0; i < 100; i++) wn_gc_major_slice(of.domain, 0);
+  }
+  wn_poll(of.domain);
+  wn_gc_compact(of.domain);
+  wn_poll(of.domain);
+  journal_close(&of);
+}
+
+static char *told_with(long verbose) {
+  char text[80];
+  wn_heap_options options = WN_HEAP_DEFAULTS;
+  options.helper_threads = 0;
+  options.parameters.minor_heap_size = 1000;
+  snprintf(text, sizeof text, "v=%ld", verbose);
+  options.text = text;
+  struct capture capture = capture_begin();
+  live_a_little(&options);
+  return capture_end(&capture);
+}
+
+/* The bits, and what begins a line of each. */
+static const struct {
+  long bit;
+  const char *lines[4];
+} bits[] = {
+    {EVENT_CYCLE, {"cycle "}},
+    {EVENT_COLLECTION, {"minor collection ", "marking ends", "slice: ", "cycle "}},
+    {EVENT_HEAP_SIZE, {"heap grows by ", "heap shrinks by "}},
+    {EVENT_TABLES, {"a remembered set grows", "a mark stack grows", "handle slots grows"}},
+    {EVENT_COMPACTION, {"compaction: "}},
+    {EVENT_PARAMETER, {"space_overhead changes from 120 to 77"}},
+    {EVENT_SLICE_SIZE, {"slice of "}},
+    {EVENT_FINALISERS, {"1 finalisers are due"}},
+    {EVENT_START, {"heap opens: s=1000,i=15,o=120"}},
+    {EVENT_COMPACTION_COST, {"free memory is "}},
+    {EVENT_EXIT, {"heap closes: "}},
+};
+enum { BITS = sizeof bits / sizeof *bits, LINES = 4 };
+
+static void each_bit_tells_its_lines_and_no_others(void **state) {
+  (void)state;
+  for (unsigned bit = 0; bit < BITS; bit++) {
+    char *told = told_with(bits[bit].bit), *rest = NULL;
+    bool seen[LINES] = {false};
+    for (char *line = strtok_r(told, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+      bool known = false;
+      if (strncmp(line, "winnow: ", 8)) fail_msg("0x%lx: '%s'", bits[bit].bit, line);
+      for (unsigned i = 0; i < LINES; i++) {
+        const char *begin = bits[bit].lines[i];
+        if (!begin || strncmp(line + 8, begin, strlen(begin))) continue;
+        known = seen[i] = true;
+      }
+      if (!known) fail_msg("0x%lx: '%s'", bits[bit].bit, line);
+    }
+    for (unsigned i = 0; i < LINES; i++)
+      if (bits[bit].lines[i] && !seen[i]) fail_msg("0x%lx: no '%s'", bits[bit].bit, bits[bit].lines[i]);
+    free(told);
+  }
+}
+
+static void nothing_is_told_unless_asked_for(void **state) {
+  (void)state;
+  char *told = told_with(0);
+  assert_string_equal(told, "");
+  free(told);
+}
+
+static void verbose_can_be_switched_on_and_off(void **state) {
+  (void)state;
+  struct journal of;
+  wn_gc_control control;
+  journal_open(&of, NULL);
+  wn_gc_get(of.domain, &control);
+  for (long on = 1; on >= 0; on--) {
+    struct capture capture = capture_begin();
+    control.verbose = on ? EVENT_COLLECTION : 0;
+    wn_status status = wn_gc_set(of.domain, &control);
+    wn_gc_minor(of.domain);
+    char *told = capture_end(&capture);
+    assert_int_equal(status, WN_OK);
+    assert_true((strstr(told, "minor collection ") != NULL) == on);
+    free(told);
+  }
+  journal_close(&of);
+}
+
+static void the_statistics_at_the_end_are_exact(void **state) {
+  (void)state;
+  struct journal of;
+  wn_heap_options options = WN_HEAP_DEFAULTS;
+  options.parameters.verbose = EVENT_EXIT;
+  options.helper_threads = 0;
+  struct capture capture = capture_begin();
+  journal_open(&of, &options);
+  {
+    WN_SCOPE(of.domain);
+    for (int i = 0; i < 10; i++) wn_alloc(of.domain, 9, 1);
+    wn_alloc(of.domain, 999, 1);
+  }
+  journal_close(&of);
+  char *told = capture_end(&capture);
+  assert_non_null(strstr(told, "winnow: heap closes: allocated_words 1100\n"));
+  assert_non_null(strstr(told, "winnow: heap closes: minor_words 100\n"));
+  assert_non_null(strstr(told, "winnow: heap closes: forced_major_collections 0\n"));
+  free(told);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_bit_tells_its_lines_and_no_others),
+      cmocka_unit_test(nothing_is_told_unless_asked_for),
+      cmocka_unit_test(verbose_can_be_switched_on_and_off),
+      cmocka_unit_test(the_statistics_at_the_end_are_exact),
+  };
+  unsetenv("WINNOW_PARAMS");
+  return RUN_TESTS(tests);
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,159 @@
+/* What the heap keeps outside: how it hastens collections, and that memory stays bounded. */
+#include "gc/journal.h"
+
+#include "base/check.h"
+
+static wn_heap_options without_helpers(void) {
+  wn_heap_options options = WN_HEAP_DEFAULTS;
+  options.helper_threads = 0;
+  return options;
+}
+
+static wn_gc_stat quick_stat(wn_domain *domain) {
+  wn_gc_stat stat;
+  assert_int_equal(wn_gc_quick_stat(domain, &stat), WN_OK);
+  return stat;
+}
+
+static void allocate(wn_domain *domain, long blocks, size_t words) {
+  for (long i = 0; i < blocks; i++) {
+    WN_SCOPE(domain);
+    assert_false(wn_is_null(wn_alloc(domain, words, 1)));
+  }
+}
+
+static _Atomic(long) outside, most_outside;
+static void release(void *bytes) { atomic_fetch_sub(&outside, *(long *)bytes); }
+static const wn_custom_ops counted = {"counted", release};
+
+static wn_ref make_outside(wn_domain *domain, long bytes) {
+  wn_ref block = wn_alloc_custom(domain, &counted, sizeof bytes, (size_t)bytes);
+  assert_false(wn_is_null(block));
+  *(long *)wn_bytes(block) = bytes;
+  long now = atomic_fetch_add(&outside, bytes) + bytes;
+  if (now > atomic_load(&most_outside)) atomic_store(&most_outside, now);
+  return block;
+}
+
+static void buffers_of_up_to_a_megabyte_stay_bounded(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  atomic_store(&most_outside, 0);
+  for (long i = 0; i < (TINY ? 3000 : 100000); i++) {
+    WN_SCOPE(of.domain);
+    make_outside(of.domain, i * 2654435761 % (1 << 20));
+  }
+  assert_true(atomic_load(&most_outside) < 64L << 20);
+  journal_close(&of);
+  assert_int_equal(atomic_load(&outside), 0);
+}
+
+static void byte_blocks_of_up_to_a_megabyte_stay_bounded(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  for (long i = 0; i < (TINY ? 2000 : 20000); i++) {
+    WN_SCOPE(of.domain);
+    assert_false(wn_is_null(wn_alloc_bytes(of.domain, (size_t)(i * 2654435761 % (1 << 20)))));
+  }
+  assert_true(quick_stat(of.domain).top_heap_words < 8L << 20);
+  journal_close(&of);
+}
+
+/* Cycles that old blocks with 2000 times so much outside cause, while `retained` bytes are kept there. */
+static long cycles_by(const wn_heap_options *options, long bytes, long retained) {
+  struct journal of;
+  long cycles;
+  journal_open(&of, options);
+  {
+    WN_SCOPE(of.domain);
+    for (long i = 0; i < retained; i += 1 << 20) make_outside(of.domain, 1 << 20);
+    wn_gc_full_major(of.domain);
+    long before = quick_stat(of.domain).major_collections;
+    for (int i = 0; i < 2000; i++) {
+      WN_SCOPE(of.domain);
+      make_outside(of.domain, bytes);
+      allocate(of.domain, 10, 20);
+    }
+    cycles = quick_stat(of.domain).major_collections - before;
+  }
+  journal_close(&of);
+  return cycles;
+}
+
+static void the_major_ratio_decides_how_often_what_is_outside_is_collected(void **state) {
+  (void)state;
+  wn_heap_options options = without_helpers();
+  options.parameters.minor_heap_size = 1000;
+  options.parameters.custom_minor_max_size = 1;
+  options.parameters.custom_major_ratio = 22;
+  long many = cycles_by(&options, 2000, 0);
+  options.parameters.custom_major_ratio = 176;
+  long few = cycles_by(&options, 2000, 0);
+  assert_true(few > 0 && many >= 3 * few);
+}
+
+static void what_is_retained_outside_adds_no_cycles(void **state) {
+  (void)state;
+  wn_heap_options options = without_helpers();
+  options.parameters.minor_heap_size = 1000;
+  options.parameters.custom_minor_max_size = 1;
+  long without = cycles_by(&options, 2000, 0), with = cycles_by(&options, 2000, 64 << 20);
+  assert_true(with < without);
+}
+
+static long collections_by_young(long ratio) {
+  struct journal of;
+  wn_heap_options options = without_helpers();
+  options.parameters.custom_minor_ratio = ratio;
+  options.parameters.minor_heap_size = 32768;
+  journal_open(&of, &options);
+  for (int i = 0; i < 1000; i++) {
+    WN_SCOPE(of.domain);
+    make_outside(of.domain, 2622); /* a hundredth of a minor heap */
+  }
+  long collections = quick_stat(of.domain).minor_collections;
+  journal_close(&of);
+  return collections;
+}
+
+static void the_minor_ratio_decides_how_often_young_ones_are_collected(void **state) {
+  (void)state;
+  assert_in_range(collections_by_young(100), 9, 11);
+  assert_in_range(collections_by_young(50), 19, 21);
+  assert_in_range(collections_by_young(1000), 0, 1);
+}
+
+static void blocks_with_more_outside_than_the_limit_are_born_old(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  wn_gc_control control;
+  assert_int_equal(wn_gc_get(of.domain, &control), WN_OK);
+  control.custom_minor_max_size = 500;
+  assert_int_equal(wn_gc_set(of.domain, &control), WN_OK);
+  {
+    WN_SCOPE(of.domain);
+    double minor = wn_gc_minor_words(of.domain);
+    make_outside(of.domain, 501);
+    assert_true(wn_gc_minor_words(of.domain) == minor);
+    make_outside(of.domain, 500);
+    assert_true(wn_gc_minor_words(of.domain) == minor + 4);
+  }
+  journal_close(&of);
+  assert_int_equal(atomic_load(&outside), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(buffers_of_up_to_a_megabyte_stay_bounded),
+      cmocka_unit_test(byte_blocks_of_up_to_a_megabyte_stay_bounded),
+      cmocka_unit_test(the_major_ratio_decides_how_often_what_is_outside_is_collected),
+      cmocka_unit_test(what_is_retained_outside_adds_no_cycles),
+      cmocka_unit_test(the_minor_ratio_decides_how_often_young_ones_are_collected),
+      cmocka_unit_test(blocks_with_more_outside_than_the_limit_are_born_old),
+  };
+  return RUN_TESTS(tests);
+}
+/* SPDX-License-Identifier: MIT */

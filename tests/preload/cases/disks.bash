@@ -1,0 +1,55 @@
+# Disks that are full, or cannot reserve: the trace loses records and says so, the program notices nothing.
+# Each case runs again in a mount namespace of its own, where it may mount what nobody else sees.
+
+privately() { # KIND [OPTION...]: goes on, in the second run, with a file system of that kind at `disk`, and `trace` on it
+  local namespace=(unshare -m)
+  [ "$(id -u)" = 0 ] || namespace=(unshare -rm)
+  if [ -z "${WINNOW_PRIVATELY:-}" ]; then
+    need unshare
+    mkdir disk
+    "${namespace[@]}" mount -t "$1" none "$PWD/disk" 2>/dev/null || skip "cannot mount $1 here, even privately"
+    WINNOW_PRIVATELY=1 "${namespace[@]}" "$here/run" "$case" "$build"
+    exit $?
+  fi
+  mkdir disk
+  mount -t "$@" none "$PWD/disk" || fail "cannot mount $*"
+  trap 'cd /; umount "$work/disk"; rm -rf "$work"' EXIT
+  ln -s disk/trace trace
+}
+
+a_full_disk_disturbs_nobody() {
+  privately tmpfs -o size=200k
+  local command
+  while read -r command; do
+    eval "same_as_bare 1 $command"
+    opens trace
+    [ "$(jq .complete info.json)" = true ] || fail "$command: the end is missing"
+    [ "$tiny" = 1 ] && continue # too few blocks are followed to fill a disk
+    [ "$(jq .lost info.json)" -gt 0 ] || fail "$command: nothing was lost"
+    "$winnow" report trace | tr '\n' ' ' | grep -Eq 'lost: [0-9][0-9a-z., ]+ records' || fail "$command: the report hides it: $("$winnow" report trace | head -n 8)"
+  done <<'END'
+"$programs/threads" storm
+"$programs/threads" many
+"$programs/random_blocks" 4 20000
+END
+}
+
+a_disk_that_is_full_from_the_start_disturbs_nobody() {
+  privately tmpfs -o size=200k
+  cat /dev/zero >disk/filler 2>/dev/null
+  run_as bare "$programs/ends" return
+  run_as full "$winnow" record -o trace --rate 1 -- "$programs/ends" return
+  diff bare.code full.code && diff bare.out full.out || fail "the program is disturbed: $(cat full.err)"
+  grep -q '^winnow: cannot record: no room for a trace in .*; going on unprofiled$' full.err || fail "$(cat full.err)"
+  grep -q '^winnow: nothing was recorded' full.err || fail "$(cat full.err)"
+}
+
+# ramfs cannot reserve: the space is made by writing zeros.
+a_disk_that_cannot_reserve_is_good_enough() {
+  privately ramfs
+  ! fallocate -l 4096 disk/some 2>/dev/null || skip "this ramfs can reserve"
+  same_as_bare 1 "$programs/random_blocks" 4 20000
+  opens trace
+  [ "$tiny" = 1 ] || [ "$(jq .lost info.json)" = 0 ] || fail "$(jq .lost info.json) records were lost"
+  [ "$(jq .complete info.json)" = true ] || fail "the end is missing"
+}

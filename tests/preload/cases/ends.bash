@@ -1,0 +1,97 @@
+# How a program ends, and how its trace knows: by itself, by what `winnow record` saw, or by exec.
+
+ended() { # PATTERN [TRACE]
+  "$winnow" info "${2:-trace}" | grep -Eq "^ended *$1" || fail "not '$1': $("$winnow" info "${2:-trace}" | grep ended)"
+}
+
+# How the program ends, what its code is, and what the trace knows of it.
+ends_are_passed_on_and_traces_open() {
+  local how code said
+  while read -r how code said; do
+    run_as ended "$winnow" record -q -o trace --rate 1 -- "$programs/ends" "$how"
+    [ "$(cat ended.code)" = "$code" ] || fail "$how: ended with $(cat ended.code), not $code: $(cat ended.err)"
+    opens trace
+    ended "$said"
+    [ "$(jq .complete info.json)" = true ] || fail "$how: not complete"
+    counted "$how: blocks" "$(of .totals.allocated_blocks born_in_main)" 1000
+  done <<'END'
+return 4 yes: exit 4
+exit 5 yes: exit 5
+_exit 6 yes: left by _exit\(6\)
+quick_exit 7 yes: left by _exit\(7\)
+abort 134 yes: signal 6 \(Aborted\)
+kill 137 yes: signal 9 \(Killed\)
+segv 139 yes: signal 11 \(Segmentation fault\)
+term 143 yes: signal 15 \(Terminated\)
+END
+  "$winnow" report trace | tr '\n' ' ' | grep -q 'ended by signal 15 (Terminated)' || fail "the report does not say it"
+}
+
+# Without `winnow record` nobody adds anything.
+an_unknown_end_is_not_guessed() {
+  WINNOW_TRACE=$PWD/trace WINNOW_RATE=1 LD_PRELOAD=$library "$programs/ends" _exit
+  [ $? = 6 ] || fail "another exit code"
+  ended 'no: killed, left by _exit, or still running'
+}
+
+exec_is_an_end_and_it_is_said() {
+  local how
+  for how in execve execv execvp execvpe execl execlp execle execveat handler; do
+    same_as_bare 1 "$programs/becomes" $how /bin/echo one two
+    [ "$(cat recorded.out)" = "one two" ] || fail "$how: $(cat recorded.out)"
+    opens trace
+    ended 'yes: by exec it became /bin/echo$'
+    counted "$how: blocks" "$(of .totals.allocated_blocks born_before)" 500
+  done
+  same_as_bare 1 "$programs/becomes" fexecve /bin/echo one two
+  ended 'yes: it became another program by exec'
+  run_as said "$winnow" record -o trace --rate 1 -- "$programs/becomes" execvp echo one two
+  grep -Eq '^winnow: .*/becomes became another program \(echo\) by exec; --follow-children' said.err || fail "$(cat said.err)"
+  "$winnow" report trace | tr '\n' ' ' | grep -q 'became another program (echo) by exec' || fail "the report does not say it"
+}
+
+wrappers_are_seen_through() {
+  printf '#!/bin/bash\nexec "%s" return\n' "$programs/ends" >wrapper
+  chmod +x wrapper
+  run_as alone "$winnow" record -o trace --rate 1 -- ./wrapper
+  [ "$(cat alone.code)" = 4 ] || fail "another exit code"
+  grep -q '^winnow: ./wrapper became another program (.*/ends) by exec; --follow-children' alone.err || fail "$(cat alone.err)"
+  [ "$(of .totals.allocated_blocks born_in_main)" = 0 ] || fail "what was executed is in the wrapper's trace"
+  run_as followed "$winnow" record -f -o trace --rate 1 -- ./wrapper
+  [ "$(cat followed.code)" = 4 ] || fail "another exit code"
+  grep -q 'became' followed.err && fail "$(cat followed.err)"
+  ended 'yes: by exec it became .*/ends$'
+  counted "blocks behind the wrapper" \
+    "$(figure .totals.allocated_blocks.estimate "$(ls trace.[0-9]*)" --where 'fn = born_in_main')" 1000
+}
+
+# A failed exec is no end, and what follows is recorded.
+an_exec_that_fails_is_not_the_end() {
+  local how
+  for how in execve execv execvp execvpe execl execlp execle fexecve execveat handler syscall; do
+    same_as_bare 1 "$programs/becomes" $how /no/such/program x y
+    opens trace
+    ended 'yes: exit 9'
+    counted "$how: blocks" "$(of .totals.allocated_blocks born_after)" 500
+    run_as killed "$winnow" record -o trace --rate 1 -- "$programs/becomes" $how /no/such/program-kill x y
+    [ "$(cat killed.code)" = 137 ] || fail "$how: ended with $(cat killed.code)"
+    grep -q became killed.err && fail "$how: $(cat killed.err)"
+    ended 'yes: signal 9'
+    opens trace
+  done
+}
+
+# Its own child shares its memory, and is another process.
+an_exec_after_vfork_is_not_the_end() {
+  same_as_bare 1 "$programs/becomes" vfork /bin/echo one two
+  ended 'yes: exit 9'
+  same_as_bare 1 "$programs/becomes" vfork /no/such/program
+  ended 'yes: exit 9'
+  counted "blocks" "$(of .totals.allocated_blocks born_after)" 500
+}
+
+# Nobody tells of an exec by the bare system call; the exit code is known.
+a_bare_exec_is_not_taken_for_an_exit() {
+  same_as_bare 1 "$programs/becomes" syscall /bin/echo one two
+  ended 'yes: left by _exit\(0\)'
+}

@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# Names from debug files apart from the program, by the report of a real recording: test_debug_files.bash CASE BUILD
+set -u
+case=$1
+winnow=$2/src/cli/winnow
+work=$(mktemp -d)
+server=
+trap 'cd /; [ -z "$server" ] || kill "$server"; rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+fail() { echo "FAILED: $case: $*" >&2; exit 1; }
+skip() { echo "skipped: $*"; exit 77; }
+need() { command -v "$1" >/dev/null || skip "there is no $1"; }
+
+# The function that allocates is static: without symbols nobody knows its name.
+source_of() { # NAME
+  cat <<END
+#include <stdlib.h>
+void *volatile kept;
+static __attribute__((noinline)) void $1(void) { for (int i = 0; i < 100; i++) kept = malloc(1000); }
+int main(void) { $1(); return 0; }
+END
+}
+
+compile() { # NAME FUNCTION [OPTION...]
+  source_of "$2" >"$1.c"
+  cc -O1 -g -fno-builtin "${@:3}" -o "$1" "$1.c" || skip "no compiler"
+}
+
+build_id_of() { readelf -n "$1" | sed -n 's/.*Build ID: *//p'; }
+
+record() { "$winnow" record -q --rate 1 -o trace -- "$1" || fail "$1 ended with $?"; }
+
+names() { # [OPTION...]: functions that allocated at least what ours did
+  "$winnow" report --json --where 'size = 1000' "$@" trace >report.json || fail "no report: $*"
+  jq -r '.sites[].name' report.json
+}
+
+known() { # FUNCTION [OPTION...]
+  local function=$1
+  shift
+  names "$@" | grep -Fqx "$function" || fail "$function is not known with '$*': $(names "$@" | tr '\n' ' ')"
+}
+
+unknown() { # FUNCTION [OPTION...]
+  local function=$1
+  shift
+  ! names "$@" | grep -Fqx "$function" || fail "$function is known with '$*'"
+}
+
+has_line() { # FUNCTION [OPTION...]
+  local function=$1
+  shift
+  known "$function" "$@"
+  known "$function (program.c:3)" --by line "$@"
+}
+
+apart() { # PROGRAM: moves its debug information into PROGRAM.apart, a name that nobody guesses
+  objcopy --only-keep-debug "$1" "$1.apart" && strip -s "$1" || fail "cannot strip"
+}
+
+in_build_id_folder() { # PROGRAM DEBUG-FILE FOLDER
+  local id
+  id=$(build_id_of "$1")
+  mkdir -p "$3/.build-id/${id:0:2}"
+  cp "$2" "$3/.build-id/${id:0:2}/${id:2}.debug"
+}
+
+stripped_programs_have_no_names() {
+  compile program hidden_function
+  record ./program
+  has_line hidden_function
+  apart program
+  record ./program
+  unknown hidden_function
+}
+
+a_file_is_found_by_build_id() {
+  compile program hidden_function -Wl,--build-id
+  apart program
+  record ./program
+  in_build_id_folder program program.apart folder
+  unknown hidden_function
+  has_line hidden_function --search folder
+}
+
+a_file_is_found_by_debug_link() {
+  compile program hidden_function
+  apart program
+  objcopy --add-gnu-debuglink=program.apart program
+  record ./program
+  has_line hidden_function
+  mkdir .debug
+  mv program.apart .debug
+  has_line hidden_function
+  rm .debug/program.apart
+  unknown hidden_function
+}
+
+# In the right place, but of another build.
+wrong_files_are_refused() {
+  compile program hidden_function -Wl,--build-id
+  compile other other_function -Wl,--build-id
+  apart program
+  apart other
+  record ./program
+  in_build_id_folder program other.apart folder
+  unknown other_function --search folder
+  unknown hidden_function --search folder
+  objcopy --add-gnu-debuglink=program.apart program
+  cp other.apart program.apart
+  record ./program
+  unknown other_function
+  unknown hidden_function
+}
+
+# What Fedora ships: the table of symbols alone, compressed.
+a_compressed_table_inside_gives_names() {
+  need xz
+  compile program hidden_function
+  nm program --format=posix --defined-only | awk '$2 == "t" || $2 == "T" { print $1 }' >functions
+  objcopy --only-keep-debug program debug
+  objcopy -S --remove-section .gdb_index --remove-section .comment --keep-symbols=functions debug mini
+  xz -f mini
+  strip -s program
+  objcopy --add-section .gnu_debugdata=mini.xz program
+  record ./program
+  known hidden_function
+}
+
+servers_are_asked_when_it_is_wished() {
+  need python3
+  compile program hidden_function -Wl,--build-id
+  local id
+  id=$(build_id_of program)
+  apart program
+  mkdir -p "served/buildid/$id"
+  cp program.apart "served/buildid/$id/debuginfo"
+  record ./program
+  python3 -u -m http.server --bind 127.0.0.1 --directory served 0 >server.out 2>requests &
+  server=$!
+  local port=
+  for _ in $(seq 100); do
+    port=$(sed -n 's/.*port \([0-9]*\).*/\1/p' server.out)
+    [ -n "$port" ] && break
+    sleep 0.1
+  done
+  [ -n "$port" ] || fail "no server: $(cat server.out requests)"
+  export DEBUGINFOD_URLS=http://127.0.0.1:$port DEBUGINFOD_CACHE_PATH=$work/cache DEBUGINFOD_TIMEOUT=10
+  unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
+  unknown hidden_function
+  [ ! -s requests ] || fail "a server was asked unasked: $(cat requests)"
+  names --debuginfod >/dev/null
+  [ -s requests ] || skip "this libdw asks no servers"
+  has_line hidden_function --debuginfod
+}
+
+need cc
+need jq
+need objcopy
+[ "$(type -t "$case")" = function ] || fail "there is no such case"
+"$case"
+echo "passed: $case"
