@@ -148,7 +148,7 @@ static void unlist_units(struct chunks *chunks, struct chunk *chunk) {
 /* ---- shared ---- */
 
 bool chunks_create(struct chunks *chunks) {
-  chunks->capacity = TINY ? 1 << 12 : 1 << 20;
+  chunks->capacity = TINY ? 1 << 14 : 1 << 20;
   chunks->table = metadata_reserve(chunks->capacity * sizeof *chunks->table);
   if (!chunks->table) {
     chunks->capacity = 1 << 12;
