@@ -263,7 +263,8 @@ typedef struct wn_shape {
 WN_API wn_status wn_alloc_group(wn_domain *domain, size_t n, const wn_shape *shapes, wn_ref *blocks);
 
 /* A block that stands for something outside the heap. `release` gets its bytes once, when it is dead or the heap is
- * closed, on any thread, and must not use the heap. */
+ * closed, on any thread, perhaps while all domains stand still: it must neither use the heap nor wait for what a domain
+ * may hold. */
 typedef struct wn_custom_ops {
   const char *name;
   void (*release)(void *bytes);

@@ -126,25 +126,37 @@ static unsigned free_slot(const wn_heap *heap) {
   return index;
 }
 
+static void place(wn_heap *heap, struct wn_domain *domain) {
+  heap->domains[domain->index] = domain;
+  heap->domain_count++;
+  nursery_secure(heap);
+}
+
+static void displace(wn_heap *heap, struct wn_domain *domain) {
+  heap->domains[domain->index] = NULL;
+  heap->domain_count--;
+  nursery_secure(heap);
+}
+
+/* The lock is held. A domain for which RESERVE of chunk.h cannot be kept is refused: it is the others that would run out. */
+static wn_status enrol_locked(wn_heap *heap, struct wn_domain *domain) {
+  domain->index = free_slot(heap);
+  if (domain->index == DOMAINS_MOST)
+    return error_set(WN_ELIMIT, "attach: the heap has %d domains already", DOMAINS_MOST);
+  if (!nursery_place(domain, atomic_load(&heap->minor_words)))
+    return error_set(WN_ENOMEM, "attach: no memory for a minor heap");
+  domain->number = heap->domain_sequence++;
+  random_seed(&domain->random, heap->seed, 0, domain->number);
+  place(heap, domain);
+  if (!atomic_load(&heap->starved)) return WN_OK;
+  displace(heap, domain);
+  return error_set(WN_ENOMEM, "attach: no memory for what a minor heap may leave behind");
+}
+
 /* Makes the domain one of the heap's. The lock keeps the world from being stopped meanwhile. */
 static wn_status enrol(wn_heap *heap, struct wn_domain *domain) {
-  wn_status status = WN_OK;
   lock_acquire(&heap->world, LOCK_RANK_WORLD);
-  unsigned index = free_slot(heap);
-  if (index == DOMAINS_MOST) {
-    status = error_set(WN_ELIMIT, "attach: the heap has %d domains already", DOMAINS_MOST);
-  } else {
-    domain->index = index;
-    if (!nursery_place(domain, atomic_load(&heap->minor_words))) {
-      status = error_set(WN_ENOMEM, "attach: no memory for a minor heap");
-    } else {
-      domain->number = heap->domain_sequence++;
-      random_seed(&domain->random, heap->seed, 0, domain->number);
-      heap->domains[index] = domain;
-      heap->domain_count++;
-      nursery_secure(heap);
-    }
-  }
+  wn_status status = enrol_locked(heap, domain);
   lock_release(&heap->world, LOCK_RANK_WORLD);
   return status;
 }

@@ -17,7 +17,7 @@ void helpers_wake(struct wn_heap *heap);
 void helpers_pause(struct wn_heap *heap);
 void helpers_resume(struct wn_heap *heap);
 
-/* A moment's rest for a thread that has nothing to mark while helpers do. */
+/* Waits a moment for helpers that hold all that is left to mark, and may want this processor. */
 void helpers_rest(struct wn_heap *heap);
 
 #endif

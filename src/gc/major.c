@@ -167,9 +167,14 @@ static void settle_counts(struct wn_heap *heap) {
   atomic_fetch_add(&heap->minor_collections, 1);
 }
 
-/* Behind the pace: by now the cycle should have ended. */
-static bool is_late(const struct wn_heap *heap) {
-  return atomic_load(&heap->allocated) > major_allowance(heap);
+enum { RESTS_MOST = 32 };
+
+/* Behind the pace, helpers have all that is left to mark: the more behind, the longer it waits for them. Else a program whose
+ * helpers get no processor would fill the memory. */
+static void wait_for_helpers(struct wn_heap *heap) {
+  size_t late = atomic_load(&heap->allocated) / major_allowance(heap);
+  for (size_t i = 0; i < late && i < RESTS_MOST && atomic_load(&heap->marking.busy_helpers); i++)
+    helpers_rest(heap);
 }
 
 static void slice(struct wn_domain *domain, size_t words) {
@@ -178,8 +183,7 @@ static void slice(struct wn_domain *domain, size_t words) {
   size_t done = major_work(domain, words);
   event_slice(heap, words, done);
   atomic_fetch_sub(&heap->debt, (int64_t)done);
-  /* Helpers have it all, and may want this processor. */
-  if (done < words && heap_phase(heap) == PHASE_MARK && is_late(heap)) helpers_rest(heap);
+  if (done < words && heap_phase(heap) == PHASE_MARK) wait_for_helpers(heap);
 }
 
 /* Cuts the domain's share of the debt into slices, the first of which is due now. */

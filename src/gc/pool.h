@@ -58,8 +58,7 @@ void pools_prepare(void);
 
 struct wn_heap;
 
-/* Refills an empty run of a class. False if there is no memory. `promoting`: the reserve may be used, and no release function
- * is called. */
+/* Refills an empty run of a class. False if there is no memory. `promoting`: the reserve may be used. */
 bool pools_refill(struct wn_heap *heap, struct pool_run *run, unsigned class, bool promoting);
 
 /* Memory for a block of `extent` words, header included, at most CLASS_WORDS_MOST; NULL if there is none. */
