@@ -15,13 +15,12 @@ bool wn_cas(wn_domain *domain, wn_ref block, size_t i, wn_ref expected, wn_ref d
   DEBUG_HANDLE(domain, desired);
   DEBUG_FIELD(block, i);
   wn_value *field = (wn_value *)*block.slot + i, old = *expected.slot;
-  _Atomic(wn_value) *place = (_Atomic(wn_value) *)field;
   if (!heap_is_young(domain->heap, *block.slot)) {
     if (field_load(field) != old) return false;
     barrier_before(domain, field, old, *desired.slot);
     /* By the time of the exchange the field may have held something else and be back: then a young value may have been
      * taken out of the remembered set's sight. It never is: sets are emptied at safepoints only. */
   }
-  return atomic_compare_exchange_strong(place, &old, *desired.slot);
+  return __atomic_compare_exchange_n(field, &old, *desired.slot, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 /* SPDX-License-Identifier: MIT */
