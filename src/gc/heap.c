@@ -79,8 +79,7 @@ static wn_status open_heap(const wn_heap_options *options, wn_heap **out) {
 
 /* ---- shared ---- */
 
-void heap_swept(struct wn_heap *heap, size_t words, size_t live_words) {
-  atomic_fetch_add_explicit(&heap->swept_words, words, memory_order_relaxed);
+void heap_swept(struct wn_heap *heap, size_t live_words) {
   atomic_fetch_add_explicit(&heap->swept_live, live_words, memory_order_relaxed);
 }
 

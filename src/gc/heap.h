@@ -75,7 +75,7 @@ struct wn_heap {
   _Atomic(size_t) allocated;  /* words that came into the major heap since the cycle began */
   _Atomic(size_t) external;   /* bytes outside the heap that live custom blocks have */
   _Atomic(size_t) live_words; /* found live by the last cycle's sweep; of this one so far: */
-  _Atomic(size_t) swept_live, swept_words;
+  _Atomic(size_t) swept_live;
   _Atomic(int64_t) debt;         /* words of marking and sweeping that are due */
   size_t phase_goal;             /* words of work that the phase is, as far as is known */
   size_t phase_began;            /* `allocated` then */
@@ -103,7 +103,7 @@ static inline int heap_phase(const struct wn_heap *heap) {
 }
 
 /* Counts a swept piece. */
-void heap_swept(struct wn_heap *heap, size_t words, size_t live_words);
+void heap_swept(struct wn_heap *heap, size_t live_words);
 
 /* True if a request for memory is to fail, by the stress mode. */
 bool heap_fails_by_stress(struct wn_heap *heap);

@@ -103,7 +103,6 @@ static void flush_pools(struct wn_heap *heap) {
 static void start_sweep(struct wn_heap *heap) {
   flush_pools(heap);
   atomic_store(&heap->swept_live, 0);
-  atomic_store(&heap->swept_words, 0);
   pools_unsweep(heap);
   medium_unsweep(heap);
   begin_phase(heap, PHASE_SWEEP);

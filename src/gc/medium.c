@@ -230,7 +230,7 @@ static size_t sweep_large(struct wn_heap *heap, struct large *large) {
   }
   lock_release(&medium->lock, LOCK_RANK_MEDIUM);
   if (!live) chunks_unmap_large(&heap->chunks, large, large->bytes);
-  heap_swept(heap, words, live ? words : 0);
+  heap_swept(heap, live ? words : 0);
   return live ? 1 : words / 64 + 1; /* the work of giving it back, not its size */
 }
 
@@ -247,7 +247,7 @@ static size_t sweep_next_chunk(struct wn_heap *heap) {
     bin_remove(medium, chunk_begin(chunk));
     remove_chunk(heap, index);
   }
-  heap_swept(heap, CHUNK_WORDS, live);
+  heap_swept(heap, live);
   return CHUNK_WORDS / 16; /* headers are far apart */
 }
 

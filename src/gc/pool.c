@@ -97,7 +97,7 @@ static void sweep_pool(struct wn_heap *heap, struct pool *pool) {
     at += words;
   }
   end_run(&sweep, end);
-  heap_swept(heap, POOL_WORDS, sweep.live_words);
+  heap_swept(heap, sweep.live_words);
 }
 
 static bool is_empty(struct pool *pool) {
