@@ -53,9 +53,7 @@ static void store(struct wn_heap *heap, wn_gc_control *control) {
 
 /* ---- the sizes of minor heaps ---- */
 
-static size_t minor_size(const struct wn_domain *domain) {
-  return (size_t)(domain->young_end - domain->young_start) / 8;
-}
+static size_t minor_size(const struct wn_domain *domain) { return domain->young_words; }
 
 static bool place_all(struct wn_heap *heap, const size_t words[DOMAINS_MOST]) {
   bool placed = true;
@@ -77,9 +75,11 @@ static wn_status resize(struct wn_domain *leader, const struct wn_domain *only, 
   }
   major_collect_stopped(leader, COLLECT_MINOR);
   bool placed = place_all(heap, after);
+  nursery_begin(heap);
   if (placed) nursery_secure(heap);
   if (placed && !(grows && atomic_load(&heap->starved))) return WN_OK;
   place_all(heap, before); /* that memory is there already */
+  nursery_begin(heap);
   nursery_secure(heap);
   return error_set(WN_ENOMEM, "no memory for minor heaps of %zu words", words);
 }

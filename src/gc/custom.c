@@ -82,8 +82,7 @@ wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, size_t bytes
               ops ? "alloc custom: more than WN_MAX_WORDS words" : "alloc custom: the operations are NULL");
     return null;
   }
-  if (is_minor_due(domain, external_bytes) || is_slice_due(domain))
-    major_collect(domain, COLLECT_MINOR | COLLECT_SLICE);
+  if (is_minor_due(domain, external_bytes) || is_slice_due(domain)) major_collect_and_slice(domain);
   bool zeroed, young = is_young(domain, words, external_bytes);
   wn_value *fields = young ? wn_bump(domain, words, WN_TAG_CUSTOM)
                            : nursery_allocate_old(domain, words, WN_TAG_CUSTOM, &zeroed);

@@ -139,7 +139,7 @@ void wn_check_value(const wn_domain *domain, wn_value value, const char *functio
   if (value % 8 || value < 4096) debug_complain(function, "the value is neither a block nor an integer");
   const struct wn_heap *heap = domain->heap;
   if (!heap_is_young(heap, value)) return;
-  if ((value - heap->young_base) / heap->young_slot_bytes != domain->index) return;
+  if (heap_young_index(heap, value) != domain->index) return;
   if (value <= (uintptr_t)domain->face.young_ptr || value > (uintptr_t)domain->young_end ||
       header_colour(header_of(value)))
     debug_complain(function, "a stale value: it was kept over a call that may collect");

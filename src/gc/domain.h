@@ -29,11 +29,13 @@ struct wn_domain {
   unsigned index; /* in heap->domains */
 
   /* Written by the domain's running thread, or by a collection that stopped or claimed it. */
-  char *young_start, *young_end; /* what of its slot is in use */
+  size_t young_words; /* the size of its minor heap */
+  char *young_start,
+      *young_end;    /* the begin of the piece that it allocates in, and where the first one ended */
+  char *young_floor; /* of its slot, what is above has memory */
   const char *stale,
-      *stale_end;   /* where blocks were before they moved; where all move at once (nursery_move) */
-  char *next_slice; /* allocation below it first works off `slice_words` of the debt */
-  size_t slice_words;
+      *stale_end;     /* where blocks were before they moved; where all move at once (nursery_move) */
+  size_t slice_words; /* of the debt, to be worked off before each piece */
   struct remembered remembered;
   struct pool_run runs[CLASSES];
   struct marker marker;
@@ -50,6 +52,7 @@ struct wn_domain {
   struct gc_exception exception;
 
   _Atomic(uint32_t) state; /* enum domain_state */
+  bool awake;              /* outside blocking sections; written by its thread, while it is not claimed */
 
   /* Threads: the running one, and the turn of the others. Protected by `turn_lock`. */
   struct gc_thread *threads, *running;

@@ -50,12 +50,6 @@ static bool create_parts(wn_heap *heap) {
          nursery_reserve(heap);
 }
 
-static unsigned helpers_wanted(const wn_heap *heap, int asked) {
-  if (asked >= 0) return (unsigned)asked;
-  unsigned idle = heap->processors - 1;
-  return idle < 4 ? idle : 4;
-}
-
 static wn_status open_heap(const wn_heap_options *options, wn_heap **out) {
   wn_heap *heap = metadata_map(sizeof *heap);
   if (!heap) return error_set(WN_ENOMEM, "heap: no memory");
@@ -72,7 +66,7 @@ static wn_status open_heap(const wn_heap_options *options, wn_heap **out) {
     destroy(heap);
     return status;
   }
-  helpers_start(heap, helpers_wanted(heap, heap->helper_threads));
+  helpers_start(heap, heap->helper_threads);
   *out = heap;
   return WN_OK;
 }

@@ -24,6 +24,7 @@ struct wn_heap {
   /* Set by wn_heap_open; constant afterwards. */
   uintptr_t young_base, young_span; /* all minor heaps, one slot a domain */
   size_t young_slot_bytes;
+  unsigned young_slot_shift; /* its logarithm */
   char *young_reserved;
   wn_heap_hooks hooks;
   uint64_t seed;
@@ -53,13 +54,14 @@ struct wn_heap {
   uint64_t domain_sequence;
 
   /* The protocol of safepoint.h. */
-  _Atomic(struct wn_domain *) leader;
-  _Atomic(uint32_t) stopping, arrivals;
-  _Atomic(unsigned) running; /* domains in that state */
+  _Atomic(uint32_t) stopping; /* enum stopping, a futex */
+  _Atomic(uint32_t) arrivals;
+  _Atomic(unsigned) awake; /* domains outside blocking sections: they run, or wait at a safepoint */
 
   /* Parameters: written under `world` by control.c. */
   wn_gc_control control;
-  _Atomic(size_t) minor_words; /* of each minor heap */
+  _Atomic(size_t) minor_words;  /* of each minor heap */
+  _Atomic(intptr_t) young_left; /* BUDGET of nursery.h: bytes that are no domain's yet */
   _Atomic(long) verbose;
   struct stress {
     long every;   /* a collection at each n-th allocation, all of which take the slow path then; 0: never */
@@ -94,6 +96,10 @@ struct wn_heap {
 
 static inline bool heap_is_young(const struct wn_heap *heap, wn_value value) {
   return value - heap->young_base < heap->young_span && !(value & 1);
+}
+/* The domain of whose minor heap a young block is. Its header tells: a block without fields may begin where its slot ends. */
+static inline unsigned heap_young_index(const struct wn_heap *heap, wn_value young) {
+  return (unsigned)((young - sizeof(wn_value) - heap->young_base) >> heap->young_slot_shift);
 }
 static inline unsigned heap_live_colour(const struct wn_heap *heap) {
   return atomic_load_explicit(&heap->marked, memory_order_relaxed);

@@ -12,9 +12,10 @@ struct gc_helper {
   struct wn_heap *heap;
   pthread_t thread;
   struct marker marker;
+  unsigned index;
 };
 
-enum { MARK_PIECE = 1 << 14 };
+enum { MARK_PIECE = 1 << 14, GUESTS_MOST = 4 };
 
 /* Says that the helper touches the heap, unless it must not. */
 static bool begin_work(struct mark_shared *shared) {
@@ -50,21 +51,48 @@ static size_t sweep_piece(struct wn_heap *heap) {
   return words;
 }
 
+static bool may_work(const struct gc_helper *helper) {
+  const struct wn_heap *heap = helper->heap;
+  return !heap->marking.helpers_are_guests ||
+         atomic_load_explicit(&heap->awake, memory_order_relaxed) + helper->index < heap->processors;
+}
+
+static void give_back(struct gc_helper *helper) {
+  if (mark_is_empty(&helper->marker)) return;
+  wait_for_work(&helper->heap->marking);
+  mark_give_all(helper->heap, &helper->marker);
+  end_work(&helper->heap->marking);
+}
+
 /* Marks what is shared. `busy_helpers` is raised before anything is taken, so that the end of marking is not missed. */
 static bool mark_shared_work(struct gc_helper *helper) {
   struct mark_shared *shared = &helper->heap->marking;
   size_t marked = 0, piece;
   atomic_fetch_add(&shared->busy_helpers, 1);
   if (heap_phase(helper->heap) == PHASE_MARK)
-    while ((piece = mark_piece(helper))) marked += piece;
+    while (may_work(helper) && (piece = mark_piece(helper))) marked += piece;
+  give_back(helper);
   atomic_fetch_sub(&shared->busy_helpers, 1);
   return marked != 0;
 }
 
 static bool sweep_shared_work(struct gc_helper *helper) {
   bool swept = false;
-  while (!atomic_load(&helper->heap->marking.quit) && sweep_piece(helper->heap)) swept = true;
+  while (may_work(helper) && !atomic_load(&helper->heap->marking.quit) && sweep_piece(helper->heap))
+    swept = true;
   return swept;
+}
+
+static void sleep_until_work(struct mark_shared *shared, uint32_t seen) {
+  atomic_fetch_add(&shared->wanting, 1);
+  if (!atomic_load(&shared->bundle_count) && !atomic_load(&shared->quit)) futex_wait(&shared->wake, seen);
+  atomic_fetch_sub(&shared->wanting, 1);
+}
+
+static void sleep_until_invited(struct mark_shared *shared, uint32_t seen) {
+  atomic_fetch_add(&shared->away, 1);
+  if (!atomic_load(&shared->quit)) futex_wait(&shared->wake, seen);
+  atomic_fetch_sub(&shared->away, 1);
 }
 
 static void *help(void *argument) {
@@ -73,9 +101,10 @@ static void *help(void *argument) {
   while (!atomic_load(&shared->quit)) {
     uint32_t seen = atomic_load(&shared->wake);
     if (mark_shared_work(helper) || sweep_shared_work(helper)) continue;
-    atomic_fetch_add(&shared->wanting, 1);
-    if (!atomic_load(&shared->bundle_count) && !atomic_load(&shared->quit)) futex_wait(&shared->wake, seen);
-    atomic_fetch_sub(&shared->wanting, 1);
+    if (may_work(helper))
+      sleep_until_work(shared, seen);
+    else
+      sleep_until_invited(shared, seen);
   }
   return NULL;
 }
@@ -91,11 +120,16 @@ static bool start_one(struct gc_helper *helper) {
 
 /* ---- shared ---- */
 
-void helpers_start(struct wn_heap *heap, unsigned count) {
+void helpers_start(struct wn_heap *heap, int asked) {
   struct mark_shared *shared = &heap->marking;
+  unsigned idle = heap->processors - 1, count = asked >= 0           ? (unsigned)asked
+                                                : idle < GUESTS_MOST ? idle
+                                                                     : GUESTS_MOST;
   if (!count || !(shared->helpers = metadata_map(count * sizeof *shared->helpers))) return;
+  shared->helpers_are_guests = asked < 0;
   for (unsigned i = 0; i < count; i++) {
     shared->helpers[i].heap = heap;
+    shared->helpers[i].index = i;
     if (!start_one(&shared->helpers[i])) break;
     shared->helper_count++;
   }
@@ -122,6 +156,12 @@ void helpers_pause(struct wn_heap *heap) {
 void helpers_resume(struct wn_heap *heap) {
   atomic_store(&heap->marking.paused, false);
   helpers_wake(heap);
+}
+
+void helpers_invite(struct wn_heap *heap) {
+  if (!atomic_load_explicit(&heap->marking.away, memory_order_relaxed) || heap_phase(heap) == PHASE_IDLE)
+    return;
+  if (atomic_load_explicit(&heap->awake, memory_order_relaxed) < heap->processors) helpers_wake(heap);
 }
 
 void helpers_rest(struct wn_heap *heap) {

@@ -10,7 +10,7 @@
 
 /* PACE: an idle phase takes A / IDLE_PART, marking A / MARK_PACE, sweeping A / SWEEP_PACE. */
 enum { IDLE_PART = 3, MARK_PACE = 5, SWEEP_PACE = 10 };
-enum { SLICES = 8, SLICE_MOST = TINY ? 64 : 1 << 21, PIECE = TINY ? 16 : 1 << 12 };
+enum { SLICE_MOST = TINY ? 64 : 1 << 21, PIECE = TINY ? 16 : 1 << 12 };
 
 /* ---- pace ---- */
 
@@ -74,7 +74,7 @@ static void start_cycle(struct wn_heap *heap, struct wn_domain *leader) {
     if (heap->domains[i]) roots_each(heap->domains[i], mark_root, leader);
   roots_each_global(heap, mark_root, leader);
   finalisers_each_root(heap, mark_root, leader);
-  if (heap->marking.helper_count) mark_give_all(heap, &leader->marker);
+  if (mark_has_others(heap)) mark_give_all(heap, &leader->marker);
   event_cycle_begins(heap);
 }
 
@@ -185,11 +185,14 @@ static void slice(struct wn_domain *domain, size_t words) {
   if (done < words && heap_phase(heap) == PHASE_MARK) wait_for_helpers(heap);
 }
 
-/* Cuts the domain's share of the debt into slices, the first of which is due now. */
-static void plan_slices(struct wn_domain *domain) {
-  size_t words = major_slice_words(domain->heap);
-  domain->slice_words = words / SLICES;
-  domain->next_slice = words ? domain->young_end : domain->young_start;
+/* Cuts the debt into slices, one for each piece of a minor heap. */
+static void plan_slices(struct wn_heap *heap) {
+  size_t words = major_slice_words(heap);
+  for (unsigned i = 0; i < DOMAINS_MOST; i++) {
+    struct wn_domain *domain = heap->domains[i];
+    if (!domain) continue;
+    domain->slice_words = words / nursery_pieces(domain);
+  }
 }
 
 /* Who stops the world instead may not have come to it yet, or not to collect. */
@@ -207,8 +210,8 @@ static void collect_or_be_collected(struct wn_domain *domain, unsigned what) {
 size_t major_slice_words(const struct wn_heap *heap) {
   int64_t debt = atomic_load(&heap->debt);
   if (debt <= 0 || heap_phase(heap) == PHASE_IDLE) return 0;
-  unsigned running = atomic_load_explicit(&heap->running, memory_order_relaxed);
-  size_t share = (size_t)debt / (running ? running : 1) / (size_t)heap->control.window_size;
+  unsigned awake = atomic_load_explicit(&heap->awake, memory_order_relaxed);
+  size_t share = (size_t)debt / (awake ? awake : 1) / (size_t)heap->control.window_size;
   return share < SLICE_MOST ? share : SLICE_MOST;
 }
 
@@ -220,6 +223,9 @@ void major_collect_stopped(struct wn_domain *leader, unsigned what) {
   settle_counts(heap);
   step(heap, leader, what);
   compute_debt(heap);
+  helpers_invite(heap);
+  plan_slices(heap);
+  nursery_begin(heap);
   nursery_secure(heap);
   for (unsigned i = 0; i < DOMAINS_MOST; i++)
     if (heap->domains[i]) domain_reset_limit(heap->domains[i]);
@@ -229,17 +235,16 @@ void major_collect_stopped(struct wn_domain *leader, unsigned what) {
 
 void major_collect(struct wn_domain *domain, unsigned what) {
   collect_or_be_collected(domain, what);
-  if (!(what & COLLECT_SLICE)) return;
-  plan_slices(domain);
-  major_next_slice(domain);
   domain_reset_limit(domain);
 }
 
-void major_next_slice(struct wn_domain *domain) {
-  size_t step = (size_t)(domain->young_end - domain->young_start) / SLICES & ~(size_t)7;
-  bool more = domain->slice_words && (size_t)(domain->next_slice - domain->young_start) > step;
-  domain->next_slice = more ? domain->next_slice - step : domain->young_start;
-  slice(domain, domain->slice_words);
+void major_slice(struct wn_domain *domain) {
+  if (atomic_load(&domain->heap->debt) > 0) slice(domain, domain->slice_words); /* else the others did it */
+}
+
+void major_collect_and_slice(struct wn_domain *domain) {
+  major_collect(domain, COLLECT_MINOR);
+  for (size_t i = nursery_pieces(domain); i; i--) major_slice(domain);
 }
 
 size_t major_work(struct wn_domain *domain, size_t words) {

@@ -16,8 +16,8 @@
  * cycle begins when A / 3 words were allocated since the last one ended; marking is paced to take A / 5 of allocation, sweeping
  * A / 10. What dies while a cycle runs is found by the next one only, so about L * (1 + space_overhead / 100) is in use at
  * most. At each minor collection
- * `debt` is how far marking and sweeping are behind that, helpers' work counted; domains work it off in slices, some after the
- * collection and the others while their minor heaps fill (next_slice), so that no pause is long. External memory counts as words that were
+ * `debt` is how far marking and sweeping are behind that, helpers' work counted; domains work it off in slices, one before
+ * each piece of a minor heap (nursery.h), so that no pause is long. External memory counts as words that were
  * allocated (EXTERNAL). */
 #ifndef GC_MAJOR_H
 #define GC_MAJOR_H
@@ -26,14 +26,16 @@
 
 enum collect {
   COLLECT_MINOR = 1,
-  COLLECT_SLICE = 2, /* and a slice of the debt */
-  COLLECT_CYCLE = 4, /* begins a cycle, if none runs */
+  COLLECT_CYCLE = 2, /* begins a cycle, if none runs */
 };
 
-/* Empties the minor heaps, moves the cycle on, and runs a slice, unless another domain collects: then waits for that. */
+/* Empties the minor heaps, and moves the cycle on, unless another domain collects: then waits for that. */
 void major_collect(struct wn_domain *domain, unsigned what);
 
-/* The same, but for the slice, by the leader of a world that is stopped, which stays so. */
+/* The same, and all of the debt that is the domain's: for who allocates without its minor heap. */
+void major_collect_and_slice(struct wn_domain *domain);
+
+/* The same as major_collect by the leader of a world that is stopped, which stays so. */
 void major_collect_stopped(struct wn_domain *leader, unsigned what);
 
 /* Completes the cycle that runs, or a new one. */
@@ -53,8 +55,8 @@ size_t major_allowance(const struct wn_heap *heap);
  * outside so never adds work. At least as much is allowed as in a small heap, by the default ratio, by A. */
 size_t major_external_words(const struct wn_heap *heap, size_t bytes);
 
-/* The domain came to its next slice: works it off, and says where the one after is. */
-void major_next_slice(struct wn_domain *domain);
+/* Works off the part of the debt that belongs to a piece of the domain's minor heap. */
+void major_slice(struct wn_domain *domain);
 
 /* The words that a slice would have now. */
 size_t major_slice_words(const struct wn_heap *heap);

@@ -146,6 +146,10 @@ static void share(struct wn_heap *heap, struct marker *marker) {
 
 /* ---- shared ---- */
 
+bool mark_has_others(const struct wn_heap *heap) {
+  return heap->marking.helper_count || atomic_load_explicit(&heap->awake, memory_order_relaxed) > 1;
+}
+
 void mark_value(struct wn_heap *heap, struct marker *marker, wn_value value) {
   if (is_old_block(heap, value)) visit(heap, marker, value, heap_live_colour(heap) ^ COLOUR_BITS);
 }
@@ -160,8 +164,7 @@ size_t mark_some(struct wn_heap *heap, struct marker *marker, size_t words) {
       scan(heap, marker, white);
       if (marker->words >= marker->share_at) share(heap, marker);
     } else if (!take(heap, marker)) {
-      if (heap->marking.helper_count)
-        atomic_store_explicit(&heap->marking.hungry, true, memory_order_relaxed);
+      if (mark_has_others(heap)) atomic_store_explicit(&heap->marking.hungry, true, memory_order_relaxed);
       break;
     }
   }

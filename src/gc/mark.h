@@ -46,6 +46,8 @@ struct mark_shared {
   _Atomic(bool) overflowed;
   struct gc_helper *helpers;
   unsigned helper_count;
+  bool helpers_are_guests;   /* they work on processors that no domain wants (helpers.h) */
+  _Atomic(unsigned) away;    /* guests that sleep because there is none */
   _Atomic(unsigned) working; /* helpers that touch the heap now */
   _Atomic(bool) paused;      /* none may begin to */
   _Atomic(uint32_t) wake;
@@ -61,6 +63,9 @@ void mark_value(struct wn_heap *heap, struct marker *marker, wn_value value);
 size_t mark_some(struct wn_heap *heap, struct marker *marker, size_t words);
 
 bool mark_is_empty(const struct marker *marker);
+
+/* True if there may be somebody to share with. */
+bool mark_has_others(const struct wn_heap *heap);
 
 /* Gives everything that a marker holds to the others. */
 void mark_give_all(struct wn_heap *heap, struct marker *marker);

@@ -9,24 +9,78 @@
 #include <sched.h>
 #include <string.h>
 
-enum { PIECE = TINY ? 8 : 2048, SPINS = 200 };
+enum { PIECE = TINY ? 8 : 2048, SPINS = 200, LOOK_AROUND = TINY ? 1 : 16, SHORT_LIST = TINY ? 3 : 64 };
+
+/* Blocks that a copier scans before it gives any away: others have them farther from their processors, so that small gifts cost
+ * more than they save. */
+enum { GIVE_AFTER = TINY ? 2 : 1 << 12 };
 
 struct copier {
   struct wn_heap *heap;
+  struct minor_work *work;
   struct wn_domain *self; /* whose pools the copies go to */
   bool parallel;
   unsigned colour;
-  unsigned slot_shift;
+  unsigned asked;   /* the questions that it has seen */
+  unsigned scanned; /* blocks, since it last gave some */
+  wn_value grey;    /* originals whose copies are to be scanned, through their first fields; 0 at the end */
+  bool owns[DOMAINS_MOST];
   size_t words[DOMAINS_MOST]; /* promoted, by the domain whose they were */
-  wn_value grey; /* originals whose copies are to be scanned, through their first fields; 0 at the end */
 };
 
 static struct copier copier_of(struct wn_heap *heap, struct wn_domain *self, bool parallel) {
-  return (struct copier){.heap = heap,
-                         .self = self,
-                         .parallel = parallel,
-                         .colour = heap_live_colour(heap),
-                         .slot_shift = (unsigned)__builtin_ctzl(heap->young_slot_bytes)};
+  struct copier copier = {.heap = heap,
+                          .work = heap->minor_work,
+                          .self = self,
+                          .parallel = parallel,
+                          .colour = heap_live_colour(heap)};
+  if (!parallel) memset(copier.owns, true, sizeof copier.owns);
+  return copier;
+}
+
+static void rest(unsigned *spins) {
+  if (++*spins % SPINS)
+    spin_pause();
+  else
+    sched_yield();
+}
+
+/* ---- CLAIMS ---- */
+
+static void share(struct copier *copier, unsigned index) {
+  if (!copier->owns[index]) return;
+  copier->owns[index] = false;
+  atomic_store(&copier->work->of[index].claims, CLAIMS_SHARED);
+}
+
+static void share_all(struct copier *copier) {
+  for (unsigned i = 0; i < DOMAINS_MOST; i++) share(copier, i);
+}
+
+static void answer(struct copier *copier) {
+  unsigned asked = atomic_load_explicit(&copier->work->asked, memory_order_acquire);
+  if (asked == copier->asked) return;
+  copier->asked = asked;
+  for (unsigned i = 0; i < DOMAINS_MOST; i++)
+    if (atomic_load(&copier->work->of[i].asked_for)) share(copier, i);
+}
+
+static bool own(struct copier *copier, unsigned index) {
+  int free = CLAIMS_FREE;
+  return atomic_compare_exchange_strong(&copier->work->of[index].claims, &free, CLAIMS_OWNED);
+}
+
+static void ask(struct copier *copier, unsigned index) {
+  struct minor_heap_work *of = &copier->work->of[index];
+  unsigned spins = 0;
+  int claims = CLAIMS_FREE;
+  if (atomic_compare_exchange_strong(&of->claims, &claims, CLAIMS_SHARED) || claims == CLAIMS_SHARED) return;
+  atomic_store(&of->asked_for, true);
+  atomic_fetch_add(&copier->work->asked, 1);
+  while (atomic_load(&of->claims) != CLAIMS_SHARED) {
+    answer(copier);
+    rest(&spins);
+  }
 }
 
 /* ---- copying ---- */
@@ -39,42 +93,36 @@ static wn_value forwarded(_Atomic(wn_value) *at, wn_value header) {
   return header - FORWARD_BIT;
 }
 
-/* Gives a block that others may scan to whoever is idle. */
-static void push_gift(struct minor_work *work, wn_value original) {
-  wn_value next = atomic_load_explicit(&work->gift, memory_order_relaxed);
-  do *(wn_value *)original = next;
-  while (!atomic_compare_exchange_weak_explicit(&work->gift, &next, original, memory_order_seq_cst,
-                                                memory_order_relaxed));
-}
-
-static void push_grey(struct copier *copier, wn_value original) {
-  struct minor_work *work = copier->heap->minor_work;
-  if (copier->parallel && copier->grey && atomic_load_explicit(&work->idle, memory_order_relaxed) &&
-      !atomic_load_explicit(&work->gift, memory_order_relaxed)) {
-    push_gift(work, original);
-    return;
-  }
-  *(wn_value *)original = copier->grey;
-  copier->grey = original;
+/* Claims a block of a minor heap that the copier does not own. False: another has it; `header` says where. */
+static bool claim(struct copier *copier, wn_value original, wn_value *header) {
+  unsigned index = heap_young_index(copier->heap, original);
+  _Atomic(wn_value) *at = header_at(original);
+  if (atomic_load_explicit(&copier->work->of[index].claims, memory_order_acquire) != CLAIMS_SHARED)
+    ask(copier, index);
+  *header = atomic_load_explicit(at, memory_order_acquire);
+  return !(*header & FORWARD_BIT) && atomic_compare_exchange_strong_explicit(
+                                         at, header, CLAIMED, memory_order_acq_rel, memory_order_acquire);
 }
 
 static wn_value copy(struct copier *copier, wn_value original) {
   _Atomic(wn_value) *at = header_at(original);
   wn_value header = atomic_load_explicit(at, memory_order_acquire);
   if (header & FORWARD_BIT) return forwarded(at, header);
-  if (copier->parallel && !atomic_compare_exchange_strong_explicit(at, &header, CLAIMED, memory_order_acq_rel,
-                                                                   memory_order_acquire))
-    return forwarded(at, header);
+  unsigned index = heap_young_index(copier->heap, original);
+  if (!copier->owns[index] && !claim(copier, original, &header)) return forwarded(at, header);
   size_t extent = header_extent(header);
   wn_value *to = pools_take(copier->heap, copier->self->runs, extent, true);
   ASSERT(to); /* RESERVE of chunk.h */
   *to = header | copier->colour;
   const wn_value *from = (const wn_value *)original;
   for (size_t i = 1; i < extent; i++) to[i] = from[i - 1];
-  copier->words[(original - copier->heap->young_base) >> copier->slot_shift] += extent;
+  copier->words[index] += extent;
   wn_value moved = (wn_value)(to + 1);
   atomic_store_explicit(at, moved | FORWARD_BIT, memory_order_release);
-  if (header_is_scanned(header) && extent > 1) push_grey(copier, original);
+  if (header_is_scanned(header) && extent > 1) {
+    *(wn_value *)original = copier->grey;
+    copier->grey = original;
+  }
   return moved;
 }
 
@@ -83,8 +131,36 @@ static inline void move(struct copier *copier, wn_value *slot) {
   if (heap_is_young(copier->heap, value)) field_store(slot, copy(copier, value)); /* helpers may read there */
 }
 
+/* Where the list of what is to be given begins: the oldest block of a short list, which leads to about half of what is left in a
+ * tree, or the older half of a long one. */
+static wn_value *link_to_oldest(wn_value grey) {
+  wn_value *middle = (wn_value *)grey, *last = middle;
+  size_t length = 1;
+  for (wn_value *next; *last && (next = (wn_value *)*last) && *next; last = next)
+    if (++length % 2 == 0) middle = (wn_value *)*middle;
+  return length < SHORT_LIST ? last : middle;
+}
+
+/* Gives the older part of the list to whoever is idle. */
+static void give(struct copier *copier) {
+  wn_value *link = link_to_oldest(copier->grey), none = 0;
+  if (!*link) return;
+  share_all(copier);
+  if (atomic_compare_exchange_strong(&copier->work->gift, &none, *link)) *link = 0;
+  copier->scanned = 0;
+}
+
+static void look_around(struct copier *copier) {
+  struct minor_work *work = copier->work;
+  answer(copier);
+  if (copier->scanned >= GIVE_AFTER && atomic_load_explicit(&work->idle, memory_order_relaxed) &&
+      !atomic_load_explicit(&work->gift, memory_order_relaxed))
+    give(copier);
+}
+
 static void scan_grey(struct copier *copier) {
   while (copier->grey) {
+    if (copier->parallel && ++copier->scanned % LOOK_AROUND == 0) look_around(copier);
     wn_value original = copier->grey;
     copier->grey = *(wn_value *)original;
     wn_value *fields = (wn_value *)(header_of(original) - FORWARD_BIT);
@@ -134,10 +210,10 @@ static void scan_everything(struct copier *copier) {
 }
 
 static void scan_remembered(struct copier *copier, struct wn_domain *domain) {
-  struct minor_work *work = copier->heap->minor_work;
+  struct minor_work *work = copier->work;
   size_t count = (size_t)(domain->remembered.at - domain->remembered.begin);
   for (;;) {
-    size_t from = atomic_fetch_add_explicit(&work->next_piece[domain->index], PIECE, memory_order_relaxed);
+    size_t from = atomic_fetch_add_explicit(&work->of[domain->index].next_piece, PIECE, memory_order_relaxed);
     if (from >= count) return;
     size_t to = count - from > PIECE ? from + PIECE : count;
     for (size_t i = from; i < to; i++) move(copier, domain->remembered.begin[i]);
@@ -145,44 +221,46 @@ static void scan_remembered(struct copier *copier, struct wn_domain *domain) {
   }
 }
 
+static void scan_domain(struct copier *copier, struct wn_domain *domain) {
+  _Atomic(bool) *taken = &copier->work->of[domain->index].roots_taken;
+  if (atomic_load_explicit(taken, memory_order_relaxed) || atomic_exchange(taken, true)) return;
+  if (own(copier, domain->index)) copier->owns[domain->index] = true;
+  roots_each(domain, visit_root, copier);
+  finalisers_each_young_root(domain, visit_root, copier);
+  scan_grey(copier);
+}
+
+/* What a domain made is best copied by itself: its processor has it, and will have the copies. So everybody begins with his own. */
 static void scan_roots(struct copier *copier) {
   struct wn_heap *heap = copier->heap;
-  unsigned i;
-  while ((i = atomic_fetch_add_explicit(&heap->minor_work->next_domain, 1, memory_order_relaxed)) <
-         DOMAINS_MOST) {
-    struct wn_domain *domain = heap->domains[i];
-    if (!domain) continue;
-    roots_each(domain, visit_root, copier);
-    finalisers_each_young_root(domain, visit_root, copier);
-    scan_grey(copier);
-  }
-  for (i = 0; i < DOMAINS_MOST; i++)
+  scan_domain(copier, copier->self);
+  scan_remembered(copier, copier->self);
+  for (unsigned i = 0; i < DOMAINS_MOST; i++)
+    if (heap->domains[i]) scan_domain(copier, heap->domains[i]);
+  for (unsigned i = 0; i < DOMAINS_MOST; i++)
     if (heap->domains[i]) scan_remembered(copier, heap->domains[i]);
 }
 
 /* ---- ending ---- */
 
 static bool take_gift(struct copier *copier) {
-  struct minor_work *work = copier->heap->minor_work;
-  if (!atomic_load_explicit(&work->gift, memory_order_relaxed)) return false;
+  struct minor_work *work = copier->work;
+  wn_value gift = atomic_load_explicit(&work->gift, memory_order_relaxed);
+  if (!gift || gift == NO_GIFTS) return false;
   atomic_fetch_sub(&work->idle, 1); /* before it takes */
-  copier->grey = atomic_exchange(&work->gift, 0);
-  if (copier->grey) return true;
-  atomic_fetch_add(&work->idle, 1);
-  return false;
-}
-
-static void rest(unsigned *spins) {
-  if (++*spins % SPINS)
-    spin_pause();
+  bool taken = atomic_compare_exchange_strong(&work->gift, &gift, 0);
+  if (taken)
+    copier->grey = gift;
   else
-    sched_yield();
+    atomic_fetch_add(&work->idle, 1);
+  return taken;
 }
 
 /* Works until the leader has closed the collection. */
 static void follow_leader(struct copier *copier) {
-  struct minor_work *work = copier->heap->minor_work;
+  struct minor_work *work = copier->work;
   unsigned spins = 0;
+  share_all(copier);
   atomic_fetch_add(&work->idle, 1);
   while (atomic_load(&work->open)) {
     if (take_gift(copier)) {
@@ -196,23 +274,34 @@ static void follow_leader(struct copier *copier) {
   atomic_fetch_sub(&work->idle, 1);
 }
 
+static bool is_over(struct minor_work *work) {
+  wn_value none = 0;
+  if (atomic_load(&work->idle) != atomic_load(&work->active)) return false;
+  if (!atomic_compare_exchange_strong(&work->gift, &none, NO_GIFTS)) return false;
+  if (atomic_load(&work->idle) == atomic_load(&work->active)) return true;
+  atomic_store(&work->gift, 0);
+  return false;
+}
+
 /* Works until everybody is idle, and closes the collection. A copier that joins in the meantime finds no roots left. */
 static void lead(struct copier *copier) {
-  struct minor_work *work = copier->heap->minor_work;
+  struct minor_work *work = copier->work;
   unsigned spins = 0;
+  share_all(copier);
   atomic_fetch_add(&work->idle, 1);
   for (;;) {
     if (take_gift(copier)) {
       scan_grey(copier);
       atomic_fetch_add(&work->idle, 1);
       spins = 0;
-    } else if (atomic_load(&work->idle) == atomic_load(&work->active) && !atomic_load(&work->gift)) {
+    } else if (is_over(work)) {
       break;
     } else {
       rest(&spins);
     }
   }
   atomic_store(&work->open, false);
+  world_end_help(copier->heap);
   for (spins = 0; atomic_load(&work->active) > 1;) rest(&spins);
 }
 
@@ -238,22 +327,31 @@ static void empty(struct wn_domain *domain) {
   nursery_move(domain);
 }
 
-/* Worth waking others for: many words, in more than one place. */
+/* Worth waking others for: there are some, and many words. */
 static bool is_parallel(const struct wn_heap *heap) {
   size_t used = 0;
+  if (atomic_load_explicit(&heap->awake, memory_order_relaxed) < 2) return false;
   for (unsigned i = 0; i < DOMAINS_MOST; i++)
     if (heap->domains[i]) used += domain_young_used(heap->domains[i]);
-  return heap->domain_count > 1 && used > (TINY ? 0 : 1 << 13);
+  return used > (TINY ? 0 : 1 << 13);
 }
 
 static void begin(struct wn_heap *heap, bool parallel) {
   struct minor_work *work = heap->minor_work;
-  atomic_store_explicit(&work->next_domain, 0, memory_order_relaxed);
-  for (unsigned i = 0; i < DOMAINS_MOST; i++)
-    atomic_store_explicit(&work->next_piece[i], 0, memory_order_relaxed);
+  for (unsigned i = 0; i < DOMAINS_MOST; i++) {
+    struct minor_heap_work *of = &work->of[i];
+    atomic_store_explicit(&of->claims, CLAIMS_FREE, memory_order_relaxed);
+    atomic_store_explicit(&of->asked_for, false, memory_order_relaxed);
+    atomic_store_explicit(&of->roots_taken, false, memory_order_relaxed);
+    atomic_store_explicit(&of->next_piece, 0, memory_order_relaxed);
+  }
   atomic_store(&work->idle, 0);
+  atomic_store(&work->asked, 0);
+  atomic_store(&work->gift, 0);
   atomic_fetch_add(&work->active, 1); /* one who came too late for the last collection may be counted, too */
-  if (parallel) atomic_store(&work->open, true);
+  if (!parallel) return;
+  atomic_store(&work->open, true);
+  world_ask_for_help(heap);
 }
 
 static bool needs_everything(const struct wn_heap *heap) {

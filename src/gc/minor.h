@@ -3,26 +3,39 @@
  * The world is stopped: running domains wait at a safepoint, blocked ones are claimed (safepoint.h). The leader collects
  * all minor heaps; threads that wait may help (copiers).
  *
- * A copier takes work in three steps. Roots: the handles of one domain, or a piece of its remembered set. Then the fields of
- * the blocks that it copied, which it keeps in a list through the first fields of the dead originals, so that no memory is
- * needed. Where others are idle it gives copied blocks away (`gift`).
+ * A copier takes work in three steps. Roots: the handles of one domain, its own first, or a piece of a remembered set. Then
+ * the fields of the blocks that it copied, which it keeps in a list through the first fields of the dead originals, so that no
+ * memory is needed. Where others are idle it gives them the older part of that list (`gift`), which leads to most.
  *
- * A block is claimed by an exchange of its header, copied, and forwarded. With a single copier plain stores do.
+ * CLAIMS. A copier *owns* the minor heaps of the domains whose handles it took: nobody else touches their headers, and a
+ * block is claimed by storing where it went. Who meets a block of a minor heap that another owns asks for it, and waits
+ * until that one *shares* it: from then on everybody claims its blocks by an exchange of the header, which costs a third
+ * more. A copier shares what it owns when it is asked, when it gives work away, and when it has none left. It looks for
+ * questions between the blocks that it scans, and while it waits for an answer itself; so nobody waits for ever.
  *
- * The end: the leader closes the collection when every copier is idle and there is no gift; whoever comes later finds
- * it closed. A copier that takes a gift ceases to be idle before it takes. */
+ * The end: the leader forbids gifts, and sees whether every copier is idle; if not, it allows them again. Without gifts who is
+ * idle stays so, and a copier that takes a gift ceases to be idle before it takes. Whoever comes later finds the
+ * collection closed. */
 #ifndef GC_MINOR_H
 #define GC_MINOR_H
 
 #include "gc/domain.h"
 
+enum { NO_GIFTS = 1 };
+enum claims { CLAIMS_FREE, CLAIMS_OWNED, CLAIMS_SHARED };
+
 /* What copiers share; one a heap. */
 struct minor_work {
   _Atomic(bool) open;
   _Atomic(unsigned) active, idle;
-  _Atomic(wn_value) gift; /* a list of originals */
-  _Atomic(unsigned) next_domain;
-  _Atomic(size_t) next_piece[DOMAINS_MOST]; /* of its remembered set */
+  _Atomic(wn_value) gift;  /* a list of originals; 0 or NO_GIFTS */
+  _Atomic(unsigned) asked; /* how often somebody asked for a minor heap */
+  struct minor_heap_work {
+    _Atomic(int) claims; /* enum claims */
+    _Atomic(bool) asked_for;
+    _Atomic(bool) roots_taken;
+    _Atomic(size_t) next_piece; /* of the remembered set */
+  } of[DOMAINS_MOST];
 };
 
 /* A byte of what was a minor heap, where checks are on. */

@@ -19,8 +19,10 @@ bool nursery_reserve(struct wn_heap *heap) {
     char *reserved = metadata_reserve_addresses(span + ALIGNMENT);
     if (!reserved) continue;
     heap->young_slot_bytes = slot_bytes[i];
+    heap->young_slot_shift = (unsigned)__builtin_ctzl(slot_bytes[i]);
     heap->young_base = ((uintptr_t)reserved + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
-    heap->young_span = span;
+    heap->young_span =
+        span + sizeof(wn_value); /* a block without fields may begin where the last slot ends */
     heap->young_reserved = reserved;
     return true;
   }
@@ -28,44 +30,94 @@ bool nursery_reserve(struct wn_heap *heap) {
 }
 
 void nursery_release(struct wn_heap *heap) {
-  if (heap->young_reserved) metadata_unmap(heap->young_reserved, heap->young_span + ALIGNMENT);
+  if (heap->young_reserved)
+    metadata_unmap(heap->young_reserved, heap->young_slot_bytes * DOMAINS_MOST + ALIGNMENT);
 }
 
 size_t nursery_words_most(const struct wn_heap *heap) { return heap->young_slot_bytes / 8; }
 
-bool nursery_place(struct wn_domain *domain, size_t words) {
+static size_t whole_pages(size_t bytes) { return (bytes + 4095) & ~(size_t)4095; }
+
+static char *slot_of(const struct wn_domain *domain) {
   const struct wn_heap *heap = domain->heap;
-  size_t bytes = words * 8, pages = (bytes + 4095) & ~(size_t)4095;
-  char *slot = (char *)heap->young_base + domain->index * heap->young_slot_bytes;
-  if (!metadata_make_accessible(slot, pages)) return false;
-  if (domain->young_end > slot + pages)
-    madvise(slot + pages, (size_t)(domain->young_end - slot) - pages, MADV_DONTNEED);
-  if (heap->chunks.huge_pages && bytes >= ALIGNMENT)
-    madvise(slot, bytes & ~(size_t)(ALIGNMENT - 1), MADV_HUGEPAGE); /* may be refused */
-  domain->young_start = domain->next_slice = slot;
-  domain->young_end = slot + bytes;
-  domain->face.young_ptr = domain->young_end;
+  return (char *)heap->young_base + domain->index * heap->young_slot_bytes;
+}
+
+static size_t piece_bytes(const struct wn_domain *domain) {
+  return domain->young_words / nursery_pieces(domain) * 8;
+}
+
+/* Gives memory to what is between `from` and the slot's end. */
+static bool lower_floor(struct wn_domain *domain, char *from) {
+  uintptr_t first = ((uintptr_t)from + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
+  char *end = domain->young_floor;
+  if (!metadata_make_accessible(from, (size_t)(end - from))) return false;
+  if (domain->heap->chunks.huge_pages && first < (uintptr_t)end)
+    madvise((void *)first, ((uintptr_t)end - first) & ~(uintptr_t)(ALIGNMENT - 1),
+            MADV_HUGEPAGE); /* may be refused */
+  domain->young_floor = from;
+  return true;
+}
+
+bool nursery_place(struct wn_domain *domain, size_t words) {
+  char *end = slot_of(domain) + domain->heap->young_slot_bytes, *floor = end - whole_pages(words * 8);
+  if (!domain->young_floor) domain->young_floor = end;
+  if (floor < domain->young_floor && !lower_floor(domain, floor)) return false;
+  if (domain->young_floor < floor)
+    madvise(domain->young_floor, (size_t)(floor - domain->young_floor), MADV_DONTNEED);
+  domain->young_floor = floor;
+  domain->young_words = words;
+  domain->young_start = domain->young_end = domain->face.young_ptr = end;
   domain_reset_limit(domain);
+  return true;
+}
+
+void nursery_begin(struct wn_heap *heap) {
+  intptr_t left = 0;
+  for (unsigned i = 0; i < DOMAINS_MOST; i++) {
+    struct wn_domain *domain = heap->domains[i];
+    if (!domain) continue;
+    domain->young_start = domain->young_end;
+    if (domain->awake) left += (intptr_t)(domain->young_words * 8 - piece_bytes(domain));
+  }
+  atomic_store(&heap->young_left, left);
+}
+
+/* BUDGET: takes the next piece. */
+static bool take_piece(struct wn_domain *domain) {
+  struct wn_heap *heap = domain->heap;
+  size_t piece = piece_bytes(domain), most = FOLD * domain->young_words * 8;
+  bool first = domain->young_start == domain->young_end;
+  char *slot = slot_of(domain), *from = domain->young_start - piece;
+  if (most > heap->young_slot_bytes) most = heap->young_slot_bytes;
+  if ((size_t)(domain->young_end - from) > most) return false;
+  if (!first && atomic_fetch_sub(&heap->young_left, (intptr_t)piece) < (intptr_t)piece) {
+    atomic_fetch_add(&heap->young_left, (intptr_t)piece);
+    return false;
+  }
+  if (from < domain->young_floor) {
+    size_t more = whole_pages(domain->young_words * 8), room = (size_t)(domain->young_floor - slot);
+    if (!lower_floor(domain, domain->young_floor - (more < room ? more : room))) return false;
+  }
+  domain->young_start = from;
   return true;
 }
 
 void nursery_move(struct wn_domain *domain) {
   enum { PLACES = 8 };
   const struct wn_heap *heap = domain->heap;
-  char *slot = (char *)heap->young_base + domain->index * heap->young_slot_bytes;
-  size_t bytes = (size_t)(domain->young_end - domain->young_start), pages = (bytes + 4095) & ~(size_t)4095;
-  char *place = domain->young_start + pages;
-  if ((size_t)(place - slot) + pages > PLACES * pages ||
-      (size_t)(place - slot) + pages > heap->young_slot_bytes)
-    place = slot;
-  if (!metadata_make_accessible(place, pages)) return;
-  domain->young_start = domain->next_slice = place;
-  domain->young_end = domain->face.young_ptr = place + bytes;
+  char *top = slot_of(domain) + heap->young_slot_bytes;
+  size_t pages = whole_pages(domain->young_words * 8);
+  char *end = domain->young_end - pages;
+  if ((size_t)(top - end) + pages > PLACES * pages || (size_t)(top - end) + pages > heap->young_slot_bytes)
+    end = top;
+  if (end - pages < domain->young_floor && !lower_floor(domain, end - pages)) return;
+  domain->young_start = domain->young_end = domain->face.young_ptr = end;
 }
 
 char *nursery_limit(const struct wn_domain *domain) {
   const struct wn_heap *heap = domain->heap;
-  return atomic_load(&heap->starved) || heap->stress.every ? (char *)UINTPTR_MAX : domain->next_slice;
+  return atomic_load(&heap->starved) || heap->stress.every ? (char *)UINTPTR_MAX : domain->young_start;
 }
 
 /* The worst case: all of it survives, each block is rounded up, each pool has a tail, and each domain leaves a pool of each
@@ -74,7 +126,7 @@ void nursery_secure(struct wn_heap *heap) {
   size_t bytes = 0, domains = 0;
   for (unsigned i = 0; i < DOMAINS_MOST; i++)
     if (heap->domains[i]) {
-      bytes += (size_t)(heap->domains[i]->young_end - heap->domains[i]->young_start);
+      bytes += heap->domains[i]->young_words * 8;
       domains++;
     }
   size_t units = (TINY ? 3 * bytes : bytes + bytes / 4) / UNIT_BYTES + 1 + domains * CLASSES;
@@ -104,19 +156,18 @@ bool nursery_make_room(struct wn_domain *domain, size_t extent) {
   bool stress = is_stress_due(domain);
   if (heap_fails_by_stress(heap)) return error_set(WN_ENOMEM, "stress: this request fails"), false;
   for (;;) {
-    size_t left = (size_t)(domain->face.young_ptr - domain->young_start) / 8;
+    bool has_room = (size_t)(domain->face.young_ptr - domain->young_start) / 8 >= extent;
     if (world_is_stopping(heap)) {
       world_wait(domain);
     } else if (atomic_load(&heap->starved)) {
       if (!make_memory(domain, extent, &tries)) return false;
-    } else if (domain->next_slice > domain->young_start && left >= extent && !stress) {
-      if (domain->face.young_ptr - extent * 8 >= domain->next_slice) break;
-      major_next_slice(domain);
-    } else if (stress || left < extent) {
-      stress = false;
-      major_collect(domain, COLLECT_MINOR | COLLECT_SLICE);
-    } else {
+    } else if (has_room && !stress) {
       break;
+    } else if (!stress && take_piece(domain)) {
+      major_slice(domain);
+    } else {
+      stress = false;
+      major_collect(domain, COLLECT_MINOR);
     }
   }
   domain_reset_limit(domain);
@@ -139,10 +190,10 @@ wn_value *nursery_allocate_old(struct wn_domain *domain, size_t words, unsigned 
   unsigned tries = 0;
   if (heap_fails_by_stress(heap)) return error_set(WN_ENOMEM, "stress: this request fails"), NULL;
   if (world_is_stopping(heap)) world_wait(domain);
-  if (is_stress_due(domain)) major_collect(domain, COLLECT_MINOR | COLLECT_SLICE);
+  if (is_stress_due(domain)) major_collect(domain, COLLECT_MINOR);
   if (domain->direct_words > atomic_load(&heap->minor_words) / 2) {
     domain->direct_words = 0;
-    major_collect(domain, COLLECT_MINOR | COLLECT_SLICE);
+    major_collect_and_slice(domain);
   }
   wn_value *at;
   while (!(at = take_old(domain, words, tag, zeroed)))

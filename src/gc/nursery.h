@@ -1,14 +1,21 @@
 /* The minor heaps: one reservation for all, a slot of it for each domain, and what happens when one is full.
  *
- * A domain's minor heap begins at its slot's begin and has as many words as the parameter says. Allocation goes down, until
- * the limit: the place where the next slice of the major collector's work is due, else the minor heap's begin, or above
- * everything when another thread wants this one to stop. */
+ * A domain's minor heap begins at its slot's end and goes down, in *pieces* of an eighth of its size. At the end of each
+ * piece the domain works off a slice of the major collector's debt, and takes another.
+ *
+ * BUDGET. The first piece after a collection is every domain's; the others come from what the sizes of all domains that are
+ * awake add up to. So who allocates much uses what others leave, up to FOLD times its size, and the world is stopped once for
+ * all that was allocated, however unevenly.
+ *
+ * The limit that allocation runs into is the begin of the piece, or above everything when another thread wants the domain to
+ * stop. */
 #ifndef GC_NURSERY_H
 #define GC_NURSERY_H
 
 #include "gc/domain.h"
 
 enum { MINOR_WORDS_LEAST = 320, MINOR_WORDS_FIRST = TINY ? 320 : 262144 };
+enum { PIECES = 8, PIECE_LEAST = TINY ? 260 : 512, FOLD = 4 };
 
 /* Reserves addresses for all minor heaps. False if there are none. */
 bool nursery_reserve(struct wn_heap *heap);
@@ -17,8 +24,16 @@ void nursery_release(struct wn_heap *heap);
 /* The largest minor heap that the reservation has room for, in words. */
 size_t nursery_words_most(const struct wn_heap *heap);
 
-/* Gives a domain an empty minor heap of so many words. False if there is no memory. What it had above them goes back. */
+/* Gives a domain an empty minor heap of so many words. False if there is no memory. What it had below them goes back. */
 bool nursery_place(struct wn_domain *domain, size_t words);
+
+/* BUDGET: all minor heaps are empty, and begin again. The world is stopped. */
+void nursery_begin(struct wn_heap *heap);
+
+/* Pieces of a domain's minor heap: PIECES, or 1 of a small one. */
+static inline size_t nursery_pieces(const struct wn_domain *domain) {
+  return domain->young_words < (size_t)PIECES * PIECE_LEAST ? 1 : PIECES;
+}
 
 /* To find stale addresses: the domain's empty minor heap goes to another place of its slot. */
 void nursery_move(struct wn_domain *domain);

@@ -9,7 +9,7 @@
 enum { SPINS = 2000 };
 
 static bool may_spin(const struct wn_heap *heap) {
-  return atomic_load_explicit(&heap->running, memory_order_relaxed) <= heap->processors;
+  return atomic_load_explicit(&heap->awake, memory_order_relaxed) <= heap->processors;
 }
 
 static bool state_is(struct wn_domain *domain, uint32_t state) {
@@ -59,51 +59,71 @@ static void await(struct wn_domain *domain) {
   }
 }
 
-/* ---- shared ---- */
-
-void domain_block(struct wn_domain *domain) {
+/* The domain is blocked, and says so to a leader that waits for it. */
+static void give_up(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
   stress_delay(domain);
-  atomic_fetch_sub_explicit(&heap->running, 1, memory_order_relaxed);
   atomic_store(&domain->state, DOMAIN_BLOCKED);
   if (!world_is_stopping(heap)) return;
   atomic_fetch_add(&heap->arrivals, 1);
   futex_wake(&heap->arrivals, 1);
 }
 
-void domain_unblock(struct wn_domain *domain) {
+static void take_back(struct wn_domain *domain) {
   while (!change(domain, DOMAIN_BLOCKED, DOMAIN_RUNNING)) await(domain);
-  atomic_fetch_add_explicit(&domain->heap->running, 1, memory_order_relaxed);
   domain_reset_limit(domain);
+}
+
+/* ---- shared ---- */
+
+void domain_block(struct wn_domain *domain) {
+  atomic_fetch_sub_explicit(&domain->heap->awake, 1, memory_order_relaxed);
+  domain->awake = false;
+  give_up(domain);
+}
+
+void domain_unblock(struct wn_domain *domain) {
+  take_back(domain);
+  atomic_fetch_add_explicit(&domain->heap->awake, 1, memory_order_relaxed);
+  domain->awake = true;
 }
 
 void world_wait(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
   unsigned spins = may_spin(heap) ? SPINS : 0;
+  uint32_t stopping;
   domain->running->top = domain->face.top;
-  domain_block(domain);
-  while (world_is_stopping(heap)) {
-    minor_help(heap, domain);
+  give_up(domain);
+  while ((stopping = atomic_load(&heap->stopping))) {
+    if (stopping == STOPPING_HELP) minor_help(heap, domain);
     if (spins) {
       spins--;
       spin_pause();
     } else {
-      futex_wait(&heap->stopping, 1);
+      futex_wait(&heap->stopping, stopping);
     }
   }
-  domain_unblock(domain);
+  take_back(domain);
+}
+
+void world_ask_for_help(struct wn_heap *heap) {
+  if (!world_is_stopping(heap)) return;
+  atomic_store(&heap->stopping, STOPPING_HELP);
+  if (heap->processors > 1) futex_wake(&heap->stopping, (int)heap->processors - 1);
+}
+
+void world_end_help(struct wn_heap *heap) {
+  if (world_is_stopping(heap)) atomic_store(&heap->stopping, STOPPING);
 }
 
 bool world_stop(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
-  struct wn_domain *none = NULL;
-  if (!atomic_compare_exchange_strong(&heap->leader, &none, domain)) {
+  uint32_t not = STOPPING_NOT;
+  if (!atomic_compare_exchange_strong(&heap->stopping, &not, STOPPING)) {
     world_wait(domain);
     return false;
   }
   lock_acquire(&heap->world, LOCK_RANK_WORLD);
-  if (heap->domain_count == 1) return true;
-  atomic_store(&heap->stopping, 1);
   for (unsigned i = 0; i < DOMAINS_MOST; i++)
     if (heap->domains[i] && heap->domains[i] != domain) raise_limit(heap->domains[i]);
   for (unsigned i = 0; i < DOMAINS_MOST; i++) {
@@ -114,19 +134,16 @@ bool world_stop(struct wn_domain *domain) {
   return true;
 }
 
-/* Those that wait at safepoints sleep on `stopping`: they are let go first, and woken then. */
+/* Those that wait at safepoints sleep on `stopping`: they are let go first, and woken then. A domain that attaches needs the
+ * lock, so there is nobody to wake if there was no other domain before. */
 void world_release(struct wn_domain *leader) {
   struct wn_heap *heap = leader->heap;
-  if (atomic_load(&heap->stopping)) {
-    for (unsigned i = 0; i < DOMAINS_MOST; i++)
-      if (heap->domains[i] && heap->domains[i] != leader) leave(heap->domains[i]);
-    atomic_store(&heap->leader, NULL); /* the next leader still needs the lock */
-    atomic_store(&heap->stopping, 0);
-    futex_wake(&heap->stopping, INT32_MAX);
-  } else {
-    atomic_store(&heap->leader, NULL);
-  }
+  bool others = heap->domain_count > 1;
+  for (unsigned i = 0; i < DOMAINS_MOST; i++)
+    if (heap->domains[i] && heap->domains[i] != leader) leave(heap->domains[i]);
+  atomic_store(&heap->stopping, STOPPING_NOT);
   lock_release(&heap->world, LOCK_RANK_WORLD);
+  if (others) futex_wake(&heap->stopping, INT32_MAX);
   domain_reset_limit(leader);
 }
 

@@ -9,12 +9,11 @@
  * stopped the world, while it is CLAIMED. A thread that finds the world being stopped at a safepoint waits by blocking its
  * domain; so there is one way to be stopped, and a domain in a system call is collected without being woken.
  *
- * STOP. The leader is who exchanges `leader` from NULL. It sets `stopping`, then raises each domain's limit, then claims
- * each domain: one that is still running will see the limit. A domain that blocks stores its state, then reads
- * `stopping`; one that unblocks sets its limit, then reads `stopping` and raises the limit again. All of that is
- * sequentially consistent, so one side sees the other.
+ * STOP. The leader is who sets `stopping`. It raises each domain's limit, then claims each domain: one that is still running
+ * will see the limit. A domain that blocks stores its state, then reads `stopping`; one that unblocks sets its limit, then
+ * reads `stopping` and raises the limit again. All of that is sequentially consistent, so one side sees the other.
  *
- * Waiting spins for a moment where there are as many processors as running domains, and sleeps on a futex otherwise. */
+ * Waiting spins for a moment where there are as many processors as domains awake, and sleeps on a futex otherwise. */
 #ifndef GC_SAFEPOINT_H
 #define GC_SAFEPOINT_H
 
@@ -25,10 +24,20 @@
 bool world_stop(struct wn_domain *domain);
 void world_release(struct wn_domain *leader);
 
-static inline bool world_is_stopping(const struct wn_heap *heap) { return atomic_load(&heap->stopping) != 0; }
+/* Those that wait sleep on this word. STOPPING_HELP: there is copying to share (minor.h). */
+enum stopping { STOPPING_NOT, STOPPING, STOPPING_HELP };
+
+static inline bool world_is_stopping(const struct wn_heap *heap) {
+  return atomic_load(&heap->stopping) != STOPPING_NOT;
+}
 
 /* The domain, whose turn the calling thread keeps, waits until nobody stops the world. */
 void world_wait(struct wn_domain *domain);
+
+/* The leader opened, and closed, a collection that those who wait may share. As many as there are other processors are woken
+ * for it. */
+void world_ask_for_help(struct wn_heap *heap);
+void world_end_help(struct wn_heap *heap);
 
 /* The state alone; the thread's turn and handles are domain.c's. */
 void domain_block(struct wn_domain *domain);

@@ -183,7 +183,10 @@ double wn_gc_allocated_bytes(wn_domain *domain) {
   return 8 * (minor_words(domain) + domain->major_words - domain->promoted_words);
 }
 
-long wn_gc_get_minor_free(wn_domain *domain) { return (domain->face.young_ptr - domain->young_start) / 8; }
+long wn_gc_get_minor_free(wn_domain *domain) {
+  size_t used = domain_young_used(domain);
+  return used < domain->young_words ? (long)(domain->young_words - used) : 0;
+}
 
 /* ---- printing ---- */
 

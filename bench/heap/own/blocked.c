@@ -22,7 +22,7 @@ static void wait(wn_domain *d, void *argument) {
   while (!done) pthread_cond_wait(&changed, &mutex);
   pthread_mutex_unlock(&mutex);
   wn_blocking_end(d);
-  tree_expect(*tree.slot, 10);
+  tree_expect(d, *tree.slot, 10);
 }
 
 static void await_blocked(wn_domain *d, long domains) {
@@ -44,10 +44,10 @@ static void work(wn_domain *d, long rounds) {
   WN_SCOPE(d);
   wn_ref stays = wn_root(d, tree_from_leaves(d, 16));
   for (long i = 0; i < rounds; i++) {
-    for (int j = 0; j < 100; j++) tree_expect(tree_from_leaves(d, 10), 10);
-    tree_expect(tree_from_root(d, 14), 14);
+    for (int j = 0; j < 100; j++) tree_expect(d, tree_from_leaves(d, 10), 10);
+    tree_expect(d, tree_from_root(d, 14), 14);
   }
-  tree_expect(*stays.slot, 16);
+  tree_expect(d, *stays.slot, 16);
 }
 
 int main(int count, char **words) {

@@ -9,8 +9,8 @@ static int depth_most = 18;
 
 static void make_trees(wn_domain *d, int depth) {
   long rounds = (long)(2 * ((size_t)4 << depth_most) / ((size_t)2 << depth));
-  for (long i = 0; i < rounds; i++) tree_expect(tree_from_root(d, depth), depth);
-  for (long i = 0; i < rounds; i++) tree_expect(tree_from_leaves(d, depth), depth);
+  for (long i = 0; i < rounds; i++) tree_expect(d, tree_from_root(d, depth), depth);
+  for (long i = 0; i < rounds; i++) tree_expect(d, tree_from_leaves(d, depth), depth);
 }
 
 static void check_array(wn_ref array, size_t words) {
@@ -26,12 +26,12 @@ static void work(wn_domain *d, void *argument) {
   WN_SCOPE(d);
   const size_t words = 500000;
   (void)argument;
-  tree_expect(tree_from_leaves(d, depth_most), depth_most);
+  tree_expect(d, tree_from_leaves(d, depth_most), depth_most);
   wn_ref stays = wn_root(d, tree_from_root(d, depth_most - 2));
   wn_ref array = wn_alloc_bytes(d, words * sizeof(double));
   for (size_t i = 1; i < words; i++) ((double *)wn_bytes(array))[i] = 1.0 / (double)i;
   for (int depth = 4; depth <= depth_most - 2; depth += 2) make_trees(d, depth);
-  tree_expect(*stays.slot, depth_most - 2);
+  tree_expect(d, *stays.slot, depth_most - 2);
   check_array(array, words);
 }
 

@@ -44,15 +44,26 @@ static inline wn_value tree_from_root(wn_domain *d, int depth) {
   return *root.slot;
 }
 
-/* Does not allocate. */
-static inline long tree_count(wn_value tree) {
+/* Does not allocate, and has no safepoint: for small trees. */
+static inline long tree_count_small(wn_value tree) {
   const wn_value *fields = (const wn_value *)tree;
-  return wn_is_int(tree) ? 0 : 1 + tree_count(fields[TREE_LEFT]) + tree_count(fields[TREE_RIGHT]);
+  return wn_is_int(tree) ? 0 : 1 + tree_count_small(fields[TREE_LEFT]) + tree_count_small(fields[TREE_RIGHT]);
+}
+
+/* A long walk lets the others collect now and then: above SMALL levels it uses handles, and polls. */
+static inline long tree_count(wn_domain *d, wn_ref tree, int depth) {
+  enum { SMALL = 10 };
+  WN_SCOPE(d);
+  if (depth <= SMALL) return tree_count_small(*tree.slot);
+  wn_poll(d);
+  long left = tree_count(d, wn_get(d, tree, TREE_LEFT), depth - 1);
+  return 1 + left + tree_count(d, wn_get(d, tree, TREE_RIGHT), depth - 1);
 }
 
 /* Ends the program if the collector lost or made up a node. */
-static inline void tree_expect(wn_value tree, int depth) {
-  long count = tree_count(tree);
+static inline void tree_expect(wn_domain *d, wn_value tree, int depth) {
+  WN_SCOPE(d);
+  long count = tree_count(d, wn_root(d, tree), depth);
   if (count == (2L << depth) - 1) return;
   fprintf(stderr, "a tree of depth %d has %ld nodes\n", depth, count);
   exit(1);
