@@ -6,10 +6,7 @@
  *   {
  *     WN_SCOPE(d);
  *     wn_ref list = wn_root(d, wn_int(0));
- *     for (int i = 0; i < 1000; i++) {
- *       WN_SCOPE(d);
- *       wn_assign(list, wn_pair(d, 0, wn_root(d, wn_int(i)), list));
- *     }
+ *     for (int i = 0; i < 1000; i++) wn_push_int(d, list, 0, i);
  *   }
  *   wn_domain_detach(d);
  *   wn_heap_close(heap);
@@ -225,7 +222,8 @@ static inline wn_ref wn_escape(wn_scope *scope, wn_ref ref) {
 static inline wn_value wn_value_of(wn_ref ref) { return *ref.slot; }
 static inline bool wn_is_null(wn_ref ref) { return !ref.slot; }
 
-/* Makes a handle hold another handle's value: for loops. */
+/* Makes a handle hold another handle's value, an integer, or (further down) a field's value or a new pair: for loops, which
+ * so need neither new handles nor scopes. */
 static inline void wn_assign(wn_ref ref, wn_ref from) { *ref.slot = *from.slot; }
 static inline void wn_assign_int(wn_ref ref, intptr_t n) { *ref.slot = wn_int(n); }
 
@@ -251,6 +249,32 @@ static inline wn_ref wn_pair(wn_domain *domain, unsigned tag, wn_ref first, wn_r
   fields[0] = *first.slot;
   fields[1] = *second.slot;
   return wn_root(domain, (wn_value)fields);
+}
+
+/* The same, held by `into`, which may be one of the others. False, and `into` unchanged, if memory is exhausted. */
+static inline bool wn_assign_pair(wn_domain *domain, wn_ref into, unsigned tag, wn_ref first, wn_ref second) {
+  wn_value *fields;
+  WN_CHECK_HANDLE(domain, into);
+  WN_CHECK_HANDLE(domain, first);
+  WN_CHECK_HANDLE(domain, second);
+  fields = wn_bump(domain, 2, tag);
+  if (__builtin_expect(!fields, 0)) return false;
+  fields[0] = *first.slot;
+  fields[1] = *second.slot;
+  *into.slot = (wn_value)fields;
+  return true;
+}
+
+/* Puts an integer in front of a list: `list` holds a new pair of it and of what it held. False as above. */
+static inline bool wn_push_int(wn_domain *domain, wn_ref list, unsigned tag, intptr_t n) {
+  wn_value *fields;
+  WN_CHECK_HANDLE(domain, list);
+  fields = wn_bump(domain, 2, tag);
+  if (__builtin_expect(!fields, 0)) return false;
+  fields[0] = wn_int(n);
+  fields[1] = *list.slot;
+  *list.slot = (wn_value)fields;
+  return true;
 }
 
 /* Several blocks at one safepoint. */
@@ -286,6 +310,8 @@ static inline wn_ref wn_get(wn_domain *domain, wn_ref block, size_t i) {
   WN_CHECK_HANDLE(domain, block);
   return wn_root(domain, wn_field(block, i));
 }
+
+static inline void wn_assign_field(wn_ref ref, wn_ref block, size_t i) { *ref.slot = wn_field(block, i); }
 
 /* Stores a value into a field of a scanned block. Other domains that read the field see the block's contents. */
 static inline void wn_set(wn_domain *domain, wn_ref block, size_t i, wn_ref value) {

@@ -50,6 +50,11 @@ static inline unsigned wn_tag(wn_value block) {
   return (unsigned)(__atomic_load_n(wn_header_of(block), __ATOMIC_RELAXED) >> 2) & 255u;
 }
 
+/* A field of a scanned block, for walks that need no handles because nothing in them may collect. */
+static inline wn_value wn_field_of(wn_value block, size_t i) {
+  return __atomic_load_n((const wn_value *)block + i, __ATOMIC_ACQUIRE);
+}
+
 #ifdef __cplusplus
 }
 #endif

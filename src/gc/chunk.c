@@ -265,10 +265,11 @@ void chunks_decay(struct chunks *chunks, size_t keep) {
   lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
 }
 
-void *chunks_map_large(struct chunks *chunks, size_t bytes) {
+void *chunks_map_large(struct chunks *chunks, size_t bytes, bool filled) {
   if (!may_map(chunks, bytes)) return NULL;
   void *mapping = metadata_map(bytes);
   if (mapping) {
+    if (filled && chunks->huge_pages && bytes >= CHUNK_BYTES) madvise(mapping, bytes, MADV_HUGEPAGE);
     count_used(chunks, bytes);
     event_heap_grows(chunks->verbose, bytes, atomic_load(&chunks->mapped_bytes));
   } else {

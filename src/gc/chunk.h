@@ -79,8 +79,8 @@ size_t chunks_trim(struct chunks *chunks, size_t keep);
  * needed soon. */
 void chunks_decay(struct chunks *chunks, size_t keep);
 
-/* A mapping for one large block. */
-void *chunks_map_large(struct chunks *chunks, size_t bytes);
+/* A mapping for one large block. `filled`: all of it is touched at once, so that huge pages waste nothing. */
+void *chunks_map_large(struct chunks *chunks, size_t bytes, bool filled);
 void chunks_unmap_large(struct chunks *chunks, void *mapping, size_t bytes);
 
 #endif

@@ -1,6 +1,7 @@
 /* Phases, pace and slices. */
 #include "gc/major.h"
 
+#include "base/os.h"
 #include "gc/events.h"
 #include "gc/helpers.h"
 #include "gc/minor.h"
@@ -176,13 +177,29 @@ static void wait_for_helpers(struct wn_heap *heap) {
     helpers_rest(heap);
 }
 
+enum { MOMENT_NS = 1000000, LATE_NS = 8 * MOMENT_NS, STEP = TINY ? 64 : 1 << 14 };
+
+/* A slice that pauses the program for long leaves the rest of its words in the debt, unless that is so far behind that the heap
+ * would grow for it. */
+static size_t work_for_a_moment(struct wn_domain *domain, size_t words) {
+  struct wn_heap *heap = domain->heap;
+  bool late = atomic_load(&heap->allocated) > major_allowance(heap);
+  uint64_t end = os_monotonic_ns() + (late ? LATE_NS : MOMENT_NS);
+  size_t done = 0, piece = 1;
+  while (done < words && piece && os_monotonic_ns() < end) {
+    piece = major_work(domain, words - done < STEP ? words - done : STEP);
+    done += piece;
+  }
+  if (!piece && heap_phase(heap) == PHASE_MARK) wait_for_helpers(heap);
+  return done;
+}
+
 static void slice(struct wn_domain *domain, size_t words) {
   struct wn_heap *heap = domain->heap;
   if (!words) return;
-  size_t done = major_work(domain, words);
+  size_t done = work_for_a_moment(domain, words);
   event_slice(heap, words, done);
   atomic_fetch_sub(&heap->debt, (int64_t)done);
-  if (done < words && heap_phase(heap) == PHASE_MARK) wait_for_helpers(heap);
 }
 
 /* Cuts the debt into slices, one for each piece of a minor heap. */

@@ -156,7 +156,7 @@ static wn_value *allocate_medium(struct wn_heap *heap, size_t extent, wn_value h
 static wn_value *allocate_large(struct wn_heap *heap, size_t extent, wn_value header) {
   struct medium *medium = &heap->medium;
   size_t bytes = (sizeof(struct large) + extent * 8 + 4095) & ~(size_t)4095;
-  struct large *large = chunks_map_large(&heap->chunks, bytes);
+  struct large *large = chunks_map_large(&heap->chunks, bytes, header_is_scanned(header));
   if (!large) return NULL;
   large->bytes = bytes;
   large->header = header;

@@ -9,7 +9,13 @@
 #include <sched.h>
 #include <string.h>
 
-enum { PIECE = TINY ? 8 : 2048, SPINS = 200, LOOK_AROUND = TINY ? 1 : 16, SHORT_LIST = TINY ? 3 : 64 };
+enum {
+  PIECE = TINY ? 8 : 2048,
+  SPINS = 200,
+  LOOK_AROUND = TINY ? 1 : 16,
+  AHEAD = 16,
+  SHORT_LIST = TINY ? 3 : 64
+};
 
 /* Blocks that a copier scans before it gives any away: others have them farther from their processors, so that small gifts cost
  * more than they save. */
@@ -216,7 +222,11 @@ static void scan_remembered(struct copier *copier, struct wn_domain *domain) {
     size_t from = atomic_fetch_add_explicit(&work->of[domain->index].next_piece, PIECE, memory_order_relaxed);
     if (from >= count) return;
     size_t to = count - from > PIECE ? from + PIECE : count;
-    for (size_t i = from; i < to; i++) move(copier, domain->remembered.begin[i]);
+    wn_value **slots = domain->remembered.begin;
+    for (size_t i = from; i < to; i++) {
+      if (i + AHEAD < count) __builtin_prefetch(slots[i + AHEAD], 1); /* they lie all over the heap */
+      move(copier, slots[i]);
+    }
     scan_grey(copier);
   }
 }

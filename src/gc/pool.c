@@ -19,16 +19,29 @@ void pools_prepare(void) {
   }
 }
 
-static void list_push(struct pool **list, struct pool *pool, enum pool_state state) {
-  pool->state = state;
-  pool->next = *list;
-  *list = pool;
+static void list_push(struct pool_list *list, struct pool *pool) {
+  pool->next = list->first;
+  if (!list->first) list->last = pool;
+  list->first = pool;
+  list->count++;
 }
 
-static struct pool *list_pop(struct pool **list) {
-  struct pool *pool = *list;
-  if (pool) *list = pool->next;
+static struct pool *list_pop(struct pool_list *list) {
+  struct pool *pool = list->first;
+  if (!pool) return NULL;
+  list->first = pool->next;
+  list->count--;
   return pool;
+}
+
+/* Moves all of a list to another, whatever its length. */
+static void list_move(struct pool_list *from, struct pool_list *to) {
+  if (!from->first) return;
+  from->last->next = to->first;
+  if (!to->first) to->last = from->last;
+  to->first = from->first;
+  to->count += from->count;
+  *from = (struct pool_list){0};
 }
 
 static void make_run(wn_value *at, size_t words, wn_value *next) {
@@ -43,7 +56,7 @@ static struct pool *new_pool(struct wn_heap *heap, unsigned class, bool promotin
   memset(pool, 0, sizeof *pool);
   pool->class = class;
   pool->chunk = chunk;
-  pool->state = POOL_CURRENT;
+  pool->swept = heap->pools.sweeps;
   pool->free = pool_first(pool);
   make_run(pool->free, (size_t)(pool_end(pool) - pool->free), NULL);
   atomic_fetch_add(&heap->pools.count, 1);
@@ -78,6 +91,7 @@ static void sweep_pool(struct wn_heap *heap, struct pool *pool) {
   size_t words = class_words[pool->class];
   struct sweep sweep = {.link = &pool->free};
   pool->free = NULL;
+  pool->swept = heap->pools.sweeps;
   wn_value *end = pool_end(pool);
   for (wn_value *at = pool_first(pool); at < end;) {
     wn_value header = atomic_load_explicit((_Atomic(wn_value) *)at, memory_order_relaxed);
@@ -108,10 +122,17 @@ static struct pool *pop_unswept(struct wn_heap *heap, unsigned class) {
   struct pools *pools = &heap->pools;
   struct pool *pool = list_pop(&pools->of[class].unswept);
   if (!pool) return NULL;
-  pool->state = POOL_CURRENT;
   atomic_fetch_add(&pools->sweeping, 1);
   atomic_fetch_sub(&pools->unswept_count, 1);
   return pool;
+}
+
+/* To the list that it belongs to. */
+static void retire(struct wn_heap *heap, struct pool *pool) {
+  struct pools *pools = &heap->pools;
+  lock_acquire(&pools->lock, LOCK_RANK_POOLS);
+  list_push(pool->free ? &pools->of[pool->class].open : &pools->of[pool->class].full, pool);
+  lock_release(&pools->lock, LOCK_RANK_POOLS);
 }
 
 /* Puts a swept pool where it belongs; an empty one goes back to its chunk. */
@@ -121,12 +142,7 @@ static void settle(struct wn_heap *heap, struct pool *pool) {
     atomic_fetch_sub(&pools->count, 1);
     chunks_give_unit(&heap->chunks, pool->chunk, (char *)pool);
   } else {
-    lock_acquire(&pools->lock, LOCK_RANK_POOLS);
-    if (pool->free)
-      list_push(&pools->of[pool->class].open, pool, POOL_OPEN);
-    else
-      list_push(&pools->of[pool->class].full, pool, POOL_FULL);
-    lock_release(&pools->lock, LOCK_RANK_POOLS);
+    retire(heap, pool);
   }
   atomic_fetch_sub(&pools->sweeping, 1);
 }
@@ -148,10 +164,7 @@ static struct pool *find_open(struct wn_heap *heap, unsigned class) {
   for (;;) {
     lock_acquire(&pools->lock, LOCK_RANK_POOLS);
     struct pool *pool = list_pop(&pools->of[class].open), *unswept = NULL;
-    if (pool)
-      pool->state = POOL_CURRENT;
-    else
-      unswept = pop_unswept(heap, class);
+    if (!pool) unswept = pop_unswept(heap, class);
     lock_release(&pools->lock, LOCK_RANK_POOLS);
     if (pool || !unswept) return pool;
     sweep_pool(heap, unswept);
@@ -161,16 +174,6 @@ static struct pool *find_open(struct wn_heap *heap, unsigned class) {
     }
     settle(heap, unswept);
   }
-}
-
-static void retire(struct wn_heap *heap, struct pool *pool) {
-  struct pools *pools = &heap->pools;
-  lock_acquire(&pools->lock, LOCK_RANK_POOLS);
-  if (pool->free)
-    list_push(&pools->of[pool->class].open, pool, POOL_OPEN);
-  else
-    list_push(&pools->of[pool->class].full, pool, POOL_FULL);
-  lock_release(&pools->lock, LOCK_RANK_POOLS);
 }
 
 /* ---- shared ---- */
@@ -197,21 +200,18 @@ void pools_flush(struct wn_heap *heap, struct pool_run runs[CLASSES]) {
   }
 }
 
-static size_t unsweep_list(struct pool **from, struct pool **to) {
-  size_t count = 0;
-  for (struct pool *pool; (pool = list_pop(from)); count++) list_push(to, pool, POOL_UNSWEPT);
-  return count;
-}
-
 void pools_unsweep(struct wn_heap *heap) {
   struct pools *pools = &heap->pools;
   size_t count = 0;
   lock_acquire(&pools->lock, LOCK_RANK_POOLS);
+  pools->sweeps++;
   for (unsigned class = 0; class < CLASSES; class ++) {
-    count += unsweep_list(&pools->of[class].open, &pools->of[class].unswept);
-    count += unsweep_list(&pools->of[class].full, &pools->of[class].unswept);
+    struct pool_list *unswept = &pools->of[class].unswept;
+    list_move(&pools->of[class].open, unswept);
+    list_move(&pools->of[class].full, unswept);
+    count += unswept->count;
   }
-  atomic_fetch_add(&pools->unswept_count, count);
+  atomic_store(&pools->unswept_count, count);
   lock_release(&pools->lock, LOCK_RANK_POOLS);
 }
 

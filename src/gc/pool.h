@@ -27,18 +27,22 @@ struct pool {
   wn_value *free; /* the first run; NULL if none */
   struct chunk *chunk;
   uint32_t class;
-  uint32_t state; /* enum pool_state, for gc_verify */
+  uint32_t swept; /* `pools.sweeps` when it was last swept, for gc_verify */
   wn_value unused[4];
 };
 enum { POOL_HEADER_WORDS = sizeof(struct pool) / 8 };
 
-enum pool_state { POOL_CURRENT, POOL_OPEN, POOL_FULL, POOL_UNSWEPT };
+struct pool_list {
+  struct pool *first, *last;
+  size_t count;
+};
 
 struct pools {
   struct lock lock;
   struct {
-    struct pool *open, *full, *unswept;
+    struct pool_list open, full, unswept;
   } of[CLASSES];
+  uint32_t sweeps; /* that began. Written while the world is stopped */
   /* Changed under the lock, read as hints without it. */
   _Atomic(size_t) unswept_count;
   _Atomic(size_t) sweeping; /* pools that somebody is sweeping now */
@@ -75,7 +79,7 @@ static inline wn_value *pools_take(struct wn_heap *heap, struct pool_run runs[CL
 /* Gives all current pools of a domain back to the lists. */
 void pools_flush(struct wn_heap *heap, struct pool_run runs[CLASSES]);
 
-/* All pools become unswept. The world is stopped and flushed. */
+/* All pools become unswept, in a time that does not depend on how many there are. The world is stopped and flushed. */
 void pools_unsweep(struct wn_heap *heap);
 
 /* Sweeps one unswept pool. Returns the words looked at; 0 if there was none. */

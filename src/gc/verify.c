@@ -145,7 +145,8 @@ static void check_pool(struct pool *pool, void *context) {
   struct verification *of = context;
   const wn_value *expected = pool->free;
   size_t words = class_words[pool->class];
-  bool swept = one_colour(of->heap) || (heap_phase(of->heap) == PHASE_SWEEP && pool->state != POOL_UNSWEPT);
+  bool swept =
+      one_colour(of->heap) || (heap_phase(of->heap) == PHASE_SWEEP && pool->swept == of->heap->pools.sweeps);
   for (wn_value *at = pool_first(pool); at < pool_end(pool);) {
     if (header_colour(*at) != COLOUR_FREE) {
       if (header_extent(*at) > words)

@@ -1,31 +1,23 @@
 /* Lists of 100 cells that are built, summed and dropped, with handles: churn LISTS. */
 #include "heap_program.h"
 
-static wn_ref build(wn_domain *d, intptr_t n, intptr_t seed) {
-  WN_SCOPE(d);
-  wn_ref list = wn_root(d, wn_int(0));
-  for (; n; n--) {
-    WN_SCOPE(d);
-    wn_assign(list, wn_pair(d, 0, wn_root(d, wn_int(seed + n)), list));
-  }
-  return wn_escape(&wn_here, list);
+static void build(wn_domain *d, wn_ref list, intptr_t n, intptr_t seed) {
+  wn_assign_int(list, 0);
+  for (; n; n--) wn_push_int(d, list, 0, seed + n);
 }
 
-static intptr_t sum(wn_domain *d, wn_ref list) {
-  WN_SCOPE(d);
-  wn_ref rest = wn_root(d, wn_value_of(list));
+static intptr_t sum(wn_ref list) { /* nothing collects here */
   intptr_t total = 0;
-  while (!wn_is_int(wn_value_of(rest))) {
-    WN_SCOPE(d);
-    total += wn_to_int(wn_field(rest, 0));
-    wn_assign(rest, wn_get(d, rest, 1));
-  }
+  for (wn_value rest = wn_value_of(list); !wn_is_int(rest); rest = wn_field_of(rest, 1))
+    total += wn_to_int(wn_field_of(rest, 0));
   return total;
 }
 
 static intptr_t build_and_sum(wn_domain *d, intptr_t seed) {
   WN_SCOPE(d);
-  return sum(d, build(d, 100, seed));
+  wn_ref list = wn_root(d, wn_int(0));
+  build(d, list, 100, seed);
+  return sum(list);
 }
 
 int main(int count, char **words) {

@@ -3,6 +3,7 @@
 
 wn_value raw_pair(wn_domain *domain, wn_value first, wn_value second);
 wn_ref rooted_pair(wn_domain *domain, wn_ref first, wn_ref second);
+bool assigned_pair(wn_domain *domain, wn_ref into, wn_ref first, wn_ref second);
 wn_ref two_pairs(wn_domain *domain, wn_ref first, wn_ref second);
 
 wn_value raw_pair(wn_domain *domain, wn_value first, wn_value second) {
@@ -15,6 +16,10 @@ wn_value raw_pair(wn_domain *domain, wn_value first, wn_value second) {
 
 wn_ref rooted_pair(wn_domain *domain, wn_ref first, wn_ref second) {
   return wn_pair(domain, 0, first, second);
+}
+
+bool assigned_pair(wn_domain *domain, wn_ref into, wn_ref first, wn_ref second) {
+  return wn_assign_pair(domain, into, 0, first, second);
 }
 
 /* Too long, so that it is seen that the count notices. */
