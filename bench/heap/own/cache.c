@@ -128,6 +128,7 @@ static int run(wn_domain *d, long entries, long operations) {
   }
   printf("%.0f ns an operation\n", (double)(last - begin) / (double)operations);
   latency_print(&latency);
+  latency_print_histogram(&latency);
   return check(&cache, entries);
 }
 

@@ -50,5 +50,17 @@ static inline void latency_print(const struct latency *latency) {
          (double)latency->most / 1e3);
 }
 
+/* The counts by powers of two. */
+static inline void latency_print_histogram(const struct latency *latency) {
+  for (unsigned power = 0; power < 64; power++) {
+    uint64_t count = 0;
+    for (unsigned i = 0; i < sizeof latency->counts / sizeof *latency->counts; i++)
+      if (latency->counts[i] && 63u - (unsigned)__builtin_clzll(latency_bound(i) | 1) == power)
+        count += latency->counts[i];
+    if (count)
+      printf("  below %10.3f us: %llu\n", (double)((uint64_t)2 << power) / 1e3, (unsigned long long)count);
+  }
+}
+
 #endif
 /* SPDX-License-Identifier: MIT */
