@@ -10,7 +10,7 @@
 #include "gc/verify.h"
 
 /* PACE: an idle phase takes A / IDLE_PART, marking A / MARK_PACE, sweeping A / SWEEP_PACE. */
-enum { IDLE_PART = 3, MARK_PACE = 5, SWEEP_PACE = 10 };
+enum { IDLE_PART = 2, MARK_PACE = 8, SWEEP_PACE = 16 };
 enum { SLICE_MOST = TINY ? 64 : 1 << 21, PIECE = TINY ? 16 : 1 << 12 };
 
 /* ---- pace ---- */

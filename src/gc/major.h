@@ -13,11 +13,11 @@
  * stop the program.
  *
  * PACE. Let L be the words that the last cycle found live, and A = L * space_overhead / 100, at least two minor heaps. A
- * cycle begins when A / 3 words were allocated since the last one ended; marking is paced to take A / 5 of allocation, sweeping
- * A / 10. What dies while a cycle runs is found by the next one only, so about L * (1 + space_overhead / 100) is in use at
- * most. At each minor collection
- * `debt` is how far marking and sweeping are behind that, helpers' work counted; domains work it off in slices, one before
- * each piece of a minor heap (nursery.h), so that no pause is long. External memory counts as words that were
+ * cycle begins when A / 2 words were allocated since the last one ended; marking is paced to take A / 8 of allocation, sweeping
+ * A / 16. What dies before marking begins is found by the same cycle, what dies later by the next one only; so idling long and
+ * then marking fast costs the least work for the memory, and about L * (1 + space_overhead / 100) is in use at most. At each
+ * minor collection `debt` is how far marking and sweeping are behind that, helpers' work counted; domains work it off in
+ * slices, one before each piece of a minor heap (nursery.h), none of which is long. External memory counts as words that were
  * allocated (EXTERNAL). */
 #ifndef GC_MAJOR_H
 #define GC_MAJOR_H
