@@ -6,43 +6,73 @@ static void count_call(wn_domain *domain, void *context) {
   atomic_fetch_add((_Atomic(long) *)context, 1);
 }
 
-static void an_alarm_is_called_once_for_each_cycle(void **state) {
-  (void)state;
+typedef void alarm_function(wn_domain *domain, void *context);
+
+static wn_gc_alarm *create(wn_domain *domain, alarm_function *function, void *context) {
+  wn_gc_alarm *alarm;
+  assert_int_equal(wn_gc_create_alarm(domain, function, context, &alarm), WN_OK);
+  return alarm;
+}
+
+/* A heap at rest, with an alarm whose function gets its count of calls. */
+struct watch {
   struct journal of;
   wn_gc_alarm *alarm;
-  _Atomic(long) calls = 0;
-  journal_open(&of, NULL);
-  wn_gc_major(of.domain);
-  assert_int_equal(wn_gc_create_alarm(of.domain, count_call, &calls, &alarm), WN_OK);
+  _Atomic(long) calls;
+};
+
+static wn_domain *watch_open(struct watch *watch, alarm_function *function) {
+  journal_open(&watch->of, NULL);
+  wn_gc_major(watch->of.domain);
+  atomic_store(&watch->calls, 0);
+  watch->alarm = create(watch->of.domain, function, &watch->calls);
+  return watch->of.domain;
+}
+
+static void watch_close(struct watch *watch) { journal_close(&watch->of); }
+
+/* ---- when ---- */
+
+static void an_alarm_is_called_once_for_each_cycle(void **state) {
+  (void)state;
+  struct watch watch;
+  wn_domain *domain = watch_open(&watch, count_call);
   for (int i = 0; i < 10; i++) {
-    wn_gc_minor(of.domain);
-    assert_int_equal(calls, i);
-    assert_int_equal(wn_gc_major(of.domain), WN_OK);
-    assert_int_equal(calls, i + 1);
+    wn_gc_minor(domain);
+    assert_int_equal(watch.calls, i);
+    assert_int_equal(wn_gc_major(domain), WN_OK);
+    assert_int_equal(watch.calls, i + 1);
   }
-  wn_gc_delete_alarm(of.domain, alarm);
-  wn_gc_major(of.domain);
-  assert_int_equal(calls, 10);
-  journal_close(&of);
+  wn_gc_delete_alarm(domain, watch.alarm);
+  wn_gc_major(domain);
+  assert_int_equal(watch.calls, 10);
+  watch_close(&watch);
 }
 
 static void an_alarm_is_called_at_safepoints_of_a_program_that_allocates(void **state) {
   (void)state;
-  struct journal of;
-  wn_gc_alarm *alarm;
-  _Atomic(long) calls = 0;
-  journal_open(&of, NULL);
-  assert_int_equal(wn_gc_create_alarm(of.domain, count_call, &calls, &alarm), WN_OK);
+  struct watch watch;
+  wn_domain *domain = watch_open(&watch, count_call);
   long before = 0;
-  for (long i = 0; i < 5000000 && calls < 3; i++) {
-    WN_SCOPE(of.domain);
-    assert_false(wn_is_null(wn_alloc(of.domain, i % 8 ? 4 : 400, 0)));
-    assert_int_equal(calls, before);
-    wn_poll(of.domain);
-    before = calls;
+  for (long i = 0; i < 5000000 && watch.calls < 3; i++) {
+    allocate(domain, 1, i % 8 ? 4 : 400);
+    assert_int_equal(watch.calls, before);
+    wn_poll(domain);
+    before = watch.calls;
   }
-  assert_true(calls >= 3);
-  journal_close(&of);
+  assert_true(watch.calls >= 3);
+  watch_close(&watch);
+}
+
+static void a_full_collection_of_a_heap_at_rest_is_one_cycle(void **state) {
+  (void)state;
+  struct watch watch;
+  wn_domain *domain = watch_open(&watch, count_call);
+  for (int i = 1; i <= 5; i++) {
+    assert_int_equal(wn_gc_full_major(domain), WN_OK);
+    assert_int_equal(watch.calls, i);
+  }
+  watch_close(&watch);
 }
 
 static void force_cycles(wn_domain *domain, void *context) {
@@ -52,83 +82,27 @@ static void force_cycles(wn_domain *domain, void *context) {
 
 static void cycles_that_the_callback_forces_do_not_call_it_again(void **state) {
   (void)state;
-  struct journal of;
-  wn_gc_alarm *alarm;
-  _Atomic(long) calls = 0;
-  journal_open(&of, NULL);
-  wn_gc_major(of.domain);
-  assert_int_equal(wn_gc_create_alarm(of.domain, force_cycles, &calls, &alarm), WN_OK);
+  struct watch watch;
+  wn_domain *domain = watch_open(&watch, force_cycles);
   for (int i = 1; i <= 5; i++) {
-    wn_gc_major(of.domain);
-    wn_poll(of.domain);
-    assert_int_equal(calls, i);
+    wn_gc_major(domain);
+    wn_poll(domain);
+    assert_int_equal(watch.calls, i);
   }
-  journal_close(&of);
+  watch_close(&watch);
 }
 
 static void two_alarms_that_force_cycles_let_the_program_go_on(void **state) {
   (void)state;
-  struct journal of;
-  wn_gc_alarm *alarms[2];
-  _Atomic(long) calls[2] = {0};
-  journal_open(&of, NULL);
-  for (int i = 0; i < 2; i++)
-    assert_int_equal(wn_gc_create_alarm(of.domain, force_cycles, &calls[i], &alarms[i]), WN_OK);
-  assert_int_equal(wn_gc_major(of.domain), WN_OK);
-  assert_true(calls[0] && calls[1]);
-  for (int i = 0; i < 2; i++) wn_gc_delete_alarm(of.domain, alarms[i]);
-  journal_close(&of);
-}
-
-static void deleting_an_alarm_twice_does_nothing(void **state) {
-  (void)state;
-  struct journal of;
-  wn_gc_alarm *first, *second;
-  _Atomic(long) calls = 0;
-  journal_open(&of, NULL);
-  assert_int_equal(wn_gc_create_alarm(of.domain, count_call, &calls, &first), WN_OK);
-  wn_gc_delete_alarm(of.domain, first);
-  wn_gc_delete_alarm(of.domain, first);
-  assert_int_equal(wn_gc_create_alarm(of.domain, count_call, &calls, &second), WN_OK);
-  wn_gc_delete_alarm(of.domain, first); /* not the one that has its place */
-  wn_gc_major(of.domain);
-  assert_true(calls > 0);
-  wn_gc_delete_alarm(of.domain, second);
-  wn_gc_delete_alarm(of.domain, NULL);
-  assert_int_equal(wn_gc_create_alarm(of.domain, NULL, NULL, &second), WN_EINVAL);
-  journal_close(&of);
-}
-
-static void many_alarms_are_called_and_deleted_alone(void **state) {
-  (void)state;
-  enum { ALARMS = 100 };
-  struct journal of;
-  wn_gc_alarm *alarms[ALARMS];
-  _Atomic(long) calls[ALARMS] = {0};
-  journal_open(&of, NULL);
-  wn_gc_major(of.domain);
-  for (int i = 0; i < ALARMS; i++)
-    assert_int_equal(wn_gc_create_alarm(of.domain, count_call, &calls[i], &alarms[i]), WN_OK);
-  wn_gc_major(of.domain);
-  for (int i = 0; i < ALARMS; i += 2) wn_gc_delete_alarm(of.domain, alarms[i]);
-  wn_gc_major(of.domain);
-  for (int i = 0; i < ALARMS; i++) assert_int_equal(calls[i], 1 + i % 2);
-  journal_close(&of);
-}
-
-static void a_full_collection_of_a_heap_at_rest_is_one_cycle(void **state) {
-  (void)state;
-  struct journal of;
-  wn_gc_alarm *alarm;
-  _Atomic(long) calls = 0;
-  journal_open(&of, NULL);
-  wn_gc_major(of.domain);
-  assert_int_equal(wn_gc_create_alarm(of.domain, count_call, &calls, &alarm), WN_OK);
-  for (int i = 1; i <= 5; i++) {
-    assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
-    assert_int_equal(calls, i);
-  }
-  journal_close(&of);
+  struct watch watch;
+  _Atomic(long) other_calls = 0;
+  wn_domain *domain = watch_open(&watch, force_cycles);
+  wn_gc_alarm *other = create(domain, force_cycles, &other_calls);
+  assert_int_equal(wn_gc_major(domain), WN_OK);
+  assert_true(watch.calls && other_calls);
+  wn_gc_delete_alarm(domain, watch.alarm);
+  wn_gc_delete_alarm(domain, other);
+  watch_close(&watch);
 }
 
 static void force_cycle(wn_domain *domain, wn_ref value, void *context) {
@@ -142,20 +116,51 @@ static void force_cycle(wn_domain *domain, wn_ref value, void *context) {
 
 static void cycles_that_a_finaliser_forces_call_the_alarm_after_it(void **state) {
   (void)state;
-  struct journal of;
-  wn_gc_alarm *alarm;
-  _Atomic(long) calls = 0;
-  journal_open(&of, NULL);
-  wn_gc_major(of.domain);
-  assert_int_equal(wn_gc_create_alarm(of.domain, count_call, &calls, &alarm), WN_OK);
+  struct watch watch;
+  wn_domain *domain = watch_open(&watch, count_call);
   {
-    WN_SCOPE(of.domain);
-    assert_int_equal(wn_gc_finalise(of.domain, force_cycle, &calls, block_of(of.domain, 0)), WN_OK);
+    WN_SCOPE(domain);
+    assert_int_equal(wn_gc_finalise(domain, force_cycle, &watch.calls, block_of(domain, 0)), WN_OK);
   }
-  wn_gc_full_major(of.domain);
-  wn_poll(of.domain);
-  assert_int_equal(calls, 3);
-  journal_close(&of);
+  wn_gc_full_major(domain);
+  wn_poll(domain);
+  assert_int_equal(watch.calls, 3);
+  watch_close(&watch);
+}
+
+/* ---- deleting ---- */
+
+static void deleting_an_alarm_twice_does_nothing(void **state) {
+  (void)state;
+  struct watch watch;
+  _Atomic(long) calls = 0;
+  wn_domain *domain = watch_open(&watch, count_call);
+  wn_gc_delete_alarm(domain, watch.alarm);
+  wn_gc_delete_alarm(domain, watch.alarm);
+  wn_gc_alarm *second = create(domain, count_call, &calls);
+  wn_gc_delete_alarm(domain, watch.alarm); /* not the one that has its place */
+  wn_gc_major(domain);
+  assert_int_equal(calls, 1);
+  assert_int_equal(watch.calls, 0);
+  wn_gc_delete_alarm(domain, second);
+  wn_gc_delete_alarm(domain, NULL);
+  assert_int_equal(wn_gc_create_alarm(domain, NULL, NULL, &second), WN_EINVAL);
+  watch_close(&watch);
+}
+
+static void many_alarms_are_called_and_deleted_alone(void **state) {
+  (void)state;
+  enum { ALARMS = 100 };
+  struct watch watch;
+  wn_gc_alarm *alarms[ALARMS];
+  _Atomic(long) calls[ALARMS] = {0};
+  wn_domain *domain = watch_open(&watch, count_call);
+  for (int i = 0; i < ALARMS; i++) alarms[i] = create(domain, count_call, &calls[i]);
+  wn_gc_major(domain);
+  for (int i = 0; i < ALARMS; i += 2) wn_gc_delete_alarm(domain, alarms[i]);
+  wn_gc_major(domain);
+  for (int i = 0; i < ALARMS; i++) assert_int_equal(calls[i], 1 + i % 2);
+  watch_close(&watch);
 }
 
 struct suicide {
@@ -174,11 +179,13 @@ static void an_alarm_may_delete_itself(void **state) {
   struct journal of;
   struct suicide suicide = {0};
   journal_open(&of, NULL);
-  assert_int_equal(wn_gc_create_alarm(of.domain, delete_itself, &suicide, &suicide.alarm), WN_OK);
+  suicide.alarm = create(of.domain, delete_itself, &suicide);
   for (int i = 0; i < 3; i++) wn_gc_major(of.domain);
   assert_int_equal(suicide.calls, 1);
   journal_close(&of);
 }
+
+/* ---- exceptions ---- */
 
 static void raise_in_alarm(wn_domain *domain, void *context) {
   WN_SCOPE(domain);
@@ -188,19 +195,47 @@ static void raise_in_alarm(wn_domain *domain, void *context) {
 
 static void an_alarm_that_raises_stays_armed(void **state) {
   (void)state;
-  struct journal of;
-  wn_gc_alarm *alarm;
-  _Atomic(long) calls = 0;
-  journal_open(&of, NULL);
-  wn_gc_major(of.domain);
-  assert_int_equal(wn_gc_create_alarm(of.domain, raise_in_alarm, &calls, &alarm), WN_OK);
+  struct watch watch;
+  wn_domain *domain = watch_open(&watch, raise_in_alarm);
   for (int i = 1; i <= 3; i++) {
-    WN_SCOPE(of.domain);
-    assert_int_equal(wn_gc_major(of.domain), WN_EBUSY);
-    assert_int_equal(number_of(wn_take_exception(of.domain)), 8);
-    assert_int_equal(calls, i);
+    WN_SCOPE(domain);
+    assert_int_equal(wn_gc_major(domain), WN_EBUSY);
+    assert_int_equal(number_of(wn_take_exception(domain)), 8);
+    assert_int_equal(watch.calls, i);
   }
-  journal_close(&of);
+  watch_close(&watch);
+}
+
+enum { LIMIT_WORDS = 4 << 20 };
+
+static void raise_above_the_limit(wn_domain *domain, void *context) {
+  count_call(domain, context);
+  WN_SCOPE(domain);
+  if (quick_stat(domain).heap_words > LIMIT_WORDS) wn_raise(domain, block_of(domain, 9));
+}
+
+static void an_alarm_that_looks_at_the_heaps_size_limits_it(void **state) {
+  (void)state;
+  struct watch watch;
+  wn_domain *domain = watch_open(&watch, raise_above_the_limit);
+  {
+    WN_SCOPE(domain);
+    wn_ref list = wn_root(domain, wn_int(0)), raised = {NULL};
+    long blocks = 0;
+    for (; wn_is_null(raised = wn_take_exception(domain)) && blocks < 100000; blocks++) {
+      WN_SCOPE(domain);
+      wn_ref block = wn_alloc(domain, 1000, 0);
+      wn_set(domain, block, 0, list);
+      wn_assign(list, block);
+      wn_poll(domain);
+    }
+    assert_false(wn_is_null(raised));
+    assert_int_equal(number_of(raised), 9);
+    assert_in_range(blocks * 1001, LIMIT_WORDS / 2, 4 * LIMIT_WORDS);
+  }
+  assert_int_equal(wn_gc_full_major(domain), WN_OK);
+  assert_true(quick_stat(domain).heap_words < LIMIT_WORDS);
+  watch_close(&watch);
 }
 
 /* ---- domains ---- */
@@ -209,29 +244,23 @@ static void delete_from_here(wn_domain *domain, void *argument) { wn_gc_delete_a
 
 static void another_domain_may_delete_an_alarm(void **state) {
   (void)state;
-  struct journal of;
-  wn_gc_alarm *alarm;
-  wn_join *join;
-  _Atomic(long) calls = 0;
-  journal_open(&of, NULL);
-  assert_int_equal(wn_gc_create_alarm(of.domain, count_call, &calls, &alarm), WN_OK);
-  assert_int_equal(wn_domain_spawn(of.domain, delete_from_here, alarm, &join), WN_OK);
-  assert_int_equal(wn_join_wait(of.domain, join), WN_OK);
-  long before = calls;
-  wn_gc_major(of.domain);
-  assert_int_equal(calls, before);
-  journal_close(&of);
+  struct watch watch;
+  wn_domain *domain = watch_open(&watch, count_call);
+  join_wait(domain, spawn(domain, delete_from_here, watch.alarm));
+  long before = watch.calls;
+  wn_gc_major(domain);
+  assert_int_equal(watch.calls, before);
+  watch_close(&watch);
 }
 
 struct child {
   wn_gc_alarm *alarm;
   _Atomic(long) calls;
-  _Atomic(int) step;
 };
 
 static void own_an_alarm(wn_domain *domain, void *argument) {
   struct child *child = argument;
-  assert_int_equal(wn_gc_create_alarm(domain, count_call, &child->calls, &child->alarm), WN_OK);
+  child->alarm = create(domain, count_call, &child->calls);
   wn_gc_major(domain);
 }
 
@@ -239,10 +268,8 @@ static void an_alarm_ends_with_its_domain(void **state) {
   (void)state;
   struct journal of;
   struct child child = {0};
-  wn_join *join;
   journal_open(&of, NULL);
-  assert_int_equal(wn_domain_spawn(of.domain, own_an_alarm, &child, &join), WN_OK);
-  assert_int_equal(wn_join_wait(of.domain, join), WN_OK);
+  join_wait(of.domain, spawn(of.domain, own_an_alarm, &child));
   assert_true(child.calls > 0);
   long before = child.calls;
   for (int i = 0; i < 3; i++) wn_gc_major(of.domain);
@@ -263,31 +290,27 @@ static void force_from_here(wn_domain *domain, void *argument) {
 
 static void an_alarm_is_called_on_the_domain_that_created_it(void **state) {
   (void)state;
-  struct journal of;
-  wn_gc_alarm *alarm;
-  wn_join *join;
-  _Atomic(long) calls = 0;
-  journal_open(&of, NULL);
-  assert_int_equal(wn_gc_create_alarm(of.domain, note_domain, &calls, &alarm), WN_OK);
-  assert_int_equal(wn_domain_spawn(of.domain, force_from_here, NULL, &join), WN_OK);
-  assert_int_equal(wn_join_wait(of.domain, join), WN_OK);
-  wn_poll(of.domain);
-  assert_true(calls >= 5);
-  journal_close(&of);
+  struct watch watch;
+  wn_domain *domain = watch_open(&watch, note_domain);
+  join_wait(domain, spawn(domain, force_from_here, NULL));
+  wn_poll(domain);
+  assert_true(watch.calls >= 5);
+  watch_close(&watch);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_alarm_is_called_once_for_each_cycle),
       cmocka_unit_test(an_alarm_is_called_at_safepoints_of_a_program_that_allocates),
+      cmocka_unit_test(a_full_collection_of_a_heap_at_rest_is_one_cycle),
       cmocka_unit_test(cycles_that_the_callback_forces_do_not_call_it_again),
       cmocka_unit_test(two_alarms_that_force_cycles_let_the_program_go_on),
+      cmocka_unit_test(cycles_that_a_finaliser_forces_call_the_alarm_after_it),
       cmocka_unit_test(deleting_an_alarm_twice_does_nothing),
       cmocka_unit_test(many_alarms_are_called_and_deleted_alone),
-      cmocka_unit_test(a_full_collection_of_a_heap_at_rest_is_one_cycle),
-      cmocka_unit_test(cycles_that_a_finaliser_forces_call_the_alarm_after_it),
       cmocka_unit_test(an_alarm_may_delete_itself),
       cmocka_unit_test(an_alarm_that_raises_stays_armed),
+      cmocka_unit_test(an_alarm_that_looks_at_the_heaps_size_limits_it),
       cmocka_unit_test(another_domain_may_delete_an_alarm),
       cmocka_unit_test(an_alarm_ends_with_its_domain),
       cmocka_unit_test(an_alarm_is_called_on_the_domain_that_created_it),

@@ -10,55 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static wn_heap_options without_helpers(void) {
-  wn_heap_options options = WN_HEAP_DEFAULTS;
-  options.helper_threads = 0;
-  return options;
-}
-
-static wn_gc_control get(wn_domain *domain) {
-  wn_gc_control control;
-  assert_int_equal(wn_gc_get(domain, &control), WN_OK);
-  return control;
-}
-
-static wn_gc_stat quick_stat(wn_domain *domain) {
-  wn_gc_stat stat;
-  assert_int_equal(wn_gc_quick_stat(domain, &stat), WN_OK);
-  return stat;
-}
-
 static void set_minor_size(wn_domain *domain, long words) {
-  wn_gc_control control = get(domain);
+  wn_gc_control control = get_control(domain);
   control.minor_heap_size = words;
-  assert_int_equal(wn_gc_set(domain, &control), WN_OK);
-}
-
-static void allocate(wn_domain *domain, long blocks, size_t words) {
-  for (long i = 0; i < blocks; i++) {
-    WN_SCOPE(domain);
-    assert_false(wn_is_null(wn_alloc(domain, words, 1)));
-  }
-}
-
-static wn_ref make_list(wn_domain *domain, long length, size_t words) {
-  wn_ref list = wn_root(domain, wn_int(0));
-  for (long i = 0; i < length; i++) {
-    WN_SCOPE(domain);
-    wn_ref block = wn_alloc(domain, words, 1);
-    assert_false(wn_is_null(block));
-    wn_set(domain, block, 0, list);
-    wn_assign(list, block);
-  }
-  return list;
-}
-
-static long length_of(wn_domain *domain, wn_ref list) {
-  WN_SCOPE(domain);
-  long length = 0;
-  for (wn_ref at = wn_root(domain, wn_value_of(list)); !wn_is_int(wn_value_of(at)); length++)
-    *at.slot = wn_field(at, 0);
-  return length;
+  set_control(domain, &control);
 }
 
 /* ---- get and set ---- */
@@ -67,7 +22,7 @@ static void the_defaults_are_those_of_the_table(void **state) {
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
-  wn_gc_control control = get(of.domain);
+  wn_gc_control control = get_control(of.domain);
   for (unsigned i = 0; i < CONTROLS; i++)
     assert_int_equal(*control_field(&control, &parameters[i]), parameters[i].initial);
   journal_close(&of);
@@ -78,19 +33,19 @@ static void each_parameter_survives_get_set_get(void **state) {
   struct journal of;
   journal_open(&of, NULL);
   for (unsigned i = 0; i < CONTROLS; i++) {
-    wn_gc_control before = get(of.domain), changed = before;
+    wn_gc_control before = get_control(of.domain), changed = before;
     long *value = control_field(&changed, &parameters[i]);
     bool is_verbose = !strcmp(parameters[i].name, "verbose"); /* its bits would talk */
     const long values[] = {parameters[i].least, parameters[i].initial,
                            parameters[i].least + (is_verbose ? 0 : 1)};
     for (unsigned j = 0; j < 3; j++) {
       *value = values[j];
-      assert_int_equal(wn_gc_set(of.domain, &changed), WN_OK);
-      wn_gc_control after = get(of.domain);
+      set_control(of.domain, &changed);
+      wn_gc_control after = get_control(of.domain);
       assert_memory_equal(&after, &changed, sizeof after);
       allocate(of.domain, 100, 5);
     }
-    assert_int_equal(wn_gc_set(of.domain, &before), WN_OK);
+    set_control(of.domain, &before);
   }
   journal_close(&of);
 }
@@ -104,13 +59,13 @@ static void a_value_out_of_range_is_named_and_changes_nothing(void **state) {
   for (unsigned i = 0; i < CONTROLS; i++) {
     const long values[] = {parameters[i].least - 1, parameters[i].most + 1, -1, INT64_MIN, INT64_MAX};
     for (unsigned j = 0; j < 5; j++) {
-      wn_gc_control before = get(of.domain), wrong = before;
+      wn_gc_control before = get_control(of.domain), wrong = before;
       wrong.window_size = 3; /* would change, if anything did */
       wrong.minor_heap_size = 1000;
       *control_field(&wrong, &parameters[i]) = values[j];
       assert_int_equal(wn_gc_set(of.domain, &wrong), WN_EINVAL);
       assert_non_null(strstr(wn_last_error(), parameters[i].name));
-      wn_gc_control after = get(of.domain);
+      wn_gc_control after = get_control(of.domain);
       assert_memory_equal(&after, &before, sizeof after);
     }
   }
@@ -159,17 +114,14 @@ static void the_size_decides_how_often_is_collected(void **state) {
 }
 
 static _Atomic(int) stage;
-static void wait_for_stage(wn_domain *domain, int wanted) {
-  while (atomic_load(&stage) < wanted) wn_poll(domain);
-}
 
 static void watch_size(wn_domain *domain, void *argument) {
   (void)argument;
   atomic_store(&stage, 1);
-  wait_for_stage(domain, 2);
+  wait_for_step(domain, &stage, 2);
   assert_int_equal(wn_gc_get_minor_free(domain), 4096);
   atomic_store(&stage, 3);
-  wait_for_stage(domain, 4);
+  wait_for_step(domain, &stage, 4);
   assert_int_equal(wn_gc_get_minor_free(domain), 4096);
 }
 
@@ -184,21 +136,21 @@ static void the_size_counts_for_domains_that_run_and_that_will(void **state) {
   long size = 4096;
   journal_open(&of, NULL);
   atomic_store(&stage, 0);
-  assert_int_equal(wn_domain_spawn(of.domain, watch_size, NULL, &join), WN_OK);
-  wait_for_stage(of.domain, 1);
+  join = spawn(of.domain, watch_size, NULL);
+  wait_for_step(of.domain, &stage, 1);
   set_minor_size(of.domain, size);
   atomic_store(&stage, 2);
-  wait_for_stage(of.domain, 3);
+  wait_for_step(of.domain, &stage, 3);
   assert_int_equal(wn_gc_set_domain_minor_heap(of.domain, 2000), WN_OK); /* of this one alone */
   assert_int_equal(wn_gc_get_minor_free(of.domain), 2000);
-  assert_int_equal(get(of.domain).minor_heap_size, size);
+  assert_int_equal(get_control(of.domain).minor_heap_size, size);
   atomic_store(&stage, 4);
-  assert_int_equal(wn_join_wait(of.domain, join), WN_OK);
-  assert_int_equal(wn_domain_spawn(of.domain, see_size, &size, &join), WN_OK);
-  assert_int_equal(wn_join_wait(of.domain, join), WN_OK);
-  wn_gc_control control = get(of.domain); /* the size of all does not change: nor does that of one */
+  join_wait(of.domain, join);
+  join = spawn(of.domain, see_size, &size);
+  join_wait(of.domain, join);
+  wn_gc_control control = get_control(of.domain); /* the size of all does not change: nor does that of one */
   control.window_size = 2;
-  assert_int_equal(wn_gc_set(of.domain, &control), WN_OK);
+  set_control(of.domain, &control);
   assert_int_equal(wn_gc_get_minor_free(of.domain), 2000);
   set_minor_size(of.domain, 5000);
   assert_int_equal(wn_gc_get_minor_free(of.domain), 5000);
@@ -224,21 +176,21 @@ static void a_size_that_cannot_be_had_leaves_the_old_one(void **state) {
   {
     WN_SCOPE(of.domain);
     wn_ref list = make_list(of.domain, 50, 3);
-    wn_gc_control before = get(of.domain), large = before;
+    wn_gc_control before = get_control(of.domain), large = before;
     wn_gc_minor(of.domain);
     of.heap->chunks.limit_bytes = atomic_load(&of.heap->chunks.mapped_bytes);
     large.minor_heap_size = (long)nursery_words_most(of.heap);
     large.space_overhead = 77;
     assert_int_equal(wn_gc_set(of.domain, &large), WN_ENOMEM);
     assert_int_equal(wn_gc_set_domain_minor_heap(of.domain, large.minor_heap_size), WN_ENOMEM);
-    wn_gc_control after = get(of.domain);
+    wn_gc_control after = get_control(of.domain);
     assert_memory_equal(&after, &before, sizeof after);
     assert_int_equal(wn_gc_get_minor_free(of.domain), before.minor_heap_size);
     allocate(of.domain, 100000, 5);
     assert_int_equal(length_of(of.domain, list), 50);
     set_minor_size(of.domain, MINOR_WORDS_LEAST); /* less can always be had */
     of.heap->chunks.limit_bytes = SIZE_MAX;
-    assert_int_equal(wn_gc_set(of.domain, &large), WN_OK);
+    set_control(of.domain, &large);
     assert_int_equal(wn_gc_get_minor_free(of.domain), large.minor_heap_size);
     assert_int_equal(length_of(of.domain, list), 50);
   }
@@ -266,23 +218,22 @@ static void parameters_change_while_domains_allocate(void **state) {
   wn_join *joins[3];
   journal_open(&of, NULL);
   atomic_store(&stage, 0);
-  for (int i = 0; i < 3; i++)
-    assert_int_equal(wn_domain_spawn(of.domain, keep_lists, NULL, &joins[i]), WN_OK);
+  for (int i = 0; i < 3; i++) joins[i] = spawn(of.domain, keep_lists, NULL);
   for (long i = 0; i < 20 || (i < 400 && atomic_load(&stage) < 3); i++) {
-    wn_gc_control control = get(of.domain);
+    wn_gc_control control = get_control(of.domain);
     control.minor_heap_size = 320 + i % 7 * 1111;
     control.space_overhead = 20 + i % 10 * 30;
     control.major_heap_increment = i % 3 ? 15 : CHUNK_WORDS * 2;
     control.allocation_policy = i % 3;
     control.window_size = 1 + i % 50;
     control.stack_limit = 2000 + i * 100;
-    assert_int_equal(wn_gc_set(of.domain, &control), WN_OK);
+    set_control(of.domain, &control);
     assert_int_equal(wn_gc_get_minor_free(of.domain), control.minor_heap_size);
     if (i % 5 == 0) assert_int_equal(wn_gc_set_domain_minor_heap(of.domain, 700), WN_OK);
     if (i % 10 == 0) assert_int_equal(wn_gc_verify(of.domain, stderr), WN_OK);
     allocate(of.domain, 20, 20);
   }
-  for (int i = 0; i < 3; i++) assert_int_equal(wn_join_wait(of.domain, joins[i]), WN_OK);
+  for (int i = 0; i < 3; i++) join_wait(of.domain, joins[i]);
   journal_close(&of);
 }
 
@@ -296,9 +247,9 @@ static long handles_until_refused(wn_domain *domain) {
 }
 
 static void set_stack_limit(wn_domain *domain, long slots) {
-  wn_gc_control control = get(domain);
+  wn_gc_control control = get_control(domain);
   control.stack_limit = slots;
-  assert_int_equal(wn_gc_set(domain, &control), WN_OK);
+  set_control(domain, &control);
 }
 
 static void count_handles(wn_domain *domain, void *argument) {
@@ -326,12 +277,12 @@ static void a_lower_stack_limit_counts_at_once(void **state) {
   }
   assert_int_equal(handles_until_refused(of.domain), 1000);
   long slots = 100;
-  assert_int_equal(wn_domain_spawn(of.domain, count_handles, &slots, &join), WN_OK);
-  assert_int_equal(wn_join_wait(of.domain, join), WN_OK);
+  join = spawn(of.domain, count_handles, &slots);
+  join_wait(of.domain, join);
   slots = 3000; /* more than this thread, which was made before */
   set_stack_limit(of.domain, slots);
   assert_int_equal(wn_thread_spawn(of.domain, count_handles, &slots, &join), WN_OK);
-  assert_int_equal(wn_join_wait(of.domain, join), WN_OK);
+  join_wait(of.domain, join);
   journal_close(&of);
 }
 
@@ -345,8 +296,8 @@ static void a_higher_stack_limit_counts_for_later_threads(void **state) {
   journal_open(&of, &options);
   set_stack_limit(of.domain, slots);
   assert_int_equal(handles_until_refused(of.domain), 1000);
-  assert_int_equal(wn_domain_spawn(of.domain, count_handles, &slots, &join), WN_OK);
-  assert_int_equal(wn_join_wait(of.domain, join), WN_OK);
+  join = spawn(of.domain, count_handles, &slots);
+  join_wait(of.domain, join);
   journal_close(&of);
 }
 
@@ -360,9 +311,9 @@ static void arrays_of_all_policies_are_sound(void **state) {
     {
       WN_SCOPE(of.domain);
       wn_ref kept[50];
-      wn_gc_control control = get(of.domain);
+      wn_gc_control control = get_control(of.domain);
       control.allocation_policy = policy;
-      assert_int_equal(wn_gc_set(of.domain, &control), WN_OK);
+      set_control(of.domain, &control);
       for (int i = 0; i < 50; i++) kept[i] = wn_root(of.domain, wn_int(0));
       for (int i = 0; i < 5000; i++) {
         WN_SCOPE(of.domain);
@@ -384,9 +335,9 @@ static void the_heap_grows_by_the_increment(void **state) {
   struct journal of;
   wn_heap_options options = without_helpers();
   journal_open(&of, &options);
-  wn_gc_control control = get(of.domain);
+  wn_gc_control control = get_control(of.domain);
   control.major_heap_increment = 9L * CHUNK_WORDS;
-  assert_int_equal(wn_gc_set(of.domain, &control), WN_OK);
+  set_control(of.domain, &control);
   chunks_trim(&of.heap->chunks, 0);
   size_t before = atomic_load(&of.heap->chunks.mapped_bytes), grown = 0;
   {
@@ -446,9 +397,9 @@ static void a_window_divides_the_slices(void **state) {
     assert_int_equal(heap_phase(of.heap), PHASE_MARK);
     atomic_store(&of.heap->debt, 50);
     assert_int_equal(major_slice_words(of.heap), 50);
-    wn_gc_control control = get(of.domain);
+    wn_gc_control control = get_control(of.domain);
     control.window_size = 10;
-    assert_int_equal(wn_gc_set(of.domain, &control), WN_OK);
+    set_control(of.domain, &control);
     assert_int_equal(major_slice_words(of.heap), 5);
   }
   journal_close(&of);

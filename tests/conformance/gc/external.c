@@ -3,25 +3,6 @@
 
 #include "base/check.h"
 
-static wn_heap_options without_helpers(void) {
-  wn_heap_options options = WN_HEAP_DEFAULTS;
-  options.helper_threads = 0;
-  return options;
-}
-
-static wn_gc_stat quick_stat(wn_domain *domain) {
-  wn_gc_stat stat;
-  assert_int_equal(wn_gc_quick_stat(domain, &stat), WN_OK);
-  return stat;
-}
-
-static void allocate(wn_domain *domain, long blocks, size_t words) {
-  for (long i = 0; i < blocks; i++) {
-    WN_SCOPE(domain);
-    assert_false(wn_is_null(wn_alloc(domain, words, 1)));
-  }
-}
-
 static _Atomic(long) outside, most_outside;
 static void release(void *bytes) { atomic_fetch_sub(&outside, *(long *)bytes); }
 static const wn_custom_ops counted = {"counted", release};
@@ -35,7 +16,6 @@ static wn_ref make_outside(wn_domain *domain, long bytes) {
   return block;
 }
 
-/* How far helpers get is the system's choice: without them the bounds hold whatever else runs. */
 static void buffers_of_up_to_a_megabyte_stay_bounded(void **state) {
   (void)state;
   struct journal of;

@@ -8,12 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static wn_heap_options without_helpers(void) {
-  wn_heap_options options = WN_HEAP_DEFAULTS;
-  options.helper_threads = 0;
-  return options;
-}
-
 static wn_gc_stat read_stat(wn_domain *domain) {
   wn_gc_stat stat;
   assert_int_equal(wn_gc_read_stat(domain, &stat), WN_OK);
@@ -27,34 +21,8 @@ static wn_gc_stat read_stat(wn_domain *domain) {
   return stat;
 }
 
-static wn_gc_stat quick_stat(wn_domain *domain) {
-  wn_gc_stat stat;
-  assert_int_equal(wn_gc_quick_stat(domain, &stat), WN_OK);
-  return stat;
-}
-
 static double allocated(const wn_gc_stat *stat) {
   return stat->minor_words + stat->major_words - stat->promoted_words;
-}
-
-static void allocate(wn_domain *domain, long blocks, size_t words) {
-  for (long i = 0; i < blocks; i++) {
-    WN_SCOPE(domain);
-    assert_false(wn_is_null(wn_alloc(domain, words, 1)));
-  }
-}
-
-/* A list of `length` blocks of `words` words. */
-static wn_ref make_list(wn_domain *domain, long length, size_t words) {
-  wn_ref list = wn_root(domain, wn_int(0));
-  for (long i = 0; i < length; i++) {
-    WN_SCOPE(domain);
-    wn_ref block = wn_alloc(domain, words, 1);
-    assert_false(wn_is_null(block));
-    wn_set(domain, block, 0, list);
-    wn_assign(list, block);
-  }
-  return list;
 }
 
 /* ---- what was allocated ---- */
@@ -173,8 +141,7 @@ static void three_domains_allocate_exactly_what_is_counted(void **state) {
   const double words = SMALL_BLOCKS * 5.0 + BIG_BLOCKS * 701.0;
   struct work work[3] = {{words, true}, {words, false}, {words, true}};
   journal_open(&of, NULL);
-  for (int i = 0; i < 3; i++)
-    assert_int_equal(wn_domain_spawn(of.domain, allocate_known, &work[i], &joins[i]), WN_OK);
+  for (int i = 0; i < 3; i++) joins[i] = spawn(of.domain, allocate_known, &work[i]);
   double before = 0;
   for (int i = 0; i < 50; i++) { /* while they run, what is counted grows, by no more than there is */
     wn_gc_stat stat = i % 2 ? read_stat(of.domain) : quick_stat(of.domain);
@@ -182,7 +149,7 @@ static void three_domains_allocate_exactly_what_is_counted(void **state) {
     assert_true(stat.minor_words >= stat.promoted_words);
     before = allocated(&stat);
   }
-  for (int i = 0; i < 3; i++) assert_int_equal(wn_join_wait(of.domain, joins[i]), WN_OK);
+  for (int i = 0; i < 3; i++) join_wait(of.domain, joins[i]);
   wn_gc_stat stat = quick_stat(of.domain); /* those that ended are included */
   assert_true(allocated(&stat) == 3 * words);
   assert_true(wn_gc_allocated_bytes(of.domain) == 0);
@@ -206,14 +173,14 @@ static void what_a_running_domain_has_just_allocated_is_counted(void **state) {
   wn_join *join;
   journal_open(&of, NULL);
   atomic_store(&stage, 0);
-  assert_int_equal(wn_domain_spawn(of.domain, allocate_and_wait, NULL, &join), WN_OK);
+  join = spawn(of.domain, allocate_and_wait, NULL);
   while (atomic_load(&stage) != 1) wn_poll(of.domain);
   wn_gc_stat stat = quick_stat(of.domain);
   assert_true(stat.minor_words == 60);
   assert_int_equal(stat.stack_size, 7);
   assert_int_equal(stat.minor_collections, TINY ? stat.minor_collections : 0);
   atomic_store(&stage, 2);
-  assert_int_equal(wn_join_wait(of.domain, join), WN_OK);
+  join_wait(of.domain, join);
   stat = quick_stat(of.domain);
   assert_true(stat.minor_words == 60);
   assert_int_equal(stat.stack_size, 0);
