@@ -273,6 +273,7 @@ static void survive_a_while(wn_domain *domain, long i, bool collects) {
   if (collects && i % 8 == 0) wn_gc_minor(domain);
 }
 static void survive(wn_domain *domain, long i) { survive_a_while(domain, i, false); }
+static void survive_if_asked(wn_domain *domain, long i) { survive_a_while(domain, i, true); }
 static void allocate_large(wn_domain *domain, long i) { allocate(domain, 1, 400 + (size_t)i % 1000); }
 static void allocate_huge(wn_domain *domain, long i) { allocate(domain, 1, 300000 + (size_t)i % 1000); }
 static void allocate_outside(wn_domain *domain, long i) {
@@ -302,6 +303,11 @@ static void old_garbage_of_every_kind_is_collected_without_being_asked_for(void 
   collects_itself(allocate_outside);
 }
 
+static void a_program_that_asks_for_minor_collections_only_has_its_old_garbage_collected(void **state) {
+  (void)state;
+  collects_itself(survive_if_asked);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_minor_collection_empties_the_minor_heaps_of_all_domains_and_counts_once),
@@ -314,6 +320,7 @@ int main(void) {
       cmocka_unit_test(compact_gives_empty_memory_back_and_keeps_what_is_live),
       cmocka_unit_test(thousands_of_compactions_of_a_growing_list_are_sound),
       cmocka_unit_test(old_garbage_of_every_kind_is_collected_without_being_asked_for),
+      cmocka_unit_test(a_program_that_asks_for_minor_collections_only_has_its_old_garbage_collected),
   };
   return RUN_TESTS(tests);
 }
