@@ -1,11 +1,11 @@
-/* What the heap keeps outside: how it hastens collections, and that memory stays bounded. */
+/* What the heap keeps outside: when it is released, how it hastens collections, and that memory stays bounded. */
 #include "gc/journal.h"
 
 #include "base/check.h"
 
 static _Atomic(long) outside, most_outside;
 static void release(void *bytes) { atomic_fetch_sub(&outside, *(long *)bytes); }
-static const wn_custom_ops counted = {"counted", release};
+static const wn_custom_ops counted = {"counted", release}, nothing = {"nothing", NULL};
 
 static wn_ref make_outside(wn_domain *domain, long bytes) {
   wn_ref block = wn_alloc_custom(domain, &counted, sizeof bytes, (size_t)bytes);
@@ -128,6 +128,74 @@ static void blocks_with_more_outside_than_the_limit_are_born_old(void **state) {
   assert_int_equal(atomic_load(&outside), 0);
 }
 
+/* ---- release ---- */
+
+static void dead_outside(wn_domain *domain, long bytes) {
+  WN_SCOPE(domain);
+  make_outside(domain, bytes);
+}
+
+static void dead_custom_blocks_are_released_young_ones_by_the_next_minor_collection(void **state) {
+  (void)state;
+  struct journal of;
+  wn_heap_options options = without_helpers();
+  journal_open(&of, &options);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref kept = make_outside(of.domain, 7), old = make_outside(of.domain, 1000);
+    wn_gc_minor(of.domain);
+    dead_outside(of.domain, 50);
+    assert_int_equal(atomic_load(&outside), 1057);
+    wn_gc_minor(of.domain);
+    assert_int_equal(atomic_load(&outside), 1007);
+    wn_assign_int(old, 0);
+    wn_gc_minor(of.domain);
+    assert_int_equal(atomic_load(&outside), 1007); /* an old one is for the major collector */
+    wn_gc_full_major(of.domain);
+    assert_int_equal(atomic_load(&outside), 7);
+    assert_int_equal(*(long *)wn_bytes(kept), 7);
+  }
+  journal_close(&of);
+  assert_int_equal(atomic_load(&outside), 0); /* closing released the last one */
+}
+
+static void hundreds_of_thousands_of_custom_blocks_are_each_released_once(void **state) {
+  (void)state;
+  enum { BLOCKS = TINY ? 10000 : 300000 };
+  struct journal of;
+  journal_open(&of, NULL);
+  for (int round = 0; round < 2; round++) {
+    WN_SCOPE(of.domain);
+    wn_ref list = wn_root(of.domain, wn_int(0));
+    for (long i = 0; i < BLOCKS; i++) {
+      WN_SCOPE(of.domain);
+      wn_ref custom = make_outside(of.domain, 1);
+      if (i % 3 == 0) wn_assign(list, wn_pair(of.domain, 0, list, custom));
+    }
+    assert_in_range(atomic_load(&outside), BLOCKS / 3, BLOCKS);
+    wn_assign_int(list, 0);
+    wn_gc_full_major(of.domain);
+    assert_int_equal(atomic_load(&outside), 0);
+  }
+  journal_close(&of);
+  assert_int_equal(atomic_load(&outside), 0);
+}
+
+static void one_block_counts_as_a_cycle_at_most_however_much_it_has_outside(void **state) {
+  (void)state;
+  struct journal of;
+  wn_heap_options options = without_helpers();
+  journal_open(&of, &options);
+  {
+    WN_SCOPE(of.domain);
+    assert_false(wn_is_null(wn_alloc_custom(of.domain, &nothing, 8, (size_t)1 << 60)));
+    long before = quick_stat(of.domain).major_collections;
+    for (int i = 0; i < 100; i++) allocate(of.domain, 10000, 9);
+    assert_in_range(quick_stat(of.domain).major_collections - before, 0, TINY ? 10 : 2);
+  }
+  journal_close(&of);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(buffers_of_up_to_a_megabyte_stay_bounded),
@@ -136,6 +204,9 @@ int main(void) {
       cmocka_unit_test(what_is_retained_outside_adds_no_cycles),
       cmocka_unit_test(the_minor_ratio_decides_how_often_young_ones_are_collected),
       cmocka_unit_test(blocks_with_more_outside_than_the_limit_are_born_old),
+      cmocka_unit_test(dead_custom_blocks_are_released_young_ones_by_the_next_minor_collection),
+      cmocka_unit_test(hundreds_of_thousands_of_custom_blocks_are_each_released_once),
+      cmocka_unit_test(one_block_counts_as_a_cycle_at_most_however_much_it_has_outside),
   };
   return RUN_TESTS(tests);
 }

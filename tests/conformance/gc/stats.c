@@ -156,6 +156,72 @@ static void three_domains_allocate_exactly_what_is_counted(void **state) {
   journal_close(&of);
 }
 
+/* Young blocks that two domains hold: whoever copies one, it is promoted once, and counts where it was born. */
+struct shared {
+  wn_global *list;
+  _Atomic(int) step;
+};
+
+static void hold_the_list(wn_domain *domain, void *argument) {
+  struct shared *shared = argument;
+  WN_SCOPE(domain);
+  double minor, promoted, major;
+  wn_ref list = wn_global_get(domain, shared->list);
+  make_list(domain, 10, 4);
+  atomic_store(&shared->step, 1);
+  wait_for_step(domain, &shared->step, 2);
+  wn_gc_counters(domain, &minor, &promoted, &major);
+  assert_true(minor == 50 && promoted == 50 && major == 50);
+  assert_int_equal(length_of(domain, list), TINY ? 500 : 20000);
+}
+
+static void a_block_that_two_domains_hold_is_promoted_once(void **state) {
+  (void)state;
+  for (int round = 0; round < (TINY ? 2 : 20); round++) {
+    struct journal of;
+    struct shared shared = {0};
+    journal_open(&of, NULL);
+    {
+      WN_SCOPE(of.domain);
+      shared.list = wn_global_new(of.domain, wn_root(of.domain, wn_int(0)));
+      wn_ref list = make_list(of.domain, TINY ? 500 : 20000, 3);
+      wn_global_set(of.domain, shared.list, list);
+      wn_join *join = spawn(of.domain, hold_the_list, &shared);
+      wait_for_step(of.domain, &shared.step, 1);
+      assert_int_equal(wn_gc_minor(of.domain), WN_OK);
+      wn_gc_stat stat = quick_stat(of.domain);
+      double minor, promoted, major;
+      wn_gc_counters(of.domain, &minor, &promoted, &major);
+      assert_true(promoted == (TINY ? 500 : 20000) * 4.0 && major == promoted);
+      assert_true(stat.promoted_words == promoted + 50);
+      atomic_store(&shared.step, 2);
+      join_wait(of.domain, join);
+      wn_global_free(of.domain, shared.list);
+    }
+    journal_close(&of);
+  }
+}
+
+static void leave_a_list(wn_domain *domain, void *argument) {
+  WN_SCOPE(domain);
+  *(wn_global **)argument = wn_global_new(domain, make_list(domain, 100, 7));
+}
+
+static void what_domains_that_ended_left_is_still_the_heaps(void **state) {
+  (void)state;
+  struct journal of;
+  wn_global *list;
+  journal_open(&of, NULL);
+  join_wait(of.domain, spawn(of.domain, leave_a_list, &list));
+  wn_gc_full_major(of.domain);
+  wn_gc_stat stat = read_stat(of.domain);
+  assert_int_equal(stat.live_blocks, 100);
+  assert_int_equal(stat.live_words, 800);
+  assert_true(stat.heap_words >= 800);
+  wn_global_free(of.domain, list);
+  journal_close(&of);
+}
+
 static _Atomic(int) stage;
 
 static void allocate_and_wait(wn_domain *domain, void *argument) {
@@ -483,6 +549,8 @@ int main(void) {
       cmocka_unit_test(minor_free_is_in_words),
       cmocka_unit_test(three_domains_allocate_exactly_what_is_counted),
       cmocka_unit_test(what_a_running_domain_has_just_allocated_is_counted),
+      cmocka_unit_test(a_block_that_two_domains_hold_is_promoted_once),
+      cmocka_unit_test(what_domains_that_ended_left_is_still_the_heaps),
       cmocka_unit_test(live_words_are_those_of_the_blocks),
       cmocka_unit_test(the_walk_is_exact_in_every_phase),
       cmocka_unit_test(garbage_is_free_once_marking_has_ended),
