@@ -65,6 +65,19 @@ static inline wn_gc_stat quick_stat(wn_domain *domain) {
   return stat;
 }
 
+/* With what always holds of it. */
+static inline wn_gc_stat read_stat(wn_domain *domain) {
+  wn_gc_stat stat;
+  assert_int_equal(wn_gc_read_stat(domain, &stat), WN_OK);
+  assert_int_equal(stat.live_words + stat.free_words + stat.fragments, stat.heap_words);
+  assert_true(stat.top_heap_words >= stat.heap_words);
+  assert_true(stat.minor_words >= stat.promoted_words);
+  assert_true(stat.major_words >= stat.promoted_words);
+  assert_true(stat.largest_free <= stat.free_words);
+  assert_true((stat.free_blocks == 0) == (stat.free_words == 0));
+  return stat;
+}
+
 static inline wn_gc_control get_control(wn_domain *domain) {
   wn_gc_control control;
   assert_int_equal(wn_gc_get(domain, &control), WN_OK);

@@ -100,8 +100,7 @@ static void a_global_root_keeps_integers_young_and_old_blocks_by_turns(void **st
   journal_open(&of, NULL);
   change_at_random(of.domain, 1);
   wn_gc_full_major(of.domain);
-  wn_gc_stat stat;
-  assert_int_equal(wn_gc_read_stat(of.domain, &stat), WN_OK);
+  wn_gc_stat stat = read_stat(of.domain);
   assert_int_equal(stat.live_blocks, 0);
   journal_close(&of);
 }
@@ -227,8 +226,7 @@ static void roots_that_a_hook_walks_may_be_written_freely(void **state) {
     }
   }
   wn_gc_full_major(of.domain);
-  wn_gc_stat stat;
-  assert_int_equal(wn_gc_read_stat(of.domain, &stat), WN_OK);
+  wn_gc_stat stat = read_stat(of.domain);
   assert_int_equal(stat.live_blocks, 0);
   journal_close(&of);
 }
