@@ -308,6 +308,33 @@ static void a_program_that_asks_for_minor_collections_only_has_its_old_garbage_c
   collects_itself(survive_if_asked);
 }
 
+/* Cycles of a program that has so much live, and lets more garbage than that become old. */
+static long cycles_with_soft_limit(size_t bytes) {
+  struct journal of;
+  long cycles;
+  wn_heap_options options = without_helpers();
+  options.parameters.minor_heap_size = 8192;
+  options.parameters.space_overhead = 500;
+  options.soft_limit_bytes = bytes;
+  journal_open(&of, &options);
+  {
+    WN_SCOPE(of.domain);
+    make_list(of.domain, 50, 20000);
+    allocate(of.domain, 400, 20000);
+    cycles = quick_stat(of.domain).major_collections;
+  }
+  journal_close(&of);
+  return cycles;
+}
+
+static void beyond_the_soft_limit_one_cycle_follows_the_other(void **state) {
+  (void)state;
+  long without = cycles_with_soft_limit(0), far = cycles_with_soft_limit((size_t)1 << 40);
+  assert_int_equal(without, far);
+  long beyond = cycles_with_soft_limit(4 << 20);
+  assert_true(beyond > (TINY ? without : 3 * without)); /* tiny slices hold it up */
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_minor_collection_empties_the_minor_heaps_of_all_domains_and_counts_once),
@@ -321,6 +348,7 @@ int main(void) {
       cmocka_unit_test(thousands_of_compactions_of_a_growing_list_are_sound),
       cmocka_unit_test(old_garbage_of_every_kind_is_collected_without_being_asked_for),
       cmocka_unit_test(a_program_that_asks_for_minor_collections_only_has_its_old_garbage_collected),
+      cmocka_unit_test(beyond_the_soft_limit_one_cycle_follows_the_other),
   };
   return RUN_TESTS(tests);
 }

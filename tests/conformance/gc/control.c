@@ -18,13 +18,23 @@ static void set_minor_size(wn_domain *domain, long words) {
 
 /* ---- get and set ---- */
 
-static void the_defaults_are_those_of_the_table(void **state) {
+static void the_defaults_are_the_documented_ones(void **state) {
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
   wn_gc_control control = get_control(of.domain);
-  for (unsigned i = 0; i < CONTROLS; i++)
-    assert_int_equal(*control_field(&control, &parameters[i]), parameters[i].initial);
+  const wn_gc_control documented = {.minor_heap_size = TINY ? control.minor_heap_size : 262144,
+                                    .major_heap_increment = 15,
+                                    .space_overhead = 120,
+                                    .verbose = 0,
+                                    .max_overhead = 500,
+                                    .stack_limit = 1048576,
+                                    .allocation_policy = 2,
+                                    .window_size = 1,
+                                    .custom_major_ratio = 44,
+                                    .custom_minor_ratio = 100,
+                                    .custom_minor_max_size = 70000};
+  assert_memory_equal(&control, &documented, sizeof control);
   journal_close(&of);
 }
 
@@ -330,6 +340,80 @@ static void arrays_of_all_policies_are_sound(void **state) {
   }
 }
 
+/* A chunk with holes of 640, 320 and 640 words, and the rest of it; where blocks of 320, 640 and 320 words go then. */
+struct places {
+  wn_value holes[3], rest, blocks[3];
+};
+
+static struct places places_by(const char *policy) {
+  static const size_t words[] = {639, 319, 319, 319, 639, 319}, wanted[] = {319, 639, 319};
+  struct journal of;
+  struct places places;
+  wn_heap_options options = without_helpers();
+  options.text = policy;
+  journal_open(&of, &options);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref blocks[6];
+    for (int i = 0; i < 6; i++) blocks[i] = wn_alloc(of.domain, words[i], 1);
+    places.rest = wn_value_of(blocks[5]) + 320 * sizeof(wn_value);
+    for (int i = 0; i < 3; i++) {
+      places.holes[i] = wn_value_of(blocks[2 * i]);
+      wn_assign_int(blocks[2 * i], 0);
+    }
+    wn_gc_full_major(of.domain);
+    for (int i = 0; i < 3; i++) places.blocks[i] = wn_value_of(wn_alloc(of.domain, wanted[i], 1));
+  }
+  journal_close(&of);
+  return places;
+}
+
+static void each_policy_searches_in_its_way(void **state) {
+  (void)state;
+  const size_t half = 320 * sizeof(wn_value);
+  struct places next = places_by("a=0"), first = places_by("a=1"), best = places_by("a=2");
+  assert_int_equal(next.blocks[0], next.holes[0]);
+  assert_int_equal(next.blocks[1], next.holes[2]);
+  assert_int_equal(next.blocks[2], next.rest); /* goes on from there */
+  assert_int_equal(first.blocks[0], first.holes[0]);
+  assert_int_equal(first.blocks[1], first.holes[2]);
+  assert_int_equal(first.blocks[2], first.holes[0] + half);
+  assert_int_equal(best.blocks[0], best.holes[1]);
+  assert_true(best.blocks[1] == best.holes[0] || best.blocks[1] == best.holes[2]);
+  assert_true(best.blocks[2] == best.holes[0] || best.blocks[2] == best.holes[2]);
+}
+
+/* How many bytes the heap grows by, the first time that it must, and how many it used then. */
+static size_t first_growth(long increment, size_t *used) {
+  struct journal of;
+  wn_heap_options options = without_helpers();
+  options.parameters.major_heap_increment = increment;
+  journal_open(&of, &options);
+  size_t grown = 0;
+  {
+    WN_SCOPE(of.domain);
+    make_list(of.domain, 40, CHUNK_WORDS / 4);
+    chunks_trim(&of.heap->chunks, 0);
+    size_t before = atomic_load(&of.heap->chunks.mapped_bytes);
+    for (int i = 0; i < 100 && !grown; i++) {
+      *used = atomic_load(&of.heap->chunks.used_bytes);
+      wn_alloc(of.domain, CHUNK_WORDS / 4, 1);
+      grown = atomic_load(&of.heap->chunks.mapped_bytes) - before;
+    }
+  }
+  journal_close(&of);
+  return grown;
+}
+
+static void an_increment_of_up_to_a_thousand_is_a_percentage(void **state) {
+  (void)state;
+  size_t used = 0;
+  size_t grown = first_growth(100, &used);
+  assert_in_range(grown, used - CHUNK_BYTES, used);
+  grown = first_growth(1000, &used);
+  assert_in_range(grown, 10 * used - CHUNK_BYTES, 10 * used);
+}
+
 static void the_heap_grows_by_the_increment(void **state) {
   (void)state;
   struct journal of;
@@ -407,7 +491,7 @@ static void a_window_divides_the_slices(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_defaults_are_those_of_the_table),
+      cmocka_unit_test(the_defaults_are_the_documented_ones),
       cmocka_unit_test(each_parameter_survives_get_set_get),
       cmocka_unit_test(a_value_out_of_range_is_named_and_changes_nothing),
       cmocka_unit_test(a_new_minor_heap_size_is_had_at_once_and_keeps_values),
@@ -419,6 +503,8 @@ int main(void) {
       cmocka_unit_test(a_lower_stack_limit_counts_at_once),
       cmocka_unit_test(a_higher_stack_limit_counts_for_later_threads),
       cmocka_unit_test(arrays_of_all_policies_are_sound),
+      cmocka_unit_test(each_policy_searches_in_its_way),
+      cmocka_unit_test(an_increment_of_up_to_a_thousand_is_a_percentage),
       cmocka_unit_test(the_heap_grows_by_the_increment),
       cmocka_unit_test(less_overhead_makes_more_cycles),
       cmocka_unit_test(a_window_divides_the_slices),
