@@ -107,6 +107,21 @@ static void a_new_minor_heap_size_is_had_at_once_and_keeps_values(void **state) 
   journal_close(&of);
 }
 
+static void a_new_size_is_no_wrong_store_where_those_are_looked_for(void **state) {
+  (void)state;
+  struct journal of;
+  wn_heap_options options = without_helpers();
+  options.text = "every=3,verify,s=2000";
+  journal_open(&of, &options);
+  for (int i = 0; i < 20; i++) {
+    allocate(of.domain, 10, 5);
+    set_minor_size(of.domain, 320 + 700L * (i % 5));
+    allocate(of.domain, 10, 5);
+    assert_int_equal(wn_gc_set_domain_minor_heap(of.domain, 400 + 300L * (i % 7)), WN_OK);
+  }
+  journal_close(&of);
+}
+
 static void the_size_decides_how_often_is_collected(void **state) {
   (void)state;
   struct journal of;
@@ -495,6 +510,7 @@ int main(void) {
       cmocka_unit_test(each_parameter_survives_get_set_get),
       cmocka_unit_test(a_value_out_of_range_is_named_and_changes_nothing),
       cmocka_unit_test(a_new_minor_heap_size_is_had_at_once_and_keeps_values),
+      cmocka_unit_test(a_new_size_is_no_wrong_store_where_those_are_looked_for),
       cmocka_unit_test(the_size_decides_how_often_is_collected),
       cmocka_unit_test(the_size_counts_for_domains_that_run_and_that_will),
       cmocka_unit_test(a_domains_own_size_must_be_possible),
