@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "gc/heap.h"
+#include <sched.h>
 #include <string.h>
 
 /* ---- minor collections ---- */
@@ -184,6 +185,66 @@ static void major_finishes_the_cycle_that_runs_and_full_major_one_more(void **st
   journal_close(&of);
 }
 
+/* Leaves old garbage in a ring, and young garbage, and blocks. */
+static void leave_garbage_and_block(wn_domain *domain, void *argument) {
+  struct sleeper *sleeper = argument;
+  {
+    WN_SCOPE(domain);
+    wn_ref ring = wn_alloc(domain, 2, 0), last = wn_pair(domain, 0, ring, ring);
+    wn_set(domain, ring, 0, last);
+    wn_set(domain, ring, 1, wn_alloc_custom(domain, &counted, 8, 0));
+    wn_gc_minor(domain);
+  }
+  dead_custom(domain);
+  wn_blocking_begin(domain);
+  atomic_store(&sleeper->step, 1);
+  while (atomic_load(&sleeper->step) < 2) sched_yield();
+  wn_blocking_end(domain);
+}
+
+static void a_full_collection_collects_the_garbage_of_all_domains(void **state) {
+  (void)state;
+  struct journal of;
+  struct sleeper sleeper = {0};
+  journal_open(&of, NULL);
+  atomic_store(&released, 0);
+  wn_join *join = spawn(of.domain, leave_garbage_and_block, &sleeper);
+  wait_for_step(of.domain, &sleeper.step, 1);
+  assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+  assert_int_equal(atomic_load(&released), 2);
+  atomic_store(&sleeper.step, 2);
+  join_wait(of.domain, join);
+  journal_close(&of);
+}
+
+/* Far more to mark at once than a mark stack of 16 entries holds. */
+static void wide_and_deep_structures_survive_a_mark_stack_that_is_too_small(void **state) {
+  (void)state;
+  enum { LISTS = TINY ? 300 : 20000 };
+  struct journal of;
+  wn_heap_options options = WN_HEAP_DEFAULTS;
+  options.text = "mark_stack=16";
+  journal_open(&of, &options);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref table = wn_alloc(of.domain, LISTS, 0);
+    for (size_t i = 0; i < LISTS; i++) {
+      WN_SCOPE(of.domain);
+      wn_set(of.domain, table, i, make_list(of.domain, (long)i % 10, 2));
+    }
+    wn_ref deep = make_list(of.domain, LISTS, 1);
+    for (int round = 0; round < 3; round++) {
+      assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+      for (size_t i = 0; i < LISTS; i++) {
+        WN_SCOPE(of.domain);
+        assert_int_equal(length_of(of.domain, wn_get(of.domain, table, i)), i % 10);
+      }
+      assert_int_equal(length_of(of.domain, deep), LISTS);
+    }
+  }
+  journal_close(&of);
+}
+
 static long forced(wn_domain *domain) { return quick_stat(domain).forced_major_collections; }
 
 static void only_full_majors_and_compactions_that_complete_are_forced_ones(void **state) {
@@ -343,6 +404,8 @@ int main(void) {
       cmocka_unit_test(slices_alone_complete_a_cycle_the_larger_the_sooner),
       cmocka_unit_test(a_slice_of_the_computed_size_leaves_less_to_do),
       cmocka_unit_test(major_finishes_the_cycle_that_runs_and_full_major_one_more),
+      cmocka_unit_test(a_full_collection_collects_the_garbage_of_all_domains),
+      cmocka_unit_test(wide_and_deep_structures_survive_a_mark_stack_that_is_too_small),
       cmocka_unit_test(only_full_majors_and_compactions_that_complete_are_forced_ones),
       cmocka_unit_test(compact_gives_empty_memory_back_and_keeps_what_is_live),
       cmocka_unit_test(thousands_of_compactions_of_a_growing_list_are_sound),

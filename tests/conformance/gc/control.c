@@ -460,12 +460,12 @@ static long cycles_with(const wn_heap_options *options) {
   journal_open(&of, options);
   {
     WN_SCOPE(of.domain);
-    wn_ref live = make_list(of.domain, TINY ? 3000 : 100000, 9);
+    wn_ref live = make_list(of.domain, TINY ? 3000 : 30000, 9);
     wn_gc_full_major(of.domain);
     long before = quick_stat(of.domain).major_collections;
     for (int i = 0; i < 40; i++) {
       WN_SCOPE(of.domain);
-      wn_assign(live, make_list(of.domain, TINY ? 3000 : 100000, 9));
+      wn_assign(live, make_list(of.domain, TINY ? 3000 : 30000, 9));
     }
     cycles = quick_stat(of.domain).major_collections - before;
   }

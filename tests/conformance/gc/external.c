@@ -159,6 +159,39 @@ static void dead_custom_blocks_are_released_young_ones_by_the_next_minor_collect
   assert_int_equal(atomic_load(&outside), 0); /* closing released the last one */
 }
 
+struct rites {
+  long outside, bytes;
+};
+
+static void look_at_bytes(wn_domain *domain, wn_ref value, void *context) {
+  struct rites *rites = context;
+  (void)domain;
+  *rites = (struct rites){atomic_load(&outside), *(long *)wn_bytes(value)};
+}
+
+static void a_custom_block_with_a_finaliser_is_released_after_that(void **state) {
+  (void)state;
+  struct journal of;
+  wn_heap_options options = without_helpers();
+  journal_open(&of, &options);
+  for (int old = 0; old < 2; old++) {
+    struct rites rites = {0};
+    {
+      WN_SCOPE(of.domain);
+      wn_ref block = make_outside(of.domain, 7);
+      if (old) wn_gc_minor(of.domain);
+      assert_int_equal(wn_gc_finalise(of.domain, look_at_bytes, &rites, block), WN_OK);
+    }
+    wn_gc_full_major(of.domain);
+    assert_int_equal(rites.outside, 7);
+    assert_int_equal(rites.bytes, 7);
+    assert_int_equal(atomic_load(&outside), 7);
+    wn_gc_full_major(of.domain);
+    assert_int_equal(atomic_load(&outside), 0);
+  }
+  journal_close(&of);
+}
+
 static void hundreds_of_thousands_of_custom_blocks_are_each_released_once(void **state) {
   (void)state;
   enum { BLOCKS = TINY ? 10000 : 300000 };
@@ -205,6 +238,7 @@ int main(void) {
       cmocka_unit_test(the_minor_ratio_decides_how_often_young_ones_are_collected),
       cmocka_unit_test(blocks_with_more_outside_than_the_limit_are_born_old),
       cmocka_unit_test(dead_custom_blocks_are_released_young_ones_by_the_next_minor_collection),
+      cmocka_unit_test(a_custom_block_with_a_finaliser_is_released_after_that),
       cmocka_unit_test(hundreds_of_thousands_of_custom_blocks_are_each_released_once),
       cmocka_unit_test(one_block_counts_as_a_cycle_at_most_however_much_it_has_outside),
   };
