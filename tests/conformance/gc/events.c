@@ -3,6 +3,7 @@
 
 #include "gc/chunk.h"
 #include "gc/events.h"
+#include "gc/params.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,13 +178,18 @@ static void what_is_told_at_the_start_can_be_given_back_as_parameters(void **sta
   (void)state;
   wn_heap *heaps[2];
   wn_heap_options options = WN_HEAP_DEFAULTS;
-  options.text = "s=4000,i=33,o=77,v=0x100,O=0,l=5000,a=1,w=7,M=55,m=66,n=777";
+  options.text = "s=4000,i=33,o=77,v=0x100,O=0,l=5000,a=1,w=7,M=55,m=66,n=777,h=99999,H=0,helpers=3,"
+                 "soft_limit=64M,V,every=17,delays,fail_at=1G,mark_stack=1k";
   struct capture capture = capture_begin();
   wn_status first = wn_heap_open(&options, &heaps[0]);
   char *told = capture_end(&capture);
   assert_int_equal(first, WN_OK);
   static const char begin[] = "winnow: heap opens: ";
   assert_memory_equal(told, begin, sizeof begin - 1);
+  for (const struct parameter *row = parameters; row < parameters + PARAMETERS; row++) {
+    char name[40] = {row->letter, 0};
+    assert_non_null(strstr(told, strcat(row->letter ? name : strcpy(name, row->name), "=")));
+  }
   told[strcspn(told, "\n")] = 0;
   options.text = told + sizeof begin - 1;
   capture = capture_begin();
