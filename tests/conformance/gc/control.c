@@ -4,17 +4,8 @@
 #include "base/check.h"
 #include "gc/domain.h"
 #include "gc/major.h"
-#include "gc/nursery.h"
 #include "gc/params.h"
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-static void set_minor_size(wn_domain *domain, long words) {
-  wn_gc_control control = get_control(domain);
-  control.minor_heap_size = words;
-  set_control(domain, &control);
-}
 
 /* ---- get and set ---- */
 
@@ -86,141 +77,9 @@ static void a_value_out_of_range_is_named_and_changes_nothing(void **state) {
   journal_close(&of);
 }
 
-/* ---- minor heaps ---- */
+/* ---- while domains run ---- */
 
-static void a_new_minor_heap_size_is_had_at_once_and_keeps_values(void **state) {
-  (void)state;
-  struct journal of;
-  journal_open(&of, NULL);
-  {
-    WN_SCOPE(of.domain);
-    const long sizes[] = {1000, 320, 1 << 16, 321, TINY ? 4096 : 1 << 22, 320, 5000};
-    wn_ref list = make_list(of.domain, 100, 3);
-    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-      set_minor_size(of.domain, sizes[i]);
-      assert_int_equal(wn_gc_get_minor_free(of.domain), sizes[i]);
-      allocate(of.domain, 1000, 7);
-      assert_int_equal(length_of(of.domain, list), 100);
-      assert_int_equal(wn_gc_verify(of.domain, stderr), WN_OK);
-    }
-  }
-  journal_close(&of);
-}
-
-static void a_new_size_is_no_wrong_store_where_those_are_looked_for(void **state) {
-  (void)state;
-  struct journal of;
-  wn_heap_options options = without_helpers();
-  options.text = "every=3,verify,s=2000";
-  journal_open(&of, &options);
-  for (int i = 0; i < 20; i++) {
-    allocate(of.domain, 10, 5);
-    set_minor_size(of.domain, 320 + 700L * (i % 5));
-    allocate(of.domain, 10, 5);
-    assert_int_equal(wn_gc_set_domain_minor_heap(of.domain, 400 + 300L * (i % 7)), WN_OK);
-  }
-  journal_close(&of);
-}
-
-static void the_size_decides_how_often_is_collected(void **state) {
-  (void)state;
-  struct journal of;
-  long collections[2];
-  journal_open(&of, NULL);
-  for (int i = 0; i < 2; i++) {
-    set_minor_size(of.domain, i ? 32000 : 1000);
-    long before = quick_stat(of.domain).minor_collections;
-    allocate(of.domain, 32000, 9);
-    collections[i] = quick_stat(of.domain).minor_collections - before;
-  }
-  assert_in_range(collections[0], 319, 330);
-  assert_in_range(collections[1], 9, 12);
-  journal_close(&of);
-}
-
-static _Atomic(int) stage;
-
-static void watch_size(wn_domain *domain, void *argument) {
-  (void)argument;
-  atomic_store(&stage, 1);
-  wait_for_step(domain, &stage, 2);
-  assert_int_equal(wn_gc_get_minor_free(domain), 4096);
-  atomic_store(&stage, 3);
-  wait_for_step(domain, &stage, 4);
-  assert_int_equal(wn_gc_get_minor_free(domain), 4096);
-}
-
-static void see_size(wn_domain *domain, void *argument) {
-  assert_int_equal(wn_gc_get_minor_free(domain), *(long *)argument);
-}
-
-static void the_size_counts_for_domains_that_run_and_that_will(void **state) {
-  (void)state;
-  struct journal of;
-  wn_join *join;
-  long size = 4096;
-  journal_open(&of, NULL);
-  atomic_store(&stage, 0);
-  join = spawn(of.domain, watch_size, NULL);
-  wait_for_step(of.domain, &stage, 1);
-  set_minor_size(of.domain, size);
-  atomic_store(&stage, 2);
-  wait_for_step(of.domain, &stage, 3);
-  assert_int_equal(wn_gc_set_domain_minor_heap(of.domain, 2000), WN_OK); /* of this one alone */
-  assert_int_equal(wn_gc_get_minor_free(of.domain), 2000);
-  assert_int_equal(get_control(of.domain).minor_heap_size, size);
-  atomic_store(&stage, 4);
-  join_wait(of.domain, join);
-  join = spawn(of.domain, see_size, &size);
-  join_wait(of.domain, join);
-  wn_gc_control control = get_control(of.domain); /* the size of all does not change: nor does that of one */
-  control.window_size = 2;
-  set_control(of.domain, &control);
-  assert_int_equal(wn_gc_get_minor_free(of.domain), 2000);
-  set_minor_size(of.domain, 5000);
-  assert_int_equal(wn_gc_get_minor_free(of.domain), 5000);
-  journal_close(&of);
-}
-
-static void a_domains_own_size_must_be_possible(void **state) {
-  (void)state;
-  struct journal of;
-  journal_open(&of, NULL);
-  long size = wn_gc_get_minor_free(of.domain);
-  assert_int_equal(wn_gc_set_domain_minor_heap(of.domain, 319), WN_EINVAL);
-  assert_int_equal(wn_gc_set_domain_minor_heap(of.domain, -1), WN_EINVAL);
-  assert_int_equal(wn_gc_set_domain_minor_heap(of.domain, 1L << 40), WN_EINVAL);
-  assert_int_equal(wn_gc_get_minor_free(of.domain), size);
-  journal_close(&of);
-}
-
-static void a_size_that_cannot_be_had_leaves_the_old_one(void **state) {
-  (void)state;
-  struct journal of;
-  journal_open(&of, NULL);
-  {
-    WN_SCOPE(of.domain);
-    wn_ref list = make_list(of.domain, 50, 3);
-    wn_gc_control before = get_control(of.domain), large = before;
-    wn_gc_minor(of.domain);
-    of.heap->chunks.limit_bytes = atomic_load(&of.heap->chunks.mapped_bytes);
-    large.minor_heap_size = (long)nursery_words_most(of.heap);
-    large.space_overhead = 77;
-    assert_int_equal(wn_gc_set(of.domain, &large), WN_ENOMEM);
-    assert_int_equal(wn_gc_set_domain_minor_heap(of.domain, large.minor_heap_size), WN_ENOMEM);
-    wn_gc_control after = get_control(of.domain);
-    assert_memory_equal(&after, &before, sizeof after);
-    assert_int_equal(wn_gc_get_minor_free(of.domain), before.minor_heap_size);
-    allocate(of.domain, 100000, 5);
-    assert_int_equal(length_of(of.domain, list), 50);
-    set_minor_size(of.domain, MINOR_WORDS_LEAST); /* less can always be had */
-    of.heap->chunks.limit_bytes = SIZE_MAX;
-    set_control(of.domain, &large);
-    assert_int_equal(wn_gc_get_minor_free(of.domain), large.minor_heap_size);
-    assert_int_equal(length_of(of.domain, list), 50);
-  }
-  journal_close(&of);
-}
+static _Atomic(int) ended;
 
 static void keep_lists(wn_domain *domain, void *argument) {
   (void)argument;
@@ -234,7 +93,7 @@ static void keep_lists(wn_domain *domain, void *argument) {
     }
     assert_int_equal(length_of(domain, list), 500);
   }
-  atomic_fetch_add(&stage, 1);
+  atomic_fetch_add(&ended, 1);
 }
 
 static void parameters_change_while_domains_allocate(void **state) {
@@ -242,9 +101,9 @@ static void parameters_change_while_domains_allocate(void **state) {
   struct journal of;
   wn_join *joins[3];
   journal_open(&of, NULL);
-  atomic_store(&stage, 0);
+  atomic_store(&ended, 0);
   for (int i = 0; i < 3; i++) joins[i] = spawn(of.domain, keep_lists, NULL);
-  for (long i = 0; i < 20 || (i < 400 && atomic_load(&stage) < 3); i++) {
+  for (long i = 0; i < 20 || (i < 400 && atomic_load(&ended) < 3); i++) {
     wn_gc_control control = get_control(of.domain);
     control.minor_heap_size = 320 + i % 7 * 1111;
     control.space_overhead = 20 + i % 10 * 30;
@@ -509,12 +368,6 @@ int main(void) {
       cmocka_unit_test(the_defaults_are_the_documented_ones),
       cmocka_unit_test(each_parameter_survives_get_set_get),
       cmocka_unit_test(a_value_out_of_range_is_named_and_changes_nothing),
-      cmocka_unit_test(a_new_minor_heap_size_is_had_at_once_and_keeps_values),
-      cmocka_unit_test(a_new_size_is_no_wrong_store_where_those_are_looked_for),
-      cmocka_unit_test(the_size_decides_how_often_is_collected),
-      cmocka_unit_test(the_size_counts_for_domains_that_run_and_that_will),
-      cmocka_unit_test(a_domains_own_size_must_be_possible),
-      cmocka_unit_test(a_size_that_cannot_be_had_leaves_the_old_one),
       cmocka_unit_test(parameters_change_while_domains_allocate),
       cmocka_unit_test(a_lower_stack_limit_counts_at_once),
       cmocka_unit_test(a_higher_stack_limit_counts_for_later_threads),
