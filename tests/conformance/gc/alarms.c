@@ -105,6 +105,21 @@ static void two_alarms_that_force_cycles_let_the_program_go_on(void **state) {
   watch_close(&watch);
 }
 
+static void alarms_that_force_cycles_starve_no_other(void **state) {
+  (void)state;
+  struct watch watch;
+  _Atomic(long) second_calls = 0, patient_calls = 0;
+  wn_domain *domain = watch_open(&watch, force_cycles);
+  wn_gc_alarm *second = create(domain, force_cycles, &second_calls);
+  wn_gc_alarm *patient = create(domain, count_call, &patient_calls);
+  assert_int_equal(wn_gc_major(domain), WN_OK);
+  assert_true(watch.calls && second_calls && patient_calls);
+  wn_gc_delete_alarm(domain, watch.alarm);
+  wn_gc_delete_alarm(domain, second);
+  wn_gc_delete_alarm(domain, patient);
+  watch_close(&watch);
+}
+
 static void force_cycle(wn_domain *domain, wn_ref value, void *context) {
   const _Atomic(long) *calls = context;
   (void)value;
@@ -305,6 +320,7 @@ int main(void) {
       cmocka_unit_test(a_full_collection_of_a_heap_at_rest_is_one_cycle),
       cmocka_unit_test(cycles_that_the_callback_forces_do_not_call_it_again),
       cmocka_unit_test(two_alarms_that_force_cycles_let_the_program_go_on),
+      cmocka_unit_test(alarms_that_force_cycles_starve_no_other),
       cmocka_unit_test(cycles_that_a_finaliser_forces_call_the_alarm_after_it),
       cmocka_unit_test(deleting_an_alarm_twice_does_nothing),
       cmocka_unit_test(many_alarms_are_called_and_deleted_alone),
