@@ -59,7 +59,7 @@ WN_API wn_status wn_gc_set_domain_minor_heap(wn_domain *domain, long words);
 
 /* All of these may collect, and run finalisers and alarms that became due. WN_EBUSY: one of those raised. WN_ENOMEM. */
 
-/* Empties the minor heaps of all domains, and works off a slice of what is due of a cycle that runs. */
+/* Empties the minor heaps of all domains. */
 WN_API wn_status wn_gc_minor(wn_domain *domain);
 /* A minor collection, then `words` of marking and sweeping, for which a cycle begins if none runs; 0 or below: as many as
  * the collector computes, which is none at rest. Returns what it computed. */

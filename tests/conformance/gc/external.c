@@ -86,6 +86,33 @@ static void what_is_retained_outside_adds_no_cycles(void **state) {
   assert_true(with < without);
 }
 
+/* Cycles that young blocks with so much outside cause, all of which become old before they die. */
+static long cycles_by_survivors(long bytes) {
+  enum { KEPT = 64 };
+  struct journal of;
+  wn_heap_options options = without_helpers();
+  options.parameters.minor_heap_size = 1000;
+  journal_open(&of, &options);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref kept = wn_alloc(of.domain, KEPT, 0);
+    for (size_t i = 0; i < 3000; i++) {
+      WN_SCOPE(of.domain);
+      wn_set(of.domain, kept, i % KEPT, make_outside(of.domain, bytes));
+      if (i % 8 == 0) wn_gc_minor(of.domain);
+    }
+  }
+  long cycles = quick_stat(of.domain).major_collections;
+  journal_close(&of);
+  return cycles;
+}
+
+static void what_survivors_have_outside_hastens_cycles_once_they_are_old(void **state) {
+  (void)state;
+  long few = cycles_by_survivors(8), many = cycles_by_survivors(7000);
+  assert_true(many >= 2 * few + 5);
+}
+
 static long collections_by_young(long ratio) {
   struct journal of;
   wn_heap_options options = without_helpers();
@@ -235,6 +262,7 @@ int main(void) {
       cmocka_unit_test(byte_blocks_of_up_to_a_megabyte_stay_bounded),
       cmocka_unit_test(the_major_ratio_decides_how_often_what_is_outside_is_collected),
       cmocka_unit_test(what_is_retained_outside_adds_no_cycles),
+      cmocka_unit_test(what_survivors_have_outside_hastens_cycles_once_they_are_old),
       cmocka_unit_test(the_minor_ratio_decides_how_often_young_ones_are_collected),
       cmocka_unit_test(blocks_with_more_outside_than_the_limit_are_born_old),
       cmocka_unit_test(dead_custom_blocks_are_released_young_ones_by_the_next_minor_collection),
