@@ -186,6 +186,24 @@ static void dead_custom_blocks_are_released_young_ones_by_the_next_minor_collect
   assert_int_equal(atomic_load(&outside), 0); /* closing released the last one */
 }
 
+static void closing_a_heap_releases_custom_blocks_of_every_size(void **state) {
+  (void)state;
+  const size_t sizes[] = {8, 5000, 3000000};
+  struct journal of;
+  journal_open(&of, NULL);
+  for (int i = 0; i < 3; i++) {
+    WN_SCOPE(of.domain);
+    wn_ref block = wn_alloc_custom(of.domain, &counted, sizes[i], 0);
+    *(long *)wn_bytes(block) = 1;
+    atomic_fetch_add(&outside, 1);
+    assert_non_null(wn_global_new(of.domain, block));
+  }
+  wn_gc_full_major(of.domain);
+  assert_int_equal(atomic_load(&outside), 3);
+  journal_close(&of);
+  assert_int_equal(atomic_load(&outside), 0);
+}
+
 struct rites {
   long outside, bytes;
 };
@@ -266,6 +284,7 @@ int main(void) {
       cmocka_unit_test(the_minor_ratio_decides_how_often_young_ones_are_collected),
       cmocka_unit_test(blocks_with_more_outside_than_the_limit_are_born_old),
       cmocka_unit_test(dead_custom_blocks_are_released_young_ones_by_the_next_minor_collection),
+      cmocka_unit_test(closing_a_heap_releases_custom_blocks_of_every_size),
       cmocka_unit_test(a_custom_block_with_a_finaliser_is_released_after_that),
       cmocka_unit_test(hundreds_of_thousands_of_custom_blocks_are_each_released_once),
       cmocka_unit_test(one_block_counts_as_a_cycle_at_most_however_much_it_has_outside),

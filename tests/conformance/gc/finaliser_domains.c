@@ -375,6 +375,60 @@ static void a_finaliser_that_released_and_ends_does_not_release_the_next(void **
   journal_close(&of);
 }
 
+/* ---- exceptions ---- */
+
+struct raised {
+  struct relay relay;
+  pthread_t raiser, caught_on;
+  _Atomic(int) caught;
+};
+
+static void note_thread(wn_domain *domain, wn_ref exception, void *context) {
+  struct raised *raised = context;
+  (void)domain;
+  assert_int_equal(number_of(exception), 5);
+  raised->caught_on = pthread_self();
+  atomic_fetch_add(&raised->caught, 1);
+}
+
+static void raise_and_wait(wn_domain *domain, wn_ref value, void *context) {
+  struct raised *raised = context;
+  raised->raiser = pthread_self();
+  wn_raise(domain, value);
+  atomic_store(&raised->relay.step, 1);
+  await_step(domain, &raised->relay, 2);
+}
+
+static void poll_meanwhile(wn_domain *domain, void *argument) {
+  struct raised *raised = argument;
+  await_step(domain, &raised->relay, 1);
+  wn_poll(domain);
+  assert_int_equal(wn_gc_minor(domain), WN_EBUSY);
+  assert_int_equal(raised->caught, 0);
+  atomic_store(&raised->relay.step, 2);
+}
+
+static void an_exception_leaves_on_the_thread_that_raised_it(void **state) {
+  (void)state;
+  struct journal of;
+  struct raised raised = {.relay = {.of = &of}};
+  wn_join *join;
+  wn_heap_options options = WN_HEAP_DEFAULTS;
+  options.hooks.raise = note_thread;
+  options.hooks.context = &raised;
+  journal_open(&of, &options);
+  {
+    WN_SCOPE(of.domain);
+    assert_int_equal(wn_gc_finalise(of.domain, raise_and_wait, &raised, block_of(of.domain, 5)), WN_OK);
+  }
+  assert_int_equal(wn_thread_spawn(of.domain, poll_meanwhile, &raised, &join), WN_OK);
+  assert_int_equal(wn_gc_full_major(of.domain), WN_EBUSY);
+  assert_int_equal(raised.caught, 1);
+  assert_true(pthread_equal(raised.raiser, raised.caught_on));
+  join_wait(of.domain, join);
+  journal_close(&of);
+}
+
 /* ---- all at once ---- */
 
 enum { BUSY_DOMAINS = 4, ROUNDS = 3000 };
@@ -445,6 +499,7 @@ int main(void) {
       cmocka_unit_test(while_a_finaliser_is_blocked_the_others_wait_on_all_threads),
       cmocka_unit_test(a_blocked_finaliser_that_released_lets_another_thread_run_the_next),
       cmocka_unit_test(a_finaliser_that_released_and_ends_does_not_release_the_next),
+      cmocka_unit_test(an_exception_leaves_on_the_thread_that_raised_it),
       cmocka_unit_test(busy_domains_lose_no_finaliser),
   };
   return RUN_TESTS(tests);
