@@ -58,9 +58,11 @@ WN_API wn_status wn_gc_set(wn_domain *domain, const wn_gc_control *control);
 WN_API wn_status wn_gc_set_domain_minor_heap(wn_domain *domain, long words);
 
 /* All of these may collect, and run finalisers and alarms that became due. WN_EBUSY: one of those raised. WN_ENOMEM. */
+
+/* Empties the minor heaps of all domains. */
 WN_API wn_status wn_gc_minor(wn_domain *domain);
-/* A minor collection, then `words` of marking and sweeping; 0: as many as the collector computes. Returns what it
- * computed. */
+/* A minor collection, then `words` of marking and sweeping, for which a cycle begins if none runs; 0 or below: as many as
+ * the collector computes, which is none at rest. Returns what it computed. */
 WN_API long wn_gc_major_slice(wn_domain *domain, long words);
 /* Finishes the current cycle. */
 WN_API wn_status wn_gc_major(wn_domain *domain);

@@ -46,7 +46,9 @@ typedef struct wn_heap_hooks {
 } wn_heap_hooks;
 
 typedef struct wn_heap_options {
-  wn_gc_control parameters; /* 0 in a member: its default */
+  /* 0 in a member: its default. Where 0 itself is meant (allocation_policy, max_overhead, major_heap_increment,
+   * custom_minor_max_size), `text` says it, as in "a=0,O=0", or wn_gc_set. */
+  wn_gc_control parameters;
   const char *text; /* parameters as in WINNOW_PARAMS, applied after those; NULL: the variable itself */
   size_t soft_limit_bytes; /* of the major heap; 0: none */
   int helper_threads;      /* that mark and sweep; below 0: as many as processors are idle, at most 4 */

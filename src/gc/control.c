@@ -55,10 +55,16 @@ static void store(struct wn_heap *heap, wn_gc_control *control) {
 
 static size_t minor_size(const struct wn_domain *domain) { return domain->young_words; }
 
+/* The new place may be where blocks were before: nothing is known to be stale there any more. */
+static bool place(struct wn_domain *domain, size_t words) {
+  domain->stale = domain->stale_end = NULL;
+  return nursery_place(domain, words);
+}
+
 static bool place_all(struct wn_heap *heap, const size_t words[DOMAINS_MOST]) {
   bool placed = true;
   for (unsigned i = 0; i < DOMAINS_MOST && placed; i++)
-    if (heap->domains[i]) placed = nursery_place(heap->domains[i], words[i]);
+    if (heap->domains[i]) placed = place(heap->domains[i], words[i]);
   return placed;
 }
 

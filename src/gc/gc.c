@@ -17,8 +17,9 @@ wn_status wn_gc_minor(wn_domain *domain) {
   return finalisers_run_due(domain);
 }
 
+/* Work that is asked for needs a cycle: at rest one begins. */
 long wn_gc_major_slice(wn_domain *domain, long words) {
-  major_collect(domain, COLLECT_MINOR);
+  major_collect(domain, words > 0 ? COLLECT_MINOR | COLLECT_CYCLE : COLLECT_MINOR);
   size_t computed = major_slice_words(domain->heap);
   event_slice(domain->heap, computed, major_work(domain, words > 0 ? (size_t)words : computed));
   finalisers_run_due(domain);

@@ -2,10 +2,8 @@
 #ifndef TESTS_GC_JOURNAL_H
 #define TESTS_GC_JOURNAL_H
 
-#include "support/test.h"
+#include "gc/blocks.h"
 
-#include <stdatomic.h>
-#include <winnow/gc.h>
 #include <winnow/memprof.h>
 
 enum { JOURNAL_LINES = 64 };
@@ -51,16 +49,6 @@ static inline void write_last(wn_domain *domain, void *context) {
   (void)domain;
   journal_write(entry->journal, entry->line);
 }
-
-/* A block of one field with a number in it. */
-static inline wn_ref block_of(wn_domain *domain, intptr_t n) {
-  wn_ref block = wn_alloc(domain, 1, 3);
-  assert_false(wn_is_null(block));
-  wn_set_int(domain, block, 0, n);
-  return block;
-}
-
-static inline intptr_t number_of(wn_ref block) { return wn_to_int(wn_field(block, 0)); }
 
 static inline void register_first(struct journal *of, struct entry *entry, wn_ref value) {
   assert_int_equal(wn_gc_finalise(of->domain, write_first, entry, value), WN_OK);

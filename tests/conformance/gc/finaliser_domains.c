@@ -5,12 +5,6 @@
 #include <sched.h>
 #include <time.h>
 
-static wn_join *spawn(wn_domain *domain, wn_body *body, void *argument) {
-  wn_join *join;
-  assert_int_equal(wn_domain_spawn(domain, body, argument, &join), WN_OK);
-  return join;
-}
-
 /* ---- handing over ---- */
 
 struct crowd {
@@ -47,7 +41,7 @@ static void finalisers_of_domains_that_ended_are_all_called(void **state) {
   for (int i = 0; i < GENERATIONS; i++) {
     wn_join *joins[SIBLINGS];
     for (int j = 0; j < SIBLINGS; j++) joins[j] = spawn(of.domain, register_many, &crowd);
-    for (int j = 0; j < SIBLINGS; j++) assert_int_equal(wn_join_wait(of.domain, joins[j]), WN_OK);
+    for (int j = 0; j < SIBLINGS; j++) join_wait(of.domain, joins[j]);
   }
   assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
   assert_int_equal(crowd.first, GENERATIONS * SIBLINGS * REGISTRATIONS);
@@ -92,7 +86,7 @@ static void the_order_of_a_domain_that_ended_is_kept(void **state) {
     wn_join *join = spawn(domain, register_in_order, &handover);
     assert_int_equal(wn_gc_finalise(domain, write_first, &handover.entries[6], value), WN_OK);
     assert_int_equal(wn_gc_finalise_last(domain, write_last, &handover.entries[7], value), WN_OK);
-    assert_int_equal(wn_join_wait(domain, join), WN_OK);
+    join_wait(domain, join);
     wn_gc_full_major(domain);
     assert_int_equal(handover.of.count, 0);
   }
@@ -126,7 +120,7 @@ static void calls_that_were_due_when_the_domain_ended_are_made_by_who_joins_it(v
   struct handover handover;
   handover_open(&handover);
   wn_join *join = spawn(handover.of.domain, end_with_calls_due, &handover);
-  assert_int_equal(wn_join_wait(handover.of.domain, join), WN_OK);
+  join_wait(handover.of.domain, join);
   ASSERT_JOURNAL(&handover.of, 3, 2, 1);
   journal_close(&handover.of);
 }
@@ -153,7 +147,7 @@ static void register_watch(wn_domain *domain, void *argument) {
 
 static void spawn_and_join(wn_domain *domain, void *argument) {
   wn_join *join = spawn(domain, register_watch, argument);
-  assert_int_equal(wn_join_wait(domain, join), WN_OK);
+  join_wait(domain, join);
   wn_gc_full_major(domain);
 }
 
@@ -163,7 +157,7 @@ static void the_domain_that_joins_another_runs_its_finalisers(void **state) {
   struct watch watch = {0};
   journal_open(&of, NULL);
   wn_join *join = spawn(of.domain, spawn_and_join, &watch); /* number 1, and it spawns number 2 */
-  assert_int_equal(wn_join_wait(of.domain, join), WN_OK);
+  join_wait(of.domain, join);
   assert_int_equal(watch.number, 1001);
   journal_close(&of);
 }
@@ -204,7 +198,7 @@ static void a_domain_that_is_joined_late_does_not_keep_its_finalisers_for_ever(v
     wn_thread_yield(of.domain);
   }
   assert_int_not_equal(watch.number, 0);
-  assert_int_equal(wn_join_wait(of.domain, join), WN_OK);
+  join_wait(of.domain, join);
   journal_close(&of);
 }
 
@@ -228,10 +222,10 @@ static void finalisers_are_kept_for_who_joins_while_others_collect(void **state)
   wn_blocking_begin(of.domain);
   nanosleep(&(struct timespec){0, 20000000}, NULL);
   wn_blocking_end(of.domain);
-  assert_int_equal(wn_join_wait(of.domain, ended), WN_OK);
+  join_wait(of.domain, ended);
   wn_gc_full_major(of.domain);
   assert_int_equal(watch.number, 1000);
-  assert_int_equal(wn_join_wait(of.domain, collector), WN_OK);
+  join_wait(of.domain, collector);
   journal_close(&of);
 }
 
@@ -252,7 +246,7 @@ static void any_thread_of_the_domain_runs_its_finalisers(void **state) {
   wn_blocking_begin(of.domain);
   while (!watch.number) sched_yield();
   wn_blocking_end(of.domain);
-  assert_int_equal(wn_join_wait(of.domain, join), WN_OK);
+  join_wait(of.domain, join);
   assert_int_equal(watch.number, 1000);
   journal_close(&of);
 }
@@ -377,7 +371,61 @@ static void a_finaliser_that_released_and_ends_does_not_release_the_next(void **
   atomic_store(&relay.step, 3);
   await_step(of.domain, &relay, 4);
   ASSERT_JOURNAL(&of, 1, 2, -2, 3);
-  assert_int_equal(wn_join_wait(of.domain, join), WN_OK);
+  join_wait(of.domain, join);
+  journal_close(&of);
+}
+
+/* ---- exceptions ---- */
+
+struct raised {
+  struct relay relay;
+  pthread_t raiser, caught_on;
+  _Atomic(int) caught;
+};
+
+static void note_thread(wn_domain *domain, wn_ref exception, void *context) {
+  struct raised *raised = context;
+  (void)domain;
+  assert_int_equal(number_of(exception), 5);
+  raised->caught_on = pthread_self();
+  atomic_fetch_add(&raised->caught, 1);
+}
+
+static void raise_and_wait(wn_domain *domain, wn_ref value, void *context) {
+  struct raised *raised = context;
+  raised->raiser = pthread_self();
+  wn_raise(domain, value);
+  atomic_store(&raised->relay.step, 1);
+  await_step(domain, &raised->relay, 2);
+}
+
+static void poll_meanwhile(wn_domain *domain, void *argument) {
+  struct raised *raised = argument;
+  await_step(domain, &raised->relay, 1);
+  wn_poll(domain);
+  assert_int_equal(wn_gc_minor(domain), WN_EBUSY);
+  assert_int_equal(raised->caught, 0);
+  atomic_store(&raised->relay.step, 2);
+}
+
+static void an_exception_leaves_on_the_thread_that_raised_it(void **state) {
+  (void)state;
+  struct journal of;
+  struct raised raised = {.relay = {.of = &of}};
+  wn_join *join;
+  wn_heap_options options = WN_HEAP_DEFAULTS;
+  options.hooks.raise = note_thread;
+  options.hooks.context = &raised;
+  journal_open(&of, &options);
+  {
+    WN_SCOPE(of.domain);
+    assert_int_equal(wn_gc_finalise(of.domain, raise_and_wait, &raised, block_of(of.domain, 5)), WN_OK);
+  }
+  assert_int_equal(wn_thread_spawn(of.domain, poll_meanwhile, &raised, &join), WN_OK);
+  assert_int_equal(wn_gc_full_major(of.domain), WN_EBUSY);
+  assert_int_equal(raised.caught, 1);
+  assert_true(pthread_equal(raised.raiser, raised.caught_on));
+  join_wait(of.domain, join);
   journal_close(&of);
 }
 
@@ -431,7 +479,7 @@ static void busy_domains_lose_no_finaliser(void **state) {
   journal_open(&of, NULL);
   for (int i = 0; i < BUSY_DOMAINS; i++) joins[i] = spawn(of.domain, be_busy, &busy);
   be_busy(of.domain, &busy);
-  for (int i = 0; i < BUSY_DOMAINS; i++) assert_int_equal(wn_join_wait(of.domain, joins[i]), WN_OK);
+  for (int i = 0; i < BUSY_DOMAINS; i++) join_wait(of.domain, joins[i]);
   for (int i = 0; i < 5; i++) assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
   assert_int_equal(busy.crowd.first, busy.first);
   assert_int_equal(busy.crowd.last, busy.last);
@@ -451,6 +499,7 @@ int main(void) {
       cmocka_unit_test(while_a_finaliser_is_blocked_the_others_wait_on_all_threads),
       cmocka_unit_test(a_blocked_finaliser_that_released_lets_another_thread_run_the_next),
       cmocka_unit_test(a_finaliser_that_released_and_ends_does_not_release_the_next),
+      cmocka_unit_test(an_exception_leaves_on_the_thread_that_raised_it),
       cmocka_unit_test(busy_domains_lose_no_finaliser),
   };
   return RUN_TESTS(tests);

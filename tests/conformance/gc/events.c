@@ -3,6 +3,7 @@
 
 #include "gc/chunk.h"
 #include "gc/events.h"
+#include "gc/params.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,9 +147,66 @@ static void verbose_can_be_switched_on_and_off(void **state) {
   journal_close(&of);
 }
 
+static void each_change_of_a_parameter_is_told_and_nothing_else_is(void **state) {
+  (void)state;
+  struct journal of;
+  wn_heap_options options = WN_HEAP_DEFAULTS;
+  options.parameters.verbose = EVENT_PARAMETER;
+  options.parameters.minor_heap_size = 3000;
+  journal_open(&of, &options);
+  wn_gc_control control = get_control(of.domain);
+  control.minor_heap_size = 4000;
+  control.custom_major_ratio = 50;
+  control.custom_minor_ratio = 60;
+  struct capture capture = capture_begin();
+  set_control(of.domain, &control);
+  set_control(of.domain, &control);
+  wn_status refused = wn_gc_set_domain_minor_heap(of.domain, 1);
+  wn_status set = wn_gc_set_domain_minor_heap(of.domain, 5000);
+  char *told = capture_end(&capture);
+  assert_int_equal(refused, WN_EINVAL);
+  assert_int_equal(set, WN_OK);
+  assert_string_equal(told, "winnow: minor_heap_size changes from 3000 to 4000\n"
+                            "winnow: custom_major_ratio changes from 44 to 50\n"
+                            "winnow: custom_minor_ratio changes from 100 to 60\n"
+                            "winnow: minor heap of this domain changes from 4000 to 5000\n");
+  free(told);
+  journal_close(&of);
+}
+
+static void what_is_told_at_the_start_can_be_given_back_as_parameters(void **state) {
+  (void)state;
+  wn_heap *heaps[2];
+  wn_heap_options options = WN_HEAP_DEFAULTS;
+  options.text = "s=4000,i=33,o=77,v=0x100,O=0,l=5000,a=1,w=7,M=55,m=66,n=777,h=99999,H=0,helpers=3,"
+                 "soft_limit=64M,V,every=17,delays,fail_at=1G,mark_stack=1k";
+  struct capture capture = capture_begin();
+  wn_status first = wn_heap_open(&options, &heaps[0]);
+  char *told = capture_end(&capture);
+  assert_int_equal(first, WN_OK);
+  static const char begin[] = "winnow: heap opens: ";
+  assert_memory_equal(told, begin, sizeof begin - 1);
+  for (const struct parameter *row = parameters; row < parameters + PARAMETERS; row++) {
+    char name[40] = {row->letter, 0};
+    assert_non_null(strstr(told, strcat(row->letter ? name : strcpy(name, row->name), "=")));
+  }
+  told[strcspn(told, "\n")] = 0;
+  options.text = told + sizeof begin - 1;
+  capture = capture_begin();
+  wn_status second = wn_heap_open(&options, &heaps[1]);
+  char *again = capture_end(&capture);
+  again[strcspn(again, "\n")] = 0;
+  assert_int_equal(second, WN_OK);
+  assert_string_equal(again, told);
+  for (int i = 0; i < 2; i++) assert_int_equal(wn_heap_close(heaps[i]), WN_OK);
+  free(told);
+  free(again);
+}
+
 static void the_statistics_at_the_end_are_exact(void **state) {
   (void)state;
   struct journal of;
+  char expected[1000];
   wn_heap_options options = WN_HEAP_DEFAULTS;
   options.parameters.verbose = EVENT_EXIT;
   options.helper_threads = 0;
@@ -159,11 +217,19 @@ static void the_statistics_at_the_end_are_exact(void **state) {
     for (int i = 0; i < 10; i++) wn_alloc(of.domain, 9, 1);
     wn_alloc(of.domain, 999, 1);
   }
+  assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+  wn_gc_stat stat = quick_stat(of.domain);
   journal_close(&of);
   char *told = capture_end(&capture);
-  assert_non_null(strstr(told, "winnow: heap closes: allocated_words 1100\n"));
-  assert_non_null(strstr(told, "winnow: heap closes: minor_words 100\n"));
-  assert_non_null(strstr(told, "winnow: heap closes: forced_major_collections 0\n"));
+  snprintf(expected, sizeof expected,
+           "winnow: heap closes: allocated_words 1100\nwinnow: heap closes: minor_words 100\n"
+           "winnow: heap closes: promoted_words %.0f\nwinnow: heap closes: major_words %.0f\n"
+           "winnow: heap closes: minor_collections %ld\nwinnow: heap closes: major_collections %ld\n"
+           "winnow: heap closes: forced_major_collections 1\nwinnow: heap closes: heap_words %ld\n"
+           "winnow: heap closes: top_heap_words %ld\n",
+           stat.promoted_words, stat.major_words, stat.minor_collections, stat.major_collections,
+           stat.heap_words, stat.top_heap_words);
+  assert_string_equal(told, expected);
   free(told);
 }
 
@@ -172,6 +238,8 @@ int main(void) {
       cmocka_unit_test(each_bit_tells_its_lines_and_no_others),
       cmocka_unit_test(nothing_is_told_unless_asked_for),
       cmocka_unit_test(verbose_can_be_switched_on_and_off),
+      cmocka_unit_test(each_change_of_a_parameter_is_told_and_nothing_else_is),
+      cmocka_unit_test(what_is_told_at_the_start_can_be_given_back_as_parameters),
       cmocka_unit_test(the_statistics_at_the_end_are_exact),
   };
   unsetenv("WINNOW_PARAMS");

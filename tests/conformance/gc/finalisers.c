@@ -345,6 +345,28 @@ static void a_finaliser_cannot_end_its_domain(void **state) {
   journal_close(&of);
 }
 
+static void a_value_that_its_own_context_keeps_never_dies(void **state) {
+  (void)state;
+  struct revival revival = {0};
+  journal_open(&revival.of, NULL);
+  wn_domain *domain = revival.of.domain;
+  {
+    WN_SCOPE(domain);
+    wn_ref value = block_of(domain, 5);
+    revival.saved = wn_global_new(domain, value);
+    assert_int_equal(wn_gc_finalise(domain, revive, &revival, value), WN_OK);
+  }
+  for (int i = 0; i < 5; i++) wn_gc_full_major(domain);
+  assert_int_equal(revival.times, 0);
+  {
+    WN_SCOPE(domain);
+    wn_global_set(domain, revival.saved, wn_root(domain, wn_int(0)));
+  }
+  wn_gc_full_major(domain);
+  assert_int_equal(revival.times, 1);
+  journal_close(&revival.of);
+}
+
 /* ---- many ---- */
 
 struct crowd {
@@ -513,6 +535,7 @@ int main(void) {
       cmocka_unit_test(a_finaliser_may_register_its_value_again),
       cmocka_unit_test(a_finaliser_may_collect_with_live_handles),
       cmocka_unit_test(a_finaliser_cannot_end_its_domain),
+      cmocka_unit_test(a_value_that_its_own_context_keeps_never_dies),
       cmocka_unit_test(thousands_of_mixed_registrations_are_all_called),
       cmocka_unit_test(a_registration_without_memory_changes_nothing),
       cmocka_unit_test(closing_a_heap_calls_no_finalisers),

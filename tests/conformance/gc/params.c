@@ -1,11 +1,10 @@
 /* The text of parameters: what is taken, and where an error is. */
-#include "support/test.h"
+#include "gc/journal.h"
 
 #include "gc/control.h"
 #include "gc/params.h"
 #include <stdlib.h>
 #include <string.h>
-#include <winnow/gc.h>
 
 static const struct good {
   const char *text, *name;
@@ -169,14 +168,10 @@ static void every_parameter_takes_its_range_and_no_more(void **state) {
 /* ---- opening a heap ---- */
 
 static wn_gc_control control_of(const wn_heap_options *options) {
-  wn_heap *heap;
-  wn_domain *domain;
-  wn_gc_control control;
-  assert_int_equal(wn_heap_open(options, &heap), WN_OK);
-  assert_int_equal(wn_domain_attach(heap, &domain), WN_OK);
-  assert_int_equal(wn_gc_get(domain, &control), WN_OK);
-  wn_domain_detach(domain);
-  assert_int_equal(wn_heap_close(heap), WN_OK);
+  struct journal of;
+  journal_open(&of, options);
+  wn_gc_control control = get_control(of.domain);
+  journal_close(&of);
   return control;
 }
 
@@ -194,6 +189,32 @@ static void the_variable_is_used_unless_the_options_have_a_text(void **state) {
   options.text = NULL;
   assert_int_equal(control_of(&options).space_overhead, 120);
   assert_int_equal(control_of(&options).window_size, 3);
+}
+
+static void zero_in_the_options_is_the_default_and_in_a_text_zero(void **state) {
+  (void)state;
+  wn_heap_options options = WN_HEAP_DEFAULTS;
+  wn_gc_control control = control_of(&options);
+  for (unsigned i = 0; i < CONTROLS; i++)
+    assert_int_equal(*control_field(&control, &parameters[i]), parameters[i].initial);
+  options.text = "a=0,O=0,i=0,n=0";
+  control = control_of(&options);
+  assert_int_equal(control.allocation_policy, 0);
+  assert_int_equal(control.max_overhead, 0);
+  assert_int_equal(control.major_heap_increment, 0);
+  assert_int_equal(control.custom_minor_max_size, 0);
+}
+
+static void the_variable_counts_when_the_heap_is_opened(void **state) {
+  (void)state;
+  struct journal of;
+  setenv("WINNOW_PARAMS", "o=77", 1);
+  journal_open(&of, NULL);
+  setenv("WINNOW_PARAMS", "o=78", 1);
+  wn_gc_full_major(of.domain);
+  assert_int_equal(get_control(of.domain).space_overhead, 77);
+  unsetenv("WINNOW_PARAMS");
+  journal_close(&of);
 }
 
 static void a_wrong_text_opens_no_heap(void **state) {
@@ -252,6 +273,8 @@ int main(void) {
       cmocka_unit_test(a_text_with_an_error_applies_nothing),
       cmocka_unit_test(every_parameter_takes_its_range_and_no_more),
       cmocka_unit_test(the_variable_is_used_unless_the_options_have_a_text),
+      cmocka_unit_test(zero_in_the_options_is_the_default_and_in_a_text_zero),
+      cmocka_unit_test(the_variable_counts_when_the_heap_is_opened),
       cmocka_unit_test(a_wrong_text_opens_no_heap),
       cmocka_unit_test(impossible_options_open_no_heap),
       cmocka_unit_test(settings_reach_the_heap),

@@ -1,0 +1,245 @@
+/* Domains as the collector sees them: how many, who waits for whom, what one leaves when it is joined. */
+#include "gc/journal.h"
+
+#include <time.h>
+#include <unistd.h>
+
+static void sleep_ms(long ms) { nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL); }
+
+/* ---- how many ---- */
+
+struct gate {
+  int pipe[2];
+};
+
+static void wait_at_gate(wn_domain *domain, void *argument) {
+  const struct gate *gate = argument;
+  char byte;
+  wn_blocking_begin(domain);
+  assert_int_equal(read(gate->pipe[0], &byte, 1), 1);
+  wn_blocking_end(domain);
+}
+
+static void let_one_through(const struct gate *gate) { assert_int_equal(write(gate->pipe[1], "", 1), 1); }
+
+static void a_domain_too_many_is_refused_and_another_may_come_when_one_has_ended(void **state) {
+  (void)state;
+  enum { MANY = 1000 };
+  static wn_join *joins[MANY];
+  struct journal of;
+  struct gate gate;
+  wn_heap_options options = without_helpers();
+  options.parameters.minor_heap_size = 320;
+  options.parameters.stack_limit = 64;
+  assert_int_equal(pipe(gate.pipe), 0);
+  journal_open(&of, &options);
+  int count = 0;
+  wn_status status;
+  while (!(status = wn_domain_spawn(of.domain, wait_at_gate, &gate, &joins[count])) && count < MANY - 1)
+    count++;
+  assert_int_equal(status, WN_ELIMIT);
+  assert_true(count >= 15);
+  allocate(of.domain, 1000, 5);
+  assert_int_equal(wn_domain_spawn(of.domain, wait_at_gate, &gate, &joins[count]), WN_ELIMIT);
+  for (int i = 0; i < count; i++) let_one_through(&gate);
+  for (int i = 0; i < count; i++) join_wait(of.domain, joins[i]);
+  wn_join *join = spawn(of.domain, wait_at_gate, &gate);
+  let_one_through(&gate);
+  join_wait(of.domain, join);
+  close(gate.pipe[0]);
+  close(gate.pipe[1]);
+  journal_close(&of);
+}
+
+/* ---- who waits for whom ---- */
+
+struct sleeper {
+  struct gate gate;
+  _Atomic(int) step;
+};
+
+static void sleep_with_a_list(wn_domain *domain, void *argument) {
+  struct sleeper *sleeper = argument;
+  WN_SCOPE(domain);
+  wn_ref list = make_list(domain, 100, 3);
+  atomic_store(&sleeper->step, 1);
+  wait_at_gate(domain, &sleeper->gate);
+  assert_int_equal(length_of(domain, list), 100);
+}
+
+/* Every kind of stop, and cycles that come by themselves. */
+static void collect_everyhow(wn_domain *domain) {
+  wn_gc_stat stat;
+  wn_gc_control control = get_control(domain);
+  assert_int_equal(wn_gc_minor(domain), WN_OK);
+  assert_int_equal(wn_gc_full_major(domain), WN_OK);
+  assert_int_equal(wn_gc_compact(domain), WN_OK);
+  assert_int_equal(wn_gc_read_stat(domain, &stat), WN_OK);
+  control.minor_heap_size = 5000;
+  set_control(domain, &control);
+  long before = quick_stat(domain).major_collections;
+  for (long i = 0; i < 100000 && quick_stat(domain).major_collections < before + 3; i++)
+    allocate(domain, 10, 400);
+  assert_true(quick_stat(domain).major_collections >= before + 3);
+}
+
+static void collections_go_on_while_a_domain_is_blocked(void **state) {
+  (void)state;
+  struct journal of;
+  struct sleeper sleeper = {0};
+  assert_int_equal(pipe(sleeper.gate.pipe), 0);
+  journal_open(&of, NULL);
+  wn_join *join = spawn(of.domain, sleep_with_a_list, &sleeper);
+  wait_for_step(of.domain, &sleeper.step, 1);
+  collect_everyhow(of.domain);
+  let_one_through(&sleeper.gate); /* so all of that was without it */
+  join_wait(of.domain, join);
+  close(sleeper.gate.pipe[0]);
+  close(sleeper.gate.pipe[1]);
+  journal_close(&of);
+}
+
+static void collect_and_open(wn_domain *domain, void *argument) {
+  collect_everyhow(domain);
+  atomic_store(&((struct sleeper *)argument)->step, 2);
+}
+
+static void collections_go_on_while_a_domain_waits_to_join_another(void **state) {
+  (void)state;
+  struct journal of;
+  struct sleeper sleeper = {0};
+  journal_open(&of, NULL);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref list = make_list(of.domain, 100, 3);
+    join_wait(of.domain, spawn(of.domain, collect_and_open, &sleeper));
+    assert_int_equal(sleeper.step, 2);
+    assert_int_equal(length_of(of.domain, list), 100);
+  }
+  journal_close(&of);
+}
+
+static void spin_and_poll(wn_domain *domain, void *argument) {
+  const struct sleeper *sleeper = argument;
+  atomic_store((_Atomic(int) *)&sleeper->step, 1);
+  wait_for_step(domain, &sleeper->step, 2);
+}
+
+static void a_domain_that_polls_without_allocating_lets_others_collect(void **state) {
+  (void)state;
+  struct journal of;
+  struct sleeper sleeper = {0};
+  journal_open(&of, NULL);
+  wn_join *join = spawn(of.domain, spin_and_poll, &sleeper);
+  wait_for_step(of.domain, &sleeper.step, 1);
+  for (int i = 0; i < 100; i++) assert_int_equal(wn_gc_minor(of.domain), WN_OK);
+  assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+  atomic_store(&sleeper.step, 2);
+  join_wait(of.domain, join);
+  journal_close(&of);
+}
+
+static void be_busy_then_poll(wn_domain *domain, void *argument) {
+  struct sleeper *sleeper = argument;
+  atomic_store(&sleeper->step, 1);
+  sleep_ms(30); /* runs, as far as the heap knows */
+  atomic_store(&sleeper->step, 2);
+  wn_poll(domain);
+}
+
+static void a_collection_waits_for_a_domain_that_does_not_poll(void **state) {
+  (void)state;
+  struct journal of;
+  struct sleeper sleeper = {0};
+  journal_open(&of, NULL);
+  wn_join *join = spawn(of.domain, be_busy_then_poll, &sleeper);
+  wait_for_step(of.domain, &sleeper.step, 1);
+  assert_int_equal(wn_gc_minor(of.domain), WN_OK);
+  assert_int_equal(sleeper.step, 2);
+  join_wait(of.domain, join);
+  journal_close(&of);
+}
+
+/* ---- what is left ---- */
+
+struct legacy {
+  struct entry entry;
+  _Atomic(int) ended;
+};
+
+static void leave_a_legacy(wn_domain *domain, void *argument) {
+  struct legacy *legacy = argument;
+  allocate(domain, 1000, 9);
+  {
+    WN_SCOPE(domain);
+    assert_int_equal(wn_gc_finalise(domain, write_first, &legacy->entry, block_of(domain, 0)), WN_OK);
+  }
+  sleep_ms(5);
+  atomic_store(&legacy->ended, 1);
+}
+
+static void a_join_returns_when_the_domain_has_ended_and_what_it_left_is_there(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  for (int i = 0; i < 20; i++) {
+    struct legacy legacy = {.entry = {&of, i + 1}};
+    wn_gc_stat before = quick_stat(of.domain);
+    join_wait(of.domain, spawn(of.domain, leave_a_legacy, &legacy));
+    assert_int_equal(legacy.ended, 1);
+    wn_gc_stat after = quick_stat(of.domain);
+    assert_true(after.minor_words == before.minor_words + 1000 * 10 + 2);
+    wn_gc_full_major(of.domain);
+    assert_int_equal(of.count, i + 1);
+    assert_int_equal(of.lines[i], i + 1);
+  }
+  journal_close(&of);
+}
+
+static void be_short(wn_domain *domain, void *argument) {
+  WN_SCOPE(domain);
+  atomic_fetch_add((_Atomic(int) *)argument, 1);
+  assert_int_equal(length_of(domain, make_list(domain, 100, 4)), 100);
+}
+
+static void spawn_a_chain(wn_domain *domain, void *argument) {
+  _Atomic(int) *left = argument;
+  if (atomic_fetch_sub(left, 1) > 1) join_wait(domain, spawn(domain, spawn_a_chain, argument));
+}
+
+static void domains_come_and_go_and_their_numbers_are_not_used_again(void **state) {
+  (void)state;
+  struct journal of;
+  _Atomic(int) ran = 0, left = 10;
+  journal_open(&of, NULL);
+  for (int round = 0; round < 20; round++) {
+    wn_join *joins[5];
+    for (int i = 0; i < 5; i++) joins[i] = spawn(of.domain, be_short, &ran);
+    wn_gc_minor(of.domain);
+    for (int i = 0; i < 5; i++) join_wait(of.domain, joins[i]);
+  }
+  assert_int_equal(ran, 100);
+  join_wait(of.domain, spawn(of.domain, spawn_a_chain, &left));
+  assert_int_equal(left, 0);
+  assert_int_equal(wn_domain_number(of.domain), 0);
+  wn_domain *other;
+  assert_int_equal(wn_domain_detach(of.domain), WN_OK);
+  assert_int_equal(wn_domain_attach(of.heap, &other), WN_OK);
+  assert_int_equal(wn_domain_number(other), 111);
+  of.domain = other;
+  journal_close(&of);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_domain_too_many_is_refused_and_another_may_come_when_one_has_ended),
+      cmocka_unit_test(collections_go_on_while_a_domain_is_blocked),
+      cmocka_unit_test(collections_go_on_while_a_domain_waits_to_join_another),
+      cmocka_unit_test(a_domain_that_polls_without_allocating_lets_others_collect),
+      cmocka_unit_test(a_collection_waits_for_a_domain_that_does_not_poll),
+      cmocka_unit_test(a_join_returns_when_the_domain_has_ended_and_what_it_left_is_there),
+      cmocka_unit_test(domains_come_and_go_and_their_numbers_are_not_used_again),
+  };
+  return RUN_TESTS(tests);
+}
+/* SPDX-License-Identifier: MIT */
