@@ -1,0 +1,610 @@
+/* The tree becomes code.
+ *
+ * produce(node, top) leaves the node's value in the register `top`, and uses registers from there on; all below hold values. So at
+ * each instruction it is known which registers hold values, as many as the instruction's `live` says: `top`, and the
+ * operands that were produced above it. A variable's register is the one where its value was produced. */
+#include "compile.h"
+
+#include "builtins.h"
+#include "lisp.h"
+#include <string.h>
+
+enum { REGISTERS_MOST = 20000, UNCHANGED = 0 };
+
+struct generator {
+  struct compiler *c;
+  struct function *function;
+  struct instruction *code;
+  uint16_t *live;
+  uint32_t *lines;
+  size_t count, capacity;
+  wn_ref *constants;
+  size_t constant_count, constant_capacity;
+  unsigned registers; /* how many the function needs */
+  unsigned line;
+};
+
+/* Jumps whose goal is not known yet. */
+struct jump {
+  size_t at;
+  struct jump *next;
+};
+
+static void produce(struct generator *g, const struct node *node, unsigned top);
+static void produce_last(struct generator *g, const struct node *node, unsigned top);
+static void test(struct generator *g, const struct node *node, unsigned top, struct jump **fails);
+
+/* ---- instructions ---- */
+
+static void *enlarge(struct generator *g, void *old, size_t count, size_t each) {
+  void *grown = compiler_allocate(g->c, 2 * count * each + 32 * each);
+  if (count) memcpy(grown, old, count * each);
+  return grown;
+}
+
+static void need_register(struct generator *g, unsigned number) {
+  if (number >= REGISTERS_MOST) compiler_fail(g->c, "the function is too large");
+  if (number >= g->registers) g->registers = number + 1;
+}
+
+/* Returns the instruction's place. */
+static size_t emit(struct generator *g, unsigned op, unsigned a, unsigned b, unsigned c, unsigned live) {
+  if (g->count == g->capacity) {
+    g->code = enlarge(g, g->code, g->count, sizeof *g->code);
+    g->live = enlarge(g, g->live, g->count, sizeof *g->live);
+    g->lines = enlarge(g, g->lines, g->count, sizeof *g->lines);
+    g->capacity = 2 * g->count + 32;
+  }
+  g->code[g->count] = (struct instruction){(uint16_t)op, (uint16_t)a, (uint16_t)b, (uint16_t)c};
+  g->live[g->count] = (uint16_t)live;
+  g->lines[g->count] = g->line;
+  return g->count++;
+}
+
+static unsigned constant(struct generator *g, wn_ref value) {
+  for (size_t i = 0; i < g->constant_count; i++)
+    if (wn_value_of(g->constants[i]) == wn_value_of(value)) return (unsigned)(CODE_CONSTANTS + i);
+  if (g->constant_count == g->constant_capacity) {
+    g->constants = enlarge(g, g->constants, g->constant_count, sizeof *g->constants);
+    g->constant_capacity = 2 * g->constant_count + 32;
+  }
+  if (g->constant_count == REGISTERS_MOST) compiler_fail(g->c, "the function has too many constants");
+  g->constants[g->constant_count] = value;
+  return (unsigned)(CODE_CONSTANTS + g->constant_count++);
+}
+
+/* A jump's distance stands in its last operand, and counts from the instruction behind it. */
+static void set_distance(struct generator *g, size_t at, size_t goal) {
+  long distance = (long)goal - (long)at - 1;
+  struct instruction *jump = &g->code[at];
+  if (distance != (int16_t)distance) compiler_fail(g->c, "the function is too large");
+  if (jump->op == OP_JUMP || jump->op == OP_LOOP)
+    jump->a = (uint16_t)distance;
+  else if (jump->op == OP_UNLESS || jump->op == OP_UNLESS_NOT || jump->op == OP_UNLESS_NULL ||
+           jump->op == OP_UNLESS_PAIR)
+    jump->b = (uint16_t)distance;
+  else
+    jump->c = (uint16_t)distance;
+}
+
+static void add_jump(struct generator *g, struct jump **jumps, size_t at) {
+  struct jump *jump = compiler_allocate(g->c, sizeof *jump);
+  *jump = (struct jump){at, *jumps};
+  *jumps = jump;
+}
+
+static void land(struct generator *g, const struct jump *jumps) {
+  for (; jumps; jumps = jumps->next) set_distance(g, jumps->at, g->count);
+}
+
+static void move(struct generator *g, unsigned to, unsigned from) {
+  if (to != from) emit(g, OP_MOVE, to, from, 0, from + 1);
+}
+
+static void immediate(struct generator *g, unsigned to, wn_value value) {
+  emit(g, OP_SMALL, to, (unsigned)value & 0xffff, 0, to);
+}
+
+/* ---- variables ---- */
+
+static bool is_own(const struct generator *g, const struct variable *variable) {
+  return variable->owner == g->function;
+}
+
+static unsigned capture_number(const struct generator *g, const struct variable *variable) {
+  unsigned number = 1;
+  for (const struct capture *at = g->function->captures; at->variable != variable; at = at->next) number++;
+  return number;
+}
+
+/* The register that has the variable, or its box. */
+static unsigned place_of(struct generator *g, const struct variable *variable, unsigned top) {
+  if (is_own(g, variable)) return variable->place;
+  need_register(g, top);
+  emit(g, OP_CAPTURED, top, capture_number(g, variable), 0, top);
+  return top;
+}
+
+static void produce_local(struct generator *g, const struct node *node, unsigned top) {
+  const struct variable *variable = node->variable;
+  unsigned place = place_of(g, variable, top);
+  if (variable_is_boxed(variable)) {
+    emit(g, OP_UNBOX, top, place, constant(g, variable->name), place == top ? top + 1 : top);
+    return;
+  }
+  if (node->checked && is_own(g, variable)) emit(g, OP_CHECK, place, constant(g, variable->name), 0, top);
+  move(g, top, place);
+}
+
+static bool is_in_register(const struct generator *g, const struct node *node) {
+  return node->kind == NODE_LOCAL && is_own(g, node->variable) && !variable_is_boxed(node->variable) &&
+         !node->checked;
+}
+
+/* Where the node's value is: in the variable's own register, if it is one, else in `top`. */
+static unsigned operand(struct generator *g, const struct node *node, unsigned top) {
+  if (is_in_register(g, node)) return node->variable->place;
+  produce(g, node, top);
+  return top;
+}
+
+static void box_where_needed(struct generator *g, const struct variable *variables, unsigned live) {
+  for (; variables; variables = variables->next)
+    if (variable_is_boxed(variables)) emit(g, OP_BOX, variables->place, 0, 0, live);
+}
+
+/* ---- instructions for functions of the library ---- */
+
+static const struct primitive {
+  const char *name;
+  unsigned arguments;
+  unsigned op, small; /* `small`: where the second operand is a small number; UNCHANGED: there is none */
+  bool swapped;
+} values[] = {{"+", 2, OP_ADD, OP_ADD_SMALL, false},
+              {"-", 2, OP_SUBTRACT, OP_ADD_SMALL, false},
+              {"*", 2, OP_MULTIPLY, UNCHANGED, false},
+              {"cons", 2, OP_CONS, UNCHANGED, false},
+              {"%cons", 2, OP_CONS, UNCHANGED, false},
+              {"car", 1, OP_CAR, UNCHANGED, false},
+              {"cdr", 1, OP_CDR, UNCHANGED, false},
+              {"vector-ref", 2, OP_VECTOR_REF, UNCHANGED, false},
+              {NULL, 0, 0, 0, false}},
+  tests[] = {{"<", 2, OP_UNLESS_LESS, OP_UNLESS_LESS_SMALL, false},
+             {"<=", 2, OP_UNLESS_LESS_EQUAL, OP_UNLESS_LESS_EQUAL_SMALL, false},
+             {">", 2, OP_UNLESS_LESS, OP_UNLESS_GREATER_SMALL, true},
+             {">=", 2, OP_UNLESS_LESS_EQUAL, OP_UNLESS_GREATER_EQUAL_SMALL, true},
+             {"=", 2, OP_UNLESS_EQUAL, OP_UNLESS_EQUAL_SMALL, false},
+             {"eq?", 2, OP_UNLESS_SAME, UNCHANGED, false},
+             {"null?", 1, OP_UNLESS_NULL, UNCHANGED, false},
+             {"pair?", 1, OP_UNLESS_PAIR, UNCHANGED, false},
+             {"not", 1, OP_UNLESS_NOT, UNCHANGED, false},
+             {NULL, 0, 0, 0, false}};
+
+/* A program that redefines a name gets a call. */
+static const struct primitive *primitive_of(const struct node *node, const struct primitive *among) {
+  if (node->kind != NODE_CALL || node->first->kind != NODE_GLOBAL) return NULL;
+  wn_value function = wn_field(node->first->value, CELL_VALUE);
+  if (!has_tag(function, TAG_BUILTIN)) return NULL;
+  for (; among->name; among++)
+    if (among->arguments == node->count - 1 && !strcmp(among->name, builtin_of(function)->name)) return among;
+  return NULL;
+}
+
+static bool small_constant(const struct node *node, intptr_t *number) {
+  if (node->kind != NODE_CONSTANT || !is_integer(wn_value_of(node->value))) return false;
+  *number = integer_of(wn_value_of(node->value));
+  return *number > -30000 && *number < 30000;
+}
+
+/* The value goes to `target`, which may be a variable's register. */
+static void produce_primitive(struct generator *g, const struct node *node, const struct primitive *primitive,
+                              unsigned top, unsigned target) {
+  const struct node *first = node->first->next, *second = first->next;
+  intptr_t number;
+  unsigned one, two;
+  if (primitive->op == OP_ADD && small_constant(first, &number)) {
+    const struct node *swap = first;
+    first = second;
+    second = swap;
+  }
+  one = operand(g, first, top);
+  if (primitive->arguments == 1) {
+    g->line = node->line;
+    emit(g, primitive->op, target, one, 0, top + (one == top));
+    return;
+  }
+  if (primitive->small != UNCHANGED && small_constant(second, &number)) {
+    g->line = node->line;
+    number = primitive->op == OP_SUBTRACT ? -number : number;
+    emit(g, OP_ADD_SMALL, target, one, (unsigned)number & 0xffff, top + (one == top));
+    return;
+  }
+  unsigned above = top + (one == top);
+  two = operand(g, second, above);
+  g->line = node->line;
+  emit(g, primitive->op, target, one, two, above + (two == above));
+}
+
+static void test_primitive(struct generator *g, const struct node *node, const struct primitive *primitive,
+                           unsigned top, struct jump **fails) {
+  const struct node *first = node->first->next, *second = first->next;
+  intptr_t number;
+  unsigned one = operand(g, first, top), two, above = top + (one == top);
+  if (primitive->arguments == 1) {
+    add_jump(g, fails, emit(g, primitive->op, one, 0, 0, above));
+    return;
+  }
+  if (primitive->small != UNCHANGED && small_constant(second, &number)) {
+    g->line = node->line;
+    add_jump(g, fails, emit(g, primitive->small, one, (unsigned)number & 0xffff, 0, above));
+    return;
+  }
+  two = operand(g, second, above);
+  above += two == above;
+  g->line = node->line;
+  size_t at = primitive->swapped ? emit(g, primitive->op, two, one, 0, above)
+                                 : emit(g, primitive->op, one, two, 0, above);
+  add_jump(g, fails, at);
+}
+
+/* ---- tests ---- */
+
+static bool is_test(const struct node *node) { return primitive_of(node, tests) != NULL; }
+
+static void test_or(struct generator *g, const struct node *node, unsigned top, struct jump **fails) {
+  struct jump *successes = NULL;
+  for (const struct node *child = node->first; child; child = child->next) {
+    struct jump *next = NULL;
+    if (!child->next) {
+      test(g, child, top, fails);
+    } else {
+      test(g, child, top, &next);
+      add_jump(g, &successes, emit(g, OP_JUMP, 0, 0, 0, top));
+      land(g, next);
+    }
+  }
+  land(g, successes);
+}
+
+/* Falls through if the value is true, else goes to where `fails` will land. */
+static void test(struct generator *g, const struct node *node, unsigned top, struct jump **fails) {
+  const struct primitive *primitive = primitive_of(node, tests);
+  if (primitive && primitive->op == OP_UNLESS_NOT && is_test(node->first->next)) {
+    struct jump *inner = NULL;
+    test(g, node->first->next, top, &inner);
+    add_jump(g, fails, emit(g, OP_JUMP, 0, 0, 0, top));
+    land(g, inner);
+  } else if (primitive) {
+    test_primitive(g, node, primitive, top, fails);
+  } else if (node->kind == NODE_AND) {
+    for (const struct node *child = node->first; child; child = child->next) test(g, child, top, fails);
+  } else if (node->kind == NODE_OR) {
+    test_or(g, node, top, fails);
+  } else if (node->kind == NODE_CONSTANT) {
+    if (wn_value_of(node->value) == FALSE) add_jump(g, fails, emit(g, OP_JUMP, 0, 0, 0, top));
+  } else {
+    unsigned at = operand(g, node, top);
+    add_jump(g, fails, emit(g, OP_UNLESS, at, 0, 0, top + (at == top)));
+  }
+}
+
+static void produce_truth(struct generator *g, const struct node *node, unsigned top) {
+  struct jump *fails = NULL;
+  test(g, node, top, &fails);
+  immediate(g, top, TRUE);
+  size_t end = emit(g, OP_JUMP, 0, 0, 0, top + 1);
+  land(g, fails);
+  immediate(g, top, FALSE);
+  set_distance(g, end, g->count);
+}
+
+/* ---- functions ---- */
+
+static void emit_closure(struct generator *g, const struct function *function, unsigned to, unsigned top) {
+  unsigned code = constant(g, generate_code(g->c, (struct function *)function));
+  emit(g, OP_CLOSURE, to, code, (unsigned)function->capture_count, top);
+  for (const struct capture *at = function->captures; at; at = at->next)
+    if (is_own(g, at->variable))
+      emit(g, OP_CAPTURE, 0, at->variable->place, 0, top);
+    else
+      emit(g, OP_CAPTURE, 1, capture_number(g, at->variable), 0, top);
+}
+
+static void produce_call(struct generator *g, const struct node *node, unsigned top, unsigned op) {
+  unsigned at = top;
+  for (const struct node *child = node->first; child; child = child->next) produce(g, child, at++);
+  g->line = node->line;
+  emit(g, op, top, (unsigned)node->count - 1, 0, at);
+}
+
+static void set_variable(struct generator *g, const struct variable *variable, unsigned from) {
+  if (variable_is_boxed(variable))
+    emit(g, OP_SET_BOX, place_of(g, variable, from + 1), from, 0, from + 2);
+  else
+    move(g, variable->place, from);
+}
+
+/* The values are copied into closures when those are made; what was not there yet is put in afterwards. */
+static void patch_captures(struct generator *g, const struct node *run, const struct node *of, unsigned top) {
+  unsigned number = 1;
+  for (const struct capture *at = of->first->function->captures; at; at = at->next, number++) {
+    const struct node *mate = of;
+    while (mate && mate->variable != at->variable) mate = mate->next;
+    if (mate && !variable_is_boxed(at->variable))
+      emit(g, OP_PATCH, of->variable->place, number, mate->variable->place, top);
+  }
+  (void)run;
+}
+
+static void initialise_functions(struct generator *g, const struct node *run, unsigned top) {
+  for (const struct node *at = run->first; at; at = at->next) {
+    bool boxed = variable_is_boxed(at->variable);
+    need_register(g, top + 1);
+    emit_closure(g, at->first->function, boxed ? top : at->variable->place, top);
+    if (boxed) emit(g, OP_SET_BOX, at->variable->place, top, 0, top + 1);
+  }
+  for (const struct node *at = run->first; at; at = at->next)
+    if (!variable_is_boxed(at->variable)) patch_captures(g, run, at, top);
+}
+
+/* A function in a box cannot be patched: then all that are captured get boxes. */
+static void decide_boxes(const struct node *scope) {
+  for (const struct node *run = scope->first; run; run = run->next) {
+    bool boxed = false;
+    if (run->kind != NODE_FUNCTIONS) continue;
+    for (const struct node *at = run->first; at; at = at->next) boxed |= variable_is_boxed(at->variable);
+    for (const struct node *at = run->first; at; at = at->next) at->variable->early |= boxed;
+  }
+}
+
+/* ---- scopes: each returns the first register behind the variables ---- */
+
+static unsigned begin_scope(struct generator *g, const struct node *scope, unsigned top) {
+  decide_boxes(scope);
+  for (struct variable *at = scope->variables; at; at = at->next, top++) {
+    need_register(g, top);
+    at->place = top;
+    immediate(g, top, UNASSIGNED);
+    if (variable_is_boxed(at)) emit(g, OP_BOX, top, 0, 0, top + 1);
+  }
+  for (const struct node *at = scope->first; at->next; at = at->next) {
+    g->line = at->line;
+    if (at->kind == NODE_FUNCTIONS) {
+      initialise_functions(g, at, top);
+      continue;
+    }
+    produce(g, at->kind == NODE_INITIALISE ? at->first : at, top);
+    if (at->kind == NODE_INITIALISE) set_variable(g, at->variable, top);
+  }
+  return top;
+}
+
+/* Of NODE_LET and NODE_LOOP. */
+static unsigned begin_let(struct generator *g, const struct node *let, unsigned top) {
+  const struct node *value = let->first;
+  for (struct variable *at = let->variables; at; at = at->next, value = value->next) {
+    at->place = top;
+    produce(g, value, top++);
+  }
+  box_where_needed(g, let->variables, top);
+  if (let->kind == NODE_LOOP) let->variable->place = (unsigned)g->count;
+  return top;
+}
+
+/* The loop's variables get new values, all at once: the last of them directly where that is possible. */
+static void produce_again(struct generator *g, const struct node *node, unsigned top) {
+  const struct node *loop = node->variable->loop;
+  const struct variable *variable = loop->variables;
+  unsigned at = top;
+  for (const struct node *value = node->first; value; value = value->next, at++) {
+    const struct primitive *primitive = primitive_of(value, values);
+    bool same = is_in_register(g, value) && value->variable == variable;
+    bool direct = !value->next && primitive;
+    if (direct)
+      produce_primitive(g, value, primitive, at, variable->place);
+    else if (!same)
+      produce(g, value, at);
+    else
+      immediate(g, at, NIL); /* a place that holds a value: it is not looked at */
+    variable = variable->next;
+  }
+  at = top;
+  variable = loop->variables;
+  for (const struct node *value = node->first; value; value = value->next, variable = variable->next, at++) {
+    bool same = is_in_register(g, value) && value->variable == variable;
+    if (!same && (value->next || !primitive_of(value, values))) move(g, variable->place, at);
+  }
+  unsigned live = loop->variables ? 0 : top;
+  for (variable = loop->variables; variable; variable = variable->next) live = variable->place + 1;
+  box_where_needed(g, loop->variables, live);
+  set_distance(g, emit(g, OP_LOOP, 0, 0, 0, live), node->variable->place);
+}
+
+static unsigned begin_bindings(struct generator *g, const struct node *node, unsigned top) {
+  return node->kind == NODE_SCOPE ? begin_scope(g, node, top) : begin_let(g, node, top);
+}
+
+/* ---- values ---- */
+
+static void produce_constant(struct generator *g, const struct node *node, unsigned top) {
+  wn_value value = wn_value_of(node->value);
+  if ((value & 1) && (intptr_t)value == (int16_t)value)
+    immediate(g, top, value);
+  else
+    emit(g, OP_CONSTANT, top, constant(g, node->value), 0, top);
+}
+
+static void produce_set(struct generator *g, const struct node *node, unsigned top) {
+  produce(g, node->first, top);
+  g->line = node->line;
+  need_register(g, top + 1);
+  if (node->kind == NODE_SET)
+    set_variable(g, node->variable, top);
+  else
+    emit(g, node->kind == NODE_DEFINE ? OP_DEFINE : OP_SET_GLOBAL, top, constant(g, node->value), 0, top + 1);
+  immediate(g, top, NOTHING);
+}
+
+static void produce_if(struct generator *g, const struct node *node, unsigned top) {
+  struct jump *fails = NULL;
+  test(g, node->first, top, &fails);
+  produce(g, node->first->next, top);
+  size_t end = emit(g, OP_JUMP, 0, 0, 0, top + 1);
+  land(g, fails);
+  produce(g, node->last, top);
+  set_distance(g, end, g->count);
+}
+
+static void produce_and(struct generator *g, const struct node *node, unsigned top) {
+  struct jump *fails = NULL;
+  for (const struct node *child = node->first; child->next; child = child->next) test(g, child, top, &fails);
+  produce(g, node->last, top);
+  size_t end = emit(g, OP_JUMP, 0, 0, 0, top + 1);
+  land(g, fails);
+  immediate(g, top, FALSE);
+  set_distance(g, end, g->count);
+}
+
+static void produce_or(struct generator *g, const struct node *node, unsigned top) {
+  struct jump *successes = NULL;
+  for (const struct node *child = node->first; child; child = child->next) {
+    produce(g, child, top);
+    if (child->next) add_jump(g, &successes, emit(g, OP_UNLESS_NOT, top, 0, 0, top + 1));
+  }
+  land(g, successes);
+}
+
+static void produce(struct generator *g, const struct node *node, unsigned top) {
+  const struct primitive *primitive = primitive_of(node, values);
+  need_register(g, top + 1);
+  g->line = node->line;
+  switch (node->kind) {
+  case NODE_CONSTANT: produce_constant(g, node, top); break;
+  case NODE_LOCAL: produce_local(g, node, top); break;
+  case NODE_GLOBAL: emit(g, OP_GLOBAL, top, constant(g, node->value), 0, top); break;
+  case NODE_SET:
+  case NODE_SET_GLOBAL:
+  case NODE_DEFINE: produce_set(g, node, top); break;
+  case NODE_IF: produce_if(g, node, top); break;
+  case NODE_AND: produce_and(g, node, top); break;
+  case NODE_OR: produce_or(g, node, top); break;
+  case NODE_SEQUENCE:
+    for (const struct node *child = node->first; child; child = child->next) produce(g, child, top);
+    break;
+  case NODE_CALL:
+    if (primitive)
+      produce_primitive(g, node, primitive, top, top);
+    else if (is_test(node))
+      produce_truth(g, node, top);
+    else
+      produce_call(g, node, top, OP_CALL);
+    break;
+  case NODE_LAMBDA: emit_closure(g, node->function, top, top); break;
+  case NODE_LET:
+  case NODE_SCOPE:
+  case NODE_LOOP: {
+    unsigned above = begin_bindings(g, node, top);
+    produce(g, node->last, above);
+    move(g, top, above);
+    break;
+  }
+  case NODE_AGAIN: produce_again(g, node, top); break;
+  case NODE_INITIALISE:
+  case NODE_FUNCTIONS: __builtin_unreachable(); /* of scopes only */
+  }
+}
+
+/* ---- the function's value ---- */
+
+static void produce_last_if(struct generator *g, const struct node *node, unsigned top) {
+  struct jump *fails = NULL;
+  test(g, node->first, top, &fails);
+  produce_last(g, node->first->next, top);
+  land(g, fails);
+  produce_last(g, node->last, top);
+}
+
+static void produce_last_and(struct generator *g, const struct node *node, unsigned top) {
+  struct jump *fails = NULL;
+  for (const struct node *child = node->first; child->next; child = child->next) test(g, child, top, &fails);
+  produce_last(g, node->last, top);
+  land(g, fails);
+  immediate(g, top, FALSE);
+  emit(g, OP_RETURN, top, 0, 0, top + 1);
+}
+
+static void produce_last_or(struct generator *g, const struct node *node, unsigned top) {
+  for (const struct node *child = node->first; child->next; child = child->next) {
+    struct jump *success = NULL;
+    produce(g, child, top);
+    add_jump(g, &success, emit(g, OP_UNLESS, top, 0, 0, top + 1));
+    emit(g, OP_RETURN, top, 0, 0, top + 1);
+    land(g, success);
+  }
+  produce_last(g, node->last, top);
+}
+
+/* As produce, and returns it from the function. */
+static void produce_last(struct generator *g, const struct node *node, unsigned top) {
+  need_register(g, top + 1);
+  g->line = node->line;
+  switch (node->kind) {
+  case NODE_IF: produce_last_if(g, node, top); return;
+  case NODE_AND: produce_last_and(g, node, top); return;
+  case NODE_OR: produce_last_or(g, node, top); return;
+  case NODE_SEQUENCE:
+    for (const struct node *child = node->first; child->next; child = child->next) produce(g, child, top);
+    produce_last(g, node->last, top);
+    return;
+  case NODE_LET:
+  case NODE_SCOPE:
+  case NODE_LOOP: produce_last(g, node->last, begin_bindings(g, node, top)); return;
+  case NODE_AGAIN: produce_again(g, node, top); return;
+  case NODE_CALL:
+    if (primitive_of(node, values) || is_test(node)) break;
+    produce_call(g, node, top, OP_TAIL_CALL);
+    emit(g, OP_RETURN, top, 0, 0, top + 1);
+    return;
+  default: break;
+  }
+  unsigned at = operand(g, node, top);
+  emit(g, OP_RETURN, at, 0, 0, top + (at == top));
+}
+
+/* ---- code ---- */
+
+static void generate_function(struct generator *g) {
+  const struct function *function = g->function;
+  unsigned count = 0;
+  size_t enter = emit(g, OP_ENTER, (unsigned)function->required, 0, function->has_rest, 0);
+  for (struct variable *at = function->parameters; at; at = at->next) at->place = count++;
+  box_where_needed(g, function->parameters, count);
+  produce_last(g, function->body, count);
+  need_register(g, count + 1);
+  g->code[enter].b = (uint16_t)(g->registers + 1);
+  g->live[enter] = (uint16_t)count;
+}
+
+static wn_ref make_code(struct generator *g) {
+  struct compiler *c = g->c;
+  wn_domain *domain = c->vm->domain;
+  struct body *body;
+  wn_ref owner = compiler_checked(c, code_create_body(domain, g->count, &body));
+  memcpy(body->instructions, g->code, g->count * sizeof *g->code);
+  memcpy(body->live, g->live, g->count * sizeof *g->live);
+  memcpy(body->lines, g->lines, g->count * sizeof *g->lines);
+  wn_ref code = compiler_checked(c, wn_alloc(domain, CODE_CONSTANTS + g->constant_count, TAG_CODE));
+  wn_set(domain, code, CODE_BODY, compiler_root(c, make_address(body)));
+  wn_set(domain, code, CODE_OWNER, owner);
+  wn_set(domain, code, CODE_NAME, g->function->name);
+  wn_set(domain, code, CODE_FILE, c->file);
+  for (size_t i = 0; i < g->constant_count; i++) wn_set(domain, code, CODE_CONSTANTS + i, g->constants[i]);
+  return code;
+}
+
+wn_ref generate_code(struct compiler *compiler, struct function *function) {
+  struct generator generator = {.c = compiler, .function = function, .line = function->line};
+  generate_function(&generator);
+  return make_code(&generator);
+}
+/* SPDX-License-Identifier: MIT */
