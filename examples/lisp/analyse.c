@@ -4,7 +4,7 @@
 #include "lisp.h"
 #include "printer.h"
 
-enum { DEPTH_MOST = 700, CAPTURES_MOST = 200, PARAMETERS_MOST = 1000 };
+enum { DEPTH_MOST = 700, CAPTURES_MOST = 200, PARAMETERS_MOST = 200 };
 
 /* ---- forms ---- */
 

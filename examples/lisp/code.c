@@ -14,7 +14,7 @@ static const wn_custom_ops body_ops = {.name = "lisp body", .release = release};
 
 /* The block first: it releases nothing as long as it holds NULL. */
 wn_ref code_create_body(wn_domain *domain, size_t count, struct body **out) {
-  size_t each = sizeof(struct instruction) + sizeof(uint32_t) + sizeof(uint16_t);
+  size_t each = sizeof(struct instruction) + sizeof(uint32_t);
   size_t bytes = sizeof(struct body) + count * each;
   wn_ref owner = wn_alloc_custom(domain, &body_ops, sizeof(struct body *), bytes);
   if (wn_is_null(owner)) return owner;
@@ -22,7 +22,6 @@ wn_ref code_create_body(wn_domain *domain, size_t count, struct body **out) {
   if (!body) return (wn_ref){NULL};
   body->count = (uint32_t)count;
   body->lines = (uint32_t *)(body->instructions + count);
-  body->live = (uint16_t *)(body->lines + count);
   memcpy(wn_bytes(owner), &body, sizeof body);
   *out = body;
   return owner;

@@ -4,8 +4,8 @@
  * numbers in their place. The instructions live outside the collected heap, so that the program counter never moves: a
  * custom block of the heap owns them, and the code block, which has the constants, points to it.
  *
- * Beside each instruction stand its line, for messages and backtraces, and the number of registers that hold values when it
- * runs: all that a collection has to look at in the topmost frame. */
+ * Each instruction also tells how many registers hold values when it runs: all that a collection has to look at in the
+ * topmost frame. It stands in the instruction, since a collection cannot look it up elsewhere: blocks are being moved. */
 #ifndef LISP_CODE_H
 #define LISP_CODE_H
 
@@ -61,12 +61,12 @@ enum { INSTRUCTIONS(OP_NAME) OP_COUNT };
 #undef OP_NAME
 
 struct instruction {
-  uint16_t op, a, b, c;
+  uint8_t op, live;
+  uint16_t a, b, c;
 };
 
 struct body {
   uint32_t count;
-  uint16_t *live;  /* registers that hold values, by instruction */
   uint32_t *lines; /* by instruction */
   struct instruction instructions[];
 };

@@ -9,13 +9,12 @@
 #include "lisp.h"
 #include <string.h>
 
-enum { REGISTERS_MOST = 20000, UNCHANGED = 0 };
+enum { REGISTERS_MOST = 250, CONSTANTS_MOST = 60000, UNCHANGED = 0 };
 
 struct generator {
   struct compiler *c;
   struct function *function;
   struct instruction *code;
-  uint16_t *live;
   uint32_t *lines;
   size_t count, capacity;
   wn_ref *constants;
@@ -43,7 +42,8 @@ static void *enlarge(struct generator *g, void *old, size_t count, size_t each) 
 }
 
 static void need_register(struct generator *g, unsigned number) {
-  if (number >= REGISTERS_MOST) compiler_fail(g->c, "the function is too large");
+  if (number >= REGISTERS_MOST)
+    compiler_fail(g->c, "a function needs more than %d registers", REGISTERS_MOST);
   if (number >= g->registers) g->registers = number + 1;
 }
 
@@ -51,12 +51,10 @@ static void need_register(struct generator *g, unsigned number) {
 static size_t emit(struct generator *g, unsigned op, unsigned a, unsigned b, unsigned c, unsigned live) {
   if (g->count == g->capacity) {
     g->code = enlarge(g, g->code, g->count, sizeof *g->code);
-    g->live = enlarge(g, g->live, g->count, sizeof *g->live);
     g->lines = enlarge(g, g->lines, g->count, sizeof *g->lines);
     g->capacity = 2 * g->count + 32;
   }
-  g->code[g->count] = (struct instruction){(uint16_t)op, (uint16_t)a, (uint16_t)b, (uint16_t)c};
-  g->live[g->count] = (uint16_t)live;
+  g->code[g->count] = (struct instruction){(uint8_t)op, (uint8_t)live, (uint16_t)a, (uint16_t)b, (uint16_t)c};
   g->lines[g->count] = g->line;
   return g->count++;
 }
@@ -68,7 +66,7 @@ static unsigned constant(struct generator *g, wn_ref value) {
     g->constants = enlarge(g, g->constants, g->constant_count, sizeof *g->constants);
     g->constant_capacity = 2 * g->constant_count + 32;
   }
-  if (g->constant_count == REGISTERS_MOST) compiler_fail(g->c, "the function has too many constants");
+  if (g->constant_count == CONSTANTS_MOST) compiler_fail(g->c, "the function has too many constants");
   g->constants[g->constant_count] = value;
   return (unsigned)(CODE_CONSTANTS + g->constant_count++);
 }
@@ -582,7 +580,7 @@ static void generate_function(struct generator *g) {
   produce_last(g, function->body, count);
   need_register(g, count + 1);
   g->code[enter].b = (uint16_t)(g->registers + 1);
-  g->live[enter] = (uint16_t)count;
+  g->code[enter].live = (uint8_t)count;
 }
 
 static wn_ref make_code(struct generator *g) {
@@ -591,7 +589,6 @@ static wn_ref make_code(struct generator *g) {
   struct body *body;
   wn_ref owner = compiler_checked(c, code_create_body(domain, g->count, &body));
   memcpy(body->instructions, g->code, g->count * sizeof *g->code);
-  memcpy(body->live, g->live, g->count * sizeof *g->live);
   memcpy(body->lines, g->lines, g->count * sizeof *g->lines);
   wn_ref code = compiler_checked(c, wn_alloc(domain, CODE_CONSTANTS + g->constant_count, TAG_CODE));
   wn_set(domain, code, CODE_BODY, compiler_root(c, make_address(body)));

@@ -83,13 +83,9 @@ void vm_destroy(struct vm *vm) {
 
 /* ---- roots and frames ---- */
 
-wn_value *vm_live_end(const struct vm *vm) {
-  if (vm->top) return vm->top;
-  const struct body *body = body_of_closure(vm->fp[-1]);
-  return vm->fp + body->live[vm->ip - 1 - body->instructions];
-}
+wn_value *vm_live_end(const struct vm *vm) { return vm->top ? vm->top : vm->fp + vm->ip[-1].live; }
 
-/* Where the stack ends must be known before its values move: it is found through the topmost closure. */
+/* Looks into no block: some may have moved already. */
 static void walk(struct vm *vm, wn_visit *visit, void *visitor) {
   wn_value *end = vm_live_end(vm);
   for (wn_value *slot = vm->stack; slot < end; slot++) visit(visitor, slot);

@@ -13,9 +13,8 @@
  *
  * The stack. A function's registers begin at `fp`, and its closure stands below them. A call puts the function and its arguments
  * above the registers in use, so that the arguments are the first registers of the callee, and the stack is one stretch of
- * values without holes, which ends at the topmost function's last live register. The compiler writes down, for each
- * instruction, how many registers are live there: that is the stack map, and nothing above is ever looked at, or has to be
- * cleared. What has to be remembered of the caller (`struct frame`) is in a stack of its own, which no collection looks at: it
+ * values without holes, which ends at the topmost function's last live register. Each instruction says how many
+ * registers are live there: that is the stack map, and nothing above is ever looked at, or has to be cleared. What has to be remembered of the caller (`struct frame`) is in a stack of its own, which no collection looks at: it
  * holds addresses of instructions, which are outside the heap (code.h), and of registers, since the stack never moves.
  *
  * Safepoints. An instruction that may collect first stores the machine's state (SAVE): the program counter, which leads to
