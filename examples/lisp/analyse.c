@@ -211,6 +211,7 @@ struct node *analyse_body(struct compiler *c, wn_ref forms) {
   struct binding *outer = c->scope;
   struct node *body = make_node(c, NODE_SEQUENCE);
   if (length_of(forms) < 1) form_fail(c, forms, "a body");
+  c->bodies++;
   if (declare_definitions(c, body, forms)) body->kind = NODE_SCOPE;
   for (wn_ref at = forms; is_a_pair(at);) {
     wn_ref form = head_of(c, at), rest = tail_of(c, at);
@@ -225,6 +226,7 @@ struct node *analyse_body(struct compiler *c, wn_ref forms) {
     if (defines && is_null(rest)) add_child(body, node_constant(c, NOTHING));
     at = rest;
   }
+  c->bodies--;
   c->scope = outer;
   return body;
 }

@@ -19,7 +19,7 @@ static wn_value apply(struct vm *vm, wn_value *args, size_t count) {
   size_t fixed = count - 2, total = fixed;
   for (wn_value at = args[count - 1]; at != NIL; at = cdr(at), total++)
     if (!is_pair(at)) return vm_fail_type(vm, "apply", "a list", args[count - 1]);
-  if (!vm_has_room(vm, args, total + 1)) return VM_FAILED;
+  if (!vm_has_room(vm, args, total)) return VM_FAILED;
   wn_value list = args[count - 1];
   for (size_t i = 0; i <= fixed; i++) args[(ptrdiff_t)i - 1] = args[i];
   for (size_t i = fixed; i < total; i++, list = cdr(list)) args[i] = car(list);
@@ -46,13 +46,18 @@ static wn_value escape_end(struct vm *vm, wn_value *args, size_t count) {
   return NOTHING;
 }
 
-static wn_value escape_to(struct vm *vm, wn_value *args, size_t count) {
+/* Before anything is unwound. */
+static wn_value escape_check(struct vm *vm, wn_value *args, size_t count) {
   (void)count;
-  if (!has_tag(args[0], TAG_ESCAPE)) return vm_fail_type(vm, "%escape", "an escape", args[0]);
-  intptr_t depth = integer_of(field(args[0], ESCAPE_DEPTH));
-  if (depth < 0 || field(args[0], ESCAPE_VM) != make_address(vm))
+  if (!has_tag(args[0], TAG_ESCAPE)) return vm_fail_type(vm, "%escape-check", "an escape", args[0]);
+  if (integer_of(field(args[0], ESCAPE_DEPTH)) < 0 || field(args[0], ESCAPE_VM) != make_address(vm))
     return vm_fail(vm, "an escape is used after what it escapes from has returned");
-  vm->escape_depth = (size_t)depth;
+  return NOTHING;
+}
+
+static wn_value escape_to(struct vm *vm, wn_value *args, size_t count) {
+  if (!escape_check(vm, args, count)) return VM_FAILED;
+  vm->escape_depth = (size_t)integer_of(field(args[0], ESCAPE_DEPTH));
   vm->roots[ROOT_RESULT] = args[1];
   return VM_ESCAPE;
 }
@@ -208,6 +213,7 @@ const struct builtin builtins_control[] = {{"procedure?", is_procedure_p, 1, 1},
                                            {"apply", apply, 2, -1},
                                            {"%escape-here", escape_here, 0, 0},
                                            {"%escape-end", escape_end, 0, 0},
+                                           {"%escape-check", escape_check, 1, 1},
                                            {"%escape", escape_to, 2, 2},
                                            {"%handlers", get_handlers, 0, 0},
                                            {"%set-handlers!", set_handlers, 1, 1},

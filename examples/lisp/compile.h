@@ -88,6 +88,7 @@ struct compiler {
   wn_ref file;
   unsigned line;
   unsigned depth;
+  unsigned bodies; /* that the form is in */
   struct function *function;
   struct binding *scope;
   unsigned barrier, barriers; /* changes wherever a value is wanted: nothing can jump out of there */

@@ -323,7 +323,7 @@ static void set_variable(struct generator *g, const struct variable *variable, u
 }
 
 /* The values are copied into closures when those are made; what was not there yet is put in afterwards. */
-static void patch_captures(struct generator *g, const struct node *run, const struct node *of, unsigned top) {
+static void patch_captures(struct generator *g, const struct node *of, unsigned top) {
   unsigned number = 1;
   for (const struct capture *at = of->first->function->captures; at; at = at->next, number++) {
     const struct node *mate = of;
@@ -331,7 +331,6 @@ static void patch_captures(struct generator *g, const struct node *run, const st
     if (mate && !variable_is_boxed(at->variable))
       emit(g, OP_PATCH, of->variable->place, number, mate->variable->place, top);
   }
-  (void)run;
 }
 
 static void initialise_functions(struct generator *g, const struct node *run, unsigned top) {
@@ -342,7 +341,7 @@ static void initialise_functions(struct generator *g, const struct node *run, un
     if (boxed) emit(g, OP_SET_BOX, at->variable->place, top, 0, top + 1);
   }
   for (const struct node *at = run->first; at; at = at->next)
-    if (!variable_is_boxed(at->variable)) patch_captures(g, run, at, top);
+    if (!variable_is_boxed(at->variable)) patch_captures(g, at, top);
 }
 
 /* A function in a box cannot be patched: then all that are captured get boxes. */
@@ -542,6 +541,15 @@ static void produce_last_or(struct generator *g, const struct node *node, unsign
   produce_last(g, node->last, top);
 }
 
+/* Tail calls take their caller's frame away, with its line. So there are none at the outermost level, and none of the
+ * functions that never return. */
+static bool keeps_frame(const struct generator *g, const struct node *call) {
+  if (!g->function->parent) return true;
+  if (call->first->kind != NODE_GLOBAL) return false;
+  const char *name = string_bytes(field(wn_field(call->first->value, CELL_NAME), SYMBOL_NAME));
+  return !strcmp(name, "error") || !strcmp(name, "raise");
+}
+
 /* As produce, and returns it from the function. */
 static void produce_last(struct generator *g, const struct node *node, unsigned top) {
   need_register(g, top + 1);
@@ -559,7 +567,7 @@ static void produce_last(struct generator *g, const struct node *node, unsigned 
   case NODE_LOOP: produce_last(g, node->last, begin_bindings(g, node, top)); return;
   case NODE_AGAIN: produce_again(g, node, top); return;
   case NODE_CALL:
-    if (primitive_of(node, values) || is_test(node)) break;
+    if (primitive_of(node, values) || is_test(node) || keeps_frame(g, node)) break;
     produce_call(g, node, top, OP_TAIL_CALL);
     emit(g, OP_RETURN, top, 0, 0, top + 1);
     return;

@@ -44,6 +44,7 @@
          (handlers (%handlers))
          (winds (%winds))
          (result (f (lambda (value)
+                      (%escape-check escape)
                       (%unwind-to winds)
                       (%set-handlers! handlers)
                       (%escape escape value)))))

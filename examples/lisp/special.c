@@ -28,7 +28,7 @@ struct node *special_lambda(struct compiler *c, wn_ref form) {
 /* At the outermost level only: bodies look for their definitions themselves. */
 struct node *special_define(struct compiler *c, wn_ref form) {
   wn_ref name = definition_name(c, form);
-  if (c->scope || c->function->parent) compiler_fail(c, "a definition must stand directly in a body");
+  if (c->bodies) compiler_fail(c, "a definition must stand directly in a body");
   if (!is_a_symbol(name)) form_fail(c, name, "the name of a variable");
   struct node *node = make_node(c, NODE_DEFINE);
   node->value = compiler_checked(c, global_cell(c->vm, name));
@@ -306,7 +306,7 @@ static struct node *special_quasiquote(struct compiler *c, wn_ref form) {
 /* The procedure is made at once: what follows in the file may use the macro. */
 static struct node *special_define_macro(struct compiler *c, wn_ref form) {
   form_check_length(c, form, 3, -1, "(define-macro (name parameter ...) body ...)");
-  if (c->scope || c->function->parent) compiler_fail(c, "a macro must be defined at the outermost level");
+  if (c->bodies) compiler_fail(c, "a macro must be defined at the outermost level");
   if (!is_a_pair(nth(c, form, 1))) form_fail(c, form, "(define-macro (name parameter ...) body ...)");
   wn_domain *domain = c->vm->domain;
   wn_ref name = head_of(c, nth(c, form, 1)), parameters = tail_of(c, nth(c, form, 1)), lambda, maker;

@@ -320,11 +320,11 @@ do_JUMP:
   JUMP(a);
   NEXT;
 do_LOOP:
-  JUMP(a);
   if (__builtin_expect(poll_is_due(face), 0)) {
     SAVE(NULL);
     wn_poll(vm->domain);
   }
+  JUMP(a);
   NEXT;
 do_UNLESS:
   UNLESS(A != FALSE, b);
@@ -368,7 +368,8 @@ do_ADD_SMALL : {
     NEXT;
   }
   SAVE(NULL);
-  value = numbers_calculate(vm, '+', value, SMALL(c));
+  value = (int16_t)now->c < 0 ? numbers_calculate(vm, '-', value, make_integer(-(int16_t)now->c))
+                              : numbers_calculate(vm, '+', value, SMALL(c));
   if (!value) goto failed;
   A = value;
   NEXT;
