@@ -1,5 +1,5 @@
 ; The game of life: on a torus of vectors, and without bounds as a set of cells.
-(define width 32)
+(define width 24)
 (define height 24)
 (define (cell grid x y) (vector-ref grid (+ (* (modulo y height) width) (modulo x width))))
 (define (neighbours grid x y)
@@ -27,7 +27,7 @@
     (do ((x 0 (+ x 1))) ((= x columns)) (display (if (= (cell grid x y) 1) "#" ".")))
     (newline)))
 (show (run (grid-of glider) 4) 5 5)
-(print "a glider comes round: " (equal? (grid-of glider) (run (grid-of glider) (* 4 (* 32 3)))))
+(print "a glider comes round: " (equal? (grid-of glider) (run (grid-of glider) (* 4 24))))
 (print (map (lambda (n) (population (run (grid-of methuselah) n))) '(0 10 20 40)))
 
 (define (step-set cells)
