@@ -3,105 +3,16 @@
  * produce(node, top) leaves the node's value in the register `top`, and uses registers from there on; all below hold values. So at
  * each instruction it is known which registers hold values, as many as the instruction's `live` says: `top`, and the
  * operands that were produced above it. A variable's register is the one where its value was produced. */
-#include "compile.h"
+#include "emit.h"
 
 #include "builtins.h"
-#include "lisp.h"
 #include <string.h>
 
-enum { REGISTERS_MOST = 250, CONSTANTS_MOST = 60000, UNCHANGED = 0 };
-
-struct generator {
-  struct compiler *c;
-  struct function *function;
-  struct instruction *code;
-  uint32_t *lines;
-  size_t count, capacity;
-  wn_ref *constants;
-  size_t constant_count, constant_capacity;
-  unsigned registers; /* how many the function needs */
-  unsigned line;
-};
-
-/* Jumps whose goal is not known yet. */
-struct jump {
-  size_t at;
-  struct jump *next;
-};
+enum { UNCHANGED = 0 };
 
 static void produce(struct generator *g, const struct node *node, unsigned top);
 static void produce_last(struct generator *g, const struct node *node, unsigned top);
 static void test(struct generator *g, const struct node *node, unsigned top, struct jump **fails);
-
-/* ---- instructions ---- */
-
-static void *enlarge(struct generator *g, void *old, size_t count, size_t each) {
-  void *grown = compiler_allocate(g->c, 2 * count * each + 32 * each);
-  if (count) memcpy(grown, old, count * each);
-  return grown;
-}
-
-static void need_register(struct generator *g, unsigned number) {
-  if (number >= REGISTERS_MOST)
-    compiler_fail(g->c, "a function needs more than %d registers", REGISTERS_MOST);
-  if (number >= g->registers) g->registers = number + 1;
-}
-
-/* Returns the instruction's place. */
-static size_t emit(struct generator *g, unsigned op, unsigned a, unsigned b, unsigned c, unsigned live) {
-  if (g->count == g->capacity) {
-    g->code = enlarge(g, g->code, g->count, sizeof *g->code);
-    g->lines = enlarge(g, g->lines, g->count, sizeof *g->lines);
-    g->capacity = 2 * g->count + 32;
-  }
-  g->code[g->count] = (struct instruction){(uint8_t)op, (uint8_t)live, (uint16_t)a, (uint16_t)b, (uint16_t)c};
-  g->lines[g->count] = g->line;
-  return g->count++;
-}
-
-static unsigned constant(struct generator *g, wn_ref value) {
-  for (size_t i = 0; i < g->constant_count; i++)
-    if (wn_value_of(g->constants[i]) == wn_value_of(value)) return (unsigned)(CODE_CONSTANTS + i);
-  if (g->constant_count == g->constant_capacity) {
-    g->constants = enlarge(g, g->constants, g->constant_count, sizeof *g->constants);
-    g->constant_capacity = 2 * g->constant_count + 32;
-  }
-  if (g->constant_count == CONSTANTS_MOST) compiler_fail(g->c, "the function has too many constants");
-  g->constants[g->constant_count] = value;
-  return (unsigned)(CODE_CONSTANTS + g->constant_count++);
-}
-
-/* A jump's distance stands in its last operand, and counts from the instruction behind it. */
-static void set_distance(struct generator *g, size_t at, size_t goal) {
-  long distance = (long)goal - (long)at - 1;
-  struct instruction *jump = &g->code[at];
-  if (distance != (int16_t)distance) compiler_fail(g->c, "the function is too large");
-  if (jump->op == OP_JUMP || jump->op == OP_LOOP)
-    jump->a = (uint16_t)distance;
-  else if (jump->op == OP_UNLESS || jump->op == OP_UNLESS_NOT || jump->op == OP_UNLESS_NULL ||
-           jump->op == OP_UNLESS_PAIR)
-    jump->b = (uint16_t)distance;
-  else
-    jump->c = (uint16_t)distance;
-}
-
-static void add_jump(struct generator *g, struct jump **jumps, size_t at) {
-  struct jump *jump = compiler_allocate(g->c, sizeof *jump);
-  *jump = (struct jump){at, *jumps};
-  *jumps = jump;
-}
-
-static void land(struct generator *g, const struct jump *jumps) {
-  for (; jumps; jumps = jumps->next) set_distance(g, jumps->at, g->count);
-}
-
-static void move(struct generator *g, unsigned to, unsigned from) {
-  if (to != from) emit(g, OP_MOVE, to, from, 0, from + 1);
-}
-
-static void immediate(struct generator *g, unsigned to, wn_value value) {
-  emit(g, OP_SMALL, to, (unsigned)value & 0xffff, 0, to);
-}
 
 /* ---- variables ---- */
 
@@ -118,7 +29,7 @@ static unsigned capture_number(const struct generator *g, const struct variable 
 /* The register that has the variable, or its box. */
 static unsigned place_of(struct generator *g, const struct variable *variable, unsigned top) {
   if (is_own(g, variable)) return variable->place;
-  need_register(g, top);
+  emit_need_register(g, top);
   emit(g, OP_CAPTURED, top, capture_number(g, variable), 0, top);
   return top;
 }
@@ -127,11 +38,12 @@ static void produce_local(struct generator *g, const struct node *node, unsigned
   const struct variable *variable = node->variable;
   unsigned place = place_of(g, variable, top);
   if (variable_is_boxed(variable)) {
-    emit(g, OP_UNBOX, top, place, constant(g, variable->name), place == top ? top + 1 : top);
+    emit(g, OP_UNBOX, top, place, emit_constant(g, variable->name), place == top ? top + 1 : top);
     return;
   }
-  if (node->checked && is_own(g, variable)) emit(g, OP_CHECK, place, constant(g, variable->name), 0, top);
-  move(g, top, place);
+  if (node->checked && is_own(g, variable))
+    emit(g, OP_CHECK, place, emit_constant(g, variable->name), 0, top);
+  emit_move(g, top, place);
 }
 
 static bool is_in_register(const struct generator *g, const struct node *node) {
@@ -229,12 +141,12 @@ static void test_primitive(struct generator *g, const struct node *node, const s
   intptr_t number;
   unsigned one = operand(g, first, top), two, above = top + (one == top);
   if (primitive->arguments == 1) {
-    add_jump(g, fails, emit(g, primitive->op, one, 0, 0, above));
+    emit_jump(g, fails, emit(g, primitive->op, one, 0, 0, above));
     return;
   }
   if (primitive->small != UNCHANGED && small_constant(second, &number)) {
     g->line = node->line;
-    add_jump(g, fails, emit(g, primitive->small, one, (unsigned)number & 0xffff, 0, above));
+    emit_jump(g, fails, emit(g, primitive->small, one, (unsigned)number & 0xffff, 0, above));
     return;
   }
   two = operand(g, second, above);
@@ -242,7 +154,7 @@ static void test_primitive(struct generator *g, const struct node *node, const s
   g->line = node->line;
   size_t at = primitive->swapped ? emit(g, primitive->op, two, one, 0, above)
                                  : emit(g, primitive->op, one, two, 0, above);
-  add_jump(g, fails, at);
+  emit_jump(g, fails, at);
 }
 
 /* ---- tests ---- */
@@ -257,11 +169,11 @@ static void test_or(struct generator *g, const struct node *node, unsigned top, 
       test(g, child, top, fails);
     } else {
       test(g, child, top, &next);
-      add_jump(g, &successes, emit(g, OP_JUMP, 0, 0, 0, top));
-      land(g, next);
+      emit_jump(g, &successes, emit(g, OP_JUMP, 0, 0, 0, top));
+      emit_landing(g, next);
     }
   }
-  land(g, successes);
+  emit_landing(g, successes);
 }
 
 /* Falls through if the value is true, else goes to where `fails` will land. */
@@ -270,8 +182,8 @@ static void test(struct generator *g, const struct node *node, unsigned top, str
   if (primitive && primitive->op == OP_UNLESS_NOT && is_test(node->first->next)) {
     struct jump *inner = NULL;
     test(g, node->first->next, top, &inner);
-    add_jump(g, fails, emit(g, OP_JUMP, 0, 0, 0, top));
-    land(g, inner);
+    emit_jump(g, fails, emit(g, OP_JUMP, 0, 0, 0, top));
+    emit_landing(g, inner);
   } else if (primitive) {
     test_primitive(g, node, primitive, top, fails);
   } else if (node->kind == NODE_AND) {
@@ -279,27 +191,27 @@ static void test(struct generator *g, const struct node *node, unsigned top, str
   } else if (node->kind == NODE_OR) {
     test_or(g, node, top, fails);
   } else if (node->kind == NODE_CONSTANT) {
-    if (wn_value_of(node->value) == FALSE) add_jump(g, fails, emit(g, OP_JUMP, 0, 0, 0, top));
+    if (wn_value_of(node->value) == FALSE) emit_jump(g, fails, emit(g, OP_JUMP, 0, 0, 0, top));
   } else {
     unsigned at = operand(g, node, top);
-    add_jump(g, fails, emit(g, OP_UNLESS, at, 0, 0, top + (at == top)));
+    emit_jump(g, fails, emit(g, OP_UNLESS, at, 0, 0, top + (at == top)));
   }
 }
 
 static void produce_truth(struct generator *g, const struct node *node, unsigned top) {
   struct jump *fails = NULL;
   test(g, node, top, &fails);
-  immediate(g, top, TRUE);
+  emit_immediate(g, top, TRUE);
   size_t end = emit(g, OP_JUMP, 0, 0, 0, top + 1);
-  land(g, fails);
-  immediate(g, top, FALSE);
-  set_distance(g, end, g->count);
+  emit_landing(g, fails);
+  emit_immediate(g, top, FALSE);
+  emit_distance(g, end, g->count);
 }
 
 /* ---- functions ---- */
 
 static void emit_closure(struct generator *g, const struct function *function, unsigned to, unsigned top) {
-  unsigned code = constant(g, generate_code(g->c, (struct function *)function));
+  unsigned code = emit_constant(g, generate_code(g->c, (struct function *)function));
   emit(g, OP_CLOSURE, to, code, (unsigned)function->capture_count, top);
   for (const struct capture *at = function->captures; at; at = at->next)
     if (is_own(g, at->variable))
@@ -319,7 +231,7 @@ static void set_variable(struct generator *g, const struct variable *variable, u
   if (variable_is_boxed(variable))
     emit(g, OP_SET_BOX, place_of(g, variable, from + 1), from, 0, from + 2);
   else
-    move(g, variable->place, from);
+    emit_move(g, variable->place, from);
 }
 
 /* The values are copied into closures when those are made; what was not there yet is put in afterwards. */
@@ -336,7 +248,7 @@ static void patch_captures(struct generator *g, const struct node *of, unsigned 
 static void initialise_functions(struct generator *g, const struct node *run, unsigned top) {
   for (const struct node *at = run->first; at; at = at->next) {
     bool boxed = variable_is_boxed(at->variable);
-    need_register(g, top + 1);
+    emit_need_register(g, top + 1);
     emit_closure(g, at->first->function, boxed ? top : at->variable->place, top);
     if (boxed) emit(g, OP_SET_BOX, at->variable->place, top, 0, top + 1);
   }
@@ -359,9 +271,9 @@ static void decide_boxes(const struct node *scope) {
 static unsigned begin_scope(struct generator *g, const struct node *scope, unsigned top) {
   decide_boxes(scope);
   for (struct variable *at = scope->variables; at; at = at->next, top++) {
-    need_register(g, top);
+    emit_need_register(g, top);
     at->place = top;
-    immediate(g, top, UNASSIGNED);
+    emit_immediate(g, top, UNASSIGNED);
     if (variable_is_boxed(at)) emit(g, OP_BOX, top, 0, 0, top + 1);
   }
   for (const struct node *at = scope->first; at->next; at = at->next) {
@@ -402,19 +314,19 @@ static void produce_again(struct generator *g, const struct node *node, unsigned
     else if (!same)
       produce(g, value, at);
     else
-      immediate(g, at, NIL); /* a place that holds a value: it is not looked at */
+      emit_immediate(g, at, NIL); /* a place that holds a value: it is not looked at */
     variable = variable->next;
   }
   at = top;
   variable = loop->variables;
   for (const struct node *value = node->first; value; value = value->next, variable = variable->next, at++) {
     bool same = is_in_register(g, value) && value->variable == variable;
-    if (!same && (value->next || !primitive_of(value, values))) move(g, variable->place, at);
+    if (!same && (value->next || !primitive_of(value, values))) emit_move(g, variable->place, at);
   }
   unsigned live = loop->variables ? 0 : top;
   for (variable = loop->variables; variable; variable = variable->next) live = variable->place + 1;
   box_where_needed(g, loop->variables, live);
-  set_distance(g, emit(g, OP_LOOP, 0, 0, 0, live), node->variable->place);
+  emit_distance(g, emit(g, OP_LOOP, 0, 0, 0, live), node->variable->place);
 }
 
 static unsigned begin_bindings(struct generator *g, const struct node *node, unsigned top) {
@@ -426,20 +338,21 @@ static unsigned begin_bindings(struct generator *g, const struct node *node, uns
 static void produce_constant(struct generator *g, const struct node *node, unsigned top) {
   wn_value value = wn_value_of(node->value);
   if ((value & 1) && (intptr_t)value == (int16_t)value)
-    immediate(g, top, value);
+    emit_immediate(g, top, value);
   else
-    emit(g, OP_CONSTANT, top, constant(g, node->value), 0, top);
+    emit(g, OP_CONSTANT, top, emit_constant(g, node->value), 0, top);
 }
 
 static void produce_set(struct generator *g, const struct node *node, unsigned top) {
   produce(g, node->first, top);
   g->line = node->line;
-  need_register(g, top + 1);
+  emit_need_register(g, top + 1);
   if (node->kind == NODE_SET)
     set_variable(g, node->variable, top);
   else
-    emit(g, node->kind == NODE_DEFINE ? OP_DEFINE : OP_SET_GLOBAL, top, constant(g, node->value), 0, top + 1);
-  immediate(g, top, NOTHING);
+    emit(g, node->kind == NODE_DEFINE ? OP_DEFINE : OP_SET_GLOBAL, top, emit_constant(g, node->value), 0,
+         top + 1);
+  emit_immediate(g, top, NOTHING);
 }
 
 static void produce_if(struct generator *g, const struct node *node, unsigned top) {
@@ -447,9 +360,9 @@ static void produce_if(struct generator *g, const struct node *node, unsigned to
   test(g, node->first, top, &fails);
   produce(g, node->first->next, top);
   size_t end = emit(g, OP_JUMP, 0, 0, 0, top + 1);
-  land(g, fails);
+  emit_landing(g, fails);
   produce(g, node->last, top);
-  set_distance(g, end, g->count);
+  emit_distance(g, end, g->count);
 }
 
 static void produce_and(struct generator *g, const struct node *node, unsigned top) {
@@ -457,28 +370,28 @@ static void produce_and(struct generator *g, const struct node *node, unsigned t
   for (const struct node *child = node->first; child->next; child = child->next) test(g, child, top, &fails);
   produce(g, node->last, top);
   size_t end = emit(g, OP_JUMP, 0, 0, 0, top + 1);
-  land(g, fails);
-  immediate(g, top, FALSE);
-  set_distance(g, end, g->count);
+  emit_landing(g, fails);
+  emit_immediate(g, top, FALSE);
+  emit_distance(g, end, g->count);
 }
 
 static void produce_or(struct generator *g, const struct node *node, unsigned top) {
   struct jump *successes = NULL;
   for (const struct node *child = node->first; child; child = child->next) {
     produce(g, child, top);
-    if (child->next) add_jump(g, &successes, emit(g, OP_UNLESS_NOT, top, 0, 0, top + 1));
+    if (child->next) emit_jump(g, &successes, emit(g, OP_UNLESS_NOT, top, 0, 0, top + 1));
   }
-  land(g, successes);
+  emit_landing(g, successes);
 }
 
 static void produce(struct generator *g, const struct node *node, unsigned top) {
   const struct primitive *primitive = primitive_of(node, values);
-  need_register(g, top + 1);
+  emit_need_register(g, top + 1);
   g->line = node->line;
   switch (node->kind) {
   case NODE_CONSTANT: produce_constant(g, node, top); break;
   case NODE_LOCAL: produce_local(g, node, top); break;
-  case NODE_GLOBAL: emit(g, OP_GLOBAL, top, constant(g, node->value), 0, top); break;
+  case NODE_GLOBAL: emit(g, OP_GLOBAL, top, emit_constant(g, node->value), 0, top); break;
   case NODE_SET:
   case NODE_SET_GLOBAL:
   case NODE_DEFINE: produce_set(g, node, top); break;
@@ -502,7 +415,7 @@ static void produce(struct generator *g, const struct node *node, unsigned top) 
   case NODE_LOOP: {
     unsigned above = begin_bindings(g, node, top);
     produce(g, node->last, above);
-    move(g, top, above);
+    emit_move(g, top, above);
     break;
   }
   case NODE_AGAIN: produce_again(g, node, top); break;
@@ -517,7 +430,7 @@ static void produce_last_if(struct generator *g, const struct node *node, unsign
   struct jump *fails = NULL;
   test(g, node->first, top, &fails);
   produce_last(g, node->first->next, top);
-  land(g, fails);
+  emit_landing(g, fails);
   produce_last(g, node->last, top);
 }
 
@@ -525,8 +438,8 @@ static void produce_last_and(struct generator *g, const struct node *node, unsig
   struct jump *fails = NULL;
   for (const struct node *child = node->first; child->next; child = child->next) test(g, child, top, &fails);
   produce_last(g, node->last, top);
-  land(g, fails);
-  immediate(g, top, FALSE);
+  emit_landing(g, fails);
+  emit_immediate(g, top, FALSE);
   emit(g, OP_RETURN, top, 0, 0, top + 1);
 }
 
@@ -534,9 +447,9 @@ static void produce_last_or(struct generator *g, const struct node *node, unsign
   for (const struct node *child = node->first; child->next; child = child->next) {
     struct jump *success = NULL;
     produce(g, child, top);
-    add_jump(g, &success, emit(g, OP_UNLESS, top, 0, 0, top + 1));
+    emit_jump(g, &success, emit(g, OP_UNLESS, top, 0, 0, top + 1));
     emit(g, OP_RETURN, top, 0, 0, top + 1);
-    land(g, success);
+    emit_landing(g, success);
   }
   produce_last(g, node->last, top);
 }
@@ -552,7 +465,7 @@ static bool keeps_frame(const struct generator *g, const struct node *call) {
 
 /* As produce, and returns it from the function. */
 static void produce_last(struct generator *g, const struct node *node, unsigned top) {
-  need_register(g, top + 1);
+  emit_need_register(g, top + 1);
   g->line = node->line;
   switch (node->kind) {
   case NODE_IF: produce_last_if(g, node, top); return;
@@ -586,30 +499,14 @@ static void generate_function(struct generator *g) {
   for (struct variable *at = function->parameters; at; at = at->next) at->place = count++;
   box_where_needed(g, function->parameters, count);
   produce_last(g, function->body, count);
-  need_register(g, count + 1);
+  emit_need_register(g, count + 1);
   g->code[enter].b = (uint16_t)(g->registers + 1);
   g->code[enter].live = (uint8_t)count;
-}
-
-static wn_ref make_code(struct generator *g) {
-  struct compiler *c = g->c;
-  wn_domain *domain = c->vm->domain;
-  struct body *body;
-  wn_ref owner = compiler_checked(c, code_create_body(domain, g->count, &body));
-  memcpy(body->instructions, g->code, g->count * sizeof *g->code);
-  memcpy(body->lines, g->lines, g->count * sizeof *g->lines);
-  wn_ref code = compiler_checked(c, wn_alloc(domain, CODE_CONSTANTS + g->constant_count, TAG_CODE));
-  wn_set(domain, code, CODE_BODY, compiler_root(c, make_address(body)));
-  wn_set(domain, code, CODE_OWNER, owner);
-  wn_set(domain, code, CODE_NAME, g->function->name);
-  wn_set(domain, code, CODE_FILE, c->file);
-  for (size_t i = 0; i < g->constant_count; i++) wn_set(domain, code, CODE_CONSTANTS + i, g->constants[i]);
-  return code;
 }
 
 wn_ref generate_code(struct compiler *compiler, struct function *function) {
   struct generator generator = {.c = compiler, .function = function, .line = function->line};
   generate_function(&generator);
-  return make_code(&generator);
+  return emit_code(&generator);
 }
 /* SPDX-License-Identifier: MIT */

@@ -17,7 +17,7 @@
   (set! seed (modulo (* seed 48271) 2147483647))
   (modulo (quotient seed 1024) n))
 
-(define numbers (map (lambda (i) (random 30000)) (iota 20000)))
+(define numbers (map (lambda (i) (random 30000)) (iota 5000)))
 (define (heap-sort list)
   (let loop ((h (fold-left (lambda (h x) (insert (cons x x) h)) '() list)) (sorted '()))
     (if (null? h) (reverse sorted) (loop (rest h) (cons (cdr (top h)) sorted)))))
@@ -32,7 +32,7 @@
 (print (list-head sorted 5) " " (fold-left + 0 sorted))
 
 ; Shortest ways through a grid of costs.
-(define side 60)
+(define side 30)
 (define costs (list->vector (map (lambda (i) (+ 1 (random 9))) (iota (* side side)))))
 (define (neighbours at)
   (let ((row (quotient at side)) (column (remainder at side)))
