@@ -172,13 +172,7 @@ static wn_value domain_number(struct vm *vm, wn_value *args, size_t count) {
   return make_integer((intptr_t)wn_domain_number(vm->domain));
 }
 
-/* The calls that are going on, as a list of (name . line). */
-struct listing {
-  struct vm *vm;
-  wn_ref list;
-};
-
-/* In two steps, since lisp_frames must not allocate: here the frames are counted, and then asked for by number. */
+/* Frames are asked for by number, since nothing may be allocated while lisp_frames looks at them. */
 struct nth_frame {
   size_t wanted;
   struct lisp_frame frame;
@@ -192,6 +186,7 @@ static bool find_frame(const struct lisp_frame *frame, void *context) {
   return !nth->found;
 }
 
+/* The calls that are going on, outermost first, as a list of (name . line). */
 static wn_value call_stack(struct vm *vm, wn_value *args, size_t count) {
   enum { MOST = 100 };
   WN_SCOPE(vm->domain);

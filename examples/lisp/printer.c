@@ -158,10 +158,9 @@ static void print_named(const struct printer *printer, const char *kind, wn_valu
 }
 
 static void print_block(const struct printer *printer, wn_value value, unsigned depth) {
-  static const char *const kinds[] = {
-      [TAG_CODE] = "code",   [TAG_CELL] = "variable",  [TAG_BOX] = "box",   [TAG_MACRO] = "macro",
-      [TAG_TABLE] = "table", [TAG_ENTRY] = "entry",    [TAG_ATOM] = "atom", [TAG_ESCAPE] = "escape",
-      [TAG_TASK] = "task",   [TAG_PROMISE] = "promise"};
+  static const char *const kinds[] = {[TAG_CODE] = "code",   [TAG_CELL] = "variable", [TAG_BOX] = "box",
+                                      [TAG_MACRO] = "macro", [TAG_TABLE] = "table",   [TAG_ENTRY] = "entry",
+                                      [TAG_ATOM] = "atom",   [TAG_ESCAPE] = "escape", [TAG_TASK] = "task"};
   unsigned tag = wn_tag(value);
   switch (tag) {
   case TAG_PAIR: print_list(printer, value, depth); break;

@@ -25,7 +25,6 @@
  *   escape    depth of the frame that it returns from, or -1 when that is gone; the next outer escape; struct vm (as an integer)
  *   atom      value, exchanged by compare and swap
  *   task      struct task (as an integer), the result once it is there
- *   promise   whether it was forced, value or thunk
  */
 #ifndef LISP_VALUE_H
 #define LISP_VALUE_H
@@ -48,7 +47,6 @@ enum tag {
   TAG_ESCAPE,
   TAG_ATOM,
   TAG_TASK,
-  TAG_PROMISE,
 };
 
 enum { SYMBOL_NAME, SYMBOL_HASH, SYMBOL_NEXT, SYMBOL_FORM, SYMBOL_WORDS };

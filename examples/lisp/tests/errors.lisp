@@ -47,3 +47,6 @@
 (print "in a macro: " (message-of (lambda () (eval '(bad 5)))))
 (print "out of a macro: " (call-with-escape (lambda (k) (set! saved k) (eval '(begin (define-macro (leap) (saved 'left)) (leap))))))
 (print "an assertion: " (message-of (lambda () (assert (= 1 2)))))
+(define (inner) (let ((calls (call-stack))) calls))
+(define (outer) (list (inner)))
+(print "calls that are going on: " (map car (car (outer))))
