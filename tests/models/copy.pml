@@ -1,17 +1,20 @@
 /* The minor collection with several copiers: src/gc/minor.c.
  *
- * Followed line by line: copy, forwarded, push_grey, push_gift, move, scan_grey, take_gift, follow_leader, lead, minor_help,
- * and of minor_collect what concerns copiers (begin, open, active, which is a word of this language and therefore `members` here, and idle). Roots are two slots, each a piece of work that a copier
- * takes by counting up, as scan_roots and scan_remembered do. The block behind them leads to four others, by more than one way and
- * in circles, so that copiers meet at the same block, and have something to give.
+ * Followed line by line: share, share_all, answer, own, ask, forwarded, claim, copy, move, give, look_around, scan_grey, scan_domain,
+ * take_gift, follow_leader, is_over, lead, minor_help, and of minor_collect what concerns copiers (begin, open, active, which
+ * is a word of this language and therefore `members` here, and idle). There are two minor heaps; each domain has one handle, the root
+ * of what it made; the blocks behind them lead to each other, by more than one way and in circles, so that copiers meet at
+ * the same block, ask for each other's minor heaps, and have something to give.
  *
- * Left out: sizes, tags, pools, counts of words; the collection with one copier, which needs no exchange; sched_yield.
+ * Left out: sizes, tags, pools, counts of words; remembered sets, which are more roots; the collection with one copier, which needs
+ * no claims; sched_yield; sleeping until the leader asks for help (stop.pml). What a copier gives, and whether it looks around between
+ * two blocks, is left to chance.
  *
  * Memory order. Steps of this model are in one order, and C11 promises less: what a thread stored without order another sees
  * for certain only once it knows of it. So each thread has a set of what it knows: copies that are complete, and links of lists.
  * A store with release, or an exchange, leaves the thread's set with the place; a load with acquire, or an exchange, adds what was left
  * there to the loader's set. Whoever reads what is not in its set has found an error, though the step order showed it the right
- * value. The first load of a header may give an old value, too, and loads that are hints (`idle`, `gift`) may give anything.
+ * value. The first load of a header may give an old value, too, and loads that are hints (`idle`, `gift`) give anything.
  *
  * A marker, a helper of the major collector, looks at the fields of old blocks all the while.
  *
@@ -22,13 +25,18 @@
  *   and the leader knows of all that was copied.
  * - The collection ends. (Copiers that rest wait here until there is a change, so that a state without an end is a deadlock.)
  *
- * TWIN_PLAIN_CLAIM (assertion violated): a block is claimed by a store, not by an exchange.
+ * TWIN_PLAIN_CLAIM (assertion violated): a block of a shared minor heap is claimed by a store, not by an exchange.
+ * TWIN_IMPATIENCE (assertion violated): who asks for a minor heap does not wait until it is shared.
+ * TWIN_SELFISH (assertion violated): who shares its minor heap goes on as if it owned it.
+ * TWIN_DEAF (invalid end state): who waits for an answer does not answer.
+ * TWIN_SILENT_REST (invalid end state): who has no work left does not share what it owns.
  * TWIN_FORWARD_EARLY (assertion violated): the header is forwarded before the fields are copied.
  * TWIN_RELAXED_FORWARD (assertion violated): the header is forwarded without release.
  * TWIN_RELAXED_FIELD (assertion violated): the field is stored without release.
  * TWIN_NO_WAIT (assertion violated): who finds a block claimed takes that for its address.
  * TWIN_EARLY_LINK (assertion violated): a block is put into a list before its fields are copied: the link takes a field's place.
- * TWIN_LEFT_GIFT (assertion violated): the leader, when it is alone, does not look for gifts.
+ * TWIN_TWICE_GIVEN (assertion violated): who gives a part of its list keeps it, too.
+ * TWIN_ONE_LOOK (assertion violated): the leader closes when everybody is idle and there is no gift, without forbidding gifts first.
  * TWIN_NO_FAREWELL (assertion violated): the leader does not wait for those that still work when it closes.
  *
  * Search: safety. */
@@ -48,70 +56,124 @@
 
 byte field[VALUES * F]; /* of all blocks, old and young; those of value 0 are the roots */
 byte header[N + 1];
-byte gift, idle, members, next_root;
+byte gift, idle, members;
 bool open;
+#define NO_GIFTS 255
+
+/* struct minor_heap_work, and what a copier has of it. Blocks 4 and 5 are the second domain's. */
+#define FREE         0
+#define OWNED        1
+#define SHARED       2
+#define INDEX(block) ((block) > 3)
+byte claims[2], asked, seen[COPIERS];
+bool asked_for[2], roots_taken[2];
+bool owns[COPIERS * 2];
 
 /* What a thread knows, and what was left at a place: a bit for each copy that is complete, and for each link. */
 #define COMPLETE(copy) (1 << ((copy) - N - 1))
 #define LINK(block)    (1 << (N * COPIERS + (block) - 1))
-int known[COPIERS + 1], at_header[N + 1], at_gift, at_root[F], at_open, at_counts;
+int known[COPIERS + 1], at_header[N + 1], at_gift, at_root[F], at_claims[2], at_counts;
 
 byte copied[N + 1]; /* how often: a ghost */
 
-inline push_gift(block) {
-  next = gift;
-  do
-  :: atomic { field[block * F] = next; known[me] = known[me] | LINK(block) }
-     if
-     :: d_step {
-          gift == next -> gift = block;
-          at_gift = at_gift | known[me];
-          known[me] = at_gift
-        }
-        break
-     :: gift != next -> next = gift
-     fi
-  od;
-  next = 0
+/* ---- CLAIMS ---- */
+
+inline share(index) {
+  if
+  :: owns[me * 2 + index] ->
+     atomic {
+#ifndef TWIN_SELFISH
+       owns[me * 2 + index] = false;
+#endif
+       claims[index] = SHARED;
+       at_claims[index] = known[me]
+     }
+  :: else
+  fi
 }
 
-inline push_grey(block) {
+inline share_all() { share(0); share(1) }
+
+inline answer() {
   if
-  :: grey -> push_gift(block)
-  :: atomic { field[block * F] = grey; grey = block; known[me] = known[me] | LINK(block) }
+  :: seen[me] != asked ->
+     seen[me] = asked;
+     if
+     :: asked_for[0] -> share(0)
+     :: else
+     fi;
+     if
+     :: asked_for[1] -> share(1)
+     :: else
+     fi
+  :: else
   fi
+}
+
+inline ask(index) {
+  if
+  :: atomic { claims[index] == FREE -> claims[index] = SHARED }
+  :: claims[index] == SHARED
+  :: claims[index] == OWNED ->
+     asked_for[index] = true;
+     asked++;
+#ifndef TWIN_IMPATIENCE
+     do
+     :: claims[index] == SHARED -> break
+#ifndef TWIN_DEAF
+     :: claims[index] != SHARED && seen[me] != asked -> answer()
+#endif
+     od
+#endif
+  fi;
+  known[me] = known[me] | at_claims[index]
+}
+
+/* ---- copying ---- */
+
+inline push_grey(block) {
+  atomic { field[block * F] = grey; grey = block; known[me] = known[me] | LINK(block) }
 }
 
 inline load_header(block) {
   d_step { head = header[block]; known[me] = known[me] | at_header[block] }
 }
 
+inline claim(block) {
+  if
+  :: claims[INDEX(block)] != SHARED -> ask(INDEX(block))
+  :: atomic { claims[INDEX(block)] == SHARED -> known[me] = known[me] | at_claims[INDEX(block)] }
+  fi;
+#ifdef TWIN_PLAIN_CLAIM
+  load_header(block);
+  if
+  :: head == YOUNG -> header[block] = CLAIMED; won = true
+  :: else
+  fi
+#else
+  atomic { /* the exchange; that there is a load before changes nothing */
+    load_header(block);
+    if
+    :: head == YOUNG -> header[block] = CLAIMED; won = true
+    :: else
+    fi
+  }
+#endif
+}
+
 /* Leaves the new address in `head`. */
 inline copy(block) {
   if
   :: load_header(block)
-  :: head = YOUNG /* was, perhaps */
+  :: head = YOUNG /* was, perhaps; what a copier owns only it changes */
   fi;
-  won = false;
-#ifdef TWIN_PLAIN_CLAIM
   if
-  :: head == YOUNG -> header[block] = CLAIMED; won = true
+  :: head == YOUNG && owns[me * 2 + INDEX(block)] ->
+     load_header(block);
+     won = head == YOUNG
+  :: head == YOUNG && !owns[me * 2 + INDEX(block)] -> claim(block)
   :: else
   fi;
-#else
-  if
-  :: head == YOUNG ->
-     d_step {
-       head = header[block];
-       known[me] = known[me] | at_header[block];
-       if
-       :: head == YOUNG -> header[block] = CLAIMED; won = true
-       :: else
-       fi
-     }
-  :: else
-  fi;
-#endif
   if
   :: won ->
      head = COPY(block, me);
@@ -168,10 +230,36 @@ inline move(place) {
   d_step { value = 0; head = 0; won = false }
 }
 
+/* The list from some place on, but never all. */
+inline give() {
+  share_all();
+  atomic {
+    rest = grey;
+    do
+    :: field[rest * F] -> rest = field[rest * F]
+    :: field[rest * F] -> break
+    :: !field[rest * F] -> rest = 0; break
+    od
+  }
+  if
+  :: atomic { rest && gift == 0 -> gift = field[rest * F]; at_gift = at_gift | known[me]; known[me] = at_gift }
+#ifndef TWIN_TWICE_GIVEN
+     field[rest * F] = 0
+#endif
+  :: else
+  fi;
+  rest = 0
+}
+
 inline scan_grey() {
   do
   :: grey ->
-     d_step {
+     if /* look_around */
+     :: answer()
+     :: field[grey * F] && gift == 0 -> answer(); give()
+     :: true
+     fi;
+     atomic {
        assert(known[me] & LINK(grey));
        block = header[grey];
        grey = field[grey * F];
@@ -184,15 +272,21 @@ inline scan_grey() {
   od
 }
 
-inline scan_roots() {
-  do
-  :: atomic { next_root < F -> root = next_root; next_root++ }
-     move(root);
-     root = 0;
+inline scan_domain(index) {
+  if
+  :: atomic { !roots_taken[index] -> roots_taken[index] = true }
+     if
+     :: atomic { claims[index] == FREE -> claims[index] = OWNED }
+        owns[me * 2 + index] = true
+     :: else
+     fi;
+     move(index);
      scan_grey()
-  :: next_root >= F -> break
-  od
+  :: else
+  fi
 }
+
+inline scan_roots() { scan_domain(me); scan_domain(1 - me) }
 
 /* An exchange, or any other access that is sequentially consistent and adds to a count. */
 #define COUNT(change)                                       \
@@ -204,78 +298,94 @@ inline scan_roots() {
 
 inline take_gift() {
   COUNT(idle--);
-  d_step { grey = gift; gift = 0; known[me] = known[me] | at_gift }
   if
-  :: grey
+  :: atomic { gift != 0 && gift != NO_GIFTS -> grey = gift; gift = 0; known[me] = known[me] | at_gift }
   :: else -> COUNT(idle++)
   fi
 }
 
+inline work_on_gift() {
+  take_gift();
+  if
+  :: grey -> scan_grey(); COUNT(idle++)
+  :: else
+  fi
+}
+
+inline rest_idle() {
+#ifndef TWIN_SILENT_REST
+  share_all();
+#endif
+  COUNT(idle++)
+}
+
 inline follow_leader() {
-  COUNT(idle++);
+  rest_idle();
   do
   :: open ->
      if
-     :: gift -> take_gift()
+     :: gift != 0 && gift != NO_GIFTS -> work_on_gift()
      :: !open /* it rests until there is something */
-     fi;
-     if
-     :: grey -> scan_grey(); COUNT(idle++)
-     :: else
      fi
   :: else -> break
   od;
   COUNT(idle--)
 }
 
-inline lead() {
-  COUNT(idle++);
-  do
-  :: gift ->
-     take_gift();
+/* Load by load. */
+inline is_over() {
+  count = idle;
+  if
+  :: count == members ->
+#ifdef TWIN_ONE_LOOK
+     over = gift == 0
+#else
      if
-     :: grey -> scan_grey(); COUNT(idle++)
-     :: else
-     fi
-  :: !gift -> /* the condition of the end, load by load */
-     count = idle;
-     if
-     :: count == members ->
+     :: atomic { gift == 0 -> gift = NO_GIFTS }
+        count = idle;
         if
-        :: !gift -> break
-        :: else
+        :: count == members -> over = true
+        :: else -> gift = 0
         fi
      :: else
      fi
+#endif
+  :: else
+  fi;
+  count = 0
+}
+
+inline lead() {
+  rest_idle();
+  do
+  :: gift -> work_on_gift()
+  :: !gift -> is_over();
+     if
+     :: over -> break
+     :: else
+     fi
   od;
-  count = 0;
   open = false;
 #ifndef TWIN_NO_FAREWELL
   members == 1;
 #endif
   atomic { known[me] = known[me] | at_counts }
-#ifndef TWIN_LEFT_GIFT
-  do
-  :: atomic { gift -> grey = gift; gift = 0; known[me] = known[me] | at_gift }
-     scan_grey()
-  :: !gift -> break
-  od
-#endif
 }
 
-#define WORKER byte grey, value, head, next, block, root; bool won
+#define WORKER byte grey, value, head, block, rest; bool won
 
 proctype leader() {
   WORKER;
   byte count;
+  bool over;
   byte me = 0;
-  d_step { members++; open = true; at_open = known[me] }
+  d_step { members++; open = true }
   scan_roots();
   scan_grey();
   lead();
   atomic {
     members--;
-    assert(!gift && !grey);
+    assert((gift == 0 || gift == NO_GIFTS) && !grey);
     for (value : 1 .. N) { assert(copied[value] == 1 && (known[me] & COMPLETE(header[value]))) }
     for (value : 0 .. F - 1) { assert(!IS_YOUNG(field[value])) }
     for (value : 1 .. N) {
@@ -302,23 +412,22 @@ proctype helper(byte me) {
 
 /* A root it saw may lead it to a copy. */
 proctype marker() {
-  byte root, seen;
+  byte root, met;
   if
   :: root = 0
   :: root = 1
   fi;
-  d_step { seen = field[root]; known[MARKER] = known[MARKER] | at_root[root] }
-  assert(seen <= N || (known[MARKER] & COMPLETE(seen)))
+  d_step { met = field[root]; known[MARKER] = known[MARKER] | at_root[root] }
+  assert(met <= N || (known[MARKER] & COMPLETE(met)))
 }
 
 #define FIELDS(block, first, second) field[(block) * F] = first; field[(block) * F + 1] = second
 init {
   atomic {
-    FIELDS(0, 1, 1);
-    FIELDS(1, 2, 3);
-    FIELDS(2, 3, 0);
-    FIELDS(3, 4, 5);
-    FIELDS(4, 1, 0);
+    FIELDS(0, 1, 4);
+    FIELDS(1, 2, 4);
+    FIELDS(2, 3, 5);
+    FIELDS(4, 1, 3);
     run leader();
     run helper(1);
     run marker()

@@ -2,7 +2,7 @@
  * collect_markers.
  *
  * Followed line by line: visit, scan, give, take, share, mark_some, mark_give_all, mark_again; begin_work, wait_for_work,
- * mark_shared_work, help, helpers_pause, helpers_resume, helpers_wake, helpers_stop; barrier_before and barrier_store.
+ * give_back, mark_shared_work, help, helpers_pause, helpers_resume, helpers_wake, helpers_stop; barrier_before and barrier_store.
  *
  * Left out: sizes, pieces of spans, finalisers, sweeping. A mark stack and a ring are sets here, and a bundle is one span. A stack has room for one or two. The lock `marking` is taken to be right: what is done under it is one step. The world is stopped by a flag that
  * domains respect between operations; stop.pml is about that. Hints (`wanting`, `hungry`) may say anything, but in `give`.
@@ -20,6 +20,7 @@
  * TWIN_LATE_BARRIER (assertion violated): what was there is read again after it was overwritten.
  * TWIN_IGNORED_OVERFLOW (assertion violated): the end does not ask whether spans were dropped.
  * TWIN_IGNORED_HELPERS (assertion violated): the end does not ask whether helpers are busy.
+ * TWIN_TWO_LOOKS (assertion violated, safety_helpers): the end looks for bundles, then for busy helpers; one may give back what it has in between.
  * TWIN_LATE_BUSY (assertion violated): a helper says that it is busy after it took work.
  * TWIN_IGNORED_MARKER (assertion violated): the end does not look at what the barriers of the stopped domain left.
  * TWIN_OLD_COLOUR (assertion violated): a cycle begins while a helper may still have the last one's colour.
@@ -302,30 +303,36 @@ inline end_mark() {
   give_all();
   me = 0;
 #endif
+  /* is_marked: others_have_nothing has the lock, so that it sees both at one time */
+#ifdef TWIN_TWO_LOOKS
   if
-  :: !shared ->
-     if
-#ifdef TWIN_IGNORED_HELPERS
-     :: !stack[0] && !ring[0] ->
+  :: !shared -> over = !busy
+  :: else
+  fi;
 #else
-     :: !busy && !stack[0] && !ring[0] ->
+#ifdef TWIN_IGNORED_HELPERS
+  over = !shared;
+#else
+  over = !shared && !busy;
 #endif
-        if
+#endif
+  if
+  :: over && !stack[0] && !ring[0] ->
+     if
 #ifndef TWIN_IGNORED_OVERFLOW
-        :: overflowed -> mark_again()
+     :: overflowed -> mark_again()
 #endif
-        :: else -> phase = SWEEP
-        fi
-     :: else
+     :: else -> phase = SWEEP
      fi
   :: else
-  fi
+  fi;
+  over = false
 }
 
 proctype leader() {
   LOCALS;
   byte me, root, at, f, operations = OPERATIONS;
-  bool begun, rested = !PAUSES;
+  bool begun, over, rested = !PAUSES;
   do
   :: operations && begun -> operations--; operate(0, 1)
   :: begun && phase == MARK -> mark_some(true); worked = false
@@ -413,7 +420,7 @@ inline mark_shared_work() {
      do
      :: worked = false;
         wait_for_work();
-        mark_some(true);
+        mark_some(PAUSES || !left);
 #ifdef TWIN_LATE_BUSY
         busy++;
         busy--;
@@ -421,9 +428,14 @@ inline mark_shared_work() {
         working--;
         if
         :: !worked -> break
-        :: else
+        :: !left -> left = true; break /* may_work: another wants this processor; once, of one helper, is enough */
+        :: worked
         fi
      od
+  :: else
+  fi;
+  if /* give_back */
+  :: stack[me] || ring[me] -> wait_for_work(); give_all(); working--
   :: else
   fi;
 #ifndef TWIN_LATE_BUSY
@@ -433,6 +445,7 @@ inline mark_shared_work() {
 
 proctype helper(byte me) {
   LOCALS;
+  bool left = me != 2;
   do
   :: quit -> break
   :: !quit ->
@@ -454,7 +467,7 @@ init {
     field[3 * F] = 4;
     field[3 * F + 1] = 1;
     handle[0] = 1;
-    handle[2] = 3;
+    handle[2] = (OPERATIONS -> 3 : 0);
     for (reached : 1 .. N) { colour[reached] = live }
     reached = 0;
     run leader();

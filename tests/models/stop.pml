@@ -1,11 +1,11 @@
 /* Stopping the world: src/gc/safepoint.c, with what attach and wn_domain_detach of domain.c do around it.
  *
- * Followed line by line: change, claim, leave, raise_limit, await, domain_block, domain_unblock, world_wait, world_stop,
- * world_release, domain_reset_limit; enrol and wn_domain_detach as far as they touch the list of domains. Each load, store and
+ * Followed line by line: change, claim, leave, raise_limit, await, give_up, take_back, world_wait, world_stop,
+ * world_release, world_ask_for_help, world_end_help, domain_reset_limit; enrol and wn_domain_detach as far as they touch the list of domains. Each load, store and
  * exchange of the code is one step here. They are sequentially consistent there, so any order of steps is all that can happen.
  *
  * Left out: spinning before sleep (it only repeats the loops), early returns of a futex (they would hide a wake-up that was
- * lost; the loops repeat), the count of running domains (a hint), turns of the threads of one domain, and the lock `world`,
+ * lost; the loops repeat), the count of domains awake (a hint), what those do who help, turns of the threads of one domain, and the lock `world`,
  * which is taken to be right. A futex is its contract: to compare and to fall asleep is one step.
  *
  * Each thread has a domain of its own: it attaches, does one or two of these, and detaches: touch its domain and look
@@ -25,9 +25,10 @@
  * TWIN_SILENT_LEAVE (invalid end state): leave wakes nobody.
  * TWIN_PLAIN_UNBLOCK (assertion violated): who comes back looks at its state, and stores without exchange.
  * TWIN_END_WITHOUT_LOCK (assertion violated): a domain that ends takes itself off the list without the lock.
- * TWIN_NO_LEADER (invalid end state): who wants to lead looks at `leader`, and stores without exchange.
+ * TWIN_PLAIN_STOP (invalid end state): who wants to lead looks at `stopping`, and stores without exchange.
+ * TWIN_EARLY_WAKE (invalid end state): who lets the world go wakes those that wait before it says that it does.
  *
- * TWIN_KEPT_LEADER (non-progress cycle): who lets the world go leaves its name in `leader`.
+ * TWIN_NO_WAIT (non-progress cycle): who finds another leading tries again at once, and does not block.
  *
  * Search: safety, fair. */
 #ifdef SEARCH_fair /* costs more states */
@@ -35,7 +36,11 @@
 #else
 #define THREADS 3
 #endif
-#define NOBODY 9
+
+/* enum stopping */
+#define NOT      0
+#define STOPPING 1
+#define HELP     2
 
 /* enum domain_state */
 #define RUNNING 0
@@ -46,8 +51,8 @@
 byte state[THREADS] = BLOCKED;
 bool raised[THREADS];  /* face.young_limit is above everything */
 bool listed[THREADS];  /* heap->domains */
-byte leader = NOBODY, arrivals;
-bool stopping, world;
+byte stopping, arrivals; /* enum stopping */
+bool world;
 
 /* Ghosts: what the properties speak of. */
 bool alive[THREADS], touched[THREADS], leading;
@@ -90,7 +95,7 @@ inline reset_limit(d) {
   raised[d] = false;
 #ifndef TWIN_NO_SECOND_LOOK
   if
-  :: stopping -> raised[d] = true
+  :: stopping != NOT -> raised[d] = true
   :: else
   fi
 #endif
@@ -144,7 +149,7 @@ inline block() {
   state[me] = BLOCKED;
 #ifndef TWIN_SILENT_ARRIVAL
   if
-  :: stopping -> arrivals++; futex_wake(ON_ARRIVALS)
+  :: stopping != NOT -> arrivals++; futex_wake(ON_ARRIVALS)
   :: else
   fi
 #endif
@@ -165,8 +170,11 @@ inline unblock() {
 inline world_wait() {
   block();
   do
-  :: stopping -> futex_wait(stopping, true, ON_STOPPING)
-  :: else -> break
+  :: seen = stopping;
+     if
+     :: seen -> futex_wait(stopping, seen, ON_STOPPING) /* after minor_help, if it is HELP */
+     :: else -> break
+     fi
   od;
   unblock()
 }
@@ -197,35 +205,52 @@ inline raise_limit(d) { assert(alive[d]); raised[d] = true }
 
 inline world_stop() {
   if
-#ifdef TWIN_NO_LEADER
-  :: leader == NOBODY -> leader = me;
+#ifdef TWIN_PLAIN_STOP
+  :: stopping == NOT -> stopping = STOPPING;
 #else
-  :: atomic { leader == NOBODY -> leader = me };
+  :: atomic { stopping == NOT -> stopping = STOPPING };
 #endif
      atomic { !world -> world = true }
-     if
-     :: ALONE
-     :: else -> stopping = true; OTHERS(raise_limit); OTHERS(claim)
-     fi;
+     OTHERS(raise_limit);
+     OTHERS(claim);
      leads = true
-  :: leader != NOBODY -> world_wait()
+#ifdef TWIN_NO_WAIT
+  :: stopping != NOT -> skip
+#else
+  :: stopping != NOT -> world_wait()
+#endif
   fi
 }
 
-inline forget_leader() {
-#ifndef TWIN_KEPT_LEADER
-  leader = NOBODY
-#else
-  skip
-#endif
+/* Some are woken, as many as there are processors. */
+inline world_ask_for_help() {
+  stopping = HELP;
+  atomic {
+    for (w : 0 .. THREADS - 1) {
+      if
+      :: asleep[w] == ON_STOPPING -> asleep[w] = 0
+      :: true
+      fi
+    }
+    w = 0
+  }
 }
 
 inline world_release() {
-  if
-  :: stopping -> OTHERS(leave); forget_leader(); stopping = false; futex_wake(ON_STOPPING)
-  :: else -> forget_leader()
-  fi;
+  OTHERS(leave);
+  was = !ALONE;
+#ifdef TWIN_EARLY_WAKE
+  futex_wake(ON_STOPPING);
+#endif
+  stopping = NOT;
   world = false;
+#ifndef TWIN_EARLY_WAKE
+  if
+  :: was -> futex_wake(ON_STOPPING)
+  :: else
+  fi;
+#endif
+  was = 0;
   reset_limit(me)
 }
 
@@ -238,6 +263,10 @@ inline collect() {
   d_step { assert(!leading); leading = true }
   d_step { OTHERS(begin_touch) }
   d_step { OTHERS(end_touch) }
+  if
+  :: steps -> world_ask_for_help(); stopping = STOPPING /* now and then */
+  :: else
+  fi;
   OTHERS(reset_limit);
   leading = false
 }
