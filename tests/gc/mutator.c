@@ -427,10 +427,10 @@ static const struct {
 } stresses[] = {{"", 1},
                 {"verify", 2},
                 {"", 1},
-                {"delays", 1},
+                {"delays", 4},
                 {"", 1},
                 {"every=3", 2},
-                {"delays,verify", 2},
+                {"delays,verify", 6},
                 {"every=1,verify", 10}};
 enum { STRESSES = sizeof stresses / sizeof *stresses };
 
