@@ -35,9 +35,6 @@
  * TWIN_RELAXED_FIELD (assertion violated): the field is stored without release.
  * TWIN_NO_WAIT (assertion violated): who finds a block claimed takes that for its address.
  * TWIN_EARLY_LINK (assertion violated): a block is put into a list before its fields are copied: the link takes a field's place.
- * TWIN_TWICE_GIVEN (assertion violated): who gives a part of its list keeps it, too.
- * TWIN_ONE_LOOK (assertion violated): the leader closes when everybody is idle and there is no gift, without forbidding gifts first.
- * TWIN_NO_FAREWELL (assertion violated): the leader does not wait for those that still work when it closes.
  *
  * Search: safety. */
 #define COPIERS 2
@@ -60,11 +57,11 @@ byte gift, idle, members;
 bool open;
 #define NO_GIFTS 255
 
-/* struct minor_heap_work, and what a copier has of it. Blocks 4 and 5 are the second domain's. */
+/* struct minor_heap_work, and what a copier has of it. Blocks 4 and 5 are the leader's. */
 #define FREE         0
 #define OWNED        1
 #define SHARED       2
-#define INDEX(block) ((block) > 3)
+#define INDEX(block) ((block) <= 3)
 byte claims[2], asked, seen[COPIERS];
 bool asked_for[2], roots_taken[2];
 bool owns[COPIERS * 2];
@@ -243,9 +240,7 @@ inline give() {
   }
   if
   :: atomic { rest && gift == 0 -> gift = field[rest * F]; at_gift = at_gift | known[me]; known[me] = at_gift }
-#ifndef TWIN_TWICE_GIVEN
      field[rest * F] = 0
-#endif
   :: else
   fi;
   rest = 0
@@ -337,9 +332,6 @@ inline is_over() {
   count = idle;
   if
   :: count == members ->
-#ifdef TWIN_ONE_LOOK
-     over = gift == 0
-#else
      if
      :: atomic { gift == 0 -> gift = NO_GIFTS }
         count = idle;
@@ -349,7 +341,6 @@ inline is_over() {
         fi
      :: else
      fi
-#endif
   :: else
   fi;
   count = 0
@@ -366,9 +357,7 @@ inline lead() {
      fi
   od;
   open = false;
-#ifndef TWIN_NO_FAREWELL
   members == 1;
-#endif
   atomic { known[me] = known[me] | at_counts }
 }
 
@@ -424,9 +413,10 @@ proctype marker() {
 #define FIELDS(block, first, second) field[(block) * F] = first; field[(block) * F + 1] = second
 init {
   atomic {
-    FIELDS(0, 1, 4);
+    FIELDS(0, 4, 1);
     FIELDS(1, 2, 4);
     FIELDS(2, 3, 5);
+    FIELDS(3, 1, 0);
     FIELDS(4, 1, 3);
     run leader();
     run helper(1);
