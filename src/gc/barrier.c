@@ -4,6 +4,7 @@
 #include "gc/debug.h"
 
 void wn_set_slow(wn_domain *domain, wn_value block, size_t i, wn_value value) {
+  DEBUG_STEP(domain->heap);
   barrier_store(domain, (wn_value *)block + i, value);
 }
 

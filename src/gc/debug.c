@@ -4,8 +4,10 @@
 #include "gc/domain.h"
 #include "gc/nursery.h"
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 /* Tables of addresses. What does not fit is not checked. */
 enum { SLOTS_MOST = 512, JOINS_MOST = 512 };
@@ -143,6 +145,23 @@ void wn_check_value(const wn_domain *domain, wn_value value, const char *functio
   if (value <= (uintptr_t)domain->face.young_ptr || value > (uintptr_t)domain->young_end ||
       header_colour(header_of(value)))
     debug_complain(function, "a stale value: it was kept over a call that may collect");
+}
+
+/* ---- pauses ---- */
+
+/* Each thread has its own stream, so that which thread pauses where does not depend on how they meet. */
+void debug_pause(void) {
+  static _Atomic(uint64_t) threads;
+  static _Thread_local struct random random;
+  static _Thread_local bool seeded;
+  if (!seeded) random_seed(&random, 0, 0, atomic_fetch_add(&threads, 1));
+  seeded = true;
+  uint64_t bits = random_bits(&random);
+  struct timespec time = {0, (long)(bits >> 8 & 0x1ffff)};
+  if (bits % 16 == 0)
+    nanosleep(&time, NULL);
+  else if (bits % 4 == 0)
+    sched_yield();
 }
 
 /* ---- scopes ---- */

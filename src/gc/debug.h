@@ -34,6 +34,15 @@ void debug_forget_join(const wn_join *join, const char *function);
 /* The handle is of a block of bytes. */
 void debug_check_bytes(wn_ref raw, const char *function);
 
+/* Stress mode `delays`: a pause now and then, for others to come in between. */
+void debug_pause(void);
+
+/* Stands between two steps of a protocol between threads. Costs nothing where checks are off. */
+#define DEBUG_STEP(heap)                                \
+  do {                                                  \
+    if (CHECKS && (heap)->stress.delays) debug_pause(); \
+  } while (0)
+
 /* For the functions that are not inlined. */
 #define DEBUG_DOMAIN(domain)                          \
   do {                                                \

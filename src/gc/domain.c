@@ -238,6 +238,7 @@ wn_status wn_domain_detach(wn_domain *domain) {
   domain->face.top = thread->slots; /* its handles die */
   while (has_young_things(domain)) major_collect(domain, COLLECT_MINOR);
   pause_thread(domain);
+  DEBUG_STEP(heap);
   lock_acquire(&heap->world, LOCK_RANK_WORLD);
   bequeath(heap, domain);
   lock_release(&heap->world, LOCK_RANK_WORLD);

@@ -2,6 +2,7 @@
 #include "gc/helpers.h"
 
 #include "base/metadata.h"
+#include "gc/debug.h"
 #include "gc/futex.h"
 #include "gc/heap.h"
 #include <pthread.h>
@@ -69,9 +70,12 @@ static bool mark_shared_work(struct gc_helper *helper) {
   struct mark_shared *shared = &helper->heap->marking;
   size_t marked = 0, piece;
   atomic_fetch_add(&shared->busy_helpers, 1);
+  DEBUG_STEP(helper->heap);
   if (heap_phase(helper->heap) == PHASE_MARK)
     while (may_work(helper) && (piece = mark_piece(helper))) marked += piece;
+  DEBUG_STEP(helper->heap);
   give_back(helper);
+  DEBUG_STEP(helper->heap);
   atomic_fetch_sub(&shared->busy_helpers, 1);
   return marked != 0;
 }

@@ -79,8 +79,18 @@ static void start_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   event_cycle_begins(heap);
 }
 
-static bool is_marked(const struct wn_heap *heap) {
-  if (atomic_load(&heap->marking.bundle_count) || atomic_load(&heap->marking.busy_helpers)) return false;
+/* Under the lock nothing changes hands. Without it a helper could give back what it had, and cease to be busy, between the two
+ * looks; or take it. */
+static bool others_have_nothing(struct wn_heap *heap) {
+  struct mark_shared *shared = &heap->marking;
+  lock_acquire(&shared->lock, LOCK_RANK_MARK);
+  bool nothing = !atomic_load(&shared->bundle_count) && !atomic_load(&shared->busy_helpers);
+  lock_release(&shared->lock, LOCK_RANK_MARK);
+  return nothing;
+}
+
+static bool is_marked(struct wn_heap *heap) {
+  if (!others_have_nothing(heap)) return false;
   for (unsigned i = 0; i < DOMAINS_MOST; i++)
     if (heap->domains[i] && !mark_is_empty(&heap->domains[i]->marker)) return false;
   return true;

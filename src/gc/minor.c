@@ -2,6 +2,7 @@
 #include "gc/minor.h"
 
 #include "gc/custom.h"
+#include "gc/debug.h"
 #include "gc/finaliser.h"
 #include "gc/futex.h"
 #include "gc/nursery.h"
@@ -82,6 +83,7 @@ static void ask(struct copier *copier, unsigned index) {
   int claims = CLAIMS_FREE;
   if (atomic_compare_exchange_strong(&of->claims, &claims, CLAIMS_SHARED) || claims == CLAIMS_SHARED) return;
   atomic_store(&of->asked_for, true);
+  DEBUG_STEP(copier->heap);
   atomic_fetch_add(&copier->work->asked, 1);
   while (atomic_load(&of->claims) != CLAIMS_SHARED) {
     answer(copier);
@@ -152,6 +154,7 @@ static void give(struct copier *copier) {
   wn_value *link = link_to_oldest(copier->grey), none = 0;
   if (!*link) return;
   share_all(copier);
+  DEBUG_STEP(copier->heap);
   if (atomic_compare_exchange_strong(&copier->work->gift, &none, *link)) *link = 0;
   copier->scanned = 0;
 }
@@ -234,6 +237,7 @@ static void scan_remembered(struct copier *copier, struct wn_domain *domain) {
 static void scan_domain(struct copier *copier, struct wn_domain *domain) {
   _Atomic(bool) *taken = &copier->work->of[domain->index].roots_taken;
   if (atomic_load_explicit(taken, memory_order_relaxed) || atomic_exchange(taken, true)) return;
+  DEBUG_STEP(copier->heap);
   if (own(copier, domain->index)) copier->owns[domain->index] = true;
   roots_each(domain, visit_root, copier);
   finalisers_each_young_root(domain, visit_root, copier);
@@ -258,6 +262,7 @@ static bool take_gift(struct copier *copier) {
   wn_value gift = atomic_load_explicit(&work->gift, memory_order_relaxed);
   if (!gift || gift == NO_GIFTS) return false;
   atomic_fetch_sub(&work->idle, 1); /* before it takes */
+  DEBUG_STEP(copier->heap);
   bool taken = atomic_compare_exchange_strong(&work->gift, &gift, 0);
   if (taken)
     copier->grey = gift;
@@ -311,6 +316,7 @@ static void lead(struct copier *copier) {
     }
   }
   atomic_store(&work->open, false);
+  DEBUG_STEP(copier->heap);
   world_end_help(copier->heap);
   for (spins = 0; atomic_load(&work->active) > 1;) rest(&spins);
 }
@@ -391,7 +397,7 @@ void minor_help(struct wn_heap *heap, struct wn_domain *domain) {
   struct minor_work *work = heap->minor_work;
   if (!atomic_load(&work->open)) return;
   atomic_fetch_add(&work->active, 1);
-  stress_delay(domain);
+  DEBUG_STEP(heap);
   if (atomic_load(&work->open)) {
     struct copier copier = copier_of(heap, domain, true);
     scan_roots(&copier);

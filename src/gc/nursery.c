@@ -67,6 +67,7 @@ bool nursery_place(struct wn_domain *domain, size_t words) {
     madvise(domain->young_floor, (size_t)(floor - domain->young_floor), MADV_DONTNEED);
   domain->young_floor = floor;
   domain->young_words = words;
+  domain->stale = domain->stale_end = NULL; /* it is in use again, or gone back */
   domain->young_start = domain->young_end = domain->face.young_ptr = end;
   domain_reset_limit(domain);
   return true;

@@ -34,7 +34,7 @@
   P(0, soft_limit, 0, 0, INT64_MAX, "bytes of the major heap above which cycles follow each other at once") \
   P('V', verify, 0, 0, 1, "whether the heap is verified after each collection")                             \
   P(0, every, 0, 0, INT64_MAX, "stress: a collection at each so many slow allocations")                     \
-  P(0, delays, 0, 0, 1, "stress: random pauses")                                                            \
+  P(0, delays, 0, 0, 1, "stress: random pauses between steps of protocols, where checks are on")            \
   P(0, fail_at, 0, 0, INT64_MAX, "stress: the request of memory that fails")                                \
   P(0, mark_stack, 0, 0, 1L << 30, "stress: entries of a mark stack")
 

@@ -1,10 +1,10 @@
 /* Stopping the world. */
 #include "gc/safepoint.h"
 
+#include "gc/debug.h"
 #include "gc/futex.h"
 #include "gc/minor.h"
 #include <sched.h>
-#include <time.h>
 
 enum { SPINS = 2000 };
 
@@ -25,6 +25,7 @@ static void claim(struct wn_heap *heap, struct wn_domain *domain) {
   unsigned spins = may_spin(heap) ? SPINS : 0;
   for (;;) {
     uint32_t arrivals = atomic_load(&heap->arrivals);
+    DEBUG_STEP(heap);
     if (change(domain, DOMAIN_BLOCKED, DOMAIN_CLAIMED)) return;
     if (spins) {
       spins--;
@@ -62,8 +63,9 @@ static void await(struct wn_domain *domain) {
 /* The domain is blocked, and says so to a leader that waits for it. */
 static void give_up(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
-  stress_delay(domain);
+  DEBUG_STEP(heap);
   atomic_store(&domain->state, DOMAIN_BLOCKED);
+  DEBUG_STEP(heap);
   if (!world_is_stopping(heap)) return;
   atomic_fetch_add(&heap->arrivals, 1);
   futex_wake(&heap->arrivals, 1);
@@ -71,6 +73,7 @@ static void give_up(struct wn_domain *domain) {
 
 static void take_back(struct wn_domain *domain) {
   while (!change(domain, DOMAIN_BLOCKED, DOMAIN_RUNNING)) await(domain);
+  DEBUG_STEP(domain->heap);
   domain_reset_limit(domain);
 }
 
@@ -123,12 +126,13 @@ bool world_stop(struct wn_domain *domain) {
     world_wait(domain);
     return false;
   }
+  DEBUG_STEP(heap);
   lock_acquire(&heap->world, LOCK_RANK_WORLD);
   for (unsigned i = 0; i < DOMAINS_MOST; i++)
     if (heap->domains[i] && heap->domains[i] != domain) raise_limit(heap->domains[i]);
   for (unsigned i = 0; i < DOMAINS_MOST; i++) {
     if (!heap->domains[i] || heap->domains[i] == domain) continue;
-    stress_delay(domain);
+    DEBUG_STEP(heap);
     claim(heap, heap->domains[i]);
   }
   return true;
@@ -141,15 +145,11 @@ void world_release(struct wn_domain *leader) {
   bool others = heap->domain_count > 1;
   for (unsigned i = 0; i < DOMAINS_MOST; i++)
     if (heap->domains[i] && heap->domains[i] != leader) leave(heap->domains[i]);
+  DEBUG_STEP(heap);
   atomic_store(&heap->stopping, STOPPING_NOT);
+  DEBUG_STEP(heap);
   lock_release(&heap->world, LOCK_RANK_WORLD);
   if (others) futex_wake(&heap->stopping, INT32_MAX);
   domain_reset_limit(leader);
-}
-
-void stress_delay(struct wn_domain *domain) {
-  if (!domain->heap->stress.delays || random_bits(&domain->random) % 8) return;
-  struct timespec time = {0, (long)(random_bits(&domain->random) % 200000)};
-  nanosleep(&time, NULL);
 }
 /* SPDX-License-Identifier: MIT */

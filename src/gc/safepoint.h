@@ -43,8 +43,5 @@ void world_end_help(struct wn_heap *heap);
 void domain_block(struct wn_domain *domain);
 void domain_unblock(struct wn_domain *domain);
 
-/* A random pause, in the stress mode that has them. */
-void stress_delay(struct wn_domain *domain);
-
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -153,7 +153,7 @@ static void change_board(struct worker *worker) {
   struct world *world = worker->actor->world;
   wn_domain *domain = worker->actor->domain;
   WN_SCOPE(domain);
-  wn_ref board = must(wn_alloc(domain, MAILBOXES, 1), "wn_alloc");
+  wn_ref board = must(allocate(domain, MAILBOXES, 1), "wn_alloc");
   wn_ref old = wn_global_get(domain, world->board);
   for (size_t i = 0; i < MAILBOXES; i++) wn_set(domain, board, i, wn_get(domain, old, i));
   wn_global_set(domain, world->board, board);
@@ -188,6 +188,29 @@ static void collect(struct worker *worker) {
   case 6: check_status(wn_gc_minor(domain), "wn_gc_minor"); break;
   default: wn_gc_major_slice(domain, (long)below(worker, 3000));
   }
+}
+
+/* Any parameters that are right, while others run. Minor heaps stay small, and slots enough for what the program nests. */
+static void set_parameters(struct worker *worker) {
+  wn_domain *domain = worker->actor->domain;
+  wn_gc_control control;
+  check_status(wn_gc_get(domain, &control), "wn_gc_get");
+  switch (draw(worker) % 8) {
+  case 0: control.minor_heap_size = (long)(320 + below(worker, 8000)); break;
+  case 1: control.space_overhead = (long)(1 + below(worker, 400)); break;
+  case 2: control.max_overhead = (long)below(worker, 1000); break;
+  case 3: control.allocation_policy = (long)below(worker, 3); break;
+  case 4: control.window_size = (long)(1 + below(worker, 50)); break;
+  case 5: control.stack_limit = (long)(1 << 15) << below(worker, 6); break;
+  case 6:
+    control.custom_major_ratio = (long)(1 + below(worker, 200));
+    control.custom_minor_ratio = (long)(1 + below(worker, 200));
+    control.custom_minor_max_size = (long)below(worker, 100000);
+    break;
+  default:
+    check_status(wn_gc_set_domain_minor_heap(domain, (long)(320 + below(worker, 3000))), "its minor heap");
+  }
+  check_status(wn_gc_set(domain, &control), "wn_gc_set");
 }
 
 static void verify(struct worker *worker) {
@@ -255,7 +278,7 @@ static void leave_result(struct child *child) {
   wn_domain *domain = child->actor.domain;
   WN_SCOPE(domain);
   struct node *node = node_new(&child->actor, NODE_SCANNED, 7, 3);
-  wn_ref block = must(wn_alloc(domain, 7, 3), "wn_alloc");
+  wn_ref block = must(allocate(domain, 7, 3), "wn_alloc");
   node_place_fields(node, worker);
   node_write(node, domain, block);
   link_fields(worker, node, block);
@@ -311,6 +334,40 @@ static void with_child(struct worker *worker, int depth, bool thread) {
   free(child);
 }
 
+/* What a domain that allocates nothing does: it stores a young block of its parent's into old ones, and ends at once. */
+struct errand {
+  struct world *world;
+  size_t from, to;
+};
+
+static void run_errand(wn_domain *domain, void *argument) {
+  const struct errand *errand = argument;
+  WN_SCOPE(domain);
+  wn_ref board = wn_global_get(domain, errand->world->board);
+  wn_ref message = wn_get(domain, board, errand->from);
+  wn_set(domain, board, errand->to, message);
+  wn_global_set(domain, errand->world->shared[errand->to % SHARED], message);
+}
+
+/* Others may have taken the message away meanwhile, or read it. */
+static void send_errand(struct worker *worker) {
+  struct actor *actor = worker->actor;
+  struct world *world = actor->world;
+  struct errand errand = {world, below(worker, MAILBOXES), below(worker, MAILBOXES)};
+  wn_join *join;
+  if (atomic_fetch_add(&world->domains, 1) < 5) {
+    WN_SCOPE(actor->domain);
+    wn_set(actor->domain, wn_global_get(actor->domain, world->board), errand.from, new_message(worker));
+    check_status(wn_domain_spawn(actor->domain, run_errand, &errand, &join), "spawn");
+    check_status(wn_join_wait(actor->domain, join), "wn_join_wait");
+    if (draw(worker) % 2) check_status(wn_gc_minor(actor->domain), "wn_gc_minor");
+    wn_ref found = wn_get(actor->domain, wn_global_get(actor->domain, world->board), errand.to);
+    if (!wn_is_int(wn_value_of(found)))
+      message_check(wn_value_of(found), wn_field(found, 0) & ~UINT64_C(1), MESSAGE_DEPTH);
+  }
+  atomic_fetch_sub(&world->domains, 1);
+}
+
 /* ---- the table ---- */
 
 static const struct {
@@ -321,8 +378,8 @@ static const struct {
     {make_pair, 12},    {make_garbage, 6}, {link_one, 30},   {overwrite, 12},   {exchange, 14},
     {walk, 20},         {drop, 25},        {use_global, 14}, {finalise, 8},     {forget_kept, 3},
     {post, 10},         {take, 10},        {poll, 10},       {yield, 10},       {block, 4},
-    {collect, 3},       {verify, 1},       {compare, 3},     {change_board, 1}, {NULL, 14},
-    {NULL, 2},          {NULL, 2},
+    {collect, 3},       {verify, 1},       {compare, 3},     {change_board, 1}, {set_parameters, 1},
+    {send_errand, 3},   {NULL, 14},        {NULL, 2},        {NULL, 2},
 };
 enum { KINDS = sizeof operations / sizeof *operations, DESCEND = KINDS - 3, THREAD, DOMAIN };
 
@@ -370,25 +427,40 @@ static const struct {
 } stresses[] = {{"", 1},
                 {"verify", 2},
                 {"", 1},
-                {"delays", 1},
+                {"delays", 4},
                 {"", 1},
                 {"every=3", 2},
-                {"delays,verify", 2},
+                {"delays,verify", 6},
                 {"every=1,verify", 10}};
 enum { STRESSES = sizeof stresses / sizeof *stresses };
 
+static void append(char text[64], const char *item, unsigned long value) {
+  size_t length = strlen(text);
+  snprintf(text + length, 64 - length, "%s%s=%lu", length ? "," : "", item, value);
+}
+
+/* Draws the stress mode. Returns by how much fewer steps the run has. */
+static long set_stress(struct world *world, uint64_t seed) {
+  size_t stress = mix(seed, 4) % STRESSES;
+  strcpy(world->stress, stresses[stress].text);
+  if (mix(seed, 6) % 3 == 0) append(world->stress, "mark_stack", 1 + mix(seed, 7) % 64);
+  world->fail_at = mix(seed, 8) % 2 == 0;
+  if (world->fail_at) append(world->stress, "fail_at", 1 + mix(seed, 9) % (mix(seed, 10) % 2 ? 20 : 2000));
+  setenv("WINNOW_PARAMS", world->stress, 1);
+  return stresses[stress].slower;
+}
+
 /* Returns how many steps the run has. */
 static long set_up(struct world *world, uint64_t seed, long steps) {
-  size_t stress = mix(seed, 4) % STRESSES;
+  long slower = set_stress(world, seed);
   wn_heap_options options = WN_HEAP_DEFAULTS;
   options.parameters.minor_heap_size = (long)(320 + mix(seed, 1) % 4 * 1500);
   if (mix(seed, 1) % 16 == 0) options.parameters.minor_heap_size = 65536;
   options.parameters.space_overhead = (long)(20 + mix(seed, 2) % 150);
   options.helper_threads = (int)(mix(seed, 3) % 3);
   options.seed = seed;
-  setenv("WINNOW_PARAMS", stresses[stress].text, 1);
   check_status(wn_heap_open(&options, &world->heap), "wn_heap_open");
-  return (steps + stresses[stress].slower - 1) / stresses[stress].slower;
+  return (steps + slower - 1) / slower;
 }
 
 static void begin_world(struct world *world, struct actor *actor) {
@@ -397,7 +469,7 @@ static void begin_world(struct world *world, struct actor *actor) {
   actor_begin(actor, domain);
   WN_SCOPE(domain);
   wn_ref none = wn_root(domain, wn_int(0));
-  world->board = wn_global_new(domain, must(wn_alloc(domain, MAILBOXES, 1), "wn_alloc"));
+  world->board = wn_global_new(domain, must(allocate(domain, MAILBOXES, 1), "wn_alloc"));
   for (size_t i = 0; i < SHARED; i++) world->shared[i] = wn_global_new(domain, none);
 }
 

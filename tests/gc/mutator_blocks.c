@@ -1,6 +1,8 @@
 /* The operations of the random program on blocks and their fields. */
 #include "gc/mutator_parts.h"
 
+#include <string.h>
+
 void check_status(wn_status status, const char *what) {
   if (status) broken("%s: %s", what, wn_last_error());
 }
@@ -8,6 +10,17 @@ void check_status(wn_status status, const char *what) {
 wn_ref must(wn_ref ref, const char *what) {
   if (wn_is_null(ref)) broken("%s gave a null handle: %s", what, wn_last_error());
   return ref;
+}
+
+bool is_stress(void) {
+  if (!the_world->fail_at || strcmp(wn_last_error(), "stress: this request fails")) return false;
+  if (atomic_fetch_add(&the_world->failures, 1)) broken("more than one request failed by stress");
+  return true;
+}
+
+wn_ref allocate(wn_domain *domain, size_t words, unsigned tag) {
+  wn_ref block = wn_alloc(domain, words, tag);
+  return wn_is_null(block) && is_stress() ? wn_alloc(domain, words, tag) : block;
 }
 
 /* ---- roots ---- */
@@ -66,11 +79,16 @@ void make_scanned(struct worker *worker) {
   struct node *node = node_new(worker->actor, NODE_SCANNED, any_size(worker),
                                (unsigned)below(worker, WN_TAG_SCANNED_MAX + 1));
   wn_scope scope = wn_scope_enter(domain);
-  wn_ref block = must(wn_alloc(domain, node->words, node->tag), "wn_alloc");
+  wn_ref block = must(allocate(domain, node->words, node->tag), "wn_alloc");
   node_place_fields(node, worker);
   node_write(node, domain, block);
   link_fields(worker, node, block);
   keep(worker, &scope, block, node);
+}
+
+static wn_ref allocate_bytes(wn_domain *domain, size_t bytes) {
+  wn_ref block = wn_alloc_bytes(domain, bytes);
+  return wn_is_null(block) && is_stress() ? wn_alloc_bytes(domain, bytes) : block;
 }
 
 void make_raw(struct worker *worker) {
@@ -79,9 +97,9 @@ void make_raw(struct worker *worker) {
   wn_scope scope = wn_scope_enter(domain);
   wn_ref block;
   if (words && draw(worker) % 2)
-    block = wn_alloc_bytes(domain, words * 8 - below(worker, 8));
+    block = allocate_bytes(domain, words * 8 - below(worker, 8));
   else
-    block = wn_alloc(domain, words, WN_TAG_RAW);
+    block = allocate(domain, words, WN_TAG_RAW);
   must(block, "wn_alloc_bytes");
   struct node *node = node_new(worker->actor, NODE_RAW, words, WN_TAG_RAW);
   node_write(node, domain, block);
@@ -96,7 +114,9 @@ void make_custom(struct worker *worker) {
   size_t words = 1 + (draw(worker) % 16 ? below(worker, 6) : any_size(worker));
   size_t outside = draw(worker) % 4 ? below(worker, 1000) : below(worker, 200000);
   wn_scope scope = wn_scope_enter(domain);
-  wn_ref block = must(wn_alloc_custom(domain, &ops, words * 8, outside), "wn_alloc_custom");
+  wn_ref block = wn_alloc_custom(domain, &ops, words * 8, outside);
+  if (wn_is_null(block) && is_stress()) block = wn_alloc_custom(domain, &ops, words * 8, outside);
+  must(block, "wn_alloc_custom");
   struct node *node = node_new(worker->actor, NODE_CUSTOM, words, WN_TAG_CUSTOM);
   node_write(node, domain, block);
   keep(worker, &scope, block, node);
@@ -112,7 +132,9 @@ void make_group(struct worker *worker) {
   for (size_t i = 0; i < n; i++)
     shapes[i] = (wn_shape){below(worker, 40), draw(worker) % 3 ? (unsigned)below(worker, 240) : WN_TAG_RAW};
   wn_scope scope = wn_scope_enter(domain);
-  check_status(wn_alloc_group(domain, n, shapes, blocks), "wn_alloc_group");
+  wn_status status = wn_alloc_group(domain, n, shapes, blocks);
+  if (status && is_stress()) status = wn_alloc_group(domain, n, shapes, blocks);
+  check_status(status, "wn_alloc_group");
   for (size_t i = 0; i < n; i++) {
     bool raw = shapes[i].tag == WN_TAG_RAW;
     nodes[i] = node_new(worker->actor, raw ? NODE_RAW : NODE_SCANNED, shapes[i].words, shapes[i].tag);
@@ -133,6 +155,7 @@ void make_by_raw_tier(struct worker *worker) {
   node_place_fields(node, worker);
   wn_scope scope = wn_scope_enter(domain);
   wn_value *fields = wn_bump(domain, 3, node->tag);
+  if (!fields && is_stress()) fields = wn_bump(domain, 3, node->tag);
   if (!fields) broken("wn_bump gave nothing");
   fields[0] = wn_int((intptr_t)node->id);
   for (size_t i = 0; i < 2; i++) {
@@ -152,7 +175,9 @@ void make_pair(struct worker *worker) {
   wn_ref id = wn_root(domain, wn_int((intptr_t)node->id));
   wn_ref second = to ? to->ref : wn_root(domain, wn_int(0));
   node->fields[0].to = to ? to->node : NULL;
-  keep(worker, &scope, must(wn_pair(domain, 5, id, second), "wn_pair"), node);
+  wn_ref pair = wn_pair(domain, 5, id, second);
+  if (wn_is_null(pair) && is_stress()) pair = wn_pair(domain, 5, id, second);
+  keep(worker, &scope, must(pair, "wn_pair"), node);
 }
 
 /* Garbage: what fills minor heaps. */
@@ -160,7 +185,7 @@ void make_garbage(struct worker *worker) {
   wn_domain *domain = worker->actor->domain;
   for (size_t i = below(worker, 200); i--;) {
     WN_SCOPE(domain);
-    must(wn_alloc(domain, 1 + below(worker, 20), 0), "wn_alloc");
+    must(allocate(domain, 1 + below(worker, 20), 0), "wn_alloc");
   }
 }
 

@@ -3,10 +3,17 @@
 #define TESTS_GC_MUTATOR_PARTS_H
 
 #include "gc/shadow.h"
+#include <stdbool.h>
 
 /* Fails the run, with what the library says, unless all is well. */
 void check_status(wn_status status, const char *what);
 wn_ref must(wn_ref ref, const char *what);
+
+/* True if an allocation failed because the stress mode had this one request fail: the next try is not. */
+bool is_stress(void);
+
+/* Never null: what the stress mode had fail is tried again. */
+wn_ref allocate(wn_domain *domain, size_t words, unsigned tag);
 
 /* NULL: there is none. */
 struct root *any_root(struct worker *worker);

@@ -1,6 +1,7 @@
 /* The model: nodes, what is reachable in it, and its comparison with the heap. */
 #include "gc/shadow.h"
 
+#include "gc/mutator_parts.h"
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,12 +251,12 @@ void actor_destroy(struct actor *actor) {
 /* Words: the identity, a message or 0, bytes or 0. */
 wn_ref message_new(wn_domain *domain, uint64_t id, int depth) {
   wn_scope scope = wn_scope_enter(domain);
-  wn_ref message = wn_alloc(domain, 3, MESSAGE_TAG);
+  wn_ref message = allocate(domain, 3, MESSAGE_TAG);
   if (wn_is_null(message)) broken("no memory for a message");
   wn_set_int(domain, message, 0, (intptr_t)(id >> 1));
   if (depth && mix(id, 7) % 4) wn_set(domain, message, 1, message_new(domain, mix(id, 8), depth - 1));
   if (mix(id, 9) % 2) {
-    wn_ref bytes = wn_alloc(domain, mix(id, 10) % 9 + 1, WN_TAG_RAW);
+    wn_ref bytes = allocate(domain, mix(id, 10) % 9 + 1, WN_TAG_RAW);
     write_bytes(id, 0, wn_words(wn_value_of(bytes)), wn_bytes(bytes));
     wn_set(domain, message, 2, bytes);
   }

@@ -13,6 +13,7 @@
 #define TESTS_GC_SHADOW_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <winnow/gc.h>
@@ -76,6 +77,9 @@ struct actor {
 struct world {
   uint64_t seed, operations; /* a bit for each that is allowed */
   long steps;
+  char stress[64];            /* WINNOW_PARAMS */
+  bool fail_at;               /* the stress mode has one request of memory fail */
+  _Atomic(unsigned) failures; /* of that kind, so far */
   wn_heap *heap;
   wn_global *board, *shared[SHARED]; /* mailboxes, and messages */
   _Atomic(uint64_t) next_id;

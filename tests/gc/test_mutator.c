@@ -5,6 +5,7 @@
  * long as it fails; a failure that depends on how threads meet may need luck. */
 #include "gc/mutator.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -27,6 +28,29 @@ static int run_for(double most, uint64_t seed, long steps, uint64_t operations) 
   } while (seconds() - begin < most);
   printf("%u runs of %ld steps, from seed %llu on\n", runs, steps, (unsigned long long)seed);
   return 0;
+}
+
+/* ---- runs that crash ---- */
+
+enum { SIGNALS = 3 };
+static const int signals[SIGNALS] = {SIGSEGV, SIGBUS, SIGABRT};
+static struct sigaction before[SIGNALS];
+
+/* Says the seed, and leaves the rest to who had the signal before: it comes again. */
+static void say_seed(int signal) {
+  char text[200];
+  for (int i = 0; i < SIGNALS; i++)
+    if (signals[i] == signal) sigaction(signal, &before[i], NULL);
+  int length =
+      snprintf(text, sizeof text, "test_mutator: seed %llu, %ld steps, operations %#llx: signal %d\n",
+               (unsigned long long)the_world->seed, the_world->steps,
+               (unsigned long long)the_world->operations, signal);
+  if (write(2, text, (size_t)length) != length || signal == SIGABRT) raise(signal);
+}
+
+static void catch_signals(void) {
+  struct sigaction action = {.sa_handler = say_seed};
+  for (int i = 0; i < SIGNALS; i++) sigaction(signals[i], &action, &before[i]);
 }
 
 /* ---- minimising ---- */
@@ -83,6 +107,7 @@ static uint64_t number(int count, char **words, int at, uint64_t otherwise) {
 int main(int count, char **words) {
   if (count > 2 && !strcmp(words[1], "--minimise"))
     return minimise(number(count, words, 2, 0), (long)number(count, words, 3, STEPS));
+  catch_signals();
   return run_for((double)number(count, words, 1, 8), number(count, words, 2, (uint64_t)time(NULL)),
                  (long)number(count, words, 3, STEPS), number(count, words, 4, UINT64_MAX));
 }

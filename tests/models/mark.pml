@@ -1,0 +1,479 @@
+/* Marking, and how its end is known: src/gc/mark.c, helpers.c, barrier.h, and of major.c start_cycle, end_mark, is_marked and
+ * collect_markers.
+ *
+ * Followed line by line: visit, scan, give, take, share, mark_some, mark_give_all, mark_again; begin_work, wait_for_work,
+ * give_back, mark_shared_work, help, helpers_pause, helpers_resume, helpers_wake, helpers_stop; barrier_before and barrier_store.
+ *
+ * Left out: sizes, pieces of spans, finalisers, sweeping. A mark stack and a ring are sets here, and a bundle is one span. A stack has room for one or two. The lock `marking` is taken to be right: what is done under it is one step. The world is stopped by a flag that
+ * domains respect between operations; stop.pml is about that. Hints (`wanting`, `hungry`) may say anything, but in `give`.
+ *
+ * Two domains change the graph and mark, one of them leads; HELPERS threads help. A cycle ends in which there was nothing to do, while
+ * helpers may still be about to look for work; then the cycle begins that is proved about.
+ *
+ * Proved:
+ * - When marking is said to be over, every block that was reachable when the cycle began is marked, and every one that is now,
+ *   whatever the domains did; no marker holds anything, nothing is shared.
+ * - While helpers are paused none of them touches the heap.
+ * - Nobody sleeps for ever, and the threads that help come to their end when they are told to quit.
+ *
+ * TWIN_NO_BARRIER (assertion violated): a field is overwritten without marking what was there.
+ * TWIN_LATE_BARRIER (assertion violated): what was there is read again after it was overwritten.
+ * TWIN_IGNORED_OVERFLOW (assertion violated): the end does not ask whether spans were dropped.
+ * TWIN_IGNORED_HELPERS (assertion violated): the end does not ask whether helpers are busy.
+ * TWIN_TWO_LOOKS (assertion violated, safety_helpers): the end looks for bundles, then for busy helpers; one may give back what it has in between.
+ * TWIN_LATE_BUSY (assertion violated): a helper says that it is busy after it took work.
+ * TWIN_IGNORED_MARKER (assertion violated): the end does not look at what the barriers of the stopped domain left.
+ * TWIN_OLD_COLOUR (assertion violated): a cycle begins while a helper may still have the last one's colour.
+ * TWIN_LATE_PAUSE_CHECK (assertion violated): a helper looks whether it is paused before it says that it works.
+ * TWIN_QUIET_QUIT (invalid end state): helpers are told to quit and not woken.
+ *
+ * Search: safety, safety_helpers (two helpers, and nobody changes anything). */
+#ifdef SEARCH_safety_helpers
+#define HELPERS    2
+#define OPERATIONS 0
+#define PAUSES     0
+#define ROOM       2
+#else
+#define HELPERS    1
+#define OPERATIONS 1
+#define PAUSES     1
+#define ROOM       1
+#endif
+#define MARKERS (2 + HELPERS) /* two domains; helpers */
+#define N       4
+#define F       2
+
+/* Blocks are 1 to N; a set has a bit for each. */
+#define BIT(block) (1 << (block))
+byte field[(N + 1) * F];
+bool colour[N + 1], live; /* heap->marked */
+
+#define MARK  1
+#define SWEEP 2
+byte phase = MARK;
+
+byte stack[MARKERS], ring[MARKERS]; /* struct marker */
+byte span[MARKERS];                 /* the block whose fields it is going through */
+byte shared;                        /* mark_shared: bundles */
+byte busy, wanting, working;
+bool paused, overflowed, quit;
+
+byte handle[3]; /* two of the first domain, one of the second */
+bool stopped, in_operation;
+
+/* The futex `wake` only ever counts up: a thread that read it need but know whether it changed since. */
+bool asleep[MARKERS], changed[MARKERS], changed_in_pause[MARKERS];
+bool at_rest;           /* a ghost: helpers are paused */
+byte snapshot, reached; /* ghosts: sets */
+
+inline reach() { /* what the handles lead to */
+  reached = 0;
+  for (k : 0 .. 2) { reached = reached | BIT(handle[k]) }
+  for (j : 1 .. N) {
+    for (k : 1 .. N) {
+      if
+      :: reached & BIT(k) -> reached = reached | BIT(field[k * F]) | BIT(field[k * F + 1])
+      :: else
+      fi
+    }
+  }
+  k = 0;
+  j = 0
+}
+
+#define COUNT(set) (((set) >> 1 & 1) + ((set) >> 2 & 1) + ((set) >> 3 & 1) + ((set) >> 4 & 1))
+
+/* The first of a set. */
+inline choose(block, set) {
+  if
+  :: set & BIT(1) -> block = 1
+  :: !(set & BIT(1)) && set & BIT(2) -> block = 2
+  :: !(set & (BIT(1) | BIT(2))) && set & BIT(3) -> block = 3
+  :: !(set & (BIT(1) | BIT(2) | BIT(3))) -> block = 4
+  fi
+}
+
+/* ---- mark.c ---- */
+
+inline push(block) {
+  if
+  :: COUNT(stack[me]) >= ROOM -> overflowed = true
+  :: else -> stack[me] = stack[me] | BIT(block)
+  fi
+}
+
+/* `white` is set. Two may find the same block white: it is looked at twice, by different markers. */
+inline visit(block) {
+  if
+  :: colour[block] == white ->
+     d_step {
+       assert(!at_rest || me < 2);
+       colour[block] = !white;
+       push(block)
+     }
+  :: else
+  fi
+}
+
+inline wake_helpers() {
+  d_step {
+    for (k : 2 .. MARKERS - 1) { asleep[k] = false; changed[k] = true; changed_in_pause[k] = true }
+    k = 0
+  }
+}
+
+inline give_one() {
+  atomic {
+    choose(block, stack[me]);
+    stack[me] = stack[me] & ~BIT(block);
+    shared = shared | BIT(block);
+    block = 0
+  }
+  if
+  :: wanting -> wake_helpers()
+  :: else
+  fi
+}
+
+inline take() {
+  atomic {
+    if
+    :: shared -> choose(block, shared); shared = shared & ~BIT(block); stack[me] = BIT(block); block = 0
+    :: else
+    fi
+  }
+}
+
+/* WATERLINE is 1. */
+#define VISITS (COUNT(ring[me]) > 1 || ring[me] && !stack[me])
+
+/* Comes to its end when nothing is left here nor shared; or, if `may_stop`, at any time. */
+inline mark_some(may_stop) {
+  white = !live;
+  do
+  :: atomic { VISITS -> choose(block, ring[me]); ring[me] = ring[me] & ~BIT(block) }
+     worked = true;
+     visit(block);
+     block = 0
+  :: atomic { stack[me] && !(VISITS) -> choose(block, stack[me]); stack[me] = stack[me] & ~BIT(block); span[me] = block }
+     worked = true;
+     atomic { child = field[block * F]; ring[me] = (child -> ring[me] | BIT(child) : ring[me]) }
+     atomic { child = field[block * F + 1]; ring[me] = (child -> ring[me] | BIT(child) : ring[me]) }
+     atomic { span[me] = 0; block = 0; child = 0 }
+  :: COUNT(stack[me]) > 1 && !shared -> give_one() /* share */
+  :: !ring[me] && !stack[me] ->
+     take();
+     if
+     :: !stack[me] -> break
+     :: else
+     fi
+  :: may_stop && worked -> break
+  od;
+  white = false
+}
+
+inline give_all() {
+  white = !live;
+  do
+  :: atomic { ring[me] -> choose(block, ring[me]); ring[me] = ring[me] & ~BIT(block) }
+     visit(block);
+     block = 0
+  :: !ring[me] && stack[me] -> give_one()
+  :: !ring[me] && !stack[me] -> break
+  od;
+  white = false
+}
+
+/* The world is stopped. Each marked block's children; with what they lead to. */
+inline mark_again() {
+  do
+  :: overflowed = false;
+     at = 1;
+     do
+     :: at <= N ->
+        if
+        :: colour[at] == live ->
+           f = 0;
+           do
+           :: f < F ->
+              white = !live;
+              atomic { child = field[at * F + f]; f++ }
+              if
+              :: child -> visit(child)
+              :: else
+              fi;
+              child = 0
+           :: else -> break
+           od;
+           f = 0;
+           mark_some(false)
+        :: else
+        fi;
+        at++
+     :: else -> break
+     od;
+     at = 0;
+     if
+     :: !overflowed -> break
+     :: else
+     fi
+  od
+}
+
+/* ---- barrier.h ---- */
+
+inline store(block, i, value) {
+#ifndef TWIN_LATE_BARRIER
+  old = field[(block) * F + i];
+#endif
+#ifndef TWIN_NO_BARRIER
+#ifdef TWIN_LATE_BARRIER
+  field[(block) * F + i] = value;
+  old = field[(block) * F + i];
+#endif
+  if
+  :: phase == MARK && old -> white = !live; visit(old); white = false
+  :: else
+  fi;
+#endif
+  field[(block) * F + i] = value;
+  old = 0
+}
+
+/* One of what a domain may do between two safepoints. Its handles are `mine` and `other`, which may be the same. */
+inline operate(mine, other) {
+  if
+  :: handle[mine] -> handle[other] = field[handle[mine] * F]
+  :: handle[mine] -> handle[other] = field[handle[mine] * F + 1]
+  :: handle[mine] -> store(handle[mine], 0, 0)
+  :: handle[mine] && handle[other] -> store(handle[mine], 1, handle[other])
+  fi
+}
+
+#define LOCALS                                      \
+  byte block, child, old, k, j;                     \
+  bool white, worked
+
+/* ---- major.c ---- */
+
+inline stop() {
+  stopped = true;
+  !in_operation
+}
+
+inline start_cycle() {
+#ifndef TWIN_OLD_COLOUR
+  if
+  :: !busy ->
+#endif
+     live = !live;
+     phase = MARK;
+     d_step { reach(); snapshot = reached; reached = 0 }
+     for (root : 0 .. 2) {
+       white = !live;
+       if
+       :: handle[root] -> visit(handle[root])
+       :: else
+       fi
+     }
+     root = 0;
+     give_all();
+     begun = true
+#ifndef TWIN_OLD_COLOUR
+  :: else
+  fi
+#endif
+}
+
+inline check_marked() {
+  reach();
+  for (k : 1 .. N) {
+    assert(colour[k] == live || !(snapshot & BIT(k)));
+    assert(colour[k] == live || !(reached & BIT(k)))
+  }
+  for (k : 0 .. MARKERS - 1) { assert(!stack[k] && !ring[k] && !span[k]) }
+  assert(!shared);
+  reached = 0;
+  k = 0
+}
+
+inline end_mark() {
+#ifndef TWIN_IGNORED_MARKER
+  me = 1; /* collect_markers: for the domain that is stopped */
+  give_all();
+  me = 0;
+#endif
+  /* is_marked: others_have_nothing has the lock, so that it sees both at one time */
+#ifdef TWIN_TWO_LOOKS
+  if
+  :: !shared -> over = !busy
+  :: else
+  fi;
+#else
+#ifdef TWIN_IGNORED_HELPERS
+  over = !shared;
+#else
+  over = !shared && !busy;
+#endif
+#endif
+  if
+  :: over && !stack[0] && !ring[0] ->
+     if
+#ifndef TWIN_IGNORED_OVERFLOW
+     :: overflowed -> mark_again()
+#endif
+     :: else -> phase = SWEEP
+     fi
+  :: else
+  fi;
+  over = false
+}
+
+proctype leader() {
+  LOCALS;
+  byte me, root, at, f, operations = OPERATIONS;
+  bool begun, over, rested = !PAUSES;
+  do
+  :: operations && begun -> operations--; operate(0, 1)
+  :: begun && phase == MARK -> mark_some(true); worked = false
+  :: stop();
+     if
+     :: phase == MARK ->
+        end_mark();
+        if
+        :: begun && phase == SWEEP -> d_step { check_marked(); snapshot = 0 } break
+        :: else
+        fi
+     :: else -> start_cycle()
+     fi;
+     if
+     :: begun && !rested -> /* verify: helpers are paused */
+        rested = true;
+        paused = true;
+        working == 0;
+        at_rest = true;
+        at_rest = false;
+        paused = false;
+        wake_helpers()
+     :: true
+     fi;
+     stopped = false
+  od;
+  stopped = false;
+  operations = 0;
+  quit = true;
+#ifndef TWIN_QUIET_QUIT
+  wake_helpers();
+#endif
+  _nr_pr == 2 /* this one, and init */
+}
+
+proctype second() {
+  LOCALS;
+  byte me = 1, operations = OPERATIONS;
+  do
+  :: atomic { operations && snapshot && !stopped -> in_operation = true }
+     operations--;
+     operate(2, 2);
+     in_operation = false
+  :: break
+  od
+}
+
+/* ---- helpers.c ---- */
+
+inline wait_for_work() {
+  do
+  ::
+#ifdef TWIN_LATE_PAUSE_CHECK
+     if
+     :: !paused -> working++; break
+     :: else
+     fi;
+#else
+     working++;
+     if
+     :: !paused -> break
+     :: else -> working--
+     fi;
+#endif
+     changed_in_pause[me] = false;
+     if
+     :: paused -> futex_wait(changed_in_pause[me])
+     :: else
+     fi
+  od;
+  changed_in_pause[me] = false
+}
+
+inline futex_wait(news) {
+  asleep[me] = !news;
+  !asleep[me]
+}
+
+inline mark_shared_work() {
+#ifndef TWIN_LATE_BUSY
+  busy++;
+#endif
+  if
+  :: phase == MARK ->
+     do
+     :: worked = false;
+        wait_for_work();
+        mark_some(PAUSES || !left);
+#ifdef TWIN_LATE_BUSY
+        busy++;
+        busy--;
+#endif
+        working--;
+        if
+        :: !worked -> break
+        :: !left -> left = true; break /* may_work: another wants this processor; once, of one helper, is enough */
+        :: worked
+        fi
+     od
+  :: else
+  fi;
+  if /* give_back */
+  :: stack[me] || ring[me] -> wait_for_work(); give_all(); working--
+  :: else
+  fi;
+#ifndef TWIN_LATE_BUSY
+  busy--
+#endif
+}
+
+proctype helper(byte me) {
+  LOCALS;
+  bool left = me != 2;
+  do
+  :: quit -> break
+  :: !quit ->
+     changed[me] = false;
+     mark_shared_work();
+     wanting++;
+     if
+     :: !shared && !quit -> futex_wait(changed[me])
+     :: else
+     fi;
+     wanting--
+  od
+}
+
+init {
+  atomic {
+    field[1 * F] = 2;
+    field[1 * F + 1] = 3;
+    field[3 * F] = 4;
+    field[3 * F + 1] = 1;
+    handle[0] = 1;
+    handle[2] = (OPERATIONS -> 3 : 0);
+    for (reached : 1 .. N) { colour[reached] = live }
+    reached = 0;
+    run leader();
+    run second();
+    for (reached : 2 .. MARKERS - 1) { run helper(reached) }
+    reached = 0
+  }
+}
+/* SPDX-License-Identifier: MIT */
