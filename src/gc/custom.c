@@ -5,6 +5,7 @@
 #include "base/metadata.h"
 #include "gc/debug.h"
 #include "gc/events.h"
+#include "gc/gc_host.h"
 #include "gc/major.h"
 #include "gc/minor.h"
 #include "gc/nursery.h"
@@ -96,6 +97,7 @@ wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, size_t bytes
   } else {
     domain->external_words += count_old(heap, external_bytes);
   }
+  if (external_bytes) host_born_outside(domain, (wn_value)fields, external_bytes);
   return wn_root(domain, (wn_value)fields);
 }
 /* SPDX-License-Identifier: MIT */

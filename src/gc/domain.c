@@ -8,6 +8,7 @@
 #include "base/metadata.h"
 #include "gc/debug.h"
 #include "gc/futex.h"
+#include "gc/gc_host.h"
 #include "gc/major.h"
 #include "gc/minor.h"
 #include "gc/nursery.h"
@@ -38,9 +39,11 @@ static void run(struct wn_domain *domain, struct gc_thread *thread) {
   domain->running = thread;
   domain->face.top = thread->top;
   domain->face.top_end = thread->accessible_end;
+  host_thread_runs(thread);
 }
 
 static void pause_thread(struct wn_domain *domain) {
+  host_thread_pauses(domain->running);
   domain->running->top = domain->face.top;
   domain->running = NULL;
   domain_block(domain);
@@ -96,6 +99,13 @@ struct gc_thread *domain_thread_with(const wn_value *slot) {
 struct gc_thread *domain_thread(const struct wn_domain *domain) {
   struct gc_thread *thread = innermost;
   while (thread && thread->domain != domain) thread = thread->outer;
+  return thread;
+}
+
+struct gc_thread *domain_thread_of_heap(const struct wn_heap *heap) {
+  struct gc_thread *thread = innermost;
+  while (thread && (thread->domain->heap != heap || thread->domain->running != thread))
+    thread = thread->outer;
   return thread;
 }
 
@@ -168,20 +178,23 @@ static void bequeath(wn_heap *heap, struct wn_domain *domain) {
   heap->ended.major_words += domain->major_words;
   pools_flush(heap, domain->runs);
   mark_give_all(heap, &domain->marker);
+  host_domain_ends(domain);
   finalisers_leave(domain);
   heap->domains[domain->index] = NULL;
   heap->domain_count--;
 }
 
-static wn_status attach(wn_heap *heap, wn_domain **out) {
+static wn_status attach(wn_heap *heap, struct wn_domain *parent, wn_domain **out) {
   struct wn_domain *domain = create(heap);
   struct gc_thread *thread = domain ? thread_create(domain) : NULL;
   if (!thread) {
     if (domain) destroy(domain);
     return error_set(WN_ENOMEM, "attach: no memory for a domain");
   }
+  host_domain_begins(domain, parent);
   wn_status status = enrol(heap, domain);
   if (status) {
+    host_domain_ends(domain);
     thread_destroy(thread);
     destroy(domain);
     return status;
@@ -192,6 +205,7 @@ static wn_status attach(wn_heap *heap, wn_domain **out) {
   domain->running = thread;
   domain->face.top = thread->top;
   domain->face.top_end = thread->accessible_end;
+  host_thread_begins(thread);
   *out = domain;
   return WN_OK;
 }
@@ -200,7 +214,8 @@ static wn_status check_detach(const wn_domain *domain) {
   const struct gc_thread *thread = domain_thread(domain);
   if (!thread || domain->running != thread)
     return error_set(WN_ESTATE, "detach: the calling thread does not run in the domain");
-  if (thread->callbacks) return error_set(WN_ESTATE, "detach: called by a callback");
+  if (thread->callbacks || host_in_callback(thread))
+    return error_set(WN_ESTATE, "detach: called by a callback");
   if (domain->threads != thread || thread->next)
     return error_set(WN_EBUSY, "detach: the domain has other threads");
   return WN_OK;
@@ -225,7 +240,7 @@ void domain_set_due(struct wn_domain *domain) { __atomic_store_n(&domain->face.d
 
 wn_status wn_domain_attach(wn_heap *heap, wn_domain **domain) {
   if (!heap || !domain) return error_set(WN_EINVAL, "attach: an argument is NULL");
-  return attach(heap, domain);
+  return attach(heap, NULL, domain);
 }
 
 wn_status wn_domain_detach(wn_domain *domain) {
@@ -235,6 +250,7 @@ wn_status wn_domain_detach(wn_domain *domain) {
   wn_heap *heap = domain->heap;
   struct gc_thread *thread = domain->running;
   finalisers_run_due(domain);
+  host_thread_ends(thread);
   domain->face.top = thread->slots; /* its handles die */
   while (has_young_things(domain)) major_collect(domain, COLLECT_MINOR);
   pause_thread(domain);
@@ -273,6 +289,7 @@ void wn_thread_yield(wn_domain *domain) {
 struct wn_join {
   pthread_t thread;
   wn_heap *heap;
+  wn_domain *parent;           /* waits until the domain has begun */
   struct gc_thread *of_domain; /* NULL: a domain of its own */
   wn_body *body;
   void *argument;
@@ -290,7 +307,7 @@ static void say_begun(struct wn_join *join, wn_status status) {
 static void *run_domain(void *argument) {
   struct wn_join *join = argument;
   wn_domain *domain;
-  wn_status status = attach(join->heap, &domain);
+  wn_status status = attach(join->heap, join->parent, &domain);
   if (!status) {
     domain->finalisers.awaited = true;
     join->number = domain->number;
@@ -312,7 +329,9 @@ static void *run_thread(void *argument) {
   domain->running = thread;
   domain->face.top = thread->top;
   domain->face.top_end = thread->accessible_end;
+  host_thread_begins(thread);
   join->body(domain, join->argument);
+  host_thread_ends(thread);
   domain->face.top = thread->slots;
   domain->running->top = domain->face.top;
   thread_leave(thread);
@@ -327,6 +346,7 @@ static struct wn_join *join_create(wn_domain *domain, wn_body *body, void *argum
   struct wn_join *join = metadata_map(sizeof *join);
   if (!join) return NULL;
   join->heap = domain->heap;
+  join->parent = domain;
   join->body = body;
   join->argument = argument;
   if (CHECKS) debug_note_join(join);

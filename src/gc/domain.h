@@ -6,6 +6,7 @@
 #include "gc/exception.h"
 #include "gc/heap.h"
 #include "gc/remembered.h"
+#include "memprof/host.h"
 
 /* A futex word; the protocol is in safepoint.h. */
 enum domain_state { DOMAIN_RUNNING, DOMAIN_BLOCKED, DOMAIN_CLAIMED, DOMAIN_CLAIMED_AWAITED };
@@ -18,6 +19,9 @@ struct gc_thread {
   wn_value *top; /* while another thread of the domain runs, or the domain is blocked; else the face has it */
   unsigned callbacks;      /* depth of callbacks that this thread is in */
   struct gc_thread *outer; /* of the same system thread, in another domain */
+  struct memprof_thread profiled;
+  int64_t words_left; /* before its next sample, while it does not run */
+  unsigned aimed;     /* `aims` of its domain when that was drawn */
 };
 
 struct wn_domain {
@@ -35,6 +39,7 @@ struct wn_domain {
   char *young_floor; /* of its slot, what is above has memory */
   const char *stale,
       *stale_end;     /* where blocks were before they moved; where all move at once (nursery_move) */
+  intptr_t sample_at; /* a young block below it has sampled words (gc_host.h) */
   size_t slice_words; /* of the debt, to be worked off before each piece */
   struct remembered remembered;
   struct pool_run runs[CLASSES];
@@ -49,6 +54,8 @@ struct wn_domain {
   size_t direct_words;                             /* allocated in the major heap since the last slice */
   _Atomic(size_t) copied_words;                    /* out of its minor heap in the current collection */
   struct domain_finalisers finalisers;
+  struct memprof_owner owner; /* of the blocks that are tracked */
+  unsigned aims;              /* how often its sampling began or ended */
   struct gc_exception exception;
 
   _Atomic(uint32_t) state; /* enum domain_state */
@@ -60,12 +67,23 @@ struct wn_domain {
   _Atomic(unsigned) waiting; /* threads that want their turn */
 };
 
+#define DOMAIN_NO_SAMPLE INTPTR_MIN
+
+/* Its minor heap is empty, and allocation goes down from `end`. The next sample is as far as it was. */
+static inline void domain_begin_young(struct wn_domain *domain, char *end) {
+  if (domain->sample_at != DOMAIN_NO_SAMPLE) domain->sample_at += end - domain->face.young_ptr;
+  domain->face.young_ptr = end;
+}
+
 static inline size_t domain_young_used(const struct wn_domain *domain) {
   return (size_t)(domain->young_end - domain->face.young_ptr) / 8;
 }
 
 /* The calling thread in this domain. */
 struct gc_thread *domain_thread(const struct wn_domain *domain);
+
+/* The calling thread in the domain of this heap in which it runs; NULL if it is in none. */
+struct gc_thread *domain_thread_of_heap(const struct wn_heap *heap);
 
 /* The calling thread in the domain whose slot this is; NULL if it is in none. */
 struct gc_thread *domain_thread_with(const wn_value *slot);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "gc/domain.h"
+#include "gc/gc_host.h"
 #include <winnow/memprof.h>
 
 bool exception_is_pending(const wn_domain *domain) { return domain->exception.pending; }
@@ -22,7 +23,8 @@ static wn_ref take(wn_domain *domain) {
 wn_status exception_leave(wn_domain *domain) {
   const wn_heap_hooks *hooks = &domain->heap->hooks;
   const struct gc_exception *exception = &domain->exception;
-  if (hooks->raise && exception->raiser == domain->running && !domain->running->callbacks) {
+  if (hooks->raise && exception->raiser == domain->running && !domain->running->callbacks &&
+      !host_in_callback(domain->running)) {
     WN_SCOPE(domain);
     wn_ref ref = take(domain);
     if (!wn_is_null(ref)) hooks->raise(domain, ref, hooks->context);

@@ -5,6 +5,7 @@
 #include "base/metadata.h"
 #include "gc/domain.h"
 #include "gc/events.h"
+#include "gc/gc_host.h"
 #include "gc/minor.h"
 #include <string.h>
 
@@ -384,6 +385,7 @@ wn_status finalisers_run_due(struct wn_domain *domain) {
   bool due = __atomic_load_n(&domain->face.due, __ATOMIC_SEQ_CST) != 0;
   if (due) __atomic_store_n(&domain->face.due, 0, __ATOMIC_SEQ_CST);
   if (due && !exception_is_pending(domain)) {
+    host_run_due(domain);
     merge_inherited(&domain->finalisers);
     run_all(domain);
   }

@@ -1,9 +1,199 @@
-/* The heap as a host of the sampling engine: not one yet. The engine asks for a domain's thread only in functions that
- * libwinnow does not export (exports.map), so nobody comes here. */
-#include "memprof/host.h"
+/* Births, fates, and the engine's questions. */
+#include "gc/gc_host.h"
+
+#include "callstack/capture.h"
+#include "gc/minor.h"
+#include "gc/nursery.h"
+#include <sys/auxv.h>
+
+enum { TRACKED_MOST = TINY ? 1 << 12 : 1 << 26 };
+
+/* ---- the next sample ---- */
+
+/* As far as there are addresses; beyond that nothing is. */
+static void aim(struct wn_domain *domain, int64_t left) {
+  const int64_t most = (int64_t)1 << 56;
+  domain->sample_at =
+      left < most ? (intptr_t)domain->face.young_ptr - left * (int64_t)sizeof(wn_value) : DOMAIN_NO_SAMPLE;
+}
+
+static int64_t words_left(const struct wn_domain *domain) {
+  if (domain->sample_at == DOMAIN_NO_SAMPLE) return SAMPLER_NEVER;
+  return ((intptr_t)domain->face.young_ptr - domain->sample_at) / (int64_t)sizeof(wn_value);
+}
+
+static void aim_anew(struct gc_thread *thread) {
+  thread->aimed = thread->domain->aims;
+  aim(thread->domain, memprof_gap(&thread->profiled));
+}
+
+/* ---- the engine's questions ---- */
+
+static void rearm(struct memprof_owner *owner) {
+  struct wn_domain *domain = owner->host;
+  domain->aims++;
+  aim_anew(domain->running);
+  domain_reset_limit(domain);
+}
+
+static void wake(struct memprof_owner *owner) { domain_set_due(owner->host); }
+
+extern const char __ehdr_start[], _end[];
+
+/* Our own functions are left out of callstacks where they are a library of their own. */
+static struct callstacks *create_callstacks(void) {
+  struct callstacks_options options = {0};
+  uintptr_t program = getauxval(AT_PHDR);
+  if (program < (uintptr_t)__ehdr_start || program >= (uintptr_t)_end) {
+    options.skip_begin = (uintptr_t)__ehdr_start;
+    options.skip_end = (uintptr_t)_end;
+  }
+  return callstacks_create(&options);
+}
+
+static const wn_callstack *capture(struct memprof_thread *thread, size_t depth) {
+  struct wn_heap *heap = thread->owner->engine->host;
+  struct callstacks *callstacks = atomic_load(&heap->callstacks);
+  if (!callstacks) {
+    struct callstacks *fresh = create_callstacks();
+    if (!fresh) return NULL;
+    if (atomic_compare_exchange_strong(&heap->callstacks, &callstacks, fresh))
+      callstacks = fresh;
+    else
+      callstacks_destroy(fresh);
+  }
+  return callstack_capture(callstacks, depth);
+}
+
+static bool exception_pending(struct memprof_thread *thread) { return exception_is_pending(thread->domain); }
+
+static struct memprof_thread *current(struct memprof *engine) {
+  struct gc_thread *thread = domain_thread_of_heap(engine->host);
+  return thread ? &thread->profiled : NULL;
+}
+
+static const struct memprof_ops ops = {.rearm = rearm,
+                                       .wake = wake,
+                                       .capture = capture,
+                                       .exception_pending = exception_pending,
+                                       .current = current};
 
 struct memprof_thread *memprof_host_thread(wn_domain *domain) {
-  (void)domain;
-  return NULL;
+  return &domain->running->profiled;
 }
+
+/* ---- births ---- */
+
+static struct memprof_birth birth_of(wn_value block, size_t n_samples) {
+  return (struct memprof_birth){.address = block,
+                                .size = wn_words(block),
+                                .trials = wn_words(block) + 1,
+                                .bytes = wn_words(block) * sizeof(wn_value),
+                                .n_samples = n_samples,
+                                .source = WN_SOURCE_NORMAL};
+}
+
+static void announce(struct wn_domain *domain, const struct memprof_birth *birth) {
+  if (memprof_allocated(&domain->running->profiled, birth)) domain_set_due(domain);
+}
+
+/* ---- fates ---- */
+
+static struct memprof_fate young_fate(uintptr_t address, void *context) {
+  wn_value now = minor_fate(context, address);
+  return (struct memprof_fate){now ? MEMPROF_OLD : MEMPROF_DEAD, now};
+}
+
+static struct memprof_fate old_fate(uintptr_t address, void *context) {
+  bool live = header_colour(header_of(address)) == heap_live_colour(context);
+  return (struct memprof_fate){live ? MEMPROF_OLD : MEMPROF_DEAD, address};
+}
+
+/* ---- shared ---- */
+
+void host_open(struct wn_heap *heap) { memprof_open(&heap->engine, &ops, heap, TRACKED_MOST); }
+
+void host_close(struct wn_heap *heap) {
+  struct callstacks *callstacks = atomic_load(&heap->callstacks);
+  memprof_close(&heap->engine);
+  if (callstacks) callstacks_destroy(callstacks);
+}
+
+void host_domain_begins(struct wn_domain *domain, struct wn_domain *parent) {
+  domain->sample_at = DOMAIN_NO_SAMPLE;
+  memprof_owner_create(&domain->owner, &domain->heap->engine, parent ? &parent->owner : NULL, domain);
+}
+
+void host_domain_ends(struct wn_domain *domain) { memprof_owner_end(&domain->owner); }
+
+void host_thread_begins(struct gc_thread *thread) {
+  memprof_thread_attach(&thread->profiled, &thread->domain->owner, thread->domain, thread);
+  aim_anew(thread);
+  domain_reset_limit(thread->domain);
+}
+
+void host_thread_ends(struct gc_thread *thread) {
+  memprof_thread_detach(&thread->profiled);
+  thread->domain->sample_at = DOMAIN_NO_SAMPLE;
+}
+
+void host_thread_runs(struct gc_thread *thread) {
+  struct wn_domain *domain = thread->domain;
+  if (thread->aimed == domain->aims)
+    aim(domain, thread->words_left);
+  else
+    aim_anew(thread);
+  domain_reset_limit(domain);
+  if (memprof_is_due(&thread->profiled)) domain_set_due(domain);
+}
+
+void host_thread_pauses(struct gc_thread *thread) { thread->words_left = words_left(thread->domain); }
+
+void host_born_young(struct wn_domain *domain, wn_value block) {
+  int64_t left = words_left(domain);
+  size_t hits = memprof_hits(&domain->running->profiled, &left);
+  aim(domain, left);
+  domain_reset_limit(domain);
+  if (!hits) return;
+  struct memprof_birth birth = birth_of(block, hits);
+  birth.minor = true;
+  announce(domain, &birth);
+}
+
+void host_born_old(struct wn_domain *domain, wn_value block) {
+  if (domain->sample_at == DOMAIN_NO_SAMPLE) return;
+  size_t hits = memprof_hits_of(&domain->running->profiled, wn_words(block) + 1);
+  if (!hits) return;
+  struct memprof_birth birth = birth_of(block, hits);
+  announce(domain, &birth);
+}
+
+void host_born_outside(struct wn_domain *domain, wn_value block, size_t bytes) {
+  if (domain->sample_at == DOMAIN_NO_SAMPLE) return;
+  size_t words = bytes / sizeof(wn_value) + (bytes % sizeof(wn_value) != 0);
+  size_t hits = words ? memprof_hits_of(&domain->running->profiled, words) : 0;
+  if (!hits) return;
+  struct memprof_birth birth = {.address = block,
+                                .size = words,
+                                .trials = words,
+                                .bytes = bytes,
+                                .n_samples = hits,
+                                .source = WN_SOURCE_CUSTOM,
+                                .minor = heap_is_young(domain->heap, block)};
+  announce(domain, &birth);
+}
+
+void host_after_minor(struct wn_heap *heap) {
+  for (unsigned i = 0; i < DOMAINS_MOST; i++)
+    if (heap->domains[i]) memprof_after_minor(&heap->domains[i]->owner, young_fate, heap);
+}
+
+void host_after_marking(struct wn_heap *heap) {
+  for (unsigned i = 0; i < DOMAINS_MOST; i++)
+    if (heap->domains[i]) memprof_after_major(&heap->domains[i]->owner, old_fate, heap);
+}
+
+void host_run_due(struct wn_domain *domain) { memprof_drain(&domain->running->profiled); }
+
+bool host_in_callback(const struct gc_thread *thread) { return memprof_suspended(&thread->profiled); }
 /* SPDX-License-Identifier: MIT */

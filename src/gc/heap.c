@@ -8,6 +8,7 @@
 #include "gc/custom.h"
 #include "gc/domain.h"
 #include "gc/events.h"
+#include "gc/gc_host.h"
 #include "gc/helpers.h"
 #include "gc/major.h"
 #include "gc/minor.h"
@@ -31,6 +32,7 @@ static void release_pool(struct pool *pool, void *context) {
 }
 
 static void destroy(wn_heap *heap) {
+  host_close(heap);
   medium_destroy(heap);
   chunks_destroy(&heap->chunks);
   mark_destroy(heap);
@@ -53,6 +55,7 @@ static bool create_parts(wn_heap *heap) {
 static wn_status open_heap(const wn_heap_options *options, wn_heap **out) {
   wn_heap *heap = metadata_map(sizeof *heap);
   if (!heap) return error_set(WN_ENOMEM, "heap: no memory");
+  host_open(heap);
   heap->seed = options->seed;
   heap->hooks = options->hooks;
   heap->finalise_at_close = options->finalise_at_close;

@@ -10,6 +10,7 @@
 #include "gc/medium.h"
 #include "gc/pool.h"
 #include "gc/roots.h"
+#include "memprof/host.h"
 #include <winnow/gc.h>
 
 struct wn_domain;
@@ -41,6 +42,8 @@ struct wn_heap {
   struct finalisers finalisers;
   struct alarms alarms;
   struct minor_work *minor_work;
+  struct memprof engine;                   /* of profiles */
+  _Atomic(struct callstacks *) callstacks; /* of the engine; NULL before the first sample */
 
   /* Written while the world is stopped; read by anybody. */
   _Atomic(int) phase; /* enum phase */

@@ -3,6 +3,7 @@
 
 #include "base/os.h"
 #include "gc/events.h"
+#include "gc/gc_host.h"
 #include "gc/helpers.h"
 #include "gc/minor.h"
 #include "gc/nursery.h"
@@ -130,6 +131,7 @@ static void end_mark(struct wn_heap *heap, struct wn_domain *leader) {
   }
   if (finalisers_mark_dead(heap, &leader->marker)) return;
   finalisers_clean(heap);
+  host_after_marking(heap);
   start_sweep(heap);
   event_mark_ends(heap);
 }

@@ -5,6 +5,7 @@
 #include "gc/debug.h"
 #include "gc/finaliser.h"
 #include "gc/futex.h"
+#include "gc/gc_host.h"
 #include "gc/nursery.h"
 #include "gc/safepoint.h"
 #include <sched.h>
@@ -334,7 +335,7 @@ static void empty(struct wn_domain *domain) {
   customs_after_minor(domain);
   size_t used = domain_young_used(domain);
   domain->minor_words += (double)used;
-  domain->face.young_ptr = domain->young_end;
+  domain_begin_young(domain, domain->young_end);
   remembered_clear(&domain->remembered);
   if (CHECKS && used) memset(domain->young_end - used * 8, STALE, used * 8);
   if (!CHECKS || !domain->heap->stress.every) return;
@@ -388,6 +389,7 @@ void minor_collect(struct wn_heap *heap, struct wn_domain *leader) {
   if (parallel) lead(&copier);
   atomic_fetch_sub(&heap->minor_work->active, 1);
   finalisers_after_minor(heap, leader);
+  host_after_minor(heap);
   count_copied(&copier);
   for (unsigned i = 0; i < DOMAINS_MOST; i++)
     if (heap->domains[i]) empty(heap->domains[i]);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/metadata.h"
 #include "gc/debug.h"
+#include "gc/gc_host.h"
 #include "gc/major.h"
 #include "gc/safepoint.h"
 #include <string.h>
@@ -68,7 +69,8 @@ bool nursery_place(struct wn_domain *domain, size_t words) {
   domain->young_floor = floor;
   domain->young_words = words;
   domain->stale = domain->stale_end = NULL; /* it is in use again, or gone back */
-  domain->young_start = domain->young_end = domain->face.young_ptr = end;
+  domain->young_start = domain->young_end = end;
+  domain_begin_young(domain, end);
   domain_reset_limit(domain);
   return true;
 }
@@ -113,12 +115,14 @@ void nursery_move(struct wn_domain *domain) {
   if ((size_t)(top - end) + pages > PLACES * pages || (size_t)(top - end) + pages > heap->young_slot_bytes)
     end = top;
   if (end - pages < domain->young_floor && !lower_floor(domain, end - pages)) return;
-  domain->young_start = domain->young_end = domain->face.young_ptr = end;
+  domain->young_start = domain->young_end = end;
+  domain_begin_young(domain, end);
 }
 
 char *nursery_limit(const struct wn_domain *domain) {
   const struct wn_heap *heap = domain->heap;
-  return atomic_load(&heap->starved) || heap->stress.every ? (char *)UINTPTR_MAX : domain->young_start;
+  if (atomic_load(&heap->starved) || heap->stress.every) return (char *)UINTPTR_MAX;
+  return domain->sample_at > (intptr_t)domain->young_start ? (char *)domain->sample_at : domain->young_start;
 }
 
 /* The worst case: all of it survives, each block is rounded up, each pool has a tail, and each domain leaves a pool of each
@@ -202,6 +206,7 @@ wn_value *nursery_allocate_old(struct wn_domain *domain, size_t words, unsigned 
   domain->direct_words += words + 1;
   domain->major_words += (double)(words + 1);
   atomic_fetch_add_explicit(&heap->allocated, words + 1, memory_order_relaxed);
+  host_born_old(domain, (wn_value)(at + 1));
   return at + 1;
 }
 
@@ -210,8 +215,10 @@ wn_value *nursery_allocate_old(struct wn_domain *domain, size_t words, unsigned 
 wn_value *wn_bump_slow(wn_domain *domain, size_t words, unsigned tag) {
   if (!nursery_make_room(domain, words + 1)) return NULL;
   domain->face.young_ptr -= (words + 1) * 8;
-  *(wn_value *)domain->face.young_ptr = WN_HEADER(words, tag);
-  return (wn_value *)domain->face.young_ptr + 1;
+  wn_value *at = (wn_value *)domain->face.young_ptr;
+  *at = WN_HEADER(words, tag);
+  if ((intptr_t)at < domain->sample_at) host_born_young(domain, (wn_value)(at + 1));
+  return at + 1;
 }
 
 /* wn_int(0) in scanned fields, 0 in bytes. */
@@ -280,6 +287,7 @@ wn_status wn_alloc_group(wn_domain *domain, size_t n, const wn_shape *shapes, wn
     wn_value *at = (wn_value *)domain->face.young_ptr;
     *at = WN_HEADER(shapes[i].words, shapes[i].tag);
     fill(at + 1, shapes[i].words, shapes[i].tag);
+    if ((intptr_t)at < domain->sample_at) host_born_young(domain, (wn_value)(at + 1));
     blocks[i] = wn_root(domain, (wn_value)(at + 1));
     if (wn_is_null(blocks[i])) {
       domain->face.top = mark;

@@ -1,0 +1,50 @@
+/* The heap as a host of the sampling engine (memprof/host.h): an owner is a domain.
+ *
+ * SAMPLING costs nothing between samples. The next sampled word of a domain's running thread has an address, `sample_at`: the
+ * minor heap's limit is not below it, so that the allocation that reaches it takes the slow path, after the same comparison
+ * as any other. The words of a thread that does not run, and what is left when the minor heap begins again, are kept as a
+ * distance (`gc_thread.words_left`). Blocks that are born old, and bytes outside the heap, are tried apart.
+ *
+ * CALLBACKS run at safepoints, never inside an allocation: a birth makes its callback due, and says so in `face.due`. Those
+ * of births wait for their own thread. They run before alarms and finalisers do.
+ *
+ * FATES. After copying, and before minor heaps are used again, a young block was forwarded, or is dead. When marking has ended, an
+ * old one is marked, or is dead. */
+#ifndef GC_HOST_H
+#define GC_HOST_H
+
+#include "gc/domain.h"
+
+void host_open(struct wn_heap *heap);
+void host_close(struct wn_heap *heap);
+
+/* The domain begins, and takes part in the profile of `parent`, if that is not NULL and samples; it ends. */
+void host_domain_begins(struct wn_domain *domain, struct wn_domain *parent);
+void host_domain_ends(struct wn_domain *domain);
+
+/* The calling thread begins in its domain; it ends, after its callbacks. It runs. */
+void host_thread_begins(struct gc_thread *thread);
+void host_thread_ends(struct gc_thread *thread);
+
+/* The thread takes its turn, or gives it: where its next sample is. */
+void host_thread_runs(struct gc_thread *thread);
+void host_thread_pauses(struct gc_thread *thread);
+
+/* Blocks that may have sampled words were born: a young one below `sample_at`, one in the major heap, one with so many
+ * bytes outside. */
+void host_born_young(struct wn_domain *domain, wn_value block);
+void host_born_old(struct wn_domain *domain, wn_value block);
+void host_born_outside(struct wn_domain *domain, wn_value block, size_t bytes);
+
+/* FATES. The world is stopped. */
+void host_after_minor(struct wn_heap *heap);
+void host_after_marking(struct wn_heap *heap);
+
+/* Runs what is due, if nothing is pending. */
+void host_run_due(struct wn_domain *domain);
+
+/* True while the thread is in a callback of a profile. */
+bool host_in_callback(const struct gc_thread *thread);
+
+#endif
+/* SPDX-License-Identifier: MIT */
