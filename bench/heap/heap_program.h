@@ -3,6 +3,7 @@
 #define BENCH_HEAP_PROGRAM_H
 
 #include <winnow/heap.h>
+#include <winnow/memprof.h>
 
 #include "sequence.h"
 
@@ -24,12 +25,41 @@ static inline void program_check(wn_status status) {
   exit(2);
 }
 
+/* PROFILE_RATE in the environment: the program is profiled at that rate, by a tracker that follows each block to its end. */
+static inline void *program_born(wn_domain *domain, const wn_allocation *allocation, void *context) {
+  (void)domain, (void)allocation;
+  return context;
+}
+static inline void *program_promoted(wn_domain *domain, void *metadata, void *context) {
+  (void)domain, (void)context;
+  return metadata;
+}
+static inline void program_died(wn_domain *domain, void *metadata, void *context) {
+  (void)domain, (void)metadata;
+  ++*(long *)context;
+}
+static inline void program_profile(wn_domain *domain) {
+  static long deaths;
+  wn_memprof_options options = WN_MEMPROF_DEFAULTS;
+  wn_tracker tracker = {.alloc_minor = program_born,
+                        .alloc_major = program_born,
+                        .promote = program_promoted,
+                        .dealloc_minor = program_died,
+                        .dealloc_major = program_died,
+                        .context = &deaths};
+  wn_profile *profile;
+  if (!getenv("PROFILE_RATE")) return;
+  options.sampling_rate = atof(getenv("PROFILE_RATE"));
+  program_check(wn_memprof_start(domain, &options, &tracker, &profile));
+}
+
 static inline struct program program_begin(void) {
   wn_heap_options options = WN_HEAP_DEFAULTS;
   struct program program;
   options.hooks.out_of_memory = program_exhausted;
   program_check(wn_heap_open(&options, &program.heap));
   program_check(wn_domain_attach(program.heap, &program.domain));
+  program_profile(program.domain);
   return program;
 }
 

@@ -11,6 +11,7 @@ enum { FIRST_BITS = TINY ? 6 : 12, SHALLOW = 64 };
 struct callstacks {
   /* Set by callstacks_create; constant afterwards. */
   struct callstacks_options options;
+  uint64_t number; /* from 1 on; not used again */
   /* Growing; lock-free. */
   struct levels pcs, nodes;
   struct modules modules;
@@ -39,13 +40,55 @@ static const wn_callstack *give_up(struct callstacks *callstacks) {
   return public_of(levels_at(&callstacks->nodes, 0));
 }
 
+/* The outermost frames of the thread's last stack, and their nodes: the next one mostly begins with the same, and a
+ * comparison costs less than a search in a large table. `busy` while it changes: a signal handler does without it. */
+enum { MEMO = 32 };
+static _Thread_local struct memo {
+  uint64_t number; /* of the callstacks that it is of */
+  uint32_t count;
+  _Atomic(bool) busy;
+  uint32_t frame[MEMO], node[MEMO];
+} memo;
+
+/* The outermost frames that the memo knows: how many, and the node of the last. */
+static size_t recall(const struct callstacks *callstacks, const uint32_t *frames, size_t count,
+                     uint32_t *node) {
+  size_t known = 0, most = memo.count < count ? memo.count : count;
+  if (memo.number != callstacks->number) return 0;
+  while (known < most && memo.frame[known] == frames[count - 1 - known]) known++;
+  if (known) *node = memo.node[known - 1];
+  return known;
+}
+
 /* Enters frames, innermost first in the array, from the outermost inwards. */
+static uint32_t enter_from(struct callstacks *callstacks, const uint32_t *frames, size_t count, size_t known,
+                           uint32_t node, bool remember) {
+  for (size_t i = known; i < count; i++) {
+    node = intern_child(&callstacks->nodes, node, frames[count - 1 - i], callstacks);
+    if (!node) break;
+    if (!remember || i >= MEMO) continue;
+    memo.frame[i] = frames[count - 1 - i];
+    memo.node[i] = node;
+    memo.count = (uint32_t)i + 1;
+  }
+  return node;
+}
+
 static const wn_callstack *enter(struct callstacks *callstacks, const uint32_t *frames, size_t count) {
   uint32_t node = 0;
-  while (count) {
-    node = intern_child(&callstacks->nodes, node, frames[--count], callstacks);
-    if (!node) return give_up(callstacks);
+  if (atomic_load_explicit(&memo.busy, memory_order_relaxed)) {
+    node = enter_from(callstacks, frames, count, 0, 0, false);
+  } else {
+    atomic_store_explicit(&memo.busy, true, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    size_t known = recall(callstacks, frames, count, &node);
+    memo.number = callstacks->number;
+    memo.count = (uint32_t)known;
+    node = enter_from(callstacks, frames, count, known, node, true);
+    atomic_signal_fence(memory_order_seq_cst);
+    atomic_store_explicit(&memo.busy, false, memory_order_relaxed);
   }
+  if (count && !node) return give_up(callstacks);
   return public_of(levels_at(&callstacks->nodes, node));
 }
 
@@ -131,9 +174,11 @@ static bool create_tables(struct callstacks *callstacks) {
 /* ---- shared ---- */
 
 struct callstacks *callstacks_create(const struct callstacks_options *options) {
+  static _Atomic(uint64_t) numbers;
   struct callstacks *callstacks = metadata_map(sizeof *callstacks);
   if (!callstacks) return NULL;
   callstacks->options = *options;
+  callstacks->number = atomic_fetch_add_explicit(&numbers, 1, memory_order_relaxed) + 1;
   if (create_tables(callstacks)) return callstacks;
   callstacks_destroy(callstacks);
   return NULL;

@@ -31,6 +31,7 @@ static void run(wn_domain *d, long updates) {
   for (long i = 0; i < updates; i++) {
     size_t slot = (size_t)(sequence_next(&seed) & (SLOTS - 1));
     update(d, lists, slot, sequence_next(&seed));
+    wn_poll(d);
   }
   for (size_t i = 0; i < SLOTS; i++) sum = fold(sum, wn_field(lists, i));
   printf("%ld updates: %lld\n", updates, (long long)sum);

@@ -79,6 +79,7 @@ static void run(wn_domain *d, long updates) {
   for (long i = 1; i <= updates; i++) {
     WN_SCOPE(d);
     wn_assign(map, add(d, spell(d, sequence_next(&seed) & (KEYS - 1)), i & 1023, map));
+    wn_poll(d);
   }
   node_report(updates, wn_value_of(map));
 }

@@ -80,6 +80,7 @@ static void run(wn_domain *d, long updates) {
     WN_SCOPE(d);
     wn_ref key = wn_root(d, spell(d, sequence_next(&seed) & (KEYS - 1)));
     *map.slot = add(d, key, i & 1023, map);
+    wn_poll(d);
   }
   node_report(updates, wn_value_of(map));
 }

@@ -21,7 +21,10 @@ static void run(wn_domain *d, int most) {
   wn_ref long_lived = wn_root(d, make(d, most));
   for (int depth = 4; depth <= most; depth += 2) {
     long rounds = 1L << (most - depth + 4), sum = 0;
-    for (long i = 0; i < rounds; i++) sum += check(make(d, depth));
+    for (long i = 0; i < rounds; i++) {
+      sum += check(make(d, depth));
+      wn_poll(d);
+    }
     printf("%ld of depth %d: %ld\n", rounds, depth, sum);
   }
   printf("long-lived %d: %ld\n", most, check(wn_value_of(long_lived)));
