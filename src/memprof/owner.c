@@ -15,7 +15,8 @@ static void apply(struct memprof_owner *owner, struct memprof_entry *entry, stru
     clear = ENTRY_LINKED;
   } else {
     memprof_moved(entry, fate.address);
-    if (fate.age == MEMPROF_OLD) set = ENTRY_OLD;
+    if (fate.age == MEMPROF_OLD && !(entry_word(entry) & ENTRY_OLD))
+      set = ENTRY_OLD; /* most old ones were before */
     entry_list_append(fate.age == MEMPROF_OLD ? &owner->old : &owner->young, entry);
   }
   if (set && entry_post(owner->engine, entry, set, clear)) owner_due(owner, entry);
