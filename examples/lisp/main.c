@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <winnow/trace.h>
 
 enum { DOMAINS_MOST = 64 };
 
@@ -228,6 +229,8 @@ static bool run(const struct settings *settings) {
     lisp_close(&lisp);
     return false;
   }
+  wn_trace *trace; /* the heap ends it when it is closed */
+  if (wn_trace_if_requested(domain, &trace)) fprintf(stderr, "lisp: no trace: %s\n", wn_last_error());
   struct vm *vm = vm_create(&lisp, domain);
   bool good = vm && load_library(vm);
   if (good && settings->megabytes && !limit_memory(settings->megabytes)) {

@@ -52,17 +52,8 @@ static struct callstacks *create_callstacks(void) {
 }
 
 static const wn_callstack *capture(struct memprof_thread *thread, size_t depth) {
-  struct wn_heap *heap = thread->owner->engine->host;
-  struct callstacks *callstacks = atomic_load(&heap->callstacks);
-  if (!callstacks) {
-    struct callstacks *fresh = create_callstacks();
-    if (!fresh) return NULL;
-    if (atomic_compare_exchange_strong(&heap->callstacks, &callstacks, fresh))
-      callstacks = fresh;
-    else
-      callstacks_destroy(fresh);
-  }
-  return callstack_capture(callstacks, depth);
+  struct callstacks *callstacks = host_callstacks(thread->owner->engine->host);
+  return callstacks ? callstack_capture(callstacks, depth) : NULL;
 }
 
 static bool exception_pending(struct memprof_thread *thread) { return exception_is_pending(thread->domain); }
@@ -117,6 +108,14 @@ void host_close(struct wn_heap *heap) {
   struct callstacks *callstacks = atomic_load(&heap->callstacks);
   memprof_close(&heap->engine);
   if (callstacks) callstacks_destroy(callstacks);
+}
+
+struct callstacks *host_callstacks(struct wn_heap *heap) {
+  struct callstacks *callstacks = atomic_load(&heap->callstacks), *fresh;
+  if (callstacks || !(fresh = create_callstacks())) return callstacks;
+  if (atomic_compare_exchange_strong(&heap->callstacks, &callstacks, fresh)) return fresh;
+  callstacks_destroy(fresh);
+  return callstacks;
 }
 
 void host_domain_begins(struct wn_domain *domain, struct wn_domain *parent) {

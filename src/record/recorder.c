@@ -157,6 +157,12 @@ static void *resized(wn_domain *domain, void *metadata, const wn_allocation *all
   return metadata;
 }
 
+/* A block keeps its number in the major heap. */
+static void *promoted(wn_domain *domain, void *metadata, void *context) {
+  (void)domain, (void)context;
+  return metadata;
+}
+
 static void died(wn_domain *domain, void *metadata, void *context) {
   struct recorder *recorder = context;
   if (!is_ours(recorder)) return;
@@ -273,6 +279,7 @@ wn_tracker recorder_tracker(struct recorder *recorder) {
   return (wn_tracker){
       .alloc_minor = born,
       .alloc_major = born,
+      .promote = promoted,
       .dealloc_minor = died,
       .dealloc_major = died,
       .context = recorder,
@@ -309,6 +316,12 @@ unsigned recorder_exec(struct recorder *recorder, const char *path) {
 
 void recorder_exec_failed(struct recorder *recorder, unsigned number) {
   trace_exec_failed(recorder->writer, number);
+}
+
+void recorder_close(struct recorder *recorder) {
+  trace_writer_close(recorder->writer);
+  metadata_unmap((void *)(uintptr_t)recorder->ours, sizeof *recorder->ours);
+  metadata_unmap(recorder, sizeof *recorder);
 }
 
 void recorder_forget(struct recorder *recorder) { trace_writer_forget(recorder->writer); }

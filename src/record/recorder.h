@@ -49,6 +49,9 @@ void recorder_stop(struct recorder *recorder);
 unsigned recorder_exec(struct recorder *recorder, const char *path);
 void recorder_exec_failed(struct recorder *recorder, unsigned number);
 
+/* Gives everything back. No callback runs any more, nor will. */
+void recorder_close(struct recorder *recorder);
+
 /* In a forked child: the trace stays the parent's, nothing is written any more. */
 void recorder_forget(struct recorder *recorder);
 

@@ -1,0 +1,152 @@
+/* Traces of the collected heap: what is written can be read, and says what was true. */
+#include "tracker.h"
+
+#include "trace/reader.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <winnow/trace.h>
+
+struct file {
+  char path[64];
+};
+
+static struct file new_file(void) {
+  struct file file = {"/tmp/winnow-test-XXXXXX"};
+  int descriptor = mkstemp(file.path);
+  assert_true(descriptor >= 0);
+  close(descriptor);
+  return file;
+}
+
+struct seen {
+  long samples, frees;
+  uint64_t words;
+  bool complete;
+};
+
+static struct seen read_back(const char *path) {
+  struct seen seen = {0};
+  struct trace_reader *reader;
+  struct trace_event event;
+  assert_int_equal(trace_reader_open(path, &reader), WN_OK);
+  while (trace_reader_next(reader, &event)) {
+    seen.samples += event.kind == TRACE_SAMPLE;
+    seen.frees += event.kind == TRACE_FREE;
+    if (event.kind == TRACE_SAMPLE) seen.words += event.sample.words;
+  }
+  const struct trace_run *run = trace_reader_run(reader);
+  assert_int_equal(run->heap.length, strlen("winnow"));
+  assert_memory_equal(run->heap.bytes, "winnow", run->heap.length);
+  assert_int_equal(trace_reader_damage(reader)->chunks_damaged, 0);
+  seen.complete = trace_reader_damage(reader)->complete;
+  trace_reader_close(reader);
+  return seen;
+}
+
+static void a_trace_has_the_birth_and_death_of_each_sampled_block(void **state) {
+  wn_memprof_options all = WN_MEMPROF_DEFAULTS;
+  struct file file = new_file();
+  struct journal of;
+  wn_trace *trace;
+  (void)state;
+  all.sampling_rate = 1;
+  journal_open(&of, NULL);
+  assert_int_equal(wn_trace_start(of.domain, file.path, &all, &trace), WN_OK);
+  {
+    WN_SCOPE(of.domain);
+    make_list(of.domain, 1000, 4); /* promoted, and freed below */
+    allocate(of.domain, 500, 2);
+    wn_gc_full_major(of.domain);
+  }
+  wn_gc_full_major(of.domain);
+  assert_int_equal(wn_trace_stop(of.domain, trace), WN_OK);
+  struct seen seen = read_back(file.path);
+  assert_int_equal(seen.samples, 1500);
+  assert_int_equal(seen.frees, 1500);
+  assert_int_equal(seen.words, 1000 * 5 + 500 * 3);
+  assert_true(seen.complete);
+  journal_close(&of);
+  unlink(file.path);
+}
+
+static void a_heap_that_is_closed_ends_its_trace(void **state) {
+  struct file file = new_file();
+  struct journal of;
+  wn_trace *trace;
+  (void)state;
+  journal_open(&of, NULL);
+  assert_int_equal(wn_trace_start(of.domain, file.path, NULL, &trace), WN_OK);
+  allocate(of.domain, 100000, 4);
+  journal_close(&of);
+  struct seen seen = read_back(file.path);
+  assert_true(seen.samples > 0);
+  assert_true(seen.complete);
+  unlink(file.path);
+}
+
+static void a_trace_is_requested_by_the_environment(void **state) {
+  struct file file = new_file();
+  struct journal of;
+  wn_trace *trace, *second;
+  (void)state;
+  journal_open(&of, NULL);
+  unsetenv("WINNOW_TRACE");
+  assert_int_equal(wn_trace_if_requested(of.domain, &trace), WN_OK);
+  assert_null(trace);
+  setenv("WINNOW_TRACE", file.path, 1);
+  setenv("WINNOW_RATE", "much", 1);
+  assert_int_equal(wn_trace_if_requested(of.domain, &trace), WN_EINVAL);
+  setenv("WINNOW_RATE", "1", 1);
+  assert_int_equal(wn_trace_if_requested(of.domain, &trace), WN_OK);
+  assert_int_equal(wn_trace_if_requested(of.domain, &second), WN_ESTATE);
+  assert_null(second);
+  allocate(of.domain, 10, 4);
+  assert_int_equal(wn_trace_stop(of.domain, trace), WN_OK);
+  unsetenv("WINNOW_TRACE");
+  unsetenv("WINNOW_RATE");
+  journal_close(&of);
+  assert_int_equal(read_back(file.path).samples, 10);
+  unlink(file.path);
+}
+
+static void what_cannot_be_written_is_refused(void **state) {
+  struct journal of;
+  wn_trace *trace;
+  (void)state;
+  journal_open(&of, NULL);
+  assert_int_not_equal(wn_trace_start(of.domain, "/nowhere/at/all", NULL, &trace), WN_OK);
+  assert_true(strlen(wn_last_error()) > 0);
+  assert_false(wn_memprof_is_sampling(of.domain));
+  assert_int_equal(wn_trace_start(of.domain, NULL, NULL, &trace), WN_EINVAL);
+  journal_close(&of);
+}
+
+static void traces_may_follow_each_other(void **state) {
+  struct file file = new_file();
+  struct journal of;
+  (void)state;
+  journal_open(&of, NULL);
+  for (int i = 0; i < 20; i++) {
+    wn_trace *trace;
+    assert_int_equal(wn_trace_start(of.domain, file.path, NULL, &trace), WN_OK);
+    allocate(of.domain, 100000, 4);
+    wn_poll(of.domain);
+    assert_int_equal(wn_trace_stop(of.domain, trace), WN_OK);
+    assert_true(read_back(file.path).complete);
+  }
+  journal_close(&of);
+  unlink(file.path);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_trace_has_the_birth_and_death_of_each_sampled_block),
+      cmocka_unit_test(a_heap_that_is_closed_ends_its_trace),
+      cmocka_unit_test(a_trace_is_requested_by_the_environment),
+      cmocka_unit_test(what_cannot_be_written_is_refused),
+      cmocka_unit_test(traces_may_follow_each_other),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
+/* SPDX-License-Identifier: MIT */
