@@ -11,7 +11,7 @@
 
 /* PACE: an idle phase takes A / IDLE_PART, marking A / MARK_PACE, sweeping A / SWEEP_PACE. */
 enum { IDLE_PART = 2, MARK_PACE = 8, SWEEP_PACE = 16 };
-enum { SLICE_MOST = TINY ? 64 : 1 << 21, PIECE = TINY ? 16 : 1 << 12 };
+enum { SLICE_MOST = TINY ? 1 << 12 : 1 << 21, PIECE = TINY ? 16 : 1 << 12 };
 
 /* ---- pace ---- */
 
