@@ -125,7 +125,9 @@ static void end_mark(struct wn_heap *heap, struct wn_domain *leader) {
   if (!is_marked(heap)) return;
   if (atomic_load(&heap->marking.overflowed)) {
     flush_pools(heap);
+    helpers_pause(heap); /* they would mark what the walk shares, in front of it */
     mark_again(heap, &leader->marker);
+    helpers_resume(heap);
     return;
   }
   if (finalisers_mark_dead(heap, &leader->marker)) return;

@@ -72,7 +72,7 @@ bool mark_has_others(const struct wn_heap *heap);
 void mark_give_all(struct wn_heap *heap, struct marker *marker);
 void marker_destroy(struct marker *marker);
 
-/* OVERFLOW. The world is stopped: pushes the fields of all marked blocks. */
+/* OVERFLOW. The world is stopped, helpers are paused: pushes the fields of all marked blocks. */
 void mark_again(struct wn_heap *heap, struct marker *marker);
 
 void mark_destroy(struct wn_heap *heap);
