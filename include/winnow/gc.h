@@ -4,7 +4,8 @@
  *   wn_gc_quick_stat(domain, &stat);
  *   printf("%ld collections, heap of %ld words\n", stat.minor_collections, stat.heap_words);
  *
- * All sizes are in words of 8 bytes. Functions that take a domain are called by its running thread. */
+ * All sizes are in words of 8 bytes. Functions that take a domain are called by its running thread; others are refused, by
+ * WN_ESTATE, 0 or a null handle. */
 #ifndef WINNOW_GC_H
 #define WINNOW_GC_H
 

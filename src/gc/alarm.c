@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/metadata.h"
+#include "gc/caller.h"
 #include "gc/domain.h"
 #include <string.h>
 
@@ -127,7 +128,9 @@ void alarms_destroy(struct wn_heap *heap) {
 
 wn_status wn_gc_create_alarm(wn_domain *domain, void (*f)(wn_domain *, void *), void *context,
                              wn_gc_alarm **alarm) {
-  if (!domain || !f || !alarm) return error_set(WN_EINVAL, "alarm: an argument is NULL");
+  if (!f || !alarm) return error_set(WN_EINVAL, "alarm: an argument is NULL");
+  wn_status status = caller_check(domain, "alarm");
+  if (status) return status;
   struct wn_heap *heap = domain->heap;
   acquire(heap);
   struct alarm *row = take_row(&heap->alarms);
@@ -140,7 +143,7 @@ wn_status wn_gc_create_alarm(wn_domain *domain, void (*f)(wn_domain *, void *), 
 }
 
 void wn_gc_delete_alarm(wn_domain *domain, wn_gc_alarm *alarm) {
-  if (!domain || !alarm) return;
+  if (!alarm || caller_check(domain, "delete alarm")) return;
   struct wn_heap *heap = domain->heap;
   acquire(heap);
   struct alarm *row = find(&heap->alarms, alarm);

@@ -8,6 +8,7 @@
 #include "gc/control.h"
 
 #include "base/error.h"
+#include "gc/caller.h"
 #include "gc/domain.h"
 #include "gc/events.h"
 #include "gc/major.h"
@@ -130,16 +131,19 @@ wn_status control_apply_first(struct wn_heap *heap) {
 /* ---- public ---- */
 
 wn_status wn_gc_get(wn_domain *domain, wn_gc_control *control) {
-  if (!domain || !control) return error_set(WN_EINVAL, "get: an argument is NULL");
+  wn_status status = control ? caller_check(domain, "get") : error_set(WN_EINVAL, "get: there is no place");
+  if (status) return status;
   *control = domain->heap->control;
   return WN_OK;
 }
 
 wn_status wn_gc_set(wn_domain *domain, const wn_gc_control *control) {
-  if (!domain || !control) return error_set(WN_EINVAL, "set: an argument is NULL");
+  wn_status status =
+      control ? caller_check(domain, "set") : error_set(WN_EINVAL, "set: there is nothing to set");
+  if (status) return status;
   struct wn_heap *heap = domain->heap;
   wn_gc_control after = *control;
-  wn_status status = params_check(&after);
+  status = params_check(&after);
   if (!status) status = check_size(heap, after.minor_heap_size);
   if (status) return status;
   while (!world_stop(domain)) {}
@@ -159,8 +163,8 @@ wn_status wn_gc_set(wn_domain *domain, const wn_gc_control *control) {
 }
 
 wn_status wn_gc_set_domain_minor_heap(wn_domain *domain, long words) {
-  if (!domain) return error_set(WN_EINVAL, "set: the domain is NULL");
-  wn_status status = check_size(domain->heap, words);
+  wn_status status = caller_check(domain, "set minor heap");
+  if (!status) status = check_size(domain->heap, words);
   if (status) return status;
   while (!world_stop(domain)) {}
   long before = (long)minor_size(domain);

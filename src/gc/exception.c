@@ -2,6 +2,7 @@
 #include "gc/exception.h"
 
 #include "base/error.h"
+#include "gc/caller.h"
 #include "gc/domain.h"
 #include "gc/gc_host.h"
 #include <winnow/memprof.h>
@@ -36,13 +37,14 @@ wn_status exception_leave(wn_domain *domain) {
 
 /* The first one counts: the callback should have returned. */
 void wn_raise(wn_domain *domain, wn_ref raised) {
-  if (exception_is_pending(domain)) return;
+  if (wn_is_null(raised) || caller_check(domain, "raise") || exception_is_pending(domain)) return;
   domain->exception =
       (struct gc_exception){.pending = true, .value = *raised.slot, .raiser = domain->running};
   domain_set_due(domain);
 }
 
 wn_ref wn_take_exception(wn_domain *domain) {
-  return exception_is_pending(domain) ? take(domain) : (wn_ref){NULL};
+  return !caller_check(domain, "take exception") && exception_is_pending(domain) ? take(domain)
+                                                                                 : (wn_ref){NULL};
 }
 /* SPDX-License-Identifier: MIT */

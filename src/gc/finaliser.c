@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/metadata.h"
+#include "gc/caller.h"
 #include "gc/domain.h"
 #include "gc/events.h"
 #include "gc/gc_host.h"
@@ -479,17 +480,21 @@ static wn_status add(struct wn_domain *domain, wn_ref value, struct finaliser fi
 }
 
 wn_status wn_gc_finalise(wn_domain *domain, wn_finaliser *f, void *context, wn_ref value) {
-  if (!domain || !f || wn_is_null(value)) return error_set(WN_EINVAL, "finalise: an argument is NULL");
+  if (!f || wn_is_null(value)) return error_set(WN_EINVAL, "finalise: an argument is NULL");
+  wn_status status = caller_check(domain, "finalise");
+  if (status) return status;
   return add(domain, value, (struct finaliser){.function.finalise = f, .context = context}, false);
 }
 
 wn_status wn_gc_finalise_last(wn_domain *domain, wn_last_finaliser *f, void *context, wn_ref value) {
-  if (!domain || !f || wn_is_null(value)) return error_set(WN_EINVAL, "finalise: an argument is NULL");
+  if (!f || wn_is_null(value)) return error_set(WN_EINVAL, "finalise: an argument is NULL");
+  wn_status status = caller_check(domain, "finalise");
+  if (status) return status;
   return add(domain, value, (struct finaliser){.function.finalise_last = f, .context = context}, true);
 }
 
 void wn_gc_finalise_release(wn_domain *domain) {
-  if (domain->finalisers.runner != domain->running) return;
+  if (caller_check(domain, "finalise release") || domain->finalisers.runner != domain->running) return;
   domain->finalisers.runner = NULL;
   domain_set_due(domain);
 }

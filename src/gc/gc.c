@@ -1,5 +1,6 @@
 /* The collections that a program asks for. */
 #include "base/error.h"
+#include "gc/caller.h"
 #include "gc/events.h"
 #include "gc/finaliser.h"
 #include "gc/major.h"
@@ -7,18 +8,21 @@
 #include "gc/verify.h"
 
 /* Nothing is done while an exception is pending: callbacks could not run. It may leave here. */
-static bool is_busy(wn_domain *domain) {
-  return exception_is_pending(domain) && exception_leave(domain) != WN_OK;
+static wn_status begin(wn_domain *domain, const char *what) {
+  wn_status status = caller_check(domain, what);
+  return status || !exception_is_pending(domain) ? status : exception_leave(domain);
 }
 
 wn_status wn_gc_minor(wn_domain *domain) {
-  if (is_busy(domain)) return WN_EBUSY;
+  wn_status status = begin(domain, "minor");
+  if (status) return status;
   major_collect(domain, COLLECT_MINOR);
   return finalisers_run_due(domain);
 }
 
 /* Work that is asked for needs a cycle: at rest one begins. */
 long wn_gc_major_slice(wn_domain *domain, long words) {
+  if (caller_check(domain, "major slice")) return 0;
   major_collect(domain, words > 0 ? COLLECT_MINOR | COLLECT_CYCLE : COLLECT_MINOR);
   size_t computed = major_slice_words(domain->heap);
   event_slice(domain->heap, computed, major_work(domain, words > 0 ? (size_t)words : computed));
@@ -27,16 +31,18 @@ long wn_gc_major_slice(wn_domain *domain, long words) {
 }
 
 wn_status wn_gc_major(wn_domain *domain) {
-  if (is_busy(domain)) return WN_EBUSY;
+  wn_status status = begin(domain, "major");
+  if (status) return status;
   major_finish_cycle(domain);
   return finalisers_run_due(domain);
 }
 
 /* Once: what finalisers let go is for the next call. */
 wn_status wn_gc_full_major(wn_domain *domain) {
-  if (is_busy(domain)) return WN_EBUSY;
+  wn_status status = begin(domain, "full major");
+  if (status) return status;
   major_full(domain);
-  wn_status status = finalisers_run_due(domain);
+  status = finalisers_run_due(domain);
   if (status) return status;
   atomic_fetch_add(&domain->heap->forced_major_collections, 1);
   return WN_OK;
@@ -49,6 +55,8 @@ wn_status wn_gc_compact(wn_domain *domain) {
 }
 
 wn_status wn_gc_verify(wn_domain *domain, FILE *report) {
+  wn_status status = caller_check(domain, "verify");
+  if (status) return status;
   struct wn_heap *heap = domain->heap;
   while (!world_stop(domain)) {}
   unsigned long complaints = verify_heap(heap, report);

@@ -12,7 +12,7 @@
 
 /* PACE: an idle phase takes A / IDLE_PART, marking A / MARK_PACE, sweeping A / SWEEP_PACE. */
 enum { IDLE_PART = 2, MARK_PACE = 8, SWEEP_PACE = 16 };
-enum { SLICE_MOST = TINY ? 64 : 1 << 21, PIECE = TINY ? 16 : 1 << 12 };
+enum { SLICE_MOST = TINY ? 1 << 12 : 1 << 21, PIECE = TINY ? 16 : 1 << 12 };
 
 /* ---- pace ---- */
 
@@ -126,7 +126,9 @@ static void end_mark(struct wn_heap *heap, struct wn_domain *leader) {
   if (!is_marked(heap)) return;
   if (atomic_load(&heap->marking.overflowed)) {
     flush_pools(heap);
+    helpers_pause(heap); /* they would mark what the walk shares, in front of it */
     mark_again(heap, &leader->marker);
+    helpers_resume(heap);
     return;
   }
   if (finalisers_mark_dead(heap, &leader->marker)) return;

@@ -53,8 +53,9 @@ static inline void visit(struct wn_heap *heap, struct marker *marker, wn_value b
   if (header_colour(header) != white) return;
   atomic_store_explicit(header_at(block), header ^ COLOUR_BITS, memory_order_relaxed);
   size_t words = header_words(header);
-  marker->words += words + 1;
-  if (header_is_scanned(header) && words) push(heap, marker, (wn_value *)block, (wn_value *)block + words);
+  bool scanned = header_is_scanned(header);
+  marker->words += scanned ? 1 : words + 1; /* fields count when they are looked at */
+  if (scanned && words) push(heap, marker, (wn_value *)block, (wn_value *)block + words);
 }
 
 static inline bool is_old_block(const struct wn_heap *heap, wn_value value) {
@@ -82,6 +83,7 @@ static void scan(struct wn_heap *heap, struct marker *marker, unsigned white) {
     end = span.at + PIECE;
     marker->stack[marker->count++] = (struct span){end, span.end};
   }
+  marker->words += (size_t)(end - span.at);
   for (wn_value *at = span.at; at < end; at++) {
     wn_value child = field_load(at);
     if (is_old_block(heap, child)) ring_push(heap, marker, child, white);
@@ -96,22 +98,23 @@ static struct mark_bundle *new_bundle(struct mark_shared *shared) {
   return bundle ? bundle : metadata_map(sizeof *bundle);
 }
 
-/* Gives the oldest `count` spans, at most SHARE, to the others. False if there is no memory for it. */
-static bool give(struct wn_heap *heap, struct marker *marker, size_t count) {
+/* Gives the `count` spans that begin at `from`, at most SHARE, to the others. False if there is no memory for it. */
+static bool give(struct wn_heap *heap, struct marker *marker, size_t from, size_t count) {
   struct mark_shared *shared = &heap->marking;
   lock_acquire(&shared->lock, LOCK_RANK_MARK);
   struct mark_bundle *bundle = new_bundle(shared);
   if (bundle) {
+    struct span *first = marker->stack + from;
     bundle->count = count < SHARE ? count : SHARE;
     marker->count -= bundle->count;
-    memcpy(bundle->spans, marker->stack, bundle->count * sizeof *bundle->spans);
-    memmove(marker->stack, marker->stack + bundle->count, marker->count * sizeof *marker->stack);
+    memcpy(bundle->spans, first, bundle->count * sizeof *first);
+    memmove(first, first + bundle->count, (marker->count - from) * sizeof *first);
     bundle->next = shared->bundles;
     shared->bundles = bundle;
     atomic_fetch_add(&shared->bundle_count, 1);
   }
   lock_release(&shared->lock, LOCK_RANK_MARK);
-  if (bundle && atomic_load_explicit(&shared->wanting, memory_order_relaxed)) helpers_wake(heap);
+  if (bundle && atomic_load(&shared->wanting)) helpers_wake(heap); /* pairs with sleep_until_work */
   return bundle != NULL;
 }
 
@@ -141,7 +144,7 @@ static void share(struct wn_heap *heap, struct marker *marker) {
       !atomic_load_explicit(&shared->hungry, memory_order_relaxed))
     return;
   atomic_store_explicit(&shared->hungry, false, memory_order_relaxed);
-  give(heap, marker, marker->count / 2);
+  give(heap, marker, 0, marker->count / 2);
 }
 
 /* ---- shared ---- */
@@ -176,7 +179,10 @@ bool mark_is_empty(const struct marker *marker) { return !marker->count && !mark
 void mark_give_all(struct wn_heap *heap, struct marker *marker) {
   unsigned white = heap_live_colour(heap) ^ COLOUR_BITS;
   while (marker->ring_count) visit(heap, marker, ring_pop(marker), white);
-  while (marker->count && give(heap, marker, marker->count)) {}
+  while (marker->count) { /* from the top, so that nothing is moved down */
+    size_t count = marker->count < SHARE ? marker->count : SHARE;
+    if (!give(heap, marker, marker->count - count, count)) break;
+  }
   if (marker->count) {
     atomic_store(&heap->marking.overflowed, true);
     marker->count = 0;

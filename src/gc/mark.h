@@ -30,7 +30,7 @@ struct marker {
   size_t count, capacity;
   wn_value ring[RING];
   unsigned ring_at, ring_count;
-  size_t words;    /* marked so far, headers included */
+  size_t words;    /* looked at so far, headers included */
   size_t share_at; /* not before so many are marked it looks whether others want something */
 };
 
@@ -59,7 +59,8 @@ struct wn_heap;
 /* Marks a block if it is old and not marked yet: its children become due. */
 void mark_value(struct wn_heap *heap, struct marker *marker, wn_value value);
 
-/* Marks about `words` words. Returns how many; less only if nothing is left here nor shared. */
+/* Marks about `words` words, however large the blocks are that it finds. Returns how many; less only if nothing is left here nor
+ * shared. */
 size_t mark_some(struct wn_heap *heap, struct marker *marker, size_t words);
 
 bool mark_is_empty(const struct marker *marker);
@@ -71,7 +72,7 @@ bool mark_has_others(const struct wn_heap *heap);
 void mark_give_all(struct wn_heap *heap, struct marker *marker);
 void marker_destroy(struct marker *marker);
 
-/* OVERFLOW. The world is stopped: pushes the fields of all marked blocks. */
+/* OVERFLOW. The world is stopped, helpers are paused: pushes the fields of all marked blocks. */
 void mark_again(struct wn_heap *heap, struct marker *marker);
 
 void mark_destroy(struct wn_heap *heap);

@@ -6,6 +6,7 @@
 #include "gc/finaliser.h"
 #include "gc/futex.h"
 #include "gc/gc_host.h"
+#include "gc/helpers.h"
 #include "gc/nursery.h"
 #include "gc/safepoint.h"
 #include <sched.h>
@@ -383,7 +384,11 @@ void minor_collect(struct wn_heap *heap, struct wn_domain *leader) {
   bool all = needs_everything(heap), parallel = !all && is_parallel(heap);
   struct copier copier = copier_of(heap, leader, parallel);
   begin(heap, parallel);
-  if (all) scan_everything(&copier);
+  if (all) { /* helpers would sweep the pools that are walked, and give them away */
+    helpers_pause(heap);
+    scan_everything(&copier);
+    helpers_resume(heap);
+  }
   scan_roots(&copier);
   scan_grey(&copier);
   if (parallel) lead(&copier);

@@ -83,6 +83,7 @@ void nursery_begin(struct wn_heap *heap) {
     domain->young_start = domain->young_end;
     if (domain->awake) left += (intptr_t)(domain->young_words * 8 - piece_bytes(domain));
   }
+  heap->young_budget = (size_t)left;
   atomic_store(&heap->young_left, left);
 }
 
@@ -125,16 +126,17 @@ char *nursery_limit(const struct wn_domain *domain) {
   return domain->sample_at > (intptr_t)domain->young_start ? (char *)domain->sample_at : domain->young_start;
 }
 
-/* The worst case: all of it survives, each block is rounded up, each pool has a tail, and each domain leaves a pool of each
- * class unfinished. */
+/* The worst case: every domain has taken its first piece, and all of BUDGET was taken by whoever is or was there; all of it
+ * survives, each block is rounded up, each pool has a tail, and each domain leaves a pool of each class unfinished. A block
+ * without fields becomes twice as large: that is the most. */
 void nursery_secure(struct wn_heap *heap) {
-  size_t bytes = 0, domains = 0;
+  size_t bytes = heap->young_budget, domains = 0;
   for (unsigned i = 0; i < DOMAINS_MOST; i++)
     if (heap->domains[i]) {
-      bytes += heap->domains[i]->young_words * 8;
+      bytes += piece_bytes(heap->domains[i]);
       domains++;
     }
-  size_t units = (TINY ? 3 * bytes : bytes + bytes / 4) / UNIT_BYTES + 1 + domains * CLASSES;
+  size_t units = (TINY ? 3 * bytes : 2 * bytes + bytes / 256) / UNIT_BYTES + 1 + domains * CLASSES;
   atomic_store(&heap->starved, !chunks_secure(&heap->chunks, units));
 }
 

@@ -14,6 +14,7 @@
  *
  * The world is stopped for both kinds of statistics: what a minor heap holds is only known to who runs in it. */
 #include "base/error.h"
+#include "gc/caller.h"
 #include "gc/domain.h"
 #include "gc/helpers.h"
 #include "gc/safepoint.h"
@@ -152,7 +153,9 @@ static void count(struct wn_heap *heap, wn_gc_stat *stat) {
 /* ---- public ---- */
 
 wn_status wn_gc_read_stat(wn_domain *domain, wn_gc_stat *stat) {
-  if (!domain || !stat) return error_set(WN_EINVAL, "read stat: an argument is NULL");
+  wn_status status =
+      stat ? caller_check(domain, "read stat") : error_set(WN_EINVAL, "read stat: there is no place");
+  if (status) return status;
   struct wn_heap *heap = domain->heap;
   while (!world_stop(domain)) {}
   helpers_pause(heap);
@@ -164,7 +167,9 @@ wn_status wn_gc_read_stat(wn_domain *domain, wn_gc_stat *stat) {
 }
 
 wn_status wn_gc_quick_stat(wn_domain *domain, wn_gc_stat *stat) {
-  if (!domain || !stat) return error_set(WN_EINVAL, "quick stat: an argument is NULL");
+  wn_status status =
+      stat ? caller_check(domain, "quick stat") : error_set(WN_EINVAL, "quick stat: there is no place");
+  if (status) return status;
   while (!world_stop(domain)) {}
   count(domain->heap, stat);
   world_release(domain);
@@ -172,18 +177,23 @@ wn_status wn_gc_quick_stat(wn_domain *domain, wn_gc_stat *stat) {
 }
 
 void wn_gc_counters(wn_domain *domain, double *minor, double *promoted, double *major) {
-  *minor = minor_words(domain);
-  *promoted = domain->promoted_words;
-  *major = domain->major_words;
+  bool may = !caller_check(domain, "counters");
+  if (minor) *minor = may ? minor_words(domain) : 0;
+  if (promoted) *promoted = may ? domain->promoted_words : 0;
+  if (major) *major = may ? domain->major_words : 0;
 }
 
-double wn_gc_minor_words(wn_domain *domain) { return minor_words(domain); }
+double wn_gc_minor_words(wn_domain *domain) {
+  return caller_check(domain, "minor words") ? 0 : minor_words(domain);
+}
 
 double wn_gc_allocated_bytes(wn_domain *domain) {
+  if (caller_check(domain, "allocated bytes")) return 0;
   return 8 * (minor_words(domain) + domain->major_words - domain->promoted_words);
 }
 
 long wn_gc_get_minor_free(wn_domain *domain) {
+  if (caller_check(domain, "minor free")) return 0;
   size_t used = domain_young_used(domain);
   return used < domain->young_words ? (long)(domain->young_words - used) : 0;
 }

@@ -57,7 +57,7 @@ static void excuse(struct actor *actor, struct node *node) {
 /* The model may be looked at only where the domain is the node's. */
 static struct actor *owner_in(const struct node *node, const wn_domain *domain) {
   struct actor *actor = atomic_load(&((struct node *)node)->owner);
-  return actor->domain == domain ? actor : NULL;
+  return __atomic_load_n(&actor->domain, __ATOMIC_ACQUIRE) == domain ? actor : NULL;
 }
 
 static void check_unreachable(struct actor *actor, const struct node *node, const char *what) {
@@ -233,6 +233,7 @@ struct child {
   struct worker worker;
   struct worker *of; /* whose thread it is; NULL: a domain */
   wn_global *result;
+  struct child *next; /* in world.ended */
 };
 
 static void worker_begin(struct worker *worker, struct actor *actor, uint64_t random, long steps) {
@@ -260,7 +261,7 @@ static void thread_body(wn_domain *domain, void *argument) {
 
 static void actor_begin(struct actor *actor, wn_domain *domain) {
   WN_SCOPE(domain);
-  actor->domain = domain;
+  __atomic_store_n(&actor->domain, domain, __ATOMIC_RELEASE);
   actor->kept = wn_global_new(domain, wn_root(domain, wn_int(0)));
 }
 
@@ -269,7 +270,8 @@ static void actor_end(struct actor *actor) {
   memset(actor->globals, 0, sizeof actor->globals);
   wn_global_free(actor->domain, actor->kept);
   actor->keep = NULL;
-  actor->domain = NULL; /* finalisers that run while it is detached leave the model alone */
+  /* Finalisers that run while it is detached leave the model alone. */
+  __atomic_store_n(&actor->domain, NULL, __ATOMIC_RELEASE);
 }
 
 /* What a domain leaves to its parent: its last roots, in a block. */
@@ -309,6 +311,18 @@ static void join_domain(struct worker *worker, struct child *child) {
   keep(worker, &scope, result, node);
 }
 
+static void bury(struct world *world, struct child *child) {
+  child->next = atomic_load(&world->ended);
+  while (!atomic_compare_exchange_weak(&world->ended, &child->next, child)) {}
+}
+
+static void free_ended(struct world *world) {
+  for (struct child *child = atomic_load(&world->ended), *next; child; child = next) {
+    next = child->next;
+    free(child);
+  }
+}
+
 /* Children run beside the parent's own steps, and are joined before the scope ends. */
 static void with_child(struct worker *worker, int depth, bool thread) {
   struct actor *actor = worker->actor;
@@ -331,7 +345,7 @@ static void with_child(struct worker *worker, int depth, bool thread) {
   check_status(wn_join_wait(actor->domain, join), "wn_join_wait");
   if (!thread) join_domain(worker, child);
   atomic_fetch_sub(&world->domains, 1);
-  free(child);
+  bury(world, child);
 }
 
 /* What a domain that allocates nothing does: it stores a young block of its parent's into old ones, and ends at once. */
@@ -504,6 +518,7 @@ void mutate(uint64_t seed, long steps, uint64_t allowed) {
   }
   worker_end(worker);
   end_world(&world, &actor);
+  free_ended(&world);
   actor_destroy(&actor);
   free(worker);
 }

@@ -74,6 +74,8 @@ struct actor {
   unsigned children;
 };
 
+struct child;
+
 struct world {
   uint64_t seed, operations; /* a bit for each that is allowed */
   long steps;
@@ -85,6 +87,7 @@ struct world {
   _Atomic(uint64_t) next_id;
   _Atomic(int) domains;
   _Atomic(bool) ending;
+  _Atomic(struct child *) ended; /* a list: finalisers may still look whose a block was */
 };
 
 /* The world that is on: for messages of failure. */

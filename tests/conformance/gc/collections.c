@@ -127,6 +127,25 @@ static void slices_alone_complete_a_cycle_the_larger_the_sooner(void **state) {
   assert_true(large < small);
 }
 
+/* One block, in which there is nothing more to mark. */
+static void a_slice_ends_within_a_block_that_is_larger(void **state) {
+  (void)state;
+  enum { WORDS = 1 << 20, SLICE = 10000 };
+  struct journal of;
+  wn_heap_options options = without_helpers();
+  journal_open(&of, &options);
+  {
+    WN_SCOPE(of.domain);
+    wn_alloc(of.domain, WORDS, 0);
+    wn_gc_full_major(of.domain);
+    long before = quick_stat(of.domain).major_collections, slices = 0;
+    for (; slices < 100000 && quick_stat(of.domain).major_collections == before; slices++)
+      wn_gc_major_slice(of.domain, SLICE);
+    assert_in_range(slices, WORDS / SLICE / 2, WORDS / SLICE * 2);
+  }
+  journal_close(&of);
+}
+
 static void a_slice_of_the_computed_size_leaves_less_to_do(void **state) {
   (void)state;
   struct journal of;
@@ -402,6 +421,7 @@ int main(void) {
       cmocka_unit_test(what_a_minor_collection_makes_due_runs_before_it_returns_and_may_raise),
       cmocka_unit_test(a_slice_begins_with_a_minor_collection),
       cmocka_unit_test(slices_alone_complete_a_cycle_the_larger_the_sooner),
+      cmocka_unit_test(a_slice_ends_within_a_block_that_is_larger),
       cmocka_unit_test(a_slice_of_the_computed_size_leaves_less_to_do),
       cmocka_unit_test(major_finishes_the_cycle_that_runs_and_full_major_one_more),
       cmocka_unit_test(a_full_collection_collects_the_garbage_of_all_domains),

@@ -1,0 +1,18 @@
+/* Who calls. */
+#include "gc/caller.h"
+
+#include "base/error.h"
+#include "gc/domain.h"
+
+wn_status caller_check(const wn_domain *domain, const char *what) {
+  if (!domain) return error_set(WN_EINVAL, "%s: the domain is NULL", what);
+  const struct gc_thread *thread = domain_thread(domain);
+  if (!thread)
+    return error_set(WN_ESTATE, "%s: the calling thread is none of the domain's, or the domain has ended",
+                     what);
+  if (domain->running != thread)
+    return error_set(WN_ESTATE, "%s: called in a blocking section, or by a thread whose turn it is not",
+                     what);
+  return WN_OK;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,182 @@
+/* What callers may not do: without a domain, with one that has ended, on a thread that is none of its, in a blocking section. Each
+ * call in a process of its own. It is refused by a status or a value that is nothing, and says why; or, where the heap is built
+ * with its checks, it ends the program with a line that says so. It never crashes. */
+#include "gc/journal.h"
+
+#include "base/check.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static wn_heap *heap;
+static wn_ref handle;
+
+static void nothing(wn_domain *domain, void *context) { (void)domain, (void)context; }
+static void nothing_with(wn_domain *domain, wn_ref value, void *context) {
+  (void)domain, (void)value, (void)context;
+}
+
+/* ---- the calls: each is true if it was refused ---- */
+
+static bool minor(wn_domain *domain) { return wn_gc_minor(domain); }
+static bool major(wn_domain *domain) { return wn_gc_major(domain); }
+static bool full_major(wn_domain *domain) { return wn_gc_full_major(domain); }
+static bool compact(wn_domain *domain) { return wn_gc_compact(domain); }
+static bool verify(wn_domain *domain) { return wn_gc_verify(domain, stderr); }
+static bool slice(wn_domain *domain) { return !wn_gc_major_slice(domain, 100); }
+static bool read_statistics(wn_domain *domain) {
+  wn_gc_stat stat;
+  return wn_gc_read_stat(domain, &stat);
+}
+static bool quick_stat_of(wn_domain *domain) {
+  wn_gc_stat stat;
+  return wn_gc_quick_stat(domain, &stat);
+}
+static bool print_stat(wn_domain *domain) { return wn_gc_print_stat(domain, stderr); }
+static bool counters(wn_domain *domain) {
+  double minor_words, promoted_words, major_words;
+  wn_gc_counters(domain, &minor_words, &promoted_words, &major_words);
+  return minor_words <= 0 && promoted_words <= 0 && major_words <= 0;
+}
+static bool minor_words(wn_domain *domain) { return wn_gc_minor_words(domain) <= 0; }
+static bool allocated_bytes(wn_domain *domain) { return wn_gc_allocated_bytes(domain) <= 0; }
+static bool minor_free(wn_domain *domain) { return !wn_gc_get_minor_free(domain); }
+static bool get_parameters(wn_domain *domain) {
+  wn_gc_control control;
+  return wn_gc_get(domain, &control);
+}
+static bool set(wn_domain *domain) {
+  wn_gc_control control = {.minor_heap_size = 4096};
+  return wn_gc_set(domain, &control);
+}
+static bool set_minor_heap(wn_domain *domain) { return wn_gc_set_domain_minor_heap(domain, 4096); }
+static bool finalise(wn_domain *domain) { return wn_gc_finalise(domain, nothing_with, NULL, handle); }
+static bool finalise_last(wn_domain *domain) { return wn_gc_finalise_last(domain, nothing, NULL, handle); }
+static bool finalise_release(wn_domain *domain) { return wn_gc_finalise_release(domain), true; }
+static bool create_alarm(wn_domain *domain) {
+  wn_gc_alarm *alarm;
+  return wn_gc_create_alarm(domain, nothing, NULL, &alarm);
+}
+static bool delete_alarm(wn_domain *domain) { return wn_gc_delete_alarm(domain, (wn_gc_alarm *)&heap), true; }
+static bool raise_exception(wn_domain *domain) { return wn_raise(domain, handle), true; }
+static bool take_exception(wn_domain *domain) { return wn_is_null(wn_take_exception(domain)); }
+static bool detach(wn_domain *domain) { return wn_domain_detach(domain); }
+
+static const struct {
+  const char *name;
+  bool (*call)(wn_domain *domain);
+} calls[] = {
+    {"wn_gc_minor", minor},
+    {"wn_gc_major", major},
+    {"wn_gc_full_major", full_major},
+    {"wn_gc_compact", compact},
+    {"wn_gc_verify", verify},
+    {"wn_gc_major_slice", slice},
+    {"wn_gc_read_stat", read_statistics},
+    {"wn_gc_quick_stat", quick_stat_of},
+    {"wn_gc_print_stat", print_stat},
+    {"wn_gc_counters", counters},
+    {"wn_gc_minor_words", minor_words},
+    {"wn_gc_allocated_bytes", allocated_bytes},
+    {"wn_gc_get_minor_free", minor_free},
+    {"wn_gc_get", get_parameters},
+    {"wn_gc_set", set},
+    {"wn_gc_set_domain_minor_heap", set_minor_heap},
+    {"wn_gc_finalise", finalise},
+    {"wn_gc_finalise_last", finalise_last},
+    {"wn_gc_finalise_release", finalise_release},
+    {"wn_gc_create_alarm", create_alarm},
+    {"wn_gc_delete_alarm", delete_alarm},
+    {"wn_raise", raise_exception},
+    {"wn_take_exception", take_exception},
+    {"wn_domain_detach", detach},
+};
+
+/* ---- how they are made ---- */
+
+/* The domain that `wrong` gives is no good for the call. */
+static bool is_refused(bool (*call)(wn_domain *domain), wn_domain *(*wrong)(wn_domain *domain)) {
+  char text[512] = "";
+  int ends[2], status;
+  if (pipe(ends)) return false;
+  pid_t child = fork();
+  if (!child) {
+    wn_domain *domain;
+    dup2(ends[1], 2);
+    alarm(20);
+    if (wn_heap_open(NULL, &heap) || wn_domain_attach(heap, &domain)) _exit(2);
+    handle = wn_alloc(domain, 2, 0);
+    _exit(call(wrong(domain)) && *wn_last_error() ? 0 : 1);
+  }
+  close(ends[1]);
+  ssize_t length = read(ends[0], text, sizeof text - 1);
+  close(ends[0]);
+  if (child < 0 || length < 0 || waitpid(child, &status, 0) != child) return false;
+  if (WIFEXITED(status)) return WEXITSTATUS(status) == 0;
+  return CHECKS && WTERMSIG(status) == SIGABRT && !strncmp(text, "winnow: wn_", 11);
+}
+
+static void check_all(wn_domain *(*wrong)(wn_domain *domain)) {
+  int crashed = 0;
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+    if (is_refused(calls[i].call, wrong)) continue;
+    print_message("%s was not refused\n", calls[i].name);
+    crashed++;
+  }
+  assert_int_equal(crashed, 0);
+}
+
+static wn_domain *none(wn_domain *domain) { return (void)domain, NULL; }
+
+static wn_domain *ended(wn_domain *domain) {
+  if (wn_domain_detach(domain)) _exit(2);
+  return domain;
+}
+
+static wn_domain *blocked(wn_domain *domain) {
+  wn_blocking_begin(domain);
+  return domain;
+}
+
+static void *attach_other(void *place) {
+  if (wn_domain_attach(heap, place)) _exit(2);
+  return NULL;
+}
+
+/* The thread has ended without a detach, as it should not; its domain is another's anyway. */
+static wn_domain *of_another_thread(wn_domain *domain) {
+  pthread_t thread;
+  wn_domain *other = domain;
+  if (pthread_create(&thread, NULL, attach_other, &other) || pthread_join(thread, NULL)) _exit(2);
+  return other;
+}
+
+static void without_a_domain(void **state) {
+  (void)state;
+  check_all(none);
+}
+static void with_a_domain_that_has_ended(void **state) {
+  (void)state;
+  check_all(ended);
+}
+static void in_a_blocking_section(void **state) {
+  (void)state;
+  check_all(blocked);
+}
+static void with_a_domain_of_another_thread(void **state) {
+  (void)state;
+  check_all(of_another_thread);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(without_a_domain),
+      cmocka_unit_test(with_a_domain_that_has_ended),
+      cmocka_unit_test(in_a_blocking_section),
+      cmocka_unit_test(with_a_domain_of_another_thread),
+  };
+  return RUN_TESTS(tests);
+}
+/* SPDX-License-Identifier: MIT */
