@@ -79,7 +79,8 @@ WN_API wn_status wn_domain_attach(wn_heap *heap, wn_domain **domain);
  * section, or a callback. WN_EBUSY: it has other threads. May collect. */
 WN_API wn_status wn_domain_detach(wn_domain *domain);
 
-/* Runs `body` in a new domain on a new thread of the operating system. Joins the parent's profile. */
+/* Runs `body` in a new domain on a new thread of the operating system. Joins the parent's profile. When `body` returns, and
+ * the domain's other threads have ended, so does the domain. */
 WN_API wn_status wn_domain_spawn(wn_domain *parent, wn_body *body, void *argument, wn_join **join);
 
 /* Runs `body` on a new thread of the same domain: one of a domain's threads runs at a time. */

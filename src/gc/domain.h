@@ -58,6 +58,9 @@ struct wn_domain {
   struct gc_thread *threads, *running;
   _Atomic(uint32_t) turn;    /* futex: 0 nobody runs, 1 somebody, 2 somebody and others wait */
   _Atomic(unsigned) waiting; /* threads that want their turn */
+
+  /* Futex: the threads besides its first. Each takes itself off when it has done with the domain. */
+  _Atomic(uint32_t) others;
 };
 
 static inline size_t domain_young_used(const struct wn_domain *domain) {

@@ -160,6 +160,94 @@ static void a_collection_waits_for_a_domain_that_does_not_poll(void **state) {
   journal_close(&of);
 }
 
+/* ---- threads that a body leaves running ---- */
+
+struct family {
+  struct gate gate;
+  wn_join *child, *grandchild;
+  _Atomic(int) returned, ended;
+};
+
+static void be_grandchild(wn_domain *domain, void *argument) {
+  struct family *family = argument;
+  WN_SCOPE(domain);
+  wn_ref list = make_list(domain, 100, 3);
+  wait_at_gate(domain, &family->gate);
+  assert_int_equal(length_of(domain, list), 100);
+  atomic_fetch_add(&family->ended, 1);
+}
+
+static void be_child(wn_domain *domain, void *argument) {
+  struct family *family = argument;
+  wait_at_gate(domain, &family->gate);
+  assert_int_equal(wn_thread_spawn(domain, be_grandchild, family, &family->grandchild), WN_OK);
+  atomic_fetch_add(&family->ended, 1);
+}
+
+static void leave_a_child(wn_domain *domain, void *argument) {
+  struct family *family = argument;
+  assert_int_equal(wn_thread_spawn(domain, be_child, family, &family->child), WN_OK);
+  atomic_store(&family->returned, 1);
+}
+
+static void a_domain_whose_body_returned_ends_with_the_last_of_its_threads(void **state) {
+  (void)state;
+  struct journal of;
+  struct family family = {0};
+  assert_int_equal(pipe(family.gate.pipe), 0);
+  journal_open(&of, NULL);
+  wn_join *join = spawn(of.domain, leave_a_child, &family);
+  wait_for_step(of.domain, &family.returned, 1);
+  collect_everyhow(of.domain);
+  let_one_through(&family.gate);
+  wait_for_step(of.domain, &family.ended, 1);
+  collect_everyhow(of.domain);
+  assert_int_equal(wn_heap_close(of.heap), WN_EBUSY);
+  let_one_through(&family.gate);
+  join_wait(of.domain, join);
+  assert_int_equal(family.ended, 2);
+  join_wait(of.domain, family.child);
+  join_wait(of.domain, family.grandchild);
+  close(family.gate.pipe[0]);
+  close(family.gate.pipe[1]);
+  journal_close(&of);
+}
+
+static void spawn_a_grandchild(wn_domain *domain, void *context) {
+  struct family *family = context;
+  let_one_through(&family->gate);
+  assert_int_equal(wn_thread_spawn(domain, be_grandchild, family, &family->grandchild), WN_OK);
+}
+
+/* What is found dead by the collection that the parent asks for is finalised when the domain ends. */
+static void return_with_a_finaliser_due(wn_domain *domain, void *argument) {
+  struct family *family = argument;
+  {
+    WN_SCOPE(domain);
+    assert_int_equal(wn_gc_finalise_last(domain, spawn_a_grandchild, family, block_of(domain, 1)), WN_OK);
+  }
+  atomic_store(&family->returned, 1);
+  wait_at_gate(domain, &family->gate);
+}
+
+static void a_finaliser_may_spawn_a_thread_while_its_domain_ends(void **state) {
+  (void)state;
+  struct journal of;
+  struct family family = {0};
+  assert_int_equal(pipe(family.gate.pipe), 0);
+  journal_open(&of, NULL);
+  wn_join *join = spawn(of.domain, return_with_a_finaliser_due, &family);
+  wait_for_step(of.domain, &family.returned, 1);
+  assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+  let_one_through(&family.gate);
+  join_wait(of.domain, join);
+  assert_int_equal(family.ended, 1);
+  join_wait(of.domain, family.grandchild);
+  close(family.gate.pipe[0]);
+  close(family.gate.pipe[1]);
+  journal_close(&of);
+}
+
 /* ---- what is left ---- */
 
 struct legacy {
@@ -237,6 +325,8 @@ int main(void) {
       cmocka_unit_test(collections_go_on_while_a_domain_waits_to_join_another),
       cmocka_unit_test(a_domain_that_polls_without_allocating_lets_others_collect),
       cmocka_unit_test(a_collection_waits_for_a_domain_that_does_not_poll),
+      cmocka_unit_test(a_domain_whose_body_returned_ends_with_the_last_of_its_threads),
+      cmocka_unit_test(a_finaliser_may_spawn_a_thread_while_its_domain_ends),
       cmocka_unit_test(a_join_returns_when_the_domain_has_ended_and_what_it_left_is_there),
       cmocka_unit_test(domains_come_and_go_and_their_numbers_are_not_used_again),
   };
