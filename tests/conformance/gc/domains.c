@@ -6,6 +6,22 @@
 
 static void sleep_ms(long ms) { nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL); }
 
+/* Every kind of stop, and cycles that come by themselves. */
+static void collect_everyhow(wn_domain *domain) {
+  wn_gc_stat stat;
+  wn_gc_control control = get_control(domain);
+  assert_int_equal(wn_gc_minor(domain), WN_OK);
+  assert_int_equal(wn_gc_full_major(domain), WN_OK);
+  assert_int_equal(wn_gc_compact(domain), WN_OK);
+  assert_int_equal(wn_gc_read_stat(domain, &stat), WN_OK);
+  control.minor_heap_size = 5000;
+  set_control(domain, &control);
+  long before = quick_stat(domain).major_collections;
+  for (long i = 0; i < 100000 && quick_stat(domain).major_collections < before + 3; i++)
+    allocate(domain, 10, 400);
+  assert_true(quick_stat(domain).major_collections >= before + 3);
+}
+
 /* ---- how many ---- */
 
 struct gate {
@@ -51,6 +67,49 @@ static void a_domain_too_many_is_refused_and_another_may_come_when_one_has_ended
   journal_close(&of);
 }
 
+/* ---- one thread in several ---- */
+
+static void attach_again(wn_domain *domain, void *argument) {
+  wn_domain *again = domain;
+  assert_int_equal(wn_domain_attach(argument, &again), WN_ESTATE);
+  assert_ptr_equal(again, domain);
+  assert_string_equal(wn_last_error(), "attach: the calling thread is in a domain of this heap already");
+  assert_int_equal(wn_gc_minor(domain), WN_OK);
+}
+
+static void a_thread_is_in_one_domain_of_a_heap(void **state) {
+  (void)state;
+  struct journal of;
+  wn_join *join;
+  journal_open(&of, NULL);
+  attach_again(of.domain, of.heap);
+  join_wait(of.domain, spawn(of.domain, attach_again, of.heap));
+  assert_int_equal(wn_thread_spawn(of.domain, attach_again, of.heap, &join), WN_OK);
+  join_wait(of.domain, join);
+  assert_int_equal(wn_domain_detach(of.domain), WN_OK);
+  assert_int_equal(wn_domain_attach(of.heap, &of.domain), WN_OK);
+  journal_close(&of);
+}
+
+static void a_thread_may_be_in_domains_of_several_heaps(void **state) {
+  (void)state;
+  struct journal outer, inner;
+  journal_open(&outer, NULL);
+  journal_open(&inner, NULL);
+  attach_again(inner.domain, outer.heap);
+  attach_again(outer.domain, inner.heap);
+  {
+    WN_SCOPE(outer.domain);
+    wn_ref list = make_list(outer.domain, 100, 3);
+    collect_everyhow(inner.domain);
+    collect_everyhow(outer.domain);
+    assert_int_equal(length_of(outer.domain, list), 100);
+  }
+  journal_close(&outer);
+  assert_int_equal(wn_gc_full_major(inner.domain), WN_OK);
+  journal_close(&inner);
+}
+
 /* ---- who waits for whom ---- */
 
 struct sleeper {
@@ -65,22 +124,6 @@ static void sleep_with_a_list(wn_domain *domain, void *argument) {
   atomic_store(&sleeper->step, 1);
   wait_at_gate(domain, &sleeper->gate);
   assert_int_equal(length_of(domain, list), 100);
-}
-
-/* Every kind of stop, and cycles that come by themselves. */
-static void collect_everyhow(wn_domain *domain) {
-  wn_gc_stat stat;
-  wn_gc_control control = get_control(domain);
-  assert_int_equal(wn_gc_minor(domain), WN_OK);
-  assert_int_equal(wn_gc_full_major(domain), WN_OK);
-  assert_int_equal(wn_gc_compact(domain), WN_OK);
-  assert_int_equal(wn_gc_read_stat(domain, &stat), WN_OK);
-  control.minor_heap_size = 5000;
-  set_control(domain, &control);
-  long before = quick_stat(domain).major_collections;
-  for (long i = 0; i < 100000 && quick_stat(domain).major_collections < before + 3; i++)
-    allocate(domain, 10, 400);
-  assert_true(quick_stat(domain).major_collections >= before + 3);
 }
 
 static void collections_go_on_while_a_domain_is_blocked(void **state) {
@@ -321,6 +364,8 @@ static void domains_come_and_go_and_their_numbers_are_not_used_again(void **stat
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_domain_too_many_is_refused_and_another_may_come_when_one_has_ended),
+      cmocka_unit_test(a_thread_is_in_one_domain_of_a_heap),
+      cmocka_unit_test(a_thread_may_be_in_domains_of_several_heaps),
       cmocka_unit_test(collections_go_on_while_a_domain_is_blocked),
       cmocka_unit_test(collections_go_on_while_a_domain_waits_to_join_another),
       cmocka_unit_test(a_domain_that_polls_without_allocating_lets_others_collect),
