@@ -9,9 +9,8 @@ enum { FIRST_BUCKETS = 1024 };
 
 bool lisp_open(struct lisp *lisp, const wn_heap_options *options) {
   wn_heap_options mine = *options;
-  *lisp = (struct lisp){.lock = PTHREAD_MUTEX_INITIALIZER, .vms_lock = PTHREAD_MUTEX_INITIALIZER};
+  *lisp = (struct lisp){.lock = PTHREAD_MUTEX_INITIALIZER};
   mine.hooks.walk_roots = vm_walk_roots;
-  mine.hooks.context = lisp;
   if (!wn_heap_open(&mine, &lisp->heap)) return true;
   fprintf(stderr, "lisp: %s\n", wn_last_error());
   return false;
@@ -20,7 +19,6 @@ bool lisp_open(struct lisp *lisp, const wn_heap_options *options) {
 void lisp_close(struct lisp *lisp) {
   if (wn_heap_close(lisp->heap)) fprintf(stderr, "lisp: %s\n", wn_last_error());
   pthread_mutex_destroy(&lisp->lock);
-  pthread_mutex_destroy(&lisp->vms_lock);
 }
 
 void lisp_lock(struct vm *vm) {

@@ -31,16 +31,19 @@ extern "C" {
 typedef struct wn_heap wn_heap;
 
 /* Calls a language's own roots: `visit` for each value it holds, which may be replaced. Runs while the world is stopped,
- * or while the domain is blocked, on any thread; must not allocate. */
+ * or while the domain is blocked, on any thread; must not allocate. Nor may it look into blocks, not even at a tag: some have
+ * moved already, and where they were the first field may be the collector's. */
 typedef void wn_visit(void *visitor, wn_value *slot);
 
 typedef struct wn_heap_hooks {
   /* Memory is exhausted: `words` cannot be had. May free what the program can spare, after which the request is tried
-   * once more if it returns true. Runs on the allocating thread, outside any collection; may use the heap. */
+   * once more if it returns true. Runs on the allocating thread, outside any collection; may use the heap. What a
+   * language raises then, its error value, is best made beforehand. */
   bool (*out_of_memory)(wn_domain *domain, size_t words, void *context);
   /* An exception that a callback raised leaves here, at a safepoint, with everything consistent; may longjmp.
    * Who catches that leaves the scopes that were skipped, by wn_scope_leave of one that was entered before. */
   void (*raise)(wn_domain *domain, wn_ref exception, void *context);
+  /* See wn_visit. Also called for a domain that the language has not set up yet (wn_domain_data is NULL). */
   void (*walk_roots)(wn_domain *domain, wn_visit *visit, void *visitor, void *context);
   void *context;
 } wn_heap_hooks;
@@ -100,6 +103,11 @@ WN_API void wn_blocking_end(wn_domain *domain);
 
 /* The number of a domain, 0 for the first; not used again while the heap lives. */
 WN_API uint64_t wn_domain_number(const wn_domain *domain);
+
+/* A pointer for whoever makes a language: what it knows of the domain. NULL at first. Set by a running thread of the domain;
+ * read by those, and in walk_roots, which may run while the domain is blocked. */
+WN_API void wn_domain_set_data(wn_domain *domain, void *data);
+WN_API void *wn_domain_data(const wn_domain *domain);
 
 /* ---- the fast paths ---- */
 

@@ -260,6 +260,13 @@ wn_status wn_domain_detach(wn_domain *domain) {
 
 uint64_t wn_domain_number(const wn_domain *domain) { return domain->number; }
 
+void wn_domain_set_data(wn_domain *domain, void *data) {
+  DEBUG_DOMAIN(domain);
+  domain->data = data;
+}
+
+void *wn_domain_data(const wn_domain *domain) { return domain->data; }
+
 void wn_blocking_begin(wn_domain *domain) {
   DEBUG_DOMAIN(domain);
   pause_thread(domain);

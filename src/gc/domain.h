@@ -28,6 +28,9 @@ struct wn_domain {
   uint64_t number;
   unsigned index; /* in heap->domains */
 
+  /* The language's. Written by the domain's running thread. */
+  void *data;
+
   /* Written by the domain's running thread, or by a collection that stopped or claimed it. */
   size_t young_words; /* the size of its minor heap */
   char *young_start,
