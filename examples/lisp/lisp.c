@@ -49,8 +49,8 @@ static wn_value find_symbol(wn_value buckets, size_t hash, const char *name, siz
 
 static void link_symbol(struct vm *vm, wn_value buckets, wn_value symbol) {
   size_t at = (size_t)integer_of(field(symbol, SYMBOL_HASH)) % wn_words(buckets);
-  set_field(vm->domain, symbol, SYMBOL_NEXT, field(buckets, at));
-  set_field(vm->domain, buckets, at, symbol);
+  wn_store(vm->domain, symbol, SYMBOL_NEXT, field(buckets, at));
+  wn_store(vm->domain, buckets, at, symbol);
 }
 
 static bool resize_symbols(struct vm *vm, size_t count) {

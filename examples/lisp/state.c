@@ -197,7 +197,7 @@ bool vm_has_room(struct vm *vm, const wn_value *args, size_t count) {
 void vm_end_escapes(struct vm *vm, size_t depth) {
   wn_value escape = vm->roots[ROOT_ESCAPES];
   while (escape != NIL && integer_of(field(escape, ESCAPE_DEPTH)) > (intptr_t)depth) {
-    set_field(vm->domain, escape, ESCAPE_DEPTH, make_integer(-1));
+    wn_store(vm->domain, escape, ESCAPE_DEPTH, make_integer(-1));
     escape = field(escape, ESCAPE_OUTER);
   }
   vm->roots[ROOT_ESCAPES] = escape;

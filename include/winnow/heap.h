@@ -130,19 +130,23 @@ WN_API void wn_check_handle(const wn_domain *domain, wn_ref ref, const char *fun
 WN_API void wn_check_field(wn_ref block, size_t i, const char *function);
 WN_API void wn_check_domain(const wn_domain *domain, const char *function);
 WN_API void wn_check_value(const wn_domain *domain, wn_value value, const char *function);
+WN_API void wn_check_store(const wn_domain *domain, wn_value block, size_t i, wn_value value,
+                           const char *function);
 WN_API wn_value *wn_bump_checked(wn_domain *domain, size_t words, unsigned tag);
 WN_API void wn_scope_poison(wn_domain *domain, const wn_value *mark);
 
 #ifdef WN_DEBUG
-#define WN_CHECK_HANDLE(domain, ref)  wn_check_handle(domain, ref, __func__)
-#define WN_CHECK_FIELD(block, i)      wn_check_field(block, i, __func__)
-#define WN_CHECK_DOMAIN(domain)       wn_check_domain(domain, __func__)
-#define WN_CHECK_VALUE(domain, value) wn_check_value(domain, value, __func__)
+#define WN_CHECK_HANDLE(domain, ref)            wn_check_handle(domain, ref, __func__)
+#define WN_CHECK_FIELD(block, i)                wn_check_field(block, i, __func__)
+#define WN_CHECK_DOMAIN(domain)                 wn_check_domain(domain, __func__)
+#define WN_CHECK_VALUE(domain, value)           wn_check_value(domain, value, __func__)
+#define WN_CHECK_STORE(domain, block, i, value) wn_check_store(domain, block, i, value, __func__)
 #else
-#define WN_CHECK_HANDLE(domain, ref)  ((void)0)
-#define WN_CHECK_FIELD(block, i)      ((void)0)
-#define WN_CHECK_DOMAIN(domain)       ((void)0)
-#define WN_CHECK_VALUE(domain, value) ((void)0)
+#define WN_CHECK_HANDLE(domain, ref)            ((void)0)
+#define WN_CHECK_FIELD(block, i)                ((void)0)
+#define WN_CHECK_DOMAIN(domain)                 ((void)0)
+#define WN_CHECK_VALUE(domain, value)           ((void)0)
+#define WN_CHECK_STORE(domain, block, i, value) ((void)0)
 #endif
 
 /* A safepoint, for loops that do not allocate. Finalisers, alarms and profile callbacks that wait run here, in
@@ -325,25 +329,28 @@ static inline wn_ref wn_get(wn_domain *domain, wn_ref block, size_t i) {
 
 static inline void wn_assign_field(wn_ref ref, wn_ref block, size_t i) { *ref.slot = wn_field(block, i); }
 
-/* Stores a value into a field of a scanned block. Other domains that read the field see the block's contents. */
-static inline void wn_set(wn_domain *domain, wn_ref block, size_t i, wn_ref value) {
+/* The raw tier: stores a value into a field of a scanned block. Neither may be stale, and the store collects nothing. Other
+ * domains that read the field see the block's contents. */
+static inline void wn_store(wn_domain *domain, wn_value block, size_t i, wn_value value) {
   struct wn_domain_face *face = wn_face(domain);
+  WN_CHECK_STORE(domain, block, i, value);
+  if (block - face->young_base < face->young_span)
+    __atomic_store_n((wn_value *)block + i, value, __ATOMIC_RELEASE);
+  else
+    wn_set_slow(domain, block, i, value);
+}
+
+/* The same with handles. */
+static inline void wn_set(wn_domain *domain, wn_ref block, size_t i, wn_ref value) {
   WN_CHECK_HANDLE(domain, block);
   WN_CHECK_HANDLE(domain, value);
   WN_CHECK_FIELD(block, i);
-  if (*block.slot - face->young_base < face->young_span)
-    __atomic_store_n((wn_value *)*block.slot + i, *value.slot, __ATOMIC_RELEASE);
-  else
-    wn_set_slow(domain, *block.slot, i, *value.slot);
+  wn_store(domain, *block.slot, i, *value.slot);
 }
 static inline void wn_set_int(wn_domain *domain, wn_ref block, size_t i, intptr_t n) {
-  struct wn_domain_face *face = wn_face(domain);
   WN_CHECK_HANDLE(domain, block);
   WN_CHECK_FIELD(block, i);
-  if (*block.slot - face->young_base < face->young_span)
-    __atomic_store_n((wn_value *)*block.slot + i, wn_int(n), __ATOMIC_RELEASE);
-  else
-    wn_set_slow(domain, *block.slot, i, wn_int(n));
+  wn_store(domain, *block.slot, i, wn_int(n));
 }
 
 /* Stores `desired` if the field holds `expected` (the same integer, or the same block). Sequentially consistent. */
