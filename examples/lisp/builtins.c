@@ -21,7 +21,7 @@ static bool define(struct vm *vm, size_t number) {
   wn_ref cell = wn_is_null(symbol) ? symbol : global_cell(vm, symbol);
   wn_value block = wn_is_null(cell) ? 0 : make_block(vm, 1, TAG_BUILTIN, make_integer((intptr_t)number));
   if (!block) return false;
-  set_field(vm->domain, wn_value_of(cell), CELL_VALUE, block);
+  wn_store(vm->domain, wn_value_of(cell), CELL_VALUE, block);
   return true;
 }
 

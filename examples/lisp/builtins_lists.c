@@ -44,13 +44,13 @@ static wn_value second(struct vm *vm, wn_value *args, size_t count) {
 static wn_value set_first(struct vm *vm, wn_value *args, size_t count) {
   (void)count;
   if (!is_pair(args[0])) return vm_fail_type(vm, "set-car!", "a pair", args[0]);
-  set_field(vm->domain, args[0], 0, args[1]);
+  wn_store(vm->domain, args[0], 0, args[1]);
   return NOTHING;
 }
 static wn_value set_second(struct vm *vm, wn_value *args, size_t count) {
   (void)count;
   if (!is_pair(args[0])) return vm_fail_type(vm, "set-cdr!", "a pair", args[0]);
-  set_field(vm->domain, args[0], 1, args[1]);
+  wn_store(vm->domain, args[0], 1, args[1]);
   return NOTHING;
 }
 
@@ -124,7 +124,7 @@ static wn_value append_two(struct vm *vm, wn_value *a, const wn_value *b) {
     if (wn_value_of(head) == NIL)
       *head.slot = (wn_value)pair;
     else
-      set_field(vm->domain, wn_value_of(last), 1, (wn_value)pair);
+      wn_store(vm->domain, wn_value_of(last), 1, (wn_value)pair);
     *last.slot = (wn_value)pair;
   }
   if (*a != NIL) return vm_fail_type(vm, "append", "a list", *a);
@@ -210,7 +210,7 @@ static wn_value make_vector(struct vm *vm, wn_value *args, size_t count) {
 
 static wn_value vector(struct vm *vm, wn_value *args, size_t count) {
   wn_value made = make_block(vm, count, TAG_VECTOR, NIL);
-  for (size_t i = 0; made && i < count; i++) set_field(vm->domain, made, i, args[i]);
+  for (size_t i = 0; made && i < count; i++) wn_store(vm->domain, made, i, args[i]);
   return made;
 }
 
@@ -238,7 +238,7 @@ static wn_value vector_ref(struct vm *vm, wn_value *args, size_t count) {
 static wn_value vector_set(struct vm *vm, wn_value *args, size_t count) {
   (void)count;
   if (!check_element(vm, args, "vector-set!")) return VM_FAILED;
-  set_field(vm->domain, args[0], (size_t)integer_of(args[1]), args[2]);
+  wn_store(vm->domain, args[0], (size_t)integer_of(args[1]), args[2]);
   return NOTHING;
 }
 
@@ -262,7 +262,7 @@ static wn_value list_to_vector(struct vm *vm, wn_value *args, size_t count) {
   if (!counted) return VM_FAILED;
   wn_value made = make_block(vm, (size_t)integer_of(counted), TAG_VECTOR, NIL);
   wn_value at = args[0];
-  for (size_t i = 0; made && is_pair(at); i++, at = cdr(at)) set_field(vm->domain, made, i, car(at));
+  for (size_t i = 0; made && is_pair(at); i++, at = cdr(at)) wn_store(vm->domain, made, i, car(at));
   return made;
 }
 

@@ -27,8 +27,8 @@ static wn_value find(wn_value table, wn_value key, size_t hash) {
 
 static void link_entry(struct vm *vm, wn_value buckets, wn_value entry) {
   size_t at = bucket_of(buckets, (size_t)integer_of(field(entry, ENTRY_HASH)));
-  set_field(vm->domain, entry, ENTRY_NEXT, field(buckets, at));
-  set_field(vm->domain, buckets, at, entry);
+  wn_store(vm->domain, entry, ENTRY_NEXT, field(buckets, at));
+  wn_store(vm->domain, buckets, at, entry);
 }
 
 /* Twice as many buckets. */
@@ -41,7 +41,7 @@ static bool grow(struct vm *vm, wn_ref table) {
       next = field(entry, ENTRY_NEXT);
       link_entry(vm, made, entry);
     }
-  set_field(vm->domain, wn_value_of(table), TABLE_BUCKETS, made);
+  wn_store(vm->domain, wn_value_of(table), TABLE_BUCKETS, made);
   return true;
 }
 
@@ -55,7 +55,7 @@ static bool add_entry(struct vm *vm, wn_ref table, wn_ref key, size_t hash, wn_r
   entry[ENTRY_NEXT] = NIL;
   entry[ENTRY_HASH] = make_integer((intptr_t)hash);
   link_entry(vm, wn_field(table, TABLE_BUCKETS), (wn_value)entry);
-  set_field(vm->domain, wn_value_of(table), TABLE_COUNT, make_integer(count));
+  wn_store(vm->domain, wn_value_of(table), TABLE_COUNT, make_integer(count));
   return true;
 }
 
@@ -84,7 +84,7 @@ bool table_put(struct vm *vm, wn_ref table, wn_ref key, wn_ref value) {
   size_t hash = hash_of(wn_value_of(key));
   wn_value entry = find(wn_value_of(table), wn_value_of(key), hash);
   if (entry == NIL) return add_entry(vm, table, key, hash, value);
-  set_field(vm->domain, entry, ENTRY_VALUE, wn_value_of(value));
+  wn_store(vm->domain, entry, ENTRY_VALUE, wn_value_of(value));
   return true;
 }
 
@@ -128,12 +128,12 @@ static wn_value delete_key(struct vm *vm, wn_value *args, size_t count) {
   size_t at = bucket_of(buckets, hash);
   wn_value next = field(entry, ENTRY_NEXT), before = field(buckets, at);
   if (before == entry) {
-    set_field(vm->domain, buckets, at, next);
+    wn_store(vm->domain, buckets, at, next);
   } else {
     while (field(before, ENTRY_NEXT) != entry) before = field(before, ENTRY_NEXT);
-    set_field(vm->domain, before, ENTRY_NEXT, next);
+    wn_store(vm->domain, before, ENTRY_NEXT, next);
   }
-  set_field(vm->domain, args[0], TABLE_COUNT, make_integer(integer_of(field(args[0], TABLE_COUNT)) - 1));
+  wn_store(vm->domain, args[0], TABLE_COUNT, make_integer(integer_of(field(args[0], TABLE_COUNT)) - 1));
   return TRUE;
 }
 

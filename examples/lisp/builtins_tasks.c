@@ -102,7 +102,7 @@ static wn_value spawn(struct vm *vm, wn_value *args, size_t count) {
     return VM_FAILED;
   }
   link_task(task);
-  set_field(vm->domain, wn_value_of(block), TASK_ADDRESS, make_address(task));
+  wn_store(vm->domain, wn_value_of(block), TASK_ADDRESS, make_address(task));
   return wn_value_of(block);
 }
 
@@ -113,7 +113,7 @@ static wn_value join(struct vm *vm, wn_value *args, size_t count) {
   wn_value address = field(args[0], TASK_ADDRESS);
   struct task *task = address == NIL ? NULL : address_of(address);
   if (!task || !take_task(task, vm->program)) return vm_fail(vm, "join: the task was joined already");
-  set_field(vm->domain, args[0], TASK_ADDRESS, NIL);
+  wn_store(vm->domain, args[0], TASK_ADDRESS, NIL);
   output_flush(&vm->out, vm->domain);
   wn_join_wait(vm->domain, task->join);
   wn_ref result = wn_global_get(vm->domain, task->cargo);

@@ -9,9 +9,8 @@ enum { FIRST_BUCKETS = 1024 };
 
 bool lisp_open(struct lisp *lisp, const wn_heap_options *options) {
   wn_heap_options mine = *options;
-  *lisp = (struct lisp){.lock = PTHREAD_MUTEX_INITIALIZER, .vms_lock = PTHREAD_MUTEX_INITIALIZER};
+  *lisp = (struct lisp){.lock = PTHREAD_MUTEX_INITIALIZER};
   mine.hooks.walk_roots = vm_walk_roots;
-  mine.hooks.context = lisp;
   if (!wn_heap_open(&mine, &lisp->heap)) return true;
   fprintf(stderr, "lisp: %s\n", wn_last_error());
   return false;
@@ -20,7 +19,6 @@ bool lisp_open(struct lisp *lisp, const wn_heap_options *options) {
 void lisp_close(struct lisp *lisp) {
   if (wn_heap_close(lisp->heap)) fprintf(stderr, "lisp: %s\n", wn_last_error());
   pthread_mutex_destroy(&lisp->lock);
-  pthread_mutex_destroy(&lisp->vms_lock);
 }
 
 void lisp_lock(struct vm *vm) {
@@ -51,8 +49,8 @@ static wn_value find_symbol(wn_value buckets, size_t hash, const char *name, siz
 
 static void link_symbol(struct vm *vm, wn_value buckets, wn_value symbol) {
   size_t at = (size_t)integer_of(field(symbol, SYMBOL_HASH)) % wn_words(buckets);
-  set_field(vm->domain, symbol, SYMBOL_NEXT, field(buckets, at));
-  set_field(vm->domain, buckets, at, symbol);
+  wn_store(vm->domain, symbol, SYMBOL_NEXT, field(buckets, at));
+  wn_store(vm->domain, buckets, at, symbol);
 }
 
 static bool resize_symbols(struct vm *vm, size_t count) {

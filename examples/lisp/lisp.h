@@ -22,8 +22,6 @@ struct lisp {
   size_t symbol_count;
   wn_global *library; /* a table; NULL while it is being loaded */
   wn_global *raise;   /* the library's; ROOT_RAISE of all machines */
-  pthread_mutex_t vms_lock;
-  struct vm *vms; /* changed by running domains under `vms_lock`; read while the world stands still */
 };
 
 struct task;

@@ -225,7 +225,7 @@ static wn_ref read_vector(struct reader *reader) {
   wn_ref vector = root(reader, made);
   if (wn_is_null(vector)) return vector;
   for (wn_value at = wn_value_of(list); is_pair(at); at = cdr(at), i++)
-    set_field(reader->vm->domain, wn_value_of(vector), i, car(at));
+    wn_store(reader->vm->domain, wn_value_of(vector), i, car(at));
   return wn_escape(&wn_here, vector);
 }
 

@@ -37,14 +37,6 @@ static void destroy(struct vm *vm) {
   free(vm);
 }
 
-/* From here on collections look at it. */
-static void link_vm(struct vm *vm) {
-  pthread_mutex_lock(&vm->lisp->vms_lock);
-  vm->next = vm->lisp->vms;
-  vm->lisp->vms = vm;
-  pthread_mutex_unlock(&vm->lisp->vms_lock);
-}
-
 static bool make_spare_condition(struct vm *vm) {
   wn_value text = make_string(vm, "memory is exhausted", 19);
   vm->roots[ROOT_NO_MEMORY] = text ? make_error(vm, text, NIL) : 0;
@@ -65,7 +57,7 @@ struct vm *vm_create(struct lisp *lisp, wn_domain *domain) {
   vm->reports = true;
   for (size_t i = 0; i < ROOT_COUNT; i++) vm->roots[i] = NIL;
   vm->roots[ROOT_RAISE] = NOTHING;
-  link_vm(vm);
+  wn_domain_set_data(domain, vm); /* from here on collections look at it */
   if (make_spare_condition(vm)) return vm;
   vm_destroy(vm);
   fprintf(stderr, "lisp: %s\n", wn_last_error());
@@ -73,11 +65,7 @@ struct vm *vm_create(struct lisp *lisp, wn_domain *domain) {
 }
 
 void vm_destroy(struct vm *vm) {
-  struct vm **link = &vm->lisp->vms;
-  pthread_mutex_lock(&vm->lisp->vms_lock);
-  while (*link != vm) link = &(*link)->next;
-  *link = vm->next;
-  pthread_mutex_unlock(&vm->lisp->vms_lock);
+  wn_domain_set_data(vm->domain, NULL);
   destroy(vm);
 }
 
@@ -93,9 +81,9 @@ static void walk(struct vm *vm, wn_visit *visit, void *visitor) {
 }
 
 void vm_walk_roots(wn_domain *domain, wn_visit *visit, void *visitor, void *context) {
-  const struct lisp *lisp = context;
-  for (struct vm *vm = lisp->vms; vm; vm = vm->next)
-    if (vm->domain == domain) walk(vm, visit, visitor);
+  struct vm *vm = wn_domain_data(domain);
+  (void)context;
+  if (vm) walk(vm, visit, visitor);
 }
 
 static struct lisp_frame frame_of(const wn_value *fp, const struct instruction *ip) {
@@ -209,7 +197,7 @@ bool vm_has_room(struct vm *vm, const wn_value *args, size_t count) {
 void vm_end_escapes(struct vm *vm, size_t depth) {
   wn_value escape = vm->roots[ROOT_ESCAPES];
   while (escape != NIL && integer_of(field(escape, ESCAPE_DEPTH)) > (intptr_t)depth) {
-    set_field(vm->domain, escape, ESCAPE_DEPTH, make_integer(-1));
+    wn_store(vm->domain, escape, ESCAPE_DEPTH, make_integer(-1));
     escape = field(escape, ESCAPE_OUTER);
   }
   vm->roots[ROOT_ESCAPES] = escape;

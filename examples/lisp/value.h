@@ -99,15 +99,6 @@ static inline wn_value field(wn_value block, size_t i) {
 static inline wn_value car(wn_value pair) { return field(pair, 0); }
 static inline wn_value cdr(wn_value pair) { return field(pair, 1); }
 
-/* What wn_set is for handles. */
-static inline void set_field(wn_domain *domain, wn_value block, size_t i, wn_value value) {
-  struct wn_domain_face *face = wn_face(domain);
-  if (block - face->young_base < face->young_span)
-    __atomic_store_n((wn_value *)block + i, value, __ATOMIC_RELEASE);
-  else
-    wn_set_slow(domain, block, i, value);
-}
-
 static inline bool is_float(wn_value v) {
   return is_block(v) &&
          (__atomic_load_n(wn_header_of(v), __ATOMIC_RELAXED) & ~(wn_value)3) == WN_HEADER(1, WN_TAG_RAW);

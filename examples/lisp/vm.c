@@ -3,7 +3,7 @@
  * Values. A value is a word (value.h), and everything that the heap moves is found through such words. So each word of a running
  * program is in one of three places, and each place has its rule:
  *
- *   - in a block: the heap itself finds it. Stores go through set_field, the write barrier, but for the first stores into a
+ *   - in a block: the heap itself finds it. Stores go through wn_store, the write barrier, but for the first stores into a
  *     block that was just allocated.
  *   - on the machine's stack, or in its roots: the heap asks for them at each collection, through the hook walk_roots
  *     (vm_walk_roots), and corrects them. Stores need no barrier. The stack is the language's own, so compiled Lisp needs no
@@ -252,7 +252,7 @@ do_GLOBAL:
 do_SET_GLOBAL:
   if (field(K(now->b), CELL_VALUE) == UNASSIGNED) FAIL(fail_unbound(vm, K(now->b)));
 do_DEFINE:
-  set_field(vm->domain, K(now->b), CELL_VALUE, A);
+  wn_store(vm->domain, K(now->b), CELL_VALUE, A);
   NEXT;
 do_CAPTURED:
   A = field(fp[-1], now->b);
@@ -271,7 +271,7 @@ do_UNBOX:
   A = value;
   NEXT;
 do_SET_BOX:
-  set_field(vm->domain, A, 0, B);
+  wn_store(vm->domain, A, 0, B);
   NEXT;
 do_CHECK:
   if (A == UNASSIGNED) FAIL(fail_unassigned(vm, K(now->b)));
@@ -285,7 +285,7 @@ do_CLOSURE : {
   NEXT;
 }
 do_PATCH:
-  set_field(vm->domain, A, now->b, C);
+  wn_store(vm->domain, A, now->b, C);
   NEXT;
 do_CAPTURE:
   __builtin_unreachable(); /* CLOSURE skips it */
@@ -399,7 +399,7 @@ do_VECTOR_REF:
   NEXT;
 do_VECTOR_SET:
   if (__builtin_expect(!has_element(A, B), 0)) FAIL(fail_vector(vm, "vector-set!", A, B));
-  set_field(vm->domain, A, (size_t)integer_of(B), C);
+  wn_store(vm->domain, A, (size_t)integer_of(B), C);
   NEXT;
 
 /* The state is saved. `raise` is called with the condition, above what is live. */

@@ -30,7 +30,6 @@ struct vm {
   wn_domain *domain;
   struct lisp *lisp;
   struct program *program;
-  struct vm *next; /* of the Lisp's machines */
 
   /* The state of the topmost function, stored at each safepoint. `top` is NULL where the instruction's table tells how many
    * registers hold values. */

@@ -31,16 +31,19 @@ extern "C" {
 typedef struct wn_heap wn_heap;
 
 /* Calls a language's own roots: `visit` for each value it holds, which may be replaced. Runs while the world is stopped,
- * or while the domain is blocked, on any thread; must not allocate. */
+ * or while the domain is blocked, on any thread; must not allocate. Nor may it look into blocks, not even at a tag: some have
+ * moved already, and where they were the first field may be the collector's. */
 typedef void wn_visit(void *visitor, wn_value *slot);
 
 typedef struct wn_heap_hooks {
   /* Memory is exhausted: `words` cannot be had. May free what the program can spare, after which the request is tried
-   * once more if it returns true. Runs on the allocating thread, outside any collection; may use the heap. */
+   * once more if it returns true. Runs on the allocating thread, outside any collection; may use the heap. What a
+   * language raises then, its error value, is best made beforehand. */
   bool (*out_of_memory)(wn_domain *domain, size_t words, void *context);
   /* An exception that a callback raised leaves here, at a safepoint, with everything consistent; may longjmp.
    * Who catches that leaves the scopes that were skipped, by wn_scope_leave of one that was entered before. */
   void (*raise)(wn_domain *domain, wn_ref exception, void *context);
+  /* See wn_visit. Also called for a domain that the language has not set up yet (wn_domain_data is NULL). */
   void (*walk_roots)(wn_domain *domain, wn_visit *visit, void *visitor, void *context);
   void *context;
 } wn_heap_hooks;
@@ -72,14 +75,16 @@ WN_API wn_status wn_heap_close(wn_heap *heap);
 typedef struct wn_join wn_join;
 typedef void wn_body(wn_domain *domain, void *argument);
 
-/* The calling thread becomes the first thread of a new domain. WN_ELIMIT: there are too many. WN_ENOMEM. */
+/* The calling thread becomes the first thread of a new domain. WN_ESTATE: it is in a domain of this heap already; domains of
+ * different heaps may be nested. WN_ELIMIT: there are too many. WN_ENOMEM. */
 WN_API wn_status wn_domain_attach(wn_heap *heap, wn_domain **domain);
 
 /* The domain ends; what it allocated stays. Its handles die. WN_ESTATE: called by another thread, or inside a blocking
  * section, or a callback. WN_EBUSY: it has other threads. May collect. */
 WN_API wn_status wn_domain_detach(wn_domain *domain);
 
-/* Runs `body` in a new domain on a new thread of the operating system. Joins the parent's profile. */
+/* Runs `body` in a new domain on a new thread of the operating system. Joins the parent's profile. When `body` returns, and
+ * the domain's other threads have ended, so does the domain. */
 WN_API wn_status wn_domain_spawn(wn_domain *parent, wn_body *body, void *argument, wn_join **join);
 
 /* Runs `body` on a new thread of the same domain: one of a domain's threads runs at a time. */
@@ -98,6 +103,11 @@ WN_API void wn_blocking_end(wn_domain *domain);
 
 /* The number of a domain, 0 for the first; not used again while the heap lives. */
 WN_API uint64_t wn_domain_number(const wn_domain *domain);
+
+/* A pointer for whoever makes a language: what it knows of the domain. NULL at first. Set by a running thread of the domain;
+ * read by those, and in walk_roots, which may run while the domain is blocked. */
+WN_API void wn_domain_set_data(wn_domain *domain, void *data);
+WN_API void *wn_domain_data(const wn_domain *domain);
 
 /* ---- the fast paths ---- */
 
@@ -120,19 +130,23 @@ WN_API void wn_check_handle(const wn_domain *domain, wn_ref ref, const char *fun
 WN_API void wn_check_field(wn_ref block, size_t i, const char *function);
 WN_API void wn_check_domain(const wn_domain *domain, const char *function);
 WN_API void wn_check_value(const wn_domain *domain, wn_value value, const char *function);
+WN_API void wn_check_store(const wn_domain *domain, wn_value block, size_t i, wn_value value,
+                           const char *function);
 WN_API wn_value *wn_bump_checked(wn_domain *domain, size_t words, unsigned tag);
 WN_API void wn_scope_poison(wn_domain *domain, const wn_value *mark);
 
 #ifdef WN_DEBUG
-#define WN_CHECK_HANDLE(domain, ref)  wn_check_handle(domain, ref, __func__)
-#define WN_CHECK_FIELD(block, i)      wn_check_field(block, i, __func__)
-#define WN_CHECK_DOMAIN(domain)       wn_check_domain(domain, __func__)
-#define WN_CHECK_VALUE(domain, value) wn_check_value(domain, value, __func__)
+#define WN_CHECK_HANDLE(domain, ref)            wn_check_handle(domain, ref, __func__)
+#define WN_CHECK_FIELD(block, i)                wn_check_field(block, i, __func__)
+#define WN_CHECK_DOMAIN(domain)                 wn_check_domain(domain, __func__)
+#define WN_CHECK_VALUE(domain, value)           wn_check_value(domain, value, __func__)
+#define WN_CHECK_STORE(domain, block, i, value) wn_check_store(domain, block, i, value, __func__)
 #else
-#define WN_CHECK_HANDLE(domain, ref)  ((void)0)
-#define WN_CHECK_FIELD(block, i)      ((void)0)
-#define WN_CHECK_DOMAIN(domain)       ((void)0)
-#define WN_CHECK_VALUE(domain, value) ((void)0)
+#define WN_CHECK_HANDLE(domain, ref)            ((void)0)
+#define WN_CHECK_FIELD(block, i)                ((void)0)
+#define WN_CHECK_DOMAIN(domain)                 ((void)0)
+#define WN_CHECK_VALUE(domain, value)           ((void)0)
+#define WN_CHECK_STORE(domain, block, i, value) ((void)0)
 #endif
 
 /* A safepoint, for loops that do not allocate. Finalisers, alarms and profile callbacks that wait run here, in
@@ -315,25 +329,28 @@ static inline wn_ref wn_get(wn_domain *domain, wn_ref block, size_t i) {
 
 static inline void wn_assign_field(wn_ref ref, wn_ref block, size_t i) { *ref.slot = wn_field(block, i); }
 
-/* Stores a value into a field of a scanned block. Other domains that read the field see the block's contents. */
-static inline void wn_set(wn_domain *domain, wn_ref block, size_t i, wn_ref value) {
+/* The raw tier: stores a value into a field of a scanned block. Neither may be stale, and the store collects nothing. Other
+ * domains that read the field see the block's contents. */
+static inline void wn_store(wn_domain *domain, wn_value block, size_t i, wn_value value) {
   struct wn_domain_face *face = wn_face(domain);
+  WN_CHECK_STORE(domain, block, i, value);
+  if (block - face->young_base < face->young_span)
+    __atomic_store_n((wn_value *)block + i, value, __ATOMIC_RELEASE);
+  else
+    wn_set_slow(domain, block, i, value);
+}
+
+/* The same with handles. */
+static inline void wn_set(wn_domain *domain, wn_ref block, size_t i, wn_ref value) {
   WN_CHECK_HANDLE(domain, block);
   WN_CHECK_HANDLE(domain, value);
   WN_CHECK_FIELD(block, i);
-  if (*block.slot - face->young_base < face->young_span)
-    __atomic_store_n((wn_value *)*block.slot + i, *value.slot, __ATOMIC_RELEASE);
-  else
-    wn_set_slow(domain, *block.slot, i, *value.slot);
+  wn_store(domain, *block.slot, i, *value.slot);
 }
 static inline void wn_set_int(wn_domain *domain, wn_ref block, size_t i, intptr_t n) {
-  struct wn_domain_face *face = wn_face(domain);
   WN_CHECK_HANDLE(domain, block);
   WN_CHECK_FIELD(block, i);
-  if (*block.slot - face->young_base < face->young_span)
-    __atomic_store_n((wn_value *)*block.slot + i, wn_int(n), __ATOMIC_RELEASE);
-  else
-    wn_set_slow(domain, *block.slot, i, wn_int(n));
+  wn_store(domain, *block.slot, i, wn_int(n));
 }
 
 /* Stores `desired` if the field holds `expected` (the same integer, or the same block). Sequentially consistent. */

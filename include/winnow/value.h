@@ -34,6 +34,8 @@ enum {
 /* Blocks up to this size are born in the minor heap. */
 #define WN_MAX_YOUNG_WORDS ((size_t)256)
 
+/* An integer is an odd word. Only the lowest bit matters to the collector: a language may split odd words further, for
+ * characters, constants or addresses of what is not in the heap, and then uses its own functions in place of these. */
 static inline wn_value wn_int(intptr_t n) { return (wn_value)((uintptr_t)n << 1 | 1u); }
 static inline intptr_t wn_to_int(wn_value v) { return (intptr_t)v >> 1; }
 static inline bool wn_is_int(wn_value v) { return (v & 1) != 0; }

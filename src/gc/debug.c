@@ -120,12 +120,16 @@ void wn_check_handle(const wn_domain *domain, wn_ref ref, const char *function) 
   check_slot(domain->running, ref.slot, function);
 }
 
+static void check_field(wn_value block, size_t i, const char *function) {
+  if (wn_is_int(block)) debug_complain(function, "the value is an integer and has no fields");
+  if (block % 8 || !block) debug_complain(function, "the value is no block");
+  if (wn_tag(block) > WN_TAG_SCANNED_MAX) debug_complain(function, "the block has bytes and no fields");
+  if (i >= wn_words(block)) debug_complain(function, "the block has fewer fields");
+}
+
 void wn_check_field(wn_ref block, size_t i, const char *function) {
   check_slot(block.slot ? domain_thread_with(block.slot) : NULL, block.slot, function);
-  if (wn_is_int(*block.slot)) debug_complain(function, "the value is an integer and has no fields");
-  if (*block.slot % 8 || !*block.slot) debug_complain(function, "the value is no block");
-  if (wn_tag(*block.slot) > WN_TAG_SCANNED_MAX) debug_complain(function, "the block has bytes and no fields");
-  if (i >= wn_words(*block.slot)) debug_complain(function, "the block has fewer fields");
+  check_field(*block.slot, i, function);
 }
 
 void debug_check_bytes(wn_ref raw, const char *function) {
@@ -145,6 +149,12 @@ void wn_check_value(const wn_domain *domain, wn_value value, const char *functio
   if (value <= (uintptr_t)domain->face.young_ptr || value > (uintptr_t)domain->young_end ||
       header_colour(header_of(value)))
     debug_complain(function, "a stale value: it was kept over a call that may collect");
+}
+
+void wn_check_store(const wn_domain *domain, wn_value block, size_t i, wn_value value, const char *function) {
+  wn_check_value(domain, block, function);
+  check_field(block, i, function);
+  wn_check_value(domain, value, function);
 }
 
 /* ---- pauses ---- */

@@ -184,6 +184,13 @@ static void bequeath(wn_heap *heap, struct wn_domain *domain) {
   heap->domain_count--;
 }
 
+/* In a second domain of the same heap a thread would wait for itself: the first one cannot be stopped meanwhile. */
+static bool is_inside(const wn_heap *heap) {
+  const struct gc_thread *thread = innermost;
+  while (thread && thread->domain->heap != heap) thread = thread->outer;
+  return thread != NULL;
+}
+
 static wn_status attach(wn_heap *heap, struct wn_domain *parent, wn_domain **out) {
   struct wn_domain *domain = create(heap);
   struct gc_thread *thread = domain ? thread_create(domain) : NULL;
@@ -216,8 +223,7 @@ static wn_status check_detach(const wn_domain *domain) {
     return error_set(WN_ESTATE, "detach: the calling thread does not run in the domain");
   if (thread->callbacks || host_in_callback(thread))
     return error_set(WN_ESTATE, "detach: called by a callback");
-  if (domain->threads != thread || thread->next)
-    return error_set(WN_EBUSY, "detach: the domain has other threads");
+  if (atomic_load(&domain->others)) return error_set(WN_EBUSY, "detach: the domain has other threads");
   return WN_OK;
 }
 
@@ -240,6 +246,8 @@ void domain_set_due(struct wn_domain *domain) { __atomic_store_n(&domain->face.d
 
 wn_status wn_domain_attach(wn_heap *heap, wn_domain **domain) {
   if (!heap || !domain) return error_set(WN_EINVAL, "attach: an argument is NULL");
+  if (is_inside(heap))
+    return error_set(WN_ESTATE, "attach: the calling thread is in a domain of this heap already");
   return attach(heap, NULL, domain);
 }
 
@@ -250,6 +258,8 @@ wn_status wn_domain_detach(wn_domain *domain) {
   wn_heap *heap = domain->heap;
   struct gc_thread *thread = domain->running;
   finalisers_run_due(domain);
+  status = check_detach(domain); /* they may have spawned threads */
+  if (status) return status;
   host_thread_ends(thread);
   domain->face.top = thread->slots; /* its handles die */
   while (has_young_things(domain)) major_collect(domain, COLLECT_MINOR);
@@ -265,6 +275,13 @@ wn_status wn_domain_detach(wn_domain *domain) {
 }
 
 uint64_t wn_domain_number(const wn_domain *domain) { return domain->number; }
+
+void wn_domain_set_data(wn_domain *domain, void *data) {
+  DEBUG_DOMAIN(domain);
+  domain->data = data;
+}
+
+void *wn_domain_data(const wn_domain *domain) { return domain->data; }
 
 void wn_blocking_begin(wn_domain *domain) {
   DEBUG_DOMAIN(domain);
@@ -304,6 +321,14 @@ static void say_begun(struct wn_join *join, wn_status status) {
   futex_wake(&join->begun, 1);
 }
 
+/* A body may leave threads of its domain running, and they may spawn others: the domain ends with the last of them. */
+static void await_others(struct wn_domain *domain) {
+  uint32_t left;
+  wn_blocking_begin(domain);
+  while ((left = atomic_load(&domain->others))) futex_wait(&domain->others, left);
+  wn_blocking_end(domain);
+}
+
 static void *run_domain(void *argument) {
   struct wn_join *join = argument;
   wn_domain *domain;
@@ -315,8 +340,14 @@ static void *run_domain(void *argument) {
   say_begun(join, status);
   if (status) return NULL;
   join->body(domain, join->argument);
-  wn_domain_detach(domain);
+  while (wn_domain_detach(domain) == WN_EBUSY) await_others(domain);
   return NULL;
+}
+
+/* The domain may be gone as soon as the number says so: waking somebody looks at no memory. */
+static void say_ended(struct wn_domain *domain) {
+  atomic_fetch_sub(&domain->others, 1);
+  futex_wake(&domain->others, 1);
 }
 
 static void *run_thread(void *argument) {
@@ -339,6 +370,7 @@ static void *run_thread(void *argument) {
   domain_block(domain);
   turn_give(domain);
   thread_destroy(thread);
+  say_ended(domain);
   return NULL;
 }
 
@@ -387,6 +419,7 @@ wn_status wn_thread_spawn(wn_domain *domain, wn_body *body, void *argument, wn_j
   if (!domain || !body || !join) return error_set(WN_EINVAL, "spawn: an argument is NULL");
   struct wn_join *made = join_create(domain, body, argument);
   if (made) made->of_domain = thread_create(domain);
+  if (made && made->of_domain) atomic_fetch_add(&domain->others, 1);
   wn_status status =
       made && made->of_domain ? start(domain, made, run_thread) : error_set(WN_ENOMEM, "spawn: no memory");
   if (!status) {
@@ -396,6 +429,7 @@ wn_status wn_thread_spawn(wn_domain *domain, wn_body *body, void *argument, wn_j
   if (made && made->of_domain) {
     thread_unlink(made->of_domain);
     thread_destroy(made->of_domain);
+    say_ended(domain);
   }
   if (made) join_destroy(made);
   return status;

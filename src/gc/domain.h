@@ -32,6 +32,9 @@ struct wn_domain {
   uint64_t number;
   unsigned index; /* in heap->domains */
 
+  /* The language's. Written by the domain's running thread. */
+  void *data;
+
   /* Written by the domain's running thread, or by a collection that stopped or claimed it. */
   size_t young_words; /* the size of its minor heap */
   char *young_start,
@@ -65,6 +68,9 @@ struct wn_domain {
   struct gc_thread *threads, *running;
   _Atomic(uint32_t) turn;    /* futex: 0 nobody runs, 1 somebody, 2 somebody and others wait */
   _Atomic(unsigned) waiting; /* threads that want their turn */
+
+  /* Futex: the threads besides its first. Each takes itself off when it has done with the domain. */
+  _Atomic(uint32_t) others;
 };
 
 #define DOMAIN_NO_SAMPLE INTPTR_MIN

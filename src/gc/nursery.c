@@ -107,7 +107,7 @@ static bool take_piece(struct wn_domain *domain) {
   return true;
 }
 
-void nursery_move(struct wn_domain *domain) {
+void nursery_move(struct wn_domain *domain, size_t used) {
   enum { PLACES = 8 };
   const struct wn_heap *heap = domain->heap;
   char *top = slot_of(domain) + heap->young_slot_bytes;
@@ -115,7 +115,11 @@ void nursery_move(struct wn_domain *domain) {
   char *end = domain->young_end - pages;
   if ((size_t)(top - end) + pages > PLACES * pages || (size_t)(top - end) + pages > heap->young_slot_bytes)
     end = top;
+  domain->stale = domain->stale_end = NULL;
+  if (end == domain->young_end) return;
   if (end - pages < domain->young_floor && !lower_floor(domain, end - pages)) return;
+  domain->stale = domain->young_end - used * 8;
+  domain->stale_end = domain->young_end;
   domain->young_start = domain->young_end = end;
   domain_begin_young(domain, end);
 }

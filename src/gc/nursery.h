@@ -35,8 +35,9 @@ static inline size_t nursery_pieces(const struct wn_domain *domain) {
   return domain->young_words < (size_t)PIECES * PIECE_LEAST ? 1 : PIECES;
 }
 
-/* To find stale addresses: the domain's empty minor heap goes to another place of its slot. */
-void nursery_move(struct wn_domain *domain);
+/* To find stale addresses: the domain's empty minor heap, of which so many words were used, goes to another place of its slot
+ * if there is one. */
+void nursery_move(struct wn_domain *domain, size_t used);
 
 /* Where the domain's limit belongs. */
 char *nursery_limit(const struct wn_domain *domain);

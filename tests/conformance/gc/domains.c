@@ -6,6 +6,22 @@
 
 static void sleep_ms(long ms) { nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL); }
 
+/* Every kind of stop, and cycles that come by themselves. */
+static void collect_everyhow(wn_domain *domain) {
+  wn_gc_stat stat;
+  wn_gc_control control = get_control(domain);
+  assert_int_equal(wn_gc_minor(domain), WN_OK);
+  assert_int_equal(wn_gc_full_major(domain), WN_OK);
+  assert_int_equal(wn_gc_compact(domain), WN_OK);
+  assert_int_equal(wn_gc_read_stat(domain, &stat), WN_OK);
+  control.minor_heap_size = 5000;
+  set_control(domain, &control);
+  long before = quick_stat(domain).major_collections;
+  for (long i = 0; i < 100000 && quick_stat(domain).major_collections < before + 3; i++)
+    allocate(domain, 10, 400);
+  assert_true(quick_stat(domain).major_collections >= before + 3);
+}
+
 /* ---- how many ---- */
 
 struct gate {
@@ -51,6 +67,49 @@ static void a_domain_too_many_is_refused_and_another_may_come_when_one_has_ended
   journal_close(&of);
 }
 
+/* ---- one thread in several ---- */
+
+static void attach_again(wn_domain *domain, void *argument) {
+  wn_domain *again = domain;
+  assert_int_equal(wn_domain_attach(argument, &again), WN_ESTATE);
+  assert_ptr_equal(again, domain);
+  assert_string_equal(wn_last_error(), "attach: the calling thread is in a domain of this heap already");
+  assert_int_equal(wn_gc_minor(domain), WN_OK);
+}
+
+static void a_thread_is_in_one_domain_of_a_heap(void **state) {
+  (void)state;
+  struct journal of;
+  wn_join *join;
+  journal_open(&of, NULL);
+  attach_again(of.domain, of.heap);
+  join_wait(of.domain, spawn(of.domain, attach_again, of.heap));
+  assert_int_equal(wn_thread_spawn(of.domain, attach_again, of.heap, &join), WN_OK);
+  join_wait(of.domain, join);
+  assert_int_equal(wn_domain_detach(of.domain), WN_OK);
+  assert_int_equal(wn_domain_attach(of.heap, &of.domain), WN_OK);
+  journal_close(&of);
+}
+
+static void a_thread_may_be_in_domains_of_several_heaps(void **state) {
+  (void)state;
+  struct journal outer, inner;
+  journal_open(&outer, NULL);
+  journal_open(&inner, NULL);
+  attach_again(inner.domain, outer.heap);
+  attach_again(outer.domain, inner.heap);
+  {
+    WN_SCOPE(outer.domain);
+    wn_ref list = make_list(outer.domain, 100, 3);
+    collect_everyhow(inner.domain);
+    collect_everyhow(outer.domain);
+    assert_int_equal(length_of(outer.domain, list), 100);
+  }
+  journal_close(&outer);
+  assert_int_equal(wn_gc_full_major(inner.domain), WN_OK);
+  journal_close(&inner);
+}
+
 /* ---- who waits for whom ---- */
 
 struct sleeper {
@@ -65,22 +124,6 @@ static void sleep_with_a_list(wn_domain *domain, void *argument) {
   atomic_store(&sleeper->step, 1);
   wait_at_gate(domain, &sleeper->gate);
   assert_int_equal(length_of(domain, list), 100);
-}
-
-/* Every kind of stop, and cycles that come by themselves. */
-static void collect_everyhow(wn_domain *domain) {
-  wn_gc_stat stat;
-  wn_gc_control control = get_control(domain);
-  assert_int_equal(wn_gc_minor(domain), WN_OK);
-  assert_int_equal(wn_gc_full_major(domain), WN_OK);
-  assert_int_equal(wn_gc_compact(domain), WN_OK);
-  assert_int_equal(wn_gc_read_stat(domain, &stat), WN_OK);
-  control.minor_heap_size = 5000;
-  set_control(domain, &control);
-  long before = quick_stat(domain).major_collections;
-  for (long i = 0; i < 100000 && quick_stat(domain).major_collections < before + 3; i++)
-    allocate(domain, 10, 400);
-  assert_true(quick_stat(domain).major_collections >= before + 3);
 }
 
 static void collections_go_on_while_a_domain_is_blocked(void **state) {
@@ -160,6 +203,94 @@ static void a_collection_waits_for_a_domain_that_does_not_poll(void **state) {
   journal_close(&of);
 }
 
+/* ---- threads that a body leaves running ---- */
+
+struct family {
+  struct gate gate;
+  wn_join *child, *grandchild;
+  _Atomic(int) returned, ended;
+};
+
+static void be_grandchild(wn_domain *domain, void *argument) {
+  struct family *family = argument;
+  WN_SCOPE(domain);
+  wn_ref list = make_list(domain, 100, 3);
+  wait_at_gate(domain, &family->gate);
+  assert_int_equal(length_of(domain, list), 100);
+  atomic_fetch_add(&family->ended, 1);
+}
+
+static void be_child(wn_domain *domain, void *argument) {
+  struct family *family = argument;
+  wait_at_gate(domain, &family->gate);
+  assert_int_equal(wn_thread_spawn(domain, be_grandchild, family, &family->grandchild), WN_OK);
+  atomic_fetch_add(&family->ended, 1);
+}
+
+static void leave_a_child(wn_domain *domain, void *argument) {
+  struct family *family = argument;
+  assert_int_equal(wn_thread_spawn(domain, be_child, family, &family->child), WN_OK);
+  atomic_store(&family->returned, 1);
+}
+
+static void a_domain_whose_body_returned_ends_with_the_last_of_its_threads(void **state) {
+  (void)state;
+  struct journal of;
+  struct family family = {0};
+  assert_int_equal(pipe(family.gate.pipe), 0);
+  journal_open(&of, NULL);
+  wn_join *join = spawn(of.domain, leave_a_child, &family);
+  wait_for_step(of.domain, &family.returned, 1);
+  collect_everyhow(of.domain);
+  let_one_through(&family.gate);
+  wait_for_step(of.domain, &family.ended, 1);
+  collect_everyhow(of.domain);
+  assert_int_equal(wn_heap_close(of.heap), WN_EBUSY);
+  let_one_through(&family.gate);
+  join_wait(of.domain, join);
+  assert_int_equal(family.ended, 2);
+  join_wait(of.domain, family.child);
+  join_wait(of.domain, family.grandchild);
+  close(family.gate.pipe[0]);
+  close(family.gate.pipe[1]);
+  journal_close(&of);
+}
+
+static void spawn_a_grandchild(wn_domain *domain, void *context) {
+  struct family *family = context;
+  let_one_through(&family->gate);
+  assert_int_equal(wn_thread_spawn(domain, be_grandchild, family, &family->grandchild), WN_OK);
+}
+
+/* What is found dead by the collection that the parent asks for is finalised when the domain ends. */
+static void return_with_a_finaliser_due(wn_domain *domain, void *argument) {
+  struct family *family = argument;
+  {
+    WN_SCOPE(domain);
+    assert_int_equal(wn_gc_finalise_last(domain, spawn_a_grandchild, family, block_of(domain, 1)), WN_OK);
+  }
+  atomic_store(&family->returned, 1);
+  wait_at_gate(domain, &family->gate);
+}
+
+static void a_finaliser_may_spawn_a_thread_while_its_domain_ends(void **state) {
+  (void)state;
+  struct journal of;
+  struct family family = {0};
+  assert_int_equal(pipe(family.gate.pipe), 0);
+  journal_open(&of, NULL);
+  wn_join *join = spawn(of.domain, return_with_a_finaliser_due, &family);
+  wait_for_step(of.domain, &family.returned, 1);
+  assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+  let_one_through(&family.gate);
+  join_wait(of.domain, join);
+  assert_int_equal(family.ended, 1);
+  join_wait(of.domain, family.grandchild);
+  close(family.gate.pipe[0]);
+  close(family.gate.pipe[1]);
+  journal_close(&of);
+}
+
 /* ---- what is left ---- */
 
 struct legacy {
@@ -233,10 +364,14 @@ static void domains_come_and_go_and_their_numbers_are_not_used_again(void **stat
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_domain_too_many_is_refused_and_another_may_come_when_one_has_ended),
+      cmocka_unit_test(a_thread_is_in_one_domain_of_a_heap),
+      cmocka_unit_test(a_thread_may_be_in_domains_of_several_heaps),
       cmocka_unit_test(collections_go_on_while_a_domain_is_blocked),
       cmocka_unit_test(collections_go_on_while_a_domain_waits_to_join_another),
       cmocka_unit_test(a_domain_that_polls_without_allocating_lets_others_collect),
       cmocka_unit_test(a_collection_waits_for_a_domain_that_does_not_poll),
+      cmocka_unit_test(a_domain_whose_body_returned_ends_with_the_last_of_its_threads),
+      cmocka_unit_test(a_finaliser_may_spawn_a_thread_while_its_domain_ends),
       cmocka_unit_test(a_join_returns_when_the_domain_has_ended_and_what_it_left_is_there),
       cmocka_unit_test(domains_come_and_go_and_their_numbers_are_not_used_again),
   };

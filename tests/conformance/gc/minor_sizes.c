@@ -45,6 +45,38 @@ static void a_new_size_is_no_wrong_store_where_those_are_looked_for(void **state
   journal_close(&of);
 }
 
+static void a_minor_heap_without_another_place_is_no_wrong_store_either(void **state) {
+  (void)state;
+  struct journal of;
+  wn_heap_options options = without_helpers();
+  options.text = "every=5,verify,s=20M";
+  journal_open(&of, &options);
+  allocate(of.domain, 100, 5);
+  journal_close(&of);
+}
+
+static void wait_for_the_end(wn_domain *domain, void *argument) { wait_for_step(domain, argument, 1); }
+
+/* Who uses what others leave uses more than the piece that its minor heap moves by. */
+static void a_minor_heap_that_outgrows_its_size_is_no_wrong_store_either(void **state) {
+  (void)state;
+  struct journal of;
+  _Atomic(int) end = 0;
+  wn_heap_options options = without_helpers();
+  options.text = "every=1M,verify,s=8k";
+  journal_open(&of, &options);
+  wn_join *join = spawn(of.domain, wait_for_the_end, &end);
+  size_t most = 0;
+  for (int i = 0; i < 20000; i++) {
+    allocate(of.domain, 1, 5);
+    if (domain_young_used(of.domain) > most) most = domain_young_used(of.domain);
+  }
+  assert_true(most > 9000);
+  atomic_store(&end, 1);
+  join_wait(of.domain, join);
+  journal_close(&of);
+}
+
 static void the_size_decides_how_often_is_collected(void **state) {
   (void)state;
   struct journal of;
@@ -181,6 +213,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_new_minor_heap_size_is_had_at_once_and_keeps_values),
       cmocka_unit_test(a_new_size_is_no_wrong_store_where_those_are_looked_for),
+      cmocka_unit_test(a_minor_heap_without_another_place_is_no_wrong_store_either),
+      cmocka_unit_test(a_minor_heap_that_outgrows_its_size_is_no_wrong_store_either),
       cmocka_unit_test(the_size_decides_how_often_is_collected),
       cmocka_unit_test(a_domain_uses_what_others_leave_of_their_minor_heaps),
       cmocka_unit_test(the_size_counts_for_domains_that_run_and_that_will),
