@@ -79,7 +79,7 @@ static const struct memprof_ops ops = {.rearm = rearm,
                                        .current = current};
 
 struct memprof_thread *memprof_host_thread(wn_domain *domain) {
-  return &domain->running->profiled;
+  return domain ? &domain->running->profiled : NULL;
 }
 
 /* ---- births ---- */
