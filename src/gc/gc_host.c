@@ -127,6 +127,7 @@ void host_domain_begins(struct wn_domain *domain, struct wn_domain *parent) {
 void host_domain_ends(struct wn_domain *domain) { memprof_owner_end(&domain->owner); }
 
 void host_thread_begins(struct gc_thread *thread) {
+  thread->profiled = (struct memprof_thread){0}; /* it may have ended before, and come back */
   memprof_thread_attach(&thread->profiled, &thread->domain->owner, thread->domain, thread);
   aim_anew(thread);
   domain_reset_limit(thread->domain);
