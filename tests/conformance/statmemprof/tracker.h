@@ -10,15 +10,19 @@ struct tracked {
   wn_tracker tracker;
   _Atomic(long) allocs_minor, allocs_major, promotes, deallocs_minor, deallocs_major;
   _Atomic(long) samples, words, trials; /* sums over what was born */
-  wn_allocation last;
+  wn_allocation last;                   /* that was born; not kept where several domains are told at once */
+  bool several;
   void *test; /* what else the test's callbacks need */
 };
+
+/* That the calling thread was told of. */
+static _Thread_local wn_allocation last_born;
 
 static inline void *count_birth(struct tracked *all, const wn_allocation *allocation) {
   all->samples += (long)allocation->n_samples;
   all->words += (long)allocation->size;
   all->trials += (long)allocation->trials;
-  all->last = *allocation;
+  last_born = *allocation;
   return all;
 }
 
