@@ -37,6 +37,7 @@ static void turn_give(struct wn_domain *domain) {
 static void run(struct wn_domain *domain, struct gc_thread *thread) {
   domain_unblock(domain);
   domain->running = thread;
+  thread->blocked = false;
   domain->face.top = thread->top;
   domain->face.top_end = thread->accessible_end;
   host_thread_runs(thread);
@@ -45,6 +46,7 @@ static void run(struct wn_domain *domain, struct gc_thread *thread) {
 static void pause_thread(struct wn_domain *domain) {
   host_thread_pauses(domain->running);
   domain->running->top = domain->face.top;
+  domain->running->blocked = true;
   domain->running = NULL;
   domain_block(domain);
 }
@@ -104,8 +106,7 @@ struct gc_thread *domain_thread(const struct wn_domain *domain) {
 
 struct gc_thread *domain_thread_of_heap(const struct wn_heap *heap) {
   struct gc_thread *thread = innermost;
-  while (thread && (thread->domain->heap != heap || thread->domain->running != thread))
-    thread = thread->outer;
+  while (thread && (thread->domain->heap != heap || thread->blocked)) thread = thread->outer;
   return thread;
 }
 
@@ -223,7 +224,12 @@ static wn_status check_detach(const wn_domain *domain) {
     return error_set(WN_ESTATE, "detach: the calling thread does not run in the domain");
   if (thread->callbacks || host_in_callback(thread))
     return error_set(WN_ESTATE, "detach: called by a callback");
-  if (atomic_load(&domain->others)) return error_set(WN_EBUSY, "detach: the domain has other threads");
+  return WN_OK;
+}
+
+static wn_status check_alone(const struct gc_thread *thread) {
+  if (atomic_load(&thread->domain->others))
+    return error_set(WN_EBUSY, "detach: the domain has other threads");
   return WN_OK;
 }
 
@@ -254,13 +260,17 @@ wn_status wn_domain_attach(wn_heap *heap, wn_domain **domain) {
 wn_status wn_domain_detach(wn_domain *domain) {
   if (!domain) return error_set(WN_EINVAL, "detach: the domain is NULL");
   wn_status status = check_detach(domain);
+  if (!status) status = check_alone(domain->running);
   if (status) return status;
   wn_heap *heap = domain->heap;
   struct gc_thread *thread = domain->running;
   finalisers_run_due(domain);
-  status = check_detach(domain); /* they may have spawned threads */
-  if (status) return status;
+  if ((status = check_alone(thread))) return status; /* they may have spawned threads */
   host_thread_ends(thread);
+  if ((status = check_alone(thread))) { /* a callback began another: the domain goes on */
+    host_thread_begins(thread);
+    return status;
+  }
   domain->face.top = thread->slots; /* its handles die */
   while (has_young_things(domain)) major_collect(domain, COLLECT_MINOR);
   pause_thread(domain);

@@ -17,6 +17,7 @@ struct gc_thread {
   struct gc_thread *next; /* of the domain */
   wn_value *slots, *accessible_end, *slots_end;
   wn_value *top; /* while another thread of the domain runs, or the domain is blocked; else the face has it */
+  bool blocked;  /* in a blocking section; for itself: who runs in its domain is then not its to read */
   unsigned callbacks;      /* depth of callbacks that this thread is in */
   struct gc_thread *outer; /* of the same system thread, in another domain */
   struct memprof_thread profiled;

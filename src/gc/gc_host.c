@@ -70,7 +70,7 @@ static const struct memprof_ops ops = {.rearm = rearm,
                                        .current = current};
 
 struct memprof_thread *memprof_host_thread(wn_domain *domain) {
-  return &domain->running->profiled;
+  return domain ? &domain->running->profiled : NULL;
 }
 
 /* ---- births ---- */
@@ -126,6 +126,7 @@ void host_domain_begins(struct wn_domain *domain, struct wn_domain *parent) {
 void host_domain_ends(struct wn_domain *domain) { memprof_owner_end(&domain->owner); }
 
 void host_thread_begins(struct gc_thread *thread) {
+  thread->profiled = (struct memprof_thread){0}; /* it may have ended before, and come back */
   memprof_thread_attach(&thread->profiled, &thread->domain->owner, thread->domain, thread);
   aim_anew(thread);
   domain_reset_limit(thread->domain);

@@ -213,28 +213,48 @@ void memprof_check(const struct memprof *engine) {
 
 /* ---- public ---- */
 
-wn_status wn_memprof_start(wn_domain *domain, const wn_memprof_options *options, const wn_tracker *tracker,
-                           wn_profile **profile) {
-  return memprof_start(memprof_host_thread(domain), options, tracker, profile);
+/* NULL, and the error is set, if the caller gave no domain. */
+static struct memprof_thread *thread_of(wn_domain *domain) {
+  struct memprof_thread *thread = memprof_host_thread(domain);
+  if (!thread) error_set(WN_EINVAL, "memprof: the domain is NULL");
+  return thread;
 }
 
-wn_status wn_memprof_stop(wn_domain *domain) { return memprof_stop(memprof_host_thread(domain)); }
+wn_status wn_memprof_start(wn_domain *domain, const wn_memprof_options *options, const wn_tracker *tracker,
+                           wn_profile **profile) {
+  struct memprof_thread *thread = thread_of(domain);
+  return thread ? memprof_start(thread, options, tracker, profile) : WN_EINVAL;
+}
+
+wn_status wn_memprof_stop(wn_domain *domain) {
+  struct memprof_thread *thread = thread_of(domain);
+  return thread ? memprof_stop(thread) : WN_EINVAL;
+}
 
 wn_status wn_memprof_discard(wn_profile *profile) {
   if (!profile) return error_set(WN_EINVAL, "memprof discard: the profile is NULL");
   return discard((uintptr_t)profile);
 }
 
-bool wn_memprof_is_sampling(wn_domain *domain) { return memprof_is_sampling(memprof_host_thread(domain)); }
-
-wn_status wn_memprof_join(wn_domain *domain, wn_profile *profile) {
-  return memprof_join(memprof_host_thread(domain), profile);
+bool wn_memprof_is_sampling(wn_domain *domain) {
+  struct memprof_thread *thread = thread_of(domain);
+  return thread && memprof_is_sampling(thread);
 }
 
-wn_status wn_memprof_leave(wn_domain *domain) { return memprof_leave(memprof_host_thread(domain)); }
+wn_status wn_memprof_join(wn_domain *domain, wn_profile *profile) {
+  struct memprof_thread *thread = thread_of(domain);
+  return thread ? memprof_join(thread, profile) : WN_EINVAL;
+}
+
+wn_status wn_memprof_leave(wn_domain *domain) {
+  struct memprof_thread *thread = thread_of(domain);
+  return thread ? memprof_leave(thread) : WN_EINVAL;
+}
 
 wn_status wn_memprof_drain(wn_domain *domain) {
-  if (memprof_drain(memprof_host_thread(domain))) return WN_OK;
+  struct memprof_thread *thread = thread_of(domain);
+  if (!thread) return WN_EINVAL;
+  if (memprof_drain(thread)) return WN_OK;
   return error_set(WN_EBUSY, "an exception of a callback is pending");
 }
 

@@ -17,8 +17,8 @@ static void every_word_of_a_young_block_is_tried_at_rate_one(void **state) {
     assert_int_equal(all.samples, (long)(after - before));
     assert_int_equal(all.samples, all.trials);
     assert_int_equal(all.words + all.allocs_minor, all.trials);
-    assert_int_equal(all.last.source, WN_SOURCE_NORMAL);
-    assert_true(wn_callstack_depth(all.last.callstack) > 0);
+    assert_int_equal(last_born.source, WN_SOURCE_NORMAL);
+    assert_true(wn_callstack_depth(last_born.callstack) > 0);
   }
   tracked_check(&all);
   tracked_close(&all);
@@ -56,7 +56,7 @@ static void blocks_of_a_group_are_told_one_by_one(void **state) {
     wn_poll(all.of.domain);
     assert_int_equal(all.allocs_minor, 3);
     assert_int_equal(all.samples, 2 + 21 + 4);
-    assert_int_equal(all.last.size, 3);
+    assert_int_equal(last_born.size, 3);
   }
   tracked_check(&all);
   tracked_close(&all);
@@ -74,10 +74,10 @@ static void memory_outside_stands_trial_beside_its_block(void **state) {
     wn_alloc_custom(all.of.domain, &ops, 8, 801);
     wn_poll(all.of.domain);
     assert_int_equal(all.allocs_minor, 2);
-    assert_int_equal(all.last.source, WN_SOURCE_CUSTOM);
-    assert_int_equal(all.last.size, 101);
-    assert_int_equal(all.last.bytes, 801);
-    assert_int_equal(all.last.n_samples, 101);
+    assert_int_equal(last_born.source, WN_SOURCE_CUSTOM);
+    assert_int_equal(last_born.size, 101);
+    assert_int_equal(last_born.bytes, 801);
+    assert_int_equal(last_born.n_samples, 101);
   }
   wn_gc_minor(all.of.domain);
   assert_int_equal(all.deallocs_minor, 2);

@@ -10,14 +10,19 @@ struct tracked {
   wn_tracker tracker;
   _Atomic(long) allocs_minor, allocs_major, promotes, deallocs_minor, deallocs_major;
   _Atomic(long) samples, words, trials; /* sums over what was born */
-  wn_allocation last;
+  wn_allocation last;                   /* that was born; not kept where several domains are told at once */
+  bool several;
+  void *test; /* what else the test's callbacks need */
 };
+
+/* That the calling thread was told of. */
+static _Thread_local wn_allocation last_born;
 
 static inline void *count_birth(struct tracked *all, const wn_allocation *allocation) {
   all->samples += (long)allocation->n_samples;
   all->words += (long)allocation->size;
   all->trials += (long)allocation->trials;
-  all->last = *allocation;
+  last_born = *allocation;
   return all;
 }
 
@@ -53,27 +58,40 @@ static inline void tracked_start(struct tracked *all, double rate) {
   assert_int_equal(wn_memprof_start(all->of.domain, &options, &all->tracker, &all->profile), WN_OK);
 }
 
-/* A heap without helpers, so that its cycles are the program's. */
-static inline void tracked_open(struct tracked *all, double rate) {
-  wn_heap_options options = without_helpers();
+/* A heap without helpers, so that its cycles are the program's, and a tracker that counts. */
+static inline void tracked_open_with(struct tracked *all, const wn_heap_options *options) {
   *all = (struct tracked){.tracker = {.alloc_minor = tracked_alloc_minor,
                                       .alloc_major = tracked_alloc_major,
                                       .promote = tracked_promote,
                                       .dealloc_minor = tracked_dealloc_minor,
                                       .dealloc_major = tracked_dealloc_major}};
   all->tracker.context = all;
-  journal_open(&all->of, &options);
+  journal_open(&all->of, options);
+}
+static inline void tracked_open_heap(struct tracked *all) {
+  wn_heap_options options = without_helpers();
+  tracked_open_with(all, &options);
+}
+
+static inline void tracked_open(struct tracked *all, double rate) {
+  tracked_open_heap(all);
   tracked_start(all, rate);
 }
 
-/* The equations of wn_memprof_count, and that the callbacks were as many. No callback is due. */
-static inline void tracked_check(struct tracked *all) {
+/* The equations of wn_memprof_count. */
+static inline wn_memprof_count counts_of(const wn_profile *profile) {
   wn_memprof_count count;
-  wn_memprof_counts(all->profile, &count);
+  wn_memprof_counts(profile, &count);
   assert_int_equal(count.allocs_minor,
                    count.promotes + count.dealloc_minor + count.live_minor + count.dropped_minor);
   assert_int_equal(count.promotes + count.allocs_major,
                    count.dealloc_major + count.live_major + count.dropped_major);
+  return count;
+}
+
+/* And that the callbacks were as many. No callback is due. */
+static inline void tracked_check(struct tracked *all) {
+  wn_memprof_count count = counts_of(all->profile);
   assert_int_equal(count.allocs_minor, all->allocs_minor);
   assert_int_equal(count.allocs_major, all->allocs_major);
   assert_int_equal(count.promotes, all->promotes);
