@@ -75,8 +75,8 @@ WN_API wn_status wn_heap_close(wn_heap *heap);
 typedef struct wn_join wn_join;
 typedef void wn_body(wn_domain *domain, void *argument);
 
-/* The calling thread becomes the first thread of a new domain. WN_ESTATE: it is in a domain of this heap already; domains of
- * different heaps may be nested. WN_ELIMIT: there are too many. WN_ENOMEM. */
+/* The calling thread becomes the first thread of a new domain. WN_ESTATE: it runs in a domain of this heap already; one
+ * that is in a blocking section there, or in another heap, may be in several. WN_ELIMIT: there are too many. WN_ENOMEM. */
 WN_API wn_status wn_domain_attach(wn_heap *heap, wn_domain **domain);
 
 /* The domain ends; what it allocated stays. Its handles die. WN_ESTATE: called by another thread, or inside a blocking

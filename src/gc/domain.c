@@ -185,13 +185,6 @@ static void bequeath(wn_heap *heap, struct wn_domain *domain) {
   heap->domain_count--;
 }
 
-/* In a second domain of the same heap a thread would wait for itself: the first one cannot be stopped meanwhile. */
-static bool is_inside(const wn_heap *heap) {
-  const struct gc_thread *thread = innermost;
-  while (thread && thread->domain->heap != heap) thread = thread->outer;
-  return thread != NULL;
-}
-
 static wn_status attach(wn_heap *heap, struct wn_domain *parent, wn_domain **out) {
   struct wn_domain *domain = create(heap);
   struct gc_thread *thread = domain ? thread_create(domain) : NULL;
@@ -252,7 +245,8 @@ void domain_set_due(struct wn_domain *domain) { __atomic_store_n(&domain->face.d
 
 wn_status wn_domain_attach(wn_heap *heap, wn_domain **domain) {
   if (!heap || !domain) return error_set(WN_EINVAL, "attach: an argument is NULL");
-  if (is_inside(heap))
+  if (domain_thread_of_heap(
+          heap)) /* it would wait for itself: the first domain cannot be stopped meanwhile */
     return error_set(WN_ESTATE, "attach: the calling thread is in a domain of this heap already");
   return attach(heap, NULL, domain);
 }
