@@ -14,8 +14,8 @@
  * Functions marked "may collect" move blocks: a raw wn_value or field pointer from before is stale afterwards, handles
  * are not. Except where it is said otherwise, a function that takes a domain is called by that domain's running thread.
  * With WN_DEBUG defined the inline functions check what they are given. Stale values are found at their first use if
- * also WINNOW_PARAMS is "every=1,verify" and the heap was built with WINNOW_CHECKS: then each allocation collects, blocks
- * move at each, and the heap is verified before and after. */
+ * also WINNOW_PARAMS is "every=1,polls=1,verify" and the heap was built with WINNOW_CHECKS: then each allocation and each
+ * wn_poll collects, blocks move at each, and the heap is verified before and after. */
 #ifndef WINNOW_HEAP_H
 #define WINNOW_HEAP_H
 

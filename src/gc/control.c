@@ -112,6 +112,7 @@ wn_status control_initialise(struct wn_heap *heap, const wn_heap_options *option
   heap->stress.verify = params.verify != 0;
   heap->stress.delays = params.delays != 0;
   heap->stress.every = params.every;
+  heap->stress.polls = params.polls;
   heap->stress.fail_at = params.fail_at;
   heap->stress.mark_most = (size_t)params.mark_stack;
   heap->control = params.control;

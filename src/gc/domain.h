@@ -53,7 +53,7 @@ struct wn_domain {
   size_t young_external; /* bytes that young custom blocks have outside */
   size_t external_words; /* what blocks born old count for outside (major.h) since the last collection */
   struct random random;
-  long stress_count;
+  long stress_count, poll_count;
   double minor_words, promoted_words, major_words; /* minor_words without what the minor heap holds now */
   size_t direct_words;                             /* allocated in the major heap since the last slice */
   _Atomic(size_t) copied_words;                    /* out of its minor heap in the current collection */

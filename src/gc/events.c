@@ -48,12 +48,12 @@ void event_start(struct wn_heap *heap) {
   if (!is_told(&heap->verbose, EVENT_START)) return;
   if (heap->helper_threads >= 0) snprintf(helpers, sizeof helpers, ",helpers=%d", heap->helper_threads);
   tell("heap opens: s=%ld,i=%ld,o=%ld,v=%ld,O=%ld,l=%ld,a=%ld,w=%ld,M=%ld,m=%ld,n=%ld,h=%zu,H=%d%s,"
-       "soft_limit=%zu,V=%d,every=%ld,delays=%d,fail_at=%ld,mark_stack=%zu",
+       "soft_limit=%zu,V=%d,every=%ld,polls=%ld,delays=%d,fail_at=%ld,mark_stack=%zu",
        control->minor_heap_size, control->major_heap_increment, control->space_overhead, control->verbose,
        control->max_overhead, control->stack_limit, control->allocation_policy, control->window_size,
        control->custom_major_ratio, control->custom_minor_ratio, control->custom_minor_max_size,
        heap->initial_words, heap->chunks.huge_pages, helpers, heap->soft_limit_bytes, stress->verify,
-       stress->every, stress->delays, stress->fail_at, stress->mark_most);
+       stress->every, stress->polls, stress->delays, stress->fail_at, stress->mark_most);
 }
 
 /* All domains have ended. */

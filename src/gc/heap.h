@@ -68,6 +68,7 @@ struct wn_heap {
   _Atomic(long) verbose;
   struct stress {
     long every;   /* a collection at each n-th allocation, all of which take the slow path then; 0: never */
+    long polls;   /* a collection at each n-th poll; 0: none */
     long fail_at; /* the n-th request of memory fails; 0: none */
     bool delays;  /* random pauses at each step of the protocols */
     bool verify;  /* wn_gc_verify after each collection */
@@ -114,6 +115,11 @@ static inline int heap_phase(const struct wn_heap *heap) {
 
 /* Counts a swept piece. */
 void heap_swept(struct wn_heap *heap, size_t live_words);
+
+/* Stress modes in which collections come when they need not: then allocations and polls take their slow paths. */
+static inline bool heap_collects_by_stress(const struct wn_heap *heap) {
+  return heap->stress.every || heap->stress.polls;
+}
 
 /* True if a request for memory is to fail, by the stress mode. */
 bool heap_fails_by_stress(struct wn_heap *heap);

@@ -339,7 +339,7 @@ static void empty(struct wn_domain *domain) {
   domain_begin_young(domain, domain->young_end);
   remembered_clear(&domain->remembered);
   if (CHECKS && used) memset(domain->young_end - used * 8, STALE, used * 8);
-  if (CHECKS && domain->heap->stress.every) nursery_move(domain, used);
+  if (CHECKS && heap_collects_by_stress(domain->heap)) nursery_move(domain, used);
 }
 
 /* Worth waking others for: there are some, and many words. */

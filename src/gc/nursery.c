@@ -126,7 +126,7 @@ void nursery_move(struct wn_domain *domain, size_t used) {
 
 char *nursery_limit(const struct wn_domain *domain) {
   const struct wn_heap *heap = domain->heap;
-  if (atomic_load(&heap->starved) || heap->stress.every) return (char *)UINTPTR_MAX;
+  if (atomic_load(&heap->starved) || heap_collects_by_stress(heap)) return (char *)UINTPTR_MAX;
   return domain->sample_at > (intptr_t)domain->young_start ? (char *)domain->sample_at : domain->young_start;
 }
 
@@ -159,6 +159,11 @@ static bool make_memory(struct wn_domain *domain, size_t words, unsigned *tries)
 static bool is_stress_due(struct wn_domain *domain) {
   long every = domain->heap->stress.every;
   return every && ++domain->stress_count % every == 0;
+}
+
+static bool is_poll_stress_due(struct wn_domain *domain) {
+  long polls = domain->heap->stress.polls;
+  return polls && ++domain->poll_count % polls == 0;
 }
 
 bool nursery_make_room(struct wn_domain *domain, size_t extent) {
@@ -311,6 +316,7 @@ void *wn_bytes(wn_ref raw) {
 
 void wn_poll_slow(wn_domain *domain) {
   if (world_is_stopping(domain->heap)) world_wait(domain);
+  if (is_poll_stress_due(domain)) major_collect(domain, COLLECT_MINOR);
   domain_reset_limit(domain);
   finalisers_run_due(domain);
 }

@@ -34,6 +34,7 @@
   P(0, soft_limit, 0, 0, INT64_MAX, "bytes of the major heap above which cycles follow each other at once") \
   P('V', verify, 0, 0, 1, "whether the heap is verified after each collection")                             \
   P(0, every, 0, 0, INT64_MAX, "stress: a collection at each so many slow allocations")                     \
+  P(0, polls, 0, 0, INT64_MAX, "stress: a collection at each so many polls")                                \
   P(0, delays, 0, 0, 1, "stress: random pauses between steps of protocols, where checks are on")            \
   P(0, fail_at, 0, 0, INT64_MAX, "stress: the request of memory that fails")                                \
   P(0, mark_stack, 0, 0, 1L << 30, "stress: entries of a mark stack")
@@ -42,7 +43,7 @@ struct params {
   wn_gc_control control;
   long initial_heap, huge_pages;
   long helpers; /* below 0: as many as seem right; not in a text */
-  long soft_limit, verify, every, delays, fail_at, mark_stack;
+  long soft_limit, verify, every, polls, delays, fail_at, mark_stack;
 };
 
 struct parameter {
@@ -54,7 +55,7 @@ struct parameter {
 };
 
 /* Those of GC_CONTROLS come first. */
-enum { CONTROLS = 11, PARAMETERS = CONTROLS + 9 };
+enum { CONTROLS = 11, PARAMETERS = CONTROLS + 10 };
 extern const struct parameter parameters[PARAMETERS];
 
 static inline long *parameter_in(struct params *params, const struct parameter *parameter) {

@@ -43,6 +43,7 @@ static const struct good {
     {"verify,every=3,delays", "every", 3},
     {"verify,every=3,delays", "delays", 1},
     {"fail_at=1000", "fail_at", 1000},
+    {"every=7,polls=3", "polls", 3},
     {"mark_stack=16", "mark_stack", 16},
     {"o=0080", "space_overhead", 80},
 };
@@ -249,7 +250,8 @@ static void settings_reach_the_heap(void **state) {
   (void)state;
   wn_heap *heap;
   wn_heap_options options = WN_HEAP_DEFAULTS;
-  options.text = "h=5M,H=0,helpers=2,soft_limit=64M,verify,every=3,fail_at=1G,mark_stack=16,delays,a=0,i=33";
+  options.text =
+      "h=5M,H=0,helpers=2,soft_limit=64M,verify,every=3,polls=4,fail_at=1G,mark_stack=16,delays,a=0,i=33";
   assert_int_equal(wn_heap_open(&options, &heap), WN_OK);
   assert_true(atomic_load(&heap->chunks.mapped_bytes) >= 8 * (5 << 20));
   assert_int_equal(atomic_load(&heap->chunks.used_bytes), 0);
@@ -258,6 +260,7 @@ static void settings_reach_the_heap(void **state) {
   assert_int_equal(heap->soft_limit_bytes, 64 << 20);
   assert_true(heap->stress.verify && heap->stress.delays);
   assert_int_equal(heap->stress.every, 3);
+  assert_int_equal(heap->stress.polls, 4);
   assert_int_equal(heap->stress.fail_at, 1 << 30);
   assert_int_equal(heap->stress.mark_most, 16);
   assert_int_equal(heap->medium.policy, POLICY_NEXT_FIT);

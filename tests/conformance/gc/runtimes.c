@@ -181,12 +181,35 @@ static void odd_words_are_left_alone_whatever_they_mean(void **state) {
   journal_close(&of);
 }
 
+/* ---- finding what is not saved at polls ---- */
+
+static void polls_collect_where_that_is_asked_for(void **state) {
+  (void)state;
+  struct journal of;
+  wn_heap_options options = without_helpers();
+  for (int every = 1; every <= 3; every++) {
+    char text[] = "polls=0";
+    text[sizeof text - 2] = (char)('0' + every);
+    options.text = text;
+    journal_open(&of, &options);
+    wn_ref list = make_list(of.domain, 10, 3);
+    long before = quick_stat(of.domain).minor_collections;
+    for (int i = 0; i < 60; i++) {
+      wn_poll(of.domain);
+      assert_int_equal(length_of(of.domain, list), 10);
+    }
+    assert_int_equal(quick_stat(of.domain).minor_collections, before + 60 / every);
+    journal_close(&of);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_hook_finds_the_stack_of_each_domain_through_its_data),
       cmocka_unit_test(a_raw_store_is_seen_by_collections),
       cmocka_unit_test(a_raw_store_over_the_last_reference_loses_nothing_that_is_moved_elsewhere),
       cmocka_unit_test(odd_words_are_left_alone_whatever_they_mean),
+      cmocka_unit_test(polls_collect_where_that_is_asked_for),
   };
   return RUN_TESTS(tests);
 }
