@@ -1,6 +1,7 @@
 /* The out-of-line parts of stores into fields. */
 #include "gc/barrier.h"
 
+#include "base/error.h"
 #include "gc/debug.h"
 
 void wn_set_slow(wn_domain *domain, wn_value block, size_t i, wn_value value) {
@@ -15,6 +16,10 @@ bool wn_cas(wn_domain *domain, wn_ref block, size_t i, wn_ref expected, wn_ref d
   DEBUG_HANDLE(domain, expected);
   DEBUG_HANDLE(domain, desired);
   DEBUG_FIELD(block, i);
+  if (wn_is_null(block) || wn_is_null(expected) || wn_is_null(desired) || (*block.slot & 1)) {
+    error_set(WN_EINVAL, "cas: a handle is null, or of no block");
+    return false;
+  }
   wn_value *field = (wn_value *)*block.slot + i, old = *expected.slot;
   if (!heap_is_young(domain->heap, *block.slot)) {
     if (field_load(field) != old) return false;

@@ -78,6 +78,7 @@ wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, size_t bytes
   struct wn_heap *heap = domain->heap;
   wn_ref null = {NULL};
   DEBUG_DOMAIN(domain);
+  if (!domain) return error_set(WN_EINVAL, "alloc custom: the domain is NULL"), null;
   if (!ops || words > WN_MAX_WORDS) {
     error_set(WN_EINVAL,
               ops ? "alloc custom: more than WN_MAX_WORDS words" : "alloc custom: the operations are NULL");

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/metadata.h"
+#include "gc/caller.h"
 #include "gc/debug.h"
 #include "gc/futex.h"
 #include "gc/gc_host.h"
@@ -245,6 +246,7 @@ void domain_set_due(struct wn_domain *domain) { __atomic_store_n(&domain->face.d
 
 wn_status wn_domain_attach(wn_heap *heap, wn_domain **domain) {
   if (!heap || !domain) return error_set(WN_EINVAL, "attach: an argument is NULL");
+  if (!heap_is_open(heap)) return error_set(WN_EINVAL, "attach: it is no heap, or was closed");
   if (domain_thread_of_heap(
           heap)) /* it would wait for itself: the first domain cannot be stopped meanwhile */
     return error_set(WN_ESTATE, "attach: the calling thread is in a domain of this heap already");
@@ -289,16 +291,29 @@ void *wn_domain_data(const wn_domain *domain) { return domain->data; }
 
 void wn_blocking_begin(wn_domain *domain) {
   DEBUG_DOMAIN(domain);
+  if (caller_check(domain, "blocking begin")) return;
+  domain->running->blocking = true;
   pause_thread(domain);
   turn_give(domain);
 }
 
 void wn_blocking_end(wn_domain *domain) {
+  struct gc_thread *thread = domain_thread(domain);
+  bool blocking = thread && thread->blocking;
+  if (CHECKS && !blocking)
+    debug_complain(__func__, "the calling thread is in no blocking section of the domain");
+  if (!blocking) {
+    error_set(WN_ESTATE, "blocking end: the calling thread is in no blocking section of the domain");
+    return;
+  }
   turn_take(domain);
-  run(domain, domain_thread(domain));
+  thread->blocking = false;
+  run(domain, thread);
 }
 
 void wn_thread_yield(wn_domain *domain) {
+  DEBUG_DOMAIN(domain);
+  if (caller_check(domain, "yield")) return;
   wn_poll_slow(domain);
   if (!atomic_load_explicit(&domain->waiting, memory_order_relaxed)) return;
   wn_blocking_begin(domain);
@@ -409,9 +424,11 @@ static void join_destroy(struct wn_join *join) {
 
 wn_status wn_domain_spawn(wn_domain *parent, wn_body *body, void *argument, wn_join **join) {
   if (!parent || !body || !join) return error_set(WN_EINVAL, "spawn: an argument is NULL");
+  wn_status status = caller_check(parent, "spawn");
+  if (status) return status;
   struct wn_join *made = join_create(parent, body, argument);
   if (!made) return error_set(WN_ENOMEM, "spawn: no memory");
-  wn_status status = start(parent, made, run_domain);
+  status = start(parent, made, run_domain);
   if (status)
     join_destroy(made);
   else
@@ -421,10 +438,12 @@ wn_status wn_domain_spawn(wn_domain *parent, wn_body *body, void *argument, wn_j
 
 wn_status wn_thread_spawn(wn_domain *domain, wn_body *body, void *argument, wn_join **join) {
   if (!domain || !body || !join) return error_set(WN_EINVAL, "spawn: an argument is NULL");
+  wn_status status = caller_check(domain, "spawn");
+  if (status) return status;
   struct wn_join *made = join_create(domain, body, argument);
   if (made) made->of_domain = thread_create(domain);
   if (made && made->of_domain) atomic_fetch_add(&domain->others, 1);
-  wn_status status =
+  status =
       made && made->of_domain ? start(domain, made, run_thread) : error_set(WN_ENOMEM, "spawn: no memory");
   if (!status) {
     *join = made;
@@ -441,6 +460,8 @@ wn_status wn_thread_spawn(wn_domain *domain, wn_body *body, void *argument, wn_j
 
 wn_status wn_join_wait(wn_domain *domain, wn_join *join) {
   if (!domain || !join) return error_set(WN_EINVAL, "join: an argument is NULL");
+  wn_status status = caller_check(domain, "join");
+  if (status) return status;
   if (CHECKS) debug_forget_join(join, __func__);
   wn_blocking_begin(domain);
   pthread_join(join->thread, NULL);

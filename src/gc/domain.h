@@ -18,6 +18,7 @@ struct gc_thread {
   wn_value *slots, *accessible_end, *slots_end;
   wn_value *top; /* while another thread of the domain runs, or the domain is blocked; else the face has it */
   bool blocked;  /* in a blocking section; for itself: who runs in its domain is then not its to read */
+  bool blocking; /* in a blocking section; its own system thread's alone */
   unsigned callbacks;      /* depth of callbacks that this thread is in */
   struct gc_thread *outer; /* of the same system thread, in another domain */
   struct memprof_thread profiled;

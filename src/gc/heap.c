@@ -15,6 +15,34 @@
 #include "gc/nursery.h"
 #include <string.h>
 
+/* ---- what is open ---- */
+
+static struct lock heaps_lock;
+static wn_heap *heaps;
+
+static void list(wn_heap *heap) {
+  lock_acquire(&heaps_lock, LOCK_RANK_HEAPS);
+  heap->next_open = heaps;
+  heaps = heap;
+  lock_release(&heaps_lock, LOCK_RANK_HEAPS);
+}
+
+static void unlist(const wn_heap *heap) {
+  wn_heap **link = &heaps;
+  lock_acquire(&heaps_lock, LOCK_RANK_HEAPS);
+  while (*link != heap) link = &(*link)->next_open;
+  *link = heap->next_open;
+  lock_release(&heaps_lock, LOCK_RANK_HEAPS);
+}
+
+bool heap_is_open(const wn_heap *heap) {
+  lock_acquire(&heaps_lock, LOCK_RANK_HEAPS);
+  const wn_heap *open = heaps;
+  while (open && open != heap) open = open->next_open;
+  lock_release(&heaps_lock, LOCK_RANK_HEAPS);
+  return open != NULL;
+}
+
 /* ---- closing ---- */
 
 static void release_block(wn_value *at, void *context) {
@@ -70,6 +98,7 @@ static wn_status open_heap(const wn_heap_options *options, wn_heap **out) {
     return status;
   }
   helpers_start(heap, heap->helper_threads);
+  list(heap);
   *out = heap;
   return WN_OK;
 }
@@ -103,12 +132,14 @@ static wn_status finalise_all(wn_heap *heap) {
 
 wn_status wn_heap_close(wn_heap *heap) {
   if (!heap) return error_set(WN_EINVAL, "heap: it is NULL");
+  if (!heap_is_open(heap)) return error_set(WN_EINVAL, "heap close: it is no heap, or was closed before");
   lock_acquire(&heap->world, LOCK_RANK_WORLD);
   unsigned domains = heap->domain_count;
   lock_release(&heap->world, LOCK_RANK_WORLD);
   if (domains) return error_set(WN_EBUSY, "heap close: %u domains are attached", domains);
   wn_status status = heap->finalise_at_close ? finalise_all(heap) : WN_OK;
   if (status) return status;
+  unlist(heap);
   helpers_stop(heap);
   event_close(heap);
   pools_each(heap, release_pool, heap);

@@ -34,6 +34,8 @@ struct wn_heap {
   int helper_threads;   /* below 0: as many as seem right */
   size_t initial_words; /* of the major heap */
 
+  struct wn_heap *next_open; /* protected by a lock of heap.c */
+
   struct chunks chunks;
   struct pools pools;
   struct medium medium;
@@ -112,6 +114,9 @@ static inline unsigned heap_live_colour(const struct wn_heap *heap) {
 static inline int heap_phase(const struct wn_heap *heap) {
   return atomic_load_explicit(&heap->phase, memory_order_acquire);
 }
+
+/* Nothing is read through the pointer before it is known to be a heap. */
+bool heap_is_open(const struct wn_heap *heap);
 
 /* Counts a swept piece. */
 void heap_swept(struct wn_heap *heap, size_t live_words);

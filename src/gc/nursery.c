@@ -258,6 +258,7 @@ static bool is_tag(unsigned tag) { return tag <= WN_TAG_SCANNED_MAX || tag == WN
 
 wn_ref wn_alloc(wn_domain *domain, size_t words, unsigned tag) {
   DEBUG_DOMAIN(domain);
+  if (!domain) return error_set(WN_EINVAL, "alloc: the domain is NULL"), null_handle();
   if (words > WN_MAX_WORDS || !is_tag(tag)) {
     error_set(WN_EINVAL,
               words > WN_MAX_WORDS ? "alloc: more than WN_MAX_WORDS words" : "alloc: %u is no tag for blocks",
@@ -310,6 +311,8 @@ wn_status wn_alloc_group(wn_domain *domain, size_t n, const wn_shape *shapes, wn
 
 void *wn_bytes(wn_ref raw) {
   if (CHECKS) debug_check_bytes(raw, __func__);
+  if (wn_is_null(raw) || (*raw.slot & 1))
+    return error_set(WN_EINVAL, "bytes: the handle is null, or of no block"), NULL;
   wn_value *fields = (wn_value *)*raw.slot;
   return wn_tag(*raw.slot) == WN_TAG_CUSTOM ? fields + CUSTOM_WORDS : fields;
 }

@@ -138,11 +138,16 @@ void roots_destroy_globals(struct wn_heap *heap) {
 static void check_global(const wn_domain *domain, const wn_global *global, const char *function) {
   if (!CHECKS) return;
   debug_check_domain(domain, function);
+  if (!global) debug_complain(function, "the global root is NULL: there was no memory for it");
   if (global->next != global) debug_complain(function, "the global root was freed");
 }
 
 wn_global *wn_global_new(wn_domain *domain, wn_ref ref) {
   DEBUG_HANDLE(domain, ref);
+  if (!domain || wn_is_null(ref)) {
+    error_set(WN_EINVAL, "global root: an argument is NULL");
+    return NULL;
+  }
   struct globals *globals = &domain->heap->globals;
   lock_acquire(&globals->lock, LOCK_RANK_GLOBALS);
   struct wn_global *cell = take_cell(globals);
@@ -159,11 +164,16 @@ wn_global *wn_global_new(wn_domain *domain, wn_ref ref) {
 void wn_global_set(wn_domain *domain, wn_global *global, wn_ref ref) {
   check_global(domain, global, __func__);
   DEBUG_HANDLE(domain, ref);
+  if (!domain || !global || wn_is_null(ref)) {
+    error_set(WN_EINVAL, "global root: an argument is NULL");
+    return;
+  }
   barrier_store(domain, &global->value, *ref.slot);
 }
 
 wn_ref wn_global_get(wn_domain *domain, const wn_global *global) {
   check_global(domain, global, __func__);
+  if (!domain || !global) return error_set(WN_EINVAL, "global root: an argument is NULL"), (wn_ref){NULL};
   return wn_root(domain, field_load(&global->value));
 }
 

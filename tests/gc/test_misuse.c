@@ -62,12 +62,24 @@ static bool create_alarm(wn_domain *domain) {
 static bool delete_alarm(wn_domain *domain) { return wn_gc_delete_alarm(domain, (wn_gc_alarm *)&heap), true; }
 static bool raise_exception(wn_domain *domain) { return wn_raise(domain, handle), true; }
 static bool take_exception(wn_domain *domain) { return wn_is_null(wn_take_exception(domain)); }
+static bool spawn_domain(wn_domain *domain) {
+  wn_join *join;
+  return wn_domain_spawn(domain, nothing, NULL, &join);
+}
+static bool spawn_thread(wn_domain *domain) {
+  wn_join *join;
+  return wn_thread_spawn(domain, nothing, NULL, &join);
+}
+static bool begin_to_block(wn_domain *domain) { return wn_blocking_begin(domain), true; }
+static bool yield(wn_domain *domain) { return wn_thread_yield(domain), true; }
 static bool detach(wn_domain *domain) { return wn_domain_detach(domain); }
 
-static const struct {
+struct call {
   const char *name;
   bool (*call)(wn_domain *domain);
-} calls[] = {
+};
+
+static const struct call calls[] = {
     {"wn_gc_minor", minor},
     {"wn_gc_major", major},
     {"wn_gc_full_major", full_major},
@@ -91,7 +103,47 @@ static const struct {
     {"wn_gc_delete_alarm", delete_alarm},
     {"wn_raise", raise_exception},
     {"wn_take_exception", take_exception},
+    {"wn_domain_spawn", spawn_domain},
+    {"wn_thread_spawn", spawn_thread},
+    {"wn_blocking_begin", begin_to_block},
+    {"wn_thread_yield", yield},
     {"wn_domain_detach", detach},
+};
+
+/* ---- those that are wrong in a good domain ---- */
+
+static const wn_ref null_handle = {NULL};
+
+static bool end_what_was_not_begun(wn_domain *domain) { return wn_blocking_end(domain), true; }
+static bool close_twice(wn_domain *domain) {
+  return !wn_domain_detach(domain) && !wn_heap_close(heap) && wn_heap_close(heap) == WN_EINVAL;
+}
+static bool attach_to_closed(wn_domain *domain) {
+  return !wn_domain_detach(domain) && !wn_heap_close(heap) && wn_domain_attach(heap, &domain) == WN_EINVAL;
+}
+static bool exchange_in_null(wn_domain *domain) { return !wn_cas(domain, null_handle, 0, handle, handle); }
+static bool exchange_in_integer(wn_domain *domain) {
+  return !wn_cas(domain, wn_root(domain, wn_int(7)), 0, handle, handle);
+}
+static bool bytes_of_null(wn_domain *domain) { return (void)domain, !wn_bytes(null_handle); }
+static bool bytes_of_integer(wn_domain *domain) { return !wn_bytes(wn_root(domain, wn_int(7))); }
+static bool new_global_of_null(wn_domain *domain) { return !wn_global_new(domain, null_handle); }
+static bool get_null_global(wn_domain *domain) { return wn_is_null(wn_global_get(domain, NULL)); }
+static bool set_null_global(wn_domain *domain) { return wn_global_set(domain, NULL, handle), true; }
+static bool allocate_nowhere(wn_domain *domain) { return (void)domain, wn_is_null(wn_alloc(NULL, 1, 0)); }
+
+static const struct call mistakes[] = {
+    {"wn_blocking_end, in no blocking section", end_what_was_not_begun},
+    {"wn_heap_close of a closed heap", close_twice},
+    {"wn_domain_attach to a closed heap", attach_to_closed},
+    {"wn_cas in a null handle", exchange_in_null},
+    {"wn_cas in an integer", exchange_in_integer},
+    {"wn_bytes of a null handle", bytes_of_null},
+    {"wn_bytes of an integer", bytes_of_integer},
+    {"wn_global_new of a null handle", new_global_of_null},
+    {"wn_global_get of NULL", get_null_global},
+    {"wn_global_set of NULL", set_null_global},
+    {"wn_alloc in no domain", allocate_nowhere},
 };
 
 /* ---- how they are made ---- */
@@ -118,15 +170,21 @@ static bool is_refused(bool (*call)(wn_domain *domain), wn_domain *(*wrong)(wn_d
   return CHECKS && WTERMSIG(status) == SIGABRT && !strncmp(text, "winnow: wn_", 11);
 }
 
-static void check_all(wn_domain *(*wrong)(wn_domain *domain)) {
-  int crashed = 0;
-  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-    if (is_refused(calls[i].call, wrong)) continue;
-    print_message("%s was not refused\n", calls[i].name);
-    crashed++;
+static void check(const struct call *call, size_t count, wn_domain *(*wrong)(wn_domain *domain)) {
+  int left = 0;
+  for (; count--; call++) {
+    if (is_refused(call->call, wrong)) continue;
+    print_message("%s was not refused\n", call->name);
+    left++;
   }
-  assert_int_equal(crashed, 0);
+  assert_int_equal(left, 0);
 }
+
+static void check_all(wn_domain *(*wrong)(wn_domain *domain)) {
+  check(calls, sizeof calls / sizeof *calls, wrong);
+}
+
+static wn_domain *right(wn_domain *domain) { return domain; }
 
 static wn_domain *none(wn_domain *domain) { return (void)domain, NULL; }
 
@@ -170,8 +228,14 @@ static void with_a_domain_of_another_thread(void **state) {
   check_all(of_another_thread);
 }
 
+static void with_null_handles_integers_and_closed_heaps(void **state) {
+  (void)state;
+  check(mistakes, sizeof mistakes / sizeof *mistakes, right);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(with_null_handles_integers_and_closed_heaps),
       cmocka_unit_test(without_a_domain),
       cmocka_unit_test(with_a_domain_that_has_ended),
       cmocka_unit_test(in_a_blocking_section),
