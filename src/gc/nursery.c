@@ -87,21 +87,28 @@ void nursery_begin(struct wn_heap *heap) {
   atomic_store(&heap->young_left, left);
 }
 
-/* BUDGET: takes the next piece. */
+static bool has_memory(struct wn_domain *domain, const char *from) {
+  size_t more = whole_pages(domain->young_words * 8), room = (size_t)(domain->young_floor - slot_of(domain));
+  return from >= domain->young_floor ||
+         lower_floor(domain, domain->young_floor - (more < room ? more : room));
+}
+
+/* BUDGET: takes the next piece. Where blocks move at each collection the minor heap may begin anywhere in its slot, so that there
+ * is less below it. */
 static bool take_piece(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
   size_t piece = piece_bytes(domain), most = FOLD * domain->young_words * 8;
   bool first = domain->young_start == domain->young_end;
-  char *slot = slot_of(domain), *from = domain->young_start - piece;
-  if (most > heap->young_slot_bytes) most = heap->young_slot_bytes;
-  if ((size_t)(domain->young_end - from) > most) return false;
+  size_t room = (size_t)(domain->young_start - slot_of(domain));
+  char *from = domain->young_start - piece;
+  if (room < piece || (size_t)(domain->young_end - from) > most) return false;
   if (!first && atomic_fetch_sub(&heap->young_left, (intptr_t)piece) < (intptr_t)piece) {
     atomic_fetch_add(&heap->young_left, (intptr_t)piece);
     return false;
   }
-  if (from < domain->young_floor) {
-    size_t more = whole_pages(domain->young_words * 8), room = (size_t)(domain->young_floor - slot);
-    if (!lower_floor(domain, domain->young_floor - (more < room ? more : room))) return false;
+  if (!has_memory(domain, from)) {
+    if (!first) atomic_fetch_add(&heap->young_left, (intptr_t)piece);
+    return false;
   }
   domain->young_start = from;
   return true;
