@@ -90,15 +90,16 @@ static void births_are_told_in_the_order_of_allocation(void **state) {
 }
 
 /* What is known of one block. */
+enum stage { UNBORN, BORN_YOUNG, BORN_OLD, PROMOTED, DEAD };
 struct life {
-  enum { UNBORN, BORN_YOUNG, BORN_OLD, PROMOTED, DEAD } stage;
+  enum stage stage;
 };
 struct lives {
   struct life all[1 << 16];
   long count, died_old;
 };
 
-static void *begin_life(struct tracked *all, int stage) {
+static void *begin_life(struct tracked *all, enum stage stage) {
   struct lives *lives = all->test;
   assert_true(lives->count < 1 << 16);
   struct life *life = &lives->all[lives->count++];
