@@ -393,7 +393,7 @@ static const struct {
     {walk, 20},         {drop, 25},        {use_global, 14}, {finalise, 8},     {forget_kept, 3},
     {post, 10},         {take, 10},        {poll, 10},       {yield, 10},       {block, 4},
     {collect, 3},       {verify, 1},       {compare, 3},     {change_board, 1}, {set_parameters, 1},
-    {send_errand, 3},   {NULL, 14},        {NULL, 2},        {NULL, 2},
+    {send_errand, 3},   {use_profile, 4},  {NULL, 14},       {NULL, 2},         {NULL, 2},
 };
 enum { KINDS = sizeof operations / sizeof *operations, DESCEND = KINDS - 3, THREAD, DOMAIN };
 
@@ -496,10 +496,12 @@ static void end_world(struct world *world, struct actor *actor) {
   for (size_t i = 0; i < SHARED; i++) wn_global_free(domain, world->shared[i]);
   for (int i = 0; i < 4; i++) check_status(wn_gc_full_major(domain), "wn_gc_full_major");
   actor_check_calls(actor, false);
+  profiles_check(world);
   check_status(wn_gc_verify(domain, stderr), "wn_gc_verify");
   check_status(wn_domain_detach(domain), "wn_domain_detach");
   check_status(wn_heap_close(world->heap), "wn_heap_close");
   actor_check_calls(actor, true);
+  profiles_end(world);
 }
 
 void mutate(uint64_t seed, long steps, uint64_t allowed) {

@@ -79,7 +79,9 @@ void make_scanned(struct worker *worker) {
   struct node *node = node_new(worker->actor, NODE_SCANNED, any_size(worker),
                                (unsigned)below(worker, WN_TAG_SCANNED_MAX + 1));
   wn_scope scope = wn_scope_enter(domain);
+  profile_before(worker);
   wn_ref block = must(allocate(domain, node->words, node->tag), "wn_alloc");
+  profile_after(worker, node);
   node_place_fields(node, worker);
   node_write(node, domain, block);
   link_fields(worker, node, block);
@@ -96,12 +98,14 @@ void make_raw(struct worker *worker) {
   size_t words = any_size(worker);
   wn_scope scope = wn_scope_enter(domain);
   wn_ref block;
+  profile_before(worker);
   if (words && draw(worker) % 2)
     block = allocate_bytes(domain, words * 8 - below(worker, 8));
   else
     block = allocate(domain, words, WN_TAG_RAW);
   must(block, "wn_alloc_bytes");
   struct node *node = node_new(worker->actor, NODE_RAW, words, WN_TAG_RAW);
+  profile_after(worker, node);
   node_write(node, domain, block);
   keep(worker, &scope, block, node);
 }
@@ -114,10 +118,12 @@ void make_custom(struct worker *worker) {
   size_t words = 1 + (draw(worker) % 16 ? below(worker, 6) : any_size(worker));
   size_t outside = draw(worker) % 4 ? below(worker, 1000) : below(worker, 200000);
   wn_scope scope = wn_scope_enter(domain);
+  profile_before(worker);
   wn_ref block = wn_alloc_custom(domain, &ops, words * 8, outside);
   if (wn_is_null(block) && is_stress()) block = wn_alloc_custom(domain, &ops, words * 8, outside);
   must(block, "wn_alloc_custom");
   struct node *node = node_new(worker->actor, NODE_CUSTOM, words, WN_TAG_CUSTOM);
+  profile_after(worker, node);
   node_write(node, domain, block);
   keep(worker, &scope, block, node);
 }

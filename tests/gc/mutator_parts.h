@@ -38,5 +38,14 @@ void exchange(struct worker *worker);
 void walk(struct worker *worker);
 void drop(struct worker *worker);
 
+/* Around the allocation of a block: what is told of it is kept with its node. No roots may be looked up before the second. */
+void profile_before(struct worker *worker);
+void profile_after(struct worker *worker, struct node *node);
+void use_profile(struct worker *worker);
+
+/* When all blocks are dead, and when the heap is closed. */
+void profiles_check(struct world *world);
+void profiles_end(struct world *world);
+
 #endif
 /* SPDX-License-Identifier: MIT */

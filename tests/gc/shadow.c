@@ -171,6 +171,8 @@ static void meet(struct work *work, struct node *node, wn_value value) {
   node->address = value;
   node_check_block(node, value);
   if (atomic_load(&node->released)) broken("block %llu was released", (unsigned long long)node->id);
+  for (const struct life *life = node->lives; life; life = life->sibling)
+    if (atomic_load(&life->dead)) broken("the death of block %llu was told", (unsigned long long)node->id);
   if (!node->resurrected && (atomic_load(&node->called_first) || atomic_load(&node->called_last)))
     broken("block %llu was finalised, and is reachable", (unsigned long long)node->id);
   reach(work, node);

@@ -20,6 +20,14 @@
 
 enum { TRACKED = 6, MAILBOXES = 16, SHARED = 4, ROOTS = 512, GLOBALS = 12 };
 
+/* What a profile's callbacks said of a block (mutator_profiles.c). */
+struct life {
+  struct life *next, *sibling; /* of the world; of one block, which several samples may have */
+  _Atomic(int) stage;
+  _Atomic(unsigned) ended;
+  _Atomic(bool) dead;
+};
+
 enum node_kind { NODE_SCANNED, NODE_RAW, NODE_CUSTOM, NODE_MESSAGE };
 
 struct node {
@@ -40,7 +48,10 @@ struct node {
   _Atomic(struct actor *) owner;
   _Atomic(unsigned) called_first, called_last, released;
   bool resurrected;
+  struct life *lives;
 };
+
+struct session;
 
 /* A handle or a global root, and what it holds. */
 struct root {
@@ -88,6 +99,8 @@ struct world {
   _Atomic(int) domains;
   _Atomic(bool) ending;
   _Atomic(struct child *) ended; /* a list: finalisers may still look whose a block was */
+  _Atomic(struct session *) sessions;
+  _Atomic(struct life *) lives;
 };
 
 /* The world that is on: for messages of failure. */

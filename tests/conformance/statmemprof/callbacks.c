@@ -492,6 +492,27 @@ static void a_callstack_is_that_of_the_allocation_though_the_call_is_late(void *
   tracked_close(&all);
 }
 
+static void blocks_of_a_group_have_one_callstack(void **state) {
+  const wn_shape shapes[] = {{1, 0}, {2, 0}, {3, 0}};
+  struct tracked all;
+  struct stacks stacks = {.count = 0};
+  wn_ref blocks[3];
+  (void)state;
+  tracked_open_heap(&all);
+  all.tracker.alloc_minor = note_stack;
+  all.test = &stacks;
+  tracked_start(&all, 1);
+  {
+    WN_SCOPE(all.of.domain);
+    assert_int_equal(wn_alloc_group(all.of.domain, 3, shapes, blocks), WN_OK);
+    wn_poll(all.of.domain);
+  }
+  assert_int_equal(stacks.count, 3);
+  assert_ptr_equal(stacks.of[0], stacks.of[1]);
+  assert_ptr_equal(stacks.of[0], stacks.of[2]);
+  tracked_close(&all);
+}
+
 static void callstacks_are_as_deep_as_asked(void **state) {
   static const size_t most[] = {0, 1, 3, SIZE_MAX};
   size_t whole = 0;
@@ -531,6 +552,7 @@ int main(void) {
       cmocka_unit_test(a_block_is_no_longer_tracked_when_a_callback_returns_null),
       cmocka_unit_test(the_null_tracker_is_called_for_nothing_and_harms_nothing),
       cmocka_unit_test(a_callstack_is_that_of_the_allocation_though_the_call_is_late),
+      cmocka_unit_test(blocks_of_a_group_have_one_callstack),
       cmocka_unit_test(callstacks_are_as_deep_as_asked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

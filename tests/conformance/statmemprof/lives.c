@@ -85,6 +85,29 @@ static void memory_outside_stands_trial_beside_its_block(void **state) {
   tracked_close(&all);
 }
 
+static void memory_outside_of_a_block_that_is_born_old_is_old(void **state) {
+  static const wn_custom_ops ops = {"outside", release_nothing};
+  struct tracked all;
+  (void)state;
+  tracked_open(&all, 1);
+  size_t most = (size_t)get_control(all.of.domain).custom_minor_max_size;
+  {
+    WN_SCOPE(all.of.domain);
+    wn_alloc_custom(all.of.domain, &ops, 8, most);
+    wn_poll(all.of.domain);
+    assert_int_equal(all.allocs_minor, 2);
+    wn_alloc_custom(all.of.domain, &ops, 8, most + 1);
+    wn_poll(all.of.domain);
+    assert_int_equal(all.allocs_minor, 2);
+    assert_int_equal(all.allocs_major, 2);
+  }
+  wn_gc_full_major(all.of.domain);
+  assert_int_equal(all.deallocs_minor, 2);
+  assert_int_equal(all.deallocs_major, 2);
+  tracked_check(&all);
+  tracked_close(&all);
+}
+
 static void a_block_that_dies_young_is_freed_at_the_minor_collection(void **state) {
   struct tracked all;
   (void)state;
@@ -212,6 +235,7 @@ int main(void) {
       cmocka_unit_test(a_large_block_is_born_major),
       cmocka_unit_test(blocks_of_a_group_are_told_one_by_one),
       cmocka_unit_test(memory_outside_stands_trial_beside_its_block),
+      cmocka_unit_test(memory_outside_of_a_block_that_is_born_old_is_old),
       cmocka_unit_test(a_block_that_dies_young_is_freed_at_the_minor_collection),
       cmocka_unit_test(a_block_that_lives_is_promoted_and_freed_when_it_is_unreachable),
       cmocka_unit_test(being_tracked_keeps_no_block_alive),
