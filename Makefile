@@ -5,7 +5,8 @@
 help:
 	@echo "make demo     install what is needed, build, profile sqlite3 and print where its memory went"
 	@echo "make test     install what is needed, build, run the whole test suite"
-	@echo "make bench    compare with other profilers, side by side (long)"
+	@echo "make bench    compare with other profilers and other collected heaps, side by side (long)"
+	@echo "make bench-heap   the heaps alone"
 	@echo "make soak     the tests that take long"
 	@echo "make install  install to /usr/local (PREFIX=... to change)"
 
@@ -30,6 +31,7 @@ bench:
 	@scripts/install-dependencies bench
 	@scripts/build release winnow winnow-malloc bench_trees bench_storm bench_forward bench_gap bench_capture bench_trace_writer
 	@bench/run
+	@$(MAKE) --no-print-directory bench-heap
 
 bench-heap:
 	@scripts/install-dependencies bench

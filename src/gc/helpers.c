@@ -131,6 +131,7 @@ void helpers_start(struct wn_heap *heap, int asked) {
                                                                      : GUESTS_MOST;
   if (!count || !(shared->helpers = metadata_map(count * sizeof *shared->helpers))) return;
   shared->helpers_are_guests = asked < 0;
+  shared->helpers_most = count;
   for (unsigned i = 0; i < count; i++) {
     shared->helpers[i].heap = heap;
     shared->helpers[i].index = i;
@@ -147,7 +148,7 @@ void helpers_stop(struct wn_heap *heap) {
     pthread_join(shared->helpers[i].thread, NULL);
     marker_destroy(&shared->helpers[i].marker);
   }
-  metadata_unmap(shared->helpers, shared->helper_count * sizeof *shared->helpers);
+  metadata_unmap(shared->helpers, shared->helpers_most * sizeof *shared->helpers);
   shared->helpers = NULL;
   shared->helper_count = 0;
 }

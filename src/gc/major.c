@@ -191,7 +191,7 @@ static void wait_for_helpers(struct wn_heap *heap) {
     helpers_rest(heap);
 }
 
-enum { MOMENT_NS = 1000000, LATE_NS = 8 * MOMENT_NS, STEP = TINY ? 64 : 1 << 14 };
+enum { MOMENT_NS = 1000000, LATE_NS = 4 * MOMENT_NS, STEP = TINY ? 64 : 1 << 14 };
 
 /* A slice that pauses the program for long leaves the rest of its words in the debt, unless that is so far behind that the heap
  * would grow for it. */

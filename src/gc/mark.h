@@ -45,11 +45,11 @@ struct mark_shared {
   _Atomic(bool) hungry;           /* a domain found nothing to mark */
   _Atomic(bool) overflowed;
   struct gc_helper *helpers;
-  unsigned helper_count;
-  bool helpers_are_guests;   /* they work on processors that no domain wants (helpers.h) */
-  _Atomic(unsigned) away;    /* guests that sleep because there is none */
-  _Atomic(unsigned) working; /* helpers that touch the heap now */
-  _Atomic(bool) paused;      /* none may begin to */
+  unsigned helper_count, helpers_most; /* that began; that there is room for */
+  bool helpers_are_guests;             /* they work on processors that no domain wants (helpers.h) */
+  _Atomic(unsigned) away;              /* guests that sleep because there is none */
+  _Atomic(unsigned) working;           /* helpers that touch the heap now */
+  _Atomic(bool) paused;                /* none may begin to */
   _Atomic(uint32_t) wake;
   _Atomic(bool) quit;
 };
