@@ -477,12 +477,13 @@ static __attribute__((noinline)) void allocate_there(wn_domain *domain) {
 static void a_callstack_is_that_of_the_allocation_though_the_call_is_late(void **state) {
   struct tracked all;
   struct stacks stacks = {.count = 0};
+  volatile int twice = 2; /* so that the compiler leaves it one place */
   (void)state;
   tracked_open_heap(&all);
   all.tracker.alloc_minor = note_stack;
   all.test = &stacks;
   tracked_start(&all, 1);
-  for (int i = 0; i < 2; i++) allocate_here(all.of.domain);
+  for (int i = 0; i < twice; i++) allocate_here(all.of.domain);
   allocate_there(all.of.domain);
   wn_poll(all.of.domain);
   assert_int_equal(stacks.count, 3);
