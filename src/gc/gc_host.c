@@ -6,7 +6,7 @@
 #include "gc/nursery.h"
 #include <sys/auxv.h>
 
-enum { TRACKED_MOST = TINY ? 1 << 12 : 1 << 26 };
+enum { TRACKED_MOST = TINY ? 1 << 18 : 1 << 26 };
 
 /* ---- the next sample ---- */
 
