@@ -138,8 +138,10 @@ void roots_destroy_globals(struct wn_heap *heap) {
 static void check_global(const wn_domain *domain, const wn_global *global, const char *function) {
   if (!CHECKS) return;
   debug_check_domain(domain, function);
-  if (!global) debug_complain(function, "the global root is NULL: there was no memory for it");
-  if (global->next != global) debug_complain(function, "the global root was freed");
+  if (!global)
+    debug_complain(function, "the global root is NULL: there was no memory for it");
+  else if (global->next != global)
+    debug_complain(function, "the global root was freed");
 }
 
 wn_global *wn_global_new(wn_domain *domain, wn_ref ref) {
