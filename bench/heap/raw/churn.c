@@ -3,7 +3,9 @@
 
 static wn_value build(wn_domain *d, intptr_t n, intptr_t seed) {
   wn_value list = wn_int(0);
+  keep_enter(d);
   for (; n; n--) list = keep_pair(d, wn_int(seed + n), list);
+  keep_leave(d);
   return list;
 }
 

@@ -11,9 +11,10 @@ static wn_value take(wn_domain *d, int n, wn_value list) {
 }
 
 static void update(wn_domain *d, wn_ref lists, size_t slot, intptr_t key) {
-  WN_SCOPE(d);
-  wn_value old = take(d, 3, wn_field(lists, slot));
-  wn_set(d, lists, slot, wn_root(d, keep_pair(d, wn_int(key), old)));
+  keep_enter(d);
+  wn_value list = keep_pair(d, wn_int(key), take(d, 3, wn_field(lists, slot)));
+  keep_leave(d);
+  wn_store(d, *lists.slot, slot, list);
 }
 
 int main(int count, char **words) { return slots_main(count, words); }

@@ -10,6 +10,13 @@ static wn_value make(wn_domain *d, int depth) {
   return keep_pair(d, wn_value_of(left), right);
 }
 
+static wn_value tree(wn_domain *d, int depth) {
+  keep_enter(d);
+  wn_value made = make(d, depth);
+  keep_leave(d);
+  return made;
+}
+
 static long check(wn_value tree) {
   const wn_value *fields = (const wn_value *)tree;
   return wn_is_int(tree) ? 0 : 1 + check(fields[0]) + check(fields[1]);
@@ -17,12 +24,12 @@ static long check(wn_value tree) {
 
 static void run(wn_domain *d, int most) {
   WN_SCOPE(d);
-  printf("stretch %d: %ld\n", most + 1, check(make(d, most + 1)));
-  wn_ref long_lived = wn_root(d, make(d, most));
+  printf("stretch %d: %ld\n", most + 1, check(tree(d, most + 1)));
+  wn_ref long_lived = wn_root(d, tree(d, most));
   for (int depth = 4; depth <= most; depth += 2) {
     long rounds = 1L << (most - depth + 4), sum = 0;
     for (long i = 0; i < rounds; i++) {
-      sum += check(make(d, depth));
+      sum += check(tree(d, depth));
       wn_poll(d);
     }
     printf("%ld of depth %d: %ld\n", rounds, depth, sum);
