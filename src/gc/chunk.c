@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { HUGE_FROM = 32 }; /* chunks in use */
+enum { HUGE_FROM = 4 }; /* chunks in use */
 
 static const uint32_t ALL_UNITS = (uint32_t)((UINT64_C(1) << CHUNK_UNITS) - 1);
 

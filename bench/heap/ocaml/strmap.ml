@@ -8,17 +8,18 @@ let random () =
   seed := ((!seed * 0x5DEECE66D) + 11) land 0xffffffffffff;
   !seed lsr 17
 
+let rec digits n = if n < 10 then 1 else 1 + digits (n / 10)
+
+let rec fill text at n =
+  Bytes.unsafe_set text at (Char.unsafe_chr (48 + (n mod 10)));
+  if n >= 10 then fill text (at - 1) (n / 10)
+
 (* "item-" and 1 to 6 digits. *)
 let spell number =
-  let rec digits n = if n < 10 then 1 else 1 + digits (n / 10) in
   let length = 5 + digits number in
   let text = Bytes.create length in
   Bytes.blit_string "item-" 0 text 0 5;
-  let rec fill at n =
-    Bytes.unsafe_set text at (Char.unsafe_chr (48 + (n mod 10)));
-    if n >= 10 then fill (at - 1) (n / 10)
-  in
-  fill (length - 1) number;
+  fill text (length - 1) number;
   Bytes.unsafe_to_string text
 
 let height = function Empty -> 0 | Node { height; _ } -> height
