@@ -3,10 +3,15 @@
 
 #include "base/metadata.h"
 #include "gc/events.h"
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
-enum { HUGE_FROM = 4 }; /* chunks in use */
+enum { HUGE_FROM = 4, TOUCH_FROM = 8 }; /* chunks in use */
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
 
 static const uint32_t ALL_UNITS = (uint32_t)((UINT64_C(1) << CHUNK_UNITS) - 1);
 
@@ -39,22 +44,45 @@ static char *map_aligned(size_t bytes) {
   return base;
 }
 
-static struct chunk *take_absent(struct chunks *chunks) {
-  struct chunk *chunk = chunks->absent;
-  if (chunk) {
-    chunks->absent = chunk->next_free;
-    return chunk;
-  }
-  return chunks->count < chunks->capacity ? &chunks->table[chunks->count++] : NULL;
+static void put(struct chunk **list, struct chunk *chunk) {
+  chunk->next_free = *list;
+  *list = chunk;
+}
+
+static struct chunk *take_first(struct chunk **list) {
+  struct chunk *chunk = *list;
+  if (chunk) *list = chunk->next_free;
+  return chunk;
+}
+
+static void count_empty(struct chunks *chunks, struct chunk *chunk) {
+  chunk->use = CHUNK_EMPTY;
+  chunk->used = 0;
+  chunks->empty_count++;
+  chunks->free_units += CHUNK_UNITS;
 }
 
 static void add_empty(struct chunks *chunks, struct chunk *chunk) {
-  chunk->use = CHUNK_EMPTY;
-  chunk->used = 0;
-  chunk->next_free = chunks->empty;
-  chunks->empty = chunk;
-  chunks->empty_count++;
-  chunks->free_units += CHUNK_UNITS;
+  put(&chunks->empty, chunk);
+  count_empty(chunks, chunk);
+}
+
+static void add_fresh(struct chunks *chunks, struct chunk *chunk) {
+  put(&chunks->fresh, chunk);
+  count_empty(chunks, chunk);
+  chunks->fresh_count++;
+}
+
+static struct chunk *take_fresh(struct chunks *chunks) {
+  struct chunk *chunk = take_first(&chunks->fresh);
+  if (chunk) chunks->fresh_count--;
+  return chunk;
+}
+
+static struct chunk *take_absent(struct chunks *chunks) {
+  struct chunk *chunk = take_first(&chunks->absent);
+  if (chunk) return chunk;
+  return chunks->count < chunks->capacity ? &chunks->table[chunks->count++] : NULL;
 }
 
 static void count_taken(struct chunks *chunks, size_t units) {
@@ -62,10 +90,11 @@ static void count_taken(struct chunks *chunks, size_t units) {
   if (chunks->free_units < chunks->least_free) chunks->least_free = chunks->free_units;
 }
 
-static struct chunk *remove_empty(struct chunks *chunks) {
-  struct chunk *chunk = chunks->empty;
+/* `touched` ones first, or last. */
+static struct chunk *remove_empty(struct chunks *chunks, bool touched) {
+  struct chunk *chunk = touched ? take_first(&chunks->empty) : take_fresh(chunks);
+  if (!chunk) chunk = touched ? take_fresh(chunks) : take_first(&chunks->empty);
   if (!chunk) return NULL;
-  chunks->empty = chunk->next_free;
   chunks->empty_count--;
   chunks->free_units -= CHUNK_UNITS;
   return chunk;
@@ -74,8 +103,7 @@ static struct chunk *remove_empty(struct chunks *chunks) {
 static void make_absent(struct chunks *chunks, struct chunk *chunk) {
   chunk->base = NULL;
   chunk->use = CHUNK_ABSENT;
-  chunk->next_free = chunks->absent;
-  chunks->absent = chunk;
+  put(&chunks->absent, chunk);
 }
 
 /* Maps `count` chunks as one piece. */
@@ -93,7 +121,7 @@ static bool map_chunks(struct chunks *chunks, size_t count) {
       return i != 0;
     }
     chunk->base = base + i * CHUNK_BYTES;
-    add_empty(chunks, chunk);
+    add_fresh(chunks, chunk);
   }
   if (!base) atomic_fetch_sub(&chunks->mapped_bytes, bytes);
   if (base) event_heap_grows(chunks->verbose, bytes, atomic_load(&chunks->mapped_bytes));
@@ -116,8 +144,8 @@ static bool can_spare(struct chunks *chunks, size_t units) {
 }
 
 static struct chunk *take_empty(struct chunks *chunks, enum chunk_use use) {
-  struct chunk *chunk = remove_empty(chunks);
-  if (!chunk && grow(chunks, 1)) chunk = remove_empty(chunks);
+  struct chunk *chunk = remove_empty(chunks, true);
+  if (!chunk && grow(chunks, 1)) chunk = remove_empty(chunks, true);
   if (!chunk) return NULL;
   chunk->use = use;
   chunks->used_count++;
@@ -143,6 +171,30 @@ static void unlist_units(struct chunks *chunks, struct chunk *chunk) {
   while (*link != chunk) link = &(*link)->next_free;
   *link = chunk->next_free;
   chunk->listed = false;
+}
+
+static bool is_cold(const struct chunks *chunks) {
+  size_t touched = chunks->free_units - chunks->fresh_count * CHUNK_UNITS;
+  return chunks->fresh_count && touched < chunks->reserve / 2 && chunks->used_count >= TOUCH_FROM;
+}
+
+/* The chunk counts as touched at once. Whoever takes it meanwhile may use it: what is in its pages stays. */
+static char *begin_touch(struct chunks *chunks) {
+  struct chunk *chunk = NULL;
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  if (is_cold(chunks) && (chunk = take_fresh(chunks))) {
+    put(&chunks->empty, chunk);
+    chunks->touching++;
+  }
+  atomic_store_explicit(&chunks->cold, is_cold(chunks), memory_order_relaxed);
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  return chunk ? chunk->base : NULL;
+}
+
+static void end_touch(struct chunks *chunks) {
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  chunks->touching--;
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
 }
 
 /* ---- shared ---- */
@@ -231,14 +283,25 @@ bool chunks_secure(struct chunks *chunks, size_t units) {
     secure = grow(chunks, (missing + CHUNK_UNITS - 1) / CHUNK_UNITS) && chunks->free_units >= units;
   }
   if (secure) chunks->reserve = units;
+  atomic_store_explicit(&chunks->cold, chunks->huge_pages && is_cold(chunks), memory_order_relaxed);
   lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
   return secure;
 }
 
+bool chunks_touch(struct chunks *chunks) {
+  int saved = errno;
+  char *base = begin_touch(chunks);
+  if (!base) return false;
+  madvise(base, CHUNK_BYTES, MADV_POPULATE_WRITE); /* may be refused */
+  end_touch(chunks);
+  errno = saved;
+  return true;
+}
+
 static size_t trim(struct chunks *chunks, size_t keep) {
   size_t bytes = 0;
-  while (chunks->empty && chunks->free_units >= chunks->reserve + keep + CHUNK_UNITS) {
-    struct chunk *chunk = remove_empty(chunks);
+  while (!chunks->touching && chunks->empty_count && chunks->free_units >= chunks->reserve + keep + CHUNK_UNITS) {
+    struct chunk *chunk = remove_empty(chunks, false);
     metadata_unmap(chunk->base, CHUNK_BYTES);
     atomic_fetch_sub(&chunks->mapped_bytes, (size_t)CHUNK_BYTES);
     make_absent(chunks, chunk);

@@ -5,7 +5,11 @@
  * again. All of it is protected by the lock (rank CHUNKS).
  *
  * RESERVE: a minor collection must not run out of memory in its middle. So after each collection the free units are made to
- * cover the worst that the next one can promote (chunks_secure); if they do not, no domain may fill a minor heap. */
+ * cover the worst that the next one can promote (chunks_secure); if they do not, no domain may fill a minor heap.
+ *
+ * TOUCH AHEAD: the first touch of a huge page can take milliseconds, and a minor collection may need two. In a large heap half
+ * of the reserve is therefore touched beforehand, a chunk at a time: by a helper, or if none has a processor by whoever begins a
+ * piece of a minor heap. */
 #ifndef GC_CHUNK_H
 #define GC_CHUNK_H
 
@@ -37,10 +41,13 @@ struct chunks {
   struct lock lock;
   struct chunk *table; /* reserved addresses */
   size_t capacity, count;
-  struct chunk *with_units, *empty, *absent;
-  size_t empty_count, free_units; /* units of empty chunks are counted too */
+  struct chunk *with_units, *empty, *fresh, *absent; /* `fresh` ones are empty and were never touched */
+  size_t empty_count, fresh_count;                   /* `empty_count` is of both */
+  size_t free_units;                                 /* units of empty chunks are counted too */
   size_t reserve;                 /* units that only promotion may take */
   size_t least_free;              /* the least that free_units was since chunks_decay */
+  _Atomic(bool) cold;             /* TOUCH AHEAD: there may be something to touch */
+  size_t touching;                /* chunks that are being touched */
   size_t used_count;              /* neither absent nor empty */
   size_t limit_bytes;             /* of chunks and large blocks together; SIZE_MAX: none */
   _Atomic(size_t) mapped_bytes;   /* chunks and large blocks */
@@ -71,6 +78,9 @@ void chunks_give(struct chunks *chunks, struct chunk *chunk);
 
 /* RESERVE. Has at least so many units free from now on, if it can. */
 bool chunks_secure(struct chunks *chunks, size_t units);
+
+/* TOUCH AHEAD: touches a chunk. False if there is nothing to touch. Any thread. */
+bool chunks_touch(struct chunks *chunks);
 
 /* Gives empty chunks back to the operating system, but for the reserve and `keep` more. Returns how many bytes went. */
 size_t chunks_trim(struct chunks *chunks, size_t keep);

@@ -58,6 +58,11 @@ static bool may_work(const struct gc_helper *helper) {
          atomic_load_explicit(&heap->awake, memory_order_relaxed) + helper->index < heap->processors;
 }
 
+static bool touch_ahead(struct gc_helper *helper) {
+  struct chunks *chunks = &helper->heap->chunks;
+  return atomic_load_explicit(&chunks->cold, memory_order_relaxed) && may_work(helper) && chunks_touch(chunks);
+}
+
 static void give_back(struct gc_helper *helper) {
   if (mark_is_empty(&helper->marker)) return;
   wait_for_work(&helper->heap->marking);
@@ -72,7 +77,10 @@ static bool mark_shared_work(struct gc_helper *helper) {
   atomic_fetch_add(&shared->busy_helpers, 1);
   DEBUG_STEP(helper->heap);
   if (heap_phase(helper->heap) == PHASE_MARK)
-    while (may_work(helper) && (piece = mark_piece(helper))) marked += piece;
+    while (may_work(helper) && (piece = mark_piece(helper))) {
+      marked += piece;
+      touch_ahead(helper);
+    }
   DEBUG_STEP(helper->heap);
   give_back(helper);
   DEBUG_STEP(helper->heap);
@@ -82,8 +90,10 @@ static bool mark_shared_work(struct gc_helper *helper) {
 
 static bool sweep_shared_work(struct gc_helper *helper) {
   bool swept = false;
-  while (may_work(helper) && !atomic_load(&helper->heap->marking.quit) && sweep_piece(helper->heap))
+  while (may_work(helper) && !atomic_load(&helper->heap->marking.quit) && sweep_piece(helper->heap)) {
     swept = true;
+    touch_ahead(helper);
+  }
   return swept;
 }
 
@@ -104,7 +114,7 @@ static void *help(void *argument) {
   struct mark_shared *shared = &helper->heap->marking;
   while (!atomic_load(&shared->quit)) {
     uint32_t seen = atomic_load(&shared->wake);
-    if (mark_shared_work(helper) || sweep_shared_work(helper)) continue;
+    if (mark_shared_work(helper) || sweep_shared_work(helper) || touch_ahead(helper)) continue;
     if (may_work(helper))
       sleep_until_work(shared, seen);
     else
@@ -167,6 +177,15 @@ void helpers_invite(struct wn_heap *heap) {
   if (!atomic_load_explicit(&heap->marking.away, memory_order_relaxed) || heap_phase(heap) == PHASE_IDLE)
     return;
   if (atomic_load_explicit(&heap->awake, memory_order_relaxed) < heap->processors) helpers_wake(heap);
+}
+
+void helpers_touch(struct wn_heap *heap) {
+  const struct mark_shared *shared = &heap->marking;
+  if (!atomic_load_explicit(&heap->chunks.cold, memory_order_relaxed)) return;
+  if (shared->helper_count && may_work(&shared->helpers[0]))
+    helpers_wake(heap);
+  else
+    chunks_touch(&heap->chunks);
 }
 
 void helpers_rest(struct wn_heap *heap) {

@@ -20,6 +20,9 @@ void helpers_wake(struct wn_heap *heap);
 /* GUESTS: wakes those that are away, if there is work and a processor for one. The world is stopped. */
 void helpers_invite(struct wn_heap *heap);
 
+/* TOUCH AHEAD of chunk.h, by a helper that has a processor, else by the caller. */
+void helpers_touch(struct wn_heap *heap);
+
 /* No helper touches the heap from one to the other. The world is stopped. */
 void helpers_pause(struct wn_heap *heap);
 void helpers_resume(struct wn_heap *heap);

@@ -5,6 +5,7 @@
 #include "base/metadata.h"
 #include "gc/debug.h"
 #include "gc/gc_host.h"
+#include "gc/helpers.h"
 #include "gc/major.h"
 #include "gc/safepoint.h"
 #include <string.h>
@@ -187,6 +188,7 @@ bool nursery_make_room(struct wn_domain *domain, size_t extent) {
     } else if (has_room && !stress) {
       break;
     } else if (!stress && take_piece(domain)) {
+      helpers_touch(heap);
       major_slice(domain);
     } else {
       stress = false;

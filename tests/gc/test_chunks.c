@@ -1,0 +1,87 @@
+/* Chunks of the major heap that are touched before they are needed. */
+#include "gc/chunk.h"
+#include "support/test.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+enum { MANY = 20 * CHUNK_UNITS, RESERVED = 4 * CHUNK_UNITS };
+
+static const _Atomic(long) silent;
+
+static struct chunks *many_chunks(void) {
+  static struct chunks chunks;
+  struct chunk *of;
+  chunks = (struct chunks){.limit_bytes = SIZE_MAX, .increment = 15, .huge_pages = true, .verbose = &silent};
+  assert_true(chunks_create(&chunks));
+  for (int i = 0; i < MANY; i++) {
+    char *unit = chunks_take_unit(&chunks, true, &of);
+    assert_non_null(unit);
+    *unit = 1;
+  }
+  assert_true(chunks_secure(&chunks, RESERVED));
+  return &chunks;
+}
+
+/* Pages of the chunks that nobody has taken which are in memory. */
+static size_t resident_fresh_pages(const struct chunks *chunks) {
+  enum { PAGES = CHUNK_BYTES / 4096 };
+  size_t resident = 0;
+  for (size_t i = 0; i < chunks->count; i++) {
+    unsigned char pages[PAGES];
+    if (chunks->table[i].use != CHUNK_EMPTY) continue;
+    assert_int_equal(mincore(chunks->table[i].base, CHUNK_BYTES, pages), 0);
+    for (size_t page = 0; page < PAGES; page++) resident += pages[page] & 1;
+  }
+  return resident;
+}
+
+static void half_of_the_reserve_is_touched_ahead(void **state) {
+  (void)state;
+  struct chunks *chunks = many_chunks();
+  size_t free_units = chunks->free_units, touched = 0;
+  assert_int_equal(resident_fresh_pages(chunks), 0);
+  assert_true(atomic_load(&chunks->cold));
+  while (chunks_touch(chunks)) touched++;
+  assert_int_equal(touched, RESERVED / 2 / CHUNK_UNITS);
+  assert_false(atomic_load(&chunks->cold));
+  assert_int_equal(chunks->free_units, free_units);
+  size_t resident = resident_fresh_pages(chunks); /* none, if the kernel cannot do it */
+  assert_true(!resident || resident == touched * (CHUNK_BYTES / 4096));
+  chunks_destroy(chunks);
+}
+
+static void what_is_touched_is_taken_first_and_given_back_last(void **state) {
+  (void)state;
+  struct chunks *chunks = many_chunks();
+  struct chunk *of;
+  while (chunks_touch(chunks)) {}
+  size_t fresh = chunks->fresh_count;
+  assert_non_null(chunks_take_unit(chunks, true, &of));
+  assert_int_equal(chunks->fresh_count, fresh);
+  assert_true(atomic_load(&chunks->mapped_bytes) && fresh);
+  assert_true(chunks_secure(chunks, CHUNK_UNITS));
+  chunks_trim(chunks, 0);
+  assert_int_equal(chunks->fresh_count, 0);
+  chunks_destroy(chunks);
+}
+
+static void small_heaps_touch_nothing_ahead(void **state) {
+  (void)state;
+  struct chunks chunks = {.limit_bytes = SIZE_MAX, .increment = 15, .huge_pages = true, .verbose = &silent};
+  assert_true(chunks_create(&chunks));
+  assert_true(chunks_secure(&chunks, RESERVED));
+  assert_false(atomic_load(&chunks.cold));
+  assert_false(chunks_touch(&chunks));
+  chunks_destroy(&chunks);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(half_of_the_reserve_is_touched_ahead),
+      cmocka_unit_test(what_is_touched_is_taken_first_and_given_back_last),
+      cmocka_unit_test(small_heaps_touch_nothing_ahead),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
+/* SPDX-License-Identifier: MIT */
