@@ -105,9 +105,12 @@ void lisp_frames(const struct vm *vm, bool (*each)(const struct lisp_frame *, vo
   }
 }
 
-static const char *name_of(wn_value name, bool outermost) {
+/* What has no name is told by its first line. */
+static const char *name_of(wn_value name, const struct body *body, bool outermost, char buffer[32]) {
   if (is_symbol(name)) return string_bytes(field(name, SYMBOL_NAME));
-  return outermost ? "top level" : "lambda";
+  if (outermost) return "top level";
+  snprintf(buffer, 32, "lambda:%u", body->lines[0]);
+  return buffer;
 }
 
 /* The place of an instruction, asked for once. Symbols and strings that compiled code has do not change. */
@@ -116,8 +119,10 @@ static wn_place place_of(const struct vm *vm, const struct frame *now, bool oute
   _Atomic(wn_place) *kept = &body->places[now->ip - 1 - body->instructions];
   wn_place place = atomic_load_explicit(kept, memory_order_relaxed);
   if (place) return place;
+  char buffer[32];
   struct lisp_frame told = frame_of(now->fp, now->ip);
-  place = wn_place_of(vm->lisp->heap, name_of(told.name, outermost), string_bytes(told.file), told.line);
+  const char *name = name_of(told.name, body, outermost, buffer);
+  place = wn_place_of(vm->lisp->heap, name, string_bytes(told.file), told.line);
   atomic_store_explicit(kept, place, memory_order_relaxed);
   return place;
 }
