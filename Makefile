@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo     install what is needed, build, profile sqlite3 and print where its memory went"
+	@echo "make demo     install what is needed, build, profile sqlite3 and a Lisp program, print where their memory went"
 	@echo "make test     install what is needed, build, run the whole test suite"
 	@echo "make bench    compare with other profilers and other collected heaps, side by side (long)"
 	@echo "make bench-heap   the heaps alone"

@@ -1,5 +1,6 @@
 /* What does it cost to capture a stack? Nanoseconds a capture at several depths, of stacks met before and of new ones,
- * beside backtrace() of the C library.
+ * beside backtrace() of the C library; and with a language's frames, as many as there are native ones: each in one of those
+ * (both), or alone.
  *
  *   bench_capture */
 #include "base/os.h"
@@ -11,10 +12,28 @@ enum { WARM = 200000, SLOW = 20000 };
 
 static struct callstacks *callstacks;
 static volatile uintptr_t kept;
+static const void *native[128]; /* addresses in the frames of this program, innermost first */
 
 static uint64_t time_captures(size_t depth) {
   uint64_t start = os_monotonic_ns();
   for (int i = 0; i < WARM; i++) kept = (uintptr_t)callstack_capture(callstacks, depth);
+  return os_monotonic_ns() - start;
+}
+
+/* Every second language frame is of a place of its own. */
+static uint64_t time_language(size_t depth, bool alone) {
+  wn_language_frame frames[64];
+  for (size_t i = 0; i < depth; i++)
+    frames[i] = (wn_language_frame){callstacks_place(callstacks, "f", "file", (unsigned)i / 2), native[i]};
+  const struct callstack_wish wish = {.depth = alone ? depth : 2 * depth,
+                                      .language = frames,
+                                      .language_count = depth,
+                                      .language_only = alone};
+  uint64_t start = 0;
+  for (int round = 0; round < 2; round++) { /* the second one counts */
+    start = os_monotonic_ns();
+    for (int i = 0; i < WARM; i++) kept = (uintptr_t)callstack_capture_with(callstacks, &wish);
+  }
   return os_monotonic_ns() - start;
 }
 
@@ -37,12 +56,15 @@ static void report(size_t depth) {
   double other = (double)time_backtraces(depth) / SLOW;
   printf("depth %2zu: %6.1f ns warm, %8.1f us the first, %6.1f us to create; backtrace() %8.1f ns\n", depth,
          warm, (double)(first - created) / 1e3, (double)(created - start) / 1e3, other);
+  double both = (double)time_language(depth, false) / WARM, alone = (double)time_language(depth, true) / WARM;
+  printf("          %6.1f ns with as many frames of a language, %6.1f ns those alone\n", both, alone);
   callstacks_destroy(callstacks);
 }
 
 /* Two functions in turn, so that the frames are not all the same. */
 static void descend_even(size_t depth, size_t wanted);
 static __attribute__((noinline)) void descend_odd(size_t depth, size_t wanted) {
+  native[depth] = __builtin_frame_address(0);
   if (depth == 0)
     report(wanted);
   else
@@ -50,6 +72,7 @@ static __attribute__((noinline)) void descend_odd(size_t depth, size_t wanted) {
   kept = depth;
 }
 static __attribute__((noinline)) void descend_even(size_t depth, size_t wanted) {
+  native[depth] = __builtin_frame_address(0);
   if (depth == 0)
     report(wanted);
   else

@@ -10,6 +10,7 @@
 #define LISP_CODE_H
 
 #include "value.h"
+#include <stdatomic.h>
 
 /* OP(name, operands): r a register, k a constant, f a captured value, n a small number, j a jump's distance. */
 #define INSTRUCTIONS(OP)                                                                          \
@@ -68,6 +69,8 @@ struct instruction {
 struct body {
   uint32_t count;
   uint32_t *lines; /* by instruction */
+  /* The same as profiles know it; 0 where none has asked yet. Any domain's thread asks, and finds the same. */
+  _Atomic(wn_place) *places;
   struct instruction instructions[];
 };
 

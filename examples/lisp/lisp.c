@@ -11,6 +11,8 @@ bool lisp_open(struct lisp *lisp, const wn_heap_options *options) {
   wn_heap_options mine = *options;
   *lisp = (struct lisp){.lock = PTHREAD_MUTEX_INITIALIZER};
   mine.hooks.walk_roots = vm_walk_roots;
+  mine.hooks.callstack = vm_callstack;
+  mine.language = "Lisp";
   if (!wn_heap_open(&mine, &lisp->heap)) return true;
   fprintf(stderr, "lisp: %s\n", wn_last_error());
   return false;

@@ -1,4 +1,4 @@
-/* lisp [--domains N] [--memory MEGABYTES] [FILE]: runs a file, or reads from standard input. */
+/* lisp [--domains N] [--memory MEGABYTES] [--frames KIND] [FILE]: runs a file, or reads from standard input. */
 #include "builtins.h"
 #include "compile.h"
 #include "lisp.h"
@@ -24,6 +24,7 @@ struct settings {
   const char *file;
   unsigned domains;
   size_t megabytes;
+  wn_frames frames; /* of profiles */
 };
 
 /* ---- texts ---- */
@@ -223,6 +224,7 @@ static bool run(const struct settings *settings) {
   wn_heap_options options = WN_HEAP_DEFAULTS;
   struct lisp lisp;
   wn_domain *domain;
+  options.frames = settings->frames;
   if (!lisp_open(&lisp, &options)) return false;
   if (wn_domain_attach(lisp.heap, &domain)) {
     fprintf(stderr, "lisp: %s\n", wn_last_error());
@@ -250,29 +252,47 @@ static bool read_count(const char *text, unsigned long most, unsigned long *coun
   return *text && !*end && *count >= 1 && *count <= most;
 }
 
+static bool read_frames(const char *text, wn_frames *frames) {
+  static const char *const names[] = {
+      [WN_FRAMES_BOTH] = "both", [WN_FRAMES_NATIVE] = "native", [WN_FRAMES_LANGUAGE] = "lisp"};
+  for (int i = 0; i < 3; i++) {
+    if (strcmp(text, names[i]) != 0) continue;
+    *frames = (wn_frames)i;
+    return true;
+  }
+  return false;
+}
+
+static bool read_option(const char *name, const char *value, struct settings *settings) {
+  unsigned long number;
+  if (!strcmp(name, "--frames")) return read_frames(value, &settings->frames);
+  bool domains = !strcmp(name, "--domains");
+  if (!domains && strcmp(name, "--memory") != 0) return false;
+  if (!read_count(value, domains ? DOMAINS_MOST : 1 << 20, &number)) return false;
+  if (domains)
+    settings->domains = (unsigned)number;
+  else
+    settings->megabytes = number;
+  return true;
+}
+
 /* False if the arguments are wrong. */
 static bool read_arguments(int count, char **arguments, struct settings *settings) {
-  unsigned long number;
   int i = 1;
-  for (; i + 1 < count && arguments[i][0] == '-'; i += 2) {
-    bool domains = !strcmp(arguments[i], "--domains");
-    if (!domains && strcmp(arguments[i], "--memory") != 0) return false;
-    if (!read_count(arguments[i + 1], domains ? DOMAINS_MOST : 1 << 20, &number)) return false;
-    if (domains)
-      settings->domains = (unsigned)number;
-    else
-      settings->megabytes = number;
-  }
+  for (; i + 1 < count && arguments[i][0] == '-'; i += 2)
+    if (!read_option(arguments[i], arguments[i + 1], settings)) return false;
   if (i < count && arguments[i][0] != '-') settings->file = arguments[i++];
   return i == count && (settings->file || settings->domains == 1);
 }
 
 int main(int count, char **arguments) {
-  struct settings settings = {.domains = 1};
+  struct settings settings = {.domains = 1, .frames = WN_FRAMES_LANGUAGE};
   if (!read_arguments(count, arguments, &settings)) {
-    fprintf(stderr,
-            "usage: lisp [--domains N] [--memory MEGABYTES] [FILE]; N needs a FILE and is at most %d\n",
-            DOMAINS_MOST);
+    fprintf(
+        stderr,
+        "usage: lisp [--domains N] [--memory MEGABYTES] [--frames lisp|native|both] [FILE]; N needs a FILE "
+        "and is at most %d\n",
+        DOMAINS_MOST);
     return 2;
   }
   return run(&settings) ? 0 : 1;

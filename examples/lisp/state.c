@@ -3,6 +3,7 @@
 #include "printer.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,44 @@ void lisp_frames(const struct vm *vm, bool (*each)(const struct lisp_frame *, vo
     if (!each(&told, context)) return;
     now = *--frame;
   }
+}
+
+/* What has no name is told by its first line. */
+static const char *name_of(wn_value name, const struct body *body, bool outermost, char buffer[32]) {
+  if (is_symbol(name)) return string_bytes(field(name, SYMBOL_NAME));
+  if (outermost) return "top level";
+  snprintf(buffer, 32, "lambda:%u", body->lines[0]);
+  return buffer;
+}
+
+/* The place of an instruction, asked for once. Symbols and strings that compiled code has do not change. */
+static wn_place place_of(const struct vm *vm, const struct frame *now, bool outermost) {
+  const struct body *body = body_of_closure(now->fp[-1]);
+  _Atomic(wn_place) *kept = &body->places[now->ip - 1 - body->instructions];
+  wn_place place = atomic_load_explicit(kept, memory_order_relaxed);
+  if (place) return place;
+  char buffer[32];
+  struct lisp_frame told = frame_of(now->fp, now->ip);
+  const char *name = name_of(told.name, body, outermost, buffer);
+  place = wn_place_of(vm->lisp->heap, name, string_bytes(told.file), told.line);
+  atomic_store_explicit(kept, place, memory_order_relaxed);
+  return place;
+}
+
+size_t vm_callstack(wn_domain *domain, wn_language_frame *frames, size_t most, void *context) {
+  const struct vm *vm = wn_domain_data(domain);
+  (void)context;
+  if (!vm) return 0;
+  size_t count = 0, run = vm->nesting;
+  const struct frame *frame = vm->frame;
+  struct frame now = {vm->ip, vm->fp};
+  while (frame > vm->frames && count < most) {
+    while (run && frame <= vm->runs[run - 1].entry) run--;
+    frames[count].place = place_of(vm, &now, frame == vm->frames + 1);
+    frames[count++].native = run ? vm->runs[run - 1].native : NULL;
+    now = *--frame;
+  }
+  return count;
 }
 
 /* ---- allocation ---- */

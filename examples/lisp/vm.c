@@ -26,14 +26,16 @@
  * (apply, eval) do not run the machine again, which would need C's stack: they leave function and arguments on the machine's
  * stack and return VM_CALL. Only macros run inside the compiler, by a nested vm_run.
  *
+ * Profiles. A sampled allocation asks for the Lisp functions that are being called (vm_callstack). Each vm_run tells where
+ * its frames begin and where C's stack is then, so that the heap can put them between C's own: a report shows a builtin, the
+ * Lisp functions that led to it, the machine that runs them, the macro that is being expanded, the compiler.
+ *
  * Errors. Who fails puts a condition into a root and returns VM_FAILED. The machine calls the library's `raise` with it, as if
  * the failed instruction had been that call, so that a backtrace shows it. An escape cuts both stacks back. */
 #include "vm.h"
 
 #include "builtins.h"
 #include <stdio.h>
-
-enum { NESTING_MOST = 40 };
 
 /* ---- calling ---- */
 
@@ -176,6 +178,8 @@ static enum vm_outcome execute(struct vm *vm, wn_value *slot, size_t count) {
   struct frame *frame = vm->frame, *const entry = frame;
   const struct wn_domain_face *face = wn_face(vm->domain);
   wn_value value;
+  /* The last byte of this function's frame: unlike a variable's address or the frame's, it takes no register. */
+  vm->runs[vm->nesting - 1] = (struct activation){entry, (const char *)__builtin_dwarf_cfa() - 1};
 
 /* Calls what is in *slot, with `count` arguments behind it. */
 call:
@@ -441,7 +445,7 @@ enum vm_outcome vm_run(struct vm *vm, wn_ref procedure, size_t count, const wn_r
   struct frame *frame = vm->frame;
   wn_value *slot = vm_live_end(vm);
   enum vm_outcome outcome = VM_DIED;
-  if (vm->nesting == NESTING_MOST) {
+  if (vm->nesting == VM_NESTING_MOST) {
     vm_fail(vm, "macros are nested too deeply");
     vm_report(vm);
     return outcome;

@@ -11,6 +11,15 @@ struct frame {
   wn_value *fp;                 /* the caller's registers */
 };
 
+/* A vm_run: the frames above `entry` are its own, and `native` is an address in the C stack frame of the function that runs
+ * them. */
+struct activation {
+  const struct frame *entry;
+  const void *native;
+};
+
+enum { VM_NESTING_MOST = 40 };
+
 /* What a machine holds besides its stack. */
 enum root {
   ROOT_ENVIRONMENT, /* a table: symbol to cell */
@@ -43,11 +52,12 @@ struct vm {
   struct frame *frames;
 
   wn_value roots[ROOT_COUNT];
-  size_t arguments;    /* what a builtin that calls on leaves (VM_CALL) */
-  size_t escape_depth; /* where VM_ESCAPE goes */
-  unsigned nesting;    /* of vm_run */
-  bool reports;        /* uncaught errors are told on standard error, */
-  bool reported;       /* but only once */
+  size_t arguments;                        /* what a builtin that calls on leaves (VM_CALL) */
+  size_t escape_depth;                     /* where VM_ESCAPE goes */
+  unsigned nesting;                        /* of vm_run */
+  struct activation runs[VM_NESTING_MOST]; /* outermost first */
+  bool reports;                            /* uncaught errors are told on standard error, */
+  bool reported;                           /* but only once */
   struct output out;
 };
 
@@ -70,6 +80,9 @@ void vm_destroy(struct vm *vm);
 
 /* The heap's hook: visits the stack and the roots of the domain's machine. */
 void vm_walk_roots(wn_domain *domain, wn_visit *visit, void *visitor, void *context);
+
+/* The heap's hook: the frames of Lisp functions, for profiles. */
+size_t vm_callstack(wn_domain *domain, wn_language_frame *frames, size_t most, void *context);
 
 /* Calls a procedure with what stands in `arguments`. The result is in ROOT_RESULT. May collect. */
 enum vm_outcome vm_run(struct vm *vm, wn_ref procedure, size_t count, const wn_ref *arguments);

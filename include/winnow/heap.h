@@ -19,6 +19,7 @@
 #ifndef WINNOW_HEAP_H
 #define WINNOW_HEAP_H
 
+#include <winnow/callstack.h>
 #include <winnow/gc_control.h>
 #include <winnow/value.h>
 
@@ -45,8 +46,16 @@ typedef struct wn_heap_hooks {
   void (*raise)(wn_domain *domain, wn_ref exception, void *context);
   /* See wn_visit. Also called for a domain that the language has not set up yet (wn_domain_data is NULL). */
   void (*walk_roots)(wn_domain *domain, wn_visit *visit, void *visitor, void *context);
+  /* The language's frames of the running thread, for a profile: writes the innermost ones, at most `most`, innermost first,
+   * and returns how many. Called in the middle of an allocation: it may look into blocks, but call no function
+   * of the heap other than wn_domain_data, wn_place_of and those that read fields. See wn_language_frame. */
+  size_t (*callstack)(wn_domain *domain, wn_language_frame *frames, size_t most, void *context);
   void *context;
 } wn_heap_hooks;
+
+/* What callstacks of profiles hold, where the hook `callstack` is set. WN_FRAMES_BOTH: native frames, and the language's frames
+ * each within the native one that runs it. WN_FRAMES_LANGUAGE alone costs least. */
+typedef enum wn_frames { WN_FRAMES_BOTH, WN_FRAMES_NATIVE, WN_FRAMES_LANGUAGE } wn_frames;
 
 typedef struct wn_heap_options {
   /* 0 in a member: its default. Where 0 itself is meant (allocation_policy, max_overhead, major_heap_increment,
@@ -58,6 +67,8 @@ typedef struct wn_heap_options {
   uint64_t seed;           /* of everything random; equal seeds repeat a run */
   bool finalise_at_close;  /* wn_heap_close runs the finalisers of what is left */
   wn_heap_hooks hooks;
+  wn_frames frames;     /* of callstacks; without the hook they are native */
+  const char *language; /* its name, up to 60 bytes, for reports; NULL is "language" */
 } wn_heap_options;
 
 /* An initialiser. */
@@ -69,6 +80,12 @@ WN_API wn_status wn_heap_open(const wn_heap_options *options, wn_heap **heap);
 
 /* Gives everything back; custom blocks are released. WN_EBUSY while a domain is attached. Any thread. */
 WN_API wn_status wn_heap_close(wn_heap *heap);
+
+/* The place of a call in a program of a language: what its hook `callstack` gives. Equal places have one number, which holds
+ * as long as the heap. The texts are copied, and cut after 1000 bytes; NULL is the empty one. `line` may be 0. Any thread; not
+ * in a signal handler. Costs a search in a table, so a language keeps the number with its code. 0: there is no memory, or the
+ * heap has 2^24 places; wn_last_error says which. */
+WN_API wn_place wn_place_of(wn_heap *heap, const char *function, const char *file, unsigned line);
 
 /* ---- domains and threads ---- */
 
@@ -110,6 +127,9 @@ WN_API void wn_domain_set_data(wn_domain *domain, void *data);
 WN_API void *wn_domain_data(const wn_domain *domain);
 
 /* ---- the fast paths ---- */
+
+/* Of functions that allocate: they are no frames on callstacks, in a build that optimises or not. */
+#define WN_TRANSPARENT static inline __attribute__((always_inline, artificial))
 
 /* How a domain begins: the contract for inlined code and for generated code. */
 struct wn_domain_face {
@@ -173,7 +193,7 @@ static inline bool wn_above_limit(const struct wn_domain_face *face, const char 
 
 /* The raw tier, for generated code and hot C: a young block of 1 to WN_MAX_YOUNG_WORDS words, not rooted. The caller
  * fills every field before its next call of anything here. NULL if memory is exhausted. May collect. */
-static inline wn_value *wn_bump(wn_domain *domain, size_t words, unsigned tag) {
+WN_TRANSPARENT wn_value *wn_bump(wn_domain *domain, size_t words, unsigned tag) {
 #ifdef WN_DEBUG
   return wn_bump_checked(domain, words, tag);
 #endif
@@ -253,7 +273,7 @@ WN_API wn_ref wn_alloc(wn_domain *domain, size_t words, unsigned tag);
 WN_API wn_ref wn_alloc_bytes(wn_domain *domain, size_t bytes);
 
 /* A block of two fields. */
-static inline wn_ref wn_pair(wn_domain *domain, unsigned tag, wn_ref first, wn_ref second) {
+WN_TRANSPARENT wn_ref wn_pair(wn_domain *domain, unsigned tag, wn_ref first, wn_ref second) {
   wn_value *fields;
   WN_CHECK_HANDLE(domain, first);
   WN_CHECK_HANDLE(domain, second);
@@ -268,7 +288,8 @@ static inline wn_ref wn_pair(wn_domain *domain, unsigned tag, wn_ref first, wn_r
 }
 
 /* The same, held by `into`, which may be one of the others. False, and `into` unchanged, if memory is exhausted. */
-static inline bool wn_assign_pair(wn_domain *domain, wn_ref into, unsigned tag, wn_ref first, wn_ref second) {
+WN_TRANSPARENT bool wn_assign_pair(wn_domain *domain, wn_ref into, unsigned tag, wn_ref first,
+                                   wn_ref second) {
   wn_value *fields;
   WN_CHECK_HANDLE(domain, into);
   WN_CHECK_HANDLE(domain, first);
@@ -282,7 +303,7 @@ static inline bool wn_assign_pair(wn_domain *domain, wn_ref into, unsigned tag, 
 }
 
 /* Puts an integer in front of a list: `list` holds a new pair of it and of what it held. False as above. */
-static inline bool wn_push_int(wn_domain *domain, wn_ref list, unsigned tag, intptr_t n) {
+WN_TRANSPARENT bool wn_push_int(wn_domain *domain, wn_ref list, unsigned tag, intptr_t n) {
   wn_value *fields;
   WN_CHECK_HANDLE(domain, list);
   fields = wn_bump(domain, 2, tag);

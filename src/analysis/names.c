@@ -80,13 +80,30 @@ static bool append_symbols(struct resolving *resolving, const struct trace_modul
   return true;
 }
 
+/* A frame of a language, which the trace names. */
+static bool append_place(struct resolving *resolving, const struct trace_module *module, uint64_t offset,
+                         const struct trace_place *place) {
+  char address[PLACE_MOST];
+  write_address(address, module->path.bytes, offset);
+  struct frame frame = {.function =
+                            intern(resolving, place->function.length ? place->function.bytes : address),
+                        .module = intern(resolving, module->path.bytes),
+                        .file = intern(resolving, place->file.bytes),
+                        .line = place->line};
+  if (!frame.line) frame.place = frame.function;
+  return append(resolving, frame);
+}
+
 static bool resolve_node(struct resolving *resolving, uint32_t node) {
   struct trace_node found = trace_reader_node(resolving->samples->reader, node);
   const struct trace_module *module =
       found.module ? trace_reader_module(resolving->samples->reader, found.module) : NULL;
-  bool in_file = module && module->path.length;
+  bool in_file = module && module->path.length, language = module && trace_is_language(module);
+  const struct trace_place *place =
+      language ? trace_reader_place(resolving->samples->reader, found.module, found.offset) : NULL;
   resolving->names->first[node] = (uint32_t)resolving->frame_count;
-  bool done = in_file && resolving->symbols
+  bool done = place ? append_place(resolving, module, found.offset, place)
+              : in_file && !language && resolving->symbols
                   ? append_symbols(resolving, module, found.offset)
                   : append_address(resolving, in_file ? base_name(module->path.bytes) : "", found.offset);
   resolving->names->count[node] = (uint32_t)(resolving->frame_count - resolving->names->first[node]);
@@ -97,7 +114,9 @@ static bool resolve_node(struct resolving *resolving, uint32_t node) {
 static bool hint_module(struct resolving *resolving, const struct trace_module *module,
                         enum symbols_state wanted, uint32_t said[HINTS_MOST], size_t *count) {
   struct symbol_module described = symbol_module_of(module);
-  if (!module->path.length || symbols_state(resolving->symbols, &described, NULL) != wanted) return false;
+  if (!module->path.length || trace_is_language(module) ||
+      symbols_state(resolving->symbols, &described, NULL) != wanted)
+    return false;
   uint32_t name = intern(resolving, base_name(module->path.bytes));
   for (size_t i = 0; i < *count; i++)
     if (said[i] == name) return false;

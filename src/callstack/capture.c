@@ -1,20 +1,28 @@
-/* The context that owns the tables, and captures: walk outwards, then enter inwards. */
+/* The context that owns the tables, and captures: walk outwards, then enter inwards.
+ *
+ * A language's frames are merged in while walking. The part of the stack that a native frame takes is known when it was
+ * stepped out of: it ends where the stack pointer is then. So the language's frames whose addresses lie below that, and which
+ * wait for their turn, are written down before it. */
 #include "callstack/capture.h"
 
 #include "base/check.h"
 #include "base/metadata.h"
 #include "callstack/intern.h"
+#include "callstack/places.h"
 #include "callstack/unwind.h"
+#include <stdio.h>
 
-enum { FIRST_BITS = TINY ? 6 : 12, SHALLOW = 64 };
+enum { FIRST_BITS = TINY ? 6 : 12, SHALLOW = 64, LANGUAGE_MOST = 64 };
 
 struct callstacks {
   /* Set by callstacks_create; constant afterwards. */
   struct callstacks_options options;
-  uint64_t number; /* from 1 on; not used again */
+  uint64_t number;              /* from 1 on; not used again */
+  char language[LANGUAGE_MOST]; /* "[lisp]" */
   /* Growing; lock-free. */
   struct levels pcs, nodes;
   struct modules modules;
+  struct places places;
   /* Statistics, counted by any thread. */
   _Atomic(uint64_t) truncated, full;
 };
@@ -105,15 +113,35 @@ static inline uint32_t look_up(struct callstacks *callstacks, uintptr_t pc, uint
 struct frames {
   uint32_t *frame;
   size_t count;
+  bool native; /* a native one was written down */
 };
 
-/* Walks outwards and writes frames down until there are `depth`. STEP_CALLER: there may be more. */
-static enum step_result collect(struct callstacks *callstacks, struct walk *walk, struct frames *frames,
-                                size_t depth) {
+/* The language's frames that are still to be written down, and where in the stack the last one stands. */
+struct language {
+  const wn_language_frame *frame, *end;
+  uintptr_t stands;
+};
+
+/* Writes down those of the language's frames, the next ones in turn, that stand below an address. */
+static void put_language(const struct callstacks *callstacks, struct language *language,
+                         struct frames *frames, size_t depth, uintptr_t end) {
+  for (; language->frame < language->end && frames->count < depth; language->frame++) {
+    if (language->frame->native) language->stands = (uintptr_t)language->frame->native;
+    if (language->stands >= end) return;
+    const struct place *place = places_get(&callstacks->places, language->frame->place);
+    if (place) frames->frame[frames->count++] = place->frame;
+  }
+}
+
+/* Walks outwards and writes frames down until there are `depth`. STEP_CALLER: there may be more. `language` is NULL where
+ * there is none, as a constant. */
+static inline __attribute__((always_inline)) enum step_result collect(struct callstacks *callstacks,
+                                                                      struct walk *walk,
+                                                                      struct frames *frames, size_t depth,
+                                                                      struct language *language) {
   const struct callstacks_options *options = &callstacks->options;
-  size_t count = frames->count;
   enum step_result step = STEP_CALLER;
-  while (step == STEP_CALLER && count < depth) {
+  while (step == STEP_CALLER && frames->count < depth) {
     if (walk->pc >> 63) {
       step = STEP_LOST;
       break;
@@ -126,12 +154,12 @@ static enum step_result collect(struct callstacks *callstacks, struct walk *walk
     }
     if (!rule) step = STEP_LOST; /* what the frame is cannot be found out now, so it is not written down */
     if (!rule) break;
-    if (count || walk->pc - options->skip_begin >= options->skip_end - options->skip_begin)
-      frames->frame[count++] = frame;
+    if (walk->pc - options->skip_begin >= options->skip_end - options->skip_begin) frames->native = true;
     step = walk_step(walk, &callstacks->modules, rule);
+    if (language) put_language(callstacks, language, frames, depth, walk->sp);
+    if (frames->native && frames->count < depth) frames->frame[frames->count++] = frame;
   }
   if (step == STEP_LOST) count_one(&callstacks->truncated);
-  frames->count = count;
   return step;
 }
 
@@ -146,18 +174,44 @@ static const wn_callstack *finish(struct callstacks *callstacks, const struct wa
 static __attribute__((noinline)) const wn_callstack *
 capture_deep(struct callstacks *callstacks, struct walk *walk, const uint32_t *shallow, size_t depth) {
   uint32_t frame[CALLSTACK_DEPTH_MOST];
-  struct frames frames = {.frame = frame, .count = SHALLOW};
+  struct frames frames = {.frame = frame, .count = SHALLOW, .native = true};
   __builtin_memcpy(frame, shallow, SHALLOW * sizeof *frame);
-  collect(callstacks, walk, &frames, depth < CALLSTACK_DEPTH_MOST ? depth : CALLSTACK_DEPTH_MOST);
+  collect(callstacks, walk, &frames, depth < CALLSTACK_DEPTH_MOST ? depth : CALLSTACK_DEPTH_MOST, NULL);
   return finish(callstacks, walk, &frames);
 }
 
 static inline const wn_callstack *capture(struct callstacks *callstacks, struct walk *walk, size_t depth) {
   uint32_t frame[SHALLOW];
   struct frames frames = {.frame = frame};
-  enum step_result step = collect(callstacks, walk, &frames, depth < SHALLOW ? depth : SHALLOW);
+  enum step_result step = collect(callstacks, walk, &frames, depth < SHALLOW ? depth : SHALLOW, NULL);
   if (step == STEP_CALLER && depth > SHALLOW) return capture_deep(callstacks, walk, frame, depth);
   return finish(callstacks, walk, &frames);
+}
+
+/* Walks to the frame that `caller` returns to; back to where the walk began if that is not near. */
+static void leave_own(struct callstacks *callstacks, struct walk *walk, const void *caller) {
+  uintptr_t pc = walk->pc, sp = walk->sp, bp = walk->bp;
+  for (unsigned i = 0; i < CALLSTACK_OWN_MOST && walk->pc != (uintptr_t)caller; i++) {
+    uint64_t rule;
+    if (walk->pc >> 63 || !look_up(callstacks, walk->pc, &rule) || !rule) break;
+    if (walk_step(walk, &callstacks->modules, rule) != STEP_CALLER) break;
+  }
+  if (walk->pc != (uintptr_t)caller) walk_begin(walk, pc, sp, bp);
+}
+
+/* Of the language's frames alone where `walk` is NULL. */
+static __attribute__((noinline)) const wn_callstack *
+capture_with(struct callstacks *callstacks, struct walk *walk, size_t depth, struct language *language) {
+  uint32_t frame[CALLSTACK_DEPTH_MOST];
+  struct frames frames = {.frame = frame};
+  if (depth > CALLSTACK_DEPTH_MOST) depth = CALLSTACK_DEPTH_MOST;
+  if (walk) {
+    collect(callstacks, walk, &frames, depth, language);
+    walk_end(walk);
+  }
+  if (frames.count == SIZE_MAX) return give_up(callstacks);
+  put_language(callstacks, language, &frames, depth, UINTPTR_MAX);
+  return enter(callstacks, frames.frame, frames.count);
 }
 
 static bool create_tables(struct callstacks *callstacks) {
@@ -178,6 +232,9 @@ struct callstacks *callstacks_create(const struct callstacks_options *options) {
   struct callstacks *callstacks = metadata_map(sizeof *callstacks);
   if (!callstacks) return NULL;
   callstacks->options = *options;
+  snprintf(callstacks->language, sizeof callstacks->language, "[%.60s]",
+           options->language ? options->language : "language");
+  places_create(&callstacks->places, &callstacks->modules, callstacks->language);
   callstacks->number = atomic_fetch_add_explicit(&numbers, 1, memory_order_relaxed) + 1;
   if (create_tables(callstacks)) return callstacks;
   callstacks_destroy(callstacks);
@@ -186,6 +243,7 @@ struct callstacks *callstacks_create(const struct callstacks_options *options) {
 
 void callstacks_destroy(struct callstacks *callstacks) {
   if (!callstacks) return;
+  places_destroy(&callstacks->places);
   modules_destroy(&callstacks->modules);
   levels_destroy(&callstacks->pcs);
   levels_destroy(&callstacks->nodes);
@@ -194,6 +252,12 @@ void callstacks_destroy(struct callstacks *callstacks) {
 
 void callstacks_fork_child(struct callstacks *callstacks) {
   if (!lock_is_mine(&callstacks->modules.lock)) callstacks->modules.lock = (struct lock){0};
+  if (!lock_is_mine(&callstacks->places.lock)) callstacks->places.lock = (struct lock){0};
+}
+
+wn_place callstacks_place(struct callstacks *callstacks, const char *function, const char *file,
+                          uint32_t line) {
+  return places_enter(&callstacks->places, function, file, line);
 }
 
 /* This function has a frame pointer, whatever the flags: asking for the frame address makes sure of it. So its caller's
@@ -204,6 +268,19 @@ __attribute__((noinline)) const wn_callstack *callstack_capture(struct callstack
   struct walk walk;
   walk_begin(&walk, stack_word(frame + 8), frame + 16, stack_word(frame));
   return capture(callstacks, &walk, depth);
+}
+
+__attribute__((noinline)) const wn_callstack *callstack_capture_with(struct callstacks *callstacks,
+                                                                     const struct callstack_wish *wish) {
+  struct language language = {.frame = wish->language, .end = wish->language + wish->language_count};
+  uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+  struct walk walk;
+  if (!wish->depth) return public_of(levels_at(&callstacks->nodes, 0));
+  if (wish->language_only) return capture_with(callstacks, NULL, wish->depth, &language);
+  walk_begin(&walk, stack_word(frame + 8), frame + 16, stack_word(frame));
+  if (wish->caller) leave_own(callstacks, &walk, wish->caller);
+  if (wish->language_count) return capture_with(callstacks, &walk, wish->depth, &language);
+  return capture(callstacks, &walk, wish->depth);
 }
 
 const wn_callstack *callstack_of_frames(struct callstacks *callstacks, const uintptr_t *pcs, size_t count) {
@@ -235,6 +312,16 @@ void callstack_node(struct callstacks *callstacks, uint32_t id, uint32_t *parent
   uint64_t pc = atomic_load_explicit(&frame->key, memory_order_relaxed) & ~PC_DEAD;
   const struct module *record = modules_get(&callstacks->modules, *module);
   *offset = record ? pc - record->object.bias : pc;
+}
+
+bool callstack_place(struct callstacks *callstacks, uint32_t module, uint64_t offset,
+                     struct callstack_place *out) {
+  if (!module || module != atomic_load_explicit(&callstacks->places.module, memory_order_acquire))
+    return false;
+  const struct place *place = places_get(&callstacks->places, offset);
+  if (!place) return false;
+  *out = (struct callstack_place){.function = place->function, .file = place->file, .line = place->line};
+  return true;
 }
 
 bool callstack_module(struct callstacks *callstacks, uint32_t id, struct callstack_module *out) {
@@ -286,8 +373,15 @@ wn_frame wn_callstack_frame(const wn_callstack *callstack, size_t index) {
   if (!id) return (wn_frame){0};
   callstack_node(owner, id, &parent, &module, &offset);
   const struct module *record = modules_get(&owner->modules, module);
-  return (wn_frame){.pc = (uintptr_t)offset + (record ? record->object.bias : 0),
+  wn_frame frame = {.pc = (uintptr_t)offset + (record ? record->object.bias : 0),
                     .offset = (uintptr_t)offset,
                     .module = record ? record->path : NULL};
+  struct callstack_place place;
+  if (callstack_place(owner, module, offset, &place)) {
+    frame.function = place.function;
+    frame.file = place.file;
+    frame.line = place.line;
+  }
+  return frame;
 }
 /* SPDX-License-Identifier: MIT */

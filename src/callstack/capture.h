@@ -24,6 +24,8 @@ struct callstacks_options {
   uint32_t nodes_most, frames_most;
   /* Innermost frames in this range of addresses are left out: Winnow's own code. */
   uintptr_t skip_begin, skip_end;
+  /* The name of the language whose places are asked for, up to 60 bytes; NULL is "language". */
+  const char *language;
   /* Find modules through /proc/self/maps even if the loader could tell. */
   bool without_loader;
 };
@@ -39,8 +41,31 @@ void callstacks_fork_child(struct callstacks *callstacks);
  * the tables are full. */
 const wn_callstack *callstack_capture(struct callstacks *callstacks, size_t depth);
 
-/* A stack of given code addresses, innermost first: for languages with frames of their own. Never NULL; the empty stack
- * if an address is 0 or no address of user space. */
+/* The number of a place in programs of the language; 0 if there is no room for it, and wn_last_error says it. Takes a lock:
+ * not for signal handlers. NULL is the empty text. */
+wn_place callstacks_place(struct callstacks *callstacks, const char *function, const char *file,
+                          uint32_t line);
+
+/* What stack callstack_capture_with is to give. */
+struct callstack_wish {
+  size_t depth; /* frames at most, the innermost ones */
+  /* Frames within the one that returns to this address are left out, if it is one of the CALLSTACK_OWN_MOST innermost: how a
+   * heap leaves its own functions out, wherever they lie. NULL: none. */
+  const void *caller;
+  /* The language's frames of this thread, innermost first. Each stands within the native frame that has its address `native`
+   * (nearer to the innermost one); if that is NULL, where the one before stands, the first then innermost of all. Those whose
+   * native frame is not found stand outermost. A frame whose place there is not is left out. */
+  const wn_language_frame *language;
+  size_t language_count;
+  bool language_only; /* no native frames: nothing is walked */
+};
+enum { CALLSTACK_OWN_MOST = 24 };
+
+/* The caller's stack with a language's frames in it. Needs some 5 KiB of stack. Never NULL, as above. */
+const wn_callstack *callstack_capture_with(struct callstacks *callstacks, const struct callstack_wish *wish);
+
+/* A stack of given code addresses, innermost first. Never NULL; the empty stack if an address is 0 or no address of user
+ * space. */
 const wn_callstack *callstack_of_frames(struct callstacks *callstacks, const uintptr_t *pcs, size_t count);
 
 /* A stack's number among those of its callstacks; 0 is the empty one. Numbers and what they mean never change. */
@@ -50,6 +75,14 @@ uint32_t callstack_id(const wn_callstack *callstack);
  * address: subtract 1 to get into the call), or in memory if module is 0. All are 0 for the empty stack. */
 void callstack_node(struct callstacks *callstacks, uint32_t id, uint32_t *parent, uint32_t *module,
                     uint64_t *offset);
+
+/* The name behind such an offset, if the module is the language's. False for code, and for numbers that are no places. */
+struct callstack_place {
+  const char *function, *file; /* never NULL; valid until callstacks_destroy */
+  uint32_t line;
+};
+bool callstack_place(struct callstacks *callstacks, uint32_t module, uint64_t offset,
+                     struct callstack_place *out);
 
 struct callstack_module {
   uint32_t id;

@@ -7,13 +7,7 @@
 #include "callstack/pcs.h"
 #include <string.h>
 
-enum { CHUNK_FIRST = TINY ? 1 : 64, PATH_BLOCK_BYTES = 16384 };
-
-struct path_block {
-  struct path_block *next;
-  size_t used;
-  char text[PATH_BLOCK_BYTES - 2 * sizeof(size_t)];
-};
+enum { CHUNK_FIRST = TINY ? 1 : 64 };
 
 static unsigned chunk_of(uint32_t index) { return 31u - (unsigned)__builtin_clz(index / CHUNK_FIRST + 1); }
 static size_t chunk_bytes(unsigned chunk) { return ((size_t)CHUNK_FIRST << chunk) * sizeof(struct module); }
@@ -28,20 +22,6 @@ static struct module *record_at(struct modules *modules, uint32_t index, bool ma
     atomic_store_explicit(&modules->chunk[chunk], records, memory_order_release);
   }
   return records ? &records[index - (((uint32_t)1 << chunk) - 1) * CHUNK_FIRST] : NULL;
-}
-
-static const char *path_copy(struct modules *modules, const char *path) {
-  size_t bytes = strlen(path) + 1;
-  if (!modules->paths || modules->paths->used + bytes > sizeof modules->paths->text) {
-    struct path_block *block = metadata_map(sizeof *block);
-    if (!block) return NULL;
-    block->next = modules->paths;
-    modules->paths = block;
-  }
-  char *copy = modules->paths->text + modules->paths->used;
-  memcpy(copy, path, bytes);
-  modules->paths->used += bytes;
-  return copy;
 }
 
 /* True in a signal handler that interrupted, on this thread, whoever holds the lock or one that comes after it. */
@@ -94,7 +74,7 @@ static uint32_t append(struct modules *modules, const struct object *object, con
   uint32_t count = atomic_load_explicit(&modules->count, memory_order_relaxed);
   if (count == MODULES_MOST) return 0;
   struct module *module = record_at(modules, count, true);
-  const char *copy = path_copy(modules, path);
+  const char *copy = texts_copy(&modules->paths, path, strlen(path));
   if (!module || !copy) return 0;
   module->object = *object;
   module->object.loader_name = NULL; /* dangles once the object is unloaded */
@@ -151,6 +131,7 @@ static uint32_t find_live(struct modules *modules, uintptr_t pc) {
  * object of the same layout whose record lies where the old one's did passes for it; that takes a dlopen by another
  * thread between a dlclose and the refresh after it. Needs the lock. */
 static bool still_there(struct modules *modules, const struct module *module) {
+  if (module->object.base == PLACES_BASE) return true;
   if (modules->source == OBJECT_FROM_MAPS) {
     maps_path(module->object.base, modules->scratch);
     return strcmp(module->path, modules->scratch) == 0;
@@ -192,10 +173,7 @@ bool modules_create(struct modules *modules, struct levels *pcs, enum object_sou
 void modules_destroy(struct modules *modules) {
   for (unsigned chunk = 0; chunk < MODULES_CHUNKS; chunk++)
     metadata_unmap(atomic_load(&modules->chunk[chunk]), chunk_bytes(chunk));
-  for (struct path_block *block = modules->paths, *next; block; block = next) {
-    next = block->next;
-    metadata_unmap(block, sizeof *block);
-  }
+  texts_destroy(&modules->paths);
   metadata_unmap(modules->scratch, OBJECT_PATH_MOST);
 }
 
@@ -214,6 +192,14 @@ enum module_result modules_find(struct modules *modules, uintptr_t pc, uint32_t 
   *id = enter(modules, &object);
   lock_release(&modules->lock, LOCK_RANK_MODULES);
   return *id ? MODULE_FOUND : MODULE_BUSY;
+}
+
+uint32_t modules_add_language(struct modules *modules, const char *path) {
+  const struct object object = {.base = PLACES_BASE, .bias = PLACES_BASE, .size = PLACES_SIZE};
+  lock_acquire(&modules->lock, LOCK_RANK_MODULES);
+  uint32_t id = append(modules, &object, &(struct build_id){0}, path);
+  lock_release(&modules->lock, LOCK_RANK_MODULES);
+  return id;
 }
 
 struct module *modules_get(struct modules *modules, uint32_t id) {

@@ -13,8 +13,13 @@
 #include "base/lock.h"
 #include "callstack/levels.h"
 #include "callstack/object.h"
+#include "callstack/texts.h"
 
 enum { MODULES_MOST = 65535, MODULES_CHUNKS = 17 };
+
+/* Where the module of a language's places lies (places.h): beyond all addresses that there are. */
+#define PLACES_BASE ((uintptr_t)1 << 62)
+#define PLACES_SIZE ((uintptr_t)1 << 24)
 
 struct module {
   /* Written before the record is published; constant afterwards. */
@@ -38,7 +43,7 @@ struct modules {
   _Atomic(uint32_t) count;
   _Atomic(struct module *) chunk[MODULES_CHUNKS];
   /* Only under the lock: memory for paths, and room to find one out. */
-  struct path_block *paths;
+  struct texts paths;
   char *scratch;
 };
 
@@ -50,6 +55,9 @@ void modules_destroy(struct modules *modules);
 /* The module of a code address, entered if it is new. MODULE_NONE: there is no file at this address. MODULE_BUSY: not
  * now (interrupted a writer), or no memory; ask again later. */
 enum module_result modules_find(struct modules *modules, uintptr_t pc, uint32_t *id);
+
+/* Adds the module of a language's places: once. 0 if the table is full or there is no memory. */
+uint32_t modules_add_language(struct modules *modules, const char *path);
 
 /* The record of an id that was given out; NULL for any other number. Never freed before modules_destroy. */
 struct module *modules_get(struct modules *modules, uint32_t id);

@@ -179,8 +179,10 @@ const char *name_fit(char *buffer, size_t size, const char *name, size_t columns
 const char *name_fit_module(char *buffer, size_t size, const char *name, const char *suffix,
                             const char *module, size_t columns) {
   char behind[512];
-  snprintf(behind, sizeof behind, "%.100s%s%.300s%s", suffix, *module ? "  [" : "", module,
-           *module ? "]" : "");
+  bool bracketed = *module == '['; /* what is no file: [vdso], [Lisp] */
+  const char *before = !*module ? "" : bracketed ? "  " : "  [";
+  const char *after = *module && !bracketed ? "]" : "";
+  snprintf(behind, sizeof behind, "%.100s%s%.300s%s", suffix, before, module, after);
   size_t taken = text_columns(behind), least = text_columns(suffix);
   size_t room = size > sizeof behind ? size - sizeof behind : 0;
   bool whole = taken < columns && abbreviate(buffer, room, name, columns - taken);

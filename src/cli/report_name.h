@@ -9,7 +9,7 @@
  * parameters too, `f(…)`; else without the type that it returns; else its beginning and "…". Names longer than the buffer are cut to it first. */
 const char *name_fit(char *buffer, size_t size, const char *name, size_t columns);
 
-/* As name_fit, with "  [module]" behind it where that leaves the name uncut; `module` may be empty. `suffix` always stands
+/* As name_fit, with "  [module]" behind it where that leaves the name uncut; `module` may be empty, or have its brackets already. `suffix` always stands
  * behind the name. */
 const char *name_fit_module(char *buffer, size_t size, const char *name, const char *suffix,
                             const char *module, size_t columns);

@@ -85,9 +85,10 @@ wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, size_t bytes
     return null;
   }
   if (is_minor_due(domain, external_bytes) || is_slice_due(domain)) major_collect_and_slice(domain);
+  const void *caller = __builtin_return_address(0);
   bool zeroed, young = is_young(domain, words, external_bytes);
-  wn_value *fields = young ? wn_bump(domain, words, WN_TAG_CUSTOM)
-                           : nursery_allocate_old(domain, words, WN_TAG_CUSTOM, &zeroed);
+  wn_value *fields = young ? nursery_allocate(domain, words, WN_TAG_CUSTOM, caller)
+                           : nursery_allocate_old(domain, words, WN_TAG_CUSTOM, caller, &zeroed);
   if (!fields) return null;
   memset(fields, 0, words * 8);
   *(struct custom *)fields = (struct custom){ops, external_bytes};
@@ -98,6 +99,7 @@ wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, size_t bytes
   } else {
     domain->external_words += count_old(heap, external_bytes);
   }
+  domain->caller = caller;
   if (external_bytes) host_born_outside(domain, (wn_value)fields, external_bytes);
   return wn_root(domain, (wn_value)fields);
 }

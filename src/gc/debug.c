@@ -198,7 +198,7 @@ wn_value *wn_bump_checked(wn_domain *domain, size_t words, unsigned tag) {
   if (!words || words > WN_MAX_YOUNG_WORDS)
     debug_complain("wn_bump", "blocks of the raw tier have 1 to WN_MAX_YOUNG_WORDS words");
   if (tag > WN_TAG_SCANNED_MAX && tag != WN_TAG_RAW) debug_complain("wn_bump", "the tag is none for blocks");
-  wn_value *fields = wn_bump_slow(domain, words, tag);
+  wn_value *fields = nursery_allocate_slow(domain, words, tag, __builtin_return_address(0));
   for (size_t i = 0; fields && i < words; i++) fields[i] = POISON_FIELD;
   return fields;
 }

@@ -1,10 +1,10 @@
 /* Births, fates, and the engine's questions. */
 #include "gc/gc_host.h"
 
+#include "base/error.h"
 #include "callstack/capture.h"
 #include "gc/minor.h"
 #include "gc/nursery.h"
-#include <sys/auxv.h>
 
 enum { TRACKED_MOST = TINY ? 1 << 18 : 1 << 26 };
 
@@ -38,22 +38,41 @@ static void rearm(struct memprof_owner *owner) {
 
 static void wake(struct memprof_owner *owner) { domain_set_due(owner->host); }
 
-extern const char __ehdr_start[], _end[];
+static struct callstacks *create_callstacks(const struct wn_heap *heap) {
+  return callstacks_create(&(struct callstacks_options){.language = *heap->language ? heap->language : NULL});
+}
 
-/* Our own functions are left out of callstacks where they are a library of their own. */
-static struct callstacks *create_callstacks(void) {
-  struct callstacks_options options = {0};
-  uintptr_t program = getauxval(AT_PHDR);
-  if (program < (uintptr_t)__ehdr_start || program >= (uintptr_t)_end) {
-    options.skip_begin = (uintptr_t)__ehdr_start;
-    options.skip_end = (uintptr_t)_end;
-  }
-  return callstacks_create(&options);
+static bool has_language(const struct wn_heap *heap) {
+  return heap->hooks.callstack && heap->frames != WN_FRAMES_NATIVE;
+}
+
+/* As many frames as the hook wrote, though it may say that there are more. */
+static size_t ask_language(struct wn_domain *domain, wn_language_frame *frames, size_t most) {
+  const wn_heap_hooks *hooks = &domain->heap->hooks;
+  size_t count = hooks->callstack(domain, frames, most, hooks->context);
+  return count < most ? count : most;
+}
+
+/* Needs more stack than other captures, hence a function of its own. */
+static __attribute__((noinline)) const wn_callstack *
+capture_language(struct wn_domain *domain, struct callstacks *callstacks, size_t depth) {
+  wn_language_frame frames[CALLSTACK_DEPTH_MOST];
+  size_t most = depth < CALLSTACK_DEPTH_MOST ? depth : CALLSTACK_DEPTH_MOST;
+  const struct callstack_wish wish = {.depth = depth,
+                                      .caller = domain->caller,
+                                      .language = frames,
+                                      .language_count = ask_language(domain, frames, most),
+                                      .language_only = domain->heap->frames == WN_FRAMES_LANGUAGE};
+  return callstack_capture_with(callstacks, &wish);
 }
 
 static const wn_callstack *capture(struct memprof_thread *thread, size_t depth) {
-  struct callstacks *callstacks = host_callstacks(thread->owner->engine->host);
-  return callstacks ? callstack_capture(callstacks, depth) : NULL;
+  struct wn_domain *domain = thread->domain;
+  struct callstacks *callstacks = host_callstacks(domain->heap);
+  if (!callstacks) return NULL;
+  if (depth && has_language(domain->heap)) return capture_language(domain, callstacks, depth);
+  const struct callstack_wish wish = {.depth = depth, .caller = domain->caller};
+  return callstack_capture_with(callstacks, &wish);
 }
 
 static bool exception_pending(struct memprof_thread *thread) { return exception_is_pending(thread->domain); }
@@ -112,7 +131,7 @@ void host_close(struct wn_heap *heap) {
 
 struct callstacks *host_callstacks(struct wn_heap *heap) {
   struct callstacks *callstacks = atomic_load(&heap->callstacks), *fresh;
-  if (callstacks || !(fresh = create_callstacks())) return callstacks;
+  if (callstacks || !(fresh = create_callstacks(heap))) return callstacks;
   if (atomic_compare_exchange_strong(&heap->callstacks, &callstacks, fresh)) return fresh;
   callstacks_destroy(fresh);
   return callstacks;
@@ -194,6 +213,13 @@ void host_after_marking(struct wn_heap *heap) {
 }
 
 void host_run_due(struct wn_domain *domain) { memprof_drain(&domain->running->profiled); }
+
+wn_place wn_place_of(wn_heap *heap, const char *function, const char *file, unsigned line) {
+  if (!heap) return error_set(WN_EINVAL, "place: the heap is NULL"), 0;
+  struct callstacks *callstacks = host_callstacks(heap);
+  if (!callstacks) return error_set(WN_ENOMEM, "place: no memory for callstacks"), 0;
+  return callstacks_place(callstacks, function, file, line);
+}
 
 bool host_in_callback(const struct gc_thread *thread) { return memprof_suspended(&thread->profiled); }
 /* SPDX-License-Identifier: MIT */

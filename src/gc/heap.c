@@ -86,6 +86,8 @@ static wn_status open_heap(const wn_heap_options *options, wn_heap **out) {
   host_open(heap);
   heap->seed = options->seed;
   heap->hooks = options->hooks;
+  heap->frames = options->frames;
+  if (options->language) strncpy(heap->language, options->language, sizeof heap->language - 1);
   heap->finalise_at_close = options->finalise_at_close;
   heap->processors = os_processors();
   heap->chunks.limit_bytes = SIZE_MAX;

@@ -28,6 +28,8 @@ struct wn_heap {
   unsigned young_slot_shift; /* its logarithm */
   char *young_reserved;
   wn_heap_hooks hooks;
+  wn_frames frames;
+  char language[64];
   uint64_t seed;
   bool finalise_at_close;
   unsigned processors;

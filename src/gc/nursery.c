@@ -210,7 +210,8 @@ static wn_value *take_old(struct wn_domain *domain, size_t words, unsigned tag, 
   return at;
 }
 
-wn_value *nursery_allocate_old(struct wn_domain *domain, size_t words, unsigned tag, bool *zeroed) {
+wn_value *nursery_allocate_old(struct wn_domain *domain, size_t words, unsigned tag, const void *caller,
+                               bool *zeroed) {
   struct wn_heap *heap = domain->heap;
   unsigned tries = 0;
   if (heap_fails_by_stress(heap)) return error_set(WN_ENOMEM, "stress: this request fails"), NULL;
@@ -226,19 +227,25 @@ wn_value *nursery_allocate_old(struct wn_domain *domain, size_t words, unsigned 
   domain->direct_words += words + 1;
   domain->major_words += (double)(words + 1);
   atomic_fetch_add_explicit(&heap->allocated, words + 1, memory_order_relaxed);
+  domain->caller = caller;
   host_born_old(domain, (wn_value)(at + 1));
+  return at + 1;
+}
+
+wn_value *nursery_allocate_slow(struct wn_domain *domain, size_t words, unsigned tag, const void *caller) {
+  if (!nursery_make_room(domain, words + 1)) return NULL;
+  domain->caller = caller;
+  domain->face.young_ptr -= (words + 1) * 8;
+  wn_value *at = (wn_value *)domain->face.young_ptr;
+  *at = WN_HEADER(words, tag);
+  if ((intptr_t)at < domain->sample_at) host_born_young(domain, (wn_value)(at + 1));
   return at + 1;
 }
 
 /* ---- public ---- */
 
 wn_value *wn_bump_slow(wn_domain *domain, size_t words, unsigned tag) {
-  if (!nursery_make_room(domain, words + 1)) return NULL;
-  domain->face.young_ptr -= (words + 1) * 8;
-  wn_value *at = (wn_value *)domain->face.young_ptr;
-  *at = WN_HEADER(words, tag);
-  if ((intptr_t)at < domain->sample_at) host_born_young(domain, (wn_value)(at + 1));
-  return at + 1;
+  return nursery_allocate_slow(domain, words, tag, __builtin_return_address(0));
 }
 
 /* wn_int(0) in scanned fields, 0 in bytes. */
@@ -251,22 +258,21 @@ static void fill(wn_value *fields, size_t words, unsigned tag) {
 
 static wn_ref null_handle(void) { return (wn_ref){NULL}; }
 
-static wn_value *allocate(wn_domain *domain, size_t words, unsigned tag) {
+static inline wn_value *allocate(wn_domain *domain, size_t words, unsigned tag, const void *caller) {
   if (words <= WN_MAX_YOUNG_WORDS) {
-    wn_value *young = wn_bump(domain, words, tag);
+    wn_value *young = nursery_allocate(domain, words, tag, caller);
     if (young) fill(young, words, tag);
     return young;
   }
   bool zeroed;
-  wn_value *old = nursery_allocate_old(domain, words, tag, &zeroed);
+  wn_value *old = nursery_allocate_old(domain, words, tag, caller, &zeroed);
   if (old && !(zeroed && tag > WN_TAG_SCANNED_MAX)) fill(old, words, tag);
   return old;
 }
 
 static bool is_tag(unsigned tag) { return tag <= WN_TAG_SCANNED_MAX || tag == WN_TAG_RAW; }
 
-wn_ref wn_alloc(wn_domain *domain, size_t words, unsigned tag) {
-  DEBUG_DOMAIN(domain);
+static inline wn_ref alloc(wn_domain *domain, size_t words, unsigned tag, const void *caller) {
   if (!domain) return error_set(WN_EINVAL, "alloc: the domain is NULL"), null_handle();
   if (words > WN_MAX_WORDS || !is_tag(tag)) {
     error_set(WN_EINVAL,
@@ -274,12 +280,19 @@ wn_ref wn_alloc(wn_domain *domain, size_t words, unsigned tag) {
               tag);
     return null_handle();
   }
-  wn_value *fields = allocate(domain, words, tag);
+  wn_value *fields = allocate(domain, words, tag, caller);
   return fields ? wn_root(domain, (wn_value)fields) : null_handle();
 }
 
+wn_ref wn_alloc(wn_domain *domain, size_t words, unsigned tag) {
+  DEBUG_DOMAIN(domain);
+  return alloc(domain, words, tag, __builtin_return_address(0));
+}
+
 wn_ref wn_alloc_bytes(wn_domain *domain, size_t bytes) {
-  return wn_alloc(domain, bytes ? bytes / 8 + (bytes % 8 != 0) : 1, WN_TAG_RAW);
+  DEBUG_DOMAIN(domain);
+  size_t words = bytes ? bytes / 8 + (bytes % 8 != 0) : 1;
+  return alloc(domain, words, WN_TAG_RAW, __builtin_return_address(0));
 }
 
 static size_t group_extent(size_t n, const wn_shape *shapes) {
@@ -300,9 +313,10 @@ wn_status wn_alloc_group(wn_domain *domain, size_t n, const wn_shape *shapes, wn
                      WN_MAX_YOUNG_WORDS);
   if (!extent) return WN_OK;
   wn_value *mark = domain->face.top;
-  if (!wn_above_limit(&domain->face, domain->face.young_ptr - extent * 8) &&
-      !nursery_make_room(domain, extent))
-    return WN_ENOMEM;
+  if (!wn_above_limit(&domain->face, domain->face.young_ptr - extent * 8)) {
+    if (!nursery_make_room(domain, extent)) return WN_ENOMEM;
+    domain->caller = __builtin_return_address(0);
+  }
   for (size_t i = 0; i < n; i++) {
     domain->face.young_ptr -= (shapes[i].words + 1) * 8;
     wn_value *at = (wn_value *)domain->face.young_ptr;

@@ -48,9 +48,25 @@ void nursery_secure(struct wn_heap *heap);
 /* Makes room for a block of `extent` words, header included; collects. False if memory is exhausted. */
 bool nursery_make_room(struct wn_domain *domain, size_t extent);
 
+/* Where the callstack of a sampled block begins: `caller` is where the function of the heap that the program called returns to,
+ * __builtin_return_address(0) there. */
+
+/* A young block, its fields not yet set: as wn_bump, for our own functions. NULL if memory is exhausted. May collect. */
+wn_value *nursery_allocate_slow(struct wn_domain *domain, size_t words, unsigned tag, const void *caller);
+static inline wn_value *nursery_allocate(struct wn_domain *domain, size_t words, unsigned tag,
+                                         const void *caller) {
+  char *at = domain->face.young_ptr - (words + 1) * sizeof(wn_value);
+  if (__builtin_expect(!wn_above_limit(&domain->face, at), 0))
+    return nursery_allocate_slow(domain, words, tag, caller);
+  domain->face.young_ptr = at;
+  *(wn_value *)at = WN_HEADER(words, tag);
+  return (wn_value *)at + 1;
+}
+
 /* A block in the major heap, of any size, its fields not yet set but for large ones. NULL if memory is exhausted. May
  * collect. */
-wn_value *nursery_allocate_old(struct wn_domain *domain, size_t words, unsigned tag, bool *zeroed);
+wn_value *nursery_allocate_old(struct wn_domain *domain, size_t words, unsigned tag, const void *caller,
+                               bool *zeroed);
 
 #endif
 /* SPDX-License-Identifier: MIT */

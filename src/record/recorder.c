@@ -189,6 +189,14 @@ static void tell_module(void *context, uint32_t module, struct trace_module *out
   out->path = trace_text_of(found.path);
 }
 
+static bool tell_place(void *context, uint32_t module, uint64_t offset, struct trace_place *out) {
+  struct callstack_place found;
+  if (!callstack_place(context, module, offset, &found)) return false;
+  *out = (struct trace_place){
+      .function = trace_text_of(found.function), .file = trace_text_of(found.file), .line = found.line};
+  return true;
+}
+
 static struct trace_run describe(const struct recorder_options *options, char *command, char host[256]) {
   long length = os_read_file("/proc/self/cmdline", command, COMMAND_MOST);
   if (gethostname(host, 256)) host[0] = 0;
@@ -214,7 +222,8 @@ static wn_status open_writer(struct recorder *recorder, const struct recorder_op
   if (!command) return error_set(WN_ENOMEM, "no memory for the recorder");
   struct trace_run run = describe(options, command, host);
   struct trace_options file = {.path = options->path, .exclusive = options->exclusive};
-  struct trace_stack_source source = {tell_node, tell_module, options->callstacks};
+  struct trace_stack_source source = {
+      .node = tell_node, .module = tell_module, .place = tell_place, .context = options->callstacks};
   recorder->start_ns = run.monotonic_ns;
   wn_status error = trace_writer_open(&file, &run, &source, &recorder->writer);
   metadata_unmap(command, COMMAND_MOST);

@@ -127,7 +127,16 @@ static void name_line(struct unit_place *place, struct symbol_frame *frame) {
   if (dwarf_lineno(line, &frame->line) != 0) frame->line = 0;
 }
 
-/* Frames from DWARF, innermost first. 0 if it does not know the address. */
+/* Functions of headers that say so of themselves (attribute artificial): what they do is to be seen at who calls them. */
+static bool is_transparent(Dwarf_Die *entry) {
+  Dwarf_Attribute found;
+  bool artificial = false;
+  return dwarf_attr_integrate(entry, DW_AT_artificial, &found) && dwarf_formflag(&found, &artificial) == 0 &&
+         artificial;
+}
+
+/* Frames from DWARF, innermost first, without inlined calls at that end that are transparent. 0 if it does not know the
+ * address. */
 static size_t frames_from_dwarf(struct symbols *symbols, struct known_module *known, Dwarf_Addr address,
                                 struct symbol_frame *frames) {
   Dwarf_Die entries[FRAMES_MOST];
@@ -140,6 +149,9 @@ static size_t frames_from_dwarf(struct symbols *symbols, struct known_module *kn
     if (i > 0) name_call_site(&place.unit, &entries[i], frame + 1);
   }
   if (count) name_line(&place, &frames[0]);
+  size_t hidden = 0;
+  while (count > 1 && is_transparent(&entries[count - 1])) count--, hidden++;
+  if (hidden) memmove(frames, frames + hidden, count * sizeof *frames);
   return count;
 }
 

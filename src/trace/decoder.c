@@ -115,6 +115,17 @@ static enum decoder_result get_MODULE(struct decoder *decoder) {
   return add_number(&decoder->modules, number) ? DECODER_EVENT : DECODER_NO_MEMORY;
 }
 
+static enum decoder_result get_PLACE(struct decoder *decoder) {
+  struct source *source = &decoder->source;
+  uint32_t module = get_local(source, &decoder->modules);
+  uint64_t offset = get_varint(source);
+  struct trace_place name = {.line = get_u32(source)};
+  name.function = get_text(decoder);
+  name.file = get_text(decoder);
+  if (source->bad) return DECODER_BAD;
+  return stack_table_name(decoder->table, module, offset, &name) ? DECODER_EVENT : DECODER_NO_MEMORY;
+}
+
 /* `module` is the chunk's number of the module of the frame before. */
 static struct trace_node get_frame(struct decoder *decoder, uint32_t parent, uint32_t *module) {
   struct source *source = &decoder->source;
@@ -182,6 +193,7 @@ static enum step get_record(struct decoder *decoder, unsigned number, struct tra
   case TRACE_RECORD_THREAD: decoder->thread = get_u32(&decoder->source); return STEP_ON;
   case TRACE_RECORD_STACK: return step_of(get_STACK(decoder));
   case TRACE_RECORD_MODULE: return step_of(get_MODULE(decoder));
+  case TRACE_RECORD_PLACE: return step_of(get_PLACE(decoder));
   case TRACE_RECORD_RUN: return get_RUN(decoder, run) == DECODER_RUN ? STEP_RUN : STEP_BAD;
   default: return STEP_UNKNOWN;
   }

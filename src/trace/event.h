@@ -45,6 +45,18 @@ struct trace_module {
   struct trace_text path;
 };
 
+/* Where the module of a language's places lies: no code does. Its offsets are numbers of places. */
+#define TRACE_LANGUAGE_BASE ((uint64_t)1 << 62)
+static inline bool trace_is_language(const struct trace_module *module) {
+  return module->base == TRACE_LANGUAGE_BASE;
+}
+
+/* What a frame in such a module is called. */
+struct trace_place {
+  struct trace_text function, file;
+  uint32_t line; /* 0: unknown */
+};
+
 /* Every event begins with these two. Time counts from the start of the run. */
 struct trace_at {
   uint64_t time_ns;

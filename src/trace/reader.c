@@ -333,6 +333,11 @@ const struct trace_module *trace_reader_module(const struct trace_reader *reader
   return &reader->table.modules[module <= reader->table.module_count ? module : 0];
 }
 
+const struct trace_place *trace_reader_place(const struct trace_reader *reader, uint32_t module,
+                                             uint64_t offset) {
+  return stack_table_place(&reader->table, module, offset);
+}
+
 struct trace_tail trace_reader_tail(const struct trace_reader *reader) {
   return (struct trace_tail){.offset = reader->last_whole,
                              .capacity = reader->capacity,

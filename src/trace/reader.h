@@ -45,6 +45,10 @@ uint32_t trace_reader_modules(const struct trace_reader *reader);
 struct trace_node trace_reader_node(const struct trace_reader *reader, uint32_t node);
 const struct trace_module *trace_reader_module(const struct trace_reader *reader, uint32_t module);
 
+/* The name of what is at an offset of a language's module; NULL if it has none. */
+const struct trace_place *trace_reader_place(const struct trace_reader *reader, uint32_t module,
+                                             uint64_t offset);
+
 /* Where a record may be added behind what was read. */
 struct trace_tail {
   uint64_t offset;    /* of the last whole chunk */

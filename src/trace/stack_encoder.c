@@ -38,11 +38,16 @@ static struct dictionary_slot *find_node(struct stack_encoder *encoder, uint32_t
 
 /* ---- definitions ---- */
 
+static void put_cut_text(struct sink *sink, struct trace_text text, uint32_t most) {
+  uint32_t length = text.length < most ? text.length : most;
+  put_varint(sink, length);
+  put_bytes(sink, text.bytes, length);
+}
+
 static void define_module(struct sink *sink, const struct trace_stack_source *source, uint32_t module) {
   struct trace_module found = {0};
   source->module(source->context, module, &found);
   if (found.build_id_bytes > TRACE_BUILD_ID_MAX) found.build_id_bytes = TRACE_BUILD_ID_MAX;
-  if (found.path.length > TRACE_PATH_MOST) found.path.length = TRACE_PATH_MOST;
   unsigned char *body = put_record_begin(sink, TRACE_RECORD_MODULE);
   put_varint(sink, found.base);
   put_varint(sink, found.base - found.bias);
@@ -50,8 +55,31 @@ static void define_module(struct sink *sink, const struct trace_stack_source *so
   put_varint(sink, found.generation);
   put_varint(sink, found.build_id_bytes);
   put_bytes(sink, found.build_id, found.build_id_bytes);
-  put_varint(sink, found.path.length);
-  put_bytes(sink, found.path.bytes, found.path.length);
+  put_cut_text(sink, found.path, TRACE_PATH_MOST);
+  put_record_end(sink, body);
+}
+
+/* Gives a frame its name in the chunk, if it is a language's that has none yet. `module` is the program's number, `local` the
+ * chunk's. */
+static void define_place(struct stack_encoder *encoder, struct sink *sink, uint32_t module, uint32_t local,
+                         uint64_t offset) {
+  const struct trace_stack_source *source = encoder->source;
+  struct trace_place found;
+  if (!source->place || !module || !source->place(source->context, module, offset, &found)) return;
+  struct dictionary_slot *slot =
+      find(&encoder->places, encoder->place_slots, PLACE_SLOTS - 1, (uint32_t)offset);
+  if (local_of(&encoder->places, slot)) return;
+  if (encoder->places.count == PLACES_MOST) {
+    sink->full = true;
+    return;
+  }
+  insert(&encoder->places, slot, (uint32_t)offset);
+  unsigned char *body = put_record_begin(sink, TRACE_RECORD_PLACE);
+  put_varint(sink, local);
+  put_varint(sink, offset);
+  put_varint(sink, found.line);
+  put_cut_text(sink, found.function, TRACE_PLACE_MOST);
+  put_cut_text(sink, found.file, TRACE_PLACE_MOST);
   put_record_end(sink, body);
 }
 
@@ -82,8 +110,12 @@ static uint32_t define_stack(struct stack_encoder *encoder, struct sink *sink, u
   uint32_t count;
   uint32_t parent = collect(encoder, node, &count);
   if (encoder->nodes.count + count > NODES_MOST) sink->full = true;
-  for (uint32_t i = count; i-- > 0 && !sink->full;)
-    encoder->frames[i].module = module_encode(encoder, sink, encoder->frames[i].module);
+  for (uint32_t i = count; i-- > 0 && !sink->full;) {
+    struct coded_frame *frame = &encoder->frames[i];
+    uint32_t module = frame->module;
+    frame->module = module_encode(encoder, sink, module);
+    define_place(encoder, sink, module, frame->module, frame->offset);
+  }
   if (sink->full) return 0;
   put_byte(sink, TRACE_RECORD_STACK);
   put_varint(sink, parent);
@@ -102,6 +134,7 @@ static uint32_t define_stack(struct stack_encoder *encoder, struct sink *sink, u
 void stack_encoder_reset(struct stack_encoder *encoder) {
   empty(&encoder->nodes, encoder->node_slots, NODE_SLOTS);
   empty(&encoder->modules, encoder->module_slots, MODULE_SLOTS);
+  empty(&encoder->places, encoder->place_slots, PLACE_SLOTS);
   encoder->last_offset[0] = 0;
 }
 

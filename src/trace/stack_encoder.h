@@ -3,10 +3,10 @@
  * A stack is a path in a tree: each node has a parent (the caller), a module and an offset into it, and stands for all
  * frames from itself to the root; a stack's number is that of its innermost node. The program's own node and module
  * numbers never reach the file. The first time that a chunk needs a stack, the encoder asks the writer's stack source for
- * the nodes that the chunk lacks, defines the modules they lie in, and then the nodes in one STACK record, outermost
- * first; after that the stack costs its number.
+ * the nodes that the chunk lacks, defines the modules they lie in and the names of those that are a language's places, and
+ * then the nodes in one STACK record, outermost first; after that the stack costs its number.
  *
- * Both dictionaries are small open-addressing tables that are emptied by counting up a generation. When one is full the
+ * The dictionaries are small open-addressing tables that are emptied by counting up a generation. When one is full the
  * sink is declared full, which sends the record into the next chunk, just as a lack of bytes does. */
 #ifndef TRACE_STACK_ENCODER_H
 #define TRACE_STACK_ENCODER_H
@@ -21,6 +21,9 @@ struct trace_stack_source {
   void (*node)(void *context, uint32_t node, uint32_t *parent, uint32_t *module, uint64_t *offset);
   /* The path must stay valid until the write returns. */
   void (*module)(void *context, uint32_t module, struct trace_module *out);
+  /* The name of a frame of a language; false for code. The texts must stay valid until the write returns. NULL: there are no
+   * such frames. */
+  bool (*place)(void *context, uint32_t module, uint64_t offset, struct trace_place *out);
   void *context;
 };
 
@@ -29,10 +32,14 @@ enum {
   MODULE_SLOTS = TINY ? 64 : 1024,
   NODES_MOST = NODE_SLOTS / 4 * 3,
   MODULES_MOST = MODULE_SLOTS / 4 * 3,
+  PLACE_SLOTS = TINY ? 256 : 4096,
+  PLACES_MOST = PLACE_SLOTS / 4 * 3,
   /* Frames of a stack beyond these are cut off at the outer end. */
   STACK_FRAMES_MOST = 1024,
   /* The longest path that is written; the rest is cut off. */
   TRACE_PATH_MOST = TINY ? 512 : 4096,
+  /* The same for a place's function and file. */
+  TRACE_PLACE_MOST = TINY ? 64 : 1024,
 };
 
 struct dictionary_slot {
@@ -57,8 +64,10 @@ struct stack_encoder {
   const struct trace_stack_source *source;
   struct dictionary nodes;
   struct dictionary modules;
+  struct dictionary places; /* by the number that is the frame's offset */
   struct dictionary_slot node_slots[NODE_SLOTS];
   struct dictionary_slot module_slots[MODULE_SLOTS];
+  struct dictionary_slot place_slots[PLACE_SLOTS];
   uint64_t last_offset[MODULES_MOST + 1];       /* by the chunk's module number */
   struct coded_frame frames[STACK_FRAMES_MOST]; /* innermost first; scratch */
 };

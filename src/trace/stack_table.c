@@ -16,6 +16,10 @@ static uint64_t hash_module(const struct trace_module *module) {
   return hash_combine(hash, hash_bytes(module->path.bytes, module->path.length));
 }
 
+static uint64_t hash_place(uint32_t module, uint64_t offset) {
+  return hash_combine(hash_mix(module), offset);
+}
+
 static bool same_node(const struct trace_node *a, const struct trace_node *b) {
   return a->parent == b->parent && a->module == b->module && a->offset == b->offset;
 }
@@ -55,6 +59,13 @@ static bool rehash_modules(struct stack_table *table) {
   return true;
 }
 
+static bool rehash_places(struct stack_table *table) {
+  if (!resize_set(&table->place_set, 2 * (table->place_set.mask + 1))) return false;
+  for (uint32_t i = 1; i <= table->place_count; i++)
+    place(&table->place_set, hash_place(table->places[i].module, table->places[i].offset), i);
+  return true;
+}
+
 /* Room for one more item behind `count`; item 0 is never used. */
 static bool make_room(void **items, uint32_t *capacity, uint32_t count, size_t size) {
   if (count + 1 < *capacity) return true;
@@ -83,11 +94,39 @@ static bool room_for_module(struct stack_table *table) {
   return room && (!full(&table->module_set, table->module_count) || rehash_modules(table));
 }
 
+static bool room_for_place(struct stack_table *table) {
+  void *places = table->places;
+  bool room = make_room(&places, &table->place_capacity, table->place_count, sizeof *table->places);
+  table->places = places;
+  return room && (!full(&table->place_set, table->place_count) || rehash_places(table));
+}
+
+/* A copy with a NUL byte behind. */
+static bool copy_text(struct trace_text *text) {
+  char *copy = malloc((size_t)text->length + 1);
+  if (!copy) return false;
+  if (text->length) memcpy(copy, text->bytes, text->length);
+  copy[text->length] = 0;
+  text->bytes = copy;
+  return true;
+}
+
+static uint32_t find_place(const struct stack_table *table, uint32_t module, uint64_t offset) {
+  const struct number_set *set = &table->place_set;
+  uint32_t i = (uint32_t)hash_place(module, offset) & set->mask;
+  for (; set->slots[i]; i = (i + 1) & set->mask) {
+    const struct named_place *found = &table->places[set->slots[i]];
+    if (found->module == module && found->offset == offset) break;
+  }
+  return set->slots[i];
+}
+
 /* ---- shared ---- */
 
 bool stack_table_create(struct stack_table *table) {
   *table = (struct stack_table){0};
-  if (!resize_set(&table->node_set, SLOTS_FIRST) || !resize_set(&table->module_set, SLOTS_FIRST))
+  if (!resize_set(&table->node_set, SLOTS_FIRST) || !resize_set(&table->module_set, SLOTS_FIRST) ||
+      !resize_set(&table->place_set, SLOTS_FIRST))
     return false;
   if (!room_for_node(table) || !room_for_module(table)) return false;
   table->nodes[0] = (struct trace_node){0};
@@ -97,6 +136,12 @@ bool stack_table_create(struct stack_table *table) {
 
 void stack_table_destroy(struct stack_table *table) {
   for (uint32_t i = 1; i <= table->module_count; i++) free((void *)table->modules[i].path.bytes);
+  for (uint32_t i = 1; i <= table->place_count; i++) {
+    free((void *)table->places[i].name.function.bytes);
+    free((void *)table->places[i].name.file.bytes);
+  }
+  free(table->places);
+  free(table->place_set.slots);
   free(table->modules);
   free(table->nodes);
   free(table->node_set.slots);
@@ -120,14 +165,31 @@ uint32_t stack_table_module(struct stack_table *table, const struct trace_module
   for (uint32_t i = (uint32_t)hash & set->mask; set->slots[i]; i = (i + 1) & set->mask)
     if (same_module(&table->modules[set->slots[i]], module)) return set->slots[i];
   if (!room_for_module(table)) return 0;
-  char *path = malloc((size_t)module->path.length + 1);
-  if (!path) return 0;
-  if (module->path.length) memcpy(path, module->path.bytes, module->path.length);
-  path[module->path.length] = 0;
-  struct trace_module *added = &table->modules[++table->module_count];
-  *added = *module;
-  added->path.bytes = path;
+  struct trace_module copy = *module;
+  if (!copy_text(&copy.path)) return 0;
+  table->modules[++table->module_count] = copy;
   place(&table->module_set, hash, table->module_count);
   return table->module_count;
+}
+
+bool stack_table_name(struct stack_table *table, uint32_t module, uint64_t offset,
+                      const struct trace_place *name) {
+  if (find_place(table, module, offset)) return true;
+  if (!room_for_place(table)) return false;
+  struct named_place named = {.module = module, .offset = offset, .name = *name};
+  if (!copy_text(&named.name.function)) return false;
+  if (!copy_text(&named.name.file)) {
+    free((void *)named.name.function.bytes);
+    return false;
+  }
+  table->places[++table->place_count] = named;
+  place(&table->place_set, hash_place(module, offset), table->place_count);
+  return true;
+}
+
+const struct trace_place *stack_table_place(const struct stack_table *table, uint32_t module,
+                                            uint64_t offset) {
+  uint32_t number = find_place(table, module, offset);
+  return number ? &table->places[number].name : NULL;
 }
 /* SPDX-License-Identifier: MIT */

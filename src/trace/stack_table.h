@@ -14,6 +14,13 @@ struct trace_node {
   uint64_t offset;
 };
 
+/* A language's frame: its name, with a NUL byte behind each text. */
+struct named_place {
+  uint32_t module;
+  uint64_t offset;
+  struct trace_place name;
+};
+
 struct number_set {
   uint32_t *slots; /* numbers, 0 is empty */
   uint32_t mask;
@@ -26,8 +33,12 @@ struct stack_table {
   struct trace_module *modules;
   uint32_t module_count;
   uint32_t module_capacity;
+  struct named_place *places;
+  uint32_t place_count;
+  uint32_t place_capacity;
   struct number_set node_set;
   struct number_set module_set;
+  struct number_set place_set;
 };
 
 /* False when memory is exhausted. A failed table may be destroyed. */
@@ -37,6 +48,14 @@ void stack_table_destroy(struct stack_table *table);
 /* The number of the node or module, found or added; 0 when memory is exhausted. The module's path is copied. */
 uint32_t stack_table_node(struct stack_table *table, struct trace_node node);
 uint32_t stack_table_module(struct stack_table *table, const struct trace_module *module);
+
+/* Names what is at an offset of a module, unless it has a name. The texts are copied. False when memory is exhausted. */
+bool stack_table_name(struct stack_table *table, uint32_t module, uint64_t offset,
+                      const struct trace_place *name);
+
+/* That name; NULL if it has none. */
+const struct trace_place *stack_table_place(const struct stack_table *table, uint32_t module,
+                                            uint64_t offset);
 
 #endif
 /* SPDX-License-Identifier: MIT */

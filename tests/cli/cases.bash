@@ -360,3 +360,53 @@ END
   done
   fail "no progress"
 }
+
+# The example Lisp, whose traces name its functions.
+frames_of_a_language_have_names() {
+  local lisp=$build/examples/lisp/lisp kind
+  [ -x "$lisp" ] || skip "there is no lisp"
+  need python3
+  cat >leak.lisp <<'PROGRAM'
+(define kept '())
+(define (keep n)
+  (if (> n 0)
+      (begin
+        (set! kept (cons (make-vector 50 n) kept))
+        (keep (- n 1)))))
+(define (start)
+  (keep 5000)
+  (length kept))
+(print (start))
+PROGRAM
+  for kind in lisp both native; do
+    WINNOW_TRACE=$kind.trace WINNOW_RATE=0.01 "$lisp" --frames $kind leak.lisp >said || fail "lisp --frames $kind"
+    [ "$(cat said)" = 5000 ] || fail "the program said $(cat said)"
+  done
+  succeeds report lisp.trace
+  says 'keep.*  \[Lisp\]'
+  says 'start'
+  ! grep -Eq 'execute|vm_run|wn_' out || fail "native frames: $(cat out)"
+  ! grep -q 'More names' out || fail "a hint for what is no file: $(cat out)"
+  succeeds report --no-symbols lisp.trace
+  says 'keep.*  \[Lisp\]'
+  succeeds report --by line lisp.trace
+  says 'keep \(leak.lisp:5\)  \[Lisp\]'
+  succeeds report --by module lisp.trace
+  says '\[Lisp\]'
+  succeeds report --where 'fn = "keep" and file ~ "leak"' lisp.trace
+  says 'that match the query'
+  succeeds report --by stack -n 1 both.trace
+  says 'keep < start < top level < execute < .*main'
+  ! grep -Eq 'wn_|capture' out || fail "frames of the heap: $(cat out)"
+  succeeds report --by line --json lisp.trace
+  python3 - <<'CHECK' 2>why || fail "$(cat why)"
+import json
+with open("out") as file: report = json.load(file)
+site = next(site for site in report["sites"] if site["name"] == "keep (leak.lisp:5)" and site["self_blocks"]["samples"])
+assert (site["module"], site["file"], site["line"]) == ("[Lisp]", "leak.lisp", 5), site
+assert site["self_blocks"]["low"] <= 10000 and site["self_blocks"]["high"] >= 5000, site
+CHECK
+  succeeds report native.trace
+  ! grep -q '\[Lisp\]' out || fail "Lisp: $(cat out)"
+  says 'main'
+}

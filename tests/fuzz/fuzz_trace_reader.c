@@ -62,6 +62,9 @@ static void read_all(const char *path) {
   for (uint32_t i = 1; i <= trace_reader_nodes(reader); i++) {
     struct trace_node node = trace_reader_node(reader, i);
     if (node.parent >= i || node.module > trace_reader_modules(reader)) abort();
+    const struct trace_place *place = trace_reader_place(reader, node.module, node.offset);
+    if (place && (place->function.bytes[place->function.length] || place->file.bytes[place->file.length]))
+      abort();
   }
   trace_reader_close(reader);
 }

@@ -15,8 +15,14 @@ __asm__(
     "subject_alias: subject_around: .fill 4, 1, 0x90\nsubject_inside: .fill 4, 1, 0x90\n.fill 8, 1, 0x90\n"
     ".size subject_inside, 4\n.size subject_around, 16\n.size subject_alias, 16\n");
 
+/* It is no frame, nor is what it calls; the line is its caller's. */
+INLINE __attribute__((artificial)) int transparent(int (*callback)(void)) { return callback() * 3; }
+INLINE __attribute__((artificial)) int transparent_too(int (*callback)(void)) {
+  return transparent(callback);
+}
+
 const int subject_inner_line = __LINE__ + 1;
-INLINE int inner(int (*callback)(void)) { return callback() * 3; }
+INLINE int inner(int (*callback)(void)) { return transparent_too(callback); }
 
 const int subject_middle_line = __LINE__ + 1;
 INLINE int middle(int (*callback)(void)) { return inner(callback) + 5; }

@@ -17,7 +17,13 @@ static void source_module(void *context, uint32_t module, struct trace_module *o
   fixture_module(module, out);
 }
 
-const struct trace_stack_source fixture_source = {.node = source_node, .module = source_module};
+static bool source_place(void *context, uint32_t module, uint64_t offset, struct trace_place *out) {
+  (void)context;
+  return fixture_place(module, offset, out);
+}
+
+const struct trace_stack_source fixture_source = {
+    .node = source_node, .module = source_module, .place = source_place};
 
 static uint64_t any_width(struct random *random) { return random_bits(random) >> (random_bits(random) & 63); }
 
@@ -50,12 +56,36 @@ static bool same_module(const struct trace_module *read, uint32_t written) {
          !memcmp(read->path.bytes, written ? module.path.bytes : "", module.path.length + 1);
 }
 
+static bool same_text(const struct trace_text *a, const struct trace_text *b) {
+  return a->length == b->length && !memcmp(a->bytes, b->bytes, a->length) && !a->bytes[a->length];
+}
+
+static bool same_place(const struct trace_place *read, uint32_t module, uint64_t offset) {
+  struct trace_place place;
+  if (!fixture_place(module, offset, &place)) return !read;
+  return read && read->line == place.line && same_text(&read->function, &place.function) &&
+         same_text(&read->file, &place.file);
+}
+
 /* ---- shared ---- */
 
 void fixture_node(uint32_t node, uint32_t *parent, uint32_t *module, uint64_t *offset) {
   *parent = (node - 1) / 3;
   *module = (uint32_t)(hash_mix(node) % (FIXTURE_MODULES + 1));
   *offset = *module ? hash_mix(node) >> 44 : hash_mix(node); /* a megabyte of code in each */
+  if (*module == FIXTURE_LANGUAGE) *offset &= 4095;
+}
+
+bool fixture_place(uint32_t module, uint64_t offset, struct trace_place *out) {
+  static const char *const files[] = {"", "main.lang", "/usr/lib/lang/a library.lang"};
+  static _Thread_local char function[32];
+  if (module != FIXTURE_LANGUAGE || offset % 16 == 15) return false; /* some have no name */
+  snprintf(function, sizeof function, "function %d", (int)offset);
+  if (offset % 16 == 0) function[0] = 0;
+  *out = (struct trace_place){.function = trace_text_of(function),
+                              .file = trace_text_of(files[offset % 3]),
+                              .line = (uint32_t)(offset % 5 ? hash_mix(offset) >> 40 : 0)};
+  return true;
 }
 
 void fixture_module(uint32_t module, struct trace_module *out) {
@@ -66,6 +96,11 @@ void fixture_module(uint32_t module, struct trace_module *out) {
   out->build_id_bytes = (uint8_t)(module % 3 ? 20 : module % 2 ? 32 : 0);
   memset(out->build_id, (int)(17 * module), out->build_id_bytes);
   out->path = trace_text_of(paths[module % 3]);
+  if (module != FIXTURE_LANGUAGE) return;
+  *out = (struct trace_module){.base = TRACE_LANGUAGE_BASE,
+                               .bias = TRACE_LANGUAGE_BASE,
+                               .size = 1 << 24,
+                               .path = trace_text_of("[lang]")};
 }
 
 struct trace_run fixture_run(void) {
@@ -168,6 +203,7 @@ bool fixture_same_stack(struct trace_reader *reader, uint32_t read, uint32_t wri
     fixture_node(written, &written, &module, &offset);
     struct trace_node node = trace_reader_node(reader, read);
     if (node.offset != offset || !same_module(trace_reader_module(reader, node.module), module)) return false;
+    if (!same_place(trace_reader_place(reader, node.module, offset), module, offset)) return false;
     read = node.parent;
   }
   return read == written;

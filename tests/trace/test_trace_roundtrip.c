@@ -5,6 +5,7 @@
 #include "base/words.h"
 #include "trace/chunk.h"
 #include "trace/fixture.h"
+#include "trace/stack_encoder.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -186,6 +187,75 @@ static void equal_stacks_in_different_chunks_have_one_number(void **state) {
   unlink(fixture_path());
 }
 
+/* Stacks of one frame each, of a language. */
+static void one_node(void *context, uint32_t node, uint32_t *parent, uint32_t *module, uint64_t *offset) {
+  (void)context;
+  *parent = 0;
+  *module = 1;
+  *offset = node;
+}
+static void one_module(void *context, uint32_t module, struct trace_module *out) {
+  (void)context, (void)module;
+  *out = (struct trace_module){.base = TRACE_LANGUAGE_BASE, .bias = TRACE_LANGUAGE_BASE, .size = 1 << 24};
+  out->path = trace_text_of("[lang]");
+}
+static bool one_place(void *context, uint32_t module, uint64_t offset, struct trace_place *out) {
+  (void)module;
+  *out = (struct trace_place){.function = {context, offset % 2 ? (uint32_t)strlen(context) : 0},
+                              .file = {context, (uint32_t)strlen(context)},
+                              .line = (uint32_t)offset};
+  return true;
+}
+
+static void write_places(char *name, uint32_t count) {
+  const struct trace_stack_source source = {one_node, one_module, one_place, name};
+  struct trace_options options = {.path = fixture_path()};
+  struct trace_run run = fixture_run();
+  struct trace_writer *writer;
+  assert_int_equal(trace_writer_open(&options, &run, &source, &writer), WN_OK);
+  for (uint32_t i = 1; i <= count; i++)
+    assert_true(trace_write_sample(
+        writer, &(struct trace_sample){.stack = i, .block = i, .size = 8, .words = 2, .n_samples = 1}));
+  trace_writer_close(writer);
+}
+
+static void check_places(const char *name, size_t length, uint32_t count) {
+  struct trace_reader *reader;
+  struct trace_event event;
+  uint32_t seen = 0;
+  assert_int_equal(trace_reader_open(fixture_path(), &reader), WN_OK);
+  while (trace_reader_next(reader, &event)) {
+    struct trace_node node = trace_reader_node(reader, event.sample.stack);
+    const struct trace_place *place = trace_reader_place(reader, node.module, node.offset);
+    assert_int_equal(node.offset, ++seen);
+    assert_non_null(place);
+    assert_int_equal(place->line, seen);
+    assert_int_equal(place->function.length, seen % 2 ? length : 0);
+    assert_int_equal(place->file.length, length);
+    assert_memory_equal(place->file.bytes, name, length);
+    assert_int_equal(place->file.bytes[length], 0);
+  }
+  assert_int_equal(seen, count);
+  assert_int_equal(trace_reader_damage(reader)->stacks_lost, 0);
+  assert_int_equal(trace_reader_modules(reader), 1);
+  trace_reader_close(reader);
+  unlink(fixture_path());
+}
+
+static void more_names_than_a_chunk_can_have_go_on_in_the_next(void **state) {
+  (void)state;
+  write_places((char[]){""}, 4 * PLACE_SLOTS);
+  check_places("", 0, 4 * PLACE_SLOTS);
+}
+
+static void long_names_are_cut(void **state) {
+  static char name[1 << 17];
+  (void)state;
+  memset(name, 'n', sizeof name - 1);
+  write_places(name, 300);
+  check_places(name, TRACE_PLACE_MOST, 300);
+}
+
 /* 300 leaves at depth 20 under a trunk that branches as programs do: a shared main loop, then three ways at four
  * levels, then a path of one's own. Node numbers carry the path: leaf * 32 + level above the shared part. */
 static void program_node(void *context, uint32_t node, uint32_t *parent, uint32_t *module, uint64_t *offset) {
@@ -261,6 +331,8 @@ int main(void) {
       cmocka_unit_test(several_threads_read_what_they_wrote),
       cmocka_unit_test(a_trace_may_be_read_while_it_is_written),
       cmocka_unit_test(equal_stacks_in_different_chunks_have_one_number),
+      cmocka_unit_test(more_names_than_a_chunk_can_have_go_on_in_the_next),
+      cmocka_unit_test(long_names_are_cut),
       cmocka_unit_test(budget_of_32_bytes_a_sampled_block_is_kept),
       cmocka_unit_test(finish_cuts_the_unused_tail_and_counts),
   };

@@ -1,0 +1,164 @@
+/* The table of places. */
+#include "callstack/places.h"
+
+#include "base/check.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/metadata.h"
+#include "callstack/pcs.h"
+#include <string.h>
+
+enum { CHUNK_FIRST = TINY ? 2 : 64, SLOTS_FIRST = TINY ? 8 : 1024 };
+
+/* ---- records ---- */
+
+static unsigned chunk_of(uint32_t index) { return 31u - (unsigned)__builtin_clz(index / CHUNK_FIRST + 1); }
+static size_t chunk_bytes(unsigned chunk) { return ((size_t)CHUNK_FIRST << chunk) * sizeof(struct place); }
+
+/* The record at a place counted from 0, in a chunk that is there. */
+static struct place *record_at(const struct places *places, uint32_t index) {
+  unsigned chunk = chunk_of(index);
+  struct place *records = atomic_load_explicit(&places->chunk[chunk], memory_order_acquire);
+  return &records[index - (((uint32_t)1 << chunk) - 1) * CHUNK_FIRST];
+}
+
+static bool make_chunk(struct places *places, uint32_t index) {
+  unsigned chunk = chunk_of(index);
+  if (chunk >= PLACES_CHUNKS) return false;
+  if (atomic_load_explicit(&places->chunk[chunk], memory_order_relaxed)) return true;
+  struct place *records = metadata_map(chunk_bytes(chunk));
+  atomic_store_explicit(&places->chunk[chunk], records, memory_order_release);
+  return records != NULL;
+}
+
+/* ---- slots: the lock is held ---- */
+
+static uint32_t *slot_of(const struct places *places, const struct place *wanted) {
+  uint32_t at = (uint32_t)wanted->hash & (places->slot_count - 1);
+  for (; places->slots[at]; at = (at + 1) & (places->slot_count - 1)) {
+    const struct place *place = record_at(places, places->slots[at] - 1);
+    if (place->hash == wanted->hash && place->line == wanted->line &&
+        !strcmp(place->function, wanted->function) && !strcmp(place->file, wanted->file))
+      break;
+  }
+  return &places->slots[at];
+}
+
+/* At most half of the slots are in use. */
+static bool make_slots(struct places *places) {
+  uint32_t used = atomic_load_explicit(&places->count, memory_order_relaxed), count = places->slot_count;
+  if (used < count / 2) return true;
+  struct places larger = {.slot_count = count ? 2 * count : SLOTS_FIRST};
+  larger.slots = metadata_map(larger.slot_count * sizeof *larger.slots);
+  if (!larger.slots) return false;
+  for (uint32_t number = 1; number <= used; number++) {
+    uint32_t at = (uint32_t)record_at(places, number - 1)->hash & (larger.slot_count - 1);
+    while (larger.slots[at]) at = (at + 1) & (larger.slot_count - 1);
+    larger.slots[at] = number;
+  }
+  metadata_unmap(places->slots, count * sizeof *places->slots);
+  places->slots = larger.slots;
+  places->slot_count = larger.slot_count;
+  return true;
+}
+
+/* ---- entering: the lock is held ---- */
+
+static uint32_t module_of(struct places *places) {
+  uint32_t module = atomic_load_explicit(&places->module, memory_order_relaxed);
+  if (module) return module;
+  module = modules_add_language(places->modules, places->language);
+  atomic_store_explicit(&places->module, module, memory_order_release);
+  return module;
+}
+
+/* The frame of a number: a code address that has no caller. 0 if the table is full. */
+static uint32_t make_frame(struct places *places, uint32_t number) {
+  uint32_t frame, module = module_of(places);
+  struct slot *slot = module ? levels_insert(places->modules->pcs, PLACES_BASE + number, &frame) : NULL;
+  if (!slot) return 0;
+  atomic_store_explicit(&slot->value, rule_make(RULE_END, 0, 0) | module, memory_order_release);
+  return frame;
+}
+
+/* Programs enter one file's places together. */
+static const char *copy_file(struct places *places, const char *file) {
+  uint32_t count = atomic_load_explicit(&places->count, memory_order_relaxed);
+  const char *last = count ? record_at(places, count - 1)->file : NULL;
+  return last && !strcmp(last, file) ? last : texts_copy(&places->texts, file, strlen(file));
+}
+
+/* `slot` is where the number belongs. */
+static bool append(struct places *places, const struct place *wanted, uint32_t *slot) {
+  uint32_t count = atomic_load_explicit(&places->count, memory_order_relaxed);
+  if (count == PLACES_MOST || !make_chunk(places, count)) return false;
+  struct place made = *wanted;
+  made.frame = make_frame(places, count + 1);
+  if (made.frame) made.function = texts_copy(&places->texts, wanted->function, strlen(wanted->function));
+  if (made.frame) made.file = copy_file(places, wanted->file);
+  if (!made.frame || !made.function || !made.file) return false;
+  *record_at(places, count) = made;
+  *slot = count + 1;
+  atomic_store_explicit(&places->count, count + 1, memory_order_release);
+  return true;
+}
+
+static wn_place enter(struct places *places, const struct place *wanted) {
+  if (!make_slots(places)) return 0;
+  uint32_t *slot = slot_of(places, wanted);
+  return *slot || append(places, wanted, slot) ? *slot : 0;
+}
+
+/* The beginning of a text, cut where a character of UTF-8 begins. */
+static const char *cut(char buffer[PLACE_TEXT_MOST + 1], const char *text) {
+  if (!text) return "";
+  size_t length = strnlen(text, PLACE_TEXT_MOST + 1);
+  if (length <= PLACE_TEXT_MOST) return text;
+  for (length--; length && ((unsigned char)text[length] & 0xc0) == 0x80; length--)
+    ;
+  memcpy(buffer, text, length);
+  buffer[length] = 0;
+  return buffer;
+}
+
+static uint64_t hash_of(const struct place *place) {
+  uint64_t hash = hash_combine(place->line, hash_bytes(place->function, strlen(place->function)));
+  return hash_combine(hash, hash_bytes(place->file, strlen(place->file)));
+}
+
+/* ---- shared ---- */
+
+void places_create(struct places *places, struct modules *modules, const char *language) {
+  places->modules = modules;
+  places->language = language;
+}
+
+void places_destroy(struct places *places) {
+  for (unsigned chunk = 0; chunk < PLACES_CHUNKS; chunk++)
+    metadata_unmap(atomic_load(&places->chunk[chunk]), chunk_bytes(chunk));
+  metadata_unmap(places->slots, places->slot_count * sizeof *places->slots);
+  texts_destroy(&places->texts);
+}
+
+wn_place places_enter(struct places *places, const char *function, const char *file, uint32_t line) {
+  char function_buffer[PLACE_TEXT_MOST + 1], file_buffer[PLACE_TEXT_MOST + 1];
+  struct place wanted = {
+      .function = cut(function_buffer, function), .file = cut(file_buffer, file), .line = line};
+  wanted.hash = hash_of(&wanted);
+  lock_acquire(&places->lock, LOCK_RANK_PLACES);
+  wn_place number = enter(places, &wanted);
+  bool full = atomic_load_explicit(&places->count, memory_order_relaxed) == PLACES_MOST;
+  lock_release(&places->lock, LOCK_RANK_PLACES);
+  if (number) return number;
+  if (full)
+    error_set(WN_ELIMIT, "place: there are %d places already", PLACES_MOST);
+  else
+    error_set(WN_ENOMEM, "place: no memory for it");
+  return 0;
+}
+
+const struct place *places_get(const struct places *places, uint64_t number) {
+  uint32_t count = atomic_load_explicit(&((struct places *)places)->count, memory_order_acquire);
+  return number - 1 < count ? record_at(places, (uint32_t)number - 1) : NULL;
+}
+/* SPDX-License-Identifier: MIT */

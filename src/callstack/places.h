@@ -1,0 +1,59 @@
+/* Places in the programs of a language: what its frames are on callstacks.
+ *
+ * A place is a function, a file and a line. It has a number, and is entered into the table of code addresses (pcs.h) like an
+ * address, as PLACES_BASE plus its number: no code is there, since no processor has such addresses. All places are in one
+ * module, which has the language's name for a path. So a stack may hold them among native frames, and whoever codes or
+ * compares stacks does with them as with other frames; who wants to show them asks for their names.
+ *
+ * Equal places have one number. Records and texts never move and are never freed, so they are read without a lock: a record is
+ * written before the count that covers it is published. */
+#ifndef CALLSTACK_PLACES_H
+#define CALLSTACK_PLACES_H
+
+#include "base/lock.h"
+#include "callstack/modules.h"
+#include "callstack/texts.h"
+#include <winnow/callstack.h>
+
+enum {
+  PLACES_MOST = (1 << 24) - 1,
+  PLACES_CHUNKS = 24,
+  PLACE_TEXT_MOST = 1000, /* bytes of a function's or a file's name; the rest is cut off */
+};
+
+struct place {
+  /* Written before the record is published; constant afterwards. */
+  const char *function, *file; /* never NULL */
+  uint32_t line;
+  uint32_t frame; /* in pcs.h's table */
+  uint64_t hash;
+};
+
+struct places {
+  /* Set by places_create; constant afterwards. */
+  struct modules *modules;
+  const char *language;
+  struct lock lock; /* of rank PLACES */
+  /* Published with release: numbers 1 to count are there. Chunk k holds twice as many as the one before. */
+  _Atomic(uint32_t) count;
+  _Atomic(struct place *) chunk[PLACES_CHUNKS];
+  /* Their module's number; 0 before the first place. Any place is entered after it. */
+  _Atomic(uint32_t) module;
+  /* Only under the lock: numbers by hash, 0 is empty; and memory for texts. */
+  uint32_t *slots;
+  uint32_t slot_count;
+  struct texts texts;
+};
+
+/* `language` is the path of the places' module. */
+void places_create(struct places *places, struct modules *modules, const char *language);
+void places_destroy(struct places *places);
+
+/* The number of a place, entered if it is new; 0 if there is no memory for it, or no number is left: wn_last_error says it. */
+wn_place places_enter(struct places *places, const char *function, const char *file, uint32_t line);
+
+/* NULL if there is no place of that number. */
+const struct place *places_get(const struct places *places, uint64_t number);
+
+#endif
+/* SPDX-License-Identifier: MIT */

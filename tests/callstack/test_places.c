@@ -1,0 +1,223 @@
+/* Places of a language: one number for equal ones, whoever asks, and names that stay. */
+#include "support/test.h"
+
+#include "base/check.h"
+#include "callstack/capture.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <winnow/status.h>
+
+enum { THREADS = 4, PLACES = TINY ? 2000 : 20000, LONGEST = 1000 };
+
+static struct callstacks *shared;
+
+static const wn_callstack *stack_of(struct callstacks *callstacks, const wn_place *places, size_t count) {
+  wn_language_frame frames[16];
+  for (size_t i = 0; i < count; i++) frames[i] = (wn_language_frame){.place = places[i]};
+  const struct callstack_wish wish = {
+      .depth = SIZE_MAX, .language = frames, .language_count = count, .language_only = true};
+  return callstack_capture_with(callstacks, &wish);
+}
+
+static wn_frame frame_of(struct callstacks *callstacks, wn_place place) {
+  return wn_callstack_frame(stack_of(callstacks, &place, 1), 0);
+}
+
+/* ---- names ---- */
+
+static void a_stack_of_places_is_one_however_often_it_is_made(void **state) {
+  (void)state;
+  shared = callstacks_create(&(struct callstacks_options){.language = "toy"});
+  wn_place places[] = {callstacks_place(shared, "f", "a", 1), callstacks_place(shared, "g", "b", 2)};
+  const wn_callstack *stack = stack_of(shared, places, 2);
+  assert_ptr_equal(stack_of(shared, places, 2), stack);
+  assert_int_equal(wn_callstack_depth(stack), 2);
+  assert_string_equal(wn_callstack_frame(stack, 0).function, "f");
+  assert_string_equal(wn_callstack_frame(stack, 1).function, "g");
+  assert_string_equal(wn_callstack_frame(stack, 1).module, "[toy]");
+  assert_int_equal(wn_callstack_frame(stack, 1).offset, places[1]);
+  callstacks_destroy(shared);
+}
+
+static void what_is_missing_is_empty(void **state) {
+  (void)state;
+  shared = callstacks_create(&(struct callstacks_options){0});
+  wn_frame frame = frame_of(shared, callstacks_place(shared, NULL, NULL, 0));
+  assert_string_equal(frame.function, "");
+  assert_string_equal(frame.file, "");
+  assert_int_equal(frame.line, 0);
+  assert_string_equal(frame.module, "[language]");
+  callstacks_destroy(shared);
+}
+
+static void long_names_are_cut_between_characters(void **state) {
+  char text[2 * LONGEST + 1];
+  (void)state;
+  shared = callstacks_create(&(struct callstacks_options){0});
+  memset(text, 'x', sizeof text - 1);
+  text[sizeof text - 1] = 0;
+  memcpy(text + LONGEST - 1, "\xe2\x82\xac", 3); /* one character, which the limit would cut */
+  wn_frame frame = frame_of(shared, callstacks_place(shared, text, text, 1));
+  assert_int_equal(strlen(frame.function), LONGEST - 1);
+  assert_int_equal(strlen(frame.file), LONGEST - 1);
+  text[LONGEST] = 0;
+  memset(text, 'y', LONGEST);
+  assert_string_equal(frame_of(shared, callstacks_place(shared, text, text, 1)).function, text);
+  callstacks_destroy(shared);
+}
+
+static void each_context_has_its_own_places(void **state) {
+  (void)state;
+  struct callstacks *a = callstacks_create(&(struct callstacks_options){.language = "a"});
+  struct callstacks *b = callstacks_create(&(struct callstacks_options){.language = "b"});
+  wn_place in_a = callstacks_place(a, "in a", "", 1), in_b = callstacks_place(b, "in b", "", 1);
+  assert_int_equal(in_a, in_b);
+  assert_string_equal(frame_of(a, in_a).function, "in a");
+  assert_string_equal(frame_of(b, in_b).function, "in b");
+  callstacks_destroy(a);
+  assert_string_equal(frame_of(b, in_b).module, "[b]");
+  callstacks_destroy(b);
+}
+
+static void a_language_is_never_unloaded(void **state) {
+  (void)state;
+  for (int without_loader = 0; without_loader < 2; without_loader++) {
+    shared = callstacks_create(&(struct callstacks_options){.without_loader = without_loader});
+    wn_place place = callstacks_place(shared, "f", "", 1);
+    uint32_t id = callstack_id(stack_of(shared, &place, 1)), parent, number;
+    uint64_t offset;
+    callstacks_modules_refresh(shared, NULL, NULL);
+    struct callstack_module module;
+    callstack_node(shared, id, &parent, &number, &offset);
+    assert_true(callstack_module(shared, number, &module));
+    assert_false(module.gone);
+    assert_int_equal(callstack_id(stack_of(shared, &place, 1)), id);
+    callstacks_destroy(shared);
+  }
+}
+
+static void only_the_language_has_names(void **state) {
+  (void)state;
+  shared = callstacks_create(&(struct callstacks_options){0});
+  struct callstack_place found;
+  uint32_t parent, module;
+  uint64_t offset;
+  assert_false(callstack_place(shared, 0, 1, &found));
+  callstack_node(shared, callstack_id(callstack_capture(shared, 5)), &parent, &module, &offset);
+  wn_place place = callstacks_place(shared, "f", "", 1);
+  assert_false(callstack_place(shared, module, offset, &found));
+  assert_false(callstack_place(shared, module, place, &found));
+  callstack_node(shared, callstack_id(stack_of(shared, &place, 1)), &parent, &module, &offset);
+  assert_true(callstack_place(shared, module, offset, &found));
+  assert_false(callstack_place(shared, module, 0, &found));
+  assert_false(callstack_place(shared, module, offset + 1, &found));
+  assert_false(callstack_place(shared, module, UINT64_MAX, &found));
+  callstacks_destroy(shared);
+}
+
+/* ---- many ---- */
+
+static wn_place numbers[THREADS][PLACES];
+
+static wn_place enter(unsigned i) {
+  char function[32], file[32];
+  snprintf(function, sizeof function, "function %u", i / 3);
+  snprintf(file, sizeof file, "file %u", i / 100);
+  return callstacks_place(shared, function, file, i % 3);
+}
+
+/* Each thread in another order, and looks at what it got at once. */
+static void *enter_all(void *argument) {
+  wn_place *mine = argument;
+  unsigned start = (unsigned)((mine - numbers[0]) / PLACES) * (PLACES / THREADS);
+  for (unsigned n = 0; n < PLACES; n++) {
+    unsigned i = (start + n) % PLACES;
+    char expected[32];
+    snprintf(expected, sizeof expected, "function %u", i / 3);
+    mine[i] = enter(i);
+    wn_frame frame = frame_of(shared, mine[i]);
+    if (!frame.function || strcmp(frame.function, expected) || frame.line != i % 3) return (void *)1;
+  }
+  return NULL;
+}
+
+static void threads_agree_on_all_numbers(void **state) {
+  pthread_t threads[THREADS];
+  (void)state;
+  shared = callstacks_create(&(struct callstacks_options){0});
+  for (int i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, enter_all, numbers[i]), 0);
+  for (int i = 0; i < THREADS; i++) {
+    void *wrong;
+    pthread_join(threads[i], &wrong);
+    assert_null(wrong);
+  }
+  for (int i = 1; i < THREADS; i++) assert_memory_equal(numbers[0], numbers[i], sizeof numbers[0]);
+  unsigned char seen[PLACES + 1] = {0};
+  for (unsigned i = 0; i < PLACES; i++) {
+    assert_in_range(numbers[0][i], 1, PLACES);
+    assert_int_equal(seen[numbers[0][i]]++, 0);
+  }
+  callstacks_destroy(shared);
+}
+
+static void where_there_is_no_room_there_is_no_place(void **state) {
+  (void)state;
+  shared = callstacks_create(&(struct callstacks_options){.frames_most = 4096});
+  unsigned i = 0;
+  while (enter(i)) assert_in_range(++i, 1, 4096);
+  assert_true(i > 10);
+  assert_true(strlen(wn_last_error()) > 0);
+  assert_int_equal(enter(i), 0);
+  assert_int_equal(enter(0), 1);
+  assert_string_equal(frame_of(shared, 1).function, "function 0");
+  callstacks_destroy(shared);
+}
+
+/* ---- the caller ---- */
+
+static const wn_callstack *captured;
+static const void *caller_of_inner, *caller_of_outer;
+static __attribute__((noinline)) void inner(const void *caller) {
+  const struct callstack_wish wish = {.depth = SIZE_MAX, .caller = caller};
+  caller_of_inner = __builtin_return_address(0);
+  captured = callstack_capture_with(shared, &wish);
+}
+static __attribute__((noinline)) void outer(const void *caller) {
+  caller_of_outer = __builtin_return_address(0);
+  inner(caller);
+  __asm__ volatile("" ::: "memory"); /* no tail call */
+}
+
+static void frames_within_the_caller_are_left_out_if_it_is_there(void **state) {
+  (void)state;
+  shared = callstacks_create(&(struct callstacks_options){0});
+  for (int round = 0; round < 3; round++) {
+    /* The same call each time: the caller is known from the time before. */
+    outer(round == 0 ? NULL : round == 1 ? caller_of_inner : caller_of_outer);
+    uintptr_t first = wn_callstack_frame(captured, 0).pc;
+    if (round == 1) assert_int_equal(first, (uintptr_t)caller_of_inner);
+    if (round == 2) assert_int_equal(first, (uintptr_t)caller_of_outer);
+    if (round == 0) assert_int_equal(wn_callstack_frame(captured, 1).pc, (uintptr_t)caller_of_inner);
+  }
+  outer(&captured);
+  assert_int_equal(wn_callstack_frame(captured, 1).pc, (uintptr_t)caller_of_inner);
+  callstacks_destroy(shared);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_stack_of_places_is_one_however_often_it_is_made),
+      cmocka_unit_test(what_is_missing_is_empty),
+      cmocka_unit_test(long_names_are_cut_between_characters),
+      cmocka_unit_test(each_context_has_its_own_places),
+      cmocka_unit_test(a_language_is_never_unloaded),
+      cmocka_unit_test(only_the_language_has_names),
+      cmocka_unit_test(threads_agree_on_all_numbers),
+      cmocka_unit_test(where_there_is_no_room_there_is_no_place),
+      cmocka_unit_test(frames_within_the_caller_are_left_out_if_it_is_there),
+  };
+  return RUN_TESTS(tests);
+}
+/* SPDX-License-Identifier: MIT */
