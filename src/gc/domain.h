@@ -6,6 +6,7 @@
 #include "gc/exception.h"
 #include "gc/heap.h"
 #include "gc/remembered.h"
+#include "gc/turn.h"
 #include "memprof/host.h"
 
 /* A futex word; the protocol is in safepoint.h. */
@@ -19,6 +20,7 @@ struct gc_thread {
   wn_value *top; /* while another thread of the domain runs, or the domain is blocked; else the face has it */
   bool blocked;  /* in a blocking section; for itself: who runs in its domain is then not its to read */
   bool blocking; /* in a blocking section; its own system thread's alone */
+  bool over;     /* its body has ended: nobody catches what it raises */
   unsigned callbacks;      /* depth of callbacks that this thread is in */
   struct gc_thread *outer; /* of the same system thread, in another domain */
   struct memprof_thread profiled;
@@ -67,10 +69,9 @@ struct wn_domain {
   _Atomic(uint32_t) state; /* enum domain_state */
   bool awake;              /* outside blocking sections; written by its thread, while it is not claimed */
 
-  /* Threads: the running one, and the turn of the others. Protected by `turn_lock`. */
+  /* Threads: of the domain, and the one that runs. Written by who has the turn. */
   struct gc_thread *threads, *running;
-  _Atomic(uint32_t) turn;    /* futex: 0 nobody runs, 1 somebody, 2 somebody and others wait */
-  _Atomic(unsigned) waiting; /* threads that want their turn */
+  struct turn turn;
 
   /* Futex: the threads besides its first. Each takes itself off when it has done with the domain. */
   _Atomic(uint32_t) others;
@@ -88,17 +89,27 @@ static inline size_t domain_young_used(const struct wn_domain *domain) {
   return (size_t)(domain->young_end - domain->face.young_ptr) / 8;
 }
 
-/* The calling thread in this domain. */
-struct gc_thread *domain_thread(const struct wn_domain *domain);
+/* The calling thread becomes the first of a new domain, which takes part in the profile of `parent` if that is not NULL. */
+wn_status domain_attach(struct wn_heap *heap, struct wn_domain *parent, struct wn_domain **out);
 
-/* The calling thread in the domain of this heap in which it runs; NULL if it is in none. */
-struct gc_thread *domain_thread_of_heap(const struct wn_heap *heap);
+/* Waits, in a blocking section, until the running thread is the domain's only one. */
+void domain_await_others(struct wn_domain *domain);
 
-/* The calling thread in the domain whose slot this is; NULL if it is in none. */
-struct gc_thread *domain_thread_with(const wn_value *slot);
+/* The domain's first thread ends, wherever it is (ENDS of thread.h), and the domain with it, once its other threads have.
+ * Calls nothing. */
+void domain_give_up(struct gc_thread *thread);
 
-/* Puts the limit where it belongs, or above everything if the world is being stopped. */
+/* Puts the limit above everything, so that the running thread comes to a safepoint. */
+static inline void domain_raise_limit(struct wn_domain *domain) {
+  __atomic_store_n(&domain->face.young_limit, (char *)UINTPTR_MAX, __ATOMIC_SEQ_CST);
+}
+
+/* Puts the limit where it belongs, or above everything if the world is being stopped, or another thread waits for its turn
+ * (ASKED of turn.h). */
 void domain_reset_limit(struct wn_domain *domain);
+
+/* Lets the threads of the domain run that wait, and waits for the next turn. May collect. */
+void domain_yield(struct wn_domain *domain);
 
 /* Says that callbacks wait. Any thread. */
 void domain_set_due(struct wn_domain *domain);

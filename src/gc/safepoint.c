@@ -8,10 +8,6 @@
 
 enum { SPINS = 2000 };
 
-static bool may_spin(const struct wn_heap *heap) {
-  return atomic_load_explicit(&heap->awake, memory_order_relaxed) <= heap->processors;
-}
-
 static bool state_is(struct wn_domain *domain, uint32_t state) {
   return atomic_load(&domain->state) == state;
 }
@@ -22,7 +18,7 @@ static bool change(struct wn_domain *domain, uint32_t from, uint32_t to) {
 
 /* Claims a domain as soon as it is blocked. */
 static void claim(struct wn_heap *heap, struct wn_domain *domain) {
-  unsigned spins = may_spin(heap) ? SPINS : 0;
+  unsigned spins = world_may_spin(heap) ? SPINS : 0;
   for (;;) {
     uint32_t arrivals = atomic_load(&heap->arrivals);
     DEBUG_STEP(heap);
@@ -41,13 +37,9 @@ static void leave(struct wn_domain *domain) {
     futex_wake(&domain->state, INT32_MAX);
 }
 
-static void raise_limit(struct wn_domain *domain) {
-  __atomic_store_n(&domain->face.young_limit, (char *)UINTPTR_MAX, __ATOMIC_SEQ_CST);
-}
-
 /* Waits until nobody claims the domain. */
 static void await(struct wn_domain *domain) {
-  unsigned spins = may_spin(domain->heap) ? SPINS : 0;
+  unsigned spins = world_may_spin(domain->heap) ? SPINS : 0;
   for (;;) {
     uint32_t state = atomic_load(&domain->state);
     if (state == DOMAIN_BLOCKED) return;
@@ -93,7 +85,7 @@ void domain_unblock(struct wn_domain *domain) {
 
 void world_wait(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
-  unsigned spins = may_spin(heap) ? SPINS : 0;
+  unsigned spins = world_may_spin(heap) ? SPINS : 0;
   uint32_t stopping;
   domain->running->top = domain->face.top;
   give_up(domain);
@@ -129,7 +121,7 @@ bool world_stop(struct wn_domain *domain) {
   DEBUG_STEP(heap);
   lock_acquire(&heap->world, LOCK_RANK_WORLD);
   for (unsigned i = 0; i < DOMAINS_MOST; i++)
-    if (heap->domains[i] && heap->domains[i] != domain) raise_limit(heap->domains[i]);
+    if (heap->domains[i] && heap->domains[i] != domain) domain_raise_limit(heap->domains[i]);
   for (unsigned i = 0; i < DOMAINS_MOST; i++) {
     if (!heap->domains[i] || heap->domains[i] == domain) continue;
     DEBUG_STEP(heap);
