@@ -2,6 +2,7 @@
 #include "gc/gc_host.h"
 
 #include "callstack/capture.h"
+#include "gc/gc_trace.h"
 #include "gc/minor.h"
 #include "gc/nursery.h"
 #include <sys/auxv.h>
@@ -106,6 +107,7 @@ void host_open(struct wn_heap *heap) { memprof_open(&heap->engine, &ops, heap, T
 
 void host_close(struct wn_heap *heap) {
   struct callstacks *callstacks = atomic_load(&heap->callstacks);
+  trace_close_all(heap);
   memprof_close(&heap->engine);
   if (callstacks) callstacks_destroy(callstacks);
 }
