@@ -149,12 +149,13 @@ bool report_takes(const struct row *row, void *context) {
 
 bool report_held(const struct row *row, struct share *share, void *context) {
   const struct report *report = context;
-  *share = (struct share){(double)row->size, 1, -1};
+  *share = (struct share){.bytes = (double)row->size, .blocks = 1, .bytes_variance = -1};
   return row_is_live_at(row, report->asked.time_ns) && report_takes(row, context);
 }
 
 bool report_allocated(const struct row *row, struct share *share, void *context) {
-  *share = (struct share){(double)row->growth, row->birth, row->growth_variance};
+  *share = (struct share){
+      .bytes = (double)row->growth, .blocks = row->birth, .bytes_variance = row->growth_variance};
   return report_takes(row, context);
 }
 
@@ -163,12 +164,12 @@ bool report_churn(const struct row *row, struct share *share, void *context) {
 }
 
 bool report_alive(const struct row *row, struct share *share, void *context) {
-  *share = (struct share){(double)row->size, 1, -1};
+  *share = (struct share){.bytes = (double)row->size, .blocks = 1, .bytes_variance = -1};
   return row->end_ns == STILL_ALIVE && report_takes(row, context);
 }
 
 bool report_lasting(const struct row *row, struct share *share, void *context) {
-  *share = (struct share){(double)row->size, 1, -1};
+  *share = (struct share){.bytes = (double)row->size, .blocks = 1, .bytes_variance = -1};
   return row->last && life_of(context, row) >= ((const struct report *)context)->long_ns &&
          report_takes(row, context);
 }
@@ -197,7 +198,7 @@ wn_status report_table(const struct report *report, question *ask, bool lives, s
   wn_status error = call_tree_build(report->samples, &report->names, report->options->grouping, ask,
                                     (void *)report, &table->tree);
   if (error || !lives) return error;
-  error = lifetimes_create(report->samples, &table->tree, &table->lifetimes);
+  error = lifetimes_create(report->samples, &table->tree, LIFE_NS, &table->lifetimes);
   if (error) call_tree_destroy(&table->tree);
   return error;
 }

@@ -99,11 +99,11 @@ static void print_bound(struct json *json, const char *name, uint64_t ns, bool k
 
 static void print_life(struct json *json, struct table *table, const struct group *group) {
   struct life life = lifetimes_median(&table->lifetimes, group);
-  print_bound(json, "life_median_ns", life.median_ns, life.known);
+  print_bound(json, "life_median_ns", life.median, life.known);
   json_begin(json, "life", '{');
-  print_bound(json, "median_ns", life.median_ns, life.known);
-  print_bound(json, "low_ns", life.low_ns, life.low_ns != NO_BOUND);
-  print_bound(json, "high_ns", life.high_ns, life.high_ns != NO_BOUND);
+  print_bound(json, "median_ns", life.median, life.known);
+  print_bound(json, "low_ns", life.low, life.low != NO_BOUND);
+  print_bound(json, "high_ns", life.high, life.high != NO_BOUND);
   json_integer(json, "samples", life.samples);
   json_end(json, '}');
 }

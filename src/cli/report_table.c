@@ -100,11 +100,11 @@ static void print_self(const struct columns *columns, const struct estimate *sel
 static const char *life_range(char buffer[80], const struct life *life) {
   char low[32], high[32];
   *buffer = 0;
-  if (life->low_ns == NO_BOUND) return strcpy(buffer, "too few");
-  if (life->high_ns == NO_BOUND)
-    snprintf(buffer, 80, "> %s", text_time(low, life->low_ns));
+  if (life->low == NO_BOUND) return strcpy(buffer, "too few");
+  if (life->high == NO_BOUND)
+    snprintf(buffer, 80, "> %s", text_time(low, life->low));
   else
-    snprintf(buffer, 80, "%s–%s", text_time(low, life->low_ns), text_time(high, life->high_ns));
+    snprintf(buffer, 80, "%s–%s", text_time(low, life->low), text_time(high, life->high));
   return buffer;
 }
 
@@ -112,8 +112,8 @@ static const char *life_range(char buffer[80], const struct life *life) {
 static void print_life(const struct columns *columns, struct table *table, const struct group *group) {
   struct life life = lifetimes_median(&table->lifetimes, group);
   char time[32], text[80];
-  snprintf(text, sizeof text, "%s%s", life.known ? "" : "> ", text_time(time, life.median_ns));
-  text_pad(stdout, columns->ranges && life.low_ns == NO_BOUND ? "–" : text, -WIDTH_LIFE);
+  snprintf(text, sizeof text, "%s%s", life.known ? "" : "> ", text_time(time, life.median));
+  text_pad(stdout, columns->ranges && life.low == NO_BOUND ? "–" : text, -WIDTH_LIFE);
   print_range(columns, life_range(text, &life), WIDTH_LIFE_RANGE);
 }
 
