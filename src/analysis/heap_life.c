@@ -106,6 +106,7 @@ static bool settle_collections(struct heap_life *life) {
     life->collection_count = keep_rising(values, count, kept);
     for (size_t i = 0; i < life->collection_count; i++) life->collections[i] = life->collections[kept[i]];
     done = life->collection_count > 0;
+    life->records.wrong += count - life->collection_count;
   }
   free(values);
   free(kept);
@@ -205,20 +206,23 @@ static uint64_t less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 bool heap_life_keep(struct heap_life *life, const struct trace_event *event) {
   switch (event->kind) {
   case TRACE_COLLECTION:
-    if (!is_plausible(&event->collection)) return true;
+    life->records.collections++;
+    if (!is_plausible(&event->collection)) return life->records.wrong++, true;
     if (!grow((void **)&life->collections, life->collection_count, &life->collection_capacity,
               sizeof *life->collections))
       return false;
     life->collections[life->collection_count++] = event->collection;
     return true;
   case TRACE_PAUSE:
-    if (!is_possible(&event->pause)) return true;
+    life->records.pauses++;
+    if (!is_possible(&event->pause)) return life->records.wrong++, true;
     if (!grow((void **)&life->pauses, life->pause_count, &life->pause_capacity, sizeof *life->pauses))
       return false;
     life->pauses[life->pause_count++] = event->pause;
     return true;
   case TRACE_DOMAIN:
-    if (event->domain.what > TRACE_DOMAIN_ENDS) return true;
+    life->records.domains++;
+    if (event->domain.what > TRACE_DOMAIN_ENDS) return life->records.wrong++, true;
     if (!grow((void **)&life->domains, life->domain_count, &life->domain_capacity, sizeof *life->domains))
       return false;
     life->domains[life->domain_count++] = event->domain;

@@ -17,6 +17,11 @@ struct heap_life {
   struct trace_domain *domains;
   size_t domain_count, domain_capacity;
 
+  /* Read so far; `wrong` ones are left out of the above. */
+  struct {
+    uint64_t collections, pauses, domains, wrong;
+  } records;
+
   /* Settled. */
   uint64_t *cycles; /* when each cycle of the major collector began, in order */
   size_t cycle_count;

@@ -204,7 +204,7 @@ static bool join_block(struct loading *loading, const struct trace_sample *born,
     }
     if (next->kind == PROMOTED) {
       if (row.promoted_ns == NEVER && row.area == AREA_MINOR)
-        row.promoted_ns = next->time_ns > row.born_ns ? next->time_ns : row.born_ns;
+        row.promoted_ns = next->time_ns > row.born_ns ? next->time_ns : row.born_ns, samples->promotions++;
       else
         samples->unmatched++;
       continue;

@@ -62,7 +62,8 @@ struct samples {
   struct heap_life life;   /* of a collected heap */
   uint64_t end_ns;         /* the last event */
   uint64_t sampled_blocks; /* sampled when they were allocated or grew */
-  uint64_t unmatched;      /* frees and resizes whose block is unknown: their record was lost */
+  uint64_t promotions;     /* of sampled blocks */
+  uint64_t unmatched;      /* frees, resizes and promotions whose block is unknown: their record was lost */
   bool ended;              /* an end record stands in the trace */
   struct trace_end end;    /* if so */
   char *became;            /* the program that it asked to become by exec, last; NULL: none, or not known */
