@@ -52,7 +52,7 @@ struct trace_collection heap_life_largest(const struct heap_life *life);
 uint64_t heap_life_pauses(const struct heap_life *life);
 double heap_life_paused_ns(const struct heap_life *life);
 
-/* The length that 99 of 100 pauses do not reach, or PAUSE_LONG_NS if it is less than that. */
+/* The length that 99 of 100 pauses do not exceed, or PAUSE_LONG_NS if it is less than that. */
 uint64_t heap_life_pause_99(const struct heap_life *life);
 
 /* Whether a promoted block was found dead by the first cycle that began after its promotion, told by safepoints: it was freed

@@ -58,14 +58,14 @@ static void print_ending(const struct samples *samples) {
 
 /* Of a collected heap. */
 static void print_heap_records(const struct samples *samples) {
-  char value[256], promotions[64], collections[64], pauses[64], domains[64];
+  char value[256], promotions[64], collections[64], pauses[64], domains[32];
   const struct heap_life *life = &samples->life;
   if (!heap_life_is_known(life)) return;
-  snprintf(value, sizeof value, "%s, %s, %s, %s",
+  snprintf(value, sizeof value, "%s, %s, %s, %s begins or ends of domains",
            text_number_of(promotions, (double)samples->promotions, "promotion"),
            text_number_of(collections, (double)life->records.collections, "collection"),
            text_number_of(pauses, (double)life->records.pauses, "pause"),
-           text_number_of(domains, (double)life->records.domains, "begin and end"));
+           text_count(domains, (double)life->records.domains));
   line("records", value);
   if (life->records.wrong) {
     snprintf(value, sizeof value, "%s of these, which contradict the others",

@@ -60,7 +60,7 @@ static void say_pauses(struct paragraph *paragraph, const struct heap_life *life
     say(paragraph, ", each less than %s. ", text_time(time, PAUSE_LONG_NS));
     return;
   }
-  if (pauses >= 100) say(paragraph, "; 99 of 100 took less than %s", text_time(time, most));
+  if (pauses >= 100) say(paragraph, "; 99 of 100 took at most %s", text_time(time, most));
   say(paragraph, "; the longest took %s", text_time(time, life->longest.ns));
   say(paragraph, " (%s, after %s). ", kind_of(&life->longest), text_time(time, life->longest.time_ns));
 }

@@ -41,7 +41,9 @@ static void say_peak(struct paragraph *paragraph, const struct report *report) {
   char time[32], rss[32];
   struct memory_point beside = timeline_memory_at(report->samples, report->peak.time_ns);
   struct memory_point most = timeline_peak_memory(report->samples);
-  say(paragraph, "It held the most after %s: ", text_time(time, report->peak.time_ns));
+  say(paragraph,
+      "It held the most%s after %s: ", report->collected ? ", garbage that was not found yet included," : "",
+      text_time(time, report->peak.time_ns));
   say_amount(paragraph, report, &report->peak.live);
   if (most.rss_bytes) say(paragraph, ", when %s was resident", text_bytes(rss, (double)beside.rss_bytes));
   if (most.rss_bytes > beside.rss_bytes)
@@ -69,12 +71,16 @@ static void say_brief(struct paragraph *paragraph, const struct report *report) 
 
 static void say_end(struct paragraph *paragraph, const struct report *report) {
   bool exact = trace_reader_run(report->samples->reader)->rate >= 1;
+  const char *freed = report->collected ? "found dead" : "freed",
+             *alive = report->collected ? "had not been found dead" : "was still allocated";
   if (!timeline_count(report->samples, is_freed, (void *)report)) {
-    say(paragraph, "%s was freed. ", exact ? "Nothing" : "None of the sampled blocks");
+    say(paragraph, "%s was %s. ", exact ? "Nothing" : "None of the sampled blocks", freed);
   } else if (report->live_at_end.bytes.samples) {
     say(paragraph, "At the end ");
     say_amount(paragraph, report, &report->live_at_end);
-    say(paragraph, " was still allocated. ");
+    say(paragraph, " %s. ", alive);
+  } else if (report->collected) {
+    say(paragraph, "At the end %s had been found dead. ", exact ? "everything" : "every sampled block");
   } else {
     say(paragraph, "At the end %s was still allocated. ", exact ? "nothing" : "no sampled block");
   }
