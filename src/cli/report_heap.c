@@ -12,7 +12,7 @@ static void say_allocation(struct paragraph *paragraph, const struct trace_colle
          promoted = words_as_bytes(total->promoted_words);
   say(paragraph, "By its own counts, headers included, the collected heap allocated %s",
       text_bytes(bytes, minor + direct));
-  if (direct > 0 && minor > 0)
+  if (direct >= 0.0005 * minor && minor > 0)
     say(paragraph, ", %s of it directly in the major heap", text_share(share, direct / (minor + direct)));
   if (promoted > 0) {
     say(paragraph, ", and promoted %s", text_bytes(bytes, promoted));
