@@ -269,14 +269,13 @@ static void finish(struct recorder *recorder, enum trace_end_kind kind, int code
 }
 
 static void write_pause(struct recorder *recorder, wn_domain *domain, struct trace_pause pause) {
-  pause.time_ns = now(recorder);
   pause.thread = recorder->thread(domain);
   trace_write_pause(recorder->writer, &pause);
 }
 
 /* Whether a pause has a record of its own; the next one of its kind then comes later, if it is short. */
-static bool is_pause_due(struct recorder *recorder, struct pauses *pauses, uint64_t ns) {
-  uint64_t due = atomic_load_explicit(&pauses->due, memory_order_relaxed), time = now(recorder);
+static bool is_pause_due(struct pauses *pauses, uint64_t time, uint64_t ns) {
+  uint64_t due = atomic_load_explicit(&pauses->due, memory_order_relaxed);
   if (ns < LONG_PAUSE && time < due) return false;
   return atomic_compare_exchange_strong_explicit(&pauses->due, &due, time + HEAP_INTERVAL,
                                                  memory_order_relaxed, memory_order_relaxed) ||
@@ -371,13 +370,19 @@ void recorder_collection(struct recorder *recorder, wn_domain *domain, enum reco
 void recorder_pause(struct recorder *recorder, wn_domain *domain, uint64_t number, enum recorder_pause kind,
                     uint64_t ns) {
   struct pauses *pauses = &recorder->pauses[kind];
+  uint64_t time = now(recorder);
   if (!is_ours(recorder)) return;
+  if (ns > time) ns = time; /* it began before the trace */
   uint64_t count = atomic_fetch_add_explicit(&pauses->count, 1, memory_order_relaxed) + 1;
   uint64_t total = atomic_fetch_add_explicit(&pauses->total_ns, ns, memory_order_relaxed) + ns;
-  if (!is_pause_due(recorder, pauses, ns)) return;
+  if (!is_pause_due(pauses, time, ns)) return;
   write_pause(recorder, domain,
-              (struct trace_pause){
-                  .domain = number, .kind = (uint8_t)kind, .ns = ns, .count = count, .total_ns = total});
+              (struct trace_pause){.time_ns = time,
+                                   .domain = number,
+                                   .kind = (uint8_t)kind,
+                                   .ns = ns,
+                                   .count = count,
+                                   .total_ns = total});
 }
 
 void recorder_domain(struct recorder *recorder, uint64_t number, bool begins) {
@@ -390,7 +395,8 @@ void recorder_domain(struct recorder *recorder, uint64_t number, bool begins) {
 void recorder_pauses_end(struct recorder *recorder) {
   if (!is_ours(recorder)) return;
   for (unsigned kind = 0; kind < RECORDER_PAUSES; kind++) {
-    struct trace_pause totals = {.kind = (uint8_t)kind,
+    struct trace_pause totals = {.time_ns = now(recorder),
+                                 .kind = (uint8_t)kind,
                                  .count = atomic_load(&recorder->pauses[kind].count),
                                  .total_ns = atomic_load(&recorder->pauses[kind].total_ns)};
     if (totals.count) write_pause(recorder, NULL, totals);
