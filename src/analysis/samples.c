@@ -273,7 +273,7 @@ static void settle_row(struct row *row, const struct samples *samples, const str
     row->area = AREA_OUTSIDE;
   }
   if (row->promoted_ns != NEVER)
-    row->next_cycle = heap_life_next_cycle(&samples->life, row->promoted_ns, row->died_ns);
+    row->next_cycle = (uint8_t)heap_life_next_cycle(&samples->life, row->promoted_ns, row->died_ns);
 }
 
 /* What depends on the life of the heap. */
