@@ -50,16 +50,16 @@ static void see_sample(struct seen *seen, const struct trace_sample *sample) {
     seen->young++;
 }
 
-/* Counters never go back. */
+/* Counters never go back. Records of different threads come in any order. */
 static void see_collection(struct seen *seen, const struct trace_collection *now) {
   const struct trace_collection *before = &seen->last;
-  if (!before->time_ns) seen->first = *now;
-  if (now->time_ns < before->time_ns) return; /* another stream's: of the same moment as others */
+  if (!before->time_ns || now->time_ns < seen->first.time_ns) seen->first = *now;
+  seen->collections += now->kind == TRACE_COLLECTION_MINOR;
+  seen->cycles += now->kind == TRACE_COLLECTION_MAJOR;
+  if (now->time_ns < before->time_ns) return;
   assert_true(now->minor_words >= before->minor_words && now->promoted_words >= before->promoted_words);
   assert_true(now->direct_words >= before->direct_words && now->major_cycles >= before->major_cycles);
   assert_true(now->minor_collections >= before->minor_collections && now->ns <= now->time_ns);
-  seen->collections += now->kind == TRACE_COLLECTION_MINOR;
-  seen->cycles += now->kind == TRACE_COLLECTION_MAJOR;
   seen->last = *now;
 }
 
