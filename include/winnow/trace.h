@@ -1,4 +1,5 @@
-/* Traces of a collected heap's profile, for `winnow report`.
+/* Traces of a collected heap, for `winnow report`: who allocates, what is promoted and how long it lives, collections and
+ * pauses.
  *
  *   wn_trace *trace;
  *   if (wn_trace_if_requested(domain, &trace)) puts(wn_last_error());
@@ -6,7 +7,7 @@
  *   if (trace) wn_trace_stop(domain, trace);
  *
  * A trace is a profile whose callbacks write a file, so a domain has either a trace or a profile of its own; the domains that
- * it spawns take part. Written at once: killed at any moment, a program loses the record that it was writing. */
+ * it spawns take part. How the heap lives stands in every trace, whichever domains take part. Written at once: killed at any moment, a program loses the record that it was writing. */
 #ifndef WINNOW_TRACE_H
 #define WINNOW_TRACE_H
 
@@ -17,6 +18,8 @@ extern "C" {
 #endif
 
 typedef struct wn_trace wn_trace;
+
+/* All of them stop other domains for a moment, and may find that another domain collects. */
 
 /* Starts a profile of the domain whose callbacks write to a new file at `path`; one that is a trace already is overwritten.
  * `options` may be NULL: the defaults of wn_memprof_options, and 512 frames. WN_ESTATE: the domain is sampling already.

@@ -186,13 +186,13 @@ static bool add_rows(struct building *building, question *ask, void *context) {
   struct call_tree *tree = building->tree;
   for (size_t i = 0; i < building->samples->row_count; i++) {
     const struct row *row = &building->samples->rows[i];
-    struct share share = {0, 0, -1};
+    struct share share = {.bytes_variance = -1};
     tree->node_of_row[i] = NO_NODE;
     if (row->probability <= 0 || !ask(row, &share, context)) continue;
     uint32_t node = tree_node_of(building, row->stack);
     if (node == UINT32_MAX) return false;
     tree->node_of_row[i] = node;
-    add(&tree->nodes[node].self, row, &share);
+    if (!share.apart) add(&tree->nodes[node].self, row, &share);
   }
   for (size_t i = tree->node_count; i-- > 0;) {
     merge(&tree->nodes[i].total, &tree->nodes[i].self);
@@ -287,6 +287,14 @@ void call_tree_destroy(struct call_tree *tree) {
   free(tree->groups);
   free(tree->node_of_row);
   *tree = (struct call_tree){0};
+}
+
+/* Parents stand before their children. */
+void call_tree_mark(const struct call_tree *tree, const struct group *group, bool *inside) {
+  for (uint32_t node = 0; node < tree->node_count; node++)
+    inside[node] = tree->grouping == BY_STACK ? node == group->label
+                                              : node && (tree->nodes[node].label == group->label ||
+                                                         inside[tree->nodes[node].parent]);
 }
 
 size_t call_tree_chain(const struct call_tree *tree, size_t first, size_t *innermost) {

@@ -10,6 +10,7 @@ enum grouping { BY_FUNCTION, BY_LINE, BY_FILE, BY_MODULE, BY_STACK };
 struct share {
   double bytes, blocks;  /* unweighted */
   double bytes_variance; /* negative: that of an independent row, bytes^2 (1-p)/p^2 */
+  bool apart; /* the row belongs to its group (node_of_row), but adds to no sum and is no sample there */
 };
 
 /* False: the row does not count. */
@@ -58,6 +59,9 @@ struct call_tree {
 wn_status call_tree_build(const struct samples *samples, const struct names *names, enum grouping grouping,
                           question *ask, void *context, struct call_tree *tree);
 void call_tree_destroy(struct call_tree *tree);
+
+/* Marks the nodes that a group's total counts: inside[node], for each node. */
+void call_tree_mark(const struct call_tree *tree, const struct group *group, bool *inside);
 
 /* How many groups from `first` on stand on the same stacks, so that all their totals are one number: functions that always
  * call each other. *innermost becomes the one that the others call; it alone may have rows of its own, or the answer is

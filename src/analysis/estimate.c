@@ -151,8 +151,8 @@ struct estimate share_of(const struct sum *part, const struct sum *whole, double
     double odds = y.estimate / z.estimate;
     double down = hypot(log_distance(y.estimate, y.low), log_distance(z.high, z.estimate));
     double up = hypot(log_distance(y.high, y.estimate), log_distance(z.estimate, z.low));
-    result.low = fmin(share_of_odds(odds * exp(-down)), result.estimate);
-    result.high = fmax(share_of_odds(odds * exp(up)), result.estimate);
+    result.low = down > 0 ? fmin(share_of_odds(odds * exp(-down)), result.estimate) : result.estimate;
+    result.high = up > 0 ? fmax(share_of_odds(odds * exp(up)), result.estimate) : result.estimate;
   }
   return result;
 }

@@ -20,29 +20,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-static uint64_t life_of(const struct samples *samples, const struct row *row) {
-  uint64_t died = row->died_ns == STILL_ALIVE ? samples->end_ns : row->died_ns;
+static uint64_t life_of(const struct lifetimes *lifetimes, const struct row *row) {
+  if (lifetimes->measure == LIFE_WORDS) return (uint64_t)row->life_words;
+  uint64_t died = row->died_ns == STILL_ALIVE ? lifetimes->samples->end_ns : row->died_ns;
   return died > row->born_ns ? died - row->born_ns : 0;
 }
 
 /* Deaths before those that merely were not seen to die. */
 static int by_life(const void *a, const void *b, void *context) {
-  const struct samples *samples = context;
-  const struct row *left = &samples->rows[*(const uint32_t *)a],
-                   *right = &samples->rows[*(const uint32_t *)b];
-  uint64_t x = life_of(samples, left), y = life_of(samples, right);
+  const struct lifetimes *lifetimes = context;
+  const struct row *left = &lifetimes->samples->rows[*(const uint32_t *)a],
+                   *right = &lifetimes->samples->rows[*(const uint32_t *)b];
+  uint64_t x = life_of(lifetimes, left), y = life_of(lifetimes, right);
   if (x != y) return x < y ? -1 : 1;
   return (left->died_ns == STILL_ALIVE) - (right->died_ns == STILL_ALIVE);
-}
-
-/* Marks the nodes that a group's total counts. Parents stand before their children. */
-static void mark(struct lifetimes *lifetimes, const struct group *group) {
-  const struct call_tree *tree = lifetimes->tree;
-  for (uint32_t node = 0; node < tree->node_count; node++)
-    lifetimes->inside[node] = tree->grouping == BY_STACK
-                                  ? node == group->label
-                                  : node && (tree->nodes[node].label == group->label ||
-                                             lifetimes->inside[tree->nodes[node].parent]);
 }
 
 static bool is_inside(const struct lifetimes *lifetimes, uint32_t row) {
@@ -85,17 +76,17 @@ static const double Z_95 = 1.959963984540054, HALF = 0.5, ROUNDING = 1e-9;
 /* Lets time pass until S is at most `level`; the life at which it is, or the last one and *reached false. */
 static uint64_t pass_level(const struct lifetimes *lifetimes, struct crowd *crowd, double level,
                            bool *reached) {
-  uint64_t ns = 0;
+  uint64_t length = 0;
   *reached = crowd->surviving <= level;
   for (size_t i = 0; i < lifetimes->count && !*reached; i++) {
     const struct row *row = &lifetimes->samples->rows[lifetimes->order[i]];
     if (!is_inside(lifetimes, lifetimes->order[i])) continue;
-    ns = life_of(lifetimes->samples, row);
+    length = life_of(lifetimes, row);
     leave(crowd, row);
     *reached = crowd->samples ? crowd->surviving <= level + ROUNDING
                               : row->died_ns != STILL_ALIVE && level > 0; /* the last death: S is 0 */
   }
-  return ns;
+  return length;
 }
 
 /* How many blocks drawn at random would tell as much: never more than there are, for blocks that are hard to sample may be
@@ -115,16 +106,16 @@ static void find_ends(const struct lifetimes *lifetimes, const struct crowd *all
                       struct life *life) {
   struct crowd early = *all, late = *all;
   bool reached;
-  if (HALF + reach < 1) life->low_ns = pass_level(lifetimes, &early, HALF + reach, &reached);
-  uint64_t ns = pass_level(lifetimes, &late, HALF - reach, &reached);
-  if (reached) life->high_ns = ns;
+  if (HALF + reach < 1) life->low = pass_level(lifetimes, &early, HALF + reach, &reached);
+  uint64_t length = pass_level(lifetimes, &late, HALF - reach, &reached);
+  if (reached) life->high = length;
 }
 
 /* ---- shared ---- */
 
 wn_status lifetimes_create(const struct samples *samples, const struct call_tree *tree,
-                           struct lifetimes *lifetimes) {
-  *lifetimes = (struct lifetimes){.samples = samples, .tree = tree};
+                           enum life_measure measure, struct lifetimes *lifetimes) {
+  *lifetimes = (struct lifetimes){.samples = samples, .tree = tree, .measure = measure};
   lifetimes->order = malloc((samples->row_count + 1) * sizeof *lifetimes->order);
   lifetimes->inside = calloc(tree->node_count, sizeof *lifetimes->inside);
   if (!lifetimes->order || !lifetimes->inside) {
@@ -134,7 +125,7 @@ wn_status lifetimes_create(const struct samples *samples, const struct call_tree
   for (size_t i = 0; i < samples->row_count; i++)
     if (samples->rows[i].last && tree->node_of_row[i] != NO_NODE)
       lifetimes->order[lifetimes->count++] = (uint32_t)i;
-  qsort_r(lifetimes->order, lifetimes->count, sizeof *lifetimes->order, by_life, (void *)samples);
+  qsort_r(lifetimes->order, lifetimes->count, sizeof *lifetimes->order, by_life, lifetimes);
   return WN_OK;
 }
 
@@ -146,13 +137,13 @@ void lifetimes_destroy(struct lifetimes *lifetimes) {
 
 struct life lifetimes_median(struct lifetimes *lifetimes, const struct group *group) {
   struct crowd all = {0};
-  struct life life = {.low_ns = NO_BOUND, .high_ns = NO_BOUND};
-  mark(lifetimes, group);
+  struct life life = {.low = NO_BOUND, .high = NO_BOUND};
+  call_tree_mark(lifetimes->tree, group, lifetimes->inside);
   for (size_t i = 0; i < lifetimes->count; i++)
     if (is_inside(lifetimes, lifetimes->order[i])) join(&all, &lifetimes->samples->rows[lifetimes->order[i]]);
   life.samples = all.samples;
   struct crowd at_median = all;
-  life.median_ns = pass_level(lifetimes, &at_median, HALF, &life.known);
+  life.median = pass_level(lifetimes, &at_median, HALF, &life.known);
   double reach = all.variance > 0 ? reach_of(equivalent(&all, &at_median)) : 0;
   find_ends(lifetimes, &all, reach, &life);
   return life;

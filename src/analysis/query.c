@@ -9,6 +9,9 @@
  *            life                    from birth to death, or to the end of the trace if the block is alive
  *            born died time          since the start; `time` is the same as `born`
  *            alive                   = yes or = no, at the end of the trace
+ *            life_bytes              what was allocated from birth to death
+ *            area                    = minor, = major or = outside: where a collected heap's block was born
+ *            promoted                = yes or = no
  *
  * Conditions on names are answered for every node of the trace's stacks beforehand, by query_bind: a node matches if one
  * of its frames does, or its caller matches. Then a row is one look-up.
@@ -22,17 +25,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { OR, AND, NOT, NAME, THREAD, NUMBER, ALIVE };
-enum field { FN, FILE_NAME, MODULE, THREAD_FIELD, SIZE, LIFE, BORN, DIED, ALIVE_FIELD };
+enum kind { OR, AND, NOT, NAME, THREAD, NUMBER, ALIVE, PROMOTED, AREA };
+enum field {
+  FN,
+  FILE_NAME,
+  MODULE,
+  THREAD_FIELD,
+  SIZE,
+  LIFE,
+  LIFE_BYTES,
+  BORN,
+  DIED,
+  ALIVE_FIELD,
+  PROMOTED_FIELD,
+  AREA_FIELD
+};
 enum relation { EQUAL, NOT_EQUAL, MATCHES, NOT_MATCHES, LESS, AT_MOST, MORE, AT_LEAST };
 
 static const struct {
   const char *name;
   enum field field;
-} fields[] = {{"fn", FN},         {"function", FN},         {"file", FILE_NAME},
-              {"module", MODULE}, {"thread", THREAD_FIELD}, {"size", SIZE},
-              {"life", LIFE},     {"born", BORN},           {"time", BORN},
-              {"died", DIED},     {"alive", ALIVE_FIELD}};
+} fields[] = {{"fn", FN},
+              {"function", FN},
+              {"file", FILE_NAME},
+              {"module", MODULE},
+              {"thread", THREAD_FIELD},
+              {"size", SIZE},
+              {"life", LIFE},
+              {"life_bytes", LIFE_BYTES},
+              {"born", BORN},
+              {"time", BORN},
+              {"died", DIED},
+              {"alive", ALIVE_FIELD},
+              {"promoted", PROMOTED_FIELD},
+              {"area", AREA_FIELD}};
 
 /* In the order of enum relation; the longer ones are tried first. */
 static const char *const relations[] = {"=", "!=", "~", "!~", "<", "<=", ">", ">="};
@@ -43,7 +69,7 @@ struct condition {
   enum field field;
   enum relation relation;
   char *text;      /* NAME, THREAD */
-  double number;   /* NUMBER, ALIVE */
+  double number;   /* NUMBER; ALIVE and PROMOTED: yes or no; AREA: enum area */
   regex_t pattern; /* NAME, THREAD with ~ or !~ */
   bool has_pattern;
   bool *nodes; /* NAME: which of the trace's nodes match */
@@ -171,20 +197,31 @@ static bool set_name(struct parser *parser, struct condition *condition) {
 static bool set_number(struct parser *parser, struct condition *condition) {
   if (is_search(condition->relation))
     return fail_at(parser, parser->relation_at, "= != < <= > or >= before a number"), false;
-  bool size = condition->field == SIZE;
+  bool size = condition->field == SIZE || condition->field == LIFE_BYTES;
   if (size ? query_bytes(condition->text, &condition->number)
            : query_time(condition->text, &condition->number))
     return true;
   return fail_at(parser, parser->value_at, size ? "a size, such as 10K" : "a time, such as 10ms"), false;
 }
 
-static bool set_alive(struct parser *parser, struct condition *condition) {
-  condition->kind = ALIVE;
+static bool set_yes_or_no(struct parser *parser, struct condition *condition, enum kind kind) {
+  condition->kind = kind;
   condition->number = !strcmp(condition->text, "yes");
   if (condition->relation > NOT_EQUAL)
     return fail_at(parser, parser->relation_at, "= or != before yes or no"), false;
   if (condition->number != 0 || !strcmp(condition->text, "no")) return true;
   return fail_at(parser, parser->value_at, "yes or no"), false;
+}
+
+static bool set_area(struct parser *parser, struct condition *condition) {
+  static const char *const areas[] = {
+      [AREA_MINOR] = "minor", [AREA_MAJOR] = "major", [AREA_OUTSIDE] = "outside"};
+  condition->kind = AREA;
+  if (condition->relation > NOT_EQUAL)
+    return fail_at(parser, parser->relation_at, "= or != before minor, major or outside"), false;
+  for (int area = AREA_MINOR; area <= AREA_OUTSIDE; area++)
+    if (!strcmp(condition->text, areas[area])) return condition->number = area, true;
+  return fail_at(parser, parser->value_at, "minor, major or outside"), false;
 }
 
 static bool set_value(struct parser *parser, struct condition *condition) {
@@ -193,7 +230,9 @@ static bool set_value(struct parser *parser, struct condition *condition) {
   case FILE_NAME:
   case MODULE: condition->kind = NAME; return set_name(parser, condition);
   case THREAD_FIELD: condition->kind = THREAD; return set_name(parser, condition);
-  case ALIVE_FIELD: return set_alive(parser, condition);
+  case ALIVE_FIELD: return set_yes_or_no(parser, condition, ALIVE);
+  case PROMOTED_FIELD: return set_yes_or_no(parser, condition, PROMOTED);
+  case AREA_FIELD: return set_area(parser, condition);
   default: condition->kind = NUMBER; return set_number(parser, condition);
   }
 }
@@ -202,7 +241,8 @@ static struct condition *parse_comparison(struct parser *parser) {
   enum field field;
   enum relation relation;
   if (!take_field(parser, &field)) {
-    fail(parser, "fn, file, module, thread, size, life, born, died, alive, not or (");
+    fail(parser,
+         "fn, file, module, thread, size, life, life_bytes, born, died, alive, area, promoted, not or (");
     return NULL;
   }
   if (!take_relation(parser, &relation)) return fail(parser, "one of = != ~ !~ < <= > >="), NULL;
@@ -320,6 +360,7 @@ static double number_of(const struct condition *condition, const struct query *q
   switch (condition->field) {
   case SIZE: return (double)row->size;
   case LIFE: return (double)(died - row->born_ns);
+  case LIFE_BYTES: return 8 * row->life_words;
   case DIED: return row->died_ns == STILL_ALIVE ? 1e300 : (double)died;
   default: return (double)row->born_ns;
   }
@@ -334,6 +375,8 @@ static bool takes(const struct condition *condition, const struct query *query, 
   case NAME: return condition->nodes[row->stack <= query->node_count ? row->stack : 0] != negated;
   case THREAD: return thread_matches(condition, query, row->thread) != negated;
   case ALIVE: return ((row->died_ns == STILL_ALIVE) == (condition->number != 0)) != negated;
+  case PROMOTED: return ((row->promoted_ns != NEVER) == (condition->number != 0)) != negated;
+  case AREA: return (row->area == (int)condition->number) != negated;
   case NUMBER: return compares(number_of(condition, query, row), condition->relation, condition->number);
   }
   return false;

@@ -9,10 +9,15 @@
  *   sum_j g_j^2 (1/p_j - 1) + 2 sum_{i<j} g_i g_j (1/p_j - 1)
  * and `growth_variance` is the unbiased estimate of row j's share of it, from the rows that were seen:
  *   g_j^2 (1 - p_j) / p_j^2 + 2 g_j (1 - p_j) / p_j * sum_{i<j} g_i / p_i.
+ *
+ * Words clock. A collected heap says itself how much it has allocated. Of a malloc heap the clock is the estimate: each
+ * row's share of the words, weighted, at its begin; the sum is less sure than the rows' own numbers, yet all lives are told by
+ * the same clock.
  */
 #include "analysis/samples.h"
 
 #include "base/error.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,11 +28,13 @@
       ? false                                                                       \
       : ((items)[(count)++] = (item), true)
 
-/* A resize or a free. */
+/* In the order in which they can come to a block. */
+enum change_kind { RESIZED, PROMOTED, FREED };
+
 struct change {
   uint64_t block, time_ns, size, words;
   uint32_t thread, stack;
-  bool free;
+  enum change_kind kind;
 };
 
 struct loading {
@@ -82,7 +89,11 @@ static bool keep(struct loading *loading, const struct trace_event *event) {
     return keep_change(loading, (struct change){.block = event->free.block,
                                                 .time_ns = event->free.time_ns,
                                                 .thread = event->free.thread,
-                                                .free = true});
+                                                .kind = FREED});
+  case TRACE_PROMOTE:
+    return keep_change(
+        loading,
+        (struct change){.block = event->promote.block, .time_ns = event->promote.time_ns, .kind = PROMOTED});
   case TRACE_RESIZE:
     return keep_change(loading, (struct change){.block = event->resize.block,
                                                 .time_ns = event->resize.time_ns,
@@ -100,7 +111,7 @@ static bool keep(struct loading *loading, const struct trace_event *event) {
     samples->end = event->end;
     return true;
   case TRACE_EXEC: return keep_exec(samples, &event->exec.path);
-  default: return true;
+  default: return heap_life_keep(&samples->life, event);
   }
 }
 
@@ -112,11 +123,11 @@ static int by_block(const void *a, const void *b) {
   return order ? order : compare(left->time_ns, right->time_ns);
 }
 
-/* A free after the resizes, whatever the clocks of two processors say. */
+/* A free after all others, whatever the clocks of two processors say. */
 static int by_block_then_time(const void *a, const void *b) {
   const struct change *left = a, *right = b;
   int order = compare(left->block, right->block);
-  if (!order) order = left->free - right->free;
+  if (!order) order = (left->kind == FREED) - (right->kind == FREED);
   return order ? order : compare(left->time_ns, right->time_ns);
 }
 
@@ -138,6 +149,7 @@ static struct row first_row(const struct trace_sample *born) {
                       .end_ns = STILL_ALIVE,
                       .born_ns = born->time_ns,
                       .died_ns = STILL_ALIVE,
+                      .promoted_ns = NEVER,
                       .size = born->size,
                       .growth = growth,
                       .words = born->words,
@@ -145,6 +157,7 @@ static struct row first_row(const struct trace_sample *born) {
                       .thread = born->thread,
                       .n_samples = born->n_samples,
                       .source = born->source,
+                      .area = born->major ? AREA_MAJOR : AREA_MINOR,
                       .birth = !born->grown,
                       .first = true,
                       .last = true};
@@ -172,6 +185,7 @@ static void finish_block(struct row *rows, size_t count, double rate) {
     rows[i].probability = p;
     rows[i].growth_variance = growth_variance(g, p, grown);
     rows[i].died_ns = died;
+    rows[i].promoted_ns = rows[count - 1].promoted_ns;
     grown += g / p;
   }
 }
@@ -188,7 +202,14 @@ static bool join_block(struct loading *loading, const struct trace_sample *born,
       samples->unmatched++;
       continue;
     }
-    if (next->free) {
+    if (next->kind == PROMOTED) {
+      if (row.promoted_ns == NEVER && row.area == AREA_MINOR)
+        row.promoted_ns = next->time_ns > row.born_ns ? next->time_ns : row.born_ns, samples->promotions++;
+      else
+        samples->unmatched++;
+      continue;
+    }
+    if (next->kind == FREED) {
       row.end_ns = next->time_ns > row.begin_ns ? next->time_ns : row.begin_ns;
       row.freed_by = next->thread;
       continue;
@@ -228,6 +249,42 @@ static bool join(struct loading *loading) {
   return true;
 }
 
+/* What the clock of a malloc heap goes on by when a row begins. */
+static double words_of(const struct row *row) {
+  return row->probability > 0 ? ((double)row->growth / 8 + row->birth) / row->probability : 0;
+}
+
+static bool make_clock(const struct samples *samples, struct words_clock *clock) {
+  double words = 0;
+  if (heap_life_is_known(&samples->life)) return heap_life_clock(&samples->life, clock);
+  if (!words_clock_create(clock, samples->row_count)) return false;
+  for (size_t i = 0; i < samples->row_count; i++)
+    words_clock_add(clock, samples->rows[i].begin_ns, words += words_of(&samples->rows[i]));
+  return true;
+}
+
+static void settle_row(struct row *row, const struct samples *samples, const struct words_clock *clock) {
+  uint64_t died = row->died_ns == STILL_ALIVE ? samples->end_ns : row->died_ns;
+  row->life_words = fmax(words_clock_at(clock, died) - words_clock_at(clock, row->born_ns), 0);
+  if (!heap_life_is_known(&samples->life)) {
+    row->area = AREA_NONE;
+    row->promoted_ns = NEVER;
+  } else if (row->source == TRACE_SOURCE_CUSTOM) {
+    row->area = AREA_OUTSIDE;
+  }
+  if (row->promoted_ns != NEVER)
+    row->next_cycle = (uint8_t)heap_life_next_cycle(&samples->life, row->promoted_ns, row->died_ns);
+}
+
+/* What depends on the life of the heap. */
+static bool settle(struct samples *samples) {
+  struct words_clock clock;
+  if (!heap_life_settle(&samples->life, samples->end_ns) || !make_clock(samples, &clock)) return false;
+  for (size_t i = 0; i < samples->row_count; i++) settle_row(&samples->rows[i], samples, &clock);
+  words_clock_destroy(&clock);
+  return true;
+}
+
 static bool collect(struct loading *loading, samples_progress *progress, void *context) {
   struct trace_reader *reader = loading->samples->reader;
   struct trace_event event;
@@ -251,7 +308,7 @@ wn_status samples_load(const char *path, samples_progress *progress, void *conte
   }
   samples->reader = reader;
   struct loading loading = {.samples = samples};
-  bool done = collect(&loading, progress, context) && join(&loading);
+  bool done = collect(&loading, progress, context) && join(&loading) && settle(samples);
   free(loading.born);
   free(loading.changes);
   if (!done) {
@@ -268,6 +325,7 @@ void samples_free(struct samples *samples) {
   for (size_t i = 0; i < samples->thread_count; i++) free(samples->threads[i].name);
   free(samples->threads);
   free(samples->memory);
+  heap_life_destroy(&samples->life);
   free(samples->rows);
   free(samples->became);
   free(samples);

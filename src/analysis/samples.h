@@ -3,12 +3,18 @@
 #define ANALYSIS_SAMPLES_H
 
 #include "analysis/estimate.h"
+#include "analysis/heap_life.h"
 #include "trace/reader.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <winnow/status.h>
 
 #define STILL_ALIVE UINT64_MAX
+
+/* Where a collected heap's block was born. OUTSIDE: it stands for memory that is not in the heap. NONE: no collected heap. */
+enum area { AREA_NONE, AREA_MINOR, AREA_MAJOR, AREA_OUTSIDE };
+
+#define NEVER UINT64_MAX
 
 /* One stretch of a sampled block's life during which its size did not change. A block that realloc never touched has one
  * row; each resize ends a row and begins the next, which keeps the block number. */
@@ -25,9 +31,13 @@ struct row {
   uint32_t stack;            /* who allocated or resized it */
   uint32_t thread, freed_by; /* threads of the trace */
   uint64_t n_samples;
+  uint64_t promoted_ns; /* of the block: when it moved to the major heap; NEVER */
+  double life_words;    /* of the block: what was allocated while it lived (WORDS CLOCK) */
   uint8_t source;
-  bool birth;       /* the block was allocated at begin_ns (not resized, not first seen when it grew) */
-  bool first, last; /* of its block's rows */
+  uint8_t area;       /* enum area */
+  uint8_t next_cycle; /* enum next_cycle, of a promoted block */
+  bool birth;         /* the block was allocated at begin_ns (not resized, not first seen when it grew) */
+  bool first, last;   /* of its block's rows */
 };
 
 /* One measurement of the process. */
@@ -49,9 +59,11 @@ struct samples {
   size_t memory_count;
   struct thread_name *threads;
   size_t thread_count;
+  struct heap_life life;   /* of a collected heap */
   uint64_t end_ns;         /* the last event */
   uint64_t sampled_blocks; /* sampled when they were allocated or grew */
-  uint64_t unmatched;      /* frees and resizes whose block is unknown: their record was lost */
+  uint64_t promotions;     /* of sampled blocks */
+  uint64_t unmatched;      /* frees, resizes and promotions whose block is unknown: their record was lost */
   bool ended;              /* an end record stands in the trace */
   struct trace_end end;    /* if so */
   char *became;            /* the program that it asked to become by exec, last; NULL: none, or not known */

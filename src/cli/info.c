@@ -56,6 +56,24 @@ static void print_ending(const struct samples *samples) {
   putchar('\n');
 }
 
+/* Of a collected heap. */
+static void print_heap_records(const struct samples *samples) {
+  char value[256], promotions[64], collections[64], pauses[64], domains[32];
+  const struct heap_life *life = &samples->life;
+  if (!heap_life_is_known(life)) return;
+  snprintf(value, sizeof value, "%s, %s, %s, %s begins or ends of domains",
+           text_number_of(promotions, (double)samples->promotions, "promotion"),
+           text_number_of(collections, (double)life->records.collections, "collection"),
+           text_number_of(pauses, (double)life->records.pauses, "pause"),
+           text_count(domains, (double)life->records.domains));
+  line("records", value);
+  if (life->records.wrong) {
+    snprintf(value, sizeof value, "%s of these, which contradict the others",
+             text_count(promotions, (double)life->records.wrong));
+    line("left out", value);
+  }
+}
+
 static void print_text(const struct facts *facts) {
   char value[128], text[64], more[32];
   const struct trace_run *run = facts->run;
@@ -89,6 +107,7 @@ static void print_text(const struct facts *facts) {
   snprintf(value, sizeof value, "%s, %.1f bytes a sampled block", text_bytes(text, (double)facts->file_bytes),
            each);
   line("size", value);
+  print_heap_records(facts->samples);
   print_ending(facts->samples);
   snprintf(value, sizeof value,
            "%llu records lost, %llu of %llu chunks damaged, %llu records of unknown kinds",
@@ -111,6 +130,13 @@ static void print_json(const struct facts *facts) {
   json_integer(&json, "samples", facts->samples->sampled_blocks);
   json_integer(&json, "freed", facts->frees);
   json_integer(&json, "file_bytes", facts->file_bytes);
+  if (heap_life_is_known(&facts->samples->life)) {
+    json_integer(&json, "promotions", facts->samples->promotions);
+    json_integer(&json, "collections", facts->samples->life.records.collections);
+    json_integer(&json, "pauses", facts->samples->life.records.pauses);
+    json_integer(&json, "domains", facts->samples->life.records.domains);
+    json_integer(&json, "contradicting", facts->samples->life.records.wrong);
+  }
   json_integer(&json, "lost", facts->damage->records_lost);
   json_integer(&json, "damaged_chunks", facts->damage->chunks_damaged);
   json_integer(&json, "unmatched", facts->samples->unmatched);

@@ -121,6 +121,8 @@ static wn_status compute(struct report *report) {
   report->allocated = timeline_allocated(samples, report_takes, report);
   report->live_at_end = timeline_live_at(samples, samples->end_ns, report_takes, report);
   report->brief = timeline_allocated(samples, is_brief, report);
+  report->collected = heap_life_is_known(&samples->life);
+  report->generations = generations_of_all(samples, report_takes, report);
   wn_status error = timeline_peak(samples, report_takes, report, &report->peak);
   if (error) return error;
   double low = report_bytes(report, &report->peak.live).low;
@@ -140,6 +142,12 @@ static void destroy(struct report *report) {
   query_free(report->query);
 }
 
+static wn_status prepare_generations(const struct report *report, struct table *table) {
+  table->inside = calloc(table->tree.node_count, sizeof *table->inside);
+  if (!table->inside) return error_set(WN_ENOMEM, "not enough memory for the tables");
+  return lifetimes_create(report->samples, &table->tree, LIFE_WORDS, &table->word_lives);
+}
+
 /* ---- shared ---- */
 
 bool report_takes(const struct row *row, void *context) {
@@ -149,13 +157,21 @@ bool report_takes(const struct row *row, void *context) {
 
 bool report_held(const struct row *row, struct share *share, void *context) {
   const struct report *report = context;
-  *share = (struct share){(double)row->size, 1, -1};
+  *share = (struct share){.bytes = (double)row->size, .blocks = 1, .bytes_variance = -1};
   return row_is_live_at(row, report->asked.time_ns) && report_takes(row, context);
 }
 
 bool report_allocated(const struct row *row, struct share *share, void *context) {
-  *share = (struct share){(double)row->growth, row->birth, row->growth_variance};
+  *share = (struct share){
+      .bytes = (double)row->growth, .blocks = row->birth, .bytes_variance = row->growth_variance};
   return report_takes(row, context);
+}
+
+/* All rows that might have been promoted belong to their groups, so that these know the share that was. */
+bool report_promoted(const struct row *row, struct share *share, void *context) {
+  *share = (struct share){
+      .bytes = (double)row->size, .blocks = 1, .bytes_variance = -1, .apart = row->promoted_ns == NEVER};
+  return row->area == AREA_MINOR && report_takes(row, context);
 }
 
 bool report_churn(const struct row *row, struct share *share, void *context) {
@@ -163,12 +179,12 @@ bool report_churn(const struct row *row, struct share *share, void *context) {
 }
 
 bool report_alive(const struct row *row, struct share *share, void *context) {
-  *share = (struct share){(double)row->size, 1, -1};
+  *share = (struct share){.bytes = (double)row->size, .blocks = 1, .bytes_variance = -1};
   return row->end_ns == STILL_ALIVE && report_takes(row, context);
 }
 
 bool report_lasting(const struct row *row, struct share *share, void *context) {
-  *share = (struct share){(double)row->size, 1, -1};
+  *share = (struct share){.bytes = (double)row->size, .blocks = 1, .bytes_variance = -1};
   return row->last && life_of(context, row) >= ((const struct report *)context)->long_ns &&
          report_takes(row, context);
 }
@@ -192,18 +208,30 @@ struct estimate report_share(const struct report *report, const struct sums *par
   return share_of(&part->bytes, &whole->bytes, report->byte_unit);
 }
 
-wn_status report_table(const struct report *report, question *ask, bool lives, struct table *table) {
-  *table = (struct table){.has_lives = lives};
+struct estimate report_promoted_share(const struct report *report, const struct generations *generations) {
+  return report_share(report, &generations->promoted, &generations->minor);
+}
+
+struct estimate report_dead_share(const struct report *report, const struct generations *generations) {
+  return report_share(report, &generations->dead, &generations->settled);
+}
+
+wn_status report_table(const struct report *report, question *ask, enum table_kind kind,
+                       struct table *table) {
+  *table = (struct table){.kind = kind};
   wn_status error = call_tree_build(report->samples, &report->names, report->options->grouping, ask,
                                     (void *)report, &table->tree);
-  if (error || !lives) return error;
-  error = lifetimes_create(report->samples, &table->tree, &table->lifetimes);
-  if (error) call_tree_destroy(&table->tree);
+  if (error || kind == TABLE_SUMS) return error;
+  error = lifetimes_create(report->samples, &table->tree, LIFE_NS, &table->lifetimes);
+  if (!error && table_has_generations(kind)) error = prepare_generations(report, table);
+  if (error) report_table_destroy(table);
   return error;
 }
 
 void report_table_destroy(struct table *table) {
   lifetimes_destroy(&table->lifetimes);
+  lifetimes_destroy(&table->word_lives);
+  free(table->inside);
   call_tree_destroy(&table->tree);
 }
 

@@ -3,6 +3,7 @@
 #define CLI_REPORT_H
 
 #include "analysis/call_tree.h"
+#include "analysis/generations.h"
 #include "analysis/lifetimes.h"
 #include "analysis/query.h"
 #include "analysis/timeline.h"
@@ -26,27 +27,38 @@ struct report {
   struct query *query;          /* NULL: every block counts */
   double byte_unit, block_unit; /* what one sample stands for at least (estimate_of) */
   struct sums allocated, live_at_end, brief;
-  struct moment peak, asked; /* asked: the moment of --at */
-  int peak_renewals;         /* timeline_renewals: how far the peak can be trusted */
-  uint64_t brief_ns;         /* blocks that live shorter are brief */
-  uint64_t long_ns;          /* blocks that live longer are long-lived */
+  struct moment peak, asked;      /* asked: the moment of --at */
+  int peak_renewals;              /* timeline_renewals: how far the peak can be trusted */
+  uint64_t brief_ns;              /* blocks that live shorter are brief */
+  uint64_t long_ns;               /* blocks that live longer are long-lived */
+  bool collected;                 /* the trace is one of a collected heap */
+  struct generations generations; /* if so */
 };
+
+/* What a table tells besides sums: nothing, lives, or what became of a collected heap's blocks, with lives in words. */
+enum table_kind { TABLE_SUMS, TABLE_LIVES, TABLE_ALLOCATED, TABLE_PROMOTED };
+
+static inline bool table_has_generations(enum table_kind kind) {
+  return kind == TABLE_ALLOCATED || kind == TABLE_PROMOTED;
+}
 
 /* One table: what is summed, and how. */
 struct table {
   struct call_tree tree;
-  struct lifetimes lifetimes;
-  bool has_lives; /* the lifetimes are there */
+  enum table_kind kind;
+  struct lifetimes lifetimes;  /* but for TABLE_SUMS */
+  struct lifetimes word_lives; /* with generations; and room to tell which nodes are a group's */
+  bool *inside;
 };
 
-wn_status report_table(const struct report *report, question *ask, bool lives, struct table *table);
+wn_status report_table(const struct report *report, question *ask, enum table_kind kind, struct table *table);
 void report_table_destroy(struct table *table);
 
 /* Whether a row counts, by --where. The context of row filters is the report. */
 bool report_takes(const struct row *row, void *report);
 
 /* The questions of the tables; the context is the report. */
-question report_held, report_allocated, report_churn, report_alive, report_lasting;
+question report_held, report_allocated, report_promoted, report_churn, report_alive, report_lasting;
 
 struct estimate report_bytes(const struct report *report, const struct sums *sums);
 struct estimate report_blocks(const struct report *report, const struct sums *sums);
@@ -56,6 +68,11 @@ struct estimate report_per_second(const struct report *report, const struct esti
 
 /* What share of the bytes of a table, or of all, a part has. */
 struct estimate report_share(const struct report *report, const struct sums *part, const struct sums *whole);
+
+/* The same where the whole is no table's sum. Of what was born in the minor heap, the promoted share; of what was promoted, what
+ * the next cycle found dead. */
+struct estimate report_promoted_share(const struct report *report, const struct generations *generations);
+struct estimate report_dead_share(const struct report *report, const struct generations *generations);
 
 /* What a group is called in a table; a stack is called by its innermost function. */
 void report_group_name(const struct report *report, const struct call_tree *tree, const struct group *group,

@@ -1,6 +1,5 @@
 /* The report as one JSON object: docs/report-json.md, schema 1. */
-#include "cli/json.h"
-#include "cli/report.h"
+#include "cli/report_json.h"
 
 #include <string.h>
 
@@ -89,21 +88,35 @@ static void print_stack(struct json *json, const struct report *report, const st
   json_end(json, ']');
 }
 
-/* A time, or null where there is none. */
-static void print_bound(struct json *json, const char *name, uint64_t ns, bool known) {
+/* A time or a number of words, or null where there is none. */
+static void print_bound(struct json *json, const char *name, uint64_t value, bool known) {
   if (known)
-    json_integer(json, name, ns);
+    json_integer(json, name, value);
   else
     json_null(json, name);
 }
 
 static void print_life(struct json *json, struct table *table, const struct group *group) {
   struct life life = lifetimes_median(&table->lifetimes, group);
-  print_bound(json, "life_median_ns", life.median_ns, life.known);
+  print_bound(json, "life_median_ns", life.median, life.known);
   json_begin(json, "life", '{');
-  print_bound(json, "median_ns", life.median_ns, life.known);
-  print_bound(json, "low_ns", life.low_ns, life.low_ns != NO_BOUND);
-  print_bound(json, "high_ns", life.high_ns, life.high_ns != NO_BOUND);
+  print_bound(json, "median_ns", life.median, life.known);
+  print_bound(json, "low_ns", life.low, life.low != NO_BOUND);
+  print_bound(json, "high_ns", life.high, life.high != NO_BOUND);
+  json_integer(json, "samples", life.samples);
+  json_end(json, '}');
+}
+
+/* What became of the blocks. */
+static void print_fates(struct json *json, const struct report *report, struct table *table,
+                        const struct group *group) {
+  struct generations all = generations_of_group(report->samples, &table->tree, group, table->inside);
+  struct life life = lifetimes_median(&table->word_lives, group);
+  json_generations(json, report, &all);
+  json_begin(json, "life_words", '{');
+  print_bound(json, "median", life.median, life.known);
+  print_bound(json, "low", life.low, life.low != NO_BOUND);
+  print_bound(json, "high", life.high, life.high != NO_BOUND);
   json_integer(json, "samples", life.samples);
   json_end(json, '}');
 }
@@ -121,15 +134,16 @@ static void print_site(struct json *json, const struct report *report, struct ta
   json_string(json, "file", strings_text(&report->names.strings, label->file));
   json_integer(json, "line", label->line);
   print_sums(json, report, &group->self, &group->total, &tree->nodes[0].total);
-  if (table->has_lives) print_life(json, table, group);
+  if (table->kind != TABLE_SUMS) print_life(json, table, group);
+  if (table_has_generations(table->kind)) print_fates(json, report, table, group);
   if (tree->grouping == BY_STACK) print_stack(json, report, tree, group->label);
   json_end(json, '}');
 }
 
 static wn_status print_sites(struct json *json, const struct report *report, const char *name, question *ask,
-                             bool lives) {
+                             enum table_kind kind) {
   struct table table;
-  wn_status error = report_table(report, ask, lives, &table);
+  wn_status error = report_table(report, ask, kind, &table);
   if (error) return error;
   const struct call_tree *tree = &table.tree;
   json_begin(json, name, '[');
@@ -211,16 +225,21 @@ wn_status report_print_json(const struct report *report) {
   print_totals(&json, report);
   print_held(&json, report);
   print_memory(&json, report);
+  if (report->collected) json_heap(&json, report);
   json_string(&json, "question", asked);
   json_integer(&json, "at_ns", report->asked.time_ns);
   if (options->where) json_string(&json, "where", options->where);
   json_string(&json, "by",
               (const char *const[]){"function", "line", "file", "module", "stack"}[options->grouping]);
-  wn_status error = print_sites(&json, report, "sites", report_held, false);
-  if (!error) error = print_sites(&json, report, "allocated", report_allocated, false);
-  if (!error) error = print_sites(&json, report, "churn", report_churn, true);
-  if (!error) error = print_sites(&json, report, "alive", report_alive, false);
-  if (!error) error = print_sites(&json, report, "lasting", report_lasting, true);
+  wn_status error = print_sites(&json, report, "sites", report_held, TABLE_SUMS);
+  if (!error)
+    error = print_sites(&json, report, "allocated", report_allocated,
+                        report->collected ? TABLE_ALLOCATED : TABLE_SUMS);
+  if (!error && report->collected)
+    error = print_sites(&json, report, "promoted", report_promoted, TABLE_PROMOTED);
+  if (!error) error = print_sites(&json, report, "churn", report_churn, TABLE_LIVES);
+  if (!error) error = print_sites(&json, report, "alive", report_alive, TABLE_SUMS);
+  if (!error) error = print_sites(&json, report, "lasting", report_lasting, TABLE_LIVES);
   if (!error) error = print_tree(&json, report);
   json_end(&json, '}');
   return error;

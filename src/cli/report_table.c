@@ -18,7 +18,7 @@ enum { NAME_COLUMNS = 60, NAME_BUFFER = 1024 }; /* of a name in a paragraph; UTF
 /* How wide the name may be, and which numbers stand before it. */
 struct columns {
   bool ranges; /* false: all is exact */
-  bool share, self, life, samples;
+  bool share, self, life, words, dead, promoted, samples;
   int name;
 };
 
@@ -29,9 +29,11 @@ enum {
   WIDTH_SHARE_RANGE = 8,
   WIDTH_LIFE = 12,
   WIDTH_LIFE_RANGE = 17,
+  WIDTH_GENERATION = 10, /* shares of blocks' fates; the names of the columns are longer */
   WIDTH_SAMPLES = 9,
   WIDTH_GAP = 2,
   NAME_LEAST = 36,
+  NAME_LEAST_FATES = 24,
   SUFFIX_LEAST = 28,
   SAMPLES_LEAST = 20, /* the samples are part of every number: they go last */
   STACK_LEAST = 12    /* its names stand on lines of their own */
@@ -42,16 +44,21 @@ static int width_before_name(const struct columns *columns) {
   return WIDTH_GAP + WIDTH_BYTES + WIDTH_RANGE * ranges +
          (WIDTH_SHARE + WIDTH_SHARE_RANGE * ranges) * columns->share +
          (WIDTH_BYTES + WIDTH_RANGE * ranges + WIDTH_SAMPLES) * columns->self +
-         (WIDTH_LIFE + WIDTH_LIFE_RANGE * ranges) * columns->life + WIDTH_SAMPLES * columns->samples;
+         (WIDTH_LIFE + WIDTH_LIFE_RANGE * ranges) * columns->life +
+         (WIDTH_LIFE + WIDTH_RANGE * ranges) * columns->words +
+         (WIDTH_GENERATION + WIDTH_SHARE_RANGE * ranges) * (columns->dead + columns->promoted) +
+         WIDTH_SAMPLES * columns->samples;
 }
 
 /* A narrow terminal drops the least needed numbers first. */
 static void choose_columns(struct columns *columns, int name_least) {
-  bool *const order[] = {&columns->share, &columns->self, &columns->life, &columns->samples};
+  bool *const order[] = {&columns->share, &columns->self,     &columns->life,   &columns->words,
+                         &columns->dead,  &columns->promoted, &columns->samples};
+  enum { DROPS = sizeof order / sizeof *order };
   for (int dropped = 0;; dropped++) {
     columns->name = text_width() - width_before_name(columns);
-    int least = dropped == 3 && name_least > SAMPLES_LEAST ? SAMPLES_LEAST : name_least;
-    if (columns->name >= least || dropped == 4) return;
+    int least = dropped == DROPS - 1 && name_least > SAMPLES_LEAST ? SAMPLES_LEAST : name_least;
+    if (columns->name >= least || dropped == DROPS) return;
     *order[dropped] = false;
   }
 }
@@ -100,11 +107,11 @@ static void print_self(const struct columns *columns, const struct estimate *sel
 static const char *life_range(char buffer[80], const struct life *life) {
   char low[32], high[32];
   *buffer = 0;
-  if (life->low_ns == NO_BOUND) return strcpy(buffer, "too few");
-  if (life->high_ns == NO_BOUND)
-    snprintf(buffer, 80, "> %s", text_time(low, life->low_ns));
+  if (life->low == NO_BOUND) return strcpy(buffer, "too few");
+  if (life->high == NO_BOUND)
+    snprintf(buffer, 80, "> %s", text_time(low, life->low));
   else
-    snprintf(buffer, 80, "%s–%s", text_time(low, life->low_ns), text_time(high, life->high_ns));
+    snprintf(buffer, 80, "%s–%s", text_time(low, life->low), text_time(high, life->high));
   return buffer;
 }
 
@@ -112,9 +119,59 @@ static const char *life_range(char buffer[80], const struct life *life) {
 static void print_life(const struct columns *columns, struct table *table, const struct group *group) {
   struct life life = lifetimes_median(&table->lifetimes, group);
   char time[32], text[80];
-  snprintf(text, sizeof text, "%s%s", life.known ? "" : "> ", text_time(time, life.median_ns));
-  text_pad(stdout, columns->ranges && life.low_ns == NO_BOUND ? "–" : text, -WIDTH_LIFE);
+  snprintf(text, sizeof text, "%s%s", life.known ? "" : "> ", text_time(time, life.median));
+  text_pad(stdout, columns->ranges && life.low == NO_BOUND ? "–" : text, -WIDTH_LIFE);
   print_range(columns, life_range(text, &life), WIDTH_LIFE_RANGE);
+}
+
+/* The same in bytes that were allocated meanwhile. */
+static void print_word_life(const struct columns *columns, struct table *table, const struct group *group) {
+  struct life life = lifetimes_median(&table->word_lives, group);
+  struct estimate bytes = {8 * (double)life.median, 8 * (double)life.low, 8 * (double)life.high,
+                           life.samples};
+  char value[32], text[80] = "too few";
+  snprintf(text, sizeof text, "%s%s", life.known ? "" : "> ", text_bytes(value, bytes.estimate));
+  text_pad(stdout, columns->ranges && life.low == NO_BOUND ? "–" : text, -WIDTH_LIFE);
+  if (life.low == NO_BOUND)
+    strcpy(text, "too few");
+  else if (life.high == NO_BOUND)
+    snprintf(text, sizeof text, "> %s", text_bytes(value, bytes.low));
+  else
+    text_short_range(text, &bytes);
+  print_range(columns, text, WIDTH_RANGE);
+}
+
+/* The share of a fate among blocks that may have it; a dash if there is none of them. */
+static void print_fate(const struct columns *columns, const struct estimate *share,
+                       const struct sums *whole) {
+  char text[32];
+  bool any = whole->bytes.samples;
+  text_pad(stdout, any ? text_share(text, share->estimate) : "–", -WIDTH_GENERATION);
+  print_range(columns, any ? text_share_range(text, share) : "", WIDTH_SHARE_RANGE);
+}
+
+static void print_fates(const struct report *report, const struct columns *columns, struct table *table,
+                        const struct group *group) {
+  struct generations all = generations_of_group(report->samples, &table->tree, group, table->inside);
+  struct estimate promoted = report_promoted_share(report, &all), dead = report_dead_share(report, &all);
+  if (columns->promoted) print_fate(columns, &promoted, &all.minor);
+  if (columns->dead) print_fate(columns, &dead, &all.settled);
+  if (columns->words) print_word_life(columns, table, group);
+}
+
+static void print_fate_headers(const struct columns *columns) {
+  if (columns->promoted) {
+    text_pad(stdout, "promoted", -WIDTH_GENERATION);
+    print_range(columns, "range", WIDTH_SHARE_RANGE);
+  }
+  if (columns->dead) {
+    text_pad(stdout, "dead next", -WIDTH_GENERATION);
+    print_range(columns, "range", WIDTH_SHARE_RANGE);
+  }
+  if (columns->words) {
+    text_pad(stdout, "median life", -WIDTH_LIFE);
+    print_range(columns, "95 % range", WIDTH_RANGE);
+  }
 }
 
 static void print_header(const struct columns *columns, const char *name) {
@@ -133,6 +190,7 @@ static void print_header(const struct columns *columns, const char *name) {
     text_pad(stdout, "median life", -WIDTH_LIFE);
     print_range(columns, range, WIDTH_LIFE_RANGE);
   }
+  print_fate_headers(columns);
   char fitted[64];
   printf("  %s\n", name_fit(fitted, sizeof fitted, name, columns->name < 12 ? 12 : (size_t)columns->name));
 }
@@ -192,6 +250,7 @@ static void print_row(const struct report *report, struct table *table, const st
   print_numbers(report, columns, &group->total, &tree->nodes[0].total);
   if (columns->self) print_self(columns, &self);
   if (columns->life) print_life(columns, table, group);
+  if (table_has_generations(table->kind)) print_fates(report, columns, table, group);
   fputs("  ", stdout);
   if (tree->grouping == BY_STACK) {
     print_stack(report, tree, group->label);
@@ -273,9 +332,16 @@ static void print_rows(const struct report *report, struct table *table, const s
 static void print_groups(const struct report *report, struct table *table) {
   static const char *const names[] = {"function", "line", "file", "module", "stack, innermost first"};
   const struct call_tree *tree = &table->tree;
-  struct columns columns = {has_ranges(report), true, tree->grouping != BY_STACK && !table->has_lives,
-                            table->has_lives,   true, 0};
-  choose_columns(&columns, tree->grouping == BY_STACK ? STACK_LEAST : NAME_LEAST);
+  bool fates = table_has_generations(table->kind);
+  struct columns columns = {.ranges = has_ranges(report),
+                            .share = true,
+                            .self = tree->grouping != BY_STACK && table->kind == TABLE_SUMS,
+                            .life = table->kind == TABLE_LIVES,
+                            .words = table->kind == TABLE_ALLOCATED,
+                            .dead = table->kind == TABLE_PROMOTED,
+                            .promoted = fates,
+                            .samples = true};
+  choose_columns(&columns, tree->grouping == BY_STACK ? STACK_LEAST : fates ? NAME_LEAST_FATES : NAME_LEAST);
   size_t common = print_common(report, tree);
   print_header(&columns, names[tree->grouping]);
   print_rows(report, table, &columns, common > 0);
@@ -326,9 +392,10 @@ static void print_children(const struct report *report, const struct call_tree *
 
 /* ---- shared ---- */
 
-wn_status report_print_table(const struct report *report, const char *title, question *ask, bool lives) {
+wn_status report_print_table(const struct report *report, const char *title, question *ask,
+                             enum table_kind kind) {
   struct table table;
-  wn_status error = report_table(report, ask, lives, &table);
+  wn_status error = report_table(report, ask, kind, &table);
   if (error) return error;
   const struct sums *total = &table.tree.nodes[0].total;
   struct paragraph paragraph = {.length = 0};
@@ -346,7 +413,7 @@ wn_status report_print_table(const struct report *report, const char *title, que
 
 wn_status report_print_tree(const struct report *report) {
   struct call_tree tree;
-  struct columns columns = {has_ranges(report), true, false, false, true, 0};
+  struct columns columns = {.ranges = has_ranges(report), .share = true, .samples = true};
   enum grouping grouping = report->options->grouping == BY_STACK ? BY_FUNCTION : report->options->grouping;
   wn_status error =
       call_tree_build(report->samples, &report->names, grouping, report_held, (void *)report, &tree);

@@ -41,7 +41,9 @@ static void say_peak(struct paragraph *paragraph, const struct report *report) {
   char time[32], rss[32];
   struct memory_point beside = timeline_memory_at(report->samples, report->peak.time_ns);
   struct memory_point most = timeline_peak_memory(report->samples);
-  say(paragraph, "It held the most after %s: ", text_time(time, report->peak.time_ns));
+  say(paragraph,
+      "It held the most%s after %s: ", report->collected ? ", garbage that was not found yet included," : "",
+      text_time(time, report->peak.time_ns));
   say_amount(paragraph, report, &report->peak.live);
   if (most.rss_bytes) say(paragraph, ", when %s was resident", text_bytes(rss, (double)beside.rss_bytes));
   if (most.rss_bytes > beside.rss_bytes)
@@ -60,23 +62,25 @@ static bool is_freed(const struct row *row, void *context) {
 
 /* "91 % (88–94 %; 300 samples) of the bytes allocated lived less than 9.75 ms. " */
 static void say_brief(struct paragraph *paragraph, const struct report *report) {
-  char share[32], range[32], count[64], time[32];
+  char time[32];
   struct estimate brief = share_of(&report->brief.bytes, &report->allocated.bytes, report->byte_unit);
   if (!brief.samples) return;
-  say(paragraph, "%s", text_share(share, brief.estimate));
-  if (*text_share_range(range, &brief))
-    say(paragraph, " (%s %%; %s)", range, text_number_of(count, (double)brief.samples, "sample"));
+  say_share(paragraph, &brief);
   say(paragraph, " of the bytes allocated lived less than %s. ", text_time(time, report->brief_ns));
 }
 
 static void say_end(struct paragraph *paragraph, const struct report *report) {
   bool exact = trace_reader_run(report->samples->reader)->rate >= 1;
+  const char *freed = report->collected ? "found dead" : "freed",
+             *alive = report->collected ? "had not been found dead" : "was still allocated";
   if (!timeline_count(report->samples, is_freed, (void *)report)) {
-    say(paragraph, "%s was freed. ", exact ? "Nothing" : "None of the sampled blocks");
+    say(paragraph, "%s was %s. ", exact ? "Nothing" : "None of the sampled blocks", freed);
   } else if (report->live_at_end.bytes.samples) {
     say(paragraph, "At the end ");
     say_amount(paragraph, report, &report->live_at_end);
-    say(paragraph, " was still allocated. ");
+    say(paragraph, " %s. ", alive);
+  } else if (report->collected) {
+    say(paragraph, "At the end %s had been found dead. ", exact ? "everything" : "every sampled block");
   } else {
     say(paragraph, "At the end %s was still allocated. ", exact ? "nothing" : "no sampled block");
   }
@@ -183,21 +187,30 @@ void say_amount(struct paragraph *paragraph, const struct report *report, const 
   say(paragraph, " in %s", text_estimated_number(number, &blocks, "block"));
 }
 
+void say_share(struct paragraph *paragraph, const struct estimate *share) {
+  char text[32], range[32], count[64];
+  say(paragraph, "%s", text_share(text, share->estimate));
+  if (*text_share_range(range, share))
+    say(paragraph, " (%s %%; %s)", range, text_number_of(count, (double)share->samples, "sample"));
+}
+
 wn_status report_print_text(const struct report *report) {
   char held[128], time[32], lasting[128], brief[128];
   static const char *const when[] = {" (the peak)", " (the end)", ""};
   print_verdict(report);
+  if (report->collected) report_print_heap(report);
   if (!report->allocated.bytes.samples) return WN_OK;
   snprintf(held, sizeof held, "Held after %s%s", text_time(time, report->asked.time_ns),
            when[report->options->at]);
   snprintf(brief, sizeof brief, "Churn: lived less than %s", text_time(time, report->brief_ns));
   snprintf(lasting, sizeof lasting, "Long-lived: at least %s", text_time(time, report->long_ns));
   report_print_time(report);
-  wn_status error = report_print_table(report, held, report_held, false);
+  wn_status error = report_print_table(report, held, report_held, TABLE_SUMS);
   if (!error && report->options->tree) error = report_print_tree(report);
-  if (!error) error = report_print_table(report, brief, report_churn, true);
-  if (!error) error = report_print_table(report, "Still alive at the end", report_alive, false);
-  if (!error) error = report_print_table(report, lasting, report_lasting, true);
+  if (!error && report->collected) error = report_print_generations(report);
+  if (!error) error = report_print_table(report, brief, report_churn, TABLE_LIVES);
+  if (!error) error = report_print_table(report, "Still alive at the end", report_alive, TABLE_SUMS);
+  if (!error) error = report_print_table(report, lasting, report_lasting, TABLE_LIVES);
   if (!error && report->names.hint) {
     putchar('\n');
     text_paragraph(stdout, report->names.hint, 0);

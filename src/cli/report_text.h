@@ -20,8 +20,16 @@ const char *with_range(char buffer[128], const struct estimate *estimate);
 /* "98.1 MB (92.0–104 MB) in 1,230 blocks (1,080–1,410; 37 samples)". */
 void say_amount(struct paragraph *paragraph, const struct report *report, const struct sums *sums);
 
-/* Prints a table under its title, a sentence without its end; lives: with the median lives. */
-wn_status report_print_table(const struct report *report, const char *title, question *ask, bool lives);
+/* "3.1 % (2.9–3.4 %; 120 samples)". */
+void say_share(struct paragraph *paragraph, const struct estimate *share);
+
+/* Prints a table under its title, a sentence without its end. */
+wn_status report_print_table(const struct report *report, const char *title, question *ask,
+                             enum table_kind kind);
+
+/* Of a collected heap: how it lived; what was allocated and promoted. */
+void report_print_heap(const struct report *report);
+wn_status report_print_generations(const struct report *report);
 
 /* Prints the call tree of what was held. */
 wn_status report_print_tree(const struct report *report);

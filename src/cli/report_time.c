@@ -89,6 +89,25 @@ static void print_measured(const struct report *report, const char *label, size_
 static uint64_t rss_of(const struct memory_point *point) { return point->rss_bytes; }
 static uint64_t heap_of(const struct memory_point *point) { return point->heap_bytes; }
 
+/* Of a collected heap, as it told itself. */
+static void print_major_heap(const struct report *report, size_t columns) {
+  const struct heap_life *life = &report->samples->life;
+  struct series series = {.most = 0};
+  bool seen[COLUMNS_MOST] = {false};
+  char behind[80], bytes[32], time[32];
+  for (size_t i = 0; i < life->collection_count; i++) {
+    size_t column = column_of(life->collections[i].time_ns, report->samples->end_ns, columns);
+    add(&series, column, 8 * (double)life->collections[i].heap_words);
+    seen[column] = true;
+  }
+  if (series.most <= 0) return;
+  for (size_t i = 1; i < columns; i++)
+    if (!seen[i]) series.value[i] = series.value[i - 1];
+  snprintf(behind, sizeof behind, "%s after %s", text_bytes(bytes, series.most),
+           text_time(time, heap_life_largest(life).time_ns));
+  print_series("major heap", &series, columns, behind);
+}
+
 static size_t choose_width(void) {
   int room = text_width() - WIDTH_LABEL, beside = room - WIDTH_BEHIND;
   int columns = beside >= COLUMNS_LEAST ? beside : room;
@@ -105,6 +124,7 @@ void report_print_time(const struct report *report) {
   putchar('\n');
   text_paragraph(stdout, title, 0);
   print_held(report, columns);
+  print_major_heap(report, columns);
   print_measured(report, "resident", columns, rss_of);
   print_measured(report, "private data", columns, heap_of);
 }

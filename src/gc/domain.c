@@ -13,6 +13,7 @@
 #include "gc/debug.h"
 #include "gc/futex.h"
 #include "gc/gc_host.h"
+#include "gc/gc_trace.h"
 #include "gc/major.h"
 #include "gc/minor.h"
 #include "gc/nursery.h"
@@ -88,7 +89,10 @@ static wn_status enrol_locked(wn_heap *heap, struct wn_domain *domain) {
   domain->number = heap->domain_sequence++;
   random_seed(&domain->random, heap->seed, 0, domain->number);
   place(heap, domain);
-  if (!atomic_load(&heap->starved)) return WN_OK;
+  if (!atomic_load(&heap->starved)) {
+    trace_domain(domain, true);
+    return WN_OK;
+  }
   displace(heap, domain);
   return error_set(WN_ENOMEM, "attach: no memory for what a minor heap may leave behind");
 }
@@ -110,6 +114,7 @@ static void bequeath(wn_heap *heap, struct wn_domain *domain) {
   mark_give_all(heap, &domain->marker);
   host_domain_ends(domain);
   finalisers_leave(domain);
+  trace_domain(domain, false);
   heap->domains[domain->index] = NULL;
   heap->domain_count--;
 }

@@ -3,6 +3,7 @@
 #include "gc/caller.h"
 #include "gc/events.h"
 #include "gc/finaliser.h"
+#include "gc/gc_trace.h"
 #include "gc/major.h"
 #include "gc/safepoint.h"
 #include "gc/verify.h"
@@ -26,7 +27,9 @@ long wn_gc_major_slice(wn_domain *domain, long words) {
   if (caller_check(domain, "major slice")) return 0;
   major_collect(domain, words > 0 ? COLLECT_MINOR | COLLECT_CYCLE : COLLECT_MINOR);
   size_t computed = major_slice_words(domain->heap);
+  uint64_t began = trace_begin(domain->heap);
   event_slice(domain->heap, computed, major_work(domain, words > 0 ? (size_t)words : computed));
+  trace_paused(domain, PAUSE_SLICE, began);
   finalisers_run_due(domain);
   return (long)computed;
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "callstack/capture.h"
+#include "gc/gc_trace.h"
 #include "gc/minor.h"
 #include "gc/nursery.h"
 #include "gc/thread.h"
@@ -126,6 +127,7 @@ void host_open(struct wn_heap *heap) { memprof_open(&heap->engine, &ops, heap, T
 
 void host_close(struct wn_heap *heap) {
   struct callstacks *callstacks = atomic_load(&heap->callstacks);
+  trace_close_all(heap);
   memprof_close(&heap->engine);
   if (callstacks) callstacks_destroy(callstacks);
 }

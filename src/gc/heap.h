@@ -15,6 +15,7 @@
 
 struct wn_domain;
 struct minor_work;
+struct gc_trace;
 
 enum { DOMAINS_MOST = TINY ? 16 : 128 };
 
@@ -47,6 +48,7 @@ struct wn_heap {
   struct alarms alarms;
   struct minor_work *minor_work;
   struct memprof engine;                   /* of profiles */
+  struct gc_trace *traces;                 /* LISTENING of gc_trace.h */
   _Atomic(struct callstacks *) callstacks; /* of the engine; NULL before the first sample */
 
   /* Written while the world is stopped; read by anybody. */
@@ -90,6 +92,7 @@ struct wn_heap {
   _Atomic(int64_t) debt;         /* words of marking and sweeping that are due */
   size_t phase_goal;             /* words of work that the phase is, as far as is known */
   size_t phase_began;            /* `allocated` then */
+  uint64_t cycle_began_ns;       /* 0: none began yet */
   _Atomic(size_t) work_done;     /* in the phase, by domains and helpers */
   _Atomic(size_t) external_made; /* bytes that old custom blocks ever had outside; when the cycle began: */
   size_t external_made_before;

@@ -4,6 +4,7 @@
 #include "base/os.h"
 #include "gc/events.h"
 #include "gc/gc_host.h"
+#include "gc/gc_trace.h"
 #include "gc/helpers.h"
 #include "gc/minor.h"
 #include "gc/nursery.h"
@@ -71,6 +72,7 @@ static void start_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   if (atomic_load(&heap->marking.busy_helpers)) return; /* one still has the last cycle's colour: next time */
   atomic_store(&heap->marked, heap_live_colour(heap) ^ COLOUR_BITS);
   begin_phase(heap, PHASE_MARK);
+  heap->cycle_began_ns = os_monotonic_ns();
   heap->external_made_before = atomic_load(&heap->external_made);
   for (unsigned i = 0; i < DOMAINS_MOST; i++)
     if (heap->domains[i]) roots_each(heap->domains[i], mark_root, leader);
@@ -143,7 +145,7 @@ static bool is_swept(const struct wn_heap *heap) {
          !atomic_load(&heap->medium.unswept) && !atomic_load(&heap->medium.sweeping);
 }
 
-static void end_cycle(struct wn_heap *heap) {
+static void end_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   if (!is_swept(heap)) return;
   atomic_store(&heap->live_words, atomic_load(&heap->swept_live));
   settle_external(heap);
@@ -153,12 +155,13 @@ static void end_cycle(struct wn_heap *heap) {
   chunks_decay(&heap->chunks, major_allowance(heap) / POOL_WORDS);
   finalisers_cycle_ended(heap);
   event_cycle_ends(heap);
+  trace_collected(leader, COLLECTION_MAJOR, heap->cycle_began_ns);
 }
 
 /* Who asked for a cycle has got it if one ends here. */
 static void step(struct wn_heap *heap, struct wn_domain *leader, unsigned what) {
   long ended = atomic_load(&heap->major_collections);
-  if (heap_phase(heap) == PHASE_SWEEP) end_cycle(heap);
+  if (heap_phase(heap) == PHASE_SWEEP) end_cycle(heap, leader);
   if (heap_phase(heap) == PHASE_MARK) end_mark(heap, leader);
   if (atomic_load(&heap->major_collections) != ended) what &= ~(unsigned)COLLECT_CYCLE;
   if (heap_phase(heap) == PHASE_IDLE &&
@@ -211,7 +214,9 @@ static size_t work_for_a_moment(struct wn_domain *domain, size_t words) {
 static void slice(struct wn_domain *domain, size_t words) {
   struct wn_heap *heap = domain->heap;
   if (!words) return;
+  uint64_t began = trace_begin(heap);
   size_t done = work_for_a_moment(domain, words);
+  trace_paused(domain, PAUSE_SLICE, began);
   event_slice(heap, words, done);
   atomic_fetch_sub(&heap->debt, (int64_t)done);
 }
@@ -230,10 +235,14 @@ static void plan_slices(struct wn_heap *heap) {
 static void collect_or_be_collected(struct wn_domain *domain, unsigned what) {
   struct wn_heap *heap = domain->heap;
   long before = atomic_load(&heap->minor_collections);
-  while (!world_stop(domain))
+  uint64_t began = trace_begin(heap);
+  while (!world_stop(domain)) {
     if (atomic_load(&heap->minor_collections) != before) return;
+    began = trace_begin(heap);
+  }
   major_collect_stopped(domain, what);
   world_release(domain);
+  trace_paused(domain, PAUSE_MINOR, began);
 }
 
 /* ---- shared ---- */
@@ -248,6 +257,7 @@ size_t major_slice_words(const struct wn_heap *heap) {
 
 void major_collect_stopped(struct wn_domain *leader, unsigned what) {
   struct wn_heap *heap = leader->heap;
+  uint64_t began = trace_begin(heap);
   if (CHECKS && heap->stress.verify) verify_or_die(heap); /* before wrong values lead the collection astray */
   event_minor_begins(heap);
   minor_collect(heap, leader);
@@ -261,6 +271,7 @@ void major_collect_stopped(struct wn_domain *leader, unsigned what) {
   for (unsigned i = 0; i < DOMAINS_MOST; i++)
     if (heap->domains[i]) domain_reset_limit(heap->domains[i]);
   event_minor_ends(heap);
+  trace_collected(leader, COLLECTION_MINOR, began);
   if (heap->stress.verify) verify_or_die(heap);
 }
 
@@ -297,15 +308,21 @@ size_t major_work(struct wn_domain *domain, size_t words) {
   return done;
 }
 
+/* Marks or sweeps all that there is for this domain to do. False if there was nothing. */
+static bool work_on(struct wn_domain *domain) {
+  uint64_t began = trace_begin(domain->heap);
+  bool worked = major_work(domain, SIZE_MAX);
+  if (!worked && heap_phase(domain->heap) == PHASE_MARK) helpers_rest(domain->heap);
+  trace_paused(domain, PAUSE_SLICE, began);
+  return worked;
+}
+
 void major_finish_cycle(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
   long before = atomic_load(&heap->major_collections);
   major_collect(domain, COLLECT_MINOR | COLLECT_CYCLE);
-  while (atomic_load(&heap->major_collections) == before) {
-    if (major_work(domain, SIZE_MAX)) continue;
-    if (heap_phase(heap) == PHASE_MARK) helpers_rest(heap);
-    major_collect(domain, COLLECT_MINOR | COLLECT_CYCLE);
-  }
+  while (atomic_load(&heap->major_collections) == before)
+    if (!work_on(domain)) major_collect(domain, COLLECT_MINOR | COLLECT_CYCLE);
 }
 
 /* A cycle that began before may keep what died since: so one that begins now is needed. */

@@ -3,6 +3,7 @@
 
 #include "gc/debug.h"
 #include "gc/futex.h"
+#include "gc/gc_trace.h"
 #include "gc/minor.h"
 #include <sched.h>
 
@@ -63,10 +64,16 @@ static void give_up(struct wn_domain *domain) {
   futex_wake(&heap->arrivals, 1);
 }
 
-static void take_back(struct wn_domain *domain) {
-  while (!change(domain, DOMAIN_BLOCKED, DOMAIN_RUNNING)) await(domain);
+/* Returns when it began to wait for a leader; 0 if it had not to. */
+static uint64_t take_back(struct wn_domain *domain) {
+  uint64_t began = 0;
+  while (!change(domain, DOMAIN_BLOCKED, DOMAIN_RUNNING)) {
+    if (!began) began = os_monotonic_ns();
+    await(domain);
+  }
   DEBUG_STEP(domain->heap);
   domain_reset_limit(domain);
+  return began;
 }
 
 /* ---- shared ---- */
@@ -78,15 +85,17 @@ void domain_block(struct wn_domain *domain) {
 }
 
 void domain_unblock(struct wn_domain *domain) {
-  take_back(domain);
+  uint64_t began = take_back(domain);
   atomic_fetch_add_explicit(&domain->heap->awake, 1, memory_order_relaxed);
   domain->awake = true;
+  trace_paused(domain, PAUSE_STOP, began);
 }
 
 void world_wait(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
   unsigned spins = world_may_spin(heap) ? SPINS : 0;
   uint32_t stopping;
+  uint64_t began = trace_begin(heap);
   domain->running->top = domain->face.top;
   give_up(domain);
   while ((stopping = atomic_load(&heap->stopping))) {
@@ -99,6 +108,7 @@ void world_wait(struct wn_domain *domain) {
     }
   }
   take_back(domain);
+  trace_paused(domain, PAUSE_STOP, began);
 }
 
 void world_ask_for_help(struct wn_heap *heap) {

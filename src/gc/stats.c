@@ -13,6 +13,8 @@
  *              that are too short for any medium block
  *
  * The world is stopped for both kinds of statistics: what a minor heap holds is only known to who runs in it. */
+#include "gc/stats.h"
+
 #include "base/error.h"
 #include "gc/caller.h"
 #include "gc/domain.h"
@@ -142,7 +144,9 @@ static void add_sizes(struct wn_heap *heap, wn_gc_stat *stat) {
   stat->top_heap_words = (long)((top > used ? top : used) / 8);
 }
 
-static void count(struct wn_heap *heap, wn_gc_stat *stat) {
+/* ---- shared ---- */
+
+void stats_count(struct wn_heap *heap, wn_gc_stat *stat) {
   *stat = (wn_gc_stat){.minor_collections = atomic_load(&heap->minor_collections),
                        .major_collections = atomic_load(&heap->major_collections),
                        .forced_major_collections = atomic_load(&heap->forced_major_collections)};
@@ -159,7 +163,7 @@ wn_status wn_gc_read_stat(wn_domain *domain, wn_gc_stat *stat) {
   struct wn_heap *heap = domain->heap;
   while (!world_stop(domain)) {}
   helpers_pause(heap);
-  count(heap, stat);
+  stats_count(heap, stat);
   walk_heap(heap, stat);
   helpers_resume(heap);
   world_release(domain);
@@ -171,7 +175,7 @@ wn_status wn_gc_quick_stat(wn_domain *domain, wn_gc_stat *stat) {
       stat ? caller_check(domain, "quick stat") : error_set(WN_EINVAL, "quick stat: there is no place");
   if (status) return status;
   while (!world_stop(domain)) {}
-  count(domain->heap, stat);
+  stats_count(domain->heap, stat);
   world_release(domain);
   return WN_OK;
 }

@@ -26,12 +26,20 @@
 #include <unistd.h>
 
 #define MEMORY_INTERVAL ((uint64_t)10 * 1000 * 1000)
+#define HEAP_INTERVAL   ((uint64_t)1000 * 1000) /* between records of short pauses, and of minor collections */
+#define LONG_PAUSE      ((uint64_t)100 * 1000)
 
 enum { COMMAND_MOST = 8192, NAMED_THREADS = 1 << 16, NUMBERS = 1024 };
 
 /* The number that the stripe gives next, less 1; a multiple of NUMBERS, when it must take more. */
 struct numbers {
   _Alignas(STRIPE_BYTES) _Atomic(uint64_t) next;
+};
+
+/* Pauses of one kind, so far. */
+struct pauses {
+  _Alignas(STRIPE_BYTES) _Atomic(uint64_t) count, total_ns;
+  _Atomic(uint64_t) due; /* time from which on a short one is written */
 };
 
 struct recorder {
@@ -41,10 +49,14 @@ struct recorder {
   uint32_t (*thread)(wn_domain *domain);
   uint64_t start_ns;
   const _Atomic(bool) *ours; /* OURS */
+  bool generations;
+  /* Written by who tells of a collection. */
+  uint64_t collection_due;
   /* Written by any thread. */
   struct numbers numbers[STRIPES];
   _Alignas(STRIPE_BYTES) _Atomic(uint64_t) numbers_taken; /* by stripes */
   _Atomic(uint64_t) memory_due; /* time of the next measurement; whoever moves it forward makes it */
+  struct pauses pauses[RECORDER_PAUSES];
   _Atomic(uint8_t) named[NAMED_THREADS / 8]; /* threads whose names are written; beyond that many, none is */
 };
 
@@ -119,8 +131,8 @@ static uint64_t next_number(struct recorder *recorder) {
   return number + 1;
 }
 
-static void *born(wn_domain *domain, const wn_allocation *allocation, void *context) {
-  struct recorder *recorder = context;
+static void *write_birth(struct recorder *recorder, wn_domain *domain, const wn_allocation *allocation,
+                         bool major) {
   if (!is_ours(recorder)) return NULL;
   uint64_t time = now(recorder), block = next_number(recorder);
   uint32_t thread = recorder->thread(domain);
@@ -134,12 +146,22 @@ static void *born(wn_domain *domain, const wn_allocation *allocation, void *cont
       .words = allocation->trials,
       .n_samples = allocation->n_samples,
       .source = (uint8_t)allocation->source,
+      .major = major,
       .grown = allocation->previous_bytes != 0,
       .previous_size = allocation->previous_bytes,
   };
   bool written = trace_write_sample(recorder->writer, &sample);
   write_memory_if_due(recorder, time, thread);
   return written ? metadata_of(block) : NULL;
+}
+
+static void *born_minor(wn_domain *domain, const wn_allocation *allocation, void *context) {
+  return write_birth(context, domain, allocation, false);
+}
+
+static void *born_major(wn_domain *domain, const wn_allocation *allocation, void *context) {
+  struct recorder *recorder = context;
+  return write_birth(recorder, domain, allocation, recorder->generations);
 }
 
 static void *resized(wn_domain *domain, void *metadata, const wn_allocation *allocation, void *context) {
@@ -159,7 +181,11 @@ static void *resized(wn_domain *domain, void *metadata, const wn_allocation *all
 
 /* A block keeps its number in the major heap. */
 static void *promoted(wn_domain *domain, void *metadata, void *context) {
-  (void)domain, (void)context;
+  struct recorder *recorder = context;
+  if (!is_ours(recorder)) return NULL;
+  struct trace_promote event = {
+      .time_ns = now(recorder), .thread = recorder->thread(domain), .block = block_of(metadata)};
+  trace_write_promote(recorder->writer, &event);
   return metadata;
 }
 
@@ -251,6 +277,20 @@ static void finish(struct recorder *recorder, enum trace_end_kind kind, int code
   trace_write_end(recorder->writer, &end);
 }
 
+static void write_pause(struct recorder *recorder, wn_domain *domain, struct trace_pause pause) {
+  pause.thread = recorder->thread(domain);
+  trace_write_pause(recorder->writer, &pause);
+}
+
+/* Whether a pause has a record of its own; the next one of its kind then comes later, if it is short. */
+static bool is_pause_due(struct pauses *pauses, uint64_t time, uint64_t ns) {
+  uint64_t due = atomic_load_explicit(&pauses->due, memory_order_relaxed);
+  if (ns < LONG_PAUSE && time < due) return false;
+  return atomic_compare_exchange_strong_explicit(&pauses->due, &due, time + HEAP_INTERVAL,
+                                                 memory_order_relaxed, memory_order_relaxed) ||
+         ns >= LONG_PAUSE;
+}
+
 /* A mark that children do not inherit, where the kernel can do that (since Linux 4.14). */
 static _Atomic(bool) *make_mark(void) {
   _Atomic(bool) *mark = metadata_map(sizeof *mark);
@@ -273,6 +313,7 @@ wn_status recorder_open(const struct recorder_options *options, struct recorder 
   recorder->callstacks = options->callstacks;
   recorder->thread = options->thread;
   recorder->ours = mark;
+  recorder->generations = options->generations;
   error = open_writer(recorder, options);
   if (error) goto unmap;
   *result = recorder;
@@ -286,8 +327,8 @@ unmap:
 
 wn_tracker recorder_tracker(struct recorder *recorder) {
   return (wn_tracker){
-      .alloc_minor = born,
-      .alloc_major = born,
+      .alloc_minor = born_minor,
+      .alloc_major = born_major,
       .promote = promoted,
       .dealloc_minor = died,
       .dealloc_major = died,
@@ -311,6 +352,64 @@ void recorder_modules_changed(struct recorder *recorder) {
 
 void recorder_thread_ends(struct recorder *recorder) {
   if (is_ours(recorder)) write_thread_name_again(recorder, now(recorder), recorder->thread(NULL));
+}
+
+void recorder_collection(struct recorder *recorder, wn_domain *domain, enum recorder_collection kind,
+                         uint64_t ns, void (*ask)(void *context, struct recorder_heap *heap), void *context) {
+  struct recorder_heap heap;
+  uint64_t time = now(recorder);
+  if (!is_ours(recorder) || (kind == RECORDER_MINOR && time < recorder->collection_due)) return;
+  recorder->collection_due = time + HEAP_INTERVAL;
+  ask(context, &heap);
+  struct trace_collection event = {.time_ns = time,
+                                   .thread = recorder->thread(domain),
+                                   .kind = (uint8_t)kind,
+                                   .ns = ns < time ? ns : time,
+                                   .minor_words = heap.minor_words,
+                                   .promoted_words = heap.promoted_words,
+                                   .direct_words = heap.direct_words,
+                                   .minor_collections = heap.minor_collections,
+                                   .major_cycles = heap.major_cycles,
+                                   .heap_words = heap.heap_words,
+                                   .live_words = heap.live_words,
+                                   .domains = heap.domains};
+  trace_write_collection(recorder->writer, &event);
+}
+
+void recorder_pause(struct recorder *recorder, wn_domain *domain, uint64_t number, enum recorder_pause kind,
+                    uint64_t ns) {
+  struct pauses *pauses = &recorder->pauses[kind];
+  uint64_t time = now(recorder);
+  if (!is_ours(recorder)) return;
+  if (ns > time) ns = time; /* it began before the trace */
+  uint64_t count = atomic_fetch_add_explicit(&pauses->count, 1, memory_order_relaxed) + 1;
+  uint64_t total = atomic_fetch_add_explicit(&pauses->total_ns, ns, memory_order_relaxed) + ns;
+  if (!is_pause_due(pauses, time, ns)) return;
+  write_pause(recorder, domain,
+              (struct trace_pause){.time_ns = time,
+                                   .domain = number,
+                                   .kind = (uint8_t)kind,
+                                   .ns = ns,
+                                   .count = count,
+                                   .total_ns = total});
+}
+
+void recorder_domain(struct recorder *recorder, uint64_t number, bool begins) {
+  if (!is_ours(recorder)) return;
+  struct trace_domain event = {
+      .time_ns = now(recorder), .domain = number, .what = begins ? TRACE_DOMAIN_BEGINS : TRACE_DOMAIN_ENDS};
+  trace_write_domain(recorder->writer, &event);
+}
+
+void recorder_pauses_end(struct recorder *recorder) {
+  if (!is_ours(recorder)) return;
+  for (unsigned kind = 0; kind < RECORDER_PAUSES; kind++) {
+    struct trace_pause totals = {.time_ns = now(recorder),
+                                 .kind = (uint8_t)kind,
+                                 .count = atomic_load(&recorder->pauses[kind].count),
+                                 .total_ns = atomic_load(&recorder->pauses[kind].total_ns)};
+    if (totals.count) write_pause(recorder, NULL, totals);
+  }
 }
 
 void recorder_exit(struct recorder *recorder, int status) { finish(recorder, TRACE_END_EXIT, status); }

@@ -16,7 +16,8 @@ struct recorder_options {
   double rate;
   uint64_t seed;
   uint32_t stack_depth;
-  bool exclusive; /* the file must not exist */
+  bool exclusive;   /* the file must not exist */
+  bool generations; /* blocks are born in a minor heap, or else in the major one */
 
   /* Of the heap: its interned callstacks, and the calling thread's number in the trace, which never comes again. */
   struct callstacks *callstacks;
@@ -38,6 +39,32 @@ void recorder_modules_changed(struct recorder *recorder);
 
 /* The calling thread ends: only now its name is sure. */
 void recorder_thread_ends(struct recorder *recorder);
+
+/* How a collected heap lives. What is counted, words with headers, counts since the heap was opened. */
+struct recorder_heap {
+  uint64_t minor_words, promoted_words, direct_words; /* direct: of blocks that were born in the major heap */
+  uint64_t minor_collections, major_cycles;
+  uint64_t heap_words, live_words; /* of the major heap; that the last cycle found live */
+  uint64_t domains;
+};
+enum recorder_collection { RECORDER_MINOR, RECORDER_MAJOR, RECORDER_NEITHER };
+enum recorder_pause { RECORDER_PAUSE_MINOR, RECORDER_PAUSE_SLICE, RECORDER_PAUSE_STOP, RECORDER_PAUSES };
+
+/* A collection ended after so many nanoseconds, or (RECORDER_NEITHER) the trace is at one of its ends. `ask` tells how the heap
+ * is; it is called only if something is written, which is not so for each of many minor collections. Never by two
+ * threads at once. */
+void recorder_collection(struct recorder *recorder, wn_domain *domain, enum recorder_collection kind,
+                         uint64_t ns, void (*ask)(void *context, struct recorder_heap *heap), void *context);
+
+/* A domain, which has this number, stood still until now. Any thread. */
+void recorder_pause(struct recorder *recorder, wn_domain *domain, uint64_t number, enum recorder_pause kind,
+                    uint64_t ns);
+
+/* A domain begins, or ends. */
+void recorder_domain(struct recorder *recorder, uint64_t number, bool begins);
+
+/* Writes what recorder_pause has counted and not written. No domain runs. */
+void recorder_pauses_end(struct recorder *recorder);
 
 /* The program ends by exit(status), or profiling is stopped: writes what is left to say. Events after it are still
  * written, since other exit handlers go on freeing. */

@@ -83,6 +83,7 @@ static void put_definitions(struct encoder *encoder, enum trace_record record, c
   case TRACE_RECORD_SAMPLE:
   case TRACE_RECORD_SAMPLE_FULL:
   case TRACE_RECORD_GROWN:
+  case TRACE_RECORD_MAJOR:
     encoder->local =
         stack_encode(&encoder->stacks, &encoder->sink, ((const struct trace_sample *)event)->stack);
     break;

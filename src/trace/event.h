@@ -74,6 +74,7 @@ struct trace_sample {
   uint64_t words; /* how many words had a trial; malloc_words(size) unless the block is unusual */
   uint64_t n_samples;
   uint8_t source; /* enum trace_source; later versions may add to it */
+  bool major;     /* a collected heap's block that was not born in the minor heap */
   bool grown; /* realloc grew an unsampled block of previous_size bytes, and the new words took the samples */
   uint64_t previous_size;
 };
@@ -150,11 +151,63 @@ struct trace_end {
   int32_t code;
 };
 
+/* What a collected heap tells of itself. */
+
+struct trace_promote {
+  uint64_t time_ns;
+  uint32_t thread;
+  uint64_t block;
+};
+
+enum trace_collection_kind {
+  TRACE_COLLECTION_MINOR,
+  TRACE_COLLECTION_MAJOR, /* a whole cycle */
+  TRACE_COLLECTION_NONE   /* the trace begins, or ends */
+};
+
+/* What counts is what happened since the heap was opened, and was settled by then: so a record that is missing takes
+ * nothing away. */
+struct trace_collection {
+  uint64_t time_ns; /* of the end */
+  uint32_t thread;
+  uint8_t kind; /* enum trace_collection_kind; later versions may add to it */
+  uint64_t ns;  /* from its begin; in a minor one the world was stopped so long */
+  uint64_t minor_words, promoted_words, direct_words; /* direct: born in the major heap; headers included */
+  uint64_t minor_collections, major_cycles;
+  uint64_t heap_words; /* of the major heap */
+  uint64_t live_words; /* that the last cycle found; 0 before */
+  uint64_t domains;
+};
+
+enum trace_pause_kind {
+  TRACE_PAUSE_MINOR, /* the domain stopped the others, and collected */
+  TRACE_PAUSE_SLICE, /* it marked or swept */
+  TRACE_PAUSE_STOP,  /* it waited for another that had stopped the world */
+  TRACE_PAUSES
+};
+
+struct trace_pause {
+  uint64_t time_ns; /* of its end */
+  uint32_t thread;
+  uint64_t domain;
+  uint8_t kind; /* enum trace_pause_kind; later versions may add to it */
+  uint64_t ns;
+  uint64_t count, total_ns; /* of this kind, in all domains, since the trace began, this one included */
+};
+
+enum trace_domain_what { TRACE_DOMAIN_BEGINS, TRACE_DOMAIN_ENDS };
+
+struct trace_domain {
+  uint64_t time_ns;
+  uint32_t thread;
+  uint64_t domain; /* its number, which never comes again */
+  uint8_t what;    /* enum trace_domain_what; later versions may add to it */
+};
+
 /* The number of each record kind in the file. */
 enum trace_record {
 #define TRACE_EVENT(NAME, type, EVENT, number, framing, fields) TRACE_RECORD_##NAME = number,
 #define TRACE_DEFINITION(NAME, number, framing)                 TRACE_RECORD_##NAME = number,
-#define TRACE_RESERVED(NAME, number)                            TRACE_RECORD_##NAME = number,
 #include "trace/events.def"
 };
 
@@ -167,7 +220,11 @@ enum trace_kind {
   TRACE_MEMORY,
   TRACE_LOSS,
   TRACE_END,
-  TRACE_EXEC
+  TRACE_EXEC,
+  TRACE_PROMOTE,
+  TRACE_COLLECTION,
+  TRACE_PAUSE,
+  TRACE_DOMAIN
 };
 
 struct trace_event {
@@ -183,6 +240,10 @@ struct trace_event {
     struct trace_loss loss;
     struct trace_end end;
     struct trace_exec exec;
+    struct trace_promote promote;
+    struct trace_collection collection;
+    struct trace_pause pause;
+    struct trace_domain domain;
   };
 };
 

@@ -173,7 +173,7 @@ static void tell_in_reserve(struct trace_writer *writer, struct stream *stream, 
 
 static bool has_stack(enum trace_record record) {
   return record == TRACE_RECORD_SAMPLE || record == TRACE_RECORD_SAMPLE_FULL ||
-         record == TRACE_RECORD_GROWN || record == TRACE_RECORD_RESIZE;
+         record == TRACE_RECORD_GROWN || record == TRACE_RECORD_MAJOR || record == TRACE_RECORD_RESIZE;
 }
 
 /* A fresh chunk is too small for the record's stack: the record goes without. */
@@ -344,6 +344,7 @@ unmap_writer:
 
 bool trace_write_sample(struct trace_writer *writer, const struct trace_sample *sample) {
   if (sample->grown) return write_event(writer, TRACE_RECORD_GROWN, sample);
+  if (sample->major) return write_event(writer, TRACE_RECORD_MAJOR, sample);
   bool usual = sample->words == malloc_words(sample->size) && sample->n_samples == 1 && !sample->source;
   return write_event(writer, usual ? TRACE_RECORD_SAMPLE : TRACE_RECORD_SAMPLE_FULL, sample);
 }
@@ -368,6 +369,22 @@ bool trace_write_thread_name(struct trace_writer *writer, const struct trace_thr
 
 bool trace_write_memory(struct trace_writer *writer, const struct trace_memory *memory) {
   return write_event(writer, TRACE_RECORD_MEMORY, memory);
+}
+
+bool trace_write_promote(struct trace_writer *writer, const struct trace_promote *promote) {
+  return write_event(writer, TRACE_RECORD_PROMOTE, promote);
+}
+
+bool trace_write_collection(struct trace_writer *writer, const struct trace_collection *collection) {
+  return write_event(writer, TRACE_RECORD_COLLECTION, collection);
+}
+
+bool trace_write_pause(struct trace_writer *writer, const struct trace_pause *pause) {
+  return write_event(writer, TRACE_RECORD_PAUSE, pause);
+}
+
+bool trace_write_domain(struct trace_writer *writer, const struct trace_domain *domain) {
+  return write_event(writer, TRACE_RECORD_DOMAIN, domain);
 }
 
 bool trace_write_loss(struct trace_writer *writer, const struct trace_loss *loss) {

@@ -43,6 +43,10 @@ bool trace_write_resize(struct trace_writer *writer, const struct trace_resize *
 bool trace_write_unmap(struct trace_writer *writer, const struct trace_unmap *unmap);
 bool trace_write_thread_name(struct trace_writer *writer, const struct trace_thread_name *name);
 bool trace_write_memory(struct trace_writer *writer, const struct trace_memory *memory);
+bool trace_write_promote(struct trace_writer *writer, const struct trace_promote *promote);
+bool trace_write_collection(struct trace_writer *writer, const struct trace_collection *collection);
+bool trace_write_pause(struct trace_writer *writer, const struct trace_pause *pause);
+bool trace_write_domain(struct trace_writer *writer, const struct trace_domain *domain);
 bool trace_write_loss(struct trace_writer *writer, const struct trace_loss *loss);
 bool trace_write_end(struct trace_writer *writer, const struct trace_end *end);
 

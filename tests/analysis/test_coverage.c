@@ -250,7 +250,7 @@ static struct life life_of_rows(struct row *rows, size_t count, uint64_t end_ns)
   for (size_t i = 0; i < count; i++) node_of_row[i] = 1;
   struct call_tree tree = {.nodes = nodes, .node_count = 2, .node_of_row = node_of_row};
   struct lifetimes lifetimes;
-  assert_int_equal(lifetimes_create(&samples, &tree, &lifetimes), WN_OK);
+  assert_int_equal(lifetimes_create(&samples, &tree, LIFE_NS, &lifetimes), WN_OK);
   struct life life = lifetimes_median(&lifetimes, &(struct group){.label = 1});
   lifetimes_destroy(&lifetimes);
   return life;
@@ -263,7 +263,7 @@ static double run_life_cell(enum law law, uint64_t end_ns, double samples, uint6
   draw_lives(rows, law, end_ns);
   for (int i = 0; i < BLOCKS; i++) rows[i].probability = 1;
   struct life truth = life_of_rows(rows, BLOCKS, end_ns);
-  assert_true(truth.known && truth.low_ns == truth.median_ns && truth.high_ns == truth.median_ns);
+  assert_true(truth.known && truth.low == truth.median && truth.high == truth.median);
   for (int run = 0; run < RUNS; run++) {
     struct thread thread;
     size_t count = 0;
@@ -276,8 +276,8 @@ static double run_life_cell(enum law law, uint64_t end_ns, double samples, uint6
       sampled[count++].probability = inclusion_probability(rate, words);
     }
     struct life life = life_of_rows(sampled, count, end_ns);
-    bool above = life.low_ns == NO_BOUND || life.low_ns <= truth.median_ns;
-    covered += above && truth.median_ns <= life.high_ns;
+    bool above = life.low == NO_BOUND || life.low <= truth.median;
+    covered += above && truth.median <= life.high;
   }
   double coverage = 100.0 * covered / RUNS;
   printf("  %-12s median life, %s %3.0f samples: %5.2f %% covered\n", law_names[law],

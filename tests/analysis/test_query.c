@@ -21,9 +21,37 @@ static struct samples *make_blocks(void) {
   return story_load(writer);
 }
 
-static const struct {
+/* Of a collected heap: two that were promoted, one of them with memory outside, and a large one. */
+static struct samples *make_collected_blocks(void) {
+  struct trace_writer *writer = story_begin(1, 0);
+  struct trace_sample sample = {.thread = 1, .size = 16, .words = 3, .n_samples = 1, .stack = 1};
+  for (uint64_t i = 0; i <= 4; i++)
+    trace_write_collection(writer,
+                           &(struct trace_collection){.time_ns = i * 1000000, .minor_words = i * (1 << 17)});
+  for (sample.block = 1; sample.block <= 4; sample.block++) {
+    sample.time_ns = (sample.block - 1) * 1000000;
+    sample.major = sample.block == 3;
+    sample.source = sample.block == 4 ? TRACE_SOURCE_CUSTOM : TRACE_SOURCE_NORMAL;
+    assert_true(trace_write_sample(writer, &sample));
+  }
+  trace_write_promote(writer, &(struct trace_promote){.time_ns = 2000000, .block = 2});
+  trace_write_promote(writer, &(struct trace_promote){.time_ns = 4000000, .block = 4});
+  story_free(writer, 1, 4000000);
+  return story_load(writer);
+}
+
+struct case_of {
   const char *query, *blocks;
-} good[] = {
+};
+
+static const struct case_of of_collected[] = {
+    {"area = minor", "12"},   {"area != minor", "34"},   {"area = major", "3"},
+    {"area = outside", "4"},  {"promoted = yes", "24"},  {"promoted = no and area = minor", "1"},
+    {"promoted != no", "24"}, {"life_bytes > 2M", "12"}, {"life_bytes >= 2M and life > 3ms", "1"},
+    {"life_bytes = 4M", "1"},
+};
+
+static const struct case_of good[] = {
     {"fn = code+0x10", "12345"},
     {"fn = code+0x20", "234"},
     {"function = code+0x30", "34"},
@@ -63,6 +91,8 @@ static const struct {
     {"alive = yes", "35"},
     {"alive = no", "124"},
     {"alive != yes", "124"},
+    {"area = minor or area = major or promoted = yes", ""}, /* no collected heap's */
+    {"life_bytes > 1G", ""},
     {"size > 1K and alive = yes", "3"},
     {"size = 1 or size = 100", "15"},
     {"size = 1 or size = 100 and alive = yes", "5"},
@@ -73,24 +103,32 @@ static const struct {
     {"  ( ( size=1 ) )  ", "5"},
 };
 
-static void good_queries_take_the_right_blocks(void **state) {
-  (void)state;
-  struct samples *samples = make_blocks();
+static void check_cases(struct samples *samples, const struct case_of *cases, size_t count) {
   struct names names;
   story_names(samples, &names);
-  for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+  for (size_t i = 0; i < count; i++) {
     struct query *query;
     char taken[8] = "";
-    if (query_parse(good[i].query, &query)) fail_msg("%s: %s", good[i].query, wn_last_error());
+    if (query_parse(cases[i].query, &query)) fail_msg("%s: %s", cases[i].query, wn_last_error());
     assert_int_equal(query_bind(query, samples, &names), WN_OK);
     for (size_t row = 0; row < samples->row_count; row++)
       if (query_takes(query, &samples->rows[row]))
         strcat(taken, (const char[]){(char)('0' + samples->rows[row].block), 0});
-    if (strcmp(taken, good[i].blocks)) fail_msg("%s: %s, not %s", good[i].query, taken, good[i].blocks);
+    if (strcmp(taken, cases[i].blocks)) fail_msg("%s: %s, not %s", cases[i].query, taken, cases[i].blocks);
     query_free(query);
   }
   names_destroy(&names);
   samples_free(samples);
+}
+
+static void good_queries_take_the_right_blocks(void **state) {
+  (void)state;
+  check_cases(make_blocks(), good, sizeof good / sizeof *good);
+}
+
+static void queries_know_where_blocks_were_born_and_went(void **state) {
+  (void)state;
+  check_cases(make_collected_blocks(), of_collected, sizeof of_collected / sizeof *of_collected);
 }
 
 /* The column at which each is wrong, counted from 1, and what is said. */
@@ -122,6 +160,11 @@ static const struct {
     {"life > 1K", 8, "a time, such as 10ms"},
     {"alive = maybe", 9, "yes or no"},
     {"alive > yes", 7, "= or !="},
+    {"promoted = 1", 12, "yes or no"},
+    {"promoted ~ yes", 10, "= or !="},
+    {"area = old", 8, "minor, major or outside"},
+    {"area < major", 6, "= or !="},
+    {"life_bytes > 10ms", 14, "a size, such as 10K"},
     {"size > 1 and", 13, "expected fn"},
     {"size > 1 or or", 13, "expected fn"},
     {"size > 1 size < 3", 10, "and, or, or the end"},
@@ -161,6 +204,7 @@ static void deep_queries_are_refused_not_crashed_on(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(good_queries_take_the_right_blocks),
+      cmocka_unit_test(queries_know_where_blocks_were_born_and_went),
       cmocka_unit_test(bad_queries_say_where),
       cmocka_unit_test(deep_queries_are_refused_not_crashed_on),
   };

@@ -83,7 +83,7 @@ static void moments_include_births_and_exclude_deaths(void **state) {
 
 static bool everything(const struct row *row, struct share *share, void *context) {
   (void)context;
-  *share = (struct share){(double)row->size, 1, -1};
+  *share = (struct share){.bytes = (double)row->size, .blocks = 1, .bytes_variance = -1};
   return true;
 }
 
@@ -228,7 +228,7 @@ static struct life life_of_all(const struct samples *samples) {
   struct lifetimes lifetimes;
   story_names(samples, &names);
   assert_int_equal(call_tree_build(samples, &names, BY_FUNCTION, everything, NULL, &tree), WN_OK);
-  assert_int_equal(lifetimes_create(samples, &tree, &lifetimes), WN_OK);
+  assert_int_equal(lifetimes_create(samples, &tree, LIFE_NS, &lifetimes), WN_OK);
   struct life life = lifetimes_median(&lifetimes, &tree.groups[0]);
   lifetimes_destroy(&lifetimes);
   call_tree_destroy(&tree);
@@ -245,7 +245,7 @@ static void median_lives_are_exact_where_all_died(void **state) {
   }
   struct samples *samples = story_load(writer);
   struct life life = life_of_all(samples);
-  assert_true(life.known && life.median_ns == 50 && life.low_ns == 50 && life.high_ns == 50);
+  assert_true(life.known && life.median == 50 && life.low == 50 && life.high == 50);
   assert_int_equal(life.samples, 9);
   samples_free(samples);
 }
@@ -263,7 +263,7 @@ static void living_blocks_make_medians_longer(void **state) {
   story_alloc(writer, 6, 140, 32, 2); /* makes the end, at life 0 */
   struct samples *samples = story_load(writer);
   struct life life = life_of_all(samples);
-  assert_true(life.known && life.median_ns == 30);
+  assert_true(life.known && life.median == 30);
   samples_free(samples);
 }
 
@@ -273,7 +273,7 @@ static void unseen_medians_are_said_to_be_unseen(void **state) {
   for (uint64_t i = 1; i <= 3; i++) story_alloc(writer, i, 100 * i, 32, 1);
   struct samples *samples = story_load(writer);
   struct life life = life_of_all(samples);
-  assert_true(!life.known && life.median_ns == 200 && life.low_ns == 200 && life.high_ns == NO_BOUND);
+  assert_true(!life.known && life.median == 200 && life.low == 200 && life.high == NO_BOUND);
   samples_free(samples);
 }
 
@@ -292,8 +292,8 @@ static void median_lives_have_the_interval_of_the_sign_test(void **state) {
     struct samples *samples = story_load(writer);
     struct life life = life_of_all(samples);
     assert_int_equal(life.samples, known[i].count);
-    assert_int_equal(life.low_ns, known[i].low ? 10 * known[i].low : NO_BOUND);
-    assert_int_equal(life.high_ns, known[i].high ? 10 * known[i].high : NO_BOUND);
+    assert_int_equal(life.low, known[i].low ? 10 * known[i].low : NO_BOUND);
+    assert_int_equal(life.high, known[i].high ? 10 * known[i].high : NO_BOUND);
     samples_free(samples);
   }
 }

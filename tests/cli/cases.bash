@@ -160,6 +160,68 @@ json_agrees_with_the_text() {
   says 'Every block was recorded: 1,000 blocks'
 }
 
+# What a collected heap tells of itself, and what became of its blocks.
+collected_heaps_are_told_of() {
+  make exact_collected t
+  succeeds report t
+  says 'collected heap allocated 8.80 MB, 9.1 % of it directly in the major heap, and promoted 4.00 MB, 50 % of what was young'
+  says '1,000 minor collections and 5 cycles of the major collector ended'
+  says 'largest after 1.00 s, with 808 kB; the last cycle found 400 kB live'
+  says '1,000 pauses took 504 ms, 28 % of the time of its domains; 99 of 100 took at most 500 us'
+  says 'longest took 5.00 ms \(a minor collection, after 777 ms\). 2 domains ran, up to 2 at once'
+  says 'Promoted, 44 % of what was born in the minor heap; 50 % of that was found dead by the next cycle: 320 kB in 400 blocks'
+  says 'promoted median life +function'
+  says 'promoted dead next +function'
+  says 'major heap +█'
+  says 'had not been found dead'
+  succeeds report --where 'area = major' t
+  says 'Allocated, .*: 8.00 MB in 100 blocks'
+  says 'Promoted: nothing that was sampled'
+  succeeds report --where 'promoted = yes and life_bytes < 10M' --by stack --tree t
+  says 'in 400 blocks that match'
+  succeeds info t
+  says 'records +400 promotions, 1,006 collections, 1,000 pauses, 3 begins or ends of domains'
+  make collected t
+  local columns
+  export COLUMNS
+  for columns in 60 80 100 140; do
+    COLUMNS=$columns
+    succeeds report t
+    [ "$(LC_ALL=C.UTF-8 wc -L <out)" -le "$columns" ] || fail "lines longer than $columns columns: $(cat out)"
+    awk '/^ +[0-9.]+ [kM]?B/ { rows++; if ($3 !~ /^[0-9.]+–[0-9.]+$/ || ($4 !~ /^[0-9,]+$/ && $6 !~ /–/)) bad = $0 }
+         END { if (bad) print bad; exit bad != "" || rows < 10 }' out || fail "a row without its interval at $columns columns: $(cat out)"
+  done
+  says 'Promoted, 4[0-9] % \([0-9]+–[0-9]+ %; 400 samples\) of what was born in the minor heap'
+  make plain t
+  succeeds report t
+  ! grep -Eq 'collected|romoted|major heap|found dead' out || fail "a malloc heap is told of as a collected one"
+}
+
+collected_heaps_have_their_members() {
+  need jq
+  make exact_collected t
+  succeeds report --json t
+  jq -e '.heap | .minor_words == 1000000 and .promoted_words == 500000 and .direct_words == 100000 and
+         .minor_collections == 1000 and .major_cycles == 5 and .live_words == 50000 and .peak_heap_words == 101000 and
+         .domains_begun == 2 and .domains_most == 2 and .pauses.count == 1000 and .pauses.total_ns == 504500000 and
+         .pauses.below_99_ns == 500000 and .pauses.longest_ns == 5000000 and .pauses.longest_kind == "minor" and
+         (.collections | length) == 1000 and .collections[0].minor_words == 0 and .collections[-1].minor_words == 1000000 and
+         .promoted_share.samples == 400 and .dead_next_share.estimate == 0.5' out >/dev/null || fail "$(jq '.heap | del(.collections)' out)"
+  jq -e '.promoted[0] | .total_bytes.samples == 400 and .promoted_share.samples == 400 and .life_words.samples == 900' out >/dev/null ||
+    fail "$(jq '.promoted[0]' out)"
+  jq -e '.allocated[0] | (.minor_share.estimate + .major_share.estimate - 1 | fabs) < 1e-9 and .life.samples == 1000' out >/dev/null ||
+    fail "$(jq '.allocated[0]' out)"
+  local member
+  for member in $(jq -r '[paths(scalars) | map(strings) | .[-1]] | unique | .[]' out); do
+    grep -q "\b$member\b" "$source/docs/report-json.md" || fail "docs/report-json.md does not know $member"
+  done
+  jq -e '[.. | objects | select(has("estimate")) | .low <= .estimate and .estimate <= .high] | all' out >/dev/null ||
+    fail "an interval does not hold its estimate"
+  make plain t
+  succeeds report --json t
+  jq -e 'has("heap") or has("promoted") | not' out >/dev/null || fail "a malloc heap has members of a collected one"
+}
+
 odd_names_do_no_harm() {
   need jq
   make plain t

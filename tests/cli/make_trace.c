@@ -4,6 +4,8 @@
  *   none       no sample at all
  *   killed     without an end record
  *   level      as large all the time, with ever new blocks
+ *   collected  a collected heap's: each second young block is promoted, and each second of these is dead at once
+ *   exact_collected  the same at rate 1
  *   many N     N samples, for speed */
 #include "base/words.h"
 #include "trace/finish.h"
@@ -43,18 +45,75 @@ static void write_samples(struct trace_writer *writer, uint64_t count, bool leve
   }
 }
 
+/* A collection each millisecond, and a cycle each 200. */
+static void write_heap(struct trace_writer *writer, uint64_t ms) {
+  struct trace_collection now = {.time_ns = ms * 1000000, .thread = 1, .ns = ms ? 500000 : 0, .domains = 2};
+  now.kind = ms ? TRACE_COLLECTION_MINOR : TRACE_COLLECTION_NONE;
+  now.minor_words = 1000 * ms;
+  now.promoted_words = 500 * ms;
+  now.direct_words = 100 * ms;
+  now.minor_collections = ms;
+  now.major_cycles = ms / 200;
+  now.heap_words = 100000 + ms;
+  now.live_words = ms < 200 ? 0 : 50000;
+  if (!trace_write_collection(writer, &now)) exit(1);
+  if (ms % 200 || !ms) return;
+  now.kind = TRACE_COLLECTION_MAJOR;
+  now.ns = 100000000;
+  trace_write_collection(writer, &now);
+}
+
+static void write_pause(struct trace_writer *writer, uint64_t ms) {
+  struct trace_pause pause = {.time_ns = ms * 1000000, .thread = 1, .domain = ms % 2, .count = ms};
+  pause.kind = TRACE_PAUSE_MINOR;
+  pause.ns = ms == 777 ? 5000000 : 500000;
+  pause.total_ns = ms * 500000 + (ms >= 777 ? 4500000 : 0);
+  if (!trace_write_pause(writer, &pause)) exit(1);
+}
+
+static void write_domain(struct trace_writer *writer, uint64_t number, uint64_t time, uint8_t what) {
+  trace_write_domain(writer, &(struct trace_domain){.time_ns = time, .domain = number, .what = what});
+}
+
+/* Block i is born in millisecond i; each tenth is born in the major heap. A promoted one dies 50 ms later, if it is even
+ * among its kind, and else lives on. */
+static void write_collected(struct trace_writer *writer) {
+  write_domain(writer, 0, 0, TRACE_DOMAIN_BEGINS);
+  write_domain(writer, 1, 0, TRACE_DOMAIN_BEGINS);
+  write_heap(writer, 0);
+  for (uint64_t i = 1; i <= 1000; i++) {
+    struct trace_sample sample = {.time_ns = i * 1000000 - 500000, .thread = 1, .block = i, .n_samples = 1};
+    sample.size = i % 10 ? 800 : 80000;
+    sample.words = malloc_words(sample.size);
+    sample.stack = 1 + (uint32_t)(i * 7 % (NODES - 1));
+    sample.major = i % 10 == 0;
+    if (!trace_write_sample(writer, &sample)) exit(1);
+    uint64_t after = i * 1000000;
+    if (i % 2 && !sample.major)
+      trace_write_free(writer, &(struct trace_free){.time_ns = after, .thread = 1, .block = i});
+    if (i % 2 == 0 && !sample.major)
+      trace_write_promote(writer, &(struct trace_promote){.time_ns = after, .thread = 1, .block = i});
+    if (i % 4 == 0 && !sample.major)
+      trace_write_free(writer, &(struct trace_free){.time_ns = after + 200000000, .thread = 1, .block = i});
+    write_heap(writer, i);
+    write_pause(writer, i);
+  }
+  write_domain(writer, 1, 500000000, TRACE_DOMAIN_ENDS);
+}
+
 int main(int argc, char **argv) {
   if (argc < 3) return 2;
   static const char command[] = "/bin/pro\"gram\0--op\x02tion\0\xff";
   const char *kind = argv[1];
+  bool collected = strstr(kind, "collected");
   struct trace_stack_source source = {.node = node, .module = module};
   struct trace_options options = {.path = argv[2]};
   struct trace_run run = {.command = {.bytes = command, .length = sizeof command},
                           .host = trace_text_of("host"),
-                          .heap = trace_text_of("malloc"),
+                          .heap = trace_text_of(collected ? "winnow" : "malloc"),
                           .version = trace_text_of("0.1.0"),
                           .pid = 1,
-                          .rate = !strcmp(kind, "exact") ? 1 : 1e-3,
+                          .rate = strstr(kind, "exact") ? 1 : 1e-3,
                           .stack_depth = 512,
                           .word_bytes = 8,
                           .wall_ns = 1700000000000000000u};
@@ -63,10 +122,14 @@ int main(int argc, char **argv) {
   trace_write_thread_name(
       writer, &(struct trace_thread_name){.time_ns = 1, .thread = 1, .name = trace_text_of("main")});
   uint64_t count = !strcmp(kind, "none") ? 0 : !strcmp(kind, "many") ? strtoull(argv[3], NULL, 10) : 1000;
-  write_samples(writer, count, !strcmp(kind, "level"));
+  if (collected)
+    write_collected(writer);
+  else
+    write_samples(writer, count, !strcmp(kind, "level"));
   trace_write_memory(writer, &(struct trace_memory){.time_ns = 500000, .rss_bytes = 12000000});
+  uint64_t end_ns = collected ? 1300000000 : 2000000 + count * 1000;
   if (strcmp(kind, "killed"))
-    trace_write_end(writer, &(struct trace_end){.time_ns = 2000000 + count * 1000, .kind = TRACE_END_EXIT});
+    trace_write_end(writer, &(struct trace_end){.time_ns = end_ns, .kind = TRACE_END_EXIT});
   trace_writer_close(writer);
   struct trace_totals totals;
   return trace_finish(argv[2], &totals) != WN_OK;

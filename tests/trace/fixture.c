@@ -42,6 +42,7 @@ static struct trace_sample any_sample(struct random *random, struct trace_at at,
   if (unusual == 1) sample.words = any_width(random);
   if (unusual == 2) sample.source = TRACE_SOURCE_MARSHAL;
   sample.grown = unusual == 3;
+  sample.major = unusual == 4;
   if (sample.grown) sample.previous_size = any_width(random);
   return sample;
 }
@@ -65,6 +66,45 @@ static bool same_place(const struct trace_place *read, uint32_t module, uint64_t
   if (!fixture_place(module, offset, &place)) return !read;
   return read && read->line == place.line && same_text(&read->function, &place.function) &&
          same_text(&read->file, &place.file);
+}
+
+/* What a collected heap tells of itself. */
+static struct trace_event any_of_heap(struct random *random, struct trace_at at, uint64_t block) {
+  struct trace_event event = {.at = at};
+  switch (random_bits(random) % 4) {
+  case 0:
+    event.kind = TRACE_PROMOTE;
+    event.promote.block = block;
+    break;
+  case 1:
+    event.kind = TRACE_COLLECTION;
+    event.collection.kind = (uint8_t)random_bits(random);
+    for (uint64_t *field = &event.collection.ns; field <= &event.collection.domains; field++)
+      *field = any_width(random);
+    break;
+  case 2:
+    event.kind = TRACE_PAUSE;
+    event.pause.domain = any_width(random);
+    event.pause.kind = (uint8_t)random_bits(random);
+    for (uint64_t *field = &event.pause.ns; field <= &event.pause.total_ns; field++)
+      *field = any_width(random);
+    break;
+  default:
+    event.kind = TRACE_DOMAIN;
+    event.domain.domain = any_width(random);
+    event.domain.what = (uint8_t)random_bits(random);
+  }
+  return event;
+}
+
+static bool same_collection(const struct trace_collection *read, const struct trace_collection *written) {
+  return read->kind == written->kind &&
+         !memcmp(&read->ns, &written->ns, sizeof *read - offsetof(struct trace_collection, ns));
+}
+
+static bool same_pause(const struct trace_pause *read, const struct trace_pause *written) {
+  return read->domain == written->domain && read->kind == written->kind && read->ns == written->ns &&
+         read->count == written->count && read->total_ns == written->total_ns;
 }
 
 /* ---- shared ---- */
@@ -169,6 +209,8 @@ struct trace_event fixture_event(struct random *random, uint32_t thread, uint64_
     event.kind = TRACE_EXEC;
     event.exec.path = trace_text_of(names[random_bits(random) % 3]);
     break;
+  case 6:
+  case 7: return any_of_heap(random, at, *block - back);
   default:
     event.kind = random_bits(random) % 2 ? TRACE_SAMPLE : TRACE_FREE;
     if (event.kind == TRACE_SAMPLE) event.sample = any_sample(random, at, block, nodes);
@@ -187,6 +229,10 @@ bool fixture_write(struct trace_writer *writer, const struct trace_event *event)
   case TRACE_MEMORY: return trace_write_memory(writer, &event->memory);
   case TRACE_LOSS: return trace_write_loss(writer, &event->loss);
   case TRACE_END: return trace_write_end(writer, &event->end);
+  case TRACE_PROMOTE: return trace_write_promote(writer, &event->promote);
+  case TRACE_COLLECTION: return trace_write_collection(writer, &event->collection);
+  case TRACE_PAUSE: return trace_write_pause(writer, &event->pause);
+  case TRACE_DOMAIN: return trace_write_domain(writer, &event->domain);
   case TRACE_EXEC: { /* that fails: only this record stays of it */
     unsigned number = trace_write_exec(writer, &event->exec);
     trace_exec_failed(writer, number);
@@ -225,7 +271,8 @@ bool fixture_same(struct trace_reader *reader, const struct trace_event *read,
   case TRACE_SAMPLE:
     return a->block == b->block && a->size == b->size && a->words == b->words &&
            a->n_samples == b->n_samples && a->source == b->source && a->grown == b->grown &&
-           a->previous_size == b->previous_size && fixture_same_stack(reader, a->stack, b->stack);
+           a->major == b->major && a->previous_size == b->previous_size &&
+           fixture_same_stack(reader, a->stack, b->stack);
   case TRACE_FREE: return read->free.block == written->free.block;
   case TRACE_RESIZE:
     return read->resize.block == written->resize.block && read->resize.size == written->resize.size &&
@@ -240,6 +287,11 @@ bool fixture_same(struct trace_reader *reader, const struct trace_event *read,
   case TRACE_LOSS:
     return read->loss.count == written->loss.count && read->loss.reason == written->loss.reason;
   case TRACE_END: return read->end.kind == written->end.kind && read->end.code == written->end.code;
+  case TRACE_PROMOTE: return read->promote.block == written->promote.block;
+  case TRACE_COLLECTION: return same_collection(&read->collection, &written->collection);
+  case TRACE_PAUSE: return same_pause(&read->pause, &written->pause);
+  case TRACE_DOMAIN:
+    return read->domain.domain == written->domain.domain && read->domain.what == written->domain.what;
   case TRACE_EXEC: return !strcmp(read->exec.path.bytes, written->exec.path.bytes);
   }
   return false;

@@ -135,6 +135,61 @@ static void the_decoder_reads_names_of_a_language(void **state) {
   stack_table_destroy(&table);
 }
 
+/* A collected heap's records, by docs/trace-format.md: kind with its top bit set, length, time, fields. */
+static const struct {
+  enum trace_record record;
+  union {
+    struct trace_at at;
+    struct trace_sample sample;
+    struct trace_promote promote;
+    struct trace_collection collection;
+    struct trace_pause pause;
+    struct trace_domain domain;
+  };
+  unsigned char bytes[16];
+} of_heaps[] = {
+    {.record = TRACE_RECORD_MAJOR,
+     .sample = {.time_ns = 1001, .block = 1, .size = 800, .words = 101, .n_samples = 3, .major = true},
+     .bytes = {0xae, 8, 2, 2, 0xa0, 6, 0, 0, 3, 0}},
+    {.record = TRACE_RECORD_PROMOTE, .promote = {.time_ns = 1002, .block = 1}, .bytes = {0xa8, 2, 2, 0}},
+    {.record = TRACE_RECORD_COLLECTION,
+     .collection = {.time_ns = 1003,
+                    .kind = 1,
+                    .ns = 3,
+                    .minor_words = 4,
+                    .promoted_words = 5,
+                    .direct_words = 6,
+                    .minor_collections = 7,
+                    .major_cycles = 8,
+                    .heap_words = 9,
+                    .live_words = 10,
+                    .domains = 11},
+     .bytes = {0xa9, 11, 2, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11}},
+    {.record = TRACE_RECORD_PAUSE,
+     .pause = {.time_ns = 1004, .domain = 2, .kind = 1, .ns = 3, .count = 4, .total_ns = 5},
+     .bytes = {0xaa, 6, 2, 2, 1, 3, 4, 5}},
+    {.record = TRACE_RECORD_DOMAIN,
+     .domain = {.time_ns = 1005, .domain = 6, .what = 1},
+     .bytes = {0xab, 3, 2, 6, 1}},
+};
+
+static void records_of_heaps_are_written_as_the_page_says(void **state) {
+  (void)state;
+  const struct trace_stack_source source = {.node = give_node, .module = give_module};
+  struct encoder *encoder = calloc(1, sizeof *encoder);
+  unsigned char bytes[200];
+  encoder->stacks.source = &source;
+  encoder_begin(encoder, bytes, bytes + sizeof bytes, 1000);
+  encoder->state.thread_known = true; /* thread 0, without a record */
+  for (size_t i = 0; i < sizeof of_heaps / sizeof *of_heaps; i++) {
+    const unsigned char *begin = encoder->sink.at;
+    assert_true(encoder_put(encoder, of_heaps[i].record, &of_heaps[i].at));
+    assert_int_equal(encoder->sink.at - begin, 2 + of_heaps[i].bytes[1]);
+    assert_memory_equal(begin, of_heaps[i].bytes, 2 + of_heaps[i].bytes[1]);
+  }
+  free(encoder);
+}
+
 static void a_record_that_does_not_fit_changes_no_state(void **state) {
   (void)state;
   const struct trace_stack_source source = {
@@ -161,6 +216,7 @@ int main(void) {
       cmocka_unit_test(the_decoder_reads_the_example),
       cmocka_unit_test(the_encoder_names_frames_of_a_language),
       cmocka_unit_test(the_decoder_reads_names_of_a_language),
+      cmocka_unit_test(records_of_heaps_are_written_as_the_page_says),
       cmocka_unit_test(a_record_that_does_not_fit_changes_no_state),
   };
   return RUN_TESTS(tests);

@@ -1,0 +1,111 @@
+/* What a report says of a collected heap: how it lived, and what became of its blocks. */
+#include "cli/report_text.h"
+#include "cli/text.h"
+#include <stdio.h>
+
+static double words_as_bytes(uint64_t words) { return 8 * (double)words; }
+
+/* What the heap counted itself is exact, whatever the rate. */
+static void say_allocation(struct paragraph *paragraph, const struct trace_collection *total) {
+  char bytes[32], share[32];
+  double minor = words_as_bytes(total->minor_words), direct = words_as_bytes(total->direct_words),
+         promoted = words_as_bytes(total->promoted_words);
+  say(paragraph, "By its own counts, headers included, the collected heap allocated %s",
+      text_bytes(bytes, minor + direct));
+  if (direct >= 0.0005 * minor && minor > 0)
+    say(paragraph, ", %s of it directly in the major heap", text_share(share, direct / (minor + direct)));
+  if (promoted > 0) {
+    say(paragraph, ", and promoted %s", text_bytes(bytes, promoted));
+    if (minor > 0) say(paragraph, ", %s of what was young", text_share(share, promoted / minor));
+  }
+  say(paragraph, ". ");
+}
+
+static void say_collections(struct paragraph *paragraph, const struct report *report,
+                            const struct trace_collection *total) {
+  char minor[64], major[64], bytes[32], time[32];
+  struct trace_collection largest = heap_life_largest(&report->samples->life);
+  say(paragraph, "%s and %s of the major collector ended. ",
+      text_number_of(minor, (double)total->minor_collections, "minor collection"),
+      text_number_of(major, (double)total->major_cycles, "cycle"));
+  if (largest.heap_words)
+    say(paragraph, "The major heap was largest after %s, with %s", text_time(time, largest.time_ns),
+        text_bytes(bytes, words_as_bytes(largest.heap_words)));
+  if (largest.heap_words && total->live_words)
+    say(paragraph, "; the last cycle found %s live", text_bytes(bytes, words_as_bytes(total->live_words)));
+  if (largest.heap_words) say(paragraph, ". ");
+}
+
+static const char *kind_of(const struct trace_pause *pause) {
+  switch (pause->kind) {
+  case TRACE_PAUSE_MINOR: return "a minor collection";
+  case TRACE_PAUSE_SLICE: return "marking or sweeping";
+  default: return "waiting for another domain";
+  }
+}
+
+static void say_pauses(struct paragraph *paragraph, const struct heap_life *life) {
+  char count[64], time[32], share[32];
+  uint64_t pauses = heap_life_pauses(life), most = heap_life_pause_99(life);
+  double paused = heap_life_paused_ns(life);
+  if (!pauses) {
+    say(paragraph, "It never paused the program. ");
+    return;
+  }
+  say(paragraph, "%s took %s", text_number_of(count, (double)pauses, "pause"),
+      text_time(time, (uint64_t)paused));
+  if (life->domain_ns >= paused)
+    say(paragraph, ", %s of the time of its domains", text_share(share, paused / life->domain_ns));
+  if (!life->longest.ns) {
+    say(paragraph, ", each less than %s. ", text_time(time, PAUSE_LONG_NS));
+    return;
+  }
+  if (pauses >= 100) say(paragraph, "; 99 of 100 took at most %s", text_time(time, most));
+  say(paragraph, "; the longest took %s", text_time(time, life->longest.ns));
+  say(paragraph, " (%s, after %s). ", kind_of(&life->longest), text_time(time, life->longest.time_ns));
+}
+
+static void say_domains(struct paragraph *paragraph, const struct heap_life *life) {
+  char count[64];
+  if (life->domains_most < 2 && life->domains_begun < 2) return;
+  say(paragraph, "%s ran", text_number_of(count, (double)life->domains_begun, "domain"));
+  say(paragraph, life->domains_most > 1 ? ", up to %s at once. " : ", one after the other. ",
+      text_count(count, (double)life->domains_most));
+}
+
+/* ---- shared ---- */
+
+void report_print_heap(const struct report *report) {
+  struct paragraph paragraph = {.length = 0};
+  struct trace_collection total = heap_life_total(&report->samples->life);
+  say_allocation(&paragraph, &total);
+  say_collections(&paragraph, report, &total);
+  say_pauses(&paragraph, &report->samples->life);
+  say_domains(&paragraph, &report->samples->life);
+  putchar('\n');
+  text_paragraph(stdout, paragraph.text, 0);
+}
+
+wn_status report_print_generations(const struct report *report) {
+  struct paragraph title = {.length = 0};
+  const struct generations *all = &report->generations;
+  struct estimate promoted = report_promoted_share(report, all), dead = report_dead_share(report, all);
+  wn_status error = report_print_table(report,
+                                       "Allocated, with the share of it that was promoted, and its median "
+                                       "life in bytes that were allocated meanwhile",
+                                       report_allocated, TABLE_ALLOCATED);
+  if (error) return error;
+  say(&title, "Promoted");
+  if (all->promoted.bytes.samples) {
+    say(&title, ", ");
+    say_share(&title, &promoted);
+    say(&title, " of what was born in the minor heap");
+  }
+  if (all->settled.bytes.samples) {
+    say(&title, "; ");
+    say_share(&title, &dead);
+    say(&title, " of that was found dead by the next cycle");
+  }
+  return report_print_table(report, title.text, report_promoted, TABLE_PROMOTED);
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,74 @@
+/* Any bytes as the file of a trace, for fuzzers.
+ *
+ * The input is taken as a file. So that a fuzzer need not find checksums, each place of a chunk that begins with our
+ * magic gets the right one first, unless the first byte of the input is odd; that byte is not part of the file. Corpus
+ * files are therefore one byte longer than a trace. Without -runs or -max_total_time a fuzzer stops after 200,000 runs. */
+#ifndef TESTS_FUZZ_TRACE_FILE_H
+#define TESTS_FUZZ_TRACE_FILE_H
+
+#include "base/hash.h"
+#include "trace/chunk.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
+
+/* A bound for those who start it by hand. */
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+  static char bound[] = "-runs=200000";
+  for (int i = 1; i < *argc; i++)
+    if (!strncmp((*argv)[i], "-runs", 5) || !strncmp((*argv)[i], "-max_total_time", 15)) return 0;
+  char **longer = calloc((size_t)*argc + 2, sizeof *longer);
+  if (!longer) return 0;
+  memcpy(longer, *argv, (size_t)*argc * sizeof *longer);
+  longer[(*argc)++] = bound;
+  *argv = longer;
+  return 0;
+}
+
+/* Makes the header at `offset` one that the reader looks behind. */
+static void mend(uint8_t *file, size_t count, size_t offset, unsigned sequence) {
+  struct chunk_header header;
+  memcpy(&header, file + offset, sizeof header);
+  uint32_t most = (uint32_t)(count - offset - sizeof header);
+  uint32_t room = (1u << CHUNK_LOG2_LEAST) - (uint32_t)sizeof header;
+  uint32_t used = most < room ? most : room;
+  header.version = TRACE_VERSION;
+  header.capacity_log2 = CHUNK_LOG2_LEAST;
+  header.header_bytes = CHUNK_HEADER_BYTES;
+  header.sequence = sequence;
+  header.run_id = 0;
+  memcpy(header.magic, chunk_magic, sizeof chunk_magic);
+  header.commit = commit_word(used, crc32c(chunk_header_crc(&header), file + offset + sizeof header, used));
+  memcpy(file + offset, &header, sizeof header);
+}
+
+static void mend_all(uint8_t *file, size_t count) {
+  for (unsigned i = 0; ((size_t)i << CHUNK_LOG2_LEAST) + CHUNK_HEADER_BYTES < count; i++)
+    mend(file, count, (size_t)i << CHUNK_LOG2_LEAST, i);
+}
+
+/* The path of the input as a file; NULL if it is empty. */
+static const char *fuzz_file(const uint8_t *bytes, size_t count) {
+  static int fd = -1;
+  static char path[64];
+  if (fd < 0) {
+    fd = memfd_create("trace", MFD_CLOEXEC);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  }
+  if (!count) return NULL;
+  uint8_t *file = malloc(count);
+  if (!file) return NULL;
+  memcpy(file, bytes + 1, count - 1);
+  if (!(bytes[0] & 1)) mend_all(file, count - 1);
+  if (ftruncate(fd, 0) || pwrite(fd, file, count - 1, 0) != (ssize_t)(count - 1)) abort();
+  free(file);
+  return path;
+}
+
+#endif
+/* SPDX-License-Identifier: MIT */
