@@ -188,17 +188,6 @@ static inline const wn_callstack *capture(struct callstacks *callstacks, struct 
   return finish(callstacks, walk, &frames);
 }
 
-/* Walks to the frame that `caller` returns to; back to where the walk began if that is not near. */
-static void leave_own(struct callstacks *callstacks, struct walk *walk, const void *caller) {
-  uintptr_t pc = walk->pc, sp = walk->sp, bp = walk->bp;
-  for (unsigned i = 0; i < CALLSTACK_OWN_MOST && walk->pc != (uintptr_t)caller; i++) {
-    uint64_t rule;
-    if (walk->pc >> 63 || !look_up(callstacks, walk->pc, &rule) || !rule) break;
-    if (walk_step(walk, &callstacks->modules, rule) != STEP_CALLER) break;
-  }
-  if (walk->pc != (uintptr_t)caller) walk_begin(walk, pc, sp, bp);
-}
-
 /* Of the language's frames alone where `walk` is NULL. */
 static __attribute__((noinline)) const wn_callstack *
 capture_with(struct callstacks *callstacks, struct walk *walk, size_t depth, struct language *language) {
@@ -273,12 +262,11 @@ __attribute__((noinline)) const wn_callstack *callstack_capture(struct callstack
 __attribute__((noinline)) const wn_callstack *callstack_capture_with(struct callstacks *callstacks,
                                                                      const struct callstack_wish *wish) {
   struct language language = {.frame = wish->language, .end = wish->language + wish->language_count};
-  uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+  uintptr_t frame = (uintptr_t)(wish->from ? wish->from : __builtin_frame_address(0));
   struct walk walk;
   if (!wish->depth) return public_of(levels_at(&callstacks->nodes, 0));
   if (wish->language_only) return capture_with(callstacks, NULL, wish->depth, &language);
   walk_begin(&walk, stack_word(frame + 8), frame + 16, stack_word(frame));
-  if (wish->caller) leave_own(callstacks, &walk, wish->caller);
   if (wish->language_count) return capture_with(callstacks, &walk, wish->depth, &language);
   return capture(callstacks, &walk, wish->depth);
 }

@@ -49,9 +49,8 @@ wn_place callstacks_place(struct callstacks *callstacks, const char *function, c
 /* What stack callstack_capture_with is to give. */
 struct callstack_wish {
   size_t depth; /* frames at most, the innermost ones */
-  /* Frames within the one that returns to this address are left out, if it is one of the CALLSTACK_OWN_MOST innermost: how a
-   * heap leaves its own functions out, wherever they lie. NULL: none. */
-  const void *caller;
+  /* __builtin_frame_address(0) of a function that goes on: the stack begins with who called that. NULL: this function's. */
+  const void *from;
   /* The language's frames of this thread, innermost first. Each stands within the native frame that has its address `native`
    * (nearer to the innermost one); if that is NULL, where the one before stands, the first then innermost of all. Those whose
    * native frame is not found stand outermost. A frame whose place there is not is left out. */
@@ -59,7 +58,6 @@ struct callstack_wish {
   size_t language_count;
   bool language_only; /* no native frames: nothing is walked */
 };
-enum { CALLSTACK_OWN_MOST = 24 };
 
 /* The caller's stack with a language's frames in it. Needs some 5 KiB of stack. Never NULL, as above. */
 const wn_callstack *callstack_capture_with(struct callstacks *callstacks, const struct callstack_wish *wish);

@@ -40,10 +40,10 @@ static bool is_young(const struct wn_domain *domain, size_t words, size_t extern
 
 /* Its place in the list of young ones is had once nothing comes between that and the block: to make room may let other threads
  * run, which make others. NULL if there is no memory. */
-static wn_value *allocate_young(struct wn_domain *domain, size_t words, const void *caller) {
+static wn_value *allocate_young(struct wn_domain *domain, size_t words, const void *frame) {
   if (!nursery_has_room(domain, words + 1) && !nursery_make_room(domain, words + 1)) return NULL;
   if (!customs_reserve(domain)) return error_set(WN_ENOMEM, "alloc custom: no memory for a list"), NULL;
-  domain->caller = caller;
+  domain->frame = frame;
   wn_value *fields = nursery_take(domain, words, WN_TAG_CUSTOM);
   domain->customs[domain->custom_count++] = (wn_value)fields;
   return fields;
@@ -83,7 +83,7 @@ void custom_release(struct wn_heap *heap, wn_value block) {
   if (custom->ops->release) custom->ops->release(custom + 1);
 }
 
-wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, size_t bytes, size_t external_bytes) {
+OWN_FRAME wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, size_t bytes, size_t external_bytes) {
   size_t words = CUSTOM_WORDS + bytes / 8 + (bytes % 8 != 0);
   struct wn_heap *heap = domain->heap;
   wn_ref null = {NULL};
@@ -95,10 +95,10 @@ wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, size_t bytes
     return null;
   }
   if (is_minor_due(domain, external_bytes) || is_slice_due(domain)) major_collect_and_slice(domain);
-  const void *caller = __builtin_return_address(0);
+  const void *frame = __builtin_frame_address(0);
   bool zeroed, young = is_young(domain, words, external_bytes);
-  wn_value *fields = young ? allocate_young(domain, words, caller)
-                           : nursery_allocate_old(domain, words, WN_TAG_CUSTOM, caller, &zeroed);
+  wn_value *fields = young ? allocate_young(domain, words, frame)
+                           : nursery_allocate_old(domain, words, WN_TAG_CUSTOM, frame, &zeroed);
   if (!fields) return null;
   memset(fields, 0, words * 8);
   *(struct custom *)fields = (struct custom){ops, external_bytes};
@@ -108,7 +108,7 @@ wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, size_t bytes
   } else {
     domain->external_words += count_old(heap, external_bytes);
   }
-  domain->caller = caller;
+  domain->frame = frame;
   if (external_bytes) host_born_outside(domain, (wn_value)fields, external_bytes);
   return wn_root(domain, (wn_value)fields);
 }

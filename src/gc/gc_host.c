@@ -61,7 +61,7 @@ capture_language(struct wn_domain *domain, struct callstacks *callstacks, size_t
   wn_language_frame frames[CALLSTACK_DEPTH_MOST];
   size_t most = depth < CALLSTACK_DEPTH_MOST ? depth : CALLSTACK_DEPTH_MOST;
   const struct callstack_wish wish = {.depth = depth,
-                                      .caller = domain->caller,
+                                      .from = domain->frame,
                                       .language = frames,
                                       .language_count = ask_language(domain, frames, most),
                                       .language_only = domain->heap->frames == WN_FRAMES_LANGUAGE};
@@ -73,7 +73,7 @@ static const wn_callstack *capture(struct memprof_thread *thread, size_t depth) 
   struct callstacks *callstacks = host_callstacks(domain->heap);
   if (!callstacks) return NULL;
   if (depth && has_language(domain->heap)) return capture_language(domain, callstacks, depth);
-  const struct callstack_wish wish = {.depth = depth, .caller = domain->caller};
+  const struct callstack_wish wish = {.depth = depth, .from = domain->frame};
   return callstack_capture_with(callstacks, &wish);
 }
 

@@ -182,9 +182,17 @@ static bool is_poll_stress_due(struct wn_domain *domain) {
   return polls && ++domain->poll_count % polls == 0;
 }
 
+/* The fast path ended for a sample and nothing else: all other reasons raise the limit above everything. */
+static bool has_room_with_sample(const struct wn_domain *domain, size_t extent) {
+  const char *limit = __atomic_load_n(&domain->face.young_limit, __ATOMIC_RELAXED);
+  return limit == (const char *)domain->sample_at &&
+         domain->face.young_ptr - extent * sizeof(wn_value) >= domain->young_start;
+}
+
 bool nursery_make_room(struct wn_domain *domain, size_t extent) {
   struct wn_heap *heap = domain->heap;
   unsigned tries = 0;
+  if (has_room_with_sample(domain, extent)) return true;
   bool stress = is_stress_due(domain);
   if (heap_fails_by_stress(heap)) return error_set(WN_ENOMEM, "stress: this request fails"), false;
   for (;;) {
@@ -220,7 +228,7 @@ static wn_value *take_old(struct wn_domain *domain, size_t words, unsigned tag, 
   return at;
 }
 
-wn_value *nursery_allocate_old(struct wn_domain *domain, size_t words, unsigned tag, const void *caller,
+wn_value *nursery_allocate_old(struct wn_domain *domain, size_t words, unsigned tag, const void *frame,
                                bool *zeroed) {
   struct wn_heap *heap = domain->heap;
   unsigned tries = 0;
@@ -238,21 +246,23 @@ wn_value *nursery_allocate_old(struct wn_domain *domain, size_t words, unsigned 
   domain->direct_words += words + 1;
   domain->major_words += (double)(words + 1);
   atomic_fetch_add_explicit(&heap->allocated, words + 1, memory_order_relaxed);
-  domain->caller = caller;
+  domain->frame = frame;
   host_born_old(domain, (wn_value)(at + 1));
   return at + 1;
 }
 
-wn_value *nursery_allocate_slow(struct wn_domain *domain, size_t words, unsigned tag, const void *caller) {
+wn_value *nursery_allocate_slow(struct wn_domain *domain, size_t words, unsigned tag, const void *frame) {
   if (!nursery_make_room(domain, words + 1)) return NULL;
-  domain->caller = caller;
+  domain->frame = frame;
   return nursery_take(domain, words, tag);
 }
 
 /* ---- public ---- */
 
-wn_value *wn_bump_slow(wn_domain *domain, size_t words, unsigned tag) {
-  return nursery_allocate_slow(domain, words, tag, __builtin_return_address(0));
+OWN_FRAME wn_value *wn_bump_slow(wn_domain *domain, size_t words, unsigned tag) {
+  wn_value *fields = nursery_allocate_slow(domain, words, tag, __builtin_frame_address(0));
+  FRAME_ENDS;
+  return fields;
 }
 
 /* wn_int(0) in scanned fields, 0 in bytes. */
@@ -265,21 +275,21 @@ static void fill(wn_value *fields, size_t words, unsigned tag) {
 
 static wn_ref null_handle(void) { return (wn_ref){NULL}; }
 
-static inline wn_value *allocate(wn_domain *domain, size_t words, unsigned tag, const void *caller) {
+static inline wn_value *allocate(wn_domain *domain, size_t words, unsigned tag, const void *frame) {
   if (words <= WN_MAX_YOUNG_WORDS) {
-    wn_value *young = nursery_allocate(domain, words, tag, caller);
+    wn_value *young = nursery_allocate(domain, words, tag, frame);
     if (young) fill(young, words, tag);
     return young;
   }
   bool zeroed;
-  wn_value *old = nursery_allocate_old(domain, words, tag, caller, &zeroed);
+  wn_value *old = nursery_allocate_old(domain, words, tag, frame, &zeroed);
   if (old && !(zeroed && tag > WN_TAG_SCANNED_MAX)) fill(old, words, tag);
   return old;
 }
 
 static bool is_tag(unsigned tag) { return tag <= WN_TAG_SCANNED_MAX || tag == WN_TAG_RAW; }
 
-static inline wn_ref alloc(wn_domain *domain, size_t words, unsigned tag, const void *caller) {
+static inline wn_ref alloc(wn_domain *domain, size_t words, unsigned tag, const void *frame) {
   if (!domain) return error_set(WN_EINVAL, "alloc: the domain is NULL"), null_handle();
   if (words > WN_MAX_WORDS || !is_tag(tag)) {
     error_set(WN_EINVAL,
@@ -287,19 +297,23 @@ static inline wn_ref alloc(wn_domain *domain, size_t words, unsigned tag, const 
               tag);
     return null_handle();
   }
-  wn_value *fields = allocate(domain, words, tag, caller);
+  wn_value *fields = allocate(domain, words, tag, frame);
   return fields ? wn_root(domain, (wn_value)fields) : null_handle();
 }
 
-wn_ref wn_alloc(wn_domain *domain, size_t words, unsigned tag) {
+OWN_FRAME wn_ref wn_alloc(wn_domain *domain, size_t words, unsigned tag) {
   DEBUG_DOMAIN(domain);
-  return alloc(domain, words, tag, __builtin_return_address(0));
+  wn_ref made = alloc(domain, words, tag, __builtin_frame_address(0));
+  FRAME_ENDS;
+  return made;
 }
 
-wn_ref wn_alloc_bytes(wn_domain *domain, size_t bytes) {
+OWN_FRAME wn_ref wn_alloc_bytes(wn_domain *domain, size_t bytes) {
   DEBUG_DOMAIN(domain);
   size_t words = bytes ? bytes / 8 + (bytes % 8 != 0) : 1;
-  return alloc(domain, words, WN_TAG_RAW, __builtin_return_address(0));
+  wn_ref made = alloc(domain, words, WN_TAG_RAW, __builtin_frame_address(0));
+  FRAME_ENDS;
+  return made;
 }
 
 static size_t group_extent(size_t n, const wn_shape *shapes) {
@@ -312,7 +326,7 @@ static size_t group_extent(size_t n, const wn_shape *shapes) {
   return extent;
 }
 
-wn_status wn_alloc_group(wn_domain *domain, size_t n, const wn_shape *shapes, wn_ref *blocks) {
+OWN_FRAME wn_status wn_alloc_group(wn_domain *domain, size_t n, const wn_shape *shapes, wn_ref *blocks) {
   if (!domain || (n && (!shapes || !blocks))) return error_set(WN_EINVAL, "alloc group: an argument is NULL");
   size_t extent = group_extent(n, shapes);
   if (extent == SIZE_MAX)
@@ -322,7 +336,7 @@ wn_status wn_alloc_group(wn_domain *domain, size_t n, const wn_shape *shapes, wn
   wn_value *mark = domain->face.top;
   if (!nursery_has_room(domain, extent)) {
     if (!nursery_make_room(domain, extent)) return WN_ENOMEM;
-    domain->caller = __builtin_return_address(0);
+    domain->frame = __builtin_frame_address(0);
   }
   for (size_t i = 0; i < n; i++) {
     wn_value *fields = nursery_take(domain, shapes[i].words, shapes[i].tag);

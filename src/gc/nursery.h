@@ -53,18 +53,22 @@ static inline bool nursery_has_room(const struct wn_domain *domain, size_t exten
   return wn_above_limit(&domain->face, domain->face.young_ptr - extent * sizeof(wn_value));
 }
 
+/* For functions whose frame is where callstacks begin: each has one of its own, which goes on until FRAME_ENDS. */
+#define OWN_FRAME  __attribute__((noinline))
+#define FRAME_ENDS __asm__ volatile("" ::: "memory") /* the call before it is no tail call */
+
 /* The block for which there is room, its fields not yet set. Neither collects nor yields. If the fast path ended, the domain's
- * `caller` is set before: where the function of the heap that the program called returns to, __builtin_return_address(0)
- * there. A sampled block's callstack begins with it. */
+ * `frame` is set before: __builtin_frame_address(0) of the function of the heap that the program called, which goes on
+ * meanwhile. A sampled block's callstack begins with who called that. */
 wn_value *nursery_take(struct wn_domain *domain, size_t words, unsigned tag);
 
 /* A young block, its fields not yet set: as wn_bump, for our own functions. NULL if memory is exhausted. May collect. */
-wn_value *nursery_allocate_slow(struct wn_domain *domain, size_t words, unsigned tag, const void *caller);
+wn_value *nursery_allocate_slow(struct wn_domain *domain, size_t words, unsigned tag, const void *frame);
 static inline wn_value *nursery_allocate(struct wn_domain *domain, size_t words, unsigned tag,
-                                         const void *caller) {
+                                         const void *frame) {
   char *at = domain->face.young_ptr - (words + 1) * sizeof(wn_value);
   if (__builtin_expect(!wn_above_limit(&domain->face, at), 0))
-    return nursery_allocate_slow(domain, words, tag, caller);
+    return nursery_allocate_slow(domain, words, tag, frame);
   domain->face.young_ptr = at;
   *(wn_value *)at = WN_HEADER(words, tag);
   return (wn_value *)at + 1;
@@ -72,7 +76,7 @@ static inline wn_value *nursery_allocate(struct wn_domain *domain, size_t words,
 
 /* A block in the major heap, of any size, its fields not yet set but for large ones. NULL if memory is exhausted. May
  * collect. */
-wn_value *nursery_allocate_old(struct wn_domain *domain, size_t words, unsigned tag, const void *caller,
+wn_value *nursery_allocate_old(struct wn_domain *domain, size_t words, unsigned tag, const void *frame,
                                bool *zeroed);
 
 #endif

@@ -175,34 +175,31 @@ static void where_there_is_no_room_there_is_no_place(void **state) {
   callstacks_destroy(shared);
 }
 
-/* ---- the caller ---- */
+/* ---- where a stack begins ---- */
 
 static const wn_callstack *captured;
-static const void *caller_of_inner, *caller_of_outer;
-static __attribute__((noinline)) void inner(const void *caller) {
-  const struct callstack_wish wish = {.depth = SIZE_MAX, .caller = caller};
-  caller_of_inner = __builtin_return_address(0);
+static const void *after_inner, *after_outer;
+static __attribute__((noinline)) void inner(const void *from) {
+  const struct callstack_wish wish = {.depth = SIZE_MAX, .from = from};
+  after_inner = __builtin_return_address(0);
   captured = callstack_capture_with(shared, &wish);
-}
-static __attribute__((noinline)) void outer(const void *caller) {
-  caller_of_outer = __builtin_return_address(0);
-  inner(caller);
   __asm__ volatile("" ::: "memory"); /* no tail call */
 }
+static __attribute__((noinline)) void outer(bool from_here) {
+  after_outer = __builtin_return_address(0);
+  inner(from_here ? __builtin_frame_address(0) : NULL);
+  __asm__ volatile("" ::: "memory");
+}
 
-static void frames_within_the_caller_are_left_out_if_it_is_there(void **state) {
+static void a_stack_begins_with_who_called_the_frame_that_is_named(void **state) {
   (void)state;
   shared = callstacks_create(&(struct callstacks_options){0});
-  for (int round = 0; round < 3; round++) {
-    /* The same call each time: the caller is known from the time before. */
-    outer(round == 0 ? NULL : round == 1 ? caller_of_inner : caller_of_outer);
-    uintptr_t first = wn_callstack_frame(captured, 0).pc;
-    if (round == 1) assert_int_equal(first, (uintptr_t)caller_of_inner);
-    if (round == 2) assert_int_equal(first, (uintptr_t)caller_of_outer);
-    if (round == 0) assert_int_equal(wn_callstack_frame(captured, 1).pc, (uintptr_t)caller_of_inner);
-  }
-  outer(&captured);
-  assert_int_equal(wn_callstack_frame(captured, 1).pc, (uintptr_t)caller_of_inner);
+  outer(false);
+  size_t depth = wn_callstack_depth(captured);
+  assert_int_equal(wn_callstack_frame(captured, 1).pc, (uintptr_t)after_inner);
+  outer(true);
+  assert_int_equal(wn_callstack_frame(captured, 0).pc, (uintptr_t)after_outer);
+  assert_int_equal(wn_callstack_depth(captured), depth - 2);
   callstacks_destroy(shared);
 }
 
@@ -216,7 +213,7 @@ int main(void) {
       cmocka_unit_test(only_the_language_has_names),
       cmocka_unit_test(threads_agree_on_all_numbers),
       cmocka_unit_test(where_there_is_no_room_there_is_no_place),
-      cmocka_unit_test(frames_within_the_caller_are_left_out_if_it_is_there),
+      cmocka_unit_test(a_stack_begins_with_who_called_the_frame_that_is_named),
   };
   return RUN_TESTS(tests);
 }
