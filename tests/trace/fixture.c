@@ -25,6 +25,17 @@ static bool source_place(void *context, uint32_t module, uint64_t offset, struct
 const struct trace_stack_source fixture_source = {
     .node = source_node, .module = source_module, .place = source_place};
 
+static bool same_text(const struct trace_text *a, const struct trace_text *b) {
+  return a->length == b->length && !memcmp(a->bytes, b->bytes, a->length) && !a->bytes[a->length];
+}
+
+static bool same_place(const struct trace_place *read, uint32_t module, uint64_t offset) {
+  struct trace_place place;
+  if (!fixture_place(module, offset, &place)) return !read;
+  return read && read->line == place.line && same_text(&read->function, &place.function) &&
+         same_text(&read->file, &place.file);
+}
+
 static uint64_t any_width(struct random *random) { return random_bits(random) >> (random_bits(random) & 63); }
 
 static const char *const names[] = {"", "worker", "a thread with a long name"};
@@ -54,17 +65,6 @@ static bool same_module(const struct trace_module *read, uint32_t written) {
          !memcmp(read->build_id, module.build_id, sizeof module.build_id) &&
          read->path.length == module.path.length &&
          !memcmp(read->path.bytes, written ? module.path.bytes : "", module.path.length + 1);
-}
-
-static bool same_text(const struct trace_text *a, const struct trace_text *b) {
-  return a->length == b->length && !memcmp(a->bytes, b->bytes, a->length) && !a->bytes[a->length];
-}
-
-static bool same_place(const struct trace_place *read, uint32_t module, uint64_t offset) {
-  struct trace_place place;
-  if (!fixture_place(module, offset, &place)) return !read;
-  return read && read->line == place.line && same_text(&read->function, &place.function) &&
-         same_text(&read->file, &place.file);
 }
 
 /* ---- shared ---- */

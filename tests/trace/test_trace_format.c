@@ -24,44 +24,6 @@ static void give_module(void *context, uint32_t module, struct trace_module *out
       .base = 0x400000, .bias = 0x400000, .size = 0x1000, .path = trace_text_of("/bin/x")};
 }
 
-static void the_encoder_writes_the_example(void **state) {
-  (void)state;
-  const struct trace_stack_source source = {.node = give_node, .module = give_module};
-  struct encoder *encoder = calloc(1, sizeof *encoder);
-  unsigned char bytes[100];
-  encoder->stacks.source = &source;
-  encoder_begin(encoder, bytes, bytes + sizeof bytes, 1000);
-  struct trace_sample sample = {.time_ns = 1000, .thread = 7, .stack = 20, .block = 1, .size = 24};
-  assert_true(encoder_put(encoder, TRACE_RECORD_SAMPLE, &sample));
-  assert_int_equal(encoder->sink.at - bytes, sizeof example);
-  assert_memory_equal(bytes, example, sizeof example);
-  free(encoder);
-}
-
-static void the_decoder_reads_the_example(void **state) {
-  (void)state;
-  struct stack_table table;
-  assert_true(stack_table_create(&table));
-  struct decoder decoder = {.table = &table};
-  struct trace_event event;
-  struct trace_run run;
-  decoder_begin(&decoder, example, sizeof example, 1000);
-  assert_int_equal(decoder_next(&decoder, &event, &run), DECODER_EVENT);
-  assert_int_equal(event.kind, TRACE_SAMPLE);
-  assert_int_equal(event.at.time_ns, 1000);
-  assert_int_equal(event.at.thread, 7);
-  assert_int_equal(event.sample.block, 1);
-  assert_int_equal(event.sample.size, 24);
-  assert_int_equal(event.sample.words, 4);
-  assert_int_equal(event.sample.n_samples, 1);
-  assert_int_equal(table.nodes[event.sample.stack].offset, 0x68);
-  assert_int_equal(table.nodes[table.nodes[event.sample.stack].parent].offset, 0x50);
-  assert_string_equal(table.modules[1].path.bytes, "/bin/x");
-  assert_int_equal(decoder_next(&decoder, &event, &run), DECODER_END);
-  decoder_destroy(&decoder);
-  stack_table_destroy(&table);
-}
-
 /* A frame of a language, called by one of code. */
 static const unsigned char language_example[] = {
     0xa1, 0x0d, 0x80, 0x80, 0x02, 0x00, 0x80, 0x20, 0x00, 0x00, 0x04, '/',  'b',  'i',  'n',  0xa1,
@@ -135,6 +97,44 @@ static void the_decoder_reads_names_of_a_language(void **state) {
   stack_table_destroy(&table);
 }
 
+static void the_encoder_writes_the_example(void **state) {
+  (void)state;
+  const struct trace_stack_source source = {.node = give_node, .module = give_module};
+  struct encoder *encoder = calloc(1, sizeof *encoder);
+  unsigned char bytes[100];
+  encoder->stacks.source = &source;
+  encoder_begin(encoder, bytes, bytes + sizeof bytes, 1000);
+  struct trace_sample sample = {.time_ns = 1000, .thread = 7, .stack = 20, .block = 1, .size = 24};
+  assert_true(encoder_put(encoder, TRACE_RECORD_SAMPLE, &sample));
+  assert_int_equal(encoder->sink.at - bytes, sizeof example);
+  assert_memory_equal(bytes, example, sizeof example);
+  free(encoder);
+}
+
+static void the_decoder_reads_the_example(void **state) {
+  (void)state;
+  struct stack_table table;
+  assert_true(stack_table_create(&table));
+  struct decoder decoder = {.table = &table};
+  struct trace_event event;
+  struct trace_run run;
+  decoder_begin(&decoder, example, sizeof example, 1000);
+  assert_int_equal(decoder_next(&decoder, &event, &run), DECODER_EVENT);
+  assert_int_equal(event.kind, TRACE_SAMPLE);
+  assert_int_equal(event.at.time_ns, 1000);
+  assert_int_equal(event.at.thread, 7);
+  assert_int_equal(event.sample.block, 1);
+  assert_int_equal(event.sample.size, 24);
+  assert_int_equal(event.sample.words, 4);
+  assert_int_equal(event.sample.n_samples, 1);
+  assert_int_equal(table.nodes[event.sample.stack].offset, 0x68);
+  assert_int_equal(table.nodes[table.nodes[event.sample.stack].parent].offset, 0x50);
+  assert_string_equal(table.modules[1].path.bytes, "/bin/x");
+  assert_int_equal(decoder_next(&decoder, &event, &run), DECODER_END);
+  decoder_destroy(&decoder);
+  stack_table_destroy(&table);
+}
+
 static void a_record_that_does_not_fit_changes_no_state(void **state) {
   (void)state;
   const struct trace_stack_source source = {
@@ -157,10 +157,10 @@ static void a_record_that_does_not_fit_changes_no_state(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_encoder_writes_the_example),
-      cmocka_unit_test(the_decoder_reads_the_example),
       cmocka_unit_test(the_encoder_names_frames_of_a_language),
       cmocka_unit_test(the_decoder_reads_names_of_a_language),
+      cmocka_unit_test(the_encoder_writes_the_example),
+      cmocka_unit_test(the_decoder_reads_the_example),
       cmocka_unit_test(a_record_that_does_not_fit_changes_no_state),
   };
   return RUN_TESTS(tests);
