@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/metadata.h"
 #include "callstack/intern.h"
+#include "callstack/memo.h"
 #include "callstack/places.h"
 #include "callstack/unwind.h"
 #include <stdio.h>
@@ -48,56 +49,24 @@ static const wn_callstack *give_up(struct callstacks *callstacks) {
   return public_of(levels_at(&callstacks->nodes, 0));
 }
 
-/* The outermost frames of the thread's last stack, and their nodes: the next one mostly begins with the same, and a
- * comparison costs less than a search in a large table. `busy` while it changes: a signal handler does without it. */
-enum { MEMO = 32 };
-static _Thread_local struct memo {
-  uint64_t number; /* of the callstacks that it is of */
-  uint32_t count;
-  _Atomic(bool) busy;
-  uint32_t frame[MEMO], node[MEMO];
-} memo;
+static _Thread_local struct memo last_stack;
 
-/* The outermost frames that the memo knows: how many, and the node of the last. */
-static size_t recall(const struct callstacks *callstacks, const uint32_t *frames, size_t count,
-                     uint32_t *node) {
-  size_t known = 0, most = memo.count < count ? memo.count : count;
-  if (memo.number != callstacks->number) return 0;
-  while (known < most && memo.frame[known] == frames[count - 1 - known]) known++;
-  if (known) *node = memo.node[known - 1];
-  return known;
+/* The thread's memo, which is in use from now on; NULL for a signal handler that interrupted its use. */
+static struct memo *memo_begin(const struct callstacks *callstacks) {
+  struct memo *memo = &last_stack;
+  uint32_t changes = atomic_load_explicit(&callstacks->modules.changes, memory_order_acquire);
+  if (atomic_load_explicit(&memo->busy, memory_order_relaxed)) return NULL;
+  atomic_store_explicit(&memo->busy, true, memory_order_relaxed);
+  atomic_signal_fence(memory_order_seq_cst);
+  if (memo->number != callstacks->number || memo->changes != changes) memo->count = memo->ends = 0;
+  memo->number = callstacks->number;
+  memo->changes = changes;
+  return memo;
 }
 
-/* Enters frames, innermost first in the array, from the outermost inwards. */
-static uint32_t enter_from(struct callstacks *callstacks, const uint32_t *frames, size_t count, size_t known,
-                           uint32_t node, bool remember) {
-  for (size_t i = known; i < count; i++) {
-    node = intern_child(&callstacks->nodes, node, frames[count - 1 - i], callstacks);
-    if (!node) break;
-    if (!remember || i >= MEMO) continue;
-    memo.frame[i] = frames[count - 1 - i];
-    memo.node[i] = node;
-    memo.count = (uint32_t)i + 1;
-  }
-  return node;
-}
-
-static const wn_callstack *enter(struct callstacks *callstacks, const uint32_t *frames, size_t count) {
-  uint32_t node = 0;
-  if (atomic_load_explicit(&memo.busy, memory_order_relaxed)) {
-    node = enter_from(callstacks, frames, count, 0, 0, false);
-  } else {
-    atomic_store_explicit(&memo.busy, true, memory_order_relaxed);
-    atomic_signal_fence(memory_order_seq_cst);
-    size_t known = recall(callstacks, frames, count, &node);
-    memo.number = callstacks->number;
-    memo.count = (uint32_t)known;
-    node = enter_from(callstacks, frames, count, known, node, true);
-    atomic_signal_fence(memory_order_seq_cst);
-    atomic_store_explicit(&memo.busy, false, memory_order_relaxed);
-  }
-  if (count && !node) return give_up(callstacks);
-  return public_of(levels_at(&callstacks->nodes, node));
+static void memo_end(struct memo *memo) {
+  atomic_signal_fence(memory_order_seq_cst);
+  if (memo) atomic_store_explicit(&memo->busy, false, memory_order_relaxed);
 }
 
 /* The frame id of the code address that the walk stands at, and the rule to leave it by. 0 if there is no room. */
@@ -114,6 +83,10 @@ struct frames {
   uint32_t *frame;
   size_t count;
   bool native; /* a native one was written down */
+  /* memo.h; for stacks without a language's frames. */
+  struct memo *memo;   /* NULL: none */
+  uint32_t left, kept; /* steps of it: not yet passed; outside of what is written down */
+  struct trail *trail;
 };
 
 /* The language's frames that are still to be written down, and where in the stack the last one stands. */
@@ -133,6 +106,31 @@ static void put_language(const struct callstacks *callstacks, struct language *l
   }
 }
 
+/* Where the thread's last walk stood here too: writes down the frames that are the same, and goes to where they are not. If
+ * all are, it is STEP_END, and they are kept in the memo. */
+static enum step_result begin_like_the_last(struct frames *frames, struct walk *walk, size_t depth) {
+  const struct memo *memo = frames->memo;
+  uint32_t from = memo ? memo_find(memo, walk, &frames->left) : MEMO;
+  if (from == MEMO) return STEP_CALLER;
+  uint32_t to = memo_follow(memo, walk, from);
+  if (!to && frames->count + from + 1 - memo->ends <= depth) {
+    frames->kept = from + 1;
+    return STEP_END;
+  }
+  for (; from > to && frames->count < depth; from--) {
+    const struct memo_step *step = &memo->at[from];
+    struct memo_step *noted = trail_at(frames->trail, frames->trail->count++);
+    frames->frame[frames->count++] = step->frame;
+    *noted = *step;
+    noted->bp = walk->bp;
+    walk->bp = memo_bp(step, step - 1, walk->bp);
+  }
+  frames->left = from; /* what calls it is another, or there is no room for more */
+  walk->pc = memo->at[from].pc;
+  walk->sp = memo->at[from].sp;
+  return STEP_CALLER;
+}
+
 /* Walks outwards and writes frames down until there are `depth`. STEP_CALLER: there may be more. `language` is NULL where
  * there is none, as a constant. */
 static inline __attribute__((always_inline)) enum step_result collect(struct callstacks *callstacks,
@@ -146,6 +144,8 @@ static inline __attribute__((always_inline)) enum step_result collect(struct cal
       step = STEP_LOST;
       break;
     }
+    if (!language && frames->native && (step = begin_like_the_last(frames, walk, depth)) == STEP_END) break;
+    if (frames->count == depth) break;
     uint64_t rule;
     uint32_t frame = look_up(callstacks, walk->pc, &rule);
     if (!frame) {
@@ -155,6 +155,7 @@ static inline __attribute__((always_inline)) enum step_result collect(struct cal
     if (!rule) step = STEP_LOST; /* what the frame is cannot be found out now, so it is not written down */
     if (!rule) break;
     if (walk->pc - options->skip_begin >= options->skip_end - options->skip_begin) frames->native = true;
+    if (!language && frames->native) trail_note(frames->trail, walk, frame, rule);
     step = walk_step(walk, &callstacks->modules, rule);
     if (language) put_language(callstacks, language, frames, depth, walk->sp);
     if (frames->native && frames->count < depth) frames->frame[frames->count++] = frame;
@@ -163,29 +164,110 @@ static inline __attribute__((always_inline)) enum step_result collect(struct cal
   return step;
 }
 
+/* Enters what was written down, from the outermost frame inwards, and remembers the outermost. */
+static uint32_t enter_walked(struct callstacks *callstacks, const struct walk *walk, struct frames *frames) {
+  struct memo *memo = frames->memo;
+  uint32_t node = frames->kept ? memo->node[frames->kept - 1] : 0;
+  size_t noted = frames->trail->count < MEMO ? frames->trail->count : MEMO;
+  if (memo) memo_cut(memo, walk, frames->kept);
+  for (size_t i = 0; i < frames->count; i++) {
+    node = intern_child(&callstacks->nodes, node, frames->frame[frames->count - 1 - i], callstacks);
+    if (!node) break;
+    if (memo && i < noted && memo->count < MEMO)
+      memo_add(memo, trail_at(frames->trail, frames->trail->count - 1 - (uint32_t)i), node);
+  }
+  return node;
+}
+
+/* `step` is how the walk ended: only one that came to its end can be remembered. */
 static const wn_callstack *finish(struct callstacks *callstacks, const struct walk *walk,
-                                  const struct frames *frames) {
+                                  struct frames *frames, enum step_result step) {
+  struct memo *memo = frames->memo;
+  uint32_t node = 0;
   walk_end(walk);
-  return frames->count == SIZE_MAX ? give_up(callstacks) : enter(callstacks, frames->frame, frames->count);
+  if (step != STEP_END) frames->memo = NULL;
+  bool has_frames = frames->count || frames->kept;
+  if (frames->count != SIZE_MAX) node = enter_walked(callstacks, walk, frames);
+  memo_end(memo);
+  return has_frames && !node ? give_up(callstacks) : public_of(levels_at(&callstacks->nodes, node));
 }
 
 /* Goes on where the small array ended. A function of its own, so that only stacks that are deep take the memory for a
  * large array: a signal handler may run on a stack of a few KiB, whatever depth was asked for. */
 static __attribute__((noinline)) const wn_callstack *
-capture_deep(struct callstacks *callstacks, struct walk *walk, const uint32_t *shallow, size_t depth) {
+capture_deep(struct callstacks *callstacks, struct walk *walk, struct frames *frames, size_t depth) {
   uint32_t frame[CALLSTACK_DEPTH_MOST];
-  struct frames frames = {.frame = frame, .count = SHALLOW, .native = true};
-  __builtin_memcpy(frame, shallow, SHALLOW * sizeof *frame);
-  collect(callstacks, walk, &frames, depth < CALLSTACK_DEPTH_MOST ? depth : CALLSTACK_DEPTH_MOST, NULL);
-  return finish(callstacks, walk, &frames);
+  __builtin_memcpy(frame, frames->frame, SHALLOW * sizeof *frame);
+  frames->frame = frame;
+  if (depth > CALLSTACK_DEPTH_MOST) depth = CALLSTACK_DEPTH_MOST;
+  return finish(callstacks, walk, frames, collect(callstacks, walk, frames, depth, NULL));
 }
 
 static inline const wn_callstack *capture(struct callstacks *callstacks, struct walk *walk, size_t depth) {
   uint32_t frame[SHALLOW];
-  struct frames frames = {.frame = frame};
+  struct trail trail;
+  struct memo *memo = memo_begin(callstacks);
+  struct frames frames = {.frame = frame,
+                          .native = !callstacks->options.skip_end,
+                          .memo = memo,
+                          .left = memo ? memo->count : 0,
+                          .trail = &trail};
+  trail.count = 0;
   enum step_result step = collect(callstacks, walk, &frames, depth < SHALLOW ? depth : SHALLOW, NULL);
-  if (step == STEP_CALLER && depth > SHALLOW) return capture_deep(callstacks, walk, frame, depth);
-  return finish(callstacks, walk, &frames);
+  if (step == STEP_CALLER && depth > SHALLOW) return capture_deep(callstacks, walk, &frames, depth);
+  return finish(callstacks, walk, &frames, step);
+}
+
+/* Of a stack with a language's frames: the outermost frames of the thread's last one, and their nodes. The next one mostly
+ * begins with the same, and a comparison costs less than a search in a large table. `busy` while it changes: a signal
+ * handler does without it. */
+static _Thread_local struct {
+  uint64_t number; /* of the callstacks that it is of */
+  uint32_t count;
+  _Atomic(bool) busy;
+  uint32_t frame[MEMO], node[MEMO];
+} last_mixed;
+
+/* The outermost frames that it had: how many, and the node of the last. */
+static size_t recall(const struct callstacks *callstacks, const uint32_t *frames, size_t count,
+                     uint32_t *node) {
+  size_t known = 0, most = last_mixed.count < count ? last_mixed.count : count;
+  if (last_mixed.number != callstacks->number) return 0;
+  while (known < most && last_mixed.frame[known] == frames[count - 1 - known]) known++;
+  if (known) *node = last_mixed.node[known - 1];
+  return known;
+}
+
+/* Enters frames, innermost first in the array, from the outermost inwards. */
+static uint32_t enter_from(struct callstacks *callstacks, const uint32_t *frames, size_t count, size_t known,
+                           uint32_t node, bool remember) {
+  for (size_t i = known; i < count; i++) {
+    node = intern_child(&callstacks->nodes, node, frames[count - 1 - i], callstacks);
+    if (!node) break;
+    if (!remember || i >= MEMO) continue;
+    last_mixed.frame[i] = frames[count - 1 - i];
+    last_mixed.node[i] = node;
+    last_mixed.count = (uint32_t)i + 1;
+  }
+  return node;
+}
+
+static const wn_callstack *enter(struct callstacks *callstacks, const uint32_t *frames, size_t count) {
+  uint32_t node = 0;
+  if (atomic_load_explicit(&last_mixed.busy, memory_order_relaxed)) {
+    node = enter_from(callstacks, frames, count, 0, 0, false);
+  } else {
+    atomic_store_explicit(&last_mixed.busy, true, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    size_t known = recall(callstacks, frames, count, &node);
+    last_mixed.number = callstacks->number;
+    last_mixed.count = (uint32_t)known;
+    node = enter_from(callstacks, frames, count, known, node, true);
+    atomic_signal_fence(memory_order_seq_cst);
+    atomic_store_explicit(&last_mixed.busy, false, memory_order_relaxed);
+  }
+  if (count && !node) return give_up(callstacks);
+  return public_of(levels_at(&callstacks->nodes, node));
 }
 
 /* Of the language's frames alone where `walk` is NULL. */

@@ -58,6 +58,7 @@ static void bury(struct modules *modules, uint32_t id, struct module *module) {
   atomic_store_explicit(&module->gone, true, memory_order_release);
   module->unreported = true;
   pcs_kill(modules->pcs, id);
+  atomic_fetch_add(&modules->changes, 1);
 }
 
 /* The addresses come back before the module does: who sees it live must find them, or there would be two of each. */
@@ -103,6 +104,7 @@ static uint32_t enter(struct modules *modules, struct object *object) {
       bury(modules, id, module); /* it cannot still be there: something else is */
   }
   pcs_kill_unowned(modules->pcs, object->base, object->base + object->size);
+  atomic_fetch_add(&modules->changes, 1);
   if (!same) return append(modules, object, &build_id, modules->scratch);
   struct module *module = record_at(modules, same - 1, false);
   atomic_store_explicit(&module->loader_record, object->loader_record, memory_order_relaxed);

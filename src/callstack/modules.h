@@ -41,6 +41,7 @@ struct modules {
   struct lock lock;
   /* Published with release: ids 1 to count are there. Chunk k holds `first << k` of them. */
   _Atomic(uint32_t) count;
+  _Atomic(uint32_t) changes; /* how often code addresses became dead */
   _Atomic(struct module *) chunk[MODULES_CHUNKS];
   /* Only under the lock: memory for paths, and room to find one out. */
   struct texts paths;
