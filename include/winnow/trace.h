@@ -19,7 +19,8 @@ extern "C" {
 
 typedef struct wn_trace wn_trace;
 
-/* All of them stop other domains for a moment, and may find that another domain collects. */
+/* Each stops the other domains for a moment, and may wait for one that collects: as at any safepoint, values that no handle
+ * holds may be gone then. WN_ESTATE: the calling thread does not run in the domain. */
 
 /* Starts a profile of the domain whose callbacks write to a new file at `path`; one that is a trace already is overwritten.
  * `options` may be NULL: the defaults of wn_memprof_options, and 512 frames. WN_ESTATE: the domain is sampling already.

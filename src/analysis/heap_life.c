@@ -27,7 +27,7 @@ static bool is_plausible(const struct trace_collection *collection) {
          collection->direct_words < COUNTER_MOST && collection->minor_collections < COUNTER_MOST &&
          collection->major_cycles < COUNTER_MOST && collection->heap_words < COUNTER_MOST &&
          collection->live_words < COUNTER_MOST && collection->domains < COUNTER_MOST &&
-         collection->promoted_words <= collection->minor_words && collection->ns <= collection->time_ns;
+         collection->ns <= collection->time_ns;
 }
 
 static bool is_possible(const struct trace_pause *pause) {

@@ -142,10 +142,20 @@ static void destroy(struct report *report) {
   query_free(report->query);
 }
 
-static wn_status prepare_generations(const struct report *report, struct table *table) {
+/* JSON has both kinds of lives wherever there is one; in the text there is no room for both. */
+static wn_status prepare_lives(const struct report *report, struct table *table) {
+  bool both = report->options->json && table_has_generations(table->kind);
+  wn_status error = WN_OK;
+  if (both || table->kind == TABLE_LIVES)
+    error = lifetimes_create(report->samples, &table->tree, LIFE_NS, &table->lifetimes);
+  if (!error && (both || table->kind == TABLE_ALLOCATED))
+    error = lifetimes_create(report->samples, &table->tree, LIFE_WORDS, &table->word_lives);
+  return error;
+}
+
+static wn_status prepare_generations(struct table *table) {
   table->inside = calloc(table->tree.node_count, sizeof *table->inside);
-  if (!table->inside) return error_set(WN_ENOMEM, "not enough memory for the tables");
-  return lifetimes_create(report->samples, &table->tree, LIFE_WORDS, &table->word_lives);
+  return table->inside ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the tables");
 }
 
 /* ---- shared ---- */
@@ -221,9 +231,9 @@ wn_status report_table(const struct report *report, question *ask, enum table_ki
   *table = (struct table){.kind = kind};
   wn_status error = call_tree_build(report->samples, &report->names, report->options->grouping, ask,
                                     (void *)report, &table->tree);
-  if (error || kind == TABLE_SUMS) return error;
-  error = lifetimes_create(report->samples, &table->tree, LIFE_NS, &table->lifetimes);
-  if (!error && table_has_generations(kind)) error = prepare_generations(report, table);
+  if (error) return error;
+  error = prepare_lives(report, table);
+  if (!error && table_has_generations(kind)) error = prepare_generations(table);
   if (error) report_table_destroy(table);
   return error;
 }

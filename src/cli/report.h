@@ -46,9 +46,8 @@ static inline bool table_has_generations(enum table_kind kind) {
 struct table {
   struct call_tree tree;
   enum table_kind kind;
-  struct lifetimes lifetimes;  /* but for TABLE_SUMS */
-  struct lifetimes word_lives; /* with generations; and room to tell which nodes are a group's */
-  bool *inside;
+  struct lifetimes lifetimes, word_lives; /* as far as the output has them */
+  bool *inside;                           /* with generations: room to tell which nodes are a group's */
 };
 
 wn_status report_table(const struct report *report, question *ask, enum table_kind kind, struct table *table);

@@ -11,6 +11,7 @@
 #include "gc/caller.h"
 #include "gc/domain.h"
 #include "gc/events.h"
+#include "gc/gc_trace.h"
 #include "gc/major.h"
 #include "gc/nursery.h"
 #include "gc/params.h"
@@ -80,7 +81,9 @@ static wn_status resize(struct wn_domain *leader, const struct wn_domain *only, 
     after[i] = !only || only == heap->domains[i] ? words : before[i];
     grows |= after[i] > before[i];
   }
+  uint64_t began = trace_begin(heap);
   major_collect_stopped(leader, COLLECT_MINOR);
+  trace_paused(leader, PAUSE_MINOR, began);
   bool placed = place_all(heap, after);
   nursery_begin(heap);
   if (placed) nursery_secure(heap);

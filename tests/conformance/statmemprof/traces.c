@@ -119,7 +119,31 @@ static void what_cannot_be_written_is_refused(void **state) {
   assert_true(strlen(wn_last_error()) > 0);
   assert_false(wn_memprof_is_sampling(of.domain));
   assert_int_equal(wn_trace_start(of.domain, NULL, NULL, &trace), WN_EINVAL);
+  assert_int_equal(wn_trace_start(NULL, "/tmp/never", NULL, &trace), WN_EINVAL);
+  wn_blocking_begin(of.domain);
+  assert_int_equal(wn_trace_start(of.domain, "/tmp/never", NULL, &trace), WN_ESTATE);
+  wn_blocking_end(of.domain);
+  assert_int_not_equal(access("/tmp/never", F_OK), 0);
   journal_close(&of);
+}
+
+static void a_trace_is_stopped_once_by_a_domain_that_takes_part(void **state) {
+  struct file file = new_file();
+  struct journal of;
+  wn_trace *trace;
+  (void)state;
+  journal_open(&of, NULL);
+  assert_int_equal(wn_trace_start(of.domain, file.path, NULL, &trace), WN_OK);
+  assert_int_equal(wn_trace_stop(of.domain, NULL), WN_EINVAL);
+  assert_int_equal(wn_trace_stop(NULL, trace), WN_EINVAL);
+  wn_blocking_begin(of.domain);
+  assert_int_equal(wn_trace_stop(of.domain, trace), WN_ESTATE);
+  wn_blocking_end(of.domain);
+  assert_true(wn_memprof_is_sampling(of.domain));
+  assert_int_equal(wn_trace_stop(of.domain, trace), WN_OK);
+  assert_int_equal(wn_trace_stop(of.domain, trace), WN_ESTATE);
+  journal_close(&of);
+  unlink(file.path);
 }
 
 static void traces_may_follow_each_other(void **state) {
@@ -145,6 +169,7 @@ int main(void) {
       cmocka_unit_test(a_heap_that_is_closed_ends_its_trace),
       cmocka_unit_test(a_trace_is_requested_by_the_environment),
       cmocka_unit_test(what_cannot_be_written_is_refused),
+      cmocka_unit_test(a_trace_is_stopped_once_by_a_domain_that_takes_part),
       cmocka_unit_test(traces_may_follow_each_other),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
