@@ -73,6 +73,7 @@ void alarms_cycle_ended(struct wn_heap *heap) {
     struct alarm *alarm = &heap->alarms.rows[i];
     if (!alarm->domain || alarm->runner) continue;
     alarm->due++;
+    atomic_store(&heap->alarms.any_due, true);
     domain_set_due(alarm->domain);
   }
   release(heap);
@@ -80,11 +81,15 @@ void alarms_cycle_ended(struct wn_heap *heap) {
 
 size_t alarms_due(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
-  size_t due = 0;
+  size_t due = 0, all = 0;
+  if (!atomic_load(&heap->alarms.any_due)) return 0;
   acquire(heap);
-  for (size_t i = 0; i < heap->alarms.count; i++)
-    if (heap->alarms.rows[i].domain == domain && !heap->alarms.rows[i].runner)
-      due += heap->alarms.rows[i].due;
+  for (size_t i = 0; i < heap->alarms.count; i++) {
+    const struct alarm *alarm = &heap->alarms.rows[i];
+    all += alarm->due;
+    if (alarm->domain == domain && !alarm->runner) due += alarm->due;
+  }
+  if (!all) atomic_store(&heap->alarms.any_due, false);
   release(heap);
   return due;
 }

@@ -9,6 +9,7 @@
 #ifndef GC_ALARM_H
 #define GC_ALARM_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -20,6 +21,7 @@ struct alarm;
 struct alarms {
   struct alarm *rows;
   size_t count, capacity;
+  _Atomic(bool) any_due; /* false: none is; read without the lock */
 };
 
 /* A cycle ended. The world is stopped. */

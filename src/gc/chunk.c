@@ -300,7 +300,8 @@ bool chunks_touch(struct chunks *chunks) {
 
 static size_t trim(struct chunks *chunks, size_t keep) {
   size_t bytes = 0;
-  while (!chunks->touching && chunks->empty_count && chunks->free_units >= chunks->reserve + keep + CHUNK_UNITS) {
+  while (!chunks->touching && chunks->empty_count &&
+         chunks->free_units >= chunks->reserve + keep + CHUNK_UNITS) {
     struct chunk *chunk = remove_empty(chunks, false);
     metadata_unmap(chunk->base, CHUNK_BYTES);
     atomic_fetch_sub(&chunks->mapped_bytes, (size_t)CHUNK_BYTES);

@@ -44,16 +44,16 @@ struct chunks {
   struct chunk *with_units, *empty, *fresh, *absent; /* `fresh` ones are empty and were never touched */
   size_t empty_count, fresh_count;                   /* `empty_count` is of both */
   size_t free_units;                                 /* units of empty chunks are counted too */
-  size_t reserve;                 /* units that only promotion may take */
-  size_t least_free;              /* the least that free_units was since chunks_decay */
-  _Atomic(bool) cold;             /* TOUCH AHEAD: there may be something to touch */
-  size_t touching;                /* chunks that are being touched */
-  size_t used_count;              /* neither absent nor empty */
-  size_t limit_bytes;             /* of chunks and large blocks together; SIZE_MAX: none */
-  _Atomic(size_t) mapped_bytes;   /* chunks and large blocks */
-  _Atomic(size_t) used_bytes;     /* the same without empty chunks: the heap's size */
-  _Atomic(size_t) top_bytes;      /* the most that used_bytes was */
-  long increment;                 /* major_heap_increment */
+  size_t reserve;                                    /* units that only promotion may take */
+  size_t least_free;                                 /* the least that free_units was since chunks_decay */
+  _Atomic(bool) cold;                                /* TOUCH AHEAD: there may be something to touch */
+  size_t touching;                                   /* chunks that are being touched */
+  size_t used_count;                                 /* neither absent nor empty */
+  size_t limit_bytes;                                /* of chunks and large blocks together; SIZE_MAX: none */
+  _Atomic(size_t) mapped_bytes;                      /* chunks and large blocks */
+  _Atomic(size_t) used_bytes;                        /* the same without empty chunks: the heap's size */
+  _Atomic(size_t) top_bytes;                         /* the most that used_bytes was */
+  long increment;                                    /* major_heap_increment */
   /* Set before the first use; constant afterwards. */
   bool huge_pages;              /* the system is asked for them */
   const _Atomic(long) *verbose; /* of the heap */

@@ -83,7 +83,8 @@ void custom_release(struct wn_heap *heap, wn_value block) {
   if (custom->ops->release) custom->ops->release(custom + 1);
 }
 
-OWN_FRAME wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, size_t bytes, size_t external_bytes) {
+OWN_FRAME wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, size_t bytes,
+                                 size_t external_bytes) {
   size_t words = CUSTOM_WORDS + bytes / 8 + (bytes % 8 != 0);
   struct wn_heap *heap = domain->heap;
   wn_ref null = {NULL};

@@ -193,12 +193,12 @@ void wn_check_escape(const wn_scope *scope, wn_ref ref) {
 /* ---- the raw tier ---- */
 
 /* Fields that are not filled are found by verification. */
-wn_value *wn_bump_checked(wn_domain *domain, size_t words, unsigned tag) {
+OWN_FRAME wn_value *wn_bump_checked(wn_domain *domain, size_t words, unsigned tag) {
   debug_check_domain(domain, "wn_bump");
   if (!words || words > WN_MAX_YOUNG_WORDS)
     debug_complain("wn_bump", "blocks of the raw tier have 1 to WN_MAX_YOUNG_WORDS words");
   if (tag > WN_TAG_SCANNED_MAX && tag != WN_TAG_RAW) debug_complain("wn_bump", "the tag is none for blocks");
-  wn_value *fields = nursery_allocate_slow(domain, words, tag, __builtin_return_address(0));
+  wn_value *fields = nursery_allocate_slow(domain, words, tag, __builtin_frame_address(0));
   for (size_t i = 0; fields && i < words; i++) fields[i] = POISON_FIELD;
   return fields;
 }

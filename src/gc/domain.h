@@ -46,7 +46,7 @@ struct wn_domain {
   char *young_floor; /* of its slot, what is above has memory */
   const char *stale,
       *stale_end;     /* where blocks were before they moved; where all move at once (nursery_move) */
-  const void *frame; /* of the allocation that may be sampled (nursery.h) */
+  const void *frame;  /* of the allocation that may be sampled (nursery.h) */
   intptr_t sample_at; /* a young block below it has sampled words (gc_host.h) */
   size_t slice_words; /* of the debt, to be worked off before each piece */
   struct remembered remembered;

@@ -60,7 +60,8 @@ static bool may_work(const struct gc_helper *helper) {
 
 static bool touch_ahead(struct gc_helper *helper) {
   struct chunks *chunks = &helper->heap->chunks;
-  return atomic_load_explicit(&chunks->cold, memory_order_relaxed) && may_work(helper) && chunks_touch(chunks);
+  return atomic_load_explicit(&chunks->cold, memory_order_relaxed) && may_work(helper) &&
+         chunks_touch(chunks);
 }
 
 static void give_back(struct gc_helper *helper) {

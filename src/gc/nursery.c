@@ -361,7 +361,7 @@ void *wn_bytes(wn_ref raw) {
 void wn_poll_slow(wn_domain *domain) {
   if (world_is_stopping(domain->heap)) world_wait(domain);
   if (is_poll_stress_due(domain)) major_collect(domain, COLLECT_MINOR);
-  domain_reset_limit(domain);
+  if (!nursery_has_room(domain, 0)) domain_reset_limit(domain); /* it was raised to bring us here */
   finalisers_run_due(domain);
   if (turn_is_asked_for(&domain->turn)) domain_yield(domain);
 }

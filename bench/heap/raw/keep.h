@@ -8,7 +8,8 @@
 
 #include "heap_program.h"
 
-#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) && \
+    !defined(__SANITIZE_ADDRESS__)
 register char *keep_young __asm__("r15"); /* which functions called from here leave as it is */
 #else
 static char *keep_young;
