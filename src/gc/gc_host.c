@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "callstack/capture.h"
+#include "gc/caller.h"
 #include "gc/gc_trace.h"
 #include "gc/minor.h"
 #include "gc/nursery.h"
@@ -91,7 +92,7 @@ static const struct memprof_ops ops = {.rearm = rearm,
                                        .current = current};
 
 struct memprof_thread *memprof_host_thread(wn_domain *domain) {
-  return domain ? &domain->running->profiled : NULL;
+  return caller_may(domain, "memprof") ? &domain->running->profiled : NULL;
 }
 
 /* ---- births ---- */
