@@ -87,13 +87,15 @@ WN_API wn_status wn_domain_detach(wn_domain *domain);
  * the domain's other threads have ended, so does the domain. */
 WN_API wn_status wn_domain_spawn(wn_domain *parent, wn_body *body, void *argument, wn_join **join);
 
-/* Runs `body` on a new thread of the same domain: one of a domain's threads runs at a time. */
+/* Runs `body` on a new thread of the same domain: one of a domain's threads runs at a time. Those that wait get their turn in
+ * the order in which they asked, when the one that runs blocks, yields or ends; else after about 10 ms, at its next wn_poll or
+ * call that may collect. */
 WN_API wn_status wn_thread_spawn(wn_domain *domain, wn_body *body, void *argument, wn_join **join);
 
 /* Waits until the spawned thread, and the domain if there is one, has ended; then `join` is gone. Blocks: may collect. */
 WN_API wn_status wn_join_wait(wn_domain *domain, wn_join *join);
 
-/* Lets another thread of the domain run. May collect. */
+/* Lets those threads of the domain run that wait for their turn. May collect. */
 WN_API void wn_thread_yield(wn_domain *domain);
 
 /* Around a system call or a lock: collections, and the domain's other threads, go on without this one. In between no

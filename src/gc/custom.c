@@ -34,9 +34,18 @@ static bool is_slice_due(const struct wn_domain *domain) {
   return domain->external_words > major_allowance(domain->heap) / 5;
 }
 
-static bool is_young(struct wn_domain *domain, size_t words, size_t external_bytes) {
-  return words <= WN_MAX_YOUNG_WORDS &&
-         external_bytes <= (size_t)domain->heap->control.custom_minor_max_size && customs_reserve(domain);
+static bool is_young(const struct wn_domain *domain, size_t words, size_t external_bytes) {
+  return words <= WN_MAX_YOUNG_WORDS && external_bytes <= (size_t)domain->heap->control.custom_minor_max_size;
+}
+
+/* Its place in the list of young ones is had once nothing comes between that and the block: to make room may let other threads
+ * run, which make others. NULL if there is no memory. */
+static wn_value *allocate_young(struct wn_domain *domain, size_t words) {
+  if (!nursery_has_room(domain, words + 1) && !nursery_make_room(domain, words + 1)) return NULL;
+  if (!customs_reserve(domain)) return error_set(WN_ENOMEM, "alloc custom: no memory for a list"), NULL;
+  wn_value *fields = nursery_take(domain, words, WN_TAG_CUSTOM);
+  domain->customs[domain->custom_count++] = (wn_value)fields;
+  return fields;
 }
 
 /* ---- shared ---- */
@@ -86,14 +95,13 @@ wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, size_t bytes
   }
   if (is_minor_due(domain, external_bytes) || is_slice_due(domain)) major_collect_and_slice(domain);
   bool zeroed, young = is_young(domain, words, external_bytes);
-  wn_value *fields = young ? wn_bump(domain, words, WN_TAG_CUSTOM)
-                           : nursery_allocate_old(domain, words, WN_TAG_CUSTOM, &zeroed);
+  wn_value *fields =
+      young ? allocate_young(domain, words) : nursery_allocate_old(domain, words, WN_TAG_CUSTOM, &zeroed);
   if (!fields) return null;
   memset(fields, 0, words * 8);
   *(struct custom *)fields = (struct custom){ops, external_bytes};
   atomic_fetch_add(&heap->external, external_bytes);
   if (young) {
-    domain->customs[domain->custom_count++] = (wn_value)fields;
     domain->young_external += external_bytes;
   } else {
     domain->external_words += count_old(heap, external_bytes);

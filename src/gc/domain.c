@@ -1,7 +1,7 @@
 /* Domains and their threads: beginning, ending, taking turns.
  *
- * One thread of a domain runs: it has the domain's *turn*, a small futex lock that blocking sections give back. The slots'
- * top lives in the domain's face while a thread runs, and in the thread while it does not. */
+ * One thread of a domain runs: it has the domain's *turn* (turn.h), which blocking sections give back. The slots' top lives in
+ * the domain's face while a thread runs, and in the thread while it does not. */
 #include "gc/domain.h"
 
 #include "base/error.h"
@@ -21,18 +21,6 @@
 static _Thread_local struct gc_thread *innermost;
 
 /* ---- turns ---- */
-
-static void turn_take(struct wn_domain *domain) {
-  uint32_t free = 0;
-  if (atomic_compare_exchange_strong(&domain->turn, &free, 1)) return;
-  atomic_fetch_add(&domain->waiting, 1);
-  while (atomic_exchange(&domain->turn, 2)) futex_wait(&domain->turn, 2);
-  atomic_fetch_sub(&domain->waiting, 1);
-}
-
-static void turn_give(struct wn_domain *domain) {
-  if (atomic_exchange(&domain->turn, 0) == 2) futex_wake(&domain->turn, 1);
-}
 
 /* The thread, whose turn it is, begins to run in its domain, which is blocked. */
 static void run(struct wn_domain *domain, struct gc_thread *thread) {
@@ -128,7 +116,7 @@ static struct wn_domain *create(wn_heap *heap) {
   domain->face.young_base = heap->young_base;
   domain->face.young_span = heap->young_span;
   atomic_store(&domain->state, DOMAIN_BLOCKED);
-  atomic_store(&domain->turn, 1);
+  turn_begin(domain);
   return domain;
 }
 
@@ -238,8 +226,14 @@ static bool has_young_things(const struct wn_domain *domain) {
 
 void domain_reset_limit(struct wn_domain *domain) {
   __atomic_store_n(&domain->face.young_limit, nursery_limit(domain), __ATOMIC_SEQ_CST);
-  if (world_is_stopping(domain->heap))
-    __atomic_store_n(&domain->face.young_limit, (char *)UINTPTR_MAX, __ATOMIC_SEQ_CST);
+  if (world_is_stopping(domain->heap) || turn_is_asked_for(&domain->turn)) domain_raise_limit(domain);
+}
+
+void domain_yield(struct wn_domain *domain) {
+  struct gc_thread *thread = domain->running;
+  pause_thread(domain);
+  turn_yield(domain);
+  run(domain, thread);
 }
 
 void domain_set_due(struct wn_domain *domain) { __atomic_store_n(&domain->face.due, 1, __ATOMIC_SEQ_CST); }
@@ -315,9 +309,7 @@ void wn_thread_yield(wn_domain *domain) {
   DEBUG_DOMAIN(domain);
   if (caller_check(domain, "yield")) return;
   wn_poll_slow(domain);
-  if (!atomic_load_explicit(&domain->waiting, memory_order_relaxed)) return;
-  wn_blocking_begin(domain);
-  wn_blocking_end(domain);
+  if (turn_is_waited_for(&domain->turn)) domain_yield(domain);
 }
 
 /* ---- spawning ---- */

@@ -6,6 +6,7 @@
 #include "gc/exception.h"
 #include "gc/heap.h"
 #include "gc/remembered.h"
+#include "gc/turn.h"
 #include "memprof/host.h"
 
 /* A futex word; the protocol is in safepoint.h. */
@@ -66,10 +67,9 @@ struct wn_domain {
   _Atomic(uint32_t) state; /* enum domain_state */
   bool awake;              /* outside blocking sections; written by its thread, while it is not claimed */
 
-  /* Threads: the running one, and the turn of the others. Protected by `turn_lock`. */
+  /* Threads: of the domain, and the one that runs. Written by who has the turn. */
   struct gc_thread *threads, *running;
-  _Atomic(uint32_t) turn;    /* futex: 0 nobody runs, 1 somebody, 2 somebody and others wait */
-  _Atomic(unsigned) waiting; /* threads that want their turn */
+  struct turn turn;
 
   /* Futex: the threads besides its first. Each takes itself off when it has done with the domain. */
   _Atomic(uint32_t) others;
@@ -96,8 +96,17 @@ struct gc_thread *domain_thread_of_heap(const struct wn_heap *heap);
 /* The calling thread in the domain whose slot this is; NULL if it is in none. */
 struct gc_thread *domain_thread_with(const wn_value *slot);
 
-/* Puts the limit where it belongs, or above everything if the world is being stopped. */
+/* Puts the limit above everything, so that the running thread comes to a safepoint. */
+static inline void domain_raise_limit(struct wn_domain *domain) {
+  __atomic_store_n(&domain->face.young_limit, (char *)UINTPTR_MAX, __ATOMIC_SEQ_CST);
+}
+
+/* Puts the limit where it belongs, or above everything if the world is being stopped, or another thread waits for its turn
+ * (ASKED of turn.h). */
 void domain_reset_limit(struct wn_domain *domain);
+
+/* Lets the threads of the domain run that wait, and waits for the next turn. May collect. */
+void domain_yield(struct wn_domain *domain);
 
 /* Says that callbacks wait. Any thread. */
 void domain_set_due(struct wn_domain *domain);

@@ -10,6 +10,7 @@
 /* Nothing is done while an exception is pending: callbacks could not run. It may leave here. */
 static wn_status begin(wn_domain *domain, const char *what) {
   wn_status status = caller_check(domain, what);
+  if (!status && turn_is_asked_for(&domain->turn)) domain_yield(domain);
   return status || !exception_is_pending(domain) ? status : exception_leave(domain);
 }
 

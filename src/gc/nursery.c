@@ -152,6 +152,14 @@ void nursery_secure(struct wn_heap *heap) {
   atomic_store(&heap->starved, !chunks_secure(&heap->chunks, units));
 }
 
+wn_value *nursery_take(struct wn_domain *domain, size_t words, unsigned tag) {
+  domain->face.young_ptr -= (words + 1) * 8;
+  wn_value *at = (wn_value *)domain->face.young_ptr;
+  *at = WN_HEADER(words, tag);
+  if ((intptr_t)at < domain->sample_at) host_born_young(domain, (wn_value)(at + 1));
+  return at + 1;
+}
+
 /* Memory is short: everything that can be collected is, then the program is asked. True if it is worth trying again. */
 static bool make_memory(struct wn_domain *domain, size_t words, unsigned *tries) {
   const wn_heap_hooks *hooks = &domain->heap->hooks;
@@ -183,6 +191,8 @@ bool nursery_make_room(struct wn_domain *domain, size_t extent) {
     bool has_room = (size_t)(domain->face.young_ptr - domain->young_start) / 8 >= extent;
     if (world_is_stopping(heap)) {
       world_wait(domain);
+    } else if (turn_is_asked_for(&domain->turn)) {
+      domain_yield(domain);
     } else if (atomic_load(&heap->starved)) {
       if (!make_memory(domain, extent, &tries)) return false;
     } else if (has_room && !stress) {
@@ -215,6 +225,7 @@ wn_value *nursery_allocate_old(struct wn_domain *domain, size_t words, unsigned 
   unsigned tries = 0;
   if (heap_fails_by_stress(heap)) return error_set(WN_ENOMEM, "stress: this request fails"), NULL;
   if (world_is_stopping(heap)) world_wait(domain);
+  if (turn_is_asked_for(&domain->turn)) domain_yield(domain);
   if (is_stress_due(domain)) major_collect(domain, COLLECT_MINOR);
   if (domain->direct_words > atomic_load(&heap->minor_words) / 2) {
     domain->direct_words = 0;
@@ -233,12 +244,7 @@ wn_value *nursery_allocate_old(struct wn_domain *domain, size_t words, unsigned 
 /* ---- public ---- */
 
 wn_value *wn_bump_slow(wn_domain *domain, size_t words, unsigned tag) {
-  if (!nursery_make_room(domain, words + 1)) return NULL;
-  domain->face.young_ptr -= (words + 1) * 8;
-  wn_value *at = (wn_value *)domain->face.young_ptr;
-  *at = WN_HEADER(words, tag);
-  if ((intptr_t)at < domain->sample_at) host_born_young(domain, (wn_value)(at + 1));
-  return at + 1;
+  return nursery_make_room(domain, words + 1) ? nursery_take(domain, words, tag) : NULL;
 }
 
 /* wn_int(0) in scanned fields, 0 in bytes. */
@@ -300,16 +306,11 @@ wn_status wn_alloc_group(wn_domain *domain, size_t n, const wn_shape *shapes, wn
                      WN_MAX_YOUNG_WORDS);
   if (!extent) return WN_OK;
   wn_value *mark = domain->face.top;
-  if (!wn_above_limit(&domain->face, domain->face.young_ptr - extent * 8) &&
-      !nursery_make_room(domain, extent))
-    return WN_ENOMEM;
+  if (!nursery_has_room(domain, extent) && !nursery_make_room(domain, extent)) return WN_ENOMEM;
   for (size_t i = 0; i < n; i++) {
-    domain->face.young_ptr -= (shapes[i].words + 1) * 8;
-    wn_value *at = (wn_value *)domain->face.young_ptr;
-    *at = WN_HEADER(shapes[i].words, shapes[i].tag);
-    fill(at + 1, shapes[i].words, shapes[i].tag);
-    if ((intptr_t)at < domain->sample_at) host_born_young(domain, (wn_value)(at + 1));
-    blocks[i] = wn_root(domain, (wn_value)(at + 1));
+    wn_value *fields = nursery_take(domain, shapes[i].words, shapes[i].tag);
+    fill(fields, shapes[i].words, shapes[i].tag);
+    blocks[i] = wn_root(domain, (wn_value)fields);
     if (wn_is_null(blocks[i])) {
       domain->face.top = mark;
       return WN_ELIMIT;
@@ -331,5 +332,6 @@ void wn_poll_slow(wn_domain *domain) {
   if (is_poll_stress_due(domain)) major_collect(domain, COLLECT_MINOR);
   domain_reset_limit(domain);
   finalisers_run_due(domain);
+  if (turn_is_asked_for(&domain->turn)) domain_yield(domain);
 }
 /* SPDX-License-Identifier: MIT */

@@ -45,8 +45,16 @@ char *nursery_limit(const struct wn_domain *domain);
 /* RESERVE of chunk.h: makes sure that the next minor collection has memory. The lock (rank WORLD) is held. */
 void nursery_secure(struct wn_heap *heap);
 
-/* Makes room for a block of `extent` words, header included; collects. False if memory is exhausted. */
+/* Makes room for a block of `extent` words, header included; collects, and yields if it is asked to. False if memory is exhausted. */
 bool nursery_make_room(struct wn_domain *domain, size_t extent);
+
+/* False where the fast path of allocation would end. */
+static inline bool nursery_has_room(const struct wn_domain *domain, size_t extent) {
+  return wn_above_limit(&domain->face, domain->face.young_ptr - extent * sizeof(wn_value));
+}
+
+/* The block for which there is room, its fields not yet set. Neither collects nor yields. */
+wn_value *nursery_take(struct wn_domain *domain, size_t words, unsigned tag);
 
 /* A block in the major heap, of any size, its fields not yet set but for large ones. NULL if memory is exhausted. May
  * collect. */

@@ -41,10 +41,6 @@ static void leave(struct wn_domain *domain) {
     futex_wake(&domain->state, INT32_MAX);
 }
 
-static void raise_limit(struct wn_domain *domain) {
-  __atomic_store_n(&domain->face.young_limit, (char *)UINTPTR_MAX, __ATOMIC_SEQ_CST);
-}
-
 /* Waits until nobody claims the domain. */
 static void await(struct wn_domain *domain) {
   unsigned spins = may_spin(domain->heap) ? SPINS : 0;
@@ -129,7 +125,7 @@ bool world_stop(struct wn_domain *domain) {
   DEBUG_STEP(heap);
   lock_acquire(&heap->world, LOCK_RANK_WORLD);
   for (unsigned i = 0; i < DOMAINS_MOST; i++)
-    if (heap->domains[i] && heap->domains[i] != domain) raise_limit(heap->domains[i]);
+    if (heap->domains[i] && heap->domains[i] != domain) domain_raise_limit(heap->domains[i]);
   for (unsigned i = 0; i < DOMAINS_MOST; i++) {
     if (!heap->domains[i] || heap->domains[i] == domain) continue;
     DEBUG_STEP(heap);
