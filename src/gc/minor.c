@@ -47,8 +47,9 @@ static struct copier copier_of(struct wn_heap *heap, struct wn_domain *self, boo
   return copier;
 }
 
-static void rest(unsigned *spins) {
-  if (++*spins % SPINS)
+/* The one that is waited for may need this very processor. */
+static void rest(const struct wn_heap *heap, unsigned *spins) {
+  if (world_may_spin(heap) && ++*spins % SPINS)
     spin_pause();
   else
     sched_yield();
@@ -89,15 +90,16 @@ static void ask(struct copier *copier, unsigned index) {
   atomic_fetch_add(&copier->work->asked, 1);
   while (atomic_load(&of->claims) != CLAIMS_SHARED) {
     answer(copier);
-    rest(&spins);
+    rest(copier->heap, &spins);
   }
 }
 
 /* ---- copying ---- */
 
-static wn_value forwarded(_Atomic(wn_value) *at, wn_value header) {
+static wn_value forwarded(const struct copier *copier, _Atomic(wn_value) *at, wn_value header) {
+  unsigned spins = 0;
   while (header == CLAIMED) {
-    spin_pause();
+    rest(copier->heap, &spins);
     header = atomic_load_explicit(at, memory_order_acquire);
   }
   return header - FORWARD_BIT;
@@ -117,9 +119,9 @@ static bool claim(struct copier *copier, wn_value original, wn_value *header) {
 static wn_value copy(struct copier *copier, wn_value original) {
   _Atomic(wn_value) *at = header_at(original);
   wn_value header = atomic_load_explicit(at, memory_order_acquire);
-  if (header & FORWARD_BIT) return forwarded(at, header);
+  if (header & FORWARD_BIT) return forwarded(copier, at, header);
   unsigned index = heap_young_index(copier->heap, original);
-  if (!copier->owns[index] && !claim(copier, original, &header)) return forwarded(at, header);
+  if (!copier->owns[index] && !claim(copier, original, &header)) return forwarded(copier, at, header);
   size_t extent = header_extent(header);
   wn_value *to = pools_take(copier->heap, copier->self->runs, extent, true);
   ASSERT(to); /* RESERVE of chunk.h */
@@ -285,7 +287,7 @@ static void follow_leader(struct copier *copier) {
       atomic_fetch_add(&work->idle, 1);
       spins = 0;
     } else {
-      rest(&spins);
+      rest(copier->heap, &spins);
     }
   }
   atomic_fetch_sub(&work->idle, 1);
@@ -314,13 +316,13 @@ static void lead(struct copier *copier) {
     } else if (is_over(work)) {
       break;
     } else {
-      rest(&spins);
+      rest(copier->heap, &spins);
     }
   }
   atomic_store(&work->open, false);
   DEBUG_STEP(copier->heap);
   world_end_help(copier->heap);
-  for (spins = 0; atomic_load(&work->active) > 1;) rest(&spins);
+  for (spins = 0; atomic_load(&work->active) > 1;) rest(copier->heap, &spins);
 }
 
 static void count_copied(const struct copier *copier) {

@@ -8,10 +8,6 @@
 
 enum { SPINS = 2000 };
 
-static bool may_spin(const struct wn_heap *heap) {
-  return atomic_load_explicit(&heap->awake, memory_order_relaxed) <= heap->processors;
-}
-
 static bool state_is(struct wn_domain *domain, uint32_t state) {
   return atomic_load(&domain->state) == state;
 }
@@ -22,7 +18,7 @@ static bool change(struct wn_domain *domain, uint32_t from, uint32_t to) {
 
 /* Claims a domain as soon as it is blocked. */
 static void claim(struct wn_heap *heap, struct wn_domain *domain) {
-  unsigned spins = may_spin(heap) ? SPINS : 0;
+  unsigned spins = world_may_spin(heap) ? SPINS : 0;
   for (;;) {
     uint32_t arrivals = atomic_load(&heap->arrivals);
     DEBUG_STEP(heap);
@@ -43,7 +39,7 @@ static void leave(struct wn_domain *domain) {
 
 /* Waits until nobody claims the domain. */
 static void await(struct wn_domain *domain) {
-  unsigned spins = may_spin(domain->heap) ? SPINS : 0;
+  unsigned spins = world_may_spin(domain->heap) ? SPINS : 0;
   for (;;) {
     uint32_t state = atomic_load(&domain->state);
     if (state == DOMAIN_BLOCKED) return;
@@ -89,7 +85,7 @@ void domain_unblock(struct wn_domain *domain) {
 
 void world_wait(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
-  unsigned spins = may_spin(heap) ? SPINS : 0;
+  unsigned spins = world_may_spin(heap) ? SPINS : 0;
   uint32_t stopping;
   domain->running->top = domain->face.top;
   give_up(domain);

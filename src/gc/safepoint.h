@@ -24,6 +24,11 @@
 bool world_stop(struct wn_domain *domain);
 void world_release(struct wn_domain *leader);
 
+/* Whether to spin for a moment before sleep is worth it: everybody who could end the wait has a processor. */
+static inline bool world_may_spin(const struct wn_heap *heap) {
+  return atomic_load_explicit(&heap->awake, memory_order_relaxed) <= heap->processors;
+}
+
 /* Those that wait sleep on this word. STOPPING_HELP: there is copying to share (minor.h). */
 enum stopping { STOPPING_NOT, STOPPING, STOPPING_HELP };
 
