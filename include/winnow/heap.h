@@ -80,7 +80,8 @@ typedef void wn_body(wn_domain *domain, void *argument);
 WN_API wn_status wn_domain_attach(wn_heap *heap, wn_domain **domain);
 
 /* The domain ends; what it allocated stays. Its handles die. WN_ESTATE: called by another thread, or inside a blocking
- * section, or a callback. WN_EBUSY: it has other threads. May collect. */
+ * section, or a callback. WN_EBUSY: it has other threads. May collect. If the thread ends without this, the domain ends with it,
+ * after its other threads, and no callback runs. */
 WN_API wn_status wn_domain_detach(wn_domain *domain);
 
 /* Runs `body` in a new domain on a new thread of the operating system. Joins the parent's profile. When `body` returns, and
@@ -89,7 +90,11 @@ WN_API wn_status wn_domain_spawn(wn_domain *parent, wn_body *body, void *argumen
 
 /* Runs `body` on a new thread of the same domain: one of a domain's threads runs at a time. Those that wait get their turn in
  * the order in which they asked, when the one that runs blocks, yields or ends; else after about 10 ms, at its next wn_poll or
- * call that may collect. */
+ * call that may collect.
+ *
+ * A body, or that of a domain, may end by pthread_exit anywhere in user code, but for walk_roots and `release`: its handles die and
+ * its last callbacks run. What those raise, or was raised and did not leave yet, is lost if there is a raise hook, as its
+ * frames have ended: call wn_poll before the end to catch it. */
 WN_API wn_status wn_thread_spawn(wn_domain *domain, wn_body *body, void *argument, wn_join **join);
 
 /* Waits until the spawned thread, and the domain if there is one, has ended; then `join` is gone. Blocks: may collect. */
@@ -99,7 +104,8 @@ WN_API wn_status wn_join_wait(wn_domain *domain, wn_join *join);
 WN_API void wn_thread_yield(wn_domain *domain);
 
 /* Around a system call or a lock: collections, and the domain's other threads, go on without this one. In between no
- * function of the domain may be called and no value be looked at. Nothing fails; wn_blocking_end may wait. */
+ * function of the domain may be called and no value be looked at. Nothing fails; wn_blocking_end may wait. No scope may end in
+ * between: an exception of C++ must not leave both, nor pthread_exit where that unwinds scopes (-fexceptions). */
 WN_API void wn_blocking_begin(wn_domain *domain);
 WN_API void wn_blocking_end(wn_domain *domain);
 

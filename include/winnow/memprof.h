@@ -135,7 +135,7 @@ WN_API wn_status wn_memprof_drain(wn_domain *domain);
 WN_API void wn_memprof_counts(const wn_profile *profile, wn_memprof_count *count);
 
 /* Inside a callback: leave it with an exception. The callback must still return; its block is tracked no more, and the
- * heap's raise hook gets the exception at the safepoint. */
+ * heap's raise hook gets the exception at the safepoint, unless the thread ends before that (wn_thread_spawn). */
 WN_API void wn_raise(wn_domain *domain, wn_ref exception);
 
 /* Where no raise hook is set: the pending exception, which is then no longer pending, or a null handle. */

@@ -13,9 +13,9 @@ struct alarm {
   struct wn_domain *domain; /* NULL: the row is free */
   void (*function)(wn_domain *, void *);
   void *context;
-  uintptr_t uses; /* of the row: the upper half of the handle */
-  size_t due;     /* calls */
-  bool running;
+  uintptr_t uses;                 /* of the row: the upper half of the handle */
+  size_t due;                     /* calls */
+  const struct gc_thread *runner; /* NULL: nobody */
 };
 
 /* ---- the table: the lock is held ---- */
@@ -56,7 +56,7 @@ static struct alarm *most_due(const struct alarms *alarms, const struct wn_domai
   struct alarm *most = NULL;
   for (size_t i = 0; i < alarms->count; i++) {
     struct alarm *alarm = &alarms->rows[i];
-    if (alarm->domain == domain && alarm->due && !alarm->running && (!most || alarm->due > most->due))
+    if (alarm->domain == domain && alarm->due && !alarm->runner && (!most || alarm->due > most->due))
       most = alarm;
   }
   return most;
@@ -71,7 +71,7 @@ void alarms_cycle_ended(struct wn_heap *heap) {
   acquire(heap);
   for (size_t i = 0; i < heap->alarms.count; i++) {
     struct alarm *alarm = &heap->alarms.rows[i];
-    if (!alarm->domain || alarm->running) continue;
+    if (!alarm->domain || alarm->runner) continue;
     alarm->due++;
     domain_set_due(alarm->domain);
   }
@@ -83,7 +83,7 @@ size_t alarms_due(struct wn_domain *domain) {
   size_t due = 0;
   acquire(heap);
   for (size_t i = 0; i < heap->alarms.count; i++)
-    if (heap->alarms.rows[i].domain == domain && !heap->alarms.rows[i].running)
+    if (heap->alarms.rows[i].domain == domain && !heap->alarms.rows[i].runner)
       due += heap->alarms.rows[i].due;
   release(heap);
   return due;
@@ -98,7 +98,7 @@ bool alarms_run_one(struct wn_domain *domain) {
   struct alarm *alarm = most_due(&heap->alarms, domain);
   if (alarm) {
     alarm->due--;
-    alarm->running = true;
+    alarm->runner = domain->running;
     called = *alarm;
     handle = handle_of(&heap->alarms, alarm);
   }
@@ -107,9 +107,17 @@ bool alarms_run_one(struct wn_domain *domain) {
   called.function(domain, called.context);
   acquire(heap);
   alarm = find(&heap->alarms, handle);
-  if (alarm) alarm->running = false;
+  if (alarm) alarm->runner = NULL;
   release(heap);
   return true;
+}
+
+void alarms_abandon(struct gc_thread *thread) {
+  struct wn_heap *heap = thread->domain->heap;
+  acquire(heap);
+  for (size_t i = 0; i < heap->alarms.count; i++)
+    if (heap->alarms.rows[i].runner == thread) heap->alarms.rows[i].runner = NULL;
+  release(heap);
 }
 
 void alarms_leave(struct wn_domain *domain) {

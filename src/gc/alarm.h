@@ -14,6 +14,7 @@
 
 struct wn_heap;
 struct wn_domain;
+struct gc_thread;
 struct alarm;
 
 struct alarms {
@@ -29,6 +30,9 @@ size_t alarms_due(struct wn_domain *domain);
 
 /* Makes one call that is due. False if none is. */
 bool alarms_run_one(struct wn_domain *domain);
+
+/* The thread will not come back to the alarm that it runs. */
+void alarms_abandon(struct gc_thread *thread);
 
 /* The domain ends: its alarms are deleted. */
 void alarms_leave(struct wn_domain *domain);

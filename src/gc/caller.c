@@ -2,11 +2,11 @@
 #include "gc/caller.h"
 
 #include "base/error.h"
-#include "gc/domain.h"
+#include "gc/thread.h"
 
 wn_status caller_check(const wn_domain *domain, const char *what) {
   if (!domain) return error_set(WN_EINVAL, "%s: the domain is NULL", what);
-  const struct gc_thread *thread = domain_thread(domain);
+  const struct gc_thread *thread = thread_in(domain);
   if (!thread)
     return error_set(WN_ESTATE, "%s: the calling thread is none of the domain's, or the domain has ended",
                      what);

@@ -1,8 +1,8 @@
 /* Checks of what a program does. */
 #include "gc/debug.h"
 
-#include "gc/domain.h"
 #include "gc/nursery.h"
+#include "gc/thread.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -79,7 +79,7 @@ void debug_forget_join(const wn_join *join, const char *function) {
 /* ---- domains and handles ---- */
 
 void debug_check_domain(const wn_domain *domain, const char *function) {
-  const struct gc_thread *thread = domain_thread(domain);
+  const struct gc_thread *thread = thread_in(domain);
   if (!thread)
     debug_complain(function, "the calling thread is none of the domain's, or the domain has ended");
   if (domain->running != thread)
@@ -128,12 +128,12 @@ static void check_field(wn_value block, size_t i, const char *function) {
 }
 
 void wn_check_field(wn_ref block, size_t i, const char *function) {
-  check_slot(block.slot ? domain_thread_with(block.slot) : NULL, block.slot, function);
+  check_slot(block.slot ? thread_with(block.slot) : NULL, block.slot, function);
   check_field(*block.slot, i, function);
 }
 
 void debug_check_bytes(wn_ref raw, const char *function) {
-  check_slot(raw.slot ? domain_thread_with(raw.slot) : NULL, raw.slot, function);
+  check_slot(raw.slot ? thread_with(raw.slot) : NULL, raw.slot, function);
   if (wn_is_int(*raw.slot)) debug_complain(function, "the value is an integer and has no bytes");
   if (wn_tag(*raw.slot) <= WN_TAG_SCANNED_MAX) debug_complain(function, "the block has fields and no bytes");
 }
@@ -177,7 +177,7 @@ void debug_pause(void) {
 /* ---- scopes ---- */
 
 void wn_scope_poison(wn_domain *domain, const wn_value *mark) {
-  if (!domain_thread(domain)) return; /* the domain was detached in the scope: its handles died then */
+  if (!thread_in(domain)) return; /* the domain was detached in the scope: its handles died then */
   debug_check_domain(domain, "wn_scope_leave");
   if (mark > domain->face.top)
     debug_complain("wn_scope_leave", "the scope has ended: scopes end in the reverse of their order");

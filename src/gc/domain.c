@@ -1,7 +1,10 @@
-/* Domains and their threads: beginning, ending, taking turns.
+/* Domains: beginning, ending, blocking sections.
  *
- * One thread of a domain runs: it has the domain's *turn* (turn.h), which blocking sections give back. The slots' top lives in
- * the domain's face while a thread runs, and in the thread while it does not. */
+ * One thread of a domain runs: it has the domain's *turn* (turn.h), which blocking sections give back.
+ *
+ * A system thread that ends while it is in domains that it attached takes them with it: as nobody else could end them, and all
+ * collections would wait for one that looks as if it ran. It calls nothing then: callbacks are the program's, which may have taken
+ * apart what they need. */
 #include "gc/domain.h"
 
 #include "base/error.h"
@@ -14,89 +17,26 @@
 #include "gc/minor.h"
 #include "gc/nursery.h"
 #include "gc/safepoint.h"
+#include "gc/thread.h"
 #include <pthread.h>
-#include <string.h>
 
-/* The innermost of the domains' threads that this system thread is. */
-static _Thread_local struct gc_thread *innermost;
+/* ---- system threads that end ---- */
 
-/* ---- turns ---- */
+static pthread_key_t ends;
+static bool ends_are_seen;
 
-/* The thread, whose turn it is, begins to run in its domain, which is blocked. */
-static void run(struct wn_domain *domain, struct gc_thread *thread) {
-  domain_unblock(domain);
-  domain->running = thread;
-  thread->blocked = false;
-  domain->face.top = thread->top;
-  domain->face.top_end = thread->accessible_end;
-  host_thread_runs(thread);
+static void end_all(void *unused) {
+  (void)unused;
+  while (thread_innermost) domain_give_up(thread_innermost);
 }
 
-static void pause_thread(struct wn_domain *domain) {
-  host_thread_pauses(domain->running);
-  domain->running->top = domain->face.top;
-  domain->running->blocked = true;
-  domain->running = NULL;
-  domain_block(domain);
-}
+static void prepare_ends(void) { ends_are_seen = !pthread_key_create(&ends, end_all); }
 
-/* ---- threads ---- */
-
-/* The thread is the domain's at once, though it may have to wait for its first turn. The domain is running, or nobody knows
- * it yet. */
-static struct gc_thread *thread_create(struct wn_domain *domain) {
-  struct gc_thread *thread = metadata_map(sizeof *thread);
-  if (!thread || !roots_create_slots(thread, domain->heap)) {
-    metadata_unmap(thread, sizeof *thread);
-    return NULL;
-  }
-  thread->domain = domain;
-  thread->next = domain->threads;
-  domain->threads = thread;
-  return thread;
-}
-
-static void thread_unlink(struct gc_thread *thread) {
-  struct gc_thread **link = &thread->domain->threads;
-  while (*link != thread) link = &(*link)->next;
-  *link = thread->next;
-}
-
-/* It is the domain's no more. */
-static void thread_destroy(struct gc_thread *thread) {
-  roots_destroy_slots(thread);
-  metadata_unmap(thread, sizeof *thread);
-}
-
-/* The calling system thread is this thread of the domain from now on. */
-static void thread_enter(struct gc_thread *thread) {
-  thread->outer = innermost;
-  innermost = thread;
-}
-
-static void thread_leave(struct gc_thread *thread) {
-  struct gc_thread **link;
-  thread_unlink(thread);
-  for (link = &innermost; *link && *link != thread;) link = &(*link)->outer;
-  if (*link) *link = thread->outer;
-}
-
-struct gc_thread *domain_thread_with(const wn_value *slot) {
-  struct gc_thread *thread = innermost;
-  while (thread && (slot < thread->slots || slot >= thread->slots_end)) thread = thread->outer;
-  return thread;
-}
-
-struct gc_thread *domain_thread(const struct wn_domain *domain) {
-  struct gc_thread *thread = innermost;
-  while (thread && thread->domain != domain) thread = thread->outer;
-  return thread;
-}
-
-struct gc_thread *domain_thread_of_heap(const struct wn_heap *heap) {
-  struct gc_thread *thread = innermost;
-  while (thread && (thread->domain->heap != heap || thread->blocked)) thread = thread->outer;
-  return thread;
+/* From now on the end of the calling system thread is one of its domains, too. */
+static void end_with_thread(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, prepare_ends);
+  if (ends_are_seen) pthread_setspecific(ends, &ends);
 }
 
 /* ---- domains ---- */
@@ -174,7 +114,7 @@ static void bequeath(wn_heap *heap, struct wn_domain *domain) {
   heap->domain_count--;
 }
 
-static wn_status attach(wn_heap *heap, struct wn_domain *parent, wn_domain **out) {
+wn_status domain_attach(wn_heap *heap, struct wn_domain *parent, wn_domain **out) {
   struct wn_domain *domain = create(heap);
   struct gc_thread *thread = domain ? thread_create(domain) : NULL;
   if (!thread) {
@@ -190,18 +130,14 @@ static wn_status attach(wn_heap *heap, struct wn_domain *parent, wn_domain **out
     return status;
   }
   /* No handles yet, so a collection that comes now finds nothing here. */
-  domain_unblock(domain);
-  thread_enter(thread);
-  domain->running = thread;
-  domain->face.top = thread->top;
-  domain->face.top_end = thread->accessible_end;
-  host_thread_begins(thread);
+  thread_run_first(thread);
+  end_with_thread();
   *out = domain;
   return WN_OK;
 }
 
 static wn_status check_detach(const wn_domain *domain) {
-  const struct gc_thread *thread = domain_thread(domain);
+  const struct gc_thread *thread = thread_in(domain);
   if (!thread || domain->running != thread)
     return error_set(WN_ESTATE, "detach: the calling thread does not run in the domain");
   if (thread->callbacks || host_in_callback(thread))
@@ -222,6 +158,22 @@ static bool has_young_things(const struct wn_domain *domain) {
          remembered->at != remembered->begin || finalisers_have_young(domain);
 }
 
+/* Everything is over but the domain: no callback runs any more. Its thread is alone, and runs. */
+static void end(struct wn_domain *domain) {
+  wn_heap *heap = domain->heap;
+  struct gc_thread *thread = domain->running;
+  domain->face.top = thread->slots; /* its handles die */
+  while (has_young_things(domain)) major_collect(domain, COLLECT_MINOR);
+  thread_pause(thread);
+  DEBUG_STEP(heap);
+  lock_acquire(&heap->world, LOCK_RANK_WORLD);
+  bequeath(heap, domain);
+  lock_release(&heap->world, LOCK_RANK_WORLD);
+  thread_leave(thread);
+  thread_destroy(thread);
+  destroy(domain);
+}
+
 /* ---- shared ---- */
 
 void domain_reset_limit(struct wn_domain *domain) {
@@ -231,9 +183,24 @@ void domain_reset_limit(struct wn_domain *domain) {
 
 void domain_yield(struct wn_domain *domain) {
   struct gc_thread *thread = domain->running;
-  pause_thread(domain);
+  thread_pause(thread);
   turn_yield(domain);
-  run(domain, thread);
+  thread_run(thread);
+}
+
+void domain_await_others(struct wn_domain *domain) {
+  uint32_t left;
+  wn_blocking_begin(domain);
+  while ((left = atomic_load(&domain->others))) futex_wait(&domain->others, left);
+  wn_blocking_end(domain);
+}
+
+void domain_give_up(struct gc_thread *thread) {
+  struct wn_domain *domain = thread->domain;
+  thread_stop(thread);
+  domain_await_others(domain);
+  host_thread_leaves(thread);
+  end(domain);
 }
 
 void domain_set_due(struct wn_domain *domain) { __atomic_store_n(&domain->face.due, 1, __ATOMIC_SEQ_CST); }
@@ -241,10 +208,9 @@ void domain_set_due(struct wn_domain *domain) { __atomic_store_n(&domain->face.d
 wn_status wn_domain_attach(wn_heap *heap, wn_domain **domain) {
   if (!heap || !domain) return error_set(WN_EINVAL, "attach: an argument is NULL");
   if (!heap_is_open(heap)) return error_set(WN_EINVAL, "attach: it is no heap, or was closed");
-  if (domain_thread_of_heap(
-          heap)) /* it would wait for itself: the first domain cannot be stopped meanwhile */
+  if (thread_in_heap(heap)) /* it would wait for itself: the first domain cannot be stopped meanwhile */
     return error_set(WN_ESTATE, "attach: the calling thread is in a domain of this heap already");
-  return attach(heap, NULL, domain);
+  return domain_attach(heap, NULL, domain);
 }
 
 wn_status wn_domain_detach(wn_domain *domain) {
@@ -252,25 +218,16 @@ wn_status wn_domain_detach(wn_domain *domain) {
   wn_status status = check_detach(domain);
   if (!status) status = check_alone(domain->running);
   if (status) return status;
-  wn_heap *heap = domain->heap;
   struct gc_thread *thread = domain->running;
   finalisers_run_due(domain);
   if ((status = check_alone(thread))) return status; /* they may have spawned threads */
-  host_thread_ends(thread);
+  host_thread_finishes(thread);
+  host_thread_leaves(thread);
   if ((status = check_alone(thread))) { /* a callback began another: the domain goes on */
     host_thread_begins(thread);
     return status;
   }
-  domain->face.top = thread->slots; /* its handles die */
-  while (has_young_things(domain)) major_collect(domain, COLLECT_MINOR);
-  pause_thread(domain);
-  DEBUG_STEP(heap);
-  lock_acquire(&heap->world, LOCK_RANK_WORLD);
-  bequeath(heap, domain);
-  lock_release(&heap->world, LOCK_RANK_WORLD);
-  thread_leave(thread);
-  thread_destroy(thread);
-  destroy(domain);
+  end(domain);
   return WN_OK;
 }
 
@@ -287,12 +244,12 @@ void wn_blocking_begin(wn_domain *domain) {
   DEBUG_DOMAIN(domain);
   if (caller_check(domain, "blocking begin")) return;
   domain->running->blocking = true;
-  pause_thread(domain);
+  thread_pause(domain->running);
   turn_give(domain);
 }
 
 void wn_blocking_end(wn_domain *domain) {
-  struct gc_thread *thread = domain_thread(domain);
+  struct gc_thread *thread = thread_in(domain);
   bool blocking = thread && thread->blocking;
   if (CHECKS && !blocking)
     debug_complain(__func__, "the calling thread is in no blocking section of the domain");
@@ -302,7 +259,7 @@ void wn_blocking_end(wn_domain *domain) {
   }
   turn_take(domain);
   thread->blocking = false;
-  run(domain, thread);
+  thread_run(thread);
 }
 
 void wn_thread_yield(wn_domain *domain) {
@@ -312,155 +269,4 @@ void wn_thread_yield(wn_domain *domain) {
   if (turn_is_waited_for(&domain->turn)) domain_yield(domain);
 }
 
-/* ---- spawning ---- */
-
-struct wn_join {
-  pthread_t thread;
-  wn_heap *heap;
-  wn_domain *parent;           /* waits until the domain has begun */
-  struct gc_thread *of_domain; /* NULL: a domain of its own */
-  wn_body *body;
-  void *argument;
-  wn_status status;
-  uint64_t number;         /* of the domain */
-  _Atomic(uint32_t) begun; /* futex: 1 once the thread has attached, or could not */
-};
-
-static void say_begun(struct wn_join *join, wn_status status) {
-  join->status = status;
-  atomic_store(&join->begun, 1);
-  futex_wake(&join->begun, 1);
-}
-
-/* A body may leave threads of its domain running, and they may spawn others: the domain ends with the last of them. */
-static void await_others(struct wn_domain *domain) {
-  uint32_t left;
-  wn_blocking_begin(domain);
-  while ((left = atomic_load(&domain->others))) futex_wait(&domain->others, left);
-  wn_blocking_end(domain);
-}
-
-static void *run_domain(void *argument) {
-  struct wn_join *join = argument;
-  wn_domain *domain;
-  wn_status status = attach(join->heap, join->parent, &domain);
-  if (!status) {
-    domain->finalisers.awaited = true;
-    join->number = domain->number;
-  }
-  say_begun(join, status);
-  if (status) return NULL;
-  join->body(domain, join->argument);
-  while (wn_domain_detach(domain) == WN_EBUSY) await_others(domain);
-  return NULL;
-}
-
-/* The domain may be gone as soon as the number says so: waking somebody looks at no memory. */
-static void say_ended(struct wn_domain *domain) {
-  atomic_fetch_sub(&domain->others, 1);
-  futex_wake(&domain->others, 1);
-}
-
-static void *run_thread(void *argument) {
-  struct wn_join *join = argument;
-  struct gc_thread *thread = join->of_domain;
-  struct wn_domain *domain = thread->domain;
-  turn_take(domain);
-  domain_unblock(domain);
-  thread_enter(thread);
-  domain->running = thread;
-  domain->face.top = thread->top;
-  domain->face.top_end = thread->accessible_end;
-  host_thread_begins(thread);
-  join->body(domain, join->argument);
-  host_thread_ends(thread);
-  domain->face.top = thread->slots;
-  domain->running->top = domain->face.top;
-  thread_leave(thread);
-  domain->running = NULL;
-  domain_block(domain);
-  turn_give(domain);
-  thread_destroy(thread);
-  say_ended(domain);
-  return NULL;
-}
-
-static struct wn_join *join_create(wn_domain *domain, wn_body *body, void *argument) {
-  struct wn_join *join = metadata_map(sizeof *join);
-  if (!join) return NULL;
-  join->heap = domain->heap;
-  join->parent = domain;
-  join->body = body;
-  join->argument = argument;
-  if (CHECKS) debug_note_join(join);
-  return join;
-}
-
-static wn_status start(wn_domain *domain, struct wn_join *join, void *(*main)(void *)) {
-  if (pthread_create(&join->thread, NULL, main, join))
-    return error_set(WN_ESYS, "spawn: the system has no thread");
-  if (join->of_domain) return WN_OK;
-  wn_blocking_begin(domain);
-  while (!atomic_load(&join->begun)) futex_wait(&join->begun, 0);
-  wn_blocking_end(domain);
-  wn_status status = join->status;
-  if (!status) return WN_OK;
-  pthread_join(join->thread, NULL);
-  return error_set(status, "spawn: the new domain could not attach");
-}
-
-static void join_destroy(struct wn_join *join) {
-  if (CHECKS) debug_forget_join(join, "wn_join_wait");
-  metadata_unmap(join, sizeof *join);
-}
-
-wn_status wn_domain_spawn(wn_domain *parent, wn_body *body, void *argument, wn_join **join) {
-  if (!parent || !body || !join) return error_set(WN_EINVAL, "spawn: an argument is NULL");
-  wn_status status = caller_check(parent, "spawn");
-  if (status) return status;
-  struct wn_join *made = join_create(parent, body, argument);
-  if (!made) return error_set(WN_ENOMEM, "spawn: no memory");
-  status = start(parent, made, run_domain);
-  if (status)
-    join_destroy(made);
-  else
-    *join = made;
-  return status;
-}
-
-wn_status wn_thread_spawn(wn_domain *domain, wn_body *body, void *argument, wn_join **join) {
-  if (!domain || !body || !join) return error_set(WN_EINVAL, "spawn: an argument is NULL");
-  wn_status status = caller_check(domain, "spawn");
-  if (status) return status;
-  struct wn_join *made = join_create(domain, body, argument);
-  if (made) made->of_domain = thread_create(domain);
-  if (made && made->of_domain) atomic_fetch_add(&domain->others, 1);
-  status =
-      made && made->of_domain ? start(domain, made, run_thread) : error_set(WN_ENOMEM, "spawn: no memory");
-  if (!status) {
-    *join = made;
-    return WN_OK;
-  }
-  if (made && made->of_domain) {
-    thread_unlink(made->of_domain);
-    thread_destroy(made->of_domain);
-    say_ended(domain);
-  }
-  if (made) join_destroy(made);
-  return status;
-}
-
-wn_status wn_join_wait(wn_domain *domain, wn_join *join) {
-  if (!domain || !join) return error_set(WN_EINVAL, "join: an argument is NULL");
-  wn_status status = caller_check(domain, "join");
-  if (status) return status;
-  if (CHECKS) debug_forget_join(join, __func__);
-  wn_blocking_begin(domain);
-  pthread_join(join->thread, NULL);
-  wn_blocking_end(domain);
-  if (!join->of_domain && join->heap == domain->heap) finalisers_inherit(domain, join->number);
-  metadata_unmap(join, sizeof *join);
-  wn_poll_slow(domain);
-  return WN_OK;
-}
 /* SPDX-License-Identifier: MIT */

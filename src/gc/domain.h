@@ -20,6 +20,7 @@ struct gc_thread {
   wn_value *top; /* while another thread of the domain runs, or the domain is blocked; else the face has it */
   bool blocked;  /* in a blocking section; for itself: who runs in its domain is then not its to read */
   bool blocking; /* in a blocking section; its own system thread's alone */
+  bool over;     /* its body has ended: nobody catches what it raises */
   unsigned callbacks;      /* depth of callbacks that this thread is in */
   struct gc_thread *outer; /* of the same system thread, in another domain */
   struct memprof_thread profiled;
@@ -87,14 +88,15 @@ static inline size_t domain_young_used(const struct wn_domain *domain) {
   return (size_t)(domain->young_end - domain->face.young_ptr) / 8;
 }
 
-/* The calling thread in this domain. */
-struct gc_thread *domain_thread(const struct wn_domain *domain);
+/* The calling thread becomes the first of a new domain, which takes part in the profile of `parent` if that is not NULL. */
+wn_status domain_attach(struct wn_heap *heap, struct wn_domain *parent, struct wn_domain **out);
 
-/* The calling thread in the domain of this heap in which it runs; NULL if it is in none. */
-struct gc_thread *domain_thread_of_heap(const struct wn_heap *heap);
+/* Waits, in a blocking section, until the running thread is the domain's only one. */
+void domain_await_others(struct wn_domain *domain);
 
-/* The calling thread in the domain whose slot this is; NULL if it is in none. */
-struct gc_thread *domain_thread_with(const wn_value *slot);
+/* The domain's first thread ends, wherever it is (ENDS of thread.h), and the domain with it, once its other threads have.
+ * Calls nothing. */
+void domain_give_up(struct gc_thread *thread);
 
 /* Puts the limit above everything, so that the running thread comes to a safepoint. */
 static inline void domain_raise_limit(struct wn_domain *domain) {

@@ -20,15 +20,30 @@ static wn_ref take(wn_domain *domain) {
   return ref;
 }
 
+bool exception_outlives(struct gc_thread *thread) {
+  struct wn_domain *domain = thread->domain;
+  struct gc_exception *exception = &domain->exception;
+  if (!exception->pending || exception->raiser != thread) return !exception->pending;
+  exception->raiser = NULL;
+  if (!domain->heap->hooks.raise) return false;
+  exception_drop(domain);
+  domain_set_due(domain);
+  return true;
+}
+
 /* The hook may not return: nothing is done after it that must be. */
 wn_status exception_leave(wn_domain *domain) {
   const wn_heap_hooks *hooks = &domain->heap->hooks;
   const struct gc_exception *exception = &domain->exception;
-  if (hooks->raise && exception->raiser == domain->running && !domain->running->callbacks &&
-      !host_in_callback(domain->running)) {
-    WN_SCOPE(domain);
-    wn_ref ref = take(domain);
-    if (!wn_is_null(ref)) hooks->raise(domain, ref, hooks->context);
+  struct gc_thread *thread = domain->running;
+  if (hooks->raise && exception->raiser == thread && !thread->callbacks && !host_in_callback(thread)) {
+    wn_scope scope = wn_scope_enter(domain); /* not WN_SCOPE: see run_one of finaliser.c */
+    wn_ref ref = thread->over ? (wn_ref){NULL} : take(domain);
+    if (thread->over)
+      exception_outlives(thread);
+    else if (!wn_is_null(ref))
+      hooks->raise(domain, ref, hooks->context);
+    wn_scope_leave(&scope);
   }
   return error_set(WN_EBUSY, "a callback raised an exception");
 }

@@ -292,13 +292,15 @@ static void merge_inherited(struct domain_finalisers *finalisers) {
 
 /* ---- running ---- */
 
-/* The value gets a handle before it leaves the queue. False if nothing is due, or there is no slot for a handle. */
+/* The value gets a handle before it leaves the queue. False if nothing is due, or there is no slot for a handle. The scope is
+ * none that ends by itself: where the thread ends in a blocking section of the callback, the domain's handles are another
+ * thread's. */
 static bool run_one(struct wn_domain *domain) {
   struct registry *own = domain->finalisers.own;
-  WN_SCOPE(domain);
   wn_ref value = {NULL};
   if (!own || !own->due.count) return false;
   struct finaliser finaliser = *due_at(own, 0);
+  wn_scope scope = wn_scope_enter(domain);
   if (finaliser.value && wn_is_null(value = wn_root(domain, finaliser.value))) return false;
   own->due.begin++;
   own->due.count--;
@@ -306,6 +308,7 @@ static bool run_one(struct wn_domain *domain) {
     finaliser.function.finalise(domain, value, finaliser.context);
   else
     finaliser.function.finalise_last(domain, finaliser.context);
+  wn_scope_leave(&scope);
   return true;
 }
 
@@ -396,6 +399,15 @@ wn_status finalisers_run_due(struct wn_domain *domain) {
 bool finalisers_have_young(const struct wn_domain *domain) {
   const struct registry *own = domain->finalisers.own;
   return own && (own->first.young < own->first.count || own->last.young < own->last.count);
+}
+
+void finalisers_abandon(struct gc_thread *thread) {
+  struct wn_domain *domain = thread->domain;
+  if (domain->finalisers.runner == thread) {
+    domain->finalisers.runner = NULL;
+    domain_set_due(domain);
+  }
+  alarms_abandon(thread);
 }
 
 void finalisers_leave(struct wn_domain *domain) {

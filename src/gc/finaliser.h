@@ -76,6 +76,8 @@ bool finalisers_check(struct wn_heap *heap);
 wn_status finalisers_run_due(struct wn_domain *domain);
 /* True if something was registered since the last minor collection. */
 bool finalisers_have_young(const struct wn_domain *domain);
+/* The thread is in no finaliser or alarm any more, and never comes back to one. */
+void finalisers_abandon(struct gc_thread *thread);
 /* The domain ends: what it had goes to the heap, for the domain that inherits it. */
 void finalisers_leave(struct wn_domain *domain);
 /* The domain inherits what the ended domain of this number left, if nobody else did. */

@@ -4,6 +4,7 @@
 #include "callstack/capture.h"
 #include "gc/minor.h"
 #include "gc/nursery.h"
+#include "gc/thread.h"
 #include <sys/auxv.h>
 
 enum { TRACKED_MOST = TINY ? 1 << 18 : 1 << 26 };
@@ -59,7 +60,7 @@ static const wn_callstack *capture(struct memprof_thread *thread, size_t depth) 
 static bool exception_pending(struct memprof_thread *thread) { return exception_is_pending(thread->domain); }
 
 static struct memprof_thread *current(struct memprof *engine) {
-  struct gc_thread *thread = domain_thread_of_heap(engine->host);
+  struct gc_thread *thread = thread_in_heap(engine->host);
   return thread ? &thread->profiled : NULL;
 }
 
@@ -132,8 +133,15 @@ void host_thread_begins(struct gc_thread *thread) {
   domain_reset_limit(thread->domain);
 }
 
-void host_thread_ends(struct gc_thread *thread) {
-  memprof_thread_detach(&thread->profiled);
+void host_thread_stops(struct gc_thread *thread) { memprof_thread_stop(&thread->profiled); }
+
+/* Each round that ends early ends a callback's exception. */
+void host_thread_finishes(struct gc_thread *thread) {
+  while (!memprof_drain(&thread->profiled) && exception_outlives(thread)) {}
+}
+
+void host_thread_leaves(struct gc_thread *thread) {
+  memprof_thread_leave(&thread->profiled);
   thread->domain->sample_at = DOMAIN_NO_SAMPLE;
 }
 

@@ -25,9 +25,14 @@ struct callstacks *host_callstacks(struct wn_heap *heap);
 void host_domain_begins(struct wn_domain *domain, struct wn_domain *parent);
 void host_domain_ends(struct wn_domain *domain);
 
-/* The calling thread begins in its domain; it ends, after its callbacks. It runs. */
+/* The calling thread begins in its domain. It runs. */
 void host_thread_begins(struct gc_thread *thread);
-void host_thread_ends(struct gc_thread *thread);
+
+/* ENDS of thread.h: it is in no callback any more; runs those that are due; and those that it did not run are dropped, or
+ * left to others. */
+void host_thread_stops(struct gc_thread *thread);
+void host_thread_finishes(struct gc_thread *thread);
+void host_thread_leaves(struct gc_thread *thread);
 
 /* The thread takes its turn, or gives it: where its next sample is. */
 void host_thread_runs(struct gc_thread *thread);

@@ -104,6 +104,11 @@ void memprof_thread_attach(struct memprof_thread *thread, struct memprof_owner *
  * if not; in a parallel host, which has no such list, it is dropped. */
 void memprof_thread_detach(struct memprof_thread *thread);
 
+/* The first and the last part of that, for a host that runs the callbacks in between by itself, or none: the thread is in no
+ * callback any more, and not suspended; it leaves. */
+void memprof_thread_stop(struct memprof_thread *thread);
+void memprof_thread_leave(struct memprof_thread *thread);
+
 /* While suspended, nothing the thread allocates is sampled and no callback runs on it. Nests. Resuming runs nothing. */
 void memprof_suspend(struct memprof_thread *thread);
 void memprof_resume(struct memprof_thread *thread);

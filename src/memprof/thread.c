@@ -105,12 +105,20 @@ void memprof_thread_attach(struct memprof_thread *thread, struct memprof_owner *
   thread->sequence = atomic_fetch_add(&owner->engine->thread_sequence, 1);
 }
 
-void memprof_thread_detach(struct memprof_thread *thread) {
+void memprof_thread_stop(struct memprof_thread *thread) {
   if (thread->running) callbacks_abandon(thread);
   atomic_store_explicit(&thread->suspended, 0, memory_order_relaxed);
-  memprof_drain(thread);
+}
+
+void memprof_thread_leave(struct memprof_thread *thread) {
   memprof_suspend(thread);
   thread_give_up(thread);
+}
+
+void memprof_thread_detach(struct memprof_thread *thread) {
+  memprof_thread_stop(thread);
+  memprof_drain(thread);
+  memprof_thread_leave(thread);
 }
 
 void memprof_suspend(struct memprof_thread *thread) {

@@ -1,0 +1,99 @@
+/* Threads of domains. */
+#include "gc/thread.h"
+
+#include "base/metadata.h"
+#include "gc/gc_host.h"
+#include "gc/safepoint.h"
+
+_Thread_local struct gc_thread *thread_innermost;
+
+struct gc_thread *thread_in_heap(const struct wn_heap *heap) {
+  struct gc_thread *thread = thread_innermost;
+  while (thread && (thread->domain->heap != heap || thread->blocked)) thread = thread->outer;
+  return thread;
+}
+
+struct gc_thread *thread_with(const wn_value *slot) {
+  struct gc_thread *thread = thread_innermost;
+  while (thread && (slot < thread->slots || slot >= thread->slots_end)) thread = thread->outer;
+  return thread;
+}
+
+struct gc_thread *thread_create(struct wn_domain *domain) {
+  struct gc_thread *thread = metadata_map(sizeof *thread);
+  if (!thread || !roots_create_slots(thread, domain->heap)) {
+    metadata_unmap(thread, sizeof *thread);
+    return NULL;
+  }
+  thread->domain = domain;
+  thread->next = domain->threads;
+  domain->threads = thread;
+  return thread;
+}
+
+void thread_unlink(struct gc_thread *thread) {
+  struct gc_thread **link = &thread->domain->threads;
+  while (*link != thread) link = &(*link)->next;
+  *link = thread->next;
+}
+
+void thread_destroy(struct gc_thread *thread) {
+  roots_destroy_slots(thread);
+  metadata_unmap(thread, sizeof *thread);
+}
+
+void thread_enter(struct gc_thread *thread) {
+  thread->outer = thread_innermost;
+  thread_innermost = thread;
+}
+
+void thread_leave(struct gc_thread *thread) {
+  struct gc_thread **link;
+  thread_unlink(thread);
+  for (link = &thread_innermost; *link && *link != thread;) link = &(*link)->outer;
+  if (*link) *link = thread->outer;
+}
+
+static void take_face(struct gc_thread *thread) {
+  struct wn_domain *domain = thread->domain;
+  domain_unblock(domain);
+  domain->running = thread;
+  thread->blocked = false;
+  domain->face.top = thread->top;
+  domain->face.top_end = thread->accessible_end;
+}
+
+void thread_run(struct gc_thread *thread) {
+  take_face(thread);
+  host_thread_runs(thread);
+}
+
+void thread_run_first(struct gc_thread *thread) {
+  thread_enter(thread);
+  take_face(thread);
+  host_thread_begins(thread);
+}
+
+void thread_pause(struct gc_thread *thread) {
+  struct wn_domain *domain = thread->domain;
+  host_thread_pauses(thread);
+  thread->top = domain->face.top;
+  thread->blocked = true;
+  domain->running = NULL;
+  domain_block(domain);
+}
+
+void thread_stop(struct gc_thread *thread) {
+  struct wn_domain *domain = thread->domain;
+  if (thread->blocking) {
+    turn_take(domain);
+    thread->blocking = false;
+    thread_run(thread);
+  }
+  thread->over = true;
+  thread->callbacks = 0;
+  domain->face.top = thread->slots;
+  finalisers_abandon(thread);
+  host_thread_stops(thread);
+}
+/* SPDX-License-Identifier: MIT */
