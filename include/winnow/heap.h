@@ -13,6 +13,7 @@
  *
  * Functions marked "may collect" move blocks: a raw wn_value or field pointer from before is stale afterwards, handles
  * are not. Except where it is said otherwise, a function that takes a domain is called by that domain's running thread.
+ * Functions that are not inlined refuse other callers, and domains that are NULL or have ended, in every build.
  * With WN_DEBUG defined the inline functions check what they are given. Stale values are found at their first use if
  * also WINNOW_PARAMS is "every=1,polls=1,verify" and the heap was built with WINNOW_CHECKS: then each allocation and each
  * wn_poll collects, blocks move at each, and the heap is verified before and after. */
@@ -109,7 +110,8 @@ WN_API void wn_thread_yield(wn_domain *domain);
 WN_API void wn_blocking_begin(wn_domain *domain);
 WN_API void wn_blocking_end(wn_domain *domain);
 
-/* The number of a domain, 0 for the first; not used again while the heap lives. */
+/* The number of a domain, 0 for the first; not used again while the heap lives. UINT64_MAX for NULL and one that has ended. Any
+ * thread. */
 WN_API uint64_t wn_domain_number(const wn_domain *domain);
 
 /* A pointer for whoever makes a language: what it knows of the domain. NULL at first. Set by a running thread of the domain;

@@ -2,9 +2,15 @@
 #include "gc/barrier.h"
 
 #include "base/error.h"
+#include "gc/caller.h"
 #include "gc/debug.h"
 
+/* A domain that has ended has no heap. More than that is not asked: old blocks are written to often. */
 void wn_set_slow(wn_domain *domain, wn_value block, size_t i, wn_value value) {
+  if (__builtin_expect(!domain->heap, 0)) {
+    caller_check(domain, "set");
+    return;
+  }
   DEBUG_STEP(domain->heap);
   barrier_store(domain, (wn_value *)block + i, value);
 }
@@ -16,6 +22,7 @@ bool wn_cas(wn_domain *domain, wn_ref block, size_t i, wn_ref expected, wn_ref d
   DEBUG_HANDLE(domain, expected);
   DEBUG_HANDLE(domain, desired);
   DEBUG_FIELD(block, i);
+  if (!caller_may(domain, "cas")) return false;
   if (wn_is_null(block) || wn_is_null(expected) || wn_is_null(desired) || (*block.slot & 1)) {
     error_set(WN_EINVAL, "cas: a handle is null, or of no block");
     return false;

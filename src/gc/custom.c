@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/metadata.h"
+#include "gc/caller.h"
 #include "gc/debug.h"
 #include "gc/events.h"
 #include "gc/gc_host.h"
@@ -84,10 +85,10 @@ void custom_release(struct wn_heap *heap, wn_value block) {
 
 wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, size_t bytes, size_t external_bytes) {
   size_t words = CUSTOM_WORDS + bytes / 8 + (bytes % 8 != 0);
-  struct wn_heap *heap = domain->heap;
   wn_ref null = {NULL};
   DEBUG_DOMAIN(domain);
-  if (!domain) return error_set(WN_EINVAL, "alloc custom: the domain is NULL"), null;
+  if (!caller_may(domain, "alloc custom")) return null;
+  struct wn_heap *heap = domain->heap;
   if (!ops || words > WN_MAX_WORDS) {
     error_set(WN_EINVAL,
               ops ? "alloc custom: more than WN_MAX_WORDS words" : "alloc custom: the operations are NULL");

@@ -9,23 +9,21 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Tables of addresses. What does not fit is not checked. */
-enum { SLOTS_MOST = 512, JOINS_MOST = 512 };
+/* A table of addresses. What does not fit is not checked. */
+enum { SLOTS_MOST = 512 };
 
 static pthread_mutex_t tables = PTHREAD_MUTEX_INITIALIZER;
 static struct {
   const wn_value *begin, *end;
   bool live; /* false: of a thread that ended */
 } slots[SLOTS_MOST];
-static const wn_join *joins[JOINS_MOST];
-static unsigned joins_left_out;
 
 _Noreturn void debug_complain(const char *function, const char *what) {
   fprintf(stderr, "winnow: %s: %s\n", function, what);
   abort();
 }
 
-/* ---- tables ---- */
+/* ---- slots ---- */
 
 /* Takes the place of an ended one, preferably of the same addresses. */
 void debug_note_slots(const struct gc_thread *thread) {
@@ -50,30 +48,6 @@ void debug_forget_slots(const struct gc_thread *thread) {
   for (size_t i = 0; i < SLOTS_MOST; i++)
     if (slots[i].live && slots[i].begin == thread->slots) slots[i].live = false;
   pthread_mutex_unlock(&tables);
-}
-
-void debug_note_join(const wn_join *join) {
-  size_t i = 0;
-  pthread_mutex_lock(&tables);
-  while (i < JOINS_MOST && joins[i]) i++;
-  if (i < JOINS_MOST)
-    joins[i] = join;
-  else
-    joins_left_out++;
-  pthread_mutex_unlock(&tables);
-}
-
-void debug_forget_join(const wn_join *join, const char *function) {
-  bool known = false;
-  pthread_mutex_lock(&tables);
-  for (size_t i = 0; i < JOINS_MOST; i++)
-    if (joins[i] == join) {
-      joins[i] = NULL;
-      known = true;
-    }
-  known |= joins_left_out != 0;
-  pthread_mutex_unlock(&tables);
-  if (!known) debug_complain(function, "the thread was joined already, or never spawned");
 }
 
 /* ---- domains and handles ---- */

@@ -2,7 +2,7 @@
  *
  * Functions of the public header that are inlined check where the program is compiled with WN_DEBUG; the others where the
  * heap is compiled with CHECKS. A check never reads through a pointer that the mistake could have made invalid before it knows:
- * threads of domains are known by the calling system thread's own list, slots and joins by tables here.
+ * threads of domains are known by the calling system thread's own list, slots by a table here.
  *
  * A mistake is one line, that names the function and what is wrong, and an abort. */
 #ifndef GC_DEBUG_H
@@ -26,10 +26,6 @@ void debug_check_domain(const wn_domain *domain, const char *function);
 /* A thread's slots, while it has any. */
 void debug_note_slots(const struct gc_thread *thread);
 void debug_forget_slots(const struct gc_thread *thread);
-
-/* Joins that nobody has waited for. */
-void debug_note_join(const wn_join *join);
-void debug_forget_join(const wn_join *join, const char *function);
 
 /* The handle is of a block of bytes. */
 void debug_check_bytes(wn_ref raw, const char *function);

@@ -20,6 +20,8 @@
 #include "gc/thread.h"
 #include <pthread.h>
 
+enum { ENDED_MOST = 8 };
+
 /* ---- system threads that end ---- */
 
 static pthread_key_t ends;
@@ -41,18 +43,49 @@ static void end_with_thread(void) {
 
 /* ---- domains ---- */
 
+/* ENDED. The memory of a domain that ended stays one, of no heap, and what inlined functions read of it leads them to their slow
+ * halves: no allocation is above its limit, no slot is free, no block is young. Those refuse it. It is used again only after
+ * some others have ended: until then whoever still has the pointer is told so. */
+static struct {
+  struct lock lock; /* rank HEAPS */
+  struct wn_domain *first, *last;
+  unsigned count;
+} ended;
+
+static void remember_ended(struct wn_domain *domain) {
+  *domain = (struct wn_domain){.face.young_limit = (char *)UINTPTR_MAX, .number = UINT64_MAX};
+  lock_acquire(&ended.lock, LOCK_RANK_HEAPS);
+  *(ended.last ? &ended.last->next_ended : &ended.first) = domain;
+  ended.last = domain;
+  ended.count++;
+  lock_release(&ended.lock, LOCK_RANK_HEAPS);
+}
+
+static struct wn_domain *take_ended(void) {
+  struct wn_domain *domain = NULL;
+  lock_acquire(&ended.lock, LOCK_RANK_HEAPS);
+  if (ended.count > ENDED_MOST) {
+    domain = ended.first;
+    ended.first = domain->next_ended;
+    ended.count--;
+  }
+  lock_release(&ended.lock, LOCK_RANK_HEAPS);
+  return domain;
+}
+
 static void destroy(struct wn_domain *domain) {
   remembered_destroy(&domain->remembered);
   marker_destroy(&domain->marker);
   metadata_unmap(domain->customs, domain->custom_capacity * sizeof *domain->customs);
   finalisers_destroy_domain(domain);
-  metadata_unmap(domain, sizeof *domain);
+  remember_ended(domain);
 }
 
 static struct wn_domain *create(wn_heap *heap) {
-  struct wn_domain *domain = metadata_map(sizeof *domain);
+  struct wn_domain *domain = take_ended();
+  if (!domain) domain = metadata_map(sizeof *domain);
   if (!domain) return NULL;
-  domain->heap = heap;
+  *domain = (struct wn_domain){.heap = heap};
   domain->face.young_base = heap->young_base;
   domain->face.young_span = heap->young_span;
   atomic_store(&domain->state, DOMAIN_BLOCKED);
@@ -231,14 +264,25 @@ wn_status wn_domain_detach(wn_domain *domain) {
   return WN_OK;
 }
 
-uint64_t wn_domain_number(const wn_domain *domain) { return domain->number; }
+/* These two are asked by other threads, too: what can be told of a domain is that it has ended. */
+static bool has_ended(const wn_domain *domain, const char *what) {
+  if (domain && domain->heap) return false;
+  error_set(WN_EINVAL, "%s: the domain %s", what, domain ? "has ended" : "is NULL");
+  return true;
+}
+
+uint64_t wn_domain_number(const wn_domain *domain) {
+  return has_ended(domain, "domain number") ? UINT64_MAX : domain->number;
+}
+
+void *wn_domain_data(const wn_domain *domain) {
+  return has_ended(domain, "domain data") ? NULL : domain->data;
+}
 
 void wn_domain_set_data(wn_domain *domain, void *data) {
   DEBUG_DOMAIN(domain);
-  domain->data = data;
+  if (caller_may(domain, "domain data")) domain->data = data;
 }
-
-void *wn_domain_data(const wn_domain *domain) { return domain->data; }
 
 void wn_blocking_begin(wn_domain *domain) {
   DEBUG_DOMAIN(domain);

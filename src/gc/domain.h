@@ -72,6 +72,8 @@ struct wn_domain {
   struct gc_thread *threads, *running;
   struct turn turn;
 
+  struct wn_domain *next_ended; /* protected by a lock of domain.c */
+
   /* Futex: the threads besides its first. Each takes itself off when it has done with the domain. */
   _Atomic(uint32_t) others;
 };

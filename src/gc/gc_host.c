@@ -2,6 +2,7 @@
 #include "gc/gc_host.h"
 
 #include "callstack/capture.h"
+#include "gc/caller.h"
 #include "gc/minor.h"
 #include "gc/nursery.h"
 #include "gc/thread.h"
@@ -71,7 +72,7 @@ static const struct memprof_ops ops = {.rearm = rearm,
                                        .current = current};
 
 struct memprof_thread *memprof_host_thread(wn_domain *domain) {
-  return domain ? &domain->running->profiled : NULL;
+  return caller_may(domain, "memprof") ? &domain->running->profiled : NULL;
 }
 
 /* ---- births ---- */

@@ -1,6 +1,7 @@
 /* Traces: a profile whose tracker is the recorder's. A trace is known by its profile; the recorder goes when that is released, by
  * whoever was the last to use it. */
 #include "base/error.h"
+#include "gc/caller.h"
 #include "gc/gc_host.h"
 #include "record/recorder.h"
 #include <stdlib.h>
@@ -24,6 +25,8 @@ static wn_status check(wn_domain *domain, const char *path, const wn_memprof_opt
   if (!domain || !path || !trace) return error_set(WN_EINVAL, "trace: an argument is NULL");
   if (!(options->sampling_rate >= 0 && options->sampling_rate <= 1))
     return error_set(WN_EINVAL, "trace: the sampling rate is not from 0 to 1");
+  wn_status status = caller_check(domain, "trace");
+  if (status) return status;
   if (wn_memprof_is_sampling(domain)) return error_set(WN_ESTATE, "trace: the domain is sampling already");
   return WN_OK;
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/metadata.h"
+#include "gc/caller.h"
 #include "gc/debug.h"
 #include "gc/gc_host.h"
 #include "gc/helpers.h"
@@ -244,6 +245,7 @@ wn_value *nursery_allocate_old(struct wn_domain *domain, size_t words, unsigned 
 /* ---- public ---- */
 
 wn_value *wn_bump_slow(wn_domain *domain, size_t words, unsigned tag) {
+  if (!caller_may(domain, "bump")) return NULL;
   return nursery_make_room(domain, words + 1) ? nursery_take(domain, words, tag) : NULL;
 }
 
@@ -273,7 +275,7 @@ static bool is_tag(unsigned tag) { return tag <= WN_TAG_SCANNED_MAX || tag == WN
 
 wn_ref wn_alloc(wn_domain *domain, size_t words, unsigned tag) {
   DEBUG_DOMAIN(domain);
-  if (!domain) return error_set(WN_EINVAL, "alloc: the domain is NULL"), null_handle();
+  if (!caller_may(domain, "alloc")) return null_handle();
   if (words > WN_MAX_WORDS || !is_tag(tag)) {
     error_set(WN_EINVAL,
               words > WN_MAX_WORDS ? "alloc: more than WN_MAX_WORDS words" : "alloc: %u is no tag for blocks",
@@ -299,7 +301,9 @@ static size_t group_extent(size_t n, const wn_shape *shapes) {
 }
 
 wn_status wn_alloc_group(wn_domain *domain, size_t n, const wn_shape *shapes, wn_ref *blocks) {
-  if (!domain || (n && (!shapes || !blocks))) return error_set(WN_EINVAL, "alloc group: an argument is NULL");
+  wn_status status = caller_check(domain, "alloc group");
+  if (status) return status;
+  if (n && (!shapes || !blocks)) return error_set(WN_EINVAL, "alloc group: an argument is NULL");
   size_t extent = group_extent(n, shapes);
   if (extent == SIZE_MAX)
     return error_set(WN_EINVAL, "alloc group: more than %zu words in all, or a tag that is none for blocks",
@@ -328,6 +332,7 @@ void *wn_bytes(wn_ref raw) {
 }
 
 void wn_poll_slow(wn_domain *domain) {
+  if (!caller_may(domain, "poll")) return;
   if (world_is_stopping(domain->heap)) world_wait(domain);
   if (is_poll_stress_due(domain)) major_collect(domain, COLLECT_MINOR);
   domain_reset_limit(domain);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/metadata.h"
 #include "gc/barrier.h"
+#include "gc/caller.h"
 #include "gc/debug.h"
 #include "gc/domain.h"
 #include "gc/events.h"
@@ -86,6 +87,7 @@ static bool make_accessible(wn_value *from, wn_value *end) {
 }
 
 wn_ref wn_root_slow(wn_domain *domain, wn_value value) {
+  if (!caller_may(domain, "root")) return (wn_ref){NULL};
   struct gc_thread *thread = domain->running;
   wn_value *end = thread->accessible_end, *limit = limit_of(thread);
   size_t left = limit > end ? (size_t)(limit - end) : 0, step = left < STEP ? left : STEP;
@@ -146,10 +148,8 @@ static void check_global(const wn_domain *domain, const wn_global *global, const
 
 wn_global *wn_global_new(wn_domain *domain, wn_ref ref) {
   DEBUG_HANDLE(domain, ref);
-  if (!domain || wn_is_null(ref)) {
-    error_set(WN_EINVAL, "global root: an argument is NULL");
-    return NULL;
-  }
+  if (!caller_may(domain, "global root")) return NULL;
+  if (wn_is_null(ref)) return error_set(WN_EINVAL, "global root: the handle is null"), NULL;
   struct globals *globals = &domain->heap->globals;
   lock_acquire(&globals->lock, LOCK_RANK_GLOBALS);
   struct wn_global *cell = take_cell(globals);
@@ -166,7 +166,8 @@ wn_global *wn_global_new(wn_domain *domain, wn_ref ref) {
 void wn_global_set(wn_domain *domain, wn_global *global, wn_ref ref) {
   check_global(domain, global, __func__);
   DEBUG_HANDLE(domain, ref);
-  if (!domain || !global || wn_is_null(ref)) {
+  if (!caller_may(domain, "global root")) return;
+  if (!global || wn_is_null(ref)) {
     error_set(WN_EINVAL, "global root: an argument is NULL");
     return;
   }
@@ -175,13 +176,15 @@ void wn_global_set(wn_domain *domain, wn_global *global, wn_ref ref) {
 
 wn_ref wn_global_get(wn_domain *domain, const wn_global *global) {
   check_global(domain, global, __func__);
-  if (!domain || !global) return error_set(WN_EINVAL, "global root: an argument is NULL"), (wn_ref){NULL};
+  if (!caller_may(domain, "global root")) return (wn_ref){NULL};
+  if (!global) return error_set(WN_EINVAL, "global root: it is NULL"), (wn_ref){NULL};
   return wn_root(domain, field_load(&global->value));
 }
 
 void wn_global_free(wn_domain *domain, wn_global *global) {
   if (!global) return;
   check_global(domain, global, __func__);
+  if (!caller_may(domain, "global root")) return;
   struct globals *globals = &domain->heap->globals;
   barrier_store(domain, &global->value, wn_int(0));
   lock_acquire(&globals->lock, LOCK_RANK_GLOBALS);

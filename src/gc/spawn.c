@@ -20,6 +20,7 @@ struct wn_join {
   void *argument;
   wn_status status;
   uint64_t number;         /* of the domain */
+  struct wn_join *next;    /* protected by `joins` */
   _Atomic(uint32_t) begun; /* futex: 1 once the thread has attached, or could not */
 };
 
@@ -73,8 +74,8 @@ static void leave_thread(void *argument) {
   thread_stop(thread);
   host_thread_leaves(thread);
   exception_outlives(thread);
+  thread_leave(thread); /* before a leader may look at the domain's threads */
   thread_pause(thread);
-  thread_leave(thread);
   turn_give(domain);
   thread_destroy(thread);
   say_ended(domain);
@@ -100,6 +101,35 @@ static void *run_thread(void *argument) {
 
 /* ---- joins ---- */
 
+/* Those that nobody has waited for: whoever waits takes it first, so that nobody waits twice. */
+static struct {
+  struct lock lock; /* rank HEAPS */
+  struct wn_join *first;
+} joins;
+
+static void list(struct wn_join *join) {
+  lock_acquire(&joins.lock, LOCK_RANK_HEAPS);
+  join->next = joins.first;
+  joins.first = join;
+  lock_release(&joins.lock, LOCK_RANK_HEAPS);
+}
+
+/* Nothing is read through the pointer before it is known to be a join. A thread does not wait for itself. */
+static wn_status unlist(const struct wn_join *join) {
+  wn_status status = WN_OK;
+  lock_acquire(&joins.lock, LOCK_RANK_HEAPS);
+  struct wn_join **link = &joins.first;
+  while (*link && *link != join) link = &(*link)->next;
+  if (!*link)
+    status = error_set(WN_EINVAL, "join: the thread was joined already, or never spawned");
+  else if (pthread_equal(join->thread, pthread_self()))
+    status = error_set(WN_ESTATE, "join: a thread cannot wait for itself");
+  else
+    *link = join->next;
+  lock_release(&joins.lock, LOCK_RANK_HEAPS);
+  return status;
+}
+
 static struct wn_join *join_create(wn_domain *domain, wn_body *body, void *argument) {
   struct wn_join *join = metadata_map(sizeof *join);
   if (!join) return NULL;
@@ -107,7 +137,6 @@ static struct wn_join *join_create(wn_domain *domain, wn_body *body, void *argum
   join->parent = domain;
   join->body = body;
   join->argument = argument;
-  if (CHECKS) debug_note_join(join);
   return join;
 }
 
@@ -124,10 +153,7 @@ static wn_status start(wn_domain *domain, struct wn_join *join, void *(*main)(vo
   return error_set(status, "spawn: the new domain could not attach");
 }
 
-static void join_destroy(struct wn_join *join) {
-  if (CHECKS) debug_forget_join(join, "wn_join_wait");
-  metadata_unmap(join, sizeof *join);
-}
+static void join_destroy(struct wn_join *join) { metadata_unmap(join, sizeof *join); }
 
 /* ---- public ---- */
 
@@ -138,11 +164,13 @@ wn_status wn_domain_spawn(wn_domain *parent, wn_body *body, void *argument, wn_j
   struct wn_join *made = join_create(parent, body, argument);
   if (!made) return error_set(WN_ENOMEM, "spawn: no memory");
   status = start(parent, made, run_domain);
-  if (status)
+  if (status) {
     join_destroy(made);
-  else
-    *join = made;
-  return status;
+    return status;
+  }
+  list(made);
+  *join = made;
+  return WN_OK;
 }
 
 wn_status wn_thread_spawn(wn_domain *domain, wn_body *body, void *argument, wn_join **join) {
@@ -155,6 +183,7 @@ wn_status wn_thread_spawn(wn_domain *domain, wn_body *body, void *argument, wn_j
   status =
       made && made->of_domain ? start(domain, made, run_thread) : error_set(WN_ENOMEM, "spawn: no memory");
   if (!status) {
+    list(made);
     *join = made;
     return WN_OK;
   }
@@ -170,13 +199,15 @@ wn_status wn_thread_spawn(wn_domain *domain, wn_body *body, void *argument, wn_j
 wn_status wn_join_wait(wn_domain *domain, wn_join *join) {
   if (!domain || !join) return error_set(WN_EINVAL, "join: an argument is NULL");
   wn_status status = caller_check(domain, "join");
+  if (!status) status = unlist(join);
+  if (CHECKS && status == WN_EINVAL)
+    debug_complain(__func__, "the thread was joined already, or never spawned");
   if (status) return status;
-  if (CHECKS) debug_forget_join(join, __func__);
   wn_blocking_begin(domain);
   pthread_join(join->thread, NULL);
   wn_blocking_end(domain);
   if (!join->of_domain && join->heap == domain->heap) finalisers_inherit(domain, join->number);
-  metadata_unmap(join, sizeof *join);
+  join_destroy(join);
   wn_poll_slow(domain);
   return WN_OK;
 }

@@ -6,6 +6,7 @@
 #include "gc/safepoint.h"
 
 _Thread_local struct gc_thread *thread_innermost;
+_Thread_local uintptr_t thread_runs_in = THREAD_NOWHERE;
 
 struct gc_thread *thread_in_heap(const struct wn_heap *heap) {
   struct gc_thread *thread = thread_innermost;
@@ -59,6 +60,7 @@ static void take_face(struct gc_thread *thread) {
   domain_unblock(domain);
   domain->running = thread;
   thread->blocked = false;
+  thread_runs_in = (uintptr_t)domain;
   domain->face.top = thread->top;
   domain->face.top_end = thread->accessible_end;
 }
@@ -79,6 +81,7 @@ void thread_pause(struct gc_thread *thread) {
   host_thread_pauses(thread);
   thread->top = domain->face.top;
   thread->blocked = true;
+  thread_runs_in = THREAD_NOWHERE;
   domain->running = NULL;
   domain_block(domain);
 }

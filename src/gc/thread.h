@@ -15,6 +15,10 @@
 /* The innermost of the domains' threads that the calling system thread is. */
 extern _Thread_local struct gc_thread *thread_innermost;
 
+/* The domain in which the calling system thread ran last, if it still does: a hint that knows one of them, for caller.h. */
+enum { THREAD_NOWHERE = 1 };
+extern _Thread_local uintptr_t thread_runs_in;
+
 /* The calling thread in this domain: nothing is read through the pointer. NULL if it is in none. */
 static inline struct gc_thread *thread_in(const struct wn_domain *domain) {
   struct gc_thread *thread = thread_innermost;

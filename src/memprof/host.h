@@ -193,8 +193,8 @@ wn_status memprof_join(struct memprof_thread *thread, wn_profile *profile);
 wn_status memprof_leave(struct memprof_thread *thread);
 bool memprof_is_sampling(const struct memprof_thread *thread);
 
-/* Defined by the host, once per program: the current thread of a domain, NULL if the caller gave none and the host needs
- * one. The public functions go through it. */
+/* Defined by the host, once per program: the current thread of a domain; NULL, with a message, if the caller gave none and the
+ * host needs one, or does not run in it. The public functions go through it. */
 struct memprof_thread *memprof_host_thread(wn_domain *domain);
 
 /* The memory in use, at a moment when no thread is inside the engine. */

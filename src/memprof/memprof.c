@@ -213,22 +213,18 @@ void memprof_check(const struct memprof *engine) {
 
 /* ---- public ---- */
 
-/* NULL, and the error is set, if the caller gave no domain. */
-static struct memprof_thread *thread_of(wn_domain *domain) {
-  struct memprof_thread *thread = memprof_host_thread(domain);
-  if (!thread) error_set(WN_EINVAL, "memprof: the domain is NULL");
-  return thread;
-}
+/* What the host refused is an argument that is NULL, or a domain that may not be used so: it has set the message. */
+static wn_status refused(const wn_domain *domain) { return domain ? WN_ESTATE : WN_EINVAL; }
 
 wn_status wn_memprof_start(wn_domain *domain, const wn_memprof_options *options, const wn_tracker *tracker,
                            wn_profile **profile) {
-  struct memprof_thread *thread = thread_of(domain);
-  return thread ? memprof_start(thread, options, tracker, profile) : WN_EINVAL;
+  struct memprof_thread *thread = memprof_host_thread(domain);
+  return thread ? memprof_start(thread, options, tracker, profile) : refused(domain);
 }
 
 wn_status wn_memprof_stop(wn_domain *domain) {
-  struct memprof_thread *thread = thread_of(domain);
-  return thread ? memprof_stop(thread) : WN_EINVAL;
+  struct memprof_thread *thread = memprof_host_thread(domain);
+  return thread ? memprof_stop(thread) : refused(domain);
 }
 
 wn_status wn_memprof_discard(wn_profile *profile) {
@@ -237,23 +233,23 @@ wn_status wn_memprof_discard(wn_profile *profile) {
 }
 
 bool wn_memprof_is_sampling(wn_domain *domain) {
-  struct memprof_thread *thread = thread_of(domain);
+  struct memprof_thread *thread = memprof_host_thread(domain);
   return thread && memprof_is_sampling(thread);
 }
 
 wn_status wn_memprof_join(wn_domain *domain, wn_profile *profile) {
-  struct memprof_thread *thread = thread_of(domain);
-  return thread ? memprof_join(thread, profile) : WN_EINVAL;
+  struct memprof_thread *thread = memprof_host_thread(domain);
+  return thread ? memprof_join(thread, profile) : refused(domain);
 }
 
 wn_status wn_memprof_leave(wn_domain *domain) {
-  struct memprof_thread *thread = thread_of(domain);
-  return thread ? memprof_leave(thread) : WN_EINVAL;
+  struct memprof_thread *thread = memprof_host_thread(domain);
+  return thread ? memprof_leave(thread) : refused(domain);
 }
 
 wn_status wn_memprof_drain(wn_domain *domain) {
-  struct memprof_thread *thread = thread_of(domain);
-  if (!thread) return WN_EINVAL;
+  struct memprof_thread *thread = memprof_host_thread(domain);
+  if (!thread) return refused(domain);
   if (memprof_drain(thread)) return WN_OK;
   return error_set(WN_EBUSY, "an exception of a callback is pending");
 }

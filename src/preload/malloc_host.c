@@ -21,6 +21,7 @@
 #include "preload/malloc_host.h"
 
 #include "base/check.h"
+#include "base/error.h"
 #include "base/os.h"
 #include "base/words.h"
 #include "callstack/capture.h"
@@ -121,8 +122,10 @@ static const struct memprof_ops ops = {
     .parallel = true, .rearm = rearm, .capture = capture, .current = current};
 
 struct memprof_thread *memprof_host_thread(wn_domain *domain) {
+  struct memprof_thread *thread = current(&engine);
   (void)domain;
-  return current(&engine);
+  if (!thread) error_set(WN_EINVAL, "memprof: the calling thread cannot be sampled");
+  return thread;
 }
 
 /* ---- threads ---- */

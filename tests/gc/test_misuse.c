@@ -1,6 +1,7 @@
-/* What callers may not do: without a domain, with one that has ended, on a thread that is none of its, in a blocking section. Each
- * call in a process of its own. It is refused by a status or a value that is nothing, and says why; or, where the heap is built
- * with its checks, it ends the program with a line that says so. It never crashes. */
+/* What callers may not do: without a domain, with one that has ended, also when its heap is closed, on a thread that is none of its,
+ * in a blocking section. Each call in a process of its own. It is refused by a status or a value that is nothing, and says why;
+ * or, where the heap is built with its checks, it ends the program with a line that says so. It never crashes. The same
+ * program is built a second time as what ships. */
 #include "gc/journal.h"
 
 #include "base/check.h"
@@ -9,9 +10,11 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <winnow/trace.h>
 
 static wn_heap *heap;
 static wn_ref handle;
+static wn_global *global;
 
 static void nothing(wn_domain *domain, void *context) { (void)domain, (void)context; }
 static void nothing_with(wn_domain *domain, wn_ref value, void *context) {
@@ -70,6 +73,45 @@ static bool spawn_thread(wn_domain *domain) {
   wn_join *join;
   return wn_thread_spawn(domain, nothing, NULL, &join);
 }
+static bool join(wn_domain *domain) { return wn_join_wait(domain, (wn_join *)&heap); }
+static bool alloc(wn_domain *domain) { return wn_is_null(wn_alloc(domain, 2, 0)); }
+static bool alloc_large(wn_domain *domain) { return wn_is_null(wn_alloc(domain, 100000, 0)); }
+static bool alloc_bytes(wn_domain *domain) { return wn_is_null(wn_alloc_bytes(domain, 10)); }
+static bool alloc_group(wn_domain *domain) {
+  const wn_shape shape = {2, 0};
+  wn_ref block;
+  return wn_alloc_group(domain, 1, &shape, &block);
+}
+static bool alloc_empty_group(wn_domain *domain) { return wn_alloc_group(domain, 0, NULL, NULL); }
+static bool alloc_custom(wn_domain *domain) {
+  static const wn_custom_ops ops = {"nothing", NULL};
+  return wn_is_null(wn_alloc_custom(domain, &ops, 8, 0));
+}
+static bool bump_slow(wn_domain *domain) { return !wn_bump_slow(domain, 2, 0); }
+static bool root_slow(wn_domain *domain) { return wn_is_null(wn_root_slow(domain, wn_int(1))); }
+static bool poll_slow(wn_domain *domain) { return wn_poll_slow(domain), true; }
+static bool exchange(wn_domain *domain) { return !wn_cas(domain, handle, 0, handle, handle); }
+static bool new_global(wn_domain *domain) { return !wn_global_new(domain, handle); }
+static bool set_global(wn_domain *domain) { return wn_global_set(domain, global, handle), true; }
+static bool get_global(wn_domain *domain) { return wn_is_null(wn_global_get(domain, global)); }
+static bool free_global(wn_domain *domain) { return wn_global_free(domain, global), true; }
+static bool set_data(wn_domain *domain) { return wn_domain_set_data(domain, &heap), true; }
+static bool start_profile(wn_domain *domain) {
+  const wn_memprof_options options = WN_MEMPROF_DEFAULTS;
+  const wn_tracker tracker = {.context = NULL};
+  wn_profile *profile;
+  return wn_memprof_start(domain, &options, &tracker, &profile);
+}
+static bool stop_profile(wn_domain *domain) { return wn_memprof_stop(domain); }
+static bool join_profile(wn_domain *domain) { return wn_memprof_join(domain, (wn_profile *)&heap); }
+static bool leave_profile(wn_domain *domain) { return wn_memprof_leave(domain); }
+static bool drain(wn_domain *domain) { return wn_memprof_drain(domain); }
+static bool is_sampling(wn_domain *domain) { return !wn_memprof_is_sampling(domain); }
+static bool start_trace(wn_domain *domain) {
+  wn_trace *trace;
+  return wn_trace_start(domain, "/nowhere/at/all", NULL, &trace);
+}
+static bool stop_trace(wn_domain *domain) { return wn_trace_stop(domain, (wn_trace *)&heap); }
 static bool begin_to_block(wn_domain *domain) { return wn_blocking_begin(domain), true; }
 static bool yield(wn_domain *domain) { return wn_thread_yield(domain), true; }
 static bool detach(wn_domain *domain) { return wn_domain_detach(domain); }
@@ -108,13 +150,78 @@ static const struct call calls[] = {
     {"wn_blocking_begin", begin_to_block},
     {"wn_thread_yield", yield},
     {"wn_domain_detach", detach},
+    {"wn_join_wait", join},
+    {"wn_alloc", alloc},
+    {"wn_alloc, large", alloc_large},
+    {"wn_alloc_bytes", alloc_bytes},
+    {"wn_alloc_group", alloc_group},
+    {"wn_alloc_group of nothing", alloc_empty_group},
+    {"wn_alloc_custom", alloc_custom},
+    {"wn_bump_slow", bump_slow},
+    {"wn_root_slow", root_slow},
+    {"wn_poll_slow", poll_slow},
+    {"wn_cas", exchange},
+    {"wn_global_new", new_global},
+    {"wn_global_set", set_global},
+    {"wn_global_get", get_global},
+    {"wn_global_free", free_global},
+    {"wn_domain_set_data", set_data},
+    {"wn_memprof_start", start_profile},
+    {"wn_memprof_stop", stop_profile},
+    {"wn_memprof_join", join_profile},
+    {"wn_memprof_leave", leave_profile},
+    {"wn_memprof_drain", drain},
+    {"wn_memprof_is_sampling", is_sampling},
+    {"wn_trace_start", start_trace},
+    {"wn_trace_stop", stop_trace},
 };
+
+/* Those that do not ask who calls, but know that a domain has ended. */
+static bool end_to_block(wn_domain *domain) { return wn_blocking_end(domain), true; }
+static bool number(wn_domain *domain) { return wn_domain_number(domain) == UINT64_MAX; }
+static bool data(wn_domain *domain) { return !wn_domain_data(domain); }
+static bool bump(wn_domain *domain) { return !wn_bump(domain, 2, 0); }
+static bool root(wn_domain *domain) { return wn_is_null(wn_root(domain, wn_int(1))); }
+static bool poll_inlined(wn_domain *domain) { return wn_poll(domain), true; }
+static bool store(wn_domain *domain) { return wn_store(domain, (wn_value)&heap, 0, wn_int(1)), true; }
+
+static const struct call calls_that_know[] = {
+    {"wn_blocking_end", end_to_block},
+    {"wn_domain_number", number},
+    {"wn_domain_data", data},
+    {"wn_bump", bump},
+    {"wn_root", root},
+    {"wn_poll", poll_inlined},
+    {"wn_store", store},
+};
+enum { KNOW = sizeof calls_that_know / sizeof *calls_that_know, KNOW_NULL = 3 }; /* these of NULL, too */
 
 /* ---- those that are wrong in a good domain ---- */
 
 static const wn_ref null_handle = {NULL};
 
 static bool end_what_was_not_begun(wn_domain *domain) { return wn_blocking_end(domain), true; }
+static bool join_twice(wn_domain *domain) {
+  wn_join *of;
+  return !wn_thread_spawn(domain, nothing, NULL, &of) && !wn_join_wait(domain, of) &&
+         wn_join_wait(domain, of) == WN_EINVAL;
+}
+static bool has_waited;
+static void wait_for_itself(wn_domain *domain, void *place) {
+  wn_join *self = *(wn_join **)place;
+  while (!self) {
+    wn_thread_yield(domain);
+    self = *(wn_join **)place;
+  }
+  if (wn_join_wait(domain, self) != WN_ESTATE || !*wn_last_error()) _exit(1);
+  has_waited = true;
+}
+static bool join_oneself(wn_domain *domain) {
+  static wn_join *of;
+  if (wn_thread_spawn(domain, wait_for_itself, &of, &of)) return false;
+  while (!has_waited) wn_thread_yield(domain);
+  return !wn_join_wait(domain, of) && wn_join_wait(domain, NULL) == WN_EINVAL;
+}
 static bool close_twice(wn_domain *domain) {
   return !wn_domain_detach(domain) && !wn_heap_close(heap) && wn_heap_close(heap) == WN_EINVAL;
 }
@@ -134,6 +241,8 @@ static bool allocate_nowhere(wn_domain *domain) { return (void)domain, wn_is_nul
 
 static const struct call mistakes[] = {
     {"wn_blocking_end, in no blocking section", end_what_was_not_begun},
+    {"wn_join_wait, twice", join_twice},
+    {"wn_join_wait for oneself", join_oneself},
     {"wn_heap_close of a closed heap", close_twice},
     {"wn_domain_attach to a closed heap", attach_to_closed},
     {"wn_cas in a null handle", exchange_in_null},
@@ -160,6 +269,7 @@ static bool is_refused(bool (*call)(wn_domain *domain), wn_domain *(*wrong)(wn_d
     alarm(20);
     if (wn_heap_open(NULL, &heap) || wn_domain_attach(heap, &domain)) _exit(2);
     handle = wn_alloc(domain, 2, 0);
+    global = wn_global_new(domain, handle);
     _exit(call(wrong(domain)) && *wn_last_error() ? 0 : 1);
   }
   close(ends[1]);
@@ -193,31 +303,61 @@ static wn_domain *ended(wn_domain *domain) {
   return domain;
 }
 
+static wn_domain *ended_with_its_heap(wn_domain *domain) {
+  if (wn_domain_detach(domain) || wn_heap_close(heap)) _exit(2);
+  return domain;
+}
+
 static wn_domain *blocked(wn_domain *domain) {
   wn_blocking_begin(domain);
   return domain;
 }
 
-static void *attach_other(void *place) {
+static _Atomic(wn_domain *) another;
+
+static void *attach_and_go(void *place) {
   if (wn_domain_attach(heap, place)) _exit(2);
   return NULL;
 }
 
-/* The thread has ended without a detach, as it should not; its domain is another's anyway. */
+/* Blocked, so that no collection waits for it. */
+static void *attach_another(void *unused) {
+  wn_domain *domain;
+  if (wn_domain_attach(heap, &domain)) _exit(2);
+  wn_blocking_begin(domain);
+  another = domain;
+  return pause(), unused;
+}
+
 static wn_domain *of_another_thread(wn_domain *domain) {
   pthread_t thread;
-  wn_domain *other = domain;
-  if (pthread_create(&thread, NULL, attach_other, &other) || pthread_join(thread, NULL)) _exit(2);
-  return other;
+  (void)domain;
+  if (pthread_create(&thread, NULL, attach_another, NULL)) _exit(2);
+  while (!another) usleep(100);
+  return another;
+}
+
+static wn_domain *of_a_thread_that_is_gone(wn_domain *domain) {
+  static wn_domain *gone;
+  pthread_t thread;
+  (void)domain;
+  if (pthread_create(&thread, NULL, attach_and_go, &gone) || pthread_join(thread, NULL)) _exit(2);
+  return gone;
 }
 
 static void without_a_domain(void **state) {
   (void)state;
   check_all(none);
+  check(calls_that_know, KNOW_NULL, none);
 }
 static void with_a_domain_that_has_ended(void **state) {
   (void)state;
   check_all(ended);
+  check(calls_that_know, KNOW, ended);
+  check_all(ended_with_its_heap);
+  check(calls_that_know, KNOW, ended_with_its_heap);
+  check_all(of_a_thread_that_is_gone);
+  check(calls_that_know, KNOW, of_a_thread_that_is_gone);
 }
 static void in_a_blocking_section(void **state) {
   (void)state;
