@@ -1,0 +1,163 @@
+/* Which part of a program leaks, while it runs: a tracker that keeps the live words of each place of allocation.
+ *
+ * A period is some work and a full collection, so that what counts as live is. A place whose live words were more at the end of
+ * each of the last periods than at the end of the one before is named: it holds ever more. A cache that is full does not grow,
+ * and what is garbage soon never adds up. Each sampled word stands for 1 / RATE words, so that small places are not
+ * followed closely: they are named late, or never.
+ *
+ * The program has all three: one list that nobody empties, a cache of a fixed size, and work. Fails if anything but the leak
+ * is named. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <winnow/gc.h>
+#include <winnow/memprof.h>
+
+#define RATE 0.02
+enum { SITES_MOST = 64, PERIODS = 12, GROWS_FOR = 6, CACHE_SLOTS = 256 };
+
+/* ---- the watcher ---- */
+
+struct site {
+  const wn_callstack *callstack; /* equal ones are one pointer */
+  const char *name;              /* what the program did when it was seen first */
+  double live, before;           /* words: now, and at the end of the last period */
+  int grew;                      /* periods, one after the other */
+};
+
+struct watcher {
+  struct site sites[SITES_MOST + 1]; /* the last stays free */
+  const char *doing;
+};
+
+/* What the tracker keeps of a sampled block. */
+struct sample {
+  struct site *site;
+  double words;
+};
+
+static struct site *find_site(struct watcher *watcher, const wn_callstack *callstack) {
+  for (struct site *site = watcher->sites; site < watcher->sites + SITES_MOST; site++) {
+    if (!site->callstack) *site = (struct site){.callstack = callstack, .name = watcher->doing};
+    if (site->callstack == callstack) return site;
+  }
+  return NULL;
+}
+
+static void *born(wn_domain *domain, const wn_allocation *allocation, void *context) {
+  struct site *site = find_site(context, allocation->callstack);
+  struct sample *sample = site ? malloc(sizeof *sample) : NULL;
+  (void)domain;
+  if (!sample) return NULL;
+  *sample = (struct sample){site, (double)allocation->n_samples / RATE};
+  site->live += sample->words;
+  return sample;
+}
+
+static void *promoted(wn_domain *domain, void *sample, void *context) {
+  (void)domain, (void)context;
+  return sample;
+}
+
+static void forget(void *metadata, void *context) {
+  struct sample *sample = metadata;
+  (void)context;
+  sample->site->live -= sample->words;
+  free(sample);
+}
+
+static void died(wn_domain *domain, void *metadata, void *context) {
+  (void)domain;
+  forget(metadata, context);
+}
+
+static void end_period(struct watcher *watcher) {
+  for (struct site *site = watcher->sites; site->callstack; site++) {
+    site->grew = site->live > site->before ? site->grew + 1 : 0;
+    site->before = site->live;
+  }
+}
+
+static bool keeps_growing(const struct site *site) { return site->grew >= GROWS_FOR; }
+
+static void print(const struct site *site) {
+  wn_frame frame = wn_callstack_frame(site->callstack, 0);
+  printf("%s: about %.0f words live, more in each of %d periods (%s+0x%zx)\n", site->name, site->live,
+         site->grew, frame.module ? frame.module : "?", (size_t)frame.offset);
+}
+
+/* ---- the program ---- */
+
+static bool leak(wn_domain *domain, wn_ref list) {
+  for (int i = 0; i < 2000; i++)
+    if (!wn_push_int(domain, list, 0, i)) return false;
+  return true;
+}
+
+static bool fill_cache(wn_domain *domain, wn_ref cache, int period) {
+  for (int i = 0; i < 1000; i++) {
+    WN_SCOPE(domain);
+    wn_ref entry = wn_alloc_bytes(domain, 512);
+    if (wn_is_null(entry)) return false;
+    wn_set(domain, cache, (size_t)(i * 7 + period) % CACHE_SLOTS, entry);
+  }
+  return true;
+}
+
+static bool churn(wn_domain *domain) {
+  for (int i = 0; i < 20; i++) {
+    WN_SCOPE(domain);
+    wn_ref list = wn_root(domain, wn_int(0));
+    for (int j = 0; j < 1000; j++)
+      if (!wn_push_int(domain, list, 0, j)) return false;
+  }
+  return true;
+}
+
+static bool run_period(wn_domain *domain, struct watcher *watcher, wn_ref list, wn_ref cache, int period) {
+  watcher->doing = "leak";
+  if (!leak(domain, list) || wn_gc_minor(domain)) return false; /* births are told before the next part */
+  watcher->doing = "cache";
+  if (!fill_cache(domain, cache, period) || wn_gc_minor(domain)) return false;
+  watcher->doing = "churn";
+  if (!churn(domain) || wn_gc_full_major(domain)) return false;
+  end_period(watcher);
+  return true;
+}
+
+/* True if the leak was named, and nothing else. */
+static bool run(wn_domain *domain, struct watcher *watcher) {
+  WN_SCOPE(domain);
+  int leaks = 0, others = 0;
+  wn_ref list = wn_root(domain, wn_int(0)), cache = wn_alloc(domain, CACHE_SLOTS, 0);
+  for (int period = 0; period < PERIODS; period++) {
+    if (!run_period(domain, watcher, list, cache, period)) return puts(wn_last_error()), false;
+    for (const struct site *site = watcher->sites; site->callstack; site++)
+      if (keeps_growing(site)) {
+        print(site);
+        (*site->name == 'l') ? leaks++ : others++;
+      }
+  }
+  return leaks && !others;
+}
+
+int main(void) {
+  static struct watcher watcher;
+  wn_memprof_options options = {RATE, 16, 1};
+  wn_tracker tracker = {.alloc_minor = born,
+                        .alloc_major = born,
+                        .promote = promoted,
+                        .dealloc_minor = died,
+                        .dealloc_major = died,
+                        .drop = forget,
+                        .context = &watcher};
+  wn_profile *profile;
+  wn_heap *heap;
+  wn_domain *domain;
+  if (wn_heap_open(NULL, &heap) || wn_domain_attach(heap, &domain) ||
+      wn_memprof_start(domain, &options, &tracker, &profile))
+    return puts(wn_last_error()), 1;
+  bool good = run(domain, &watcher);
+  if (wn_memprof_stop(domain) || wn_memprof_discard(profile)) return puts(wn_last_error()), 1;
+  return wn_domain_detach(domain) || wn_heap_close(heap) || !good;
+}
+/* SPDX-License-Identifier: MIT */

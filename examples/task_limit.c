@@ -1,0 +1,96 @@
+/* A limit on the memory of each task: a tracker aborts the task that allocates too much.
+ *
+ * A server's loop runs tasks. The tracker's callback sums the sampled words of the current one, each of which stands for 1 / RATE
+ * words; above the limit it raises an exception. That leaves the task at its next safepoint through the heap's hook, by longjmp to
+ * the loop, where the scope of the loop ends those of the task. What the task held is garbage then.
+ *
+ * The estimate's error is small where the limit is many times 1 / RATE words. Here it is 500 of them: the standard error is below
+ * 5 percent, and the tasks use less than half, or more than twice the limit. */
+#include <setjmp.h>
+#include <stdio.h>
+#include <winnow/gc.h>
+#include <winnow/memprof.h>
+
+#define RATE 1e-3
+enum { LIMIT_WORDS = 500000 };
+
+struct task {
+  const char *name;
+  int results, bytes; /* how many it computes, and how large each is */
+};
+
+struct server {
+  double words; /* of the current task */
+  bool aborted; /* it was raised already: the rest of its births says nothing new */
+  jmp_buf loop;
+};
+
+/* ---- the limit ---- */
+
+static void *count(wn_domain *domain, const wn_allocation *allocation, void *context) {
+  struct server *server = context;
+  server->words += (double)allocation->n_samples / RATE;
+  if (server->words <= LIMIT_WORDS || server->aborted) return NULL;
+  WN_SCOPE(domain);
+  server->aborted = true;
+  wn_raise(domain, wn_root(domain, wn_int((intptr_t)server->words)));
+  return NULL;
+}
+
+static void leave_task(wn_domain *domain, wn_ref exception, void *context) {
+  struct server *server = context;
+  (void)domain, (void)exception;
+  longjmp(server->loop, 1);
+}
+
+/* ---- tasks ---- */
+
+/* Keeps its results in a list. */
+static void compute(wn_domain *domain, const struct task *task) {
+  WN_SCOPE(domain);
+  wn_ref list = wn_root(domain, wn_int(0));
+  for (int i = 0; i < task->results; i++) {
+    WN_SCOPE(domain);
+    wn_ref result = wn_alloc_bytes(domain, (size_t)task->bytes);
+    if (wn_is_null(result) || !wn_assign_pair(domain, list, 0, result, list)) return;
+    wn_poll(domain);
+  }
+}
+
+/* True if the task came to its end. The scope is left by hand, as longjmp comes past those inside. */
+static bool run(wn_domain *domain, struct server *server, const struct task *task) {
+  wn_scope scope = wn_scope_enter(domain);
+  server->words = 0;
+  server->aborted = false;
+  bool finished = false;
+  if (!setjmp(server->loop)) {
+    compute(domain, task);
+    finished = true;
+  }
+  wn_scope_leave(&scope);
+  printf("%-7s %s after about %.0f words\n", task->name, finished ? "finished" : "aborted", server->words);
+  return finished;
+}
+
+int main(void) {
+  static const struct task tasks[] = {
+      {"small", 100, 80}, {"greedy", 20000, 800}, {"medium", 2000, 800}, {"many", 10000, 80}};
+  static struct server server;
+  wn_heap_options heap_options = WN_HEAP_DEFAULTS;
+  wn_memprof_options options = {RATE, 0, 1};
+  wn_tracker tracker = {.alloc_minor = count, .alloc_major = count, .context = &server};
+  wn_profile *profile;
+  wn_heap *heap;
+  wn_domain *domain;
+  int finished = 0, count_of = sizeof tasks / sizeof *tasks;
+  heap_options.hooks = (wn_heap_hooks){.raise = leave_task, .context = &server};
+  if (wn_heap_open(&heap_options, &heap) || wn_domain_attach(heap, &domain) ||
+      wn_memprof_start(domain, &options, &tracker, &profile))
+    return puts(wn_last_error()), 1;
+  for (int i = 0; i < count_of; i++) finished += run(domain, &server, &tasks[i]);
+  if (wn_memprof_stop(domain) || wn_memprof_discard(profile) || wn_gc_full_major(domain) ||
+      wn_gc_verify(domain, stderr))
+    return puts(wn_last_error()), 1;
+  return wn_domain_detach(domain) || wn_heap_close(heap) || finished != count_of - 1;
+}
+/* SPDX-License-Identifier: MIT */
