@@ -26,6 +26,8 @@ soak:
 	@scripts/install-dependencies test
 	@scripts/build dev
 	@ctest --test-dir build/dev --output-on-failure -j 2 -L soak
+	@scripts/build tsan
+	@ctest --test-dir build/tsan --output-on-failure -L soak -R soak_exchange
 
 bench:
 	@scripts/install-dependencies bench
