@@ -57,16 +57,18 @@ static void compute(wn_domain *domain, const struct task *task) {
   }
 }
 
+static bool finishes(wn_domain *domain, struct server *server, const struct task *task) {
+  if (setjmp(server->loop)) return false;
+  compute(domain, task);
+  return true;
+}
+
 /* True if the task came to its end. The scope is left by hand, as longjmp comes past those inside. */
 static bool run(wn_domain *domain, struct server *server, const struct task *task) {
   wn_scope scope = wn_scope_enter(domain);
   server->words = 0;
   server->aborted = false;
-  bool finished = false;
-  if (!setjmp(server->loop)) {
-    compute(domain, task);
-    finished = true;
-  }
+  bool finished = finishes(domain, server, task);
   wn_scope_leave(&scope);
   printf("%-7s %s after about %.0f words\n", task->name, finished ? "finished" : "aborted", server->words);
   return finished;
