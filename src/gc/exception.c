@@ -31,20 +31,23 @@ bool exception_outlives(struct gc_thread *thread) {
   return true;
 }
 
-/* The hook may not return: nothing is done after it that must be. */
-wn_status exception_leave(wn_domain *domain) {
+/* The hook may not return: nothing is done after it that must be. No WN_SCOPE: see run_one of finaliser.c. */
+static void hand_to_hook(wn_domain *domain) {
   const wn_heap_hooks *hooks = &domain->heap->hooks;
-  const struct gc_exception *exception = &domain->exception;
+  wn_scope scope = wn_scope_enter(domain);
+  wn_ref ref = take(domain);
+  if (!wn_is_null(ref)) hooks->raise(domain, ref, hooks->context);
+  wn_scope_leave(&scope);
+}
+
+wn_status exception_leave(wn_domain *domain) {
   struct gc_thread *thread = domain->running;
-  if (hooks->raise && exception->raiser == thread && !thread->callbacks && !host_in_callback(thread)) {
-    wn_scope scope = wn_scope_enter(domain); /* not WN_SCOPE: see run_one of finaliser.c */
-    wn_ref ref = thread->over ? (wn_ref){NULL} : take(domain);
-    if (thread->over)
-      exception_outlives(thread);
-    else if (!wn_is_null(ref))
-      hooks->raise(domain, ref, hooks->context);
-    wn_scope_leave(&scope);
-  }
+  bool may_leave = domain->heap->hooks.raise && domain->exception.raiser == thread && !thread->callbacks &&
+                   !host_in_callback(thread);
+  if (may_leave && thread->over)
+    exception_outlives(thread);
+  else if (may_leave)
+    hand_to_hook(domain);
   return error_set(WN_EBUSY, "a callback raised an exception");
 }
 
