@@ -23,6 +23,7 @@ struct callstacks {
   /* Growing; lock-free. */
   struct levels pcs, nodes;
   struct modules modules;
+  struct memo memos[MEMOS];
   struct places places;
   /* Statistics, counted by any thread. */
   _Atomic(uint64_t) truncated, full;
@@ -49,24 +50,26 @@ static const wn_callstack *give_up(struct callstacks *callstacks) {
   return public_of(levels_at(&callstacks->nodes, 0));
 }
 
-static _Thread_local struct memo last_stack;
+/* The memos are given to threads in turn, when they first ask. */
+static struct memo *memo_of_thread(struct callstacks *callstacks) {
+  static _Atomic(unsigned) threads;
+  static _Thread_local unsigned given; /* the memo + 1; 0 for none yet */
+  if (!given) given = 1 + atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) % MEMOS;
+  return &callstacks->memos[given - 1];
+}
 
-/* The thread's memo, which is in use from now on; NULL for a signal handler that interrupted its use. */
-static struct memo *memo_begin(const struct callstacks *callstacks) {
-  struct memo *memo = &last_stack;
+/* The thread's memo, which is its own from now on; NULL if it is in use. */
+static struct memo *memo_begin(struct callstacks *callstacks) {
+  struct memo *memo = memo_of_thread(callstacks);
   uint32_t changes = atomic_load_explicit(&callstacks->modules.changes, memory_order_acquire);
-  if (atomic_load_explicit(&memo->busy, memory_order_relaxed)) return NULL;
-  atomic_store_explicit(&memo->busy, true, memory_order_relaxed);
-  atomic_signal_fence(memory_order_seq_cst);
-  if (memo->number != callstacks->number || memo->changes != changes) memo->count = memo->ends = 0;
-  memo->number = callstacks->number;
+  if (atomic_exchange_explicit(&memo->busy, true, memory_order_acquire)) return NULL;
+  if (memo->changes != changes) memo->count = memo->ends = 0;
   memo->changes = changes;
   return memo;
 }
 
 static void memo_end(struct memo *memo) {
-  atomic_signal_fence(memory_order_seq_cst);
-  if (memo) atomic_store_explicit(&memo->busy, false, memory_order_relaxed);
+  if (memo) atomic_store_explicit(&memo->busy, false, memory_order_release);
 }
 
 /* The frame id of the code address that the walk stands at, and the rule to leave it by. 0 if there is no room. */
@@ -84,7 +87,7 @@ struct frames {
   size_t count;
   bool native; /* a native one was written down */
   /* memo.h; for stacks without a language's frames. */
-  struct memo *memo;   /* NULL: none */
+  struct memo *memo;   /* of the thread; NULL: none */
   uint32_t left, kept; /* steps of it: not yet passed; outside of what is written down */
   struct trail *trail;
 };
@@ -168,7 +171,7 @@ static inline __attribute__((always_inline)) enum step_result collect(struct cal
 static uint32_t enter_walked(struct callstacks *callstacks, const struct walk *walk, struct frames *frames) {
   struct memo *memo = frames->memo;
   uint32_t node = frames->kept ? memo->node[frames->kept - 1] : 0;
-  size_t noted = frames->trail->count < MEMO ? frames->trail->count : MEMO;
+  size_t noted = frames->trail->count < TRAIL ? frames->trail->count : TRAIL;
   if (memo) memo_cut(memo, walk, frames->kept);
   for (size_t i = 0; i < frames->count; i++) {
     node = intern_child(&callstacks->nodes, node, frames->frame[frames->count - 1 - i], callstacks);
@@ -192,6 +195,13 @@ static const wn_callstack *finish(struct callstacks *callstacks, const struct wa
   return has_frames && !node ? give_up(callstacks) : public_of(levels_at(&callstacks->nodes, node));
 }
 
+/* The usual case: the stack is the last one, or that without some of its innermost frames, which the memo may keep. */
+static const wn_callstack *finish_like_the_last(struct callstacks *callstacks, const struct frames *frames) {
+  uint32_t node = frames->memo->node[frames->kept - 1];
+  memo_end(frames->memo);
+  return public_of(levels_at(&callstacks->nodes, node));
+}
+
 /* Goes on where the small array ended. A function of its own, so that only stacks that are deep take the memory for a
  * large array: a signal handler may run on a stack of a few KiB, whatever depth was asked for. */
 static __attribute__((noinline)) const wn_callstack *
@@ -212,8 +222,11 @@ static inline const wn_callstack *capture(struct callstacks *callstacks, struct 
                           .memo = memo,
                           .left = memo ? memo->count : 0,
                           .trail = &trail};
+  size_t shallow = depth < SHALLOW ? depth : SHALLOW;
   trail.count = 0;
-  enum step_result step = collect(callstacks, walk, &frames, depth < SHALLOW ? depth : SHALLOW, NULL);
+  if (frames.native && begin_like_the_last(&frames, walk, shallow) == STEP_END && !frames.count)
+    return finish_like_the_last(callstacks, &frames);
+  enum step_result step = collect(callstacks, walk, &frames, shallow, NULL);
   if (step == STEP_CALLER && depth > SHALLOW) return capture_deep(callstacks, walk, &frames, depth);
   return finish(callstacks, walk, &frames, step);
 }
@@ -221,11 +234,12 @@ static inline const wn_callstack *capture(struct callstacks *callstacks, struct 
 /* Of a stack with a language's frames: the outermost frames of the thread's last one, and their nodes. The next one mostly
  * begins with the same, and a comparison costs less than a search in a large table. `busy` while it changes: a signal
  * handler does without it. */
+enum { MIXED = 32 };
 static _Thread_local struct {
   uint64_t number; /* of the callstacks that it is of */
   uint32_t count;
   _Atomic(bool) busy;
-  uint32_t frame[MEMO], node[MEMO];
+  uint32_t frame[MIXED], node[MIXED];
 } last_mixed;
 
 /* The outermost frames that it had: how many, and the node of the last. */
@@ -244,7 +258,7 @@ static uint32_t enter_from(struct callstacks *callstacks, const uint32_t *frames
   for (size_t i = known; i < count; i++) {
     node = intern_child(&callstacks->nodes, node, frames[count - 1 - i], callstacks);
     if (!node) break;
-    if (!remember || i >= MEMO) continue;
+    if (!remember || i >= MIXED) continue;
     last_mixed.frame[i] = frames[count - 1 - i];
     last_mixed.node[i] = node;
     last_mixed.count = (uint32_t)i + 1;

@@ -10,13 +10,16 @@
  *
  * `at` is in order from the outermost frame inwards. Where the walk ended because a return address was 0, that end is `at[0]`,
  * with node 0. Only walks that came to an end are remembered, and of those what is outside of the last step by a slower
- * rule. `busy` while it is used: a signal handler that interrupts does without it. */
+ * rule; of a walk through many new frames the outermost, the others at its next times.
+ *
+ * A context has a few memos, which its threads take in turn; one that is in use, by a thread or by what a signal handler
+ * interrupted, is done without. Threads that share a memo only forget each other's stacks. */
 #ifndef CALLSTACK_MEMO_H
 #define CALLSTACK_MEMO_H
 
 #include "callstack/unwind.h"
 
-enum { MEMO = 24 };
+enum { MEMO = 64, TRAIL = 24, MEMOS = 64 };
 
 /* A frame as a walk reached it. */
 struct memo_step {
@@ -28,10 +31,9 @@ struct memo_step {
 };
 
 struct memo {
-  uint64_t number;      /* of the callstacks that it is of */
-  uint32_t changes;     /* of their modules, when it was made */
+  _Atomic(bool) busy;   /* who sets it has the rest */
+  uint32_t changes;     /* of the modules, when it was made */
   uint32_t count, ends; /* `ends`: 1 if at[0] is an end, else 0 */
-  _Atomic(bool) busy;
   struct memo_step at[MEMO];
   uint32_t node[MEMO];
 };
@@ -39,10 +41,10 @@ struct memo {
 /* The outermost steps of a walk so far: a ring. */
 struct trail {
   uint32_t count; /* since the last step by a slower rule */
-  struct memo_step at[MEMO];
+  struct memo_step at[TRAIL];
 };
 
-static inline struct memo_step *trail_at(struct trail *trail, uint32_t i) { return &trail->at[i % MEMO]; }
+static inline struct memo_step *trail_at(struct trail *trail, uint32_t i) { return &trail->at[i % TRAIL]; }
 
 /* The walk is about to leave a frame. */
 static inline void trail_note(struct trail *trail, const struct walk *walk, uint32_t frame, uint64_t rule) {
