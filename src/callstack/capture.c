@@ -170,7 +170,7 @@ static inline __attribute__((always_inline)) enum step_result collect(struct cal
 /* Enters what was written down, from the outermost frame inwards, and remembers the outermost. */
 static uint32_t enter_walked(struct callstacks *callstacks, const struct walk *walk, struct frames *frames) {
   struct memo *memo = frames->memo;
-  uint32_t node = frames->kept ? memo->node[frames->kept - 1] : 0;
+  uint32_t node = memo && frames->kept ? memo->node[frames->kept - 1] : 0;
   size_t noted = frames->trail->count < TRAIL ? frames->trail->count : TRAIL;
   if (memo) memo_cut(memo, walk, frames->kept);
   for (size_t i = 0; i < frames->count; i++) {
