@@ -4,10 +4,10 @@
 #include <stdatomic.h>
 
 static _Atomic(unsigned) threads;
-static _Thread_local unsigned given; /* the stripe + 1; 0 for none yet */
+_Thread_local unsigned stripe_given;
 
-unsigned stripe_of_thread(void) {
-  if (!given) given = 1 + atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) % STRIPES;
-  return given - 1;
+unsigned stripe_give(void) {
+  stripe_given = 1 + atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) % STRIPES;
+  return stripe_given - 1;
 }
 /* SPDX-License-Identifier: MIT */

@@ -7,8 +7,11 @@
 
 enum { STRIPES = TINY ? 2 : 8, STRIPE_BYTES = 128 /* processors fetch lines of 64 bytes by two */ };
 
+extern _Thread_local unsigned stripe_given; /* the thread's stripe + 1; 0 for none yet */
+unsigned stripe_give(void);
+
 /* The calling thread's stripe, below STRIPES. Also in a signal handler. */
-unsigned stripe_of_thread(void);
+static inline unsigned stripe_of_thread(void) { return stripe_given ? stripe_given - 1 : stripe_give(); }
 
 #endif
 /* SPDX-License-Identifier: MIT */

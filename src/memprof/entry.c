@@ -26,19 +26,6 @@ static void free_if_over(struct memprof *engine, struct memprof_entry *entry, ui
 
 /* ---- shared ---- */
 
-enum entry_step entry_step(uint64_t word) {
-  switch (entry_stage(word)) {
-  case STAGE_ALLOC: return STEP_ALLOC;
-  case STAGE_MINOR:
-    return word & ENTRY_OLD ? STEP_PROMOTE : word & ENTRY_DEAD ? STEP_DEALLOC_MINOR : STEP_NONE;
-  case STAGE_MAJOR:
-    return word & ENTRY_RESIZED ? STEP_RESIZE : word & ENTRY_DEAD ? STEP_DEALLOC_MAJOR : STEP_NONE;
-  case STAGE_ZOMBIE:
-  case STAGE_FREE: return STEP_NONE;
-  }
-  return STEP_NONE;
-}
-
 void entry_publish(struct memprof_entry *entry, uint64_t flags) {
   uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed);
   ASSERT(entry_stage(word) == STAGE_FREE);
@@ -98,15 +85,6 @@ enum entry_step entry_settle(struct memprof *engine, struct memprof_entry *entry
   return step;
 }
 
-void entry_list_append(struct entry_list *list, struct memprof_entry *entry) {
-  entry->next = NULL;
-  if (list->last)
-    list->last->next = entry;
-  else
-    list->first = entry;
-  list->last = entry;
-}
-
 void entry_list_join(struct entry_list *list, struct entry_list *tail) {
   if (!tail->first) return;
   if (list->last)
@@ -115,15 +93,6 @@ void entry_list_join(struct entry_list *list, struct entry_list *tail) {
     list->first = tail->first;
   list->last = tail->last;
   *tail = (struct entry_list){0};
-}
-
-void entry_due_append(struct entry_list *list, struct memprof_entry *entry) {
-  entry->due_next = NULL;
-  if (list->last)
-    list->last->due_next = entry;
-  else
-    list->first = entry;
-  list->last = entry;
 }
 
 void entry_due_join(struct entry_list *list, struct entry_list *tail) {
@@ -136,11 +105,4 @@ void entry_due_join(struct entry_list *list, struct entry_list *tail) {
   *tail = (struct entry_list){0};
 }
 
-struct memprof_entry *entry_due_pop(struct entry_list *list) {
-  struct memprof_entry *entry = list->first;
-  if (!entry) return NULL;
-  list->first = entry->due_next;
-  if (!list->first) list->last = NULL;
-  return entry;
-}
 /* SPDX-License-Identifier: MIT */

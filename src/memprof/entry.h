@@ -66,7 +66,18 @@ static inline uint64_t entry_word(const struct memprof_entry *entry) {
 }
 
 /* What is due for an entry in this state. */
-enum entry_step entry_step(uint64_t word);
+static inline enum entry_step entry_step(uint64_t word) {
+  switch (entry_stage(word)) {
+  case STAGE_ALLOC: return STEP_ALLOC;
+  case STAGE_MINOR:
+    return word & ENTRY_OLD ? STEP_PROMOTE : word & ENTRY_DEAD ? STEP_DEALLOC_MINOR : STEP_NONE;
+  case STAGE_MAJOR:
+    return word & ENTRY_RESIZED ? STEP_RESIZE : word & ENTRY_DEAD ? STEP_DEALLOC_MAJOR : STEP_NONE;
+  case STAGE_ZOMBIE:
+  case STAGE_FREE: return STEP_NONE;
+  }
+  return STEP_NONE;
+}
 
 /* Makes a fresh slot an entry: ALLOC, QUEUED and LINKED, with its other fields set. */
 void entry_publish(struct memprof_entry *entry, uint64_t flags);
@@ -89,11 +100,33 @@ enum entry_step entry_settle(struct memprof *engine, struct memprof_entry *entry
 
 /* ---- lists ---- */
 
-void entry_list_append(struct entry_list *list, struct memprof_entry *entry);
+static inline void entry_list_append(struct entry_list *list, struct memprof_entry *entry) {
+  entry->next = NULL;
+  if (list->last)
+    list->last->next = entry;
+  else
+    list->first = entry;
+  list->last = entry;
+}
+
 void entry_list_join(struct entry_list *list, struct entry_list *tail);
-void entry_due_append(struct entry_list *list, struct memprof_entry *entry);
+static inline void entry_due_append(struct entry_list *list, struct memprof_entry *entry) {
+  entry->due_next = NULL;
+  if (list->last)
+    list->last->due_next = entry;
+  else
+    list->first = entry;
+  list->last = entry;
+}
+
 void entry_due_join(struct entry_list *list, struct entry_list *tail);
-struct memprof_entry *entry_due_pop(struct entry_list *list);
+static inline struct memprof_entry *entry_due_pop(struct entry_list *list) {
+  struct memprof_entry *entry = list->first;
+  if (!entry) return NULL;
+  list->first = entry->due_next;
+  if (!list->first) list->last = NULL;
+  return entry;
+}
 
 #endif
 /* SPDX-License-Identifier: MIT */

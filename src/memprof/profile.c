@@ -4,19 +4,11 @@
 #include "base/check.h"
 #include <string.h>
 
-static const uint64_t REFERENCES = UINT64_C(0xffffffff), ADDRESS = (UINT64_C(1) << 48) - 1;
+static const uint64_t REFERENCES = UINT64_C(0xffffffff);
 
-static enum profile_status status_of(uint64_t word) { return (enum profile_status)(word >> 32 & 3); }
 static uint64_t with_status(uint64_t word, enum profile_status status) {
   return (word & ~(UINT64_C(3) << 32)) | (uint64_t)status << 32;
 }
-static bool same_generation(uint64_t word, uint64_t handle) { return word >> 48 == handle >> 48; }
-
-static uint64_t word_of(const struct profile *profile) {
-  return atomic_load_explicit(&profile->word,
-                              memory_order_seq_cst); /* pairs with profile_advance to DISCARDED */
-}
-
 static bool swap(struct profile *profile, uint64_t *from, uint64_t to) {
   return atomic_compare_exchange_weak_explicit(&profile->word, from, to, memory_order_seq_cst,
                                                memory_order_acquire);
@@ -24,8 +16,8 @@ static bool swap(struct profile *profile, uint64_t *from, uint64_t to) {
 
 /* Frees the profile if that is due, and the caller is the one to do it. */
 static void free_if_over(struct profile *profile) {
-  uint64_t word = word_of(profile);
-  if (status_of(word) != PROFILE_DISCARDED || word & REFERENCES || profile_holders(profile)) return;
+  uint64_t word = profile_word(profile);
+  if (profile_word_status(word) != PROFILE_DISCARDED || word & REFERENCES || profile_holders(profile)) return;
   if (!atomic_compare_exchange_strong_explicit(&profile->word, &word, with_status(word, PROFILE_FREE),
                                                memory_order_seq_cst, memory_order_relaxed))
     return;
@@ -48,38 +40,24 @@ struct profile *profile_create(struct memprof *engine, const wn_memprof_options 
   profile->number = number;
   atomic_store(&profile->participants, 1);
   atomic_store(&profile->sequence, atomic_fetch_add(&engine->profile_sequence, 1) + 1);
-  uint64_t generation = (word_of(profile) >> 48) + 1;
+  uint64_t generation = (profile_word(profile) >> 48) + 1;
   atomic_store(&profile->word, with_status(generation << 48 | 1, PROFILE_SAMPLING));
   return profile;
-}
-
-uint64_t profile_handle(const struct profile *profile) {
-  return (uintptr_t)profile | (word_of(profile) & ~ADDRESS);
-}
-
-struct profile *profile_of(uint64_t handle) {
-  return (struct profile *)(uintptr_t)(handle & ADDRESS);
-}
-
-enum profile_status profile_status(uint64_t handle) {
-  if (!handle) return PROFILE_FREE;
-  uint64_t word = word_of(profile_of(handle));
-  return same_generation(word, handle) ? status_of(word) : PROFILE_FREE;
 }
 
 struct profile *profile_acquire(uint64_t handle, enum profile_status most) {
   if (!handle) return NULL;
   struct profile *profile = profile_of(handle);
-  uint64_t word = word_of(profile);
+  uint64_t word = profile_word(profile);
   do {
-    enum profile_status status = status_of(word);
-    if (!same_generation(word, handle) || status == PROFILE_FREE || status > most) return NULL;
+    enum profile_status status = profile_word_status(word);
+    if (!profile_same_generation(word, handle) || status == PROFILE_FREE || status > most) return NULL;
   } while (!swap(profile, &word, word + 1));
   return profile;
 }
 
 void profile_release(struct profile *profile) {
-  uint64_t from = word_of(profile), to;
+  uint64_t from = profile_word(profile), to;
   do {
     ASSERT(from & REFERENCES);
     to = from - 1;
@@ -101,11 +79,7 @@ void profile_let_go(struct profile *profile) {
   free_if_over(profile);
 }
 
-bool profile_reached(const struct profile *profile, enum profile_status status) {
-  return status_of(word_of(profile)) >= status;
-}
-
-uint64_t profile_references(const struct profile *profile) { return word_of(profile) & REFERENCES; }
+uint64_t profile_references(const struct profile *profile) { return profile_word(profile) & REFERENCES; }
 
 uint64_t profile_holders(const struct profile *profile) {
   int64_t sum = 0;
@@ -115,9 +89,9 @@ uint64_t profile_holders(const struct profile *profile) {
 
 bool profile_advance(uint64_t handle, enum profile_status from, enum profile_status to) {
   struct profile *profile = profile_of(handle);
-  uint64_t word = word_of(profile);
+  uint64_t word = profile_word(profile);
   do {
-    if (!same_generation(word, handle) || status_of(word) != from) return false;
+    if (!profile_same_generation(word, handle) || profile_word_status(word) != from) return false;
   } while (!swap(profile, &word, with_status(word, to)));
   return true;
 }

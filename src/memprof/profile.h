@@ -59,9 +59,31 @@ static inline struct tally *profile_tally(struct profile *profile) {
 struct profile *profile_create(struct memprof *engine, const wn_memprof_options *options,
                                const wn_tracker *tracker);
 
-uint64_t profile_handle(const struct profile *profile);
-struct profile *profile_of(uint64_t handle); /* its slot, for handle != 0 */
-enum profile_status profile_status(uint64_t handle);
+#define PROFILE_ADDRESS ((UINT64_C(1) << 48) - 1)
+
+static inline uint64_t profile_word(const struct profile *profile) {
+  return atomic_load_explicit(&profile->word,
+                              memory_order_seq_cst); /* pairs with profile_advance to DISCARDED */
+}
+static inline enum profile_status profile_word_status(uint64_t word) {
+  return (enum profile_status)(word >> 32 & 3);
+}
+static inline bool profile_same_generation(uint64_t word, uint64_t handle) {
+  return word >> 48 == handle >> 48;
+}
+
+static inline uint64_t profile_handle(const struct profile *profile) {
+  return (uintptr_t)profile | (profile_word(profile) & ~PROFILE_ADDRESS);
+}
+/* Its slot, for handle != 0. */
+static inline struct profile *profile_of(uint64_t handle) {
+  return (struct profile *)(uintptr_t)(handle & PROFILE_ADDRESS);
+}
+static inline enum profile_status profile_status(uint64_t handle) {
+  if (!handle) return PROFILE_FREE;
+  uint64_t word = profile_word(profile_of(handle));
+  return profile_same_generation(word, handle) ? profile_word_status(word) : PROFILE_FREE;
+}
 
 /* The profile of a handle, with one more reference, if its status is at most `most`; else NULL. */
 struct profile *profile_acquire(uint64_t handle, enum profile_status most);
@@ -72,7 +94,9 @@ struct profile *profile_hold(uint64_t handle);
 void profile_let_go(struct profile *profile);
 
 /* Whether a profile that the caller holds a reference to has come to a status, or went past it. */
-bool profile_reached(const struct profile *profile, enum profile_status status);
+static inline bool profile_reached(const struct profile *profile, enum profile_status status) {
+  return profile_word_status(profile_word(profile)) >= status;
+}
 
 /* How many references there are now, and how many entries hold it. */
 uint64_t profile_references(const struct profile *profile);
