@@ -97,7 +97,7 @@ typedef void wn_body(wn_domain *domain, void *argument);
  * that is in a blocking section there, or in another heap, may be in several. WN_ELIMIT: there are too many. WN_ENOMEM. */
 WN_API wn_status wn_domain_attach(wn_heap *heap, wn_domain **domain);
 
-/* The domain ends; what it allocated stays. Its handles die. WN_ESTATE: called by another thread, or inside a blocking
+/* The domain ends; what it allocated stays. Its handles die, and no scope of it may be open. WN_ESTATE: called by another thread, or inside a blocking
  * section, or a callback. WN_EBUSY: it has other threads. May collect. If the thread ends without this, the domain ends with it,
  * after its other threads, and no callback runs. */
 WN_API wn_status wn_domain_detach(wn_domain *domain);
@@ -110,7 +110,7 @@ WN_API wn_status wn_domain_spawn(wn_domain *parent, wn_body *body, void *argumen
  * the order in which they asked, when the one that runs blocks, yields or ends; else after about 10 ms, at its next wn_poll or
  * call that may collect.
  *
- * A body, or that of a domain, may end by pthread_exit anywhere in user code, but for walk_roots and `release`: its handles die and
+ * A body, or that of a domain, may end by pthread_exit anywhere in user code, but for the hooks walk_roots and callstack and `release`: its handles die and
  * its last callbacks run. What those raise, or was raised and did not leave yet, is lost if there is a raise hook, as its
  * frames have ended: call wn_poll before the end to catch it. */
 WN_API wn_status wn_thread_spawn(wn_domain *domain, wn_body *body, void *argument, wn_join **join);
@@ -232,7 +232,7 @@ static inline void wn_scope_leave(wn_scope *scope) {
 #ifdef WN_DEBUG
   wn_scope_poison(scope->domain, scope->mark);
 #endif
-  wn_face(scope->domain)->top = scope->mark;
+  if (wn_face(scope->domain)->top > scope->mark) wn_face(scope->domain)->top = scope->mark;
 }
 /* Declares the scope `wn_here`, which may hide that of an outer block. */
 #define WN_SCOPE(domain)                                                                         \

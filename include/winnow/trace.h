@@ -7,7 +7,8 @@
  *   if (trace) wn_trace_stop(domain, trace);
  *
  * A trace is a profile whose callbacks write a file, so a domain has either a trace or a profile of its own; the domains that
- * it spawns take part. How the heap lives stands in every trace, whichever domains take part. Written at once: killed at any moment, a program loses the record that it was writing. */
+ * it spawns take part. How the heap lives stands in every trace, whichever domains take part. All is written at once: a program
+ * that is killed, at any moment, loses the record that it was writing. */
 #ifndef WINNOW_TRACE_H
 #define WINNOW_TRACE_H
 

@@ -121,7 +121,10 @@ void alarms_abandon(struct gc_thread *thread) {
   struct wn_heap *heap = thread->domain->heap;
   acquire(heap);
   for (size_t i = 0; i < heap->alarms.count; i++)
-    if (heap->alarms.rows[i].runner == thread) heap->alarms.rows[i].runner = NULL;
+    if (heap->alarms.rows[i].runner == thread) {
+      heap->alarms.rows[i].runner = NULL;
+      if (heap->alarms.rows[i].due) domain_set_due(heap->alarms.rows[i].domain);
+    }
   release(heap);
 }
 

@@ -265,6 +265,7 @@ void chunks_give_unit(struct chunks *chunks, struct chunk *chunk, char *unit) {
 struct chunk *chunks_take(struct chunks *chunks) {
   lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
   struct chunk *chunk = can_spare(chunks, CHUNK_UNITS) ? take_empty(chunks, CHUNK_MEDIUM) : NULL;
+  if (chunk) count_taken(chunks, 0); /* take_empty took its units */
   lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
   return chunk;
 }
@@ -300,7 +301,7 @@ bool chunks_touch(struct chunks *chunks) {
 
 static size_t trim(struct chunks *chunks, size_t keep) {
   size_t bytes = 0;
-  while (!chunks->touching && chunks->empty_count &&
+  while ((chunks->touching ? chunks->fresh_count : chunks->empty_count) &&
          chunks->free_units >= chunks->reserve + keep + CHUNK_UNITS) {
     struct chunk *chunk = remove_empty(chunks, false);
     metadata_unmap(chunk->base, CHUNK_BYTES);

@@ -180,13 +180,12 @@ void helpers_invite(struct wn_heap *heap) {
   if (atomic_load_explicit(&heap->awake, memory_order_relaxed) < heap->processors) helpers_wake(heap);
 }
 
-void helpers_touch(struct wn_heap *heap) {
+bool helpers_touch(struct wn_heap *heap) {
   const struct mark_shared *shared = &heap->marking;
-  if (!atomic_load_explicit(&heap->chunks.cold, memory_order_relaxed)) return;
-  if (shared->helper_count && may_work(&shared->helpers[0]))
-    helpers_wake(heap);
-  else
-    chunks_touch(&heap->chunks);
+  if (!atomic_load_explicit(&heap->chunks.cold, memory_order_relaxed)) return false;
+  if (!shared->helper_count || !may_work(&shared->helpers[0])) return chunks_touch(&heap->chunks);
+  helpers_wake(heap);
+  return false;
 }
 
 void helpers_rest(struct wn_heap *heap) {

@@ -10,6 +10,8 @@
 #ifndef GC_HELPERS_H
 #define GC_HELPERS_H
 
+#include <stdbool.h>
+
 struct wn_heap;
 
 /* Starts up to `asked` threads, fewer if the system has none; below 0: guests, for all processors but one, at most 4. */
@@ -20,8 +22,8 @@ void helpers_wake(struct wn_heap *heap);
 /* GUESTS: wakes those that are away, if there is work and a processor for one. The world is stopped. */
 void helpers_invite(struct wn_heap *heap);
 
-/* TOUCH AHEAD of chunk.h, by a helper that has a processor, else by the caller. */
-void helpers_touch(struct wn_heap *heap);
+/* TOUCH AHEAD of chunk.h, by a helper that has a processor, else by the caller: then true. */
+bool helpers_touch(struct wn_heap *heap);
 
 /* No helper touches the heap from one to the other. The world is stopped. */
 void helpers_pause(struct wn_heap *heap);

@@ -6,6 +6,7 @@
 #include "gc/caller.h"
 #include "gc/debug.h"
 #include "gc/gc_host.h"
+#include "gc/gc_trace.h"
 #include "gc/helpers.h"
 #include "gc/major.h"
 #include "gc/safepoint.h"
@@ -190,12 +191,18 @@ static bool has_room_with_sample(const struct wn_domain *domain, size_t extent) 
          domain->face.young_ptr - extent * sizeof(wn_value) >= domain->young_start;
 }
 
+/* TOUCH AHEAD of chunk.h: a pause, where no helper does it. */
+static void touch_ahead(struct wn_domain *domain) {
+  uint64_t began = trace_begin(domain->heap);
+  if (helpers_touch(domain->heap)) trace_paused(domain, PAUSE_SLICE, began);
+}
+
 bool nursery_make_room(struct wn_domain *domain, size_t extent) {
   struct wn_heap *heap = domain->heap;
   unsigned tries = 0;
+  if (heap_fails_by_stress(heap)) return error_set(WN_ENOMEM, "stress: this request fails"), false;
   if (has_room_with_sample(domain, extent)) return true;
   bool stress = is_stress_due(domain);
-  if (heap_fails_by_stress(heap)) return error_set(WN_ENOMEM, "stress: this request fails"), false;
   for (;;) {
     bool has_room = (size_t)(domain->face.young_ptr - domain->young_start) / 8 >= extent;
     if (world_is_stopping(heap)) {
@@ -207,7 +214,7 @@ bool nursery_make_room(struct wn_domain *domain, size_t extent) {
     } else if (has_room && !stress) {
       break;
     } else if (!stress && take_piece(domain)) {
-      helpers_touch(heap);
+      touch_ahead(domain);
       major_slice(domain);
     } else {
       stress = false;

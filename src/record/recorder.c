@@ -427,6 +427,7 @@ void recorder_exec_failed(struct recorder *recorder, unsigned number) {
 }
 
 void recorder_close(struct recorder *recorder) {
+  if (!is_ours(recorder)) recorder_forget(recorder); /* the file is not cut in a child */
   trace_writer_close(recorder->writer);
   metadata_unmap((void *)(uintptr_t)recorder->ours, sizeof *recorder->ours);
   metadata_unmap(recorder, sizeof *recorder);

@@ -228,11 +228,26 @@ void *chunk_file_map(struct chunk_file *file, uint64_t sequence) {
   return chunk == MAP_FAILED ? NULL : chunk;
 }
 
-void chunk_file_close(struct chunk_file *file) {
-  int saved = errno;
+static int take_descriptor(struct chunk_file *file) {
   atomic_store_explicit(&file->closed, true, memory_order_relaxed);
   int descriptor = atomic_exchange_explicit(&file->descriptor, -1, memory_order_relaxed);
-  if (is_ours(file, descriptor)) raw_close(descriptor);
+  return is_ours(file, descriptor) ? descriptor : -1;
+}
+
+void chunk_file_close(struct chunk_file *file) {
+  int saved = errno;
+  int descriptor = take_descriptor(file);
+  if (descriptor >= 0) raw_close(descriptor);
+  errno = saved;
+}
+
+void chunk_file_cut_and_close(struct chunk_file *file) {
+  int saved = errno;
+  int descriptor = take_descriptor(file);
+  uint64_t end = atomic_load_explicit(&file->next, memory_order_relaxed) * CHUNK_BYTES;
+  if (descriptor >= 0 && end < atomic_load_explicit(&file->allocated, memory_order_relaxed))
+    syscall(SYS_ftruncate, descriptor, end); /* what is left over may stay, if it must */
+  if (descriptor >= 0) raw_close(descriptor);
   errno = saved;
 }
 /* SPDX-License-Identifier: MIT */

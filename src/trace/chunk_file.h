@@ -55,5 +55,8 @@ void *chunk_file_map(struct chunk_file *file, uint64_t sequence);
 /* Closes the descriptor, if it is still ours, and gives no more chunks. */
 void chunk_file_close(struct chunk_file *file);
 
+/* The same; gives back the space behind the last chunk that was taken. All of them are the caller's. */
+void chunk_file_cut_and_close(struct chunk_file *file);
+
 #endif
 /* SPDX-License-Identifier: MIT */

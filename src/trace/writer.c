@@ -433,7 +433,7 @@ void trace_writer_forget(struct trace_writer *writer) {
 }
 
 void trace_writer_close(struct trace_writer *writer) {
-  chunk_file_close(&writer->file);
+  chunk_file_cut_and_close(&writer->file);
   free_streams(writer);
   metadata_unmap(writer, sizeof *writer);
 }

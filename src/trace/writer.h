@@ -63,8 +63,7 @@ uint64_t trace_writer_lost(const struct trace_writer *writer);
  * writes, and one that a signal interrupted, do no harm and reach no file. */
 void trace_writer_forget(struct trace_writer *writer);
 
-/* Gives everything back; no other thread may be writing nor write again. The file keeps its unused tail until
- * trace_finish. */
+/* Gives everything back; no other thread may be writing nor write again. */
 void trace_writer_close(struct trace_writer *writer);
 
 #endif

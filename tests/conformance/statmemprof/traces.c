@@ -4,6 +4,8 @@
 #include "trace/reader.h"
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <winnow/trace.h>
 
@@ -82,6 +84,37 @@ static void a_heap_that_is_closed_ends_its_trace(void **state) {
   struct seen seen = read_back(file.path);
   assert_true(seen.samples > 0);
   assert_true(seen.complete);
+  unlink(file.path);
+}
+
+static off_t bytes_of(const char *path) {
+  struct stat found;
+  assert_int_equal(stat(path, &found), 0);
+  return found.st_size;
+}
+
+/* While a trace is written it has space in advance. A child that ends leaves the parent's file alone. */
+static void a_trace_that_has_ended_is_no_longer_than_its_chunks(void **state) {
+  struct file file = new_file();
+  struct journal of;
+  wn_trace *trace;
+  (void)state;
+  journal_open(&of, NULL);
+  assert_int_equal(wn_trace_start(of.domain, file.path, NULL, &trace), WN_OK);
+  allocate(of.domain, 1000, 4);
+  off_t before = bytes_of(file.path);
+  pid_t child = fork();
+  if (!child) {
+    wn_trace_stop(of.domain, trace);
+    _exit(0);
+  }
+  assert_true(child > 0);
+  assert_int_equal(waitpid(child, NULL, 0), child);
+  assert_int_equal(bytes_of(file.path), before);
+  assert_int_equal(wn_trace_stop(of.domain, trace), WN_OK);
+  assert_in_range(bytes_of(file.path), 1, before / 4);
+  assert_true(read_back(file.path).complete);
+  journal_close(&of);
   unlink(file.path);
 }
 
@@ -167,6 +200,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_trace_has_the_birth_and_death_of_each_sampled_block),
       cmocka_unit_test(a_heap_that_is_closed_ends_its_trace),
+      cmocka_unit_test(a_trace_that_has_ended_is_no_longer_than_its_chunks),
       cmocka_unit_test(a_trace_is_requested_by_the_environment),
       cmocka_unit_test(what_cannot_be_written_is_refused),
       cmocka_unit_test(a_trace_is_stopped_once_by_a_domain_that_takes_part),
