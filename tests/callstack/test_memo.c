@@ -59,8 +59,8 @@ static __attribute__((noinline)) void with_array(unsigned depth) {
   kept = (uintptr_t)array[size - 1];
 }
 
-static __attribute__((noinline, optimize("no-omit-frame-pointer"))) void with_frame_pointer(unsigned depth) {
-  kept = (uintptr_t)__builtin_frame_address(0);
+static __attribute__((noinline)) void with_frame_pointer(unsigned depth) {
+  kept = (uintptr_t)__builtin_frame_address(0); /* the function has one then */
   if (choose(2))
     go_on(depth);
   else
