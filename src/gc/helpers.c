@@ -58,10 +58,13 @@ static bool may_work(const struct gc_helper *helper) {
          atomic_load_explicit(&heap->awake, memory_order_relaxed) + helper->index < heap->processors;
 }
 
-static bool touch_ahead(struct gc_helper *helper) {
-  struct chunks *chunks = &helper->heap->chunks;
-  return atomic_load_explicit(&chunks->cold, memory_order_relaxed) && may_work(helper) &&
-         chunks_touch(chunks);
+static bool is_cold(const struct wn_heap *heap) {
+  return atomic_load_explicit(&heap->chunks.cold, memory_order_relaxed);
+}
+
+/* It takes long: a helper that holds what is to be marked gives it back before. */
+static void touch_ahead(struct gc_helper *helper) {
+  while (is_cold(helper->heap) && may_work(helper) && chunks_touch(&helper->heap->chunks)) {}
 }
 
 static void give_back(struct gc_helper *helper) {
@@ -78,10 +81,7 @@ static bool mark_shared_work(struct gc_helper *helper) {
   atomic_fetch_add(&shared->busy_helpers, 1);
   DEBUG_STEP(helper->heap);
   if (heap_phase(helper->heap) == PHASE_MARK)
-    while (may_work(helper) && (piece = mark_piece(helper))) {
-      marked += piece;
-      touch_ahead(helper);
-    }
+    while (may_work(helper) && !is_cold(helper->heap) && (piece = mark_piece(helper))) marked += piece;
   DEBUG_STEP(helper->heap);
   give_back(helper);
   DEBUG_STEP(helper->heap);
@@ -115,7 +115,8 @@ static void *help(void *argument) {
   struct mark_shared *shared = &helper->heap->marking;
   while (!atomic_load(&shared->quit)) {
     uint32_t seen = atomic_load(&shared->wake);
-    if (mark_shared_work(helper) || sweep_shared_work(helper) || touch_ahead(helper)) continue;
+    touch_ahead(helper);
+    if (mark_shared_work(helper) || sweep_shared_work(helper)) continue;
     if (may_work(helper))
       sleep_until_work(shared, seen);
     else
@@ -182,7 +183,7 @@ void helpers_invite(struct wn_heap *heap) {
 
 bool helpers_touch(struct wn_heap *heap) {
   const struct mark_shared *shared = &heap->marking;
-  if (!atomic_load_explicit(&heap->chunks.cold, memory_order_relaxed)) return false;
+  if (!is_cold(heap)) return false;
   if (!shared->helper_count || !may_work(&shared->helpers[0])) return chunks_touch(&heap->chunks);
   helpers_wake(heap);
   return false;

@@ -1,14 +1,14 @@
 /* Stacks that begin like the thread's last one are right: random programs of functions that use the stack in different ways, with
- * signal handlers in between, compared with the C library's backtrace. */
+ * signal handlers in between, compared with what the compiler's library finds. */
 #include "base/check.h"
 #include "base/random.h"
 #include "callstack/capture.h"
 #include "support/test.h"
 
 #include <alloca.h>
-#include <execinfo.h>
 #include <signal.h>
 #include <string.h>
+#include <unwind.h>
 
 enum { DEEPEST = 60, FRAMES = 128, ROUNDS = TINY ? 1000 : 4000 };
 
@@ -19,17 +19,28 @@ static volatile uintptr_t kept;
 
 static unsigned choose(unsigned below) { return (unsigned)(random_bits(&choices) % below); }
 
-/* The frames outside of this function's caller are the same, as many as were asked for. */
+struct expected {
+  uintptr_t pc[FRAMES];
+  size_t count;
+};
+
+static _Unwind_Reason_Code expect(struct _Unwind_Context *context, void *argument) {
+  struct expected *expected = argument;
+  if (expected->count == FRAMES || !_Unwind_GetIP(context)) return _URC_END_OF_STACK;
+  expected->pc[expected->count++] = _Unwind_GetIP(context);
+  return _URC_NO_REASON;
+}
+
+/* The frames outside of this function are the same, as many as were asked for. */
 static __attribute__((noinline)) void compare(void) {
-  void *expected[FRAMES];
+  struct expected expected = {.count = 0};
   size_t limit = choose(8) ? FRAMES : 1 + choose(20);
-  size_t count = (size_t)backtrace(expected, FRAMES);
+  _Unwind_Backtrace(expect, &expected);
   const wn_callstack *captured = callstack_capture(callstacks, limit);
-  size_t depth = wn_callstack_depth(captured);
-  if (count > limit) count = limit;
-  assert_int_equal(depth, count);
+  size_t count = expected.count < limit ? expected.count : limit;
+  assert_int_equal(wn_callstack_depth(captured), count);
   for (size_t i = 1; i < count; i++) { /* 1 more where an instruction was interrupted (pcs.h) */
-    uintptr_t more = wn_callstack_frame(captured, i).pc - (uintptr_t)expected[i];
+    uintptr_t more = wn_callstack_frame(captured, i).pc - expected.pc[i];
     assert_true(more <= 1);
   }
   compared++;
