@@ -1,34 +1,11 @@
 /* Threads end anywhere: in a callback, a hook, a blocking section, while something is raised. Nothing of that keeps the others waiting,
  * and nothing is left behind. */
 #include "gc/journal.h"
+#include "gc/pages_held.h"
 
 #include "gc/heap.h"
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-
-/* ---- what is held: see test_open_close.c ---- */
-
-static _Atomic(long) pages_held;
-
-static long pages(size_t bytes) { return (long)((bytes + 4095) / 4096); }
-
-void *__real_mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset);
-int __real_munmap(void *address, size_t bytes);
-void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset);
-int __wrap_munmap(void *address, size_t bytes);
-
-void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int file, off_t offset) {
-  void *at = __real_mmap(address, bytes, protection, flags, file, offset);
-  if (at != MAP_FAILED) atomic_fetch_add(&pages_held, pages(bytes));
-  return at;
-}
-
-int __wrap_munmap(void *address, size_t bytes) {
-  int result = __real_munmap(address, bytes);
-  if (!result) atomic_fetch_sub(&pages_held, pages(bytes));
-  return result;
-}
 
 /* ---- a heap whose callbacks end their thread, if that asks for it ---- */
 

@@ -1,4 +1,5 @@
 /* Traces of the collected heap: how the heap lives, by its own counters. */
+#include "trace_file.h"
 #include "tracker.h"
 
 #include "base/os.h"
@@ -12,18 +13,6 @@
 #include <winnow/trace.h>
 
 enum { BLOCKS_MOST = 1 << 17, DOMAINS = 4 };
-
-struct file {
-  char path[64];
-};
-
-static struct file new_file(void) {
-  struct file file = {"/tmp/winnow-test-XXXXXX"};
-  int descriptor = mkstemp(file.path);
-  assert_true(descriptor >= 0);
-  close(descriptor);
-  return file;
-}
 
 /* What a trace says. */
 struct seen {

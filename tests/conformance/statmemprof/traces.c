@@ -1,4 +1,5 @@
 /* Traces of the collected heap: what is written can be read, and says what was true. */
+#include "trace_file.h"
 #include "tracker.h"
 
 #include "trace/reader.h"
@@ -8,18 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <winnow/trace.h>
-
-struct file {
-  char path[64];
-};
-
-static struct file new_file(void) {
-  struct file file = {"/tmp/winnow-test-XXXXXX"};
-  int descriptor = mkstemp(file.path);
-  assert_true(descriptor >= 0);
-  close(descriptor);
-  return file;
-}
 
 struct seen {
   long samples, frees;
