@@ -81,6 +81,9 @@ bool chunks_secure(struct chunks *chunks, size_t units);
 
 /* TOUCH AHEAD: touches a chunk. False if there is nothing to touch. Any thread. */
 bool chunks_touch(struct chunks *chunks);
+static inline bool chunks_are_cold(const struct chunks *chunks) {
+  return atomic_load_explicit(&chunks->cold, memory_order_relaxed);
+}
 
 /* Gives empty chunks back to the operating system, but for the reserve and `keep` more. Returns how many bytes went. */
 size_t chunks_trim(struct chunks *chunks, size_t keep);

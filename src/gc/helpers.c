@@ -58,13 +58,9 @@ static bool may_work(const struct gc_helper *helper) {
          atomic_load_explicit(&heap->awake, memory_order_relaxed) + helper->index < heap->processors;
 }
 
-static bool is_cold(const struct wn_heap *heap) {
-  return atomic_load_explicit(&heap->chunks.cold, memory_order_relaxed);
-}
-
 /* It takes long: a helper that holds what is to be marked gives it back before. */
 static void touch_ahead(struct gc_helper *helper) {
-  while (is_cold(helper->heap) && may_work(helper) && chunks_touch(&helper->heap->chunks)) {}
+  while (chunks_are_cold(&helper->heap->chunks) && may_work(helper) && chunks_touch(&helper->heap->chunks)) {}
 }
 
 static void give_back(struct gc_helper *helper) {
@@ -81,7 +77,7 @@ static bool mark_shared_work(struct gc_helper *helper) {
   atomic_fetch_add(&shared->busy_helpers, 1);
   DEBUG_STEP(helper->heap);
   if (heap_phase(helper->heap) == PHASE_MARK)
-    while (may_work(helper) && !is_cold(helper->heap) && (piece = mark_piece(helper))) marked += piece;
+    while (may_work(helper) && !chunks_are_cold(&helper->heap->chunks) && (piece = mark_piece(helper))) marked += piece;
   DEBUG_STEP(helper->heap);
   give_back(helper);
   DEBUG_STEP(helper->heap);
@@ -183,10 +179,9 @@ void helpers_invite(struct wn_heap *heap) {
 
 bool helpers_touch(struct wn_heap *heap) {
   const struct mark_shared *shared = &heap->marking;
-  if (!is_cold(heap)) return false;
-  if (!shared->helper_count || !may_work(&shared->helpers[0])) return chunks_touch(&heap->chunks);
+  if (!shared->helper_count || !may_work(&shared->helpers[0])) return false;
   helpers_wake(heap);
-  return false;
+  return true;
 }
 
 void helpers_rest(struct wn_heap *heap) {

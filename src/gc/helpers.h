@@ -22,7 +22,7 @@ void helpers_wake(struct wn_heap *heap);
 /* GUESTS: wakes those that are away, if there is work and a processor for one. The world is stopped. */
 void helpers_invite(struct wn_heap *heap);
 
-/* TOUCH AHEAD of chunk.h, by a helper that has a processor, else by the caller: then true. */
+/* TOUCH AHEAD of chunk.h: true if a helper has a processor for it, which is woken. */
 bool helpers_touch(struct wn_heap *heap);
 
 /* No helper touches the heap from one to the other. The world is stopped. */

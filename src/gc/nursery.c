@@ -191,10 +191,15 @@ static bool has_room_with_sample(const struct wn_domain *domain, size_t extent) 
          domain->face.young_ptr - extent * sizeof(wn_value) >= domain->young_start;
 }
 
-/* TOUCH AHEAD of chunk.h: a pause, where no helper does it. */
+/* TOUCH AHEAD of chunk.h: a pause of this domain, where no helper does it. */
 static void touch_ahead(struct wn_domain *domain) {
-  uint64_t began = trace_begin(domain->heap);
-  if (helpers_touch(domain->heap)) trace_paused(domain, PAUSE_SLICE, began);
+  struct wn_heap *heap = domain->heap;
+  if (!chunks_are_cold(&heap->chunks) || helpers_touch(heap)) return;
+  uint64_t began = trace_begin(heap);
+  domain_step_aside(domain);
+  chunks_touch(&heap->chunks);
+  domain_step_back(domain);
+  trace_paused(domain, PAUSE_SLICE, began);
 }
 
 bool nursery_make_room(struct wn_domain *domain, size_t extent) {

@@ -7,7 +7,7 @@
 #include "gc/minor.h"
 #include <sched.h>
 
-enum { SPINS = 2000 };
+enum { SPINS = 2000, YIELDS = 100 };
 
 static bool state_is(struct wn_domain *domain, uint32_t state) {
   return atomic_load(&domain->state) == state;
@@ -17,19 +17,36 @@ static bool change(struct wn_domain *domain, uint32_t from, uint32_t to) {
   return atomic_compare_exchange_strong(&domain->state, &from, to);
 }
 
+/* What a wait does before it sleeps. */
+struct patience {
+  unsigned spins, yields;
+};
+
+static struct patience patience_of(const struct wn_heap *heap) {
+  return world_may_spin(heap) ? (struct patience){.spins = SPINS} : (struct patience){.yields = YIELDS};
+}
+
+/* Lets a moment pass. False if there were enough of them. */
+static bool is_patient(struct patience *patience) {
+  if (patience->spins) {
+    patience->spins--;
+    spin_pause();
+    return true;
+  }
+  if (!patience->yields) return false;
+  patience->yields--;
+  sched_yield();
+  return true;
+}
+
 /* Claims a domain as soon as it is blocked. */
 static void claim(struct wn_heap *heap, struct wn_domain *domain) {
-  unsigned spins = world_may_spin(heap) ? SPINS : 0;
+  struct patience patience = patience_of(heap);
   for (;;) {
     uint32_t arrivals = atomic_load(&heap->arrivals);
     DEBUG_STEP(heap);
     if (change(domain, DOMAIN_BLOCKED, DOMAIN_CLAIMED)) return;
-    if (spins) {
-      spins--;
-      spin_pause();
-    } else if (state_is(domain, DOMAIN_RUNNING)) {
-      futex_wait(&heap->arrivals, arrivals);
-    }
+    if (!is_patient(&patience) && state_is(domain, DOMAIN_RUNNING)) futex_wait(&heap->arrivals, arrivals);
   }
 }
 
@@ -40,16 +57,13 @@ static void leave(struct wn_domain *domain) {
 
 /* Waits until nobody claims the domain. */
 static void await(struct wn_domain *domain) {
-  unsigned spins = world_may_spin(domain->heap) ? SPINS : 0;
+  struct patience patience = patience_of(domain->heap);
   for (;;) {
     uint32_t state = atomic_load(&domain->state);
     if (state == DOMAIN_BLOCKED) return;
-    if (spins) {
-      spins--;
-      spin_pause();
-    } else if (state == DOMAIN_CLAIMED_AWAITED || change(domain, DOMAIN_CLAIMED, DOMAIN_CLAIMED_AWAITED)) {
+    if (is_patient(&patience)) continue;
+    if (state == DOMAIN_CLAIMED_AWAITED || change(domain, DOMAIN_CLAIMED, DOMAIN_CLAIMED_AWAITED))
       futex_wait(&domain->state, DOMAIN_CLAIMED_AWAITED);
-    }
   }
 }
 
@@ -91,23 +105,24 @@ void domain_unblock(struct wn_domain *domain) {
   trace_paused(domain, PAUSE_STOP, began);
 }
 
-void world_wait(struct wn_domain *domain) {
-  struct wn_heap *heap = domain->heap;
-  unsigned spins = world_may_spin(heap) ? SPINS : 0;
-  uint32_t stopping;
-  uint64_t began = trace_begin(heap);
+void domain_step_aside(struct wn_domain *domain) {
   domain->running->top = domain->face.top;
   give_up(domain);
+}
+
+void domain_step_back(struct wn_domain *domain) { take_back(domain); }
+
+void world_wait(struct wn_domain *domain) {
+  struct wn_heap *heap = domain->heap;
+  struct patience patience = patience_of(heap);
+  uint32_t stopping;
+  uint64_t began = trace_begin(heap);
+  domain_step_aside(domain);
   while ((stopping = atomic_load(&heap->stopping))) {
     if (stopping == STOPPING_HELP) minor_help(heap, domain);
-    if (spins) {
-      spins--;
-      spin_pause();
-    } else {
-      futex_wait(&heap->stopping, stopping);
-    }
+    if (!is_patient(&patience)) futex_wait(&heap->stopping, stopping);
   }
-  take_back(domain);
+  domain_step_back(domain);
   trace_paused(domain, PAUSE_STOP, began);
 }
 

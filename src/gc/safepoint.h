@@ -13,7 +13,9 @@
  * will see the limit. A domain that blocks stores its state, then reads `stopping`; one that unblocks sets its limit, then
  * reads `stopping` and raises the limit again. All of that is sequentially consistent, so one side sees the other.
  *
- * Waiting spins for a moment where there are as many processors as domains awake, and sleeps on a futex otherwise. */
+ * Waiting spins for a moment where there are as many processors as domains awake. Otherwise it offers its processor to the others
+ * for a moment, since what is awaited mostly needs it: who sleeps at once is woken late, and often on a busy processor beside an
+ * idle one. Then it sleeps on a futex. */
 #ifndef GC_SAFEPOINT_H
 #define GC_SAFEPOINT_H
 
@@ -47,6 +49,11 @@ void world_end_help(struct wn_heap *heap);
 /* The state alone; the thread's turn and handles are domain.c's. */
 void domain_block(struct wn_domain *domain);
 void domain_unblock(struct wn_domain *domain);
+
+/* In between, the domain's thread, which keeps its turn, does what takes long and touches no block: nobody waits for it, and
+ * its domain may be collected. */
+void domain_step_aside(struct wn_domain *domain);
+void domain_step_back(struct wn_domain *domain);
 
 #endif
 /* SPDX-License-Identifier: MIT */
