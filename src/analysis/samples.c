@@ -102,7 +102,7 @@ static bool keep(struct loading *loading, const struct trace_event *event) {
                                                 .thread = event->resize.thread,
                                                 .stack = event->resize.stack});
   case TRACE_MEMORY: {
-    struct memory_point point = {event->memory.time_ns, event->memory.rss_bytes, event->memory.heap_bytes};
+    struct memory_point point = {event->memory.time_ns, event->memory.rss_bytes, event->memory.private_bytes};
     return APPEND(samples->memory, samples->memory_count, loading->memory_capacity, point);
   }
   case TRACE_THREAD_NAME: return keep_thread_name(loading, &event->thread_name);

@@ -42,7 +42,7 @@ struct row {
 
 /* One measurement of the process. */
 struct memory_point {
-  uint64_t time_ns, rss_bytes, heap_bytes;
+  uint64_t time_ns, rss_bytes, private_bytes;
 };
 
 struct thread_name {

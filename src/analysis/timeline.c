@@ -55,16 +55,16 @@ static void add_stretch(struct sums *nodes, const struct row *row, size_t begin,
   }
 }
 
-/* Of a stretch of measurements, those with the largest resident size and the largest private data; in order, 1 or 2. */
+/* Of a stretch of measurements, those with the largest resident size and the largest private part; in order, 1 or 2. */
 static size_t keep_largest(const struct memory_point *from, size_t count, struct memory_point *points) {
-  size_t rss = 0, heap = 0;
+  size_t rss = 0, own = 0;
   for (size_t i = 1; i < count; i++) {
     if (from[i].rss_bytes > from[rss].rss_bytes) rss = i;
-    if (from[i].heap_bytes > from[heap].heap_bytes) heap = i;
+    if (from[i].private_bytes > from[own].private_bytes) own = i;
   }
-  points[0] = from[rss < heap ? rss : heap];
-  if (rss == heap) return 1;
-  points[1] = from[rss < heap ? heap : rss];
+  points[0] = from[rss < own ? rss : own];
+  if (rss == own) return 1;
+  points[1] = from[rss < own ? own : rss];
   return 2;
 }
 

@@ -205,7 +205,7 @@ static void print_memory(struct json *json, const struct report *report) {
     json_begin(json, NULL, '{');
     json_integer(json, "time_ns", points[i].time_ns);
     json_integer(json, "rss_bytes", points[i].rss_bytes);
-    json_integer(json, "heap_bytes", points[i].heap_bytes);
+    json_integer(json, "private_bytes", points[i].private_bytes);
     json_end(json, '}');
   }
   json_end(json, ']');

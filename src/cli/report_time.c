@@ -87,7 +87,7 @@ static void print_measured(const struct report *report, const char *label, size_
 }
 
 static uint64_t rss_of(const struct memory_point *point) { return point->rss_bytes; }
-static uint64_t heap_of(const struct memory_point *point) { return point->heap_bytes; }
+static uint64_t private_of(const struct memory_point *point) { return point->private_bytes; }
 
 /* Of a collected heap, as it told itself. */
 static void print_major_heap(const struct report *report, size_t columns) {
@@ -126,6 +126,6 @@ void report_print_time(const struct report *report) {
   print_held(report, columns);
   print_major_heap(report, columns);
   print_measured(report, "resident", columns, rss_of);
-  print_measured(report, "private data", columns, heap_of);
+  print_measured(report, "private", columns, private_of);
 }
 /* SPDX-License-Identifier: MIT */

@@ -68,18 +68,19 @@ static uint64_t now(const struct recorder *recorder) { return os_monotonic_ns() 
 static uint64_t block_of(void *metadata) { return (uint64_t)(uintptr_t)metadata; }
 static void *metadata_of(uint64_t block) { return (void *)(uintptr_t)block; }
 
-/* Resident and private writable bytes: the second and the sixth number of /proc/self/statm, in pages. */
+/* Resident pages are the second number of /proc/self/statm, those of them that files or other processes share the third.
+ * The sixth, of private data, counts addresses, touched or not: a heap that reserves room would seem to fill it. */
 static bool measure(struct trace_memory *memory) {
   char text[160];
   if (os_read_file("/proc/self/statm", text, sizeof text) <= 0) return false;
-  uint64_t number[6] = {0};
+  uint64_t number[3] = {0};
   const char *at = text;
-  for (int i = 0; i < 6; i++) {
+  for (int i = 0; i < 3; i++) {
     for (; *at >= '0' && *at <= '9'; at++) number[i] = number[i] * 10 + (uint64_t)(*at - '0');
     while (*at == ' ') at++;
   }
   memory->rss_bytes = number[1] * os_page_bytes();
-  memory->heap_bytes = number[5] * os_page_bytes();
+  memory->private_bytes = number[1] > number[2] ? (number[1] - number[2]) * os_page_bytes() : 0;
   return true;
 }
 

@@ -110,7 +110,7 @@ struct trace_memory {
   uint64_t time_ns;
   uint32_t thread;
   uint64_t rss_bytes;
-  uint64_t heap_bytes;
+  uint64_t private_bytes; /* resident, and neither of a file nor shared */
 };
 
 enum trace_loss_reason {

@@ -208,14 +208,14 @@ static void thinned_measurements_keep_the_largest(void **state) {
   for (uint64_t i = 0; i < 1000; i++)
     all[i] = (struct memory_point){i, i == 333 ? 5000 : 100, i == 777 ? 9000 : 200};
   size_t count = timeline_memory_thinned(&samples, thin, 20);
-  bool rss = false, heap = false;
+  bool rss = false, own = false;
   assert_true(count >= 10 && count <= 20);
   for (size_t i = 0; i < count; i++) {
     assert_true(!i || thin[i - 1].time_ns < thin[i].time_ns);
     rss |= thin[i].rss_bytes == 5000;
-    heap |= thin[i].heap_bytes == 9000;
+    own |= thin[i].private_bytes == 9000;
   }
-  assert_true(rss && heap);
+  assert_true(rss && own);
   samples.memory_count = 20;
   assert_int_equal(timeline_memory_thinned(&samples, thin, 20), 20);
   samples.memory_count = 0;

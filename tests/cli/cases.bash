@@ -130,7 +130,7 @@ blocks:object file:string line:number module:string name:string self_blocks:obje
 blocks:object file:string life:object life_median_ns:number line:number module:string name:string self_blocks:object self_bytes:object share:object total_bytes:object
 high_ns:number low_ns:number median_ns:number samples:number
 blocks:object bytes:object time_ns:number
-heap_bytes:number rss_bytes:number time_ns:number
+private_bytes:number rss_bytes:number time_ns:number
 END
   [ "$(jq -c '[.. | objects | select(has("estimate")) | del(.at_ns) | to_entries | map(.key + ":" + (.value | type)) | sort] | unique' out)" = "[$e]" ] ||
     fail "an estimate lacks a member"
@@ -471,4 +471,22 @@ CHECK
   succeeds report native.trace
   ! grep -q '\[Lisp\]' out || fail "Lisp: $(cat out)"
   says 'main'
+}
+
+# A collected heap reserves far more addresses than it touches.
+a_reserve_of_the_heap_is_not_private_memory() {
+  local lisp=$build/examples/lisp/lisp
+  [ -x "$lisp" ] || skip "there is no lisp"
+  need jq
+  cat >holds.lisp <<'PROGRAM'
+(define (hold n kept)
+  (if (> n 0) (hold (- n 1) (cons (make-vector 50 n) kept)) kept))
+(print (length (hold 20000 '())))
+PROGRAM
+  WINNOW_TRACE=t WINNOW_RATE=0.01 "$lisp" holds.lisp >said || fail "lisp"
+  succeeds report --json t
+  jq -e '.memory | all(.private_bytes <= .rss_bytes) and (map(.private_bytes) | max) >= 8000000' out >/dev/null ||
+    fail "private memory: $(jq -c .memory out)"
+  succeeds report t
+  says 'private .*█.*  [0-9.]+ MB after'
 }

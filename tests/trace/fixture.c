@@ -191,7 +191,7 @@ struct trace_event fixture_event(struct random *random, uint32_t thread, uint64_
   case 2:
     event.kind = TRACE_MEMORY;
     event.memory.rss_bytes = any_width(random);
-    event.memory.heap_bytes = any_width(random);
+    event.memory.private_bytes = any_width(random);
     break;
   case 3:
     event.kind = TRACE_LOSS;
@@ -283,7 +283,7 @@ bool fixture_same(struct trace_reader *reader, const struct trace_event *read,
   case TRACE_THREAD_NAME: return !strcmp(read->thread_name.name.bytes, written->thread_name.name.bytes);
   case TRACE_MEMORY:
     return read->memory.rss_bytes == written->memory.rss_bytes &&
-           read->memory.heap_bytes == written->memory.heap_bytes;
+           read->memory.private_bytes == written->memory.private_bytes;
   case TRACE_LOSS:
     return read->loss.count == written->loss.count && read->loss.reason == written->loss.reason;
   case TRACE_END: return read->end.kind == written->end.kind && read->end.code == written->end.code;

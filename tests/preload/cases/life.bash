@@ -256,6 +256,14 @@ reserved_addresses_do_not_count_as_data() {
   done
 }
 
+private_memory_is_what_was_touched() {
+  record --rate 1 -- "$programs/reserves" || fail "ended with $?"
+  local most
+  most=$(figure '[.memory[].private_bytes] | max')
+  [ "$most" -ge 67108864 ] && [ "$most" -le 200000000 ] || fail "$most bytes of 64 MB that were touched"
+  [ "$(figure '[.memory[] | .private_bytes <= .rss_bytes] | all')" = true ] || fail "more is private than resident"
+}
+
 # The C library's tools and a few languages, as they are.
 common_programs_are_not_disturbed() {
   mkdir folder
