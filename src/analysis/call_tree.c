@@ -201,8 +201,10 @@ static bool add_rows(struct building *building, question *ask, void *context) {
   return true;
 }
 
+/* Groups without samples last: a block of no bytes is a sample all the same. */
 static int by_total(const void *a, const void *b) {
   const struct group *left = a, *right = b;
+  if (!left->total.bytes.samples != !right->total.bytes.samples) return left->total.bytes.samples ? -1 : 1;
   if (left->total.bytes.total != right->total.bytes.total)
     return left->total.bytes.total < right->total.bytes.total ? 1 : -1;
   if (left->stacks != right->stacks) return left->stacks < right->stacks ? -1 : 1;

@@ -142,6 +142,7 @@ struct life lifetimes_median(struct lifetimes *lifetimes, const struct group *gr
   for (size_t i = 0; i < lifetimes->count; i++)
     if (is_inside(lifetimes, lifetimes->order[i])) join(&all, &lifetimes->samples->rows[lifetimes->order[i]]);
   life.samples = all.samples;
+  if (!all.samples) return life;
   struct crowd at_median = all;
   life.median = pass_level(lifetimes, &at_median, HALF, &life.known);
   double reach = all.variance > 0 ? reach_of(equivalent(&all, &at_median)) : 0;

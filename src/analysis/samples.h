@@ -40,6 +40,9 @@ struct row {
   bool first, last;   /* of its block's rows */
 };
 
+/* False where realloc made the block no larger. */
+static inline bool row_allocates(const struct row *row) { return row->growth || row->birth; }
+
 /* One measurement of the process. */
 struct memory_point {
   uint64_t time_ns, rss_bytes, private_bytes;

@@ -180,7 +180,7 @@ struct sums timeline_allocated(const struct samples *samples, row_filter *takes,
   struct sums sums = {0};
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    if (!counts(row, takes, context)) continue;
+    if (!row_allocates(row) || !counts(row, takes, context)) continue;
     sum_add_dependent(&sums.bytes, (double)row->growth, row->probability, row->growth_variance);
     if (row->birth) sum_add(&sums.blocks, 1, row->probability);
   }

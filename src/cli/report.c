@@ -171,9 +171,12 @@ bool report_held(const struct row *row, struct share *share, void *context) {
   return row_is_live_at(row, report->asked.time_ns) && report_takes(row, context);
 }
 
+/* A block that realloc made smaller lives on, so its row belongs to the table's lives, but adds nothing to its sums. */
 bool report_allocated(const struct row *row, struct share *share, void *context) {
-  *share = (struct share){
-      .bytes = (double)row->growth, .blocks = row->birth, .bytes_variance = row->growth_variance};
+  *share = (struct share){.bytes = (double)row->growth,
+                          .blocks = row->birth,
+                          .bytes_variance = row->growth_variance,
+                          .apart = !row_allocates(row)};
   return report_takes(row, context);
 }
 

@@ -107,6 +107,7 @@ static void print_self(const struct columns *columns, const struct estimate *sel
 static const char *life_range(char buffer[80], const struct life *life) {
   char low[32], high[32];
   *buffer = 0;
+  if (!life->samples) return buffer;
   if (life->low == NO_BOUND) return strcpy(buffer, "too few");
   if (life->high == NO_BOUND)
     snprintf(buffer, 80, "> %s", text_time(low, life->low));
@@ -115,12 +116,17 @@ static const char *life_range(char buffer[80], const struct life *life) {
   return buffer;
 }
 
-/* Half of the blocks live so long, or longer than could be seen. Without an interval the median is no number to show. */
+/* Without an interval the median is no number to show, nor is it one where no block of the group's own has ended its life. */
+static bool hides_median(const struct columns *columns, const struct life *life) {
+  return !life->samples || (columns->ranges && life->low == NO_BOUND);
+}
+
+/* Half of the blocks live so long, or longer than could be seen. */
 static void print_life(const struct columns *columns, struct table *table, const struct group *group) {
   struct life life = lifetimes_median(&table->lifetimes, group);
   char time[32], text[80];
   snprintf(text, sizeof text, "%s%s", life.known ? "" : "> ", text_time(time, life.median));
-  text_pad(stdout, columns->ranges && life.low == NO_BOUND ? "–" : text, -WIDTH_LIFE);
+  text_pad(stdout, hides_median(columns, &life) ? "–" : text, -WIDTH_LIFE);
   print_range(columns, life_range(text, &life), WIDTH_LIFE_RANGE);
 }
 
@@ -129,10 +135,12 @@ static void print_word_life(const struct columns *columns, struct table *table, 
   struct life life = lifetimes_median(&table->word_lives, group);
   struct estimate bytes = {8 * (double)life.median, 8 * (double)life.low, 8 * (double)life.high,
                            life.samples};
-  char value[32], text[80] = "too few";
+  char value[32], text[80];
   snprintf(text, sizeof text, "%s%s", life.known ? "" : "> ", text_bytes(value, bytes.estimate));
-  text_pad(stdout, columns->ranges && life.low == NO_BOUND ? "–" : text, -WIDTH_LIFE);
-  if (life.low == NO_BOUND)
+  text_pad(stdout, hides_median(columns, &life) ? "–" : text, -WIDTH_LIFE);
+  if (!life.samples)
+    *text = 0;
+  else if (life.low == NO_BOUND)
     strcpy(text, "too few");
   else if (life.high == NO_BOUND)
     snprintf(text, sizeof text, "> %s", text_bytes(value, bytes.low));

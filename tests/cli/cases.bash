@@ -490,3 +490,20 @@ PROGRAM
   succeeds report t
   says 'private .*█.*  [0-9.]+ MB after'
 }
+
+# Nothing is allocated by a realloc that makes a block no larger, though the block ends its life at that place.
+shrinking_is_no_growth() {
+  need jq
+  local kind
+  for kind in shrunk exact_shrunk; do
+    make $kind t
+    succeeds report --no-symbols t
+    ! grep -Eq 'growth|^ +0 B|0[.]00 us' out || fail "$kind: $(cat out)"
+    says 'Churn: lived less than 30.0 us: [0-9.]+ [kM]B( \([0-9.–]+ MB\))? in [0-9,]+ blocks'
+    succeeds report --json --no-symbols t
+    jq -e '[.churn[] | select(.total_bytes.samples == 0)] == []' out >/dev/null || fail "$kind: groups without samples"
+    jq -e '.totals.allocated_bytes.samples == 200 and .churn[0].total_bytes.samples == 200' out >/dev/null || fail "$kind: $(jq .totals out)"
+    jq -e '.churn[] | select(.self_bytes.samples == 200) | .life.samples == 0 and .life_median_ns == null' out >/dev/null ||
+      fail "$kind: a life at the wrong place"
+  done
+}

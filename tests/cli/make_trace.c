@@ -3,6 +3,7 @@
  *   exact      the same at rate 1
  *   none       no sample at all
  *   killed     without an end record
+ *   shrunk, exact_shrunk  short-lived blocks that realloc makes smaller, at a place of its own
  *   level      as large all the time, with ever new blocks
  *   collected  a collected heap's: each second young block is promoted, and each second of these is dead at once
  *   exact_collected  the same at rate 1
@@ -42,6 +43,18 @@ static void write_samples(struct trace_writer *writer, uint64_t count, bool leve
       trace_write_free(writer, &(struct trace_free){.time_ns = i * 1000, .thread = 1, .block = i - 100});
     if (!level && i % 4 == 0)
       trace_write_free(writer, &(struct trace_free){.time_ns = i * 1000 + 500, .thread = 1, .block = i / 2});
+  }
+}
+
+static void write_shrunk(struct trace_writer *writer) {
+  for (uint64_t i = 1; i <= 200; i++) {
+    struct trace_sample sample = {.time_ns = i * 1000, .thread = 1, .block = i, .size = 800, .stack = 300};
+    struct trace_resize resize = {
+        .time_ns = i * 1000 + 10, .thread = 1, .block = i, .size = 80, .stack = 200};
+    sample.words = resize.words = malloc_words(sample.size);
+    sample.n_samples = 1;
+    if (!trace_write_sample(writer, &sample) || !trace_write_resize(writer, &resize)) exit(1);
+    trace_write_free(writer, &(struct trace_free){.time_ns = i * 1000 + 20, .thread = 1, .block = i});
   }
 }
 
@@ -124,6 +137,8 @@ int main(int argc, char **argv) {
   uint64_t count = !strcmp(kind, "none") ? 0 : !strcmp(kind, "many") ? strtoull(argv[3], NULL, 10) : 1000;
   if (collected)
     write_collected(writer);
+  else if (strstr(kind, "shrunk"))
+    write_shrunk(writer);
   else
     write_samples(writer, count, !strcmp(kind, "level"));
   trace_write_memory(writer, &(struct trace_memory){.time_ns = 500000, .rss_bytes = 12000000});
