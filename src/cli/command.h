@@ -23,6 +23,9 @@ extern const struct command commands[];
 
 const struct command *command_find(const char *name);
 
+/* What the user typed to call us: "winnow", or a path. */
+const char *command_called(void);
+
 /* "winnow NAME: message" on standard error, with a newline. Return their exit codes. */
 int fail_job(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int fail_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));

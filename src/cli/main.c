@@ -52,6 +52,8 @@ const struct command commands[] = {
     {0},
 };
 
+static const char *called = "winnow"; /* set by main */
+
 static int vfail(int code, const char *prefix, const char *format, va_list arguments) {
   fflush(stdout);
   fprintf(stderr, "winnow%s: ", prefix);
@@ -100,6 +102,8 @@ int fail_option(const char *name, int option, char **argv) {
       option == ':' ? "requires a value" : "is not known, or stands for several, or takes no value", name);
 }
 
+const char *command_called(void) { return called; }
+
 const struct command *command_find(const char *name) {
   for (const struct command *command = commands; command->name; command++)
     if (!strcmp(command->name, name)) return command;
@@ -147,6 +151,7 @@ static int run(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+  if (argc && *argv[0]) called = argv[0];
   if (argc < 2) {
     print_overview(stderr);
     return EXIT_USAGE;

@@ -31,7 +31,7 @@
 #include <unistd.h>
 
 struct recording {
-  char output[PATH_MAX];
+  char output[PATH_MAX], whole_output[PATH_MAX]; /* as the user knows it, and as the program needs it */
   bool output_given, follow, quiet;
   int rate_given; /* by --rate or --every */
   double rate;
@@ -267,14 +267,13 @@ static bool find_library(char path[PATH_MAX]) {
 
 /* ---- running ---- */
 
-/* The program may change its folder, so the trace gets its whole name. */
-static bool absolute_output(struct recording *recording) {
-  char folder[PATH_MAX], name[PATH_MAX];
-  if (*recording->output == '/') return true;
-  snprintf(name, sizeof name, "%s", recording->output);
-  if (!getcwd(folder, sizeof folder)) return false;
-  return snprintf(recording->output, sizeof recording->output, "%s/%s", folder, name) <
-         (int)sizeof recording->output - 24;
+/* The program may change its folder, so it gets the trace's whole name. */
+static bool complete_output(struct recording *recording) {
+  char folder[PATH_MAX] = "";
+  bool whole = *recording->output == '/';
+  if (!whole && !getcwd(folder, sizeof folder)) return false;
+  return snprintf(recording->whole_output, sizeof recording->whole_output, "%s%s%s", folder, whole ? "" : "/",
+                  recording->output) < (int)sizeof recording->whole_output - 24;
 }
 
 static void default_output(struct recording *recording) {
@@ -290,7 +289,7 @@ static void set_environment(const struct recording *recording) {
   if (!list) _exit(127);
   sprintf(list, "%s%s%s", recording->library, others && *others ? ":" : "", others && *others ? others : "");
   setenv("LD_PRELOAD", list, 1);
-  setenv("WINNOW_TRACE", recording->output, 1);
+  setenv("WINNOW_TRACE", recording->whole_output, 1);
   snprintf(number, sizeof number, "%.17g", recording->rate);
   setenv("WINNOW_RATE", number, 1);
   snprintf(number, sizeof number, "%ld", recording->depth);
@@ -405,9 +404,13 @@ static void say_result(const struct recording *recording, int wait_status) {
     return;
   }
   if (recording->quiet) return;
-  fprintf(stderr, "winnow: wrote %s (%s, %s); now: winnow report %s\n", recording->output,
+  fprintf(stderr, "winnow: wrote %s (%s, %s); now: ", recording->output,
           text_number_of(samples, (double)totals.samples, "sample"),
-          text_bytes(size, (double)totals.file_bytes), recording->output);
+          text_bytes(size, (double)totals.file_bytes));
+  text_word(stderr, command_called());
+  fputs(" report ", stderr);
+  text_word(stderr, recording->output);
+  fputc('\n', stderr);
   say_if_it_became_another(recording, &totals);
 }
 
@@ -451,7 +454,7 @@ static int prepare(struct recording *recording) {
   if (strpbrk(recording->library, ": "))
     return fail_job("%s cannot be preloaded, since its path has a blank or a colon; install winnow elsewhere",
                     recording->library);
-  if (!absolute_output(recording)) return fail_job("the name of the output is too long");
+  if (!complete_output(recording)) return fail_job("the name of the output is too long");
   return prepare_output(recording->output);
 }
 

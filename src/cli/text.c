@@ -152,6 +152,23 @@ void text_plain(FILE *out, const char *text, size_t length) {
     fputc((unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i], out);
 }
 
+void text_word(FILE *out, const char *word) {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+,:@%=";
+  if (*word && !word[strspn(word, plain)]) {
+    fputs(word, out);
+    return;
+  }
+  fputc('\'', out);
+  for (size_t length; *word; word += length) {
+    length = *word == '\'' ? 1 : strcspn(word, "'");
+    if (*word == '\'')
+      fputs("'\\''", out);
+    else
+      text_plain(out, word, length);
+  }
+  fputc('\'', out);
+}
+
 int text_width(void) {
   struct winsize window;
   const char *given = getenv("COLUMNS");

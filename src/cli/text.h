@@ -34,6 +34,9 @@ void text_pad(FILE *out, const char *text, int columns);
 /* Prints bytes of the trace; those that would disturb a terminal become question marks. */
 void text_plain(FILE *out, const char *text, size_t length);
 
+/* Prints a word as a shell takes it: in quotes where it needs them. */
+void text_word(FILE *out, const char *word);
+
 /* Prints words wrapped at the terminal's width, at most 100, each line behind `indent` blanks; plain. */
 void text_paragraph(FILE *out, const char *text, int indent);
 

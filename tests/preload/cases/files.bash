@@ -57,6 +57,20 @@ a_folder_that_cannot_be_written_is_refused() {
 }
 
 # The library by hand, where nobody looked beforehand.
+# What record tells to type next can be typed, wherever winnow stands and whatever the trace is called.
+the_next_command_can_be_typed() {
+  local name
+  for name in here.trace "it's a blank.trace" "folder/trace" "$work/whole.trace"; do
+    mkdir -p folder
+    "$winnow" record -o "$name" -- true 2>said
+    grep -q "^winnow: wrote $name (" said || fail "$name: $(cat said)"
+    sh -c "$(sed 's/.*; now: //' said)" >report || fail "$(cat said)"
+    grep -q '^true ran for' report || fail "$name: $(cat report)"
+  done
+  PATH=$(dirname "$winnow"):$PATH winnow record -o last -- true 2>said
+  grep -q 'now: winnow report last$' said || fail "$(cat said)"
+}
+
 without_a_trace_the_program_goes_on() {
   for path in /proc/nowhere/trace "$PWD" /dev/null ""; do
     WINNOW_TRACE=$path LD_PRELOAD=$library "$programs/ends" return 2>err
