@@ -1,18 +1,21 @@
 # The commands people need. Everything else is CMake: see CMakePresets.json.
 .PHONY: all demo test soak bench bench-quick bench-heap install clean help
 .DEFAULT_GOAL := help
+SHIPPED = winnow winnow-malloc winnow-heap
 
 help:
 	@echo "make demo     install what is needed, build, profile sqlite3 and a Lisp program, print where their memory went"
+	@echo "make all      install what is needed, build what is shipped and the examples in build/release"
 	@echo "make test     install what is needed, build, run the whole test suite"
 	@echo "make bench    compare with other profilers and other collected heaps, side by side (long)"
-	@echo "make bench-heap   the heaps alone"
+	@echo "              (make bench-heap: the heaps alone; make bench-quick: the profilers alone, in fewer rounds)"
 	@echo "make soak     the tests that take long"
 	@echo "make install  install to /usr/local (PREFIX=... to change)"
+	@echo "make clean    remove all that was built"
 
 all:
 	@scripts/install-dependencies build
-	@scripts/build release winnow winnow-malloc
+	@scripts/build release $(SHIPPED) examples
 
 demo:
 	@scripts/demo
@@ -48,7 +51,7 @@ bench-quick:
 PREFIX ?= /usr/local
 install:
 	@scripts/install-dependencies build
-	@scripts/build release winnow winnow-malloc
+	@scripts/build release $(SHIPPED)
 	@cmake --install build/release --prefix $(PREFIX)
 
 clean:
