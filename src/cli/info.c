@@ -26,15 +26,19 @@ static void print_command(const struct trace_run *run) {
   for (uint32_t at = 0; at < run->command.length; at += (uint32_t)strlen(run->command.bytes + at) + 1) {
     const char *argument = run->command.bytes + at;
     if (at) putchar(' ');
-    text_plain(stdout, argument, strlen(argument));
+    text_word(stdout, argument);
   }
   putchar('\n');
 }
 
+static bool is_collected(const struct samples *samples) { return heap_life_is_known(&samples->life); }
+
 static const char *how_it_ended(const struct samples *samples, char buffer[64]) {
   if (!samples->ended) return strcpy(buffer, "no: killed, left by _exit, or still running");
   switch (samples->end.kind) {
-  case TRACE_END_STOP: return strcpy(buffer, "yes: recording was stopped");
+  case TRACE_END_STOP:
+    return strcpy(buffer, is_collected(samples) ? "yes: the heap was closed, or recording stopped"
+                                                : "yes: recording was stopped");
   case TRACE_END_EXEC:
     return strcpy(buffer,
                   samples->became ? "yes: by exec it became " : "yes: it became another program by exec");
@@ -58,13 +62,13 @@ static void print_ending(const struct samples *samples) {
 
 /* Of a collected heap. */
 static void print_heap_records(const struct samples *samples) {
-  char value[256], promotions[64], collections[64], pauses[64], domains[32];
+  char value[256], promotions[32], collections[32], pauses[32], domains[32];
   const struct heap_life *life = &samples->life;
-  if (!heap_life_is_known(life)) return;
-  snprintf(value, sizeof value, "%s, %s, %s, %s begins or ends of domains",
-           text_number_of(promotions, (double)samples->promotions, "promotion"),
-           text_number_of(collections, (double)life->records.collections, "collection"),
-           text_number_of(pauses, (double)life->records.pauses, "pause"),
+  if (!is_collected(samples)) return;
+  snprintf(value, sizeof value, "%s of promotions, %s of collections, %s of pauses, %s of domains",
+           text_count(promotions, (double)samples->promotions),
+           text_count(collections, (double)life->records.collections),
+           text_count(pauses, (double)life->records.pauses),
            text_count(domains, (double)life->records.domains));
   line("records", value);
   if (life->records.wrong) {
@@ -72,6 +76,38 @@ static void print_heap_records(const struct samples *samples) {
              text_count(promotions, (double)life->records.wrong));
     line("left out", value);
   }
+}
+
+static void print_size(const struct facts *facts) {
+  char value[128], text[32], each[32];
+  double blocks = (double)facts->samples->sampled_blocks,
+         bytes = blocks > 0 ? (double)facts->file_bytes / blocks : 0;
+  text_bytes(text, (double)facts->file_bytes);
+  text_bytes(each, bytes);
+  if (bytes < 999.5) snprintf(each, sizeof each, "%.1f bytes", bytes);
+  snprintf(value, sizeof value, blocks > 0 ? "%s, %s a sampled block" : "%s", text, each);
+  line("size", value);
+}
+
+/* Only what is missing is named. */
+static void print_missing(const struct facts *facts) {
+  char text[64], chunks[64];
+  const char *between = "";
+  const struct trace_damage *damage = facts->damage;
+  uint64_t lost = damage->records_lost, damaged = damage->chunks_damaged, unknown = damage->records_unknown,
+           unmatched = facts->samples->unmatched;
+  text_pad(stdout, "missing", 12);
+  if (lost) printf("%s lost", text_number_of(text, (double)lost, "record")), between = ", ";
+  if (damaged)
+    printf("%s%s of %s damaged", between, text_count(text, (double)damaged),
+           text_number_of(chunks, (double)(damage->chunks_read + damaged), "chunk")),
+        between = ", ";
+  if (unknown)
+    printf("%s%s of unknown kinds", between, text_number_of(text, (double)unknown, "record")), between = ", ";
+  if (unmatched)
+    printf("%s%s of unknown blocks", between, text_number_of(text, (double)unmatched, "record")),
+        between = ", ";
+  puts(*between ? "" : "nothing");
 }
 
 static void print_text(const struct facts *facts) {
@@ -85,16 +121,19 @@ static void print_text(const struct facts *facts) {
   line("began", value);
   line("lasted", text_time(text, facts->samples->end_ns));
   line("heap", run->heap.bytes ? run->heap.bytes : "?");
-  if (run->rate > 0)
-    snprintf(value, sizeof value, "%g a word of %u bytes: one sample each %s", run->rate, run->word_bytes,
+  if (run->rate >= 1)
+    snprintf(value, sizeof value, "1: every block");
+  else if (run->rate > 0)
+    snprintf(value, sizeof value, "%g a word of %u bytes: one sample every %s", run->rate, run->word_bytes,
              text_bytes(text, run->word_bytes / run->rate));
   else
     snprintf(value, sizeof value, "0: nothing was to be sampled");
   line("rate", value);
   snprintf(value, sizeof value, "%llu", (unsigned long long)run->seed);
   line("seed", value);
-  snprintf(value, sizeof value, "%s blocks, %s of them freed",
-           text_count(text, (double)facts->samples->sampled_blocks), text_count(more, (double)facts->frees));
+  snprintf(value, sizeof value, "%s, %s freed",
+           text_number_of(text, (double)facts->samples->sampled_blocks, "block"),
+           text_count(more, (double)facts->frees));
   line("sampled", value);
   char modules[64], threads[64];
   snprintf(value, sizeof value, "%s in %s, %s",
@@ -102,19 +141,10 @@ static void print_text(const struct facts *facts) {
            text_number_of(modules, trace_reader_modules(facts->samples->reader), "module"),
            text_number_of(threads, (double)facts->samples->thread_count, "thread"));
   line("code", value);
-  double each =
-      facts->samples->sampled_blocks ? (double)facts->file_bytes / (double)facts->samples->sampled_blocks : 0;
-  snprintf(value, sizeof value, "%s, %.1f bytes a sampled block", text_bytes(text, (double)facts->file_bytes),
-           each);
-  line("size", value);
+  print_size(facts);
   print_heap_records(facts->samples);
   print_ending(facts->samples);
-  snprintf(value, sizeof value,
-           "%llu records lost, %llu of %llu chunks damaged, %llu records of unknown kinds",
-           (unsigned long long)facts->damage->records_lost, (unsigned long long)facts->damage->chunks_damaged,
-           (unsigned long long)(facts->damage->chunks_read + facts->damage->chunks_damaged),
-           (unsigned long long)facts->damage->records_unknown);
-  line("missing", value);
+  print_missing(facts);
   snprintf(value, sizeof value, "Winnow %.64s", run->version.bytes ? run->version.bytes : "?");
   line("written by", value);
 }

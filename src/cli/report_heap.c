@@ -25,9 +25,16 @@ static void say_collections(struct paragraph *paragraph, const struct report *re
                             const struct trace_collection *total) {
   char minor[64], major[64], bytes[32], time[32];
   struct trace_collection largest = heap_life_largest(&report->samples->life);
-  say(paragraph, "%s and %s of the major collector ended. ",
-      text_number_of(minor, (double)total->minor_collections, "minor collection"),
-      text_number_of(major, (double)total->major_cycles, "cycle"));
+  text_number_of(minor, (double)total->minor_collections, "minor collection");
+  text_number_of(major, (double)total->major_cycles, "cycle");
+  if (total->minor_collections && total->major_cycles)
+    say(paragraph, "%s and %s of the major collector ended. ", minor, major);
+  else if (total->minor_collections)
+    say(paragraph, "%s ended, but no cycle of the major collector. ", minor);
+  else if (total->major_cycles)
+    say(paragraph, "%s of the major collector ended, but no minor collection. ", major);
+  else
+    say(paragraph, "No collection ended. ");
   if (largest.heap_words)
     say(paragraph, "The major heap was largest after %s, with %s", text_time(time, largest.time_ns),
         text_bytes(bytes, words_as_bytes(largest.heap_words)));
@@ -57,11 +64,11 @@ static void say_pauses(struct paragraph *paragraph, const struct heap_life *life
   if (life->domain_ns >= paused)
     say(paragraph, ", %s of the time of its domains", text_share(share, paused / life->domain_ns));
   if (!life->longest.ns) {
-    say(paragraph, ", each less than %s. ", text_time(time, PAUSE_LONG_NS));
+    say(paragraph, pauses > 1 ? ", each less than %s. " : ". ", text_time(time, PAUSE_LONG_NS));
     return;
   }
   if (pauses >= 100) say(paragraph, "; 99 of 100 took at most %s", text_time(time, most));
-  say(paragraph, "; the longest took %s", text_time(time, life->longest.ns));
+  if (pauses > 1) say(paragraph, "; the longest took %s", text_time(time, life->longest.ns));
   say(paragraph, " (%s, after %s). ", kind_of(&life->longest), text_time(time, life->longest.time_ns));
 }
 
@@ -87,25 +94,24 @@ void report_print_heap(const struct report *report) {
 }
 
 wn_status report_print_generations(const struct report *report) {
-  struct paragraph title = {.length = 0};
+  struct paragraph behind = {.length = 0};
   const struct generations *all = &report->generations;
   struct estimate promoted = report_promoted_share(report, all), dead = report_dead_share(report, all);
   wn_status error = report_print_table(report,
                                        "Allocated, with the share of it that was promoted, and its median "
                                        "life in bytes that were allocated meanwhile",
-                                       report_allocated, TABLE_ALLOCATED);
+                                       "", report_allocated, TABLE_ALLOCATED);
   if (error) return error;
-  say(&title, "Promoted");
   if (all->promoted.bytes.samples) {
-    say(&title, ", ");
-    say_share(&title, &promoted);
-    say(&title, " of what was born in the minor heap");
+    say(&behind, ", ");
+    say_share(&behind, &promoted);
+    say(&behind, " of what was born in the minor heap");
   }
   if (all->settled.bytes.samples) {
-    say(&title, "; ");
-    say_share(&title, &dead);
-    say(&title, " of that was found dead by the next cycle");
+    say(&behind, "; ");
+    say_share(&behind, &dead);
+    say(&behind, " of that was found dead by the next cycle");
   }
-  return report_print_table(report, title.text, report_promoted, TABLE_PROMOTED);
+  return report_print_table(report, "Promoted", behind.text, report_promoted, TABLE_PROMOTED);
 }
 /* SPDX-License-Identifier: MIT */

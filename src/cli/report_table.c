@@ -400,8 +400,8 @@ static void print_children(const struct report *report, const struct call_tree *
 
 /* ---- shared ---- */
 
-wn_status report_print_table(const struct report *report, const char *title, question *ask,
-                             enum table_kind kind) {
+wn_status report_print_table(const struct report *report, const char *title, const char *behind,
+                             question *ask, enum table_kind kind) {
   struct table table;
   wn_status error = report_table(report, ask, kind, &table);
   if (error) return error;
@@ -412,6 +412,7 @@ wn_status report_print_table(const struct report *report, const char *title, que
     say_amount(&paragraph, report, total);
   else
     say(&paragraph, "nothing that was sampled");
+  say(&paragraph, "%s", behind);
   putchar('\n');
   text_paragraph(stdout, paragraph.text, 0);
   if (table.tree.group_count) print_groups(report, &table);

@@ -14,23 +14,43 @@ static const char *program_name(const struct report *report) {
   return slash && slash[1] ? slash + 1 : run->command.bytes;
 }
 
+/* Who set the rate depends on who wrote the trace: the command, or the program on its own heap. */
+static void say_how_to_sample(struct paragraph *paragraph, const struct report *report) {
+  const char *heap = trace_reader_run(report->samples->reader)->heap.bytes;
+  bool own = heap && !strcmp(heap, "winnow");
+  say(paragraph,
+      own ? "Run it again with a higher rate: WINNOW_RATE, or the options that it gives wn_trace_start. "
+          : "Record it again with a higher --rate. ");
+}
+
+static void say_nothing_sampled(struct paragraph *paragraph, const struct report *report) {
+  char bytes[32];
+  double rate = trace_reader_run(report->samples->reader)->rate,
+         most = report_bytes(report, &report->allocated).high;
+  if (rate >= 1) {
+    say(paragraph, " and allocated nothing. ");
+    return;
+  }
+  if (rate > 0)
+    say(paragraph, ", and no block was sampled at %g a word: most likely it allocated less than %s. ", rate,
+        text_bytes(bytes, most));
+  else
+    say(paragraph, ", and no block was sampled, since the rate was 0. ");
+  say_how_to_sample(paragraph, report);
+}
+
 static void say_program(struct paragraph *paragraph, const struct report *report) {
   char time[32], bytes[128];
   struct estimate allocated = report_bytes(report, &report->allocated);
   say(paragraph, "%s ran for %s", program_name(report), text_time(time, report->samples->end_ns));
   if (!report->samples->sampled_blocks) {
-    say(paragraph, ", and no block was sampled: ");
-    if (allocated.high > 0)
-      say(paragraph, "so it allocated less than %s, most likely. ", text_bytes(bytes, allocated.high));
-    else
-      say(paragraph, "the rate was 0. ");
-    say(paragraph, "Record again with a higher --rate. ");
+    say_nothing_sampled(paragraph, report);
   } else if (!allocated.samples) {
     say(paragraph, "; none of the sampled blocks matches the query. ");
   } else {
     say(paragraph, " and allocated ");
     say_amount(paragraph, report, &report->allocated);
-    if (report->query) say(paragraph, " that match the query");
+    if (report->query) say(paragraph, " matching the query");
     struct estimate rate = report_per_second(report, &allocated);
     if (report->samples->end_ns) say(paragraph, ", %s a second", with_range(bytes, &rate));
     say(paragraph, ". ");
@@ -104,7 +124,7 @@ static void say_ending(struct paragraph *paragraph, const struct report *report)
         " Then it became another program%s%s%s by exec, which is not in this trace; record "
         "--follow-children gives it one of its own.",
         samples->became ? " (" : "", samples->became ? samples->became : "", samples->became ? ")" : "");
-  else if (samples->end.kind == TRACE_END_STOP)
+  else if (samples->end.kind == TRACE_END_STOP && !report->collected) /* a heap's trace always ends so */
     say(paragraph, " Then recording was stopped.");
 }
 
@@ -118,6 +138,7 @@ static void say_sample(struct paragraph *paragraph, const struct report *report)
   const struct trace_run *run = trace_reader_run(report->samples->reader);
   const struct trace_damage *damage = trace_reader_damage(report->samples->reader);
   char count[64];
+  if (!report->samples->sampled_blocks && !is_incomplete(report)) return;
   text_number_of(count, (double)report->samples->sampled_blocks, "block");
   if (run->rate >= 1 && !is_incomplete(report))
     say(paragraph, "Every block was recorded: %s", count);
@@ -135,11 +156,11 @@ static void say_sample(struct paragraph *paragraph, const struct report *report)
     say(paragraph, "; %s of unknown blocks",
         text_number_of(count, (double)report->samples->unmatched, "record"));
   say(paragraph, ".");
-  if (run->rate < 1) say(paragraph, " Each range holds the truth in 95 of 100 runs.");
+  if (run->rate < 1 && report->samples->sampled_blocks)
+    say(paragraph, " Each range holds the truth in 95 of 100 runs.");
   if (is_incomplete(report))
     say(paragraph, " What is allocated is too low by what is missing, and what is held may be too high: "
                    "deaths are missing too.");
-  say_ending(paragraph, report);
 }
 
 static void print_verdict(const struct report *report) {
@@ -150,6 +171,7 @@ static void print_verdict(const struct report *report) {
     say_end(&paragraph, report);
   }
   say_sample(&paragraph, report);
+  say_ending(&paragraph, report);
   text_paragraph(stdout, paragraph.text, 0);
 }
 
@@ -205,12 +227,12 @@ wn_status report_print_text(const struct report *report) {
   snprintf(brief, sizeof brief, "Churn: lived less than %s", text_time(time, report->brief_ns));
   snprintf(lasting, sizeof lasting, "Long-lived: at least %s", text_time(time, report->long_ns));
   report_print_time(report);
-  wn_status error = report_print_table(report, held, report_held, TABLE_SUMS);
+  wn_status error = report_print_table(report, held, "", report_held, TABLE_SUMS);
   if (!error && report->options->tree) error = report_print_tree(report);
   if (!error && report->collected) error = report_print_generations(report);
-  if (!error) error = report_print_table(report, brief, report_churn, TABLE_LIVES);
-  if (!error) error = report_print_table(report, "Still alive at the end", report_alive, TABLE_SUMS);
-  if (!error) error = report_print_table(report, lasting, report_lasting, TABLE_LIVES);
+  if (!error) error = report_print_table(report, brief, "", report_churn, TABLE_LIVES);
+  if (!error) error = report_print_table(report, "Still alive at the end", "", report_alive, TABLE_SUMS);
+  if (!error) error = report_print_table(report, lasting, "", report_lasting, TABLE_LIVES);
   if (!error && report->names.hint) {
     putchar('\n');
     text_paragraph(stdout, report->names.hint, 0);

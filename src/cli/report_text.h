@@ -23,9 +23,9 @@ void say_amount(struct paragraph *paragraph, const struct report *report, const 
 /* "3.1 % (2.9–3.4 %; 120 samples)". */
 void say_share(struct paragraph *paragraph, const struct estimate *share);
 
-/* Prints a table under its title, a sentence without its end. */
-wn_status report_print_table(const struct report *report, const char *title, question *ask,
-                             enum table_kind kind);
+/* Prints a table under its title, its sum, and what is to be said behind that. */
+wn_status report_print_table(const struct report *report, const char *title, const char *behind,
+                             question *ask, enum table_kind kind);
 
 /* Of a collected heap: how it lived; what was allocated and promoted. */
 void report_print_heap(const struct report *report);

@@ -2,6 +2,7 @@
 #include "cli/text.h"
 
 #include "base/os.h"
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,14 @@ static int scale_of(double value) {
 }
 
 static const char *const byte_units[] = {" B", " kB", " MB", " GB", " TB", " PB"};
+
+/* Whether a shell takes it as it is. */
+static bool is_plain_word(const char *word) {
+  const char *at = word;
+  while (isalnum((unsigned char)*at) || (unsigned char)*at >= 0x80 || (*at && strchr("_./-+,:@%=", *at)))
+    at++;
+  return *word && !*at;
+}
 
 /* ---- shared ---- */
 
@@ -153,8 +162,7 @@ void text_plain(FILE *out, const char *text, size_t length) {
 }
 
 void text_word(FILE *out, const char *word) {
-  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+,:@%=";
-  if (*word && !word[strspn(word, plain)]) {
+  if (is_plain_word(word)) {
     fputs(word, out);
     return;
   }

@@ -10,11 +10,12 @@ options_are_understood() {
   done
   for at in peak end 1ms 0.5ms 0; do succeeds report --at $at t; done
   succeeds report --where 'thread = main and size > 100' -n 3 -t --no-symbols --search /tmp --debuginfod t
-  says 'that match the query'
+  says 'matching the query'
   succeeds report --where 'size > 1T' t
   says 'none of the sampled blocks matches the query'
   succeeds info t
-  says 'sampled +1,000 blocks, 250 of them freed'
+  says 'sampled +1,000 blocks, 250 freed'
+  says 'missing +nothing'
   succeeds info --json t
 }
 
@@ -169,7 +170,7 @@ collected_heaps_are_told_of() {
   says 'largest after 1.00 s, with 808 kB; the last cycle found 400 kB live'
   says '1,000 pauses took 504 ms, 28 % of the time of its domains; 99 of 100 took at most 500 us'
   says 'longest took 5.00 ms \(a minor collection, after 777 ms\). 2 domains ran, up to 2 at once'
-  says 'Promoted, 44 % of what was born in the minor heap; 50 % of that was found dead by the next cycle: 320 kB in 400 blocks'
+  says 'Promoted: 320 kB in 400 blocks, 44 % of what was born in the minor heap; 50 % of that was found dead by the next cycle'
   says 'promoted median life +function'
   says 'promoted dead next +function'
   says 'major heap +█'
@@ -178,9 +179,9 @@ collected_heaps_are_told_of() {
   says 'Allocated, .*: 8.00 MB in 100 blocks'
   says 'Promoted: nothing that was sampled'
   succeeds report --where 'promoted = yes and life_bytes < 10M' --by stack --tree t
-  says 'in 400 blocks that match'
+  says 'in 400 blocks matching'
   succeeds info t
-  says 'records +400 promotions, 1,006 collections, 1,000 pauses, 3 begins or ends of domains'
+  says 'records +400 of promotions, 1,006 of collections, 1,000 of pauses, 3 of domains'
   make collected t
   local columns
   export COLUMNS
@@ -191,7 +192,7 @@ collected_heaps_are_told_of() {
     awk '/^ +[0-9.]+ [kM]?B/ { rows++; if ($3 !~ /^[0-9.]+–[0-9.]+$/ || ($4 !~ /^[0-9,]+$/ && $6 !~ /–/)) bad = $0 }
          END { if (bad) print bad; exit bad != "" || rows < 10 }' out || fail "a row without its interval at $columns columns: $(cat out)"
   done
-  says 'Promoted, 4[0-9] % \([0-9]+–[0-9]+ %; 400 samples\) of what was born in the minor heap'
+  says 'samples\), 4[0-9] % \([0-9]+–[0-9]+ %; 400 samples\) of what was born in the minor heap'
   make plain t
   succeeds report t
   ! grep -Eq 'collected|romoted|major heap|found dead' out || fail "a malloc heap is told of as a collected one"
@@ -222,6 +223,37 @@ collected_heaps_have_their_members() {
   jq -e 'has("heap") or has("promoted") | not' out >/dev/null || fail "a malloc heap has members of a collected one"
 }
 
+# One of each thing, and none.
+few_are_counted_well() {
+  make one t
+  succeeds report t
+  says 'in [0-9,]+ blocks \([0-9,–]+; 1 sample\)'
+  says 'Sampled: 1 block, at 0.001 a word'
+  succeeds info t
+  says 'sampled +1 block, 0 freed'
+  says 'bytes a sampled block +ended'
+  says 'missing +nothing written'
+  make none t
+  succeeds info t
+  says 'sampled +0 blocks, 0 freed'
+  says 'size +[0-9]+ B +ended'
+  make zero_none t
+  succeeds info t
+  says 'rate +0: nothing was to be sampled'
+  make exact t
+  succeeds info t
+  says 'rate +1: every block seed'
+  make collected_none t
+  succeeds report t
+  says 'No collection ended. The major heap .* It never paused the program'
+  make collected_one t
+  succeeds report t
+  says '1 minor collection ended, but no cycle of the major collector'
+  says '1 pause took 500 us, [0-9.]+ % of the time of its domains \(a minor collection, after 1.00 ms\)'
+  succeeds info t
+  says 'records +0 of promotions, 2 of collections, 1 of pauses, 1 of domains ended +yes: exit 0'
+}
+
 odd_names_do_no_harm() {
   need jq
   make plain t
@@ -240,13 +272,24 @@ odd_names_do_no_harm() {
 }
 
 every_run_has_a_verdict() {
-  make none t
-  succeeds report t
-  says 'no block was sampled'
-  says 'less than 20.1 kB'
-  says 'higher --rate'
-  succeeds report --json t
-  succeeds report --tree --by stack t
+  local kind
+  for kind in none zero_none exact_none collected_none; do
+    make $kind t
+    succeeds report --json t
+    succeeds report --tree --by stack t
+    succeeds report t
+    ! grep -Eq 'Each range|0 block|Sampled' out || fail "a word on samples of a trace without: $(cat out)"
+    cp out $kind
+  done
+  cp none out
+  says 'ran for 2.00 ms, and no block was sampled at 0.001 a word: most likely it allocated less than 20.1 kB. Record it again with a higher --rate. $'
+  cp zero_none out
+  says 'no block was sampled, since the rate was 0. Record it again with a higher --rate. $'
+  cp exact_none out
+  says 'ran for 2.00 ms and allocated nothing. $'
+  cp collected_none out
+  says 'Run it again with a higher rate: WINNOW_RATE, or the options that it gives wn_trace_start'
+  ! grep -q -- --rate out || fail "a heap has no --rate: $(cat out)"
   make killed t
   succeeds report t
   says 'The end was not recorded: the program was killed'
@@ -261,7 +304,7 @@ every_run_has_a_verdict() {
   succeeds report --where 'alive = yes' t
   says 'Nothing was freed'
   succeeds report --where 'size = 16' t
-  says 'in 1 block that match'
+  says 'in 1 block matching'
 }
 
 help_is_everywhere() {
@@ -456,7 +499,7 @@ PROGRAM
   succeeds report --by module lisp.trace
   says '\[Lisp\]'
   succeeds report --where 'fn = "keep" and file ~ "leak"' lisp.trace
-  says 'that match the query'
+  says 'matching the query'
   succeeds report --by stack -n 1 both.trace
   says 'keep < start < top level < execute < .*main'
   ! grep -Eq 'wn_|capture' out || fail "frames of the heap: $(cat out)"

@@ -1,12 +1,14 @@
 /* Writes the traces that the tests of the command read: make_trace KIND FILE.
  *   plain      a small program: names with quotes, control characters and bytes that are not UTF-8
  *   exact      the same at rate 1
- *   none       no sample at all
+ *   none, exact_none, zero_none    no sample at all, at a rate between, of 1 and of 0
+ *   one        one sample
  *   killed     without an end record
  *   shrunk, exact_shrunk  short-lived blocks that realloc makes smaller, at a place of its own
  *   level      as large all the time, with ever new blocks
  *   collected  a collected heap's: each second young block is promoted, and each second of these is dead at once
  *   exact_collected  the same at rate 1
+ *   collected_none, collected_one  what it told in a run of that many milliseconds, a sample in each
  *   many N     N samples, for speed */
 #include "base/words.h"
 #include "trace/finish.h"
@@ -90,11 +92,11 @@ static void write_domain(struct trace_writer *writer, uint64_t number, uint64_t 
 
 /* Block i is born in millisecond i; each tenth is born in the major heap. A promoted one dies 50 ms later, if it is even
  * among its kind, and else lives on. */
-static void write_collected(struct trace_writer *writer) {
+static void write_collected(struct trace_writer *writer, uint64_t count) {
   write_domain(writer, 0, 0, TRACE_DOMAIN_BEGINS);
-  write_domain(writer, 1, 0, TRACE_DOMAIN_BEGINS);
+  if (count > 1) write_domain(writer, 1, 0, TRACE_DOMAIN_BEGINS);
   write_heap(writer, 0);
-  for (uint64_t i = 1; i <= 1000; i++) {
+  for (uint64_t i = 1; i <= count; i++) {
     struct trace_sample sample = {.time_ns = i * 1000000 - 500000, .thread = 1, .block = i, .n_samples = 1};
     sample.size = i % 10 ? 800 : 80000;
     sample.words = malloc_words(sample.size);
@@ -111,7 +113,12 @@ static void write_collected(struct trace_writer *writer) {
     write_heap(writer, i);
     write_pause(writer, i);
   }
-  write_domain(writer, 1, 500000000, TRACE_DOMAIN_ENDS);
+  if (count > 1) write_domain(writer, 1, 500000000, TRACE_DOMAIN_ENDS);
+}
+
+static uint64_t count_of(const char *kind, const char *given) {
+  if (given) return strtoull(given, NULL, 10);
+  return strstr(kind, "none") ? 0 : strstr(kind, "one") ? 1 : 1000;
 }
 
 int main(int argc, char **argv) {
@@ -126,7 +133,9 @@ int main(int argc, char **argv) {
                           .heap = trace_text_of(collected ? "winnow" : "malloc"),
                           .version = trace_text_of("0.1.0"),
                           .pid = 1,
-                          .rate = strstr(kind, "exact") ? 1 : 1e-3,
+                          .rate = strstr(kind, "exact")  ? 1
+                                  : strstr(kind, "zero") ? 0
+                                                         : 1e-3,
                           .stack_depth = 512,
                           .word_bytes = 8,
                           .wall_ns = 1700000000000000000u};
@@ -134,9 +143,9 @@ int main(int argc, char **argv) {
   if (trace_writer_open(&options, &run, &source, &writer)) return puts(wn_last_error()), 1;
   trace_write_thread_name(
       writer, &(struct trace_thread_name){.time_ns = 1, .thread = 1, .name = trace_text_of("main")});
-  uint64_t count = !strcmp(kind, "none") ? 0 : !strcmp(kind, "many") ? strtoull(argv[3], NULL, 10) : 1000;
+  uint64_t count = count_of(kind, argv[3]);
   if (collected)
-    write_collected(writer);
+    write_collected(writer, count);
   else if (strstr(kind, "shrunk"))
     write_shrunk(writer);
   else
