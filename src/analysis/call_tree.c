@@ -4,6 +4,8 @@
  * caller's, then one step for each function at that address, inlined ones last. A step to the label where one already
  * is, as between two functions of one module when grouping by module, stays there. So a row costs one look-up.
  *
+ * Rows without a callstack stay at the root, and have a group with its label, 0, of no function and no path to count.
+ *
  * A group's total counts each stack once however often its label stands on it: every tree node with rows of its own walks
  * to the root and adds itself to each label that it meets for the first time.
  */
@@ -247,6 +249,8 @@ static bool make_groups(struct call_tree *tree) {
       add_path(tree, groups, last, node);
   }
   free(last);
+  const struct sums *bare = &tree->nodes[0].self;
+  if (bare->bytes.samples) groups[0] = (struct group){0, *bare, *bare, hash_mix(0), 0};
   qsort(groups, count, sizeof *groups, by_total);
   while (count && !groups[count - 1].total.bytes.samples) count--;
   tree->groups = groups;
@@ -264,8 +268,10 @@ static bool prepare(struct building *building) {
     return false;
   tree->nodes[0] = (struct tree_node){0};
   tree->node_count = 1;
-  /* The root is called by nobody; its label is that of no function. */
-  return label_number(building, &(struct label){0}) == 0;
+  /* The root's label is not in the index: a function of which nothing is known has another. */
+  if (!grow((void **)&tree->labels, &building->label_capacity, sizeof *tree->labels)) return false;
+  tree->labels[tree->label_count++] = (struct label){0};
+  return true;
 }
 
 /* ---- shared ---- */
@@ -293,6 +299,11 @@ void call_tree_destroy(struct call_tree *tree) {
 
 /* Parents stand before their children. */
 void call_tree_mark(const struct call_tree *tree, const struct group *group, bool *inside) {
+  if (!group->label) {
+    memset(inside, 0, tree->node_count * sizeof *inside);
+    inside[0] = true;
+    return;
+  }
   for (uint32_t node = 0; node < tree->node_count; node++)
     inside[node] = tree->grouping == BY_STACK ? node == group->label
                                               : node && (tree->nodes[node].label == group->label ||
@@ -319,7 +330,9 @@ void call_tree_label(const struct call_tree *tree, const struct names *names, ui
   const char *module = strings_text(&names->strings, found->module);
   const char *file = strings_text(&names->strings, found->file);
   const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
-  if (tree->grouping == BY_LINE && found->line)
+  if (!label)
+    snprintf(buffer, size, "(no callstack)");
+  else if (tree->grouping == BY_LINE && found->line)
     snprintf(buffer, size, "%s (%s:%u)", function, base, found->line);
   else if (*function)
     snprintf(buffer, size, "%s", function);

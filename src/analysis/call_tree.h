@@ -22,8 +22,8 @@ struct sums {
 
 /* A node of the call tree: a function (or line...) called along one path. Parents stand before their children. */
 struct tree_node {
-  uint32_t parent; /* 0 is the root, which is its own parent */
-  uint32_t label;
+  uint32_t parent;                    /* 0 is the root, which is its own parent */
+  uint32_t label;                     /* 0: the root's, "(no callstack)" */
   uint32_t first_child, next_sibling; /* 0: none */
   struct sums self, total;
 };

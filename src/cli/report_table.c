@@ -236,6 +236,10 @@ static void print_stack(const struct report *report, const struct call_tree *tre
     char fitted[NAME_BUFFER];
     say(&paragraph, "%s%s", at ? " < " : "", name_fit(fitted, sizeof fitted, name, NAME_COLUMNS));
   }
+  if (!depth) {
+    puts("(no callstack)");
+    return;
+  }
   puts(text_number_of(frames, (double)depth, "frame"));
   text_paragraph(stdout, paragraph.text, 6);
 }
@@ -398,6 +402,15 @@ static void print_children(const struct report *report, const struct call_tree *
   free(children);
 }
 
+/* What has no callstack stands beside the outermost callers. */
+static void print_bare(const struct report *report, const struct call_tree *tree,
+                       const struct columns *columns) {
+  const struct tree_node *root = &tree->nodes[0];
+  if (!root->self.bytes.samples || root->self.bytes.total < root->total.bytes.total / 100) return;
+  print_numbers(report, columns, &root->self, &root->total);
+  puts("  (no callstack)");
+}
+
 /* ---- shared ---- */
 
 wn_status report_print_table(const struct report *report, const char *title, const char *behind,
@@ -432,6 +445,7 @@ wn_status report_print_tree(const struct report *report) {
   text_paragraph(stdout, "Call tree of it, callers first; paths below 1 % are left out", 0);
   print_header(&columns, "function");
   print_children(report, &tree, &columns, 0, 0);
+  print_bare(report, &tree, &columns);
   call_tree_destroy(&tree);
   return WN_OK;
 }

@@ -223,6 +223,28 @@ collected_heaps_have_their_members() {
   jq -e 'has("heap") or has("promoted") | not' out >/dev/null || fail "a malloc heap has members of a collected one"
 }
 
+# Tables add up: what was sampled outside of any function known is a row, too.
+samples_without_a_callstack_have_a_row() {
+  need jq
+  make exact_bare t
+  local by
+  for by in function line file module stack; do
+    succeeds report --no-symbols --top 1000 --by $by --at end t
+    says ' 51[.]2 kB +11 % +100  .*[(]no callstack[)]'
+    succeeds report --no-symbols --json --top 1000 --by $by --at end t
+    jq -e '[.sites[].self_bytes.samples] | add == 750' out >/dev/null || fail "by $by: $(jq -c '[.sites[].self_bytes.samples] | add' out)"
+    jq -e '.sites[] | select(.name == "(no callstack)") | .module == "" and .self_bytes == .total_bytes and .total_bytes.samples == 100' out >/dev/null ||
+      fail "by $by: $(jq -c '.sites[] | select(.name == "(no callstack)")' out)"
+  done
+  succeeds report --no-symbols --tree --at end t
+  sed -n '/^Call tree/,/^$/p' out | grep -Eq '^ +51[.]2 kB +11 % +100  [(]no callstack[)]$' || fail "the tree: $(cat out)"
+  succeeds report --no-symbols --json --top 1000 t
+  jq -e '.lasting[] | select(.name == "(no callstack)") | .life.samples == .blocks.samples' out >/dev/null || fail "their lives"
+  make plain t
+  succeeds report --tree t
+  ! grep -q 'no callstack' out || fail "there are callstacks: $(cat out)"
+}
+
 # One of each thing, and none.
 few_are_counted_well() {
   make one t

@@ -3,6 +3,7 @@
  *   exact      the same at rate 1
  *   none, exact_none, zero_none    no sample at all, at a rate between, of 1 and of 0
  *   one        one sample
+ *   bare       the first of each ten samples has no callstack
  *   killed     without an end record
  *   shrunk, exact_shrunk  short-lived blocks that realloc makes smaller, at a place of its own
  *   level      as large all the time, with ever new blocks
@@ -33,13 +34,13 @@ static void module(void *context, uint32_t number, struct trace_module *out) {
   out->path = trace_text_of(paths[number - 1]);
 }
 
-static void write_samples(struct trace_writer *writer, uint64_t count, bool level) {
+static void write_samples(struct trace_writer *writer, uint64_t count, bool level, bool bare) {
   for (uint64_t i = 1; i <= count; i++) {
     struct trace_sample sample = {.time_ns = i * 1000, .thread = 1 + (uint32_t)(i % 3), .block = i};
     sample.size = 16 + i % 1000;
     sample.words = malloc_words(sample.size);
     sample.n_samples = 1;
-    sample.stack = 1 + (uint32_t)(i * 7 % (NODES - 1));
+    sample.stack = bare && i % 10 == 1 ? 0 : 1 + (uint32_t)(i * 7 % (NODES - 1));
     if (!trace_write_sample(writer, &sample)) exit(1);
     if (level && i > 100)
       trace_write_free(writer, &(struct trace_free){.time_ns = i * 1000, .thread = 1, .block = i - 100});
@@ -149,7 +150,7 @@ int main(int argc, char **argv) {
   else if (strstr(kind, "shrunk"))
     write_shrunk(writer);
   else
-    write_samples(writer, count, !strcmp(kind, "level"));
+    write_samples(writer, count, !strcmp(kind, "level"), strstr(kind, "bare"));
   trace_write_memory(writer, &(struct trace_memory){.time_ns = 500000, .rss_bytes = 12000000});
   uint64_t end_ns = collected ? 1300000000 : 2000000 + count * 1000;
   if (strcmp(kind, "killed"))
