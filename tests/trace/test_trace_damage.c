@@ -291,6 +291,34 @@ static void finish_leaves_a_foreign_file_as_it_is(void **state) {
   unlink(path);
 }
 
+static void expect_left_alone(const char *path, const char *text, size_t length) {
+  struct trace_run run = fixture_run();
+  struct trace_options options = {.path = path};
+  struct trace_writer *writer;
+  char found[64];
+  write_file(path, text, length);
+  assert_int_equal(trace_writer_open(&options, &run, &fixture_source, &writer), WN_EINVAL);
+  assert_non_null(strstr(wn_last_error(), "exists and is not a trace"));
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  assert_int_equal(read(fd, found, sizeof found), length);
+  assert_memory_equal(found, text, length);
+  close(fd);
+  unlink(path);
+}
+
+static void a_writer_overwrites_nothing_but_traces(void **state) {
+  (void)state;
+  const char *path = fixture_path();
+  expect_left_alone(path, "(print 1)\n", 10);
+  expect_left_alone(path, "x", 1);
+  expect_left_alone(path, "\x89Winno", 6);
+  expect_left_alone(path, "\0\0\0\0\0\0\0\0\0", 9);
+  write_file(path, "", 0);
+  trace_writer_close(fixture_open(path, 0));
+  trace_writer_close(fixture_open(path, 0)); /* over the one before */
+  unlink(path);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(any_changed_byte_loses_its_chunk_only),
@@ -300,6 +328,7 @@ int main(void) {
       cmocka_unit_test(refusals_say_what_is_wrong),
       cmocka_unit_test(a_newer_version_is_refused_by_its_number),
       cmocka_unit_test(finish_leaves_a_foreign_file_as_it_is),
+      cmocka_unit_test(a_writer_overwrites_nothing_but_traces),
   };
   return RUN_TESTS(tests);
 }
