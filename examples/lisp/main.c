@@ -4,6 +4,7 @@
 #include "lisp.h"
 #include "printer.h"
 #include "reader.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,8 +84,10 @@ static bool read_whole(const char *name, struct output *text) {
   FILE *file = fopen(name, "r");
   if (!file) return false;
   while ((count = fread(piece, 1, sizeof piece, file)) > 0) output_bytes(text, piece, count);
+  int reason = errno;
   bool good = !ferror(file) && !text->failed;
   fclose(file);
+  errno = reason;
   return good;
 }
 
@@ -143,7 +146,7 @@ static bool run_file(struct vm *vm, const struct settings *settings) {
   struct output text = {0};
   bool good = read_whole(settings->file, &text);
   if (!good)
-    fprintf(stderr, "lisp: %s cannot be read\n", settings->file);
+    fprintf(stderr, "lisp: %s cannot be read: %s\n", settings->file, strerror(errno));
   else if (settings->domains == 1)
     good = run_program(vm, &text, settings->file);
   else
@@ -154,8 +157,9 @@ static bool run_file(struct vm *vm, const struct settings *settings) {
 
 /* ---- standard input ---- */
 
-/* Runs what is complete of the text, and keeps the rest. */
-static void run_lines(struct vm *vm, struct output *text, bool at_end) {
+/* Runs what is complete of the text, and keeps the rest. False if something failed; what follows it was run all the same. */
+static bool run_lines(struct vm *vm, struct output *text, bool at_end) {
+  bool good = true;
   struct reader reader = reader_of(vm, text->data, text->used);
   for (;;) {
     WN_SCOPE(vm->domain);
@@ -165,12 +169,15 @@ static void run_lines(struct vm *vm, struct output *text, bool at_end) {
     if (reading == READ_WRONG && reader.incomplete && !at_end) {
       text->used = (size_t)(reader.end - before);
       memmove(text->data, before, text->used);
-      return;
+      return good;
     }
-    if (reading == READ_WRONG) fail_reading(vm, &reader, "stdin");
+    if (reading == READ_WRONG) good = fail_reading(vm, &reader, "stdin");
     if (reading != READ_FORM) break;
     wn_value name = make_string(vm, "stdin", 5);
-    if (!name || !run_form(vm, form, wn_root(vm->domain, name), reader.line)) continue;
+    if (!name || !run_form(vm, form, wn_root(vm->domain, name), reader.line)) {
+      good = false;
+      continue;
+    }
     if (vm->roots[ROOT_RESULT] != NOTHING) {
       print_value(&vm->out, vm->roots[ROOT_RESULT], true);
       output_text(&vm->out, "\n");
@@ -178,6 +185,7 @@ static void run_lines(struct vm *vm, struct output *text, bool at_end) {
     output_flush(&vm->out, vm->domain);
   }
   text->used = 0;
+  return good;
 }
 
 static bool read_line(struct vm *vm, char *line, int size) {
@@ -187,22 +195,23 @@ static bool read_line(struct vm *vm, char *line, int size) {
   return good;
 }
 
+/* True if all went well, or somebody was there to see what did not. */
 static bool run_input(struct vm *vm) {
   struct program program;
   struct output text = {0};
   char line[4096];
-  bool prompts = isatty(0);
+  bool prompts = isatty(0), good = true;
   if (!program_begin(vm, &program)) return vm_report(vm), false;
   for (;;) {
     if (prompts) fputs(text.used ? "... " : "> ", stdout), fflush(stdout);
     bool more = read_line(vm, line, sizeof line);
     if (more) output_text(&text, line);
-    if (text.used) run_lines(vm, &text, !more);
+    if (text.used && !run_lines(vm, &text, !more)) good = false;
     if (!more) break;
   }
   output_destroy(&text);
   program_end(vm);
-  return true;
+  return good || prompts;
 }
 
 /* ---- beginning ---- */
@@ -285,16 +294,28 @@ static bool read_arguments(int count, char **arguments, struct settings *setting
   return i == count && (settings->file || settings->domains == 1);
 }
 
+static void print_usage(FILE *out) {
+  fprintf(out,
+          "usage: lisp [--domains N] [--memory MEGABYTES] [--frames lisp|native|both] [FILE]; N needs a FILE "
+          "and is at most %d\n",
+          DOMAINS_MOST);
+}
+
+static bool asks_help(int count, char **arguments) {
+  return count == 2 && (!strcmp(arguments[1], "--help") || !strcmp(arguments[1], "-h"));
+}
+
 int main(int count, char **arguments) {
   struct settings settings = {.domains = 1, .frames = WN_FRAMES_LANGUAGE};
-  if (!read_arguments(count, arguments, &settings)) {
-    fprintf(
-        stderr,
-        "usage: lisp [--domains N] [--memory MEGABYTES] [--frames lisp|native|both] [FILE]; N needs a FILE "
-        "and is at most %d\n",
-        DOMAINS_MOST);
+  bool help = asks_help(count, arguments);
+  if (!help && !read_arguments(count, arguments, &settings)) {
+    print_usage(stderr);
     return 2;
   }
-  return run(&settings) ? 0 : 1;
+  if (help) print_usage(stdout);
+  bool good = help || run(&settings);
+  if (!fflush(stdout) && !ferror(stdout)) return good ? 0 : 1;
+  fputs("lisp: the output cannot be written\n", stderr);
+  return 1;
 }
 /* SPDX-License-Identifier: MIT */
