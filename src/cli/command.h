@@ -30,8 +30,9 @@ const char *command_called(void);
 int fail_job(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int fail_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* For getopt's '?' and ':', right after it: names the option, and says what is wrong with it. */
-int fail_option(const char *command, int option, char **argv);
+/* For getopt_long's '?' and ':', right after it: names the option, and says what is wrong with it. */
+struct option;
+int fail_option(const char *command, int option, char **argv, const struct option *known);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -182,10 +182,11 @@ int command_info(int argc, char **argv) {
   int option;
   opterr = 0;
   while ((option = getopt_long(argc, argv, ":j", known, NULL)) != -1) {
-    if (option != 'j') return fail_option("info", option, argv);
+    if (option != 'j') return fail_option("info", option, argv, known);
     as_json = true;
   }
-  if (optind == argc) return fail_usage("info", "which trace? usage: winnow info [--json] FILE");
+  if (optind == argc || !*argv[optind])
+    return fail_usage("info", "which trace? usage: winnow info [--json] FILE");
   if (optind + 1 < argc) return fail_usage("info", "one trace at a time; what is '%s'?", argv[optind + 1]);
   struct progress progress;
   struct samples *samples;

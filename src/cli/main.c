@@ -62,6 +62,22 @@ static int vfail(int code, const char *prefix, const char *format, va_list argum
   return code;
 }
 
+/* How many long options begin with the word, "--" before them. */
+static size_t count_beginning(const struct option *known, const char *word) {
+  size_t count = 0, length = strlen(word);
+  for (; known->name; known++) count += length > 2 && !strncmp(known->name, word + 2, length - 2);
+  return count;
+}
+
+/* Whether an argument names the long option that getopt stopped at: not so where that is a letter. */
+static bool is_for(const struct option *known, const char *argument) {
+  size_t length = strcspn(argument, "=");
+  if (strncmp(argument, "--", 2) != 0) return false;
+  for (; known->name; known++)
+    if (known->val == optopt && !strncmp(known->name, argument + 2, length - 2)) return true;
+  return false;
+}
+
 static void print_overview(FILE *out) {
   fputs("winnow: where a program's memory goes\n\nUsage: winnow COMMAND [OPTION...] [ARGUMENT...]\n\n", out);
   for (const struct command *command = commands; command->name; command++)
@@ -94,12 +110,14 @@ int fail_usage(const char *name, const char *format, ...) {
   return code;
 }
 
-int fail_option(const char *name, int option, char **argv) {
-  char letter[] = {'-', (char)optopt, 0};
-  bool is_long = !strncmp(argv[optind - 1], "--", 2);
-  return fail_usage(
-      name, "option '%s' %s; see 'winnow help %s'", is_long ? argv[optind - 1] : letter,
-      option == ':' ? "requires a value" : "is not known, or stands for several, or takes no value", name);
+int fail_option(const char *name, int option, char **argv, const struct option *known) {
+  char letter[] = {'-', (char)optopt, 0}, word[64];
+  const char *what = option == ':' ? "needs a value" : "is not known";
+  bool is_long = !optopt || is_for(known, argv[optind - 1]);
+  snprintf(word, sizeof word, "%.*s", (int)strcspn(argv[optind - 1], "="), argv[optind - 1]);
+  if (option == '?' && is_long && optopt) what = "takes no value";
+  if (option == '?' && !optopt && count_beginning(known, word) > 1) what = "is short for several";
+  return fail_usage(name, "option '%s' %s; see 'winnow help %s'", is_long ? word : letter, what, name);
 }
 
 const char *command_called(void) { return called; }

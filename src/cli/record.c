@@ -67,10 +67,11 @@ static bool parse_seed(const char *text, char seed[24]) {
   return true;
 }
 
-static int parse_option(struct recording *recording, int option, const char *word) {
+static int parse_option(struct recording *recording, int option) {
   double number;
   switch (option) {
   case 'o':
+    if (!*optarg) return fail_usage("record", "the name of the output is empty");
     if (strlen(optarg) + 24 > sizeof recording->output)
       return fail_usage("record", "the name of the output is too long");
     strcpy(recording->output, optarg);
@@ -99,9 +100,7 @@ static int parse_option(struct recording *recording, int option, const char *wor
       return fail_usage("record", "--seed %s: it must be a whole number", optarg);
     return 0;
   case 'f': recording->follow = true; return 0;
-  case 'q': recording->quiet = true; return 0;
-  case ':': return fail_usage("record", "%s needs a value; see 'winnow help record'", word);
-  default: return fail_usage("record", "what is %s? see 'winnow help record'", word);
+  default: recording->quiet = true; return 0;
   }
 }
 
@@ -114,7 +113,8 @@ static int parse(struct recording *recording, int argc, char **argv) {
   int option;
   opterr = 0; /* one line is enough, and it is ours */
   while ((option = getopt_long(argc, argv, "+:o:r:e:d:s:fq", options, NULL)) != -1) {
-    int code = parse_option(recording, option, argv[optind - 1]);
+    bool wrong = option == '?' || option == ':';
+    int code = wrong ? fail_option("record", option, argv, options) : parse_option(recording, option);
     if (code) return code;
   }
   if (optind == argc)
@@ -404,9 +404,12 @@ static void say_result(const struct recording *recording, int wait_status) {
     return;
   }
   if (recording->quiet) return;
-  fprintf(stderr, "winnow: wrote %s (%s, %s); now: ", recording->output,
+  uint64_t lost = totals.damage.records_lost;
+  fprintf(stderr, "winnow: wrote %s (%s, %s", recording->output,
           text_number_of(samples, (double)totals.samples, "sample"),
           text_bytes(size, (double)totals.file_bytes));
+  if (lost) fprintf(stderr, "; %s lost", text_number_of(samples, (double)lost, "record"));
+  fputs("); now: ", stderr);
   text_word(stderr, command_called());
   fputs(" report ", stderr);
   text_word(stderr, recording->output);
@@ -436,10 +439,13 @@ static int prepare_output(const char *path) {
 
 static int fail_to_find(const char *name) {
   struct stat status;
-  if (!strchr(name, '/')) return fail_job("there is no program '%s' in the search path", name);
-  if (!stat(name, &status) && S_ISDIR(status.st_mode))
-    return fail_job("%s is a directory, not a program", name);
-  return fail_job("there is no program '%s' that can be run", name);
+  if (!strchr(name, '/'))
+    return fail_job("there is no program '%s' in the search path%s%s%s", name, is_program(name) ? "; ./" : "",
+                    is_program(name) ? name : "", is_program(name) ? " is one" : "");
+  if (stat(name, &status)) return fail_job("there is no program '%s': %s", name, strerror(errno));
+  if (S_ISDIR(status.st_mode)) return fail_job("%s is a directory, not a program", name);
+  return fail_job("%s cannot be run: %s", name,
+                  S_ISREG(status.st_mode) ? "it is not executable" : "it is not a file");
 }
 
 static int prepare(struct recording *recording) {

@@ -77,10 +77,11 @@ static int parse(struct report_options *options, int argc, char **argv) {
   opterr = 0;
   while ((option = getopt_long(argc, argv, ":a:b:w:n:tj", known, NULL)) != -1) {
     bool wrong = option == '?' || option == ':';
-    int code = wrong ? fail_option("report", option, argv) : parse_option(options, option);
+    int code = wrong ? fail_option("report", option, argv, known) : parse_option(options, option);
     if (code) return code;
   }
-  if (optind == argc) return fail_usage("report", "which trace? usage: winnow report [OPTION...] FILE");
+  if (optind == argc || !*argv[optind])
+    return fail_usage("report", "which trace? usage: winnow report [OPTION...] FILE");
   if (optind + 1 < argc) return fail_usage("report", "one trace at a time; what is '%s'?", argv[optind + 1]);
   options->file = argv[optind];
   return 0;

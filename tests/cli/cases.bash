@@ -32,14 +32,23 @@ wrong_options_are_refused() {
   refused 2 'column 5: expected a value' report --where 'fn =' t
   refused 2 'regular expression' report --where 'fn ~ "("' t
   refused 2 "option '--nonsense' is not known.*winnow help report" report --nonsense t
-  refused 2 "option '--at' requires a value.*winnow help report" report --at
-  refused 2 "option '-x'.*winnow help info" info -x t
+  refused 2 "option '--at' needs a value; see 'winnow help report'" report --at
+  refused 2 "option '-n' needs a value" report --by line -n
+  refused 2 "option '--t' is short for several" report --t t
+  refused 2 "option '--nonsense' is not known" report --nonsense=3 t
+  refused 2 "option '-x' is not known; see 'winnow help info'" info -x t
+  refused 2 "option '-x' is not known" report --json -jx t
+  refused 2 "option '--json' takes no value" info --json=3 t
+  refused 2 'which trace' report ''
   refused 2 'which trace' info
   refused 2 'one trace' info t t
   refused 2 "no command 'nonsense'" nonsense
   refused 2 "no command 'nonsense'" help nonsense
   refused 2 'program' record
   refused 2 '--rate and --every' record --rate 1e-4 --every 64K -- ls
+  refused 2 "option '--s' is short for several; see 'winnow help record'" record --s ls
+  refused 2 "option '-x' is not known" record -qx ls
+  refused 2 'the name of the output is empty' record -o '' -- ls
 }
 
 wrong_files_are_refused() {

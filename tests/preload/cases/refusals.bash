@@ -50,10 +50,12 @@ a_header_of_32_bits_is_enough() {
 
 missing_programs_are_refused() {
   refused 'no program .nothing-of-that-name' nothing-of-that-name
-  refused 'no program ..*nothing' ./nothing
+  refused "no program './nothing': No such file" ./nothing
   echo text >text
   chmod 644 text
-  refused 'no program ..*text' ./text
+  refused './text cannot be run: it is not executable' ./text
+  cp /bin/true here
+  refused "no program 'here' in the search path; ./here is one" here
   mkdir folder
   refused './folder is a directory, not a program' ./folder
   refused 'no program .folder. in the search path' folder
@@ -192,7 +194,7 @@ bad_options_are_told_in_one_line() {
   bad 2 'which program' --rate 1
   bad 2 'which program' --
   bad 2 'no-such-option' --no-such-option -- touch ran
-  bad 2 '-o needs a value' -o
+  bad 2 "option '-o' needs a value" -o
   bad 1 'cannot write /no/such/folder/trace' -o /no/such/folder/trace -- touch ran
   bad 1 'cannot write|is a directory|not a regular file' -o . -- touch ran
 }
