@@ -28,6 +28,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 struct recording {
@@ -39,7 +40,8 @@ struct recording {
   char seed[24];
   char library[PATH_MAX];
   char program[PATH_MAX];
-  char **argv; /* of the program */
+  char **argv;           /* of the program */
+  struct timespec began; /* by the clock that files are dated with */
 };
 
 static volatile sig_atomic_t child;
@@ -350,7 +352,14 @@ static int pass_status(int wait_status) {
   return 128 + signal_number;
 }
 
-/* Cuts the traces of followed children to their length, and says how many there are. */
+static bool is_older(const char *path, const struct timespec *time) {
+  struct stat status;
+  if (stat(path, &status)) return true;
+  return status.st_mtim.tv_sec != time->tv_sec ? status.st_mtim.tv_sec < time->tv_sec
+                                               : status.st_mtim.tv_nsec < time->tv_nsec;
+}
+
+/* Cuts the traces of followed children to their length, and says how many there are. Older ones are those of another run. */
 static void finish_children(const struct recording *recording) {
   char pattern[PATH_MAX + 4];
   size_t found = 0;
@@ -359,11 +368,13 @@ static void finish_children(const struct recording *recording) {
   if (glob(pattern, 0, NULL, &traces)) return;
   for (size_t i = 0; i < traces.gl_pathc; i++) {
     struct trace_totals totals;
+    if (is_older(traces.gl_pathv[i], &recording->began)) continue;
     found += !trace_finish(traces.gl_pathv[i], &totals);
   }
   globfree(&traces);
   if (found && !recording->quiet)
-    fprintf(stderr, "winnow: and %zu of processes that it started: %s\n", found, pattern);
+    fprintf(stderr, "winnow: wrote %zu %s started: %s\n", found,
+            found == 1 ? "more, of a process that it" : "more, of processes that it", pattern);
 }
 
 /* How the program ended, for a trace that does not say: exit handlers would have said it. */
@@ -469,6 +480,7 @@ static int prepare(struct recording *recording) {
 int command_record(int argc, char **argv) {
   static struct recording recording = {.rate = 1e-4, .depth = 512};
   int wait_status = 0, code = parse(&recording, argc, argv);
+  clock_gettime(CLOCK_REALTIME_COARSE, &recording.began);
   if (!code) code = prepare(&recording);
   if (!code) code = run(&recording, &wait_status);
   if (code) return code;

@@ -68,6 +68,7 @@ const char *text_number_of(char buffer[64], double count, const char *what) {
 
 const char *text_time(char buffer[32], uint64_t ns) {
   double s = (double)ns / (double)second_ns;
+  if (!ns) return strcpy(buffer, "0 s");
   if (s >= 7200)
     snprintf(buffer, 32, "%.1f h", s / 3600);
   else if (s >= 120)

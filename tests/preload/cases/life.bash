@@ -45,6 +45,14 @@ followed_child_has_a_trace_of_its_own() {
   counted "the child's blocks" "$(figure .totals.allocated_blocks.estimate "$child" --where 'fn = of_the_child')" 501
 }
 
+followed_children_of_an_earlier_run_are_not_counted() {
+  local run
+  for run in 1 2; do
+    "$winnow" record -f -o trace -- sh -c 'true; ls >/dev/null; exit' 2>said >/dev/null
+    grep -q '^winnow: wrote 1 more, of a process that it started: trace[.][*]$' said || fail "run $run: $(cat said)"
+  done
+}
+
 threads_may_allocate_while_others_fork() {
   local rate forks
   while read -r rate forks; do
