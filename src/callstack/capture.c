@@ -7,8 +7,8 @@
 
 #include "base/check.h"
 #include "base/metadata.h"
-#include "callstack/intern.h"
 #include "callstack/memo.h"
+#include "callstack/nodes.h"
 #include "callstack/places.h"
 #include "callstack/unwind.h"
 #include <stdio.h>
@@ -21,7 +21,8 @@ struct callstacks {
   uint64_t number;              /* from 1 on; not used again */
   char language[LANGUAGE_MOST]; /* "[lisp]" */
   /* Growing; lock-free. */
-  struct levels pcs, nodes;
+  struct levels pcs;
+  struct nodes nodes;
   struct modules modules;
   struct memo memos[MEMOS];
   struct places places;
@@ -29,17 +30,13 @@ struct callstacks {
   _Atomic(uint64_t) truncated, full;
 };
 
-static const wn_callstack *public_of(const struct slot *slot) {
-  return (const wn_callstack *)(const void *)slot;
+static const wn_callstack *public_of(const struct callstacks *callstacks, uint32_t node) {
+  return (const wn_callstack *)(const void *)nodes_at(&callstacks->nodes, node);
 }
-static const struct slot *slot_of(const wn_callstack *callstack) {
-  return (const struct slot *)(const void *)callstack;
+static const struct node *node_of(const wn_callstack *callstack) {
+  return (const struct node *)(const void *)callstack;
 }
-
-static struct callstacks *owner_of(const struct slot *slot) {
-  uint64_t owner = atomic_load_explicit(&((struct slot *)slot)->value, memory_order_acquire);
-  return (struct callstacks *)(uintptr_t)owner;
-}
+static struct callstacks *owner_of(const struct node *node) { return (struct callstacks *)node->owner; }
 
 static void count_one(_Atomic(uint64_t) *counter) {
   atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
@@ -47,7 +44,7 @@ static void count_one(_Atomic(uint64_t) *counter) {
 
 static const wn_callstack *give_up(struct callstacks *callstacks) {
   count_one(&callstacks->full);
-  return public_of(levels_at(&callstacks->nodes, 0));
+  return public_of(callstacks, 0);
 }
 
 /* The memos are given to threads in turn, when they first ask. */
@@ -174,7 +171,7 @@ static uint32_t enter_walked(struct callstacks *callstacks, const struct walk *w
   size_t noted = frames->trail->count < TRAIL ? frames->trail->count : TRAIL;
   if (memo) memo_cut(memo, walk, frames->kept);
   for (size_t i = 0; i < frames->count; i++) {
-    node = intern_child(&callstacks->nodes, node, frames->frame[frames->count - 1 - i], callstacks);
+    node = nodes_child(&callstacks->nodes, node, frames->frame[frames->count - 1 - i]);
     if (!node) break;
     if (memo && i < noted && memo->count < MEMO)
       memo_add(memo, trail_at(frames->trail, frames->trail->count - 1 - (uint32_t)i), node);
@@ -192,14 +189,23 @@ static const wn_callstack *finish(struct callstacks *callstacks, const struct wa
   bool has_frames = frames->count || frames->kept;
   if (frames->count != SIZE_MAX) node = enter_walked(callstacks, walk, frames);
   memo_end(memo);
-  return has_frames && !node ? give_up(callstacks) : public_of(levels_at(&callstacks->nodes, node));
+  return has_frames && !node ? give_up(callstacks) : public_of(callstacks, node);
 }
 
-/* The usual case: the stack is the last one, or that without some of its innermost frames, which the memo may keep. */
-static const wn_callstack *finish_like_the_last(struct callstacks *callstacks, const struct frames *frames) {
-  uint32_t node = frames->memo->node[frames->kept - 1];
-  memo_end(frames->memo);
-  return public_of(levels_at(&callstacks->nodes, node));
+/* A stack that the memo knows, but for what is within of its step `i`. */
+static const wn_callstack *finish_like_the_last(struct callstacks *callstacks, struct memo *memo,
+                                                uint32_t i) {
+  uint32_t node = memo->node[i];
+  memo_end(memo);
+  return public_of(callstacks, node);
+}
+
+/* The usual case: the stack is the thread's last one. */
+static bool is_the_last(const struct callstacks *callstacks, const struct memo *memo, const struct walk *walk,
+                        size_t depth) {
+  uint32_t frames = memo->count - memo->ends;
+  return frames && frames <= depth && !callstacks->options.skip_end &&
+         memo_stands(&memo->at[memo->count - 1], walk) && !memo_follow(memo, walk, memo->count - 1);
 }
 
 /* Goes on where the small array ended. A function of its own, so that only stacks that are deep take the memory for a
@@ -213,10 +219,10 @@ capture_deep(struct callstacks *callstacks, struct walk *walk, struct frames *fr
   return finish(callstacks, walk, frames, collect(callstacks, walk, frames, depth, NULL));
 }
 
-static inline const wn_callstack *capture(struct callstacks *callstacks, struct walk *walk, size_t depth) {
+static __attribute__((noinline)) const wn_callstack *
+capture_another(struct callstacks *callstacks, struct walk *walk, size_t depth, struct memo *memo) {
   uint32_t frame[SHALLOW];
   struct trail trail;
-  struct memo *memo = memo_begin(callstacks);
   struct frames frames = {.frame = frame,
                           .native = !callstacks->options.skip_end,
                           .memo = memo,
@@ -225,10 +231,17 @@ static inline const wn_callstack *capture(struct callstacks *callstacks, struct 
   size_t shallow = depth < SHALLOW ? depth : SHALLOW;
   trail.count = 0;
   if (frames.native && begin_like_the_last(&frames, walk, shallow) == STEP_END && !frames.count)
-    return finish_like_the_last(callstacks, &frames);
+    return finish_like_the_last(callstacks, memo, frames.kept - 1);
   enum step_result step = collect(callstacks, walk, &frames, shallow, NULL);
   if (step == STEP_CALLER && depth > SHALLOW) return capture_deep(callstacks, walk, &frames, depth);
   return finish(callstacks, walk, &frames, step);
+}
+
+static inline const wn_callstack *capture(struct callstacks *callstacks, struct walk *walk, size_t depth) {
+  struct memo *memo = memo_begin(callstacks);
+  if (memo && is_the_last(callstacks, memo, walk, depth))
+    return finish_like_the_last(callstacks, memo, memo->count - 1);
+  return capture_another(callstacks, walk, depth, memo);
 }
 
 /* Of a stack with a language's frames: the outermost frames of the thread's last one, and their nodes. The next one mostly
@@ -256,7 +269,7 @@ static size_t recall(const struct callstacks *callstacks, const uint32_t *frames
 static uint32_t enter_from(struct callstacks *callstacks, const uint32_t *frames, size_t count, size_t known,
                            uint32_t node, bool remember) {
   for (size_t i = known; i < count; i++) {
-    node = intern_child(&callstacks->nodes, node, frames[count - 1 - i], callstacks);
+    node = nodes_child(&callstacks->nodes, node, frames[count - 1 - i]);
     if (!node) break;
     if (!remember || i >= MIXED) continue;
     last_mixed.frame[i] = frames[count - 1 - i];
@@ -281,33 +294,31 @@ static const wn_callstack *enter(struct callstacks *callstacks, const uint32_t *
     atomic_store_explicit(&last_mixed.busy, false, memory_order_relaxed);
   }
   if (count && !node) return give_up(callstacks);
-  return public_of(levels_at(&callstacks->nodes, node));
+  return public_of(callstacks, node);
 }
 
 /* Of the language's frames alone where `walk` is NULL. */
 static __attribute__((noinline)) const wn_callstack *
-capture_with(struct callstacks *callstacks, struct walk *walk, size_t depth, struct language *language) {
+capture_with(struct callstacks *callstacks, struct walk *walk, const struct callstack_wish *wish) {
+  struct language language = {.frame = wish->language, .end = wish->language + wish->language_count};
+  size_t depth = wish->depth < CALLSTACK_DEPTH_MOST ? wish->depth : CALLSTACK_DEPTH_MOST;
   uint32_t frame[CALLSTACK_DEPTH_MOST];
   struct frames frames = {.frame = frame};
-  if (depth > CALLSTACK_DEPTH_MOST) depth = CALLSTACK_DEPTH_MOST;
   if (walk) {
-    collect(callstacks, walk, &frames, depth, language);
+    collect(callstacks, walk, &frames, depth, &language);
     walk_end(walk);
   }
   if (frames.count == SIZE_MAX) return give_up(callstacks);
-  put_language(callstacks, language, &frames, depth, UINTPTR_MAX);
+  put_language(callstacks, &language, &frames, depth, UINTPTR_MAX);
   return enter(callstacks, frames.frame, frames.count);
 }
 
 static bool create_tables(struct callstacks *callstacks) {
   uint32_t nodes_most = callstacks->options.nodes_most, frames_most = callstacks->options.frames_most;
-  if (!levels_create(&callstacks->nodes, FIRST_BITS, nodes_most ? nodes_most : 1u << 24)) return false;
+  if (!nodes_create(&callstacks->nodes, nodes_most ? nodes_most : 1u << 24, callstacks)) return false;
   if (!levels_create(&callstacks->pcs, FIRST_BITS, frames_most ? frames_most : 1u << 22)) return false;
   enum object_source source = callstacks->options.without_loader ? OBJECT_FROM_MAPS : object_best_source();
-  if (!modules_create(&callstacks->modules, &callstacks->pcs, source)) return false;
-  struct slot *empty = levels_at(&callstacks->nodes, 0);
-  atomic_store_explicit(&empty->value, (uint64_t)(uintptr_t)callstacks, memory_order_release);
-  return true;
+  return modules_create(&callstacks->modules, &callstacks->pcs, source);
 }
 
 /* ---- shared ---- */
@@ -331,7 +342,7 @@ void callstacks_destroy(struct callstacks *callstacks) {
   places_destroy(&callstacks->places);
   modules_destroy(&callstacks->modules);
   levels_destroy(&callstacks->pcs);
-  levels_destroy(&callstacks->nodes);
+  nodes_destroy(&callstacks->nodes);
   metadata_unmap(callstacks, sizeof *callstacks);
 }
 
@@ -348,7 +359,7 @@ wn_place callstacks_place(struct callstacks *callstacks, const char *function, c
 /* This function has a frame pointer, whatever the flags: asking for the frame address makes sure of it. So its caller's
  * registers are there without unwinding. */
 __attribute__((noinline)) const wn_callstack *callstack_capture(struct callstacks *callstacks, size_t depth) {
-  if (depth == 0) return public_of(levels_at(&callstacks->nodes, 0));
+  if (depth == 0) return public_of(callstacks, 0);
   uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
   struct walk walk;
   walk_begin(&walk, stack_word(frame + 8), frame + 16, stack_word(frame));
@@ -357,13 +368,12 @@ __attribute__((noinline)) const wn_callstack *callstack_capture(struct callstack
 
 __attribute__((noinline)) const wn_callstack *callstack_capture_with(struct callstacks *callstacks,
                                                                      const struct callstack_wish *wish) {
-  struct language language = {.frame = wish->language, .end = wish->language + wish->language_count};
   uintptr_t frame = (uintptr_t)(wish->from ? wish->from : __builtin_frame_address(0));
   struct walk walk;
-  if (!wish->depth) return public_of(levels_at(&callstacks->nodes, 0));
-  if (wish->language_only) return capture_with(callstacks, NULL, wish->depth, &language);
+  if (!wish->depth) return public_of(callstacks, 0);
+  if (wish->language_only) return capture_with(callstacks, NULL, wish);
   walk_begin(&walk, stack_word(frame + 8), frame + 16, stack_word(frame));
-  if (wish->language_count) return capture_with(callstacks, &walk, wish->depth, &language);
+  if (wish->language_count) return capture_with(callstacks, &walk, wish);
   return capture(callstacks, &walk, wish->depth);
 }
 
@@ -373,25 +383,22 @@ const wn_callstack *callstack_of_frames(struct callstacks *callstacks, const uin
     uint64_t rule;
     uintptr_t pc = pcs[--count];
     uint32_t frame = pc && !(pc >> 63) ? look_up(callstacks, pc, &rule) : 0;
-    node = frame ? intern_child(&callstacks->nodes, node, frame, callstacks) : 0;
+    node = frame ? nodes_child(&callstacks->nodes, node, frame) : 0;
     if (!node) return give_up(callstacks);
   }
-  return public_of(levels_at(&callstacks->nodes, node));
+  return public_of(callstacks, node);
 }
 
-uint32_t callstack_id(const wn_callstack *callstack) {
-  const struct slot *slot = slot_of(callstack);
-  return levels_index(&owner_of(slot)->nodes, slot);
-}
+uint32_t callstack_id(const wn_callstack *callstack) { return node_of(callstack)->number; }
 
 void callstack_node(struct callstacks *callstacks, uint32_t id, uint32_t *parent, uint32_t *module,
                     uint64_t *offset) {
   *parent = *module = 0;
   *offset = 0;
-  struct slot *node = id ? levels_at(&callstacks->nodes, id) : NULL;
+  const struct node *node = id ? nodes_at(&callstacks->nodes, id) : NULL;
   if (!node) return;
-  *parent = node_parent(node);
-  struct slot *frame = levels_at(&callstacks->pcs, node_frame(node));
+  *parent = node->parent;
+  struct slot *frame = levels_at(&callstacks->pcs, node->frame);
   *module = rule_module(atomic_load_explicit(&frame->value, memory_order_acquire));
   uint64_t pc = atomic_load_explicit(&frame->key, memory_order_relaxed) & ~PC_DEAD;
   const struct module *record = modules_get(&callstacks->modules, *module);
@@ -438,16 +445,15 @@ struct callstack_counts callstacks_counts(struct callstacks *callstacks) {
 }
 
 size_t wn_callstack_depth(const wn_callstack *callstack) {
-  const struct slot *node = slot_of(callstack);
-  const struct levels *nodes = &owner_of(node)->nodes;
+  const struct node *node = node_of(callstack);
+  const struct nodes *nodes = &owner_of(node)->nodes;
   size_t depth = 0;
-  const struct slot *empty = levels_at(nodes, 0);
-  for (; node != empty; node = levels_at(nodes, node_parent(node))) depth++;
+  for (; node->number; node = nodes_at(nodes, node->parent)) depth++;
   return depth;
 }
 
 wn_frame wn_callstack_frame(const wn_callstack *callstack, size_t index) {
-  struct callstacks *owner = owner_of(slot_of(callstack));
+  struct callstacks *owner = owner_of(node_of(callstack));
   uint32_t parent, module, id = callstack_id(callstack);
   uint64_t offset;
   for (; index && id; index--) {

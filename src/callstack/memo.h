@@ -19,7 +19,7 @@
 
 #include "callstack/unwind.h"
 
-enum { MEMO = 64, TRAIL = 24, MEMOS = 64 };
+enum { MEMO = 64, TRAIL = 32, MEMOS = 64 };
 
 /* A frame as a walk reached it. */
 struct memo_step {
@@ -65,25 +65,27 @@ static inline uintptr_t memo_bp(const struct memo_step *step, const struct memo_
   return step->saved ? stack_word(outer->sp - step->saved) : bp;
 }
 
+/* Whether the walk stands at a step. */
+static inline bool memo_stands(const struct memo_step *step, const struct walk *walk) {
+  return step->sp == walk->sp && step->pc == walk->pc && (!step->needs_bp || step->bp == walk->bp);
+}
+
 /* The index of the frame at which the walk stands, below `left`; MEMO if it is not there. `left` is how many are left, since
  * stack pointers only grow. */
 static inline uint32_t memo_find(const struct memo *memo, const struct walk *walk, uint32_t *left) {
   while (*left > memo->ends && memo->at[*left - 1].sp < walk->sp) --*left;
   if (*left <= memo->ends) return MEMO;
-  const struct memo_step *step = &memo->at[*left - 1];
-  bool same = step->sp == walk->sp && step->pc == walk->pc && (!step->needs_bp || step->bp == walk->bp);
-  return same ? *left - 1 : MEMO;
+  return memo_stands(&memo->at[*left - 1], walk) ? *left - 1 : MEMO;
 }
 
 /* The outermost of the frames from `i` on, where the walk stands, whose callers but for its own are the same. Reads nothing
- * beyond what the walk may read. */
+ * beyond what the walk may read. Where a frame pointer is needed and was not saved by the frame within, that needs it, too, so
+ * that it was compared there. */
 static inline uint32_t memo_follow(const struct memo *memo, const struct walk *walk, uint32_t i) {
-  uintptr_t bp = walk->bp;
   for (; i; i--) {
     const struct memo_step *step = &memo->at[i], *outer = step - 1;
     if (outer->sp > walk->high || stack_word(outer->sp - 8) != outer->pc) break;
-    bp = memo_bp(step, outer, bp);
-    if (outer->needs_bp && bp != outer->bp) break;
+    if (outer->needs_bp && step->saved && stack_word(outer->sp - step->saved) != outer->bp) break;
   }
   return i;
 }

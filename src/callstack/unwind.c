@@ -1,14 +1,12 @@
 /* The slow half of walking a stack: finding rules out, guessing, and learning what can be read. */
 #include "callstack/unwind.h"
 
-enum { PAGE = 4096, PAGE_BITS = 12, COUNT_BITS = 19 };
+enum { PAGE = STACK_PAGE };
 
 /* How far beyond the known range a step may reach, and how far below it a stack may have grown since. */
 static const uintptr_t reach_most = (uintptr_t)64 << 20, grown_most = (uintptr_t)1 << 20;
 
-/* What can be read of this thread's stack: the first page's number above COUNT_BITS, then the number of pages. One
- * word, so that a signal handler that walks in between leaves a whole range behind. A cache of facts, not state. */
-static _Thread_local _Atomic(uint64_t) known_stack;
+_Thread_local _Atomic(uint64_t) walk_known_stack;
 
 static struct cfi_section section_of(struct modules *modules, uint32_t id) {
   const struct module *module = modules_get(modules, id);
@@ -51,31 +49,19 @@ static enum step_result step_guess(struct walk *walk, struct modules *modules) {
 
 /* ---- shared ---- */
 
-void walk_move(struct walk *walk, uintptr_t sp) {
-  uint64_t known = atomic_load_explicit(&known_stack, memory_order_relaxed);
-  walk->low = (uintptr_t)(known >> COUNT_BITS) << PAGE_BITS;
-  walk->high = walk->low + ((uintptr_t)(known & ((1u << COUNT_BITS) - 1)) << PAGE_BITS);
-  walk->sp = sp;
-  if (sp >= walk->low && sp < walk->high) return;
-  uintptr_t page = sp & ~(uintptr_t)(PAGE - 1);
+void walk_beyond(struct walk *walk) {
+  uintptr_t page = walk->sp & ~(uintptr_t)(PAGE - 1);
   if (!(page < walk->low && walk->low - page <= grown_most && pages_readable(page, walk->low)))
     walk->high = memory_readable(page) ? page + PAGE : page;
   walk->low = page;
 }
 
-void walk_begin(struct walk *walk, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-  walk->pc = pc;
-  walk->bp = bp;
-  walk->registers_sp = 0;
-  walk_move(walk, sp);
-}
-
 void walk_end(const struct walk *walk) {
-  uint64_t count = (walk->high - walk->low) >> PAGE_BITS;
-  if (count >> COUNT_BITS) return;
-  uint64_t known = (uint64_t)(walk->low >> PAGE_BITS) << COUNT_BITS | count;
-  if (known != atomic_load_explicit(&known_stack, memory_order_relaxed))
-    atomic_store_explicit(&known_stack, known, memory_order_relaxed);
+  uint64_t count = (walk->high - walk->low) >> STACK_PAGE_BITS;
+  if (count >> STACK_COUNT_BITS) return;
+  uint64_t known = (uint64_t)(walk->low >> STACK_PAGE_BITS) << STACK_COUNT_BITS | count;
+  if (known != atomic_load_explicit(&walk_known_stack, memory_order_relaxed))
+    atomic_store_explicit(&walk_known_stack, known, memory_order_relaxed);
 }
 
 bool walk_reach(struct walk *walk, uintptr_t address) {

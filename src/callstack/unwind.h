@@ -24,13 +24,32 @@ struct walk {
   struct cfi_registers registers;
 };
 
-void walk_begin(struct walk *walk, uintptr_t pc, uintptr_t sp, uintptr_t bp);
+/* What can be read of this thread's stack: the first page's number above STACK_COUNT_BITS, then the number of pages. One
+ * word, so that a signal handler that walks in between leaves a whole range behind. A cache of facts, not state. */
+enum { STACK_PAGE = 4096, STACK_PAGE_BITS = 12, STACK_COUNT_BITS = 19 };
+extern _Thread_local _Atomic(uint64_t) walk_known_stack;
+
+/* The stack pointer is outside of that range: makes another. */
+void walk_beyond(struct walk *walk);
+
+/* The walk goes on at a stack pointer that may be on another stack. */
+static inline void walk_move(struct walk *walk, uintptr_t sp) {
+  uint64_t known = atomic_load_explicit(&walk_known_stack, memory_order_relaxed);
+  walk->low = (uintptr_t)(known >> STACK_COUNT_BITS) << STACK_PAGE_BITS;
+  walk->high = walk->low + ((uintptr_t)(known & ((1u << STACK_COUNT_BITS) - 1)) << STACK_PAGE_BITS);
+  walk->sp = sp;
+  if (__builtin_expect(sp < walk->low || sp >= walk->high, 0)) walk_beyond(walk);
+}
+
+static inline void walk_begin(struct walk *walk, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  walk->pc = pc;
+  walk->bp = bp;
+  walk->registers_sp = 0;
+  walk_move(walk, sp);
+}
 
 /* Leaves what was learnt about the stack to the thread's next walk. */
 void walk_end(const struct walk *walk);
-
-/* The same, seen from a stack pointer that may be on another stack. */
-void walk_move(struct walk *walk, uintptr_t sp);
 
 /* Makes sure that 8 bytes at an address of the stack can be read; may grow the range. */
 bool walk_reach(struct walk *walk, uintptr_t address);

@@ -21,6 +21,7 @@
 #ifndef MEMPROF_ENTRY_H
 #define MEMPROF_ENTRY_H
 
+#include "base/check.h"
 #include "memprof/host.h"
 
 enum entry_stage { STAGE_FREE, STAGE_ALLOC, STAGE_MINOR, STAGE_MAJOR, STAGE_ZOMBIE };
@@ -79,24 +80,95 @@ static inline enum entry_step entry_step(uint64_t word) {
   return STEP_NONE;
 }
 
+/* ---- exchanges ---- */
+
+#define ENTRY_GENERATION (UINT64_C(1) << 32)
+
+static inline bool entry_swap(struct memprof_entry *entry, uint64_t *from, uint64_t to) {
+  return atomic_compare_exchange_weak_explicit(&entry->word, from, to, memory_order_seq_cst,
+                                               memory_order_acquire);
+}
+
+/* Invariant F. */
+static inline bool entry_is_over(uint64_t word) {
+  return entry_stage(word) == STAGE_ZOMBIE && !(word & (ENTRY_RUNNING | ENTRY_QUEUED | ENTRY_LINKED));
+}
+
+static inline uint64_t entry_freed(uint64_t word) {
+  return ((word & ~(ENTRY_GENERATION - 1)) + ENTRY_GENERATION) | STAGE_FREE;
+}
+
+/* The part of each exchange that is the same: where to go from a word whose flags are as they should be. */
+static inline uint64_t entry_concluded(uint64_t word) {
+  return entry_is_over(word) ? entry_freed(word) : word;
+}
+
+static inline void entry_free_if_over(struct memprof *engine, struct memprof_entry *entry, uint64_t word) {
+  if (entry_stage(word) == STAGE_FREE) slots_give(&engine->entries, entry, entry->number);
+}
+
 /* Makes a fresh slot an entry: ALLOC, QUEUED and LINKED, with its other fields set. */
-void entry_publish(struct memprof_entry *entry, uint64_t flags);
+static inline void entry_publish(struct memprof_entry *entry, uint64_t flags) {
+  uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed);
+  ASSERT(entry_stage(word) == STAGE_FREE);
+  word = (word & ~(ENTRY_GENERATION - 1)) | STAGE_ALLOC | ENTRY_QUEUED | ENTRY_LINKED | flags;
+  atomic_store_explicit(&entry->word, word, memory_order_release);
+}
 
 /* Sets flags and clears others. True if something is due by that which was not: the entry is QUEUED then, and the
  * caller must put it into a queue. May free the entry: the caller does not touch it if this returns false. */
-bool entry_post(struct memprof *engine, struct memprof_entry *entry, uint64_t set, uint64_t clear);
+static inline bool entry_post(struct memprof *engine, struct memprof_entry *entry, uint64_t set,
+                              uint64_t clear) {
+  uint64_t from = entry_word(entry), to;
+  bool due;
+  do {
+    to = (from | set) & ~clear;
+    due = !(to & (ENTRY_RUNNING | ENTRY_QUEUED)) && entry_step(to) != STEP_NONE;
+    if (due) to |= ENTRY_QUEUED;
+    to = entry_concluded(to);
+  } while (!entry_swap(entry, &from, to));
+  entry_free_if_over(engine, entry, to);
+  return due;
+}
 
 /* Takes an entry that the caller removed from its queue. Returns its due step, and the caller is the claimant; or
  * STEP_NONE, and it is not the caller's. */
-enum entry_step entry_claim(struct memprof *engine, struct memprof_entry *entry);
-
-/* Claims an entry that was in state `word`, wherever it is queued or linked. False if it is another's or has changed. */
-bool entry_seize(struct memprof_entry *entry, uint64_t word);
+static inline enum entry_step entry_claim(struct memprof *engine, struct memprof_entry *entry) {
+  uint64_t from = entry_word(entry), to;
+  enum entry_step step;
+  do {
+    ASSERT(from & ENTRY_QUEUED);
+    to = from & ~(uint64_t)ENTRY_QUEUED;
+    step = from & ENTRY_RUNNING ? STEP_NONE : entry_step(to); /* seized: that claimant makes it a zombie */
+    if (step != STEP_NONE) to |= ENTRY_RUNNING;
+    if (step == STEP_RESIZE || step == STEP_ALLOC) to &= ~(uint64_t)ENTRY_RESIZED;
+    to = entry_concluded(to);
+  } while (!entry_swap(entry, &from, to));
+  entry_free_if_over(engine, entry, to);
+  return step;
+}
 
 /* The claimant leaves the entry in a stage. Returns the next due step, and it is still the claimant; or STEP_NONE, and
  * the entry is no longer its own. `*word` is the state it left. */
-enum entry_step entry_settle(struct memprof *engine, struct memprof_entry *entry, enum entry_stage stage,
-                             uint64_t *word);
+static inline enum entry_step entry_settle(struct memprof *engine, struct memprof_entry *entry,
+                                           enum entry_stage stage, uint64_t *word) {
+  uint64_t from = entry_word(entry), to;
+  enum entry_step step;
+  do {
+    ASSERT(from & ENTRY_RUNNING);
+    to = (from & ~(uint64_t)(ENTRY_STAGE | ENTRY_RUNNING)) | stage;
+    step = entry_step(to);
+    if (step != STEP_NONE) to |= ENTRY_RUNNING;
+    if (step == STEP_RESIZE) to &= ~(uint64_t)ENTRY_RESIZED;
+    to = entry_concluded(to);
+  } while (!entry_swap(entry, &from, to));
+  entry_free_if_over(engine, entry, to);
+  *word = to;
+  return step;
+}
+
+/* Claims an entry that was in state `word`, wherever it is queued or linked. False if it is another's or has changed. */
+bool entry_seize(struct memprof_entry *entry, uint64_t word);
 
 /* ---- lists ---- */
 
