@@ -78,7 +78,7 @@ static const wn_callstack *capture(struct memprof_thread *thread, size_t depth) 
   return callstack_capture_with(callstacks, &wish);
 }
 
-static bool exception_pending(struct memprof_thread *thread) { return exception_is_pending(thread->domain); }
+static bool exception_pending(struct memprof_thread *thread) { return thread->domain->exception.pending; }
 
 static struct memprof_thread *current(struct memprof *engine) {
   struct gc_thread *thread = thread_in_heap(engine->host);

@@ -21,7 +21,10 @@ bool owner_enter(struct memprof_owner *owner, uint64_t *seen, uint64_t handle);
 
 /* Moves what an ended owner left to the engine, and from there to an owner that scans. */
 void orphans_leave(struct memprof_owner *owner);
-void orphans_adopt(struct memprof_owner *owner);
+void orphans_adopt_all(struct memprof_owner *owner);
+static inline void orphans_adopt(struct memprof_owner *owner) {
+  if (atomic_load_explicit(&owner->engine->has_orphans, memory_order_relaxed)) orphans_adopt_all(owner);
+}
 
 #endif
 /* SPDX-License-Identifier: MIT */

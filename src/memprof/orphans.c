@@ -13,9 +13,8 @@ void orphans_leave(struct memprof_owner *owner) {
   lock_release(&engine->lock, LOCK_RANK_ORPHANS);
 }
 
-void orphans_adopt(struct memprof_owner *owner) {
+void orphans_adopt_all(struct memprof_owner *owner) {
   struct memprof *engine = owner->engine;
-  if (!atomic_load_explicit(&engine->has_orphans, memory_order_relaxed)) return;
   lock_acquire(&engine->lock, LOCK_RANK_ORPHANS);
   entry_list_join(&owner->young, &engine->orphan_young);
   entry_list_join(&owner->old, &engine->orphan_old);

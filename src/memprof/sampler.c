@@ -61,16 +61,4 @@ void sampler_refill(struct sampler *sampler) {
   sampler->random = random;
   sampler->used = 0;
 }
-
-size_t sampler_hits(struct sampler *sampler, int64_t *left) {
-  int64_t count = *left;
-  size_t hits = 0;
-  if (count < 0 && sampler->inverse_log == 0) { /* lambda = 1: as below, in one step */
-    hits = (size_t)-count;
-    count = 0;
-  }
-  for (; count < 0; hits++) count += sampler_gap(sampler);
-  *left = count;
-  return hits;
-}
 /* SPDX-License-Identifier: MIT */

@@ -42,7 +42,17 @@ static inline int64_t sampler_gap(struct sampler *sampler) {
 
 /* How many samples fall into the block whose words took `*left` below zero; `*left` is then how many words may follow
  * before the next sampled one, so that the gap carries over to the next block. 0 if `*left` is not negative. */
-size_t sampler_hits(struct sampler *sampler, int64_t *left);
+static inline size_t sampler_hits(struct sampler *sampler, int64_t *left) {
+  int64_t count = *left;
+  size_t hits = 0;
+  if (count < 0 && sampler->inverse_log == 0) { /* lambda = 1: as below, in one step */
+    hits = (size_t)-count;
+    count = 0;
+  }
+  for (; count < 0; hits++) count += sampler_gap(sampler);
+  *left = count;
+  return hits;
+}
 
 /* The natural logarithm of a finite x > 0 that is not subnormal, with a relative error below 1e-13. Our own, since the
  * C library's would make the preloaded library load libm into every program, and is slower. */

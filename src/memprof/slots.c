@@ -4,13 +4,11 @@
 #include "base/check.h"
 #include "base/metadata.h"
 
-/* FRESH: slots that a stripe takes at a time. */
-enum { FIRST_CHUNK = TINY ? 1 : 256, FRESH = TINY ? 2 : 32 };
+/* Slots that a stripe takes at a time. */
+enum { FRESH = TINY ? 2 : 32 };
 
-/* Chunk k holds the numbers from FIRST_CHUNK * (2^k - 1) on. */
-static unsigned chunk_of(uint32_t number) { return 31u - (unsigned)__builtin_clz(number / FIRST_CHUNK + 1); }
-static size_t chunk_slots(unsigned chunk) { return (size_t)FIRST_CHUNK << chunk; }
-static size_t chunk_start(unsigned chunk) { return chunk_slots(chunk) - FIRST_CHUNK; }
+static size_t chunk_slots(unsigned chunk) { return (size_t)1 << chunk; }
+static size_t chunk_start(unsigned chunk) { return chunk_slots(chunk) - SLOTS_FIRST; }
 
 static char *chunk_map(struct slots *slots, unsigned chunk) {
   char *mapped = atomic_load_explicit(&slots->chunks[chunk], memory_order_acquire);
@@ -61,7 +59,7 @@ static void push(struct slots *slots, unsigned stripe, uint32_t first, void *las
 static uint32_t number_fresh(struct slots *slots, uint32_t *first) {
   uint32_t next = atomic_load_explicit(&slots->numbered, memory_order_relaxed), count;
   do {
-    unsigned chunk = chunk_of(next);
+    unsigned chunk = slots_chunk(next);
     if (next >= slots->limit || chunk >= SLOT_CHUNKS || !chunk_map(slots, chunk)) return 0;
     size_t in_chunk = chunk_start(chunk) + chunk_slots(chunk) - next, left = slots->limit - next;
     size_t most = in_chunk < left ? in_chunk : left;
@@ -114,12 +112,6 @@ void slots_give(struct slots *slots, void *slot, uint32_t number) {
 
 uint32_t slots_numbered(const struct slots *slots) {
   return atomic_load_explicit(&slots->numbered, memory_order_acquire);
-}
-
-void *slots_at(const struct slots *slots, uint32_t number) {
-  unsigned chunk = chunk_of(number);
-  char *mapped = atomic_load_explicit(&slots->chunks[chunk], memory_order_acquire);
-  return mapped + (number - chunk_start(chunk)) * slots->slot_bytes;
 }
 
 uint32_t slots_free_count(const struct slots *slots) {

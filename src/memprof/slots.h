@@ -1,6 +1,6 @@
 /* Slots of one size with numbers and fixed addresses, taken and given back by any thread without a lock.
  *
- * Chunk k holds `first << k` slots, is mapped when it is first needed, and stays. Each stripe has a list of free slots,
+ * Chunk k holds the numbers n for which 2^k is the last power of two in n + SLOTS_FIRST, is mapped when it is first needed, and stays. Each stripe has a list of free slots,
  * takes fresh ones some at a time, and gets back those that were taken from it, whoever gives them back: so threads
  * that take and give back their own never meet. Only at the limit one takes another stripe's.
  *
@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SLOT_CHUNKS = 28 };
+enum { SLOT_CHUNKS = 32, SLOTS_FIRST = TINY ? 1 : 256 };
 
 struct slots_free {
   _Alignas(STRIPE_BYTES) _Atomic(uint64_t)
@@ -49,7 +49,14 @@ void slots_give(struct slots *slots, void *slot, uint32_t number);
 uint32_t slots_numbered(const struct slots *slots);
 
 /* The slot of a number below slots_numbered. */
-void *slots_at(const struct slots *slots, uint32_t number);
+static inline unsigned slots_chunk(uint32_t number) {
+  return 31u - (unsigned)__builtin_clz(number + SLOTS_FIRST);
+}
+static inline void *slots_at(const struct slots *slots, uint32_t number) {
+  unsigned chunk = slots_chunk(number);
+  char *mapped = atomic_load_explicit(&slots->chunks[chunk], memory_order_acquire);
+  return mapped + (number + SLOTS_FIRST - (1u << chunk)) * slots->slot_bytes;
+}
 
 /* How many slots below slots_numbered are free. Only while nobody takes or gives back. */
 uint32_t slots_free_count(const struct slots *slots);

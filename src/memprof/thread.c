@@ -54,7 +54,12 @@ static void take_arrived(struct memprof_thread *thread) {
   }
 }
 
+static bool thread_is_due(const struct memprof_thread *thread) {
+  return thread->due.first || atomic_load_explicit(&thread->arrived, memory_order_relaxed);
+}
+
 static struct memprof_entry *thread_take(struct memprof_thread *thread) {
+  if (!thread_is_due(thread)) return NULL;
   if (!busy_begin(thread)) return NULL; /* a signal handler interrupted the list: its callbacks run later */
   if (atomic_load_explicit(&thread->arrived, memory_order_relaxed)) take_arrived(thread);
   struct memprof_entry *entry = entry_due_pop(&thread->due);
@@ -67,12 +72,7 @@ static bool exception_pending(struct memprof_thread *thread) {
   return ops->exception_pending && ops->exception_pending(thread);
 }
 
-/* Seeds the sampler if the owner's profile is another one than last time. False if it does not sample. */
-static bool sampler_ready(struct memprof_thread *thread) {
-  uint64_t handle = atomic_load_explicit(&thread->owner->profile, memory_order_acquire);
-  if (profile_status(handle) != PROFILE_SAMPLING) return false;
-  if (atomic_load_explicit(&profile_of(handle)->sequence, memory_order_relaxed) == thread->sampled)
-    return true;
+static __attribute__((noinline)) bool seed_sampler(struct memprof_thread *thread, uint64_t handle) {
   struct profile *profile = profile_acquire(handle, PROFILE_SAMPLING);
   if (!profile) return false;
   uint64_t sequence = atomic_load_explicit(&profile->sequence, memory_order_relaxed);
@@ -81,6 +81,14 @@ static bool sampler_ready(struct memprof_thread *thread) {
   thread->sampled = sequence;
   profile_release(profile);
   return true;
+}
+
+/* Seeds the sampler if the owner's profile is another one than last time. False if it does not sample. */
+static inline bool sampler_ready(struct memprof_thread *thread) {
+  uint64_t handle = atomic_load_explicit(&thread->owner->profile, memory_order_acquire);
+  if (profile_status(handle) != PROFILE_SAMPLING) return false;
+  return atomic_load_explicit(&profile_of(handle)->sequence, memory_order_relaxed) == thread->sampled ||
+         seed_sampler(thread, handle);
 }
 
 /* What a thread that ends cannot run: the owner's other threads can run all but its alloc callbacks. */
@@ -236,8 +244,7 @@ bool memprof_drain(struct memprof_thread *thread) {
 }
 
 bool memprof_is_due(const struct memprof_thread *thread) {
-  return thread->due.first || atomic_load_explicit(&thread->arrived, memory_order_relaxed) ||
-         thread->owner->due.first ||
+  return thread_is_due(thread) || thread->owner->due.first ||
          (!thread->owner->engine->ops->parallel && atomic_load(&thread->owner->engine->has_orphans));
 }
 /* SPDX-License-Identifier: MIT */
