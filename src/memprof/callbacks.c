@@ -114,6 +114,11 @@ static enum entry_stage run_step(struct memprof_thread *thread, struct memprof_e
   return STAGE_ZOMBIE;
 }
 
+/* An entry that is tracked no more, though its block lives, is still among its owner's. */
+static void note_zombie(struct memprof_owner *owner, uint64_t word) {
+  if (word & ENTRY_LINKED && !owner->engine->ops->parallel) owner->has_zombies = true;
+}
+
 /* ---- shared ---- */
 
 void callbacks_run(struct memprof_thread *thread, struct memprof_entry *entry) {
@@ -130,10 +135,12 @@ void callbacks_run(struct memprof_thread *thread, struct memprof_entry *entry) {
     step = entry_settle(engine, entry, stage, &word);
   }
   thread->running = NULL;
-  if (stage == STAGE_ZOMBIE)
+  if (stage == STAGE_ZOMBIE) {
+    note_zombie(thread->owner, word);
     profile_let_go(profile);
-  else if (profile_status(handle) == PROFILE_DISCARDED)
+  } else if (profile_status(handle) == PROFILE_DISCARDED) {
     callbacks_forget(engine, entry, word);
+  }
 }
 
 void callbacks_drop(struct memprof_thread *thread, struct memprof_entry *entry) {
@@ -143,6 +150,7 @@ void callbacks_drop(struct memprof_thread *thread, struct memprof_entry *entry) 
   uint64_t word = entry_word(entry);
   run_discarded(entry, profile, entry_stage(word));
   entry_settle(engine, entry, STAGE_ZOMBIE, &word);
+  note_zombie(thread->owner, word);
   profile_let_go(profile);
 }
 
@@ -158,6 +166,7 @@ void callbacks_abandon(struct memprof_thread *thread) {
   }
   thread->running = NULL;
   entry_settle(thread->owner->engine, entry, STAGE_ZOMBIE, &word);
+  note_zombie(thread->owner, word);
   profile_let_go(profile);
 }
 

@@ -3,10 +3,14 @@
 #define MEMPROF_ENGINE_H
 
 #include "memprof/callbacks.h"
+#include "memprof/tracked.h"
 
 /* A tracked block's entry, with its alloc callback due; not yet in any queue or list. NULL: not sampling, or lost. */
 struct memprof_entry *entry_birth(struct memprof_owner *owner, struct memprof_thread *thread,
                                   const struct memprof_birth *birth);
+
+/* Puts a tracked block's entry where the owner finds it. The caller has the owner to itself. */
+void owner_track(struct memprof_owner *owner, struct memprof_entry *entry, bool old);
 
 /* Queues an entry that was posted on its owner, and takes the oldest: NULL if there is none. Adopts orphans. The caller
  * has the owner to itself. */

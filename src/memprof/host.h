@@ -69,14 +69,16 @@ struct memprof {
   const struct memprof_ops *ops;
   void *host;
   /* Written by any thread. */
-  struct slots entries, profiles;
+  struct slots entries, profiles, pieces; /* `pieces`: of tracked.h */
   _Atomic(uint64_t) profile_sequence, thread_sequence;
   _Atomic(uint64_t) discards; /* that had entries to forget; pairs with owner_clean */
   /* What ended owners left. Protected by `lock` (rank ORPHANS), but for the count of lists there, a hint that is read
    * without it; pairs with orphans_adopt. */
   struct lock lock;
   _Atomic(bool) has_orphans;
-  struct entry_list orphan_young, orphan_old, orphan_due;
+  struct entry_list orphan_young, orphan_due;
+  struct tracked_list orphan_old;
+  bool orphans_have_zombies;
 };
 
 /* Opens an engine that tracks at most `limit` blocks at a time; samples beyond are counted as lost. */

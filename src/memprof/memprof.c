@@ -98,6 +98,7 @@ void memprof_open(struct memprof *engine, const struct memprof_ops *ops, void *h
   engine->host = host;
   slots_open(&engine->entries, sizeof(struct memprof_entry), limit);
   slots_open(&engine->profiles, sizeof(struct profile), MOST_PROFILES);
+  slots_open(&engine->pieces, sizeof(struct tracked_piece), limit);
 }
 
 void memprof_close(struct memprof *engine) {
@@ -109,6 +110,7 @@ void memprof_close(struct memprof *engine) {
   }
   slots_close(&engine->entries);
   slots_close(&engine->profiles);
+  slots_close(&engine->pieces);
 }
 
 wn_status memprof_start(struct memprof_thread *thread, const wn_memprof_options *options,
@@ -172,7 +174,8 @@ struct memprof_usage memprof_usage(const struct memprof *engine) {
   return (struct memprof_usage){
       .entries = slots_numbered(&engine->entries) - slots_free_count(&engine->entries),
       .profiles = slots_numbered(&engine->profiles) - slots_free_count(&engine->profiles),
-      .mapped_bytes = slots_mapped_bytes(&engine->entries) + slots_mapped_bytes(&engine->profiles),
+      .mapped_bytes = slots_mapped_bytes(&engine->entries) + slots_mapped_bytes(&engine->profiles) +
+                      slots_mapped_bytes(&engine->pieces),
   };
 }
 

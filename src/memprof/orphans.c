@@ -7,7 +7,8 @@ void orphans_leave(struct memprof_owner *owner) {
   if (!owner->young.first && !owner->old.first && !owner->due.first) return;
   lock_acquire(&engine->lock, LOCK_RANK_ORPHANS);
   entry_list_join(&engine->orphan_young, &owner->young);
-  entry_list_join(&engine->orphan_old, &owner->old);
+  tracked_join(&engine->orphan_old, &owner->old);
+  engine->orphans_have_zombies |= owner->has_zombies;
   entry_due_join(&engine->orphan_due, &owner->due);
   atomic_store_explicit(&engine->has_orphans, true, memory_order_relaxed);
   lock_release(&engine->lock, LOCK_RANK_ORPHANS);
@@ -17,7 +18,9 @@ void orphans_adopt_all(struct memprof_owner *owner) {
   struct memprof *engine = owner->engine;
   lock_acquire(&engine->lock, LOCK_RANK_ORPHANS);
   entry_list_join(&owner->young, &engine->orphan_young);
-  entry_list_join(&owner->old, &engine->orphan_old);
+  tracked_join(&owner->old, &engine->orphan_old);
+  owner->has_zombies |= engine->orphans_have_zombies;
+  engine->orphans_have_zombies = false;
   entry_due_join(&owner->due, &engine->orphan_due);
   atomic_store_explicit(&engine->has_orphans, false, memory_order_relaxed);
   lock_release(&engine->lock, LOCK_RANK_ORPHANS);

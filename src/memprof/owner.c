@@ -7,62 +7,122 @@
 
 #include "base/check.h"
 
-/* Asks for one tracked block, puts its entry where it belongs, and makes its callbacks due. */
-static void apply(struct memprof_owner *owner, struct memprof_entry *entry, struct memprof_fate fate) {
-  uint64_t set = 0, clear = 0;
-  if (fate.age == MEMPROF_DEAD) {
-    set = ENTRY_DEAD;
-    clear = ENTRY_LINKED;
-  } else {
-    memprof_moved(entry, fate.address);
-    if (fate.age == MEMPROF_OLD && !(entry_word(entry) & ENTRY_OLD))
-      set = ENTRY_OLD; /* most old ones were before */
-    entry_list_append(fate.age == MEMPROF_OLD ? &owner->old : &owner->young, entry);
-  }
-  if (set && entry_post(owner->engine, entry, set, clear)) owner_due(owner, entry);
-}
-
 static void unlink_entry(struct memprof_owner *owner, struct memprof_entry *entry) {
   if (entry_post(owner->engine, entry, 0, ENTRY_LINKED)) owner_due(owner, entry);
 }
 
+static void die(struct memprof_owner *owner, struct memprof_entry *entry) {
+  if (entry_post(owner->engine, entry, ENTRY_DEAD, ENTRY_LINKED)) owner_due(owner, entry);
+}
+
 static bool is_gone(uint64_t word) { return entry_stage(word) == STAGE_ZOMBIE || word & ENTRY_DEAD; }
 
-static void scan(struct memprof_owner *owner, struct entry_list *list, memprof_fate_function *fate,
-                 void *context) {
-  bool was_due = owner->due.first != NULL;
-  bool young = list == &owner->young;
-  struct memprof_entry *entry = list->first;
-  *list = (struct entry_list){0};
+/* Without room for its address an old one stays with the young. */
+static void track_old(struct memprof_owner *owner, struct memprof_entry *entry) {
+  uintptr_t address = atomic_load_explicit(&entry->address, memory_order_relaxed);
+  if (!tracked_append(&owner->old, &owner->engine->pieces, entry, address))
+    entry_list_append(&owner->young, entry);
+}
+
+/* Asks for one tracked block, puts its entry where it belongs, and makes its callbacks due. */
+static void apply(struct memprof_owner *owner, struct memprof_entry *entry, struct memprof_fate fate) {
+  if (fate.age == MEMPROF_DEAD) {
+    die(owner, entry);
+    return;
+  }
+  memprof_moved(entry, fate.address);
+  if (fate.age == MEMPROF_YOUNG) {
+    entry_list_append(&owner->young, entry);
+    return;
+  }
+  track_old(owner, entry);
+  if (!(entry_word(entry) & ENTRY_OLD) && entry_post(owner->engine, entry, ENTRY_OLD, 0))
+    owner_due(owner, entry);
+}
+
+/* Who asks, and whom. */
+struct scan {
+  struct memprof_owner *owner;
+  memprof_fate_function *fate;
+  void *context;
+  bool looks; /* for entries that are gone */
+};
+
+/* Of those that were not old, or of those here that were. */
+static void scan_young(const struct scan *scan, bool old) {
+  struct memprof_owner *owner = scan->owner;
+  struct memprof_entry *entry = owner->young.first;
+  owner->young = (struct entry_list){0};
   while (entry) {
     struct memprof_entry *next = entry->next;
     uint64_t word = entry_word(entry);
     if (is_gone(word))
       unlink_entry(owner, entry);
-    else if (young && word & ENTRY_OLD)
-      entry_list_append(&owner->old, entry); /* by memprof_promoted */
+    else if (old == !!(word & ENTRY_OLD))
+      apply(owner, entry,
+            scan->fate(atomic_load_explicit(&entry->address, memory_order_relaxed), scan->context));
+    else if (old)
+      entry_list_append(&owner->young, entry);
     else
-      apply(owner, entry, fate(atomic_load_explicit(&entry->address, memory_order_relaxed), context));
+      track_old(owner, entry); /* memprof_promoted told that it is */
     entry = next;
   }
+}
+
+static bool stays(struct tracked *tracked, void *context) {
+  const struct scan *scan = context;
+  if (scan->looks && is_gone(entry_word(tracked->entry))) {
+    unlink_entry(scan->owner, tracked->entry);
+    return false;
+  }
+  struct memprof_fate fate = scan->fate(tracked->address, scan->context);
+  if (fate.age == MEMPROF_DEAD) {
+    die(scan->owner, tracked->entry);
+    return false;
+  }
+  if (fate.address != tracked->address) memprof_moved(tracked->entry, tracked->address = fate.address);
+  return true;
+}
+
+static void scan_old(struct scan *scan) {
+  struct memprof_owner *owner = scan->owner;
+  scan->looks = owner->has_zombies;
+  owner->has_zombies = false;
+  tracked_filter(&owner->old, &owner->engine->pieces, stays, scan);
+}
+
+static void wake_if_due(struct memprof_owner *owner, bool was_due) {
   const struct memprof_ops *ops = owner->engine->ops;
   if (!was_due && owner->due.first && ops->wake) ops->wake(owner);
 }
 
-static void clean_list(struct memprof_owner *owner, struct entry_list *list) {
-  struct memprof_entry *entry = list->first;
-  *list = (struct entry_list){0};
+static bool is_no_zombie(struct tracked *tracked, void *owner) {
+  if (entry_stage(entry_word(tracked->entry)) != STAGE_ZOMBIE) return true;
+  unlink_entry(owner, tracked->entry);
+  return false;
+}
+
+static void clean_young(struct memprof_owner *owner) {
+  struct memprof_entry *entry = owner->young.first;
+  owner->young = (struct entry_list){0};
   while (entry) {
     struct memprof_entry *next = entry->next;
     if (entry_stage(entry_word(entry)) == STAGE_ZOMBIE)
       unlink_entry(owner, entry);
     else
-      entry_list_append(list, entry);
+      entry_list_append(&owner->young, entry);
     entry = next;
   }
 }
 
 /* ---- the engine ---- */
+
+void owner_track(struct memprof_owner *owner, struct memprof_entry *entry, bool old) {
+  if (old)
+    track_old(owner, entry);
+  else
+    entry_list_append(&owner->young, entry);
+}
 
 void owner_due(struct memprof_owner *owner, struct memprof_entry *entry) {
   entry_due_append(&owner->due, entry);
@@ -79,8 +139,9 @@ void owner_clean(struct memprof_owner *owner) {
   if (owner->engine->ops->parallel || discards == owner->discards_seen) return;
   owner->discards_seen = discards;
   orphans_adopt(owner);
-  clean_list(owner, &owner->young);
-  clean_list(owner, &owner->old);
+  clean_young(owner);
+  tracked_filter(&owner->old, &owner->engine->pieces, is_no_zombie, owner);
+  owner->has_zombies = false;
 }
 
 bool owner_enter(struct memprof_owner *owner, uint64_t *seen, uint64_t handle) {
@@ -110,12 +171,19 @@ void memprof_moved(struct memprof_entry *entry, uintptr_t address) {
 }
 
 void memprof_after_minor(struct memprof_owner *owner, memprof_fate_function *fate, void *context) {
+  struct scan scan = {.owner = owner, .fate = fate, .context = context};
   orphans_adopt(owner);
-  scan(owner, &owner->young, fate, context);
+  bool was_due = owner->due.first != NULL;
+  scan_young(&scan, false);
+  wake_if_due(owner, was_due);
 }
 
 void memprof_after_major(struct memprof_owner *owner, memprof_fate_function *fate, void *context) {
+  struct scan scan = {.owner = owner, .fate = fate, .context = context};
   orphans_adopt(owner);
-  scan(owner, &owner->old, fate, context);
+  bool was_due = owner->due.first != NULL;
+  scan_old(&scan);
+  scan_young(&scan, true);
+  wake_if_due(owner, was_due);
 }
 /* SPDX-License-Identifier: MIT */

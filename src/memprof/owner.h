@@ -3,6 +3,7 @@
 #define MEMPROF_OWNER_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct memprof;
@@ -11,6 +12,11 @@ struct memprof_entry;
 /* A first-in first-out list of entries through one of their links. */
 struct entry_list {
   struct memprof_entry *first, *last;
+};
+
+/* Of tracked.h. */
+struct tracked_list {
+  struct tracked_piece *first, *last;
 };
 
 /* Provided by the host, zeroed, at a fixed address until memprof_owner_end. Hosts read `host` and nothing else. */
@@ -23,9 +29,11 @@ struct memprof_owner {
   _Atomic(uint64_t) profile;
   /* The rest is used by whoever has the owner to itself: its running thread, or the collection that stopped it. All of
    * it stays empty in a parallel host. */
-  struct entry_list young, old; /* tracked blocks, through `next` */
-  struct entry_list due;        /* promote and dealloc callbacks to run, through `due_next` */
-  uint64_t discards_seen;       /* of engine->discards, when the lists were last cleaned */
+  struct entry_list young; /* tracked blocks, through `next`; an old one that there is no room for among */
+  struct tracked_list old; /* the old ones */
+  bool has_zombies;        /* some of which may be tracked no more */
+  struct entry_list due;   /* promote and dealloc callbacks to run, through `due_next` */
+  uint64_t discards_seen;  /* of engine->discards, when the lists were last cleaned */
 };
 
 #endif

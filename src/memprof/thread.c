@@ -172,7 +172,7 @@ struct memprof_entry *memprof_allocated(struct memprof_thread *thread, const str
   struct memprof_owner *owner = thread->owner;
   struct memprof_entry *entry = entry_birth(owner, thread, birth);
   if (!entry) return NULL;
-  if (!owner->engine->ops->parallel) entry_list_append(birth->minor ? &owner->young : &owner->old, entry);
+  if (!owner->engine->ops->parallel) owner_track(owner, entry, !birth->minor);
   thread_push(thread, entry);
   return entry;
 }
@@ -191,6 +191,7 @@ static uint64_t link_of(const struct memprof_thread *thread) {
 }
 
 void memprof_freed(struct memprof_thread *thread, struct memprof_entry *entry) {
+  if (!thread->owner->engine->ops->parallel) thread->owner->has_zombies = true; /* or will have: it is gone */
   if (entry_post(thread->owner->engine, entry, ENTRY_DEAD, link_of(thread))) enqueue(thread, entry);
 }
 
