@@ -4,7 +4,7 @@
 #include "base/metadata.h"
 #include "gc/debug.h"
 #include "gc/futex.h"
-#include "gc/heap.h"
+#include "gc/safepoint.h"
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -16,39 +16,47 @@ struct gc_helper {
   unsigned index;
 };
 
-enum { MARK_PIECE = 1 << 14, GUESTS_MOST = 4 };
+enum { MARK_PIECE = 1 << 14, GUESTS_MOST = 4, YIELDS = 100 };
+
+/* Pairs with wait_while. */
+static void end_work(struct wn_heap *heap) {
+  struct mark_shared *shared = &heap->marking;
+  atomic_fetch_sub(&shared->working, 1);
+  DEBUG_STEP(heap);
+  if (atomic_load(&shared->paused) || atomic_load(&shared->asking)) helpers_tell(heap);
+}
 
 /* Says that the helper touches the heap, unless it must not. */
-static bool begin_work(struct mark_shared *shared) {
-  atomic_fetch_add(&shared->working, 1);
-  if (!atomic_load(&shared->paused)) return true;
-  atomic_fetch_sub(&shared->working, 1);
+static bool begin_work(struct wn_heap *heap) {
+  atomic_fetch_add(&heap->marking.working, 1);
+  DEBUG_STEP(heap);
+  if (!atomic_load(&heap->marking.paused)) return true;
+  end_work(heap);
   return false;
 }
 
-static void end_work(struct mark_shared *shared) { atomic_fetch_sub(&shared->working, 1); }
-
-static void wait_for_work(struct mark_shared *shared) {
-  while (!begin_work(shared)) {
+static void wait_for_work(struct wn_heap *heap) {
+  struct mark_shared *shared = &heap->marking;
+  while (!begin_work(heap)) {
     uint32_t seen = atomic_load(&shared->wake);
     if (atomic_load(&shared->paused)) futex_wait(&shared->wake, seen);
   }
 }
 
 static size_t mark_piece(struct gc_helper *helper) {
-  wait_for_work(&helper->heap->marking);
+  wait_for_work(helper->heap);
   size_t words = mark_some(helper->heap, &helper->marker, MARK_PIECE);
   atomic_fetch_add_explicit(&helper->heap->work_done, words, memory_order_relaxed);
-  end_work(&helper->heap->marking);
+  end_work(helper->heap);
   return words;
 }
 
 static size_t sweep_piece(struct wn_heap *heap) {
-  wait_for_work(&heap->marking);
+  wait_for_work(heap);
   size_t words = heap_phase(heap) == PHASE_SWEEP ? pools_sweep_one(heap) : 0;
   if (!words && heap_phase(heap) == PHASE_SWEEP) words = medium_sweep_one(heap);
   atomic_fetch_add_explicit(&heap->work_done, words, memory_order_relaxed);
-  end_work(&heap->marking);
+  end_work(heap);
   return words;
 }
 
@@ -65,24 +73,40 @@ static void touch_ahead(struct gc_helper *helper) {
 
 static void give_back(struct gc_helper *helper) {
   if (mark_is_empty(&helper->marker)) return;
-  wait_for_work(&helper->heap->marking);
+  wait_for_work(helper->heap);
   mark_give_all(helper->heap, &helper->marker);
-  end_work(&helper->heap->marking);
+  end_work(helper->heap);
 }
 
-/* Marks what is shared. `busy_helpers` is raised before anything is taken, so that the end of marking is not missed. */
+static bool take_first(struct gc_helper *helper) {
+  wait_for_work(helper->heap);
+  bool taken = mark_take_first(helper->heap, &helper->marker);
+  end_work(helper->heap);
+  return taken;
+}
+
+/* HELD: a domain waits for what this helper may hold. */
+static bool is_asked(const struct mark_shared *shared) {
+  return atomic_load(&shared->asking) && !atomic_load(&shared->bundle_count);
+}
+
+static bool goes_on_marking(const struct gc_helper *helper) {
+  return may_work(helper) && !chunks_are_cold(&helper->heap->chunks) && !is_asked(&helper->heap->marking);
+}
+
+/* Marks what is shared. False if there was nothing for a helper. */
 static bool mark_shared_work(struct gc_helper *helper) {
   struct mark_shared *shared = &helper->heap->marking;
-  size_t marked = 0, piece;
-  atomic_fetch_add(&shared->busy_helpers, 1);
+  if (!goes_on_marking(helper) || !take_first(helper)) return false;
   DEBUG_STEP(helper->heap);
-  if (heap_phase(helper->heap) == PHASE_MARK)
-    while (may_work(helper) && !chunks_are_cold(&helper->heap->chunks) && (piece = mark_piece(helper))) marked += piece;
+  while (goes_on_marking(helper) && mark_piece(helper)) {}
   DEBUG_STEP(helper->heap);
   give_back(helper);
   DEBUG_STEP(helper->heap);
   atomic_fetch_sub(&shared->busy_helpers, 1);
-  return marked != 0;
+  DEBUG_STEP(helper->heap);
+  if (atomic_load(&shared->asking)) helpers_tell(helper->heap); /* pairs with wait_while */
+  return true;
 }
 
 static bool sweep_shared_work(struct gc_helper *helper) {
@@ -96,7 +120,8 @@ static bool sweep_shared_work(struct gc_helper *helper) {
 
 static void sleep_until_work(struct mark_shared *shared, uint32_t seen) {
   atomic_fetch_add(&shared->wanting, 1);
-  if (!atomic_load(&shared->bundle_count) && !atomic_load(&shared->quit)) futex_wait(&shared->wake, seen);
+  bool work = atomic_load(&shared->bundle_count) && !atomic_load(&shared->asking);
+  if (!work && !atomic_load(&shared->quit)) futex_wait(&shared->wake, seen);
   atomic_fetch_sub(&shared->wanting, 1);
 }
 
@@ -121,6 +146,29 @@ static void *help(void *argument) {
   return NULL;
 }
 
+/* ---- waiting for helpers ---- */
+
+static bool work(const struct wn_heap *heap) { return atomic_load(&heap->marking.working) != 0; }
+
+/* HELD: what is left to mark, or to sweep, is theirs. */
+static bool hold_the_rest(const struct wn_heap *heap) {
+  switch (heap_phase(heap)) {
+  case PHASE_MARK:
+    return atomic_load(&heap->marking.busy_helpers) && !atomic_load(&heap->marking.bundle_count);
+  case PHASE_SWEEP: return work(heap);
+  default: return false;
+  }
+}
+
+/* Until there is news, at most. What is awaited mostly comes at once, if it gets this processor. */
+static void wait_while(struct wn_heap *heap, bool (*is_so)(const struct wn_heap *heap)) {
+  _Atomic(uint32_t) *news = &heap->marking.news;
+  for (int i = 0; i < YIELDS && is_so(heap); i++) sched_yield();
+  uint32_t seen = atomic_load(news);
+  DEBUG_STEP(heap);
+  if (is_so(heap)) futex_wait(news, seen);
+}
+
 static bool start_one(struct gc_helper *helper) {
   sigset_t all, old;
   sigfillset(&all);
@@ -143,6 +191,7 @@ void helpers_start(struct wn_heap *heap, int asked) {
   for (unsigned i = 0; i < count; i++) {
     shared->helpers[i].heap = heap;
     shared->helpers[i].index = i;
+    shared->helpers[i].marker.helps = true;
     if (!start_one(&shared->helpers[i])) break;
     shared->helper_count++;
   }
@@ -163,7 +212,7 @@ void helpers_stop(struct wn_heap *heap) {
 
 void helpers_pause(struct wn_heap *heap) {
   atomic_store(&heap->marking.paused, true);
-  while (atomic_load(&heap->marking.working)) sched_yield();
+  while (work(heap)) wait_while(heap, work);
 }
 
 void helpers_resume(struct wn_heap *heap) {
@@ -184,8 +233,27 @@ bool helpers_touch(struct wn_heap *heap) {
   return true;
 }
 
-void helpers_rest(struct wn_heap *heap) {
-  if (atomic_load(&heap->marking.busy_helpers)) sched_yield();
+/* It takes before it ceases to ask: what was given back for it is not a helper's again. */
+bool helpers_await(struct wn_domain *domain) {
+  struct wn_heap *heap = domain->heap;
+  struct mark_shared *shared = &heap->marking;
+  if (!mark_is_empty(&domain->marker) || !hold_the_rest(heap)) return false;
+  atomic_fetch_add(&shared->asking, 1);
+  DEBUG_STEP(heap);
+  domain_step_aside(domain);
+  wait_while(heap, hold_the_rest);
+  domain_step_back(domain);
+  if (heap_phase(heap) == PHASE_MARK && mark_is_empty(&domain->marker)) mark_take(heap, &domain->marker);
+  atomic_fetch_sub(&shared->asking, 1);
+  DEBUG_STEP(heap);
+  if (atomic_load(&shared->bundle_count) && atomic_load(&shared->wanting))
+    helpers_wake(heap); /* pairs with sleep_until_work */
+  return true;
+}
+
+void helpers_tell(struct wn_heap *heap) {
+  atomic_fetch_add(&heap->marking.news, 1);
+  futex_wake(&heap->marking.news, INT32_MAX);
 }
 
 void helpers_wake(struct wn_heap *heap) {

@@ -6,12 +6,25 @@
  *
  * A helper sleeps on a futex until work is given. It is not a domain: it never allocates, never touches a minor heap, and
  * needs not stop when the world stops; major.c asks whether any is busy before it changes the phase. Who must see the whole
- * heap at rest pauses them (helpers_pause). */
+ * heap at rest pauses them (helpers_pause).
+ *
+ * HELD. What a helper holds, a part of the marking or a piece of sweeping, keeps the cycle from its end, and the system may keep
+ * the helper from its processor for as long as it likes: other programs want it, too. Nothing may be allocated on meanwhile
+ * without end. So where a cycle is late, and a domain finds that helpers hold all that is left, it *asks* for it and sleeps until
+ * there is news (helpers_await); then the system has one thread less to run, and the helper's turn comes. Between two pieces
+ * a helper gives back all that it holds if it is asked, and helpers take nothing while a domain asks, which does so until it has
+ * taken. So a domain waits for the piece that a helper is in, at most, and what it does then is what it would do without
+ * helpers: the heap grows by no more than it would without them, whoever gets a processor.
+ *
+ * Who waits says so (`asking`, `paused`), reads `news`, then looks whether it still has to wait; a helper changes what that looks
+ * at, then looks whether somebody waits, and makes news. All of that is sequentially consistent, so one side sees the other.
+ * tests/models/mark.pml explores it. */
 #ifndef GC_HELPERS_H
 #define GC_HELPERS_H
 
 #include <stdbool.h>
 
+struct wn_domain;
 struct wn_heap;
 
 /* Starts up to `asked` threads, fewer if the system has none; below 0: guests, for all processors but one, at most 4. */
@@ -29,8 +42,12 @@ bool helpers_touch(struct wn_heap *heap);
 void helpers_pause(struct wn_heap *heap);
 void helpers_resume(struct wn_heap *heap);
 
-/* Waits a moment for helpers that hold all that is left to mark, and may want this processor. */
-void helpers_rest(struct wn_heap *heap);
+/* HELD. The calling thread's domain, at a safepoint, found nothing to do in the phase: if that is because helpers hold it, waits
+ * until they gave some back, or something else happened; the domain may have been collected then. False if they hold nothing. */
+bool helpers_await(struct wn_domain *domain);
+
+/* There is something new for who waits for helpers. */
+void helpers_tell(struct wn_heap *heap);
 
 #endif
 /* SPDX-License-Identifier: MIT */

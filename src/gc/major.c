@@ -69,7 +69,7 @@ static void mark_root(void *context, wn_value *slot) {
 }
 
 static void start_cycle(struct wn_heap *heap, struct wn_domain *leader) {
-  if (atomic_load(&heap->marking.busy_helpers)) return; /* one still has the last cycle's colour: next time */
+  ASSERT(!atomic_load(&heap->marking.busy_helpers)); /* none has the last cycle's colour (SHARED of mark.h) */
   atomic_store(&heap->marked, heap_live_colour(heap) ^ COLOUR_BITS);
   begin_phase(heap, PHASE_MARK);
   heap->cycle_began_ns = os_monotonic_ns();
@@ -184,30 +184,29 @@ static void settle_counts(struct wn_heap *heap) {
   atomic_fetch_add(&heap->minor_collections, 1);
 }
 
-enum { RESTS_MOST = 32 };
-
-/* Behind the pace, helpers have all that is left to mark: the more behind, the longer it waits for them. Else a program whose
- * helpers get no processor would fill the memory. */
-static void wait_for_helpers(struct wn_heap *heap) {
-  size_t late = atomic_load(&heap->allocated) / major_allowance(heap);
-  for (size_t i = 0; i < late && i < RESTS_MOST && atomic_load(&heap->marking.busy_helpers); i++)
-    helpers_rest(heap);
-}
-
 enum { MOMENT_NS = 1000000, LATE_NS = 4 * MOMENT_NS, STEP = TINY ? 64 : 1 << 14 };
 
+/* Waits for what helpers hold (HELD of helpers.h). Returns how long; 0 if they hold nothing. */
+static uint64_t wait_for_helpers(struct wn_domain *domain) {
+  uint64_t began = os_monotonic_ns();
+  return helpers_await(domain) ? os_monotonic_ns() - began + 1 : 0;
+}
+
 /* A slice that pauses the program for long leaves the rest of its words in the debt, unless that is so far behind that the heap
- * would grow for it. */
+ * would grow for it: then helpers that hold the rest are waited for, too, and the time for that is none of the slice's, lest
+ * they have all of it. */
 static size_t work_for_a_moment(struct wn_domain *domain, size_t words) {
   struct wn_heap *heap = domain->heap;
   bool late = atomic_load(&heap->allocated) > major_allowance(heap);
   uint64_t end = os_monotonic_ns() + (late ? LATE_NS : MOMENT_NS);
-  size_t done = 0, piece = 1;
-  while (done < words && piece && os_monotonic_ns() < end) {
-    piece = major_work(domain, words - done < STEP ? words - done : STEP);
+  size_t done = 0;
+  while (done < words && os_monotonic_ns() < end) {
+    size_t piece = major_work(domain, words - done < STEP ? words - done : STEP);
+    uint64_t waited = !piece && late ? wait_for_helpers(domain) : 0;
+    if (!piece && !waited) break;
     done += piece;
+    end += waited;
   }
-  if (!piece && heap_phase(heap) == PHASE_MARK) wait_for_helpers(heap);
   return done;
 }
 
@@ -308,11 +307,10 @@ size_t major_work(struct wn_domain *domain, size_t words) {
   return done;
 }
 
-/* Marks or sweeps all that there is for this domain to do. False if there was nothing. */
+/* Marks or sweeps all that there is for this domain to do, and waits for helpers that hold the rest. False if there was nothing. */
 static bool work_on(struct wn_domain *domain) {
   uint64_t began = trace_begin(domain->heap);
-  bool worked = major_work(domain, SIZE_MAX);
-  if (!worked && heap_phase(domain->heap) == PHASE_MARK) helpers_rest(domain->heap);
+  bool worked = major_work(domain, SIZE_MAX) || helpers_await(domain);
   trace_paused(domain, PAUSE_SLICE, began);
   return worked;
 }

@@ -114,18 +114,22 @@ static bool give(struct wn_heap *heap, struct marker *marker, size_t from, size_
     atomic_fetch_add(&shared->bundle_count, 1);
   }
   lock_release(&shared->lock, LOCK_RANK_MARK);
-  if (bundle && atomic_load(&shared->wanting)) helpers_wake(heap); /* pairs with sleep_until_work */
-  return bundle != NULL;
+  if (!bundle) return false;
+  if (atomic_load(&shared->asking)) helpers_tell(heap);  /* pairs with helpers_await */
+  if (atomic_load(&shared->wanting)) helpers_wake(heap); /* pairs with sleep_until_work */
+  return true;
 }
 
 /* Takes a bundle onto an empty stack. */
-static bool take(struct wn_heap *heap, struct marker *marker) {
+static bool take(struct wn_heap *heap, struct marker *marker, bool first) {
   struct mark_shared *shared = &heap->marking;
   if (!atomic_load_explicit(&shared->bundle_count, memory_order_relaxed)) return false;
   if (!marker->capacity && !make_stack(heap, marker)) return false;
   lock_acquire(&shared->lock, LOCK_RANK_MARK);
-  struct mark_bundle *bundle = shared->bundles;
+  bool may = !marker->helps || !atomic_load(&shared->asking);
+  struct mark_bundle *bundle = may ? shared->bundles : NULL;
   if (bundle) {
+    if (first) atomic_fetch_add(&shared->busy_helpers, 1);
     shared->bundles = bundle->next;
     for (size_t i = 0; i < bundle->count; i++) marker->stack[marker->count++] = bundle->spans[i];
     bundle->next = shared->spare;
@@ -166,13 +170,16 @@ size_t mark_some(struct wn_heap *heap, struct marker *marker, size_t words) {
     } else if (marker->count) {
       scan(heap, marker, white);
       if (marker->words >= marker->share_at) share(heap, marker);
-    } else if (!take(heap, marker)) {
+    } else if (!take(heap, marker, false)) {
       if (mark_has_others(heap)) atomic_store_explicit(&heap->marking.hungry, true, memory_order_relaxed);
       break;
     }
   }
   return marker->words - before;
 }
+
+bool mark_take(struct wn_heap *heap, struct marker *marker) { return take(heap, marker, false); }
+bool mark_take_first(struct wn_heap *heap, struct marker *marker) { return take(heap, marker, true); }
 
 bool mark_is_empty(const struct marker *marker) { return !marker->count && !marker->ring_count; }
 

@@ -8,7 +8,10 @@
  * are looked at twice. Headers of published blocks change in nothing but the colour while marking goes on.
  *
  * SHARED: where somebody is idle, a marker gives the older half of its stack, which leads to most, to `mark_shared`, where idle
- * ones take it. Marking has ended when that is empty, no marker holds anything, and the world is stopped (major.c).
+ * ones take it. Marking has ended when that is empty, no marker holds anything, and the world is stopped (major.c). A helper is
+ * counted as busy from the moment on at which it takes its first bundle, under the same lock, until it has given back what it
+ * holds: so who has the lock, and sees neither bundles nor busy helpers, knows that no helper holds anything, nor will before
+ * somebody gives. So none is busy when a cycle begins, and none has the colour of the last one.
  *
  * OVERFLOW: a span that finds no room on the stack is dropped, and `overflowed` is set: then the end of marking is followed by a
  * walk of the heap, which pushes the children of all marked blocks again. */
@@ -32,6 +35,7 @@ struct marker {
   unsigned ring_at, ring_count;
   size_t words;    /* looked at so far, headers included */
   size_t share_at; /* not before so many are marked it looks whether others want something */
+  bool helps;      /* a helper's: takes nothing while a domain asks (HELD of helpers.h) */
 };
 
 struct mark_bundle;
@@ -40,8 +44,10 @@ struct mark_shared {
   struct lock lock; /* rank MARK */
   struct mark_bundle *bundles, *spare;
   _Atomic(size_t) bundle_count;
-  _Atomic(unsigned) busy_helpers; /* that hold spans now */
+  _Atomic(unsigned) busy_helpers; /* that hold spans now; raised under the lock */
   _Atomic(unsigned) wanting;      /* helpers that sleep */
+  _Atomic(unsigned) asking;       /* domains in helpers_await */
+  _Atomic(uint32_t) news;         /* futex: of who waits for helpers */
   _Atomic(bool) hungry;           /* a domain found nothing to mark */
   _Atomic(bool) overflowed;
   struct gc_helper *helpers;
@@ -64,6 +70,12 @@ void mark_value(struct wn_heap *heap, struct marker *marker, wn_value value);
 size_t mark_some(struct wn_heap *heap, struct marker *marker, size_t words);
 
 bool mark_is_empty(const struct marker *marker);
+
+/* Takes a bundle of what is shared, if there is one that the marker may take, which holds nothing. */
+bool mark_take(struct wn_heap *heap, struct marker *marker);
+
+/* The same; the marker's helper becomes busy if there is one. */
+bool mark_take_first(struct wn_heap *heap, struct marker *marker);
 
 /* True if there may be somebody to share with. */
 bool mark_has_others(const struct wn_heap *heap);
