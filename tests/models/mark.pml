@@ -1,19 +1,23 @@
 /* Marking, and how its end is known: src/gc/mark.c, helpers.c, barrier.h, and of major.c start_cycle, end_mark, is_marked and
  * collect_markers.
  *
- * Followed line by line: visit, scan, give, take, share, mark_some, mark_give_all, mark_again; begin_work, wait_for_work,
- * give_back, mark_shared_work, help, helpers_pause, helpers_resume, helpers_wake, helpers_stop; barrier_before and barrier_store.
+ * Followed line by line: visit, scan, give, take, share, mark_some, mark_give_all, mark_again; begin_work, end_work, wait_for_work,
+ * give_back, mark_shared_work, help, wait_while, helpers_pause, helpers_resume, helpers_await, helpers_wake, helpers_stop;
+ * barrier_before and barrier_store.
  *
  * Left out: sizes, pieces of spans, finalisers, sweeping. A mark stack and a ring are sets here, and a bundle is one span. A stack has room for one or two. The lock `marking` is taken to be right: what is done under it is one step. The world is stopped by a flag that
  * domains respect between operations; stop.pml is about that. Hints (`wanting`, `hungry`) may say anything, but in `give`.
  *
- * Two domains change the graph and mark, one of them leads; HELPERS threads help. A cycle ends in which there was nothing to do, while
+ * Two domains change the graph and mark, one of them leads, and asks for what helpers hold, but not where there are two (too many states); HELPERS threads help. A cycle ends in which there was nothing to do, while
  * helpers may still be about to look for work; then the cycle begins that is proved about.
  *
  * Proved:
  * - When marking is said to be over, every block that was reachable when the cycle began is marked, and every one that is now,
  *   whatever the domains did; no marker holds anything, nothing is shared.
  * - While helpers are paused none of them touches the heap.
+ * - No helper is busy when a cycle begins.
+ * - A domain that asks for what helpers hold waits for the piece that a helper is in, or is about to begin, and for no other;
+ *   and what was given back meanwhile is there for it.
  * - Nobody sleeps for ever, and the threads that help come to their end when they are told to quit.
  *
  * TWIN_NO_BARRIER (assertion violated): a field is overwritten without marking what was there.
@@ -23,21 +27,37 @@
  * TWIN_TWO_LOOKS (assertion violated, safety_helpers): the end looks for bundles, then for busy helpers; one may give back what it has in between.
  * TWIN_LATE_BUSY (assertion violated): a helper says that it is busy after it took work.
  * TWIN_IGNORED_MARKER (assertion violated): the end does not look at what the barriers of the stopped domain left.
- * TWIN_OLD_COLOUR (assertion violated): a cycle begins while a helper may still have the last one's colour.
+ * TWIN_OLD_COLOUR (assertion violated): a helper looks which colour is white before it takes its first bundle.
  * TWIN_LATE_PAUSE_CHECK (assertion violated): a helper looks whether it is paused before it says that it works.
  * TWIN_QUIET_QUIT (invalid end state): helpers are told to quit and not woken.
+ * TWIN_QUIET_HELPER (invalid end state, safety_asking): a helper that has marked all that it held does not tell a domain that asks.
+ * TWIN_QUIET_PAUSE (invalid end state): a helper that ceases to touch the heap does not tell who pauses it.
+ * TWIN_LATE_ASK (invalid end state, safety_asking): a domain says that it asks after it looked whether it has to wait.
+ * TWIN_LATE_SEEN (invalid end state, safety_asking): a domain reads the futex after it looked whether it has to wait.
+ * TWIN_DEAF (assertion violated, safety_asking): a helper does not look whether it is asked.
+ * TWIN_OVERTAKEN (assertion violated, safety_asking): a helper takes again what it gave back for a domain.
  *
- * Search: safety, safety_helpers (two helpers, and nobody changes anything). */
+ * Search: safety, safety_helpers (two helpers, and nobody changes anything), safety_asking (a domain asks). */
 #ifdef SEARCH_safety_helpers
 #define HELPERS    2
 #define OPERATIONS 0
 #define PAUSES     0
+#define ASKS       0
+#define ROOM       2
+#else
+#ifdef SEARCH_safety_asking
+#define HELPERS    1
+#define OPERATIONS 0
+#define PAUSES     1
+#define ASKS       1
 #define ROOM       2
 #else
 #define HELPERS    1
 #define OPERATIONS 1
 #define PAUSES     1
+#define ASKS       0
 #define ROOM       1
+#endif
 #endif
 #define MARKERS (2 + HELPERS) /* two domains; helpers */
 #define N       4
@@ -57,6 +77,11 @@ byte span[MARKERS];                 /* the block whose fields it is going throug
 byte shared;                        /* mark_shared: bundles */
 byte busy, wanting, working;
 bool paused, overflowed, quit;
+bool asking; /* one domain does, if any */
+mtype = { NOBODY_LOOKS, SEEN, CHANGED };
+mtype news = NOBODY_LOOKS; /* the futex, of which who read it need but know whether it changed since */
+bool given;  /* a ghost: a helper gave something back while a domain asked */
+byte pieces[MARKERS]; /* a ghost: that a helper began while a domain asked and there was nothing for it */
 
 byte handle[3]; /* two of the first domain, one of the second */
 bool stopped, in_operation;
@@ -122,23 +147,53 @@ inline wake_helpers() {
   }
 }
 
+inline tell() { news = (news == SEEN -> CHANGED : news) }
+
 inline give_one() {
   atomic {
+    given = given || asking && me >= 2;
     choose(block, stack[me]);
     stack[me] = stack[me] & ~BIT(block);
     shared = shared | BIT(block);
     block = 0
   }
   if
+  :: asking -> tell()
+  :: else
+  fi;
+  if
   :: wanting -> wake_helpers()
   :: else
   fi
 }
 
+#ifdef TWIN_OVERTAKEN
+#define MAY_TAKE true
+#else
+#define MAY_TAKE (me < 2 || !asking)
+#endif
+
 inline take() {
   atomic {
     if
-    :: shared -> choose(block, shared); shared = shared & ~BIT(block); stack[me] = BIT(block); block = 0
+    :: shared && MAY_TAKE -> choose(block, shared); shared = shared & ~BIT(block); stack[me] = BIT(block); block = 0
+    :: else
+    fi
+  }
+}
+
+/* Under the same lock. */
+inline take_first() {
+  atomic {
+    if
+    :: shared && MAY_TAKE ->
+#ifndef TWIN_LATE_BUSY
+       busy++;
+#endif
+       choose(block, shared);
+       shared = shared & ~BIT(block);
+       stack[me] = BIT(block);
+       block = 0
     :: else
     fi
   }
@@ -149,7 +204,14 @@ inline take() {
 
 /* Comes to its end when nothing is left here nor shared; or, if `may_stop`, at any time. */
 inline mark_some(may_stop) {
+#ifdef TWIN_OLD_COLOUR
+  if
+  :: me < 2 -> white = !live
+  :: else -> white = early
+  fi;
+#else
   white = !live;
+#endif
   do
   :: atomic { VISITS -> choose(block, ring[me]); ring[me] = ring[me] & ~BIT(block) }
      worked = true;
@@ -252,7 +314,7 @@ inline operate(mine, other) {
 
 #define LOCALS                                      \
   byte block, child, old, k, j;                     \
-  bool white, worked
+  bool white, worked, early
 
 /* ---- major.c ---- */
 
@@ -262,27 +324,20 @@ inline stop() {
 }
 
 inline start_cycle() {
-#ifndef TWIN_OLD_COLOUR
-  if
-  :: !busy ->
-#endif
-     live = !live;
-     phase = MARK;
-     d_step { reach(); snapshot = reached; reached = 0 }
-     for (root : 0 .. 2) {
-       white = !live;
-       if
-       :: handle[root] -> visit(handle[root])
-       :: else
-       fi
-     }
-     root = 0;
-     give_all();
-     begun = true
-#ifndef TWIN_OLD_COLOUR
-  :: else
-  fi
-#endif
+  assert(!busy);
+  live = !live;
+  phase = MARK;
+  d_step { reach(); snapshot = reached; reached = 0 }
+  for (root : 0 .. 2) {
+    white = !live;
+    if
+    :: handle[root] -> visit(handle[root])
+    :: else
+    fi
+  }
+  root = 0;
+  give_all();
+  begun = true
 }
 
 inline check_marked() {
@@ -329,6 +384,61 @@ inline end_mark() {
   over = false
 }
 
+/* ---- helpers.c: who waits ---- */
+
+#define HELD (busy && !shared)
+
+/* Until there is news, at most. */
+inline wait_while(condition) {
+#ifdef TWIN_LATE_SEEN
+  if
+  :: condition -> news = SEEN; news == CHANGED
+  :: else
+  fi;
+#else
+  news = SEEN;
+  if
+  :: condition -> news == CHANGED
+  :: else
+  fi;
+#endif
+  news = NOBODY_LOOKS
+}
+
+inline forget_pieces() {
+  given = false;
+  for (k : 2 .. MARKERS - 1) { pieces[k] = 0 }
+  k = 0
+}
+
+inline await_helpers() {
+#ifdef TWIN_LATE_ASK
+  news = SEEN;
+  if
+  :: HELD -> asking = true; news == CHANGED
+  :: else
+  fi;
+  news = NOBODY_LOOKS;
+#else
+  d_step { asking = true; forget_pieces() }
+  wait_while(HELD);
+#endif
+  d_step { take(); assert(!given || stack[me]); forget_pieces() }
+  asking = false;
+  if
+  :: shared && wanting -> wake_helpers()
+  :: else
+  fi
+}
+
+inline pause_helpers() {
+  paused = true;
+  do
+  :: working -> wait_while(working)
+  :: else -> break
+  od
+}
+
 proctype leader() {
   LOCALS;
   byte me, root, at, f, operations = OPERATIONS;
@@ -336,6 +446,7 @@ proctype leader() {
   do
   :: operations && begun -> operations--; operate(0, 1)
   :: begun && phase == MARK -> mark_some(true); worked = false
+  :: ASKS && begun && phase == MARK && !stack[0] && !ring[0] && HELD -> await_helpers()
   :: stop();
      if
      :: phase == MARK ->
@@ -349,8 +460,7 @@ proctype leader() {
      if
      :: begun && !rested -> /* verify: helpers are paused */
         rested = true;
-        paused = true;
-        working == 0;
+        pause_helpers();
         at_rest = true;
         at_rest = false;
         paused = false;
@@ -382,6 +492,18 @@ proctype second() {
 
 /* ---- helpers.c ---- */
 
+inline end_work() {
+  working--;
+  if
+#ifdef TWIN_QUIET_PAUSE
+  :: asking -> tell()
+#else
+  :: paused || asking -> tell()
+#endif
+  :: else
+  fi
+}
+
 inline wait_for_work() {
   do
   ::
@@ -394,7 +516,7 @@ inline wait_for_work() {
      working++;
      if
      :: !paused -> break
-     :: else -> working--
+     :: else -> end_work()
      fi;
 #endif
      changed_in_pause[me] = false;
@@ -411,52 +533,81 @@ inline futex_wait(news) {
   !asleep[me]
 }
 
+#ifdef TWIN_DEAF
+#define ASKED false
+#else
+#define ASKED (asking && !shared)
+#endif
+
+inline begin_piece() {
+  wait_for_work();
+  d_step {
+    pieces[me] = pieces[me] + (asking && !shared);
+    assert(pieces[me] <= 1)
+  }
+}
+
 inline mark_shared_work() {
-#ifndef TWIN_LATE_BUSY
-  busy++;
+#ifdef TWIN_OLD_COLOUR
+  early = !live;
 #endif
   if
-  :: phase == MARK ->
-     do
-     :: worked = false;
-        wait_for_work();
-        mark_some(PAUSES || !left);
+  :: !ASKED -> wait_for_work(); take_first(); end_work()
+  :: else
+  fi;
+  if
+  :: stack[me] ->
 #ifdef TWIN_LATE_BUSY
-        busy++;
-        busy--;
+     busy++;
 #endif
-        working--;
+     do
+     :: ASKED -> break
+     :: !ASKED ->
+        worked = false;
+        begin_piece();
+        mark_some(PAUSES || !left);
+        end_work();
         if
         :: !worked -> break
         :: !left -> left = true; break /* may_work: another wants this processor; once, of one helper, is enough */
         :: worked
         fi
-     od
-  :: else
-  fi;
-  if /* give_back */
-  :: stack[me] || ring[me] -> wait_for_work(); give_all(); working--
-  :: else
-  fi;
-#ifndef TWIN_LATE_BUSY
-  busy--
+     od;
+     if /* give_back */
+     :: stack[me] || ring[me] -> wait_for_work(); give_all(); end_work()
+     :: else
+     fi;
+     worked = false;
+     busy--;
+     if
+#ifndef TWIN_QUIET_HELPER
+     :: asking -> tell()
 #endif
+     :: else
+     fi
+  :: else -> slept = true
+  fi
 }
 
 proctype helper(byte me) {
   LOCALS;
-  bool left = me != 2;
+  bool left = me != 2, slept;
   do
   :: quit -> break
   :: !quit ->
      changed[me] = false;
      mark_shared_work();
-     wanting++;
      if
-     :: !shared && !quit -> futex_wait(changed[me])
+     :: slept ->
+        slept = false;
+        wanting++;
+        if
+        :: !(shared && !asking) && !quit -> futex_wait(changed[me])
+        :: else
+        fi;
+        wanting--
      :: else
-     fi;
-     wanting--
+     fi
   od
 }
 
