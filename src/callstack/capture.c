@@ -106,12 +106,11 @@ static void put_language(const struct callstacks *callstacks, struct language *l
   }
 }
 
-/* Where the thread's last walk stood here too: writes down the frames that are the same, and goes to where they are not. If
- * all are, it is STEP_END, and they are kept in the memo. */
-static enum step_result begin_like_the_last(struct frames *frames, struct walk *walk, size_t depth) {
+/* The thread's last walk stood here, too, at its step `from`: writes down the frames that are the same, and goes to where they
+ * are not. If all are, it is STEP_END, and they are kept in the memo. */
+static __attribute__((noinline)) enum step_result go_like_the_last(struct frames *frames, struct walk *walk,
+                                                                   size_t depth, uint32_t from) {
   const struct memo *memo = frames->memo;
-  uint32_t from = memo ? memo_find(memo, walk, &frames->left) : MEMO;
-  if (from == MEMO) return STEP_CALLER;
   uint32_t to = memo_follow(memo, walk, from);
   if (!to && frames->count + from + 1 - memo->ends <= depth) {
     frames->kept = from + 1;
@@ -129,6 +128,11 @@ static enum step_result begin_like_the_last(struct frames *frames, struct walk *
   walk->pc = memo->at[from].pc;
   walk->sp = memo->at[from].sp;
   return STEP_CALLER;
+}
+
+static inline enum step_result begin_like_the_last(struct frames *frames, struct walk *walk, size_t depth) {
+  uint32_t from = frames->memo ? memo_find(frames->memo, walk, &frames->left) : MEMO;
+  return from == MEMO ? STEP_CALLER : go_like_the_last(frames, walk, depth, from);
 }
 
 /* Walks outwards and writes frames down until there are `depth`. STEP_CALLER: there may be more. `language` is NULL where

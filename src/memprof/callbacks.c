@@ -48,8 +48,8 @@ static wn_allocation description(const struct memprof_entry *entry) {
 }
 
 static enum entry_stage run_alloc(struct memprof_thread *thread, struct memprof_entry *entry,
-                                  struct profile *profile) {
-  if (profile_reached(profile, PROFILE_STOPPED)) return dropped(profile, entry, STAGE_ALLOC);
+                                  struct profile *profile, enum profile_status status) {
+  if (status >= PROFILE_STOPPED) return dropped(profile, entry, STAGE_ALLOC);
   const wn_tracker *tracker = &profile->tracker;
   void *(*alloc)(wn_domain *, const wn_allocation *, void *) =
       entry->minor ? tracker->alloc_minor : tracker->alloc_major;
@@ -101,10 +101,10 @@ static enum entry_stage run_discarded(struct memprof_entry *entry, struct profil
 
 static enum entry_stage run_step(struct memprof_thread *thread, struct memprof_entry *entry,
                                  struct profile *profile, enum entry_step step) {
-  if (profile_reached(profile, PROFILE_DISCARDED))
-    return run_discarded(entry, profile, entry_stage(entry_word(entry)));
+  enum profile_status status = profile_word_status(profile_word(profile));
+  if (status >= PROFILE_DISCARDED) return run_discarded(entry, profile, entry_stage(entry_word(entry)));
   switch (step) {
-  case STEP_ALLOC: return run_alloc(thread, entry, profile);
+  case STEP_ALLOC: return run_alloc(thread, entry, profile, status);
   case STEP_PROMOTE: return run_promote(thread, entry, profile);
   case STEP_RESIZE: return run_resize(thread, entry, profile);
   case STEP_DEALLOC_MINOR: return run_dealloc(thread, entry, profile, true);

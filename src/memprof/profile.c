@@ -14,18 +14,6 @@ static bool swap(struct profile *profile, uint64_t *from, uint64_t to) {
                                                memory_order_acquire);
 }
 
-/* Frees the profile if that is due, and the caller is the one to do it. */
-static void free_if_over(struct profile *profile) {
-  uint64_t word = profile_word(profile);
-  if (profile_word_status(word) != PROFILE_DISCARDED || word & REFERENCES || profile_holders(profile)) return;
-  if (!atomic_compare_exchange_strong_explicit(&profile->word, &word, with_status(word, PROFILE_FREE),
-                                               memory_order_seq_cst, memory_order_relaxed))
-    return;
-  struct memprof *engine = profile->engine;
-  if (profile->tracker.release) profile->tracker.release(profile->tracker.context);
-  slots_give(&engine->profiles, profile, profile->number);
-}
-
 /* ---- shared ---- */
 
 struct profile *profile_create(struct memprof *engine, const wn_memprof_options *options,
@@ -45,6 +33,17 @@ struct profile *profile_create(struct memprof *engine, const wn_memprof_options 
   return profile;
 }
 
+void profile_free_if_over(struct profile *profile) {
+  uint64_t word = profile_word(profile);
+  if (profile_word_status(word) != PROFILE_DISCARDED || word & REFERENCES || profile_holders(profile)) return;
+  if (!atomic_compare_exchange_strong_explicit(&profile->word, &word, with_status(word, PROFILE_FREE),
+                                               memory_order_seq_cst, memory_order_relaxed))
+    return;
+  struct memprof *engine = profile->engine;
+  if (profile->tracker.release) profile->tracker.release(profile->tracker.context);
+  slots_give(&engine->profiles, profile, profile->number);
+}
+
 struct profile *profile_acquire(uint64_t handle, enum profile_status most) {
   if (!handle) return NULL;
   struct profile *profile = profile_of(handle);
@@ -62,21 +61,7 @@ void profile_release(struct profile *profile) {
     ASSERT(from & REFERENCES);
     to = from - 1;
   } while (!swap(profile, &from, to));
-  free_if_over(profile);
-}
-
-struct profile *profile_hold(uint64_t handle) {
-  if (!handle) return NULL;
-  struct profile *profile = profile_of(handle);
-  atomic_fetch_add(&profile->stripes[stripe_of_thread()].held, 1);
-  if (profile_status(handle) == PROFILE_SAMPLING) return profile;
-  profile_let_go(profile);
-  return NULL;
-}
-
-void profile_let_go(struct profile *profile) {
-  atomic_fetch_sub(&profile->stripes[stripe_of_thread()].held, 1);
-  free_if_over(profile);
+  profile_free_if_over(profile);
 }
 
 uint64_t profile_references(const struct profile *profile) { return profile_word(profile) & REFERENCES; }

@@ -89,9 +89,23 @@ static inline enum profile_status profile_status(uint64_t handle) {
 struct profile *profile_acquire(uint64_t handle, enum profile_status most);
 void profile_release(struct profile *profile);
 
-/* The same for an entry, if the profile samples. */
-struct profile *profile_hold(uint64_t handle);
-void profile_let_go(struct profile *profile);
+/* Frees a discarded profile if that is due, and the caller is the one to do it. */
+void profile_free_if_over(struct profile *profile);
+
+/* An entry holds the profile, if it samples; and lets it go. */
+static inline void profile_let_go(struct profile *profile) {
+  atomic_fetch_sub(&profile->stripes[stripe_of_thread()].held, 1);
+  if (__builtin_expect(profile_word_status(profile_word(profile)) == PROFILE_DISCARDED, 0))
+    profile_free_if_over(profile);
+}
+static inline struct profile *profile_hold(uint64_t handle) {
+  if (!handle) return NULL;
+  struct profile *profile = profile_of(handle);
+  atomic_fetch_add(&profile->stripes[stripe_of_thread()].held, 1);
+  if (__builtin_expect(profile_status(handle) == PROFILE_SAMPLING, 1)) return profile;
+  profile_let_go(profile);
+  return NULL;
+}
 
 /* Whether a profile that the caller holds a reference to has come to a status, or went past it. */
 static inline bool profile_reached(const struct profile *profile, enum profile_status status) {

@@ -47,6 +47,28 @@ static void threads_that_meet_a_stack_together_get_one_node(void **state) {
   callstacks_destroy(shared);
 }
 
+/* As of an interpreter's loop: more than fit into a list of children. */
+static void a_caller_with_thousands_of_callees_has_each_once(void **state) {
+  (void)state;
+  enum { CALLEES = 5000 };
+  static const wn_callstack *seen[CALLEES];
+  shared = callstacks_create(&(struct callstacks_options){0});
+  for (unsigned round = 0; round < 2; round++)
+    for (unsigned i = 0; i < CALLEES; i++) {
+      uintptr_t pcs[] = {64 + 64 * (uintptr_t)i, 32};
+      const wn_callstack *stack = callstack_of_frames(shared, pcs, 2);
+      if (round)
+        assert_ptr_equal(stack, seen[i]);
+      else
+        seen[i] = stack;
+      assert_int_equal(wn_callstack_depth(stack), 2);
+      assert_int_equal(wn_callstack_frame(stack, 0).pc, pcs[0]);
+      assert_int_equal(wn_callstack_frame(stack, 1).pc, pcs[1]);
+    }
+  assert_int_equal(callstacks_counts(shared).nodes, CALLEES + 1);
+  callstacks_destroy(shared);
+}
+
 static void a_full_table_gives_the_empty_stack_and_counts(void **state) {
   (void)state;
   shared = callstacks_create(&(struct callstacks_options){.nodes_most = 200});
@@ -88,6 +110,7 @@ static void numbers_lead_from_a_stack_to_its_callers(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(threads_that_meet_a_stack_together_get_one_node),
+      cmocka_unit_test(a_caller_with_thousands_of_callees_has_each_once),
       cmocka_unit_test(a_full_table_gives_the_empty_stack_and_counts),
       cmocka_unit_test(numbers_lead_from_a_stack_to_its_callers),
   };
