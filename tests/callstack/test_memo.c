@@ -8,6 +8,8 @@
 #include <alloca.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <unwind.h>
 
 enum { DEEPEST = 60, FRAMES = 128, ROUNDS = TINY ? 1000 : 4000 };
@@ -139,11 +141,64 @@ static void a_full_table_spoils_no_later_stack(void **state) {
   callstacks_destroy(callstacks);
 }
 
+static const wn_callstack *volatile interrupted[2];
+static volatile sig_atomic_t interruptions;
+
+static void on_interruption(int number) {
+  (void)number;
+  interrupted[interruptions++] = callstack_capture(callstacks, SIZE_MAX);
+}
+
+static bool is_in(const wn_callstack *callstack, uintptr_t pc) {
+  for (size_t i = 0; i < wn_callstack_depth(callstack); i++) {
+    uintptr_t more = wn_callstack_frame(callstack, i).pc - pc;
+    if (more <= 1) return true; /* as above */
+  }
+  return false;
+}
+
+/* Interrupts itself at two places of one frame. Where a caller's return address would lie, below the stack pointer, is the
+ * address of the first, as pcs.h has it: so a memo that took the interrupted frame for a caller would find it unchanged. */
+static __attribute__((noinline)) void interrupt_twice(uintptr_t place[2]) {
+#ifdef __x86_64__
+  long process = getpid(), thread = gettid();
+  __asm__ volatile("leaq 1f+1(%%rip), %%r10\n\tmovq %%r10, -8(%%rsp)\n\tmovl %[call], %%eax\n\tsyscall\n"
+                   "1:\tmovl %[call], %%eax\n\tsyscall\n"
+                   "2:\tleaq 1b(%%rip), %[first]\n\tleaq 2b(%%rip), %[second]"
+                   : [first] "=&r"(place[0]), [second] "=&r"(place[1])
+                   : [call] "i"(SYS_tgkill), "D"(process), "S"(thread), "d"((long)SIGUSR2)
+                   : "rax", "rcx", "r10", "r11", "memory", "cc");
+#else
+  (void)place;
+  skip();
+#endif
+}
+
+static void a_frame_that_was_interrupted_elsewhere_is_another(void **state) {
+  (void)state;
+  uintptr_t place[2];
+  struct sigaction action = {.sa_handler = on_interruption}, before;
+  callstacks = callstacks_create(&(struct callstacks_options){0});
+  assert_int_equal(sigaction(SIGUSR2, &action, &before), 0);
+  for (int round = 0; round < 2; round++) { /* what meets a module for the first time is not remembered */
+    interruptions = 0;
+    interrupt_twice(place);
+    assert_int_equal(interruptions, 2);
+  }
+  sigaction(SIGUSR2, &before, NULL);
+  for (int i = 0; i < 2; i++) {
+    assert_true(is_in(interrupted[i], place[i]));
+    assert_false(is_in(interrupted[i], place[1 - i]));
+  }
+  callstacks_destroy(callstacks);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(stacks_that_begin_alike_are_told_apart_where_they_are_not),
       cmocka_unit_test(each_context_has_stacks_of_its_own_in_turn),
       cmocka_unit_test(a_full_table_spoils_no_later_stack),
+      cmocka_unit_test(a_frame_that_was_interrupted_elsewhere_is_another),
   };
   return RUN_TESTS(tests);
 }
