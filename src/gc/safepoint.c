@@ -23,7 +23,8 @@ struct patience {
 };
 
 static struct patience patience_of(const struct wn_heap *heap) {
-  return world_may_spin(heap) ? (struct patience){.spins = SPINS} : (struct patience){.yields = YIELDS};
+  bool spins = world_may_spin(heap);
+  return (struct patience){.spins = spins ? SPINS : 0, .yields = spins ? 0 : YIELDS};
 }
 
 /* Lets a moment pass. False if there were enough of them. */
