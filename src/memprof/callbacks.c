@@ -138,8 +138,8 @@ void callbacks_run(struct memprof_thread *thread, struct memprof_entry *entry) {
   if (stage == STAGE_ZOMBIE) {
     note_zombie(thread->owner, word);
     profile_let_go(profile);
-  } else if (profile_status(handle) == PROFILE_DISCARDED) {
-    callbacks_forget(engine, entry, word);
+  } else if (profile_status(handle) == PROFILE_DISCARDED && callbacks_forget(engine, entry, word)) {
+    note_zombie(thread->owner, word);
   }
 }
 
