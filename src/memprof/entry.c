@@ -1,4 +1,4 @@
-/* The exchanges of an entry's state. The picture and the invariants are in entry.h. */
+/* The rarer half of what is done to an entry. The picture and the invariants are in entry.h. */
 #include "memprof/entry.h"
 
 #include "base/check.h"
