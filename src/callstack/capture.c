@@ -196,7 +196,7 @@ static const wn_callstack *finish(struct callstacks *callstacks, const struct wa
   return has_frames && !node ? give_up(callstacks) : public_of(callstacks, node);
 }
 
-/* A stack that the memo knows, but for what is within of its step `i`. */
+/* The stack whose innermost frame is the memo's step `i`. */
 static const wn_callstack *finish_like_the_last(struct callstacks *callstacks, struct memo *memo,
                                                 uint32_t i) {
   uint32_t node = memo->node[i];
@@ -204,9 +204,9 @@ static const wn_callstack *finish_like_the_last(struct callstacks *callstacks, s
   return public_of(callstacks, node);
 }
 
-/* The usual case: the stack is the thread's last one. */
-static bool is_the_last(const struct callstacks *callstacks, const struct memo *memo, const struct walk *walk,
-                        size_t depth) {
+/* The usual case: the stack is what the memo has of the thread's last one. */
+static bool is_remembered(const struct callstacks *callstacks, const struct memo *memo,
+                          const struct walk *walk, size_t depth) {
   uint32_t frames = memo->count - memo->ends;
   return frames && frames <= depth && !callstacks->options.skip_end &&
          memo_stands(&memo->at[memo->count - 1], walk) && !memo_follow(memo, walk, memo->count - 1);
@@ -243,7 +243,7 @@ capture_another(struct callstacks *callstacks, struct walk *walk, size_t depth, 
 
 static inline const wn_callstack *capture(struct callstacks *callstacks, struct walk *walk, size_t depth) {
   struct memo *memo = memo_begin(callstacks);
-  if (memo && is_the_last(callstacks, memo, walk, depth))
+  if (memo && is_remembered(callstacks, memo, walk, depth))
     return finish_like_the_last(callstacks, memo, memo->count - 1);
   return capture_another(callstacks, walk, depth, memo);
 }
@@ -319,7 +319,7 @@ capture_with(struct callstacks *callstacks, struct walk *walk, const struct call
 
 static bool create_tables(struct callstacks *callstacks) {
   uint32_t nodes_most = callstacks->options.nodes_most, frames_most = callstacks->options.frames_most;
-  if (!nodes_create(&callstacks->nodes, nodes_most ? nodes_most : 1u << 24, callstacks)) return false;
+  if (!nodes_create(&callstacks->nodes, nodes_most ? nodes_most : NODES_MOST, callstacks)) return false;
   if (!levels_create(&callstacks->pcs, FIRST_BITS, frames_most ? frames_most : 1u << 22)) return false;
   enum object_source source = callstacks->options.without_loader ? OBJECT_FROM_MAPS : object_best_source();
   return modules_create(&callstacks->modules, &callstacks->pcs, source);
@@ -399,8 +399,8 @@ void callstack_node(struct callstacks *callstacks, uint32_t id, uint32_t *parent
                     uint64_t *offset) {
   *parent = *module = 0;
   *offset = 0;
-  const struct node *node = id ? nodes_at(&callstacks->nodes, id) : NULL;
-  if (!node) return;
+  if (!id || id >= atomic_load_explicit(&callstacks->nodes.count, memory_order_relaxed)) return;
+  const struct node *node = nodes_at(&callstacks->nodes, id);
   *parent = node->parent;
   struct slot *frame = levels_at(&callstacks->pcs, node->frame);
   *module = rule_module(atomic_load_explicit(&frame->value, memory_order_acquire));

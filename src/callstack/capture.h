@@ -1,7 +1,7 @@
 /* Capturing call stacks inside malloc: quickly, without allocation, in signal handlers too.
  *
  * `struct callstacks` holds everything that was ever learnt: the modules, the code addresses met with the rules to get
- * from each to its caller (pcs.h), and all stacks as one tree (intern.h). It only grows, up to the limits given; beyond
+ * from each to its caller (pcs.h), and all stacks as one tree (nodes.h). It only grows, up to the limits given; beyond
  * them captures give the empty stack and are counted. Several may exist. All functions may be called by any thread and
  * by signal handlers, but for create and destroy. Nothing here calls malloc, takes a lock that the program can hold, or
  * changes errno. */
@@ -20,7 +20,7 @@ enum { CALLSTACK_DEPTH_MOST = 1024 };
 struct callstacks;
 
 struct callstacks_options {
-  /* How many stacks (tree nodes) and code addresses to keep at most; 0 means 2^24 and 2^22. */
+  /* How many stacks (tree nodes) and code addresses to keep at most; 0 means almost 2^24, and 2^22. */
   uint32_t nodes_most, frames_most;
   /* Innermost frames in this range of addresses are left out: Winnow's own code. */
   uintptr_t skip_begin, skip_end;

@@ -21,7 +21,7 @@ enum { LEVELS_MOST = 28, LEVELS_WINDOW = 8 };
 struct slot {
   /* Set once, from 0, by whoever inserts; read with acquire. Its owner may set or clear flag bits in it later. */
   _Atomic(uint64_t) key;
-  /* 0 until the owner of the table stores it, with release; every thread would store the same. */
+  /* 0 until the owner of the table stores it, with release; every thread would store the same, or they exchange it. */
   _Atomic(uint64_t) value;
 };
 

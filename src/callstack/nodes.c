@@ -64,13 +64,15 @@ static uint32_t enter_more(struct nodes *nodes, uint32_t parent, uint32_t frame)
   uint64_t key = (uint64_t)parent << 32 | frame;
   uint32_t index;
   struct slot *slot = levels_find(&nodes->more, key, &index);
-  if (!slot) slot = levels_insert(&nodes->more, key, &index);
-  if (!slot) return 0;
-  uint64_t number = atomic_load_explicit(&slot->value, memory_order_acquire);
+  uint64_t number = slot ? atomic_load_explicit(&slot->value, memory_order_acquire) : 0;
   if (number) return (uint32_t)number;
-  struct node *node = prepare(nodes, parent, frame);
+  struct node *node = prepare(nodes, parent, frame); /* before a key is entered that would stay without */
   if (!node) return 0;
   node->next = 0;
+  if (!slot && !(slot = levels_insert(&nodes->more, key, &index))) {
+    give_up(nodes, node);
+    return 0;
+  }
   if (atomic_compare_exchange_strong_explicit(&slot->value, &number, node->number, memory_order_acq_rel,
                                               memory_order_acquire))
     return count_used(nodes, node->number);
@@ -81,10 +83,11 @@ static uint32_t enter_more(struct nodes *nodes, uint32_t parent, uint32_t frame)
 /* ---- shared ---- */
 
 bool nodes_create(struct nodes *nodes, uint32_t most, const void *owner) {
+  if (most > NODES_MOST) most = NODES_MOST;
   *nodes = (struct nodes){.most = most, .owner = owner, .count = 1};
   if (!map_piece(nodes, node_piece(0))) return false;
   nodes_at(nodes, 0)->owner = owner;
-  return levels_create(&nodes->more, MORE_BITS, most);
+  return levels_create(&nodes->more, MORE_BITS, most < NODES_MOST / 2 ? 2 * most : most);
 }
 
 void nodes_destroy(struct nodes *nodes) {

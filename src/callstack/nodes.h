@@ -20,7 +20,10 @@
 #include "base/check.h"
 #include "callstack/levels.h"
 
-enum { NODE_CHILDREN = TINY ? 2 : 16, NODE_FIRST = TINY ? 1 << 5 : 1 << 11, NODE_PIECES = 32 };
+enum { NODE_CHILDREN = TINY ? 2 : 16, NODE_FIRST = TINY ? 1 << 5 : 1 << 11, NODE_PIECES = 24 };
+
+/* As many as the pieces hold, nearly 2^24. */
+enum { NODES_MOST = (1 << 24) - NODE_FIRST };
 
 /* A node's number << 32 | its frame's, an index into pcs.h's table; 0: none. */
 typedef uint64_t node_link;
@@ -38,16 +41,17 @@ struct nodes {
   /* Set by nodes_create; constant afterwards. */
   uint32_t most;
   const void *owner;
-  /* Published with release once, by the first thread that needs the piece. */
-  _Atomic(struct node *) piece
-      [NODE_PIECES]; /* the one with the numbers n for which 2^i is the last power of two in n + NODE_FIRST */
-  _Atomic(uint32_t) count; /* node 0 and those that could not be made are counted too */
+  /* Piece i has the numbers n for which 2^i is the last power of two in n + NODE_FIRST. Published with release once, by the
+   * first thread that needs it. */
+  _Atomic(struct node *) piece[NODE_PIECES];
+  /* Written by any thread. */
+  _Atomic(uint32_t) count; /* numbers given out, 0 among them, and a few that were lost as spare ones */
   _Atomic(uint32_t) spare; /* 0: none */
   _Atomic(uint32_t) used;
   struct levels more; /* the value is the child's number; 0 for a moment */
 };
 
-/* At most so many nodes. False if memory is exhausted; then it can be destroyed. */
+/* At most so many nodes, and NODES_MOST. False if memory is exhausted; then it can be destroyed. */
 bool nodes_create(struct nodes *nodes, uint32_t most, const void *owner);
 void nodes_destroy(struct nodes *nodes);
 

@@ -204,6 +204,8 @@ static size_t work_for_a_moment(struct wn_domain *domain, size_t words) {
     size_t piece = major_work(domain, words - done < STEP ? words - done : STEP);
     uint64_t waited = !piece && late ? wait_for_helpers(domain) : 0;
     if (!piece && !waited) break;
+    atomic_fetch_sub(&heap->debt,
+                     (int64_t)piece); /* before a collection, which comes while it waits, makes another */
     done += piece;
     end += waited;
   }
@@ -217,7 +219,6 @@ static void slice(struct wn_domain *domain, size_t words) {
   size_t done = work_for_a_moment(domain, words);
   trace_paused(domain, PAUSE_SLICE, began);
   event_slice(heap, words, done);
-  atomic_fetch_sub(&heap->debt, (int64_t)done);
 }
 
 /* Cuts the debt into slices, one for each piece of a minor heap. */

@@ -197,9 +197,9 @@ static void touch_ahead(struct wn_domain *domain) {
   if (!chunks_are_cold(&heap->chunks) || helpers_touch(heap)) return;
   uint64_t began = trace_begin(heap);
   domain_step_aside(domain);
-  chunks_touch(&heap->chunks);
+  bool touched = chunks_touch(&heap->chunks);
   domain_step_back(domain);
-  trace_paused(domain, PAUSE_SLICE, began);
+  if (touched) trace_paused(domain, PAUSE_SLICE, began);
 }
 
 bool nursery_make_room(struct wn_domain *domain, size_t extent) {

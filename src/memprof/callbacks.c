@@ -116,7 +116,7 @@ static enum entry_stage run_step(struct memprof_thread *thread, struct memprof_e
 
 /* An entry that is tracked no more, though its block lives, is still among its owner's. */
 static void note_zombie(struct memprof_owner *owner, uint64_t word) {
-  if (word & ENTRY_LINKED && !owner->engine->ops->parallel) owner->has_zombies = true;
+  if (word & ENTRY_LINKED && !owner->engine->ops->parallel) owner->old_changed = true;
 }
 
 /* ---- shared ---- */

@@ -78,7 +78,7 @@ struct memprof {
   _Atomic(bool) has_orphans;
   struct entry_list orphan_young, orphan_due;
   struct tracked_list orphan_old;
-  bool orphans_have_zombies;
+  bool orphans_changed;
 };
 
 /* Opens an engine that tracks at most `limit` blocks at a time; samples beyond are counted as lost. */
@@ -154,7 +154,7 @@ void memprof_cancelled(struct memprof_thread *thread, struct memprof_entry *entr
 void memprof_resized(struct memprof_thread *thread, struct memprof_entry *entry, uintptr_t address,
                      size_t size, size_t bytes, size_t trials, size_t n_samples);
 
-/* The block moved, within its heap: no callback. */
+/* The block moved, within its heap: no callback. In a collected host, a young one: a collection tells where the old ones are. */
 void memprof_moved(struct memprof_entry *entry, uintptr_t address);
 
 /* The block was freed: the dealloc callback is due, on this thread in a parallel host, else on the owner's. In a
@@ -174,7 +174,7 @@ typedef struct memprof_fate memprof_fate_function(uintptr_t address, void *conte
 
 /* After a minor collection, once the fate of every young block is final on all domains: asks for each young tracked
  * block of the owner, and makes its callbacks due. The caller has the owner to itself. Adopts orphans. Costs nothing for
- * old blocks. */
+ * old blocks, but those that there was no room for. */
 void memprof_after_minor(struct memprof_owner *owner, memprof_fate_function *fate, void *context);
 
 /* The same for the old tracked blocks, after a marking cycle or a compaction. A young answer is not allowed. */

@@ -8,7 +8,7 @@ void orphans_leave(struct memprof_owner *owner) {
   lock_acquire(&engine->lock, LOCK_RANK_ORPHANS);
   entry_list_join(&engine->orphan_young, &owner->young);
   tracked_join(&engine->orphan_old, &owner->old);
-  engine->orphans_have_zombies |= owner->has_zombies;
+  engine->orphans_changed = true; /* perhaps: the adopter looks */
   entry_due_join(&engine->orphan_due, &owner->due);
   atomic_store_explicit(&engine->has_orphans, true, memory_order_relaxed);
   lock_release(&engine->lock, LOCK_RANK_ORPHANS);
@@ -19,8 +19,8 @@ void orphans_adopt_all(struct memprof_owner *owner) {
   lock_acquire(&engine->lock, LOCK_RANK_ORPHANS);
   entry_list_join(&owner->young, &engine->orphan_young);
   tracked_join(&owner->old, &engine->orphan_old);
-  owner->has_zombies |= engine->orphans_have_zombies;
-  engine->orphans_have_zombies = false;
+  owner->old_changed |= engine->orphans_changed;
+  engine->orphans_changed = false;
   entry_due_join(&owner->due, &engine->orphan_due);
   atomic_store_explicit(&engine->has_orphans, false, memory_order_relaxed);
   lock_release(&engine->lock, LOCK_RANK_ORPHANS);

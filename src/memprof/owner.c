@@ -2,7 +2,10 @@
  *
  * A collection asks for the fate of young entries after a minor collection and of old ones after a major one, and only
  * of those; an entry that is no longer tracked (a zombie) leaves its list there. What a discard made zombies leaves at
- * the owner's next drain, so that starting and discarding for ever needs no collection to stay small. */
+ * the owner's next drain, if no collection is sooner, so that starting and discarding for ever needs none to stay small.
+ *
+ * Old entries are not touched where their blocks stay, but in a scan after something made zombies of some or changed their
+ * addresses: who does that says so (`old_changed`, or the engine's count of discards). */
 #include "memprof/engine.h"
 
 #include "base/check.h"
@@ -64,16 +67,22 @@ static void scan_young(const struct scan *scan, bool old) {
     else if (old)
       entry_list_append(&owner->young, entry);
     else
-      track_old(owner, entry); /* memprof_promoted told that it is */
+      track_old(owner, entry); /* it is old by memprof_promoted, or there was no room for it */
     entry = next;
   }
 }
 
+static bool is_here(struct tracked *tracked, void *owner) {
+  if (!is_gone(entry_word(tracked->entry))) return true;
+  unlink_entry(owner, tracked->entry);
+  return false;
+}
+
 static bool stays(struct tracked *tracked, void *context) {
   const struct scan *scan = context;
-  if (scan->looks && is_gone(entry_word(tracked->entry))) {
-    unlink_entry(scan->owner, tracked->entry);
-    return false;
+  if (scan->looks) {
+    if (!is_here(tracked, scan->owner)) return false;
+    tracked->address = atomic_load_explicit(&tracked->entry->address, memory_order_relaxed);
   }
   struct memprof_fate fate = scan->fate(tracked->address, scan->context);
   if (fate.age == MEMPROF_DEAD) {
@@ -86,20 +95,15 @@ static bool stays(struct tracked *tracked, void *context) {
 
 static void scan_old(struct scan *scan) {
   struct memprof_owner *owner = scan->owner;
-  scan->looks = owner->has_zombies;
-  owner->has_zombies = false;
+  uint64_t discards = atomic_load_explicit(&owner->engine->discards, memory_order_acquire);
+  scan->looks = owner->old_changed || discards != owner->discards_seen;
+  owner->old_changed = false;
   tracked_filter(&owner->old, &owner->engine->pieces, stays, scan);
 }
 
 static void wake_if_due(struct memprof_owner *owner, bool was_due) {
   const struct memprof_ops *ops = owner->engine->ops;
   if (!was_due && owner->due.first && ops->wake) ops->wake(owner);
-}
-
-static bool is_no_zombie(struct tracked *tracked, void *owner) {
-  if (entry_stage(entry_word(tracked->entry)) != STAGE_ZOMBIE) return true;
-  unlink_entry(owner, tracked->entry);
-  return false;
 }
 
 static void clean_young(struct memprof_owner *owner) {
@@ -140,8 +144,7 @@ void owner_clean(struct memprof_owner *owner) {
   owner->discards_seen = discards;
   orphans_adopt(owner);
   clean_young(owner);
-  tracked_filter(&owner->old, &owner->engine->pieces, is_no_zombie, owner);
-  owner->has_zombies = false;
+  tracked_filter(&owner->old, &owner->engine->pieces, is_here, owner);
 }
 
 bool owner_enter(struct memprof_owner *owner, uint64_t *seen, uint64_t handle) {

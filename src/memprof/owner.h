@@ -31,9 +31,10 @@ struct memprof_owner {
    * it stays empty in a parallel host. */
   struct entry_list young; /* tracked blocks, through `next`; an old one that there is no room for among */
   struct tracked_list old; /* the old ones */
-  bool has_zombies;        /* some of which may be tracked no more */
-  struct entry_list due;   /* promote and dealloc callbacks to run, through `due_next` */
-  uint64_t discards_seen;  /* of engine->discards, when the lists were last cleaned */
+  bool
+      old_changed; /* some of the old ones are tracked no more, or have another address: the next scan looks at each */
+  struct entry_list due;  /* promote and dealloc callbacks to run, through `due_next` */
+  uint64_t discards_seen; /* of engine->discards, when the lists were last cleaned */
 };
 
 #endif

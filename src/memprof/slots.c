@@ -4,8 +4,8 @@
 #include "base/check.h"
 #include "base/metadata.h"
 
-/* Slots that a stripe takes at a time. */
-enum { FRESH = TINY ? 2 : 32 };
+/* Slots that a stripe takes at a time: a page full, or some. */
+enum { FRESH = TINY ? 2 : 32, FRESH_BYTES = 4096 };
 
 static size_t chunk_slots(unsigned chunk) { return (size_t)1 << chunk; }
 static size_t chunk_start(unsigned chunk) { return chunk_slots(chunk) - SLOTS_FIRST; }
@@ -57,13 +57,15 @@ static void push(struct slots *slots, unsigned stripe, uint32_t first, void *las
 
 /* The fresh numbers from `*first` on are the caller's. Returns how many; 0 at the limit, or if there is no memory. */
 static uint32_t number_fresh(struct slots *slots, uint32_t *first) {
+  uint32_t full = slots->slot_bytes < FRESH_BYTES ? (uint32_t)(FRESH_BYTES / slots->slot_bytes) : 1;
+  uint32_t fresh = full < FRESH ? full : FRESH;
   uint32_t next = atomic_load_explicit(&slots->numbered, memory_order_relaxed), count;
   do {
     unsigned chunk = slots_chunk(next);
-    if (next >= slots->limit || chunk >= SLOT_CHUNKS || !chunk_map(slots, chunk)) return 0;
+    if (next >= slots->limit || !chunk_map(slots, chunk)) return 0;
     size_t in_chunk = chunk_start(chunk) + chunk_slots(chunk) - next, left = slots->limit - next;
     size_t most = in_chunk < left ? in_chunk : left;
-    count = most < FRESH ? (uint32_t)most : FRESH;
+    count = most < fresh ? (uint32_t)most : fresh;
   } while (!atomic_compare_exchange_weak_explicit(&slots->numbered, &next, next + count, memory_order_release,
                                                   memory_order_relaxed));
   *first = next;
@@ -84,7 +86,7 @@ static void *take_fresh(struct slots *slots, unsigned stripe, uint32_t *number) 
 /* ---- shared ---- */
 
 void slots_open(struct slots *slots, size_t slot_bytes, size_t limit) {
-  ASSERT(slot_bytes % 8 == 0);
+  ASSERT(slot_bytes % 8 == 0 && limit <= UINT32_C(1) << 31);
   slots->slot_bytes = slot_bytes;
   slots->limit = limit;
 }

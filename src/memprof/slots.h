@@ -1,7 +1,7 @@
 /* Slots of one size with numbers and fixed addresses, taken and given back by any thread without a lock.
  *
- * Chunk k holds the numbers n for which 2^k is the last power of two in n + SLOTS_FIRST, is mapped when it is first needed, and stays. Each stripe has a list of free slots,
- * takes fresh ones some at a time, and gets back those that were taken from it, whoever gives them back: so threads
+ * Chunk k holds the numbers n for which 2^k is the last power of two in n + SLOTS_FIRST, is mapped when it is first needed, and
+ * stays. Each stripe has a list of free slots, takes fresh ones some at a time, and gets back those that were taken from it, whoever gives them back: so threads
  * that take and give back their own never meet. Only at the limit one takes another stripe's.
  *
  * A slot's first word holds its stripe and, while it is free, the number of the next free one. The head of a list
@@ -48,10 +48,11 @@ void slots_give(struct slots *slots, void *slot, uint32_t number);
 /* All slots that were ever taken have numbers below; those there that were not yet are zero but for the first word. */
 uint32_t slots_numbered(const struct slots *slots);
 
-/* The slot of a number below slots_numbered. */
 static inline unsigned slots_chunk(uint32_t number) {
   return 31u - (unsigned)__builtin_clz(number + SLOTS_FIRST);
 }
+
+/* The slot of a number below slots_numbered. */
 static inline void *slots_at(const struct slots *slots, uint32_t number) {
   unsigned chunk = slots_chunk(number);
   char *mapped = atomic_load_explicit(&slots->chunks[chunk], memory_order_acquire);

@@ -191,7 +191,7 @@ static uint64_t link_of(const struct memprof_thread *thread) {
 }
 
 void memprof_freed(struct memprof_thread *thread, struct memprof_entry *entry) {
-  if (!thread->owner->engine->ops->parallel) thread->owner->has_zombies = true; /* or will have: it is gone */
+  if (!thread->owner->engine->ops->parallel) thread->owner->old_changed = true;
   if (entry_post(thread->owner->engine, entry, ENTRY_DEAD, link_of(thread))) enqueue(thread, entry);
 }
 
@@ -222,6 +222,7 @@ static void note_size(struct memprof_thread *thread, struct memprof_entry *entry
 
 void memprof_resized(struct memprof_thread *thread, struct memprof_entry *entry, uintptr_t address,
                      size_t size, size_t bytes, size_t trials, size_t n_samples) {
+  if (!thread->owner->engine->ops->parallel) thread->owner->old_changed = true;
   memprof_moved(entry, address);
   note_size(thread, entry, size, bytes, trials, n_samples);
   if (entry_post(thread->owner->engine, entry, ENTRY_RESIZED, 0)) enqueue(thread, entry);

@@ -1,6 +1,7 @@
 /* Old tracked blocks: their addresses in pieces, and where there is no room for them. */
 #include "memprof/room.h"
 
+#include "memprof/entry.h"
 #include "memprof/tracked.h"
 
 enum { SLOTS = 100, MANY = 5 * TRACKED_ROOM + 1 };
@@ -114,11 +115,135 @@ static void without_room_for_its_address_a_block_is_followed_to_its_end(void **s
   room_close(room);
 }
 
+/* What a major collection asked for; everything stays where it is. */
+static struct {
+  uintptr_t address[64];
+  size_t count;
+} asked;
+
+static struct memprof_fate stays_old(uintptr_t address, void *unused) {
+  (void)unused;
+  if (asked.count < 64) asked.address[asked.count++] = address;
+  return (struct memprof_fate){MEMPROF_OLD, address};
+}
+
+static void collect(struct room *room) {
+  asked.count = 0;
+  memprof_after_major(&room->domain->owner, stays_old, NULL);
+}
+
+static size_t entries(struct room *room) { return memprof_usage(&room->heap->engine).entries; }
+
+static void give_up_the_profile(struct room *room) {
+  assert_int_equal(wn_memprof_stop(room->domain), WN_OK);
+  assert_int_equal(wn_memprof_discard(room->log.profile), WN_OK);
+}
+
+static void blocks_of_a_discarded_profile_leave_at_the_next_collection(void **state) {
+  (void)state;
+  struct room *room = room_open(1);
+  for (int i = 0; i < 10; i++) born(room, 1000);
+  give_up_the_profile(room);
+  collect(room);
+  assert_int_equal(asked.count, 0);
+  assert_int_equal(entries(room), 0);
+  room_close(room);
+}
+
+static void so_do_those_that_an_ended_domain_left_behind(void **state) {
+  (void)state;
+  struct room *room = room_open(1);
+  wn_domain *other = toy_domain(room->heap, room->domain);
+  for (int i = 0; i < 10; i++) {
+    toy_alloc(other, 1000);
+    wn_memprof_drain(other);
+  }
+  give_up_the_profile(room);
+  wn_memprof_drain(room->domain); /* it has seen the discard */
+  toy_domain_end(other);
+  collect(room);
+  assert_int_equal(asked.count, 0);
+  assert_int_equal(entries(room), 0);
+  room_close(room);
+}
+
+static void *no_metadata(wn_domain *domain, void *minor, void *context) {
+  (void)domain, (void)minor, (void)context;
+  return NULL;
+}
+
+static void *some_metadata(wn_domain *domain, const wn_allocation *allocation, void *context) {
+  (void)domain, (void)allocation;
+  return context;
+}
+
+static void a_block_that_the_tracker_lets_go_leaves_at_the_next_collection(void **state) {
+  (void)state;
+  struct toy_heap *heap = toy_open(TOY_BLOCKS);
+  wn_domain *domain = toy_domain(heap, NULL);
+  wn_memprof_options options = {.sampling_rate = 1, .callstack_size = 0};
+  wn_tracker tracker = {.alloc_minor = some_metadata, .promote = no_metadata, .context = heap};
+  wn_profile *profile;
+  assert_int_equal(wn_memprof_start(domain, &options, &tracker, &profile), WN_OK);
+  for (int i = 0; i < 10; i++) toy_alloc(domain, 2);
+  wn_memprof_drain(domain);
+  toy_minor(domain);
+  wn_memprof_drain(domain);
+  assert_int_equal(memprof_usage(&heap->engine).entries, 10);
+  asked.count = 0;
+  memprof_after_major(&domain->owner, stays_old, NULL);
+  assert_int_equal(asked.count, 0);
+  assert_int_equal(memprof_usage(&heap->engine).entries, 0);
+  toy_domain_end(domain);
+  toy_close(heap);
+}
+
+static void a_block_that_was_freed_is_not_asked_for_whatever_comes_between(void **state) {
+  (void)state;
+  struct room *room = room_open(1);
+  struct memprof_entry *entry = toy_alloc_entry(room->domain, 1000, WN_SOURCE_NORMAL);
+  wn_memprof_drain(room->domain);
+  memprof_suspend(&room->domain->current->memprof); /* its dealloc callback stays due */
+  memprof_freed(&room->domain->current->memprof, entry);
+  room->domain->owner.discards_seen--; /* as if a profile had been discarded meanwhile */
+  assert_int_equal(wn_memprof_stop(room->domain), WN_OK);
+  struct log second = {0};
+  assert_int_equal(log_start(&second, room->domain, 1), WN_OK); /* which cleans */
+  collect(room);
+  assert_int_equal(asked.count, 0);
+  memprof_resume(&room->domain->current->memprof);
+  assert_true(memprof_drain(&room->domain->current->memprof));
+  assert_int_equal(counts_of(room->log.profile).dealloc_major, 1);
+  room_close(room);
+  assert_int_equal(second.outstanding, 0);
+}
+
+static void a_block_that_was_resized_is_asked_for_where_it_is(void **state) {
+  (void)state;
+  struct room *room = room_open(1);
+  struct memprof_entry *entry = toy_alloc_entry(room->domain, 1000, WN_SOURCE_NORMAL);
+  uintptr_t before = atomic_load(&entry->address);
+  wn_memprof_drain(room->domain);
+  memprof_resized(&room->domain->current->memprof, entry, before + 4096, 2000, 16000, 2001, 2001);
+  for (int round = 0; round < 2; round++) {
+    collect(room);
+    assert_int_equal(asked.count, 1);
+    assert_int_equal(asked.address[0], before + 4096);
+  }
+  memprof_resized(&room->domain->current->memprof, entry, before, 1000, 8000, 2001, 2001);
+  room_close(room);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(those_that_stay_close_ranks_in_order),
       cmocka_unit_test(lists_that_are_joined_lose_nothing),
       cmocka_unit_test(without_room_for_its_address_a_block_is_followed_to_its_end),
+      cmocka_unit_test(blocks_of_a_discarded_profile_leave_at_the_next_collection),
+      cmocka_unit_test(so_do_those_that_an_ended_domain_left_behind),
+      cmocka_unit_test(a_block_that_the_tracker_lets_go_leaves_at_the_next_collection),
+      cmocka_unit_test(a_block_that_was_freed_is_not_asked_for_whatever_comes_between),
+      cmocka_unit_test(a_block_that_was_resized_is_asked_for_where_it_is),
   };
   return RUN_TESTS(tests);
 }
