@@ -193,24 +193,37 @@ static void also_if_its_domain_has_ended(void **state) {
   let_blocks_go(true);
 }
 
-static void a_block_that_was_freed_is_not_asked_for_whatever_comes_between(void **state) {
-  (void)state;
+/* Freed while its dealloc callback cannot run; in between all entries may be looked at for other reasons. */
+static void free_one(bool cleaned_between) {
   struct room *room = room_open(1);
+  struct memprof_thread *thread = &room->domain->current->memprof;
   struct memprof_entry *entry = toy_alloc_entry(room->domain, 1000, WN_SOURCE_NORMAL);
-  wn_memprof_drain(room->domain);
-  memprof_suspend(&room->domain->current->memprof); /* its dealloc callback stays due */
-  memprof_freed(&room->domain->current->memprof, entry);
-  room->domain->owner.discards_seen--; /* as if a profile had been discarded meanwhile */
-  assert_int_equal(wn_memprof_stop(room->domain), WN_OK);
   struct log second = {0};
-  assert_int_equal(log_start(&second, room->domain, 1), WN_OK); /* which cleans */
+  wn_memprof_drain(room->domain);
+  memprof_suspend(thread);
+  memprof_freed(thread, entry);
+  if (cleaned_between) {
+    room->domain->owner.discards_seen--; /* as if a profile had been discarded meanwhile */
+    assert_int_equal(wn_memprof_stop(room->domain), WN_OK);
+    assert_int_equal(log_start(&second, room->domain, 1), WN_OK); /* which cleans */
+  }
   collect(room);
   assert_int_equal(asked.count, 0);
-  memprof_resume(&room->domain->current->memprof);
-  assert_true(memprof_drain(&room->domain->current->memprof));
+  memprof_resume(thread);
+  assert_true(memprof_drain(thread));
   assert_int_equal(counts_of(room->log.profile).dealloc_major, 1);
   room_close(room);
   assert_int_equal(second.outstanding, 0);
+}
+
+static void a_block_that_was_freed_is_not_asked_for(void **state) {
+  (void)state;
+  free_one(false);
+}
+
+static void nor_after_a_cleaning_in_between(void **state) {
+  (void)state;
+  free_one(true);
 }
 
 static void a_block_that_was_resized_is_asked_for_where_it_is(void **state) {
@@ -237,7 +250,8 @@ int main(void) {
       cmocka_unit_test(blocks_of_a_discarded_profile_leave_at_the_next_collection),
       cmocka_unit_test(a_block_that_the_tracker_lets_go_leaves_at_the_next_collection),
       cmocka_unit_test(also_if_its_domain_has_ended),
-      cmocka_unit_test(a_block_that_was_freed_is_not_asked_for_whatever_comes_between),
+      cmocka_unit_test(a_block_that_was_freed_is_not_asked_for),
+      cmocka_unit_test(nor_after_a_cleaning_in_between),
       cmocka_unit_test(a_block_that_was_resized_is_asked_for_where_it_is),
   };
   return RUN_TESTS(tests);
