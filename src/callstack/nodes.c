@@ -51,14 +51,6 @@ static uint32_t count_used(struct nodes *nodes, uint32_t number) {
   return number;
 }
 
-/* Looks for the child from the list's present beginning on. 0: it is not there, and the list's length is known. */
-static uint32_t look(const struct nodes *nodes, uint32_t frame, node_link first, unsigned *length) {
-  *length = 0;
-  for (node_link at = first; at; at = nodes_at(nodes, link_number(at))->next, ++*length)
-    if ((uint32_t)at == frame) return link_number(at);
-  return 0;
-}
-
 /* The parent's list is full: nothing is entered there any more. */
 static uint32_t enter_more(struct nodes *nodes, uint32_t parent, uint32_t frame) {
   uint64_t key = (uint64_t)parent << 32 | frame;
@@ -107,7 +99,7 @@ uint32_t nodes_enter(struct nodes *nodes, struct node *parent, uint32_t frame, n
     if (atomic_compare_exchange_strong_explicit(&parent->first, &first, link, memory_order_acq_rel,
                                                 memory_order_acquire))
       return count_used(nodes, node->number);
-    uint32_t there = look(nodes, frame, first, &length);
+    uint32_t there = nodes_look(nodes, frame, first, &length);
     if (!there && length < NODE_CHILDREN) continue;
     give_up(nodes, node);
     return there ? there : enter_more(nodes, parent->number, frame);

@@ -72,14 +72,22 @@ static inline struct node *nodes_at(const struct nodes *nodes, uint32_t number) 
 
 static inline uint32_t link_number(node_link link) { return (uint32_t)(link >> 32); }
 
+/* Looks for a frame in a list of children. 0: it is not there, and `*length` is how many are. */
+static inline uint32_t nodes_look(const struct nodes *nodes, uint32_t frame, node_link first,
+                                  unsigned *length) {
+  *length = 0;
+  for (node_link at = first; at; at = nodes_at(nodes, link_number(at))->next, ++*length)
+    if ((uint32_t)at == frame) return link_number(at);
+  return 0;
+}
+
 /* The node below `number` with this frame, entered if it is new; 0 if there is no room. */
 static inline uint32_t nodes_child(struct nodes *nodes, uint32_t number, uint32_t frame) {
   struct node *parent = nodes_at(nodes, number);
   node_link first = atomic_load_explicit(&parent->first, memory_order_acquire);
-  unsigned length = 0;
-  for (node_link at = first; at; at = nodes_at(nodes, link_number(at))->next, length++)
-    if ((uint32_t)at == frame) return link_number(at);
-  return nodes_enter(nodes, parent, frame, first, length);
+  unsigned length;
+  uint32_t child = nodes_look(nodes, frame, first, &length);
+  return child ? child : nodes_enter(nodes, parent, frame, first, length);
 }
 
 #endif

@@ -148,14 +148,14 @@ static void *help(void *argument) {
 
 /* ---- waiting for helpers ---- */
 
-static bool work(const struct wn_heap *heap) { return atomic_load(&heap->marking.working) != 0; }
+static bool is_any_working(const struct wn_heap *heap) { return atomic_load(&heap->marking.working) != 0; }
 
 /* HELD: what is left to mark, or to sweep, is theirs. */
 static bool hold_the_rest(const struct wn_heap *heap) {
   switch (heap_phase(heap)) {
   case PHASE_MARK:
     return atomic_load(&heap->marking.busy_helpers) && !atomic_load(&heap->marking.bundle_count);
-  case PHASE_SWEEP: return work(heap);
+  case PHASE_SWEEP: return is_any_working(heap);
   default: return false;
   }
 }
@@ -212,7 +212,7 @@ void helpers_stop(struct wn_heap *heap) {
 
 void helpers_pause(struct wn_heap *heap) {
   atomic_store(&heap->marking.paused, true);
-  while (work(heap)) wait_while(heap, work);
+  while (is_any_working(heap)) wait_while(heap, is_any_working);
 }
 
 void helpers_resume(struct wn_heap *heap) {

@@ -31,5 +31,4 @@ void entry_due_join(struct entry_list *list, struct entry_list *tail) {
   list->last = tail->last;
   *tail = (struct entry_list){0};
 }
-
 /* SPDX-License-Identifier: MIT */

@@ -182,6 +182,7 @@ static inline void entry_list_append(struct entry_list *list, struct memprof_ent
 }
 
 void entry_list_join(struct entry_list *list, struct entry_list *tail);
+
 static inline void entry_due_append(struct entry_list *list, struct memprof_entry *entry) {
   entry->due_next = NULL;
   if (list->last)
@@ -192,6 +193,7 @@ static inline void entry_due_append(struct entry_list *list, struct memprof_entr
 }
 
 void entry_due_join(struct entry_list *list, struct entry_list *tail);
+
 static inline struct memprof_entry *entry_due_pop(struct entry_list *list) {
   struct memprof_entry *entry = list->first;
   if (!entry) return NULL;
