@@ -9,6 +9,7 @@
 
 #include "analysis/query.h"
 #include "base/os.h"
+#include "cli/children.h"
 #include "cli/text.h"
 #include "trace/chunk.h"
 #include "trace/finish.h"
@@ -16,7 +17,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <glob.h>
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
@@ -28,7 +28,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
-#include <time.h>
 #include <unistd.h>
 
 struct recording {
@@ -40,8 +39,7 @@ struct recording {
   char seed[24];
   char library[PATH_MAX];
   char program[PATH_MAX];
-  char **argv;           /* of the program */
-  struct timespec began; /* by the clock that files are dated with */
+  char **argv; /* of the program */
 };
 
 static volatile sig_atomic_t child;
@@ -352,29 +350,11 @@ static int pass_status(int wait_status) {
   return 128 + signal_number;
 }
 
-static bool is_older(const char *path, const struct timespec *time) {
-  struct stat status;
-  if (stat(path, &status)) return true;
-  return status.st_mtim.tv_sec != time->tv_sec ? status.st_mtim.tv_sec < time->tv_sec
-                                               : status.st_mtim.tv_nsec < time->tv_nsec;
-}
-
-/* Cuts the traces of followed children to their length, and says how many there are. Older ones are those of another run. */
 static void finish_children(const struct recording *recording) {
-  char pattern[PATH_MAX + 4];
-  size_t found = 0;
-  glob_t traces;
-  snprintf(pattern, sizeof pattern, "%s.*", recording->output);
-  if (glob(pattern, 0, NULL, &traces)) return;
-  for (size_t i = 0; i < traces.gl_pathc; i++) {
-    struct trace_totals totals;
-    if (is_older(traces.gl_pathv[i], &recording->began)) continue;
-    found += !trace_finish(traces.gl_pathv[i], &totals);
-  }
-  globfree(&traces);
-  if (found && !recording->quiet)
-    fprintf(stderr, "winnow: wrote %zu %s started: %s\n", found,
-            found == 1 ? "more, of a process that it" : "more, of processes that it", pattern);
+  size_t count = children_finish(recording->output);
+  if (count && !recording->quiet)
+    fprintf(stderr, "winnow: wrote %zu more, of %s started: %s.*\n", count,
+            count == 1 ? "a process that it" : "processes that it", recording->output);
 }
 
 /* How the program ended, for a trace that does not say: exit handlers would have said it. */
@@ -480,8 +460,8 @@ static int prepare(struct recording *recording) {
 int command_record(int argc, char **argv) {
   static struct recording recording = {.rate = 1e-4, .depth = 512};
   int wait_status = 0, code = parse(&recording, argc, argv);
-  clock_gettime(CLOCK_REALTIME_COARSE, &recording.began);
   if (!code) code = prepare(&recording);
+  if (!code && recording.follow) children_begin(recording.output);
   if (!code) code = run(&recording, &wait_status);
   if (code) return code;
   say_result(&recording, wait_status);

@@ -1,0 +1,81 @@
+/* A file is of an earlier run if it was there before and is still the same file, of the same date. Comparing its date with
+ * a clock would not do: files are dated in steps of a clock's tick or of seconds, and on a server by the server's clock.
+ */
+#include "cli/children.h"
+
+#include "trace/finish.h"
+#include <glob.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct file {
+  char *path;
+  dev_t device;
+  ino_t number;
+  struct timespec date;
+};
+
+static struct {
+  glob_t found;
+  struct file *files; /* sorted by path; NULL: none */
+  size_t count;
+} earlier;
+
+/* OUTPUT.NUMBER, whatever OUTPUT has in it. */
+static bool find(const char *output, glob_t *found) {
+  char pattern[2 * PATH_MAX + 8], *to = pattern;
+  for (const char *from = output; *from; from++) {
+    if (strchr("*?[]\\", *from)) *to++ = '\\';
+    *to++ = *from;
+  }
+  strcpy(to, ".[0-9]*");
+  return !glob(pattern, 0, NULL, found);
+}
+
+static bool look_at(char *path, struct file *file) {
+  struct stat status;
+  if (stat(path, &status)) return false;
+  *file = (struct file){path, status.st_dev, status.st_ino, status.st_mtim};
+  return true;
+}
+
+static int compare(const void *one, const void *other) {
+  return strcmp(((const struct file *)one)->path, ((const struct file *)other)->path);
+}
+
+void children_begin(const char *output) {
+  if (!find(output, &earlier.found)) return;
+  earlier.files = calloc(earlier.found.gl_pathc, sizeof *earlier.files);
+  for (size_t i = 0; earlier.files && i < earlier.found.gl_pathc; i++)
+    earlier.count += look_at(earlier.found.gl_pathv[i], &earlier.files[earlier.count]);
+  if (earlier.files) qsort(earlier.files, earlier.count, sizeof *earlier.files, compare);
+}
+
+static bool is_new(char *path) {
+  struct file file;
+  if (!look_at(path, &file)) return false;
+  const struct file *old =
+      earlier.files ? bsearch(&file, earlier.files, earlier.count, sizeof file, compare) : NULL;
+  return !old || old->device != file.device || old->number != file.number ||
+         old->date.tv_sec != file.date.tv_sec || old->date.tv_nsec != file.date.tv_nsec;
+}
+
+size_t children_finish(const char *output) {
+  size_t finished = 0;
+  glob_t found;
+  if (find(output, &found)) {
+    struct trace_totals totals;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+      finished += is_new(found.gl_pathv[i]) && !trace_finish(found.gl_pathv[i], &totals);
+    globfree(&found);
+  }
+  free(earlier.files);
+  if (earlier.found.gl_pathv) globfree(&earlier.found);
+  memset(&earlier, 0, sizeof earlier);
+  return finished;
+}
+/* SPDX-License-Identifier: MIT */
