@@ -233,8 +233,8 @@ static void scan_remembered(struct copier *copier, struct wn_domain *domain) {
     for (size_t i = from; i < to; i++) {
       if (i + AHEAD < count) __builtin_prefetch(slots[i + AHEAD], 1); /* they lie all over the heap */
       move(copier, slots[i]);
+      scan_grey(copier); /* at once, so that what is reached together lies together */
     }
-    scan_grey(copier);
   }
 }
 
