@@ -43,11 +43,21 @@ static void wait_for_work(struct wn_heap *heap) {
   }
 }
 
+/* WAY: a domain may want this processor. */
+static void make_way(struct wn_heap *heap) {
+  int here = sched_getcpu() + 1;
+  bool seen = false;
+  for (unsigned i = 0; i < DOMAINS_MOST && here; i++)
+    seen |= atomic_load_explicit(&heap->seen_at[i], memory_order_relaxed) == here;
+  if (seen) sched_yield();
+}
+
 static size_t mark_piece(struct gc_helper *helper) {
   wait_for_work(helper->heap);
   size_t words = mark_some(helper->heap, &helper->marker, MARK_PIECE);
   atomic_fetch_add_explicit(&helper->heap->work_done, words, memory_order_relaxed);
   end_work(helper->heap);
+  make_way(helper->heap);
   return words;
 }
 
@@ -57,6 +67,7 @@ static size_t sweep_piece(struct wn_heap *heap) {
   if (!words && heap_phase(heap) == PHASE_SWEEP) words = medium_sweep_one(heap);
   atomic_fetch_add_explicit(&heap->work_done, words, memory_order_relaxed);
   end_work(heap);
+  make_way(heap);
   return words;
 }
 
@@ -224,6 +235,12 @@ void helpers_invite(struct wn_heap *heap) {
   if (!atomic_load_explicit(&heap->marking.away, memory_order_relaxed) || heap_phase(heap) == PHASE_IDLE)
     return;
   if (atomic_load_explicit(&heap->awake, memory_order_relaxed) < heap->processors) helpers_wake(heap);
+}
+
+void helpers_see(struct wn_domain *domain) {
+  struct wn_heap *heap = domain->heap;
+  if (heap->marking.helper_count)
+    atomic_store_explicit(&heap->seen_at[domain->index], sched_getcpu() + 1, memory_order_relaxed);
 }
 
 bool helpers_touch(struct wn_heap *heap) {

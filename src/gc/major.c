@@ -281,6 +281,7 @@ void major_collect(struct wn_domain *domain, unsigned what) {
 }
 
 void major_slice(struct wn_domain *domain) {
+  helpers_see(domain);
   if (atomic_load(&domain->heap->debt) > 0) slice(domain, domain->slice_words); /* else the others did it */
 }
 

@@ -98,6 +98,13 @@ static struct mark_bundle *new_bundle(struct mark_shared *shared) {
   return bundle ? bundle : metadata_map(sizeof *bundle);
 }
 
+/* Fills the gap that `given` spans leave at `first`, with `rest` behind them: with as many of the last ones, since a stack can
+ * be long and its order means nothing. */
+static void close_gap(struct span *first, size_t given, size_t rest) {
+  size_t moved = rest < given ? rest : given;
+  memcpy(first, first + given + rest - moved, moved * sizeof *first);
+}
+
 /* Gives the `count` spans that begin at `from`, at most SHARE, to the others. False if there is no memory for it. */
 static bool give(struct wn_heap *heap, struct marker *marker, size_t from, size_t count) {
   struct mark_shared *shared = &heap->marking;
@@ -108,7 +115,7 @@ static bool give(struct wn_heap *heap, struct marker *marker, size_t from, size_
     bundle->count = count < SHARE ? count : SHARE;
     marker->count -= bundle->count;
     memcpy(bundle->spans, first, bundle->count * sizeof *first);
-    memmove(first, first + bundle->count, (marker->count - from) * sizeof *first);
+    close_gap(first, bundle->count, marker->count - from);
     bundle->next = shared->bundles;
     shared->bundles = bundle;
     atomic_fetch_add(&shared->bundle_count, 1);

@@ -153,6 +153,7 @@ static bool next_run(struct pool_run *run) {
   wn_value *at = run->pool->free;
   if (!at) return false;
   run->pool->free = (wn_value *)at[1];
+  __builtin_prefetch(run->pool->free, 1); /* which is asked for its extent soon, where runs are short */
   run->at = at;
   run->end = at + header_extent(*at);
   return true;
