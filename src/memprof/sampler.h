@@ -45,11 +45,14 @@ static inline int64_t sampler_gap(struct sampler *sampler) {
 static inline size_t sampler_hits(struct sampler *sampler, int64_t *left) {
   int64_t count = *left;
   size_t hits = 0;
-  if (count < 0 && sampler->inverse_log == 0) { /* lambda = 1: as below, in one step */
-    hits = (size_t)-count;
+  while (count < 0) {
+    count += sampler_gap(sampler);
+    hits++;
+    if (__builtin_expect(count >= 0, 1)) break;
+    if (sampler->inverse_log != 0) continue;
+    hits += (size_t)-count; /* lambda = 1: all at once */
     count = 0;
   }
-  for (; count < 0; hits++) count += sampler_gap(sampler);
   *left = count;
   return hits;
 }
