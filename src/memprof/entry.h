@@ -13,7 +13,7 @@
  *   QUEUED   the entry stands in exactly one queue of due callbacks, through `due_next`.
  *   LINKED   the host still knows the entry: the block carries it, or an owner's list does, through `next`.
  *   OLD, RESIZED, DEAD   what happened to the block. They are set whenever it happens; what is due follows from the
- *            stage and these (entry_step, the one switch), so callbacks come in order however late they run.
+ *            stage and these (entry_steps, the one table), so callbacks come in order however late they run.
  *
  * Invariants. Q: an entry with a step due is RUNNING or QUEUED, unless its post is still running. F: a ZOMBIE that is
  * none of RUNNING, QUEUED, LINKED becomes FREE in the same exchange, by whoever cleared the last of them. P: an entry in
@@ -28,12 +28,12 @@ enum entry_stage { STAGE_FREE, STAGE_ALLOC, STAGE_MINOR, STAGE_MAJOR, STAGE_ZOMB
 
 enum {
   ENTRY_STAGE = 7,
-  ENTRY_RUNNING = 1 << 3,
-  ENTRY_QUEUED = 1 << 4,
-  ENTRY_LINKED = 1 << 5,
-  ENTRY_OLD = 1 << 6,
-  ENTRY_RESIZED = 1 << 7,
-  ENTRY_DEAD = 1 << 8,
+  ENTRY_OLD = 1 << 3,
+  ENTRY_RESIZED = 1 << 4,
+  ENTRY_DEAD = 1 << 5,
+  ENTRY_RUNNING = 1 << 6, /* the stage and what happened are below */
+  ENTRY_QUEUED = 1 << 7,
+  ENTRY_LINKED = 1 << 8,
 };
 
 /* What is due next. */
@@ -66,18 +66,25 @@ static inline uint64_t entry_word(const struct memprof_entry *entry) {
   return atomic_load_explicit(&entry->word, memory_order_acquire);
 }
 
+/* What is due in the stages MINOR and MAJOR, for each set of what happened. */
+#define ENTRY_STEPS(happened, minor, major)                                           \
+  [(happened) | STAGE_ALLOC] = STEP_ALLOC, [(happened) | STAGE_MINOR] = STEP_##minor, \
+                [(happened) | STAGE_MAJOR] = STEP_##major
+static const uint8_t entry_steps[ENTRY_RUNNING] = {
+    ENTRY_STEPS(0, NONE, NONE),
+    ENTRY_STEPS(ENTRY_OLD, PROMOTE, NONE),
+    ENTRY_STEPS(ENTRY_RESIZED, NONE, RESIZE),
+    ENTRY_STEPS(ENTRY_DEAD, DEALLOC_MINOR, DEALLOC_MAJOR),
+    ENTRY_STEPS(ENTRY_OLD | ENTRY_RESIZED, PROMOTE, RESIZE),
+    ENTRY_STEPS(ENTRY_OLD | ENTRY_DEAD, PROMOTE, DEALLOC_MAJOR),
+    ENTRY_STEPS(ENTRY_RESIZED | ENTRY_DEAD, DEALLOC_MINOR, RESIZE),
+    ENTRY_STEPS(ENTRY_OLD | ENTRY_RESIZED | ENTRY_DEAD, PROMOTE, RESIZE),
+};
+#undef ENTRY_STEPS
+
 /* What is due for an entry in this state. */
 static inline enum entry_step entry_step(uint64_t word) {
-  switch (entry_stage(word)) {
-  case STAGE_ALLOC: return STEP_ALLOC;
-  case STAGE_MINOR:
-    return word & ENTRY_OLD ? STEP_PROMOTE : word & ENTRY_DEAD ? STEP_DEALLOC_MINOR : STEP_NONE;
-  case STAGE_MAJOR:
-    return word & ENTRY_RESIZED ? STEP_RESIZE : word & ENTRY_DEAD ? STEP_DEALLOC_MAJOR : STEP_NONE;
-  case STAGE_ZOMBIE:
-  case STAGE_FREE: return STEP_NONE;
-  }
-  return STEP_NONE;
+  return (enum entry_step)entry_steps[word % ENTRY_RUNNING];
 }
 
 /* ---- exchanges ---- */
@@ -91,14 +98,14 @@ static inline bool entry_swap(struct memprof_entry *entry, uint64_t *from, uint6
 
 /* Invariant F. */
 static inline bool entry_is_over(uint64_t word) {
-  return entry_stage(word) == STAGE_ZOMBIE && !(word & (ENTRY_RUNNING | ENTRY_QUEUED | ENTRY_LINKED));
+  return (word & (ENTRY_STAGE | ENTRY_RUNNING | ENTRY_QUEUED | ENTRY_LINKED)) == STAGE_ZOMBIE;
 }
 
-static inline uint64_t entry_freed(uint64_t word) {
-  return ((word & ~(ENTRY_GENERATION - 1)) + ENTRY_GENERATION) | STAGE_FREE;
-}
+/* The next generation, in STAGE_FREE and without a flag, which is 0. */
+static inline uint64_t entry_freed(uint64_t word) { return (word | (ENTRY_GENERATION - 1)) + 1; }
 
-/* The part of each exchange that is the same: where to go from a word whose flags are as they should be. */
+/* The part of each exchange that is the same: where to go from a word whose flags are as they should be. What is over has
+ * no step due. */
 static inline uint64_t entry_concluded(uint64_t word) {
   return entry_is_over(word) ? entry_freed(word) : word;
 }
@@ -109,10 +116,10 @@ static inline void entry_free_if_over(struct memprof *engine, struct memprof_ent
 
 /* Makes a fresh slot an entry: ALLOC, QUEUED and LINKED, with its other fields set. */
 static inline void entry_publish(struct memprof_entry *entry, uint64_t flags) {
-  uint64_t word = atomic_load_explicit(&entry->word, memory_order_relaxed);
-  ASSERT(entry_stage(word) == STAGE_FREE);
-  word = (word & ~(ENTRY_GENERATION - 1)) | STAGE_ALLOC | ENTRY_QUEUED | ENTRY_LINKED | flags;
-  atomic_store_explicit(&entry->word, word, memory_order_release);
+  uint64_t generation = atomic_load_explicit(&entry->word, memory_order_relaxed);
+  ASSERT(generation % ENTRY_GENERATION == STAGE_FREE);
+  atomic_store_explicit(&entry->word, generation | STAGE_ALLOC | ENTRY_QUEUED | ENTRY_LINKED | flags,
+                        memory_order_release);
 }
 
 /* Sets flags and clears others. True if something is due by that which was not: the entry is QUEUED then, and the
@@ -124,10 +131,9 @@ static inline bool entry_post(struct memprof *engine, struct memprof_entry *entr
   do {
     to = (from | set) & ~clear;
     due = !(to & (ENTRY_RUNNING | ENTRY_QUEUED)) && entry_step(to) != STEP_NONE;
-    if (due) to |= ENTRY_QUEUED;
-    to = entry_concluded(to);
+    to = due ? to | ENTRY_QUEUED : entry_concluded(to);
   } while (!entry_swap(entry, &from, to));
-  entry_free_if_over(engine, entry, to);
+  if (!due) entry_free_if_over(engine, entry, to);
   return due;
 }
 
@@ -140,11 +146,10 @@ static inline enum entry_step entry_claim(struct memprof *engine, struct memprof
     ASSERT(from & ENTRY_QUEUED);
     to = from & ~(uint64_t)ENTRY_QUEUED;
     step = from & ENTRY_RUNNING ? STEP_NONE : entry_step(to); /* seized: that claimant makes it a zombie */
-    if (step != STEP_NONE) to |= ENTRY_RUNNING;
-    if (step == STEP_RESIZE || step == STEP_ALLOC) to &= ~(uint64_t)ENTRY_RESIZED;
-    to = entry_concluded(to);
+    if (step != STEP_PROMOTE) to &= ~(uint64_t)ENTRY_RESIZED; /* told by this step, or never */
+    to = step != STEP_NONE ? to | ENTRY_RUNNING : entry_concluded(to);
   } while (!entry_swap(entry, &from, to));
-  entry_free_if_over(engine, entry, to);
+  if (step == STEP_NONE) entry_free_if_over(engine, entry, to);
   return step;
 }
 
@@ -158,11 +163,10 @@ static inline enum entry_step entry_settle(struct memprof *engine, struct mempro
     ASSERT(from & ENTRY_RUNNING);
     to = (from & ~(uint64_t)(ENTRY_STAGE | ENTRY_RUNNING)) | stage;
     step = entry_step(to);
-    if (step != STEP_NONE) to |= ENTRY_RUNNING;
     if (step == STEP_RESIZE) to &= ~(uint64_t)ENTRY_RESIZED;
-    to = entry_concluded(to);
+    to = step != STEP_NONE ? to | ENTRY_RUNNING : entry_concluded(to);
   } while (!entry_swap(entry, &from, to));
-  entry_free_if_over(engine, entry, to);
+  if (step == STEP_NONE) entry_free_if_over(engine, entry, to);
   *word = to;
   return step;
 }
