@@ -1,4 +1,4 @@
-/* Running what is due for one entry: the only file that calls a tracker.
+/* Running what is due: the only file that calls a tracker.
  *
  * A claimant holds the entry, and through it (invariant P of entry.h) its profile. It calls one callback for each step,
  * and leaves the entry in the stage that follows. Metadata is owned by exactly one side: it is handed to a callback, or
@@ -10,14 +10,11 @@
 #include "memprof/callbacks.h"
 
 #include "base/check.h"
+#include "memprof/due.h"
+#include "memprof/engine.h"
 
 static void drop(struct profile *profile, void *metadata) {
   if (metadata && profile->tracker.drop) profile->tracker.drop(metadata, profile->tracker.context);
-}
-
-static bool raised(struct memprof_thread *thread) {
-  const struct memprof_ops *ops = thread->owner->engine->ops;
-  return ops->exception_pending && ops->exception_pending(thread);
 }
 
 static enum entry_stage dropped(struct profile *profile, struct memprof_entry *entry,
@@ -26,16 +23,7 @@ static enum entry_stage dropped(struct profile *profile, struct memprof_entry *e
   return STAGE_ZOMBIE;
 }
 
-/* After a callback that returned metadata: `next` is where the entry goes with it. */
-static enum entry_stage keep(struct memprof_thread *thread, struct memprof_entry *entry,
-                             struct profile *profile, void *metadata, enum entry_stage next) {
-  entry->metadata = metadata;
-  if (metadata && !raised(thread) && !profile_reached(profile, PROFILE_DISCARDED)) return next;
-  drop(profile, metadata);
-  return dropped(profile, entry, next);
-}
-
-static wn_allocation description(const struct memprof_entry *entry) {
+static inline wn_allocation description(const struct memprof_entry *entry) {
   return (wn_allocation){
       .n_samples = atomic_load_explicit(&entry->n_samples, memory_order_relaxed),
       .size = atomic_load_explicit(&entry->size, memory_order_relaxed),
@@ -47,28 +35,38 @@ static wn_allocation description(const struct memprof_entry *entry) {
   };
 }
 
-static enum entry_stage run_alloc(struct memprof_thread *thread, struct memprof_entry *entry,
-                                  struct profile *profile, enum profile_status status) {
+/* What a callback returned stays the entry's, unless there is none or the callback raised. */
+static bool is_kept(const struct memprof_thread *thread, const struct memprof_entry *entry) {
+  return entry->metadata && !*thread->exception;
+}
+
+/* The entry is tracked no more, from a stage in which it may have metadata. */
+static enum entry_stage forgotten(struct memprof_entry *entry, struct profile *profile,
+                                  enum entry_stage stage) {
+  if (stage != STAGE_ALLOC) drop(profile, entry->metadata);
+  return dropped(profile, entry, stage);
+}
+
+/* These call a callback that returns metadata, and say where the entry goes with it; a zombie if there is no callback. */
+static inline enum entry_stage run_alloc(struct memprof_thread *thread, struct memprof_entry *entry,
+                                         struct profile *profile, enum profile_status status) {
   if (status >= PROFILE_STOPPED) return dropped(profile, entry, STAGE_ALLOC);
   const wn_tracker *tracker = &profile->tracker;
   void *(*alloc)(wn_domain *, const wn_allocation *, void *) =
       entry->minor ? tracker->alloc_minor : tracker->alloc_major;
   if (!alloc) return dropped(profile, entry, STAGE_ALLOC);
   wn_allocation allocation = description(entry);
-  void *metadata = alloc(thread->domain, &allocation, tracker->context);
-  return keep(thread, entry, profile, metadata, entry->minor ? STAGE_MINOR : STAGE_MAJOR);
+  entry->metadata = alloc(thread->domain, &allocation, tracker->context);
+  return entry->minor ? STAGE_MINOR : STAGE_MAJOR;
 }
 
 static enum entry_stage run_promote(struct memprof_thread *thread, struct memprof_entry *entry,
                                     struct profile *profile) {
   const wn_tracker *tracker = &profile->tracker;
-  void *minor = entry->metadata;
-  count_one(&profile_tally(profile)->promotes);
-  if (!tracker->promote) {
-    drop(profile, minor);
-    return dropped(profile, entry, STAGE_MAJOR);
-  }
-  return keep(thread, entry, profile, tracker->promote(thread->domain, minor, tracker->context), STAGE_MAJOR);
+  count_one(&profile->stripes[thread->stripe].tally.promotes);
+  if (!tracker->promote) return forgotten(entry, profile, STAGE_MAJOR);
+  entry->metadata = tracker->promote(thread->domain, entry->metadata, tracker->context);
+  return STAGE_MAJOR;
 }
 
 static enum entry_stage run_resize(struct memprof_thread *thread, struct memprof_entry *entry,
@@ -76,42 +74,36 @@ static enum entry_stage run_resize(struct memprof_thread *thread, struct memprof
   const wn_tracker *tracker = &profile->tracker;
   if (!tracker->resize) return STAGE_MAJOR;
   wn_allocation allocation = description(entry);
-  void *metadata = tracker->resize(thread->domain, entry->metadata, &allocation, tracker->context);
-  return keep(thread, entry, profile, metadata, STAGE_MAJOR);
+  entry->metadata = tracker->resize(thread->domain, entry->metadata, &allocation, tracker->context);
+  return STAGE_MAJOR;
 }
 
-static enum entry_stage run_dealloc(struct memprof_thread *thread, struct memprof_entry *entry,
-                                    struct profile *profile, bool minor) {
+static inline void run_dealloc(struct memprof_thread *thread, struct memprof_entry *entry,
+                               struct profile *profile, bool minor) {
   const wn_tracker *tracker = &profile->tracker;
   void (*dealloc)(wn_domain *, void *, void *) = minor ? tracker->dealloc_minor : tracker->dealloc_major;
-  struct tally *tally = profile_tally(profile);
+  struct tally *tally = &profile->stripes[thread->stripe].tally;
   count_one(minor ? &tally->dealloc_minor : &tally->dealloc_major);
   if (dealloc)
     dealloc(thread->domain, entry->metadata, tracker->context);
   else
     drop(profile, entry->metadata);
-  return STAGE_ZOMBIE;
 }
 
-static enum entry_stage run_discarded(struct memprof_entry *entry, struct profile *profile,
-                                      enum entry_stage stage) {
-  if (stage != STAGE_ALLOC) drop(profile, entry->metadata);
-  return dropped(profile, entry, stage);
-}
-
-static enum entry_stage run_step(struct memprof_thread *thread, struct memprof_entry *entry,
-                                 struct profile *profile, enum entry_step step) {
+static inline enum entry_stage run_step(struct memprof_thread *thread, struct memprof_entry *entry,
+                                        struct profile *profile, enum entry_step step) {
   enum profile_status status = profile_word_status(profile_word(profile));
-  if (status >= PROFILE_DISCARDED) return run_discarded(entry, profile, entry_stage(entry_word(entry)));
+  if (status >= PROFILE_DISCARDED) return forgotten(entry, profile, entry_stage(entry_word(entry)));
+  enum entry_stage next = STAGE_ZOMBIE;
   switch (step) {
-  case STEP_ALLOC: return run_alloc(thread, entry, profile, status);
-  case STEP_PROMOTE: return run_promote(thread, entry, profile);
-  case STEP_RESIZE: return run_resize(thread, entry, profile);
-  case STEP_DEALLOC_MINOR: return run_dealloc(thread, entry, profile, true);
-  case STEP_DEALLOC_MAJOR: return run_dealloc(thread, entry, profile, false);
+  case STEP_ALLOC: next = run_alloc(thread, entry, profile, status); break;
+  case STEP_PROMOTE: next = run_promote(thread, entry, profile); break;
+  case STEP_RESIZE: next = run_resize(thread, entry, profile); break;
+  case STEP_DEALLOC_MINOR: run_dealloc(thread, entry, profile, true); break;
+  case STEP_DEALLOC_MAJOR: run_dealloc(thread, entry, profile, false); break;
   case STEP_NONE: break;
   }
-  return STAGE_ZOMBIE;
+  return next == STAGE_ZOMBIE || is_kept(thread, entry) ? next : forgotten(entry, profile, next);
 }
 
 /* An entry that is tracked no more, though its block lives, is still among its owner's. */
@@ -119,15 +111,14 @@ static void note_zombie(struct memprof_owner *owner, uint64_t word) {
   if (word & ENTRY_LINKED && !owner->engine->ops->parallel) owner->old_changed = true;
 }
 
-/* ---- shared ---- */
-
-void callbacks_run(struct memprof_thread *thread, struct memprof_entry *entry) {
+/* Runs everything that is due for an entry that was taken out of its queue, in order. */
+static inline void run(struct memprof_thread *thread, struct memprof_entry *entry) {
   struct memprof *engine = thread->owner->engine;
   enum entry_step step = entry_claim(engine, entry);
   if (step == STEP_NONE) return;
   struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
-  uint64_t handle = profile_handle(profile), word = 0;
   enum entry_stage stage = STAGE_ZOMBIE;
+  uint64_t word = 0;
   thread->running = entry;
   while (step != STEP_NONE) {
     thread->running_step = step;
@@ -137,10 +128,26 @@ void callbacks_run(struct memprof_thread *thread, struct memprof_entry *entry) {
   thread->running = NULL;
   if (stage == STAGE_ZOMBIE) {
     note_zombie(thread->owner, word);
-    profile_let_go(profile);
-  } else if (profile_status(handle) == PROFILE_DISCARDED && callbacks_forget(engine, entry, word)) {
+    profile_let_go(profile, &profile->stripes[thread->stripe]);
+  } else if (profile_reached(profile, PROFILE_DISCARDED) && callbacks_forget(engine, entry, word)) {
     note_zombie(thread->owner, word);
   }
+}
+
+/* ---- shared ---- */
+
+bool memprof_drain(struct memprof_thread *thread) {
+  if (memprof_suspended(thread)) return true;
+  memprof_suspend(thread);
+  owner_clean(thread->owner);
+  while (!*thread->exception) {
+    struct memprof_entry *entry = due_take(thread);
+    if (!entry) entry = owner_take(thread->owner);
+    if (!entry) break;
+    run(thread, entry);
+  }
+  memprof_resume(thread);
+  return !*thread->exception;
 }
 
 void callbacks_drop(struct memprof_thread *thread, struct memprof_entry *entry) {
@@ -148,10 +155,10 @@ void callbacks_drop(struct memprof_thread *thread, struct memprof_entry *entry) 
   if (entry_claim(engine, entry) == STEP_NONE) return;
   struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
   uint64_t word = entry_word(entry);
-  run_discarded(entry, profile, entry_stage(word));
+  forgotten(entry, profile, entry_stage(word));
   entry_settle(engine, entry, STAGE_ZOMBIE, &word);
   note_zombie(thread->owner, word);
-  profile_let_go(profile);
+  profile_let_go(profile, &profile->stripes[thread->stripe]);
 }
 
 void callbacks_abandon(struct memprof_thread *thread) {
@@ -167,15 +174,15 @@ void callbacks_abandon(struct memprof_thread *thread) {
   thread->running = NULL;
   entry_settle(thread->owner->engine, entry, STAGE_ZOMBIE, &word);
   note_zombie(thread->owner, word);
-  profile_let_go(profile);
+  profile_let_go(profile, &profile->stripes[thread->stripe]);
 }
 
 bool callbacks_forget(struct memprof *engine, struct memprof_entry *entry, uint64_t word) {
   if (!entry_seize(entry, word)) return false;
   struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
-  run_discarded(entry, profile, entry_stage(word));
+  forgotten(entry, profile, entry_stage(word));
   entry_settle(engine, entry, STAGE_ZOMBIE, &word);
-  profile_let_go(profile);
+  profile_let_go(profile, &profile->stripes[stripe_of_thread()]);
   return true;
 }
 

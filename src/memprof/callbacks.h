@@ -1,11 +1,8 @@
-/* Running what is due for one entry. */
+/* Running what is due (memprof_drain of host.h), and forgetting it. */
 #ifndef MEMPROF_CALLBACKS_H
 #define MEMPROF_CALLBACKS_H
 
 #include "memprof/profile.h"
-
-/* Runs everything that is due for an entry that the caller took out of its queue, in order. The thread is suspended. */
-void callbacks_run(struct memprof_thread *thread, struct memprof_entry *entry);
 
 /* Stops tracking an entry that the caller took out of its queue, without a callback but `drop`. */
 void callbacks_drop(struct memprof_thread *thread, struct memprof_entry *entry);

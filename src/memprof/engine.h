@@ -5,17 +5,14 @@
 #include "memprof/callbacks.h"
 #include "memprof/tracked.h"
 
-/* A tracked block's entry, with its alloc callback due; not yet in any queue or list. NULL: not sampling, or lost. */
-struct memprof_entry *entry_birth(struct memprof_owner *owner, struct memprof_thread *thread,
-                                  const struct memprof_birth *birth);
-
 /* Puts a tracked block's entry where the owner finds it. The caller has the owner to itself. */
-void owner_track(struct memprof_owner *owner, struct memprof_entry *entry, bool old);
-
-/* Queues an entry that was posted on its owner, and takes the oldest: NULL if there is none. Adopts orphans. The caller
- * has the owner to itself. */
-void owner_due(struct memprof_owner *owner, struct memprof_entry *entry);
-struct memprof_entry *owner_take(struct memprof_owner *owner);
+void owner_track_old(struct memprof_owner *owner, struct memprof_entry *entry);
+static inline void owner_track(struct memprof_owner *owner, struct memprof_entry *entry, bool old) {
+  if (old)
+    owner_track_old(owner, entry);
+  else
+    entry_list_append(&owner->young, entry);
+}
 
 /* Unlinks the zombies of profiles that were discarded since it was last called; free where there were none. */
 void owner_clean(struct memprof_owner *owner);
@@ -28,6 +25,16 @@ void orphans_leave(struct memprof_owner *owner);
 void orphans_adopt_all(struct memprof_owner *owner);
 static inline void orphans_adopt(struct memprof_owner *owner) {
   if (atomic_load_explicit(&owner->engine->has_orphans, memory_order_relaxed)) orphans_adopt_all(owner);
+}
+
+/* Queues an entry that was posted on its owner, and takes the oldest: NULL if there is none. Adopts orphans. The caller
+ * has the owner to itself, unless the host is parallel: there are none then, and no orphans. */
+static inline void owner_due(struct memprof_owner *owner, struct memprof_entry *entry) {
+  entry_due_append(&owner->due, entry);
+}
+static inline struct memprof_entry *owner_take(struct memprof_owner *owner) {
+  orphans_adopt(owner);
+  return entry_due_pop(&owner->due);
 }
 
 #endif

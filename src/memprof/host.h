@@ -55,8 +55,9 @@ struct memprof_ops {
    * there is no memory for it: the sample is kept. */
   const wn_callstack *(*capture)(struct memprof_thread *thread, size_t depth);
 
-  /* True while an exception that a callback raised waits to be taken: no callback begins. NULL: never. */
-  bool (*exception_pending)(struct memprof_thread *thread);
+  /* Where the host says, in memory that lasts as long as the thread, that an exception which a callback of it raised waits to be
+   * taken: meanwhile no callback begins. Asked for when a thread attaches. NULL: never. */
+  const bool *(*exception)(struct memprof_thread *thread);
 
   /* The calling thread, or NULL if it is not attached to this engine; lets what a `drop` callback allocates go
    * unsampled. NULL: not known. */

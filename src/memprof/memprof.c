@@ -1,4 +1,5 @@
 /* The engine: births, and profiles that start, stop and are discarded; the public functions. */
+#include "memprof/due.h"
 #include "memprof/engine.h"
 
 #include "base/check.h"
@@ -9,7 +10,7 @@ enum { MOST_PROFILES = 1 << 20 };
 
 static uint64_t sampling_handle(const struct memprof_owner *owner) {
   uint64_t handle = atomic_load_explicit(&owner->profile, memory_order_acquire);
-  return profile_status(handle) == PROFILE_SAMPLING ? handle : 0;
+  return handle && profile_is_sampling(handle) ? handle : 0;
 }
 
 static wn_status check_options(const wn_memprof_options *options, const wn_tracker *tracker,
@@ -56,19 +57,22 @@ static wn_status discard(uint64_t handle) {
   return WN_OK;
 }
 
-/* ---- the engine ---- */
-
-struct memprof_entry *entry_birth(struct memprof_owner *owner, struct memprof_thread *thread,
-                                  const struct memprof_birth *birth) {
+/* A tracked block's entry, with its alloc callback due; not yet in any queue or list. NULL: not sampling, or lost. */
+static inline struct memprof_entry *entry_birth(struct memprof_thread *thread,
+                                                const struct memprof_birth *birth) {
+  const struct memprof_owner *owner = thread->owner;
   struct memprof *engine = owner->engine;
   ASSERT(birth->n_samples > 0 && !(birth->minor && engine->ops->parallel));
-  struct profile *profile = profile_hold(atomic_load_explicit(&owner->profile, memory_order_acquire));
-  if (!profile) return NULL;
+  uint64_t handle = atomic_load_explicit(&owner->profile, memory_order_acquire);
+  if (!handle) return NULL;
+  struct profile *profile = profile_of(handle);
+  struct profile_stripe *stripe = &profile->stripes[thread->stripe];
+  if (!profile_hold(handle, stripe)) return NULL;
   uint32_t number;
-  struct memprof_entry *entry = slots_take(&engine->entries, &number);
+  struct memprof_entry *entry = slots_take(&engine->entries, thread->stripe, &number);
   if (!entry) {
-    count_one(&profile_tally(profile)->lost);
-    profile_let_go(profile);
+    count_one(&stripe->tally.lost);
+    profile_let_go(profile, stripe);
     return NULL;
   }
   atomic_store_explicit(&entry->profile, profile, memory_order_relaxed);
@@ -85,13 +89,21 @@ struct memprof_entry *entry_birth(struct memprof_owner *owner, struct memprof_th
   entry->depth = profile->options.callstack_size;
   const wn_callstack *callstack = engine->ops->capture(thread, entry->depth);
   atomic_store_explicit(&entry->callstack, callstack, memory_order_relaxed);
-  struct tally *tally = profile_tally(profile);
-  count_one(birth->minor ? &tally->allocs_minor : &tally->allocs_major);
+  count_one(birth->minor ? &stripe->tally.allocs_minor : &stripe->tally.allocs_major);
   entry_publish(entry, birth->minor ? 0 : ENTRY_OLD);
   return entry;
 }
 
 /* ---- hosts ---- */
+
+struct memprof_entry *memprof_allocated(struct memprof_thread *thread, const struct memprof_birth *birth) {
+  struct memprof_owner *owner = thread->owner;
+  struct memprof_entry *entry = entry_birth(thread, birth);
+  if (!entry) return NULL;
+  if (!owner->engine->ops->parallel) owner_track(owner, entry, !birth->minor);
+  due_push(thread, entry);
+  return entry;
+}
 
 void memprof_open(struct memprof *engine, const struct memprof_ops *ops, void *host, size_t limit) {
   engine->ops = ops;

@@ -20,13 +20,6 @@ static void die(struct memprof_owner *owner, struct memprof_entry *entry) {
 
 static bool is_gone(uint64_t word) { return entry_stage(word) == STAGE_ZOMBIE || word & ENTRY_DEAD; }
 
-/* Without room for its address an old one stays with the young. */
-static void track_old(struct memprof_owner *owner, struct memprof_entry *entry) {
-  uintptr_t address = atomic_load_explicit(&entry->address, memory_order_relaxed);
-  if (!tracked_append(&owner->old, &owner->engine->pieces, entry, address))
-    entry_list_append(&owner->young, entry);
-}
-
 /* Asks for one tracked block, puts its entry where it belongs, and makes its callbacks due. */
 static void apply(struct memprof_owner *owner, struct memprof_entry *entry, struct memprof_fate fate) {
   if (fate.age == MEMPROF_DEAD) {
@@ -38,7 +31,7 @@ static void apply(struct memprof_owner *owner, struct memprof_entry *entry, stru
     entry_list_append(&owner->young, entry);
     return;
   }
-  track_old(owner, entry);
+  owner_track_old(owner, entry);
   if (!(entry_word(entry) & ENTRY_OLD) && entry_post(owner->engine, entry, ENTRY_OLD, 0))
     owner_due(owner, entry);
 }
@@ -67,7 +60,7 @@ static void scan_young(const struct scan *scan, bool old) {
     else if (old)
       entry_list_append(&owner->young, entry);
     else
-      track_old(owner, entry); /* it is old by memprof_promoted, or there was no room for it */
+      owner_track_old(owner, entry); /* it is old by memprof_promoted, or there was no room for it */
     entry = next;
   }
 }
@@ -121,21 +114,11 @@ static void clean_young(struct memprof_owner *owner) {
 
 /* ---- the engine ---- */
 
-void owner_track(struct memprof_owner *owner, struct memprof_entry *entry, bool old) {
-  if (old)
-    track_old(owner, entry);
-  else
+/* Without room for its address an old one stays with the young. */
+void owner_track_old(struct memprof_owner *owner, struct memprof_entry *entry) {
+  uintptr_t address = atomic_load_explicit(&entry->address, memory_order_relaxed);
+  if (!tracked_append(&owner->old, &owner->engine->pieces, entry, address))
     entry_list_append(&owner->young, entry);
-}
-
-void owner_due(struct memprof_owner *owner, struct memprof_entry *entry) {
-  entry_due_append(&owner->due, entry);
-}
-
-struct memprof_entry *owner_take(struct memprof_owner *owner) {
-  if (owner->engine->ops->parallel) return NULL;
-  orphans_adopt(owner);
-  return entry_due_pop(&owner->due);
 }
 
 void owner_clean(struct memprof_owner *owner) {

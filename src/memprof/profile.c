@@ -19,7 +19,7 @@ static bool swap(struct profile *profile, uint64_t *from, uint64_t to) {
 struct profile *profile_create(struct memprof *engine, const wn_memprof_options *options,
                                const wn_tracker *tracker) {
   uint32_t number;
-  struct profile *profile = slots_take(&engine->profiles, &number);
+  struct profile *profile = slots_take(&engine->profiles, stripe_of_thread(), &number);
   if (!profile) return NULL;
   for (unsigned i = 0; i < STRIPES; i++) memset(&profile->stripes[i].tally, 0, sizeof(struct tally));
   profile->engine = engine;
@@ -101,7 +101,7 @@ void profile_leave(uint64_t handle) {
 void profile_count_dropped(struct profile *profile, const struct memprof_entry *entry,
                            enum entry_stage stage) {
   bool in_minor = stage == STAGE_MINOR || (stage == STAGE_ALLOC && entry->minor);
-  struct tally *tally = profile_tally(profile);
+  struct tally *tally = &profile->stripes[stripe_of_thread()].tally;
   count_one(in_minor ? &tally->dropped_minor : &tally->dropped_major);
 }
 

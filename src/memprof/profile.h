@@ -51,10 +51,6 @@ struct profile {
   struct profile_stripe stripes[STRIPES];
 };
 
-static inline struct tally *profile_tally(struct profile *profile) {
-  return &profile->stripes[stripe_of_thread()].tally;
-}
-
 /* A sampling profile with one participant; the user's handle holds it. NULL if there is no memory. */
 struct profile *profile_create(struct memprof *engine, const wn_memprof_options *options,
                                const wn_tracker *tracker);
@@ -85,6 +81,11 @@ static inline enum profile_status profile_status(uint64_t handle) {
   return profile_same_generation(word, handle) ? profile_word_status(word) : PROFILE_FREE;
 }
 
+/* profile_status(handle) == PROFILE_SAMPLING in one comparison, for handle != 0. */
+static inline bool profile_is_sampling(uint64_t handle) {
+  return profile_word(profile_of(handle)) >> 32 == (handle >> 48 << 16 | PROFILE_SAMPLING);
+}
+
 /* The profile of a handle, with one more reference, if its status is at most `most`; else NULL. */
 struct profile *profile_acquire(uint64_t handle, enum profile_status most);
 void profile_release(struct profile *profile);
@@ -92,19 +93,17 @@ void profile_release(struct profile *profile);
 /* Frees a discarded profile if that is due, and the caller is the one to do it. */
 void profile_free_if_over(struct profile *profile);
 
-/* An entry holds the profile, if it samples; and lets it go. */
-static inline void profile_let_go(struct profile *profile) {
-  atomic_fetch_sub(&profile->stripes[stripe_of_thread()].held, 1);
+/* An entry lets the profile go; or holds it, if it samples. Any of its stripes will do: best the calling thread's. */
+static inline void profile_let_go(struct profile *profile, struct profile_stripe *stripe) {
+  atomic_fetch_sub(&stripe->held, 1);
   if (__builtin_expect(profile_word_status(profile_word(profile)) == PROFILE_DISCARDED, 0))
     profile_free_if_over(profile);
 }
-static inline struct profile *profile_hold(uint64_t handle) {
-  if (!handle) return NULL;
-  struct profile *profile = profile_of(handle);
-  atomic_fetch_add(&profile->stripes[stripe_of_thread()].held, 1);
-  if (__builtin_expect(profile_status(handle) == PROFILE_SAMPLING, 1)) return profile;
-  profile_let_go(profile);
-  return NULL;
+static inline bool profile_hold(uint64_t handle, struct profile_stripe *stripe) {
+  atomic_fetch_add(&stripe->held, 1);
+  if (__builtin_expect(profile_is_sampling(handle), 1)) return true;
+  profile_let_go(profile_of(handle), stripe);
+  return false;
 }
 
 /* Whether a profile that the caller holds a reference to has come to a status, or went past it. */

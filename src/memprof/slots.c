@@ -29,16 +29,18 @@ static unsigned stripe_of(void *slot) {
   return (unsigned)(atomic_load_explicit(free_link(slot), memory_order_relaxed) >> 32);
 }
 
-static void *take_free(struct slots *slots, unsigned stripe, uint32_t *number) {
+/* What a head becomes: one change more, and another number. */
+static inline uint64_t changed(uint64_t head, uint32_t first) { return ((head | UINT32_MAX) + 1) | first; }
+
+static inline void *take_free(struct slots *slots, unsigned stripe, uint32_t *number) {
   _Atomic(uint64_t) *free = &slots->free[stripe].head;
   uint64_t head = atomic_load_explicit(free, memory_order_acquire);
   while ((uint32_t)head) {
     *number = (uint32_t)head - 1;
     void *slot = slots_at(slots, *number);
     uint64_t rest = atomic_load_explicit(free_link(slot), memory_order_relaxed);
-    uint64_t changed = ((head >> 32) + 1) << 32 | (uint32_t)rest;
-    if (atomic_compare_exchange_weak_explicit(free, &head, changed, memory_order_acquire,
-                                              memory_order_acquire))
+    if (atomic_compare_exchange_weak_explicit(free, &head, changed(head, (uint32_t)rest),
+                                              memory_order_acquire, memory_order_acquire))
       return slot;
   }
   return NULL;
@@ -47,11 +49,10 @@ static void *take_free(struct slots *slots, unsigned stripe, uint32_t *number) {
 /* Puts a chain of free slots, linked from the first to the last, in front of a stripe's list. */
 static void push(struct slots *slots, unsigned stripe, uint32_t first, void *last) {
   _Atomic(uint64_t) *free = &slots->free[stripe].head;
-  uint64_t head = atomic_load_explicit(free, memory_order_relaxed), changed;
+  uint64_t head = atomic_load_explicit(free, memory_order_relaxed);
   do {
     atomic_store_explicit(free_link(last), (uint64_t)stripe << 32 | (uint32_t)head, memory_order_relaxed);
-    changed = ((head >> 32) + 1) << 32 | (first + 1);
-  } while (!atomic_compare_exchange_weak_explicit(free, &head, changed, memory_order_release,
+  } while (!atomic_compare_exchange_weak_explicit(free, &head, changed(head, first + 1), memory_order_release,
                                                   memory_order_relaxed));
 }
 
@@ -83,6 +84,14 @@ static void *take_fresh(struct slots *slots, unsigned stripe, uint32_t *number) 
   return slots_at(slots, *number);
 }
 
+/* The stripe has none. */
+static __attribute__((noinline)) void *take_otherwise(struct slots *slots, unsigned stripe,
+                                                      uint32_t *number) {
+  void *slot = take_fresh(slots, stripe, number);
+  for (unsigned other = 0; !slot && other < STRIPES; other++) slot = take_free(slots, other, number);
+  return slot;
+}
+
 /* ---- shared ---- */
 
 void slots_open(struct slots *slots, size_t slot_bytes, size_t limit) {
@@ -100,12 +109,9 @@ void slots_close(struct slots *slots) {
   atomic_store(&slots->numbered, 0);
 }
 
-void *slots_take(struct slots *slots, uint32_t *number) {
-  unsigned stripe = stripe_of_thread();
+void *slots_take(struct slots *slots, unsigned stripe, uint32_t *number) {
   void *slot = take_free(slots, stripe, number);
-  if (!slot) slot = take_fresh(slots, stripe, number);
-  for (unsigned other = 0; !slot && other < STRIPES; other++) slot = take_free(slots, other, number);
-  return slot;
+  return slot ? slot : take_otherwise(slots, stripe, number);
 }
 
 void slots_give(struct slots *slots, void *slot, uint32_t number) {

@@ -39,9 +39,9 @@ void slots_open(struct slots *slots, size_t slot_bytes, size_t limit);
 /* Unmaps everything. */
 void slots_close(struct slots *slots);
 
-/* A slot, and its number in `*number`; zeroed on its first use, else as it was given back, but for its first word. NULL
+/* A slot, of the stripe's if it has one, and its number in `*number`; zeroed on its first use, else as it was given back, but for its first word. NULL
  * if the limit is reached or there is no memory. */
-void *slots_take(struct slots *slots, uint32_t *number);
+void *slots_take(struct slots *slots, unsigned stripe, uint32_t *number);
 
 void slots_give(struct slots *slots, void *slot, uint32_t number);
 

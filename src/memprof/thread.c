@@ -1,76 +1,8 @@
-/* A thread: its stream of gaps, its queue of due callbacks, and the loop that runs them.
- *
- * The queue has two parts. `due` is a plain list, used by this thread only. Where a signal handler interrupts that use,
- * which it sees by `busy`, it adds to `arrived` instead, by an exchange; what is there comes after what is due. So the
- * common path has no locked instruction. Callbacks are taken by a suspended thread only, hence never by two loops. */
+/* A thread: its stream of gaps, and what it reports of blocks. Its queue is in due.h, the loop that runs it in callbacks.c. */
+#include "memprof/due.h"
 #include "memprof/engine.h"
 
 #include "base/check.h"
-
-static void thread_push_arrived(struct memprof_thread *thread, struct memprof_entry *entry) {
-  struct memprof_entry *first = atomic_load_explicit(&thread->arrived, memory_order_relaxed);
-  do {
-    entry->due_next = first;
-  } while (!atomic_compare_exchange_weak_explicit(&thread->arrived, &first, entry, memory_order_release,
-                                                  memory_order_relaxed));
-}
-
-/* True if this thread was not busy with its list, and is now. */
-static bool busy_begin(struct memprof_thread *thread) {
-  if (atomic_load_explicit(&thread->busy, memory_order_relaxed)) return false;
-  atomic_store_explicit(&thread->busy, true, memory_order_relaxed);
-  atomic_signal_fence(memory_order_seq_cst);
-  return true;
-}
-
-static void busy_end(struct memprof_thread *thread) {
-  atomic_signal_fence(memory_order_seq_cst);
-  atomic_store_explicit(&thread->busy, false, memory_order_relaxed);
-}
-
-static void thread_push(struct memprof_thread *thread, struct memprof_entry *entry) {
-  if (!busy_begin(thread)) {
-    thread_push_arrived(thread, entry);
-    return;
-  }
-  entry_due_append(&thread->due, entry);
-  busy_end(thread);
-}
-
-/* Moves what arrived to the list, oldest first. The thread is busy. */
-static void take_arrived(struct memprof_thread *thread) {
-  struct memprof_entry *newest = atomic_exchange_explicit(&thread->arrived, NULL, memory_order_acquire);
-  struct memprof_entry *oldest = NULL;
-  while (newest) {
-    struct memprof_entry *next = newest->due_next;
-    newest->due_next = oldest;
-    oldest = newest;
-    newest = next;
-  }
-  while (oldest) {
-    struct memprof_entry *next = oldest->due_next;
-    entry_due_append(&thread->due, oldest);
-    oldest = next;
-  }
-}
-
-static bool thread_is_due(const struct memprof_thread *thread) {
-  return thread->due.first || atomic_load_explicit(&thread->arrived, memory_order_relaxed);
-}
-
-static struct memprof_entry *thread_take(struct memprof_thread *thread) {
-  if (!thread_is_due(thread)) return NULL;
-  if (!busy_begin(thread)) return NULL; /* a signal handler interrupted the list: its callbacks run later */
-  if (atomic_load_explicit(&thread->arrived, memory_order_relaxed)) take_arrived(thread);
-  struct memprof_entry *entry = entry_due_pop(&thread->due);
-  busy_end(thread);
-  return entry;
-}
-
-static bool exception_pending(struct memprof_thread *thread) {
-  const struct memprof_ops *ops = thread->owner->engine->ops;
-  return ops->exception_pending && ops->exception_pending(thread);
-}
 
 static __attribute__((noinline)) bool seed_sampler(struct memprof_thread *thread, uint64_t handle) {
   struct profile *profile = profile_acquire(handle, PROFILE_SAMPLING);
@@ -86,7 +18,7 @@ static __attribute__((noinline)) bool seed_sampler(struct memprof_thread *thread
 /* Seeds the sampler if the owner's profile is another one than last time. False if it does not sample. */
 static inline bool sampler_ready(struct memprof_thread *thread) {
   uint64_t handle = atomic_load_explicit(&thread->owner->profile, memory_order_acquire);
-  if (profile_status(handle) != PROFILE_SAMPLING) return false;
+  if (!handle || !profile_is_sampling(handle)) return false;
   return atomic_load_explicit(&profile_of(handle)->sequence, memory_order_relaxed) == thread->sampled ||
          seed_sampler(thread, handle);
 }
@@ -94,13 +26,19 @@ static inline bool sampler_ready(struct memprof_thread *thread) {
 /* What a thread that ends cannot run: the owner's other threads can run all but its alloc callbacks. */
 static void thread_give_up(struct memprof_thread *thread) {
   struct memprof_owner *owner = thread->owner;
-  for (struct memprof_entry *entry; (entry = thread_take(thread));) {
+  for (struct memprof_entry *entry; (entry = due_take(thread));) {
     bool own = owner->engine->ops->parallel || entry_stage(entry_word(entry)) == STAGE_ALLOC;
     if (own)
       callbacks_drop(thread, entry);
     else
       owner_due(owner, entry);
   }
+}
+
+static const bool *exception_of(struct memprof_thread *thread) {
+  static const bool never = false;
+  const struct memprof_ops *ops = thread->owner->engine->ops;
+  return ops->exception ? ops->exception(thread) : &never;
 }
 
 /* ---- hosts ---- */
@@ -110,6 +48,8 @@ void memprof_thread_attach(struct memprof_thread *thread, struct memprof_owner *
   thread->owner = owner;
   thread->domain = domain;
   thread->host = host;
+  thread->stripe = stripe_of_thread();
+  thread->exception = exception_of(thread);
   thread->sequence = atomic_fetch_add(&owner->engine->thread_sequence, 1);
 }
 
@@ -168,20 +108,11 @@ size_t memprof_hits_of(struct memprof_thread *thread, size_t words) {
   return left < 0 ? memprof_hits(thread, &left) : 0;
 }
 
-struct memprof_entry *memprof_allocated(struct memprof_thread *thread, const struct memprof_birth *birth) {
-  struct memprof_owner *owner = thread->owner;
-  struct memprof_entry *entry = entry_birth(owner, thread, birth);
-  if (!entry) return NULL;
-  if (!owner->engine->ops->parallel) owner_track(owner, entry, !birth->minor);
-  thread_push(thread, entry);
-  return entry;
-}
-
 /* Puts an entry that was just posted into the queue where it belongs. */
 static void enqueue(struct memprof_thread *thread, struct memprof_entry *entry) {
   struct memprof_owner *owner = thread->owner;
   if (owner->engine->ops->parallel)
-    thread_push(thread, entry);
+    due_push(thread, entry);
   else
     owner_due(owner, entry);
 }
@@ -228,25 +159,8 @@ void memprof_resized(struct memprof_thread *thread, struct memprof_entry *entry,
   if (entry_post(thread->owner->engine, entry, ENTRY_RESIZED, 0)) enqueue(thread, entry);
 }
 
-bool memprof_drain(struct memprof_thread *thread) {
-  if (memprof_suspended(thread)) return true;
-  memprof_suspend(thread);
-  owner_clean(thread->owner);
-  bool pending;
-  for (;;) {
-    pending = exception_pending(thread);
-    if (pending) break;
-    struct memprof_entry *entry = thread_take(thread);
-    if (!entry) entry = owner_take(thread->owner);
-    if (!entry) break;
-    callbacks_run(thread, entry);
-  }
-  memprof_resume(thread);
-  return !pending;
-}
-
 bool memprof_is_due(const struct memprof_thread *thread) {
-  return thread_is_due(thread) || thread->owner->due.first ||
+  return due_is_any(thread) || thread->owner->due.first ||
          (!thread->owner->engine->ops->parallel && atomic_load(&thread->owner->engine->has_orphans));
 }
 /* SPDX-License-Identifier: MIT */

@@ -16,11 +16,13 @@ struct memprof_thread {
   wn_domain *domain;
   void *host;
   uint64_t sequence;
+  unsigned stripe;       /* of base/stripe.h */
+  const bool *exception; /* the host's; while it is true no callback begins */
   /* Written by this thread and by its signal handlers, which leave the first two as they found them. */
   _Atomic(unsigned) suspended;
   _Atomic(bool) busy; /* with `due` */
   _Atomic(struct memprof_entry *)
-      arrived; /* newest first: what became due while it was; pairs with thread_take */
+      arrived; /* newest first: what became due while it was; pairs with due_take_arrived */
   /* Written by this thread while it is busy. */
   struct entry_list due; /* callbacks to run, through `due_next` */
   /* Written by the callback loop of this thread, which suspends it. */

@@ -5,7 +5,7 @@ enum { AHEAD = 16 };
 
 static struct tracked_piece *add_piece(struct tracked_list *list, struct slots *pieces) {
   uint32_t number;
-  struct tracked_piece *piece = slots_take(pieces, &number);
+  struct tracked_piece *piece = slots_take(pieces, stripe_of_thread(), &number);
   if (!piece) return NULL;
   piece->number = number;
   piece->count = 0;

@@ -37,12 +37,12 @@ static const wn_callstack *capture(struct memprof_thread *thread, size_t depth) 
   next_depth = depth;
   return next_callstack;
 }
-static bool exception_pending(struct memprof_thread *thread) {
+static const bool *exception_of(struct memprof_thread *thread) {
   (void)thread;
-  return exception;
+  return &exception;
 }
 static const struct memprof_ops ops = {
-    .parallel = true, .rearm = rearm, .capture = capture, .exception_pending = exception_pending};
+    .parallel = true, .rearm = rearm, .capture = capture, .exception = exception_of};
 
 static void tell(struct told *told, char letter, const wn_domain *domain) {
   assert_in_range(told->count, 0, MOST_EVENTS - 1);

@@ -11,7 +11,7 @@ static struct slots slots;
 
 static void *take_all(void *count) {
   uint32_t number;
-  while (slots_take(&slots, &number)) ++*(size_t *)count;
+  while (slots_take(&slots, stripe_of_thread(), &number)) ++*(size_t *)count;
   return NULL;
 }
 
@@ -31,7 +31,7 @@ static void at_the_limit_a_thread_takes_what_others_left(void **state) {
   uint32_t number;
   pthread_t others[STRIPES];
   slots_open(&slots, SLOT, LIMIT);
-  while (slots_take(&slots, &number)) taken[number] = slots_at(&slots, number);
+  while (slots_take(&slots, stripe_of_thread(), &number)) taken[number] = slots_at(&slots, number);
   for (number = 0; number < LIMIT; number++) slots_give(&slots, taken[number], number);
   assert_int_equal(slots_free_count(&slots), LIMIT);
   /* One thread of each stripe, one after another: the first has everything, whatever its stripe. */
@@ -52,7 +52,8 @@ static void *churn(void *argument) {
   for (int round = 0; round < ROUNDS / KEPT; round++) {
     int count = 0;
     for (int i = 0; i < KEPT; i++)
-      if (slots_take(&slots, &kept[count])) assert_int_equal(atomic_fetch_add(&owners[kept[count++]], 1), 0);
+      if (slots_take(&slots, stripe_of_thread(), &kept[count]))
+        assert_int_equal(atomic_fetch_add(&owners[kept[count++]], 1), 0);
     while (count--) {
       atomic_fetch_sub(&owners[kept[count]], 1);
       slots_give(&slots, slots_at(&slots, kept[count]), kept[count]);

@@ -16,19 +16,16 @@ static const wn_callstack *capture(struct memprof_thread *thread, size_t depth) 
   return NULL;
 }
 
-static bool exception_pending(struct memprof_thread *thread) {
-  return ((struct toy_thread *)thread->host)->raised;
+static const bool *exception(struct memprof_thread *thread) {
+  return &((struct toy_thread *)thread->host)->raised;
 }
 
 static struct memprof_thread *current(struct memprof *engine) {
   return ((struct toy_heap *)engine->host)->inside;
 }
 
-static const struct memprof_ops ops = {.rearm = rearm,
-                                       .wake = wake,
-                                       .capture = capture,
-                                       .exception_pending = exception_pending,
-                                       .current = current};
+static const struct memprof_ops ops = {
+    .rearm = rearm, .wake = wake, .capture = capture, .exception = exception, .current = current};
 
 struct collection {
   struct toy_heap *heap;
