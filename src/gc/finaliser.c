@@ -327,6 +327,11 @@ static bool run(struct wn_domain *domain, runner *run_callback) {
   return ran;
 }
 
+static bool any_is_due(struct wn_domain *domain) {
+  const struct registry *own = domain->finalisers.own;
+  return (own && own->due.count) || alarms_due(domain);
+}
+
 /* Alarms first: they are as many as cycles ended, while a finaliser may go on for ever. What they make due waits for the
  * next safepoint, so that two of them that force cycles cannot call each other without end. */
 static void run_all(struct wn_domain *domain) {
@@ -335,8 +340,7 @@ static void run_all(struct wn_domain *domain) {
   while (alarms && run(domain, alarms_run_one)) alarms--;
   while (run(domain, run_one)) {}
   if (domain->exception.pending || domain->finalisers.runner) return; /* who ends that sees to the rest */
-  const struct registry *own = domain->finalisers.own;
-  if ((own && own->due.count) || alarms_due(domain)) domain_set_due(domain);
+  if (any_is_due(domain)) domain_set_due(domain);
 }
 
 /* ---- shared ---- */
@@ -391,7 +395,7 @@ wn_status finalisers_run_due(struct wn_domain *domain) {
   if (due && !exception_is_pending(domain)) {
     host_run_due(domain);
     merge_inherited(&domain->finalisers);
-    run_all(domain);
+    if (any_is_due(domain)) run_all(domain);
   }
   return exception_is_pending(domain) ? exception_leave(domain) : WN_OK;
 }

@@ -20,9 +20,13 @@ static void aim(struct wn_domain *domain, int64_t left) {
       left < most ? (intptr_t)domain->face.young_ptr - left * (int64_t)sizeof(wn_value) : DOMAIN_NO_SAMPLE;
 }
 
+/* Below 0 if allocation went past it. */
+static int64_t words_to_sample(const struct wn_domain *domain) {
+  return (const wn_value *)domain->face.young_ptr - (const wn_value *)domain->sample_at;
+}
+
 static int64_t words_left(const struct wn_domain *domain) {
-  if (domain->sample_at == DOMAIN_NO_SAMPLE) return SAMPLER_NEVER;
-  return ((intptr_t)domain->face.young_ptr - domain->sample_at) / (int64_t)sizeof(wn_value);
+  return domain->sample_at == DOMAIN_NO_SAMPLE ? SAMPLER_NEVER : words_to_sample(domain);
 }
 
 static void aim_anew(struct gc_thread *thread) {
@@ -94,17 +98,20 @@ struct memprof_thread *memprof_host_thread(wn_domain *domain) {
 
 /* ---- births ---- */
 
-static struct memprof_birth birth_of(wn_value block, size_t n_samples) {
-  return (struct memprof_birth){.address = block,
-                                .size = wn_words(block),
-                                .trials = wn_words(block) + 1,
-                                .bytes = wn_words(block) * sizeof(wn_value),
-                                .n_samples = n_samples,
-                                .source = WN_SOURCE_NORMAL};
-}
-
 static void announce(struct wn_domain *domain, const struct memprof_birth *birth) {
   if (memprof_allocated(&domain->running->profiled, birth)) domain_set_due(domain);
+}
+
+static inline void announce_block(struct wn_domain *domain, wn_value block, size_t n_samples, bool minor) {
+  size_t words = wn_words(block);
+  const struct memprof_birth birth = {.address = block,
+                                      .size = words,
+                                      .trials = words + 1,
+                                      .bytes = words * sizeof(wn_value),
+                                      .n_samples = n_samples,
+                                      .source = WN_SOURCE_NORMAL,
+                                      .minor = minor};
+  announce(domain, &birth);
 }
 
 /* ---- fates ---- */
@@ -130,9 +137,9 @@ void host_close(struct wn_heap *heap) {
   if (callstacks) callstacks_destroy(callstacks);
 }
 
-struct callstacks *host_callstacks(struct wn_heap *heap) {
-  struct callstacks *callstacks = atomic_load(&heap->callstacks), *fresh;
-  if (callstacks || !(fresh = create_callstacks(heap))) return callstacks;
+struct callstacks *host_create_callstacks(struct wn_heap *heap) {
+  struct callstacks *callstacks = NULL, *fresh = create_callstacks(heap);
+  if (!fresh) return NULL;
   if (atomic_compare_exchange_strong(&heap->callstacks, &callstacks, fresh)) return fresh;
   callstacks_destroy(fresh);
   return callstacks;
@@ -177,22 +184,18 @@ void host_thread_runs(struct gc_thread *thread) {
 void host_thread_pauses(struct gc_thread *thread) { thread->words_left = words_left(thread->domain); }
 
 void host_born_young(struct wn_domain *domain, wn_value block) {
-  int64_t left = words_left(domain);
+  char *end = nursery_end(domain);
+  int64_t left = words_to_sample(domain);
   size_t hits = memprof_hits(&domain->running->profiled, &left);
   aim(domain, left);
-  domain_reset_limit(domain);
-  if (!hits) return;
-  struct memprof_birth birth = birth_of(block, hits);
-  birth.minor = true;
-  announce(domain, &birth);
+  nursery_move_limit(domain, end);
+  if (hits) announce_block(domain, block, hits, true);
 }
 
 void host_born_old(struct wn_domain *domain, wn_value block) {
   if (domain->sample_at == DOMAIN_NO_SAMPLE) return;
   size_t hits = memprof_hits_of(&domain->running->profiled, wn_words(block) + 1);
-  if (!hits) return;
-  struct memprof_birth birth = birth_of(block, hits);
-  announce(domain, &birth);
+  if (hits) announce_block(domain, block, hits, false);
 }
 
 void host_born_outside(struct wn_domain *domain, wn_value block, size_t bytes) {

@@ -19,7 +19,11 @@ void host_open(struct wn_heap *heap);
 void host_close(struct wn_heap *heap);
 
 /* All callstacks of the heap, made at the first use; NULL if there is no memory for them. */
-struct callstacks *host_callstacks(struct wn_heap *heap);
+struct callstacks *host_create_callstacks(struct wn_heap *heap);
+static inline struct callstacks *host_callstacks(struct wn_heap *heap) {
+  struct callstacks *callstacks = atomic_load(&heap->callstacks);
+  return callstacks ? callstacks : host_create_callstacks(heap);
+}
 
 /* The domain begins, and takes part in the profile of `parent`, if that is not NULL and samples; it ends. */
 void host_domain_begins(struct wn_domain *domain, struct wn_domain *parent);

@@ -111,9 +111,8 @@ void heap_swept(struct wn_heap *heap, size_t live_words) {
   atomic_fetch_add_explicit(&heap->swept_live, live_words, memory_order_relaxed);
 }
 
-bool heap_fails_by_stress(struct wn_heap *heap) {
-  long at = heap->stress.fail_at;
-  return at && atomic_fetch_add_explicit(&heap->requests, 1, memory_order_relaxed) + 1 == at;
+bool heap_request_fails(struct wn_heap *heap) {
+  return atomic_fetch_add_explicit(&heap->requests, 1, memory_order_relaxed) + 1 == heap->stress.fail_at;
 }
 
 wn_status wn_heap_open(const wn_heap_options *options, wn_heap **heap) {

@@ -134,7 +134,10 @@ static inline bool heap_collects_by_stress(const struct wn_heap *heap) {
 }
 
 /* True if a request for memory is to fail, by the stress mode. */
-bool heap_fails_by_stress(struct wn_heap *heap);
+bool heap_request_fails(struct wn_heap *heap);
+static inline bool heap_fails_by_stress(struct wn_heap *heap) {
+  return heap->stress.fail_at && heap_request_fails(heap);
+}
 
 #endif
 /* SPDX-License-Identifier: MIT */

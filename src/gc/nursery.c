@@ -136,8 +136,8 @@ void nursery_move(struct wn_domain *domain, size_t used) {
 
 char *nursery_limit(const struct wn_domain *domain) {
   const struct wn_heap *heap = domain->heap;
-  if (atomic_load(&heap->starved) || heap_collects_by_stress(heap)) return (char *)UINTPTR_MAX;
-  return domain->sample_at > (intptr_t)domain->young_start ? (char *)domain->sample_at : domain->young_start;
+  bool raised = atomic_load(&heap->starved) || heap_collects_by_stress(heap);
+  return raised ? (char *)UINTPTR_MAX : nursery_end(domain);
 }
 
 /* The worst case: every domain has taken its first piece, and all of BUDGET was taken by whoever is or was there; all of it
@@ -202,11 +202,9 @@ static void touch_ahead(struct wn_domain *domain) {
   if (touched) trace_paused(domain, PAUSE_SLICE, began);
 }
 
-bool nursery_make_room(struct wn_domain *domain, size_t extent) {
+static __attribute__((noinline)) bool find_room(struct wn_domain *domain, size_t extent) {
   struct wn_heap *heap = domain->heap;
   unsigned tries = 0;
-  if (heap_fails_by_stress(heap)) return error_set(WN_ENOMEM, "stress: this request fails"), false;
-  if (has_room_with_sample(domain, extent)) return true;
   bool stress = is_stress_due(domain);
   for (;;) {
     bool has_room = (size_t)(domain->face.young_ptr - domain->young_start) / 8 >= extent;
@@ -229,6 +227,13 @@ bool nursery_make_room(struct wn_domain *domain, size_t extent) {
   domain_reset_limit(domain);
   return true;
 }
+
+static inline bool make_room(struct wn_domain *domain, size_t extent) {
+  if (heap_fails_by_stress(domain->heap)) return error_set(WN_ENOMEM, "stress: this request fails"), false;
+  return has_room_with_sample(domain, extent) || find_room(domain, extent);
+}
+
+bool nursery_make_room(struct wn_domain *domain, size_t extent) { return make_room(domain, extent); }
 
 /* Small blocks that must be old (custom ones with much outside) come from pools. */
 static wn_value *take_old(struct wn_domain *domain, size_t words, unsigned tag, bool *zeroed) {
@@ -265,7 +270,7 @@ wn_value *nursery_allocate_old(struct wn_domain *domain, size_t words, unsigned 
 }
 
 wn_value *nursery_allocate_slow(struct wn_domain *domain, size_t words, unsigned tag, const void *frame) {
-  if (!nursery_make_room(domain, words + 1)) return NULL;
+  if (!make_room(domain, words + 1)) return NULL;
   domain->frame = frame;
   return nursery_take(domain, words, tag);
 }

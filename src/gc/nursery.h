@@ -39,8 +39,20 @@ static inline size_t nursery_pieces(const struct wn_domain *domain) {
  * if there is one. */
 void nursery_move(struct wn_domain *domain, size_t used);
 
+/* Where allocation ends if nothing else is wanted: before the next sample, or at the begin of the piece. */
+static inline char *nursery_end(const struct wn_domain *domain) {
+  return domain->sample_at > (intptr_t)domain->young_start ? (char *)domain->sample_at : domain->young_start;
+}
+
 /* Where the domain's limit belongs. */
 char *nursery_limit(const struct wn_domain *domain);
+
+/* The end was at `from`, and has moved: so does the limit, unless it is above everything. */
+static inline void nursery_move_limit(struct wn_domain *domain, char *from) {
+  bool moved = __atomic_compare_exchange_n(&domain->face.young_limit, &from, nursery_end(domain), false,
+                                           __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+  ASSERT(moved || from == (char *)UINTPTR_MAX);
+}
 
 /* RESERVE of chunk.h: makes sure that the next minor collection has memory. The lock (rank WORLD) is held. */
 void nursery_secure(struct wn_heap *heap);
