@@ -172,6 +172,20 @@ static void a_resized_block_keeps_its_identity(void **state) {
   room_close(room);
 }
 
+static void a_young_block_that_was_resized_is_promoted_first(void **state) {
+  (void)state;
+  struct room *room = room_open(1);
+  struct memprof_entry *entry = toy_alloc_entry(room->domain, 2, WN_SOURCE_NORMAL);
+  wn_memprof_drain(room->domain);
+  memprof_resized(&room->domain->current->memprof, entry, room->heap->blocks[0].address, 4, 32, 5, 5);
+  wn_memprof_drain(room->domain);
+  assert_log(room, "a");
+  minor(room);
+  assert_log(room, "apr");
+  assert_int_equal(room->log.last.size, 4);
+  room_close(room);
+}
+
 /* ---- threads and domains ---- */
 
 static void a_thread_that_ends_runs_its_callbacks_first(void **state) {
@@ -448,6 +462,7 @@ int main(void) {
       cmocka_unit_test(a_cancelled_block_is_dropped_or_freed),
       cmocka_unit_test(a_block_promoted_by_itself_goes_to_the_old_ones),
       cmocka_unit_test(a_resized_block_keeps_its_identity),
+      cmocka_unit_test(a_young_block_that_was_resized_is_promoted_first),
       cmocka_unit_test(a_thread_that_ends_runs_its_callbacks_first),
       cmocka_unit_test(what_an_ending_thread_cannot_run_is_dropped),
       cmocka_unit_test(a_thread_may_end_inside_a_callback),

@@ -158,6 +158,26 @@ static void discard_in_each_callback_drops_its_result_and_all_others(void **stat
   act_in_callback('D', act_stop_discard, "AADxR");
 }
 
+/* Before any collection, and with the profile gone before the block. */
+static void discard_in_a_callback_drops_its_result_at_once(void **state) {
+  (void)state;
+  const struct {
+    char letter;
+    size_t words;
+    const char *expected;
+  } cases[] = {{'a', 2, "axR"}, {'A', 1000, "AxR"}, {'p', 2, "aapxxR"}};
+  for (int i = 0; i < 3; i++) {
+    struct room *room = room_open(1);
+    room->log.act_at = cases[i].letter;
+    room->log.act = act_stop_discard;
+    toy_alloc(room->domain, cases[i].words), toy_alloc(room->domain, cases[i].words);
+    wn_memprof_drain(room->domain);
+    if (cases[i].letter == 'p') minor(room);
+    assert_log(room, cases[i].expected);
+    room_close(room);
+  }
+}
+
 static void a_new_profile_can_start_in_a_callback(void **state) {
   (void)state;
   const char letters[] = "aApdD";
@@ -262,6 +282,7 @@ int main(void) {
       cmocka_unit_test(stop_runs_this_threads_callbacks_and_drops_the_others),
       cmocka_unit_test(stop_in_each_callback_keeps_what_is_tracked),
       cmocka_unit_test(discard_in_each_callback_drops_its_result_and_all_others),
+      cmocka_unit_test(discard_in_a_callback_drops_its_result_at_once),
       cmocka_unit_test(a_new_profile_can_start_in_a_callback),
       cmocka_unit_test(callbacks_allocate_unsampled_and_can_collect),
       cmocka_unit_test(suspension_nests_and_hides_allocations),
