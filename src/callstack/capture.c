@@ -30,21 +30,25 @@ struct callstacks {
   _Atomic(uint64_t) truncated, full;
 };
 
-static const wn_callstack *public_of(const struct callstacks *callstacks, uint32_t node) {
-  return (const wn_callstack *)(const void *)nodes_at(&callstacks->nodes, node);
+static const wn_callstack *public_of(const struct node *node) {
+  return (const wn_callstack *)(const void *)node;
 }
 static const struct node *node_of(const wn_callstack *callstack) {
   return (const struct node *)(const void *)callstack;
 }
-static struct callstacks *owner_of(const struct node *node) { return (struct callstacks *)node->owner; }
+static struct callstacks *owner_of(const struct node *node) {
+  return (struct callstacks *)atomic_load_explicit(&node_head(node)->owner, memory_order_relaxed);
+}
 
 static void count_one(_Atomic(uint64_t) *counter) {
   atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
 
+static struct node *empty(const struct callstacks *callstacks) { return nodes_at(&callstacks->nodes, 0); }
+
 static const wn_callstack *give_up(struct callstacks *callstacks) {
   count_one(&callstacks->full);
-  return public_of(callstacks, 0);
+  return public_of(empty(callstacks));
 }
 
 /* The memos are given to threads in turn, when they first ask. */
@@ -169,11 +173,12 @@ static inline __attribute__((always_inline)) enum step_result collect(struct cal
 }
 
 /* Enters what was written down, from the outermost frame inwards, and remembers the outermost. */
-static uint32_t enter_walked(struct callstacks *callstacks, const struct walk *walk, struct frames *frames) {
+static struct node *enter_walked(struct callstacks *callstacks, const struct walk *walk,
+                                 struct frames *frames) {
   struct memo *memo = frames->memo;
-  uint32_t node = memo && frames->kept ? memo->node[frames->kept - 1] : 0;
+  struct node *node = memo && frames->kept ? memo->node[frames->kept - 1] : empty(callstacks);
   size_t noted = frames->trail->count < TRAIL ? frames->trail->count : TRAIL;
-  if (memo) memo_cut(memo, walk, frames->kept);
+  if (memo) memo_cut(memo, walk, frames->kept, empty(callstacks));
   for (size_t i = 0; i < frames->count; i++) {
     node = nodes_child(&callstacks->nodes, node, frames->frame[frames->count - 1 - i]);
     if (!node) break;
@@ -187,21 +192,19 @@ static uint32_t enter_walked(struct callstacks *callstacks, const struct walk *w
 static const wn_callstack *finish(struct callstacks *callstacks, const struct walk *walk,
                                   struct frames *frames, enum step_result step) {
   struct memo *memo = frames->memo;
-  uint32_t node = 0;
+  struct node *node = NULL;
   walk_end(walk);
   if (step != STEP_END) frames->memo = NULL;
-  bool has_frames = frames->count || frames->kept;
   if (frames->count != SIZE_MAX) node = enter_walked(callstacks, walk, frames);
   memo_end(memo);
-  return has_frames && !node ? give_up(callstacks) : public_of(callstacks, node);
+  return node ? public_of(node) : give_up(callstacks);
 }
 
 /* The stack whose innermost frame is the memo's step `i`. */
-static const wn_callstack *finish_like_the_last(struct callstacks *callstacks, struct memo *memo,
-                                                uint32_t i) {
-  uint32_t node = memo->node[i];
+static const wn_callstack *finish_like_the_last(struct memo *memo, uint32_t i) {
+  const struct node *node = memo->node[i];
   memo_end(memo);
-  return public_of(callstacks, node);
+  return public_of(node);
 }
 
 /* The usual case: the stack is what the memo has of the thread's last one. */
@@ -235,7 +238,7 @@ capture_another(struct callstacks *callstacks, struct walk *walk, size_t depth, 
   size_t shallow = depth < SHALLOW ? depth : SHALLOW;
   trail.count = 0;
   if (frames.native && begin_like_the_last(&frames, walk, shallow) == STEP_END && !frames.count)
-    return finish_like_the_last(callstacks, memo, frames.kept - 1);
+    return finish_like_the_last(memo, frames.kept - 1);
   enum step_result step = collect(callstacks, walk, &frames, shallow, NULL);
   if (step == STEP_CALLER && depth > SHALLOW) return capture_deep(callstacks, walk, &frames, depth);
   return finish(callstacks, walk, &frames, step);
@@ -244,7 +247,7 @@ capture_another(struct callstacks *callstacks, struct walk *walk, size_t depth, 
 static inline const wn_callstack *capture(struct callstacks *callstacks, struct walk *walk, size_t depth) {
   struct memo *memo = memo_begin(callstacks);
   if (memo && is_remembered(callstacks, memo, walk, depth))
-    return finish_like_the_last(callstacks, memo, memo->count - 1);
+    return finish_like_the_last(memo, memo->count - 1);
   return capture_another(callstacks, walk, depth, memo);
 }
 
@@ -256,12 +259,13 @@ static _Thread_local struct {
   uint64_t number; /* of the callstacks that it is of */
   uint32_t count;
   _Atomic(bool) busy;
-  uint32_t frame[MIXED], node[MIXED];
+  uint32_t frame[MIXED];
+  struct node *node[MIXED];
 } last_mixed;
 
 /* The outermost frames that it had: how many, and the node of the last. */
 static size_t recall(const struct callstacks *callstacks, const uint32_t *frames, size_t count,
-                     uint32_t *node) {
+                     struct node **node) {
   size_t known = 0, most = last_mixed.count < count ? last_mixed.count : count;
   if (last_mixed.number != callstacks->number) return 0;
   while (known < most && last_mixed.frame[known] == frames[count - 1 - known]) known++;
@@ -270,8 +274,8 @@ static size_t recall(const struct callstacks *callstacks, const uint32_t *frames
 }
 
 /* Enters frames, innermost first in the array, from the outermost inwards. */
-static uint32_t enter_from(struct callstacks *callstacks, const uint32_t *frames, size_t count, size_t known,
-                           uint32_t node, bool remember) {
+static struct node *enter_from(struct callstacks *callstacks, const uint32_t *frames, size_t count,
+                               size_t known, struct node *node, bool remember) {
   for (size_t i = known; i < count; i++) {
     node = nodes_child(&callstacks->nodes, node, frames[count - 1 - i]);
     if (!node) break;
@@ -284,9 +288,9 @@ static uint32_t enter_from(struct callstacks *callstacks, const uint32_t *frames
 }
 
 static const wn_callstack *enter(struct callstacks *callstacks, const uint32_t *frames, size_t count) {
-  uint32_t node = 0;
+  struct node *node = empty(callstacks);
   if (atomic_load_explicit(&last_mixed.busy, memory_order_relaxed)) {
-    node = enter_from(callstacks, frames, count, 0, 0, false);
+    node = enter_from(callstacks, frames, count, 0, node, false);
   } else {
     atomic_store_explicit(&last_mixed.busy, true, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
@@ -297,8 +301,7 @@ static const wn_callstack *enter(struct callstacks *callstacks, const uint32_t *
     atomic_signal_fence(memory_order_seq_cst);
     atomic_store_explicit(&last_mixed.busy, false, memory_order_relaxed);
   }
-  if (count && !node) return give_up(callstacks);
-  return public_of(callstacks, node);
+  return node ? public_of(node) : give_up(callstacks);
 }
 
 /* Of the language's frames alone where `walk` is NULL. */
@@ -363,7 +366,7 @@ wn_place callstacks_place(struct callstacks *callstacks, const char *function, c
 /* This function has a frame pointer, whatever the flags: asking for the frame address makes sure of it. So its caller's
  * registers are there without unwinding. */
 __attribute__((noinline)) const wn_callstack *callstack_capture(struct callstacks *callstacks, size_t depth) {
-  if (depth == 0) return public_of(callstacks, 0);
+  if (depth == 0) return public_of(empty(callstacks));
   uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
   struct walk walk;
   walk_begin(&walk, stack_word(frame + 8), frame + 16, stack_word(frame));
@@ -374,7 +377,7 @@ __attribute__((noinline)) const wn_callstack *callstack_capture_with(struct call
                                                                      const struct callstack_wish *wish) {
   uintptr_t frame = (uintptr_t)(wish->from ? wish->from : __builtin_frame_address(0));
   struct walk walk;
-  if (!wish->depth) return public_of(callstacks, 0);
+  if (!wish->depth) return public_of(empty(callstacks));
   if (wish->language_only) return capture_with(callstacks, NULL, wish);
   walk_begin(&walk, stack_word(frame + 8), frame + 16, stack_word(frame));
   if (wish->language_count) return capture_with(callstacks, &walk, wish);
@@ -382,15 +385,15 @@ __attribute__((noinline)) const wn_callstack *callstack_capture_with(struct call
 }
 
 const wn_callstack *callstack_of_frames(struct callstacks *callstacks, const uintptr_t *pcs, size_t count) {
-  uint32_t node = 0;
+  struct node *node = empty(callstacks);
   while (count) {
     uint64_t rule;
     uintptr_t pc = pcs[--count];
     uint32_t frame = pc && !(pc >> 63) ? look_up(callstacks, pc, &rule) : 0;
-    node = frame ? nodes_child(&callstacks->nodes, node, frame) : 0;
+    node = frame ? nodes_child(&callstacks->nodes, node, frame) : NULL;
     if (!node) return give_up(callstacks);
   }
-  return public_of(callstacks, node);
+  return public_of(node);
 }
 
 uint32_t callstack_id(const wn_callstack *callstack) { return node_of(callstack)->number; }
@@ -399,7 +402,8 @@ void callstack_node(struct callstacks *callstacks, uint32_t id, uint32_t *parent
                     uint64_t *offset) {
   *parent = *module = 0;
   *offset = 0;
-  if (!id || id >= atomic_load_explicit(&callstacks->nodes.count, memory_order_relaxed)) return;
+  if (!id || node_is_head(id)) return;
+  if (id >= atomic_load_explicit(&callstacks->nodes.count, memory_order_relaxed)) return;
   const struct node *node = nodes_at(&callstacks->nodes, id);
   *parent = node->parent;
   struct slot *frame = levels_at(&callstacks->pcs, node->frame);

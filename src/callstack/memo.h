@@ -17,6 +17,7 @@
 #ifndef CALLSTACK_MEMO_H
 #define CALLSTACK_MEMO_H
 
+#include "callstack/nodes.h"
 #include "callstack/unwind.h"
 
 enum { MEMO = 64, TRAIL = 32, MEMOS = 64 };
@@ -35,7 +36,7 @@ struct memo {
   uint32_t changes;     /* of the modules, when it was made */
   uint32_t count, ends; /* `ends`: 1 if at[0] is an end, else 0 */
   struct memo_step at[MEMO];
-  uint32_t node[MEMO];
+  struct node *node[MEMO];
 };
 
 /* The outermost steps of a walk so far: a ring. */
@@ -91,16 +92,16 @@ static inline uint32_t memo_follow(const struct memo *memo, const struct walk *w
 }
 
 /* Forgets all but the `kept` outermost steps; if none is kept, a walk came to its end where `walk` stands. */
-static inline void memo_cut(struct memo *memo, const struct walk *walk, uint32_t kept) {
+static inline void memo_cut(struct memo *memo, const struct walk *walk, uint32_t kept, struct node *root) {
   memo->count = kept;
   if (kept) return;
   memo->ends = !walk->pc;
   memo->count = memo->ends;
   memo->at[0] = (struct memo_step){.sp = walk->sp, .bp = walk->bp};
-  memo->node[0] = 0;
+  memo->node[0] = root;
 }
 
-static inline void memo_add(struct memo *memo, const struct memo_step *step, uint32_t node) {
+static inline void memo_add(struct memo *memo, const struct memo_step *step, struct node *node) {
   struct memo_step *at = &memo->at[memo->count];
   *at = *step;
   at->needs_bp = at->uses_bp || (!at->saved && memo->count && at[-1].needs_bp);

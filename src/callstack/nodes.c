@@ -5,7 +5,7 @@
 
 enum { MORE_BITS = TINY ? 4 : 10 };
 
-static size_t piece_bytes(unsigned piece) { return sizeof(struct node) << piece; }
+static size_t piece_bytes(unsigned piece) { return (size_t)NODE_BYTES << piece; }
 
 static bool map_piece(struct nodes *nodes, unsigned piece) {
   struct node *present = NULL;
@@ -18,6 +18,9 @@ static bool map_piece(struct nodes *nodes, unsigned piece) {
   return true;
 }
 
+/* The number after one, but for heads'. */
+static uint32_t after(uint32_t number) { return node_is_head(number + 1) ? number + 2 : number + 1; }
+
 /* A number that nobody else has, and whose node is mapped. 0 if there is none. */
 static uint32_t take_number(struct nodes *nodes) {
   uint32_t number = atomic_load_explicit(&nodes->spare, memory_order_relaxed);
@@ -26,19 +29,20 @@ static uint32_t take_number(struct nodes *nodes) {
   do {
     if (number >= nodes->most) return 0;
     if (!map_piece(nodes, node_piece(number))) return 0;
-  } while (!atomic_compare_exchange_weak_explicit(&nodes->count, &number, number + 1, memory_order_relaxed,
+  } while (!atomic_compare_exchange_weak_explicit(&nodes->count, &number, after(number), memory_order_relaxed,
                                                   memory_order_relaxed));
   return number;
 }
 
-static struct node *prepare(struct nodes *nodes, uint32_t parent, uint32_t frame) {
+static struct node *prepare(struct nodes *nodes, const struct node *parent, uint32_t frame) {
   uint32_t number = take_number(nodes);
   if (!number) return NULL;
   struct node *node = nodes_at(nodes, number);
-  node->owner = nodes->owner;
+  atomic_store_explicit(&node_head(node)->owner, nodes->owner, memory_order_relaxed);
   node->number = number;
-  node->parent = parent;
+  node->parent = parent->number;
   node->frame = frame;
+  node->next = 0;
   return node;
 }
 
@@ -46,30 +50,76 @@ static void give_up(struct nodes *nodes, const struct node *node) {
   atomic_store_explicit(&nodes->spare, node->number, memory_order_release);
 }
 
-static uint32_t count_used(struct nodes *nodes, uint32_t number) {
+static struct node *count_used(struct nodes *nodes, struct node *node) {
   atomic_fetch_add_explicit(&nodes->used, 1, memory_order_relaxed);
-  return number;
+  return node;
 }
 
 /* The parent's list is full: nothing is entered there any more. */
-static uint32_t enter_more(struct nodes *nodes, uint32_t parent, uint32_t frame) {
-  uint64_t key = (uint64_t)parent << 32 | frame;
+static struct node *enter_more(struct nodes *nodes, const struct node *parent, uint32_t frame) {
+  uint64_t key = (uint64_t)parent->number << 32 | frame;
   uint32_t index;
   struct slot *slot = levels_find(&nodes->more, key, &index);
   uint64_t number = slot ? atomic_load_explicit(&slot->value, memory_order_acquire) : 0;
-  if (number) return (uint32_t)number;
+  if (number) return nodes_at(nodes, (uint32_t)number);
   struct node *node = prepare(nodes, parent, frame); /* before a key is entered that would stay without */
-  if (!node) return 0;
-  node->next = 0;
+  if (!node) return NULL;
   if (!slot && !(slot = levels_insert(&nodes->more, key, &index))) {
     give_up(nodes, node);
-    return 0;
+    return NULL;
   }
   if (atomic_compare_exchange_strong_explicit(&slot->value, &number, node->number, memory_order_acq_rel,
                                               memory_order_acquire))
-    return count_used(nodes, node->number);
+    return count_used(nodes, node);
   give_up(nodes, node);
-  return (uint32_t)number;
+  return nodes_at(nodes, (uint32_t)number);
+}
+
+static node_link link_to(const struct node *node) {
+  return node->number << LINK_FRAME_BITS | (node->frame & ((1u << LINK_FRAME_BITS) - 1));
+}
+
+/* Looks for a frame in a list of children. NULL: it is not there, and `*length` is how many are. */
+static struct node *look(const struct nodes *nodes, uint32_t frame, node_link newest, unsigned *length) {
+  *length = 0;
+  for (node_link at = newest; at; at = nodes_at(nodes, at >> LINK_FRAME_BITS)->next, ++*length) {
+    struct node *child = nodes_linked(nodes, at, frame);
+    if (child) return child;
+  }
+  return NULL;
+}
+
+/* All direct places are taken by others. */
+static struct node *enter_other(struct nodes *nodes, struct node *parent, uint32_t frame) {
+  node_link newest = atomic_load_explicit(&parent->others, memory_order_acquire);
+  unsigned length;
+  struct node *child = look(nodes, frame, newest, &length);
+  if (child) return child;
+  if (length >= NODE_CHILDREN) return enter_more(nodes, parent, frame);
+  struct node *node = prepare(nodes, parent, frame);
+  if (!node) return NULL;
+  for (;;) {
+    node->next = newest;
+    if (atomic_compare_exchange_strong_explicit(&parent->others, &newest, link_to(node), memory_order_acq_rel,
+                                                memory_order_acquire))
+      return count_used(nodes, node);
+    child = look(nodes, frame, newest, &length);
+    if (!child && length < NODE_CHILDREN) continue;
+    give_up(nodes, node);
+    return child ? child : enter_more(nodes, parent, frame);
+  }
+}
+
+/* Into a direct place that was free; if it is not any more, looks again. */
+static struct node *enter_direct(struct nodes *nodes, struct node *parent, uint32_t frame, unsigned place) {
+  struct node *node = prepare(nodes, parent, frame);
+  if (!node) return NULL;
+  node_link none = 0;
+  if (atomic_compare_exchange_strong_explicit(&parent->child[place], &none, link_to(node),
+                                              memory_order_acq_rel, memory_order_acquire))
+    return count_used(nodes, node);
+  give_up(nodes, node);
+  return nodes_enter(nodes, parent, frame);
 }
 
 /* ---- shared ---- */
@@ -78,7 +128,7 @@ bool nodes_create(struct nodes *nodes, uint32_t most, const void *owner) {
   if (most > NODES_MOST) most = NODES_MOST;
   *nodes = (struct nodes){.most = most, .owner = owner, .count = 1};
   if (!map_piece(nodes, node_piece(0))) return false;
-  nodes_at(nodes, 0)->owner = owner;
+  atomic_store_explicit(&node_head(nodes_at(nodes, 0))->owner, owner, memory_order_relaxed);
   return levels_create(&nodes->more, MORE_BITS, most < NODES_MOST / 2 ? 2 * most : most);
 }
 
@@ -88,21 +138,13 @@ void nodes_destroy(struct nodes *nodes) {
   levels_destroy(&nodes->more);
 }
 
-uint32_t nodes_enter(struct nodes *nodes, struct node *parent, uint32_t frame, node_link first,
-                     unsigned length) {
-  if (length >= NODE_CHILDREN) return enter_more(nodes, parent->number, frame);
-  struct node *node = prepare(nodes, parent->number, frame);
-  if (!node) return 0;
-  for (;;) {
-    node->next = first;
-    node_link link = (uint64_t)node->number << 32 | frame;
-    if (atomic_compare_exchange_strong_explicit(&parent->first, &first, link, memory_order_acq_rel,
-                                                memory_order_acquire))
-      return count_used(nodes, node->number);
-    uint32_t there = nodes_look(nodes, frame, first, &length);
-    if (!there && length < NODE_CHILDREN) continue;
-    give_up(nodes, node);
-    return there ? there : enter_more(nodes, parent->number, frame);
+struct node *nodes_enter(struct nodes *nodes, struct node *parent, uint32_t frame) {
+  for (unsigned place = 0; place < NODE_DIRECT; place++) {
+    node_link link = atomic_load_explicit(&parent->child[place], memory_order_acquire);
+    if (!link) return enter_direct(nodes, parent, frame, place);
+    struct node *child = nodes_linked(nodes, link, frame);
+    if (child) return child;
   }
+  return enter_other(nodes, parent, frame);
 }
 /* SPDX-License-Identifier: MIT */

@@ -2,39 +2,50 @@
  *
  * Nodes have numbers from 0 on, in the order in which they are made, and fixed addresses: an array in pieces, each twice as
  * large as the one before, mapped when it is needed. So stacks that are met together lie together, where a hash table would
- * have them all over memory. Node 0 is the empty stack. A node's address is the public wn_callstack; it knows its owner, so
- * that a bare pointer can be asked for its frames.
+ * have them all over memory. Node 0 is the empty stack. A node's address is the public wn_callstack; so that a bare pointer
+ * can be asked for its frames, the last place of each page has no node but a head, which knows the owner.
  *
- * Where a node names another, its frame is there, too, so that a node that is not looked for is mostly not touched.
- *
- * A node's children are a list, newest first, of at most `NODE_CHILDREN`. The few nodes that have more, such as the loop of an
- * interpreter, have the others in a hash table, `more`, by parent and frame. A list that is full never changes again.
+ * To enter a stack is to go from node to node, and each may have to come from memory: that is what it costs. So a node is half
+ * a cache line, and nothing is touched but the nodes of the stack: where a node names another, by its number, there are 8 bits of
+ * its frame, too. It names its first `NODE_DIRECT` children, and the newest of the others, which are a list, of at most
+ * `NODE_CHILDREN`. The few nodes that have more, such as the loop of an interpreter, have what does not fit in a hash
+ * table, `more`, by parent and frame. A list that is full never changes again, nor does a place that is taken.
  *
  * Any thread may look for a child and enter it, also in a signal handler that interrupts just that; nobody waits. Who enters
- * prepares a node and puts it in front of the list by compare-and-exchange. If another was faster, he looks again at the whole
- * list: so no child is there twice, and a list is full for all or for none. A node that was prepared in vain is the
- * `spare` one. */
+ * prepares a node and puts it by compare-and-exchange into the first place that is free, or in front of the list once all are
+ * taken. If another was faster, he looks again at all that is there: so no child is there twice, and a list is full for all
+ * or for none. A node that was prepared in vain is the `spare` one. */
 #ifndef CALLSTACK_NODES_H
 #define CALLSTACK_NODES_H
 
 #include "base/check.h"
 #include "callstack/levels.h"
 
-enum { NODE_CHILDREN = TINY ? 2 : 16, NODE_FIRST = TINY ? 1 << 5 : 1 << 11, NODE_PIECES = 24 };
+enum { NODE_DIRECT = 3, NODE_CHILDREN = TINY ? 2 : 16, NODE_PIECES = 24 };
+enum { NODE_PAGE_BYTES = 4096, NODE_BYTES = 32, NODE_PAGE = NODE_PAGE_BYTES / NODE_BYTES };
+enum { NODE_FIRST = TINY ? NODE_PAGE : 1 << 11 };
 
-/* As many as the pieces hold, nearly 2^24. */
+/* As many numbers as the pieces have, nearly 2^24. */
 enum { NODES_MOST = (1 << 24) - NODE_FIRST };
 
-/* A node's number << 32 | its frame's, an index into pcs.h's table; 0: none. */
-typedef uint64_t node_link;
+/* A node's number << LINK_FRAME_BITS | the lowest bits of its frame; 0: none. */
+typedef uint32_t node_link;
+enum { LINK_FRAME_BITS = 8 };
 
 struct node {
-  /* Published with release, by whoever enters a child. */
-  _Atomic(node_link) first;
   /* Set before the node is published; constant afterwards. */
-  node_link next; /* sibling, older */
-  uint32_t number, parent, frame;
-  const void *owner; /* of the tree */
+  uint32_t number, parent;
+  uint32_t frame; /* an index into pcs.h's table */
+  node_link next; /* sibling, older; of those in the list */
+  /* Published with release by whoever enters a child; those of `child` once, one after the other, and then `others`. */
+  _Atomic(node_link) child[NODE_DIRECT], others;
+};
+_Static_assert(sizeof(struct node) == NODE_BYTES, "half a cache line");
+
+/* In the last place of a page. */
+struct node_head {
+  /* Of the tree. Stored by whoever prepares a node in the page: all store the same. */
+  _Atomic(const void *) owner;
 };
 
 struct nodes {
@@ -45,7 +56,8 @@ struct nodes {
    * first thread that needs it. */
   _Atomic(struct node *) piece[NODE_PIECES];
   /* Written by any thread. */
-  _Atomic(uint32_t) count; /* numbers given out, 0 among them, and a few that were lost as spare ones */
+  _Atomic(uint32_t)
+      count; /* those below were given out, but for the heads'; 0 among them, and a few that were lost as spare */
   _Atomic(uint32_t) spare; /* 0: none */
   _Atomic(uint32_t) used;
   struct levels more; /* the value is the child's number; 0 for a moment */
@@ -55,9 +67,8 @@ struct nodes {
 bool nodes_create(struct nodes *nodes, uint32_t most, const void *owner);
 void nodes_destroy(struct nodes *nodes);
 
-/* The child of a node whose list was looked through, from `first` on, and has `length` nodes; 0 if there is no room. */
-uint32_t nodes_enter(struct nodes *nodes, struct node *parent, uint32_t frame, node_link first,
-                     unsigned length);
+/* The child of a node that was not among the direct ones; entered if it is new. NULL if there is no room. */
+struct node *nodes_enter(struct nodes *nodes, struct node *parent, uint32_t frame);
 
 static inline unsigned node_piece(uint32_t number) {
   return 31u - (unsigned)__builtin_clz(number + NODE_FIRST);
@@ -70,24 +81,29 @@ static inline struct node *nodes_at(const struct nodes *nodes, uint32_t number) 
   return first + (number + NODE_FIRST - (1u << piece));
 }
 
-static inline uint32_t link_number(node_link link) { return (uint32_t)(link >> 32); }
+/* Whether a number is a head's, hence no node's. */
+static inline bool node_is_head(uint32_t number) { return number % NODE_PAGE == NODE_PAGE - 1; }
 
-/* Looks for a frame in a list of children. 0: it is not there, and `*length` is how many are. */
-static inline uint32_t nodes_look(const struct nodes *nodes, uint32_t frame, node_link first,
-                                  unsigned *length) {
-  *length = 0;
-  for (node_link at = first; at; at = nodes_at(nodes, link_number(at))->next, ++*length)
-    if ((uint32_t)at == frame) return link_number(at);
-  return 0;
+static inline struct node_head *node_head(const struct node *node) {
+  uintptr_t page = (uintptr_t)node & ~(uintptr_t)(NODE_PAGE_BYTES - 1);
+  return (struct node_head *)(page + NODE_PAGE_BYTES - NODE_BYTES);
 }
 
-/* The node below `number` with this frame, entered if it is new; 0 if there is no room. */
-static inline uint32_t nodes_child(struct nodes *nodes, uint32_t number, uint32_t frame) {
-  struct node *parent = nodes_at(nodes, number);
-  node_link first = atomic_load_explicit(&parent->first, memory_order_acquire);
-  unsigned length;
-  uint32_t child = nodes_look(nodes, frame, first, &length);
-  return child ? child : nodes_enter(nodes, parent, frame, first, length);
+/* The child that a link leads to if it has this frame; else NULL. */
+static inline struct node *nodes_linked(const struct nodes *nodes, node_link link, uint32_t frame) {
+  if ((link ^ frame) & ((1u << LINK_FRAME_BITS) - 1)) return NULL;
+  struct node *node = nodes_at(nodes, link >> LINK_FRAME_BITS);
+  return node->frame == frame ? node : NULL;
+}
+
+/* The node below `parent` with this frame, entered if it is new; NULL if there is no room. */
+static inline struct node *nodes_child(struct nodes *nodes, struct node *parent, uint32_t frame) {
+  for (unsigned i = 0; i < NODE_DIRECT; i++) {
+    node_link link = atomic_load_explicit(&parent->child[i], memory_order_acquire);
+    struct node *child = nodes_linked(nodes, link, frame); /* no link leads to node 0, which has frame 0 */
+    if (child) return child;
+  }
+  return nodes_enter(nodes, parent, frame);
 }
 
 #endif

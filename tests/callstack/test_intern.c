@@ -107,12 +107,34 @@ static void numbers_lead_from_a_stack_to_its_callers(void **state) {
   callstacks_destroy(shared);
 }
 
+/* As from a damaged trace, or a caller's mistake. */
+static void a_number_that_was_not_given_out_is_of_no_stack(void **state) {
+  (void)state;
+  enum { STACKS_MADE = 1000, NUMBERS = 5000 };
+  static bool given[NUMBERS];
+  shared = callstacks_create(&(struct callstacks_options){0});
+  for (uintptr_t i = 1; i <= STACKS_MADE; i++) given[callstack_id(callstack_of_frames(shared, &i, 1))] = true;
+  assert_false(given[0]);
+  for (uint32_t id = 0; id < NUMBERS; id++) {
+    uint32_t parent, module;
+    uint64_t offset;
+    callstack_node(shared, id, &parent, &module, &offset);
+    assert_int_equal(parent, 0);
+    if (given[id])
+      assert_true(offset >= 1 && offset <= STACKS_MADE);
+    else
+      assert_int_equal(offset, 0);
+  }
+  callstacks_destroy(shared);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(threads_that_meet_a_stack_together_get_one_node),
       cmocka_unit_test(a_caller_with_thousands_of_callees_has_each_once),
       cmocka_unit_test(a_full_table_gives_the_empty_stack_and_counts),
       cmocka_unit_test(numbers_lead_from_a_stack_to_its_callers),
+      cmocka_unit_test(a_number_that_was_not_given_out_is_of_no_stack),
   };
   return RUN_TESTS(tests);
 }
