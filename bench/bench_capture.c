@@ -1,6 +1,7 @@
 /* What does it cost to capture a stack? Nanoseconds a capture at several depths, of stacks met before and of new ones,
- * beside backtrace() of the C library; and with a language's frames, as many as there are native ones: each in one of those
- * (both), or alone.
+ * beside backtrace() of the C library; with a language's frames, as many as there are native ones: each in one of those
+ * (both), or alone; and of stacks that differ from the last one in up to so many inner frames, of few stacks or of many, as
+ * programs have them that work on trees.
  *
  *   bench_capture */
 #include "base/os.h"
@@ -8,7 +9,7 @@
 #include <execinfo.h>
 #include <stdio.h>
 
-enum { WARM = 200000, SLOW = 20000 };
+enum { WARM = 200000, SLOW = 20000, FEW = 10, MANY = 16 };
 
 static struct callstacks *callstacks;
 static volatile uintptr_t kept;
@@ -63,6 +64,47 @@ static void report(size_t depth) {
   callstacks_destroy(callstacks);
 }
 
+static bool leaf_captures;
+
+/* Down a binary tree: each way has a stack of its own. */
+static __attribute__((noinline)) void branch(uint32_t way, unsigned levels) {
+  if (!levels) {
+    if (leaf_captures) kept = (uintptr_t)callstack_capture(callstacks, SIZE_MAX);
+  } else if (way & 1) {
+    branch(way >> 1, levels - 1);
+    kept = 1;
+  } else {
+    branch(way >> 1, levels - 1);
+    kept = 2;
+  }
+}
+
+static uint64_t time_ways(unsigned levels, bool capture) {
+  uint32_t random = 1;
+  leaf_captures = capture;
+  uint64_t start = os_monotonic_ns();
+  for (int i = 0; i < WARM; i++) {
+    random = random * 1664525 + 1013904223;
+    branch(random >> (32 - levels), levels);
+  }
+  return os_monotonic_ns() - start;
+}
+
+/* Beyond what it takes to go there. */
+static double cost_of_others(unsigned levels) {
+  time_ways(levels, true);
+  time_ways(levels, true); /* by now nearly all were met */
+  uint64_t without = time_ways(levels, false), with = time_ways(levels, true);
+  return ((double)with - (double)without) / WARM;
+}
+
+static void report_others(void) {
+  callstacks = callstacks_create(&(struct callstacks_options){0});
+  double few = cost_of_others(FEW), many = cost_of_others(MANY);
+  printf("another, of 2^%d: %6.1f ns; of 2^%d: %6.1f ns\n", FEW, few, MANY, many);
+  callstacks_destroy(callstacks);
+}
+
 /* Two functions in turn, so that the frames are not all the same. */
 static void descend_even(size_t depth, size_t wanted);
 static __attribute__((noinline)) void descend_odd(size_t depth, size_t wanted) {
@@ -86,6 +128,7 @@ int main(void) {
   const size_t depths[] = {5, 20, 50};
   for (size_t i = 0; i < 3; i++)
     descend_odd(depths[i], depths[i]); /* and some frames more, of those around */
+  report_others();
   return 0;
 }
 /* SPDX-License-Identifier: MIT */

@@ -1,5 +1,9 @@
 /* The context that owns the tables, and captures: walk outwards, then enter inwards.
  *
+ * Nearly all frames are of the usual kind: met before, left by a quick rule, within the known part of the stack. `collect_usual`
+ * walks through them with all it needs in registers, and stops at whatever else there is: a frame that must be looked up
+ * or stepped out of slowly, the end, or a place where the thread's last walk stood, too, and went on likewise (memo.h).
+ *
  * A language's frames are merged in while walking. The part of the stack that a native frame takes is known when it was
  * stepped out of: it ends where the stack pointer is then. So the language's frames whose addresses lie below that, and which
  * wait for their turn, are written down before it. */
@@ -115,7 +119,7 @@ static void put_language(const struct callstacks *callstacks, struct language *l
 static __attribute__((noinline)) enum step_result go_like_the_last(struct frames *frames, struct walk *walk,
                                                                    size_t depth, uint32_t from) {
   const struct memo *memo = frames->memo;
-  uint32_t to = memo_follow(memo, walk, from);
+  uint32_t to = memo_follow(memo, walk->high, from);
   if (!to && frames->count + from + 1 - memo->ends <= depth) {
     frames->kept = from + 1;
     return STEP_END;
@@ -134,9 +138,51 @@ static __attribute__((noinline)) enum step_result go_like_the_last(struct frames
   return STEP_CALLER;
 }
 
-static inline enum step_result begin_like_the_last(struct frames *frames, struct walk *walk, size_t depth) {
-  uint32_t from = frames->memo ? memo_find(frames->memo, walk, &frames->left) : MEMO;
-  return from == MEMO ? STEP_CALLER : go_like_the_last(frames, walk, depth, from);
+/* Walks on as long as all is as usual: frames that were met before, and are left by a quick rule within the part of the stack that
+ * is known. Whether it stops where the thread's last walk stood, too, and went on likewise: at the step before `left`. */
+static inline __attribute__((always_inline)) bool
+collect_usual(struct callstacks *callstacks, struct walk *walk, struct frames *frames, size_t depth) {
+  const struct memo *memo = frames->memo;
+  const struct memo_step *end = memo ? memo->at + memo->ends : NULL,
+                         *last = memo ? memo->at + frames->left : NULL;
+  const uintptr_t low = walk->low, high = walk->high;
+  uintptr_t pc = walk->pc, sp = walk->sp, bp = walk->bp;
+  uint32_t noted = frames->trail->count;
+  size_t count = frames->count;
+  bool likewise = false;
+  while (count < depth && (intptr_t)pc > 0) {
+    while (last > end && last[-1].sp < sp) last--; /* stack pointers only grow */
+    likewise = last > end && memo_stands(last - 1, pc, sp, bp) &&
+               (last - 1 == memo->at || memo_goes_on(last - 1, high));
+    if (likewise) break;
+    uint32_t frame;
+    struct slot *slot = levels_find(&callstacks->pcs, pc, &frame);
+    uint64_t rule = slot ? atomic_load_explicit(&slot->value, memory_order_acquire) : 0;
+    if (!rule_is_quick(rule)) break;
+    uintptr_t cfa = rule_cfa(rule, sp, bp), saved = cfa - rule_frame_bytes(rule);
+    if (cfa <= sp || cfa > high || saved < low || cfa & 7) break;
+    frames->frame[count++] = frame;
+    *trail_at(frames->trail, noted++) =
+        (struct memo_step){.pc = pc, .sp = sp, .bp = bp, .frame = frame, .way = rule_way(rule)};
+    pc = stack_word(cfa - 8);
+    if (saved != cfa) bp = stack_word(saved);
+    sp = cfa;
+  }
+  walk->pc = pc;
+  walk->sp = sp;
+  walk->bp = bp;
+  frames->trail->count = noted;
+  frames->count = count;
+  frames->left = memo ? (uint32_t)(last - memo->at) : 0;
+  return likewise;
+}
+
+/* Walks on to a frame that is not usual. STEP_END: the walk came to its end. */
+static inline __attribute__((always_inline)) enum step_result
+collect_quickly(struct callstacks *callstacks, struct walk *walk, struct frames *frames, size_t depth) {
+  while (collect_usual(callstacks, walk, frames, depth))
+    if (go_like_the_last(frames, walk, depth, frames->left - 1) == STEP_END) return STEP_END;
+  return walk->pc ? STEP_CALLER : STEP_END;
 }
 
 /* Walks outwards and writes frames down until there are `depth`. STEP_CALLER: there may be more. `language` is NULL where
@@ -148,12 +194,13 @@ static inline __attribute__((always_inline)) enum step_result collect(struct cal
   const struct callstacks_options *options = &callstacks->options;
   enum step_result step = STEP_CALLER;
   while (step == STEP_CALLER && frames->count < depth) {
+    if (!language && frames->native && (step = collect_quickly(callstacks, walk, frames, depth)) == STEP_END)
+      break;
+    if (frames->count == depth) break;
     if (walk->pc >> 63) {
       step = STEP_LOST;
       break;
     }
-    if (!language && frames->native && (step = begin_like_the_last(frames, walk, depth)) == STEP_END) break;
-    if (frames->count == depth) break;
     uint64_t rule;
     uint32_t frame = look_up(callstacks, walk->pc, &rule);
     if (!frame) {
@@ -176,15 +223,20 @@ static inline __attribute__((always_inline)) enum step_result collect(struct cal
 static struct node *enter_walked(struct callstacks *callstacks, const struct walk *walk,
                                  struct frames *frames) {
   struct memo *memo = frames->memo;
+  struct trail *trail = frames->trail;
   struct node *node = memo && frames->kept ? memo->node[frames->kept - 1] : empty(callstacks);
-  size_t noted = frames->trail->count < TRAIL ? frames->trail->count : TRAIL;
-  if (memo) memo_cut(memo, walk, frames->kept, empty(callstacks));
-  for (size_t i = 0; i < frames->count; i++) {
-    node = nodes_child(&callstacks->nodes, node, frames->frame[frames->count - 1 - i]);
-    if (!node) break;
-    if (memo && i < noted && memo->count < MEMO)
-      memo_add(memo, trail_at(frames->trail, frames->trail->count - 1 - (uint32_t)i), node);
+  const uint32_t *frame = frames->frame + frames->count;
+  if (frames->count && memo) {
+    memo_cut(memo, walk, frames->kept, empty(callstacks));
+    uint32_t noted = trail->count < TRAIL ? trail->count : TRAIL, room = MEMO - memo->count;
+    for (uint32_t i = noted < room ? noted : room; i; i--) {
+      const struct memo_step *step = trail_at(trail, --trail->count);
+      node = nodes_child(&callstacks->nodes, node, *--frame);
+      if (!node) return NULL;
+      memo_add(memo, step, node);
+    }
   }
+  while (node && frame > frames->frame) node = nodes_child(&callstacks->nodes, node, *--frame);
   return node;
 }
 
@@ -212,7 +264,8 @@ static bool is_remembered(const struct callstacks *callstacks, const struct memo
                           const struct walk *walk, size_t depth) {
   uint32_t frames = memo->count - memo->ends;
   return frames && frames <= depth && !callstacks->options.skip_end &&
-         memo_stands(&memo->at[memo->count - 1], walk) && !memo_follow(memo, walk, memo->count - 1);
+         memo_stands(&memo->at[memo->count - 1], walk->pc, walk->sp, walk->bp) &&
+         !memo_follow(memo, walk->high, memo->count - 1);
 }
 
 /* Goes on where the small array ended. A function of its own, so that only stacks that are deep take the memory for a
@@ -237,8 +290,6 @@ capture_another(struct callstacks *callstacks, struct walk *walk, size_t depth, 
                           .trail = &trail};
   size_t shallow = depth < SHALLOW ? depth : SHALLOW;
   trail.count = 0;
-  if (frames.native && begin_like_the_last(&frames, walk, shallow) == STEP_END && !frames.count)
-    return finish_like_the_last(memo, frames.kept - 1);
   enum step_result step = collect(callstacks, walk, &frames, shallow, NULL);
   if (step == STEP_CALLER && depth > SHALLOW) return capture_deep(callstacks, walk, &frames, depth);
   return finish(callstacks, walk, &frames, step);

@@ -1,4 +1,4 @@
-/* The slow half of the table that only grows: inserting, and mapping a level. */
+/* The slow half of the table that only grows: searching beyond the first slot, inserting, and mapping a level. */
 #include "callstack/levels.h"
 
 #include "base/check.h"
@@ -66,6 +66,27 @@ struct slot *levels_insert(struct levels *levels, uint64_t key, uint32_t *index)
     *index = levels_index(levels, slot);
     ASSERT(levels_at(levels, *index) == slot);
     return slot;
+  }
+  return NULL;
+}
+
+struct slot *levels_find_slow(const struct levels *levels, uint64_t key, uint32_t *index) {
+  uint64_t hash = levels_hash(key);
+  size_t first = 0;
+  for (unsigned level = 0; level < levels->count_most; level++) {
+    struct slot *slots = atomic_load_explicit(&levels->level[level], memory_order_acquire);
+    if (!slots) return NULL;
+    size_t mask = levels_size(levels, level) - 1;
+    size_t at = (size_t)(hash >> (64 - levels->first_bits - level));
+    for (unsigned i = 0; i < LEVELS_WINDOW; i++, at++) {
+      uint64_t found = atomic_load_explicit(&slots[at & mask].key, memory_order_acquire);
+      if (found == key) {
+        *index = (uint32_t)(first + (at & mask));
+        return &slots[at & mask];
+      }
+      if (!found) return NULL;
+    }
+    first += mask + 1;
   }
   return NULL;
 }

@@ -49,28 +49,18 @@ static inline size_t levels_size(const struct levels *levels, unsigned level) {
   return (size_t)1 << (levels->first_bits + level);
 }
 
-static inline uint64_t levels_hash(uint64_t key) { return (key ^ (key >> 29)) * 0x9e3779b97f4a7c15u; }
+static inline uint64_t levels_hash(uint64_t key) { return key * 0x9e3779b97f4a7c15u; }
+
+/* As levels_find, of a key that is not in the first slot of its first window. */
+struct slot *levels_find_slow(const struct levels *levels, uint64_t key, uint32_t *index);
 
 /* The slot of a key that is present, and its index; NULL if it is not. */
 static inline struct slot *levels_find(const struct levels *levels, uint64_t key, uint32_t *index) {
-  uint64_t hash = levels_hash(key);
-  size_t first = 0;
-  for (unsigned level = 0; level < levels->count_most; level++) {
-    struct slot *slots = atomic_load_explicit(&levels->level[level], memory_order_acquire);
-    if (!slots) return NULL;
-    size_t mask = levels_size(levels, level) - 1;
-    size_t at = (size_t)(hash >> (64 - levels->first_bits - level));
-    for (unsigned i = 0; i < LEVELS_WINDOW; i++, at++) {
-      uint64_t found = atomic_load_explicit(&slots[at & mask].key, memory_order_acquire);
-      if (found == key) {
-        *index = (uint32_t)(first + (at & mask));
-        return &slots[at & mask];
-      }
-      if (!found) return NULL;
-    }
-    first += mask + 1;
-  }
-  return NULL;
+  size_t at = (size_t)(levels_hash(key) >> (64 - levels->first_bits));
+  struct slot *slot = atomic_load_explicit(&levels->level[0], memory_order_acquire) + at;
+  *index = (uint32_t)at;
+  if (__builtin_expect(atomic_load_explicit(&slot->key, memory_order_acquire) == key, 1)) return slot;
+  return levels_find_slow(levels, key, index);
 }
 
 /* The slot with this index, NULL if the index was never given out. */

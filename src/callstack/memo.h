@@ -26,10 +26,11 @@ enum { MEMO = 64, TRAIL = 32, MEMOS = 64 };
 struct memo_step {
   uintptr_t pc, sp, bp;
   uint32_t frame; /* its number in pcs.h */
-  uint32_t saved; /* how far below the caller's stack pointer its frame pointer lies; 0: it is unchanged */
-  bool uses_bp;   /* it is left by the frame pointer */
-  bool needs_bp;  /* so is it, or a frame further out before the frame pointer is loaded */
+  uint32_t way;   /* how it is left, by a rule's middle bits (rule_way), and STEP_NEEDS_BP */
 };
+
+/* It is left by the frame pointer, or a frame further out is before the frame pointer is loaded. */
+#define STEP_NEEDS_BP (UINT32_C(1) << 31)
 
 struct memo {
   _Atomic(bool) busy;   /* who sets it has the rest */
@@ -53,41 +54,36 @@ static inline void trail_note(struct trail *trail, const struct walk *walk, uint
     trail->count = 0;
     return;
   }
-  *trail_at(trail, trail->count++) = (struct memo_step){.pc = walk->pc,
-                                                        .sp = walk->sp,
-                                                        .bp = walk->bp,
-                                                        .frame = frame,
-                                                        .saved = (uint32_t)rule_frame_bytes(rule),
-                                                        .uses_bp = rule_kind(rule) == RULE_FRAME_POINTER};
+  *trail_at(trail, trail->count++) = (struct memo_step){
+      .pc = walk->pc, .sp = walk->sp, .bp = walk->bp, .frame = frame, .way = rule_way(rule)};
 }
+
+/* How far below the caller's stack pointer its frame pointer lies; 0: it is unchanged. */
+static inline uintptr_t step_saved(const struct memo_step *step) { return way_frame_bytes(step->way); }
 
 /* The frame pointer of a frame's caller, `outer`. */
 static inline uintptr_t memo_bp(const struct memo_step *step, const struct memo_step *outer, uintptr_t bp) {
-  return step->saved ? stack_word(outer->sp - step->saved) : bp;
+  return step_saved(step) ? stack_word(outer->sp - step_saved(step)) : bp;
 }
 
-/* Whether the walk stands at a step. */
-static inline bool memo_stands(const struct memo_step *step, const struct walk *walk) {
-  return step->sp == walk->sp && step->pc == walk->pc && (!step->needs_bp || step->bp == walk->bp);
+/* Whether a walk that stands here stands at a step. */
+static inline bool memo_stands(const struct memo_step *step, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  return step->sp == sp && step->pc == pc && (!(step->way & STEP_NEEDS_BP) || step->bp == bp);
 }
 
-/* The index of the frame at which the walk stands, below `left`; MEMO if it is not there. `left` is how many are left, since
- * stack pointers only grow. */
-static inline uint32_t memo_find(const struct memo *memo, const struct walk *walk, uint32_t *left) {
-  while (*left > memo->ends && memo->at[*left - 1].sp < walk->sp) --*left;
-  if (*left <= memo->ends) return MEMO;
-  return memo_stands(&memo->at[*left - 1], walk) ? *left - 1 : MEMO;
+/* Whether the caller of a frame at which the walk stands is what it was; not for the outermost step. Reads nothing beyond what the
+ * walk may read, [low, high). Where a frame pointer is needed and was not saved by the frame within, that needs it, too, so that
+ * it was compared there. */
+static inline bool memo_goes_on(const struct memo_step *step, uintptr_t high) {
+  const struct memo_step *outer = step - 1;
+  if (outer->sp > high || stack_word(outer->sp - 8) != outer->pc) return false;
+  if (!(outer->way & STEP_NEEDS_BP) || !step_saved(step)) return true;
+  return stack_word(outer->sp - step_saved(step)) == outer->bp;
 }
 
-/* The outermost of the frames from `i` on, where the walk stands, whose callers but for its own are the same. Reads nothing
- * beyond what the walk may read. Where a frame pointer is needed and was not saved by the frame within, that needs it, too, so
- * that it was compared there. */
-static inline uint32_t memo_follow(const struct memo *memo, const struct walk *walk, uint32_t i) {
-  for (; i; i--) {
-    const struct memo_step *step = &memo->at[i], *outer = step - 1;
-    if (outer->sp > walk->high || stack_word(outer->sp - 8) != outer->pc) break;
-    if (outer->needs_bp && step->saved && stack_word(outer->sp - step->saved) != outer->bp) break;
-  }
+/* The outermost of the frames from `i` on, where the walk stands, whose callers but for its own are the same. */
+static inline uint32_t memo_follow(const struct memo *memo, uintptr_t high, uint32_t i) {
+  while (i && memo_goes_on(&memo->at[i], high)) i--;
   return i;
 }
 
@@ -101,10 +97,16 @@ static inline void memo_cut(struct memo *memo, const struct walk *walk, uint32_t
   memo->node[0] = root;
 }
 
+/* The next step inwards. Whether it needs the frame pointer follows from the one that was added before. */
 static inline void memo_add(struct memo *memo, const struct memo_step *step, struct node *node) {
   struct memo_step *at = &memo->at[memo->count];
+  uint32_t way = step->way & ~STEP_NEEDS_BP;
+  if (way_kind(way) == RULE_FRAME_POINTER)
+    way |= STEP_NEEDS_BP;
+  else if (!way_frame_bytes(way) && memo->count)
+    way |= at[-1].way & STEP_NEEDS_BP;
   *at = *step;
-  at->needs_bp = at->uses_bp || (!at->saved && memo->count && at[-1].needs_bp);
+  at->way = way;
   memo->node[memo->count++] = node;
 }
 

@@ -82,9 +82,10 @@ static node_link link_to(const struct node *node) {
 /* Looks for a frame in a list of children. NULL: it is not there, and `*length` is how many are. */
 static struct node *look(const struct nodes *nodes, uint32_t frame, node_link newest, unsigned *length) {
   *length = 0;
-  for (node_link at = newest; at; at = nodes_at(nodes, at >> LINK_FRAME_BITS)->next, ++*length) {
-    struct node *child = nodes_linked(nodes, at, frame);
-    if (child) return child;
+  for (node_link at = newest; at; ++*length) {
+    struct node *child = nodes_linked(nodes, at);
+    if (child->frame == frame) return child;
+    at = child->next;
   }
   return NULL;
 }
@@ -142,8 +143,8 @@ struct node *nodes_enter(struct nodes *nodes, struct node *parent, uint32_t fram
   for (unsigned place = 0; place < NODE_DIRECT; place++) {
     node_link link = atomic_load_explicit(&parent->child[place], memory_order_acquire);
     if (!link) return enter_direct(nodes, parent, frame, place);
-    struct node *child = nodes_linked(nodes, link, frame);
-    if (child) return child;
+    struct node *child = nodes_linked(nodes, link);
+    if (link_fits(link, frame) && child->frame == frame) return child;
   }
   return enter_other(nodes, parent, frame);
 }

@@ -31,6 +31,7 @@ enum { NODES_MOST = (1 << 24) - NODE_FIRST };
 /* A node's number << LINK_FRAME_BITS | the lowest bits of its frame; 0: none. */
 typedef uint32_t node_link;
 enum { LINK_FRAME_BITS = 8 };
+_Static_assert(NODES_MOST < 1 << (32 - LINK_FRAME_BITS), "each number fits into a link");
 
 struct node {
   /* Set before the node is published; constant afterwards. */
@@ -89,21 +90,26 @@ static inline struct node_head *node_head(const struct node *node) {
   return (struct node_head *)(page + NODE_PAGE_BYTES - NODE_BYTES);
 }
 
-/* The child that a link leads to if it has this frame; else NULL. */
-static inline struct node *nodes_linked(const struct nodes *nodes, node_link link, uint32_t frame) {
-  if ((link ^ frame) & ((1u << LINK_FRAME_BITS) - 1)) return NULL;
-  struct node *node = nodes_at(nodes, link >> LINK_FRAME_BITS);
-  return node->frame == frame ? node : NULL;
+static inline struct node *nodes_linked(const struct nodes *nodes, node_link link) {
+  return nodes_at(nodes, link >> LINK_FRAME_BITS);
 }
 
-/* The node below `parent` with this frame, entered if it is new; NULL if there is no room. */
+/* Whether a link may lead to a node with this frame. */
+static inline bool link_fits(node_link link, uint32_t frame) {
+  return !((link ^ frame) & ((1u << LINK_FRAME_BITS) - 1));
+}
+
+/* The node below `parent` with this frame, entered if it is new; NULL if there is no room. Which of the links fits is
+ * selected without a branch: in a recursion nobody could foretell it. */
 static inline struct node *nodes_child(struct nodes *nodes, struct node *parent, uint32_t frame) {
-  for (unsigned i = 0; i < NODE_DIRECT; i++) {
-    node_link link = atomic_load_explicit(&parent->child[i], memory_order_acquire);
-    struct node *child = nodes_linked(nodes, link, frame); /* no link leads to node 0, which has frame 0 */
-    if (child) return child;
+  node_link link = 0;
+  for (unsigned i = NODE_DIRECT; i--;) {
+    node_link each = atomic_load_explicit(&parent->child[i], memory_order_acquire);
+    link = link_fits(each, frame) ? each : link;
   }
-  return nodes_enter(nodes, parent, frame);
+  struct node *child = nodes_linked(nodes, link); /* of no link: node 0, which has frame 0 */
+  __builtin_prefetch(child + 2);                  /* the next line: what was entered together lies together */
+  return child->frame == frame ? child : nodes_enter(nodes, parent, frame);
 }
 
 #endif

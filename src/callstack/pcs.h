@@ -39,7 +39,19 @@ static inline uint64_t rule_make(enum rule_kind kind, uint64_t cfa_words, uint64
 static inline uint32_t rule_module(uint64_t rule) { return (uint32_t)(rule & 0xffff); }
 static inline enum rule_kind rule_kind(uint64_t rule) { return (enum rule_kind)(rule >> 16 & 7); }
 static inline uintptr_t rule_frame_bytes(uint64_t rule) { return (uintptr_t)(rule >> 19 & 0xffff) * 8; }
+/* Kind and frame alone. */
+static inline uint32_t rule_way(uint64_t rule) { return (uint32_t)(rule >> 16) & 0x7ffff; }
+static inline enum rule_kind way_kind(uint32_t way) { return (enum rule_kind)(way & 7); }
+static inline uintptr_t way_frame_bytes(uint32_t way) { return (uintptr_t)(way >> 3 & 0xffff) * 8; }
 static inline uintptr_t rule_cfa_bytes(uint64_t rule) { return (uintptr_t)(rule >> 35) * 8; }
+
+/* Whether a rule is one of the first two, and the CFA then. */
+static inline bool rule_is_quick(uint64_t rule) {
+  return rule_kind(rule) == RULE_STACK || rule_kind(rule) == RULE_FRAME_POINTER;
+}
+static inline uintptr_t rule_cfa(uint64_t rule, uintptr_t sp, uintptr_t bp) {
+  return (rule_kind(rule) == RULE_STACK ? sp : bp) + rule_cfa_bytes(rule);
+}
 
 /* All addresses of a module: make them dead, or bring them back. Callers hold the modules' lock. */
 void pcs_kill(struct levels *pcs, uint32_t module);

@@ -75,10 +75,8 @@ stack_word(uintptr_t address) {
 
 /* Steps to the caller: pc, sp and bp become the caller's. */
 static inline enum step_result walk_step(struct walk *walk, struct modules *modules, uint64_t rule) {
-  enum rule_kind kind = rule_kind(rule);
-  if (__builtin_expect(kind != RULE_STACK && kind != RULE_FRAME_POINTER, 0))
-    return walk_step_slow(walk, modules, rule);
-  uintptr_t cfa = (kind == RULE_STACK ? walk->sp : walk->bp) + rule_cfa_bytes(rule);
+  if (__builtin_expect(!rule_is_quick(rule), 0)) return walk_step_slow(walk, modules, rule);
+  uintptr_t cfa = rule_cfa(rule, walk->sp, walk->bp);
   uintptr_t saved = cfa - rule_frame_bytes(rule);
   if (__builtin_expect(cfa <= walk->sp || saved < walk->low || cfa & 7, 0)) return STEP_LOST;
   if (__builtin_expect(cfa > walk->high, 0) && !walk_reach(walk, cfa - 8)) return STEP_LOST;
