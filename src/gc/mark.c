@@ -62,18 +62,15 @@ static inline bool is_old_block(const struct wn_heap *heap, wn_value value) {
   return !(value & 1) && value - heap->young_base >= heap->young_span;
 }
 
-static inline wn_value ring_pop(struct marker *marker) {
-  wn_value block = marker->ring[marker->ring_at % RING];
-  marker->ring_at++;
-  marker->ring_count--;
-  return block;
-}
+static inline unsigned ring_count(const struct marker *marker) { return marker->ring_end - marker->ring_at; }
+
+static inline wn_value ring_pop(struct marker *marker) { return marker->ring[marker->ring_at++ % RING]; }
 
 static inline void ring_push(struct wn_heap *heap, struct marker *marker, wn_value block, unsigned white) {
   __builtin_prefetch(header_at(block), 1);
-  if (marker->ring_count == RING) visit(heap, marker, ring_pop(marker), white);
-  marker->ring[(marker->ring_at + marker->ring_count) % RING] = block;
-  marker->ring_count++;
+  __builtin_prefetch((wn_value *)block + 1); /* small blocks may begin at the end of a line */
+  if (ring_count(marker) == RING) visit(heap, marker, ring_pop(marker), white);
+  marker->ring[marker->ring_end++ % RING] = block;
 }
 
 static void scan(struct wn_heap *heap, struct marker *marker, unsigned white) {
@@ -172,7 +169,7 @@ size_t mark_some(struct wn_heap *heap, struct marker *marker, size_t words) {
   unsigned white = heap_live_colour(heap) ^ COLOUR_BITS;
   size_t before = marker->words;
   while (marker->words - before < words) {
-    if (marker->ring_count > WATERLINE || (marker->ring_count && !marker->count)) {
+    if (ring_count(marker) > WATERLINE || (ring_count(marker) && !marker->count)) {
       visit(heap, marker, ring_pop(marker), white);
     } else if (marker->count) {
       scan(heap, marker, white);
@@ -188,11 +185,11 @@ size_t mark_some(struct wn_heap *heap, struct marker *marker, size_t words) {
 bool mark_take(struct wn_heap *heap, struct marker *marker) { return take(heap, marker, false); }
 bool mark_take_first(struct wn_heap *heap, struct marker *marker) { return take(heap, marker, true); }
 
-bool mark_is_empty(const struct marker *marker) { return !marker->count && !marker->ring_count; }
+bool mark_is_empty(const struct marker *marker) { return !marker->count && !ring_count(marker); }
 
 void mark_give_all(struct wn_heap *heap, struct marker *marker) {
   unsigned white = heap_live_colour(heap) ^ COLOUR_BITS;
-  while (marker->ring_count) visit(heap, marker, ring_pop(marker), white);
+  while (ring_count(marker)) visit(heap, marker, ring_pop(marker), white);
   while (marker->count) { /* from the top, so that nothing is moved down */
     size_t count = marker->count < SHARE ? marker->count : SHARE;
     if (!give(heap, marker, marker->count - count, count)) break;

@@ -32,10 +32,10 @@ struct marker {
   struct span *stack; /* reserved on first use */
   size_t count, capacity;
   wn_value ring[RING];
-  unsigned ring_at, ring_count;
-  size_t words;    /* looked at so far, headers included */
-  size_t share_at; /* not before so many are marked it looks whether others want something */
-  bool helps;      /* a helper's: takes nothing while a domain asks (HELD of helpers.h) */
+  unsigned ring_at, ring_end; /* of what waits in it: counts that are not reduced to places */
+  size_t words;               /* looked at so far, headers included */
+  size_t share_at;            /* not before so many are marked it looks whether others want something */
+  bool helps;                 /* a helper's: takes nothing while a domain asks (HELD of helpers.h) */
 };
 
 struct mark_bundle;
