@@ -9,7 +9,9 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo)
 endif()
 
+# A seed gives the same samples in each build: no compiler joins a product and a sum where the processor could.
 add_library(winnow_flags INTERFACE)
+target_compile_options(winnow_flags INTERFACE -ffp-contract=off)
 target_compile_definitions(winnow_flags INTERFACE _GNU_SOURCE WN_VERSION="${PROJECT_VERSION}")
 target_include_directories(winnow_flags INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
 # initial-exec: thread-local access inside malloc must never call the dynamic loader, which may allocate.

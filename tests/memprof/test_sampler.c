@@ -162,6 +162,19 @@ static void equal_seeds_repeat_and_each_number_makes_another_stream(void **state
   for (int i = 2; i < 5; i++) assert_true(equal[i] < 20);
 }
 
+/* At rates so small that a gap has all the digits of a logarithm. */
+static void a_stream_is_the_same_in_every_build(void **state) {
+  (void)state;
+  const double rates[] = {0.42, 1e-6, 1e-18};
+  uint64_t sum = 0;
+  for (uint64_t i = 0; i < 3; i++) {
+    struct sampler sampler;
+    sampler_init(&sampler, rates[i], 7, 1, i);
+    for (int n = 0; n < 100000; n++) sum = sum * 31 + (uint64_t)sampler_gap(&sampler);
+  }
+  assert_true(sum == UINT64_C(0xa93082cf7a8d14cc));
+}
+
 static void the_logarithm_is_exact_to_one_part_in_ten_million_millions(void **state) {
   (void)state;
   struct random random;
@@ -186,6 +199,7 @@ int main(void) {
       cmocka_unit_test(a_tiny_rate_gives_gaps_up_to_the_limit),
       cmocka_unit_test(rate_one_samples_every_word),
       cmocka_unit_test(equal_seeds_repeat_and_each_number_makes_another_stream),
+      cmocka_unit_test(a_stream_is_the_same_in_every_build),
       cmocka_unit_test(the_logarithm_is_exact_to_one_part_in_ten_million_millions),
   };
   return RUN_TESTS(tests);
