@@ -13,7 +13,8 @@
 #include <string.h>
 
 enum {
-  PIECE = TINY ? 8 : 2048,
+  /* Of a remembered set: what copiers share first, since what one slot leads to is rarely worth giving. */
+  PIECE = TINY ? 8 : 128,
   SPINS = 200,
   LOOK_AROUND = TINY ? 1 : 16,
   AHEAD = 16,

@@ -3,9 +3,10 @@
  * The world is stopped: running domains wait at a safepoint, blocked ones are claimed (safepoint.h). The leader collects
  * all minor heaps; threads that wait may help (copiers).
  *
- * A copier takes work in three steps. Roots: the handles of one domain, its own first, or a piece of a remembered set. Then
- * the fields of the blocks that it copied, which it keeps in a list through the first fields of the dead originals, so that no
- * memory is needed. Where others are idle it gives them the older part of that list (`gift`), which leads to most.
+ * A copier takes work in three steps. Roots: the handles of one domain, its own first, or a piece of a remembered set, slot by
+ * slot. Then the fields of the blocks that it copied, which it keeps in a list through the first fields of the dead originals, so
+ * that no memory is needed; what one slot leads to is copied before the next, so that it lies together. Where others are idle it
+ * gives them the older part of that list (`gift`), which leads to most.
  *
  * CLAIMS. A copier *owns* the minor heaps of the domains whose handles it took: nobody else touches their headers, and a
  * block is claimed by storing where it went. Who meets a block of a minor heap that another owns asks for it, and waits
