@@ -1,6 +1,7 @@
 /* Samples where minor heaps and their pieces end: the same words are sampled, wherever collections fall. */
 #include "tracker.h"
 
+#include "gc/domain.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -172,6 +173,34 @@ static void callbacks_that_fill_the_minor_heap_lose_no_sample(void **state) {
   tracked_close(&all);
 }
 
+/* As another thread does that wants the world to stop, or its turn: at the first sample. */
+static size_t raise_limit_once(wn_domain *domain, wn_language_frame *frames, size_t most, void *context) {
+  bool *raised = context;
+  (void)frames, (void)most;
+  if (!*raised) domain_raise_limit(domain);
+  *raised = true;
+  return 0;
+}
+
+static void a_sample_loses_no_request_that_came_in_the_same_group(void **state) {
+  static const wn_shape shapes[] = {{4, 0}, {3, 1}, {2, WN_TAG_RAW}};
+  struct tracked all;
+  wn_heap_options options = without_helpers();
+  wn_ref blocks[3];
+  bool raised = false;
+  (void)state;
+  options.hooks.callstack = raise_limit_once;
+  options.hooks.context = &raised;
+  tracked_open_with(&all, &options);
+  tracked_start(&all, 1);
+  assert_int_equal(wn_alloc_group(all.of.domain, 3, shapes, blocks), WN_OK);
+  assert_true((uintptr_t)wn_face(all.of.domain)->young_limit == UINTPTR_MAX);
+  wn_poll(all.of.domain);
+  assert_int_equal(all.allocs_minor, 3);
+  tracked_check(&all);
+  tracked_close(&all);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_same_words_are_sampled_wherever_collections_fall),
@@ -179,6 +208,7 @@ int main(void) {
       cmocka_unit_test(a_sample_in_a_group_is_that_of_the_block_it_falls_in),
       cmocka_unit_test(a_minor_heap_may_change_its_size_between_samples),
       cmocka_unit_test(callbacks_that_fill_the_minor_heap_lose_no_sample),
+      cmocka_unit_test(a_sample_loses_no_request_that_came_in_the_same_group),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
