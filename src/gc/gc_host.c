@@ -84,13 +84,21 @@ static const wn_callstack *capture(struct memprof_thread *thread, size_t depth) 
 
 static const bool *exception(struct memprof_thread *thread) { return &thread->domain->exception.pending; }
 
+static bool raised(const struct memprof_thread *thread) {
+  return thread->domain->exception.raiser == thread->host;
+}
+
 static struct memprof_thread *current(struct memprof *engine) {
   struct gc_thread *thread = thread_in_heap(engine->host);
   return thread ? &thread->profiled : NULL;
 }
 
-static const struct memprof_ops ops = {
-    .rearm = rearm, .wake = wake, .capture = capture, .exception = exception, .current = current};
+static const struct memprof_ops ops = {.rearm = rearm,
+                                       .wake = wake,
+                                       .capture = capture,
+                                       .exception = exception,
+                                       .raised = raised,
+                                       .current = current};
 
 struct memprof_thread *memprof_host_thread(wn_domain *domain) {
   return caller_may(domain, "memprof") ? &domain->running->profiled : NULL;

@@ -35,9 +35,14 @@ static inline wn_allocation description(const struct memprof_entry *entry) {
   };
 }
 
+static __attribute__((noinline)) bool has_raised(const struct memprof_thread *thread) {
+  const struct memprof_ops *ops = thread->owner->engine->ops;
+  return !ops->raised || ops->raised(thread);
+}
+
 /* What a callback returned stays the entry's, unless there is none or the callback raised. */
 static bool is_kept(const struct memprof_thread *thread, const struct memprof_entry *entry) {
-  return entry->metadata && !*thread->exception;
+  return entry->metadata && (!*thread->exception || !has_raised(thread));
 }
 
 /* The entry is tracked no more, from a stage in which it may have metadata. */
@@ -111,6 +116,14 @@ static void note_zombie(struct memprof_owner *owner, uint64_t word) {
   if (word & ENTRY_LINKED && !owner->engine->ops->parallel) owner->old_changed = true;
 }
 
+/* While the last callback slept another thread raised: the next step waits until that exception is taken. Returns the entry's state. */
+static __attribute__((noinline)) uint64_t postpone(struct memprof_thread *thread, struct memprof_entry *entry,
+                                                   enum entry_step step) {
+  uint64_t word = entry_postpone(entry, step);
+  due_push(thread, entry);
+  return word;
+}
+
 /* Runs everything that is due for an entry that was taken out of its queue, in order. */
 static inline void run(struct memprof_thread *thread, struct memprof_entry *entry) {
   struct memprof *engine = thread->owner->engine;
@@ -124,6 +137,10 @@ static inline void run(struct memprof_thread *thread, struct memprof_entry *entr
     thread->running_step = step;
     stage = run_step(thread, entry, profile, step);
     step = entry_settle(engine, entry, stage, &word);
+    if (__builtin_expect(step != STEP_NONE && *thread->exception, 0)) {
+      word = postpone(thread, entry, step);
+      break;
+    }
   }
   thread->running = NULL;
   if (stage == STAGE_ZOMBIE) {

@@ -5,6 +5,16 @@
 
 /* ---- shared ---- */
 
+uint64_t entry_postpone(struct memprof_entry *entry, enum entry_step step) {
+  uint64_t from = entry_word(entry), to;
+  do {
+    ASSERT(from & ENTRY_RUNNING && !(from & ENTRY_QUEUED));
+    to = (from & ~(uint64_t)ENTRY_RUNNING) | ENTRY_QUEUED;
+    if (step == STEP_RESIZE) to |= ENTRY_RESIZED; /* entry_settle took it for told */
+  } while (!entry_swap(entry, &from, to));
+  return to;
+}
+
 bool entry_seize(struct memprof_entry *entry, uint64_t word) {
   enum entry_stage stage = entry_stage(word);
   if (word & ENTRY_RUNNING || stage == STAGE_FREE || stage == STAGE_ZOMBIE) return false;

@@ -171,6 +171,10 @@ static inline enum entry_step entry_settle(struct memprof *engine, struct mempro
   return step;
 }
 
+/* The claimant leaves the entry with the step that entry_settle told of undone: it is QUEUED, and the caller must put it into a
+ * queue. Returns its state. */
+uint64_t entry_postpone(struct memprof_entry *entry, enum entry_step step);
+
 /* Claims an entry that was in state `word`, wherever it is queued or linked. False if it is another's or has changed. */
 bool entry_seize(struct memprof_entry *entry, uint64_t word);
 

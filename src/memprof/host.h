@@ -55,9 +55,13 @@ struct memprof_ops {
    * there is no memory for it: the sample is kept. */
   const wn_callstack *(*capture)(struct memprof_thread *thread, size_t depth);
 
-  /* Where the host says, in memory that lasts as long as the thread, that an exception which a callback of it raised waits to be
-   * taken: meanwhile no callback begins. Asked for when a thread attaches. NULL: never. */
+  /* Where the host says, in memory that lasts as long as the thread, that an exception which a callback raised waits to be taken:
+   * meanwhile no callback begins. Asked for when a thread attaches. NULL: never. */
   const bool *(*exception)(struct memprof_thread *thread);
+
+  /* True if it was this thread that raised the exception which waits; else another did while a callback of this one slept. NULL:
+   * always. */
+  bool (*raised)(const struct memprof_thread *thread);
 
   /* The calling thread, or NULL if it is not attached to this engine; lets what a `drop` callback allocates go
    * unsampled. NULL: not known. */

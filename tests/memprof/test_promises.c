@@ -27,7 +27,9 @@ struct heap {
 };
 
 static struct heap heap;
-static bool exception;
+static bool exception, exception_of_another;
+static struct memprof_entry *resize_when_born, *free_when_born;
+static bool discard_when_born;
 static const wn_callstack *next_callstack;
 static size_t next_depth;
 
@@ -41,8 +43,12 @@ static const bool *exception_of(struct memprof_thread *thread) {
   (void)thread;
   return &exception;
 }
+static bool raised(const struct memprof_thread *thread) {
+  (void)thread;
+  return !exception_of_another;
+}
 static const struct memprof_ops ops = {
-    .parallel = true, .rearm = rearm, .capture = capture, .exception = exception_of};
+    .parallel = true, .rearm = rearm, .capture = capture, .exception = exception_of, .raised = raised};
 
 static void tell(struct told *told, char letter, const wn_domain *domain) {
   assert_in_range(told->count, 0, MOST_EVENTS - 1);
@@ -54,6 +60,10 @@ static void *born(wn_domain *domain, const wn_allocation *allocation, void *cont
   struct told *told = context;
   told->last = *allocation;
   tell(told, 'A', domain);
+  if (resize_when_born) memprof_resized(&heap.first, resize_when_born, 0, 6, 48, 7, 7);
+  if (free_when_born) memprof_freed(&heap.second, free_when_born);
+  if (discard_when_born)
+    assert_true(memprof_stop(&heap.first) == WN_OK && wn_memprof_discard(heap.profile) == WN_OK);
   return told;
 }
 static void *resized(wn_domain *domain, void *metadata, const wn_allocation *allocation, void *context) {
@@ -73,7 +83,8 @@ static void attach(struct memprof_thread *thread, uintptr_t domain) {
 
 static void heap_open(double rate) {
   memset(&heap, 0, sizeof heap);
-  exception = false;
+  exception = exception_of_another = discard_when_born = false;
+  resize_when_born = free_when_born = NULL;
   next_callstack = NULL;
   memprof_open(&heap.engine, &ops, NULL, 1000);
   memprof_owner_create(&heap.owner, &heap.engine, NULL, NULL);
@@ -285,6 +296,43 @@ static void a_tracker_that_always_raises_comes_to_an_end(void **state) {
   heap_close();
 }
 
+static struct memprof_entry *open_with_an_exception_of_another(void) {
+  heap_open(1);
+  exception_of_another = heap.told.raise = true;
+  return allocate(&heap.first, WN_SOURCE_NORMAL);
+}
+
+static void what_becomes_due_in_a_callback_waits_until_an_exception_of_another_thread_is_taken(void **state) {
+  (void)state;
+  resize_when_born = free_when_born = open_with_an_exception_of_another();
+  assert_false(memprof_drain(&heap.first));
+  assert_string_equal(heap.told.letters, "A");
+  assert_int_equal(counts().live_major, 1);
+  memprof_check(&heap.engine);
+  exception = heap.told.raise = false;
+  assert_true(memprof_drain(&heap.first));
+  assert_string_equal(heap.told.letters, "ArD");
+  assert_true(heap.told.last.size == 6 && heap.told.last.previous_bytes == 21);
+  heap_close();
+}
+
+static void what_waits_for_an_exception_of_another_thread_may_be_discarded(void **state) {
+  (void)state;
+  for (int inside = 0; inside < 2; inside++) {
+    free_when_born = open_with_an_exception_of_another();
+    discard_when_born = inside;
+    assert_false(memprof_drain(&heap.first));
+    if (!inside)
+      assert_true(memprof_leave(&heap.first) == WN_OK && wn_memprof_discard(heap.profile) == WN_OK);
+    assert_int_equal(memprof_usage(&heap.engine).profiles, 0);
+    exception = heap.told.raise = false;
+    assert_true(memprof_drain(&heap.first));
+    assert_string_equal(heap.told.letters, "A");
+    assert_int_equal(memprof_usage(&heap.engine).entries, 0);
+    heap_close();
+  }
+}
+
 /* ---- the law ---- */
 
 /* A host may draw a fresh count whenever it likes: here after each block, though the old count was not used up. */
@@ -312,6 +360,8 @@ int main(void) {
       cmocka_unit_test(a_death_that_is_due_at_the_discard_is_not_told),
       cmocka_unit_test(any_thread_may_use_a_handle),
       cmocka_unit_test(a_tracker_that_always_raises_comes_to_an_end),
+      cmocka_unit_test(what_becomes_due_in_a_callback_waits_until_an_exception_of_another_thread_is_taken),
+      cmocka_unit_test(what_waits_for_an_exception_of_another_thread_may_be_discarded),
       cmocka_unit_test(fresh_gaps_at_any_time_do_not_change_the_rate),
   };
   return RUN_TESTS(tests);

@@ -235,6 +235,41 @@ static void a_callback_that_sleeps_through_stop_and_discard_has_its_result_dropp
   journal_close(&turns.all.of);
 }
 
+static void *raise_in_small_births(wn_domain *domain, const wn_allocation *allocation, void *context) {
+  if (allocation->size == 9) return sleep_in_birth(domain, allocation, context);
+  wn_raise(domain, block_of(domain, 1));
+  return tracked_alloc_minor(domain, allocation, context);
+}
+
+/* The block is promoted meanwhile, which is told when the exception is taken. */
+static void what_another_thread_raises_ends_no_block_of_a_callback_that_sleeps(void **state) {
+  struct turns turns;
+  (void)state;
+  tracked_open_heap(&turns.all);
+  turns.step = 0;
+  turns.all.tracker.alloc_minor = raise_in_small_births;
+  turns.all.test = &turns;
+  tracked_start(&turns.all, 1);
+  wn_domain *domain = turns.all.of.domain;
+  wn_join *join = begin_thread(domain, allocate_sleeping_block, NULL);
+  sleep_until(domain, &turns.step, 1);
+  wn_gc_minor(domain);
+  allocate(domain, 1, 2);
+  wn_poll(domain);
+  turns.step = 2;
+  wn_join_wait(domain, join);
+  assert_int_equal(turns.all.allocs_minor, 2);
+  assert_int_equal(turns.all.promotes, 0);
+  assert_false(wn_is_null(wn_take_exception(domain)));
+  wn_poll(domain);
+  assert_int_equal(turns.all.promotes, 1);
+  wn_gc_full_major(domain);
+  assert_int_equal(turns.all.deallocs_minor, 0);
+  assert_int_equal(turns.all.deallocs_major, 1);
+  tracked_check(&turns.all);
+  tracked_close(&turns.all);
+}
+
 /* Two threads whose callbacks all yield: those of one block never meet. */
 struct busy {
   _Atomic(int) inside;
@@ -385,6 +420,7 @@ int main(void) {
       cmocka_unit_test(threads_that_end_leave_nothing_behind),
       cmocka_unit_test(while_one_callback_sleeps_other_threads_are_sampled_and_called),
       cmocka_unit_test(a_block_may_move_and_die_while_its_birth_is_told),
+      cmocka_unit_test(what_another_thread_raises_ends_no_block_of_a_callback_that_sleeps),
       cmocka_unit_test(a_callback_that_sleeps_through_stop_and_discard_has_its_result_dropped),
       cmocka_unit_test(callbacks_of_one_block_never_run_on_two_threads_at_once),
       cmocka_unit_test(a_thread_that_a_callback_begins_is_sampled),
