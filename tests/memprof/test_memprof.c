@@ -186,6 +186,27 @@ static void a_young_block_that_was_resized_is_promoted_first(void **state) {
   room_close(room);
 }
 
+/* `promoted`: and told of nothing before it is dead. */
+static void a_young_block_that_was_resized_and_died_is_told_of_in_order(void **state) {
+  (void)state;
+  for (int promoted = 0; promoted < 2; promoted++) {
+    struct room *room = room_open(1);
+    struct memprof_entry *entry = toy_alloc_entry(room->domain, 2, WN_SOURCE_NORMAL);
+    wn_memprof_drain(room->domain);
+    memprof_resized(&room->domain->current->memprof, entry, room->heap->blocks[0].address, 4, 32, 5, 5);
+    if (promoted) toy_minor(room->domain);
+    toy_kill(room->heap, 0);
+    if (promoted)
+      toy_major(room->heap, &room->domain, 1);
+    else
+      toy_minor(room->domain);
+    assert_log(room, "a");
+    wn_memprof_drain(room->domain);
+    assert_log(room, promoted ? "aprD" : "ad");
+    room_close(room);
+  }
+}
+
 /* ---- threads and domains ---- */
 
 static void a_thread_that_ends_runs_its_callbacks_first(void **state) {
@@ -463,6 +484,7 @@ int main(void) {
       cmocka_unit_test(a_block_promoted_by_itself_goes_to_the_old_ones),
       cmocka_unit_test(a_resized_block_keeps_its_identity),
       cmocka_unit_test(a_young_block_that_was_resized_is_promoted_first),
+      cmocka_unit_test(a_young_block_that_was_resized_and_died_is_told_of_in_order),
       cmocka_unit_test(a_thread_that_ends_runs_its_callbacks_first),
       cmocka_unit_test(what_an_ending_thread_cannot_run_is_dropped),
       cmocka_unit_test(a_thread_may_end_inside_a_callback),
