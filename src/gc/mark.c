@@ -96,7 +96,7 @@ static struct mark_bundle *new_bundle(struct mark_shared *shared) {
 }
 
 /* Fills the gap that `given` spans leave at `first`, with `rest` behind them: with as many of the last ones, since a stack can
- * be long and its order means nothing. */
+ * be long and its order says only what leads to most: what is given next is newer than what it would have been. */
 static void close_gap(struct span *first, size_t given, size_t rest) {
   size_t moved = rest < given ? rest : given;
   memcpy(first, first + given + rest - moved, moved * sizeof *first);

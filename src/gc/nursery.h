@@ -7,8 +7,8 @@
  * awake add up to. So who allocates much uses what others leave, up to FOLD times its size, and the world is stopped once for
  * all that was allocated, however unevenly.
  *
- * The limit that allocation runs into is the begin of the piece, or above everything when another thread wants the domain to
- * stop. */
+ * The limit that allocation runs into is the next sample or the begin of the piece, or above everything when another thread wants
+ * the domain to stop. */
 #ifndef GC_NURSERY_H
 #define GC_NURSERY_H
 

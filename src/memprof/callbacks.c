@@ -116,7 +116,8 @@ static void note_zombie(struct memprof_owner *owner, uint64_t word) {
   if (word & ENTRY_LINKED && !owner->engine->ops->parallel) owner->old_changed = true;
 }
 
-/* While the last callback slept another thread raised: the next step waits until that exception is taken. Returns the entry's state. */
+/* While the last callback slept another thread raised: the next step waits until that exception is taken. Returns the entry's
+ * state. */
 static __attribute__((noinline)) uint64_t postpone(struct memprof_thread *thread, struct memprof_entry *entry,
                                                    enum entry_step step) {
   uint64_t word = entry_postpone(entry, step);

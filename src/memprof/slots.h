@@ -1,8 +1,8 @@
 /* Slots of one size with numbers and fixed addresses, taken and given back by any thread without a lock.
  *
  * Chunk k holds the numbers n for which 2^k is the last power of two in n + SLOTS_FIRST, is mapped when it is first needed, and
- * stays. Each stripe has a list of free slots, takes fresh ones some at a time, and gets back those that were taken from it, whoever gives them back: so threads
- * that take and give back their own never meet. Only at the limit one takes another stripe's.
+ * stays. Each stripe has a list of free slots, takes fresh ones some at a time, and gets back those that were taken from it,
+ * whoever gives them back: so threads that take and give back their own never meet. Only at the limit one takes another stripe's.
  *
  * A slot's first word holds its stripe and, while it is free, the number of the next free one. The head of a list
  * carries a count of changes in its upper half, so that a head that was taken and given back meanwhile is not mistaken
@@ -39,8 +39,8 @@ void slots_open(struct slots *slots, size_t slot_bytes, size_t limit);
 /* Unmaps everything. */
 void slots_close(struct slots *slots);
 
-/* A slot, of the stripe's if it has one, and its number in `*number`; zeroed on its first use, else as it was given back, but for its first word. NULL
- * if the limit is reached or there is no memory. */
+/* A slot, of the stripe's if it has one, and its number in `*number`; zeroed on its first use, else as it was given back, but for
+ * its first word. NULL if the limit is reached or there is no memory. */
 void *slots_take(struct slots *slots, unsigned stripe, uint32_t *number);
 
 void slots_give(struct slots *slots, void *slot, uint32_t number);
