@@ -20,6 +20,29 @@ static void dead_custom(wn_domain *domain) {
   assert_false(wn_is_null(wn_alloc_custom(domain, &counted, 8, 0)));
 }
 
+static void what_an_old_field_leads_to_is_promoted_side_by_side(void **state) {
+  enum { LISTS = 40, LENGTH = 20, APART = 3 * sizeof(wn_value) };
+  struct journal of;
+  wn_heap_options options = without_helpers();
+  (void)state;
+  options.parameters.minor_heap_size = 1 << 14; /* in the tiny build, too */
+  journal_open(&of, &options);
+  wn_ref array = wn_alloc(of.domain, LISTS, 0);
+  assert_int_equal(wn_gc_minor(of.domain), WN_OK);
+  for (size_t i = 0; i < LISTS; i++) {
+    WN_SCOPE(of.domain);
+    wn_set(of.domain, array, i, make_list(of.domain, LENGTH, 2));
+  }
+  assert_int_equal(wn_gc_minor(of.domain), WN_OK);
+  int together = 0;
+  for (size_t i = 0; i < LISTS; i++) {
+    wn_value first = wn_field(array, i), second = wn_field_of(first, 0);
+    together += first - second == APART || second - first == APART;
+  }
+  assert_in_range(together, LISTS * 3 / 4, LISTS); /* but where a pool ends */
+  journal_close(&of);
+}
+
 struct sleeper {
   _Atomic(int) step;
   long size;
@@ -418,6 +441,7 @@ static void beyond_the_soft_limit_one_cycle_follows_the_other(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_minor_collection_empties_the_minor_heaps_of_all_domains_and_counts_once),
+      cmocka_unit_test(what_an_old_field_leads_to_is_promoted_side_by_side),
       cmocka_unit_test(what_a_minor_collection_makes_due_runs_before_it_returns_and_may_raise),
       cmocka_unit_test(a_slice_begins_with_a_minor_collection),
       cmocka_unit_test(slices_alone_complete_a_cycle_the_larger_the_sooner),
