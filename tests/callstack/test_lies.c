@@ -40,7 +40,8 @@ static void expect_an_end(void (*liar)(leaf_function *, uintptr_t), uintptr_t fr
 
 /* In a thread of its own, of whose stack nothing is known yet. */
 static void *meet_lies(void *unused) {
-  uintptr_t above[64] = {0}, here = (uintptr_t)above;
+  volatile uintptr_t above[64] = {0};
+  uintptr_t here = (uintptr_t)above;
   expect_an_end(lie_by_saved, here);
   expect_an_end(lie_by_size, here);
   uintptr_t lies[] = {0,
@@ -56,6 +57,11 @@ static void *meet_lies(void *unused) {
                       UINT64_C(1) << 62,
                       here + (UINT64_C(1) << 30)};
   for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) expect_an_end(lie_by_frame_pointer, lies[i]);
+  uintptr_t no_addresses[] = {UINT64_C(1) << 63, UINTPTR_MAX, (uintptr_t)meet_lies | UINT64_C(1) << 63};
+  for (size_t i = 0; i < sizeof no_addresses / sizeof *no_addresses; i++) {
+    above[1] = no_addresses[i]; /* where the return address is looked for */
+    expect_an_end(lie_by_frame_pointer, here);
+  }
   return unused;
 }
 
