@@ -145,7 +145,7 @@ collect_usual(struct callstacks *callstacks, struct walk *walk, struct frames *f
   const struct memo *memo = frames->memo;
   const struct memo_step *end = memo ? memo->at + memo->ends : NULL,
                          *last = memo ? memo->at + frames->left : NULL;
-  const uintptr_t low = walk->low, high = walk->high;
+  const uintptr_t high = walk->high;
   uintptr_t pc = walk->pc, sp = walk->sp, bp = walk->bp;
   uint32_t noted = frames->trail->count;
   size_t count = frames->count;
@@ -160,7 +160,7 @@ collect_usual(struct callstacks *callstacks, struct walk *walk, struct frames *f
     uint64_t rule = slot ? atomic_load_explicit(&slot->value, memory_order_acquire) : 0;
     if (!rule_is_quick(rule)) break;
     uintptr_t cfa = rule_cfa(rule, sp, bp), saved = cfa - rule_frame_bytes(rule);
-    if (cfa <= sp || cfa > high || saved < low || cfa & 7) break;
+    if (cfa <= sp || cfa > high || saved < sp || cfa & 7) break;
     frames->frame[count++] = frame;
     *trail_at(frames->trail, noted++) =
         (struct memo_step){.pc = pc, .sp = sp, .bp = bp, .frame = frame, .way = rule_way(rule)};

@@ -71,8 +71,8 @@ static inline bool memo_stands(const struct memo_step *step, uintptr_t pc, uintp
   return step->sp == sp && step->pc == pc && (!(step->way & STEP_NEEDS_BP) || step->bp == bp);
 }
 
-/* Whether the caller of a frame at which the walk stands is what it was; not for the outermost step. Reads nothing beyond what the
- * walk may read, [low, high). Where a frame pointer is needed and was not saved by the frame within, that needs it, too, so that
+/* Whether the caller of a frame at which the walk stands is what it was; not for the outermost step. Reads nothing beyond
+ * `high`, nor below the frame (FRAME_BELOW). Where a frame pointer is needed and was not saved by the frame within, that needs it, too, so that
  * it was compared there. */
 static inline bool memo_goes_on(const struct memo_step *step, uintptr_t high) {
   const struct memo_step *outer = step - 1;

@@ -6,7 +6,7 @@
  * cost of one system call a page, the first time a walk goes there. A right rule never leaves the live part of the
  * stack, so what the range protects from is wrong rules: code without unwind information, damaged tables, frame pointers
  * that are none. A guess trusts no page above the one it stands in, since that is where wrong addresses lead: it asks for
- * each again. The call frame address must grow with every step, but for a step out of a signal handler, which may
+ * each again. What a frame saved lies in the frame. The call frame address must grow with every step, but for a step out of a signal handler, which may
  * run on a stack of its own. */
 #ifndef CALLSTACK_UNWIND_H
 #define CALLSTACK_UNWIND_H
@@ -61,6 +61,9 @@ bool walk_read(void *walk, uintptr_t address, uintptr_t *value);
  * not be found out now. */
 struct slot *walk_lookup(struct modules *modules, uintptr_t pc, uint32_t *id, uint64_t *rule);
 
+/* How far below its stack pointer a frame may have saved anything: it was interrupted in a function that calls nothing. */
+enum { FRAME_BELOW = 128 };
+
 /* What a step found. */
 enum step_result { STEP_CALLER, STEP_END, STEP_LOST };
 
@@ -78,7 +81,8 @@ static inline enum step_result walk_step(struct walk *walk, struct modules *modu
   if (__builtin_expect(!rule_is_quick(rule), 0)) return walk_step_slow(walk, modules, rule);
   uintptr_t cfa = rule_cfa(rule, walk->sp, walk->bp);
   uintptr_t saved = cfa - rule_frame_bytes(rule);
-  if (__builtin_expect(cfa <= walk->sp || saved < walk->low || cfa & 7, 0)) return STEP_LOST;
+  if (__builtin_expect(cfa <= walk->sp || cfa & 7, 0)) return STEP_LOST;
+  if (__builtin_expect(saved < walk->low || saved < walk->sp - FRAME_BELOW, 0)) return STEP_LOST;
   if (__builtin_expect(cfa > walk->high, 0) && !walk_reach(walk, cfa - 8)) return STEP_LOST;
   walk->pc = stack_word(cfa - 8);
   if (saved != cfa) walk->bp = stack_word(saved);

@@ -38,12 +38,22 @@ static void expect_an_end(void (*liar)(leaf_function *, uintptr_t), uintptr_t fr
   }
 }
 
+/* So that the stack is known to be there as far down. */
+static __attribute__((noinline)) void capture_deep_down(void) {
+  volatile char room[600 << 10];
+  room[0] = 0;
+  capture();
+  (void)room[1];
+}
+
 /* In a thread of its own, of whose stack nothing is known yet. */
 static void *meet_lies(void *unused) {
   volatile uintptr_t above[64] = {0};
   uintptr_t here = (uintptr_t)above;
   expect_an_end(lie_by_saved, here);
   expect_an_end(lie_by_size, here);
+  capture_deep_down();
+  expect_an_end(lie_by_saved, here);
   uintptr_t lies[] = {0,
                       8,
                       1,
