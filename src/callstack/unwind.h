@@ -6,8 +6,8 @@
  * cost of one system call a page, the first time a walk goes there. A right rule never leaves the live part of the
  * stack, so what the range protects from is wrong rules: code without unwind information, damaged tables, frame pointers
  * that are none. A guess trusts no page above the one it stands in, since that is where wrong addresses lead: it asks for
- * each again. What a frame saved lies in the frame. The call frame address must grow with every step, but for a step out of a signal handler, which may
- * run on a stack of its own. */
+ * each again. What a frame saved lies in the frame. The call frame address must grow with every step, but for a step out
+ * of a signal handler, which may run on a stack of its own. */
 #ifndef CALLSTACK_UNWIND_H
 #define CALLSTACK_UNWIND_H
 
