@@ -116,6 +116,34 @@ static void another_library_at_the_same_place_is_another_module(void **state) {
   callstacks_destroy(a.callstacks);
 }
 
+static int capture_all(void *context) {
+  struct capture *capture = context;
+  capture->stack = callstack_capture(capture->callstacks, SIZE_MAX);
+  return 1;
+}
+
+/* Registers, stack and addresses are the same: that another library is there now only the table of modules knows. */
+static void a_stack_through_one_library_is_not_remembered_as_one_through_another(void **state) {
+  (void)state;
+  static const char *const paths[] = {PLUGIN_A, PLUGIN_B};
+  struct capture context = {callstacks_create(&(struct callstacks_options){0}), NULL};
+  uintptr_t base = 0;
+  for (volatile int round = 0; round < 6; round++) { /* volatile: else a compiler may make two calls of one */
+    const char *path = paths[round % 2];
+    void *handle = dlopen(path, RTLD_NOW);
+    assert_non_null(handle);
+    plugin_call_function *call;
+    *(void **)&call = dlsym(handle, "plugin_call");
+    for (volatile int again = 0; again < 3; again++) call(capture_all, &context);
+    assert_string_equal(wn_callstack_frame(context.stack, 1).module, path);
+    if (base && base != ((struct link_map *)handle)->l_addr) skip();
+    base = ((struct link_map *)handle)->l_addr;
+    dlclose(handle);
+    callstacks_modules_refresh(context.callstacks, NULL, NULL);
+  }
+  callstacks_destroy(context.callstacks);
+}
+
 static void a_library_loaded_again_and_again_keeps_the_tables_small(void **state) {
   (void)state;
   struct capture context = {callstacks_create(&(struct callstacks_options){0}), NULL};
@@ -146,6 +174,7 @@ int main(void) {
       cmocka_unit_test(the_loader_tells_modules),
       cmocka_unit_test(the_map_of_the_process_tells_modules_too),
       cmocka_unit_test(another_library_at_the_same_place_is_another_module),
+      cmocka_unit_test(a_stack_through_one_library_is_not_remembered_as_one_through_another),
       cmocka_unit_test(a_library_loaded_again_and_again_keeps_the_tables_small),
   };
   return RUN_TESTS(tests);
