@@ -25,7 +25,7 @@ static struct {
   size_t count;
 } earlier;
 
-/* OUTPUT.NUMBER, whatever OUTPUT has in it. */
+/* OUTPUT and a dot with digits, whatever OUTPUT has in it. */
 static bool find(const char *output, glob_t *found) {
   char pattern[2 * PATH_MAX + 8], *to = pattern;
   for (const char *from = output; *from; from++) {
@@ -36,9 +36,16 @@ static bool find(const char *output, glob_t *found) {
   return !glob(pattern, 0, NULL, found);
 }
 
-static bool look_at(char *path, struct file *file) {
+static const char *name_in(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+/* False for a file that is none, or whose name goes on after the number. */
+static bool look_at(char *path, const char *output, struct file *file) {
   struct stat status;
-  if (stat(path, &status)) return false;
+  const char *number = name_in(path) + strlen(name_in(output)) + 1; /* glob may write slashes otherwise */
+  if (number[strspn(number, "0123456789")] || stat(path, &status)) return false;
   *file = (struct file){path, status.st_dev, status.st_ino, status.st_mtim};
   return true;
 }
@@ -51,13 +58,13 @@ void children_begin(const char *output) {
   if (!find(output, &earlier.found)) return;
   earlier.files = calloc(earlier.found.gl_pathc, sizeof *earlier.files);
   for (size_t i = 0; earlier.files && i < earlier.found.gl_pathc; i++)
-    earlier.count += look_at(earlier.found.gl_pathv[i], &earlier.files[earlier.count]);
+    earlier.count += look_at(earlier.found.gl_pathv[i], output, &earlier.files[earlier.count]);
   if (earlier.files) qsort(earlier.files, earlier.count, sizeof *earlier.files, compare);
 }
 
-static bool is_new(char *path) {
+static bool is_new(char *path, const char *output) {
   struct file file;
-  if (!look_at(path, &file)) return false;
+  if (!look_at(path, output, &file)) return false;
   const struct file *old =
       earlier.files ? bsearch(&file, earlier.files, earlier.count, sizeof file, compare) : NULL;
   return !old || old->device != file.device || old->number != file.number ||
@@ -70,7 +77,7 @@ size_t children_finish(const char *output) {
   if (find(output, &found)) {
     struct trace_totals totals;
     for (size_t i = 0; i < found.gl_pathc; i++)
-      finished += is_new(found.gl_pathv[i]) && !trace_finish(found.gl_pathv[i], &totals);
+      finished += is_new(found.gl_pathv[i], output) && !trace_finish(found.gl_pathv[i], &totals);
     globfree(&found);
   }
   free(earlier.files);
