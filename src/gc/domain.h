@@ -48,7 +48,7 @@ struct wn_domain {
       *stale_end;     /* where blocks were before they moved; where all move at once (nursery_move) */
   const void *frame;  /* of the allocation that may be sampled (nursery.h) */
   intptr_t sample_at; /* a young block below it has sampled words (gc_host.h) */
-  size_t slice_words; /* of the debt, to be worked off before each piece */
+  size_t slice_words; /* of the debt, to be worked off between two pieces */
   struct remembered remembered;
   struct pool_run runs[CLASSES];
   struct marker marker;

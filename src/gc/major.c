@@ -221,13 +221,13 @@ static void slice(struct wn_domain *domain, size_t words) {
   event_slice(heap, words, done);
 }
 
-/* Cuts the debt into slices, one for each piece of a minor heap. */
+/* Cuts the debt into slices, of which one comes between two pieces of a minor heap. */
 static void plan_slices(struct wn_heap *heap) {
   size_t words = major_slice_words(heap);
   for (unsigned i = 0; i < DOMAINS_MOST; i++) {
     struct wn_domain *domain = heap->domains[i];
     if (!domain) continue;
-    domain->slice_words = words / nursery_pieces(domain);
+    domain->slice_words = words / nursery_slices(domain);
   }
 }
 
@@ -287,7 +287,7 @@ void major_slice(struct wn_domain *domain) {
 
 void major_collect_and_slice(struct wn_domain *domain) {
   major_collect(domain, COLLECT_MINOR);
-  for (size_t i = nursery_pieces(domain); i; i--) major_slice(domain);
+  for (size_t i = nursery_slices(domain); i; i--) major_slice(domain);
 }
 
 size_t major_work(struct wn_domain *domain, size_t words) {

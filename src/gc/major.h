@@ -17,7 +17,7 @@
  * A / 16. What dies before marking begins is found by the same cycle, what dies later by the next one only; so idling long and
  * then marking fast costs the least work for the memory, and about L * (1 + space_overhead / 100) is in use at most. At each
  * minor collection `debt` is how far marking and sweeping are behind that, helpers' work counted; domains work it off in
- * slices, one before each piece of a minor heap (nursery.h), none of which is long. External memory counts as words that were
+ * slices between the pieces of a minor heap (nursery.h), none of which is long. External memory counts as words that were
  * allocated (EXTERNAL). */
 #ifndef GC_MAJOR_H
 #define GC_MAJOR_H

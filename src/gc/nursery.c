@@ -202,6 +202,16 @@ static void touch_ahead(struct wn_domain *domain) {
   if (touched) trace_paused(domain, PAUSE_SLICE, began);
 }
 
+/* Whether a slice belongs before the piece that was just taken: before the first one there was a collection. */
+static bool has_slice(const struct wn_domain *domain) {
+  return nursery_pieces(domain) == 1 || (size_t)(domain->young_end - domain->young_start) > piece_bytes(domain);
+}
+
+static void work_between(struct wn_domain *domain) {
+  touch_ahead(domain);
+  major_slice(domain);
+}
+
 static __attribute__((noinline)) bool find_room(struct wn_domain *domain, size_t extent) {
   struct wn_heap *heap = domain->heap;
   unsigned tries = 0;
@@ -217,8 +227,7 @@ static __attribute__((noinline)) bool find_room(struct wn_domain *domain, size_t
     } else if (has_room && !stress) {
       break;
     } else if (!stress && take_piece(domain)) {
-      touch_ahead(domain);
-      major_slice(domain);
+      if (has_slice(domain)) work_between(domain);
     } else {
       stress = false;
       major_collect(domain, COLLECT_MINOR);

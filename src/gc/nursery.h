@@ -1,7 +1,7 @@
 /* The minor heaps: one reservation for all, a slot of it for each domain, and what happens when one is full.
  *
  * A domain's minor heap begins at its slot's end and goes down, in *pieces* of an eighth of its size. At the end of each
- * piece the domain works off a slice of the major collector's debt, and takes another.
+ * piece the domain works off a slice of the major collector's debt, and takes another; at the end of the last one, it collects.
  *
  * BUDGET. The first piece after a collection is every domain's; the others come from what the sizes of all domains that are
  * awake add up to. So who allocates much uses what others leave, up to FOLD times its size, and the world is stopped once for
@@ -33,6 +33,13 @@ void nursery_begin(struct wn_heap *heap);
 /* Pieces of a domain's minor heap: PIECES, or 1 of a small one. */
 static inline size_t nursery_pieces(const struct wn_domain *domain) {
   return domain->young_words < (size_t)PIECES * PIECE_LEAST ? 1 : PIECES;
+}
+
+/* Slices of the major collector's debt in a minor heap: at the end of each piece but the last, for a collection is a pause of
+ * its own. */
+static inline size_t nursery_slices(const struct wn_domain *domain) {
+  size_t pieces = nursery_pieces(domain);
+  return pieces > 1 ? pieces - 1 : 1;
 }
 
 /* To find stale addresses: the domain's empty minor heap, of which so many words were used, goes to another place of its slot

@@ -47,6 +47,7 @@ static void list_move(struct pool_list *from, struct pool_list *to) {
 static void make_run(wn_value *at, size_t words, wn_value *next) {
   at[0] = header_make(words - 1, 0, COLOUR_FREE);
   at[1] = (wn_value)next;
+  if (words > AHEAD_WORD) at[AHEAD_WORD] = 0;
 }
 
 static struct pool *new_pool(struct wn_heap *heap, unsigned class, bool promoting) {
@@ -67,7 +68,8 @@ static struct pool *new_pool(struct wn_heap *heap, unsigned class, bool promotin
 
 /* Extends the run that ends at `at`, or begins one there. */
 struct sweep {
-  wn_value *run; /* of the free words that end at the current place; NULL if the block before is live */
+  wn_value *run;      /* of the free words that end at the current place; NULL if the block before is live */
+  wn_value *ended[2]; /* the last runs; the later one first */
   wn_value **link;
   size_t live_words;
 };
@@ -80,8 +82,12 @@ static void add_free(struct sweep *sweep, wn_value *at) {
 
 static void end_run(struct sweep *sweep, wn_value *at) {
   if (!sweep->run) return;
+  wn_value *ahead = sweep->ended[1];
   make_run(sweep->run, (size_t)(at - sweep->run), NULL);
   sweep->link = (wn_value **)&sweep->run[1];
+  if (ahead && header_extent(*ahead) > AHEAD_WORD) ahead[AHEAD_WORD] = (wn_value)sweep->run;
+  sweep->ended[1] = sweep->ended[0];
+  sweep->ended[0] = sweep->run;
   sweep->run = NULL;
 }
 
@@ -152,10 +158,11 @@ static void settle(struct wn_heap *heap, struct pool *pool) {
 static bool next_run(struct pool_run *run) {
   wn_value *at = run->pool->free;
   if (!at) return false;
+  size_t words = header_extent(*at);
   run->pool->free = (wn_value *)at[1];
-  __builtin_prefetch(run->pool->free, 1); /* which is asked for its extent soon, where runs are short */
+  if (words > AHEAD_WORD) __builtin_prefetch((void *)at[AHEAD_WORD], 1);
   run->at = at;
-  run->end = at + header_extent(*at);
+  run->end = at + words;
   return true;
 }
 

@@ -2,9 +2,11 @@
  *
  *   | struct pool | block | block | free run ...... | block | tail |
  *
- * Free blocks that touch form one run: its header says how many words it has, its next word links the pool's runs. A
- * fresh pool is one run. A domain allocates from a pool that it has to itself (its *current* pool of the class), by
- * bumping through one run after another; what it has not used of a run has no header (pools_flush writes it).
+ * Free blocks that touch form one run: its header says how many words it has, its next word links the pool's runs. Where runs
+ * are short, and far from each other, they are fetched ahead: a run of three words or more has the address of the next but
+ * one, which is a hint and may be 0. A fresh pool is one run. A domain allocates from a pool that it has to itself (its
+ * *current* pool of the class), by bumping through one run after another; what it has not used of a run has no header
+ * (pools_flush writes it).
  *
  * WHERE a pool is: current, or in exactly one list of its class: with free runs, full, or not yet swept. The lists are
  * the heap's, so that a domain that ends leaves nothing behind. The lock (rank POOLS) protects them; a pool that was
@@ -20,6 +22,7 @@ enum {
   CLASSES = 45,
   CLASS_WORDS_MOST = 257,
   POOL_WORDS = UNIT_BYTES / 8,
+  AHEAD_WORD = 2, /* of a run: the next but one */
 };
 
 struct pool {

@@ -118,7 +118,9 @@ static int run(wn_domain *d, long entries, long operations) {
   WN_SCOPE(d);
   static struct latency latency;
   struct cache cache = create(d, entries);
-  uint64_t seed = 1, begin = latency_now(), last = begin;
+  uint64_t seed = 1, begin, last;
+  latency_begin(&latency);
+  begin = last = latency_now();
   for (long i = 0; i < operations; i++) {
     uint64_t now;
     use(&cache, sequence_next(&seed) % (2 * entries));
