@@ -64,10 +64,14 @@ static bool place(struct wn_domain *domain, size_t words) {
 }
 
 static bool place_all(struct wn_heap *heap, const size_t words[DOMAINS_MOST]) {
-  bool placed = true;
-  for (unsigned i = 0; i < DOMAINS_MOST && placed; i++)
-    if (heap->domains[i]) placed = place(heap->domains[i], words[i]);
-  return placed;
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    if (!place(domain, words[domain->index])) return false;
+  return true;
+}
+
+static void limit_slots(struct wn_heap *heap) {
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    roots_limit_slots(domain);
 }
 
 /* Gives `only`, or all domains if it is NULL, minor heaps of so many words. The world is stopped. */
@@ -75,10 +79,10 @@ static wn_status resize(struct wn_domain *leader, const struct wn_domain *only, 
   struct wn_heap *heap = leader->heap;
   size_t before[DOMAINS_MOST] = {0}, after[DOMAINS_MOST] = {0};
   bool grows = false;
-  for (unsigned i = 0; i < DOMAINS_MOST; i++) {
-    if (!heap->domains[i]) continue;
-    before[i] = minor_size(heap->domains[i]);
-    after[i] = !only || only == heap->domains[i] ? words : before[i];
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
+    unsigned i = domain->index;
+    before[i] = minor_size(domain);
+    after[i] = !only || only == domain ? words : before[i];
     grows |= after[i] > before[i];
   }
   uint64_t began = trace_begin(heap);
@@ -156,8 +160,7 @@ wn_status wn_gc_set(wn_domain *domain, const wn_gc_control *control) {
     status = resize(domain, NULL, (size_t)after.minor_heap_size);
   if (!status) {
     store(heap, &after);
-    for (unsigned i = 0; i < DOMAINS_MOST && after.stack_limit != before.stack_limit; i++)
-      if (heap->domains[i]) roots_limit_slots(heap->domains[i]);
+    if (after.stack_limit != before.stack_limit) limit_slots(heap);
     for (unsigned i = 0; i < CONTROLS; i++)
       event_parameter(heap, parameters[i].name, *control_field(&before, &parameters[i]),
                       *control_field(&after, &parameters[i]));

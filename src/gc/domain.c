@@ -103,13 +103,14 @@ static unsigned free_slot(const wn_heap *heap) {
 static void place(wn_heap *heap, struct wn_domain *domain) {
   heap->domains[domain->index] = domain;
   heap->domain_count++;
+  if (heap->domains_end <= domain->index) heap->domains_end = domain->index + 1;
   nursery_secure(heap);
 }
 
 static void displace(wn_heap *heap, struct wn_domain *domain) {
   heap->domains[domain->index] = NULL;
   heap->domain_count--;
-  nursery_secure(heap);
+  while (heap->domains_end && !heap->domains[heap->domains_end - 1]) heap->domains_end--;
 }
 
 /* The lock is held. A domain for which RESERVE of chunk.h cannot be kept is refused: it is the others that would run out. */
@@ -127,6 +128,7 @@ static wn_status enrol_locked(wn_heap *heap, struct wn_domain *domain) {
     return WN_OK;
   }
   displace(heap, domain);
+  nursery_secure(heap);
   return error_set(WN_ENOMEM, "attach: no memory for what a minor heap may leave behind");
 }
 
@@ -148,8 +150,7 @@ static void bequeath(wn_heap *heap, struct wn_domain *domain) {
   host_domain_ends(domain);
   finalisers_leave(domain);
   trace_domain(domain, false);
-  heap->domains[domain->index] = NULL;
-  heap->domain_count--;
+  displace(heap, domain);
 }
 
 wn_status domain_attach(wn_heap *heap, struct wn_domain *parent, wn_domain **out) {

@@ -49,6 +49,7 @@ struct wn_domain {
   const void *frame;  /* of the allocation that may be sampled (nursery.h) */
   intptr_t sample_at; /* a young block below it has sampled words (gc_host.h) */
   size_t slice_words; /* of the debt, to be worked off between two pieces */
+  bool sliced;        /* before the piece that it is in */
   struct remembered remembered;
   struct pool_run runs[CLASSES];
   struct marker marker;
@@ -85,6 +86,17 @@ struct wn_domain {
 static inline void domain_begin_young(struct wn_domain *domain, char *end) {
   if (domain->sample_at != DOMAIN_NO_SAMPLE) domain->sample_at += end - domain->face.young_ptr;
   domain->face.young_ptr = end;
+}
+
+/* The domains of a heap, by index: for (domain = domain_first(heap); domain; domain = domain_next(domain)). The lock `world` is
+ * held. */
+static inline struct wn_domain *domain_from(const struct wn_heap *heap, unsigned index) {
+  while (index < heap->domains_end && !heap->domains[index]) index++;
+  return index < heap->domains_end ? heap->domains[index] : NULL;
+}
+static inline struct wn_domain *domain_first(const struct wn_heap *heap) { return domain_from(heap, 0); }
+static inline struct wn_domain *domain_next(const struct wn_domain *domain) {
+  return domain_from(domain->heap, domain->index + 1);
 }
 
 static inline size_t domain_young_used(const struct wn_domain *domain) {

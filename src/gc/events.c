@@ -31,8 +31,8 @@ __attribute__((format(printf, 1, 2))) static void tell(const char *format, ...) 
 
 static size_t young_words(const struct wn_heap *heap) {
   size_t words = 0;
-  for (unsigned i = 0; i < DOMAINS_MOST; i++)
-    if (heap->domains[i]) words += domain_young_used(heap->domains[i]);
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    words += domain_young_used(domain);
   return words;
 }
 

@@ -147,9 +147,7 @@ static void each_of_list(struct wn_heap *heap, struct wn_domain *domain, struct 
 
 /* `domain` is NULL for orphans. */
 static void each_registry(struct wn_heap *heap, registry_function *function, void *argument) {
-  for (unsigned i = 0; i < DOMAINS_MOST; i++) {
-    struct wn_domain *domain = heap->domains[i];
-    if (!domain) continue;
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
     each_of_list(heap, domain, domain->finalisers.own, function, argument);
     each_of_list(heap, domain, domain->finalisers.inherited, function, argument);
   }

@@ -222,13 +222,13 @@ void host_born_outside(struct wn_domain *domain, wn_value block, size_t bytes) {
 }
 
 void host_after_minor(struct wn_heap *heap) {
-  for (unsigned i = 0; i < DOMAINS_MOST; i++)
-    if (heap->domains[i]) memprof_after_minor(&heap->domains[i]->owner, young_fate, heap);
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    memprof_after_minor(&domain->owner, young_fate, heap);
 }
 
 void host_after_marking(struct wn_heap *heap) {
-  for (unsigned i = 0; i < DOMAINS_MOST; i++)
-    if (heap->domains[i]) memprof_after_major(&heap->domains[i]->owner, old_fate, heap);
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    memprof_after_major(&domain->owner, old_fate, heap);
 }
 
 void host_run_due(struct wn_domain *domain) { memprof_drain(&domain->running->profiled); }

@@ -45,8 +45,8 @@ static void begin_telling(struct gc_trace *trace, struct wn_domain *leader) {
   trace->next = heap->traces;
   heap->traces = trace;
   recorder_collection(trace->recorder, leader, RECORDER_NEITHER, 0, ask, heap);
-  for (unsigned i = 0; i < DOMAINS_MOST; i++)
-    if (heap->domains[i]) recorder_domain(trace->recorder, heap->domains[i]->number, true);
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    recorder_domain(trace->recorder, domain->number, true);
 }
 
 /* The world is stopped, or there is no domain any more. */

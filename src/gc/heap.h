@@ -58,7 +58,8 @@ struct wn_heap {
 
   /* Written under `world` (rank WORLD). */
   struct lock world;
-  struct wn_domain *domains[DOMAINS_MOST]; /* NULL: a free slot */
+  struct wn_domain *domains[DOMAINS_MOST]; /* NULL: a free slot; see domain_first */
+  unsigned domains_end;                    /* none has this index, or a greater one */
   unsigned domain_count;
   uint64_t domain_sequence;
 

@@ -74,8 +74,8 @@ static void start_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   begin_phase(heap, PHASE_MARK);
   heap->cycle_began_ns = os_monotonic_ns();
   heap->external_made_before = atomic_load(&heap->external_made);
-  for (unsigned i = 0; i < DOMAINS_MOST; i++)
-    if (heap->domains[i]) roots_each(heap->domains[i], mark_root, leader);
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    roots_each(domain, mark_root, leader);
   roots_each_global(heap, mark_root, leader);
   finalisers_each_root(heap, mark_root, leader);
   if (mark_has_others(heap)) mark_give_all(heap, &leader->marker);
@@ -94,24 +94,22 @@ static bool others_have_nothing(struct wn_heap *heap) {
 
 static bool is_marked(struct wn_heap *heap) {
   if (!others_have_nothing(heap)) return false;
-  for (unsigned i = 0; i < DOMAINS_MOST; i++)
-    if (heap->domains[i] && !mark_is_empty(&heap->domains[i]->marker)) return false;
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    if (!mark_is_empty(&domain->marker)) return false;
   return true;
 }
 
 /* Blocked domains do not mark: what their barriers left goes to the others. */
 static void collect_markers(struct wn_heap *heap, struct wn_domain *leader) {
-  for (unsigned i = 0; i < DOMAINS_MOST; i++) {
-    struct wn_domain *domain = heap->domains[i];
-    if (domain && domain != leader && atomic_load(&domain->state) != DOMAIN_RUNNING)
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    if (domain != leader && atomic_load(&domain->state) != DOMAIN_RUNNING)
       mark_give_all(heap, &domain->marker);
-  }
 }
 
 /* So that pools can be walked: what is left of a run has no header. */
 static void flush_pools(struct wn_heap *heap) {
-  for (unsigned i = 0; i < DOMAINS_MOST; i++)
-    if (heap->domains[i]) pools_flush(heap, heap->domains[i]->runs);
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    pools_flush(heap, domain->runs);
 }
 
 static void start_sweep(struct wn_heap *heap) {
@@ -172,9 +170,7 @@ static void step(struct wn_heap *heap, struct wn_domain *leader, unsigned what) 
 /* What each domain promoted, and what it may have had no name for before. */
 static void settle_counts(struct wn_heap *heap) {
   size_t copied = 0;
-  for (unsigned i = 0; i < DOMAINS_MOST; i++) {
-    struct wn_domain *domain = heap->domains[i];
-    if (!domain) continue;
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
     size_t words = atomic_exchange(&domain->copied_words, 0);
     copied += words;
     domain->promoted_words += (double)words;
@@ -224,11 +220,8 @@ static void slice(struct wn_domain *domain, size_t words) {
 /* Cuts the debt into slices, of which one comes between two pieces of a minor heap. */
 static void plan_slices(struct wn_heap *heap) {
   size_t words = major_slice_words(heap);
-  for (unsigned i = 0; i < DOMAINS_MOST; i++) {
-    struct wn_domain *domain = heap->domains[i];
-    if (!domain) continue;
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
     domain->slice_words = words / nursery_slices(domain);
-  }
 }
 
 /* Who stops the world instead may not have come to it yet, or not to collect. */
@@ -268,8 +261,8 @@ void major_collect_stopped(struct wn_domain *leader, unsigned what) {
   plan_slices(heap);
   nursery_begin(heap);
   nursery_secure(heap);
-  for (unsigned i = 0; i < DOMAINS_MOST; i++)
-    if (heap->domains[i]) domain_reset_limit(heap->domains[i]);
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    domain_reset_limit(domain);
   event_minor_ends(heap);
   trace_collected(leader, COLLECTION_MINOR, began);
   if (heap->stress.verify) verify_or_die(heap);

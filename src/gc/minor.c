@@ -65,14 +65,14 @@ static void share(struct copier *copier, unsigned index) {
 }
 
 static void share_all(struct copier *copier) {
-  for (unsigned i = 0; i < DOMAINS_MOST; i++) share(copier, i);
+  for (unsigned i = 0; i < copier->heap->domains_end; i++) share(copier, i);
 }
 
 static void answer(struct copier *copier) {
   unsigned asked = atomic_load_explicit(&copier->work->asked, memory_order_acquire);
   if (asked == copier->asked) return;
   copier->asked = asked;
-  for (unsigned i = 0; i < DOMAINS_MOST; i++)
+  for (unsigned i = 0; i < copier->heap->domains_end; i++)
     if (atomic_load(&copier->work->of[i].asked_for)) share(copier, i);
 }
 
@@ -216,8 +216,8 @@ static void scan_old_pool(struct pool *pool, void *context) {
 
 static void scan_everything(struct copier *copier) {
   struct wn_heap *heap = copier->heap;
-  for (unsigned i = 0; i < DOMAINS_MOST; i++)
-    if (heap->domains[i]) pools_flush(heap, heap->domains[i]->runs);
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    pools_flush(heap, domain->runs);
   pools_each(heap, scan_old_pool, copier);
   medium_each(heap, scan_old_block, scan_old_large, copier);
   roots_each_global(heap, visit_root, copier);
@@ -254,10 +254,10 @@ static void scan_roots(struct copier *copier) {
   struct wn_heap *heap = copier->heap;
   scan_domain(copier, copier->self);
   scan_remembered(copier, copier->self);
-  for (unsigned i = 0; i < DOMAINS_MOST; i++)
-    if (heap->domains[i]) scan_domain(copier, heap->domains[i]);
-  for (unsigned i = 0; i < DOMAINS_MOST; i++)
-    if (heap->domains[i]) scan_remembered(copier, heap->domains[i]);
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    scan_domain(copier, domain);
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    scan_remembered(copier, domain);
 }
 
 /* ---- ending ---- */
@@ -327,7 +327,7 @@ static void lead(struct copier *copier) {
 }
 
 static void count_copied(const struct copier *copier) {
-  for (unsigned i = 0; i < DOMAINS_MOST; i++)
+  for (unsigned i = 0; i < copier->heap->domains_end; i++)
     if (copier->words[i])
       atomic_fetch_add_explicit(&copier->heap->domains[i]->copied_words, copier->words[i],
                                 memory_order_relaxed);
@@ -349,14 +349,14 @@ static void empty(struct wn_domain *domain) {
 static bool is_parallel(const struct wn_heap *heap) {
   size_t used = 0;
   if (atomic_load_explicit(&heap->awake, memory_order_relaxed) < 2) return false;
-  for (unsigned i = 0; i < DOMAINS_MOST; i++)
-    if (heap->domains[i]) used += domain_young_used(heap->domains[i]);
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    used += domain_young_used(domain);
   return used > (TINY ? 0 : 1 << 13);
 }
 
 static void begin(struct wn_heap *heap, bool parallel) {
   struct minor_work *work = heap->minor_work;
-  for (unsigned i = 0; i < DOMAINS_MOST; i++) {
+  for (unsigned i = 0; i < heap->domains_end; i++) {
     struct minor_heap_work *of = &work->of[i];
     atomic_store_explicit(&of->claims, CLAIMS_FREE, memory_order_relaxed);
     atomic_store_explicit(&of->asked_for, false, memory_order_relaxed);
@@ -373,8 +373,8 @@ static void begin(struct wn_heap *heap, bool parallel) {
 }
 
 static bool needs_everything(const struct wn_heap *heap) {
-  for (unsigned i = 0; i < DOMAINS_MOST; i++)
-    if (heap->domains[i] && heap->domains[i]->remembered.all) return true;
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    if (domain->remembered.all) return true;
   return false;
 }
 
@@ -396,8 +396,7 @@ void minor_collect(struct wn_heap *heap, struct wn_domain *leader) {
   finalisers_after_minor(heap, leader);
   host_after_minor(heap);
   count_copied(&copier);
-  for (unsigned i = 0; i < DOMAINS_MOST; i++)
-    if (heap->domains[i]) empty(heap->domains[i]);
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) empty(domain);
 }
 
 void minor_help(struct wn_heap *heap, struct wn_domain *domain) {

@@ -80,9 +80,7 @@ bool nursery_place(struct wn_domain *domain, size_t words) {
 
 void nursery_begin(struct wn_heap *heap) {
   intptr_t left = 0;
-  for (unsigned i = 0; i < DOMAINS_MOST; i++) {
-    struct wn_domain *domain = heap->domains[i];
-    if (!domain) continue;
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
     domain->young_start = domain->young_end;
     if (domain->awake) left += (intptr_t)(domain->young_words * 8 - piece_bytes(domain));
   }
@@ -145,11 +143,10 @@ char *nursery_limit(const struct wn_domain *domain) {
  * without fields becomes twice as large: that is the most. */
 void nursery_secure(struct wn_heap *heap) {
   size_t bytes = heap->young_budget, domains = 0;
-  for (unsigned i = 0; i < DOMAINS_MOST; i++)
-    if (heap->domains[i]) {
-      bytes += piece_bytes(heap->domains[i]);
-      domains++;
-    }
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
+    bytes += piece_bytes(domain);
+    domains++;
+  }
   size_t units = (TINY ? 3 * bytes : 2 * bytes + bytes / 256) / UNIT_BYTES + 1 + domains * CLASSES;
   atomic_store(&heap->starved, !chunks_secure(&heap->chunks, units));
 }
@@ -202,12 +199,16 @@ static void touch_ahead(struct wn_domain *domain) {
   if (touched) trace_paused(domain, PAUSE_SLICE, began);
 }
 
-/* Whether a slice belongs before the piece that was just taken: before the first one there was a collection. */
+/* Whether a slice belongs before the piece that was just taken. Before the first one there was a collection; a slice comes on top
+ * of it only if there was none in the minor heap before, because others filled theirs, or the program asked for collections. */
 static bool has_slice(const struct wn_domain *domain) {
-  return nursery_pieces(domain) == 1 || (size_t)(domain->young_end - domain->young_start) > piece_bytes(domain);
+  bool first = (size_t)(domain->young_end - domain->young_start) == piece_bytes(domain);
+  return !first || !domain->sliced || nursery_pieces(domain) == 1;
 }
 
-static void work_between(struct wn_domain *domain) {
+static void begin_piece(struct wn_domain *domain) {
+  domain->sliced = has_slice(domain);
+  if (!domain->sliced) return;
   touch_ahead(domain);
   major_slice(domain);
 }
@@ -227,7 +228,7 @@ static __attribute__((noinline)) bool find_room(struct wn_domain *domain, size_t
     } else if (has_room && !stress) {
       break;
     } else if (!stress && take_piece(domain)) {
-      if (has_slice(domain)) work_between(domain);
+      begin_piece(domain);
     } else {
       stress = false;
       major_collect(domain, COLLECT_MINOR);

@@ -146,12 +146,12 @@ bool world_stop(struct wn_domain *domain) {
   }
   DEBUG_STEP(heap);
   lock_acquire(&heap->world, LOCK_RANK_WORLD);
-  for (unsigned i = 0; i < DOMAINS_MOST; i++)
-    if (heap->domains[i] && heap->domains[i] != domain) domain_raise_limit(heap->domains[i]);
-  for (unsigned i = 0; i < DOMAINS_MOST; i++) {
-    if (!heap->domains[i] || heap->domains[i] == domain) continue;
+  for (struct wn_domain *other = domain_first(heap); other; other = domain_next(other))
+    if (other != domain) domain_raise_limit(other);
+  for (struct wn_domain *other = domain_first(heap); other; other = domain_next(other)) {
+    if (other == domain) continue;
     DEBUG_STEP(heap);
-    claim(heap, heap->domains[i]);
+    claim(heap, other);
   }
   return true;
 }
@@ -161,8 +161,8 @@ bool world_stop(struct wn_domain *domain) {
 void world_release(struct wn_domain *leader) {
   struct wn_heap *heap = leader->heap;
   bool others = heap->domain_count > 1;
-  for (unsigned i = 0; i < DOMAINS_MOST; i++)
-    if (heap->domains[i] && heap->domains[i] != leader) leave(heap->domains[i]);
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    if (domain != leader) leave(domain);
   DEBUG_STEP(heap);
   atomic_store(&heap->stopping, STOPPING_NOT);
   DEBUG_STEP(heap);

@@ -103,8 +103,8 @@ static void walk_heap(struct wn_heap *heap, wn_gc_stat *stat) {
                       .stat = stat,
                       .sweeping = heap_phase(heap) == PHASE_SWEEP,
                       .live = heap_live_colour(heap)};
-  for (unsigned i = 0; i < DOMAINS_MOST; i++)
-    if (heap->domains[i]) pools_flush(heap, heap->domains[i]->runs);
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    pools_flush(heap, domain->runs);
   pools_each(heap, add_pool, &walk);
   for (size_t i = 0; i < heap->chunks.count; i++)
     if (heap->chunks.table[i].use == CHUNK_POOLS) add_units(&walk, &heap->chunks.table[i]);
@@ -122,9 +122,7 @@ static void add_domains(const struct wn_heap *heap, wn_gc_stat *stat) {
   stat->minor_words = heap->ended.minor_words;
   stat->promoted_words = heap->ended.promoted_words;
   stat->major_words = heap->ended.major_words;
-  for (unsigned i = 0; i < DOMAINS_MOST; i++) {
-    const struct wn_domain *domain = heap->domains[i];
-    if (!domain) continue;
+  for (const struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
     stat->minor_words += minor_words(domain);
     stat->promoted_words += domain->promoted_words;
     stat->major_words += domain->major_words;

@@ -230,9 +230,7 @@ static void check_domain(struct verification *of, struct wn_domain *domain) {
 
 static void prepare(struct verification *of) {
   struct wn_heap *heap = of->heap;
-  for (unsigned i = 0; i < DOMAINS_MOST; i++) {
-    struct wn_domain *domain = heap->domains[i];
-    if (!domain) continue;
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
     pools_flush(heap, domain->runs);
     of->remembers_all |= domain->remembered.all;
     for (wn_value **at = domain->remembered.begin; at < domain->remembered.at; at++)
@@ -258,8 +256,8 @@ unsigned long verify_heap(struct wn_heap *heap, FILE *report) {
   prepare(&of);
   pools_each(heap, check_pool, &of);
   medium_each(heap, check_medium, check_large, &of);
-  for (unsigned i = 0; i < DOMAINS_MOST; i++)
-    if (heap->domains[i]) check_domain(&of, heap->domains[i]);
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    check_domain(&of, domain);
   roots_each_global(heap, check_global, &of);
   finalisers_each_value(heap, check_finalised, &of);
   if (!finalisers_check(heap)) complain(&of, "a registry of finalisers breaks ROOM or YOUNG");
