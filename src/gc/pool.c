@@ -155,6 +155,9 @@ static void settle(struct wn_heap *heap, struct pool *pool) {
 
 /* ---- refilling ---- */
 
+/* Where little died, a collection would sweep half of the heap for a place: milliseconds. What is left is slices' and helpers'. */
+enum { FULL_MOST = 4 };
+
 static bool next_run(struct pool_run *run) {
   wn_value *at = run->pool->free;
   if (!at) return false;
@@ -166,10 +169,10 @@ static bool next_run(struct pool_run *run) {
   return true;
 }
 
-/* A pool with free runs, swept if need be; NULL if there is none. */
-static struct pool *find_open(struct wn_heap *heap, unsigned class) {
+/* A pool with free runs, swept if need be; NULL if there is none, or `most` that were swept for it were full. */
+static struct pool *find_open(struct wn_heap *heap, unsigned class, size_t most) {
   struct pools *pools = &heap->pools;
-  for (;;) {
+  for (size_t full = 0; full < most; full++) {
     lock_acquire(&pools->lock, LOCK_RANK_POOLS);
     struct pool *pool = list_pop(&pools->of[class].open), *unswept = NULL;
     if (!pool) unswept = pop_unswept(heap, class);
@@ -182,6 +185,7 @@ static struct pool *find_open(struct wn_heap *heap, unsigned class) {
     }
     settle(heap, unswept);
   }
+  return NULL;
 }
 
 /* ---- shared ---- */
@@ -190,8 +194,9 @@ bool pools_refill(struct wn_heap *heap, struct pool_run *run, unsigned class, bo
   if (run->pool && next_run(run)) return true;
   if (run->pool) retire(heap, run->pool);
   run->at = run->end = NULL;
-  run->pool = find_open(heap, class);
+  run->pool = find_open(heap, class, FULL_MOST);
   if (!run->pool) run->pool = new_pool(heap, class, promoting);
+  if (!run->pool) run->pool = find_open(heap, class, SIZE_MAX);
   return run->pool && next_run(run);
 }
 

@@ -12,7 +12,7 @@
  * the heap's, so that a domain that ends leaves nothing behind. The lock (rank POOLS) protects them; a pool that was
  * taken from a list is its taker's alone.
  *
- * Allocation comes from pools with free runs, then from unswept ones, swept on the way, then from new ones. */
+ * Allocation comes from pools with free runs, then from unswept ones, a few of which are swept on the way, then from new ones. */
 #ifndef GC_POOL_H
 #define GC_POOL_H
 
