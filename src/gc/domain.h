@@ -49,7 +49,7 @@ struct wn_domain {
   const void *frame;  /* of the allocation that may be sampled (nursery.h) */
   intptr_t sample_at; /* a young block below it has sampled words (gc_host.h) */
   size_t slice_words; /* of the debt, to be worked off between two pieces */
-  bool sliced;        /* before the piece that it is in */
+  bool beyond_first;  /* piece of its minor heap */
   struct remembered remembered;
   struct pool_run runs[CLASSES];
   struct marker marker;

@@ -199,16 +199,13 @@ static void touch_ahead(struct wn_domain *domain) {
   if (touched) trace_paused(domain, PAUSE_SLICE, began);
 }
 
-/* Whether a slice belongs before the piece that was just taken. Before the first one there was a collection; a slice comes on top
- * of it only if there was none in the minor heap before, because others filled theirs, or the program asked for collections. */
-static bool has_slice(const struct wn_domain *domain) {
-  bool first = (size_t)(domain->young_end - domain->young_start) == piece_bytes(domain);
-  return !first || !domain->sliced || nursery_pieces(domain) == 1;
-}
-
+/* Before the first piece there was a collection, and a slice would make its pause longer; there is one only if the minor heap
+ * before did not come to a second piece, because it is small, others filled theirs, or the program asked for a collection. */
 static void begin_piece(struct wn_domain *domain) {
-  domain->sliced = has_slice(domain);
-  if (!domain->sliced) return;
+  bool first = (size_t)(domain->young_end - domain->young_start) == piece_bytes(domain);
+  bool has_slice = !first || !domain->beyond_first;
+  domain->beyond_first = !first;
+  if (!has_slice) return;
   touch_ahead(domain);
   major_slice(domain);
 }
