@@ -30,7 +30,8 @@ WN_API wn_status wn_trace_start(wn_domain *domain, const char *path, const wn_me
                                 wn_trace **trace);
 
 /* The same if the environment variable WINNOW_TRACE names a file, at the rate of WINNOW_RATE (1e-4); else `*trace` is NULL and
- * all is well. WINNOW_DEPTH and WINNOW_SEED set the most frames and the seed. Set-user-ID programs do not look there. */
+ * all is well. WINNOW_DEPTH and WINNOW_SEED set the most frames and the seed. Set-user-ID programs do not look there; under
+ * `winnow record` the request is for malloc's heap, and `*trace` is NULL. */
 WN_API wn_status wn_trace_if_requested(wn_domain *domain, wn_trace **trace);
 
 /* Ends a trace; called in a domain that takes part. The file is complete, and `trace` is gone, once no callback runs any

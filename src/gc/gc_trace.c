@@ -167,6 +167,13 @@ void trace_close_all(struct wn_heap *heap) {
   while (heap->traces) end_telling(heap->traces, heap, NULL);
 }
 
+/* `winnow record --follow-children` leaves its variables to the processes that are started, and what WINNOW_TRACE names then is the
+ * trace of a malloc heap: this one may even stand in its place, if the process that wrote it has ended or become us. */
+static bool request_is_for_malloc(void) {
+  const char *follow = secure_getenv("WINNOW_FOLLOW");
+  return follow && strtod(follow, NULL) != 0;
+}
+
 /* ---- public ---- */
 
 wn_status wn_trace_start(wn_domain *domain, const char *path, const wn_memprof_options *options,
@@ -193,7 +200,7 @@ wn_status wn_trace_if_requested(wn_domain *domain, wn_trace **trace) {
   double rate = first_options.sampling_rate, depth = DEPTH_FIRST, seed = 0;
   if (!domain || !trace) return error_set(WN_EINVAL, "trace: an argument is NULL");
   *trace = NULL;
-  if (!path || !*path) return WN_OK;
+  if (!path || !*path || request_is_for_malloc()) return WN_OK;
   if (!read_number("WINNOW_RATE", 1, &rate) || !read_number("WINNOW_DEPTH", UINT32_MAX, &depth) ||
       !read_number("WINNOW_SEED", (double)(1L << 53), &seed))
     return WN_EINVAL;

@@ -581,3 +581,23 @@ shrinking_is_no_growth() {
       fail "$kind: a life at the wrong place"
   done
 }
+
+# The variables that tell a recorded program's children what to do are not meant for a collected heap in one of them.
+recording_children_leaves_their_collected_heaps_alone() {
+  local lisp=$build/examples/lisp/lisp command
+  [ -e "$build/src/preload/libwinnow-malloc.so" ] || skip "nothing can be recorded in this build"
+  [ -x "$lisp" ] || skip "there is no lisp"
+  need jq
+  echo '(print (+ 1 2))' >sum.lisp
+  for command in "$lisp sum.lisp" "$lisp sum.lisp; exit" "exec $lisp sum.lisp"; do
+    rm -f t t.*
+    "$winnow" record -q -f -o t -- sh -c "$command" >said 2>err || fail "$command: code $?"
+    [ "$(cat said)" = 3 ] && [ ! -s err ] || fail "$command: $(cat said err)"
+    for trace in t t.*; do
+      succeeds report --json "$trace"
+      [ "$(jq -r .trace.heap out)" = malloc ] || fail "$command: $trace is of a heap $(jq -r .trace.heap out)"
+    done
+    succeeds report --json t
+    [ "$(jq -r '.trace.command[0]' out)" = sh ] || fail "$command: the trace is of $(jq -c .trace.command out)"
+  done
+}
