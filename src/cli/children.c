@@ -71,18 +71,28 @@ static bool is_new(char *path, const char *output) {
          old->date.tv_sec != file.date.tv_sec || old->date.tv_nsec != file.date.tv_nsec;
 }
 
-size_t children_finish(const char *output) {
-  size_t finished = 0;
+struct children children_finish(const char *output) {
+  struct children children = {0};
+  struct trace_totals totals;
   glob_t found;
   if (find(output, &found)) {
-    struct trace_totals totals;
-    for (size_t i = 0; i < found.gl_pathc; i++)
-      finished += is_new(found.gl_pathv[i], output) && !trace_finish(found.gl_pathv[i], &totals);
+    children.paths = calloc(found.gl_pathc, sizeof *children.paths);
+    for (size_t i = 0; children.paths && i < found.gl_pathc; i++) {
+      if (!is_new(found.gl_pathv[i], output)) continue;
+      trace_finish(found.gl_pathv[i], &totals); /* what is wrong with it, its reader will say */
+      char *path = strdup(found.gl_pathv[i]);
+      if (path) children.paths[children.count++] = path;
+    }
     globfree(&found);
   }
   free(earlier.files);
   if (earlier.found.gl_pathv) globfree(&earlier.found);
   memset(&earlier, 0, sizeof earlier);
-  return finished;
+  return children;
+}
+
+void children_free(struct children *children) {
+  for (size_t i = 0; i < children->count; i++) free(children->paths[i]);
+  free(children->paths);
 }
 /* SPDX-License-Identifier: MIT */

@@ -8,8 +8,15 @@
 /* Before the program starts: remembers the traces that an earlier run has left under such names. */
 void children_begin(const char *output);
 
-/* Afterwards: cuts those that are new, or were written anew, to their length. Returns how many. */
-size_t children_finish(const char *output);
+/* The traces that are new, or were written anew. */
+struct children {
+  char **paths;
+  size_t count;
+};
+
+/* Afterwards: finds them, and cuts each to its length that no process writes any more. */
+struct children children_finish(const char *output);
+void children_free(struct children *children);
 
 #endif
 /* SPDX-License-Identifier: MIT */

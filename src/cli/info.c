@@ -1,7 +1,8 @@
-/* winnow info: what a trace is and how complete it is. */
+/* winnow info: what a trace is and how complete it is; of several, which is which. */
 #include "analysis/samples.h"
 #include "cli/command.h"
 #include "cli/json.h"
+#include "cli/overview.h"
 #include "cli/text.h"
 #include <getopt.h>
 #include <string.h>
@@ -174,6 +175,13 @@ static void print_json(const struct facts *facts) {
   json_end(&json, '}');
 }
 
+/* Of several traces: which is which. */
+static int tell_apart(const char *const *paths, size_t count) {
+  static const struct overview_limits none = {SIZE_MAX, UINT64_MAX, UINT64_MAX};
+  size_t unreadable = overview_print(stdout, paths, count, &none);
+  return unreadable ? fail_job("%zu of %zu files cannot be read as traces", unreadable, count) : 0;
+}
+
 /* ---- shared ---- */
 
 int command_info(int argc, char **argv) {
@@ -186,8 +194,9 @@ int command_info(int argc, char **argv) {
     as_json = true;
   }
   if (optind == argc || !*argv[optind])
-    return fail_usage("info", "which trace? usage: winnow info [--json] FILE");
-  if (optind + 1 < argc) return fail_usage("info", "one trace at a time; what is '%s'?", argv[optind + 1]);
+    return fail_usage("info", "which trace? usage: winnow info [--json] FILE...");
+  if (optind + 1 < argc && as_json) return fail_usage("info", "--json tells of one trace at a time");
+  if (optind + 1 < argc) return tell_apart((const char *const *)argv + optind, (size_t)(argc - optind));
   struct progress progress;
   struct samples *samples;
   progress_begin(&progress, "Reading");

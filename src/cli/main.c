@@ -46,8 +46,12 @@ const struct command commands[] = {
      "  winnow report run.trace\n"
      "  winnow report --at end --by line run.trace\n"
      "  winnow report --where 'module = libxml2.so.2 and alive = yes' --tree run.trace\n"},
-    {"info", command_info, "show what a trace is and how complete it is", "info [--json] FILE",
-     "  -j, --json             print one JSON object\n"},
+    {"info", command_info, "show what a trace is and how complete it is", "info [--json] FILE...",
+     "  -j, --json             print one JSON object\n"
+     "\n"
+     "Of several traces, such as record --follow-children writes, it prints a line each: which program it is "
+     "of,\n"
+     "and how much that allocated, largest first.\n"},
     {"help", command_help, "explain a command", "help [COMMAND]", ""},
     {0},
 };

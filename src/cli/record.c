@@ -10,6 +10,7 @@
 #include "analysis/query.h"
 #include "base/os.h"
 #include "cli/children.h"
+#include "cli/overview.h"
 #include "cli/text.h"
 #include "trace/chunk.h"
 #include "trace/finish.h"
@@ -350,11 +351,28 @@ static int pass_status(int wait_status) {
   return 128 + signal_number;
 }
 
+/* What may be read only to tell the traces apart: a second or so of work, and of memory some ten times a file. */
+static const struct overview_limits children_limits = {
+    .lines = 10, .file_bytes = 16 << 20, .all_bytes = 64 << 20};
+
+/* The program's own trace is one of them. */
+static void say_which_is_which(const char *output, const struct children *children) {
+  const char **paths = calloc(children->count + 1, sizeof *paths);
+  if (!paths) return;
+  paths[0] = output;
+  for (size_t i = 0; i < children->count; i++) paths[i + 1] = children->paths[i];
+  overview_print(stderr, paths, children->count + 1, &children_limits);
+  free(paths);
+}
+
 static void finish_children(const struct recording *recording) {
-  size_t count = children_finish(recording->output);
-  if (count && !recording->quiet)
-    fprintf(stderr, "winnow: wrote %zu more, of %s started: %s.*\n", count,
-            count == 1 ? "a process that it" : "processes that it", recording->output);
+  struct children children = children_finish(recording->output);
+  if (children.count && !recording->quiet) {
+    fprintf(stderr, "winnow: wrote %zu more, of %s started: %s.*\n", children.count,
+            children.count == 1 ? "a process that it" : "processes that it", recording->output);
+    say_which_is_which(recording->output, &children);
+  }
+  children_free(&children);
 }
 
 /* How the program ended, for a trace that does not say: exit handlers would have said it. */

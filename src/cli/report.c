@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { NO_SYMBOLS = 256, DEBUGINFOD, SEARCH, SEARCH_MOST = 16 };
 
@@ -62,6 +63,13 @@ static int parse_option(struct report_options *options, int option) {
   }
 }
 
+/* Words that name no file are a mistake of another kind. */
+static int refuse_several(char **more, int count) {
+  for (int i = 0; i < count; i++)
+    if (access(more[i], F_OK)) return fail_usage("report", "one trace at a time; what is '%s'?", more[i]);
+  return fail_usage("report", "one trace at a time; 'winnow info FILE...' tells several apart");
+}
+
 static int parse(struct report_options *options, int argc, char **argv) {
   static const struct option known[] = {{"at", required_argument, NULL, 'a'},
                                         {"by", required_argument, NULL, 'b'},
@@ -82,7 +90,7 @@ static int parse(struct report_options *options, int argc, char **argv) {
   }
   if (optind == argc || !*argv[optind])
     return fail_usage("report", "which trace? usage: winnow report [OPTION...] FILE");
-  if (optind + 1 < argc) return fail_usage("report", "one trace at a time; what is '%s'?", argv[optind + 1]);
+  if (optind + 1 < argc) return refuse_several(argv + optind + 1, argc - optind - 1);
   options->file = argv[optind];
   return 0;
 }

@@ -22,7 +22,8 @@ options_are_understood() {
 wrong_options_are_refused() {
   make plain t
   refused 2 'which trace' report
-  refused 2 'one trace at a time' report t t
+  refused 2 "one trace at a time; 'winnow info FILE...' tells several apart" report t t
+  refused 2 "one trace at a time; what is 'nonsense'" report t t nonsense
   refused 2 '--by x: it must be function' report --by x t
   refused 2 '--at never: it must be' report --at never t
   refused 2 '--at -1s' report --at -1s t
@@ -41,7 +42,7 @@ wrong_options_are_refused() {
   refused 2 "option '--json' takes no value" info --json=3 t
   refused 2 'which trace' report ''
   refused 2 'which trace' info
-  refused 2 'one trace' info t t
+  refused 2 '--json tells of one trace' info --json t t
   refused 2 "no command 'nonsense'" nonsense
   refused 2 "no command 'nonsense'" help nonsense
   refused 2 'program' record
@@ -582,22 +583,29 @@ shrinking_is_no_growth() {
   done
 }
 
-# The variables that tell a recorded program's children what to do are not meant for a collected heap in one of them.
-recording_children_leaves_their_collected_heaps_alone() {
-  local lisp=$build/examples/lisp/lisp command
-  [ -e "$build/src/preload/libwinnow-malloc.so" ] || skip "nothing can be recorded in this build"
-  [ -x "$lisp" ] || skip "there is no lisp"
-  need jq
-  echo '(print (+ 1 2))' >sum.lisp
-  for command in "$lisp sum.lisp" "$lisp sum.lisp; exit" "exec $lisp sum.lisp"; do
-    rm -f t t.*
-    "$winnow" record -q -f -o t -- sh -c "$command" >said 2>err || fail "$command: code $?"
-    [ "$(cat said)" = 3 ] && [ ! -s err ] || fail "$command: $(cat said err)"
-    for trace in t t.*; do
-      succeeds report --json "$trace"
-      [ "$(jq -r .trace.heap out)" = malloc ] || fail "$command: $trace is of a heap $(jq -r .trace.heap out)"
-    done
-    succeeds report --json t
-    [ "$(jq -r '.trace.command[0]' out)" = sh ] || fail "$command: the trace is of $(jq -c .trace.command out)"
-  done
+several_traces_are_told_apart() {
+  make plain few 10
+  make plain many 2000
+  make exact exact
+  make none none
+  succeeds info none few exact many
+  [ "$(LC_ALL=C grep -aoE '  (none|few|exact|many)  ' out | tr -d ' ' | tr '\n' ' ')" = "many exact few none " ] || fail "$(cat out)"
+  local line
+  line=$(LC_ALL=C grep -a ' exact ' out)
+  [ "$(awk '{ print $1, $2, $3, $4 }' <<<"$line")" = "516 kB 1,000 exact" ] || fail "$line"
+  LC_ALL=C grep -aq ' none .*pro"gram' out || fail "$(cat out)"
+  LC_ALL=C says '< 20.1 kB +0  none'
+  says '[0-9.]+ MB [0-9.]+–[0-9.]+ +3,010  all 4 $'
+  ! LC_ALL=C grep -aq $'[\x01-\x09\x0b-\x1f\x7f]' out || fail "control characters reach the terminal"
+  succeeds report many
+  grep -Eq "allocated $(awk '$6 == "many" { print $1, $2 }' <("$winnow" info many few))" out || fail "another estimate than the report's: $(cat out)"
+  [ "$(COLUMNS=70 "$winnow" info many none | LC_ALL=C.UTF-8 wc -L)" -le 70 ] || fail "long lines"
+  head -c 100000 /bin/sh >foreign
+  run info foreign few nowhere many
+  [ "$code" = 1 ] && [ "$(cat err)" = "winnow: 2 of 4 files cannot be read as traces" ] || fail "code $code: $(cat err)"
+  LC_ALL=C says 'many.* few.* foreign is not a Winnow trace.* nowhere: No such file.* all 4, 2 cannot be read'
+  need flock
+  flock few "$winnow" info few many >out || fail "flock"
+  LC_ALL=C says 'few .*[(]still being written[)]'
+  ! LC_ALL=C grep -aq 'many.*still' out || fail "$(cat out)"
 }

@@ -1,0 +1,268 @@
+/* The largest trace is that of the program which allocated most, by the estimate that `winnow report` gives: by the number of samples
+ * a program with a few large blocks would come last.
+ *
+ * That estimate needs every record of a trace, so whoever has only a moment sets limits. Traces are read from the smallest file
+ * on until a limit is met; those left over have larger files than all that were read, so they come first, with the size of the
+ * file instead. What cannot be read comes last.
+ *
+ * One trace is in memory at a time.
+ */
+#include "cli/overview.h"
+
+#include "analysis/timeline.h"
+#include "base/error.h"
+#include "cli/text.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* In the order of the table. */
+enum state { UNREAD, READ, UNREADABLE };
+
+struct entry {
+  const char *path;
+  size_t place; /* as it was given */
+  enum state state;
+  uint64_t file_bytes;
+  char *program; /* with its arguments; NULL: unknown */
+  char *trouble; /* why it cannot be read */
+  bool growing;  /* a process still writes it */
+  struct sum bytes;
+  double unit; /* estimate_of */
+  uint64_t samples;
+};
+
+struct overview {
+  struct entry *entries;
+  size_t count, shown;
+  int path_columns;
+};
+
+enum {
+  WIDTH_BYTES = 11,
+  WIDTH_RANGE = 14,
+  WIDTH_SAMPLES = 9,
+  WIDTH_NUMBERS = WIDTH_BYTES + WIDTH_RANGE + WIDTH_SAMPLES + 2,
+  WIDTH_PATH_MOST = 48,
+  PROGRAM_LEAST = 24
+};
+
+/* ---- one trace ---- */
+
+/* As typed, but for the program's folder. */
+static char *describe(const struct trace_run *run) {
+  char *text = NULL;
+  size_t size;
+  FILE *out = run->command.length ? open_memstream(&text, &size) : NULL;
+  if (!out) return NULL;
+  const char *slash = strrchr(run->command.bytes, '/');
+  text_word(out, slash && slash[1] ? slash + 1 : run->command.bytes);
+  for (uint32_t at = (uint32_t)strlen(run->command.bytes) + 1; at < run->command.length;) {
+    fputc(' ', out);
+    text_word(out, run->command.bytes + at);
+    at += (uint32_t)strlen(run->command.bytes + at) + 1;
+  }
+  fclose(out);
+  return text;
+}
+
+static bool is_growing(const char *path) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  bool growing = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+  if (fd >= 0) close(fd);
+  return growing;
+}
+
+static void fail_entry(struct entry *entry) {
+  entry->state = UNREADABLE;
+  entry->trouble = strdup(wn_last_error());
+}
+
+/* Only who it is. */
+static void look_at(struct entry *entry) {
+  struct trace_reader *reader;
+  if (trace_reader_open(entry->path, &reader)) {
+    fail_entry(entry);
+    return;
+  }
+  entry->program = describe(trace_reader_run(reader));
+  trace_reader_close(reader);
+}
+
+static void read_whole(struct entry *entry, struct progress *progress) {
+  struct samples *samples;
+  if (samples_load(entry->path, progress_show, progress, &samples)) {
+    fail_entry(entry);
+    return;
+  }
+  const struct trace_run *run = trace_reader_run(samples->reader);
+  entry->state = READ;
+  entry->program = describe(run);
+  entry->bytes = timeline_allocated(samples, NULL, NULL).bytes;
+  entry->unit = run->rate > 0 && run->rate < 1 ? run->word_bytes / run->rate : 0;
+  entry->samples = samples->sampled_blocks;
+  samples_free(samples);
+}
+
+/* ---- all of them ---- */
+
+static int by_size(const void *one, const void *other) {
+  const struct entry *a = one, *b = other;
+  return (a->file_bytes > b->file_bytes) - (a->file_bytes < b->file_bytes);
+}
+
+static int by_rank(const void *one, const void *other) {
+  const struct entry *a = one, *b = other;
+  if (a->state != b->state) return (a->state > b->state) - (a->state < b->state);
+  double more =
+      a->state == UNREAD ? (double)b->file_bytes - (double)a->file_bytes : b->bytes.total - a->bytes.total;
+  if (more != 0) return more > 0 ? 1 : -1;
+  return (a->place > b->place) - (a->place < b->place);
+}
+
+static void collect(struct overview *overview, const char *const *paths,
+                    const struct overview_limits *limits) {
+  uint64_t taken = 0;
+  struct progress progress;
+  for (size_t i = 0; i < overview->count; i++) {
+    struct stat found;
+    struct entry *entry = &overview->entries[i];
+    *entry = (struct entry){.path = paths[i], .place = i};
+    if (!stat(paths[i], &found)) entry->file_bytes = (uint64_t)found.st_size;
+    entry->growing = is_growing(paths[i]);
+  }
+  qsort(overview->entries, overview->count, sizeof *overview->entries, by_size);
+  progress_begin(&progress, "Reading");
+  for (size_t i = 0; i < overview->count; i++) {
+    struct entry *entry = &overview->entries[i];
+    taken += entry->file_bytes;
+    if (entry->file_bytes > limits->file_bytes || taken > limits->all_bytes)
+      look_at(entry);
+    else
+      read_whole(entry, &progress);
+  }
+  progress_end(&progress);
+  qsort(overview->entries, overview->count, sizeof *overview->entries, by_rank);
+}
+
+/* Of more traces than lines, the first that was given takes the last line, if it has none. */
+static void choose(struct overview *overview, size_t lines) {
+  overview->shown = overview->count > lines ? lines : overview->count;
+  size_t first = 0;
+  while (overview->entries[first].place) first++;
+  if (first < overview->shown) return;
+  struct entry entry = overview->entries[first];
+  size_t last = overview->shown - 1;
+  memmove(&overview->entries[last + 1], &overview->entries[last], (first - last) * sizeof entry);
+  overview->entries[last] = entry;
+}
+
+/* ---- the table ---- */
+
+static void print_numbers(FILE *out, const struct sum *bytes, double unit, uint64_t samples) {
+  char text[40], value[32], range[32], count[32];
+  struct estimate estimate = estimate_of(bytes, unit);
+  bool some = estimate.samples || estimate.high <= 0;
+  snprintf(text, sizeof text, "%s%s", some ? "" : "< ",
+           text_bytes(value, some ? estimate.estimate : estimate.high));
+  text_pad(out, text, -WIDTH_BYTES);
+  fputc(' ', out);
+  text_pad(out, some ? text_short_range(range, &estimate) : "", WIDTH_RANGE - 1);
+  text_pad(out, text_count(count, (double)samples), -WIDTH_SAMPLES);
+  fputs("  ", out);
+}
+
+/* What fits into the line; at least its beginning. */
+static void print_program(FILE *out, const char *program, int columns) {
+  const char *text = program ? program : "?";
+  size_t most = columns < PROGRAM_LEAST ? PROGRAM_LEAST : (size_t)columns, taken = 0, length = 0;
+  bool whole = text_columns(text) <= most;
+  for (; text[length]; length++) {
+    bool begins = ((unsigned char)text[length] & 0xc0) != 0x80;
+    if (!whole && begins && taken == most - 1) break;
+    taken += begins;
+  }
+  text_plain(out, text, length);
+  if (!whole) fputs("…", out);
+}
+
+static void print_path(FILE *out, const char *path, int columns) {
+  int blanks = columns - (int)text_columns(path);
+  text_plain(out, path, strlen(path));
+  fprintf(out, "%*s", 2 + (blanks > 0 ? blanks : 0), "");
+}
+
+static void print_entry(FILE *out, const struct overview *overview, const struct entry *entry) {
+  char size[32];
+  if (entry->state == READ)
+    print_numbers(out, &entry->bytes, entry->unit, entry->samples);
+  else
+    fprintf(out, "%*s  ", WIDTH_NUMBERS - 2, entry->state == UNREAD ? "not counted" : "");
+  if (entry->state == UNREADABLE) {
+    const char *trouble = entry->trouble ? entry->trouble : "it cannot be read";
+    text_plain(out, trouble, strlen(trouble));
+  } else {
+    print_path(out, entry->path, overview->path_columns);
+    print_program(out, entry->program, text_width() - WIDTH_NUMBERS - overview->path_columns - 2);
+    if (entry->state == UNREAD) fprintf(out, " (%s of trace)", text_bytes(size, (double)entry->file_bytes));
+    if (entry->growing) fputs(" (still being written)", out);
+  }
+  fputc('\n', out);
+}
+
+/* The sum of what stands from one place on. */
+static void print_sum(FILE *out, const struct overview *overview, size_t from, const char *what) {
+  struct sum bytes = {0};
+  double unit = 0;
+  uint64_t samples = 0;
+  size_t states[3] = {0};
+  for (size_t i = from; i < overview->count; i++) {
+    const struct entry *entry = &overview->entries[i];
+    sum_merge(&bytes, &entry->bytes);
+    samples += entry->samples;
+    if (entry->unit > unit) unit = entry->unit;
+    states[entry->state]++;
+  }
+  print_numbers(out, &bytes, unit, samples);
+  fprintf(out, what, overview->count - from);
+  if (states[UNREAD]) fprintf(out, ", %zu not counted", states[UNREAD]);
+  if (states[UNREADABLE]) fprintf(out, ", %zu cannot be read", states[UNREADABLE]);
+  fputc('\n', out);
+}
+
+static void print_table(FILE *out, struct overview *overview) {
+  for (size_t i = 0; i < overview->shown; i++) {
+    int columns = (int)text_columns(overview->entries[i].path);
+    if (columns > overview->path_columns) overview->path_columns = columns;
+  }
+  if (overview->path_columns > WIDTH_PATH_MOST) overview->path_columns = WIDTH_PATH_MOST;
+  fprintf(out, "%*s %-*s%*s  %-*s  %s\n", WIDTH_BYTES, "allocated", WIDTH_RANGE - 1, "95 % range",
+          WIDTH_SAMPLES, "samples", overview->path_columns, "trace", "program");
+  for (size_t i = 0; i < overview->shown; i++) print_entry(out, overview, &overview->entries[i]);
+  if (overview->shown < overview->count) print_sum(out, overview, overview->shown, "… and %zu more");
+  if (overview->count > 1) print_sum(out, overview, 0, "all %zu");
+}
+
+/* ---- shared ---- */
+
+size_t overview_print(FILE *out, const char *const *paths, size_t count,
+                      const struct overview_limits *limits) {
+  struct overview overview = {.entries = calloc(count, sizeof *overview.entries), .count = count};
+  size_t unreadable = 0;
+  if (!overview.entries || !count) return count;
+  collect(&overview, paths, limits);
+  choose(&overview, limits->lines);
+  print_table(out, &overview);
+  for (size_t i = 0; i < count; i++) {
+    unreadable += overview.entries[i].state == UNREADABLE;
+    free(overview.entries[i].program);
+    free(overview.entries[i].trouble);
+  }
+  free(overview.entries);
+  return unreadable;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,68 @@
+# What record tells; sourced by run.
+# shellcheck shell=bash disable=SC2154
+
+# The variables that tell a recorded program's children what to do are not meant for a collected heap in one of them.
+recording_children_leaves_their_collected_heaps_alone() {
+  local lisp=$build/examples/lisp/lisp command
+  need_recording
+  [ -x "$lisp" ] || skip "there is no lisp"
+  need jq
+  echo '(print (+ 1 2))' >sum.lisp
+  for command in "$lisp sum.lisp" "$lisp sum.lisp; exit" "exec $lisp sum.lisp"; do
+    rm -f t t.*
+    "$winnow" record -q -f -o t -- sh -c "$command" >said 2>err || fail "$command: code $?"
+    [ "$(cat said)" = 3 ] && [ ! -s err ] || fail "$command: $(cat said err)"
+    for trace in t t.*; do
+      succeeds report --json "$trace"
+      [ "$(jq -r .trace.heap out)" = malloc ] || fail "$command: $trace is of a heap $(jq -r .trace.heap out)"
+    done
+    succeeds report --json t
+    [ "$(jq -r '.trace.command[0]' out)" = sh ] || fail "$command: the trace is of $(jq -c .trace.command out)"
+  done
+}
+
+# The rows of record's table: from the line behind its header on.
+rows() { sed -n '/^ *allocated 95 % range/,$p' err | tail -n +2; }
+
+children_are_told_apart() {
+  need_recording
+  "$winnow" record -f -r 1 -o 'a [trace]' -- bash -c 'ls -d "/b in" / >/dev/null 2>&1; head -c 9 /dev/zero >/dev/null; exit 3' >out 2>err
+  [ $? = 3 ] || fail "another exit code"
+  grep -q '^winnow: wrote 2 more, of processes that it started: a \[trace\].[*]$' err || fail "$(cat err)"
+  [ "$(rows | wc -l)" = 4 ] || fail "not a line each and one for all: $(cat err)"
+  rows | grep -Eq "  a \\[trace\\]  +bash -c 'ls -d \"/b in\" " || fail "the program's own: $(cat err)"
+  rows | grep -Eq "  a \\[trace\\].[0-9]+  ls -d '/b in' /\$" || fail "ls: $(cat err)"
+  rows | grep -Eq '  a \[trace\].[0-9]+  head -c 9 /dev/zero$' || fail "head: $(cat err)"
+  rows | tail -n 1 | grep -q 'all 3$' || fail "$(cat err)"
+  local size unit trace
+  rows | head -n 3 | sed -E 's/^ *([0-9.]+) (k?B) +[0-9,]+  (a .trace.(.[0-9]+)?)  .*/\1 \2 \3/' >each
+  while read -r size unit trace; do
+    "$winnow" report "$trace" | tr '\n' ' ' | grep -Eq "allocated $size $unit in" || fail "$trace: not $size $unit"
+  done <each
+  "$winnow" record -q -f -o t -- bash -c 'ls / >/dev/null; exit' 2>err
+  [ ! -s err ] || fail "not quiet: $(cat err)"
+  "$winnow" record -f -o t -- true 2>err
+  [ "$(wc -l <err)" = 1 ] || fail "a table of a single trace: $(cat err)"
+}
+
+many_children_are_summed() {
+  need_recording
+  "$winnow" record -f -o t -- bash -c 'for i in {1..14}; do ls / >/dev/null; done; exit' 2>err || fail "code $?"
+  [ "$(rows | wc -l)" = 12 ] || fail "$(cat err)"
+  [ "$(rows | grep -c ' t.[0-9]*  ls /$')" = 9 ] || fail "nine of the children: $(cat err)"
+  rows | grep -q '  t  .* bash -c ' || fail "the program's own is not there: $(cat err)"
+  rows | tail -n 2 | head -n 1 | grep -q '  … and 5 more$' || fail "$(cat err)"
+  rows | tail -n 1 | grep -q '  all 15$' || fail "$(cat err)"
+}
+
+# Reading is bounded: a trace of more than 16 MB is named and not read.
+children_with_odd_traces_have_their_line() {
+  need_recording
+  "$winnow" record -f -o t -- sh -c '"$0"/tests/cli/make_trace many t.1 1600000; echo foreign >t.2; : >t.3; head -c 300 t.1 >t.4; exit' "$build" 2>err
+  [ "$(stat -c %s t.1)" -gt 17000000 ] || fail "the trace has $(stat -c %s t.1) bytes"
+  rows | head -n 1 | LC_ALL=C grep -aEq "not counted  t.1  .*[(][0-9.]+ MB of trace[)]\$" || fail "$(cat err)"
+  rows | grep -q '  t.2 is not a Winnow trace' || fail "$(cat err)"
+  rows | grep -q '  t.3 is empty' || fail "$(cat err)"
+  rows | grep -Eq '^ +t.4 ' || fail "$(cat err)"
+  rows | tail -n 1 | grep -q '  all 7, 1 not counted, 3 cannot be read$' || fail "$(cat err)"
+}
