@@ -1,6 +1,7 @@
 /* The command `winnow`: one table of commands. */
 #include "cli/command.h"
 
+#include "cli/text.h"
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -58,10 +59,13 @@ const struct command commands[] = {
 
 static const char *called = "winnow"; /* set by main */
 
+/* One line, whatever stands in the names that it tells of. */
 static int vfail(int code, const char *prefix, const char *format, va_list arguments) {
+  char text[8192];
   fflush(stdout);
+  int length = vsnprintf(text, sizeof text, format, arguments);
   fprintf(stderr, "winnow%s: ", prefix);
-  vfprintf(stderr, format, arguments);
+  text_plain(stderr, text, length < 0 ? 0 : strlen(text));
   fputc('\n', stderr);
   return code;
 }

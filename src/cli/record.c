@@ -1,7 +1,6 @@
 /* winnow record: runs a program with libwinnow-malloc preloaded, and passes on how it ended.
  *
- * Nothing of the program is touched before it is known that it can be recorded: a statically linked program ignores the
- * preload, and so does one that gains privileges; a script is as good as its interpreter, which is /bin/sh if it names none.
+ * Nothing of the program is touched before it is known that it can be recorded (program.h).
  *
  * While the program runs, signals of the terminal reach it directly, so we ignore them; SIGTERM and SIGHUP are passed on.
  */
@@ -10,11 +9,12 @@
 #include "analysis/query.h"
 #include "base/os.h"
 #include "cli/children.h"
+#include "cli/hints.h"
 #include "cli/overview.h"
+#include "cli/program.h"
 #include "cli/text.h"
 #include "trace/chunk.h"
 #include "trace/finish.h"
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -28,7 +28,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 struct recording {
@@ -124,130 +123,7 @@ static int parse(struct recording *recording, int argc, char **argv) {
   return 0;
 }
 
-/* ---- what can be recorded ---- */
-
-static bool is_program(const char *path) {
-  struct stat status;
-  return !stat(path, &status) && S_ISREG(status.st_mode) && !access(path, X_OK);
-}
-
-/* Finds a program as execvp does. */
-static bool find_program(const char *name, char path[PATH_MAX]) {
-  if (strchr(name, '/')) {
-    snprintf(path, PATH_MAX, "%s", name);
-    return is_program(path);
-  }
-  const char *folders = getenv("PATH");
-  if (!folders) folders = "/usr/local/bin:/usr/bin:/bin";
-  while (*folders) {
-    size_t length = strcspn(folders, ":");
-    snprintf(path, PATH_MAX, "%.*s%s%s", (int)length, folders, length ? "/" : "", name);
-    if (is_program(path)) return true;
-    folders += length + (folders[length] == ':');
-  }
-  return false;
-}
-
-/* The interpreter that a script names in its first line. */
-static bool find_interpreter(const char *begin, size_t length, char path[PATH_MAX]) {
-  size_t at = 2;
-  while (at < length && (begin[at] == ' ' || begin[at] == '\t')) at++;
-  size_t end = at;
-  while (end < length && !strchr(" \t\n", begin[end])) end++;
-  snprintf(path, PATH_MAX, "%.*s", (int)(end - at), begin + at);
-  return end > at;
-}
-
-/* The program that a first line "#!/usr/bin/env NAME" means; env's options and settings are left to env. */
-static bool names_by_env(const char *begin, size_t length, char name[PATH_MAX]) {
-  static const char *const envs[] = {"/usr/bin/env ", "/bin/env "};
-  size_t at = 2;
-  while (at < length && begin[at] == ' ') at++;
-  for (size_t i = 0; i < sizeof envs / sizeof *envs; i++) {
-    size_t taken = strlen(envs[i]);
-    if (length - at < taken || memcmp(begin + at, envs[i], taken)) continue;
-    const char *word = begin + at + taken, *end = memchr(word, '\n', length - at - taken);
-    if (!end || end == word || end - word >= 256) return false;
-    snprintf(name, PATH_MAX, "%.*s", (int)(end - word), word);
-    return !strpbrk(name, " \t\r=\\") && *name != '-';
-  }
-  return false;
-}
-
-/* A script that names its interpreter through env is started as env would start it: env would execute the interpreter,
- * which then is a program that the recorded one executed, and those are left alone. */
-static bool through_env(struct recording *recording) {
-  char begin[256], name[PATH_MAX], found[PATH_MAX];
-  int fd = open(recording->program, O_RDONLY | O_CLOEXEC), count = 0;
-  ssize_t length = fd < 0 ? -1 : pread(fd, begin, sizeof begin, 0);
-  if (fd >= 0) close(fd);
-  if (length < 3 || memcmp(begin, "#!", 2) || !names_by_env(begin, (size_t)length, name) ||
-      !find_program(name, found))
-    return false;
-  while (recording->argv[count]) count++;
-  char **argv = calloc((size_t)count + 2, sizeof *argv);
-  if (!argv) return false;
-  argv[0] = strdup(name);
-  argv[1] = strdup(recording->program);
-  memcpy(argv + 2, recording->argv + 1, (size_t)count * sizeof *argv); /* with the NULL */
-  recording->argv = argv;
-  strcpy(recording->program, found);
-  return argv[0] && argv[1];
-}
-
-/* Whether an ELF file asks for the dynamic loader. */
-static bool is_dynamic(int fd, const Elf64_Ehdr *header) {
-  for (unsigned i = 0; i < header->e_phnum; i++) {
-    Elf64_Phdr segment;
-    off_t at = (off_t)(header->e_phoff + (uint64_t)i * header->e_phentsize);
-    if (pread(fd, &segment, sizeof segment, at) != (ssize_t)sizeof segment) return false;
-    if (segment.p_type == PT_INTERP) return true;
-  }
-  return false;
-}
-
-static int check_privileges(const char *path, const struct stat *status) {
-  bool gains = (status->st_mode & S_ISUID && status->st_uid != geteuid()) ||
-               (status->st_mode & S_ISGID && status->st_gid != getegid()) ||
-               (geteuid() && getxattr(path, "security.capability", NULL, 0) > 0);
-  if (!gains) return 0;
-  return fail_job("%s gains privileges when it starts (set-uid, set-gid or capabilities), so the system "
-                  "ignores the preload; "
-                  "run winnow as the user it becomes",
-                  path);
-}
-
-/* What the system does not know how to run and a shell would: text without an interpreter's name. */
-static bool is_plain_script(const char *begin, ssize_t length) {
-  return length >= 0 && !(length > 1 && !memcmp(begin, "#!", 2)) && !memchr(begin, 0, (size_t)length);
-}
-
-static int check_program(const char *path, int depth) {
-  union {
-    Elf64_Ehdr elf;
-    char text[256];
-  } begin;
-  struct stat status;
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return fail_job("cannot read %s: %s", path, strerror(errno));
-  ssize_t length = pread(fd, &begin, sizeof begin, 0);
-  bool elf = length >= (ssize_t)sizeof begin.elf && !memcmp(begin.elf.e_ident, ELFMAG, SELFMAG);
-  bool native = elf && begin.elf.e_ident[EI_CLASS] == ELFCLASS64;
-  bool dynamic = native && is_dynamic(fd, &begin.elf);
-  bool readable = !fstat(fd, &status);
-  close(fd);
-  if (elf && !native) return fail_job("%s is a 32-bit program; only 64-bit programs can be recorded", path);
-  if (elf && !dynamic)
-    return fail_job(
-        "%s is statically linked, so its malloc cannot be replaced; link it dynamically to record it", path);
-  int code = elf && readable ? check_privileges(path, &status) : 0;
-  char interpreter[PATH_MAX];
-  if (!elf && length > 2 && !memcmp(begin.text, "#!", 2) && depth < 4 &&
-      find_interpreter(begin.text, (size_t)length, interpreter))
-    return check_program(interpreter, depth + 1);
-  if (!elf && depth < 4 && is_plain_script(begin.text, length)) return check_program("/bin/sh", depth + 1);
-  return code;
-}
+/* ---- running ---- */
 
 /* The library stands beside us in a build tree, or in ../lib/winnow of the place where we are installed. */
 static bool find_library(char path[PATH_MAX]) {
@@ -265,8 +141,6 @@ static bool find_library(char path[PATH_MAX]) {
   }
   return false;
 }
-
-/* ---- running ---- */
 
 /* The program may change its folder, so it gets the trace's whole name. */
 static bool complete_output(struct recording *recording) {
@@ -303,13 +177,10 @@ static void set_environment(const struct recording *recording) {
 
 /* As execvp and every shell: a file in no format that the system knows is a script of /bin/sh, if it is text. */
 static void run_by_shell(const struct recording *recording) {
-  char begin[256];
   size_t count = 0;
-  int fd = open(recording->program, O_RDONLY | O_CLOEXEC);
-  ssize_t length = fd < 0 ? -1 : pread(fd, begin, sizeof begin, 0);
   while (recording->argv[count]) count++;
   char **argv = calloc(count + 2, sizeof *argv), shell[] = "/bin/sh";
-  if (argv && is_plain_script(begin, length)) {
+  if (argv && program_is_plain_script(recording->program)) {
     argv[0] = shell;
     argv[1] = (char *)recording->program;
     memcpy(argv + 2, recording->argv + 1, count * sizeof *argv); /* with the NULL */
@@ -426,6 +297,23 @@ static void say_result(const struct recording *recording, int wait_status) {
   say_if_it_became_another(recording, &totals);
 }
 
+/* Shells say so where they do not find a command, or do not understand the script. */
+static void say_if_a_shell_ran_it(const struct recording *recording, int wait_status) {
+  int code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 0;
+  if ((code != 2 && code != 126 && code != 127) || recording->quiet ||
+      !program_is_plain_script(recording->program))
+    return;
+  const char *interpreter = hint_interpreter(recording->program);
+  fputs("winnow: ", stderr);
+  text_word(stderr, recording->program);
+  fputs(" names no interpreter in its first line, so /bin/sh ran it", stderr);
+  if (interpreter) {
+    fprintf(stderr, "; to run it by another: %s ", interpreter);
+    text_word(stderr, recording->program);
+  }
+  fputc('\n', stderr);
+}
+
 /* Empties the file that the trace will be written to. What is no trace of ours is not overwritten, nor is a trace that
  * another program is writing. */
 static int prepare_output(const char *path) {
@@ -446,23 +334,12 @@ static int prepare_output(const char *path) {
   return code;
 }
 
-static int fail_to_find(const char *name) {
-  struct stat status;
-  if (!strchr(name, '/'))
-    return fail_job("there is no program '%s' in the search path%s%s%s", name, is_program(name) ? "; ./" : "",
-                    is_program(name) ? name : "", is_program(name) ? " is one" : "");
-  if (stat(name, &status)) return fail_job("there is no program '%s': %s", name, strerror(errno));
-  if (S_ISDIR(status.st_mode)) return fail_job("%s is a directory, not a program", name);
-  return fail_job("%s cannot be run: %s", name,
-                  S_ISREG(status.st_mode) ? "it is not executable" : "it is not a file");
-}
-
 static int prepare(struct recording *recording) {
-  if (!find_program(recording->argv[0], recording->program)) return fail_to_find(recording->argv[0]);
+  if (!program_find(recording->argv[0], recording->program)) return program_fail_to_find(recording->argv);
   if (!recording->output_given)
     default_output(recording); /* named for the script, not for what interprets it */
-  for (int i = 0; i < 4 && through_env(recording); i++) {}
-  int code = check_program(recording->program, 0);
+  for (int i = 0; i < 4 && program_through_env(recording->program, &recording->argv); i++) {}
+  int code = program_check(recording->program);
   if (code) return code;
   if (!find_library(recording->library))
     return fail_job("libwinnow-malloc.so is missing; is winnow installed completely?");
@@ -483,6 +360,7 @@ int command_record(int argc, char **argv) {
   if (!code) code = run(&recording, &wait_status);
   if (code) return code;
   say_result(&recording, wait_status);
+  say_if_a_shell_ran_it(&recording, wait_status);
   if (recording.follow) finish_children(&recording);
   return pass_status(wait_status);
 }

@@ -66,3 +66,62 @@ children_with_odd_traces_have_their_line() {
   rows | grep -Eq '^ +t.4 ' || fail "$(cat err)"
   rows | tail -n 1 | grep -q '  all 7, 1 not counted, 3 cannot be read$' || fail "$(cat err)"
 }
+
+# What is no program, and what may have been meant. Hints stand behind a semicolon: none where none is likely.
+likely_mistakes_are_hinted_at() {
+  printf 'import sys\n' >plain.py
+  printf '#!/usr/bin/env python3\n' >named.py
+  printf '#! /bin/bash -e\necho\n' >named
+  printf '#!/bin/sh\r\necho\r\n' >dos
+  printf '#!/no/such/interpreter -x\n' >lost
+  echo some text >text
+  cp /bin/ls program
+  chmod 755 dos lost
+  chmod 644 program text named plain.py named.py
+  local sh='; a command line wants a shell, and its programs --follow-children: winnow record -f sh -c'
+  refused 1 "no program 'ls -l' in the search path; its words belong apart: winnow record ls -l\$" record 'ls -l'
+  refused 1 "no program 'ls [|] wc' in the search path$sh 'ls [|] wc'\$" record 'ls | wc'
+  refused 1 "no program 'cd /; ls': No such file or directory$sh 'cd /; ls'\$" record 'cd /; ls'
+  refused 1 "$sh 'A=1 ls'\$" record 'A=1 ls'
+  refused 1 "$sh 'ls \"a\"'\$" record 'ls "a"'
+  refused 1 "$sh 'cd sub'\$" record 'cd sub'
+  refused 1 "no program 'cd' in the search path; it is a word of the shell's: sh -c 'cd sub'\$" record cd sub
+  refused 1 "no program 'A=1' in the search path; variables are set before winnow: A=1 winnow record ls [.][.][.]\$" record A=1 ls -l
+  refused 1 "; variables are set before winnow: A='1 2' winnow record ls\$" record 'A=1 2' ls
+  refused 1 "no program 'no-such' in the search path\$" record no-such
+  refused 1 "no program 'no such' in the search path\$" record 'no such'
+  refused 1 "no program './no such': No such file or directory\$" record './no such'
+  refused 1 "no program 'ls[?]x' in the search path\$" record $'ls\nx'
+  refused 1 "no program 'A=1' in the search path\$" record A=1
+  refused 1 'plain.py cannot be run: it is not executable; name what runs it: python3 ./plain.py$' record ./plain.py
+  refused 1 '^winnow: plain.py cannot be run: it is not executable; name what runs it: python3 plain.py$' record plain.py
+  refused 1 'not executable; chmod [+]x ./named.py makes it so, or name what runs it: python3 ./named.py$' record ./named.py
+  refused 1 'not executable; chmod [+]x ./named makes it so, or name what runs it: /bin/bash -e ./named$' record ./named
+  refused 1 './program cannot be run: it is not executable; chmod [+]x ./program makes it so$' record ./program
+  refused 1 './text cannot be run: it is not executable$' record ./text
+  refused 1 "no program 'text' in the search path\$" record text
+  refused 1 './dos cannot be run: its first line ends in a carriage return, .*; sed -i' record ./dos
+  ! grep -q $'\r' err || fail "a carriage return reaches the terminal"
+  refused 1 './lost cannot be run: its first line names the interpreter /no/such/interpreter, which is not there$' record ./lost
+}
+
+# /bin/sh runs what names no interpreter, as everywhere; where it fails, that may be why.
+scripts_that_a_shell_ran_are_named() {
+  need_recording
+  printf 'import sys\n' >script.py
+  printf 'no-such-program\n' >script
+  chmod 755 script script.py
+  run record -o t ./script.py
+  [ "$code" = 127 ] && grep -q '^winnow: ./script.py names no interpreter in its first line, so /bin/sh ran it; to run it by another: python3 ./script.py$' err ||
+    fail "code $code: $(cat err)"
+  run record -o t ./script
+  grep -q '^winnow: ./script names no interpreter in its first line, so /bin/sh ran it$' err || fail "$(cat err)"
+  run record -q -o t ./script
+  ! grep -q '^winnow' err || fail "not quiet: $(cat err)"
+  echo 'exit 3' >script
+  run record -o t ./script
+  ! grep -q interpreter err || fail "it ran well: $(cat err)"
+  printf '#!/bin/sh\nno-such-program\n' >script
+  run record -o t ./script
+  ! grep -q interpreter err || fail "it has a first line: $(cat err)"
+}

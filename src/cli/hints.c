@@ -1,0 +1,155 @@
+/* A hint is given only where the mistake is likely: a wrong one costs more time than none. So a word with a blank is a command
+ * line if its first word is a program or a shell would do something with its signs; a file is a script if its first line or its
+ * name says so.
+ */
+#include "cli/hints.h"
+
+#include "cli/program.h"
+#include "cli/text.h"
+#include <ctype.h>
+#include <elf.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- command lines ---- */
+
+/* Words that shells know and that are programs nowhere, or not with the same effect. */
+static bool is_of_shell(const char *word, size_t length) {
+  static const char *const words[] = {".",      "alias",  "cd",    "declare", "eval", "exec",
+                                      "exit",   "export", "fg",    "for",     "if",   "jobs",
+                                      "local",  "read",   "set",   "source",  "trap", "typeset",
+                                      "ulimit", "umask",  "unset", "until",   "wait", "while"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (strlen(words[i]) == length && !memcmp(words[i], word, length)) return true;
+  return false;
+}
+
+/* "NAME=" at the begin of a word. */
+static bool is_setting(const char *word) {
+  size_t length = 0;
+  while (isalnum((unsigned char)word[length]) || word[length] == '_') length++;
+  return length && !isdigit((unsigned char)*word) && word[length] == '=';
+}
+
+static const char blanks[] = " \t";
+
+/* Blanks alone part its words, and the first is a program. */
+static bool is_plain_line(const char *text) {
+  char name[256], path[PATH_MAX];
+  size_t length = strcspn(text, blanks);
+  if (!text[length] || !length || length >= sizeof name || is_setting(text)) return false;
+  for (const char *at = text; *at; at++)
+    if (!isalnum((unsigned char)*at) && !strchr("_./-+,:@%= ", *at)) return false;
+  snprintf(name, sizeof name, "%.*s", (int)length, text);
+  return program_find(name, path);
+}
+
+static bool is_shell_line(const char *text) {
+  char name[256], path[PATH_MAX];
+  for (const char *at = text; *at; at++)
+    if (iscntrl((unsigned char)*at)) return false; /* it could not be shown */
+  if (strpbrk(text, "|&;<>$`")) return true;
+  const char *first = text;
+  while (is_setting(first)) {
+    first += strcspn(first, blanks);
+    first += strspn(first, blanks);
+  }
+  size_t length = strcspn(first, blanks);
+  if (!length || length >= sizeof name || (first == text && !first[length])) return false;
+  snprintf(name, sizeof name, "%.*s", (int)length, first);
+  return is_of_shell(first, length) || program_find(name, path);
+}
+
+/* All words as one that a shell takes apart again. */
+static void write_joined(FILE *out, char *const *argv) {
+  char *line = NULL;
+  size_t size;
+  FILE *words = open_memstream(&line, &size);
+  if (!words) return;
+  for (size_t i = 0; argv[i]; i++) {
+    if (i) fputc(' ', words);
+    text_word(words, argv[i]);
+  }
+  if (!fclose(words)) text_word(out, line);
+  free(line);
+}
+
+/* ---- files ---- */
+
+static const char *ending_of(const char *path) {
+  const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+  return dot ? dot : "";
+}
+
+static bool is_elf(const char *path) {
+  char begin[SELFMAG] = "";
+  FILE *file = fopen(path, "re");
+  size_t count = file ? fread(begin, 1, sizeof begin, file) : 0;
+  if (file) fclose(file);
+  return count == sizeof begin && !memcmp(begin, ELFMAG, SELFMAG);
+}
+
+/* ---- shared ---- */
+
+const char *hint_interpreter(const char *path) {
+  static const char *const known[][2] = {{".sh", "sh"},      {".bash", "bash"}, {".zsh", "zsh"},
+                                         {".py", "python3"}, {".pl", "perl"},   {".rb", "ruby"},
+                                         {".js", "node"},    {".lua", "lua"},   {".php", "php"},
+                                         {".R", "Rscript"},  {".tcl", "tclsh"}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (!strcmp(ending_of(path), known[i][0])) return known[i][1];
+  return NULL;
+}
+
+char *hint_for_command_line(char *const *argv) {
+  char *hint = NULL;
+  size_t size;
+  FILE *out = open_memstream(&hint, &size);
+  if (!out) return NULL;
+  const char *name = argv[0];
+  if (!argv[1] && is_plain_line(name)) {
+    fprintf(out, "its words belong apart: winnow record %s", name);
+  } else if (!argv[1] && is_shell_line(name)) {
+    fputs("a command line wants a shell, and its programs --follow-children: winnow record -f sh -c ", out);
+    text_word(out, name);
+  } else if (is_of_shell(name, strlen(name))) {
+    fputs("it is a word of the shell's: sh -c ", out);
+    write_joined(out, argv);
+  } else if (is_setting(name) && argv[1]) {
+    fputs("variables are set before winnow: ", out);
+    text_plain(out, name, strcspn(name, "=") + 1);
+    if (name[strcspn(name, "=") + 1]) text_word(out, name + strcspn(name, "=") + 1);
+    fputs(" winnow record ", out);
+    text_word(out, argv[1]);
+    if (argv[2]) fputs(" ...", out);
+  }
+  fclose(out);
+  return hint;
+}
+
+char *hint_for_file(const char *path) {
+  char *hint = NULL, words[256];
+  size_t size;
+  FILE *out = open_memstream(&hint, &size);
+  if (!out) return NULL;
+  program_interpreter(path, words, sizeof words);
+  const char *interpreter = hint_interpreter(path);
+  bool elf = is_elf(path), plain = program_is_plain_script(path);
+  if (elf || *words) {
+    fputs("chmod +x ", out);
+    text_word(out, path);
+    fputs(elf ? " makes it so" : " makes it so, or name what runs it: ", out);
+    text_plain(out, words, strlen(words));
+  } else if (plain && interpreter) {
+    fprintf(out, "name what runs it: %s", interpreter);
+  }
+  if (*words || (!elf && plain && interpreter)) {
+    fputc(' ', out);
+    text_word(out, path);
+  }
+  fclose(out);
+  return hint;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,239 @@
+/* A statically linked program ignores the preload, and so does one that gains privileges; a script is as good as its
+ * interpreter, which is /bin/sh if it names none.
+ */
+#include "cli/program.h"
+
+#include "cli/command.h"
+#include "cli/hints.h"
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+struct beginning {
+  char text[256];
+  size_t length;
+};
+
+static bool is_program(const char *path) {
+  struct stat status;
+  return !stat(path, &status) && S_ISREG(status.st_mode) && !access(path, X_OK);
+}
+
+static bool read_beginning(const char *path, struct beginning *begin) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  ssize_t length = fd < 0 ? -1 : pread(fd, begin->text, sizeof begin->text, 0);
+  if (fd >= 0) close(fd);
+  begin->length = length > 0 ? (size_t)length : 0;
+  return length >= 0;
+}
+
+static bool names_interpreter(const char *begin, size_t length) {
+  return length > 2 && !memcmp(begin, "#!", 2);
+}
+
+/* ---- scripts ---- */
+
+/* The interpreter that a script names in its first line. */
+static bool find_interpreter(const char *begin, size_t length, char path[PATH_MAX]) {
+  size_t at = 2;
+  while (at < length && (begin[at] == ' ' || begin[at] == '\t')) at++;
+  size_t end = at;
+  while (end < length && !strchr(" \t\n", begin[end])) end++;
+  snprintf(path, PATH_MAX, "%.*s", (int)(end - at), begin + at);
+  return end > at;
+}
+
+/* What stands behind "#!/usr/bin/env " in the first line; NULL if that is something else. */
+static const char *behind_env(const char *begin, size_t length) {
+  static const char *const envs[] = {"/usr/bin/env ", "/bin/env "};
+  size_t at = 2;
+  while (at < length && begin[at] == ' ') at++;
+  for (size_t i = 0; i < sizeof envs / sizeof *envs; i++) {
+    size_t taken = strlen(envs[i]);
+    if (length - at >= taken && !memcmp(begin + at, envs[i], taken)) return begin + at + taken;
+  }
+  return NULL;
+}
+
+/* The program that a first line "#!/usr/bin/env NAME" means; env's options and settings are left to env. */
+static bool names_by_env(const char *begin, size_t length, char name[PATH_MAX]) {
+  const char *word = behind_env(begin, length);
+  const char *end = word ? memchr(word, '\n', length - (size_t)(word - begin)) : NULL;
+  if (!end || end == word || end - word >= 256) return false;
+  snprintf(name, PATH_MAX, "%.*s", (int)(end - word), word);
+  return !strpbrk(name, " \t\r=\\") && *name != '-';
+}
+
+static bool is_plain_script(const char *begin, size_t length) {
+  return !(length > 1 && !memcmp(begin, "#!", 2)) && !memchr(begin, 0, length);
+}
+
+/* ---- what can be recorded ---- */
+
+/* Whether an ELF file asks for the dynamic loader. */
+static bool is_dynamic(int fd, const Elf64_Ehdr *header) {
+  for (unsigned i = 0; i < header->e_phnum; i++) {
+    Elf64_Phdr segment;
+    off_t at = (off_t)(header->e_phoff + (uint64_t)i * header->e_phentsize);
+    if (pread(fd, &segment, sizeof segment, at) != (ssize_t)sizeof segment) return false;
+    if (segment.p_type == PT_INTERP) return true;
+  }
+  return false;
+}
+
+static int check_privileges(const char *path, const struct stat *status) {
+  bool gains = (status->st_mode & S_ISUID && status->st_uid != geteuid()) ||
+               (status->st_mode & S_ISGID && status->st_gid != getegid()) ||
+               (geteuid() && getxattr(path, "security.capability", NULL, 0) > 0);
+  if (!gains) return 0;
+  return fail_job("%s gains privileges when it starts (set-uid, set-gid or capabilities), so the system "
+                  "ignores the preload; "
+                  "run winnow as the user it becomes",
+                  path);
+}
+
+/* `script` names `path` as its interpreter, or is NULL. */
+static int fail_to_read(const char *path, const char *script) {
+  int error = errno;
+  size_t length = strlen(path);
+  if (!script || error != ENOENT) return fail_job("cannot read %s: %s", path, strerror(error));
+  if (length && path[length - 1] == '\r')
+    return fail_job("%s cannot be run: its first line ends in a carriage return, as lines of DOS do; "
+                    "sed -i 's/\\r$//' removes them",
+                    script);
+  return fail_job("%s cannot be run: its first line names the interpreter %s, which is not there", script,
+                  path);
+}
+
+static int check(const char *path, const char *script, int depth) {
+  union {
+    Elf64_Ehdr elf;
+    char text[256];
+  } begin;
+  struct stat status;
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return fail_to_read(path, script);
+  ssize_t got = pread(fd, &begin, sizeof begin, 0);
+  size_t length = got > 0 ? (size_t)got : 0;
+  bool elf = length >= sizeof begin.elf && !memcmp(begin.elf.e_ident, ELFMAG, SELFMAG);
+  bool native = elf && begin.elf.e_ident[EI_CLASS] == ELFCLASS64;
+  bool dynamic = native && is_dynamic(fd, &begin.elf);
+  bool readable = !fstat(fd, &status);
+  close(fd);
+  if (elf && !native) return fail_job("%s is a 32-bit program; only 64-bit programs can be recorded", path);
+  if (elf && !dynamic)
+    return fail_job(
+        "%s is statically linked, so its malloc cannot be replaced; link it dynamically to record it", path);
+  if (elf) return readable ? check_privileges(path, &status) : 0;
+  char interpreter[PATH_MAX];
+  if (depth < 4 && names_interpreter(begin.text, length) && find_interpreter(begin.text, length, interpreter))
+    return check(interpreter, path, depth + 1);
+  if (depth < 4 && got >= 0 && is_plain_script(begin.text, length)) return check("/bin/sh", path, depth + 1);
+  return 0;
+}
+
+/* Consumes the hint. */
+static int fail_with_hint(const char *text, char *hint) {
+  int code = hint && *hint ? fail_job("%s; %s", text, hint) : fail_job("%s", text);
+  free(hint);
+  return code;
+}
+
+static int fail_no_program(char *const *argv, const char *behind) {
+  char text[PATH_MAX + 128];
+  snprintf(text, sizeof text, "there is no program '%.*s'%s", PATH_MAX, argv[0], behind);
+  return fail_with_hint(text, hint_for_command_line(argv));
+}
+
+static int fail_not_executable(const char *path, char *hint) {
+  char text[PATH_MAX + 128];
+  snprintf(text, sizeof text, "%.*s cannot be run: it is not executable", PATH_MAX, path);
+  return fail_with_hint(text, hint);
+}
+
+/* Not found in the search path, but perhaps here. */
+static int fail_in_search_path(char *const *argv) {
+  const char *name = argv[0];
+  struct stat status;
+  if (is_program(name))
+    return fail_job("there is no program '%s' in the search path; ./%s is one", name, name);
+  char *hint = !stat(name, &status) && S_ISREG(status.st_mode) ? hint_for_file(name) : NULL;
+  if (hint && *hint) return fail_not_executable(name, hint);
+  free(hint);
+  return fail_no_program(argv, " in the search path");
+}
+
+/* ---- shared ---- */
+
+bool program_find(const char *name, char path[PATH_MAX]) {
+  if (strchr(name, '/')) {
+    snprintf(path, PATH_MAX, "%s", name);
+    return is_program(path);
+  }
+  const char *folders = getenv("PATH");
+  if (!folders) folders = "/usr/local/bin:/usr/bin:/bin";
+  while (*folders) {
+    size_t length = strcspn(folders, ":");
+    snprintf(path, PATH_MAX, "%.*s%s%s", (int)length, folders, length ? "/" : "", name);
+    if (is_program(path)) return true;
+    folders += length + (folders[length] == ':');
+  }
+  return false;
+}
+
+int program_fail_to_find(char *const *argv) {
+  const char *name = argv[0];
+  char why[128];
+  struct stat status;
+  if (!strchr(name, '/')) return fail_in_search_path(argv);
+  if (stat(name, &status)) {
+    snprintf(why, sizeof why, ": %s", strerror(errno));
+    return fail_no_program(argv, why);
+  }
+  if (S_ISDIR(status.st_mode)) return fail_job("%s is a directory, not a program", name);
+  if (!S_ISREG(status.st_mode)) return fail_job("%s cannot be run: it is not a file", name);
+  return fail_not_executable(name, hint_for_file(name));
+}
+
+bool program_through_env(char path[PATH_MAX], char ***argv) {
+  char name[PATH_MAX], found[PATH_MAX];
+  struct beginning begin;
+  size_t count = 0;
+  if (!read_beginning(path, &begin) || !names_interpreter(begin.text, begin.length) ||
+      !names_by_env(begin.text, begin.length, name) || !program_find(name, found))
+    return false;
+  while ((*argv)[count]) count++;
+  char **changed = calloc(count + 2, sizeof *changed);
+  if (!changed) return false;
+  changed[0] = strdup(name);
+  changed[1] = strdup(path);
+  memcpy(changed + 2, *argv + 1, count * sizeof *changed); /* with the NULL */
+  *argv = changed;
+  strcpy(path, found);
+  return changed[0] && changed[1];
+}
+
+int program_check(const char *path) { return check(path, NULL, 0); }
+
+bool program_is_plain_script(const char *path) {
+  struct beginning begin;
+  return read_beginning(path, &begin) && is_plain_script(begin.text, begin.length);
+}
+
+void program_interpreter(const char *path, char *words, size_t size) {
+  struct beginning begin;
+  *words = 0;
+  if (!read_beginning(path, &begin) || !names_interpreter(begin.text, begin.length)) return;
+  const char *from = behind_env(begin.text, begin.length), *end = memchr(begin.text, '\n', begin.length);
+  if (!from) from = begin.text + 2 + strspn(begin.text + 2, " \t");
+  if (end && end > from && end[-1] == '\r') end--;
+  if (end && end > from) snprintf(words, size, "%.*s", (int)(end - from), from);
+}
+/* SPDX-License-Identifier: MIT */
