@@ -9,6 +9,7 @@
 #include "analysis/query.h"
 #include "base/os.h"
 #include "cli/children.h"
+#include "cli/collected.h"
 #include "cli/hints.h"
 #include "cli/overview.h"
 #include "cli/program.h"
@@ -262,6 +263,39 @@ static void say_if_it_became_another(const struct recording *recording, const st
   fprintf(stderr, "%s by exec; --follow-children records that too\n", known ? ")" : "");
 }
 
+/* So much of a command line is worth a line. */
+enum { COMMAND_MOST = 400 };
+
+static void say_how_to_trace_its_heap(const struct recording *recording) {
+  size_t taken = 0;
+  fputs("WINNOW_TRACE=heap.trace", stderr);
+  if (recording->rate_given) fprintf(stderr, " WINNOW_RATE=%g", recording->rate);
+  for (size_t i = 0; recording->argv[i]; i++) {
+    taken += strlen(recording->argv[i]);
+    fputc(' ', stderr);
+    if (taken > COMMAND_MOST) {
+      fputs("...", stderr);
+      break;
+    }
+    text_word(stderr, recording->argv[i]);
+  }
+}
+
+static void say_if_it_collects(const struct recording *recording) {
+  enum collected collected = collected_in_file(recording->program, NULL, 0);
+  if (collected == COLLECTED_NONE) return;
+  fputs("winnow: ", stderr);
+  text_plain(stderr, recording->argv[0], strlen(recording->argv[0]));
+  fputs(" has a garbage-collected heap of its own, which is not in this trace of malloc; ", stderr);
+  if (collected == COLLECTED_ASKS) {
+    fputs("for that: ", stderr);
+    say_how_to_trace_its_heap(recording);
+  } else {
+    fputs("a call of wn_trace_if_requested (winnow/trace.h) would let it write one", stderr);
+  }
+  fputc('\n', stderr);
+}
+
 static void say_result(const struct recording *recording, int wait_status) {
   struct trace_totals totals;
   char size[32], samples[64];
@@ -295,6 +329,7 @@ static void say_result(const struct recording *recording, int wait_status) {
   text_word(stderr, recording->output);
   fputc('\n', stderr);
   say_if_it_became_another(recording, &totals);
+  say_if_it_collects(recording);
 }
 
 /* Shells say so where they do not find a command, or do not understand the script. */

@@ -1,6 +1,7 @@
 /* The report as people read it: one paragraph of verdict, then tables. */
 #include "cli/report_text.h"
 
+#include "cli/collected.h"
 #include "cli/text.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -128,6 +129,33 @@ static void say_ending(struct paragraph *paragraph, const struct report *report)
     say(paragraph, " Then recording was stopped.");
 }
 
+/* Whether what was recorded is malloc, of a program that has a collected heap besides. */
+static enum collected find_other_heap(const struct report *report) {
+  struct trace_reader *reader = report->samples->reader;
+  enum collected found = COLLECTED_NONE;
+  if (strcmp(trace_reader_run(reader)->heap.bytes, "malloc") != 0 || !report->options->names.symbols)
+    return COLLECTED_NONE;
+  for (uint32_t i = 1; i <= trace_reader_modules(reader) && found != COLLECTED_ASKS; i++) {
+    const struct trace_module *module = trace_reader_module(reader, i);
+    enum collected here = COLLECTED_NONE;
+    if (module->path.length && !trace_is_language(module))
+      here = collected_in_file(module->path.bytes, module->build_id, module->build_id_bytes);
+    if (here > found) found = here;
+  }
+  return found;
+}
+
+static void say_other_heap(struct paragraph *paragraph, const struct report *report) {
+  enum collected found = find_other_heap(report);
+  if (found == COLLECTED_NONE) return;
+  say(paragraph, " %s has a garbage-collected heap of its own, which is not in this trace of malloc: ",
+      program_name(report));
+  if (found == COLLECTED_ASKS)
+    say(paragraph, "to have that traced, run it without winnow record, and with WINNOW_TRACE=FILE.");
+  else
+    say(paragraph, "a call of wn_trace_if_requested (winnow/trace.h) would let it write a trace of that.");
+}
+
 /* True if records are missing, so that no number is exact. */
 static bool is_incomplete(const struct report *report) {
   const struct trace_damage *damage = trace_reader_damage(report->samples->reader);
@@ -172,6 +200,7 @@ static void print_verdict(const struct report *report) {
   }
   say_sample(&paragraph, report);
   say_ending(&paragraph, report);
+  say_other_heap(&paragraph, report);
   text_paragraph(stdout, paragraph.text, 0);
 }
 

@@ -125,3 +125,65 @@ scripts_that_a_shell_ran_are_named() {
   run record -o t ./script
   ! grep -q interpreter err || fail "it has a first line: $(cat err)"
 }
+
+# record sees malloc; of a program's collected heap it says that there is one, and how to trace that.
+a_collected_heap_that_malloc_hides_is_named() {
+  need_recording
+  need cc
+  local hint='has a garbage-collected heap of its own, which is not in this trace of malloc'
+  cat >asks.c <<'END'
+#include <stdlib.h>
+#include <winnow/heap.h>
+#include <winnow/trace.h>
+int main(void) {
+  wn_heap *heap;
+  wn_domain *domain;
+  wn_trace *trace = NULL;
+  if (wn_heap_open(NULL, &heap) || wn_domain_attach(heap, &domain)) return 1;
+#ifdef ASKS
+  if (wn_trace_if_requested(domain, &trace)) return 2;
+#endif
+  {
+    WN_SCOPE(domain);
+    wn_ref list = wn_root(domain, wn_int(0));
+    for (int i = 0; i < 10000; i++) wn_push_int(domain, list, 0, i);
+  }
+  void *volatile block = malloc(100000);
+  free(block);
+  if (trace && wn_trace_stop(domain, trace)) return 3;
+  wn_domain_detach(domain);
+  return wn_heap_close(heap);
+}
+END
+  cc -I "$source/include" -o silent asks.c -L "$build/src/gc" -lwinnow -Wl,-rpath,"$build/src/gc" >why 2>&1 || fail "$(cat why)"
+  cc -DASKS -I "$source/include" -o asks asks.c -L "$build/src/gc" -lwinnow -Wl,-rpath,"$build/src/gc" >why 2>&1 || fail "$(cat why)"
+  run record -r 0.5 -o t ./asks 'a b'
+  [ "$code" = 0 ] && [ "$(wc -l <err)" = 2 ] || fail "code $code: $(cat err)"
+  grep -q "^winnow: ./asks $hint; for that: WINNOW_TRACE=heap.trace WINNOW_RATE=0.5 ./asks 'a b'\$" err || fail "$(cat err)"
+  sh -c "$(sed -n 's/.*; for that: //p' err)" || fail "the command does not work"
+  succeeds report t
+  says "asks $hint: to have that traced, run it without winnow record, and with WINNOW_TRACE=FILE"
+  succeeds report heap.trace
+  says 'collected heap allocated'
+  ! grep -q 'not in this trace' out || fail "it is: $(cat out)"
+  run record -q -o t ./asks
+  [ ! -s err ] || fail "not quiet: $(cat err)"
+  run record -r 0.5 -o t ./silent
+  grep -q "^winnow: ./silent $hint; a call of wn_trace_if_requested" err || fail "$(cat err)"
+  succeeds report t
+  says "silent $hint: a call of wn_trace_if_requested"
+  cc -DASKS -O1 -I "$source/include" -o silent asks.c -L "$build/src/gc" -lwinnow -Wl,-rpath,"$build/src/gc" || fail "cc"
+  succeeds report t # the file is another one now
+  ! grep -q 'not in this trace' out || fail "what another program is: $(cat out)"
+  run record -r 0.5 -o t ls /
+  ! grep -q "garbage" err || fail "ls: $(cat err)"
+  succeeds report t
+  ! grep -q 'garbage' out || fail "ls: $(cat out)"
+  local lisp=$build/examples/lisp/lisp # linked statically
+  [ -x "$lisp" ] || return 0
+  echo '(print 1)' >one.lisp
+  run record -r 0.5 -o t "$lisp" one.lisp
+  grep -q "lisp $hint; for that: " err || fail "$(cat err)"
+  succeeds report t
+  says "lisp $hint: to have"
+}
