@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "trace/chunk.h"
 #include "trace/decoder.h"
+#include "trace/remains.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -93,20 +94,6 @@ static bool is_ctf(const unsigned char *bytes, size_t count) {
   return count >= 4 && (!memcmp(bytes, little, 4) || !memcmp(bytes, big, 4));
 }
 
-static wn_status explain(const char *path, const struct chunk_header *first, size_t count, bool begun,
-                         uint16_t newer) {
-  if (newer)
-    return error_set(
-        WN_EFORMAT,
-        "%s was written by a newer version %u of the format, this winnow reads up to %u; update winnow", path,
-        newer, TRACE_VERSION);
-  if (is_ctf((const unsigned char *)first, count))
-    return error_set(WN_EFORMAT, "%s is a Memtrace (CTF) trace, which is not supported yet", path);
-  if (begun)
-    return error_set(WN_EFORMAT, "%s is a Winnow trace, but has no complete record; record again", path);
-  return error_set(WN_EFORMAT, "%s is not a Winnow trace; winnow record makes one", path);
-}
-
 struct search {
   const char *path;
   int descriptor;
@@ -114,6 +101,18 @@ struct search {
   bool begun;     /* a chunk with our magic was seen, however damaged */
   uint16_t newer; /* the version of a chunk that is too new; 0: none seen */
 };
+
+static wn_status explain(const struct search *search, const struct chunk_header *first, size_t count) {
+  if (search->newer)
+    return error_set(
+        WN_EFORMAT,
+        "%s was written by a newer version %u of the format, this winnow reads up to %u; update winnow",
+        search->path, search->newer, TRACE_VERSION);
+  if (is_ctf((const unsigned char *)first, count))
+    return error_set(WN_EFORMAT, "%s is a Memtrace (CTF) trace, which is not supported yet", search->path);
+  if (search->begun) return remains_explain(search->descriptor, search->path, search->size);
+  return error_set(WN_EFORMAT, "%s is not a Winnow trace; winnow record makes one", search->path);
+}
 
 /* Whether the chunk at `offset`, whose header this is, is good and has records. */
 static bool probe(struct search *search, uint64_t offset, const struct chunk_header *header) {
@@ -143,7 +142,7 @@ static wn_status find_chunk(struct search *search, struct chunk_header *found) {
     if (probe(search, offset, found)) return WN_OK;
     if (!offset && is_ctf((const unsigned char *)&first, first_count)) break;
   }
-  return explain(search->path, &first, first_count, search->begun, search->newer);
+  return explain(search, &first, first_count);
 }
 
 static wn_status examine_file(int descriptor, const char *path, uint64_t *size) {

@@ -106,7 +106,7 @@ closed_pipes_are_quiet() {
 
 damaged_traces_are_reported() {
   make many t 300000
-  local size
+  local size command
   size=$(stat -c %s t)
   [ "$size" -gt 300000 ] || fail "the trace is small: $size bytes"
   head -c $((size / 2)) t >cut
@@ -119,6 +119,11 @@ damaged_traces_are_reported() {
   says 'too low by what is missing'
   succeeds info hurt
   says '1 of [0-9,]+ chunks damaged'
+  head -c 300 t >stub
+  for command in report info; do
+    refused 1 '^winnow: stub is a Winnow trace of /bin/pro"gram --op[?]tion' $command stub
+    refused 1 '[(]process 1, begun 2023-11-1.*, cut off after 300 bytes' $command stub
+  done
   succeeds report --json hurt
   [ "$(jq .trace.damaged_chunks out)" = 1 ] && [ "$(jq .trace.complete out)" = false ] || fail "JSON hides the damage"
 }

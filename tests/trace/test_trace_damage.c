@@ -259,7 +259,62 @@ static void refusals_say_what_is_wrong(void **state) {
   write_file(path, "\301\037\374\301 and so on", 14);
   expect_refusal(path, WN_EFORMAT, "Memtrace");
   write_file(path, chunk_magic, sizeof chunk_magic);
-  expect_refusal(path, WN_EFORMAT, "no complete record");
+  expect_refusal(path, WN_EFORMAT, "cut off after 8 bytes");
+  unlink(path);
+}
+
+/* Nothing of it can be checked, but who it was is said as soon as it stands there. */
+static void a_trace_cut_in_its_first_chunk_says_which_it_was(void **state) {
+  (void)state;
+  const char *path = fixture_path(),
+             *known = "of program --option an argument (process 4242, begun 2023-11-1";
+  write_trace(path, 40, true);
+  static unsigned char bytes[CHUNK_BYTES];
+  FILE *file = fopen(path, "rb");
+  assert_non_null(file);
+  size_t count = fread(bytes, 1, sizeof bytes, file), first = 0;
+  fclose(file);
+  uint32_t used = (uint32_t)((const struct chunk_header *)bytes)->commit, end = CHUNK_HEADER_BYTES + used;
+  assert_true(used > 300 && end <= count);
+  for (size_t cut = sizeof chunk_magic; cut < end; cut += cut < 400 ? 1 : 37) {
+    char after[64];
+    snprintf(after, sizeof after, "cut off after %zu bytes", cut);
+    write_file(path, bytes, cut);
+    expect_refusal(path, WN_EFORMAT, after);
+    if (!first && strstr(wn_last_error(), known)) first = cut;
+    if (first) expect_refusal(path, WN_EFORMAT, known);
+  }
+  assert_in_range(first, CHUNK_HEADER_BYTES + 50, CHUNK_HEADER_BYTES + 150);
+  bytes[end - 1] ^= 1;
+  write_file(path, bytes, end);
+  expect_refusal(path, WN_EFORMAT, "is a damaged Winnow trace of program");
+  memset(bytes + CHUNK_HEADER_BYTES - 8, 0, sizeof bytes - CHUNK_HEADER_BYTES + 8);
+  write_file(path, bytes, end);
+  expect_refusal(path, WN_EFORMAT, "ended before its first record");
+  unlink(path);
+}
+
+/* Whatever stands there in place of the first records, the refusal survives it. */
+static void odd_remains_do_no_harm(void **state) {
+  (void)state;
+  const char *path = fixture_path();
+  static unsigned char bytes[CHUNK_BYTES], odd[300];
+  struct random random;
+  random_seed(&random, 29, 0, 0);
+  write_trace(path, 40, true);
+  FILE *file = fopen(path, "rb");
+  assert_non_null(file);
+  assert_true(fread(bytes, 1, sizeof bytes, file) > sizeof odd);
+  fclose(file);
+  for (int i = 0; i < 2000; i++) {
+    memcpy(odd, bytes, sizeof odd);
+    for (uint64_t n = random_bits(&random) % 6; n < 6; n++)
+      odd[sizeof chunk_magic + random_bits(&random) % 200] = (unsigned char)random_bits(&random);
+    struct trace_reader *reader;
+    write_file(path, odd, 200 + random_bits(&random) % 100);
+    assert_int_equal(trace_reader_open(path, &reader), WN_EFORMAT);
+    assert_true(strlen(wn_last_error()) < 256);
+  }
   unlink(path);
 }
 
@@ -326,6 +381,8 @@ int main(void) {
       cmocka_unit_test(a_hostile_chunk_with_a_right_checksum_does_no_harm),
       cmocka_unit_test(records_of_unknown_kinds_are_skipped_by_their_length),
       cmocka_unit_test(refusals_say_what_is_wrong),
+      cmocka_unit_test(a_trace_cut_in_its_first_chunk_says_which_it_was),
+      cmocka_unit_test(odd_remains_do_no_harm),
       cmocka_unit_test(a_newer_version_is_refused_by_its_number),
       cmocka_unit_test(finish_leaves_a_foreign_file_as_it_is),
       cmocka_unit_test(a_writer_overwrites_nothing_but_traces),
