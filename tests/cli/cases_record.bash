@@ -55,11 +55,11 @@ many_children_are_summed() {
   rows | tail -n 1 | grep -q '  all 15$' || fail "$(cat err)"
 }
 
-# Reading is bounded: a trace of more than 16 MB is named and not read.
+# Reading is bounded: a trace of more than 8 MB is named and not read.
 children_with_odd_traces_have_their_line() {
   need_recording
-  "$winnow" record -f -o t -- sh -c '"$0"/tests/cli/make_trace many t.1 1600000; echo foreign >t.2; : >t.3; head -c 300 t.1 >t.4; exit' "$build" 2>err
-  [ "$(stat -c %s t.1)" -gt 17000000 ] || fail "the trace has $(stat -c %s t.1) bytes"
+  "$winnow" record -f -o t -- sh -c '"$0"/tests/cli/make_trace many t.1 900000; echo foreign >t.2; : >t.3; head -c 300 t.1 >t.4; exit' "$build" 2>err
+  [ "$(stat -c %s t.1)" -gt 8400000 ] || fail "the trace has $(stat -c %s t.1) bytes"
   rows | head -n 1 | LC_ALL=C grep -aEq "not counted  t.1  .*[(][0-9.]+ MB of trace[)]\$" || fail "$(cat err)"
   rows | grep -q '  t.2 is not a Winnow trace' || fail "$(cat err)"
   rows | grep -q '  t.3 is empty' || fail "$(cat err)"
