@@ -223,8 +223,8 @@ static int pass_status(int wait_status) {
   return 128 + signal_number;
 }
 
-/* What may be read only to tell the traces apart: a second of work, and 150 MB of memory (/usr/bin/time winnow info of traces of
- * 57 MB in all took 1.5 s, of one of 14 MB 290 MB). */
+/* What may be read only to tell the traces apart: about a second of work, and 150 MB of memory (by /usr/bin/time, winnow info
+ * of 57 MB of traces worked for 2.2 s, and needed 290 MB for one of 14 MB). */
 static const struct overview_limits children_limits = {
     .lines = 10, .file_bytes = 8 << 20, .all_bytes = 32 << 20};
 
