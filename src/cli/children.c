@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct file {
   char *path;
@@ -79,7 +80,8 @@ struct children children_finish(const char *output) {
     children.paths = calloc(found.gl_pathc, sizeof *children.paths);
     for (size_t i = 0; children.paths && i < found.gl_pathc; i++) {
       if (!is_new(found.gl_pathv[i], output)) continue;
-      trace_finish(found.gl_pathv[i], &totals); /* what is wrong with it, its reader will say */
+      wn_status status = trace_finish(found.gl_pathv[i], &totals); /* what is wrong, its reader will say */
+      children.traces += !status || status == WN_EBUSY;
       char *path = strdup(found.gl_pathv[i]);
       if (path) children.paths[children.count++] = path;
     }
@@ -94,5 +96,22 @@ struct children children_finish(const char *output) {
 void children_free(struct children *children) {
   for (size_t i = 0; i < children->count; i++) free(children->paths[i]);
   free(children->paths);
+}
+bool children_work(pid_t pid, struct work *work) {
+  char path[64], text[1024] = "";
+  unsigned long long times[4];
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+  FILE *file = fopen(path, "re");
+  size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+  if (file) fclose(file);
+  text[length] = 0;
+  const char *behind = strrchr(text, ')'); /* the program's name, whatever it is */
+  double ticks = (double)sysconf(_SC_CLK_TCK);
+  if (!behind || ticks <= 0 ||
+      sscanf(behind + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu", &times[0],
+             &times[1], &times[2], &times[3]) != 4)
+    return false;
+  *work = (struct work){(double)(times[0] + times[1]) / ticks, (double)(times[2] + times[3]) / ticks};
+  return true;
 }
 /* SPDX-License-Identifier: MIT */

@@ -190,7 +190,7 @@ static void run_by_shell(const struct recording *recording) {
   errno = ENOEXEC;
 }
 
-static int run(const struct recording *recording, int *wait_status) {
+static int run(const struct recording *recording, int *wait_status, struct work *work) {
   struct sigaction passing = {.sa_handler = pass_on, .sa_flags = SA_RESTART},
                    ignoring = {.sa_handler = SIG_IGN}, old[4];
   static const int signals[4] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
@@ -206,6 +206,9 @@ static int run(const struct recording *recording, int *wait_status) {
   }
   child = pid;
   for (int i = 0; i < 4; i++) sigaction(signals[i], i < 2 ? &passing : &ignoring, &old[i]);
+  siginfo_t ended;
+  while (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {}
+  if (!children_work(pid, work)) *work = (struct work){0};
   while (waitpid(pid, wait_status, 0) < 0 && errno == EINTR) {}
   child = 0;
   for (int i = 0; i < 4; i++) sigaction(signals[i], &old[i], NULL);
@@ -240,11 +243,10 @@ static void say_which_is_which(const char *output, const struct children *childr
 
 static void finish_children(const struct recording *recording) {
   struct children children = children_finish(recording->output);
-  if (children.count && !recording->quiet) {
-    fprintf(stderr, "winnow: wrote %zu more, of %s started: %s.*\n", children.count,
-            children.count == 1 ? "a process that it" : "processes that it", recording->output);
-    say_which_is_which(recording->output, &children);
-  }
+  if (children.traces && !recording->quiet)
+    fprintf(stderr, "winnow: wrote %zu more, of %s started: %s.*\n", children.traces,
+            children.traces == 1 ? "a process that it" : "processes that it", recording->output);
+  if (children.count && !recording->quiet) say_which_is_which(recording->output, &children);
   children_free(&children);
 }
 
@@ -333,6 +335,19 @@ static void say_result(const struct recording *recording, int wait_status) {
   say_if_it_collects(recording);
 }
 
+/* A script, or what runs others: the trace of the process itself tells little then. */
+static void say_if_others_worked(const struct recording *recording, const struct work *work) {
+  char childrens[32], all[32];
+  if (recording->follow || recording->quiet || work->childrens < 0.1 || work->childrens < work->own) return;
+  fputs("winnow: processes that ", stderr);
+  text_plain(stderr, recording->argv[0], strlen(recording->argv[0]));
+  fprintf(stderr,
+          " started took %s of the %s that the processor worked; they are not in its trace, and "
+          "--follow-children records them too\n",
+          text_time(childrens, (uint64_t)(work->childrens * 1e9)),
+          text_time(all, (uint64_t)((work->own + work->childrens) * 1e9)));
+}
+
 /* Shells say so where they do not find a command, or do not understand the script. */
 static void say_if_a_shell_ran_it(const struct recording *recording, int wait_status) {
   int code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 0;
@@ -390,12 +405,14 @@ static int prepare(struct recording *recording) {
 
 int command_record(int argc, char **argv) {
   static struct recording recording = {.rate = 1e-4, .depth = 512};
+  struct work work = {0};
   int wait_status = 0, code = parse(&recording, argc, argv);
   if (!code) code = prepare(&recording);
   if (!code && recording.follow) children_begin(recording.output);
-  if (!code) code = run(&recording, &wait_status);
+  if (!code) code = run(&recording, &wait_status, &work);
   if (code) return code;
   say_result(&recording, wait_status);
+  say_if_others_worked(&recording, &work);
   say_if_a_shell_ran_it(&recording, wait_status);
   if (recording.follow) finish_children(&recording);
   return pass_status(wait_status);

@@ -64,6 +64,7 @@ children_with_odd_traces_have_their_line() {
   rows | grep -q '  t.2 is not a Winnow trace' || fail "$(cat err)"
   rows | grep -q '  t.3 is empty' || fail "$(cat err)"
   rows | grep -Eq '^ +t.4 ' || fail "$(cat err)"
+  grep -q '^winnow: wrote 3 more' err || fail "what is no trace is counted: $(cat err)"
   rows | tail -n 1 | grep -q '  all 7, 1 not counted, 3 cannot be read$' || fail "$(cat err)"
 }
 
@@ -186,4 +187,23 @@ END
   grep -q "lisp $hint; for that: " err || fail "$(cat err)"
   succeeds report t
   says "lisp $hint: to have"
+}
+
+# Who records a script wants to know of its programs.
+work_of_children_that_are_not_followed_is_told() {
+  need_recording
+  local work='i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done'
+  run record -o t sh -c "sh -c '$work'; exit"
+  grep -Eq '^winnow: processes that sh started took [0-9.]+ m?s of the [0-9.]+ m?s that the processor worked; they are not in its trace, and --follow-children' err ||
+    fail "$(cat err)"
+  run record -q -o t sh -c "sh -c '$work'; exit"
+  [ ! -s err ] || fail "not quiet: $(cat err)"
+  local options
+  for options in "-f" ""; do
+    # shellcheck disable=SC2086
+    run record $options -o t sh -c "sh -c :; $work"
+    ! grep -q 'the processor worked' err || fail "its own work: $(cat err)"
+  done
+  run record -f -o t sh -c "sh -c '$work'; exit"
+  ! grep -q 'the processor worked' err || fail "followed: $(cat err)"
 }
