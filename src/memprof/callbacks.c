@@ -152,19 +152,28 @@ static inline void run(struct memprof_thread *thread, struct memprof_entry *entr
   }
 }
 
-/* ---- shared ---- */
-
-bool memprof_drain(struct memprof_thread *thread) {
-  if (memprof_suspended(thread)) return true;
-  memprof_suspend(thread);
-  owner_clean(thread->owner);
+/* Until none is left, or an exception waits. */
+static inline void run_all(struct memprof_thread *thread) {
   while (!*thread->exception) {
     struct memprof_entry *entry = due_take(thread);
     if (!entry) entry = owner_take(thread->owner);
-    if (!entry) break;
+    if (!entry) return;
     run(thread, entry);
   }
-  memprof_resume(thread);
+}
+
+/* ---- shared ---- */
+
+/* LAST LOOK. A signal handler that comes after the last look at the queue, and before the thread is no longer suspended, leaves
+ * there what it made due: so the queue is looked at once more afterwards. From then on handlers run their callbacks themselves. */
+bool memprof_drain(struct memprof_thread *thread) {
+  if (memprof_suspended(thread)) return true;
+  do {
+    memprof_suspend(thread);
+    owner_clean(thread->owner);
+    run_all(thread);
+    memprof_resume(thread);
+  } while (__builtin_expect(due_is_left(thread), 0) && !*thread->exception);
   return !*thread->exception;
 }
 

@@ -38,6 +38,12 @@ static inline bool due_is_any(const struct memprof_thread *thread) {
   return thread->due.first || atomic_load_explicit(&thread->arrived, memory_order_relaxed);
 }
 
+/* Something is there to be taken, and by this thread: where a signal handler interrupted the list, who was interrupted looks. */
+static inline bool due_is_left(const struct memprof_thread *thread) {
+  atomic_signal_fence(memory_order_seq_cst);
+  return thread->due.first && !atomic_load_explicit(&thread->busy, memory_order_relaxed);
+}
+
 /* The oldest, or NULL. */
 static inline struct memprof_entry *due_take(struct memprof_thread *thread) {
   if (!due_is_any(thread)) return NULL;

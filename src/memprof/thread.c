@@ -63,9 +63,12 @@ void memprof_thread_leave(struct memprof_thread *thread) {
   thread_give_up(thread);
 }
 
+/* A signal handler may free a block until the host knows that the thread has left, and runs its callback by itself if the thread
+ * is not suspended; so in a parallel host it is not, unless there is something to give up. */
 void memprof_thread_detach(struct memprof_thread *thread) {
   memprof_thread_stop(thread);
-  memprof_drain(thread);
+  bool all_ran = memprof_drain(thread);
+  if (all_ran && thread->owner->engine->ops->parallel) return;
   memprof_thread_leave(thread);
 }
 

@@ -1,0 +1,84 @@
+/* A signal at each instruction: what races only happen to meet is met in order.
+ *
+ * The processor itself interrupts: with its trap flag set it raises SIGTRAP after each instruction. Each time a child is forked, in
+ * which the handler acts, the work goes on to its end, and what came of it is checked; the parent goes on to the next one. */
+#ifndef TESTS_SUPPORT_INTERRUPTED_H
+#define TESTS_SUPPORT_INTERRUPTED_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+/* What an interruption found. */
+struct interruptions {
+  long points, wrong; /* instructions; those at which the work, interrupted there, did not end well */
+  long first_wrong;
+};
+
+#ifdef __x86_64__
+
+enum { CAN_INTERRUPT = true };
+
+static struct {
+  void (*act)(void);
+  bool acted; /* in a child */
+  struct interruptions found;
+} interruption;
+
+void trap_each_instruction(void);
+void trap_no_more(void);
+__asm__(
+    "\t.text\n\t.type trap_each_instruction, @function\ntrap_each_instruction:\n"
+    "\tpushfq\n\torq $0x100, (%rsp)\n\tpopfq\n\tret\n\t.size trap_each_instruction, .-trap_each_instruction\n"
+    "\t.type trap_no_more, @function\ntrap_no_more:\n"
+    "\tpushfq\n\tandq $~0x100, (%rsp)\n\tpopfq\n\tret\n\t.size trap_no_more, .-trap_no_more\n");
+
+static void await(pid_t child) {
+  struct interruptions *found = &interruption.found;
+  int status;
+  if (waitpid(child, &status, 0) == child && !status) return;
+  if (!found->wrong++) found->first_wrong = found->points;
+}
+
+static void on_trap(int number, siginfo_t *info, void *context) {
+  (void)number, (void)info;
+  interruption.found.points++;
+  pid_t child = fork();
+  if (child) {
+    await(child);
+    return;
+  }
+  ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)0x100;
+  interruption.acted = true;
+  interruption.act();
+}
+
+/* Does the work, interrupted at each of its instructions by `act`, and asks each time whether all is well. */
+static inline struct interruptions interrupted(void (*work)(void), void (*act)(void), bool (*is_well)(void)) {
+  const struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
+  interruption.act = act;
+  interruption.found = (struct interruptions){0};
+  if (sigaction(SIGTRAP, &action, NULL)) return interruption.found;
+  trap_each_instruction();
+  work();
+  trap_no_more();
+  if (interruption.acted) _exit(is_well() ? EXIT_SUCCESS : EXIT_FAILURE);
+  return interruption.found;
+}
+
+#else
+
+enum { CAN_INTERRUPT = false };
+
+static inline struct interruptions interrupted(void (*work)(void), void (*act)(void), bool (*is_well)(void)) {
+  (void)work, (void)act, (void)is_well;
+  return (struct interruptions){0};
+}
+
+#endif
+#endif
+/* SPDX-License-Identifier: MIT */
