@@ -23,7 +23,8 @@
  *
  * Nothing here calls malloc, takes a lock (but to adopt orphans of owners that ended, and to end an owner), or changes
  * errno except through the user's callbacks. In a parallel host a signal handler may interrupt any of these functions
- * and allocate and free: what it does is sampled and followed; callbacks that cannot run then run later on that thread.
+ * and allocate and free: what it does is sampled and followed; callbacks that cannot run then run in the drain that it interrupted,
+ * or in the one that follows what it interrupted. So each report, and each suspension, is followed by a drain.
  * A collected host allocates nothing in a signal handler. */
 #ifndef MEMPROF_HOST_H
 #define MEMPROF_HOST_H

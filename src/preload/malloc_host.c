@@ -376,8 +376,8 @@ void *host_realloc(void *block, size_t bytes) {
     if (entry)
       memprof_resized(&self.engine, entry, (uintptr_t)moved, malloc_words(bytes) - 1, bytes, known->trials,
                       known->hits);
-    memprof_drain(&self.engine);
   }
+  memprof_drain(&self.engine); /* where it is followed no more, too */
   unmute(saved);
   if (!moved) errno = ENOMEM;
   return moved;
@@ -446,6 +446,7 @@ wn_status host_discard(wn_profile *profile) {
   struct muted saved = mute();
   attach();
   wn_status status = wn_memprof_discard(profile);
+  memprof_drain(&self.engine); /* what `drop` and signal handlers freed meanwhile */
   unmute(saved);
   return status;
 }

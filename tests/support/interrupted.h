@@ -9,11 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-/* What an interruption found. */
+/* What came of it. */
 struct interruptions {
   long points, wrong; /* instructions; those at which the work, interrupted there, did not end well */
   long first_wrong;
@@ -47,24 +48,21 @@ static void await(pid_t child) {
 static void on_trap(int number, siginfo_t *info, void *context) {
   (void)number, (void)info;
   interruption.found.points++;
-  pid_t child = fork();
-  if (child) {
-    await(child);
-    return;
-  }
+  pid_t child = (pid_t)syscall(SYS_fork); /* without the handlers of fork */
+  if (child) return await(child);
   ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)0x100;
   interruption.acted = true;
   interruption.act();
 }
 
-/* Does the work, interrupted at each of its instructions by `act`, and asks each time whether all is well. */
-static inline struct interruptions interrupted(void (*work)(void), void (*act)(void), bool (*is_well)(void)) {
+/* From one to the other each instruction is interrupted by `act`; then the child asks whether all is well. */
+static inline void interrupted_begin(void (*act)(void)) {
   const struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
   interruption.act = act;
   interruption.found = (struct interruptions){0};
-  if (sigaction(SIGTRAP, &action, NULL)) return interruption.found;
-  trap_each_instruction();
-  work();
+  if (!sigaction(SIGTRAP, &action, NULL)) trap_each_instruction();
+}
+static inline struct interruptions interrupted_end(bool (*is_well)(void)) {
   trap_no_more();
   if (interruption.acted) _exit(is_well() ? EXIT_SUCCESS : EXIT_FAILURE);
   return interruption.found;
@@ -74,11 +72,19 @@ static inline struct interruptions interrupted(void (*work)(void), void (*act)(v
 
 enum { CAN_INTERRUPT = false };
 
-static inline struct interruptions interrupted(void (*work)(void), void (*act)(void), bool (*is_well)(void)) {
-  (void)work, (void)act, (void)is_well;
-  return (struct interruptions){0};
+static inline void interrupted_begin(void (*act)(void)) { (void)act; }
+static inline struct interruptions interrupted_end(bool (*is_well)(void)) {
+  return (void)is_well, (struct interruptions){0};
 }
 
 #endif
+
+/* Does the work in between. */
+static inline struct interruptions interrupted(void (*work)(void), void (*act)(void), bool (*is_well)(void)) {
+  interrupted_begin(act);
+  work();
+  return interrupted_end(is_well);
+}
+
 #endif
 /* SPDX-License-Identifier: MIT */

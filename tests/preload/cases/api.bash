@@ -16,6 +16,17 @@ profiles_take_in_all_threads() { linked all_threads; }
 profiles_leave_no_memory_behind() { linked cycles; }
 profiles_come_and_go_while_threads_allocate() { linked cycles_with_threads; }
 forked_children_inherit_the_profile() { linked child_inherits; }
+what_a_drop_callback_frees_is_told() { linked drop_frees; }
+
+# At each instruction of what is interrupted.
+interrupted() { # CASE
+  run_as interrupted "$programs/interrupted" "$1"
+  [ "$(cat interrupted.code)" = 77 ] && skip "this processor is not known to interrupt itself"
+  [ "$(cat interrupted.code)" = 0 ] || fail "$1: ended with $(cat interrupted.code): $(cat interrupted.err)"
+}
+what_handlers_free_while_a_thread_ends_is_told() { interrupted thread; }
+what_handlers_free_during_a_discard_is_told() { interrupted discard; }
+what_handlers_resize_during_a_free_is_told() { interrupted release; }
 
 recorded_programs_cannot_start_a_second_profile() {
   ends_well "$winnow" record -q -o trace --rate 1 -- "$programs/api" while_recorded

@@ -88,6 +88,28 @@ static void stopped_profile_follows(void) {
   EXPECT(freed == before && wrong == 0);
 }
 
+static void *volatile dropped_with;
+static void freeing_drop(void *metadata, void *context) {
+  on_drop(metadata, context);
+  free(dropped_with);
+}
+
+/* Of another profile, which is told at once. */
+static void drop_frees(void) {
+  wn_malloc_tracker tracker = plain;
+  wn_profile *first, *second;
+  tracker.drop = freeing_drop;
+  EXPECT(wn_malloc_profile_start(&every_word, &tracker, &first) == WN_OK);
+  void *volatile block = malloc(100);
+  EXPECT(wn_malloc_profile_stop() == WN_OK);
+  EXPECT(wn_malloc_profile_start(&every_word, &plain, &second) == WN_OK);
+  dropped_with = malloc(100);
+  EXPECT(wn_malloc_profile_discard(first) == WN_OK);
+  EXPECT(dropped == 1 && freed == 1 && wrong == 0);
+  EXPECT(wn_malloc_profile_stop() == WN_OK && wn_malloc_profile_discard(second) == WN_OK);
+  free(block);
+}
+
 static void *allocating_alloc(const wn_allocation *allocation, void *context) {
   (void)context;
   char *metadata = malloc(40 + allocation->bytes);
@@ -292,6 +314,7 @@ int main(int argc, char **argv) {
     void (*run)(void);
   } cases[] = {{"orders", orders},
                {"stopped_profile_follows", stopped_profile_follows},
+               {"drop_frees", drop_frees},
                {"callbacks_allocate", callbacks_allocate},
                {"null_metadata_ends_it", null_metadata_ends_it},
                {"resizes", resizes},
