@@ -67,7 +67,7 @@ struct wn_heap {
   _Atomic(uint32_t) stopping; /* enum stopping, a futex */
   _Atomic(uint32_t) arrivals;
   _Atomic(unsigned) awake; /* domains outside blocking sections: they run, or wait at a safepoint */
-  /* WAY of helpers.h: the number of the processor, + 1, where the domain of an index ran last; 0: not known. */
+  /* WAY of helpers.h: the number of the processor, + 1, where the domain of an index was seen; 0: nowhere. */
   _Atomic(int) seen_at[DOMAINS_MOST];
 
   /* Parameters: written under `world` by control.c. */

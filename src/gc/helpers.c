@@ -243,6 +243,12 @@ void helpers_see(struct wn_domain *domain) {
     atomic_store_explicit(&heap->seen_at[domain->index], sched_getcpu() + 1, memory_order_relaxed);
 }
 
+void helpers_forget(struct wn_domain *domain) {
+  struct wn_heap *heap = domain->heap;
+  if (heap->marking.helper_count)
+    atomic_store_explicit(&heap->seen_at[domain->index], 0, memory_order_relaxed);
+}
+
 bool helpers_touch(struct wn_heap *heap) {
   const struct mark_shared *shared = &heap->marking;
   if (!shared->helper_count || !may_work(&shared->helpers[0])) return false;

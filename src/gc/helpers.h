@@ -9,8 +9,9 @@
  * heap at rest pauses them (helpers_pause).
  *
  * WAY. A processor may be one too few all the same, since other programs want it, too, and then the system lets a helper and the
- * program take turns of milliseconds. So domains say at their slices where they run, and a helper that finds itself there offers
- * the processor after each piece: the program waits for no more than that.
+ * program take turns of milliseconds. So domains say where they run, when they begin to and at their slices, and a helper that finds
+ * itself there offers the processor after each piece: the program waits for no more than that. A domain that is blocked or has
+ * ended is forgotten: it wants none.
  *
  * HELD. What a helper holds, a part of the marking or a piece of sweeping, keeps the cycle from its end, and the system may keep
  * the helper from its processor for as long as it likes: other programs want it, too. Nothing may be allocated on meanwhile
@@ -39,8 +40,9 @@ void helpers_wake(struct wn_heap *heap);
 /* GUESTS: wakes those that are away, if there is work and a processor for one. The world is stopped. */
 void helpers_invite(struct wn_heap *heap);
 
-/* WAY: the domain runs here. */
+/* WAY: the domain runs here; it runs nowhere. */
 void helpers_see(struct wn_domain *domain);
+void helpers_forget(struct wn_domain *domain);
 
 /* TOUCH AHEAD of chunk.h: true if a helper has a processor for it, which is woken. */
 bool helpers_touch(struct wn_heap *heap);

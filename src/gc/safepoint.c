@@ -4,6 +4,7 @@
 #include "gc/debug.h"
 #include "gc/futex.h"
 #include "gc/gc_trace.h"
+#include "gc/helpers.h"
 #include "gc/minor.h"
 #include <sched.h>
 
@@ -96,6 +97,7 @@ static uint64_t take_back(struct wn_domain *domain) {
 void domain_block(struct wn_domain *domain) {
   atomic_fetch_sub_explicit(&domain->heap->awake, 1, memory_order_relaxed);
   domain->awake = false;
+  helpers_forget(domain);
   give_up(domain);
 }
 
@@ -103,6 +105,7 @@ void domain_unblock(struct wn_domain *domain) {
   uint64_t began = take_back(domain);
   atomic_fetch_add_explicit(&domain->heap->awake, 1, memory_order_relaxed);
   domain->awake = true;
+  helpers_see(domain);
   trace_paused(domain, PAUSE_STOP, began);
 }
 
