@@ -4,6 +4,7 @@
 #include "base/metadata.h"
 #include "gc/debug.h"
 #include "gc/futex.h"
+#include "gc/patience.h"
 #include "gc/safepoint.h"
 #include <pthread.h>
 #include <sched.h>
@@ -16,7 +17,7 @@ struct gc_helper {
   unsigned index;
 };
 
-enum { MARK_PIECE = 1 << 14, GUESTS_MOST = 4, YIELDS = 100 };
+enum { MARK_PIECE = 1 << 14, GUESTS_MOST = 4 };
 
 /* Pairs with wait_while. */
 static void end_work(struct wn_heap *heap) {
@@ -171,10 +172,11 @@ static bool hold_the_rest(const struct wn_heap *heap) {
   }
 }
 
-/* Until there is news, at most. What is awaited mostly comes at once, if it gets this processor. */
+/* Until there is news, at most. The helper may be the one thread more than there are processors: so this one is offered. */
 static void wait_while(struct wn_heap *heap, bool (*is_so)(const struct wn_heap *heap)) {
   _Atomic(uint32_t) *news = &heap->marking.news;
-  for (int i = 0; i < YIELDS && is_so(heap); i++) sched_yield();
+  struct patience patience = patience_begin(false);
+  while (is_so(heap) && patience_lasts(&patience)) {}
   uint32_t seen = atomic_load(news);
   DEBUG_STEP(heap);
   if (is_so(heap)) futex_wait(news, seen);

@@ -6,9 +6,7 @@
 #include "gc/gc_trace.h"
 #include "gc/helpers.h"
 #include "gc/minor.h"
-#include <sched.h>
-
-enum { SPINS = 2000, YIELDS = 100 };
+#include "gc/patience.h"
 
 static bool state_is(struct wn_domain *domain, uint32_t state) {
   return atomic_load(&domain->state) == state;
@@ -18,37 +16,18 @@ static bool change(struct wn_domain *domain, uint32_t from, uint32_t to) {
   return atomic_compare_exchange_strong(&domain->state, &from, to);
 }
 
-/* What a wait does before it sleeps. */
-struct patience {
-  unsigned spins, yields;
-};
-
-static struct patience patience_of(const struct wn_heap *heap) {
-  bool spins = world_may_spin(heap);
-  return (struct patience){.spins = spins ? SPINS : 0, .yields = spins ? 0 : YIELDS};
-}
-
-/* Lets a moment pass. False if there were enough of them. */
-static bool is_patient(struct patience *patience) {
-  if (patience->spins) {
-    patience->spins--;
-    spin_pause();
-    return true;
-  }
-  if (!patience->yields) return false;
-  patience->yields--;
-  sched_yield();
-  return true;
+static struct patience patience_with_domains(const struct wn_heap *heap) {
+  return patience_begin(world_may_spin(heap));
 }
 
 /* Claims a domain as soon as it is blocked. */
 static void claim(struct wn_heap *heap, struct wn_domain *domain) {
-  struct patience patience = patience_of(heap);
+  struct patience patience = patience_with_domains(heap);
   for (;;) {
     uint32_t arrivals = atomic_load(&heap->arrivals);
     DEBUG_STEP(heap);
     if (change(domain, DOMAIN_BLOCKED, DOMAIN_CLAIMED)) return;
-    if (!is_patient(&patience) && state_is(domain, DOMAIN_RUNNING)) futex_wait(&heap->arrivals, arrivals);
+    if (!patience_lasts(&patience) && state_is(domain, DOMAIN_RUNNING)) futex_wait(&heap->arrivals, arrivals);
   }
 }
 
@@ -59,11 +38,11 @@ static void leave(struct wn_domain *domain) {
 
 /* Waits until nobody claims the domain. */
 static void await(struct wn_domain *domain) {
-  struct patience patience = patience_of(domain->heap);
+  struct patience patience = patience_with_domains(domain->heap);
   for (;;) {
     uint32_t state = atomic_load(&domain->state);
     if (state == DOMAIN_BLOCKED) return;
-    if (is_patient(&patience)) continue;
+    if (patience_lasts(&patience)) continue;
     if (state == DOMAIN_CLAIMED_AWAITED || change(domain, DOMAIN_CLAIMED, DOMAIN_CLAIMED_AWAITED))
       futex_wait(&domain->state, DOMAIN_CLAIMED_AWAITED);
   }
@@ -118,13 +97,13 @@ void domain_step_back(struct wn_domain *domain) { take_back(domain); }
 
 void world_wait(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
-  struct patience patience = patience_of(heap);
+  struct patience patience = patience_with_domains(heap);
   uint32_t stopping;
   uint64_t began = trace_begin(heap);
   domain_step_aside(domain);
   while ((stopping = atomic_load(&heap->stopping))) {
     if (stopping == STOPPING_HELP) minor_help(heap, domain);
-    if (!is_patient(&patience)) futex_wait(&heap->stopping, stopping);
+    if (!patience_lasts(&patience)) futex_wait(&heap->stopping, stopping);
   }
   domain_step_back(domain);
   trace_paused(domain, PAUSE_STOP, began);

@@ -13,9 +13,8 @@
  * will see the limit. A domain that blocks stores its state, then reads `stopping`; one that unblocks sets its limit, then
  * reads `stopping` and raises the limit again. All of that is sequentially consistent, so one side sees the other.
  *
- * Waiting spins for a moment where there are as many processors as domains awake. Otherwise it offers its processor to the others
- * for a moment, since what is awaited mostly needs it: who sleeps at once is woken late, and often on a busy processor beside an
- * idle one. Then it sleeps on a futex. */
+ * Waiting spins for a moment where there are as many processors as domains awake, and else offers its own (patience.h). Then it sleeps
+ * on a futex. */
 #ifndef GC_SAFEPOINT_H
 #define GC_SAFEPOINT_H
 
