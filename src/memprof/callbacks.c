@@ -1,4 +1,4 @@
-/* Running what is due: the only file that calls a tracker.
+/* Running what is due: the only file that claims entries and calls a tracker.
  *
  * A claimant holds the entry, and through it (invariant P of entry.h) its profile. It calls one callback for each step,
  * and leaves the entry in the stage that follows. Metadata is owned by exactly one side: it is handed to a callback, or
@@ -12,6 +12,44 @@
 #include "base/check.h"
 #include "memprof/due.h"
 #include "memprof/engine.h"
+
+/* ---- claims ---- */
+
+/* Takes an entry that the caller removed from its queue. Returns its due step, and the caller is the claimant; or
+ * STEP_NONE, and it is not the caller's. */
+static inline enum entry_step claim(struct memprof *engine, struct memprof_entry *entry) {
+  uint64_t from = entry_word(entry), to;
+  enum entry_step step;
+  do {
+    ASSERT(from & ENTRY_QUEUED);
+    to = from & ~(uint64_t)ENTRY_QUEUED;
+    step = from & ENTRY_RUNNING ? STEP_NONE : entry_step(to); /* seized: that claimant makes it a zombie */
+    if (step != STEP_PROMOTE) to &= ~(uint64_t)ENTRY_RESIZED; /* told by this step, or never */
+    to = step != STEP_NONE ? to | ENTRY_RUNNING : entry_concluded(to);
+  } while (!entry_swap(entry, &from, to));
+  if (step == STEP_NONE) entry_free_if_over(engine, entry, to);
+  return step;
+}
+
+/* The claimant leaves the entry in a stage. Returns the next due step, and it is still the claimant; or STEP_NONE, and
+ * the entry is no longer its own. `*word` is the state it left. */
+static inline enum entry_step settle(struct memprof *engine, struct memprof_entry *entry,
+                                     enum entry_stage stage, uint64_t *word) {
+  uint64_t from = entry_word(entry), to;
+  enum entry_step step;
+  do {
+    ASSERT(from & ENTRY_RUNNING);
+    to = (from & ~(uint64_t)(ENTRY_STAGE | ENTRY_RUNNING)) | stage;
+    step = entry_step(to);
+    if (step == STEP_RESIZE) to &= ~(uint64_t)ENTRY_RESIZED;
+    to = step != STEP_NONE ? to | ENTRY_RUNNING : entry_concluded(to);
+  } while (!entry_swap(entry, &from, to));
+  if (step == STEP_NONE) entry_free_if_over(engine, entry, to);
+  *word = to;
+  return step;
+}
+
+/* ---- the steps ---- */
 
 static void drop(struct profile *profile, void *metadata) {
   if (metadata && profile->tracker.drop) profile->tracker.drop(metadata, profile->tracker.context);
@@ -128,7 +166,7 @@ static __attribute__((noinline)) uint64_t postpone(struct memprof_thread *thread
 /* Runs everything that is due for an entry that was taken out of its queue, in order. */
 static inline void run(struct memprof_thread *thread, struct memprof_entry *entry) {
   struct memprof *engine = thread->owner->engine;
-  enum entry_step step = entry_claim(engine, entry);
+  enum entry_step step = claim(engine, entry);
   if (step == STEP_NONE) return;
   struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
   enum entry_stage stage = STAGE_ZOMBIE;
@@ -137,7 +175,7 @@ static inline void run(struct memprof_thread *thread, struct memprof_entry *entr
   while (step != STEP_NONE) {
     thread->running_step = step;
     stage = run_step(thread, entry, profile, step);
-    step = entry_settle(engine, entry, stage, &word);
+    step = settle(engine, entry, stage, &word);
     if (__builtin_expect(step != STEP_NONE && *thread->exception, 0)) {
       word = postpone(thread, entry, step);
       break;
@@ -179,11 +217,11 @@ bool memprof_drain(struct memprof_thread *thread) {
 
 void callbacks_drop(struct memprof_thread *thread, struct memprof_entry *entry) {
   struct memprof *engine = thread->owner->engine;
-  if (entry_claim(engine, entry) == STEP_NONE) return;
+  if (claim(engine, entry) == STEP_NONE) return;
   struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
   uint64_t word = entry_word(entry);
   forgotten(entry, profile, entry_stage(word));
-  entry_settle(engine, entry, STAGE_ZOMBIE, &word);
+  settle(engine, entry, STAGE_ZOMBIE, &word);
   note_zombie(thread->owner, word);
   profile_let_go(profile, &profile->stripes[thread->stripe]);
 }
@@ -199,7 +237,7 @@ void callbacks_abandon(struct memprof_thread *thread) {
   default: break; /* a dealloc was counted when it began */
   }
   thread->running = NULL;
-  entry_settle(thread->owner->engine, entry, STAGE_ZOMBIE, &word);
+  settle(thread->owner->engine, entry, STAGE_ZOMBIE, &word);
   note_zombie(thread->owner, word);
   profile_let_go(profile, &profile->stripes[thread->stripe]);
 }
@@ -208,7 +246,7 @@ bool callbacks_forget(struct memprof *engine, struct memprof_entry *entry, uint6
   if (!entry_seize(entry, word)) return false;
   struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
   forgotten(entry, profile, entry_stage(word));
-  entry_settle(engine, entry, STAGE_ZOMBIE, &word);
+  settle(engine, entry, STAGE_ZOMBIE, &word);
   profile_let_go(profile, &profile->stripes[stripe_of_thread()]);
   return true;
 }

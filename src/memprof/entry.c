@@ -10,7 +10,7 @@ uint64_t entry_postpone(struct memprof_entry *entry, enum entry_step step) {
   do {
     ASSERT(from & ENTRY_RUNNING && !(from & ENTRY_QUEUED));
     to = (from & ~(uint64_t)ENTRY_RUNNING) | ENTRY_QUEUED;
-    if (step == STEP_RESIZE) to |= ENTRY_RESIZED; /* entry_settle took it for told */
+    if (step == STEP_RESIZE) to |= ENTRY_RESIZED; /* `settle` took it for told */
   } while (!entry_swap(entry, &from, to));
   return to;
 }

@@ -137,42 +137,8 @@ static inline bool entry_post(struct memprof *engine, struct memprof_entry *entr
   return due;
 }
 
-/* Takes an entry that the caller removed from its queue. Returns its due step, and the caller is the claimant; or
- * STEP_NONE, and it is not the caller's. */
-static inline enum entry_step entry_claim(struct memprof *engine, struct memprof_entry *entry) {
-  uint64_t from = entry_word(entry), to;
-  enum entry_step step;
-  do {
-    ASSERT(from & ENTRY_QUEUED);
-    to = from & ~(uint64_t)ENTRY_QUEUED;
-    step = from & ENTRY_RUNNING ? STEP_NONE : entry_step(to); /* seized: that claimant makes it a zombie */
-    if (step != STEP_PROMOTE) to &= ~(uint64_t)ENTRY_RESIZED; /* told by this step, or never */
-    to = step != STEP_NONE ? to | ENTRY_RUNNING : entry_concluded(to);
-  } while (!entry_swap(entry, &from, to));
-  if (step == STEP_NONE) entry_free_if_over(engine, entry, to);
-  return step;
-}
-
-/* The claimant leaves the entry in a stage. Returns the next due step, and it is still the claimant; or STEP_NONE, and
- * the entry is no longer its own. `*word` is the state it left. */
-static inline enum entry_step entry_settle(struct memprof *engine, struct memprof_entry *entry,
-                                           enum entry_stage stage, uint64_t *word) {
-  uint64_t from = entry_word(entry), to;
-  enum entry_step step;
-  do {
-    ASSERT(from & ENTRY_RUNNING);
-    to = (from & ~(uint64_t)(ENTRY_STAGE | ENTRY_RUNNING)) | stage;
-    step = entry_step(to);
-    if (step == STEP_RESIZE) to &= ~(uint64_t)ENTRY_RESIZED;
-    to = step != STEP_NONE ? to | ENTRY_RUNNING : entry_concluded(to);
-  } while (!entry_swap(entry, &from, to));
-  if (step == STEP_NONE) entry_free_if_over(engine, entry, to);
-  *word = to;
-  return step;
-}
-
-/* The claimant leaves the entry with the step that entry_settle told of undone: it is QUEUED, and the caller must put it into a
- * queue. Returns its state. */
+/* The claimant leaves the entry with the step that `settle` (callbacks.c) told of undone: it is QUEUED, and the caller must put it
+ * into a queue. Returns its state. */
 uint64_t entry_postpone(struct memprof_entry *entry, enum entry_step step);
 
 /* Claims an entry that was in state `word`, wherever it is queued or linked. False if it is another's or has changed. */
