@@ -24,7 +24,8 @@ interrupted() { # CASE
   [ "$(cat interrupted.code)" = 77 ] && skip "this processor is not known to interrupt itself"
   [ "$(cat interrupted.code)" = 0 ] || fail "$1: ended with $(cat interrupted.code): $(cat interrupted.err)"
 }
-what_handlers_free_while_a_thread_ends_is_told() { interrupted thread; }
+what_handlers_free_while_a_thread_ends_is_told() { interrupted end; }
+what_handlers_resize_while_a_thread_begins_is_told() { interrupted begin; }
 what_handlers_free_during_a_discard_is_told() { interrupted discard; }
 what_handlers_resize_during_a_free_is_told() { interrupted release; }
 
