@@ -15,7 +15,7 @@ struct patience {
 enum { PATIENCE_SPINS = 2000, PATIENCE_YIELDS = 100 };
 
 static inline struct patience patience_begin(bool spins) {
-  return spins ? (struct patience){.spins = PATIENCE_SPINS} : (struct patience){.yields = PATIENCE_YIELDS};
+  return (struct patience){.spins = spins ? PATIENCE_SPINS : 0, .yields = spins ? 0 : PATIENCE_YIELDS};
 }
 
 /* Lets a moment pass. False if there were enough of them. */
