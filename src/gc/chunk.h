@@ -8,8 +8,8 @@
  * cover the worst that the next one can promote (chunks_secure); if they do not, no domain may fill a minor heap.
  *
  * TOUCH AHEAD: the first touch of a huge page can take milliseconds, and a minor collection may need two. In a large heap half
- * of the reserve is therefore touched beforehand, a chunk at a time: by a helper, or if none has a processor by whoever begins a
- * piece of a minor heap. */
+ * of the reserve is therefore touched beforehand, a chunk at a time: by a helper, or if none has a processor by who works
+ * off a slice. */
 #ifndef GC_CHUNK_H
 #define GC_CHUNK_H
 

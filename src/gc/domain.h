@@ -48,8 +48,8 @@ struct wn_domain {
       *stale_end;     /* where blocks were before they moved; where all move at once (nursery_move) */
   const void *frame;  /* of the allocation that may be sampled (nursery.h) */
   intptr_t sample_at; /* a young block below it has sampled words (gc_host.h) */
-  size_t slice_words; /* of the debt, to be worked off between two pieces */
-  bool beyond_first;  /* piece of its minor heap */
+  size_t slice_words; /* of the debt: a piece's share */
+  unsigned shares;    /* that it owes: pieces begun since its last slice */
   struct remembered remembered;
   struct pool_run runs[CLASSES];
   struct marker marker;

@@ -217,11 +217,11 @@ static void slice(struct wn_domain *domain, size_t words) {
   event_slice(heap, words, done);
 }
 
-/* Cuts the debt into slices, of which one comes between two pieces of a minor heap. */
+/* Cuts the debt into shares, one for each piece of a minor heap. */
 static void plan_slices(struct wn_heap *heap) {
   size_t words = major_slice_words(heap);
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
-    domain->slice_words = words / nursery_slices(domain);
+    domain->slice_words = words / nursery_pieces(domain);
 }
 
 /* Who stops the world instead may not have come to it yet, or not to collect. */
@@ -273,14 +273,15 @@ void major_collect(struct wn_domain *domain, unsigned what) {
   domain_reset_limit(domain);
 }
 
-void major_slice(struct wn_domain *domain) {
+void major_slice(struct wn_domain *domain, unsigned shares) {
   helpers_see(domain);
-  if (atomic_load(&domain->heap->debt) > 0) slice(domain, domain->slice_words); /* else the others did it */
+  if (atomic_load(&domain->heap->debt) > 0)
+    slice(domain, shares * domain->slice_words); /* else the others did it */
 }
 
 void major_collect_and_slice(struct wn_domain *domain) {
   major_collect(domain, COLLECT_MINOR);
-  for (size_t i = nursery_slices(domain); i; i--) major_slice(domain);
+  for (size_t i = nursery_pieces(domain); i; i--) major_slice(domain, 1);
 }
 
 size_t major_work(struct wn_domain *domain, size_t words) {

@@ -55,8 +55,8 @@ size_t major_allowance(const struct wn_heap *heap);
  * outside so never adds work. At least as much is allowed as in a small heap, by the default ratio, by A. */
 size_t major_external_words(const struct wn_heap *heap, size_t bytes);
 
-/* Works off the part of the debt that belongs to a piece of the domain's minor heap. */
-void major_slice(struct wn_domain *domain);
+/* Works off the parts of the debt that belong to so many pieces of the domain's minor heap. */
+void major_slice(struct wn_domain *domain, unsigned shares);
 
 /* The words that a slice would have now. */
 size_t major_slice_words(const struct wn_heap *heap);

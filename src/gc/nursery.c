@@ -188,10 +188,10 @@ static bool has_room_with_sample(const struct wn_domain *domain, size_t extent) 
          domain->face.young_ptr - extent * sizeof(wn_value) >= domain->young_start;
 }
 
-/* TOUCH AHEAD of chunk.h: a pause of this domain, where no helper does it. */
-static void touch_ahead(struct wn_domain *domain) {
+/* TOUCH AHEAD of chunk.h. Where no helper does it, it is a pause of this domain, which `may_pause`. */
+static void touch_ahead(struct wn_domain *domain, bool may_pause) {
   struct wn_heap *heap = domain->heap;
-  if (!chunks_are_cold(&heap->chunks) || helpers_touch(heap)) return;
+  if (!chunks_are_cold(&heap->chunks) || helpers_touch(heap) || !may_pause) return;
   uint64_t began = trace_begin(heap);
   domain_step_aside(domain);
   bool touched = chunks_touch(&heap->chunks);
@@ -199,15 +199,16 @@ static void touch_ahead(struct wn_domain *domain) {
   if (touched) trace_paused(domain, PAUSE_SLICE, began);
 }
 
-/* Before the first piece there was a collection, and a slice would make its pause longer; there is one only if the minor heap
- * before did not come to a second piece, because it is small, others filled theirs, or the program asked for a collection. */
+/* Before the first piece of a minor heap there was a collection, and a slice would make its pause longer: so the second piece has
+ * the slices of two, unless the first one was not left since the last slice. A small minor heap has one piece only. */
 static void begin_piece(struct wn_domain *domain) {
   bool first = (size_t)(domain->young_end - domain->young_start) == piece_bytes(domain);
-  bool has_slice = !first || !domain->beyond_first;
-  domain->beyond_first = !first;
+  unsigned shares = ++domain->shares;
+  bool has_slice = !first || shares > 1 || nursery_pieces(domain) == 1;
+  touch_ahead(domain, has_slice);
   if (!has_slice) return;
-  touch_ahead(domain);
-  major_slice(domain);
+  domain->shares = 0;
+  major_slice(domain, shares);
 }
 
 static __attribute__((noinline)) bool find_room(struct wn_domain *domain, size_t extent) {

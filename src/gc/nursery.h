@@ -35,13 +35,6 @@ static inline size_t nursery_pieces(const struct wn_domain *domain) {
   return domain->young_words < (size_t)PIECES * PIECE_LEAST ? 1 : PIECES;
 }
 
-/* Slices of the major collector's debt in a minor heap: at the end of each piece but the last, for a collection is a pause of
- * its own. */
-static inline size_t nursery_slices(const struct wn_domain *domain) {
-  size_t pieces = nursery_pieces(domain);
-  return pieces > 1 ? pieces - 1 : 1;
-}
-
 /* To find stale addresses: the domain's empty minor heap, of which so many words were used, goes to another place of its slot
  * if there is one. */
 void nursery_move(struct wn_domain *domain, size_t used);

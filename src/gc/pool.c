@@ -26,6 +26,16 @@ static void list_push(struct pool_list *list, struct pool *pool) {
   list->count++;
 }
 
+static void list_append(struct pool_list *list, struct pool *pool) {
+  pool->next = NULL;
+  if (list->first)
+    list->last->next = pool;
+  else
+    list->first = pool;
+  list->last = pool;
+  list->count++;
+}
+
 static struct pool *list_pop(struct pool_list *list) {
   struct pool *pool = list->first;
   if (!pool) return NULL;
@@ -137,7 +147,10 @@ static struct pool *pop_unswept(struct wn_heap *heap, unsigned class) {
 static void retire(struct wn_heap *heap, struct pool *pool) {
   struct pools *pools = &heap->pools;
   lock_acquire(&pools->lock, LOCK_RANK_POOLS);
-  list_push(pool->free ? &pools->of[pool->class].open : &pools->of[pool->class].full, pool);
+  if (pool->free)
+    list_push(&pools->of[pool->class].open, pool);
+  else
+    list_append(&pools->of[pool->class].full, pool);
   lock_release(&pools->lock, LOCK_RANK_POOLS);
 }
 
@@ -154,9 +167,6 @@ static void settle(struct wn_heap *heap, struct pool *pool) {
 }
 
 /* ---- refilling ---- */
-
-/* Where little died, a collection would sweep half of the heap for a place: milliseconds. What is left is slices' and helpers'. */
-enum { FULL_MOST = 4 };
 
 static bool next_run(struct pool_run *run) {
   wn_value *at = run->pool->free;
@@ -220,8 +230,8 @@ void pools_unsweep(struct wn_heap *heap) {
   pools->sweeps++;
   for (unsigned class = 0; class < CLASSES; class ++) {
     struct pool_list *unswept = &pools->of[class].unswept;
-    list_move(&pools->of[class].open, unswept);
     list_move(&pools->of[class].full, unswept);
+    list_move(&pools->of[class].open, unswept);
     count += unswept->count;
   }
   atomic_store(&pools->unswept_count, count);

@@ -12,7 +12,10 @@
  * the heap's, so that a domain that ends leaves nothing behind. The lock (rank POOLS) protects them; a pool that was
  * taken from a list is its taker's alone.
  *
- * Allocation comes from pools with free runs, then from unswept ones, a few of which are swept on the way, then from new ones. */
+ * Allocation comes from pools with free runs, then from unswept ones, swept on the way, then from new ones. Unswept are first
+ * those that had room before, then those that were full, in the order in which they became so: what is old may have died.
+ * Where little did, a collection would sweep half of the heap for a place, for milliseconds: after FULL_MOST pools without
+ * room it takes a new one, and leaves the others to slices and helpers. */
 #ifndef GC_POOL_H
 #define GC_POOL_H
 
@@ -23,6 +26,7 @@ enum {
   CLASS_WORDS_MOST = 257,
   POOL_WORDS = UNIT_BYTES / 8,
   AHEAD_WORD = 2, /* of a run: the next but one */
+  FULL_MOST = 4,
 };
 
 struct pool {

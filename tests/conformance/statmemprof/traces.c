@@ -125,6 +125,10 @@ static void a_trace_is_requested_by_the_environment(void **state) {
   assert_null(second);
   allocate(of.domain, 10, 4);
   assert_int_equal(wn_trace_stop(of.domain, trace), WN_OK);
+  setenv("WINNOW_FOLLOW", "1", 1); /* then the request is for malloc heaps, and that is one's trace */
+  assert_int_equal(wn_trace_if_requested(of.domain, &second), WN_OK);
+  assert_null(second);
+  unsetenv("WINNOW_FOLLOW");
   unsetenv("WINNOW_TRACE");
   unsetenv("WINNOW_RATE");
   journal_close(&of);
