@@ -58,9 +58,12 @@ static const wn_callstack *give_up(struct callstacks *callstacks) {
 /* The memos are given to threads in turn, when they first ask. */
 static struct memo *memo_of_thread(struct callstacks *callstacks) {
   static _Atomic(unsigned) threads;
-  static _Thread_local unsigned given; /* the memo + 1; 0 for none yet */
-  if (!given) given = 1 + atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) % MEMOS;
-  return &callstacks->memos[given - 1];
+  static _Thread_local uint32_t
+      given; /* where the memo is, from the first one on, in bytes + 1; 0 for none yet */
+  if (__builtin_expect(!given, 0))
+    given = 1 + atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) % MEMOS *
+                    (uint32_t)sizeof(struct memo);
+  return (struct memo *)(void *)((char *)callstacks->memos + (given - 1));
 }
 
 /* The thread's memo, which is its own from now on; NULL if it is in use. */
@@ -259,13 +262,14 @@ static const wn_callstack *finish_like_the_last(struct memo *memo, uint32_t i) {
   return public_of(node);
 }
 
-/* The usual case: the stack is what the memo has of the thread's last one. */
-static bool is_remembered(const struct callstacks *callstacks, const struct memo *memo,
-                          const struct walk *walk, size_t depth) {
+/* The usual case: the stack is what the memo has of the thread's last one. That all of it can be read is known at once, since
+ * stack pointers only grow outwards. */
+static inline bool is_remembered(const struct callstacks *callstacks, const struct memo *memo, uintptr_t pc,
+                                 uintptr_t sp, uintptr_t bp, size_t depth) {
   uint32_t frames = memo->count - memo->ends;
   return frames && frames <= depth && !callstacks->options.skip_end &&
-         memo_stands(&memo->at[memo->count - 1], walk->pc, walk->sp, walk->bp) &&
-         !memo_follow(memo, walk->high, memo->count - 1);
+         memo_stands(&memo->at[memo->count - 1], pc, sp, bp) && walk_knows(sp, memo->at[0].sp) &&
+         memo_is_same(memo);
 }
 
 /* Goes on where the small array ended. A function of its own, so that only stacks that are deep take the memory for a
@@ -279,10 +283,12 @@ capture_deep(struct callstacks *callstacks, struct walk *walk, struct frames *fr
   return finish(callstacks, walk, frames, collect(callstacks, walk, frames, depth, NULL));
 }
 
-static __attribute__((noinline)) const wn_callstack *
-capture_another(struct callstacks *callstacks, struct walk *walk, size_t depth, struct memo *memo) {
+static __attribute__((noinline)) const wn_callstack *capture_another(struct callstacks *callstacks,
+                                                                     uintptr_t pc, uintptr_t sp, uintptr_t bp,
+                                                                     size_t depth, struct memo *memo) {
   uint32_t frame[SHALLOW];
   struct trail trail;
+  struct walk walk;
   struct frames frames = {.frame = frame,
                           .native = !callstacks->options.skip_end,
                           .memo = memo,
@@ -290,16 +296,19 @@ capture_another(struct callstacks *callstacks, struct walk *walk, size_t depth, 
                           .trail = &trail};
   size_t shallow = depth < SHALLOW ? depth : SHALLOW;
   trail.count = 0;
-  enum step_result step = collect(callstacks, walk, &frames, shallow, NULL);
-  if (step == STEP_CALLER && depth > SHALLOW) return capture_deep(callstacks, walk, &frames, depth);
-  return finish(callstacks, walk, &frames, step);
+  walk_begin(&walk, pc, sp, bp);
+  enum step_result step = collect(callstacks, &walk, &frames, shallow, NULL);
+  if (step == STEP_CALLER && depth > SHALLOW) return capture_deep(callstacks, &walk, &frames, depth);
+  return finish(callstacks, &walk, &frames, step);
 }
 
-static inline const wn_callstack *capture(struct callstacks *callstacks, struct walk *walk, size_t depth) {
+/* Of who called the function that has this frame. */
+static inline const wn_callstack *capture(struct callstacks *callstacks, uintptr_t frame, size_t depth) {
+  uintptr_t pc = stack_word(frame + 8), sp = frame + 16, bp = stack_word(frame);
   struct memo *memo = memo_begin(callstacks);
-  if (memo && is_remembered(callstacks, memo, walk, depth))
+  if (__builtin_expect(memo && is_remembered(callstacks, memo, pc, sp, bp, depth), 1))
     return finish_like_the_last(memo, memo->count - 1);
-  return capture_another(callstacks, walk, depth, memo);
+  return capture_another(callstacks, pc, sp, bp, depth, memo);
 }
 
 /* Of a stack with a language's frames: the outermost frames of the thread's last one, and their nodes. The next one mostly
@@ -418,10 +427,11 @@ wn_place callstacks_place(struct callstacks *callstacks, const char *function, c
  * registers are there without unwinding. */
 __attribute__((noinline)) const wn_callstack *callstack_capture(struct callstacks *callstacks, size_t depth) {
   if (depth == 0) return public_of(empty(callstacks));
-  uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-  struct walk walk;
-  walk_begin(&walk, stack_word(frame + 8), frame + 16, stack_word(frame));
-  return capture(callstacks, &walk, depth);
+  return capture(callstacks, (uintptr_t)__builtin_frame_address(0), depth);
+}
+
+const wn_callstack *callstack_capture_from(struct callstacks *callstacks, const void *from, size_t depth) {
+  return depth ? capture(callstacks, (uintptr_t)from, depth) : public_of(empty(callstacks));
 }
 
 __attribute__((noinline)) const wn_callstack *callstack_capture_with(struct callstacks *callstacks,
@@ -430,9 +440,9 @@ __attribute__((noinline)) const wn_callstack *callstack_capture_with(struct call
   struct walk walk;
   if (!wish->depth) return public_of(empty(callstacks));
   if (wish->language_only) return capture_with(callstacks, NULL, wish);
+  if (!wish->language_count) return capture(callstacks, frame, wish->depth);
   walk_begin(&walk, stack_word(frame + 8), frame + 16, stack_word(frame));
-  if (wish->language_count) return capture_with(callstacks, &walk, wish);
-  return capture(callstacks, &walk, wish->depth);
+  return capture_with(callstacks, &walk, wish);
 }
 
 const wn_callstack *callstack_of_frames(struct callstacks *callstacks, const uintptr_t *pcs, size_t count) {

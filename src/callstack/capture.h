@@ -41,6 +41,10 @@ void callstacks_fork_child(struct callstacks *callstacks);
  * the tables are full. */
 const wn_callstack *callstack_capture(struct callstacks *callstacks, size_t depth);
 
+/* The same, but the stack begins with who called the function that has the frame `from`, its __builtin_frame_address(0), and goes
+ * on. */
+const wn_callstack *callstack_capture_from(struct callstacks *callstacks, const void *from, size_t depth);
+
 /* The number of a place in programs of the language; 0 if there is no room for it, and wn_last_error says it. Takes a lock:
  * not for signal handlers. NULL is the empty text. */
 wn_place callstacks_place(struct callstacks *callstacks, const char *function, const char *file,

@@ -71,14 +71,25 @@ static inline bool memo_stands(const struct memo_step *step, uintptr_t pc, uintp
   return step->sp == sp && step->pc == pc && (!(step->way & STEP_NEEDS_BP) || step->bp == bp);
 }
 
-/* Whether the caller of a frame at which the walk stands is what it was; not for the outermost step. Reads nothing beyond
- * `high`, nor below the frame (FRAME_BELOW). Where a frame pointer is needed and was not saved by the frame within, that needs it, too, so that
- * it was compared there. */
-static inline bool memo_goes_on(const struct memo_step *step, uintptr_t high) {
+/* Whether the caller of a frame at which the walk stands is what it was; not for the outermost step. Reads nothing beyond the
+ * caller's stack pointer, nor below the frame (FRAME_BELOW). Where a frame pointer is needed and was not saved by the frame within,
+ * that needs it, too, so that it was compared there. */
+static inline bool memo_calls(const struct memo_step *step) {
   const struct memo_step *outer = step - 1;
-  if (outer->sp > high || stack_word(outer->sp - 8) != outer->pc) return false;
+  if (stack_word(outer->sp - 8) != outer->pc) return false;
   if (!(outer->way & STEP_NEEDS_BP) || !step_saved(step)) return true;
   return stack_word(outer->sp - step_saved(step)) == outer->bp;
+}
+static inline bool memo_goes_on(const struct memo_step *step, uintptr_t high) {
+  return step[-1].sp <= high && memo_calls(step);
+}
+
+/* Whether all callers of the innermost frame are what they were; for a walk that stands there, and knows that all of the stack
+ * that the memo is of can be read. */
+static inline bool memo_is_same(const struct memo *memo) {
+  const struct memo_step *step = &memo->at[memo->count - 1];
+  while (step > memo->at && memo_calls(step)) step--;
+  return step == memo->at;
 }
 
 /* The outermost of the frames from `i` on, where the walk stands, whose callers but for its own are the same. */

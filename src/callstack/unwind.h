@@ -32,11 +32,24 @@ extern _Thread_local _Atomic(uint64_t) walk_known_stack;
 /* The stack pointer is outside of that range: makes another. */
 void walk_beyond(struct walk *walk);
 
+static inline uintptr_t known_low(uint64_t known) {
+  return (uintptr_t)(known >> STACK_COUNT_BITS) << STACK_PAGE_BITS;
+}
+static inline uintptr_t known_bytes(uint64_t known) {
+  return (uintptr_t)(known & ((1u << STACK_COUNT_BITS) - 1)) << STACK_PAGE_BITS;
+}
+
+/* Whether [from, to) can be read, as far as earlier walks found out; from <= to. */
+static inline bool walk_knows(uintptr_t from, uintptr_t to) {
+  uint64_t known = atomic_load_explicit(&walk_known_stack, memory_order_relaxed);
+  return from >= known_low(known) && to - known_low(known) <= known_bytes(known);
+}
+
 /* The walk goes on at a stack pointer that may be on another stack. */
 static inline void walk_move(struct walk *walk, uintptr_t sp) {
   uint64_t known = atomic_load_explicit(&walk_known_stack, memory_order_relaxed);
-  walk->low = (uintptr_t)(known >> STACK_COUNT_BITS) << STACK_PAGE_BITS;
-  walk->high = walk->low + ((uintptr_t)(known & ((1u << STACK_COUNT_BITS) - 1)) << STACK_PAGE_BITS);
+  walk->low = known_low(known);
+  walk->high = walk->low + known_bytes(known);
   walk->sp = sp;
   if (__builtin_expect(sp < walk->low || sp >= walk->high, 0)) walk_beyond(walk);
 }

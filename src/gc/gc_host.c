@@ -78,8 +78,7 @@ static const wn_callstack *capture(struct memprof_thread *thread, size_t depth) 
   struct callstacks *callstacks = host_callstacks(domain->heap);
   if (!callstacks) return NULL;
   if (depth && has_language(domain->heap)) return capture_language(domain, callstacks, depth);
-  const struct callstack_wish wish = {.depth = depth, .from = domain->frame};
-  return callstack_capture_with(callstacks, &wish);
+  return callstack_capture_from(callstacks, domain->frame, depth);
 }
 
 static const bool *exception(struct memprof_thread *thread) { return &thread->domain->exception.pending; }
