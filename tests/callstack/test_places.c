@@ -177,12 +177,14 @@ static void where_there_is_no_room_there_is_no_place(void **state) {
 
 /* ---- where a stack begins ---- */
 
-static const wn_callstack *captured;
+static const wn_callstack *captured, *first_frame, *without_wish;
 static const void *after_inner, *after_outer;
 static __attribute__((noinline)) void inner(const void *from) {
   const struct callstack_wish wish = {.depth = SIZE_MAX, .from = from};
   after_inner = __builtin_return_address(0);
   captured = callstack_capture_with(shared, &wish);
+  if (from) without_wish = callstack_capture_from(shared, from, SIZE_MAX);
+  if (from) first_frame = callstack_capture_from(shared, from, 1);
   __asm__ volatile("" ::: "memory"); /* no tail call */
 }
 static __attribute__((noinline)) void outer(bool from_here) {
@@ -200,6 +202,9 @@ static void a_stack_begins_with_who_called_the_frame_that_is_named(void **state)
   outer(true);
   assert_int_equal(wn_callstack_frame(captured, 0).pc, (uintptr_t)after_outer);
   assert_int_equal(wn_callstack_depth(captured), depth - 2);
+  assert_ptr_equal(without_wish, captured);
+  assert_int_equal(wn_callstack_depth(first_frame), 1);
+  assert_int_equal(wn_callstack_frame(first_frame, 0).pc, (uintptr_t)after_outer);
   callstacks_destroy(shared);
 }
 
