@@ -11,15 +11,9 @@
 
 #ifdef __x86_64__
 
-enum { TRAP_FLAG = 0x100, POINTS = 30, POINTS_OF_CAPTURE = 20, NEVER = -1 };
+#include "support/trap.h"
 
-void trap_each_instruction(void);
-void trap_no_more(void);
-__asm__(
-    "\t.text\n\t.type trap_each_instruction, @function\ntrap_each_instruction:\n"
-    "\tpushfq\n\torq $0x100, (%rsp)\n\tpopfq\n\tret\n\t.size trap_each_instruction, .-trap_each_instruction\n"
-    "\t.type trap_no_more, @function\ntrap_no_more:\n"
-    "\tpushfq\n\tandq $~0x100, (%rsp)\n\tpopfq\n\tret\n\t.size trap_no_more, .-trap_no_more\n");
+enum { POINTS = 30, POINTS_OF_CAPTURE = 20, NEVER = -1 };
 
 static volatile long traps, turn; /* since the work began; the one to act at */
 static void (*volatile act)(void);

@@ -22,6 +22,8 @@ struct interruptions {
 
 #ifdef __x86_64__
 
+#include "support/trap.h"
+
 enum { CAN_INTERRUPT = true };
 
 static struct {
@@ -29,14 +31,6 @@ static struct {
   bool acted; /* in a child */
   struct interruptions found;
 } interruption;
-
-void trap_each_instruction(void);
-void trap_no_more(void);
-__asm__(
-    "\t.text\n\t.type trap_each_instruction, @function\ntrap_each_instruction:\n"
-    "\tpushfq\n\torq $0x100, (%rsp)\n\tpopfq\n\tret\n\t.size trap_each_instruction, .-trap_each_instruction\n"
-    "\t.type trap_no_more, @function\ntrap_no_more:\n"
-    "\tpushfq\n\tandq $~0x100, (%rsp)\n\tpopfq\n\tret\n\t.size trap_no_more, .-trap_no_more\n");
 
 static void await(pid_t child) {
   struct interruptions *found = &interruption.found;
@@ -50,7 +44,7 @@ static void on_trap(int number, siginfo_t *info, void *context) {
   interruption.found.points++;
   pid_t child = (pid_t)syscall(SYS_fork); /* without the handlers of fork */
   if (child) return await(child);
-  ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)0x100;
+  ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
   interruption.acted = true;
   interruption.act();
 }
