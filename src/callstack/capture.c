@@ -302,8 +302,10 @@ static __attribute__((noinline)) const wn_callstack *capture_another(struct call
   return finish(callstacks, &walk, &frames, step);
 }
 
-/* Of who called the function that has this frame. */
-static inline const wn_callstack *capture(struct callstacks *callstacks, uintptr_t frame, size_t depth) {
+/* Of who called the function that has this frame. In place always: a function of its own, called last, would take that
+ * frame before it is read. */
+static inline __attribute__((always_inline)) const wn_callstack *capture(struct callstacks *callstacks,
+                                                                         uintptr_t frame, size_t depth) {
   uintptr_t pc = stack_word(frame + 8), sp = frame + 16, bp = stack_word(frame);
   struct memo *memo = memo_begin(callstacks);
   if (__builtin_expect(memo && is_remembered(callstacks, memo, pc, sp, bp, depth), 1))

@@ -97,6 +97,7 @@ void children_free(struct children *children) {
   for (size_t i = 0; i < children->count; i++) free(children->paths[i]);
   free(children->paths);
 }
+
 bool children_work(pid_t pid, struct work *work) {
   char path[64], text[1024] = "";
   unsigned long long times[4];

@@ -111,10 +111,14 @@ static unsigned find_functions(const Elf64_Sym *symbols, size_t count, const cha
   return found;
 }
 
+enum { TABLES_MOST = 2 }; /* one of each type */
+
+static bool is_table(const Elf64_Shdr *section) {
+  return section->sh_type == SHT_DYNSYM || section->sh_type == SHT_SYMTAB;
+}
+
 static unsigned find_in_section(const struct file *file, size_t number) {
   size_t bytes, name_bytes;
-  uint32_t type = file->sections[number].sh_type;
-  if (type != SHT_DYNSYM && type != SHT_SYMTAB) return 0;
   Elf64_Sym *symbols = load(file, number, SECTION_MOST, &bytes);
   char *names = load(file, file->sections[number].sh_link, SECTION_MOST, &name_bytes);
   unsigned found = symbols && names ? find_functions(symbols, bytes / sizeof *symbols, names, name_bytes) : 0;
@@ -136,7 +140,11 @@ enum collected collected_in_file(const char *path, const unsigned char *build_id
   unsigned found = 0;
   if (is_library(path)) return COLLECTED_NONE;
   if (open_file(path, &file) && !is_another(&file, build_id, build_id_bytes))
-    for (size_t i = 0; i < file.section_count; i++) found |= find_in_section(&file, i);
+    for (size_t i = 0, tables = 0; i < file.section_count && tables < TABLES_MOST; i++) {
+      if (!is_table(&file.sections[i])) continue;
+      found |= find_in_section(&file, i);
+      tables++;
+    }
   close_file(&file);
   return !(found & OPENS) ? COLLECTED_NONE : found & ASKS ? COLLECTED_ASKS : COLLECTED_SILENT;
 }

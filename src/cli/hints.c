@@ -117,7 +117,7 @@ char *hint_for_command_line(char *const *argv) {
   } else if (is_of_shell(name, strlen(name))) {
     fputs("it is a word of the shell's: sh -c ", out);
     write_joined(out, argv);
-  } else if (is_setting(name) && argv[1]) {
+  } else if (is_setting(name) && argv[1] && !is_setting(argv[1])) {
     fputs("variables are set before winnow: ", out);
     text_plain(out, name, strcspn(name, "=") + 1);
     if (name[strcspn(name, "=") + 1]) text_word(out, name + strcspn(name, "=") + 1);

@@ -31,6 +31,7 @@ struct entry {
   char *program; /* with its arguments; NULL: unknown */
   char *trouble; /* why it cannot be read */
   bool growing;  /* a process still writes it */
+  bool is_empty; /* has no byte */
   struct sum bytes;
   double unit; /* estimate_of */
   uint64_t samples;
@@ -70,7 +71,9 @@ static char *describe(const struct trace_run *run) {
   return text;
 }
 
-static bool is_growing(const char *path) {
+/* Somebody writes it. A file that is empty is not asked: who is about to write it would find it locked. */
+static bool is_growing(const char *path, const struct stat *found) {
+  if (!S_ISREG(found->st_mode) || !found->st_size) return false;
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   bool growing = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
   if (fd >= 0) close(fd);
@@ -79,6 +82,9 @@ static bool is_growing(const char *path) {
 
 static void fail_entry(struct entry *entry) {
   entry->state = UNREADABLE;
+  if (entry->is_empty &&
+      asprintf(&entry->trouble, "%s is empty: no records yet, or none at all", entry->path) > 0)
+    return;
   entry->trouble = strdup(wn_last_error());
 }
 
@@ -132,8 +138,10 @@ static void collect(struct overview *overview, const char *const *paths,
     struct stat found;
     struct entry *entry = &overview->entries[i];
     *entry = (struct entry){.path = paths[i], .place = i};
-    if (!stat(paths[i], &found)) entry->file_bytes = (uint64_t)found.st_size;
-    entry->growing = is_growing(paths[i]);
+    if (stat(paths[i], &found)) continue;
+    entry->file_bytes = (uint64_t)found.st_size;
+    entry->is_empty = S_ISREG(found.st_mode) && !found.st_size;
+    entry->growing = is_growing(paths[i], &found);
   }
   qsort(overview->entries, overview->count, sizeof *overview->entries, by_size);
   progress_begin(&progress, "Reading");
@@ -209,8 +217,8 @@ static void print_entry(FILE *out, const struct overview *overview, const struct
     print_path(out, entry->path, overview->path_columns);
     print_program(out, entry->program, text_width() - WIDTH_NUMBERS - overview->path_columns - 2);
     if (entry->state == UNREAD) fprintf(out, " (%s of trace)", text_bytes(size, (double)entry->file_bytes));
-    if (entry->growing) fputs(" (still being written)", out);
   }
+  if (entry->growing) fputs(" (still being written)", out);
   fputc('\n', out);
 }
 

@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/hints.h"
+#include <ctype.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +29,7 @@ static bool is_program(const char *path) {
 
 static bool read_beginning(const char *path, struct beginning *begin) {
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  ssize_t length = fd < 0 ? -1 : pread(fd, begin->text, sizeof begin->text, 0);
+  ssize_t length = fd < 0 ? -1 : pread(fd, begin->text, sizeof begin->text - 1, 0);
   if (fd >= 0) close(fd);
   begin->length = length > 0 ? (size_t)length : 0;
   return length >= 0;
@@ -118,7 +119,7 @@ static int check(const char *path, const char *script, int depth) {
     char text[256];
   } begin;
   struct stat status;
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return fail_to_read(path, script);
   ssize_t got = pread(fd, &begin, sizeof begin, 0);
   size_t length = got > 0 ? (size_t)got : 0;
@@ -127,6 +128,8 @@ static int check(const char *path, const char *script, int depth) {
   bool dynamic = native && is_dynamic(fd, &begin.elf);
   bool readable = !fstat(fd, &status);
   close(fd);
+  if (readable && !S_ISREG(status.st_mode))
+    return fail_job("%s cannot be run: its first line names %s, which is no program", script, path);
   if (elf && !native) return fail_job("%s is a 32-bit program; only 64-bit programs can be recorded", path);
   if (elf && !dynamic)
     return fail_job(
@@ -204,7 +207,7 @@ int program_fail_to_find(char *const *argv) {
 
 bool program_through_env(char path[PATH_MAX], char ***argv) {
   char name[PATH_MAX], found[PATH_MAX];
-  struct beginning begin;
+  struct beginning begin = {0};
   size_t count = 0;
   if (!read_beginning(path, &begin) || !names_interpreter(begin.text, begin.length) ||
       !names_by_env(begin.text, begin.length, name) || !program_find(name, found))
@@ -223,17 +226,20 @@ bool program_through_env(char path[PATH_MAX], char ***argv) {
 int program_check(const char *path) { return check(path, NULL, 0); }
 
 bool program_is_plain_script(const char *path) {
-  struct beginning begin;
+  struct beginning begin = {0};
   return read_beginning(path, &begin) && is_plain_script(begin.text, begin.length);
 }
 
 void program_interpreter(const char *path, char *words, size_t size) {
-  struct beginning begin;
+  struct beginning begin = {0};
   *words = 0;
   if (!read_beginning(path, &begin) || !names_interpreter(begin.text, begin.length)) return;
   const char *from = behind_env(begin.text, begin.length), *end = memchr(begin.text, '\n', begin.length);
-  if (!from) from = begin.text + 2 + strspn(begin.text + 2, " \t");
+  if (!from || *from == '-') from = begin.text + 2 + strspn(begin.text + 2, " \t");
   if (end && end > from && end[-1] == '\r') end--;
-  if (end && end > from) snprintf(words, size, "%.*s", (int)(end - from), from);
+  if (!end || end <= from) return;
+  for (const char *at = from; at < end; at++) /* they are shown to be typed */
+    if (!isalnum((unsigned char)*at) && !strchr("_./-+,:@%= ", *at)) return;
+  snprintf(words, size, "%.*s", (int)(end - from), from);
 }
 /* SPDX-License-Identifier: MIT */

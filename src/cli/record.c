@@ -192,12 +192,14 @@ static void run_by_shell(const struct recording *recording) {
 
 static int run(const struct recording *recording, int *wait_status, struct work *work) {
   struct sigaction passing = {.sa_handler = pass_on, .sa_flags = SA_RESTART},
-                   ignoring = {.sa_handler = SIG_IGN}, old[4];
+                   ignoring = {.sa_handler = SIG_IGN}, usual = {.sa_handler = SIG_DFL}, old[4], old_child;
   static const int signals[4] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
   fflush(NULL);
+  sigaction(SIGCHLD, &usual, &old_child); /* where it is ignored, nobody is told how a child ended */
   pid_t pid = fork();
   if (pid < 0) return fail_job("cannot start a process: %s", strerror(errno));
   if (!pid) {
+    sigaction(SIGCHLD, &old_child, NULL);
     set_environment(recording);
     execv(recording->program, recording->argv);
     if (errno == ENOEXEC) run_by_shell(recording);

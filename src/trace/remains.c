@@ -18,6 +18,7 @@ enum { COMMAND_MOST = 64, KNOWN_BYTES = 160 };
 struct remains {
   unsigned char *bytes; /* of the first chunk */
   size_t count;
+  uint64_t file_bytes;
   uint32_t used; /* record bytes that were there, as far as the header tells */
 };
 
@@ -73,12 +74,12 @@ static wn_status explain(const char *path, const struct remains *remains) {
                      path);
   write_known(known, remains);
   const char *of = *known ? " of " : "";
-  if (remains->used > remains->count - CHUNK_HEADER_BYTES)
+  if (remains->used > remains->file_bytes - CHUNK_HEADER_BYTES)
     return error_set(
         WN_EFORMAT,
-        "%s is a Winnow trace%s%s, cut off after %zu bytes in its first piece, so that nothing of it can be "
+        "%s is a Winnow trace%s%s, cut off after %llu bytes in its first piece, so that nothing of it can be "
         "checked; copy the whole file, or record again",
-        path, of, known, remains->count);
+        path, of, known, (unsigned long long)remains->file_bytes);
   return error_set(WN_EFORMAT, "%s is a damaged Winnow trace%s%s, no piece of it is whole; record again",
                    path, of, known);
 }
@@ -92,6 +93,7 @@ wn_status remains_explain(int descriptor, const char *path, uint64_t size) {
   remains.bytes = (unsigned char *)header;
   ssize_t got = pread(descriptor, remains.bytes, remains.count, 0);
   remains.count = got > 0 ? (size_t)got : 0;
+  remains.file_bytes = remains.count < size ? size : remains.count;
   remains.used = (uint32_t)header->commit;
   wn_status status = explain(path, &remains);
   free(header);

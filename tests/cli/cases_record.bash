@@ -21,6 +21,24 @@ recording_children_leaves_their_collected_heaps_alone() {
   done
 }
 
+exit_codes_are_passed_on_where_children_are_ignored() {
+  need_recording
+  (trap '' CHLD; exec "$winnow" record -q -o t sh -c 'exit 7')
+  [ $? = 7 ] || fail "another exit code"
+}
+
+interpreters_that_are_no_programs_are_refused() {
+  need_recording
+  mkfifo fifo
+  for path in "$PWD/fifo" "$PWD"; do
+    printf '#!%s\n' "$path" >script
+    chmod +x script
+    run record -o t ./script
+    [ "$code" = 1 ] && grep -q "its first line names $path, which is no program" err || fail "$path: code $code: $(cat err)"
+    [ ! -e t ] || fail "$path: a trace is there"
+  done
+}
+
 # The rows of record's table: from the line behind its header on.
 rows() { sed -n '/^ *allocated 95 % range/,$p' err | tail -n +2; }
 
@@ -49,7 +67,7 @@ many_children_are_summed() {
   need_recording
   "$winnow" record -f -o t -- bash -c 'for i in {1..14}; do ls / >/dev/null; done; exit' 2>err || fail "code $?"
   [ "$(rows | wc -l)" = 12 ] || fail "$(cat err)"
-  [ "$(rows | grep -c ' t.[0-9]*  ls /$')" = 9 ] || fail "nine of the children: $(cat err)"
+  [ "$(rows | grep -Ec ' t[.][0-9]+  +ls /$')" = 9 ] || fail "nine of the children: $(cat err)"
   rows | grep -q '  t  .* bash -c ' || fail "the program's own is not there: $(cat err)"
   rows | tail -n 2 | head -n 1 | grep -q '  … and 5 more$' || fail "$(cat err)"
   rows | tail -n 1 | grep -q '  all 15$' || fail "$(cat err)"
@@ -192,7 +210,7 @@ END
 # Who records a script wants to know of its programs.
 work_of_children_that_are_not_followed_is_told() {
   need_recording
-  local work='i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done'
+  local work='i=0; while [ $i -lt 1500000 ]; do i=$((i + 1)); done'
   run record -o t sh -c "sh -c '$work'; exit"
   grep -Eq '^winnow: processes that sh started took [0-9.]+ m?s of the [0-9.]+ m?s that the processor worked; they are not in its trace, and --follow-children' err ||
     fail "$(cat err)"
