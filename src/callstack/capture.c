@@ -302,11 +302,9 @@ static __attribute__((noinline)) const wn_callstack *capture_another(struct call
   return finish(callstacks, &walk, &frames, step);
 }
 
-/* Of who called the function that has this frame. In place always: a function of its own, called last, would take that
- * frame before it is read. */
-static inline __attribute__((always_inline)) const wn_callstack *capture(struct callstacks *callstacks,
-                                                                         uintptr_t frame, size_t depth) {
-  uintptr_t pc = stack_word(frame + 8), sp = frame + 16, bp = stack_word(frame);
+/* Of who stands at `pc`. Whoever calls this reads those from a frame himself: called last, this takes that frame's place. */
+static inline const wn_callstack *capture(struct callstacks *callstacks, uintptr_t pc, uintptr_t sp,
+                                          uintptr_t bp, size_t depth) {
   struct memo *memo = memo_begin(callstacks);
   if (__builtin_expect(memo && is_remembered(callstacks, memo, pc, sp, bp, depth), 1))
     return finish_like_the_last(memo, memo->count - 1);
@@ -428,12 +426,15 @@ wn_place callstacks_place(struct callstacks *callstacks, const char *function, c
 /* This function has a frame pointer, whatever the flags: asking for the frame address makes sure of it. So its caller's
  * registers are there without unwinding. */
 __attribute__((noinline)) const wn_callstack *callstack_capture(struct callstacks *callstacks, size_t depth) {
+  uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
   if (depth == 0) return public_of(empty(callstacks));
-  return capture(callstacks, (uintptr_t)__builtin_frame_address(0), depth);
+  return capture(callstacks, stack_word(frame + 8), frame + 16, stack_word(frame), depth);
 }
 
 const wn_callstack *callstack_capture_from(struct callstacks *callstacks, const void *from, size_t depth) {
-  return depth ? capture(callstacks, (uintptr_t)from, depth) : public_of(empty(callstacks));
+  uintptr_t frame = (uintptr_t)from;
+  if (depth == 0) return public_of(empty(callstacks));
+  return capture(callstacks, stack_word(frame + 8), frame + 16, stack_word(frame), depth);
 }
 
 __attribute__((noinline)) const wn_callstack *callstack_capture_with(struct callstacks *callstacks,
@@ -442,8 +443,9 @@ __attribute__((noinline)) const wn_callstack *callstack_capture_with(struct call
   struct walk walk;
   if (!wish->depth) return public_of(empty(callstacks));
   if (wish->language_only) return capture_with(callstacks, NULL, wish);
-  if (!wish->language_count) return capture(callstacks, frame, wish->depth);
-  walk_begin(&walk, stack_word(frame + 8), frame + 16, stack_word(frame));
+  uintptr_t pc = stack_word(frame + 8), sp = frame + 16, bp = stack_word(frame);
+  if (!wish->language_count) return capture(callstacks, pc, sp, bp, wish->depth);
+  walk_begin(&walk, pc, sp, bp);
   return capture_with(callstacks, &walk, wish);
 }
 

@@ -6,11 +6,13 @@ enum { TRAP_FLAG = 0x100 };
 
 void trap_each_instruction(void);
 void trap_no_more(void);
-__asm__(
-    "\t.text\n\t.type trap_each_instruction, @function\ntrap_each_instruction:\n"
-    "\tpushfq\n\torq $0x100, (%rsp)\n\tpopfq\n\tret\n\t.size trap_each_instruction, .-trap_each_instruction\n"
-    "\t.type trap_no_more, @function\ntrap_no_more:\n"
-    "\tpushfq\n\tandq $~0x100, (%rsp)\n\tpopfq\n\tret\n\t.size trap_no_more, .-trap_no_more\n");
+__asm__(/* with unwind information: signals come here, too */
+        "\t.text\n\t.type trap_each_instruction, @function\ntrap_each_instruction:\n\t.cfi_startproc\n"
+        "\tpushfq\n\t.cfi_adjust_cfa_offset 8\n\torq $0x100, (%rsp)\n\tpopfq\n\t.cfi_adjust_cfa_offset -8\n"
+        "\tret\n\t.cfi_endproc\n\t.size trap_each_instruction, .-trap_each_instruction\n"
+        "\t.type trap_no_more, @function\ntrap_no_more:\n\t.cfi_startproc\n"
+        "\tpushfq\n\t.cfi_adjust_cfa_offset 8\n\tandq $~0x100, (%rsp)\n\tpopfq\n\t.cfi_adjust_cfa_offset -8\n"
+        "\tret\n\t.cfi_endproc\n\t.size trap_no_more, .-trap_no_more\n");
 
 #endif
 /* SPDX-License-Identifier: MIT */
