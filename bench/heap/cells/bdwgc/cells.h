@@ -10,7 +10,10 @@
 
 enum { cells_are_freed = false };
 
-static inline void cells_begin(void) { GC_INIT(); }
+static inline void cells_begin(void) {
+  GC_INIT();
+  GC_start_mark_threads();  // else a program of one thread marks alone
+}
 static inline void *cells_check(void *cell) {
   if (!cell) abort();
   return cell;
