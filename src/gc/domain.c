@@ -242,8 +242,6 @@ void domain_give_up(struct gc_thread *thread) {
   end(domain);
 }
 
-void domain_set_due(struct wn_domain *domain) { __atomic_store_n(&domain->face.due, 1, __ATOMIC_SEQ_CST); }
-
 wn_status wn_domain_attach(wn_heap *heap, wn_domain **domain) {
   if (!heap || !domain) return error_set(WN_EINVAL, "attach: an argument is NULL");
   if (!heap_is_open(heap)) return error_set(WN_EINVAL, "attach: it is no heap, or was closed");

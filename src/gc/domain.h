@@ -82,6 +82,8 @@ struct wn_domain {
 
 #define DOMAIN_NO_SAMPLE INTPTR_MIN
 
+static inline bool exception_is_pending(const struct wn_domain *domain) { return domain->exception.pending; }
+
 /* Its minor heap is empty, and allocation goes down from `end`. The next sample is as far as it was. */
 static inline void domain_begin_young(struct wn_domain *domain, char *end) {
   if (domain->sample_at != DOMAIN_NO_SAMPLE) domain->sample_at += end - domain->face.young_ptr;
@@ -125,8 +127,18 @@ void domain_reset_limit(struct wn_domain *domain);
 /* Lets the threads of the domain run that wait, and waits for the next turn. May collect. */
 void domain_yield(struct wn_domain *domain);
 
-/* Says that callbacks wait. Any thread. */
-void domain_set_due(struct wn_domain *domain);
+/* What `face.due` says: callbacks of a profile wait; finalisers or alarms do, or it is not known what. Any thread sets these. */
+enum { DUE_PROFILE = 1, DUE_ANY = 2 };
+
+static inline void domain_set_due(struct wn_domain *domain) {
+  __atomic_fetch_or(&domain->face.due, DUE_ANY, __ATOMIC_SEQ_CST);
+}
+static inline void domain_set_profile_due(struct wn_domain *domain) {
+  __atomic_fetch_or(&domain->face.due, DUE_PROFILE, __ATOMIC_SEQ_CST);
+}
+static inline uintptr_t domain_take_due(struct wn_domain *domain) {
+  return __atomic_exchange_n(&domain->face.due, 0, __ATOMIC_SEQ_CST);
+}
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -7,8 +7,6 @@
 #include "gc/gc_host.h"
 #include <winnow/memprof.h>
 
-bool exception_is_pending(const wn_domain *domain) { return domain->exception.pending; }
-
 void exception_drop(wn_domain *domain) { domain->exception = (struct gc_exception){.value = wn_int(0)}; }
 
 /* As a handle; null, and still pending, if there is no slot for one. What waited for it is due again. */

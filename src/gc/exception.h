@@ -22,8 +22,6 @@ struct gc_exception {
   struct gc_thread *raiser;
 };
 
-bool exception_is_pending(const wn_domain *domain);
-
 /* Returns WN_EBUSY, with a message. Before that the hook is called, if there is one and the calling thread is in no
  * callback any more. An exception is pending. */
 wn_status exception_leave(wn_domain *domain);

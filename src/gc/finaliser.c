@@ -333,6 +333,8 @@ static bool any_is_due(struct wn_domain *domain) {
 /* Alarms first: they are as many as cycles ended, while a finaliser may go on for ever. What they make due waits for the
  * next safepoint, so that two of them that force cycles cannot call each other without end. */
 static void run_all(struct wn_domain *domain) {
+  merge_inherited(&domain->finalisers);
+  if (!any_is_due(domain)) return;
   size_t alarms = alarms_due(domain);
   event_finalisers(domain->heap, domain->finalisers.own ? domain->finalisers.own->due.count : 0);
   while (alarms && run(domain, alarms_run_one)) alarms--;
@@ -388,12 +390,10 @@ bool finalisers_check(struct wn_heap *heap) {
 
 /* `due` is cleared first: what becomes due later sets it again, and so does who takes a pending exception. */
 wn_status finalisers_run_due(struct wn_domain *domain) {
-  bool due = __atomic_load_n(&domain->face.due, __ATOMIC_SEQ_CST) != 0;
-  if (due) __atomic_store_n(&domain->face.due, 0, __ATOMIC_SEQ_CST);
+  uintptr_t due = __atomic_load_n(&domain->face.due, __ATOMIC_RELAXED) ? domain_take_due(domain) : 0;
   if (due && !exception_is_pending(domain)) {
     host_run_due(domain);
-    merge_inherited(&domain->finalisers);
-    if (any_is_due(domain)) run_all(domain);
+    if ((due | __atomic_load_n(&domain->face.due, __ATOMIC_RELAXED)) & DUE_ANY) run_all(domain);
   }
   return exception_is_pending(domain) ? exception_leave(domain) : WN_OK;
 }

@@ -43,7 +43,7 @@ static void rearm(struct memprof_owner *owner) {
   domain_reset_limit(domain);
 }
 
-static void wake(struct memprof_owner *owner) { domain_set_due(owner->host); }
+static void wake(struct memprof_owner *owner) { domain_set_profile_due(owner->host); }
 
 static struct callstacks *create_callstacks(const struct wn_heap *heap) {
   return callstacks_create(&(struct callstacks_options){.language = *heap->language ? heap->language : NULL});
@@ -106,19 +106,7 @@ struct memprof_thread *memprof_host_thread(wn_domain *domain) {
 /* ---- births ---- */
 
 static void announce(struct wn_domain *domain, const struct memprof_birth *birth) {
-  if (memprof_allocated(&domain->running->profiled, birth)) domain_set_due(domain);
-}
-
-static inline void announce_block(struct wn_domain *domain, wn_value block, size_t n_samples, bool minor) {
-  size_t words = wn_words(block);
-  const struct memprof_birth birth = {.address = block,
-                                      .size = words,
-                                      .trials = words + 1,
-                                      .bytes = words * sizeof(wn_value),
-                                      .n_samples = n_samples,
-                                      .source = WN_SOURCE_NORMAL,
-                                      .minor = minor};
-  announce(domain, &birth);
+  if (memprof_allocated(&domain->running->profiled, birth)) domain_set_profile_due(domain);
 }
 
 /* ---- fates ---- */
@@ -185,10 +173,13 @@ void host_thread_runs(struct gc_thread *thread) {
   else
     aim_anew(thread);
   domain_reset_limit(domain);
-  if (memprof_is_due(&thread->profiled)) domain_set_due(domain);
+  if (memprof_is_due(&thread->profiled)) domain_set_profile_due(domain);
 }
 
-void host_thread_pauses(struct gc_thread *thread) { thread->words_left = words_left(thread->domain); }
+void host_thread_pauses(struct gc_thread *thread) {
+  thread->words_left = words_left(thread->domain);
+  memprof_thread_pauses(&thread->profiled);
+}
 
 void host_born_young(struct wn_domain *domain, wn_value block) {
   char *end = nursery_end(domain);
@@ -196,13 +187,21 @@ void host_born_young(struct wn_domain *domain, wn_value block) {
   size_t hits = memprof_hits(&domain->running->profiled, &left);
   aim(domain, left);
   nursery_move_limit(domain, end);
-  if (hits) announce_block(domain, block, hits, true);
+  if (hits && memprof_born_young(&domain->running->profiled, block, wn_words(block), hits))
+    domain_set_profile_due(domain);
 }
 
 void host_born_old(struct wn_domain *domain, wn_value block) {
   if (domain->sample_at == DOMAIN_NO_SAMPLE) return;
-  size_t hits = memprof_hits_of(&domain->running->profiled, wn_words(block) + 1);
-  if (hits) announce_block(domain, block, hits, false);
+  size_t words = wn_words(block), hits = memprof_hits_of(&domain->running->profiled, words + 1);
+  if (!hits) return;
+  const struct memprof_birth birth = {.address = block,
+                                      .size = words,
+                                      .trials = words + 1,
+                                      .bytes = words * sizeof(wn_value),
+                                      .n_samples = hits,
+                                      .source = WN_SOURCE_NORMAL};
+  announce(domain, &birth);
 }
 
 void host_born_outside(struct wn_domain *domain, wn_value block, size_t bytes) {

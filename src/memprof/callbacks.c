@@ -15,6 +15,11 @@
 
 /* ---- claims ---- */
 
+/* An entry that is tracked no more, though its block lives, is still among its owner's. */
+static inline void note_zombie(struct memprof_owner *owner, uint64_t word) {
+  if (word & ENTRY_LINKED && !owner->engine->ops->parallel) owner->old_changed = true;
+}
+
 /* Takes an entry that the caller removed from its queue. Returns its due step, and the caller is the claimant; or
  * STEP_NONE, and it is not the caller's. */
 static inline enum entry_step claim(struct memprof *engine, struct memprof_entry *entry) {
@@ -31,22 +36,33 @@ static inline enum entry_step claim(struct memprof *engine, struct memprof_entry
   return step;
 }
 
-/* The claimant leaves the entry in a stage. Returns the next due step, and it is still the claimant; or STEP_NONE, and
- * the entry is no longer its own. `*word` is the state it left. */
-static inline enum entry_step settle(struct memprof *engine, struct memprof_entry *entry,
-                                     enum entry_stage stage, uint64_t *word) {
+/* The claimant leaves the entry in a stage, but not as a zombie. Returns the next due step, and it is still the claimant; or
+ * STEP_NONE, and the entry is no longer its own. `*word` is the state it left. */
+static inline enum entry_step settle(struct memprof_entry *entry, enum entry_stage stage, uint64_t *word) {
   uint64_t from = entry_word(entry), to;
   enum entry_step step;
   do {
-    ASSERT(from & ENTRY_RUNNING);
+    ASSERT(from & ENTRY_RUNNING && stage != STAGE_ZOMBIE);
     to = (from & ~(uint64_t)(ENTRY_STAGE | ENTRY_RUNNING)) | stage;
     step = entry_step(to);
     if (step == STEP_RESIZE) to &= ~(uint64_t)ENTRY_RESIZED;
-    to = step != STEP_NONE ? to | ENTRY_RUNNING : entry_concluded(to);
+    if (step != STEP_NONE) to |= ENTRY_RUNNING;
   } while (!entry_swap(entry, &from, to));
-  if (step == STEP_NONE) entry_free_if_over(engine, entry, to);
   *word = to;
   return step;
+}
+
+/* The claimant leaves the entry as a zombie, which has nothing due: it is no longer its own, and may be free. */
+static inline void bury(struct memprof_owner *owner, struct memprof_entry *entry, struct profile *profile,
+                        struct profile_stripe *stripe) {
+  uint64_t from = entry_word(entry), to;
+  do {
+    ASSERT(from & ENTRY_RUNNING);
+    to = entry_concluded((from & ~(uint64_t)(ENTRY_STAGE | ENTRY_RUNNING)) | STAGE_ZOMBIE);
+  } while (!entry_swap(entry, &from, to));
+  if (owner) note_zombie(owner, to);
+  entry_free_if_over(profile->engine, entry, to);
+  profile_let_go(profile, stripe);
 }
 
 /* ---- the steps ---- */
@@ -78,9 +94,9 @@ static __attribute__((noinline)) bool has_raised(const struct memprof_thread *th
   return !ops->raised || ops->raised(thread);
 }
 
-/* What a callback returned stays the entry's, unless there is none or the callback raised. */
-static bool is_kept(const struct memprof_thread *thread, const struct memprof_entry *entry) {
-  return entry->metadata && (!*thread->exception || !has_raised(thread));
+/* What a callback returned stays the sample's, unless there is none or the callback raised. */
+static inline bool is_kept(const struct memprof_thread *thread, const void *metadata) {
+  return metadata && (!*thread->exception || !has_raised(thread));
 }
 
 /* The entry is tracked no more, from a stage in which it may have metadata. */
@@ -133,25 +149,22 @@ static inline void run_dealloc(struct memprof_thread *thread, struct memprof_ent
     drop(profile, entry->metadata);
 }
 
+/* Where the entry goes. */
 static inline enum entry_stage run_step(struct memprof_thread *thread, struct memprof_entry *entry,
                                         struct profile *profile, enum entry_step step) {
   enum profile_status status = profile_word_status(profile_word(profile));
-  if (status >= PROFILE_DISCARDED) return forgotten(entry, profile, entry_stage(entry_word(entry)));
-  enum entry_stage next = STAGE_ZOMBIE;
-  switch (step) {
-  case STEP_ALLOC: next = run_alloc(thread, entry, profile, status); break;
-  case STEP_PROMOTE: next = run_promote(thread, entry, profile); break;
-  case STEP_RESIZE: next = run_resize(thread, entry, profile); break;
-  case STEP_DEALLOC_MINOR: run_dealloc(thread, entry, profile, true); break;
-  case STEP_DEALLOC_MAJOR: run_dealloc(thread, entry, profile, false); break;
-  case STEP_NONE: break;
+  enum entry_stage next;
+  if (__builtin_expect(status >= PROFILE_DISCARDED, 0))
+    return forgotten(entry, profile, entry_stage(entry_word(entry)));
+  if (step >= STEP_DEALLOC_MINOR) {
+    run_dealloc(thread, entry, profile, step == STEP_DEALLOC_MINOR);
+    return STAGE_ZOMBIE;
   }
-  return next == STAGE_ZOMBIE || is_kept(thread, entry) ? next : forgotten(entry, profile, next);
-}
-
-/* An entry that is tracked no more, though its block lives, is still among its owner's. */
-static void note_zombie(struct memprof_owner *owner, uint64_t word) {
-  if (word & ENTRY_LINKED && !owner->engine->ops->parallel) owner->old_changed = true;
+  if (__builtin_expect(step == STEP_ALLOC, 1))
+    next = run_alloc(thread, entry, profile, status);
+  else
+    next = step == STEP_PROMOTE ? run_promote(thread, entry, profile) : run_resize(thread, entry, profile);
+  return next == STAGE_ZOMBIE || is_kept(thread, entry->metadata) ? next : forgotten(entry, profile, next);
 }
 
 /* While the last callback slept another thread raised: the next step waits until that exception is taken. Returns the entry's
@@ -163,41 +176,151 @@ static __attribute__((noinline)) uint64_t postpone(struct memprof_thread *thread
   return word;
 }
 
-/* Runs everything that is due for an entry that was taken out of its queue, in order. */
-static inline void run(struct memprof_thread *thread, struct memprof_entry *entry) {
-  struct memprof *engine = thread->owner->engine;
-  enum entry_step step = claim(engine, entry);
-  if (step == STEP_NONE) return;
-  struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
-  enum entry_stage stage = STAGE_ZOMBIE;
-  uint64_t word = 0;
-  thread->running = entry;
-  while (step != STEP_NONE) {
-    thread->running_step = step;
-    stage = run_step(thread, entry, profile, step);
-    step = settle(engine, entry, stage, &word);
-    if (__builtin_expect(step != STEP_NONE && *thread->exception, 0)) {
+/* The claimant ran a step that leaves the entry in this stage; runs all others that are due for it, in order. */
+static inline void run_on(struct memprof_thread *thread, struct memprof_entry *entry, struct profile *profile,
+                          enum entry_stage stage) {
+  struct memprof_owner *owner = thread->owner;
+  enum entry_step step;
+  uint64_t word;
+  while (stage != STAGE_ZOMBIE && (step = settle(entry, stage, &word)) != STEP_NONE) {
+    if (*thread->exception) {
       word = postpone(thread, entry, step);
       break;
     }
+    thread->running_step = step;
+    stage = run_step(thread, entry, profile, step);
   }
   thread->running = NULL;
-  if (stage == STAGE_ZOMBIE) {
-    note_zombie(thread->owner, word);
-    profile_let_go(profile, &profile->stripes[thread->stripe]);
-  } else if (profile_reached(profile, PROFILE_DISCARDED) && callbacks_forget(engine, entry, word)) {
-    note_zombie(thread->owner, word);
+  if (stage == STAGE_ZOMBIE)
+    bury(owner, entry, profile, &profile->stripes[thread->stripe]);
+  else if (__builtin_expect(profile_reached(profile, PROFILE_DISCARDED), 0) && callbacks_forget(entry, word))
+    note_zombie(owner, word);
+}
+
+/* Runs everything that is due for an entry that was taken out of its queue. */
+static inline void run(struct memprof_thread *thread, struct memprof_entry *entry) {
+  enum entry_step step = claim(thread->owner->engine, entry);
+  if (step == STEP_NONE) return;
+  struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
+  thread->running = entry;
+  thread->running_step = step;
+  run_on(thread, entry, profile, run_step(thread, entry, profile, step));
+}
+
+/* ---- rows of young.h ---- */
+
+/* A birth's callback has returned. The row is this thread's still, or an entry is it now, or a discard has forgotten it. */
+static void end_birth(struct memprof_thread *thread, struct young_table *table, struct profile *profile,
+                      struct young_row *row, void *metadata) {
+  struct memprof_entry *entry = thread->running;
+  if (__builtin_expect(entry != NULL, 0)) {
+    entry->metadata = metadata;
+    run_on(thread, entry, profile,
+           is_kept(thread, metadata) ? STAGE_MINOR : forgotten(entry, profile, STAGE_MINOR));
+    young_lock(table);
+    return;
+  }
+  bool keeps = is_kept(thread, metadata);
+  young_lock(table);
+  bool is_its_own = table->running == row && table->thread == thread;
+  if (is_its_own) table->running = NULL;
+  if (__builtin_expect(is_its_own && keeps, 1)) {
+    row->metadata = metadata;
+    row->state = YOUNG_KEPT;
+    return;
+  }
+  if (is_its_own) row->state = YOUNG_GONE;
+  young_unlock(table);
+  count_one(&profile->stripes[thread->stripe].tally.dropped_minor);
+  drop(profile, metadata);
+  young_lock(table);
+}
+
+/* The guard is held before and after these, and the profile all the time. */
+static inline void run_births(struct memprof_thread *thread, struct young_table *table, uint64_t handle) {
+  struct profile *profile = profile_of(handle);
+  while (young_has_births(table) && table->handle == handle && !*thread->exception) {
+    struct young_row *row = &table->rows[table->due++];
+    if (row->state != YOUNG_DUE) continue;
+    void *(*alloc)(wn_domain *, const wn_allocation *, void *) = profile->tracker.alloc_minor;
+    if (!alloc || profile_reached(profile, PROFILE_STOPPED)) {
+      row->state = YOUNG_GONE;
+      count_one(&profile->stripes[thread->stripe].tally.dropped_minor);
+      continue;
+    }
+    const wn_allocation allocation = row->allocation;
+    row->state = YOUNG_RUNNING;
+    table->running = row;
+    thread->running_step = STEP_ALLOC;
+    young_unlock(table);
+    void *metadata = alloc(thread->domain, &allocation, profile->tracker.context);
+    end_birth(thread, table, profile, row, metadata);
   }
 }
 
-/* Until none is left, or an exception waits. */
-static inline void run_all(struct memprof_thread *thread) {
-  while (!*thread->exception) {
-    struct memprof_entry *entry = due_take(thread);
-    if (!entry) entry = owner_take(thread->owner);
-    if (!entry) return;
-    run(thread, entry);
+/* Those of rows that are lost are dropped instead. */
+static inline void run_deaths(struct memprof_thread *thread, struct young_table *table, uint64_t handle) {
+  struct profile *profile = profile_of(handle);
+  struct tally *tally = &profile->stripes[thread->stripe].tally;
+  while (young_has_deaths(table) && table->handle == handle && !*thread->exception) {
+    struct young_row *row = &table->rows[table->told++];
+    enum young_state state = row->state;
+    void *metadata = row->metadata;
+    if (state == YOUNG_GONE) continue;
+    row->state = YOUNG_GONE;
+    thread->running_step = STEP_DEALLOC_MINOR;
+    young_unlock(table);
+    void (*dealloc)(wn_domain *, void *, void *) = profile->tracker.dealloc_minor;
+    bool is_told = state == YOUNG_DEAD;
+    count_one(is_told ? &tally->dealloc_minor : &tally->dropped_minor);
+    if (is_told && dealloc)
+      dealloc(thread->domain, metadata, profile->tracker.context);
+    else
+      drop(profile, metadata);
+    young_lock(table);
   }
+}
+
+/* The profile is held meanwhile: so a discard leaves its release to this thread. */
+static __attribute__((noinline)) void run_rows(struct memprof_thread *thread, struct young_table *table) {
+  young_lock(table);
+  if (young_has_births(table) || young_has_deaths(table)) {
+    uint64_t handle = table->handle;
+    struct profile *profile = profile_of(handle);
+    struct profile_stripe *stripe = &profile->stripes[thread->stripe];
+    atomic_fetch_add(&stripe->held, 1);
+    thread->held = profile;
+    run_births(thread, table, handle);
+    run_deaths(thread, table, handle);
+    young_empty(table);
+    young_unlock(table);
+    thread->held = NULL;
+    profile_let_go(profile, stripe);
+  } else {
+    young_unlock(table);
+  }
+}
+
+/* All that is due as entries, of the thread itself or of its owner. False if nothing was. */
+static __attribute__((noinline)) bool run_entries(struct memprof_thread *thread, bool own) {
+  struct memprof_entry *entry;
+  bool any = false;
+  while (!*thread->exception && (entry = own ? due_take(thread) : owner_take(thread->owner))) {
+    run(thread, entry);
+    any = true;
+  }
+  return any;
+}
+
+/* Until none is left, or an exception waits. Where this thread has entries, its rows are younger, or there are none. */
+static inline void run_all(struct memprof_thread *thread) {
+  struct memprof_owner *owner = thread->owner;
+  bool any;
+  do {
+    any = due_is_any(thread) && run_entries(thread, true);
+    if (owner->table) run_rows(thread, owner->table);
+    if (owner_is_due(owner)) any |= run_entries(thread, false);
+  } while (any && !*thread->exception);
 }
 
 /* ---- shared ---- */
@@ -216,20 +339,14 @@ bool memprof_drain(struct memprof_thread *thread) {
 }
 
 void callbacks_drop(struct memprof_thread *thread, struct memprof_entry *entry) {
-  struct memprof *engine = thread->owner->engine;
-  if (claim(engine, entry) == STEP_NONE) return;
+  if (claim(thread->owner->engine, entry) == STEP_NONE) return;
   struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
-  uint64_t word = entry_word(entry);
-  forgotten(entry, profile, entry_stage(word));
-  settle(engine, entry, STAGE_ZOMBIE, &word);
-  note_zombie(thread->owner, word);
-  profile_let_go(profile, &profile->stripes[thread->stripe]);
+  forgotten(entry, profile, entry_stage(entry_word(entry)));
+  bury(thread->owner, entry, profile, &profile->stripes[thread->stripe]);
 }
 
-void callbacks_abandon(struct memprof_thread *thread) {
-  struct memprof_entry *entry = thread->running;
+static void abandon_entry(struct memprof_thread *thread, struct memprof_entry *entry) {
   struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
-  uint64_t word;
   switch ((enum entry_step)thread->running_step) {
   case STEP_ALLOC: profile_count_dropped(profile, entry, STAGE_ALLOC); break;
   case STEP_PROMOTE:
@@ -237,17 +354,38 @@ void callbacks_abandon(struct memprof_thread *thread) {
   default: break; /* a dealloc was counted when it began */
   }
   thread->running = NULL;
-  settle(thread->owner->engine, entry, STAGE_ZOMBIE, &word);
-  note_zombie(thread->owner, word);
+  bury(thread->owner, entry, profile, &profile->stripes[thread->stripe]);
+}
+
+/* A birth's row, unless an entry is it now; of a death there is nothing left. */
+static void abandon_row(struct memprof_thread *thread, struct profile *profile) {
+  struct young_table *table = thread->owner->table;
+  struct profile_stripe *stripe = &profile->stripes[thread->stripe];
+  bool in_birth = thread->running_step == STEP_ALLOC && !thread->running;
+  young_lock(table);
+  if (in_birth && table->running && table->thread == thread) {
+    table->running->state = YOUNG_GONE;
+    table->running = NULL;
+  }
+  young_empty(table);
+  young_unlock(table);
+  if (in_birth) count_one(&stripe->tally.dropped_minor);
+}
+
+void callbacks_abandon(struct memprof_thread *thread) {
+  struct profile *profile = thread->held;
+  if (profile) abandon_row(thread, profile);
+  if (thread->running) abandon_entry(thread, thread->running);
+  if (!profile) return;
+  thread->held = NULL;
   profile_let_go(profile, &profile->stripes[thread->stripe]);
 }
 
-bool callbacks_forget(struct memprof *engine, struct memprof_entry *entry, uint64_t word) {
+bool callbacks_forget(struct memprof_entry *entry, uint64_t word) {
   if (!entry_seize(entry, word)) return false;
   struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
   forgotten(entry, profile, entry_stage(word));
-  settle(engine, entry, STAGE_ZOMBIE, &word);
-  profile_let_go(profile, &profile->stripes[stripe_of_thread()]);
+  bury(NULL, entry, profile, &profile->stripes[stripe_of_thread()]);
   return true;
 }
 
@@ -259,12 +397,27 @@ static void forget_entry(struct profile *profile, struct memprof_entry *entry) {
     enum entry_stage stage = entry_stage(word);
     if (stage == STAGE_FREE || stage == STAGE_ZOMBIE || word & ENTRY_RUNNING) return;
     if (atomic_load_explicit(&entry->profile, memory_order_relaxed) != profile) return;
-    if (callbacks_forget(profile->engine, entry, word)) return;
+    if (callbacks_forget(entry, word)) return;
   }
 }
 
+void callbacks_forget_rows(struct young_table *table, uint64_t handle) {
+  enum { ROOM = 32 };
+  struct profile *profile = profile_of(handle);
+  void *metadata[ROOM];
+  size_t found;
+  do {
+    found = young_forget(table, handle, metadata, ROOM);
+    for (size_t i = 0; i < found; i++) drop(profile, metadata[i]);
+  } while (found == ROOM);
+}
+
+/* The tables first: a row that has become an entry by then is found there. */
 void callbacks_forget_profile(struct profile *profile) {
   struct memprof *engine = profile->engine;
+  uint64_t handle = profile_handle(profile);
+  for (struct young_table *table = young_first(engine); table; table = table->next)
+    callbacks_forget_rows(table, handle);
   uint32_t count = slots_numbered(&engine->entries);
   for (uint32_t number = 0; number < count; number++)
     forget_entry(profile, slots_at(&engine->entries, number));

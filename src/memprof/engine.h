@@ -4,6 +4,7 @@
 
 #include "memprof/callbacks.h"
 #include "memprof/tracked.h"
+#include "memprof/young.h"
 
 /* Puts a tracked block's entry where the owner finds it. The caller has the owner to itself. */
 void owner_track_old(struct memprof_owner *owner, struct memprof_entry *entry);
@@ -15,7 +16,11 @@ static inline void owner_track(struct memprof_owner *owner, struct memprof_entry
 }
 
 /* Unlinks the zombies of profiles that were discarded since it was last called; free where there were none. */
-void owner_clean(struct memprof_owner *owner);
+void owner_clean_all(struct memprof_owner *owner, uint64_t discards);
+static inline void owner_clean(struct memprof_owner *owner) {
+  uint64_t discards = atomic_load_explicit(&owner->engine->discards, memory_order_acquire);
+  if (__builtin_expect(discards != owner->discards_seen, 0)) owner_clean_all(owner, discards);
+}
 
 /* Takes part in another profile, in place of one that does not sample. False if another thread was faster. */
 bool owner_enter(struct memprof_owner *owner, uint64_t *seen, uint64_t handle);
@@ -31,6 +36,9 @@ static inline void orphans_adopt(struct memprof_owner *owner) {
  * has the owner to itself, unless the host is parallel: there are none then, and no orphans. */
 static inline void owner_due(struct memprof_owner *owner, struct memprof_entry *entry) {
   entry_due_append(&owner->due, entry);
+}
+static inline bool owner_is_due(const struct memprof_owner *owner) {
+  return owner->due.first || atomic_load_explicit(&owner->engine->has_orphans, memory_order_relaxed);
 }
 static inline struct memprof_entry *owner_take(struct memprof_owner *owner) {
   orphans_adopt(owner);

@@ -114,12 +114,22 @@ static inline void entry_free_if_over(struct memprof *engine, struct memprof_ent
   if (entry_stage(word) == STAGE_FREE) slots_give(&engine->entries, entry, entry->number);
 }
 
-/* Makes a fresh slot an entry: ALLOC, QUEUED and LINKED, with its other fields set. */
-static inline void entry_publish(struct memprof_entry *entry, uint64_t flags) {
+/* What callbacks are told of the block. */
+static inline void entry_describe(struct memprof_entry *entry, const wn_allocation *allocation) {
+  atomic_store_explicit(&entry->n_samples, allocation->n_samples, memory_order_relaxed);
+  atomic_store_explicit(&entry->size, allocation->size, memory_order_relaxed);
+  entry->source = (uint8_t)allocation->source;
+  atomic_store_explicit(&entry->callstack, allocation->callstack, memory_order_relaxed);
+  atomic_store_explicit(&entry->bytes, allocation->bytes, memory_order_relaxed);
+  atomic_store_explicit(&entry->trials, allocation->trials, memory_order_relaxed);
+  atomic_store_explicit(&entry->previous_bytes, allocation->previous_bytes, memory_order_relaxed);
+}
+
+/* Makes a fresh slot an entry, with this stage and these flags, and with its other fields set. */
+static inline void entry_publish(struct memprof_entry *entry, uint64_t state) {
   uint64_t generation = atomic_load_explicit(&entry->word, memory_order_relaxed);
   ASSERT(generation % ENTRY_GENERATION == STAGE_FREE);
-  atomic_store_explicit(&entry->word, generation | STAGE_ALLOC | ENTRY_QUEUED | ENTRY_LINKED | flags,
-                        memory_order_release);
+  atomic_store_explicit(&entry->word, generation | state, memory_order_release);
 }
 
 /* Sets flags and clears others. True if something is due by that which was not: the entry is QUEUED then, and the

@@ -29,6 +29,7 @@
 #ifndef MEMPROF_HOST_H
 #define MEMPROF_HOST_H
 
+#include "base/check.h"
 #include "base/lock.h"
 #include "memprof/owner.h"
 #include "memprof/slots.h"
@@ -76,6 +77,7 @@ struct memprof {
   void *host;
   /* Written by any thread. */
   struct slots entries, profiles, pieces; /* `pieces`: of tracked.h */
+  _Atomic(struct young_table *) tables;   /* of all owners there were; pairs with take_table of young.c */
   _Atomic(uint64_t) profile_sequence, thread_sequence;
   _Atomic(uint64_t) discards; /* that had entries to forget; pairs with owner_clean */
   /* What ended owners left. Protected by `lock` (rank ORPHANS), but for the count of lists there, a hint that is read
@@ -117,10 +119,24 @@ void memprof_thread_detach(struct memprof_thread *thread);
 void memprof_thread_stop(struct memprof_thread *thread);
 void memprof_thread_leave(struct memprof_thread *thread);
 
+/* Of a collected host: the thread lets others of its owner run. */
+void memprof_thread_pauses(struct memprof_thread *thread);
+
 /* While suspended, nothing the thread allocates is sampled and no callback runs on it. Nests. Resuming runs nothing. */
-void memprof_suspend(struct memprof_thread *thread);
-void memprof_resume(struct memprof_thread *thread);
-bool memprof_suspended(const struct memprof_thread *thread);
+static inline void memprof_suspend(struct memprof_thread *thread) {
+  unsigned depth = atomic_load_explicit(&thread->suspended, memory_order_relaxed);
+  atomic_store_explicit(&thread->suspended, depth + 1, memory_order_relaxed);
+  atomic_signal_fence(memory_order_seq_cst);
+}
+static inline void memprof_resume(struct memprof_thread *thread) {
+  atomic_signal_fence(memory_order_seq_cst);
+  unsigned depth = atomic_load_explicit(&thread->suspended, memory_order_relaxed);
+  ASSERT(depth > 0);
+  atomic_store_explicit(&thread->suspended, depth - 1, memory_order_relaxed);
+}
+static inline bool memprof_suspended(const struct memprof_thread *thread) {
+  return atomic_load_explicit(&thread->suspended, memory_order_relaxed) != 0;
+}
 
 /* A fresh count for the thread: the words it may allocate before the next sampled one. SAMPLER_NEVER if its owner does
  * not sample. Drawing a fresh count at any time does not change the law. */
@@ -149,6 +165,10 @@ struct memprof_birth {
  * due on this thread. NULL, and the block is like an unsampled one, if sampling ended meanwhile or there is no memory
  * (counted as lost). The blocks of a group are reported one by one. */
 struct memprof_entry *memprof_allocated(struct memprof_thread *thread, const struct memprof_birth *birth);
+
+/* The same for a young block of `words` in a collected host, with a header, that nothing is told of but by collections: they
+ * alone have it. True if a callback is due on this thread. */
+bool memprof_born_young(struct memprof_thread *thread, uintptr_t address, size_t words, size_t n_samples);
 
 /* The block never came to be: if its alloc callback has not begun, it never will, and the entry counts as dropped; else
  * the block died. The host forgets the entry. */

@@ -77,20 +77,20 @@ static inline struct memprof_entry *entry_birth(struct memprof_thread *thread,
   }
   atomic_store_explicit(&entry->profile, profile, memory_order_relaxed);
   atomic_store_explicit(&entry->address, birth->address, memory_order_relaxed);
-  atomic_store_explicit(&entry->size, birth->size, memory_order_relaxed);
-  atomic_store_explicit(&entry->bytes, birth->bytes, memory_order_relaxed);
-  atomic_store_explicit(&entry->previous_bytes, birth->previous_bytes, memory_order_relaxed);
-  atomic_store_explicit(&entry->trials, birth->trials, memory_order_relaxed);
-  atomic_store_explicit(&entry->n_samples, birth->n_samples, memory_order_relaxed);
   entry->number = number;
-  entry->source = (uint8_t)birth->source;
   entry->minor = birth->minor;
   entry->metadata = NULL;
   entry->depth = profile->options.callstack_size;
-  const wn_callstack *callstack = engine->ops->capture(thread, entry->depth);
-  atomic_store_explicit(&entry->callstack, callstack, memory_order_relaxed);
+  const wn_allocation allocation = {.n_samples = birth->n_samples,
+                                    .size = birth->size,
+                                    .source = birth->source,
+                                    .callstack = engine->ops->capture(thread, entry->depth),
+                                    .bytes = birth->bytes,
+                                    .trials = birth->trials,
+                                    .previous_bytes = birth->previous_bytes};
+  entry_describe(entry, &allocation);
   count_one(birth->minor ? &stripe->tally.allocs_minor : &stripe->tally.allocs_major);
-  entry_publish(entry, birth->minor ? 0 : ENTRY_OLD);
+  entry_publish(entry, STAGE_ALLOC | ENTRY_QUEUED | ENTRY_LINKED | (birth->minor ? 0 : ENTRY_OLD));
   return entry;
 }
 
@@ -98,6 +98,7 @@ static inline struct memprof_entry *entry_birth(struct memprof_thread *thread,
 
 struct memprof_entry *memprof_allocated(struct memprof_thread *thread, const struct memprof_birth *birth) {
   struct memprof_owner *owner = thread->owner;
+  young_settle(owner); /* what was born before is told of before */
   struct memprof_entry *entry = entry_birth(thread, birth);
   if (!entry) return NULL;
   if (!owner->engine->ops->parallel) owner_track(owner, entry, !birth->minor);
@@ -120,6 +121,7 @@ void memprof_close(struct memprof *engine) {
     profile_advance(handle, PROFILE_SAMPLING, PROFILE_STOPPED);
     if (profile_status(handle) == PROFILE_STOPPED) discard(handle);
   }
+  young_close(engine);
   slots_close(&engine->entries);
   slots_close(&engine->profiles);
   slots_close(&engine->pieces);
@@ -182,22 +184,29 @@ wn_status memprof_leave(struct memprof_thread *thread) {
 
 bool memprof_is_sampling(const struct memprof_thread *thread) { return sampling_handle(thread->owner) != 0; }
 
+static size_t slots_in_use(const struct slots *slots) {
+  return slots_numbered(slots) - slots_free_count(slots);
+}
+
 struct memprof_usage memprof_usage(const struct memprof *engine) {
+  size_t tables, rows = young_rows(engine, NULL, &tables);
   return (struct memprof_usage){
-      .entries = slots_numbered(&engine->entries) - slots_free_count(&engine->entries),
-      .profiles = slots_numbered(&engine->profiles) - slots_free_count(&engine->profiles),
+      .entries = slots_in_use(&engine->entries) + rows,
+      .profiles = slots_in_use(&engine->profiles),
       .mapped_bytes = slots_mapped_bytes(&engine->entries) + slots_mapped_bytes(&engine->profiles) +
-                      slots_mapped_bytes(&engine->pieces),
+                      slots_mapped_bytes(&engine->pieces) + young_mapped_bytes(engine),
   };
 }
 
 /* Invariant P, and the counts against the entries themselves. */
 static void check_profile(const struct memprof *engine, const struct profile *profile) {
-  uint64_t live_minor = 0, live_major = 0;
+  size_t tables;
+  uint64_t live_minor = young_rows(engine, profile, &tables), live_major = 0, live_entries = 0;
   for (uint32_t number = 0; number < slots_numbered(&engine->entries); number++) {
     const struct memprof_entry *entry = slots_at(&engine->entries, number);
     enum entry_stage stage = entry_stage(entry_word(entry));
     if (stage == STAGE_FREE || stage == STAGE_ZOMBIE || atomic_load(&entry->profile) != profile) continue;
+    live_entries++;
     if (stage == STAGE_MINOR || (stage == STAGE_ALLOC && entry->minor))
       live_minor++;
     else
@@ -207,7 +216,7 @@ static void check_profile(const struct memprof *engine, const struct profile *pr
   profile_counts(profile_handle(profile), &count);
   ASSERT(count.live_minor == live_minor && count.live_major == live_major);
   uint64_t handles = profile_reached(profile, PROFILE_DISCARDED) ? 0 : 1;
-  ASSERT(profile_references(profile) == handles && profile_holders(profile) == live_minor + live_major);
+  ASSERT(profile_references(profile) == handles && profile_holders(profile) == tables + live_entries);
 }
 
 void memprof_check(const struct memprof *engine) {
@@ -223,7 +232,7 @@ void memprof_check(const struct memprof *engine) {
     ASSERT(entry_step(word) == STEP_NONE || word & (ENTRY_RUNNING | ENTRY_QUEUED)); /* invariant Q */
     ASSERT(entry_stage(word) != STAGE_ZOMBIE || word & (ENTRY_RUNNING | ENTRY_QUEUED | ENTRY_LINKED)); /* F */
   }
-  ASSERT(in_use == memprof_usage(engine).entries); /* no slot is lost */
+  ASSERT(in_use == slots_in_use(&engine->entries)); /* none is lost */
 }
 
 /* ---- public ---- */

@@ -121,9 +121,8 @@ void owner_track_old(struct memprof_owner *owner, struct memprof_entry *entry) {
     entry_list_append(&owner->young, entry);
 }
 
-void owner_clean(struct memprof_owner *owner) {
-  uint64_t discards = atomic_load_explicit(&owner->engine->discards, memory_order_acquire);
-  if (owner->engine->ops->parallel || discards == owner->discards_seen) return;
+void owner_clean_all(struct memprof_owner *owner, uint64_t discards) {
+  if (owner->engine->ops->parallel) return; /* it has no lists */
   owner->discards_seen = discards;
   orphans_adopt(owner);
   clean_young(owner);
@@ -149,6 +148,7 @@ void memprof_owner_create(struct memprof_owner *owner, struct memprof *engine, s
 void memprof_owner_end(struct memprof_owner *owner) {
   uint64_t handle = atomic_exchange(&owner->profile, 0);
   if (handle) profile_leave(handle);
+  young_leave(owner);
   orphans_leave(owner);
 }
 
@@ -160,6 +160,7 @@ void memprof_after_minor(struct memprof_owner *owner, memprof_fate_function *fat
   struct scan scan = {.owner = owner, .fate = fate, .context = context};
   orphans_adopt(owner);
   bool was_due = owner->due.first != NULL;
+  if (young_after_minor(owner, fate, context) && owner->engine->ops->wake) owner->engine->ops->wake(owner);
   scan_young(&scan, false);
   wake_if_due(owner, was_due);
 }

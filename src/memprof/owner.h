@@ -8,6 +8,7 @@
 
 struct memprof;
 struct memprof_entry;
+struct young_table;
 
 /* A first-in first-out list of entries through one of their links. */
 struct entry_list {
@@ -29,8 +30,9 @@ struct memprof_owner {
   _Atomic(uint64_t) profile;
   /* The rest is used by whoever has the owner to itself: its running thread, or the collection that stopped it. All of
    * it stays empty in a parallel host. */
-  struct entry_list young; /* tracked blocks, through `next`; an old one that there is no room for among */
-  struct tracked_list old; /* the old ones */
+  struct young_table *table; /* of samples of young blocks; NULL until one is needed */
+  struct entry_list young;   /* tracked blocks, through `next`; an old one that there is no room for among */
+  struct tracked_list old;   /* the old ones */
   bool
       old_changed; /* some of the old ones are tracked no more, or have another address: the next scan looks at each */
   struct entry_list due;  /* promote and dealloc callbacks to run, through `due_next` */

@@ -3,6 +3,7 @@
 #define MEMPROF_SAMPLER_H
 
 #include "base/random.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -55,6 +56,17 @@ static inline size_t sampler_hits(struct sampler *sampler, int64_t *left) {
   }
   *left = count;
   return hits;
+}
+
+/* True if there is one, which the next gap that is there ends: that is what sampler_hits would have told. Else nothing is done. */
+static inline bool sampler_hits_once(struct sampler *sampler, int64_t *left) {
+  unsigned used = sampler->used;
+  if (used == SAMPLER_BATCH || *left >= 0) return false;
+  int64_t count = *left + sampler->gaps[used];
+  if (count < 0) return false;
+  sampler->used = used + 1;
+  *left = count;
+  return true;
 }
 
 /* The natural logarithm of a finite x > 0 that is not subnormal, with a relative error below 1e-13. Our own, since the

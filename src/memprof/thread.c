@@ -15,12 +15,15 @@ static __attribute__((noinline)) bool seed_sampler(struct memprof_thread *thread
   return true;
 }
 
+static inline bool sampler_is_for(const struct memprof_thread *thread, uint64_t handle) {
+  return atomic_load_explicit(&profile_of(handle)->sequence, memory_order_relaxed) == thread->sampled;
+}
+
 /* Seeds the sampler if the owner's profile is another one than last time. False if it does not sample. */
 static inline bool sampler_ready(struct memprof_thread *thread) {
   uint64_t handle = atomic_load_explicit(&thread->owner->profile, memory_order_acquire);
   if (!handle || !profile_is_sampling(handle)) return false;
-  return atomic_load_explicit(&profile_of(handle)->sequence, memory_order_relaxed) == thread->sampled ||
-         seed_sampler(thread, handle);
+  return sampler_is_for(thread, handle) || seed_sampler(thread, handle);
 }
 
 /* What a thread that ends cannot run: the owner's other threads can run all but its alloc callbacks. */
@@ -54,12 +57,13 @@ void memprof_thread_attach(struct memprof_thread *thread, struct memprof_owner *
 }
 
 void memprof_thread_stop(struct memprof_thread *thread) {
-  if (thread->running) callbacks_abandon(thread);
+  callbacks_abandon(thread);
   atomic_store_explicit(&thread->suspended, 0, memory_order_relaxed);
 }
 
 void memprof_thread_leave(struct memprof_thread *thread) {
   memprof_suspend(thread);
+  young_settle(thread->owner);
   thread_give_up(thread);
 }
 
@@ -72,36 +76,27 @@ void memprof_thread_detach(struct memprof_thread *thread) {
   memprof_thread_leave(thread);
 }
 
-void memprof_suspend(struct memprof_thread *thread) {
-  unsigned depth = atomic_load_explicit(&thread->suspended, memory_order_relaxed);
-  atomic_store_explicit(&thread->suspended, depth + 1, memory_order_relaxed);
-  atomic_signal_fence(memory_order_seq_cst);
-}
-
-void memprof_resume(struct memprof_thread *thread) {
-  atomic_signal_fence(memory_order_seq_cst);
-  unsigned depth = atomic_load_explicit(&thread->suspended, memory_order_relaxed);
-  ASSERT(depth > 0);
-  atomic_store_explicit(&thread->suspended, depth - 1, memory_order_relaxed);
-}
-
-bool memprof_suspended(const struct memprof_thread *thread) {
-  return atomic_load_explicit(&thread->suspended, memory_order_relaxed) != 0;
-}
-
 int64_t memprof_gap(struct memprof_thread *thread) {
   return sampler_ready(thread) ? sampler_gap(&thread->sampler) - 1 : SAMPLER_NEVER;
 }
 
-size_t memprof_hits(struct memprof_thread *thread, int64_t *left) {
+/* A suspended thread's words stand trial, and the result is ignored. */
+static __attribute__((noinline)) size_t hits_at_all(struct memprof_thread *thread, int64_t *left) {
   if (!sampler_ready(thread)) {
     *left = SAMPLER_NEVER;
     return 0;
   }
   size_t hits = sampler_hits(&thread->sampler, left);
-  return memprof_suspended(thread)
-             ? 0
-             : hits; /* a suspended thread's words stand trial, and the result is ignored */
+  return memprof_suspended(thread) ? 0 : hits;
+}
+
+/* The usual case, which needs no more than one gap, apart: it calls nothing. */
+size_t memprof_hits(struct memprof_thread *thread, int64_t *left) {
+  uint64_t handle = atomic_load_explicit(&thread->owner->profile, memory_order_acquire);
+  bool is_seeded = handle && profile_is_sampling(handle) && sampler_is_for(thread, handle);
+  if (__builtin_expect(is_seeded && sampler_hits_once(&thread->sampler, left), 1))
+    return !memprof_suspended(thread);
+  return hits_at_all(thread, left);
 }
 
 size_t memprof_hits_of(struct memprof_thread *thread, size_t words) {
@@ -131,7 +126,7 @@ void memprof_freed(struct memprof_thread *thread, struct memprof_entry *entry) {
 
 void memprof_cancelled(struct memprof_thread *thread, struct memprof_entry *entry) {
   uint64_t word = entry_word(entry);
-  if (entry_stage(word) == STAGE_ALLOC) callbacks_forget(thread->owner->engine, entry, word);
+  if (entry_stage(word) == STAGE_ALLOC) callbacks_forget(entry, word);
   memprof_freed(thread, entry);
 }
 
@@ -163,7 +158,7 @@ void memprof_resized(struct memprof_thread *thread, struct memprof_entry *entry,
 }
 
 bool memprof_is_due(const struct memprof_thread *thread) {
-  return due_is_any(thread) || thread->owner->due.first ||
+  return due_is_any(thread) || thread->owner->due.first || young_is_due(thread->owner) ||
          (!thread->owner->engine->ops->parallel && atomic_load(&thread->owner->engine->has_orphans));
 }
 /* SPDX-License-Identifier: MIT */

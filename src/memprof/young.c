@@ -1,0 +1,295 @@
+/* Rows that come, and rows that become entries. Those that are told of are in callbacks.c. The picture is in young.h. */
+#include "memprof/young.h"
+
+#include "base/check.h"
+#include "base/metadata.h"
+#include "memprof/due.h"
+#include "memprof/engine.h"
+#include <sched.h>
+
+/* ---- entries ---- */
+
+/* An entry in this state in place of a row; the guard is held, and with it the profile. NULL, and the row is LOST: no memory. */
+static struct memprof_entry *make_entry(struct young_table *table, struct young_row *row, uint64_t state) {
+  struct profile *profile = profile_of(table->handle);
+  unsigned stripe = stripe_of_thread();
+  uint32_t number;
+  struct memprof_entry *entry = slots_take(&profile->engine->entries, stripe, &number);
+  row->state = entry ? YOUNG_GONE : YOUNG_LOST;
+  if (!entry) return NULL;
+  atomic_fetch_add(&profile->stripes[stripe].held, 1);
+  entry_describe(entry, &row->allocation);
+  atomic_store_explicit(&entry->profile, profile, memory_order_relaxed);
+  atomic_store_explicit(&entry->address, row->address, memory_order_relaxed);
+  entry->metadata = row->metadata;
+  entry->depth = profile->options.callstack_size;
+  entry->number = number;
+  entry->minor = true;
+  entry_publish(entry, state);
+  return entry;
+}
+
+/* The thread's callback returns to an entry. */
+static void settle_running(struct memprof_owner *owner, struct young_table *table) {
+  struct memprof_entry *entry = make_entry(table, table->running, STAGE_ALLOC | ENTRY_RUNNING | ENTRY_LINKED);
+  table->running = NULL;
+  if (!entry) return;
+  entry_list_append(&owner->young, entry);
+  table->thread->running = entry;
+  table->thread->running_step = STEP_ALLOC;
+}
+
+static void settle_due(struct memprof_owner *owner, struct young_table *table, struct young_row *row) {
+  struct memprof_entry *entry = make_entry(table, row, STAGE_ALLOC | ENTRY_QUEUED | ENTRY_LINKED);
+  if (!entry) return;
+  entry_list_append(&owner->young, entry);
+  due_push(table->thread, entry);
+}
+
+static void settle_kept(struct memprof_owner *owner, struct young_table *table, struct young_row *row) {
+  struct memprof_entry *entry = make_entry(table, row, STAGE_MINOR | ENTRY_LINKED);
+  if (entry) entry_list_append(&owner->young, entry);
+}
+
+static void settle_dead(struct memprof_owner *owner, struct young_table *table, struct young_row *row) {
+  struct memprof_entry *entry = make_entry(table, row, STAGE_MINOR | ENTRY_DEAD | ENTRY_QUEUED);
+  if (entry) owner_due(owner, entry);
+}
+
+static void promote(struct memprof_owner *owner, struct young_table *table, struct young_row *row) {
+  struct memprof_entry *entry = make_entry(table, row, STAGE_MINOR | ENTRY_OLD | ENTRY_QUEUED | ENTRY_LINKED);
+  if (!entry) return;
+  owner_track_old(owner, entry);
+  owner_due(owner, entry);
+}
+
+static void settle(struct memprof_owner *owner, struct young_table *table) {
+  if (table->running) settle_running(owner, table);
+  for (; young_has_births(table); table->due++)
+    if (table->rows[table->due].state == YOUNG_DUE) settle_due(owner, table, &table->rows[table->due]);
+}
+
+/* True if no row is left. */
+static bool settle_all(struct memprof_owner *owner, struct young_table *table) {
+  bool is_lost = false;
+  settle(owner, table);
+  for (uint32_t i = table->told; i < table->count; i++) {
+    struct young_row *row = &table->rows[i];
+    if (row->state == YOUNG_KEPT) settle_kept(owner, table, row);
+    if (row->state == YOUNG_DEAD) settle_dead(owner, table, row);
+    is_lost |= row->state == YOUNG_LOST;
+  }
+  table->aged = table->due = table->count;
+  if (!is_lost) table->told = table->aged;
+  young_empty(table);
+  return !is_lost;
+}
+
+/* ---- tables ---- */
+
+static struct young_table *take_table(struct memprof *engine) {
+  struct young_table *first = young_first(engine);
+  for (struct young_table *table = first; table; table = table->next)
+    if (!atomic_exchange(&table->taken, true)) return table;
+  struct young_table *fresh = metadata_map(sizeof *fresh);
+  if (!fresh) return NULL;
+  atomic_store(&fresh->taken, true);
+  do {
+    fresh->next = first;
+  } while (!atomic_compare_exchange_weak_explicit(&engine->tables, &first, fresh, memory_order_acq_rel,
+                                                  memory_order_acquire));
+  return fresh;
+}
+
+/* Makes the table this profile's. False if it was already, or that samples no more, or rows of another one are left. */
+static bool bind(struct memprof_owner *owner, uint64_t handle) {
+  struct young_table *table = owner->table;
+  struct profile *surplus = profile_of(handle);
+  unsigned stripe = stripe_of_thread();
+  if (!profile_hold(handle, &surplus->stripes[stripe])) return false;
+  young_lock(table);
+  bool binds = table->handle != handle && settle_all(owner, table);
+  if (binds) {
+    surplus = table->handle ? profile_of(table->handle) : NULL;
+    table->handle = handle;
+    table->depth = profile_of(handle)->options.callstack_size;
+  }
+  young_unlock(table);
+  if (surplus) profile_let_go(surplus, &surplus->stripes[stripe]);
+  return binds;
+}
+
+/* ---- births ---- */
+
+/* False if there is no table for it, or it is full or another profile's; or if what was born before is due as entries, and keeps
+ * its place. */
+static inline bool add_row(struct memprof_thread *thread, uintptr_t address, size_t words, size_t n_samples) {
+  struct memprof_owner *owner = thread->owner;
+  struct young_table *table = owner->table;
+  if (!table || thread->due.first) return false;
+  const wn_callstack *callstack = owner->engine->ops->capture(thread, table->depth);
+  uint64_t handle = atomic_load_explicit(&owner->profile, memory_order_relaxed);
+  young_lock(table);
+  bool fits = table->handle == handle && table->count < YOUNG_MOST && profile_is_sampling(handle);
+  if (fits) {
+    struct young_row *row = &table->rows[table->count++];
+    table->thread = thread;
+    row->state = YOUNG_DUE;
+    row->address = address;
+    row->metadata = NULL;
+    row->allocation = (wn_allocation){.n_samples = n_samples,
+                                      .size = words,
+                                      .source = WN_SOURCE_NORMAL,
+                                      .callstack = callstack,
+                                      .bytes = 8 * words,
+                                      .trials = words + 1};
+    count_one(&profile_of(handle)->stripes[thread->stripe].tally.allocs_minor);
+  }
+  young_unlock(table);
+  return fits;
+}
+
+/* True if there may be room for a row now, since the table has become this profile's. */
+static __attribute__((noinline)) bool make_fit(struct memprof_thread *thread) {
+  struct memprof_owner *owner = thread->owner;
+  uint64_t handle = atomic_load_explicit(&owner->profile, memory_order_acquire);
+  if (!handle || thread->due.first) return false;
+  if (!owner->table) owner->table = take_table(owner->engine);
+  return owner->table && bind(owner, handle);
+}
+
+static bool born_as_entry(struct memprof_thread *thread, uintptr_t address, size_t words, size_t n_samples) {
+  const struct memprof_birth birth = {.address = address,
+                                      .size = words,
+                                      .trials = words + 1,
+                                      .bytes = 8 * words,
+                                      .n_samples = n_samples,
+                                      .source = WN_SOURCE_NORMAL,
+                                      .minor = true};
+  return memprof_allocated(thread, &birth) != NULL;
+}
+
+/* ---- the engine ---- */
+
+/* Who has the guard calls nothing that waits. */
+void young_wait(struct young_table *table) {
+  while (atomic_exchange_explicit(&table->guard, true, memory_order_acquire)) sched_yield();
+}
+
+bool young_is_due(const struct memprof_owner *owner) {
+  struct young_table *table = owner->table;
+  if (!table) return false;
+  young_lock(table);
+  bool is_due = young_has_births(table) || young_has_deaths(table);
+  young_unlock(table);
+  return is_due;
+}
+
+void young_settle_rows(struct memprof_owner *owner) {
+  young_lock(owner->table);
+  settle(owner, owner->table);
+  young_unlock(owner->table);
+}
+
+bool young_after_minor(struct memprof_owner *owner, memprof_fate_function *fate, void *context) {
+  struct young_table *table = owner->table;
+  if (!table) return false;
+  young_lock(table);
+  bool was_due = young_has_deaths(table);
+  settle(owner, table);
+  for (uint32_t i = table->aged; i < table->count; i++) {
+    struct young_row *row = &table->rows[i];
+    if (row->state != YOUNG_KEPT) continue;
+    struct memprof_fate now = fate(row->address, context);
+    row->address = now.address;
+    if (now.age == MEMPROF_DEAD)
+      row->state = YOUNG_DEAD;
+    else if (now.age == MEMPROF_OLD)
+      promote(owner, table, row);
+    else
+      settle_kept(owner, table, row);
+  }
+  table->aged = table->due = table->count;
+  young_empty(table);
+  bool is_due = young_has_deaths(table);
+  young_unlock(table);
+  return is_due && !was_due;
+}
+
+size_t young_forget(struct young_table *table, uint64_t handle, void **metadata, size_t room) {
+  struct profile *profile = profile_of(handle);
+  struct profile_stripe *stripe = &profile->stripes[stripe_of_thread()];
+  size_t found = 0;
+  young_lock(table);
+  bool is_bound = table->handle == handle;
+  for (; is_bound && table->told < table->count && found < room; table->told++) {
+    struct young_row *row = &table->rows[table->told];
+    if (row->state == YOUNG_GONE || row->state == YOUNG_RUNNING) continue;
+    count_one(&stripe->tally.dropped_minor);
+    if (row->metadata) metadata[found++] = row->metadata;
+    row->state = YOUNG_GONE;
+  }
+  bool is_over = is_bound && table->told == table->count;
+  if (is_over) {
+    table->told = table->aged = table->due = table->count = 0;
+    table->running = NULL; /* its thread sees that, and drops what its callback returns */
+    table->handle = 0;
+  }
+  young_unlock(table);
+  if (is_over) profile_let_go(profile, stripe);
+  return found;
+}
+
+void young_leave(struct memprof_owner *owner) {
+  struct young_table *table = owner->table;
+  if (!table) return;
+  young_lock(table);
+  bool all = settle_all(owner, table);
+  uint64_t handle = table->handle;
+  if (all) table->handle = 0;
+  young_unlock(table);
+  struct profile *profile = profile_of(handle);
+  if (handle && all) profile_let_go(profile, &profile->stripes[stripe_of_thread()]);
+  if (handle && !all) callbacks_forget_rows(table, handle);
+  owner->table = NULL;
+  atomic_store(&table->taken, false);
+}
+
+size_t young_rows(const struct memprof *engine, const struct profile *profile, size_t *tables) {
+  size_t rows = 0;
+  *tables = 0;
+  for (const struct young_table *table = young_first(engine); table; table = table->next) {
+    if (!table->handle || (profile && profile_of(table->handle) != profile)) continue;
+    ++*tables;
+    for (uint32_t i = table->told; i < table->count; i++) rows += table->rows[i].state != YOUNG_GONE;
+  }
+  return rows;
+}
+
+size_t young_mapped_bytes(const struct memprof *engine) {
+  size_t bytes = 0;
+  for (const struct young_table *table = young_first(engine); table; table = table->next)
+    bytes += sizeof *table;
+  return bytes;
+}
+
+void young_close(struct memprof *engine) {
+  struct young_table *table = atomic_exchange(&engine->tables, NULL);
+  while (table) {
+    struct young_table *next = table->next;
+    metadata_unmap(table, sizeof *table);
+    table = next;
+  }
+}
+
+/* ---- hosts ---- */
+
+bool memprof_born_young(struct memprof_thread *thread, uintptr_t address, size_t words, size_t n_samples) {
+  do {
+    if (__builtin_expect(add_row(thread, address, words, n_samples), 1)) return true;
+  } while (make_fit(thread));
+  return born_as_entry(thread, address, words, n_samples);
+}
+
+void memprof_thread_pauses(struct memprof_thread *thread) { young_settle(thread->owner); }
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,104 @@
+/* Samples of young blocks in a collected host.
+ *
+ * Most blocks die young. What a collection alone decides needs no entry, no queue and no list: so a young sample is a row
+ * of a table, in the order of birth, and one collection settles all rows at once. A row becomes an entry (entry.h) in the
+ * same state when its block is promoted, and when anything happens that rows are not made for.
+ *
+ *   DUE ---alloc---> RUNNING ---metadata---> KEPT ---dead---> DEAD ---dealloc---> GONE
+ *    |                  |                      |
+ *    '------------------'------> entry <-------'
+ *
+ * A table has the rows of one owner and one profile, which it holds:
+ *
+ *   0      told        aged        due       count
+ *   | GONE  | DEAD, or  | KEPT, or  | DUE, or  |
+ *   |       | GONE      | GONE      | GONE     |
+ *
+ * The rows below `aged` were there at the last minor collection. When all of them have been told of, and there are no
+ * others, the table is empty again. One row, at most, is RUNNING: the last one that was DUE. Rows that are DUE, and it, are
+ * of the thread that runs in the owner: before another one does they become entries (young_settle).
+ *
+ * GUARD. A table is used by the owner's thread that runs, by a collection that stopped it, and by who discards its
+ * profile, from any thread. Each takes the guard for as long as a few rows take, and calls nothing of the user's
+ * meanwhile. So a discard finds each sample once: as a row, or, since it looks at the tables first, as an entry. */
+#ifndef MEMPROF_YOUNG_H
+#define MEMPROF_YOUNG_H
+
+#include "memprof/profile.h"
+
+enum { YOUNG_MOST = TINY ? 4 : 1024 };
+
+/* LOST: it should become an entry, and there was no memory for one: it is dropped instead of told of. */
+enum young_state { YOUNG_GONE, YOUNG_DUE, YOUNG_RUNNING, YOUNG_KEPT, YOUNG_DEAD, YOUNG_LOST };
+
+struct young_row {
+  enum young_state state;
+  uintptr_t address;
+  void *metadata;
+  wn_allocation allocation;
+};
+
+struct young_table {
+  struct young_table *next; /* of the engine; constant */
+  _Atomic(bool) taken;      /* by an owner */
+  _Atomic(bool) guard;      /* GUARD */
+  size_t depth;             /* of callstacks; written and read by the owner's threads */
+  /* Used by who has the guard. */
+  uint64_t handle; /* of the profile; 0: none, and no rows */
+  uint32_t told, aged, due, count;
+  struct memprof_thread *thread; /* whose rows are DUE or RUNNING */
+  struct young_row *running;     /* or NULL */
+  struct young_row rows[YOUNG_MOST];
+};
+
+void young_wait(struct young_table *table);
+static inline void young_lock(struct young_table *table) {
+  if (__builtin_expect(atomic_exchange_explicit(&table->guard, true, memory_order_acquire), 0))
+    young_wait(table);
+}
+static inline void young_unlock(struct young_table *table) {
+  atomic_store_explicit(&table->guard, false, memory_order_release);
+}
+
+/* With the guard: some rows are to be told of. The table is empty again, if all were. */
+static inline bool young_has_births(const struct young_table *table) { return table->due < table->count; }
+static inline bool young_has_deaths(const struct young_table *table) { return table->told < table->aged; }
+static inline void young_empty(struct young_table *table) {
+  if (table->told == table->aged && table->aged == table->count)
+    table->told = table->aged = table->due = table->count = 0;
+}
+
+/* One of the owner's threads has callbacks to run. */
+bool young_is_due(const struct memprof_owner *owner);
+
+/* Makes entries of the rows that are DUE or RUNNING. The caller has the owner to itself, but for discards. */
+void young_settle_rows(struct memprof_owner *owner);
+static inline void young_settle(struct memprof_owner *owner) {
+  if (owner->table) young_settle_rows(owner);
+}
+
+/* After a minor collection: asks for each block. True if something is due that was not. */
+bool young_after_minor(struct memprof_owner *owner, memprof_fate_function *fate, void *context);
+
+/* Forgets the rows of a discarded profile, but one that is RUNNING, and lets it go if the table had it. The first of those
+ * for which there is `room` go with their metadata, which the caller drops. Returns how many did; if that is less than
+ * the room, none is left. */
+size_t young_forget(struct young_table *table, uint64_t handle, void **metadata, size_t room);
+
+/* The owner ends: what is left of its rows becomes entries, and its table serves another. */
+void young_leave(struct memprof_owner *owner);
+
+/* How many rows are of a profile, or of any if it is NULL, and how many tables hold it; while no thread is in the engine. */
+size_t young_rows(const struct memprof *engine, const struct profile *profile, size_t *tables);
+size_t young_mapped_bytes(const struct memprof *engine);
+
+/* The tables of an engine, through `next`. */
+static inline struct young_table *young_first(const struct memprof *engine) {
+  return atomic_load_explicit(&engine->tables, memory_order_acquire);
+}
+
+/* Unmaps all tables. */
+void young_close(struct memprof *engine);
+
+#endif
+/* SPDX-License-Identifier: MIT */
