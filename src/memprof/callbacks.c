@@ -236,10 +236,11 @@ static void end_birth(struct memprof_thread *thread, struct young_table *table, 
   young_lock(table);
 }
 
-/* The guard is held before and after these, and the profile all the time. */
-static inline void run_births(struct memprof_thread *thread, struct young_table *table, uint64_t handle) {
-  struct profile *profile = profile_of(handle);
-  while (young_has_births(table) && table->handle == handle && !*thread->exception) {
+/* The guard is held before and after these, and the thread is a user all the time: so the rows are of this profile, and a discard
+ * leaves none that is due. */
+static inline void run_births(struct memprof_thread *thread, struct young_table *table,
+                              struct profile *profile) {
+  while (young_has_births(table) && !*thread->exception) {
     struct young_row *row = &table->rows[table->due++];
     if (row->state != YOUNG_DUE) continue;
     void *(*alloc)(wn_domain *, const wn_allocation *, void *) = profile->tracker.alloc_minor;
@@ -248,21 +249,20 @@ static inline void run_births(struct memprof_thread *thread, struct young_table 
       count_one(&profile->stripes[thread->stripe].tally.dropped_minor);
       continue;
     }
-    const wn_allocation allocation = row->allocation;
     row->state = YOUNG_RUNNING;
     table->running = row;
     thread->running_step = STEP_ALLOC;
     young_unlock(table);
-    void *metadata = alloc(thread->domain, &allocation, profile->tracker.context);
+    void *metadata = alloc(thread->domain, &row->allocation, profile->tracker.context);
     end_birth(thread, table, profile, row, metadata);
   }
 }
 
 /* Those of rows that are lost are dropped instead. */
-static inline void run_deaths(struct memprof_thread *thread, struct young_table *table, uint64_t handle) {
-  struct profile *profile = profile_of(handle);
+static inline void run_deaths(struct memprof_thread *thread, struct young_table *table,
+                              struct profile *profile) {
   struct tally *tally = &profile->stripes[thread->stripe].tally;
-  while (young_has_deaths(table) && table->handle == handle && !*thread->exception) {
+  while (young_has_deaths(table) && !*thread->exception) {
     struct young_row *row = &table->rows[table->told++];
     enum young_state state = row->state;
     void *metadata = row->metadata;
@@ -281,24 +281,21 @@ static inline void run_deaths(struct memprof_thread *thread, struct young_table 
   }
 }
 
-/* The profile is held meanwhile: so a discard leaves its release to this thread. */
 static __attribute__((noinline)) void run_rows(struct memprof_thread *thread, struct young_table *table) {
   young_lock(table);
-  if (young_has_births(table) || young_has_deaths(table)) {
-    uint64_t handle = table->handle;
-    struct profile *profile = profile_of(handle);
-    struct profile_stripe *stripe = &profile->stripes[thread->stripe];
-    atomic_fetch_add(&stripe->held, 1);
-    thread->held = profile;
-    run_births(thread, table, handle);
-    run_deaths(thread, table, handle);
-    young_empty(table);
-    young_unlock(table);
-    thread->held = NULL;
-    profile_let_go(profile, stripe);
-  } else {
-    young_unlock(table);
+  bool any = young_has_births(table) || young_has_deaths(table), is_last = false;
+  uint64_t handle = table->handle;
+  if (any) {
+    table->users++;
+    thread->rows_of = handle;
+    run_births(thread, table, profile_of(handle));
+    run_deaths(thread, table, profile_of(handle));
+    thread->rows_of = 0;
+    is_last = young_end(table, handle);
   }
+  young_unlock(table);
+  if (__builtin_expect(is_last, 0))
+    profile_let_go(profile_of(handle), &profile_of(handle)->stripes[thread->stripe]);
 }
 
 /* All that is due as entries, of the thread itself or of its owner. False if nothing was. */
@@ -358,27 +355,26 @@ static void abandon_entry(struct memprof_thread *thread, struct memprof_entry *e
 }
 
 /* A birth's row, unless an entry is it now; of a death there is nothing left. */
-static void abandon_row(struct memprof_thread *thread, struct profile *profile) {
+static void abandon_row(struct memprof_thread *thread) {
   struct young_table *table = thread->owner->table;
-  struct profile_stripe *stripe = &profile->stripes[thread->stripe];
+  uint64_t handle = thread->rows_of;
+  struct profile_stripe *stripe = &profile_of(handle)->stripes[thread->stripe];
   bool in_birth = thread->running_step == STEP_ALLOC && !thread->running;
+  thread->rows_of = 0;
+  if (in_birth) count_one(&stripe->tally.dropped_minor);
   young_lock(table);
   if (in_birth && table->running && table->thread == thread) {
     table->running->state = YOUNG_GONE;
     table->running = NULL;
   }
-  young_empty(table);
+  bool is_last = young_end(table, handle);
   young_unlock(table);
-  if (in_birth) count_one(&stripe->tally.dropped_minor);
+  if (is_last) profile_let_go(profile_of(handle), stripe);
 }
 
 void callbacks_abandon(struct memprof_thread *thread) {
-  struct profile *profile = thread->held;
-  if (profile) abandon_row(thread, profile);
+  if (thread->rows_of) abandon_row(thread);
   if (thread->running) abandon_entry(thread, thread->running);
-  if (!profile) return;
-  thread->held = NULL;
-  profile_let_go(profile, &profile->stripes[thread->stripe]);
 }
 
 bool callbacks_forget(struct memprof_entry *entry, uint64_t word) {

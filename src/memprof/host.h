@@ -21,8 +21,8 @@
  *   memprof_freed(thread, entry);                            or memprof_after_minor, memprof_after_major
  *   memprof_drain(thread);
  *
- * Nothing here calls malloc, takes a lock (but to adopt orphans of owners that ended, and to end an owner), or changes
- * errno except through the user's callbacks. In a parallel host a signal handler may interrupt any of these functions
+ * Nothing here calls malloc, or changes errno except through the user's callbacks. In a parallel host nothing takes a lock; in
+ * a collected one there is the guard of a table of young samples (young.h), and the lock of what ended owners left. In a parallel host a signal handler may interrupt any of these functions
  * and allocate and free: what it does is sampled and followed; callbacks that cannot run then run in the drain that it interrupted,
  * or in the one that follows what it interrupted. So each report, and each suspension, is followed by a drain.
  * A collected host allocates nothing in a signal handler. */
@@ -89,7 +89,8 @@ struct memprof {
   bool orphans_changed;
 };
 
-/* Opens an engine that tracks at most `limit` blocks at a time; samples beyond are counted as lost. */
+/* Opens an engine that tracks at most `limit` blocks at a time, besides those that memprof_born_young tells of until they are
+ * promoted; samples beyond are counted as lost, or as dropped if they are promoted. */
 void memprof_open(struct memprof *engine, const struct memprof_ops *ops, void *host, size_t limit);
 
 /* Gives all memory back, after `drop` for each metadata and `release` for each profile. No owner or thread is left, and

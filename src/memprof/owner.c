@@ -94,9 +94,9 @@ static void scan_old(struct scan *scan) {
   tracked_filter(&owner->old, &owner->engine->pieces, stays, scan);
 }
 
-static void wake_if_due(struct memprof_owner *owner, bool was_due) {
+static void wake_if_due(struct memprof_owner *owner, bool was_due, bool has_rows) {
   const struct memprof_ops *ops = owner->engine->ops;
-  if (!was_due && owner->due.first && ops->wake) ops->wake(owner);
+  if (((!was_due && owner->due.first) || has_rows) && ops->wake) ops->wake(owner);
 }
 
 static void clean_young(struct memprof_owner *owner) {
@@ -160,9 +160,9 @@ void memprof_after_minor(struct memprof_owner *owner, memprof_fate_function *fat
   struct scan scan = {.owner = owner, .fate = fate, .context = context};
   orphans_adopt(owner);
   bool was_due = owner->due.first != NULL;
-  if (young_after_minor(owner, fate, context) && owner->engine->ops->wake) owner->engine->ops->wake(owner);
+  bool has_rows = young_after_minor(owner, fate, context);
   scan_young(&scan, false);
-  wake_if_due(owner, was_due);
+  wake_if_due(owner, was_due, has_rows);
 }
 
 void memprof_after_major(struct memprof_owner *owner, memprof_fate_function *fate, void *context) {
@@ -171,6 +171,6 @@ void memprof_after_major(struct memprof_owner *owner, memprof_fate_function *fat
   bool was_due = owner->due.first != NULL;
   scan_old(&scan);
   scan_young(&scan, true);
-  wake_if_due(owner, was_due);
+  wake_if_due(owner, was_due, false);
 }
 /* SPDX-License-Identifier: MIT */

@@ -28,7 +28,7 @@ struct memprof_thread {
   /* Written by the callback loop of this thread, which suspends it. */
   struct memprof_entry *running;
   unsigned running_step; /* an enum entry_step */
-  struct profile *held;  /* while it runs callbacks of rows (young.h): their profile, which it holds */
+  uint64_t rows_of;      /* while it runs callbacks of rows (young.h): their profile's handle, else 0 */
   uint64_t sampled;      /* the profile that `sampler` is seeded for; 0 for none */
   struct sampler sampler;
 };

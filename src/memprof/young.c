@@ -79,7 +79,7 @@ static bool settle_all(struct memprof_owner *owner, struct young_table *table) {
     if (row->state == YOUNG_DEAD) settle_dead(owner, table, row);
     is_lost |= row->state == YOUNG_LOST;
   }
-  table->aged = table->due = table->count;
+  table->aged = table->count;
   if (!is_lost) table->told = table->aged;
   young_empty(table);
   return !is_lost;
@@ -108,7 +108,7 @@ static bool bind(struct memprof_owner *owner, uint64_t handle) {
   unsigned stripe = stripe_of_thread();
   if (!profile_hold(handle, &surplus->stripes[stripe])) return false;
   young_lock(table);
-  bool binds = table->handle != handle && settle_all(owner, table);
+  bool binds = table->handle != handle && !table->users && settle_all(owner, table);
   if (binds) {
     surplus = table->handle ? profile_of(table->handle) : NULL;
     table->handle = handle;
@@ -121,12 +121,11 @@ static bool bind(struct memprof_owner *owner, uint64_t handle) {
 
 /* ---- births ---- */
 
-/* False if there is no table for it, or it is full or another profile's; or if what was born before is due as entries, and keeps
- * its place. */
+/* False if there is no table for it, or it is full, or another profile's. */
 static inline bool add_row(struct memprof_thread *thread, uintptr_t address, size_t words, size_t n_samples) {
   struct memprof_owner *owner = thread->owner;
   struct young_table *table = owner->table;
-  if (!table || thread->due.first) return false;
+  if (!table) return false;
   const wn_callstack *callstack = owner->engine->ops->capture(thread, table->depth);
   uint64_t handle = atomic_load_explicit(&owner->profile, memory_order_relaxed);
   young_lock(table);
@@ -153,7 +152,7 @@ static inline bool add_row(struct memprof_thread *thread, uintptr_t address, siz
 static __attribute__((noinline)) bool make_fit(struct memprof_thread *thread) {
   struct memprof_owner *owner = thread->owner;
   uint64_t handle = atomic_load_explicit(&owner->profile, memory_order_acquire);
-  if (!handle || thread->due.first) return false;
+  if (!handle) return false;
   if (!owner->table) owner->table = take_table(owner->engine);
   return owner->table && bind(owner, handle);
 }
@@ -209,7 +208,7 @@ bool young_after_minor(struct memprof_owner *owner, memprof_fate_function *fate,
     else
       settle_kept(owner, table, row);
   }
-  table->aged = table->due = table->count;
+  table->aged = table->count;
   young_empty(table);
   bool is_due = young_has_deaths(table);
   young_unlock(table);
@@ -227,13 +226,14 @@ size_t young_forget(struct young_table *table, uint64_t handle, void **metadata,
     if (row->state == YOUNG_GONE || row->state == YOUNG_RUNNING) continue;
     count_one(&stripe->tally.dropped_minor);
     if (row->metadata) metadata[found++] = row->metadata;
-    row->state = YOUNG_GONE;
   }
   bool is_over = is_bound && table->told == table->count;
   if (is_over) {
-    table->told = table->aged = table->due = table->count = 0;
+    table->aged = table->due = table->count;
     table->running = NULL; /* its thread sees that, and drops what its callback returns */
     table->handle = 0;
+    is_over = !table->users;
+    young_empty(table);
   }
   young_unlock(table);
   if (is_over) profile_let_go(profile, stripe);

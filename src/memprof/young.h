@@ -18,6 +18,9 @@
  * others, the table is empty again. One row, at most, is RUNNING: the last one that was DUE. Rows that are DUE, and it, are
  * of the thread that runs in the owner: before another one does they become entries (young_settle).
  *
+ * Threads that run callbacks of rows are `users`: while there is one the table is not emptied, since a callback may read its row,
+ * and serves no other profile. A discard then leaves the profile to the last of them.
+ *
  * GUARD. A table is used by the owner's thread that runs, by a collection that stopped it, and by who discards its
  * profile, from any thread. Each takes the guard for as long as a few rows take, and calls nothing of the user's
  * meanwhile. So a discard finds each sample once: as a row, or, since it looks at the tables first, as an entry. */
@@ -45,7 +48,7 @@ struct young_table {
   size_t depth;             /* of callstacks; written and read by the owner's threads */
   /* Used by who has the guard. */
   uint64_t handle; /* of the profile; 0: none, and no rows */
-  uint32_t told, aged, due, count;
+  uint32_t told, aged, due, count, users;
   struct memprof_thread *thread; /* whose rows are DUE or RUNNING */
   struct young_row *running;     /* or NULL */
   struct young_row rows[YOUNG_MOST];
@@ -64,8 +67,15 @@ static inline void young_unlock(struct young_table *table) {
 static inline bool young_has_births(const struct young_table *table) { return table->due < table->count; }
 static inline bool young_has_deaths(const struct young_table *table) { return table->told < table->aged; }
 static inline void young_empty(struct young_table *table) {
-  if (table->told == table->aged && table->aged == table->count)
+  if (table->told == table->aged && table->aged == table->count && !table->users)
     table->told = table->aged = table->due = table->count = 0;
+}
+
+/* With the guard: a user leaves. True if it is the last, and must let the profile go. */
+static inline bool young_end(struct young_table *table, uint64_t handle) {
+  table->users--;
+  young_empty(table);
+  return !table->users && table->handle != handle;
 }
 
 /* One of the owner's threads has callbacks to run. */
@@ -80,7 +90,7 @@ static inline void young_settle(struct memprof_owner *owner) {
 /* After a minor collection: asks for each block. True if something is due that was not. */
 bool young_after_minor(struct memprof_owner *owner, memprof_fate_function *fate, void *context);
 
-/* Forgets the rows of a discarded profile, but one that is RUNNING, and lets it go if the table had it. The first of those
+/* Forgets the rows of a discarded profile, but one that is RUNNING, and lets it go unless there are users. The first of those
  * for which there is `room` go with their metadata, which the caller drops. Returns how many did; if that is less than
  * the room, none is left. */
 size_t young_forget(struct young_table *table, uint64_t handle, void **metadata, size_t room);

@@ -434,14 +434,14 @@ static void samples_beyond_the_limit_are_counted_as_lost(void **state) {
   wn_domain *domain = toy_domain(heap, NULL);
   struct log log = {0};
   log_start(&log, domain, 1);
-  for (int i = 0; i < 15; i++) toy_alloc(domain, 2);
+  for (int i = 0; i < 15; i++) toy_alloc_entry(domain, 2, WN_SOURCE_NORMAL);
   wn_memprof_drain(domain);
   wn_memprof_count count = counts_of(log.profile);
   assert_true(count.lost == 5 && count.allocs_minor == 10);
   toy_kill(heap, 0);
   toy_minor(domain);
   wn_memprof_drain(domain);
-  toy_alloc(domain, 2);
+  toy_alloc_entry(domain, 2, WN_SOURCE_NORMAL);
   assert_true(counts_of(log.profile).lost == 5); /* a place is free again */
   toy_domain_end(domain);
   toy_close(heap);

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include <stdlib.h>
+#include <string.h>
 
 static void rearm(struct memprof_owner *owner) {
   wn_domain *domain = owner->host;
@@ -66,6 +67,12 @@ static void sweep(const struct collection *collection) {
 
 /* ---- tests ---- */
 
+/* TOY_SAMPLES in the environment: samples of young blocks are "rows", the default, or "entries", or both, "mixed". */
+static bool next_is_row(struct toy_heap *heap) {
+  const char *wish = getenv("TOY_SAMPLES");
+  return !wish || !strcmp(wish, "rows") || (!strcmp(wish, "mixed") && ++heap->sampled % 2);
+}
+
 struct toy_heap *toy_open(size_t limit) {
   struct toy_heap *heap = calloc(1, sizeof *heap);
   memprof_open(&heap->engine, &ops, heap, limit);
@@ -93,7 +100,12 @@ wn_domain *toy_domain(struct toy_heap *heap, wn_domain *parent) {
   return domain;
 }
 
+static void pause_others(wn_domain *domain, const struct toy_thread *thread) {
+  if (domain->current && domain->current != thread) memprof_thread_pauses(&domain->current->memprof);
+}
+
 void toy_switch(wn_domain *domain, struct toy_thread *thread) {
+  pause_others(domain, thread);
   domain->current = thread;
   domain->heap->inside = &thread->memprof;
   thread->left = memprof_gap(&thread->memprof);
@@ -101,6 +113,7 @@ void toy_switch(wn_domain *domain, struct toy_thread *thread) {
 
 void toy_thread_end(struct toy_thread *thread) {
   wn_domain *domain = thread->memprof.domain;
+  pause_others(domain, thread);
   memprof_thread_detach(&thread->memprof);
   if (domain->current == thread) domain->current = NULL;
   if (domain->heap->inside == &thread->memprof) domain->heap->inside = NULL;
@@ -128,16 +141,19 @@ static int place(wn_domain *domain, size_t words) {
   return -1;
 }
 
+static size_t hits(struct toy_thread *thread, const struct toy_block *block) {
+  thread->left -= (int64_t)block->words + 1;
+  return thread->left < 0 ? memprof_hits(&thread->memprof, &thread->left) : 0;
+}
+
 static struct memprof_entry *sample(wn_domain *domain, int number, wn_alloc_source source) {
   struct toy_thread *thread = domain->current;
   struct toy_block *block = &domain->heap->blocks[number];
-  thread->left -= (int64_t)block->words + 1;
-  if (thread->left >= 0) return NULL;
   struct memprof_birth birth = {.address = block->address,
                                 .size = block->words,
                                 .trials = block->words + 1,
                                 .bytes = 8 * block->words,
-                                .n_samples = memprof_hits(&thread->memprof, &thread->left),
+                                .n_samples = hits(thread, block),
                                 .source = source,
                                 .minor = block->young};
   return birth.n_samples ? memprof_allocated(&thread->memprof, &birth) : NULL;
@@ -145,7 +161,15 @@ static struct memprof_entry *sample(wn_domain *domain, int number, wn_alloc_sour
 
 int toy_alloc(wn_domain *domain, size_t words) {
   int number = place(domain, words);
-  if (number >= 0) sample(domain, number, WN_SOURCE_NORMAL);
+  if (number < 0) return number;
+  const struct toy_block *block = &domain->heap->blocks[number];
+  struct toy_thread *thread = domain->current;
+  if (!block->young || !next_is_row(domain->heap)) {
+    sample(domain, number, WN_SOURCE_NORMAL);
+  } else {
+    size_t n_samples = hits(thread, block);
+    if (n_samples) memprof_born_young(&thread->memprof, block->address, words, n_samples);
+  }
   return number;
 }
 

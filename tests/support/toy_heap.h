@@ -25,6 +25,7 @@ struct toy_heap {
   struct toy_block blocks[TOY_BLOCKS];
   struct memprof_thread *inside; /* what ops.current answers */
   size_t captured_depth;         /* of the last capture */
+  unsigned sampled;              /* young blocks that were asked whether their sample is a row */
 };
 
 struct wn_domain {
