@@ -20,9 +20,9 @@ struct interruptions {
   long first_wrong;
 };
 
-#ifdef __x86_64__
-
 #include "support/trap.h"
+
+#ifdef HAS_TRAP
 
 enum { CAN_INTERRUPT = true };
 
