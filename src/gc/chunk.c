@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { HUGE_FROM = 4, TOUCH_FROM = 8 }; /* chunks in use */
+enum { HUGE_FROM = 2, TOUCH_FROM = 8 }; /* chunks in use */
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
@@ -111,8 +111,6 @@ static bool map_chunks(struct chunks *chunks, size_t count) {
   size_t bytes = count * CHUNK_BYTES;
   if (!may_map(chunks, bytes)) return false;
   char *base = map_aligned(bytes);
-  /* Huge pages make marking faster in large heaps, and small ones larger. May be refused. */
-  if (base && chunks->huge_pages && chunks->used_count >= HUGE_FROM) madvise(base, bytes, MADV_HUGEPAGE);
   for (size_t i = 0; base && i < count; i++) {
     struct chunk *chunk = take_absent(chunks);
     if (!chunk) {
@@ -121,6 +119,7 @@ static bool map_chunks(struct chunks *chunks, size_t count) {
       return i != 0;
     }
     chunk->base = base + i * CHUNK_BYTES;
+    chunk->advised = false;
     add_fresh(chunks, chunk);
   }
   if (!base) atomic_fetch_sub(&chunks->mapped_bytes, bytes);
@@ -143,10 +142,20 @@ static bool can_spare(struct chunks *chunks, size_t units) {
   return chunks->free_units >= chunks->reserve + units || grow(chunks, 1);
 }
 
+/* Before the first touch: huge pages make large heaps faster, and small ones larger. May be refused. */
+static void advise(struct chunks *chunks, struct chunk *chunk) {
+  if (chunk->advised || !chunks->huge_pages || chunks->used_count < HUGE_FROM) return;
+  int saved = errno;
+  madvise(chunk->base, CHUNK_BYTES, MADV_HUGEPAGE);
+  errno = saved;
+  chunk->advised = true;
+}
+
 static struct chunk *take_empty(struct chunks *chunks, enum chunk_use use) {
   struct chunk *chunk = remove_empty(chunks, true);
   if (!chunk && grow(chunks, 1)) chunk = remove_empty(chunks, true);
   if (!chunk) return NULL;
+  advise(chunks, chunk);
   chunk->use = use;
   chunks->used_count++;
   count_used(chunks, CHUNK_BYTES);
@@ -183,6 +192,7 @@ static char *begin_touch(struct chunks *chunks) {
   struct chunk *chunk = NULL;
   lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
   if (is_cold(chunks) && (chunk = take_fresh(chunks))) {
+    advise(chunks, chunk);
     put(&chunks->empty, chunk);
     chunks->touching++;
   }

@@ -32,6 +32,7 @@ struct chunk {
   uint32_t used;           /* a bit for each unit that is a pool */
   struct chunk *next_free; /* chunks with free units, or absent ones */
   bool listed;             /* in `with_units` */
+  bool advised;            /* the system was asked for huge pages */
   /* Of medium.h, under its lock. */
   bool swept;
   size_t free_words;
