@@ -117,9 +117,38 @@ static bool claim(struct copier *copier, wn_value original, wn_value *header) {
                                          at, header, CLAIMED, memory_order_acq_rel, memory_order_acquire);
 }
 
-static wn_value copy(struct copier *copier, wn_value original) {
+/* Another copier may store there what this one would. */
+static inline wn_value field_peek(const wn_value *slot) {
+  return atomic_load_explicit((_Atomic(wn_value) *)slot, memory_order_relaxed);
+}
+
+/* Its fields, scanned ones: to[1] ... Returns the first that is young, NULL if none is; `more`: others are, too. */
+static inline wn_value *copy_fields(const struct wn_heap *heap, wn_value *to, const wn_value *from,
+                                    size_t extent, bool *more) {
+  uintptr_t base = heap->young_base, span = heap->young_span;
+  wn_value *first = NULL;
+  for (size_t i = 1; i < extent; i++) {
+    wn_value value = from[i - 1];
+    to[i] = value;
+    if (value & 1 || value - base >= span) continue;
+    if (first)
+      *more = true;
+    else
+      first = &to[i];
+  }
+  return first;
+}
+
+static inline void copy_bytes(wn_value *to, const wn_value *from, size_t extent) {
+  for (size_t i = 1; i < extent; i++) to[i] = from[i - 1];
+}
+
+/* Where the block is now. `next`: the young field of its copy to go on with, NULL if there is none; if there are others, the block
+ * becomes grey. */
+static inline wn_value copy(struct copier *copier, wn_value original, wn_value **next) {
   _Atomic(wn_value) *at = header_at(original);
   wn_value header = atomic_load_explicit(at, memory_order_acquire);
+  *next = NULL;
   if (header & FORWARD_BIT) return forwarded(copier, at, header);
   unsigned index = heap_young_index(copier->heap, original);
   if (!copier->owns[index] && !claim(copier, original, &header)) return forwarded(copier, at, header);
@@ -127,21 +156,40 @@ static wn_value copy(struct copier *copier, wn_value original) {
   wn_value *to = pools_take(copier->heap, copier->self->runs, extent, true);
   ASSERT(to); /* RESERVE of chunk.h */
   *to = header | copier->colour;
-  const wn_value *from = (const wn_value *)original;
-  for (size_t i = 1; i < extent; i++) to[i] = from[i - 1];
+  bool more = false;
+  if (header_is_scanned(header))
+    *next = copy_fields(copier->heap, to, (const wn_value *)original, extent, &more);
+  else
+    copy_bytes(to, (const wn_value *)original, extent);
   copier->words[index] += extent;
   wn_value moved = (wn_value)(to + 1);
   atomic_store_explicit(at, moved | FORWARD_BIT, memory_order_release);
-  if (header_is_scanned(header) && extent > 1) {
+  if (more) {
     *(wn_value *)original = copier->grey;
     copier->grey = original;
   }
   return moved;
 }
 
+static void look_around(struct copier *copier);
+
+/* Copies what a slot leads to through one young field after the other. The field that comes next may belong to a grey block,
+ * which looking around gives away: who scans that copies the same block, or finds it copied, and stores the same. So its value
+ * is taken before. */
+static void follow(struct copier *copier, wn_value *slot, wn_value value) {
+  for (;;) {
+    wn_value *next;
+    field_store(slot, copy(copier, value, &next)); /* helpers may read there */
+    if (!next) return;
+    slot = next;
+    value = *slot;
+    if (copier->parallel && ++copier->scanned % LOOK_AROUND == 0) look_around(copier);
+  }
+}
+
 static inline void move(struct copier *copier, wn_value *slot) {
-  wn_value value = atomic_load_explicit((_Atomic(wn_value) *)slot, memory_order_relaxed);
-  if (heap_is_young(copier->heap, value)) field_store(slot, copy(copier, value)); /* helpers may read there */
+  wn_value value = field_peek(slot);
+  if (heap_is_young(copier->heap, value)) follow(copier, slot, value);
 }
 
 /* Where the list of what is to be given begins: the oldest block of a short list, which leads to about half of what is left in a
@@ -156,6 +204,7 @@ static wn_value *link_to_oldest(wn_value grey) {
 
 /* Gives the older part of the list to whoever is idle. */
 static void give(struct copier *copier) {
+  if (!copier->grey) return;
   wn_value *link = link_to_oldest(copier->grey), none = 0;
   if (!*link) return;
   share_all(copier);

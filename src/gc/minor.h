@@ -4,8 +4,9 @@
  * all minor heaps; threads that wait may help (copiers).
  *
  * A copier takes work in three steps. Roots: the handles of one domain, its own first, or a piece of a remembered set, slot by
- * slot. Then the fields of the blocks that it copied, which it keeps in a list through the first fields of the dead originals, so
- * that no memory is needed; what one slot leads to is copied before the next, so that it lies together. Where others are idle it
+ * slot. Each block is copied after the one that leads to it, as long as there is a young field: so a list lies in its order, and is
+ * looked at once. Blocks with other young fields wait in a list through the first fields of the dead originals, so that no
+ * memory is needed; what one slot leads to is copied before the next, so that it lies together. Where others are idle a copier
  * gives them the older part of that list (`gift`), which leads to most.
  *
  * CLAIMS. A copier *owns* the minor heaps of the domains whose handles it took: nobody else touches their headers, and a
