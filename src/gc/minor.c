@@ -281,7 +281,9 @@ static void scan_remembered(struct copier *copier, struct wn_domain *domain) {
     size_t to = count - from > PIECE ? from + PIECE : count;
     wn_value **slots = domain->remembered.begin;
     for (size_t i = from; i < to; i++) {
-      if (i + AHEAD < count) __builtin_prefetch(slots[i + AHEAD], 1); /* they lie all over the heap */
+      /* The fields lie all over the heap, and young blocks that are older than the caches remember are behind them. */
+      if (i + AHEAD < count) __builtin_prefetch(slots[i + AHEAD], 1);
+      if (i + AHEAD / 2 < count) __builtin_prefetch((wn_value *)field_peek(slots[i + AHEAD / 2]) - 1, 1);
       move(copier, slots[i]);
       scan_grey(copier); /* at once, so that what is reached together lies together */
     }
