@@ -1,4 +1,5 @@
-/* An entry: what the engine knows of one tracked block, and the state machine that says who may touch it.
+/* An entry: what the engine knows of one tracked block, and the state machine that says who may touch it. What is young in a
+ * collected host begins as a row (young.h) and becomes an entry, in any state, when it needs one.
  *
  *               alloc due            minor                        major
  *   birth ----> ALLOC ----(minor)--> MINOR --promote--> MAJOR --dealloc_major--> ZOMBIE ----> FREE
