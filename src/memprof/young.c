@@ -29,9 +29,10 @@ static struct memprof_entry *make_entry(struct young_table *table, struct young_
   return entry;
 }
 
-/* The thread's callback returns to an entry. */
+/* The thread's callback returns to an entry. If there is none, the thread counts the row, and drops what the callback returns. */
 static void settle_running(struct memprof_owner *owner, struct young_table *table) {
   struct memprof_entry *entry = make_entry(table, table->running, STAGE_ALLOC | ENTRY_RUNNING | ENTRY_LINKED);
+  table->running->state = YOUNG_GONE;
   table->running = NULL;
   if (!entry) return;
   entry_list_append(&owner->young, entry);
