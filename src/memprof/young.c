@@ -225,6 +225,8 @@ size_t young_forget(struct young_table *table, uint64_t handle, void **metadata,
   for (; is_bound && table->told < table->count && found < room; table->told++) {
     struct young_row *row = &table->rows[table->told];
     if (row->state == YOUNG_GONE || row->state == YOUNG_RUNNING) continue;
+    row->state =
+        YOUNG_GONE; /* `told` goes past rows that the owner may still come to, before the next call */
     count_one(&stripe->tally.dropped_minor);
     if (row->metadata) metadata[found++] = row->metadata;
   }
