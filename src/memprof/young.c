@@ -102,14 +102,16 @@ static struct young_table *take_table(struct memprof *engine) {
   return fresh;
 }
 
-/* Makes the table this profile's. False if it was already, or that samples no more, or rows of another one are left. */
+/* Makes the table this profile's. False if it was already, or that samples no more, or rows of another one are left. With the
+ * guard, that it samples is asked once more: else a discard may have been at this table in between, and not come again. */
 static bool bind(struct memprof_owner *owner, uint64_t handle) {
   struct young_table *table = owner->table;
   struct profile *surplus = profile_of(handle);
   unsigned stripe = stripe_of_thread();
   if (!profile_hold(handle, &surplus->stripes[stripe])) return false;
   young_lock(table);
-  bool binds = table->handle != handle && !table->users && settle_all(owner, table);
+  bool binds =
+      table->handle != handle && !table->users && settle_all(owner, table) && profile_is_sampling(handle);
   if (binds) {
     surplus = table->handle ? profile_of(table->handle) : NULL;
     table->handle = handle;
