@@ -9,15 +9,26 @@
 
 /* ---- entries ---- */
 
-/* An entry in this state in place of a row; the guard is held, and with it the profile. NULL, and the row is LOST: no memory. */
+/* One that holds the profile, which the table does too. NULL if a discard has begun: what holds a discarded profile was all
+ * counted before (profile.h). */
+static struct memprof_entry *take_entry(struct profile *profile, uint32_t *number) {
+  unsigned stripe = stripe_of_thread();
+  _Atomic(int64_t) *held = &profile->stripes[stripe].held;
+  struct memprof_entry *entry = NULL;
+  atomic_fetch_add(held, 1);
+  if (!profile_reached(profile, PROFILE_DISCARDED))
+    entry = slots_take(&profile->engine->entries, stripe, number);
+  if (!entry) atomic_fetch_sub(held, 1);
+  return entry;
+}
+
+/* An entry in this state in place of a row; the guard is held, and with it the profile. NULL, and the row is LOST. */
 static struct memprof_entry *make_entry(struct young_table *table, struct young_row *row, uint64_t state) {
   struct profile *profile = profile_of(table->handle);
-  unsigned stripe = stripe_of_thread();
   uint32_t number;
-  struct memprof_entry *entry = slots_take(&profile->engine->entries, stripe, &number);
+  struct memprof_entry *entry = take_entry(profile, &number);
   row->state = entry ? YOUNG_GONE : YOUNG_LOST;
   if (!entry) return NULL;
-  atomic_fetch_add(&profile->stripes[stripe].held, 1);
   entry_describe(entry, &row->allocation);
   atomic_store_explicit(&entry->profile, profile, memory_order_relaxed);
   atomic_store_explicit(&entry->address, row->address, memory_order_relaxed);

@@ -31,7 +31,8 @@
 
 enum { YOUNG_MOST = TINY ? 4 : 1024 };
 
-/* LOST: it should become an entry, and there was no memory for one: it is dropped instead of told of. */
+/* LOST: it should become an entry, and there was no memory for one, or a discard of its profile had begun: it is dropped instead
+ * of told of. */
 enum young_state { YOUNG_GONE, YOUNG_DUE, YOUNG_RUNNING, YOUNG_KEPT, YOUNG_DEAD, YOUNG_LOST };
 
 struct young_row {
