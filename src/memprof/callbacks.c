@@ -262,7 +262,7 @@ static inline void run_births(struct memprof_thread *thread, struct young_table 
 static inline void run_deaths(struct memprof_thread *thread, struct young_table *table,
                               struct profile *profile) {
   struct tally *tally = &profile->stripes[thread->stripe].tally;
-  while (young_has_deaths(table) && !*thread->exception) {
+  while (young_has_deaths(table) && !due_is_any(thread) && !*thread->exception) {
     struct young_row *row = &table->rows[table->told++];
     enum young_state state = row->state;
     void *metadata = row->metadata;
@@ -281,7 +281,8 @@ static inline void run_deaths(struct memprof_thread *thread, struct young_table 
   }
 }
 
-static __attribute__((noinline)) void run_rows(struct memprof_thread *thread, struct young_table *table) {
+/* False if none was due. */
+static __attribute__((noinline)) bool run_rows(struct memprof_thread *thread, struct young_table *table) {
   young_lock(table);
   bool any = young_has_births(table) || young_has_deaths(table), is_last = false;
   uint64_t handle = table->handle;
@@ -296,6 +297,7 @@ static __attribute__((noinline)) void run_rows(struct memprof_thread *thread, st
   young_unlock(table);
   if (__builtin_expect(is_last, 0))
     profile_let_go(profile_of(handle), &profile_of(handle)->stripes[thread->stripe]);
+  return any;
 }
 
 /* All that is due as entries, of the thread itself or of its owner. False if nothing was. */
@@ -309,14 +311,17 @@ static __attribute__((noinline)) bool run_entries(struct memprof_thread *thread,
   return any;
 }
 
-/* Until none is left, or an exception waits. Where this thread has entries, its rows are younger, or there are none. */
+/* Until none is left, or an exception waits. Where this thread has entries, its rows are younger, or there are none; a birth whose
+ * callback collects or sleeps makes entries of those that follow, and they come before all that is due for the owner. */
 static inline void run_all(struct memprof_thread *thread) {
   struct memprof_owner *owner = thread->owner;
   bool any;
   do {
     any = due_is_any(thread) && run_entries(thread, true);
-    if (owner->table) run_rows(thread, owner->table);
-    if (owner_is_due(owner)) any |= run_entries(thread, false);
+    if (owner->table && run_rows(thread, owner->table) && due_is_any(thread))
+      any = true;
+    else if (owner_is_due(owner))
+      any |= run_entries(thread, false);
   } while (any && !*thread->exception);
 }
 
