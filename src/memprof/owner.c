@@ -160,8 +160,10 @@ void memprof_after_minor(struct memprof_owner *owner, memprof_fate_function *fat
   struct scan scan = {.owner = owner, .fate = fate, .context = context};
   orphans_adopt(owner);
   bool was_due = owner->due.first != NULL;
-  bool has_rows = young_after_minor(owner, fate, context);
+  young_settle(owner);
   scan_young(&scan, false);
+  bool has_rows = young_after_minor(
+      owner, fate, context); /* last: those that stay young become entries, and were asked for */
   wake_if_due(owner, was_due, has_rows);
 }
 

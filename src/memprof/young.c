@@ -209,7 +209,6 @@ bool young_after_minor(struct memprof_owner *owner, memprof_fate_function *fate,
   if (!table) return false;
   young_lock(table);
   bool was_due = young_has_deaths(table);
-  settle(owner, table);
   for (uint32_t i = table->aged; i < table->count; i++) {
     struct young_row *row = &table->rows[i];
     if (row->state != YOUNG_KEPT) continue;
