@@ -208,7 +208,6 @@ bool young_after_minor(struct memprof_owner *owner, memprof_fate_function *fate,
   struct young_table *table = owner->table;
   if (!table) return false;
   young_lock(table);
-  bool was_due = young_has_deaths(table);
   for (uint32_t i = table->aged; i < table->count; i++) {
     struct young_row *row = &table->rows[i];
     if (row->state != YOUNG_KEPT) continue;
@@ -225,7 +224,7 @@ bool young_after_minor(struct memprof_owner *owner, memprof_fate_function *fate,
   young_empty(table);
   bool is_due = young_has_deaths(table);
   young_unlock(table);
-  return is_due && !was_due;
+  return is_due;
 }
 
 size_t young_forget(struct young_table *table, uint64_t handle, void **metadata, size_t room) {

@@ -88,7 +88,7 @@ static inline void young_settle(struct memprof_owner *owner) {
   if (owner->table) young_settle_rows(owner);
 }
 
-/* After a minor collection, and after young_settle: asks for each block. True if something is due that was not. */
+/* After a minor collection, and after young_settle: asks for each block. True if something is due. */
 bool young_after_minor(struct memprof_owner *owner, memprof_fate_function *fate, void *context);
 
 /* Forgets the rows of a discarded profile, but one that is RUNNING, and lets it go unless there are users. The first of those
