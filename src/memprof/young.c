@@ -258,13 +258,8 @@ void young_leave(struct memprof_owner *owner) {
   struct young_table *table = owner->table;
   if (!table) return;
   young_lock(table);
-  bool all = settle_all(owner, table);
-  uint64_t handle = table->handle;
-  if (all) table->handle = 0;
+  settle_all(owner, table);
   young_unlock(table);
-  struct profile *profile = profile_of(handle);
-  if (handle && all) profile_let_go(profile, &profile->stripes[stripe_of_thread()]);
-  if (handle && !all) callbacks_forget_rows(table, handle);
   owner->table = NULL;
   atomic_store(&table->taken, false);
 }

@@ -96,7 +96,8 @@ bool young_after_minor(struct memprof_owner *owner, memprof_fate_function *fate,
  * the room, none is left. */
 size_t young_forget(struct young_table *table, uint64_t handle, void **metadata, size_t room);
 
-/* The owner ends: what is left of its rows becomes entries, and its table serves another. */
+/* The owner ends: what is left of its rows becomes entries, and its table serves another, which drops those that are LOST; until
+ * then, or a discard, it is the same profile's. Calls nothing of the user's: the host may hold a lock. */
 void young_leave(struct memprof_owner *owner);
 
 /* How many rows are of a profile, or of any if it is NULL, and how many tables hold it; while no thread is in the engine. */
