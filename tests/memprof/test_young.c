@@ -327,24 +327,6 @@ static void a_row_that_cannot_become_an_entry_is_dropped(void **state) {
   assert_int_equal(log.outstanding, 0);
 }
 
-static void an_owner_that_ends_drops_the_rows_that_cannot_become_entries(void **state) {
-  (void)state;
-  struct toy_heap *heap = toy_open(1);
-  wn_domain *domain = toy_domain(heap, NULL), *other = toy_domain(heap, domain);
-  struct log log = {0};
-  log_start(&log, domain, 1);
-  for (int i = 0; i < 3; i++) toy_alloc(domain, 2);
-  wn_memprof_drain(domain);
-  memprof_owner_end(&domain->owner); /* without a collection before */
-  assert_string_equal(log.text, "aaaxx");
-  memprof_owner_create(&domain->owner, &heap->engine, NULL, domain);
-  memprof_check(&heap->engine);
-  toy_domain_end(other);
-  toy_domain_end(domain);
-  toy_close(heap);
-  assert_int_equal(log.outstanding, 0);
-}
-
 /* ---- discards by another thread ---- */
 
 enum { HANDLES = 64, ROUNDS = 400, BLOCKS = 12 };
@@ -465,7 +447,6 @@ int main(void) {
       cmocka_unit_test(rows_of_a_stopped_profile_are_followed_beside_the_next_one),
       cmocka_unit_test(what_is_left_of_an_owners_rows_is_told_of_by_another),
       cmocka_unit_test(a_row_that_cannot_become_an_entry_is_dropped),
-      cmocka_unit_test(an_owner_that_ends_drops_the_rows_that_cannot_become_entries),
       cmocka_unit_test(discards_by_another_thread_find_each_sample_once),
   };
   return RUN_TESTS(tests);
