@@ -12,7 +12,9 @@
  *
  *   0      told        aged        due       count
  *   | GONE  | DEAD, or  | KEPT, or  | DUE, or  |
- *   |       | GONE      | GONE      | GONE     |
+ *   |       | GONE      | GONE      | GONE     |   and any of them LOST, but the first
+ *
+ * A discard forgets rows, some at a time, by moving `told` on, past `aged` and `due` too; what it forgot is GONE.
  *
  * The rows below `aged` were there at the last minor collection. When all of them have been told of, and there are no
  * others, the table is empty again. One row, at most, is RUNNING: the last one that was DUE. Rows that are DUE, and it, are
