@@ -12,7 +12,7 @@
  *
  *   0      told        aged        due       count
  *   | GONE  | DEAD, or  | KEPT, or  | DUE, or  |
- *   |       | GONE      | GONE      | GONE     |   and any of them LOST, but the first
+ *   |       | GONE      | GONE      | GONE     |   and LOST ones from `told` to `due`
  *
  * A discard forgets rows, some at a time, by moving `told` on, past `aged` and `due` too; what it forgot is GONE.
  *
