@@ -231,6 +231,7 @@ static void end_birth(struct memprof_thread *thread, struct young_table *table, 
   }
   if (is_its_own) row->state = YOUNG_GONE;
   young_unlock(table);
+  thread->running_step = STEP_NONE; /* so that it is not counted again if the thread ends in `drop` */
   count_one(&profile->stripes[thread->stripe].tally.dropped_minor);
   drop(profile, metadata);
   young_lock(table);

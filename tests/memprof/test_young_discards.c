@@ -6,6 +6,7 @@
 #include "memprof/young.h"
 #include <pthread.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -101,6 +102,41 @@ static void births_are_told_before_deaths_and_promotions_that_one_of_them_finds(
     assert_string_equal(room->log.text, dies ? "aapapd" : "aapapp");
     room_close(room);
   }
+}
+
+/* ---- a thread that ends ---- */
+
+static jmp_buf ends;
+
+static void drop_and_end(void *metadata, void *context) {
+  log_drop(metadata, context);
+  longjmp(ends, 1);
+}
+
+static void raise_it(struct log *log, wn_domain *domain) {
+  (void)log;
+  wn_raise(domain, (wn_ref){0});
+}
+
+static void a_birth_that_raises_counts_once_though_its_thread_ends_in_drop(void **state) {
+  static struct log log;
+  const wn_memprof_options options = {.sampling_rate = 1};
+  wn_tracker tracker = log_tracker(&log);
+  (void)state;
+  log = (struct log){.act_at = 'a', .act = raise_it};
+  struct toy_heap *heap = toy_open(TOY_BLOCKS);
+  wn_domain *domain = toy_domain(heap, NULL);
+  tracker.drop = drop_and_end;
+  assert_int_equal(wn_memprof_start(domain, &options, &tracker, &log.profile), WN_OK);
+  toy_alloc(domain, 2);
+  if (!setjmp(ends)) wn_memprof_drain(domain);
+  toy_thread_end(domain->current);
+  assert_string_equal(log.text, "ax");
+  assert_true(counts_of(log.profile).dropped_minor == 1);
+  memprof_check(&heap->engine);
+  toy_switch(domain, toy_thread(domain));
+  toy_domain_end(domain);
+  toy_close(heap);
 }
 
 /* ---- fates ---- */
@@ -282,6 +318,7 @@ int main(void) {
       cmocka_unit_test(what_is_lost_to_another_profile_is_due_after_the_next_collection),
       cmocka_unit_test(an_owner_that_ends_calls_nothing_and_the_next_drops_what_cannot_become_entries),
       cmocka_unit_test(births_are_told_before_deaths_and_promotions_that_one_of_them_finds),
+      cmocka_unit_test(a_birth_that_raises_counts_once_though_its_thread_ends_in_drop),
       cmocka_unit_test(a_collection_asks_for_a_block_that_stays_young_once),
       cmocka_unit_test(a_collection_in_the_midst_of_a_discard_finds_no_row_that_is_forgotten),
       cmocka_unit_test(no_row_becomes_an_entry_that_holds_a_discarded_profile),
