@@ -143,7 +143,7 @@ static inline bool add_row(struct memprof_thread *thread, uintptr_t address, siz
   const wn_callstack *callstack = owner->engine->ops->capture(thread, table->depth);
   uint64_t handle = atomic_load_explicit(&owner->profile, memory_order_relaxed);
   young_lock(table);
-  bool fits = table->handle == handle && table->count < YOUNG_MOST && profile_is_sampling(handle);
+  bool fits = handle && table->handle == handle && table->count < YOUNG_MOST && profile_is_sampling(handle);
   if (fits) {
     struct young_row *row = &table->rows[table->count++];
     table->thread = thread;
@@ -233,11 +233,11 @@ size_t young_forget(struct young_table *table, uint64_t handle, void **metadata,
   size_t found = 0;
   young_lock(table);
   bool is_bound = table->handle == handle;
+  /* `told` goes past rows that the owner may still come to, before the next call: so they are GONE. */
   for (; is_bound && table->told < table->count && found < room; table->told++) {
     struct young_row *row = &table->rows[table->told];
     if (row->state == YOUNG_GONE || row->state == YOUNG_RUNNING) continue;
-    row->state =
-        YOUNG_GONE; /* `told` goes past rows that the owner may still come to, before the next call */
+    row->state = YOUNG_GONE;
     count_one(&stripe->tally.dropped_minor);
     if (row->metadata) metadata[found++] = row->metadata;
   }

@@ -12,7 +12,7 @@ enum { cells_are_freed = false };
 
 static inline void cells_begin(void) {
   GC_INIT();
-  GC_start_mark_threads();  // else a program of one thread marks alone
+  GC_start_mark_threads(); // else a program of one thread marks alone
 }
 static inline void *cells_check(void *cell) {
   if (!cell) abort();
