@@ -12,7 +12,7 @@
 enum { cells_are_freed = false };
 
 #define CELLS_PIECE ((size_t)64 << 20)
-#define CELLS_PAGE ((size_t)2 << 20)
+#define CELLS_PAGE  ((size_t)2 << 20)
 
 static char *cells_at, *cells_end;
 
