@@ -122,21 +122,19 @@ static inline wn_value field_peek(const wn_value *slot) {
   return atomic_load_explicit((_Atomic(wn_value) *)slot, memory_order_relaxed);
 }
 
-/* Its fields, scanned ones: to[1] ... Returns the first that is young, NULL if none is; `more`: others are, too. */
+/* Its fields, scanned ones: to[1] ... Returns the last that is young, NULL if none is; `more`: others are, too. */
 static inline wn_value *copy_fields(const struct wn_heap *heap, wn_value *to, const wn_value *from,
                                     size_t extent, bool *more) {
   uintptr_t base = heap->young_base, span = heap->young_span;
-  wn_value *first = NULL;
+  wn_value *last = NULL;
   for (size_t i = 1; i < extent; i++) {
     wn_value value = from[i - 1];
     to[i] = value;
     if (value & 1 || value - base >= span) continue;
-    if (first)
-      *more = true;
-    else
-      first = &to[i];
+    if (last) *more = true;
+    last = &to[i];
   }
-  return first;
+  return last;
 }
 
 static inline void copy_bytes(wn_value *to, const wn_value *from, size_t extent) {
