@@ -4,8 +4,8 @@
  * all minor heaps; threads that wait may help (copiers).
  *
  * A copier takes work in three steps. Roots: the handles of one domain, its own first, or a piece of a remembered set, slot by
- * slot. Each block is copied after the one that leads to it, as long as there is a young field: so a list lies in its order, and is
- * looked at once. Blocks with other young fields wait in a list through the first fields of the dead originals, so that no
+ * slot. Each block is copied after the one that leads to it by its last young field, as marking goes: so a list lies in its order,
+ * and is looked at once. Blocks with other young fields wait in a list through the first fields of the dead originals, so that no
  * memory is needed; what one slot leads to is copied before the next, so that it lies together. Where others are idle a copier
  * gives them the older part of that list (`gift`), which leads to most.
  *
