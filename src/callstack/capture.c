@@ -66,13 +66,18 @@ static struct memo *memo_of_thread(struct callstacks *callstacks) {
   return (struct memo *)(void *)((char *)callstacks->memos + (given - 1));
 }
 
-/* The thread's memo, which is its own from now on; NULL if it is in use. */
-static struct memo *memo_begin(struct callstacks *callstacks) {
-  struct memo *memo = memo_of_thread(callstacks);
+/* Of modules that have changed nothing is remembered. */
+static inline void memo_renew(struct memo *memo, const struct callstacks *callstacks) {
   uint32_t changes = atomic_load_explicit(&callstacks->modules.changes, memory_order_acquire);
-  if (atomic_exchange_explicit(&memo->busy, true, memory_order_acquire)) return NULL;
   if (memo->changes != changes) memo->count = memo->ends = 0;
   memo->changes = changes;
+}
+
+/* The thread's memo, which is its own from now on; NULL if it is in use. */
+static inline struct memo *memo_begin(struct callstacks *callstacks) {
+  struct memo *memo = memo_of_thread(callstacks);
+  if (atomic_exchange_explicit(&memo->busy, true, memory_order_acquire)) return NULL;
+  memo_renew(memo, callstacks);
   return memo;
 }
 
@@ -303,12 +308,16 @@ static __attribute__((noinline)) const wn_callstack *capture_another(struct call
 }
 
 /* Of who stands at `pc`. Whoever calls this reads those from a frame himself: called last, this takes that frame's place. */
-static inline const wn_callstack *capture(struct callstacks *callstacks, uintptr_t pc, uintptr_t sp,
-                                          uintptr_t bp, size_t depth) {
-  struct memo *memo = memo_begin(callstacks);
+static inline const wn_callstack *capture_by(struct memo *memo, struct callstacks *callstacks, uintptr_t pc,
+                                             uintptr_t sp, uintptr_t bp, size_t depth) {
   if (__builtin_expect(memo && is_remembered(callstacks, memo, pc, sp, bp, depth), 1))
     return finish_like_the_last(memo, memo->count - 1);
   return capture_another(callstacks, pc, sp, bp, depth, memo);
+}
+
+static inline const wn_callstack *capture(struct callstacks *callstacks, uintptr_t pc, uintptr_t sp,
+                                          uintptr_t bp, size_t depth) {
+  return capture_by(memo_begin(callstacks), callstacks, pc, sp, bp, depth);
 }
 
 /* Of a stack with a language's frames: the outermost frames of the thread's last one, and their nodes. The next one mostly
@@ -436,6 +445,17 @@ const wn_callstack *callstack_capture_from(struct callstacks *callstacks, const 
   if (depth == 0) return public_of(empty(callstacks));
   return capture(callstacks, stack_word(frame + 8), frame + 16, stack_word(frame), depth);
 }
+
+const wn_callstack *callstack_capture_own(struct callstacks *callstacks, struct memo **own, const void *from,
+                                          size_t depth) {
+  uintptr_t frame = (uintptr_t)from;
+  if (depth == 0) return public_of(empty(callstacks));
+  if (!*own) *own = metadata_map(sizeof **own);
+  if (*own) memo_renew(*own, callstacks);
+  return capture_by(*own, callstacks, stack_word(frame + 8), frame + 16, stack_word(frame), depth);
+}
+
+void memo_destroy(struct memo *memo) { metadata_unmap(memo, sizeof *memo); }
 
 __attribute__((noinline)) const wn_callstack *callstack_capture_with(struct callstacks *callstacks,
                                                                      const struct callstack_wish *wish) {

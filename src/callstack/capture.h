@@ -45,6 +45,13 @@ const wn_callstack *callstack_capture(struct callstacks *callstacks, size_t dept
  * on. */
 const wn_callstack *callstack_capture_from(struct callstacks *callstacks, const void *from, size_t depth);
 
+/* The same. What the last such stack had in common with others is in `memo`, which the caller has to itself; it is made by the first
+ * call, if there is memory, and goes with memo_destroy. Not for signal handlers. */
+struct memo;
+const wn_callstack *callstack_capture_own(struct callstacks *callstacks, struct memo **memo, const void *from,
+                                          size_t depth);
+void memo_destroy(struct memo *memo);
+
 /* The number of a place in programs of the language; 0 if there is no room for it, and wn_last_error says it. Takes a lock:
  * not for signal handlers. NULL is the empty text. */
 wn_place callstacks_place(struct callstacks *callstacks, const char *function, const char *file,

@@ -2,6 +2,7 @@
 #ifndef GC_DOMAIN_H
 #define GC_DOMAIN_H
 
+#include "base/fence.h"
 #include "base/random.h"
 #include "gc/exception.h"
 #include "gc/heap.h"
@@ -65,10 +66,12 @@ struct wn_domain {
   struct domain_finalisers finalisers;
   struct memprof_owner owner; /* of the blocks that are tracked */
   unsigned aims;              /* how often its sampling began or ended */
+  struct memo *memo;          /* of the callstacks of its samples; NULL before the first */
   struct gc_exception exception;
 
-  _Atomic(uint32_t) state; /* enum domain_state */
-  bool awake;              /* outside blocking sections; written by its thread, while it is not claimed */
+  _Atomic(uint32_t) state;      /* enum domain_state */
+  _Atomic(uint32_t) others_due; /* what other threads made due, and the domain did not see yet */
+  bool awake; /* outside blocking sections; written by its thread, while it is not claimed */
 
   /* Threads: of the domain, and the one that runs. Written by who has the turn. */
   struct gc_thread *threads, *running;
@@ -115,29 +118,49 @@ void domain_await_others(struct wn_domain *domain);
  * Calls nothing. */
 void domain_give_up(struct gc_thread *thread);
 
-/* Puts the limit above everything, so that the running thread comes to a safepoint. */
+/* Puts the limit above everything, so that the running thread comes to a safepoint. From another thread: after domain_before_raising. */
 static inline void domain_raise_limit(struct wn_domain *domain) {
   __atomic_store_n(&domain->face.young_limit, (char *)UINTPTR_MAX, __ATOMIC_SEQ_CST);
 }
 
 /* Puts the limit where it belongs, or above everything if the world is being stopped, or another thread waits for its turn
- * (ASKED of turn.h). */
+ * (ASKED of turn.h). What others made due is the domain's then. */
 void domain_reset_limit(struct wn_domain *domain);
 
 /* Lets the threads of the domain run that wait, and waits for the next turn. May collect. */
 void domain_yield(struct wn_domain *domain);
 
-/* What `face.due` says: callbacks of a profile wait; finalisers or alarms do, or it is not known what. Any thread sets these. */
+/* RAISING. The limit of a running domain is its own, and anybody's who raises it. It is set by every sample, so that costs no
+ * fence (fence.h): the domain sets its limit, then looks for what anybody may want (domain_is_wanted), and raises it itself;
+ * who wants something says so, then has the domain pass a fence, then raises the limit. So either the domain sees what is wanted,
+ * or it set its limit before. Where nothing ever was sampled limits are set with a fence, and no other is needed. */
+static inline void domain_before_raising(struct wn_heap *heap) {
+  if (atomic_load(&heap->was_sampled)) fence_heavy();
+}
+static inline bool domain_is_wanted(const struct wn_domain *domain) {
+  return atomic_load(&domain->heap->stopping) || turn_is_asked_for(&domain->turn) ||
+         atomic_load(&domain->others_due);
+}
+
+/* What is due: callbacks of a profile; finalisers or alarms, or it is not known what. `face.due` is the domain's own, of its
+ * running thread or who stopped it; what others say is in `others_due`, and they raise the limit. */
 enum { DUE_PROFILE = 1, DUE_ANY = 2 };
 
-static inline void domain_set_due(struct wn_domain *domain) {
-  __atomic_fetch_or(&domain->face.due, DUE_ANY, __ATOMIC_SEQ_CST);
+/* Any thread. */
+void domain_set_due(struct wn_domain *domain, unsigned what);
+
+/* The domain's own. */
+static inline void domain_add_due(struct wn_domain *domain, uintptr_t what) {
+  __atomic_store_n(&domain->face.due, domain->face.due | what, __ATOMIC_RELAXED);
 }
-static inline void domain_set_profile_due(struct wn_domain *domain) {
-  __atomic_fetch_or(&domain->face.due, DUE_PROFILE, __ATOMIC_SEQ_CST);
+static inline uintptr_t domain_due(const struct wn_domain *domain) {
+  return domain->face.due | atomic_load(&domain->others_due);
 }
 static inline uintptr_t domain_take_due(struct wn_domain *domain) {
-  return __atomic_exchange_n(&domain->face.due, 0, __ATOMIC_SEQ_CST);
+  uintptr_t due = domain_due(domain);
+  if (domain->face.due) __atomic_store_n(&domain->face.due, 0, __ATOMIC_RELAXED);
+  if (atomic_load(&domain->others_due)) due |= atomic_exchange(&domain->others_due, 0);
+  return due;
 }
 
 #endif

@@ -155,7 +155,7 @@ static void each_registry(struct wn_heap *heap, registry_function *function, voi
 }
 
 static void say_due(struct wn_domain *domain) {
-  if (domain) domain_set_due(domain);
+  if (domain) domain_set_due(domain, DUE_ANY);
 }
 
 static void queue_young(struct wn_heap *heap, struct wn_domain *domain, struct registry *registry,
@@ -248,7 +248,7 @@ static void inherit(struct wn_domain *heir, const uint64_t *number) {
     push_last(&heir->finalisers.inherited, orphan);
   }
   release(heap);
-  if (heir->finalisers.inherited) domain_set_due(heir);
+  if (heir->finalisers.inherited) domain_set_due(heir, DUE_ANY);
 }
 
 static bool has_room_for(struct registry *registry, const struct registry *other) {
@@ -340,7 +340,7 @@ static void run_all(struct wn_domain *domain) {
   while (alarms && run(domain, alarms_run_one)) alarms--;
   while (run(domain, run_one)) {}
   if (domain->exception.pending || domain->finalisers.runner) return; /* who ends that sees to the rest */
-  if (any_is_due(domain)) domain_set_due(domain);
+  if (any_is_due(domain)) domain_set_due(domain, DUE_ANY);
 }
 
 /* ---- shared ---- */
@@ -390,10 +390,10 @@ bool finalisers_check(struct wn_heap *heap) {
 
 /* `due` is cleared first: what becomes due later sets it again, and so does who takes a pending exception. */
 wn_status finalisers_run_due(struct wn_domain *domain) {
-  uintptr_t due = __atomic_load_n(&domain->face.due, __ATOMIC_RELAXED) ? domain_take_due(domain) : 0;
+  uintptr_t due = domain_take_due(domain);
   if (due && !exception_is_pending(domain)) {
     host_run_due(domain);
-    if ((due | __atomic_load_n(&domain->face.due, __ATOMIC_RELAXED)) & DUE_ANY) run_all(domain);
+    if ((due | domain_due(domain)) & DUE_ANY) run_all(domain);
   }
   return exception_is_pending(domain) ? exception_leave(domain) : WN_OK;
 }
@@ -407,7 +407,7 @@ void finalisers_abandon(struct gc_thread *thread) {
   struct wn_domain *domain = thread->domain;
   if (domain->finalisers.runner == thread) {
     domain->finalisers.runner = NULL;
-    domain_set_due(domain);
+    domain_set_due(domain, DUE_ANY);
   }
   alarms_abandon(thread);
 }
@@ -510,6 +510,6 @@ wn_status wn_gc_finalise_last(wn_domain *domain, wn_last_finaliser *f, void *con
 void wn_gc_finalise_release(wn_domain *domain) {
   if (caller_check(domain, "finalise release") || domain->finalisers.runner != domain->running) return;
   domain->finalisers.runner = NULL;
-  domain_set_due(domain);
+  domain_set_due(domain, DUE_ANY);
 }
 /* SPDX-License-Identifier: MIT */

@@ -38,12 +38,13 @@ static void aim_anew(struct gc_thread *thread) {
 
 static void rearm(struct memprof_owner *owner) {
   struct wn_domain *domain = owner->host;
+  if (!atomic_load(&domain->heap->was_sampled)) atomic_store(&domain->heap->was_sampled, true);
   domain->aims++;
   aim_anew(domain->running);
   domain_reset_limit(domain);
 }
 
-static void wake(struct memprof_owner *owner) { domain_set_profile_due(owner->host); }
+static void wake(struct memprof_owner *owner) { domain_add_due(owner->host, DUE_PROFILE); }
 
 static struct callstacks *create_callstacks(const struct wn_heap *heap) {
   return callstacks_create(&(struct callstacks_options){.language = *heap->language ? heap->language : NULL});
@@ -78,7 +79,7 @@ static const wn_callstack *capture(struct memprof_thread *thread, size_t depth) 
   struct callstacks *callstacks = host_callstacks(domain->heap);
   if (!callstacks) return NULL;
   if (depth && has_language(domain->heap)) return capture_language(domain, callstacks, depth);
-  return callstack_capture_from(callstacks, domain->frame, depth);
+  return callstack_capture_own(callstacks, &domain->memo, domain->frame, depth);
 }
 
 static const bool *exception(struct memprof_thread *thread) { return &thread->domain->exception.pending; }
@@ -106,7 +107,7 @@ struct memprof_thread *memprof_host_thread(wn_domain *domain) {
 /* ---- births ---- */
 
 static void announce(struct wn_domain *domain, const struct memprof_birth *birth) {
-  if (memprof_allocated(&domain->running->profiled, birth)) domain_set_profile_due(domain);
+  if (memprof_allocated(&domain->running->profiled, birth)) domain_add_due(domain, DUE_PROFILE);
 }
 
 /* ---- fates ---- */
@@ -145,7 +146,11 @@ void host_domain_begins(struct wn_domain *domain, struct wn_domain *parent) {
   memprof_owner_create(&domain->owner, &domain->heap->engine, parent ? &parent->owner : NULL, domain);
 }
 
-void host_domain_ends(struct wn_domain *domain) { memprof_owner_end(&domain->owner); }
+void host_domain_ends(struct wn_domain *domain) {
+  memprof_owner_end(&domain->owner);
+  memo_destroy(domain->memo);
+  domain->memo = NULL;
+}
 
 void host_thread_begins(struct gc_thread *thread) {
   thread->profiled = (struct memprof_thread){0}; /* it may have ended before, and come back */
@@ -173,7 +178,7 @@ void host_thread_runs(struct gc_thread *thread) {
   else
     aim_anew(thread);
   domain_reset_limit(domain);
-  if (memprof_is_due(&thread->profiled)) domain_set_profile_due(domain);
+  if (memprof_is_due(&thread->profiled)) domain_add_due(domain, DUE_PROFILE);
 }
 
 void host_thread_pauses(struct gc_thread *thread) {
@@ -182,13 +187,12 @@ void host_thread_pauses(struct gc_thread *thread) {
 }
 
 void host_born_young(struct wn_domain *domain, wn_value block) {
-  char *end = nursery_end(domain);
   int64_t left = words_to_sample(domain);
   size_t hits = memprof_hits(&domain->running->profiled, &left);
   aim(domain, left);
-  nursery_move_limit(domain, end);
+  nursery_move_limit(domain);
   if (hits && memprof_born_young(&domain->running->profiled, block, wn_words(block), hits))
-    domain_set_profile_due(domain);
+    domain_add_due(domain, DUE_PROFILE);
 }
 
 void host_born_old(struct wn_domain *domain, wn_value block) {

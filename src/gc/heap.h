@@ -50,6 +50,7 @@ struct wn_heap {
   struct memprof engine;                   /* of profiles */
   struct gc_trace *traces;                 /* LISTENING of gc_trace.h */
   _Atomic(struct callstacks *) callstacks; /* of the engine; NULL before the first sample */
+  _Atomic(bool) was_sampled;               /* a profile began once (RAISING of domain.h) */
 
   /* Written while the world is stopped; read by anybody. */
   _Atomic(int) phase; /* enum phase */

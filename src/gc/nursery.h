@@ -47,11 +47,13 @@ static inline char *nursery_end(const struct wn_domain *domain) {
 /* Where the domain's limit belongs. */
 char *nursery_limit(const struct wn_domain *domain);
 
-/* The end was at `from`, and has moved: so does the limit, unless it is above everything. */
-static inline void nursery_move_limit(struct wn_domain *domain, char *from) {
-  bool moved = __atomic_compare_exchange_n(&domain->face.young_limit, &from, nursery_end(domain), false,
-                                           __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
-  ASSERT(moved || from == (char *)UINTPTR_MAX);
+/* The end has moved: so does the limit, unless it is above everything (RAISING of domain.h). */
+static inline void nursery_move_limit(struct wn_domain *domain) {
+  char **limit = &domain->face.young_limit;
+  if (__atomic_load_n(limit, __ATOMIC_RELAXED) == (char *)UINTPTR_MAX) return;
+  __atomic_store_n(limit, nursery_end(domain), __ATOMIC_RELAXED);
+  fence_light();
+  if (__builtin_expect(domain_is_wanted(domain), 0)) domain_raise_limit(domain);
 }
 
 /* RESERVE of chunk.h: makes sure that the next minor collection has memory. The lock (rank WORLD) is held. */

@@ -128,6 +128,7 @@ bool world_stop(struct wn_domain *domain) {
   }
   DEBUG_STEP(heap);
   lock_acquire(&heap->world, LOCK_RANK_WORLD);
+  if (heap->domain_count > 1) domain_before_raising(heap);
   for (struct wn_domain *other = domain_first(heap); other; other = domain_next(other))
     if (other != domain) domain_raise_limit(other);
   for (struct wn_domain *other = domain_first(heap); other; other = domain_next(other)) {

@@ -23,6 +23,7 @@ static struct timespec in_ticks(uint32_t ticks) {
 static void ask(struct wn_domain *domain, uint32_t number) {
   atomic_store(&domain->turn.asked[number % 2], number);
   DEBUG_STEP(domain->heap);
+  domain_before_raising(domain->heap);
   domain_raise_limit(domain);
   atomic_fetch_add_explicit(&domain->turn.ticks, 1, memory_order_relaxed);
 }

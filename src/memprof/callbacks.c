@@ -209,6 +209,15 @@ static inline void run(struct memprof_thread *thread, struct memprof_entry *entr
 
 /* ---- rows of young.h ---- */
 
+/* A birth is dropped; the guard is held. Of a row that a discard has forgotten the table may be another profile's. */
+static void count_end(struct young_table *table, const struct memprof_thread *thread, struct profile *profile,
+                      bool is_row) {
+  if (is_row)
+    table->fresh.dropped++;
+  else
+    count_one(&profile->stripes[thread->stripe].tally.dropped_minor);
+}
+
 /* A birth's callback has returned. The row is this thread's still, or an entry is it now, or a discard has forgotten it. */
 static void end_birth(struct memprof_thread *thread, struct young_table *table, struct profile *profile,
                       struct young_row *row, void *metadata) {
@@ -230,9 +239,9 @@ static void end_birth(struct memprof_thread *thread, struct young_table *table, 
     return;
   }
   if (is_its_own) row->state = YOUNG_GONE;
+  count_end(table, thread, profile, is_its_own);
   young_unlock(table);
   thread->running_step = STEP_NONE; /* so that it is not counted again if the thread ends in `drop` */
-  count_one(&profile->stripes[thread->stripe].tally.dropped_minor);
   drop(profile, metadata);
   young_lock(table);
 }
@@ -247,7 +256,7 @@ static inline void run_births(struct memprof_thread *thread, struct young_table 
     void *(*alloc)(wn_domain *, const wn_allocation *, void *) = profile->tracker.alloc_minor;
     if (!alloc || profile_reached(profile, PROFILE_STOPPED)) {
       row->state = YOUNG_GONE;
-      count_one(&profile->stripes[thread->stripe].tally.dropped_minor);
+      table->fresh.dropped++;
       continue;
     }
     row->state = YOUNG_RUNNING;
@@ -262,18 +271,18 @@ static inline void run_births(struct memprof_thread *thread, struct young_table 
 /* Those of rows that are lost are dropped instead. */
 static inline void run_deaths(struct memprof_thread *thread, struct young_table *table,
                               struct profile *profile) {
-  struct tally *tally = &profile->stripes[thread->stripe].tally;
   while (young_has_deaths(table) && !due_is_any(thread) && !*thread->exception) {
     struct young_row *row = &table->rows[table->told++];
     enum young_state state = row->state;
     void *metadata = row->metadata;
     if (state == YOUNG_GONE) continue;
+    bool is_told = state == YOUNG_DEAD;
     row->state = YOUNG_GONE;
+    table->fresh.died += is_told;
+    table->fresh.dropped += !is_told;
     thread->running_step = STEP_DEALLOC_MINOR;
     young_unlock(table);
     void (*dealloc)(wn_domain *, void *, void *) = profile->tracker.dealloc_minor;
-    bool is_told = state == YOUNG_DEAD;
-    count_one(is_told ? &tally->dealloc_minor : &tally->dropped_minor);
     if (is_told && dealloc)
       dealloc(thread->domain, metadata, profile->tracker.context);
     else
@@ -367,9 +376,10 @@ static void abandon_row(struct memprof_thread *thread) {
   struct profile_stripe *stripe = &profile_of(handle)->stripes[thread->stripe];
   bool in_birth = thread->running_step == STEP_ALLOC && !thread->running;
   thread->rows_of = 0;
-  if (in_birth) count_one(&stripe->tally.dropped_minor);
   young_lock(table);
-  if (in_birth && table->running && table->thread == thread) {
+  bool is_its_own = table->running && table->thread == thread;
+  if (in_birth) count_end(table, thread, profile_of(handle), is_its_own);
+  if (in_birth && is_its_own) {
     table->running->state = YOUNG_GONE;
     table->running = NULL;
   }

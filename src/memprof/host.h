@@ -50,7 +50,8 @@ struct memprof_ops {
   void (*rearm)(struct memprof_owner *owner);
 
   /* Callbacks are due for the owner: one of its threads should call memprof_drain at its next safepoint. Never called
-   * for what the calling thread itself just reported to a parallel host. NULL where the host drains at every safepoint. */
+   * for what the calling thread itself just reported to a parallel host. The caller has the owner to itself. NULL where the
+   * host drains at every safepoint. */
   void (*wake)(struct memprof_owner *owner);
 
   /* The calling thread's callstack, at most `depth` frames, innermost first, valid until the engine is closed. NULL if

@@ -109,6 +109,7 @@ struct memprof_entry *memprof_allocated(struct memprof_thread *thread, const str
 void memprof_open(struct memprof *engine, const struct memprof_ops *ops, void *host, size_t limit) {
   engine->ops = ops;
   engine->host = host;
+  if (!ops->parallel) fence_prepare();
   slots_open(&engine->entries, sizeof(struct memprof_entry), limit);
   slots_open(&engine->profiles, sizeof(struct profile), MOST_PROFILES);
   slots_open(&engine->pieces, sizeof(struct tracked_piece), limit);
@@ -198,6 +199,15 @@ struct memprof_usage memprof_usage(const struct memprof *engine) {
   };
 }
 
+static void counts(uint64_t handle, wn_memprof_count *count) {
+  struct profile *profile = profile_acquire(handle, PROFILE_DISCARDED);
+  if (profile) {
+    young_count(profile->engine, handle);
+    profile_release(profile);
+  }
+  profile_counts(handle, count);
+}
+
 /* Invariant P, and the counts against the entries themselves. */
 static void check_profile(const struct memprof *engine, const struct profile *profile) {
   size_t tables;
@@ -213,7 +223,7 @@ static void check_profile(const struct memprof *engine, const struct profile *pr
       live_major++;
   }
   wn_memprof_count count;
-  profile_counts(profile_handle(profile), &count);
+  counts(profile_handle(profile), &count);
   ASSERT(count.live_minor == live_minor && count.live_major == live_major);
   uint64_t handles = profile_reached(profile, PROFILE_DISCARDED) ? 0 : 1;
   ASSERT(profile_references(profile) == handles && profile_holders(profile) == tables + live_entries);
@@ -279,6 +289,6 @@ wn_status wn_memprof_drain(wn_domain *domain) {
 }
 
 void wn_memprof_counts(const wn_profile *profile, wn_memprof_count *count) {
-  profile_counts((uintptr_t)profile, count);
+  counts((uintptr_t)profile, count);
 }
 /* SPDX-License-Identifier: MIT */

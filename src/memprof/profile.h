@@ -126,10 +126,15 @@ static inline void count_one(_Atomic(uint64_t) *counter) {
   atomic_fetch_add_explicit(counter, 1, memory_order_release);
 }
 
+static inline void count_more(_Atomic(uint64_t) *counter, uint64_t more) {
+  if (more) atomic_fetch_add_explicit(counter, more, memory_order_release);
+}
+
 /* Counts an entry that ends in a stage without a dealloc callback. */
 void profile_count_dropped(struct profile *profile, const struct memprof_entry *entry,
                            enum entry_stage stage);
 
+/* Without what is fresh in tables (COUNTS of young.h). */
 void profile_counts(uint64_t handle, wn_memprof_count *count);
 
 #endif

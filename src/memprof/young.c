@@ -22,9 +22,21 @@ static struct memprof_entry *take_entry(struct profile *profile, uint32_t *numbe
   return entry;
 }
 
+/* COUNTS; the guard is held. Births first, lest somebody who reads in between finds more ends. */
+static void count_fresh(struct young_table *table) {
+  struct young_counts *fresh = &table->fresh;
+  if (!(fresh->born | fresh->died | fresh->dropped)) return;
+  struct tally *tally = &profile_of(table->handle)->stripes[stripe_of_thread()].tally;
+  count_more(&tally->allocs_minor, fresh->born);
+  count_more(&tally->dealloc_minor, fresh->died);
+  count_more(&tally->dropped_minor, fresh->dropped);
+  *fresh = (struct young_counts){0};
+}
+
 /* An entry in this state in place of a row; the guard is held, and with it the profile. NULL, and the row is LOST. */
 static struct memprof_entry *make_entry(struct young_table *table, struct young_row *row, uint64_t state) {
   struct profile *profile = profile_of(table->handle);
+  count_fresh(table);
   uint32_t number;
   struct memprof_entry *entry = take_entry(profile, &number);
   row->state = entry ? YOUNG_GONE : YOUNG_LOST;
@@ -124,6 +136,7 @@ static bool bind(struct memprof_owner *owner, uint64_t handle) {
   bool binds =
       table->handle != handle && !table->users && settle_all(owner, table) && profile_is_sampling(handle);
   if (binds) {
+    count_fresh(table);
     surplus = table->handle ? profile_of(table->handle) : NULL;
     table->handle = handle;
     table->depth = profile_of(handle)->options.callstack_size;
@@ -156,7 +169,7 @@ static inline bool add_row(struct memprof_thread *thread, uintptr_t address, siz
                                       .callstack = callstack,
                                       .bytes = 8 * words,
                                       .trials = words + 1};
-    count_one(&profile_of(handle)->stripes[thread->stripe].tally.allocs_minor);
+    table->fresh.born++;
   }
   young_unlock(table);
   return fits;
@@ -185,8 +198,27 @@ static bool born_as_entry(struct memprof_thread *thread, uintptr_t address, size
 /* ---- the engine ---- */
 
 /* Who has the guard calls nothing that waits. */
-void young_wait(struct young_table *table) {
-  while (atomic_exchange_explicit(&table->guard, true, memory_order_acquire)) sched_yield();
+void young_stand_back(struct young_table *table) {
+  young_unlock(table);
+  while (atomic_load_explicit(&table->seized, memory_order_acquire)) sched_yield();
+}
+
+void young_seize(struct young_table *table) {
+  while (atomic_exchange_explicit(&table->seized, true, memory_order_acquire)) sched_yield();
+  fence_heavy();
+  while (atomic_load_explicit(&table->entered, memory_order_acquire)) sched_yield();
+}
+
+void young_release(struct young_table *table) {
+  atomic_store_explicit(&table->seized, false, memory_order_release);
+}
+
+void young_count(const struct memprof *engine, uint64_t handle) {
+  for (struct young_table *table = young_first(engine); table; table = table->next) {
+    young_seize(table);
+    if (table->handle == handle) count_fresh(table);
+    young_release(table);
+  }
 }
 
 bool young_is_due(const struct memprof_owner *owner) {
@@ -208,6 +240,7 @@ bool young_after_minor(struct memprof_owner *owner, memprof_fate_function *fate,
   struct young_table *table = owner->table;
   if (!table) return false;
   young_lock(table);
+  count_fresh(table);
   for (uint32_t i = table->aged; i < table->count; i++) {
     struct young_row *row = &table->rows[i];
     if (row->state != YOUNG_KEPT) continue;
@@ -231,8 +264,9 @@ size_t young_forget(struct young_table *table, uint64_t handle, void **metadata,
   struct profile *profile = profile_of(handle);
   struct profile_stripe *stripe = &profile->stripes[stripe_of_thread()];
   size_t found = 0;
-  young_lock(table);
+  young_seize(table);
   bool is_bound = table->handle == handle;
+  if (is_bound) count_fresh(table);
   /* `told` goes past rows that the owner may still come to, before the next call: so they are GONE. */
   for (; is_bound && table->told < table->count && found < room; table->told++) {
     struct young_row *row = &table->rows[table->told];
@@ -249,7 +283,7 @@ size_t young_forget(struct young_table *table, uint64_t handle, void **metadata,
     is_over = !table->users;
     young_empty(table);
   }
-  young_unlock(table);
+  young_release(table);
   if (is_over) profile_let_go(profile, stripe);
   return found;
 }
@@ -259,6 +293,7 @@ void young_leave(struct memprof_owner *owner) {
   if (!table) return;
   young_lock(table);
   settle_all(owner, table);
+  count_fresh(table);
   young_unlock(table);
   owner->table = NULL;
   atomic_store(&table->taken, false);

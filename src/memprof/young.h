@@ -23,12 +23,18 @@
  * Threads that run callbacks of rows are `users`: while there is one the table is not emptied, since a callback may read its row,
  * and serves no other profile. A discard then leaves the profile to the last of them.
  *
- * GUARD. A table is used by the owner's thread that runs, by a collection that stopped it, and by who discards its
- * profile, from any thread. Each takes the guard for as long as a few rows take, and calls nothing of the user's
- * meanwhile. So a discard finds each sample once: as a row, or, since it looks at the tables first, as an entry. */
+ * COUNTS. What happens to rows is counted in the table, `fresh`, and in the profile at the next collection, when a row becomes
+ * an entry, and when somebody asks. So nothing that happened is missed, and no row's end is counted before its birth.
+ *
+ * GUARD. A table is used by the owner's side, its thread that runs or a collection that stopped that, and by who discards its
+ * profile or asks for counts, from any thread. Each takes the guard for as long as a few rows take, and calls nothing of
+ * the user's meanwhile. So a discard finds each sample once: as a row, or, since it looks at the tables first, as an entry.
+ * The owner's side takes it several times a sample, others hardly ever: it says that it is there, then looks whether
+ * somebody seizes the table; they seize it, then wait until the owner's side is not there (fence.h). */
 #ifndef MEMPROF_YOUNG_H
 #define MEMPROF_YOUNG_H
 
+#include "base/fence.h"
 #include "memprof/profile.h"
 
 enum { YOUNG_MOST = TINY ? 4 : 1024 };
@@ -47,24 +53,37 @@ struct young_row {
 struct young_table {
   struct young_table *next; /* of the engine; constant */
   _Atomic(bool) taken;      /* by an owner */
-  _Atomic(bool) guard;      /* GUARD */
+  _Atomic(bool) entered;    /* GUARD: the owner's side is there */
+  _Atomic(bool) seized;     /* by another thread */
   size_t depth;             /* of callstacks; written and read by the owner's threads */
   /* Used by who has the guard. */
   uint64_t handle; /* of the profile; 0: none, and no rows */
   uint32_t told, aged, due, count, users;
   struct memprof_thread *thread; /* whose rows are DUE or RUNNING */
   struct young_row *running;     /* or NULL */
+  struct young_counts {
+    uint64_t born, died, dropped;
+  } fresh; /* COUNTS */
   struct young_row rows[YOUNG_MOST];
 };
 
-void young_wait(struct young_table *table);
+/* The guard, for the owner's side. */
+void young_stand_back(struct young_table *table);
 static inline void young_lock(struct young_table *table) {
-  if (__builtin_expect(atomic_exchange_explicit(&table->guard, true, memory_order_acquire), 0))
-    young_wait(table);
+  for (;;) {
+    atomic_store_explicit(&table->entered, true, memory_order_relaxed);
+    fence_light();
+    if (__builtin_expect(!atomic_load_explicit(&table->seized, memory_order_acquire), 1)) return;
+    young_stand_back(table);
+  }
 }
 static inline void young_unlock(struct young_table *table) {
-  atomic_store_explicit(&table->guard, false, memory_order_release);
+  atomic_store_explicit(&table->entered, false, memory_order_release);
 }
+
+/* The guard, for anybody else. */
+void young_seize(struct young_table *table);
+void young_release(struct young_table *table);
 
 /* With the guard: some rows are to be told of. The table is empty again, if all were. */
 static inline bool young_has_births(const struct young_table *table) { return table->due < table->count; }
@@ -110,6 +129,9 @@ size_t young_mapped_bytes(const struct memprof *engine);
 static inline struct young_table *young_first(const struct memprof *engine) {
   return atomic_load_explicit(&engine->tables, memory_order_acquire);
 }
+
+/* COUNTS: what is fresh of a profile is counted there. For who asks, from any thread. */
+void young_count(const struct memprof *engine, uint64_t handle);
 
 /* Unmaps all tables. */
 void young_close(struct memprof *engine);

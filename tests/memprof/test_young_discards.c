@@ -264,14 +264,14 @@ static void await_status(enum profile_status status) {
 /* The table is nobody's. One thread waits for it to become the profile's, another to forget the profile's rows there. */
 static void race_for(struct young_table *table) {
   pthread_t birth, discard;
-  young_lock(table);
+  young_seize(table);
   pthread_create(&birth, NULL, bear, NULL);
   while (!profile_holders(profile_of((uintptr_t)race.profile))) sched_yield();
   assert_int_equal(memprof_stop(&race.starter), WN_OK);
   pthread_create(&discard, NULL, discard_it, NULL);
   await_status(PROFILE_DISCARDED);
   usleep(200);
-  young_unlock(table);
+  young_release(table);
   pthread_join(discard, NULL);
   pthread_join(birth, NULL);
 }
