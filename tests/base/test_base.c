@@ -2,6 +2,7 @@
 #include "support/test.h"
 
 #include "base/error.h"
+#include "base/fence.h"
 #include "base/hash.h"
 #include "base/lock.h"
 #include "base/metadata.h"
@@ -9,7 +10,9 @@
 #include "base/random.h"
 #include "base/stripe.h"
 #include "base/words.h"
+#include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -189,6 +192,80 @@ static void threads_are_spread_over_the_stripes(void **state) {
   for (unsigned i = 0; i < STRIPES; i++) assert_int_equal(threads[i], 3);
 }
 
+/* ---- fences ---- */
+
+enum { MEETINGS = 200000 };
+
+static struct {
+  _Alignas(128) _Atomic(int) light; /* what each side writes */
+  _Alignas(128) _Atomic(int) heavy;
+  _Alignas(128) _Atomic(int) round; /* that may begin */
+  _Alignas(128) _Atomic(int) ended; /* by the light side */
+  int seen_by_light;
+} meeting;
+
+static void pass_time(int round) {
+  for (volatile int i = 0; i < round % 64; i++) {}
+}
+
+static void *be_light(void *unused) {
+  for (int round = 1; round <= MEETINGS; round++) {
+    while (atomic_load(&meeting.round) < round) sched_yield();
+    pass_time(round / 64);
+    atomic_store_explicit(&meeting.light, round, memory_order_relaxed);
+    fence_light();
+    meeting.seen_by_light = atomic_load_explicit(&meeting.heavy, memory_order_relaxed);
+    atomic_store(&meeting.ended, round);
+  }
+  return unused;
+}
+
+/* How often neither side saw the other. */
+static int count_misses(void) {
+  pthread_t other;
+  int misses = 0;
+  memset(&meeting, 0, sizeof meeting);
+  assert_int_equal(pthread_create(&other, NULL, be_light, NULL), 0);
+  for (int round = 1; round <= MEETINGS; round++) {
+    atomic_store(&meeting.round, round);
+    pass_time(round);
+    atomic_store_explicit(&meeting.heavy, round, memory_order_relaxed);
+    fence_heavy();
+    int seen = atomic_load_explicit(&meeting.light, memory_order_relaxed);
+    while (atomic_load(&meeting.ended) < round) sched_yield();
+    misses += seen != round && meeting.seen_by_light != round;
+  }
+  pthread_join(other, NULL);
+  return misses;
+}
+
+static void of_a_light_and_a_heavy_side_one_sees_what_the_other_wrote(void **state) {
+  (void)state;
+  fence_prepare();
+  assert_int_equal(count_misses(), 0);
+}
+
+static void of_two_sides_one_sees_the_other_where_the_system_has_no_fence_for_all(void **state) {
+  (void)state;
+  bool uneven = atomic_exchange(&fence_is_uneven, false);
+  assert_int_equal(count_misses(), 0);
+  atomic_store(&fence_is_uneven, uneven);
+}
+
+static void a_heavy_fence_keeps_errno_in_a_forked_child_too(void **state) {
+  (void)state;
+  fence_prepare();
+  pid_t child = fork();
+  if (!child) {
+    errno = 77;
+    fence_heavy();
+    _exit(errno == 77 ? 0 : 1);
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_int_equal(status, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(crc32c_gives_the_published_check_value),
@@ -202,6 +279,9 @@ int main(void) {
       cmocka_unit_test(last_error_keeps_the_message_of_this_thread),
       cmocka_unit_test(threads_are_spread_over_the_stripes),
       cmocka_unit_test(metadata_is_zeroed_and_a_reservation_costs_nothing),
+      cmocka_unit_test(of_a_light_and_a_heavy_side_one_sees_what_the_other_wrote),
+      cmocka_unit_test(of_two_sides_one_sees_the_other_where_the_system_has_no_fence_for_all),
+      cmocka_unit_test(a_heavy_fence_keeps_errno_in_a_forked_child_too),
   };
   return RUN_TESTS(tests);
 }

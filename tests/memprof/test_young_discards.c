@@ -312,6 +312,97 @@ static void a_table_does_not_become_a_profiles_that_was_discarded_meanwhile(void
   memprof_close(&race.engine);
 }
 
+/* ---- counts ---- */
+
+static struct {
+  wn_profile *profile;
+  _Atomic(bool) over;
+  long asked, wrong;
+} census;
+
+static bool are_possible(const wn_memprof_count *counts) {
+  const uint64_t most = UINT64_C(1) << 40; /* more ends than births would be far above */
+  return counts->live_minor < most && counts->live_major < most && counts->allocs_minor < most;
+}
+
+static void *ask(void *argument) {
+  uint64_t before = 0;
+  while (!atomic_load(&census.over)) {
+    wn_memprof_count counts = counts_of(census.profile);
+    census.wrong += !are_possible(&counts) || counts.allocs_minor < before;
+    before = counts.allocs_minor;
+    census.asked++;
+  }
+  return argument;
+}
+
+/* Of a few blocks each time some stay, so that rows become entries, too. */
+static uint64_t live_and_die(wn_domain *domain, int rounds) {
+  uint64_t made = 0;
+  for (int round = 0; round < rounds; round++) {
+    for (int i = 0; i < 5; i++) toy_alloc(domain, 2);
+    made += 5;
+    wn_memprof_drain(domain);
+    wn_memprof_count counts = counts_of(census.profile);
+    assert_true(counts.allocs_minor == made); /* at any time */
+    if (round % 3 == 0) toy_minor(domain);
+    wn_memprof_drain(domain);
+  }
+  return made;
+}
+
+static void counts_have_never_more_ends_than_births_whoever_asks_meanwhile(void **state) {
+  (void)state;
+  struct toy_heap *heap = toy_open(1000);
+  wn_domain *domain = toy_domain(heap, NULL);
+  struct log log = {0};
+  pthread_t thread;
+  log_start(&log, domain, 1);
+  census.profile = log.profile;
+  census.asked = census.wrong = 0;
+  atomic_store(&census.over, false);
+  assert_int_equal(pthread_create(&thread, NULL, ask, NULL), 0);
+  uint64_t made = live_and_die(domain, 800);
+  atomic_store(&census.over, true);
+  pthread_join(thread, NULL);
+  toy_minor(domain);
+  wn_memprof_drain(domain);
+  wn_memprof_count counts = counts_of(log.profile);
+  assert_true(census.asked > 0);
+  assert_int_equal(census.wrong, 0);
+  assert_true(counts.allocs_minor == made && counts.live_minor == 0);
+  assert_int_equal(wn_memprof_stop(domain), WN_OK);
+  assert_int_equal(wn_memprof_discard(log.profile), WN_OK);
+  memprof_check(&heap->engine);
+  toy_domain_end(domain);
+  toy_close(heap);
+}
+
+static void *refuse(wn_domain *domain, const wn_allocation *allocation, void *context) {
+  (void)domain, (void)allocation, (void)context;
+  return NULL;
+}
+
+static void a_row_is_counted_before_the_entry_that_it_becomes_can_end(void **state) {
+  (void)state;
+  struct toy_heap *heap = toy_open(10);
+  wn_domain *domain = toy_domain(heap, NULL);
+  const wn_memprof_options options = {.sampling_rate = 1};
+  const wn_tracker tracker = {.alloc_minor = refuse};
+  wn_profile *profile;
+  wn_memprof_count counts;
+  assert_int_equal(wn_memprof_start(domain, &options, &tracker, &profile), WN_OK);
+  toy_alloc(domain, 2);
+  memprof_thread_pauses(&domain->current->memprof); /* it becomes an entry */
+  wn_memprof_drain(domain);
+  profile_counts((uintptr_t)profile, &counts); /* as if between two looks of who asks */
+  assert_true(counts.dropped_minor == 1 && counts.allocs_minor == 1);
+  assert_int_equal(wn_memprof_stop(domain), WN_OK);
+  assert_int_equal(wn_memprof_discard(profile), WN_OK);
+  toy_domain_end(domain);
+  toy_close(heap);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_birth_whose_callback_collects_counts_once_as_dropped_if_there_is_no_memory),
@@ -323,6 +414,8 @@ int main(void) {
       cmocka_unit_test(a_collection_in_the_midst_of_a_discard_finds_no_row_that_is_forgotten),
       cmocka_unit_test(no_row_becomes_an_entry_that_holds_a_discarded_profile),
       cmocka_unit_test(a_table_does_not_become_a_profiles_that_was_discarded_meanwhile),
+      cmocka_unit_test(counts_have_never_more_ends_than_births_whoever_asks_meanwhile),
+      cmocka_unit_test(a_row_is_counted_before_the_entry_that_it_becomes_can_end),
   };
   return RUN_TESTS(tests);
 }
