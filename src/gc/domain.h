@@ -133,7 +133,8 @@ void domain_yield(struct wn_domain *domain);
 /* RAISING. The limit of a running domain is its own, and anybody's who raises it. It is set by every sample, so that costs no
  * fence (fence.h): the domain sets its limit, then looks for what anybody may want (domain_is_wanted), and raises it itself;
  * who wants something says so, then has the domain pass a fence, then raises the limit. So either the domain sees what is wanted,
- * or it set its limit before. Where nothing ever was sampled limits are set with a fence, and no other is needed. */
+ * or it set its limit before. Where nothing ever was sampled limits are set with a fence, and no other is needed.
+ * tests/models/raise.pml explores it. */
 static inline void domain_before_raising(struct wn_heap *heap) {
   if (atomic_load(&heap->was_sampled)) fence_heavy();
 }

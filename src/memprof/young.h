@@ -30,7 +30,7 @@
  * profile or asks for counts, from any thread. Each takes the guard for as long as a few rows take, and calls nothing of
  * the user's meanwhile. So a discard finds each sample once: as a row, or, since it looks at the tables first, as an entry.
  * The owner's side takes it several times a sample, others hardly ever: it says that it is there, then looks whether
- * somebody seizes the table; they seize it, then wait until the owner's side is not there (fence.h). */
+ * somebody seizes the table; they seize it, then wait until the owner's side is not there (fence.h). tests/models/guard.pml explores it. */
 #ifndef MEMPROF_YOUNG_H
 #define MEMPROF_YOUNG_H
 
