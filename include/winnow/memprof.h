@@ -131,7 +131,7 @@ WN_API wn_status wn_memprof_leave(wn_domain *domain);
  * rest are still due. */
 WN_API wn_status wn_memprof_drain(wn_domain *domain);
 
-/* Reads the counts; all zero for a discarded profile that is gone. Any thread. */
+/* Reads the counts; all zero for a discarded profile that is gone. Any thread; of a collected heap not in a signal handler. */
 WN_API void wn_memprof_counts(const wn_profile *profile, wn_memprof_count *count);
 
 /* Inside a callback: leave it with an exception. The callback must still return; its block is tracked no more, and the

@@ -1,10 +1,11 @@
 /* The system's part of fences. */
 #include "base/fence.h"
 
+#include "base/os.h"
 #include <errno.h>
 #include <linux/membarrier.h>
+#include <sched.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 _Atomic(bool) fence_is_uneven;
@@ -24,9 +25,9 @@ enum { WATCHED = false };
 
 static bool barrier(int command) { return syscall(SYS_membarrier, command, 0, 0) == 0; }
 
+/* No sleep, which signals cut short, and where a thread may be cancelled. */
 static void rest(void) {
-  const struct timespec moment = {.tv_nsec = 1000000};
-  nanosleep(&moment, NULL);
+  for (uint64_t end = os_monotonic_ns() + 1000000; os_monotonic_ns() < end;) sched_yield();
 }
 
 void fence_prepare(void) {

@@ -74,7 +74,7 @@ void alarms_cycle_ended(struct wn_heap *heap) {
     if (!alarm->domain || alarm->runner) continue;
     alarm->due++;
     atomic_store(&heap->alarms.any_due, true);
-    domain_set_due(alarm->domain, DUE_ANY);
+    domain_add_due(alarm->domain, DUE_ANY);
   }
   release(heap);
 }
@@ -123,7 +123,7 @@ void alarms_abandon(struct gc_thread *thread) {
   for (size_t i = 0; i < heap->alarms.count; i++)
     if (heap->alarms.rows[i].runner == thread) {
       heap->alarms.rows[i].runner = NULL;
-      if (heap->alarms.rows[i].due) domain_set_due(heap->alarms.rows[i].domain, DUE_ANY);
+      if (heap->alarms.rows[i].due) domain_add_due(heap->alarms.rows[i].domain, DUE_ANY);
     }
   release(heap);
 }

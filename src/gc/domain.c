@@ -215,15 +215,8 @@ static void end(struct wn_domain *domain) {
 
 /* ---- shared ---- */
 
-void domain_set_due(struct wn_domain *domain, unsigned what) {
-  atomic_fetch_or(&domain->others_due, what);
-  domain_before_raising(domain->heap);
-  domain_raise_limit(domain);
-}
-
 void domain_reset_limit(struct wn_domain *domain) {
   __atomic_store_n(&domain->face.young_limit, nursery_limit(domain), __ATOMIC_SEQ_CST);
-  if (atomic_load(&domain->others_due)) domain_add_due(domain, atomic_exchange(&domain->others_due, 0));
   if (world_is_stopping(domain->heap) || turn_is_asked_for(&domain->turn)) domain_raise_limit(domain);
 }
 

@@ -69,9 +69,8 @@ struct wn_domain {
   struct memo *memo;          /* of the callstacks of its samples; NULL before the first */
   struct gc_exception exception;
 
-  _Atomic(uint32_t) state;      /* enum domain_state */
-  _Atomic(uint32_t) others_due; /* what other threads made due, and the domain did not see yet */
-  bool awake; /* outside blocking sections; written by its thread, while it is not claimed */
+  _Atomic(uint32_t) state; /* enum domain_state */
+  bool awake;              /* outside blocking sections; written by its thread, while it is not claimed */
 
   /* Threads: of the domain, and the one that runs. Written by who has the turn. */
   struct gc_thread *threads, *running;
@@ -124,7 +123,7 @@ static inline void domain_raise_limit(struct wn_domain *domain) {
 }
 
 /* Puts the limit where it belongs, or above everything if the world is being stopped, or another thread waits for its turn
- * (ASKED of turn.h). What others made due is the domain's then. */
+ * (ASKED of turn.h). */
 void domain_reset_limit(struct wn_domain *domain);
 
 /* Lets the threads of the domain run that wait, and waits for the next turn. May collect. */
@@ -139,28 +138,19 @@ static inline void domain_before_raising(struct wn_heap *heap) {
   if (atomic_load(&heap->was_sampled)) fence_heavy();
 }
 static inline bool domain_is_wanted(const struct wn_domain *domain) {
-  return atomic_load(&domain->heap->stopping) || turn_is_asked_for(&domain->turn) ||
-         atomic_load(&domain->others_due);
+  return atomic_load(&domain->heap->stopping) || turn_is_asked_for(&domain->turn);
 }
 
-/* What is due: callbacks of a profile; finalisers or alarms, or it is not known what. `face.due` is the domain's own, of its
- * running thread or who stopped it; what others say is in `others_due`, and they raise the limit. */
+/* What is due: callbacks of a profile; finalisers or alarms, or it is not known what. `face.due` is written by who has the domain
+ * (STOP of safepoint.h): its running thread, or who stopped it. */
 enum { DUE_PROFILE = 1, DUE_ANY = 2 };
 
-/* Any thread. */
-void domain_set_due(struct wn_domain *domain, unsigned what);
-
-/* The domain's own. */
 static inline void domain_add_due(struct wn_domain *domain, uintptr_t what) {
   __atomic_store_n(&domain->face.due, domain->face.due | what, __ATOMIC_RELAXED);
 }
-static inline uintptr_t domain_due(const struct wn_domain *domain) {
-  return domain->face.due | atomic_load(&domain->others_due);
-}
 static inline uintptr_t domain_take_due(struct wn_domain *domain) {
-  uintptr_t due = domain_due(domain);
-  if (domain->face.due) __atomic_store_n(&domain->face.due, 0, __ATOMIC_RELAXED);
-  if (atomic_load(&domain->others_due)) due |= atomic_exchange(&domain->others_due, 0);
+  uintptr_t due = domain->face.due;
+  if (due) __atomic_store_n(&domain->face.due, 0, __ATOMIC_RELAXED);
   return due;
 }
 

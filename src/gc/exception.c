@@ -14,7 +14,7 @@ static wn_ref take(wn_domain *domain) {
   wn_ref ref = wn_root(domain, domain->exception.value);
   if (wn_is_null(ref)) return ref;
   exception_drop(domain);
-  domain_set_due(domain, DUE_ANY);
+  domain_add_due(domain, DUE_ANY);
   return ref;
 }
 
@@ -25,7 +25,7 @@ bool exception_outlives(struct gc_thread *thread) {
   exception->raiser = NULL;
   if (!domain->heap->hooks.raise) return false;
   exception_drop(domain);
-  domain_set_due(domain, DUE_ANY);
+  domain_add_due(domain, DUE_ANY);
   return true;
 }
 
@@ -56,7 +56,7 @@ void wn_raise(wn_domain *domain, wn_ref raised) {
   if (wn_is_null(raised) || caller_check(domain, "raise") || exception_is_pending(domain)) return;
   domain->exception =
       (struct gc_exception){.pending = true, .value = *raised.slot, .raiser = domain->running};
-  domain_set_due(domain, DUE_ANY);
+  domain_add_due(domain, DUE_ANY);
 }
 
 wn_ref wn_take_exception(wn_domain *domain) {

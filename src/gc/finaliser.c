@@ -155,7 +155,7 @@ static void each_registry(struct wn_heap *heap, registry_function *function, voi
 }
 
 static void say_due(struct wn_domain *domain) {
-  if (domain) domain_set_due(domain, DUE_ANY);
+  if (domain) domain_add_due(domain, DUE_ANY);
 }
 
 static void queue_young(struct wn_heap *heap, struct wn_domain *domain, struct registry *registry,
@@ -248,7 +248,7 @@ static void inherit(struct wn_domain *heir, const uint64_t *number) {
     push_last(&heir->finalisers.inherited, orphan);
   }
   release(heap);
-  if (heir->finalisers.inherited) domain_set_due(heir, DUE_ANY);
+  if (heir->finalisers.inherited) domain_add_due(heir, DUE_ANY);
 }
 
 static bool has_room_for(struct registry *registry, const struct registry *other) {
@@ -340,7 +340,7 @@ static void run_all(struct wn_domain *domain) {
   while (alarms && run(domain, alarms_run_one)) alarms--;
   while (run(domain, run_one)) {}
   if (domain->exception.pending || domain->finalisers.runner) return; /* who ends that sees to the rest */
-  if (any_is_due(domain)) domain_set_due(domain, DUE_ANY);
+  if (any_is_due(domain)) domain_add_due(domain, DUE_ANY);
 }
 
 /* ---- shared ---- */
@@ -393,7 +393,7 @@ wn_status finalisers_run_due(struct wn_domain *domain) {
   uintptr_t due = domain_take_due(domain);
   if (due && !exception_is_pending(domain)) {
     host_run_due(domain);
-    if ((due | domain_due(domain)) & DUE_ANY) run_all(domain);
+    if ((due | domain->face.due) & DUE_ANY) run_all(domain);
   }
   return exception_is_pending(domain) ? exception_leave(domain) : WN_OK;
 }
@@ -407,7 +407,7 @@ void finalisers_abandon(struct gc_thread *thread) {
   struct wn_domain *domain = thread->domain;
   if (domain->finalisers.runner == thread) {
     domain->finalisers.runner = NULL;
-    domain_set_due(domain, DUE_ANY);
+    domain_add_due(domain, DUE_ANY);
   }
   alarms_abandon(thread);
 }
@@ -510,6 +510,6 @@ wn_status wn_gc_finalise_last(wn_domain *domain, wn_last_finaliser *f, void *con
 void wn_gc_finalise_release(wn_domain *domain) {
   if (caller_check(domain, "finalise release") || domain->finalisers.runner != domain->running) return;
   domain->finalisers.runner = NULL;
-  domain_set_due(domain, DUE_ANY);
+  domain_add_due(domain, DUE_ANY);
 }
 /* SPDX-License-Identifier: MIT */

@@ -29,16 +29,20 @@ static int64_t words_left(const struct wn_domain *domain) {
   return domain->sample_at == DOMAIN_NO_SAMPLE ? SAMPLER_NEVER : words_to_sample(domain);
 }
 
+/* RAISING of domain.h: nothing is sampled before this. */
 static void aim_anew(struct gc_thread *thread) {
-  thread->aimed = thread->domain->aims;
-  aim(thread->domain, memprof_gap(&thread->profiled));
+  struct wn_domain *domain = thread->domain;
+  int64_t left = memprof_gap(&thread->profiled);
+  if (left != SAMPLER_NEVER && !atomic_load(&domain->heap->was_sampled))
+    atomic_store(&domain->heap->was_sampled, true);
+  thread->aimed = domain->aims;
+  aim(domain, left);
 }
 
 /* ---- the engine's questions ---- */
 
 static void rearm(struct memprof_owner *owner) {
   struct wn_domain *domain = owner->host;
-  if (!atomic_load(&domain->heap->was_sampled)) atomic_store(&domain->heap->was_sampled, true);
   domain->aims++;
   aim_anew(domain->running);
   domain_reset_limit(domain);

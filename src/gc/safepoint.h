@@ -11,7 +11,8 @@
  *
  * STOP. The leader is who sets `stopping`. It raises each domain's limit, then claims each domain: one that is still running
  * will see the limit. A domain that blocks stores its state, then reads `stopping`; one that unblocks sets its limit, then
- * reads `stopping` and raises the limit again. All of that is sequentially consistent, so one side sees the other.
+ * reads `stopping` and raises the limit again. All of that is sequentially consistent, so one side sees the other; a sample
+ * sets the limit without a fence, and RAISING of domain.h makes up for that.
  *
  * Waiting spins for a moment where there are as many processors as domains awake, and else offers its own (patience.h). Then it sleeps
  * on a futex. */

@@ -12,7 +12,7 @@
  * are two places, for odd and even numbers: who asks has the next number, and may be so slow that its turn comes, and the one
  * after it asks, before it has stored its question; then neither overwrites the other's. Who asks stores the number, then raises
  * the limit; who sets the limit anew looks at the number afterwards. All of it is sequentially consistent, so one side sees the
- * other. tests/models/turn.pml explores it. */
+ * other; for samples see RAISING of domain.h. tests/models/turn.pml explores it. */
 #ifndef GC_TURN_H
 #define GC_TURN_H
 

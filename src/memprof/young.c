@@ -215,6 +215,7 @@ void young_release(struct young_table *table) {
 
 void young_count(const struct memprof *engine, uint64_t handle) {
   for (struct young_table *table = young_first(engine); table; table = table->next) {
+    if (!atomic_load(&table->taken)) continue; /* nothing is fresh there */
     young_seize(table);
     if (table->handle == handle) count_fresh(table);
     young_release(table);

@@ -1,9 +1,8 @@
 /* Raising a domain's limit, where the domain moves it without a fence: RAISING of src/gc/domain.h, with what nursery.h, nursery.c,
  * finaliser.c and safepoint.c do around it.
  *
- * Followed line by line: domain_set_due, domain_before_raising, domain_reset_limit, domain_is_wanted, domain_take_due, rearm of
- * gc_host.c, nursery_move_limit, wn_poll, wn_poll_slow, find_room, finalisers_run_due; of world_stop and world_wait what they do to
- * one domain.
+ * Followed line by line: domain_before_raising, domain_reset_limit, domain_is_wanted, aim_anew of gc_host.c, nursery_move_limit,
+ * wn_poll, wn_poll_slow, find_room; of world_stop, world_wait, ask and domain_yield what they do to one domain.
  *
  * Memory is that of x86-64 (TSO): a plain store of the limit goes into the store buffer of the domain's thread, and from there to
  * memory at any later time, in order. The thread's own loads see the newest one that is there. The buffer is emptied before a
@@ -11,19 +10,16 @@
  * before a load. All plain stores of the limit put it where it belongs, so the buffer is a number of those. Other threads'
  * stores are all sequentially consistent.
  *
- * Left out: fence_heavy where the system has none (both sides have common fences then), weaker memories, turns
- * (`asked` is looked at where `stopping` is), the two kinds of what is due, pending exceptions, `starved` and what find_room does else.
- * `face.due` is not buffered: others read it only after the domain blocked, which empties the buffer. What is due is in a
- * queue that a lock protects: to put something there is one step, and so is to run all of it.
+ * Left out: fence_heavy where the system has none (both sides have common fences then), weaker memories, what turns do besides
+ * (turn.pml), `starved` and what find_room does else.
  *
  * The domain runs on and on: it moves its limit, if it is sampled, or comes to the end of a piece (find_room), or does neither;
- * then it polls. It may do nothing but poll for ever. One other thread makes something due, another stops the domain, and both
- * again.
+ * then it polls. It may do nothing but poll for ever. One other thread asks it to yield, another stops it, and both again.
  *
  * Proved:
- * - What another thread wants is seen by the domain's next poll, once that thread has raised the limit; and that it should stop by
- *   its next allocation. So no raise is lost, whatever is in the buffer.
- * - (Fair) What is made due is run, and who stops the domain gets it, though it may never come to a slow path by itself.
+ * - What another thread wants is seen by the domain's next poll or allocation, once that thread has raised the limit. So no raise is
+ *   lost, whatever is in the buffer.
+ * - (Fair) Who asks the domain to yield, or stops it, gets it, though it may never come to a slow path by itself.
  *
  * TWIN_NO_FENCE (assertion violated): who raises the limit has no fence passed.
  * TWIN_NO_FENCE_EVER (non-progress cycle): the same.
@@ -33,10 +29,8 @@
  * TWIN_BLIND_MOVE (non-progress cycle): the domain does not look after it moved its limit.
  * TWIN_EARLY_LOOK (assertion violated): the domain looks before it moves its limit.
  * TWIN_BLIND_RESET (non-progress cycle): who resets the limit does not look whether the domain should stop.
- * TWIN_DROPPED_DUE (assertion violated): who resets the limit takes what others made due, and does not add it to the domain's.
  * TWIN_PLAIN_RESET (assertion violated): the limit is reset by a plain store.
  * TWIN_LATE_SAMPLED (assertion violated): a domain moves its limit before it says that it is sampled.
- * TWIN_LATE_TAKE (non-progress cycle): a poll takes what is due after it ran it.
  *
  * Search: safety (they want something for ever), fair (twice). */
 #ifdef SEARCH_fair
@@ -52,10 +46,8 @@
 
 bool raised = false; /* in memory: face.young_limit is above everything */
 byte buffered;       /* stores that lower it */
-bool due;            /* face.due */
-bool others_due, stopping, was_sampled;
+bool asked, stopping, was_sampled;
 bool blocked, claimed; /* the domain's state */
-bool queued;           /* something that is due */
 
 /* Ghost: who said what they want, and have not raised the limit yet. */
 byte raising;
@@ -74,18 +66,10 @@ inline reset_limit() {
 #else
   atomic { empty_buffer(); raised = false };
 #endif
-  if
-#ifdef TWIN_DROPPED_DUE
-  :: atomic { others_due -> skip }; atomic { empty_buffer(); others_due = false }
-#else
-  :: atomic { others_due -> skip }; atomic { empty_buffer(); due = due || others_due; others_due = false }
-#endif
-  :: atomic { !others_due -> skip }
-  fi;
 #ifndef TWIN_BLIND_RESET
   if
-  :: atomic { stopping -> skip }; raise_limit()
-  :: atomic { !stopping -> skip }
+  :: atomic { stopping || asked -> skip }; raise_limit()
+  :: atomic { !stopping && !asked -> skip }
   fi
 #endif
 }
@@ -97,8 +81,8 @@ inline look() {
   :: atomic { stopping -> wanted = true }
   :: atomic { !stopping -> skip };
      if
-     :: atomic { others_due -> wanted = true }
-     :: atomic { !others_due -> skip }
+     :: atomic { asked -> wanted = true }
+     :: atomic { !asked -> skip }
      fi
   fi
 }
@@ -134,67 +118,47 @@ inline stop_if_asked() {
   fi
 }
 
+inline yield_if_asked() {
+  if
+  :: atomic { asked -> empty_buffer(); asked = false }; reset_limit()
+  :: atomic { !asked -> skip }
+  fi
+}
+
 inline find_room() {
   stop_if_asked(); /* then it looks once more; the limit will be raised, if it has to */
+  yield_if_asked();
   reset_limit()
-}
-
-inline take_due() {
-  atomic { taken = due || others_due; due = false };
-  if
-  :: atomic { others_due -> skip }; atomic { empty_buffer(); taken = taken || others_due; others_due = false }
-  :: atomic { !others_due -> skip }
-  fi
-}
-
-inline run_due() {
-#ifdef TWIN_LATE_TAKE
-  if
-  :: atomic { due || others_due -> queued = false }
-  :: atomic { !(due || others_due) -> skip }
-  fi;
-  take_due();
-  taken = false
-#else
-  take_due();
-  if
-  :: atomic { taken -> taken = false; queued = false }
-  :: atomic { !taken -> skip }
-  fi
-#endif
 }
 
 inline poll() {
   if
-  :: atomic { LIMIT || due -> skip };
+  :: atomic { LIMIT -> skip };
      stop_if_asked();
      if
      :: atomic { LIMIT -> skip }; reset_limit()
      :: atomic { !LIMIT -> skip }
      fi;
-     run_due()
-  :: atomic { !LIMIT && !due -> skip }
+     yield_if_asked()
+  :: atomic { !LIMIT -> skip }
   fi
 }
 
 proctype domain() {
-  bool wanted, taken, samples;
+  bool wanted, samples;
   do
   ::
 #ifndef SEARCH_fair
-     d_step {
-       assert(raising || !(queued || others_due || stopping) || LIMIT || due);
-       assert(raising || !stopping || LIMIT)
-     };
+     assert(raising || !(asked || stopping) || LIMIT);
 #else
      if
-     :: atomic { !queued && !stopping -> skip }; progress_nothing_is_wanted: skip
-     :: atomic { queued || stopping -> skip }
+     :: atomic { !asked && !stopping -> skip }; progress_nothing_is_wanted: skip
+     :: atomic { asked || stopping -> skip }
      fi;
 #endif
      if
      :: atomic { samples -> skip }; move_limit()
-     :: atomic { !samples -> samples = true }; /* rearm */
+     :: atomic { !samples -> samples = true }; /* aim_anew */
 #ifndef TWIN_LATE_SAMPLED
         atomic { empty_buffer(); was_sampled = true };
 #endif
@@ -252,13 +216,13 @@ inline want(word) {
 #endif
 }
 
-/* domain_set_due */
-proctype maker() {
+/* ask of turn.c: who waits asks once, until its turn has come. */
+proctype waiter() {
   byte times = 2;
 end:
   do
-  :: atomic { ONCE_MORE; raising++; queued = true };
-     want(others_due)
+  :: atomic { !asked && ONCE_MORE; raising++ };
+     want(asked)
   od
 }
 
@@ -280,7 +244,7 @@ init {
   atomic {
     run domain();
     run memory();
-    run maker();
+    run waiter();
     run leader()
   }
 }

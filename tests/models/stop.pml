@@ -5,8 +5,8 @@
  * exchange of the code is one step here. They are sequentially consistent there, so any order of steps is all that can happen.
  *
  * Left out: spinning before sleep (it only repeats the loops), early returns of a futex (they would hide a wake-up that was
- * lost; the loops repeat), the count of domains awake (a hint), what those do who help, turns of the threads of one domain, and the lock `world`,
- * which is taken to be right. A futex is its contract: to compare and to fall asleep is one step.
+ * lost; the loops repeat), the count of domains awake (a hint), what those do who help, turns of the threads of one domain, samples (raise.pml), and
+ * the lock `world`, which is taken to be right. A futex is its contract: to compare and to fall asleep is one step.
  *
  * Each thread has a domain of its own: it attaches, does one or two of these, and detaches: touch its domain and look
  * at the limit; run on and on until the limit says stop, as a loop that only allocates; block and come back; block and

@@ -5,7 +5,7 @@
  * consistent there. Another domain stops the world now and then: of it there is what it does to this domain's limit.
  *
  * Left out: numbers that come round to 0, two sleepers whose numbers have the same bit (both are woken, and look), early returns of a
- * futex, what else a domain's thread does while it runs. A futex is its contract: to compare and to fall asleep is one step.
+ * futex, what else a domain's thread does while it runs, samples among it (raise.pml). A futex is its contract: to compare and to fall asleep is one step.
  *
  * Time: the clock of a sleeper may be over once whenever it likes, and again whenever nobody can do anything else.
  *
