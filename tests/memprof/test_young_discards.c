@@ -337,10 +337,13 @@ static void *ask(void *argument) {
 }
 
 /* Of a few blocks each time some stay, so that rows become entries, too. */
-static uint64_t live_and_die(wn_domain *domain, int rounds) {
+static uint64_t live_and_die(struct toy_heap *heap, wn_domain *domain, int rounds) {
   uint64_t made = 0;
   for (int round = 0; round < rounds; round++) {
-    for (int i = 0; i < 5; i++) toy_alloc(domain, 2);
+    for (int i = 0; i < 5; i++) {
+      int block = toy_alloc(domain, 2);
+      if (i) toy_kill(heap, block);
+    }
     made += 5;
     wn_memprof_drain(domain);
     wn_memprof_count counts = counts_of(census.profile);
@@ -353,7 +356,7 @@ static uint64_t live_and_die(wn_domain *domain, int rounds) {
 
 static void counts_have_never_more_ends_than_births_whoever_asks_meanwhile(void **state) {
   (void)state;
-  struct toy_heap *heap = toy_open(1000);
+  struct toy_heap *heap = toy_open(5000);
   wn_domain *domain = toy_domain(heap, NULL);
   struct log log = {0};
   pthread_t thread;
@@ -362,7 +365,7 @@ static void counts_have_never_more_ends_than_births_whoever_asks_meanwhile(void 
   census.asked = census.wrong = 0;
   atomic_store(&census.over, false);
   assert_int_equal(pthread_create(&thread, NULL, ask, NULL), 0);
-  uint64_t made = live_and_die(domain, 800);
+  uint64_t made = live_and_die(heap, domain, 2000);
   atomic_store(&census.over, true);
   pthread_join(thread, NULL);
   toy_minor(domain);
