@@ -37,7 +37,7 @@
 #include "base/fence.h"
 #include "memprof/profile.h"
 
-enum { YOUNG_MOST = TINY ? 4 : 1024 };
+enum { YOUNG_MOST = TINY ? 4 : 4096 };
 
 /* LOST: it should become an entry, and there was no memory for one, or a discard of its profile had begun: it is dropped instead
  * of told of. */
