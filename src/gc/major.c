@@ -177,6 +177,7 @@ static void settle_counts(struct wn_heap *heap) {
     domain->major_words += (double)words;
   }
   atomic_fetch_add(&heap->allocated, copied);
+  nursery_shorten(heap, copied);
   atomic_fetch_add(&heap->minor_collections, 1);
 }
 
@@ -221,7 +222,7 @@ static void slice(struct wn_domain *domain, size_t words) {
 static void plan_slices(struct wn_heap *heap) {
   size_t words = major_slice_words(heap);
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
-    domain->slice_words = words / nursery_pieces(domain);
+    domain->slice_words = words / nursery_slices(domain);
 }
 
 /* Who stops the world instead may not have come to it yet, or not to collect. */
@@ -258,8 +259,8 @@ void major_collect_stopped(struct wn_domain *leader, unsigned what) {
   step(heap, leader, what);
   compute_debt(heap);
   helpers_invite(heap);
-  plan_slices(heap);
   nursery_begin(heap);
+  plan_slices(heap);
   nursery_secure(heap);
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
     domain_reset_limit(domain);
@@ -281,7 +282,7 @@ void major_slice(struct wn_domain *domain, unsigned shares) {
 
 void major_collect_and_slice(struct wn_domain *domain) {
   major_collect(domain, COLLECT_MINOR);
-  for (size_t i = nursery_pieces(domain); i; i--) major_slice(domain, 1);
+  for (size_t i = nursery_slices(domain); i; i--) major_slice(domain, 1);
 }
 
 size_t major_work(struct wn_domain *domain, size_t words) {

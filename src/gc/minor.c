@@ -388,6 +388,7 @@ static void empty(struct wn_domain *domain) {
   customs_after_minor(domain);
   size_t used = domain_young_used(domain);
   domain->minor_words += (double)used;
+  domain->heap->young_used += used;
   domain_begin_young(domain, domain->young_end);
   remembered_clear(&domain->remembered);
   if (CHECKS && used) memset(domain->young_end - used * 8, STALE, used * 8);
@@ -445,6 +446,7 @@ void minor_collect(struct wn_heap *heap, struct wn_domain *leader) {
   finalisers_after_minor(heap, leader);
   host_after_minor(heap);
   count_copied(&copier);
+  heap->young_used = 0;
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) empty(domain);
 }
 

@@ -78,11 +78,19 @@ bool nursery_place(struct wn_domain *domain, size_t words) {
   return true;
 }
 
+void nursery_shorten(struct wn_heap *heap, size_t copied) {
+  size_t used = heap->young_used;
+  if (used < atomic_load(&heap->minor_words) / 4 || copied < used - used / ALIVE_PART)
+    heap->young_alive = 0;
+  else if (heap->young_alive < ALIVE_COLLECTIONS)
+    heap->young_alive++;
+}
+
 void nursery_begin(struct wn_heap *heap) {
   intptr_t left = 0;
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
     domain->young_start = domain->young_end;
-    if (domain->awake) left += (intptr_t)(domain->young_words * 8 - piece_bytes(domain));
+    if (domain->awake) left += (intptr_t)((nursery_slices(domain) - 1) * piece_bytes(domain));
   }
   heap->young_budget = (size_t)left;
   atomic_store(&heap->young_left, left);

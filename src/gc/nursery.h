@@ -7,6 +7,10 @@
  * awake add up to. So who allocates much uses what others leave, up to FOLD times its size, and the world is stopped once for
  * all that was allocated, however unevenly.
  *
+ * SHORT. Where nearly all that a minor collection finds is alive, more of it would only make the pause longer: so after
+ * ALIVE_COLLECTIONS of that kind the world is stopped when half of the sizes are used, until more has died. One or two are
+ * not enough: where a structure is built that dies whole, a longer minor heap lets more of its end die young.
+ *
  * The limit that allocation runs into is the next sample or the begin of the piece, or above everything when another thread wants
  * the domain to stop. */
 #ifndef GC_NURSERY_H
@@ -15,6 +19,7 @@
 #include "gc/domain.h"
 
 enum { MINOR_WORDS_LEAST = 320, MINOR_WORDS_FIRST = TINY ? 320 : 262144 };
+enum { ALIVE_PART = 8, ALIVE_COLLECTIONS = 8 }; /* SHORT: at most the n-th part of the words was dead */
 enum { PIECES = 8, PIECE_LEAST = TINY ? 260 : 512, FOLD = 4 };
 
 /* Reserves addresses for all minor heaps. False if there are none. */
@@ -27,12 +32,21 @@ size_t nursery_words_most(const struct wn_heap *heap);
 /* Gives a domain an empty minor heap of so many words. False if there is no memory. What it had below them goes back. */
 bool nursery_place(struct wn_domain *domain, size_t words);
 
+/* SHORT: after a minor collection that copied so many words. */
+void nursery_shorten(struct wn_heap *heap, size_t copied);
+
 /* BUDGET: all minor heaps are empty, and begin again. The world is stopped. */
 void nursery_begin(struct wn_heap *heap);
 
 /* Pieces of a domain's minor heap: PIECES, or 1 of a small one. */
 static inline size_t nursery_pieces(const struct wn_domain *domain) {
   return domain->young_words < (size_t)PIECES * PIECE_LEAST ? 1 : PIECES;
+}
+
+/* Those of them that the domain takes before the next collection, if all take the same. */
+static inline size_t nursery_slices(const struct wn_domain *domain) {
+  size_t pieces = nursery_pieces(domain);
+  return domain->heap->young_alive >= ALIVE_COLLECTIONS && pieces > 1 ? pieces / 2 : pieces;
 }
 
 /* To find stale addresses: the domain's empty minor heap, of which so many words were used, goes to another place of its slot

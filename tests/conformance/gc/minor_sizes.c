@@ -93,6 +93,63 @@ static void the_size_decides_how_often_is_collected(void **state) {
   journal_close(&of);
 }
 
+/* Words between two minor collections, of blocks of which so many in eight are kept in a list. */
+static double words_between_collections(wn_domain *domain, wn_ref list, int kept) {
+  long before = quick_stat(domain).minor_collections;
+  double begin = wn_gc_minor_words(domain), words = 0;
+  for (int i = 0; quick_stat(domain).minor_collections == before; i++) {
+    WN_SCOPE(domain);
+    words = wn_gc_minor_words(domain) - begin;
+    wn_ref block = wn_alloc(domain, 9, 1);
+    if (i % 8 >= kept) continue;
+    wn_set(domain, block, 0, list);
+    wn_assign(list, block);
+  }
+  return words;
+}
+
+static void where_nearly_all_blocks_live_half_full_minor_heaps_are_collected(void **state) {
+  (void)state;
+  enum { WORDS = 8192, SLACK = 16 };
+  struct journal of;
+  wn_heap_options options = without_helpers();
+  options.parameters.minor_heap_size = WORDS;
+  journal_open(&of, &options);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref list = wn_root(of.domain, wn_int(0));
+    wn_gc_minor(of.domain);
+    for (int i = 0; i < ALIVE_COLLECTIONS; i++)
+      assert_in_range(words_between_collections(of.domain, list, 8), WORDS - SLACK, WORDS + SLACK);
+    for (int i = 0; i < 20; i++)
+      assert_in_range(words_between_collections(of.domain, list, 8), WORDS / 2 - SLACK, WORDS / 2 + SLACK);
+    words_between_collections(of.domain, list, 6);
+    for (int i = 0; i < 3 * ALIVE_COLLECTIONS; i++)
+      assert_in_range(words_between_collections(of.domain, list, 6), WORDS - SLACK, WORDS + SLACK);
+  }
+  journal_close(&of);
+}
+
+/* Who collects by himself has little in his minor heaps, and says nothing about how much of more would live. */
+static void collections_of_little_do_not_shorten_minor_heaps(void **state) {
+  (void)state;
+  enum { WORDS = 8192, SLACK = 16 };
+  struct journal of;
+  wn_heap_options options = without_helpers();
+  options.parameters.minor_heap_size = WORDS;
+  journal_open(&of, &options);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref none = wn_root(of.domain, wn_int(0));
+    for (int i = 0; i < 3 * ALIVE_COLLECTIONS; i++) {
+      make_list(of.domain, 10, 9);
+      wn_gc_minor(of.domain);
+    }
+    assert_in_range(words_between_collections(of.domain, none, 0), WORDS - SLACK, WORDS + SLACK);
+  }
+  journal_close(&of);
+}
+
 static _Atomic(int) stage;
 
 static void be_awake(wn_domain *domain, void *argument) {
@@ -216,6 +273,8 @@ int main(void) {
       cmocka_unit_test(a_minor_heap_without_another_place_is_no_wrong_store_either),
       cmocka_unit_test(a_minor_heap_that_outgrows_its_size_is_no_wrong_store_either),
       cmocka_unit_test(the_size_decides_how_often_is_collected),
+      cmocka_unit_test(where_nearly_all_blocks_live_half_full_minor_heaps_are_collected),
+      cmocka_unit_test(collections_of_little_do_not_shorten_minor_heaps),
       cmocka_unit_test(a_domain_uses_what_others_leave_of_their_minor_heaps),
       cmocka_unit_test(the_size_counts_for_domains_that_run_and_that_will),
       cmocka_unit_test(a_domains_own_size_must_be_possible),
