@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 typedef struct wn_gc_control {
-  long minor_heap_size; /* words, of each domain; 262144. While nearly all young blocks live, half is used */
+  long minor_heap_size; /* words, of each domain; 262144. Half of it while nearly all young blocks live */
   long major_heap_increment; /* up to 1000: percent of the heap, above: words; 15 */
   long space_overhead;       /* garbage the major heap may hold, in percent of what is live; 120 */
   long verbose;              /* bits: what to tell on standard error; 0 */

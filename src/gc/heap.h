@@ -85,9 +85,11 @@ struct wn_heap {
     size_t mark_most; /* entries of a mark stack; 0: no limit but memory */
   } stress;
   /* Written while the world is stopped. */
-  size_t young_budget;  /* what young_left began with */
+  size_t young_budget; /* what young_left began with */
+  size_t
+      young_most; /* words of that and of the first pieces of all domains that were awake; 0 before the first */
   size_t young_used;    /* words that the last minor collection found */
-  unsigned young_alive; /* SHORT of nursery.h: so many collections in a row found nearly all alive */
+  unsigned young_alive; /* SHORT of nursery.h: so many collections found nearly all alive */
   /* RESERVE of chunk.h fails: minor heaps must not be filled. Written while the world is stopped, and by a new domain. */
   _Atomic(bool) starved;
 

@@ -259,8 +259,8 @@ void major_collect_stopped(struct wn_domain *leader, unsigned what) {
   step(heap, leader, what);
   compute_debt(heap);
   helpers_invite(heap);
-  nursery_begin(heap);
   plan_slices(heap);
+  nursery_begin(heap);
   nursery_secure(heap);
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
     domain_reset_limit(domain);

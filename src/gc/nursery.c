@@ -80,7 +80,8 @@ bool nursery_place(struct wn_domain *domain, size_t words) {
 
 void nursery_shorten(struct wn_heap *heap, size_t copied) {
   size_t used = heap->young_used;
-  if (used < atomic_load(&heap->minor_words) / 4 || copied < used - used / ALIVE_PART)
+  if (!heap->young_most || used < heap->young_most / 2) return;
+  if (copied < used - used / ALIVE_PART)
     heap->young_alive = 0;
   else if (heap->young_alive < ALIVE_COLLECTIONS)
     heap->young_alive++;
@@ -88,9 +89,12 @@ void nursery_shorten(struct wn_heap *heap, size_t copied) {
 
 void nursery_begin(struct wn_heap *heap) {
   intptr_t left = 0;
+  heap->young_most = 0;
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
     domain->young_start = domain->young_end;
-    if (domain->awake) left += (intptr_t)((nursery_slices(domain) - 1) * piece_bytes(domain));
+    if (!domain->awake) continue;
+    left += (intptr_t)((nursery_slices(domain) - 1) * piece_bytes(domain));
+    heap->young_most += nursery_words(domain);
   }
   heap->young_budget = (size_t)left;
   atomic_store(&heap->young_left, left);

@@ -8,8 +8,9 @@
  * all that was allocated, however unevenly.
  *
  * SHORT. Where nearly all that a minor collection finds is alive, more of it would only make the pause longer: so after
- * ALIVE_COLLECTIONS of that kind the world is stopped when half of the sizes are used, until more has died. One or two are
- * not enough: where a structure is built that dies whole, a longer minor heap lets more of its end die young.
+ * ALIVE_COLLECTIONS of that kind in a row only half of the pieces are to be had, until more has died. One or two are not
+ * enough: where a structure is built that dies whole, a longer minor heap lets more of its end die young. Collections that
+ * find less than half of what was to be had tell nothing. Minor heaps of one piece stay as they are.
  *
  * The limit that allocation runs into is the next sample or the begin of the piece, or above everything when another thread wants
  * the domain to stop. */
@@ -47,6 +48,9 @@ static inline size_t nursery_pieces(const struct wn_domain *domain) {
 static inline size_t nursery_slices(const struct wn_domain *domain) {
   size_t pieces = nursery_pieces(domain);
   return domain->heap->young_alive >= ALIVE_COLLECTIONS && pieces > 1 ? pieces / 2 : pieces;
+}
+static inline size_t nursery_words(const struct wn_domain *domain) {
+  return nursery_slices(domain) < nursery_pieces(domain) ? domain->young_words / 2 : domain->young_words;
 }
 
 /* To find stale addresses: the domain's empty minor heap, of which so many words were used, goes to another place of its slot

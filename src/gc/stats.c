@@ -19,6 +19,7 @@
 #include "gc/caller.h"
 #include "gc/domain.h"
 #include "gc/helpers.h"
+#include "gc/nursery.h"
 #include "gc/safepoint.h"
 
 /* ---- the walk ---- */
@@ -196,8 +197,8 @@ double wn_gc_allocated_bytes(wn_domain *domain) {
 
 long wn_gc_get_minor_free(wn_domain *domain) {
   if (caller_check(domain, "minor free")) return 0;
-  size_t used = domain_young_used(domain);
-  return used < domain->young_words ? (long)(domain->young_words - used) : 0;
+  size_t used = domain_young_used(domain), words = nursery_words(domain);
+  return used < words ? (long)(words - used) : 0;
 }
 
 /* ---- printing ---- */

@@ -27,7 +27,7 @@
  * an entry, and when somebody asks. So nothing that happened is missed, and no row's end is counted before its birth.
  *
  * GUARD. A table is used by the owner's side, its thread that runs or a collection that stopped that, and by who discards its
- * profile or asks for counts, from any thread. Each takes the guard for as long as a few rows take, and calls nothing of
+ * profile or asks for counts, from any thread. Each takes the guard for as long as it takes to look at the rows, and calls nothing of
  * the user's meanwhile. So a discard finds each sample once: as a row, or, since it looks at the tables first, as an entry.
  * The owner's side takes it several times a sample, others hardly ever: it says that it is there, then looks whether
  * somebody seizes the table; they seize it, then wait until the owner's side is not there (fence.h). tests/models/guard.pml explores it. */
@@ -37,7 +37,8 @@
 #include "base/fence.h"
 #include "memprof/profile.h"
 
-enum { YOUNG_MOST = TINY ? 4 : 4096 };
+/* As many samples as a minor heap of the default size has at a rate of 1e-2, and a sixth more. */
+enum { YOUNG_MOST = TINY ? 4 : 3072 };
 
 /* LOST: it should become an entry, and there was no memory for one, or a discard of its profile had begun: it is dropped instead
  * of told of. */

@@ -93,7 +93,7 @@ static void the_size_decides_how_often_is_collected(void **state) {
   journal_close(&of);
 }
 
-/* Words between two minor collections, of blocks of which so many in eight are kept in a list. */
+/* Words between two minor collections, of blocks of which so many in sixteen are kept in a list. */
 static double words_between_collections(wn_domain *domain, wn_ref list, int kept) {
   long before = quick_stat(domain).minor_collections;
   double begin = wn_gc_minor_words(domain), words = 0;
@@ -101,51 +101,62 @@ static double words_between_collections(wn_domain *domain, wn_ref list, int kept
     WN_SCOPE(domain);
     words = wn_gc_minor_words(domain) - begin;
     wn_ref block = wn_alloc(domain, 9, 1);
-    if (i % 8 >= kept) continue;
+    if (i % 16 >= kept) continue;
     wn_set(domain, block, 0, list);
     wn_assign(list, block);
   }
   return words;
 }
 
-static void where_nearly_all_blocks_live_half_full_minor_heaps_are_collected(void **state) {
-  (void)state;
-  enum { WORDS = 8192, SLACK = 16 };
-  struct journal of;
+enum { WORDS = 8192, SLACK = 32 };
+
+static void journal_open_with_words(struct journal *of) {
   wn_heap_options options = without_helpers();
   options.parameters.minor_heap_size = WORDS;
-  journal_open(&of, &options);
+  journal_open(of, &options);
+}
+
+/* So many collections come, one after the other, when so much is used. */
+static void assert_collections(wn_domain *domain, int count, double words, wn_ref list, int kept) {
+  for (int i = 0; i < count; i++)
+    assert_in_range(words_between_collections(domain, list, kept), words - SLACK, words + SLACK);
+}
+
+static void where_nearly_all_blocks_live_half_full_minor_heaps_are_collected(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open_with_words(&of);
   {
     WN_SCOPE(of.domain);
     wn_ref list = wn_root(of.domain, wn_int(0));
     wn_gc_minor(of.domain);
-    for (int i = 0; i < ALIVE_COLLECTIONS; i++)
-      assert_in_range(words_between_collections(of.domain, list, 8), WORDS - SLACK, WORDS + SLACK);
-    for (int i = 0; i < 20; i++)
-      assert_in_range(words_between_collections(of.domain, list, 8), WORDS / 2 - SLACK, WORDS / 2 + SLACK);
-    words_between_collections(of.domain, list, 6);
-    for (int i = 0; i < 3 * ALIVE_COLLECTIONS; i++)
-      assert_in_range(words_between_collections(of.domain, list, 6), WORDS - SLACK, WORDS + SLACK);
+    assert_collections(of.domain, 3 * ALIVE_COLLECTIONS, WORDS, list, 13);
+    assert_collections(of.domain, ALIVE_COLLECTIONS, WORDS, list, 15);
+    assert_in_range(wn_gc_get_minor_free(of.domain), WORDS / 2 - SLACK, WORDS / 2);
+    assert_collections(of.domain, 20, WORDS / 2, list, 15);
+    assert_collections(of.domain, 1, WORDS / 2, list, 13);
+    assert_collections(of.domain, ALIVE_COLLECTIONS, WORDS, list, 16);
+    assert_collections(of.domain, 1, WORDS / 2, list, 16);
   }
   journal_close(&of);
 }
 
 /* Who collects by himself has little in his minor heaps, and says nothing about how much of more would live. */
-static void collections_of_little_do_not_shorten_minor_heaps(void **state) {
+static void collections_of_little_neither_shorten_minor_heaps_nor_end_that(void **state) {
   (void)state;
-  enum { WORDS = 8192, SLACK = 16 };
   struct journal of;
-  wn_heap_options options = without_helpers();
-  options.parameters.minor_heap_size = WORDS;
-  journal_open(&of, &options);
+  journal_open_with_words(&of);
   {
     WN_SCOPE(of.domain);
-    wn_ref none = wn_root(of.domain, wn_int(0));
+    wn_ref list = wn_root(of.domain, wn_int(0));
     for (int i = 0; i < 3 * ALIVE_COLLECTIONS; i++) {
       make_list(of.domain, 10, 9);
       wn_gc_minor(of.domain);
     }
-    assert_in_range(words_between_collections(of.domain, none, 0), WORDS - SLACK, WORDS + SLACK);
+    assert_collections(of.domain, ALIVE_COLLECTIONS, WORDS, list, 16);
+    allocate(of.domain, 100, 9);
+    wn_gc_full_major(of.domain);
+    assert_collections(of.domain, 1, WORDS / 2, list, 16);
   }
   journal_close(&of);
 }
@@ -156,6 +167,31 @@ static void be_awake(wn_domain *domain, void *argument) {
   (void)argument;
   atomic_store(&stage, 1);
   wait_for_step(domain, &stage, 2);
+}
+
+/* The larger minor heap takes all there is to be had but the other one's first piece, in pieces of its own. */
+static void all_domains_minor_heaps_are_shortened_whatever_their_sizes(void **state) {
+  (void)state;
+  enum { PIECE_WORDS = 5 * WORDS / PIECES };
+  struct journal of;
+  journal_open_with_words(&of);
+  assert_int_equal(wn_gc_set_domain_minor_heap(of.domain, 5 * WORDS), WN_OK);
+  atomic_store(&stage, 0);
+  wn_join *join = spawn(of.domain, be_awake, NULL);
+  wait_for_step(of.domain, &stage, 1);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref list = wn_root(of.domain, wn_int(0));
+    wn_gc_minor(of.domain);
+    for (int turn = 0; turn < 2; turn++) {
+      assert_collections(of.domain, ALIVE_COLLECTIONS, 9 * PIECE_WORDS, list, 16);
+      assert_collections(of.domain, 4, 4 * PIECE_WORDS, list, 16);
+      words_between_collections(of.domain, list, 0);
+    }
+  }
+  atomic_store(&stage, 2);
+  join_wait(of.domain, join);
+  journal_close(&of);
 }
 
 /* Minor collections while one domain allocates forty times its minor heap. */
@@ -274,7 +310,8 @@ int main(void) {
       cmocka_unit_test(a_minor_heap_that_outgrows_its_size_is_no_wrong_store_either),
       cmocka_unit_test(the_size_decides_how_often_is_collected),
       cmocka_unit_test(where_nearly_all_blocks_live_half_full_minor_heaps_are_collected),
-      cmocka_unit_test(collections_of_little_do_not_shorten_minor_heaps),
+      cmocka_unit_test(collections_of_little_neither_shorten_minor_heaps_nor_end_that),
+      cmocka_unit_test(all_domains_minor_heaps_are_shortened_whatever_their_sizes),
       cmocka_unit_test(a_domain_uses_what_others_leave_of_their_minor_heaps),
       cmocka_unit_test(the_size_counts_for_domains_that_run_and_that_will),
       cmocka_unit_test(a_domains_own_size_must_be_possible),
