@@ -89,6 +89,7 @@ static wn_status resize(struct wn_domain *leader, const struct wn_domain *only, 
   major_collect_stopped(leader, COLLECT_MINOR);
   trace_paused(leader, PAUSE_MINOR, began);
   bool placed = place_all(heap, after);
+  heap->young_alive = 0;
   nursery_begin(heap);
   if (placed) nursery_secure(heap);
   if (placed && !(grows && atomic_load(&heap->starved))) return WN_OK;

@@ -8,7 +8,7 @@
  * all that was allocated, however unevenly.
  *
  * SHORT. Where nearly all that a minor collection finds is alive, more of it would only make the pause longer: so after
- * ALIVE_COLLECTIONS of that kind in a row only half of the pieces are to be had, until more has died. One or two are not
+ * ALIVE_COLLECTIONS of that kind in a row only half of the pieces are to be had, until more has died or a size is set. One or two are not
  * enough: where a structure is built that dies whole, a longer minor heap lets more of its end die young. Collections that
  * find less than half of what was to be had tell nothing. Minor heaps of one piece stay as they are.
  *
