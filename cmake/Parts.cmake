@@ -45,7 +45,7 @@ function(winnow_link_parts target)
 endfunction()
 
 # The outside libraries that a part needs.
-set(PART_LIBRARIES_symbols PkgConfig::ELFUTILS stdc++)
+set(PART_LIBRARIES_symbols PkgConfig::ELFUTILS ${IBERTY})
 
 function(winnow_test name)
   cmake_parse_arguments(TEST "" "TIMEOUT" "PARTS;LIBRARIES;LABELS" ${ARGN})

@@ -31,11 +31,12 @@ _winnow() {
       case $previous in
         -a | --at) mapfile -t COMPREPLY < <(compgen -W "peak end" -- "$current"); return ;;
         -b | --by) mapfile -t COMPREPLY < <(compgen -W "function line file module stack" -- "$current"); return ;;
+        -s | --sort) mapfile -t COMPREPLY < <(compgen -W "self total blocks samples" -- "$current"); return ;;
         --search) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
-        -w | --where | -n | --top) return ;;
+        -w | --where | -n | --top | --wrapper) return ;;
       esac
       local options="--json --help"
-      [ "$command" = report ] && options="--at --by --where --top --tree --json --no-symbols --debuginfod --search --help"
+      [ "$command" = report ] && options="--at --by --sort --where --top --tree --json --wrapper --show-wrappers --no-symbols --debuginfod --search --help"
       case $current in
         -*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current") ;;
         *) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;

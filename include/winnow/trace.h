@@ -23,9 +23,11 @@ typedef struct wn_trace wn_trace;
 /* Each stops the other domains for a moment, and may wait for one that collects: as at any safepoint, values that no handle
  * holds may be gone then. WN_ESTATE: the calling thread does not run in the domain. */
 
-/* Starts a profile of the domain whose callbacks write to a new file at `path`; one that is a trace already is overwritten.
- * `options` may be NULL: the defaults of wn_memprof_options, and 512 frames. WN_ESTATE: the domain is sampling already.
- * WN_EINVAL: a wrong rate, or a file that is no trace. WN_ESYS: the file cannot be written. WN_ENOMEM. */
+/* Starts a profile of the domain whose callbacks write to a new file at `path`, which its user
+ * alone may read; one that is a trace of the same user's already is overwritten, and no symbolic
+ * link is followed. `options` may be NULL: the defaults of wn_memprof_options, and 512 frames.
+ * WN_ESTATE: the domain is sampling already. WN_EINVAL: a wrong rate, or a file that is no trace,
+ * another user's, or a link. WN_ESYS: the file cannot be written. WN_ENOMEM. */
 WN_API wn_status wn_trace_start(wn_domain *domain, const char *path, const wn_memprof_options *options,
                                 wn_trace **trace);
 

@@ -1,13 +1,19 @@
 /* Building the call tree.
  *
- * A trace's stacks are a tree already, of code addresses. Each of its nodes leads to one node of the call tree: the
- * caller's, then one step for each function at that address, inlined ones last. A step to the label where one already
- * is, as between two functions of one module when grouping by module, stays there. So a row costs one look-up.
+ * A trace's stacks are a tree already, of code addresses. Each of its nodes leads to one node of
+ * the call tree: the caller's, then one step for each function at that address, inlined ones last.
+ * A step to the label where one already is, as between two functions of one module when grouping by
+ * module, stays there. So a row costs one look-up.
  *
- * Rows without a callstack stay at the root, and have a group with its label, 0, of no function and no path to count.
+ * Wrappers. A frame that allocates for its caller (wrappers.h) does not own what it allocates: a
+ * stack's own node is that of its innermost frame that is no wrapper. A stack of nothing but
+ * wrappers is owned by its outermost one.
  *
- * A group's total counts each stack once however often its label stands on it: every tree node with rows of its own walks
- * to the root and adds itself to each label that it meets for the first time.
+ * Rows without a callstack stay at the root, and have a group with its label, 0, of no function and
+ * no path to count.
+ *
+ * A group's total counts each stack once however often its label stands on it: every tree node with
+ * rows of its own walks to the root and adds itself to each label that it meets for the first time.
  */
 #include "analysis/call_tree.h"
 
@@ -32,6 +38,7 @@ struct building {
   struct index labels;   /* hash of the label -> label + 1 */
   size_t label_capacity, node_capacity;
   uint32_t *node_of; /* trace node -> tree node + 1; 0: not known yet */
+  uint32_t *own_of;  /* the same without its innermost wrappers, once node_of is known */
   uint32_t trace_nodes;
 };
 
@@ -137,18 +144,21 @@ static uint32_t child_of(struct building *building, uint32_t parent, uint32_t la
   return *found = node;
 }
 
-/* The tree node for a code address called from `parent`. */
-static uint32_t step(struct building *building, uint32_t parent, uint32_t trace_node) {
+/* The tree node for a code address called from `parent`. *own is the caller's own node (0: it has
+ * only wrappers) and becomes the callee's: the innermost of the nodes that is of no wrapper. */
+static uint32_t step(struct building *building, uint32_t parent, uint32_t trace_node, uint32_t *own) {
   struct frames frames = names_of(building->names, trace_node);
   for (size_t i = frames.count; i-- > 0 && parent != UINT32_MAX;) {
     struct label label = label_of(&frames.frame[i], building->tree->grouping);
     uint32_t number = label_number(building, &label);
     parent = number == UINT32_MAX ? UINT32_MAX : child_of(building, parent, number);
+    if (!frames.frame[i].wrapper || !*own) *own = parent;
   }
   return parent;
 }
 
-/* The tree node for a whole stack; UINT32_MAX without memory. A trace's parents have smaller numbers than their children. */
+/* Finds the tree nodes of a whole stack, and with it its owner's, which it returns; UINT32_MAX
+ * without memory. A trace's parents have smaller numbers than their children. */
 static uint32_t tree_node_of(struct building *building, uint32_t trace_node) {
   if (!trace_node || trace_node > building->trace_nodes) return 0;
   uint32_t path[64];
@@ -159,24 +169,33 @@ static uint32_t tree_node_of(struct building *building, uint32_t trace_node) {
       path[depth++ % 64] = at;
       at = trace_reader_node(building->samples->reader, at).parent;
     }
-    uint32_t node = at ? building->node_of[at] - 1 : 0;
+    uint32_t node = at ? building->node_of[at] - 1 : 0, own = at ? building->own_of[at] : 0;
     size_t known = depth < 64 ? depth : 64; /* the outermost ones; a deeper stack takes several rounds */
     for (size_t i = 0; i < known; i++) {
       uint32_t inner = path[(depth - 1 - i) % 64];
-      if ((node = step(building, node, inner)) == UINT32_MAX) return UINT32_MAX;
+      if ((node = step(building, node, inner, &own)) == UINT32_MAX) return UINT32_MAX;
       building->node_of[inner] = node + 1;
+      building->own_of[inner] = own;
     }
-    if (depth <= 64) return node;
+    if (depth <= 64) return own;
   }
 }
 
 static void add(struct sums *sums, const struct row *row, const struct share *share) {
   double p = row->probability;
+  if (share->weight.factor > 0) {
+    sum_add_weighted(&sums->bytes, share->bytes, &share->weight);
+    sum_add_weighted(&sums->blocks, share->blocks, &share->weight);
+    return;
+  }
   if (share->bytes_variance < 0)
     sum_add(&sums->bytes, share->bytes, p);
   else
     sum_add_dependent(&sums->bytes, share->bytes, p, share->bytes_variance);
-  if (share->blocks > 0) sum_add(&sums->blocks, share->blocks, p);
+  if (share->blocks > 0 && share->blocks_variance >= 0)
+    sum_add_dependent(&sums->blocks, share->blocks, p, share->blocks_variance);
+  else if (share->blocks > 0)
+    sum_add(&sums->blocks, share->blocks, p);
 }
 
 static void merge(struct sums *sums, const struct sums *other) {
@@ -188,7 +207,7 @@ static bool add_rows(struct building *building, question *ask, void *context) {
   struct call_tree *tree = building->tree;
   for (size_t i = 0; i < building->samples->row_count; i++) {
     const struct row *row = &building->samples->rows[i];
-    struct share share = {.bytes_variance = -1};
+    struct share share = {.bytes_variance = -1, .blocks_variance = -1};
     tree->node_of_row[i] = NO_NODE;
     if (row->probability <= 0 || !ask(row, &share, context)) continue;
     uint32_t node = tree_node_of(building, row->stack);
@@ -242,7 +261,7 @@ static bool make_groups(struct call_tree *tree) {
   for (uint32_t i = 0; i < count; i++) groups[i].label = i;
   for (uint32_t node = 1; node < tree->node_count; node++) {
     const struct sums *self = &tree->nodes[node].self;
-    if (!self->bytes.samples) continue;
+    if (!self->bytes.samples && self->bytes.total <= 0) continue;
     if (by_stack)
       groups[node] = (struct group){node, *self, *self, hash_mix(node), node};
     else
@@ -263,7 +282,8 @@ static bool prepare(struct building *building) {
   building->trace_nodes = trace_reader_nodes(building->samples->reader);
   tree->node_of_row = malloc((building->samples->row_count + 1) * sizeof *tree->node_of_row);
   building->node_of = calloc((size_t)building->trace_nodes + 1, sizeof *building->node_of);
-  if (!building->node_of || !tree->node_of_row ||
+  building->own_of = calloc((size_t)building->trace_nodes + 1, sizeof *building->own_of);
+  if (!building->node_of || !building->own_of || !tree->node_of_row ||
       !grow((void **)&tree->nodes, &building->node_capacity, sizeof *tree->nodes))
     return false;
   tree->nodes[0] = (struct tree_node){0};
@@ -284,6 +304,7 @@ wn_status call_tree_build(const struct samples *samples, const struct names *nam
   index_destroy(&building.children);
   index_destroy(&building.labels);
   free(building.node_of);
+  free(building.own_of);
   if (done) return WN_OK;
   call_tree_destroy(tree);
   return error_set(WN_ENOMEM, "not enough memory for the call tree");
@@ -298,16 +319,18 @@ void call_tree_destroy(struct call_tree *tree) {
 }
 
 /* Parents stand before their children. */
-void call_tree_mark(const struct call_tree *tree, const struct group *group, bool *inside) {
+void call_tree_mark(const struct call_tree *tree, const struct group *group, enum extent extent,
+                    bool *inside) {
   if (!group->label) {
     memset(inside, 0, tree->node_count * sizeof *inside);
     inside[0] = true;
     return;
   }
   for (uint32_t node = 0; node < tree->node_count; node++)
-    inside[node] = tree->grouping == BY_STACK ? node == group->label
-                                              : node && (tree->nodes[node].label == group->label ||
-                                                         inside[tree->nodes[node].parent]);
+    inside[node] = tree->grouping == BY_STACK
+                       ? node == group->label
+                       : node && (tree->nodes[node].label == group->label ||
+                                  (extent == EXTENT_TOTAL && inside[tree->nodes[node].parent]));
 }
 
 size_t call_tree_chain(const struct call_tree *tree, size_t first, size_t *innermost) {

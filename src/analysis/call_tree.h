@@ -8,10 +8,17 @@ enum grouping { BY_FUNCTION, BY_LINE, BY_FILE, BY_MODULE, BY_STACK };
 
 /* What is summed for one row, chosen by the question. */
 struct share {
-  double bytes, blocks;  /* unweighted */
-  double bytes_variance; /* negative: that of an independent row, bytes^2 (1-p)/p^2 */
+  double bytes, blocks;   /* unweighted */
+  double bytes_variance;  /* negative: that of an independent row, bytes^2 (1-p)/p^2 */
+  double blocks_variance; /* the same */
+  struct weight weight;   /* where a row counts for something else than 1/p and its variance; or factor 0 */
   bool apart; /* the row belongs to its group (node_of_row), but adds to no sum and is no sample there */
 };
+
+/* A whole block: its bytes, and one block. */
+static inline struct share share_block(const struct row *row) {
+  return (struct share){.bytes = (double)row->size, .blocks = 1, .bytes_variance = -1, .blocks_variance = -1};
+}
 
 /* False: the row does not count. */
 typedef bool question(const struct row *row, struct share *share, void *context);
@@ -60,8 +67,12 @@ wn_status call_tree_build(const struct samples *samples, const struct names *nam
                           question *ask, void *context, struct call_tree *tree);
 void call_tree_destroy(struct call_tree *tree);
 
-/* Marks the nodes that a group's total counts: inside[node], for each node. */
-void call_tree_mark(const struct call_tree *tree, const struct group *group, bool *inside);
+/* Which blocks of a group are meant: its own, or all that its total counts. */
+enum extent { EXTENT_SELF, EXTENT_TOTAL };
+
+/* Marks the nodes of these blocks: inside[node], for each node. */
+void call_tree_mark(const struct call_tree *tree, const struct group *group, enum extent extent,
+                    bool *inside);
 
 /* How many groups from `first` on stand on the same stacks, so that all their totals are one number: functions that always
  * call each other. *innermost becomes the one that the others call; it alone may have rows of its own, or the answer is

@@ -1,39 +1,68 @@
 /* Estimates and intervals.
  *
- * Each word is sampled independently with probability `rate`, so a block of w words is in the sample with probability
- * p = 1 - (1 - rate)^w, independently of other blocks: Poisson sampling of blocks. The estimator is Horvitz and Thompson's
- * (1952): the total of y is the sum of y/p over the sampled blocks. Its variance is the sum of y^2 (1-p)/p over all
- * blocks, estimated from the sample by the sum of y^2 (1-p)/p^2. Both are exact for any mixture of sizes.
+ * Each word is sampled independently with probability `rate`, so a block of w words is in the
+ * sample with probability p = 1 - (1 - rate)^w, independently of other blocks: Poisson sampling of
+ * blocks. The estimator is Horvitz and Thompson's (1952): the total of y is the sum of y/p over the
+ * sampled blocks. Its variance is the sum of y^2 (1-p)/p over all blocks, estimated from the sample
+ * by the sum of y^2 (1-p)/p^2. Both are exact for any mixture of sizes.
  *
- * Interval: a sampled block with y/p = t and variance share v behaves like v/t times a Poisson count of p/(1-p), so the
- * total behaves like c times a Poisson count k, where c = variance / total and k = total^2 / variance match mean and
- * variance. For a Poisson mean we take Jeffreys' interval, the quantiles of a gamma law with shape k + 1/2, whose coverage
- * lies near the nominal one also for small k (Brown, Cai, DasGupta, "Interval estimation in exponential families", 2003).
- * That is to count half an event more than was seen. Where weights differ, the unseen event is more likely one of great
- * weight, so for the upper end the half event has the largest weight in the sample (M. Fay and E. Feuer, "Confidence
- * intervals for directly standardized rates", 1997, count a whole one, which covers too often); for equal weights both are
- * Jeffreys' interval. The total is never less than what the sampled blocks have themselves. When every block is sampled
- * the variance is 0 and the interval is the number itself. tests/analysis/test_coverage.c measures the coverage.
+ * Interval. What the sampled blocks have themselves is known; the law is about the rest, the unseen
+ * total U = total - seen. A sampled block of probability p stands for a number of unseen ones that,
+ * given the sample, follows a geometric law of mean (1 - p)/p if all numbers are equally likely on
+ * a logarithmic scale. The sum of these over the sample has the mean U and the variance above. We
+ * take it for c times a gamma law of shape k, with c = variance / U and k = U^2 / variance. For
+ * equal blocks and a small p, k is the number of samples and the law is exact: that of a Poisson
+ * mean, given k events.
  *
- * Shares. A part Y of a whole and the rest Z of it are sums over different blocks, so they are independent, and the share
- * Y / (Y + Z) follows from the odds Y / Z. Linearised, the variance of its logarithm is that of log Y plus that of log Z.
- * With few samples neither is normal, so the distances from the estimate to the ends of the intervals of Y and of Z stand
- * for the standard errors (G. Zou and A. Donner, "Construction of confidence limits about effect measures", 2008): the
- * lower end has Y low and Z high, the upper end the reverse. An end that rests on no sample at all is taken from the bound
- * of the side without samples alone.
+ * Upper end: the 97.5 % quantile. A tenth of an event of `unit` is counted besides, because there
+ * may be blocks of sizes that are not in the sample, most likely small ones. The tenth was found by
+ * measuring (tests/analysis/thinned.c).
+ *
+ * Lower end: the 2.5 % quantile for one event less. A row of a report is there because a sample
+ * fell on it. That one sample says nothing about how much there is, the others do. So the lower end
+ * of a row with one sample is what was seen. Such an interval errs on one side only, and its upper
+ * end is the 95 % quantile.
+ *
+ * The law is for a row that was chosen for having samples. It covers as often for a sum that was
+ * chosen beforehand, such as the total of a run: there the upper end errs a little more often than
+ * the lower one (tests/analysis/test_coverage.c). At rate 1 the interval is the number itself.
+ *
+ * Sources: the gamma law of weighted Poisson sums, M. Fay and E. Feuer, "Confidence intervals for
+ * directly standardized rates", 1997; that what is selected for being seen needs a law given that
+ * it was seen, D. Yekutieli, "Adjusted Bayesian inference for selected parameters", Journal of the
+ * Royal Statistical Society B 74, 2012.
+ *
+ * Shares. A part Y of a whole and the rest Z of it are sums over different blocks, so they are
+ * independent, and the share Y / (Y + Z) follows from the odds Y / Z. Linearised, the variance of
+ * its logarithm is that of log Y plus that of log Z. With few samples neither is normal, so the
+ * distances from the estimate to the ends of the intervals of Y and of Z stand for the standard
+ * errors (G. Zou and A. Donner, "Construction of confidence limits about effect measures", 2008):
+ * the lower end has Y low and Z high, the upper end the reverse. Often one of them is no more than
+ * what was seen: that is no tail of a law, so the whole distance of the other counts. An end that
+ * rests on no sample at all is taken from the bound of the side without samples alone.
  */
 #include "analysis/estimate.h"
 
 #include <math.h>
 
-static const double z_95 = 1.959963984540054; /* the 97.5 % quantile of the normal law */
+/* A quantile of a law: its probability, and that of the normal law. */
+struct level {
+  double probability, z;
+};
+static const struct level level_low = {0.025, -1.959963984540054}, level_high = {0.975, 1.959963984540054},
+                          level_high_alone = {0.95, 1.644853626951473};
 
-/* The 97.5 % quantile of the gamma law with shape 1/2: half that of chi-square with one degree of freedom. */
+/* The 97.5 % quantile of the gamma law with shape 1/2: half that of chi-square with one degree of
+ * freedom. */
 static const double no_sample_bound = 2.511943092;
 
-enum { SHAPE_LARGE = 60, STEPS_MOST = 40 };
+/* Events of `unit` that are counted for sizes without a sample. */
+static const double events_besides = 0.1;
 
-/* By Wilson and Hilferty (1931). Good to a thousandth for shapes beyond SHAPE_LARGE, rough for small ones. */
+enum { SHAPE_LARGE = 60, STEPS_MOST = 100 };
+
+/* By Wilson and Hilferty (1931). Good to a thousandth for shapes beyond SHAPE_LARGE, rough for
+ * small ones. */
 static double gamma_quantile_rough(double shape, double z) {
   double root = 1 - 1 / (9 * shape) + z / (3 * sqrt(shape));
   return root > 0 ? shape * root * root * root : 0;
@@ -50,14 +79,14 @@ static double gamma_below(double shape, double x) {
 }
 
 /* Bisection, with Newton's step wherever it stays inside. */
-static double gamma_quantile(double shape, double z) {
-  double x = gamma_quantile_rough(shape, z), low = 0, high = 4 * shape + 20;
+static double gamma_quantile(double shape, struct level level) {
+  double x = gamma_quantile_rough(shape, level.z), low = 0, high = 4 * shape + 20;
+  if (shape <= 0) return 0;
   if (shape > SHAPE_LARGE) return x;
-  double wanted = z < 0 ? 0.025 : 0.975;
-  if (x <= 0)
-    x = pow(wanted * exp(lgamma(shape + 1)), 1 / shape); /* P(x) = x^shape / Gamma(shape + 1) near 0 */
-  for (int step = 0; step < STEPS_MOST; step++) {
-    double error = gamma_below(shape, x) - wanted;
+  if (x <= 0) /* P(x) = x^shape / Gamma(shape + 1) near 0 */
+    x = fmin(pow(level.probability * exp(lgamma(shape + 1)), 1 / shape), shape);
+  for (int step = 0; step < STEPS_MOST && x > 1e-12; step++) {
+    double error = gamma_below(shape, x) - level.probability;
     if (error > 0)
       high = x;
     else
@@ -70,10 +99,20 @@ static double gamma_quantile(double shape, double z) {
   return x;
 }
 
-/* The upper end: half an event of the largest weight more than was seen. */
-static double upper_end(const struct sum *sum) {
-  double total = sum->total + sum->largest / 2, variance = sum->variance + sum->largest * sum->largest / 2;
-  return variance / total * gamma_quantile(total * total / variance, z_95);
+/* A quantile of c times the gamma law of shape k that have this mean and variance, for `fewer`
+ * events less. */
+static double unseen_quantile(double mean, double variance, double fewer, struct level level) {
+  if (mean <= 0 || variance <= 0) return mean;
+  return variance / mean * gamma_quantile(mean * mean / variance - fewer, level);
+}
+
+/* The most that may be unseen. Sizes without a sample also count alone: beside one block that is
+ * large and nearly certain to be in the sample, they would be lost in a common law. */
+static double unseen_most(double unseen, double variance, double unit) {
+  struct level level = unseen * unseen <= variance ? level_high_alone : level_high;
+  double mean = events_besides * unit;
+  double common = unseen_quantile(unseen + mean, variance + mean * unit, 0, level);
+  return unit > 0 ? fmax(common, unit * gamma_quantile(events_besides, level_high)) : common;
 }
 
 /* What of a whole is not the part. */
@@ -82,7 +121,6 @@ static struct sum rest_of(const struct sum *whole, const struct sum *part) {
   struct sum rest = {.total = whole->total - part->total,
                      .variance = fmax(whole->variance - part->variance, 0),
                      .seen = whole->seen - part->seen,
-                     .largest = whole->largest,
                      .samples = whole->samples - part->samples};
   rest.total = fmax(rest.total, rest.seen);
   return rest;
@@ -92,6 +130,16 @@ static struct sum rest_of(const struct sum *whole, const struct sum *part) {
 static double log_distance(double a, double b) { return a > 0 && b > 0 ? fabs(log(a / b)) : INFINITY; }
 
 static double share_of_odds(double odds) { return isinf(odds) ? 1 : odds / (1 + odds); }
+
+/* The lower end of the share that y, an estimate of `sum`, has of y and z together. */
+static double share_low(const struct sum *sum, const struct estimate *y, const struct estimate *z) {
+  double beside = log_distance(z->high, z->estimate);
+  double down = hypot(log_distance(y->estimate, y->low), beside);
+  double low = share_of_odds(y->estimate / z->estimate * exp(-down));
+  /* A sum may well be what was seen and no more: then all of the other's distance counts. */
+  if (log_distance(y->low, sum->seen) < beside) low = fmin(low, sum->seen / (sum->seen + z->high));
+  return low;
+}
 
 /* ---- shared ---- */
 
@@ -108,29 +156,33 @@ void sum_add_dependent(struct sum *sum, double y, double p, double variance) {
   sum->total += y / p;
   sum->seen += y;
   sum->variance += variance;
-  if (y > 0 && variance * p / y > sum->largest) sum->largest = variance * p / y;
   sum->samples++;
 }
 
 void sum_add(struct sum *sum, double y, double p) { sum_add_dependent(sum, y, p, growth_variance(y, p, 0)); }
 
+void sum_add_weighted(struct sum *sum, double y, const struct weight *weight) {
+  sum->total += y * weight->factor;
+  sum->seen += y * weight->seen;
+  sum->variance += y * y * weight->variance;
+  sum->samples += weight->sample;
+}
+
 void sum_merge(struct sum *sum, const struct sum *other) {
   sum->total += other->total;
   sum->seen += other->seen;
   sum->variance += other->variance;
-  if (other->largest > sum->largest) sum->largest = other->largest;
   sum->samples += other->samples;
 }
 
 struct estimate estimate_of(const struct sum *sum, double unit) {
   struct estimate result = {sum->total, sum->total, sum->total, sum->samples};
+  double unseen = fmax(sum->total - sum->seen, 0);
   if (!sum->samples) {
-    result.high = no_sample_bound * unit;
-  } else if (sum->variance > 0 && sum->total > 0) {
-    double scale = sum->variance / sum->total;
-    result.low = scale * gamma_quantile(sum->total / scale + 0.5, -z_95);
-    result.high = upper_end(sum);
-    if (result.low < sum->seen) result.low = sum->seen;
+    result.high += no_sample_bound * unit;
+  } else if (sum->variance > 0 || unit > 0) {
+    result.low = sum->seen + unseen_quantile(unseen, sum->variance, 1, level_low);
+    result.high = sum->seen + unseen_most(unseen, sum->variance, unit);
     if (result.low > result.estimate) result.low = result.estimate;
     if (result.high < result.estimate) result.high = result.estimate;
   }
@@ -148,11 +200,8 @@ struct estimate share_of(const struct sum *part, const struct sum *whole, double
   } else if (z.estimate <= 0) {
     result.low = y.estimate / (y.estimate + z.high);
   } else {
-    double odds = y.estimate / z.estimate;
-    double down = hypot(log_distance(y.estimate, y.low), log_distance(z.high, z.estimate));
-    double up = hypot(log_distance(y.high, y.estimate), log_distance(z.estimate, z.low));
-    result.low = down > 0 ? fmin(share_of_odds(odds * exp(-down)), result.estimate) : result.estimate;
-    result.high = up > 0 ? fmax(share_of_odds(odds * exp(up)), result.estimate) : result.estimate;
+    result.low = fmin(share_low(part, &y, &z), result.estimate);
+    result.high = fmax(1 - share_low(&others, &z, &y), result.estimate);
   }
   return result;
 }

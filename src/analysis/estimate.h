@@ -2,6 +2,7 @@
 #ifndef ANALYSIS_ESTIMATE_H
 #define ANALYSIS_ESTIMATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What accumulates while rows are added. Zero is the empty sum. */
@@ -9,36 +10,52 @@ struct sum {
   double total;     /* sum of y / p: unbiased for the sum of y over all blocks, sampled or not */
   double variance;  /* sum of y^2 (1 - p) / p^2: unbiased for the variance of `total` */
   double seen;      /* sum of y: the total is no less */
-  double largest;   /* the largest variance of a block in proportion to its y / p */
   uint64_t samples; /* sampled blocks that contributed */
 };
 
-/* A number and the interval that covers the truth in about 95 of 100 runs. */
+/* A number and its interval. Of all sums that have a sample, in all runs, 95 of 100 intervals hold
+ * the truth. */
 struct estimate {
   double estimate, low, high;
   uint64_t samples;
 };
+
+/* Whether an estimate says little more than how large it may be at most. */
+static inline bool estimate_is_rough(const struct estimate *estimate) {
+  return estimate->samples > 0 && estimate->samples <= 2 && estimate->high > 2 * estimate->low;
+}
 
 /* The probability that a block of so many words takes at least one sample: 1 - (1 - rate)^words. */
 double inclusion_probability(double rate, uint64_t words);
 
 void sum_add(struct sum *sum, double y, double p);
 
-/* The same for one of several y of one block, which are not independent; `variance` is growth_variance's. */
+/* What one sampled block counts for where that is not y / p. */
+struct weight {
+  double factor;   /* y times this is added to the estimate */
+  double seen;     /* the truth has y times this at least, from this block */
+  double variance; /* of the estimate, in proportion to y^2 */
+  bool sample;     /* the estimate of unseen blocks rests on it */
+};
+void sum_add_weighted(struct sum *sum, double y, const struct weight *weight);
+
+/* The same for one of several y of one block, which are not independent; `variance` is
+ * growth_variance's. */
 void sum_add_dependent(struct sum *sum, double y, double p, double variance);
 
-/* What y, counted once the block is in the sample with probability p, adds to the variance of a total to which the same
- * block gave `before`, the sum of y / p so far, at times when p was no greater. */
+/* What y, counted once the block is in the sample with probability p, adds to the variance of a
+ * total to which the same block gave `before`, the sum of y / p so far, at times when p was no
+ * greater. */
 double growth_variance(double y, double p, double before);
 
 void sum_merge(struct sum *sum, const struct sum *other);
 
-/* `unit` is the total that one sample stands for at least: 1 / rate words for bytes (times 8), 1 / rate for blocks. It
- * bounds the interval of a sum without any sample. */
+/* `unit` is what one sample of a small block stands for: 1 / rate words for bytes (times 8), 1 / p
+ * for blocks. It bounds the sum of sizes without any sample. 0 at rate 1. */
 struct estimate estimate_of(const struct sum *sum, double unit);
 
-/* What share of a whole is a part of it, 0 to 1; every row of the part is one of the whole. `samples` are the part's.
- * 0 to 1 without any sample of the whole. */
+/* What share of a whole is a part of it, 0 to 1; every row of the part is one of the whole.
+ * `samples` are the part's. 0 to 1 without any sample of the whole. */
 struct estimate share_of(const struct sum *part, const struct sum *whole, double unit);
 
 #endif

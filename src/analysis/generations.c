@@ -32,9 +32,9 @@ struct generations generations_of_all(const struct samples *samples, row_filter 
 }
 
 struct generations generations_of_group(const struct samples *samples, const struct call_tree *tree,
-                                        const struct group *group, bool *inside) {
+                                        const struct group *group, enum extent extent, bool *inside) {
   struct generations generations = {0};
-  call_tree_mark(tree, group, inside);
+  call_tree_mark(tree, group, extent, inside);
   for (size_t i = 0; i < samples->row_count; i++)
     if (tree->node_of_row[i] != NO_NODE && inside[tree->node_of_row[i]]) add(&generations, &samples->rows[i]);
   return generations;

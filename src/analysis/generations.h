@@ -16,7 +16,7 @@ struct generations generations_of_all(const struct samples *samples, row_filter 
 
 /* Of a group's rows; `inside` has room for each node of the tree. */
 struct generations generations_of_group(const struct samples *samples, const struct call_tree *tree,
-                                        const struct group *group, bool *inside);
+                                        const struct group *group, enum extent extent, bool *inside);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -135,10 +135,10 @@ void lifetimes_destroy(struct lifetimes *lifetimes) {
   *lifetimes = (struct lifetimes){0};
 }
 
-struct life lifetimes_median(struct lifetimes *lifetimes, const struct group *group) {
+struct life lifetimes_median(struct lifetimes *lifetimes, const struct group *group, enum extent extent) {
   struct crowd all = {0};
   struct life life = {.low = NO_BOUND, .high = NO_BOUND};
-  call_tree_mark(lifetimes->tree, group, lifetimes->inside);
+  call_tree_mark(lifetimes->tree, group, extent, lifetimes->inside);
   for (size_t i = 0; i < lifetimes->count; i++)
     if (is_inside(lifetimes, lifetimes->order[i])) join(&all, &lifetimes->samples->rows[lifetimes->order[i]]);
   life.samples = all.samples;

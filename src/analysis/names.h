@@ -14,6 +14,7 @@ struct frame {
   uint32_t line;     /* 0: unknown */
   uint32_t place;    /* the exact place where no line is known: function (module+0xaddress) */
   bool inlined;      /* into the frame that follows */
+  bool wrapper;      /* set by wrappers_find: allocates for its caller */
 };
 
 struct frames {

@@ -96,10 +96,20 @@ static void skip_space(struct parser *parser) {
   while (isspace((unsigned char)*parser->at)) parser->at++;
 }
 
+/* What other languages write, and what stands for it here. Longer ones first. */
+static const char *const habits[][2] = {{"&&", "and"}, {"||", "or"}, {"AND", "and"}, {"And", "and"},
+                                        {"OR", "or"},  {"Or", "or"}, {"NOT", "not"}, {"Not", "not"},
+                                        {"<>", "!="},  {"=~", "~"},  {"==", "="},    {"=>", ">="},
+                                        {"=<", "<="},  {"&", "and"}, {"|", "or"},    {"!", "not"}};
+
 /* Says what was expected at a place of the query. */
 static wn_status fail_at(const struct parser *parser, const char *at, const char *wanted) {
-  return error_set(WN_EINVAL, "query, column %td: expected %s%s%.20s", at - parser->text + 1, wanted,
-                   *at ? ", found: " : ", found the end", at);
+  char hint[32] = "";
+  for (size_t i = 0; i < sizeof habits / sizeof *habits && !*hint; i++)
+    if (!strncmp(at, habits[i][0], strlen(habits[i][0])))
+      snprintf(hint, sizeof hint, " (here '%s' is '%s')", habits[i][0], habits[i][1]);
+  return error_set(WN_EINVAL, "query, column %td: expected %s%s%.20s%s", at - parser->text + 1, wanted,
+                   *at ? ", found: " : ", found the end", at, hint);
 }
 
 static wn_status fail(const struct parser *parser, const char *wanted) {
@@ -147,7 +157,10 @@ static bool take_field(struct parser *parser, enum field *field) {
 }
 
 static bool take_relation(struct parser *parser, enum relation *relation) {
+  static const char *const foreign[] = {"==", "=~", "=>", "=<", "<>"};
   skip_space(parser);
+  for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+    if (!strncmp(parser->at, foreign[i], 2)) return false;
   parser->relation_at = parser->at;
   for (size_t length = 2; length >= 1; length--)
     for (size_t i = 0; i < sizeof relations / sizeof *relations; i++)
@@ -201,7 +214,9 @@ static bool set_number(struct parser *parser, struct condition *condition) {
   if (size ? query_bytes(condition->text, &condition->number)
            : query_time(condition->text, &condition->number))
     return true;
-  return fail_at(parser, parser->value_at, size ? "a size, such as 10K" : "a time, such as 10ms"), false;
+  return fail_at(parser, parser->value_at,
+                 size ? "a size, such as 10K" : "a time with its unit, such as 10ms"),
+         false;
 }
 
 static bool set_yes_or_no(struct parser *parser, struct condition *condition, enum kind kind) {
@@ -433,15 +448,18 @@ void query_free(struct query *query) {
 }
 
 bool query_bytes(const char *text, double *bytes) {
-  static const struct unit units[] = {{"", 1},         {"B", 1},       {"K", 0x1p10},   {"KB", 0x1p10},
-                                      {"KiB", 0x1p10}, {"M", 0x1p20},  {"MB", 0x1p20},  {"MiB", 0x1p20},
-                                      {"G", 0x1p30},   {"GB", 0x1p30}, {"GiB", 0x1p30}, {"T", 0x1p40}};
+  static const struct unit units[] = {
+      {"", 1},        {"B", 1},        {"K", 1e3},     {"KB", 1e3},     {"M", 1e6},     {"MB", 1e6},
+      {"G", 1e9},     {"GB", 1e9},     {"T", 1e12},    {"TB", 1e12},    {"Ki", 0x1p10}, {"KiB", 0x1p10},
+      {"Mi", 0x1p20}, {"MiB", 0x1p20}, {"Gi", 0x1p30}, {"GiB", 0x1p30}, {"Ti", 0x1p40}, {"TiB", 0x1p40}};
   return number_with_unit(text, units, sizeof units / sizeof *units, bytes);
 }
 
 bool query_time(const char *text, double *ns) {
-  static const struct unit units[] = {{"s", 1e9}, {"", 1e9},   {"ms", 1e6},   {"us", 1e3},
-                                      {"ns", 1},  {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
-  return number_with_unit(text, units, sizeof units / sizeof *units, ns);
+  static const struct unit units[] = {{"s", 1e9},  {"ms", 1e6},   {"us", 1e3},   {"ns", 1},
+                                      {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}, {"", 0}};
+  bool bare = !text[strspn(text, "0123456789.")];
+  if (!number_with_unit(text, units, sizeof units / sizeof *units, ns)) return false;
+  return !bare || strtod(text, NULL) == 0; /* of nothing the unit does not matter */
 }
 /* SPDX-License-Identifier: MIT */

@@ -20,8 +20,9 @@ bool query_takes(const struct query *query, const struct row *row);
 
 void query_free(struct query *query);
 
-/* Numbers as queries and options write them: 10M (bytes: K, M, G, T are powers of 1024), 1.5s (ns, us, ms, s, m, h).
- * False if the whole text is not such a number. */
+/* Numbers as queries and options write them: 10M (bytes: K, M, G, T are powers of 1000, as in
+ * reports, and Ki, Mi, Gi, Ti of 1024), 1.5s (ns, us, ms, s, m, h; a time that is not 0 has its
+ * unit). False if the whole text is not such a number. */
 bool query_bytes(const char *text, double *bytes);
 bool query_time(const char *text, double *ns);
 

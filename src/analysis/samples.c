@@ -1,18 +1,22 @@
 /* From a trace to columns.
  *
- * Records come chunk by chunk and so not in order of time: a block's free may stand before its sample. So everything is
- * collected first, then joined by block number, then ordered by time.
+ * Records come chunk by chunk and so not in order of time: a block's free may stand before its
+ * sample. So everything is collected first, then joined by block number, then ordered by time.
  *
- * Growing blocks. A block that realloc grows gives its new words a trial of their own. So at a time when G words of it had
- * a trial it is in the sample with probability p(G), and a row carries the p of its own G. What was allocated is the sum
- * over rows of growth / p. The rows of one block are not independent: with p1 <= p2 <= ... the variance of their sum is
- *   sum_j g_j^2 (1/p_j - 1) + 2 sum_{i<j} g_i g_j (1/p_j - 1)
- * and `growth_variance` is the unbiased estimate of row j's share of it, from the rows that were seen:
- *   g_j^2 (1 - p_j) / p_j^2 + 2 g_j (1 - p_j) / p_j * sum_{i<j} g_i / p_i.
+ * Growing blocks. A block that realloc grows gives its new words a trial of their own. So at a time
+ * when G words of it had a trial it is in the sample with probability p(G), and a row carries the p
+ * of its own G. What was allocated is the sum over calls of a / p, with a the size that the call
+ * gave the block (OWNER). The calls of one block are not independent: with p1 <= p2 <= ... the
+ * variance of their sum is
+ *   sum_j a_j^2 (1/p_j - 1) + 2 sum_{i<j} a_i a_j (1/p_j - 1)
+ * and `allocated_variance` is the unbiased estimate of row j's share of it, from the rows that were
+ * seen:
+ *   a_j^2 (1 - p_j) / p_j^2 + 2 a_j (1 - p_j) / p_j * sum_{i<j} a_i / p_i.
+ * The number of calls is the same with a = 1.
  *
- * Words clock. A collected heap says itself how much it has allocated. Of a malloc heap the clock is the estimate: each
- * row's share of the words, weighted, at its begin; the sum is less sure than the rows' own numbers, yet all lives are told by
- * the same clock.
+ * Words clock. A collected heap says itself how much it has allocated. Of a malloc heap the clock
+ * is the estimate: each row's share of the words, weighted, at its begin; the sum is less sure than
+ * the rows' own numbers, yet all lives are told by the same clock.
  */
 #include "analysis/samples.h"
 
@@ -102,7 +106,8 @@ static bool keep(struct loading *loading, const struct trace_event *event) {
                                                 .thread = event->resize.thread,
                                                 .stack = event->resize.stack});
   case TRACE_MEMORY: {
-    struct memory_point point = {event->memory.time_ns, event->memory.rss_bytes, event->memory.private_bytes};
+    struct memory_point point = {event->memory.time_ns, event->memory.rss_bytes, event->memory.private_bytes,
+                                 event->memory.peak_bytes, event->memory.complete != 0};
     return APPEND(samples->memory, samples->memory_count, loading->memory_capacity, point);
   }
   case TRACE_THREAD_NAME: return keep_thread_name(loading, &event->thread_name);
@@ -111,7 +116,7 @@ static bool keep(struct loading *loading, const struct trace_event *event) {
     samples->end = event->end;
     return true;
   case TRACE_EXEC: return keep_exec(samples, &event->exec.path);
-  default: return heap_life_keep(&samples->life, event);
+  default: return heap_life_keep(&samples->life, event) && mapped_keep(&samples->mapped, event);
   }
 }
 
@@ -142,8 +147,6 @@ static int by_time(const void *a, const void *b) {
 }
 
 static struct row first_row(const struct trace_sample *born) {
-  uint64_t growth =
-      born->grown ? (born->size > born->previous_size ? born->size - born->previous_size : 0) : born->size;
   return (struct row){.block = born->block,
                       .begin_ns = born->time_ns,
                       .end_ns = STILL_ALIVE,
@@ -151,14 +154,14 @@ static struct row first_row(const struct trace_sample *born) {
                       .died_ns = STILL_ALIVE,
                       .promoted_ns = NEVER,
                       .size = born->size,
-                      .growth = growth,
+                      .call = true,
+                      .allocated = born->size,
                       .words = born->words,
                       .stack = born->stack,
                       .thread = born->thread,
                       .n_samples = born->n_samples,
                       .source = born->source,
                       .area = born->major ? AREA_MAJOR : AREA_MINOR,
-                      .birth = !born->grown,
                       .first = true,
                       .last = true};
 }
@@ -167,26 +170,28 @@ static struct row next_row(const struct row *row, const struct change *resize) {
   struct row next = *row;
   next.begin_ns = resize->time_ns > row->begin_ns ? resize->time_ns : row->begin_ns;
   next.size = resize->size;
-  next.growth = resize->size > row->size ? resize->size - row->size : 0;
+  next.call = resize->size > row->size; /* OWNER */
+  next.allocated = next.call ? resize->size : 0;
   next.words = resize->words > row->words ? resize->words : row->words;
-  next.stack = resize->stack;
-  next.thread = resize->thread;
+  if (next.call) next.stack = resize->stack, next.thread = resize->thread;
   next.n_samples = 0;
-  next.birth = next.first = false;
+  next.first = false;
   return next;
 }
 
 /* Fills in what depends on the whole life of a block: rows[0..count). */
 static void finish_block(struct row *rows, size_t count, double rate) {
-  double grown = 0; /* sum of growth / p of the rows so far */
+  double bytes = 0, calls = 0; /* sums of a / p and of 1 / p of the calls so far */
   uint64_t died = rows[count - 1].end_ns;
   for (size_t i = 0; i < count; i++) {
-    double p = inclusion_probability(rate, rows[i].words), g = (double)rows[i].growth;
+    double p = inclusion_probability(rate, rows[i].words), a = (double)rows[i].allocated;
     rows[i].probability = p;
-    rows[i].growth_variance = growth_variance(g, p, grown);
+    rows[i].allocated_variance = growth_variance(a, p, bytes);
+    rows[i].call_variance = rows[i].call ? growth_variance(1, p, calls) : 0;
     rows[i].died_ns = died;
     rows[i].promoted_ns = rows[count - 1].promoted_ns;
-    grown += g / p;
+    bytes += a / p;
+    calls += rows[i].call / p;
   }
 }
 
@@ -251,7 +256,7 @@ static bool join(struct loading *loading) {
 
 /* What the clock of a malloc heap goes on by when a row begins. */
 static double words_of(const struct row *row) {
-  return row->probability > 0 ? ((double)row->growth / 8 + row->birth) / row->probability : 0;
+  return row->probability > 0 ? ((double)row->allocated / 8 + row->call) / row->probability : 0;
 }
 
 static bool make_clock(const struct samples *samples, struct words_clock *clock) {
@@ -279,6 +284,7 @@ static void settle_row(struct row *row, const struct samples *samples, const str
 /* What depends on the life of the heap. */
 static bool settle(struct samples *samples) {
   struct words_clock clock;
+  if (!mapped_settle(&samples->mapped)) return false;
   if (!heap_life_settle(&samples->life, samples->end_ns) || !make_clock(samples, &clock)) return false;
   for (size_t i = 0; i < samples->row_count; i++) settle_row(&samples->rows[i], samples, &clock);
   words_clock_destroy(&clock);
@@ -326,6 +332,7 @@ void samples_free(struct samples *samples) {
   free(samples->threads);
   free(samples->memory);
   heap_life_destroy(&samples->life);
+  mapped_destroy(&samples->mapped);
   free(samples->rows);
   free(samples->became);
   free(samples);

@@ -4,6 +4,7 @@
 
 #include "analysis/estimate.h"
 #include "analysis/heap_life.h"
+#include "analysis/mapped.h"
 #include "trace/reader.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,19 +17,26 @@ enum area { AREA_NONE, AREA_MINOR, AREA_MAJOR, AREA_OUTSIDE };
 
 #define NEVER UINT64_MAX
 
-/* One stretch of a sampled block's life during which its size did not change. A block that realloc never touched has one
- * row; each resize ends a row and begins the next, which keeps the block number. */
+/* One stretch of a sampled block's life during which its size did not change. A block that realloc
+ * never touched has one row; each resize ends a row and begins the next, which keeps the block
+ * number.
+ *
+ * OWNER: a realloc that makes a block larger allocates it anew, all of it, whether it moves or not;
+ * from then on the block belongs to that call. One that makes it smaller changes its size alone. So
+ * no function holds more than it has allocated. */
 struct row {
   uint64_t block;
   uint64_t begin_ns, end_ns; /* end: freed or resized then; STILL_ALIVE when the trace ended first */
   uint64_t born_ns;          /* of the block; of its first row */
   uint64_t died_ns;          /* of the block; STILL_ALIVE if it was never freed */
   uint64_t size;             /* bytes, as the program asked for them */
-  uint64_t growth; /* bytes that this row adds to what was allocated: `size` at birth, the difference later */
-  uint64_t words;  /* words that had a trial so far */
-  double probability;        /* of being in the sample by now */
-  double growth_variance;    /* what `growth` adds to the variance of allocated bytes (see samples.c) */
-  uint32_t stack;            /* who allocated or resized it */
+  bool call;          /* a call allocated: the block was born or grew; false where it was made smaller */
+  uint64_t allocated; /* by that call: all of `size`, or 0 */
+  uint64_t words;     /* words that had a trial so far */
+  double probability; /* of being in the sample by now */
+  double allocated_variance; /* what `allocated` adds to the variance of allocated bytes (see samples.c) */
+  double call_variance;      /* and what the call adds to that of their number */
+  uint32_t stack;            /* of the call that made it so large, or larger */
   uint32_t thread, freed_by; /* threads of the trace */
   uint64_t n_samples;
   uint64_t promoted_ns; /* of the block: when it moved to the major heap; NEVER */
@@ -36,16 +44,14 @@ struct row {
   uint8_t source;
   uint8_t area;       /* enum area */
   uint8_t next_cycle; /* enum next_cycle, of a promoted block */
-  bool birth;         /* the block was allocated at begin_ns (not resized, not first seen when it grew) */
   bool first, last;   /* of its block's rows */
 };
-
-/* False where realloc made the block no larger. */
-static inline bool row_allocates(const struct row *row) { return row->growth || row->birth; }
 
 /* One measurement of the process. */
 struct memory_point {
   uint64_t time_ns, rss_bytes, private_bytes;
+  uint64_t peak_bytes; /* the largest resident size until then, by the kernel's count; 0: not asked */
+  bool complete;       /* what the program mapped itself was measured too */
 };
 
 struct thread_name {
@@ -63,6 +69,7 @@ struct samples {
   struct thread_name *threads;
   size_t thread_count;
   struct heap_life life;   /* of a collected heap */
+  struct mapped mapped;    /* what the program mapped itself */
   uint64_t end_ns;         /* the last event */
   uint64_t sampled_blocks; /* sampled when they were allocated or grew */
   uint64_t promotions;     /* of sampled blocks */

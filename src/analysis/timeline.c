@@ -1,25 +1,10 @@
-/* Sweeping over births and deaths in order of time.
+/* Sums of rows at moments.
  *
- * The curve does not sweep: the interval of a sum needs the largest weight in it, which cannot be taken out again. A
- * segment tree over the moments takes each row at the few nodes that make up its life, and a moment is the merge of the
- * nodes above it.
+ * The curve does not sweep over births and deaths: what is taken out of a running sum leaves
+ * rounding errors, and a sum of nothing must be nothing. A segment tree over the moments takes each
+ * row at the few nodes that make up its life, and a moment is the merge of the nodes above it.
  */
 #include "analysis/timeline.h"
-
-#include "base/error.h"
-#include <stdlib.h>
-
-struct step {
-  uint64_t time_ns;
-  double bytes; /* weighted; negative when a row ends */
-};
-
-/* Ends before beginnings at one instant: a resized block is not counted twice. */
-static int by_time(const void *a, const void *b) {
-  const struct step *left = a, *right = b;
-  if (left->time_ns != right->time_ns) return left->time_ns < right->time_ns ? -1 : 1;
-  return (left->bytes > right->bytes) - (left->bytes < right->bytes);
-}
 
 static bool counts(const struct row *row, row_filter *takes, void *context) {
   return row->probability > 0 && (!takes || takes(row, context));
@@ -30,7 +15,7 @@ static void add_live(struct sums *sums, const struct row *row) {
   sum_add(&sums->blocks, 1, row->probability);
 }
 
-static struct memory_point nothing(void) { return (struct memory_point){0, 0, 0}; }
+static struct memory_point nothing(void) { return (struct memory_point){.time_ns = 0}; }
 
 static uint64_t distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
@@ -47,7 +32,8 @@ static size_t moment_from(uint64_t time_ns, uint64_t end_ns, size_t count) {
   return at;
 }
 
-/* Adds a row to the moments from `begin` up to `end`. The leaves are nodes TIMELINE_MOMENTS and up. */
+/* Adds a row to the moments from `begin` up to `end`. The leaves are nodes TIMELINE_MOMENTS and up.
+ */
 static void add_stretch(struct sums *nodes, const struct row *row, size_t begin, size_t end) {
   for (begin += TIMELINE_MOMENTS, end += TIMELINE_MOMENTS; begin < end; begin /= 2, end /= 2) {
     if (begin & 1) add_live(&nodes[begin++], row);
@@ -55,7 +41,8 @@ static void add_stretch(struct sums *nodes, const struct row *row, size_t begin,
   }
 }
 
-/* Of a stretch of measurements, those with the largest resident size and the largest private part; in order, 1 or 2. */
+/* Of a stretch of measurements, those with the largest resident size and the largest private part;
+ * in order, 1 or 2. */
 static size_t keep_largest(const struct memory_point *from, size_t count, struct memory_point *points) {
   size_t rss = 0, own = 0;
   for (size_t i = 1; i < count; i++) {
@@ -68,60 +55,7 @@ static size_t keep_largest(const struct memory_point *from, size_t count, struct
   return 2;
 }
 
-/* Rows that do not live at one moment. */
-struct others {
-  row_filter *takes;
-  void *context;
-  uint64_t time_ns;
-};
-
-static bool is_other(const struct row *row, void *context) {
-  const struct others *others = context;
-  return !row_is_live_at(row, others->time_ns) && counts(row, others->takes, others->context);
-}
-
-/* The first moment after `at` that nearly reaches the peak and whose uncertainty comes from other blocks for the most part;
- * TIMELINE_MOMENTS if there is none. */
-static size_t next_renewed(const struct samples *samples, struct others *others, const struct moment *all,
-                           size_t at, double low) {
-  struct moment other[TIMELINE_MOMENTS];
-  timeline_curve(samples, is_other, others, other, TIMELINE_MOMENTS);
-  for (at++; at < TIMELINE_MOMENTS; at++)
-    if (all[at].live.bytes.total >= low && other[at].live.bytes.variance > 0.7 * all[at].live.bytes.variance)
-      break;
-  return at;
-}
-
 /* ---- shared ---- */
-
-wn_status timeline_peak(const struct samples *samples, row_filter *takes, void *context,
-                        struct moment *peak) {
-  struct step *steps = malloc((2 * samples->row_count + 1) * sizeof *steps);
-  if (!steps) return error_set(WN_ENOMEM, "not enough memory for the timeline");
-  size_t count = 0;
-  for (size_t i = 0; i < samples->row_count; i++) {
-    const struct row *row = &samples->rows[i];
-    if (!counts(row, takes, context)) continue;
-    double bytes = (double)row->size / row->probability;
-    steps[count++] = (struct step){row->begin_ns, bytes};
-    if (row->end_ns != STILL_ALIVE) steps[count++] = (struct step){row->end_ns, -bytes};
-  }
-  qsort(steps, count, sizeof *steps, by_time);
-  double live = 0, most = 0;
-  uint64_t at = 0;
-  for (size_t i = 0; i < count; i++) {
-    live += steps[i].bytes;
-    bool last = i + 1 == count || steps[i + 1].time_ns != steps[i].time_ns;
-    if (last && live > most) {
-      most = live;
-      at = steps[i].time_ns;
-    }
-  }
-  free(steps);
-  peak->time_ns = at;
-  peak->live = timeline_live_at(samples, at, takes, context);
-  return WN_OK;
-}
 
 struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, row_filter *takes,
                              void *context) {
@@ -151,21 +85,6 @@ void timeline_curve(const struct samples *samples, row_filter *takes, void *cont
   }
 }
 
-int timeline_renewals(const struct samples *samples, row_filter *takes, void *context, double low) {
-  struct moment all[TIMELINE_MOMENTS];
-  struct others others = {takes, context, 0};
-  int renewals = 0;
-  timeline_curve(samples, takes, context, all, TIMELINE_MOMENTS);
-  size_t at = 0;
-  while (at < TIMELINE_MOMENTS && all[at].live.bytes.total < low) at++;
-  while (at < TIMELINE_MOMENTS && renewals < RENEWALS_MOST) {
-    others.time_ns = all[at].time_ns;
-    at = next_renewed(samples, &others, all, at, low);
-    renewals += at < TIMELINE_MOMENTS;
-  }
-  return renewals;
-}
-
 size_t timeline_memory_thinned(const struct samples *samples, struct memory_point *points, size_t most) {
   size_t total = samples->memory_count, kept = 0, stretches = most / 2;
   for (size_t i = 0; i < total && total <= most; i++) points[kept++] = samples->memory[i];
@@ -180,9 +99,9 @@ struct sums timeline_allocated(const struct samples *samples, row_filter *takes,
   struct sums sums = {0};
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    if (!row_allocates(row) || !counts(row, takes, context)) continue;
-    sum_add_dependent(&sums.bytes, (double)row->growth, row->probability, row->growth_variance);
-    if (row->birth) sum_add(&sums.blocks, 1, row->probability);
+    if (!row->call || !counts(row, takes, context)) continue;
+    sum_add_dependent(&sums.bytes, (double)row->allocated, row->probability, row->allocated_variance);
+    sum_add_dependent(&sums.blocks, 1, row->probability, row->call_variance);
   }
   return sums;
 }

@@ -10,9 +10,8 @@ struct moment {
   struct sums live;
 };
 
-/* The moment at which the estimate of live bytes was highest, of the rows that `takes` takes (NULL: all). */
+/* Whether a row counts. */
 typedef bool row_filter(const struct row *row, void *context);
-wn_status timeline_peak(const struct samples *samples, row_filter *takes, void *context, struct moment *peak);
 
 /* What was live at a time: allocated at or before it, not freed by then. */
 struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, row_filter *takes,
@@ -23,14 +22,7 @@ struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, ro
 void timeline_curve(const struct samples *samples, row_filter *takes, void *context, struct moment *moments,
                     size_t count);
 
-/* How often the heap was renewed, its blocks replaced by others, between moments that may all be the true peak: that held
- * `low` bytes or more. At most RENEWALS_MOST are counted. 0 or 1: the peak is a summit, or its blocks stay. From
- * RENEWALS_MANY on the heap was level, so that the largest of many estimates was taken, and it is too high: docs/sampling.md,
- * tests/analysis/test_peak.c. */
-enum { RENEWALS_MANY = 3, RENEWALS_MOST = 4 };
-int timeline_renewals(const struct samples *samples, row_filter *takes, void *context, double low);
-
-/* Everything allocated, the growth of blocks included. */
+/* Everything allocated, and as blocks the calls that did (OWNER in samples.h). */
 struct sums timeline_allocated(const struct samples *samples, row_filter *takes, void *context);
 
 /* How many rows `takes` takes. */

@@ -1,7 +1,12 @@
 /* CRC-32C, by the processor where it can, else by a table. */
 #include "base/hash.h"
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 
 /* One entry for each value of four bits: small, and quick enough for processors without the instruction. */
 static uint32_t crc_by_table(uint32_t crc, const unsigned char *bytes, size_t count) {
@@ -31,12 +36,29 @@ __attribute__((target("sse4.2"))) static uint32_t crc_by_processor(uint32_t crc,
 }
 #endif
 
+#ifdef __x86_64__
+/* One cpuid, and only where something is checked: in a virtual machine each is a trap. The
+ * compiler's __builtin_cpu_supports puts a constructor with a dozen of them into every process. */
+static bool processor_has_crc(void) {
+  enum { UNKNOWN, NO, YES };
+  static _Atomic(int) answer;
+  int known = atomic_load_explicit(&answer, memory_order_relaxed);
+  if (known == UNKNOWN) {
+    unsigned a, b, c, d;
+    __cpuid(1, a, b, c, d);
+    known = c & bit_SSE4_2 ? YES : NO;
+    atomic_store_explicit(&answer, known, memory_order_relaxed);
+  }
+  return known == YES;
+}
+#endif
+
 /* ---- shared ---- */
 
 uint32_t crc32c(uint32_t crc, const void *bytes, size_t count) {
   crc = ~crc;
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("sse4.2")) return ~crc_by_processor(crc, bytes, count);
+  if (processor_has_crc()) return ~crc_by_processor(crc, bytes, count);
 #endif
   return ~crc_by_table(crc, bytes, count);
 }

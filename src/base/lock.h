@@ -22,6 +22,7 @@ enum lock_rank {
   LOCK_RANK_PLACES,     /* callstack: the table of a language's places */
   LOCK_RANK_MODULES,    /* callstack: the table of loaded modules */
   LOCK_RANK_RUNS,       /* preload: page runs of the region */
+  LOCK_RANK_MAPPINGS,   /* preload: what the program maps itself */
 };
 
 struct lock {

@@ -4,14 +4,17 @@
 #include "cli/children.h"
 
 #include "trace/finish.h"
+#include <errno.h>
 #include <glob.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
+#include <sys/wait.h>
+#include <time.h>
 
 struct file {
   char *path;
@@ -26,7 +29,7 @@ static struct {
   size_t count;
 } earlier;
 
-/* OUTPUT and a dot with digits, whatever OUTPUT has in it. */
+/* OUTPUT and a dot with digits, perhaps another number behind a dash, whatever OUTPUT has in it. */
 static bool find(const char *output, glob_t *found) {
   char pattern[2 * PATH_MAX + 8], *to = pattern;
   for (const char *from = output; *from; from++) {
@@ -46,7 +49,7 @@ static const char *name_in(const char *path) {
 static bool look_at(char *path, const char *output, struct file *file) {
   struct stat status;
   const char *number = name_in(path) + strlen(name_in(output)) + 1; /* glob may write slashes otherwise */
-  if (number[strspn(number, "0123456789")] || stat(path, &status)) return false;
+  if (number[strspn(number, "0123456789-")] || lstat(path, &status) || S_ISLNK(status.st_mode)) return false;
   *file = (struct file){path, status.st_dev, status.st_ino, status.st_mtim};
   return true;
 }
@@ -72,7 +75,13 @@ static bool is_new(char *path, const char *output) {
          old->date.tv_sec != file.date.tv_sec || old->date.tv_nsec != file.date.tv_nsec;
 }
 
-struct children children_finish(const char *output) {
+static void add_loss(struct children *children, const struct trace_damage *damage) {
+  children->lost += damage->records_lost;
+  if (damage->loss_cause) children->loss_cause = damage->loss_cause;
+}
+
+struct children children_finish(const char *output, struct unrecorded *unrecorded) {
+  static const struct trace_finishing nothing_more;
   struct children children = {0};
   struct trace_totals totals;
   glob_t found;
@@ -80,8 +89,11 @@ struct children children_finish(const char *output) {
     children.paths = calloc(found.gl_pathc, sizeof *children.paths);
     for (size_t i = 0; children.paths && i < found.gl_pathc; i++) {
       if (!is_new(found.gl_pathv[i], output)) continue;
-      wn_status status = trace_finish(found.gl_pathv[i], &totals); /* what is wrong, its reader will say */
+      wn_status status = unrecorded_finish(unrecorded, found.gl_pathv[i], &nothing_more,
+                                           &totals); /* what is wrong, its reader will say */
+      if (!status) unrecorded_count_own(unrecorded, &totals);
       children.traces += !status || status == WN_EBUSY;
+      if (!status) add_loss(&children, &totals.damage);
       char *path = strdup(found.gl_pathv[i]);
       if (path) children.paths[children.count++] = path;
     }
@@ -98,21 +110,18 @@ void children_free(struct children *children) {
   free(children->paths);
 }
 
-bool children_work(pid_t pid, struct work *work) {
-  char path[64], text[1024] = "";
-  unsigned long long times[4];
-  snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-  FILE *file = fopen(path, "re");
-  size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
-  if (file) fclose(file);
-  text[length] = 0;
-  const char *behind = strrchr(text, ')'); /* the program's name, whatever it is */
-  double ticks = (double)sysconf(_SC_CLK_TCK);
-  if (!behind || ticks <= 0 ||
-      sscanf(behind + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu", &times[0],
-             &times[1], &times[2], &times[3]) != 4)
-    return false;
-  *work = (struct work){(double)(times[0] + times[1]) / ticks, (double)(times[2] + times[3]) / ticks};
-  return true;
+struct work children_work(pid_t pid, int *wait_status) {
+  struct timespec own = {0};
+  struct rusage usage = {0};
+  clockid_t clock;
+  /* The process's clock stops as it ends, and is gone once it was waited for. */
+  bool known = !clock_getcpuclockid(pid, &clock) && !clock_gettime(clock, &own);
+  pid_t waited;
+  while ((waited = wait4(pid, wait_status, 0, &usage)) < 0 && errno == EINTR) {}
+  if (!known || waited != pid) return (struct work){0};
+  double seconds = (double)own.tv_sec + (double)own.tv_nsec / 1e9,
+         all = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+               (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+  return (struct work){seconds, all > seconds ? all - seconds : 0};
 }
 /* SPDX-License-Identifier: MIT */

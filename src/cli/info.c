@@ -1,10 +1,15 @@
 /* winnow info: what a trace is and how complete it is; of several, which is which. */
 #include "analysis/samples.h"
+#include "cli/ascii.h"
+#include "cli/called.h"
+#include "cli/chain.h"
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/json.h"
 #include "cli/overview.h"
 #include "cli/text.h"
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -30,6 +35,10 @@ static void print_command(const struct trace_run *run) {
     text_word(stdout, argument);
   }
   putchar('\n');
+  if (!run->title.length && !run->name.length) return;
+  text_pad(stdout, "called", 12);
+  called_write(stdout, run, false);
+  putchar('\n');
 }
 
 static bool is_collected(const struct samples *samples) { return heap_life_is_known(&samples->life); }
@@ -52,13 +61,21 @@ static const char *how_it_ended(const struct samples *samples, char buffer[64]) 
   return buffer;
 }
 
-static void print_ending(const struct samples *samples) {
+static void print_ending(const struct facts *facts) {
+  const struct samples *samples = facts->samples;
   char text[64];
   text_pad(stdout, "ended", 12);
   fputs(how_it_ended(samples, text), stdout);
   if (samples->ended && samples->end.kind == TRACE_END_EXEC && samples->became)
     text_plain(stdout, samples->became, strlen(samples->became));
   putchar('\n');
+  bool executed = samples->ended && samples->end.kind == TRACE_END_EXEC;
+  char *next = executed ? chain_next(facts->file, facts->run, samples->end.time_ns) : NULL;
+  if (!next) return;
+  text_pad(stdout, "then", 12);
+  text_plain(stdout, next, strlen(next));
+  fputs(" is the trace of that\n", stdout);
+  free(next);
 }
 
 /* Of a collected heap. */
@@ -92,16 +109,21 @@ static void print_size(const struct facts *facts) {
 
 /* Only what is missing is named. */
 static void print_missing(const struct facts *facts) {
-  char text[64], chunks[64];
+  char text[64], chunks[64], bytes[32];
   const char *between = "";
   const struct trace_damage *damage = facts->damage;
   uint64_t lost = damage->records_lost, damaged = damage->chunks_damaged, unknown = damage->records_unknown,
            unmatched = facts->samples->unmatched;
   text_pad(stdout, "missing", 12);
   if (lost) printf("%s lost", text_number_of(text, (double)lost, "record")), between = ", ";
+  if (lost && damage->loss_cause) printf(" (%s)", trace_cause_name(damage->loss_cause));
   if (damaged)
-    printf("%s%s of %s damaged", between, text_count(text, (double)damaged),
-           text_number_of(chunks, (double)(damage->chunks_read + damaged), "chunk")),
+    printf("%s%s of %s damaged, %s left out", between, text_count(text, (double)damaged),
+           text_number_of(chunks, (double)(damage->chunks_read + damaged), "chunk"),
+           text_bytes(bytes, (double)damage->bytes_skipped)),
+        between = ", ";
+  if (damage->stacks_lost)
+    printf("%s%s without a stack", between, text_number_of(text, (double)damage->stacks_lost, "record")),
         between = ", ";
   if (unknown)
     printf("%s%s of unknown kinds", between, text_number_of(text, (double)unknown, "record")), between = ", ";
@@ -111,7 +133,8 @@ static void print_missing(const struct facts *facts) {
   puts(*between ? "" : "nothing");
 }
 
-static void print_text(const struct facts *facts) {
+static void print_text(const struct facts *facts, struct json *json) {
+  (void)json;
   char value[128], text[64], more[32];
   const struct trace_run *run = facts->run;
   time_t began = (time_t)(run->wall_ns / 1000000000u);
@@ -144,35 +167,39 @@ static void print_text(const struct facts *facts) {
   line("code", value);
   print_size(facts);
   print_heap_records(facts->samples);
-  print_ending(facts->samples);
+  print_ending(facts);
   print_missing(facts);
   snprintf(value, sizeof value, "Winnow %.64s", run->version.bytes ? run->version.bytes : "?");
   line("written by", value);
 }
 
-static void print_json(const struct facts *facts) {
-  struct json json = {.out = stdout};
-  json_begin(&json, NULL, '{');
-  json_integer(&json, "schema", 1);
-  json_integer(&json, "pid", facts->run->pid);
-  json_number(&json, "rate", facts->run->rate);
-  json_integer(&json, "seed", facts->run->seed);
-  json_integer(&json, "duration_ns", facts->samples->end_ns);
-  json_integer(&json, "samples", facts->samples->sampled_blocks);
-  json_integer(&json, "freed", facts->frees);
-  json_integer(&json, "file_bytes", facts->file_bytes);
+static void print_json(const struct facts *facts, struct json *json) {
+  json_begin(json, NULL, '{');
+  json_integer(json, "schema", 1);
+  json_string(json, "file", facts->file);
+  json_integer(json, "pid", facts->run->pid);
+  json_number(json, "rate", facts->run->rate);
+  json_integer(json, "seed", facts->run->seed);
+  json_integer(json, "duration_ns", facts->samples->end_ns);
+  json_integer(json, "samples", facts->samples->sampled_blocks);
+  json_integer(json, "freed", facts->frees);
+  json_integer(json, "file_bytes", facts->file_bytes);
   if (heap_life_is_known(&facts->samples->life)) {
-    json_integer(&json, "promotions", facts->samples->promotions);
-    json_integer(&json, "collections", facts->samples->life.records.collections);
-    json_integer(&json, "pauses", facts->samples->life.records.pauses);
-    json_integer(&json, "domains", facts->samples->life.records.domains);
-    json_integer(&json, "contradicting", facts->samples->life.records.wrong);
+    json_integer(json, "promotions", facts->samples->promotions);
+    json_integer(json, "collections", facts->samples->life.records.collections);
+    json_integer(json, "pauses", facts->samples->life.records.pauses);
+    json_integer(json, "domains", facts->samples->life.records.domains);
+    json_integer(json, "contradicting", facts->samples->life.records.wrong);
   }
-  json_integer(&json, "lost", facts->damage->records_lost);
-  json_integer(&json, "damaged_chunks", facts->damage->chunks_damaged);
-  json_integer(&json, "unmatched", facts->samples->unmatched);
-  json_bool(&json, "complete", facts->damage->complete);
-  json_end(&json, '}');
+  json_integer(json, "lost", facts->damage->records_lost);
+  json_string(json, "lost_because",
+              facts->damage->records_lost ? trace_cause_word(facts->damage->loss_cause) : "");
+  json_integer(json, "stacks_lost", facts->damage->stacks_lost);
+  json_integer(json, "damaged_chunks", facts->damage->chunks_damaged);
+  json_integer(json, "damaged_bytes", facts->damage->bytes_skipped);
+  json_integer(json, "unmatched", facts->samples->unmatched);
+  json_bool(json, "complete", facts->damage->complete);
+  json_end(json, '}');
 }
 
 /* Of several traces: which is which. */
@@ -180,6 +207,42 @@ static int tell_apart(const char *const *paths, size_t count) {
   static const struct overview_limits none = {SIZE_MAX, UINT64_MAX, UINT64_MAX};
   size_t unreadable = overview_print(stdout, paths, count, &none);
   return unreadable ? fail_job("%zu of %zu files cannot be read as traces", unreadable, count) : 0;
+}
+
+/* Of one trace, as `print` does. */
+static int tell_of(const char *path, void (*print)(const struct facts *, struct json *), struct json *json) {
+  struct progress progress;
+  struct samples *samples;
+  struct input input;
+  struct stat status;
+  char text[512];
+  if (!input_open(&input, path)) return fail_job("%s", wn_last_error());
+  progress_begin(&progress, "Reading");
+  wn_status error = samples_load(input_path(&input), progress_show, &progress, &samples);
+  progress_end(&progress);
+  if (error) return input_close(&input), fail_job("%s", input_error(&input, text));
+  struct facts facts = {
+      input.name, samples, trace_reader_run(samples->reader), trace_reader_damage(samples->reader), 0, 0};
+  if (!stat(input_path(&input), &status)) facts.file_bytes = (uint64_t)status.st_size;
+  for (size_t i = 0; i < samples->row_count; i++)
+    facts.frees += samples->rows[i].last && samples->rows[i].died_ns != STILL_ALIVE;
+  print(&facts, json);
+  samples_free(samples);
+  input_close(&input);
+  return 0;
+}
+
+/* An object, or an array of those of the traces that can be read. */
+static int print_all_json(const char *const *paths, size_t count) {
+  struct json json = {.out = stdout};
+  int code = 0;
+  if (count > 1) json_begin(&json, NULL, '[');
+  for (size_t i = 0; i < count; i++) {
+    int failed = tell_of(paths[i], print_json, &json);
+    if (failed) code = failed;
+  }
+  if (count > 1) json_end(&json, ']');
+  return code;
 }
 
 /* ---- shared ---- */
@@ -195,25 +258,10 @@ int command_info(int argc, char **argv) {
   }
   if (optind == argc || !*argv[optind])
     return fail_usage("info", "which trace? usage: winnow info [--json] FILE...");
-  if (optind + 1 < argc && as_json) return fail_usage("info", "--json tells of one trace at a time");
-  if (optind + 1 < argc) return tell_apart((const char *const *)argv + optind, (size_t)(argc - optind));
-  struct progress progress;
-  struct samples *samples;
-  progress_begin(&progress, "Reading");
-  wn_status error = samples_load(argv[optind], progress_show, &progress, &samples);
-  progress_end(&progress);
-  if (error) return fail_job("%s", wn_last_error());
-  struct stat status;
-  struct facts facts = {
-      argv[optind], samples, trace_reader_run(samples->reader), trace_reader_damage(samples->reader), 0, 0};
-  if (!stat(argv[optind], &status)) facts.file_bytes = (uint64_t)status.st_size;
-  for (size_t i = 0; i < samples->row_count; i++)
-    facts.frees += samples->rows[i].last && samples->rows[i].died_ns != STILL_ALIVE;
-  if (as_json)
-    print_json(&facts);
-  else
-    print_text(&facts);
-  samples_free(samples);
-  return 0;
+  const char *const *paths = (const char *const *)argv + optind;
+  size_t count = (size_t)(argc - optind);
+  if (as_json) return print_all_json(paths, count);
+  ascii_if_locale_asks(&stdout);
+  return count > 1 ? tell_apart(paths, count) : tell_of(paths[0], print_text, NULL);
 }
 /* SPDX-License-Identifier: MIT */

@@ -3,6 +3,7 @@
 
 #include "cli/text.h"
 #include <getopt.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,36 +23,47 @@ const struct command commands[] = {
      "\n"
      "The program needs no change and runs at nearly full speed. Its exit code, or the signal that ended it, "
      "becomes\n"
-     "winnow's. Statically linked and set-uid programs cannot be recorded.\n"
+     "winnow's. What cannot be recorded is refused: programs that are static, 32-bit, set-uid, of musl, "
+     "built "
+     "with a\n"
+     "sanitizer, or with a malloc of their own inside.\n"
      "\n"
      "Examples:\n"
      "  winnow record -- ./server --port 8080\n"
      "  winnow record -o run.trace --rate 1e-3 -- sqlite3 test.db '.read script.sql'\n"},
     {"report", command_report, "say where the memory went",
-     "report [--at peak|end|TIME] [--by function|line|file|module|stack] [--where QUERY]\n"
-     "              [--top N] [--tree] [--json] FILE",
+     "report [--at peak|end|TIME] [--by function|line|file|module|stack] [--sort ORDER]\n"
+     "              [--where QUERY] [--top N] [--tree] [--json] FILE",
      "  -a, --at WHEN          peak (default), end, or a time since the start: 1.5s, 200ms\n"
      "  -b, --by WHAT          group by function (default), line, file, module or stack\n"
      "  -w, --where QUERY      count only some blocks: 'fn ~ \"^parse\" and size > 1K and life < 10ms'\n"
-     "  -n, --top N            lines in each table; default 10\n"
+     "  -s, --sort ORDER       self (default): what functions allocate themselves; total: with all that they "
+     "call;\n"
+     "                         blocks or samples: how many of their own\n"
+     "  -n, --top N            rows in each table; default 10, of at least 1 %\n"
      "  -t, --tree             print the call tree of what was held\n"
      "  -j, --json             print one JSON object (docs/report-json.md)\n"
+     "      --wrapper NAME     pass over this function too: it only allocates for its callers; may be "
+     "repeated\n"
+     "      --show-wrappers    give rows to functions such as xmalloc and operator new\n"
      "      --no-symbols       addresses only, no look-up of names\n"
      "      --debuginfod       fetch missing debug information from $DEBUGINFOD_URLS\n"
      "      --search DIR       look for programs, libraries and debug files below DIR too; may be repeated\n"
      "\n"
-     "Numbers are estimates from a sample; the range behind each holds the truth in 95 of 100 runs.\n"
-     "The peak of a heap that stays level for long is likely too high; see winnow(1).\n"
+     "Numbers are estimates from a sample; 95 of 100 of the ranges behind them hold the truth.\n"
+     "FILE can be -, standard input, or a pipe. Colours are for terminals, unless NO_COLOR is set.\n"
      "\n"
      "Examples:\n"
      "  winnow report run.trace\n"
      "  winnow report --at end --by line run.trace\n"
+     "  winnow report --sort total --wrapper my_alloc run.trace\n"
      "  winnow report --where 'module = libxml2.so.2 and alive = yes' --tree run.trace\n"},
     {"info", command_info, "show what a trace is and how complete it is", "info [--json] FILE...",
-     "  -j, --json             print one JSON object\n"
+     "  -j, --json             print a JSON object, or of several traces an array\n"
      "\n"
-     "Of several traces, such as record --follow-children writes, it prints a line each: which program it is "
-     "of,\n"
+     "FILE can be -, standard input. Of several traces, such as record --follow-children writes, a line "
+     "each\n"
+     "tells which program it is of, "
      "and how much that allocated, largest first.\n"},
     {"help", command_help, "explain a command", "help [COMMAND]", ""},
     {0},
@@ -178,6 +190,7 @@ static int run(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   if (argc && *argv[0]) called = argv[0];
+  setlocale(LC_CTYPE, "");
   if (argc < 2) {
     print_overview(stderr);
     return EXIT_USAGE;

@@ -11,6 +11,7 @@
 
 #include "analysis/timeline.h"
 #include "base/error.h"
+#include "cli/called.h"
 #include "cli/text.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -31,6 +32,7 @@ struct entry {
   char *program; /* with its arguments; NULL: unknown */
   char *trouble; /* why it cannot be read */
   bool growing;  /* a process still writes it */
+  bool partial;  /* records are missing */
   bool is_empty; /* has no byte */
   struct sum bytes;
   double unit; /* estimate_of */
@@ -54,21 +56,15 @@ enum {
 
 /* ---- one trace ---- */
 
-/* As typed, but for the program's folder. */
 static char *describe(const struct trace_run *run) {
   char *text = NULL;
   size_t size;
-  FILE *out = run->command.length ? open_memstream(&text, &size) : NULL;
-  if (!out) return NULL;
-  const char *slash = strrchr(run->command.bytes, '/');
-  text_word(out, slash && slash[1] ? slash + 1 : run->command.bytes);
-  for (uint32_t at = (uint32_t)strlen(run->command.bytes) + 1; at < run->command.length;) {
-    fputc(' ', out);
-    text_word(out, run->command.bytes + at);
-    at += (uint32_t)strlen(run->command.bytes + at) + 1;
-  }
-  fclose(out);
-  return text;
+  FILE *out = open_memstream(&text, &size);
+  bool known = out && called_write(out, run, true);
+  if (out) fclose(out);
+  if (known) return text;
+  free(text);
+  return NULL;
 }
 
 /* Somebody writes it. A file that is empty is not asked: who is about to write it would find it locked. */
@@ -111,6 +107,8 @@ static void read_whole(struct entry *entry, struct progress *progress) {
   entry->bytes = timeline_allocated(samples, NULL, NULL).bytes;
   entry->unit = run->rate > 0 && run->rate < 1 ? run->word_bytes / run->rate : 0;
   entry->samples = samples->sampled_blocks;
+  const struct trace_damage *damage = trace_reader_damage(samples->reader);
+  entry->partial = damage->records_lost || damage->chunks_damaged;
   samples_free(samples);
 }
 
@@ -218,6 +216,7 @@ static void print_entry(FILE *out, const struct overview *overview, const struct
     print_program(out, entry->program, text_width() - WIDTH_NUMBERS - overview->path_columns - 2);
     if (entry->state == UNREAD) fprintf(out, " (%s of trace)", text_bytes(size, (double)entry->file_bytes));
   }
+  if (entry->partial) fputs(" (records are missing)", out);
   if (entry->growing) fputs(" (still being written)", out);
   fputc('\n', out);
 }

@@ -1,20 +1,19 @@
-/* A statically linked program ignores the preload, and so does one that gains privileges; a script is as good as its
- * interpreter, which is /bin/sh if it names none.
+/* What base/image.h says of a program's file, for people. A malloc that the program does not export
+ * is found here, in the table of all symbols, which takes longer to read.
  */
 #include "cli/program.h"
 
+#include "base/image.h"
 #include "cli/command.h"
+#include "cli/elf_file.h"
 #include "cli/hints.h"
 #include <ctype.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 struct beginning {
@@ -40,16 +39,6 @@ static bool names_interpreter(const char *begin, size_t length) {
 }
 
 /* ---- scripts ---- */
-
-/* The interpreter that a script names in its first line. */
-static bool find_interpreter(const char *begin, size_t length, char path[PATH_MAX]) {
-  size_t at = 2;
-  while (at < length && (begin[at] == ' ' || begin[at] == '\t')) at++;
-  size_t end = at;
-  while (end < length && !strchr(" \t\n", begin[end])) end++;
-  snprintf(path, PATH_MAX, "%.*s", (int)(end - at), begin + at);
-  return end > at;
-}
 
 /* What stands behind "#!/usr/bin/env " in the first line; NULL if that is something else. */
 static const char *behind_env(const char *begin, size_t length) {
@@ -78,31 +67,8 @@ static bool is_plain_script(const char *begin, size_t length) {
 
 /* ---- what can be recorded ---- */
 
-/* Whether an ELF file asks for the dynamic loader. */
-static bool is_dynamic(int fd, const Elf64_Ehdr *header) {
-  for (unsigned i = 0; i < header->e_phnum; i++) {
-    Elf64_Phdr segment;
-    off_t at = (off_t)(header->e_phoff + (uint64_t)i * header->e_phentsize);
-    if (pread(fd, &segment, sizeof segment, at) != (ssize_t)sizeof segment) return false;
-    if (segment.p_type == PT_INTERP) return true;
-  }
-  return false;
-}
-
-static int check_privileges(const char *path, const struct stat *status) {
-  bool gains = (status->st_mode & S_ISUID && status->st_uid != geteuid()) ||
-               (status->st_mode & S_ISGID && status->st_gid != getegid()) ||
-               (geteuid() && getxattr(path, "security.capability", NULL, 0) > 0);
-  if (!gains) return 0;
-  return fail_job("%s gains privileges when it starts (set-uid, set-gid or capabilities), so the system "
-                  "ignores the preload; "
-                  "run winnow as the user it becomes",
-                  path);
-}
-
 /* `script` names `path` as its interpreter, or is NULL. */
-static int fail_to_read(const char *path, const char *script) {
-  int error = errno;
+static int fail_to_read(const char *path, const char *script, int error) {
   size_t length = strlen(path);
   if (!script || error != ENOENT) return fail_job("cannot read %s: %s", path, strerror(error));
   if (length && path[length - 1] == '\r')
@@ -113,33 +79,36 @@ static int fail_to_read(const char *path, const char *script) {
                   path);
 }
 
-static int check(const char *path, const char *script, int depth) {
-  union {
-    Elf64_Ehdr elf;
-    char text[256];
-  } begin;
-  struct stat status;
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return fail_to_read(path, script);
-  ssize_t got = pread(fd, &begin, sizeof begin, 0);
-  size_t length = got > 0 ? (size_t)got : 0;
-  bool elf = length >= sizeof begin.elf && !memcmp(begin.elf.e_ident, ELFMAG, SELFMAG);
-  bool native = elf && begin.elf.e_ident[EI_CLASS] == ELFCLASS64;
-  bool dynamic = native && is_dynamic(fd, &begin.elf);
-  bool readable = !fstat(fd, &status);
-  close(fd);
-  if (readable && !S_ISREG(status.st_mode))
-    return fail_job("%s cannot be run: its first line names %s, which is no program", script, path);
-  if (elf && !native) return fail_job("%s is a 32-bit program; only 64-bit programs can be recorded", path);
-  if (elf && !dynamic)
-    return fail_job(
-        "%s is statically linked, so its malloc cannot be replaced; link it dynamically to record it", path);
-  if (elf) return readable ? check_privileges(path, &status) : 0;
-  char interpreter[PATH_MAX];
-  if (depth < 4 && names_interpreter(begin.text, length) && find_interpreter(begin.text, length, interpreter))
-    return check(interpreter, path, depth + 1);
-  if (depth < 4 && got >= 0 && is_plain_script(begin.text, length)) return check("/bin/sh", path, depth + 1);
-  return 0;
+/* What to do about a program that cannot be recorded. */
+static const char *remedy(enum image_kind kind) {
+  static const char *const remedies[IMAGE_KINDS] = {
+      [IMAGE_STATIC] = ", so its malloc cannot be replaced; link it dynamically to record it",
+      [IMAGE_PRIVILEGED] =
+          " (set-uid, set-gid or capabilities), so the system ignores the preload; run winnow as the "
+          "user it becomes",
+      [IMAGE_NARROW] = "; only 64-bit programs can be recorded",
+      [IMAGE_FOREIGN] = "; only programs for this one can be recorded",
+      [IMAGE_MUSL] = "; only programs that use glibc can be recorded, so build it with glibc to record it",
+      [IMAGE_ADDRESS_SANITIZER] =
+          ", whose malloc cannot be sampled; build it without -fsanitize to record it",
+      [IMAGE_LEAK_SANITIZER] = ", whose malloc cannot be sampled; build it without -fsanitize to record it",
+      [IMAGE_MEMORY_SANITIZER] = ", whose malloc cannot be sampled; build it without -fsanitize to record it",
+      [IMAGE_THREAD_SANITIZER] =
+          ", which would report races in winnow; build it without -fsanitize to record it",
+      [IMAGE_OWN_MALLOC] =
+          ", linked into it, which cannot be replaced; link it without, or with the allocator as a shared "
+          "library, to record it",
+  };
+  return remedies[kind] ? remedies[kind] : "";
+}
+
+static bool is_loader(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return !strncmp(slash ? slash + 1 : path, "ld-linux", strlen("ld-linux"));
+}
+
+static int fail_kind(const char *path, enum image_kind kind) {
+  return fail_job("%s %s%s", path, image_reason(kind), remedy(kind));
 }
 
 /* Consumes the hint. */
@@ -223,7 +192,23 @@ bool program_through_env(char path[PATH_MAX], char ***argv) {
   return changed[0] && changed[1];
 }
 
-int program_check(const char *path) { return check(path, NULL, 0); }
+int program_check(const char *path, const char **allocator) {
+  struct image image;
+  struct stat status;
+  image_examine(AT_FDCWD, path, &image);
+  enum image_kind kind = image.kind;
+  if (kind == IMAGE_UNREADABLE && !stat(image.path, &status) && !S_ISREG(status.st_mode))
+    return fail_job("%s cannot be run: its first line names %s, which is no program", image.script,
+                    image.path);
+  if (kind == IMAGE_UNREADABLE) return fail_to_read(image.path, image.script, image.error);
+  if (kind == IMAGE_STATIC && is_loader(image.path))
+    return fail_job("%s is the dynamic loader; name the program itself", image.path);
+  struct elf_allocators inside = {0};
+  if (kind == IMAGE_GOOD) inside = elf_file_allocators(image.path);
+  if (inside.hides_malloc) kind = IMAGE_OWN_MALLOC;
+  *allocator = inside.other;
+  return kind >= IMAGE_STATIC ? fail_kind(image.path, kind) : 0;
+}
 
 bool program_is_plain_script(const char *path) {
   struct beginning begin = {0};

@@ -16,8 +16,9 @@ int program_fail_to_find(char *const *argv);
  * which then is a program that the recorded one executed, and those are left alone. False if nothing was changed. */
 bool program_through_env(char path[PATH_MAX], char ***argv);
 
-/* Fails, in one line, if it cannot be recorded. */
-int program_check(const char *path);
+/* Fails, in one line, if it cannot be recorded. `allocator` becomes the name of a function by which
+ * it may allocate past malloc, or NULL. */
+int program_check(const char *path, const char **allocator);
 
 /* What the system does not know how to run and a shell would: text without an interpreter's name. */
 bool program_is_plain_script(const char *path);

@@ -8,16 +8,19 @@
 
 #include "analysis/query.h"
 #include "base/os.h"
+#include "cli/ascii.h"
+#include "cli/chain.h"
 #include "cli/children.h"
 #include "cli/collected.h"
 #include "cli/hints.h"
+#include "cli/left_behind.h"
 #include "cli/overview.h"
 #include "cli/program.h"
 #include "cli/text.h"
-#include "trace/chunk.h"
+#include "cli/unrecorded.h"
+#include "trace/chunk_file.h"
 #include "trace/finish.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <math.h>
@@ -25,7 +28,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -40,7 +42,16 @@ struct recording {
   char seed[24];
   char library[PATH_MAX];
   char program[PATH_MAX];
-  char **argv; /* of the program */
+  char **argv;           /* of the program */
+  const char *called;    /* as the user named it */
+  const char *allocator; /* by which it may allocate past malloc; NULL: none is known */
+};
+
+/* What is known of the program when it has ended. */
+struct ending {
+  int wait_status;
+  struct work work;
+  struct left_behind left;
 };
 
 static volatile sig_atomic_t child;
@@ -172,6 +183,8 @@ static void set_environment(const struct recording *recording) {
   setenv("WINNOW_DEPTH", number, 1);
   snprintf(number, sizeof number, "%d", (int)getpid());
   setenv("WINNOW_PID", number, 1);
+  snprintf(number, sizeof number, "%llu", (unsigned long long)os_wall_ns());
+  setenv("WINNOW_BEGAN", number, 1);
   if (*recording->seed) setenv("WINNOW_SEED", recording->seed, 1);
   if (recording->follow) setenv("WINNOW_FOLLOW", "1", 1);
 }
@@ -190,15 +203,23 @@ static void run_by_shell(const struct recording *recording) {
   errno = ENOEXEC;
 }
 
-static int run(const struct recording *recording, int *wait_status, struct work *work) {
+static int run(const struct recording *recording, struct ending *ending) {
   struct sigaction passing = {.sa_handler = pass_on, .sa_flags = SA_RESTART},
                    ignoring = {.sa_handler = SIG_IGN}, usual = {.sa_handler = SIG_DFL}, old[4], old_child;
   static const int signals[4] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
+  sigset_t passed, mask; /* blocked until there is a process to pass them on to */
+  sigemptyset(&passed);
+  for (int i = 0; i < 4; i++) sigaddset(&passed, signals[i]);
   fflush(NULL);
   sigaction(SIGCHLD, &usual, &old_child); /* where it is ignored, nobody is told how a child ended */
+  sigprocmask(SIG_BLOCK, &passed, &mask);
   pid_t pid = fork();
-  if (pid < 0) return fail_job("cannot start a process: %s", strerror(errno));
+  if (pid < 0) {
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    return fail_job("cannot start a process: %s", strerror(errno));
+  }
   if (!pid) {
+    sigprocmask(SIG_SETMASK, &mask, NULL);
     sigaction(SIGCHLD, &old_child, NULL);
     set_environment(recording);
     execv(recording->program, recording->argv);
@@ -208,10 +229,11 @@ static int run(const struct recording *recording, int *wait_status, struct work 
   }
   child = pid;
   for (int i = 0; i < 4; i++) sigaction(signals[i], i < 2 ? &passing : &ignoring, &old[i]);
+  sigprocmask(SIG_SETMASK, &mask, NULL);
   siginfo_t ended;
   while (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {}
-  if (!children_work(pid, work)) *work = (struct work){0};
-  while (waitpid(pid, wait_status, 0) < 0 && errno == EINTR) {}
+  if (!recording->quiet && !recording->follow) ending->left = left_behind_find(pid, recording->library);
+  ending->work = children_work(pid, &ending->wait_status);
   child = 0;
   for (int i = 0; i < 4; i++) sigaction(signals[i], &old[i], NULL);
   return 0;
@@ -243,29 +265,34 @@ static void say_which_is_which(const char *output, const struct children *childr
   free(paths);
 }
 
-static void finish_children(const struct recording *recording) {
-  struct children children = children_finish(recording->output);
+/* Why records are missing, and what to do about it. `what` they are missing from: "the trace
+ * is". */
+static void say_loss(const char *what, uint64_t lost, unsigned cause) {
+  const char *advice = cause == TRACE_CAUSE_FILE_SIZE ? "raise the limit (ulimit -f)"
+                       : cause == TRACE_CAUSE_MEMORY  ? "raise the limit (ulimit -v)"
+                                                      : "make room, or write to another disk (-o)";
+  if (lost && cause)
+    fprintf(stderr, "winnow: %s, so %s only a part; %s, or record less (--rate)\n", trace_cause_name(cause),
+            what, advice);
+}
+
+static void finish_children(const struct recording *recording, struct unrecorded *unrecorded) {
+  struct children children = children_finish(recording->output, unrecorded);
   if (children.traces && !recording->quiet)
     fprintf(stderr, "winnow: wrote %zu more, of %s started: %s.*\n", children.traces,
             children.traces == 1 ? "a process that it" : "processes that it", recording->output);
+  say_loss(recording->quiet ? "some traces of children are" : "some of these are", children.lost,
+           children.loss_cause);
   if (children.count && !recording->quiet) say_which_is_which(recording->output, &children);
   children_free(&children);
 }
 
 /* How the program ended, for a trace that does not say: exit handlers would have said it. */
-static struct trace_end ending(int wait_status) {
+static struct trace_end end_of(int wait_status) {
   bool by_signal = WIFSIGNALED(wait_status);
   return (struct trace_end){.time_ns = os_monotonic_ns(),
                             .kind = by_signal ? TRACE_END_SIGNAL : TRACE_END_LEFT,
                             .code = by_signal ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status)};
-}
-
-static void say_if_it_became_another(const struct recording *recording, const struct trace_totals *totals) {
-  if (recording->follow || !totals->damage.complete || totals->end.kind != TRACE_END_EXEC) return;
-  bool known = *totals->became;
-  fprintf(stderr, "winnow: %s became another program%s", recording->argv[0], known ? " (" : "");
-  text_plain(stderr, totals->became, strlen(totals->became));
-  fprintf(stderr, "%s by exec; --follow-children records that too\n", known ? ")" : "");
 }
 
 /* So much of a command line is worth a line. */
@@ -286,11 +313,12 @@ static void say_how_to_trace_its_heap(const struct recording *recording) {
   }
 }
 
-static void say_if_it_collects(const struct recording *recording) {
-  enum collected collected = collected_in_file(recording->program, NULL, 0);
+/* `program` is what was recorded: what was started, or what that became. */
+static void say_if_it_collects(const struct recording *recording, const char *program) {
+  enum collected collected = collected_in_file(program, NULL, 0);
   if (collected == COLLECTED_NONE) return;
   fputs("winnow: ", stderr);
-  text_plain(stderr, recording->argv[0], strlen(recording->argv[0]));
+  text_plain(stderr, recording->called, strlen(recording->called));
   fputs(" has a garbage-collected heap of its own, which is not in this trace of malloc; ", stderr);
   if (collected == COLLECTED_ASKS) {
     fputs("for that: ", stderr);
@@ -301,53 +329,110 @@ static void say_if_it_collects(const struct recording *recording) {
   fputc('\n', stderr);
 }
 
-static void say_result(const struct recording *recording, int wait_status) {
-  struct trace_totals totals;
+static void say_if_it_allocates_otherwise(const struct recording *recording) {
+  if (!recording->allocator) return;
+  fputs("winnow: ", stderr);
+  text_plain(stderr, recording->called, strlen(recording->called));
+  fprintf(stderr, " has an allocator inside besides malloc (%s); what that gives is not in this trace\n",
+          recording->allocator);
+}
+
+static void say_what_was_written(const struct recording *recording, const struct trace_totals *totals) {
   char size[32], samples[64];
-  struct trace_end end = ending(wait_status);
-  struct progress progress;
-  struct trace_finishing finishing = {
-      .end = &end, .progress = recording->quiet ? NULL : progress_show, .context = &progress};
-  progress_begin(&progress, "Completing the trace");
-  wn_status status = trace_finish_with(recording->output, &finishing, &totals);
-  progress_end(&progress);
-  if (status ==
-      WN_EBUSY) { /* it inherited the file by a bare system call; it writes nothing, but we must not cut */
-    if (!recording->quiet)
-      fprintf(stderr, "winnow: wrote %s, which a process that the program left behind keeps open\n",
-              recording->output);
-    return;
-  }
-  if (status) {
-    fprintf(stderr, "winnow: nothing was recorded: %s\n", wn_last_error());
-    return;
-  }
-  if (recording->quiet) return;
-  uint64_t lost = totals.damage.records_lost;
+  uint64_t lost = totals->damage.records_lost;
   fprintf(stderr, "winnow: wrote %s (%s, %s", recording->output,
-          text_number_of(samples, (double)totals.samples, "sample"),
-          text_bytes(size, (double)totals.file_bytes));
+          text_number_of(samples, (double)totals->samples, "sample"),
+          text_bytes(size, (double)totals->file_bytes));
   if (lost) fprintf(stderr, "; %s lost", text_number_of(samples, (double)lost, "record"));
   fputs("); now: ", stderr);
   text_word(stderr, command_called());
   fputs(" report ", stderr);
   text_word(stderr, recording->output);
   fputc('\n', stderr);
-  say_if_it_became_another(recording, &totals);
-  say_if_it_collects(recording);
+  say_loss("the trace is", lost, totals->damage.loss_cause);
+}
+
+/* The file that was reserved, where nothing was written to it. False: there is another one. */
+static bool remove_empty(const char *path) {
+  struct stat status;
+  if (lstat(path, &status)) return true;
+  return S_ISREG(status.st_mode) && !status.st_size && !unlink(path);
+}
+
+static void say_nothing_was_recorded(const struct recording *recording) {
+  if (!remove_empty(recording->output)) {
+    fprintf(stderr, "winnow: nothing was recorded: %s\n", wn_last_error());
+    return;
+  }
+  fputs("winnow: nothing was recorded: ", stderr);
+  text_plain(stderr, recording->called, strlen(recording->called));
+  fputs(" did not run with winnow's library, or no trace could be begun\n", stderr);
+}
+
+static void say_result(const struct recording *recording, int wait_status, struct unrecorded *unrecorded) {
+  ascii_if_locale_asks(&stderr);
+  struct exec_chain chain;
+  struct trace_end end = end_of(wait_status);
+  struct progress progress;
+  struct trace_finishing finishing = {
+      .end = &end, .progress = recording->quiet ? NULL : progress_show, .context = &progress};
+  progress_begin(&progress, "Completing the trace");
+  wn_status status = chain_finish(&chain, recording->output, recording->called, &finishing, unrecorded);
+  progress_end(&progress);
+  if (status ==
+      WN_EBUSY) { /* it inherited the file by a bare system call; it writes nothing, but we must not cut */
+    if (!recording->quiet)
+      fprintf(stderr, "winnow: wrote %s, which a process that the program left behind keeps open\n",
+              recording->output);
+  } else if (status) {
+    say_nothing_was_recorded(recording);
+  } else if (recording->quiet) {
+    const struct trace_damage *damage = &chain.links[chain.main].totals.damage;
+    say_loss("the trace is", damage->records_lost, damage->loss_cause);
+  } else {
+    char program[PATH_MAX];
+    const struct chain_link *main = &chain.links[chain.main];
+    say_what_was_written(recording, &main->totals);
+    chain_say(&chain);
+    if (!chain.main) {
+      say_if_it_allocates_otherwise(recording);
+      say_if_it_collects(recording, recording->program);
+    } else if (main->name && program_find(main->name, program)) {
+      say_if_it_collects(recording, program);
+    }
+  }
+  chain_free(&chain);
+}
+
+/* Whether what was not recorded is worth a word. Of a short run it must be nearly all: shims start a
+ * few programs before they become the one that is meant. */
+static bool others_worked(const struct work *work) {
+  bool most = work->childrens >= work->own, nearly_all = work->childrens >= 4 * work->own;
+  return (most && work->childrens >= 0.1) || (nearly_all && work->own + work->childrens >= 0.02);
 }
 
 /* A script, or what runs others: the trace of the process itself tells little then. */
 static void say_if_others_worked(const struct recording *recording, const struct work *work) {
   char childrens[32], all[32];
-  if (recording->follow || recording->quiet || work->childrens < 0.1 || work->childrens < work->own) return;
+  if (recording->follow || recording->quiet || !others_worked(work)) return;
   fputs("winnow: processes that ", stderr);
-  text_plain(stderr, recording->argv[0], strlen(recording->argv[0]));
+  text_plain(stderr, recording->called, strlen(recording->called));
   fprintf(stderr,
           " started took %s of the %s that the processor worked; they are not in its trace, and "
           "--follow-children records them too\n",
           text_time(childrens, (uint64_t)(work->childrens * 1e9)),
           text_time(all, (uint64_t)((work->own + work->childrens) * 1e9)));
+}
+
+/* Daemons above all: the program ends at once, and what it started goes on. */
+static void say_if_others_go_on(const struct recording *recording, const struct left_behind *left) {
+  if (!left->count) return;
+  fputs("winnow: ", stderr);
+  text_plain(stderr, recording->called, strlen(recording->called));
+  fprintf(stderr, " left %zu %s running (", left->count, left->count == 1 ? "process" : "processes");
+  text_plain(stderr, left->names, strlen(left->names));
+  fprintf(stderr, "); %s not in its trace, and --follow-children records %s too\n",
+          left->count == 1 ? "it is" : "they are", left->count == 1 ? "it" : "them");
 }
 
 /* Shells say so where they do not find a command, or do not understand the script. */
@@ -367,32 +452,24 @@ static void say_if_a_shell_ran_it(const struct recording *recording, int wait_st
   fputc('\n', stderr);
 }
 
-/* Empties the file that the trace will be written to. What is no trace of ours is not overwritten, nor is a trace that
- * another program is writing. */
+/* Reserves what the trace will be written to, for as long as this process lives; empties it, and sees
+ * that it can be written. */
 static int prepare_output(const char *path) {
-  unsigned char begin[sizeof chunk_magic];
-  struct stat status;
-  int code = 0, fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (fd < 0) return fail_job("cannot write %s: %s", path, strerror(errno));
-  ssize_t length = pread(fd, begin, sizeof begin, 0);
-  if (fstat(fd, &status) || !S_ISREG(status.st_mode))
-    code = fail_job("%s is not a file; a trace needs one", path);
-  else if (length && (length < (ssize_t)sizeof begin || memcmp(begin, chunk_magic, sizeof begin)))
-    code = fail_job("%s exists and is not a trace; choose another name", path);
-  else if (flock(fd, LOCK_EX | LOCK_NB))
-    code = fail_job("%s is being written by another program; choose another name", path);
-  else if (ftruncate(fd, 0))
-    code = fail_job("cannot write %s: %s", path, strerror(errno));
-  close(fd);
-  return code;
+  int reserved;
+  bool was_there = !access(path, F_OK);
+  if (chunk_file_reserve(path, &reserved)) return fail_job("%s", wn_last_error());
+  if (!chain_begin(path) && !chunk_file_prepare(path)) return 0;
+  if (!was_there) remove_empty(path);
+  return fail_job("%s", wn_last_error());
 }
 
 static int prepare(struct recording *recording) {
+  recording->called = recording->argv[0];
   if (!program_find(recording->argv[0], recording->program)) return program_fail_to_find(recording->argv);
   if (!recording->output_given)
     default_output(recording); /* named for the script, not for what interprets it */
   for (int i = 0; i < 4 && program_through_env(recording->program, &recording->argv); i++) {}
-  int code = program_check(recording->program);
+  int code = program_check(recording->program, &recording->allocator);
   if (code) return code;
   if (!find_library(recording->library))
     return fail_job("libwinnow-malloc.so is missing; is winnow installed completely?");
@@ -407,16 +484,21 @@ static int prepare(struct recording *recording) {
 
 int command_record(int argc, char **argv) {
   static struct recording recording = {.rate = 1e-4, .depth = 512};
-  struct work work = {0};
-  int wait_status = 0, code = parse(&recording, argc, argv);
+  struct ending ending = {0};
+  struct unrecorded unrecorded = {0};
+  int code = parse(&recording, argc, argv);
   if (!code) code = prepare(&recording);
-  if (!code && recording.follow) children_begin(recording.output);
-  if (!code) code = run(&recording, &wait_status, &work);
   if (code) return code;
-  say_result(&recording, wait_status);
-  say_if_others_worked(&recording, &work);
-  say_if_a_shell_ran_it(&recording, wait_status);
-  if (recording.follow) finish_children(&recording);
-  return pass_status(wait_status);
+  if (recording.follow) children_begin(recording.output);
+  code = run(&recording, &ending);
+  if (code) return remove_empty(recording.output), code;
+  say_result(&recording, ending.wait_status, &unrecorded);
+  say_if_others_worked(&recording, &ending.work);
+  say_if_others_go_on(&recording, &ending.left);
+  say_if_a_shell_ran_it(&recording, ending.wait_status);
+  if (recording.follow) finish_children(&recording, &unrecorded);
+  if (recording.follow && !recording.quiet) unrecorded_say(&unrecorded);
+  unrecorded_free(&unrecorded);
+  return pass_status(ending.wait_status);
 }
 /* SPDX-License-Identifier: MIT */

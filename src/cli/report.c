@@ -2,17 +2,25 @@
 #include "cli/report.h"
 
 #include "base/error.h"
+#include "cli/ascii.h"
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/text.h"
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum { NO_SYMBOLS = 256, DEBUGINFOD, SEARCH, SEARCH_MOST = 16 };
+/* Of the smallest blocks that are usual: two words and a header. */
+enum { SMALL_BLOCK_WORDS = 3 };
 
-static const char *search[SEARCH_MOST + 1];
+enum { NO_SYMBOLS = 256, DEBUGINFOD, SEARCH, WRAPPER, SHOW_WRAPPERS, LIST_MOST = 16, TOP = 10 };
+
+/* Values of options that may be repeated. */
+static const char *search[LIST_MOST + 1], *wrappers[LIST_MOST + 1];
 
 static int parse_at(struct report_options *options, const char *text) {
   double ns;
@@ -20,7 +28,7 @@ static int parse_at(struct report_options *options, const char *text) {
   if (!strcmp(text, "peak")) return options->at = AT_PEAK, 0;
   if (!strcmp(text, "end")) return options->at = AT_END, 0;
   if (!query_time(text, &ns) || ns > 1e18)
-    return fail_usage("report", "--at %s: it must be peak, end, or a time such as 1.5s", text);
+    return fail_usage("report", "--at %s: it must be peak, end, or a time with its unit, such as 1.5s", text);
   options->at = AT_TIME;
   options->at_ns = (uint64_t)ns;
   return 0;
@@ -42,10 +50,27 @@ static int parse_top(struct report_options *options, const char *text) {
   return 0;
 }
 
+static int add_to(const char *list[LIST_MOST + 1], const char *option, const char *value) {
+  for (int i = 0; i < LIST_MOST; i++)
+    if (!list[i]) return list[i] = value, 0;
+  return fail_usage("report", "%s can be given %d times at most", option, LIST_MOST);
+}
+
 static int parse_search(const char *folder) {
-  for (int i = 0; i < SEARCH_MOST; i++)
-    if (!search[i]) return search[i] = folder, 0;
-  return fail_usage("report", "--search can be given %d times at most", SEARCH_MOST);
+  struct stat found;
+  if (stat(folder, &found)) return fail_usage("report", "--search %s: %s", folder, strerror(errno));
+  if (!S_ISDIR(found.st_mode)) return fail_usage("report", "--search %s: it is not a folder", folder);
+  return add_to(search, "--search", folder);
+}
+
+static int parse_sort(struct report_options *options, const char *text) {
+  static const char *const names[] = {[SITES_BY_SELF] = "self",
+                                      [SITES_BY_TOTAL] = "total",
+                                      [SITES_BY_BLOCKS] = "blocks",
+                                      [SITES_BY_SAMPLES] = "samples"};
+  for (int i = 0; i < 4; i++)
+    if (!strcmp(text, names[i])) return options->order = (enum sites_order)i, options->order_given = true, 0;
+  return fail_usage("report", "--sort %s: it must be self, total, blocks or samples", text);
 }
 
 static int parse_option(struct report_options *options, int option) {
@@ -59,6 +84,9 @@ static int parse_option(struct report_options *options, int option) {
   case NO_SYMBOLS: options->names.symbols = false; return 0;
   case DEBUGINFOD: options->names.debuginfod = true; return 0;
   case SEARCH: return parse_search(optarg);
+  case 's': return parse_sort(options, optarg);
+  case WRAPPER: return add_to(wrappers, "--wrapper", optarg);
+  case SHOW_WRAPPERS: options->wrappers.none = true; return 0;
   default: return EXIT_USAGE;
   }
 }
@@ -80,10 +108,13 @@ static int parse(struct report_options *options, int argc, char **argv) {
                                         {"no-symbols", no_argument, NULL, NO_SYMBOLS},
                                         {"debuginfod", no_argument, NULL, DEBUGINFOD},
                                         {"search", required_argument, NULL, SEARCH},
+                                        {"sort", required_argument, NULL, 's'},
+                                        {"wrapper", required_argument, NULL, WRAPPER},
+                                        {"show-wrappers", no_argument, NULL, SHOW_WRAPPERS},
                                         {0}};
   int option;
   opterr = 0;
-  while ((option = getopt_long(argc, argv, ":a:b:w:n:tj", known, NULL)) != -1) {
+  while ((option = getopt_long(argc, argv, ":a:b:w:n:s:tj", known, NULL)) != -1) {
     bool wrong = option == '?' || option == ':';
     int code = wrong ? fail_option("report", option, argv, known) : parse_option(options, option);
     if (code) return code;
@@ -92,6 +123,7 @@ static int parse(struct report_options *options, int argc, char **argv) {
     return fail_usage("report", "which trace? usage: winnow report [OPTION...] FILE");
   if (optind + 1 < argc) return refuse_several(argv + optind + 1, argc - optind - 1);
   options->file = argv[optind];
+  if (options->json && !options->order_given) options->order = SITES_BY_TOTAL;
   return 0;
 }
 
@@ -106,16 +138,17 @@ static bool is_brief(const struct row *row, void *context) {
   return row->died_ns != STILL_ALIVE && report_takes(row, context) && life_of(report, row) < report->brief_ns;
 }
 
-static wn_status load(struct report *report) {
+static wn_status load(struct report *report, const char *path) {
   struct progress progress;
   const struct report_options *options = report->options;
   progress_begin(&progress, "Reading");
-  wn_status error = samples_load(options->file, progress_show, &progress, &report->samples);
+  wn_status error = samples_load(path, progress_show, &progress, &report->samples);
   progress_end(&progress);
   if (error) return error;
   progress_begin(&progress, "Looking up names");
   error = names_resolve(report->samples, &options->names, progress_show, &progress, &report->names);
   progress_end(&progress);
+  if (!error) error = wrappers_find(report->samples, &report->names, &options->wrappers, &report->wrappers);
   if (error || !report->query) return error;
   return query_bind(report->query, report->samples, &report->names);
 }
@@ -124,7 +157,7 @@ static wn_status compute(struct report *report) {
   const struct samples *samples = report->samples;
   double rate = trace_reader_run(samples->reader)->rate;
   report->byte_unit = rate > 0 && rate < 1 ? 8 / rate : 0; /* at rate 1 nothing can have been missed */
-  report->block_unit = rate > 0 && rate < 1 ? 1 / rate : 0;
+  report->block_unit = rate > 0 && rate < 1 ? 1 / inclusion_probability(rate, SMALL_BLOCK_WORDS) : 0;
   report->brief_ns = samples->end_ns / 100;
   report->long_ns = samples->end_ns / 2;
   report->allocated = timeline_allocated(samples, report_takes, report);
@@ -132,11 +165,9 @@ static wn_status compute(struct report *report) {
   report->brief = timeline_allocated(samples, is_brief, report);
   report->collected = heap_life_is_known(&samples->life);
   report->generations = generations_of_all(samples, report_takes, report);
-  wn_status error = timeline_peak(samples, report_takes, report, &report->peak);
+  wn_status error = peak_find(samples, report_takes, report, &report->peak);
   if (error) return error;
-  double low = report_bytes(report, &report->peak.live).low;
-  report->peak_renewals = rate < 1 ? timeline_renewals(samples, report_takes, report, low) : 0;
-  report->asked = report->peak;
+  report->asked = (struct moment){report->peak.median_ns, report->peak.live};
   if (report->options->at == AT_PEAK) return WN_OK;
   report->asked.time_ns = report->options->at == AT_END ? samples->end_ns : report->options->at_ns;
   if (report->asked.time_ns > samples->end_ns)
@@ -146,6 +177,7 @@ static wn_status compute(struct report *report) {
 }
 
 static void destroy(struct report *report) {
+  wrappers_destroy(&report->wrappers);
   names_destroy(&report->names);
   samples_free(report->samples);
   query_free(report->query);
@@ -176,23 +208,27 @@ bool report_takes(const struct row *row, void *context) {
 
 bool report_held(const struct row *row, struct share *share, void *context) {
   const struct report *report = context;
-  *share = (struct share){.bytes = (double)row->size, .blocks = 1, .bytes_variance = -1};
-  return row_is_live_at(row, report->asked.time_ns) && report_takes(row, context);
+  *share =
+      (struct share){.bytes = (double)row->size, .blocks = 1, .bytes_variance = -1, .blocks_variance = -1};
+  bool held = report->options->at == AT_PEAK ? peak_holds(&report->peak, row, &share->weight)
+                                             : row_is_live_at(row, report->asked.time_ns);
+  return held && report_takes(row, context);
 }
 
 /* A block that realloc made smaller lives on, so its row belongs to the table's lives, but adds nothing to its sums. */
 bool report_allocated(const struct row *row, struct share *share, void *context) {
-  *share = (struct share){.bytes = (double)row->growth,
-                          .blocks = row->birth,
-                          .bytes_variance = row->growth_variance,
-                          .apart = !row_allocates(row)};
+  *share = (struct share){.bytes = (double)row->allocated,
+                          .blocks = row->call,
+                          .bytes_variance = row->allocated_variance,
+                          .blocks_variance = row->call_variance,
+                          .apart = !row->call};
   return report_takes(row, context);
 }
 
 /* All rows that might have been promoted belong to their groups, so that these know the share that was. */
 bool report_promoted(const struct row *row, struct share *share, void *context) {
-  *share = (struct share){
-      .bytes = (double)row->size, .blocks = 1, .bytes_variance = -1, .apart = row->promoted_ns == NEVER};
+  *share = share_block(row);
+  share->apart = row->promoted_ns == NEVER;
   return row->area == AREA_MINOR && report_takes(row, context);
 }
 
@@ -201,14 +237,20 @@ bool report_churn(const struct row *row, struct share *share, void *context) {
 }
 
 bool report_alive(const struct row *row, struct share *share, void *context) {
-  *share = (struct share){.bytes = (double)row->size, .blocks = 1, .bytes_variance = -1};
+  *share =
+      (struct share){.bytes = (double)row->size, .blocks = 1, .bytes_variance = -1, .blocks_variance = -1};
   return row->end_ns == STILL_ALIVE && report_takes(row, context);
 }
 
 bool report_lasting(const struct row *row, struct share *share, void *context) {
-  *share = (struct share){.bytes = (double)row->size, .blocks = 1, .bytes_variance = -1};
+  *share =
+      (struct share){.bytes = (double)row->size, .blocks = 1, .bytes_variance = -1, .blocks_variance = -1};
   return row->last && life_of(context, row) >= ((const struct report *)context)->long_ns &&
          report_takes(row, context);
+}
+
+bool report_peak_is_one(const struct report *report) {
+  return report->peak.last_ns - report->peak.first_ns <= report->samples->end_ns / 100;
 }
 
 struct estimate report_bytes(const struct report *report, const struct sums *sums) {
@@ -240,7 +282,8 @@ struct estimate report_dead_share(const struct report *report, const struct gene
 
 wn_status report_table(const struct report *report, question *ask, enum table_kind kind,
                        struct table *table) {
-  *table = (struct table){.kind = kind};
+  bool totals = report->options->order == SITES_BY_TOTAL;
+  *table = (struct table){.kind = kind, .extent = totals ? EXTENT_TOTAL : EXTENT_SELF};
   wn_status error = call_tree_build(report->samples, &report->names, report->options->grouping, ask,
                                     (void *)report, &table->tree);
   if (error) return error;
@@ -257,6 +300,15 @@ void report_table_destroy(struct table *table) {
   call_tree_destroy(&table->tree);
 }
 
+wn_status report_sites(const struct report *report, const struct table *table, struct sites *sites) {
+  const struct report_options *options = report->options;
+  struct sites_options wanted = {.order = options->order,
+                                 .most = options->top ? options->top : TOP,
+                                 .least = options->top || options->json ? 0 : 0.01,
+                                 .every = options->json};
+  return sites_choose(&table->tree, &wanted, sites);
+}
+
 void report_group_name(const struct report *report, const struct call_tree *tree, const struct group *group,
                        char *buffer, size_t size) {
   uint32_t label = tree->grouping == BY_STACK ? tree->nodes[group->label].label : group->label;
@@ -264,18 +316,24 @@ void report_group_name(const struct report *report, const struct call_tree *tree
 }
 
 int command_report(int argc, char **argv) {
-  struct report_options options = {.top = 10, .names = {.symbols = true, .search = search}};
+  struct report_options options = {.names = {.symbols = true, .search = search},
+                                   .wrappers = {.named = wrappers}};
   struct report report = {.options = &options};
   int code = parse(&options, argc, argv);
   if (code) return code;
   if (options.where && query_parse(options.where, &report.query))
     return fail_usage("report", "--where: %s", wn_last_error());
-  wn_status error = load(&report);
+  struct input input;
+  char text[512];
+  if (!input_open(&input, options.file)) return destroy(&report), fail_job("%s", wn_last_error());
+  wn_status error = load(&report, input_path(&input));
   if (!error) error = compute(&report);
+  if (!options.json) ascii_if_locale_asks(&stdout);
   if (!error) error = options.json ? report_print_json(&report) : report_print_text(&report);
   destroy(&report);
+  input_close(&input);
   return error == WN_EINVAL ? fail_usage("report", "%s", wn_last_error())
-         : error            ? fail_job("%s", wn_last_error())
+         : error            ? fail_job("%s", input_error(&input, text))
                             : 0;
 }
 /* SPDX-License-Identifier: MIT */

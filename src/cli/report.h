@@ -5,8 +5,11 @@
 #include "analysis/call_tree.h"
 #include "analysis/generations.h"
 #include "analysis/lifetimes.h"
+#include "analysis/peak.h"
 #include "analysis/query.h"
+#include "analysis/sites.h"
 #include "analysis/timeline.h"
+#include "analysis/wrappers.h"
 
 enum when { AT_PEAK, AT_END, AT_TIME };
 
@@ -15,20 +18,24 @@ struct report_options {
   enum when at;
   uint64_t at_ns;
   enum grouping grouping;
-  size_t top;
+  enum sites_order order;
+  bool order_given;
+  size_t top; /* 0: not given */
   bool tree, json;
   struct names_options names;
+  struct wrappers_options wrappers;
 };
 
 struct report {
   const struct report_options *options;
   struct samples *samples;
   struct names names;
+  struct wrappers wrappers;     /* those that stacks end in, which are passed over */
   struct query *query;          /* NULL: every block counts */
   double byte_unit, block_unit; /* what one sample stands for at least (estimate_of) */
   struct sums allocated, live_at_end, brief;
-  struct moment peak, asked;      /* asked: the moment of --at */
-  int peak_renewals;              /* timeline_renewals: how far the peak can be trusted */
+  struct peak peak;
+  struct moment asked;            /* that of --at; of the peak's moments the median one */
   uint64_t brief_ns;              /* blocks that live shorter are brief */
   uint64_t long_ns;               /* blocks that live longer are long-lived */
   bool collected;                 /* the trace is one of a collected heap */
@@ -46,6 +53,7 @@ static inline bool table_has_generations(enum table_kind kind) {
 struct table {
   struct call_tree tree;
   enum table_kind kind;
+  enum extent extent;                     /* of lives and fates: what the table is sorted by */
   struct lifetimes lifetimes, word_lives; /* as far as the output has them */
   bool *inside;                           /* with generations: room to tell which nodes are a group's */
 };
@@ -58,6 +66,10 @@ bool report_takes(const struct row *row, void *report);
 
 /* The questions of the tables; the context is the report. */
 question report_held, report_allocated, report_promoted, report_churn, report_alive, report_lasting;
+
+/* Whether the peak is one moment, or several so close together that a reader need not tell them
+ * apart. */
+bool report_peak_is_one(const struct report *report);
 
 struct estimate report_bytes(const struct report *report, const struct sums *sums);
 struct estimate report_blocks(const struct report *report, const struct sums *sums);
@@ -72,6 +84,10 @@ struct estimate report_share(const struct report *report, const struct sums *par
  * the next cycle found dead. */
 struct estimate report_promoted_share(const struct report *report, const struct generations *generations);
 struct estimate report_dead_share(const struct report *report, const struct generations *generations);
+
+/* What a table shows: so many sites as were asked for, in the order that was. Text leaves out what
+ * is below one in a hundred, if no number was given. */
+wn_status report_sites(const struct report *report, const struct table *table, struct sites *sites);
 
 /* What a group is called in a table; a stack is called by its innermost function. */
 void report_group_name(const struct report *report, const struct call_tree *tree, const struct group *group,

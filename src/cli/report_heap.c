@@ -100,7 +100,7 @@ wn_status report_print_generations(const struct report *report) {
   wn_status error = report_print_table(report,
                                        "Allocated, with the share of it that was promoted, and its median "
                                        "life in bytes that were allocated meanwhile",
-                                       "", report_allocated, TABLE_ALLOCATED);
+                                       "", report_allocated, TABLE_ALLOCATED, NULL);
   if (error) return error;
   if (all->promoted.bytes.samples) {
     say(&behind, ", ");
@@ -112,6 +112,6 @@ wn_status report_print_generations(const struct report *report) {
     say_share(&behind, &dead);
     say(&behind, " of that was found dead by the next cycle");
   }
-  return report_print_table(report, "Promoted", behind.text, report_promoted, TABLE_PROMOTED);
+  return report_print_table(report, "Promoted", behind.text, report_promoted, TABLE_PROMOTED, NULL);
 }
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,8 @@
 /* The report as one JSON object: docs/report-json.md, schema 1. */
 #include "cli/report_json.h"
 
+#include "cli/report_resident.h"
+
 #include <string.h>
 
 enum { NAME_MOST = 4096, HELD_POINTS = 200, MEMORY_POINTS = 1000 };
@@ -13,6 +15,8 @@ static void print_trace(struct json *json, const struct report *report) {
   for (uint32_t at = 0; at < run->command.length; at += (uint32_t)strlen(run->command.bytes + at) + 1)
     json_string(json, NULL, run->command.bytes + at);
   json_end(json, ']');
+  json_string(json, "title", run->title.length ? run->title.bytes : "");
+  json_string(json, "thread_name", run->name.length ? run->name.bytes : "");
   json_integer(json, "pid", run->pid);
   json_string(json, "host", run->host.bytes ? run->host.bytes : "");
   json_string(json, "heap", run->heap.bytes ? run->heap.bytes : "");
@@ -23,7 +27,11 @@ static void print_trace(struct json *json, const struct report *report) {
   json_integer(json, "duration_ns", report->samples->end_ns);
   json_integer(json, "samples", report->samples->sampled_blocks);
   json_integer(json, "lost", damage->records_lost);
+  json_string(json, "lost_because", damage->records_lost ? trace_cause_word(damage->loss_cause) : "");
+  json_integer(json, "stacks_lost", damage->stacks_lost);
   json_integer(json, "damaged_chunks", damage->chunks_damaged);
+  json_integer(json, "damaged_bytes", damage->bytes_skipped);
+  json_bool(json, "partial", damage->records_lost || damage->chunks_damaged);
   json_bool(json, "complete", damage->complete && !damage->chunks_damaged && !damage->records_lost);
   json_end(json, '}');
 }
@@ -35,7 +43,10 @@ static void print_peak(struct json *json, const struct report *report) {
   json_number(json, "low", peak.low);
   json_number(json, "high", peak.high);
   json_integer(json, "samples", peak.samples);
-  json_integer(json, "at_ns", report->peak.time_ns);
+  json_integer(json, "at_ns", report->peak.median_ns);
+  json_begin(json, "moments_ns", '[');
+  for (int k = 0; k < PEAK_PARTS; k++) json_integer(json, NULL, report->peak.time_ns[k]);
+  json_end(json, ']');
   json_end(json, '}');
 }
 
@@ -54,13 +65,12 @@ static void print_totals(struct json *json, const struct report *report) {
   json_estimate(json, "allocated_bytes_per_second", &rate);
   print_peak(json, report);
   json_estimate(json, "peak_blocks", &peak_blocks);
-  json_integer(json, "peak_renewals", (uint64_t)report->peak_renewals);
   json_estimate(json, "live_at_end_bytes", &end);
   json_estimate(json, "live_at_end_blocks", &end_blocks);
   json_estimate(json, "brief_bytes", &brief);
   json_estimate(json, "brief_share", &share);
   json_integer(json, "brief_ns", report->brief_ns);
-  json_integer(json, "peak_rss_bytes", timeline_peak_memory(report->samples).rss_bytes);
+  json_integer(json, "peak_rss_bytes", mapped_when_most_was_resident(report->samples).most_bytes);
   json_end(json, '}');
 }
 
@@ -97,7 +107,7 @@ static void print_bound(struct json *json, const char *name, uint64_t value, boo
 }
 
 static void print_life(struct json *json, struct table *table, const struct group *group) {
-  struct life life = lifetimes_median(&table->lifetimes, group);
+  struct life life = lifetimes_median(&table->lifetimes, group, table->extent);
   print_bound(json, "life_median_ns", life.median, life.known);
   json_begin(json, "life", '{');
   print_bound(json, "median_ns", life.median, life.known);
@@ -110,8 +120,9 @@ static void print_life(struct json *json, struct table *table, const struct grou
 /* What became of the blocks. */
 static void print_fates(struct json *json, const struct report *report, struct table *table,
                         const struct group *group) {
-  struct generations all = generations_of_group(report->samples, &table->tree, group, table->inside);
-  struct life life = lifetimes_median(&table->word_lives, group);
+  struct generations all =
+      generations_of_group(report->samples, &table->tree, group, table->extent, table->inside);
+  struct life life = lifetimes_median(&table->word_lives, group, table->extent);
   json_generations(json, report, &all);
   json_begin(json, "life_words", '{');
   print_bound(json, "median", life.median, life.known);
@@ -140,18 +151,35 @@ static void print_site(struct json *json, const struct report *report, struct ta
   json_end(json, '}');
 }
 
+/* What the sites that are not shown allocated themselves. */
+static void print_rest(struct json *json, const struct report *report, const char *name,
+                       const struct sites *sites) {
+  struct estimate bytes = report_bytes(report, &sites->rest), blocks = report_blocks(report, &sites->rest);
+  char member[64];
+  snprintf(member, sizeof member, "%.50s_rest", name);
+  json_begin(json, member, '{');
+  json_integer(json, "sites", sites->rest_count);
+  json_estimate(json, "self_bytes", &bytes);
+  json_estimate(json, "self_blocks", &blocks);
+  json_end(json, '}');
+}
+
 static wn_status print_sites(struct json *json, const struct report *report, const char *name, question *ask,
                              enum table_kind kind) {
   struct table table;
   wn_status error = report_table(report, ask, kind, &table);
   if (error) return error;
-  const struct call_tree *tree = &table.tree;
-  json_begin(json, name, '[');
-  for (size_t i = 0; i < tree->group_count && i < report->options->top; i++)
-    print_site(json, report, &table, &tree->groups[i]);
-  json_end(json, ']');
+  struct sites sites;
+  error = report_sites(report, &table, &sites);
+  if (!error) {
+    json_begin(json, name, '[');
+    for (size_t i = 0; i < sites.count; i++) print_site(json, report, &table, sites.shown[i].group);
+    json_end(json, ']');
+    print_rest(json, report, name, &sites);
+    sites_destroy(&sites);
+  }
   report_table_destroy(&table);
-  return WN_OK;
+  return error;
 }
 
 /* Deeper nodes than JSON parsers take are left out; their sums stand in their callers. */
@@ -211,6 +239,13 @@ static void print_memory(struct json *json, const struct report *report) {
   json_end(json, ']');
 }
 
+static void print_wrappers(struct json *json, const struct report *report) {
+  json_begin(json, "wrappers", '[');
+  for (size_t i = 0; i < report->wrappers.count; i++)
+    json_string(json, NULL, strings_text(&report->names.strings, report->wrappers.functions[i]));
+  json_end(json, ']');
+}
+
 /* ---- shared ---- */
 
 wn_status report_print_json(const struct report *report) {
@@ -226,12 +261,15 @@ wn_status report_print_json(const struct report *report) {
   print_held(&json, report);
   print_memory(&json, report);
   if (report->collected) json_heap(&json, report);
+  wn_status error = report_json_resident(&json, report);
   json_string(&json, "question", asked);
   json_integer(&json, "at_ns", report->asked.time_ns);
   if (options->where) json_string(&json, "where", options->where);
   json_string(&json, "by",
               (const char *const[]){"function", "line", "file", "module", "stack"}[options->grouping]);
-  wn_status error = print_sites(&json, report, "sites", report_held, TABLE_SUMS);
+  json_string(&json, "sort", (const char *const[]){"self", "total", "blocks", "samples"}[options->order]);
+  print_wrappers(&json, report);
+  if (!error) error = print_sites(&json, report, "sites", report_held, TABLE_SUMS);
   if (!error)
     error = print_sites(&json, report, "allocated", report_allocated,
                         report->collected ? TABLE_ALLOCATED : TABLE_SUMS);

@@ -1,9 +1,11 @@
-/* Leaving out of a C++ name what tells least: template arguments from the inside out, then parameters, then the returned
- * type.
+/* Leaving out of a C++ name what tells least: template arguments from the inside out, then
+ * parameters, then the returned type.
  *
- * Brackets are found in one pass. An operator's own characters are none: operator<, <<=, <=>, ->, >>, () and so on; nor are
- * those of "(anonymous namespace)". What does not pair, as in a damaged name, is left as it is. A bracket's contents are
- * left out by hiding them, so an outer bracket may swallow inner ones that are hidden already. */
+ * Brackets are found in one pass. An operator's own characters are none: operator<, <<=, <=>, ->,
+ * >>, () and so on; nor are those of "(anonymous namespace)". What does not pair, as in a damaged
+ * name, is left as it is. A bracket's contents are left out by hiding them, so an outer bracket may
+ * swallow inner ones that are hidden already. A bracket that the name begins with, as in Rust's
+ * <Type as Trait>::method, has the type in it: the trait is left out and the bracket goes. */
 #include "cli/report_name.h"
 
 #include "cli/text.h"
@@ -152,8 +154,26 @@ static void cut(char *text, size_t columns) {
   strcpy(text + at, "…");
 }
 
+/* Type::method of <Type as Trait>::method, or of <Type>::method; else the name. */
+static const char *without_trait(char buffer[LENGTH_MOST], const char *name) {
+  struct parsed parsed = {.name = name, .length = strnlen(name, LENGTH_MOST)};
+  parse(&parsed);
+  const struct bracket *type = *name == '<' ? opened_at(&parsed, 0) : NULL;
+  if (!type || parsed.length == LENGTH_MOST) return name;
+  size_t end = type->close;
+  for (size_t at = 1; at < type->close && end == type->close; at++) {
+    const struct bracket *inner = opened_at(&parsed, at);
+    if (inner) at = inner->close;
+    if (!strncmp(name + at, " as ", 4)) end = at;
+  }
+  snprintf(buffer, LENGTH_MOST, "%.*s%s", (int)(end - 1), name + 1, name + type->close + 1);
+  return buffer;
+}
+
 /* Leaves brackets out until the name fits; false if it never does. */
 static bool abbreviate(char *buffer, size_t size, const char *name, size_t columns) {
+  char plain[LENGTH_MOST];
+  if (text_columns(name) > columns) name = without_trait(plain, name);
   struct parsed parsed = {.name = name, .length = strnlen(name, LENGTH_MOST)};
   bool hidden[LENGTH_MOST] = {false};
   parse(&parsed);

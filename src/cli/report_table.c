@@ -1,216 +1,30 @@
-/* The tables of the text report, and its call tree.
+/* The tables of the text report.
  *
- * No number stands without its interval and the count of samples that it rests on. So columns come and go in groups: a
- * terminal too narrow for a number with its interval does not show the number. Only where a trace has every block are there
- * no intervals, and more room for names.
+ * A row is a site: a function (or line, file, module, stack) with what it allocated itself, and
+ * below it its callers until they part, which explain it. What no row shows is added up in the last
+ * one, so that a table accounts for all bytes (ACCOUNT in sites.h). A row that rests on one or two
+ * samples is dim, and its number has a sign that says so.
  */
+#include "cli/report_columns.h"
 #include "cli/report_name.h"
 #include "cli/report_text.h"
 #include "cli/text.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_COLUMNS = 60, NAME_BUFFER = 1024 }; /* of a name in a paragraph; UTF-8, and room for the module */
-
-/* ---- columns ---- */
-
-/* How wide the name may be, and which numbers stand before it. */
-struct columns {
-  bool ranges; /* false: all is exact */
-  bool share, self, life, words, dead, promoted, samples;
-  int name;
-};
-
 enum {
-  WIDTH_BYTES = 9,
-  WIDTH_RANGE = 11,
-  WIDTH_SHARE = 7,
-  WIDTH_SHARE_RANGE = 8,
-  WIDTH_LIFE = 12,
-  WIDTH_LIFE_RANGE = 17,
-  WIDTH_GENERATION = 10, /* shares of blocks' fates; the names of the columns are longer */
-  WIDTH_SAMPLES = 9,
-  WIDTH_GAP = 2,
-  NAME_LEAST = 36,
-  NAME_LEAST_FATES = 24,
-  SUFFIX_LEAST = 28,
-  SAMPLES_LEAST = 20, /* the samples are part of every number: they go last */
-  STACK_LEAST = 12    /* its names stand on lines of their own */
+  NAME_COLUMNS = 60,   /* of a name in a paragraph */
+  NAME_BUFFER = 1024,  /* of such a name; UTF-8, and room for the module */
+  CALLER_COLUMNS = 40, /* of a name in a line of callers */
+  SUFFIX_LEAST = 28,   /* with fewer columns for the name, " < +3" stands for " < +3 callers" */
+  CALLERS_INNER = 4,   /* of a long line of callers, the innermost that it begins with */
+  CALLERS_OUTER = 2,
+  CALLERS_INDENT = 12,
+  FRAMES_MOST = 12,
+  FRAMES_INNER = 9
 };
-
-static int width_before_name(const struct columns *columns) {
-  bool ranges = columns->ranges;
-  return WIDTH_GAP + WIDTH_BYTES + WIDTH_RANGE * ranges +
-         (WIDTH_SHARE + WIDTH_SHARE_RANGE * ranges) * columns->share +
-         (WIDTH_BYTES + WIDTH_RANGE * ranges + WIDTH_SAMPLES) * columns->self +
-         (WIDTH_LIFE + WIDTH_LIFE_RANGE * ranges) * columns->life +
-         (WIDTH_LIFE + WIDTH_RANGE * ranges) * columns->words +
-         (WIDTH_GENERATION + WIDTH_SHARE_RANGE * ranges) * (columns->dead + columns->promoted) +
-         WIDTH_SAMPLES * columns->samples;
-}
-
-/* A narrow terminal drops the least needed numbers first. */
-static void choose_columns(struct columns *columns, int name_least) {
-  bool *const order[] = {&columns->share, &columns->self,     &columns->life,   &columns->words,
-                         &columns->dead,  &columns->promoted, &columns->samples};
-  enum { DROPS = sizeof order / sizeof *order };
-  for (int dropped = 0;; dropped++) {
-    columns->name = text_width() - width_before_name(columns);
-    int least = dropped == DROPS - 1 && name_least > SAMPLES_LEAST ? SAMPLES_LEAST : name_least;
-    if (columns->name >= least || dropped == DROPS) return;
-    *order[dropped] = false;
-  }
-}
-
-static bool has_ranges(const struct report *report) {
-  return trace_reader_run(report->samples->reader)->rate < 1;
-}
-
-/* Prints a text to the left of a column as wide as it is with ranges, or nothing without. */
-static void print_range(const struct columns *columns, const char *text, int width) {
-  if (!columns->ranges) return;
-  putchar(' ');
-  text_pad(stdout, text, width - 1);
-}
-
-static void print_bytes(const struct columns *columns, const struct estimate *bytes) {
-  char text[32];
-  text_pad(stdout, text_bytes(text, bytes->estimate), -WIDTH_BYTES);
-  print_range(columns, text_short_range(text, bytes), WIDTH_RANGE);
-}
-
-static void print_share(const struct columns *columns, const struct estimate *share) {
-  char text[32];
-  text_pad(stdout, text_share(text, share->estimate), -WIDTH_SHARE);
-  print_range(columns, text_share_range(text, share), WIDTH_SHARE_RANGE);
-}
-
-static void print_samples(uint64_t samples) {
-  char text[32];
-  text_pad(stdout, text_count(text, (double)samples), -WIDTH_SAMPLES);
-}
-
-/* A function without a sampled block of its own has no number there. */
-static void print_self(const struct columns *columns, const struct estimate *self) {
-  if (self->samples) {
-    print_bytes(columns, self);
-    print_samples(self->samples);
-    return;
-  }
-  text_pad(stdout, "–", -WIDTH_BYTES);
-  print_range(columns, "", WIDTH_RANGE);
-  text_pad(stdout, "–", -WIDTH_SAMPLES);
-}
-
-/* "3.84 us–22.0 us", "> 3.84 us" where the samples give no upper end. */
-static const char *life_range(char buffer[80], const struct life *life) {
-  char low[32], high[32];
-  *buffer = 0;
-  if (!life->samples) return buffer;
-  if (life->low == NO_BOUND) return strcpy(buffer, "too few");
-  if (life->high == NO_BOUND)
-    snprintf(buffer, 80, "> %s", text_time(low, life->low));
-  else
-    snprintf(buffer, 80, "%s–%s", text_time(low, life->low), text_time(high, life->high));
-  return buffer;
-}
-
-/* Without an interval the median is no number to show, nor is it one where no block of the group's own has ended its life. */
-static bool hides_median(const struct columns *columns, const struct life *life) {
-  return !life->samples || (columns->ranges && life->low == NO_BOUND);
-}
-
-/* Half of the blocks live so long, or longer than could be seen. */
-static void print_life(const struct columns *columns, struct table *table, const struct group *group) {
-  struct life life = lifetimes_median(&table->lifetimes, group);
-  char time[32], text[80];
-  snprintf(text, sizeof text, "%s%s", life.known ? "" : "> ", text_time(time, life.median));
-  text_pad(stdout, hides_median(columns, &life) ? "–" : text, -WIDTH_LIFE);
-  print_range(columns, life_range(text, &life), WIDTH_LIFE_RANGE);
-}
-
-/* The same in bytes that were allocated meanwhile. */
-static void print_word_life(const struct columns *columns, struct table *table, const struct group *group) {
-  struct life life = lifetimes_median(&table->word_lives, group);
-  struct estimate bytes = {8 * (double)life.median, 8 * (double)life.low, 8 * (double)life.high,
-                           life.samples};
-  char value[32], text[80];
-  snprintf(text, sizeof text, "%s%s", life.known ? "" : "> ", text_bytes(value, bytes.estimate));
-  text_pad(stdout, hides_median(columns, &life) ? "–" : text, -WIDTH_LIFE);
-  if (!life.samples)
-    *text = 0;
-  else if (life.low == NO_BOUND)
-    strcpy(text, "too few");
-  else if (life.high == NO_BOUND)
-    snprintf(text, sizeof text, "> %s", text_bytes(value, bytes.low));
-  else
-    text_short_range(text, &bytes);
-  print_range(columns, text, WIDTH_RANGE);
-}
-
-/* The share of a fate among blocks that may have it; a dash if there is none of them. */
-static void print_fate(const struct columns *columns, const struct estimate *share,
-                       const struct sums *whole) {
-  char text[32];
-  bool any = whole->bytes.samples;
-  text_pad(stdout, any ? text_share(text, share->estimate) : "–", -WIDTH_GENERATION);
-  print_range(columns, any ? text_share_range(text, share) : "", WIDTH_SHARE_RANGE);
-}
-
-static void print_fates(const struct report *report, const struct columns *columns, struct table *table,
-                        const struct group *group) {
-  struct generations all = generations_of_group(report->samples, &table->tree, group, table->inside);
-  struct estimate promoted = report_promoted_share(report, &all), dead = report_dead_share(report, &all);
-  if (columns->promoted) print_fate(columns, &promoted, &all.minor);
-  if (columns->dead) print_fate(columns, &dead, &all.settled);
-  if (columns->words) print_word_life(columns, table, group);
-}
-
-static void print_fate_headers(const struct columns *columns) {
-  if (columns->promoted) {
-    text_pad(stdout, "promoted", -WIDTH_GENERATION);
-    print_range(columns, "range", WIDTH_SHARE_RANGE);
-  }
-  if (columns->dead) {
-    text_pad(stdout, "dead next", -WIDTH_GENERATION);
-    print_range(columns, "range", WIDTH_SHARE_RANGE);
-  }
-  if (columns->words) {
-    text_pad(stdout, "median life", -WIDTH_LIFE);
-    print_range(columns, "95 % range", WIDTH_RANGE);
-  }
-}
-
-static void print_header(const struct columns *columns, const char *name) {
-  static const char range[] = "95 % range";
-  text_pad(stdout, "total", -WIDTH_BYTES);
-  print_range(columns, range, WIDTH_RANGE);
-  if (columns->share)
-    text_pad(stdout, "share", -WIDTH_SHARE), print_range(columns, "range", WIDTH_SHARE_RANGE);
-  if (columns->samples) text_pad(stdout, "samples", -WIDTH_SAMPLES);
-  if (columns->self) {
-    text_pad(stdout, "self", -WIDTH_BYTES);
-    print_range(columns, range, WIDTH_RANGE);
-    text_pad(stdout, "samples", -WIDTH_SAMPLES);
-  }
-  if (columns->life) {
-    text_pad(stdout, "median life", -WIDTH_LIFE);
-    print_range(columns, range, WIDTH_LIFE_RANGE);
-  }
-  print_fate_headers(columns);
-  char fitted[64];
-  printf("  %s\n", name_fit(fitted, sizeof fitted, name, columns->name < 12 ? 12 : (size_t)columns->name));
-}
-
-/* ---- rows ---- */
-
-static void print_name(const char *name, const char *suffix, const char *module, int columns) {
-  char fitted[REPORT_NAME_MOST + NAME_BUFFER];
-  name_fit_module(fitted, sizeof fitted, name, suffix, module, columns < 12 ? 12 : (size_t)columns);
-  text_plain(stdout, fitted, strlen(fitted));
-  putchar('\n');
-}
 
 static const char *module_of(const struct report *report, const struct call_tree *tree, uint32_t label) {
   if (tree->grouping == BY_MODULE || tree->grouping == BY_FILE) return "";
@@ -220,21 +34,26 @@ static const char *module_of(const struct report *report, const struct call_tree
   return strncmp(function, module, strlen(module)) ? module : "";
 }
 
-enum { FRAMES_MOST = 12, FRAMES_INNER = 9 };
+static const char *fit_label(const struct report *report, const struct call_tree *tree, uint32_t label,
+                             char buffer[NAME_BUFFER], size_t columns) {
+  char name[REPORT_NAME_MOST];
+  call_tree_label(tree, &report->names, label, name, sizeof name);
+  return name_fit(buffer, NAME_BUFFER, name, columns);
+}
 
-/* A whole stack on lines of its own; of a deep one the innermost frames and the outermost. */
+/* ---- whole stacks ---- */
+
+/* On lines of their own; of a deep one the innermost frames and the outermost. */
 static void print_stack(const struct report *report, const struct call_tree *tree, uint32_t node) {
   struct paragraph paragraph = {.length = 0};
-  char frames[64];
+  char frames[64], fitted[NAME_BUFFER];
   size_t depth = 0, at = 0;
   for (uint32_t outer = node; outer; outer = tree->nodes[outer].parent) depth++;
   for (; node; node = tree->nodes[node].parent, at++) {
-    char name[REPORT_NAME_MOST];
     if (depth > FRAMES_MOST && at == FRAMES_INNER) say(&paragraph, " < (%zu more)", depth - FRAMES_MOST);
     if (depth > FRAMES_MOST && at >= FRAMES_INNER && at < depth - (FRAMES_MOST - FRAMES_INNER)) continue;
-    call_tree_label(tree, &report->names, tree->nodes[node].label, name, sizeof name);
-    char fitted[NAME_BUFFER];
-    say(&paragraph, "%s%s", at ? " < " : "", name_fit(fitted, sizeof fitted, name, NAME_COLUMNS));
+    say(&paragraph, "%s%s", at ? " < " : "",
+        fit_label(report, tree, tree->nodes[node].label, fitted, NAME_COLUMNS));
   }
   if (!depth) {
     puts("(no callstack)");
@@ -244,50 +63,153 @@ static void print_stack(const struct report *report, const struct call_tree *tre
   text_paragraph(stdout, paragraph.text, 6);
 }
 
-/* The numbers that a row of a table or of the tree begins with. */
-static void print_numbers(const struct report *report, const struct columns *columns,
-                          const struct sums *total, const struct sums *all) {
-  struct estimate bytes = report_bytes(report, total), share = report_share(report, total, all);
-  print_bytes(columns, &bytes);
-  if (columns->share) print_share(columns, &share);
-  if (columns->samples) print_samples(bytes.samples);
+/* ---- callers ---- */
+
+/* Where a program or a thread begins; what stands outside tells nothing. */
+static bool is_beginning(const struct report *report, const struct call_tree *tree, uint32_t label) {
+  static const char *const names[] = {"main",   "_start",   "start_thread", "thread_start",
+                                      "clone3", "__clone3", "__clone",      "clone"};
+  const char *function = strings_text(&report->names.strings, tree->labels[label].function);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (!strcmp(function, names[i])) return true;
+  return !strncmp(function, "__libc_start_", 13);
 }
 
-/* `callers`: how many functions are always on the same stacks, and stand for nothing but this one. */
-static void print_row(const struct report *report, struct table *table, const struct columns *columns,
-                      const struct group *group, size_t callers) {
-  char suffix[64] = "", name[REPORT_NAME_MOST];
-  const struct call_tree *tree = &table->tree;
-  struct estimate self = report_bytes(report, &group->self);
-  print_numbers(report, columns, &group->total, &tree->nodes[0].total);
-  if (columns->self) print_self(columns, &self);
-  if (columns->life) print_life(columns, table, group);
-  if (table_has_generations(table->kind)) print_fates(report, columns, table, group);
-  fputs("  ", stdout);
-  if (tree->grouping == BY_STACK) {
-    print_stack(report, tree, group->label);
-    return;
+/* How many of the chain's callers are worth showing. */
+static size_t callers_of(const struct report *report, const struct call_tree *tree,
+                         const struct chain *chain) {
+  for (size_t i = 0; i < chain->count; i++) {
+    const char *function = strings_text(&report->names.strings, tree->labels[chain->label[i]].function);
+    if (!strcmp(function, "main")) return i + 1;
+    if (is_beginning(report, tree, chain->label[i])) return i;
   }
+  return chain->count;
+}
+
+/* "12–15 %", or "14 %" where both ends are the same to the digit. */
+static const char *shares_as_text(char buffer[96], const struct estimate *share) {
+  char low[32], high[32], range[32];
+  bool exact = !strcmp(text_share(low, share->low), text_share(high, share->high));
+  if (exact || !*text_share_range(range, share)) return strcpy(buffer, text_share(low, share->estimate));
+  snprintf(buffer, 96, "%s %%", range);
+  return buffer;
+}
+
+/* "serve 58–66 %, load 34–42 %, 3 more". */
+static void say_parts(struct paragraph *paragraph, const struct report *report, const struct call_tree *tree,
+                      const struct chain *chain) {
+  char fitted[NAME_BUFFER], text[96];
+  for (size_t i = 0; i < chain->part_count; i++) {
+    struct estimate share = share_of(&chain->part[i].bytes, &chain->whole, report->byte_unit);
+    uint32_t label = chain->part[i].label;
+    say(paragraph, "%s%s %s", i ? ", " : "",
+        label ? fit_label(report, tree, label, fitted, CALLER_COLUMNS) : "(nobody)",
+        shares_as_text(text, &share));
+  }
+  if (chain->parts > chain->part_count) say(paragraph, ", %zu more", chain->parts - chain->part_count);
+}
+
+/* "< insert < load < main", and the largest callers where they part. */
+static void say_callers(struct paragraph *paragraph, const struct report *report,
+                        const struct call_tree *tree, const struct chain *chain) {
+  char fitted[NAME_BUFFER];
+  size_t count = callers_of(report, tree, chain), most = CALLERS_INNER + CALLERS_OUTER;
+  bool whole = count == chain->count;
+  if (chain->recursive) say(paragraph, " < itself");
+  for (size_t i = 0; i < count; i++) {
+    if (count > most + 1 && i == CALLERS_INNER) {
+      say(paragraph, " < (%zu more)", count - most);
+      i = count - CALLERS_OUTER;
+    }
+    say(paragraph, " < %s", fit_label(report, tree, chain->label[i], fitted, CALLER_COLUMNS));
+  }
+  if (!whole || !chain->parts) return;
+  say(paragraph, " < one of: ");
+  say_parts(paragraph, report, tree, chain);
+}
+
+/* ---- rows ---- */
+
+/* The callers stand behind the name, or where there is no room for them on lines of their own. */
+static void print_name(const struct report *report, const struct table *table, const struct columns *columns,
+                       const struct site *site, const char *callers) {
+  char suffix[64] = "", name[REPORT_NAME_MOST], fitted[REPORT_NAME_MOST + NAME_BUFFER];
+  const struct call_tree *tree = &table->tree;
+  const char *module = module_of(report, tree, site->group->label);
   bool brief = columns->name < SUFFIX_LEAST;
-  if (callers)
-    snprintf(suffix, sizeof suffix, " < +%zu%s%s", callers, brief ? "" : " caller",
-             brief || callers == 1 ? "" : "s");
-  report_group_name(report, tree, group, name, sizeof name);
-  print_name(name, suffix, module_of(report, tree, group->label), columns->name);
+  if (site->callers)
+    snprintf(suffix, sizeof suffix, " < +%zu%s%s", site->callers, brief ? "" : " caller",
+             brief || site->callers == 1 ? "" : "s");
+  report_group_name(report, tree, site->group, name, sizeof name);
+  name_fit_module(fitted, sizeof fitted, name, suffix, module,
+                  columns->name < 12 ? 12 : (size_t)columns->name);
+  bool beside = (int)(text_columns(fitted) + text_columns(callers)) < columns->name;
+  text_plain(stdout, fitted, strlen(fitted));
+  if (!beside) putchar('\n');
+  if (!*callers && beside) putchar('\n');
+  if (!*callers) return;
+  text_style(stdout, STYLE_DIM);
+  if (beside) {
+    putchar(' ');
+    text_plain(stdout, callers, strlen(callers));
+    putchar('\n');
+  } else {
+    text_paragraph(stdout, callers + 1, CALLERS_INDENT);
+  }
+  text_style(stdout, STYLE_PLAIN);
 }
 
-/* A function on nearly every stack tells nothing about who is who: main, an interpreter's loop, a wrapper of malloc. */
-static bool is_common(const struct call_tree *tree, const struct group *group) {
-  if (tree->grouping != BY_FUNCTION && tree->grouping != BY_LINE) return false;
-  return (double)group->total.bytes.samples >= 0.995 * (double)tree->nodes[0].total.bytes.samples;
+static void print_site(const struct report *report, struct table *table, const struct columns *columns,
+                       const struct site *site, struct chains *chains) {
+  struct paragraph callers = {.length = 0};
+  const struct group *group = site->group;
+  struct estimate bytes = report_bytes(report, sites_sums(columns->order, group));
+  struct chain chain;
+  if (chains) {
+    chains_follow(chains, group, &chain);
+    say_callers(&callers, report, &table->tree, &chain);
+  }
+  if (columns->ranges && estimate_is_rough(&bytes)) text_style(stdout, STYLE_DIM);
+  columns_print_sums(report, columns, sites_sums(columns->order, group), &table->tree.nodes[0].total);
+  columns_print_row(report, columns, table, group);
+  fputs("  ", stdout);
+  if (table->tree.grouping == BY_STACK)
+    print_stack(report, &table->tree, group->label);
+  else
+    print_name(report, table, columns, site, callers.text);
+  text_style(stdout, STYLE_PLAIN);
 }
 
-enum { COMMON_NAMED = 8 };
+/* What no row shows: by totals only what the others allocated themselves can be added up. */
+static void print_rest(const struct report *report, const struct table *table, const struct columns *columns,
+                       const struct sites *sites) {
+  static const char *const names[] = {"function", "line", "file", "module", "stack"};
+  char count[64], text[128];
+  bool totals = columns->order == SITES_BY_TOTAL;
+  if (!sites->rest_count && sites->rest.bytes.total <= 0) return;
+  text_number_of(count, (double)sites->rest_count, names[table->tree.grouping]);
+  if (sites->rest_count)
+    snprintf(text, sizeof text, "rest: %s (--top %zu)", count, sites->count + sites->rest_count);
+  else
+    strcpy(text, "rest"); /* at the peak: of moments at which no sampled block of a row was held */
+  if (totals) {
+    columns_print_rest_of_totals(report, columns, &sites->rest);
+  } else {
+    columns_print_sums(report, columns, &sites->rest, &table->tree.nodes[0].total);
+    columns_print_blank(columns);
+  }
+  fputs("  ", stdout);
+  report_print_name(text, "", "", columns->name);
+}
 
-static const struct group *group_of(const struct call_tree *tree, uint32_t label) {
-  for (size_t i = 0; i < tree->group_count; i++)
-    if (tree->groups[i].label == label) return &tree->groups[i];
-  return NULL;
+/* ---- what is above all ---- */
+
+enum { ABOVE_NAMED = 8 };
+
+static bool is_above(const struct sites *sites, uint32_t label) {
+  for (size_t i = 0; i < sites->above_count; i++)
+    if (sites->above[i]->label == label) return true;
+  return false;
 }
 
 /* The callee through which most went; 0 at the end. */
@@ -299,154 +221,90 @@ static uint32_t largest_child(const struct call_tree *tree, uint32_t node) {
   return largest;
 }
 
-static size_t count_common(const struct call_tree *tree) {
-  size_t common = 0;
-  for (size_t i = 0; i < tree->group_count; i++) common += is_common(tree, &tree->groups[i]);
-  return common;
-}
-
-/* Names the common functions in one paragraph, callers first, along the largest path. Returns how many they are; 0 if
- * they are all there is. */
-static size_t print_common(const struct report *report, const struct call_tree *tree) {
-  size_t common = count_common(tree), named = 0;
-  if (!common || common == tree->group_count) return 0;
+/* Names the functions that are on every stack and allocate nothing themselves, callers first. */
+static void print_above(const struct report *report, const struct call_tree *tree,
+                        const struct sites *sites) {
   struct paragraph paragraph = {.length = 0};
-  say(&paragraph, "On nearly every stack:");
-  for (uint32_t node = largest_child(tree, 0); node && named < COMMON_NAMED;
-       node = largest_child(tree, node)) {
-    const struct group *group = group_of(tree, tree->nodes[node].label);
-    if (!group || !is_common(tree, group)) continue;
-    char name[REPORT_NAME_MOST];
-    report_group_name(report, tree, group, name, sizeof name);
-    char fitted[NAME_BUFFER];
-    say(&paragraph, "%s %s", named++ ? " >" : "", name_fit(fitted, sizeof fitted, name, NAME_COLUMNS));
-  }
-  if (common > named) say(&paragraph, " and %zu more", common - named);
+  char fitted[NAME_BUFFER];
+  size_t named = 0;
+  if (!sites->above_count) return;
+  say(&paragraph, "On every stack, with nothing of their own:");
+  for (uint32_t node = largest_child(tree, 0); node && named < ABOVE_NAMED; node = largest_child(tree, node))
+    if (is_above(sites, tree->nodes[node].label))
+      say(&paragraph, "%s %s", named++ ? " >" : "",
+          fit_label(report, tree, tree->nodes[node].label, fitted, NAME_COLUMNS));
+  if (sites->above_count > named) say(&paragraph, " and %zu more", sites->above_count - named);
   text_paragraph(stdout, paragraph.text, 0);
-  return common;
 }
 
-/* Prints a row for each group, or for each chain of functions that always call each other. */
-static void print_rows(const struct report *report, struct table *table, const struct columns *columns,
-                       bool hide_common) {
-  const struct call_tree *tree = &table->tree;
-  size_t rows = 0;
-  for (size_t i = 0, chain; i < tree->group_count; i += chain) {
-    size_t innermost = i;
-    chain = tree->grouping == BY_FUNCTION ? call_tree_chain(tree, i, &innermost) : 1;
-    if (hide_common && is_common(tree, &tree->groups[i])) continue;
-    if (rows++ < report->options->top) print_row(report, table, columns, &tree->groups[innermost], chain - 1);
-  }
-  if (rows > report->options->top)
-    printf("    … and %zu more (--top %zu)\n", rows - report->options->top, rows);
-}
-
-static void print_groups(const struct report *report, struct table *table) {
+static wn_status print_sites(const struct report *report, struct table *table) {
   static const char *const names[] = {"function", "line", "file", "module", "stack, innermost first"};
-  const struct call_tree *tree = &table->tree;
-  bool fates = table_has_generations(table->kind);
-  struct columns columns = {.ranges = has_ranges(report),
-                            .share = true,
-                            .self = tree->grouping != BY_STACK && table->kind == TABLE_SUMS,
-                            .life = table->kind == TABLE_LIVES,
-                            .words = table->kind == TABLE_ALLOCATED,
-                            .dead = table->kind == TABLE_PROMOTED,
-                            .promoted = fates,
-                            .samples = true};
-  choose_columns(&columns, tree->grouping == BY_STACK ? STACK_LEAST : fates ? NAME_LEAST_FATES : NAME_LEAST);
-  size_t common = print_common(report, tree);
-  print_header(&columns, names[tree->grouping]);
-  print_rows(report, table, &columns, common > 0);
-}
-
-/* ---- the tree ---- */
-
-static int by_node_total(const void *a, const void *b, void *context) {
-  const struct call_tree *tree = context;
-  double left = tree->nodes[*(const uint32_t *)a].total.bytes.total,
-         right = tree->nodes[*(const uint32_t *)b].total.bytes.total;
-  return (left < right) - (left > right);
-}
-
-/* Never inlined: its buffer must not stand on the stack once for each level of the tree. */
-__attribute__((noinline)) static void print_child(const struct report *report, const struct call_tree *tree,
-                                                  const struct columns *columns,
-                                                  const struct tree_node *child, int indent) {
-  char name[REPORT_NAME_MOST];
-  call_tree_label(tree, &report->names, child->label, name, sizeof name);
-  print_numbers(report, columns, &child->total, &tree->nodes[0].total);
-  printf("  %*s", indent, "");
-  print_name(name, "", "", columns->name - indent);
-}
-
-/* Children below one percent of everything are not shown. */
-static void print_children(const struct report *report, const struct call_tree *tree,
-                           const struct columns *columns, uint32_t node, int depth) {
-  size_t count = 0;
-  int most = columns->name > 15 ? (columns->name - 12) / 2 : 0, indent = depth < most ? depth : most;
-  for (uint32_t child = tree->nodes[node].first_child; child; child = tree->nodes[child].next_sibling)
-    count++;
-  uint32_t *children = malloc((count + 1) * sizeof *children);
-  if (!children) return;
-  count = 0;
-  double least = tree->nodes[0].total.bytes.total / 100;
-  for (uint32_t child = tree->nodes[node].first_child; child; child = tree->nodes[child].next_sibling)
-    if (tree->nodes[child].total.bytes.total >= least && tree->nodes[child].total.bytes.samples)
-      children[count++] = child;
-  qsort_r(children, count, sizeof *children, by_node_total, (void *)tree);
-  for (size_t i = 0; i < count; i++) {
-    const struct tree_node *child = &tree->nodes[children[i]];
-    print_child(report, tree, columns, child, indent);
-    print_children(report, tree, columns, children[i], depth + (count > 1));
+  struct columns columns = columns_of(report, table);
+  struct chains chains;
+  struct sites sites;
+  bool explain = report->options->order != SITES_BY_TOTAL &&
+                 (table->tree.grouping == BY_FUNCTION || table->tree.grouping == BY_LINE);
+  wn_status error = report_sites(report, table, &sites);
+  if (error) return error;
+  error = explain ? chains_create(&table->tree, &chains) : WN_OK;
+  if (!error) {
+    print_above(report, &table->tree, &sites);
+    columns_print_header(&columns, names[table->tree.grouping]);
+    for (size_t i = 0; i < sites.count; i++)
+      print_site(report, table, &columns, &sites.shown[i], explain ? &chains : NULL);
+    print_rest(report, table, &columns, &sites);
   }
-  free(children);
+  if (explain) chains_destroy(&chains);
+  sites_destroy(&sites);
+  return error;
 }
 
-/* What has no callstack stands beside the outermost callers. */
-static void print_bare(const struct report *report, const struct call_tree *tree,
-                       const struct columns *columns) {
-  const struct tree_node *root = &tree->nodes[0];
-  if (!root->self.bytes.samples || root->self.bytes.total < root->total.bytes.total / 100) return;
-  print_numbers(report, columns, &root->self, &root->total);
-  puts("  (no callstack)");
+/* Equal sums of equally many samples are those of the same blocks; they may have been added up in
+ * another order. */
+static bool is_same(const struct sums *one, const struct sums *other) {
+  const double rounding = 1e-9;
+  return one->bytes.samples == other->bytes.samples && one->blocks.samples == other->blocks.samples &&
+         fabs(one->bytes.total - other->bytes.total) <= rounding * one->bytes.total &&
+         fabs(one->blocks.total - other->blocks.total) <= rounding * one->blocks.total;
 }
 
 /* ---- shared ---- */
 
+void report_print_name(const char *name, const char *suffix, const char *module, int columns) {
+  char fitted[REPORT_NAME_MOST + NAME_BUFFER];
+  name_fit_module(fitted, sizeof fitted, name, suffix, module, columns < 12 ? 12 : (size_t)columns);
+  text_plain(stdout, fitted, strlen(fitted));
+  putchar('\n');
+}
+
+void report_print_title(const char *text) {
+  text_style(stdout, STYLE_BOLD);
+  text_paragraph(stdout, text, 0);
+  text_style(stdout, STYLE_PLAIN);
+}
+
 wn_status report_print_table(const struct report *report, const char *title, const char *behind,
-                             question *ask, enum table_kind kind) {
+                             question *ask, enum table_kind kind, const struct sums *before) {
   struct table table;
   wn_status error = report_table(report, ask, kind, &table);
   if (error) return error;
   const struct sums *total = &table.tree.nodes[0].total;
   struct paragraph paragraph = {.length = 0};
   say(&paragraph, "%s: ", title);
-  if (total->bytes.samples)
+  if (total->bytes.samples && ask == report_allocated)
+    say_allocated(&paragraph, report, total);
+  else if (total->bytes.samples)
     say_amount(&paragraph, report, total);
   else
     say(&paragraph, "nothing that was sampled");
+  if (total->bytes.samples && report_is_incomplete(report)) say(&paragraph, " in the part that was recorded");
   say(&paragraph, "%s", behind);
+  bool repeated = before && is_same(total, before) && total->bytes.samples;
+  if (repeated) say(&paragraph, ", the same blocks as above");
   putchar('\n');
-  text_paragraph(stdout, paragraph.text, 0);
-  if (table.tree.group_count) print_groups(report, &table);
+  report_print_title(paragraph.text);
+  if (table.tree.group_count && !repeated) error = print_sites(report, &table);
   report_table_destroy(&table);
-  return WN_OK;
-}
-
-wn_status report_print_tree(const struct report *report) {
-  struct call_tree tree;
-  struct columns columns = {.ranges = has_ranges(report), .share = true, .samples = true};
-  enum grouping grouping = report->options->grouping == BY_STACK ? BY_FUNCTION : report->options->grouping;
-  wn_status error =
-      call_tree_build(report->samples, &report->names, grouping, report_held, (void *)report, &tree);
-  if (error) return error;
-  choose_columns(&columns, NAME_LEAST);
-  putchar('\n');
-  text_paragraph(stdout, "Call tree of it, callers first; paths below 1 % are left out", 0);
-  print_header(&columns, "function");
-  print_children(report, &tree, &columns, 0, 0);
-  print_bare(report, &tree, &columns);
-  call_tree_destroy(&tree);
-  return WN_OK;
+  return error;
 }
 /* SPDX-License-Identifier: MIT */

@@ -1,15 +1,21 @@
 /* The report as people read it: one paragraph of verdict, then tables. */
 #include "cli/report_text.h"
 
+#include "cli/chain.h"
 #include "cli/collected.h"
+#include "cli/report_name.h"
+#include "cli/report_resident.h"
 #include "cli/text.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { WRAPPERS_NAMED = 6, WRAPPER_COLUMNS = 44 };
+
 static const char *program_name(const struct report *report) {
   const struct trace_run *run = trace_reader_run(report->samples->reader);
+  if (run->title.length) return run->title.bytes;
   if (!run->command.length || !run->command.bytes[0]) return "The program";
   const char *slash = strrchr(run->command.bytes, '/');
   return slash && slash[1] ? slash + 1 : run->command.bytes;
@@ -24,6 +30,13 @@ static void say_how_to_sample(struct paragraph *paragraph, const struct report *
           : "Record it again with a higher --rate. ");
 }
 
+/* A part of the whole: its lowest likely value. */
+static void say_least(struct paragraph *paragraph, const struct report *report, const struct sums *sums) {
+  char bytes[32], blocks[64];
+  say(paragraph, "at least %s in %s", text_bytes(bytes, report_bytes(report, sums).low),
+      text_number_of(blocks, report_blocks(report, sums).low, "block"));
+}
+
 static void say_nothing_sampled(struct paragraph *paragraph, const struct report *report) {
   char bytes[32];
   double rate = trace_reader_run(report->samples->reader)->rate,
@@ -33,10 +46,12 @@ static void say_nothing_sampled(struct paragraph *paragraph, const struct report
     return;
   }
   if (rate > 0)
-    say(paragraph, ", and no block was sampled at %g a word: most likely it allocated less than %s. ", rate,
+    say(paragraph,
+        ", and no block was sampled at %g a word: most likely it allocated less than %s by malloc. ", rate,
         text_bytes(bytes, most));
   else
     say(paragraph, ", and no block was sampled, since the rate was 0. ");
+  if (rate > 0 && mapped_when_most_was_resident(report->samples).mapped_bytes > most) return;
   say_how_to_sample(paragraph, report);
 }
 
@@ -50,30 +65,54 @@ static void say_program(struct paragraph *paragraph, const struct report *report
     say(paragraph, "; none of the sampled blocks matches the query. ");
   } else {
     say(paragraph, " and allocated ");
-    say_amount(paragraph, report, &report->allocated);
+    if (report_is_incomplete(report))
+      say_least(paragraph, report, &report->allocated);
+    else
+      say_allocated(paragraph, report, &report->allocated);
     if (report->query) say(paragraph, " matching the query");
     struct estimate rate = report_per_second(report, &allocated);
-    if (report->samples->end_ns) say(paragraph, ", %s a second", with_range(bytes, &rate));
+    if (report->samples->end_ns && !report_is_incomplete(report))
+      say(paragraph, ", %s a second", with_range(bytes, &rate));
     say(paragraph, ". ");
   }
 }
 
+/* Births and deaths are missing, so this may be too low or too high: it is told without a range. */
+static void say_recorded(struct paragraph *paragraph, const struct report *report, const struct sums *sums) {
+  char bytes[32], blocks[64];
+  say(paragraph, "%s in %s that the trace knows of", text_bytes(bytes, report_bytes(report, sums).estimate),
+      text_number_of(blocks, report_blocks(report, sums).estimate, "block"));
+}
+
+static void say_held(struct paragraph *paragraph, const struct report *report, const struct sums *sums) {
+  if (report_is_incomplete(report))
+    say_recorded(paragraph, report, sums);
+  else
+    say_amount(paragraph, report, sums);
+}
+
+/* When it was: one moment, or several, of which the amount is the mean. */
 static void say_peak(struct paragraph *paragraph, const struct report *report) {
-  char time[32], rss[32];
-  struct memory_point beside = timeline_memory_at(report->samples, report->peak.time_ns);
-  struct memory_point most = timeline_peak_memory(report->samples);
-  say(paragraph,
-      "It held the most%s after %s: ", report->collected ? ", garbage that was not found yet included," : "",
-      text_time(time, report->peak.time_ns));
-  say_amount(paragraph, report, &report->peak.live);
-  if (most.rss_bytes) say(paragraph, ", when %s was resident", text_bytes(rss, (double)beside.rss_bytes));
-  if (most.rss_bytes > beside.rss_bytes)
-    say(paragraph, " (the most resident was %s)", text_bytes(rss, (double)most.rss_bytes));
+  char time[32], last[32], rss[32];
+  const struct peak *peak = &report->peak;
+  bool one = report_peak_is_one(report);
+  struct memory_point beside = timeline_memory_at(report->samples, peak->median_ns);
+  struct resident most = mapped_when_most_was_resident(report->samples);
+  say(paragraph, "It held the most%s ",
+      report->collected ? ", garbage that was not found yet included," : "");
+  if (one)
+    say(paragraph, "after %s: ", text_time(time, peak->median_ns));
+  else
+    say(paragraph, "between %s and %s: ", text_time(time, peak->first_ns), text_time(last, peak->last_ns));
+  say_held(paragraph, report, &peak->live);
+  if (!one && peak->live.bytes.samples) say(paragraph, ", the mean of several moments of that time");
+  if (one && most.rss_bytes)
+    say(paragraph, ", when %s was resident", text_bytes(rss, (double)beside.rss_bytes));
+  if (!one && most.rss_bytes)
+    say(paragraph, "; the most resident was %s", text_bytes(rss, (double)most.most_bytes));
+  else if (most.most_bytes > beside.rss_bytes)
+    say(paragraph, " (the most resident was %s)", text_bytes(rss, (double)most.most_bytes));
   say(paragraph, ". ");
-  if (report->peak_renewals >= RENEWALS_MANY)
-    say(paragraph, "The heap was about as large at other times, with other blocks: so the peak is likely too "
-                   "high, and its range "
-                   "holds the truth less often. ");
 }
 
 /* Whether a block that the query takes was freed. */
@@ -85,7 +124,7 @@ static bool is_freed(const struct row *row, void *context) {
 static void say_brief(struct paragraph *paragraph, const struct report *report) {
   char time[32];
   struct estimate brief = share_of(&report->brief.bytes, &report->allocated.bytes, report->byte_unit);
-  if (!brief.samples) return;
+  if (!brief.samples || report_is_incomplete(report)) return;
   say_share(paragraph, &brief);
   say(paragraph, " of the bytes allocated lived less than %s. ", text_time(time, report->brief_ns));
 }
@@ -97,9 +136,10 @@ static void say_end(struct paragraph *paragraph, const struct report *report) {
   if (!timeline_count(report->samples, is_freed, (void *)report)) {
     say(paragraph, "%s was %s. ", exact ? "Nothing" : "None of the sampled blocks", freed);
   } else if (report->live_at_end.bytes.samples) {
-    say(paragraph, "At the end ");
-    say_amount(paragraph, report, &report->live_at_end);
-    say(paragraph, " %s. ", alive);
+    bool level = report->live_at_end.bytes.total > report->peak.live.bytes.total; /* not more: by chance */
+    say(paragraph, "At the end %s", level ? "about as much, " : "");
+    say_held(paragraph, report, &report->live_at_end);
+    say(paragraph, "%s %s. ", level ? "," : "", alive);
   } else if (report->collected) {
     say(paragraph, "At the end %s had been found dead. ", exact ? "everything" : "every sampled block");
   } else {
@@ -109,6 +149,16 @@ static void say_end(struct paragraph *paragraph, const struct report *report) {
 }
 
 /* How the program ended, where that is not the usual way. */
+static void say_exec(struct paragraph *paragraph, const struct report *report) {
+  const struct samples *samples = report->samples;
+  char *next = chain_next(report->options->file, trace_reader_run(samples->reader), samples->end.time_ns);
+  say(paragraph, " Then it became another program%s%s%s by exec, which is not in this trace",
+      samples->became ? " (" : "", samples->became ? samples->became : "", samples->became ? ")" : "");
+  if (next) say(paragraph, "; %s is the trace of that", next);
+  say(paragraph, ".");
+  free(next);
+}
+
 static void say_ending(struct paragraph *paragraph, const struct report *report) {
   const struct samples *samples = report->samples;
   if (!samples->ended)
@@ -121,10 +171,7 @@ static void say_ending(struct paragraph *paragraph, const struct report *report)
   else if (samples->end.kind == TRACE_END_LEFT)
     say(paragraph, " The program left by _exit(%d).", samples->end.code);
   else if (samples->end.kind == TRACE_END_EXEC)
-    say(paragraph,
-        " Then it became another program%s%s%s by exec, which is not in this trace; record "
-        "--follow-children gives it one of its own.",
-        samples->became ? " (" : "", samples->became ? samples->became : "", samples->became ? ")" : "");
+    say_exec(paragraph, report);
   else if (samples->end.kind == TRACE_END_STOP && !report->collected) /* a heap's trace always ends so */
     say(paragraph, " Then recording was stopped.");
 }
@@ -156,39 +203,45 @@ static void say_other_heap(struct paragraph *paragraph, const struct report *rep
     say(paragraph, "a call of wn_trace_if_requested (winnow/trace.h) would let it write a trace of that.");
 }
 
-/* True if records are missing, so that no number is exact. */
-static bool is_incomplete(const struct report *report) {
-  const struct trace_damage *damage = trace_reader_damage(report->samples->reader);
-  return damage->records_lost || damage->chunks_damaged;
+static void say_missing(struct paragraph *paragraph, const struct trace_damage *damage) {
+  char count[64], bytes[32];
+  if (damage->records_lost)
+    say(paragraph, "; lost: %s", text_number_of(count, (double)damage->records_lost, "record"));
+  if (damage->records_lost && damage->loss_cause)
+    say(paragraph, ", since %s", trace_cause_name(damage->loss_cause));
+  if (damage->chunks_damaged)
+    say(paragraph, "; damaged: %s of the trace, %s of it left out",
+        text_number_of(count, (double)damage->chunks_damaged, "piece"),
+        text_bytes(bytes, (double)damage->bytes_skipped));
+  if (damage->stacks_lost)
+    say(paragraph, "; without their callstack: %s",
+        text_number_of(count, (double)damage->stacks_lost, "record"));
 }
 
 static void say_sample(struct paragraph *paragraph, const struct report *report) {
   const struct trace_run *run = trace_reader_run(report->samples->reader);
   const struct trace_damage *damage = trace_reader_damage(report->samples->reader);
   char count[64];
-  if (!report->samples->sampled_blocks && !is_incomplete(report)) return;
+  if (!report->samples->sampled_blocks && !report_is_incomplete(report)) return;
   text_number_of(count, (double)report->samples->sampled_blocks, "block");
-  if (run->rate >= 1 && !is_incomplete(report))
+  if (run->rate >= 1 && !report_is_incomplete(report))
     say(paragraph, "Every block was recorded: %s", count);
   else
     say(paragraph, "Sampled: %s, at %g a word", count, run->rate);
   uint64_t rows = report->allocated.bytes.samples, blocks = report->samples->sampled_blocks;
   if (!report->query && rows > blocks)
     say(paragraph, "; %s by realloc", text_number_of(count, (double)(rows - blocks), "growth"));
-  if (damage->records_lost)
-    say(paragraph, "; lost: %s", text_number_of(count, (double)damage->records_lost, "record"));
-  if (damage->chunks_damaged)
-    say(paragraph, "; damaged and left out: %s of the trace",
-        text_number_of(count, (double)damage->chunks_damaged, "piece"));
+  say_missing(paragraph, damage);
   if (report->samples->unmatched)
     say(paragraph, "; %s of unknown blocks",
         text_number_of(count, (double)report->samples->unmatched, "record"));
   say(paragraph, ".");
-  if (run->rate < 1 && report->samples->sampled_blocks)
-    say(paragraph, " Each range holds the truth in 95 of 100 runs.");
-  if (is_incomplete(report))
-    say(paragraph, " What is allocated is too low by what is missing, and what is held may be too high: "
-                   "deaths are missing too.");
+  if (report_is_incomplete(report))
+    say(paragraph,
+        " So all this is a part: what is allocated is more by what is missing, and what is held may be less, "
+        "since deaths are missing too. Ranges are of the part.");
+  else if (run->rate < 1 && report->samples->sampled_blocks)
+    say(paragraph, " 95 of 100 ranges hold the truth, in rows with few samples too.");
 }
 
 static void print_verdict(const struct report *report) {
@@ -215,6 +268,11 @@ void say(struct paragraph *paragraph, const char *format, ...) {
   if (written > 0) paragraph->length += (size_t)written < room ? (size_t)written : room - 1;
 }
 
+bool report_is_incomplete(const struct report *report) {
+  const struct trace_damage *damage = trace_reader_damage(report->samples->reader);
+  return damage->records_lost || damage->chunks_damaged;
+}
+
 const char *with_range(char buffer[128], const struct estimate *estimate) {
   char value[32], range[64];
   text_bytes(value, estimate->estimate);
@@ -225,17 +283,26 @@ const char *with_range(char buffer[128], const struct estimate *estimate) {
   return buffer;
 }
 
-void say_amount(struct paragraph *paragraph, const struct report *report, const struct sums *sums) {
+/* `what` the blocks of the sums are called. */
+static void say_amount_of(struct paragraph *paragraph, const struct report *report, const struct sums *sums,
+                          const char *what) {
   struct estimate bytes = report_bytes(report, sums), blocks = report_blocks(report, sums);
   char range[64], number[160], value[32];
-  say(paragraph, "%s", text_bytes(value, bytes.estimate));
-  if (bytes.low != bytes.high) {
-    say(paragraph, " (%s", text_range(range, &bytes));
-    if (bytes.samples != blocks.samples) /* grown blocks give bytes and are no new blocks */
-      say(paragraph, "; %s", text_number_of(range, (double)bytes.samples, "sample"));
-    say(paragraph, ")");
+  if (!bytes.samples && bytes.high > 0) {
+    say(paragraph, "less than %s", text_bytes(value, bytes.high));
+    return;
   }
-  say(paragraph, " in %s", text_estimated_number(number, &blocks, "block"));
+  say(paragraph, "%s", text_bytes(value, bytes.estimate));
+  if (bytes.low != bytes.high) say(paragraph, " (%s)", text_range(range, &bytes));
+  say(paragraph, " in %s", text_estimated_number(number, &blocks, what));
+}
+
+void say_amount(struct paragraph *paragraph, const struct report *report, const struct sums *sums) {
+  say_amount_of(paragraph, report, sums, "block");
+}
+
+void say_allocated(struct paragraph *paragraph, const struct report *report, const struct sums *sums) {
+  say_amount_of(paragraph, report, sums, report->collected ? "block" : "call");
 }
 
 void say_share(struct paragraph *paragraph, const struct estimate *share) {
@@ -245,23 +312,58 @@ void say_share(struct paragraph *paragraph, const struct estimate *share) {
     say(paragraph, " (%s %%; %s)", range, text_number_of(count, (double)share->samples, "sample"));
 }
 
+/* Which functions have no rows, though stacks end in them. Instances of one template are named
+ * once. */
+static void print_wrappers(const struct report *report) {
+  struct paragraph paragraph = {.length = 0};
+  char fitted[WRAPPERS_NAMED][256];
+  size_t named = 0, more = 0;
+  for (size_t i = 0; i < report->wrappers.count; i++) {
+    char name[256];
+    size_t same = 0;
+    name_fit(name, sizeof name, strings_text(&report->names.strings, report->wrappers.functions[i]),
+             WRAPPER_COLUMNS);
+    while (same < named && strcmp(fitted[same], name) != 0) same++;
+    if (same == named && named < WRAPPERS_NAMED)
+      strcpy(fitted[named++], name);
+    else
+      more += same == named;
+  }
+  if (!named) return;
+  say(&paragraph, "Passed over, since they only allocate for their callers: ");
+  for (size_t i = 0; i < named; i++) say(&paragraph, "%s%s", i ? ", " : "", fitted[i]);
+  if (more) say(&paragraph, " and %zu more", more);
+  say(&paragraph, " (--show-wrappers gives them rows).");
+  putchar('\n');
+  text_paragraph(stdout, paragraph.text, 0);
+}
+
 wn_status report_print_text(const struct report *report) {
-  char held[128], time[32], lasting[128], brief[128];
+  char held[128], time[32], last[32], lasting[128];
   static const char *const when[] = {" (the peak)", " (the end)", ""};
   print_verdict(report);
   if (report->collected) report_print_heap(report);
-  if (!report->allocated.bytes.samples) return WN_OK;
-  snprintf(held, sizeof held, "Held after %s%s", text_time(time, report->asked.time_ns),
-           when[report->options->at]);
-  snprintf(brief, sizeof brief, "Churn: lived less than %s", text_time(time, report->brief_ns));
+  wn_status error = report_print_resident(report);
+  if (error || !report->allocated.bytes.samples) return error;
+  if (report->options->at == AT_PEAK && !report_peak_is_one(report))
+    snprintf(held, sizeof held, "Held between %s and %s (the peak)", text_time(time, report->peak.first_ns),
+             text_time(last, report->peak.last_ns));
+  else
+    snprintf(held, sizeof held, "Held after %s%s", text_time(time, report->asked.time_ns),
+             when[report->options->at]);
   snprintf(lasting, sizeof lasting, "Long-lived: at least %s", text_time(time, report->long_ns));
   report_print_time(report);
-  wn_status error = report_print_table(report, held, "", report_held, TABLE_SUMS);
+  error = report_print_table(report, held, "", report_held, TABLE_SUMS, NULL);
   if (!error && report->options->tree) error = report_print_tree(report);
   if (!error && report->collected) error = report_print_generations(report);
-  if (!error) error = report_print_table(report, brief, "", report_churn, TABLE_LIVES);
-  if (!error) error = report_print_table(report, "Still alive at the end", "", report_alive, TABLE_SUMS);
-  if (!error) error = report_print_table(report, lasting, "", report_lasting, TABLE_LIVES);
+  if (!error && !report->collected)
+    error = report_print_table(report, "Allocated over the run", "", report_allocated, TABLE_LIVES,
+                               &report->asked.live);
+  if (!error)
+    error = report_print_table(report, "Still alive at the end", "", report_alive, TABLE_SUMS,
+                               &report->asked.live);
+  if (!error) error = report_print_table(report, lasting, "", report_lasting, TABLE_LIVES, NULL);
+  if (!error) print_wrappers(report);
   if (!error && report->names.hint) {
     putchar('\n');
     text_paragraph(stdout, report->names.hint, 0);

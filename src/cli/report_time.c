@@ -7,7 +7,7 @@
 #include "cli/text.h"
 #include <stdio.h>
 
-enum { COLUMNS_MOST = 60, COLUMNS_LEAST = 16, WIDTH_LABEL = 15, WIDTH_BEHIND = 35 };
+enum { COLUMNS_MOST = 110, COLUMNS_LEAST = 16, WIDTH_LABEL = 15, WIDTH_BEHIND = 35 };
 
 struct series {
   double value[COLUMNS_MOST];
@@ -29,6 +29,7 @@ static void print_bars(const struct series *series, size_t columns) {
   static const char *const bars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   for (size_t i = 0; i < columns; i++) {
     int height = series->most > 0 ? (int)(8 * series->value[i] / series->most + 0.5) : 0;
+    if (height > 8) height = 8;
     fputs(bars[!height && series->value[i] > 0 ? 1 : height], stdout);
   }
 }
@@ -50,16 +51,21 @@ static void print_held(const struct report *report, size_t columns) {
   for (size_t i = 0; i < TIMELINE_MOMENTS; i++)
     add(&series, column_of(moments[i].time_ns, report->samples->end_ns, columns),
         moments[i].live.bytes.total);
-  add(&series, column_of(report->peak.time_ns, report->samples->end_ns, columns),
-      report->peak.live.bytes.total);
+  if (report->peak.live.bytes.total > 0) {
+    add(&series, column_of(report->peak.median_ns, report->samples->end_ns, columns),
+        report->peak.live.bytes.total);
+    series.most = report->peak.live.bytes.total; /* moments at which the samples happen to be more are cut */
+  }
   struct estimate peak = report_bytes(report, &report->peak.live);
   text_number_of(count, (double)peak.samples, "sample");
-  if (peak.low != peak.high)
+  if (!peak.samples && peak.high > 0)
+    snprintf(behind, sizeof behind, "less than %s", text_bytes(bytes, peak.high));
+  else if (peak.low != peak.high)
     snprintf(behind, sizeof behind, "%s %s, %s", text_bytes(bytes, peak.estimate),
              text_short_range(range, &peak), count);
   else
     snprintf(behind, sizeof behind, "%s after %s", text_bytes(bytes, peak.estimate),
-             text_time(range, report->peak.time_ns));
+             text_time(range, report->peak.median_ns));
   print_series("held", &series, columns, behind);
 }
 

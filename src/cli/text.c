@@ -34,6 +34,26 @@ static bool is_plain_word(const char *word) {
   return *word && !*at;
 }
 
+/* ---- paragraphs ---- */
+
+/* No line begins with a unit: the blank between it and its number joins them. */
+static bool joins(const char *text, const char *blank) {
+  static const char *const units[] = {"%", "B", "kB", "MB", "GB", "TB", "PB", "us", "ms", "s", "min", "h"};
+  if (*blank != ' ' || blank == text || !isdigit((unsigned char)blank[-1])) return false;
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+    size_t length = strlen(units[i]);
+    if (!strncmp(blank + 1, units[i], length) && !isalnum((unsigned char)blank[1 + length])) return true;
+  }
+  return false;
+}
+
+/* Up to where a line may be broken. */
+static size_t unbroken(const char *text) {
+  size_t length = strcspn(text, " ");
+  while (joins(text, text + length)) length += 1 + strcspn(text + length + 1, " ");
+  return length;
+}
+
 /* ---- shared ---- */
 
 const char *text_bytes(char buffer[32], double bytes) {
@@ -178,19 +198,28 @@ void text_word(FILE *out, const char *word) {
   fputc('\'', out);
 }
 
+void text_style(FILE *out, enum style style) {
+  static const char *const codes[] = {"\033[0m", "\033[1m", "\033[2m", "\033[33m"};
+  const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+  if ((none && *none) || !terminal || !strcmp(terminal, "dumb") || !isatty(out == stderr ? 2 : 1)) return;
+  fputs(codes[style], out);
+}
+
+enum { WIDTH_LEAST = 40, WIDTH_USUAL = 100, WIDTH_MOST = 160 };
+
 int text_width(void) {
   struct winsize window;
   const char *given = getenv("COLUMNS");
   int columns = given ? atoi(given) : 0;
   if (!ioctl(1, TIOCGWINSZ, &window) && window.ws_col) columns = window.ws_col;
-  if (!columns) return 100;
-  return columns < 40 ? 40 : columns;
+  if (!columns) return WIDTH_USUAL;
+  return columns < WIDTH_LEAST ? WIDTH_LEAST : columns > WIDTH_MOST ? WIDTH_MOST : columns;
 }
 
 void text_paragraph(FILE *out, const char *text, int indent) {
-  int width = (text_width() < 100 ? text_width() : 100) - indent, column = 0;
+  int width = text_width() - indent, column = 0;
   while (*text) {
-    size_t length = strcspn(text, " ");
+    size_t length = unbroken(text);
     int columns = 0;
     for (size_t i = 0; i < length; i++) columns += ((unsigned char)text[i] & 0xc0) != 0x80;
     if (column && column + 1 + columns > width) {

@@ -31,16 +31,20 @@ size_t text_columns(const char *text);
 /* Pads with blanks to `columns` (negative: on the left) and prints. */
 void text_pad(FILE *out, const char *text, int columns);
 
+/* How what follows looks, where that is a terminal with colours and NO_COLOR is not set. */
+enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_WARNING };
+void text_style(FILE *out, enum style style);
+
 /* Prints bytes of the trace; those that would disturb a terminal become question marks. */
 void text_plain(FILE *out, const char *text, size_t length);
 
 /* Prints a word as a shell takes it: in quotes where it needs them. */
 void text_word(FILE *out, const char *word);
 
-/* Prints words wrapped at the terminal's width, at most 100, each line behind `indent` blanks; plain. */
+/* Prints words wrapped at the terminal's width, each line behind `indent` blanks; plain. */
 void text_paragraph(FILE *out, const char *text, int indent);
 
-/* Of the terminal, else $COLUMNS, else 100; at least 40. */
+/* Of the terminal, else $COLUMNS, else 100; at least 40, at most 160. */
 int text_width(void);
 
 /* Progress: shown on standard error if it is a terminal and the work takes longer than a second. */

@@ -1,38 +1,107 @@
-/* The exec functions, as the program sees them.
+/* The exec functions and posix_spawn, as the program sees them.
  *
- * A process that becomes another program leaves no time to write anything afterwards, so the end is written before, and
- * taken back if the exec fails. posix_spawn, system and popen execute in a child without coming here; and in a child of
- * vfork, which does come, process_becomes writes nothing.
+ * A process that becomes another program leaves no time to write anything afterwards, so the end is
+ * written before, and taken back if the exec fails. What the next program finds in its environment
+ * is decided here too (EXEC in process.c): the environment that the caller passes is never written,
+ * a changed one stands on the stack. system and popen execute in a child without coming here; and
+ * in a child of vfork, which does come, process_becomes writes no end.
  *
- * The forms with a list of arguments gather it on the stack, as the C library does, and call the form with an array. All of
- * it may run in a signal handler.
+ * The forms with a list of arguments gather it on the stack, as the C library does, and call the
+ * form with an array. All of it may run in a signal handler.
  */
 #include "preload/exec.h"
 
+#include "base/metadata.h"
+#include "preload/environment.h"
 #include "preload/limits.h"
 #include "preload/process.h"
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
+
+enum { FOUND_MOST = 1024, STACK_MOST = 16384 };
 
 static struct {
   int (*execve)(const char *, char *const[], char *const[]);
   int (*execvpe)(const char *, char *const[], char *const[]);
   int (*fexecve)(int, char *const[], char *const[]);
   int (*execveat)(int, const char *, char *const[], char *const[], int);
+  __typeof__(posix_spawn) *posix_spawn, *posix_spawnp;
 } next;
 
+/* Memory for an environment, mapped. */
+struct room {
+  _Alignas(16) size_t bytes; /* all of it */
+  pid_t pid;                 /* of the process that mapped it */
+};
+
+/* The last room that this thread mapped. A child of vfork has the thread's memory, and where its
+ * exec succeeds the room stays behind: the thread then finds it with another process's number, and
+ * goes on only after that exec. */
+static _Thread_local _Atomic(struct room *) last_room;
+
+static void *map_room(size_t bytes) {
+  struct room *behind = atomic_load_explicit(&last_room, memory_order_relaxed);
+  pid_t pid = getpid();
+  if (behind && behind->pid != pid) {
+    behind = atomic_exchange_explicit(&last_room, NULL, memory_order_relaxed);
+    if (behind) metadata_unmap(behind, behind->bytes);
+  }
+  struct room *room = metadata_map(sizeof *room + bytes);
+  if (!room) return NULL;
+  room->bytes = sizeof *room + bytes;
+  room->pid = pid;
+  atomic_store_explicit(&last_room, room, memory_order_relaxed);
+  return room + 1;
+}
+
+/* Room for an environment: on the caller's stack, or, since threads and signal handlers may have
+ * small ones, mapped. */
+#define ROOM(bytes, most) ((bytes) <= (most) ? __builtin_alloca(bytes) : map_room(bytes))
+static void give_back(void *memory, size_t bytes, size_t most) {
+  if (bytes <= most || !memory) return;
+  struct room *room = (struct room *)memory - 1;
+  if (atomic_load_explicit(&last_room, memory_order_relaxed) == room)
+    atomic_store_explicit(&last_room, NULL, memory_order_relaxed);
+  metadata_unmap(room, room->bytes);
+}
+
+/* The alternate stack of a handler may be all but full. */
+static size_t most_on_stack(void) {
+  stack_t stack;
+  return !sigaltstack(NULL, &stack) && stack.ss_flags & SS_ONSTACK ? 0 : STACK_MOST;
+}
+
+/* `given` becomes the environment for the next program, `bytes` and `room` what it takes: nothing,
+ * if it is the caller's. */
+#define INHERIT(environment, heritage)                                                      \
+  size_t bytes = (heritage)->kind == HERITAGE_AS_IT_IS ? 0 : environment_room(environment); \
+  size_t most = bytes ? most_on_stack() : 0;                                                \
+  void *room = bytes ? ROOM(bytes, most) : NULL;                                            \
+  char *const *given = room ? environment_make(room, environment, heritage) : (char *const *)(environment)
+
 /* Calls the next library's function between the two notes. */
-#define BECOME(path, function, ...)        \
-  if (!next.function) exec_resolve();      \
-  unsigned number = process_becomes(path); \
-  bool lowered = limits_before_exec();     \
-  int result = next.function(__VA_ARGS__); \
-  limits_exec_failed(lowered);             \
-  process_stays(number);                   \
+#define BECOME(folder, path, found, environment, function, ...) \
+  if (!next.function) exec_resolve();                           \
+  struct becoming becoming;                                     \
+  process_becomes(&becoming, folder, path, found, environment); \
+  INHERIT(environment, &becoming.heritage);                     \
+  bool lowered = limits_before_exec();                          \
+  int result = next.function(__VA_ARGS__);                      \
+  limits_exec_failed(lowered);                                  \
+  give_back(room, bytes, most);                                 \
+  process_stays(&becoming);                                     \
   return result
 
 /* `array` becomes the arguments from `first` on, with the NULL; `list` is what follows it. */
@@ -47,6 +116,50 @@ static struct {
   array[0] = (char *)first;                                                           \
   for (size_t i = 1; i < count; i++) array[i] = va_arg(list, char *)
 
+static bool is_program(const char *path) {
+  struct stat status;
+  return !stat(path, &status) && S_ISREG(status.st_mode) && !access(path, X_OK);
+}
+
+/* The file that the name of a program means, searched for as execvp does; NULL: none, or a path
+ * that is too long here. */
+static const char *search(const char *name, char found[FOUND_MOST]) {
+  size_t name_bytes = strlen(name) + 1;
+  if (strchr(name, '/')) return name;
+  const char *folders = environment_variable("PATH");
+  if (!folders) folders = "/bin:/usr/bin";
+  int saved = errno;
+  for (const char *folder = folders;; folder++) {
+    size_t length = strcspn(folder, ":");
+    if (length + 1 + name_bytes <= FOUND_MOST) {
+      memcpy(found, folder, length);
+      if (length) found[length] = '/';
+      memcpy(found + length + (length > 0), name, name_bytes);
+      if (is_program(found)) break;
+    }
+    folder += length;
+    if (!*folder) found = NULL;
+    if (!found) break;
+  }
+  errno = saved;
+  return found;
+}
+
+static int spawn(__typeof__(posix_spawn) *function, pid_t *pid, const char *path, const char *found,
+                 const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+                 char *const arguments[], char *const environment[]) {
+  struct image image;
+  struct heritage heritage;
+  pid_t child;
+  process_spawns(&heritage, found, environment, &image);
+  INHERIT(environment, &heritage);
+  int error = function(&child, path, actions, attributes, arguments, given);
+  give_back(room, bytes, most);
+  if (!error) process_spawned(&image, child);
+  if (!error && pid) *pid = child;
+  return error;
+}
+
 /* ---- shared ---- */
 
 void exec_resolve(void) {
@@ -54,25 +167,28 @@ void exec_resolve(void) {
   next.execvpe = (__typeof__(next.execvpe))dlsym(RTLD_NEXT, "execvpe");
   next.fexecve = (__typeof__(next.fexecve))dlsym(RTLD_NEXT, "fexecve");
   next.execveat = (__typeof__(next.execveat))dlsym(RTLD_NEXT, "execveat");
+  next.posix_spawn = (__typeof__(next.posix_spawn))dlsym(RTLD_NEXT, "posix_spawn");
+  next.posix_spawnp = (__typeof__(next.posix_spawnp))dlsym(RTLD_NEXT, "posix_spawnp");
 }
 
 /* ---- what the program calls ---- */
 
 EXPORT int execve(const char *path, char *const arguments[], char *const environment[]) {
-  BECOME(path, execve, path, arguments, environment);
+  BECOME(AT_FDCWD, path, path, environment, execve, path, arguments, given);
 }
 
 EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[]) {
-  BECOME(file, execvpe, file, arguments, environment);
+  char found[FOUND_MOST];
+  BECOME(AT_FDCWD, file, search(file, found), environment, execvpe, file, arguments, given);
 }
 
 EXPORT int fexecve(int descriptor, char *const arguments[], char *const environment[]) {
-  BECOME(NULL, fexecve, descriptor, arguments, environment);
+  BECOME(descriptor, NULL, "", environment, fexecve, descriptor, arguments, given);
 }
 
 EXPORT int execveat(int folder, const char *path, char *const arguments[], char *const environment[],
                     int flags) {
-  BECOME(path, execveat, folder, path, arguments, environment, flags);
+  BECOME(folder, path, path, environment, execveat, folder, path, arguments, given, flags);
 }
 
 EXPORT int execv(const char *path, char *const arguments[]) { return execve(path, arguments, environ); }
@@ -95,5 +211,23 @@ EXPORT int execle(const char *path, const char *argument, ...) {
   char *const *environment = va_arg(list, char *const *);
   va_end(list);
   return execve(path, arguments, environment);
+}
+
+EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+                       const posix_spawnattr_t *attributes, char *const arguments[],
+                       char *const environment[]) {
+  if (!next.posix_spawn) exec_resolve();
+  if (!process_follows()) return next.posix_spawn(pid, path, actions, attributes, arguments, environment);
+  return spawn(next.posix_spawn, pid, path, path, actions, attributes, arguments, environment);
+}
+
+EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+                        const posix_spawnattr_t *attributes, char *const arguments[],
+                        char *const environment[]) {
+  char found[FOUND_MOST];
+  if (!next.posix_spawnp) exec_resolve();
+  if (!process_follows()) return next.posix_spawnp(pid, file, actions, attributes, arguments, environment);
+  return spawn(next.posix_spawnp, pid, file, search(file, found), actions, attributes, arguments,
+               environment);
 }
 /* SPDX-License-Identifier: MIT */

@@ -27,6 +27,7 @@
 #include "callstack/capture.h"
 #include "memprof/host.h"
 #include "preload/addresses.h"
+#include "preload/mappings.h"
 #include "preload/process.h"
 #include "preload/real.h"
 #include "preload/region.h"
@@ -460,12 +461,24 @@ struct callstacks *host_callstacks(void) {
   return callstacks;
 }
 
+struct host_visit host_enter(void) {
+  struct muted saved = mute();
+  if (atomic_load_explicit(&opened, memory_order_acquire)) attach();
+  return (struct host_visit){saved.left, saved.error};
+}
+
+void host_leave(struct host_visit visit) { unmute((struct muted){visit.left, visit.error}); }
+
+bool host_is_working(void) { return words_left > MUTED / 2; }
+
 void host_before_fork(void) {
   if (has_region) region_before_fork();
+  mappings_before_fork();
 }
 
 void host_after_fork(bool child) {
   if (has_region) region_after_fork();
+  mappings_after_fork();
   if (child) callstacks_fork_child(callstacks);
 }
 /* SPDX-License-Identifier: MIT */

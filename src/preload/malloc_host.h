@@ -46,6 +46,17 @@ wn_status host_start(const wn_memprof_options *options, const wn_tracker *tracke
 wn_status host_stop(void);
 wn_status host_discard(wn_profile *profile);
 
+/* Around other work that the host does for the calling thread, in what the program calls: nothing
+ * nested is sampled, and the thread has a number. host_is_working: it is within such work, or
+ * within malloc's. */
+struct host_visit {
+  int64_t left;
+  int error;
+};
+struct host_visit host_enter(void);
+void host_leave(struct host_visit visit);
+bool host_is_working(void);
+
 /* The calling thread's number in traces: 1 for the first one. */
 uint32_t host_thread_number(wn_domain *domain);
 struct callstacks *host_callstacks(void);

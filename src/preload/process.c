@@ -1,22 +1,23 @@
 /* From the environment to a profile, through forks, to the end.
  *
- *   WINNOW_TRACE   the trace to write; without it nothing is recorded, and the library waits for wn_malloc_profile_start
- *   WINNOW_RATE    samples per word, 1e-4 if not set
- *   WINNOW_DEPTH   most frames of a callstack
- *   WINNOW_SEED    of the random numbers; drawn from the system if not set
- *   WINNOW_FOLLOW  1: processes started by this one are recorded too, each to WINNOW_TRACE with its process number added;
- *                  2: the same, and this process is such a one
- *   WINNOW_PID     set by `winnow record`: the process that the trace is for
+ * The variables are those of environment.c.
  *
  * The first process takes these, and our entry in LD_PRELOAD, out of its environment again unless children are followed,
  * so that programs it starts run as if we were not there. A forked child that is not followed forgets the trace and goes
  * on unprofiled; sampled blocks that it inherited are freed like any others.
  *
+ * EXEC: what `winnow record` started is recorded through all programs that it becomes by exec: the
+ * next one gets the variables again, and writes a trace of its own beside the first, which `winnow
+ * record` tells apart at the end. A program that cannot be recorded (base/image.h) does not get
+ * them, and the trace says so; nor does one that could not reach the library or the trace any more.
+ * Where children are followed, the same is done for each program that one of them executes.
+ *
  * Whatever fails here is told once, in one line on standard error, and the program goes on unprofiled.
  *
- * UNLOCKED: the first allocation may be made by whoever holds a lock of the C library; setenv, for one, allocates under the
- * lock of the environment. So what starts the profile only reads the environment, as it is, and all that takes such locks
- * waits for our constructor. Until then a fork is noticed by the recorder alone (OURS in recorder.c).
+ * UNLOCKED: the first allocation may be made by a thread that holds a lock of the C library; setenv,
+ * for one, allocates under the lock of the environment. So what starts the profile only reads the
+ * environment, as it is, and all that takes such locks waits for our constructor. Until then a fork
+ * is noticed by the recorder alone (OURS in recorder.c).
  *
  * At exit nothing is torn down: other exit handlers go on allocating and freeing, and are recorded.
  */
@@ -24,21 +25,36 @@
 
 #include "base/error.h"
 #include "base/os.h"
+#include "preload/environment.h"
 #include "preload/exec.h"
 #include "preload/limits.h"
 #include "preload/malloc_host.h"
+#include "preload/map_calls.h"
+#include "preload/mappings.h"
+#include "preload/pagemap.h"
 #include "preload/real.h"
 #include "record/recorder.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 extern char **environ;
+
+/* As many programs of one process have traces of their own, and as many processes of one number;
+ * those beyond write over the last one. */
+enum { EXECS_MOST = 40 };
+
+#define DATE_STEP_NS 2e7
+
+static unsigned smaller(unsigned a, unsigned b) { return a < b ? a : b; }
 
 /* Written once by the thread that starts, or by a forked child while it is alone. */
 static struct recorder *_Atomic recorder;
@@ -46,15 +62,18 @@ static wn_profile *profile;
 static pid_t recorded_pid;
 static bool realloc_zero_frees = true;
 static bool following;
+static unsigned execs; /* how many programs this process was before; of a follower: the number of its file */
 static struct {
   char path[PATH_MAX];
   size_t base_length; /* of the path as it was given */
+  double began_ns;    /* the recording, since 1970; 0: not known */
   double rate;
   uint64_t seed;
   uint32_t depth;
 } settings;
 
-static bool has_host, wanted; /* what start found; for settle */
+static bool has_host, requested, wanted; /* what start found; for settle */
+static bool follower; /* this process is not the first one: its trace is named after its number */
 
 static _Thread_local bool loading; /* our constructor is under way */
 
@@ -67,82 +86,60 @@ static void tell(const char *what, const char *detail) {
   if (length > 0) os_write_all(2, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
 }
 
-/* As getenv, which in some C library may take a lock. */
-static char *variable(const char *name) {
-  size_t length = strlen(name);
-  for (char **at = environ; at && *at; at++)
-    if (!strncmp(*at, name, length) && (*at)[length] == '=') return *at + length + 1;
-  return NULL;
-}
-
-static double number_or(const char *name, double otherwise) {
-  const char *text = variable(name);
-  char *end;
-  double value = text ? strtod(text, &end) : 0;
-  return text && *text && !*end ? value : otherwise;
-}
-
-/* As unsetenv, for which programs have functions of their own: a shell's knows nothing of the environment yet. */
-static void remove_variable(const char *name) {
-  size_t length = strlen(name);
-  char **to = environ;
-  for (char **from = environ; from && *from; from++)
-    if (strncmp(*from, name, length) || (*from)[length] != '=') *to++ = *from;
-  if (to) *to = NULL;
-}
-
-/* Takes the library out of LD_PRELOAD, in place: nothing may be allocated here. */
-static void leave_preload_list(void) {
-  char *list = variable("LD_PRELOAD"), *name = list ? strstr(list, "libwinnow-malloc.so") : NULL;
-  if (!name) return;
-  char *begin = name, *end = name + strcspn(name, ": ");
-  while (begin > list && begin[-1] != ':' && begin[-1] != ' ') begin--;
-  if (*end)
-    end++;
-  else if (begin > list)
-    begin--;
-  memmove(begin, end, strlen(end) + 1);
-  if (!*list) remove_variable("LD_PRELOAD");
-}
-
-static void clean_environment(void) {
-  static const char *const names[] = {"WINNOW_TRACE", "WINNOW_RATE",   "WINNOW_DEPTH",
-                                      "WINNOW_SEED",  "WINNOW_FOLLOW", "WINNOW_PID"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) remove_variable(names[i]);
-  leave_preload_list();
-}
-
-/* What this process executes next must not overwrite its trace. In place, for the same reason as remove_variable. */
-static void mark_followers(void) {
-  char *value = variable("WINNOW_FOLLOW");
-  if (value) strcpy(value, "2");
-}
-
 /* The numbers are not parsed again: `winnow record` checked them, and whoever sets them by hand learns it here. */
 static bool read_settings(void) {
-  const char *path = variable("WINNOW_TRACE");
+  const char *path = environment_variable("WINNOW_TRACE");
   if (!path || !*path || strlen(path) + 24 > sizeof settings.path) return false;
   strcpy(settings.path, path);
   settings.base_length = strlen(path);
-  settings.rate = number_or("WINNOW_RATE", 1e-4);
-  double depth = number_or("WINNOW_DEPTH", 512);
+  settings.rate = environment_number("WINNOW_RATE", 1e-4);
+  double depth = environment_number("WINNOW_DEPTH", 512);
   settings.depth = depth >= 0 && depth < 65536 ? (uint32_t)depth : 65535;
-  const char *seed = variable("WINNOW_SEED");
+  const char *seed = environment_variable("WINNOW_SEED");
   if (seed)
     settings.seed = strtoull(seed, NULL, 10);
   else
     os_random_bytes(&settings.seed, sizeof settings.seed);
-  following = number_or("WINNOW_FOLLOW", 0) != 0;
+  following = environment_number("WINNOW_FOLLOW", 0) != 0;
+  settings.began_ns = environment_number("WINNOW_BEGAN", 0);
+  double before = environment_number("WINNOW_EXECS", 0);
+  execs = before > 0 && before <= EXECS_MOST ? (unsigned)before : 0;
   return true;
 }
 
-/* A process other than the one `winnow record` started writes a file of its own. */
-static void name_the_file(bool child) {
-  double first = number_or("WINNOW_PID", 0);
-  bool follower = child || number_or("WINNOW_FOLLOW", 0) > 1;
-  if (!follower && (first == 0 || (pid_t)first == getpid())) return;
-  size_t length = strlen(settings.path);
-  snprintf(settings.path + length, sizeof settings.path - length, ".%d", (int)getpid());
+static bool is_the_first(void) {
+  double first = environment_number("WINNOW_PID", 0);
+  return environment_number("WINNOW_FOLLOW", 0) <= 1 && (first == 0 || (pid_t)first == getpid());
+}
+
+/* Whether a process of this recording has written a file. What an earlier one has left is older, by
+ * more than the steps in which files are dated, or was written by a process of the same number just
+ * before, which costs a number. */
+static bool is_of_this_recording(const char *path) {
+  struct stat status;
+  return settings.began_ns > 0 && !stat(path, &status) &&
+         (double)status.st_mtim.tv_sec * 1e9 + (double)status.st_mtim.tv_nsec + DATE_STEP_NS >=
+             settings.began_ns;
+}
+
+/* A process other than the one `winnow record` started writes a file of its own, and so does each
+ * program that this one becomes. Numbers of processes come again, and each namespace has its own:
+ * the second process of a number adds "-2". */
+static void add_numbers(void) {
+  char *end = settings.path + settings.base_length;
+  size_t room = sizeof settings.path - settings.base_length;
+  *end = 0;
+  if (!follower && execs)
+    snprintf(end, room, ".exec%u", execs);
+  else if (follower)
+    snprintf(end, room, execs > 1 ? ".%d-%u" : ".%d", (int)getpid(), execs);
+}
+
+static void name_the_file(void) {
+  bool known = !follower || execs;
+  if (!known) execs = 1;
+  add_numbers();
+  for (; !known && execs < EXECS_MOST && is_of_this_recording(settings.path); add_numbers()) execs++;
 }
 
 static void start_recording(void) {
@@ -154,13 +151,19 @@ static void start_recording(void) {
       .stack_depth = settings.depth,
       .callstacks = host_callstacks(),
       .thread = host_thread_number,
+      .measure = mappings_measure,
   };
   struct recorder *opened;
   if (!(settings.rate >= 0 && settings.rate <= 1)) {
     tell("WINNOW_RATE must be from 0 to 1", "");
     return;
   }
-  if (recorder_open(&options, &opened)) {
+  wn_status status;
+  while ((status = recorder_open(&options, &opened)) == WN_EBUSY && follower && execs < EXECS_MOST) {
+    execs++; /* another process of this number has just begun */
+    add_numbers();
+  }
+  if (status) {
     tell("cannot record", wn_last_error());
     return;
   }
@@ -172,6 +175,7 @@ static void start_recording(void) {
     return;
   }
   recorded_pid = getpid();
+  pagemap_open();
   atomic_store_explicit(&recorder, opened, memory_order_release);
 }
 
@@ -190,20 +194,54 @@ static void in_child(void) {
   if (!parents) return;
   atomic_store_explicit(&recorder, NULL, memory_order_release);
   recorder_forget(parents);
+  pagemap_close();
   host_stop();
   host_discard(profile);
   if (!following) return;
-  settings.path[settings.base_length] = 0;
-  name_the_file(true);
+  follower = true;
+  execs = 0;
+  name_the_file();
   start_recording();
+  if (process_is_recording()) mappings_inherit();
+}
+
+/* Examines a program that this process becomes, or a child, and decides what it finds. */
+static struct heritage heritage_for(struct image *image, int folder, const char *found,
+                                    char *const *environment, bool ours) {
+  struct heritage heritage = {.kind = HERITAGE_AS_IT_IS};
+  *image = (struct image){.kind = IMAGE_UNREADABLE};
+  if (found) image_examine(folder, found, image);
+  bool first = ours && !follower, own_malloc = image->kind == IMAGE_OWN_MALLOC;
+  bool given = !first || environment_is_of_record();
+  if (environment_asks_otherwise(environment)) return heritage;
+  if (image->kind == IMAGE_GOOD && given && !environment_is_in_reach()) image->kind = IMAGE_OUT_OF_REACH;
+  if (following && image_is_harmed(image->kind)) {
+    heritage.kind = HERITAGE_NONE;
+  } else if (given && (image->kind == IMAGE_GOOD || (following && own_malloc))) {
+    heritage.kind = HERITAGE_RECORDED;
+    heritage.follow = own_malloc ? 3 : first ? 1 : 2;
+    if (!own_malloc) heritage.execs = first ? smaller(execs + 1, EXECS_MOST) : ours ? execs : 0;
+  }
+  return heritage;
+}
+
+static void tell_of_own_malloc(void) {
+  char path[256], what[320];
+  long length = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof path - 1);
+  path[length > 0 ? length : 0] = 0;
+  snprintf(what, sizeof what, "%s brings its own malloc; to record it, link it without",
+           length > 0 ? path : "the program");
+  tell(what, "");
 }
 
 /* UNLOCKED */
 static void start(void) {
   real_resolve();
-  wanted = read_settings();
+  requested = wanted = read_settings();
+  follower = wanted && !is_the_first();
+  if (environment_number("WINNOW_FOLLOW", 0) > 2) wanted = false;
   if (wanted && !process_calls_our_malloc()) {
-    tell("the program brings its own malloc", "");
+    tell_of_own_malloc();
     wanted = false;
   }
   realloc_zero_frees = real_realloc_zero_frees();
@@ -213,7 +251,7 @@ static void start(void) {
     return;
   }
   if (!wanted) return;
-  name_the_file(false);
+  name_the_file();
   start_recording();
 }
 
@@ -228,13 +266,15 @@ static void start_within_limits(void) {
 static void settle(void) {
   if (!has_host) return;
   exec_resolve();
+  map_calls_resolve();
   pthread_atfork(host_before_fork, in_parent, in_child);
-  if (!wanted) return;
+  if (!requested) return;
+  environment_keep();
   if (following)
-    mark_followers();
+    environment_mark_followers();
   else
-    clean_environment();
-  on_exit(at_exit, NULL);
+    environment_clean();
+  if (wanted) on_exit(at_exit, NULL);
 }
 
 __attribute__((constructor)) static void start_at_load(void) {
@@ -265,23 +305,48 @@ bool process_realloc_zero_frees(void) { return realloc_zero_frees; }
 
 bool process_is_recording(void) { return atomic_load_explicit(&recorder, memory_order_acquire) != NULL; }
 
+struct recorder *process_recorder(void) {
+  return atomic_load_explicit(&recorder, memory_order_acquire);
+}
+
+uint32_t process_stack_depth(void) { return settings.depth; }
+
 void process_lost_block(void) {
   struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
   if (active) recorder_lost(active, 1);
 }
 
-unsigned process_becomes(const char *path) {
+void process_becomes(struct becoming *becoming, int folder, const char *path, const char *found,
+                     char *const *environment) {
   int saved = errno;
   struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
   bool ours = active && getpid() == recorded_pid; /* not a child of vfork */
-  unsigned number = ours ? recorder_exec(active, path ? path : "") : 0;
+  *becoming = (struct becoming){0};
+  if (!ours && !following) return;
+  struct image image;
+  becoming->heritage = heritage_for(&image, folder, found, environment, ours);
+  bool surely = image.kind >= IMAGE_STATIC; /* the rest may not even be executed */
+  if (active && found && image.kind != IMAGE_GOOD && (ours || surely))
+    recorder_unrecorded(active, getpid(), image.kind, image.path);
+  if (ours) becoming->number = recorder_exec(active, path ? path : "");
   errno = saved;
-  return number;
 }
 
-void process_stays(unsigned number) {
+void process_stays(const struct becoming *becoming) {
   struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
-  if (number && active) recorder_exec_failed(active, number);
+  if (becoming->number && active) recorder_exec_failed(active, becoming->number);
+}
+
+bool process_follows(void) { return following; }
+
+void process_spawns(struct heritage *heritage, const char *found, char *const *environment,
+                    struct image *image) {
+  *heritage = heritage_for(image, AT_FDCWD, found, environment, false);
+}
+
+void process_spawned(const struct image *image, pid_t pid) {
+  struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
+  if (active && image->kind >= IMAGE_STATIC) recorder_unrecorded(active, pid, image->kind, image->path);
 }
 
 void process_thread_ends(void) {

@@ -158,6 +158,8 @@ size_t real_usable_for(size_t bytes) {
   return usable;
 }
 
+bool real_is_the_c_librarys(void) { return is_glibc; }
+
 bool real_realloc_zero_frees(void) {
   void *block = real.malloc(1);
   void *after = block ? real.realloc(block, 0) : NULL;

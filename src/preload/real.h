@@ -46,6 +46,9 @@ void real_resolve(void);
 /* The usable size that the real allocator gives a block of so many bytes, or nearly so. */
 size_t real_usable_for(size_t bytes);
 
+/* Whether it is the C library's own. */
+bool real_is_the_c_librarys(void);
+
 /* True if realloc(p, 0) of the real allocator frees and returns NULL, as glibc's does. */
 bool real_realloc_zero_frees(void);
 

@@ -14,18 +14,23 @@
 #include "record/recorder.h"
 
 #include "base/error.h"
+#include "base/hash.h"
+#include "base/kept_file.h"
 #include "base/metadata.h"
 #include "base/os.h"
 #include "base/stripe.h"
 #include "callstack/capture.h"
 #include "trace/writer.h"
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define MEMORY_INTERVAL ((uint64_t)10 * 1000 * 1000)
+#define TITLE_INTERVAL  ((uint64_t)1000 * 1000 * 1000)
 #define HEAP_INTERVAL   ((uint64_t)1000 * 1000) /* between records of short pauses, and of minor collections */
 #define LONG_PAUSE      ((uint64_t)100 * 1000)
 
@@ -42,6 +47,11 @@ struct pauses {
   _Atomic(uint64_t) due; /* time from which on a short one is written */
 };
 
+/* The CRC of what the process is called. */
+struct title_state {
+  uint32_t title, name;
+};
+
 struct recorder {
   /* Set by recorder_open; constant afterwards. */
   struct trace_writer *writer;
@@ -49,20 +59,21 @@ struct recorder {
   uint32_t (*thread)(wn_domain *domain);
   uint64_t start_ns;
   const _Atomic(bool) *ours; /* OURS */
+  struct title_state called; /* when the trace began */
   bool generations;
-  /* Written by who tells of a collection. */
+  bool (*measure)(uint64_t rss_bytes, bool last);
+  struct kept_file statm;
+  /* Written by the thread that tells of a collection. */
   uint64_t collection_due;
   /* Written by any thread. */
   struct numbers numbers[STRIPES];
   _Alignas(STRIPE_BYTES) _Atomic(uint64_t) numbers_taken; /* by stripes */
-  _Atomic(uint64_t) memory_due; /* time of the next measurement; whoever moves it forward makes it */
+  _Atomic(uint64_t) memory_due; /* the next measurement's time; the thread that moves it on measures */
+  _Atomic(uint64_t) title_due;  /* the same of the next look at the title */
+  _Atomic(uint64_t) title_told; /* the title that the trace knows: a struct title_state in one word */
   struct pauses pauses[RECORDER_PAUSES];
   _Atomic(uint8_t) named[NAMED_THREADS / 8]; /* threads whose names are written; beyond that many, none is */
 };
-
-static bool is_ours(const struct recorder *recorder) {
-  return atomic_load_explicit(recorder->ours, memory_order_relaxed);
-}
 
 static uint64_t now(const struct recorder *recorder) { return os_monotonic_ns() - recorder->start_ns; }
 static uint64_t block_of(void *metadata) { return (uint64_t)(uintptr_t)metadata; }
@@ -70,9 +81,9 @@ static void *metadata_of(uint64_t block) { return (void *)(uintptr_t)block; }
 
 /* Resident pages are the second number of /proc/self/statm, those of them that files or other processes share the third.
  * The sixth, of private data, counts addresses, touched or not: a heap that reserves room would seem to fill it. */
-static bool measure(struct trace_memory *memory) {
+static bool measure(const struct recorder *recorder, struct trace_memory *memory) {
   char text[160];
-  if (os_read_file("/proc/self/statm", text, sizeof text) <= 0) return false;
+  if (kept_file_read(&recorder->statm, text, sizeof text) <= 0) return false;
   uint64_t number[3] = {0};
   const char *at = text;
   for (int i = 0; i < 3; i++) {
@@ -84,17 +95,113 @@ static bool measure(struct trace_memory *memory) {
   return true;
 }
 
-static void write_memory(struct recorder *recorder, uint64_t time, uint32_t thread) {
-  struct trace_memory memory = {.time_ns = time, .thread = thread};
-  if (measure(&memory)) trace_write_memory(recorder->writer, &memory);
+/* The largest resident size that the kernel has seen, between our measurements too. (That of
+ * getrusage counts what the process was before an exec.) Read in small pieces: a signal handler with
+ * a small stack of its own may execute a program. */
+static uint64_t peak_bytes(void) {
+  static const char name[] = "\nVmHWM:";
+  char text[64];
+  size_t matched = 0, named = sizeof name - 1;
+  uint64_t kilobytes = 0;
+  bool ended = false;
+  int file = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  for (long got; !ended && (got = syscall(SYS_read, file, text, sizeof text)) > 0;) {
+    for (long i = 0; i < got && !ended; i++) {
+      bool digit = text[i] >= '0' && text[i] <= '9';
+      if (matched < named)
+        matched = text[i] == name[matched] ? matched + 1 : text[i] == name[0];
+      else if (digit)
+        kilobytes = kilobytes * 10 + (uint64_t)(text[i] - '0');
+      else
+        ended = kilobytes > 0;
+    }
+  }
+  syscall(SYS_close, file);
+  return kilobytes * 1024;
 }
+
+/* `last`: the program ends, or becomes another. */
+static void write_memory(struct recorder *recorder, uint32_t thread, bool last) {
+  struct trace_memory memory = {.thread = thread};
+  if (!measure(recorder, &memory)) return;
+  if (last) memory.peak_bytes = peak_bytes();
+  memory.complete = !recorder->measure || recorder->measure(memory.rss_bytes, last);
+  memory.time_ns = now(recorder);
+  trace_write_memory(recorder->writer, &memory);
+}
+
+/* ---- what the process is called ---- */
+
+enum { TITLE_MOST = 256, NAME_MOST = 32 };
+
+static uint64_t packed(struct title_state state) { return (uint64_t)state.title << 32 | state.name; }
+
+/* A title stands where the first argument stood. Arguments behind it change too, in programs
+ * that parse them in place. */
+static uint32_t title_bytes(const char *bytes, uint32_t length) {
+  return (uint32_t)strnlen(bytes, length < TITLE_MOST ? length : TITLE_MOST - 1);
+}
+
+static uint32_t sum_of(const char *bytes, uint32_t length) { return crc32c(0, bytes, length); }
+
+/* Reads a file of one line; the line's end does not count. */
+static uint32_t read_line(const char *path, char *text, size_t capacity) {
+  long length = os_read_file(path, text, capacity);
+  if (length > 0 && text[length - 1] == '\n') length--;
+  return length > 0 ? (uint32_t)length : 0;
+}
+
+/* Programs write over their arguments and name their first thread, to tell their processes apart. */
+static void write_title_if_new(struct recorder *recorder, uint64_t time, uint32_t thread) {
+  char title[TITLE_MOST], name[NAME_MOST];
+  uint32_t title_length = title_bytes(title, read_line("/proc/self/cmdline", title, sizeof title));
+  uint32_t name_length = read_line("/proc/self/comm", name, sizeof name);
+  struct title_state now_called = {sum_of(title, title_length), sum_of(name, name_length)};
+  uint64_t told = atomic_load_explicit(&recorder->title_told, memory_order_relaxed);
+  if (!title_length || !name_length || packed(now_called) == told ||
+      !atomic_compare_exchange_strong_explicit(&recorder->title_told, &told, packed(now_called),
+                                               memory_order_relaxed, memory_order_relaxed))
+    return;
+  bool same_title = now_called.title == recorder->called.title,
+       same_name = now_called.name == recorder->called.name;
+  struct trace_title event = {.time_ns = time,
+                              .thread = thread,
+                              .title = {title, same_title ? 0 : title_length},
+                              .name = {name, same_name ? 0 : name_length}};
+  trace_write_title(recorder->writer, &event);
+}
+
+/* Looks at times that double, since a title is usually set early, and every TITLE_INTERVAL at
+ * least. */
+static void write_title_if_due(struct recorder *recorder, uint64_t time, uint32_t thread) {
+  uint64_t due = atomic_load_explicit(&recorder->title_due, memory_order_relaxed);
+  uint64_t next = time + (time < TITLE_INTERVAL ? time : TITLE_INTERVAL);
+  if (time >= due && atomic_compare_exchange_strong_explicit(&recorder->title_due, &due, next,
+                                                             memory_order_relaxed, memory_order_relaxed))
+    write_title_if_new(recorder, time, thread);
+}
+
+static void keep_title(struct recorder *recorder, const struct trace_run *run) {
+  char name[17] = {0};
+  prctl(PR_GET_NAME, name);
+  recorder->called =
+      (struct title_state){sum_of(run->command.bytes, title_bytes(run->command.bytes, run->command.length)),
+                           sum_of(name, (uint32_t)strlen(name))};
+  atomic_store_explicit(&recorder->title_told, packed(recorder->called), memory_order_relaxed);
+  atomic_store_explicit(&recorder->title_due, MEMORY_INTERVAL, memory_order_relaxed);
+}
+
+/* ---- what is told on the way ---- */
 
 static void write_memory_if_due(struct recorder *recorder, uint64_t time, uint32_t thread) {
   uint64_t due = atomic_load_explicit(&recorder->memory_due, memory_order_relaxed);
   if (time < due) return;
   if (atomic_compare_exchange_strong_explicit(&recorder->memory_due, &due, time + MEMORY_INTERVAL,
-                                              memory_order_relaxed, memory_order_relaxed))
-    write_memory(recorder, time, thread);
+                                              memory_order_relaxed, memory_order_relaxed)) {
+    write_memory(recorder, thread, false);
+    write_title_if_due(recorder, time, thread);
+  }
 }
 
 static void write_thread_name(struct recorder *recorder, uint64_t time, uint32_t thread) {
@@ -134,7 +241,7 @@ static uint64_t next_number(struct recorder *recorder) {
 
 static void *write_birth(struct recorder *recorder, wn_domain *domain, const wn_allocation *allocation,
                          bool major) {
-  if (!is_ours(recorder)) return NULL;
+  if (!recorder_is_ours(recorder)) return NULL;
   uint64_t time = now(recorder), block = next_number(recorder);
   uint32_t thread = recorder->thread(domain);
   write_thread_name_once(recorder, time, thread);
@@ -167,7 +274,7 @@ static void *born_major(wn_domain *domain, const wn_allocation *allocation, void
 
 static void *resized(wn_domain *domain, void *metadata, const wn_allocation *allocation, void *context) {
   struct recorder *recorder = context;
-  if (!is_ours(recorder)) return NULL;
+  if (!recorder_is_ours(recorder)) return NULL;
   struct trace_resize resize = {
       .time_ns = now(recorder),
       .thread = recorder->thread(domain),
@@ -183,7 +290,7 @@ static void *resized(wn_domain *domain, void *metadata, const wn_allocation *all
 /* A block keeps its number in the major heap. */
 static void *promoted(wn_domain *domain, void *metadata, void *context) {
   struct recorder *recorder = context;
-  if (!is_ours(recorder)) return NULL;
+  if (!recorder_is_ours(recorder)) return NULL;
   struct trace_promote event = {
       .time_ns = now(recorder), .thread = recorder->thread(domain), .block = block_of(metadata)};
   trace_write_promote(recorder->writer, &event);
@@ -192,7 +299,7 @@ static void *promoted(wn_domain *domain, void *metadata, void *context) {
 
 static void died(wn_domain *domain, void *metadata, void *context) {
   struct recorder *recorder = context;
-  if (!is_ours(recorder)) return;
+  if (!recorder_is_ours(recorder)) return;
   struct trace_free event = {
       .time_ns = now(recorder), .thread = recorder->thread(domain), .block = block_of(metadata)};
   trace_write_free(recorder->writer, &event);
@@ -252,6 +359,7 @@ static wn_status open_writer(struct recorder *recorder, const struct recorder_op
   struct trace_stack_source source = {
       .node = tell_node, .module = tell_module, .place = tell_place, .context = options->callstacks};
   recorder->start_ns = run.monotonic_ns;
+  keep_title(recorder, &run);
   wn_status error = trace_writer_open(&file, &run, &source, &recorder->writer);
   metadata_unmap(command, COMMAND_MOST);
   return error;
@@ -267,12 +375,13 @@ static void module_gone(void *context, uint32_t module) {
 static struct trace_at last_words(struct recorder *recorder) {
   struct trace_at at = {.time_ns = now(recorder), .thread = recorder->thread(NULL)};
   write_thread_name_again(recorder, at.time_ns, at.thread);
-  write_memory(recorder, at.time_ns, at.thread);
+  write_memory(recorder, at.thread, true);
+  write_title_if_new(recorder, at.time_ns, at.thread);
   return at;
 }
 
 static void finish(struct recorder *recorder, enum trace_end_kind kind, int code) {
-  if (!is_ours(recorder)) return;
+  if (!recorder_is_ours(recorder)) return;
   struct trace_at at = last_words(recorder);
   struct trace_end end = {.time_ns = at.time_ns, .thread = at.thread, .kind = (uint8_t)kind, .code = code};
   trace_write_end(recorder->writer, &end);
@@ -315,8 +424,10 @@ wn_status recorder_open(const struct recorder_options *options, struct recorder 
   recorder->thread = options->thread;
   recorder->ours = mark;
   recorder->generations = options->generations;
+  recorder->measure = options->measure;
   error = open_writer(recorder, options);
   if (error) goto unmap;
+  kept_file_open(&recorder->statm, "/proc/self/statm");
   *result = recorder;
   return WN_OK;
 
@@ -338,8 +449,12 @@ wn_tracker recorder_tracker(struct recorder *recorder) {
   };
 }
 
+bool recorder_is_ours(const struct recorder *recorder) {
+  return atomic_load_explicit(recorder->ours, memory_order_relaxed);
+}
+
 void recorder_lost(struct recorder *recorder, uint64_t blocks) {
-  if (!is_ours(recorder)) return;
+  if (!recorder_is_ours(recorder)) return;
   struct trace_loss loss = {.time_ns = now(recorder),
                             .thread = recorder->thread(NULL),
                             .reason = TRACE_LOSS_CALLER,
@@ -347,19 +462,52 @@ void recorder_lost(struct recorder *recorder, uint64_t blocks) {
   trace_write_loss(recorder->writer, &loss);
 }
 
+void recorder_memory(struct recorder *recorder) {
+  if (recorder_is_ours(recorder)) write_memory_if_due(recorder, now(recorder), recorder->thread(NULL));
+}
+
+void recorder_map(struct recorder *recorder, uint64_t mapping, enum recorder_map_kind kind, uint64_t bytes,
+                  uint32_t stack) {
+  if (!recorder_is_ours(recorder)) return;
+  struct trace_map event = {.time_ns = now(recorder),
+                            .thread = recorder->thread(NULL),
+                            .mapping = mapping,
+                            .kind = (uint8_t)kind,
+                            .bytes = bytes,
+                            .stack = stack};
+  trace_write_map(recorder->writer, &event);
+}
+
+void recorder_map_size(struct recorder *recorder, uint64_t mapping, uint64_t bytes) {
+  if (!recorder_is_ours(recorder)) return;
+  struct trace_map_size event = {
+      .time_ns = now(recorder), .thread = recorder->thread(NULL), .mapping = mapping, .bytes = bytes};
+  trace_write_map_size(recorder->writer, &event);
+}
+
+void recorder_map_touched(struct recorder *recorder, uint64_t mapping, uint64_t bytes, uint64_t files) {
+  if (!recorder_is_ours(recorder)) return;
+  struct trace_map_touched event = {.time_ns = now(recorder),
+                                    .thread = recorder->thread(NULL),
+                                    .mapping = mapping,
+                                    .bytes = bytes,
+                                    .files = files};
+  trace_write_map_touched(recorder->writer, &event);
+}
+
 void recorder_modules_changed(struct recorder *recorder) {
-  if (is_ours(recorder)) callstacks_modules_refresh(recorder->callstacks, module_gone, recorder);
+  if (recorder_is_ours(recorder)) callstacks_modules_refresh(recorder->callstacks, module_gone, recorder);
 }
 
 void recorder_thread_ends(struct recorder *recorder) {
-  if (is_ours(recorder)) write_thread_name_again(recorder, now(recorder), recorder->thread(NULL));
+  if (recorder_is_ours(recorder)) write_thread_name_again(recorder, now(recorder), recorder->thread(NULL));
 }
 
 void recorder_collection(struct recorder *recorder, wn_domain *domain, enum recorder_collection kind,
                          uint64_t ns, void (*ask)(void *context, struct recorder_heap *heap), void *context) {
   struct recorder_heap heap;
   uint64_t time = now(recorder);
-  if (!is_ours(recorder) || (kind == RECORDER_MINOR && time < recorder->collection_due)) return;
+  if (!recorder_is_ours(recorder) || (kind == RECORDER_MINOR && time < recorder->collection_due)) return;
   recorder->collection_due = time + HEAP_INTERVAL;
   ask(context, &heap);
   struct trace_collection event = {.time_ns = time,
@@ -381,7 +529,7 @@ void recorder_pause(struct recorder *recorder, wn_domain *domain, uint64_t numbe
                     uint64_t ns) {
   struct pauses *pauses = &recorder->pauses[kind];
   uint64_t time = now(recorder);
-  if (!is_ours(recorder)) return;
+  if (!recorder_is_ours(recorder)) return;
   if (ns > time) ns = time; /* it began before the trace */
   uint64_t count = atomic_fetch_add_explicit(&pauses->count, 1, memory_order_relaxed) + 1;
   uint64_t total = atomic_fetch_add_explicit(&pauses->total_ns, ns, memory_order_relaxed) + ns;
@@ -396,14 +544,14 @@ void recorder_pause(struct recorder *recorder, wn_domain *domain, uint64_t numbe
 }
 
 void recorder_domain(struct recorder *recorder, uint64_t number, bool begins) {
-  if (!is_ours(recorder)) return;
+  if (!recorder_is_ours(recorder)) return;
   struct trace_domain event = {
       .time_ns = now(recorder), .domain = number, .what = begins ? TRACE_DOMAIN_BEGINS : TRACE_DOMAIN_ENDS};
   trace_write_domain(recorder->writer, &event);
 }
 
 void recorder_pauses_end(struct recorder *recorder) {
-  if (!is_ours(recorder)) return;
+  if (!recorder_is_ours(recorder)) return;
   for (unsigned kind = 0; kind < RECORDER_PAUSES; kind++) {
     struct trace_pause totals = {.time_ns = now(recorder),
                                  .kind = (uint8_t)kind,
@@ -416,8 +564,18 @@ void recorder_pauses_end(struct recorder *recorder) {
 void recorder_exit(struct recorder *recorder, int status) { finish(recorder, TRACE_END_EXIT, status); }
 void recorder_stop(struct recorder *recorder) { finish(recorder, TRACE_END_STOP, 0); }
 
+void recorder_unrecorded(struct recorder *recorder, pid_t pid, enum image_kind reason, const char *path) {
+  if (!recorder_is_ours(recorder)) return;
+  struct trace_unrecorded event = {.time_ns = now(recorder),
+                                   .thread = recorder->thread(NULL),
+                                   .pid = (uint64_t)pid,
+                                   .reason = (uint8_t)reason,
+                                   .path = trace_text_of(path)};
+  trace_write_unrecorded(recorder->writer, &event);
+}
+
 unsigned recorder_exec(struct recorder *recorder, const char *path) {
-  if (!is_ours(recorder)) return 0;
+  if (!recorder_is_ours(recorder)) return 0;
   struct trace_at at = last_words(recorder);
   struct trace_exec exec = {.time_ns = at.time_ns, .thread = at.thread, .path = trace_text_of(path)};
   return trace_write_exec(recorder->writer, &exec);
@@ -428,11 +586,15 @@ void recorder_exec_failed(struct recorder *recorder, unsigned number) {
 }
 
 void recorder_close(struct recorder *recorder) {
-  if (!is_ours(recorder)) recorder_forget(recorder); /* the file is not cut in a child */
+  if (!recorder_is_ours(recorder)) recorder_forget(recorder); /* the file is not cut in a child */
+  kept_file_close(&recorder->statm);
   trace_writer_close(recorder->writer);
   metadata_unmap((void *)(uintptr_t)recorder->ours, sizeof *recorder->ours);
   metadata_unmap(recorder, sizeof *recorder);
 }
 
-void recorder_forget(struct recorder *recorder) { trace_writer_forget(recorder->writer); }
+void recorder_forget(struct recorder *recorder) {
+  kept_file_close(&recorder->statm);
+  trace_writer_forget(recorder->writer);
+}
 /* SPDX-License-Identifier: MIT */

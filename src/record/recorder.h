@@ -2,8 +2,10 @@
 #ifndef RECORD_RECORDER_H
 #define RECORD_RECORDER_H
 
+#include "base/image.h"
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <winnow/memprof.h>
 #include <winnow/status.h>
 
@@ -22,6 +24,10 @@ struct recorder_options {
   /* Of the heap: its interned callstacks, and the calling thread's number in the trace, which never comes again. */
   struct callstacks *callstacks;
   uint32_t (*thread)(wn_domain *domain);
+
+  /* Called where the process's memory is measured: to measure what the program mapped itself. True
+   * if that was done. `last`: the program ends. NULL: there is nothing of that. */
+  bool (*measure)(uint64_t rss_bytes, bool last);
 };
 
 /* Creates the trace. One recorder is one file; nothing here allocates through malloc or takes a lock that the program
@@ -31,8 +37,28 @@ wn_status recorder_open(const struct recorder_options *options, struct recorder 
 /* The callbacks to start a profile with. They may be called from any thread at once. */
 wn_tracker recorder_tracker(struct recorder *recorder);
 
+/* False in a forked child, however it was forked, where the system can tell (Linux 4.14): the trace
+ * is the parent's, and no lock may be waited for, since a thread that holds it may not be here. */
+bool recorder_is_ours(const struct recorder *recorder);
+
 /* A sampled block could not be followed: it is counted in the trace. */
 void recorder_lost(struct recorder *recorder, uint64_t blocks);
+
+/* The process's memory is about to change much: measures it, if the last time is some while ago. */
+void recorder_memory(struct recorder *recorder);
+
+/* What the program maps itself. */
+enum recorder_map_kind {
+  RECORDER_MAP_ANONYMOUS,
+  RECORDER_MAP_FILE,
+  RECORDER_MAP_SHARED, /* anonymous, and shared with other processes */
+  RECORDER_MAP_BREAK   /* by moving the end of the data segment */
+};
+void recorder_map(struct recorder *recorder, uint64_t mapping, enum recorder_map_kind kind, uint64_t bytes,
+                  uint32_t stack);
+void recorder_map_size(struct recorder *recorder, uint64_t mapping, uint64_t bytes);
+/* `files`: how many of the bytes were of a file or shared. */
+void recorder_map_touched(struct recorder *recorder, uint64_t mapping, uint64_t bytes, uint64_t files);
 
 /* Modules may have been unloaded (after dlclose). */
 void recorder_modules_changed(struct recorder *recorder);
@@ -70,6 +96,10 @@ void recorder_pauses_end(struct recorder *recorder);
  * written, since other exit handlers go on freeing. */
 void recorder_exit(struct recorder *recorder, int status);
 void recorder_stop(struct recorder *recorder);
+
+/* A process, this one or one that it started, becomes a program that cannot be recorded. Of this
+ * process it holds if an exec follows and does not fail. May be called in a child of vfork. */
+void recorder_unrecorded(struct recorder *recorder, pid_t pid, enum image_kind reason, const char *path);
 
 /* Before an exec, `path` as the program named it: from here on the trace says that the process became another program.
  * When the exec failed, recorder_exec_failed with the number returned takes that back. */

@@ -19,10 +19,27 @@ struct spans {
   size_t count, capacity;
 };
 
+/* A namespace or class, and the one that it is in: an index, or NO_SCOPE. */
+struct scope {
+  Dwarf_Die entry;
+  size_t parent;
+};
+#define NO_SCOPE SIZE_MAX
+
+/* A function that is declared in a scope and has no linkage name. */
+struct declared {
+  Dwarf_Off offset;
+  size_t scope;
+};
+
 struct unit {
   struct unit *next;
   const void *key;
   struct spans functions, inlined;
+  struct scope *scopes;
+  size_t scope_count, scope_capacity;
+  struct declared *declared; /* by offset, as they stand in the unit */
+  size_t declared_count, declared_capacity;
 };
 
 static struct span *spans_add(struct spans *spans) {
@@ -44,37 +61,67 @@ static void add_ranges(struct spans *spans, Dwarf_Die *entry, unsigned depth) {
   }
 }
 
-static void visit_children(struct unit *unit, Dwarf_Die *parent, unsigned depth);
+static bool grow(void **items, size_t count, size_t *capacity, size_t size) {
+  if (count < *capacity) return true;
+  size_t larger = *capacity ? *capacity * 2 : 64;
+  void *moved = reallocarray(*items, larger, size);
+  if (moved) *items = moved, *capacity = larger;
+  return moved != NULL;
+}
 
-static void visit_function(struct unit *unit, Dwarf_Die *entry) {
+/* The new scope's index, or where there is no memory the old one. */
+static size_t add_scope(struct unit *unit, Dwarf_Die *entry, size_t parent) {
+  if (!grow((void **)&unit->scopes, unit->scope_count, &unit->scope_capacity, sizeof *unit->scopes))
+    return parent;
+  unit->scopes[unit->scope_count] = (struct scope){*entry, parent};
+  return unit->scope_count++;
+}
+
+static void add_declared(struct unit *unit, Dwarf_Die *entry, size_t scope) {
+  if (scope == NO_SCOPE || dwarf_hasattr(entry, DW_AT_linkage_name) ||
+      !grow((void **)&unit->declared, unit->declared_count, &unit->declared_capacity, sizeof *unit->declared))
+    return;
+  unit->declared[unit->declared_count++] = (struct declared){dwarf_dieoffset(entry), scope};
+}
+
+static void visit_children(struct unit *unit, Dwarf_Die *parent, unsigned depth, size_t scope);
+
+static void visit_function(struct unit *unit, Dwarf_Die *entry, size_t scope) {
   size_t own = unit->functions.count, first = unit->inlined.count;
+  add_declared(unit, entry, scope);
   add_ranges(&unit->functions, entry, 0);
   size_t end = unit->functions.count;
-  visit_children(unit, entry, 1);
+  visit_children(unit, entry, 1, NO_SCOPE);
   for (size_t i = own; i < end; i++) {
     unit->functions.span[i].first = first;
     unit->functions.span[i].count = unit->inlined.count - first;
   }
 }
 
-static void visit_children(struct unit *unit, Dwarf_Die *parent, unsigned depth) {
+static void visit_children(struct unit *unit, Dwarf_Die *parent, unsigned depth, size_t scope) {
   Dwarf_Die child;
   if (dwarf_child(parent, &child) != 0) return;
   do {
     switch (dwarf_tag(&child)) {
-    case DW_TAG_subprogram: visit_function(unit, &child); break;
+    case DW_TAG_subprogram: visit_function(unit, &child, scope); break;
     case DW_TAG_inlined_subroutine:
       add_ranges(&unit->inlined, &child, depth);
-      visit_children(unit, &child, depth + 1);
+      visit_children(unit, &child, depth + 1, NO_SCOPE);
       break;
-    case DW_TAG_lexical_block:
+    case DW_TAG_lexical_block: visit_children(unit, &child, depth, scope); break;
     case DW_TAG_namespace:
     case DW_TAG_module:
     case DW_TAG_class_type:
-    case DW_TAG_structure_type: visit_children(unit, &child, depth); break;
+    case DW_TAG_union_type:
+    case DW_TAG_structure_type: visit_children(unit, &child, depth, add_scope(unit, &child, scope)); break;
     default: break;
     }
   } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+static int by_offset(const void *left, const void *right) {
+  const struct declared *a = left, *b = right;
+  return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
 static int by_begin(const void *left, const void *right) {
@@ -94,7 +141,7 @@ static struct unit *unit_of(struct inlines *inlines, Dwarf_Die *entry) {
   struct unit *unit = calloc(1, sizeof *unit);
   if (!unit) return NULL;
   unit->key = entry->addr;
-  visit_children(unit, entry, 0);
+  visit_children(unit, entry, 0, NO_SCOPE);
   if (unit->functions.count)
     qsort(unit->functions.span, unit->functions.count, sizeof *unit->functions.span, by_begin);
   unit->next = inlines->units;
@@ -134,6 +181,8 @@ void inlines_destroy(struct inlines *inlines) {
     next = unit->next;
     free(unit->functions.span);
     free(unit->inlined.span);
+    free(unit->scopes);
+    free(unit->declared);
     free(unit);
   }
   inlines->units = NULL;
@@ -151,6 +200,21 @@ size_t inlines_find(struct inlines *inlines, Dwfl_Module *module, Dwarf_Addr add
     struct span *span = &unit->inlined.span[i];
     if (place->address >= span->begin && place->address < span->end) entries[count++] = span->entry;
   }
+  return count;
+}
+
+size_t inlines_scopes(const struct inlines *inlines, const struct unit_place *place, Dwarf_Die *function,
+                      Dwarf_Die *scopes, size_t most) {
+  const struct unit *unit = inlines->units;
+  while (unit && unit->key != place->unit.addr) unit = unit->next;
+  if (!unit || !unit->declared_count) return 0;
+  struct declared wanted = {.offset = dwarf_dieoffset(function)};
+  const struct declared *found =
+      bsearch(&wanted, unit->declared, unit->declared_count, sizeof wanted, by_offset);
+  size_t depth = 0, count = 0;
+  for (size_t at = found ? found->scope : NO_SCOPE; at != NO_SCOPE; at = unit->scopes[at].parent) depth++;
+  for (size_t at = found ? found->scope : NO_SCOPE; at != NO_SCOPE; at = unit->scopes[at].parent)
+    if (--depth < most) scopes[depth] = unit->scopes[at].entry, count++;
   return count;
 }
 /* SPDX-License-Identifier: MIT */

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "symbols/inlines.h"
+#include "symbols/linkage.h"
 #include "symbols/module_file.h"
 #include "symbols/symbol_table.h"
 #include <dwarf.h>
@@ -10,10 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAMES_MOST = 64 };
-
-/* From the C++ runtime library; declared here because its header is C++. */
-char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+enum { FRAMES_MOST = 64, SCOPES_MOST = 32 };
 
 /* One address and what it is called. */
 struct answer {
@@ -71,9 +69,7 @@ static const char *keep(struct symbols *symbols, const char *text) {
 }
 
 static const char *demangled(struct symbols *symbols, const char *name) {
-  if (strncmp(name, "_Z", 2) != 0) return name;
-  int status;
-  char *text = __cxa_demangle(name, NULL, NULL, &status);
+  char *text = name_demangle(name);
   if (!text) return name;
   const char *kept = keep(symbols, text);
   free(text);
@@ -99,12 +95,44 @@ static int number_of(Dwarf_Die *entry, unsigned attribute) {
   return dwarf_formudata(dwarf_attr(entry, attribute, &found), &value) == 0 ? (int)value : -1;
 }
 
-static void name_entry(struct symbols *symbols, Dwarf_Die *entry, struct symbol_frame *frame) {
+/* Where the function is declared, of which an entry is a copy or the body. */
+static Dwarf_Die declaration_of(Dwarf_Die *entry) {
+  static const unsigned references[] = {DW_AT_abstract_origin, DW_AT_specification};
+  Dwarf_Die die = *entry, next;
+  Dwarf_Attribute found;
+  for (size_t i = 0; i < sizeof references / sizeof *references; i++)
+    if (dwarf_formref_die(dwarf_attr(&die, references[i], &found), &next)) die = next;
+  return die;
+}
+
+/* "Deep<3>::go<int>", for a function of which only "go<int>" is written down. */
+static const char *qualified(struct symbols *symbols, const struct known_module *known,
+                             const struct unit_place *place, Dwarf_Die *entry, const char *name) {
+  Dwarf_Die scopes[SCOPES_MOST], declaration = declaration_of(entry);
+  size_t count = inlines_scopes(&known->inlines, place, &declaration, scopes, SCOPES_MOST), length = 0;
+  char text[1024];
+  for (size_t i = 0; i < count && length < sizeof text; i++) {
+    const char *scope = string_of(&scopes[i], DW_AT_name);
+    bool space = dwarf_tag(&scopes[i]) == DW_TAG_namespace;
+    length += (size_t)snprintf(text + length, sizeof text - length, "%s::",
+                               scope   ? scope
+                               : space ? "(anonymous namespace)"
+                                       : "(anonymous)");
+  }
+  if (!count || length + strlen(name) >= sizeof text) return name;
+  strcpy(text + length, name);
+  return keep(symbols, text);
+}
+
+static void name_entry(struct symbols *symbols, const struct known_module *known,
+                       const struct unit_place *place, Dwarf_Die *entry, struct symbol_frame *frame) {
   const char *linkage = string_of(entry, DW_AT_linkage_name);
   if (!linkage) linkage = string_of(entry, DW_AT_MIPS_linkage_name);
   const char *name = string_of(entry, DW_AT_name);
   frame->linkage = linkage ? linkage : name;
-  frame->function = linkage ? demangled(symbols, linkage) : name;
+  frame->function = linkage ? demangled(symbols, linkage)
+                    : name  ? qualified(symbols, known, place, entry, name)
+                            : NULL;
 }
 
 /* Where an inlined call stands in the function around it. Files are counted from 0 since DWARF 5, before that from 1. */
@@ -144,7 +172,7 @@ static size_t frames_from_dwarf(struct symbols *symbols, struct known_module *kn
   size_t count = inlines_find(&known->inlines, known->file.module, address, &place, entries, FRAMES_MOST);
   for (size_t i = 0; i < count; i++) { /* entry 0 is the function; frame 0 the innermost call */
     struct symbol_frame *frame = &frames[count - 1 - i];
-    name_entry(symbols, &entries[i], frame);
+    name_entry(symbols, known, &place, &entries[i], frame);
     frame->inlined = i > 0;
     if (i > 0) name_call_site(&place.unit, &entries[i], frame + 1);
   }
@@ -155,11 +183,17 @@ static size_t frames_from_dwarf(struct symbols *symbols, struct known_module *kn
   return count;
 }
 
-/* Assembly has lines and no functions. */
+/* Assembly has lines and no functions. In other units an address outside of all functions has no
+ * line: the last one before it is that of another function, often of a cold part that happens to
+ * lie there. */
 static size_t line_without_function(struct known_module *known, Dwarf_Addr address,
                                     struct symbol_frame *frame) {
-  Dwfl_Line *line = dwfl_module_getsrc(known->file.module, address);
-  if (line) frame->file = dwfl_lineinfo(line, NULL, &frame->line, NULL, NULL, NULL);
+  Dwarf_Addr bias;
+  Dwarf_Die *unit = dwfl_module_addrdie(known->file.module, address, &bias);
+  struct unit_place place;
+  if (!unit || dwarf_srclang(unit) != DW_LANG_Mips_Assembler) return 1;
+  place = (struct unit_place){.unit = *unit, .address = address - bias};
+  name_line(&place, frame);
   return 1;
 }
 

@@ -2,7 +2,9 @@
 #include "trace/chunk_file.h"
 
 #include "base/error.h"
+#include "base/os.h"
 #include "trace/chunk.h"
+#include "trace/event.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,23 +14,34 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
-  /* Chunks that get space at a time, to save system calls. trace_finish gives back what is left over. */
+  /* Of the chunks that there are, one in so many gets space in advance, but no more than so many at
+   * a time. trace_finish gives back what is left over. */
+  GROWTH_PART = 4,
   GROWTH_CHUNKS = 16,
   /* After a failure, one attempt in so many asks the system again. */
   REFUSALS = 64,
   /* fallocate gives up when a signal arrives; a profiler's timer must not starve it for ever. */
   INTERRUPTIONS = 100,
   /* Descriptors of the program are small numbers; ours keeps away from them. */
-  HIGH_DESCRIPTOR = 900
+  HIGH_DESCRIPTOR = 900,
+  PERMISSIONS = 07777,
+  /* To create or open a file that others create and remove meanwhile. */
+  ATTEMPTS = 10,
+  LOCK_ATTEMPTS = 200,
+  LOCK_PAUSE_NS = 1000 * 1000
 };
 
 /* ---- the descriptor ---- */
 
+/* A trace tells much of a program: what is created is the user's alone, and no symbolic link leads
+ * elsewhere. */
 static int raw_open(const char *path, int flags) {
-  return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+  return (int)syscall(SYS_openat, AT_FDCWD, path,
+                      flags | O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW, S_IRUSR | S_IWUSR);
 }
 
 static void raw_close(int descriptor) { syscall(SYS_close, descriptor); }
@@ -80,6 +93,14 @@ static void raise_to(_Atomic(uint64_t) *mark, uint64_t value) {
                                                                 memory_order_relaxed)) {}
 }
 
+/* False, with errno, if a system call cannot be tried for space up to `end`. */
+static bool may_grow(struct chunk_file *file, uint64_t end, int *descriptor) {
+  bool allowed = end <= ceiling_of(file);
+  *descriptor = allowed ? descriptor_of(file) : -1;
+  if (*descriptor < 0) errno = allowed ? EBADF : EFBIG;
+  return *descriptor >= 0;
+}
+
 static bool allocate(int descriptor, uint64_t from, uint64_t to) {
   for (int i = 0; i < INTERRUPTIONS; i++) {
     if (!syscall(SYS_fallocate, descriptor, 0, from, to - from)) return true;
@@ -88,11 +109,12 @@ static bool allocate(int descriptor, uint64_t from, uint64_t to) {
   return false;
 }
 
-/* Gives space up to `end` at least, and to the chunks after it if the ceiling and the disk allow. */
-static bool grow(struct chunk_file *file, int descriptor, uint64_t end, uint64_t ceiling) {
-  uint64_t from = end - CHUNK_BYTES;
-  uint64_t far = from + (uint64_t)GROWTH_CHUNKS * CHUNK_BYTES;
-  if (far > ceiling) far = end;
+/* Gives space to the chunk that ends at `end`, and to some after it if the ceiling and the disk
+ * allow. */
+static bool grow(struct chunk_file *file, int descriptor, uint64_t end) {
+  uint64_t from = end - CHUNK_BYTES, more = from / CHUNK_BYTES / GROWTH_PART;
+  uint64_t far = end + (more < GROWTH_CHUNKS ? more : GROWTH_CHUNKS) * CHUNK_BYTES;
+  if (far > ceiling_of(file)) far = end;
   bool grown = allocate(descriptor, from, far);
   if (!grown && far != end && errno != EOPNOTSUPP) {
     far = end;
@@ -102,54 +124,87 @@ static bool grow(struct chunk_file *file, int descriptor, uint64_t end, uint64_t
   return grown;
 }
 
-static bool write_zeros(int descriptor, uint64_t from) {
+static bool write_zeros(int descriptor, uint64_t from, uint64_t to) {
   static const unsigned char zeros[4096];
-  for (uint64_t at = from; at < from + CHUNK_BYTES;) {
-    long written = syscall(SYS_pwrite64, descriptor, zeros, sizeof zeros - at % sizeof zeros, at);
+  while (from < to) {
+    long written = syscall(SYS_pwrite64, descriptor, zeros, sizeof zeros - from % sizeof zeros, from);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return false;
-    at += (uint64_t)written;
+    from += (uint64_t)written;
   }
   return true;
 }
 
+/* The space that a chunk begins with. */
+static uint32_t first_space(bool small) {
+  size_t page = os_page_bytes();
+  return !small || page > CHUNK_BYTES ? CHUNK_BYTES : (uint32_t)page;
+}
+
 /* With fallocate a chunk gets its space first and its owner afterwards, so that a failure takes no number. */
-static bool take_allocated(struct chunk_file *file, uint64_t *sequence) {
+static bool take_allocated(struct chunk_file *file, bool small, struct taken_chunk *chunk) {
   uint64_t next = atomic_load_explicit(&file->next, memory_order_relaxed);
+  int descriptor;
   do {
-    uint64_t end = (next + 1) * CHUNK_BYTES;
-    if (end <= atomic_load_explicit(&file->allocated, memory_order_acquire)) continue;
-    uint64_t ceiling = ceiling_of(file);
-    int descriptor = end <= ceiling ? descriptor_of(file) : -1;
-    if (descriptor < 0) {
-      errno = end <= ceiling ? EBADF : EFBIG;
+    uint64_t from = next * CHUNK_BYTES;
+    chunk->space = CHUNK_BYTES;
+    if (from + CHUNK_BYTES <= atomic_load_explicit(&file->allocated, memory_order_acquire)) continue;
+    chunk->space = first_space(small);
+    if (!may_grow(file, from + chunk->space, &descriptor)) return false;
+    if (!(chunk->space < CHUNK_BYTES ? allocate(descriptor, from, from + chunk->space)
+                                     : grow(file, descriptor, from + CHUNK_BYTES)))
       return false;
-    }
-    if (!grow(file, descriptor, end, ceiling)) return false;
   } while (!atomic_compare_exchange_weak_explicit(&file->next, &next, next + 1, memory_order_relaxed,
                                                   memory_order_relaxed));
-  *sequence = next;
+  chunk->sequence = next;
   return true;
 }
 
 /* Zeros must be written by the chunk's only owner, lest they fall on records. */
-static bool take_written(struct chunk_file *file, uint64_t *sequence) {
+static bool take_written(struct chunk_file *file, bool small, struct taken_chunk *chunk) {
   uint64_t next = atomic_load_explicit(&file->next, memory_order_relaxed);
-  if ((next + 1) * CHUNK_BYTES > ceiling_of(file)) return false;
-  int descriptor = descriptor_of(file);
-  if (descriptor < 0) return false;
-  next = atomic_fetch_add_explicit(&file->next, 1, memory_order_relaxed);
-  *sequence = next;
-  return (next + 1) * CHUNK_BYTES <= ceiling_of(file) && write_zeros(descriptor, next * CHUNK_BYTES);
+  int descriptor;
+  chunk->space = first_space(small);
+  if (!may_grow(file, next * CHUNK_BYTES + chunk->space, &descriptor)) return false;
+  chunk->sequence = atomic_fetch_add_explicit(&file->next, 1, memory_order_relaxed);
+  uint64_t from = chunk->sequence * CHUNK_BYTES, to = from + chunk->space;
+  return may_grow(file, to, &descriptor) && write_zeros(descriptor, from, to);
 }
 
-static bool take(struct chunk_file *file, uint64_t *sequence) {
+static bool take(struct chunk_file *file, bool small, struct taken_chunk *chunk) {
   if (atomic_load_explicit(&file->can_allocate, memory_order_relaxed)) {
-    if (take_allocated(file, sequence)) return true;
+    if (take_allocated(file, small, chunk)) return true;
     if (errno != EOPNOTSUPP && errno != ENOSYS) return false;
     atomic_store_explicit(&file->can_allocate, false, memory_order_relaxed);
   }
-  return take_written(file, sequence);
+  return take_written(file, small, chunk);
+}
+
+static bool extend(struct chunk_file *file, const struct taken_chunk *chunk, uint32_t space) {
+  uint64_t from = chunk->sequence * CHUNK_BYTES + chunk->space, to = chunk->sequence * CHUNK_BYTES + space;
+  int descriptor;
+  if (!may_grow(file, to, &descriptor)) return false;
+  if (atomic_load_explicit(&file->can_allocate, memory_order_relaxed)) {
+    if (allocate(descriptor, from, to)) return true;
+    if (errno != EOPNOTSUPP && errno != ENOSYS) return false;
+    atomic_store_explicit(&file->can_allocate, false, memory_order_relaxed);
+  }
+  return write_zeros(descriptor, from, to);
+}
+
+static enum trace_loss_cause cause_of(int error) {
+  switch (error) {
+  case ENOSPC: return TRACE_CAUSE_DISK;
+  case EDQUOT: return TRACE_CAUSE_QUOTA;
+  case EFBIG: return TRACE_CAUSE_FILE_SIZE;
+  case ENOMEM: return TRACE_CAUSE_MEMORY;
+  default: return TRACE_CAUSE_FILE;
+  }
+}
+
+static void note_refusal(struct chunk_file *file) {
+  atomic_store_explicit(&file->cause, (uint8_t)cause_of(errno), memory_order_relaxed);
+  atomic_store_explicit(&file->refusals, REFUSALS, memory_order_relaxed);
 }
 
 static bool refused(struct chunk_file *file) {
@@ -181,57 +236,170 @@ static bool is_empty_or_trace(int descriptor) {
   return !length || (length == (ssize_t)sizeof begin && !memcmp(begin, chunk_magic, sizeof begin));
 }
 
-/* Empties the file, which is safe only because nobody else holds its lock. */
-static wn_status claim_file(struct chunk_file *file, int descriptor) {
+/* A reader takes the lock for a moment, to see whether somebody writes, or to cut the file
+ * (trace_finish): so a writer that finds it taken waits for a while. */
+static bool take_lock(int descriptor) {
+  const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+  for (int i = 0; i < LOCK_ATTEMPTS; i++) {
+    if (!flock(descriptor, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK) return true;
+    syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, NULL);
+  }
+  return false;
+}
+
+static wn_status fail_to_open(const char *path) {
+  if (errno == ELOOP) return error_set(WN_EINVAL, "%s is a symbolic link; choose another name", path);
+  return error_set(WN_EIO, "cannot write %s: %s", path, strerror(errno));
+}
+
+static wn_status fail_busy(const char *path) {
+  return error_set(WN_EBUSY, "%s is being written by another program; choose another name", path);
+}
+
+/* Creates the file; or opens it, if it is there already and may be. `fresh`: nobody but us has
+ * it. */
+static wn_status open_file(struct chunk_file *file, const char *path, bool exclusive, int *descriptor,
+                           bool *fresh) {
+  for (int i = 0; i < ATTEMPTS; i++) {
+    *descriptor = raw_open(file->path, O_CREAT | O_EXCL);
+    *fresh = *descriptor >= 0;
+    if (*fresh) return WN_OK;
+    if (errno != EEXIST || exclusive) break;
+    *descriptor = raw_open(file->path, 0);
+    if (*descriptor >= 0) return WN_OK;
+    if (errno != ENOENT) break; /* else it went meanwhile */
+  }
+  return fail_to_open(path);
+}
+
+/* Whether a file that was there already is a trace of ours, or empty and ours. The names of traces
+ * can be guessed, and in a folder that all may write to, somebody may have put a file there that is
+ * not ours, or is another's by another name. */
+static wn_status check_ours(const char *path, int descriptor, const struct stat *found) {
+  if (found->st_uid != geteuid())
+    return error_set(WN_EINVAL, "%s belongs to another user; choose another name", path);
+  if (found->st_nlink != 1) return error_set(WN_EINVAL, "%s has other names too; choose another name", path);
+  if (!is_empty_or_trace(descriptor))
+    return error_set(WN_EINVAL, "%s exists and is not a trace; choose another name", path);
+  return WN_OK;
+}
+
+/* Empties the file, which is safe only because nobody else holds its lock. What was open to others
+ * is so no more. */
+static wn_status claim_file(struct chunk_file *file, const char *path, int descriptor, bool fresh) {
   struct stat found;
-  if (fstat(descriptor, &found))
-    return error_set(WN_EIO, "cannot examine %s: %s", file->path, strerror(errno));
-  if (!S_ISREG(found.st_mode)) return error_set(WN_EINVAL, "%s is not a regular file", file->path);
-  if (flock(descriptor, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-    return error_set(WN_EBUSY, "%s is being written by another program", file->path);
-  if (!is_empty_or_trace(descriptor)) return error_set(WN_EINVAL, "%s exists and is not a trace", file->path);
-  if (ftruncate(descriptor, 0)) return error_set(WN_EIO, "cannot empty %s: %s", file->path, strerror(errno));
+  if (fstat(descriptor, &found)) return error_set(WN_EIO, "cannot examine %s: %s", path, strerror(errno));
+  if (!S_ISREG(found.st_mode)) return error_set(WN_EINVAL, "%s is not a file; a trace needs one", path);
+  if (!take_lock(descriptor)) return fail_busy(path);
+  wn_status status = fresh ? WN_OK : check_ours(path, descriptor, &found);
+  if (status) return status;
+  mode_t private = found.st_mode & (S_IRUSR | S_IWUSR);
+  if (private != (found.st_mode & PERMISSIONS) && fchmod(descriptor, private))
+    return error_set(WN_EIO, "cannot make %s private: %s", path, strerror(errno));
+  if (found.st_size && ftruncate(descriptor, 0))
+    return error_set(WN_EIO, "cannot empty %s: %s", path, strerror(errno));
   file->device = found.st_dev;
   file->inode = found.st_ino;
   return WN_OK;
 }
 
+/* Whether the file's writer will find it as it should be: this user's, and free to be locked. */
+static bool suits_writer(const char *path, int descriptor) {
+  struct stat found;
+  int other = raw_open(path, 0);
+  bool locked = other >= 0 && !flock(other, LOCK_EX | LOCK_NB);
+  if (other >= 0) raw_close(other);
+  return locked && !fstat(descriptor, &found) && found.st_uid == geteuid();
+}
+
+static wn_status open_and_claim(struct chunk_file *file, const char *path, bool exclusive, int *descriptor,
+                                bool *fresh) {
+  if (!path[0] || !make_absolute(file, path)) return error_set(WN_EINVAL, "the trace has no usable path");
+  wn_status status = open_file(file, path, exclusive, descriptor, fresh);
+  if (status) return status;
+  status = claim_file(file, path, *descriptor, *fresh);
+  if (status) raw_close(*descriptor);
+  return status;
+}
+
 /* ---- shared ---- */
 
 wn_status chunk_file_open(struct chunk_file *file, const char *path, bool exclusive, uint64_t limit_bytes) {
-  if (!path[0] || !make_absolute(file, path)) return error_set(WN_EINVAL, "the trace has no usable path");
-  int descriptor = raw_open(file->path, O_CREAT | (exclusive ? O_EXCL : 0));
-  if (descriptor < 0) return error_set(WN_EIO, "cannot create %s: %s", file->path, strerror(errno));
-  wn_status status = claim_file(file, descriptor);
-  if (status) {
-    raw_close(descriptor);
-    return status;
-  }
+  int descriptor;
+  bool fresh;
+  wn_status status = open_and_claim(file, path, exclusive, &descriptor, &fresh);
+  if (status) return status;
+  file->fresh = fresh;
   file->limit_bytes = limit_bytes;
   atomic_init(&file->descriptor, raised(descriptor));
   atomic_init(&file->can_allocate, true);
   atomic_init(&file->next, 0);
   atomic_init(&file->allocated, 0);
+  atomic_init(&file->cause, TRACE_CAUSE_UNKNOWN);
   atomic_init(&file->refusals, 0);
   return WN_OK;
 }
 
-bool chunk_file_take(struct chunk_file *file, uint64_t *sequence) {
+wn_status chunk_file_reserve(const char *path, int *descriptor) {
+  struct chunk_file file;
+  const struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  bool fresh;
+  if (!path[0] || !make_absolute(&file, path)) return error_set(WN_EINVAL, "the trace has no usable path");
+  wn_status status = open_file(&file, path, false, descriptor, &fresh);
+  if (status) return status;
+  bool reserved = !fcntl(*descriptor, F_OFD_SETLK, &whole);
+  if (!reserved && (errno == EAGAIN || errno == EACCES)) status = fail_busy(path);
+  if (reserved && suits_writer(file.path, *descriptor)) return WN_OK;
+  if (fresh) unlink(file.path);
+  raw_close(*descriptor);
+  *descriptor = -1;
+  return status;
+}
+
+wn_status chunk_file_prepare(const char *path) {
+  struct chunk_file file;
+  int descriptor;
+  bool fresh;
+  wn_status status = open_and_claim(&file, path, false, &descriptor, &fresh);
+  if (status) return status;
+  if (fresh) unlink(file.path);
+  raw_close(descriptor);
+  return WN_OK;
+}
+
+bool chunk_file_take(struct chunk_file *file, bool small, struct taken_chunk *chunk) {
   if (refused(file)) return false;
   int saved = errno;
-  bool taken = take(file, sequence);
-  if (!taken) atomic_store_explicit(&file->refusals, REFUSALS, memory_order_relaxed);
+  bool taken = take(file, small, chunk);
+  if (!taken) note_refusal(file);
   errno = saved;
   return taken;
+}
+
+bool chunk_file_extend(struct chunk_file *file, struct taken_chunk *chunk) {
+  if (chunk->space == CHUNK_BYTES || refused(file)) return false;
+  int saved = errno;
+  uint32_t space = chunk->space < CHUNK_BYTES / 2 ? 2 * chunk->space : CHUNK_BYTES;
+  bool extended = extend(file, chunk, space);
+  if (extended)
+    chunk->space = space;
+  else
+    note_refusal(file);
+  errno = saved;
+  return extended;
 }
 
 void *chunk_file_map(struct chunk_file *file, uint64_t sequence) {
   int saved = errno;
   int descriptor = descriptor_of(file);
   void *chunk = MAP_FAILED;
-  if (descriptor >= 0)
+  if (descriptor < 0)
+    errno = EBADF;
+  else
     chunk = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor,
                  (off_t)(sequence * CHUNK_BYTES));
+  if (chunk == MAP_FAILED)
+    atomic_store_explicit(&file->cause, (uint8_t)cause_of(errno), memory_order_relaxed);
   errno = saved;
   return chunk == MAP_FAILED ? NULL : chunk;
 }
@@ -249,12 +417,17 @@ void chunk_file_close(struct chunk_file *file) {
   errno = saved;
 }
 
-void chunk_file_cut_and_close(struct chunk_file *file) {
+void chunk_file_give_up(struct chunk_file *file) {
+  int saved = errno;
+  if (file->fresh) unlink(file->path);
+  errno = saved;
+  chunk_file_close(file);
+}
+
+void chunk_file_cut_and_close(struct chunk_file *file, uint64_t end) {
   int saved = errno;
   int descriptor = take_descriptor(file);
-  uint64_t end = atomic_load_explicit(&file->next, memory_order_relaxed) * CHUNK_BYTES;
-  if (descriptor >= 0 && end < atomic_load_explicit(&file->allocated, memory_order_relaxed))
-    syscall(SYS_ftruncate, descriptor, end); /* what is left over may stay, if it must */
+  if (descriptor >= 0) syscall(SYS_ftruncate, descriptor, end); /* what is left over may stay, if it must */
   if (descriptor >= 0) raw_close(descriptor);
   errno = saved;
 }

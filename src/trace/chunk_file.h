@@ -1,18 +1,28 @@
 /* The file under a writer: grows by chunks, each mapped on its own.
  *
  * Everything here runs inside malloc of a program that may do anything, so:
- * - Space is allocated (fallocate, or zeros written where that is not known) before it is mapped: a full disk is then a
- *   failed call and never a SIGBUS. (A file system that copies on write and has no fallocate can break that promise.)
- *   RLIMIT_FSIZE is looked at first, since going beyond it raises SIGXFSZ.
- * - The program may close our descriptor, as daemons do, and open its own under the same number. So the descriptor is
- *   compared with the file's identity before each use and opened again by its absolute path when it is not ours. (Another
- *   thread that closes and opens between the look and the use would defeat this; the window is one system call.)
- * - No lock, no cancellation point (system calls go without the C library's wrappers where those are one), errno kept.
- * - The file is locked (flock) as long as it is written, so that nobody cuts it under our mappings: writing to a page
- *   beyond the end of the file is a SIGBUS too.
+ * - Space is allocated (fallocate, or zeros written where that is not known) before it is
+ *   touched: a full disk is then a failed call and never a SIGBUS. (A file system that copies on
+ *   write and has no fallocate can break that promise.) RLIMIT_FSIZE is looked at first, since
+ *   going beyond it raises SIGXFSZ.
+ * - A chunk is mapped whole, but may have space in its first part only: most processes write a
+ *   few hundred bytes. Its owner asks for more as it comes to need it. Large files grow by a
+ *   quarter of what they have, to save system calls. So nothing has to be given back when a process
+ *   ends, which could not be done safely: exit handlers still write.
+ * - The program may close our descriptor, as daemons do, and open its own under the same number.
+ *   So the descriptor is compared with the file's identity before each use and opened again by its
+ *   absolute path when it is not ours. (Another thread that closes and opens between the look and
+ *   the use would defeat this; the window is one system call.)
+ * - No lock, no cancellation point (system calls go without the C library's wrappers where those
+ *   are one), errno kept.
+ * - The file is locked (flock) as long as it is written, so that nobody cuts it under our
+ *   mappings: writing to a page beyond the end of the file is a SIGBUS too.
+ * - A recording can be longer than the writing of its first file: a process that becomes another
+ *   program goes on in the next file. So the recorder reserves the first one for the whole time,
+ *   by a lock of another kind (F_OFD_SETLK), which does not meet the writer's.
  *
- * Not done: huge windows. A mapping of one chunk costs two system calls for about 4,000 records, and works under any
- * ulimit -v. */
+ * Not done: huge windows. A mapping of one chunk costs two system calls for about 4,000 records,
+ * and works under any ulimit -v. */
 #ifndef TRACE_CHUNK_FILE_H
 #define TRACE_CHUNK_FILE_H
 
@@ -28,26 +38,48 @@ struct chunk_file {
   dev_t device;
   ino_t inode;
   uint64_t limit_bytes;
+  bool fresh; /* it was created, not found */
   char path[PATH_MAX];
   /* Replaced by compare-and-swap when the program closed it. */
   _Atomic(int) descriptor;
   /* False once the file system refused fallocate; tests set it. */
   _Atomic(bool) can_allocate;
-  /* The number of the next chunk, and how many bytes of the file have space. */
+  /* The number of the next chunk, and where the space ends that the chunks from there on have. */
   _Atomic(uint64_t) next;
   _Atomic(uint64_t) allocated;
+  /* Why the last request was refused: enum trace_loss_cause. */
+  _Atomic(uint8_t) cause;
   /* Set by chunk_file_close: the file is not to be opened again. */
   _Atomic(bool) closed;
   /* How often to say no before the system is asked again after a failure. */
   _Atomic(unsigned) refusals;
 };
 
-/* Creates the file, or empties one that nobody writes (not if `exclusive`: then it must not exist). Sets wn_last_error. */
+/* Creates the file, readable for its user alone; or empties one that is a trace of this user's, or
+ * empty, and that nobody writes (not if `exclusive`: then it must not exist). Follows no symbolic
+ * link there. Sets wn_last_error. */
 wn_status chunk_file_open(struct chunk_file *file, const char *path, bool exclusive, uint64_t limit_bytes);
 
-/* Takes the next chunk: zero bytes with space behind them. False, at once most times, if there is no room.
- * Any thread, signal handlers too. */
-bool chunk_file_take(struct chunk_file *file, uint64_t *sequence);
+struct taken_chunk {
+  uint64_t sequence;
+  uint32_t space; /* so many of its bytes, from the first on, have space behind them */
+};
+
+/* Creates the file, if it is not there, and reserves it for a recording until `descriptor` is closed,
+ * or until the caller ends. WN_EBUSY: another recording has it. `descriptor` is -1 where the file
+ * system would not let the writer lock a file that is reserved, or gives files to another user: the
+ * recording then goes without. Sets wn_last_error. */
+wn_status chunk_file_reserve(const char *path, int *descriptor);
+
+/* Whether a trace could be written to this path. An older one is emptied. Sets wn_last_error. */
+wn_status chunk_file_prepare(const char *path);
+
+/* Takes the next chunk, all zeros. `small`: with space for its first page, unless there is more in
+ * advance. False, at once most times, if there is no room. Any thread, signal handlers too. */
+bool chunk_file_take(struct chunk_file *file, bool small, struct taken_chunk *chunk);
+
+/* Doubles the space of a chunk, which is the caller's. False if it has all, or there is no room. */
+bool chunk_file_extend(struct chunk_file *file, struct taken_chunk *chunk);
 
 /* Maps a chunk that was taken; NULL if the address space is exhausted. Unmapped by munmap. */
 void *chunk_file_map(struct chunk_file *file, uint64_t sequence);
@@ -55,8 +87,11 @@ void *chunk_file_map(struct chunk_file *file, uint64_t sequence);
 /* Closes the descriptor, if it is still ours, and gives no more chunks. */
 void chunk_file_close(struct chunk_file *file);
 
-/* The same; gives back the space behind the last chunk that was taken. All of them are the caller's. */
-void chunk_file_cut_and_close(struct chunk_file *file);
+/* Closes it too; where nothing could be written: a file that was created is removed again. */
+void chunk_file_give_up(struct chunk_file *file);
+
+/* The same, and cuts the file behind its first `end` bytes. All chunks are the caller's. */
+void chunk_file_cut_and_close(struct chunk_file *file, uint64_t end);
 
 #endif
 /* SPDX-License-Identifier: MIT */

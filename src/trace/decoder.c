@@ -6,11 +6,14 @@
 
 /* ---- local numbers ---- */
 
+/* Room for an item behind `count`; new room is zeroed. */
 static bool grow(void **items, uint32_t *capacity, uint32_t count, size_t size) {
   if (count < *capacity) return true;
   uint32_t wanted = *capacity ? 2 * *capacity : 64;
-  void *grown = realloc(*items, wanted * size);
+  while (wanted <= count) wanted *= 2;
+  char *grown = realloc(*items, wanted * size);
   if (!grown) return false;
+  memset(grown + *capacity * size, 0, (wanted - *capacity) * size);
   *items = grown;
   *capacity = wanted;
   return true;
@@ -24,6 +27,9 @@ static bool add_number(struct local_numbers *numbers, uint32_t number) {
   return true;
 }
 
+/* The number of what was defined in a part that is lost. */
+#define LOST UINT32_MAX
+
 static uint32_t get_local(struct source *source, const struct local_numbers *numbers) {
   uint64_t local = get_varint(source);
   if (local < numbers->count) return numbers->numbers[local];
@@ -31,10 +37,39 @@ static uint32_t get_local(struct source *source, const struct local_numbers *num
   return 0;
 }
 
+static uint32_t known(uint32_t number) { return number == LOST ? 0 : number; }
+
+/* From here on `count` numbers are given; those that are not known are lost. */
+static bool fill_up(struct local_numbers *numbers, uint32_t count) {
+  if (numbers->count > count + 1) numbers->count = count + 1;
+  while (numbers->count <= count)
+    if (!add_number(numbers, numbers->count ? LOST : 0)) return false;
+  return true;
+}
+
 /* ---- codings ---- */
 
 static uint64_t get_unsigned(struct decoder *decoder) { return get_varint(&decoder->source); }
+/* What older versions did not write yet. */
+static uint64_t get_added(struct decoder *decoder) {
+  return decoder->source.at == decoder->source.end ? 0 : get_varint(&decoder->source);
+}
+
 static uint8_t get_small(struct decoder *decoder) { return (uint8_t)get_byte(&decoder->source); }
+
+static uint8_t get_later(struct decoder *decoder) {
+  return decoder->source.at < decoder->source.end ? get_small(decoder) : 0;
+}
+
+static uint32_t get_stack(struct decoder *decoder) {
+  uint32_t stack = get_local(&decoder->source, &decoder->nodes);
+  decoder->stacks_lost += stack == LOST;
+  return known(stack);
+}
+
+static uint32_t get_module(struct decoder *decoder) {
+  return known(get_local(&decoder->source, &decoder->modules));
+}
 
 static uint32_t get_u32(struct source *source) {
   uint64_t value = get_varint(source);
@@ -76,8 +111,6 @@ static double get_real(struct decoder *decoder) {
 
 /* ---- one function for each event record ---- */
 
-#define get_stack(decoder)          get_local(&decoder->source, &decoder->nodes)
-#define get_module(decoder)         get_local(&decoder->source, &decoder->modules)
 #define get_words(decoder)          (unzigzag(get_varint(&decoder->source)) + malloc_words(event->size))
 #define get_usual_words(decoder)    malloc_words(event->size)
 #define get_one(decoder)            1
@@ -117,7 +150,7 @@ static enum decoder_result get_MODULE(struct decoder *decoder) {
 
 static enum decoder_result get_PLACE(struct decoder *decoder) {
   struct source *source = &decoder->source;
-  uint32_t module = get_local(source, &decoder->modules);
+  uint32_t module = get_module(decoder);
   uint64_t offset = get_varint(source);
   struct trace_place name = {.line = get_u32(source)};
   name.function = get_text(decoder);
@@ -137,13 +170,14 @@ static struct trace_node get_frame(struct decoder *decoder, uint32_t parent, uin
     *module = 0;
   }
   decoder->last_offset[*module] += step;
-  return (struct trace_node){
-      .parent = parent, .module = decoder->modules.numbers[*module], .offset = decoder->last_offset[*module]};
+  return (struct trace_node){.parent = parent,
+                             .module = known(decoder->modules.numbers[*module]),
+                             .offset = decoder->last_offset[*module]};
 }
 
 static enum decoder_result get_STACK(struct decoder *decoder) {
   struct source *source = &decoder->source;
-  uint32_t parent = get_local(source, &decoder->nodes);
+  uint32_t parent = known(get_local(source, &decoder->nodes)); /* if lost, the stack begins here */
   uint64_t count = get_varint(source);
   uint32_t module = 0;
   for (uint64_t i = 0; i < count && !source->bad; i++) {
@@ -194,6 +228,7 @@ static enum step get_record(struct decoder *decoder, unsigned number, struct tra
   case TRACE_RECORD_STACK: return step_of(get_STACK(decoder));
   case TRACE_RECORD_MODULE: return step_of(get_MODULE(decoder));
   case TRACE_RECORD_PLACE: return step_of(get_PLACE(decoder));
+  case TRACE_RECORD_CHECKPOINT: return STEP_ON;
   case TRACE_RECORD_RUN: return get_RUN(decoder, run) == DECODER_RUN ? STEP_RUN : STEP_BAD;
   default: return STEP_UNKNOWN;
   }
@@ -240,6 +275,28 @@ void decoder_begin(struct decoder *decoder, const unsigned char *bytes, size_t c
   decoder->last_offset = offsets;
   decoder->out_of_memory = !ready;
   if (ready) decoder->last_offset[0] = 0;
+}
+
+void decoder_resume(struct decoder *decoder, const unsigned char *bytes, const struct segment *segment,
+                    bool first) {
+  const struct checkpoint *checkpoint = &segment->checkpoint;
+  if (first) decoder->nodes.count = decoder->modules.count = 0;
+  decoder_continue(decoder, bytes + segment->begin, segment->end - segment->begin);
+  decoder->time = checkpoint->time;
+  decoder->block = checkpoint->block;
+  decoder->thread = checkpoint->thread;
+  void *offsets = decoder->last_offset;
+  bool ready = fill_up(&decoder->nodes, checkpoint->nodes) &&
+               fill_up(&decoder->modules, checkpoint->modules) &&
+               grow(&offsets, &decoder->last_offset_capacity, decoder->modules.count - 1,
+                    sizeof *decoder->last_offset);
+  decoder->last_offset = offsets;
+  decoder->out_of_memory = !ready;
+  if (ready) decoder->last_offset[0] = checkpoint->address;
+}
+
+void decoder_continue(struct decoder *decoder, const unsigned char *bytes, size_t count) {
+  decoder->source = (struct source){.at = bytes, .end = bytes + count};
 }
 
 enum decoder_result decoder_next(struct decoder *decoder, struct trace_event *event, struct trace_run *run) {

@@ -2,6 +2,7 @@
 #ifndef TRACE_DECODER_H
 #define TRACE_DECODER_H
 
+#include "trace/checkpoint.h"
 #include "trace/codec.h"
 #include "trace/event.h"
 #include "trace/stack_table.h"
@@ -25,7 +26,8 @@ struct decoder {
   uint64_t *last_offset; /* by the chunk's module number; as large as `modules` */
   uint32_t last_offset_capacity;
   bool out_of_memory;
-  uint64_t unknown; /* records skipped so far, in all chunks */
+  uint64_t unknown;     /* records skipped so far, in all chunks */
+  uint64_t stacks_lost; /* records so far whose stack was defined in a part that is lost */
 };
 
 enum decoder_result {
@@ -38,6 +40,15 @@ enum decoder_result {
 
 /* Starts on a chunk's record bytes, which stay valid until the next begin. */
 void decoder_begin(struct decoder *decoder, const unsigned char *bytes, size_t count, uint64_t base_time);
+
+/* Starts on a segment, which with its record bytes stays valid until the next begin; `first`: of
+ * what is left of its chunk. What lies between it and the segment before is lost, with the
+ * definitions there. */
+void decoder_resume(struct decoder *decoder, const unsigned char *bytes, const struct segment *segment,
+                    bool first);
+
+/* Starts on bytes that follow those decoded last. */
+void decoder_continue(struct decoder *decoder, const unsigned char *bytes, size_t count);
 
 /* The next event or run of the chunk. A text in an event points into the chunk. */
 enum decoder_result decoder_next(struct decoder *decoder, struct trace_event *event, struct trace_run *run);

@@ -6,7 +6,9 @@
 /* ---- codings ---- */
 
 static void put_unsigned(struct encoder *encoder, uint64_t value) { put_varint(&encoder->sink, value); }
+static void put_added(struct encoder *encoder, uint64_t value) { put_varint(&encoder->sink, value); }
 static void put_small(struct encoder *encoder, uint8_t value) { put_byte(&encoder->sink, value); }
+static void put_later(struct encoder *encoder, uint8_t value) { put_byte(&encoder->sink, value); }
 
 static void put_signed(struct encoder *encoder, int32_t value) {
   put_varint(&encoder->sink, zigzag((uint64_t)(int64_t)value));
@@ -91,6 +93,9 @@ static void put_definitions(struct encoder *encoder, enum trace_record record, c
     encoder->local =
         stack_encode(&encoder->stacks, &encoder->sink, ((const struct trace_resize *)event)->stack);
     break;
+  case TRACE_RECORD_MAP:
+    encoder->local = stack_encode(&encoder->stacks, &encoder->sink, ((const struct trace_map *)event)->stack);
+    break;
   case TRACE_RECORD_UNMAP:
     encoder->local =
         module_encode(&encoder->stacks, &encoder->sink, ((const struct trace_unmap *)event)->module);
@@ -113,14 +118,19 @@ bool encoder_put(struct encoder *encoder, enum trace_record record, const void *
   put_definitions(encoder, record, event);
   put_thread(encoder, ((const struct trace_at *)event)->thread);
   put_event(encoder, record, event);
-  if (!encoder->sink.full) return true;
+  if (!encoder->sink.full) {
+    if (encoder->stacks.changed) stack_encoder_keep(&encoder->stacks);
+    return true;
+  }
   encoder->sink.full = false;
   encoder->sink.at = start;
   encoder->state = state;
+  if (encoder->stacks.changed) stack_encoder_go_back(&encoder->stacks);
   return false;
 }
 
 bool encoder_put_run(struct encoder *encoder, const struct trace_run *run) {
+  unsigned char *start = encoder->sink.at;
   unsigned char *body = put_record_begin(&encoder->sink, TRACE_RECORD_RUN);
   put_varint(&encoder->sink, run->pid);
   put_varint(&encoder->sink, run->parent_pid);
@@ -135,7 +145,20 @@ bool encoder_put_run(struct encoder *encoder, const struct trace_run *run) {
   put_text(encoder, run->heap);
   put_text(encoder, run->version);
   put_record_end(&encoder->sink, body);
-  return !encoder->sink.full;
+  if (!encoder->sink.full) return true;
+  encoder->sink.full = false;
+  encoder->sink.at = start;
+  return false;
+}
+
+void encoder_resumption(const struct encoder *encoder, struct checkpoint *checkpoint) {
+  const struct stack_marks *marks = &encoder->stacks.kept;
+  checkpoint->time = encoder->state.time;
+  checkpoint->block = encoder->state.block;
+  checkpoint->thread = encoder->state.thread;
+  checkpoint->nodes = marks->nodes;
+  checkpoint->modules = marks->modules;
+  checkpoint->address = marks->address;
 }
 
 unsigned char *put_record_begin(struct sink *sink, unsigned record) {

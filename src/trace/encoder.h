@@ -1,11 +1,13 @@
 /* Records as bytes within one chunk: the coding state, and one function that codes any event.
  *
- * The state is what makes records short: the last time, the last block number and the current thread. A chunk begins with
- * its base time, block 0 and no thread. A failed encode (false) leaves the sink where it was and the state unchanged, but
- * the dictionaries spoiled: they must be reset before the next record that needs them. */
+ * The state is what makes records short: the last time, the last block number and the current
+ * thread. A chunk begins with its base time, block 0 and no thread. A failed encode (false) leaves
+ * the sink where it was and the state unchanged; the dictionaries are forgotten then, so that the
+ * same record may be tried again with more room. */
 #ifndef TRACE_ENCODER_H
 #define TRACE_ENCODER_H
 
+#include "trace/checkpoint.h"
 #include "trace/stack_encoder.h"
 
 struct coding_state {
@@ -30,6 +32,9 @@ void encoder_begin(struct encoder *encoder, unsigned char *at, unsigned char *en
 bool encoder_put(struct encoder *encoder, enum trace_record record, const void *event);
 
 bool encoder_put_run(struct encoder *encoder, const struct trace_run *run);
+
+/* Where decoding could resume at the sink's place. Fills in what the encoder knows of it. */
+void encoder_resumption(const struct encoder *encoder, struct checkpoint *checkpoint);
 
 /* Around the body of a record with a length. NULL, which record_end accepts, when the sink is full. */
 unsigned char *put_record_begin(struct sink *sink, unsigned record);

@@ -30,6 +30,9 @@ struct trace_run {
   uint8_t word_bytes;
   uint64_t wall_ns;      /* wall clock at time 0 of the trace, since 1970 */
   uint64_t monotonic_ns; /* monotonic clock at time 0 of the trace */
+  /* What the process called itself last, as far as the trace was read; empty: as it began. */
+  struct trace_text title; /* what it wrote over its arguments */
+  struct trace_text name;  /* of its first thread */
 };
 
 enum { TRACE_BUILD_ID_MAX = 32 };
@@ -111,6 +114,41 @@ struct trace_memory {
   uint32_t thread;
   uint64_t rss_bytes;
   uint64_t private_bytes; /* resident, and neither of a file nor shared */
+  uint64_t peak_bytes;    /* the largest resident size so far, by the kernel's count; 0: it was not asked */
+  uint64_t complete;      /* 1: what the program mapped itself was measured just before (map_touched) */
+};
+
+/* What the program mapped by mmap, mremap or sbrk itself. */
+enum trace_map_kind {
+  TRACE_MAP_ANONYMOUS,
+  TRACE_MAP_FILE,
+  TRACE_MAP_SHARED, /* anonymous, or memory that has only the form of a file, and shared with others */
+  TRACE_MAP_BREAK,  /* by moving the end of the data segment */
+  TRACE_MAP_KINDS
+};
+
+struct trace_map {
+  uint64_t time_ns;
+  uint32_t thread;
+  uint32_t stack;
+  uint64_t mapping; /* its number, which never comes again */
+  uint8_t kind;     /* enum trace_map_kind; later versions may add to it */
+  uint64_t bytes;
+};
+
+struct trace_map_size {
+  uint64_t time_ns;
+  uint32_t thread;
+  uint64_t mapping;
+  uint64_t bytes; /* 0: it is gone */
+};
+
+struct trace_map_touched {
+  uint64_t time_ns;
+  uint32_t thread;
+  uint64_t mapping;
+  uint64_t bytes; /* that were resident then */
+  uint64_t files; /* of these, of a file or shared */
 };
 
 enum trace_loss_reason {
@@ -121,12 +159,30 @@ enum trace_loss_reason {
   TRACE_LOSS_REASONS
 };
 
+/* Why the file could not grow. */
+enum trace_loss_cause {
+  TRACE_CAUSE_UNKNOWN,
+  TRACE_CAUSE_DISK,      /* the disk was full */
+  TRACE_CAUSE_QUOTA,     /* the user's part of it was */
+  TRACE_CAUSE_FILE_SIZE, /* a limit on the size of files */
+  TRACE_CAUSE_MEMORY,    /* the address space was exhausted */
+  TRACE_CAUSE_FILE,      /* the file could not be opened again, or an error of the device */
+  TRACE_CAUSES
+};
+
+/* "the disk was full", for any number. */
+const char *trace_cause_name(unsigned cause);
+
+/* The same in a word or two: "disk". */
+const char *trace_cause_word(unsigned cause);
+
 /* So many records are missing since the last report for the same reason. */
 struct trace_loss {
   uint64_t time_ns;
   uint32_t thread;
   uint8_t reason; /* enum trace_loss_reason; later versions may add to it */
   uint64_t count;
+  uint8_t cause; /* of TRACE_LOSS_SPACE: enum trace_loss_cause; later versions may add to it */
 };
 
 enum trace_end_kind {
@@ -142,6 +198,24 @@ struct trace_exec {
   uint64_t time_ns;
   uint32_t thread;
   struct trace_text path; /* as the program named it; empty if it did not */
+};
+
+/* What the process is called now: programs write over their arguments, and name their first thread.
+ */
+struct trace_title {
+  uint64_t time_ns;
+  uint32_t thread;
+  struct trace_text title, name; /* as in trace_run */
+};
+
+/* A process became a program that cannot be recorded. If it is the process of the trace, then
+ * only if END is an exec. */
+struct trace_unrecorded {
+  uint64_t time_ns;
+  uint32_t thread;
+  uint64_t pid;
+  uint8_t reason; /* enum image_kind of base/image.h; later versions may add to it */
+  struct trace_text path;
 };
 
 struct trace_end {
@@ -224,7 +298,12 @@ enum trace_kind {
   TRACE_PROMOTE,
   TRACE_COLLECTION,
   TRACE_PAUSE,
-  TRACE_DOMAIN
+  TRACE_DOMAIN,
+  TRACE_TITLE,
+  TRACE_UNRECORDED,
+  TRACE_MAP,
+  TRACE_MAP_SIZE,
+  TRACE_MAP_TOUCHED
 };
 
 struct trace_event {
@@ -240,6 +319,11 @@ struct trace_event {
     struct trace_loss loss;
     struct trace_end end;
     struct trace_exec exec;
+    struct trace_title title;
+    struct trace_unrecorded unrecorded;
+    struct trace_map map;
+    struct trace_map_size map_size;
+    struct trace_map_touched map_touched;
     struct trace_promote promote;
     struct trace_collection collection;
     struct trace_pause pause;

@@ -35,6 +35,9 @@ static void read_all(struct trace_reader *reader, const struct trace_finishing *
     if (finishing->progress && count % 65536 == 0)
       finishing->progress(trace_reader_position(reader), finishing->context);
     totals->samples += event.kind == TRACE_SAMPLE;
+    if (event.kind == TRACE_SAMPLE) totals->hits += event.sample.n_samples;
+    if (event.kind == TRACE_UNRECORDED && finishing->unrecorded)
+      finishing->unrecorded(&event.unrecorded, trace_reader_run(reader), finishing->unrecorded_context);
     if (event.kind == TRACE_END) totals->end = event.end;
     if (event.kind == TRACE_EXEC) keep_text(totals->became, sizeof totals->became, &event.exec.path);
     if (event.at.time_ns > *last_ns) *last_ns = event.at.time_ns;
@@ -139,6 +142,12 @@ static wn_status finish_locked(int descriptor, const char *path, const struct tr
   return status;
 }
 
+/* A process may be about to write it, and would find it locked. */
+static bool is_empty(int descriptor) {
+  struct stat found;
+  return !fstat(descriptor, &found) && S_ISREG(found.st_mode) && !found.st_size;
+}
+
 /* ---- shared ---- */
 
 wn_status trace_finish(const char *path, struct trace_totals *out) {
@@ -147,10 +156,12 @@ wn_status trace_finish(const char *path, struct trace_totals *out) {
 
 wn_status trace_finish_with(const char *path, const struct trace_finishing *finishing,
                             struct trace_totals *out) {
-  int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
   if (descriptor < 0) return error_set(WN_EIO, "cannot open %s: %s", path, strerror(errno));
   wn_status status;
-  if (flock(descriptor, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+  if (is_empty(descriptor)) {
+    status = error_set(WN_EFORMAT, "%s is empty: nothing was recorded into it, so record again", path);
+  } else if (flock(descriptor, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
     status = error_set(WN_EBUSY, "%s is still being written", path);
   } else {
     status = finish_locked(descriptor, path, finishing, out);

@@ -7,6 +7,7 @@
 /* What the trace holds. */
 struct trace_totals {
   uint64_t samples; /* records of sampled blocks */
+  uint64_t hits;    /* sampled words in them: in proportion to what was allocated */
   uint64_t file_bytes;
   struct trace_damage damage;
   struct trace_end
@@ -26,6 +27,9 @@ struct trace_finishing {
   /* Called now and then, with the part that was read; may be NULL. */
   void (*progress)(double done, void *context);
   void *context;
+  /* Called for each program that a process became and that could not be recorded; may be NULL. */
+  void (*unrecorded)(const struct trace_unrecorded *unrecorded, const struct trace_run *run, void *context);
+  void *unrecorded_context;
 };
 wn_status trace_finish_with(const char *path, const struct trace_finishing *finishing,
                             struct trace_totals *out);

@@ -2,6 +2,7 @@
 #include "trace/reader.h"
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "trace/chunk.h"
 #include "trace/decoder.h"
 #include "trace/remains.h"
@@ -15,8 +16,26 @@ enum {
   /* Where the first good chunk is looked for, if the first is damaged. */
   SEARCH_STEP = 1 << CHUNK_LOG2_LEAST,
   SEARCH_BYTES = 1 << 26,
+  /* Where segments are looked for, if no chunk is whole. */
+  REMAINS_BYTES = 1 << CHUNK_LOG2_MOST,
+  /* Checksums of segments may be tried over so many times the bytes that there are. */
+  SEGMENT_WORK = 4,
   ATTEMPTS = 100,
-  RUN_TEXTS = 4
+  RUN_TEXTS = 4,
+  TEXTS_MOST = 2 /* of an event */
+};
+
+/* Reading what is whole of a damaged chunk. */
+struct rest {
+  bool active;
+  bool tail_tried;
+  bool header_known; /* by a segment: the header's bytes are those that were written */
+  size_t count;      /* bytes that there are, header included */
+  size_t at;         /* the next segment begins there or later */
+  size_t good;       /* bytes of what was found whole */
+  size_t work;
+  uint32_t segments;
+  struct segment last;
 };
 
 struct trace_reader {
@@ -27,19 +46,25 @@ struct trace_reader {
   uint64_t run_id;
   struct trace_run run;
   char *run_texts[RUN_TEXTS];
-  /* Room for a chunk, and for an event's text with its NUL byte. */
+  /* The last title, and when it was taken. */
+  char *title;
+  uint64_t title_ns;
+  /* Room for a chunk, and for an event's texts with their NUL bytes. */
   size_t buffer_bytes;
   unsigned char *buffer;
   char *text;
   /* Where reading stands. */
   uint64_t next_chunk;
   uint64_t used_end;
-  uint64_t last_whole; /* the offset of the last whole chunk */
-  bool last_sound;     /* it was decoded to its end */
-  uint32_t used;       /* record bytes of the chunk at hand */
-  bool in_chunk;
+  struct trace_tail tail;
+  uint32_t used;     /* record bytes of the chunk at hand */
+  bool in_piece;     /* a whole chunk, or a segment */
+  bool piece_sound;  /* the last one was decoded to its end */
+  bool header_known; /* of the chunk that was found first */
+  struct rest rest;
   struct decoder decoder;
   struct stack_table table;
+  uint64_t stacks_left_out; /* by the writer */
   struct trace_damage damage;
 };
 
@@ -98,8 +123,9 @@ struct search {
   const char *path;
   int descriptor;
   uint64_t size;
-  bool begun;     /* a chunk with our magic was seen, however damaged */
-  uint16_t newer; /* the version of a chunk that is too new; 0: none seen */
+  bool header_known; /* of what was found */
+  bool begun;        /* a chunk with our magic was seen, however damaged */
+  uint16_t newer;    /* the version of a chunk that is too new; 0: none seen */
 };
 
 static wn_status explain(const struct search *search, const struct chunk_header *first, size_t count) {
@@ -131,6 +157,29 @@ static bool probe(struct search *search, uint64_t offset, const struct chunk_hea
   return good;
 }
 
+/* Whether one of the segments at the begin of the file is whole. If it tells that the first chunk's
+ * header is right, that is what was found; else the chunks are taken for such as we write. */
+static bool find_segment(struct search *search, struct chunk_header *found) {
+  size_t count = (size_t)smaller(search->size, REMAINS_BYTES), work = SEGMENT_WORK * count, at = 0;
+  struct chunk_header *bytes = malloc(count + sizeof *bytes);
+  struct segment segment;
+  bool any = false;
+  if (!bytes) return false;
+  count = read_at(search->descriptor, bytes, count, 0);
+  if (count >= sizeof *bytes) {
+    uint32_t crc = chunk_header_crc(bytes);
+    while (!search->header_known && segment_find((const unsigned char *)bytes, count, at, &work, &segment)) {
+      any = true;
+      search->header_known = segment.checkpoint.chunk_crc == crc;
+      at = segment.end;
+    }
+  }
+  *found = (struct chunk_header){.capacity_log2 = CHUNK_LOG2};
+  if (search->header_known) memcpy(found, bytes, sizeof *found);
+  free(bytes);
+  return any;
+}
+
 /* Finds the first good chunk; its header says what the others must say too. */
 static wn_status find_chunk(struct search *search, struct chunk_header *found) {
   struct chunk_header first;
@@ -139,9 +188,12 @@ static wn_status find_chunk(struct search *search, struct chunk_header *found) {
   uint64_t end = smaller(search->size, SEARCH_BYTES);
   for (uint64_t offset = 0; offset < end; offset += SEARCH_STEP) {
     if (read_at(search->descriptor, found, sizeof *found, offset) < sizeof *found) break;
-    if (probe(search, offset, found)) return WN_OK;
+    search->header_known = probe(search, offset, found);
+    if (search->header_known) return WN_OK;
     if (!offset && is_ctf((const unsigned char *)&first, first_count)) break;
   }
+  /* A version that a segment vouches for is no damage. */
+  if (find_segment(search, found) && !(search->newer && search->header_known)) return WN_OK;
   return explain(search, &first, first_count);
 }
 
@@ -159,7 +211,7 @@ static wn_status examine_file(int descriptor, const char *path, uint64_t *size) 
 /* ---- chunks ---- */
 
 static enum chunk_state load_chunk(struct trace_reader *reader, uint64_t offset, size_t *count) {
-  *count = (size_t)smaller(reader->capacity, reader->size - offset);
+  *count = reader->buffer_bytes; /* a chunk that is being written may have grown meanwhile */
   enum chunk_state state = read_chunk(reader->descriptor, reader->buffer, offset, count, &reader->used);
   if (state != CHUNK_WHOLE) return state;
   const struct chunk_header *header = (const struct chunk_header *)reader->buffer;
@@ -173,6 +225,89 @@ static void count_damage(struct trace_reader *reader, uint64_t bytes) {
   reader->damage.bytes_skipped += bytes;
 }
 
+/* ---- damaged chunks ---- */
+
+static const struct chunk_header *header_of(const struct trace_reader *reader) {
+  return (const struct chunk_header *)reader->buffer;
+}
+
+static void begin_rest(struct trace_reader *reader, size_t count) {
+  reader->rest = (struct rest){.active = true, .count = count, .work = SEGMENT_WORK * count};
+}
+
+/* Whether a segment is of this run, as far as can be told, and what it claims is in proportion. */
+static bool accept(struct trace_reader *reader, const struct segment *segment, bool first) {
+  struct rest *rest = &reader->rest;
+  const struct chunk_header *header = header_of(reader);
+  const struct checkpoint *new = &segment->checkpoint, *old = &rest->last.checkpoint;
+  bool known = rest->count >= sizeof *header && chunk_header_crc(header) == new->chunk_crc;
+  if (known && reader->header_known && header->run_id != reader->run_id) return false;
+  uint32_t nodes = first ? 0 : old->nodes, modules = first ? 0 : old->modules;
+  size_t more =
+      (new->nodes > nodes ? new->nodes - nodes : 0) + (new->modules > modules ? new->modules - modules : 0);
+  if (more > rest->work) return false;
+  rest->work -= more;
+  if (known && !rest->header_known) rest->good += sizeof *header;
+  rest->header_known |= known;
+  return true;
+}
+
+static bool next_segment(struct trace_reader *reader) {
+  struct rest *rest = &reader->rest;
+  struct segment found;
+  while (segment_find(reader->buffer, rest->count, rest->at, &rest->work, &found)) {
+    bool first = !rest->segments || found.checkpoint.chunk_crc != rest->last.checkpoint.chunk_crc;
+    rest->at = found.end;
+    if (!accept(reader, &found, first)) continue;
+    rest->good += found.end - found.begin;
+    rest->segments++;
+    rest->last = found;
+    decoder_resume(&reader->decoder, reader->buffer, &found, first);
+    return true;
+  }
+  return false;
+}
+
+/* What lies behind the last segment is checked by the commit word. */
+static bool enter_tail(struct trace_reader *reader) {
+  struct rest *rest = &reader->rest;
+  if (rest->tail_tried || !rest->segments || !reader->piece_sound) return false;
+  rest->tail_tried = true;
+  uint64_t commit = header_of(reader)->commit, end = CHUNK_HEADER_BYTES + (uint32_t)commit;
+  if (end <= rest->at || end > rest->count) return false;
+  const unsigned char *tail = reader->buffer + rest->at;
+  size_t length = (size_t)end - rest->at;
+  if (crc32c(rest->last.crc, tail, length) != commit >> 32) return false;
+  decoder_continue(&reader->decoder, tail, length);
+  rest->good += length;
+  rest->at = (size_t)end;
+  return true;
+}
+
+/* Counts what was not whole. */
+static void end_rest(struct trace_reader *reader) {
+  struct rest *rest = &reader->rest;
+  size_t end = rest->count;
+  uint64_t told = rest->count < CHUNK_HEADER_BYTES
+                      ? 0
+                      : CHUNK_HEADER_BYTES + (uint64_t)(uint32_t)header_of(reader)->commit;
+  while (end && !reader->buffer[end - 1]) end--;
+  if (rest->header_known && told < end) end = (size_t)told;
+  if (end < rest->at) end = rest->at;
+  count_damage(reader, end > rest->good ? end - rest->good : 1);
+  rest->active = false;
+}
+
+/* ---- pieces ---- */
+
+static void begin_whole(struct trace_reader *reader, uint64_t offset) {
+  reader->damage.chunks_read++;
+  reader->tail = (struct trace_tail){.offset = offset, .capacity = reader->capacity};
+  reader->used_end = offset + CHUNK_HEADER_BYTES + reader->used;
+  decoder_begin(&reader->decoder, reader->buffer + CHUNK_HEADER_BYTES, reader->used,
+                header_of(reader)->base_time);
+}
+
 /* Goes to the next chunk that has something to tell; false at the end of the file. */
 static bool next_chunk(struct trace_reader *reader) {
   while (reader->next_chunk * reader->capacity < reader->size) {
@@ -181,18 +316,39 @@ static bool next_chunk(struct trace_reader *reader) {
     enum chunk_state state = load_chunk(reader, offset, &count);
     if (state == CHUNK_UNUSED) continue;
     if (state == CHUNK_WHOLE) {
-      const struct chunk_header *header = (const struct chunk_header *)reader->buffer;
-      reader->damage.chunks_read++;
-      reader->last_whole = offset;
-      reader->last_sound = false;
-      reader->used_end = offset + CHUNK_HEADER_BYTES + reader->used;
-      decoder_begin(&reader->decoder, reader->buffer + CHUNK_HEADER_BYTES, reader->used, header->base_time);
+      begin_whole(reader, offset);
       return true;
     }
     reader->used_end = offset + count;
-    count_damage(reader, count);
+    begin_rest(reader, count);
+    return true;
   }
   return false;
+}
+
+static bool next_piece(struct trace_reader *reader) {
+  for (;;) {
+    if (reader->rest.active) {
+      if (next_segment(reader) || enter_tail(reader)) return true;
+      end_rest(reader);
+    }
+    if (!next_chunk(reader)) return false;
+    if (!reader->rest.active) return true;
+  }
+}
+
+static void end_piece(struct trace_reader *reader, enum decoder_result result) {
+  size_t left = (size_t)(reader->decoder.source.end - reader->decoder.source.at);
+  reader->in_piece = false;
+  reader->piece_sound = result == DECODER_END;
+  reader->damage.out_of_memory = result == DECODER_NO_MEMORY;
+  if (reader->rest.active) {
+    if (result == DECODER_BAD) reader->rest.good -= left;
+    return;
+  }
+  reader->tail.sound = reader->piece_sound;
+  reader->tail.last_time = reader->decoder.time;
+  if (result == DECODER_BAD) count_damage(reader, left);
 }
 
 /* ---- the run ---- */
@@ -211,16 +367,21 @@ static bool copy_text(struct trace_reader *reader, unsigned which, struct trace_
 static wn_status read_run(struct trace_reader *reader, const struct chunk_header *found) {
   struct trace_event event;
   struct trace_run *run = &reader->run;
-  enum decoder_result result = next_chunk(reader) ? decoder_next(&reader->decoder, &event, run) : DECODER_BAD;
+  enum decoder_result result = next_piece(reader) ? decoder_next(&reader->decoder, &event, run) : DECODER_BAD;
   if (result != DECODER_RUN) *run = (struct trace_run){0};
-  run->rate = found->rate;
-  run->word_bytes = found->word_bytes;
+  if (reader->header_known) {
+    run->rate = found->rate;
+    run->word_bytes = found->word_bytes;
+  } else if (result != DECODER_RUN) {
+    return WN_EFORMAT;
+  }
   bool copied = copy_text(reader, 0, &run->command) && copy_text(reader, 1, &run->host) &&
                 copy_text(reader, 2, &run->heap) && copy_text(reader, 3, &run->version);
   if (!copied || result == DECODER_NO_MEMORY) return error_set(WN_ENOMEM, "no memory to read a trace");
   reader->next_chunk = 0;
   reader->used_end = 0;
-  reader->decoder.unknown = 0;
+  reader->rest.active = false;
+  reader->decoder.unknown = reader->decoder.stacks_lost = 0;
   reader->damage = (struct trace_damage){0};
   return WN_OK;
 }
@@ -228,9 +389,10 @@ static wn_status read_run(struct trace_reader *reader, const struct chunk_header
 static wn_status create(struct trace_reader *reader, const struct chunk_header *found) {
   reader->capacity = (uint64_t)1 << found->capacity_log2;
   reader->run_id = found->run_id;
-  reader->buffer_bytes = (size_t)smaller(reader->capacity, reader->size);
+  reader->buffer_bytes =
+      (size_t)smaller(reader->capacity, reader->size > CHUNK_BYTES ? reader->size : CHUNK_BYTES);
   reader->buffer = malloc(reader->buffer_bytes);
-  reader->text = malloc(reader->buffer_bytes + 1);
+  reader->text = malloc(reader->buffer_bytes + TEXTS_MOST);
   reader->decoder.table = &reader->table;
   if (!stack_table_create(&reader->table) || !reader->buffer || !reader->text)
     return error_set(WN_ENOMEM, "no memory to read a trace");
@@ -239,22 +401,43 @@ static wn_status create(struct trace_reader *reader, const struct chunk_header *
 
 /* ---- events ---- */
 
-/* Puts the NUL byte behind an event's text. */
-static void end_text(struct trace_reader *reader, struct trace_text *text) {
-  if (text->length) memcpy(reader->text, text->bytes, text->length);
-  reader->text[text->length] = 0;
-  text->bytes = reader->text;
+/* Puts the NUL byte behind an event's text. Returns where that of another one may stand. */
+static char *end_text(char *at, struct trace_text *text) {
+  if (text->length) memcpy(at, text->bytes, text->length);
+  at[text->length] = 0;
+  text->bytes = at;
+  return at + text->length + 1;
+}
+
+/* Of two titles the later one counts, and chunks stand in no order of time. Without memory the
+ * older one stays. */
+static void keep_title(struct trace_reader *reader, const struct trace_title *title) {
+  size_t bytes = (size_t)title->title.length + title->name.length + 2;
+  char *copy = title->time_ns >= reader->title_ns ? malloc(bytes) : NULL;
+  if (!copy) return;
+  free(reader->title);
+  reader->title = copy;
+  reader->title_ns = title->time_ns;
+  reader->run.title = title->title;
+  reader->run.name = title->name;
+  end_text(end_text(copy, &reader->run.title), &reader->run.name);
 }
 
 static void finish_event(struct trace_reader *reader, struct trace_event *event) {
   if (event->kind == TRACE_THREAD_NAME) {
-    end_text(reader, &event->thread_name.name);
+    end_text(reader->text, &event->thread_name.name);
   } else if (event->kind == TRACE_EXEC) {
-    end_text(reader, &event->exec.path);
+    end_text(reader->text, &event->exec.path);
+  } else if (event->kind == TRACE_UNRECORDED) {
+    end_text(reader->text, &event->unrecorded.path);
+  } else if (event->kind == TRACE_TITLE) {
+    end_text(end_text(reader->text, &event->title.title), &event->title.name);
+    keep_title(reader, &event->title);
   } else if (event->kind == TRACE_LOSS && event->loss.reason == TRACE_LOSS_STACK) {
-    reader->damage.stacks_lost += event->loss.count;
+    reader->stacks_left_out += event->loss.count;
   } else if (event->kind == TRACE_LOSS) {
     reader->damage.records_lost += event->loss.count;
+    if (event->loss.cause) reader->damage.loss_cause = event->loss.cause;
   } else if (event->kind == TRACE_END) {
     reader->damage.complete = true;
   }
@@ -275,7 +458,10 @@ wn_status trace_reader_open(const char *path, struct trace_reader **out) {
   if (!reader) goto close_descriptor;
   reader->descriptor = descriptor;
   reader->size = search.size;
+  reader->header_known = search.header_known;
   status = create(reader, &found);
+  if (status == WN_EFORMAT)
+    status = remains_explain(descriptor, path, search.size); /* nothing tells the rate */
   if (status) {
     trace_reader_close(reader);
     return status;
@@ -293,6 +479,7 @@ void trace_reader_close(struct trace_reader *reader) {
   for (int i = 0; i < RUN_TEXTS; i++) free(reader->run_texts[i]);
   free(reader->buffer);
   free(reader->text);
+  free(reader->title);
   decoder_destroy(&reader->decoder);
   stack_table_destroy(&reader->table);
   free(reader);
@@ -301,20 +488,15 @@ void trace_reader_close(struct trace_reader *reader) {
 bool trace_reader_next(struct trace_reader *reader, struct trace_event *event) {
   struct trace_run ignored;
   while (!reader->damage.out_of_memory) {
-    if (!reader->in_chunk && !(reader->in_chunk = next_chunk(reader))) return false;
+    if (!reader->in_piece && !(reader->in_piece = next_piece(reader))) return false;
     enum decoder_result result = decoder_next(&reader->decoder, event, &ignored);
     reader->damage.records_unknown = reader->decoder.unknown;
     if (result == DECODER_EVENT) {
       finish_event(reader, event);
+      reader->damage.stacks_lost = reader->stacks_left_out + reader->decoder.stacks_lost;
       return true;
     }
-    if (result == DECODER_RUN) continue;
-    reader->in_chunk = false;
-    reader->last_sound = result == DECODER_END;
-    reader->damage.out_of_memory = result == DECODER_NO_MEMORY;
-    if (result == DECODER_BAD)
-      count_damage(
-          reader, (uint64_t)(reader->buffer + CHUNK_HEADER_BYTES + reader->used - reader->decoder.source.at));
+    if (result != DECODER_RUN) end_piece(reader, result);
   }
   return false;
 }
@@ -338,10 +520,7 @@ const struct trace_place *trace_reader_place(const struct trace_reader *reader, 
 }
 
 struct trace_tail trace_reader_tail(const struct trace_reader *reader) {
-  return (struct trace_tail){.offset = reader->last_whole,
-                             .capacity = reader->capacity,
-                             .last_time = reader->decoder.time,
-                             .sound = reader->last_sound};
+  return reader->tail;
 }
 
 double trace_reader_position(const struct trace_reader *reader) {

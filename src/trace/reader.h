@@ -1,12 +1,15 @@
 /* Reads a trace, whatever became of it.
  *
- * Chunks are read one after another in the order of the file, each checked before a byte of it is believed. One that is
- * damaged is counted and passed over; the next stands at the next multiple of the capacity, which the first good chunk
- * tells. Events come chunk by chunk: the times of one thread can go back where its records lie in two streams.
+ * Chunks are read one after another in the order of the file, each checked before a byte of it is
+ * believed. Of one that is damaged the segments are read that are whole (checkpoint.h), and the
+ * rest is counted and passed over; the next chunk stands at the next multiple of the capacity,
+ * which the first good chunk tells. Events come chunk by chunk: the times of one thread can go back
+ * where its records lie in two streams.
  *
- * Any bytes are survived: every length is bounded, every number checked, and memory stays in proportion to the file. A
- * trace may be read while it is being written: each chunk is then read as it is at that moment, so of the records that
- * are written meanwhile some are seen and some are not. */
+ * Any bytes are survived: every length is bounded, every number checked, and memory stays in
+ * proportion to the file. A trace may be read while it is being written: each chunk is then read as
+ * it is at that moment, so of the records that are written meanwhile some are seen and some are
+ * not. */
 #ifndef TRACE_READER_H
 #define TRACE_READER_H
 
@@ -19,11 +22,12 @@ struct trace_reader;
 /* What is missing from what was read so far. */
 struct trace_damage {
   uint64_t chunks_read;
-  uint64_t chunks_damaged; /* passed over, from the first byte that could not be trusted */
-  uint64_t bytes_skipped;
+  uint64_t chunks_damaged;  /* with bytes that could not be trusted */
+  uint64_t bytes_skipped;   /* so many of them */
   uint64_t records_unknown; /* of kinds that a newer Winnow writes */
   uint64_t records_lost;    /* that the writer could not write */
-  uint64_t stacks_lost;     /* samples whose stack was too large to write */
+  uint64_t stacks_lost;     /* samples whose stack was too large to write, or is in a lost part */
+  uint8_t loss_cause;       /* why records are lost, the last that was told: enum trace_loss_cause */
   bool complete;            /* the program's end was seen */
   bool out_of_memory;       /* this process had too little memory to go on: the rest was not read */
 };
@@ -32,7 +36,8 @@ struct trace_damage {
 wn_status trace_reader_open(const char *path, struct trace_reader **out);
 void trace_reader_close(struct trace_reader *reader);
 
-/* False at the end of the file. A text in the event is valid until the next call. */
+/* False at the end of the file. Texts in the event, and title and name of the run, are valid
+ * until the next call. */
 bool trace_reader_next(struct trace_reader *reader, struct trace_event *event);
 
 /* If the RUN record is damaged, only rate and word_bytes are known; the rest is 0 or empty. */

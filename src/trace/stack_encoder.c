@@ -6,8 +6,7 @@
 
 /* ---- dictionaries ---- */
 
-static void empty(struct dictionary *dictionary, struct dictionary_slot *slots, size_t count) {
-  dictionary->count = 0;
+static void forget(struct dictionary *dictionary, struct dictionary_slot *slots, size_t count) {
   if (++dictionary->generation) return;
   memset(slots, 0, count * sizeof *slots);
   dictionary->generation = 1;
@@ -109,6 +108,7 @@ static void put_frame(struct stack_encoder *encoder, struct sink *sink, const st
 static uint32_t define_stack(struct stack_encoder *encoder, struct sink *sink, uint32_t node) {
   uint32_t count;
   uint32_t parent = collect(encoder, node, &count);
+  encoder->changed = true;
   if (encoder->nodes.count + count > NODES_MOST) sink->full = true;
   for (uint32_t i = count; i-- > 0 && !sink->full;) {
     struct coded_frame *frame = &encoder->frames[i];
@@ -132,10 +132,29 @@ static uint32_t define_stack(struct stack_encoder *encoder, struct sink *sink, u
 /* ---- shared ---- */
 
 void stack_encoder_reset(struct stack_encoder *encoder) {
-  empty(&encoder->nodes, encoder->node_slots, NODE_SLOTS);
-  empty(&encoder->modules, encoder->module_slots, MODULE_SLOTS);
-  empty(&encoder->places, encoder->place_slots, PLACE_SLOTS);
-  encoder->last_offset[0] = 0;
+  encoder->kept = (struct stack_marks){0};
+  stack_encoder_go_back(encoder);
+}
+
+void stack_encoder_pass_checkpoint(struct stack_encoder *encoder) {
+  forget(&encoder->modules, encoder->module_slots, MODULE_SLOTS);
+  forget(&encoder->places, encoder->place_slots, PLACE_SLOTS);
+  encoder->places.count = 0; /* no number is given to them */
+}
+
+void stack_encoder_keep(struct stack_encoder *encoder) {
+  encoder->kept = (struct stack_marks){
+      .nodes = encoder->nodes.count, .modules = encoder->modules.count, .address = encoder->last_offset[0]};
+  encoder->changed = false;
+}
+
+void stack_encoder_go_back(struct stack_encoder *encoder) {
+  forget(&encoder->nodes, encoder->node_slots, NODE_SLOTS);
+  stack_encoder_pass_checkpoint(encoder);
+  encoder->nodes.count = encoder->kept.nodes;
+  encoder->modules.count = encoder->kept.modules;
+  encoder->last_offset[0] = encoder->kept.address;
+  encoder->changed = false;
 }
 
 uint32_t stack_encode(struct stack_encoder *encoder, struct sink *sink, uint32_t node) {
@@ -153,6 +172,7 @@ uint32_t module_encode(struct stack_encoder *encoder, struct sink *sink, uint32_
     sink->full = true;
     return 0;
   }
+  encoder->changed = true;
   local = insert(&encoder->modules, slot, module);
   encoder->last_offset[local] = 0;
   define_module(sink, encoder->source, module);

@@ -1,13 +1,17 @@
-/* Stacks and modules as a chunk sees them: numbered from 1 in the order of their definitions in the chunk.
+/* Stacks and modules as a chunk sees them: numbered from 1 in the order of their definitions.
  *
- * A stack is a path in a tree: each node has a parent (the caller), a module and an offset into it, and stands for all
- * frames from itself to the root; a stack's number is that of its innermost node. The program's own node and module
- * numbers never reach the file. The first time that a chunk needs a stack, the encoder asks the writer's stack source for
- * the nodes that the chunk lacks, defines the modules they lie in and the names of those that are a language's places, and
- * then the nodes in one STACK record, outermost first; after that the stack costs its number.
+ * A stack is a path in a tree: each node has a parent (the caller), a module and an offset into it,
+ * and stands for all frames from itself to the root; a stack's number is that of its innermost
+ * node. The program's own node and module numbers never reach the file. The first time that a chunk
+ * needs a stack, the encoder asks the writer's stack source for the nodes that the chunk lacks,
+ * defines the modules they lie in and the names of those that are a language's places, and then the
+ * nodes in one STACK record, outermost first; after that the stack costs its number.
  *
- * The dictionaries are small open-addressing tables that are emptied by counting up a generation. When one is full the
- * sink is declared full, which sends the record into the next chunk, just as a lack of bytes does. */
+ * The dictionaries are small open-addressing tables that are emptied by counting up a generation.
+ * What is forgotten is defined again when it is needed, under the chunk's next number. At each
+ * checkpoint the modules and the names are forgotten, so that frames which are defined behind it
+ * depend on nothing before it but on their parents. When a dictionary is full, or the chunk's
+ * numbers are used up, the sink is declared full, just as for a lack of bytes. */
 #ifndef TRACE_STACK_ENCODER_H
 #define TRACE_STACK_ENCODER_H
 
@@ -50,7 +54,13 @@ struct dictionary_slot {
 
 struct dictionary {
   uint16_t generation;
-  uint16_t count;
+  uint16_t count; /* numbers given in this chunk: at least as many as slots are in use */
+};
+
+/* What the numbers and the offsets of later definitions continue. */
+struct stack_marks {
+  uint16_t nodes, modules; /* numbers given so far */
+  uint64_t address;        /* the last offset of module 0, which has no definition */
 };
 
 struct coded_frame {
@@ -65,6 +75,8 @@ struct stack_encoder {
   struct dictionary nodes;
   struct dictionary modules;
   struct dictionary places; /* by the number that is the frame's offset */
+  bool changed;             /* something was defined since the marks were kept */
+  struct stack_marks kept;
   struct dictionary_slot node_slots[NODE_SLOTS];
   struct dictionary_slot module_slots[MODULE_SLOTS];
   struct dictionary_slot place_slots[PLACE_SLOTS];
@@ -75,8 +87,18 @@ struct stack_encoder {
 /* Forgets everything, for a new chunk. */
 void stack_encoder_reset(struct stack_encoder *encoder);
 
+/* Forgets modules and names, behind a checkpoint; their numbers go on. */
+void stack_encoder_pass_checkpoint(struct stack_encoder *encoder);
+
+/* What is defined so far is in the chunk for good. */
+void stack_encoder_keep(struct stack_encoder *encoder);
+
+/* What was defined since found no room: forgets everything, and gives the numbers again that were
+ * not kept. */
+void stack_encoder_go_back(struct stack_encoder *encoder);
+
 /* The chunk's number for a stack or module, after putting the definitions that the chunk lacks. If the sink becomes full
- * the encoder is good for nothing until it is reset. */
+ * the encoder is good for nothing until it is reset or goes back. */
 uint32_t stack_encode(struct stack_encoder *encoder, struct sink *sink, uint32_t node);
 uint32_t module_encode(struct stack_encoder *encoder, struct sink *sink, uint32_t module);
 

@@ -6,6 +6,7 @@
 #include "base/metadata.h"
 #include "base/os.h"
 #include "base/words.h"
+#include "trace/checkpoint.h"
 #include "trace/chunk.h"
 #include "trace/chunk_file.h"
 #include "trace/encoder.h"
@@ -15,29 +16,38 @@
 enum {
   STREAMS_MOST = 64,
   STREAMS_LEAST = 4,
-  /* At the end of a chunk, for LOSS and END; and what of it is kept for the very last ones. */
+  /* At the end of a chunk's space, for LOSS and END; and what of it is kept for the very last
+   * ones. */
   RESERVE_BYTES = 256,
   LAST_BYTES = 128,
   TEXT_MOST = 255,
   COMMAND_MOST = CHUNK_BYTES / 4
 };
 
+/* How far a chunk is written. */
+struct written {
+  unsigned char *published; /* where the bytes end that the commit word covers */
+  uint32_t crc;             /* of the header and of all until there */
+  unsigned char *segment;   /* where the segment begins that the next checkpoint closes */
+  unsigned char *due;       /* and where it is long enough for that */
+  struct checkpoint checkpoint;
+};
+
 struct stream {
   /* 1 while a thread writes here; 0 pairs with the next claim, so that streams pass from thread to thread whole. */
   _Alignas(64) _Atomic(uint32_t) busy;
-  /* The rest belongs to whoever holds `busy`. */
-  bool spoiled; /* the dictionaries do not match the chunk: only records without definitions may follow */
-  uint32_t crc;
-  unsigned char *chunk;     /* NULL until the first */
-  unsigned char *published; /* where the bytes end that the commit word covers */
+  /* The rest belongs to the thread that holds `busy`. */
+  bool full;            /* a record did not fit: the next one goes into another chunk, or nowhere */
+  unsigned char *chunk; /* NULL until the first */
+  struct taken_chunk taken;
+  struct written written;
   struct encoder encoder;
   /* While an exec is tried: what the stream was before its END. */
   struct {
     struct sink sink;
     struct coding_state state;
     uint64_t commit;
-    uint32_t crc;
-    unsigned char *published;
+    struct written written;
   } before;
 };
 
@@ -49,6 +59,9 @@ struct trace_writer {
   struct chunk_header fields;
   /* Set by a forked child. */
   _Atomic(bool) forgotten;
+  /* A bit for each stream that ever had a chunk: the others take no memory, so nothing else may
+   * look at them. */
+  _Atomic(uint64_t) begun;
   /* Any thread. Lost and told, by reason: the difference waits for a LOSS record. */
   _Atomic(uint64_t) lost[TRACE_LOSS_REASONS];
   _Atomic(uint64_t) told[TRACE_LOSS_REASONS];
@@ -77,42 +90,103 @@ static struct stream *claim(struct trace_writer *writer) {
 
 static void release(struct stream *stream) { atomic_store_explicit(&stream->busy, 0, memory_order_release); }
 
-/* Puts the stream's chunk under the encoder from its first record byte. */
+static unsigned char *space_end(const struct stream *stream) { return stream->chunk + stream->taken.space; }
+
+static void begin_segment(struct stream *stream) {
+  unsigned char *begin = stream->encoder.sink.at;
+  size_t most = SEGMENT_LEAST + (size_t)(begin - stream->chunk - CHUNK_HEADER_BYTES) / SEGMENT_GROWTH;
+  stream->written.segment = begin;
+  stream->written.due = begin + (most < SEGMENT_MOST ? most : SEGMENT_MOST);
+  stream->written.checkpoint.crc = stream->written.crc;
+  encoder_resumption(&stream->encoder, &stream->written.checkpoint);
+}
+
+/* Puts the stream's chunk, which has no record, under the encoder. */
 static void begin_records(struct stream *stream, uint64_t base_time) {
-  stream->published = stream->chunk + CHUNK_HEADER_BYTES;
-  stream->spoiled = false;
-  encoder_begin(&stream->encoder, stream->published, stream->chunk + CHUNK_BYTES - RESERVE_BYTES, base_time);
+  unsigned char *first = stream->chunk + CHUNK_HEADER_BYTES;
+  stream->full = false;
+  encoder_begin(&stream->encoder, first, space_end(stream) - RESERVE_BYTES, base_time);
+  stream->written = (struct written){
+      .published = first, .crc = stream->written.crc, .checkpoint.chunk_crc = stream->written.crc};
+  begin_segment(stream);
 }
 
 static void unmap_chunk(unsigned char *chunk) { metadata_unmap(chunk, CHUNK_BYTES); }
 
+static void note_begun(struct trace_writer *writer, struct stream *stream) {
+  stream->encoder.stacks.source = &writer->source;
+  atomic_fetch_or_explicit(&writer->begun, UINT64_C(1) << (stream - writer->streams), memory_order_relaxed);
+}
+
+static void add_to_checksum(struct stream *stream) {
+  struct written *written = &stream->written;
+  unsigned char *end = stream->encoder.sink.at;
+  written->crc = crc32c(written->crc, written->published, (size_t)(end - written->published));
+  written->published = end;
+}
+
+static void publish(struct stream *stream) {
+  add_to_checksum(stream);
+  uint32_t used = (uint32_t)(stream->written.published - stream->chunk) - CHUNK_HEADER_BYTES;
+  struct chunk_header *header = (struct chunk_header *)stream->chunk;
+  /* Pairs with the reader's load of the word: the bytes are there before it covers them. */
+  atomic_store_explicit(&header->commit, commit_word(used, stream->written.crc), memory_order_release);
+}
+
+/* Closes the segment, if there is room; to be published. */
+static void close_segment(struct stream *stream) {
+  struct written *written = &stream->written;
+  struct sink *sink = &stream->encoder.sink;
+  add_to_checksum(stream);
+  written->checkpoint.bytes = (uint64_t)(sink->at - written->segment);
+  if (!checkpoint_put(sink, &written->checkpoint, &written->crc)) return;
+  written->published = sink->at;
+  stack_encoder_pass_checkpoint(&stream->encoder.stacks);
+  begin_segment(stream);
+}
+
+/* Closes the last segment of a chunk that nothing will be added to. */
+static void close_chunk(struct stream *stream) {
+  if (!stream->chunk || stream->encoder.sink.at == stream->written.segment) return;
+  stream->encoder.sink.end = space_end(stream);
+  close_segment(stream);
+  publish(stream);
+}
+
 /* Leaves the old chunk as it is if the file cannot grow. */
 static bool next_chunk(struct trace_writer *writer, struct stream *stream, uint64_t time) {
   struct chunk_header fields = writer->fields;
-  if (!chunk_file_take(&writer->file, &fields.sequence)) return false;
-  unsigned char *chunk = chunk_file_map(&writer->file, fields.sequence);
+  struct taken_chunk taken;
+  if (!chunk_file_take(&writer->file, !stream->chunk, &taken)) return false;
+  unsigned char *chunk = chunk_file_map(&writer->file, taken.sequence);
   if (!chunk) return false;
   /* A fork inside a signal handler inside this call: the chunk is the parent's. */
   if (atomic_load_explicit(&writer->forgotten, memory_order_relaxed)) {
     unmap_chunk(chunk);
     return false;
   }
+  if (!stream->chunk) note_begun(writer, stream);
+  close_chunk(stream);
   unmap_chunk(stream->chunk);
   stream->chunk = chunk;
+  stream->taken = taken;
+  fields.sequence = taken.sequence;
   fields.base_time = time;
-  stream->crc = chunk_begin((struct chunk_header *)stream->chunk, &fields);
+  stream->written.crc = chunk_begin((struct chunk_header *)stream->chunk, &fields);
   begin_records(stream, time);
   return true;
 }
 
-static void publish(struct stream *stream) {
-  unsigned char *end = stream->encoder.sink.at;
-  stream->crc = crc32c(stream->crc, stream->published, (size_t)(end - stream->published));
-  stream->published = end;
-  uint32_t used = (uint32_t)(end - stream->chunk) - CHUNK_HEADER_BYTES;
-  struct chunk_header *header = (struct chunk_header *)stream->chunk;
-  /* Pairs with whoever reads the file: the bytes are there before the word that covers them. */
-  atomic_store_explicit(&header->commit, commit_word(used, stream->crc), memory_order_release);
+/* More room in the same chunk. */
+static bool extend(struct trace_writer *writer, struct stream *stream) {
+  if (!chunk_file_extend(&writer->file, &stream->taken)) return false;
+  stream->encoder.sink.end = space_end(stream) - RESERVE_BYTES;
+  return true;
+}
+
+static void publish_record(struct stream *stream) {
+  if (stream->encoder.sink.at >= stream->written.due) close_segment(stream);
+  publish(stream);
 }
 
 /* ---- losses ---- */
@@ -121,12 +195,14 @@ static void lose(struct trace_writer *writer, enum trace_loss_reason reason) {
   atomic_fetch_add_explicit(&writer->lost[reason], 1, memory_order_relaxed);
 }
 
-/* Puts a record that needs no definitions, into the reserve if need be. */
+/* Puts a record that needs no definitions, into the reserve if need be. The last one is made safe
+ * by a checkpoint. */
 static bool put_in_reserve(struct stream *stream, enum trace_record record, const void *event) {
   struct encoder *encoder = &stream->encoder;
   unsigned char *end = encoder->sink.end;
-  encoder->sink.end = stream->chunk + CHUNK_BYTES;
+  encoder->sink.end = space_end(stream);
   bool put = encoder_put(encoder, record, event);
+  if (put && record == TRACE_RECORD_END) close_segment(stream);
   encoder->sink.end = end;
   if (put) publish(stream);
   if (encoder->sink.at > end) encoder->sink.end = encoder->sink.at;
@@ -142,6 +218,8 @@ static void tell(struct trace_writer *writer, struct stream *stream, unsigned re
     return;
   struct trace_loss loss = {
       .time_ns = at->time_ns, .thread = at->thread, .reason = (uint8_t)reason, .count = lost - told};
+  if (reason == TRACE_LOSS_SPACE)
+    loss.cause = atomic_load_explicit(&writer->file.cause, memory_order_relaxed);
   if (!put_in_reserve(stream, TRACE_RECORD_LOSS, &loss))
     atomic_fetch_sub_explicit(&writer->told[reason], lost - told, memory_order_relaxed);
 }
@@ -165,8 +243,7 @@ static void tell_in_reserve(struct trace_writer *writer, struct stream *stream, 
   uint64_t lost = atomic_load_explicit(&writer->lost[TRACE_LOSS_SPACE], memory_order_relaxed);
   uint64_t told = atomic_load_explicit(&writer->told[TRACE_LOSS_SPACE], memory_order_relaxed);
   if (!stream->chunk || lost < 4 * told) return;
-  if (stream->chunk + CHUNK_BYTES - stream->published > LAST_BYTES)
-    tell(writer, stream, TRACE_LOSS_SPACE, at);
+  if (space_end(stream) - stream->written.published > LAST_BYTES) tell(writer, stream, TRACE_LOSS_SPACE, at);
 }
 
 /* ---- records ---- */
@@ -196,14 +273,25 @@ static bool put_without_stack(struct trace_writer *writer, struct stream *stream
   return encoder_put(&stream->encoder, record, &bare);
 }
 
+/* Again, with more room in the same chunk. */
+static bool put_extending(struct trace_writer *writer, struct stream *stream, enum trace_record record,
+                          const void *event) {
+  while (extend(writer, stream))
+    if (encoder_put(&stream->encoder, record, event)) return true;
+  return false;
+}
+
 static bool put(struct trace_writer *writer, struct stream *stream, enum trace_record record,
                 const void *event) {
-  if (stream->chunk && !stream->spoiled) {
-    if (encoder_put(&stream->encoder, record, event)) return true;
-    stream->spoiled = true;
+  if (stream->chunk && !stream->full) {
+    if (encoder_put(&stream->encoder, record, event) || put_extending(writer, stream, record, event))
+      return true;
+    stream->full = true;
   }
   if (!next_chunk(writer, stream, ((const struct trace_at *)event)->time_ns)) return false;
-  if (encoder_put(&stream->encoder, record, event)) return true;
+  if (encoder_put(&stream->encoder, record, event) || put_extending(writer, stream, record, event))
+    return true;
+  if (stream->taken.space < CHUNK_BYTES) return false; /* it may fit one day */
   return put_without_stack(writer, stream, record, event);
 }
 
@@ -214,7 +302,7 @@ static bool write_into(struct trace_writer *writer, struct stream *stream, enum 
     tell_in_reserve(writer, stream, event);
     return false;
   }
-  publish(stream);
+  publish_record(stream);
   tell_losses(writer, stream, event);
   return true;
 }
@@ -246,6 +334,7 @@ static struct stream *put_reserved(struct trace_writer *writer, enum trace_recor
       tell_losses(writer, stream, event);
       if (prepare) prepare(stream);
       if (put_in_reserve(stream, record, event)) return stream;
+      if (extend(writer, stream) && put_in_reserve(stream, record, event)) return stream;
     }
     release(stream);
   }
@@ -261,18 +350,16 @@ static bool write_reserved(struct trace_writer *writer, enum trace_record record
 static void keep_before(struct stream *stream) {
   stream->before.sink = stream->encoder.sink;
   stream->before.state = stream->encoder.state;
-  stream->before.crc = stream->crc;
-  stream->before.published = stream->published;
+  stream->before.written = stream->written;
   struct chunk_header *header = (struct chunk_header *)stream->chunk;
   stream->before.commit = atomic_load_explicit(&header->commit, memory_order_relaxed);
 }
 
 static void go_back(struct stream *stream) {
   struct chunk_header *header = (struct chunk_header *)stream->chunk;
-  /* Pairs with whoever reads the file: the bytes before stand as they stood. */
+  /* Pairs with the reader's load of the word: the bytes before stand as they stood. */
   atomic_store_explicit(&header->commit, stream->before.commit, memory_order_release);
-  stream->published = stream->before.published;
-  stream->crc = stream->before.crc;
+  stream->written = stream->before.written;
   stream->encoder.state = stream->before.state;
   stream->encoder.sink = stream->before.sink;
 }
@@ -291,7 +378,9 @@ static bool write_run(struct trace_writer *writer, const struct trace_run *run) 
   cut(&shorter.version, TEXT_MOST);
   struct stream *stream = &writer->streams[0];
   if (!next_chunk(writer, stream, 0)) return false;
-  if (!encoder_put_run(&stream->encoder, &shorter)) return false;
+  while (!encoder_put_run(&stream->encoder, &shorter))
+    if (!extend(writer, stream)) return false;
+  close_segment(stream);
   publish(stream);
   return true;
 }
@@ -306,8 +395,28 @@ static wn_status create_streams(struct trace_writer *writer) {
   return error_set(WN_ENOMEM, "no memory for the trace writer");
 }
 
+/* The next one after `stream` (NULL: the first) that has a chunk; NULL: there are no more. */
+static struct stream *next_begun(struct trace_writer *writer, const struct stream *stream) {
+  uint64_t begun = atomic_load_explicit(&writer->begun, memory_order_relaxed);
+  if (stream) begun &= ~(uint64_t)0 << (stream - writer->streams) << 1;
+  for (; begun; begun &= begun - 1) {
+    struct stream *found = &writer->streams[__builtin_ctzll(begun)];
+    if (found->chunk) return found;
+  }
+  return NULL;
+}
+
+/* Where the records end of the chunk that is the last of the file. */
+static uint64_t end_of_file(struct trace_writer *writer) {
+  uint64_t chunks = atomic_load_explicit(&writer->file.next, memory_order_relaxed);
+  for (struct stream *stream = NULL; (stream = next_begun(writer, stream));)
+    if (stream->taken.sequence + 1 == chunks)
+      return stream->taken.sequence * CHUNK_BYTES + (uint64_t)(stream->written.published - stream->chunk);
+  return chunks * CHUNK_BYTES;
+}
+
 static void free_streams(struct trace_writer *writer) {
-  for (unsigned i = 0; i < writer->stream_count; i++) unmap_chunk(writer->streams[i].chunk);
+  for (struct stream *stream = NULL; (stream = next_begun(writer, stream));) unmap_chunk(stream->chunk);
   metadata_unmap(writer->streams, writer->stream_count * sizeof(struct stream));
 }
 
@@ -322,19 +431,18 @@ wn_status trace_writer_open(const struct trace_options *options, const struct tr
   os_random_bytes(&writer->fields.run_id, sizeof writer->fields.run_id);
   wn_status status = create_streams(writer);
   if (status) goto unmap_writer;
-  for (unsigned i = 0; i < writer->stream_count; i++)
-    writer->streams[i].encoder.stacks.source = &writer->source;
   status = chunk_file_open(&writer->file, options->path, options->exclusive, options->limit_bytes);
   if (status) goto free_streams;
   if (!write_run(writer, run)) {
-    status = error_set(WN_EIO, "no room for a trace in %s", options->path);
+    status = error_set(WN_EIO, "no room for a trace in %s: %s", options->path,
+                       trace_cause_name(atomic_load_explicit(&writer->file.cause, memory_order_relaxed)));
     goto close_file;
   }
   *out = writer;
   return WN_OK;
 
 close_file:
-  chunk_file_close(&writer->file);
+  chunk_file_give_up(&writer->file);
 free_streams:
   free_streams(writer);
 unmap_writer:
@@ -387,6 +495,31 @@ bool trace_write_domain(struct trace_writer *writer, const struct trace_domain *
   return write_event(writer, TRACE_RECORD_DOMAIN, domain);
 }
 
+bool trace_write_title(struct trace_writer *writer, const struct trace_title *title) {
+  struct trace_title shorter = *title;
+  cut(&shorter.title, TEXT_MOST);
+  cut(&shorter.name, TEXT_MOST);
+  return write_event(writer, TRACE_RECORD_TITLE, &shorter);
+}
+
+bool trace_write_unrecorded(struct trace_writer *writer, const struct trace_unrecorded *unrecorded) {
+  struct trace_unrecorded shorter = *unrecorded;
+  cut(&shorter.path, TEXT_MOST);
+  return write_event(writer, TRACE_RECORD_UNRECORDED, &shorter);
+}
+
+bool trace_write_map(struct trace_writer *writer, const struct trace_map *map) {
+  return write_event(writer, TRACE_RECORD_MAP, map);
+}
+
+bool trace_write_map_size(struct trace_writer *writer, const struct trace_map_size *size) {
+  return write_event(writer, TRACE_RECORD_MAP_SIZE, size);
+}
+
+bool trace_write_map_touched(struct trace_writer *writer, const struct trace_map_touched *touched) {
+  return write_event(writer, TRACE_RECORD_MAP_TOUCHED, touched);
+}
+
 bool trace_write_loss(struct trace_writer *writer, const struct trace_loss *loss) {
   if (write_reserved(writer, TRACE_RECORD_LOSS, loss)) return true;
   unsigned reason = loss->reason < TRACE_LOSS_REASONS ? loss->reason : TRACE_LOSS_CALLER;
@@ -424,16 +557,15 @@ uint64_t trace_writer_lost(const struct trace_writer *writer) {
 void trace_writer_forget(struct trace_writer *writer) {
   int saved = errno;
   atomic_store_explicit(&writer->forgotten, true, memory_order_relaxed);
-  for (unsigned i = 0; i < writer->stream_count; i++)
-    if (writer->streams[i].chunk)
-      mmap(writer->streams[i].chunk, CHUNK_BYTES, PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  for (struct stream *stream = NULL; (stream = next_begun(writer, stream));)
+    mmap(stream->chunk, CHUNK_BYTES, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   chunk_file_close(&writer->file);
   errno = saved;
 }
 
 void trace_writer_close(struct trace_writer *writer) {
-  chunk_file_cut_and_close(&writer->file);
+  chunk_file_cut_and_close(&writer->file, end_of_file(writer));
   free_streams(writer);
   metadata_unmap(writer, sizeof *writer);
 }

@@ -1,21 +1,27 @@
 /* Writes a trace from inside the profiled program, malloc included.
  *
- * The writer owns up to 64 streams. A stream has a chunk of the file of its own, mapped shared, and the coding state and
- * dictionaries that belong to that chunk. A thread that writes claims a free stream by compare-and-swap, appends its
- * record, and lets go: so no lock stands on the path, threads need no set-up and no end, ten thousand short threads share
- * few streams, and a signal handler that interrupts a write simply takes another stream. A thread begins to look at the
- * stream that it used last. A write that never returns (its handler left with longjmp) leaves its stream claimed for
- * ever: that stream is lost, the rest go on.
+ * The writer owns up to 64 streams. A stream has a chunk of the file of its own, mapped shared, and
+ * the coding state and dictionaries that belong to that chunk. A thread that writes claims a free
+ * stream by compare-and-swap, appends its record, and lets go: so no lock stands on the path,
+ * threads need no set-up and no end, ten thousand short threads share few streams, and a signal
+ * handler that interrupts a write simply takes another stream. A thread begins to look at the
+ * stream that it used last. A write that never returns (its handler left with longjmp) leaves its
+ * stream claimed for ever: that stream is lost, the rest go on.
  *
- * A record's bytes, with the definitions that it needs before it, are put behind what the chunk's commit word covers, and
- * one store of the commit word publishes them all (chunk.h). Killed at any instant, a program loses at most the record
- * that each thread was writing. What does not fit is coded again in the stream's next chunk, which knows no definitions.
+ * A record's bytes, with the definitions that it needs before it, are put behind what the chunk's
+ * commit word covers, and one store of the commit word publishes them all (chunk.h). Killed at any
+ * instant, a program loses at most the record that each thread was writing. What does not fit is
+ * coded again in the stream's next chunk, which knows no definitions.
  *
- * A record that cannot be written is counted, and the count written as a LOSS record as soon as one fits: each chunk keeps
- * some bytes at its end for LOSS and END alone, so that even a full disk can be told.
+ * Checkpoints among the records let a reader of a damaged chunk go on behind the damage
+ * (checkpoint.h).
  *
- * Every function but open and close may be called from any thread at any time, from signal handlers too; none allocates,
- * blocks or changes errno. */
+ * A record that cannot be written is counted, and the count written as a LOSS record as soon as one
+ * fits: each chunk keeps some bytes at the end of its space for LOSS and END alone, so that even a
+ * full disk can be told.
+ *
+ * Every function but open and close may be called from any thread at any time, from signal handlers
+ * too; none allocates, blocks or changes errno. */
 #ifndef TRACE_WRITER_H
 #define TRACE_WRITER_H
 
@@ -47,8 +53,14 @@ bool trace_write_promote(struct trace_writer *writer, const struct trace_promote
 bool trace_write_collection(struct trace_writer *writer, const struct trace_collection *collection);
 bool trace_write_pause(struct trace_writer *writer, const struct trace_pause *pause);
 bool trace_write_domain(struct trace_writer *writer, const struct trace_domain *domain);
+bool trace_write_map(struct trace_writer *writer, const struct trace_map *map);
+bool trace_write_map_size(struct trace_writer *writer, const struct trace_map_size *size);
+bool trace_write_map_touched(struct trace_writer *writer, const struct trace_map_touched *touched);
 bool trace_write_loss(struct trace_writer *writer, const struct trace_loss *loss);
 bool trace_write_end(struct trace_writer *writer, const struct trace_end *end);
+
+bool trace_write_title(struct trace_writer *writer, const struct trace_title *title);
+bool trace_write_unrecorded(struct trace_writer *writer, const struct trace_unrecorded *unrecorded);
 
 /* Before an exec, which if it succeeds is the last that this writer sees: writes the EXEC record, if there is room, and
  * an END, and keeps the END's stream. When the exec failed, trace_exec_failed with the number returned takes the END out

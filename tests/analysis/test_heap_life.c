@@ -166,8 +166,8 @@ static void blocks_are_born_minor_major_or_outside(void **state) {
 
 static bool young(const struct row *row, struct share *share, void *context) {
   (void)context;
-  *share = (struct share){
-      .bytes = (double)row->size, .blocks = 1, .bytes_variance = -1, .apart = row->promoted_ns == NEVER};
+  *share = share_block(row);
+  share->apart = row->promoted_ns == NEVER;
   return row->area == AREA_MINOR;
 }
 
@@ -187,7 +187,7 @@ static void a_groups_rate_counts_all_its_young_blocks(void **state) {
   const double minor[] = {1000, 600}, moved[] = {600, 200}; /* of the outer function, and the inner one */
   assert_int_equal(tree.group_count, 2);
   for (size_t i = 0; i < 2; i++) {
-    struct generations of = generations_of_group(samples, &tree, &tree.groups[i], inside);
+    struct generations of = generations_of_group(samples, &tree, &tree.groups[i], EXTENT_TOTAL, inside);
     assert_true(of.minor.bytes.total == minor[i] && of.promoted.bytes.total == moved[i]);
     assert_true(tree.groups[i].total.bytes.total == moved[i]);
     assert_int_equal(tree.groups[i].total.bytes.samples, moved[i] / 100);

@@ -4,7 +4,8 @@
 #include "base/check.h"
 
 #include "analysis/lifetimes.h"
-#include "analysis/timeline.h"
+#include "analysis/peak.h"
+#include "base/random.h"
 #include <math.h>
 #include <string.h>
 
@@ -27,22 +28,22 @@ static void records_join_in_any_order(void **state) {
   const struct row *rows = samples->rows;
   assert_int_equal(rows[0].died_ns, 50);
   assert_int_equal(rows[0].freed_by, 2);
-  const uint64_t begins[] = {20, 30, 40}, sizes[] = {64, 32, 128}, growths[] = {64, 0, 96};
+  const uint64_t begins[] = {20, 30, 40}, sizes[] = {64, 32, 128}, allocated[] = {64, 0, 128};
   for (int i = 0; i < 3; i++) {
     assert_int_equal(rows[i + 1].begin_ns, begins[i]);
     assert_int_equal(rows[i + 1].size, sizes[i]);
-    assert_int_equal(rows[i + 1].growth, growths[i]);
+    assert_int_equal(rows[i + 1].allocated, allocated[i]);
     assert_int_equal(rows[i + 1].born_ns, 20);
     assert_int_equal(rows[i + 1].died_ns, STILL_ALIVE);
-    assert_int_equal(rows[i + 1].birth, i == 0);
+    assert_int_equal(rows[i + 1].call, i != 1);
     assert_int_equal(rows[i + 1].last, i == 2);
   }
   struct sums all = timeline_allocated(samples, NULL, NULL);
-  assert_true(all.bytes.total == 260 && all.bytes.variance == 0 && all.blocks.total == 2);
+  assert_true(all.bytes.total == 292 && all.bytes.variance == 0 && all.blocks.total == 3);
   samples_free(samples);
 }
 
-static void a_block_first_seen_when_it_grew_counts_its_growth(void **state) {
+static void a_block_first_seen_when_it_grew_counts_what_it_grew_to(void **state) {
   (void)state;
   struct trace_writer *writer = story_begin(1e-3, 0);
   struct trace_sample grown = {
@@ -54,8 +55,70 @@ static void a_block_first_seen_when_it_grew_counts_its_growth(void **state) {
   struct samples *samples = story_load(writer);
   double p = inclusion_probability(1e-3, malloc_words(1000));
   struct sums all = timeline_allocated(samples, NULL, NULL), live = timeline_live_at(samples, 5, NULL, NULL);
-  assert_true(fabs(all.bytes.total - 600 / p) < 1e-6 && all.blocks.samples == 0);
+  assert_true(fabs(all.bytes.total - 1000 / p) < 1e-6 && all.blocks.samples == 1);
   assert_true(fabs(live.bytes.total - 1000 / p) < 1e-6 && live.blocks.samples == 1);
+  samples_free(samples);
+}
+
+static bool allocated_ask(const struct row *row, struct share *share, void *context) {
+  (void)context;
+  *share = (struct share){.bytes = (double)row->allocated,
+                          .blocks = row->call,
+                          .bytes_variance = row->allocated_variance,
+                          .blocks_variance = row->call_variance,
+                          .apart = !row->call};
+  return true;
+}
+
+static bool held_ask(const struct row *row, struct share *share, void *context) {
+  *share = share_block(row);
+  return row_is_live_at(row, *(const uint64_t *)context);
+}
+
+static double self_of(const struct call_tree *tree, uint32_t function, bool blocks) {
+  for (size_t i = 0; i < tree->group_count; i++)
+    if (tree->labels[tree->groups[i].label].function == function)
+      return blocks ? tree->groups[i].self.blocks.total : tree->groups[i].self.bytes.total;
+  return 0;
+}
+
+/* Blocks that are made larger and smaller by five functions in turn. */
+static void no_function_holds_more_than_it_allocated(void **state) {
+  (void)state;
+  struct random random;
+  random_seed(&random, 3, 0, 0);
+  struct trace_writer *writer = story_begin(1, 0);
+  uint64_t time = 0, calls = 0;
+  for (uint64_t block = 1; block <= 50; block++) {
+    uint64_t size = 1 + random_bits(&random) % 1000;
+    story_alloc(writer, block, ++time, size, 1 + (uint32_t)(block % 5));
+    calls++;
+    for (int i = 0; i < 10; i++) {
+      uint64_t next = 1 + random_bits(&random) % 1000;
+      calls += next > size;
+      size = next;
+      struct trace_resize resize = {.time_ns = ++time, .thread = 1, .block = block, .size = size};
+      resize.stack = 1 + (uint32_t)(random_bits(&random) % 5);
+      resize.words = malloc_words(1000);
+      assert_true(trace_write_resize(writer, &resize));
+    }
+  }
+  struct samples *samples = story_load(writer);
+  struct names names;
+  struct call_tree allocated, held;
+  story_names(samples, &names);
+  assert_int_equal(call_tree_build(samples, &names, BY_FUNCTION, allocated_ask, NULL, &allocated), WN_OK);
+  assert_true(allocated.nodes[0].total.blocks.total == (double)calls);
+  for (uint64_t now = 1; now <= time; now += 7) {
+    assert_int_equal(call_tree_build(samples, &names, BY_FUNCTION, held_ask, &now, &held), WN_OK);
+    for (uint32_t label = 1; label < allocated.label_count; label++)
+      for (int blocks = 0; blocks < 2; blocks++)
+        assert_true(self_of(&held, allocated.labels[label].function, blocks) <=
+                    self_of(&allocated, allocated.labels[label].function, blocks));
+    call_tree_destroy(&held);
+  }
+  call_tree_destroy(&allocated);
+  names_destroy(&names);
   samples_free(samples);
 }
 
@@ -74,16 +137,17 @@ static void moments_include_births_and_exclude_deaths(void **state) {
   } known[] = {{0, 0}, {9, 0}, {10, 100}, {19, 100}, {20, 50}, {30, 110}, {39, 110}, {40, 50}, {1000, 50}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     assert_true(timeline_live_at(samples, known[i].time, NULL, NULL).bytes.total == known[i].bytes);
-  struct moment peak;
-  assert_int_equal(timeline_peak(samples, NULL, NULL, &peak), WN_OK);
-  assert_int_equal(peak.time_ns, 30);
+  struct peak peak;
+  assert_int_equal(peak_find(samples, NULL, NULL, &peak), WN_OK);
+  assert_true(peak.first_ns == 30 && peak.last_ns == 30);
   assert_true(peak.live.bytes.total == 110 && peak.live.blocks.total == 2);
   samples_free(samples);
 }
 
 static bool everything(const struct row *row, struct share *share, void *context) {
   (void)context;
-  *share = (struct share){.bytes = (double)row->size, .blocks = 1, .bytes_variance = -1};
+  *share =
+      (struct share){.bytes = (double)row->size, .blocks = 1, .bytes_variance = -1, .blocks_variance = -1};
   return true;
 }
 
@@ -195,7 +259,6 @@ static void the_curve_is_what_was_live_at_its_moments(void **state) {
       assert_int_equal(found->bytes.samples, live.bytes.samples);
       assert_true(fabs(found->bytes.total - live.bytes.total) <= 1e-9 * live.bytes.total);
       assert_true(fabs(found->bytes.variance - live.bytes.variance) <= 1e-9 * live.bytes.variance);
-      assert_true(found->bytes.largest == live.bytes.largest && found->blocks.largest == live.blocks.largest);
     }
   }
   samples_free(samples);
@@ -206,7 +269,8 @@ static void thinned_measurements_keep_the_largest(void **state) {
   struct memory_point all[1000], thin[20];
   struct samples samples = {.memory = all, .memory_count = 1000};
   for (uint64_t i = 0; i < 1000; i++)
-    all[i] = (struct memory_point){i, i == 333 ? 5000 : 100, i == 777 ? 9000 : 200};
+    all[i] = (struct memory_point){
+        .time_ns = i, .rss_bytes = i == 333 ? 5000 : 100, .private_bytes = i == 777 ? 9000 : 200};
   size_t count = timeline_memory_thinned(&samples, thin, 20);
   bool rss = false, own = false;
   assert_true(count >= 10 && count <= 20);
@@ -229,7 +293,7 @@ static struct life life_of_all(const struct samples *samples) {
   story_names(samples, &names);
   assert_int_equal(call_tree_build(samples, &names, BY_FUNCTION, everything, NULL, &tree), WN_OK);
   assert_int_equal(lifetimes_create(samples, &tree, LIFE_NS, &lifetimes), WN_OK);
-  struct life life = lifetimes_median(&lifetimes, &tree.groups[0]);
+  struct life life = lifetimes_median(&lifetimes, &tree.groups[0], EXTENT_TOTAL);
   lifetimes_destroy(&lifetimes);
   call_tree_destroy(&tree);
   names_destroy(&names);
@@ -316,7 +380,8 @@ static void strings_are_kept_once(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(records_join_in_any_order),
-      cmocka_unit_test(a_block_first_seen_when_it_grew_counts_its_growth),
+      cmocka_unit_test(a_block_first_seen_when_it_grew_counts_what_it_grew_to),
+      cmocka_unit_test(no_function_holds_more_than_it_allocated),
       cmocka_unit_test(moments_include_births_and_exclude_deaths),
       cmocka_unit_test(recursion_counts_once),
       cmocka_unit_test(functions_that_always_call_each_other_are_a_chain),

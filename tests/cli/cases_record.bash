@@ -12,13 +12,25 @@ recording_children_leaves_their_collected_heaps_alone() {
     rm -f t t.*
     "$winnow" record -q -f -o t -- sh -c "$command" >said 2>err || fail "$command: code $?"
     [ "$(cat said)" = 3 ] && [ ! -s err ] || fail "$command: $(cat said err)"
-    for trace in t t.*; do
+    for trace in $(ls -d t t.*); do
       succeeds report --json "$trace"
       [ "$(jq -r .trace.heap out)" = malloc ] || fail "$command: $trace is of a heap $(jq -r .trace.heap out)"
     done
     succeeds report --json t
-    [ "$(jq -r '.trace.command[0]' out)" = sh ] || fail "$command: the trace is of $(jq -c .trace.command out)"
+    # What the shell becomes by exec is what FILE is of.
+    grep -Eqx "sh|$lisp" <(jq -r '.trace.command[0]' out) || fail "$command: the trace is of $(jq -c .trace.command out)"
   done
+}
+
+collected_heaps_traces_are_private_too() {
+  local lisp=$build/examples/lisp/lisp
+  [ -x "$lisp" ] || skip "there is no lisp"
+  echo '(print (+ 1 2))' >sum.lisp
+  ln -s nowhere link
+  (umask 0; WINNOW_TRACE=heap.trace "$lisp" sum.lisp >said) && [ "$(cat said)" = 3 ] || fail "$(cat said)"
+  [ "$(stat -c %a heap.trace)" = 600 ] || fail "mode $(stat -c %a heap.trace)"
+  WINNOW_TRACE=link "$lisp" sum.lisp >said 2>err
+  grep -q 'link is a symbolic link; choose another name' err && [ ! -e nowhere ] || fail "a link is followed: $(cat err)"
 }
 
 exit_codes_are_passed_on_where_children_are_ignored() {
@@ -76,7 +88,7 @@ many_children_are_summed() {
 # Reading is bounded: a trace of more than 8 MB is named and not read.
 children_with_odd_traces_have_their_line() {
   need_recording
-  "$winnow" record -f -o t -- sh -c '"$0"/tests/cli/make_trace many t.1 900000; echo foreign >t.2; : >t.3; head -c 300 t.1 >t.4; exit' "$build" 2>err
+  "$winnow" record -f -o t -- sh -c '"$0"/tests/cli/make_trace many t.1 900000; echo foreign >t.2; : >t.3; head -c 150 t.1 >t.4; exit' "$build" 2>err
   [ "$(stat -c %s t.1)" -gt 8400000 ] || fail "the trace has $(stat -c %s t.1) bytes"
   rows | head -n 1 | LC_ALL=C grep -aEq "not counted  t.1  .*[(][0-9.]+ MB of trace[)]\$" || fail "$(cat err)"
   rows | grep -q '  t.2 is not a Winnow trace' || fail "$(cat err)"
@@ -214,6 +226,11 @@ work_of_children_that_are_not_followed_is_told() {
   run record -o t sh -c "sh -c '$work'; exit"
   grep -Eq '^winnow: processes that sh started took [0-9.]+ m?s of the [0-9.]+ m?s that the processor worked; they are not in its trace, and --follow-children' err ||
     fail "$(cat err)"
+  # Of a short run too, if hardly anything is its own.
+  run record -o t sh -c "sh -c '${work/1500000/100000}'; exit"
+  grep -q '^winnow: processes that sh started took' err || fail "a short run: $(cat err)"
+  run record -o t sh -c "sh -c :; exit"
+  ! grep -q 'the processor worked' err || fail "hardly a run: $(cat err)"
   run record -q -o t sh -c "sh -c '$work'; exit"
   [ ! -s err ] || fail "not quiet: $(cat err)"
   local options

@@ -3,6 +3,7 @@
 #include "trace_file.h"
 
 #include "analysis/generations.h"
+#include "analysis/peak.h"
 #include <math.h>
 
 static void require(bool holds) {
@@ -32,12 +33,12 @@ static void check_rows(const struct samples *samples) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
   struct samples *samples;
-  struct moment peak;
+  struct peak peak;
   const char *path = fuzz_file(bytes, count);
   if (!path || samples_load(path, NULL, NULL, &samples)) return 0;
   check_life(samples);
   check_rows(samples);
-  if (timeline_peak(samples, NULL, NULL, &peak)) abort();
+  if (peak_find(samples, NULL, NULL, &peak)) abort();
   samples_free(samples);
   return 0;
 }

@@ -1,13 +1,18 @@
 /* Any bytes as the file of a trace, for fuzzers.
  *
- * The input is taken as a file. So that a fuzzer need not find checksums, each place of a chunk that begins with our
- * magic gets the right one first, unless the first byte of the input is odd; that byte is not part of the file. Corpus
- * files are therefore one byte longer than a trace. Without -runs or -max_total_time a fuzzer stops after 200,000 runs. */
+ * The input is taken as a file. So that a fuzzer need not find checksums, each place of a chunk
+ * that begins with our magic gets the right one first, unless the first byte of the input is odd;
+ * that byte is not part of the file. If its second bit is set, the chunks are left damaged, and
+ * each checkpoint gets the right checksum instead; if its third is set too, the headers stay as
+ * they are. Corpus files are therefore one byte longer than a trace. Without -runs or
+ * -max_total_time a fuzzer stops after 200,000 runs. */
 #ifndef TESTS_FUZZ_TRACE_FILE_H
 #define TESTS_FUZZ_TRACE_FILE_H
 
 #include "base/hash.h"
 #include "trace/chunk.h"
+#include "trace/codec.h"
+#include "trace/event.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +57,28 @@ static void mend_all(uint8_t *file, size_t count) {
     mend(file, count, (size_t)i << CHUNK_LOG2_LEAST, i);
 }
 
+/* Makes a checkpoint at each of their marks vouch for the bytes before it. */
+static void mend_checkpoints(uint8_t *file, size_t count) {
+  static const uint8_t mark[] = {0xc5, 0x9e, 0xa7, 0xd3};
+  for (size_t at = 2; at + sizeof mark < count; at++) {
+    size_t end = at + file[at - 1];
+    if (memcmp(file + at, mark, sizeof mark) || file[at - 1] < sizeof mark + 12 || end > count) continue;
+    file[at - 2] = TRACE_RECORD_CHECKPOINT | 128;
+    struct source source = {.at = file + at + sizeof mark, .end = file + end};
+    uint64_t bytes = get_varint(&source);
+    uint32_t start, crc;
+    if (source.bad || bytes > at - 2) continue;
+    memcpy(&start, file + end - 8, sizeof start);
+    crc = crc32c(start, file + at - 2 - bytes, end - 4 - (at - 2 - bytes));
+    memcpy(file + end - 4, &crc, sizeof crc);
+  }
+}
+
+static void spoil_commits(uint8_t *file, size_t count) {
+  for (size_t at = 0; at + CHUNK_HEADER_BYTES <= count; at += (size_t)1 << CHUNK_LOG2_LEAST)
+    file[at + 63] ^= 1;
+}
+
 /* The path of the input as a file; NULL if it is empty. */
 static const char *fuzz_file(const uint8_t *bytes, size_t count) {
   static int fd = -1;
@@ -64,7 +91,11 @@ static const char *fuzz_file(const uint8_t *bytes, size_t count) {
   uint8_t *file = malloc(count);
   if (!file) return NULL;
   memcpy(file, bytes + 1, count - 1);
-  if (!(bytes[0] & 1)) mend_all(file, count - 1);
+  if (!(bytes[0] & 1) && (bytes[0] & 6) != 6) mend_all(file, count - 1);
+  if (!(bytes[0] & 1) && bytes[0] & 2) {
+    mend_checkpoints(file, count - 1);
+    spoil_commits(file, count - 1);
+  }
   if (ftruncate(fd, 0) || pwrite(fd, file, count - 1, 0) != (ssize_t)(count - 1)) abort();
   free(file);
   return path;

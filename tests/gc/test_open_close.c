@@ -30,7 +30,14 @@ static void ignore(wn_domain *domain, wn_ref value, void *context) {
   (void)domain, (void)value, (void)context;
 }
 
+/* All domains of a heap are there at one time, so that each heap has as many of them. */
+enum { FILLING = 4 };
+static pthread_barrier_t all_are_there;
+
 static void fill(wn_domain *domain, void *argument) {
+  wn_blocking_begin(domain);
+  pthread_barrier_wait(&all_are_there);
+  wn_blocking_end(domain);
   WN_SCOPE(domain);
   wn_global **global = argument;
   wn_ref list = wn_root(domain, wn_int(0));
@@ -49,19 +56,19 @@ static void fill(wn_domain *domain, void *argument) {
 static void use_a_heap(void) {
   wn_heap *heap;
   wn_domain *domain;
-  wn_join *joins[3];
-  wn_global *globals[3];
+  wn_join *joins[FILLING - 1];
+  wn_global *globals[FILLING - 1];
   wn_heap_options options = WN_HEAP_DEFAULTS;
   options.helper_threads = 2;
   options.parameters.minor_heap_size = 8192;
   assert_int_equal(wn_heap_open(&options, &heap), WN_OK);
   assert_int_equal(wn_domain_attach(heap, &domain), WN_OK);
   assert_true(atomic_load(&pages_held) > pages(8192 * sizeof(wn_value)));
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < FILLING - 1; i++)
     assert_int_equal((i % 2 ? wn_thread_spawn : wn_domain_spawn)(domain, fill, &globals[i], &joins[i]),
                      WN_OK);
   fill(domain, NULL);
-  for (int i = 0; i < 3; i++) assert_int_equal(wn_join_wait(domain, joins[i]), WN_OK);
+  for (int i = 0; i < FILLING - 1; i++) assert_int_equal(wn_join_wait(domain, joins[i]), WN_OK);
   assert_int_equal(wn_gc_full_major(domain), WN_OK);
   assert_int_equal(wn_domain_detach(domain), WN_OK);
   assert_int_equal(wn_heap_close(heap), WN_OK);
@@ -92,6 +99,7 @@ static long threads_at_rest(void) {
 
 static void heaps_leave_nothing_behind(void **state) {
   (void)state;
+  assert_int_equal(pthread_barrier_init(&all_are_there, NULL, FILLING), 0);
   long threads_before = threads_at_rest();
   for (int i = 0; i < WARM; i++) use_a_heap(); /* the memory of a few domains that ended is kept */
   long pages_before = atomic_load(&pages_held);
@@ -100,7 +108,7 @@ static void heaps_leave_nothing_behind(void **state) {
     assert_int_equal(atomic_load(&pages_held), pages_before);
     assert_true(threads_become(threads_before));
   }
-  assert_int_equal(atomic_load(&released), TIMES * 4 * 2000);
+  assert_int_equal(atomic_load(&released), TIMES * FILLING * 2000);
 }
 
 int main(void) {

@@ -21,12 +21,14 @@ static int note_return(void) {
 
 static int inner_line, middle_line, outer_line;
 
-/* Runs a library up to the call back; gives the return address as an address in its file. */
-static uint64_t run(const char *path) {
+/* Runs a function of a library up to the call back; gives the return address as an address in its
+ * file. */
+static uint64_t run_function(const char *path, const char *name) {
   void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   assert_non_null(handle);
   int (*outer)(int (*)(void));
-  *(void **)&outer = dlsym(handle, "subject_outer");
+  *(void **)&outer = dlsym(handle, name);
+  assert_non_null(outer);
   outer(note_return);
   const int *line = dlsym(handle, "subject_inner_line");
   if (line) {
@@ -38,6 +40,8 @@ static uint64_t run(const char *path) {
   dlclose(handle);
   return offset;
 }
+
+static uint64_t run(const char *path) { return run_function(path, "subject_outer"); }
 
 static struct symbol_module subject_at(const char *path) {
   return (struct symbol_module){.path = path, .build_id = subject_id, .build_id_bytes = sizeof subject_id};
@@ -201,6 +205,34 @@ static void cpp_names_are_taken_apart(void **state) {
   symbols_close(symbols);
 }
 
+/* In an anonymous namespace nothing has a linkage name. */
+static void functions_without_linkage_names_have_their_class(void **state) {
+  (void)state;
+  struct symbols *symbols = open_with(NULL);
+  struct symbol_module module = {.path = SUBJECT_CPP_MORE};
+  struct symbol_frame frame;
+  assert_int_equal(symbols_resolve(symbols, &module, run(SUBJECT_CPP_MORE), &frame, 1), 1);
+  assert_string_equal(frame.function, "(anonymous namespace)::Deep<3>::go<long int>");
+  symbols_close(symbols);
+}
+
+static void code_outside_of_all_functions_has_no_line_of_a_neighbour(void **state) {
+  (void)state;
+#ifdef __x86_64__
+  struct symbols *symbols = open_with(NULL);
+  struct symbol_module module = {.path = SUBJECT_CPP_MORE};
+  struct symbol_frame frame;
+  uint64_t offset = run_function(SUBJECT_CPP_MORE, "subject_bare");
+  assert_int_equal(symbols_resolve(symbols, &module, offset, &frame, 1), 1);
+  assert_string_equal(frame.function, "subject_bare");
+  assert_null(frame.file);
+  assert_int_equal(frame.line, 0);
+  symbols_close(symbols);
+#else
+  skip();
+#endif
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(inlined_calls_have_names_and_lines),
@@ -214,6 +246,8 @@ int main(void) {
       cmocka_unit_test(symbol_tables_name_functions_without_lines),
       cmocka_unit_test(the_innermost_symbol_names_an_address),
       cmocka_unit_test(cpp_names_are_taken_apart),
+      cmocka_unit_test(functions_without_linkage_names_have_their_class),
+      cmocka_unit_test(code_outside_of_all_functions_has_no_line_of_a_neighbour),
   };
   return RUN_TESTS(tests);
 }

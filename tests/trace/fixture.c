@@ -165,6 +165,19 @@ const char *fixture_path(void) {
   return path;
 }
 
+void fixture_write_file(const char *path, const void *bytes, size_t count) {
+  FILE *file = fopen(path, "wb");
+  assert_non_null(file);
+  if (count) assert_int_equal(fwrite(bytes, 1, count, file), count);
+  assert_int_equal(fclose(file), 0);
+}
+
+void fixture_expect_refusal(const char *path, wn_status status, const char *words) {
+  struct trace_reader *reader;
+  assert_int_equal(trace_reader_open(path, &reader), status);
+  if (!strstr(wn_last_error(), words)) fail_msg("\"%s\" lacks \"%s\"", wn_last_error(), words);
+}
+
 struct trace_writer *fixture_open(const char *path, uint64_t limit_bytes) {
   struct trace_options options = {.path = path, .limit_bytes = limit_bytes};
   struct trace_run run = fixture_run();
@@ -192,6 +205,8 @@ struct trace_event fixture_event(struct random *random, uint32_t thread, uint64_
     event.kind = TRACE_MEMORY;
     event.memory.rss_bytes = any_width(random);
     event.memory.private_bytes = any_width(random);
+    event.memory.peak_bytes = any_width(random);
+    event.memory.complete = random_bits(random) % 2;
     break;
   case 3:
     event.kind = TRACE_LOSS;
@@ -208,6 +223,29 @@ struct trace_event fixture_event(struct random *random, uint32_t thread, uint64_
   case 5:
     event.kind = TRACE_EXEC;
     event.exec.path = trace_text_of(names[random_bits(random) % 3]);
+    break;
+  case 8:
+    event.kind = TRACE_TITLE;
+    event.title.title = trace_text_of(names[random_bits(random) % 3]);
+    event.title.name = trace_text_of(names[random_bits(random) % 3]);
+    break;
+  case 9:
+    event.kind = TRACE_UNRECORDED;
+    event.unrecorded.pid = any_width(random);
+    event.unrecorded.reason = (uint8_t)random_bits(random);
+    event.unrecorded.path = trace_text_of(names[random_bits(random) % 3]);
+    break;
+  case 10:
+    event.kind = TRACE_MAP;
+    event.map.mapping = any_width(random);
+    event.map.kind = (uint8_t)random_bits(random);
+    event.map.bytes = any_width(random);
+    event.map.stack = (uint32_t)(random_bits(random) % nodes);
+    break;
+  case 11:
+    event.kind = random_bits(random) % 2 ? TRACE_MAP_SIZE : TRACE_MAP_TOUCHED;
+    event.map_size.mapping = any_width(random); /* both have the same members */
+    event.map_size.bytes = any_width(random);
     break;
   case 6:
   case 7: return any_of_heap(random, at, *block - back);
@@ -233,6 +271,11 @@ bool fixture_write(struct trace_writer *writer, const struct trace_event *event)
   case TRACE_COLLECTION: return trace_write_collection(writer, &event->collection);
   case TRACE_PAUSE: return trace_write_pause(writer, &event->pause);
   case TRACE_DOMAIN: return trace_write_domain(writer, &event->domain);
+  case TRACE_TITLE: return trace_write_title(writer, &event->title);
+  case TRACE_UNRECORDED: return trace_write_unrecorded(writer, &event->unrecorded);
+  case TRACE_MAP: return trace_write_map(writer, &event->map);
+  case TRACE_MAP_SIZE: return trace_write_map_size(writer, &event->map_size);
+  case TRACE_MAP_TOUCHED: return trace_write_map_touched(writer, &event->map_touched);
   case TRACE_EXEC: { /* that fails: only this record stays of it */
     unsigned number = trace_write_exec(writer, &event->exec);
     trace_exec_failed(writer, number);
@@ -283,7 +326,9 @@ bool fixture_same(struct trace_reader *reader, const struct trace_event *read,
   case TRACE_THREAD_NAME: return !strcmp(read->thread_name.name.bytes, written->thread_name.name.bytes);
   case TRACE_MEMORY:
     return read->memory.rss_bytes == written->memory.rss_bytes &&
-           read->memory.private_bytes == written->memory.private_bytes;
+           read->memory.private_bytes == written->memory.private_bytes &&
+           read->memory.peak_bytes == written->memory.peak_bytes &&
+           read->memory.complete == written->memory.complete;
   case TRACE_LOSS:
     return read->loss.count == written->loss.count && read->loss.reason == written->loss.reason;
   case TRACE_END: return read->end.kind == written->end.kind && read->end.code == written->end.code;
@@ -292,6 +337,21 @@ bool fixture_same(struct trace_reader *reader, const struct trace_event *read,
   case TRACE_PAUSE: return same_pause(&read->pause, &written->pause);
   case TRACE_DOMAIN:
     return read->domain.domain == written->domain.domain && read->domain.what == written->domain.what;
+  case TRACE_TITLE:
+    return !strcmp(read->title.title.bytes, written->title.title.bytes) &&
+           !strcmp(read->title.name.bytes, written->title.name.bytes);
+  case TRACE_UNRECORDED:
+    return read->unrecorded.pid == written->unrecorded.pid &&
+           read->unrecorded.reason == written->unrecorded.reason &&
+           !strcmp(read->unrecorded.path.bytes, written->unrecorded.path.bytes);
+  case TRACE_MAP:
+    return read->map.mapping == written->map.mapping && read->map.kind == written->map.kind &&
+           read->map.bytes == written->map.bytes &&
+           fixture_same_stack(reader, read->map.stack, written->map.stack);
+  case TRACE_MAP_SIZE:
+  case TRACE_MAP_TOUCHED:
+    return read->map_size.mapping == written->map_size.mapping &&
+           read->map_size.bytes == written->map_size.bytes;
   case TRACE_EXEC: return !strcmp(read->exec.path.bytes, written->exec.path.bytes);
   }
   return false;

@@ -20,6 +20,12 @@ struct trace_run fixture_run(void);
 /* A name in the working directory that no other process uses. Static. */
 const char *fixture_path(void);
 
+/* Any bytes as a file. */
+void fixture_write_file(const char *path, const void *bytes, size_t count);
+
+/* The reader refuses the file, and says these words. */
+void fixture_expect_refusal(const char *path, wn_status status, const char *words);
+
 struct trace_writer *fixture_open(const char *path, uint64_t limit_bytes);
 
 /* An event of any kind that a program may write; the block numbers grow by *block. Stacks are below `nodes`. */

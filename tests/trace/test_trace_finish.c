@@ -7,6 +7,7 @@
 #include "trace/writer.h"
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -196,8 +197,45 @@ static void a_long_path_is_cut(void **state) {
   unlink(fixture_path());
 }
 
+/* Of a process that calls itself otherwise, the run tells the last title, and keeps the first
+ * command. */
+static void the_last_title_counts(void **state) {
+  (void)state;
+  struct trace_writer *writer = fixture_open(fixture_path(), 0);
+  struct trace_title titles[] = {
+      {.time_ns = 30, .thread = 1, .title = trace_text_of("server: worker"), .name = trace_text_of("pool-1")},
+      {.time_ns = 20, .thread = 2, .title = trace_text_of("server: begins"), .name = trace_text_of("")},
+  };
+  for (int i = 0; i < 2; i++) assert_true(trace_write_title(writer, &titles[i]));
+  trace_writer_close(writer);
+  struct trace_reader *reader;
+  struct trace_event event;
+  assert_int_equal(trace_reader_open(fixture_path(), &reader), WN_OK);
+  const struct trace_run *run = trace_reader_run(reader);
+  assert_int_equal(run->title.length, 0);
+  while (trace_reader_next(reader, &event)) {}
+  assert_string_equal(run->title.bytes, "server: worker");
+  assert_string_equal(run->name.bytes, "pool-1");
+  assert_int_equal(run->command.length, fixture_run().command.length);
+  trace_reader_close(reader);
+  unlink(fixture_path());
+}
+
+/* A process that is about to write the file does not find it locked. */
+static void an_empty_file_is_not_locked(void **state) {
+  (void)state;
+  struct trace_totals totals;
+  int fd = open(fixture_path(), O_RDWR | O_CREAT | O_TRUNC, 0600);
+  assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
+  assert_int_equal(trace_finish(fixture_path(), &totals), WN_EFORMAT); /* and not WN_EBUSY */
+  close(fd);
+  unlink(fixture_path());
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_last_title_counts),
+      cmocka_unit_test(an_empty_file_is_not_locked),
       cmocka_unit_test(an_end_is_added_in_few_bytes),
       cmocka_unit_test(an_end_is_not_before_the_last_event),
       cmocka_unit_test(one_end_is_enough),

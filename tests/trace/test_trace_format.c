@@ -1,6 +1,8 @@
 /* The examples of docs/trace-format.md, byte for byte. */
 #include "support/test.h"
 
+#include "base/hash.h"
+#include "trace/checkpoint.h"
 #include "trace/decoder.h"
 #include "trace/encoder.h"
 #include <stdlib.h>
@@ -9,6 +11,12 @@ static const unsigned char example[] = {
     0xa1, 0x10, 0x80, 0x80, 0x80, 0x02, 0x00, 0x80, 0x20, 0x00, 0x00, 0x06, '/',  'b',  'i',  'n',
     '/',  'x',  0x02, 0x00, 0x02, 0xc1, 0x02, 0x01, 0x60, 0x01, 0x07, 0x03, 0x00, 0x02, 0x18, 0x02,
 };
+
+/* What closes it, if it is the first segment of a chunk whose header has the checksum
+ * 0x04030201. */
+static const unsigned char closing[] = {0xaf, 0x18, 0xc5, 0x9e, 0xa7, 0xd3, 0x20, 0xe8, 0x07,
+                                        0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x02, 0x03, 0x04,
+                                        0x01, 0x02, 0x03, 0x04, 0x2a, 0x65, 0x1f, 0x3e};
 
 static void give_node(void *context, uint32_t node, uint32_t *parent, uint32_t *module, uint64_t *offset) {
   (void)context;
@@ -36,6 +44,49 @@ static void the_encoder_writes_the_example(void **state) {
   assert_int_equal(encoder->sink.at - bytes, sizeof example);
   assert_memory_equal(bytes, example, sizeof example);
   free(encoder);
+}
+
+static void a_checkpoint_closes_the_example(void **state) {
+  (void)state;
+  unsigned char bytes[200];
+  struct sink sink = {.at = bytes, .end = bytes + sizeof bytes};
+  struct checkpoint checkpoint = {
+      .bytes = sizeof example, .time = 1000, .chunk_crc = 0x04030201, .crc = 0x04030201};
+  uint32_t crc = crc32c(checkpoint.crc, example, sizeof example);
+  put_bytes(&sink, example, sizeof example);
+  assert_true(checkpoint_put(&sink, &checkpoint, &crc));
+  assert_int_equal(sink.at - bytes, sizeof example + sizeof closing);
+  assert_memory_equal(bytes + sizeof example, closing, sizeof closing);
+  struct segment segment;
+  size_t work = 1000;
+  assert_true(segment_find(bytes, sizeof bytes, 0, &work, &segment));
+  assert_int_equal(segment.begin, 0);
+  assert_int_equal(segment.end, sink.at - bytes);
+  assert_int_equal(segment.crc, crc);
+  assert_int_equal(segment.checkpoint.time, 1000);
+  assert_int_equal(segment.checkpoint.bytes, sizeof example);
+  bytes[3] ^= 1;
+  assert_false(segment_find(bytes, sizeof bytes, 0, &work, &segment));
+}
+
+static void a_checkpoint_that_does_not_fit_changes_nothing(void **state) {
+  (void)state;
+  unsigned char bytes[CHECKPOINT_BYTES];
+  struct checkpoint most = {.bytes = UINT64_MAX,
+                            .time = UINT64_MAX,
+                            .block = UINT64_MAX,
+                            .thread = UINT32_MAX,
+                            .nodes = UINT32_MAX,
+                            .modules = UINT32_MAX,
+                            .address = UINT64_MAX};
+  uint32_t crc = 77;
+  struct sink sink = {.at = bytes, .end = bytes + sizeof bytes - 1};
+  assert_false(checkpoint_put(&sink, &most, &crc));
+  assert_ptr_equal(sink.at, bytes);
+  assert_int_equal(crc, 77);
+  sink.end++;
+  assert_true(checkpoint_put(&sink, &most, &crc));
+  assert_false(sink.full);
 }
 
 static void the_decoder_reads_the_example(void **state) {
@@ -213,6 +264,8 @@ static void a_record_that_does_not_fit_changes_no_state(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_encoder_writes_the_example),
+      cmocka_unit_test(a_checkpoint_closes_the_example),
+      cmocka_unit_test(a_checkpoint_that_does_not_fit_changes_nothing),
       cmocka_unit_test(the_decoder_reads_the_example),
       cmocka_unit_test(the_encoder_names_frames_of_a_language),
       cmocka_unit_test(the_decoder_reads_names_of_a_language),

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -111,6 +112,31 @@ static void the_file_size_limit_of_the_process_raises_no_signal(void **state) {
   unlink(fixture_path());
 }
 
+static void begin_without_room(const char *path) {
+  struct rlimit limit = {.rlim_cur = 100, .rlim_max = RLIM_INFINITY};
+  require(!setrlimit(RLIMIT_FSIZE, &limit));
+  struct trace_run run = fixture_run();
+  struct trace_options options = {.path = path};
+  struct trace_writer *writer;
+  require(trace_writer_open(&options, &run, &fixture_source, &writer) == WN_EIO);
+  require(strstr(wn_last_error(), "no room for a trace"));
+  require(strstr(wn_last_error(), "the limit on the size of files was reached"));
+  require(access(path, F_OK));
+}
+
+static void a_trace_that_cannot_begin_leaves_no_file(void **state) {
+  (void)state;
+  unlink(fixture_path());
+  in_child(begin_without_room, fixture_path());
+}
+
+static void the_cause_of_a_loss_is_kept(void **state) {
+  (void)state;
+  in_child(fill_to_resource_limit, fixture_path());
+  assert_int_equal(read_trace(fixture_path()).damage.loss_cause, TRACE_CAUSE_FILE_SIZE);
+  unlink(fixture_path());
+}
+
 static void lose_millions(const char *path) {
   struct trace_writer *writer = fixture_open(path, SPACE_CHUNKS * CHUNK_BYTES);
   uint64_t written = 0, lost = 0;
@@ -189,17 +215,19 @@ static void a_file_system_without_fallocate_gets_zeros(void **state) {
   const char *path = fixture_path();
   assert_int_equal(chunk_file_open(&file, path, false, 2 * CHUNK_BYTES), WN_OK);
   file.can_allocate = false;
-  uint64_t sequence;
+  struct taken_chunk taken;
   for (uint64_t i = 0; i < 2; i++) {
-    assert_true(chunk_file_take(&file, &sequence));
-    assert_int_equal(sequence, i);
-    unsigned char *chunk = chunk_file_map(&file, sequence);
+    assert_true(chunk_file_take(&file, i == 0, &taken));
+    assert_int_equal(taken.sequence, i);
+    while (taken.space < CHUNK_BYTES) assert_true(chunk_file_extend(&file, &taken));
+    assert_false(chunk_file_extend(&file, &taken));
+    unsigned char *chunk = chunk_file_map(&file, taken.sequence);
     assert_non_null(chunk);
     for (int at = 0; at < CHUNK_BYTES; at++) assert_int_equal(chunk[at], 0);
     chunk[0] = chunk[CHUNK_BYTES - 1] = 1;
     munmap(chunk, CHUNK_BYTES);
   }
-  assert_false(chunk_file_take(&file, &sequence));
+  assert_false(chunk_file_take(&file, false, &taken));
   assert_int_equal(size_of(path), 2 * CHUNK_BYTES);
   chunk_file_close(&file);
   unlink(path);
@@ -256,6 +284,31 @@ static void a_file_that_is_being_written_is_not_taken(void **state) {
   assert_int_equal(trace_writer_open(&options, &run, &fixture_source, &second), WN_EIO);
   options = (struct trace_options){.path = "/dev/null"};
   assert_int_equal(trace_writer_open(&options, &run, &fixture_source, &second), WN_EINVAL);
+  unlink(fixture_path());
+}
+
+static void *hold_shortly(void *held) {
+  usleep(30000);
+  close(*(int *)held);
+  return NULL;
+}
+
+/* A reader that asks whether somebody writes, or cuts what is left of an earlier program of the
+ * same process. */
+static void a_lock_that_a_reader_holds_for_a_moment_is_waited_for(void **state) {
+  (void)state;
+  for (int kind = 0; kind < 2; kind++) {
+    pthread_t reader;
+    trace_writer_close(fixture_open(fixture_path(), 0));
+    int held = open(fixture_path(), O_RDONLY);
+    assert_int_equal(flock(held, (kind ? LOCK_EX : LOCK_SH) | LOCK_NB), 0);
+    assert_int_equal(pthread_create(&reader, NULL, hold_shortly, &held), 0);
+    struct trace_writer *writer = fixture_open(fixture_path(), 0);
+    pthread_join(reader, NULL);
+    assert_true(write_sample(writer, 1, 1));
+    trace_writer_close(writer);
+    assert_int_equal(read_trace(fixture_path()).samples, 1);
+  }
   unlink(fixture_path());
 }
 
@@ -419,6 +472,8 @@ static void short_threads_share_few_chunks(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_file_stays_within_its_limit),
+      cmocka_unit_test(a_trace_that_cannot_begin_leaves_no_file),
+      cmocka_unit_test(the_cause_of_a_loss_is_kept),
       cmocka_unit_test(the_file_size_limit_of_the_process_raises_no_signal),
       cmocka_unit_test(the_end_is_told_after_millions_of_losses),
       cmocka_unit_test(a_program_killed_with_a_full_disk_told_its_losses),
@@ -427,6 +482,7 @@ int main(void) {
       cmocka_unit_test(a_file_system_without_fallocate_gets_zeros),
       cmocka_unit_test(a_stack_too_large_for_a_chunk_leaves_its_sample),
       cmocka_unit_test(a_file_that_is_being_written_is_not_taken),
+      cmocka_unit_test(a_lock_that_a_reader_holds_for_a_moment_is_waited_for),
       cmocka_unit_test(a_forked_child_that_forgets_writes_nothing),
       cmocka_unit_test(a_closed_and_reused_descriptor_is_not_written_to),
       cmocka_unit_test(a_signal_handler_may_write_during_a_write),

@@ -44,6 +44,13 @@ static void settle(struct totals *totals, void *block, size_t size, int kept) {
   }
 }
 
+/* A block on its way to the size that settle is told: each call allocates all of it. */
+static void *grow(struct totals *totals, void *block, size_t before, size_t size) {
+  totals->bytes += before;
+  totals->blocks++;
+  return realloc(block, size);
+}
+
 static void site_small(void) {
   for (int i = 0; i < 20000; i++) settle(&small, malloc(48), 48, i % 3 == 0);
 }
@@ -69,7 +76,11 @@ static void site_growing(void) {
   for (int i = 0; i < 200; i++) {
     size_t size = 56;
     void *block = malloc(size);
-    for (int j = 0; j < i % 8; j++) block = realloc(block, size += (size / 2 & ~(size_t)15) + 16);
+    for (int j = 0; j < i % 8; j++) {
+      size_t before = size;
+      size += (size / 2 & ~(size_t)15) + 16;
+      block = grow(&growing, block, before, size);
+    }
     settle(&growing, block, size, i & 1);
   }
 }
@@ -79,14 +90,14 @@ static void site_appended(void) {
   for (int i = 0; i < 400; i++) {
     size_t size = 16;
     void *block = malloc(size);
-    for (int j = 0; j < 20 + i % 50; j++) block = realloc(block, size += 4);
+    for (int j = 0; j < 20 + i % 50; j++) block = grow(&appended, block, size, size + 4), size += 4;
     settle(&appended, block, size, i & 1);
   }
 }
 
 /* Multiples of 16, of which glibc rounds each up, so that what a block had before it grew must be guessed. */
 static void site_doubled(void) {
-  for (int i = 0; i < 3000; i++) settle(&doubled, realloc(malloc(16), 48), 48, i & 1);
+  for (int i = 0; i < 3000; i++) settle(&doubled, grow(&doubled, malloc(16), 16, 48), 48, i & 1);
 }
 
 static void site_rare(void) {

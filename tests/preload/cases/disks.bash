@@ -1,7 +1,7 @@
 # Disks that are full, or cannot reserve: the trace loses records and says so, the program notices nothing.
 # Each case runs again in a mount namespace of its own, where it may mount what nobody else sees.
 
-privately() { # KIND [OPTION...]: goes on, in the second run, with a file system of that kind at `disk`, and `trace` on it
+privately() { # KIND [OPTION...]: goes on, in the second run, with a file system of that kind at `disk`, and `trace` a file of it
   local namespace=(unshare -m)
   [ "$(id -u)" = 0 ] || namespace=(unshare -rm)
   if [ -z "${WINNOW_PRIVATELY:-}" ]; then
@@ -13,8 +13,9 @@ privately() { # KIND [OPTION...]: goes on, in the second run, with a file system
   fi
   mkdir disk
   mount -t "$@" none "$PWD/disk" || fail "cannot mount $*"
-  trap 'cd /; umount "$work/disk"; rm -rf "$work"' EXIT
-  ln -s disk/trace trace
+  trap 'cd /; umount "$work/trace" "$work/disk"; rm -rf "$work"' EXIT
+  touch disk/trace trace
+  mount --bind disk/trace trace || fail "cannot mount a file"
 }
 
 a_full_disk_disturbs_nobody() {
@@ -37,13 +38,40 @@ END
   grep -Eq 'wrote trace \(.*; [0-9][0-9a-z., ]+ records lost\); now: ' said || fail "$(cat said)"
 }
 
+# The program ran well, so its exit code stays; but nobody may take a part for the whole.
+a_full_disk_is_told_and_its_part_is_no_total() {
+  privately tmpfs -o size=200k
+  [ "$tiny" = 1 ] && return # too few blocks are followed to fill a disk
+  "$winnow" record -o trace --rate 1 -- "$programs/threads" storm >out 2>said || fail "ended with $?"
+  grep -q '^winnow: the disk was full, so the trace is only a part; make room, or write to another disk (-o), or record less' said || fail "$(cat said)"
+  "$winnow" report trace | tr '\n' ' ' >report
+  grep -Eq 'lost: [0-9][0-9a-z., ]+ records, since the disk was full' report || fail "$(head -c 900 report)"
+  grep -q 'and allocated at least ' report || fail "$(head -c 900 report)"
+  grep -q 'So all this is a part' report || fail "$(head -c 900 report)"
+  ! grep -q 'Each range holds' report || fail "the report promises ranges: $(head -c 900 report)"
+  "$winnow" info trace | grep -q '^missing .*lost (the disk was full)' || fail "$("$winnow" info trace)"
+  [ "$(figure .trace.lost_because)" = disk ] && [ "$(jq .trace.partial report.json)" = true ] || fail "$(jq .trace report.json)"
+  "$winnow" record -q -o trace --rate 1 -- "$programs/threads" storm 2>said || fail "ended with $?"
+  one_line_of said '^winnow: the disk was full, so the trace is only a part; ' # all did not go well
+}
+
+a_full_disk_is_told_of_children() {
+  privately tmpfs -o size=200k
+  [ "$tiny" = 1 ] && return
+  cd disk || fail "no disk"
+  "$winnow" record -f -o small --rate 1 -- sh -c '"$0" storm; exit 3' "$programs/threads" >"$work/out" 2>"$work/said"
+  [ $? = 3 ] || fail "another exit code"
+  grep -q '^winnow: the disk was full, so some of these are only a part; ' "$work/said" || fail "$(cat "$work/said")"
+  grep -Eq '  small\.[0-9]+ +threads storm \(records are missing\)$' "$work/said" || fail "$(cat "$work/said")"
+}
+
 a_disk_that_is_full_from_the_start_disturbs_nobody() {
   privately tmpfs -o size=200k
   cat /dev/zero >disk/filler 2>/dev/null
   run_as bare "$programs/ends" return
   run_as full "$winnow" record -o trace --rate 1 -- "$programs/ends" return
   diff bare.code full.code && diff bare.out full.out || fail "the program is disturbed: $(cat full.err)"
-  grep -q '^winnow: cannot record: no room for a trace in .*; going on unprofiled$' full.err || fail "$(cat full.err)"
+  grep -q '^winnow: cannot record: no room for a trace in .*: the disk was full; going on unprofiled$' full.err || fail "$(cat full.err)"
   grep -q '^winnow: nothing was recorded' full.err || fail "$(cat full.err)"
 }
 

@@ -37,7 +37,7 @@ sums_by_valgrind() { # COMMAND...
       if (block == "0x0" || block == "0") next
       if (name == "realloc" && argument[1] != "0x0" && argument[2] > 0) {
         before = size[argument[1]]
-        if (argument[2] > before) allocated += argument[2] - before
+        if (argument[2] > before) { births++; allocated += argument[2] }
         live_bytes += argument[2] - before
         delete size[argument[1]]
         size[block] = argument[2]

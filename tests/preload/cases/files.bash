@@ -36,7 +36,93 @@ the_umask_is_the_programs() {
   same_as_bare 1 "$programs/descriptors" umask
   rm -f masked trace
   record --rate 1 -- "$programs/descriptors" umask >out
-  [ "$(stat -c %a trace)" = 644 ] || fail "the trace has mode $(stat -c %a trace)"
+  [ "$(stat -c %a trace)" = 600 ] || fail "the trace has mode $(stat -c %a trace)"
+}
+
+# Whatever the umask allows. A mask that forbids more is obeyed.
+traces_are_private() {
+  local masked mode
+  for masked in 000:600 022:600 0277:400; do
+    rm -f t t.*
+    umask "${masked%:*}"
+    "$winnow" record -q -f -o t -- sh -c 'ls / >/dev/null; exit' || fail "ended with $?"
+    umask 022
+    [ -e t ] && [ "$(echo t.*)" != 't.*' ] || fail "there are no traces"
+    for mode in $(stat -c %a t t.*); do [ "$mode" = "${masked#*:}" ] || fail "umask ${masked%:*}: mode $mode"; done
+  done
+  rm -f t t.*
+  umask 000
+  WINNOW_TRACE=$PWD/t LD_PRELOAD=$library "$programs/ends" return
+  [ "$(stat -c %a t)" = 600 ] || fail "by hand: mode $(stat -c %a t)"
+  chmod 666 t
+  "$winnow" record -q -o t -- true || fail "ended with $?"
+  [ "$(stat -c %a t)" = 600 ] || fail "over an older trace: mode $(stat -c %a t)"
+}
+
+# Somebody who guesses a trace's name gets nothing overwritten by us.
+no_link_is_followed_to_a_trace() {
+  "$winnow" record -q -o victim -- ls / >/dev/null
+  cp victim before
+  ln -s victim symbolic
+  ln -s nowhere dangling
+  ln victim hard
+  local name
+  for name in symbolic dangling; do
+    run_as refused "$winnow" record -o $name -- touch ran
+    [ "$(cat refused.code)" = 1 ] || fail "$name: exit code $(cat refused.code)"
+    one_line_of refused.err "^winnow: $name is a symbolic link; choose another name"
+    WINNOW_TRACE=$PWD/$name LD_PRELOAD=$library "$programs/ends" return 2>err
+    one_line_of err "^winnow: cannot record: .*$name is a symbolic link.*; going on unprofiled"
+  done
+  run_as refused "$winnow" record -o hard -- touch ran
+  one_line_of refused.err '^winnow: hard has other names too'
+  [ ! -e nowhere ] && [ ! -e ran ] || fail "something was made"
+  cmp victim before || fail "a trace was overwritten through a link"
+}
+
+# The names of children's traces can be guessed best: process numbers are given one after another.
+no_link_is_followed_to_the_trace_of_a_child() {
+  "$winnow" record -q -o victim -- ls / >/dev/null
+  echo 'a letter' >letter
+  cp victim before
+  run_as children "$winnow" record -q -f -o t -- sh -c 'for i in 1 2 3; do
+    sh -c "ln -s victim t.\$\$; exec ls /" >/dev/null; sh -c "cp letter t.\$\$; exec ls /" >/dev/null; done; exit'
+  cmp victim before || fail "a trace was overwritten through a link"
+  [ "$(cat children.code)" = 0 ] || fail "ended with $(cat children.code)"
+  local name count=0
+  for name in t.*; do
+    [ -L "$name" ] && count=$((count + 1))
+    cmp -s "$name" letter && count=$((count + 1))
+  done
+  [ $count -gt 0 ] || fail "no name was guessed"
+}
+
+another_users_trace_is_not_overwritten() {
+  [ "$(id -u)" = 0 ] || skip "only root can give files away"
+  "$winnow" record -q -o t -- ls / >/dev/null
+  chown 12345 t
+  run_as refused "$winnow" record -o t -- touch ran
+  [ "$(cat refused.code)" = 1 ] && [ ! -e ran ] || fail "exit code $(cat refused.code)"
+  one_line_of refused.err '^winnow: t belongs to another user; choose another name'
+}
+
+# As long as the processes live: what a killed one leaves is no more.
+traces_take_little_space() {
+  [ "$(getconf PAGESIZE)" = 4096 ] || skip "pages are large"
+  fallocate -l 4096 probe 2>/dev/null || skip "this file system cannot reserve"
+  cat >spy <<'END'
+#!/bin/sh
+for i in 1 2 3 4 5; do ( : ) ; done
+/bin/true
+du -k t t.* | awk '{ print $1 }' | sort -n | tail -n 1 >most
+du -ck t t.* | tail -n 1 | awk '{ print $1 }' >all
+echo t t.* | wc -w >count
+exit
+END
+  "$winnow" record -q -f -o t -- sh ./spy || fail "ended with $?"
+  [ "$(cat count)" -ge 8 ] || fail "only $(cat count) traces"
+  [ "$(cat most)" -le 8 ] || fail "one takes $(cat most) kB"
+  [ "$(cat all)" -le $((8 * $(cat count))) ] || fail "$(cat count) traces take $(cat all) kB"
 }
 
 a_limit_of_file_sizes_kills_nobody() {
@@ -45,6 +131,10 @@ a_limit_of_file_sizes_kills_nobody() {
   opens trace
   [ "$tiny" = 1 ] || [ "$(jq .lost info.json)" -gt 0 ] || fail "a trace of $(stat -c %s trace) bytes lost nothing"
   [ "$(stat -c %s trace)" -le 4194304 ] || fail "the trace has $(stat -c %s trace) bytes"
+  [ "$tiny" = 1 ] && return
+  "$winnow" record -o trace --rate 1 -- "$programs/descriptors" fsize >/dev/null 2>said || fail "ended with $?"
+  grep -q '^winnow: the limit on the size of files was reached, so the trace is only a part; raise the limit (ulimit -f)' said || fail "$(cat said)"
+  [ "$(figure .trace.lost_because)" = 'file size' ] || fail "$(jq .trace report.json)"
 }
 
 # The command refuses where the trace cannot be begun; it does so before the program runs.

@@ -21,6 +21,13 @@ statically_linked_programs_are_refused() {
   refused 'statically linked' ./script
 }
 
+the_dynamic_loader_is_no_program() {
+  local loader
+  loader=$(ls /lib64/ld-linux-*.so.* 2>/dev/null | head -n 1)
+  [ -n "$loader" ] || skip "there is no loader in /lib64"
+  refused 'is the dynamic loader; name the program itself' "$loader" /bin/ls
+}
+
 programs_that_gain_privileges_are_refused() {
   [ "$(id -u)" = 0 ] || skip "only root can make one"
   cp /bin/ls other
@@ -102,9 +109,8 @@ scripts_are_recorded_through_env() {
   [ "$(jq .samples info.json)" -gt 3000 ] || [ "$tiny" = 1 ] || fail "only $(jq .samples info.json) samples"
 }
 
-programs_with_their_own_malloc_go_on_and_it_is_said() {
-  need cc
-  cat >own.c <<'END'
+own_malloc_source() {
+  cat <<'END'
 #include <stddef.h>
 #include <stdio.h>
 static char heap[1 << 20];
@@ -115,10 +121,37 @@ void *calloc(size_t a, size_t b) { return malloc(a * b); }
 void *realloc(void *p, size_t n) { char *q = malloc(n); for (size_t i = 0; p && i < n; i++) q[i] = ((char *)p)[i]; return q; }
 int main(void) { char *p = realloc(malloc(10), 100); p[99] = 1; free(p); return puts("own") < 0; }
 END
-  cc -fno-builtin -o own own.c || fail "does not compile"
-  run_as own "$winnow" record -q -o trace --rate 1 -- ./own
+}
+
+# A malloc that could pass blocks on to the next one is only known at run time. The same program by LD_PRELOAD is as it was.
+programs_with_their_own_malloc_go_on_and_it_is_said() {
+  need cc
+  own_malloc_source >own.c
+  printf '#define _GNU_SOURCE\n#include <dlfcn.h>\nvoid *unused(void) { return dlsym(RTLD_NEXT, "malloc"); }\n' >next.c
+  cc -fno-builtin -o own own.c next.c || fail "does not compile"
+  run_as own "$winnow" record -o trace --rate 1 -- ./own
   [ "$(cat own.code)" = 0 ] && [ "$(cat own.out)" = own ] || fail "$(cat own.code) $(cat own.out)"
-  grep -q 'brings its own malloc; going on unprofiled' own.err || fail "nothing is said: $(cat own.err)"
+  grep -q '^winnow: .*/own brings its own malloc; to record it, link it without; going on unprofiled$' own.err || fail "nothing is said: $(cat own.err)"
+  grep -q '^winnow: nothing was recorded: ./own ' own.err || fail "$(cat own.err)"
+  [ ! -e trace ] || fail "an empty file is left"
+}
+
+# As debugging tools are: every block comes from us in the end.
+programs_whose_malloc_calls_the_next_are_recorded() {
+  need cc
+  cat >passes.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stddef.h>
+static void *(*next)(size_t);
+void *malloc(size_t n) { if (!next) next = (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc"); return next(n); }
+__attribute__((noinline)) void born_here(void) { for (int i = 0; i < 100; i++) { void *volatile p = malloc(50); (void)p; } }
+int main(void) { born_here(); return 3; }
+END
+  cc -fno-builtin -o passes passes.c -ldl || fail "does not compile"
+  record --rate 1 -- ./passes
+  [ $? = 3 ] || fail "another exit code"
+  counted "blocks" "$(of .totals.allocated_blocks born_here)" 100
 }
 
 a_limited_address_space_is_no_hindrance() {
@@ -214,7 +247,7 @@ a_library_that_cannot_be_preloaded_is_refused() {
 a_trace_that_is_held_open_is_left_as_it_is() {
   run_as held "$winnow" record -o trace --rate 1 -- "$programs/forks" leave
   [ "$(cat held.code)" = 0 ] || fail "ended with $(cat held.code)"
-  one_line_of held.err 'wrote .*trace, which a process .* keeps open'
+  grep -q 'wrote .*trace, which a process .* keeps open' held.err || fail "$(cat held.err)"
   opens trace
 }
 

@@ -1,9 +1,10 @@
-/* A preloaded library that counts what Winnow should find at rate 1, independently: blocks born, bytes by birth and
- * growth, bytes alive at the end. Written to the file COUNT_FILE names when the last exit handler runs.
+/* A preloaded library that counts what Winnow should find at rate 1, independently: calls that made
+ * a block or made it larger, the sizes that they gave it, bytes alive at the end. Written to the
+ * file COUNT_FILE names when the last exit handler runs.
  *
- * A block is known from its birth to its death by an open-addressing table of addresses, under one spin lock. Blocks
- * born before the C library is set up (by the loader, which has no environment yet) are counted apart, as `early`:
- * Winnow cannot know by then whether it should record. */
+ * A block is known from its birth to its death by an open-addressing table of addresses, under one
+ * spin lock. Blocks born before the C library is set up (by the loader, which has no environment
+ * yet) are counted apart, as `early`: Winnow cannot know by then whether it should record. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -142,7 +143,8 @@ void *realloc(void *block, size_t bytes) {
     size_t after = moved ? bytes : before;
     enter();
     *find(now, 1) = (struct slot){now, after};
-    live_blocks++, alive += after, allocated += after > before ? after - before : 0;
+    live_blocks++, alive += after;
+    if (after > before) births++, allocated += after; /* as if it were a new block */
     leave();
   }
   return moved;

@@ -1,0 +1,1 @@
+winnow_bench(bench_start bench_start.c PARTS base)

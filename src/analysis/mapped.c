@@ -1,0 +1,216 @@
+/* From records of mappings to rows.
+ *
+ * Records come in no order of time. So the sizes that a mapping had are sorted behind its begin,
+ * and each ends a row and begins the next. */
+#include "analysis/mapped.h"
+
+#include "analysis/samples.h"
+#include <stdlib.h>
+
+static bool grow(void **items, size_t count, size_t *capacity, size_t size) {
+  if (count < *capacity) return true;
+  size_t larger = *capacity ? *capacity * 2 : 64;
+  void *moved = realloc(*items, larger * size);
+  if (moved) *items = moved, *capacity = larger;
+  return moved != NULL;
+}
+
+static int compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
+
+static int by_mapping(const void *a, const void *b) {
+  return compare(((const struct row *)a)->block, ((const struct row *)b)->block);
+}
+
+static int by_begin(const void *a, const void *b) {
+  const struct row *left = a, *right = b;
+  int order = compare(left->begin_ns, right->begin_ns);
+  return order ? order : compare(left->block, right->block);
+}
+
+static int by_mapping_and_time(const void *a, const void *b) {
+  const struct touch *left = a, *right = b;
+  int order = compare(left->mapping, right->mapping);
+  return order ? order : compare(left->time_ns, right->time_ns);
+}
+
+/* Of one time, the end last. */
+static int by_change(const void *a, const void *b) {
+  const struct trace_map_size *left = a, *right = b;
+  int order = compare(left->mapping, right->mapping);
+  if (!order) order = compare(left->time_ns, right->time_ns);
+  return order ? order : (left->bytes == 0) - (right->bytes == 0);
+}
+
+static struct row row_of(const struct trace_map *map) {
+  return (struct row){.block = map->mapping,
+                      .begin_ns = map->time_ns,
+                      .end_ns = STILL_ALIVE,
+                      .born_ns = map->time_ns,
+                      .died_ns = STILL_ALIVE,
+                      .promoted_ns = NEVER,
+                      .size = map->bytes,
+                      .allocated = map->bytes,
+                      .probability = 1,
+                      .stack = map->stack,
+                      .thread = map->thread,
+                      .source = map->kind,
+                      .call = true,
+                      .first = true,
+                      .last = true};
+}
+
+static bool add_row(struct mapped *mapped, struct row row) {
+  if (!grow((void **)&mapped->rows, mapped->count, &mapped->capacity, sizeof row)) return false;
+  mapped->rows[mapped->count++] = row;
+  return true;
+}
+
+/* Ends the row at `at` and begins one of another size behind all others; returns where it is, or
+ * SIZE_MAX without memory. */
+static size_t resize(struct mapped *mapped, size_t at, const struct trace_map_size *size) {
+  struct row next = mapped->rows[at];
+  uint64_t time = size->time_ns > next.begin_ns ? size->time_ns : next.begin_ns;
+  mapped->rows[at].end_ns = time;
+  if (!size->bytes) {
+    mapped->rows[at].died_ns = time;
+    return at;
+  }
+  mapped->rows[at].last = false;
+  next.begin_ns = time;
+  next.size = size->bytes;
+  next.call = next.first = false;
+  next.allocated = 0;
+  return add_row(mapped, next) ? mapped->count - 1 : SIZE_MAX;
+}
+
+/* The sizes of mappings whose begin was lost are passed over. */
+static bool apply_sizes(struct mapped *mapped) {
+  size_t mappings = mapped->count, size = 0;
+  for (size_t i = 0; i < mappings; i++) {
+    uint64_t mapping = mapped->rows[i].block;
+    size_t at = i;
+    while (size < mapped->size_count && mapped->sizes[size].mapping < mapping) size++;
+    for (; size < mapped->size_count && mapped->sizes[size].mapping == mapping; size++)
+      if (mapped->rows[at].end_ns == STILL_ALIVE &&
+          (at = resize(mapped, at, &mapped->sizes[size])) == SIZE_MAX)
+        return false;
+  }
+  return true;
+}
+
+/* How many of the touches, up to a mapping's that came until a time. */
+static size_t touches_until(const struct mapped *mapped, uint64_t mapping, uint64_t until_ns) {
+  size_t low = 0, high = mapped->touch_count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    const struct touch *touch = &mapped->touches[middle];
+    if (touch->mapping < mapping || (touch->mapping == mapping && touch->time_ns <= until_ns))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* What a mapping had resident when that was last measured; NULL: nothing. */
+static const struct touch *last_touch(const struct samples *samples, const struct row *row,
+                                      uint64_t time_ns) {
+  size_t count = touches_until(&samples->mapped, row->block, time_ns);
+  const struct touch *last = count ? &samples->mapped.touches[count - 1] : NULL;
+  return last && last->mapping == row->block && last->bytes ? last : NULL;
+}
+
+/* Since then it may have become smaller, by both alike as far as is known. */
+static void add_resident(struct resident *sum, const struct touch *touch, double resident) {
+  double files = resident * (double)touch->files / (double)touch->bytes;
+  sum->mapped_files += files;
+  sum->mapped_private += resident - files;
+}
+
+/* ---- shared ---- */
+
+bool mapped_keep(struct mapped *mapped, const struct trace_event *event) {
+  switch (event->kind) {
+  case TRACE_MAP: return add_row(mapped, row_of(&event->map));
+  case TRACE_MAP_SIZE:
+    if (!grow((void **)&mapped->sizes, mapped->size_count, &mapped->size_capacity, sizeof *mapped->sizes))
+      return false;
+    mapped->sizes[mapped->size_count++] = event->map_size;
+    return true;
+  case TRACE_MAP_TOUCHED:
+    if (!grow((void **)&mapped->touches, mapped->touch_count, &mapped->touch_capacity,
+              sizeof *mapped->touches))
+      return false;
+    mapped->touches[mapped->touch_count++] = (struct touch){.mapping = event->map_touched.mapping,
+                                                            .time_ns = event->map_touched.time_ns,
+                                                            .bytes = event->map_touched.bytes,
+                                                            .files = event->map_touched.files};
+    return true;
+  default: return true;
+  }
+}
+
+bool mapped_settle(struct mapped *mapped) {
+  if (mapped->count) qsort(mapped->rows, mapped->count, sizeof *mapped->rows, by_mapping);
+  if (mapped->size_count) qsort(mapped->sizes, mapped->size_count, sizeof *mapped->sizes, by_change);
+  if (mapped->touch_count)
+    qsort(mapped->touches, mapped->touch_count, sizeof *mapped->touches, by_mapping_and_time);
+  if (!apply_sizes(mapped)) return false;
+  if (mapped->count) qsort(mapped->rows, mapped->count, sizeof *mapped->rows, by_begin);
+  free(mapped->sizes);
+  mapped->sizes = NULL;
+  mapped->size_count = mapped->size_capacity = 0;
+  return true;
+}
+
+void mapped_destroy(struct mapped *mapped) {
+  free(mapped->rows);
+  free(mapped->touches);
+  free(mapped->sizes);
+  *mapped = (struct mapped){0};
+}
+
+double mapped_resident(const struct samples *samples, const struct row *row, uint64_t time_ns) {
+  const struct touch *last = last_touch(samples, row, time_ns);
+  return last ? (double)(last->bytes < row->size ? last->bytes : row->size) : 0;
+}
+
+/* The moment at which most was resident; NULL if it was never measured. */
+static const struct memory_point *largest(const struct samples *samples, bool complete) {
+  const struct memory_point *most = NULL;
+  for (size_t i = 0; i < samples->memory_count; i++) {
+    const struct memory_point *point = &samples->memory[i];
+    if ((!complete || point->complete) && (!most || point->rss_bytes > most->rss_bytes)) most = point;
+  }
+  return most;
+}
+
+struct resident mapped_when_most_was_resident(const struct samples *samples) {
+  struct resident most = {.measured = true};
+  const struct memory_point *point = largest(samples, samples->mapped.count > 0);
+  if (!point) {
+    most.measured = false;
+    point = largest(samples, false);
+  }
+  if (!point) return most;
+  for (size_t i = 0; i < samples->memory_count; i++) {
+    const struct memory_point *other = &samples->memory[i];
+    if (other->peak_bytes > most.most_bytes) most.most_bytes = other->peak_bytes;
+    if (other->rss_bytes > most.most_bytes) most.most_bytes = other->rss_bytes;
+  }
+  most.rss_bytes = point->rss_bytes;
+  most.time_ns = point->time_ns;
+  double private = (double)point->private_bytes;
+  for (size_t i = 0; i < samples->mapped.count; i++) {
+    const struct row *row = &samples->mapped.rows[i];
+    if (row->begin_ns > most.time_ns || row->end_ns <= most.time_ns) continue;
+    const struct touch *touch = last_touch(samples, row, most.time_ns);
+    if (touch) add_resident(&most, touch, mapped_resident(samples, row, most.time_ns));
+    most.mapped_bytes += (double)row->size;
+  }
+  double files = (double)most.rss_bytes - private;
+  most.private_bytes = private;
+  most.files_bytes = files > most.mapped_files ? files - most.mapped_files : 0;
+  return most;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,57 @@
+/* What the program mapped itself, beside malloc, and what its resident memory was made of. */
+#ifndef ANALYSIS_MAPPED_H
+#define ANALYSIS_MAPPED_H
+
+#include "trace/event.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+struct row;
+struct samples;
+
+/* How much of a mapping was resident, from then on until it is told again; and how much of that was
+ * of a file or shared. */
+struct touch {
+  uint64_t mapping, time_ns, bytes, files;
+};
+
+/* Filled in while a trace is read; settled afterwards. */
+struct mapped {
+  /* Of mappings: `block` is the number, `source` enum trace_map_kind, the probability 1. By begin.
+   */
+  struct row *rows;
+  size_t count, capacity;
+  struct touch *touches; /* by mapping and time */
+  size_t touch_count, touch_capacity;
+  struct trace_map_size *sizes; /* until settled */
+  size_t size_count, size_capacity;
+};
+
+/* Takes an event; others than those of mappings leave no trace. False without memory. */
+bool mapped_keep(struct mapped *mapped, const struct trace_event *event);
+
+/* After the last event. False without memory. */
+bool mapped_settle(struct mapped *mapped);
+void mapped_destroy(struct mapped *mapped);
+
+/* How much of a mapping's row was resident when the process's memory was measured at or before a
+ * time. */
+double mapped_resident(const struct samples *samples, const struct row *row, uint64_t time_ns);
+
+/* What resident memory was made of when most was, of the moments at which all of it was measured;
+ * if there is none, of all moments. */
+struct resident {
+  uint64_t time_ns;
+  uint64_t rss_bytes;    /* 0: never measured */
+  bool measured;         /* of each mapping it is known what was resident */
+  uint64_t most_bytes;   /* the largest resident size, between measurements too if it was told */
+  double mapped_bytes;   /* addresses that the program mapped itself */
+  double mapped_private; /* of these, what was resident: in memory of its own */
+  double mapped_files;   /* and in files or shared */
+  double files_bytes;    /* other files, code for the most part */
+  double private_bytes;  /* all memory of its own: malloc's blocks, mapped_private, and the rest */
+};
+struct resident mapped_when_most_was_resident(const struct samples *samples);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,360 @@
+/* Finding wrappers of allocators.
+ *
+ * By name. A name is compared without what changes from instance to instance: template arguments,
+ * parameters and the returned type. wrapper_names.def lists the names. The containers of standard
+ * libraries are among them: nobody mends those.
+ *
+ * By shape. A function that only passes malloc's result on is seen in the sample by four marks:
+ *   1. every stack that it is on ends in it, or in a wrapper that it calls: it calls nothing else
+ *      that allocates;
+ *   2. it calls the allocator from few places;
+ *   3. several functions call it;
+ *   4. the sizes of its blocks differ, since its callers choose them.
+ *
+ * But a parser's function that makes a record of what it read has these marks too, and is what the
+ * reader looks for. So a function that has a name must say in it that it allocates; then few
+ * callers and sizes are enough. Code without a name tells the reader less than its callers do. One
+ * that only wrappers call is the inside of an allocator, and needs no other mark than the first
+ * two. What is found makes its callers innermost, so the search goes on until nothing more is
+ * found. The report names what it passed over. */
+#include "analysis/wrappers.h"
+
+#include "base/error.h"
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_MOST = 1024, ROUNDS_MOST = 8, SEEN_MOST = 8 };
+
+/* How many of each a function needs, or may have, to be a wrapper by its shape. */
+enum {
+  CALLERS_LEAST = 6,
+  SIZES_LEAST = 6,
+  PLACES_MOST = 3,
+  CALLERS_LEAST_NAMED = 2,
+  SIZES_LEAST_NAMED = 3,
+};
+
+/* Up to SEEN_MOST different numbers. */
+struct seen {
+  uint64_t value[SEEN_MOST];
+  uint8_t count;
+};
+
+/* What the sample shows of a function. */
+struct shape {
+  struct seen callers, sizes, places;
+  uint64_t samples;
+  bool calls_others;   /* stands on a stack that ends in another function */
+  bool others_call_it; /* a caller is no wrapper */
+};
+
+/* The innermost frame of a stack that is no wrapper. */
+struct own {
+  uint32_t node;  /* of the trace; 0: the stack has nothing else */
+  uint32_t frame; /* of its frames */
+};
+
+struct finding {
+  const struct samples *samples;
+  struct names *names;
+  uint32_t nodes;
+  struct shape *shapes; /* index: string of the names */
+  struct own *owns;     /* index: node */
+  bool *calls;          /* index: node; it stands outside the own frame of a stack */
+  uint64_t *ends;       /* index: string; samples whose stacks end in the wrapper */
+};
+
+/* ---- names ---- */
+
+static bool word_at(const char *name, size_t at, const char *word) {
+  size_t length = strlen(word);
+  bool begins = !at || !(isalnum((unsigned char)name[at - 1]) || name[at - 1] == '_');
+  return begins && !strncmp(name + at, word, length) &&
+         !(isalnum((unsigned char)name[at + length]) || name[at + length] == '_');
+}
+
+/* Copies a name without what stands in angle brackets, without parameters and without the returned
+ * type. Rust's <Type as Trait>::method becomes Type::method. */
+static void reduce(const char *name, char reduced[NAME_MOST]) {
+  size_t length = 0;
+  int depth = 0;
+  bool within_type = false, within_trait = false;
+  for (size_t at = 0; name[at] && length + 1 < NAME_MOST; at++) {
+    char c = name[at];
+    if (c == '<' && !at) {
+      within_type = true;
+      continue;
+    }
+    if (within_type && !depth && !strncmp(name + at, " as ", 4)) within_trait = true;
+    if (within_type && !depth && c == '>') {
+      within_type = within_trait = false;
+      continue;
+    }
+    if (within_trait) {
+      depth += (c == '<') - (c == '>');
+      continue;
+    }
+    bool operator_sign = length >= 8 && !strncmp(reduced + length - 8, "operator", 8) && strchr("<>(", c);
+    if (operator_sign) break; /* operator<, operator(): no wrapper's */
+    if (c == '(' && !depth && strncmp(name + at, "(anonymous namespace)", 21)) break;
+    depth += c == '<';
+    if (!depth) reduced[length++] = c;
+    depth -= c == '>' && depth;
+    if (c == ' ' && !depth && !within_type && !(length >= 9 && word_at(reduced, length - 9, "operator")))
+      length = 0;
+  }
+  reduced[length] = 0;
+}
+
+static bool ends_with(const char *text, size_t length, const char *end) {
+  size_t tail = strlen(end);
+  return length >= tail && !memcmp(text + length - tail, end, tail);
+}
+
+static bool is_method(const char *reduced, const char *type, const char *name) {
+  size_t length = strlen(reduced), tail = strlen(name);
+  return length > tail + 2 && ends_with(reduced, length, name) &&
+         !memcmp(reduced + length - tail - 2, "::", 2) && ends_with(reduced, length - tail - 2, type);
+}
+
+/* Copies a name without the namespaces that versions of C++'s standard library put into std. */
+static void leave_versions_out(const char *reduced, char plain[NAME_MOST]) {
+  static const char *const versions[] = {"__cxx11::", "__1::", "__ndk1::", "__cxx1998::", "__debug::"};
+  bool standard = !strncmp(reduced, "std::", 5);
+  size_t from = standard ? 5 : 0;
+  memcpy(plain, reduced, from);
+  for (size_t i = 0; standard && i < sizeof versions / sizeof *versions; i++)
+    if (!strncmp(reduced + from, versions[i], strlen(versions[i]))) from += strlen(versions[i]);
+  strcpy(plain + (standard ? 5 : 0), reduced + from);
+}
+
+static bool has_no_name(const char *name) { return strstr(name, "+0x"); }
+
+/* Whether the last part of a name has "alloc" in it, and not "dealloc". */
+static bool says_it_allocates(const char *name) {
+  char reduced[NAME_MOST];
+  reduce(name, reduced);
+  const char *last = reduced;
+  for (const char *at = reduced; *at; at++)
+    if (*at == ':') last = at + 1;
+  const char *found = strcasestr(last, "alloc");
+  return found && !strcasestr(last, "dealloc");
+}
+
+/* ---- shapes ---- */
+
+static void see(struct seen *seen, uint64_t value) {
+  for (unsigned i = 0; i < seen->count; i++)
+    if (seen->value[i] == value) return;
+  if (seen->count < SEEN_MOST) seen->value[seen->count++] = value;
+}
+
+/* Callers have smaller numbers than those that they call. */
+static void find_owns(struct finding *finding) {
+  for (uint32_t node = 1; node <= finding->nodes; node++) {
+    struct frames frames = names_of(finding->names, node);
+    uint32_t frame = 0;
+    while (frame < frames.count && frames.frame[frame].wrapper) frame++;
+    uint32_t parent = trace_reader_node(finding->samples->reader, node).parent;
+    finding->owns[node] = frame < frames.count ? (struct own){node, frame}
+                          : parent < node      ? finding->owns[parent]
+                                               : (struct own){0, 0};
+  }
+}
+
+/* The frame that calls another; NULL for the outermost. */
+static const struct frame *caller_of(const struct finding *finding, struct own own) {
+  struct frames frames = names_of(finding->names, own.node);
+  if (own.frame + 1 < frames.count) return frames.frame + own.frame + 1;
+  uint32_t parent = trace_reader_node(finding->samples->reader, own.node).parent;
+  if (!parent || parent >= own.node) return NULL;
+  return names_of(finding->names, parent).frame;
+}
+
+/* Counts the wrappers that a stack ends in. */
+static void count_ends(struct finding *finding, uint32_t stack, struct own own) {
+  for (uint32_t node = stack; node; node = trace_reader_node(finding->samples->reader, node).parent) {
+    struct frames frames = names_of(finding->names, node);
+    size_t count = node == own.node ? own.frame : frames.count;
+    for (size_t i = 0; i < count; i++) finding->ends[frames.frame[i].function]++;
+    if (node == own.node) return;
+  }
+}
+
+static void see_row(struct finding *finding, const struct row *row) {
+  if (!row->stack || row->stack > finding->nodes) return;
+  struct own own = finding->owns[row->stack];
+  count_ends(finding, row->stack, own);
+  if (!own.node) return;
+  struct frames frames = names_of(finding->names, own.node);
+  struct shape *shape = &finding->shapes[frames.frame[own.frame].function];
+  const struct frame *caller = caller_of(finding, own);
+  see(&shape->callers, caller ? caller->function : UINT64_MAX);
+  if (!caller || !caller->wrapper) shape->others_call_it = true;
+  see(&shape->sizes, row->size);
+  see(&shape->places,
+      own.node == row->stack ? trace_reader_node(finding->samples->reader, own.node).offset : own.node);
+  shape->samples++;
+  for (size_t i = own.frame + 1; i < frames.count; i++)
+    finding->shapes[frames.frame[i].function].calls_others = true;
+  finding->calls[trace_reader_node(finding->samples->reader, own.node).parent] = true;
+}
+
+static void see_callers(struct finding *finding) {
+  for (uint32_t node = finding->nodes; node; node--) {
+    if (!finding->calls[node]) continue;
+    struct frames frames = names_of(finding->names, node);
+    for (size_t i = 0; i < frames.count; i++) finding->shapes[frames.frame[i].function].calls_others = true;
+    uint32_t parent = trace_reader_node(finding->samples->reader, node).parent;
+    if (parent < node) finding->calls[parent] = true;
+  }
+}
+
+static bool has_shape(const struct finding *finding, uint32_t function) {
+  const struct shape *shape = &finding->shapes[function];
+  if (!shape->samples || shape->calls_others || shape->places.count > PLACES_MOST) return false;
+  if (!shape->others_call_it) return true;
+  const char *name = strings_text(&finding->names->strings, function);
+  if (has_no_name(name)) return shape->callers.count >= CALLERS_LEAST && shape->sizes.count >= SIZES_LEAST;
+  return shape->callers.count >= CALLERS_LEAST_NAMED && shape->sizes.count >= SIZES_LEAST_NAMED &&
+         says_it_allocates(name);
+}
+
+static void mark(struct names *names, size_t frame_count, const bool *is) {
+  for (size_t i = 0; i < frame_count; i++)
+    if (is[names->frame[i].function]) names->frame[i].wrapper = true;
+}
+
+/* One round. Returns how many wrappers were found. */
+static size_t find_by_shape(struct finding *finding, bool *is) {
+  uint32_t strings = finding->names->strings.count;
+  size_t found = 0;
+  memset(finding->shapes, 0, strings * sizeof *finding->shapes);
+  memset(finding->calls, 0, ((size_t)finding->nodes + 1) * sizeof *finding->calls);
+  memset(finding->ends, 0, strings * sizeof *finding->ends);
+  find_owns(finding);
+  for (size_t i = 0; i < finding->samples->row_count; i++) see_row(finding, &finding->samples->rows[i]);
+  see_callers(finding);
+  for (uint32_t function = 0; function < strings; function++)
+    if (!is[function] && has_shape(finding, function)) is[function] = true, found++;
+  return found;
+}
+
+static int by_samples(const void *a, const void *b, void *context) {
+  const uint64_t *ends = context;
+  uint64_t left = ends[*(const uint32_t *)a], right = ends[*(const uint32_t *)b];
+  return (left < right) - (left > right);
+}
+
+static bool list(const struct finding *finding, struct wrappers *wrappers) {
+  uint32_t strings = finding->names->strings.count;
+  wrappers->functions = malloc((strings + 1) * sizeof *wrappers->functions);
+  if (!wrappers->functions) return false;
+  for (uint32_t function = 0; function < strings; function++)
+    if (finding->ends[function]) wrappers->functions[wrappers->count++] = function;
+  qsort_r(wrappers->functions, wrappers->count, sizeof *wrappers->functions, by_samples, finding->ends);
+  return true;
+}
+
+/* ---- the user's ---- */
+
+/* A name as it is printed whole, or without template arguments and parameters. */
+static bool is_named(const char *name, const char *reduced, const char *given) {
+  return !strcmp(name, given) || !strcmp(reduced, given);
+}
+
+static wn_status know_names(const struct names *names, const struct wrappers_options *options, bool *is) {
+  char reduced[NAME_MOST];
+  size_t named = 0;
+  for (const char *const *given = options->named; given && *given; given++) named++;
+  bool *used = calloc(named + 1, sizeof *used);
+  if (!used) return error_set(WN_ENOMEM, "not enough memory for the wrappers");
+  for (uint32_t i = 0; i < names->strings.count; i++) {
+    const char *name = strings_text(&names->strings, i);
+    is[i] = wrapper_is_known(name);
+    if (named) reduce(name, reduced);
+    for (size_t j = 0; j < named; j++)
+      if (is_named(name, reduced, options->named[j])) is[i] = used[j] = true;
+  }
+  size_t unused = 0;
+  while (unused < named && used[unused]) unused++;
+  free(used);
+  return unused == named ? WN_OK
+                         : error_set(WN_EINVAL, "--wrapper %s: no sampled stack has a function of that name",
+                                     options->named[unused]);
+}
+
+static bool prepare(struct finding *finding) {
+  size_t strings = finding->names->strings.count, nodes = (size_t)finding->nodes + 1;
+  finding->shapes = malloc((strings + 1) * sizeof *finding->shapes);
+  finding->owns = calloc(nodes, sizeof *finding->owns);
+  finding->calls = malloc(nodes * sizeof *finding->calls);
+  finding->ends = malloc((strings + 1) * sizeof *finding->ends);
+  return finding->shapes && finding->owns && finding->calls && finding->ends;
+}
+
+static size_t frames_in(const struct names *names, uint32_t nodes) {
+  return nodes ? (size_t)names->first[nodes] + names->count[nodes] : 0;
+}
+
+/* ---- shared ---- */
+
+bool wrapper_is_known(const char *name) {
+  static const char *const whole[] = {
+#define WRAPPER(name) name,
+#define WRAPPER_METHOD(type, name)
+#define WRAPPERS_WITHIN(path)
+#include "analysis/wrapper_names.def"
+  };
+  static const char *const methods[][2] = {
+#define WRAPPER(name)
+#define WRAPPER_METHOD(type, name) {type, name},
+#define WRAPPERS_WITHIN(path)
+#include "analysis/wrapper_names.def"
+  };
+  static const char *const paths[] = {
+#define WRAPPER(name)
+#define WRAPPER_METHOD(type, name)
+#define WRAPPERS_WITHIN(path) path "::",
+#include "analysis/wrapper_names.def"
+  };
+  char reduced[NAME_MOST], plain[NAME_MOST];
+  reduce(name, reduced);
+  size_t length = strlen(reduced);
+  if (ends_with(reduced, length, "operator new") || ends_with(reduced, length, "operator new[]")) return true;
+  for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+    if (!strcmp(reduced, whole[i])) return true;
+  for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+    if (is_method(reduced, methods[i][0], methods[i][1])) return true;
+  leave_versions_out(reduced, plain);
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+    if (!strncmp(plain, paths[i], strlen(paths[i]))) return true;
+  return false;
+}
+
+wn_status wrappers_find(const struct samples *samples, struct names *names,
+                        const struct wrappers_options *options, struct wrappers *wrappers) {
+  *wrappers = (struct wrappers){0};
+  if (options->none) return WN_OK;
+  struct finding finding = {.samples = samples, .names = names, .nodes = trace_reader_nodes(samples->reader)};
+  size_t frames = frames_in(names, finding.nodes);
+  bool *is = calloc((size_t)names->strings.count + 1, sizeof *is);
+  wn_status error = is && prepare(&finding) ? know_names(names, options, is) : WN_ENOMEM;
+  if (!error) mark(names, frames, is);
+  for (int round = 0; !error && round < ROUNDS_MOST && find_by_shape(&finding, is); round++)
+    mark(names, frames, is);
+  if (!error && !list(&finding, wrappers)) error = WN_ENOMEM;
+  free(is);
+  free(finding.shapes);
+  free(finding.owns);
+  free(finding.calls);
+  free(finding.ends);
+  return error == WN_ENOMEM ? error_set(WN_ENOMEM, "not enough memory for the wrappers") : error;
+}
+
+void wrappers_destroy(struct wrappers *wrappers) {
+  free(wrappers->functions);
+  *wrappers = (struct wrappers){0};
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,64 @@
+/* A stream in front of another, which takes UTF-8 and passes ASCII on.
+ *
+ * Each sign becomes one letter, so that columns stay columns. A sign may come in several writes, so
+ * its bytes are gathered until it is whole. */
+#include "cli/ascii.h"
+
+#include <langinfo.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct filter {
+  FILE *out;
+  uint32_t sign; /* so far */
+  int missing;   /* bytes of it that are still to come */
+};
+
+static char letter_of(uint32_t sign) {
+  static const char bars[] = ".:-=+*#@"; /* for the eight blocks from U+2581 */
+  if (sign >= 0x2581 && sign <= 0x2588) return bars[sign - 0x2581];
+  switch (sign) {
+  case 0x2013: return '-'; /* en dash */
+  case 0x2026:
+  case 0x2248: return '~'; /* ellipsis, almost equal */
+  default: return '?';
+  }
+}
+
+static void put(struct filter *filter, unsigned char byte) {
+  bool follows = (byte & 0xc0) == 0x80;
+  if (filter->missing && !follows) filter->missing = 0, putc('?', filter->out);
+  if (byte < 0x80) {
+    putc(byte, filter->out);
+  } else if (!follows) {
+    filter->missing = byte >= 0xf0 ? 3 : byte >= 0xe0 ? 2 : 1;
+    filter->sign = byte & (0x3fu >> filter->missing);
+  } else if (!filter->missing) {
+    putc('?', filter->out);
+  } else {
+    filter->sign = filter->sign << 6 | (byte & 0x3f);
+    if (!--filter->missing) putc(letter_of(filter->sign), filter->out);
+  }
+}
+
+static ssize_t write_bytes(void *context, const char *bytes, size_t count) {
+  struct filter *filter = context;
+  for (size_t i = 0; i < count; i++) put(filter, (unsigned char)bytes[i]);
+  return fflush(filter->out) || ferror(filter->out) ? 0 : (ssize_t)count;
+}
+
+/* ---- shared ---- */
+
+void ascii_if_locale_asks(FILE **stream) {
+  static struct filter filters[2]; /* one for each of the two streams */
+  if (!strcmp(nl_langinfo(CODESET), "UTF-8")) return;
+  struct filter *filter = &filters[filters[0].out != NULL];
+  if (filter->out) return;
+  FILE *front = fopencookie(filter, "w", (cookie_io_functions_t){.write = write_bytes});
+  if (!front) return;
+  filter->out = *stream;
+  *stream = front;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,33 @@
+/* What a recorded process is called. */
+#include "cli/called.h"
+
+#include "cli/text.h"
+#include <string.h>
+
+static void write_arguments(FILE *out, const struct trace_text *command, bool brief) {
+  const char *slash = brief ? strrchr(command->bytes, '/') : NULL;
+  text_word(out, slash && slash[1] ? slash + 1 : command->bytes);
+  for (uint32_t at = (uint32_t)strlen(command->bytes) + 1; at < command->length;) {
+    fputc(' ', out);
+    text_word(out, command->bytes + at);
+    at += (uint32_t)strlen(command->bytes + at) + 1;
+  }
+}
+
+/* ---- shared ---- */
+
+bool called_write(FILE *out, const struct trace_run *run, bool brief) {
+  if (run->title.length)
+    text_plain(out, run->title.bytes, run->title.length);
+  else if (run->command.length)
+    write_arguments(out, &run->command, brief);
+  else
+    return false;
+  if (run->name.length) {
+    fputs(" [", out);
+    text_plain(out, run->name.bytes, run->name.length);
+    fputc(']', out);
+  }
+  return true;
+}
+/* SPDX-License-Identifier: MIT */

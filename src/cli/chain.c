@@ -1,0 +1,264 @@
+/* The programs that one process was. */
+#include "cli/chain.h"
+
+#include "base/error.h"
+#include "cli/text.h"
+#include "trace/chunk.h"
+#include "trace/reader.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+  KEPT_SHARE = 10, /* one part in so many of what the main program allocated is kept */
+  FEW = 16,        /* as many samples more or less tell nothing */
+  ATTEMPTS = 20
+};
+
+static char *name_of(const char *output, size_t number) {
+  char *path;
+  return asprintf(&path, "%s.exec%zu", output, number) < 0 ? NULL : path;
+}
+
+/* A descriptor of the file, if it is a trace, or empty; otherwise -1. */
+static int open_trace(const char *path, int flags) {
+  unsigned char begin[sizeof chunk_magic];
+  int fd = open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+  ssize_t length = fd >= 0 ? read(fd, begin, sizeof begin) : -1;
+  if (!length || (length == (ssize_t)sizeof begin && !memcmp(begin, chunk_magic, sizeof begin))) return fd;
+  if (fd >= 0) close(fd);
+  return -1;
+}
+
+static bool is_trace(const char *path) {
+  int fd = open_trace(path, O_RDONLY);
+  if (fd >= 0) close(fd);
+  return fd >= 0;
+}
+
+/* ---- what an earlier run has left ---- */
+
+static const struct timespec pause_for_readers = {.tv_nsec = 5000000};
+
+/* Whether a program writes this trace. A reader has its lock for a moment only. */
+static bool is_written(int fd) {
+  for (int i = 0; i < ATTEMPTS; i++) {
+    if (i) nanosleep(&pause_for_readers, NULL);
+    if (!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK) return false;
+  }
+  return true;
+}
+
+static wn_status look_at_old(const char *path, bool remove) {
+  int fd = open_trace(path, O_RDWR);
+  if (fd < 0) return WN_OK;
+  bool written = is_written(fd);
+  if (remove && !written) unlink(path);
+  close(fd);
+  return written ? error_set(WN_EBUSY, "%s is being written by another program; choose another name", path)
+                 : WN_OK;
+}
+
+/* ---- choosing ---- */
+
+/* A child that was forked as the program ended has the trace until it has forgotten it, so a trace
+ * in use is tried again. */
+static wn_status finish(struct unrecorded *unrecorded, const char *path,
+                        const struct trace_finishing *finishing, struct trace_totals *totals) {
+  wn_status status = WN_EBUSY;
+  for (int i = 0; i < ATTEMPTS && status == WN_EBUSY; i++) {
+    if (i) nanosleep(&pause_for_readers, NULL);
+    status = unrecorded_finish(unrecorded, path, finishing, totals);
+  }
+  return status;
+}
+
+/* Reads the traces in order; only the last one can lack its end. */
+static wn_status read_links(struct exec_chain *chain, const char *output,
+                            const struct trace_finishing *finishing, struct unrecorded *unrecorded) {
+  struct trace_finishing without = *finishing;
+  wn_status first = WN_OK;
+  without.end = NULL;
+  while (chain->count < EXEC_CHAIN_MOST) {
+    size_t number = chain->count;
+    char *path = number ? name_of(output, number) : strdup(output), *next = name_of(output, number + 1);
+    bool last = number + 1 == EXEC_CHAIN_MOST || !next || !is_trace(next);
+    struct chain_link *link = &chain->links[chain->count++];
+    wn_status status =
+        path ? finish(unrecorded, path, last ? finishing : &without, &link->totals) : WN_ENOMEM;
+    free(next);
+    if (!number) first = status;
+    chain->after = unrecorded->own;
+    if (status && path && number && is_trace(path)) unlink(path); /* an empty one */
+    link->path = status ? (free(path), NULL) : path;
+    if (last) break;
+  }
+  return first;
+}
+
+/* The last one did the work unless another one has clearly allocated more. */
+static void choose(struct exec_chain *chain) {
+  chain->main = chain->count - 1;
+  for (size_t i = chain->count; i-- > 0;) {
+    const struct chain_link *link = &chain->links[i], *best = &chain->links[chain->main];
+    if (link->path && (!best->path || link->totals.hits > 2 * best->totals.hits + FEW)) chain->main = i;
+  }
+}
+
+static bool is_worth_keeping(uint64_t hits, uint64_t most) {
+  return hits >= FEW && hits >= most / KEPT_SHARE;
+}
+
+/* ---- names ---- */
+
+static void remove_link(struct chain_link *link) {
+  unlink(link->path);
+  free(link->path);
+  link->path = NULL;
+}
+
+static void move_link(struct chain_link *link, char *path) {
+  if (!path || rename(link->path, path)) {
+    free(path);
+    return;
+  }
+  free(link->path);
+  link->path = path;
+}
+
+static void tidy(struct exec_chain *chain, const char *output) {
+  uint64_t most = chain->links[chain->main].totals.hits;
+  for (size_t i = 0; i < chain->count; i++) {
+    struct chain_link *link = &chain->links[i];
+    if (link->path && i != chain->main && !is_worth_keeping(link->totals.hits, most)) remove_link(link);
+  }
+  if (!chain->main) return;
+  if (chain->links[0].path) move_link(&chain->links[0], name_of(output, 0));
+  move_link(&chain->links[chain->main], strdup(output));
+}
+
+/* ---- what comes next ---- */
+
+/* The name of the first trace: without ".exec" and a number. */
+static char *first_of(const char *path) {
+  char *first = strdup(path), *last = NULL;
+  for (char *at = first; at && (at = strstr(at, ".exec")); at++) last = at;
+  if (last && last[5] && !last[5 + strspn(last + 5, "0123456789")]) *last = 0;
+  return first;
+}
+
+/* When the trace of a process began, by the monotonic clock; 0: it is not of this process. */
+static uint64_t began_as(const char *path, uint32_t pid) {
+  struct trace_reader *reader;
+  if (!is_trace(path) || trace_reader_open(path, &reader)) return 0;
+  const struct trace_run *run = trace_reader_run(reader);
+  uint64_t began = run->pid == pid ? run->monotonic_ns : 0;
+  trace_reader_close(reader);
+  return began;
+}
+
+/* ---- shared ---- */
+
+wn_status chain_begin(const char *output) {
+  wn_status status = WN_OK;
+  for (int remove = 0; remove < 2; remove++) /* all are looked at before the first is removed */
+    for (size_t i = 0; i < EXEC_CHAIN_MOST && !status; i++) {
+      char *path = name_of(output, i);
+      if (path) status = look_at_old(path, remove);
+      free(path);
+    }
+  return status;
+}
+
+wn_status chain_finish(struct exec_chain *chain, const char *output, const char *first,
+                       const struct trace_finishing *finishing, struct unrecorded *unrecorded) {
+  *chain = (struct exec_chain){0};
+  wn_status status = read_links(chain, output, finishing, unrecorded);
+  if (status && chain->count == 1) return status;
+  for (size_t i = 0; i < chain->count; i++) {
+    const char *became = i ? chain->links[i - 1].totals.became : first;
+    chain->links[i].name = *became ? became : NULL;
+  }
+  choose(chain);
+  if (!chain->links[chain->main].path) return status;
+  tidy(chain, output);
+  return WN_OK;
+}
+
+char *chain_next(const char *path, const struct trace_run *run, uint64_t end_ns) {
+  char *first = first_of(path), *next = NULL;
+  uint64_t next_began = UINT64_MAX, ended = run->monotonic_ns + end_ns;
+  for (size_t i = 0; first && i <= EXEC_CHAIN_MOST; i++) {
+    char *candidate = i < EXEC_CHAIN_MOST ? name_of(first, i) : strdup(first);
+    uint64_t began = candidate ? began_as(candidate, run->pid) : 0;
+    if (began >= ended && began < next_began) {
+      free(next);
+      next = candidate;
+      next_began = began;
+    } else {
+      free(candidate);
+    }
+  }
+  free(first);
+  return next;
+}
+
+static void write_name(const char *name) {
+  if (name)
+    text_plain(stderr, name, strlen(name));
+  else
+    fputs("another program", stderr);
+}
+
+/* The last program became one that has no trace. */
+static void say_what_came_after(const struct exec_chain *chain) {
+  const struct chain_link *last = &chain->links[chain->count - 1];
+  if (!last->totals.damage.complete || last->totals.end.kind != TRACE_END_EXEC) return;
+  fputs("winnow: ", stderr);
+  write_name(*last->totals.became ? last->totals.became : NULL);
+  fputs(", which ", stderr);
+  write_name(last->name);
+  fputs(" became by exec, was not recorded", stderr);
+  if (chain->after.reason != IMAGE_GOOD) {
+    bool same = !strcmp(chain->after.path, last->totals.became);
+    fputs(": ", stderr);
+    write_name(same ? "it" : chain->after.path);
+    fprintf(stderr, " %s", image_reason(chain->after.reason));
+  }
+  fputc('\n', stderr);
+}
+
+void chain_say(const struct exec_chain *chain) {
+  const struct chain_link *links = chain->links, *main = &links[chain->main];
+  if (chain->count > 1) {
+    fputs("winnow: ", stderr);
+    write_name(links[0].name);
+    fputs(" became ", stderr);
+    write_name(chain->main ? main->name : links[chain->count - 1].name);
+    fputs(" by exec; ", stderr);
+    text_plain(stderr, main->path, strlen(main->path));
+    fputs(" is the trace of ", stderr);
+    write_name(main->name);
+    if (chain->main + 1 < chain->count) fputs(", which allocated more", stderr);
+    for (size_t i = 0; i < chain->count; i++) {
+      if (i == chain->main || !links[i].path) continue;
+      fputs(", ", stderr);
+      text_plain(stderr, links[i].path, strlen(links[i].path));
+      fputs(" that of ", stderr);
+      write_name(links[i].name);
+    }
+    fputc('\n', stderr);
+  }
+  say_what_came_after(chain);
+}
+
+void chain_free(struct exec_chain *chain) {
+  for (size_t i = 0; i < chain->count; i++) free(chain->links[i].path);
+}
+/* SPDX-License-Identifier: MIT */

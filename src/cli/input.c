@@ -1,0 +1,70 @@
+/* A trace is read at many places, so what comes by a pipe is kept first: in memory, as the rows are
+ * later anyway. */
+#include "cli/input.h"
+
+#include "base/error.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <winnow/status.h>
+
+static bool write_all(int descriptor, const char *bytes, size_t count) {
+  for (size_t done = 0; done < count;) {
+    ssize_t written = write(descriptor, bytes + done, count - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    done += (size_t)written;
+  }
+  return true;
+}
+
+static bool copy(int from, int to) {
+  char bytes[1 << 16];
+  for (;;) {
+    ssize_t count = read(from, bytes, sizeof bytes);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return !count;
+    if (!write_all(to, bytes, (size_t)count)) return false;
+  }
+}
+
+static bool is_pipe(const char *name) {
+  struct stat found;
+  return !stat(name, &found) && S_ISFIFO(found.st_mode);
+}
+
+/* ---- shared ---- */
+
+bool input_open(struct input *input, const char *name) {
+  *input = (struct input){.name = name, .descriptor = -1};
+  bool standard = !strcmp(name, "-");
+  if (!standard && !is_pipe(name)) return true;
+  if (standard) input->name = "standard input";
+  input->descriptor = memfd_create("winnow-input", MFD_CLOEXEC);
+  int from = standard ? 0 : open(name, O_RDONLY | O_CLOEXEC);
+  bool copied = input->descriptor >= 0 && from >= 0 && copy(from, input->descriptor);
+  if (!copied) error_set(WN_EIO, "cannot read %s: %s", input->name, strerror(errno));
+  if (from > 0) close(from);
+  if (!copied) return input_close(input), false;
+  snprintf(input->path, sizeof input->path, "/proc/self/fd/%d", input->descriptor);
+  return true;
+}
+
+void input_close(struct input *input) {
+  if (input->descriptor >= 0) close(input->descriptor);
+  input->descriptor = -1;
+}
+
+const char *input_error(const struct input *input, char buffer[512]) {
+  const char *text = wn_last_error();
+  size_t length = strlen(input->path);
+  const char *at = length ? strstr(text, input->path) : NULL;
+  if (!at) return text;
+  snprintf(buffer, 512, "%.*s%s%s", (int)(at - text), text, input->name, at + length);
+  return buffer;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,273 @@
+/* What resident memory was made of when most was.
+ *
+ * The parts: malloc's blocks, which are estimated; what the program mapped itself, which is known,
+ * with what of it was resident; code and other files; and the rest of the process's own memory:
+ * what malloc keeps besides blocks, stacks, data and small mappings. The rest is what is left over,
+ * so it has the range of the estimate. Blocks that were never written are held and not resident:
+ * where even the low end of what is held is more than there is, the line says so. Where what was
+ * resident of the large mappings could not be measured, they are in the rest. */
+#include "cli/report_resident.h"
+
+#include "cli/report_name.h"
+#include "cli/report_text.h"
+#include "cli/text.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAPPED_ROWS = 10, NAME_MOST = 4096, WIDTH_BYTES = 9, WIDTH_COUNT = 9, CALLERS_MOST = 6 };
+
+/* Mappings below this share of what was resident are in the line, and have no table. */
+static const double worth_a_table = 0.01;
+
+static bool takes_all(const struct row *row, void *unused) {
+  (void)row, (void)unused;
+  return true;
+}
+
+/* ---- the table ---- */
+
+struct asked {
+  const struct samples *samples;
+  uint64_t time_ns;
+  bool resident; /* else how much was mapped: what of it was resident is not known */
+};
+
+/* In a tree of mappings, blocks count the bytes of addresses. */
+static bool mapped_then(const struct row *row, struct share *share, void *context) {
+  const struct asked *asked = context;
+  double bytes = asked->resident ? mapped_resident(asked->samples, row, asked->time_ns) : (double)row->size;
+  *share =
+      (struct share){.bytes = bytes, .blocks = (double)row->size, .bytes_variance = 0, .blocks_variance = 0};
+  return row_is_live_at(row, asked->time_ns);
+}
+
+static wn_status build(const struct report *report, const struct resident *resident, struct call_tree *tree) {
+  struct samples view = *report->samples; /* the mappings instead of the blocks */
+  struct asked asked = {report->samples, resident->time_ns, resident->measured};
+  enum grouping grouping = report->options->grouping;
+  view.rows = report->samples->mapped.rows;
+  view.row_count = report->samples->mapped.count;
+  return call_tree_build(&view, &report->names, grouping == BY_STACK ? BY_FUNCTION : grouping, mapped_then,
+                         &asked, tree);
+}
+
+static void say_callers(struct paragraph *paragraph, const struct report *report,
+                        const struct call_tree *tree, const struct chain *chain) {
+  for (size_t i = 0; i < chain->count && i < CALLERS_MOST; i++) {
+    char name[NAME_MOST], fitted[512];
+    call_tree_label(tree, &report->names, chain->label[i], name, sizeof name);
+    say(paragraph, " < %s", name_fit(fitted, sizeof fitted, name, 40));
+    if (!strcmp(name, "main")) return;
+  }
+}
+
+static void print_amounts(const struct sums *sums, bool resident) {
+  char text[32];
+  if (resident) text_pad(stdout, text_bytes(text, sums->bytes.total), -WIDTH_BYTES);
+  text_pad(stdout, text_bytes(text, sums->blocks.total), -WIDTH_BYTES);
+  text_pad(stdout, text_count(text, (double)sums->bytes.samples), -WIDTH_COUNT);
+  fputs("  ", stdout);
+}
+
+static void print_site(const struct report *report, const struct call_tree *tree, const struct group *group,
+                       struct chains *chains, bool resident) {
+  struct paragraph paragraph = {.length = 0};
+  char name[NAME_MOST], fitted[NAME_MOST];
+  struct chain chain;
+  chains_follow(chains, group, &chain);
+  call_tree_label(tree, &report->names, group->label, name, sizeof name);
+  say_callers(&paragraph, report, tree, &chain);
+  print_amounts(&group->self, resident);
+  int room = text_width() - (resident ? 2 : 1) * WIDTH_BYTES - WIDTH_COUNT - 2;
+  name_fit(fitted, sizeof fitted, name, (size_t)room);
+  bool beside = (int)(text_columns(fitted) + text_columns(paragraph.text)) <= room;
+  text_plain(stdout, fitted, strlen(fitted));
+  if (beside) text_plain(stdout, paragraph.text, strlen(paragraph.text));
+  putchar('\n');
+  if (!beside) text_paragraph(stdout, paragraph.text + 1, 12);
+}
+
+static wn_status choose(const struct report *report, const struct call_tree *tree, struct sites *sites) {
+  struct sites_options options = {.order = SITES_BY_SELF,
+                                  .most = report->options->top ? report->options->top : MAPPED_ROWS,
+                                  .least = report->options->top || report->options->json ? 0 : 0.01};
+  return sites_choose(tree, &options, sites);
+}
+
+static wn_status print_sites(const struct report *report, const struct call_tree *tree, bool resident) {
+  struct chains chains;
+  struct sites sites;
+  char text[64];
+  wn_status error = choose(report, tree, &sites);
+  if (error) return error;
+  if (!(error = chains_create(tree, &chains))) {
+    text_style(stdout, STYLE_DIM);
+    if (resident) text_pad(stdout, "resident", -WIDTH_BYTES);
+    text_pad(stdout, "mapped", -WIDTH_BYTES);
+    text_pad(stdout, "mappings", -WIDTH_COUNT);
+    fputs("  mapped by", stdout);
+    text_style(stdout, STYLE_PLAIN);
+    putchar('\n');
+    for (size_t i = 0; i < sites.count; i++)
+      print_site(report, tree, sites.shown[i].group, &chains, resident);
+    if (sites.rest_count) {
+      print_amounts(&sites.rest, resident);
+      printf("rest: %s\n", text_number_of(text, (double)sites.rest_count, "function"));
+    }
+    chains_destroy(&chains);
+  }
+  sites_destroy(&sites);
+  return error;
+}
+
+static wn_status print_table(const struct report *report, const struct resident *resident) {
+  struct call_tree tree;
+  struct paragraph title = {.length = 0};
+  char time[32], bytes[32], more[32];
+  double touched = resident->mapped_private + resident->mapped_files;
+  wn_status error = build(report, resident, &tree);
+  if (error) return error;
+  say(&title, "Mapped by the program itself, outside malloc, after %s: %s",
+      text_time(time, resident->time_ns), text_bytes(bytes, resident->mapped_bytes));
+  if (resident->measured)
+    say(&title, ", of which %s was resident", text_bytes(more, touched));
+  else
+    say(&title, "; how much of it was resident could not be measured");
+  putchar('\n');
+  report_print_title(title.text);
+  if (tree.group_count) error = print_sites(report, &tree, resident->measured);
+  call_tree_destroy(&tree);
+  return error;
+}
+
+/* ---- the line ---- */
+
+struct parts {
+  struct sums held; /* malloc's blocks at that time, whatever the query */
+  struct estimate rest;
+  double unwritten; /* at least so much was held and is not resident */
+};
+
+static struct parts parts_of(const struct report *report, const struct resident *resident) {
+  struct parts parts = {.held = timeline_live_at(report->samples, resident->time_ns, takes_all, NULL)};
+  struct estimate held = report_bytes(report, &parts.held);
+  double room = resident->private_bytes - (resident->measured ? resident->mapped_private : 0);
+  parts.rest = (struct estimate){fmax(room - held.estimate, 0), fmax(room - held.high, 0),
+                                 fmax(room - held.low, 0), held.samples};
+  parts.unwritten = fmax(held.low - room, 0);
+  return parts;
+}
+
+/* What is left over. */
+static void say_rest(struct paragraph *line, const struct report *report, const struct resident *resident,
+                     const struct parts *parts) {
+  char text[128];
+  const struct estimate *rest = &parts->rest;
+  if (parts->unwritten > 0) {
+    say(line, ", less at least %s that was held and never written.", text_bytes(text, parts->unwritten));
+    return;
+  }
+  if (rest->low > 0)
+    say(line, " + %s", with_range(text, rest));
+  else
+    say(line, " + less than %s", text_bytes(text, rest->high));
+  say(line, " the rest: %s's free memory, stacks, data and small mappings%s.",
+      report->collected ? "the heap" : "malloc",
+      resident->measured || resident->mapped_bytes <= 0
+          ? ""
+          : ", and what of the large ones is resident, which could not be measured");
+}
+
+static void print_line(const struct report *report, const struct resident *resident) {
+  struct paragraph line = {.length = 0};
+  struct parts parts = parts_of(report, resident);
+  struct estimate held = report_bytes(report, &parts.held);
+  char time[32], bytes[128], text[32];
+  double mapped = resident->measured ? resident->mapped_private + resident->mapped_files : 0;
+  say(&line, "Resident after %s%s: %s = ", text_time(time, resident->time_ns),
+      report_is_incomplete(report) ? ", the most of what was recorded" : "",
+      text_bytes(text, (double)resident->rss_bytes));
+  if (held.samples || held.high <= 0)
+    say(&line, "%s ", with_range(bytes, &held));
+  else
+    say(&line, "less than %s ", text_bytes(text, held.high));
+  say(&line, report->collected ? "in the collected heap's blocks" : "held by malloc's blocks");
+  if (mapped > 0) say(&line, " + %s mapped by the program itself", text_bytes(text, mapped));
+  say(&line, " + %s code and files", text_bytes(text, resident->files_bytes));
+  say_rest(&line, report, resident, &parts);
+  if (resident->most_bytes > resident->rss_bytes + resident->rss_bytes / 100)
+    say(&line, " Between measurements it was more: %s at most, by the kernel's count.",
+        text_bytes(text, (double)resident->most_bytes));
+  putchar('\n');
+  text_paragraph(stdout, line.text, 0);
+}
+
+/* ---- shared ---- */
+
+wn_status report_print_resident(const struct report *report) {
+  struct resident resident = mapped_when_most_was_resident(report->samples);
+  if (!resident.rss_bytes) return WN_OK;
+  print_line(report, &resident);
+  double touched = resident.mapped_private + resident.mapped_files;
+  double size = resident.measured ? touched : resident.mapped_bytes;
+  return size >= worth_a_table * (double)resident.rss_bytes ? print_table(report, &resident) : WN_OK;
+}
+
+static wn_status json_mapped(struct json *json, const struct report *report,
+                             const struct resident *resident) {
+  struct call_tree tree;
+  struct sites sites;
+  wn_status error = build(report, resident, &tree);
+  if (error) return error;
+  if (!(error = choose(report, &tree, &sites))) {
+    json_begin(json, "mapped", '[');
+    for (size_t i = 0; i < sites.count; i++) {
+      const struct group *group = sites.shown[i].group;
+      const struct label *label = &tree.labels[group->label];
+      char name[NAME_MOST];
+      call_tree_label(&tree, &report->names, group->label, name, sizeof name);
+      json_begin(json, NULL, '{');
+      json_string(json, "name", name);
+      json_string(json, "module", strings_text(&report->names.strings, label->module));
+      json_string(json, "file", strings_text(&report->names.strings, label->file));
+      json_integer(json, "line", label->line);
+      if (resident->measured)
+        json_number(json, "resident_bytes", group->self.bytes.total);
+      else
+        json_null(json, "resident_bytes");
+      json_number(json, "mapped_bytes", group->self.blocks.total);
+      json_integer(json, "mappings", group->self.bytes.samples);
+      json_end(json, '}');
+    }
+    json_end(json, ']');
+    sites_destroy(&sites);
+  }
+  call_tree_destroy(&tree);
+  return error;
+}
+
+wn_status report_json_resident(struct json *json, const struct report *report) {
+  struct resident resident = mapped_when_most_was_resident(report->samples);
+  struct parts parts = parts_of(report, &resident);
+  struct estimate held = report_bytes(report, &parts.held);
+  json_begin(json, "resident", '{');
+  json_integer(json, "at_ns", resident.time_ns);
+  json_integer(json, "rss_bytes", resident.rss_bytes);
+  json_integer(json, "most_bytes", resident.most_bytes);
+  json_estimate(json, "held_bytes", &held);
+  json_number(json, "mapped_bytes", resident.mapped_bytes);
+  if (resident.measured) {
+    json_number(json, "mapped_private_bytes", resident.mapped_private);
+    json_number(json, "mapped_file_bytes", resident.mapped_files);
+  } else {
+    json_null(json, "mapped_private_bytes");
+    json_null(json, "mapped_file_bytes");
+  }
+  json_number(json, "file_bytes", resident.files_bytes);
+  json_estimate(json, "other_bytes", &parts.rest);
+  json_number(json, "unwritten_bytes", parts.unwritten);
+  json_end(json, '}');
+  return json_mapped(json, report, &resident);
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,75 @@
+/* The call tree of the text report. */
+#include "cli/report_columns.h"
+#include "cli/report_text.h"
+#include "cli/text.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+static int by_node_total(const void *a, const void *b, void *context) {
+  const struct call_tree *tree = context;
+  double left = tree->nodes[*(const uint32_t *)a].total.bytes.total,
+         right = tree->nodes[*(const uint32_t *)b].total.bytes.total;
+  return (left < right) - (left > right);
+}
+
+/* Never inlined: its buffer must not stand on the stack once for each level of the tree. */
+__attribute__((noinline)) static void print_child(const struct report *report, const struct call_tree *tree,
+                                                  const struct columns *columns,
+                                                  const struct tree_node *child, int indent) {
+  char name[REPORT_NAME_MOST];
+  call_tree_label(tree, &report->names, child->label, name, sizeof name);
+  columns_print_sums(report, columns, &child->total, &tree->nodes[0].total);
+  printf("  %*s", indent, "");
+  report_print_name(name, "", "", columns->name - indent);
+}
+
+/* Children below one percent of everything are not shown. */
+static void print_children(const struct report *report, const struct call_tree *tree,
+                           const struct columns *columns, uint32_t node, int depth) {
+  size_t count = 0;
+  int most = columns->name > 15 ? (columns->name - 12) / 2 : 0, indent = depth < most ? depth : most;
+  for (uint32_t child = tree->nodes[node].first_child; child; child = tree->nodes[child].next_sibling)
+    count++;
+  uint32_t *children = malloc((count + 1) * sizeof *children);
+  if (!children) return;
+  count = 0;
+  double least = tree->nodes[0].total.bytes.total / 100;
+  for (uint32_t child = tree->nodes[node].first_child; child; child = tree->nodes[child].next_sibling)
+    if (tree->nodes[child].total.bytes.total >= least && tree->nodes[child].total.bytes.samples)
+      children[count++] = child;
+  qsort_r(children, count, sizeof *children, by_node_total, (void *)tree);
+  for (size_t i = 0; i < count; i++) {
+    const struct tree_node *child = &tree->nodes[children[i]];
+    print_child(report, tree, columns, child, indent);
+    print_children(report, tree, columns, children[i], depth + (count > 1));
+  }
+  free(children);
+}
+
+/* What has no callstack stands beside the outermost callers. */
+static void print_bare(const struct report *report, const struct call_tree *tree,
+                       const struct columns *columns) {
+  const struct tree_node *root = &tree->nodes[0];
+  if (!root->self.bytes.samples || root->self.bytes.total < root->total.bytes.total / 100) return;
+  columns_print_sums(report, columns, &root->self, &root->total);
+  puts("  (no callstack)");
+}
+
+/* ---- shared ---- */
+
+wn_status report_print_tree(const struct report *report) {
+  struct call_tree tree;
+  struct columns columns = columns_of_tree(report);
+  enum grouping grouping = report->options->grouping == BY_STACK ? BY_FUNCTION : report->options->grouping;
+  wn_status error =
+      call_tree_build(report->samples, &report->names, grouping, report_held, (void *)report, &tree);
+  if (error) return error;
+  putchar('\n');
+  report_print_title("Call tree of it, callers first; paths below 1 % are left out");
+  columns_print_header(&columns, "function");
+  print_children(report, &tree, &columns, 0, 0);
+  print_bare(report, &tree, &columns);
+  call_tree_destroy(&tree);
+  return WN_OK;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,256 @@
+/* The variables that make a process record itself.
+ *
+ *   WINNOW_TRACE   the trace to write; without it nothing is recorded, and the library waits for
+ *                  wn_malloc_profile_start
+ *   WINNOW_RATE    samples per word, 1e-4 if not set
+ *   WINNOW_DEPTH   most frames of a callstack
+ *   WINNOW_SEED    of the random numbers; drawn from the system if not set
+ *   WINNOW_FOLLOW  1: processes started by this one are recorded too, each to WINNOW_TRACE with its
+ *                  process number added; 2: the same, and this process is such a one; 3: this
+ *                  one is not recorded, what it starts is
+ *   WINNOW_PID     set by `winnow record`: the process that the trace is for
+ *   WINNOW_BEGAN   the same: when the recording began, in nanoseconds since 1970
+ *   WINNOW_EXECS   how many programs that process was before it became this one, if not 0: each has
+ *                  a trace of its own, WINNOW_TRACE with ".exec" and this number added. In a
+ *                  process that was started by another one: the number of its file, which it goes
+ *                  on to use
+ *
+ * Programs change their environment as they like, and pass another one to exec. So the values are
+ * copied when the process starts, and given to the next program from there.
+ */
+#include "preload/environment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static const char *const names[] = {"WINNOW_TRACE", "WINNOW_RATE", "WINNOW_DEPTH",  "WINNOW_SEED",
+                                    "WINNOW_BEGAN", "WINNOW_PID",  "WINNOW_FOLLOW", "WINNOW_EXECS"};
+enum {
+  NAMES = sizeof names / sizeof *names,
+  COPIED = 6, /* the first of them, which are the same for all programs */
+  PID = 5,
+  FOLLOW = 6,
+  NUMBER_BYTES = 24 /* "WINNOW_FOLLOW=" or "WINNOW_EXECS=" and a number */
+};
+
+/* Written by environment_keep, before there is another thread of ours. */
+static struct {
+  char texts[PATH_MAX + 256]; /* settings, one behind another */
+  size_t used;
+  const char *settings[NAMES]; /* "NAME=value"; NULL: not set */
+  char library[PATH_MAX];
+  char folder[PATH_MAX]; /* of the trace; empty: not known */
+  uid_t user;
+} kept;
+
+static bool is_setting_of(const char *setting, const char *name) {
+  size_t length = strlen(name);
+  return !strncmp(setting, name, length) && setting[length] == '=';
+}
+
+static char *find(char *const *environment, const char *name) {
+  for (; environment && *environment; environment++)
+    if (is_setting_of(*environment, name)) return *environment + strlen(name) + 1;
+  return NULL;
+}
+
+/* As unsetenv, for which programs have functions of their own: a shell's knows nothing of the
+ * environment yet. */
+static void remove_variable(const char *name) {
+  char **to = environ;
+  for (char **from = environ; from && *from; from++)
+    if (!is_setting_of(*from, name)) *to++ = *from;
+  if (to) *to = NULL;
+}
+
+/* ---- lists of libraries ---- */
+
+/* Finds our entry in a list, and the separator that goes with it. */
+static bool find_library(char *list, char **begin, char **end) {
+  char *name = list ? strstr(list, "libwinnow-malloc.so") : NULL;
+  if (!name) return false;
+  *begin = name;
+  *end = name + strcspn(name, ": ");
+  while (*begin > list && (*begin)[-1] != ':' && (*begin)[-1] != ' ') --*begin;
+  return true;
+}
+
+/* In place. */
+static void remove_library(char *list) {
+  char *begin, *end;
+  if (!find_library(list, &begin, &end)) return;
+  if (*end)
+    end++;
+  else if (begin > list)
+    begin--;
+  memmove(begin, end, strlen(end) + 1);
+}
+
+/* ---- copies ---- */
+
+static const char *keep(const char *name, const char *value) {
+  size_t length = strlen(name), bytes = strlen(value) + 1;
+  if (length + 1 + bytes > sizeof kept.texts - kept.used) return NULL;
+  char *text = kept.texts + kept.used;
+  memcpy(text, name, length);
+  text[length] = '=';
+  memcpy(text + length + 1, value, bytes);
+  kept.used += length + 1 + bytes;
+  return text;
+}
+
+static void keep_library(void) {
+  char *list = environment_variable("LD_PRELOAD"), *begin, *end;
+  if (!find_library(list, &begin, &end) || (size_t)(end - begin) >= sizeof kept.library) return;
+  memcpy(kept.library, begin, (size_t)(end - begin));
+  kept.library[end - begin] = 0;
+}
+
+static void keep_folder(const char *path) {
+  if (!path || *path != '/') return;
+  const char *slash = strrchr(path, '/');
+  size_t length = slash > path ? (size_t)(slash - path) : 1;
+  if (length >= sizeof kept.folder) return;
+  memcpy(kept.folder, path, length);
+  kept.folder[length] = 0;
+}
+
+static const char *trace_path(void) {
+  return kept.settings[0] ? kept.settings[0] + strlen(names[0]) + 1 : NULL;
+}
+
+/* Whether a file can be opened as the process is now. */
+static bool can_open(const char *path, int flags) {
+  int fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC);
+  if (fd >= 0) syscall(SYS_close, fd);
+  return fd >= 0;
+}
+
+/* ---- making ---- */
+
+static char *put_number(char *room, const char *name, unsigned number) {
+  char digits[12];
+  int count = 0;
+  size_t length = strlen(name);
+  memcpy(room, name, length);
+  room[length++] = '=';
+  do digits[count++] = (char)('0' + number % 10);
+  while (number /= 10);
+  while (count) room[length++] = digits[--count];
+  room[length] = 0;
+  return room;
+}
+
+static bool is_ours(const char *setting) {
+  for (int i = 0; i < NAMES; i++)
+    if (is_setting_of(setting, names[i])) return true;
+  return false;
+}
+
+/* Writes the list of libraries as it is to be; NULL if none is left. */
+static char *put_list(char *room, const char *others, bool with_ours) {
+  char *list = room + strlen("LD_PRELOAD=");
+  memcpy(room, "LD_PRELOAD=", strlen("LD_PRELOAD="));
+  strcpy(list, others ? others : "");
+  remove_library(list);
+  if (with_ours) {
+    size_t length = strlen(kept.library);
+    bool more = *list;
+    memmove(list + length + more, list, strlen(list) + 1);
+    memcpy(list, kept.library, length);
+    if (more) list[length] = ':';
+  }
+  return *list ? room : NULL;
+}
+
+/* ---- shared ---- */
+
+char *environment_variable(const char *name) { return find(environ, name); }
+
+double environment_number(const char *name, double otherwise) {
+  const char *text = environment_variable(name);
+  char *end;
+  double value = text ? strtod(text, &end) : 0;
+  return text && *text && !*end ? value : otherwise;
+}
+
+void environment_keep(void) {
+  for (int i = 0; i < NAMES; i++) {
+    const char *value = environment_variable(names[i]);
+    if (value) kept.settings[i] = keep(names[i], value);
+  }
+  keep_library();
+  keep_folder(trace_path());
+  kept.user = geteuid();
+}
+
+void environment_clean(void) {
+  for (int i = 0; i < NAMES; i++) remove_variable(names[i]);
+  char *list = environment_variable("LD_PRELOAD");
+  remove_library(list);
+  if (list && !*list) remove_variable("LD_PRELOAD");
+}
+
+void environment_mark_followers(void) {
+  char *value = environment_variable("WINNOW_FOLLOW");
+  if (value) strcpy(value, "2");
+  remove_variable("WINNOW_EXECS");
+}
+
+bool environment_asks_otherwise(char *const *environment) {
+  const char *path = trace_path(), *request = find(environment, "WINNOW_TRACE");
+  return request && (!path || strcmp(request, path) != 0);
+}
+
+bool environment_is_of_record(void) { return kept.settings[PID] != NULL; }
+
+/* A user that was changed counts as out of reach whatever the files allow: capabilities that let it
+ * reach them here may be gone after the exec. */
+bool environment_is_in_reach(void) {
+  int saved = errno;
+  bool reached = *kept.library && *kept.folder && geteuid() == kept.user &&
+                 can_open(kept.library, O_RDONLY) &&
+                 !syscall(SYS_faccessat, AT_FDCWD, kept.folder, W_OK | X_OK);
+  errno = saved;
+  return reached;
+}
+
+size_t environment_room(char *const *environment) {
+  size_t count = 0;
+  const char *others = find(environment, "LD_PRELOAD");
+  while (environment && environment[count]) count++;
+  return (count + NAMES + 2) * sizeof *environment + 2 * NUMBER_BYTES +
+         sizeof "LD_PRELOAD=" + strlen(kept.library) + 1 + (others ? strlen(others) : 0);
+}
+
+char **environment_make(void *room, char *const *environment, const struct heritage *heritage) {
+  char **made = room, **to = made;
+  bool recorded = heritage->kind == HERITAGE_RECORDED;
+  const char *others = find(environment, "LD_PRELOAD");
+  size_t count = 0;
+  while (environment && environment[count]) count++;
+  char *text = (char *)(made + count + NAMES + 2);
+  char *list = put_list(text + 2 * NUMBER_BYTES, others, recorded);
+  for (size_t i = 0; i < count; i++) {
+    bool is_list = is_setting_of(environment[i], "LD_PRELOAD");
+    if (is_list && list) *to++ = list; /* in its place */
+    if (is_list) list = NULL;
+    if (!is_list && !is_ours(environment[i])) *to++ = environment[i];
+  }
+  if (list) *to++ = list;
+  for (int i = 0; recorded && i < NAMES; i++)
+    if (i < COPIED && kept.settings[i]) *to++ = (char *)kept.settings[i];
+  if (recorded && kept.settings[FOLLOW]) *to++ = put_number(text, "WINNOW_FOLLOW", heritage->follow);
+  if (recorded && heritage->execs) *to++ = put_number(text + NUMBER_BYTES, "WINNOW_EXECS", heritage->execs);
+  *to = NULL;
+  return made;
+}
+/* SPDX-License-Identifier: MIT */

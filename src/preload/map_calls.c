@@ -1,0 +1,200 @@
+/* mmap and its relatives, as the program sees them.
+ *
+ * Each passes on what the program asked for and notes what came of it (mappings.h). Small mappings
+ * are not noted, and cost two comparisons; small steps of the data segment are, once they add up.
+ * The C library's own calls, those of its malloc among them, do not come here. But an allocator
+ * library's do, if one stands for malloc: what it maps is for blocks that are counted already, so
+ * its calls are told by where they return to, and not noted.
+ */
+#include "preload/map_calls.h"
+
+#include "base/os.h"
+#include "callstack/capture.h"
+#include "preload/malloc_host.h"
+#include "preload/mappings.h"
+#include "preload/process.h"
+#include "preload/real.h"
+#include "record/recorder.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* What is freed at once may be what made the process largest: it is measured before. */
+#define MEASURE_BEFORE ((size_t)1 << 20)
+
+static struct {
+  void *(*mmap)(void *, size_t, int, int, int, off_t);
+  int (*munmap)(void *, size_t);
+  void *(*mremap)(void *, size_t, size_t, int, ...);
+  int (*brk)(void *);
+  void *(*sbrk)(intptr_t);
+} next;
+
+/* What the data segment grew by and is not noted yet. Written by any thread; those that move the
+ * segment at one time are in disorder anyway. */
+static struct { _Atomic(uintptr_t) begin, end; } gathered;
+
+/* The allocator below us, if it is not the C library's. */
+static struct { uintptr_t begin, end; } allocator;
+
+static void *map(void *address, size_t bytes, int protection, int flags, int descriptor, off_t offset) {
+  return next.mmap ? next.mmap(address, bytes, protection, flags, descriptor, offset)
+                   : (void *)syscall(SYS_mmap, address, bytes, protection, flags, descriptor, offset);
+}
+
+static bool is_allocators(const void *caller) {
+  return (uintptr_t)caller - allocator.begin < allocator.end - allocator.begin;
+}
+
+static enum recorder_map_kind kind_of(int flags) {
+  bool shared = (flags & MAP_TYPE) == MAP_SHARED || (flags & MAP_TYPE) == MAP_SHARED_VALIDATE;
+  return (flags & MAP_ANONYMOUS) == 0 ? RECORDER_MAP_FILE
+         : shared                     ? RECORDER_MAP_SHARED
+                                      : RECORDER_MAP_ANONYMOUS;
+}
+
+static uint32_t capture(void) {
+  return callstack_id(callstack_capture(host_callstacks(), process_stack_depth()));
+}
+
+static void measure(void) {
+  struct recorder *recorder = process_recorder();
+  if (recorder) recorder_memory(recorder);
+}
+
+static void note_added(void *address, size_t bytes, enum recorder_map_kind kind) {
+  struct host_visit visit = host_enter();
+  mappings_add((uintptr_t)address, bytes, kind, capture());
+  measure();
+  host_leave(visit);
+}
+
+static void note_removed(void *address, size_t bytes) {
+  struct host_visit visit = host_enter();
+  if (bytes >= MEASURE_BEFORE) measure();
+  mappings_remove((uintptr_t)address, bytes);
+  host_leave(visit);
+}
+
+/* After the call: the old addresses may be another mapping's by now, but hardly ever are. */
+static void note_moved(void *from, size_t bytes, void *to, size_t to_bytes, int flags) {
+  struct host_visit visit = host_enter();
+  bool stays = flags & MREMAP_DONTUNMAP || !bytes; /* the old addresses stay mapped */
+  if (stays || !mappings_move((uintptr_t)from, bytes, (uintptr_t)to, to_bytes)) {
+    if (!stays) mappings_remove((uintptr_t)from, bytes);
+    mappings_add((uintptr_t)to, to_bytes, RECORDER_MAP_ANONYMOUS, capture());
+  }
+  measure();
+  host_leave(visit);
+}
+
+static uintptr_t page_of(uintptr_t address) { return address & ~(uintptr_t)(os_page_bytes() - 1); }
+
+/* The data segment grew, perhaps by little: what many steps add to each other is gathered until it
+ * is worth to be noted. A step of the C library's between two of the program's begins anew. */
+static void note_growth(uintptr_t from, uintptr_t to) {
+  uintptr_t begin = atomic_load_explicit(&gathered.begin, memory_order_relaxed);
+  if (from != atomic_load_explicit(&gathered.end, memory_order_relaxed)) begin = page_of(from);
+  if (page_of(to) - begin >= MAPPING_LEAST) {
+    note_added((void *)begin, page_of(to) - begin, RECORDER_MAP_BREAK);
+    begin = page_of(to);
+  }
+  atomic_store_explicit(&gathered.begin, begin, memory_order_relaxed);
+  atomic_store_explicit(&gathered.end, to, memory_order_relaxed);
+}
+
+/* The data segment went from one end to another. */
+static void note_break(uintptr_t from, uintptr_t to) {
+  uintptr_t page = os_page_bytes(), left = page_of(to + page - 1), end = page_of(from + page - 1);
+  if (to > from) {
+    note_growth(from, to);
+  } else if (from > to) {
+    atomic_store_explicit(&gathered.end, 0, memory_order_relaxed);
+    if (end > left) note_removed((void *)left, end - left);
+  }
+}
+
+static char *end_of_data(void) { return (char *)syscall(SYS_brk, 0); }
+
+static int find_allocator(struct dl_phdr_info *module, size_t bytes, void *unused) {
+  (void)bytes, (void)unused;
+  uintptr_t begin = UINTPTR_MAX, end = 0, wanted = (uintptr_t)real.malloc;
+  for (size_t i = 0; i < module->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &module->dlpi_phdr[i];
+    if (segment->p_type != PT_LOAD) continue;
+    uintptr_t at = module->dlpi_addr + segment->p_vaddr;
+    if (at < begin) begin = at;
+    if (at + segment->p_memsz > end) end = at + segment->p_memsz;
+  }
+  if (wanted < begin || wanted >= end) return 0;
+  allocator.begin = begin;
+  allocator.end = end;
+  return 1;
+}
+
+/* ---- shared ---- */
+
+void map_calls_resolve(void) {
+  next.munmap = (__typeof__(next.munmap))dlsym(RTLD_NEXT, "munmap");
+  next.mremap = (__typeof__(next.mremap))dlsym(RTLD_NEXT, "mremap");
+  next.brk = (__typeof__(next.brk))dlsym(RTLD_NEXT, "brk");
+  next.sbrk = (__typeof__(next.sbrk))dlsym(RTLD_NEXT, "sbrk");
+  next.mmap = (__typeof__(next.mmap))dlsym(RTLD_NEXT, "mmap");
+  if (!real_is_the_c_librarys()) dl_iterate_phdr(find_allocator, NULL);
+}
+
+/* ---- what the program calls ---- */
+
+EXPORT void *mmap(void *address, size_t bytes, int protection, int flags, int descriptor, off_t offset) {
+  bool noted = bytes >= MAPPING_LEAST && mappings_wanted() && !is_allocators(__builtin_return_address(0));
+  void *mapped = map(address, bytes, protection, flags, descriptor, offset);
+  if (noted && mapped != MAP_FAILED) note_added(mapped, bytes, kind_of(flags));
+  return mapped;
+}
+
+EXPORT void *mmap64(void *address, size_t bytes, int protection, int flags, int descriptor, off64_t offset)
+    __attribute__((alias("mmap")));
+
+EXPORT int munmap(void *address, size_t bytes) {
+  if (mappings_any() && mappings_wanted()) note_removed(address, bytes);
+  return next.munmap ? next.munmap(address, bytes) : (int)syscall(SYS_munmap, address, bytes);
+}
+
+EXPORT void *mremap(void *address, size_t bytes, size_t new_bytes, int flags, ...) {
+  va_list list;
+  va_start(list, flags);
+  void *wished = flags & (MREMAP_FIXED | MREMAP_DONTUNMAP) ? va_arg(list, void *) : NULL;
+  va_end(list);
+  bool noted = mappings_wanted() && !is_allocators(__builtin_return_address(0));
+  void *moved = next.mremap ? next.mremap(address, bytes, new_bytes, flags, wished)
+                            : (void *)syscall(SYS_mremap, address, bytes, new_bytes, flags, wished);
+  if (noted && moved != MAP_FAILED) note_moved(address, bytes, moved, new_bytes, flags);
+  return moved;
+}
+
+EXPORT int brk(void *end) {
+  bool noted = mappings_wanted() && !is_allocators(__builtin_return_address(0));
+  char *before = noted ? end_of_data() : NULL;
+  if (!next.brk) map_calls_resolve();
+  int result = next.brk(end);
+  if (noted && !result) note_break((uintptr_t)before, (uintptr_t)end);
+  return result;
+}
+
+EXPORT void *sbrk(intptr_t bytes) {
+  bool noted = bytes && mappings_wanted() && !is_allocators(__builtin_return_address(0));
+  if (!next.sbrk) map_calls_resolve();
+  char *before = next.sbrk(bytes);
+  if (noted && before != (void *)-1) note_break((uintptr_t)before, (uintptr_t)(before + bytes));
+  return before;
+}
+/* SPDX-License-Identifier: MIT */

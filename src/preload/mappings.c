@@ -1,0 +1,289 @@
+/* The table of mappings, and how much of them is resident. */
+#include "preload/mappings.h"
+
+#include "base/check.h"
+#include "base/lock.h"
+#include "base/metadata.h"
+#include "base/os.h"
+#include "preload/malloc_host.h"
+#include "preload/pagemap.h"
+#include "preload/process.h"
+#include <stdatomic.h>
+#include <string.h>
+
+struct piece {
+  uintptr_t begin, end;
+  uint64_t number;            /* 0: not told yet (LAZY) */
+  struct resident_bytes told; /* the last time */
+  uint32_t stack;
+  enum recorder_map_kind kind;
+};
+
+enum {
+  PIECES_MOST = TINY ? 16 : 1 << 16,
+  /* What one measurement looks at page by page, at most: 16 GiB of 4 KiB pages. */
+  PAGES_MOST = 1 << 22,
+  /* Of the time, at most one part in so many is spent on measuring. */
+  MEASURE_PART = 100,
+  /* A resident size is told again if it has changed by one part in so many. */
+  CHANGE_PART = 16,
+  /* The process has grown enough to be measured if it is larger by one part in so many. */
+  GROWTH_PART = 8
+};
+#define MEASURE_INTERVAL ((uint64_t)10 * 1000 * 1000)
+
+static struct lock lock;
+static _Thread_local struct { /* the fork under way */
+  struct lock_fork lock;
+  bool passed_over; /* nobody uses the lock here */
+} in_fork;
+
+/* Protected by the lock. */
+static struct piece *pieces; /* PIECES */
+static size_t count;
+static uint64_t last_number;
+
+/* Written by any thread. */
+static _Atomic(bool) any;                  /* there was a piece */
+static _Atomic(bool) missed;               /* MISSED */
+static _Atomic(uint64_t) measure_due;      /* UINT64_MAX: a thread is at it */
+static _Atomic(uint64_t) largest_measured; /* resident size */
+
+/* Not so in a child of a bare fork, which has the locks as other threads left them. */
+static bool is_recorded(void) {
+  struct recorder *recorder = process_recorder();
+  return recorder && recorder_is_ours(recorder);
+}
+
+/* False in a handler that interrupted the thread which has the lock. */
+static bool enter(void) {
+  if (lock_rank_held(LOCK_RANK_MAPPINGS)) return false;
+  lock_acquire(&lock, LOCK_RANK_MAPPINGS);
+  return true;
+}
+
+static void miss(void) { atomic_store_explicit(&missed, true, memory_order_relaxed); }
+
+static bool enter_to_change(void) {
+  bool entered = enter();
+  if (!entered) miss();
+  return entered;
+}
+
+static void leave(void) { lock_release(&lock, LOCK_RANK_MAPPINGS); }
+
+static size_t whole_pages(size_t bytes) {
+  size_t size = os_page_bytes();
+  return (bytes + size - 1) / size * size;
+}
+
+/* The first piece that ends behind an address. */
+static size_t find(uintptr_t address) {
+  size_t low = 0, high = count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (pieces[middle].end <= address)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static bool has_room(void) {
+  if (!pieces) pieces = metadata_reserve(PIECES_MOST * sizeof *pieces);
+  bool room = pieces && count < PIECES_MOST;
+  if (!room) miss();
+  return room;
+}
+
+static void insert(struct piece piece) {
+  size_t at = find(piece.begin);
+  memmove(&pieces[at + 1], &pieces[at], (count++ - at) * sizeof piece);
+  pieces[at] = piece;
+  atomic_store_explicit(&any, true, memory_order_relaxed);
+}
+
+static void take_out(size_t at, size_t behind) {
+  memmove(&pieces[at], &pieces[behind], (count - behind) * sizeof *pieces);
+  count -= behind - at;
+}
+
+/* LAZY */
+static void tell(struct piece *piece) {
+  piece->number = ++last_number;
+  piece->told = (struct resident_bytes){0, 0};
+  recorder_map(process_recorder(), piece->number, piece->kind, piece->end - piece->begin, piece->stack);
+}
+
+static void tell_size(const struct piece *piece, uint64_t bytes) {
+  if (piece->number) recorder_map_size(process_recorder(), piece->number, bytes);
+}
+
+/* Takes a range out of the one piece at `at`, of which something is left. Returns the index of the
+ * piece behind. */
+static size_t cut(size_t at, uintptr_t begin, uintptr_t end) {
+  struct piece *piece = &pieces[at], upper = *piece;
+  bool below = piece->begin<begin, above = piece->end> end;
+  if (below)
+    piece->end = begin;
+  else
+    piece->begin = end;
+  tell_size(piece, piece->end - piece->begin);
+  if (!below || !above || !has_room()) return at + 1;
+  upper.begin = end;
+  upper.number = 0;
+  insert(upper);
+  return at + 2;
+}
+
+static bool is_within(const struct piece *piece, uintptr_t begin, uintptr_t end) {
+  return piece->begin >= begin && piece->end <= end;
+}
+
+static void remove_range(uintptr_t begin, uintptr_t end) {
+  for (size_t at = find(begin); at < count && pieces[at].begin < end;) {
+    size_t behind = at;
+    for (; behind < count && is_within(&pieces[behind], begin, end); behind++) tell_size(&pieces[behind], 0);
+    if (behind > at)
+      take_out(at, behind);
+    else
+      at = cut(at, begin, end);
+  }
+}
+
+/* The data segment grows in steps: one of the same stack makes the piece below larger. */
+static bool extend(const struct piece *more) {
+  size_t at = find(more->begin);
+  struct piece *below = at ? &pieces[at - 1] : NULL;
+  if (more->kind != RECORDER_MAP_BREAK || !below || below->end != more->begin || below->kind != more->kind ||
+      below->stack != more->stack)
+    return false;
+  below->end = more->end;
+  tell_size(below, below->end - below->begin);
+  return true;
+}
+
+/* ---- measuring ---- */
+
+/* Copies a piece, which the trace knows from here on; false behind the last one. */
+static bool piece_at(size_t at, struct piece *piece) {
+  if (!enter()) return false;
+  bool there = at < count;
+  if (there && !pieces[at].number) tell(&pieces[at]);
+  if (there) *piece = pieces[at];
+  leave();
+  return there;
+}
+
+static bool is_news(uint64_t bytes, uint64_t told, uint64_t of) {
+  uint64_t change = bytes > told ? bytes - told : told - bytes;
+  return change && change * CHANGE_PART >= of;
+}
+
+/* Unless the piece is another one by now. */
+static bool tell_touched(size_t at, const struct piece *measured, struct resident_bytes resident) {
+  struct resident_bytes told = measured->told;
+  if (!is_news(resident.all, told.all, told.all) && !is_news(resident.files, told.files, told.all))
+    return true;
+  if (!enter()) return false;
+  if (at < count && pieces[at].number == measured->number) {
+    pieces[at].told = resident;
+    recorder_map_touched(process_recorder(), measured->number, resident.all, resident.files);
+  }
+  leave();
+  return true;
+}
+
+/* False if not all was measured. */
+static bool measure_all(void) {
+  int pagemap = pagemap_take();
+  size_t budget = PAGES_MOST;
+  bool complete = pagemap >= 0 && !lock_rank_held(LOCK_RANK_MAPPINGS);
+  struct piece piece;
+  for (size_t at = 0; piece_at(at, &piece); at++) {
+    struct resident_bytes resident;
+    bool counted = pagemap >= 0 && pagemap_count(pagemap, piece.begin, piece.end, &budget, &resident);
+    if (!counted || !tell_touched(at, &piece, resident)) complete = false;
+  }
+  if (pagemap >= 0) pagemap_give_back(pagemap);
+  return complete;
+}
+
+/* ---- shared ---- */
+
+bool mappings_any(void) { return atomic_load_explicit(&any, memory_order_relaxed); }
+
+bool mappings_wanted(void) { return is_recorded() && !host_is_working(); }
+
+void mappings_add(uintptr_t begin, size_t bytes, enum recorder_map_kind kind, uint32_t stack) {
+  struct piece piece = {.begin = begin, .end = begin + whole_pages(bytes), .stack = stack, .kind = kind};
+  if (!enter_to_change()) return;
+  remove_range(piece.begin, piece.end);
+  if (!extend(&piece) && has_room()) insert(piece);
+  leave();
+}
+
+void mappings_remove(uintptr_t begin, size_t bytes) {
+  if (!bytes || begin % os_page_bytes() || !enter_to_change()) return; /* munmap refuses such */
+  remove_range(begin, begin + whole_pages(bytes));
+  leave();
+}
+
+bool mappings_move(uintptr_t begin, size_t bytes, uintptr_t to, size_t to_bytes) {
+  if (!enter_to_change()) return false;
+  size_t at = find(begin);
+  bool whole = at < count && pieces[at].begin == begin && pieces[at].end - begin == whole_pages(bytes);
+  if (whole) {
+    struct piece piece = pieces[at];
+    take_out(at, at + 1);
+    piece.begin = to;
+    piece.end = to + whole_pages(to_bytes);
+    remove_range(piece.begin, piece.end);
+    if (has_room()) /* the removal may have made two of one */
+      insert(piece);
+    else
+      piece.end = piece.begin;
+    tell_size(&piece, piece.end - piece.begin);
+  }
+  leave();
+  return whole;
+}
+
+bool mappings_measure(uint64_t rss_bytes, bool last) {
+  bool complete = !atomic_load_explicit(&missed, memory_order_relaxed);
+  if (!mappings_any()) return complete;
+  uint64_t began = os_monotonic_ns(), due = atomic_load_explicit(&measure_due, memory_order_relaxed);
+  uint64_t largest = atomic_load_explicit(&largest_measured, memory_order_relaxed);
+  bool larger = rss_bytes > largest + largest / GROWTH_PART;
+  if (!last && !larger && began < due) return false;
+  if (!atomic_compare_exchange_strong_explicit(&measure_due, &due, UINT64_MAX, memory_order_relaxed,
+                                               memory_order_relaxed) ||
+      (due == UINT64_MAX && !last))
+    return false; /* another thread does it */
+  if (rss_bytes > largest) atomic_store_explicit(&largest_measured, rss_bytes, memory_order_relaxed);
+  if (!measure_all()) complete = false;
+  uint64_t end = os_monotonic_ns(), pause = (end - began) * MEASURE_PART;
+  atomic_store_explicit(&measure_due, end + (pause < MEASURE_INTERVAL ? MEASURE_INTERVAL : pause),
+                        memory_order_relaxed);
+  return complete;
+}
+
+void mappings_inherit(void) {
+  atomic_store_explicit(&measure_due, 0,
+                        memory_order_relaxed); /* a thread of the parent's may have been at it */
+  atomic_store_explicit(&largest_measured, 0, memory_order_relaxed);
+  if (!enter_to_change()) return;
+  for (size_t i = 0; i < count; i++) pieces[i].number = 0;
+  leave();
+}
+
+void mappings_before_fork(void) {
+  in_fork.passed_over = !is_recorded();
+  if (!in_fork.passed_over) lock_before_fork(&lock, LOCK_RANK_MAPPINGS, &in_fork.lock);
+}
+
+void mappings_after_fork(void) {
+  if (!in_fork.passed_over) lock_after_fork(&lock, LOCK_RANK_MAPPINGS, &in_fork.lock);
+}
+/* SPDX-License-Identifier: MIT */

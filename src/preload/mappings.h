@@ -1,0 +1,64 @@
+/* What the program maps itself, beside malloc: own allocators, stacks, buffers, files.
+ *
+ * A resident size is more than malloc's blocks, and people ask first what the rest is. So each
+ * mapping of MAPPING_LEAST or more that the program asks for by mmap, mremap or sbrk is noted with
+ * its stack, and how much of it is resident is measured on the way and told to the trace. What the
+ * C library and the loader map for themselves (malloc's heap, thread stacks, libraries) does not
+ * come here.
+ *
+ * PIECES: the table has a piece for each stretch of addresses that such a call mapped, in order of
+ * address, none overlapping. A piece is a mapping of the trace. A hole in the midst of one leaves
+ * two, of which the upper one is new in the trace.
+ *
+ * LAZY: a piece is told when it is measured first, with that time, and not before. So those that are
+ * gone by then, of which the trace could say nothing of interest, cost no disk.
+ *
+ * A removal is noted before the system call and an addition after it, so that a thread which gets
+ * the same addresses next finds them free here. If the system refuses to unmap, what it left is
+ * told as gone; that is rare.
+ *
+ * The lock (rank MAPPINGS) is held while the table changes and the records of that are written,
+ * never during a system call that maps.
+ *
+ * MISSED: in a signal handler that interrupted the lock's holder nothing can be noted, nor where the
+ * table is full. From then on what is resident cannot be told apart, and no measurement is complete.
+ */
+#ifndef PRELOAD_MAPPINGS_H
+#define PRELOAD_MAPPINGS_H
+
+#include "record/recorder.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MAPPING_LEAST ((size_t)64 << 10)
+
+/* Whether a call of the program's has to be noted: this process is recorded, and the call is not our
+ * own. The other functions may only be called where this is so. */
+bool mappings_wanted(void);
+
+/* Whether any was ever noted: if not, nothing can be unmapped. */
+bool mappings_any(void);
+
+/* The calling thread is within host_enter. `begin` is a page's; `stack` is the number of a
+ * callstack. */
+void mappings_add(uintptr_t begin, size_t bytes, enum recorder_map_kind kind, uint32_t stack);
+void mappings_remove(uintptr_t begin, size_t bytes);
+
+/* A whole piece moved, or changed its size. False if it is no whole piece: nothing is noted. */
+bool mappings_move(uintptr_t begin, size_t bytes, uintptr_t to, size_t to_bytes);
+
+/* Tells the trace how much of each mapping is resident, if it is time: now and then, so that it
+ * takes a hundredth of the time at most; whenever the process has become an eighth larger than it
+ * was at any time that was measured, which bounds how often; and for the last time. True if all of
+ * them were measured, and none was missed. */
+bool mappings_measure(uint64_t rss_bytes, bool last);
+
+/* A followed child is going to tell its own trace what it has inherited. */
+void mappings_inherit(void);
+
+void mappings_before_fork(void);
+void mappings_after_fork(void);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,54 @@
+/* Demangling, by libiberty. */
+#include "symbols/linkage.h"
+
+#include <ctype.h>
+#include <libiberty/demangle.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether text is made of ".word" and ".number" alone, with words that compilers append. */
+static bool is_suffix(const char *text) {
+  static const char *const words[] = {".cold",     ".part", ".isra",       ".constprop",
+                                      ".lto_priv", ".llvm", ".localalias", ".__uniq"};
+  while (*text) {
+    size_t length = 0, digits = strspn(text + 1, "0123456789");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+      if (!strncmp(text, words[i], strlen(words[i]))) length = strlen(words[i]);
+    if (*text == '.' && digits) length = 1 + digits;
+    if (!length || isalnum((unsigned char)text[length])) return false;
+    text += length;
+  }
+  return true;
+}
+
+/* A copy without the suffix; NULL if there is none. */
+static char *without_suffix(const char *name) {
+  const char *dot = *name ? strchr(name + 1, '.') : NULL;
+  return dot && is_suffix(dot) ? strndup(name, (size_t)(dot - name)) : NULL;
+}
+
+/* "> >" as people have written it since 2011: ">>". */
+static void join_brackets(char *name) {
+  char *to = name;
+  for (const char *from = name; *from; from++) {
+    bool operator_sign = to - name >= 9 && !strncmp(to - 9, "operator>", 9);
+    if (*from == ' ' && to > name && to[-1] == '>' && from[1] == '>' && !operator_sign) continue;
+    *to++ = *from;
+  }
+  *to = 0;
+}
+
+/* ---- shared ---- */
+
+char *name_demangle(const char *linkage) {
+  char *whole = without_suffix(linkage);
+  const char *name = whole ? whole : linkage;
+  char *text = rust_demangle(name, 0);
+  if (!text && !strncmp(name, "_Z", 2)) text = cplus_demangle_v3(name, DMGL_PARAMS | DMGL_ANSI);
+  if (!text) return whole;
+  free(whole);
+  join_brackets(text);
+  return text;
+}
+/* SPDX-License-Identifier: MIT */

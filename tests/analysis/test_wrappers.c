@@ -1,0 +1,229 @@
+/* Which functions only allocate for their callers, and who owns what they allocate. */
+#include "analysis/named_story.h"
+
+#include "analysis/call_tree.h"
+#include "analysis/wrappers.h"
+#include <string.h>
+
+static bool everything(const struct row *row, struct share *share, void *context) {
+  (void)context;
+  *share =
+      (struct share){.bytes = (double)row->size, .blocks = 1, .bytes_variance = -1, .blocks_variance = -1};
+  return true;
+}
+
+/* What a function allocated itself, in samples. */
+static uint64_t self_of(const struct samples *samples, const struct names *names, const char *name) {
+  struct call_tree tree;
+  uint64_t self = 0;
+  assert_int_equal(call_tree_build(samples, names, BY_FUNCTION, everything, NULL, &tree), WN_OK);
+  for (size_t i = 0; i < tree.group_count; i++)
+    if (!strcmp(strings_text(&names->strings, tree.labels[tree.groups[i].label].function), name))
+      self = tree.groups[i].self.bytes.samples;
+  call_tree_destroy(&tree);
+  return self;
+}
+
+static void names_of_wrappers_are_known_with_and_without_what_varies(void **state) {
+  (void)state;
+  static const char *const known[] = {
+      "xmalloc",
+      "g_malloc0",
+      "jv_mem_alloc",
+      "gmalloc",
+      "alloc::alloc::alloc",
+      "__rust_alloc",
+      "operator new(unsigned long)",
+      "operator new[](unsigned long, std::align_val_t)",
+      "Arena::operator new(unsigned long)",
+      "std::__new_allocator<int>::allocate(unsigned long, void const*)",
+      "__gnu_cxx::new_allocator<std::pair<int const, std::vector<long> > >::allocate(unsigned long, void "
+      "const*)",
+      "std::allocator_traits<std::allocator<char> >::allocate(std::allocator<char>&, unsigned long)",
+      "std::_Vector_base<Order, std::allocator<Order> >::_M_allocate(unsigned long)",
+      "std::__allocated_ptr<std::allocator<int> > std::__allocate_guarded<std::allocator<int> "
+      ">(std::allocator<int>&)",
+      "(anonymous namespace)::PoolAllocator::allocate(unsigned long)",
+      "malloc",
+      "std::vector<int>::push_back(int const&)",
+      "void std::vector<int>::_M_realloc_insert<int>(int)",
+      "void std::__cxx11::basic_string<char>::_M_construct<char const*>(char const*, char const*)",
+      "std::__1::basic_string<char>::append(char const*)",
+      "std::shared_ptr<Order> std::make_shared<Order, int>(int&&)",
+      "<alloc::alloc::Global>::alloc_impl_runtime",
+      "<alloc::alloc::Global as core::alloc::Allocator>::allocate",
+      "<alloc::vec::Vec<u8> as core::iter::FromIterator<core::option::Option<u8>>>::from_iter",
+      "alloc::boxed::Box<T>::new",
+      "<hashbrown::raw::RawTable<(u64, alloc::string::String)>>::reserve::<{closure#0}>",
+      "<std::collections::hash::map::HashMap<u64, alloc::string::String>>::insert",
+  };
+  static const char *const others[] = {
+      "",
+      "main",
+      "f",
+      "parse",
+      "allocate_orders",
+      "new_order",
+      "Order::Order()",
+      "std::thread::_State_impl<main::{lambda()#1}>::_M_run()",
+      "std::_Function_handler<void (), main::{lambda()#1}>::_M_invoke(std::_Any_data const&)",
+      "void std::sort<int*>(int*, int*)",
+      "std::vector_of_mine::grow()",
+      "core::Parser::parse()",
+      "alloc::Pool::refill()",
+      "<shop::Item<u64>>::fill",
+      "<shop::Item<u64> as core::clone::Clone>::clone",
+      "<<shop::Item as shop::Store>::Key as core::clone::Clone>::clone",
+      "operator+(Text const&, Text const&)",
+      "Text::operator()(int)",
+      "operator new_thing(int)",
+      "Loader::allocate(int)",
+      "xmalloc_statistics",
+  };
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (!wrapper_is_known(known[i])) fail_msg("%s is not known", known[i]);
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (wrapper_is_known(others[i])) fail_msg("%s is taken for a wrapper", others[i]);
+}
+
+static const struct named_node program[] = {
+    {NULL, 0},      {"main", 0},   {"orders", 1},  {"users", 1},      {"xmalloc", 2},
+    {"xmalloc", 3}, {"direct", 1}, {"xmalloc", 0}, {"logs", 1},       {"safe_malloc", 8},
+    {"xmalloc", 9}, {"nodes", 2},  {"nodes", 3},   {"get_memory", 2}, {"get_memory", 3}};
+
+static struct samples *run_program(void) {
+  struct trace_writer *writer = named_story_begin(1e-3, program);
+  uint64_t block = 0;
+  for (int i = 0; i < 30; i++) story_next(writer, &block, 100 + block % 7, 4); /* orders */
+  for (int i = 0; i < 20; i++) story_next(writer, &block, 50 + block % 5, 5);  /* users */
+  for (int i = 0; i < 10; i++) story_next(writer, &block, 64, 6);              /* direct */
+  for (int i = 0; i < 5; i++) story_next(writer, &block, 64, 7);               /* xmalloc */
+  for (int i = 0; i < 8; i++) story_next(writer, &block, 80, 10);              /* logs */
+  for (int i = 0; i < 6; i++) story_next(writer, &block, 24 + block % 9, 13);
+  for (int i = 0; i < 6; i++) story_next(writer, &block, 24 + block % 9, 14);
+  return story_load(writer);
+}
+
+static void callers_own_what_wrappers_allocate(void **state) {
+  (void)state;
+  struct samples *samples = run_program();
+  struct names names;
+  struct wrappers wrappers;
+  story_names(samples, &names);
+  assert_int_equal(wrappers_find(samples, &names, &(struct wrappers_options){.none = true}, &wrappers),
+                   WN_OK);
+  assert_int_equal(wrappers.count, 0);
+  assert_int_equal(self_of(samples, &names, "xmalloc"), 63);
+  assert_int_equal(wrappers_find(samples, &names, &(struct wrappers_options){0}, &wrappers), WN_OK);
+  assert_int_equal(self_of(samples, &names, "orders"), 30);
+  assert_int_equal(self_of(samples, &names, "users"), 20);
+  assert_int_equal(self_of(samples, &names, "direct"), 10);
+  assert_int_equal(self_of(samples, &names, "logs"), 8);
+  assert_int_equal(self_of(samples, &names, "xmalloc"), 5); /* the stack has nothing else */
+  assert_int_equal(self_of(samples, &names, "get_memory"), 12);
+  assert_true(wrappers.count >= 1);
+  assert_string_equal(strings_text(&names.strings, wrappers.functions[0]), "xmalloc");
+  wrappers_destroy(&wrappers);
+  names_destroy(&names);
+  samples_free(samples);
+}
+
+static void a_user_names_wrappers_and_is_told_of_names_that_no_stack_has(void **state) {
+  (void)state;
+  struct samples *samples = run_program();
+  struct names names;
+  struct wrappers wrappers;
+  const char *const named[] = {"get_memory", NULL}, *const unknown[] = {"get_memory", "nonsense", NULL};
+  story_names(samples, &names);
+  assert_int_equal(wrappers_find(samples, &names, &(struct wrappers_options){.named = unknown}, &wrappers),
+                   WN_EINVAL);
+  assert_non_null(strstr(wn_last_error(), "nonsense"));
+  wrappers_destroy(&wrappers);
+  assert_int_equal(wrappers_find(samples, &names, &(struct wrappers_options){.named = named}, &wrappers),
+                   WN_OK);
+  assert_int_equal(self_of(samples, &names, "get_memory"), 0);
+  assert_int_equal(self_of(samples, &names, "orders"), 36);
+  assert_int_equal(self_of(samples, &names, "users"), 26);
+  wrappers_destroy(&wrappers);
+  names_destroy(&names);
+  samples_free(samples);
+}
+
+/* ---- by shape ---- */
+
+enum { CALLERS = 8 };
+
+/* Functions main > caller_k > inner; `sizes` different sizes, from the first `callers` callers. */
+static bool is_found(const char *inner, int callers, int sizes, bool calls_another) {
+  static struct named_node nodes[3 + 3 * CALLERS] = {{NULL, 0}, {"main", 0}};
+  static char names[CALLERS][16];
+  uint32_t count = 2;
+  for (uint32_t i = 0; i < CALLERS; i++) {
+    snprintf(names[i], sizeof names[i], "caller_%u", i);
+    nodes[count++] = (struct named_node){names[i], 1};
+    nodes[count++] = (struct named_node){inner, 2 + 3 * i};
+    nodes[count++] = (struct named_node){"worker", 3 + 3 * i};
+  }
+  struct trace_writer *writer = named_story_begin(1e-3, nodes);
+  for (uint64_t block = 1; block <= 100; block++)
+    story_alloc(writer, block, block, 40 + 8 * (block % (uint64_t)sizes),
+                3 + 3 * (uint32_t)(block / 7 % (uint64_t)callers));
+  if (calls_another) story_alloc(writer, 101, 101, 40, 4);
+  struct samples *samples = story_load(writer);
+  struct names resolved;
+  struct wrappers wrappers;
+  story_names(samples, &resolved);
+  assert_int_equal(wrappers_find(samples, &resolved, &(struct wrappers_options){0}, &wrappers), WN_OK);
+  bool found = !self_of(samples, &resolved, inner);
+  wrappers_destroy(&wrappers);
+  names_destroy(&resolved);
+  samples_free(samples);
+  return found;
+}
+
+static void functions_that_only_pass_malloc_on_are_found_by_their_shape(void **state) {
+  (void)state;
+  assert_true(is_found("lib.so+0x12", CALLERS, 8, false));
+  assert_true(is_found("pool_alloc", 3, 4, false));
+  assert_false(is_found("parse_record", CALLERS, 8, false)); /* it is what the reader looks for */
+  assert_false(is_found("lib.so+0x12", 3, 8, false));        /* few callers */
+  assert_false(is_found("lib.so+0x12", CALLERS, 1, false));  /* one size: a constructor */
+  assert_false(is_found("alloc_node", CALLERS, 1, false));
+  assert_false(is_found("alloc_orders", 1, 8, false));     /* its caller is shown beside it anyway */
+  assert_false(is_found("lib.so+0x12", CALLERS, 8, true)); /* it works for a living */
+  assert_false(is_found("pool_alloc", CALLERS, 8, true));
+}
+
+/* As sqlite3MemMalloc, which has no name in a stripped library. */
+static void the_inside_of_a_wrapper_is_none_of_the_programs(void **state) {
+  (void)state;
+  static const struct named_node nodes[] = {{NULL, 0},       {"main", 0}, {"load", 1},    {"g_malloc", 2},
+                                            {"lib+0x12", 3}, {"hook", 3}, {"lib+0x34", 5}};
+  struct trace_writer *writer = named_story_begin(1e-3, nodes);
+  uint64_t block = 0;
+  for (int i = 0; i < 20; i++) story_next(writer, &block, 64, 4);
+  for (int i = 0; i < 5; i++) story_next(writer, &block, 64, 6);
+  struct samples *samples = story_load(writer);
+  struct names names;
+  struct wrappers wrappers;
+  story_names(samples, &names);
+  assert_int_equal(wrappers_find(samples, &names, &(struct wrappers_options){0}, &wrappers), WN_OK);
+  assert_int_equal(self_of(samples, &names, "load"), 20);
+  assert_int_equal(self_of(samples, &names, "lib+0x12"), 0);
+  assert_int_equal(self_of(samples, &names, "lib+0x34"), 5); /* the hook does more */
+  wrappers_destroy(&wrappers);
+  names_destroy(&names);
+  samples_free(samples);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_inside_of_a_wrapper_is_none_of_the_programs),
+      cmocka_unit_test(names_of_wrappers_are_known_with_and_without_what_varies),
+      cmocka_unit_test(callers_own_what_wrappers_allocate),
+      cmocka_unit_test(a_user_names_wrappers_and_is_told_of_names_that_no_stack_has),
+      cmocka_unit_test(functions_that_only_pass_malloc_on_are_found_by_their_shape),
+  };
+  return RUN_TESTS(tests);
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,176 @@
+# Whether a reader of the report is led to what is so; sourced by run.
+# shellcheck shell=bash disable=SC2154
+
+record_allocates() { # WHAT SEED
+  need_recording
+  "$winnow" record -q --seed "$2" -o t -- "$build/tests/cli/programs/allocates" "$1" >said 2>&1 || fail "record: $(cat said)"
+}
+
+# The first row of the first table.
+first_row() { sed -n '/^Held/,/^$/p' out | LC_ALL=C grep -aE '^ +(≈)?[0-9.]+ [kMG]?B ' | head -n 1; }
+
+# Whatever else the sample has: libc's buffers, the loader.
+allocating_functions_have_rows_at_every_seed() {
+  local seed by
+  for seed in 1 2 3 4 5; do
+    for by in function line; do
+      record_allocates loop $seed
+      succeeds report --by $by t
+      first_row | LC_ALL=C grep -aq ' obtain' || fail "loop, seed $seed, by $by: $(cat out)"
+      record_allocates main $seed
+      succeeds report --by $by t
+      first_row | LC_ALL=C grep -aq ' main' || fail "main, seed $seed, by $by: $(cat out)"
+      record_allocates tree $seed
+      succeeds report --by $by t
+      first_row | LC_ALL=C grep -aq ' insert.*' || fail "tree, seed $seed, by $by: $(cat out)"
+    done
+  done
+  succeeds report t
+  says ' insert  \[allocates\]  < itself < '
+}
+
+# Text and JSON, in every grouping and order, with few rows and with many.
+reports_account_for_all_bytes() {
+  need jq
+  local kind by sort top
+  for kind in plain bare; do
+    make $kind t
+    for by in function line file module stack; do
+      for sort in self total blocks samples; do
+        for top in 3 1000; do
+          succeeds report --json --no-symbols --by $by --sort $sort --top $top t
+          jq -e 'def all($table): (([.[$table][].self_bytes.estimate] | add // 0) + .[$table + "_rest"].self_bytes.estimate);
+                 def is($total): . - $total | fabs < 1;
+                 (.tree.total_bytes.estimate as $total | all("sites") | is($total)) and
+                 (.totals.allocated_bytes.estimate as $total | all("allocated") | is($total)) and
+                 (.totals.brief_bytes.estimate as $total | all("churn") | is($total)) and
+                 (.totals.live_at_end_bytes.estimate as $total | all("alive") | is($total))' out >/dev/null ||
+            fail "$kind by $by sort $sort top $top"
+        done
+      done
+    done
+  done
+  make exact t
+  for by in function line file module stack; do
+    COLUMNS=160 "$winnow" report --no-symbols --by $by --top 7 t | sed -n '/^Held/,/^$/p' | awk -v unit="B kB MB" '
+      function bytes(n, u) { return n * (u == "B" ? 1 : u == "kB" ? 1000 : 1000000) }
+      /^Held/ { for (i = 1; i < NF; i++) if ($i ~ /^[0-9.]+$/ && $(i + 1) ~ /^[kM]?B$/) total = bytes($i, $(i + 1)) }
+      /^ +[0-9.]+ [kM]?B / { sum += bytes($1, $2) }
+      END { if (sum < 0.98 * total || sum > 1.02 * total) { print sum, total; exit 1 } }' || fail "the text by $by does not add up"
+  done
+}
+
+wrappers_of_malloc_are_passed_over() {
+  need jq
+  record_allocates wrapped 1
+  succeeds report t
+  first_row | LC_ALL=C grep -aq ' order .*< main' || fail "$(cat out)"
+  says 'user  \[allocates\]  < main'
+  says 'Passed over, since they only allocate for their callers: xmalloc \(--show-wrappers'
+  succeeds report --show-wrappers t
+  first_row | LC_ALL=C grep -aq ' xmalloc' || fail "$(cat out)"
+  says 'xmalloc  \[allocates\] +< one of: order [0-9.]+–[0-9.]+ %, user [0-9.]+–[0-9.]+ %'
+  ! grep -q 'Passed over' out || fail "$(cat out)"
+  succeeds report --wrapper order t
+  first_row | LC_ALL=C grep -aq ' main' || fail "$(cat out)"
+  succeeds report --json --sort self t
+  jq -e '.wrappers == ["xmalloc"] and .sites[0].name == "order" and .sort == "self"' out >/dev/null || fail "$(jq .wrappers out)"
+  refused 2 '--wrapper nonsense: no sampled stack has a function of that name' report --wrapper nonsense t
+  refused 2 '--sort x: it must be self, total, blocks or samples' report --sort x t
+}
+
+# By totals, what is on every stack and allocates nothing goes to a line of its own.
+inclusive_totals_are_one_option_away() {
+  record_allocates wrapped 2
+  succeeds report --sort total t
+  first_row | LC_ALL=C grep -aq ' order' || fail "$(cat out)"
+  says ' user  \[allocates\]'
+  says 'On every stack, with nothing of their own: _start > __libc_start_main'
+}
+
+rows_of_one_or_two_samples_look_uncertain() {
+  make one t
+  succeeds report --no-symbols t
+  first_row | LC_ALL=C grep -aq '^ *≈' || fail "$(cat out)"
+  make exact t
+  succeeds report --no-symbols t
+  ! grep -q '≈' out || fail "an exact number looks uncertain"
+}
+
+# All that is not a name is ASCII where the locale says so, and columns stay columns.
+the_locale_decides_about_signs() {
+  need jq
+  make plain t
+  local locale
+  for locale in C POSIX; do
+    LC_ALL=$locale "$winnow" report --no-symbols t >ascii 2>err || fail "$(cat err)"
+    ! LC_ALL=C grep -q $'[\x80-\xff]' ascii || fail "$locale: $(LC_ALL=C grep -a $'[\x80-\xff]' ascii)"
+    LC_ALL=$locale "$winnow" info t >info 2>err || fail "$(cat err)"
+    ! LC_ALL=C grep -q $'[\x80-\xff]' info || fail "$locale: info"
+  done
+  succeeds report --no-symbols t
+  LC_ALL=C grep -q $'[\x80-\xff]' out || fail "no signs in a locale of UTF-8"
+  [ "$(wc -l <out)" = "$(wc -l <ascii)" ] || fail "other lines: $(diff out ascii)"
+  grep -q 'held .*[.]\+[:]*-*=*+*[*]*#*@' ascii || fail "no bars: $(cat ascii)"
+  grep -q '[0-9]-[0-9].* MB' ascii || fail "no ranges: $(cat ascii)"
+  LC_ALL=C "$winnow" report --no-symbols --json t | jq -e '[.sites[].module] | any(contains("\ufffd"))' >/dev/null || fail "JSON is not UTF-8"
+  LC_ALL=C "$winnow" report --no-symbols t 2>err >/dev/full
+  [ $? = 1 ] && [ "$(wc -l <err)" = 1 ] || fail "a full disk is not noticed: $(cat err)"
+}
+
+# On a terminal, unless NO_COLOR is set.
+colours_are_for_terminals() {
+  need script
+  make one t
+  succeeds report --no-symbols t
+  ! grep -q $'\033' out || fail "colours in a file"
+  TERM=xterm script -qec "$winnow report --no-symbols t" typescript >/dev/null </dev/null
+  grep -aq $'\033\\[1mHeld' typescript || fail "no bold title on a terminal"
+  grep -aq $'\033\\[2m.*≈' typescript || fail "an uncertain row is not dim"
+  TERM=xterm NO_COLOR=1 script -qec "$winnow report --no-symbols t" typescript >/dev/null </dev/null
+  ! grep -aq $'\033' typescript || fail "colours in spite of NO_COLOR"
+  TERM=dumb script -qec "$winnow report --no-symbols t" typescript >/dev/null </dev/null
+  ! grep -aq $'\033' typescript || fail "colours on a dumb terminal"
+}
+
+the_width_is_used_up_to_160_columns() {
+  make plain t
+  local columns widest
+  for columns in 100 130 160 300; do
+    COLUMNS=$columns "$winnow" report --no-symbols t >out
+    widest=$(LC_ALL=C.UTF-8 wc -L <out)
+    [ "$widest" -le "$columns" ] && [ "$widest" -le 160 ] || fail "$widest columns of $columns"
+    [ "$columns" -lt 160 ] || [ "$widest" -gt 150 ] || fail "only $widest columns of $columns are used"
+  done
+}
+
+traces_come_from_standard_input() {
+  make plain t
+  succeeds report --no-symbols t
+  cp out from_file
+  "$winnow" report --no-symbols - <t >out || fail "a file as standard input"
+  cmp -s out from_file || fail "another report of a file as standard input"
+  cat t | "$winnow" report --no-symbols - >out || fail "a pipe"
+  cmp -s out from_file || fail "another report of a pipe"
+  cat t | "$winnow" info - | grep -q 'sampled  *1,000 blocks' || fail "info of a pipe"
+  cat t | "$winnow" report --no-symbols /dev/stdin >out || fail "a pipe by its name"
+  cmp -s out from_file || fail "another report of a pipe by its name"
+  succeeds info <(cat t)
+  says 'sampled  *1,000 blocks'
+  head -c 1000 /bin/sh | "$winnow" report - >out 2>err
+  [ $? = 1 ] && [ "$(wc -l <err)" = 1 ] && grep -q 'standard input' err && ! grep -q /proc err || fail "$(cat err)"
+  "$winnow" report - </dev/null >out 2>err
+  [ $? = 1 ] && grep -q 'standard input' err || fail "$(cat err)"
+}
+
+several_traces_have_an_array() {
+  need jq
+  make plain few 10
+  make plain many 100
+  succeeds info --json few many
+  [ "$(jq -c 'map([.file, .samples])' out)" = '[["few",10],["many",100]]' ] || fail "$(cat out)"
+  succeeds info --json few
+  [ "$(jq -r .file out)" = few ] || fail "$(cat out)"
+  run info --json few nowhere
+  [ "$code" = 1 ] && [ "$(wc -l <err)" = 1 ] && [ "$(jq length out)" = 1 ] || fail "code $code: $(cat err out)"
+}

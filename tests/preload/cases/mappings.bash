@@ -1,0 +1,151 @@
+# What the program maps itself, beside malloc.
+
+mapped() { jq -r --arg name "$1" "[.mapped[] | select(.name == \$name) | .$2] | add // 0" report.json; } # FUNCTION MEMBER
+
+near() { # WHAT FOUND WANTED: within a twentieth, and 200 kB
+  awk -v found="$2" -v wanted="$3" 'BEGIN { off = found - wanted; if (off < 0) off = -off; exit off > wanted / 20 + 200000 }' ||
+    fail "$1: $2, not $3"
+}
+
+mappings_are_told_with_their_callers() {
+  need jq
+  same_as_bare 1e-2 "$programs/maps" sizes
+  record -- "$programs/maps" sizes >/dev/null || fail "maps failed"
+  figure . >/dev/null
+  [ "$(mapped arena mapped_bytes)" = $((37 << 20)) ] || fail "arena: $(jq -c .mapped report.json)"
+  near "arena, resident" "$(mapped arena resident_bytes)" $((37 << 20))
+  [ "$(mapped reserve mapped_bytes)" = $((100 << 20)) ] || fail "reserve: $(jq -c .mapped report.json)"
+  near "reserve, resident" "$(mapped reserve resident_bytes)" $((1 << 20))
+  [ "$(mapped grown mapped_bytes)" = $((5 << 20)) ] || fail "grown: $(jq -c .mapped report.json)"
+  [ "$(mapped grow_break mapped_bytes)" = $((2 << 20)) ] || fail "sbrk: $(jq -c .mapped report.json)"
+  [ "$(mapped sizes mapped_bytes)" = 0 ] || fail "what was unmapped is there: $(jq -c .mapped report.json)"
+  near "all that is resident" "$(jq '.resident | .held_bytes.estimate + .mapped_private_bytes + .mapped_file_bytes + .file_bytes + .other_bytes.estimate - .unwritten_bytes' report.json)" \
+    "$(jq .resident.rss_bytes report.json)"
+  jq -e '.resident | .other_bytes.estimate - .unwritten_bytes | . > -200000 and . < 2000000' report.json >/dev/null || fail "$(jq -c .resident report.json)"
+  "$winnow" report trace >report || fail "no report"
+  tr '\n' ' ' <report | grep -q 'Resident after .* mapped by the program itself' || fail "no line: $(cat report)"
+  grep -Eq 'resident +mapped +mappings' report || fail "no table: $(cat report)"
+  grep -Eq ' arena < (sizes < )?main' report || fail "no callers: $(cat report)"
+}
+
+# Small mappings and those of malloc do not count, nor files as memory of the program's own.
+files_are_told_apart_from_memory() {
+  need jq
+  same_as_bare 1 "$programs/maps" file
+  record --rate 1 -- "$programs/maps" file >/dev/null || fail "maps failed"
+  figure . >/dev/null
+  [ "$(mapped file mapped_bytes)" = 65536 ] || fail "$(jq -c .mapped report.json)"
+  [ "$(jq .resident.mapped_private_bytes report.json)" = 0 ] || fail "$(jq -c .resident report.json)"
+  [ "$(jq '.mapped | length' report.json)" = 1 ] || fail "what is malloc's is told: $(jq -c .mapped report.json)"
+}
+
+# What is written of a private mapping of a file is the program's own.
+parts_add_up_where_mappings_of_files_are_written() {
+  need jq
+  record -- "$programs/maps" copied >/dev/null || fail "maps failed"
+  figure . >/dev/null
+  near "of its own" "$(jq .resident.mapped_private_bytes report.json)" $((2 << 20))
+  near "files" "$(jq .resident.mapped_file_bytes report.json)" $((5 << 20))
+  jq -e '.resident | .other_bytes.estimate - .unwritten_bytes | . > -300000 and . < 1000000' report.json >/dev/null || fail "$(jq -c .resident report.json)"
+}
+
+small_steps_of_the_data_segment_add_up() {
+  need jq
+  same_as_bare 1e-4 "$programs/maps" steps
+  record -- "$programs/maps" steps >/dev/null || fail "maps failed"
+  figure . >/dev/null
+  near mapped "$(mapped step_break mapped_bytes)" 2950000
+  near resident "$(mapped step_break resident_bytes)" 2950000
+  [ "$(mapped step_break mappings)" -le 2 ] || fail "$(jq -c .mapped report.json)"
+}
+
+# Where the kernel cannot pass over what was never touched, such a measurement is not complete.
+large_reservations_hide_nothing() {
+  need jq
+  record -- "$programs/maps" sparse >/dev/null
+  [ $? = 77 ] && skip "there are not so many addresses"
+  figure . >/dev/null
+  [ "$(jq .resident.rss_bytes report.json)" -gt 13000000 ] || skip "the kernel cannot scan"
+  near reservation "$(mapped sparse resident_bytes)" $((3 << 20))
+  near arena "$(mapped arena resident_bytes)" $((10 << 20))
+}
+
+mappings_are_measured_after_a_change_of_user() {
+  need jq
+  [ "$(id -u)" = 0 ] || skip "only root changes its user"
+  chmod 711 .
+  record -- "$programs/maps" dropped >/dev/null || fail "maps failed"
+  figure . >/dev/null
+  near arena "$(mapped arena resident_bytes)" $((10 << 20))
+}
+
+handlers_with_small_stacks_may_map_and_execute() {
+  local i
+  same_as_bare 1 "$programs/maps" small_stack
+  for i in {1..900}; do export "WINNOW_TEST_VARIABLE_$i=$i"; done
+  same_as_bare 1 "$programs/maps" small_stack_exec
+  grep -qx executed recorded.out || fail "$(cat recorded.out)"
+}
+
+# A program without malloc is not told to be recorded at a higher rate.
+programs_that_only_map_are_told_so() {
+  need perl
+  need jq
+  cat >only.c <<'PROGRAM'
+#include <string.h>
+#include <sys/mman.h>
+__attribute__((noinline)) static char *pool(size_t n) { return memset(mmap(0, n, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 1, n); }
+int main(void) { return !pool(100 << 20)[5]; }
+PROGRAM
+  need gcc
+  gcc -O1 -g only.c -o only || fail "gcc"
+  record -- ./only || fail "only: $?"
+  "$winnow" report trace >report || fail "no report"
+  tr '\n' ' ' <report | grep -Eq 'Resident after [0-9.]+ ms: 10[0-9] MB = .*10[45] MB mapped by the program itself' || fail "$(cat report)"
+  ! grep -q 'higher --rate' report || fail "a higher rate would not help: $(cat report)"
+  grep -q ' pool < main' report || fail "$(cat report)"
+}
+
+the_largest_resident_size_is_the_kernels() {
+  need jq
+  record -- "$programs/maps" spike >/dev/null || fail "maps failed"
+  [ "$(figure .totals.peak_rss_bytes)" -ge 7000000 ] || fail "$(jq -c .resident report.json)"
+}
+
+mappings_in_handlers_and_threads_do_no_harm() {
+  same_as_bare 1e-3 "$programs/maps" handlers
+  opens trace
+  [ "$(jq .lost info.json)" = 0 ] || fail "mappings that were missed count as blocks"
+  same_as_bare 1e-3 "$programs/maps" threads
+  [ "$(cat recorded.out)" = done ] || fail "threads: $(cat recorded.out recorded.code)"
+  opens trace
+  need jq
+  figure . >/dev/null
+  [ "$(mapped map_and_unmap mapped_bytes)" = 0 ] || [ "$tiny" = 1 ] || fail "left over: $(jq -c .mapped report.json)"
+}
+
+children_of_a_bare_system_call_may_map() {
+  same_as_bare 1e-3 "$programs/maps" bare_forks
+  grep -qx '400 children ended' recorded.out || fail "$(cat recorded.out)"
+}
+
+followed_children_inherit_mappings() {
+  need jq
+  record --follow-children -- "$programs/maps" forks >out || fail "forks failed"
+  [ "$(cat out)" = done ] || fail "$(cat out)"
+  figure . trace >/dev/null
+  [ "$(mapped arena mapped_bytes)" = $((10 << 20)) ] || fail "parent: $(jq -c .mapped report.json)"
+  figure . "$(ls trace.[0-9]*)" >/dev/null
+  [ "$(mapped arena mapped_bytes)" = $((20 << 20)) ] || fail "child: $(jq -c .mapped report.json)"
+}
+
+# The arenas of an allocator that stands for malloc hold blocks that are counted already.
+an_allocators_own_mappings_are_not_the_programs() {
+  need jq
+  local other
+  other=$(ls /usr/lib/x86_64-linux-gnu/libjemalloc.so.2 /usr/lib/x86_64-linux-gnu/libmimalloc.so.2 2>/dev/null | head -n 1)
+  [ -n "$other" ] || skip "there is no other allocator"
+  LD_PRELOAD=$other record --rate 1e-2 -- "$programs/random_blocks" >out 2>&1 || fail "random_blocks: $(cat out)"
+  figure . >/dev/null
+  [ "$(jq '[.mapped[].mapped_bytes] | add // 0' report.json)" = 0 ] || fail "$(jq -c .mapped report.json)"
+}

@@ -1,0 +1,163 @@
+/* The table of mappings against a model: an owner for each page. */
+#include "support/test.h"
+
+#include "base/check.h"
+#include "base/random.h"
+#include "preload/malloc_host.h"
+#include "preload/mappings.h"
+#include "preload/process.h"
+#include "record/recorder.h"
+#include <string.h>
+
+enum { PAGE = 4096, PAGES = 256, MAPPINGS_MOST = 1 << 18 };
+#define BASE ((uintptr_t)1 << 40)
+
+/* ---- what the table tells, instead of a trace ---- */
+
+static uint64_t bytes_of[MAPPINGS_MOST]; /* by number */
+static uint32_t stack_of[MAPPINGS_MOST];
+static uint64_t numbers, moves;
+
+struct recorder *process_recorder(void) {
+  return (struct recorder *)&numbers;
+}
+bool process_is_recording(void) { return true; }
+bool recorder_is_ours(const struct recorder *recorder) {
+  (void)recorder;
+  return true;
+}
+bool host_is_working(void) { return false; }
+
+void recorder_map(struct recorder *recorder, uint64_t mapping, enum recorder_map_kind kind, uint64_t bytes,
+                  uint32_t stack) {
+  (void)recorder, (void)kind;
+  assert_int_equal(mapping, ++numbers); /* they never come again */
+  assert_true(bytes && bytes % PAGE == 0 && mapping < MAPPINGS_MOST);
+  bytes_of[mapping] = bytes;
+  stack_of[mapping] = stack;
+}
+
+void recorder_map_size(struct recorder *recorder, uint64_t mapping, uint64_t bytes) {
+  (void)recorder;
+  assert_true(bytes_of[mapping]); /* what is gone changes no more */
+  bytes_of[mapping] = bytes;
+}
+
+void recorder_map_touched(struct recorder *recorder, uint64_t mapping, uint64_t bytes, uint64_t files) {
+  (void)recorder;
+  assert_true(bytes <= bytes_of[mapping] && files <= bytes);
+}
+
+/* ---- the model ---- */
+
+static uint32_t owner[PAGES]; /* the stack of the mapping that a page is of; 0: none */
+
+static void own(size_t first, size_t count, uint32_t stack) {
+  for (size_t i = first; i < first + count; i++) owner[i] = stack;
+}
+
+/* What is there is told when it is measured. */
+static void compare(void) {
+  static uint64_t told[MAPPINGS_MOST], modelled[MAPPINGS_MOST];
+  mappings_measure(0, true);
+  memset(told, 0, (numbers + 1) * sizeof *told);
+  memset(modelled, 0, (numbers + 1) * sizeof *modelled);
+  for (uint64_t i = 1; i <= numbers; i++) told[stack_of[i]] += bytes_of[i];
+  for (size_t i = 0; i < PAGES; i++)
+    if (owner[i]) modelled[owner[i]] += PAGE;
+  assert_memory_equal(told, modelled, (numbers + 1) * sizeof *told);
+}
+
+/* Only the whole of a piece moves; that it is one, the table knows better: two pieces of one
+ * mapping may lie side by side. */
+static void move(size_t first, size_t to, size_t to_count) {
+  uint32_t stack = owner[first];
+  size_t count = 0;
+  while (first && owner[first - 1] == stack) first--; /* a random range is hardly ever a whole piece */
+  for (; first + count < PAGES && owner[first + count] == stack; count++) {}
+  bool moved = mappings_move(BASE + first * PAGE, count * PAGE, BASE + to * PAGE, to_count * PAGE);
+  moves += moved;
+  if (!moved) return;
+  for (size_t i = 0; i < count; i++) assert_true(stack && owner[first + i] == stack);
+  own(first, count, 0);
+  own(to, to_count, stack);
+}
+
+/* The last mapping that a full table takes is moved into the midst of another. */
+static void a_full_table_takes_no_more(void **state) {
+  (void)state;
+  uint64_t first = numbers, most;
+  assert_true(mappings_measure(0, true));
+  mappings_add(BASE, 3 * PAGE, RECORDER_MAP_ANONYMOUS, 1);
+  for (uintptr_t i = 0; i < (TINY ? 100 : 70000); i++)
+    mappings_add(BASE + (4 + i) * PAGE, PAGE, RECORDER_MAP_ANONYMOUS, 1);
+  assert_false(mappings_measure(0, true)); /* some were missed */
+  most = numbers - first;
+  assert_true(most > 10 && most < (TINY ? 100 : 70000));
+  assert_true(mappings_move(BASE + (4 + most - 2) * PAGE, PAGE, BASE + PAGE, PAGE));
+  mappings_measure(0, true);
+  assert_int_equal(bytes_of[first + 1], PAGE);
+  assert_int_equal(bytes_of[first + most], 0); /* the split took its place */
+  assert_int_equal(bytes_of[first + most + 1], PAGE);
+  mappings_remove(BASE, (uintptr_t)1 << 32);
+  for (uint64_t i = 1; i <= numbers; i++) assert_int_equal(bytes_of[i], 0);
+}
+
+static void random_calls_tell_what_is_mapped(void **state) {
+  (void)state;
+  if (TINY) skip(); /* its table is full at once */
+  struct random random;
+  random_seed(&random, 5, 0, 0);
+  uint32_t stack = 0;
+  for (int i = 0; i < 20000; i++) {
+    size_t first = random_bits(&random) % (PAGES - 40), count = 1 + random_bits(&random) % 20;
+    size_t to = random_bits(&random) % (PAGES - 40), to_count = 1 + random_bits(&random) % 20;
+    switch (random_bits(&random) % 4) {
+    case 0:
+    case 1:
+      mappings_add(BASE + first * PAGE, count * PAGE - random_bits(&random) % PAGE, RECORDER_MAP_ANONYMOUS,
+                   ++stack);
+      own(first, count, stack);
+      break;
+    case 2:
+      mappings_remove(BASE + first * PAGE, count * PAGE - random_bits(&random) % PAGE);
+      own(first, count, 0);
+      break;
+    default: move(first, to, to_count);
+    }
+    if (i % 7 == 0) compare();
+  }
+  compare();
+  assert_true(numbers > 1000 && moves > 50);
+  mappings_remove(BASE, PAGES * PAGE);
+  own(0, PAGES, 0);
+  compare();
+}
+
+static void what_is_gone_before_it_is_measured_is_not_told(void **state) {
+  (void)state;
+  uint64_t before = numbers;
+  for (int i = 0; i < 1000; i++) {
+    mappings_add(BASE, 5 * PAGE, RECORDER_MAP_ANONYMOUS, 1);
+    mappings_remove(BASE + PAGE, PAGE);
+    mappings_remove(BASE, 5 * PAGE);
+  }
+  mappings_measure(0, true);
+  assert_int_equal(numbers, before);
+  mappings_add(BASE, 5 * PAGE, RECORDER_MAP_ANONYMOUS, 1);
+  mappings_inherit(); /* a child tells its trace anew */
+  mappings_measure(0, true);
+  mappings_inherit();
+  mappings_measure(0, true);
+  assert_int_equal(numbers, before + 2);
+  mappings_remove(BASE, 5 * PAGE);
+  bytes_of[before + 1] = 0; /* in the parent's trace */
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls_tell_what_is_mapped),
+                                     cmocka_unit_test(what_is_gone_before_it_is_measured_is_not_told),
+                                     cmocka_unit_test(a_full_table_takes_no_more)};
+  return RUN_TESTS(tests);
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,172 @@
+/* What a trace may be written to and read from: files that are missing, foreign, or somebody
+ * else's. */
+#include "support/test.h"
+
+#include "trace/chunk.h"
+#include "trace/fixture.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void refusals_say_what_is_wrong(void **state) {
+  (void)state;
+  const char *path = fixture_path();
+  unlink(path);
+  fixture_expect_refusal(path, WN_EIO, "No such file");
+  fixture_expect_refusal(".", WN_EFORMAT, "directory");
+  fixture_expect_refusal("/dev/null", WN_EFORMAT, "regular file");
+  fixture_write_file(path, "", 0);
+  fixture_expect_refusal(path, WN_EFORMAT, "empty");
+  fixture_write_file(path, "hello, this is a text", 21);
+  fixture_expect_refusal(path, WN_EFORMAT, "not a Winnow trace");
+  fixture_write_file(path, "\301\037\374\301 and so on", 14);
+  fixture_expect_refusal(path, WN_EFORMAT, "Memtrace");
+  fixture_write_file(path, chunk_magic, sizeof chunk_magic);
+  fixture_expect_refusal(path, WN_EFORMAT, "cut off after 8 bytes");
+  unlink(path);
+}
+
+static void finish_leaves_a_foreign_file_as_it_is(void **state) {
+  (void)state;
+  const char *path = fixture_path();
+  char text[5000];
+  memset(text, 'x', sizeof text);
+  memset(text + 1000, 0, 4000);
+  fixture_write_file(path, text, sizeof text);
+  struct trace_totals totals;
+  assert_int_equal(trace_finish(path, &totals), WN_EFORMAT);
+  struct stat found;
+  assert_int_equal(stat(path, &found), 0);
+  assert_int_equal(found.st_size, sizeof text);
+  unlink(path);
+}
+
+static void expect_left_alone(const char *path, const char *text, size_t length) {
+  struct trace_run run = fixture_run();
+  struct trace_options options = {.path = path};
+  struct trace_writer *writer;
+  char found[64];
+  fixture_write_file(path, text, length);
+  assert_int_equal(trace_writer_open(&options, &run, &fixture_source, &writer), WN_EINVAL);
+  assert_non_null(strstr(wn_last_error(), "exists and is not a trace"));
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  assert_int_equal(read(fd, found, sizeof found), length);
+  assert_memory_equal(found, text, length);
+  close(fd);
+  unlink(path);
+}
+
+static void a_writer_overwrites_nothing_but_traces(void **state) {
+  (void)state;
+  const char *path = fixture_path();
+  expect_left_alone(path, "(print 1)\n", 10);
+  expect_left_alone(path, "x", 1);
+  expect_left_alone(path, "\x89Winno", 6);
+  expect_left_alone(path, "\0\0\0\0\0\0\0\0\0", 9);
+  fixture_write_file(path, "", 0);
+  trace_writer_close(fixture_open(path, 0));
+  trace_writer_close(fixture_open(path, 0)); /* over the one before */
+  unlink(path);
+}
+
+static mode_t mode_of(const char *path) {
+  struct stat found;
+  assert_int_equal(stat(path, &found), 0);
+  return found.st_mode & 07777;
+}
+
+static void a_trace_is_its_users_alone(void **state) {
+  (void)state;
+  const char *path = fixture_path();
+  unlink(path);
+  mode_t before = umask(0);
+  trace_writer_close(fixture_open(path, 0));
+  assert_int_equal(mode_of(path), 0600);
+  assert_int_equal(chmod(path, 0646), 0);
+  trace_writer_close(fixture_open(path, 0)); /* over an older one */
+  assert_int_equal(mode_of(path), 0600);
+  unlink(path);
+  umask(0377);
+  trace_writer_close(fixture_open(path, 0));
+  assert_int_equal(mode_of(path), 0400);
+  umask(before);
+  unlink(path);
+}
+
+static void expect_untouched(const char *path, const char *words) {
+  struct trace_run run = fixture_run();
+  struct trace_options options = {.path = path};
+  struct trace_writer *writer;
+  assert_int_equal(trace_writer_open(&options, &run, &fixture_source, &writer), WN_EINVAL);
+  assert_non_null(strstr(wn_last_error(), words));
+}
+
+static void no_other_name_of_a_file_is_written_to(void **state) {
+  (void)state;
+  char target[80], other[80];
+  snprintf(target, sizeof target, "%s.target", fixture_path());
+  snprintf(other, sizeof other, "%s.other", fixture_path());
+  assert_int_equal(symlink(target, other), 0); /* to nowhere */
+  expect_untouched(other, "is a symbolic link");
+  assert_int_not_equal(access(target, F_OK), 0);
+  trace_writer_close(fixture_open(target, 0));
+  struct stat before, after;
+  assert_int_equal(stat(target, &before), 0);
+  expect_untouched(other, "is a symbolic link");
+  unlink(other);
+  assert_int_equal(link(target, other), 0);
+  expect_untouched(other, "has other names too");
+  unlink(other);
+  assert_int_equal(stat(target, &after), 0);
+  assert_int_equal(before.st_size, after.st_size);
+  if (!geteuid()) {
+    assert_int_equal(chown(target, 12345, 12345), 0);
+    expect_untouched(target, "belongs to another user");
+  }
+  unlink(target);
+}
+
+static uint64_t bytes_on_disk(const char *path) {
+  struct stat found;
+  assert_int_equal(stat(path, &found), 0);
+  return (uint64_t)found.st_blocks * 512;
+}
+
+/* And grows with what is written. */
+static void a_trace_takes_little_space_at_first(void **state) {
+  (void)state;
+  const char *path = fixture_path();
+  unlink(path);
+  struct trace_writer *writer = fixture_open(path, 0);
+  uint64_t page = (uint64_t)getpagesize(), most = page < CHUNK_BYTES ? page : CHUNK_BYTES;
+  assert_in_range(bytes_on_disk(path), 1, 2 * most);
+  for (uint64_t i = 0; i < 100000; i++) {
+    struct trace_free event = {.time_ns = i, .thread = 1, .block = i};
+    assert_true(trace_write_free(writer, &event));
+    if (i % 1000) continue;
+    struct trace_reader *reader;
+    struct trace_event ignored;
+    assert_int_equal(trace_reader_open(path, &reader), WN_OK);
+    while (trace_reader_next(reader, &ignored)) {}
+    uint64_t used = trace_reader_used_end(reader);
+    trace_reader_close(reader);
+    assert_true(bytes_on_disk(path) <= 2 * used + 2 * most + (used > CHUNK_BYTES ? CHUNK_BYTES : 0));
+  }
+  trace_writer_close(writer);
+  unlink(path);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(refusals_say_what_is_wrong),
+      cmocka_unit_test(finish_leaves_a_foreign_file_as_it_is),
+      cmocka_unit_test(a_writer_overwrites_nothing_but_traces),
+      cmocka_unit_test(a_trace_is_its_users_alone),
+      cmocka_unit_test(no_other_name_of_a_file_is_written_to),
+      cmocka_unit_test(a_trace_takes_little_space_at_first),
+  };
+  return RUN_TESTS(tests);
+}
+/* SPDX-License-Identifier: MIT */
