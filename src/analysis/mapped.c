@@ -205,11 +205,17 @@ struct resident mapped_when_most_was_resident(const struct samples *samples) {
     const struct row *row = &samples->mapped.rows[i];
     if (row->begin_ns > most.time_ns || row->end_ns <= most.time_ns) continue;
     const struct touch *touch = last_touch(samples, row, most.time_ns);
-    if (touch) add_resident(&most, touch, mapped_resident(samples, row, most.time_ns));
+    double resident = mapped_resident(samples, row, most.time_ns);
+    if (row->source == TRACE_MAP_STACK) {
+      most.stack_bytes += resident;
+      continue;
+    }
+    if (touch) add_resident(&most, touch, resident);
     most.mapped_bytes += (double)row->size;
   }
   double files = (double)most.rss_bytes - private;
   most.private_bytes = private;
+  most.own_bytes = (double)point->own_bytes;
   most.files_bytes = files > most.mapped_files ? files - most.mapped_files : 0;
   return most;
 }

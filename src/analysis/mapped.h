@@ -48,8 +48,10 @@ struct resident {
   double mapped_bytes;   /* addresses that the program mapped itself */
   double mapped_private; /* of these, what was resident: in memory of its own */
   double mapped_files;   /* and in files or shared */
+  double stack_bytes;    /* stacks of threads: what of them was resident */
   double files_bytes;    /* other files, code for the most part */
-  double private_bytes;  /* all memory of its own: malloc's blocks, mapped_private, and the rest */
+  double private_bytes;  /* all memory of its own: malloc's blocks, mapped_private, stacks, and the rest */
+  double own_bytes;      /* of the rest at most so much is the recorder's */
 };
 struct resident mapped_when_most_was_resident(const struct samples *samples);
 

@@ -1,7 +1,9 @@
 /* Pages from the operating system. */
 #include "base/metadata.h"
 
+#include "base/os.h"
 #include <errno.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 
 static void *map(size_t bytes, int protection, int flags) {
@@ -11,7 +13,33 @@ static void *map(size_t bytes, int protection, int flags) {
   return address == MAP_FAILED ? NULL : address;
 }
 
-void *metadata_map(size_t bytes) { return map(bytes, PROT_READ | PROT_WRITE, 0); }
+static void unmap(void *address, size_t bytes) {
+  int saved = errno;
+  munmap(address, bytes);
+  errno = saved;
+}
+
+static size_t whole_pages(size_t bytes) {
+  size_t size = os_page_bytes();
+  return (bytes + size - 1) / size * size;
+}
+
+static _Atomic(size_t) mapped; /* by any thread */
+
+void *metadata_map(size_t bytes) {
+  void *address = map(bytes, PROT_READ | PROT_WRITE, 0);
+  if (address) atomic_fetch_add_explicit(&mapped, whole_pages(bytes), memory_order_relaxed);
+  return address;
+}
+
+void metadata_unmap(void *address, size_t bytes) {
+  if (!address) return;
+  atomic_fetch_sub_explicit(&mapped, whole_pages(bytes), memory_order_relaxed);
+  unmap(address, bytes);
+}
+
+size_t metadata_bytes(void) { return atomic_load_explicit(&mapped, memory_order_relaxed); }
+
 void *metadata_reserve(size_t bytes) { return map(bytes, PROT_READ | PROT_WRITE, MAP_NORESERVE); }
 void *metadata_reserve_addresses(size_t bytes) { return map(bytes, PROT_NONE, MAP_NORESERVE); }
 
@@ -22,9 +50,7 @@ bool metadata_make_accessible(void *address, size_t bytes) {
   return made;
 }
 
-void metadata_unmap(void *address, size_t bytes) {
-  int saved = errno;
-  if (address) munmap(address, bytes);
-  errno = saved;
+void metadata_give_back(void *address, size_t bytes) {
+  if (address) unmap(address, bytes);
 }
 /* SPDX-License-Identifier: MIT */

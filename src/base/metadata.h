@@ -9,8 +9,11 @@
 void *metadata_map(size_t bytes);
 void metadata_unmap(void *address, size_t bytes);
 
+/* How much of metadata_map's pages this process has: not less than what of them is resident. */
+size_t metadata_bytes(void);
+
 /* Address space that costs nothing until it is written: zeroed on first touch. Not counted by overcommit where the
- * system allows that. NULL when the address space is exhausted (ulimit -v). Released by metadata_unmap. */
+ * system allows that. NULL when the address space is exhausted (ulimit -v). */
 void *metadata_reserve(size_t bytes);
 
 /* Addresses that nobody else gets, and nothing behind them: they count neither as data (RLIMIT_DATA, core dumps) nor for
@@ -18,6 +21,9 @@ void *metadata_reserve(size_t bytes);
  * metadata_reserve. */
 void *metadata_reserve_addresses(size_t bytes);
 bool metadata_make_accessible(void *address, size_t bytes);
+
+/* Unmaps other pages than those of metadata_map. NULL is ignored. */
+void metadata_give_back(void *address, size_t bytes);
 
 #endif
 /* SPDX-License-Identifier: MIT */

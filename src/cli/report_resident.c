@@ -1,8 +1,9 @@
 /* What resident memory was made of when most was.
  *
  * The parts: malloc's blocks, which are estimated; what the program mapped itself, which is known,
- * with what of it was resident; code and other files; and the rest of the process's own memory:
- * what malloc keeps besides blocks, stacks, data and small mappings. The rest is what is left over,
+ * with what of it was resident; stacks of threads, likewise; code and other files; and the rest of
+ * the process's own memory: what malloc keeps besides blocks, data, small mappings and what the
+ * recorder has itself. The rest is what is left over,
  * so it has the range of the estimate. Blocks that were never written are held and not resident:
  * where even the low end of what is held is more than there is, the line says so. Where what was
  * resident of the large mappings could not be measured, they are in the rest. */
@@ -17,7 +18,8 @@
 
 enum { MAPPED_ROWS = 10, NAME_MOST = 4096, WIDTH_BYTES = 9, WIDTH_COUNT = 9, CALLERS_MOST = 6 };
 
-/* Mappings below this share of what was resident are in the line, and have no table. */
+/* Mappings below this share of what was resident are in the line, and have no table; what Winnow
+ * has itself is not told. */
 static const double worth_a_table = 0.01;
 
 static bool takes_all(const struct row *row, void *unused) {
@@ -31,6 +33,7 @@ struct asked {
   const struct samples *samples;
   uint64_t time_ns;
   bool resident; /* else how much was mapped: what of it was resident is not known */
+  bool stacks;   /* else what the program mapped itself */
 };
 
 /* In a tree of mappings, blocks count the bytes of addresses. */
@@ -39,12 +42,13 @@ static bool mapped_then(const struct row *row, struct share *share, void *contex
   double bytes = asked->resident ? mapped_resident(asked->samples, row, asked->time_ns) : (double)row->size;
   *share =
       (struct share){.bytes = bytes, .blocks = (double)row->size, .bytes_variance = 0, .blocks_variance = 0};
-  return row_is_live_at(row, asked->time_ns);
+  return row_is_live_at(row, asked->time_ns) && (row->source == TRACE_MAP_STACK) == asked->stacks;
 }
 
-static wn_status build(const struct report *report, const struct resident *resident, struct call_tree *tree) {
+static wn_status build(const struct report *report, const struct resident *resident, bool stacks,
+                       struct call_tree *tree) {
   struct samples view = *report->samples; /* the mappings instead of the blocks */
-  struct asked asked = {report->samples, resident->time_ns, resident->measured};
+  struct asked asked = {report->samples, resident->time_ns, resident->measured, stacks};
   enum grouping grouping = report->options->grouping;
   view.rows = report->samples->mapped.rows;
   view.row_count = report->samples->mapped.count;
@@ -95,7 +99,8 @@ static wn_status choose(const struct report *report, const struct call_tree *tre
   return sites_choose(tree, &options, sites);
 }
 
-static wn_status print_sites(const struct report *report, const struct call_tree *tree, bool resident) {
+static wn_status print_sites(const struct report *report, const struct call_tree *tree, bool resident,
+                             bool stacks) {
   struct chains chains;
   struct sites sites;
   char text[64];
@@ -105,8 +110,8 @@ static wn_status print_sites(const struct report *report, const struct call_tree
     text_style(stdout, STYLE_DIM);
     if (resident) text_pad(stdout, "resident", -WIDTH_BYTES);
     text_pad(stdout, "mapped", -WIDTH_BYTES);
-    text_pad(stdout, "mappings", -WIDTH_COUNT);
-    fputs("  mapped by", stdout);
+    text_pad(stdout, stacks ? "stacks" : "mappings", -WIDTH_COUNT);
+    fputs(stacks ? "  of threads started by (the first one's: used by)" : "  mapped by", stdout);
     text_style(stdout, STYLE_PLAIN);
     putchar('\n');
     for (size_t i = 0; i < sites.count; i++)
@@ -126,7 +131,7 @@ static wn_status print_table(const struct report *report, const struct resident 
   struct paragraph title = {.length = 0};
   char time[32], bytes[32], more[32];
   double touched = resident->mapped_private + resident->mapped_files;
-  wn_status error = build(report, resident, &tree);
+  wn_status error = build(report, resident, false, &tree);
   if (error) return error;
   say(&title, "Mapped by the program itself, outside malloc, after %s: %s",
       text_time(time, resident->time_ns), text_bytes(bytes, resident->mapped_bytes));
@@ -136,7 +141,22 @@ static wn_status print_table(const struct report *report, const struct resident 
     say(&title, "; how much of it was resident could not be measured");
   putchar('\n');
   report_print_title(title.text);
-  if (tree.group_count) error = print_sites(report, &tree, resident->measured);
+  if (tree.group_count) error = print_sites(report, &tree, resident->measured, false);
+  call_tree_destroy(&tree);
+  return error;
+}
+
+static wn_status print_stacks(const struct report *report, const struct resident *resident) {
+  struct call_tree tree;
+  struct paragraph title = {.length = 0};
+  char time[32], bytes[32];
+  wn_status error = build(report, resident, true, &tree);
+  if (error) return error;
+  say(&title, "Stacks of threads, after %s: %s was resident", text_time(time, resident->time_ns),
+      text_bytes(bytes, resident->stack_bytes));
+  putchar('\n');
+  report_print_title(title.text);
+  if (tree.group_count) error = print_sites(report, &tree, true, true);
   call_tree_destroy(&tree);
   return error;
 }
@@ -152,7 +172,8 @@ struct parts {
 static struct parts parts_of(const struct report *report, const struct resident *resident) {
   struct parts parts = {.held = timeline_live_at(report->samples, resident->time_ns, takes_all, NULL)};
   struct estimate held = report_bytes(report, &parts.held);
-  double room = resident->private_bytes - (resident->measured ? resident->mapped_private : 0);
+  double measured = resident->measured ? resident->mapped_private + resident->stack_bytes : 0;
+  double room = resident->private_bytes - measured;
   parts.rest = (struct estimate){fmax(room - held.estimate, 0), fmax(room - held.high, 0),
                                  fmax(room - held.low, 0), held.samples};
   parts.unwritten = fmax(held.low - room, 0);
@@ -172,11 +193,17 @@ static void say_rest(struct paragraph *line, const struct report *report, const 
     say(line, " + %s", with_range(text, rest));
   else
     say(line, " + less than %s", text_bytes(text, rest->high));
-  say(line, " the rest: %s's free memory, stacks, data and small mappings%s.",
+  say(line, " the rest: %s's free memory, %sdata and small mappings%s",
       report->collected ? "the heap" : "malloc",
+      resident->measured && resident->stack_bytes > 0 ? "" : "stacks, ",
       resident->measured || resident->mapped_bytes <= 0
           ? ""
           : ", and what of the large ones is resident, which could not be measured");
+  if (resident->own_bytes >= rest->estimate)
+    say(line, "; all of it may be Winnow's own");
+  else if (resident->own_bytes >= worth_a_table * (double)resident->rss_bytes)
+    say(line, "; up to %s of it is Winnow's own", text_bytes(text, resident->own_bytes));
+  say(line, ".");
 }
 
 static void print_line(const struct report *report, const struct resident *resident) {
@@ -194,6 +221,8 @@ static void print_line(const struct report *report, const struct resident *resid
     say(&line, "less than %s ", text_bytes(text, held.high));
   say(&line, report->collected ? "in the collected heap's blocks" : "held by malloc's blocks");
   if (mapped > 0) say(&line, " + %s mapped by the program itself", text_bytes(text, mapped));
+  if (resident->measured && resident->stack_bytes > 0)
+    say(&line, " + %s stacks of threads", text_bytes(text, resident->stack_bytes));
   say(&line, " + %s code and files", text_bytes(text, resident->files_bytes));
   say_rest(&line, report, resident, &parts);
   if (resident->most_bytes > resident->rss_bytes + resident->rss_bytes / 100)
@@ -211,17 +240,20 @@ wn_status report_print_resident(const struct report *report) {
   print_line(report, &resident);
   double touched = resident.mapped_private + resident.mapped_files;
   double size = resident.measured ? touched : resident.mapped_bytes;
-  return size >= worth_a_table * (double)resident.rss_bytes ? print_table(report, &resident) : WN_OK;
+  double least = worth_a_table * (double)resident.rss_bytes;
+  wn_status error = size >= least ? print_table(report, &resident) : WN_OK;
+  if (!error && resident.measured && resident.stack_bytes >= least) error = print_stacks(report, &resident);
+  return error;
 }
 
-static wn_status json_mapped(struct json *json, const struct report *report,
-                             const struct resident *resident) {
+static wn_status json_mapped(struct json *json, const struct report *report, const struct resident *resident,
+                             bool stacks) {
   struct call_tree tree;
   struct sites sites;
-  wn_status error = build(report, resident, &tree);
+  wn_status error = build(report, resident, stacks, &tree);
   if (error) return error;
   if (!(error = choose(report, &tree, &sites))) {
-    json_begin(json, "mapped", '[');
+    json_begin(json, stacks ? "stacks" : "mapped", '[');
     for (size_t i = 0; i < sites.count; i++) {
       const struct group *group = sites.shown[i].group;
       const struct label *label = &tree.labels[group->label];
@@ -237,7 +269,7 @@ static wn_status json_mapped(struct json *json, const struct report *report,
       else
         json_null(json, "resident_bytes");
       json_number(json, "mapped_bytes", group->self.blocks.total);
-      json_integer(json, "mappings", group->self.bytes.samples);
+      json_integer(json, stacks ? "threads" : "mappings", group->self.bytes.samples);
       json_end(json, '}');
     }
     json_end(json, ']');
@@ -260,14 +292,18 @@ wn_status report_json_resident(struct json *json, const struct report *report) {
   if (resident.measured) {
     json_number(json, "mapped_private_bytes", resident.mapped_private);
     json_number(json, "mapped_file_bytes", resident.mapped_files);
+    json_number(json, "stack_bytes", resident.stack_bytes);
   } else {
     json_null(json, "mapped_private_bytes");
     json_null(json, "mapped_file_bytes");
+    json_null(json, "stack_bytes");
   }
   json_number(json, "file_bytes", resident.files_bytes);
   json_estimate(json, "other_bytes", &parts.rest);
   json_number(json, "unwritten_bytes", parts.unwritten);
+  json_number(json, "winnow_bytes", resident.own_bytes);
   json_end(json, '}');
-  return json_mapped(json, report, &resident);
+  wn_status error = json_mapped(json, report, &resident, false);
+  return error ? error : json_mapped(json, report, &resident, true);
 }
 /* SPDX-License-Identifier: MIT */

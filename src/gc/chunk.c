@@ -222,7 +222,7 @@ bool chunks_create(struct chunks *chunks) {
 void chunks_destroy(struct chunks *chunks) {
   for (size_t i = 0; i < chunks->count; i++)
     if (chunks->table[i].base) metadata_unmap(chunks->table[i].base, CHUNK_BYTES);
-  metadata_unmap(chunks->table, chunks->capacity * sizeof *chunks->table);
+  metadata_give_back(chunks->table, chunks->capacity * sizeof *chunks->table);
 }
 
 bool chunks_prepare(struct chunks *chunks, size_t words) {

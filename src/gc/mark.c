@@ -201,7 +201,7 @@ void mark_give_all(struct wn_heap *heap, struct marker *marker) {
 }
 
 void marker_destroy(struct marker *marker) {
-  metadata_unmap(marker->stack, marker->capacity * sizeof *marker->stack);
+  metadata_give_back(marker->stack, marker->capacity * sizeof *marker->stack);
   *marker = (struct marker){0};
 }
 

@@ -279,7 +279,7 @@ void medium_destroy(struct wn_heap *heap) {
   struct medium *medium = &heap->medium;
   destroy_list(heap, medium->large);
   destroy_list(heap, medium->unswept_large);
-  metadata_unmap(medium->chunks, medium->capacity * sizeof *medium->chunks);
+  metadata_give_back(medium->chunks, medium->capacity * sizeof *medium->chunks);
 }
 
 wn_value *medium_allocate(struct wn_heap *heap, size_t extent, wn_value header, bool *zeroed) {

@@ -35,7 +35,7 @@ bool nursery_reserve(struct wn_heap *heap) {
 
 void nursery_release(struct wn_heap *heap) {
   if (heap->young_reserved)
-    metadata_unmap(heap->young_reserved, heap->young_slot_bytes * DOMAINS_MOST + ALIGNMENT);
+    metadata_give_back(heap->young_reserved, heap->young_slot_bytes * DOMAINS_MOST + ALIGNMENT);
 }
 
 size_t nursery_words_most(const struct wn_heap *heap) { return heap->young_slot_bytes / 8; }

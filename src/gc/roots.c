@@ -39,7 +39,7 @@ bool roots_create_slots(struct gc_thread *thread, struct wn_heap *heap) {
 void roots_destroy_slots(struct gc_thread *thread) {
   if (CHECKS) debug_forget_slots(thread);
   if (thread->slots)
-    metadata_unmap(thread->slots, (size_t)(thread->slots_end - thread->slots) * sizeof *thread->slots);
+    metadata_give_back(thread->slots, (size_t)(thread->slots_end - thread->slots) * sizeof *thread->slots);
   thread->slots = NULL;
 }
 

@@ -250,6 +250,16 @@ bool mappings_move(uintptr_t begin, size_t bytes, uintptr_t to, size_t to_bytes)
   return whole;
 }
 
+void mappings_stack_ends(uintptr_t address) {
+  if (!mappings_any() || !is_recorded() || !enter_to_change()) return;
+  size_t at = find(address);
+  if (at < count && pieces[at].begin <= address && pieces[at].kind == RECORDER_MAP_STACK) {
+    tell_size(&pieces[at], 0);
+    take_out(at, at + 1);
+  }
+  leave();
+}
+
 bool mappings_measure(uint64_t rss_bytes, bool last) {
   bool complete = !atomic_load_explicit(&missed, memory_order_relaxed);
   if (!mappings_any()) return complete;

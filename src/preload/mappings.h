@@ -2,9 +2,9 @@
  *
  * A resident size is more than malloc's blocks, and people ask first what the rest is. So each
  * mapping of MAPPING_LEAST or more that the program asks for by mmap, mremap or sbrk is noted with
- * its stack, and how much of it is resident is measured on the way and told to the trace. What the
- * C library and the loader map for themselves (malloc's heap, thread stacks, libraries) does not
- * come here.
+ * its stack, and how much of it is resident is measured on the way and told to the trace. So are the
+ * stacks of threads (stacks.h). What else the C library and the loader map for themselves (malloc's
+ * heap, libraries) does not come here.
  *
  * PIECES: the table has a piece for each stretch of addresses that such a call mapped, in order of
  * address, none overlapping. A piece is a mapping of the trace. A hole in the midst of one leaves
@@ -47,6 +47,9 @@ void mappings_remove(uintptr_t begin, size_t bytes);
 
 /* A whole piece moved, or changed its size. False if it is no whole piece: nothing is noted. */
 bool mappings_move(uintptr_t begin, size_t bytes, uintptr_t to, size_t to_bytes);
+
+/* The stack of a thread, in which this address is, is no longer in use. */
+void mappings_stack_ends(uintptr_t address);
 
 /* Tells the trace how much of each mapping is resident, if it is time: now and then, so that it
  * takes a hundredth of the time at most; whenever the process has become an eighth larger than it

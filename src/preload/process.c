@@ -33,6 +33,7 @@
 #include "preload/mappings.h"
 #include "preload/pagemap.h"
 #include "preload/real.h"
+#include "preload/stacks.h"
 #include "record/recorder.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -142,6 +143,11 @@ static void name_the_file(void) {
   for (; !known && execs < EXECS_MOST && is_of_this_recording(settings.path); add_numbers()) execs++;
 }
 
+static bool measure(uint64_t rss_bytes, bool last) {
+  stacks_look();
+  return mappings_measure(rss_bytes, last);
+}
+
 static void start_recording(void) {
   struct recorder_options options = {
       .path = settings.path,
@@ -151,7 +157,7 @@ static void start_recording(void) {
       .stack_depth = settings.depth,
       .callstacks = host_callstacks(),
       .thread = host_thread_number,
-      .measure = mappings_measure,
+      .measure = measure,
   };
   struct recorder *opened;
   if (!(settings.rate >= 0 && settings.rate <= 1)) {
@@ -267,6 +273,7 @@ static void settle(void) {
   if (!has_host) return;
   exec_resolve();
   map_calls_resolve();
+  stacks_resolve();
   pthread_atfork(host_before_fork, in_parent, in_child);
   if (!requested) return;
   environment_keep();
@@ -352,6 +359,7 @@ void process_spawned(const struct image *image, pid_t pid) {
 void process_thread_ends(void) {
   struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
   if (active) recorder_thread_ends(active);
+  stacks_thread_ends();
 }
 
 void process_modules_changed(void) {

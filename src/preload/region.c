@@ -216,8 +216,8 @@ bool region_reserve(struct region_range *range) {
       *range = (struct region_range){area, span};
       return true;
     }
-    metadata_unmap(spans, SPANS * sizeof *spans);
-    metadata_unmap(reserved, span + GIB);
+    metadata_give_back(spans, SPANS * sizeof *spans);
+    metadata_give_back(reserved, span + GIB);
   }
   return false;
 }

@@ -127,6 +127,7 @@ static void write_memory(struct recorder *recorder, uint32_t thread, bool last) 
   if (!measure(recorder, &memory)) return;
   if (last) memory.peak_bytes = peak_bytes();
   memory.complete = !recorder->measure || recorder->measure(memory.rss_bytes, last);
+  if (!recorder->generations) memory.own_bytes = metadata_bytes(); /* a collected heap's own are among them */
   memory.time_ns = now(recorder);
   trace_write_memory(recorder->writer, &memory);
 }

@@ -116,6 +116,7 @@ struct trace_memory {
   uint64_t private_bytes; /* resident, and neither of a file nor shared */
   uint64_t peak_bytes;    /* the largest resident size so far, by the kernel's count; 0: it was not asked */
   uint64_t complete;      /* 1: what the program mapped itself was measured just before (map_touched) */
+  uint64_t own_bytes;     /* of the private ones at most so many are the recorder's */
 };
 
 /* What the program mapped by mmap, mremap or sbrk itself. */
@@ -124,6 +125,7 @@ enum trace_map_kind {
   TRACE_MAP_FILE,
   TRACE_MAP_SHARED, /* anonymous, or memory that has only the form of a file, and shared with others */
   TRACE_MAP_BREAK,  /* by moving the end of the data segment */
+  TRACE_MAP_STACK,  /* for a thread's stack */
   TRACE_MAP_KINDS
 };
 

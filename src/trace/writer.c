@@ -111,7 +111,7 @@ static void begin_records(struct stream *stream, uint64_t base_time) {
   begin_segment(stream);
 }
 
-static void unmap_chunk(unsigned char *chunk) { metadata_unmap(chunk, CHUNK_BYTES); }
+static void unmap_chunk(unsigned char *chunk) { metadata_give_back(chunk, CHUNK_BYTES); }
 
 static void note_begun(struct trace_writer *writer, struct stream *stream) {
   stream->encoder.stacks.source = &writer->source;
@@ -417,7 +417,7 @@ static uint64_t end_of_file(struct trace_writer *writer) {
 
 static void free_streams(struct trace_writer *writer) {
   for (struct stream *stream = NULL; (stream = next_begun(writer, stream));) unmap_chunk(stream->chunk);
-  metadata_unmap(writer->streams, writer->stream_count * sizeof(struct stream));
+  metadata_give_back(writer->streams, writer->stream_count * sizeof(struct stream));
 }
 
 /* ---- shared ---- */

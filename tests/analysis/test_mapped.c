@@ -104,6 +104,25 @@ static void the_moment_is_that_of_the_largest_complete_measurement(void **state)
   samples_free(samples);
 }
 
+/* Stacks have a part of their own. */
+static void stacks_of_threads_are_no_mappings_of_the_programs(void **state) {
+  (void)state;
+  struct trace_writer *writer = story_begin(1, 0);
+  map(writer, 1, 10, 500000, TRACE_MAP_ANONYMOUS);
+  map(writer, 2, 10, 8388608, TRACE_MAP_STACK);
+  map(writer, 3, 10, 8388608, TRACE_MAP_STACK);
+  touch(writer, 1, 19, 200000, 0);
+  touch(writer, 2, 19, 60000, 0);
+  touch(writer, 3, 19, 50000, 0);
+  size(writer, 3, 15, 0); /* its thread ended */
+  measure(writer, 20, 600000, 450000, true);
+  struct samples *samples = story_load(writer);
+  struct resident most = mapped_when_most_was_resident(samples);
+  assert_true(most.stack_bytes == 60000);
+  assert_true(most.mapped_bytes == 500000 && most.mapped_private == 200000);
+  samples_free(samples);
+}
+
 static void older_traces_have_no_mappings_and_count_all_the_same(void **state) {
   (void)state;
   struct trace_writer *writer = story_begin(1, 0);
@@ -124,6 +143,7 @@ int main(void) {
       cmocka_unit_test(sizes_are_joined_in_any_order),
       cmocka_unit_test(a_mapping_has_what_was_last_found_resident),
       cmocka_unit_test(the_moment_is_that_of_the_largest_complete_measurement),
+      cmocka_unit_test(stacks_of_threads_are_no_mappings_of_the_programs),
       cmocka_unit_test(older_traces_have_no_mappings_and_count_all_the_same),
   };
   return RUN_TESTS(tests);

@@ -207,6 +207,7 @@ struct trace_event fixture_event(struct random *random, uint32_t thread, uint64_
     event.memory.private_bytes = any_width(random);
     event.memory.peak_bytes = any_width(random);
     event.memory.complete = random_bits(random) % 2;
+    event.memory.own_bytes = any_width(random);
     break;
   case 3:
     event.kind = TRACE_LOSS;
@@ -328,7 +329,8 @@ bool fixture_same(struct trace_reader *reader, const struct trace_event *read,
     return read->memory.rss_bytes == written->memory.rss_bytes &&
            read->memory.private_bytes == written->memory.private_bytes &&
            read->memory.peak_bytes == written->memory.peak_bytes &&
-           read->memory.complete == written->memory.complete;
+           read->memory.complete == written->memory.complete &&
+           read->memory.own_bytes == written->memory.own_bytes;
   case TRACE_LOSS:
     return read->loss.count == written->loss.count && read->loss.reason == written->loss.reason;
   case TRACE_END: return read->end.kind == written->end.kind && read->end.code == written->end.code;

@@ -149,3 +149,55 @@ an_allocators_own_mappings_are_not_the_programs() {
   figure . >/dev/null
   [ "$(jq '[.mapped[].mapped_bytes] | add // 0' report.json)" = 0 ] || fail "$(jq -c .mapped report.json)"
 }
+
+stack_of() { jq -r --arg name "$1" "[.stacks[] | select(.name == \$name) | .$2] | add // 0" report.json; } # FUNCTION MEMBER
+
+stacks_of_threads_are_told_with_their_callers() {
+  need jq
+  same_as_bare 1 "$programs/stacks" large
+  record --rate 1 -- "$programs/stacks" large >/dev/null || fail "stacks failed"
+  figure . >/dev/null
+  [ "$(stack_of start_threads threads)" = 6 ] || fail "$(jq -c .stacks report.json)"
+  near "stacks, resident" "$(stack_of start_threads resident_bytes)" $((6 << 20))
+  near "the first thread's" "$(stack_of measure resident_bytes)" 3000000
+  near "all stacks" "$(jq .resident.stack_bytes report.json)" $(((6 << 20) + 3000000))
+  near "all that is resident" "$(jq '.resident | .held_bytes.estimate + .mapped_private_bytes + .mapped_file_bytes + .stack_bytes + .file_bytes + .other_bytes.estimate - .unwritten_bytes' report.json)" \
+    "$(jq .resident.rss_bytes report.json)"
+  [ "$(mapped start_threads mapped_bytes)" = 0 ] || fail "stacks count as mappings too: $(jq -c .mapped report.json)"
+  "$winnow" report trace >report || fail "no report"
+  tr '\n' ' ' <report | grep -Eq 'Resident after .* stacks of threads' || fail "no line: $(cat report)"
+  grep -Eq ' start_threads < (large < )?main' report && grep -q ' measure < deepen <' report || fail "no callers: $(cat report)"
+}
+
+stacks_that_programs_bring_count_once() {
+  need jq
+  record -- "$programs/stacks" brought >/dev/null || fail "stacks failed"
+  figure . >/dev/null
+  near "mapped" "$(mapped brought resident_bytes)" $((6 << 20))
+  [ "$(jq .resident.stack_bytes report.json)" -lt 300000 ] || fail "$(jq -c .stacks report.json)"
+}
+
+stacks_of_threads_that_ended_are_gone() {
+  need jq
+  record -- "$programs/stacks" gone >/dev/null || fail "stacks failed"
+  figure . >/dev/null
+  near "mapped" "$(mapped gone resident_bytes)" $((40 << 20))
+  [ "$(jq .resident.stack_bytes report.json)" -lt 300000 ] || fail "$(jq -c .stacks report.json)"
+}
+
+programs_with_many_threads_behave_as_without_winnow() {
+  same_as_bare 1e-2 "$programs/stacks" busy
+  [ "$(cat recorded.out)" = done ] || fail "busy: $(cat recorded.out recorded.code)"
+  opens trace
+  same_as_bare 1e-2 "$programs/stacks" cancelled
+  opens trace
+}
+
+what_the_recorder_has_itself_is_told() {
+  need jq
+  record --rate 1 -- "$programs/random_blocks" >/dev/null || fail "random_blocks failed"
+  figure . >/dev/null
+  [ "$(jq .resident.winnow_bytes report.json)" -gt 500000 ] || fail "$(jq -c .resident report.json)"
+  jq -e '.resident | .winnow_bytes <= .other_bytes.estimate + 3e6' report.json >/dev/null || fail "$(jq -c .resident report.json)"
+  "$winnow" report trace | tr '\n' ' ' | grep -Eq "(; up to [0-9.]+ [kM]B of it is|; all of it may be) Winnow's own" || fail "$("$winnow" report trace)"
+}

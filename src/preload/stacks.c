@@ -1,0 +1,127 @@
+/* pthread_create, as the program sees it, and the first thread's stack. */
+#include "preload/stacks.h"
+
+#include "base/lock.h"
+#include "base/os.h"
+#include "callstack/capture.h"
+#include "preload/malloc_host.h"
+#include "preload/mappings.h"
+#include "preload/process.h"
+#include "preload/real.h"
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* The first thread's stack is worth a piece where it is at least so large. */
+#define FIRST_LEAST ((uintptr_t)1 << 20)
+/* Where there is no limit of its size. */
+#define FIRST_MOST ((uintptr_t)1 << 30)
+
+static int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+static struct { uintptr_t begin, end; } first; /* constant after stacks_resolve */
+static _Atomic(bool) first_noted;
+
+static uintptr_t page_behind(uintptr_t address) {
+  uintptr_t size = os_page_bytes();
+  return address / size * size + size;
+}
+
+static uint32_t capture(void) {
+  return callstack_id(callstack_capture(host_callstacks(), process_stack_depth()));
+}
+
+/* 0: the program brings the stack. */
+static size_t stack_bytes(const pthread_attr_t *attributes) {
+  pthread_attr_t standard;
+  void *begin = NULL;
+  size_t bytes = 0;
+  if (attributes) {
+    if (pthread_attr_getstack(attributes, &begin, &bytes) || (uintptr_t)begin + bytes) return 0;
+    if (bytes) return bytes;
+  }
+  if (pthread_getattr_default_np(&standard)) return 0;
+  if (pthread_attr_getstacksize(&standard, &bytes)) bytes = 0;
+  pthread_attr_destroy(&standard);
+  return bytes;
+}
+
+struct start { /* HANDED OVER */
+  void *(*run)(void *);
+  void *argument;
+  size_t stack_bytes;
+  uint32_t stack;
+};
+
+/* NULL: the stack is the program's, or there is no memory. */
+static struct start *start_of(const pthread_attr_t *attributes, void *(*run)(void *), void *argument) {
+  struct host_visit visit = host_enter();
+  size_t bytes = stack_bytes(attributes) / os_page_bytes() * os_page_bytes();
+  struct start *start = bytes ? real.malloc(sizeof *start) : NULL;
+  if (start) *start = (struct start){run, argument, bytes, capture()};
+  host_leave(visit);
+  return start;
+}
+
+static void note_own_stack(size_t bytes, uint32_t stack) {
+  uintptr_t end = page_behind((uintptr_t)pthread_self());
+  if (bytes < end) mappings_add(end - bytes, bytes, RECORDER_MAP_STACK, stack);
+}
+
+static void forget(struct start *start) {
+  struct host_visit visit = host_enter();
+  real.free(start);
+  host_leave(visit);
+}
+
+static void *begin_thread(void *handed_over) {
+  struct start start = *(struct start *)handed_over;
+  bool wanted = mappings_wanted();
+  struct host_visit visit = host_enter();
+  real.free(handed_over);
+  if (wanted) note_own_stack(start.stack_bytes, start.stack);
+  host_leave(visit);
+  return start.run(start.argument);
+}
+
+/* ---- shared ---- */
+
+void stacks_resolve(void) {
+  struct rlimit limit;
+  next = (__typeof__(next))dlsym(RTLD_NEXT, "pthread_create");
+  uintptr_t most = FIRST_MOST, end = (uintptr_t)getauxval(AT_RANDOM);
+  if (!getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur < most) most = limit.rlim_cur;
+  most = most / os_page_bytes() * os_page_bytes();
+  if (!end || end < most) return;
+  first.end = page_behind(end);
+  first.begin = first.end - most;
+}
+
+void stacks_look(void) {
+  uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+  if (here - first.begin >= first.end - first.begin || first.end - here < FIRST_LEAST ||
+      atomic_load_explicit(&first_noted, memory_order_relaxed) || lock_rank_held(LOCK_RANK_MAPPINGS))
+    return;
+  atomic_store_explicit(&first_noted, true, memory_order_relaxed);
+  mappings_add(first.begin, first.end - first.begin, RECORDER_MAP_STACK, capture());
+}
+
+void stacks_thread_ends(void) { mappings_stack_ends((uintptr_t)__builtin_frame_address(0)); }
+
+/* ---- what the program calls ---- */
+
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                          void *argument) {
+  if (!next) stacks_resolve();
+  struct start *start = mappings_wanted() ? start_of(attributes, run, argument) : NULL;
+  if (!start) return next(thread, attributes, run, argument);
+  int error = next(thread, attributes, begin_thread, start);
+  if (error) forget(start);
+  return error;
+}
+/* SPDX-License-Identifier: MIT */
