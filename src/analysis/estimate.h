@@ -20,9 +20,10 @@ struct estimate {
   uint64_t samples;
 };
 
-/* Whether an estimate says little more than how large it may be at most. */
+/* Whether an estimate rests on a sample or two, which say what the order of magnitude is; but of a
+ * large block one sample says all. */
 static inline bool estimate_is_rough(const struct estimate *estimate) {
-  return estimate->samples > 0 && estimate->samples <= 2 && estimate->high > 2 * estimate->low;
+  return estimate->samples > 0 && estimate->samples <= 2 && estimate->high > 1.1 * estimate->low;
 }
 
 /* The probability that a block of so many words takes at least one sample: 1 - (1 - rate)^words. */

@@ -140,7 +140,7 @@ const char *text_share(char buffer[32], double share) {
 const char *text_share_range(char buffer[32], const struct estimate *share) {
   char low[16], high[16];
   *buffer = 0;
-  if (share->low == share->high) return buffer;
+  if (share->high - share->low < 1e-9) return buffer; /* sums of exact numbers round */
   percent(low, sizeof low, share->low, "");
   percent(high, sizeof high, share->high, "");
   snprintf(buffer, 32, "%.12s–%.12s", low, high);

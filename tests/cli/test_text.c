@@ -2,6 +2,7 @@
 #include "support/test.h"
 
 #include "cli/text.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,9 +55,20 @@ static void words_behind_numbers_may_begin_a_line(void **state) {
   assert_true(steps && hours);
 }
 
+/* Exact numbers have no range; what is a digit's width has one. */
+static void shares_of_exact_numbers_have_no_range(void **state) {
+  (void)state;
+  char text[32];
+  const struct estimate exact = {.estimate = 0.65, .low = 0.65, .high = nextafter(0.65, 1), .samples = 5};
+  const struct estimate near = {.estimate = 0.982, .low = 0.978, .high = 0.984, .samples = 500};
+  assert_string_equal(text_share_range(text, &exact), "");
+  assert_string_equal(text_share_range(text, &near), "98–98");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_line_begins_with_a_unit),
+      cmocka_unit_test(shares_of_exact_numbers_have_no_range),
       cmocka_unit_test(words_behind_numbers_may_begin_a_line),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
