@@ -106,9 +106,9 @@ static bool keep(struct loading *loading, const struct trace_event *event) {
                                                 .thread = event->resize.thread,
                                                 .stack = event->resize.stack});
   case TRACE_MEMORY: {
-    struct memory_point point = {event->memory.time_ns, event->memory.rss_bytes, event->memory.private_bytes,
-                                 event->memory.peak_bytes, event->memory.complete != 0,
-                                 event->memory.own_bytes};
+    struct memory_point point = {event->memory.time_ns,       event->memory.rss_bytes,
+                                 event->memory.private_bytes, event->memory.peak_bytes,
+                                 event->memory.complete != 0, event->memory.own_bytes};
     return APPEND(samples->memory, samples->memory_count, loading->memory_capacity, point);
   }
   case TRACE_THREAD_NAME: return keep_thread_name(loading, &event->thread_name);

@@ -123,11 +123,10 @@ static uint64_t peak_bytes(void) {
 
 /* `last`: the program ends, or becomes another. */
 static void write_memory(struct recorder *recorder, uint32_t thread, bool last) {
-  struct trace_memory memory = {.thread = thread};
+  struct trace_memory memory = {.thread = thread, .own_bytes = recorder->generations ? 0 : metadata_bytes()};
   if (!measure(recorder, &memory)) return;
   if (last) memory.peak_bytes = peak_bytes();
   memory.complete = !recorder->measure || recorder->measure(memory.rss_bytes, last);
-  if (!recorder->generations) memory.own_bytes = metadata_bytes(); /* a collected heap's own are among them */
   memory.time_ns = now(recorder);
   trace_write_memory(recorder->writer, &memory);
 }
