@@ -18,11 +18,11 @@ enum lock_rank {
   LOCK_RANK_POOLS,      /* gc: the lists of pools */
   LOCK_RANK_MEDIUM,     /* gc: medium and large blocks */
   LOCK_RANK_CHUNKS,     /* gc: chunks */
+  LOCK_RANK_MAPPINGS,   /* preload: what the program maps; a signal handler may free while it is held */
   LOCK_RANK_ORPHANS,    /* memprof: the list of entries whose owner ended */
   LOCK_RANK_PLACES,     /* callstack: the table of a language's places */
   LOCK_RANK_MODULES,    /* callstack: the table of loaded modules */
   LOCK_RANK_RUNS,       /* preload: page runs of the region */
-  LOCK_RANK_MAPPINGS,   /* preload: what the program maps itself */
 };
 
 struct lock {

@@ -472,8 +472,8 @@ void host_leave(struct host_visit visit) { unmute((struct muted){visit.left, vis
 bool host_is_working(void) { return words_left > MUTED / 2; }
 
 void host_before_fork(void) {
-  if (has_region) region_before_fork();
   mappings_before_fork();
+  if (has_region) region_before_fork();
 }
 
 void host_after_fork(bool child) {

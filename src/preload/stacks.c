@@ -2,12 +2,12 @@
 #include "preload/stacks.h"
 
 #include "base/lock.h"
+#include "base/metadata.h"
 #include "base/os.h"
 #include "callstack/capture.h"
 #include "preload/malloc_host.h"
 #include "preload/mappings.h"
 #include "preload/process.h"
-#include "preload/real.h"
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -58,11 +58,33 @@ struct start { /* HANDED OVER */
   uint32_t stack;
 };
 
+/* Not from malloc, which a signal handler may interrupt. A bit of `taken` for each place; where
+ * more threads are about to begin, pages. */
+enum { STARTS = 64 };
+static struct start starts[STARTS];
+static _Atomic(uint64_t) taken;
+
+static struct start *take_start(void) {
+  uint64_t bits = atomic_load_explicit(&taken, memory_order_relaxed);
+  do
+    if (!~bits) return metadata_map(sizeof(struct start));
+  while (!atomic_compare_exchange_weak_explicit(&taken, &bits, bits | (bits + 1), memory_order_acquire,
+                                                memory_order_relaxed));
+  return &starts[__builtin_ctzll(~bits)];
+}
+
+static void give_back(struct start *start) {
+  if (start >= starts && start < starts + STARTS)
+    atomic_fetch_and_explicit(&taken, ~((uint64_t)1 << (start - starts)), memory_order_release);
+  else
+    metadata_unmap(start, sizeof *start);
+}
+
 /* NULL: the stack is the program's, or there is no memory. */
 static struct start *start_of(const pthread_attr_t *attributes, void *(*run)(void *), void *argument) {
   struct host_visit visit = host_enter();
   size_t bytes = stack_bytes(attributes) / os_page_bytes() * os_page_bytes();
-  struct start *start = bytes ? real.malloc(sizeof *start) : NULL;
+  struct start *start = bytes ? take_start() : NULL;
   if (start) *start = (struct start){run, argument, bytes, capture()};
   host_leave(visit);
   return start;
@@ -73,17 +95,11 @@ static void note_own_stack(size_t bytes, uint32_t stack) {
   if (bytes < end) mappings_add(end - bytes, bytes, RECORDER_MAP_STACK, stack);
 }
 
-static void forget(struct start *start) {
-  struct host_visit visit = host_enter();
-  real.free(start);
-  host_leave(visit);
-}
-
 static void *begin_thread(void *handed_over) {
   struct start start = *(struct start *)handed_over;
   bool wanted = mappings_wanted();
   struct host_visit visit = host_enter();
-  real.free(handed_over);
+  give_back(handed_over);
   if (wanted) note_own_stack(start.stack_bytes, start.stack);
   host_leave(visit);
   return start.run(start.argument);
@@ -121,7 +137,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
   struct start *start = mappings_wanted() ? start_of(attributes, run, argument) : NULL;
   if (!start) return next(thread, attributes, run, argument);
   int error = next(thread, attributes, begin_thread, start);
-  if (error) forget(start);
+  if (error) give_back(start);
   return error;
 }
 /* SPDX-License-Identifier: MIT */
