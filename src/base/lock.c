@@ -19,10 +19,14 @@ static void futex(struct lock *lock, int operation, unsigned value) {
 
 /* HELD-AROUND: the note is made before the lock is taken and struck out after it is free, so that a signal handler between
  * the two never takes the lock for another thread's and waits for the thread that it interrupted. */
-static void note_held(enum lock_rank rank) {
-  ASSERT(held >> rank == 0);
+static void note(enum lock_rank rank) {
   held |= 1u << rank;
   atomic_signal_fence(memory_order_seq_cst);
+}
+
+static void note_held(enum lock_rank rank) {
+  ASSERT(held >> rank == 0);
+  note(rank);
 }
 
 static void note_free(enum lock_rank rank) {
@@ -97,6 +101,19 @@ void lock_before_fork(struct lock *lock, enum lock_rank rank, struct lock_fork *
   fork->noted = noted; /* not before: a nested fork writes it too */
 }
 
+bool lock_try_before_fork(struct lock *lock, enum lock_rank rank, struct lock_fork *fork) {
+  if (lock_is_mine(lock)) {
+    fork->within++;
+    return true;
+  }
+  bool noted = lock_rank_held(rank);
+  note(rank);
+  bool taken = try(lock, own());
+  if (!taken && !noted) note_free(rank);
+  if (taken) fork->noted = noted;
+  return taken;
+}
+
 void lock_after_fork(struct lock *lock, enum lock_rank rank, struct lock_fork *fork) {
   if (fork->within) {
     fork->within--;
@@ -108,4 +125,5 @@ void lock_after_fork(struct lock *lock, enum lock_rank rank, struct lock_fork *f
 }
 
 bool lock_rank_held(enum lock_rank rank) { return held >> rank & 1; }
+bool lock_must_not_wait(enum lock_rank rank) { return held >> rank; }
 /* SPDX-License-Identifier: MIT */

@@ -18,7 +18,7 @@ enum lock_rank {
   LOCK_RANK_POOLS,      /* gc: the lists of pools */
   LOCK_RANK_MEDIUM,     /* gc: medium and large blocks */
   LOCK_RANK_CHUNKS,     /* gc: chunks */
-  LOCK_RANK_MAPPINGS,   /* preload: what the program maps; a signal handler may free while it is held */
+  LOCK_RANK_MAPPINGS,   /* preload: what the program maps itself */
   LOCK_RANK_ORPHANS,    /* memprof: the list of entries whose owner ended */
   LOCK_RANK_PLACES,     /* callstack: the table of a language's places */
   LOCK_RANK_MODULES,    /* callstack: the table of loaded modules */
@@ -37,6 +37,10 @@ void lock_release(struct lock *lock, enum lock_rank rank);
  * the holder, or one who waits. */
 bool lock_rank_held(enum lock_rank rank);
 
+/* True if the calling thread holds a lock of this rank or a higher one, likewise: a signal handler must not wait for one of
+ * this rank then. */
+bool lock_must_not_wait(enum lock_rank rank);
+
 /* True if the calling thread holds this lock, exactly. A forked child is its parent's thread in this. */
 bool lock_is_mine(const struct lock *lock);
 
@@ -48,6 +52,8 @@ struct lock_fork {
   bool noted;      /* the rank was noted before, by one who waits */
 };
 void lock_before_fork(struct lock *lock, enum lock_rank rank, struct lock_fork *fork);
+/* The same, but false if another thread holds the lock: nothing is taken then. */
+bool lock_try_before_fork(struct lock *lock, enum lock_rank rank, struct lock_fork *fork);
 void lock_after_fork(struct lock *lock, enum lock_rank rank, struct lock_fork *fork);
 
 #endif

@@ -24,13 +24,6 @@ static struct module *record_at(struct modules *modules, uint32_t index, bool ma
   return records ? &records[index - (((uint32_t)1 << chunk) - 1) * CHUNK_FIRST] : NULL;
 }
 
-/* True in a signal handler that interrupted, on this thread, whoever holds the lock or one that comes after it. */
-static bool must_not_lock(void) {
-  for (unsigned rank = LOCK_RANK_MODULES; rank <= LOCK_RANK_RUNS; rank++)
-    if (lock_rank_held((enum lock_rank)rank)) return true;
-  return false;
-}
-
 static bool is_live(const struct module *module) {
   return !atomic_load_explicit(&module->gone, memory_order_acquire);
 }
@@ -189,7 +182,7 @@ enum module_result modules_find(struct modules *modules, uintptr_t pc, uint32_t 
   }
   if (*id && is_current(modules, modules_get(modules, *id), &object)) return MODULE_FOUND;
   *id = 0;
-  if (must_not_lock()) return MODULE_BUSY;
+  if (lock_must_not_wait(LOCK_RANK_MODULES)) return MODULE_BUSY;
   lock_acquire(&modules->lock, LOCK_RANK_MODULES);
   *id = enter(modules, &object);
   lock_release(&modules->lock, LOCK_RANK_MODULES);
@@ -210,7 +203,7 @@ struct module *modules_get(struct modules *modules, uint32_t id) {
 }
 
 void modules_refresh(struct modules *modules, void (*gone)(void *context, uint32_t id), void *context) {
-  if (must_not_lock()) return;
+  if (lock_must_not_wait(LOCK_RANK_MODULES)) return;
   lock_acquire(&modules->lock, LOCK_RANK_MODULES);
   bury_the_gone(modules);
   lock_release(&modules->lock, LOCK_RANK_MODULES);

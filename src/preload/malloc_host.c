@@ -478,7 +478,7 @@ void host_before_fork(void) {
 
 void host_after_fork(bool child) {
   if (has_region) region_after_fork();
-  mappings_after_fork();
+  mappings_after_fork(child);
   if (child) callstacks_fork_child(callstacks);
 }
 /* SPDX-License-Identifier: MIT */

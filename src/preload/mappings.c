@@ -35,7 +35,7 @@ enum {
 static struct lock lock;
 static _Thread_local struct { /* the fork under way */
   struct lock_fork lock;
-  bool passed_over; /* nobody uses the lock here */
+  uint8_t passed_over; /* forks, nested, that do not have the lock: it is busy (FORK) or not used */
 } in_fork;
 
 /* Protected by the lock. */
@@ -57,7 +57,7 @@ static bool is_recorded(void) {
 
 /* False in a handler that interrupted the thread which has the lock. */
 static bool enter(void) {
-  if (lock_rank_held(LOCK_RANK_MAPPINGS)) return false;
+  if (lock_must_not_wait(LOCK_RANK_MAPPINGS)) return false;
   lock_acquire(&lock, LOCK_RANK_MAPPINGS);
   return true;
 }
@@ -289,11 +289,24 @@ void mappings_inherit(void) {
 }
 
 void mappings_before_fork(void) {
-  in_fork.passed_over = !is_recorded();
-  if (!in_fork.passed_over) lock_before_fork(&lock, LOCK_RANK_MAPPINGS, &in_fork.lock);
+  bool taken = false;
+  if (!in_fork.passed_over && is_recorded()) {
+    taken = lock_must_not_wait(LOCK_RANK_MAPPINGS) /* FORK */
+                ? lock_try_before_fork(&lock, LOCK_RANK_MAPPINGS, &in_fork.lock)
+                : (lock_before_fork(&lock, LOCK_RANK_MAPPINGS, &in_fork.lock), true);
+  }
+  if (!taken) in_fork.passed_over++;
 }
 
-void mappings_after_fork(void) {
-  if (!in_fork.passed_over) lock_after_fork(&lock, LOCK_RANK_MAPPINGS, &in_fork.lock);
+void mappings_after_fork(bool child) {
+  if (!in_fork.passed_over) {
+    lock_after_fork(&lock, LOCK_RANK_MAPPINGS, &in_fork.lock);
+    return;
+  }
+  in_fork.passed_over--;
+  if (!child) return;
+  lock = (struct lock){0};
+  count = 0;
+  miss();
 }
 /* SPDX-License-Identifier: MIT */

@@ -22,6 +22,10 @@
  *
  * MISSED: in a signal handler that interrupted the lock's holder nothing can be noted, nor where the
  * table is full. From then on what is resident cannot be told apart, and no measurement is complete.
+ *
+ * FORK: the lock is taken before that of page runs. A handler that interrupted the holder of the
+ * latter and forks does not wait for ours, whose holder may wait for that one before a fork; if it
+ * is busy, the child begins with an empty table, and has missed what was in it.
  */
 #ifndef PRELOAD_MAPPINGS_H
 #define PRELOAD_MAPPINGS_H
@@ -61,7 +65,7 @@ bool mappings_measure(uint64_t rss_bytes, bool last);
 void mappings_inherit(void);
 
 void mappings_before_fork(void);
-void mappings_after_fork(void);
+void mappings_after_fork(bool child);
 
 #endif
 /* SPDX-License-Identifier: MIT */

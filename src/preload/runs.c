@@ -228,7 +228,7 @@ static void drain_returned(void) {
 }
 
 static bool enter(void) {
-  if (lock_rank_held(LOCK_RANK_RUNS)) return false;
+  if (lock_must_not_wait(LOCK_RANK_RUNS)) return false;
   lock_acquire(&lock, LOCK_RANK_RUNS);
   drain_returned();
   return true;

@@ -121,7 +121,7 @@ void stacks_resolve(void) {
 void stacks_look(void) {
   uintptr_t here = (uintptr_t)__builtin_frame_address(0);
   if (here - first.begin >= first.end - first.begin || first.end - here < FIRST_LEAST ||
-      atomic_load_explicit(&first_noted, memory_order_relaxed) || lock_rank_held(LOCK_RANK_MAPPINGS))
+      atomic_load_explicit(&first_noted, memory_order_relaxed) || lock_must_not_wait(LOCK_RANK_MAPPINGS))
     return;
   atomic_store_explicit(&first_noted, true, memory_order_relaxed);
   mappings_add(first.begin, first.end - first.begin, RECORDER_MAP_STACK, capture());

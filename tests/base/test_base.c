@@ -149,6 +149,47 @@ static void a_child_of_one_who_waits_gets_the_lock(void **state) {
   pthread_join(holder, NULL);
 }
 
+static void lock_tells_handlers_where_they_must_not_wait(void **state) {
+  (void)state;
+  struct lock lock = {0};
+  lock_acquire(&lock, LOCK_RANK_MODULES);
+  assert_true(lock_must_not_wait(LOCK_RANK_MAPPINGS) && lock_must_not_wait(LOCK_RANK_MODULES));
+  assert_false(lock_must_not_wait(LOCK_RANK_RUNS));
+  lock_release(&lock, LOCK_RANK_MODULES);
+  assert_false(lock_must_not_wait(LOCK_RANK_MAPPINGS));
+}
+
+static _Atomic(int) busy_stage;
+static void *hold_while_another_tries(void *held_by_it) {
+  lock_acquire(held_by_it, LOCK_RANK_MAPPINGS);
+  busy_stage = 1;
+  while (busy_stage < 2) usleep(100);
+  lock_release(held_by_it, LOCK_RANK_MAPPINGS);
+  return NULL;
+}
+
+/* With a lock of a later rank, as in a handler that interrupted its holder. */
+static void a_fork_goes_on_where_a_lock_is_busy(void **state) {
+  (void)state;
+  struct lock later = {0}, busy = {0};
+  struct lock_fork fork_state = {0};
+  pthread_t holder;
+  assert_int_equal(pthread_create(&holder, NULL, hold_while_another_tries, &busy), 0);
+  while (busy_stage < 1) usleep(100);
+  lock_acquire(&later, LOCK_RANK_RUNS);
+  assert_false(lock_try_before_fork(&busy, LOCK_RANK_MAPPINGS, &fork_state));
+  assert_false(lock_rank_held(LOCK_RANK_MAPPINGS));
+  busy_stage = 2;
+  pthread_join(holder, NULL);
+  for (int i = 0; i < 2; i++) assert_true(lock_try_before_fork(&busy, LOCK_RANK_MAPPINGS, &fork_state));
+  assert_true(lock_is_mine(&busy));
+  lock_after_fork(&busy, LOCK_RANK_MAPPINGS, &fork_state);
+  assert_true(lock_is_mine(&busy));
+  lock_after_fork(&busy, LOCK_RANK_MAPPINGS, &fork_state);
+  assert_false(lock_is_mine(&busy) || lock_rank_held(LOCK_RANK_MAPPINGS));
+  lock_release(&later, LOCK_RANK_RUNS);
+}
+
 static void last_error_keeps_the_message_of_this_thread(void **state) {
   (void)state;
   assert_int_equal(error_set(WN_EIO, "cannot read %s", "x"), WN_EIO);
@@ -161,7 +202,9 @@ static void metadata_is_zeroed_and_a_reservation_costs_nothing(void **state) {
   char *page = metadata_map(1);
   assert_non_null(page);
   assert_int_equal(page[0], 0);
+  size_t counted = metadata_bytes();
   metadata_unmap(page, 1);
+  assert_int_equal(counted - metadata_bytes(), sysconf(_SC_PAGESIZE));
   const size_t bytes = (size_t)1 << 30;
   char *addresses = metadata_reserve_addresses(bytes);
   assert_non_null(addresses);
@@ -169,7 +212,7 @@ static void metadata_is_zeroed_and_a_reservation_costs_nothing(void **state) {
   assert_true(metadata_make_accessible(addresses + bytes / 2, 8192));
   assert_int_equal(addresses[bytes / 2 + 8191], 0);
   addresses[bytes / 2] = 1;
-  metadata_unmap(addresses, bytes);
+  metadata_give_back(addresses, bytes);
 }
 
 static void *ask_stripe(void *out) {
@@ -275,6 +318,8 @@ int main(void) {
       cmocka_unit_test(malloc_words_counts_a_header_and_rounds_up),
       cmocka_unit_test(lock_lets_one_thread_in_at_a_time),
       cmocka_unit_test(lock_knows_which_ranks_its_thread_holds),
+      cmocka_unit_test(lock_tells_handlers_where_they_must_not_wait),
+      cmocka_unit_test(a_fork_goes_on_where_a_lock_is_busy),
       cmocka_unit_test(a_child_of_one_who_waits_gets_the_lock),
       cmocka_unit_test(last_error_keeps_the_message_of_this_thread),
       cmocka_unit_test(threads_are_spread_over_the_stripes),
