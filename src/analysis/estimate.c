@@ -16,7 +16,11 @@
  *
  * Upper end: the 97.5 % quantile. A tenth of an event of `unit` is counted besides, because there
  * may be blocks of sizes that are not in the sample, most likely small ones. The tenth was found by
- * measuring (tests/analysis/thinned.c).
+ * measuring (tests/analysis/thinned.c). Of bytes an event is 8 / rate, whatever the size of a small
+ * block. Of a count of blocks it is 1/p, which is not known for a block without a sample: we take the
+ * mean of 1/p over all blocks of the trace, estimated by the sum of 1/p^2 over the sum of 1/p. A
+ * trace with few samples may have none of its most frequent size. So ten samples of the smallest
+ * size are counted besides; among thousands of others they matter little.
  *
  * Lower end: the 2.5 % quantile for one event less. A row of a report is there because a sample
  * fell on it. That one sample says nothing about how much there is, the others do. So the lower end
@@ -58,6 +62,10 @@ static const double no_sample_bound = 2.511943092;
 
 /* Events of `unit` that are counted for sizes without a sample. */
 static const double events_besides = 0.1;
+
+/* The smallest blocks that are usual have two words and a header. So many of them count as if they
+ * had been sampled. */
+enum { SMALL_BLOCK_WORDS = 3, SMALL_BLOCKS_BESIDES = 10 };
 
 enum { SHAPE_LARGE = 60, STEPS_MOST = 100 };
 
@@ -113,6 +121,13 @@ static double unseen_most(double unseen, double variance, double unit) {
   double mean = events_besides * unit;
   double common = unseen_quantile(unseen + mean, variance + mean * unit, 0, level);
   return unit > 0 ? fmax(common, unit * gamma_quantile(events_besides, level_high)) : common;
+}
+
+/* The mean of 1/p over the blocks that `all` counts and over those that are counted besides, each of
+ * the weight `smallest`. The sum of 1/p^2 over the sample is the variance plus the total. */
+static double mean_weight(const struct sum *all, double smallest) {
+  double besides = SMALL_BLOCKS_BESIDES * smallest;
+  return (all->variance + all->total + besides * smallest) / (all->total + besides);
 }
 
 /* What of a whole is not the part. */
@@ -187,6 +202,12 @@ struct estimate estimate_of(const struct sum *sum, double unit) {
     if (result.high < result.estimate) result.high = result.estimate;
   }
   return result;
+}
+
+struct estimate count_of(const struct sum *count, const struct sum *all, double rate) {
+  if (rate <= 0 || rate >= 1) return estimate_of(count, 0);
+  double smallest = 1 / inclusion_probability(rate, SMALL_BLOCK_WORDS);
+  return estimate_of(count, count->samples ? mean_weight(all, smallest) : smallest);
 }
 
 struct estimate share_of(const struct sum *part, const struct sum *whole, double unit) {

@@ -55,6 +55,10 @@ void sum_merge(struct sum *sum, const struct sum *other);
  * for blocks. It bounds the sum of sizes without any sample. 0 at rate 1. */
 struct estimate estimate_of(const struct sum *sum, double unit);
 
+/* A count of some of the blocks that `all` counts, the whole trace. The unit is the mean 1 / p of a
+ * block of the trace; without any sample of its own, that of the smallest block. */
+struct estimate count_of(const struct sum *count, const struct sum *all, double rate);
+
 /* What share of a whole is a part of it, 0 to 1; every row of the part is one of the whole.
  * `samples` are the part's. 0 to 1 without any sample of the whole. */
 struct estimate share_of(const struct sum *part, const struct sum *whole, double unit);

@@ -14,9 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of the smallest blocks that are usual: two words and a header. */
-enum { SMALL_BLOCK_WORDS = 3 };
-
 enum { NO_SYMBOLS = 256, DEBUGINFOD, SEARCH, WRAPPER, SHOW_WRAPPERS, LIST_MOST = 16, TOP = 10 };
 
 /* Values of options that may be repeated. */
@@ -157,7 +154,6 @@ static wn_status compute(struct report *report) {
   const struct samples *samples = report->samples;
   double rate = trace_reader_run(samples->reader)->rate;
   report->byte_unit = rate > 0 && rate < 1 ? 8 / rate : 0; /* at rate 1 nothing can have been missed */
-  report->block_unit = rate > 0 && rate < 1 ? 1 / inclusion_probability(rate, SMALL_BLOCK_WORDS) : 0;
   report->brief_ns = samples->end_ns / 100;
   report->long_ns = samples->end_ns / 2;
   report->allocated = timeline_allocated(samples, report_takes, report);
@@ -258,7 +254,7 @@ struct estimate report_bytes(const struct report *report, const struct sums *sum
 }
 
 struct estimate report_blocks(const struct report *report, const struct sums *sums) {
-  return estimate_of(&sums->blocks, report->block_unit);
+  return count_of(&sums->blocks, &report->allocated.blocks, trace_reader_run(report->samples->reader)->rate);
 }
 
 struct estimate report_per_second(const struct report *report, const struct estimate *total) {

@@ -30,9 +30,9 @@ struct report {
   const struct report_options *options;
   struct samples *samples;
   struct names names;
-  struct wrappers wrappers;     /* those that stacks end in, which are passed over */
-  struct query *query;          /* NULL: every block counts */
-  double byte_unit, block_unit; /* what one sample stands for at least (estimate_of) */
+  struct wrappers wrappers; /* those that stacks end in, which are passed over */
+  struct query *query;      /* NULL: every block counts */
+  double byte_unit;         /* what one sample of bytes stands for (estimate_of) */
   struct sums allocated, live_at_end, brief;
   struct peak peak;
   struct moment asked;            /* that of --at; of the peak's moments the median one */

@@ -22,7 +22,7 @@
 
 enum what { HELD, ALIVE, ALLOCATED, CHURN, WHATS };
 enum kind { TOTAL, SELF, COUNT, KINDS };
-enum { CLASSES = 6, SMALL_BLOCK_WORDS = 3, ROWS_JUDGED = 200 };
+enum { CLASSES = 6, ROWS_JUDGED = 200 };
 
 static const char *const what_names[] = {"held", "alive", "allocated", "churn"};
 static const char *const kind_names[] = {"total", "self", "blocks"};
@@ -98,8 +98,7 @@ static double rate_for(const struct samples *all, double samples) {
   return low;
 }
 
-static void judge(struct tally *tally, const struct sum *sum, double truth, double unit) {
-  struct estimate estimate = estimate_of(sum, unit);
+static void judge(struct tally *tally, struct estimate estimate, double truth) {
   tally->rows++;
   tally->low += truth < estimate.low * (1 - 1e-9);
   tally->high += truth > estimate.high * (1 + 1e-9);
@@ -128,11 +127,13 @@ static struct named *name_groups(const struct call_tree *tree) {
   return named;
 }
 
+/* `all`: the blocks of the thinned trace. */
 static void judge_tree(enum what what, const struct call_tree *drawn, const struct call_tree *truth,
-                       double rate) {
-  const double byte_unit = 8 / rate, block_unit = 1 / inclusion_probability(rate, SMALL_BLOCK_WORDS);
+                       const struct sum *all, double rate) {
+  const double byte_unit = 8 / rate;
   struct named *named = name_groups(truth);
-  judge(&headlines[what], &drawn->nodes[0].total.bytes, truth->nodes[0].total.bytes.total, byte_unit);
+  judge(&headlines[what], estimate_of(&drawn->nodes[0].total.bytes, byte_unit),
+        truth->nodes[0].total.bytes.total);
   for (size_t i = 0; i < drawn->group_count; i++) {
     const struct group *group = &drawn->groups[i];
     const struct named *found =
@@ -141,11 +142,14 @@ static void judge_tree(enum what what, const struct call_tree *drawn, const stru
     const struct group *whole = found ? found->group : &nothing;
     struct tally(*tally)[CLASSES] = tallies[what];
     const struct sums *total = &group->total, *self = &group->self;
-    judge(class_of(tally[TOTAL], &total->bytes), &total->bytes, whole->total.bytes.total, byte_unit);
+    judge(class_of(tally[TOTAL], &total->bytes), estimate_of(&total->bytes, byte_unit),
+          whole->total.bytes.total);
     if (total->blocks.samples)
-      judge(class_of(tally[COUNT], &total->blocks), &total->blocks, whole->total.blocks.total, block_unit);
+      judge(class_of(tally[COUNT], &total->blocks), count_of(&total->blocks, all, rate),
+            whole->total.blocks.total);
     if (self->bytes.samples)
-      judge(class_of(tally[SELF], &self->bytes), &self->bytes, whole->self.bytes.total, byte_unit);
+      judge(class_of(tally[SELF], &self->bytes), estimate_of(&self->bytes, byte_unit),
+            whole->self.bytes.total);
   }
   free(named);
 }
@@ -160,13 +164,14 @@ static double judge_thinned(const struct samples *all, const struct names *names
                             double rate, double most) {
   double below = 0;
   struct peak peak;
+  struct sums allocated = timeline_allocated(drawn, NULL, NULL);
   if (peak_find(drawn, NULL, NULL, &peak)) exit(1);
   for (enum what what = 0; what < WHATS; what++) {
     struct asking asking = {what, &peak, all->end_ns / 100};
     struct call_tree truth, tree;
     build(all, names, &asking, &truth);
     build(drawn, names, &asking, &tree);
-    judge_tree(what, &tree, &truth, rate);
+    judge_tree(what, &tree, &truth, &allocated.blocks, rate);
     if (what == HELD) below = 1 - truth.nodes[0].total.bytes.total / most;
     call_tree_destroy(&truth);
     call_tree_destroy(&tree);
@@ -208,8 +213,8 @@ static void judge_trace(const char *path, uint64_t seeds) {
   samples_free(all);
 }
 
-/* Whether it is as promised; `one_sided`: rows with one sample. Counts of blocks may be covered too
- * often. */
+/* Whether it is as promised; `one_sided`: rows with one sample. Counts of the few blocks that live
+ * until the end may be covered too often. */
 static bool report(const char *name, const struct tally *tally, bool one_sided, bool is_count) {
   double covered = 100 * (1 - (tally->low + tally->high) / tally->rows);
   bool good =
