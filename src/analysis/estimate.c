@@ -60,6 +60,9 @@ static const struct level level_low = {0.025, -1.959963984540054}, level_high = 
  * freedom. */
 static const double no_sample_bound = 2.511943092;
 
+/* What is certain, because it was seen, is not passed by less than this part: there may be no more. */
+static const double worth_adding = 0.002;
+
 /* Events of `unit` that are counted for sizes without a sample. */
 static const double events_besides = 0.1;
 
@@ -198,6 +201,7 @@ struct estimate estimate_of(const struct sum *sum, double unit) {
   } else if (sum->variance > 0 || unit > 0) {
     result.low = sum->seen + unseen_quantile(unseen, sum->variance, 1, level_low);
     result.high = sum->seen + unseen_most(unseen, sum->variance, unit);
+    if (result.low - sum->seen < worth_adding * sum->seen) result.low = sum->seen;
     if (result.low > result.estimate) result.low = result.estimate;
     if (result.high < result.estimate) result.high = result.estimate;
   }
