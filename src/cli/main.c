@@ -180,7 +180,9 @@ static int run(int argc, char **argv) {
   if (!strcmp(name, "--version") || !strcmp(name, "-V")) return print_version();
   const struct command *command = command_find(name);
   if (!command) {
-    fprintf(stderr, "winnow: there is no command '%s'; see 'winnow help'\n", name);
+    fputs("winnow: there is no command '", stderr);
+    text_name(stderr, name);
+    fputs("'; see 'winnow help'\n", stderr);
     return EXIT_USAGE;
   }
   if (!asks_help(name, argc, argv)) return command->run(argc - 1, argv + 1);

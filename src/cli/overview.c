@@ -185,20 +185,15 @@ static void print_numbers(FILE *out, const struct sum *bytes, double unit, uint6
 /* What fits into the line; at least its beginning. */
 static void print_program(FILE *out, const char *program, int columns) {
   const char *text = program ? program : "?";
-  size_t most = columns < PROGRAM_LEAST ? PROGRAM_LEAST : (size_t)columns, taken = 0, length = 0;
+  size_t most = columns < PROGRAM_LEAST ? PROGRAM_LEAST : (size_t)columns;
   bool whole = text_columns(text) <= most;
-  for (; text[length]; length++) {
-    bool begins = ((unsigned char)text[length] & 0xc0) != 0x80;
-    if (!whole && begins && taken == most - 1) break;
-    taken += begins;
-  }
-  text_plain(out, text, length);
+  text_plain(out, text, text_that_fits(text, strlen(text), whole ? most : most - 1));
   if (!whole) fputs("…", out);
 }
 
 static void print_path(FILE *out, const char *path, int columns) {
   int blanks = columns - (int)text_columns(path);
-  text_plain(out, path, strlen(path));
+  text_name(out, path);
   fprintf(out, "%*s", 2 + (blanks > 0 ? blanks : 0), "");
 }
 
@@ -210,7 +205,7 @@ static void print_entry(FILE *out, const struct overview *overview, const struct
     fprintf(out, "%*s  ", WIDTH_NUMBERS - 2, entry->state == UNREAD ? "not counted" : "");
   if (entry->state == UNREADABLE) {
     const char *trouble = entry->trouble ? entry->trouble : "it cannot be read";
-    text_plain(out, trouble, strlen(trouble));
+    text_name(out, trouble);
   } else {
     print_path(out, entry->path, overview->path_columns);
     print_program(out, entry->program, text_width() - WIDTH_NUMBERS - overview->path_columns - 2);

@@ -25,6 +25,7 @@
 
 #include "base/error.h"
 #include "base/os.h"
+#include "base/utf8.h"
 #include "preload/environment.h"
 #include "preload/exec.h"
 #include "preload/limits.h"
@@ -82,9 +83,12 @@ static _Atomic(int) state; /* 0 not started, 1 starting, 2 started; the starter 
 
 static void tell(const char *what, const char *detail) {
   char line[512];
-  int length =
-      snprintf(line, sizeof line, "winnow: %s%s%s; going on unprofiled\n", what, *detail ? ": " : "", detail);
-  if (length > 0) os_write_all(2, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
+  int length = snprintf(line, sizeof line - 1, "winnow: %s%s%s; going on unprofiled", what,
+                        *detail ? ": " : "", detail);
+  if (length < 0) return;
+  utf8_make_plain(line);
+  strcat(line, "\n");
+  os_write_all(2, line, strlen(line));
 }
 
 /* The numbers are not parsed again: `winnow record` checked them, and whoever sets them by hand learns it here. */
