@@ -492,15 +492,32 @@ the_manual_page_is_complete() {
   [ ! -s warnings ] || fail "groff warns: $(cat warnings)"
 }
 
+fits() { # COLUMNS: all that was printed
+  [ "$(LC_ALL=C.UTF-8 wc -L <out)" -le "$1" ] || fail "lines longer than $1 columns: $2: $(cat out)"
+}
+
 narrow_terminals_are_respected() {
-  make plain t
-  local columns form
+  make named named
+  make exact_named exact
+  make plain plain
+  make collected collected
+  make killed killed
+  local kind by sort
   export COLUMNS
-  for columns in 40 60 80 120; do
-    COLUMNS=$columns
-    for form in --tree --by=stack; do
-      succeeds report $form t
-      [ "$(LC_ALL=C.UTF-8 wc -L <out)" -le "$columns" ] || fail "lines longer than $columns columns: $(cat out)"
+  for COLUMNS in 40 60 80 160; do
+    for kind in named exact plain collected killed; do
+      for by in function line file module stack; do
+        for sort in self total blocks samples; do
+          succeeds report --by $by --sort $sort --tree --show-wrappers $kind
+          fits "$COLUMNS" "$kind by $by, $sort"
+        done
+      done
+    done
+    for kind in named exact; do
+      for sort in self total; do
+        succeeds report --at end --top 2 --sort $sort $kind
+        fits "$COLUMNS" "$kind at the end, two rows by $sort"
+      done
     done
   done
 }
