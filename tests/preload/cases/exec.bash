@@ -167,7 +167,9 @@ END
   done
   for kind in address:Address thread:Thread leak:Leak; do # linked with the runtime itself
     name=inside-${kind%:*}
-    cc -fsanitize=${kind%:*} -static-lib${kind:0:1}san -o $name odd.c 2>/dev/null && odd+=("$name is built with ${kind#*:}Sanitizer")
+    cc -fsanitize=${kind%:*} -static-lib${kind:0:1}san -o $name odd.c 2>/dev/null || continue
+    odd+=("$name is built with ${kind#*:}Sanitizer")
+    strip -o stripped-$name $name 2>/dev/null && odd+=("stripped-$name is built with ${kind#*:}Sanitizer")
   done
   [ ${#odd[@]} -gt 0 ] || skip "the compiler makes no program that cannot be recorded"
 }
