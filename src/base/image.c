@@ -4,7 +4,7 @@
  * of sanitizers; and the hash table of dynamic symbols tells whether the program defines malloc, or
  * the functions of a sanitizer that it is linked with statically. A malloc that calls the next one
  * by dlsym passes blocks on to ours, so such a program counts as good unless its names are those of
- * a known allocator.
+ * a known allocator or sanitizer.
  *
  * What cannot be read here is not held against the program. Everything is read in small pieces by
  * bare system calls: this runs in signal handlers, and in children that share their parent's
@@ -219,9 +219,23 @@ static enum image_kind search_symbol_table(const struct elf *elf, const struct m
   return IMAGE_GOOD;
 }
 
+static bool imports(const struct elf *elf, const char *name) {
+  const struct marker markers[] = {{name, IMAGE_OWN_MALLOC}, {0}};
+  return search(elf->fd, elf->strings, elf->string_bytes, markers) != IMAGE_GOOD;
+}
+
+/* gcc exports nothing of a sanitizer that it links statically but the functions that this replaces, and
+ * without a symbol table their names are left, and those of hooks that a program may define. A
+ * sanitizer that finds leaks asks whether that is turned off; LeakSanitizer replaces no function of
+ * strings. */
+static enum image_kind sanitizer_of_hooks(const struct elf *elf) {
+  if (!imports(elf, "__sanitizer_symbolize_code")) return IMAGE_GOOD;
+  if (!imports(elf, "__lsan_is_turned_off")) return IMAGE_THREAD_SANITIZER;
+  return defines(elf, "strlen") ? IMAGE_ADDRESS_SANITIZER : IMAGE_LEAK_SANITIZER;
+}
+
 /* The program defines malloc. */
 static enum image_kind examine_malloc(const struct elf *elf) {
-  static const struct marker dlsym[] = {{"dlsym", IMAGE_OWN_MALLOC}, {0}};
   static const struct marker known[] = {{"__asan_init", IMAGE_ADDRESS_SANITIZER},
                                         {"__tsan_init", IMAGE_THREAD_SANITIZER},
                                         {"__lsan_init", IMAGE_LEAK_SANITIZER},
@@ -230,9 +244,9 @@ static enum image_kind examine_malloc(const struct elf *elf) {
                                         {"mi_malloc", IMAGE_OWN_MALLOC},
                                         {"tc_malloc", IMAGE_OWN_MALLOC},
                                         {0}};
-  bool may_pass_on = search(elf->fd, elf->strings, elf->string_bytes, dlsym) != IMAGE_GOOD;
   enum image_kind kind = search_symbol_table(elf, known);
-  return kind == IMAGE_GOOD && !may_pass_on ? IMAGE_OWN_MALLOC : kind;
+  if (kind == IMAGE_GOOD) kind = sanitizer_of_hooks(elf);
+  return kind == IMAGE_GOOD && !imports(elf, "dlsym") ? IMAGE_OWN_MALLOC : kind;
 }
 
 static enum image_kind examine_dynamic(struct elf *elf) {

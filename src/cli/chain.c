@@ -211,7 +211,7 @@ char *chain_next(const char *path, const struct trace_run *run, uint64_t end_ns)
 
 static void write_name(const char *name) {
   if (name)
-    text_plain(stderr, name, strlen(name));
+    text_name(stderr, name);
   else
     fputs("another program", stderr);
 }
@@ -242,14 +242,14 @@ void chain_say(const struct exec_chain *chain) {
     fputs(" became ", stderr);
     write_name(chain->main ? main->name : links[chain->count - 1].name);
     fputs(" by exec; ", stderr);
-    text_plain(stderr, main->path, strlen(main->path));
+    text_name(stderr, main->path);
     fputs(" is the trace of ", stderr);
     write_name(main->name);
     if (chain->main + 1 < chain->count) fputs(", which allocated more", stderr);
     for (size_t i = 0; i < chain->count; i++) {
       if (i == chain->main || !links[i].path) continue;
       fputs(", ", stderr);
-      text_plain(stderr, links[i].path, strlen(links[i].path));
+      text_name(stderr, links[i].path);
       fputs(" that of ", stderr);
       write_name(links[i].name);
     }

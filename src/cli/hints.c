@@ -141,7 +141,7 @@ char *hint_for_file(const char *path) {
     fputs("chmod +x ", out);
     text_word(out, path);
     fputs(elf ? " makes it so" : " makes it so, or name what runs it: ", out);
-    text_plain(out, words, strlen(words));
+    text_name(out, words);
   } else if (plain && interpreter) {
     fprintf(out, "name what runs it: %s", interpreter);
   }

@@ -24,7 +24,8 @@ struct facts {
 
 static void line(const char *name, const char *value) {
   text_pad(stdout, name, 12);
-  puts(value);
+  text_name(stdout, value);
+  putchar('\n');
 }
 
 static void print_command(const struct trace_run *run) {
@@ -67,13 +68,13 @@ static void print_ending(const struct facts *facts) {
   text_pad(stdout, "ended", 12);
   fputs(how_it_ended(samples, text), stdout);
   if (samples->ended && samples->end.kind == TRACE_END_EXEC && samples->became)
-    text_plain(stdout, samples->became, strlen(samples->became));
+    text_name(stdout, samples->became);
   putchar('\n');
   bool executed = samples->ended && samples->end.kind == TRACE_END_EXEC;
   char *next = executed ? chain_next(facts->file, facts->run, samples->end.time_ns) : NULL;
   if (!next) return;
   text_pad(stdout, "then", 12);
-  text_plain(stdout, next, strlen(next));
+  text_name(stdout, next);
   fputs(" is the trace of that\n", stdout);
   free(next);
 }

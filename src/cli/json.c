@@ -1,38 +1,24 @@
 /* A JSON writer. Text that is not UTF-8, as file names may be, is written with U+FFFD for each bad byte. */
 #include "cli/json.h"
 
+#include "base/utf8.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-/* The bytes of the UTF-8 character at `text`, 0 if it is not one. */
-static int character(const unsigned char *text) {
-  int more = *text < 0x80                    ? 0
-             : *text >= 0xc2 && *text < 0xe0 ? 1
-             : (*text & 0xf0) == 0xe0        ? 2
-             : *text >= 0xf0 && *text < 0xf5 ? 3
-                                             : -1;
-  if (more < 0) return 0;
-  for (int i = 1; i <= more; i++)
-    if ((text[i] & 0xc0) != 0x80) return 0;
-  bool overlong = (*text == 0xe0 && text[1] < 0xa0) || (*text == 0xf0 && text[1] < 0x90);
-  bool surrogate = *text == 0xed && text[1] >= 0xa0, beyond = *text == 0xf4 && text[1] >= 0x90;
-  return overlong || surrogate || beyond ? 0 : more + 1;
-}
-
 static void quote(FILE *out, const char *text) {
   fputc('"', out);
-  for (const unsigned char *at = (const unsigned char *)text; *at;) {
-    int length = character(at);
-    if (*at == '"' || *at == '\\')
-      fprintf(out, "\\%c", *at);
-    else if (*at < 0x20 || *at == 0x7f)
-      fprintf(out, "\\u%04x", *at);
+  for (size_t left = strlen(text), length; left; text += length ? length : 1, left -= length ? length : 1) {
+    uint32_t code;
+    length = utf8_decode(text, left, &code);
+    if (*text == '"' || *text == '\\')
+      fprintf(out, "\\%c", *text);
+    else if (length && (code < 0x20 || (code >= 0x7f && code < 0xa0)))
+      fprintf(out, "\\u%04x", code);
     else if (length)
-      fwrite(at, 1, (size_t)length, out);
+      fwrite(text, 1, length, out);
     else
       fputs("\\ufffd", out);
-    at += length ? length : 1;
   }
   fputc('"', out);
 }

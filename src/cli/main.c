@@ -61,10 +61,8 @@ const struct command commands[] = {
     {"info", command_info, "show what a trace is and how complete it is", "info [--json] FILE...",
      "  -j, --json             print a JSON object, or of several traces an array\n"
      "\n"
-     "FILE can be -, standard input. Of several traces, such as record --follow-children writes, a line "
-     "each\n"
-     "tells which program it is of, "
-     "and how much that allocated, largest first.\n"},
+     "FILE can be -, standard input, or a pipe. Of several traces, such as record --follow-children\n"
+     "writes, a line each tells which program it is of, and how much that allocated, largest first.\n"},
     {"help", command_help, "explain a command", "help [COMMAND]", ""},
     {0},
 };
@@ -180,7 +178,9 @@ static int run(int argc, char **argv) {
   if (!strcmp(name, "--version") || !strcmp(name, "-V")) return print_version();
   const struct command *command = command_find(name);
   if (!command) {
-    fprintf(stderr, "winnow: there is no command '%s'; see 'winnow help'\n", name);
+    fputs("winnow: there is no command '", stderr);
+    text_name(stderr, name);
+    fputs("'; see 'winnow help'\n", stderr);
     return EXIT_USAGE;
   }
   if (!asks_help(name, argc, argv)) return command->run(argc - 1, argv + 1);

@@ -5,13 +5,14 @@
  * on until a limit is met; those left over have larger files than all that were read, so they come first, with the size of the
  * file instead. What cannot be read comes last.
  *
- * One trace is in memory at a time.
+ * One trace is in memory at a time, besides what comes by pipes (input.h).
  */
 #include "cli/overview.h"
 
 #include "analysis/timeline.h"
 #include "base/error.h"
 #include "cli/called.h"
+#include "cli/input.h"
 #include "cli/text.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,7 @@
 enum state { UNREAD, READ, UNREADABLE };
 
 struct entry {
-  const char *path;
+  struct input input;
   size_t place; /* as it was given */
   enum state state;
   uint64_t file_bytes;
@@ -79,15 +80,16 @@ static bool is_growing(const char *path, const struct stat *found) {
 static void fail_entry(struct entry *entry) {
   entry->state = UNREADABLE;
   if (entry->is_empty &&
-      asprintf(&entry->trouble, "%s is empty: no records yet, or none at all", entry->path) > 0)
+      asprintf(&entry->trouble, "%s is empty: no records yet, or none at all", entry->input.name) > 0)
     return;
-  entry->trouble = strdup(wn_last_error());
+  char text[512];
+  entry->trouble = strdup(input_error(&entry->input, text));
 }
 
 /* Only who it is. */
 static void look_at(struct entry *entry) {
   struct trace_reader *reader;
-  if (trace_reader_open(entry->path, &reader)) {
+  if (trace_reader_open(input_path(&entry->input), &reader)) {
     fail_entry(entry);
     return;
   }
@@ -97,7 +99,7 @@ static void look_at(struct entry *entry) {
 
 static void read_whole(struct entry *entry, struct progress *progress) {
   struct samples *samples;
-  if (samples_load(entry->path, progress_show, progress, &samples)) {
+  if (samples_load(input_path(&entry->input), progress_show, progress, &samples)) {
     fail_entry(entry);
     return;
   }
@@ -128,28 +130,38 @@ static int by_rank(const void *one, const void *other) {
   return (a->place > b->place) - (a->place < b->place);
 }
 
+static void examine(struct entry *entry) {
+  struct stat found;
+  const char *path = input_path(&entry->input);
+  if (stat(path, &found)) return;
+  entry->file_bytes = (uint64_t)found.st_size;
+  entry->is_empty = S_ISREG(found.st_mode) && !found.st_size;
+  entry->growing = is_growing(path, &found);
+}
+
 static void collect(struct overview *overview, const char *const *paths,
                     const struct overview_limits *limits) {
   uint64_t taken = 0;
   struct progress progress;
   for (size_t i = 0; i < overview->count; i++) {
-    struct stat found;
     struct entry *entry = &overview->entries[i];
-    *entry = (struct entry){.path = paths[i], .place = i};
-    if (stat(paths[i], &found)) continue;
-    entry->file_bytes = (uint64_t)found.st_size;
-    entry->is_empty = S_ISREG(found.st_mode) && !found.st_size;
-    entry->growing = is_growing(paths[i], &found);
+    entry->place = i;
+    if (!input_open(&entry->input, paths[i]))
+      fail_entry(entry);
+    else
+      examine(entry);
   }
   qsort(overview->entries, overview->count, sizeof *overview->entries, by_size);
   progress_begin(&progress, "Reading");
   for (size_t i = 0; i < overview->count; i++) {
     struct entry *entry = &overview->entries[i];
+    if (entry->state == UNREADABLE) continue;
     taken += entry->file_bytes;
     if (entry->file_bytes > limits->file_bytes || taken > limits->all_bytes)
       look_at(entry);
     else
       read_whole(entry, &progress);
+    input_close(&entry->input);
   }
   progress_end(&progress);
   qsort(overview->entries, overview->count, sizeof *overview->entries, by_rank);
@@ -185,20 +197,15 @@ static void print_numbers(FILE *out, const struct sum *bytes, double unit, uint6
 /* What fits into the line; at least its beginning. */
 static void print_program(FILE *out, const char *program, int columns) {
   const char *text = program ? program : "?";
-  size_t most = columns < PROGRAM_LEAST ? PROGRAM_LEAST : (size_t)columns, taken = 0, length = 0;
+  size_t most = columns < PROGRAM_LEAST ? PROGRAM_LEAST : (size_t)columns;
   bool whole = text_columns(text) <= most;
-  for (; text[length]; length++) {
-    bool begins = ((unsigned char)text[length] & 0xc0) != 0x80;
-    if (!whole && begins && taken == most - 1) break;
-    taken += begins;
-  }
-  text_plain(out, text, length);
+  text_plain(out, text, text_that_fits(text, strlen(text), whole ? most : most - 1));
   if (!whole) fputs("…", out);
 }
 
 static void print_path(FILE *out, const char *path, int columns) {
   int blanks = columns - (int)text_columns(path);
-  text_plain(out, path, strlen(path));
+  text_name(out, path);
   fprintf(out, "%*s", 2 + (blanks > 0 ? blanks : 0), "");
 }
 
@@ -210,9 +217,9 @@ static void print_entry(FILE *out, const struct overview *overview, const struct
     fprintf(out, "%*s  ", WIDTH_NUMBERS - 2, entry->state == UNREAD ? "not counted" : "");
   if (entry->state == UNREADABLE) {
     const char *trouble = entry->trouble ? entry->trouble : "it cannot be read";
-    text_plain(out, trouble, strlen(trouble));
+    text_name(out, trouble);
   } else {
-    print_path(out, entry->path, overview->path_columns);
+    print_path(out, entry->input.name, overview->path_columns);
     print_program(out, entry->program, text_width() - WIDTH_NUMBERS - overview->path_columns - 2);
     if (entry->state == UNREAD) fprintf(out, " (%s of trace)", text_bytes(size, (double)entry->file_bytes));
   }
@@ -243,7 +250,7 @@ static void print_sum(FILE *out, const struct overview *overview, size_t from, c
 
 static void print_table(FILE *out, struct overview *overview) {
   for (size_t i = 0; i < overview->shown; i++) {
-    int columns = (int)text_columns(overview->entries[i].path);
+    int columns = (int)text_columns(overview->entries[i].input.name);
     if (columns > overview->path_columns) overview->path_columns = columns;
   }
   if (overview->path_columns > WIDTH_PATH_MOST) overview->path_columns = WIDTH_PATH_MOST;

@@ -224,8 +224,11 @@ static int run(const struct recording *recording, struct ending *ending) {
     set_environment(recording);
     execv(recording->program, recording->argv);
     if (errno == ENOEXEC) run_by_shell(recording);
-    fprintf(stderr, "winnow: cannot run %s: %s\n", recording->program, strerror(errno));
-    _exit(errno == ENOENT ? 127 : 126);
+    int error = errno;
+    fputs("winnow: cannot run ", stderr);
+    text_name(stderr, recording->program);
+    fprintf(stderr, ": %s\n", strerror(error));
+    _exit(error == ENOENT ? 127 : 126);
   }
   child = pid;
   for (int i = 0; i < 4; i++) sigaction(signals[i], i < 2 ? &passing : &ignoring, &old[i]);
@@ -278,9 +281,12 @@ static void say_loss(const char *what, uint64_t lost, unsigned cause) {
 
 static void finish_children(const struct recording *recording, struct unrecorded *unrecorded) {
   struct children children = children_finish(recording->output, unrecorded);
-  if (children.traces && !recording->quiet)
-    fprintf(stderr, "winnow: wrote %zu more, of %s started: %s.*\n", children.traces,
-            children.traces == 1 ? "a process that it" : "processes that it", recording->output);
+  if (children.traces && !recording->quiet) {
+    fprintf(stderr, "winnow: wrote %zu more, of %s started: ", children.traces,
+            children.traces == 1 ? "a process that it" : "processes that it");
+    text_name(stderr, recording->output);
+    fputs(".*\n", stderr);
+  }
   say_loss(recording->quiet ? "some traces of children are" : "some of these are", children.lost,
            children.loss_cause);
   if (children.count && !recording->quiet) say_which_is_which(recording->output, &children);
@@ -318,7 +324,7 @@ static void say_if_it_collects(const struct recording *recording, const char *pr
   enum collected collected = collected_in_file(program, NULL, 0);
   if (collected == COLLECTED_NONE) return;
   fputs("winnow: ", stderr);
-  text_plain(stderr, recording->called, strlen(recording->called));
+  text_name(stderr, recording->called);
   fputs(" has a garbage-collected heap of its own, which is not in this trace of malloc; ", stderr);
   if (collected == COLLECTED_ASKS) {
     fputs("for that: ", stderr);
@@ -332,7 +338,7 @@ static void say_if_it_collects(const struct recording *recording, const char *pr
 static void say_if_it_allocates_otherwise(const struct recording *recording) {
   if (!recording->allocator) return;
   fputs("winnow: ", stderr);
-  text_plain(stderr, recording->called, strlen(recording->called));
+  text_name(stderr, recording->called);
   fprintf(stderr, " has an allocator inside besides malloc (%s); what that gives is not in this trace\n",
           recording->allocator);
 }
@@ -340,8 +346,9 @@ static void say_if_it_allocates_otherwise(const struct recording *recording) {
 static void say_what_was_written(const struct recording *recording, const struct trace_totals *totals) {
   char size[32], samples[64];
   uint64_t lost = totals->damage.records_lost;
-  fprintf(stderr, "winnow: wrote %s (%s, %s", recording->output,
-          text_number_of(samples, (double)totals->samples, "sample"),
+  fputs("winnow: wrote ", stderr);
+  text_name(stderr, recording->output);
+  fprintf(stderr, " (%s, %s", text_number_of(samples, (double)totals->samples, "sample"),
           text_bytes(size, (double)totals->file_bytes));
   if (lost) fprintf(stderr, "; %s lost", text_number_of(samples, (double)lost, "record"));
   fputs("); now: ", stderr);
@@ -361,11 +368,13 @@ static bool remove_empty(const char *path) {
 
 static void say_nothing_was_recorded(const struct recording *recording) {
   if (!remove_empty(recording->output)) {
-    fprintf(stderr, "winnow: nothing was recorded: %s\n", wn_last_error());
+    fputs("winnow: nothing was recorded: ", stderr);
+    text_name(stderr, wn_last_error());
+    fputc('\n', stderr);
     return;
   }
   fputs("winnow: nothing was recorded: ", stderr);
-  text_plain(stderr, recording->called, strlen(recording->called));
+  text_name(stderr, recording->called);
   fputs(" did not run with winnow's library, or no trace could be begun\n", stderr);
 }
 
@@ -381,9 +390,11 @@ static void say_result(const struct recording *recording, int wait_status, struc
   progress_end(&progress);
   if (status ==
       WN_EBUSY) { /* it inherited the file by a bare system call; it writes nothing, but we must not cut */
-    if (!recording->quiet)
-      fprintf(stderr, "winnow: wrote %s, which a process that the program left behind keeps open\n",
-              recording->output);
+    if (!recording->quiet) {
+      fputs("winnow: wrote ", stderr);
+      text_name(stderr, recording->output);
+      fputs(", which a process that the program left behind keeps open\n", stderr);
+    }
   } else if (status) {
     say_nothing_was_recorded(recording);
   } else if (recording->quiet) {
@@ -416,7 +427,7 @@ static void say_if_others_worked(const struct recording *recording, const struct
   char childrens[32], all[32];
   if (recording->follow || recording->quiet || !others_worked(work)) return;
   fputs("winnow: processes that ", stderr);
-  text_plain(stderr, recording->called, strlen(recording->called));
+  text_name(stderr, recording->called);
   fprintf(stderr,
           " started took %s of the %s that the processor worked; they are not in its trace, and "
           "--follow-children records them too\n",
@@ -428,9 +439,9 @@ static void say_if_others_worked(const struct recording *recording, const struct
 static void say_if_others_go_on(const struct recording *recording, const struct left_behind *left) {
   if (!left->count) return;
   fputs("winnow: ", stderr);
-  text_plain(stderr, recording->called, strlen(recording->called));
+  text_name(stderr, recording->called);
   fprintf(stderr, " left %zu %s running (", left->count, left->count == 1 ? "process" : "processes");
-  text_plain(stderr, left->names, strlen(left->names));
+  text_name(stderr, left->names);
   fprintf(stderr, "); %s not in its trace, and --follow-children records %s too\n",
           left->count == 1 ? "it is" : "they are", left->count == 1 ? "it" : "them");
 }

@@ -249,7 +249,7 @@ void columns_print_rest_of_totals(const struct report *report, const struct colu
   struct estimate bytes = report_bytes(report, self);
   before.other = before.life = before.words = before.dead = before.promoted = false;
   behind.share = behind.other = behind.samples = false;
-  printf("%*s", columns_width(&before), "");
+  printf("%*s", columns_width(&before) - WIDTH_GAP, "");
   if (columns->other) print_other(columns, &bytes);
   columns_print_blank(&behind);
 }

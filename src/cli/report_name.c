@@ -146,12 +146,9 @@ static size_t skip_type(const struct parsed *parsed) {
   return 0; /* no function with parameters */
 }
 
+/* `text` is wider than that. */
 static void cut(char *text, size_t columns) {
-  size_t at = 0;
-  for (size_t column = 0; text[at] && column + 1 < columns; column++) do
-      at++;
-    while (((unsigned char)text[at] & 0xc0) == 0x80);
-  strcpy(text + at, "…");
+  strcpy(text + text_that_fits(text, strlen(text), columns ? columns - 1 : 0), "…");
 }
 
 /* Type::method of <Type as Trait>::method, or of <Type>::method; else the name. */
@@ -194,6 +191,11 @@ static bool abbreviate(char *buffer, size_t size, const char *name, size_t colum
 const char *name_fit(char *buffer, size_t size, const char *name, size_t columns) {
   if (!abbreviate(buffer, size, name, columns)) cut(buffer, columns);
   return buffer;
+}
+
+const char *name_fit_paragraph(char *buffer, size_t size, const char *name, size_t columns, int indent) {
+  size_t line = (size_t)(text_width() - indent) - 1;
+  return name_fit(buffer, size, name, columns < line ? columns : line);
 }
 
 const char *name_fit_module(char *buffer, size_t size, const char *name, const char *suffix,

@@ -9,6 +9,10 @@
  * parameters too, `f(…)`; else without the type that it returns; else its beginning and "…". Names longer than the buffer are cut to it first. */
 const char *name_fit(char *buffer, size_t size, const char *name, size_t columns);
 
+/* As name_fit, of a name in a paragraph that begins each line behind `indent` blanks: it fits into a
+ * line, with a comma. */
+const char *name_fit_paragraph(char *buffer, size_t size, const char *name, size_t columns, int indent);
+
 /* As name_fit, with "  [module]" behind it where that leaves the name uncut; `module` may be empty, or have its brackets already. `suffix` always stands
  * behind the name. */
 const char *name_fit_module(char *buffer, size_t size, const char *name, const char *suffix,

@@ -16,7 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAPPED_ROWS = 10, NAME_MOST = 4096, WIDTH_BYTES = 9, WIDTH_COUNT = 9, CALLERS_MOST = 6 };
+enum {
+  MAPPED_ROWS = 10,
+  NAME_MOST = 4096,
+  WIDTH_BYTES = 9,
+  WIDTH_COUNT = 9,
+  CALLERS_MOST = 6,
+  CALLER_COLUMNS = 40,
+  CALLERS_INDENT = 12
+};
 
 /* Mappings below this share of what was resident are in the line, and have no table; what Winnow
  * has itself is not told. */
@@ -61,7 +69,7 @@ static void say_callers(struct paragraph *paragraph, const struct report *report
   for (size_t i = 0; i < chain->count && i < CALLERS_MOST; i++) {
     char name[NAME_MOST], fitted[512];
     call_tree_label(tree, &report->names, chain->label[i], name, sizeof name);
-    say(paragraph, " < %s", name_fit(fitted, sizeof fitted, name, 40));
+    say(paragraph, " < %s", name_fit_paragraph(fitted, sizeof fitted, name, CALLER_COLUMNS, CALLERS_INDENT));
     if (!strcmp(name, "main")) return;
   }
 }
@@ -74,6 +82,10 @@ static void print_amounts(const struct sums *sums, bool resident) {
   fputs("  ", stdout);
 }
 
+static int room_for_names(bool resident) {
+  return text_width() - (resident ? 2 : 1) * WIDTH_BYTES - WIDTH_COUNT - 2;
+}
+
 static void print_site(const struct report *report, const struct call_tree *tree, const struct group *group,
                        struct chains *chains, bool resident) {
   struct paragraph paragraph = {.length = 0};
@@ -83,13 +95,13 @@ static void print_site(const struct report *report, const struct call_tree *tree
   call_tree_label(tree, &report->names, group->label, name, sizeof name);
   say_callers(&paragraph, report, tree, &chain);
   print_amounts(&group->self, resident);
-  int room = text_width() - (resident ? 2 : 1) * WIDTH_BYTES - WIDTH_COUNT - 2;
+  int room = room_for_names(resident);
   name_fit(fitted, sizeof fitted, name, (size_t)room);
   bool beside = (int)(text_columns(fitted) + text_columns(paragraph.text)) <= room;
-  text_plain(stdout, fitted, strlen(fitted));
-  if (beside) text_plain(stdout, paragraph.text, strlen(paragraph.text));
+  text_name(stdout, fitted);
+  if (beside) text_name(stdout, paragraph.text);
   putchar('\n');
-  if (!beside) text_paragraph(stdout, paragraph.text + 1, 12);
+  if (!beside) text_paragraph(stdout, paragraph.text + 1, CALLERS_INDENT);
 }
 
 static wn_status choose(const struct report *report, const struct call_tree *tree, struct sites *sites) {
@@ -103,7 +115,6 @@ static wn_status print_sites(const struct report *report, const struct call_tree
                              bool stacks) {
   struct chains chains;
   struct sites sites;
-  char text[64];
   wn_status error = choose(report, tree, &sites);
   if (error) return error;
   if (!(error = chains_create(tree, &chains))) {
@@ -118,7 +129,8 @@ static wn_status print_sites(const struct report *report, const struct call_tree
       print_site(report, tree, sites.shown[i].group, &chains, resident);
     if (sites.rest_count) {
       print_amounts(&sites.rest, resident);
-      printf("rest: %s\n", text_number_of(text, (double)sites.rest_count, "function"));
+      report_print_rest(sites.rest_count, "function", sites.count + sites.rest_count,
+                        room_for_names(resident));
     }
     chains_destroy(&chains);
   }

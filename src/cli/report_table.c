@@ -22,6 +22,7 @@ enum {
   CALLERS_INNER = 4,   /* of a long line of callers, the innermost that it begins with */
   CALLERS_OUTER = 2,
   CALLERS_INDENT = 12,
+  STACK_INDENT = 6,
   FRAMES_MOST = 12,
   FRAMES_INNER = 9
 };
@@ -35,10 +36,10 @@ static const char *module_of(const struct report *report, const struct call_tree
 }
 
 static const char *fit_label(const struct report *report, const struct call_tree *tree, uint32_t label,
-                             char buffer[NAME_BUFFER], size_t columns) {
+                             char buffer[NAME_BUFFER], size_t columns, int indent) {
   char name[REPORT_NAME_MOST];
   call_tree_label(tree, &report->names, label, name, sizeof name);
-  return name_fit(buffer, NAME_BUFFER, name, columns);
+  return name_fit_paragraph(buffer, NAME_BUFFER, name, columns, indent);
 }
 
 /* ---- whole stacks ---- */
@@ -53,14 +54,14 @@ static void print_stack(const struct report *report, const struct call_tree *tre
     if (depth > FRAMES_MOST && at == FRAMES_INNER) say(&paragraph, " < (%zu more)", depth - FRAMES_MOST);
     if (depth > FRAMES_MOST && at >= FRAMES_INNER && at < depth - (FRAMES_MOST - FRAMES_INNER)) continue;
     say(&paragraph, "%s%s", at ? " < " : "",
-        fit_label(report, tree, tree->nodes[node].label, fitted, NAME_COLUMNS));
+        fit_label(report, tree, tree->nodes[node].label, fitted, NAME_COLUMNS, STACK_INDENT));
   }
   if (!depth) {
     puts("(no callstack)");
     return;
   }
   puts(text_number_of(frames, (double)depth, "frame"));
-  text_paragraph(stdout, paragraph.text, 6);
+  text_paragraph(stdout, paragraph.text, STACK_INDENT);
 }
 
 /* ---- callers ---- */
@@ -103,7 +104,7 @@ static void say_parts(struct paragraph *paragraph, const struct report *report, 
     struct estimate share = share_of(&chain->part[i].bytes, &chain->whole, report->byte_unit);
     uint32_t label = chain->part[i].label;
     say(paragraph, "%s%s %s", i ? ", " : "",
-        label ? fit_label(report, tree, label, fitted, CALLER_COLUMNS) : "(nobody)",
+        label ? fit_label(report, tree, label, fitted, CALLER_COLUMNS, CALLERS_INDENT) : "(nobody)",
         shares_as_text(text, &share));
   }
   if (chain->parts > chain->part_count) say(paragraph, ", %zu more", chain->parts - chain->part_count);
@@ -121,7 +122,7 @@ static void say_callers(struct paragraph *paragraph, const struct report *report
       say(paragraph, " < (%zu more)", count - most);
       i = count - CALLERS_OUTER;
     }
-    say(paragraph, " < %s", fit_label(report, tree, chain->label[i], fitted, CALLER_COLUMNS));
+    say(paragraph, " < %s", fit_label(report, tree, chain->label[i], fitted, CALLER_COLUMNS, CALLERS_INDENT));
   }
   if (!whole || !chain->parts) return;
   say(paragraph, " < one of: ");
@@ -144,14 +145,14 @@ static void print_name(const struct report *report, const struct table *table, c
   name_fit_module(fitted, sizeof fitted, name, suffix, module,
                   columns->name < 12 ? 12 : (size_t)columns->name);
   bool beside = (int)(text_columns(fitted) + text_columns(callers)) < columns->name;
-  text_plain(stdout, fitted, strlen(fitted));
+  text_name(stdout, fitted);
   if (!beside) putchar('\n');
   if (!*callers && beside) putchar('\n');
   if (!*callers) return;
   text_style(stdout, STYLE_DIM);
   if (beside) {
     putchar(' ');
-    text_plain(stdout, callers, strlen(callers));
+    text_name(stdout, callers);
     putchar('\n');
   } else {
     text_paragraph(stdout, callers + 1, CALLERS_INDENT);
@@ -184,14 +185,8 @@ static void print_site(const struct report *report, struct table *table, const s
 static void print_rest(const struct report *report, const struct table *table, const struct columns *columns,
                        const struct sites *sites) {
   static const char *const names[] = {"function", "line", "file", "module", "stack"};
-  char count[64], text[128];
   bool totals = columns->order == SITES_BY_TOTAL;
   if (!sites->rest_count && sites->rest.bytes.total <= 0) return;
-  text_number_of(count, (double)sites->rest_count, names[table->tree.grouping]);
-  if (sites->rest_count)
-    snprintf(text, sizeof text, "rest: %s (--top %zu)", count, sites->count + sites->rest_count);
-  else
-    strcpy(text, "rest"); /* at the peak: of moments at which no sampled block of a row was held */
   if (totals) {
     columns_print_rest_of_totals(report, columns, &sites->rest);
   } else {
@@ -199,7 +194,11 @@ static void print_rest(const struct report *report, const struct table *table, c
     columns_print_blank(columns);
   }
   fputs("  ", stdout);
-  report_print_name(text, "", "", columns->name);
+  if (sites->rest_count)
+    report_print_rest(sites->rest_count, names[table->tree.grouping], sites->count + sites->rest_count,
+                      columns->name);
+  else
+    puts("rest"); /* at the peak: of moments at which no sampled block of a row was held */
 }
 
 /* ---- what is above all ---- */
@@ -232,7 +231,7 @@ static void print_above(const struct report *report, const struct call_tree *tre
   for (uint32_t node = largest_child(tree, 0); node && named < ABOVE_NAMED; node = largest_child(tree, node))
     if (is_above(sites, tree->nodes[node].label))
       say(&paragraph, "%s %s", named++ ? " >" : "",
-          fit_label(report, tree, tree->nodes[node].label, fitted, NAME_COLUMNS));
+          fit_label(report, tree, tree->nodes[node].label, fitted, NAME_COLUMNS, 0));
   if (sites->above_count > named) say(&paragraph, " and %zu more", sites->above_count - named);
   text_paragraph(stdout, paragraph.text, 0);
 }
@@ -270,11 +269,20 @@ static bool is_same(const struct sums *one, const struct sums *other) {
 
 /* ---- shared ---- */
 
-void report_print_name(const char *name, const char *suffix, const char *module, int columns) {
-  char fitted[REPORT_NAME_MOST + NAME_BUFFER];
-  name_fit_module(fitted, sizeof fitted, name, suffix, module, columns < 12 ? 12 : (size_t)columns);
-  text_plain(stdout, fitted, strlen(fitted));
+void report_print_name(const char *name, int columns) {
+  char fitted[REPORT_NAME_MOST];
+  name_fit(fitted, sizeof fitted, name, columns < 12 ? 12 : (size_t)columns);
+  text_name(stdout, fitted);
   putchar('\n');
+}
+
+void report_print_rest(size_t count, const char *what, size_t top, int columns) {
+  char number[64], text[128];
+  text_number_of(number, (double)count, what);
+  snprintf(text, sizeof text, "rest: %s (--top %zu)", number, top);
+  if ((int)text_columns(text) > columns) snprintf(text, sizeof text, "rest: %s", number);
+  if ((int)text_columns(text) > columns) snprintf(text, sizeof text, "%zu more", count);
+  puts(text);
 }
 
 void report_print_title(const char *text) {

@@ -321,8 +321,8 @@ static void print_wrappers(const struct report *report) {
   for (size_t i = 0; i < report->wrappers.count; i++) {
     char name[256];
     size_t same = 0;
-    name_fit(name, sizeof name, strings_text(&report->names.strings, report->wrappers.functions[i]),
-             WRAPPER_COLUMNS);
+    name_fit_paragraph(name, sizeof name, strings_text(&report->names.strings, report->wrappers.functions[i]),
+                       WRAPPER_COLUMNS, 0);
     while (same < named && strcmp(fitted[same], name) != 0) same++;
     if (same == named && named < WRAPPERS_NAMED)
       strcpy(fitted[named++], name);

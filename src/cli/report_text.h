@@ -39,7 +39,11 @@ void report_print_heap(const struct report *report);
 wn_status report_print_generations(const struct report *report);
 
 /* Prints a name behind the columns of a row, in so many columns, and ends the line. */
-void report_print_name(const char *name, const char *suffix, const char *module, int columns);
+void report_print_name(const char *name, int columns);
+
+/* The same of the last row: how many are in no other one, what they are called, and how many rows
+ * would show all. */
+void report_print_rest(size_t count, const char *what, size_t top, int columns);
 
 void report_print_title(const char *text);
 

@@ -20,7 +20,7 @@ __attribute__((noinline)) static void print_child(const struct report *report, c
   call_tree_label(tree, &report->names, child->label, name, sizeof name);
   columns_print_sums(report, columns, &child->total, &tree->nodes[0].total);
   printf("  %*s", indent, "");
-  report_print_name(name, "", "", columns->name - indent);
+  report_print_name(name, columns->name - indent);
 }
 
 /* Children below one percent of everything are not shown. */

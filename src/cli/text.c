@@ -2,6 +2,7 @@
 #include "cli/text.h"
 
 #include "base/os.h"
+#include "cli/sign.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -45,6 +46,16 @@ static bool joins(const char *text, const char *blank) {
     if (!strncmp(blank + 1, units[i], length) && !isalnum((unsigned char)blank[1 + length])) return true;
   }
   return false;
+}
+
+static size_t columns_of(const char *text, size_t length) {
+  size_t columns = 0;
+  for (size_t at = 0; at < length;) {
+    struct sign sign = sign_at(text + at, length - at);
+    columns += sign.columns;
+    at += sign.bytes;
+  }
+  return columns;
 }
 
 /* Up to where a line may be broken. */
@@ -162,10 +173,16 @@ const char *text_estimated_number(char buffer[160], const struct estimate *count
   return buffer;
 }
 
-size_t text_columns(const char *text) {
-  size_t columns = 0;
-  for (; *text; text++) columns += ((unsigned char)*text & 0xc0) != 0x80;
-  return columns;
+size_t text_columns(const char *text) { return columns_of(text, strlen(text)); }
+
+size_t text_that_fits(const char *text, size_t length, size_t columns) {
+  size_t at = 0, taken = 0;
+  while (at < length) {
+    struct sign sign = sign_at(text + at, length - at);
+    if ((taken += sign.columns) > columns) break;
+    at += sign.bytes;
+  }
+  return at;
 }
 
 void text_pad(FILE *out, const char *text, int columns) {
@@ -178,13 +195,21 @@ void text_pad(FILE *out, const char *text, int columns) {
 }
 
 void text_plain(FILE *out, const char *text, size_t length) {
-  for (size_t i = 0; i < length; i++)
-    fputc((unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i], out);
+  for (size_t at = 0; at < length;) {
+    struct sign sign = sign_at(text + at, length - at);
+    if (sign.shown)
+      fwrite(text + at, 1, sign.bytes, out);
+    else
+      fputc('?', out);
+    at += sign.bytes;
+  }
 }
+
+void text_name(FILE *out, const char *name) { text_plain(out, name, strlen(name)); }
 
 void text_word(FILE *out, const char *word) {
   if (is_plain_word(word)) {
-    fputs(word, out);
+    text_name(out, word);
     return;
   }
   fputc('\'', out);
@@ -217,14 +242,16 @@ int text_width(void) {
 }
 
 void text_paragraph(FILE *out, const char *text, int indent) {
-  int width = text_width() - indent, column = 0;
+  size_t width = (size_t)(text_width() - indent), column = 0;
   while (*text) {
-    size_t length = unbroken(text);
-    int columns = 0;
-    for (size_t i = 0; i < length; i++) columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+    size_t length = unbroken(text), columns = columns_of(text, length);
     if (column && column + 1 + columns > width) {
       fputc('\n', out);
       column = 0;
+    }
+    if (columns > width) {
+      length = text_that_fits(text, length, width);
+      columns = width;
     }
     fprintf(out, "%*s", column ? 1 : indent, "");
     text_plain(out, text, length);

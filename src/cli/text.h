@@ -25,8 +25,11 @@ const char *text_share_range(char buffer[32], const struct estimate *share);
 /* "24,200 blocks (22,100–26,400; 37 samples)", rounded to what the interval allows; "24,190 blocks" if it is a point. */
 const char *text_estimated_number(char buffer[160], const struct estimate *count, const char *what);
 
-/* Terminal columns of a UTF-8 string. */
+/* Terminal columns of a text, as text_plain prints it. */
 size_t text_columns(const char *text);
+
+/* How many of its first bytes take at most so many columns. */
+size_t text_that_fits(const char *text, size_t length, size_t columns);
 
 /* Pads with blanks to `columns` (negative: on the left) and prints. */
 void text_pad(FILE *out, const char *text, int columns);
@@ -35,13 +38,16 @@ void text_pad(FILE *out, const char *text, int columns);
 enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_WARNING };
 void text_style(FILE *out, enum style style);
 
-/* Prints bytes of the trace; those that would disturb a terminal become question marks. */
+/* Prints bytes that anybody may have chosen, such as names in a trace: what would disturb a terminal
+ * (sign.h) becomes question marks. text_name: up to a NUL. */
 void text_plain(FILE *out, const char *text, size_t length);
+void text_name(FILE *out, const char *name);
 
-/* Prints a word as a shell takes it: in quotes where it needs them. */
+/* Prints a word as a shell takes it, in quotes where it needs them, and plain as text_plain does. */
 void text_word(FILE *out, const char *word);
 
-/* Prints words wrapped at the terminal's width, each line behind `indent` blanks; plain. */
+/* Prints words wrapped at the terminal's width, each line behind `indent` blanks; plain. Words wider
+ * than a line are broken. */
 void text_paragraph(FILE *out, const char *text, int indent);
 
 /* Of the terminal, else $COLUMNS, else 100; at least 40, at most 160. */

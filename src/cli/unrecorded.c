@@ -61,7 +61,7 @@ void unrecorded_say(const struct unrecorded *all) {
   for (size_t i = 0; i < all->count && i < NAMED_MOST; i++) {
     const struct unrecorded_program *program = &all->programs[i];
     if (i) fputs(", ", stderr);
-    text_plain(stderr, program->path, strlen(program->path));
+    text_name(stderr, program->path);
     fprintf(stderr, " %s", image_reason(program->reason));
     if (all->processes > 1) fprintf(stderr, " (%zu)", program->processes);
   }

@@ -25,6 +25,7 @@
 
 #include "base/error.h"
 #include "base/os.h"
+#include "base/utf8.h"
 #include "preload/environment.h"
 #include "preload/exec.h"
 #include "preload/limits.h"
@@ -63,7 +64,8 @@ static wn_profile *profile;
 static pid_t recorded_pid;
 static bool realloc_zero_frees = true;
 static bool following;
-static unsigned execs; /* how many programs this process was before; of a follower: the number of its file */
+static bool has_number; /* the file's number is this process's already */
+static unsigned execs;  /* how many programs this process was before; of a follower: the number of its file */
 static struct {
   char path[PATH_MAX];
   size_t base_length; /* of the path as it was given */
@@ -82,9 +84,12 @@ static _Atomic(int) state; /* 0 not started, 1 starting, 2 started; the starter 
 
 static void tell(const char *what, const char *detail) {
   char line[512];
-  int length =
-      snprintf(line, sizeof line, "winnow: %s%s%s; going on unprofiled\n", what, *detail ? ": " : "", detail);
-  if (length > 0) os_write_all(2, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
+  int length = snprintf(line, sizeof line - 1, "winnow: %s%s%s; going on unprofiled", what,
+                        *detail ? ": " : "", detail);
+  if (length < 0) return;
+  utf8_make_plain(line);
+  strcat(line, "\n");
+  os_write_all(2, line, strlen(line));
 }
 
 /* The numbers are not parsed again: `winnow record` checked them, and whoever sets them by hand learns it here. */
@@ -113,14 +118,18 @@ static bool is_the_first(void) {
   return environment_number("WINNOW_FOLLOW", 0) <= 1 && (first == 0 || (pid_t)first == getpid());
 }
 
-/* Whether a process of this recording has written a file. What an earlier one has left is older, by
- * more than the steps in which files are dated, or was written by a process of the same number just
- * before, which costs a number. */
+/* From when on a process of this recording may have written a file; 0: not known. What an earlier one
+ * has left is older, by more than the steps in which files are dated, or was written by a process of
+ * the same number just before, which costs a number. */
+static double recording_since_ns(void) {
+  return settings.began_ns > DATE_STEP_NS ? settings.began_ns - DATE_STEP_NS : 0;
+}
+
 static bool is_of_this_recording(const char *path) {
   struct stat status;
-  return settings.began_ns > 0 && !stat(path, &status) &&
-         (double)status.st_mtim.tv_sec * 1e9 + (double)status.st_mtim.tv_nsec + DATE_STEP_NS >=
-             settings.began_ns;
+  double since = recording_since_ns();
+  return since > 0 && !stat(path, &status) &&
+         (double)status.st_mtim.tv_sec * 1e9 + (double)status.st_mtim.tv_nsec >= since;
 }
 
 /* A process other than the one `winnow record` started writes a file of its own, and so does each
@@ -136,11 +145,31 @@ static void add_numbers(void) {
     snprintf(end, room, execs > 1 ? ".%d-%u" : ".%d", (int)getpid(), execs);
 }
 
-static void name_the_file(void) {
-  bool known = !follower || execs;
-  if (!known) execs = 1;
+/* From `execs` on, the first number that seems free. Another process may take it meanwhile: opening
+ * the file decides. */
+static void find_a_number(void) {
   add_numbers();
-  for (; !known && execs < EXECS_MOST && is_of_this_recording(settings.path); add_numbers()) execs++;
+  for (; execs < EXECS_MOST && is_of_this_recording(settings.path); add_numbers()) execs++;
+}
+
+/* What this process has written before, it may write over. */
+static void name_the_file(void) {
+  has_number = !follower || execs;
+  if (has_number) {
+    add_numbers();
+  } else {
+    execs = 1;
+    find_a_number();
+  }
+}
+
+/* Whether the next number is to be tried. The last one is shared by all that found no other. */
+static bool goes_to_next_number(void) {
+  if (!follower || execs == EXECS_MOST) return false;
+  has_number = false;
+  execs++;
+  find_a_number();
+  return true;
 }
 
 static bool measure(uint64_t rss_bytes, bool last) {
@@ -165,10 +194,11 @@ static void start_recording(void) {
     return;
   }
   wn_status status;
-  while ((status = recorder_open(&options, &opened)) == WN_EBUSY && follower && execs < EXECS_MOST) {
-    execs++; /* another process of this number has just begun */
-    add_numbers();
-  }
+  do {
+    bool any = has_number || execs == EXECS_MOST;
+    options.taken_since_ns = any ? 0 : (uint64_t)recording_since_ns();
+    status = recorder_open(&options, &opened);
+  } while (status == WN_EBUSY && goes_to_next_number());
   if (status) {
     tell("cannot record", wn_last_error());
     return;

@@ -355,7 +355,7 @@ static wn_status open_writer(struct recorder *recorder, const struct recorder_op
   char host[256], *command = metadata_map(COMMAND_MOST);
   if (!command) return error_set(WN_ENOMEM, "no memory for the recorder");
   struct trace_run run = describe(options, command, host);
-  struct trace_options file = {.path = options->path, .exclusive = options->exclusive};
+  struct trace_options file = {.path = options->path, .taken_since_ns = options->taken_since_ns};
   struct trace_stack_source source = {
       .node = tell_node, .module = tell_module, .place = tell_place, .context = options->callstacks};
   recorder->start_ns = run.monotonic_ns;

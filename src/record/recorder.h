@@ -18,8 +18,10 @@ struct recorder_options {
   double rate;
   uint64_t seed;
   uint32_t stack_depth;
-  bool exclusive;   /* the file must not exist */
   bool generations; /* blocks are born in a minor heap, or else in the major one */
+
+  /* A trace that was written then or later (since 1970) is another process's: WN_EBUSY. 0: none is. */
+  uint64_t taken_since_ns;
 
   /* Of the heap: its interned callstacks, and the calling thread's number in the trace, which never comes again. */
   struct callstacks *callstacks;

@@ -258,13 +258,12 @@ static wn_status fail_busy(const char *path) {
 
 /* Creates the file; or opens it, if it is there already and may be. `fresh`: nobody but us has
  * it. */
-static wn_status open_file(struct chunk_file *file, const char *path, bool exclusive, int *descriptor,
-                           bool *fresh) {
+static wn_status open_file(struct chunk_file *file, const char *path, int *descriptor, bool *fresh) {
   for (int i = 0; i < ATTEMPTS; i++) {
     *descriptor = raw_open(file->path, O_CREAT | O_EXCL);
     *fresh = *descriptor >= 0;
     if (*fresh) return WN_OK;
-    if (errno != EEXIST || exclusive) break;
+    if (errno != EEXIST) break;
     *descriptor = raw_open(file->path, 0);
     if (*descriptor >= 0) return WN_OK;
     if (errno != ENOENT) break; /* else it went meanwhile */
@@ -284,13 +283,24 @@ static wn_status check_ours(const char *path, int descriptor, const struct stat 
   return WN_OK;
 }
 
+/* The caller has the lock. An empty file is nobody's: a writer writes its first record before it gives
+ * the lock back. */
+static bool is_taken(const struct stat *found, uint64_t since_ns) {
+  uint64_t written_ns = (uint64_t)found->st_mtim.tv_sec * 1000000000 + (uint64_t)found->st_mtim.tv_nsec;
+  return since_ns && found->st_size && written_ns >= since_ns;
+}
+
 /* Empties the file, which is safe only because nobody else holds its lock. What was open to others
  * is so no more. */
-static wn_status claim_file(struct chunk_file *file, const char *path, int descriptor, bool fresh) {
+static wn_status claim_file(struct chunk_file *file, const char *path, int descriptor, bool fresh,
+                            uint64_t taken_since_ns) {
   struct stat found;
   if (fstat(descriptor, &found)) return error_set(WN_EIO, "cannot examine %s: %s", path, strerror(errno));
   if (!S_ISREG(found.st_mode)) return error_set(WN_EINVAL, "%s is not a file; a trace needs one", path);
   if (!take_lock(descriptor)) return fail_busy(path);
+  if (fstat(descriptor, &found)) return error_set(WN_EIO, "cannot examine %s: %s", path, strerror(errno));
+  if (is_taken(&found, taken_since_ns))
+    return error_set(WN_EBUSY, "%s is the trace of another process; choose another name", path);
   wn_status status = fresh ? WN_OK : check_ours(path, descriptor, &found);
   if (status) return status;
   mode_t private = found.st_mode & (S_IRUSR | S_IWUSR);
@@ -312,22 +322,23 @@ static bool suits_writer(const char *path, int descriptor) {
   return locked && !fstat(descriptor, &found) && found.st_uid == geteuid();
 }
 
-static wn_status open_and_claim(struct chunk_file *file, const char *path, bool exclusive, int *descriptor,
-                                bool *fresh) {
+static wn_status open_and_claim(struct chunk_file *file, const char *path, uint64_t taken_since_ns,
+                                int *descriptor, bool *fresh) {
   if (!path[0] || !make_absolute(file, path)) return error_set(WN_EINVAL, "the trace has no usable path");
-  wn_status status = open_file(file, path, exclusive, descriptor, fresh);
+  wn_status status = open_file(file, path, descriptor, fresh);
   if (status) return status;
-  status = claim_file(file, path, *descriptor, *fresh);
+  status = claim_file(file, path, *descriptor, *fresh, taken_since_ns);
   if (status) raw_close(*descriptor);
   return status;
 }
 
 /* ---- shared ---- */
 
-wn_status chunk_file_open(struct chunk_file *file, const char *path, bool exclusive, uint64_t limit_bytes) {
+wn_status chunk_file_open(struct chunk_file *file, const char *path, uint64_t taken_since_ns,
+                          uint64_t limit_bytes) {
   int descriptor;
   bool fresh;
-  wn_status status = open_and_claim(file, path, exclusive, &descriptor, &fresh);
+  wn_status status = open_and_claim(file, path, taken_since_ns, &descriptor, &fresh);
   if (status) return status;
   file->fresh = fresh;
   file->limit_bytes = limit_bytes;
@@ -345,7 +356,7 @@ wn_status chunk_file_reserve(const char *path, int *descriptor) {
   const struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
   bool fresh;
   if (!path[0] || !make_absolute(&file, path)) return error_set(WN_EINVAL, "the trace has no usable path");
-  wn_status status = open_file(&file, path, false, descriptor, &fresh);
+  wn_status status = open_file(&file, path, descriptor, &fresh);
   if (status) return status;
   bool reserved = !fcntl(*descriptor, F_OFD_SETLK, &whole);
   if (!reserved && (errno == EAGAIN || errno == EACCES)) status = fail_busy(path);
@@ -360,7 +371,7 @@ wn_status chunk_file_prepare(const char *path) {
   struct chunk_file file;
   int descriptor;
   bool fresh;
-  wn_status status = open_and_claim(&file, path, false, &descriptor, &fresh);
+  wn_status status = open_and_claim(&file, path, 0, &descriptor, &fresh);
   if (status) return status;
   if (fresh) unlink(file.path);
   raw_close(descriptor);

@@ -56,9 +56,12 @@ struct chunk_file {
 };
 
 /* Creates the file, readable for its user alone; or empties one that is a trace of this user's, or
- * empty, and that nobody writes (not if `exclusive`: then it must not exist). Follows no symbolic
- * link there. Sets wn_last_error. */
-wn_status chunk_file_open(struct chunk_file *file, const char *path, bool exclusive, uint64_t limit_bytes);
+ * empty, and that nobody writes. WN_EBUSY: somebody writes it, or it is a trace that was written at
+ * `taken_since_ns` (since 1970; 0: whenever it was) or later. That is decided under the file's lock,
+ * so that of two processes that want one name, one always gets the error. Follows no symbolic link
+ * there. Sets wn_last_error. */
+wn_status chunk_file_open(struct chunk_file *file, const char *path, uint64_t taken_since_ns,
+                          uint64_t limit_bytes);
 
 struct taken_chunk {
   uint64_t sequence;

@@ -33,8 +33,8 @@ struct trace_writer;
 
 struct trace_options {
   const char *path;
-  bool exclusive;       /* the file must not exist */
-  uint64_t limit_bytes; /* the file will not grow beyond; 0: no limit */
+  uint64_t taken_since_ns; /* as chunk_file_open has it */
+  uint64_t limit_bytes;    /* the file will not grow beyond; 0: no limit */
 };
 
 /* Creates the file and everything that writing needs. The source is copied; its functions are called by writes.

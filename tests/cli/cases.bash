@@ -297,6 +297,13 @@ few_are_counted_well() {
   says 'records +0 of promotions, 2 of collections, 1 of pauses, 1 of domains ended +yes: exit 0'
 }
 
+# No control character but the end of a line, nothing that is not UTF-8, nothing that turns the direction.
+is_harmless() { # FILE WHAT
+  ! LC_ALL=C grep -aq $'[\x01-\x09\x0b-\x1f\x7f]' "$1" || fail "control characters reach the terminal: $2: $(cat -v "$1")"
+  iconv -f UTF-8 -t UTF-8 "$1" >/dev/null 2>&1 || fail "bytes that are not UTF-8 reach the terminal: $2: $(cat -v "$1")"
+  ! LC_ALL=C grep -aqP '\xc2[\x80-\x9f]|\xe2\x80[\x8b-\x8f\xaa-\xae]|\xe2\x81[\xa0-\xaf]' "$1" || fail "signs that a terminal obeys: $2: $(cat -v "$1")"
+}
+
 odd_names_do_no_harm() {
   need jq
   make plain t
@@ -304,14 +311,47 @@ odd_names_do_no_harm() {
   [ "$(jq -r '.trace.command[0]' out)" = '/bin/pro"gram' ] || fail "the quote in the command is lost"
   [ "$(jq -c '.trace.command[1:]' out)" = '["--op\u0002tion","�"]' ] || fail "$(jq -c .trace.command out)"
   jq -r '.sites[].module' out | grep -q 'od"d' || fail "no odd module"
-  local form
-  for form in "" --tree --by=stack --by=module --by=line; do
-    # shellcheck disable=SC2086
-    succeeds report $form t
-    ! LC_ALL=C grep -aq $'[\x01-\x09\x0b-\x1f\x7f]' out || fail "control characters reach the terminal: $form"
+  local form trace locale odd=$'wh\xffat\x1b[7m\xc2\x9b7m'
+  make named named
+  cp named "$odd"
+  for locale in C.UTF-8 C; do
+    for trace in t named; do
+      for form in "" --tree --by=stack --by=module --by=line; do
+        # shellcheck disable=SC2086
+        LC_ALL=$locale succeeds report $form $trace
+        is_harmless out "$trace $form"
+      done
+      LC_ALL=$locale succeeds info $trace
+      is_harmless out "info $trace"
+    done
+    LC_ALL=$locale succeeds info t "$odd" named
+    is_harmless out "info of several"
+    for form in "report nowhere-$odd" "info nowhere-$odd" "$odd" "record $odd" "report --by $odd t" "report --where fn='$odd t" "record -o $odd/$odd true"; do
+      # shellcheck disable=SC2086
+      LC_ALL=$locale run $form
+      [ "$code" != 0 ] && [ -s err ] || fail "no message: $form"
+      is_harmless err "$form"
+    done
   done
-  succeeds info t
-  ! LC_ALL=C grep -aq $'[\x01-\x09\x0b-\x1f\x7f]' out || fail "control characters reach the terminal: info"
+}
+
+odd_names_of_what_is_recorded_do_no_harm() {
+  need_recording
+  local odd=$'wh\xffat\x1b[7m\xc2\x9b7m'
+  cp /bin/true "$odd"
+  run record "./$odd"
+  [ "$code" = 0 ] || fail "$(cat err)"
+  is_harmless err "record"
+  run record -o "$odd.trace" -f -- sh -c "'./$odd'; exec './$odd'"
+  is_harmless err "record -f"
+  "$winnow" info winnow.*.trace "$odd".trace* >out 2>err
+  is_harmless out "info"
+  WINNOW_TRACE="$PWD/no$odd/t" LD_PRELOAD=$build/src/preload/libwinnow-malloc.so /bin/true 2>err
+  grep -aq unprofiled err || fail "no message of the library: $(cat err)"
+  is_harmless err "the library"
+  chmod -x "$odd"
+  run record "./$odd"
+  is_harmless err "what cannot be run"
 }
 
 every_run_has_a_verdict() {
@@ -452,15 +492,32 @@ the_manual_page_is_complete() {
   [ ! -s warnings ] || fail "groff warns: $(cat warnings)"
 }
 
+fits() { # COLUMNS: all that was printed
+  [ "$(LC_ALL=C.UTF-8 wc -L <out)" -le "$1" ] || fail "lines longer than $1 columns: $2: $(cat out)"
+}
+
 narrow_terminals_are_respected() {
-  make plain t
-  local columns form
+  make named named
+  make exact_named exact
+  make plain plain
+  make collected collected
+  make killed killed
+  local kind by sort
   export COLUMNS
-  for columns in 40 60 80 120; do
-    COLUMNS=$columns
-    for form in --tree --by=stack; do
-      succeeds report $form t
-      [ "$(LC_ALL=C.UTF-8 wc -L <out)" -le "$columns" ] || fail "lines longer than $columns columns: $(cat out)"
+  for COLUMNS in 40 60 80 160; do
+    for kind in named exact plain collected killed; do
+      for by in function line file module stack; do
+        for sort in self total blocks samples; do
+          succeeds report --by $by --sort $sort --tree --show-wrappers $kind
+          fits "$COLUMNS" "$kind by $by, $sort"
+        done
+      done
+    done
+    for kind in named exact; do
+      for sort in self total; do
+        succeeds report --at end --top 2 --sort $sort $kind
+        fits "$COLUMNS" "$kind at the end, two rows by $sort"
+      done
     done
   done
 }

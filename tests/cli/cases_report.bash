@@ -163,6 +163,20 @@ traces_come_from_standard_input() {
   [ $? = 1 ] && grep -q 'standard input' err || fail "$(cat err)"
 }
 
+several_traces_come_from_pipes() {
+  need gzip
+  make plain few 10
+  make exact many 2000
+  gzip few
+  "$winnow" info many <(gzip -dc few.gz) - < <(head -c 100000 /bin/sh) >out 2>err
+  [ $? = 1 ] && [ "$(cat err)" = "winnow: 1 of 3 files cannot be read as traces" ] || fail "$(cat err out)"
+  says ' 2,000  many .* 10  /dev/fd/[0-9]+ .* standard input is not a Winnow trace'
+  ! grep -q /proc out || fail "$(cat out)"
+  gzip -dc few.gz | "$winnow" info - many >out 2>err || fail "$(cat err)"
+  says ' 2,000  many .* 10  standard input .* all 2'
+  ! grep -q 'still being written' out || fail "$(cat out)"
+}
+
 several_traces_have_an_array() {
   need jq
   make plain few 10

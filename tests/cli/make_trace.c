@@ -10,6 +10,8 @@
  *   collected  a collected heap's: each second young block is promoted, and each second of these is dead at once
  *   exact_collected  the same at rate 1
  *   collected_none, collected_one  what it told in a run of that many milliseconds, a sample in each
+ *   named      functions, files, a module and a title with long names, and with what terminals obey; with
+ *              mappings of the program's own
  *   many N     N samples, for speed */
 #include "base/words.h"
 #include "trace/finish.h"
@@ -34,13 +36,74 @@ static void module(void *context, uint32_t number, struct trace_module *out) {
   out->path = trace_text_of(paths[number - 1]);
 }
 
-static void write_samples(struct trace_writer *writer, uint64_t count, bool level, bool bare) {
+/* ---- long and odd names ---- */
+
+enum { NAMED_NODES = 40 };
+
+static void named_node(void *context, uint32_t number, uint32_t *parent, uint32_t *module, uint64_t *offset) {
+  (void)context;
+  *parent = number < 4 ? number - 1 : number / 2;
+  *module = 1;
+  *offset = number;
+}
+
+static void named_module(void *context, uint32_t number, struct trace_module *out) {
+  (void)context, (void)number;
+  *out = (struct trace_module){.base = TRACE_LANGUAGE_BASE, .size = 4096};
+  out->path = trace_text_of("[a module of a language\x1b[7m whose name is long, too, and of one_word_that_is_"
+                            "longer_than_a_narrow_terminal]");
+}
+
+/* What is no UTF-8, what a terminal obeys, what turns its direction, what it shows in two columns. */
+static bool named_place(void *context, uint32_t module, uint64_t offset, struct trace_place *out) {
+  static _Thread_local char function[512];
+  static const char *const formats[] = {
+      "a_function_whose_name_has_no_blank_and_is_longer_than_any_narrow_terminal_%u",
+      "std::vector<zoo::animal, std::allocator<zoo::animal> > zoo::keeper<%u, lion>::feed(zoo::food const&)",
+      "red\x1b[31m\xc2\x9b"
+      "31m\x07_%u",
+      "bad\xff\xfe\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80_%u\xe2\x80",
+      "turned\xe2\x80\xae_%u",
+      "\xe5\x8a\xa8\xe7\x89\xa9\xe5\x9b\xad\xe9\xa5\xb2\xe5\x85\xbb\xe5\x91\x98_%u_of_"
+      "\xe5\x8a\xa8\xe7\x89\xa9\xe5\x9b\xad\xe9\xa5\xb2\xe5\x85\xbb\xe5\x91\x98\xe5\x8a\xa8\xe7\x89\xa9\xe5"
+      "\x9b\xad",
+      "short_%u"};
+  (void)context, (void)module;
+  snprintf(function, sizeof function, offset == 1 ? "main" : formats[offset % 7], (unsigned)offset);
+  *out = (struct trace_place){.function = trace_text_of(function), .line = (uint32_t)offset};
+  out->file =
+      trace_text_of("/nowhere/a/folder/with\xff/a\x1b[7m/long/name/and_a_file_with_a_name_of_one_word.cc");
+  return true;
+}
+
+static void write_named(struct trace_writer *writer) {
+  for (uint64_t i = 1; i <= 5; i++) {
+    struct trace_map map = {.time_ns = i, .thread = 1, .stack = (uint32_t)(30 + i), .mapping = i};
+    map.bytes = i << 20;
+    if (!trace_write_map(writer, &map)) exit(1);
+    trace_write_map_touched(
+        writer, &(struct trace_map_touched){.time_ns = 500000, .thread = 1, .mapping = i, .bytes = i << 20});
+  }
+  trace_write_memory(
+      writer,
+      &(struct trace_memory){
+          .time_ns = 500001, .thread = 1, .rss_bytes = 40000000, .private_bytes = 35000000, .complete = 1});
+  trace_write_title(
+      writer, &(struct trace_title){
+                  .time_ns = 600000,
+                  .thread = 1,
+                  .title = trace_text_of(
+                      "server: working\x1b]0;\x07\xff for_a_customer_whose_name_is_longer_than_a_line_is")});
+}
+
+static void write_samples(struct trace_writer *writer, uint64_t count, uint32_t nodes, bool level,
+                          bool bare) {
   for (uint64_t i = 1; i <= count; i++) {
     struct trace_sample sample = {.time_ns = i * 1000, .thread = 1 + (uint32_t)(i % 3), .block = i};
     sample.size = 16 + i % 1000;
     sample.words = malloc_words(sample.size);
     sample.n_samples = 1;
-    sample.stack = bare && i % 10 == 1 ? 0 : 1 + (uint32_t)(i * 7 % (NODES - 1));
+    sample.stack = bare && i % 10 == 1 ? 0 : 1 + (uint32_t)(i * 7 % (nodes - 1));
     if (!trace_write_sample(writer, &sample)) exit(1);
     if (level && i > 100)
       trace_write_free(writer, &(struct trace_free){.time_ns = i * 1000, .thread = 1, .block = i - 100});
@@ -127,7 +190,10 @@ int main(int argc, char **argv) {
   static const char command[] = "/bin/pro\"gram\0--op\x02tion\0\xff";
   const char *kind = argv[1];
   bool collected = strstr(kind, "collected");
+  bool named = strstr(kind, "named");
   struct trace_stack_source source = {.node = node, .module = module};
+  if (named)
+    source = (struct trace_stack_source){.node = named_node, .module = named_module, .place = named_place};
   struct trace_options options = {.path = argv[2]};
   struct trace_run run = {.command = {.bytes = command, .length = sizeof command},
                           .host = trace_text_of("host"),
@@ -150,8 +216,11 @@ int main(int argc, char **argv) {
   else if (strstr(kind, "shrunk"))
     write_shrunk(writer);
   else
-    write_samples(writer, count, !strcmp(kind, "level"), strstr(kind, "bare"));
-  trace_write_memory(writer, &(struct trace_memory){.time_ns = 500000, .rss_bytes = 12000000});
+    write_samples(writer, count, named ? NAMED_NODES : NODES, !strcmp(kind, "level"), strstr(kind, "bare"));
+  if (named)
+    write_named(writer);
+  else
+    trace_write_memory(writer, &(struct trace_memory){.time_ns = 500000, .rss_bytes = 12000000});
   uint64_t end_ns = collected ? 1300000000 : 2000000 + count * 1000;
   if (strcmp(kind, "killed"))
     trace_write_end(writer, &(struct trace_end){.time_ns = end_ns, .kind = TRACE_END_EXIT});

@@ -65,11 +65,61 @@ static void shares_of_exact_numbers_have_no_range(void **state) {
   assert_string_equal(text_share_range(text, &near), "98–98");
 }
 
+/* What a text prints, and the columns that it says it takes. */
+static void assert_printed(const char *text, const char *expected) {
+  char *printed = NULL;
+  size_t size;
+  FILE *out = open_memstream(&printed, &size);
+  assert_non_null(out);
+  text_plain(out, text, strlen(text));
+  fclose(out);
+  assert_string_equal(printed, expected);
+  assert_int_equal(text_columns(text), text_columns(expected));
+  free(printed);
+}
+
+static void no_text_disturbs_a_terminal(void **state) {
+  (void)state;
+  assert_printed("plain größe…", "plain größe…");
+  assert_printed("\x1b[31m\a\r\n\x7f", "?[31m????");
+  assert_printed("C1: \xc2\x9b"
+                 "31m",
+                 "C1: ?31m");
+  assert_printed("not UTF-8: \xff\x80\xc3", "not UTF-8: ???");
+  assert_printed("cut \xe2\x80", "cut ??");
+  assert_printed("overlong \xc0\xaf\xe0\x80\xaf", "overlong ?????");
+  assert_printed("surrogate \xed\xa0\x80", "surrogate ???");
+  assert_printed("beyond \xf4\x90\x80\x80\xf5", "beyond ?????");
+  assert_printed("to the left \xe2\x80\xae, of no width \xe2\x80\x8b\xef\xbb\xbf",
+                 "to the left ?, of no width ??");
+  assert_int_equal(text_that_fits("gr\xc3\xb6\xc3\x9f"
+                                  "e",
+                                  7, 3),
+                   4);
+  assert_int_equal(text_that_fits("\x80\x80\x80\x80", 4, 3), 3);
+}
+
+static void words_wider_than_a_line_are_broken(void **state) {
+  (void)state;
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  assert_non_null(out);
+  setenv("COLUMNS", "40", 1);
+  text_paragraph(out, "One 23456789012345678901234567890123456789012345678901234567890 word.", 2);
+  fclose(out);
+  assert_string_equal(text,
+                      "  One\n  23456789012345678901234567890123456789\n  012345678901234567890 word.\n");
+  free(text);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_line_begins_with_a_unit),
       cmocka_unit_test(shares_of_exact_numbers_have_no_range),
       cmocka_unit_test(words_behind_numbers_may_begin_a_line),
+      cmocka_unit_test(no_text_disturbs_a_terminal),
+      cmocka_unit_test(words_wider_than_a_line_are_broken),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -213,7 +213,7 @@ static void a_file_system_without_fallocate_gets_zeros(void **state) {
   (void)state;
   static struct chunk_file file;
   const char *path = fixture_path();
-  assert_int_equal(chunk_file_open(&file, path, false, 2 * CHUNK_BYTES), WN_OK);
+  assert_int_equal(chunk_file_open(&file, path, 0, 2 * CHUNK_BYTES), WN_OK);
   file.can_allocate = false;
   struct taken_chunk taken;
   for (uint64_t i = 0; i < 2; i++) {
@@ -277,13 +277,36 @@ static void a_file_that_is_being_written_is_not_taken(void **state) {
   assert_int_equal(trace_writer_open(&options, &run, &fixture_source, &second), WN_EBUSY);
   assert_true(write_sample(writer, 1, 1));
   trace_writer_close(writer);
-  options.exclusive = true;
-  assert_int_equal(trace_writer_open(&options, &run, &fixture_source, &second), WN_EIO);
   assert_int_equal(read_trace(fixture_path()).samples, 1);
   options.path = "no/such/folder/x.trace";
   assert_int_equal(trace_writer_open(&options, &run, &fixture_source, &second), WN_EIO);
   options = (struct trace_options){.path = "/dev/null"};
   assert_int_equal(trace_writer_open(&options, &run, &fixture_source, &second), WN_EINVAL);
+  unlink(fixture_path());
+}
+
+/* Processes of one number each want a file of their own. Where one looked for a free name before the
+ * other had created the file, and opens it when that one has ended, no lock tells. */
+static void a_trace_that_was_written_since_is_not_taken(void **state) {
+  (void)state;
+  const uint64_t second_ns = 1000000000;
+  struct trace_options options = {.path = fixture_path()};
+  struct trace_run run = fixture_run();
+  struct trace_writer *writer;
+  struct stat found;
+  close(open(fixture_path(), O_CREAT | O_RDWR, 0600)); /* nobody's yet */
+  options.taken_since_ns = second_ns;
+  assert_int_equal(trace_writer_open(&options, &run, &fixture_source, &writer), WN_OK);
+  assert_true(write_sample(writer, 1, 1));
+  trace_writer_close(writer);
+  assert_int_equal(stat(fixture_path(), &found), 0);
+  options.taken_since_ns = (uint64_t)found.st_mtim.tv_sec * second_ns;
+  assert_int_equal(trace_writer_open(&options, &run, &fixture_source, &writer), WN_EBUSY);
+  assert_int_equal(read_trace(fixture_path()).samples, 1);
+  options.taken_since_ns += 2 * second_ns;
+  assert_int_equal(trace_writer_open(&options, &run, &fixture_source, &writer), WN_OK);
+  trace_writer_close(writer);
+  assert_int_equal(read_trace(fixture_path()).samples, 0);
   unlink(fixture_path());
 }
 
@@ -482,6 +505,7 @@ int main(void) {
       cmocka_unit_test(a_file_system_without_fallocate_gets_zeros),
       cmocka_unit_test(a_stack_too_large_for_a_chunk_leaves_its_sample),
       cmocka_unit_test(a_file_that_is_being_written_is_not_taken),
+      cmocka_unit_test(a_trace_that_was_written_since_is_not_taken),
       cmocka_unit_test(a_lock_that_a_reader_holds_for_a_moment_is_waited_for),
       cmocka_unit_test(a_forked_child_that_forgets_writes_nothing),
       cmocka_unit_test(a_closed_and_reused_descriptor_is_not_written_to),

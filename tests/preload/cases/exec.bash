@@ -167,7 +167,9 @@ END
   done
   for kind in address:Address thread:Thread leak:Leak; do # linked with the runtime itself
     name=inside-${kind%:*}
-    cc -fsanitize=${kind%:*} -static-lib${kind:0:1}san -o $name odd.c 2>/dev/null && odd+=("$name is built with ${kind#*:}Sanitizer")
+    cc -fsanitize=${kind%:*} -static-lib${kind:0:1}san -o $name odd.c 2>/dev/null || continue
+    odd+=("$name is built with ${kind#*:}Sanitizer")
+    strip -o stripped-$name $name 2>/dev/null && odd+=("stripped-$name is built with ${kind#*:}Sanitizer")
   done
   [ ${#odd[@]} -gt 0 ] || skip "the compiler makes no program that cannot be recorded"
 }
@@ -244,19 +246,20 @@ children_with_their_own_malloc_are_counted() {
   [ $found = 2 ] || fail "$found traces of what these became"
 }
 
-# In each namespace they begin again.
+# In each namespace they begin again; several processes want the same name at once.
 processes_of_the_same_number_have_traces_of_their_own() {
   unshare -pf true 2>/dev/null || skip "there are no namespaces of processes here"
   # shellcheck disable=SC2016
   run_as numbers "$winnow" record -f -o trace --rate 1 -- \
-    sh -c 'for i in 1 2 3; do unshare -pf sh -c "\"$0\" return; exit"; done; unshare -pf "$0" return & unshare -pf "$0" return & wait; exit 7' "$programs/ends"
+    sh -c 'for i in 1 2 3; do unshare -pf sh -c "\"$0\" return; exit"; done
+           for i in 1 2 3 4 5 6 7 8 9 10 11 12; do unshare -pf "$0" return & done; wait; exit 7' "$programs/ends"
   [ "$(cat numbers.code)" = 7 ] || fail "$(cat numbers.code) $(cat numbers.err)"
   ! grep -q unprofiled numbers.err || fail "$(cat numbers.err)"
   local each found=0
   for each in trace.[0-9]*; do
     [ "$(figure .totals.allocated_blocks.estimate "$each" --where 'fn = born_in_main')" -gt 0 ] && found=$((found + 1))
   done
-  [ $found = 5 ] || fail "$found traces of five processes: $(ls trace*)"
+  [ $found = 15 ] || fail "$found traces of 15 processes: $(ls trace*)"
   [ -e trace.1-2 ] || fail "$(ls trace*)"
   grep -q '^winnow: wrote .* trace.[*]$' numbers.err || fail "$(cat numbers.err)"
 }
