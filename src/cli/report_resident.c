@@ -122,7 +122,7 @@ static wn_status print_sites(const struct report *report, const struct call_tree
     if (resident) text_pad(stdout, "resident", -WIDTH_BYTES);
     text_pad(stdout, "mapped", -WIDTH_BYTES);
     text_pad(stdout, stacks ? "stacks" : "mappings", -WIDTH_COUNT);
-    fputs(stacks ? "  of threads started by (the first one's: used by)" : "  mapped by", stdout);
+    fputs(stacks ? "  started by" : "  mapped by", stdout);
     text_style(stdout, STYLE_PLAIN);
     putchar('\n');
     for (size_t i = 0; i < sites.count; i++)
@@ -164,8 +164,8 @@ static wn_status print_stacks(const struct report *report, const struct resident
   char time[32], bytes[32];
   wn_status error = build(report, resident, true, &tree);
   if (error) return error;
-  say(&title, "Stacks of threads, after %s: %s was resident", text_time(time, resident->time_ns),
-      text_bytes(bytes, resident->stack_bytes));
+  say(&title, "Stacks of threads, after %s: %s was resident; the first thread's has what used it",
+      text_time(time, resident->time_ns), text_bytes(bytes, resident->stack_bytes));
   putchar('\n');
   report_print_title(title.text);
   if (tree.group_count) error = print_sites(report, &tree, true, true);

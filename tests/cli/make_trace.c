@@ -77,8 +77,9 @@ static bool named_place(void *context, uint32_t module, uint64_t offset, struct 
 }
 
 static void write_named(struct trace_writer *writer) {
-  for (uint64_t i = 1; i <= 5; i++) {
+  for (uint64_t i = 1; i <= 8; i++) {
     struct trace_map map = {.time_ns = i, .thread = 1, .stack = (uint32_t)(30 + i), .mapping = i};
+    map.kind = i > 5 ? TRACE_MAP_STACK : TRACE_MAP_ANONYMOUS;
     map.bytes = i << 20;
     if (!trace_write_map(writer, &map)) exit(1);
     trace_write_map_touched(
