@@ -38,9 +38,11 @@ static _Thread_local struct { /* the fork under way */
   uint8_t passed_over; /* forks, nested, that do not have the lock: it is busy (FORK) or not used */
 } in_fork;
 
-/* Protected by the lock. */
-static struct piece *pieces; /* PIECES */
-static size_t count;
+/* Protected by the lock. ORDER: `order` has the places of pieces by address, and behind `count` the
+ * places that are free, up to `used`; those behind were never used. */
+static struct piece *pieces;
+static uint32_t *order;
+static size_t count, used;
 static uint64_t last_number;
 
 /* Written by any thread. */
@@ -77,12 +79,14 @@ static size_t whole_pages(size_t bytes) {
   return (bytes + size - 1) / size * size;
 }
 
+static struct piece *piece_of(size_t at) { return &pieces[order[at]]; }
+
 /* The first piece that ends behind an address. */
 static size_t find(uintptr_t address) {
   size_t low = 0, high = count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    if (pieces[middle].end <= address)
+    if (piece_of(middle)->end <= address)
       low = middle + 1;
     else
       high = middle;
@@ -92,21 +96,31 @@ static size_t find(uintptr_t address) {
 
 static bool has_room(void) {
   if (!pieces) pieces = metadata_reserve(PIECES_MOST * sizeof *pieces);
-  bool room = pieces && count < PIECES_MOST;
+  if (!order) order = metadata_reserve(PIECES_MOST * sizeof *order);
+  bool room = pieces && order && count < PIECES_MOST;
   if (!room) miss();
   return room;
 }
 
 static void insert(struct piece piece) {
   size_t at = find(piece.begin);
-  memmove(&pieces[at + 1], &pieces[at], (count++ - at) * sizeof piece);
-  pieces[at] = piece;
+  if (count == used) order[used] = (uint32_t)used, used++;
+  uint32_t place = order[count];
+  memmove(&order[at + 1], &order[at], (count++ - at) * sizeof *order);
+  order[at] = place;
+  pieces[place] = piece;
   atomic_store_explicit(&any, true, memory_order_relaxed);
 }
 
 static void take_out(size_t at, size_t behind) {
-  memmove(&pieces[at], &pieces[behind], (count - behind) * sizeof *pieces);
-  count -= behind - at;
+  uint32_t place[64];
+  for (size_t some; at < behind; behind -= some) {
+    some = behind - at < 64 ? behind - at : 64;
+    memcpy(place, &order[at], some * sizeof *order);
+    memmove(&order[at], &order[at + some], (count - at - some) * sizeof *order);
+    count -= some;
+    memcpy(&order[count], place, some * sizeof *order);
+  }
 }
 
 /* LAZY */
@@ -123,7 +137,7 @@ static void tell_size(const struct piece *piece, uint64_t bytes) {
 /* Takes a range out of the one piece at `at`, of which something is left. Returns the index of the
  * piece behind. */
 static size_t cut(size_t at, uintptr_t begin, uintptr_t end) {
-  struct piece *piece = &pieces[at], upper = *piece;
+  struct piece *piece = piece_of(at), upper = *piece;
   bool below = piece->begin<begin, above = piece->end> end;
   if (below)
     piece->end = begin;
@@ -142,9 +156,10 @@ static bool is_within(const struct piece *piece, uintptr_t begin, uintptr_t end)
 }
 
 static void remove_range(uintptr_t begin, uintptr_t end) {
-  for (size_t at = find(begin); at < count && pieces[at].begin < end;) {
+  for (size_t at = find(begin); at < count && piece_of(at)->begin < end;) {
     size_t behind = at;
-    for (; behind < count && is_within(&pieces[behind], begin, end); behind++) tell_size(&pieces[behind], 0);
+    for (; behind < count && is_within(piece_of(behind), begin, end); behind++)
+      tell_size(piece_of(behind), 0);
     if (behind > at)
       take_out(at, behind);
     else
@@ -155,7 +170,7 @@ static void remove_range(uintptr_t begin, uintptr_t end) {
 /* The data segment grows in steps: one of the same stack makes the piece below larger. */
 static bool extend(const struct piece *more) {
   size_t at = find(more->begin);
-  struct piece *below = at ? &pieces[at - 1] : NULL;
+  struct piece *below = at ? piece_of(at - 1) : NULL;
   if (more->kind != RECORDER_MAP_BREAK || !below || below->end != more->begin || below->kind != more->kind ||
       below->stack != more->stack)
     return false;
@@ -170,8 +185,8 @@ static bool extend(const struct piece *more) {
 static bool piece_at(size_t at, struct piece *piece) {
   if (!enter()) return false;
   bool there = at < count;
-  if (there && !pieces[at].number) tell(&pieces[at]);
-  if (there) *piece = pieces[at];
+  if (there && !piece_of(at)->number) tell(piece_of(at));
+  if (there) *piece = *piece_of(at);
   leave();
   return there;
 }
@@ -187,8 +202,8 @@ static bool tell_touched(size_t at, const struct piece *measured, struct residen
   if (!is_news(resident.all, told.all, told.all) && !is_news(resident.files, told.files, told.all))
     return true;
   if (!enter()) return false;
-  if (at < count && pieces[at].number == measured->number) {
-    pieces[at].told = resident;
+  if (at < count && piece_of(at)->number == measured->number) {
+    piece_of(at)->told = resident;
     recorder_map_touched(process_recorder(), measured->number, resident.all, resident.files);
   }
   leave();
@@ -233,9 +248,9 @@ void mappings_remove(uintptr_t begin, size_t bytes) {
 bool mappings_move(uintptr_t begin, size_t bytes, uintptr_t to, size_t to_bytes) {
   if (!enter_to_change()) return false;
   size_t at = find(begin);
-  bool whole = at < count && pieces[at].begin == begin && pieces[at].end - begin == whole_pages(bytes);
+  bool whole = at < count && piece_of(at)->begin == begin && piece_of(at)->end - begin == whole_pages(bytes);
   if (whole) {
-    struct piece piece = pieces[at];
+    struct piece piece = *piece_of(at);
     take_out(at, at + 1);
     piece.begin = to;
     piece.end = to + whole_pages(to_bytes);
@@ -253,8 +268,8 @@ bool mappings_move(uintptr_t begin, size_t bytes, uintptr_t to, size_t to_bytes)
 void mappings_stack_ends(uintptr_t address) {
   if (!mappings_any() || !is_recorded() || !enter_to_change()) return;
   size_t at = find(address);
-  if (at < count && pieces[at].begin <= address && pieces[at].kind == RECORDER_MAP_STACK) {
-    tell_size(&pieces[at], 0);
+  if (at < count && piece_of(at)->begin <= address && piece_of(at)->kind == RECORDER_MAP_STACK) {
+    tell_size(piece_of(at), 0);
     take_out(at, at + 1);
   }
   leave();
@@ -284,7 +299,7 @@ void mappings_inherit(void) {
                         memory_order_relaxed); /* a thread of the parent's may have been at it */
   atomic_store_explicit(&largest_measured, 0, memory_order_relaxed);
   if (!enter_to_change()) return;
-  for (size_t i = 0; i < count; i++) pieces[i].number = 0;
+  for (size_t i = 0; i < count; i++) piece_of(i)->number = 0;
   leave();
 }
 
@@ -306,7 +321,7 @@ void mappings_after_fork(bool child) {
   in_fork.passed_over--;
   if (!child) return;
   lock = (struct lock){0};
-  count = 0;
+  count = used = 0;
   miss();
 }
 /* SPDX-License-Identifier: MIT */

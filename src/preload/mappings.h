@@ -6,8 +6,9 @@
  * stacks of threads (stacks.h). What else the C library and the loader map for themselves (malloc's
  * heap, libraries) does not come here.
  *
- * PIECES: the table has a piece for each stretch of addresses that such a call mapped, in order of
- * address, none overlapping. A piece is a mapping of the trace. A hole in the midst of one leaves
+ * PIECES: the table has a piece for each stretch of addresses that such a call mapped, none
+ * overlapping; what is kept in order of address are their places, since that is what moves when one
+ * comes or goes: tens of thousands may be mapped. A piece is a mapping of the trace. A hole in the midst of one leaves
  * two, of which the upper one is new in the trace.
  *
  * LAZY: a piece is told when it is measured first, with that time, and not before. So those that are
