@@ -69,7 +69,10 @@ static bool named_place(void *context, uint32_t module, uint64_t offset, struct 
       "\x9b\xad",
       "short_%u"};
   (void)context, (void)module;
-  snprintf(function, sizeof function, offset == 1 ? "main" : formats[offset % 7], (unsigned)offset);
+  if (offset == 1)
+    strcpy(function, "main");
+  else
+    snprintf(function, sizeof function, formats[offset % 7], (unsigned)offset);
   *out = (struct trace_place){.function = trace_text_of(function), .line = (uint32_t)offset};
   out->file =
       trace_text_of("/nowhere/a/folder/with\xff/a\x1b[7m/long/name/and_a_file_with_a_name_of_one_word.cc");
