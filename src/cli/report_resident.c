@@ -207,7 +207,7 @@ static void say_rest(struct paragraph *line, const struct report *report, const 
     say(line, " + less than %s", text_bytes(text, rest->high));
   say(line, " the rest: %s's free memory, %sdata and small mappings%s",
       report->collected ? "the heap" : "malloc",
-      resident->measured && resident->stack_bytes > 0 ? "" : "stacks, ",
+      resident->measured && resident->stack_bytes > 0 ? "other stacks, " : "stacks, ",
       resident->measured || resident->mapped_bytes <= 0
           ? ""
           : ", and what of the large ones is resident, which could not be measured");

@@ -167,6 +167,7 @@ stacks_of_threads_are_told_with_their_callers() {
   "$winnow" report trace >report || fail "no report"
   tr '\n' ' ' <report | grep -Eq 'Resident after .* stacks of threads' || fail "no line: $(cat report)"
   grep -Eq ' start_threads < (large < )?main' report && grep -q ' measure < deepen <' report || fail "no callers: $(cat report)"
+  ! grep -q begin_thread report || fail "a frame of ours: $(cat report)"
 }
 
 stacks_that_programs_bring_count_once() {
