@@ -215,7 +215,7 @@ static bool measure_all(void) {
   int pagemap = pagemap_take();
   size_t budget = PAGES_MOST;
   bool complete = pagemap >= 0 && !lock_rank_held(LOCK_RANK_MAPPINGS);
-  struct piece piece;
+  struct piece piece = {0};
   for (size_t at = 0; piece_at(at, &piece); at++) {
     struct resident_bytes resident;
     bool counted = pagemap >= 0 && pagemap_count(pagemap, piece.begin, piece.end, &budget, &resident);
