@@ -175,14 +175,21 @@ double mapped_resident(const struct samples *samples, const struct row *row, uin
   return last ? (double)(last->bytes < row->size ? last->bytes : row->size) : 0;
 }
 
-/* The moment at which most was resident; NULL if it was never measured. */
+/* The moment at which most was resident; NULL if it was never measured. Of those at which it was
+ * nearly so much, the first: what is freed stays resident, and says nothing of what it was for. */
 static const struct memory_point *largest(const struct samples *samples, bool complete) {
-  const struct memory_point *most = NULL;
+  const struct memory_point *most = NULL, *first = NULL;
   for (size_t i = 0; i < samples->memory_count; i++) {
     const struct memory_point *point = &samples->memory[i];
     if ((!complete || point->complete) && (!most || point->rss_bytes > most->rss_bytes)) most = point;
   }
-  return most;
+  for (size_t i = 0; i < samples->memory_count; i++) {
+    const struct memory_point *point = &samples->memory[i];
+    if ((!complete || point->complete) && point->rss_bytes >= most->rss_bytes - most->rss_bytes / 200 &&
+        (!first || point->time_ns < first->time_ns))
+      first = point;
+  }
+  return first;
 }
 
 struct resident mapped_when_most_was_resident(const struct samples *samples) {

@@ -51,7 +51,7 @@ struct resident {
   double stack_bytes;    /* stacks of threads: what of them was resident */
   double files_bytes;    /* other files, code for the most part */
   double private_bytes;  /* all memory of its own: malloc's blocks, mapped_private, stacks, and the rest */
-  double own_bytes;      /* of the rest at most so much is the recorder's */
+  double own_bytes;      /* of the rest about so much is the recorder's */
 };
 struct resident mapped_when_most_was_resident(const struct samples *samples);
 

@@ -52,7 +52,7 @@ struct memory_point {
   uint64_t time_ns, rss_bytes, private_bytes;
   uint64_t peak_bytes; /* the largest resident size until then, by the kernel's count; 0: not asked */
   bool complete;       /* what the program mapped itself was measured too */
-  uint64_t own_bytes;  /* of the private ones at most so many are the recorder's */
+  uint64_t own_bytes;  /* of the private ones about so many are the recorder's */
 };
 
 struct thread_name {

@@ -74,12 +74,23 @@ static bool word_at(const char *name, size_t at, const char *word) {
          !(isalnum((unsigned char)name[at + length]) || name[at + length] == '_');
 }
 
+/* A name behind a returned type of the form decltype (...). */
+static const char *behind_decltype(const char *name) {
+  const char *at = strncmp(name, "decltype", 8) ? NULL : strchr(name, '(');
+  for (int depth = 0; at && *at; at++) {
+    depth += (*at == '(') - (*at == ')');
+    if (!depth) return at + 1;
+  }
+  return name;
+}
+
 /* Copies a name without what stands in angle brackets, without parameters and without the returned
  * type. Rust's <Type as Trait>::method becomes Type::method. */
 static void reduce(const char *name, char reduced[NAME_MOST]) {
   size_t length = 0;
   int depth = 0;
   bool within_type = false, within_trait = false;
+  name = behind_decltype(name);
   for (size_t at = 0; name[at] && length + 1 < NAME_MOST; at++) {
     char c = name[at];
     if (c == '<' && !at) {

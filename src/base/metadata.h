@@ -9,7 +9,7 @@
 void *metadata_map(size_t bytes);
 void metadata_unmap(void *address, size_t bytes);
 
-/* How much of metadata_map's pages this process has: not less than what of them is resident. */
+/* How much of metadata_map's pages this process has, touched or not. */
 size_t metadata_bytes(void);
 
 /* Address space that costs nothing until it is written: zeroed on first touch. Not counted by overcommit where the

@@ -64,4 +64,12 @@ void os_random_bytes(void *buffer, size_t count) {
   uint64_t state = os_monotonic_ns() ^ (uint64_t)(uintptr_t)buffer;
   for (size_t i = 0; i < count; i++) ((unsigned char *)buffer)[i] = (unsigned char)splitmix64(&state);
 }
+
+void os_numbers(const char *text, uint64_t *numbers, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    numbers[i] = 0;
+    for (; *text >= '0' && *text <= '9'; text++) numbers[i] = numbers[i] * 10 + (uint64_t)(*text - '0');
+    while (*text == ' ') text++;
+  }
+}
 /* SPDX-License-Identifier: MIT */

@@ -24,5 +24,8 @@ long os_read_file(const char *path, char *buffer, size_t capacity);
 /* Fills a buffer from the kernel's random source (clock and addresses if there is none). */
 void os_random_bytes(void *buffer, size_t count);
 
+/* Decimal numbers with a blank between any two, such as in /proc; 0 where there are fewer. */
+void os_numbers(const char *text, uint64_t *numbers, size_t count);
+
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -74,34 +74,42 @@ static void say_callers(struct paragraph *paragraph, const struct report *report
   }
 }
 
-static void print_amounts(const struct sums *sums, bool resident) {
+/* Its columns: of a stack, how many addresses were mapped says nothing; of a mapping, how much of it
+ * is resident may not be known. */
+struct layout {
+  bool resident, mapped;
+  const char *what, *who;
+};
+static const struct layout stacks_layout = {true, false, "stacks", "  started by"};
+
+static void print_amounts(const struct sums *sums, const struct layout *layout) {
   char text[32];
-  if (resident) text_pad(stdout, text_bytes(text, sums->bytes.total), -WIDTH_BYTES);
-  text_pad(stdout, text_bytes(text, sums->blocks.total), -WIDTH_BYTES);
+  if (layout->resident) text_pad(stdout, text_bytes(text, sums->bytes.total), -WIDTH_BYTES);
+  if (layout->mapped) text_pad(stdout, text_bytes(text, sums->blocks.total), -WIDTH_BYTES);
   text_pad(stdout, text_count(text, (double)sums->bytes.samples), -WIDTH_COUNT);
   fputs("  ", stdout);
 }
 
-static int room_for_names(bool resident) {
-  return text_width() - (resident ? 2 : 1) * WIDTH_BYTES - WIDTH_COUNT - 2;
+static int room_for_names(const struct layout *layout) {
+  return text_width() - (layout->resident + layout->mapped) * WIDTH_BYTES - WIDTH_COUNT - 2;
 }
 
 static void print_site(const struct report *report, const struct call_tree *tree, const struct group *group,
-                       struct chains *chains, bool resident) {
+                       struct chains *chains, const struct layout *layout) {
   struct paragraph paragraph = {.length = 0};
   char name[NAME_MOST], fitted[NAME_MOST];
   struct chain chain;
   chains_follow(chains, group, &chain);
   call_tree_label(tree, &report->names, group->label, name, sizeof name);
-  say_callers(&paragraph, report, tree, &chain);
-  print_amounts(&group->self, resident);
-  int room = room_for_names(resident);
+  if (strcmp(name, "main")) say_callers(&paragraph, report, tree, &chain);
+  print_amounts(&group->self, layout);
+  int room = room_for_names(layout);
   name_fit(fitted, sizeof fitted, name, (size_t)room);
   bool beside = (int)(text_columns(fitted) + text_columns(paragraph.text)) <= room;
   text_name(stdout, fitted);
   if (beside) text_name(stdout, paragraph.text);
   putchar('\n');
-  if (!beside) text_paragraph(stdout, paragraph.text + 1, CALLERS_INDENT);
+  if (!beside && paragraph.length) text_paragraph(stdout, paragraph.text + 1, CALLERS_INDENT);
 }
 
 static wn_status choose(const struct report *report, const struct call_tree *tree, struct sites *sites) {
@@ -111,26 +119,24 @@ static wn_status choose(const struct report *report, const struct call_tree *tre
   return sites_choose(tree, &options, sites);
 }
 
-static wn_status print_sites(const struct report *report, const struct call_tree *tree, bool resident,
-                             bool stacks) {
+static wn_status print_sites(const struct report *report, const struct call_tree *tree,
+                             const struct layout *layout) {
   struct chains chains;
   struct sites sites;
   wn_status error = choose(report, tree, &sites);
   if (error) return error;
   if (!(error = chains_create(tree, &chains))) {
     text_style(stdout, STYLE_DIM);
-    if (resident) text_pad(stdout, "resident", -WIDTH_BYTES);
-    text_pad(stdout, "mapped", -WIDTH_BYTES);
-    text_pad(stdout, stacks ? "stacks" : "mappings", -WIDTH_COUNT);
-    fputs(stacks ? "  started by" : "  mapped by", stdout);
+    if (layout->resident) text_pad(stdout, "resident", -WIDTH_BYTES);
+    if (layout->mapped) text_pad(stdout, "mapped", -WIDTH_BYTES);
+    text_pad(stdout, layout->what, -WIDTH_COUNT);
+    fputs(layout->who, stdout);
     text_style(stdout, STYLE_PLAIN);
     putchar('\n');
-    for (size_t i = 0; i < sites.count; i++)
-      print_site(report, tree, sites.shown[i].group, &chains, resident);
+    for (size_t i = 0; i < sites.count; i++) print_site(report, tree, sites.shown[i].group, &chains, layout);
     if (sites.rest_count) {
-      print_amounts(&sites.rest, resident);
-      report_print_rest(sites.rest_count, "function", sites.count + sites.rest_count,
-                        room_for_names(resident));
+      print_amounts(&sites.rest, layout);
+      report_print_rest(sites.rest_count, "function", sites.count + sites.rest_count, room_for_names(layout));
     }
     chains_destroy(&chains);
   }
@@ -142,6 +148,7 @@ static wn_status print_table(const struct report *report, const struct resident 
   struct call_tree tree;
   struct paragraph title = {.length = 0};
   char time[32], bytes[32], more[32];
+  const struct layout layout = {resident->measured, true, "mappings", "  mapped by"};
   double touched = resident->mapped_private + resident->mapped_files;
   wn_status error = build(report, resident, false, &tree);
   if (error) return error;
@@ -153,7 +160,7 @@ static wn_status print_table(const struct report *report, const struct resident 
     say(&title, "; how much of it was resident could not be measured");
   putchar('\n');
   report_print_title(title.text);
-  if (tree.group_count) error = print_sites(report, &tree, resident->measured, false);
+  if (tree.group_count) error = print_sites(report, &tree, &layout);
   call_tree_destroy(&tree);
   return error;
 }
@@ -168,7 +175,7 @@ static wn_status print_stacks(const struct report *report, const struct resident
       text_time(time, resident->time_ns), text_bytes(bytes, resident->stack_bytes));
   putchar('\n');
   report_print_title(title.text);
-  if (tree.group_count) error = print_sites(report, &tree, true, true);
+  if (tree.group_count) error = print_sites(report, &tree, &stacks_layout);
   call_tree_destroy(&tree);
   return error;
 }
@@ -214,7 +221,7 @@ static void say_rest(struct paragraph *line, const struct report *report, const 
   if (resident->own_bytes >= rest->estimate)
     say(line, "; all of it may be Winnow's own");
   else if (resident->own_bytes >= worth_a_table * (double)resident->rss_bytes)
-    say(line, "; up to %s of it is Winnow's own", text_bytes(text, resident->own_bytes));
+    say(line, "; about %s of it is Winnow's own", text_bytes(text, resident->own_bytes));
   say(line, ".");
 }
 

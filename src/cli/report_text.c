@@ -91,6 +91,16 @@ static void say_held(struct paragraph *paragraph, const struct report *report, c
     say_amount(paragraph, report, sums);
 }
 
+/* Whether a measurement tells what was resident at the peak: others may be far away, or before what
+ * was held then was there. */
+static bool is_of_that_time(const struct report *report, const struct memory_point *point) {
+  const struct peak *peak = &report->peak;
+  uint64_t away =
+      point->time_ns > peak->median_ns ? point->time_ns - peak->median_ns : peak->median_ns - point->time_ns;
+  return away <= 20000000 + report->samples->end_ns / 100 &&
+         (double)point->rss_bytes >= report_bytes(report, &peak->live).low;
+}
+
 /* When it was: one moment, or several, of which the amount is the mean. */
 static void say_peak(struct paragraph *paragraph, const struct report *report) {
   char time[32], last[32], rss[32];
@@ -106,9 +116,9 @@ static void say_peak(struct paragraph *paragraph, const struct report *report) {
     say(paragraph, "between %s and %s: ", text_time(time, peak->first_ns), text_time(last, peak->last_ns));
   say_held(paragraph, report, &peak->live);
   if (!one && peak->live.bytes.samples) say(paragraph, ", the mean of several moments of that time");
-  if (one && most.rss_bytes)
-    say(paragraph, ", when %s was resident", text_bytes(rss, (double)beside.rss_bytes));
-  if (!one && most.rss_bytes)
+  bool known = one && most.rss_bytes && is_of_that_time(report, &beside);
+  if (known) say(paragraph, ", when %s was resident", text_bytes(rss, (double)beside.rss_bytes));
+  if (!known && most.rss_bytes)
     say(paragraph, "; the most resident was %s", text_bytes(rss, (double)most.most_bytes));
   else if (most.most_bytes > beside.rss_bytes)
     say(paragraph, " (the most resident was %s)", text_bytes(rss, (double)most.most_bytes));

@@ -388,7 +388,10 @@ void process_spawned(const struct image *image, pid_t pid) {
 
 void process_thread_ends(void) {
   struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
-  if (active) recorder_thread_ends(active);
+  if (active) {
+    recorder_thread_ends(active);
+    recorder_memory(active); /* while its stack is there */
+  }
   stacks_thread_ends();
 }
 

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
+#include <threads.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -23,6 +24,7 @@
 #define FIRST_MOST ((uintptr_t)1 << 30)
 
 static int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+static int (*next_c11)(thrd_t *, thrd_start_t, void *); /* does not come by pthread_create */
 
 static struct { uintptr_t begin, end; } first; /* constant after stacks_resolve */
 static _Atomic(bool) first_noted;
@@ -36,7 +38,7 @@ static uint32_t capture(void) {
   return callstack_id(callstack_capture(host_callstacks(), process_stack_depth()));
 }
 
-/* 0: the program brings the stack. */
+/* 0: it is not known, or the program brings the stack. */
 static size_t stack_bytes(const pthread_attr_t *attributes) {
   pthread_attr_t standard;
   void *begin = NULL;
@@ -53,6 +55,7 @@ static size_t stack_bytes(const pthread_attr_t *attributes) {
 
 struct start { /* HANDED OVER */
   void *(*run)(void *);
+  int (*run_c11)(void *); /* or this */
   void *argument;
   size_t stack_bytes;
   uint32_t stack;
@@ -80,12 +83,13 @@ static void give_back(struct start *start) {
     metadata_unmap(start, sizeof *start);
 }
 
-/* NULL: the stack is the program's, or there is no memory. */
-static struct start *start_of(const pthread_attr_t *attributes, void *(*run)(void *), void *argument) {
+/* NULL: the stack is the program's, or small, and has to do without our frames; or there is no memory. */
+static struct start *start_of(const pthread_attr_t *attributes, void *(*run)(void *), int (*run_c11)(void *),
+                              void *argument) {
   struct host_visit visit = host_enter();
   size_t bytes = stack_bytes(attributes) / os_page_bytes() * os_page_bytes();
-  struct start *start = bytes ? take_start() : NULL;
-  if (start) *start = (struct start){run, argument, bytes, capture()};
+  struct start *start = bytes >= MAPPING_LEAST ? take_start() : NULL;
+  if (start) *start = (struct start){run, run_c11, argument, bytes, capture()};
   host_leave(visit);
   return start;
 }
@@ -95,14 +99,24 @@ static void note_own_stack(size_t bytes, uint32_t stack) {
   if (bytes < end) mappings_add(end - bytes, bytes, RECORDER_MAP_STACK, stack);
 }
 
-static void *begin_thread(void *handed_over) {
-  struct start start = *(struct start *)handed_over;
+static struct start note_begin(struct start *handed_over) {
+  struct start start = *handed_over;
   bool wanted = mappings_wanted();
   struct host_visit visit = host_enter();
   give_back(handed_over);
   if (wanted) note_own_stack(start.stack_bytes, start.stack);
   host_leave(visit);
+  return start;
+}
+
+static void *begin_thread(void *handed_over) {
+  struct start start = note_begin(handed_over);
   return start.run(start.argument);
+}
+
+static int begin_thread_c11(void *handed_over) {
+  struct start start = note_begin(handed_over);
+  return start.run_c11(start.argument);
 }
 
 /* ---- shared ---- */
@@ -110,6 +124,7 @@ static void *begin_thread(void *handed_over) {
 void stacks_resolve(void) {
   struct rlimit limit;
   next = (__typeof__(next))dlsym(RTLD_NEXT, "pthread_create");
+  next_c11 = (__typeof__(next_c11))dlsym(RTLD_NEXT, "thrd_create");
   uintptr_t most = FIRST_MOST, end = (uintptr_t)getauxval(AT_RANDOM);
   if (!getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur < most) most = limit.rlim_cur;
   most = most / os_page_bytes() * os_page_bytes();
@@ -134,10 +149,19 @@ void stacks_thread_ends(void) { mappings_stack_ends((uintptr_t)__builtin_frame_a
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
                           void *argument) {
   if (!next) stacks_resolve();
-  struct start *start = mappings_wanted() ? start_of(attributes, run, argument) : NULL;
+  struct start *start = mappings_wanted() ? start_of(attributes, run, NULL, argument) : NULL;
   if (!start) return next(thread, attributes, run, argument);
   int error = next(thread, attributes, begin_thread, start);
   if (error) give_back(start);
   return error;
+}
+
+EXPORT int thrd_create(thrd_t *thread, thrd_start_t run, void *argument) {
+  if (!next_c11) stacks_resolve();
+  struct start *start = mappings_wanted() ? start_of(NULL, NULL, run, argument) : NULL;
+  if (!start) return next_c11(thread, run, argument);
+  int result = next_c11(thread, begin_thread_c11, start);
+  if (result != thrd_success) give_back(start);
+  return result;
 }
 /* SPDX-License-Identifier: MIT */

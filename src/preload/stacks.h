@@ -1,7 +1,7 @@
 /* Stacks of threads, which neither malloc nor the program maps.
  *
  * A stack is a piece of the table of mappings (mappings.h), of a kind of its own, with the callers
- * of pthread_create, from the thread's start to its end. The C library gives a stack and puts the
+ * of pthread_create or thrd_create, from the thread's start to its end. The C library gives a stack and puts the
  * thread's descriptor at its upper end, so pthread_self is an address there; how large a stack is,
  * the attributes say. A stack that the program brings is a mapping or a block already.
  *
@@ -15,7 +15,7 @@
 #ifndef PRELOAD_STACKS_H
 #define PRELOAD_STACKS_H
 
-/* Finds pthread_create below us, and where the first thread's stack lies. */
+/* Finds what creates threads below us, and where the first thread's stack lies. */
 void stacks_resolve(void);
 
 /* FIRST. The calling thread is within host_enter. */

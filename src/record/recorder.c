@@ -80,19 +80,17 @@ static uint64_t block_of(void *metadata) { return (uint64_t)(uintptr_t)metadata;
 static void *metadata_of(uint64_t block) { return (void *)(uintptr_t)block; }
 
 /* Resident pages are the second number of /proc/self/statm, those of them that files or other processes share the third.
- * The sixth, of private data, counts addresses, touched or not: a heap that reserves room would seem to fill it. */
+ * The sixth, of private data, counts addresses, touched or not: a heap that reserves room would seem to fill it. Where
+ * the first thread has ended, all are 0 but under the calling one. */
 static bool measure(const struct recorder *recorder, struct trace_memory *memory) {
   char text[160];
-  if (kept_file_read(&recorder->statm, text, sizeof text) <= 0) return false;
   uint64_t number[3] = {0};
-  const char *at = text;
-  for (int i = 0; i < 3; i++) {
-    for (; *at >= '0' && *at <= '9'; at++) number[i] = number[i] * 10 + (uint64_t)(*at - '0');
-    while (*at == ' ') at++;
-  }
+  if (kept_file_read(&recorder->statm, text, sizeof text) > 0) os_numbers(text, number, 3);
+  if (!number[1] && os_read_file("/proc/thread-self/statm", text, sizeof text) > 0)
+    os_numbers(text, number, 3);
   memory->rss_bytes = number[1] * os_page_bytes();
   memory->private_bytes = number[1] > number[2] ? (number[1] - number[2]) * os_page_bytes() : 0;
-  return true;
+  return number[1] > 0;
 }
 
 /* The largest resident size that the kernel has seen, between our measurements too. (That of
@@ -104,7 +102,7 @@ static uint64_t peak_bytes(void) {
   size_t matched = 0, named = sizeof name - 1;
   uint64_t kilobytes = 0;
   bool ended = false;
-  int file = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC);
+  int file = (int)syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/status", O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;
   for (long got; !ended && (got = syscall(SYS_read, file, text, sizeof text)) > 0;) {
     for (long i = 0; i < got && !ended; i++) {

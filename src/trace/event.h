@@ -116,7 +116,7 @@ struct trace_memory {
   uint64_t private_bytes; /* resident, and neither of a file nor shared */
   uint64_t peak_bytes;    /* the largest resident size so far, by the kernel's count; 0: it was not asked */
   uint64_t complete;      /* 1: what the program mapped itself was measured just before (map_touched) */
-  uint64_t own_bytes;     /* of the private ones at most so many are the recorder's */
+  uint64_t own_bytes;     /* of the private ones about so many are the recorder's */
 };
 
 /* What the program mapped by mmap, mremap or sbrk itself. */

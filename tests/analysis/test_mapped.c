@@ -123,6 +123,20 @@ static void stacks_of_threads_are_no_mappings_of_the_programs(void **state) {
   samples_free(samples);
 }
 
+/* What is freed stays resident: the first of nearly equal moments says most. */
+static void of_moments_at_which_nearly_as_much_was_resident_the_first_counts(void **state) {
+  (void)state;
+  struct trace_writer *writer = story_begin(1, 0);
+  measure(writer, 20, 600000, 450000, true);
+  measure(writer, 30, 9980000, 8000000, true);
+  measure(writer, 40, 10000000, 8000000, true);
+  struct samples *samples = story_load(writer);
+  struct resident most = mapped_when_most_was_resident(samples);
+  assert_int_equal(most.time_ns, 30);
+  assert_int_equal(most.most_bytes, 10000000);
+  samples_free(samples);
+}
+
 static void older_traces_have_no_mappings_and_count_all_the_same(void **state) {
   (void)state;
   struct trace_writer *writer = story_begin(1, 0);
@@ -144,6 +158,7 @@ int main(void) {
       cmocka_unit_test(a_mapping_has_what_was_last_found_resident),
       cmocka_unit_test(the_moment_is_that_of_the_largest_complete_measurement),
       cmocka_unit_test(stacks_of_threads_are_no_mappings_of_the_programs),
+      cmocka_unit_test(of_moments_at_which_nearly_as_much_was_resident_the_first_counts),
       cmocka_unit_test(older_traces_have_no_mappings_and_count_all_the_same),
   };
   return RUN_TESTS(tests);

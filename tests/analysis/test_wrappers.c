@@ -46,6 +46,13 @@ static void names_of_wrappers_are_known_with_and_without_what_varies(void **stat
       "(anonymous namespace)::PoolAllocator::allocate(unsigned long)",
       "malloc",
       "std::vector<int>::push_back(int const&)",
+      "std::thread::_M_start_thread(std::unique_ptr<std::thread::_State>, void (*)())",
+      "decltype (::new((void*)(0)) std::thread((declval<void (&)(int)>)())) std::construct_at<std::thread, "
+      "void "
+      "(&)(int)>(std::thread*, void (&)(int))",
+      "std::__future_base::_Async_state_impl<std::thread::_Invoker<std::tuple<int (*)()> >, "
+      "int>::_Async_state_impl(std::thread::_Invoker<std::tuple<int (*)()> >&&)",
+      "std::thread::lifecycle::spawn_unchecked::<shop::main::{closure#0}, ()>",
       "void std::vector<int>::_M_realloc_insert<int>(int)",
       "void std::__cxx11::basic_string<char>::_M_construct<char const*>(char const*, char const*)",
       "std::__1::basic_string<char>::append(char const*)",

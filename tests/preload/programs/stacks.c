@@ -1,4 +1,4 @@
-/* Programs with threads: stacks large|brought|busy|cancelled|gone. */
+/* Programs with threads: stacks large|brought|busy|cancelled|gone|c11|leader_ends|small. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <threads.h>
 #include <unistd.h>
 
 #define MB       ((size_t)1 << 20)
@@ -154,6 +155,63 @@ static void gone(void) {
   puts("done");
 }
 
+static int c11_worker(void *argument) {
+  volatile char stack[2 << 20];
+  for (size_t i = 0; i < sizeof stack; i += 512) stack[i] = 1;
+  usleep(30000);
+  return stack[512] + *(int *)argument;
+}
+
+NOINLINE static void start_c11(thrd_t *thread, int *argument) {
+  for (int i = 0; i < THREADS; i++)
+    if (thrd_create(&thread[i], c11_worker, argument) != thrd_success) abort();
+}
+
+/* Neither allocates nor maps while its threads run: they are measured where they end. */
+static void c11(void) {
+  thrd_t thread[THREADS];
+  int argument = 41, result;
+  start_c11(thread, &argument);
+  for (int i = 0; i < THREADS; i++)
+    if (thrd_join(thread[i], &result) != thrd_success || result != 42) abort();
+  puts("done");
+}
+
+static void *go_on_alone(void *unused) {
+  (void)unused;
+  usleep(30000);
+  char *block = mmap(NULL, 30 * MB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  memset(block, 1, 30 * MB);
+  usleep(30000);
+  measure();
+  puts("done");
+  exit(0);
+}
+
+static void leader_ends(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, go_on_alone, NULL);
+  pthread_exit(NULL);
+}
+
+static void *use_small(void *unused) {
+  volatile char stack[9000];
+  for (size_t i = 0; i < sizeof stack; i += 100) stack[i] = 1;
+  return stack[100] ? unused : NULL;
+}
+
+static void small(void) {
+  pthread_t thread;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 16384);
+  for (int i = 0; i < 20; i++) {
+    if (pthread_create(&thread, &attributes, use_small, NULL)) abort();
+    pthread_join(thread, NULL);
+  }
+  puts("done");
+}
+
 int main(int argc, char **argv) {
   const char *what = argc > 1 ? argv[1] : "";
   free(malloc(5000000)); /* so that something is recorded */
@@ -162,6 +220,9 @@ int main(int argc, char **argv) {
   if (!strcmp(what, "busy")) busy();
   if (!strcmp(what, "cancelled")) cancelled();
   if (!strcmp(what, "gone")) gone();
+  if (!strcmp(what, "c11")) c11();
+  if (!strcmp(what, "leader_ends")) leader_ends();
+  if (!strcmp(what, "small")) small();
   return 0;
 }
 /* SPDX-License-Identifier: MIT */
