@@ -39,6 +39,12 @@ blocks_keep_their_bytes_without_a_region() {
   [ "$(figure .trace.samples)" -gt 0 ] || fail "nothing was sampled"
 }
 
+# Its ranges promise less, since the growths of a block are in the sample together.
+reports_say_where_few_blocks_grow_many_times() {
+  record --rate 1e-3 -- "$programs/growing" >/dev/null || fail "growing failed"
+  "$winnow" report trace | tr '\n' ' ' | grep -q 'but of what was allocated fewer do here' || fail "$("$winnow" report trace)"
+}
+
 realloc_keeps_the_block() {
   record --rate 1 -- "$programs/growing" >/dev/null || fail "growing failed"
   counted "calls that made it larger" "$(of .totals.allocated_blocks grow_a_block)" 21
