@@ -230,7 +230,9 @@ static void say_missing(struct paragraph *paragraph, const struct trace_damage *
 
 /* Whether much of what was allocated are growths of few blocks: those of one are not independent, so
  * the number of samples says less, and the ranges promise too much (docs/sampling.md). */
-static bool growths_matter(uint64_t rows, uint64_t blocks) { return blocks < 100 && rows > blocks + blocks / 2; }
+static bool growths_matter(uint64_t rows, uint64_t blocks) {
+  return blocks < 100 && rows > blocks + blocks / 2;
+}
 
 static void say_sample(struct paragraph *paragraph, const struct report *report) {
   const struct trace_run *run = trace_reader_run(report->samples->reader);
@@ -256,9 +258,10 @@ static void say_sample(struct paragraph *paragraph, const struct report *report)
         "since deaths are missing too. Ranges are of the part.");
   else if (run->rate < 1 && report->samples->sampled_blocks)
     say(paragraph, " 95 of 100 ranges hold the truth, in rows with few samples too%s.",
-        growths_matter(rows, blocks) ? "; but of what was allocated fewer do here, since the growths of a block "
-                                       "are in the sample together"
-                                     : "");
+        growths_matter(rows, blocks)
+            ? "; but of what was allocated fewer do here, since the growths of a block "
+              "are in the sample together"
+            : "");
 }
 
 static void print_verdict(const struct report *report) {
