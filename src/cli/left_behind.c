@@ -118,11 +118,20 @@ static bool is_orphan_of(const struct process *process, const struct process *pr
          shares_output(process->pid);
 }
 
+/* A process with the library is of the recording that its environment names; of one that became
+ * another program between the two looks, the environment is that program's. */
+static bool is_of_this_run(pid_t pid, const struct process *program, const char *library,
+                           const struct process *process) {
+  if (has_mapped(pid, library)) {
+    if (has_environment_of(pid, program->pid)) return true;
+    if (has_mapped(pid, library)) return false;
+  }
+  return is_orphan_of(process, program);
+}
+
 static bool is_left(pid_t pid, const struct process *program, const char *library, struct process *process) {
   return pid != program->pid && pid != getpid() && read_process(pid, process) && process->state != 'Z' &&
-         process->began >= program->began &&
-         (has_mapped(pid, library) ? has_environment_of(pid, program->pid)
-                                   : is_orphan_of(process, program)) &&
+         process->began >= program->began && is_of_this_run(pid, program, library, process) &&
          !is_of_another_run(process, program, library);
 }
 
