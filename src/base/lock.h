@@ -37,8 +37,8 @@ void lock_release(struct lock *lock, enum lock_rank rank);
  * the holder, or one who waits. */
 bool lock_rank_held(enum lock_rank rank);
 
-/* True if the calling thread holds a lock of this rank or a higher one, likewise: a signal handler must not wait for one of
- * this rank then. */
+/* True if the calling thread holds a lock of this rank or a higher one, likewise: a signal handler
+ * must not wait for one of this rank then. */
 bool lock_must_not_wait(enum lock_rank rank);
 
 /* True if the calling thread holds this lock, exactly. A forked child is its parent's thread in this. */

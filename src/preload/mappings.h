@@ -8,8 +8,8 @@
  *
  * PIECES: the table has a piece for each stretch of addresses that such a call mapped, none
  * overlapping; what is kept in order of address are their places, since that is what moves when one
- * comes or goes: tens of thousands may be mapped. A piece is a mapping of the trace. A hole in the midst of one leaves
- * two, of which the upper one is new in the trace.
+ * comes or goes: tens of thousands may be mapped. A piece is a mapping of the trace. A hole in the
+ * midst of one leaves two, of which the upper one is new in the trace.
  *
  * LAZY: a piece is told when it is measured first, with that time, and not before. So those that are
  * gone by then, of which the trace could say nothing of interest, cost no disk.

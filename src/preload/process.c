@@ -92,7 +92,8 @@ static void tell(const char *what, const char *detail) {
   os_write_all(2, line, strlen(line));
 }
 
-/* The numbers are not parsed again: `winnow record` checked them, and whoever sets them by hand learns it here. */
+/* The numbers are not checked again: `winnow record` has done that. A user who sets the variables by
+ * hand is told by start_recording what is wrong. */
 static bool read_settings(void) {
   const char *path = environment_variable("WINNOW_TRACE");
   if (!path || !*path || strlen(path) + 24 > sizeof settings.path) return false;

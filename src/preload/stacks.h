@@ -1,13 +1,13 @@
 /* Stacks of threads, which neither malloc nor the program maps.
  *
  * A stack is a piece of the table of mappings (mappings.h), of a kind of its own, with the callers
- * of pthread_create or thrd_create, from the thread's start to its end. The C library gives a stack and puts the
- * thread's descriptor at its upper end, so pthread_self is an address there; how large a stack is,
- * the attributes say. A stack that the program brings is a mapping or a block already.
+ * of pthread_create or thrd_create, from the thread's start to its end. The C library gives a stack
+ * and puts the thread's descriptor at its upper end, so pthread_self is an address there; how large
+ * a stack is, the attributes say. A stack that the program brings is a mapping or a block already.
  *
- * HANDED OVER: the thread itself notes its stack, before it calls the program's function. Where its
- * creator asked to have the thread's number may be gone by then, if the thread was faster. The
- * function is called by a jump, so that stacks look as they do without us.
+ * HANDED OVER: the thread itself notes its stack, before it calls the program's function. Its
+ * creator could not: the variable in which pthread_create puts the thread's number may be gone when
+ * that returns, if the thread was faster. The function is called by a jump, so that stacks look as they do without us.
  *
  * FIRST: the kernel makes the first thread's stack larger where it is used. It is noted once that
  * thread is found deep in it, with the callers that it has then.

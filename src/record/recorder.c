@@ -79,9 +79,9 @@ static uint64_t now(const struct recorder *recorder) { return os_monotonic_ns() 
 static uint64_t block_of(void *metadata) { return (uint64_t)(uintptr_t)metadata; }
 static void *metadata_of(uint64_t block) { return (void *)(uintptr_t)block; }
 
-/* Resident pages are the second number of /proc/self/statm, those of them that files or other processes share the third.
- * The sixth, of private data, counts addresses, touched or not: a heap that reserves room would seem to fill it. Where
- * the first thread has ended, all are 0 but under the calling one. */
+/* Resident pages are the second number of /proc/self/statm, those that files or other processes share
+ * the third. The sixth, of private data, counts addresses, touched or not: a heap that reserves room
+ * would seem to fill it. Once the first thread has ended, all are 0 but in the calling thread's file. */
 static bool measure(const struct recorder *recorder, struct trace_memory *memory) {
   char text[160];
   uint64_t number[3] = {0};

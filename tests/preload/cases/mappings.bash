@@ -170,21 +170,16 @@ stacks_of_threads_are_told_with_their_callers() {
   ! grep -q begin_thread report || fail "a frame of ours: $(cat report)"
 }
 
-stacks_that_programs_bring_count_once() {
+maps_and_has_no_stacks() { # FUNCTION, which maps that many MEBIBYTES
   need jq
-  record -- "$programs/stacks" brought >/dev/null || fail "stacks failed"
+  record -- "$programs/stacks" "$1" >/dev/null || fail "stacks failed"
   figure . >/dev/null
-  near "mapped" "$(mapped brought resident_bytes)" $((6 << 20))
+  near "mapped" "$(mapped "$1" resident_bytes)" $(($2 << 20))
   [ "$(jq .resident.stack_bytes report.json)" -lt 300000 ] || fail "$(jq -c .stacks report.json)"
 }
 
-stacks_of_threads_that_ended_are_gone() {
-  need jq
-  record -- "$programs/stacks" gone >/dev/null || fail "stacks failed"
-  figure . >/dev/null
-  near "mapped" "$(mapped gone resident_bytes)" $((40 << 20))
-  [ "$(jq .resident.stack_bytes report.json)" -lt 300000 ] || fail "$(jq -c .stacks report.json)"
-}
+stacks_that_programs_bring_count_once() { maps_and_has_no_stacks brought 6; }
+stacks_of_threads_that_ended_are_gone() { maps_and_has_no_stacks gone 40; }
 
 # Threads of C11 do not come by pthread_create.
 stacks_of_threads_that_do_not_allocate_are_told() {
