@@ -188,14 +188,13 @@ static void add(struct sums *sums, const struct row *row, const struct share *sh
     sum_add_weighted(&sums->blocks, share->blocks, &share->weight);
     return;
   }
-  if (share->bytes_variance < 0)
+  if (!share->dependent) {
     sum_add(&sums->bytes, share->bytes, p);
-  else
-    sum_add_dependent(&sums->bytes, share->bytes, p, share->bytes_variance);
-  if (share->blocks > 0 && share->blocks_variance >= 0)
-    sum_add_dependent(&sums->blocks, share->blocks, p, share->blocks_variance);
-  else if (share->blocks > 0)
-    sum_add(&sums->blocks, share->blocks, p);
+    if (share->blocks > 0) sum_add(&sums->blocks, share->blocks, p);
+    return;
+  }
+  sum_add_dependent(&sums->bytes, share->bytes, p, &share->bytes_by);
+  if (share->blocks > 0) sum_add_dependent(&sums->blocks, share->blocks, p, &share->blocks_by);
 }
 
 static void merge(struct sums *sums, const struct sums *other) {
@@ -207,7 +206,7 @@ static bool add_rows(struct building *building, question *ask, void *context) {
   struct call_tree *tree = building->tree;
   for (size_t i = 0; i < building->samples->row_count; i++) {
     const struct row *row = &building->samples->rows[i];
-    struct share share = {.bytes_variance = -1, .blocks_variance = -1};
+    struct share share = {0};
     tree->node_of_row[i] = NO_NODE;
     if (row->probability <= 0 || !ask(row, &share, context)) continue;
     uint32_t node = tree_node_of(building, row->stack);

@@ -8,16 +8,27 @@ enum grouping { BY_FUNCTION, BY_LINE, BY_FILE, BY_MODULE, BY_STACK };
 
 /* What is summed for one row, chosen by the question. */
 struct share {
-  double bytes, blocks;   /* unweighted */
-  double bytes_variance;  /* negative: that of an independent row, bytes^2 (1-p)/p^2 */
-  double blocks_variance; /* the same */
-  struct weight weight;   /* where a row counts for something else than 1/p and its variance; or factor 0 */
+  double bytes, blocks; /* unweighted */
+  bool dependent;       /* on other rows of its block, as told by: */
+  struct dependence bytes_by, blocks_by;
+  struct weight weight; /* where a row counts for something else than 1/p and its variance; or factor 0 */
   bool apart; /* the row belongs to its group (node_of_row), but adds to no sum and is no sample there */
 };
 
 /* A whole block: its bytes, and one block. */
 static inline struct share share_block(const struct row *row) {
-  return (struct share){.bytes = (double)row->size, .blocks = 1, .bytes_variance = -1, .blocks_variance = -1};
+  return (struct share){.bytes = (double)row->size, .blocks = 1};
+}
+
+/* What a call allocated. A block that realloc made smaller lives on, so its row belongs to the group's lives, but adds
+ * nothing to its sums. */
+static inline struct share share_call(const struct row *row) {
+  return (struct share){.bytes = (double)row->allocated,
+                        .blocks = row->call,
+                        .dependent = true,
+                        .bytes_by = row->bytes_by,
+                        .blocks_by = row->call_by,
+                        .apart = !row->call};
 }
 
 /* False: the row does not count. */

@@ -22,6 +22,19 @@
  * trace with few samples may have none of its most frequent size. So ten samples of the smallest
  * size are counted besides; among thousands of others they matter little.
  *
+ * Blocks that grow. Of a block that realloc makes larger again and again, the calls from the first
+ * sample on are known, all of them; how many that are is chance. Where each call makes it 1/g as
+ * large, g near to 1, a block's weight in the estimate follows an exponential law; for large steps
+ * its relative variance is about g. Of n such blocks the sum of the squared weights is 2/(n + 1) of
+ * the squared sum on average, where n times the mean square would be 2/n: estimate and variance are
+ * small together, the more so the fewer blocks. But g says how many calls such a block has from its
+ * first sample on if its steps are alike, 1/(1 - g), so T' is known, the estimate that would be if of
+ * each block as many calls were known. At the upper end the unseen is multiplied by
+ *   (1.65 max(T'/T, 1))^(x/(2 - x)),
+ * where x is what blocks that grow have of V/U^2, each call times its g. If all blocks grow in small
+ * steps, x/(2 - x) is 1/n. And it is no less than what the sampled blocks themselves had from calls
+ * before, if those steps were alike: of a large buffer that is most.
+ *
  * Lower end: the 2.5 % quantile for one event less. A row of a report is there because a sample
  * fell on it. That one sample says nothing about how much there is, the others do. So the lower end
  * of a row with one sample is what was seen. Such an interval errs on one side only, and its upper
@@ -65,6 +78,13 @@ static const double worth_adding = 0.002;
 
 /* Events of `unit` that are counted for sizes without a sample. */
 static const double events_besides = 0.1;
+
+/* By how much the upper end for one block that grows in many small steps is larger besides: its
+ * logarithm. Found by measuring (tests/analysis/test_rows.c). */
+static const double growth_widening = 0.5;
+
+/* The clustering of three blocks that grow by a half, and of four that grow in small steps. */
+static const double of_few_blocks = 0.4;
 
 /* The smallest blocks that are usual have two words and a header. So many of them count as if they
  * had been sampled. */
@@ -126,6 +146,17 @@ static double unseen_most(double unseen, double variance, double unit) {
   return unit > 0 ? fmax(common, unit * gamma_quantile(events_besides, level_high)) : common;
 }
 
+/* How much of the unseen rests on few blocks that grow: growth * 2 / (n + 1) for n alike. */
+static double clustering_of(const struct sum *sum, double unseen) {
+  return unseen > 0 ? fmin(sum->clustered / (unseen * unseen), 1) : 0;
+}
+
+static double widening(const struct sum *sum, double clustering) {
+  if (clustering <= 0) return 1;
+  double calls = log(fmax(sum->typical / sum->total, 1));
+  return exp((growth_widening + calls) * clustering / (2 - clustering));
+}
+
 /* The mean of 1/p over the blocks that `all` counts and over those that are counted besides, each of
  * the weight `smallest`. The sum of 1/p^2 over the sample is the variance plus the total. */
 static double mean_weight(const struct sum *all, double smallest) {
@@ -139,6 +170,9 @@ static struct sum rest_of(const struct sum *whole, const struct sum *part) {
   struct sum rest = {.total = whole->total - part->total,
                      .variance = fmax(whole->variance - part->variance, 0),
                      .seen = whole->seen - part->seen,
+                     .clustered = fmax(whole->clustered - part->clustered, 0),
+                     .typical = whole->typical - part->typical,
+                     .earlier = fmax(whole->earlier - part->earlier, 0),
                      .samples = whole->samples - part->samples};
   rest.total = fmax(rest.total, rest.seen);
   return rest;
@@ -170,14 +204,19 @@ double growth_variance(double y, double p, double before) {
   return y * y * (1 - p) / (p * p) + 2 * y * (1 - p) / p * before;
 }
 
-void sum_add_dependent(struct sum *sum, double y, double p, double variance) {
+void sum_add_dependent(struct sum *sum, double y, double p, const struct dependence *dependence) {
   sum->total += y / p;
   sum->seen += y;
-  sum->variance += variance;
+  sum->variance += dependence->variance;
+  sum->clustered += dependence->growth * dependence->variance;
+  sum->typical += y / p * dependence->typical;
+  sum->earlier += dependence->earlier;
   sum->samples++;
 }
 
-void sum_add(struct sum *sum, double y, double p) { sum_add_dependent(sum, y, p, growth_variance(y, p, 0)); }
+void sum_add(struct sum *sum, double y, double p) {
+  sum_add_dependent(sum, y, p, &(struct dependence){.variance = growth_variance(y, p, 0), .typical = 1});
+}
 
 void sum_add_weighted(struct sum *sum, double y, const struct weight *weight) {
   sum->total += y * weight->factor;
@@ -190,17 +229,22 @@ void sum_merge(struct sum *sum, const struct sum *other) {
   sum->total += other->total;
   sum->seen += other->seen;
   sum->variance += other->variance;
+  sum->clustered += other->clustered;
+  sum->typical += other->typical;
+  sum->earlier += other->earlier;
   sum->samples += other->samples;
 }
 
 struct estimate estimate_of(const struct sum *sum, double unit) {
-  struct estimate result = {sum->total, sum->total, sum->total, sum->samples};
-  double unseen = fmax(sum->total - sum->seen, 0);
+  struct estimate result = {sum->total, sum->total, sum->total, sum->samples, false};
+  double unseen = fmax(sum->total - sum->seen, 0), clustering = clustering_of(sum, unseen);
+  result.few_blocks = sum->samples && (sum->samples <= 2 || clustering >= of_few_blocks);
   if (!sum->samples) {
     result.high += no_sample_bound * unit;
   } else if (sum->variance > 0 || unit > 0) {
     result.low = sum->seen + unseen_quantile(unseen, sum->variance, 1, level_low);
-    result.high = sum->seen + unseen_most(unseen, sum->variance, unit);
+    double most = unseen_most(unseen, sum->variance, unit) * widening(sum, clustering);
+    result.high = sum->seen + fmax(most, sum->earlier);
     if (result.low - sum->seen < worth_adding * sum->seen) result.low = sum->seen;
     if (result.low > result.estimate) result.low = result.estimate;
     if (result.high < result.estimate) result.high = result.estimate;
@@ -217,7 +261,7 @@ struct estimate count_of(const struct sum *count, const struct sum *all, double 
 struct estimate share_of(const struct sum *part, const struct sum *whole, double unit) {
   struct sum others = rest_of(whole, part);
   struct estimate y = estimate_of(part, unit), z = estimate_of(&others, unit);
-  struct estimate result = {0, 0, 1, part->samples};
+  struct estimate result = {0, 0, 1, part->samples, y.few_blocks};
   if (y.estimate + z.estimate <= 0) return result;
   result.estimate = y.estimate / (y.estimate + z.estimate);
   if (y.estimate <= 0) {

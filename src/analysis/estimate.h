@@ -10,6 +10,9 @@ struct sum {
   double total;     /* sum of y / p: unbiased for the sum of y over all blocks, sampled or not */
   double variance;  /* sum of y^2 (1 - p) / p^2: unbiased for the variance of `total` */
   double seen;      /* sum of y: the total is no less */
+  double clustered; /* of the variance, what calls of blocks that grow have, each times its growth */
+  double typical;   /* the total, if of each block that grows as many calls were known as of most such */
+  double earlier;   /* what blocks that grow had from calls before their first sample, most likely */
   uint64_t samples; /* sampled blocks that contributed */
 };
 
@@ -18,12 +21,13 @@ struct sum {
 struct estimate {
   double estimate, low, high;
   uint64_t samples;
+  bool few_blocks; /* the samples are of a block or two, as far as can be told */
 };
 
-/* Whether an estimate rests on a sample or two, which say what the order of magnitude is; but of a
+/* Whether an estimate rests on a block or two, which say what the order of magnitude is; but of a
  * large block one sample says all. */
 static inline bool estimate_is_rough(const struct estimate *estimate) {
-  return estimate->samples > 0 && estimate->samples <= 2 && estimate->high > 1.1 * estimate->low;
+  return estimate->few_blocks && estimate->high > 1.1 * estimate->low;
 }
 
 /* The probability that a block of so many words takes at least one sample: 1 - (1 - rate)^words. */
@@ -40,9 +44,15 @@ struct weight {
 };
 void sum_add_weighted(struct sum *sum, double y, const struct weight *weight);
 
-/* The same for one of several y of one block, which are not independent; `variance` is
- * growth_variance's. */
-void sum_add_dependent(struct sum *sum, double y, double p, double variance);
+/* How one of several y of one block counts, one for each call that made it so large. They are not
+ * independent. */
+struct dependence {
+  double variance; /* growth_variance's */
+  double growth;   /* what the block had before by what it has, 0 to 1; 0 if it never grew */
+  double typical;  /* calls that blocks have which grow in such steps, by those known of this one; or 1 */
+  double earlier;  /* of the first that is known: y of the calls before it, if their steps were alike */
+};
+void sum_add_dependent(struct sum *sum, double y, double p, const struct dependence *dependence);
 
 /* What y, counted once the block is in the sample with probability p, adds to the variance of a
  * total to which the same block gave `before`, the sum of y / p so far, at times when p was no

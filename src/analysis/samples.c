@@ -9,7 +9,7 @@
  * gave the block (OWNER). The calls of one block are not independent: with p1 <= p2 <= ... the
  * variance of their sum is
  *   sum_j a_j^2 (1/p_j - 1) + 2 sum_{i<j} a_i a_j (1/p_j - 1)
- * and `allocated_variance` is the unbiased estimate of row j's share of it, from the rows that were
+ * and its `bytes_by.variance` is the unbiased estimate of row j's share of it, from the rows that were
  * seen:
  *   a_j^2 (1 - p_j) / p_j^2 + 2 a_j (1 - p_j) / p_j * sum_{i<j} a_i / p_i.
  * The number of calls is the same with a = 1.
@@ -25,6 +25,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* So many calls that made a block larger, unknown ones, are counted at most. */
+enum { CALLS_MOST = 50, SMALL_BLOCK = 16 };
 
 /* A growing array; `items` is NULL or malloc's. */
 #define APPEND(items, count, capacity, item)                                        \
@@ -147,6 +150,10 @@ static int by_time(const void *a, const void *b) {
   return compare(((const struct memory_point *)a)->time_ns, ((const struct memory_point *)b)->time_ns);
 }
 
+static double growth_of(uint64_t before, uint64_t size) {
+  return size > before ? (double)before / (double)size : 0;
+}
+
 static struct row first_row(const struct trace_sample *born) {
   return (struct row){.block = born->block,
                       .begin_ns = born->time_ns,
@@ -155,6 +162,7 @@ static struct row first_row(const struct trace_sample *born) {
                       .died_ns = STILL_ALIVE,
                       .promoted_ns = NEVER,
                       .size = born->size,
+                      .bytes_by.growth = growth_of(born->grown ? born->previous_size : 0, born->size),
                       .call = true,
                       .allocated = born->size,
                       .words = born->words,
@@ -173,6 +181,7 @@ static struct row next_row(const struct row *row, const struct change *resize) {
   next.size = resize->size;
   next.call = resize->size > row->size; /* OWNER */
   next.allocated = next.call ? resize->size : 0;
+  next.bytes_by.growth = growth_of(row->size, resize->size);
   next.words = resize->words > row->words ? resize->words : row->words;
   if (next.call) next.stack = resize->stack, next.thread = resize->thread;
   next.n_samples = 0;
@@ -180,20 +189,10 @@ static struct row next_row(const struct row *row, const struct change *resize) {
   return next;
 }
 
-/* Fills in what depends on the whole life of a block: rows[0..count). */
-static void finish_block(struct row *rows, size_t count, double rate) {
-  double bytes = 0, calls = 0; /* sums of a / p and of 1 / p of the calls so far */
-  uint64_t died = rows[count - 1].end_ns;
-  for (size_t i = 0; i < count; i++) {
-    double p = inclusion_probability(rate, rows[i].words), a = (double)rows[i].allocated;
-    rows[i].probability = p;
-    rows[i].allocated_variance = growth_variance(a, p, bytes);
-    rows[i].call_variance = rows[i].call ? growth_variance(1, p, calls) : 0;
-    rows[i].died_ns = died;
-    rows[i].promoted_ns = rows[count - 1].promoted_ns;
-    bytes += a / p;
-    calls += rows[i].call / p;
-  }
+/* How often a block was allocated, most likely, before it had so many bytes. */
+static double calls_before(double bytes, double growth) {
+  if (bytes <= 0) return 0;
+  return fmin(1 + log(fmax(bytes / SMALL_BLOCK, 1)) / -log(growth), CALLS_MOST);
 }
 
 /* The rows of one block from its sample and its changes, which it consumes. */
@@ -229,7 +228,7 @@ static bool join_block(struct loading *loading, const struct trace_sample *born,
     row.last = true;
   }
   if (!(APPEND(samples->rows, samples->row_count, loading->row_capacity, row))) return false;
-  finish_block(samples->rows + begin, samples->row_count - begin, rate);
+  samples_finish_block(samples->rows + begin, samples->row_count - begin, rate);
   return true;
 }
 
@@ -337,6 +336,29 @@ void samples_free(struct samples *samples) {
   free(samples->rows);
   free(samples->became);
   free(samples);
+}
+
+void samples_finish_block(struct row *rows, size_t count, double rate) {
+  double bytes = 0, calls = 0, known = 0; /* sums of a / p and of 1 / p of the calls so far; all calls */
+  uint64_t died = rows[count - 1].end_ns;
+  double growth = rows[0].bytes_by.growth, before = growth * (double)rows[0].size;
+  bool from_birth = growth <= 0;
+  if (from_birth && count > 1) rows[0].bytes_by.growth = rows[1].bytes_by.growth;
+  for (size_t i = 0; i < count; i++) known += rows[i].call;
+  for (size_t i = 0; i < count; i++) {
+    double p = inclusion_probability(rate, rows[i].words), a = (double)rows[i].allocated;
+    rows[i].probability = p;
+    rows[i].bytes_by.variance = growth_variance(a, p, bytes);
+    rows[i].bytes_by.typical = from_birth ? 1 : fmin(1 / (1 - rows[i].bytes_by.growth), CALLS_MOST) / known;
+    rows[i].call_by = rows[i].bytes_by;
+    rows[i].call_by.variance = rows[i].call ? growth_variance(1, p, calls) : 0;
+    rows[i].died_ns = died;
+    rows[i].promoted_ns = rows[count - 1].promoted_ns;
+    bytes += a / p;
+    calls += rows[i].call / p;
+  }
+  rows[0].bytes_by.earlier = before * fmin(1 / (1 - growth), CALLS_MOST);
+  rows[0].call_by.earlier = calls_before(before, growth);
 }
 
 const char *samples_thread_name(const struct samples *samples, uint32_t thread, char buffer[32]) {

@@ -34,10 +34,10 @@ struct row {
   uint64_t allocated; /* by that call: all of `size`, or 0 */
   uint64_t words;     /* words that had a trial so far */
   double probability; /* of being in the sample by now */
-  double allocated_variance; /* what `allocated` adds to the variance of allocated bytes (see samples.c) */
-  double call_variance;      /* and what the call adds to that of their number */
-  uint32_t stack;            /* of the call that made it so large, or larger */
-  uint32_t thread, freed_by; /* threads of the trace */
+  struct dependence bytes_by; /* how `allocated` counts beside the block's other calls (see samples.c) */
+  struct dependence call_by;  /* and how the call does */
+  uint32_t stack;             /* of the call that made it so large, or larger */
+  uint32_t thread, freed_by;  /* threads of the trace */
   uint64_t n_samples;
   uint64_t promoted_ns; /* of the block: when it moved to the major heap; NEVER */
   double life_words;    /* of the block: what was allocated while it lived (WORDS CLOCK) */
@@ -86,6 +86,10 @@ typedef void samples_progress(double done, void *context);
 /* Reads a whole trace. wn_last_error tells what is wrong with it. */
 wn_status samples_load(const char *path, samples_progress *progress, void *context, struct samples **samples);
 void samples_free(struct samples *samples);
+
+/* Fills in what depends on the whole life of a block. rows[0..count) are all its rows, in order; size, call, allocated,
+ * words, end_ns and promoted_ns are known, and bytes_by.growth, but of the first row only if it was sampled as it grew. */
+void samples_finish_block(struct row *rows, size_t count, double rate);
 
 /* The name of a thread of the trace, or "thread N" written to `buffer`. */
 const char *samples_thread_name(const struct samples *samples, uint32_t thread, char buffer[32]);

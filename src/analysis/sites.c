@@ -60,6 +60,9 @@ static void take_away(struct sum *from, const struct sum *sum) {
   from->total = left_of(from->total, sum->total);
   from->variance = left_of(from->variance, sum->variance);
   from->seen = left_of(from->seen, sum->seen);
+  from->clustered = left_of(from->clustered, sum->clustered);
+  from->typical = left_of(from->typical, sum->typical);
+  from->earlier = left_of(from->earlier, sum->earlier);
   from->samples -= sum->samples;
 }
 

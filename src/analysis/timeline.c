@@ -100,8 +100,8 @@ struct sums timeline_allocated(const struct samples *samples, row_filter *takes,
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
     if (!row->call || !counts(row, takes, context)) continue;
-    sum_add_dependent(&sums.bytes, (double)row->allocated, row->probability, row->allocated_variance);
-    sum_add_dependent(&sums.blocks, 1, row->probability, row->call_variance);
+    sum_add_dependent(&sums.bytes, (double)row->allocated, row->probability, &row->bytes_by);
+    sum_add_dependent(&sums.blocks, 1, row->probability, &row->call_by);
   }
   return sums;
 }

@@ -204,20 +204,14 @@ bool report_takes(const struct row *row, void *context) {
 
 bool report_held(const struct row *row, struct share *share, void *context) {
   const struct report *report = context;
-  *share =
-      (struct share){.bytes = (double)row->size, .blocks = 1, .bytes_variance = -1, .blocks_variance = -1};
+  *share = share_block(row);
   bool held = report->options->at == AT_PEAK ? peak_holds(&report->peak, row, &share->weight)
                                              : row_is_live_at(row, report->asked.time_ns);
   return held && report_takes(row, context);
 }
 
-/* A block that realloc made smaller lives on, so its row belongs to the table's lives, but adds nothing to its sums. */
 bool report_allocated(const struct row *row, struct share *share, void *context) {
-  *share = (struct share){.bytes = (double)row->allocated,
-                          .blocks = row->call,
-                          .bytes_variance = row->allocated_variance,
-                          .blocks_variance = row->call_variance,
-                          .apart = !row->call};
+  *share = share_call(row);
   return report_takes(row, context);
 }
 
@@ -233,14 +227,12 @@ bool report_churn(const struct row *row, struct share *share, void *context) {
 }
 
 bool report_alive(const struct row *row, struct share *share, void *context) {
-  *share =
-      (struct share){.bytes = (double)row->size, .blocks = 1, .bytes_variance = -1, .blocks_variance = -1};
+  *share = share_block(row);
   return row->end_ns == STILL_ALIVE && report_takes(row, context);
 }
 
 bool report_lasting(const struct row *row, struct share *share, void *context) {
-  *share =
-      (struct share){.bytes = (double)row->size, .blocks = 1, .bytes_variance = -1, .blocks_variance = -1};
+  *share = share_block(row);
   return row->last && life_of(context, row) >= ((const struct report *)context)->long_ns &&
          report_takes(row, context);
 }
@@ -259,9 +251,9 @@ struct estimate report_blocks(const struct report *report, const struct sums *su
 
 struct estimate report_per_second(const struct report *report, const struct estimate *total) {
   double seconds = (double)report->samples->end_ns / 1e9;
-  if (seconds <= 0) return (struct estimate){0, 0, 0, total->samples};
+  if (seconds <= 0) return (struct estimate){.samples = total->samples};
   return (struct estimate){total->estimate / seconds, total->low / seconds, total->high / seconds,
-                           total->samples};
+                           total->samples, total->few_blocks};
 }
 
 struct estimate report_share(const struct report *report, const struct sums *part, const struct sums *whole) {

@@ -48,8 +48,7 @@ struct asked {
 static bool mapped_then(const struct row *row, struct share *share, void *context) {
   const struct asked *asked = context;
   double bytes = asked->resident ? mapped_resident(asked->samples, row, asked->time_ns) : (double)row->size;
-  *share =
-      (struct share){.bytes = bytes, .blocks = (double)row->size, .bytes_variance = 0, .blocks_variance = 0};
+  *share = (struct share){.bytes = bytes, .blocks = (double)row->size, .dependent = true};
   return row_is_live_at(row, asked->time_ns) && (row->source == TRACE_MAP_STACK) == asked->stacks;
 }
 
@@ -194,7 +193,7 @@ static struct parts parts_of(const struct report *report, const struct resident 
   double measured = resident->measured ? resident->mapped_private + resident->stack_bytes : 0;
   double room = resident->private_bytes - measured;
   parts.rest = (struct estimate){fmax(room - held.estimate, 0), fmax(room - held.high, 0),
-                                 fmax(room - held.low, 0), held.samples};
+                                 fmax(room - held.low, 0), held.samples, held.few_blocks};
   parts.unwritten = fmax(held.low - room, 0);
   return parts;
 }

@@ -228,12 +228,6 @@ static void say_missing(struct paragraph *paragraph, const struct trace_damage *
         text_number_of(count, (double)damage->stacks_lost, "record"));
 }
 
-/* Whether much of what was allocated are growths of few blocks: those of one are not independent, so
- * the number of samples says less, and the ranges promise too much (docs/sampling.md). */
-static bool growths_matter(uint64_t rows, uint64_t blocks) {
-  return blocks < 100 && rows > blocks + blocks / 2;
-}
-
 static void say_sample(struct paragraph *paragraph, const struct report *report) {
   const struct trace_run *run = trace_reader_run(report->samples->reader);
   const struct trace_damage *damage = trace_reader_damage(report->samples->reader);
@@ -257,11 +251,7 @@ static void say_sample(struct paragraph *paragraph, const struct report *report)
         " So all this is a part: what is allocated is more by what is missing, and what is held may be less, "
         "since deaths are missing too. Ranges are of the part.");
   else if (run->rate < 1 && report->samples->sampled_blocks)
-    say(paragraph, " 95 of 100 ranges hold the truth, in rows with few samples too%s.",
-        growths_matter(rows, blocks)
-            ? "; but of what was allocated fewer do here, since the growths of a block "
-              "are in the sample together"
-            : "");
+    say(paragraph, " 95 of 100 ranges hold the truth, in rows with few samples too.");
 }
 
 static void print_verdict(const struct report *report) {

@@ -57,16 +57,32 @@ static void a_block_first_seen_when_it_grew_counts_what_it_grew_to(void **state)
   struct sums all = timeline_allocated(samples, NULL, NULL), live = timeline_live_at(samples, 5, NULL, NULL);
   assert_true(fabs(all.bytes.total - 1000 / p) < 1e-6 && all.blocks.samples == 1);
   assert_true(fabs(live.bytes.total - 1000 / p) < 1e-6 && live.blocks.samples == 1);
+  /* If it always became 1/0.4 as large: 400 bytes and 160 and so on before. */
+  const struct dependence *by = &samples->rows[0].bytes_by;
+  assert_true(fabs(by->growth - 0.4) < 1e-9 && fabs(by->typical - 1 / 0.6) < 1e-9);
+  assert_true(fabs(by->earlier - 400 / 0.6) < 1e-6);
+  samples_free(samples);
+}
+
+static void of_a_block_known_from_its_birth_nothing_is_missing(void **state) {
+  (void)state;
+  struct trace_writer *writer = story_begin(1e-3, 0);
+  story_alloc(writer, 1, 5, 100, 1);
+  struct trace_resize larger = {
+      .time_ns = 6, .thread = 1, .block = 1, .size = 200, .words = malloc_words(200)};
+  assert_true(trace_write_resize(writer, &larger));
+  struct samples *samples = story_load(writer);
+  assert_int_equal(samples->row_count, 2);
+  for (int i = 0; i < 2; i++) {
+    assert_true(fabs(samples->rows[i].bytes_by.growth - 0.5) < 1e-9);
+    assert_true(samples->rows[i].bytes_by.typical == 1 && samples->rows[i].bytes_by.earlier == 0);
+  }
   samples_free(samples);
 }
 
 static bool allocated_ask(const struct row *row, struct share *share, void *context) {
   (void)context;
-  *share = (struct share){.bytes = (double)row->allocated,
-                          .blocks = row->call,
-                          .bytes_variance = row->allocated_variance,
-                          .blocks_variance = row->call_variance,
-                          .apart = !row->call};
+  *share = share_call(row);
   return true;
 }
 
@@ -146,8 +162,7 @@ static void moments_include_births_and_exclude_deaths(void **state) {
 
 static bool everything(const struct row *row, struct share *share, void *context) {
   (void)context;
-  *share =
-      (struct share){.bytes = (double)row->size, .blocks = 1, .bytes_variance = -1, .blocks_variance = -1};
+  *share = share_block(row);
   return true;
 }
 
@@ -381,6 +396,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(records_join_in_any_order),
       cmocka_unit_test(a_block_first_seen_when_it_grew_counts_what_it_grew_to),
+      cmocka_unit_test(of_a_block_known_from_its_birth_nothing_is_missing),
       cmocka_unit_test(no_function_holds_more_than_it_allocated),
       cmocka_unit_test(moments_include_births_and_exclude_deaths),
       cmocka_unit_test(recursion_counts_once),

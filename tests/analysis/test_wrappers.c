@@ -7,8 +7,7 @@
 
 static bool everything(const struct row *row, struct share *share, void *context) {
   (void)context;
-  *share =
-      (struct share){.bytes = (double)row->size, .blocks = 1, .bytes_variance = -1, .blocks_variance = -1};
+  *share = share_block(row);
   return true;
 }
 

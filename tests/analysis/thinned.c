@@ -44,46 +44,44 @@ struct asking {
 /* As the report asks. */
 static bool ask(const struct row *row, struct share *share, void *context) {
   const struct asking *asking = context;
-  *share =
-      (struct share){.bytes = (double)row->size, .blocks = 1, .bytes_variance = -1, .blocks_variance = -1};
+  *share = share_block(row);
   if (asking->what == HELD) return peak_holds(asking->peak, row, &share->weight);
   if (asking->what == ALIVE) return row->end_ns == STILL_ALIVE;
-  share->bytes = (double)row->allocated;
-  share->blocks = row->call;
-  share->bytes_variance = row->allocated_variance;
-  share->blocks_variance = row->call_variance;
-  share->apart = !row->call;
+  *share = share_call(row);
   return asking->what == ALLOCATED ||
          (row->died_ns != STILL_ALIVE && row->died_ns - row->born_ns < asking->brief_ns);
 }
 
-/* What is known of a block of the thinned trace so far. */
-struct block {
-  double allocated, calls; /* sums of bytes / p and of 1 / p */
-  uint64_t born_ns;
-  bool sampled;
-};
+static int by_begin(const void *one, const void *other) {
+  const struct row *left = one, *right = other;
+  if (left->begin_ns != right->begin_ns) return left->begin_ns < right->begin_ns ? -1 : 1;
+  return (left->block > right->block) - (left->block < right->block);
+}
 
-static size_t thin(const struct samples *all, struct block *blocks, double rate, uint64_t seed,
-                   struct row *rows) {
+static int by_block(const void *one, const void *other) {
+  const struct row *left = one, *right = other;
+  if (left->block != right->block) return left->block < right->block ? -1 : 1;
+  if (left->begin_ns != right->begin_ns) return left->begin_ns < right->begin_ns ? -1 : 1;
+  return (left->end_ns > right->end_ns) - (left->end_ns < right->end_ns);
+}
+
+/* `all`: rows ordered by block. */
+static size_t thin(const struct row *all, size_t all_count, double rate, uint64_t seed, struct row *rows) {
   size_t count = 0;
-  for (size_t i = 0; i < all->row_count; i++) {
-    const struct row *row = &all->rows[i];
-    struct block *block = &blocks[row->block];
-    double p = inclusion_probability(rate, row->words), allocated = (double)row->allocated;
-    if (row->first) *block = (struct block){.sampled = false};
-    if ((double)(hash_combine(hash_mix(seed), row->block) >> 11) * 0x1p-53 >= p) continue;
-    if (!block->sampled) block->born_ns = row->begin_ns;
-    rows[count] = *row;
-    rows[count].probability = p;
-    rows[count].first = !block->sampled;
-    rows[count].born_ns = block->born_ns;
-    rows[count].allocated_variance = growth_variance(allocated, p, block->allocated);
-    rows[count++].call_variance = row->call ? growth_variance(1, p, block->calls) : 0;
-    block->allocated += allocated / p;
-    block->calls += row->call / p;
-    block->sampled = true;
+  for (size_t i = 0, next; i < all_count; i = next) {
+    double unit = (double)(hash_combine(hash_mix(seed), all[i].block) >> 11) * 0x1p-53;
+    size_t begin = count;
+    for (next = i; next < all_count && all[next].block == all[i].block; next++) {
+      if (count == begin && unit >= inclusion_probability(rate, all[next].words)) continue;
+      rows[count] = all[next];
+      rows[count].first = count == begin;
+      rows[count].born_ns = rows[begin].begin_ns;
+      if (next == i) rows[count].bytes_by.growth = 0;
+      count++;
+    }
+    if (count > begin) samples_finish_block(rows + begin, count - begin, rate);
   }
+  qsort(rows, count, sizeof *rows, by_begin);
   return count;
 }
 
@@ -184,16 +182,15 @@ static void judge_trace(const char *path, uint64_t seeds) {
   struct names names;
   struct names_options options = {.symbols = true};
   struct peak peak;
-  uint64_t block_most = 0;
   if (samples_load(path, NULL, NULL, &all) || names_resolve(all, &options, NULL, NULL, &names) ||
       peak_find(all, NULL, NULL, &peak)) {
     fprintf(stderr, "%s: %s\n", path, wn_last_error());
     exit(1);
   }
-  for (size_t i = 0; i < all->row_count; i++)
-    if (all->rows[i].block > block_most) block_most = all->rows[i].block;
   struct row *rows = calloc(all->row_count + 1, sizeof *rows);
-  struct block *blocks = calloc(block_most + 1, sizeof *blocks);
+  struct row *ordered = calloc(all->row_count + 1, sizeof *ordered);
+  if (all->row_count) memcpy(ordered, all->rows, all->row_count * sizeof *ordered);
+  qsort(ordered, all->row_count, sizeof *ordered, by_block);
   const char *slash = strrchr(path, '/');
   printf("%-10s %7zu rows; the moments of the peak held less than the peak:", slash ? slash + 1 : path,
          all->row_count);
@@ -202,13 +199,14 @@ static void judge_trace(const char *path, uint64_t seeds) {
     for (uint64_t seed = 1; seed <= seeds; seed++) {
       struct samples drawn = *all;
       drawn.rows = rows;
-      drawn.row_count = thin(all, blocks, rate, seed + i * seeds, rows); /* the sizes draw apart */
+      drawn.row_count =
+          thin(ordered, all->row_count, rate, seed + i * seeds, rows); /* the sizes draw apart */
       below += judge_thinned(all, &names, &drawn, rate, peak.live.bytes.total) / (double)seeds;
     }
     printf(" %.1f %% of %.0f samples%s", 100 * below, samples_wanted[i], i < 4 ? "," : "\n");
   }
   free(rows);
-  free(blocks);
+  free(ordered);
   names_destroy(&names);
   samples_free(all);
 }
