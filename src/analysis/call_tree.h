@@ -20,8 +20,8 @@ static inline struct share share_block(const struct row *row) {
   return (struct share){.bytes = (double)row->size, .blocks = 1};
 }
 
-/* What a call allocated. A block that realloc made smaller lives on, so its row belongs to the group's lives, but adds
- * nothing to its sums. */
+/* What a call allocated. A block that realloc made smaller lives on, so its row belongs to the
+ * group's lives, but adds nothing to its sums. */
 static inline struct share share_call(const struct row *row) {
   return (struct share){.bytes = (double)row->allocated,
                         .blocks = row->call,

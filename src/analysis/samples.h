@@ -87,8 +87,9 @@ typedef void samples_progress(double done, void *context);
 wn_status samples_load(const char *path, samples_progress *progress, void *context, struct samples **samples);
 void samples_free(struct samples *samples);
 
-/* Fills in what depends on the whole life of a block. rows[0..count) are all its rows, in order; size, call, allocated,
- * words, end_ns and promoted_ns are known, and bytes_by.growth, but of the first row only if it was sampled as it grew. */
+/* Fills in what depends on the whole life of a block. rows[0..count) are all its rows, in order; size,
+ * call, allocated, words, end_ns and promoted_ns are known, and bytes_by.growth, but of the first row
+ * only if it was sampled as it grew. */
 void samples_finish_block(struct row *rows, size_t count, double rate);
 
 /* The name of a thread of the trace, or "thread N" written to `buffer`. */

@@ -92,8 +92,8 @@ static void tell(const char *what, const char *detail) {
   os_write_all(2, line, strlen(line));
 }
 
-/* The numbers are not checked again: `winnow record` has done that. A user who sets the variables by
- * hand is told by start_recording what is wrong. */
+/* The numbers are not checked again: `winnow record` has done that. If a user sets the variables by
+ * hand, start_recording says what is wrong. */
 static bool read_settings(void) {
   const char *path = environment_variable("WINNOW_TRACE");
   if (!path || !*path || strlen(path) + 24 > sizeof settings.path) return false;
