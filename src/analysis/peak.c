@@ -18,7 +18,7 @@
  * a further block is in part k or unsampled with odds p/K : 1 - p. So a block of part k that is
  * live at the part's moment stands for itself and for (1 - p)/p unsampled ones:
  *   y (m + l (1 - p)/p),    l = 1 if it is live at the moment of its part, or else 0.
- * This is without bias, whatever the moments are. If all moments are one, it is y / p.
+ * This is without bias, whatever the moments are.
  *
  * Large blocks. A block that is nearly certain to be in the sample may make the peak alone. Three
  * of five parts would miss it, because it takes no part in their choice. So a block belongs to a
@@ -28,7 +28,8 @@
  * and -m if it was not sampled. So its variance is y^2 times
  *   m (1 - p) ((1 - p)/(p e) + m).
  * The estimate is that over p for a block that is known to all, and that over p m for a block that
- * is live at the moment of its part. When every block is sampled, all parts know all, the moment is
+ * is live at the moment of its part. If all moments are one, a block counts y / p as for any other
+ * question, so that no more was held than allocated. When every block is sampled, all parts know all, the moment is
  * that of the true peak and the variance is 0.
  *
  * Measured private memory does not choose better: malloc keeps most of what is freed, so that it is
@@ -202,6 +203,10 @@ bool peak_holds(const struct peak *peak, const struct row *row, struct weight *w
   double p = row->probability, live = 0;
   for (int k = 0; k < PEAK_PARTS; k++) live += row_is_live_at(row, peak->time_ns[k]);
   if (live <= 0 || p <= 0) return false;
+  if (peak->first_ns == peak->last_ns) {
+    *weight = (struct weight){.factor = 1 / p, .seen = 1, .variance = (1 - p) / (p * p), .sample = true};
+    return true;
+  }
   double m = live / PEAK_PARTS;
   int part = part_of(row);
   *weight = (struct weight){.factor = m, .seen = m, .sample = true};

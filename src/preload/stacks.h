@@ -7,7 +7,8 @@
  *
  * HANDED OVER: the thread itself notes its stack, before it calls the program's function. Its
  * creator could not: the variable in which pthread_create puts the thread's number may be gone when
- * that returns, if the thread was faster. The function is called by a jump, so that stacks look as they do without us.
+ * that returns, if the thread was faster. The function is called by a jump, so that stacks look as
+ * they do without us.
  *
  * FIRST: the kernel makes the first thread's stack larger where it is used. It is noted once that
  * thread is found deep in it, with the callers that it has then.

@@ -250,6 +250,28 @@ static void a_block_that_makes_the_peak_alone_is_seen_by_all_parts(void **state)
   assert_true(peak.first_ns >= 995 && peak.last_ns < 998 && peak.live.bytes.seen >= 4000000);
 }
 
+/* Blocks of all probabilities that nobody frees: all parts choose the end. */
+static void no_more_is_held_than_was_allocated(void **state) {
+  (void)state;
+  enum { KEPT = 100 };
+  for (uint64_t i = 0; i < KEPT; i++)
+    sampled[i] = (struct row){.block = i + 1,
+                              .begin_ns = i * 10,
+                              .end_ns = STILL_ALIVE,
+                              .born_ns = i * 10,
+                              .size = 100 * (i + 1),
+                              .call = true,
+                              .allocated = 100 * (i + 1),
+                              .probability = ((double)i + 0.5) / KEPT};
+  struct samples drawn = {.rows = sampled, .row_count = KEPT, .end_ns = 1000};
+  struct peak peak;
+  assert_int_equal(peak_find(&drawn, NULL, NULL, &peak), WN_OK);
+  assert_true(peak.first_ns == 1000 && peak.last_ns == 1000);
+  struct sums allocated = timeline_allocated(&drawn, NULL, NULL);
+  assert_true(fabs(peak.live.bytes.total / allocated.bytes.total - 1) < 1e-9);
+  assert_true(fabs(peak.live.blocks.total / allocated.blocks.total - 1) < 1e-9);
+}
+
 /* Of a trace with one sample the other parts choose the sample's moment; its own part has the
  * middle of the run. */
 static void the_only_sample_does_not_choose_its_own_moment(void **state) {
@@ -269,6 +291,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(peaks_hold_what_was_held_at_their_moments),
                                      cmocka_unit_test(at_rate_one_the_peak_is_the_true_one),
                                      cmocka_unit_test(a_block_that_makes_the_peak_alone_is_seen_by_all_parts),
+                                     cmocka_unit_test(no_more_is_held_than_was_allocated),
                                      cmocka_unit_test(the_only_sample_does_not_choose_its_own_moment)};
   return RUN_TESTS(tests);
 }
