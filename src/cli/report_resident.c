@@ -9,22 +9,14 @@
  * resident of the large mappings could not be measured, they are in the rest. */
 #include "cli/report_resident.h"
 
+#include "cli/report_callers.h"
 #include "cli/report_name.h"
-#include "cli/report_text.h"
 #include "cli/text.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-  MAPPED_ROWS = 10,
-  NAME_MOST = 4096,
-  WIDTH_BYTES = 9,
-  WIDTH_COUNT = 9,
-  CALLERS_MOST = 6,
-  CALLER_COLUMNS = 40,
-  CALLERS_INDENT = 12
-};
+enum { MAPPED_ROWS = 10, NAME_MOST = 4096, WIDTH_BYTES = 9, WIDTH_COUNT = 9 };
 
 /* Mappings below this share of what was resident are in the line, and have no table; what Winnow
  * has itself is not told. */
@@ -63,16 +55,6 @@ static wn_status build(const struct report *report, const struct resident *resid
                          &asked, tree);
 }
 
-static void say_callers(struct paragraph *paragraph, const struct report *report,
-                        const struct call_tree *tree, const struct chain *chain) {
-  for (size_t i = 0; i < chain->count && i < CALLERS_MOST; i++) {
-    char name[NAME_MOST], fitted[512];
-    call_tree_label(tree, &report->names, chain->label[i], name, sizeof name);
-    say(paragraph, " < %s", name_fit_paragraph(fitted, sizeof fitted, name, CALLER_COLUMNS, CALLERS_INDENT));
-    if (!strcmp(name, "main")) return;
-  }
-}
-
 /* Its columns: of a stack, how many addresses were mapped says nothing; of a mapping, how much of it
  * is resident may not be known. */
 struct layout {
@@ -100,7 +82,7 @@ static void print_site(const struct report *report, const struct call_tree *tree
   struct chain chain;
   chains_follow(chains, group, &chain);
   call_tree_label(tree, &report->names, group->label, name, sizeof name);
-  if (strcmp(name, "main")) say_callers(&paragraph, report, tree, &chain);
+  if (strcmp(name, "main")) report_say_callers(&paragraph, report, tree, &chain, 0);
   print_amounts(&group->self, layout);
   int room = room_for_names(layout);
   name_fit(fitted, sizeof fitted, name, (size_t)room);

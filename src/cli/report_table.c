@@ -5,6 +5,7 @@
  * one, so that a table accounts for all bytes (ACCOUNT in sites.h). A row that rests on one or two
  * samples is dim, and its number has a sign that says so.
  */
+#include "cli/report_callers.h"
 #include "cli/report_columns.h"
 #include "cli/report_name.h"
 #include "cli/report_text.h"
@@ -15,13 +16,8 @@
 #include <string.h>
 
 enum {
-  NAME_COLUMNS = 60,   /* of a name in a paragraph */
-  NAME_BUFFER = 1024,  /* of such a name; UTF-8, and room for the module */
-  CALLER_COLUMNS = 40, /* of a name in a line of callers */
-  SUFFIX_LEAST = 28,   /* with fewer columns for the name, " < +3" stands for " < +3 callers" */
-  CALLERS_INNER = 4,   /* of a long line of callers, the innermost that it begins with */
-  CALLERS_OUTER = 2,
-  CALLERS_INDENT = 12,
+  NAME_COLUMNS = 60, /* of a name in a paragraph */
+  SUFFIX_LEAST = 28, /* with fewer columns for the name, " < +3" stands for " < +3 callers" */
   STACK_INDENT = 6,
   FRAMES_MOST = 12,
   FRAMES_INNER = 9
@@ -35,26 +31,19 @@ static const char *module_of(const struct report *report, const struct call_tree
   return strncmp(function, module, strlen(module)) ? module : "";
 }
 
-static const char *fit_label(const struct report *report, const struct call_tree *tree, uint32_t label,
-                             char buffer[NAME_BUFFER], size_t columns, int indent) {
-  char name[REPORT_NAME_MOST];
-  call_tree_label(tree, &report->names, label, name, sizeof name);
-  return name_fit_paragraph(buffer, NAME_BUFFER, name, columns, indent);
-}
-
 /* ---- whole stacks ---- */
 
 /* On lines of their own; of a deep one the innermost frames and the outermost. */
 static void print_stack(const struct report *report, const struct call_tree *tree, uint32_t node) {
   struct paragraph paragraph = {.length = 0};
-  char frames[64], fitted[NAME_BUFFER];
+  char frames[64], fitted[FITTED_MOST];
   size_t depth = 0, at = 0;
   for (uint32_t outer = node; outer; outer = tree->nodes[outer].parent) depth++;
   for (; node; node = tree->nodes[node].parent, at++) {
     if (depth > FRAMES_MOST && at == FRAMES_INNER) say(&paragraph, " < (%zu more)", depth - FRAMES_MOST);
     if (depth > FRAMES_MOST && at >= FRAMES_INNER && at < depth - (FRAMES_MOST - FRAMES_INNER)) continue;
     say(&paragraph, "%s%s", at ? " < " : "",
-        fit_label(report, tree, tree->nodes[node].label, fitted, NAME_COLUMNS, STACK_INDENT));
+        report_fit_label(report, tree, tree->nodes[node].label, fitted, NAME_COLUMNS, STACK_INDENT));
   }
   if (!depth) {
     puts("(no callstack)");
@@ -64,77 +53,12 @@ static void print_stack(const struct report *report, const struct call_tree *tre
   text_paragraph(stdout, paragraph.text, STACK_INDENT);
 }
 
-/* ---- callers ---- */
-
-/* Where a program or a thread begins; what stands outside tells nothing. */
-static bool is_beginning(const struct report *report, const struct call_tree *tree, uint32_t label) {
-  static const char *const names[] = {"main",   "_start",   "start_thread", "thread_start",
-                                      "clone3", "__clone3", "__clone",      "clone"};
-  const char *function = strings_text(&report->names.strings, tree->labels[label].function);
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (!strcmp(function, names[i])) return true;
-  return !strncmp(function, "__libc_start_", 13);
-}
-
-/* How many of the chain's callers are worth showing. */
-static size_t callers_of(const struct report *report, const struct call_tree *tree,
-                         const struct chain *chain) {
-  for (size_t i = 0; i < chain->count; i++) {
-    const char *function = strings_text(&report->names.strings, tree->labels[chain->label[i]].function);
-    if (!strcmp(function, "main")) return i + 1;
-    if (is_beginning(report, tree, chain->label[i])) return i;
-  }
-  return chain->count;
-}
-
-/* "12–15 %", or "14 %" where both ends are the same to the digit. */
-static const char *shares_as_text(char buffer[96], const struct estimate *share) {
-  char low[32], high[32], range[32];
-  bool exact = !strcmp(text_share(low, share->low), text_share(high, share->high));
-  if (exact || !*text_share_range(range, share)) return strcpy(buffer, text_share(low, share->estimate));
-  snprintf(buffer, 96, "%s %%", range);
-  return buffer;
-}
-
-/* "serve 58–66 %, load 34–42 %, 3 more". */
-static void say_parts(struct paragraph *paragraph, const struct report *report, const struct call_tree *tree,
-                      const struct chain *chain) {
-  char fitted[NAME_BUFFER], text[96];
-  for (size_t i = 0; i < chain->part_count; i++) {
-    struct estimate share = share_of(&chain->part[i].bytes, &chain->whole, report->byte_unit);
-    uint32_t label = chain->part[i].label;
-    say(paragraph, "%s%s %s", i ? ", " : "",
-        label ? fit_label(report, tree, label, fitted, CALLER_COLUMNS, CALLERS_INDENT) : "(nobody)",
-        shares_as_text(text, &share));
-  }
-  if (chain->parts > chain->part_count) say(paragraph, ", %zu more", chain->parts - chain->part_count);
-}
-
-/* "< insert < load < main", and the largest callers where they part. */
-static void say_callers(struct paragraph *paragraph, const struct report *report,
-                        const struct call_tree *tree, const struct chain *chain) {
-  char fitted[NAME_BUFFER];
-  size_t count = callers_of(report, tree, chain), most = CALLERS_INNER + CALLERS_OUTER;
-  bool whole = count == chain->count;
-  if (chain->recursive) say(paragraph, " < itself");
-  for (size_t i = 0; i < count; i++) {
-    if (count > most + 1 && i == CALLERS_INNER) {
-      say(paragraph, " < (%zu more)", count - most);
-      i = count - CALLERS_OUTER;
-    }
-    say(paragraph, " < %s", fit_label(report, tree, chain->label[i], fitted, CALLER_COLUMNS, CALLERS_INDENT));
-  }
-  if (!whole || !chain->parts) return;
-  say(paragraph, " < one of: ");
-  say_parts(paragraph, report, tree, chain);
-}
-
 /* ---- rows ---- */
 
 /* The callers stand behind the name, or where there is no room for them on lines of their own. */
 static void print_name(const struct report *report, const struct table *table, const struct columns *columns,
                        const struct site *site, const char *callers) {
-  char suffix[64] = "", name[REPORT_NAME_MOST], fitted[REPORT_NAME_MOST + NAME_BUFFER];
+  char suffix[64] = "", name[REPORT_NAME_MOST], fitted[REPORT_NAME_MOST + FITTED_MOST];
   const struct call_tree *tree = &table->tree;
   const char *module = module_of(report, tree, site->group->label);
   bool brief = columns->name < SUFFIX_LEAST;
@@ -168,7 +92,7 @@ static void print_site(const struct report *report, struct table *table, const s
   struct chain chain;
   if (chains) {
     chains_follow(chains, group, &chain);
-    say_callers(&callers, report, &table->tree, &chain);
+    report_say_callers(&callers, report, &table->tree, &chain, report->byte_unit);
   }
   if (columns->ranges && estimate_is_rough(&bytes)) text_style(stdout, STYLE_DIM);
   columns_print_sums(report, columns, sites_sums(columns->order, group), &table->tree.nodes[0].total);
@@ -224,14 +148,14 @@ static uint32_t largest_child(const struct call_tree *tree, uint32_t node) {
 static void print_above(const struct report *report, const struct call_tree *tree,
                         const struct sites *sites) {
   struct paragraph paragraph = {.length = 0};
-  char fitted[NAME_BUFFER];
+  char fitted[FITTED_MOST];
   size_t named = 0;
   if (!sites->above_count) return;
   say(&paragraph, "On every stack, with nothing of their own:");
   for (uint32_t node = largest_child(tree, 0); node && named < ABOVE_NAMED; node = largest_child(tree, node))
     if (is_above(sites, tree->nodes[node].label))
       say(&paragraph, "%s %s", named++ ? " >" : "",
-          fit_label(report, tree, tree->nodes[node].label, fitted, NAME_COLUMNS, 0));
+          report_fit_label(report, tree, tree->nodes[node].label, fitted, NAME_COLUMNS, 0));
   if (sites->above_count > named) say(&paragraph, " and %zu more", sites->above_count - named);
   text_paragraph(stdout, paragraph.text, 0);
 }
