@@ -33,7 +33,7 @@
 #define HEAP_INTERVAL   ((uint64_t)1000 * 1000) /* between records of short pauses, and of minor collections */
 #define LONG_PAUSE      ((uint64_t)100 * 1000)
 
-enum { COMMAND_MOST = 8192, NAMED_THREADS = 1 << 16, NUMBERS = 1024 };
+enum { COMMAND_MOST = 8192, NAMED_THREADS = 1 << 16, NUMBERS = 1024, HITS_COUNTED = 1 << 16 };
 
 /* The number that the stripe gives next, less 1; a multiple of NUMBERS, when it must take more. */
 struct numbers {
@@ -52,6 +52,7 @@ struct recorder {
   struct callstacks *callstacks;
   uint32_t (*thread)(wn_domain *domain);
   uint64_t start_ns;
+  uint32_t pid;
   const _Atomic(bool) *ours; /* OURS */
   bool generations;
   bool (*measure)(uint64_t rss_bytes, bool last);
@@ -63,6 +64,8 @@ struct recorder {
   _Alignas(STRIPE_BYTES) _Atomic(uint64_t) numbers_taken; /* by stripes */
   _Atomic(uint64_t) memory_due; /* the next measurement's time; the thread that moves it on measures */
   struct titles titles;
+  _Atomic(uint64_t) hits;         /* sampled words, at least; written up to HITS_COUNTED */
+  _Atomic(bool) tells_of_another; /* process, by a record */
   struct pauses pauses[RECORDER_PAUSES];
   _Atomic(uint8_t) named[NAMED_THREADS / 8]; /* threads whose names are written; beyond that many, none is */
 };
@@ -168,6 +171,12 @@ static uint64_t next_number(struct recorder *recorder) {
   return number + 1;
 }
 
+/* Two threads that count at once may lose one of the two. */
+static void count_hits(struct recorder *recorder, uint64_t hits) {
+  uint64_t before = atomic_load_explicit(&recorder->hits, memory_order_relaxed);
+  if (before < HITS_COUNTED) atomic_store_explicit(&recorder->hits, before + hits, memory_order_relaxed);
+}
+
 static void *write_birth(struct recorder *recorder, wn_domain *domain, const wn_allocation *allocation,
                          bool major) {
   if (!recorder_is_ours(recorder)) return NULL;
@@ -188,6 +197,7 @@ static void *write_birth(struct recorder *recorder, wn_domain *domain, const wn_
       .previous_size = allocation->previous_bytes,
   };
   bool written = trace_write_sample(recorder->writer, &sample);
+  count_hits(recorder, allocation->n_samples);
   write_memory_if_due(recorder, time, thread);
   return written ? metadata_of(block) : NULL;
 }
@@ -288,6 +298,7 @@ static wn_status open_writer(struct recorder *recorder, const struct recorder_op
   struct trace_stack_source source = {
       .node = tell_node, .module = tell_module, .place = tell_place, .context = options->callstacks};
   recorder->start_ns = run.monotonic_ns;
+  recorder->pid = run.pid;
   titles_begin(&recorder->titles, &run, MEMORY_INTERVAL);
   wn_status error = trace_writer_open(&file, &run, &source, &recorder->writer);
   metadata_unmap(command, COMMAND_MOST);
@@ -389,6 +400,12 @@ void recorder_lost(struct recorder *recorder, uint64_t blocks) {
                             .reason = TRACE_LOSS_CALLER,
                             .count = blocks};
   trace_write_loss(recorder->writer, &loss);
+}
+
+bool recorder_is_worth_a_file(const struct recorder *recorder, double least_hits) {
+  uint64_t hits = atomic_load_explicit(&recorder->hits, memory_order_relaxed);
+  return (hits >= TRACE_FEW_HITS && (double)hits >= least_hits) ||
+         atomic_load_explicit(&recorder->tells_of_another, memory_order_relaxed);
 }
 
 void recorder_memory(struct recorder *recorder) {
@@ -501,6 +518,8 @@ void recorder_unrecorded(struct recorder *recorder, pid_t pid, enum image_kind r
                                    .reason = (uint8_t)reason,
                                    .path = trace_text_of(path)};
   trace_write_unrecorded(recorder->writer, &event);
+  if ((uint32_t)pid != recorder->pid)
+    atomic_store_explicit(&recorder->tells_of_another, true, memory_order_relaxed);
 }
 
 unsigned recorder_exec(struct recorder *recorder, const char *path) {
