@@ -27,7 +27,7 @@ programs_of_a_followed_child_that_did_a_tenth_are_kept() {
   counted "of the first" "$(born "$child.exec0" born_before)" 500
   ended 'yes: exit 5' "$child"
   ended 'yes: by exec it became /usr/bin/env$' "$child.exec0"
-  "$winnow" info "$child.exec0" | grep -q "^then  *$child is the trace of that\$" || fail "$("$winnow" info "$child.exec0")"
+  facts "$child.exec0" | grep -q "^then  *$child is the trace of that\$" || fail "$(facts "$child.exec0")"
   grep -q '^winnow: wrote 2 more, of a process that it started: trace.[*]$' told.err || fail "$(cat told.err)"
   grep -q "  $child  .*execs fails 0 followed$" told.err && grep -q "  $child.exec0  .*becomes execve" told.err || fail "$(cat told.err)"
 }
@@ -63,7 +63,7 @@ traces_of_a_living_child_keep_their_names() {
   while kill -0 "$(cat number)" 2>/dev/null; do sleep 0.05; done
   counted "before the exec" "$(born "$child" born_before)" 500
   ended 'yes: exit 0' "$child.exec1"
-  "$winnow" info "$child" | grep -q "^then  *$child.exec1 is the trace of that\$" || fail "$("$winnow" info "$child")"
+  facts "$child" | grep -q "^then  *$child.exec1 is the trace of that\$" || fail "$(facts "$child")"
 }
 
 what_is_no_trace_of_a_child_is_left_alone() {
