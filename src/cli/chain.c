@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
   KEPT_SHARE = 10, /* one part in so many of what the main program allocated is kept */
-  FEW = 16,        /* as many samples more or less tell nothing */
   ATTEMPTS = 20
 };
 
@@ -55,11 +55,20 @@ static bool is_written(int fd) {
   return true;
 }
 
+/* Removes a file of ours that nobody writes; OTHERS' FILES. The caller has it open and may have its
+ * lock. */
+static void remove_file(const char *path, int fd) {
+  struct stat opened, named;
+  bool same = !fstat(fd, &opened) && !lstat(path, &named) && opened.st_dev == named.st_dev &&
+              opened.st_ino == named.st_ino;
+  if (same && S_ISREG(opened.st_mode) && opened.st_uid == geteuid()) unlink(path);
+}
+
 static wn_status look_at_old(const char *path, bool remove) {
   int fd = open_trace(path, O_RDWR);
   if (fd < 0) return WN_OK;
   bool written = is_written(fd);
-  if (remove && !written) unlink(path);
+  if (remove && !written) remove_file(path, fd);
   close(fd);
   return written ? error_set(WN_EBUSY, "%s is being written by another program; choose another name", path)
                  : WN_OK;
@@ -69,78 +78,120 @@ static wn_status look_at_old(const char *path, bool remove) {
 
 /* A child that was forked as the program ended has the trace until it has forgotten it, so a trace
  * in use is tried again. */
-static wn_status finish(struct unrecorded *unrecorded, const char *path,
+static wn_status finish(struct unrecorded *unrecorded, const char *path, int attempts,
                         const struct trace_finishing *finishing, struct trace_totals *totals) {
   wn_status status = WN_EBUSY;
-  for (int i = 0; i < ATTEMPTS && status == WN_EBUSY; i++) {
+  for (int i = 0; i < attempts && status == WN_EBUSY; i++) {
     if (i) nanosleep(&pause_for_readers, NULL);
     status = unrecorded_finish(unrecorded, path, finishing, totals);
   }
   return status;
 }
 
-/* Reads the traces in order; only the last one can lack its end. */
-static wn_status read_links(struct exec_chain *chain, const char *output,
-                            const struct trace_finishing *finishing, struct unrecorded *unrecorded) {
-  struct trace_finishing without = *finishing;
-  wn_status first = WN_OK;
-  without.end = NULL;
-  while (chain->count < EXEC_CHAIN_MOST) {
-    size_t number = chain->count;
-    char *path = number ? name_of(output, number) : strdup(output), *next = name_of(output, number + 1);
-    bool last = number + 1 == EXEC_CHAIN_MOST || !next || !is_trace(next);
-    struct chain_link *link = &chain->links[chain->count++];
-    wn_status status =
-        path ? finish(unrecorded, path, last ? finishing : &without, &link->totals) : WN_ENOMEM;
-    free(next);
-    if (!number) first = status;
-    chain->after = unrecorded->own;
-    if (status && path && number && is_trace(path)) unlink(path); /* an empty one */
-    link->path = status ? (free(path), NULL) : path;
-    if (last) break;
+/* What was begun, and got no record. */
+static bool remove_if_empty(const char *path) {
+  struct stat found;
+  int fd = open_trace(path, O_RDWR);
+  bool empty = fd >= 0 && !fstat(fd, &found) && !found.st_size && !flock(fd, LOCK_EX | LOCK_NB);
+  if (empty) remove_file(path, fd);
+  if (fd >= 0) close(fd);
+  return empty;
+}
+
+static void read_link(struct exec_chain *chain, const char *file, size_t number, int attempts,
+                      const struct trace_finishing *finishing, struct unrecorded *unrecorded) {
+  struct chain_link *link = &chain->links[chain->count++];
+  link->path = number ? name_of(file, number) : strdup(file);
+  link->status = link->path ? finish(unrecorded, link->path, attempts, finishing, &link->totals) : WN_ENOMEM;
+  chain->after = unrecorded->own;
+  if (link->status && link->path && number && remove_if_empty(link->path)) {
+    free(link->path);
+    link->path = NULL;
   }
-  return first;
+}
+
+/* Reads the traces in order; only the last one can lack its end. */
+static void read_links(struct exec_chain *chain, const char *output, const struct trace_finishing *finishing,
+                       struct unrecorded *unrecorded) {
+  struct trace_finishing without = *finishing;
+  without.end = NULL;
+  for (bool last = false; !last;) {
+    size_t number = chain->count;
+    char *next = name_of(output, number + 1);
+    last = number + 1 == EXEC_CHAIN_MOST || !next || !is_trace(next);
+    free(next);
+    read_link(chain, output, number, ATTEMPTS, last ? finishing : &without, unrecorded);
+  }
 }
 
 /* The last one did the work unless another one has clearly allocated more. */
 static void choose(struct exec_chain *chain) {
   chain->main = chain->count - 1;
   for (size_t i = chain->count; i-- > 0;) {
-    const struct chain_link *link = &chain->links[i], *best = &chain->links[chain->main];
-    if (link->path && (!best->path || link->totals.hits > 2 * best->totals.hits + FEW)) chain->main = i;
+    uint64_t hits = chain->links[i].totals.hits, most = chain->links[chain->main].totals.hits;
+    if (chain_has(chain, i) && (!chain_has(chain, chain->main) || hits > 2 * most + TRACE_FEW_HITS))
+      chain->main = i;
   }
 }
 
 static bool is_worth_keeping(uint64_t hits, uint64_t most) {
-  return hits >= FEW && hits >= most / KEPT_SHARE;
+  return hits >= TRACE_FEW_HITS && hits >= most / KEPT_SHARE;
 }
 
 /* ---- names ---- */
 
 static void remove_link(struct chain_link *link) {
-  unlink(link->path);
+  int fd = open_trace(link->path, O_RDWR);
+  if (fd < 0) return;
+  bool removed = !flock(fd, LOCK_EX | LOCK_NB);
+  if (removed) remove_file(link->path, fd);
+  close(fd);
+  if (!removed) return;
   free(link->path);
   link->path = NULL;
 }
 
-static void move_link(struct chain_link *link, char *path) {
-  if (!path || rename(link->path, path)) {
-    free(path);
-    return;
-  }
-  free(link->path);
-  link->path = path;
+/* As rename, but fails where the name is taken. Some file systems cannot decide that themselves. */
+static bool rename_to_free(const char *from, const char *to) {
+  struct stat found;
+  if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE)) return true;
+  if (errno != EINVAL && errno != ENOSYS) return false;
+  return lstat(to, &found) && errno == ENOENT && !rename(from, to);
 }
 
-static void tidy(struct exec_chain *chain, const char *output) {
-  uint64_t most = chain->links[chain->main].totals.hits;
-  for (size_t i = 0; i < chain->count; i++) {
-    struct chain_link *link = &chain->links[i];
-    if (link->path && i != chain->main && !is_worth_keeping(link->totals.hits, most)) remove_link(link);
+static bool move_link(struct chain_link *link, char *path) {
+  bool moved = path && rename_to_free(link->path, path);
+  free(moved ? link->path : path);
+  if (moved) link->path = path;
+  return moved;
+}
+
+/* The first program's trace makes room: under number 0, or the first free one. */
+static void move_aside(struct chain_link *first, const char *file) {
+  if (first->status && remove_if_empty(first->path)) {
+    free(first->path);
+    first->path = NULL;
+  } else if (is_trace(first->path)) {
+    for (size_t i = 0; i < EXEC_CHAIN_MOST && !move_link(first, name_of(file, i)); i++) {}
   }
-  if (!chain->main) return;
-  if (chain->links[0].path) move_link(&chain->links[0], name_of(output, 0));
-  move_link(&chain->links[chain->main], strdup(output));
+}
+
+static void tidy(struct exec_chain *chain, const char *file) {
+  uint64_t most = chain->links[chain->main].totals.hits;
+  for (size_t i = 0; i < chain->count; i++)
+    if (chain_has(chain, i) && i != chain->main && !is_worth_keeping(chain->links[i].totals.hits, most))
+      remove_link(&chain->links[i]);
+  struct chain_link *first = &chain->links[0], *main = &chain->links[chain->main];
+  if (!strcmp(main->path, file)) return;
+  if (first->path && !strcmp(first->path, file)) move_aside(first, file);
+  move_link(main, strdup(file));
+}
+
+static void set_names(struct exec_chain *chain, const char *first) {
+  for (size_t i = 0; i < chain->count; i++) {
+    const char *became = i ? chain->links[i - 1].totals.became : first;
+    chain->links[i].name = became && *became ? became : NULL;
+  }
 }
 
 /* ---- what comes next ---- */
@@ -179,16 +230,33 @@ wn_status chain_begin(const char *output) {
 wn_status chain_finish(struct exec_chain *chain, const char *output, const char *first,
                        const struct trace_finishing *finishing, struct unrecorded *unrecorded) {
   *chain = (struct exec_chain){0};
-  wn_status status = read_links(chain, output, finishing, unrecorded);
-  if (status && chain->count == 1) return status;
-  for (size_t i = 0; i < chain->count; i++) {
-    const char *became = i ? chain->links[i - 1].totals.became : first;
-    chain->links[i].name = *became ? became : NULL;
-  }
+  read_links(chain, output, finishing, unrecorded);
+  if (chain->links[0].status && chain->count == 1) return chain->links[0].status;
+  set_names(chain, first);
   choose(chain);
-  if (!chain->links[chain->main].path) return status;
+  if (!chain_has(chain, chain->main)) return chain->links[0].status;
   tidy(chain, output);
   return WN_OK;
+}
+
+void chain_join(struct exec_chain *chain, const char *file, uint64_t numbers, struct unrecorded *unrecorded) {
+  static const struct trace_finishing nothing_more;
+  bool written = false;
+  *chain = (struct exec_chain){0};
+  for (size_t number = 0; number < EXEC_CHAIN_MOST; number++) {
+    if (!(numbers >> number & 1)) continue;
+    read_link(chain, file, number, 1, &nothing_more, unrecorded);
+    written |= chain->links[chain->count - 1].status == WN_EBUSY;
+  }
+  set_names(chain, NULL);
+  choose(chain);
+  if (!written && chain_has(chain, chain->main)) tidy(chain, file);
+}
+
+void chain_remove_old(const char *file, size_t number) {
+  char *path = name_of(file, number);
+  if (path) look_at_old(path, true);
+  free(path);
 }
 
 char *chain_next(const char *path, const struct trace_run *run, uint64_t end_ns) {
@@ -247,7 +315,7 @@ void chain_say(const struct exec_chain *chain) {
     write_name(main->name);
     if (chain->main + 1 < chain->count) fputs(", which allocated more", stderr);
     for (size_t i = 0; i < chain->count; i++) {
-      if (i == chain->main || !links[i].path) continue;
+      if (i == chain->main || !chain_has(chain, i)) continue;
       fputs(", ", stderr);
       text_name(stderr, links[i].path);
       fputs(" that of ", stderr);

@@ -1,13 +1,15 @@
-/* A file is of an earlier run if it was there before and is still the same file, of the same date. Comparing its date with
- * a clock would not do: files are dated in steps of a clock's tick or of seconds, and on a server by the server's clock.
+/* A file is of an earlier run if it was there before and is still the same file, of the same date.
+ * Comparing its date with a clock would not do: files are dated in steps of a clock's tick or of
+ * seconds, and on a server by the server's clock.
+ *
+ * In the order of `compare` the files of one child stand together, its first trace first.
  */
 #include "cli/children.h"
 
-#include "trace/finish.h"
+#include "cli/chain.h"
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,18 +20,24 @@
 
 struct file {
   char *path;
+  size_t own;  /* bytes of it that are the name of the child's first trace */
+  long number; /* behind ".exec"; -1: it is the first trace itself */
   dev_t device;
-  ino_t number;
+  ino_t inode;
   struct timespec date;
+  bool fresh; /* new, or written anew */
 };
 
-static struct {
+struct files {
   glob_t found;
-  struct file *files; /* sorted by path; NULL: none */
+  struct file *files; /* in the order of `compare`; NULL: none */
   size_t count;
-} earlier;
+};
 
-/* OUTPUT and a dot with digits, perhaps another number behind a dash, whatever OUTPUT has in it. */
+static struct files earlier;
+
+/* OUTPUT and a dot with digits, perhaps another number behind a dash, perhaps ".exec" and a third,
+ * whatever OUTPUT has in it. */
 static bool find(const char *output, glob_t *found) {
   char pattern[2 * PATH_MAX + 8], *to = pattern;
   for (const char *from = output; *from; from++) {
@@ -45,63 +53,140 @@ static const char *name_in(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-/* False for a file that is none, or whose name goes on after the number. */
+/* The number behind ".exec" as we write it, -1 for no ".exec", -2 for anything else. */
+static long number_of(const char *end) {
+  char again[24];
+  if (!*end) return -1;
+  if (strncmp(end, ".exec", 5) || strlen(end) > 8) return -2;
+  long number = strtol(end + 5, NULL, 10);
+  snprintf(again, sizeof again, ".exec%ld", number);
+  return number >= 0 && number < EXEC_CHAIN_MOST && !strcmp(again, end) ? number : -2;
+}
+
+/* False for a file that is none, or whose name goes on otherwise. */
 static bool look_at(char *path, const char *output, struct file *file) {
   struct stat status;
-  const char *number = name_in(path) + strlen(name_in(output)) + 1; /* glob may write slashes otherwise */
-  if (number[strspn(number, "0123456789-")] || lstat(path, &status) || S_ISLNK(status.st_mode)) return false;
-  *file = (struct file){path, status.st_dev, status.st_ino, status.st_mtim};
+  /* Not behind `output` in `path`: glob may write slashes otherwise. */
+  const char *numbers = name_in(path) + strlen(name_in(output)) + 1;
+  const char *end = numbers + strspn(numbers, "0123456789-");
+  long number = number_of(end);
+  if (number < -1 || lstat(path, &status) || S_ISLNK(status.st_mode)) return false;
+  *file = (struct file){.path = path,
+                        .own = (size_t)(end - path),
+                        .number = number,
+                        .device = status.st_dev,
+                        .inode = status.st_ino,
+                        .date = status.st_mtim};
   return true;
 }
 
+static bool are_of_one_child(const struct file *one, const struct file *other) {
+  return one->own == other->own && !memcmp(one->path, other->path, one->own);
+}
+
 static int compare(const void *one, const void *other) {
-  return strcmp(((const struct file *)one)->path, ((const struct file *)other)->path);
+  const struct file *a = one, *b = other;
+  int order = memcmp(a->path, b->path, a->own < b->own ? a->own : b->own);
+  if (order) return order;
+  if (a->own != b->own) return a->own < b->own ? -1 : 1;
+  return (a->number > b->number) - (a->number < b->number);
 }
 
-void children_begin(const char *output) {
-  if (!find(output, &earlier.found)) return;
-  earlier.files = calloc(earlier.found.gl_pathc, sizeof *earlier.files);
-  for (size_t i = 0; earlier.files && i < earlier.found.gl_pathc; i++)
-    earlier.count += look_at(earlier.found.gl_pathv[i], output, &earlier.files[earlier.count]);
-  if (earlier.files) qsort(earlier.files, earlier.count, sizeof *earlier.files, compare);
-}
-
-static bool is_new(char *path, const char *output) {
-  struct file file;
-  if (!look_at(path, output, &file)) return false;
+static bool is_earlier(const struct file *file) {
   const struct file *old =
-      earlier.files ? bsearch(&file, earlier.files, earlier.count, sizeof file, compare) : NULL;
-  return !old || old->device != file.device || old->number != file.number ||
-         old->date.tv_sec != file.date.tv_sec || old->date.tv_nsec != file.date.tv_nsec;
+      earlier.files ? bsearch(file, earlier.files, earlier.count, sizeof *file, compare) : NULL;
+  return old && old->device == file->device && old->inode == file->inode &&
+         old->date.tv_sec == file->date.tv_sec && old->date.tv_nsec == file->date.tv_nsec;
 }
+
+static void list(struct files *files, const char *output) {
+  *files = (struct files){.files = NULL};
+  if (!find(output, &files->found)) return;
+  files->files = calloc(files->found.gl_pathc, sizeof *files->files);
+  for (size_t i = 0; files->files && i < files->found.gl_pathc; i++) {
+    struct file *file = &files->files[files->count];
+    if (!look_at(files->found.gl_pathv[i], output, file)) continue;
+    file->fresh = !is_earlier(file);
+    files->count++;
+  }
+  if (files->files) qsort(files->files, files->count, sizeof *files->files, compare);
+}
+
+static void forget(struct files *files) {
+  free(files->files);
+  if (files->found.gl_pathv) globfree(&files->found);
+  *files = (struct files){.files = NULL};
+}
+
+/* ---- one child ---- */
 
 static void add_loss(struct children *children, const struct trace_damage *damage) {
   children->lost += damage->records_lost;
   if (damage->loss_cause) children->loss_cause = damage->loss_cause;
 }
 
-struct children children_finish(const char *output, struct unrecorded *unrecorded) {
-  static const struct trace_finishing nothing_more;
-  struct children children = {0};
-  struct trace_totals totals;
-  glob_t found;
-  if (find(output, &found)) {
-    children.paths = calloc(found.gl_pathc, sizeof *children.paths);
-    for (size_t i = 0; children.paths && i < found.gl_pathc; i++) {
-      if (!is_new(found.gl_pathv[i], output)) continue;
-      wn_status status = unrecorded_finish(unrecorded, found.gl_pathv[i], &nothing_more,
-                                           &totals); /* what is wrong, its reader will say */
-      if (!status) unrecorded_count_own(unrecorded, &totals);
-      children.traces += !status || status == WN_EBUSY;
-      if (!status) add_loss(&children, &totals.damage);
-      char *path = strdup(found.gl_pathv[i]);
-      if (path) children.paths[children.count++] = path;
-    }
-    globfree(&found);
+/* Takes over the paths of the links. `children->paths` has room. */
+static void add_links(struct children *children, struct exec_chain *chain) {
+  bool any = false;
+  for (size_t i = 0; i < chain->count; i++) {
+    struct chain_link *link = &chain->links[i];
+    if (!link->path) continue;
+    bool is_trace = !link->status || link->status == WN_EBUSY;
+    if (!link->status) add_loss(children, &link->totals.damage);
+    children->traces += is_trace;
+    any |= is_trace;
+    children->paths[children->count++] = link->path;
+    link->path = NULL;
   }
-  free(earlier.files);
-  if (earlier.found.gl_pathv) globfree(&earlier.found);
-  memset(&earlier, 0, sizeof earlier);
+  children->processes += any;
+}
+
+/* What an earlier run has left of a child of the same number is not this one's. */
+static void remove_old(const char *first, const struct file *files, size_t count) {
+  bool begun_anew = files[0].number < 0 && files[0].fresh;
+  for (size_t i = 0; begun_anew && i < count; i++)
+    if (!files[i].fresh && files[i].number >= 0) chain_remove_old(first, (size_t)files[i].number);
+}
+
+/* Number 0 is given by us alone, so a new file of that name is nobody's. */
+static uint64_t numbers_of(const struct file *files, size_t count) {
+  uint64_t numbers = 0;
+  for (size_t i = 0; i < count; i++)
+    if (files[i].fresh && files[i].number)
+      numbers |= UINT64_C(1) << (files[i].number < 0 ? 0 : files[i].number);
+  return numbers;
+}
+
+static void finish_child(struct children *children, const struct file *files, size_t count,
+                         struct unrecorded *unrecorded) {
+  struct exec_chain chain;
+  uint64_t numbers = numbers_of(files, count);
+  char *first = numbers ? strndup(files[0].path, files[0].own) : NULL;
+  if (!first) return;
+  remove_old(first, files, count);
+  chain_join(&chain, first, numbers, unrecorded);
+  const struct chain_link *last = &chain.links[chain.count - 1];
+  if (!last->status) unrecorded_count_own(unrecorded, &last->totals);
+  add_links(children, &chain);
+  chain_free(&chain);
+  free(first);
+}
+
+/* ---- shared ---- */
+
+void children_begin(const char *output) { list(&earlier, output); }
+
+struct children children_finish(const char *output, struct unrecorded *unrecorded) {
+  struct children children = {0};
+  struct files files;
+  list(&files, output);
+  children.paths = calloc(files.count + 1, sizeof *children.paths);
+  for (size_t i = 0, next; children.paths && i < files.count; i = next) {
+    for (next = i + 1; next < files.count && are_of_one_child(&files.files[i], &files.files[next]);) next++;
+    finish_child(&children, &files.files[i], next - i, unrecorded);
+  }
+  forget(&files);
+  forget(&earlier);
   return children;
 }
 

@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+enum { VALUE_COLUMN = 12 };
+
 struct facts {
   const char *file;
   const struct samples *samples;
@@ -22,24 +24,38 @@ struct facts {
   uint64_t frees, file_bytes;
 };
 
-static void line(const char *name, const char *value) {
-  text_pad(stdout, name, 12);
-  text_name(stdout, value);
-  putchar('\n');
+static void line(const char *name, const char *value) { text_entry(stdout, name, value, VALUE_COLUMN); }
+
+/* A line whose value is written piece by piece. */
+struct value {
+  char *text;
+  size_t size;
+  FILE *out; /* NULL: there is no memory */
+};
+
+static FILE *value_begin(struct value *value) {
+  *value = (struct value){.text = NULL};
+  return value->out = open_memstream(&value->text, &value->size);
+}
+
+static void value_end(struct value *value, const char *name) {
+  fclose(value->out);
+  if (value->text) line(name, value->text);
+  free(value->text);
 }
 
 static void print_command(const struct trace_run *run) {
-  text_pad(stdout, "command", 12);
+  struct value value;
+  FILE *out = value_begin(&value);
+  if (!out) return;
   for (uint32_t at = 0; at < run->command.length; at += (uint32_t)strlen(run->command.bytes + at) + 1) {
-    const char *argument = run->command.bytes + at;
-    if (at) putchar(' ');
-    text_word(stdout, argument);
+    if (at) fputc(' ', out);
+    text_word(out, run->command.bytes + at);
   }
-  putchar('\n');
-  if (!run->title.length && !run->name.length) return;
-  text_pad(stdout, "called", 12);
-  called_write(stdout, run, false);
-  putchar('\n');
+  value_end(&value, "command");
+  if ((!run->title.length && !run->name.length) || !(out = value_begin(&value))) return;
+  called_write(out, run, false);
+  value_end(&value, "called");
 }
 
 static bool is_collected(const struct samples *samples) { return heap_life_is_known(&samples->life); }
@@ -65,17 +81,19 @@ static const char *how_it_ended(const struct samples *samples, char buffer[64]) 
 static void print_ending(const struct facts *facts) {
   const struct samples *samples = facts->samples;
   char text[64];
-  text_pad(stdout, "ended", 12);
-  fputs(how_it_ended(samples, text), stdout);
-  if (samples->ended && samples->end.kind == TRACE_END_EXEC && samples->became)
-    text_name(stdout, samples->became);
-  putchar('\n');
+  struct value value;
   bool executed = samples->ended && samples->end.kind == TRACE_END_EXEC;
+  FILE *out = value_begin(&value);
+  if (!out) return;
+  fputs(how_it_ended(samples, text), out);
+  if (executed && samples->became) text_name(out, samples->became);
+  value_end(&value, "ended");
   char *next = executed ? chain_next(facts->file, facts->run, samples->end.time_ns) : NULL;
-  if (!next) return;
-  text_pad(stdout, "then", 12);
-  text_name(stdout, next);
-  fputs(" is the trace of that\n", stdout);
+  if (next && (out = value_begin(&value))) {
+    text_name(out, next);
+    fputs(" is the trace of that", out);
+    value_end(&value, "then");
+  }
   free(next);
 }
 
@@ -115,23 +133,28 @@ static void print_missing(const struct facts *facts) {
   const struct trace_damage *damage = facts->damage;
   uint64_t lost = damage->records_lost, damaged = damage->chunks_damaged, unknown = damage->records_unknown,
            unmatched = facts->samples->unmatched;
-  text_pad(stdout, "missing", 12);
-  if (lost) printf("%s lost", text_number_of(text, (double)lost, "record")), between = ", ";
-  if (lost && damage->loss_cause) printf(" (%s)", trace_cause_name(damage->loss_cause));
+  struct value value;
+  FILE *out = value_begin(&value);
+  if (!out) return;
+  if (lost) fprintf(out, "%s lost", text_number_of(text, (double)lost, "record")), between = ", ";
+  if (lost && damage->loss_cause) fprintf(out, " (%s)", trace_cause_name(damage->loss_cause));
   if (damaged)
-    printf("%s%s of %s damaged, %s left out", between, text_count(text, (double)damaged),
-           text_number_of(chunks, (double)(damage->chunks_read + damaged), "chunk"),
-           text_bytes(bytes, (double)damage->bytes_skipped)),
+    fprintf(out, "%s%s of %s damaged, %s left out", between, text_count(text, (double)damaged),
+            text_number_of(chunks, (double)(damage->chunks_read + damaged), "chunk"),
+            text_bytes(bytes, (double)damage->bytes_skipped)),
         between = ", ";
   if (damage->stacks_lost)
-    printf("%s%s without a stack", between, text_number_of(text, (double)damage->stacks_lost, "record")),
+    fprintf(out, "%s%s without a stack", between,
+            text_number_of(text, (double)damage->stacks_lost, "record")),
         between = ", ";
   if (unknown)
-    printf("%s%s of unknown kinds", between, text_number_of(text, (double)unknown, "record")), between = ", ";
-  if (unmatched)
-    printf("%s%s of unknown blocks", between, text_number_of(text, (double)unmatched, "record")),
+    fprintf(out, "%s%s of unknown kinds", between, text_number_of(text, (double)unknown, "record")),
         between = ", ";
-  puts(*between ? "" : "nothing");
+  if (unmatched)
+    fprintf(out, "%s%s of unknown blocks", between, text_number_of(text, (double)unmatched, "record")),
+        between = ", ";
+  fputs(*between ? "" : "nothing", out);
+  value_end(&value, "missing");
 }
 
 static void print_text(const struct facts *facts, struct json *json) {

@@ -52,7 +52,8 @@ enum {
   WIDTH_SAMPLES = 9,
   WIDTH_NUMBERS = WIDTH_BYTES + WIDTH_RANGE + WIDTH_SAMPLES + 2,
   WIDTH_PATH_MOST = 48,
-  PROGRAM_LEAST = 24
+  PROGRAM_LEAST = 24,
+  OWN_LINE_INDENT = 4
 };
 
 /* ---- one trace ---- */
@@ -181,21 +182,42 @@ static void choose(struct overview *overview, size_t lines) {
 
 /* ---- the table ---- */
 
-static void print_numbers(FILE *out, const struct sum *bytes, double unit, uint64_t samples) {
-  char text[40], value[32], range[32], count[32];
+/* The caller frees it. NULL: there is no memory. */
+static char *numbers_of(const struct sum *bytes, double unit, uint64_t samples) {
+  char text[40], value[32], range[32], count[32], *numbers = NULL;
+  size_t size;
   struct estimate estimate = estimate_of(bytes, unit);
   bool some = estimate.samples || estimate.high <= 0;
   snprintf(text, sizeof text, "%s%s", some ? "" : "< ",
            text_bytes(value, some ? estimate.estimate : estimate.high));
+  FILE *out = open_memstream(&numbers, &size);
+  if (!out) return NULL;
   text_pad(out, text, -WIDTH_BYTES);
   fputc(' ', out);
   text_pad(out, some ? text_short_range(range, &estimate) : "", WIDTH_RANGE - 1);
   text_pad(out, text_count(count, (double)samples), -WIDTH_SAMPLES);
-  fputs("  ", out);
+  fclose(out);
+  return numbers;
 }
 
-/* What fits into the line; at least its beginning. */
-static void print_program(FILE *out, const char *program, int columns) {
+/* A text behind numbers has lines of its own where it does not fit. */
+static bool fits(const char *numbers, const char *text) {
+  return (int)text_columns(numbers) + 2 + (int)text_columns(text) <= text_width();
+}
+
+static void print_row(FILE *out, const char *numbers, const char *text) {
+  if (fits(numbers, text)) {
+    fprintf(out, "%s  ", numbers);
+    text_name(out, text);
+    fputc('\n', out);
+  } else {
+    if (*numbers) fprintf(out, "%s\n", numbers);
+    text_paragraph(out, text, OWN_LINE_INDENT);
+  }
+}
+
+/* What fits into the columns; at least its beginning. */
+static void write_program(FILE *out, const char *program, int columns) {
   const char *text = program ? program : "?";
   size_t most = columns < PROGRAM_LEAST ? PROGRAM_LEAST : (size_t)columns;
   bool whole = text_columns(text) <= most;
@@ -203,33 +225,57 @@ static void print_program(FILE *out, const char *program, int columns) {
   if (!whole) fputs("…", out);
 }
 
-static void print_path(FILE *out, const char *path, int columns) {
-  int blanks = columns - (int)text_columns(path);
-  text_name(out, path);
-  fprintf(out, "%*s", 2 + (blanks > 0 ? blanks : 0), "");
+static void write_notes(char notes[128], const struct entry *entry) {
+  char size[32], unread[64] = "";
+  if (entry->state == UNREAD)
+    snprintf(unread, sizeof unread, " (%s of trace)", text_bytes(size, (double)entry->file_bytes));
+  snprintf(notes, 128, "%s%s%s", unread, entry->partial ? " (records are missing)" : "",
+           entry->growing ? " (still being written)" : "");
+}
+
+/* The trace, in so many columns, its program and notes, in `columns` if they are enough; or what is
+ * wrong. The caller frees it. NULL: there is no memory. */
+static char *text_of_entry(const struct entry *entry, int path_columns, int columns) {
+  char notes[128], *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) return NULL;
+  write_notes(notes, entry);
+  if (entry->state == UNREADABLE) {
+    text_name(out, entry->trouble ? entry->trouble : "it cannot be read");
+  } else {
+    text_pad(out, entry->input.name, path_columns);
+    fputs("  ", out);
+    int path = (int)text_columns(entry->input.name);
+    path = path > path_columns ? path : path_columns;
+    write_program(out, entry->program, columns - path - 2 - (int)text_columns(notes));
+  }
+  fputs(notes, out);
+  fclose(out);
+  return text;
 }
 
 static void print_entry(FILE *out, const struct overview *overview, const struct entry *entry) {
-  char size[32];
+  char *numbers = NULL;
   if (entry->state == READ)
-    print_numbers(out, &entry->bytes, entry->unit, entry->samples);
-  else
-    fprintf(out, "%*s  ", WIDTH_NUMBERS - 2, entry->state == UNREAD ? "not counted" : "");
-  if (entry->state == UNREADABLE) {
-    const char *trouble = entry->trouble ? entry->trouble : "it cannot be read";
-    text_name(out, trouble);
-  } else {
-    print_path(out, entry->input.name, overview->path_columns);
-    print_program(out, entry->program, text_width() - WIDTH_NUMBERS - overview->path_columns - 2);
-    if (entry->state == UNREAD) fprintf(out, " (%s of trace)", text_bytes(size, (double)entry->file_bytes));
+    numbers = numbers_of(&entry->bytes, entry->unit, entry->samples);
+  else if (asprintf(&numbers, "%*s", WIDTH_NUMBERS - 2, entry->state == UNREAD ? "not counted" : "") < 0)
+    numbers = NULL;
+  if (!numbers) return;
+  char *text = text_of_entry(entry, overview->path_columns, text_width() - (int)text_columns(numbers) - 2);
+  if (text && !fits(numbers, text)) {
+    free(text);
+    text = text_of_entry(entry, 0, text_width() - OWN_LINE_INDENT);
+    if (entry->state == UNREADABLE) *numbers = 0; /* they are blanks */
   }
-  if (entry->partial) fputs(" (records are missing)", out);
-  if (entry->growing) fputs(" (still being written)", out);
-  fputc('\n', out);
+  if (text) print_row(out, numbers, text);
+  free(text);
+  free(numbers);
 }
 
 /* The sum of what stands from one place on. */
-static void print_sum(FILE *out, const struct overview *overview, size_t from, const char *what) {
+static void print_sum(FILE *out, const struct overview *overview, size_t from, const char *before,
+                      const char *behind) {
   struct sum bytes = {0};
   double unit = 0;
   uint64_t samples = 0;
@@ -241,11 +287,13 @@ static void print_sum(FILE *out, const struct overview *overview, size_t from, c
     if (entry->unit > unit) unit = entry->unit;
     states[entry->state]++;
   }
-  print_numbers(out, &bytes, unit, samples);
-  fprintf(out, what, overview->count - from);
-  if (states[UNREAD]) fprintf(out, ", %zu not counted", states[UNREAD]);
-  if (states[UNREADABLE]) fprintf(out, ", %zu cannot be read", states[UNREADABLE]);
-  fputc('\n', out);
+  char text[160], unread[48] = "", unreadable[48] = "";
+  if (states[UNREAD]) snprintf(unread, sizeof unread, ", %zu not counted", states[UNREAD]);
+  if (states[UNREADABLE]) snprintf(unreadable, sizeof unreadable, ", %zu cannot be read", states[UNREADABLE]);
+  snprintf(text, sizeof text, "%s%zu%s%s%s", before, overview->count - from, behind, unread, unreadable);
+  char *numbers = numbers_of(&bytes, unit, samples);
+  if (numbers) print_row(out, numbers, text);
+  free(numbers);
 }
 
 static void print_table(FILE *out, struct overview *overview) {
@@ -254,11 +302,14 @@ static void print_table(FILE *out, struct overview *overview) {
     if (columns > overview->path_columns) overview->path_columns = columns;
   }
   if (overview->path_columns > WIDTH_PATH_MOST) overview->path_columns = WIDTH_PATH_MOST;
-  fprintf(out, "%*s %-*s%*s  %-*s  %s\n", WIDTH_BYTES, "allocated", WIDTH_RANGE - 1, "95 % range",
-          WIDTH_SAMPLES, "samples", overview->path_columns, "trace", "program");
+  char numbers[WIDTH_NUMBERS + 8], behind[WIDTH_PATH_MOST + 16];
+  snprintf(behind, sizeof behind, "%-*s  program", overview->path_columns, "trace");
+  snprintf(numbers, sizeof numbers, "%*s %-*s%*s", WIDTH_BYTES, "allocated", WIDTH_RANGE - 1, "95 % range",
+           WIDTH_SAMPLES, "samples");
+  print_row(out, numbers, fits(numbers, behind) ? behind : "trace  program");
   for (size_t i = 0; i < overview->shown; i++) print_entry(out, overview, &overview->entries[i]);
-  if (overview->shown < overview->count) print_sum(out, overview, overview->shown, "… and %zu more");
-  if (overview->count > 1) print_sum(out, overview, 0, "all %zu");
+  if (overview->shown < overview->count) print_sum(out, overview, overview->shown, "… and ", " more");
+  if (overview->count > 1) print_sum(out, overview, 0, "all ", "");
 }
 
 /* ---- shared ---- */

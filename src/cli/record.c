@@ -283,7 +283,7 @@ static void finish_children(const struct recording *recording, struct unrecorded
   struct children children = children_finish(recording->output, unrecorded);
   if (children.traces && !recording->quiet) {
     fprintf(stderr, "winnow: wrote %zu more, of %s started: ", children.traces,
-            children.traces == 1 ? "a process that it" : "processes that it");
+            children.processes == 1 ? "a process that it" : "processes that it");
     text_name(stderr, recording->output);
     fputs(".*\n", stderr);
   }
@@ -343,18 +343,19 @@ static void say_if_it_allocates_otherwise(const struct recording *recording) {
           recording->allocator);
 }
 
-static void say_what_was_written(const struct recording *recording, const struct trace_totals *totals) {
+static void say_what_was_written(const struct chain_link *link) {
+  const struct trace_totals *totals = &link->totals;
   char size[32], samples[64];
   uint64_t lost = totals->damage.records_lost;
   fputs("winnow: wrote ", stderr);
-  text_name(stderr, recording->output);
+  text_name(stderr, link->path);
   fprintf(stderr, " (%s, %s", text_number_of(samples, (double)totals->samples, "sample"),
           text_bytes(size, (double)totals->file_bytes));
   if (lost) fprintf(stderr, "; %s lost", text_number_of(samples, (double)lost, "record"));
   fputs("); now: ", stderr);
   text_word(stderr, command_called());
   fputs(" report ", stderr);
-  text_word(stderr, recording->output);
+  text_word(stderr, link->path);
   fputc('\n', stderr);
   say_loss("the trace is", lost, totals->damage.loss_cause);
 }
@@ -403,7 +404,7 @@ static void say_result(const struct recording *recording, int wait_status, struc
   } else {
     char program[PATH_MAX];
     const struct chain_link *main = &chain.links[chain.main];
-    say_what_was_written(recording, &main->totals);
+    say_what_was_written(main);
     chain_say(&chain);
     if (!chain.main) {
       say_if_it_allocates_otherwise(recording);

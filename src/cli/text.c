@@ -241,25 +241,35 @@ int text_width(void) {
   return columns < WIDTH_LEAST ? WIDTH_LEAST : columns > WIDTH_MOST ? WIDTH_MOST : columns;
 }
 
-void text_paragraph(FILE *out, const char *text, int indent) {
+/* The first line stands behind `first` blanks, the others behind `indent`. Of the blanks between two
+ * words all are kept that do not stand at the end of a line. */
+static void wrap(FILE *out, const char *text, int first, int indent) {
   size_t width = (size_t)(text_width() - indent), column = 0;
-  while (*text) {
-    size_t length = unbroken(text), columns = columns_of(text, length);
-    if (column && column + 1 + columns > width) {
+  for (const char *word; *(word = text + strspn(text, " ")); text = word) {
+    size_t blanks = column ? (size_t)(word - text) : (size_t)first;
+    size_t length = unbroken(word), columns = columns_of(word, length);
+    if (column && column + blanks + columns > width) {
       fputc('\n', out);
+      blanks = (size_t)indent;
       column = 0;
     }
     if (columns > width) {
-      length = text_that_fits(text, length, width);
-      columns = width;
+      length = text_that_fits(word, length, width);
+      columns = columns_of(word, length);
     }
-    fprintf(out, "%*s", column ? 1 : indent, "");
-    text_plain(out, text, length);
-    column += columns + (column != 0);
-    text += length;
-    while (*text == ' ') text++;
+    fprintf(out, "%*s", (int)blanks, "");
+    text_plain(out, word, length);
+    column += columns + (column ? blanks : 0);
+    word += length;
   }
   fputc('\n', out);
+}
+
+void text_paragraph(FILE *out, const char *text, int indent) { wrap(out, text, indent, indent); }
+
+void text_entry(FILE *out, const char *name, const char *text, int indent) {
+  text_pad(out, name, indent);
+  wrap(out, text, 0, indent);
 }
 
 void progress_begin(struct progress *progress, const char *doing) {

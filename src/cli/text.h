@@ -50,6 +50,9 @@ void text_word(FILE *out, const char *word);
  * than a line are broken. */
 void text_paragraph(FILE *out, const char *text, int indent);
 
+/* The same behind a name, which takes `indent` columns at most. */
+void text_entry(FILE *out, const char *name, const char *text, int indent);
+
 /* Of the terminal, else $COLUMNS, else 100; at least 40, at most 160. */
 int text_width(void);
 

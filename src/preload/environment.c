@@ -10,10 +10,10 @@
  *                  one is not recorded, what it starts is
  *   WINNOW_PID     set by `winnow record`: the process that the trace is for
  *   WINNOW_BEGAN   the same: when the recording began, in nanoseconds since 1970
- *   WINNOW_EXECS   how many programs that process was before it became this one, if not 0: each has
- *                  a trace of its own, WINNOW_TRACE with ".exec" and this number added. In a
- *                  process that was started by another one: the number of its file, which it goes
- *                  on to use
+ *   WINNOW_NUMBER  of a process that was started by another one, and that has begun a trace: the
+ *                  number of its trace among those of its process number, which it goes on to use
+ *   WINNOW_EXECS   the number of this program's trace among those of its process, if it is not the
+ *                  first one: the trace's name ends in ".exec" and this number (EXEC in process.c)
  *
  * Programs change their environment as they like, and pass another one to exec. So the values are
  * copied when the process starts, and given to the next program from there.
@@ -31,14 +31,16 @@
 
 extern char **environ;
 
-static const char *const names[] = {"WINNOW_TRACE", "WINNOW_RATE", "WINNOW_DEPTH",  "WINNOW_SEED",
-                                    "WINNOW_BEGAN", "WINNOW_PID",  "WINNOW_FOLLOW", "WINNOW_EXECS"};
+static const char *const names[] = {"WINNOW_TRACE",  "WINNOW_RATE",   "WINNOW_DEPTH",
+                                    "WINNOW_SEED",   "WINNOW_BEGAN",  "WINNOW_PID",
+                                    "WINNOW_FOLLOW", "WINNOW_NUMBER", "WINNOW_EXECS"};
 enum {
   NAMES = sizeof names / sizeof *names,
   COPIED = 6, /* the first of them, which are the same for all programs */
   PID = 5,
   FOLLOW = 6,
-  NUMBER_BYTES = 24 /* "WINNOW_FOLLOW=" or "WINNOW_EXECS=" and a number */
+  NUMBERS = 3,      /* FOLLOW and those behind it, which are numbers of one program */
+  NUMBER_BYTES = 26 /* "WINNOW_NUMBER=" or the like, and a number */
 };
 
 /* Written by environment_keep, before there is another thread of ours. */
@@ -202,6 +204,7 @@ void environment_clean(void) {
 void environment_mark_followers(void) {
   char *value = environment_variable("WINNOW_FOLLOW");
   if (value) strcpy(value, "2");
+  remove_variable("WINNOW_NUMBER");
   remove_variable("WINNOW_EXECS");
 }
 
@@ -227,7 +230,7 @@ size_t environment_room(char *const *environment) {
   size_t count = 0;
   const char *others = find(environment, "LD_PRELOAD");
   while (environment && environment[count]) count++;
-  return (count + NAMES + 2) * sizeof *environment + 2 * NUMBER_BYTES +
+  return (count + NAMES + 2) * sizeof *environment + NUMBERS * NUMBER_BYTES +
          sizeof "LD_PRELOAD=" + strlen(kept.library) + 1 + (others ? strlen(others) : 0);
 }
 
@@ -238,7 +241,7 @@ char **environment_make(void *room, char *const *environment, const struct herit
   size_t count = 0;
   while (environment && environment[count]) count++;
   char *text = (char *)(made + count + NAMES + 2);
-  char *list = put_list(text + 2 * NUMBER_BYTES, others, recorded);
+  char *list = put_list(text + NUMBERS * NUMBER_BYTES, others, recorded);
   for (size_t i = 0; i < count; i++) {
     bool is_list = is_setting_of(environment[i], "LD_PRELOAD");
     if (is_list && list) *to++ = list; /* in its place */
@@ -249,7 +252,10 @@ char **environment_make(void *room, char *const *environment, const struct herit
   for (int i = 0; recorded && i < NAMES; i++)
     if (i < COPIED && kept.settings[i]) *to++ = (char *)kept.settings[i];
   if (recorded && kept.settings[FOLLOW]) *to++ = put_number(text, "WINNOW_FOLLOW", heritage->follow);
-  if (recorded && heritage->execs) *to++ = put_number(text + NUMBER_BYTES, "WINNOW_EXECS", heritage->execs);
+  if (recorded && heritage->number)
+    *to++ = put_number(text + NUMBER_BYTES, "WINNOW_NUMBER", heritage->number);
+  if (recorded && heritage->execs)
+    *to++ = put_number(text + 2 * NUMBER_BYTES, "WINNOW_EXECS", heritage->execs);
   *to = NULL;
   return made;
 }

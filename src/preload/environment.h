@@ -28,7 +28,8 @@ struct heritage {
     HERITAGE_NONE,     /* none of ours */
     HERITAGE_RECORDED  /* all of them, whatever the caller passes */
   } kind;
-  unsigned follow, execs; /* WINNOW_FOLLOW, where children are followed; WINNOW_EXECS; 0: not set */
+  unsigned follow;        /* WINNOW_FOLLOW, where children are followed */
+  unsigned number, execs; /* WINNOW_NUMBER and WINNOW_EXECS; 0: not set */
 };
 
 /* Whether the caller of exec passes a request of its own, for another trace, which then is the one

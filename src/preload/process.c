@@ -12,6 +12,16 @@
  * them, and the trace says so; nor does one that could not reach the library or the trace any more.
  * Where children are followed, the same is done for each program that one of them executes.
  *
+ * CHAIN: a followed process has a name for its first trace that no other process gets (add_numbers).
+ * The programs that it becomes have that name with ".exec" and a number. `winnow record` joins the
+ * traces of a process when it ends (cli/children.c). If it ended before the process, or was never
+ * there, the traces keep these names.
+ *
+ * Most children are copies of their parent that become another program at once. `winnow record` would
+ * remove the copy's trace, so the next program writes over it instead. The next program writes over
+ * every trace that has fewer sampled words than tell anything, and over that of a copy that allocated
+ * less than COPY_WORDS (pass_numbers).
+ *
  * Whatever fails here is told once, in one line on standard error, and the program goes on unprofiled.
  *
  * UNLOCKED: the first allocation may be made by a thread that holds a lock of the C library; setenv,
@@ -50,9 +60,12 @@
 
 extern char **environ;
 
-/* As many programs of one process have traces of their own, and as many processes of one number;
- * those beyond write over the last one. */
-enum { EXECS_MOST = 40 };
+/* As many programs of one process have traces of their own behind the first, and as many processes
+ * of one number have; those beyond write over the last one. */
+enum { EXECS_MOST = 40, PROCESSES_MOST = 40 };
+
+/* 64 KiB. bash, for one, allocates 6 kB between fork and exec. */
+enum { COPY_WORDS = 8192 };
 
 #define DATE_STEP_NS 2e7
 
@@ -64,8 +77,10 @@ static wn_profile *profile;
 static pid_t recorded_pid;
 static bool realloc_zero_frees = true;
 static bool following;
-static bool has_number; /* the file's number is this process's already */
-static unsigned execs;  /* how many programs this process was before; of a follower: the number of its file */
+static bool is_copy;    /* a forked child that has executed no program */
+static bool has_name;   /* the first trace's name is this process's already */
+static unsigned number; /* of a follower: which process of its number it is, from 1 on; 0: unknown */
+static unsigned execs;  /* the number of this program among those of its process, from 0 on */
 static struct {
   char path[PATH_MAX];
   size_t base_length; /* of the path as it was given */
@@ -111,6 +126,8 @@ static bool read_settings(void) {
   settings.began_ns = environment_number("WINNOW_BEGAN", 0);
   double before = environment_number("WINNOW_EXECS", 0);
   execs = before > 0 && before <= EXECS_MOST ? (unsigned)before : 0;
+  before = environment_number("WINNOW_NUMBER", 0);
+  number = before > 0 && before <= PROCESSES_MOST ? (unsigned)before : 0;
   return true;
 }
 
@@ -139,38 +156,52 @@ static bool is_of_this_recording(const char *path) {
 static void add_numbers(void) {
   char *end = settings.path + settings.base_length;
   size_t room = sizeof settings.path - settings.base_length;
+  int length = 0;
   *end = 0;
-  if (!follower && execs)
-    snprintf(end, room, ".exec%u", execs);
-  else if (follower)
-    snprintf(end, room, execs > 1 ? ".%d-%u" : ".%d", (int)getpid(), execs);
+  if (follower) length = snprintf(end, room, number > 1 ? ".%d-%u" : ".%d", (int)getpid(), number);
+  if (execs) snprintf(end + length, room - (size_t)length, ".exec%u", execs);
 }
 
-/* From `execs` on, the first number that seems free. Another process may take it meanwhile: opening
- * the file decides. */
+/* From `number` on, the first one that seems free. Another process may take it meanwhile: opening
+ * the file decides, under its lock. */
 static void find_a_number(void) {
   add_numbers();
-  for (; execs < EXECS_MOST && is_of_this_recording(settings.path); add_numbers()) execs++;
+  for (; number < PROCESSES_MOST && is_of_this_recording(settings.path); add_numbers()) number++;
 }
 
 /* What this process has written before, it may write over. */
 static void name_the_file(void) {
-  has_number = !follower || execs;
-  if (has_number) {
+  has_name = !follower || number;
+  if (has_name) {
     add_numbers();
   } else {
-    execs = 1;
+    number = 1;
+    execs = 0;
     find_a_number();
   }
 }
 
-/* Whether the next number is to be tried. The last one is shared by all that found no other. */
-static bool goes_to_next_number(void) {
-  if (!follower || execs == EXECS_MOST) return false;
-  has_number = false;
+static bool tries_next_program(void) {
+  if (execs == EXECS_MOST) return false;
   execs++;
+  add_numbers();
+  return true;
+}
+
+static bool tries_next_process(void) {
+  if (number == PROCESSES_MOST) return false;
+  has_name = false;
+  number++;
   find_a_number();
   return true;
+}
+
+/* Whether another name is to be tried. The last number is shared by all that found no other. Behind
+ * the first trace a name is passed over also where there is a file that is not ours. */
+static bool goes_to_next_name(wn_status status) {
+  if (!follower) return false;
+  if (execs) return (status == WN_EBUSY || status == WN_EINVAL) && tries_next_program();
+  return status == WN_EBUSY && tries_next_process();
 }
 
 static bool measure(uint64_t rss_bytes, bool last) {
@@ -196,10 +227,10 @@ static void start_recording(void) {
   }
   wn_status status;
   do {
-    bool any = has_number || execs == EXECS_MOST;
+    bool any = has_name || number == PROCESSES_MOST;
     options.taken_since_ns = any ? 0 : (uint64_t)recording_since_ns();
     status = recorder_open(&options, &opened);
-  } while (status == WN_EBUSY && goes_to_next_number());
+  } while (status && goes_to_next_name(status));
   if (status) {
     tell("cannot record", wn_last_error());
     return;
@@ -235,16 +266,24 @@ static void in_child(void) {
   host_stop();
   host_discard(profile);
   if (!following) return;
-  follower = true;
-  execs = 0;
+  follower = is_copy = true;
+  number = 0;
   name_the_file();
   start_recording();
   if (process_is_recording()) mappings_inherit();
 }
 
-/* Examines a program that this process becomes, or a child, and decides what it finds. */
+/* The traces of this process's next program; CHAIN. */
+static void pass_numbers(struct heritage *heritage, const struct recorder *active) {
+  bool goes_on = !follower || recorder_is_worth_a_file(active, is_copy ? settings.rate * COPY_WORDS : 0);
+  heritage->number = follower ? number : 0;
+  heritage->execs = goes_on ? smaller(execs + 1, EXECS_MOST) : execs;
+}
+
+/* Examines a program that this process, whose recorder is `ours`, becomes, or a child of it (NULL),
+ * and decides what it finds. */
 static struct heritage heritage_for(struct image *image, int folder, const char *found,
-                                    char *const *environment, bool ours) {
+                                    char *const *environment, const struct recorder *ours) {
   struct heritage heritage = {.kind = HERITAGE_AS_IT_IS};
   *image = (struct image){.kind = IMAGE_UNREADABLE};
   if (found) image_examine(folder, found, image);
@@ -257,7 +296,7 @@ static struct heritage heritage_for(struct image *image, int folder, const char 
   } else if (given && (image->kind == IMAGE_GOOD || (following && own_malloc))) {
     heritage.kind = HERITAGE_RECORDED;
     heritage.follow = own_malloc ? 3 : first ? 1 : 2;
-    if (!own_malloc) heritage.execs = first ? smaller(execs + 1, EXECS_MOST) : ours ? execs : 0;
+    if (ours && !own_malloc) pass_numbers(&heritage, ours);
   }
   return heritage;
 }
@@ -362,7 +401,7 @@ void process_becomes(struct becoming *becoming, int folder, const char *path, co
   *becoming = (struct becoming){0};
   if (!ours && !following) return;
   struct image image;
-  becoming->heritage = heritage_for(&image, folder, found, environment, ours);
+  becoming->heritage = heritage_for(&image, folder, found, environment, ours ? active : NULL);
   bool surely = image.kind >= IMAGE_STATIC; /* the rest may not even be executed */
   if (active && found && image.kind != IMAGE_GOOD && (ours || surely))
     recorder_unrecorded(active, getpid(), image.kind, image.path);
@@ -379,7 +418,7 @@ bool process_follows(void) { return following; }
 
 void process_spawns(struct heritage *heritage, const char *found, char *const *environment,
                     struct image *image) {
-  *heritage = heritage_for(image, AT_FDCWD, found, environment, false);
+  *heritage = heritage_for(image, AT_FDCWD, found, environment, NULL);
 }
 
 void process_spawned(const struct image *image, pid_t pid) {

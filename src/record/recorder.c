@@ -14,12 +14,12 @@
 #include "record/recorder.h"
 
 #include "base/error.h"
-#include "base/hash.h"
 #include "base/kept_file.h"
 #include "base/metadata.h"
 #include "base/os.h"
 #include "base/stripe.h"
 #include "callstack/capture.h"
+#include "record/titles.h"
 #include "trace/writer.h"
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -30,11 +30,10 @@
 #include <unistd.h>
 
 #define MEMORY_INTERVAL ((uint64_t)10 * 1000 * 1000)
-#define TITLE_INTERVAL  ((uint64_t)1000 * 1000 * 1000)
 #define HEAP_INTERVAL   ((uint64_t)1000 * 1000) /* between records of short pauses, and of minor collections */
 #define LONG_PAUSE      ((uint64_t)100 * 1000)
 
-enum { COMMAND_MOST = 8192, NAMED_THREADS = 1 << 16, NUMBERS = 1024 };
+enum { COMMAND_MOST = 8192, NAMED_THREADS = 1 << 16, NUMBERS = 1024, HITS_COUNTED = 1 << 16 };
 
 /* The number that the stripe gives next, less 1; a multiple of NUMBERS, when it must take more. */
 struct numbers {
@@ -47,19 +46,14 @@ struct pauses {
   _Atomic(uint64_t) due; /* time from which on a short one is written */
 };
 
-/* The CRC of what the process is called. */
-struct title_state {
-  uint32_t title, name;
-};
-
 struct recorder {
   /* Set by recorder_open; constant afterwards. */
   struct trace_writer *writer;
   struct callstacks *callstacks;
   uint32_t (*thread)(wn_domain *domain);
   uint64_t start_ns;
+  uint32_t pid;
   const _Atomic(bool) *ours; /* OURS */
-  struct title_state called; /* when the trace began */
   bool generations;
   bool (*measure)(uint64_t rss_bytes, bool last);
   struct kept_file statm;
@@ -69,8 +63,9 @@ struct recorder {
   struct numbers numbers[STRIPES];
   _Alignas(STRIPE_BYTES) _Atomic(uint64_t) numbers_taken; /* by stripes */
   _Atomic(uint64_t) memory_due; /* the next measurement's time; the thread that moves it on measures */
-  _Atomic(uint64_t) title_due;  /* the same of the next look at the title */
-  _Atomic(uint64_t) title_told; /* the title that the trace knows: a struct title_state in one word */
+  struct titles titles;
+  _Atomic(uint64_t) hits;         /* sampled words, at least; written up to HITS_COUNTED */
+  _Atomic(bool) tells_of_another; /* process, by a record */
   struct pauses pauses[RECORDER_PAUSES];
   _Atomic(uint8_t) named[NAMED_THREADS / 8]; /* threads whose names are written; beyond that many, none is */
 };
@@ -129,67 +124,6 @@ static void write_memory(struct recorder *recorder, uint32_t thread, bool last) 
   trace_write_memory(recorder->writer, &memory);
 }
 
-/* ---- what the process is called ---- */
-
-enum { TITLE_MOST = 256, NAME_MOST = 32 };
-
-static uint64_t packed(struct title_state state) { return (uint64_t)state.title << 32 | state.name; }
-
-/* A title stands where the first argument stood. Arguments behind it change too, in programs
- * that parse them in place. */
-static uint32_t title_bytes(const char *bytes, uint32_t length) {
-  return (uint32_t)strnlen(bytes, length < TITLE_MOST ? length : TITLE_MOST - 1);
-}
-
-static uint32_t sum_of(const char *bytes, uint32_t length) { return crc32c(0, bytes, length); }
-
-/* Reads a file of one line; the line's end does not count. */
-static uint32_t read_line(const char *path, char *text, size_t capacity) {
-  long length = os_read_file(path, text, capacity);
-  if (length > 0 && text[length - 1] == '\n') length--;
-  return length > 0 ? (uint32_t)length : 0;
-}
-
-/* Programs write over their arguments and name their first thread, to tell their processes apart. */
-static void write_title_if_new(struct recorder *recorder, uint64_t time, uint32_t thread) {
-  char title[TITLE_MOST], name[NAME_MOST];
-  uint32_t title_length = title_bytes(title, read_line("/proc/self/cmdline", title, sizeof title));
-  uint32_t name_length = read_line("/proc/self/comm", name, sizeof name);
-  struct title_state now_called = {sum_of(title, title_length), sum_of(name, name_length)};
-  uint64_t told = atomic_load_explicit(&recorder->title_told, memory_order_relaxed);
-  if (!title_length || !name_length || packed(now_called) == told ||
-      !atomic_compare_exchange_strong_explicit(&recorder->title_told, &told, packed(now_called),
-                                               memory_order_relaxed, memory_order_relaxed))
-    return;
-  bool same_title = now_called.title == recorder->called.title,
-       same_name = now_called.name == recorder->called.name;
-  struct trace_title event = {.time_ns = time,
-                              .thread = thread,
-                              .title = {title, same_title ? 0 : title_length},
-                              .name = {name, same_name ? 0 : name_length}};
-  trace_write_title(recorder->writer, &event);
-}
-
-/* Looks at times that double, since a title is usually set early, and every TITLE_INTERVAL at
- * least. */
-static void write_title_if_due(struct recorder *recorder, uint64_t time, uint32_t thread) {
-  uint64_t due = atomic_load_explicit(&recorder->title_due, memory_order_relaxed);
-  uint64_t next = time + (time < TITLE_INTERVAL ? time : TITLE_INTERVAL);
-  if (time >= due && atomic_compare_exchange_strong_explicit(&recorder->title_due, &due, next,
-                                                             memory_order_relaxed, memory_order_relaxed))
-    write_title_if_new(recorder, time, thread);
-}
-
-static void keep_title(struct recorder *recorder, const struct trace_run *run) {
-  char name[17] = {0};
-  prctl(PR_GET_NAME, name);
-  recorder->called =
-      (struct title_state){sum_of(run->command.bytes, title_bytes(run->command.bytes, run->command.length)),
-                           sum_of(name, (uint32_t)strlen(name))};
-  atomic_store_explicit(&recorder->title_told, packed(recorder->called), memory_order_relaxed);
-  atomic_store_explicit(&recorder->title_due, MEMORY_INTERVAL, memory_order_relaxed);
-}
-
 /* ---- what is told on the way ---- */
 
 static void write_memory_if_due(struct recorder *recorder, uint64_t time, uint32_t thread) {
@@ -198,7 +132,7 @@ static void write_memory_if_due(struct recorder *recorder, uint64_t time, uint32
   if (atomic_compare_exchange_strong_explicit(&recorder->memory_due, &due, time + MEMORY_INTERVAL,
                                               memory_order_relaxed, memory_order_relaxed)) {
     write_memory(recorder, thread, false);
-    write_title_if_due(recorder, time, thread);
+    titles_write_if_due(&recorder->titles, recorder->writer, time, thread);
   }
 }
 
@@ -237,6 +171,12 @@ static uint64_t next_number(struct recorder *recorder) {
   return number + 1;
 }
 
+/* Two threads that count at once may lose one of the two. */
+static void count_hits(struct recorder *recorder, uint64_t hits) {
+  uint64_t before = atomic_load_explicit(&recorder->hits, memory_order_relaxed);
+  if (before < HITS_COUNTED) atomic_store_explicit(&recorder->hits, before + hits, memory_order_relaxed);
+}
+
 static void *write_birth(struct recorder *recorder, wn_domain *domain, const wn_allocation *allocation,
                          bool major) {
   if (!recorder_is_ours(recorder)) return NULL;
@@ -257,6 +197,7 @@ static void *write_birth(struct recorder *recorder, wn_domain *domain, const wn_
       .previous_size = allocation->previous_bytes,
   };
   bool written = trace_write_sample(recorder->writer, &sample);
+  count_hits(recorder, allocation->n_samples);
   write_memory_if_due(recorder, time, thread);
   return written ? metadata_of(block) : NULL;
 }
@@ -357,7 +298,8 @@ static wn_status open_writer(struct recorder *recorder, const struct recorder_op
   struct trace_stack_source source = {
       .node = tell_node, .module = tell_module, .place = tell_place, .context = options->callstacks};
   recorder->start_ns = run.monotonic_ns;
-  keep_title(recorder, &run);
+  recorder->pid = run.pid;
+  titles_begin(&recorder->titles, &run, MEMORY_INTERVAL);
   wn_status error = trace_writer_open(&file, &run, &source, &recorder->writer);
   metadata_unmap(command, COMMAND_MOST);
   return error;
@@ -374,7 +316,7 @@ static struct trace_at last_words(struct recorder *recorder) {
   struct trace_at at = {.time_ns = now(recorder), .thread = recorder->thread(NULL)};
   write_thread_name_again(recorder, at.time_ns, at.thread);
   write_memory(recorder, at.thread, true);
-  write_title_if_new(recorder, at.time_ns, at.thread);
+  titles_write_if_new(&recorder->titles, recorder->writer, at.time_ns, at.thread);
   return at;
 }
 
@@ -458,6 +400,12 @@ void recorder_lost(struct recorder *recorder, uint64_t blocks) {
                             .reason = TRACE_LOSS_CALLER,
                             .count = blocks};
   trace_write_loss(recorder->writer, &loss);
+}
+
+bool recorder_is_worth_a_file(const struct recorder *recorder, double least_hits) {
+  uint64_t hits = atomic_load_explicit(&recorder->hits, memory_order_relaxed);
+  return (hits >= TRACE_FEW_HITS && (double)hits >= least_hits) ||
+         atomic_load_explicit(&recorder->tells_of_another, memory_order_relaxed);
 }
 
 void recorder_memory(struct recorder *recorder) {
@@ -570,6 +518,8 @@ void recorder_unrecorded(struct recorder *recorder, pid_t pid, enum image_kind r
                                    .reason = (uint8_t)reason,
                                    .path = trace_text_of(path)};
   trace_write_unrecorded(recorder->writer, &event);
+  if ((uint32_t)pid != recorder->pid)
+    atomic_store_explicit(&recorder->tells_of_another, true, memory_order_relaxed);
 }
 
 unsigned recorder_exec(struct recorder *recorder, const char *path) {

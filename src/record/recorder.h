@@ -46,6 +46,11 @@ bool recorder_is_ours(const struct recorder *recorder);
 /* A sampled block could not be followed: it is counted in the trace. */
 void recorder_lost(struct recorder *recorder, uint64_t blocks);
 
+/* Whether the trace is worth a file beside that of the program which the process becomes: it has
+ * TRACE_FEW_HITS sampled words and `least_hits` of them, of which 65536 are counted; or it tells of
+ * another process, by recorder_unrecorded. */
+bool recorder_is_worth_a_file(const struct recorder *recorder, double least_hits);
+
 /* The process's memory is about to change much: measures it, if the last time is some while ago. */
 void recorder_memory(struct recorder *recorder);
 

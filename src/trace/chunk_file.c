@@ -322,14 +322,25 @@ static bool suits_writer(const char *path, int descriptor) {
   return locked && !fstat(descriptor, &found) && found.st_uid == geteuid();
 }
 
+/* Whether the name was taken from the file between its opening and its claim: `winnow record` removes
+ * traces under their lock (chain.c in cli), so a writer that waited for the lock may find the file so. */
+static bool has_no_name(int descriptor) {
+  struct stat found;
+  return !fstat(descriptor, &found) && !found.st_nlink;
+}
+
 static wn_status open_and_claim(struct chunk_file *file, const char *path, uint64_t taken_since_ns,
                                 int *descriptor, bool *fresh) {
   if (!path[0] || !make_absolute(file, path)) return error_set(WN_EINVAL, "the trace has no usable path");
-  wn_status status = open_file(file, path, descriptor, fresh);
-  if (status) return status;
-  status = claim_file(file, path, *descriptor, *fresh, taken_since_ns);
-  if (status) raw_close(*descriptor);
-  return status;
+  for (int i = 0;; i++) {
+    wn_status status = open_file(file, path, descriptor, fresh);
+    if (status) return status;
+    status = claim_file(file, path, *descriptor, *fresh, taken_since_ns);
+    bool again = i < ATTEMPTS && has_no_name(*descriptor);
+    if (!again && !status) return WN_OK;
+    raw_close(*descriptor);
+    if (!again) return status;
+  }
 }
 
 /* ---- shared ---- */

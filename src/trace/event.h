@@ -7,6 +7,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Of the programs that one process was: so many sampled words more or less tell nothing. */
+enum { TRACE_FEW_HITS = 16 };
+
 /* Bytes that may hold anything. From a reader, a NUL byte stands behind them. */
 struct trace_text {
   const char *bytes;

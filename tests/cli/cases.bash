@@ -522,6 +522,43 @@ narrow_terminals_are_respected() {
   done
 }
 
+# Lines are broken, and nothing is left out.
+info_fits_narrow_terminals() {
+  local kind trace widest
+  for kind in named exact plain collected killed none zero_none; do make $kind $kind; done
+  make plain hurt
+  printf 'garbage' | dd of=hurt bs=1 seek=20000 conv=notrunc status=none
+  if [ -e "$build/src/preload/libwinnow-malloc.so" ]; then
+    mkdir -p "a folder of a rather long name/and another one/inside"
+    cp "$build/tests/preload/programs/becomes" "a folder of a rather long name/and another one/inside/program"
+    "$winnow" record -q -r 1 -o "a folder of a rather long name/trace" -- "$build/tests/preload/programs/becomes" execve \
+      "a folder of a rather long name/and another one/inside/program" execve /bin/true "two  blanks" || fail "no trace"
+  fi
+  export COLUMNS
+  for trace in named exact plain collected killed none zero_none hurt a*name/trace*; do
+    [ -e "$trace" ] || continue
+    COLUMNS=160
+    succeeds info "$trace"
+    tr -d ' \n' <out >widest
+    for COLUMNS in 40 41 60 80; do
+      succeeds info "$trace"
+      fits "$COLUMNS" "info $trace"
+      tr -d ' \n' <out | cmp - widest || fail "something is missing at $COLUMNS columns: $(cat out)"
+      ! grep -Evq '^([a-z]| {12}[^ ])' out || fail "a line begins at another column: $(cat out)"
+    done
+  done
+  cp plain a-trace-whose-name-takes-more-columns-than-such-a-terminal-has
+  head -c 100000 /bin/sh >foreign
+  for COLUMNS in 40 41 60 80 100; do
+    run info named exact plain killed none hurt foreign nowhere a*has
+    fits "$COLUMNS" "several traces"
+    for trace in named exact plain killed none hurt foreign nowhere; do
+      LC_ALL=C grep -aEq "(^| )$trace( |:|\$)" out || fail "$trace is not there: $(cat out)"
+    done
+    tr -d ' \n' <out | LC_ALL=C grep -aq 'a-trace-whose-name-takes-more-columns-than-such-a-terminal-has' || fail "$(cat out)"
+  done
+}
+
 # Every number has its interval and its samples, in every row and at every width.
 numbers_have_intervals() {
   local columns

@@ -113,6 +113,22 @@ static void words_wider_than_a_line_are_broken(void **state) {
   free(text);
 }
 
+static void an_entry_stands_behind_its_name(void **state) {
+  (void)state;
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  assert_non_null(out);
+  setenv("COLUMNS", "40", 1);
+  text_entry(out, "command", "sh 'two  blanks'  'and three   blanks' of  a  line", 12);
+  text_entry(out, "none", "", 12);
+  fclose(out);
+  assert_string_equal(text, "command     sh 'two  blanks'  'and three\n"
+                            "            blanks' of  a  line\n"
+                            "none        \n");
+  free(text);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_line_begins_with_a_unit),
@@ -120,6 +136,7 @@ int main(void) {
       cmocka_unit_test(words_behind_numbers_may_begin_a_line),
       cmocka_unit_test(no_text_disturbs_a_terminal),
       cmocka_unit_test(words_wider_than_a_line_are_broken),
+      cmocka_unit_test(an_entry_stands_behind_its_name),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -335,6 +335,29 @@ static void a_lock_that_a_reader_holds_for_a_moment_is_waited_for(void **state) 
   unlink(fixture_path());
 }
 
+static void *remove_shortly(void *held) {
+  usleep(30000);
+  unlink(fixture_path());
+  close(*(int *)held);
+  return NULL;
+}
+
+/* The command removes what a process has left that became another program, under the file's lock. */
+static void a_file_that_is_removed_while_its_lock_is_waited_for_is_created_again(void **state) {
+  (void)state;
+  pthread_t remover;
+  trace_writer_close(fixture_open(fixture_path(), 0));
+  int held = open(fixture_path(), O_RDONLY);
+  assert_int_equal(flock(held, LOCK_EX | LOCK_NB), 0);
+  assert_int_equal(pthread_create(&remover, NULL, remove_shortly, &held), 0);
+  struct trace_writer *writer = fixture_open(fixture_path(), 0);
+  pthread_join(remover, NULL);
+  assert_true(write_sample(writer, 1, 1));
+  trace_writer_close(writer);
+  assert_int_equal(read_trace(fixture_path()).samples, 1);
+  unlink(fixture_path());
+}
+
 static void a_forked_child_that_forgets_writes_nothing(void **state) {
   (void)state;
   const char *path = fixture_path();
@@ -507,6 +530,7 @@ int main(void) {
       cmocka_unit_test(a_file_that_is_being_written_is_not_taken),
       cmocka_unit_test(a_trace_that_was_written_since_is_not_taken),
       cmocka_unit_test(a_lock_that_a_reader_holds_for_a_moment_is_waited_for),
+      cmocka_unit_test(a_file_that_is_removed_while_its_lock_is_waited_for_is_created_again),
       cmocka_unit_test(a_forked_child_that_forgets_writes_nothing),
       cmocka_unit_test(a_closed_and_reused_descriptor_is_not_written_to),
       cmocka_unit_test(a_signal_handler_may_write_during_a_write),

@@ -49,7 +49,7 @@ a_full_disk_is_told_and_its_part_is_no_total() {
   grep -q 'and allocated at least ' report || fail "$(head -c 900 report)"
   grep -q 'So all this is a part' report || fail "$(head -c 900 report)"
   ! grep -q 'Each range holds' report || fail "the report promises ranges: $(head -c 900 report)"
-  "$winnow" info trace | grep -q '^missing .*lost (the disk was full)' || fail "$("$winnow" info trace)"
+  facts trace | grep -q '^missing .*lost (the disk was full)' || fail "$(facts trace)"
   [ "$(figure .trace.lost_because)" = disk ] && [ "$(jq .trace.partial report.json)" = true ] || fail "$(jq .trace report.json)"
   "$winnow" record -q -o trace --rate 1 -- "$programs/threads" storm 2>said || fail "ended with $?"
   one_line_of said '^winnow: the disk was full, so the trace is only a part; ' # all did not go well

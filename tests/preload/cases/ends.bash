@@ -1,7 +1,7 @@
 # How a program ends, and how its trace knows: by itself, by what `winnow record` saw, or by exec.
 
 ended() { # PATTERN [TRACE]
-  "$winnow" info "${2:-trace}" | grep -Eq "^ended *$1" || fail "not '$1': $("$winnow" info "${2:-trace}" | grep ended)"
+  facts "${2:-trace}" | grep -Eq "^ended *$1" || fail "not '$1': $(facts "${2:-trace}" | grep ended)"
 }
 
 # How the program ends, what its code is, and what the trace knows of it.

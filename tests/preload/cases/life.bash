@@ -102,7 +102,7 @@ constructors_may_set_the_environment() {
   seconds=10 same_as_bare 1 "$programs/early"
   [ "$(cat recorded.out)" = "set 0" ] || fail "$(cat recorded.out)"
   opens trace
-  "$winnow" info trace | grep -Eq '^ended *yes: exit 6' || fail "$("$winnow" info trace | grep ended)"
+  facts trace | grep -Eq '^ended *yes: exit 6' || fail "$(facts trace | grep ended)"
   [ "$(jq .samples info.json)" -gt 0 ] || [ "$tiny" = 1 ] || fail "nothing recorded"
 }
 

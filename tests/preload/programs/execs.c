@@ -1,6 +1,6 @@
-/* execs HOW LEFT: becomes itself again, LEFT times, each time by HOW, then allocates 2000 blocks in
- * born_last and ends with 5. Every program on the way allocates 5 blocks. Exits with 8 if a
- * variable of the recorder is seen. */
+/* execs HOW LEFT [followed]: becomes itself again, LEFT times, each time by HOW, then allocates
+ * 2000 blocks in born_last and ends with 5. Every program on the way allocates 5 blocks. Exits
+ * with 8 if a variable of the recorder is seen, unless it is followed. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -52,7 +52,7 @@ int main(int argc, char **argv) {
   int left = atoi(argv[2]);
   char less[16];
   arguments = argv;
-  for (char **at = environ; at && *at; at++)
+  for (char **at = environ; argc < 4 && at && *at; at++)
     if (!strncmp(*at, "WINNOW_", 7) || strstr(*at, "libwinnow-malloc")) return 8;
   born_on_the_way();
   if (!left) {
