@@ -28,6 +28,12 @@ mappings_are_told_with_their_callers() {
   grep -Eq ' arena < (sizes < )?main' report || fail "no callers: $(cat report)"
 }
 
+callers_of_mappings_are_named_where_they_part() {
+  record -- "$programs/map_callers" >/dev/null || fail "map_callers failed"
+  "$winnow" report trace | tr -s '\n ' ' ' >report
+  grep -q 'map_for_others < one of: many_pages 60 %, some_pages 30 %, few_pages 10 %' report || fail "$(cat report)"
+}
+
 # Small mappings and those of malloc do not count, nor files as memory of the program's own.
 files_are_told_apart_from_memory() {
   need jq
