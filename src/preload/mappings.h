@@ -64,7 +64,7 @@ void mappings_stack_ends(uintptr_t address);
 /* Tells the trace how much of each mapping is resident, if it is time: now and then, so that it
  * takes a hundredth of the time at most; whenever the process has become an eighth larger than it
  * was at any time that was measured, which bounds how often; and for the last time. True if all of
- * them were measured, and none was missed. */
+ * them were measured, and none was missed. The calling thread is within host_enter. */
 bool mappings_measure(uint64_t rss_bytes, bool last);
 
 /* A followed child is going to tell its own trace what it has inherited. */
