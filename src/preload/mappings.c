@@ -131,15 +131,18 @@ static void take_out(size_t at, size_t behind) {
   }
 }
 
-/* LAZY */
+/* LAZY. There may be no recorder any more, here and below: the thread was interrupted by a handler that
+ * forked, and goes on in the child. */
 static void tell(struct piece *piece) {
   piece->number = ++last_number;
   piece->told = (struct resident_bytes){0, 0};
-  recorder_map(process_recorder(), piece->number, piece->kind, piece->end - piece->begin, piece->stack);
+  struct recorder *recorder = process_recorder();
+  if (recorder) recorder_map(recorder, piece->number, piece->kind, piece->end - piece->begin, piece->stack);
 }
 
 static void tell_size(const struct piece *piece, uint64_t bytes) {
-  if (piece->number) recorder_map_size(process_recorder(), piece->number, bytes);
+  struct recorder *recorder = process_recorder();
+  if (recorder && piece->number) recorder_map_size(recorder, piece->number, bytes);
 }
 
 /* Takes a range out of the one piece at `at`, of which something is left. Returns the index of the
@@ -282,9 +285,10 @@ static bool tell_touched(size_t at, const struct piece *measured, struct residen
   if (!is_news(resident.all, told.all, told.all) && !is_news(resident.files, told.files, told.all))
     return true;
   if (!enter()) return false;
-  if (at < count && piece_of(at)->number == measured->number) {
+  struct recorder *recorder = process_recorder();
+  if (recorder && at < count && piece_of(at)->number == measured->number) {
     piece_of(at)->told = resident;
-    recorder_map_touched(process_recorder(), measured->number, resident.all, resident.files);
+    recorder_map_touched(recorder, measured->number, resident.all, resident.files);
   }
   leave();
   return true;
