@@ -58,7 +58,6 @@ static struct chunk *take_first(struct chunk **list) {
 static void count_empty(struct chunks *chunks, struct chunk *chunk) {
   chunk->use = CHUNK_EMPTY;
   chunk->used = 0;
-  chunks->empty_count++;
   chunks->free_units += CHUNK_UNITS;
 }
 
@@ -90,13 +89,20 @@ static void count_taken(struct chunks *chunks, size_t units) {
   if (chunks->free_units < chunks->least_free) chunks->least_free = chunks->free_units;
 }
 
-/* `touched` ones first, or last. */
-static struct chunk *remove_empty(struct chunks *chunks, bool touched) {
-  struct chunk *chunk = touched ? take_first(&chunks->empty) : take_fresh(chunks);
-  if (!chunk) chunk = touched ? take_fresh(chunks) : take_first(&chunks->empty);
-  if (!chunk) return NULL;
-  chunks->empty_count--;
-  chunks->free_units -= CHUNK_UNITS;
+/* A touched one first. */
+static struct chunk *remove_empty(struct chunks *chunks) {
+  struct chunk *chunk = take_first(&chunks->empty);
+  if (!chunk) chunk = take_fresh(chunks);
+  if (chunk) chunks->free_units -= CHUNK_UNITS;
+  return chunk;
+}
+
+/* One that can be unmapped, a touched one last. */
+static struct chunk *remove_unneeded(struct chunks *chunks) {
+  struct chunk *chunk = take_fresh(chunks), **link = &chunks->empty;
+  while (!chunk && *link && (*link)->touching) link = &(*link)->next_free; /* TOUCH AHEAD */
+  if (!chunk) chunk = take_first(link);
+  if (chunk) chunks->free_units -= CHUNK_UNITS;
   return chunk;
 }
 
@@ -152,8 +158,8 @@ static void advise(struct chunks *chunks, struct chunk *chunk) {
 }
 
 static struct chunk *take_empty(struct chunks *chunks, enum chunk_use use) {
-  struct chunk *chunk = remove_empty(chunks, true);
-  if (!chunk && grow(chunks, 1)) chunk = remove_empty(chunks, true);
+  struct chunk *chunk = remove_empty(chunks);
+  if (!chunk && grow(chunks, 1)) chunk = remove_empty(chunks);
   if (!chunk) return NULL;
   advise(chunks, chunk);
   chunk->use = use;
@@ -187,23 +193,23 @@ static bool is_cold(const struct chunks *chunks) {
   return chunks->fresh_count && touched < chunks->reserve / 2 && chunks->used_count >= TOUCH_FROM;
 }
 
-/* The chunk counts as touched at once. Whoever takes it meanwhile may use it: what is in its pages stays. */
-static char *begin_touch(struct chunks *chunks) {
+/* TOUCH AHEAD: the chunk counts as touched at once. */
+static struct chunk *begin_touch(struct chunks *chunks) {
   struct chunk *chunk = NULL;
   lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
   if (is_cold(chunks) && (chunk = take_fresh(chunks))) {
     advise(chunks, chunk);
     put(&chunks->empty, chunk);
-    chunks->touching++;
+    chunk->touching = true;
   }
   atomic_store_explicit(&chunks->cold, is_cold(chunks), memory_order_relaxed);
   lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
-  return chunk ? chunk->base : NULL;
+  return chunk;
 }
 
-static void end_touch(struct chunks *chunks) {
+static void end_touch(struct chunks *chunks, struct chunk *chunk) {
   lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
-  chunks->touching--;
+  chunk->touching = false;
   lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
 }
 
@@ -301,19 +307,19 @@ bool chunks_secure(struct chunks *chunks, size_t units) {
 
 bool chunks_touch(struct chunks *chunks) {
   int saved = errno;
-  char *base = begin_touch(chunks);
-  if (!base) return false;
-  madvise(base, CHUNK_BYTES, MADV_POPULATE_WRITE); /* may be refused */
-  end_touch(chunks);
+  struct chunk *chunk = begin_touch(chunks);
+  if (!chunk) return false;
+  madvise(chunk->base, CHUNK_BYTES, MADV_POPULATE_WRITE); /* may be refused */
+  end_touch(chunks, chunk);
   errno = saved;
   return true;
 }
 
 static size_t trim(struct chunks *chunks, size_t keep) {
   size_t bytes = 0;
-  while ((chunks->touching ? chunks->fresh_count : chunks->empty_count) &&
-         chunks->free_units >= chunks->reserve + keep + CHUNK_UNITS) {
-    struct chunk *chunk = remove_empty(chunks, false);
+  while (chunks->free_units >= chunks->reserve + keep + CHUNK_UNITS) {
+    struct chunk *chunk = remove_unneeded(chunks);
+    if (!chunk) break;
     metadata_unmap(chunk->base, CHUNK_BYTES);
     atomic_fetch_sub(&chunks->mapped_bytes, (size_t)CHUNK_BYTES);
     make_absent(chunks, chunk);

@@ -9,7 +9,9 @@
  *
  * TOUCH AHEAD: the first touch of a huge page can take milliseconds, and a minor collection may need two. In a large heap half
  * of the reserve is therefore touched beforehand, a chunk at a time: by a helper, or if none has a processor by who works
- * off a slice. */
+ * off a slice. The touching thread holds no lock and can be delayed for long. Meanwhile the chunk counts as touched: any
+ * thread may take it, since its pages keep what is written to them. It is not unmapped, since its addresses could
+ * become another mapping's; all other chunks can be. */
 #ifndef GC_CHUNK_H
 #define GC_CHUNK_H
 
@@ -33,6 +35,7 @@ struct chunk {
   struct chunk *next_free; /* chunks with free units, or absent ones */
   bool listed;             /* in `with_units` */
   bool advised;            /* the system was asked for huge pages */
+  bool touching;           /* TOUCH AHEAD: a thread touches it; it stays mapped until that ends */
   /* Of medium.h, under its lock. */
   bool swept;
   size_t free_words;
@@ -43,18 +46,17 @@ struct chunks {
   struct chunk *table; /* reserved addresses */
   size_t capacity, count;
   struct chunk *with_units, *empty, *fresh, *absent; /* `fresh` ones are empty and were never touched */
-  size_t empty_count, fresh_count;                   /* `empty_count` is of both */
-  size_t free_units;                                 /* units of empty chunks are counted too */
-  size_t reserve;                                    /* units that only promotion may take */
-  size_t least_free;                                 /* the least that free_units was since chunks_decay */
-  _Atomic(bool) cold;                                /* TOUCH AHEAD: there may be something to touch */
-  size_t touching;                                   /* chunks that are being touched */
-  size_t used_count;                                 /* neither absent nor empty */
-  size_t limit_bytes;                                /* of chunks and large blocks together; SIZE_MAX: none */
-  _Atomic(size_t) mapped_bytes;                      /* chunks and large blocks */
-  _Atomic(size_t) used_bytes;                        /* the same without empty chunks: the heap's size */
-  _Atomic(size_t) top_bytes;                         /* the most that used_bytes was */
-  long increment;                                    /* major_heap_increment */
+  size_t fresh_count;
+  size_t free_units;            /* units of empty chunks are counted too */
+  size_t reserve;               /* units that only promotion may take */
+  size_t least_free;            /* the least that free_units was since chunks_decay */
+  _Atomic(bool) cold;           /* TOUCH AHEAD: there may be something to touch */
+  size_t used_count;            /* neither absent nor empty */
+  size_t limit_bytes;           /* of chunks and large blocks together; SIZE_MAX: none */
+  _Atomic(size_t) mapped_bytes; /* chunks and large blocks */
+  _Atomic(size_t) used_bytes;   /* the same without empty chunks: the heap's size */
+  _Atomic(size_t) top_bytes;    /* the most that used_bytes was */
+  long increment;               /* major_heap_increment */
   /* Set before the first use; constant afterwards. */
   bool huge_pages;              /* the system is asked for them */
   const _Atomic(long) *verbose; /* of the heap */

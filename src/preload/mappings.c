@@ -21,6 +21,7 @@ struct piece {
 
 enum {
   PIECES_MOST = TINY ? 16 : 1 << 16,
+  QUEUED_MOST = TINY ? 4 : 64,
   /* What one measurement looks at page by page, at most: 16 GiB of 4 KiB pages. */
   PAGES_MOST = 1 << 22,
   /* Of the time, at most one part in so many is spent on measuring. */
@@ -45,6 +46,19 @@ static uint32_t *order;
 static size_t count, used;
 static uint64_t last_number;
 
+/* QUEUED: a ring.
+ *   1. A handler takes the ticket `tail`, unless that is QUEUED_MOST beyond `head`.
+ *   2. It writes its change at the ticket's place, and then stores `filled`.
+ *   3. A thread that has the lock loads `filled` of the place of `head`, copies the change, and then
+ *      increments `head`, so that the place is free again. */
+enum what { QUEUED_ADD, QUEUED_REMOVE, QUEUED_STACK_END };
+static struct queued {
+  _Atomic(uint64_t) filled; /* one more than the ticket */
+  struct piece piece;
+  enum what what;
+} queue[QUEUED_MOST];
+static _Atomic(uint64_t) head, tail;
+
 /* Written by any thread. */
 static _Atomic(bool) any;                  /* there was a piece */
 static _Atomic(bool) missed;               /* MISSED */
@@ -57,19 +71,13 @@ static bool is_recorded(void) {
   return recorder && recorder_is_ours(recorder);
 }
 
-/* False in a handler that interrupted the thread which has the lock. */
-static bool enter(void) {
+static void miss(void) { atomic_store_explicit(&missed, true, memory_order_relaxed); }
+
+/* False in a handler that interrupted a thread which has the lock, or one that may be taken behind it. */
+static bool take_lock(void) {
   if (lock_must_not_wait(LOCK_RANK_MAPPINGS)) return false;
   lock_acquire(&lock, LOCK_RANK_MAPPINGS);
   return true;
-}
-
-static void miss(void) { atomic_store_explicit(&missed, true, memory_order_relaxed); }
-
-static bool enter_to_change(void) {
-  bool entered = enter();
-  if (!entered) miss();
-  return entered;
 }
 
 static void leave(void) { lock_release(&lock, LOCK_RANK_MAPPINGS); }
@@ -123,15 +131,18 @@ static void take_out(size_t at, size_t behind) {
   }
 }
 
-/* LAZY */
+/* LAZY. There may be no recorder any more, here and below: the thread was interrupted by a handler that
+ * forked, and goes on in the child. */
 static void tell(struct piece *piece) {
   piece->number = ++last_number;
   piece->told = (struct resident_bytes){0, 0};
-  recorder_map(process_recorder(), piece->number, piece->kind, piece->end - piece->begin, piece->stack);
+  struct recorder *recorder = process_recorder();
+  if (recorder) recorder_map(recorder, piece->number, piece->kind, piece->end - piece->begin, piece->stack);
 }
 
 static void tell_size(const struct piece *piece, uint64_t bytes) {
-  if (piece->number) recorder_map_size(process_recorder(), piece->number, bytes);
+  struct recorder *recorder = process_recorder();
+  if (recorder && piece->number) recorder_map_size(recorder, piece->number, bytes);
 }
 
 /* Takes a range out of the one piece at `at`, of which something is left. Returns the index of the
@@ -167,6 +178,13 @@ static void remove_range(uintptr_t begin, uintptr_t end) {
   }
 }
 
+static void remove_stack(uintptr_t address) {
+  size_t at = find(address);
+  if (at == count || piece_of(at)->begin > address || piece_of(at)->kind != RECORDER_MAP_STACK) return;
+  tell_size(piece_of(at), 0);
+  take_out(at, at + 1);
+}
+
 /* The data segment grows in steps: one of the same stack makes the piece below larger. */
 static bool extend(const struct piece *more) {
   size_t at = find(more->begin);
@@ -177,6 +195,71 @@ static bool extend(const struct piece *more) {
   below->end = more->end;
   tell_size(below, below->end - below->begin);
   return true;
+}
+
+static void add(struct piece piece) {
+  remove_range(piece.begin, piece.end);
+  if (!extend(&piece) && has_room()) insert(piece);
+}
+
+/* ---- changes in handlers ---- */
+
+static void change(enum what what, struct piece piece) {
+  switch (what) {
+  case QUEUED_ADD: add(piece); break;
+  case QUEUED_REMOVE: remove_range(piece.begin, piece.end); break;
+  case QUEUED_STACK_END: remove_stack(piece.begin); break;
+  }
+}
+
+/* QUEUED. `head` is beyond `ticket` where another handler drew that ticket meanwhile; then the exchange
+ * fails. */
+static void put(enum what what, struct piece piece) {
+  uint64_t ticket = atomic_load(&tail);
+  do
+    if ((int64_t)(ticket - atomic_load(&head)) >= QUEUED_MOST) {
+      miss();
+      return;
+    }
+  while (!atomic_compare_exchange_weak(&tail, &ticket, ticket + 1));
+  struct queued *place = &queue[ticket % QUEUED_MOST];
+  place->piece = piece;
+  place->what = what;
+  atomic_store(&place->filled, ticket + 1);
+  atomic_store_explicit(&any, true, memory_order_relaxed);
+}
+
+/* A handler that has a ticket and has not filled its place yet has not unmapped anything, or not told
+ * the program what it mapped. So its change can wait; but not those of later tickets, since another
+ * thread may have their addresses by now. */
+static void take_queued(void) {
+  for (uint64_t ticket = atomic_load(&head); ticket != atomic_load(&tail); ticket++) {
+    const struct queued *place = &queue[ticket % QUEUED_MOST];
+    if (atomic_load(&place->filled) != ticket + 1) {
+      if (atomic_load(&tail) != ticket + 1) miss();
+      return;
+    }
+    enum what what = place->what;
+    struct piece piece = place->piece;
+    atomic_store(&head, ticket + 1);
+    change(what, piece);
+  }
+}
+
+/* False in a handler that must not wait. What handlers queued came before whatever the caller does. */
+static bool enter(void) {
+  if (!take_lock()) return false;
+  take_queued();
+  return true;
+}
+
+static void change_or_queue(enum what what, struct piece piece) {
+  if (!enter()) {
+    put(what, piece);
+    return;
+  }
+  change(what, piece);
+  leave();
 }
 
 /* ---- measuring ---- */
@@ -202,9 +285,10 @@ static bool tell_touched(size_t at, const struct piece *measured, struct residen
   if (!is_news(resident.all, told.all, told.all) && !is_news(resident.files, told.files, told.all))
     return true;
   if (!enter()) return false;
-  if (at < count && piece_of(at)->number == measured->number) {
+  struct recorder *recorder = process_recorder();
+  if (recorder && at < count && piece_of(at)->number == measured->number) {
     piece_of(at)->told = resident;
-    recorder_map_touched(process_recorder(), measured->number, resident.all, resident.files);
+    recorder_map_touched(recorder, measured->number, resident.all, resident.files);
   }
   leave();
   return true;
@@ -214,7 +298,7 @@ static bool tell_touched(size_t at, const struct piece *measured, struct residen
 static bool measure_all(void) {
   int pagemap = pagemap_take();
   size_t budget = PAGES_MOST;
-  bool complete = pagemap >= 0 && !lock_rank_held(LOCK_RANK_MAPPINGS);
+  bool complete = pagemap >= 0;
   struct piece piece = {0};
   for (size_t at = 0; piece_at(at, &piece); at++) {
     struct resident_bytes resident;
@@ -232,21 +316,18 @@ bool mappings_any(void) { return atomic_load_explicit(&any, memory_order_relaxed
 bool mappings_wanted(void) { return is_recorded() && !host_is_working(); }
 
 void mappings_add(uintptr_t begin, size_t bytes, enum recorder_map_kind kind, uint32_t stack) {
-  struct piece piece = {.begin = begin, .end = begin + whole_pages(bytes), .stack = stack, .kind = kind};
-  if (!enter_to_change()) return;
-  remove_range(piece.begin, piece.end);
-  if (!extend(&piece) && has_room()) insert(piece);
-  leave();
+  change_or_queue(
+      QUEUED_ADD,
+      (struct piece){.begin = begin, .end = begin + whole_pages(bytes), .stack = stack, .kind = kind});
 }
 
 void mappings_remove(uintptr_t begin, size_t bytes) {
-  if (!bytes || begin % os_page_bytes() || !enter_to_change()) return; /* munmap refuses such */
-  remove_range(begin, begin + whole_pages(bytes));
-  leave();
+  if (!bytes || begin % os_page_bytes()) return; /* munmap refuses such */
+  change_or_queue(QUEUED_REMOVE, (struct piece){.begin = begin, .end = begin + whole_pages(bytes)});
 }
 
 bool mappings_move(uintptr_t begin, size_t bytes, uintptr_t to, size_t to_bytes) {
-  if (!enter_to_change()) return false;
+  if (!enter()) return false; /* what the piece was is lost, not where it is */
   size_t at = find(begin);
   bool whole = at < count && piece_of(at)->begin == begin && piece_of(at)->end - begin == whole_pages(bytes);
   if (whole) {
@@ -266,18 +347,12 @@ bool mappings_move(uintptr_t begin, size_t bytes, uintptr_t to, size_t to_bytes)
 }
 
 void mappings_stack_ends(uintptr_t address) {
-  if (!mappings_any() || !is_recorded() || !enter_to_change()) return;
-  size_t at = find(address);
-  if (at < count && piece_of(at)->begin <= address && piece_of(at)->kind == RECORDER_MAP_STACK) {
-    tell_size(piece_of(at), 0);
-    take_out(at, at + 1);
-  }
-  leave();
+  if (mappings_any() && is_recorded()) change_or_queue(QUEUED_STACK_END, (struct piece){.begin = address});
 }
 
 bool mappings_measure(uint64_t rss_bytes, bool last) {
-  bool complete = !atomic_load_explicit(&missed, memory_order_relaxed);
-  if (!mappings_any()) return complete;
+  if (!mappings_any()) return !atomic_load_explicit(&missed, memory_order_relaxed);
+  if (lock_must_not_wait(LOCK_RANK_MAPPINGS)) return false;
   uint64_t began = os_monotonic_ns(), due = atomic_load_explicit(&measure_due, memory_order_relaxed);
   uint64_t largest = atomic_load_explicit(&largest_measured, memory_order_relaxed);
   bool larger = rss_bytes > largest + largest / GROWTH_PART;
@@ -287,7 +362,7 @@ bool mappings_measure(uint64_t rss_bytes, bool last) {
       (due == UINT64_MAX && !last))
     return false; /* another thread does it */
   if (rss_bytes > largest) atomic_store_explicit(&largest_measured, rss_bytes, memory_order_relaxed);
-  if (!measure_all()) complete = false;
+  bool complete = measure_all() && !atomic_load_explicit(&missed, memory_order_relaxed);
   uint64_t end = os_monotonic_ns(), pause = (end - began) * MEASURE_PART;
   atomic_store_explicit(&measure_due, end + (pause < MEASURE_INTERVAL ? MEASURE_INTERVAL : pause),
                         memory_order_relaxed);
@@ -298,7 +373,10 @@ void mappings_inherit(void) {
   atomic_store_explicit(&measure_due, 0,
                         memory_order_relaxed); /* a thread of the parent's may have been at it */
   atomic_store_explicit(&largest_measured, 0, memory_order_relaxed);
-  if (!enter_to_change()) return;
+  if (!take_lock()) {
+    miss();
+    return;
+  }
   for (size_t i = 0; i < count; i++) piece_of(i)->number = 0;
   leave();
 }

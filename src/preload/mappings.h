@@ -21,8 +21,12 @@
  * The lock (rank MAPPINGS) is held while the table changes and the records of that are written,
  * never during a system call that maps.
  *
- * MISSED: in a signal handler that interrupted the lock's holder nothing can be noted, nor where the
- * table is full. From then on what is resident cannot be told apart, and no measurement is complete.
+ * QUEUED: a signal handler that interrupted the lock's holder must not wait for it. What it maps and
+ * unmaps goes through a small queue, from which the next thread that takes the lock notes it,
+ * before what it does itself. Such a thread may have addresses that the handler unmapped before.
+ *
+ * MISSED: where the table or the queue is full nothing can be noted. From then on what is resident
+ * cannot be told apart, and no measurement is complete.
  *
  * FORK: the lock is taken before that of page runs. A handler that interrupted the holder of the
  * latter and forks does not wait for ours, whose holder may wait for that one before a fork; if it
@@ -50,7 +54,8 @@ bool mappings_any(void);
 void mappings_add(uintptr_t begin, size_t bytes, enum recorder_map_kind kind, uint32_t stack);
 void mappings_remove(uintptr_t begin, size_t bytes);
 
-/* A whole piece moved, or changed its size. False if it is no whole piece: nothing is noted. */
+/* A whole piece moved, or changed its size. False if it is no whole piece, or the caller must not
+ * wait: nothing is noted. */
 bool mappings_move(uintptr_t begin, size_t bytes, uintptr_t to, size_t to_bytes);
 
 /* The stack of a thread, in which this address is, is no longer in use. */
@@ -59,7 +64,7 @@ void mappings_stack_ends(uintptr_t address);
 /* Tells the trace how much of each mapping is resident, if it is time: now and then, so that it
  * takes a hundredth of the time at most; whenever the process has become an eighth larger than it
  * was at any time that was measured, which bounds how often; and for the last time. True if all of
- * them were measured, and none was missed. */
+ * them were measured, and none was missed. The calling thread is within host_enter. */
 bool mappings_measure(uint64_t rss_bytes, bool last);
 
 /* A followed child is going to tell its own trace what it has inherited. */

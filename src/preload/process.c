@@ -205,8 +205,11 @@ static bool goes_to_next_name(wn_status status) {
 }
 
 static bool measure(uint64_t rss_bytes, bool last) {
+  struct host_visit visit = host_enter(); /* at the end of the program nobody has yet */
   stacks_look();
-  return mappings_measure(rss_bytes, last);
+  bool complete = mappings_measure(rss_bytes, last);
+  host_leave(visit);
+  return complete;
 }
 
 static void start_recording(void) {

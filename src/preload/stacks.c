@@ -7,6 +7,7 @@
 #include "callstack/capture.h"
 #include "preload/malloc_host.h"
 #include "preload/mappings.h"
+#include "preload/pagemap.h"
 #include "preload/process.h"
 #include <dlfcn.h>
 #include <pthread.h>
@@ -27,7 +28,8 @@ static int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void 
 static int (*next_c11)(thrd_t *, thrd_start_t, void *); /* does not come by pthread_create */
 
 static struct { uintptr_t begin, end; } first; /* constant after stacks_resolve */
-static _Atomic(bool) first_noted;
+enum { FIRST_UNNOTED, FIRST_WITHOUT_CALLERS, FIRST_NOTED };
+static _Atomic(int) first_state;
 
 static uintptr_t page_behind(uintptr_t address) {
   uintptr_t size = os_page_bytes();
@@ -119,6 +121,24 @@ static int begin_thread_c11(void *handed_over) {
   return start.run_c11(start.argument);
 }
 
+/* The calling thread is the first one, and deep in its stack. */
+static bool is_deep(void) {
+  uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+  return here - first.begin < first.end - first.begin && first.end - here >= FIRST_LEAST;
+}
+
+/* FIRST: pages of the second mebibyte are resident. A stack that went deeper has used some of them. */
+static bool was_deep(void) {
+  uintptr_t end = first.end - FIRST_LEAST,
+            begin = end - first.begin > FIRST_LEAST ? end - FIRST_LEAST : first.begin;
+  size_t budget = FIRST_LEAST;
+  struct resident_bytes resident;
+  int pagemap = pagemap_take();
+  bool counted = pagemap >= 0 && pagemap_count(pagemap, begin, end, &budget, &resident);
+  if (pagemap >= 0) pagemap_give_back(pagemap);
+  return counted && resident.all;
+}
+
 /* ---- shared ---- */
 
 void stacks_resolve(void) {
@@ -134,12 +154,13 @@ void stacks_resolve(void) {
 }
 
 void stacks_look(void) {
-  uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-  if (here - first.begin >= first.end - first.begin || first.end - here < FIRST_LEAST ||
-      atomic_load_explicit(&first_noted, memory_order_relaxed) || lock_must_not_wait(LOCK_RANK_MAPPINGS))
+  int state = atomic_load_explicit(&first_state, memory_order_relaxed);
+  if (state == FIRST_NOTED || first.end - first.begin < FIRST_LEAST || lock_must_not_wait(LOCK_RANK_MAPPINGS))
     return;
-  atomic_store_explicit(&first_noted, true, memory_order_relaxed);
-  mappings_add(first.begin, first.end - first.begin, RECORDER_MAP_STACK, capture());
+  bool deep = is_deep();
+  if (!deep && (state == FIRST_WITHOUT_CALLERS || !was_deep())) return;
+  atomic_store_explicit(&first_state, deep ? FIRST_NOTED : FIRST_WITHOUT_CALLERS, memory_order_relaxed);
+  mappings_add(first.begin, first.end - first.begin, RECORDER_MAP_STACK, deep ? capture() : 0);
 }
 
 void stacks_thread_ends(void) { mappings_stack_ends((uintptr_t)__builtin_frame_address(0)); }

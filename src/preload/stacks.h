@@ -10,8 +10,10 @@
  * that returns, if the thread was faster. The function is called by a jump, so that stacks look as
  * they do without us.
  *
- * FIRST: the kernel makes the first thread's stack larger where it is used. It is noted once that
- * thread is found deep in it, with the callers that it has then.
+ * FIRST: the kernel makes the first thread's stack larger where it is used, and what was used stays
+ * resident. The stack is noted at the first measurement that finds that thread deep in it, with the
+ * callers that it has then; or before, without callers, at the first one that finds that it was
+ * deep between two measurements.
  */
 #ifndef PRELOAD_STACKS_H
 #define PRELOAD_STACKS_H

@@ -1,4 +1,7 @@
-/* Chunks of the major heap that are touched before they are needed. */
+/* Chunks of the major heap that are touched before they are needed.
+ *
+ * The program is linked with `--wrap`: what `meanwhile` does happens in the middle of a touch, as other threads do it where the
+ * system delays the thread that touches. */
 #include "gc/chunk.h"
 #include "support/test.h"
 
@@ -9,18 +12,28 @@ enum { MANY = 20 * CHUNK_UNITS, RESERVED = 4 * CHUNK_UNITS };
 
 static const _Atomic(long) silent;
 
+static void (*meanwhile)(struct chunks *chunks, char *touched);
+static struct chunks under_test;
+
+int __real_madvise(void *begin, size_t size, int advice);
+int __wrap_madvise(void *begin, size_t size, int advice);
+int __wrap_madvise(void *begin, size_t size, int advice) {
+  if (meanwhile && advice != MADV_HUGEPAGE) meanwhile(&under_test, begin);
+  return __real_madvise(begin, size, advice);
+}
+
 static struct chunks *many_chunks(void) {
-  static struct chunks chunks;
+  struct chunks *chunks = &under_test;
   struct chunk *of;
-  chunks = (struct chunks){.limit_bytes = SIZE_MAX, .increment = 15, .huge_pages = true, .verbose = &silent};
-  assert_true(chunks_create(&chunks));
+  *chunks = (struct chunks){.limit_bytes = SIZE_MAX, .increment = 15, .huge_pages = true, .verbose = &silent};
+  assert_true(chunks_create(chunks));
   for (int i = 0; i < MANY; i++) {
-    char *unit = chunks_take_unit(&chunks, true, &of);
+    char *unit = chunks_take_unit(chunks, true, &of);
     assert_non_null(unit);
     *unit = 1;
   }
-  assert_true(chunks_secure(&chunks, RESERVED));
-  return &chunks;
+  assert_true(chunks_secure(chunks, RESERVED));
+  return chunks;
 }
 
 /* Pages of the chunks that nobody has taken which are in memory. */
@@ -66,6 +79,68 @@ static void what_is_touched_is_taken_first_and_given_back_last(void **state) {
   chunks_destroy(chunks);
 }
 
+static bool is_mapped(const char *chunk) {
+  unsigned char pages[CHUNK_BYTES / 4096];
+  return mincore((void *)(uintptr_t)chunk, CHUNK_BYTES, pages) == 0;
+}
+
+static void give_all_units(struct chunks *chunks) {
+  for (size_t i = 0; i < chunks->count; i++) {
+    struct chunk *chunk = &chunks->table[i];
+    for (int unit = 0; unit < CHUNK_UNITS && chunk->use == CHUNK_POOLS; unit++)
+      chunks_give_unit(chunks, chunk, chunk->base + (size_t)unit * UNIT_BYTES);
+  }
+}
+
+static size_t mapped_bytes(struct chunks *chunks) { return atomic_load(&chunks->mapped_bytes); }
+
+static void trim_all(struct chunks *chunks, char *touched) {
+  meanwhile = NULL;
+  give_all_units(chunks);
+  chunks_trim(chunks, 0);
+  assert_int_equal(mapped_bytes(chunks), RESERVED * UNIT_BYTES);
+  assert_true(chunks_secure(chunks, 0));
+  chunks_trim(chunks, 0);
+  assert_int_equal(mapped_bytes(chunks), CHUNK_BYTES);
+  assert_true(is_mapped(touched));
+}
+
+static void all_that_is_empty_goes_back_while_a_chunk_is_touched_but_for_that_chunk(void **state) {
+  (void)state;
+  struct chunks *chunks = many_chunks();
+  meanwhile = trim_all;
+  assert_true(chunks_touch(chunks));
+  assert_null(meanwhile);
+  assert_int_equal(chunks_trim(chunks, 0), CHUNK_BYTES);
+  assert_int_equal(mapped_bytes(chunks), 0);
+  chunks_destroy(chunks);
+}
+
+static struct chunk *taken;
+
+static void take_and_give_touched(struct chunks *chunks, char *touched) {
+  meanwhile = NULL;
+  char *unit = chunks_take_unit(chunks, true, &taken);
+  assert_ptr_equal(unit, touched);
+  *unit = 1;
+  assert_true(chunks_secure(chunks, 0));
+  chunks_give_unit(chunks, taken, unit);
+  chunks_trim(chunks, 0);
+  assert_true(is_mapped(touched));
+}
+
+static void a_chunk_that_was_taken_while_it_is_touched_stays_mapped_when_it_is_empty_again(void **state) {
+  (void)state;
+  struct chunks *chunks = many_chunks();
+  meanwhile = take_and_give_touched;
+  assert_true(chunks_touch(chunks));
+  assert_null(meanwhile);
+  size_t before = mapped_bytes(chunks);
+  assert_int_equal(chunks_trim(chunks, 0), CHUNK_BYTES);
+  assert_int_equal(mapped_bytes(chunks), before - CHUNK_BYTES);
+  chunks_destroy(chunks);
+}
+
 static void small_heaps_touch_nothing_ahead(void **state) {
   (void)state;
   struct chunks chunks = {.limit_bytes = SIZE_MAX, .increment = 15, .huge_pages = true, .verbose = &silent};
@@ -80,6 +155,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(half_of_the_reserve_is_touched_ahead),
       cmocka_unit_test(what_is_touched_is_taken_first_and_given_back_last),
+      cmocka_unit_test(all_that_is_empty_goes_back_while_a_chunk_is_touched_but_for_that_chunk),
+      cmocka_unit_test(a_chunk_that_was_taken_while_it_is_touched_stays_mapped_when_it_is_empty_again),
       cmocka_unit_test(small_heaps_touch_nothing_ahead),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

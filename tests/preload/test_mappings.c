@@ -2,15 +2,33 @@
 #include "support/test.h"
 
 #include "base/check.h"
+#include "base/lock.h"
 #include "base/random.h"
 #include "preload/malloc_host.h"
 #include "preload/mappings.h"
 #include "preload/process.h"
 #include "record/recorder.h"
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { PAGE = 4096, PAGES = 256, MAPPINGS_MOST = 1 << 18 };
 #define BASE ((uintptr_t)1 << 40)
+
+/* ---- signal handlers ---- */
+
+/* What a handler does that interrupted a thread with a lock. */
+static struct lock runs;
+static void begin_handler(void) { lock_acquire(&runs, LOCK_RANK_RUNS); }
+static void end_handler(void) { lock_release(&runs, LOCK_RANK_RUNS); }
+
+/* Is called by the thread that has the table's lock. */
+static void (*interrupt)(void);
+static void be_interrupted(void) {
+  void (*handler)(void) = interrupt;
+  interrupt = NULL;
+  if (handler) handler();
+}
 
 /* ---- what the table tells, instead of a trace ---- */
 
@@ -18,8 +36,9 @@ static uint64_t bytes_of[MAPPINGS_MOST]; /* by number */
 static uint32_t stack_of[MAPPINGS_MOST];
 static uint64_t numbers, moves;
 
+static bool forgotten; /* as in a child that is not followed */
 struct recorder *process_recorder(void) {
-  return (struct recorder *)&numbers;
+  return forgotten ? NULL : (struct recorder *)&numbers;
 }
 bool process_is_recording(void) { return true; }
 bool recorder_is_ours(const struct recorder *recorder) {
@@ -30,7 +49,9 @@ bool host_is_working(void) { return false; }
 
 void recorder_map(struct recorder *recorder, uint64_t mapping, enum recorder_map_kind kind, uint64_t bytes,
                   uint32_t stack) {
-  (void)recorder, (void)kind;
+  (void)kind;
+  assert_non_null(recorder);
+  be_interrupted();
   assert_int_equal(mapping, ++numbers); /* they never come again */
   assert_true(bytes && bytes % PAGE == 0 && mapping < MAPPINGS_MOST);
   bytes_of[mapping] = bytes;
@@ -38,13 +59,14 @@ void recorder_map(struct recorder *recorder, uint64_t mapping, enum recorder_map
 }
 
 void recorder_map_size(struct recorder *recorder, uint64_t mapping, uint64_t bytes) {
-  (void)recorder;
+  assert_non_null(recorder);
+  be_interrupted();
   assert_true(bytes_of[mapping]); /* what is gone changes no more */
   bytes_of[mapping] = bytes;
 }
 
 void recorder_map_touched(struct recorder *recorder, uint64_t mapping, uint64_t bytes, uint64_t files) {
-  (void)recorder;
+  assert_non_null(recorder);
   assert_true(bytes <= bytes_of[mapping] && files <= bytes);
 }
 
@@ -106,12 +128,16 @@ static void a_full_table_takes_no_more(void **state) {
 static void random_calls_tell_what_is_mapped(void **state) {
   (void)state;
   if (TINY) skip(); /* its table is full at once */
+  int queued = 0;
   struct random random;
   random_seed(&random, 5, 0, 0);
   uint32_t stack = 0;
   for (int i = 0; i < 20000; i++) {
     size_t first = random_bits(&random) % (PAGES - 40), count = 1 + random_bits(&random) % 20;
     size_t to = random_bits(&random) % (PAGES - 40), to_count = 1 + random_bits(&random) % 20;
+    bool handler = i % 100 < 60 && random_bits(&random) % 4 == 0;
+    queued += handler;
+    if (handler) begin_handler();
     switch (random_bits(&random) % 4) {
     case 0:
     case 1:
@@ -125,10 +151,12 @@ static void random_calls_tell_what_is_mapped(void **state) {
       break;
     default: move(first, to, to_count);
     }
+    if (handler) end_handler();
     if (i % 7 == 0) compare();
   }
   compare();
-  assert_true(numbers > 1000 && moves > 50);
+  assert_true(numbers > 1000 && moves > 50 && queued > 1000);
+  assert_true(mappings_measure(0, true));
   mappings_remove(BASE, PAGES * PAGE);
   own(0, PAGES, 0);
   compare();
@@ -154,10 +182,124 @@ static void what_is_gone_before_it_is_measured_is_not_told(void **state) {
   bytes_of[before + 1] = 0; /* in the parent's trace */
 }
 
+/* ---- what handlers do ---- */
+
+static uint64_t told_bytes(void) {
+  uint64_t bytes = 0;
+  for (uint64_t i = 1; i <= numbers; i++) bytes += bytes_of[i];
+  return bytes;
+}
+
+static void map_and_unmap(void) {
+  mappings_remove(BASE + 8 * PAGE, 2 * PAGE); /* others may have these addresses next */
+  mappings_add(BASE + 20 * PAGE, 3 * PAGE, RECORDER_MAP_ANONYMOUS, 3);
+  assert_false(mappings_move(BASE + 20 * PAGE, 3 * PAGE, BASE + 30 * PAGE, 4 * PAGE));
+  mappings_remove(BASE + 20 * PAGE, 3 * PAGE);
+  mappings_add(BASE + 30 * PAGE, 4 * PAGE, RECORDER_MAP_ANONYMOUS, 3);
+  assert_false(mappings_measure(0, true)); /* not here */
+}
+
+static void what_a_handler_maps_while_the_table_is_locked_is_told_by_the_next_who_locks_it(void **state) {
+  (void)state;
+  uint64_t first = numbers;
+  mappings_add(BASE, 10 * PAGE, RECORDER_MAP_ANONYMOUS, 1);
+  interrupt = map_and_unmap;
+  assert_true(mappings_measure(0, true)); /* the piece is told with the lock held */
+  assert_null(interrupt);
+  assert_int_equal(numbers, first + 2);
+  assert_int_equal(bytes_of[first + 1], 8 * PAGE);
+  assert_int_equal(bytes_of[first + 2], 4 * PAGE);
+  assert_int_equal(stack_of[first + 2], 3);
+  interrupt = map_and_unmap;
+  mappings_remove(BASE + 4 * PAGE, 4 * PAGE);
+  assert_null(interrupt);
+  mappings_add(BASE + 8 * PAGE, PAGE, RECORDER_MAP_ANONYMOUS, 4); /* behind the handler's removal */
+  assert_true(mappings_measure(0, true));
+  assert_int_equal(told_bytes(), (4 + 1 + 4) * PAGE);
+  mappings_remove(BASE, PAGES * PAGE);
+  assert_int_equal(told_bytes(), 0);
+}
+
+static void what_a_handler_maps_first_is_known_to_be_there(void **state) {
+  (void)state;
+  assert_false(mappings_any());
+  begin_handler();
+  mappings_add(BASE, PAGE, RECORDER_MAP_ANONYMOUS, 1);
+  assert_false(mappings_measure(0, true)); /* nothing can be measured there */
+  end_handler();
+  assert_true(mappings_any() && mappings_measure(0, true));
+  assert_int_equal(told_bytes(), PAGE);
+  begin_handler();
+  mappings_remove(BASE, PAGE);
+  end_handler();
+  assert_true(mappings_measure(0, true));
+  assert_int_equal(told_bytes(), 0);
+}
+
+static void a_stack_that_ends_in_a_handler_is_gone(void **state) {
+  (void)state;
+  mappings_add(BASE, 4 * PAGE, RECORDER_MAP_STACK, 1);
+  mappings_add(BASE + 4 * PAGE, 4 * PAGE, RECORDER_MAP_ANONYMOUS, 1);
+  assert_true(mappings_measure(0, true));
+  begin_handler();
+  mappings_stack_ends(BASE + PAGE);
+  mappings_stack_ends(BASE + 5 * PAGE); /* is no stack */
+  end_handler();
+  assert_true(mappings_measure(0, true));
+  assert_int_equal(told_bytes(), 4 * PAGE);
+  mappings_remove(BASE, 8 * PAGE);
+}
+
+/* What it leaves behind is gone with it. Returns its status. */
+static int in_child(int (*function)(void)) {
+  int status = -1;
+  pid_t child = fork();
+  if (!child) _exit(function());
+  assert_int_equal(waitpid(child, &status, 0), child);
+  return status;
+}
+
+static void forget_the_recorder(void) { forgotten = true; }
+
+static int be_forked_while_measuring(void) {
+  for (uintptr_t i = 0; i < 3; i++) mappings_add(BASE + 4 * i * PAGE, PAGE, RECORDER_MAP_ANONYMOUS, 1);
+  interrupt = forget_the_recorder;
+  mappings_measure(0, true);
+  mappings_remove(BASE, 8 * PAGE);
+  return interrupt ? 1 : 0;
+}
+
+static void a_measurement_goes_on_in_a_child_that_has_no_recorder(void **state) {
+  (void)state;
+  assert_int_equal(in_child(be_forked_while_measuring), 0);
+}
+
+static int queue_too_much(void) {
+  bool before = mappings_measure(0, true);
+  begin_handler();
+  for (int i = 0; i < 1000; i++) {
+    mappings_add(BASE, PAGE, RECORDER_MAP_ANONYMOUS, 1);
+    mappings_remove(BASE, PAGE);
+  }
+  end_handler();
+  return before && !mappings_measure(0, true) ? 0 : 1;
+}
+
+static void a_handler_that_maps_more_than_is_queued_leaves_measurements_incomplete(void **state) {
+  (void)state;
+  assert_int_equal(in_child(queue_too_much), 0);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(random_calls_tell_what_is_mapped),
-                                     cmocka_unit_test(what_is_gone_before_it_is_measured_is_not_told),
-                                     cmocka_unit_test(a_full_table_takes_no_more)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_a_handler_maps_first_is_known_to_be_there),
+      cmocka_unit_test(random_calls_tell_what_is_mapped),
+      cmocka_unit_test(what_is_gone_before_it_is_measured_is_not_told),
+      cmocka_unit_test(what_a_handler_maps_while_the_table_is_locked_is_told_by_the_next_who_locks_it),
+      cmocka_unit_test(a_stack_that_ends_in_a_handler_is_gone),
+      cmocka_unit_test(a_measurement_goes_on_in_a_child_that_has_no_recorder),
+      cmocka_unit_test(a_handler_that_maps_more_than_is_queued_leaves_measurements_incomplete),
+      cmocka_unit_test(a_full_table_takes_no_more)};
   return RUN_TESTS(tests);
 }
 /* SPDX-License-Identifier: MIT */

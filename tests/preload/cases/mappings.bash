@@ -176,6 +176,26 @@ stacks_of_threads_are_told_with_their_callers() {
   ! grep -q begin_thread report || fail "a frame of ours: $(cat report)"
 }
 
+a_first_thread_that_was_deep_between_measurements_is_told() {
+  need jq
+  same_as_bare 1 "$programs/stacks" between
+  record --rate 1 -- "$programs/stacks" between >/dev/null || fail "stacks failed"
+  figure . >/dev/null
+  near "the stack" "$(jq .resident.stack_bytes report.json)" 3000000
+  [ "$(jq '.stacks | length' report.json)" = 1 ] || fail "$(jq -c .stacks report.json)"
+  [ "$(jq '.mapped | length' report.json)" = 0 ] || fail "the table's own memory is told: $(jq -c .mapped report.json)"
+  jq -e '.resident | .other_bytes.estimate - .unwritten_bytes | . < 2000000' report.json >/dev/null || fail "$(jq -c .resident report.json)"
+}
+
+# Found without callers first, and then with them: it counts once.
+a_first_thread_that_is_deep_again_has_callers() {
+  need jq
+  record --rate 1 -- "$programs/stacks" before >/dev/null || fail "stacks failed"
+  figure . >/dev/null
+  near "the first thread's" "$(stack_of measure resident_bytes)" 3000000
+  near "all stacks" "$(jq .resident.stack_bytes report.json)" 3000000
+}
+
 maps_and_has_no_stacks() { # FUNCTION, which maps that many MEBIBYTES
   need jq
   record -- "$programs/stacks" "$1" >/dev/null || fail "stacks failed"

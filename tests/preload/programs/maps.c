@@ -98,12 +98,12 @@ static void dropped(void) {
 
 static void sizes(void) {
   char *arenas[4];
+  for (int i = 0; i < 3; i++) munmap(get(20 * MB, PROT_READ), 20 * MB);
   for (int i = 0; i < 4; i++) arenas[i] = arena();
   munmap(arenas[0] + 2 * MB, 3 * MB); /* a hole: 37 MB are left */
   reserve();
   grown();
   grow_break();
-  for (int i = 0; i < 3; i++) munmap(get(20 * MB, PROT_READ), 20 * MB);
   printf("%s\n", arenas[1][5] ? "done" : "");
 }
 

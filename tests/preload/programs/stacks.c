@@ -1,4 +1,5 @@
-/* Programs with threads: stacks large|brought|busy|cancelled|gone|c11|leader_ends|small. */
+/* Programs with threads: stacks large|brought|busy|cancelled|gone|c11|leader_ends|small|
+ * between|before. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
@@ -43,6 +44,27 @@ NOINLINE static char deepen(int levels) {
   usleep(30000);
   measure();
   return stack[0];
+}
+
+/* Deep where nothing is measured. */
+NOINLINE static char deepen_silently(int levels) {
+  volatile char stack[10000];
+  for (size_t i = 0; i < sizeof stack; i += 1000) stack[i] = 1;
+  return (char)(levels ? deepen_silently(levels - 1) + stack[5000] : stack[0]);
+}
+
+static void between(void) {
+  deepen_silently(300);
+  usleep(30000);
+  puts("done");
+}
+
+static void before(void) {
+  deepen_silently(300);
+  usleep(30000);
+  measure();
+  deepen(300);
+  puts("done");
 }
 
 static void large(void) {
@@ -223,6 +245,8 @@ int main(int argc, char **argv) {
   if (!strcmp(what, "c11")) c11();
   if (!strcmp(what, "leader_ends")) leader_ends();
   if (!strcmp(what, "small")) small();
+  if (!strcmp(what, "between")) between();
+  if (!strcmp(what, "before")) before();
   return 0;
 }
 /* SPDX-License-Identifier: MIT */
