@@ -139,7 +139,7 @@ likely_mistakes_are_hinted_at() {
 # /bin/sh runs what names no interpreter, as everywhere; where it fails, that may be why.
 scripts_that_a_shell_ran_are_named() {
   need_recording
-  printf 'import sys\n' >script.py
+  printf 'no_such_program = 1\n' >script.py
   printf 'no-such-program\n' >script
   chmod 755 script script.py
   run record -o t ./script.py
