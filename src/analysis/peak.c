@@ -29,8 +29,8 @@
  *   m (1 - p) ((1 - p)/(p e) + m).
  * The estimate is that over p for a block that is known to all, and that over p m for a block that
  * is live at the moment of its part. If all moments are one, a block counts y / p as for any other
- * question, so that no more was held than allocated. When every block is sampled, all parts know all, the moment is
- * that of the true peak and the variance is 0.
+ * question, so that no more was held than allocated. When every block is sampled, all parts know
+ * all, the moment is that of the true peak and the variance is 0.
  *
  * Measured private memory does not choose better: malloc keeps most of what is freed, so that it is
  * largest near the end of the run, when little may be held.

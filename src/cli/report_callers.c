@@ -83,3 +83,4 @@ void report_say_callers(struct paragraph *paragraph, const struct report *report
   say(paragraph, " < one of: ");
   say_parts(paragraph, report, tree, chain, unit);
 }
+/* SPDX-License-Identifier: MIT */

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 /* The callers that explain a row of a table. */
 #ifndef CLI_REPORT_CALLERS_H
 #define CLI_REPORT_CALLERS_H
@@ -18,3 +17,4 @@ void report_say_callers(struct paragraph *paragraph, const struct report *report
                         const struct call_tree *tree, const struct chain *chain, double unit);
 
 #endif
+/* SPDX-License-Identifier: MIT */

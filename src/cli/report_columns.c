@@ -114,8 +114,8 @@ static void print_life(const struct columns *columns, struct table *table, const
 /* The same in bytes that were allocated meanwhile. */
 static void print_word_life(const struct columns *columns, struct table *table, const struct group *group) {
   struct life life = lifetimes_median(&table->word_lives, group, table->extent);
-  struct estimate bytes = {8 * (double)life.median, 8 * (double)life.low, 8 * (double)life.high,
-                           life.samples, life.samples <= 2};
+  struct estimate bytes = {8 * (double)life.median, 8 * (double)life.low, 8 * (double)life.high, life.samples,
+                           life.samples <= 2};
   char value[32], text[80];
   snprintf(text, sizeof text, "%s%s", life.known ? "" : "> ", text_bytes(value, bytes.estimate));
   text_pad(stdout, hides_median(columns, &life) ? "–" : text, -WIDTH_LIFE);

@@ -1,4 +1,3 @@
-/* SPDX-License-Identifier: MIT */
 /* Made-up blocks under the real sampler. */
 #ifndef TESTS_ANALYSIS_SAMPLED_H
 #define TESTS_ANALYSIS_SAMPLED_H
@@ -51,3 +50,4 @@ static inline void allocate_growing(struct thread *thread, const size_t *sizes, 
 }
 
 #endif
+/* SPDX-License-Identifier: MIT */

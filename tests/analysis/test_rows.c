@@ -215,3 +215,4 @@ int main(void) {
   };
   return RUN_TESTS(tests);
 }
+/* SPDX-License-Identifier: MIT */

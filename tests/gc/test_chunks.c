@@ -1,7 +1,7 @@
 /* Chunks of the major heap that are touched before they are needed.
  *
- * The program is linked with `--wrap`: what `meanwhile` does happens in the middle of a touch, as other threads do it where the
- * system delays the thread that touches. */
+ * The program is linked with `--wrap`: what `meanwhile` does happens in the middle of a touch, as
+ * other threads do it where the system delays the thread that touches. */
 #include "gc/chunk.h"
 #include "support/test.h"
 
