@@ -9,10 +9,10 @@
  *
  * TOUCH AHEAD: the first touch of a huge page can take milliseconds, and a minor collection may
  * need two. In a large heap half of the reserve is therefore touched beforehand, a chunk at a time:
- * by a helper, or if none has a processor by who works off a slice. The touching thread holds no
- * lock and can be delayed for long. Meanwhile the chunk counts as touched: any thread may take it,
- * since its pages keep what is written to them. It is not unmapped, since its addresses could
- * become another mapping's; all other chunks can be. */
+ * by a helper, or if none has a processor by the thread that works off a slice. The touching thread
+ * holds no lock and can be delayed for long. Meanwhile the chunk counts as touched: any thread may
+ * take it, since its pages keep what is written to them. It is not unmapped, since its addresses
+ * could become another mapping's; all other chunks can be. */
 #ifndef GC_CHUNK_H
 #define GC_CHUNK_H
 
