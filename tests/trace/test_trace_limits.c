@@ -335,10 +335,16 @@ static void a_lock_that_a_reader_holds_for_a_moment_is_waited_for(void **state) 
   unlink(fixture_path());
 }
 
-static void *remove_shortly(void *held) {
+struct held {
+  const char *path;
+  int file;
+};
+
+static void *remove_shortly(void *argument) {
+  const struct held *held = argument;
   usleep(30000);
-  unlink(fixture_path());
-  close(*(int *)held);
+  unlink(held->path);
+  close(held->file);
   return NULL;
 }
 
@@ -346,16 +352,17 @@ static void *remove_shortly(void *held) {
 static void a_file_that_is_removed_while_its_lock_is_waited_for_is_created_again(void **state) {
   (void)state;
   pthread_t remover;
-  trace_writer_close(fixture_open(fixture_path(), 0));
-  int held = open(fixture_path(), O_RDONLY);
-  assert_int_equal(flock(held, LOCK_EX | LOCK_NB), 0);
+  const char *path = fixture_path();
+  trace_writer_close(fixture_open(path, 0));
+  struct held held = {path, open(path, O_RDONLY)};
+  assert_int_equal(flock(held.file, LOCK_EX | LOCK_NB), 0);
   assert_int_equal(pthread_create(&remover, NULL, remove_shortly, &held), 0);
-  struct trace_writer *writer = fixture_open(fixture_path(), 0);
+  struct trace_writer *writer = fixture_open(path, 0);
   pthread_join(remover, NULL);
   assert_true(write_sample(writer, 1, 1));
   trace_writer_close(writer);
-  assert_int_equal(read_trace(fixture_path()).samples, 1);
-  unlink(fixture_path());
+  assert_int_equal(read_trace(path).samples, 1);
+  unlink(path);
 }
 
 static void a_forked_child_that_forgets_writes_nothing(void **state) {
