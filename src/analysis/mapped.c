@@ -7,6 +7,9 @@
 #include "analysis/samples.h"
 #include <stdlib.h>
 
+/* What may be missing of the largest resident size: one part of so many. */
+enum { ALMOST_ALL = 200, NEARLY_ALL = 8 };
+
 static bool grow(void **items, size_t count, size_t *capacity, size_t size) {
   if (count < *capacity) return true;
   size_t larger = *capacity ? *capacity * 2 : 64;
@@ -127,6 +130,61 @@ static void add_resident(struct resident *sum, const struct touch *touch, double
   sum->mapped_private += resident - files;
 }
 
+static uint64_t apart(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
+
+/* Of the moments at which no more than a part of the most was missing, that next to `near_ns`; NULL
+ * if none was measured. */
+static const struct memory_point *largest(const struct samples *samples, uint64_t part, uint64_t near_ns,
+                                          bool complete) {
+  const struct memory_point *most = NULL, *next = NULL;
+  for (size_t i = 0; i < samples->memory_count; i++) {
+    const struct memory_point *point = &samples->memory[i];
+    if ((!complete || point->complete) && (!most || point->rss_bytes > most->rss_bytes)) most = point;
+  }
+  for (size_t i = 0; i < samples->memory_count; i++) {
+    const struct memory_point *point = &samples->memory[i];
+    if ((complete && !point->complete) || point->rss_bytes < most->rss_bytes - most->rss_bytes / part)
+      continue;
+    if (!next || apart(point->time_ns, near_ns) < apart(next->time_ns, near_ns)) next = point;
+  }
+  return next;
+}
+
+static struct resident account(const struct samples *samples, uint64_t part, uint64_t near_ns) {
+  struct resident most = {.measured = true};
+  const struct memory_point *point = largest(samples, part, near_ns, samples->mapped.count > 0);
+  if (!point) {
+    most.measured = false;
+    point = largest(samples, part, near_ns, false);
+  }
+  if (!point) return most;
+  for (size_t i = 0; i < samples->memory_count; i++) {
+    const struct memory_point *other = &samples->memory[i];
+    if (other->peak_bytes > most.most_bytes) most.most_bytes = other->peak_bytes;
+    if (other->rss_bytes > most.most_bytes) most.most_bytes = other->rss_bytes;
+  }
+  most.rss_bytes = point->rss_bytes;
+  most.time_ns = point->time_ns;
+  double private = (double)point->private_bytes;
+  for (size_t i = 0; i < samples->mapped.count; i++) {
+    const struct row *row = &samples->mapped.rows[i];
+    if (row->begin_ns > most.time_ns || row->end_ns <= most.time_ns) continue;
+    const struct touch *touch = last_touch(samples, row, most.time_ns);
+    double resident = mapped_resident(samples, row, most.time_ns);
+    if (row->source == TRACE_MAP_STACK) {
+      most.stack_bytes += resident;
+      continue;
+    }
+    if (touch) add_resident(&most, touch, resident);
+    most.mapped_bytes += (double)row->size;
+  }
+  double files = (double)most.rss_bytes - private;
+  most.private_bytes = private;
+  most.own_bytes = (double)point->own_bytes;
+  most.files_bytes = files > most.mapped_files ? files - most.mapped_files : 0;
+  return most;
+}
+
 /* ---- shared ---- */
 
 bool mapped_keep(struct mapped *mapped, const struct trace_event *event) {
@@ -175,55 +233,11 @@ double mapped_resident(const struct samples *samples, const struct row *row, uin
   return last ? (double)(last->bytes < row->size ? last->bytes : row->size) : 0;
 }
 
-/* The moment at which most was resident; NULL if it was never measured. Of those at which it was
- * nearly so much, the first: what is freed stays resident, and says nothing of what it was for. */
-static const struct memory_point *largest(const struct samples *samples, bool complete) {
-  const struct memory_point *most = NULL, *first = NULL;
-  for (size_t i = 0; i < samples->memory_count; i++) {
-    const struct memory_point *point = &samples->memory[i];
-    if ((!complete || point->complete) && (!most || point->rss_bytes > most->rss_bytes)) most = point;
-  }
-  for (size_t i = 0; i < samples->memory_count; i++) {
-    const struct memory_point *point = &samples->memory[i];
-    if ((!complete || point->complete) && point->rss_bytes >= most->rss_bytes - most->rss_bytes / 200 &&
-        (!first || point->time_ns < first->time_ns))
-      first = point;
-  }
-  return first;
+struct resident mapped_when_most_was_resident(const struct samples *samples) {
+  return account(samples, ALMOST_ALL, 0);
 }
 
-struct resident mapped_when_most_was_resident(const struct samples *samples) {
-  struct resident most = {.measured = true};
-  const struct memory_point *point = largest(samples, samples->mapped.count > 0);
-  if (!point) {
-    most.measured = false;
-    point = largest(samples, false);
-  }
-  if (!point) return most;
-  for (size_t i = 0; i < samples->memory_count; i++) {
-    const struct memory_point *other = &samples->memory[i];
-    if (other->peak_bytes > most.most_bytes) most.most_bytes = other->peak_bytes;
-    if (other->rss_bytes > most.most_bytes) most.most_bytes = other->rss_bytes;
-  }
-  most.rss_bytes = point->rss_bytes;
-  most.time_ns = point->time_ns;
-  double private = (double)point->private_bytes;
-  for (size_t i = 0; i < samples->mapped.count; i++) {
-    const struct row *row = &samples->mapped.rows[i];
-    if (row->begin_ns > most.time_ns || row->end_ns <= most.time_ns) continue;
-    const struct touch *touch = last_touch(samples, row, most.time_ns);
-    double resident = mapped_resident(samples, row, most.time_ns);
-    if (row->source == TRACE_MAP_STACK) {
-      most.stack_bytes += resident;
-      continue;
-    }
-    if (touch) add_resident(&most, touch, resident);
-    most.mapped_bytes += (double)row->size;
-  }
-  double files = (double)most.rss_bytes - private;
-  most.private_bytes = private;
-  most.own_bytes = (double)point->own_bytes;
-  most.files_bytes = files > most.mapped_files ? files - most.mapped_files : 0;
-  return most;
+struct resident mapped_when_nearly_most_was_resident(const struct samples *samples, uint64_t near_ns) {
+  return account(samples, NEARLY_ALL, near_ns);
 }
 /* SPDX-License-Identifier: MIT */

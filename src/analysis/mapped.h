@@ -38,8 +38,7 @@ void mapped_destroy(struct mapped *mapped);
  * time. */
 double mapped_resident(const struct samples *samples, const struct row *row, uint64_t time_ns);
 
-/* What resident memory was made of when most was, of the moments at which all of it was measured;
- * if there is none, of all moments. */
+/* What resident memory was made of at some moment. */
 struct resident {
   uint64_t time_ns;
   uint64_t rss_bytes;    /* 0: never measured */
@@ -53,7 +52,13 @@ struct resident {
   double private_bytes;  /* all memory of its own: malloc's blocks, mapped_private, stacks, and the rest */
   double own_bytes;      /* of the rest about so much is the recorder's */
 };
+
+/* Of the moments at which all of it was measured (if there is none, of all moments): the first at
+ * which the most was resident, but for half a percent; and of those at which no more than an eighth
+ * was missing, that next to a time. What is freed stays resident, so the first says little of what
+ * memory was for if all was freed by then. */
 struct resident mapped_when_most_was_resident(const struct samples *samples);
+struct resident mapped_when_nearly_most_was_resident(const struct samples *samples, uint64_t near_ns);
 
 #endif
 /* SPDX-License-Identifier: MIT */

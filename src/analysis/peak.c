@@ -32,6 +32,13 @@
  * question, so that no more was held than allocated. When every block is sampled, all parts know
  * all, the moment is that of the true peak and the variance is 0.
  *
+ * End. A heap that grows until the end holds the most there. But a block that dies at once, and
+ * had luck to be sampled, adds its weight to the curve where it lives; so the summit of a growing
+ * heap with churn is at one of the last such blocks. A part takes the end of the run instead if
+ * its choosing parts hold less there by no more than noise: by one such block, or by two standard
+ * errors and a third. If the summit is one lucky block and nothing else, the choosing parts know
+ * nothing, and all four others choose.
+ *
  * Measured private memory does not choose better: malloc keeps most of what is freed, so that it is
  * largest near the end of the run, when little may be held.
  *
@@ -137,7 +144,7 @@ static double chosen_by(const double bytes[PEAK_PARTS], double known, int k, dou
   return sum;
 }
 
-/* `spare` is for parts whose choosers have no sample. */
+/* `spare` is for parts whose choosers know nothing. */
 static void find_summits(const struct step *steps, size_t count, struct summit summits[PEAK_PARTS],
                          struct summit spare[PEAK_PARTS]) {
   double bytes[PEAK_PARTS] = {0}, known = 0, others;
@@ -157,6 +164,57 @@ static uint64_t time_of_summit(const struct summit *summit, const struct samples
   if (exact) return summit->begin_ns;
   if (summit->end_ns == STILL_ALIVE) return samples->end_ns;
   return summit->begin_ns + (summit->end_ns - summit->begin_ns) / 2;
+}
+
+static bool chooses_for(int part, int k, bool spare) {
+  int behind = (part - k + PEAK_PARTS) % PEAK_PARTS;
+  return part == ALL_PARTS || (behind >= 1 && (spare || behind <= CHOOSERS));
+}
+
+/* The chance from which on a block is there by no luck. */
+static const double likely = 0.5;
+
+/* What the choosing parts know of a summit beside the end of the run. */
+struct beside_end {
+  double less, variance; /* of that difference */
+  double at_end;
+  double one; /* the largest block of the summit that is not at the end, and had luck to be sampled */
+  int live;   /* blocks in the summit */
+};
+
+static struct beside_end compare_with_end(const struct samples *samples, row_filter *takes, void *context,
+                                          int k, const struct summit *summit, bool spare) {
+  struct beside_end result = {0};
+  for (size_t i = 0; i < samples->row_count; i++) {
+    const struct row *row = &samples->rows[i];
+    if (!counts(row, takes, context) || !chooses_for(part_of(row), k, spare)) continue;
+    bool then = row_is_live_at(row, summit->begin_ns), at_end = row->end_ns == STILL_ALIVE;
+    double chance = chance_of_choosing(row->probability), bytes = (double)row->size / chance;
+    result.live += then;
+    if (at_end) result.at_end += bytes;
+    if (then == at_end) continue;
+    result.less += then ? bytes : -bytes;
+    result.variance += bytes * bytes * (1 - chance);
+    if (then && chance < likely) result.one = fmax(result.one, bytes);
+  }
+  return result;
+}
+
+/* END */
+static bool end_is_as_good(const struct beside_end *end, const struct summit *summit) {
+  bool is_noise = end->less <= 2 * sqrt(end->variance) && end->less <= summit->bytes / 3;
+  return end->at_end > 0 && (is_noise || end->less <= end->one);
+}
+
+static uint64_t moment_of(const struct samples *samples, row_filter *takes, void *context, int k,
+                          const struct summit *summit, const struct summit *spare, bool exact) {
+  struct beside_end end = compare_with_end(samples, takes, context, k, summit, false);
+  if (!end.live || (end.live == 1 && end.one > summit->bytes / 2)) {
+    summit = spare;
+    end = compare_with_end(samples, takes, context, k, spare, true);
+  }
+  if (summit->bytes <= 0) return samples->end_ns / 2; /* nothing to choose by */
+  return !exact && end_is_as_good(&end, summit) ? samples->end_ns : time_of_summit(summit, samples, exact);
 }
 
 static void order_moments(struct peak *peak) {
@@ -189,11 +247,8 @@ wn_status peak_find(const struct samples *samples, row_filter *takes, void *cont
   if (!steps) return error_set(WN_ENOMEM, "not enough memory for the peak");
   find_summits(steps, count, summits, spare);
   free(steps);
-  for (int k = 0; k < PEAK_PARTS; k++) {
-    const struct summit *summit = summits[k].bytes > 0 ? &summits[k] : &spare[k];
-    peak->time_ns[k] = summit->bytes > 0 ? time_of_summit(summit, samples, exact)
-                                         : samples->end_ns / 2; /* nothing to choose by */
-  }
+  for (int k = 0; k < PEAK_PARTS; k++)
+    peak->time_ns[k] = moment_of(samples, takes, context, k, &summits[k], &spare[k], exact);
   order_moments(peak);
   add_rows(peak, samples, takes, context);
   return WN_OK;

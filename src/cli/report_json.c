@@ -70,7 +70,7 @@ static void print_totals(struct json *json, const struct report *report) {
   json_estimate(json, "brief_bytes", &brief);
   json_estimate(json, "brief_share", &share);
   json_integer(json, "brief_ns", report->brief_ns);
-  json_integer(json, "peak_rss_bytes", mapped_when_most_was_resident(report->samples).most_bytes);
+  json_integer(json, "peak_rss_bytes", report_resident(report).most_bytes);
   json_end(json, '}');
 }
 

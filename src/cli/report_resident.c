@@ -1,4 +1,4 @@
-/* What resident memory was made of when most was.
+/* What resident memory was made of when nearly the most was.
  *
  * The parts: malloc's blocks, which are estimated; what the program mapped itself, which is known,
  * with what of it was resident; stacks of threads, likewise; code and other files; and the rest of
@@ -226,16 +226,39 @@ static void print_line(const struct report *report, const struct resident *resid
   say(&line, " + %s code and files", text_bytes(text, resident->files_bytes));
   say_rest(&line, report, resident, &parts);
   if (resident->most_bytes > resident->rss_bytes + resident->rss_bytes / 100)
-    say(&line, " Between measurements it was more: %s at most, by the kernel's count.",
-        text_bytes(text, (double)resident->most_bytes));
+    say(&line, " The most was %s.", text_bytes(text, (double)resident->most_bytes));
   putchar('\n');
   text_paragraph(stdout, line.text, 0);
 }
 
+/* How much of the process's own memory is known to be for something. */
+static struct estimate explained(const struct report *report, const struct resident *resident) {
+  struct sums held = timeline_live_at(report->samples, resident->time_ns, takes_all, NULL);
+  struct estimate bytes = report_bytes(report, &held);
+  double mapped = resident->measured ? resident->mapped_private + resident->stack_bytes : 0;
+  bytes.low += mapped;
+  bytes.high += mapped;
+  return bytes;
+}
+
+/* Whether more of the memory is explained at one moment than at another one, beyond doubt: what malloc
+ * has kept after all was freed does not say what it was for. Where more was held than there is, blocks
+ * were not written, and explain nothing. */
+static bool is_fuller(const struct report *report, const struct resident *one, const struct resident *other) {
+  struct estimate left = explained(report, one), right = explained(report, other);
+  return one->measured == other->measured && left.low > right.high && left.low <= one->private_bytes;
+}
+
 /* ---- shared ---- */
 
+struct resident report_resident(const struct report *report) {
+  struct resident most = mapped_when_most_was_resident(report->samples),
+                  full = mapped_when_nearly_most_was_resident(report->samples, report->peak.median_ns);
+  return is_fuller(report, &full, &most) ? full : most;
+}
+
 wn_status report_print_resident(const struct report *report) {
-  struct resident resident = mapped_when_most_was_resident(report->samples);
+  struct resident resident = report_resident(report);
   if (!resident.rss_bytes) return WN_OK;
   print_line(report, &resident);
   double touched = resident.mapped_private + resident.mapped_files;
@@ -280,7 +303,7 @@ static wn_status json_mapped(struct json *json, const struct report *report, con
 }
 
 wn_status report_json_resident(struct json *json, const struct report *report) {
-  struct resident resident = mapped_when_most_was_resident(report->samples);
+  struct resident resident = report_resident(report);
   struct parts parts = parts_of(report, &resident);
   struct estimate held = report_bytes(report, &parts.held);
   json_begin(json, "resident", '{');

@@ -5,6 +5,9 @@
 #include "cli/json.h"
 #include "cli/report.h"
 
+/* When the most was resident; or nearly the most, near the heap's peak, where that explains more. */
+struct resident report_resident(const struct report *report);
+
 /* One line, and a table of what the program mapped itself if that matters. Nothing where memory was
  * never measured. */
 wn_status report_print_resident(const struct report *report);

@@ -51,7 +51,7 @@ static void say_nothing_sampled(struct paragraph *paragraph, const struct report
         text_bytes(bytes, most));
   else
     say(paragraph, ", and no block was sampled, since the rate was 0. ");
-  if (rate > 0 && mapped_when_most_was_resident(report->samples).mapped_bytes > most) return;
+  if (rate > 0 && report_resident(report).mapped_bytes > most) return;
   say_how_to_sample(paragraph, report);
 }
 
@@ -107,7 +107,7 @@ static void say_peak(struct paragraph *paragraph, const struct report *report) {
   const struct peak *peak = &report->peak;
   bool one = report_peak_is_one(report);
   struct memory_point beside = timeline_memory_at(report->samples, peak->median_ns);
-  struct resident most = mapped_when_most_was_resident(report->samples);
+  struct resident most = report_resident(report);
   say(paragraph, "It held the most%s ",
       report->collected ? ", garbage that was not found yet included," : "");
   if (one)
@@ -146,8 +146,12 @@ static void say_end(struct paragraph *paragraph, const struct report *report) {
   if (!timeline_count(report->samples, is_freed, (void *)report)) {
     say(paragraph, "%s was %s. ", exact ? "Nothing" : "None of the sampled blocks", freed);
   } else if (report->live_at_end.bytes.samples) {
-    bool level = report->live_at_end.bytes.total > report->peak.live.bytes.total; /* not more: by chance */
-    say(paragraph, "At the end %s", level ? "about as much, " : "");
+    double end = report->live_at_end.bytes.total, most = report->peak.live.bytes.total;
+    bool level = end > most; /* by chance: the samples that choose the moments do not tell what was held */
+    say(paragraph, "At the end %s",
+        end > 1.1 * most ? "no less, as far as the samples tell, "
+        : level          ? "about as much, "
+                         : "");
     say_held(paragraph, report, &report->live_at_end);
     say(paragraph, "%s %s. ", level ? "," : "", alive);
   } else if (report->collected) {

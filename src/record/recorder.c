@@ -3,9 +3,9 @@
  * A tracked block's metadata is its number in the trace, so that nothing is allocated for it. Numbers never come again; each
  * stripe of threads takes NUMBERS of them at a time and gives them in order of sampling.
  *
- * The process's memory is measured on the way: a sampled allocation that finds the last measurement older than
- * MEMORY_INTERVAL makes the next one, at most one thread at a time. There is no helper thread: it would make a
- * single-threaded program multi-threaded, which slows glibc's malloc down and breaks programs that fork.
+ * The process's memory is measured on the way: where a sampled block is born or freed, if that is due, and by at most one
+ * thread at a time. Before what is freed is given back, the process may be larger than ever. There is no helper thread: it
+ * would make a single-threaded program multi-threaded, which slows glibc's malloc down and breaks programs that fork.
  *
  * OURS: the trace's pages are shared with a forked child, who must never write there. recorder_forget is for that, but no
  * fork handler runs for a fork by the bare system call, and other libraries' handlers may allocate before ours. So the
@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #define MEMORY_INTERVAL ((uint64_t)10 * 1000 * 1000)
+#define MEMORY_SHORTEST ((uint64_t)2 * 1000 * 1000) /* at first; a measurement takes 10 us */
 #define HEAP_INTERVAL   ((uint64_t)1000 * 1000) /* between records of short pauses, and of minor collections */
 #define LONG_PAUSE      ((uint64_t)100 * 1000)
 
@@ -126,14 +127,24 @@ static void write_memory(struct recorder *recorder, uint32_t thread, bool last) 
 
 /* ---- what is told on the way ---- */
 
-static void write_memory_if_due(struct recorder *recorder, uint64_t time, uint32_t thread) {
+/* A thirtieth of the time until now, so that short programs are measured as often as long ones. */
+static uint64_t memory_interval(uint64_t time) {
+  uint64_t interval = time / 30;
+  return interval < MEMORY_SHORTEST   ? MEMORY_SHORTEST
+         : interval > MEMORY_INTERVAL ? MEMORY_INTERVAL
+                                      : interval;
+}
+
+/* Returns the time afterwards. */
+static uint64_t write_memory_if_due(struct recorder *recorder, uint64_t time, uint32_t thread) {
   uint64_t due = atomic_load_explicit(&recorder->memory_due, memory_order_relaxed);
-  if (time < due) return;
-  if (atomic_compare_exchange_strong_explicit(&recorder->memory_due, &due, time + MEMORY_INTERVAL,
+  if (time < due) return time;
+  if (atomic_compare_exchange_strong_explicit(&recorder->memory_due, &due, time + memory_interval(time),
                                               memory_order_relaxed, memory_order_relaxed)) {
     write_memory(recorder, thread, false);
     titles_write_if_due(&recorder->titles, recorder->writer, time, thread);
   }
+  return now(recorder);
 }
 
 static void write_thread_name(struct recorder *recorder, uint64_t time, uint32_t thread) {
@@ -239,8 +250,8 @@ static void *promoted(wn_domain *domain, void *metadata, void *context) {
 static void died(wn_domain *domain, void *metadata, void *context) {
   struct recorder *recorder = context;
   if (!recorder_is_ours(recorder)) return;
-  struct trace_free event = {
-      .time_ns = now(recorder), .thread = recorder->thread(domain), .block = block_of(metadata)};
+  struct trace_free event = {.thread = recorder->thread(domain), .block = block_of(metadata)};
+  event.time_ns = write_memory_if_due(recorder, now(recorder), event.thread);
   trace_write_free(recorder->writer, &event);
 }
 

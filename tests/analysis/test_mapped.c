@@ -123,17 +123,22 @@ static void stacks_of_threads_are_no_mappings_of_the_programs(void **state) {
   samples_free(samples);
 }
 
-/* What is freed stays resident: the first of nearly equal moments says most. */
-static void of_moments_at_which_nearly_as_much_was_resident_the_first_counts(void **state) {
+/* What is freed stays resident: when the heap held the most says more. */
+static void
+of_moments_at_which_nearly_the_most_was_resident_that_next_to_the_heaps_peak_counts(void **state) {
   (void)state;
   struct trace_writer *writer = story_begin(1, 0);
-  measure(writer, 20, 600000, 450000, true);
-  measure(writer, 30, 9980000, 8000000, true);
+  measure(writer, 20, 8700000, 7000000, true);
+  measure(writer, 30, 8800000, 8000000, true);
   measure(writer, 40, 10000000, 8000000, true);
   struct samples *samples = story_load(writer);
-  struct resident most = mapped_when_most_was_resident(samples);
-  assert_int_equal(most.time_ns, 30);
-  assert_int_equal(most.most_bytes, 10000000);
+  const struct { uint64_t peak, moment; } known[] = {{0, 30}, {20, 30}, {34, 30}, {36, 40}, {1000, 40}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    struct resident most = mapped_when_nearly_most_was_resident(samples, known[i].peak);
+    assert_int_equal(most.time_ns, known[i].moment);
+    assert_int_equal(most.most_bytes, 10000000);
+  }
+  assert_int_equal(mapped_when_most_was_resident(samples).time_ns, 40);
   samples_free(samples);
 }
 
@@ -158,7 +163,7 @@ int main(void) {
       cmocka_unit_test(a_mapping_has_what_was_last_found_resident),
       cmocka_unit_test(the_moment_is_that_of_the_largest_complete_measurement),
       cmocka_unit_test(stacks_of_threads_are_no_mappings_of_the_programs),
-      cmocka_unit_test(of_moments_at_which_nearly_as_much_was_resident_the_first_counts),
+      cmocka_unit_test(of_moments_at_which_nearly_the_most_was_resident_that_next_to_the_heaps_peak_counts),
       cmocka_unit_test(older_traces_have_no_mappings_and_count_all_the_same),
   };
   return RUN_TESTS(tests);

@@ -20,13 +20,15 @@
 
 enum { BLOCKS = 20000, SITES = 4 };
 
-enum shape { RAMP, MOUNTAIN, PLATEAU_10, PLATEAU_20, PLATEAU_50, GROWING, BURST, SHAPES };
+enum shape { RAMP, MOUNTAIN, PLATEAU_10, PLATEAU_20, PLATEAU_50, GROWING, LEAK, FREED, BURST, SHAPES };
 static const char *const shape_names[] = {"ramp",
                                           "mountain",
                                           "plateau renewed 10 times",
                                           "plateau renewed 20 times",
                                           "plateau renewed 50 times",
                                           "growing with churn",
+                                          "leak of one in twenty",
+                                          "plateau that is freed",
                                           "bursts of one block"};
 
 static struct row rows[BLOCKS], sampled[BLOCKS];
@@ -46,6 +48,11 @@ static uint64_t death_of(enum shape shape, uint64_t birth, struct random *random
   case GROWING:
     if (random_bits(random) % 20 == 0) return STILL_ALIVE;
     return birth + 1 + random_bits(random) % (BLOCKS / 20);
+  case LEAK: return random_bits(random) % 20 == 0 ? STILL_ALIVE : birth + 1;
+  case FREED: /* at the end, as a careful program does */
+    return birth < BLOCKS * 49 / 50 && birth + BLOCKS / 20 > BLOCKS * 49 / 50 ? BLOCKS * 49 / 50
+           : birth < BLOCKS * 49 / 50                                         ? birth + BLOCKS / 20
+                                                                              : birth + 1;
   default: return birth + BLOCKS / 20;
   }
 }

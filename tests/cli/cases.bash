@@ -380,7 +380,10 @@ every_run_has_a_verdict() {
   says 'ended +no: killed'
   make level t
   succeeds report t
-  says 'It held the most between 602 us and 966 us: .* blocks .*, the mean of several moments of that time; the most resident was 12.0 MB. At the end about as much, '
+  says 'It held the most after 3.00 ms: 836 kB .* At the end 836 kB .* was still allocated'
+  make level_freed t
+  succeeds report t
+  says 'It held the most between 602 us and 966 us: .* blocks .*, the mean of several moments of that time; the most resident was 12.0 MB. At the end 333 kB '
   says 'Held between 602 us and 966 us \(the peak\): '
   succeeds report --json t
   jq -e '(.tree.total_bytes | del(.samples)) as $all | .totals.peak_bytes | (.estimate - $all.estimate | fabs) < 1e-6 * .estimate and (.low - $all.low | fabs) < 1e-6 * .low and

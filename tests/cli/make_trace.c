@@ -7,6 +7,7 @@
  *   killed     without an end record
  *   shrunk, exact_shrunk  short-lived blocks that realloc makes smaller, at a place of its own
  *   level      as large all the time, with ever new blocks
+ *   level_freed  the same, and at the end most is freed
  *   collected  a collected heap's: each second young block is promoted, and each second of these is dead at once
  *   exact_collected  the same at rate 1
  *   collected_none, collected_one  what it told in a run of that many milliseconds, a sample in each
@@ -220,7 +221,10 @@ int main(int argc, char **argv) {
   else if (strstr(kind, "shrunk"))
     write_shrunk(writer);
   else
-    write_samples(writer, count, named ? NAMED_NODES : NODES, !strcmp(kind, "level"), strstr(kind, "bare"));
+    write_samples(writer, count, named ? NAMED_NODES : NODES, strstr(kind, "level"), strstr(kind, "bare"));
+  if (!strcmp(kind, "level_freed"))
+    for (uint64_t i = count - 99; i <= count - 40; i++)
+      trace_write_free(writer, &(struct trace_free){.time_ns = count * 1000 + 10, .thread = 1, .block = i});
   if (named)
     write_named(writer);
   else
