@@ -27,7 +27,10 @@
 #include <string.h>
 
 /* So many calls that made a block larger, unknown ones, are counted at most. */
-enum { CALLS_MOST = 50, SMALL_BLOCK = 16 };
+enum { CALLS_MOST = 2000, SMALL_BLOCK = 16 };
+
+/* Such small steps are equal ones, and not a share of what the block has. */
+static const double by_equal_steps = 0.97;
 
 /* A growing array; `items` is NULL or malloc's. */
 #define APPEND(items, count, capacity, item)                                        \
@@ -192,6 +195,7 @@ static struct row next_row(const struct row *row, const struct change *resize) {
 /* How often a block was allocated, most likely, before it had so many bytes. */
 static double calls_before(double bytes, double growth) {
   if (bytes <= 0) return 0;
+  if (growth > by_equal_steps) return fmin(1 / (1 - growth), CALLS_MOST);
   return fmin(1 + log(fmax(bytes / SMALL_BLOCK, 1)) / -log(growth), CALLS_MOST);
 }
 
@@ -357,7 +361,8 @@ void samples_finish_block(struct row *rows, size_t count, double rate) {
     bytes += a / p;
     calls += rows[i].call / p;
   }
-  rows[0].bytes_by.earlier = before * fmin(1 / (1 - growth), CALLS_MOST);
+  double calls_of_equal_share = fmin(1 / (1 - growth), CALLS_MOST);
+  rows[0].bytes_by.earlier = before * calls_of_equal_share / (growth > by_equal_steps ? 2 : 1);
   rows[0].call_by.earlier = calls_before(before, growth);
 }
 

@@ -13,6 +13,9 @@
 
 enum { WRAPPERS_NAMED = 6, WRAPPER_COLUMNS = 44 };
 
+/* With fewer sampled blocks, some that matter may well have no sample. */
+enum { FEW_BLOCKS = 1000 };
+
 static const char *program_name(const struct report *report) {
   const struct trace_run *run = trace_reader_run(report->samples->reader);
   if (run->title.length) return run->title.bytes;
@@ -255,7 +258,8 @@ static void say_sample(struct paragraph *paragraph, const struct report *report)
         " So all this is a part: what is allocated is more by what is missing, and what is held may be less, "
         "since deaths are missing too. Ranges are of the part.");
   else if (run->rate < 1 && report->samples->sampled_blocks)
-    say(paragraph, " 95 of 100 ranges hold the truth, in rows with few samples too.");
+    say(paragraph, " 95 of 100 ranges hold the truth, in rows with few samples too%s.",
+        blocks < FEW_BLOCKS ? ", unless a kind of block that matters has no sample" : "");
 }
 
 static void print_verdict(const struct report *report) {
