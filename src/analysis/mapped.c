@@ -192,20 +192,28 @@ static const struct memory_point *largest(const struct samples *samples, bool co
   return first;
 }
 
+static void find_most(const struct samples *samples, struct resident *most) {
+  uint64_t counted = samples->ended ? samples->end.peak_bytes : 0, measured = 0;
+  for (size_t i = 0; i < samples->memory_count; i++) {
+    const struct memory_point *point = &samples->memory[i];
+    if (point->peak_bytes > counted) counted = point->peak_bytes;
+    if (point->rss_bytes > measured) measured = point->rss_bytes;
+  }
+  most->counted = counted > 0;
+  most->most_bytes = counted > measured ? counted : measured;
+}
+
 struct resident mapped_when_most_was_resident(const struct samples *samples) {
   struct resident most = {.measured = true};
+  find_most(samples, &most);
   const struct memory_point *point = largest(samples, samples->mapped.count > 0);
   if (!point) {
     most.measured = false;
     point = largest(samples, false);
   }
   if (!point) return most;
-  for (size_t i = 0; i < samples->memory_count; i++) {
-    const struct memory_point *other = &samples->memory[i];
-    if (other->peak_bytes > most.most_bytes) most.most_bytes = other->peak_bytes;
-    if (other->rss_bytes > most.most_bytes) most.most_bytes = other->rss_bytes;
-  }
   most.rss_bytes = point->rss_bytes;
+  most.explained = most.counted && most.most_bytes <= most.rss_bytes + most.rss_bytes / 8;
   most.time_ns = point->time_ns;
   double private = (double)point->private_bytes;
   for (size_t i = 0; i < samples->mapped.count; i++) {
