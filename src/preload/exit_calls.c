@@ -7,18 +7,30 @@
 
 #include "preload/process.h"
 #include <dlfcn.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
+enum { ROOM_BYTES = 6144 };
+
 typedef void leave_function(int);
 
 static leave_function *next_exit, *next_Exit;
 
+/* A handler's alternate stack may be all but full; to measure takes 3 KiB. */
+static bool has_room(void) {
+  stack_t stack;
+  if (sigaltstack(NULL, &stack) || !(stack.ss_flags & SS_ONSTACK)) return true;
+  return (uintptr_t)&stack - (uintptr_t)stack.ss_sp >= ROOM_BYTES;
+}
+
 static _Noreturn void leave(leave_function *next, int status) {
-  process_leaves();
+  if (has_room()) process_leaves();
   if (next) next(status);
   for (;;) syscall(SYS_exit_group, status);
 }

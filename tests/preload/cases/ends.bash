@@ -123,3 +123,10 @@ a_child_is_not_taken_for_the_program() {
   [ "$(figure .totals.peak_rss_bytes)" -lt 32000000 ] && [ "$(jq .resident.counted report.json)" = false ] || fail "$(jq -c .resident report.json)"
   ! in_one_line | grep -q 'never written' || fail "$("$winnow" report trace)"
 }
+
+a_handler_with_a_full_stack_may_leave() {
+  same_as_bare 1 "$programs/late_pages" handler
+  [ "$(cat bare.code)" = 6 ] || fail "the program ends with $(cat bare.code) by itself"
+  opens trace
+  ended 'yes: left by _exit\(6\)'
+}
