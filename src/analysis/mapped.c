@@ -10,6 +10,9 @@
 /* What may be missing of the largest resident size: one part of so many. */
 enum { ALMOST_ALL = 200, NEARLY_ALL = 8 };
 
+/* And by how much the kernel may have counted more, so that a measurement explains it still. */
+enum { EXPLAINED = 5 };
+
 static bool grow(void **items, size_t count, size_t *capacity, size_t size) {
   if (count < *capacity) return true;
   size_t larger = *capacity ? *capacity * 2 : 64;
@@ -150,20 +153,28 @@ static const struct memory_point *largest(const struct samples *samples, uint64_
   return next;
 }
 
+static void find_most(const struct samples *samples, struct resident *most) {
+  uint64_t counted = samples->ended ? samples->end.peak_bytes : 0, measured = 0;
+  for (size_t i = 0; i < samples->memory_count; i++) {
+    const struct memory_point *point = &samples->memory[i];
+    if (point->peak_bytes > counted) counted = point->peak_bytes;
+    if (point->rss_bytes > measured) measured = point->rss_bytes;
+  }
+  most->counted = counted > 0;
+  most->most_bytes = counted > measured ? counted : measured;
+}
+
 static struct resident account(const struct samples *samples, uint64_t part, uint64_t near_ns) {
   struct resident most = {.measured = true};
+  find_most(samples, &most);
   const struct memory_point *point = largest(samples, part, near_ns, samples->mapped.count > 0);
   if (!point) {
     most.measured = false;
     point = largest(samples, part, near_ns, false);
   }
   if (!point) return most;
-  for (size_t i = 0; i < samples->memory_count; i++) {
-    const struct memory_point *other = &samples->memory[i];
-    if (other->peak_bytes > most.most_bytes) most.most_bytes = other->peak_bytes;
-    if (other->rss_bytes > most.most_bytes) most.most_bytes = other->rss_bytes;
-  }
   most.rss_bytes = point->rss_bytes;
+  most.explained = most.counted && most.most_bytes <= most.rss_bytes + most.rss_bytes / EXPLAINED;
   most.time_ns = point->time_ns;
   double private = (double)point->private_bytes;
   for (size_t i = 0; i < samples->mapped.count; i++) {

@@ -41,9 +41,11 @@ double mapped_resident(const struct samples *samples, const struct row *row, uin
 /* What resident memory was made of at some moment. */
 struct resident {
   uint64_t time_ns;
-  uint64_t rss_bytes;    /* 0: never measured */
+  uint64_t rss_bytes;    /* 0: never measured; most_bytes may be known then */
   bool measured;         /* of each mapping it is known what was resident */
-  uint64_t most_bytes;   /* the largest resident size, between measurements too if it was told */
+  uint64_t most_bytes;   /* the largest resident size, between measurements too if `counted` */
+  bool counted;          /* the kernel told the largest */
+  bool explained;        /* if so: it was measured, but for a fifth, so the rest here is of it */
   double mapped_bytes;   /* addresses that the program mapped itself */
   double mapped_private; /* of these, what was resident: in memory of its own */
   double mapped_files;   /* and in files or shared */

@@ -110,17 +110,31 @@ static void read_link(struct exec_chain *chain, const char *file, size_t number,
   }
 }
 
+/* Of the programs before the last one; where that is not known, no size is larger. */
+static uint64_t resident_before(const struct exec_chain *chain) {
+  uint64_t most = 0;
+  for (size_t i = 0; i < chain->count; i++) {
+    const struct chain_link *link = &chain->links[i];
+    uint64_t bytes =
+        link->status || !link->totals.resident_bytes ? UINT64_MAX / 2 : link->totals.resident_bytes;
+    if (bytes > most) most = bytes;
+  }
+  return most;
+}
+
 /* Reads the traces in order; only the last one can lack its end. */
 static void read_links(struct exec_chain *chain, const char *output, const struct trace_finishing *finishing,
                        struct unrecorded *unrecorded) {
-  struct trace_finishing without = *finishing;
+  struct trace_finishing without = *finishing, with = *finishing;
   without.end = NULL;
   for (bool last = false; !last;) {
     size_t number = chain->count;
     char *next = name_of(output, number + 1);
     last = number + 1 == EXEC_CHAIN_MOST || !next || !is_trace(next);
     free(next);
-    read_link(chain, output, number, ATTEMPTS, last ? finishing : &without, unrecorded);
+    uint64_t before = resident_before(chain);
+    if (before > with.resident_before) with.resident_before = before;
+    read_link(chain, output, number, ATTEMPTS, last ? &with : &without, unrecorded);
   }
 }
 

@@ -6,6 +6,7 @@
  */
 #include "cli/children.h"
 
+#include "base/os.h"
 #include "cli/chain.h"
 #include <errno.h>
 #include <glob.h>
@@ -172,6 +173,16 @@ static void finish_child(struct children *children, const struct file *files, si
   free(first);
 }
 
+/* Whether a process that has ended has waited for others: the kernel's largest resident size is then of any of them. Each has had
+ * page faults, which /proc counts apart. */
+static bool had_children(pid_t pid) {
+  char path[40], text[1024];
+  unsigned long long faults;
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+  const char *name_end = os_read_file(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
+  return !name_end || sscanf(name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %llu", &faults) != 1 || faults;
+}
+
 /* ---- shared ---- */
 
 void children_begin(const char *output) { list(&earlier, output); }
@@ -200,13 +211,14 @@ struct work children_work(pid_t pid, int *wait_status) {
   struct rusage usage = {0};
   clockid_t clock;
   /* The process's clock stops as it ends, and is gone once it was waited for. */
-  bool known = !clock_getcpuclockid(pid, &clock) && !clock_gettime(clock, &own);
+  bool known = !clock_getcpuclockid(pid, &clock) && !clock_gettime(clock, &own), alone = !had_children(pid);
   pid_t waited;
   while ((waited = wait4(pid, wait_status, 0, &usage)) < 0 && errno == EINTR) {}
   if (!known || waited != pid) return (struct work){0};
   double seconds = (double)own.tv_sec + (double)own.tv_nsec / 1e9,
          all = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
-  return (struct work){seconds, all > seconds ? all - seconds : 0};
+  return (struct work){seconds, all > seconds ? all - seconds : 0,
+                       alone ? (uint64_t)usage.ru_maxrss * 1024 : 0};
 }
 /* SPDX-License-Identifier: MIT */

@@ -43,6 +43,8 @@ void children_free(struct children *children);
 /* Processor time in seconds: of a process, and of those that it started and waited for. */
 struct work {
   double own, childrens;
+  uint64_t
+      peak_bytes; /* the largest resident size of the process, through all programs that it was; 0: not known */
 };
 
 /* Waits for a process that has ended. All zeros if the system does not tell. */

@@ -294,11 +294,13 @@ static void finish_children(const struct recording *recording, struct unrecorded
 }
 
 /* How the program ended, for a trace that does not say: exit handlers would have said it. */
-static struct trace_end end_of(int wait_status) {
+static struct trace_end end_of(const struct ending *ending) {
+  int wait_status = ending->wait_status;
   bool by_signal = WIFSIGNALED(wait_status);
   return (struct trace_end){.time_ns = os_monotonic_ns(),
                             .kind = by_signal ? TRACE_END_SIGNAL : TRACE_END_LEFT,
-                            .code = by_signal ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status)};
+                            .code = by_signal ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status),
+                            .peak_bytes = ending->work.peak_bytes};
 }
 
 /* So much of a command line is worth a line. */
@@ -379,13 +381,16 @@ static void say_nothing_was_recorded(const struct recording *recording) {
   fputs(" did not run with winnow's library, or no trace could be begun\n", stderr);
 }
 
-static void say_result(const struct recording *recording, int wait_status, struct unrecorded *unrecorded) {
+static void say_result(const struct recording *recording, const struct ending *ending,
+                       struct unrecorded *unrecorded) {
   ascii_if_locale_asks(&stderr);
   struct exec_chain chain;
-  struct trace_end end = end_of(wait_status);
+  struct trace_end end = end_of(ending);
   struct progress progress;
-  struct trace_finishing finishing = {
-      .end = &end, .progress = recording->quiet ? NULL : progress_show, .context = &progress};
+  struct trace_finishing finishing = {.end = &end,
+                                      .resident_before = os_peak_bytes(), /* the process was ours before */
+                                      .progress = recording->quiet ? NULL : progress_show,
+                                      .context = &progress};
   progress_begin(&progress, "Completing the trace");
   wn_status status = chain_finish(&chain, recording->output, recording->called, &finishing, unrecorded);
   progress_end(&progress);
@@ -504,7 +509,7 @@ int command_record(int argc, char **argv) {
   if (recording.follow) children_begin(recording.output);
   code = run(&recording, &ending);
   if (code) return remove_empty(recording.output), code;
-  say_result(&recording, ending.wait_status, &unrecorded);
+  say_result(&recording, &ending, &unrecorded);
   say_if_others_worked(&recording, &ending.work);
   say_if_others_go_on(&recording, &ending.left);
   say_if_a_shell_ran_it(&recording, ending.wait_status);

@@ -6,7 +6,10 @@
  * recorder has itself. The rest is what is left over,
  * so it has the range of the estimate. Blocks that were never written are held and not resident:
  * where even the low end of what is held is more than there is, the line says so. Where what was
- * resident of the large mappings could not be measured, they are in the rest. */
+ * resident of the large mappings could not be measured, they are in the rest.
+ *
+ * Where the kernel counted far more than was ever measured, the parts of what was measured are not those of the most, so they
+ * are not told; nor where records are missing, since they would not add up then. */
 #include "cli/report_resident.h"
 
 #include "cli/report_callers.h"
@@ -186,7 +189,8 @@ static void say_rest(struct paragraph *line, const struct report *report, const 
   char text[128];
   const struct estimate *rest = &parts->rest;
   if (parts->unwritten > 0) {
-    say(line, ", less at least %s that was held and never written.", text_bytes(text, parts->unwritten));
+    say(line, ", less at least %s that was held and %s.", text_bytes(text, parts->unwritten),
+        resident->explained ? "never written" : "not written yet");
     return;
   }
   if (rest->low > 0)
@@ -206,27 +210,47 @@ static void say_rest(struct paragraph *line, const struct report *report, const 
   say(line, ".");
 }
 
-static void print_line(const struct report *report, const struct resident *resident) {
-  struct paragraph line = {.length = 0};
+static void say_parts(struct paragraph *line, const struct report *report, const struct resident *resident) {
   struct parts parts = parts_of(report, resident);
   struct estimate held = report_bytes(report, &parts.held);
   char time[32], bytes[128], text[32];
   double mapped = resident->measured ? resident->mapped_private + resident->mapped_files : 0;
-  say(&line, "Resident after %s%s: %s = ", text_time(time, resident->time_ns),
-      report_is_incomplete(report) ? ", the most of what was recorded" : "",
-      text_bytes(text, (double)resident->rss_bytes));
+  say(line, "Resident after %s%s: %s = ", text_time(time, resident->time_ns),
+      resident->counted ? "" : ", the most that was measured", text_bytes(text, (double)resident->rss_bytes));
   if (held.samples || held.high <= 0)
-    say(&line, "%s ", with_range(bytes, &held));
+    say(line, "%s ", with_range(bytes, &held));
   else
-    say(&line, "less than %s ", text_bytes(text, held.high));
-  say(&line, report->collected ? "in the collected heap's blocks" : "held by malloc's blocks");
-  if (mapped > 0) say(&line, " + %s mapped by the program itself", text_bytes(text, mapped));
+    say(line, "less than %s ", text_bytes(text, held.high));
+  say(line, report->collected ? "in the collected heap's blocks" : "held by malloc's blocks");
+  if (mapped > 0) say(line, " + %s mapped by the program itself", text_bytes(text, mapped));
   if (resident->measured && resident->stack_bytes > 0)
-    say(&line, " + %s stacks of threads", text_bytes(text, resident->stack_bytes));
-  say(&line, " + %s code and files", text_bytes(text, resident->files_bytes));
-  say_rest(&line, report, resident, &parts);
+    say(line, " + %s stacks of threads", text_bytes(text, resident->stack_bytes));
+  say(line, " + %s code and files", text_bytes(text, resident->files_bytes));
+  say_rest(line, report, resident, &parts);
   if (resident->most_bytes > resident->rss_bytes + resident->rss_bytes / 100)
-    say(&line, " The most was %s.", text_bytes(text, (double)resident->most_bytes));
+    say(line, " The most was %s.", text_bytes(text, (double)resident->most_bytes));
+}
+
+static void say_whole(struct paragraph *line, const struct report *report, const struct resident *resident) {
+  char text[32], time[32];
+  say(line, "Resident: %s%s", text_bytes(text, (double)resident->most_bytes),
+      resident->counted ? " at most, by the kernel's count; " : ", the most that was measured; ");
+  if (report_is_incomplete(report)) {
+    say(line, "its parts are not known, since records are missing.");
+    return;
+  }
+  say(line, "what it was made of then was not measured.");
+  if (resident->rss_bytes)
+    say(line, " The largest that was measured was %s, after %s.",
+        text_bytes(text, (double)resident->rss_bytes), text_time(time, resident->time_ns));
+}
+
+static void print_line(const struct report *report, const struct resident *resident) {
+  struct paragraph line = {.length = 0};
+  if (report_is_incomplete(report) || (resident->counted && !resident->explained))
+    say_whole(&line, report, resident);
+  else
+    say_parts(&line, report, resident);
   putchar('\n');
   text_paragraph(stdout, line.text, 0);
 }
@@ -259,8 +283,9 @@ struct resident report_resident(const struct report *report) {
 
 wn_status report_print_resident(const struct report *report) {
   struct resident resident = report_resident(report);
-  if (!resident.rss_bytes) return WN_OK;
+  if (!resident.most_bytes) return WN_OK;
   print_line(report, &resident);
+  if (!resident.rss_bytes) return WN_OK;
   double touched = resident.mapped_private + resident.mapped_files;
   double size = resident.measured ? touched : resident.mapped_bytes;
   double least = worth_a_table * (double)resident.rss_bytes;
@@ -306,10 +331,13 @@ wn_status report_json_resident(struct json *json, const struct report *report) {
   struct resident resident = report_resident(report);
   struct parts parts = parts_of(report, &resident);
   struct estimate held = report_bytes(report, &parts.held);
+  bool partial = report_is_incomplete(report), explained = resident.explained && !partial;
   json_begin(json, "resident", '{');
   json_integer(json, "at_ns", resident.time_ns);
   json_integer(json, "rss_bytes", resident.rss_bytes);
   json_integer(json, "most_bytes", resident.most_bytes);
+  json_bool(json, "counted", resident.counted);
+  json_bool(json, "explained", explained);
   json_estimate(json, "held_bytes", &held);
   json_number(json, "mapped_bytes", resident.mapped_bytes);
   if (resident.measured) {
@@ -322,8 +350,14 @@ wn_status report_json_resident(struct json *json, const struct report *report) {
     json_null(json, "stack_bytes");
   }
   json_number(json, "file_bytes", resident.files_bytes);
-  json_estimate(json, "other_bytes", &parts.rest);
-  json_number(json, "unwritten_bytes", parts.unwritten);
+  if (partial)
+    json_null(json, "other_bytes");
+  else
+    json_estimate(json, "other_bytes", &parts.rest);
+  if (explained)
+    json_number(json, "unwritten_bytes", parts.unwritten);
+  else
+    json_null(json, "unwritten_bytes");
   json_number(json, "winnow_bytes", resident.own_bytes);
   json_end(json, '}');
   wn_status error = json_mapped(json, report, &resident, false);

@@ -33,13 +33,6 @@ static void say_how_to_sample(struct paragraph *paragraph, const struct report *
           : "Record it again with a higher --rate. ");
 }
 
-/* A part of the whole: its lowest likely value. */
-static void say_least(struct paragraph *paragraph, const struct report *report, const struct sums *sums) {
-  char bytes[32], blocks[64];
-  say(paragraph, "at least %s in %s", text_bytes(bytes, report_bytes(report, sums).low),
-      text_number_of(blocks, report_blocks(report, sums).low, "block"));
-}
-
 static void say_nothing_sampled(struct paragraph *paragraph, const struct report *report) {
   char bytes[32];
   double rate = trace_reader_run(report->samples->reader)->rate,
@@ -67,11 +60,8 @@ static void say_program(struct paragraph *paragraph, const struct report *report
   } else if (!allocated.samples) {
     say(paragraph, "; none of the sampled blocks matches the query. ");
   } else {
-    say(paragraph, " and allocated ");
-    if (report_is_incomplete(report))
-      say_least(paragraph, report, &report->allocated);
-    else
-      say_allocated(paragraph, report, &report->allocated);
+    say(paragraph, " and allocated %s", report_is_incomplete(report) ? "at least " : "");
+    say_allocated(paragraph, report, &report->allocated);
     if (report->query) say(paragraph, " matching the query");
     struct estimate rate = report_per_second(report, &allocated);
     if (report->samples->end_ns && !report_is_incomplete(report))
@@ -121,10 +111,9 @@ static void say_peak(struct paragraph *paragraph, const struct report *report) {
   if (!one && peak->live.bytes.samples) say(paragraph, ", the mean of several moments of that time");
   bool known = one && most.rss_bytes && is_of_that_time(report, &beside);
   if (known) say(paragraph, ", when %s was resident", text_bytes(rss, (double)beside.rss_bytes));
-  if (!known && most.rss_bytes)
-    say(paragraph, "; the most resident was %s", text_bytes(rss, (double)most.most_bytes));
-  else if (most.most_bytes > beside.rss_bytes)
-    say(paragraph, " (the most resident was %s)", text_bytes(rss, (double)most.most_bytes));
+  if (most.most_bytes > (known ? beside.rss_bytes : 0))
+    say(paragraph, "%sthe most resident %swas %s%s", known ? " (" : "; ",
+        most.counted ? "" : "that was measured ", text_bytes(rss, (double)most.most_bytes), known ? ")" : "");
   say(paragraph, ". ");
 }
 

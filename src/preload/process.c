@@ -38,6 +38,7 @@
 #include "base/utf8.h"
 #include "preload/environment.h"
 #include "preload/exec.h"
+#include "preload/exit_calls.h"
 #include "preload/limits.h"
 #include "preload/malloc_host.h"
 #include "preload/map_calls.h"
@@ -345,6 +346,7 @@ static void start_within_limits(void) {
 static void settle(void) {
   if (!has_host) return;
   exec_resolve();
+  exit_calls_resolve();
   map_calls_resolve();
   stacks_resolve();
   pthread_atfork(host_before_fork, in_parent, in_child);
@@ -415,6 +417,11 @@ void process_becomes(struct becoming *becoming, int folder, const char *path, co
 void process_stays(const struct becoming *becoming) {
   struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
   if (becoming->number && active) recorder_exec_failed(active, becoming->number);
+}
+
+void process_leaves(void) {
+  struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
+  if (active && getpid() == recorded_pid) recorder_leaves(active);
 }
 
 bool process_follows(void) { return following; }

@@ -43,6 +43,9 @@ void process_becomes(struct becoming *becoming, int folder, const char *path, co
                      char *const *environment);
 void process_stays(const struct becoming *becoming);
 
+/* Before _exit. In a child that shares our memory it does nothing. Async-signal-safe. */
+void process_leaves(void);
+
 /* Whether children are recorded too. */
 bool process_follows(void);
 

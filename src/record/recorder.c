@@ -89,37 +89,11 @@ static bool measure(const struct recorder *recorder, struct trace_memory *memory
   return number[1] > 0;
 }
 
-/* The largest resident size that the kernel has seen, between our measurements too. (That of
- * getrusage counts what the process was before an exec.) Read in small pieces: a signal handler with
- * a small stack of its own may execute a program. */
-static uint64_t peak_bytes(void) {
-  static const char name[] = "\nVmHWM:";
-  char text[64];
-  size_t matched = 0, named = sizeof name - 1;
-  uint64_t kilobytes = 0;
-  bool ended = false;
-  int file = (int)syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/status", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  for (long got; !ended && (got = syscall(SYS_read, file, text, sizeof text)) > 0;) {
-    for (long i = 0; i < got && !ended; i++) {
-      bool digit = text[i] >= '0' && text[i] <= '9';
-      if (matched < named)
-        matched = text[i] == name[matched] ? matched + 1 : text[i] == name[0];
-      else if (digit)
-        kilobytes = kilobytes * 10 + (uint64_t)(text[i] - '0');
-      else
-        ended = kilobytes > 0;
-    }
-  }
-  syscall(SYS_close, file);
-  return kilobytes * 1024;
-}
-
 /* `last`: the program ends, or becomes another. */
 static void write_memory(struct recorder *recorder, uint32_t thread, bool last) {
   struct trace_memory memory = {.thread = thread, .own_bytes = recorder->generations ? 0 : metadata_bytes()};
   if (!measure(recorder, &memory)) return;
-  if (last) memory.peak_bytes = peak_bytes();
+  if (last) memory.peak_bytes = os_peak_bytes();
   memory.complete = !recorder->measure || recorder->measure(memory.rss_bytes, last);
   memory.time_ns = now(recorder);
   trace_write_memory(recorder->writer, &memory);
@@ -334,7 +308,12 @@ static struct trace_at last_words(struct recorder *recorder) {
 static void finish(struct recorder *recorder, enum trace_end_kind kind, int code) {
   if (!recorder_is_ours(recorder)) return;
   struct trace_at at = last_words(recorder);
-  struct trace_end end = {.time_ns = at.time_ns, .thread = at.thread, .kind = (uint8_t)kind, .code = code};
+  struct trace_end end = {.time_ns = at.time_ns,
+                          .thread = at.thread,
+                          .kind = (uint8_t)kind,
+                          .code = code,
+                          .peak_bytes =
+                              os_peak_bytes()}; /* where there is no room for the record of memory */
   trace_write_end(recorder->writer, &end);
 }
 
@@ -520,6 +499,10 @@ void recorder_pauses_end(struct recorder *recorder) {
 
 void recorder_exit(struct recorder *recorder, int status) { finish(recorder, TRACE_END_EXIT, status); }
 void recorder_stop(struct recorder *recorder) { finish(recorder, TRACE_END_STOP, 0); }
+
+void recorder_leaves(struct recorder *recorder) {
+  if (recorder_is_ours(recorder)) last_words(recorder);
+}
 
 void recorder_unrecorded(struct recorder *recorder, pid_t pid, enum image_kind reason, const char *path) {
   if (!recorder_is_ours(recorder)) return;

@@ -105,6 +105,9 @@ void recorder_pauses_end(struct recorder *recorder);
 void recorder_exit(struct recorder *recorder, int status);
 void recorder_stop(struct recorder *recorder);
 
+/* The program leaves by _exit: measures it a last time. How it ends is for others to say. Async-signal-safe. */
+void recorder_leaves(struct recorder *recorder);
+
 /* A process, this one or one that it started, becomes a program that cannot be recorded. Of this
  * process it holds if an exec follows and does not fail. May be called in a child of vfork. */
 void recorder_unrecorded(struct recorder *recorder, pid_t pid, enum image_kind reason, const char *path);

@@ -228,6 +228,7 @@ struct trace_end {
   uint32_t thread;
   uint8_t kind; /* enum trace_end_kind; later versions may add to it */
   int32_t code;
+  uint64_t peak_bytes; /* as that of memory, of the whole life */
 };
 
 /* What a collected heap tells of itself. */

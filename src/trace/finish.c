@@ -28,6 +28,10 @@ static void keep_text(char *kept, size_t room, const struct trace_text *text) {
   kept[length] = 0;
 }
 
+static void note_resident(struct trace_totals *totals, uint64_t bytes) {
+  if (bytes > totals->resident_bytes) totals->resident_bytes = bytes;
+}
+
 static void read_all(struct trace_reader *reader, const struct trace_finishing *finishing,
                      struct trace_totals *totals, uint64_t *last_ns) {
   struct trace_event event;
@@ -38,7 +42,9 @@ static void read_all(struct trace_reader *reader, const struct trace_finishing *
     if (event.kind == TRACE_SAMPLE) totals->hits += event.sample.n_samples;
     if (event.kind == TRACE_UNRECORDED && finishing->unrecorded)
       finishing->unrecorded(&event.unrecorded, trace_reader_run(reader), finishing->unrecorded_context);
-    if (event.kind == TRACE_END) totals->end = event.end;
+    if (event.kind == TRACE_MEMORY) note_resident(totals, event.memory.rss_bytes);
+    if (event.kind == TRACE_MEMORY) note_resident(totals, event.memory.peak_bytes);
+    if (event.kind == TRACE_END) totals->end = event.end, note_resident(totals, event.end.peak_bytes);
     if (event.kind == TRACE_EXEC) keep_text(totals->became, sizeof totals->became, &event.exec.path);
     if (event.at.time_ns > *last_ns) *last_ns = event.at.time_ns;
   }
@@ -112,15 +118,17 @@ static bool add_end(int descriptor, const struct trace_tail *tail, uint64_t file
   return added;
 }
 
-/* `ending` has the time of the monotonic clock, and the trace begins at `start_ns` of it. */
-static void complete(int descriptor, const struct trace_end *ending, uint64_t start_ns, uint64_t last_ns,
-                     const struct trace_tail *tail, struct trace_totals *totals) {
-  struct trace_end end = *ending;
+/* Its time is one of the monotonic clock, and the trace begins at `start_ns` of it. */
+static void complete(int descriptor, const struct trace_finishing *finishing, uint64_t start_ns,
+                     uint64_t last_ns, const struct trace_tail *tail, struct trace_totals *totals) {
+  struct trace_end end = *finishing->end;
   struct stat found;
   end.time_ns = start_ns && end.time_ns > start_ns ? end.time_ns - start_ns : 0;
   if (end.time_ns < last_ns) end.time_ns = last_ns;
+  if (end.peak_bytes <= finishing->resident_before + finishing->resident_before / 8) end.peak_bytes = 0;
   if (!add_end(descriptor, tail, totals->file_bytes, &end)) return;
   totals->end = end;
+  note_resident(totals, end.peak_bytes);
   totals->damage.complete = true;
   if (!fstat(descriptor, &found)) totals->file_bytes = (uint64_t)found.st_size;
 }
@@ -137,7 +145,7 @@ static wn_status finish_locked(int descriptor, const char *path, const struct tr
   status = cut_tail(descriptor, path, trace_reader_used_end(reader), &totals);
   trace_reader_close(reader);
   if (!status && finishing->end && !totals.damage.complete && !totals.damage.out_of_memory)
-    complete(descriptor, finishing->end, start_ns, last_ns, &tail, &totals);
+    complete(descriptor, finishing, start_ns, last_ns, &tail, &totals);
   if (!status) *out = totals;
   return status;
 }

@@ -9,6 +9,7 @@ struct trace_totals {
   uint64_t samples; /* records of sampled blocks */
   uint64_t hits;    /* sampled words in them: in proportion to what was allocated */
   uint64_t file_bytes;
+  uint64_t resident_bytes; /* the most that was measured, or counted by the kernel; 0: nothing was */
   struct trace_damage damage;
   struct trace_end
       end; /* if damage.complete: how the program ended, by the record or by who finished the trace */
@@ -22,8 +23,10 @@ wn_status trace_finish(const char *path, struct trace_totals *out);
 /* The same, for who has more to say. */
 struct trace_finishing {
   /* A trace without an END record gets this one; NULL: it stays without. Its time is that of the monotonic clock. A disk
-   * without room for it is no failure. */
+   * without room for it is no failure. Its peak_bytes may count what the process was before; where that may be all that it
+   * tells, it is left out. */
   const struct trace_end *end;
+  uint64_t resident_before; /* so much was resident before, at least */
   /* Called now and then, with the part that was read; may be NULL. */
   void (*progress)(double done, void *context);
   void *context;

@@ -157,6 +157,33 @@ static void older_traces_have_no_mappings_and_count_all_the_same(void **state) {
   samples_free(samples);
 }
 
+/* The kernel may have counted more than was ever measured, and at the end alone. */
+static void what_was_not_measured_is_not_explained(void **state) {
+  (void)state;
+  static const struct {
+    uint64_t peak;
+    bool counted, explained;
+  } cases[] = {{0, false, false}, {500000, true, true}, {840000, true, true}, {840001, true, false}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct trace_writer *writer = story_begin(1, 0);
+    measure(writer, 20, 700000, 450000, true);
+    trace_write_end(writer, &(struct trace_end){.time_ns = 30, .peak_bytes = cases[i].peak});
+    struct samples *samples = story_load(writer);
+    struct resident most = mapped_when_most_was_resident(samples);
+    assert_int_equal(most.rss_bytes, 700000);
+    assert_int_equal(most.most_bytes, cases[i].peak > 700000 ? cases[i].peak : 700000);
+    assert_int_equal(most.counted, cases[i].counted);
+    assert_int_equal(most.explained, cases[i].explained);
+    samples_free(samples);
+  }
+  struct trace_writer *writer = story_begin(1, 0);
+  trace_write_end(writer, &(struct trace_end){.time_ns = 30, .peak_bytes = 9});
+  struct samples *samples = story_load(writer);
+  struct resident most = mapped_when_most_was_resident(samples);
+  assert_true(most.most_bytes == 9 && !most.rss_bytes && most.counted && !most.explained);
+  samples_free(samples);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sizes_are_joined_in_any_order),
@@ -165,6 +192,7 @@ int main(void) {
       cmocka_unit_test(stacks_of_threads_are_no_mappings_of_the_programs),
       cmocka_unit_test(of_moments_at_which_nearly_the_most_was_resident_that_next_to_the_heaps_peak_counts),
       cmocka_unit_test(older_traces_have_no_mappings_and_count_all_the_same),
+      cmocka_unit_test(what_was_not_measured_is_not_explained),
   };
   return RUN_TESTS(tests);
 }

@@ -333,7 +333,9 @@ bool fixture_same(struct trace_reader *reader, const struct trace_event *read,
            read->memory.own_bytes == written->memory.own_bytes;
   case TRACE_LOSS:
     return read->loss.count == written->loss.count && read->loss.reason == written->loss.reason;
-  case TRACE_END: return read->end.kind == written->end.kind && read->end.code == written->end.code;
+  case TRACE_END:
+    return read->end.kind == written->end.kind && read->end.code == written->end.code &&
+           read->end.peak_bytes == written->end.peak_bytes;
   case TRACE_PROMOTE: return read->promote.block == written->promote.block;
   case TRACE_COLLECTION: return same_collection(&read->collection, &written->collection);
   case TRACE_PAUSE: return same_pause(&read->pause, &written->pause);

@@ -99,6 +99,28 @@ static void one_end_is_enough(void **state) {
   unlink(fixture_path());
 }
 
+/* What the process was before does not count for it. */
+static void an_end_tells_the_most_that_was_resident(void **state) {
+  (void)state;
+  static const struct {
+    uint64_t peak, before, told;
+  } cases[] = {{900, 0, 900}, {900, 800, 0}, {900, 799, 900}, {900, UINT64_MAX / 2, 0},
+               {0, 0, 0},     {40, 0, 40}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct trace_writer *writer = fixture_open(fixture_path(), 0);
+    struct trace_memory memory = {.time_ns = 20, .thread = 7, .rss_bytes = 50};
+    assert_true(write_sample(writer, 1) && trace_write_memory(writer, &memory));
+    trace_writer_close(writer);
+    struct trace_end end = {.kind = TRACE_END_SIGNAL, .code = 9, .peak_bytes = cases[i].peak};
+    struct trace_finishing finishing = {.end = &end, .resident_before = cases[i].before};
+    struct trace_totals totals;
+    assert_int_equal(trace_finish_with(fixture_path(), &finishing, &totals), WN_OK);
+    assert_int_equal(read_content().end.peak_bytes, cases[i].told);
+    assert_int_equal(totals.resident_bytes, cases[i].told > 50 ? cases[i].told : 50);
+    unlink(fixture_path());
+  }
+}
+
 /* Fills the last chunk to its last byte with losses, which may use what is kept for them. */
 static void fill_the_last_chunk(void) {
   struct trace_writer *writer = fixture_open(fixture_path(), 2 * CHUNK_BYTES);
@@ -239,6 +261,7 @@ int main(void) {
       cmocka_unit_test(an_end_is_added_in_few_bytes),
       cmocka_unit_test(an_end_is_not_before_the_last_event),
       cmocka_unit_test(one_end_is_enough),
+      cmocka_unit_test(an_end_tells_the_most_that_was_resident),
       cmocka_unit_test(a_full_chunk_is_followed_by_another),
       cmocka_unit_test(an_end_is_added_behind_damage),
       cmocka_unit_test(an_exec_that_succeeds_is_the_end),

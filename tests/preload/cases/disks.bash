@@ -38,6 +38,12 @@ END
   grep -Eq 'wrote trace \(.*; [0-9][0-9a-z., ]+ records lost\); now: ' said || fail "$(cat said)"
 }
 
+# The amount that the text says behind some words, in bytes.
+said_bytes() { # PATTERN
+  sed -En "s/.*$1([0-9.]+) ([kMG]?B).*/\\1 \\2/p" report |
+    awk '{ unit["B"] = 1; unit["kB"] = 1e3; unit["MB"] = 1e6; unit["GB"] = 1e9; printf "%.0f", $1 * unit[$2] }'
+}
+
 # The program ran well, so its exit code stays; but nobody may take a part for the whole.
 a_full_disk_is_told_and_its_part_is_no_total() {
   privately tmpfs -o size=200k
@@ -48,6 +54,11 @@ a_full_disk_is_told_and_its_part_is_no_total() {
   grep -Eq 'lost: [0-9][0-9a-z., ]+ records, since the disk was full' report || fail "$(head -c 900 report)"
   grep -q 'and allocated at least ' report || fail "$(head -c 900 report)"
   grep -q 'So all this is a part' report || fail "$(head -c 900 report)"
+  ! grep -Eq 'Resident after|the rest: |never written' report || fail "the parts of a part do not add up: $(head -c 1500 report)"
+  grep -Eq 'Resident: [0-9.]+ .?B at most, by the kernel.s count; its parts are not known, since records are missing' report || fail "$(head -c 1500 report)"
+  [ "$(figure '.totals | .allocated_bytes.estimate >= .peak_bytes.estimate')" = true ] || fail "$(jq -c .totals report.json)"
+  [ "$(jq -c '.resident | [.explained, .other_bytes, .unwritten_bytes]' report.json)" = '[false,null,null]' ] || fail "$(jq -c .resident report.json)"
+  [ "$(said_bytes 'and allocated at least ')" -ge "$(said_bytes 'It held the most [a-z]+ [^:]*: ')" ] || fail "$(head -c 900 report)"
   ! grep -q 'Each range holds' report || fail "the report promises ranges: $(head -c 900 report)"
   facts trace | grep -q '^missing .*lost (the disk was full)' || fail "$(facts trace)"
   [ "$(figure .trace.lost_because)" = disk ] && [ "$(jq .trace.partial report.json)" = true ] || fail "$(jq .trace report.json)"

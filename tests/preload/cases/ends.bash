@@ -80,3 +80,53 @@ a_bare_exec_is_not_taken_for_an_exit() {
   same_as_bare 1 "$programs/becomes" syscall /bin/echo one two
   ended 'yes: left by _exit\(0\)'
 }
+
+in_one_line() { "$winnow" report "${1:-trace}" | tr '\n' ' '; }
+
+# What is written behind the last call of malloc is resident too.
+the_most_resident_is_known_however_it_ends() {
+  need jq
+  local how
+  for how in return _exit _Exit vfork abort kill; do
+    run_as ended "$winnow" record -q -o trace --rate 1 -- "$programs/late_pages" $how
+    opens trace
+    [ "$(figure .totals.peak_rss_bytes)" -ge 67108864 ] && [ "$(jq .totals.peak_rss_bytes report.json)" -lt 90000000 ] ||
+      fail "$how: $(jq -c .resident report.json)"
+    ! in_one_line | grep -q 'never written' || fail "$how: $("$winnow" report trace)"
+    in_one_line | grep -Eq 'the most resident was [67][0-9.]+ MB|when [67][0-9.]+ MB was resident' || fail "$how: $("$winnow" report trace)"
+    case $how in
+    abort | kill) ;; # measured by nobody but the kernel
+    *) [ "$(jq .resident.explained report.json)" = true ] && [ "$(jq .resident.unwritten_bytes report.json)" = 0 ] ||
+      fail "$how: $(jq -c .resident report.json)" ;;
+    esac
+  done
+}
+
+# The kernel counts the most, and does not say what it was.
+what_was_not_measured_is_not_explained() {
+  need jq
+  record --rate 1 -- "$programs/late_pages" kill
+  [ "$(figure '.resident | [.explained, .counted, .unwritten_bytes] | join(" ")')" = 'false true ' ] || fail "$(jq -c .resident report.json)"
+  in_one_line | grep -Eq 'Resident: [67][0-9.]+ MB at most, by the kernel.s count; what it was made of then was not measured. The largest that was measured was [0-9.]+ MB, after ' ||
+    fail "$("$winnow" report trace)"
+  ! in_one_line | grep -q 'held by malloc' || fail "$("$winnow" report trace)"
+  WINNOW_TRACE=$PWD/alone WINNOW_RATE=1 LD_PRELOAD=$library "$programs/late_pages" kill
+  [ "$(figure .resident.counted alone)" = false ] && [ "$(jq .resident.unwritten_bytes report.json)" = null ] || fail "$(jq -c .resident report.json)"
+  in_one_line alone | grep -Eq 'the most resident that was measured was [0-9.]+ MB' || fail "$("$winnow" report alone)"
+  ! in_one_line alone | grep -q 'never written' || fail "$("$winnow" report alone)"
+}
+
+# The kernel counts children that were waited for with their parent.
+a_child_is_not_taken_for_the_program() {
+  need jq
+  run_as ended "$winnow" record -q -o trace --rate 1 -- "$programs/late_pages" child
+  [ "$(figure .totals.peak_rss_bytes)" -lt 32000000 ] && [ "$(jq .resident.counted report.json)" = false ] || fail "$(jq -c .resident report.json)"
+  ! in_one_line | grep -q 'never written' || fail "$("$winnow" report trace)"
+}
+
+a_handler_with_a_full_stack_may_leave() {
+  same_as_bare 1 "$programs/late_pages" handler
+  [ "$(cat bare.code)" = 6 ] || fail "the program ends with $(cat bare.code) by itself"
+  opens trace
+  ended 'yes: left by _exit\(6\)'
+}
