@@ -24,8 +24,9 @@ long os_read_file(const char *path, char *buffer, size_t capacity);
 /* Fills a buffer from the kernel's random source (clock and addresses if there is none). */
 void os_random_bytes(void *buffer, size_t count);
 
-/* The largest resident size that this process has had since it became its program, by the kernel's count; 0: the kernel does
- * not tell. (That of getrusage counts what the process was before an exec, and children.) */
+/* The largest resident size that this process has had since it became its program, by the kernel's
+ * count; 0: the kernel does not tell. (That of getrusage counts what the process was before an
+ * exec, and children.) */
 uint64_t os_peak_bytes(void);
 
 /* Decimal numbers with a blank between any two, such as in /proc; 0 where there are fewer. */

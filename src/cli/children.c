@@ -173,8 +173,8 @@ static void finish_child(struct children *children, const struct file *files, si
   free(first);
 }
 
-/* Whether a process that has ended has waited for others: the kernel's largest resident size is then of any of them. Each has had
- * page faults, which /proc counts apart. */
+/* Whether a process that has ended has waited for others: the kernel's largest resident size is
+ * then of any of them. Each has had page faults, which /proc counts apart. */
 static bool had_children(pid_t pid) {
   char path[40], text[1024];
   unsigned long long faults;

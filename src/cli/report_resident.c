@@ -8,8 +8,9 @@
  * where even the low end of what is held is more than there is, the line says so. Where what was
  * resident of the large mappings could not be measured, they are in the rest.
  *
- * Where the kernel counted far more than was ever measured, the parts of what was measured are not those of the most, so they
- * are not told; nor where records are missing, since they would not add up then. */
+ * Where the kernel counted far more than was ever measured, the parts of what was measured are not
+ * those of the most, so they are not told; nor where records are missing, since they would not add
+ * up then. */
 #include "cli/report_resident.h"
 
 #include "cli/report_callers.h"

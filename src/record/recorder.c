@@ -3,9 +3,10 @@
  * A tracked block's metadata is its number in the trace, so that nothing is allocated for it. Numbers never come again; each
  * stripe of threads takes NUMBERS of them at a time and gives them in order of sampling.
  *
- * The process's memory is measured on the way: where a sampled block is born or freed, if that is due, and by at most one
- * thread at a time. Before what is freed is given back, the process may be larger than ever. There is no helper thread: it
- * would make a single-threaded program multi-threaded, which slows glibc's malloc down and breaks programs that fork.
+ * The process's memory is measured on the way: where a sampled block is born or freed, if that is
+ * due, and by at most one thread at a time. Before what is freed is given back, the process may be
+ * larger than ever. There is no helper thread: it would make a single-threaded program
+ * multi-threaded, which slows glibc's malloc down and breaks programs that fork.
  *
  * OURS: the trace's pages are shared with a forked child, who must never write there. recorder_forget is for that, but no
  * fork handler runs for a fork by the bare system call, and other libraries' handlers may allocate before ours. So the

@@ -22,9 +22,9 @@ wn_status trace_finish(const char *path, struct trace_totals *out);
 
 /* The same, for who has more to say. */
 struct trace_finishing {
-  /* A trace without an END record gets this one; NULL: it stays without. Its time is that of the monotonic clock. A disk
-   * without room for it is no failure. Its peak_bytes may count what the process was before; where that may be all that it
-   * tells, it is left out. */
+  /* A trace without an END record gets this one; NULL: it stays without. Its time is that of the
+   * monotonic clock. A disk without room for it is no failure. Its peak_bytes may count what the
+   * process was before; where that may be all that it tells, it is left out. */
   const struct trace_end *end;
   uint64_t resident_before; /* so much was resident before, at least */
   /* Called now and then, with the part that was read; may be NULL. */

@@ -1,6 +1,7 @@
-/* late_pages HOW: maps 64 MB by one malloc, writes it without another call of malloc, and ends by HOW: _exit, _Exit, abort,
- * kill, or return. `vfork`: a child of vfork leaves by _exit between the two. `child`: a child writes as much, and the
- * program, which does not, waits for it and is killed. `handler`: a handler leaves by _exit when its stack has 1 KiB left. */
+/* late_pages HOW: maps 64 MB by one malloc, writes it without another call of malloc, and ends by
+ * HOW: _exit, _Exit, abort, kill, or return. `vfork`: a child of vfork leaves by _exit between the
+ * two. `child`: a child writes as much, and the program, which does not, waits for it and is
+ * killed. `handler`: a handler leaves by _exit when its stack has 1 KiB left. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
