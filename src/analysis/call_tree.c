@@ -293,6 +293,12 @@ static bool prepare(struct building *building) {
   return true;
 }
 
+/* Of a name that is too long for the buffer the beginning, and the place. */
+static void write_place(char *buffer, size_t size, const char *function, const char *file, uint32_t line) {
+  int place = snprintf(NULL, 0, " (%s:%u)", file, line), room = (int)size - 1 - place;
+  snprintf(buffer, size, "%.*s (%s:%u)", room > 0 ? room : 0, function, file, line);
+}
+
 /* ---- shared ---- */
 
 wn_status call_tree_build(const struct samples *samples, const struct names *names, enum grouping grouping,
@@ -355,7 +361,7 @@ void call_tree_label(const struct call_tree *tree, const struct names *names, ui
   if (!label)
     snprintf(buffer, size, "(no callstack)");
   else if (tree->grouping == BY_LINE && found->line)
-    snprintf(buffer, size, "%s (%s:%u)", function, base, found->line);
+    write_place(buffer, size, function, base, found->line);
   else if (*function)
     snprintf(buffer, size, "%s", function);
   else if (*file)

@@ -8,6 +8,9 @@
 /* Callers part where the largest has less than this share. */
 static const double nearly_all = 0.95;
 
+/* Less than this share is less than half of the last digit that is printed of a total. */
+static const double least_digit = 0.0005;
+
 /* ---- choosing ---- */
 
 static double measure_of(enum sites_order order, const struct group *group) {
@@ -74,6 +77,7 @@ static void cut(const struct call_tree *tree, const struct sites_options *option
   while (keep < sites->count && keep < options->most &&
          (!keep || sites_sums(options->order, sites->shown[keep].group)->bytes.total >= least))
     keep++;
+  if (options->last && keep + 1 == sites->count) keep++;
   sites->rest = tree->nodes[0].total;
   for (size_t i = 0; i < keep; i++) {
     take_away(&sites->rest.bytes, &sites->shown[i].group->self.bytes);
@@ -157,6 +161,11 @@ static void index_nodes(struct chains *chains) {
 
 const struct sums *sites_sums(enum sites_order order, const struct group *group) {
   return order == SITES_BY_TOTAL ? &group->total : &group->self;
+}
+
+bool sites_have_rest(const struct call_tree *tree, const struct sites *sites) {
+  return sites->rest_count || sites->rest.bytes.samples ||
+         sites->rest.bytes.total > least_digit * tree->nodes[0].total.bytes.total;
 }
 
 wn_status sites_choose(const struct call_tree *tree, const struct sites_options *options,

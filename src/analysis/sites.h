@@ -24,6 +24,7 @@ struct sites_options {
   size_t most;  /* sites that are shown */
   double least; /* share of the tree's bytes that a shown site has at least, but for the first */
   bool every;   /* each group is a site, also those that allocate nothing themselves */
+  bool last;    /* where one site would be left, it is shown too: it takes the line of the rest */
 };
 
 struct sites {
@@ -38,6 +39,9 @@ struct sites {
 wn_status sites_choose(const struct call_tree *tree, const struct sites_options *options,
                        struct sites *sites);
 void sites_destroy(struct sites *sites);
+
+/* Whether a rest is worth a line: sites, samples, or what is a digit of the total. */
+bool sites_have_rest(const struct call_tree *tree, const struct sites *sites);
 
 /* The sums that an order goes by: self or total. */
 const struct sums *sites_sums(enum sites_order order, const struct group *group);

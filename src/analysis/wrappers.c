@@ -12,11 +12,14 @@
  *   4. the sizes of its blocks differ, since its callers choose them.
  *
  * But a parser's function that makes a record of what it read has these marks too, and is what the
- * reader looks for. So a function that has a name must say in it that it allocates; then few
- * callers and sizes are enough. Code without a name tells the reader less than its callers do. One
- * that only wrappers call is the inside of an allocator, and needs no other mark than the first
- * two. What is found makes its callers innermost, so the search goes on until nothing more is
- * found. The report names what it passed over. */
+ * reader looks for. So a function that has a name must say in it that it allocates. Then two callers
+ * and two sizes are enough. If the name says nothing else, as myalloc and xmalloc do, the sizes do
+ * not count. A function named alloc_node or node_alloc, with blocks of one size, makes nodes.
+ *
+ * Code without a name tells the reader less than its callers do. One that only wrappers call is the
+ * inside of an allocator, and needs no other mark than the first two. What is found makes its callers
+ * innermost, so the search goes on until nothing more is found. The report names what it passed
+ * over. */
 #include "analysis/wrappers.h"
 
 #include "base/error.h"
@@ -32,7 +35,7 @@ enum {
   SIZES_LEAST = 6,
   PLACES_MOST = 3,
   CALLERS_LEAST_NAMED = 2,
-  SIZES_LEAST_NAMED = 3,
+  SIZES_LEAST_NAMED = 2,
 };
 
 /* Up to SEEN_MOST different numbers. */
@@ -142,15 +145,19 @@ static void leave_versions_out(const char *reduced, char plain[NAME_MOST]) {
 
 static bool has_no_name(const char *name) { return strstr(name, "+0x"); }
 
-/* Whether the last part of a name has "alloc" in it, and not "dealloc". */
-static bool says_it_allocates(const char *name) {
+/* What a name says of its function: that it allocates, if the last part has "alloc" in it and not
+ * "dealloc"; and nothing else, if that stands at the end, behind a letter of the same word. */
+enum saying { SAYS_NOTHING, SAYS_IT_ALLOCATES, SAYS_NOTHING_ELSE };
+static enum saying saying_of(const char *name) {
   char reduced[NAME_MOST];
   reduce(name, reduced);
   const char *last = reduced;
   for (const char *at = reduced; *at; at++)
     if (*at == ':') last = at + 1;
-  const char *found = strcasestr(last, "alloc");
-  return found && !strcasestr(last, "dealloc");
+  if (!strcasestr(last, "alloc") || strcasestr(last, "dealloc")) return SAYS_NOTHING;
+  size_t length = strlen(last), word = strlen("alloc");
+  bool at_end = length > word && ends_with(last, length, "alloc");
+  return at_end && islower((unsigned char)last[length - word - 1]) ? SAYS_NOTHING_ELSE : SAYS_IT_ALLOCATES;
 }
 
 /* ---- shapes ---- */
@@ -228,8 +235,9 @@ static bool has_shape(const struct finding *finding, uint32_t function) {
   if (!shape->others_call_it) return true;
   const char *name = strings_text(&finding->names->strings, function);
   if (has_no_name(name)) return shape->callers.count >= CALLERS_LEAST && shape->sizes.count >= SIZES_LEAST;
-  return shape->callers.count >= CALLERS_LEAST_NAMED && shape->sizes.count >= SIZES_LEAST_NAMED &&
-         says_it_allocates(name);
+  enum saying saying = saying_of(name);
+  unsigned sizes = saying == SAYS_NOTHING_ELSE ? 1 : SIZES_LEAST_NAMED;
+  return saying != SAYS_NOTHING && shape->callers.count >= CALLERS_LEAST_NAMED && shape->sizes.count >= sizes;
 }
 
 static void mark(struct names *names, size_t frame_count, const bool *is) {

@@ -24,21 +24,23 @@ static size_t whole_pages(size_t bytes) {
   return (bytes + size - 1) / size * size;
 }
 
-static _Atomic(size_t) mapped; /* by any thread */
+static _Atomic(size_t) own; /* by any thread */
+
+void metadata_count_in(size_t bytes) { atomic_fetch_add_explicit(&own, bytes, memory_order_relaxed); }
+void metadata_count_out(size_t bytes) { atomic_fetch_sub_explicit(&own, bytes, memory_order_relaxed); }
+size_t metadata_bytes(void) { return atomic_load_explicit(&own, memory_order_relaxed); }
 
 void *metadata_map(size_t bytes) {
   void *address = map(bytes, PROT_READ | PROT_WRITE, 0);
-  if (address) atomic_fetch_add_explicit(&mapped, whole_pages(bytes), memory_order_relaxed);
+  if (address) metadata_count_in(whole_pages(bytes));
   return address;
 }
 
 void metadata_unmap(void *address, size_t bytes) {
   if (!address) return;
-  atomic_fetch_sub_explicit(&mapped, whole_pages(bytes), memory_order_relaxed);
+  metadata_count_out(whole_pages(bytes));
   unmap(address, bytes);
 }
-
-size_t metadata_bytes(void) { return atomic_load_explicit(&mapped, memory_order_relaxed); }
 
 void *metadata_reserve(size_t bytes) { return map(bytes, PROT_READ | PROT_WRITE, MAP_NORESERVE); }
 void *metadata_reserve_addresses(size_t bytes) { return map(bytes, PROT_NONE, MAP_NORESERVE); }

@@ -9,7 +9,11 @@
 void *metadata_map(size_t bytes);
 void metadata_unmap(void *address, size_t bytes);
 
-/* How much of metadata_map's pages this process has, touched or not. */
+/* Memory that is ours, though metadata_map did not give it: freed blocks that we keep. */
+void metadata_count_in(size_t bytes);
+void metadata_count_out(size_t bytes);
+
+/* How much of metadata_map's pages this process has, touched or not, and of what is counted in. */
 size_t metadata_bytes(void);
 
 /* Address space that costs nothing until it is written: zeroed on first touch. Not counted by overcommit where the

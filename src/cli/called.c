@@ -16,9 +16,16 @@ static void write_arguments(FILE *out, const struct trace_text *command, bool br
 
 /* ---- shared ---- */
 
+int called_title(const struct trace_run *run) {
+  uint32_t length = run->title.length;
+  while (length && run->title.bytes[length - 1] == ' ') length--;
+  return (int)length;
+}
+
 bool called_write(FILE *out, const struct trace_run *run, bool brief) {
-  if (run->title.length)
-    text_plain(out, run->title.bytes, run->title.length);
+  int title = called_title(run);
+  if (title)
+    text_plain(out, run->title.bytes, (size_t)title);
   else if (run->command.length)
     write_arguments(out, &run->command, brief);
   else

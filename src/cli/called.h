@@ -11,5 +11,9 @@
  * trace does not say. */
 bool called_write(FILE *out, const struct trace_run *run, bool brief);
 
+/* The length of the title that the process gave itself, without blanks at its end, which titles of
+ * fixed width have. 0: there is none. */
+int called_title(const struct trace_run *run);
+
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -53,7 +53,7 @@ static void print_command(const struct trace_run *run) {
     text_word(out, run->command.bytes + at);
   }
   value_end(&value, "command");
-  if ((!run->title.length && !run->name.length) || !(out = value_begin(&value))) return;
+  if ((!called_title(run) && !run->name.length) || !(out = value_begin(&value))) return;
   called_write(out, run, false);
   value_end(&value, "called");
 }

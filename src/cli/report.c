@@ -293,7 +293,8 @@ wn_status report_sites(const struct report *report, const struct table *table, s
   struct sites_options wanted = {.order = options->order,
                                  .most = options->top ? options->top : TOP,
                                  .least = options->top || options->json ? 0 : 0.01,
-                                 .every = options->json};
+                                 .every = options->json,
+                                 .last = !options->json && table->tree.grouping != BY_STACK};
   return sites_choose(&table->tree, &wanted, sites);
 }
 

@@ -5,7 +5,10 @@
  * >>, () and so on; nor are those of "(anonymous namespace)". What does not pair, as in a damaged
  * name, is left as it is. A bracket's contents are left out by hiding them, so an outer bracket may
  * swallow inner ones that are hidden already. A bracket that the name begins with, as in Rust's
- * <Type as Trait>::method, has the type in it: the trait is left out and the bracket goes. */
+ * <Type as Trait>::method, has the type in it: the trait is left out and the bracket goes.
+ *
+ * A place behind a name, " (file:line)" or " (module+0x12)", stays: the name alone is made shorter.
+ * Only where the column is too narrow for that, the beginning of the file is left out. */
 #include "cli/report_name.h"
 
 #include "cli/text.h"
@@ -13,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LENGTH_MOST = 4096, BRACKETS_MOST = 512 };
+enum { LENGTH_MOST = 4096, BRACKETS_MOST = 512, PLACE_MOST = 200, NAME_LEAST = 6 };
 
 struct bracket {
   size_t open, close; /* places of the two characters; close 0: not found */
@@ -82,8 +85,11 @@ static void parse(struct parsed *parsed) {
   }
 }
 
+/* A parenthesis that follows nothing or a blank holds no parameters, but perhaps the name. */
 static bool worth(const struct parsed *parsed, const struct bracket *bracket, char kind) {
-  return parsed->name[bracket->open] == kind && bracket->close > bracket->open + 2 && !bracket->hidden;
+  bool behind_name = kind == '<' || (bracket->open && parsed->name[bracket->open - 1] != ' ');
+  return parsed->name[bracket->open] == kind && behind_name && bracket->close > bracket->open + 2 &&
+         !bracket->hidden;
 }
 
 /* The bracket to leave out next: the deepest, of these the longest. NULL: there is none. */
@@ -138,7 +144,7 @@ static size_t skip_type(const struct parsed *parsed) {
   for (size_t at = 0; at < parsed->length; at += whole ? whole : 1) {
     const struct bracket *bracket = opened_at(parsed, at);
     whole = bracket ? bracket->close + 1 - at : skip_whole(parsed->name, at);
-    if (bracket && parsed->name[at] == '(') return begin;
+    if (bracket && parsed->name[at] == '(') return at > begin ? begin : 0;
     bool conversion = at >= length && !strncmp(parsed->name + at - length, word, length);
     if (parsed->name[at] == ' ' && conversion) return begin;
     if (parsed->name[at] == ' ') begin = at + 1;
@@ -186,10 +192,62 @@ static bool abbreviate(char *buffer, size_t size, const char *name, size_t colum
   }
 }
 
+/* Where the line of a place begins, ":12)", or the offset, "+0x12)", at the end of a name; NULL if
+ * there is none. */
+static const char *line_in(const char *name) {
+  const char *colon = strrchr(name, ':'), *plus = strrchr(name, '+');
+  const char *line = !colon || (plus && plus > colon) ? plus : colon;
+  if (!line || (line == plus && !starts(line, "+0x"))) return NULL;
+  const char *number = line + (line == plus ? 3 : 1);
+  size_t digits = strspn(number, line == plus ? "0123456789abcdef" : "0123456789");
+  return digits && !strcmp(number + digits, ")") ? line : NULL;
+}
+
+/* Where a place begins at the end of a name; its end if there is none. */
+static size_t place_in(const char *name) {
+  const char *line = line_in(name);
+  size_t length = strlen(name), at = line ? (size_t)(line - name) : 0;
+  while (at > 1 && !starts(name + at - 1, " (")) at--;
+  return at > 1 && length - at < PLACE_MOST ? at - 1 : length;
+}
+
+/* Leaves out of a place as much of the file's beginning as it takes; false if it is not enough. */
+static bool shorten_place(char shortened[PLACE_MOST + 8], const char *place, size_t columns) {
+  const char *line = line_in(place), *from = place + 2;
+  snprintf(shortened, PLACE_MOST + 8, "%s", place);
+  while (text_columns(shortened) > columns && from < line) {
+    do from++;
+    while (((unsigned char)*from & 0xc0) == 0x80);
+    snprintf(shortened, PLACE_MOST + 8, " (…%s", from);
+  }
+  return text_columns(shortened) <= columns;
+}
+
+/* False if the name had to be cut. */
+static bool fit(char *buffer, size_t size, const char *name, size_t columns) {
+  char function[LENGTH_MOST], place[PLACE_MOST + 8] = "";
+  size_t length = place_in(name);
+  if (name[length] && length < sizeof function && size > PLACE_MOST + 32) {
+    snprintf(function, sizeof function, "%.*s", (int)length, name);
+    size_t all = text_columns(function), least = all < NAME_LEAST ? all : NAME_LEAST;
+    bool fits = columns > least && shorten_place(place, name + length, columns - least);
+    if (!fits) fits = columns > 2 && shorten_place(place, name + length, columns - 2);
+    if (fits)
+      name = function;
+    else
+      *place = 0;
+  }
+  size_t room = columns - text_columns(place);
+  bool whole = abbreviate(buffer, size - strlen(place), name, room);
+  if (!whole) cut(buffer, room);
+  strcat(buffer, place);
+  return whole;
+}
+
 /* ---- shared ---- */
 
 const char *name_fit(char *buffer, size_t size, const char *name, size_t columns) {
-  if (!abbreviate(buffer, size, name, columns)) cut(buffer, columns);
+  fit(buffer, size, name, columns);
   return buffer;
 }
 
@@ -207,7 +265,7 @@ const char *name_fit_module(char *buffer, size_t size, const char *name, const c
   snprintf(behind, sizeof behind, "%.100s%s%.300s%s", suffix, before, module, after);
   size_t taken = text_columns(behind), least = text_columns(suffix);
   size_t room = size > sizeof behind ? size - sizeof behind : 0;
-  bool whole = taken < columns && abbreviate(buffer, room, name, columns - taken);
+  bool whole = taken < columns && fit(buffer, room, name, columns - taken);
   if (!whole) name_fit(buffer, room, name, columns > least ? columns - least : 1);
   strcat(buffer, whole ? behind : suffix);
   return buffer;

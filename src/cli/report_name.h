@@ -4,9 +4,11 @@
 
 #include <stddef.h>
 
-/* Writes a name that takes at most `columns` terminal columns, which must be 1 or more: the whole name if it fits, else
- * without template arguments, `std::vector<…>::push_back(int)`, the deepest and longest ones left out first; else without
- * parameters too, `f(…)`; else without the type that it returns; else its beginning and "…". Names longer than the buffer are cut to it first. */
+/* Writes a name that takes at most `columns` terminal columns, which must be 1 or more: the whole
+ * name if it fits, else without template arguments, `std::vector<…>::push_back(int)`, the deepest and
+ * longest ones left out first; else without parameters too, `f(…)`; else without the type that it
+ * returns; else its beginning and "…". A place behind it, " (file:line)" or " (module+0x12)", stays.
+ * Names longer than the buffer are cut to it first. */
 const char *name_fit(char *buffer, size_t size, const char *name, size_t columns);
 
 /* As name_fit, of a name in a paragraph that begins each line behind `indent` blanks: it fits into a

@@ -100,7 +100,8 @@ static void print_site(const struct report *report, const struct call_tree *tree
 static wn_status choose(const struct report *report, const struct call_tree *tree, struct sites *sites) {
   struct sites_options options = {.order = SITES_BY_SELF,
                                   .most = report->options->top ? report->options->top : MAPPED_ROWS,
-                                  .least = report->options->top || report->options->json ? 0 : 0.01};
+                                  .least = report->options->top || report->options->json ? 0 : 0.01,
+                                  .last = !report->options->json};
   return sites_choose(tree, &options, sites);
 }
 

@@ -110,7 +110,7 @@ static void print_rest(const struct report *report, const struct table *table, c
                        const struct sites *sites) {
   static const char *const names[] = {"function", "line", "file", "module", "stack"};
   bool totals = columns->order == SITES_BY_TOTAL;
-  if (!sites->rest_count && sites->rest.bytes.total <= 0) return;
+  if (!sites_have_rest(&table->tree, sites)) return;
   if (totals) {
     columns_print_rest_of_totals(report, columns, &sites->rest);
   } else {

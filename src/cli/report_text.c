@@ -1,6 +1,7 @@
 /* The report as people read it: one paragraph of verdict, then tables. */
 #include "cli/report_text.h"
 
+#include "cli/called.h"
 #include "cli/chain.h"
 #include "cli/collected.h"
 #include "cli/report_name.h"
@@ -16,12 +17,15 @@ enum { WRAPPERS_NAMED = 6, WRAPPER_COLUMNS = 44 };
 /* With fewer sampled blocks, some that matter may well have no sample. */
 enum { FEW_BLOCKS = 1000 };
 
-static const char *program_name(const struct report *report) {
+static void say_program_name(struct paragraph *paragraph, const struct report *report) {
   const struct trace_run *run = trace_reader_run(report->samples->reader);
-  if (run->title.length) return run->title.bytes;
-  if (!run->command.length || !run->command.bytes[0]) return "The program";
-  const char *slash = strrchr(run->command.bytes, '/');
-  return slash && slash[1] ? slash + 1 : run->command.bytes;
+  const char *command = run->command.length && run->command.bytes[0] ? run->command.bytes : "The program";
+  const char *slash = strrchr(command, '/');
+  int title = called_title(run);
+  if (title)
+    say(paragraph, "%.*s", title, run->title.bytes);
+  else
+    say(paragraph, "%s", slash && slash[1] ? slash + 1 : command);
 }
 
 /* Who set the rate depends on who wrote the trace: the command, or the program on its own heap. */
@@ -54,7 +58,8 @@ static void say_nothing_sampled(struct paragraph *paragraph, const struct report
 static void say_program(struct paragraph *paragraph, const struct report *report) {
   char time[32], bytes[128];
   struct estimate allocated = report_bytes(report, &report->allocated);
-  say(paragraph, "%s ran for %s", program_name(report), text_time(time, report->samples->end_ns));
+  say_program_name(paragraph, report);
+  say(paragraph, " ran for %s", text_time(time, report->samples->end_ns));
   if (!report->samples->sampled_blocks) {
     say_nothing_sampled(paragraph, report);
   } else if (!allocated.samples) {
@@ -201,8 +206,9 @@ static enum collected find_other_heap(const struct report *report) {
 static void say_other_heap(struct paragraph *paragraph, const struct report *report) {
   enum collected found = find_other_heap(report);
   if (found == COLLECTED_NONE) return;
-  say(paragraph, " %s has a garbage-collected heap of its own, which is not in this trace of malloc: ",
-      program_name(report));
+  say(paragraph, " ");
+  say_program_name(paragraph, report);
+  say(paragraph, " has a garbage-collected heap of its own, which is not in this trace of malloc: ");
   if (found == COLLECTED_ASKS)
     say(paragraph, "to have that traced, run it without winnow record, and with WINNOW_TRACE=FILE.");
   else

@@ -205,10 +205,23 @@ static bool goes_to_next_name(wn_status status) {
   return status == WN_EBUSY && tries_next_process();
 }
 
+/* So long freed pages of the region are kept that nobody takes again. Faulting all of them in again
+ * takes a hundredth of that. */
+#define IDLE_INTERVAL ((uint64_t)1000 * 1000 * 1000)
+
+static void give_back_idle(void) {
+  static _Atomic(uint64_t) due;
+  uint64_t now = os_monotonic_ns(), then = atomic_load_explicit(&due, memory_order_relaxed);
+  if (now >= then && atomic_compare_exchange_strong_explicit(&due, &then, now + IDLE_INTERVAL,
+                                                             memory_order_relaxed, memory_order_relaxed))
+    region_give_back_idle();
+}
+
 static bool measure(uint64_t rss_bytes, bool last) {
   struct host_visit visit = host_enter(); /* at the end of the program nobody has yet */
   stacks_look();
   bool complete = mappings_measure(rss_bytes, last);
+  if (!last) give_back_idle();
   host_leave(visit);
   return complete;
 }

@@ -262,6 +262,7 @@ bool region_resize(void *address, size_t bytes) {
 bool region_release(void *address) {
   return in_slot_area(address) ? slot_release(address) : runs_release(address);
 }
+void region_give_back_idle(void) { runs_give_back_idle(); }
 void region_before_fork(void) { runs_before_fork(); }
 void region_after_fork(void) { runs_after_fork(); }
 /* SPDX-License-Identifier: MIT */

@@ -53,6 +53,10 @@ void *region_allocate_growing(size_t bytes);
 /* Gives a live block back. False, and nothing happens, if no live block starts there. Any thread, also in a signal handler. */
 bool region_release(void *address);
 
+/* Gives pages of freed blocks back to the system that nobody took since the last call. To be called
+ * now and then. */
+void region_give_back_idle(void);
+
 /* Around fork: the child must not inherit a half-made change of another thread. */
 void region_before_fork(void);
 void region_after_fork(void);

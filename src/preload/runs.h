@@ -14,6 +14,7 @@ void *runs_allocate(size_t bytes, size_t alignment, bool *zeroed);
 void *runs_allocate_growing(size_t bytes);
 bool runs_resize(void *address, size_t bytes);
 bool runs_release(void *address);
+void runs_give_back_idle(void);
 
 enum region_state runs_state(const void *address);
 size_t runs_usable(const void *address);

@@ -5,8 +5,9 @@
  * so the peak is the end. On a mountain the blocks are freed in the order in which they came. On a
  * plateau a tenth, a twentieth or a fiftieth of the blocks is alive at a time, for a whole run: the
  * more often the heap is renewed, the more independent moments there are to choose from. A growing
- * heap keeps one block of twenty; the others live for up to a twentieth of the run. With a burst,
- * one block that is larger than all others together lives four times, for a hundredth of the run.
+ * heap keeps one block of twenty; the others live for up to a twentieth of the run, or of a leak for
+ * a moment. A plateau that is freed is empty for the last fiftieth of the run. With a burst, one
+ * block that is larger than all others together lives four times, for a hundredth of the run.
  */
 #include "support/test.h"
 
@@ -18,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCKS = 20000, SITES = 4 };
+enum { BLOCKS = 20000, SITES = 4, FREED_AT = BLOCKS - BLOCKS / 50 };
 
 enum shape { RAMP, MOUNTAIN, PLATEAU_10, PLATEAU_20, PLATEAU_50, GROWING, LEAK, FREED, BURST, SHAPES };
 static const char *const shape_names[] = {"ramp",
@@ -49,10 +50,9 @@ static uint64_t death_of(enum shape shape, uint64_t birth, struct random *random
     if (random_bits(random) % 20 == 0) return STILL_ALIVE;
     return birth + 1 + random_bits(random) % (BLOCKS / 20);
   case LEAK: return random_bits(random) % 20 == 0 ? STILL_ALIVE : birth + 1;
-  case FREED: /* at the end, as a careful program does */
-    return birth < BLOCKS * 49 / 50 && birth + BLOCKS / 20 > BLOCKS * 49 / 50 ? BLOCKS * 49 / 50
-           : birth < BLOCKS * 49 / 50                                         ? birth + BLOCKS / 20
-                                                                              : birth + 1;
+  case FREED:
+    if (birth >= FREED_AT) return birth + 1;
+    return birth + BLOCKS / 20 < FREED_AT ? birth + BLOCKS / 20 : FREED_AT;
   default: return birth + BLOCKS / 20;
   }
 }

@@ -74,7 +74,8 @@ static void account_for_all(const struct call_tree *tree, const struct sites_opt
     }
   }
   const struct sums *total = &tree->nodes[0].total;
-  assert_true(sites.count <= options->most);
+  assert_true(sites.count <= options->most + options->last);
+  if (options->last) assert_int_not_equal(sites.rest_count, 1);
   assert_int_equal(all.bytes.samples, total->bytes.samples);
   assert_true(fabs(all.bytes.total - total->bytes.total) <= 1e-9 * total->bytes.total);
   assert_true(fabs(all.bytes.variance - total->bytes.variance) <= 1e-9 * total->bytes.variance);
@@ -96,9 +97,50 @@ static void shown_sites_and_the_rest_are_the_total_in_every_grouping_and_order(v
           account_for_all(&told.tree, &(struct sites_options){.order = order,
                                                               .most = most[i / 2],
                                                               .least = i % 2 ? 0.01 : 0,
-                                                              .every = round % 2});
+                                                              .every = round % 2,
+                                                              .last = round % 3 == 0});
       forget(&told);
     }
+}
+
+static void a_site_that_is_left_alone_takes_the_line_of_the_rest(void **state) {
+  (void)state;
+  static const struct named_node nodes[] = {{NULL, 0}, {"main", 0}, {"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}};
+  struct trace_writer *writer = named_story_begin(1e-3, nodes);
+  uint64_t block = 0;
+  for (uint32_t node = 2; node < 6; node++)
+    for (uint32_t i = 0; i < 10 * node; i++) story_next(writer, &block, 64, node);
+  struct told told = tell(writer, BY_FUNCTION);
+  for (size_t most = 1; most < 6; most++)
+    for (int last = 0; last < 2; last++) {
+      struct sites sites;
+      struct sites_options options = {.most = most, .last = last};
+      assert_int_equal(sites_choose(&told.tree, &options, &sites), WN_OK);
+      assert_int_equal(sites.count, most >= 4 || (most == 3 && last) ? 4 : most);
+      assert_int_equal(sites.rest_count, 4 - sites.count);
+      sites_destroy(&sites);
+    }
+  forget(&told);
+}
+
+static void a_rest_that_is_no_digit_of_the_total_has_no_line(void **state) {
+  (void)state;
+  static const struct named_node nodes[] = {{NULL, 0}, {"main", 0}};
+  struct trace_writer *writer = named_story_begin(1e-3, nodes);
+  uint64_t block = 0;
+  for (int i = 0; i < 10; i++) story_next(writer, &block, 64, 1);
+  struct told told = tell(writer, BY_FUNCTION);
+  double total = told.tree.nodes[0].total.bytes.total;
+  struct sites sites = {.rest = {.bytes = {.total = 0.0004 * total}}};
+  assert_false(sites_have_rest(&told.tree, &sites));
+  sites.rest.bytes.samples = 1;
+  assert_true(sites_have_rest(&told.tree, &sites));
+  sites.rest.bytes = (struct sum){.total = 0.0006 * total};
+  assert_true(sites_have_rest(&told.tree, &sites));
+  sites.rest.bytes.total = 0;
+  sites.rest_count = 1;
+  assert_true(sites_have_rest(&told.tree, &sites));
+  forget(&told);
 }
 
 /* ---- whose row it is ---- */
@@ -251,6 +293,8 @@ static void a_long_chain_loses_no_more_than_a_short_one(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(shown_sites_and_the_rest_are_the_total_in_every_grouping_and_order),
+      cmocka_unit_test(a_site_that_is_left_alone_takes_the_line_of_the_rest),
+      cmocka_unit_test(a_rest_that_is_no_digit_of_the_total_has_no_line),
       cmocka_unit_test(the_function_that_allocates_is_a_site_though_it_is_on_every_stack),
       cmocka_unit_test(functions_above_all_are_left_out_only_without_self),
       cmocka_unit_test(orders_go_by_what_they_are_named_for),

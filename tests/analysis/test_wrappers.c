@@ -191,6 +191,16 @@ static void functions_that_only_pass_malloc_on_are_found_by_their_shape(void **s
   (void)state;
   assert_true(is_found("lib.so+0x12", CALLERS, 8, false));
   assert_true(is_found("pool_alloc", 3, 4, false));
+  assert_true(is_found("pool_alloc", 2, 2, false));
+  assert_true(is_found("myalloc", 2, 1, false)); /* whose name says nothing else */
+  assert_true(is_found("Strings::zcalloc(unsigned long)", 2, 1, false));
+  assert_false(is_found("myalloc", 1, 8, false));
+  assert_false(is_found("myalloc", 2, 1, true));
+  assert_false(is_found("getmem", 3, 3, false));
+  assert_false(is_found("dealloc", 3, 3, false));
+  assert_false(is_found("node_alloc", CALLERS, 1, false));
+  assert_false(is_found("nodeAlloc", CALLERS, 1, false));
+  assert_false(is_found("Node::alloc()", CALLERS, 1, false));
   assert_false(is_found("parse_record", CALLERS, 8, false)); /* it is what the reader looks for */
   assert_false(is_found("lib.so+0x12", 3, 8, false));        /* few callers */
   assert_false(is_found("lib.so+0x12", CALLERS, 1, false));  /* one size: a constructor */

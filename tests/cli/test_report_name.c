@@ -53,6 +53,62 @@ static void names_lose_what_tells_least(void **state) {
   }
 }
 
+static void places_stay_behind_names(void **state) {
+  (void)state;
+  static const struct {
+    size_t columns;
+    const char *name, *expected;
+  } known[] = {
+      {40, "main (shop.c:12)", "main (shop.c:12)"},
+      {44,
+       "std::operator+<char, std::char_traits<char> >(std::string const&, char const*) (basic_string.h:3500)",
+       "std::operator+<…>(…) (basic_string.h:3500)"},
+      {40,
+       "std::operator+<char, std::char_traits<char> >(std::string const&, char const*) (basic_string.h:3500)",
+       "std::operator+<…>… (basic_string.h:3500)"},
+      {28, "Anon::put<std::vector<int> >(int, long) (anon.cpp:7)", "Anon::put<…>(…) (anon.cpp:7)"},
+      {40, "core::ops::function::FnOnce::call_once (function.rs:250)",
+       "core::ops::function::… (function.rs:250)"},
+      {24, "zoo::cage::open() const (cage.cc:9)", "zoo::cage::… (cage.cc:9)"},
+      {30, "int (anonymous namespace)::f<int>(int) (f.cc:10)", "(anonymous namespac… (f.cc:10)"},
+      {24, "parse (a_file_with_a_long_name.c:123)", "parse (…long_name.c:123)"},
+      {20, "parse_document (größe_einer_kiste.c:123)", "parse… (…iste.c:123)"},
+      {12, "parse_document (kiste.c:12345)", "p… (…:12345)"},
+      {8, "parse_document (kiste.c:12345)", "parse_d…"},
+      {36, "std::basic_string<char>::_M_mutate(unsigned long, char const*) (libstdc++.so.6+0x13fc)",
+       "std::basic_… (libstdc++.so.6+0x13fc)"},
+      {17, "f(int, long) (0x1:2x)", "f(…) (0x1:2x)"},
+      {17, "f(int, long) (ms) (a.c:1)", "f(…) (ms) (a.c:1)"},
+  };
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    char text[256];
+    name_fit(text, sizeof text, known[i].name, known[i].columns);
+    assert_string_equal(text, known[i].expected);
+    assert_true(text_columns(text) <= known[i].columns);
+  }
+}
+
+/* Whatever the width, letters of the name stay. */
+static void no_name_shrinks_to_nothing(void **state) {
+  (void)state;
+  static const char *const names[] = {
+      "void (*zoo::find(int, unsigned long))(char, animal const&)",
+      "core::ops::function::FnOnce::call_once (function.rs:250)",
+      "name of no function (with parameters)",
+      "std::sys::backtrace::__rust_begin_short_backtrace::<closure, ()> (backtrace.rs:158)",
+      "(long, unsigned long, animal) -> zoo::cage",
+      "<dyn core::ops::Fn(u8) -> (u8, u8)>::call",
+  };
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t columns = 6; columns < 100; columns++) {
+      char text[256];
+      name_fit(text, sizeof text, names[i], columns);
+      assert_true(text_columns(text) <= columns);
+      size_t plain = strcspn(text, "abcdefghijklmnopqrstuvwxyz");
+      if (!text[plain] || !strncmp(text, "(…)", 5)) fail_msg("%zu columns: %s", columns, text);
+    }
+}
+
 static void modules_stand_behind_names_that_leave_room(void **state) {
   (void)state;
   char text[1024];
@@ -66,6 +122,10 @@ static void modules_stand_behind_names_that_leave_room(void **state) {
                       "parse_document < +3 callers  [lib.so]");
   assert_string_equal(name_fit_module(text, sizeof text, "parse_document", " < +3 callers", "lib.so", 20),
                       "parse_… < +3 callers");
+  assert_string_equal(name_fit_module(text, sizeof text, "f<int, int>(long) (f.cc:1)", "", "lib.so", 28),
+                      "f<…>(…) (f.cc:1)  [lib.so]");
+  assert_string_equal(name_fit_module(text, sizeof text, "parse_document (f.cc:1)", "", "lib.so", 20),
+                      "parse_docu… (f.cc:1)");
 }
 
 /* Thousands of brackets, and names longer than any buffer. */
@@ -91,6 +151,8 @@ static void monstrous_names_do_no_harm(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(names_lose_what_tells_least),
+      cmocka_unit_test(places_stay_behind_names),
+      cmocka_unit_test(no_name_shrinks_to_nothing),
       cmocka_unit_test(modules_stand_behind_names_that_leave_room),
       cmocka_unit_test(monstrous_names_do_no_harm),
   };

@@ -1,6 +1,8 @@
 /* The region and its substitute: placement, random models, threads, double frees. */
 #include "support/test.h"
 
+#include "base/check.h"
+#include "base/metadata.h"
 #include "base/random.h"
 #include "preload/addresses.h"
 #include "preload/region.h"
@@ -78,6 +80,84 @@ static void a_growing_block_seldom_moves(void **state) {
   assert_true(region_release(block));
 }
 
+/* ---- what is kept of freed runs ---- */
+
+enum { MEBIBYTE = 1 << 20, BLOCKS = 62 };
+
+static size_t resident_of(void *block, size_t bytes) {
+  static unsigned char pages[16 * MEBIBYTE / 4096];
+  size_t resident = 0;
+  assert_int_equal(mincore(block, bytes, pages), 0);
+  for (size_t i = 0; i < bytes / 4096; i++) resident += (pages[i] & 1u) * 4096;
+  return resident;
+}
+
+/* Fills that many blocks of 1 MiB and frees them all. Returns how much of them is resident then. */
+static size_t fill_and_free(int count) {
+  static void *blocks[BLOCKS];
+  size_t resident = 0;
+  for (int i = 0; i < count; i++) {
+    assert_non_null(blocks[i] = allocate(MEBIBYTE, 16));
+    memset(blocks[i], 1, MEBIBYTE);
+  }
+  for (int i = 0; i < count; i++) assert_true(region_release(blocks[i]));
+  for (int i = 0; i < count; i++) resident += resident_of(blocks[i], MEBIBYTE);
+  return resident;
+}
+
+/* Until nothing is left that nobody took between two calls. */
+static void give_back_all(void) {
+  region_give_back_idle();
+  region_give_back_idle();
+}
+
+static void a_program_that_frees_all_has_little_left(void **state) {
+  (void)state;
+  give_back_all();
+  assert_true(fill_and_free(BLOCKS) <= 2 * MEBIBYTE);
+}
+
+static void large_blocks_that_are_taken_again_keep_their_pages(void **state) {
+  (void)state;
+  const size_t bytes = 16 * MEBIBYTE;
+  give_back_all();
+  for (int round = 0; round < 4; round++) {
+    void *block = allocate(bytes, 16);
+    assert_non_null(block);
+    if (round >= 2 && !TINY) assert_int_equal(resident_of(block, bytes), bytes);
+    memset(block, 1, bytes);
+    assert_true(region_release(block));
+  }
+}
+
+static void pages_that_nobody_took_for_a_while_go_back(void **state) {
+  (void)state;
+  for (int round = 0; round < 4; round++) fill_and_free(16);
+  if (!TINY) assert_true(fill_and_free(16) > 8 * MEBIBYTE);
+  region_give_back_idle();
+  if (!TINY) assert_true(fill_and_free(16) > 8 * MEBIBYTE); /* they were taken since */
+  region_give_back_idle();
+  size_t kept = metadata_bytes();
+  region_give_back_idle();
+  if (!TINY) assert_true(kept - metadata_bytes() > 8 * MEBIBYTE);
+}
+
+static void kept_pages_are_counted_as_our_own(void **state) {
+  (void)state;
+  give_back_all();
+  void *block = allocate(100 * 4096, 16);
+  assert_non_null(block);
+  memset(block, 1, 100 * 4096);
+  size_t before = metadata_bytes();
+  assert_true(region_release(block));
+  if (!TINY) assert_int_equal(metadata_bytes() - before, 100 * 4096);
+  assert_ptr_equal(allocate(100 * 4096, 16), block);
+  assert_int_equal(metadata_bytes(), before);
+  assert_true(region_release(block));
+}
+
+/* ---- random models ---- */
+
 struct kept {
   unsigned char *block;
   size_t bytes;
@@ -106,6 +186,7 @@ static void run_model(uint64_t seed, int steps) {
   for (int i = 0; i < steps; i++) {
     struct kept *at = &kept[random_bits(&random) % KEPT];
     size_t bytes = random_size(&random);
+    if (i % 500 == 0) region_give_back_idle();
     if (at->block) check_kept(at);
     if (at->block && random_bits(&random) % 3 == 0) {
       if (region_resize(at->block, bytes)) {
@@ -138,6 +219,7 @@ static void *trade(void *argument) {
   for (int i = 0; i < 20000; i++) {
     bool zeroed;
     size_t bytes = i % 50 ? random_bits(&random) % 600 : 20000 + random_bits(&random) % 50000;
+    if (i % 1000 == 0) region_give_back_idle();
     char *block = region_allocate(bytes + 8, 16, &zeroed);
     if (block) memset(block, 7, bytes + 8);
     void *other = atomic_exchange(&mailbox[random_bits(&random) % 64], block);
@@ -221,10 +303,14 @@ static void addresses_that_find_no_room_are_refused(void **state) {
 int main(void) {
   if (!region_reserve(&range)) return 77; /* the address space is limited here */
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_program_that_frees_all_has_little_left), /* the first: nothing was taken before */
       cmocka_unit_test(every_size_gets_a_block_of_its_own_that_is_large_enough),
       cmocka_unit_test(every_alignment_up_to_four_mebibytes_is_kept),
       cmocka_unit_test(a_second_free_and_a_foreign_pointer_are_noticed),
       cmocka_unit_test(a_growing_block_seldom_moves),
+      cmocka_unit_test(large_blocks_that_are_taken_again_keep_their_pages),
+      cmocka_unit_test(pages_that_nobody_took_for_a_while_go_back),
+      cmocka_unit_test(kept_pages_are_counted_as_our_own),
       cmocka_unit_test(a_random_model_keeps_every_blocks_contents),
       cmocka_unit_test(threads_may_free_each_others_blocks),
       cmocka_unit_test(of_two_threads_that_free_one_block_one_is_told),

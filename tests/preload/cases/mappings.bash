@@ -242,3 +242,20 @@ what_the_recorder_has_itself_is_told() {
   jq -e '.resident | .winnow_bytes <= .other_bytes.estimate + 3e6' report.json >/dev/null || fail "$(jq -c .resident report.json)"
   "$winnow" report trace | tr '\n' ' ' | grep -Eq "(; about [0-9.]+ [kM]B of it is|; all of it may be) Winnow's own" || fail "$("$winnow" report trace)"
 }
+
+little_larger() { # ARGUMENT...: frees_all has at most 6 MB more when it is recorded
+  local bare recorded
+  bare=$("$programs/frees_all" "$@")
+  recorded=$(record --rate 1e-4 -- "$programs/frees_all" "$@") || fail "frees_all failed"
+  [ $((recorded - bare)) -le 6000000 ] || fail "$recorded bytes resident, $bare bare"
+}
+
+programs_that_free_all_are_little_larger() { little_larger; }
+pages_that_are_idle_go_back() { little_larger again; }
+
+freed_blocks_that_the_recorder_keeps_are_its_own() {
+  need jq
+  record --rate 1e-4 -- "$programs/frees_all" again >/dev/null || fail "frees_all failed"
+  "$winnow" report --json trace >report.json || fail "no report"
+  jq -e '.resident | .other_bytes.estimate < .winnow_bytes + 4e6' report.json >/dev/null || fail "$(jq -c .resident report.json)"
+}

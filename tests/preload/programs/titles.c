@@ -1,4 +1,5 @@
-/* titles: starts two children; one writes over its arguments, as servers do, the other names its
+/* titles: starts two children; one writes over its arguments, as servers do (some
+ * leave a blank at the end), the other names its
  * first thread. */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ int main(int argc, char **argv) {
   size_t room = (size_t)(argv[argc - 1] + strlen(argv[argc - 1]) - argv[0]);
   if (!fork()) {
     memset(argv[0], 0, room);
-    strncpy(argv[0], "titles: worker /of the first pool", room);
+    strncpy(argv[0], "titles: worker /of the first pool ", room);
     work();
     exit(0);
   }
