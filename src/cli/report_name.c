@@ -227,7 +227,7 @@ static bool shorten_place(char shortened[PLACE_MOST + 8], const char *place, siz
 static bool fit(char *buffer, size_t size, const char *name, size_t columns) {
   char function[LENGTH_MOST], place[PLACE_MOST + 8] = "";
   size_t length = place_in(name);
-  if (name[length] && length < sizeof function && size > PLACE_MOST + 32) {
+  if (length < sizeof function && name[length] && size > PLACE_MOST + 32) {
     snprintf(function, sizeof function, "%.*s", (int)length, name);
     size_t all = text_columns(function), least = all < NAME_LEAST ? all : NAME_LEAST;
     bool fits = columns > least && shorten_place(place, name + length, columns - least);

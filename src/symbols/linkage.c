@@ -28,8 +28,9 @@ static char *without_suffix(const char *name) {
   return dot && is_suffix(dot) ? strndup(name, (size_t)(dot - name)) : NULL;
 }
 
-/* "> >" as people have written it since 2011: ">>". */
-static void join_brackets(char *name) {
+/* ---- shared ---- */
+
+void name_join_brackets(char *name) {
   char *to = name;
   for (const char *from = name; *from; from++) {
     bool operator_sign = to - name >= 9 && !strncmp(to - 9, "operator>", 9);
@@ -39,8 +40,6 @@ static void join_brackets(char *name) {
   *to = 0;
 }
 
-/* ---- shared ---- */
-
 char *name_demangle(const char *linkage) {
   char *whole = without_suffix(linkage);
   const char *name = whole ? whole : linkage;
@@ -48,7 +47,7 @@ char *name_demangle(const char *linkage) {
   if (!text && !strncmp(name, "_Z", 2)) text = cplus_demangle_v3(name, DMGL_PARAMS | DMGL_ANSI);
   if (!text) return whole;
   free(whole);
-  join_brackets(text);
+  name_join_brackets(text);
   return text;
 }
 /* SPDX-License-Identifier: MIT */

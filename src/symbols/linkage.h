@@ -7,5 +7,8 @@
  * too: they are the same function. */
 char *name_demangle(const char *linkage);
 
+/* Writes "> >" as people have written it since 2011: ">>". */
+void name_join_brackets(char *name);
+
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -119,8 +119,10 @@ static const char *qualified(struct symbols *symbols, const struct known_module 
                                : space ? "(anonymous namespace)"
                                        : "(anonymous)");
   }
-  if (!count || length + strlen(name) >= sizeof text) return name;
+  bool spaced = strstr(name, "> >");
+  if ((!count && !spaced) || length + strlen(name) >= sizeof text) return name;
   strcpy(text + length, name);
+  name_join_brackets(text);
   return keep(symbols, text);
 }
 

@@ -1,5 +1,10 @@
 // Functions that debugging information does not name whole, and one that it does not know at all.
 namespace {
+template <typename Animal> struct Cage {
+  Animal animal;
+  explicit operator int() const { return (int)animal; }
+};
+
 template <int Depth> struct Deep {
   template <typename Animal> static __attribute__((noinline)) int go(int (*callback)(), Animal animal) {
     return callback() + (int)animal + Depth;
@@ -9,7 +14,7 @@ template <int Depth> struct Deep {
 
 extern "C" __attribute__((visibility("default"))) int subject_outer(int (*callback)()) {
   volatile long animal = 3;
-  return Deep<3>::go(callback, (long)animal) + 2;
+  return Deep<3>::go(callback, Cage<Cage<long>>{{animal}}) + 2;
 }
 
 // Assembly behind functions that have lines.
