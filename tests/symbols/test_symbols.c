@@ -212,7 +212,8 @@ static void functions_without_linkage_names_have_their_class(void **state) {
   struct symbol_module module = {.path = SUBJECT_CPP_MORE};
   struct symbol_frame frame;
   assert_int_equal(symbols_resolve(symbols, &module, run(SUBJECT_CPP_MORE), &frame, 1), 1);
-  assert_string_equal(frame.function, "(anonymous namespace)::Deep<3>::go<(anonymous namespace)::Cage<(anonymous namespace)::Cage<long int>>>");
+  assert_string_equal(frame.function, "(anonymous namespace)::Deep<3>::go<(anonymous "
+                                      "namespace)::Cage<(anonymous namespace)::Cage<long int>>>");
   symbols_close(symbols);
 }
 
