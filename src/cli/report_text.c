@@ -106,6 +106,8 @@ static void say_peak(struct paragraph *paragraph, const struct report *report) {
   bool one = report_peak_is_one(report);
   struct memory_point beside = timeline_memory_at(report->samples, peak->median_ns);
   struct resident most = report_resident(report);
+  struct memory_point explained = {.time_ns = most.time_ns, .rss_bytes = most.rss_bytes};
+  if (is_of_that_time(report, &explained)) beside = explained; /* what the line on resident memory is of */
   say(paragraph, "It held the most%s ",
       report->collected ? ", garbage that was not found yet included," : "");
   if (one)
