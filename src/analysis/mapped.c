@@ -153,15 +153,19 @@ static const struct memory_point *largest(const struct samples *samples, uint64_
   return next;
 }
 
+/* Measurements count as the kernel's if the program ended after one. Before an exec that fails it is
+ * measured too, and a signal may end it long after that. */
 static void find_most(const struct samples *samples, struct resident *most) {
-  uint64_t counted = samples->ended ? samples->end.peak_bytes : 0, measured = 0;
+  bool last = samples->ended && samples->end.kind != TRACE_END_SIGNAL;
+  uint64_t counted = samples->ended ? samples->end.peak_bytes : 0;
   for (size_t i = 0; i < samples->memory_count; i++) {
     const struct memory_point *point = &samples->memory[i];
-    if (point->peak_bytes > counted) counted = point->peak_bytes;
-    if (point->rss_bytes > measured) measured = point->rss_bytes;
+    if (last && point->peak_bytes > counted) counted = point->peak_bytes;
+    if (point->peak_bytes > most->most_bytes) most->most_bytes = point->peak_bytes;
+    if (point->rss_bytes > most->most_bytes) most->most_bytes = point->rss_bytes;
   }
   most->counted = counted > 0;
-  most->most_bytes = counted > measured ? counted : measured;
+  if (counted > most->most_bytes) most->most_bytes = counted;
 }
 
 static struct resident account(const struct samples *samples, uint64_t part, uint64_t near_ns) {

@@ -278,8 +278,10 @@ static bool is_fuller(const struct report *report, const struct resident *one, c
 /* ---- shared ---- */
 
 struct resident report_resident(const struct report *report) {
+  struct peak all = report->peak; /* of the whole heap, whatever the query */
+  if (report->query && peak_find(report->samples, NULL, NULL, &all)) all = report->peak;
   struct resident most = mapped_when_most_was_resident(report->samples),
-                  full = mapped_when_nearly_most_was_resident(report->samples, report->peak.median_ns);
+                  full = mapped_when_nearly_most_was_resident(report->samples, all.median_ns);
   return is_fuller(report, &full, &most) ? full : most;
 }
 

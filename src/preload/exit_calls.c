@@ -1,7 +1,8 @@
 /* What a program calls that ends without its exit handlers, and so without ours: it is measured a last time.
  *
  * exit and quick_exit end by the C library's own _exit, which does not come here. Handlers of signals and
- * children of vfork may come, so nothing is looked up here.
+ * children of vfork may come, so nothing is looked up here. A process that is not recorded makes no
+ * system call here but getpid where it shares a recorded one's memory: its filter may forbid all.
  */
 #include "preload/exit_calls.h"
 
@@ -30,7 +31,7 @@ static bool has_room(void) {
 }
 
 static _Noreturn void leave(leave_function *next, int status) {
-  if (has_room()) process_leaves();
+  if (process_is_recorded() && has_room()) process_leaves();
   if (next) next(status);
   for (;;) syscall(SYS_exit_group, status);
 }

@@ -391,8 +391,17 @@ void mappings_before_fork(void) {
   if (!taken) in_fork.passed_over++;
 }
 
+/* What handlers of other threads had queued in the parent, or were at, nobody will fill in. */
+static void empty_queue(void) {
+  take_queued();
+  if (atomic_load(&head) == atomic_load(&tail)) return;
+  atomic_store(&head, atomic_load(&tail));
+  miss();
+}
+
 void mappings_after_fork(bool child) {
   if (!in_fork.passed_over) {
+    if (child) empty_queue();
     lock_after_fork(&lock, LOCK_RANK_MAPPINGS, &in_fork.lock);
     return;
   }
@@ -400,6 +409,7 @@ void mappings_after_fork(bool child) {
   if (!child) return;
   lock = (struct lock){0};
   count = used = 0;
+  atomic_store(&head, atomic_load(&tail));
   miss();
 }
 /* SPDX-License-Identifier: MIT */

@@ -432,9 +432,14 @@ void process_stays(const struct becoming *becoming) {
   if (becoming->number && active) recorder_exec_failed(active, becoming->number);
 }
 
+bool process_is_recorded(void) {
+  struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
+  return active && recorder_is_ours(active) && getpid() == recorded_pid;
+}
+
 void process_leaves(void) {
   struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
-  if (active && getpid() == recorded_pid) recorder_leaves(active);
+  if (active) recorder_leaves(active);
 }
 
 bool process_follows(void) { return following; }

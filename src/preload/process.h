@@ -43,7 +43,9 @@ void process_becomes(struct becoming *becoming, int folder, const char *path, co
                      char *const *environment);
 void process_stays(const struct becoming *becoming);
 
-/* Before _exit. In a child that shares our memory it does nothing. Async-signal-safe. */
+/* Whether the calling process is the recorded one, and no child that shares its memory; and before
+ * its _exit. Async-signal-safe. */
+bool process_is_recorded(void);
 void process_leaves(void);
 
 /* Whether children are recorded too. */

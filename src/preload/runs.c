@@ -37,6 +37,7 @@ enum {
   BATCH = TINY ? 2 : 1024,
   KEPT_LEAST = TINY ? 4 : 256, /* pages; what the limit of kept ones is at least, and at most */
   KEPT_MOST = TINY ? 16 : 8192,
+  RUNS_AT_ONCE = 64 /* that are given back; each takes a system call */
 };
 
 /* Pages made accessible at one time. Their part of the map is whole pages too. */
@@ -273,21 +274,34 @@ static void drain_returned(void) {
   }
 }
 
-/* Gives so many kept pages back, of the longest runs first. Under the lock. */
+/* Takes runs that are kept out of a bin, at most so many, until they have `pages` pages; a list by
+ * `next`. A run in no bin joins no other one. */
+static struct run *take_kept(unsigned bin, size_t pages, int most) {
+  struct run *list = NULL, *next;
+  for (struct run *run = bins[bin]; run && pages && most; run = next) {
+    next = run->next;
+    if (run->clean) continue;
+    bin_remove(run);
+    map_set(run->first + run->pages - 1, NULL);
+    pages -= run->pages < pages ? run->pages : pages;
+    run->next = list;
+    list = run;
+    most--;
+  }
+  return list;
+}
+
+/* Gives so many kept pages back, of the longest runs first; of many small runs only some, since the
+ * program waits. Under the lock. */
 static void give_back(size_t pages) {
-  for (unsigned bin = BINS; bin-- > 0 && pages;)
-    for (struct run *run = bins[bin]; run && pages;) {
-      if (run->clean) {
-        run = run->next;
-        continue;
-      }
-      bin_remove(run);
-      map_set(run->first + run->pages - 1, NULL);
+  int most = RUNS_AT_ONCE;
+  for (unsigned bin = BINS; bin-- > 0 && pages && most;)
+    for (struct run *run = take_kept(bin, pages, most), *next; run; run = next, most--) {
+      next = run->next;
       if (run->pages > pages) cut(run, pages);
       run->clean = madvise(address_of(run->first), run->pages << RUNS_PAGE_SHIFT, MADV_DONTNEED) == 0;
       pages -= run->pages < pages ? run->pages : pages;
       insert_free(run);
-      run = bins[bin]; /* the next one may have joined */
     }
 }
 
@@ -423,7 +437,12 @@ bool runs_release(void *address) {
 }
 
 void runs_give_back_idle(void) {
-  if ((load(&kept) <= KEPT_LEAST && load(&limit) == KEPT_LEAST) || !enter()) return;
+  if (!enter()) return;
+  if (load(&kept) <= KEPT_LEAST && load(&limit) == KEPT_LEAST) {
+    taken = 0;
+    leave();
+    return;
+  }
   int saved = errno;
   size_t spare = idle > KEPT_LEAST ? idle - KEPT_LEAST : 0;
   size_t less = load(&limit) > spare ? load(&limit) - spare : 0;

@@ -157,6 +157,26 @@ static void older_traces_have_no_mappings_and_count_all_the_same(void **state) {
   samples_free(samples);
 }
 
+/* Before an exec that fails the process is measured as if for the last time. */
+static void a_count_long_before_a_signal_is_not_the_ends(void **state) {
+  (void)state;
+  for (int kind = 0; kind < 2; kind++) {
+    struct trace_writer *writer = story_begin(1, 0);
+    trace_write_memory(writer, &(struct trace_memory){.time_ns = 20,
+                                                      .thread = 1,
+                                                      .rss_bytes = 700000,
+                                                      .private_bytes = 450000,
+                                                      .peak_bytes = 750000,
+                                                      .complete = true});
+    trace_write_end(writer,
+                    &(struct trace_end){.time_ns = 30, .kind = kind ? TRACE_END_SIGNAL : TRACE_END_LEFT});
+    struct samples *samples = story_load(writer);
+    struct resident most = mapped_when_most_was_resident(samples);
+    assert_true(most.most_bytes == 750000 && most.counted == !kind && most.explained == !kind);
+    samples_free(samples);
+  }
+}
+
 /* The kernel may have counted more than was ever measured, and at the end alone. */
 static void what_was_not_measured_is_not_explained(void **state) {
   (void)state;
@@ -193,6 +213,7 @@ int main(void) {
       cmocka_unit_test(of_moments_at_which_nearly_the_most_was_resident_that_next_to_the_heaps_peak_counts),
       cmocka_unit_test(older_traces_have_no_mappings_and_count_all_the_same),
       cmocka_unit_test(what_was_not_measured_is_not_explained),
+      cmocka_unit_test(a_count_long_before_a_signal_is_not_the_ends),
   };
   return RUN_TESTS(tests);
 }

@@ -130,3 +130,9 @@ a_handler_with_a_full_stack_may_leave() {
   opens trace
   ended 'yes: left by _exit\(6\)'
 }
+
+# Their filters may allow nothing but the end.
+children_that_are_not_recorded_leave_without_a_system_call() {
+  local rate
+  for rate in $rates; do same_as_bare "$rate" "$programs/filtered"; done
+}
