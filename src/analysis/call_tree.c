@@ -167,7 +167,7 @@ static uint32_t tree_node_of(struct building *building, uint32_t trace_node) {
     uint32_t at = trace_node;
     while (at && !building->node_of[at]) {
       path[depth++ % 64] = at;
-      at = trace_reader_node(building->samples->reader, at).parent;
+      at = source_stack(building->samples->source, at).parent;
     }
     uint32_t node = at ? building->node_of[at] - 1 : 0, own = at ? building->own_of[at] : 0;
     size_t known = depth < 64 ? depth : 64; /* the outermost ones; a deeper stack takes several rounds */
@@ -278,7 +278,7 @@ static bool make_groups(struct call_tree *tree) {
 
 static bool prepare(struct building *building) {
   struct call_tree *tree = building->tree;
-  building->trace_nodes = trace_reader_nodes(building->samples->reader);
+  building->trace_nodes = source_stack_count(building->samples->source);
   tree->node_of_row = malloc((building->samples->row_count + 1) * sizeof *tree->node_of_row);
   building->node_of = calloc((size_t)building->trace_nodes + 1, sizeof *building->node_of);
   building->own_of = calloc((size_t)building->trace_nodes + 1, sizeof *building->own_of);

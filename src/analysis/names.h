@@ -12,9 +12,10 @@ struct frame {
   uint32_t module;   /* the file's name without its folder; empty for code outside any file */
   uint32_t file;     /* source file, or empty */
   uint32_t line;     /* 0: unknown */
-  uint32_t place;    /* the exact place where no line is known: function (module+0xaddress) */
-  bool inlined;      /* into the frame that follows */
-  bool wrapper;      /* set by wrappers_find: allocates for its caller */
+  uint32_t first_column, last_column; /* 0: unknown */
+  uint32_t place; /* the exact place where no line is known: function (module+0xaddress) */
+  bool inlined;   /* into the frame that follows */
+  bool wrapper;   /* set by wrappers_find: allocates for its caller */
 };
 
 struct frames {

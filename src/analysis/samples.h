@@ -5,7 +5,7 @@
 #include "analysis/estimate.h"
 #include "analysis/heap_life.h"
 #include "analysis/mapped.h"
-#include "trace/reader.h"
+#include "sources/source.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <winnow/status.h>
@@ -62,14 +62,16 @@ struct thread_name {
 };
 
 struct samples {
-  struct trace_reader *reader; /* owned: the run, stacks and modules */
-  struct row *rows;            /* ordered by begin_ns */
+  struct source *source; /* owned: the run, stacks and modules */
+  struct row *rows;      /* ordered by begin_ns */
   size_t row_count;
   struct memory_point *memory; /* ordered by time */
   size_t memory_count;
   struct thread_name *threads;
   size_t thread_count;
-  struct heap_life life;   /* of a collected heap */
+  double word_bytes;
+  bool collected;          /* the heap is a collected one */
+  struct heap_life life;   /* if so */
   struct mapped mapped;    /* what the program mapped itself */
   uint64_t end_ns;         /* the last event */
   uint64_t sampled_blocks; /* sampled when they were allocated or grew */

@@ -152,14 +152,15 @@ static wn_status load(struct report *report, const char *path) {
 
 static wn_status compute(struct report *report) {
   const struct samples *samples = report->samples;
-  double rate = trace_reader_run(samples->reader)->rate;
-  report->byte_unit = rate > 0 && rate < 1 ? 8 / rate : 0; /* at rate 1 nothing can have been missed */
+  double rate = source_run(samples->source)->rate;
+  report->byte_unit =
+      rate > 0 && rate < 1 ? samples->word_bytes / rate : 0; /* at rate 1 nothing can have been missed */
   report->brief_ns = samples->end_ns / 100;
   report->long_ns = samples->end_ns / 2;
   report->allocated = timeline_allocated(samples, report_takes, report);
   report->live_at_end = timeline_live_at(samples, samples->end_ns, report_takes, report);
   report->brief = timeline_allocated(samples, is_brief, report);
-  report->collected = heap_life_is_known(&samples->life);
+  report->collected = samples->collected;
   report->generations = generations_of_all(samples, report_takes, report);
   wn_status error = peak_find(samples, report_takes, report, &report->peak);
   if (error) return error;
@@ -246,7 +247,7 @@ struct estimate report_bytes(const struct report *report, const struct sums *sum
 }
 
 struct estimate report_blocks(const struct report *report, const struct sums *sums) {
-  return count_of(&sums->blocks, &report->allocated.blocks, trace_reader_run(report->samples->reader)->rate);
+  return count_of(&sums->blocks, &report->allocated.blocks, source_run(report->samples->source)->rate);
 }
 
 struct estimate report_per_second(const struct report *report, const struct estimate *total) {

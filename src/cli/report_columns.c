@@ -22,9 +22,7 @@ enum {
   STACK_LEAST = 12    /* its names stand on lines of their own */
 };
 
-static bool has_ranges(const struct report *report) {
-  return trace_reader_run(report->samples->reader)->rate < 1;
-}
+static bool has_ranges(const struct report *report) { return source_run(report->samples->source)->rate < 1; }
 
 /* A narrow terminal drops the least needed numbers first. */
 static void choose(struct columns *columns, int name_least) {
@@ -112,10 +110,12 @@ static void print_life(const struct columns *columns, struct table *table, const
 }
 
 /* The same in bytes that were allocated meanwhile. */
-static void print_word_life(const struct columns *columns, struct table *table, const struct group *group) {
+static void print_word_life(const struct report *report, const struct columns *columns, struct table *table,
+                            const struct group *group) {
   struct life life = lifetimes_median(&table->word_lives, group, table->extent);
-  struct estimate bytes = {8 * (double)life.median, 8 * (double)life.low, 8 * (double)life.high, life.samples,
-                           life.samples <= 2};
+  double word = report->samples->word_bytes;
+  struct estimate bytes = {word * (double)life.median, word * (double)life.low, word * (double)life.high,
+                           life.samples, life.samples <= 2};
   char value[32], text[80];
   snprintf(text, sizeof text, "%s%s", life.known ? "" : "> ", text_bytes(value, bytes.estimate));
   text_pad(stdout, hides_median(columns, &life) ? "–" : text, -WIDTH_LIFE);
@@ -146,7 +146,7 @@ static void print_fates(const struct report *report, const struct columns *colum
   struct estimate promoted = report_promoted_share(report, &all), dead = report_dead_share(report, &all);
   if (columns->promoted) print_fate(columns, &promoted, &all.minor);
   if (columns->dead) print_fate(columns, &dead, &all.settled);
-  if (columns->words) print_word_life(columns, table, group);
+  if (columns->words) print_word_life(report, columns, table, group);
 }
 
 static void print_fate_headers(const struct columns *columns) {

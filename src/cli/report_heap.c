@@ -3,13 +3,16 @@
 #include "cli/text.h"
 #include <stdio.h>
 
-static double words_as_bytes(uint64_t words) { return 8 * (double)words; }
+static double bytes_of(const struct report *report, uint64_t words) {
+  return report->samples->word_bytes * (double)words;
+}
 
 /* What the heap counted itself is exact, whatever the rate. */
-static void say_allocation(struct paragraph *paragraph, const struct trace_collection *total) {
+static void say_allocation(struct paragraph *paragraph, const struct report *report,
+                           const struct trace_collection *total) {
   char bytes[32], share[32];
-  double minor = words_as_bytes(total->minor_words), direct = words_as_bytes(total->direct_words),
-         promoted = words_as_bytes(total->promoted_words);
+  double minor = bytes_of(report, total->minor_words), direct = bytes_of(report, total->direct_words),
+         promoted = bytes_of(report, total->promoted_words);
   say(paragraph, "By its own counts, headers included, the collected heap allocated %s",
       text_bytes(bytes, minor + direct));
   if (direct >= 0.0005 * minor && minor > 0)
@@ -37,9 +40,9 @@ static void say_collections(struct paragraph *paragraph, const struct report *re
     say(paragraph, "No collection ended. ");
   if (largest.heap_words)
     say(paragraph, "The major heap was largest after %s, with %s", text_time(time, largest.time_ns),
-        text_bytes(bytes, words_as_bytes(largest.heap_words)));
+        text_bytes(bytes, bytes_of(report, largest.heap_words)));
   if (largest.heap_words && total->live_words)
-    say(paragraph, "; the last cycle found %s live", text_bytes(bytes, words_as_bytes(total->live_words)));
+    say(paragraph, "; the last cycle found %s live", text_bytes(bytes, bytes_of(report, total->live_words)));
   if (largest.heap_words) say(paragraph, ". ");
 }
 
@@ -85,7 +88,7 @@ static void say_domains(struct paragraph *paragraph, const struct heap_life *lif
 void report_print_heap(const struct report *report) {
   struct paragraph paragraph = {.length = 0};
   struct trace_collection total = heap_life_total(&report->samples->life);
-  say_allocation(&paragraph, &total);
+  say_allocation(&paragraph, report, &total);
   say_collections(&paragraph, report, &total);
   say_pauses(&paragraph, &report->samples->life);
   say_domains(&paragraph, &report->samples->life);

@@ -18,7 +18,7 @@ enum { WRAPPERS_NAMED = 6, WRAPPER_COLUMNS = 44 };
 enum { FEW_BLOCKS = 1000 };
 
 static void say_program_name(struct paragraph *paragraph, const struct report *report) {
-  const struct trace_run *run = trace_reader_run(report->samples->reader);
+  const struct trace_run *run = source_run(report->samples->source);
   const char *command = run->command.length && run->command.bytes[0] ? run->command.bytes : "The program";
   const char *slash = strrchr(command, '/');
   int title = called_title(run);
@@ -30,8 +30,7 @@ static void say_program_name(struct paragraph *paragraph, const struct report *r
 
 /* Who set the rate depends on who wrote the trace: the command, or the program on its own heap. */
 static void say_how_to_sample(struct paragraph *paragraph, const struct report *report) {
-  const char *heap = trace_reader_run(report->samples->reader)->heap.bytes;
-  bool own = heap && !strcmp(heap, "winnow");
+  bool own = report->samples->collected;
   say(paragraph,
       own ? "Run it again with a higher rate: WINNOW_RATE, or the options that it gives wn_trace_start. "
           : "Record it again with a higher --rate. ");
@@ -39,7 +38,7 @@ static void say_how_to_sample(struct paragraph *paragraph, const struct report *
 
 static void say_nothing_sampled(struct paragraph *paragraph, const struct report *report) {
   char bytes[32];
-  double rate = trace_reader_run(report->samples->reader)->rate,
+  double rate = source_run(report->samples->source)->rate,
          most = report_bytes(report, &report->allocated).high;
   if (rate >= 1) {
     say(paragraph, " and allocated nothing. ");
@@ -139,7 +138,7 @@ static void say_brief(struct paragraph *paragraph, const struct report *report) 
 }
 
 static void say_end(struct paragraph *paragraph, const struct report *report) {
-  bool exact = trace_reader_run(report->samples->reader)->rate >= 1;
+  bool exact = source_run(report->samples->source)->rate >= 1;
   const char *freed = report->collected ? "found dead" : "freed",
              *alive = report->collected ? "had not been found dead" : "was still allocated";
   if (!timeline_count(report->samples, is_freed, (void *)report)) {
@@ -164,7 +163,7 @@ static void say_end(struct paragraph *paragraph, const struct report *report) {
 /* How the program ended, where that is not the usual way. */
 static void say_exec(struct paragraph *paragraph, const struct report *report) {
   const struct samples *samples = report->samples;
-  char *next = chain_next(report->options->file, trace_reader_run(samples->reader), samples->end.time_ns);
+  char *next = chain_next(report->options->file, source_run(samples->source), samples->end.time_ns);
   say(paragraph, " Then it became another program%s%s%s by exec, which is not in this trace",
       samples->became ? " (" : "", samples->became ? samples->became : "", samples->became ? ")" : "");
   if (next) say(paragraph, "; %s is the trace of that", next);
@@ -191,12 +190,11 @@ static void say_ending(struct paragraph *paragraph, const struct report *report)
 
 /* Whether what was recorded is malloc, of a program that has a collected heap besides. */
 static enum collected find_other_heap(const struct report *report) {
-  struct trace_reader *reader = report->samples->reader;
+  struct source *source = report->samples->source;
   enum collected found = COLLECTED_NONE;
-  if (strcmp(trace_reader_run(reader)->heap.bytes, "malloc") != 0 || !report->options->names.symbols)
-    return COLLECTED_NONE;
-  for (uint32_t i = 1; i <= trace_reader_modules(reader) && found != COLLECTED_ASKS; i++) {
-    const struct trace_module *module = trace_reader_module(reader, i);
+  if (source_heap(source) != SOURCE_HEAP_MALLOC || !report->options->names.symbols) return COLLECTED_NONE;
+  for (uint32_t i = 1; i <= source_module_count(source) && found != COLLECTED_ASKS; i++) {
+    const struct trace_module *module = source_module(source, i);
     enum collected here = COLLECTED_NONE;
     if (module->path.length && !trace_is_language(module))
       here = collected_in_file(module->path.bytes, module->build_id, module->build_id_bytes);
@@ -217,7 +215,7 @@ static void say_other_heap(struct paragraph *paragraph, const struct report *rep
     say(paragraph, "a call of wn_trace_if_requested (winnow/trace.h) would let it write a trace of that.");
 }
 
-static void say_missing(struct paragraph *paragraph, const struct trace_damage *damage) {
+static void say_missing(struct paragraph *paragraph, const struct source_damage *damage) {
   char count[64], bytes[32];
   if (damage->records_lost)
     say(paragraph, "; lost: %s", text_number_of(count, (double)damage->records_lost, "record"));
@@ -233,8 +231,8 @@ static void say_missing(struct paragraph *paragraph, const struct trace_damage *
 }
 
 static void say_sample(struct paragraph *paragraph, const struct report *report) {
-  const struct trace_run *run = trace_reader_run(report->samples->reader);
-  const struct trace_damage *damage = trace_reader_damage(report->samples->reader);
+  const struct trace_run *run = source_run(report->samples->source);
+  const struct source_damage damage = source_damage(report->samples->source);
   char count[64];
   if (!report->samples->sampled_blocks && !report_is_incomplete(report)) return;
   text_number_of(count, (double)report->samples->sampled_blocks, "block");
@@ -245,7 +243,7 @@ static void say_sample(struct paragraph *paragraph, const struct report *report)
   uint64_t rows = report->allocated.bytes.samples, blocks = report->samples->sampled_blocks;
   if (!report->query && rows > blocks)
     say(paragraph, "; %s by realloc", text_number_of(count, (double)(rows - blocks), "growth"));
-  say_missing(paragraph, damage);
+  say_missing(paragraph, &damage);
   if (report->samples->unmatched)
     say(paragraph, "; %s of unknown blocks",
         text_number_of(count, (double)report->samples->unmatched, "record"));
@@ -284,8 +282,8 @@ void say(struct paragraph *paragraph, const char *format, ...) {
 }
 
 bool report_is_incomplete(const struct report *report) {
-  const struct trace_damage *damage = trace_reader_damage(report->samples->reader);
-  return damage->records_lost || damage->chunks_damaged;
+  const struct source_damage damage = source_damage(report->samples->source);
+  return damage.records_lost || damage.chunks_damaged;
 }
 
 const char *with_range(char buffer[128], const struct estimate *estimate) {

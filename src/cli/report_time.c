@@ -103,7 +103,7 @@ static void print_major_heap(const struct report *report, size_t columns) {
   char behind[80], bytes[32], time[32];
   for (size_t i = 0; i < life->collection_count; i++) {
     size_t column = column_of(life->collections[i].time_ns, report->samples->end_ns, columns);
-    add(&series, column, 8 * (double)life->collections[i].heap_words);
+    add(&series, column, report->samples->word_bytes * (double)life->collections[i].heap_words);
     seen[column] = true;
   }
   if (series.most <= 0) return;
