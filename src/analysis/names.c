@@ -31,7 +31,7 @@ static bool append(struct resolving *resolving, struct frame frame) {
 }
 
 static uint32_t intern(struct resolving *resolving, const char *text) {
-  return strings_intern(&resolving->names->strings, text ? text : "");
+  return strings_intern(resolving->names->strings, text ? text : "");
 }
 
 /* "libfoo.so+0x1234", or the address for code outside any file. */
@@ -141,7 +141,7 @@ static void hint_state(struct resolving *resolving, enum symbols_state state, co
             !i               ? ""
             : i + 1 == count ? " and "
                              : ", ",
-            strings_text(&resolving->names->strings, said[i]));
+            strings_text(resolving->names->strings, said[i]));
   if (count > named) fprintf(out, " and %zu more", count - named);
   if (count) fprintf(out, " %s. ", count == 1 ? one : many);
 }
@@ -186,11 +186,12 @@ static bool resolve_all(struct resolving *resolving, samples_progress *progress,
 
 wn_status names_resolve(const struct samples *samples, const struct names_options *options,
                         samples_progress *progress, void *context, struct names *names) {
-  *names = (struct names){0};
+  *names = (struct names){.strings = options->strings ? options->strings : strings_create(),
+                          .owns_strings = !options->strings};
   struct resolving resolving = {.names = names, .samples = samples};
   struct symbols_options lookup = {.debuginfod = options->debuginfod, .search = options->search};
   if (options->symbols) resolving.symbols = symbols_open(&lookup);
-  bool done = strings_create(&names->strings) && resolve_all(&resolving, progress, context);
+  bool done = names->strings && resolve_all(&resolving, progress, context);
   if (done && resolving.symbols) collect_hint(&resolving);
   symbols_close(resolving.symbols);
   if (done) return WN_OK;
@@ -199,7 +200,7 @@ wn_status names_resolve(const struct samples *samples, const struct names_option
 }
 
 void names_destroy(struct names *names) {
-  strings_destroy(&names->strings);
+  if (names->owns_strings) strings_free(names->strings);
   free(names->frame);
   free(names->first);
   free(names->count);

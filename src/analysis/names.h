@@ -24,7 +24,8 @@ struct frames {
 };
 
 struct names {
-  struct strings strings;
+  struct strings *strings; /* perhaps shared with other traces */
+  bool owns_strings;
   struct frame *frame;     /* of all nodes, one run each */
   uint32_t *first, *count; /* index: node of the trace */
   char *hint;              /* what would give more names, or NULL */
@@ -33,6 +34,7 @@ struct names {
 /* Resolves every node that `samples` has. With `symbols` false nothing is looked up and frames are module+offset. */
 struct names_options {
   bool symbols, debuginfod;
+  struct strings *strings;   /* where to keep names, so that several traces have equal numbers; NULL: apart */
   const char *const *search; /* folders with binaries and debug files, NULL-terminated; or NULL */
 };
 wn_status names_resolve(const struct samples *samples, const struct names_options *options,

@@ -328,7 +328,7 @@ static bool frame_matches(const struct condition *condition, const struct names 
   uint32_t string = condition->field == FN       ? frame->function
                     : condition->field == MODULE ? frame->module
                                                  : frame->file;
-  return text_matches(condition, strings_text(&names->strings, string));
+  return text_matches(condition, strings_text(names->strings, string));
 }
 
 static bool bind_names(struct condition *condition, const struct query *query, const struct names *names) {

@@ -318,11 +318,15 @@ static bool collect(struct loading *loading, samples_progress *progress, void *c
 wn_status samples_load(const char *path, samples_progress *progress, void *context, struct samples **result) {
   struct source *source;
   wn_status error = source_open(path, &source);
-  if (error) return error;
+  return error ? error : samples_read(source, path, progress, context, result);
+}
+
+wn_status samples_read(struct source *source, const char *name, samples_progress *progress, void *context,
+                       struct samples **result) {
   struct samples *samples = calloc(1, sizeof *samples);
   if (!samples) {
     source_close(source);
-    return error_set(WN_ENOMEM, "%s: not enough memory to read it", path);
+    return error_set(WN_ENOMEM, "%s: not enough memory to read it", name);
   }
   samples->source = source;
   samples->word_bytes = fmax(source_run(source)->word_bytes, 1); /* of a damaged trace it may be anything */
@@ -332,7 +336,7 @@ wn_status samples_load(const char *path, samples_progress *progress, void *conte
   free(loading.changes);
   if (!done) {
     samples_free(samples);
-    return error_set(WN_ENOMEM, "%s: not enough memory to read it", path);
+    return error_set(WN_ENOMEM, "%s: not enough memory to read it", name);
   }
   *result = samples;
   return WN_OK;

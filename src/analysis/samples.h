@@ -87,6 +87,10 @@ typedef void samples_progress(double done, void *context);
 
 /* Reads a whole trace. wn_last_error tells what is wrong with it. */
 wn_status samples_load(const char *path, samples_progress *progress, void *context, struct samples **samples);
+
+/* The same of a source that is open, which it owns from then on, also if it fails. `name` is for messages. */
+wn_status samples_read(struct source *source, const char *name, samples_progress *progress, void *context,
+                       struct samples **samples);
 void samples_free(struct samples *samples);
 
 /* Fills in what depends on the whole life of a block. rows[0..count) are all its rows, in order; size,

@@ -5,9 +5,9 @@
 #include "cli/chain.h"
 #include "cli/command.h"
 #include "cli/input.h"
-#include "cli/json.h"
 #include "cli/overview.h"
 #include "cli/text.h"
+#include "export/json.h"
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
