@@ -437,12 +437,6 @@ __attribute__((noinline)) const wn_callstack *callstack_capture(struct callstack
   return capture(callstacks, stack_word(frame + 8), frame + 16, stack_word(frame), depth);
 }
 
-const wn_callstack *callstack_capture_from(struct callstacks *callstacks, const void *from, size_t depth) {
-  uintptr_t frame = (uintptr_t)from;
-  if (depth == 0) return public_of(empty(callstacks));
-  return capture(callstacks, stack_word(frame + 8), frame + 16, stack_word(frame), depth);
-}
-
 const wn_callstack *callstack_capture_own(struct callstacks *callstacks, struct memo **own, const void *from,
                                           size_t depth) {
   uintptr_t frame = (uintptr_t)from;
@@ -464,18 +458,6 @@ __attribute__((noinline)) const wn_callstack *callstack_capture_with(struct call
   if (!wish->language_count) return capture(callstacks, pc, sp, bp, wish->depth);
   walk_begin(&walk, pc, sp, bp);
   return capture_with(callstacks, &walk, wish);
-}
-
-const wn_callstack *callstack_of_frames(struct callstacks *callstacks, const uintptr_t *pcs, size_t count) {
-  struct node *node = empty(callstacks);
-  while (count) {
-    uint64_t rule;
-    uintptr_t pc = pcs[--count];
-    uint32_t frame = pc && !(pc >> 63) ? look_up(callstacks, pc, &rule) : 0;
-    node = frame ? nodes_child(&callstacks->nodes, node, frame) : NULL;
-    if (!node) return give_up(callstacks);
-  }
-  return public_of(node);
 }
 
 uint32_t callstack_id(const wn_callstack *callstack) { return node_of(callstack)->number; }

@@ -41,12 +41,9 @@ void callstacks_fork_child(struct callstacks *callstacks);
  * the tables are full. */
 const wn_callstack *callstack_capture(struct callstacks *callstacks, size_t depth);
 
-/* The same, but the stack begins with who called the function that has the frame `from`, its __builtin_frame_address(0), and goes
- * on. */
-const wn_callstack *callstack_capture_from(struct callstacks *callstacks, const void *from, size_t depth);
-
-/* The same. What the last such stack had in common with others is in `memo`, which the caller has to itself; it is made by the first
- * call, if there is memory, and goes with memo_destroy. Not for signal handlers. */
+/* The same, but the stack begins with the caller of the function whose __builtin_frame_address(0) is `from`; that function must
+ * not have returned. `*memo` remembers the last stack that was captured with it: a memo for one caller at a time, made by the
+ * first call if there is memory, and destroyed by memo_destroy. Not for signal handlers. */
 struct memo;
 const wn_callstack *callstack_capture_own(struct callstacks *callstacks, struct memo **memo, const void *from,
                                           size_t depth);
@@ -72,10 +69,6 @@ struct callstack_wish {
 
 /* The caller's stack with a language's frames in it. Needs some 5 KiB of stack. Never NULL, as above. */
 const wn_callstack *callstack_capture_with(struct callstacks *callstacks, const struct callstack_wish *wish);
-
-/* A stack of given code addresses, innermost first. Never NULL; the empty stack if an address is 0 or no address of user
- * space. */
-const wn_callstack *callstack_of_frames(struct callstacks *callstacks, const uintptr_t *pcs, size_t count);
 
 /* A stack's number among those of its callstacks; 0 is the empty one. Numbers and what they mean never change. */
 uint32_t callstack_id(const wn_callstack *callstack);

@@ -10,12 +10,9 @@
 #include "gc/safepoint.h"
 #include "gc/stats.h"
 #include "record/recorder.h"
+#include "settings/settings.h"
 #include <stdlib.h>
 #include <winnow/trace.h>
-
-enum { DEPTH_FIRST = 512 };
-
-static const wn_memprof_options first_options = {1e-4, DEPTH_FIRST, 0};
 
 struct gc_trace {
   struct gc_trace *next; /* of the heap. LISTENING */
@@ -109,15 +106,8 @@ static wn_status open_recorder(wn_domain *domain, const char *path, const wn_mem
   return recorder_open(&of, recorder);
 }
 
-/* A variable's number. False if it is none, or out of range. */
-static bool read_number(const char *name, double most, double *number) {
-  const char *text = secure_getenv(name);
-  char *end;
-  if (!text || !*text) return true;
-  *number = strtod(text, &end);
-  if (!*end && *number >= 0 && *number <= most) return true;
-  error_set(WN_EINVAL, "%s is %s, which is no number from 0 to %.0f", name, text, most);
-  return false;
+static wn_memprof_options options_of(const struct settings *settings, uint64_t seed) {
+  return (wn_memprof_options){settings->of[SETTING_RATE].fraction, settings->of[SETTING_DEPTH].whole, seed};
 }
 
 /* The heap is told of before anything is sampled: so each sample lies between two counts of the heap. */
@@ -167,19 +157,14 @@ void trace_close_all(struct wn_heap *heap) {
   while (heap->traces) end_telling(heap->traces, heap, NULL);
 }
 
-/* `winnow record --follow-children` leaves its variables to the processes that are started, and what WINNOW_TRACE names then is the
- * trace of a malloc heap: this one may even stand in its place, if the process that wrote it has ended or become us. */
-static bool request_is_for_malloc(void) {
-  const char *follow = secure_getenv("WINNOW_FOLLOW");
-  return follow && strtod(follow, NULL) != 0;
-}
-
 /* ---- public ---- */
 
 wn_status wn_trace_start(wn_domain *domain, const char *path, const wn_memprof_options *options,
                          wn_trace **trace) {
   struct recorder *recorder;
-  if (!options) options = &first_options;
+  const struct settings initial = settings_initial();
+  const wn_memprof_options usual = options_of(&initial, 0);
+  if (!options) options = &usual;
   wn_status status = check(domain, path, options, trace);
   if (status) return status;
   struct gc_trace *made = metadata_map(sizeof *made);
@@ -196,15 +181,21 @@ wn_status wn_trace_start(wn_domain *domain, const char *path, const wn_memprof_o
 }
 
 wn_status wn_trace_if_requested(wn_domain *domain, wn_trace **trace) {
-  const char *path = secure_getenv("WINNOW_TRACE");
-  double rate = first_options.sampling_rate, depth = DEPTH_FIRST, seed = 0;
+  struct settings settings = settings_initial();
   if (!domain || !trace) return error_set(WN_EINVAL, "trace: an argument is NULL");
   *trace = NULL;
-  if (!path || !*path || request_is_for_malloc()) return WN_OK;
-  if (!read_number("WINNOW_RATE", 1, &rate) || !read_number("WINNOW_DEPTH", UINT32_MAX, &depth) ||
-      !read_number("WINNOW_SEED", (double)(1L << 53), &seed))
-    return WN_EINVAL;
-  wn_memprof_options options = {rate, (size_t)depth, (uint64_t)seed};
+  enum setting wrong = settings_read(&settings, secure_getenv);
+  if (wrong < SETTINGS) {
+    char complaint[SETTING_COMPLAINT_BYTES];
+    setting_complain_of_variable(complaint, wrong, secure_getenv(setting_rows[wrong].variable));
+    return error_set(WN_EINVAL, "%s", complaint);
+  }
+  /* `winnow record --follow-children` leaves its variables to the processes that are started. What
+   * WINNOW_TRACE names then is the trace of a malloc heap: the trace of this very process may stand
+   * in its place, if the process that wrote it has ended or become this one by exec. */
+  const char *path = settings.of[SETTING_TRACE].text;
+  if (!path || settings.of[SETTING_FOLLOW].whole != SETTING_FOLLOW_NONE) return WN_OK;
+  wn_memprof_options options = options_of(&settings, settings_seed(&settings));
   return wn_trace_start(domain, path, &options, trace);
 }
 
