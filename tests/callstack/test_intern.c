@@ -60,18 +60,19 @@ static void threads_that_meet_a_stack_together_get_one_node(void **state) {
 
 static void all_frames_at_once_are_those_asked_one_by_one(void **state) {
   (void)state;
-  uintptr_t pcs[DEPTH];
-  fill(pcs, 7);
+  uint32_t lines[DEPTH];
+  fill(lines, 7);
   shared = callstacks_create(&(struct callstacks_options){0});
-  const wn_callstack *stack = callstack_of_frames(shared, pcs, DEPTH);
+  const wn_callstack *stack = stack_of(lines, DEPTH);
   wn_frame frames[DEPTH + 1];
   for (size_t most = 0; most <= DEPTH + 1; most++) {
     memset(frames, 0xaa, sizeof frames);
     assert_int_equal(wn_callstack_frames(stack, most ? frames : NULL, most), DEPTH);
     for (size_t i = 0; i < most && i < DEPTH; i++) {
       wn_frame one = wn_callstack_frame(stack, i);
-      assert_int_equal(frames[i].pc, pcs[i]);
-      assert_int_equal(one.pc, pcs[i]);
+      assert_int_equal(frames[i].line, lines[i]);
+      assert_int_equal(one.line, lines[i]);
+      assert_int_equal(frames[i].pc, one.pc);
       assert_int_equal(frames[i].offset, one.offset);
       assert_ptr_equal(frames[i].module, one.module);
     }

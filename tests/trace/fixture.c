@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/words.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static void source_node(void *context, uint32_t node, uint32_t *parent, uint32_t *module, uint64_t *offset) {
@@ -196,8 +197,9 @@ struct trace_run fixture_run(void) {
 }
 
 const char *fixture_path(void) {
-  static char path[64];
-  snprintf(path, sizeof path, "test_%d.trace", (int)getpid());
+  static char path[256];
+  const char *folder = getenv("TMPDIR");
+  snprintf(path, sizeof path, "%s/test_%d.trace", folder ? folder : ".", (int)getpid());
   return path;
 }
 
