@@ -424,9 +424,8 @@ void callstacks_fork_child(struct callstacks *callstacks) {
   if (!lock_is_mine(&callstacks->places.lock)) callstacks->places.lock = (struct lock){0};
 }
 
-wn_place callstacks_place(struct callstacks *callstacks, const char *function, const char *file,
-                          uint32_t line) {
-  return places_enter(&callstacks->places, function, file, line);
+wn_place callstacks_place(struct callstacks *callstacks, const struct callstack_place *place) {
+  return places_enter(&callstacks->places, place);
 }
 
 /* This function has a frame pointer, whatever the flags: asking for the frame address makes sure of it. So its caller's
@@ -483,7 +482,11 @@ bool callstack_place(struct callstacks *callstacks, uint32_t module, uint64_t of
     return false;
   const struct place *place = places_get(&callstacks->places, offset);
   if (!place) return false;
-  *out = (struct callstack_place){.function = place->function, .file = place->file, .line = place->line};
+  *out = (struct callstack_place){.function = place->function,
+                                  .file = place->file,
+                                  .line = place->line,
+                                  .first_column = place->first_column,
+                                  .last_column = place->last_column};
   return true;
 }
 

@@ -49,10 +49,15 @@ const wn_callstack *callstack_capture_own(struct callstacks *callstacks, struct 
                                           size_t depth);
 void memo_destroy(struct memo *memo);
 
-/* The number of a place in programs of the language; 0 if there is no room for it, and wn_last_error says it. Takes a lock:
- * not for signal handlers. NULL is the empty text. */
-wn_place callstacks_place(struct callstacks *callstacks, const char *function, const char *file,
-                          uint32_t line);
+/* A place in programs of the language. */
+struct callstack_place {
+  const char *function, *file; /* NULL is the empty text */
+  uint32_t line;
+  uint32_t first_column, last_column; /* from 1 on; 0: unknown */
+};
+
+/* The number of a place; 0 if there is no room for it, and wn_last_error says it. Takes a lock: not for signal handlers. */
+wn_place callstacks_place(struct callstacks *callstacks, const struct callstack_place *place);
 
 /* What stack callstack_capture_with is to give. */
 struct callstack_wish {
@@ -78,11 +83,8 @@ uint32_t callstack_id(const wn_callstack *callstack);
 void callstack_node(struct callstacks *callstacks, uint32_t id, uint32_t *parent, uint32_t *module,
                     uint64_t *offset);
 
-/* The name behind such an offset, if the module is the language's. False for code, and for numbers that are no places. */
-struct callstack_place {
-  const char *function, *file; /* never NULL; valid until callstacks_destroy */
-  uint32_t line;
-};
+/* The place behind such an offset, if the module is the language's; its texts are valid until callstacks_destroy. False for
+ * code, and for numbers that are no places. */
 bool callstack_place(struct callstacks *callstacks, uint32_t module, uint64_t offset,
                      struct callstack_place *out);
 

@@ -10,8 +10,7 @@
 #include "gc/safepoint.h"
 #include "gc/stats.h"
 #include "record/recorder.h"
-#include "settings/settings.h"
-#include <stdlib.h>
+#include "record/requested.h"
 #include <winnow/trace.h>
 
 struct gc_trace {
@@ -106,10 +105,6 @@ static wn_status open_recorder(wn_domain *domain, const char *path, const wn_mem
   return recorder_open(&of, recorder);
 }
 
-static wn_memprof_options options_of(const struct settings *settings, uint64_t seed) {
-  return (wn_memprof_options){settings->of[SETTING_RATE].fraction, settings->of[SETTING_DEPTH].whole, seed};
-}
-
 /* The heap is told of before anything is sampled: so each sample lies between two counts of the heap. */
 static wn_status begin(struct gc_trace *made, struct wn_domain *domain, const wn_memprof_options *options,
                        wn_trace **trace) {
@@ -162,8 +157,7 @@ void trace_close_all(struct wn_heap *heap) {
 wn_status wn_trace_start(wn_domain *domain, const char *path, const wn_memprof_options *options,
                          wn_trace **trace) {
   struct recorder *recorder;
-  const struct settings initial = settings_initial();
-  const wn_memprof_options usual = options_of(&initial, 0);
+  const wn_memprof_options usual = recording_usual();
   if (!options) options = &usual;
   wn_status status = check(domain, path, options, trace);
   if (status) return status;
@@ -181,22 +175,12 @@ wn_status wn_trace_start(wn_domain *domain, const char *path, const wn_memprof_o
 }
 
 wn_status wn_trace_if_requested(wn_domain *domain, wn_trace **trace) {
-  struct settings settings = settings_initial();
+  const char *path;
+  wn_memprof_options options;
   if (!domain || !trace) return error_set(WN_EINVAL, "trace: an argument is NULL");
   *trace = NULL;
-  enum setting wrong = settings_read(&settings, secure_getenv);
-  if (wrong < SETTINGS) {
-    char complaint[SETTING_COMPLAINT_BYTES];
-    setting_complain_of_variable(complaint, wrong, secure_getenv(setting_rows[wrong].variable));
-    return error_set(WN_EINVAL, "%s", complaint);
-  }
-  /* `winnow record --follow-children` leaves its variables to the processes that are started. What
-   * WINNOW_TRACE names then is the trace of a malloc heap: the trace of this very process may stand
-   * in its place, if the process that wrote it has ended or become this one by exec. */
-  const char *path = settings.of[SETTING_TRACE].text;
-  if (!path || settings.of[SETTING_FOLLOW].whole != SETTING_FOLLOW_NONE) return WN_OK;
-  wn_memprof_options options = options_of(&settings, settings_seed(&settings));
-  return wn_trace_start(domain, path, &options, trace);
+  wn_status status = recording_requested(&path, &options);
+  return status || !path ? status : wn_trace_start(domain, path, &options, trace);
 }
 
 wn_status wn_trace_stop(wn_domain *domain, wn_trace *trace) {

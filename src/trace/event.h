@@ -60,7 +60,8 @@ static inline bool trace_is_language(const struct trace_module *module) {
 /* What a frame in such a module is called. */
 struct trace_place {
   struct trace_text function, file;
-  uint32_t line; /* 0: unknown */
+  uint32_t line;                      /* 0: unknown */
+  uint32_t first_column, last_column; /* characters of the line, from 1 on; 0: unknown */
 };
 
 /* Every event begins with these two. Time counts from the start of the run. */

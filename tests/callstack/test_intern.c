@@ -16,7 +16,8 @@ static pthread_barrier_t barrier;
 static const wn_callstack *stack_of(const uint32_t *lines, size_t count) {
   wn_language_frame frames[DEPTH];
   for (size_t i = 0; i < count; i++)
-    frames[i] = (wn_language_frame){.place = callstacks_place(shared, "f", "a file", lines[i])};
+    frames[i] = (wn_language_frame){
+        .place = callstacks_place(shared, &(struct callstack_place){"f", "a file", lines[i], 0, 0})};
   const struct callstack_wish wish = {
       .depth = SIZE_MAX, .language = frames, .language_count = count, .language_only = true};
   return callstack_capture_with(shared, &wish);

@@ -65,7 +65,8 @@ static bool same_texts(const struct trace_text *a, const struct trace_text *b) {
 static bool same_place(const struct trace_place *read, uint32_t module, uint64_t offset) {
   struct trace_place place;
   if (!fixture_place(module, offset, &place)) return !read;
-  return read && read->line == place.line && same_texts(&read->function, &place.function) &&
+  return read && read->line == place.line && read->first_column == place.first_column &&
+         read->last_column == place.last_column && same_texts(&read->function, &place.function) &&
          same_texts(&read->file, &place.file);
 }
 
@@ -161,7 +162,9 @@ bool fixture_place(uint32_t module, uint64_t offset, struct trace_place *out) {
   if (offset % 16 == 0) function[0] = 0;
   *out = (struct trace_place){.function = trace_text_of(function),
                               .file = trace_text_of(files[offset % 3]),
-                              .line = (uint32_t)(offset % 5 ? hash_mix(offset) >> 40 : 0)};
+                              .line = (uint32_t)(offset % 5 ? hash_mix(offset) >> 40 : 0),
+                              .first_column = (uint32_t)(offset % 3 ? offset % 200 : 0),
+                              .last_column = (uint32_t)(offset % 3 ? offset % 300 : 0)};
   return true;
 }
 
