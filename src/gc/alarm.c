@@ -65,9 +65,10 @@ static struct alarm *most_due(const struct alarms *alarms, const struct wn_domai
 static void acquire(struct wn_heap *heap) { lock_acquire(&heap->finalisers.lock, LOCK_RANK_FINALISERS); }
 static void release(struct wn_heap *heap) { lock_release(&heap->finalisers.lock, LOCK_RANK_FINALISERS); }
 
-/* ---- shared ---- */
-
-void alarms_cycle_ended(struct wn_heap *heap) {
+/* A cycle ended: every alarm gets a call. The world is stopped. */
+static void hear(struct listener *listener, const struct event *event) {
+  struct wn_heap *heap = event->domain->heap;
+  (void)listener;
   acquire(heap);
   for (size_t i = 0; i < heap->alarms.count; i++) {
     struct alarm *alarm = &heap->alarms.rows[i];
@@ -77,6 +78,14 @@ void alarms_cycle_ended(struct wn_heap *heap) {
     domain_add_due(alarm->domain, DUE_ANY);
   }
   release(heap);
+}
+
+/* ---- shared ---- */
+
+void alarms_open(struct wn_heap *heap) {
+  heap->alarms.listener.hear = hear;
+  heap->alarms.listener.wants = event_bit(EVENT_CYCLE_ENDS);
+  events_add(&heap->events, &heap->alarms.listener);
 }
 
 size_t alarms_due(struct wn_domain *domain) {

@@ -9,6 +9,7 @@
 #ifndef GC_ALARM_H
 #define GC_ALARM_H
 
+#include "gc/events.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,11 +22,12 @@ struct alarm;
 struct alarms {
   struct alarm *rows;
   size_t count, capacity;
-  _Atomic(bool) any_due; /* false: none is; read without the lock */
+  _Atomic(bool) any_due;    /* false: none is; read without the lock */
+  struct listener listener; /* of the ends of cycles (events.h) */
 };
 
-/* A cycle ended. The world is stopped. */
-void alarms_cycle_ended(struct wn_heap *heap);
+/* The heap is being opened. */
+void alarms_open(struct wn_heap *heap);
 
 /* How many calls are due in a domain. */
 size_t alarms_due(struct wn_domain *domain);

@@ -2,7 +2,6 @@
 #include "gc/chunk.h"
 
 #include "base/metadata.h"
-#include "gc/events.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -129,7 +128,7 @@ static bool map_chunks(struct chunks *chunks, size_t count) {
     add_fresh(chunks, chunk);
   }
   if (!base) atomic_fetch_sub(&chunks->mapped_bytes, bytes);
-  if (base) event_heap_grows(chunks->verbose, bytes, atomic_load(&chunks->mapped_bytes));
+  if (base) event_size(chunks->events, EVENT_HEAP_GROWS, NULL, bytes, atomic_load(&chunks->mapped_bytes));
   return base != NULL;
 }
 
@@ -325,7 +324,7 @@ static size_t trim(struct chunks *chunks, size_t keep) {
     make_absent(chunks, chunk);
     bytes += CHUNK_BYTES;
   }
-  if (bytes) event_heap_shrinks(chunks->verbose, bytes, atomic_load(&chunks->mapped_bytes));
+  if (bytes) event_size(chunks->events, EVENT_HEAP_SHRINKS, NULL, bytes, atomic_load(&chunks->mapped_bytes));
   return bytes;
 }
 
@@ -352,7 +351,7 @@ void *chunks_map_large(struct chunks *chunks, size_t bytes, bool filled) {
   if (mapping) {
     if (filled && chunks->huge_pages && bytes >= CHUNK_BYTES) madvise(mapping, bytes, MADV_HUGEPAGE);
     count_used(chunks, bytes);
-    event_heap_grows(chunks->verbose, bytes, atomic_load(&chunks->mapped_bytes));
+    event_size(chunks->events, EVENT_HEAP_GROWS, NULL, bytes, atomic_load(&chunks->mapped_bytes));
   } else {
     atomic_fetch_sub(&chunks->mapped_bytes, bytes);
   }
@@ -363,6 +362,6 @@ void chunks_unmap_large(struct chunks *chunks, void *mapping, size_t bytes) {
   metadata_unmap(mapping, bytes);
   atomic_fetch_sub(&chunks->mapped_bytes, bytes);
   count_unused(chunks, bytes);
-  event_heap_shrinks(chunks->verbose, bytes, atomic_load(&chunks->mapped_bytes));
+  event_size(chunks->events, EVENT_HEAP_SHRINKS, NULL, bytes, atomic_load(&chunks->mapped_bytes));
 }
 /* SPDX-License-Identifier: MIT */

@@ -18,6 +18,7 @@
 
 #include "base/check.h"
 #include "base/lock.h"
+#include "gc/events.h"
 #include "gc/layout.h"
 
 enum {
@@ -59,8 +60,8 @@ struct chunks {
   _Atomic(size_t) top_bytes;    /* the most that used_bytes was */
   long increment;               /* major_heap_increment */
   /* Set before the first use; constant afterwards. */
-  bool huge_pages;              /* the system is asked for them */
-  const _Atomic(long) *verbose; /* of the heap */
+  bool huge_pages;             /* the system is asked for them */
+  const struct events *events; /* of the heap */
 };
 
 bool chunks_create(struct chunks *chunks);

@@ -10,12 +10,11 @@
 #include "base/error.h"
 #include "gc/caller.h"
 #include "gc/domain.h"
-#include "gc/events.h"
-#include "gc/gc_trace.h"
 #include "gc/major.h"
 #include "gc/nursery.h"
 #include "gc/params.h"
 #include "gc/safepoint.h"
+#include "gc/verbose.h"
 #include <stdlib.h>
 #include <sys/auxv.h>
 
@@ -48,7 +47,7 @@ static void store(struct wn_heap *heap, wn_gc_control *control) {
     __atomic_store_n(control_field(&heap->control, &parameters[i]), *control_field(control, &parameters[i]),
                      __ATOMIC_RELAXED);
   atomic_store(&heap->minor_words, (size_t)control->minor_heap_size);
-  atomic_store(&heap->verbose, control->verbose);
+  verbose_set(heap, control->verbose);
   chunks_set_increment(&heap->chunks, control->major_heap_increment);
   medium_set_policy(&heap->medium, (enum allocation_policy)control->allocation_policy);
 }
@@ -85,9 +84,9 @@ static wn_status resize(struct wn_domain *leader, const struct wn_domain *only, 
     after[i] = !only || only == domain ? words : before[i];
     grows |= after[i] > before[i];
   }
-  uint64_t began = trace_begin(heap);
+  uint64_t began = event_pause(&heap->events, leader, PAUSE_COLLECTION);
   major_collect_stopped(leader, COLLECT_MINOR);
-  trace_paused(leader, PAUSE_MINOR, began);
+  event_pause_ends(&heap->events, leader, PAUSE_COLLECTION, began);
   bool placed = place_all(heap, after);
   heap->young_alive = 0;
   nursery_begin(heap);
@@ -116,7 +115,6 @@ wn_status control_initialise(struct wn_heap *heap, const wn_heap_options *option
   heap->helper_threads = (int)params.helpers;
   heap->initial_words = (size_t)params.initial_heap;
   heap->chunks.huge_pages = params.huge_pages != 0;
-  heap->chunks.verbose = &heap->verbose;
   heap->stress.verify = params.verify != 0;
   heap->stress.delays = params.delays != 0;
   heap->stress.every = params.every;
@@ -130,7 +128,7 @@ wn_status control_initialise(struct wn_heap *heap, const wn_heap_options *option
 wn_status control_apply_first(struct wn_heap *heap) {
   wn_gc_control control = heap->control;
   store(heap, &control);
-  event_start(heap);
+  event_point(&heap->events, EVENT_HEAP_OPENS, NULL);
   wn_status status = check_size(heap, control.minor_heap_size); /* where addresses are short */
   if (!status && heap->initial_words && !chunks_prepare(&heap->chunks, heap->initial_words))
     status = error_set(WN_ENOMEM, "no memory for a heap of %zu words", heap->initial_words);
@@ -155,7 +153,7 @@ wn_status wn_gc_set(wn_domain *domain, const wn_gc_control *control) {
   status = params_check(&after);
   if (!status) status = check_size(heap, after.minor_heap_size);
   if (status) return status;
-  while (!world_stop(domain)) {}
+  while (!world_stop(domain, STOP_PARAMETERS)) {}
   wn_gc_control before = heap->control;
   if (after.minor_heap_size != before.minor_heap_size)
     status = resize(domain, NULL, (size_t)after.minor_heap_size);
@@ -163,7 +161,7 @@ wn_status wn_gc_set(wn_domain *domain, const wn_gc_control *control) {
     store(heap, &after);
     if (after.stack_limit != before.stack_limit) limit_slots(heap);
     for (unsigned i = 0; i < CONTROLS; i++)
-      event_parameter(heap, parameters[i].name, *control_field(&before, &parameters[i]),
+      event_parameter(&heap->events, domain, parameters[i].name, *control_field(&before, &parameters[i]),
                       *control_field(&after, &parameters[i]));
   }
   world_release(domain);
@@ -174,10 +172,10 @@ wn_status wn_gc_set_domain_minor_heap(wn_domain *domain, long words) {
   wn_status status = caller_check(domain, "set minor heap");
   if (!status) status = check_size(domain->heap, words);
   if (status) return status;
-  while (!world_stop(domain)) {}
+  while (!world_stop(domain, STOP_PARAMETERS)) {}
   long before = (long)minor_size(domain);
   if (words != before) status = resize(domain, domain, (size_t)words);
-  if (!status) event_parameter(domain->heap, "minor heap of this domain", before, words);
+  if (!status) event_parameter(&domain->heap->events, domain, "minor heap of this domain", before, words);
   world_release(domain);
   return status;
 }

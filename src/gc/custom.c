@@ -5,7 +5,6 @@
 #include "base/metadata.h"
 #include "gc/caller.h"
 #include "gc/debug.h"
-#include "gc/events.h"
 #include "gc/gc_host.h"
 #include "gc/major.h"
 #include "gc/minor.h"
@@ -61,7 +60,7 @@ bool customs_reserve(struct wn_domain *domain) {
   metadata_unmap(domain->customs, domain->custom_capacity * sizeof *grown);
   domain->customs = grown;
   domain->custom_capacity = capacity;
-  event_table_grows(domain->heap, "young custom blocks", capacity);
+  event_table_grows(&domain->heap->events, "young custom blocks", capacity);
   return true;
 }
 
@@ -96,7 +95,8 @@ OWN_FRAME wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, si
               ops ? "alloc custom: more than WN_MAX_WORDS words" : "alloc custom: the operations are NULL");
     return null;
   }
-  if (is_minor_due(domain, external_bytes) || is_slice_due(domain)) major_collect_and_slice(domain);
+  if (is_minor_due(domain, external_bytes) || is_slice_due(domain))
+    major_collect_and_slice(domain, STOP_EXTERNAL);
   const void *frame = __builtin_frame_address(0);
   bool zeroed, young = is_young(domain, words, external_bytes);
   wn_value *fields = young ? allocate_young(domain, words, frame)

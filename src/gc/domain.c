@@ -13,7 +13,6 @@
 #include "gc/debug.h"
 #include "gc/futex.h"
 #include "gc/gc_host.h"
-#include "gc/gc_trace.h"
 #include "gc/major.h"
 #include "gc/minor.h"
 #include "gc/nursery.h"
@@ -124,7 +123,7 @@ static wn_status enrol_locked(wn_heap *heap, struct wn_domain *domain) {
   random_seed(&domain->random, heap->seed, 0, domain->number);
   place(heap, domain);
   if (!atomic_load(&heap->starved)) {
-    trace_domain(domain, true);
+    event_point(&heap->events, EVENT_DOMAIN_BEGINS, domain);
     return WN_OK;
   }
   displace(heap, domain);
@@ -149,7 +148,7 @@ static void bequeath(wn_heap *heap, struct wn_domain *domain) {
   mark_give_all(heap, &domain->marker);
   host_domain_ends(domain);
   finalisers_leave(domain);
-  trace_domain(domain, false);
+  event_point(&heap->events, EVENT_DOMAIN_ENDS, domain);
   displace(heap, domain);
 }
 
@@ -202,7 +201,7 @@ static void end(struct wn_domain *domain) {
   wn_heap *heap = domain->heap;
   struct gc_thread *thread = domain->running;
   domain->face.top = thread->slots; /* its handles die */
-  while (has_young_things(domain)) major_collect(domain, COLLECT_MINOR);
+  while (has_young_things(domain)) major_collect(domain, COLLECT_MINOR, STOP_DOMAIN_ENDS);
   thread_pause(thread);
   DEBUG_STEP(heap);
   lock_acquire(&heap->world, LOCK_RANK_WORLD);

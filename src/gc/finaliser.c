@@ -5,7 +5,6 @@
 #include "base/metadata.h"
 #include "gc/caller.h"
 #include "gc/domain.h"
-#include "gc/events.h"
 #include "gc/gc_host.h"
 #include "gc/minor.h"
 #include <string.h>
@@ -336,7 +335,8 @@ static void run_all(struct wn_domain *domain) {
   merge_inherited(&domain->finalisers);
   if (!any_is_due(domain)) return;
   size_t alarms = alarms_due(domain);
-  event_finalisers(domain->heap, domain->finalisers.own ? domain->finalisers.own->due.count : 0);
+  event_finalisers(&domain->heap->events, domain,
+                   domain->finalisers.own ? domain->finalisers.own->due.count : 0);
   while (alarms && run(domain, alarms_run_one)) alarms--;
   while (run(domain, run_one)) {}
   if (domain->exception.pending || domain->finalisers.runner) return; /* who ends that sees to the rest */
@@ -375,7 +375,6 @@ void finalisers_cycle_ended(struct wn_heap *heap) {
   for (struct registry *orphan = heap->finalisers.orphans; orphan; orphan = orphan->next)
     if (orphan->reserved) orphan->reserved--;
   release(heap);
-  alarms_cycle_ended(heap);
 }
 
 void finalisers_each_value(struct wn_heap *heap, wn_visit *visit, void *visitor) {

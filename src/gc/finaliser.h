@@ -62,7 +62,7 @@ void finalisers_each_root(struct wn_heap *heap, wn_visit *visit, void *visitor);
 bool finalisers_mark_dead(struct wn_heap *heap, struct marker *marker);
 /* Marking ended for good: unmarked values with `finalise_last` become due. */
 void finalisers_clean(struct wn_heap *heap);
-/* A cycle ended: alarms become due. */
+/* A cycle ended: orphans wait for a cycle less. */
 void finalisers_cycle_ended(struct wn_heap *heap);
 /* Every value, due or registered: for checks. Complaints are up to the visitor, but for those about the lists. */
 void finalisers_each_value(struct wn_heap *heap, wn_visit *visit, void *visitor);

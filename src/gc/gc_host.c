@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "callstack/capture.h"
 #include "gc/caller.h"
-#include "gc/gc_trace.h"
 #include "gc/minor.h"
 #include "gc/nursery.h"
 #include "gc/thread.h"
@@ -132,7 +131,6 @@ void host_open(struct wn_heap *heap) { memprof_open(&heap->engine, &ops, heap, T
 
 void host_close(struct wn_heap *heap) {
   struct callstacks *callstacks = atomic_load(&heap->callstacks);
-  trace_close_all(heap);
   memprof_close(&heap->engine);
   if (callstacks) callstacks_destroy(callstacks);
 }

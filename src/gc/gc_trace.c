@@ -7,6 +7,7 @@
 #include "base/metadata.h"
 #include "gc/caller.h"
 #include "gc/gc_host.h"
+#include "gc/listeners.h"
 #include "gc/safepoint.h"
 #include "gc/stats.h"
 #include "record/recorder.h"
@@ -18,7 +19,8 @@ enum { DEPTH_FIRST = 512 };
 static const wn_memprof_options first_options = {1e-4, DEPTH_FIRST, 0};
 
 struct gc_trace {
-  struct gc_trace *next; /* of the heap. LISTENING */
+  struct listener listener;
+  struct gc_trace *next; /* of the heap, LISTENING of events.h */
   struct recorder *recorder;
   _Atomic(uintptr_t) profile; /* its handle; 0 until it has begun */
 };
@@ -39,11 +41,42 @@ static void ask(void *context, struct recorder_heap *out) {
                                 .domains = heap->domain_count};
 }
 
+static void record_pause(struct recorder *recorder, const struct event *event) {
+  static const enum recorder_pause kinds[] = {[PAUSE_COLLECTION] = RECORDER_PAUSE_MINOR,
+                                              [PAUSE_SLICE] = RECORDER_PAUSE_SLICE,
+                                              [PAUSE_TOUCH] = RECORDER_PAUSE_SLICE,
+                                              [PAUSE_STOP] = RECORDER_PAUSE_STOP};
+  recorder_pause(recorder, event->domain, event->domain->number, kinds[event->pause],
+                 event->ns - event->began_ns);
+}
+
+static void hear(struct listener *listener, const struct event *event) {
+  struct recorder *recorder = ((struct gc_trace *)listener)->recorder;
+  struct wn_domain *domain = event->domain;
+  uint64_t ns = event->ns - event->began_ns;
+  switch (event->kind) {
+  case EVENT_PAUSE_ENDS: record_pause(recorder, event); break;
+  case EVENT_MINOR_ENDS: recorder_collection(recorder, domain, RECORDER_MINOR, ns, ask, domain->heap); break;
+  case EVENT_CYCLE_ENDS: recorder_collection(recorder, domain, RECORDER_MAJOR, ns, ask, domain->heap); break;
+  case EVENT_DOMAIN_BEGINS: recorder_domain(recorder, domain->number, true); break;
+  case EVENT_DOMAIN_ENDS: recorder_domain(recorder, domain->number, false); break;
+  default: break;
+  }
+}
+
+static uint64_t wants(void) {
+  return event_bit(EVENT_PAUSE_ENDS) | event_bit(EVENT_MINOR_ENDS) | event_bit(EVENT_CYCLE_ENDS) |
+         event_bit(EVENT_DOMAIN_BEGINS) | event_bit(EVENT_DOMAIN_ENDS);
+}
+
 /* The world is stopped. */
 static void begin_telling(struct gc_trace *trace, struct wn_domain *leader) {
   struct wn_heap *heap = leader->heap;
   trace->next = heap->traces;
   heap->traces = trace;
+  trace->listener.hear = hear;
+  trace->listener.wants = wants();
+  listeners_add(heap, &trace->listener);
   recorder_collection(trace->recorder, leader, RECORDER_NEITHER, 0, ask, heap);
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
     recorder_domain(trace->recorder, domain->number, true);
@@ -54,13 +87,14 @@ static void end_telling(struct gc_trace *trace, struct wn_heap *heap, struct wn_
   struct gc_trace **link = &heap->traces;
   while (*link != trace) link = &(*link)->next;
   *link = trace->next;
+  listeners_remove(heap, &trace->listener);
   recorder_pauses_end(trace->recorder);
   recorder_collection(trace->recorder, leader, RECORDER_NEITHER, 0, ask, heap);
   metadata_unmap(trace, sizeof *trace);
 }
 
 static void end_telling_now(struct gc_trace *trace, struct wn_domain *domain) {
-  while (!world_stop(domain)) {}
+  while (!world_stop(domain, STOP_LISTENERS)) {}
   end_telling(trace, domain->heap, domain);
   world_release(domain);
 }
@@ -126,7 +160,7 @@ static wn_status begin(struct gc_trace *made, struct wn_domain *domain, const wn
   wn_profile *profile;
   wn_tracker tracker = recorder_tracker(made->recorder);
   tracker.release = released;
-  while (!world_stop(domain)) {}
+  while (!world_stop(domain, STOP_LISTENERS)) {}
   begin_telling(made, domain);
   world_release(domain);
   wn_status status = wn_memprof_start(domain, options, &tracker, &profile);
@@ -140,28 +174,6 @@ static wn_status begin(struct gc_trace *made, struct wn_domain *domain, const wn
 }
 
 /* ---- shared ---- */
-
-void trace_tell_collection(struct wn_domain *leader, enum collection kind, uint64_t began) {
-  static const enum recorder_collection kinds[] = {
-      [COLLECTION_MINOR] = RECORDER_MINOR, [COLLECTION_MAJOR] = RECORDER_MAJOR};
-  uint64_t now = os_monotonic_ns();
-  for (struct gc_trace *trace = leader->heap->traces; trace; trace = trace->next)
-    recorder_collection(trace->recorder, leader, kinds[kind], now - began, ask, leader->heap);
-}
-
-void trace_tell_pause(struct wn_domain *domain, enum pause kind, uint64_t began) {
-  static const enum recorder_pause kinds[] = {[PAUSE_MINOR] = RECORDER_PAUSE_MINOR,
-                                              [PAUSE_SLICE] = RECORDER_PAUSE_SLICE,
-                                              [PAUSE_STOP] = RECORDER_PAUSE_STOP};
-  uint64_t now = os_monotonic_ns();
-  for (struct gc_trace *trace = domain->heap->traces; trace; trace = trace->next)
-    recorder_pause(trace->recorder, domain, domain->number, kinds[kind], now - began);
-}
-
-void trace_tell_domain(const struct wn_domain *domain, bool begins) {
-  for (struct gc_trace *trace = domain->heap->traces; trace; trace = trace->next)
-    recorder_domain(trace->recorder, domain->number, begins);
-}
 
 void trace_close_all(struct wn_heap *heap) {
   while (heap->traces) end_telling(heap->traces, heap, NULL);

@@ -7,12 +7,13 @@
 #include "gc/control.h"
 #include "gc/custom.h"
 #include "gc/domain.h"
-#include "gc/events.h"
 #include "gc/gc_host.h"
+#include "gc/gc_trace.h"
 #include "gc/helpers.h"
 #include "gc/major.h"
 #include "gc/minor.h"
 #include "gc/nursery.h"
+#include "gc/verbose.h"
 #include <string.h>
 
 /* ---- what is open ---- */
@@ -60,6 +61,7 @@ static void release_pool(struct pool *pool, void *context) {
 }
 
 static void destroy(wn_heap *heap) {
+  trace_close_all(heap);
   host_close(heap);
   medium_destroy(heap);
   chunks_destroy(&heap->chunks);
@@ -91,6 +93,9 @@ static wn_status open_heap(const wn_heap_options *options, wn_heap **out) {
   heap->finalise_at_close = options->finalise_at_close;
   heap->processors = os_processors();
   heap->chunks.limit_bytes = SIZE_MAX;
+  heap->chunks.events = &heap->events;
+  alarms_open(heap);
+  verbose_open(heap);
   atomic_store(&heap->marked, COLOUR_A);
   wn_status status = control_initialise(heap, options);
   if (!status && !create_parts(heap)) status = error_set(WN_ENOMEM, "heap: the address space is too small");
@@ -126,7 +131,7 @@ static wn_status finalise_all(wn_heap *heap) {
   wn_domain *domain;
   wn_status status = wn_domain_attach(heap, &domain);
   if (status) return status;
-  major_full(domain);
+  major_full(domain, STOP_REQUEST);
   finalisers_run_all(domain);
   return wn_domain_detach(domain);
 }
@@ -142,7 +147,7 @@ wn_status wn_heap_close(wn_heap *heap) {
   if (status) return status;
   unlist(heap);
   helpers_stop(heap);
-  event_close(heap);
+  event_point(&heap->events, EVENT_HEAP_CLOSES, NULL);
   pools_each(heap, release_pool, heap);
   medium_each(heap, release_block, release_large, heap);
   destroy(heap);

@@ -5,6 +5,7 @@
 #include "base/lock.h"
 #include "gc/alarm.h"
 #include "gc/chunk.h"
+#include "gc/events.h"
 #include "gc/finaliser.h"
 #include "gc/mark.h"
 #include "gc/medium.h"
@@ -47,8 +48,10 @@ struct wn_heap {
   struct finalisers finalisers;
   struct alarms alarms;
   struct minor_work *minor_work;
-  struct memprof engine;                   /* of profiles */
-  struct gc_trace *traces;                 /* LISTENING of gc_trace.h */
+  struct memprof engine; /* of profiles */
+  struct events events;
+  struct listener verbose_listener;
+  struct gc_trace *traces;                 /* LISTENING of events.h */
   _Atomic(struct callstacks *) callstacks; /* of the engine; NULL before the first sample */
   _Atomic(bool) was_sampled;               /* a profile began once (RAISING of domain.h) */
 
@@ -67,7 +70,9 @@ struct wn_heap {
   /* The protocol of safepoint.h. */
   _Atomic(uint32_t) stopping; /* enum stopping, a futex */
   _Atomic(uint32_t) arrivals;
-  _Atomic(unsigned) awake; /* domains outside blocking sections: they run, or wait at a safepoint */
+  enum stop_cause stop_cause; /* written by the leader, while the world is stopped */
+  uint64_t stop_began_ns;     /* 0: nobody listens; the same */
+  _Atomic(unsigned) awake;    /* domains outside blocking sections: they run, or wait at a safepoint */
   /* WAY of helpers.h: the number of the processor, + 1, where the domain of an index was seen; 0: nowhere. */
   _Atomic(int) seen_at[DOMAINS_MOST];
 

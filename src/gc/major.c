@@ -2,9 +2,7 @@
 #include "gc/major.h"
 
 #include "base/os.h"
-#include "gc/events.h"
 #include "gc/gc_host.h"
-#include "gc/gc_trace.h"
 #include "gc/helpers.h"
 #include "gc/minor.h"
 #include "gc/nursery.h"
@@ -79,7 +77,7 @@ static void start_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   roots_each_global(heap, mark_root, leader);
   finalisers_each_root(heap, mark_root, leader);
   if (mark_has_others(heap)) mark_give_all(heap, &leader->marker);
-  event_cycle_begins(heap);
+  event_cycle(&heap->events, EVENT_CYCLE_BEGINS, leader, 0);
 }
 
 /* Under the lock nothing changes hands. Without it a helper could give back what it had, and cease to be busy, between the two
@@ -135,7 +133,7 @@ static void end_mark(struct wn_heap *heap, struct wn_domain *leader) {
   finalisers_clean(heap);
   host_after_marking(heap);
   start_sweep(heap);
-  event_mark_ends(heap);
+  event_point(&heap->events, EVENT_MARKING_ENDS, leader);
 }
 
 static bool is_swept(const struct wn_heap *heap) {
@@ -152,8 +150,7 @@ static void end_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   atomic_fetch_add(&heap->major_collections, 1);
   chunks_decay(&heap->chunks, major_allowance(heap) / POOL_WORDS);
   finalisers_cycle_ended(heap);
-  event_cycle_ends(heap);
-  trace_collected(leader, COLLECTION_MAJOR, heap->cycle_began_ns);
+  event_cycle(&heap->events, EVENT_CYCLE_ENDS, leader, heap->cycle_began_ns);
 }
 
 /* Who asked for a cycle has got it if one ends here. */
@@ -212,10 +209,10 @@ static size_t work_for_a_moment(struct wn_domain *domain, size_t words) {
 static void slice(struct wn_domain *domain, size_t words) {
   struct wn_heap *heap = domain->heap;
   if (!words) return;
-  uint64_t began = trace_begin(heap);
+  uint64_t began = event_pause(&heap->events, domain, PAUSE_SLICE);
   size_t done = work_for_a_moment(domain, words);
-  trace_paused(domain, PAUSE_SLICE, began);
-  event_slice(heap, words, done);
+  event_pause_ends(&heap->events, domain, PAUSE_SLICE, began);
+  event_slice(&heap->events, domain, words, done);
 }
 
 /* Cuts the debt into shares, one for each piece of a minor heap. */
@@ -226,17 +223,18 @@ static void plan_slices(struct wn_heap *heap) {
 }
 
 /* Who stops the world instead may not have come to it yet, or not to collect. */
-static void collect_or_be_collected(struct wn_domain *domain, unsigned what) {
+static void collect_or_be_collected(struct wn_domain *domain, unsigned what, enum stop_cause cause) {
   struct wn_heap *heap = domain->heap;
   long before = atomic_load(&heap->minor_collections);
-  uint64_t began = trace_begin(heap);
-  while (!world_stop(domain)) {
+  uint64_t began = event_clock(&heap->events, EVENT_PAUSE_BEGINS);
+  while (!world_stop(domain, cause)) {
     if (atomic_load(&heap->minor_collections) != before) return;
-    began = trace_begin(heap);
+    began = event_clock(&heap->events, EVENT_PAUSE_BEGINS);
   }
+  event_pause_begins(&heap->events, domain, PAUSE_COLLECTION, began);
   major_collect_stopped(domain, what);
   world_release(domain);
-  trace_paused(domain, PAUSE_MINOR, began);
+  event_pause_ends(&heap->events, domain, PAUSE_COLLECTION, began);
 }
 
 /* ---- shared ---- */
@@ -251,9 +249,9 @@ size_t major_slice_words(const struct wn_heap *heap) {
 
 void major_collect_stopped(struct wn_domain *leader, unsigned what) {
   struct wn_heap *heap = leader->heap;
-  uint64_t began = trace_begin(heap);
+  uint64_t began = event_clock(&heap->events, EVENT_MINOR_BEGINS);
   if (CHECKS && heap->stress.verify) verify_or_die(heap); /* before wrong values lead the collection astray */
-  event_minor_begins(heap);
+  event_stop(&heap->events, EVENT_MINOR_BEGINS, leader, heap->stop_cause, 0);
   minor_collect(heap, leader);
   settle_counts(heap);
   step(heap, leader, what);
@@ -264,13 +262,12 @@ void major_collect_stopped(struct wn_domain *leader, unsigned what) {
   nursery_secure(heap);
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
     domain_reset_limit(domain);
-  event_minor_ends(heap);
-  trace_collected(leader, COLLECTION_MINOR, began);
+  event_stop(&heap->events, EVENT_MINOR_ENDS, leader, heap->stop_cause, began);
   if (heap->stress.verify) verify_or_die(heap);
 }
 
-void major_collect(struct wn_domain *domain, unsigned what) {
-  collect_or_be_collected(domain, what);
+void major_collect(struct wn_domain *domain, unsigned what, enum stop_cause cause) {
+  collect_or_be_collected(domain, what, cause);
   domain_reset_limit(domain);
 }
 
@@ -280,8 +277,8 @@ void major_slice(struct wn_domain *domain, unsigned shares) {
     slice(domain, shares * domain->slice_words); /* else the others did it */
 }
 
-void major_collect_and_slice(struct wn_domain *domain) {
-  major_collect(domain, COLLECT_MINOR);
+void major_collect_and_slice(struct wn_domain *domain, enum stop_cause cause) {
+  major_collect(domain, COLLECT_MINOR, cause);
   for (size_t i = nursery_slices(domain); i; i--) major_slice(domain, 1);
 }
 
@@ -306,25 +303,26 @@ size_t major_work(struct wn_domain *domain, size_t words) {
 
 /* Marks or sweeps all that there is for this domain to do, and waits for helpers that hold the rest. False if there was nothing. */
 static bool work_on(struct wn_domain *domain) {
-  uint64_t began = trace_begin(domain->heap);
+  const struct events *events = &domain->heap->events;
+  uint64_t began = event_pause(events, domain, PAUSE_SLICE);
   bool worked = major_work(domain, SIZE_MAX) || helpers_await(domain);
-  trace_paused(domain, PAUSE_SLICE, began);
+  event_pause_ends(events, domain, PAUSE_SLICE, began);
   return worked;
 }
 
-void major_finish_cycle(struct wn_domain *domain) {
+void major_finish_cycle(struct wn_domain *domain, enum stop_cause cause) {
   struct wn_heap *heap = domain->heap;
   long before = atomic_load(&heap->major_collections);
-  major_collect(domain, COLLECT_MINOR | COLLECT_CYCLE);
+  major_collect(domain, COLLECT_MINOR | COLLECT_CYCLE, cause);
   while (atomic_load(&heap->major_collections) == before)
-    if (!work_on(domain)) major_collect(domain, COLLECT_MINOR | COLLECT_CYCLE);
+    if (!work_on(domain)) major_collect(domain, COLLECT_MINOR | COLLECT_CYCLE, STOP_CYCLE);
 }
 
 /* A cycle that began before may keep what died since: so one that begins now is needed. */
-void major_full(struct wn_domain *domain) {
+void major_full(struct wn_domain *domain, enum stop_cause cause) {
   struct wn_heap *heap = domain->heap;
-  major_collect(domain, COLLECT_MINOR);
-  if (heap_phase(heap) != PHASE_IDLE) major_finish_cycle(domain);
-  major_finish_cycle(domain);
+  major_collect(domain, COLLECT_MINOR, cause);
+  if (heap_phase(heap) != PHASE_IDLE) major_finish_cycle(domain, cause);
+  major_finish_cycle(domain, cause);
 }
 /* SPDX-License-Identifier: MIT */

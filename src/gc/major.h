@@ -30,19 +30,19 @@ enum collect {
 };
 
 /* Empties the minor heaps, and moves the cycle on, unless another domain collects: then waits for that. */
-void major_collect(struct wn_domain *domain, unsigned what);
+void major_collect(struct wn_domain *domain, unsigned what, enum stop_cause cause);
 
 /* The same, and all of the debt that is the domain's: for who allocates without its minor heap. */
-void major_collect_and_slice(struct wn_domain *domain);
+void major_collect_and_slice(struct wn_domain *domain, enum stop_cause cause);
 
 /* The same as major_collect by the leader of a world that is stopped, which stays so. */
 void major_collect_stopped(struct wn_domain *leader, unsigned what);
 
 /* Completes the cycle that runs, or a new one. */
-void major_finish_cycle(struct wn_domain *domain);
+void major_finish_cycle(struct wn_domain *domain, enum stop_cause cause);
 
 /* Collects all that is unreachable now. Runs no callbacks. */
-void major_full(struct wn_domain *domain);
+void major_full(struct wn_domain *domain, enum stop_cause cause);
 
 /* Marks or sweeps about so many words. Returns how many; less if there is no more for this domain to do now. */
 size_t major_work(struct wn_domain *domain, size_t words);

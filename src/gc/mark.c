@@ -2,7 +2,6 @@
 #include "gc/mark.h"
 
 #include "base/metadata.h"
-#include "gc/events.h"
 #include "gc/heap.h"
 #include "gc/helpers.h"
 #include "gc/pool.h"
@@ -31,7 +30,7 @@ static bool make_stack(struct wn_heap *heap, struct marker *marker) {
   if (!marker->stack) marker->stack = metadata_reserve((entries = STACK_LEAST) * sizeof *marker->stack);
   if (!marker->stack) return false;
   marker->capacity = entries;
-  event_table_grows(heap, "a mark stack", entries);
+  event_table_grows(&heap->events, "a mark stack", entries);
   return true;
 }
 

@@ -37,7 +37,6 @@ struct medium {
   wn_value *bins[MEDIUM_BINS];
   struct chunk **chunks; /* of medium blocks, by address; reserved addresses */
   size_t count, capacity;
-  size_t sweep_at; /* chunks from here on are not swept */
   size_t next_fit; /* chunk and place where the last search ended */
   wn_value *next_at;
   enum allocation_policy policy;

@@ -6,7 +6,6 @@
 #include "gc/caller.h"
 #include "gc/debug.h"
 #include "gc/gc_host.h"
-#include "gc/gc_trace.h"
 #include "gc/helpers.h"
 #include "gc/major.h"
 #include "gc/safepoint.h"
@@ -176,7 +175,7 @@ static bool make_memory(struct wn_domain *domain, size_t words, unsigned *tries)
   const wn_heap_hooks *hooks = &domain->heap->hooks;
   unsigned try = (*tries)++;
   if (!try || (try == 1 && hooks->out_of_memory && hooks->out_of_memory(domain, words, hooks->context))) {
-    major_full(domain);
+    major_full(domain, STOP_NO_MEMORY);
     return true;
   }
   error_set(WN_ENOMEM, "no memory for a block of %zu words", words);
@@ -204,11 +203,13 @@ static bool has_room_with_sample(const struct wn_domain *domain, size_t extent) 
 static void touch_ahead(struct wn_domain *domain, bool may_pause) {
   struct wn_heap *heap = domain->heap;
   if (!chunks_are_cold(&heap->chunks) || helpers_touch(heap) || !may_pause) return;
-  uint64_t began = trace_begin(heap);
+  uint64_t began = event_clock(&heap->events, EVENT_PAUSE_BEGINS);
   domain_step_aside(domain);
   bool touched = chunks_touch(&heap->chunks);
   domain_step_back(domain);
-  if (touched) trace_paused(domain, PAUSE_SLICE, began);
+  if (!touched) return;
+  event_pause_begins(&heap->events, domain, PAUSE_TOUCH, began);
+  event_pause_ends(&heap->events, domain, PAUSE_TOUCH, began);
 }
 
 /* Before the first piece of a minor heap there was a collection, and a slice would make its pause longer: so the second piece has
@@ -240,8 +241,8 @@ static __attribute__((noinline)) bool find_room(struct wn_domain *domain, size_t
     } else if (!stress && take_piece(domain)) {
       begin_piece(domain);
     } else {
+      major_collect(domain, COLLECT_MINOR, stress ? STOP_STRESS : STOP_MINOR_HEAP);
       stress = false;
-      major_collect(domain, COLLECT_MINOR);
     }
   }
   domain_reset_limit(domain);
@@ -273,10 +274,10 @@ wn_value *nursery_allocate_old(struct wn_domain *domain, size_t words, unsigned 
   if (heap_fails_by_stress(heap)) return error_set(WN_ENOMEM, "stress: this request fails"), NULL;
   if (world_is_stopping(heap)) world_wait(domain);
   if (turn_is_asked_for(&domain->turn)) domain_yield(domain);
-  if (is_stress_due(domain)) major_collect(domain, COLLECT_MINOR);
+  if (is_stress_due(domain)) major_collect(domain, COLLECT_MINOR, STOP_STRESS);
   if (domain->direct_words > atomic_load(&heap->minor_words) / 2) {
     domain->direct_words = 0;
-    major_collect_and_slice(domain);
+    major_collect_and_slice(domain, STOP_OLD_ALLOCATION);
   }
   wn_value *at;
   while (!(at = take_old(domain, words, tag, zeroed)))
@@ -402,7 +403,7 @@ void *wn_bytes(wn_ref raw) {
 void wn_poll_slow(wn_domain *domain) {
   if (!caller_may(domain, "poll")) return;
   if (world_is_stopping(domain->heap)) world_wait(domain);
-  if (is_poll_stress_due(domain)) major_collect(domain, COLLECT_MINOR);
+  if (is_poll_stress_due(domain)) major_collect(domain, COLLECT_MINOR, STOP_STRESS);
   if (!nursery_has_room(domain, 0)) domain_reset_limit(domain); /* it was raised to bring us here */
   finalisers_run_due(domain);
   if (turn_is_asked_for(&domain->turn)) domain_yield(domain);

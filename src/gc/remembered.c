@@ -4,7 +4,6 @@
 #include "base/check.h"
 #include "base/metadata.h"
 #include "gc/domain.h"
-#include "gc/events.h"
 #include <string.h>
 
 enum { LEAST = TINY ? 64 : 4096 };
@@ -29,7 +28,7 @@ void remembered_grow(struct remembered *set, wn_value *field) {
   metadata_unmap(set->begin, bytes_of(set));
   *set = (struct remembered){.begin = grown, .at = grown + used, .end = grown + capacity};
   *set->at++ = field;
-  event_table_grows(domain_of(set)->heap, "a remembered set", capacity);
+  event_table_grows(&domain_of(set)->heap->events, "a remembered set", capacity);
 }
 
 void remembered_destroy(struct remembered *set) {

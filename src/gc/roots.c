@@ -7,7 +7,6 @@
 #include "gc/caller.h"
 #include "gc/debug.h"
 #include "gc/domain.h"
-#include "gc/events.h"
 #include <string.h>
 
 enum { STEP = TINY ? 512 : 8192 }; /* slots made accessible at a time */
@@ -98,7 +97,7 @@ wn_ref wn_root_slow(wn_domain *domain, wn_value value) {
   }
   thread->accessible_end += step;
   domain->face.top_end = thread->accessible_end;
-  event_table_grows(domain->heap, "handle slots", (size_t)(thread->accessible_end - thread->slots));
+  event_table_grows(&domain->heap->events, "handle slots", (size_t)(thread->accessible_end - thread->slots));
   wn_ref ref = {domain->face.top++};
   *ref.slot = value;
   return ref;

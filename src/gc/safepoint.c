@@ -3,7 +3,6 @@
 
 #include "gc/debug.h"
 #include "gc/futex.h"
-#include "gc/gc_trace.h"
 #include "gc/helpers.h"
 #include "gc/minor.h"
 #include "gc/patience.h"
@@ -85,7 +84,8 @@ void domain_unblock(struct wn_domain *domain) {
   atomic_fetch_add_explicit(&domain->heap->awake, 1, memory_order_relaxed);
   domain->awake = true;
   helpers_see(domain);
-  trace_paused(domain, PAUSE_STOP, began);
+  event_pause_begins(&domain->heap->events, domain, PAUSE_STOP, began);
+  event_pause_ends(&domain->heap->events, domain, PAUSE_STOP, began);
 }
 
 void domain_step_aside(struct wn_domain *domain) {
@@ -99,14 +99,14 @@ void world_wait(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
   struct patience patience = patience_with_domains(heap);
   uint32_t stopping;
-  uint64_t began = trace_begin(heap);
+  uint64_t began = event_pause(&heap->events, domain, PAUSE_STOP);
   domain_step_aside(domain);
   while ((stopping = atomic_load(&heap->stopping))) {
     if (stopping == STOPPING_HELP) minor_help(heap, domain);
     if (!patience_lasts(&patience)) futex_wait(&heap->stopping, stopping);
   }
   domain_step_back(domain);
-  trace_paused(domain, PAUSE_STOP, began);
+  event_pause_ends(&heap->events, domain, PAUSE_STOP, began);
 }
 
 void world_ask_for_help(struct wn_heap *heap) {
@@ -119,8 +119,9 @@ void world_end_help(struct wn_heap *heap) {
   if (world_is_stopping(heap)) atomic_store(&heap->stopping, STOPPING);
 }
 
-bool world_stop(struct wn_domain *domain) {
+bool world_stop(struct wn_domain *domain, enum stop_cause cause) {
   struct wn_heap *heap = domain->heap;
+  uint64_t began = event_clock(&heap->events, EVENT_STOP_BEGINS);
   uint32_t not = STOPPING_NOT;
   if (!atomic_compare_exchange_strong(&heap->stopping, &not, STOPPING)) {
     world_wait(domain);
@@ -136,6 +137,9 @@ bool world_stop(struct wn_domain *domain) {
     DEBUG_STEP(heap);
     claim(heap, other);
   }
+  heap->stop_cause = cause;
+  heap->stop_began_ns = began;
+  event_stop_begins(&heap->events, domain, cause, began);
   return true;
 }
 
@@ -144,6 +148,8 @@ bool world_stop(struct wn_domain *domain) {
 void world_release(struct wn_domain *leader) {
   struct wn_heap *heap = leader->heap;
   bool others = heap->domain_count > 1;
+  if (heap->stop_began_ns)
+    event_stop(&heap->events, EVENT_STOP_ENDS, leader, heap->stop_cause, heap->stop_began_ns);
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
     if (domain != leader) leave(domain);
   DEBUG_STEP(heap);

@@ -23,7 +23,7 @@
 
 /* Stops all other domains. True: the caller leads. False: another domain did, and has let the world go again, or is about
  * to; the caller's domain may have been collected. The caller's domain is running and keeps its turn. */
-bool world_stop(struct wn_domain *domain);
+bool world_stop(struct wn_domain *domain, enum stop_cause cause);
 void world_release(struct wn_domain *leader);
 
 /* Whether to spin for a moment before sleep is worth it: everybody who could end the wait has a processor. */

@@ -160,7 +160,7 @@ wn_status wn_gc_read_stat(wn_domain *domain, wn_gc_stat *stat) {
       stat ? caller_check(domain, "read stat") : error_set(WN_EINVAL, "read stat: there is no place");
   if (status) return status;
   struct wn_heap *heap = domain->heap;
-  while (!world_stop(domain)) {}
+  while (!world_stop(domain, STOP_STATISTICS)) {}
   helpers_pause(heap);
   stats_count(heap, stat);
   walk_heap(heap, stat);
@@ -173,7 +173,7 @@ wn_status wn_gc_quick_stat(wn_domain *domain, wn_gc_stat *stat) {
   wn_status status =
       stat ? caller_check(domain, "quick stat") : error_set(WN_EINVAL, "quick stat: there is no place");
   if (status) return status;
-  while (!world_stop(domain)) {}
+  while (!world_stop(domain, STOP_STATISTICS)) {}
   stats_count(domain->heap, stat);
   world_release(domain);
   return WN_OK;

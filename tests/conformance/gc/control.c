@@ -351,7 +351,7 @@ static void a_window_divides_the_slices(void **state) {
   {
     WN_SCOPE(of.domain);
     make_list(of.domain, 3000, 9);
-    major_collect(of.domain, COLLECT_MINOR | COLLECT_CYCLE);
+    major_collect(of.domain, COLLECT_MINOR | COLLECT_CYCLE, STOP_REQUEST);
     assert_int_equal(heap_phase(of.heap), PHASE_MARK);
     atomic_store(&of.heap->debt, 50);
     assert_int_equal(major_slice_words(of.heap), 50);

@@ -237,7 +237,7 @@ static void statistics_neither_collect_nor_call(void **state) {
     WN_SCOPE(of.domain);
     wn_gc_finalise_last(of.domain, count_call, &calls, wn_alloc(of.domain, 3, 1));
   }
-  major_full(of.domain); /* leaves calls due */
+  major_full(of.domain, STOP_REQUEST); /* leaves calls due */
   wn_gc_stat before = quick_stat(of.domain);
   long free_before = wn_gc_get_minor_free(of.domain);
   for (int i = 0; i < 10; i++) {

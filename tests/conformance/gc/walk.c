@@ -63,9 +63,9 @@ static void the_walk_is_exact_in_every_phase(void **state) {
 
 /* A whole cycle's marking: one that runs may have begun too early. */
 static void reach_sweeping(struct journal *of) {
-  if (heap_phase(of->heap) != PHASE_IDLE) major_finish_cycle(of->domain);
+  if (heap_phase(of->heap) != PHASE_IDLE) major_finish_cycle(of->domain, STOP_REQUEST);
   for (int i = 0; i < 1000 && heap_phase(of->heap) != PHASE_SWEEP; i++) {
-    major_collect(of->domain, COLLECT_MINOR | COLLECT_CYCLE);
+    major_collect(of->domain, COLLECT_MINOR | COLLECT_CYCLE, STOP_REQUEST);
     if (heap_phase(of->heap) == PHASE_MARK) major_work(of->domain, SIZE_MAX);
   }
   assert_int_equal(heap_phase(of->heap), PHASE_SWEEP);
