@@ -7,6 +7,7 @@
 #include "gc/chunk.h"
 #include "gc/events.h"
 #include "gc/finaliser.h"
+#include "gc/helpers.h"
 #include "gc/mark.h"
 #include "gc/medium.h"
 #include "gc/pool.h"
@@ -44,7 +45,8 @@ struct wn_heap {
   struct pools pools;
   struct medium medium;
   struct globals globals;
-  struct mark_shared marking;
+  struct marking marking;
+  struct helpers helpers;
   struct finalisers finalisers;
   struct alarms alarms;
   struct minor_work *minor_work;
@@ -73,8 +75,9 @@ struct wn_heap {
   enum stop_cause stop_cause; /* written by the leader, while the world is stopped */
   uint64_t stop_began_ns;     /* 0: nobody listens; the same */
   _Atomic(unsigned) awake;    /* domains outside blocking sections: they run, or wait at a safepoint */
-  /* WAY of helpers.h: the number of the processor, + 1, where the domain of an index was seen; 0: nowhere. */
-  _Atomic(int) seen_at[DOMAINS_MOST];
+  /* WAY of helpers.h: the number + 1 of the processor on which the domain of an index runs; 0: none. */
+  bool notes_processors; /* set when helpers start */
+  _Atomic(int) processor_of[DOMAINS_MOST];
 
   /* Parameters: written under `world` by control.c. */
   wn_gc_control control;

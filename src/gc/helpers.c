@@ -1,4 +1,4 @@
-/* The threads that help. */
+/* The loop of a helper thread, and waiting for helpers. */
 #include "gc/helpers.h"
 
 #include "base/metadata.h"
@@ -10,50 +10,50 @@
 #include <sched.h>
 #include <signal.h>
 
-struct gc_helper {
+struct helper {
   struct wn_heap *heap;
   pthread_t thread;
   struct marker marker;
   unsigned index;
 };
 
-enum { MARK_PIECE = 1 << 14, GUESTS_MOST = 4 };
+enum { MARK_PIECE = 1 << 14, IDLE_ONLY_MOST = 4 };
 
-/* Pairs with wait_while. */
+/* WAITING, the helper's side. */
 static void end_work(struct wn_heap *heap) {
-  struct mark_shared *shared = &heap->marking;
-  atomic_fetch_sub(&shared->working, 1);
+  struct helpers *helpers = &heap->helpers;
+  atomic_fetch_sub(&helpers->working, 1);
   DEBUG_STEP(heap);
-  if (atomic_load(&shared->paused) || atomic_load(&shared->asking)) helpers_tell(heap);
+  if (atomic_load(&helpers->paused) || atomic_load(&helpers->reclaimers)) helpers_tell(heap);
 }
 
-/* Says that the helper touches the heap, unless it must not. */
+/* The helper touches the heap from now on. False if helpers are paused. */
 static bool begin_work(struct wn_heap *heap) {
-  atomic_fetch_add(&heap->marking.working, 1);
+  atomic_fetch_add(&heap->helpers.working, 1);
   DEBUG_STEP(heap);
-  if (!atomic_load(&heap->marking.paused)) return true;
+  if (!atomic_load(&heap->helpers.paused)) return true;
   end_work(heap);
   return false;
 }
 
 static void wait_for_work(struct wn_heap *heap) {
-  struct mark_shared *shared = &heap->marking;
+  struct helpers *helpers = &heap->helpers;
   while (!begin_work(heap)) {
-    uint32_t seen = atomic_load(&shared->wake);
-    if (atomic_load(&shared->paused)) futex_wait(&shared->wake, seen);
+    uint32_t seen = atomic_load(&helpers->wake);
+    if (atomic_load(&helpers->paused)) futex_wait(&helpers->wake, seen);
   }
 }
 
-/* WAY: a domain may want this processor. */
+/* WAY: yields this processor if a domain was seen on it. */
 static void make_way(struct wn_heap *heap) {
   int here = sched_getcpu() + 1;
   bool seen = false;
   for (unsigned i = 0; i < DOMAINS_MOST && here; i++)
-    seen |= atomic_load_explicit(&heap->seen_at[i], memory_order_relaxed) == here;
+    seen |= atomic_load_explicit(&heap->processor_of[i], memory_order_relaxed) == here;
   if (seen) sched_yield();
 }
 
-static size_t mark_piece(struct gc_helper *helper) {
+static size_t mark_piece(struct helper *helper) {
   wait_for_work(helper->heap);
   size_t words = mark_some(helper->heap, &helper->marker, MARK_PIECE);
   atomic_fetch_add_explicit(&helper->heap->work_done, words, memory_order_relaxed);
@@ -72,109 +72,110 @@ static size_t sweep_piece(struct wn_heap *heap) {
   return words;
 }
 
-static bool may_work(const struct gc_helper *helper) {
+static bool may_work(const struct helper *helper) {
   const struct wn_heap *heap = helper->heap;
-  return !heap->marking.helpers_are_guests ||
+  return !heap->helpers.idle_only ||
          atomic_load_explicit(&heap->awake, memory_order_relaxed) + helper->index < heap->processors;
 }
 
-/* It takes long: a helper that holds what is to be marked gives it back before. */
-static void touch_ahead(struct gc_helper *helper) {
+/* Takes long: a helper that holds spans returns them first. */
+static void touch_ahead(struct helper *helper) {
   while (chunks_are_cold(&helper->heap->chunks) && may_work(helper) && chunks_touch(&helper->heap->chunks)) {}
 }
 
-static void give_back(struct gc_helper *helper) {
+static void return_work(struct helper *helper) {
   if (mark_is_empty(&helper->marker)) return;
   wait_for_work(helper->heap);
   mark_give_all(helper->heap, &helper->marker);
   end_work(helper->heap);
 }
 
-static bool take_first(struct gc_helper *helper) {
+static bool take_first(struct helper *helper) {
   wait_for_work(helper->heap);
   bool taken = mark_take_first(helper->heap, &helper->marker);
   end_work(helper->heap);
   return taken;
 }
 
-/* HELD: a domain waits for what this helper may hold. */
-static bool is_asked(const struct mark_shared *shared) {
-  return atomic_load(&shared->asking) && !atomic_load(&shared->bundle_count);
+/* RECLAIM: a domain waits for spans that this helper may hold. */
+static bool is_reclaimed(const struct wn_heap *heap) {
+  return atomic_load(&heap->helpers.reclaimers) && !atomic_load(&heap->marking.packet_count);
 }
 
-static bool goes_on_marking(const struct gc_helper *helper) {
-  return may_work(helper) && !chunks_are_cold(&helper->heap->chunks) && !is_asked(&helper->heap->marking);
+static bool goes_on_marking(const struct helper *helper) {
+  return may_work(helper) && !chunks_are_cold(&helper->heap->chunks) && !is_reclaimed(helper->heap);
 }
 
-/* Marks what is shared. False if there was nothing for a helper. */
-static bool mark_shared_work(struct gc_helper *helper) {
-  struct mark_shared *shared = &helper->heap->marking;
+/* Marks from packets. False if there was none for a helper. */
+static bool mark_packets(struct helper *helper) {
+  struct helpers *helpers = &helper->heap->helpers;
   if (!goes_on_marking(helper) || !take_first(helper)) return false;
   DEBUG_STEP(helper->heap);
   while (goes_on_marking(helper) && mark_piece(helper)) {}
   DEBUG_STEP(helper->heap);
-  give_back(helper);
+  return_work(helper);
   DEBUG_STEP(helper->heap);
-  atomic_fetch_sub(&shared->busy_helpers, 1);
+  atomic_fetch_sub(&helpers->busy, 1);
   DEBUG_STEP(helper->heap);
-  if (atomic_load(&shared->asking)) helpers_tell(helper->heap); /* pairs with wait_while */
+  if (atomic_load(&helpers->reclaimers)) helpers_tell(helper->heap); /* pairs with wait_while */
   return true;
 }
 
-static bool sweep_shared_work(struct gc_helper *helper) {
+static bool sweep(struct helper *helper) {
   bool swept = false;
-  while (may_work(helper) && !atomic_load(&helper->heap->marking.quit) && sweep_piece(helper->heap)) {
+  while (may_work(helper) && !atomic_load(&helper->heap->helpers.quit) && sweep_piece(helper->heap)) {
     swept = true;
     touch_ahead(helper);
   }
   return swept;
 }
 
-static void sleep_until_work(struct mark_shared *shared, uint32_t seen) {
-  atomic_fetch_add(&shared->wanting, 1);
-  bool work = atomic_load(&shared->bundle_count) && !atomic_load(&shared->asking);
-  if (!work && !atomic_load(&shared->quit)) futex_wait(&shared->wake, seen);
-  atomic_fetch_sub(&shared->wanting, 1);
+static void sleep_until_work(struct wn_heap *heap, uint32_t seen) {
+  struct helpers *helpers = &heap->helpers;
+  atomic_fetch_add(&helpers->sleeping, 1);
+  bool work = atomic_load(&heap->marking.packet_count) && !atomic_load(&helpers->reclaimers);
+  if (!work && !atomic_load(&helpers->quit)) futex_wait(&helpers->wake, seen);
+  atomic_fetch_sub(&helpers->sleeping, 1);
 }
 
-static void sleep_until_invited(struct mark_shared *shared, uint32_t seen) {
-  atomic_fetch_add(&shared->away, 1);
-  if (!atomic_load(&shared->quit)) futex_wait(&shared->wake, seen);
-  atomic_fetch_sub(&shared->away, 1);
+static void sleep_until_invited(struct helpers *helpers, uint32_t seen) {
+  atomic_fetch_add(&helpers->away, 1);
+  if (!atomic_load(&helpers->quit)) futex_wait(&helpers->wake, seen);
+  atomic_fetch_sub(&helpers->away, 1);
 }
 
 static void *help(void *argument) {
-  struct gc_helper *helper = argument;
-  struct mark_shared *shared = &helper->heap->marking;
-  while (!atomic_load(&shared->quit)) {
-    uint32_t seen = atomic_load(&shared->wake);
+  struct helper *helper = argument;
+  struct helpers *helpers = &helper->heap->helpers;
+  while (!atomic_load(&helpers->quit)) {
+    uint32_t seen = atomic_load(&helpers->wake);
     touch_ahead(helper);
-    if (mark_shared_work(helper) || sweep_shared_work(helper)) continue;
+    if (mark_packets(helper) || sweep(helper)) continue;
     if (may_work(helper))
-      sleep_until_work(shared, seen);
+      sleep_until_work(helper->heap, seen);
     else
-      sleep_until_invited(shared, seen);
+      sleep_until_invited(helpers, seen);
   }
   return NULL;
 }
 
 /* ---- waiting for helpers ---- */
 
-static bool is_any_working(const struct wn_heap *heap) { return atomic_load(&heap->marking.working) != 0; }
+static bool is_any_working(const struct wn_heap *heap) { return atomic_load(&heap->helpers.working) != 0; }
 
-/* HELD: what is left to mark, or to sweep, is theirs. */
+/* RECLAIM: helpers hold all that is left to mark or to sweep. */
 static bool hold_the_rest(const struct wn_heap *heap) {
   switch (heap_phase(heap)) {
-  case PHASE_MARK:
-    return atomic_load(&heap->marking.busy_helpers) && !atomic_load(&heap->marking.bundle_count);
+  case PHASE_MARK: return atomic_load(&heap->helpers.busy) && !atomic_load(&heap->marking.packet_count);
   case PHASE_SWEEP: return is_any_working(heap);
   default: return false;
   }
 }
 
-/* Until there is news, at most. The helper may be the one thread more than there are processors: so this one is offered. */
+/* WAITING: until there is news, at most. There may be one thread more than processors, and it may be
+ * the helper: so this thread yields its own. */
 static void wait_while(struct wn_heap *heap, bool (*is_so)(const struct wn_heap *heap)) {
-  _Atomic(uint32_t) *news = &heap->marking.news;
+  _Atomic(uint32_t) *news = &heap->helpers.news;
   struct patience patience = patience_begin(false);
   while (is_so(heap) && patience_lasts(&patience)) {}
   uint32_t seen = atomic_load(news);
@@ -182,7 +183,7 @@ static void wait_while(struct wn_heap *heap, bool (*is_so)(const struct wn_heap 
   if (is_so(heap)) futex_wait(news, seen);
 }
 
-static bool start_one(struct gc_helper *helper) {
+static bool start_one(struct helper *helper) {
   sigset_t all, old;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &old); /* the program's signals are for its own threads */
@@ -194,95 +195,85 @@ static bool start_one(struct gc_helper *helper) {
 /* ---- shared ---- */
 
 void helpers_start(struct wn_heap *heap, int asked) {
-  struct mark_shared *shared = &heap->marking;
-  unsigned idle = heap->processors - 1, count = asked >= 0           ? (unsigned)asked
-                                                : idle < GUESTS_MOST ? idle
-                                                                     : GUESTS_MOST;
-  if (!count || !(shared->helpers = metadata_map(count * sizeof *shared->helpers))) return;
-  shared->helpers_are_guests = asked < 0;
-  shared->helpers_most = count;
+  struct helpers *helpers = &heap->helpers;
+  unsigned idle = heap->processors - 1, count = asked >= 0              ? (unsigned)asked
+                                                : idle < IDLE_ONLY_MOST ? idle
+                                                                        : IDLE_ONLY_MOST;
+  if (!count || !(helpers->threads = metadata_map(count * sizeof *helpers->threads))) return;
+  helpers->idle_only = asked < 0;
+  heap->notes_processors = true;
+  helpers->capacity = count;
   for (unsigned i = 0; i < count; i++) {
-    shared->helpers[i].heap = heap;
-    shared->helpers[i].index = i;
-    shared->helpers[i].marker.helps = true;
-    if (!start_one(&shared->helpers[i])) break;
-    shared->helper_count++;
+    helpers->threads[i].heap = heap;
+    helpers->threads[i].index = i;
+    helpers->threads[i].marker.is_helper = true;
+    if (!start_one(&helpers->threads[i])) break;
+    helpers->count++;
   }
 }
 
 void helpers_stop(struct wn_heap *heap) {
-  struct mark_shared *shared = &heap->marking;
-  atomic_store(&shared->quit, true);
+  struct helpers *helpers = &heap->helpers;
+  atomic_store(&helpers->quit, true);
   helpers_wake(heap);
-  for (unsigned i = 0; i < shared->helper_count; i++) {
-    pthread_join(shared->helpers[i].thread, NULL);
-    marker_destroy(&shared->helpers[i].marker);
+  for (unsigned i = 0; i < helpers->count; i++) {
+    pthread_join(helpers->threads[i].thread, NULL);
+    marker_destroy(&helpers->threads[i].marker);
   }
-  metadata_unmap(shared->helpers, shared->helpers_most * sizeof *shared->helpers);
-  shared->helpers = NULL;
-  shared->helper_count = 0;
+  metadata_unmap(helpers->threads, helpers->capacity * sizeof *helpers->threads);
+  helpers->threads = NULL;
+  helpers->count = 0;
 }
 
 void helpers_pause(struct wn_heap *heap) {
-  atomic_store(&heap->marking.paused, true);
+  atomic_store(&heap->helpers.paused, true);
   while (is_any_working(heap)) wait_while(heap, is_any_working);
 }
 
 void helpers_resume(struct wn_heap *heap) {
-  atomic_store(&heap->marking.paused, false);
+  atomic_store(&heap->helpers.paused, false);
   helpers_wake(heap);
 }
 
 void helpers_invite(struct wn_heap *heap) {
-  if (!atomic_load_explicit(&heap->marking.away, memory_order_relaxed) || heap_phase(heap) == PHASE_IDLE)
+  if (!atomic_load_explicit(&heap->helpers.away, memory_order_relaxed) || heap_phase(heap) == PHASE_IDLE)
     return;
   if (atomic_load_explicit(&heap->awake, memory_order_relaxed) < heap->processors) helpers_wake(heap);
 }
 
-void helpers_see(struct wn_domain *domain) {
-  struct wn_heap *heap = domain->heap;
-  if (heap->marking.helper_count)
-    atomic_store_explicit(&heap->seen_at[domain->index], sched_getcpu() + 1, memory_order_relaxed);
-}
-
-void helpers_forget(struct wn_domain *domain) {
-  struct wn_heap *heap = domain->heap;
-  if (heap->marking.helper_count)
-    atomic_store_explicit(&heap->seen_at[domain->index], 0, memory_order_relaxed);
-}
-
 bool helpers_touch(struct wn_heap *heap) {
-  const struct mark_shared *shared = &heap->marking;
-  if (!shared->helper_count || !may_work(&shared->helpers[0])) return false;
+  const struct helpers *helpers = &heap->helpers;
+  if (!helpers->count || !may_work(&helpers->threads[0])) return false;
   helpers_wake(heap);
   return true;
 }
 
-/* It takes before it ceases to ask: what was given back for it is not a helper's again. */
+/* RECLAIM, step 3: it takes a packet before it lowers `reclaimers`; else a helper could take again what
+ * was returned for it. */
 bool helpers_await(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
-  struct mark_shared *shared = &heap->marking;
+  struct helpers *helpers = &heap->helpers;
   if (!mark_is_empty(&domain->marker) || !hold_the_rest(heap)) return false;
-  atomic_fetch_add(&shared->asking, 1);
+  atomic_fetch_add(&helpers->reclaimers, 1);
   DEBUG_STEP(heap);
   domain_step_aside(domain);
   wait_while(heap, hold_the_rest);
   domain_step_back(domain);
   if (heap_phase(heap) == PHASE_MARK && mark_is_empty(&domain->marker)) mark_take(heap, &domain->marker);
-  atomic_fetch_sub(&shared->asking, 1);
+  atomic_fetch_sub(&helpers->reclaimers, 1);
   DEBUG_STEP(heap);
-  if (atomic_load(&shared->bundle_count) && atomic_load(&shared->wanting))
+  if (atomic_load(&heap->marking.packet_count) && atomic_load(&helpers->sleeping))
     helpers_wake(heap); /* pairs with sleep_until_work */
   return true;
 }
 
 void helpers_tell(struct wn_heap *heap) {
-  atomic_fetch_add(&heap->marking.news, 1);
-  futex_wake(&heap->marking.news, INT32_MAX);
+  atomic_fetch_add(&heap->helpers.news, 1);
+  futex_wake(&heap->helpers.news, INT32_MAX);
 }
 
 void helpers_wake(struct wn_heap *heap) {
-  atomic_fetch_add(&heap->marking.wake, 1);
-  futex_wake(&heap->marking.wake, INT32_MAX);
+  atomic_fetch_add(&heap->helpers.wake, 1);
+  futex_wake(&heap->helpers.wake, INT32_MAX);
 }
 /* SPDX-License-Identifier: MIT */

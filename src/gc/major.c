@@ -67,7 +67,7 @@ static void mark_root(void *context, wn_value *slot) {
 }
 
 static void start_cycle(struct wn_heap *heap, struct wn_domain *leader) {
-  ASSERT(!atomic_load(&heap->marking.busy_helpers)); /* none has the last cycle's colour (SHARED of mark.h) */
+  ASSERT(!atomic_load(&heap->helpers.busy)); /* none has the last cycle's colour (SHARED of mark.h) */
   atomic_store(&heap->marked, heap_live_colour(heap) ^ COLOUR_BITS);
   begin_phase(heap, PHASE_MARK);
   heap->cycle_began_ns = os_monotonic_ns();
@@ -80,13 +80,13 @@ static void start_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   event_cycle(&heap->events, EVENT_CYCLE_BEGINS, leader, 0);
 }
 
-/* Under the lock nothing changes hands. Without it a helper could give back what it had, and cease to be busy, between the two
- * looks; or take it. */
+/* Under the lock no packet is added or taken. Without it a helper could return what it held, and cease
+ * to be busy, between the two loads, or take a packet. */
 static bool others_have_nothing(struct wn_heap *heap) {
-  struct mark_shared *shared = &heap->marking;
-  lock_acquire(&shared->lock, LOCK_RANK_MARK);
-  bool nothing = !atomic_load(&shared->bundle_count) && !atomic_load(&shared->busy_helpers);
-  lock_release(&shared->lock, LOCK_RANK_MARK);
+  struct marking *marking = &heap->marking;
+  lock_acquire(&marking->lock, LOCK_RANK_MARK);
+  bool nothing = !atomic_load(&marking->packet_count) && !atomic_load(&heap->helpers.busy);
+  lock_release(&marking->lock, LOCK_RANK_MARK);
   return nothing;
 }
 
@@ -180,7 +180,7 @@ static void settle_counts(struct wn_heap *heap) {
 
 enum { MOMENT_NS = 1000000, LATE_NS = 4 * MOMENT_NS, STEP = TINY ? 64 : 1 << 14 };
 
-/* Waits for what helpers hold (HELD of helpers.h). Returns how long; 0 if they hold nothing. */
+/* Waits for what helpers hold (RECLAIM of helpers.h). Returns how long; 0 if they hold nothing. */
 static uint64_t wait_for_helpers(struct wn_domain *domain) {
   uint64_t began = os_monotonic_ns();
   return helpers_await(domain) ? os_monotonic_ns() - began + 1 : 0;
@@ -272,7 +272,7 @@ void major_collect(struct wn_domain *domain, unsigned what, enum stop_cause caus
 }
 
 void major_slice(struct wn_domain *domain, unsigned shares) {
-  helpers_see(domain);
+  domain_note_processor(domain);
   if (atomic_load(&domain->heap->debt) > 0)
     slice(domain, shares * domain->slice_words); /* else the others did it */
 }

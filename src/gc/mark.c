@@ -1,4 +1,4 @@
-/* The mark loop, and sharing of work between markers. */
+/* The mark loop, and work packets. */
 #include "gc/mark.h"
 
 #include "base/metadata.h"
@@ -10,15 +10,15 @@
 enum {
   STACK_ENTRIES = TINY ? 64 : 1 << 22, /* of 16 bytes; addresses that cost nothing until they are used */
   STACK_LEAST = 1 << 12,
-  PIECE = TINY ? 4 : 1024, /* fields of a span looked at before the rest is put back */
-  SHARE_WORDS = TINY ? 8 : 1024,
+  PIECE = TINY ? 4 : 1024, /* fields of a span that are scanned before the rest is put back */
+  SHARE_INTERVAL = TINY ? 8 : 1024,
 };
 
-/* A part of a mark stack on its way from one marker to another. */
-struct mark_bundle {
-  struct mark_bundle *next;
+/* SHARED: a part of a mark stack on its way from one marker to another. */
+struct mark_packet {
+  struct mark_packet *next;
   size_t count;
-  struct span spans[SHARE];
+  struct span spans[PACKET_SPANS];
 };
 
 /* ---- the stack ---- */
@@ -53,7 +53,7 @@ static inline void visit(struct wn_heap *heap, struct marker *marker, wn_value b
   atomic_store_explicit(header_at(block), header ^ COLOUR_BITS, memory_order_relaxed);
   size_t words = header_words(header);
   bool scanned = header_is_scanned(header);
-  marker->words += scanned ? 1 : words + 1; /* fields count when they are looked at */
+  marker->words += scanned ? 1 : words + 1; /* fields count when they are scanned */
   if (scanned && words) push(heap, marker, (wn_value *)block, (wn_value *)block + words);
 }
 
@@ -88,76 +88,77 @@ static void scan(struct wn_heap *heap, struct marker *marker, unsigned white) {
 
 /* ---- sharing ---- */
 
-static struct mark_bundle *new_bundle(struct mark_shared *shared) {
-  struct mark_bundle *bundle = shared->spare;
-  if (bundle) shared->spare = bundle->next;
-  return bundle ? bundle : metadata_map(sizeof *bundle);
+static struct mark_packet *new_packet(struct marking *marking) {
+  struct mark_packet *packet = marking->spare;
+  if (packet) marking->spare = packet->next;
+  return packet ? packet : metadata_map(sizeof *packet);
 }
 
-/* Fills the gap that `given` spans leave at `first`, with `rest` behind them: with as many of the last ones, since a stack can
- * be long and its order says only what leads to most: what is given next is newer than what it would have been. */
+/* Fills the gap that `given` spans leave at `first`, where `rest` spans follow, with as many of the
+ * last ones. The rest is not moved down, since a stack can be long. Its order says only which spans
+ * lead to most: the next packet is made of newer spans than it would have been. */
 static void close_gap(struct span *first, size_t given, size_t rest) {
   size_t moved = rest < given ? rest : given;
   memcpy(first, first + given + rest - moved, moved * sizeof *first);
 }
 
-/* Gives the `count` spans that begin at `from`, at most SHARE, to the others. False if there is no memory for it. */
+/* Gives the `count` spans that begin at `from`, at most PACKET_SPANS, to a packet. False if there is no memory for it. */
 static bool give(struct wn_heap *heap, struct marker *marker, size_t from, size_t count) {
-  struct mark_shared *shared = &heap->marking;
-  lock_acquire(&shared->lock, LOCK_RANK_MARK);
-  struct mark_bundle *bundle = new_bundle(shared);
-  if (bundle) {
+  struct marking *marking = &heap->marking;
+  lock_acquire(&marking->lock, LOCK_RANK_MARK);
+  struct mark_packet *packet = new_packet(marking);
+  if (packet) {
     struct span *first = marker->stack + from;
-    bundle->count = count < SHARE ? count : SHARE;
-    marker->count -= bundle->count;
-    memcpy(bundle->spans, first, bundle->count * sizeof *first);
-    close_gap(first, bundle->count, marker->count - from);
-    bundle->next = shared->bundles;
-    shared->bundles = bundle;
-    atomic_fetch_add(&shared->bundle_count, 1);
+    packet->count = count < PACKET_SPANS ? count : PACKET_SPANS;
+    marker->count -= packet->count;
+    memcpy(packet->spans, first, packet->count * sizeof *first);
+    close_gap(first, packet->count, marker->count - from);
+    packet->next = marking->packets;
+    marking->packets = packet;
+    atomic_fetch_add(&marking->packet_count, 1);
   }
-  lock_release(&shared->lock, LOCK_RANK_MARK);
-  if (!bundle) return false;
-  if (atomic_load(&shared->asking)) helpers_tell(heap);  /* pairs with helpers_await */
-  if (atomic_load(&shared->wanting)) helpers_wake(heap); /* pairs with sleep_until_work */
+  lock_release(&marking->lock, LOCK_RANK_MARK);
+  if (!packet) return false;
+  if (atomic_load(&heap->helpers.reclaimers)) helpers_tell(heap); /* pairs with helpers_await */
+  if (atomic_load(&heap->helpers.sleeping)) helpers_wake(heap);   /* pairs with sleep_until_work */
   return true;
 }
 
-/* Takes a bundle onto an empty stack. */
+/* Takes a packet onto an empty stack. */
 static bool take(struct wn_heap *heap, struct marker *marker, bool first) {
-  struct mark_shared *shared = &heap->marking;
-  if (!atomic_load_explicit(&shared->bundle_count, memory_order_relaxed)) return false;
+  struct marking *marking = &heap->marking;
+  if (!atomic_load_explicit(&marking->packet_count, memory_order_relaxed)) return false;
   if (!marker->capacity && !make_stack(heap, marker)) return false;
-  lock_acquire(&shared->lock, LOCK_RANK_MARK);
-  bool may = !marker->helps || !atomic_load(&shared->asking);
-  struct mark_bundle *bundle = may ? shared->bundles : NULL;
-  if (bundle) {
-    if (first) atomic_fetch_add(&shared->busy_helpers, 1);
-    shared->bundles = bundle->next;
-    for (size_t i = 0; i < bundle->count; i++) marker->stack[marker->count++] = bundle->spans[i];
-    bundle->next = shared->spare;
-    shared->spare = bundle;
-    atomic_fetch_sub(&shared->bundle_count, 1);
+  lock_acquire(&marking->lock, LOCK_RANK_MARK);
+  bool may = !marker->is_helper || !atomic_load(&heap->helpers.reclaimers);
+  struct mark_packet *packet = may ? marking->packets : NULL;
+  if (packet) {
+    if (first) atomic_fetch_add(&heap->helpers.busy, 1);
+    marking->packets = packet->next;
+    for (size_t i = 0; i < packet->count; i++) marker->stack[marker->count++] = packet->spans[i];
+    packet->next = marking->spare;
+    marking->spare = packet;
+    atomic_fetch_sub(&marking->packet_count, 1);
   }
-  lock_release(&shared->lock, LOCK_RANK_MARK);
-  return bundle != NULL;
+  lock_release(&marking->lock, LOCK_RANK_MARK);
+  return packet != NULL;
 }
 
 static void share(struct wn_heap *heap, struct marker *marker) {
-  struct mark_shared *shared = &heap->marking;
-  marker->share_at = marker->words + SHARE_WORDS;
-  if (marker->count < 2 || atomic_load_explicit(&shared->bundle_count, memory_order_relaxed)) return;
-  if (!atomic_load_explicit(&shared->wanting, memory_order_relaxed) &&
-      !atomic_load_explicit(&shared->hungry, memory_order_relaxed))
+  struct marking *marking = &heap->marking;
+  marker->share_at = marker->words + SHARE_INTERVAL;
+  if (marker->count < 2 || atomic_load_explicit(&marking->packet_count, memory_order_relaxed)) return;
+  if (!atomic_load_explicit(&heap->helpers.sleeping, memory_order_relaxed) &&
+      !atomic_load_explicit(&marking->hungry, memory_order_relaxed))
     return;
-  atomic_store_explicit(&shared->hungry, false, memory_order_relaxed);
+  atomic_store_explicit(&marking->hungry, false, memory_order_relaxed);
   give(heap, marker, 0, marker->count / 2);
 }
 
 /* ---- shared ---- */
 
 bool mark_has_others(const struct wn_heap *heap) {
-  return heap->marking.helper_count || atomic_load_explicit(&heap->awake, memory_order_relaxed) > 1;
+  return heap->helpers.count || atomic_load_explicit(&heap->awake, memory_order_relaxed) > 1;
 }
 
 void mark_value(struct wn_heap *heap, struct marker *marker, wn_value value) {
@@ -190,7 +191,7 @@ void mark_give_all(struct wn_heap *heap, struct marker *marker) {
   unsigned white = heap_live_colour(heap) ^ COLOUR_BITS;
   while (ring_count(marker)) visit(heap, marker, ring_pop(marker), white);
   while (marker->count) { /* from the top, so that nothing is moved down */
-    size_t count = marker->count < SHARE ? marker->count : SHARE;
+    size_t count = marker->count < PACKET_SPANS ? marker->count : PACKET_SPANS;
     if (!give(heap, marker, marker->count - count, count)) break;
   }
   if (marker->count) {
@@ -211,8 +212,8 @@ struct again {
   struct marker *marker;
 };
 
-/* Looks at the children of a marked block at once: each that was not marked is, with what it leads to as far as the
- * stack holds it. */
+/* Marks the children of a marked block, and the blocks that they lead to, as far as the stack holds
+ * them. */
 static void again_block(wn_value *at, void *context) {
   struct again *again = context;
   wn_value header = *at;
@@ -242,16 +243,16 @@ void mark_again(struct wn_heap *heap, struct marker *marker) {
   } while (atomic_load(&heap->marking.overflowed));
 }
 
-static void destroy_list(struct mark_bundle *bundle) {
-  while (bundle) {
-    struct mark_bundle *next = bundle->next;
-    metadata_unmap(bundle, sizeof *bundle);
-    bundle = next;
+static void destroy_list(struct mark_packet *packet) {
+  while (packet) {
+    struct mark_packet *next = packet->next;
+    metadata_unmap(packet, sizeof *packet);
+    packet = next;
   }
 }
 
 void mark_destroy(struct wn_heap *heap) {
-  destroy_list(heap->marking.bundles);
+  destroy_list(heap->marking.packets);
   destroy_list(heap->marking.spare);
 }
 /* SPDX-License-Identifier: MIT */

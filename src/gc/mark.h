@@ -1,20 +1,24 @@
-/* Marking: finding what was reachable when the cycle began.
+/* Marking: finds what was reachable when the cycle began.
  *
- * A marker belongs to a domain or to a helper thread. Its stack holds *spans* of fields still to be looked at, so that a
- * huge block is marked in pieces and can be shared. Children go through a small ring after their headers were asked for
- * (prefetch), and are looked at when they have arrived: first in, first out.
+ * A marker belongs to a domain or to a helper thread. Its stack holds *spans* of fields to scan, so
+ * that a huge block is marked in pieces and can be shared. The header of a child is prefetched, and
+ * the child waits in a small ring, first in, first out, until its header has arrived.
  *
- * A block is marked by storing its header with the other colour. Two markers may mark the same block: harmless, its fields
- * are looked at twice. Headers of published blocks change in nothing but the colour while marking goes on.
+ * A block is marked by storing its header with the other colour. Two markers may mark the same
+ * block: then its fields are scanned twice, which is harmless. While marking goes on nothing in the
+ * header of a published block changes but the colour.
  *
- * SHARED: where somebody is idle, a marker gives the older half of its stack, which leads to most, to `mark_shared`, where idle
- * ones take it. Marking has ended when that is empty, no marker holds anything, and the world is stopped (major.c). A helper is
- * counted as busy from the moment on at which it takes its first bundle, under the same lock, until it has given back what it
- * holds: so who has the lock, and sees neither bundles nor busy helpers, knows that no helper holds anything, nor will before
- * somebody gives. So none is busy when a cycle begins, and none has the colour of the last one.
+ * SHARED. Where another marker is idle, a marker puts the older half of its stack, which leads to
+ * most, into a *work packet* on the list of `struct marking`. Idle markers take packets from there.
+ * Marking has ended when there is no packet, no marker holds anything, and the world is stopped
+ * (major.c). A helper counts as busy from when it takes its first packet, which is under the lock,
+ * until it has returned all that it holds. So a thread that has the lock, and sees neither packets
+ * nor busy helpers, knows that no helper holds anything, and that none will before another thread
+ * adds a packet. No helper is therefore busy when a cycle begins, and none uses the last cycle's
+ * colour.
  *
- * OVERFLOW: a span that finds no room on the stack is dropped, and `overflowed` is set: then the end of marking is followed by a
- * walk of the heap, which pushes the children of all marked blocks again. */
+ * OVERFLOW. A span for which the stack has no room is dropped, and `overflowed` is set. When marking
+ * would end, a walk of the heap then pushes the children of all marked blocks again. */
 #ifndef GC_MARK_H
 #define GC_MARK_H
 
@@ -22,7 +26,7 @@
 #include "base/lock.h"
 #include "gc/layout.h"
 
-enum { RING = TINY ? 4 : 64, WATERLINE = TINY ? 1 : 16, SHARE = TINY ? 4 : 128 };
+enum { RING = TINY ? 4 : 64, WATERLINE = TINY ? 1 : 16, PACKET_SPANS = TINY ? 4 : 128 };
 
 struct span {
   wn_value *at, *end;
@@ -32,55 +36,43 @@ struct marker {
   struct span *stack; /* reserved on first use */
   size_t count, capacity;
   wn_value ring[RING];
-  unsigned ring_at, ring_end; /* of what waits in it: counts that are not reduced to places */
-  size_t words;               /* looked at so far, headers included */
-  size_t share_at;            /* not before so many are marked it looks whether others want something */
-  bool helps;                 /* a helper's: takes nothing while a domain asks (HELD of helpers.h) */
+  unsigned ring_at, ring_end; /* of the blocks in the ring; not reduced modulo RING */
+  size_t words;               /* scanned so far, headers included */
+  size_t share_at;            /* value of `words` at which it next looks for idle markers */
+  bool is_helper;             /* takes no packet while a domain reclaims (helpers.h) */
 };
 
-struct mark_bundle;
+struct mark_packet;
 
-struct mark_shared {
+struct marking {
   struct lock lock; /* rank MARK */
-  struct mark_bundle *bundles, *spare;
-  _Atomic(size_t) bundle_count;
-  _Atomic(unsigned) busy_helpers; /* that hold spans now; raised under the lock */
-  _Atomic(unsigned) wanting;      /* helpers that sleep */
-  _Atomic(unsigned) asking;       /* domains in helpers_await */
-  _Atomic(uint32_t) news;         /* futex: of who waits for helpers */
-  _Atomic(bool) hungry;           /* a domain found nothing to mark */
+  struct mark_packet *packets, *spare;
+  _Atomic(size_t) packet_count;
+  _Atomic(bool) hungry; /* a domain found nothing to mark */
   _Atomic(bool) overflowed;
-  struct gc_helper *helpers;
-  unsigned helper_count, helpers_most; /* that began; that there is room for */
-  bool helpers_are_guests;             /* they work on processors that no domain wants (helpers.h) */
-  _Atomic(unsigned) away;              /* guests that sleep because there is none */
-  _Atomic(unsigned) working;           /* helpers that touch the heap now */
-  _Atomic(bool) paused;                /* none may begin to */
-  _Atomic(uint32_t) wake;
-  _Atomic(bool) quit;
 };
 
 struct wn_heap;
 
-/* Marks a block if it is old and not marked yet: its children become due. */
+/* Marks a block if it is old and not marked yet; its children will be scanned. */
 void mark_value(struct wn_heap *heap, struct marker *marker, wn_value value);
 
-/* Marks about `words` words, however large the blocks are that it finds. Returns how many; less only if nothing is left here nor
- * shared. */
+/* Marks about `words` words, however large the blocks are. Returns how many; less only if nothing is
+ * left in the marker nor in packets. */
 size_t mark_some(struct wn_heap *heap, struct marker *marker, size_t words);
 
 bool mark_is_empty(const struct marker *marker);
 
-/* Takes a bundle of what is shared, if there is one that the marker may take, which holds nothing. */
+/* Takes a packet, if there is one and the marker may take it. The marker holds nothing before. */
 bool mark_take(struct wn_heap *heap, struct marker *marker);
 
-/* The same; the marker's helper becomes busy if there is one. */
+/* The same for a helper, which becomes busy if there is one. */
 bool mark_take_first(struct wn_heap *heap, struct marker *marker);
 
-/* True if there may be somebody to share with. */
+/* True if another marker may take packets. */
 bool mark_has_others(const struct wn_heap *heap);
 
-/* Gives everything that a marker holds to the others. */
+/* Puts everything that a marker holds into packets. */
 void mark_give_all(struct wn_heap *heap, struct marker *marker);
 void marker_destroy(struct marker *marker);
 

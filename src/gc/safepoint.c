@@ -3,7 +3,6 @@
 
 #include "gc/debug.h"
 #include "gc/futex.h"
-#include "gc/helpers.h"
 #include "gc/minor.h"
 #include "gc/patience.h"
 
@@ -70,12 +69,22 @@ static uint64_t take_back(struct wn_domain *domain) {
   return began;
 }
 
+static void note_processor(struct wn_domain *domain, int processor) {
+  struct wn_heap *heap = domain->heap;
+  if (heap->notes_processors)
+    atomic_store_explicit(&heap->processor_of[domain->index], processor, memory_order_relaxed);
+}
+
 /* ---- shared ---- */
+
+void domain_note_processor(struct wn_domain *domain) {
+  if (domain->heap->notes_processors) note_processor(domain, sched_getcpu() + 1);
+}
 
 void domain_block(struct wn_domain *domain) {
   atomic_fetch_sub_explicit(&domain->heap->awake, 1, memory_order_relaxed);
   domain->awake = false;
-  helpers_forget(domain);
+  note_processor(domain, 0);
   give_up(domain);
 }
 
@@ -83,7 +92,7 @@ void domain_unblock(struct wn_domain *domain) {
   uint64_t began = take_back(domain);
   atomic_fetch_add_explicit(&domain->heap->awake, 1, memory_order_relaxed);
   domain->awake = true;
-  helpers_see(domain);
+  domain_note_processor(domain);
   event_pause_begins(&domain->heap->events, domain, PAUSE_STOP, began);
   event_pause_ends(&domain->heap->events, domain, PAUSE_STOP, began);
 }

@@ -50,6 +50,9 @@ void world_end_help(struct wn_heap *heap);
 void domain_block(struct wn_domain *domain);
 void domain_unblock(struct wn_domain *domain);
 
+/* WAY of helpers.h: the domain runs on this processor. */
+void domain_note_processor(struct wn_domain *domain);
+
 /* In between, the domain's thread, which keeps its turn, does what takes long and touches no block: nobody waits for it, and
  * its domain may be collected. */
 void domain_step_aside(struct wn_domain *domain);

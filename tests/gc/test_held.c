@@ -45,7 +45,7 @@ static void come_by(struct wn_heap *heap, enum place here) {
 /* Something is there that a helper could take, or has. */
 static bool may_come(const struct wn_heap *heap, enum place here) {
   if (here == MARKING)
-    return atomic_load(&heap->marking.bundle_count) || atomic_load(&heap->marking.busy_helpers);
+    return atomic_load(&heap->marking.packet_count) || atomic_load(&heap->helpers.busy);
   return atomic_load(&heap->pools.unswept_count) || atomic_load(&heap->pools.sweeping);
 }
 
@@ -97,7 +97,7 @@ static void run_with(unsigned helpers, enum place where, wn_ref (*make)(wn_domai
   options.helper_threads = (int)helpers;
   options.parameters.minor_heap_size = MINOR;
   assert_int_equal(wn_heap_open(&options, &heap), WN_OK);
-  if (heap->marking.helper_count < helpers) {
+  if (heap->helpers.count < helpers) {
     assert_int_equal(wn_heap_close(heap), WN_OK);
     print_message("skipped: the system has no more threads\n");
     skip();

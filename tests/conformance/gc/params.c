@@ -256,7 +256,7 @@ static void settings_reach_the_heap(void **state) {
   assert_true(atomic_load(&heap->chunks.mapped_bytes) >= 8 * (5 << 20));
   assert_int_equal(atomic_load(&heap->chunks.used_bytes), 0);
   assert_false(heap->chunks.huge_pages);
-  assert_int_equal(heap->marking.helper_count, 2);
+  assert_int_equal(heap->helpers.count, 2);
   assert_int_equal(heap->soft_limit_bytes, 64 << 20);
   assert_true(heap->stress.verify && heap->stress.delays);
   assert_int_equal(heap->stress.every, 3);
