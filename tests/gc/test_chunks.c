@@ -2,7 +2,7 @@
  *
  * The program is linked with `--wrap`: what `meanwhile` does happens in the middle of a touch, as
  * other threads do it where the system delays the thread that touches. */
-#include "gc/chunk.h"
+#include "gc/store/chunk.h"
 #include "support/test.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "gc/journal.h"
 #include "gc/pages_held.h"
 
-#include "gc/heap.h"
+#include "gc/world/heap.h"
 #include <pthread.h>
 #include <stdlib.h>
 

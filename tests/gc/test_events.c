@@ -1,9 +1,9 @@
 /* The table of events: each listener is told of each event once, in order, and spans nest as the table says. */
 #include "gc/journal.h"
 
-#include "gc/domain.h"
-#include "gc/listeners.h"
-#include "gc/safepoint.h"
+#include "gc/collect/listeners.h"
+#include "gc/world/domain.h"
+#include "gc/world/safepoint.h"
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -191,7 +191,7 @@ static void cycles_slices_growth_and_parameters_are_told(void **state) {
   journal_open(&of, &options);
   struct ear *ear = ear_create(EVERYTHING);
   listen(&of, ear);
-  size_t mapped = atomic_load(&of.heap->chunks.mapped_bytes);
+  size_t mapped = atomic_load(&of.heap->store.chunks.mapped_bytes);
   wn_gc_stat before = quick_stat(of.domain);
   {
     WN_SCOPE(of.domain);
@@ -214,7 +214,7 @@ static void cycles_slices_growth_and_parameters_are_told(void **state) {
     if (event->kind == EVENT_HEAP_GROWS) grown += event->size.bytes;
     if (event->kind == EVENT_HEAP_SHRINKS) shrunk += event->size.bytes;
   }
-  assert_int_equal(mapped + grown - shrunk, atomic_load(&of.heap->chunks.mapped_bytes));
+  assert_int_equal(mapped + grown - shrunk, atomic_load(&of.heap->store.chunks.mapped_bytes));
   assert_int_equal(count_of(ear, EVENT_MINOR_BEGINS), after.minor_collections - before.minor_collections);
   assert_int_equal(count_of(ear, EVENT_MINOR_ENDS), after.minor_collections - before.minor_collections);
   assert_int_equal(count_of(ear, EVENT_CYCLE_ENDS), after.major_collections - before.major_collections);

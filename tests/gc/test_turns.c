@@ -1,7 +1,7 @@
 /* Threads of one domain: who waits for the turn gets it, in order, and soon, though the one that runs never thinks of it. */
 #include "gc/journal.h"
 
-#include "gc/domain.h"
+#include "gc/world/domain.h"
 #include <time.h>
 
 enum { THREADS_MOST = 4 };
@@ -216,7 +216,7 @@ static void who_yields_comes_after_all_who_wait(void **state) {
     end = -larger(-end, -place_of(&crowd.workers[i], ordered - 1, -1));
   }
   for (int i = begin; i + 3 <= end; i++) exceptions += order[i] != order[i + 3];
-  assert_true(exceptions <= 9 * (int)crowd.of.domain->turn.ticks); /* who is asked may yield twice */
+  assert_true(exceptions <= 9 * (int)crowd.of.domain->turn.requests); /* who is asked may yield twice */
   journal_close(&crowd.of);
 }
 
@@ -234,10 +234,10 @@ static void a_thread_that_nobody_waits_for_is_never_asked(void **state) {
     wn_blocking_end(domain);
     wn_thread_yield(domain);
   }
-  assert_int_equal(domain->turn.ticks, 0);
+  assert_int_equal(domain->turn.requests, 0);
   crowd_add(&crowd, bump_only);
-  crowd_run(&crowd, 0.1);               /* while this one is blocked */
-  assert_true(domain->turn.ticks <= 2); /* it waited at the end, and until the other began */
+  crowd_run(&crowd, 0.1);                  /* while this one is blocked */
+  assert_true(domain->turn.requests <= 2); /* it waited at the end, and until the other began */
   journal_close(&crowd.of);
 }
 
@@ -277,7 +277,7 @@ static void a_callback_may_be_interrupted_and_none_nests_in_it(void **state) {
   crowd_run(&crowd, 0.6);
   assert_true(births >= 3);
   for (int i = 0; i < 3; i++) assert_true(crowd.workers[i].work > 0);
-  assert_true(crowd.of.domain->turn.ticks > 3);
+  assert_true(crowd.of.domain->turn.requests > 3);
   assert_int_equal(wn_memprof_stop(crowd.of.domain), WN_OK);
   assert_int_equal(wn_memprof_discard(profile), WN_OK);
   journal_close(&crowd.of);

@@ -3,7 +3,7 @@
  * The program is linked with `--wrap`: the test says on which processor each thread is, and counts what helpers offer. In each cycle
  * the domain begins to mark when the helper has marked a piece, so that there are some. */
 #include "gc/blocks.h"
-#include "gc/domain.h"
+#include "gc/collect/collector.h"
 
 #include "base/os.h"
 #include <sched.h>
@@ -35,8 +35,9 @@ static long cycle_of(const struct wn_heap *heap) { return atomic_load(&heap->maj
 
 static void await_helper(const struct wn_heap *heap) {
   uint64_t end = os_monotonic_ns() + PATIENCE_NS;
-  while (!atomic_load(&missed) && atomic_load(&helped_in) != cycle_of(heap) &&
-         (atomic_load(&heap->marking.packet_count) || atomic_load(&heap->helpers.busy))) {
+  while (
+      !atomic_load(&missed) && atomic_load(&helped_in) != cycle_of(heap) &&
+      (atomic_load(&heap->collector->marking.packet_count) || atomic_load(&heap->collector->helpers.busy))) {
     if (os_monotonic_ns() > end) atomic_store(&missed, true);
     __real_sched_yield();
   }
@@ -65,7 +66,7 @@ static void open_heap(void) {
   atomic_store(&of_helper, NOWHERE);
   atomic_store(&helped_in, 0);
   assert_int_equal(wn_heap_open(&options, &heap), WN_OK);
-  if (heap->helpers.count) return;
+  if (heap->collector->helpers.count) return;
   assert_int_equal(wn_heap_close(heap), WN_OK);
   print_message("skipped: the system has no more threads\n");
   skip();
@@ -93,7 +94,7 @@ static void run(wn_domain *domain) {
 /* Runs cycles while the helper is somewhere. Returns how often it offered its processor. */
 static long offers_while(wn_domain *domain, int helper_is) {
   assert_int_equal(wn_gc_full_major(domain), WN_OK);
-  while (!atomic_load(&heap->helpers.sleeping)) __real_sched_yield(); /* it sleeps */
+  while (!atomic_load(&heap->collector->helpers.sleeping)) __real_sched_yield(); /* it sleeps */
   atomic_store(&of_helper, helper_is);
   atomic_store(&offers, 0);
   atomic_store(&pieces, 0);

@@ -2,8 +2,8 @@
  *
  * The heap is filled twice: with trees as they were made, so that neighbours in a tree are neighbours in memory, and with a large
  * array of small blocks in a random order. Then a cycle begins, and is marked without helpers. Sweeping is not in the time. */
-#include "gc/domain.h"
-#include "gc/major.h"
+#include "gc/collect/major.h"
+#include "gc/world/domain.h"
 #include "tree.h"
 
 enum { TREE_DEPTH = 15 };

@@ -2,7 +2,7 @@
 #include "gc/journal.h"
 
 #include "base/check.h"
-#include "gc/heap.h"
+#include "gc/world/heap.h"
 #include <sched.h>
 #include <string.h>
 
@@ -332,9 +332,9 @@ static void compact_gives_empty_memory_back_and_keeps_what_is_live(void **state)
       make_list(of.domain, 4, 300000);
       wn_gc_minor(of.domain);
     }
-    size_t before = atomic_load(&of.heap->chunks.mapped_bytes);
+    size_t before = atomic_load(&of.heap->store.chunks.mapped_bytes);
     assert_int_equal(wn_gc_compact(of.domain), WN_OK);
-    size_t after = atomic_load(&of.heap->chunks.mapped_bytes);
+    size_t after = atomic_load(&of.heap->store.chunks.mapped_bytes);
     assert_true(after + (TINY ? 30 : 3000) * 8000L <= before);
     assert_true(quick_stat(of.domain).heap_words <= (long)(after / 8));
     assert_int_equal(length_of(of.domain, kept), 100);

@@ -1,9 +1,9 @@
 /* What verbose tells on standard error. */
 #include "gc/journal.h"
 
-#include "gc/chunk.h"
-#include "gc/params.h"
-#include "gc/verbose.h"
+#include "gc/face/params.h"
+#include "gc/face/verbose.h"
+#include "gc/store/chunk.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #include "gc/journal.h"
 
 #include "base/check.h"
-#include "gc/domain.h"
-#include "gc/major.h"
+#include "gc/collect/major.h"
+#include "gc/world/domain.h"
 #include <stdio.h>
 
 static double allocated(const wn_gc_stat *stat) {

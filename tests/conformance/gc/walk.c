@@ -2,8 +2,8 @@
 #include "gc/journal.h"
 
 #include "base/check.h"
-#include "gc/heap.h"
-#include "gc/major.h"
+#include "gc/collect/major.h"
+#include "gc/world/heap.h"
 
 static void live_words_are_those_of_the_blocks(void **state) {
   (void)state;

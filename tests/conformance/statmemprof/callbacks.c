@@ -273,7 +273,7 @@ static void allocate_all_kinds(wn_domain *domain, struct tracked *all) {
   wn_alloc_bytes(domain, 100);
   assert_int_equal(wn_alloc_group(domain, 3, shapes, blocks), WN_OK);
   for (int i = 0; i < 100; i++)
-    wn_bump(domain, 2, 0)[0] = ((wn_value *)wn_face(domain)->young_ptr)[2] = wn_int(0);
+    wn_bump(domain, 2, 0)[0] = ((wn_value *)wn_context(domain)->young_ptr)[2] = wn_int(0);
 }
 static void what_callbacks_allocate_is_not_sampled(void **state) {
   (void)state;

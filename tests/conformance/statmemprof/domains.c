@@ -1,7 +1,7 @@
 /* Profiles and the domains of the collected heap: who takes part, who is told, and what becomes of blocks that change hands. */
 #include "tracker.h"
 
-#include "gc/heap.h"
+#include "gc/world/heap.h"
 #include <stdlib.h>
 
 /* ---- who takes part ---- */

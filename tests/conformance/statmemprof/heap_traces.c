@@ -3,7 +3,7 @@
 #include "tracker.h"
 
 #include "base/os.h"
-#include "gc/heap.h"
+#include "gc/world/heap.h"
 #include "trace/reader.h"
 #include <signal.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The life of profiles on the collected heap: start, stop and discard in every order, from each callback, for ever. */
 #include "tracker.h"
 
-#include "gc/heap.h"
+#include "gc/world/heap.h"
 #include <math.h>
 
 static void start_another(struct tracked *all, struct tracked *on, double rate) {

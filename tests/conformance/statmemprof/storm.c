@@ -6,7 +6,7 @@
 #include "tracker.h"
 
 #include "base/random.h"
-#include "gc/heap.h"
+#include "gc/world/heap.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Profiles and the threads of one domain of the collected heap. Threads take turns by steps (gc/blocks.h). */
 #include "tracker.h"
 
-#include "gc/heap.h"
+#include "gc/world/heap.h"
 
 static _Thread_local long my_number;
 

@@ -1,0 +1,332 @@
+/* Phases, pace and slices. */
+#include "gc/collect/major.h"
+
+#include "base/os.h"
+#include "gc/collect/collector.h"
+#include "gc/collect/nursery.h"
+#include "gc/collect/verify.h"
+#include "gc/world/host.h"
+#include "gc/world/roots.h"
+#include "gc/world/safepoint.h"
+
+/* PACE: an idle phase takes A / IDLE_PART, marking A / MARK_PACE, sweeping A / SWEEP_PACE. */
+enum { IDLE_PART = 2, MARK_PACE = 8, SWEEP_PACE = 16 };
+enum { SLICE_MOST = TINY ? 1 << 12 : 1 << 21, PIECE = TINY ? 16 : 1 << 12 };
+
+/* ---- pace ---- */
+
+/* A in PACE. Beyond the soft limit one cycle follows the other. */
+size_t major_allowance(const struct wn_heap *heap) {
+  double least = 2 * (double)atomic_load(&heap->minor_words);
+  double words = (double)atomic_load(&heap->live_words) * (double)heap->control.space_overhead / 100;
+  if (heap->soft_limit_bytes && atomic_load(&heap->store.chunks.used_bytes) > heap->soft_limit_bytes)
+    words = 0;
+  return (size_t)(words > least ? words : least);
+}
+
+static size_t heap_words(const struct wn_heap *heap) {
+  return atomic_load(&heap->store.chunks.used_bytes) / 8;
+}
+
+/* The debt is what should have been done by now, by what was allocated, and was not, by domains and helpers. */
+static void compute_debt(struct wn_heap *heap) {
+  double share = (double)(atomic_load(&heap->allocated) - heap->phase_began) / (double)major_allowance(heap),
+         due = 0;
+  if (heap_phase(heap) == PHASE_MARK) due = share * MARK_PACE * (double)heap->phase_goal;
+  if (heap_phase(heap) == PHASE_SWEEP) due = share * SWEEP_PACE * (double)heap->phase_goal;
+  double debt = due - (double)atomic_load(&heap->work_done);
+  atomic_store(&heap->debt, debt > 0 ? (int64_t)debt : 0);
+}
+
+static void begin_phase(struct wn_heap *heap, enum phase phase) {
+  heap->phase_goal = heap_words(heap);
+  heap->phase_began = atomic_load(&heap->allocated);
+  atomic_store(&heap->work_done, 0);
+  atomic_store(&heap->phase, phase);
+}
+
+enum { RATIO_FIRST = 44 }; /* of custom_major_ratio */
+
+size_t major_external_words(const struct wn_heap *heap, size_t bytes) {
+  double least = 2 * 8 * (double)atomic_load(&heap->minor_words) * 100 / RATIO_FIRST;
+  double base = 8 * (double)atomic_load(&heap->live_words) + (double)atomic_load(&heap->external_live);
+  double most = (base > least ? base : least) * (double)heap->control.custom_major_ratio / 100;
+  double share = (double)bytes / most;
+  return (size_t)((share < 1 ? share : 1) * (double)major_allowance(heap));
+}
+
+/* What was made since the cycle began may be garbage: it is left out, lest it allow for more of its kind. */
+static void settle_external(struct wn_heap *heap) {
+  size_t now = atomic_load(&heap->store.external);
+  size_t fresh = atomic_load(&heap->external_made) - heap->external_made_before;
+  atomic_store(&heap->external_live, now > fresh ? now - fresh : 0);
+}
+
+/* ---- phases ---- */
+
+static void mark_root(void *context, wn_value *slot) {
+  struct wn_domain *leader = context;
+  mark_value(leader->heap, domain_marker(leader), *slot);
+}
+
+static void start_cycle(struct wn_heap *heap, struct wn_domain *leader) {
+  ASSERT(
+      !atomic_load(&heap->collector->helpers.busy)); /* none has the last cycle's colour (SHARED of mark.h) */
+  atomic_store(&heap->store.live_colour, heap_live_colour(heap) ^ COLOUR_BITS);
+  begin_phase(heap, PHASE_MARK);
+  heap->cycle_began_ns = os_monotonic_ns();
+  heap->external_made_before = atomic_load(&heap->external_made);
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    roots_each(domain, mark_root, leader);
+  globals_each(heap, mark_root, leader);
+  finalisers_each_root(heap, mark_root, leader);
+  if (mark_has_others(heap)) mark_give_all(heap, domain_marker(leader));
+  event_cycle(&heap->events, EVENT_CYCLE_BEGINS, leader, 0);
+}
+
+/* Under the lock no packet is added or taken. Without it a helper could return what it held, and cease
+ * to be busy, between the two loads, or take a packet. */
+static bool others_have_nothing(struct wn_heap *heap) {
+  struct marking *marking = &heap->collector->marking;
+  lock_acquire(&marking->lock, LOCK_RANK_MARK);
+  bool nothing = !atomic_load(&marking->packet_count) && !atomic_load(&heap->collector->helpers.busy);
+  lock_release(&marking->lock, LOCK_RANK_MARK);
+  return nothing;
+}
+
+static bool is_marked(struct wn_heap *heap) {
+  if (!others_have_nothing(heap)) return false;
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    if (!mark_is_empty(domain_marker(domain))) return false;
+  return true;
+}
+
+/* Blocked domains do not mark: what their barriers left goes to the others. */
+static void collect_markers(struct wn_heap *heap, struct wn_domain *leader) {
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    if (domain != leader && atomic_load(&domain->state) != DOMAIN_RUNNING)
+      mark_give_all(heap, domain_marker(domain));
+}
+
+/* So that pools can be walked: what is left of a run has no header. */
+static void flush_pools(struct wn_heap *heap) {
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    pools_flush(&heap->store, domain->runs);
+}
+
+static void start_sweep(struct wn_heap *heap) {
+  flush_pools(heap);
+  atomic_store(&heap->store.swept_live, 0);
+  pools_unsweep(&heap->store);
+  medium_unsweep(&heap->store);
+  begin_phase(heap, PHASE_SWEEP);
+  helpers_wake(heap);
+}
+
+static void end_mark(struct wn_heap *heap, struct wn_domain *leader) {
+  collect_markers(heap, leader);
+  if (!is_marked(heap)) return;
+  if (atomic_load(&heap->collector->marking.overflowed)) {
+    flush_pools(heap);
+    helpers_pause(heap); /* they would mark what the walk shares, in front of it */
+    mark_again(heap, domain_marker(leader));
+    helpers_resume(heap);
+    return;
+  }
+  if (finalisers_mark_dead(heap, domain_marker(leader))) return;
+  finalisers_clean(heap);
+  host_after_marking(heap);
+  start_sweep(heap);
+  event_point(&heap->events, EVENT_MARKING_ENDS, leader);
+}
+
+static bool is_swept(const struct wn_heap *heap) {
+  return !atomic_load(&heap->store.pools.unswept_count) && !atomic_load(&heap->store.pools.sweeping) &&
+         !atomic_load(&heap->store.medium.unswept) && !atomic_load(&heap->store.medium.sweeping);
+}
+
+static void end_cycle(struct wn_heap *heap, struct wn_domain *leader) {
+  if (!is_swept(heap)) return;
+  atomic_store(&heap->live_words, atomic_load(&heap->store.swept_live));
+  settle_external(heap);
+  atomic_store(&heap->allocated, 0);
+  begin_phase(heap, PHASE_IDLE);
+  atomic_fetch_add(&heap->major_collections, 1);
+  chunks_decay(&heap->store.chunks, major_allowance(heap) / POOL_WORDS);
+  finalisers_cycle_ended(heap);
+  event_cycle(&heap->events, EVENT_CYCLE_ENDS, leader, heap->cycle_began_ns);
+}
+
+/* Who asked for a cycle has got it if one ends here. */
+static void step(struct wn_heap *heap, struct wn_domain *leader, unsigned what) {
+  long ended = atomic_load(&heap->major_collections);
+  if (heap_phase(heap) == PHASE_SWEEP) end_cycle(heap, leader);
+  if (heap_phase(heap) == PHASE_MARK) end_mark(heap, leader);
+  if (atomic_load(&heap->major_collections) != ended) what &= ~(unsigned)COLLECT_CYCLE;
+  if (heap_phase(heap) == PHASE_IDLE &&
+      (what & COLLECT_CYCLE || atomic_load(&heap->allocated) >= major_allowance(heap) / IDLE_PART))
+    start_cycle(heap, leader);
+}
+
+/* What each domain promoted, and what it may have had no name for before. */
+static void settle_counts(struct wn_heap *heap) {
+  size_t copied = 0;
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
+    size_t words = atomic_exchange(&domain->copied_words, 0);
+    copied += words;
+    domain->promoted_words += (double)words;
+    domain->major_words += (double)words;
+  }
+  atomic_fetch_add(&heap->allocated, copied);
+  nursery_shorten(heap, copied);
+  atomic_fetch_add(&heap->minor_collections, 1);
+}
+
+enum { MOMENT_NS = 1000000, LATE_NS = 4 * MOMENT_NS, STEP = TINY ? 64 : 1 << 14 };
+
+/* Waits for what helpers hold (RECLAIM of helpers.h). Returns how long; 0 if they hold nothing. */
+static uint64_t wait_for_helpers(struct wn_domain *domain) {
+  uint64_t began = os_monotonic_ns();
+  return helpers_await(domain) ? os_monotonic_ns() - began + 1 : 0;
+}
+
+/* A slice that pauses the program for long leaves the rest of its words in the debt, unless that is so far behind that the heap
+ * would grow for it: then helpers that hold the rest are waited for, too, and the time for that is none of the slice's, lest
+ * they have all of it. */
+static size_t work_for_a_moment(struct wn_domain *domain, size_t words) {
+  struct wn_heap *heap = domain->heap;
+  bool late = atomic_load(&heap->allocated) > major_allowance(heap);
+  uint64_t end = os_monotonic_ns() + (late ? LATE_NS : MOMENT_NS);
+  size_t done = 0;
+  while (done < words && os_monotonic_ns() < end) {
+    size_t piece = major_work(domain, words - done < STEP ? words - done : STEP);
+    uint64_t waited = !piece && late ? wait_for_helpers(domain) : 0;
+    if (!piece && !waited) break;
+    atomic_fetch_sub(&heap->debt,
+                     (int64_t)piece); /* before a collection, which comes while it waits, makes another */
+    done += piece;
+    end += waited;
+  }
+  return done;
+}
+
+static void slice(struct wn_domain *domain, size_t words) {
+  struct wn_heap *heap = domain->heap;
+  if (!words) return;
+  uint64_t began = event_pause(&heap->events, domain, PAUSE_SLICE);
+  size_t done = work_for_a_moment(domain, words);
+  event_pause_ends(&heap->events, domain, PAUSE_SLICE, began);
+  event_slice(&heap->events, domain, words, done);
+}
+
+/* Cuts the debt into shares, one for each piece of a minor heap. */
+static void plan_slices(struct wn_heap *heap) {
+  size_t words = major_slice_words(heap);
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    domain->slice_words = words / nursery_slices(domain);
+}
+
+/* Who stops the world instead may not have come to it yet, or not to collect. */
+static void collect_or_be_collected(struct wn_domain *domain, unsigned what, enum stop_cause cause) {
+  struct wn_heap *heap = domain->heap;
+  long before = atomic_load(&heap->minor_collections);
+  uint64_t began = event_clock(&heap->events, EVENT_PAUSE_BEGINS);
+  while (!world_stop(domain, cause)) {
+    if (atomic_load(&heap->minor_collections) != before) return;
+    began = event_clock(&heap->events, EVENT_PAUSE_BEGINS);
+  }
+  event_pause_begins(&heap->events, domain, PAUSE_COLLECTION, began);
+  major_collect_stopped(domain, what);
+  world_release(domain);
+  event_pause_ends(&heap->events, domain, PAUSE_COLLECTION, began);
+}
+
+/* ---- shared ---- */
+
+size_t major_slice_words(const struct wn_heap *heap) {
+  int64_t debt = atomic_load(&heap->debt);
+  if (debt <= 0 || heap_phase(heap) == PHASE_IDLE) return 0;
+  unsigned awake = atomic_load_explicit(&heap->awake, memory_order_relaxed);
+  size_t share = (size_t)debt / (awake ? awake : 1) / (size_t)heap->control.window_size;
+  return share < SLICE_MOST ? share : SLICE_MOST;
+}
+
+void major_collect_stopped(struct wn_domain *leader, unsigned what) {
+  struct wn_heap *heap = leader->heap;
+  uint64_t began = event_clock(&heap->events, EVENT_MINOR_BEGINS);
+  if (CHECKS && heap->stress.verify) verify_or_die(heap); /* before wrong values lead the collection astray */
+  event_stop(&heap->events, EVENT_MINOR_BEGINS, leader, heap->stop_cause, 0);
+  minor_collect(heap, leader);
+  settle_counts(heap);
+  step(heap, leader, what);
+  compute_debt(heap);
+  helpers_invite(heap);
+  plan_slices(heap);
+  nursery_begin(heap);
+  nursery_secure(heap);
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    domain_reset_limit(domain);
+  event_stop(&heap->events, EVENT_MINOR_ENDS, leader, heap->stop_cause, began);
+  if (heap->stress.verify) verify_or_die(heap);
+}
+
+void major_collect(struct wn_domain *domain, unsigned what, enum stop_cause cause) {
+  collect_or_be_collected(domain, what, cause);
+  domain_reset_limit(domain);
+}
+
+void major_slice(struct wn_domain *domain, unsigned shares) {
+  domain_note_processor(domain);
+  if (atomic_load(&domain->heap->debt) > 0)
+    slice(domain, shares * domain->slice_words); /* else the others did it */
+}
+
+void major_collect_and_slice(struct wn_domain *domain, enum stop_cause cause) {
+  major_collect(domain, COLLECT_MINOR, cause);
+  for (size_t i = nursery_slices(domain); i; i--) major_slice(domain, 1);
+}
+
+size_t major_work(struct wn_domain *domain, size_t words) {
+  struct wn_heap *heap = domain->heap;
+  size_t done = 0, piece = 1;
+  while (done < words && piece && !world_is_stopping(heap)) {
+    size_t left = words - done, most = left < PIECE ? left : PIECE;
+    switch (heap_phase(heap)) {
+    case PHASE_MARK: piece = mark_some(heap, domain_marker(domain), most); break;
+    case PHASE_SWEEP:
+      piece = pools_sweep_one(&heap->store);
+      if (!piece) piece = medium_sweep_one(&heap->store);
+      break;
+    default: piece = 0;
+    }
+    done += piece;
+    atomic_fetch_add_explicit(&heap->work_done, piece, memory_order_relaxed);
+  }
+  return done;
+}
+
+/* Marks or sweeps all that there is for this domain to do, and waits for helpers that hold the rest. False if there was nothing. */
+static bool work_on(struct wn_domain *domain) {
+  const struct events *events = &domain->heap->events;
+  uint64_t began = event_pause(events, domain, PAUSE_SLICE);
+  bool worked = major_work(domain, SIZE_MAX) || helpers_await(domain);
+  event_pause_ends(events, domain, PAUSE_SLICE, began);
+  return worked;
+}
+
+void major_finish_cycle(struct wn_domain *domain, enum stop_cause cause) {
+  struct wn_heap *heap = domain->heap;
+  long before = atomic_load(&heap->major_collections);
+  major_collect(domain, COLLECT_MINOR | COLLECT_CYCLE, cause);
+  while (atomic_load(&heap->major_collections) == before)
+    if (!work_on(domain)) major_collect(domain, COLLECT_MINOR | COLLECT_CYCLE, STOP_CYCLE);
+}
+
+/* A cycle that began before may keep what died since: so one that begins now is needed. */
+void major_full(struct wn_domain *domain, enum stop_cause cause) {
+  struct wn_heap *heap = domain->heap;
+  major_collect(domain, COLLECT_MINOR, cause);
+  if (heap_phase(heap) != PHASE_IDLE) major_finish_cycle(domain, cause);
+  major_finish_cycle(domain, cause);
+}
+/* SPDX-License-Identifier: MIT */
