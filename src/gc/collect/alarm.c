@@ -14,8 +14,8 @@ struct alarm {
   void (*function)(wn_domain *, void *);
   void *context;
   uintptr_t uses;                     /* of the row: the upper half of the handle */
-  size_t due;                         /* calls */
-  const struct domain_thread *runner; /* NULL: nobody */
+  size_t pending;                     /* calls */
+  const struct domain_thread *runner; /* the thread that runs it; NULL: none */
 };
 
 /* ---- the table: the lock is held ---- */
@@ -51,12 +51,13 @@ static struct alarm *take_row(struct alarms *alarms) {
 
 static void free_row(struct alarm *alarm) { *alarm = (struct alarm){.uses = alarm->uses + 1}; }
 
-/* Chooses the one that has waited for the most calls, so that none of them starves. */
-static struct alarm *most_due(const struct alarms *alarms, const struct wn_domain *domain) {
+/* The alarm with the most pending calls, so that none of them starves. */
+static struct alarm *most_pending(const struct alarms *alarms, const struct wn_domain *domain) {
   struct alarm *most = NULL;
   for (size_t i = 0; i < alarms->count; i++) {
     struct alarm *alarm = &alarms->rows[i];
-    if (alarm->domain == domain && alarm->due && !alarm->runner && (!most || alarm->due > most->due))
+    if (alarm->domain == domain && alarm->pending && !alarm->runner &&
+        (!most || alarm->pending > most->pending))
       most = alarm;
   }
   return most;
@@ -69,7 +70,7 @@ static void release(struct wn_heap *heap) {
   lock_release(&heap->collector->finalisers.lock, LOCK_RANK_FINALISERS);
 }
 
-/* A cycle ended: every alarm gets a call. The world is stopped. */
+/* A cycle ended: every alarm gets a pending call. The world is stopped. */
 static void hear(struct listener *listener, const struct event *event) {
   struct wn_heap *heap = event->domain->heap;
   (void)listener;
@@ -77,8 +78,8 @@ static void hear(struct listener *listener, const struct event *event) {
   for (size_t i = 0; i < heap->collector->alarms.count; i++) {
     struct alarm *alarm = &heap->collector->alarms.rows[i];
     if (!alarm->domain || alarm->runner) continue;
-    alarm->due++;
-    atomic_store(&heap->collector->alarms.any_due, true);
+    alarm->pending++;
+    atomic_store(&heap->collector->alarms.any_pending, true);
     domain_add_pending(alarm->domain, PENDING_ANY);
   }
   release(heap);
@@ -94,28 +95,28 @@ void alarms_open(struct wn_heap *heap) {
 
 size_t alarms_pending(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
-  size_t due = 0, all = 0;
-  if (!atomic_load(&heap->collector->alarms.any_due)) return 0;
+  size_t pending = 0, all = 0;
+  if (!atomic_load(&heap->collector->alarms.any_pending)) return 0;
   acquire(heap);
   for (size_t i = 0; i < heap->collector->alarms.count; i++) {
     const struct alarm *alarm = &heap->collector->alarms.rows[i];
-    all += alarm->due;
-    if (alarm->domain == domain && !alarm->runner) due += alarm->due;
+    all += alarm->pending;
+    if (alarm->domain == domain && !alarm->runner) pending += alarm->pending;
   }
-  if (!all) atomic_store(&heap->collector->alarms.any_due, false);
+  if (!all) atomic_store(&heap->collector->alarms.any_pending, false);
   release(heap);
-  return due;
+  return pending;
 }
 
-/* The callback may delete it, and may create others: it is looked for again. */
+/* The callback may delete the alarm, and may create others: so it is searched for again. */
 bool alarms_run_one(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
   struct alarm called = {0};
   wn_gc_alarm *handle = NULL;
   acquire(heap);
-  struct alarm *alarm = most_due(&heap->collector->alarms, domain);
+  struct alarm *alarm = most_pending(&heap->collector->alarms, domain);
   if (alarm) {
-    alarm->due--;
+    alarm->pending--;
     alarm->runner = domain->running;
     called = *alarm;
     handle = handle_of(&heap->collector->alarms, alarm);
@@ -136,7 +137,7 @@ void alarms_abandon(struct domain_thread *thread) {
   for (size_t i = 0; i < heap->collector->alarms.count; i++)
     if (heap->collector->alarms.rows[i].runner == thread) {
       heap->collector->alarms.rows[i].runner = NULL;
-      if (heap->collector->alarms.rows[i].due)
+      if (heap->collector->alarms.rows[i].pending)
         domain_add_pending(heap->collector->alarms.rows[i].domain, PENDING_ANY);
     }
   release(heap);

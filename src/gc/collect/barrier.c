@@ -5,7 +5,8 @@
 #include "gc/world/caller.h"
 #include "gc/world/debug.h"
 
-/* A domain that has ended has no heap. More than that is not asked: old blocks are written to often. */
+/* A domain that has ended has no heap. No more is checked, since stores into old blocks are
+ * frequent. */
 void wn_set_slow(wn_domain *domain, wn_value block, size_t i, wn_value value) {
   if (__builtin_expect(!domain->heap, 0)) {
     caller_check(domain, "set");
@@ -15,8 +16,8 @@ void wn_set_slow(wn_domain *domain, wn_value block, size_t i, wn_value value) {
   barrier_store(domain, (wn_value *)block + i, value);
 }
 
-/* Two domains that exchange the same field: the remembered set may get it twice, or get it and lose the exchange; both are
- * harmless. So the notes are made first. */
+/* The notes are made before the exchange. Two domains can exchange the same field: the remembered
+ * set can get it twice, or get it though the exchange fails. Both are harmless. */
 bool wn_cas(wn_domain *domain, wn_ref block, size_t i, wn_ref expected, wn_ref desired) {
   DEBUG_HANDLE(domain, block);
   DEBUG_HANDLE(domain, expected);
@@ -31,8 +32,9 @@ bool wn_cas(wn_domain *domain, wn_ref block, size_t i, wn_ref expected, wn_ref d
   if (!heap_is_young(domain->heap, *block.slot)) {
     if (field_load(field) != old) return false;
     barrier_before(domain, field, old, *desired.slot);
-    /* By the time of the exchange the field may have held something else and be back: then a young value may have been
-     * taken out of the remembered set's sight. It never is: sets are emptied at safepoints only. */
+    /* By the time of the exchange the field may have held another value and have `old` again. If
+     * that other value was young, the field is in a remembered set. It stays there, since sets are
+     * emptied at safepoints only. */
   }
   return __atomic_compare_exchange_n(field, &old, *desired.slot, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }

@@ -1,9 +1,11 @@
-/* The write barrier: what must be noted when a field of an old block, or a global root, is overwritten.
+/* The write barrier: what is noted when a field of an old block, or a global root, is overwritten.
  *
- * While marking goes on, the value that is lost was reachable when the cycle began: it is marked (snapshot at the
- * beginning). A young value is found by the next minor collection through the remembered set; where a young value is
- * overwritten the field is in it already. Fields of young blocks need neither: no block that is young now was there when the
- * cycle began. */
+ * - While marking goes on, the overwritten value is marked. It was reachable when the cycle began
+ *   (SNAPSHOT of major.h), and the field may have been its last reference.
+ * - A field that gets a young value enters the remembered set, so that the next minor collection
+ *   finds it. If the overwritten value is young, the field is in the set already.
+ *
+ * Fields of young blocks need neither: no block that is young now existed when the cycle began. */
 #ifndef GC_COLLECT_BARRIER_H
 #define GC_COLLECT_BARRIER_H
 

@@ -1,4 +1,4 @@
-/* Registries, and the running of what is due. */
+/* Registries, and the calls of finalisers. */
 #include "gc/collect/finaliser.h"
 
 #include "base/error.h"
@@ -10,7 +10,7 @@
 
 enum { FIRST = TINY ? 2 : 128, RESERVED_CYCLES = 2 };
 
-/* A registration, or a call that is due. Of `finalise_last` nothing is left of the value then: 0. */
+/* A registration, or a pending call. The value of a pending `finalise_last` is 0. */
 struct finaliser {
   wn_value value;
   union {
@@ -23,7 +23,7 @@ struct finaliser {
 struct registrations {
   struct finaliser *entries;
   size_t count, capacity;
-  size_t young; /* YOUNG: the first that may be */
+  size_t young; /* YOUNG: the first one that may be young */
 };
 
 struct registry {
@@ -31,11 +31,11 @@ struct registry {
   struct {
     struct finaliser *ring;
     size_t begin, count, capacity; /* a power of two, or 0 */
-  } due;
-  struct registry *next; /* inherited, or an orphan */
+  } pending;
+  struct registry *next; /* in the list of inherited ones, or of orphans */
   /* Of an orphan: */
-  uint64_t number;   /* of the domain that it had */
-  unsigned reserved; /* for so many cycles, for the domain that joins that one */
+  uint64_t number;   /* of the domain that has ended */
+  unsigned reserved; /* cycles for which it is kept for the domain that joins that one */
 };
 
 /* ---- memory ---- */
@@ -53,33 +53,33 @@ static bool grow_list(struct registrations *list, size_t wanted) {
   return true;
 }
 
-static struct finaliser *due_at(const struct registry *registry, size_t i) {
-  return &registry->due.ring[(registry->due.begin + i) & (registry->due.capacity - 1)];
+static struct finaliser *pending_at(const struct registry *registry, size_t i) {
+  return &registry->pending.ring[(registry->pending.begin + i) & (registry->pending.capacity - 1)];
 }
 
-static bool grow_due(struct registry *registry, size_t wanted) {
-  size_t capacity = registry->due.capacity ? registry->due.capacity : FIRST;
+static bool grow_pending(struct registry *registry, size_t wanted) {
+  size_t capacity = registry->pending.capacity ? registry->pending.capacity : FIRST;
   while (capacity < wanted) capacity *= 2;
-  if (capacity == registry->due.capacity) return true;
+  if (capacity == registry->pending.capacity) return true;
   struct finaliser *ring = metadata_map(capacity * sizeof *ring);
   if (!ring) return false;
-  for (size_t i = 0; i < registry->due.count; i++) ring[i] = *due_at(registry, i);
-  metadata_unmap(registry->due.ring, registry->due.capacity * sizeof *ring);
-  registry->due.ring = ring;
-  registry->due.capacity = capacity;
-  registry->due.begin = 0;
+  for (size_t i = 0; i < registry->pending.count; i++) ring[i] = *pending_at(registry, i);
+  metadata_unmap(registry->pending.ring, registry->pending.capacity * sizeof *ring);
+  registry->pending.ring = ring;
+  registry->pending.capacity = capacity;
+  registry->pending.begin = 0;
   return true;
 }
 
 static size_t registry_size(const struct registry *registry) {
-  return registry->first.count + registry->last.count + registry->due.count;
+  return registry->first.count + registry->last.count + registry->pending.count;
 }
 
 static void registry_destroy(struct registry *registry) {
   if (!registry) return;
   metadata_unmap(registry->first.entries, registry->first.capacity * sizeof(struct finaliser));
   metadata_unmap(registry->last.entries, registry->last.capacity * sizeof(struct finaliser));
-  metadata_unmap(registry->due.ring, registry->due.capacity * sizeof(struct finaliser));
+  metadata_unmap(registry->pending.ring, registry->pending.capacity * sizeof(struct finaliser));
   metadata_unmap(registry, sizeof *registry);
 }
 
@@ -94,15 +94,16 @@ static void destroy_list(struct registry *registry) {
 /* ---- the queue ---- */
 
 static void queue(struct registry *registry, struct finaliser finaliser) {
-  ASSERT(registry->due.count < registry->due.capacity); /* ROOM */
-  *due_at(registry, registry->due.count++) = finaliser;
+  ASSERT(registry->pending.count < registry->pending.capacity); /* ROOM */
+  *pending_at(registry, registry->pending.count++) = finaliser;
 }
 
-/* ORDER. Queues those of the list, from `from` on, that `is_dead` finds; the others close ranks. */
+/* ORDER. Queues the registrations from `from` on that `is_dead` finds. The others stay, in their
+ * order. */
 typedef bool death(const struct wn_heap *heap, struct finaliser *finaliser);
 static size_t queue_dead(const struct wn_heap *heap, struct registry *registry, struct registrations *list,
                          size_t from, death *is_dead) {
-  size_t kept = from, before = registry->due.count;
+  size_t kept = from, before = registry->pending.count;
   bool keeps_value = list == &registry->first;
   for (size_t i = list->count; i-- > from;) {
     struct finaliser *at = &list->entries[i];
@@ -110,18 +111,18 @@ static size_t queue_dead(const struct wn_heap *heap, struct registry *registry, 
     queue(registry, (struct finaliser){keeps_value ? at->value : 0, at->function, at->context});
     at->value = 0;
   }
-  if (registry->due.count == before) return 0;
+  if (registry->pending.count == before) return 0;
   for (size_t i = from; i < list->count; i++)
     if (list->entries[i].value) list->entries[kept++] = list->entries[i];
   list->count = kept;
-  return registry->due.count - before;
+  return registry->pending.count - before;
 }
 
 static bool is_unmarked(const struct wn_heap *heap, struct finaliser *finaliser) {
   return header_colour(header_of(finaliser->value)) != heap_live_colour(heap);
 }
 
-/* What did not die is found again. */
+/* Updates the address of a value that did not die. */
 static bool died_young(const struct wn_heap *heap, struct finaliser *finaliser) {
   wn_value fate = heap_young_fate(heap, finaliser->value);
   if (fate) finaliser->value = fate;
@@ -152,7 +153,7 @@ static void each_registry(struct wn_heap *heap, registry_function *function, voi
   each_of_list(heap, NULL, heap->collector->finalisers.orphans, function, argument);
 }
 
-static void say_due(struct wn_domain *domain) {
+static void note_pending(struct wn_domain *domain) {
   if (domain) domain_add_pending(domain, PENDING_ANY);
 }
 
@@ -160,7 +161,7 @@ static void queue_young(struct wn_heap *heap, struct wn_domain *domain, struct r
                         void *argument) {
   (void)argument;
   registry->first.young = registry->first.count; /* they were roots */
-  if (queue_dead(heap, registry, &registry->last, registry->last.young, died_young)) say_due(domain);
+  if (queue_dead(heap, registry, &registry->last, registry->last.young, died_young)) note_pending(domain);
   registry->last.young = registry->last.count;
 }
 
@@ -168,22 +169,22 @@ static void queue_first(struct wn_heap *heap, struct wn_domain *domain, struct r
                         void *argument) {
   size_t *found = argument, count = queue_dead(heap, registry, &registry->first, 0, is_unmarked);
   registry->first.young = registry->first.count;
-  if (count) say_due(domain);
+  if (count) note_pending(domain);
   *found += count;
 }
 
 static void queue_last(struct wn_heap *heap, struct wn_domain *domain, struct registry *registry,
                        void *argument) {
   (void)argument;
-  if (queue_dead(heap, registry, &registry->last, 0, is_unmarked)) say_due(domain);
+  if (queue_dead(heap, registry, &registry->last, 0, is_unmarked)) note_pending(domain);
   registry->last.young = registry->last.count;
 }
 
-static void mark_due(struct wn_heap *heap, struct wn_domain *domain, struct registry *registry,
-                     void *argument) {
+static void mark_pending(struct wn_heap *heap, struct wn_domain *domain, struct registry *registry,
+                         void *argument) {
   (void)domain;
-  for (size_t i = 0; i < registry->due.count; i++)
-    if (due_at(registry, i)->value) mark_value(heap, argument, due_at(registry, i)->value);
+  for (size_t i = 0; i < registry->pending.count; i++)
+    if (pending_at(registry, i)->value) mark_value(heap, argument, pending_at(registry, i)->value);
 }
 
 struct visitation {
@@ -191,12 +192,12 @@ struct visitation {
   void *visitor;
 };
 
-static void visit_due(struct wn_heap *heap, struct wn_domain *domain, struct registry *registry,
-                      void *argument) {
+static void visit_pending(struct wn_heap *heap, struct wn_domain *domain, struct registry *registry,
+                          void *argument) {
   const struct visitation *of = argument;
   (void)heap, (void)domain;
-  for (size_t i = 0; i < registry->due.count; i++)
-    if (due_at(registry, i)->value) of->visit(of->visitor, &due_at(registry, i)->value);
+  for (size_t i = 0; i < registry->pending.count; i++)
+    if (pending_at(registry, i)->value) of->visit(of->visitor, &pending_at(registry, i)->value);
 }
 
 static void visit_list(struct registrations *list, size_t from, const struct visitation *of) {
@@ -205,7 +206,7 @@ static void visit_list(struct registrations *list, size_t from, const struct vis
 
 static void visit_all(struct wn_heap *heap, struct wn_domain *domain, struct registry *registry,
                       void *argument) {
-  visit_due(heap, domain, registry, argument);
+  visit_pending(heap, domain, registry, argument);
   visit_list(&registry->first, 0, argument);
   visit_list(&registry->last, 0, argument);
 }
@@ -213,13 +214,14 @@ static void visit_all(struct wn_heap *heap, struct wn_domain *domain, struct reg
 static void check(struct wn_heap *heap, struct wn_domain *domain, struct registry *registry, void *argument) {
   bool *holds = argument;
   (void)domain;
-  *holds &= registry_size(registry) <= registry->due.capacity; /* ROOM */
+  *holds &= registry_size(registry) <= registry->pending.capacity; /* ROOM */
   *holds &= registry->first.young <= registry->first.count && registry->last.young <= registry->last.count;
   for (size_t i = 0; i < registry->first.young; i++)
     *holds &= !heap_is_young(heap, registry->first.entries[i].value);
   for (size_t i = 0; i < registry->last.young; i++)
     *holds &= !heap_is_young(heap, registry->last.entries[i].value);
-  for (size_t i = 0; i < registry->due.count; i++) *holds &= !heap_is_young(heap, due_at(registry, i)->value);
+  for (size_t i = 0; i < registry->pending.count; i++)
+    *holds &= !heap_is_young(heap, pending_at(registry, i)->value);
 }
 
 /* ---- orphans ---- */
@@ -237,7 +239,7 @@ static void push_last(struct registry **list, struct registry *registry) {
   *list = registry;
 }
 
-/* Takes what has waited long enough, or what `number` left. */
+/* Takes the orphans that are kept for no join, or the one of the domain `number`. */
 static void inherit(struct wn_domain *heir, const uint64_t *number) {
   struct wn_heap *heap = heir->heap;
   acquire(heap);
@@ -254,12 +256,12 @@ static void inherit(struct wn_domain *heir, const uint64_t *number) {
 }
 
 static bool has_room_for(struct registry *registry, const struct registry *other) {
-  return grow_due(registry, registry_size(registry) + registry_size(other)) &&
+  return grow_pending(registry, registry_size(registry) + registry_size(other)) &&
          grow_list(&registry->first, registry->first.count + other->first.count) &&
          grow_list(&registry->last, registry->last.count + other->last.count);
 }
 
-/* As if registered before. What is inherited is old. */
+/* As if registered before. Inherited values are old. */
 static void prepend(struct registrations *list, const struct registrations *other) {
   if (!other->count) return;
   memmove(list->entries + other->count, list->entries, list->count * sizeof *list->entries);
@@ -271,10 +273,10 @@ static void prepend(struct registrations *list, const struct registrations *othe
 static void merge(struct registry *registry, const struct registry *other) {
   prepend(&registry->first, &other->first);
   prepend(&registry->last, &other->last);
-  for (size_t i = 0; i < other->due.count; i++) queue(registry, *due_at(other, i));
+  for (size_t i = 0; i < other->pending.count; i++) queue(registry, *pending_at(other, i));
 }
 
-/* If memory is short, the rest stays for another time. */
+/* If memory is short, the rest waits for the next safepoint. */
 static void merge_inherited(struct domain_finalisers *finalisers) {
   struct registry *inherited;
   while ((inherited = finalisers->inherited)) {
@@ -292,18 +294,18 @@ static void merge_inherited(struct domain_finalisers *finalisers) {
 
 /* ---- running ---- */
 
-/* The value gets a handle before it leaves the queue. False if nothing is due, or there is no slot for a handle. The scope is
- * none that ends by itself: where the thread ends in a blocking section of the callback, the domain's handles are another
- * thread's. */
+/* The value gets a handle before its call leaves the queue. False if no call is pending, or there
+ * is no slot for a handle. This is no WN_SCOPE, which would end by itself: where the thread ends in
+ * a blocking section of the callback, the domain's handles are another thread's. */
 static bool run_one(struct wn_domain *domain) {
   struct registry *own = domain->collector->finalisers.own;
   wn_ref value = {NULL};
-  if (!own || !own->due.count) return false;
-  struct finaliser finaliser = *due_at(own, 0);
+  if (!own || !own->pending.count) return false;
+  struct finaliser finaliser = *pending_at(own, 0);
   wn_scope scope = wn_scope_enter(domain);
   if (finaliser.value && wn_is_null(value = wn_root(domain, finaliser.value))) return false;
-  own->due.begin++;
-  own->due.count--;
+  own->pending.begin++;
+  own->pending.count--;
   if (finaliser.value)
     finaliser.function.finalise(domain, value, finaliser.context);
   else
@@ -314,7 +316,7 @@ static bool run_one(struct wn_domain *domain) {
 
 typedef bool runner(struct wn_domain *domain);
 
-/* One at a time, unless the one that runs has released the others. */
+/* One call at a time, unless the finaliser that runs has released the others. */
 static bool run(struct wn_domain *domain, runner *run_callback) {
   struct domain_finalisers *finalisers = &domain->collector->finalisers;
   struct domain_thread *thread = domain->running;
@@ -327,24 +329,25 @@ static bool run(struct wn_domain *domain, runner *run_callback) {
   return ran;
 }
 
-static bool any_is_due(struct wn_domain *domain) {
+static bool any_is_pending(struct wn_domain *domain) {
   const struct registry *own = domain->collector->finalisers.own;
-  return (own && own->due.count) || alarms_pending(domain);
+  return (own && own->pending.count) || alarms_pending(domain);
 }
 
-/* Alarms first: they are as many as cycles ended, while a finaliser may go on for ever. What they make due waits for the
- * next safepoint, so that two of them that force cycles cannot call each other without end. */
+/* Alarms first: there are as many as cycles ended, while finalisers can go on without end. Calls
+ * that these calls make pending wait for the next safepoint, so that two alarms that force cycles
+ * cannot call each other without end. */
 static void run_all(struct wn_domain *domain) {
   merge_inherited(&domain->collector->finalisers);
-  if (!any_is_due(domain)) return;
+  if (!any_is_pending(domain)) return;
   size_t alarms = alarms_pending(domain);
   event_finalisers(&domain->heap->events, domain,
-                   domain->collector->finalisers.own ? domain->collector->finalisers.own->due.count : 0);
+                   domain->collector->finalisers.own ? domain->collector->finalisers.own->pending.count : 0);
   while (alarms && run(domain, alarms_run_one)) alarms--;
   while (run(domain, run_one)) {}
   if (domain->exception.pending || domain->collector->finalisers.runner)
-    return; /* who ends that sees to the rest */
-  if (any_is_due(domain)) domain_add_pending(domain, PENDING_ANY);
+    return; /* the thread that ends it makes the others */
+  if (any_is_pending(domain)) domain_add_pending(domain, PENDING_ANY);
 }
 
 /* ---- shared ---- */
@@ -361,14 +364,14 @@ void finalisers_after_minor(struct wn_heap *heap, struct wn_domain *leader) {
 }
 
 void finalisers_each_root(struct wn_heap *heap, wn_visit *visit, void *visitor) {
-  each_registry(heap, visit_due, &(struct visitation){visit, visitor});
+  each_registry(heap, visit_pending, &(struct visitation){visit, visitor});
 }
 
 /* All that died together is found before any of it is marked. */
 bool finalisers_mark_dead(struct wn_heap *heap, struct marker *marker) {
   size_t found = 0;
   each_registry(heap, queue_first, &found);
-  if (found) each_registry(heap, mark_due, marker);
+  if (found) each_registry(heap, mark_pending, marker);
   return found != 0;
 }
 
@@ -391,12 +394,13 @@ bool finalisers_check(struct wn_heap *heap) {
   return holds;
 }
 
-/* `due` is cleared first: what becomes due later sets it again, and so does who takes a pending exception. */
+/* `pending` is cleared first. Calls that become pending later set it again, and so does the thread
+ * that takes a pending exception. */
 wn_status finalisers_run_pending(struct wn_domain *domain) {
-  uintptr_t due = domain_take_pending(domain);
-  if (due && !exception_is_pending(domain)) {
+  uintptr_t pending = domain_take_pending(domain);
+  if (pending && !exception_is_pending(domain)) {
     host_run_pending(domain);
-    if ((due | domain->context.pending) & PENDING_ANY) run_all(domain);
+    if ((pending | domain->context.pending) & PENDING_ANY) run_all(domain);
   }
   return exception_is_pending(domain) ? exception_leave(domain) : WN_OK;
 }
@@ -442,16 +446,16 @@ void finalisers_destroy_domain(struct wn_domain *domain) {
 
 /* ---- for the heap ---- */
 
-/* A cycle that runs does not know of new roots: they are marked. */
+/* A cycle that runs has not marked these new roots: they are marked here. */
 static void queue_left(struct wn_domain *domain, struct registry *registry) {
   struct wn_heap *heap = domain->heap;
   queue_dead(heap, registry, &registry->first, 0, is_left);
   queue_dead(heap, registry, &registry->last, 0, is_left);
   registry->first.young = registry->last.young = 0;
-  if (heap_phase(heap) == PHASE_MARK) mark_due(heap, domain, registry, domain_marker(domain));
+  if (heap_phase(heap) == PHASE_MARK) mark_pending(heap, domain, registry, domain_marker(domain));
 }
 
-/* Registry by registry only if there is no memory to merge them. */
+/* Registry by registry if there is no memory to merge them. */
 void finalisers_run_all(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
   struct domain_finalisers *finalisers = &domain->collector->finalisers;
@@ -463,7 +467,7 @@ void finalisers_run_all(struct wn_domain *domain) {
   release(heap);
   for (merge_inherited(finalisers); finalisers->own; merge_inherited(finalisers)) {
     queue_left(domain, finalisers->own);
-    for (size_t left = finalisers->own->due.count; left && run(domain, run_one); left--)
+    for (size_t left = finalisers->own->pending.count; left && run(domain, run_one); left--)
       if (exception_is_pending(domain)) exception_drop(domain);
     registry_destroy(finalisers->own);
     finalisers->own = NULL;
@@ -484,7 +488,7 @@ static struct registrations *make_room(struct wn_domain *domain, bool last) {
   struct registry *own = finalisers->own;
   if (!own) return NULL;
   struct registrations *list = last ? &own->last : &own->first;
-  return grow_due(own, registry_size(own) + 1) && grow_list(list, list->count + 1) ? list : NULL;
+  return grow_pending(own, registry_size(own) + 1) && grow_list(list, list->count + 1) ? list : NULL;
 }
 
 static wn_status add(struct wn_domain *domain, wn_ref value, struct finaliser finaliser, bool last) {

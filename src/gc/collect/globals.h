@@ -1,8 +1,8 @@
 /* Global roots: cells that are roots of the whole heap.
  *
- * A cell is like a field of an old block: stores into it pass the same write barrier, so that a minor
- * collection scans only the cells in a remembered set. Cells are cut from pages that live as long as
- * the heap; free cells are linked. */
+ * A cell is like a field of an old block: stores into it pass the same write barrier, so that a
+ * minor collection scans only the cells in a remembered set. Cells are cut from pages that live as
+ * long as the heap; free cells are linked. */
 #ifndef GC_COLLECT_GLOBALS_H
 #define GC_COLLECT_GLOBALS_H
 

@@ -179,8 +179,8 @@ static bool hold_the_rest(const struct wn_heap *heap) {
   }
 }
 
-/* WAITING: until there is news, at most. There may be one thread more than processors, and it may be
- * the helper: so this thread yields its own. */
+/* WAITING: until there is news, at most. There may be one thread more than processors, and it may
+ * be the helper: so this thread yields its own. */
 static void wait_while(struct wn_heap *heap, bool (*is_so)(const struct wn_heap *heap)) {
   _Atomic(uint32_t) *news = &heap->collector->helpers.news;
   struct backoff backoff = backoff_begin(false);
@@ -256,8 +256,8 @@ bool helpers_touch(struct wn_heap *heap) {
   return true;
 }
 
-/* RECLAIM, step 3: it takes a packet before it lowers `reclaimers`; else a helper could take again what
- * was returned for it. */
+/* RECLAIM, step 3: it takes a packet before it lowers `reclaimers`; else a helper could take again
+ * what was returned for it. */
 bool helpers_await(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
   struct helpers *helpers = &heap->collector->helpers;

@@ -1,8 +1,8 @@
 /* Helper threads: they mark and sweep while the program runs, as far as there is work to share.
  *
- * A helper sleeps on a futex until there is work. It is no domain: it never allocates, never touches
- * a minor heap, and does not stop when the world stops. Before major.c changes the phase it checks
- * that no helper is busy. A thread that must see the whole heap at rest pauses the helpers.
+ * A helper sleeps on a futex until there is work. It is no domain: it never allocates, never
+ * touches a minor heap, and does not stop when the world stops. Before major.c changes the phase it
+ * checks that no helper is busy. A thread that must see the whole heap at rest pauses the helpers.
  *
  * IDLE PROCESSORS. Unless the program asked for a number of helpers, helpers use only processors
  * that are idle: as many helpers work as there are more processors than domains awake. The others
@@ -14,23 +14,22 @@
  * where a domain was seen yields it after each piece of work. A domain that blocks or ends clears
  * its number.
  *
- * RECLAIM. The cycle cannot end while a helper holds spans to mark, or is in the middle of sweeping,
- * and the system may keep that helper from a processor for as long as it likes. Allocation must not
- * go on without end meanwhile. So where a cycle is late, and a domain finds that helpers hold all
- * the work that is left, the domain reclaims it and sleeps (helpers_await):
+ * RECLAIM. The cycle cannot end while a helper holds spans to mark, or is in the middle of
+ * sweeping, and the system may keep that helper from a processor for as long as it likes.
+ * Allocation must not go on without end meanwhile. So where a cycle is late, and a domain finds
+ * that helpers hold all the work that is left, the domain reclaims it and sleeps (helpers_await):
  *   1. While a domain reclaims, helpers take no packet.
  *   2. Between two pieces of work each helper looks at `reclaimers`, and returns all that it holds.
- *   3. The domain reclaims until it has taken a packet.
- * The domain thus waits for the end of one piece at most, and then does the work that it would do
- * without helpers. The heap grows by no more than it would without them.
+ *   3. The domain reclaims until it has taken a packet. The domain thus waits for the end of one
+ *      piece at most, and then does the work that it would do without helpers. The heap grows by no
+ *      more than it would without them.
  *
- * WAITING for helpers, all sequentially consistent:
- *   waiting thread                              helper
- *   1. sets `paused`, or raises `reclaimers`    1. lowers `working` or `busy`, or adds a packet
- *   2. reads `news`                             2. reads `paused` and `reclaimers`
- *   3. checks whether it still must wait        3. if either is set, changes `news` and wakes
- *   4. sleeps while `news` is as read
- * One of the two therefore sees the other. tests/models/mark.pml explores it. */
+ * WAITING for helpers, all sequentially consistent: waiting thread helper
+ *   1. sets `paused`, or raises `reclaimers` 1. lowers `working` or `busy`, or adds a packet
+ *   2. reads `news` 2. reads `paused` and `reclaimers`
+ *   3. checks whether it still must wait 3. if either is set, changes `news` and wakes
+ *   4. sleeps while `news` is as read One of the two therefore sees the other.
+ *      tests/models/mark.pml explores it. */
 #ifndef GC_COLLECT_HELPERS_H
 #define GC_COLLECT_HELPERS_H
 
@@ -76,13 +75,14 @@ void helpers_invite(struct wn_heap *heap);
 /* TOUCH AHEAD of chunk.h: true if a helper has a processor for it; the helpers are woken. */
 bool helpers_touch(struct wn_heap *heap);
 
-/* Between these two calls no helper touches the heap. The world is stopped, or no domain is left. */
+/* Between these two calls no helper touches the heap. The world is stopped, or no domain is
+ * left. */
 void helpers_pause(struct wn_heap *heap);
 void helpers_resume(struct wn_heap *heap);
 
-/* RECLAIM. The calling thread's domain, at a safepoint, found nothing to do in the phase. If helpers
- * hold the rest, waits until they returned some of it, or something else changed; the domain may
- * have been collected meanwhile. False if helpers hold nothing. */
+/* RECLAIM. The calling thread's domain, at a safepoint, found nothing to do in the phase. If
+ * helpers hold the rest, waits until they returned some of it, or something else changed; the
+ * domain may have been collected meanwhile. False if helpers hold nothing. */
 bool helpers_await(struct wn_domain *domain);
 
 /* WAITING: something changed for the threads that wait for helpers. */

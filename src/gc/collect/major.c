@@ -15,7 +15,7 @@ enum { SLICE_MOST = TINY ? 1 << 12 : 1 << 21, PIECE = TINY ? 16 : 1 << 12 };
 
 /* ---- pace ---- */
 
-/* A in PACE. Beyond the soft limit one cycle follows the other. */
+/* PACE. Beyond the soft limit one cycle follows the other. */
 size_t major_allowance(const struct wn_heap *heap) {
   double least = 2 * (double)atomic_load(&heap->minor_words);
   double words = (double)atomic_load(&heap->live_words) * (double)heap->control.space_overhead / 100;
@@ -28,13 +28,14 @@ static size_t heap_words(const struct wn_heap *heap) {
   return atomic_load(&heap->store.chunks.used_bytes) / 8;
 }
 
-/* The debt is what should have been done by now, by what was allocated, and was not, by domains and helpers. */
+/* The debt is the work that should be done by now, by what was allocated, less the work that
+ * domains and helpers have done. */
 static void compute_debt(struct wn_heap *heap) {
   double share = (double)(atomic_load(&heap->allocated) - heap->phase_began) / (double)major_allowance(heap),
-         due = 0;
-  if (heap_phase(heap) == PHASE_MARK) due = share * MARK_PACE * (double)heap->phase_goal;
-  if (heap_phase(heap) == PHASE_SWEEP) due = share * SWEEP_PACE * (double)heap->phase_goal;
-  double debt = due - (double)atomic_load(&heap->work_done);
+         wanted = 0;
+  if (heap_phase(heap) == PHASE_MARK) wanted = share * MARK_PACE * (double)heap->phase_goal;
+  if (heap_phase(heap) == PHASE_SWEEP) wanted = share * SWEEP_PACE * (double)heap->phase_goal;
+  double debt = wanted - (double)atomic_load(&heap->work_done);
   atomic_store(&heap->debt, debt > 0 ? (int64_t)debt : 0);
 }
 
@@ -55,7 +56,8 @@ size_t major_external_words(const struct wn_heap *heap, size_t bytes) {
   return (size_t)((share < 1 ? share : 1) * (double)major_allowance(heap));
 }
 
-/* What was made since the cycle began may be garbage: it is left out, lest it allow for more of its kind. */
+/* Blocks made since the cycle began may be garbage: their external bytes are left out, so that they
+ * do not allow for more of their kind. */
 static void settle_external(struct wn_heap *heap) {
   size_t now = atomic_load(&heap->store.external);
   size_t fresh = atomic_load(&heap->external_made) - heap->external_made_before;
@@ -70,8 +72,7 @@ static void mark_root(void *context, wn_value *slot) {
 }
 
 static void start_cycle(struct wn_heap *heap, struct wn_domain *leader) {
-  ASSERT(
-      !atomic_load(&heap->collector->helpers.busy)); /* none has the last cycle's colour (SHARED of mark.h) */
+  ASSERT(!atomic_load(&heap->collector->helpers.busy)); /* SHARED of mark.h */
   atomic_store(&heap->store.live_colour, heap_live_colour(heap) ^ COLOUR_BITS);
   begin_phase(heap, PHASE_MARK);
   heap->cycle_began_ns = os_monotonic_ns();
@@ -84,8 +85,8 @@ static void start_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   event_cycle(&heap->events, EVENT_CYCLE_BEGINS, leader, 0);
 }
 
-/* Under the lock no packet is added or taken. Without it a helper could return what it held, and cease
- * to be busy, between the two loads, or take a packet. */
+/* Under the lock no packet is added or taken. Without it a helper could return what it held, and
+ * cease to be busy, between the two loads, or take a packet. */
 static bool others_have_nothing(struct wn_heap *heap) {
   struct marking *marking = &heap->collector->marking;
   lock_acquire(&marking->lock, LOCK_RANK_MARK);
@@ -101,14 +102,14 @@ static bool is_marked(struct wn_heap *heap) {
   return true;
 }
 
-/* Blocked domains do not mark: what their barriers left goes to the others. */
+/* Blocked domains do not mark: the spans that their barriers left become packets. */
 static void collect_markers(struct wn_heap *heap, struct wn_domain *leader) {
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
     if (domain != leader && atomic_load(&domain->state) != DOMAIN_RUNNING)
       mark_give_all(heap, domain_marker(domain));
 }
 
-/* So that pools can be walked: what is left of a run has no header. */
+/* So that pools can be walked: the rest of a current run has no header. */
 static void flush_pools(struct wn_heap *heap) {
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
     pools_flush(&heap->store, domain->runs);
@@ -128,7 +129,7 @@ static void end_mark(struct wn_heap *heap, struct wn_domain *leader) {
   if (!is_marked(heap)) return;
   if (atomic_load(&heap->collector->marking.overflowed)) {
     flush_pools(heap);
-    helpers_pause(heap); /* they would mark what the walk shares, in front of it */
+    helpers_pause(heap); /* they would mark from the packets of the walk, ahead of it */
     mark_again(heap, domain_marker(leader));
     helpers_resume(heap);
     return;
@@ -157,7 +158,7 @@ static void end_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   event_cycle(&heap->events, EVENT_CYCLE_ENDS, leader, heap->cycle_began_ns);
 }
 
-/* Who asked for a cycle has got it if one ends here. */
+/* If a cycle ends here, the request for one is met. */
 static void step(struct wn_heap *heap, struct wn_domain *leader, unsigned what) {
   long ended = atomic_load(&heap->major_collections);
   if (heap_phase(heap) == PHASE_SWEEP) end_cycle(heap, leader);
@@ -168,7 +169,7 @@ static void step(struct wn_heap *heap, struct wn_domain *leader, unsigned what) 
     start_cycle(heap, leader);
 }
 
-/* What each domain promoted, and what it may have had no name for before. */
+/* Counts what each domain promoted. */
 static void settle_counts(struct wn_heap *heap) {
   size_t copied = 0;
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
@@ -184,15 +185,15 @@ static void settle_counts(struct wn_heap *heap) {
 
 enum { MOMENT_NS = 1000000, LATE_NS = 4 * MOMENT_NS, STEP = TINY ? 64 : 1 << 14 };
 
-/* Waits for what helpers hold (RECLAIM of helpers.h). Returns how long; 0 if they hold nothing. */
+/* RECLAIM of helpers.h. Returns how long it waited; 0 if helpers hold nothing. */
 static uint64_t wait_for_helpers(struct wn_domain *domain) {
   uint64_t began = os_monotonic_ns();
   return helpers_await(domain) ? os_monotonic_ns() - began + 1 : 0;
 }
 
-/* A slice that pauses the program for long leaves the rest of its words in the debt, unless that is so far behind that the heap
- * would grow for it: then helpers that hold the rest are waited for, too, and the time for that is none of the slice's, lest
- * they have all of it. */
+/* A slice that pauses the program for long leaves the rest of its words in the debt, unless the
+ * cycle is so late that the heap would grow. Then it waits for helpers that hold the rest, and that
+ * time does not count as the slice's, since the helpers could use all of it. */
 static size_t work_for_a_moment(struct wn_domain *domain, size_t words) {
   struct wn_heap *heap = domain->heap;
   bool late = atomic_load(&heap->allocated) > major_allowance(heap);
@@ -202,8 +203,8 @@ static size_t work_for_a_moment(struct wn_domain *domain, size_t words) {
     size_t piece = major_work(domain, words - done < STEP ? words - done : STEP);
     uint64_t waited = !piece && late ? wait_for_helpers(domain) : 0;
     if (!piece && !waited) break;
-    atomic_fetch_sub(&heap->debt,
-                     (int64_t)piece); /* before a collection, which comes while it waits, makes another */
+    /* Before wait_for_helpers: a collection meanwhile computes the debt anew. */
+    atomic_fetch_sub(&heap->debt, (int64_t)piece);
     done += piece;
     end += waited;
   }
@@ -219,14 +220,15 @@ static void slice(struct wn_domain *domain, size_t words) {
   event_slice(&heap->events, domain, words, done);
 }
 
-/* Cuts the debt into shares, one for each piece of a minor heap. */
+/* Divides the debt among the pieces of the minor heaps. */
 static void plan_slices(struct wn_heap *heap) {
   size_t words = major_slice_words(heap);
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
     domain->slice_words = words / nursery_slices(domain);
 }
 
-/* Who stops the world instead may not have come to it yet, or not to collect. */
+/* Collects, unless another domain does so first. A thread that stopped the world may not have begun
+ * its collection yet, or may not collect. */
 static void collect_or_be_collected(struct wn_domain *domain, unsigned what, enum stop_cause cause) {
   struct wn_heap *heap = domain->heap;
   long before = atomic_load(&heap->minor_collections);
@@ -254,7 +256,8 @@ size_t major_slice_words(const struct wn_heap *heap) {
 void major_collect_stopped(struct wn_domain *leader, unsigned what) {
   struct wn_heap *heap = leader->heap;
   uint64_t began = event_clock(&heap->events, EVENT_MINOR_BEGINS);
-  if (CHECKS && heap->stress.verify) verify_or_die(heap); /* before wrong values lead the collection astray */
+  /* Before wrong values lead the collection astray. */
+  if (CHECKS && heap->stress.verify) verify_or_die(heap);
   event_stop(&heap->events, EVENT_MINOR_BEGINS, leader, heap->stop_cause, 0);
   minor_collect(heap, leader);
   settle_counts(heap);
@@ -275,10 +278,10 @@ void major_collect(struct wn_domain *domain, unsigned what, enum stop_cause caus
   domain_reset_limit(domain);
 }
 
-void major_slice(struct wn_domain *domain, unsigned shares) {
+void major_slice(struct wn_domain *domain, unsigned pieces) {
   domain_note_processor(domain);
   if (atomic_load(&domain->heap->debt) > 0)
-    slice(domain, shares * domain->slice_words); /* else the others did it */
+    slice(domain, pieces * domain->slice_words); /* else the others have done it */
 }
 
 void major_collect_and_slice(struct wn_domain *domain, enum stop_cause cause) {
@@ -305,7 +308,8 @@ size_t major_work(struct wn_domain *domain, size_t words) {
   return done;
 }
 
-/* Marks or sweeps all that there is for this domain to do, and waits for helpers that hold the rest. False if there was nothing. */
+/* Does all marking or sweeping that this domain can do now, and waits for helpers that hold the
+ * rest. False if there was nothing. */
 static bool work_on(struct wn_domain *domain) {
   const struct events *events = &domain->heap->events;
   uint64_t began = event_pause(events, domain, PAUSE_SLICE);
@@ -322,7 +326,7 @@ void major_finish_cycle(struct wn_domain *domain, enum stop_cause cause) {
     if (!work_on(domain)) major_collect(domain, COLLECT_MINOR | COLLECT_CYCLE, STOP_CYCLE);
 }
 
-/* A cycle that began before may keep what died since: so one that begins now is needed. */
+/* A cycle that began earlier may keep blocks that died since: so a new one is needed. */
 void major_full(struct wn_domain *domain, enum stop_cause cause) {
   struct wn_heap *heap = domain->heap;
   major_collect(domain, COLLECT_MINOR, cause);

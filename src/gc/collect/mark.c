@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-  STACK_ENTRIES = TINY ? 64 : 1 << 22, /* of 16 bytes; addresses that cost nothing until they are used */
+  STACK_ENTRIES = TINY ? 64 : 1 << 22, /* of 16 bytes; unused addresses cost nothing */
   STACK_LEAST = 1 << 12,
   PIECE = TINY ? 4 : 1024, /* fields of a span that are scanned before the rest is put back */
   SHARE_INTERVAL = TINY ? 8 : 1024,
@@ -100,7 +100,8 @@ static void close_gap(struct span *first, size_t given, size_t rest) {
   memcpy(first, first + given + rest - moved, moved * sizeof *first);
 }
 
-/* Gives the `count` spans that begin at `from`, at most PACKET_SPANS, to a packet. False if there is no memory for it. */
+/* Gives the `count` spans that begin at `from`, at most PACKET_SPANS, to a packet. False if there
+ * is no memory for it. */
 static bool give(struct wn_heap *heap, struct marker *marker, size_t from, size_t count) {
   struct marking *marking = &heap->collector->marking;
   lock_acquire(&marking->lock, LOCK_RANK_MARK);
@@ -117,8 +118,9 @@ static bool give(struct wn_heap *heap, struct marker *marker, size_t from, size_
   }
   lock_release(&marking->lock, LOCK_RANK_MARK);
   if (!packet) return false;
-  if (atomic_load(&heap->collector->helpers.reclaimers)) helpers_tell(heap); /* pairs with helpers_await */
-  if (atomic_load(&heap->collector->helpers.sleeping)) helpers_wake(heap);   /* pairs with sleep_until_work */
+  struct helpers *helpers = &heap->collector->helpers;
+  if (atomic_load(&helpers->reclaimers)) helpers_tell(heap); /* pairs with helpers_await */
+  if (atomic_load(&helpers->sleeping)) helpers_wake(heap);   /* pairs with sleep_until_work */
   return true;
 }
 

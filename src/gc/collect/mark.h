@@ -17,8 +17,8 @@
  * adds a packet. No helper is therefore busy when a cycle begins, and none uses the last cycle's
  * colour.
  *
- * OVERFLOW. A span for which the stack has no room is dropped, and `overflowed` is set. When marking
- * would end, a walk of the heap then pushes the children of all marked blocks again. */
+ * OVERFLOW. A span for which the stack has no room is dropped, and `overflowed` is set. When
+ * marking would end, a walk of the heap then pushes the children of all marked blocks again. */
 #ifndef GC_COLLECT_MARK_H
 #define GC_COLLECT_MARK_H
 
@@ -57,8 +57,8 @@ struct wn_heap;
 /* Marks a block if it is old and not marked yet; its children will be scanned. */
 void mark_value(struct wn_heap *heap, struct marker *marker, wn_value value);
 
-/* Marks about `words` words, however large the blocks are. Returns how many; less only if nothing is
- * left in the marker nor in packets. */
+/* Marks about `words` words, however large the blocks are. Returns how many; less only if nothing
+ * is left in the marker nor in packets. */
 size_t mark_some(struct wn_heap *heap, struct marker *marker, size_t words);
 
 bool mark_is_empty(const struct marker *marker);

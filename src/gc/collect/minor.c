@@ -13,7 +13,8 @@
 #include <string.h>
 
 enum {
-  /* Of a remembered set: workers share these, since what one slot leads to is rarely worth a packet. */
+  /* Of a remembered set: workers share these, since what one slot leads to is rarely worth a
+   * packet. */
   PIECE = TINY ? 8 : 128,
   SPINS = 200,
   SERVE_INTERVAL = TINY ? 1 : 16,
@@ -34,7 +35,7 @@ struct gc_worker {
   unsigned colour;
   unsigned seen_requests; /* `share_requests` when it last looked */
   unsigned scanned;       /* blocks, since its last packet */
-  wn_value grey; /* originals whose copies are to be scanned, linked by their first fields; ends with 0 */
+  wn_value grey;          /* a list of originals whose copies are to be scanned; 0 ends it */
   bool owns[DOMAINS_MOST];
   size_t words[DOMAINS_MOST]; /* promoted, by the domain that had the block */
 };
@@ -109,8 +110,8 @@ static wn_value forwarded(const struct gc_worker *worker, _Atomic(wn_value) *at,
   return header - FORWARD_BIT;
 }
 
-/* Claims a block of a minor heap that the worker does not own. False: another worker has claimed it,
- * and `header` leads to its copy. */
+/* Claims a block of a minor heap that the worker does not own. False: another worker has claimed
+ * it, and `header` leads to its copy. */
 static bool claim(struct gc_worker *worker, wn_value original, wn_value *header) {
   unsigned index = heap_young_index(worker->heap, original);
   _Atomic(wn_value) *at = header_at(original);
@@ -146,8 +147,8 @@ static inline void copy_bytes(wn_value *to, const wn_value *from, size_t extent)
   for (size_t i = 1; i < extent; i++) to[i] = from[i - 1];
 }
 
-/* Copies the block, unless it was copied. Returns where it is now. `next`: the young field of its copy
- * to follow; NULL if there is none. If there are others, the block becomes grey. */
+/* Copies the block, unless it was copied. Returns where it is now. `next`: the young field of its
+ * copy to follow; NULL if there is none. If there are others, the block becomes grey. */
 static inline wn_value copy(struct gc_worker *worker, wn_value original, wn_value **next) {
   _Atomic(wn_value) *at = header_at(original);
   wn_value header = atomic_load_explicit(at, memory_order_acquire);
@@ -177,8 +178,9 @@ static inline wn_value copy(struct gc_worker *worker, wn_value original, wn_valu
 static void serve_others(struct gc_worker *worker);
 
 /* Copies what a slot leads to through one young field after the other. The next field may belong to
- * a grey block that serve_others puts into a packet. The worker that scans that block copies the same
- * child, or finds it copied, and stores the same address. So the field is read before serve_others. */
+ * a grey block that serve_others puts into a packet. The worker that scans that block copies the
+ * same child, or finds it copied, and stores the same address. So the field is read before
+ * serve_others. */
 static void follow(struct gc_worker *worker, wn_value *slot, wn_value value) {
   for (;;) {
     wn_value *next;
@@ -195,8 +197,8 @@ static inline void move(struct gc_worker *worker, wn_value *slot) {
   if (heap_is_young(worker->heap, value)) follow(worker, slot, value);
 }
 
-/* The link to the part of a grey list that becomes a packet: the oldest block of a short list, which
- * leads to about half of what is left of a tree; the older half of a long list. */
+/* The link to the part of a grey list that becomes a packet: the oldest block of a short list,
+ * which leads to about half of what is left of a tree; the older half of a long list. */
 static wn_value *link_to_oldest(wn_value grey) {
   wn_value *middle = (wn_value *)grey, *last = middle;
   size_t length = 1;
@@ -284,7 +286,8 @@ static void scan_remembered(struct gc_worker *worker, struct wn_domain *domain) 
     size_t to = count - from > PIECE ? from + PIECE : count;
     wn_value **slots = domain->remembered.begin;
     for (size_t i = from; i < to; i++) {
-      /* The fields are all over the heap, and the young blocks that they lead to may not be in a cache. */
+      /* The fields are all over the heap, and the young blocks that they lead to may not be in a
+       * cache. */
       if (i + AHEAD < count) __builtin_prefetch(slots[i + AHEAD], 1);
       if (i + AHEAD / 2 < count) __builtin_prefetch((wn_value *)field_peek(slots[i + AHEAD / 2]) - 1, 1);
       move(worker, slots[i]);
@@ -303,8 +306,8 @@ static void scan_domain(struct gc_worker *worker, struct wn_domain *domain) {
   scan_grey(worker);
 }
 
-/* A domain's blocks are best copied by its own thread: they are in the caches of its processor, which
- * will use the copies. So each worker begins with its own domain. */
+/* A domain's blocks are best copied by its own thread: they are in the caches of its processor,
+ * which will use the copies. So each worker begins with its own domain. */
 static void scan_roots(struct gc_worker *worker) {
   struct wn_heap *heap = worker->heap;
   scan_domain(worker, worker->self);
@@ -358,8 +361,8 @@ static bool is_over(struct minor_work *work) {
   return false;
 }
 
-/* END. Takes packets until every worker is idle, and closes the collection. A worker that joins in the
- * meantime finds no roots left. */
+/* END. Takes packets until every worker is idle, and closes the collection. A worker that joins in
+ * the meantime finds no roots left. */
 static void lead(struct gc_worker *worker) {
   struct minor_work *work = worker->work;
   unsigned spins = 0;
@@ -439,7 +442,7 @@ static void begin(struct wn_heap *heap, bool parallel) {
   atomic_store(&work->idle, 0);
   atomic_store(&work->share_requests, 0);
   atomic_store(&work->packet, 0);
-  atomic_fetch_add(&work->active, 1); /* a thread that came too late for the last one may be counted, too */
+  atomic_fetch_add(&work->active, 1); /* a late thread of the last one may be counted, too */
   if (!parallel) return;
   atomic_store(&work->open, true);
   world_share_collection(heap, join);

@@ -1,30 +1,31 @@
 /* The minor collection: moves everything young that is reachable to the major heap.
  *
- * The world is stopped: running domains wait at a safepoint, blocked ones are claimed (safepoint.h).
- * The leader collects all minor heaps. Threads that wait can share the work. Each of these threads is
- * a *GC worker*.
+ * The world is stopped: running domains wait at a safepoint, blocked ones are claimed
+ * (safepoint.h). The leader collects all minor heaps. Threads that wait can share the work. Each of
+ * these threads is a *GC worker*.
  *
  * A worker takes its work in three steps: the handles of one domain, its own first; pieces of the
- * remembered sets, slot by slot; work packets. Each block is copied after the one that leads to it by
- * its last young field, as in marking. So a list lies in its order, and its blocks are scanned at
- * once. Blocks with other young fields are *grey*. They are linked through the first fields of their
- * dead originals, so that no memory is needed. What one slot leads to is copied before the next slot,
- * so that it lies together. Where other workers are idle, a worker makes the older part of its grey
- * list, which leads to most, a *work packet*.
+ * remembered sets, slot by slot; work packets. Each block is copied after the one that leads to it
+ * by its last young field, as in marking. So a list lies in its order, and its blocks are scanned
+ * at once. Blocks with other young fields are *grey*. They are linked through the first fields of
+ * their dead originals, so that no memory is needed. What one slot leads to is copied before the
+ * next slot, so that it lies together. Where other workers are idle, a worker makes the older part
+ * of its grey list, which leads to most, a *work packet*.
  *
  * OWNERSHIP. A worker *owns* the minor heap of each domain whose handles it took. While it does, no
- * other worker touches the headers there, and it claims a block by a plain store of the new address.
- * When a worker meets a block of a minor heap that another worker owns:
+ * other worker touches the headers there, and it claims a block by a plain store of the new
+ * address. When a worker meets a block of a minor heap that another worker owns:
  *   1. It sets `share_requested` of that minor heap, then raises `share_requests`.
  *   2. It waits until the minor heap is shared, and answers requests itself meanwhile.
- *   3. The owner sees that `share_requests` has changed, and shares each minor heap that is requested.
- * From then on all workers claim the blocks of that minor heap by an exchange of the header, which
- * costs a third more. An owner shares when it is requested, when it makes a packet, and when it has no
- * work left. It looks for requests between the blocks that it scans, so no wait is without end.
+ *   3. The owner sees that `share_requests` has changed, and shares each minor heap that is
+ *      requested. From then on all workers claim the blocks of that minor heap by an exchange of
+ *      the header, which costs a third more. An owner shares when it is requested, when it makes a
+ *      packet, and when it has no work left. It looks for requests between the blocks that it
+ *      scans, so no wait is without end.
  *
- * END. The leader closes the packets, and checks whether every worker is idle; if not, it opens them
- * again. While they are closed an idle worker stays idle. A worker that takes a packet ceases to be
- * idle before it takes it. A thread that comes later finds the collection closed. */
+ * END. The leader closes the packets, and checks whether every worker is idle; if not, it opens
+ * them again. While they are closed an idle worker stays idle. A worker that takes a packet ceases
+ * to be idle before it takes it. A thread that comes later finds the collection closed. */
 #ifndef GC_COLLECT_MINOR_H
 #define GC_COLLECT_MINOR_H
 

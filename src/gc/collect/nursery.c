@@ -4,7 +4,8 @@
 #include "base/metadata.h"
 #include <sys/mman.h>
 
-/* A slot of 256 MiB lets a minor heap grow to 32 M words; less is tried where addresses are short. */
+/* A slot of 256 MiB lets a minor heap grow to 32 M words; less is tried where addresses are
+ * short. */
 static const size_t slot_bytes[] = {(size_t)1 << 28, (size_t)1 << 26, (size_t)1 << 24, (size_t)1 << 22};
 enum { ALIGNMENT = 1 << 21 };
 
@@ -97,11 +98,11 @@ static bool has_memory(struct wn_domain *domain, const char *from) {
          lower_floor(domain, domain->young_floor - (more < room ? more : room));
 }
 
-/* BUDGET: takes the next piece. Where blocks move at each collection the minor heap may begin anywhere in its slot, so that there
- * is less below it. */
+/* Where blocks move at each collection (nursery_move) the minor heap can begin anywhere in its
+ * slot, so that there is less room below it. */
 bool nursery_take_piece(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
-  size_t piece = nursery_piece_bytes(domain), most = FOLD * domain->young_words * 8;
+  size_t piece = nursery_piece_bytes(domain), most = MOST_SIZES * domain->young_words * 8;
   bool first = domain->young_start == domain->young_end;
   size_t room = (size_t)(domain->young_start - slot_of(domain));
   char *from = domain->young_start - piece;
@@ -135,9 +136,10 @@ void nursery_move(struct wn_domain *domain, size_t used) {
   domain_begin_young(domain, end);
 }
 
-/* The worst case: every domain has taken its first piece, and all of BUDGET was taken by whoever is or was there; all of it
- * survives, each block is rounded up, each pool has a tail, and each domain leaves a pool of each class unfinished. A block
- * without fields becomes twice as large: that is the most. */
+/* The worst case: every domain has taken its first piece, and all of BUDGET was taken by domains
+ * that are or were there. All of it survives, each block is rounded up, each pool has a tail, and
+ * each domain leaves a pool of each class unfinished. A block without fields becomes twice as
+ * large, and no block grows by more. */
 void nursery_secure(struct wn_heap *heap) {
   size_t bytes = heap->young_budget, domains = 0;
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {

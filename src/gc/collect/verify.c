@@ -1,8 +1,9 @@
-/* Checking every invariant of a heap, by looking at every block.
+/* Checking every invariant of a heap, by a walk of every block.
  *
- * All pools are flushed first, so that they can be walked. Blocks outside pools are collected in a table, so that each field can be
- * asked whether it holds the address of a block. In the phase SWEEP what is marked must not lead to what is not: that
- * would be lost. Fields of garbage that is not swept yet may hold anything. */
+ * All pools are flushed first, so that they can be walked. Blocks outside pools are put into a
+ * table, which tells whether the value of a field is the address of a block. In the phase SWEEP no
+ * marked block may lead to an unmarked one, which would be lost. Fields of garbage that is not
+ * swept yet may hold anything. */
 #include "gc/collect/verify.h"
 
 #include "gc/collect/finaliser.h"
@@ -17,7 +18,8 @@ struct verification {
   struct wn_heap *heap;
   FILE *report;
   unsigned long complaints;
-  /* Addresses of medium and large blocks, and of the fields in remembered sets: open hash tables. */
+  /* Addresses of medium and large blocks, and of the fields in remembered sets: open hash
+   * tables. */
   struct address_set {
     uintptr_t *slots;
     size_t capacity, count;
@@ -109,7 +111,8 @@ static bool is_old_block(struct verification *of, wn_value value) {
   return here && header_colour(header_of(value)) != COLOUR_FREE;
 }
 
-/* A value found in a place that is called `where`; `field` is the place if it is an old block's, or a global root. */
+/* Checks a value. `where` names its place. `field` is the place if it is a field of an old block,
+ * or a global root. */
 static void check_value(struct verification *of, wn_value value, const char *where, const wn_value *field) {
   struct wn_heap *heap = of->heap;
   if (value & 1) return;
@@ -208,7 +211,7 @@ static void check_finalised(void *visitor, wn_value *slot) {
   check_value(visitor, *slot, "finalised value", NULL);
 }
 
-/* What is in use again is not stale: a minor heap may grow over the place that it had before. */
+/* Memory that is in use again is not stale: a minor heap may grow over its former place. */
 static void check_stale(struct verification *of, const struct wn_domain *domain) {
   for (const char *at = domain->stale; at < domain->stale_end; at++) {
     bool in_use = at >= domain->context.young_ptr && at < domain->young_end;

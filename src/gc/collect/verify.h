@@ -6,7 +6,8 @@
 
 struct wn_heap;
 
-/* The world is stopped, and minor heaps need not be empty. Returns the number of complaints, printed to `report`. */
+/* The world is stopped, and minor heaps need not be empty. Returns the number of complaints,
+ * printed to `report`. */
 unsigned long verify_heap(struct wn_heap *heap, FILE *report);
 
 /* Aborts on the first complaint. */

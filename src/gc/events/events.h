@@ -14,7 +14,7 @@
  * - CYCLE begins inside one minor collection and ends inside a later one, or inside the same one.
  * A span can begin before a listener is registered. That listener is told of its end alone: where
  * `began_ns` is before the listener's `since_ns`, there was no begin for it. A span that begins
- * while nobody wants its end is not told, but for CYCLE.
+ * while no listener wants its end is not told, but for CYCLE.
  *
  * LISTENING. The list of listeners changes only while no other thread can tell anything: the world
  * is stopped and the helper threads are paused, or the heap has no domain and no helper thread. A

@@ -19,7 +19,8 @@ wn_value *allocate_cut(struct wn_domain *domain, size_t words, unsigned tag) {
   return at + 1;
 }
 
-/* Memory is short: everything that can be collected is, then the program is asked. True if it is worth trying again. */
+/* Memory is short: collects everything, then calls the hook out_of_memory. True if it is worth
+ * trying again. */
 static bool make_memory(struct wn_domain *domain, size_t words, unsigned *tries) {
   const wn_heap_hooks *hooks = &domain->heap->hooks;
   unsigned try = (*tries)++;
@@ -41,14 +42,15 @@ static bool is_poll_stress_due(struct wn_domain *domain) {
   return polls && ++domain->poll_count % polls == 0;
 }
 
-/* The fast path ended for a sample and nothing else: all other reasons raise the limit above everything. */
+/* The fast path ended for a sample alone: for all other reasons the limit is above everything. */
 static bool has_room_with_sample(const struct wn_domain *domain, size_t extent) {
   const char *limit = __atomic_load_n(&domain->context.young_limit, __ATOMIC_RELAXED);
   return limit == (const char *)domain->sample_at &&
          domain->context.young_ptr - extent * sizeof(wn_value) >= domain->young_start;
 }
 
-/* TOUCH AHEAD of chunk.h. Where no helper does it, it is a pause of this domain, which `may_pause`. */
+/* TOUCH AHEAD of chunk.h. Unless a helper does it, it is a pause of this domain, which is done only
+ * if it `may_pause`. */
 static void touch_ahead(struct wn_domain *domain, bool may_pause) {
   struct wn_heap *heap = domain->heap;
   if (!chunks_are_cold(&heap->store.chunks) || helpers_touch(heap) || !may_pause) return;
@@ -61,16 +63,17 @@ static void touch_ahead(struct wn_domain *domain, bool may_pause) {
   event_pause_ends(&heap->events, domain, PAUSE_TOUCH, began);
 }
 
-/* Before the first piece of a minor heap there was a collection, and a slice would make its pause longer: so the second piece has
- * the slices of two, unless the first one was not left since the last slice. A small minor heap has one piece only. */
+/* A collection has just come before the first piece of a minor heap, and a slice would make its
+ * pause longer. So the second piece does the slices of two, unless the domain has stayed in its
+ * first piece since its last slice. A small minor heap has only one piece. */
 static void begin_piece(struct wn_domain *domain) {
   bool first = (size_t)(domain->young_end - domain->young_start) == nursery_piece_bytes(domain);
-  unsigned shares = ++domain->slices_owed;
-  bool has_slice = !first || shares > 1 || nursery_pieces(domain) == 1;
+  unsigned owed = ++domain->slices_owed;
+  bool has_slice = !first || owed > 1 || nursery_pieces(domain) == 1;
   touch_ahead(domain, has_slice);
   if (!has_slice) return;
   domain->slices_owed = 0;
-  major_slice(domain, shares);
+  major_slice(domain, owed);
 }
 
 static __attribute__((noinline)) bool find_room(struct wn_domain *domain, size_t extent) {
@@ -112,7 +115,8 @@ static inline bool make_room(struct wn_domain *domain, size_t extent) {
 
 bool allocate_room(struct wn_domain *domain, size_t extent) { return make_room(domain, extent); }
 
-/* Small blocks that must be old (custom ones with much outside) come from pools. */
+/* Small blocks that must be old, which are custom blocks with many external bytes, come from
+ * pools. */
 static wn_value *take_old(struct wn_domain *domain, size_t words, unsigned tag, bool *zeroed) {
   struct wn_heap *heap = domain->heap;
   wn_value header = header_make(words, tag, heap_live_colour(heap));
@@ -260,7 +264,7 @@ void wn_poll_slow(wn_domain *domain) {
   if (!caller_may(domain, "poll")) return;
   if (world_is_stopping(domain->heap)) world_wait(domain);
   if (is_poll_stress_due(domain)) major_collect(domain, COLLECT_MINOR, STOP_STRESS);
-  if (!allocate_has_room(domain, 0)) domain_reset_limit(domain); /* it was raised to bring us here */
+  if (!allocate_has_room(domain, 0)) domain_reset_limit(domain); /* it was raised for this poll */
   finalisers_run_pending(domain);
   if (turn_must_yield(&domain->turn)) domain_yield(domain);
 }
@@ -274,7 +278,7 @@ void wn_thread_yield(wn_domain *domain) {
 
 /* ---- the raw tier ---- */
 
-/* Fields that are not filled are found by verification. */
+/* Verification finds the fields that the caller does not fill. */
 OWN_FRAME wn_value *wn_bump_checked(wn_domain *domain, size_t words, unsigned tag) {
   debug_check_domain(domain, "wn_bump");
   if (!words || words > WN_MAX_YOUNG_WORDS)

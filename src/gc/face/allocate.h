@@ -1,13 +1,16 @@
-/* Allocation where the fast path ends: samples, pieces of the minor heap, collections, the major heap.
+/* Allocation where the fast path ends: samples, pieces of the minor heap, collections, the major
+ * heap.
  *
- * An allocation that finds the limit above everything is a safepoint: the domain waits for a leader,
- * gives its turn to a waiter that requests it, or collects. No callback runs inside an allocation. */
+ * An allocation that finds the limit above everything is a safepoint: the domain waits for a
+ * leader, gives its turn to a waiter that requests it, or collects. No callback runs inside an
+ * allocation. */
 #ifndef GC_FACE_ALLOCATE_H
 #define GC_FACE_ALLOCATE_H
 
 #include "gc/collect/nursery.h"
 
-/* For functions whose frame is where callstacks begin: each has a frame of its own until FRAME_ENDS. */
+/* For functions whose frame is where callstacks begin: each has a frame of its own until
+ * FRAME_ENDS. */
 #define OWN_FRAME  __attribute__((noinline))
 #define FRAME_ENDS __asm__ volatile("" ::: "memory") /* the call before it is no tail call */
 
@@ -20,10 +23,10 @@ static inline bool allocate_has_room(const struct wn_domain *domain, size_t exte
   return wn_above_limit(&domain->context, domain->context.young_ptr - extent * sizeof(wn_value));
 }
 
-/* Cuts a young block off, its fields not yet set; there is room for it. Neither collects nor yields.
- * If the fast path ended, the caller sets the domain's `frame` first: __builtin_frame_address(0) of
- * the public function that the program called and that has not returned. The callstack of a sampled
- * block begins with the caller of that function. */
+/* Cuts a young block off, its fields not yet set; there is room for it. Neither collects nor
+ * yields. If the fast path ended, the caller sets the domain's `frame` first:
+ * __builtin_frame_address(0) of the public function that the program called and that has not
+ * returned. The callstack of a sampled block begins with the caller of that function. */
 wn_value *allocate_cut(struct wn_domain *domain, size_t words, unsigned tag);
 
 /* A young block, its fields not yet set: as wn_bump, for our own functions. NULL if memory is

@@ -30,7 +30,7 @@ static void end_all(void *unused) {
 
 static void prepare_ends(void) { ends_are_seen = !pthread_key_create(&ends, end_all); }
 
-/* From now on the end of the calling system thread is one of its domains, too. */
+/* From now on the end of the calling system thread ends its domains, too. */
 static void end_with_thread(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, prepare_ends);
@@ -44,9 +44,10 @@ struct whole_domain {
   struct domain_collector collector;
 };
 
-/* ENDED. The memory of a domain that ended stays one, of no heap, and what inlined functions read of it leads them to their slow
- * halves: no allocation is above its limit, no slot is free, no block is young. Those refuse it. It is used again only after
- * some others have ended: until then whoever still has the pointer is told so. */
+/* ENDED. The memory of a domain that ended stays a domain, of no heap. What inlined functions read
+ * of it leads them to their slow functions, which refuse it: no allocation is above its limit, no
+ * slot is free, no block is young. The memory is used again only after some other domains have
+ * ended. Until then a call with the old pointer is refused. */
 static struct {
   struct lock lock; /* rank HEAPS */
   struct wn_domain *first, *last;
@@ -114,7 +115,8 @@ static void displace(wn_heap *heap, struct wn_domain *domain) {
   while (heap->domains_end && !heap->domains[heap->domains_end - 1]) heap->domains_end--;
 }
 
-/* The lock is held. A domain for which RESERVE of chunk.h cannot be kept is refused: it is the others that would run out. */
+/* The lock is held. A domain is refused if RESERVE of chunk.h cannot be kept with it: other domains
+ * would run out of memory. */
 static wn_status enrol_locked(wn_heap *heap, struct wn_domain *domain) {
   domain->index = free_slot(heap);
   if (domain->index == DOMAINS_MOST)
@@ -133,7 +135,7 @@ static wn_status enrol_locked(wn_heap *heap, struct wn_domain *domain) {
   return error_set(WN_ENOMEM, "attach: no memory for what a minor heap may leave behind");
 }
 
-/* Makes the domain one of the heap's. The lock keeps the world from being stopped meanwhile. */
+/* Adds the domain to the heap. The lock keeps leaders from stopping the world meanwhile. */
 static wn_status enrol(wn_heap *heap, struct wn_domain *domain) {
   lock_acquire(&heap->world, LOCK_RANK_WORLD);
   wn_status status = enrol_locked(heap, domain);
@@ -141,7 +143,8 @@ static wn_status enrol(wn_heap *heap, struct wn_domain *domain) {
   return status;
 }
 
-/* What it did is the heap's from now on. The domain is blocked, the lock held, and its minor heap empty. */
+/* The heap takes over the domain's counts, pools, spans, registry and orphans. The domain is
+ * blocked, the lock is held, and the minor heap is empty. */
 static void bequeath(wn_heap *heap, struct wn_domain *domain) {
   heap->ended.minor_words += domain->minor_words;
   heap->ended.promoted_words += domain->promoted_words;
@@ -191,14 +194,15 @@ static wn_status check_alone(const struct domain_thread *thread) {
   return WN_OK;
 }
 
-/* What only this domain can tell the next minor collection: it stored other domains' young blocks, too. */
+/* What the next minor collection would lose with this domain. It can have stored young blocks of
+ * other domains, too. */
 static bool has_young_things(const struct wn_domain *domain) {
   const struct remembered *remembered = &domain->remembered;
   return domain_young_used(domain) || domain->custom_count || remembered->all ||
          remembered->at != remembered->begin || finalisers_have_young(domain);
 }
 
-/* Everything is over but the domain: no callback runs any more. Its thread is alone, and runs. */
+/* No callback runs in the domain any more. The calling thread is its last one, and runs. */
 static void end(struct wn_domain *domain) {
   wn_heap *heap = domain->heap;
   struct domain_thread *thread = domain->running;
@@ -243,7 +247,8 @@ void domain_give_up(struct domain_thread *thread) {
 wn_status wn_domain_attach(wn_heap *heap, wn_domain **domain) {
   if (!heap || !domain) return error_set(WN_EINVAL, "attach: an argument is NULL");
   if (!heap_is_open(heap)) return error_set(WN_EINVAL, "attach: it is no heap, or was closed");
-  if (thread_in_heap(heap)) /* it would wait for itself: the first domain cannot be stopped meanwhile */
+  /* The thread would wait for itself: its first domain could not be stopped meanwhile. */
+  if (thread_in_heap(heap))
     return error_set(WN_ESTATE, "attach: the calling thread is in a domain of this heap already");
   return domain_attach(heap, NULL, domain);
 }
@@ -255,10 +260,10 @@ wn_status wn_domain_detach(wn_domain *domain) {
   if (status) return status;
   struct domain_thread *thread = domain->running;
   finalisers_run_pending(domain);
-  if ((status = check_alone(thread))) return status; /* they may have spawned threads */
+  if ((status = check_alone(thread))) return status; /* callbacks may have spawned threads */
   host_thread_finishes(thread);
   host_thread_leaves(thread);
-  if ((status = check_alone(thread))) { /* a callback began another: the domain goes on */
+  if ((status = check_alone(thread))) { /* a callback spawned a thread: the domain goes on */
     host_thread_begins(thread);
     return status;
   }

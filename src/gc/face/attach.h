@@ -4,8 +4,8 @@
  * callback, in a hook, in a blocking section. Then:
  *   1. The thread *stops*: it leaves its blocking section, it is in no callback any more, and its
  *      handles die.
- *   2. Its last callbacks run, unless one of them ended the thread. No frame is left that could catch
- *      what they raise (exception.h).
+ *   2. Its last callbacks run, unless one of them ended the thread. No frame is left that could
+ *      catch what they raise (exception.h).
  *   3. The thread leaves its domain. */
 #ifndef GC_FACE_ATTACH_H
 #define GC_FACE_ATTACH_H

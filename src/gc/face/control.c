@@ -1,10 +1,11 @@
-/* Setting parameters: at the beginning, and while domains run.
+/* Setting parameters: when the heap is opened, and while domains run.
  *
- * A change is made while the world is stopped, so that who uses a parameter needs no lock. New threads read stack_limit
- * before they belong to a domain: therefore values are stored atomically.
+ * A change is made while the world is stopped, so that a thread of a domain reads parameters
+ * without a lock. A new thread reads stack_limit before it belongs to a domain: therefore values
+ * are stored atomically.
  *
- * Minor heaps change their size after a minor collection, when they are empty. RESERVE of chunk.h must hold for the new sizes
- * too: if that memory cannot be had, the old ones stay. */
+ * Minor heaps change their size after a minor collection, when they are empty. RESERVE of chunk.h
+ * must hold for the new sizes, too. If that memory cannot be had, the old sizes stay. */
 #include "gc/face/control.h"
 
 #include "base/error.h"
@@ -18,9 +19,10 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 
-/* ---- at the beginning ---- */
+/* ---- when the heap is opened ---- */
 
-/* The variable is the environment's, which in a program with more rights than its caller nobody can trust. */
+/* A program with more rights than its caller ignores the variable, since it cannot trust its
+ * environment. */
 static const char *variable(void) { return getauxval(AT_SECURE) ? NULL : getenv("WINNOW_PARAMS"); }
 
 static wn_status gather(const wn_heap_options *options, struct params *params) {
@@ -41,7 +43,7 @@ static wn_status gather(const wn_heap_options *options, struct params *params) {
   return text ? params_parse(text, options->text ? "options.text" : "WINNOW_PARAMS", params) : WN_OK;
 }
 
-/* What is not looked up where it is used goes where it belongs. */
+/* Stores the parameters, and those that are kept elsewhere. */
 static void store(struct wn_heap *heap, wn_gc_control *control) {
   for (unsigned i = 0; i < CONTROLS; i++)
     __atomic_store_n(control_field(&heap->control, &parameters[i]), *control_field(control, &parameters[i]),
@@ -56,7 +58,7 @@ static void store(struct wn_heap *heap, wn_gc_control *control) {
 
 static size_t minor_size(const struct wn_domain *domain) { return domain->young_words; }
 
-/* The new place may be where blocks were before: nothing is known to be stale there any more. */
+/* The new minor heap may be where stale blocks were: nothing is checked as stale any more. */
 static bool place(struct wn_domain *domain, size_t words) {
   domain->stale = domain->stale_end = NULL;
   return nursery_place(domain, words);
@@ -73,7 +75,8 @@ static void limit_slots(struct wn_heap *heap) {
     roots_limit_slots(domain);
 }
 
-/* Gives `only`, or all domains if it is NULL, minor heaps of so many words. The world is stopped. */
+/* Gives `only`, or all domains if it is NULL, minor heaps of so many words. The world is
+ * stopped. */
 static wn_status resize(struct wn_domain *leader, const struct wn_domain *only, size_t words) {
   struct wn_heap *heap = leader->heap;
   size_t before[DOMAINS_MOST] = {0}, after[DOMAINS_MOST] = {0};
@@ -92,7 +95,7 @@ static wn_status resize(struct wn_domain *leader, const struct wn_domain *only, 
   nursery_begin(heap);
   if (placed) nursery_secure(heap);
   if (placed && !(grows && atomic_load(&heap->starved))) return WN_OK;
-  place_all(heap, before); /* that memory is there already */
+  place_all(heap, before); /* which have their memory already */
   nursery_begin(heap);
   nursery_secure(heap);
   return error_set(WN_ENOMEM, "no memory for minor heaps of %zu words", words);
@@ -129,7 +132,7 @@ wn_status control_apply_first(struct wn_heap *heap) {
   wn_gc_control control = heap->control;
   store(heap, &control);
   event_point(&heap->events, EVENT_HEAP_OPENS, NULL);
-  wn_status status = check_size(heap, control.minor_heap_size); /* where addresses are short */
+  wn_status status = check_size(heap, control.minor_heap_size); /* addresses may be short */
   if (!status && heap->initial_words && !chunks_prepare(&heap->store.chunks, heap->initial_words))
     status = error_set(WN_ENOMEM, "no memory for a heap of %zu words", heap->initial_words);
   return status;

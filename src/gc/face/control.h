@@ -4,8 +4,8 @@
 
 #include "gc/world/heap.h"
 
-/* Sets everything that can be set before the heap has memory: defaults, then the options, then the text or the variable.
- * Nothing is applied if anything is impossible. */
+/* Sets everything that can be set before the heap has memory: defaults, then the options, then the
+ * text or the variable. If any of it is impossible nothing is applied. */
 wn_status control_initialise(struct wn_heap *heap, const wn_heap_options *options);
 
 /* The rest, once it has memory. WN_ENOMEM. */

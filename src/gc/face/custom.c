@@ -8,16 +8,16 @@
 #include "gc/world/host.h"
 #include <string.h>
 
-/* More external memory in young blocks than a minor heap's worth, by the ratio. */
-static bool is_minor_due(const struct wn_domain *domain, size_t external_bytes) {
+/* Young blocks have more external memory than a minor heap is worth, by the ratio. */
+static bool needs_minor(const struct wn_domain *domain, size_t external_bytes) {
   const struct wn_heap *heap = domain->heap;
   double most =
       (double)(atomic_load(&heap->minor_words) * 8) * (double)heap->control.custom_minor_ratio / 100;
   return domain->young_external && (double)(domain->young_external + external_bytes) > most;
 }
 
-/* A fifth of a cycle's allocation was made outside, where nothing else sees it. */
-static bool is_slice_due(const struct wn_domain *domain) {
+/* A fifth of a cycle's allocation was external, which no other check counts. */
+static bool needs_slice(const struct wn_domain *domain) {
   return domain->external_words > major_allowance(domain->heap) / 5;
 }
 
@@ -25,8 +25,8 @@ static bool is_young(const struct wn_domain *domain, size_t words, size_t extern
   return words <= WN_MAX_YOUNG_WORDS && external_bytes <= (size_t)domain->heap->control.custom_minor_max_size;
 }
 
-/* Its place in the list of young ones is had once nothing comes between that and the block: to make room may let other threads
- * run, which make others. NULL if there is no memory. */
+/* Making room can let other threads run, which allocate custom blocks: so room in the list is made
+ * after that, and directly before the block is cut. NULL if there is no memory. */
 static wn_value *allocate_young_custom(struct wn_domain *domain, size_t words, const void *frame) {
   if (!allocate_has_room(domain, words + 1) && !allocate_room(domain, words + 1)) return NULL;
   if (!customs_reserve(domain)) return error_set(WN_ENOMEM, "alloc custom: no memory for a list"), NULL;
@@ -50,7 +50,7 @@ OWN_FRAME wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, si
               ops ? "alloc custom: more than WN_MAX_WORDS words" : "alloc custom: the operations are NULL");
     return null;
   }
-  if (is_minor_due(domain, external_bytes) || is_slice_due(domain))
+  if (needs_minor(domain, external_bytes) || needs_slice(domain))
     major_collect_and_slice(domain, STOP_EXTERNAL);
   const void *frame = __builtin_frame_address(0);
   bool zeroed, young = is_young(domain, words, external_bytes);

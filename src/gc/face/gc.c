@@ -1,4 +1,4 @@
-/* The collections that a program asks for. */
+/* Collections on request. */
 #include "base/error.h"
 #include "gc/collect/finaliser.h"
 #include "gc/collect/major.h"
@@ -6,7 +6,8 @@
 #include "gc/world/caller.h"
 #include "gc/world/safepoint.h"
 
-/* Nothing is done while an exception is pending: callbacks could not run. It may leave here. */
+/* Nothing is done while an exception is pending, since callbacks could not run. The exception may
+ * leave here. */
 static wn_status begin(wn_domain *domain, const char *what) {
   wn_status status = caller_check(domain, what);
   if (!status && turn_must_yield(&domain->turn)) domain_yield(domain);
@@ -20,7 +21,7 @@ wn_status wn_gc_minor(wn_domain *domain) {
   return finalisers_run_pending(domain);
 }
 
-/* Work that is asked for needs a cycle: at rest one begins. */
+/* Work that is requested needs a cycle: if none is in progress, one begins. */
 long wn_gc_major_slice(wn_domain *domain, long words) {
   if (caller_check(domain, "major slice")) return 0;
   major_collect(domain, words > 0 ? COLLECT_MINOR | COLLECT_CYCLE : COLLECT_MINOR, STOP_REQUEST);
@@ -40,7 +41,7 @@ wn_status wn_gc_major(wn_domain *domain) {
   return finalisers_run_pending(domain);
 }
 
-/* Once: what finalisers let go is for the next call. */
+/* One full collection: values that finalisers let go wait for the next call. */
 wn_status wn_gc_full_major(wn_domain *domain) {
   wn_status status = begin(domain, "full major");
   if (status) return status;

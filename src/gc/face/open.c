@@ -18,7 +18,7 @@ struct whole_heap {
   struct collector collector;
 };
 
-/* ---- what is open ---- */
+/* ---- open heaps ---- */
 
 static struct lock heaps_lock;
 static wn_heap *heaps;
@@ -100,7 +100,7 @@ wn_status wn_heap_open(const wn_heap_options *options, wn_heap **heap) {
   return open_heap(options ? options : &defaults, heap);
 }
 
-/* What is dead comes first: a collection finds it. */
+/* The finalisers of dead values run first: a collection finds these. */
 static wn_status finalise_all(wn_heap *heap) {
   wn_domain *domain;
   wn_status status = wn_domain_attach(heap, &domain);

@@ -5,15 +5,16 @@
  *   name:   a letter or a name of the table; the last of two equal ones counts
  *   number: digits, or 0x and digits, then k, M or G (2^10, 2^20, 2^30) or nothing
  *
- * Strict: anything else is an error that says at which byte (the first is 1) and what was expected, and nothing of the text is
- * applied. OCaml's letters b c d e p t R W have no meaning here and are refused like any unknown name. */
+ * Strict: anything else is an error that says at which byte (the first is 1) and what was expected,
+ * and nothing of the text is applied. OCaml's letters b c d e p t R W have no meaning here and are
+ * refused like any unknown name. */
 #ifndef GC_FACE_PARAMS_H
 #define GC_FACE_PARAMS_H
 
 #include "gc/collect/nursery.h"
 #include "gc/world/heap.h"
 
-/* P(letter, name, initial, least, most, what it is). What wn_gc_get and wn_gc_set know: */
+/* P(letter, name, initial, least, most, what it is). These are in wn_gc_get and wn_gc_set: */
 #define GC_CONTROLS(P)                                                                                       \
   P('s', minor_heap_size, MINOR_WORDS_FIRST, MINOR_WORDS_LEAST, 1L << 25, "words of each minor heap")        \
   P('i', major_heap_increment, 15, 0, 1L << 40, "growth of the heap, in percent up to 1000, above in words") \
@@ -27,7 +28,7 @@
   P('m', custom_minor_ratio, 100, 1, 1000000, "external memory to minor heap, in percent")                   \
   P('n', custom_minor_max_size, 70000, 0, 1L << 40, "external bytes that a young block may have")
 
-/* What is settled when the heap is opened. Letter 0: none. */
+/* These are set when the heap is opened. Letter 0: none. */
 #define GC_SETTINGS(P)                                                                                      \
   P('h', initial_heap, 0, 0, 1L << 40, "words of the major heap that are there at once")                    \
   P('H', huge_pages, 1, 0, 1, "whether the system is asked for huge pages")                                 \
@@ -43,7 +44,7 @@
 struct params {
   wn_gc_control control;
   long initial_heap, huge_pages;
-  long helpers; /* below 0: as many as seem right; not in a text */
+  long helpers; /* below 0: as many as seem right, which a text cannot say */
   long soft_limit, verify, every, polls, delays, fail_at, mark_stack;
 };
 
@@ -71,7 +72,8 @@ static inline long *control_field(wn_gc_control *control, const struct parameter
 /* WN_EINVAL, and the parameter and its range in wn_last_error, if a value is out of range. */
 wn_status params_check(const wn_gc_control *control);
 
-/* Applies a text. WN_EINVAL, and nothing applied, if it is wrong; `source` is what the message calls it. */
+/* Applies a text. WN_EINVAL, and nothing applied, if it is wrong. The message calls the text
+ * `source`. */
 wn_status params_parse(const char *text, const char *source, struct params *params);
 
 #endif

@@ -1,7 +1,9 @@
-/* Threads that the heap begins: of a domain, or with one of their own; how they end, and who waits for that.
+/* Threads that the heap starts, in a domain of their own or in their parent's; their end, and
+ * waiting for it.
  *
- * ENDS (thread.h) of a spawned thread are those of its body, by a clean-up handler: so that it need not return. A callback that
- * runs then may end the thread once more: the handler's own handler calls nothing any more. */
+ * ENDS (attach.h) of a spawned thread are the ends of its body. A clean-up handler does the steps,
+ * so that the body need not return. A callback that runs in the handler can end the thread once
+ * more: the inner handler calls nothing of the program. */
 #include "base/error.h"
 #include "base/metadata.h"
 #include "gc/collect/collector.h"
@@ -35,7 +37,7 @@ static void say_begun(struct wn_join *join, wn_status status) {
 
 static void give_up_domain(void *thread) { domain_give_up(thread); }
 
-/* A body may have detached by itself. */
+/* The body may have detached the domain itself. */
 static void end_domain(void *argument) {
   struct domain_thread *thread = thread_in(argument);
   if (!thread) return;
@@ -63,7 +65,7 @@ static void *run_domain(void *argument) {
 
 /* ---- threads ---- */
 
-/* The domain may be gone as soon as the number says so: waking somebody looks at no memory. */
+/* The domain may be freed as soon as the count is lowered. The wake-up reads no memory. */
 static void say_ended(struct wn_domain *domain) {
   atomic_fetch_sub(&domain->others, 1);
   futex_wake(&domain->others, 1);
@@ -75,7 +77,7 @@ static void leave_thread(void *argument) {
   thread_stop(thread);
   host_thread_leaves(thread);
   exception_outlives(thread);
-  thread_leave(thread); /* before a leader may look at the domain's threads */
+  thread_leave(thread); /* while no leader can read the domain's threads */
   thread_pause(thread);
   turn_give(domain);
   thread_destroy(thread);
@@ -102,7 +104,8 @@ static void *run_thread(void *argument) {
 
 /* ---- joins ---- */
 
-/* Those that nobody has waited for: whoever waits takes it first, so that nobody waits twice. */
+/* Threads that were not joined yet. The joining thread takes its thread off the list first, so that
+ * no thread is joined twice. */
 static struct {
   struct lock lock; /* rank HEAPS */
   struct wn_join *first;
@@ -115,7 +118,8 @@ static void list(struct wn_join *join) {
   lock_release(&joins.lock, LOCK_RANK_HEAPS);
 }
 
-/* Nothing is read through the pointer before it is known to be a join. A thread does not wait for itself. */
+/* Nothing is read through the pointer before it is found in the list. A thread cannot join
+ * itself. */
 static wn_status unlist(const struct wn_join *join) {
   wn_status status = WN_OK;
   lock_acquire(&joins.lock, LOCK_RANK_HEAPS);

@@ -1,18 +1,20 @@
 /* Statistics.
  *
- * Counts are kept by domains, each its own; what a domain did is added to the heap's `ended` when it ends. So the program's
- * allocation is exact at every moment: minor_words + major_words - promoted_words, where a block is counted as promoted
- * with the domain in whose minor heap it was born, whoever copied it.
+ * Each domain keeps its own counts, which are added to the heap's `ended` when it ends. So the
+ * program's allocation is exact at every moment: minor_words + major_words - promoted_words. A
+ * block counts as promoted with the domain that had it in its minor heap, whichever thread copied
+ * it.
  *
- * The walk adds each word of the major heap to one of three, so that together they are heap_words:
- *   live       blocks that are not yet known to be dead, with their headers. While the collector sweeps, what is unmarked
- *              is known to be dead; otherwise nothing is
- *   free       runs that an allocation can use, as if everything were swept: dead blocks and free words that touch are one
- *              run; and units of a chunk that are no pool, runs too
- *   fragments  what no allocation can use: headers and tails of pools, what a block is smaller than its place, and runs
- *              that are too short for any medium block
+ * The walk adds each word of the major heap to one of three sums, which together are heap_words:
+ *   live       blocks that are not known to be dead, with their headers. While the collector
+ *              sweeps, unmarked blocks are known to be dead; otherwise none is
+ *   free       runs that an allocation can use, as if everything were swept: dead blocks and free
+ *              words that touch are one run, and so are the units of a chunk that are no pool
+ *   fragments  words that no allocation can use: headers and tails of pools, the difference between
+ *              a block and its place, and runs that are too short for any medium block
  *
- * The world is stopped for both kinds of statistics: what a minor heap holds is only known to who runs in it. */
+ * The world is stopped for both kinds of statistics, since only the running thread of a domain
+ * knows what its minor heap holds. */
 #include "gc/face/stats.h"
 
 #include "base/error.h"
@@ -30,7 +32,7 @@ struct walk {
   bool sweeping;
   unsigned live;    /* the colour */
   size_t run;       /* free words that end at the current place */
-  size_t run_least; /* of a run that can be used */
+  size_t run_least; /* the least run that an allocation can use */
 };
 
 static void end_run(struct walk *walk) {
@@ -73,7 +75,7 @@ static void add_pool(struct pool *pool, void *context) {
   walk->stat->fragments += (long)(POOL_WORDS - of_blocks);
 }
 
-/* Chunks may touch, but runs do not go from one to the next. */
+/* Chunks may be neighbours, but no run goes from one to the next. */
 static void add_medium(wn_value *at, void *context) {
   struct walk *walk = context;
   if ((uintptr_t)at % CHUNK_BYTES == 0) end_run(walk);
@@ -131,7 +133,8 @@ static void add_domains(const struct wn_heap *heap, wn_gc_stat *stat) {
   }
 }
 
-/* Helpers may sweep meanwhile: the chunks' lock makes the sizes those of one moment. The most is counted after the size. */
+/* Helpers may be sweeping: under the lock of the chunks the sizes are those of one moment. The
+ * maximum is raised after the size. */
 static void add_sizes(struct wn_heap *heap, wn_gc_stat *stat) {
   lock_acquire(&heap->store.medium.lock, LOCK_RANK_MEDIUM);
   lock_acquire(&heap->store.chunks.lock, LOCK_RANK_CHUNKS);

@@ -1,10 +1,10 @@
-/* Statistics for other parts of the heap. */
+/* Statistics for other files of this part. */
 #ifndef GC_FACE_STATS_H
 #define GC_FACE_STATS_H
 
 #include <winnow/gc.h>
 
-/* What wn_gc_quick_stat tells. The world is stopped, or no domain is left. */
+/* The statistics of wn_gc_quick_stat. The world is stopped, or no domain is left. */
 void stats_count(struct wn_heap *heap, wn_gc_stat *stat);
 
 #endif

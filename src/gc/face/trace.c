@@ -1,6 +1,9 @@
-/* Traces: a profile whose tracker is the recorder's, and what the heap tells of itself. A trace is known by its profile; the
- * recorder goes when that is released, by whoever was the last to use it. By then the heap tells it nothing any more: each trace
- * is taken off the list before its profile is discarded, or the heap's engine closed. */
+/* Traces: a profile whose tracker is the recorder's, and a listener (events.h) that gives the
+ * recorder the heap's collections, pauses and domains.
+ *
+ * A handle of a trace is that of its profile. The last user of the profile releases it, which
+ * closes the recorder. The trace's listener is removed before its profile is discarded, or the
+ * heap's engine is closed. */
 #include "gc/face/trace.h"
 
 #include "base/error.h"
@@ -20,14 +23,14 @@ static const wn_memprof_options first_options = {1e-4, DEPTH_FIRST, 0};
 
 struct heap_trace {
   struct listener listener;
-  struct heap_trace *next; /* of the heap, LISTENING of events.h */
+  struct heap_trace *next; /* of the heap's traces, LISTENING of events.h */
   struct recorder *recorder;
   _Atomic(uintptr_t) profile; /* its handle; 0 until it has begun */
 };
 
-/* ---- what is told ---- */
+/* ---- what the recorder is given ---- */
 
-static void ask(void *context, struct recorder_heap *out) {
+static void describe_heap(void *context, struct recorder_heap *out) {
   struct wn_heap *heap = context;
   wn_gc_stat stat;
   stats_count(heap, &stat);
@@ -56,8 +59,12 @@ static void hear(struct listener *listener, const struct event *event) {
   uint64_t ns = event->ns - event->began_ns;
   switch (event->kind) {
   case EVENT_PAUSE_ENDS: record_pause(recorder, event); break;
-  case EVENT_MINOR_ENDS: recorder_collection(recorder, domain, RECORDER_MINOR, ns, ask, domain->heap); break;
-  case EVENT_CYCLE_ENDS: recorder_collection(recorder, domain, RECORDER_MAJOR, ns, ask, domain->heap); break;
+  case EVENT_MINOR_ENDS:
+    recorder_collection(recorder, domain, RECORDER_MINOR, ns, describe_heap, domain->heap);
+    break;
+  case EVENT_CYCLE_ENDS:
+    recorder_collection(recorder, domain, RECORDER_MAJOR, ns, describe_heap, domain->heap);
+    break;
   case EVENT_DOMAIN_BEGINS: recorder_domain(recorder, domain->number, true); break;
   case EVENT_DOMAIN_ENDS: recorder_domain(recorder, domain->number, false); break;
   default: break;
@@ -70,32 +77,32 @@ static uint64_t wants(void) {
 }
 
 /* The world is stopped. */
-static void begin_telling(struct heap_trace *trace, struct wn_domain *leader) {
+static void begin_listening(struct heap_trace *trace, struct wn_domain *leader) {
   struct wn_heap *heap = leader->heap;
   trace->next = heap->traces;
   heap->traces = trace;
   trace->listener.hear = hear;
   trace->listener.wants = wants();
   listeners_add(heap, &trace->listener);
-  recorder_collection(trace->recorder, leader, RECORDER_NEITHER, 0, ask, heap);
+  recorder_collection(trace->recorder, leader, RECORDER_NEITHER, 0, describe_heap, heap);
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
     recorder_domain(trace->recorder, domain->number, true);
 }
 
 /* The world is stopped, or there is no domain any more. */
-static void end_telling(struct heap_trace *trace, struct wn_heap *heap, struct wn_domain *leader) {
+static void end_listening(struct heap_trace *trace, struct wn_heap *heap, struct wn_domain *leader) {
   struct heap_trace **link = &heap->traces;
   while (*link != trace) link = &(*link)->next;
   *link = trace->next;
   listeners_remove(heap, &trace->listener);
   recorder_pauses_end(trace->recorder);
-  recorder_collection(trace->recorder, leader, RECORDER_NEITHER, 0, ask, heap);
+  recorder_collection(trace->recorder, leader, RECORDER_NEITHER, 0, describe_heap, heap);
   metadata_unmap(trace, sizeof *trace);
 }
 
-static void end_telling_now(struct heap_trace *trace, struct wn_domain *domain) {
+static void end_listening_now(struct heap_trace *trace, struct wn_domain *domain) {
   while (!world_stop(domain, STOP_LISTENERS)) {}
-  end_telling(trace, domain->heap, domain);
+  end_listening(trace, domain->heap, domain);
   world_release(domain);
 }
 
@@ -143,7 +150,7 @@ static wn_status open_recorder(wn_domain *domain, const char *path, const wn_mem
   return recorder_open(&of, recorder);
 }
 
-/* A variable's number. False if it is none, or out of range. */
+/* The number in an environment variable. False if it is no number, or out of range. */
 static bool read_number(const char *name, double most, double *number) {
   const char *text = secure_getenv(name);
   char *end;
@@ -154,18 +161,19 @@ static bool read_number(const char *name, double most, double *number) {
   return false;
 }
 
-/* The heap is told of before anything is sampled: so each sample lies between two counts of the heap. */
+/* The trace has a count of the heap before anything is sampled, so that each sample is between two
+ * counts. */
 static wn_status begin(struct heap_trace *made, struct wn_domain *domain, const wn_memprof_options *options,
                        wn_trace **trace) {
   wn_profile *profile;
   wn_tracker tracker = recorder_tracker(made->recorder);
   tracker.release = released;
   while (!world_stop(domain, STOP_LISTENERS)) {}
-  begin_telling(made, domain);
+  begin_listening(made, domain);
   world_release(domain);
   wn_status status = wn_memprof_start(domain, options, &tracker, &profile);
   if (status) {
-    end_telling_now(made, domain);
+    end_listening_now(made, domain);
     return status;
   }
   atomic_store(&made->profile, (uintptr_t)profile);
@@ -176,11 +184,12 @@ static wn_status begin(struct heap_trace *made, struct wn_domain *domain, const 
 /* ---- shared ---- */
 
 void trace_close_all(struct wn_heap *heap) {
-  while (heap->traces) end_telling(heap->traces, heap, NULL);
+  while (heap->traces) end_listening(heap->traces, heap, NULL);
 }
 
-/* `winnow record --follow-children` leaves its variables to the processes that are started, and what WINNOW_TRACE names then is the
- * trace of a malloc heap: this one may even stand in its place, if the process that wrote it has ended or become us. */
+/* `winnow record --follow-children` leaves its variables to the processes that it starts.
+ * WINNOW_TRACE names the trace of a malloc heap then. This process may even have that name, if it
+ * replaced the recorded program. */
 static bool request_is_for_malloc(void) {
   const char *follow = secure_getenv("WINNOW_FOLLOW");
   return follow && strtod(follow, NULL) != 0;
@@ -229,7 +238,7 @@ wn_status wn_trace_stop(wn_domain *domain, wn_trace *trace) {
   status = wn_memprof_stop(domain);
   if (status) return status;
   struct heap_trace *found = trace_of(domain->heap, trace);
-  if (found) end_telling_now(found, domain);
+  if (found) end_listening_now(found, domain);
   return wn_memprof_discard((wn_profile *)trace);
 }
 /* SPDX-License-Identifier: MIT */

@@ -1,5 +1,4 @@
-/* Traces of a heap: what they record besides births and deaths, as listeners (events.h) of
- * collections, pauses and domains. */
+/* Traces of a heap, which record births and deaths, collections, pauses and domains. */
 #ifndef GC_FACE_TRACE_H
 #define GC_FACE_TRACE_H
 

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Numbers and short names only: then snprintf needs no memory. */
+/* The arguments are numbers and short names: for these snprintf needs no memory. */
 __attribute__((format(printf, 1, 2))) static void tell(const char *format, ...) {
   static const char prefix[] = "winnow: ";
   char line[512] = "winnow: ";
@@ -34,7 +34,8 @@ static size_t used_words(const struct wn_heap *heap) {
 
 /* ---- the lines of each event ---- */
 
-/* All of params.h, as a text that could be given back; helpers only if their number was said. */
+/* All of params.h, as a text that sets the same parameters; helpers only if their number was
+ * set. */
 static void tell_parameters(const struct wn_heap *heap) {
   const wn_gc_control *control = &heap->control;
   const struct stress *stress = &heap->stress;

@@ -1,4 +1,4 @@
-/* Chunks: mapped some at a time, cut into units, given back when they are empty. */
+/* Chunks: mapped several at a time, cut into units, unmapped when they are empty. */
 #include "gc/store/chunk.h"
 
 #include "base/metadata.h"
@@ -32,7 +32,7 @@ static bool may_map(struct chunks *chunks, size_t bytes) {
   return false;
 }
 
-/* Pages at a multiple of CHUNK_BYTES: maps too much and cuts the edges off. */
+/* Pages at a multiple of CHUNK_BYTES: maps more, and unmaps the edges. */
 static char *map_aligned(size_t bytes) {
   char *mapped = metadata_map(bytes + CHUNK_BYTES);
   if (!mapped) return NULL;
@@ -96,7 +96,7 @@ static struct chunk *remove_empty(struct chunks *chunks) {
   return chunk;
 }
 
-/* One that can be unmapped, a touched one last. */
+/* One that can be unmapped: a touched one last. */
 static struct chunk *remove_unneeded(struct chunks *chunks) {
   struct chunk *chunk = take_fresh(chunks), **link = &chunks->empty;
   while (!chunk && *link && (*link)->touching) link = &(*link)->next_free; /* TOUCH AHEAD */
@@ -132,7 +132,8 @@ static bool map_chunks(struct chunks *chunks, size_t count) {
   return base != NULL;
 }
 
-/* As much as the increment says, at least `least` chunks; those alone where there is no room for more. */
+/* Maps what the increment says, at least `least` chunks; only these where there is no memory for
+ * more. */
 static bool grow(struct chunks *chunks, size_t least) {
   size_t words = (size_t)chunks->increment;
   if (chunks->increment <= 1000) words = atomic_load(&chunks->used_bytes) / 800 * (size_t)chunks->increment;
@@ -142,12 +143,13 @@ static bool grow(struct chunks *chunks, size_t least) {
   return map_chunks(chunks, count) || (count > least && map_chunks(chunks, least));
 }
 
-/* True if `units` more can be taken and the reserve is left. */
+/* True if `units` can be taken beside the reserve. */
 static bool can_spare(struct chunks *chunks, size_t units) {
   return chunks->free_units >= chunks->reserve + units || grow(chunks, 1);
 }
 
-/* Before the first touch: huge pages make large heaps faster, and small ones larger. May be refused. */
+/* Before the first touch. Huge pages make large heaps faster, and small ones larger. The system may
+ * refuse. */
 static void advise(struct chunks *chunks, struct chunk *chunk) {
   if (chunk->advised || !chunks->huge_pages || chunks->used_count < HUGE_FROM) return;
   int saved = errno;

@@ -1,15 +1,16 @@
 /* Chunks: the 2 MiB pieces in which the major heap gets memory from the operating system.
  *
- * A chunk serves pools (pool.h), which take one unit of it each, or medium blocks (medium.h), which take it whole.
- * Descriptors lie apart from the chunks, in a table that only grows; a descriptor whose chunk was given back is used
- * again. All of it is protected by the lock (rank CHUNKS).
+ * A chunk is cut into units for pools (pool.h), or is used as a whole for medium blocks (medium.h).
+ * Descriptors are apart from the chunks, in a table that only grows. The descriptor of a chunk that
+ * was unmapped is used again. All of it is protected by the lock (rank CHUNKS).
  *
- * RESERVE: a minor collection must not run out of memory in its middle. So after each collection the free units are made to
- * cover the worst that the next one can promote (chunks_secure); if they do not, no domain may fill a minor heap.
+ * RESERVE. A minor collection must not run out of memory in its middle. So after each collection
+ * the free units are made to cover the most that the next one can promote (chunks_secure). If they
+ * do not, no domain may fill a minor heap.
  *
- * TOUCH AHEAD: the first touch of a huge page can take milliseconds, and a minor collection may
+ * TOUCH AHEAD. The first touch of a huge page can take milliseconds, and a minor collection may
  * need two. In a large heap half of the reserve is therefore touched beforehand, a chunk at a time:
- * by a helper, or if none has a processor by the thread that works off a slice. The touching thread
+ * by a helper, or if no helper has a processor by the thread that does a slice. The touching thread
  * holds no lock and can be delayed for long. Meanwhile the chunk counts as touched: any thread may
  * take it, since its pages keep what is written to them. It is not unmapped, since its addresses
  * could become another mapping's; all other chunks can be. */
@@ -34,7 +35,7 @@ struct chunk {
   char *base; /* a multiple of CHUNK_BYTES; NULL if absent */
   enum chunk_use use;
   uint32_t used;           /* a bit for each unit that is a pool */
-  struct chunk *next_free; /* chunks with free units, or absent ones */
+  struct chunk *next_free; /* of its list: with free units, empty, fresh or absent */
   bool listed;             /* in `with_units` */
   bool advised;            /* the system was asked for huge pages */
   bool touching;           /* TOUCH AHEAD: a thread touches it; it stays mapped until that ends */
@@ -47,12 +48,12 @@ struct chunks {
   struct lock lock;
   struct chunk *table; /* reserved addresses */
   size_t capacity, count;
-  struct chunk *with_units, *empty, *fresh, *absent; /* `fresh` ones are empty and were never touched */
+  struct chunk *with_units, *empty, *fresh, *absent; /* fresh: empty and never touched */
   size_t fresh_count;
   size_t free_units;            /* units of empty chunks are counted too */
   size_t reserve;               /* units that only promotion may take */
   size_t least_free;            /* the least that free_units was since chunks_decay */
-  _Atomic(bool) cold;           /* TOUCH AHEAD: there may be something to touch */
+  _Atomic(bool) cold;           /* TOUCH AHEAD: there may be a chunk to touch */
   size_t used_count;            /* neither absent nor empty */
   size_t limit_bytes;           /* of chunks and large blocks together; SIZE_MAX: none */
   _Atomic(size_t) mapped_bytes; /* chunks and large blocks */
@@ -67,13 +68,13 @@ struct chunks {
 bool chunks_create(struct chunks *chunks);
 void chunks_destroy(struct chunks *chunks);
 
-/* Maps so many words in advance. False if the system has not so much. */
+/* Maps so many words in advance. False if the system has no more. */
 bool chunks_prepare(struct chunks *chunks, size_t words);
 
 void chunks_set_increment(struct chunks *chunks, long increment);
 
-/* A unit for a pool, its memory in any state, and the chunk that it is of. NULL if there is no memory. `promoting`: may
- * use the reserve. */
+/* A unit for a pool, its memory in any state, and its chunk. NULL if there is no memory.
+ * `promoting`: the reserve may be used. */
 char *chunks_take_unit(struct chunks *chunks, bool promoting, struct chunk **of);
 void chunks_give_unit(struct chunks *chunks, struct chunk *chunk, char *unit);
 
@@ -90,14 +91,15 @@ static inline bool chunks_are_cold(const struct chunks *chunks) {
   return atomic_load_explicit(&chunks->cold, memory_order_relaxed);
 }
 
-/* Gives empty chunks back to the operating system, but for the reserve and `keep` more. Returns how many bytes went. */
+/* Unmaps empty chunks, but for the reserve and `keep` units more. Returns how many bytes. */
 size_t chunks_trim(struct chunks *chunks, size_t keep);
 
-/* The same for what nobody has needed since it was last called, at the end of a cycle; `keep` units more than the reserve will be
- * needed soon. */
+/* The same at the end of a cycle, for chunks that were not needed since the last call. `keep` units
+ * more than the reserve will be needed soon. */
 void chunks_decay(struct chunks *chunks, size_t keep);
 
-/* A mapping for one large block. `filled`: all of it is touched at once, so that huge pages waste nothing. */
+/* A mapping for one large block. `filled`: all of it will be touched at once, so that huge pages
+ * waste nothing. */
 void *chunks_map_large(struct chunks *chunks, size_t bytes, bool filled);
 void chunks_unmap_large(struct chunks *chunks, void *mapping, size_t bytes);
 

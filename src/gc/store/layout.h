@@ -1,13 +1,15 @@
 /* How blocks lie in memory.
  *
- * A header is words << 10 | tag << 2 | colour. In the minor heap the two low bits are 0, or 1 once the block was promoted:
+ * A header is words << 10 | tag << 2 | colour. In the minor heap the two low bits are 0, or 1 once
+ * the block was promoted:
  *
  *   young      words << 10 | tag << 2 | 0
  *   claimed    1                         a thread is copying it
  *   forwarded  new address | 1           (addresses are multiples of 8)
  *
- * In the major heap they are a colour: COLOUR_FREE, or one of two that change their roles with each cycle (major.h). A free
- * run's header holds its length, header included, and its next word links it. */
+ * In the major heap they are a colour: COLOUR_FREE, or one of two that change their roles with each
+ * cycle (major.h). A free run's header holds its length, header included, and its next word links
+ * it. */
 #ifndef GC_STORE_LAYOUT_H
 #define GC_STORE_LAYOUT_H
 
@@ -43,7 +45,7 @@ static inline void field_store(wn_value *field, wn_value value) {
   atomic_store_explicit((_Atomic(wn_value) *)field, value, memory_order_release);
 }
 
-/* What a custom block's first two words are; the program's bytes follow. */
+/* The first two words of a custom block; the program's bytes follow. */
 struct custom {
   const struct wn_custom_ops *ops;
   size_t external_bytes;

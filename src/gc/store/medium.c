@@ -1,4 +1,4 @@
-/* Medium and large blocks. */
+/* Searching, allocating and sweeping medium and large blocks. */
 #include "gc/store/medium.h"
 
 #include "base/metadata.h"
@@ -56,7 +56,8 @@ static size_t extent_at(const wn_value *at) {
   return medium_extent(atomic_load_explicit((_Atomic(wn_value) *)at, memory_order_relaxed));
 }
 
-/* Keeps the chunks in the order of their addresses. What is moved up was swept or not as before: a new chunk is swept. */
+/* Keeps the chunks in the order of their addresses. Chunks that move up stay swept or not; a new
+ * chunk is swept. */
 static bool add_chunk(struct store *store) {
   struct medium *medium = &store->medium;
   struct chunk *chunk = medium->count < medium->capacity ? chunks_take(&store->chunks) : NULL;
@@ -169,8 +170,8 @@ static wn_value *allocate_large(struct store *store, size_t extent, wn_value hea
 
 /* ---- sweeping ---- */
 
-/* Releases the chunk's dead custom blocks, without the lock, since user code runs there: a dead block stays where it is
- * meanwhile, and this thread alone sweeps. */
+/* Releases the chunk's dead custom blocks, without the lock, since user code runs there. A dead
+ * block stays in its place meanwhile, because only this thread sweeps. */
 static void release_customs(struct store *store, struct chunk *chunk) {
   unsigned live = store_live_colour(store);
   for (wn_value *at = chunk_begin(chunk); at < chunk_end(chunk); at += extent_at(at)) {
@@ -182,12 +183,12 @@ static void release_customs(struct store *store, struct chunk *chunk) {
   }
 }
 
-/* Joins what is free; returns the live words. */
+/* Joins free blocks and runs that touch. Returns the live words. */
 static size_t sweep_chunk(struct store *store, struct chunk *chunk) {
   struct medium *medium = &store->medium;
   unsigned live = store_live_colour(store);
   size_t live_words = 0;
-  wn_value *free = NULL; /* begin of the free words that end at `at` */
+  wn_value *free = NULL; /* the begin of the free words before `at`; NULL if there are none */
   wn_value *at = chunk_begin(chunk), *end = chunk_end(chunk);
   while (at < end) {
     size_t extent = extent_at(at);
@@ -203,7 +204,7 @@ static size_t sweep_chunk(struct store *store, struct chunk *chunk) {
   }
   if (free) make_run(medium, free, (size_t)(at - free));
   chunk->swept = true;
-  medium->next_at = NULL; /* it may stand inside a run now */
+  medium->next_at = NULL; /* it may be inside a run now */
   return live_words;
 }
 
@@ -231,7 +232,7 @@ static size_t sweep_large(struct store *store, struct large *large) {
   lock_release(&medium->lock, LOCK_RANK_MEDIUM);
   if (!live) chunks_unmap_large(&store->chunks, large, large->bytes);
   store_swept(store, live ? words : 0);
-  return live ? 1 : words / 64 + 1; /* the work of giving it back, not its size */
+  return live ? 1 : words / 64 + 1; /* the work of unmapping it, not its size */
 }
 
 static size_t sweep_next_chunk(struct store *store) {
@@ -262,7 +263,7 @@ bool medium_create(struct medium *medium) {
 
 void medium_set_policy(struct medium *medium, enum allocation_policy policy) {
   lock_acquire(&medium->lock, LOCK_RANK_MEDIUM);
-  if (medium->policy != policy) medium->next_at = NULL; /* it did not follow the other policy's cuts */
+  if (medium->policy != policy) medium->next_at = NULL; /* only next fit keeps it up to date */
   medium->policy = policy;
   lock_release(&medium->lock, LOCK_RANK_MEDIUM);
 }
@@ -303,7 +304,7 @@ size_t medium_sweep_one(struct store *store) {
   if (!atomic_load_explicit(&medium->unswept, memory_order_relaxed)) return 0;
   size_t words = 0;
   lock_acquire(&medium->lock, LOCK_RANK_MEDIUM);
-  if (atomic_load(&medium->sweeping)) { /* one at a time; the others have pools to sweep */
+  if (atomic_load(&medium->sweeping)) { /* one thread at a time; the others have pools to sweep */
     lock_release(&medium->lock, LOCK_RANK_MEDIUM);
     return 0;
   }

@@ -1,16 +1,19 @@
-/* Medium blocks, above 256 words and up to half a chunk, and large ones, each a mapping of its own.
+/* Medium blocks, above 256 words and up to half a chunk, and large blocks, each a mapping of its
+ * own.
  *
- * A chunk of medium blocks is a row of blocks and free runs, each beginning with its header, so that it can be walked; two
- * free runs never touch in a swept chunk. Extents are multiples of MEDIUM_GRAIN words, so that no run is too small for a
- * link. What is left of a run that is too small for any medium block stays a free run, and counts as a fragment.
+ * A chunk of medium blocks is a row of blocks and free runs, each with a header, so that it can be
+ * walked. In a swept chunk two free runs never touch. Extents are multiples of MEDIUM_GRAIN words,
+ * so that no run is too small for a link. A rest of a run that is too small for any medium block
+ * stays a free run, and counts as a fragment.
  *
- * BINS: runs of at least the least medium size are linked, both ways, in bins by size (eight to a doubling). The
- * allocation policy says how a run is searched: best fit takes the smallest of the first bin that is sure to hold one;
- * first fit takes the run at the lowest address; next fit goes on where the last search ended.
+ * BINS. Runs of at least the least medium size are linked, both ways, in bins by size, eight bins
+ * to a doubling. The allocation policy says how a run is searched for. Best fit takes the smallest
+ * of the first bin that is sure to hold one. First fit takes the run at the lowest address. Next
+ * fit goes on where the last search ended.
  *
- * A large block stands in a mapping behind a `struct large`, which links it.
+ * A large block is in a mapping behind a `struct large`, which links it.
  *
- * The lock (rank MEDIUM) protects everything here but the blocks' colours. */
+ * The lock (rank MEDIUM) protects everything here but the colours of blocks. */
 #ifndef GC_STORE_MEDIUM_H
 #define GC_STORE_MEDIUM_H
 
@@ -53,14 +56,14 @@ void medium_destroy(struct store *store);
 
 void medium_set_policy(struct medium *medium, enum allocation_policy policy);
 
-/* Memory for a block of `extent` words, header included and written, coloured as live; NULL if there is none. The block's
- * fields are zero bytes if *zeroed becomes true. */
+/* Memory for a block of `extent` words, header included and written, coloured as live; NULL if
+ * there is none. The block's fields are zero bytes if *zeroed becomes true. */
 wn_value *medium_allocate(struct store *store, size_t extent, wn_value header, bool *zeroed);
 
 /* All chunks and large blocks become unswept. The world is stopped. */
 void medium_unsweep(struct store *store);
 
-/* Sweeps a chunk or a large block. Returns words looked at; 0 if there was none. */
+/* Sweeps a chunk or a large block. Returns the words of work; 0 if there was none. */
 size_t medium_sweep_one(struct store *store);
 
 /* Calls `f` for each block and free run, and `large` for each large block. The world is stopped. */

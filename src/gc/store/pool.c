@@ -75,9 +75,9 @@ static struct pool *new_pool(struct store *store, unsigned class, bool promoting
 
 /* ---- sweeping ---- */
 
-/* Extends the run that ends at `at`, or begins one there. */
+/* The free runs of a pool that is being swept. */
 struct sweep {
-  wn_value *run;      /* of the free words that end at the current place; NULL if the block before is live */
+  wn_value *run;      /* the free words before the current place; NULL: none */
   wn_value *ended[2]; /* the last runs; the later one first */
   wn_value **link;
   size_t live_words;
@@ -142,7 +142,7 @@ static struct pool *pop_unswept(struct store *store, unsigned class) {
   return pool;
 }
 
-/* To the list that it belongs to. */
+/* Puts a pool that is not empty into its list. */
 static void retire(struct store *store, struct pool *pool) {
   struct pools *pools = &store->pools;
   lock_acquire(&pools->lock, LOCK_RANK_POOLS);
@@ -153,7 +153,7 @@ static void retire(struct store *store, struct pool *pool) {
   lock_release(&pools->lock, LOCK_RANK_POOLS);
 }
 
-/* Puts a swept pool where it belongs; an empty one goes back to its chunk. */
+/* Puts a swept pool into its list; an empty one goes back to its chunk. */
 static void settle(struct store *store, struct pool *pool) {
   struct pools *pools = &store->pools;
   if (is_empty(pool)) {
@@ -178,7 +178,8 @@ static bool next_run(struct pool_run *run) {
   return true;
 }
 
-/* A pool with free runs, swept if need be; NULL if there is none, or `most` that were swept for it were full. */
+/* A pool with free runs, swept if need be. NULL if there is none, or if `most` were swept for it
+ * and had no room. */
 static struct pool *find_open(struct store *store, unsigned class, size_t most) {
   struct pools *pools = &store->pools;
   for (size_t full = 0; full < most; full++) {

@@ -2,20 +2,22 @@
  *
  *   | struct pool | block | block | free run ...... | block | tail |
  *
- * Free blocks that touch form one run: its header says how many words it has, its next word links the pool's runs. Where runs
- * are short, and far from each other, they are fetched ahead: a run of three words or more has the address of the next but
- * one, which is a hint and may be 0. A fresh pool is one run. A domain allocates from a pool that it has to itself (its
- * *current* pool of the class), by bumping through one run after another; what it has not used of a run has no header
- * (pools_flush writes it).
+ * Free blocks that touch form one run. Its header has its length in words, and its next word links
+ * the pool's runs. Where runs are short, and far from each other, they are prefetched: a run of
+ * three words or more has the address of the next run but one, which is a hint and may be 0. A
+ * fresh pool is one run. A domain allocates from a pool of its own (its *current* pool of the
+ * class), by bumping through one run after another. The unused rest of a current run has no header;
+ * pools_flush writes it.
  *
- * WHERE a pool is: current, or in exactly one list of its class: with free runs, full, or not yet swept. The lists are
- * the heap's, so that a domain that ends leaves nothing behind. The lock (rank POOLS) protects them; a pool that was
- * taken from a list is its taker's alone.
+ * WHERE. A pool is current, or in exactly one list of its class: with free runs, full, or not yet
+ * swept. The lists are the heap's, so that a domain that ends leaves nothing behind. The lock (rank
+ * POOLS) protects them. A pool that a thread took from a list is that thread's alone.
  *
- * Allocation comes from pools with free runs, then from unswept ones, swept on the way, then from new ones. Unswept are first
- * those that had room before, then those that were full, in the order in which they became so: what is old may have died.
- * Where little did, a collection would sweep half of the heap for a place, for milliseconds: after FULL_MOST pools without
- * room it takes a new one, and leaves the others to slices and helpers. */
+ * Allocation takes pools with free runs, then unswept ones, which it sweeps, then new ones. Of the
+ * unswept ones those come first that had room before, then full ones, those that became full first:
+ * their blocks may have died. Where few did, a collection would sweep half of the heap for one
+ * block, for milliseconds. So after FULL_MOST pools without room it takes a new pool, and leaves
+ * the others to slices and helpers. */
 #ifndef GC_STORE_POOL_H
 #define GC_STORE_POOL_H
 
@@ -49,30 +51,32 @@ struct pools {
   struct {
     struct pool_list open, full, unswept;
   } of[CLASSES];
-  uint32_t sweeps; /* that began. Written while the world is stopped */
+  uint32_t sweeps; /* how many began; written while the world is stopped */
   /* Changed under the lock, read as hints without it. */
   _Atomic(size_t) unswept_count;
-  _Atomic(size_t) sweeping; /* pools that somebody is sweeping now */
+  _Atomic(size_t) sweeping; /* pools that threads are sweeping now */
   _Atomic(size_t) count;
 };
 
-/* What a domain allocates from. */
+/* The current pool of a class, and its current run. */
 struct pool_run {
-  wn_value *at, *end; /* what is left of the current run */
+  wn_value *at, *end; /* the rest of the current run */
   struct pool *pool;  /* NULL if there is none */
 };
 
 extern const uint16_t class_words[CLASSES];           /* with headers, ascending */
-extern uint8_t class_of_extent[CLASS_WORDS_MOST + 1]; /* set by pools_prepare; constant afterwards */
+extern uint8_t class_of_extent[CLASS_WORDS_MOST + 1]; /* constant after pools_prepare */
 
 void pools_prepare(void);
 
 struct store;
 
-/* Refills an empty run of a class. False if there is no memory. `promoting`: the reserve may be used. */
+/* Refills an empty run of a class. False if there is no memory. `promoting`: the reserve may be
+ * used. */
 bool pools_refill(struct store *store, struct pool_run *run, unsigned class, bool promoting);
 
-/* Memory for a block of `extent` words, header included, at most CLASS_WORDS_MOST; NULL if there is none. */
+/* Memory for a block of `extent` words, header included, at most CLASS_WORDS_MOST; NULL if there is
+ * none. */
 static inline wn_value *pools_take(struct store *store, struct pool_run runs[CLASSES], size_t extent,
                                    bool promoting) {
   unsigned class = class_of_extent[extent];
@@ -86,10 +90,11 @@ static inline wn_value *pools_take(struct store *store, struct pool_run runs[CLA
 /* Gives all current pools of a domain back to the lists. */
 void pools_flush(struct store *store, struct pool_run runs[CLASSES]);
 
-/* All pools become unswept, in a time that does not depend on how many there are. The world is stopped and flushed. */
+/* All pools become unswept, in a time that does not depend on how many there are. The world is
+ * stopped and flushed. */
 void pools_unsweep(struct store *store);
 
-/* Sweeps one unswept pool. Returns the words looked at; 0 if there was none. */
+/* Sweeps one unswept pool. Returns its words; 0 if there was none. */
 size_t pools_sweep_one(struct store *store);
 
 /* Calls `f` for each pool, current ones too. The world is stopped and flushed. */

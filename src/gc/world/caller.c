@@ -1,4 +1,4 @@
-/* Who calls. */
+/* The slow part of checking the caller. */
 #include "gc/world/caller.h"
 
 #include "base/error.h"

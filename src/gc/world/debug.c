@@ -1,4 +1,4 @@
-/* Checks of what a program does. */
+/* Checks of domains, handles, values and scopes. */
 #include "gc/world/debug.h"
 
 #include "gc/world/caller.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* A table of addresses. What does not fit is not checked. */
+/* The addresses of slots. Slots that do not fit in the table are not checked. */
 enum { SLOTS_MOST = 512 };
 
 static pthread_mutex_t tables = PTHREAD_MUTEX_INITIALIZER;
@@ -24,7 +24,7 @@ _Noreturn void debug_complain(const char *function, const char *what) {
 
 /* ---- slots ---- */
 
-/* Takes the place of an ended one, preferably of the same addresses. */
+/* Uses the row of a thread that ended, preferably one of the same addresses. */
 void debug_note_slots(const struct domain_thread *thread) {
   size_t place = SLOTS_MOST;
   pthread_mutex_lock(&tables);
@@ -59,7 +59,7 @@ void debug_check_domain(const wn_domain *domain, const char *function) {
     debug_complain(function, "called in a blocking section, or by a thread whose turn it is not");
 }
 
-/* A slot that is not the calling thread's: whose it is, or was. */
+/* A slot that does not belong to the calling thread: tells which thread it belongs to, or did. */
 static void check_foreign_slot(const wn_value *slot, const char *function) {
   bool live = false, ended = false;
   pthread_mutex_lock(&tables);
@@ -77,7 +77,7 @@ static _Noreturn void complain_null(const char *function) {
   debug_complain(function, text);
 }
 
-/* `top` is NULL if the slot is not of that thread. */
+/* `thread` is NULL if the slot belongs to no thread that the calling system thread is. */
 static void check_slot(const struct domain_thread *thread, const wn_value *slot, const char *function) {
   if (!slot) complain_null(function);
   if (!thread || slot < thread->slots || slot >= thread->slots_end)
@@ -111,7 +111,8 @@ void debug_check_bytes(wn_ref raw, const char *function) {
   if (wn_tag(*raw.slot) <= WN_TAG_SCANNED_MAX) debug_complain(function, "the block has fields and no bytes");
 }
 
-/* A raw value that becomes a handle. Minor heaps of other domains may be allocated in at this very moment. */
+/* A raw value that becomes a handle. Other domains may be allocating in their minor heaps: their
+ * values are not checked. */
 void wn_check_value(const wn_domain *domain, wn_value value, const char *function) {
   debug_check_domain(domain, function);
   if (wn_is_int(value)) return;
@@ -132,7 +133,7 @@ void wn_check_store(const wn_domain *domain, wn_value block, size_t i, wn_value 
 
 /* ---- pauses ---- */
 
-/* Each thread has its own stream, so that which thread pauses where does not depend on how they meet. */
+/* Each thread has its own random stream: where a thread pauses does not depend on the others. */
 void debug_pause(void) {
   static _Atomic(uint64_t) threads;
   static _Thread_local struct random random;

@@ -1,7 +1,7 @@
 /* Domains: limits, turns, blocking sections. Attaching and detaching are in attach.c.
  *
- * One thread of a domain runs: the one that has the domain's *turn* (turn.h), which blocking sections
- * give. */
+ * One thread of a domain runs: the one that has the domain's *turn* (turn.h), which blocking
+ * sections give. */
 #include "gc/world/domain.h"
 
 #include "base/error.h"
@@ -36,7 +36,7 @@ void domain_await_others(struct wn_domain *domain) {
 
 /* ---- public ---- */
 
-/* These two are asked by other threads, too: what can be told of a domain is that it has ended. */
+/* Any thread may call these two: the domain may have ended. */
 static bool has_ended(const wn_domain *domain, const char *what) {
   if (domain && domain->heap) return false;
   error_set(WN_EINVAL, "%s: the domain %s", what, domain ? "has ended" : "is NULL");

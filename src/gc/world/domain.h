@@ -26,7 +26,7 @@ struct domain_thread {
   bool blocked;  /* it does not run: then it must not read which thread runs in its domain */
   bool blocking; /* it is in a blocking section */
 
-  bool over;                      /* its body has ended: no frame is left that could catch an exception */
+  bool over;                      /* its body has ended: nothing can catch what it raises */
   unsigned callbacks;             /* depth of callbacks that this thread is in */
   struct domain_thread *outer;    /* of the same system thread, in another domain */
   struct memprof_thread profiled; /* of the sampling engine */
@@ -48,7 +48,7 @@ struct wn_domain {
 
   /* Written by the domain's running thread, or by a leader while the world is stopped. */
   size_t young_words;            /* the size of its minor heap */
-  char *young_start, *young_end; /* the begin of the piece that it allocates in; the end of the first */
+  char *young_start, *young_end; /* of its current piece the begin, of its first the end */
   char *young_floor;             /* addresses of its slot from here on have memory */
   const char *stale, *stale_end; /* where its blocks were before they moved (nursery_move) */
   const void *frame;             /* of the allocation that may be sampled (allocate.h) */
@@ -60,19 +60,19 @@ struct wn_domain {
   wn_value *customs; /* young custom blocks: a stack of values (customs.h) */
   size_t custom_count, custom_capacity;
   size_t young_external; /* bytes that young custom blocks have outside */
-  size_t external_words; /* what blocks born old count for outside (major.h) since the last collection */
+  size_t external_words; /* that blocks born old count for (EXTERNAL), since the last collection */
   struct random random;
   long stress_count, poll_count;
-  double minor_words, promoted_words, major_words; /* minor_words without what the minor heap holds now */
-  size_t direct_words;                             /* allocated in the major heap since the last slice */
-  _Atomic(size_t) copied_words;                    /* out of its minor heap in the current collection */
+  double minor_words, promoted_words, major_words; /* minor_words: before the last collection */
+  size_t direct_words;                             /* allocated outside the minor heap since the last slice */
+  _Atomic(size_t) copied_words;                    /* promoted in the current collection */
   struct memprof_owner owner;                      /* of the blocks that are tracked */
   unsigned sampling_epoch;                         /* how often its sampling began or ended */
   struct memo *memo; /* of the callstacks of its samples; NULL before the first */
   struct gc_exception exception;
 
   _Atomic(uint32_t) state; /* enum domain_state */
-  bool awake;              /* outside blocking sections; written by its thread, while it is not claimed */
+  bool awake;              /* not in a blocking section; written by its thread */
 
   /* Threads: of the domain, and the one that runs. Written by the thread that has the turn. */
   struct domain_thread *threads, *running;
@@ -80,7 +80,8 @@ struct wn_domain {
 
   struct wn_domain *next_ended; /* protected by a lock of attach.c */
 
-  /* A futex: the count of threads besides its first. A thread lowers it when it is done with the domain. */
+  /* A futex: the count of threads besides its first. A thread lowers it when it is done with the
+   * domain. */
   _Atomic(uint32_t) others;
 };
 
@@ -88,14 +89,15 @@ struct wn_domain {
 
 static inline bool exception_is_pending(const struct wn_domain *domain) { return domain->exception.pending; }
 
-/* Its minor heap is empty, and allocation goes down from `end`. The distance to the next sample stays. */
+/* Its minor heap is empty, and allocation goes down from `end`. The distance to the next sample
+ * stays. */
 static inline void domain_begin_young(struct wn_domain *domain, char *end) {
   if (domain->sample_at != DOMAIN_NO_SAMPLE) domain->sample_at += end - domain->context.young_ptr;
   domain->context.young_ptr = end;
 }
 
-/* The domains of a heap, by index: for (domain = domain_first(heap); domain; domain = domain_next(domain)).
- * The lock `world` is held. */
+/* The domains of a heap, by index: for (domain = domain_first(heap); domain; domain =
+ * domain_next(domain)). The lock `world` is held. */
 static inline struct wn_domain *domain_from(const struct wn_heap *heap, unsigned index) {
   while (index < heap->domains_end && !heap->domains[index]) index++;
   return index < heap->domains_end ? heap->domains[index] : NULL;
@@ -112,7 +114,8 @@ static inline size_t domain_young_used(const struct wn_domain *domain) {
 /* Waits, in a blocking section, until the running thread is the domain's only one. */
 void domain_await_others(struct wn_domain *domain);
 
-/* Lets the threads of the domain run that wait for the turn, and waits for the next turn. May collect. */
+/* Lets the threads of the domain run that wait for the turn, and waits for the next turn. May
+ * collect. */
 void domain_yield(struct wn_domain *domain);
 
 /* ---- the limit of allocation ----
@@ -121,19 +124,19 @@ void domain_yield(struct wn_domain *domain);
  * sample is, or where the piece begins. It is above everything while another thread wants this
  * domain to come to a safepoint, and where each allocation is to take the slow path.
  *
- * RAISING. The running thread of a domain sets its limit at each sample. Any thread may raise it. So
- * that a sample costs no fence, the fence is the raising thread's (fence.h):
+ * RAISING. The running thread of a domain sets its limit at each sample. Any thread may raise it.
+ * So that a sample costs no fence, the fence is the raising thread's (fence.h):
  *   running thread                              raising thread
- *   1. sets the limit                           1. stores what it wants (`stopping`, or a yield request)
+ *   1. sets the limit                           1. sets `stopping`, or a yield request
  *   2. light fence                              2. heavy fence: every running thread passes a fence
- *   3. reads what may be wanted                 3. raises the limit
- *      (domain_is_wanted), and if something is,
- *      raises the limit itself
- * Either the running thread sees what is wanted, or it set its limit before the raise. Where nothing
- * was ever sampled limits are set with a full fence, and no heavy fence is needed.
+ *   3. reads both (domain_is_wanted), and       3. raises the limit
+ *      raises the limit if one is set
+ * Either the running thread sees the wish of the other, or it set its limit before the raise. Where
+ * nothing was ever sampled limits are set with a full fence, and no heavy fence is needed.
  * tests/models/raise.pml explores it. */
 
-/* Where allocation ends if no thread wants the domain: at the next sample, or the begin of the piece. */
+/* Where allocation ends if no thread wants the domain: at the next sample, or the begin of the
+ * piece. */
 static inline char *domain_allocation_end(const struct wn_domain *domain) {
   return domain->sample_at > (intptr_t)domain->young_start ? (char *)domain->sample_at : domain->young_start;
 }
@@ -152,11 +155,12 @@ static inline bool domain_is_wanted(const struct wn_domain *domain) {
   return atomic_load(&domain->heap->stopping) || turn_must_yield(&domain->turn);
 }
 
-/* Sets the limit with a full fence, and raises it if the domain is wanted. The caller is the domain's
- * running thread, or a leader. */
+/* Sets the limit with a full fence, and raises it if the domain is wanted. The caller is the
+ * domain's running thread, or a leader. */
 void domain_reset_limit(struct wn_domain *domain);
 
-/* RAISING. A sample moved the end of allocation: so the limit moves, unless it is above everything. */
+/* RAISING. A sample moved the end of allocation: so the limit moves, unless it is above
+ * everything. */
 static inline void domain_move_limit(struct wn_domain *domain) {
   char **limit = &domain->context.young_limit;
   if (__atomic_load_n(limit, __ATOMIC_RELAXED) == (char *)UINTPTR_MAX) return;

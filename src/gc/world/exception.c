@@ -1,4 +1,4 @@
-/* Exceptions that callbacks raise. */
+/* Raising, taking and dropping exceptions. */
 #include "gc/world/exception.h"
 
 #include "base/error.h"
@@ -8,7 +8,8 @@
 
 void exception_drop(wn_domain *domain) { domain->exception = (struct gc_exception){.value = wn_int(0)}; }
 
-/* As a handle; null, and still pending, if there is no slot for one. What waited for it is due again. */
+/* The exception as a handle; null, and still pending, if there is no slot for one. Callbacks that
+ * waited for it are pending again. */
 static wn_ref take(wn_domain *domain) {
   wn_ref ref = wn_root(domain, domain->exception.value);
   if (wn_is_null(ref)) return ref;
@@ -28,7 +29,8 @@ bool exception_outlives(struct domain_thread *thread) {
   return true;
 }
 
-/* The hook may not return: nothing is done after it that must be. No WN_SCOPE: see run_one of finaliser.c. */
+/* The hook need not return, so nothing that must be done comes after it. No WN_SCOPE: see run_one
+ * of finaliser.c. */
 static void hand_to_hook(wn_domain *domain) {
   const wn_heap_hooks *hooks = &domain->heap->hooks;
   wn_scope scope = wn_scope_enter(domain);
@@ -50,7 +52,7 @@ wn_status exception_leave(wn_domain *domain) {
 
 /* ---- public ---- */
 
-/* The first one counts: the callback should have returned. */
+/* Only the first exception counts, since the callback should have returned after it. */
 void wn_raise(wn_domain *domain, wn_ref raised) {
   if (wn_is_null(raised) || caller_check(domain, "raise") || exception_is_pending(domain)) return;
   domain->exception =

@@ -1,4 +1,4 @@
-/* Sleeping on a word. */
+/* Futexes: sleeping while a word has a value. */
 #ifndef GC_WORLD_FUTEX_H
 #define GC_WORLD_FUTEX_H
 
@@ -24,8 +24,8 @@ static inline void futex_wake(_Atomic(uint32_t) *word, int32_t threads) {
   errno = saved;
 }
 
-/* Sleeps while the word is `value`, until a time of CLOCK_MONOTONIC, or without end if that is NULL; who is woken by
- * futex_wake_some must have one of the bits. False if it was the time that ended it. */
+/* Sleeps while the word is `value`, until a time of CLOCK_MONOTONIC, or without limit if that is
+ * NULL. futex_wake_some wakes the sleepers that have one of its bits. False if the time passed. */
 static inline bool futex_wait_until(_Atomic(uint32_t) *word, uint32_t value, uint32_t bits,
                                     const struct timespec *until) {
   int saved = errno;
@@ -41,7 +41,7 @@ static inline void futex_wake_some(_Atomic(uint32_t) *word, uint32_t bits) {
   errno = saved;
 }
 
-/* A moment's rest for a thread that waits without sleeping. */
+/* A short wait of a thread that spins. */
 static inline void spin_pause(void) {
 #if defined(__x86_64__)
   __builtin_ia32_pause();

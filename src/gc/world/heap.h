@@ -56,14 +56,15 @@ struct wn_heap {
   uint64_t domain_sequence;
 
   /* The protocol of safepoint.h. */
-  _Atomic(uint32_t) stopping; /* enum stopping, a futex */
-  _Atomic(uint32_t) arrivals; /* a futex */
-  _Atomic(unsigned) awake;    /* domains outside blocking sections: they run, or wait at a safepoint */
+  _Atomic(uint32_t) stopping;                          /* enum stopping, a futex */
+  _Atomic(uint32_t) arrivals;                          /* a futex */
+  _Atomic(unsigned) awake;                             /* domains not in a blocking section */
   void (*shared_collection)(struct wn_domain *domain); /* SHARED COLLECTION */
   enum stop_cause stop_cause;                          /* of the leader */
-  uint64_t stop_began_ns;                              /* 0: nobody listens */
+  uint64_t stop_began_ns;                              /* 0: no listener wants it */
 
-  /* WAY of helpers.h: the number + 1 of the processor on which the domain of an index runs; 0: none. */
+  /* WAY of helpers.h: the number + 1 of the processor on which the domain of an index runs; 0:
+   * none. */
   bool notes_processors; /* set when helpers start */
   _Atomic(int) processor_of[DOMAINS_MOST];
 
@@ -73,24 +74,24 @@ struct wn_heap {
   _Atomic(intptr_t) young_left; /* BUDGET of nursery.h: bytes that no domain has taken yet */
   _Atomic(long) verbose;
   struct stress {
-    long every;   /* a collection at each n-th allocation, all of which take the slow path then; 0: never */
-    long polls;   /* a collection at each n-th poll; 0: none */
-    long fail_at; /* the n-th request for memory fails; 0: none */
-    bool delays;  /* random pauses at each step of the protocols */
-    bool verify;  /* wn_gc_verify after each collection */
+    long every;       /* a collection at each n-th slow allocation, which all are then; 0: never */
+    long polls;       /* a collection at each n-th poll; 0: none */
+    long fail_at;     /* the n-th request for memory fails; 0: none */
+    bool delays;      /* random pauses at each step of the protocols */
+    bool verify;      /* wn_gc_verify after each collection */
     size_t mark_most; /* entries of a mark stack; 0: no limit but memory */
   } stress;
   /* Written while the world is stopped. */
   size_t young_budget;  /* the first value of young_left */
-  size_t young_most;    /* words of the budget and of the first pieces of all domains that were awake */
+  size_t young_most;    /* words of the budget and of the first pieces of awake domains */
   size_t young_used;    /* words that the last minor collection found */
   unsigned young_alive; /* SHORT of nursery.h: collections in a row that found nearly all alive */
-  /* RESERVE of chunk.h fails: minor heaps must not be filled. Written while the world is stopped, and
-   * by a thread that attaches a domain. */
+  /* RESERVE of chunk.h fails: minor heaps must not be filled. Written while the world is stopped,
+   * and by a thread that attaches a domain. */
   _Atomic(bool) starved;
 
   /* Pacing (PACE and EXTERNAL of major.h). */
-  _Atomic(size_t) allocated;     /* words that came into the major heap since the last cycle ended */
+  _Atomic(size_t) allocated;     /* words added to the major heap since the last cycle ended */
   _Atomic(size_t) live_words;    /* words that the sweep of the last cycle found live */
   _Atomic(int64_t) debt;         /* words of marking and sweeping by which the collector is late */
   size_t phase_goal;             /* estimated words of work in the phase */
@@ -117,9 +118,9 @@ static inline bool heap_is_young(const struct wn_heap *heap, wn_value value) {
 static inline unsigned heap_young_index(const struct wn_heap *heap, wn_value young) {
   return (unsigned)((young - sizeof(wn_value) - heap->young_base) >> heap->young_slot_shift);
 }
-/* Where a young value was moved to; the value itself if it is not young; 0 if it is dead. Only while
- * the world is stopped, after a minor collection has evacuated the minor heaps and before they are
- * used again. */
+/* Where a young value was moved to; the value itself if it is not young; 0 if it is dead. Only
+ * while the world is stopped, after a minor collection has evacuated the minor heaps and before
+ * they are used again. */
 static inline wn_value heap_young_fate(const struct wn_heap *heap, wn_value value) {
   if (!heap_is_young(heap, value)) return value;
   wn_value header = header_of(value);

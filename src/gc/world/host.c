@@ -9,14 +9,14 @@ enum { TRACKED_MOST = TINY ? 1 << 18 : 1 << 26 };
 
 /* ---- the next sample ---- */
 
-/* As far as there are addresses; beyond that nothing is. */
-static void aim(struct wn_domain *domain, int64_t left) {
+/* So many words below the current block. No sample if that is beyond all addresses. */
+static void place_sample(struct wn_domain *domain, int64_t left) {
   const int64_t most = (int64_t)1 << 56;
   domain->sample_at =
       left < most ? (intptr_t)domain->context.young_ptr - left * (int64_t)sizeof(wn_value) : DOMAIN_NO_SAMPLE;
 }
 
-/* Below 0 if allocation went past it. */
+/* Below 0 if allocation passed it. */
 static int64_t words_to_sample(const struct wn_domain *domain) {
   return (const wn_value *)domain->context.young_ptr - (const wn_value *)domain->sample_at;
 }
@@ -25,14 +25,14 @@ static int64_t words_left(const struct wn_domain *domain) {
   return domain->sample_at == DOMAIN_NO_SAMPLE ? SAMPLER_NEVER : words_to_sample(domain);
 }
 
-/* RAISING of domain.h: nothing is sampled before this. */
-static void aim_anew(struct domain_thread *thread) {
+/* Nothing is sampled before this (RAISING of domain.h). */
+static void draw_sample(struct domain_thread *thread) {
   struct wn_domain *domain = thread->domain;
   int64_t left = memprof_gap(&thread->profiled);
   if (left != SAMPLER_NEVER && !atomic_load(&domain->heap->was_sampled))
     atomic_store(&domain->heap->was_sampled, true);
   thread->sampling_epoch = domain->sampling_epoch;
-  aim(domain, left);
+  place_sample(domain, left);
 }
 
 /* ---- the engine's questions ---- */
@@ -40,7 +40,7 @@ static void aim_anew(struct domain_thread *thread) {
 static void rearm(struct memprof_owner *owner) {
   struct wn_domain *domain = owner->host;
   domain->sampling_epoch++;
-  aim_anew(domain->running);
+  draw_sample(domain->running);
   domain_reset_limit(domain);
 }
 
@@ -54,14 +54,14 @@ static bool has_language(const struct wn_heap *heap) {
   return heap->hooks.callstack && heap->frames != WN_FRAMES_NATIVE;
 }
 
-/* As many frames as the hook wrote, though it may say that there are more. */
+/* The count of frames that the hook wrote; the hook may return more. */
 static size_t ask_language(struct wn_domain *domain, wn_language_frame *frames, size_t most) {
   const wn_heap_hooks *hooks = &domain->heap->hooks;
   size_t count = hooks->callstack(domain, frames, most, hooks->context);
   return count < most ? count : most;
 }
 
-/* Needs more stack than other captures, hence a function of its own. */
+/* Has a large frame, hence a function of its own. */
 static __attribute__((noinline)) const wn_callstack *
 capture_language(struct wn_domain *domain, struct callstacks *callstacks, size_t depth) {
   wn_language_frame frames[CALLSTACK_DEPTH_MOST];
@@ -106,7 +106,7 @@ struct memprof_thread *memprof_host_thread(wn_domain *domain) {
 
 /* ---- births ---- */
 
-static void announce(struct wn_domain *domain, const struct memprof_birth *birth) {
+static void note_birth(struct wn_domain *domain, const struct memprof_birth *birth) {
   if (memprof_allocated(&domain->running->profiled, birth)) domain_add_pending(domain, PENDING_PROFILE);
 }
 
@@ -152,15 +152,15 @@ void host_domain_ends(struct wn_domain *domain) {
 }
 
 void host_thread_begins(struct domain_thread *thread) {
-  thread->profiled = (struct memprof_thread){0}; /* it may have ended before, and come back */
+  thread->profiled = (struct memprof_thread){0}; /* it may have ended before, and begun again */
   memprof_thread_attach(&thread->profiled, &thread->domain->owner, thread->domain, thread);
-  aim_anew(thread);
+  draw_sample(thread);
   domain_reset_limit(thread->domain);
 }
 
 void host_thread_stops(struct domain_thread *thread) { memprof_thread_stop(&thread->profiled); }
 
-/* Each round that ends early ends a callback's exception. */
+/* Each call that returns early has ended the exception of a callback. */
 void host_thread_finishes(struct domain_thread *thread) {
   while (!memprof_drain(&thread->profiled) && exception_outlives(thread)) {}
 }
@@ -173,9 +173,9 @@ void host_thread_leaves(struct domain_thread *thread) {
 void host_thread_runs(struct domain_thread *thread) {
   struct wn_domain *domain = thread->domain;
   if (thread->sampling_epoch == domain->sampling_epoch)
-    aim(domain, thread->words_left);
+    place_sample(domain, thread->words_left);
   else
-    aim_anew(thread);
+    draw_sample(thread);
   domain_reset_limit(domain);
   if (memprof_is_due(&thread->profiled)) domain_add_pending(domain, PENDING_PROFILE);
 }
@@ -188,7 +188,7 @@ void host_thread_pauses(struct domain_thread *thread) {
 void host_born_young(struct wn_domain *domain, wn_value block) {
   int64_t left = words_to_sample(domain);
   size_t hits = memprof_hits(&domain->running->profiled, &left);
-  aim(domain, left);
+  place_sample(domain, left);
   domain_move_limit(domain);
   if (hits && memprof_born_young(&domain->running->profiled, block, wn_words(block), hits))
     domain_add_pending(domain, PENDING_PROFILE);
@@ -204,7 +204,7 @@ void host_born_old(struct wn_domain *domain, wn_value block) {
                                       .bytes = words * sizeof(wn_value),
                                       .n_samples = hits,
                                       .source = WN_SOURCE_NORMAL};
-  announce(domain, &birth);
+  note_birth(domain, &birth);
 }
 
 void host_born_outside(struct wn_domain *domain, wn_value block, size_t bytes) {
@@ -219,7 +219,7 @@ void host_born_outside(struct wn_domain *domain, wn_value block, size_t bytes) {
                                 .n_samples = hits,
                                 .source = WN_SOURCE_CUSTOM,
                                 .minor = heap_is_young(domain->heap, block)};
-  announce(domain, &birth);
+  note_birth(domain, &birth);
 }
 
 void host_after_minor(struct wn_heap *heap) {

@@ -1,8 +1,11 @@
-/* The remembered set: addresses of fields of old blocks, and of global roots, that may hold young blocks.
+/* The remembered set: the addresses of fields of old blocks, and of global roots, that may have
+ * young values.
  *
- * One buffer a domain, which its thread fills and a minor collection empties. A field is added when a young block is
- * stored over something else, so mostly once. If the buffer cannot grow, ALL is set: the next minor collection looks
- * through the whole major heap instead. */
+ * Each domain has one, which its running thread fills and a minor collection empties. A field is
+ * added when a young value replaces an old one, so it is mostly added once.
+ *
+ * ALL. If the set cannot grow, `all` is set: the next minor collection scans the whole major heap
+ * instead. */
 #ifndef GC_WORLD_REMEMBERED_H
 #define GC_WORLD_REMEMBERED_H
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 enum { STEP = TINY ? 512 : 8192 }; /* slots made accessible at a time */
-/* ---- slots ---- */
 
 bool roots_create_slots(struct domain_thread *thread, struct wn_heap *heap) {
   size_t slots = (size_t)__atomic_load_n(&heap->control.stack_limit, __ATOMIC_RELAXED);
@@ -55,7 +54,7 @@ size_t roots_count(const struct wn_domain *domain) {
   return count;
 }
 
-/* Where the thread's slots end, by the limit that holds now. */
+/* The end of the thread's slots by the current limit. */
 static wn_value *limit_of(const struct domain_thread *thread) {
   wn_value *limit = thread->slots + thread->domain->heap->control.stack_limit;
   return limit < thread->slots_end ? limit : thread->slots_end;
@@ -70,7 +69,7 @@ void roots_limit_slots(struct wn_domain *domain) {
   if (domain->running) domain->context.top_end = domain->running->accessible_end;
 }
 
-/* A lower limit may have left the end within a page. */
+/* A lower limit can have put the end inside a page. */
 static bool make_accessible(wn_value *from, wn_value *end) {
   uintptr_t page = (uintptr_t)from & ~(uintptr_t)4095;
   return metadata_make_accessible((void *)page, (uintptr_t)end - page);

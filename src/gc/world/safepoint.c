@@ -1,4 +1,4 @@
-/* Stopping the world. */
+/* Claiming, blocking and releasing domains. */
 #include "gc/world/safepoint.h"
 
 #include "gc/world/backoff.h"

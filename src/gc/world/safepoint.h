@@ -1,30 +1,31 @@
 /* Stopping the world, and blocking sections: which thread may touch a domain.
  *
- *              block                     claim, by a leader
- *   RUNNING ----------> BLOCKED -----------------------------> CLAIMED --(its thread waits)--> CLAIMED_AWAITED
- *      ^                 |  ^                                     |                                  |
- *      '-----unblock-----'  '-------------- leave ----------------'---------- leave, and wake -------'
+ *           block                 claim, by a leader
+ *   RUNNING -------> BLOCKED ------------------> CLAIMED --(its thread waits)--> CLAIMED_AWAITED
+ *      ^              |  ^                          |                                  |
+ *      '---unblock----'  '--------- leave ----------'-------- leave, and wake ---------'
  *
  * While a domain is RUNNING only its running thread touches it. While it is BLOCKED no thread does.
- * While it is CLAIMED only the leader does, the thread that stopped the world. A running thread that
- * finds at a safepoint that the world is being stopped blocks its domain and waits. So there is one
- * way to be stopped, and a domain in a system call is collected without being woken.
+ * While it is CLAIMED only the leader does, the thread that stopped the world. A running thread
+ * that finds at a safepoint that the world is being stopped blocks its domain and waits. So there
+ * is one way to be stopped, and a domain in a system call is collected without being woken.
  *
  * STOP. The thread that sets `stopping` is the leader. All steps are sequentially consistent:
- *   leader                                   a domain that blocks      a domain that unblocks
- *   1. sets `stopping`                       1. stores BLOCKED         1. BLOCKED to RUNNING
- *   2. raises the limit of each domain       2. reads `stopping`       2. sets its limit
- *   3. claims each domain: BLOCKED to        3. if set, wakes the      3. reads `stopping`, and if it
- *      CLAIMED, as soon as it is BLOCKED        leader                    is set raises the limit
- * So a domain that is still running sees the raised limit, or sees `stopping`. A sample sets the limit
- * without a fence; RAISING of domain.h makes up for that. tests/models/stop.pml explores it.
+ *   leader                              a domain that blocks     a domain that unblocks
+ *   1. sets `stopping`                  1. stores BLOCKED        1. changes BLOCKED to RUNNING
+ *   2. raises the limit of each domain  2. reads `stopping`      2. sets its limit
+ *   3. claims each domain: changes      3. if it is set, wakes   3. reads `stopping`, and if it is
+ *      BLOCKED to CLAIMED                  the leader               set raises the limit
+ * So a domain that is still running sees the raised limit, or sees `stopping`. A sample sets the
+ * limit without a fence; RAISING of domain.h makes up for that. tests/models/stop.pml explores it.
  *
- * SHARED COLLECTION. The leader can offer a part of its collection to the threads that wait: it sets
- * `shared_collection`, then `stopping` to STOPPING_SHARED, and wakes as many of them as there are
- * other processors. Each calls the function, and waits again when that returns.
+ * SHARED COLLECTION. The leader can offer a part of its collection to the threads that wait:
+ *   1. It sets `shared_collection`, then `stopping` to STOPPING_SHARED.
+ *   2. It wakes as many waiters as there are other processors.
+ *   3. Each waiter calls the function, and waits again when that returns.
  *
- * A waiter backs off before it sleeps (backoff.h). It spins where there are as many processors as
- * domains awake. Then it sleeps on a futex. */
+ * A waiter backs off before it sleeps on a futex (backoff.h). It spins where there are as many
+ * processors as domains awake. */
 #ifndef GC_WORLD_SAFEPOINT_H
 #define GC_WORLD_SAFEPOINT_H
 

@@ -1,4 +1,4 @@
-/* Threads of domains. */
+/* Creating threads of domains, and letting them run. */
 #include "gc/world/thread.h"
 
 #include "base/metadata.h"

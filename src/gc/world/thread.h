@@ -1,7 +1,7 @@
 /* Threads of domains: which of them the calling system thread is, and beginning and ceasing to run.
  *
- * A system thread can be in domains of several heaps. It can be in several domains of one heap if it
- * is in a blocking section in all but one of them. It has a list of its domain threads, the
+ * A system thread can be in domains of several heaps. It can be in several domains of one heap if
+ * it is in a blocking section in all but one of them. It has a list of its domain threads, the
  * innermost first. The top of the handle slots is in the domain's context while a thread runs, and
  * in the thread while it does not. */
 #ifndef GC_WORLD_THREAD_H
