@@ -36,7 +36,7 @@ static struct chunks *many_chunks(void) {
   return chunks;
 }
 
-/* Pages of the chunks that nobody has taken which are in memory. */
+/* Resident pages of the chunks that are not taken. */
 static size_t resident_fresh_pages(const struct chunks *chunks) {
   enum { PAGES = CHUNK_BYTES / 4096 };
   size_t resident = 0;

@@ -125,7 +125,7 @@ static void check_all(const struct ear *ear, uint64_t domains) {
 
 /* ---- one domain ---- */
 
-static void a_heap_that_nobody_listens_to_asks_for_the_ends_of_cycles_alone(void **state) {
+static void a_heap_without_listeners_wants_the_ends_of_cycles_alone(void **state) {
   struct journal of;
   (void)state;
   wn_heap_options options = without_helpers();
@@ -325,7 +325,7 @@ static void spans_of_several_domains_nest_and_each_domain_begins_and_ends_once(v
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_heap_that_nobody_listens_to_asks_for_the_ends_of_cycles_alone),
+      cmocka_unit_test(a_heap_without_listeners_wants_the_ends_of_cycles_alone),
       cmocka_unit_test(a_collection_that_is_asked_for_is_told_in_order_with_its_cause),
       cmocka_unit_test(cycles_slices_growth_and_parameters_are_told),
       cmocka_unit_test(each_listener_is_told_once_in_the_order_of_registration),

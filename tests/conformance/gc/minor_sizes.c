@@ -57,7 +57,7 @@ static void a_minor_heap_without_another_place_is_no_wrong_store_either(void **s
 
 static void wait_for_the_end(wn_domain *domain, void *argument) { wait_for_step(domain, argument, 1); }
 
-/* Who uses what others leave uses more than the piece that its minor heap moves by. */
+/* A domain that uses what others leave uses more than the piece that its minor heap moves by. */
 static void a_minor_heap_that_outgrows_its_size_is_no_wrong_store_either(void **state) {
   (void)state;
   struct journal of;
@@ -141,7 +141,7 @@ static void where_nearly_all_blocks_live_half_full_minor_heaps_are_collected(voi
   journal_close(&of);
 }
 
-/* Who collects by himself has little in his minor heaps, and says nothing about how much of more would live. */
+/* A collection on request finds little in the minor heaps, and tells nothing about how much of more would live. */
 static void collections_of_little_neither_shorten_minor_heaps_nor_end_that(void **state) {
   (void)state;
   struct journal of;

@@ -86,7 +86,7 @@ static void garbage_is_free_once_marking_has_ended(void **state) {
     wn_gc_stat stat = read_stat(of.domain);
     assert_int_equal(stat.live_words, 600 + 1001);
   }
-  wn_gc_stat stat = read_stat(of.domain); /* nobody knows yet */
+  wn_gc_stat stat = read_stat(of.domain); /* it is not known yet */
   if (!TINY) assert_int_equal(stat.live_words, 600 + 1001);
   reach_sweeping(&of);
   stat = read_stat(of.domain);
