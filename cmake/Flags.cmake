@@ -12,8 +12,8 @@ endif()
 # A seed gives the same samples in each build: no compiler joins a product and a sum where the processor could.
 add_library(winnow_flags INTERFACE)
 target_compile_options(winnow_flags INTERFACE -ffp-contract=off)
-target_compile_definitions(winnow_flags INTERFACE _GNU_SOURCE WN_VERSION="${PROJECT_VERSION}")
-target_include_directories(winnow_flags INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+target_compile_definitions(winnow_flags INTERFACE _GNU_SOURCE)
+target_include_directories(winnow_flags INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 # initial-exec: thread-local access inside malloc must never call the dynamic loader, which may allocate.
 target_compile_options(winnow_flags INTERFACE
   -Wall -Wextra $<$<COMPILE_LANGUAGE:C>:-Wshadow -Wconversion -Wmissing-prototypes -Wstrict-prototypes -Wvla>

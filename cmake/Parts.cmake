@@ -1,7 +1,7 @@
 # winnow_part(NAME SOURCES...): one folder of src/, such as base or gc/store, as an object library that may see what src/LAYERS
 # lists for it. Its target is part_base, part_gc_store.
 # winnow_test(NAME SOURCES... [PARTS ...] [LIBRARIES ...] [LABELS ...] [TIMEOUT s]): a cmocka program run by ctest.
-file(STRINGS ${CMAKE_SOURCE_DIR}/src/LAYERS layers)
+file(STRINGS ${PROJECT_SOURCE_DIR}/src/LAYERS layers)
 foreach(line ${layers})
   string(REGEX MATCH "^([a-z/]+): *(.*)$" ignored "${line}")
   string(REPLACE " " ";" layers_of_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
@@ -54,7 +54,7 @@ function(winnow_test name)
   cmake_parse_arguments(TEST "" "TIMEOUT" "PARTS;LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${TEST_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE winnow_flags cmocka ${TEST_LIBRARIES} m pthread dl)
-  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   winnow_link_parts(${name} ${TEST_PARTS})
   add_test(NAME ${name} COMMAND ${name})
   if(NOT TEST_TIMEOUT)

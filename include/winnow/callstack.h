@@ -1,9 +1,9 @@
 /* Call stacks, as callbacks see them.
  *
- *   for (size_t i = 0; i < wn_callstack_depth(stack); i++) {
- *     wn_frame frame = wn_callstack_frame(stack, i);
- *     printf("%s+0x%zx\n", frame.module ? frame.module : "?", (size_t)frame.offset);
- *   }
+ *   wn_frame frames[32];
+ *   size_t depth = wn_callstack_frames(stack, frames, 32);
+ *   for (size_t i = 0; i < depth && i < 32; i++)
+ *     printf("%s+0x%zx\n", frames[i].module ? frames[i].module : "?", (size_t)frames[i].offset);
  */
 #ifndef WINNOW_CALLSTACK_H
 #define WINNOW_CALLSTACK_H
@@ -45,7 +45,11 @@ typedef struct wn_language_frame {
 /* The number of frames; 0 if the stack could not be captured. Any thread. */
 WN_API size_t wn_callstack_depth(const wn_callstack *callstack);
 
-/* A frame; 0 is the innermost. An index beyond the depth gives a frame of zeros. Any thread. Takes time proportional to
+/* Writes the innermost frames, at most `most`, innermost first, and returns the depth, which may be more than `most`.
+ * `frames` may be NULL if `most` is 0. Takes time proportional to the depth. Any thread. */
+WN_API size_t wn_callstack_frames(const wn_callstack *callstack, wn_frame *frames, size_t most);
+
+/* One frame; 0 is the innermost. An index beyond the depth gives a frame of zeros. Any thread. Takes time proportional to
  * the index. */
 WN_API wn_frame wn_callstack_frame(const wn_callstack *callstack, size_t index);
 

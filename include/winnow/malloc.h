@@ -12,7 +12,7 @@
 #ifndef WINNOW_MALLOC_H
 #define WINNOW_MALLOC_H
 
-#include <winnow/memprof.h>
+#include <winnow/profile.h>
 
 #ifdef __cplusplus
 extern "C" {

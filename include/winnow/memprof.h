@@ -20,35 +20,12 @@
 #define WINNOW_MEMPROF_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <winnow/callstack.h>
 #include <winnow/domain.h>
-#include <winnow/status.h>
+#include <winnow/profile.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef enum wn_alloc_source {
-  WN_SOURCE_NORMAL,  /* the program allocated it */
-  WN_SOURCE_MARSHAL, /* rebuilt from a marshalled value */
-  WN_SOURCE_CUSTOM   /* memory outside the heap that a custom block stands for */
-} wn_alloc_source;
-
-/* One sampled block, valid during the callback that gets it. */
-typedef struct wn_allocation {
-  size_t n_samples; /* how many of its words were sampled: at least 1 */
-  size_t size;      /* words, without the header */
-  wn_alloc_source source;
-  const wn_callstack *callstack; /* of the allocation, innermost frame first; valid as long as the heap */
-  size_t bytes;                  /* what was asked for, where the heap knows it; else 8 * size */
-  /* Words that could be sampled, header included where there is one: the block was tracked with probability
-   * 1 - (1 - rate)^trials, so an estimate weights it by the inverse of that. */
-  size_t trials;
-  /* In resize: the size before. In alloc: 0, but where an unsampled block grew and its new words took the samples. */
-  size_t previous_bytes;
-} wn_allocation;
 
 /* What a profile calls. Each metadata pointer that a callback returns goes back to exactly one later callback: promote,
  * resize, dealloc_minor, dealloc_major, or else drop. A NULL member behaves as the null tracker's: a block whose alloc,
@@ -73,32 +50,6 @@ typedef struct wn_tracker {
    * that `context` can be freed. Runs inside the discard, or on the thread whose callback was the last to end. */
   void (*release)(void *context);
 } wn_tracker;
-
-typedef struct wn_memprof_options {
-  double sampling_rate;  /* per word, from 0 to 1; 0 samples nothing */
-  size_t callstack_size; /* most frames of a callstack; 0 gives empty ones */
-  uint64_t seed;         /* the same seed, program and order of threads give the same samples */
-} wn_memprof_options;
-
-/* An initialiser. */
-#define WN_MEMPROF_DEFAULTS \
-  { 1e-4, SIZE_MAX, 0 }
-
-/* A profile. The handle is a plain value that any thread may use; after discard it only gives WN_ESTATE. */
-typedef struct wn_profile wn_profile;
-
-/* How many sampled blocks are where. Whenever no callback is running:
- *   allocs_minor            = promotes + dealloc_minor + live_minor + dropped_minor
- *   promotes + allocs_major = dealloc_major + live_major + dropped_major
- * A block counts from its birth, even if its first callback is still due. */
-typedef struct wn_memprof_count {
-  uint64_t allocs_minor, allocs_major;
-  uint64_t promotes;
-  uint64_t dealloc_minor, dealloc_major;
-  uint64_t live_minor, live_major;
-  uint64_t dropped_minor, dropped_major; /* no longer tracked, though not known dead */
-  uint64_t lost;                         /* sampled, but there was no memory to track them */
-} wn_memprof_count;
 
 /* Starts a profile on the domain's threads, present and future, and on the domains that it spawns later.
  * `options` and `tracker` are copied. WN_EINVAL: a NULL argument, or a rate that is not from 0 to 1. WN_ESTATE: the
@@ -130,9 +81,6 @@ WN_API wn_status wn_memprof_leave(wn_domain *domain);
 /* Runs this thread's and its domain's due callbacks now. Does nothing in a callback. WN_EBUSY: a callback raised; the
  * rest are still due. */
 WN_API wn_status wn_memprof_drain(wn_domain *domain);
-
-/* Reads the counts; all zero for a discarded profile that is gone. Any thread; of a collected heap not in a signal handler. */
-WN_API void wn_memprof_counts(const wn_profile *profile, wn_memprof_count *count);
 
 /* Inside a callback: leave it with an exception. The callback must still return; its block is tracked no more, and the
  * heap's raise hook gets the exception at the safepoint, unless the thread ends before that (wn_thread_spawn). */

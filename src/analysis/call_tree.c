@@ -167,7 +167,7 @@ static uint32_t tree_node_of(struct building *building, uint32_t trace_node) {
     uint32_t at = trace_node;
     while (at && !building->node_of[at]) {
       path[depth++ % 64] = at;
-      at = trace_reader_node(building->samples->reader, at).parent;
+      at = source_stack(building->samples->source, at).parent;
     }
     uint32_t node = at ? building->node_of[at] - 1 : 0, own = at ? building->own_of[at] : 0;
     size_t known = depth < 64 ? depth : 64; /* the outermost ones; a deeper stack takes several rounds */
@@ -202,13 +202,13 @@ static void merge(struct sums *sums, const struct sums *other) {
   sum_merge(&sums->blocks, &other->blocks);
 }
 
-static bool add_rows(struct building *building, question *ask, void *context) {
+static bool add_rows(struct building *building, row_measure *measure, void *context) {
   struct call_tree *tree = building->tree;
   for (size_t i = 0; i < building->samples->row_count; i++) {
     const struct row *row = &building->samples->rows[i];
     struct share share = {0};
     tree->node_of_row[i] = NO_NODE;
-    if (row->probability <= 0 || !ask(row, &share, context)) continue;
+    if (row->probability <= 0 || !measure(row, &share, context)) continue;
     uint32_t node = tree_node_of(building, row->stack);
     if (node == UINT32_MAX) return false;
     tree->node_of_row[i] = node;
@@ -278,7 +278,7 @@ static bool make_groups(struct call_tree *tree) {
 
 static bool prepare(struct building *building) {
   struct call_tree *tree = building->tree;
-  building->trace_nodes = trace_reader_nodes(building->samples->reader);
+  building->trace_nodes = source_stack_count(building->samples->source);
   tree->node_of_row = malloc((building->samples->row_count + 1) * sizeof *tree->node_of_row);
   building->node_of = calloc((size_t)building->trace_nodes + 1, sizeof *building->node_of);
   building->own_of = calloc((size_t)building->trace_nodes + 1, sizeof *building->own_of);
@@ -301,11 +301,20 @@ static void write_place(char *buffer, size_t size, const char *function, const c
 
 /* ---- shared ---- */
 
+const char *grouping_name(enum grouping grouping) {
+  static const char *const names[GROUPINGS] = {[BY_FUNCTION] = "function",
+                                               [BY_LINE] = "line",
+                                               [BY_FILE] = "file",
+                                               [BY_MODULE] = "module",
+                                               [BY_STACK] = "stack"};
+  return names[grouping];
+}
+
 wn_status call_tree_build(const struct samples *samples, const struct names *names, enum grouping grouping,
-                          question *ask, void *context, struct call_tree *tree) {
+                          row_measure *measure, void *context, struct call_tree *tree) {
   *tree = (struct call_tree){.grouping = grouping};
   struct building building = {.tree = tree, .names = names, .samples = samples};
-  bool done = prepare(&building) && add_rows(&building, ask, context) && make_groups(tree);
+  bool done = prepare(&building) && add_rows(&building, measure, context) && make_groups(tree);
   index_destroy(&building.children);
   index_destroy(&building.labels);
   free(building.node_of);
@@ -354,9 +363,9 @@ size_t call_tree_chain(const struct call_tree *tree, size_t first, size_t *inner
 void call_tree_label(const struct call_tree *tree, const struct names *names, uint32_t label, char *buffer,
                      size_t size) {
   const struct label *found = &tree->labels[label];
-  const char *function = strings_text(&names->strings, found->function);
-  const char *module = strings_text(&names->strings, found->module);
-  const char *file = strings_text(&names->strings, found->file);
+  const char *function = strings_text(names->strings, found->function);
+  const char *module = strings_text(names->strings, found->module);
+  const char *file = strings_text(names->strings, found->file);
   const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
   if (!label)
     snprintf(buffer, size, "(no callstack)");

@@ -5,8 +5,12 @@
 #include "analysis/names.h"
 
 enum grouping { BY_FUNCTION, BY_LINE, BY_FILE, BY_MODULE, BY_STACK };
+enum { GROUPINGS = BY_STACK + 1 };
 
-/* What is summed for one row, chosen by the question. */
+/* "function", "line", ... */
+const char *grouping_name(enum grouping grouping);
+
+/* What one row counts for. */
 struct share {
   double bytes, blocks; /* unweighted */
   bool dependent;       /* on other rows of its block, as told by: */
@@ -31,8 +35,8 @@ static inline struct share share_call(const struct row *row) {
                         .apart = !row->call};
 }
 
-/* False: the row does not count. */
-typedef bool question(const struct row *row, struct share *share, void *context);
+/* What is summed: a row's share of it. False: the row does not count. */
+typedef bool row_measure(const struct row *row, struct share *share, void *context);
 
 struct sums {
   struct sum bytes, blocks;
@@ -73,9 +77,9 @@ struct call_tree {
   uint32_t *node_of_row; /* index: row of the samples; NO_NODE: it does not count */
 };
 
-/* Sums all rows that `ask` takes. BY_STACK groups are leaves of the tree: their label is a node of the tree then. */
+/* Sums all rows that `measure` takes. BY_STACK groups are leaves of the tree: their label is a node of the tree then. */
 wn_status call_tree_build(const struct samples *samples, const struct names *names, enum grouping grouping,
-                          question *ask, void *context, struct call_tree *tree);
+                          row_measure *measure, void *context, struct call_tree *tree);
 void call_tree_destroy(struct call_tree *tree);
 
 /* Which blocks of a group are meant: its own, or all that its total counts. */

@@ -274,4 +274,13 @@ struct estimate share_of(const struct sum *part, const struct sum *whole, double
   }
   return result;
 }
+
+struct estimate difference_of(const struct estimate *one, const struct estimate *other) {
+  double difference = one->estimate - other->estimate;
+  return (struct estimate){difference,
+                           difference - hypot(one->estimate - one->low, other->high - other->estimate),
+                           difference + hypot(one->high - one->estimate, other->estimate - other->low),
+                           one->samples + other->samples,
+                           one->few_blocks || other->few_blocks};
+}
 /* SPDX-License-Identifier: MIT */

@@ -2,7 +2,7 @@
 #ifndef ANALYSIS_HEAP_LIFE_H
 #define ANALYSIS_HEAP_LIFE_H
 
-#include "trace/event.h"
+#include "sources/source.h"
 
 /* Pauses that are shorter have no record of their own. */
 enum { PAUSE_LONG_NS = 100000 };
@@ -39,8 +39,6 @@ bool heap_life_keep(struct heap_life *life, const struct trace_event *event);
 /* After the last event. False without memory. */
 bool heap_life_settle(struct heap_life *life, uint64_t end_ns);
 void heap_life_destroy(struct heap_life *life);
-
-static inline bool heap_life_is_known(const struct heap_life *life) { return life->collection_count > 0; }
 
 /* What was counted between the first record and the last; kind and time are the last one's. */
 struct trace_collection heap_life_total(const struct heap_life *life);

@@ -2,7 +2,7 @@
 #ifndef ANALYSIS_MAPPED_H
 #define ANALYSIS_MAPPED_H
 
-#include "trace/event.h"
+#include "sources/source.h"
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -31,7 +31,7 @@ static bool append(struct resolving *resolving, struct frame frame) {
 }
 
 static uint32_t intern(struct resolving *resolving, const char *text) {
-  return strings_intern(&resolving->names->strings, text ? text : "");
+  return strings_intern(resolving->names->strings, text ? text : "");
 }
 
 /* "libfoo.so+0x1234", or the address for code outside any file. */
@@ -82,27 +82,29 @@ static bool append_symbols(struct resolving *resolving, const struct trace_modul
 
 /* A frame of a language, which the trace names. */
 static bool append_place(struct resolving *resolving, const struct trace_module *module, uint64_t offset,
-                         const struct trace_place *place) {
+                         const struct source_place *place) {
   char address[PLACE_MOST];
   write_address(address, module->path.bytes, offset);
   struct frame frame = {.function =
                             intern(resolving, place->function.length ? place->function.bytes : address),
                         .module = intern(resolving, module->path.bytes),
                         .file = intern(resolving, place->file.bytes),
-                        .line = place->line};
+                        .line = place->line,
+                        .first_column = place->first_column,
+                        .last_column = place->last_column};
   if (!frame.line) frame.place = frame.function;
   return append(resolving, frame);
 }
 
 static bool resolve_node(struct resolving *resolving, uint32_t node) {
-  struct trace_node found = trace_reader_node(resolving->samples->reader, node);
+  struct source_stack found = source_stack(resolving->samples->source, node);
   const struct trace_module *module =
-      found.module ? trace_reader_module(resolving->samples->reader, found.module) : NULL;
+      found.module ? source_module(resolving->samples->source, found.module) : NULL;
   bool in_file = module && module->path.length, language = module && trace_is_language(module);
-  const struct trace_place *place =
-      language ? trace_reader_place(resolving->samples->reader, found.module, found.offset) : NULL;
+  struct source_place place;
+  bool named = language && source_place(resolving->samples->source, found.module, found.offset, &place);
   resolving->names->first[node] = (uint32_t)resolving->frame_count;
-  bool done = place ? append_place(resolving, module, found.offset, place)
+  bool done = named ? append_place(resolving, module, found.offset, &place)
               : in_file && !language && resolving->symbols
                   ? append_symbols(resolving, module, found.offset)
                   : append_address(resolving, in_file ? base_name(module->path.bytes) : "", found.offset);
@@ -128,18 +130,18 @@ static bool hint_module(struct resolving *resolving, const struct trace_module *
 /* "a, b and 3 more have no debugging information. " for the modules in one state. */
 static void hint_state(struct resolving *resolving, enum symbols_state state, const char *one,
                        const char *many, FILE *out) {
-  struct trace_reader *reader = resolving->samples->reader;
+  struct source *source = resolving->samples->source;
   uint32_t said[HINTS_MOST];
   size_t count = 0;
-  for (uint32_t module = 1; module <= trace_reader_modules(reader); module++)
-    hint_module(resolving, trace_reader_module(reader, module), state, said, &count);
+  for (uint32_t module = 1; module <= source_module_count(source); module++)
+    hint_module(resolving, source_module(source, module), state, said, &count);
   size_t named = count > 4 ? 3 : count;
   for (size_t i = 0; i < named; i++)
     fprintf(out, "%s%s",
             !i               ? ""
             : i + 1 == count ? " and "
                              : ", ",
-            strings_text(&resolving->names->strings, said[i]));
+            strings_text(resolving->names->strings, said[i]));
   if (count > named) fprintf(out, " and %zu more", count - named);
   if (count) fprintf(out, " %s. ", count == 1 ? one : many);
 }
@@ -168,7 +170,7 @@ static void collect_hint(struct resolving *resolving) {
 }
 
 static bool resolve_all(struct resolving *resolving, samples_progress *progress, void *context) {
-  uint32_t nodes = trace_reader_nodes(resolving->samples->reader);
+  uint32_t nodes = source_stack_count(resolving->samples->source);
   struct names *names = resolving->names;
   names->first = calloc((size_t)nodes + 1, sizeof *names->first);
   names->count = calloc((size_t)nodes + 1, sizeof *names->count);
@@ -184,11 +186,12 @@ static bool resolve_all(struct resolving *resolving, samples_progress *progress,
 
 wn_status names_resolve(const struct samples *samples, const struct names_options *options,
                         samples_progress *progress, void *context, struct names *names) {
-  *names = (struct names){0};
+  *names = (struct names){.strings = options->strings ? options->strings : strings_create(),
+                          .owns_strings = !options->strings};
   struct resolving resolving = {.names = names, .samples = samples};
   struct symbols_options lookup = {.debuginfod = options->debuginfod, .search = options->search};
   if (options->symbols) resolving.symbols = symbols_open(&lookup);
-  bool done = strings_create(&names->strings) && resolve_all(&resolving, progress, context);
+  bool done = names->strings && resolve_all(&resolving, progress, context);
   if (done && resolving.symbols) collect_hint(&resolving);
   symbols_close(resolving.symbols);
   if (done) return WN_OK;
@@ -197,7 +200,7 @@ wn_status names_resolve(const struct samples *samples, const struct names_option
 }
 
 void names_destroy(struct names *names) {
-  strings_destroy(&names->strings);
+  if (names->owns_strings) strings_free(names->strings);
   free(names->frame);
   free(names->first);
   free(names->count);

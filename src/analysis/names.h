@@ -12,9 +12,10 @@ struct frame {
   uint32_t module;   /* the file's name without its folder; empty for code outside any file */
   uint32_t file;     /* source file, or empty */
   uint32_t line;     /* 0: unknown */
-  uint32_t place;    /* the exact place where no line is known: function (module+0xaddress) */
-  bool inlined;      /* into the frame that follows */
-  bool wrapper;      /* set by wrappers_find: allocates for its caller */
+  uint32_t first_column, last_column; /* 0: unknown */
+  uint32_t place; /* the exact place where no line is known: function (module+0xaddress) */
+  bool inlined;   /* into the frame that follows */
+  bool wrapper;   /* set by wrappers_find: allocates for its caller */
 };
 
 struct frames {
@@ -23,7 +24,8 @@ struct frames {
 };
 
 struct names {
-  struct strings strings;
+  struct strings *strings; /* perhaps shared with other traces */
+  bool owns_strings;
   struct frame *frame;     /* of all nodes, one run each */
   uint32_t *first, *count; /* index: node of the trace */
   char *hint;              /* what would give more names, or NULL */
@@ -32,6 +34,7 @@ struct names {
 /* Resolves every node that `samples` has. With `symbols` false nothing is looked up and frames are module+offset. */
 struct names_options {
   bool symbols, debuginfod;
+  struct strings *strings;   /* where to keep names, so that several traces have equal numbers; NULL: apart */
   const char *const *search; /* folders with binaries and debug files, NULL-terminated; or NULL */
 };
 wn_status names_resolve(const struct samples *samples, const struct names_options *options,

@@ -328,14 +328,14 @@ static bool frame_matches(const struct condition *condition, const struct names 
   uint32_t string = condition->field == FN       ? frame->function
                     : condition->field == MODULE ? frame->module
                                                  : frame->file;
-  return text_matches(condition, strings_text(&names->strings, string));
+  return text_matches(condition, strings_text(names->strings, string));
 }
 
 static bool bind_names(struct condition *condition, const struct query *query, const struct names *names) {
   condition->nodes = calloc((size_t)query->node_count + 1, sizeof *condition->nodes);
   if (!condition->nodes) return false;
   for (uint32_t node = 1; node <= query->node_count; node++) {
-    uint32_t parent = trace_reader_node(query->samples->reader, node).parent;
+    uint32_t parent = source_stack(query->samples->source, node).parent;
     bool matches = parent < node && condition->nodes[parent];
     struct frames frames = names_of(names, node);
     for (size_t i = 0; i < frames.count && !matches; i++)
@@ -375,7 +375,7 @@ static double number_of(const struct condition *condition, const struct query *q
   switch (condition->field) {
   case SIZE: return (double)row->size;
   case LIFE: return (double)(died - row->born_ns);
-  case LIFE_BYTES: return 8 * row->life_words;
+  case LIFE_BYTES: return query->samples->word_bytes * row->life_words;
   case DIED: return row->died_ns == STILL_ALIVE ? 1e300 : (double)died;
   default: return (double)row->born_ns;
   }
@@ -434,7 +434,7 @@ wn_status query_parse(const char *text, struct query **result) {
 
 wn_status query_bind(struct query *query, const struct samples *samples, const struct names *names) {
   query->samples = samples;
-  query->node_count = trace_reader_nodes(samples->reader);
+  query->node_count = source_stack_count(samples->source);
   if (!bind(query->root, query, names)) return error_set(WN_ENOMEM, "not enough memory for the query");
   return WN_OK;
 }

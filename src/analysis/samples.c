@@ -238,7 +238,7 @@ static bool join_block(struct loading *loading, const struct trace_sample *born,
 
 static bool join(struct loading *loading) {
   struct samples *samples = loading->samples;
-  double rate = trace_reader_run(samples->reader)->rate;
+  double rate = source_run(samples->source)->rate;
   if (loading->born_count) qsort(loading->born, loading->born_count, sizeof *loading->born, by_block);
   if (loading->change_count)
     qsort(loading->changes, loading->change_count, sizeof *loading->changes, by_block_then_time);
@@ -259,23 +259,24 @@ static bool join(struct loading *loading) {
 }
 
 /* What the clock of a malloc heap goes on by when a row begins. */
-static double words_of(const struct row *row) {
-  return row->probability > 0 ? ((double)row->allocated / 8 + row->call) / row->probability : 0;
+static double words_of(const struct samples *samples, const struct row *row) {
+  return row->probability > 0 ? ((double)row->allocated / samples->word_bytes + row->call) / row->probability
+                              : 0;
 }
 
 static bool make_clock(const struct samples *samples, struct words_clock *clock) {
   double words = 0;
-  if (heap_life_is_known(&samples->life)) return heap_life_clock(&samples->life, clock);
+  if (samples->life.collection_count) return heap_life_clock(&samples->life, clock);
   if (!words_clock_create(clock, samples->row_count)) return false;
   for (size_t i = 0; i < samples->row_count; i++)
-    words_clock_add(clock, samples->rows[i].begin_ns, words += words_of(&samples->rows[i]));
+    words_clock_add(clock, samples->rows[i].begin_ns, words += words_of(samples, &samples->rows[i]));
   return true;
 }
 
 static void settle_row(struct row *row, const struct samples *samples, const struct words_clock *clock) {
   uint64_t died = row->died_ns == STILL_ALIVE ? samples->end_ns : row->died_ns;
   row->life_words = fmax(words_clock_at(clock, died) - words_clock_at(clock, row->born_ns), 0);
-  if (!heap_life_is_known(&samples->life)) {
+  if (!samples->collected) {
     row->area = AREA_NONE;
     row->promoted_ns = NEVER;
   } else if (row->source == TRACE_SOURCE_CUSTOM) {
@@ -285,9 +286,16 @@ static void settle_row(struct row *row, const struct samples *samples, const str
     row->next_cycle = (uint8_t)heap_life_next_cycle(&samples->life, row->promoted_ns, row->died_ns);
 }
 
+/* A trace whose beginning is damaged does not say which heap it is of: then its events do. */
+static bool is_collected(const struct samples *samples) {
+  enum source_heap heap = source_heap(samples->source);
+  return heap == SOURCE_HEAP_COLLECTED || (heap == SOURCE_HEAP_UNKNOWN && samples->life.collection_count);
+}
+
 /* What depends on the life of the heap. */
 static bool settle(struct samples *samples) {
   struct words_clock clock;
+  samples->collected = is_collected(samples);
   if (!mapped_settle(&samples->mapped)) return false;
   if (!heap_life_settle(&samples->life, samples->end_ns) || !make_clock(samples, &clock)) return false;
   for (size_t i = 0; i < samples->row_count; i++) settle_row(&samples->rows[i], samples, &clock);
@@ -296,11 +304,11 @@ static bool settle(struct samples *samples) {
 }
 
 static bool collect(struct loading *loading, samples_progress *progress, void *context) {
-  struct trace_reader *reader = loading->samples->reader;
+  struct source *source = loading->samples->source;
   struct trace_event event;
-  for (uint64_t count = 0; trace_reader_next(reader, &event); count++) {
+  for (uint64_t count = 0; source_next(source, &event); count++) {
     if (!keep(loading, &event)) return false;
-    if (progress && count % 65536 == 0) progress(trace_reader_position(reader), context);
+    if (progress && count % 65536 == 0) progress(source_position(source), context);
   }
   return true;
 }
@@ -308,22 +316,27 @@ static bool collect(struct loading *loading, samples_progress *progress, void *c
 /* ---- shared ---- */
 
 wn_status samples_load(const char *path, samples_progress *progress, void *context, struct samples **result) {
-  struct trace_reader *reader;
-  wn_status error = trace_reader_open(path, &reader);
-  if (error) return error;
+  struct source *source;
+  wn_status error = source_open(path, &source);
+  return error ? error : samples_read(source, path, progress, context, result);
+}
+
+wn_status samples_read(struct source *source, const char *name, samples_progress *progress, void *context,
+                       struct samples **result) {
   struct samples *samples = calloc(1, sizeof *samples);
   if (!samples) {
-    trace_reader_close(reader);
-    return error_set(WN_ENOMEM, "%s: not enough memory to read it", path);
+    source_close(source);
+    return error_set(WN_ENOMEM, "%s: not enough memory to read it", name);
   }
-  samples->reader = reader;
+  samples->source = source;
+  samples->word_bytes = fmax(source_run(source)->word_bytes, 1); /* of a damaged trace it may be anything */
   struct loading loading = {.samples = samples};
   bool done = collect(&loading, progress, context) && join(&loading) && settle(samples);
   free(loading.born);
   free(loading.changes);
   if (!done) {
     samples_free(samples);
-    return error_set(WN_ENOMEM, "%s: not enough memory to read it", path);
+    return error_set(WN_ENOMEM, "%s: not enough memory to read it", name);
   }
   *result = samples;
   return WN_OK;
@@ -331,7 +344,7 @@ wn_status samples_load(const char *path, samples_progress *progress, void *conte
 
 void samples_free(struct samples *samples) {
   if (!samples) return;
-  trace_reader_close(samples->reader);
+  source_close(samples->source);
   for (size_t i = 0; i < samples->thread_count; i++) free(samples->threads[i].name);
   free(samples->threads);
   free(samples->memory);

@@ -5,7 +5,7 @@
 #include "analysis/estimate.h"
 #include "analysis/heap_life.h"
 #include "analysis/mapped.h"
-#include "trace/reader.h"
+#include "sources/source.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <winnow/status.h>
@@ -62,14 +62,16 @@ struct thread_name {
 };
 
 struct samples {
-  struct trace_reader *reader; /* owned: the run, stacks and modules */
-  struct row *rows;            /* ordered by begin_ns */
+  struct source *source; /* owned: the run, stacks and modules */
+  struct row *rows;      /* ordered by begin_ns */
   size_t row_count;
   struct memory_point *memory; /* ordered by time */
   size_t memory_count;
   struct thread_name *threads;
   size_t thread_count;
-  struct heap_life life;   /* of a collected heap */
+  double word_bytes;
+  bool collected;          /* the heap is a collected one */
+  struct heap_life life;   /* if so */
   struct mapped mapped;    /* what the program mapped itself */
   uint64_t end_ns;         /* the last event */
   uint64_t sampled_blocks; /* sampled when they were allocated or grew */
@@ -85,6 +87,10 @@ typedef void samples_progress(double done, void *context);
 
 /* Reads a whole trace. wn_last_error tells what is wrong with it. */
 wn_status samples_load(const char *path, samples_progress *progress, void *context, struct samples **samples);
+
+/* The same of a source that is open, which it owns from then on, also if it fails. `name` is for messages. */
+wn_status samples_read(struct source *source, const char *name, samples_progress *progress, void *context,
+                       struct samples **samples);
 void samples_free(struct samples *samples);
 
 /* Fills in what depends on the whole life of a block. rows[0..count) are all its rows, in order; size,

@@ -159,6 +159,18 @@ static void index_nodes(struct chains *chains) {
 
 /* ---- shared ---- */
 
+const char *sites_order_name(enum sites_order order) {
+  static const char *const names[SITES_ORDERS] = {[SITES_BY_SELF] = "self",
+                                                  [SITES_BY_TOTAL] = "total",
+                                                  [SITES_BY_BLOCKS] = "blocks",
+                                                  [SITES_BY_SAMPLES] = "samples"};
+  return names[order];
+}
+
+enum extent sites_extent(enum sites_order order) {
+  return order == SITES_BY_TOTAL ? EXTENT_TOTAL : EXTENT_SELF;
+}
+
 const struct sums *sites_sums(enum sites_order order, const struct group *group) {
   return order == SITES_BY_TOTAL ? &group->total : &group->self;
 }

@@ -13,6 +13,13 @@
 /* What a table is sorted by, largest first: what functions allocated themselves, or with all that
  * they call. */
 enum sites_order { SITES_BY_SELF, SITES_BY_TOTAL, SITES_BY_BLOCKS, SITES_BY_SAMPLES };
+enum { SITES_ORDERS = SITES_BY_SAMPLES + 1 };
+
+/* "self", "total", "blocks", "samples". */
+const char *sites_order_name(enum sites_order order);
+
+/* Whether an order goes by what groups have themselves, or by their totals. */
+enum extent sites_extent(enum sites_order order);
 
 struct site {
   const struct group *group;

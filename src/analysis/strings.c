@@ -32,7 +32,9 @@ static bool widen(struct strings *strings) {
 
 /* ---- shared ---- */
 
-bool strings_create(struct strings *strings) {
+struct strings *strings_create(void) {
+  struct strings *strings = malloc(sizeof *strings);
+  if (!strings) return NULL;
   *strings = (struct strings){.slot_count = FIRST_SLOTS, .capacity = FIRST_SLOTS / 2};
   strings->slots = calloc(strings->slot_count, sizeof *strings->slots);
   strings->text = calloc(strings->capacity, sizeof *strings->text);
@@ -40,18 +42,19 @@ bool strings_create(struct strings *strings) {
   if (strings->slots && strings->text && empty) {
     strings->text[strings->count++] = empty;
     *slot_of(strings, "") = 1;
-    return true;
+    return strings;
   }
   free(empty);
-  strings_destroy(strings);
-  return false;
+  strings_free(strings);
+  return NULL;
 }
 
-void strings_destroy(struct strings *strings) {
+void strings_free(struct strings *strings) {
+  if (!strings) return;
   for (uint32_t i = 0; i < strings->count; i++) free(strings->text[i]);
   free(strings->text);
   free(strings->slots);
-  *strings = (struct strings){0};
+  free(strings);
 }
 
 uint32_t strings_intern(struct strings *strings, const char *text) {

@@ -13,8 +13,9 @@ struct strings {
   uint32_t slot_count;
 };
 
-bool strings_create(struct strings *strings);
-void strings_destroy(struct strings *strings);
+/* NULL if memory is exhausted. */
+struct strings *strings_create(void);
+void strings_free(struct strings *strings);
 
 /* The number of a string, which is copied. 0 as well when memory is exhausted. */
 uint32_t strings_intern(struct strings *strings, const char *text);

@@ -174,7 +174,7 @@ static void find_owns(struct finding *finding) {
     struct frames frames = names_of(finding->names, node);
     uint32_t frame = 0;
     while (frame < frames.count && frames.frame[frame].wrapper) frame++;
-    uint32_t parent = trace_reader_node(finding->samples->reader, node).parent;
+    uint32_t parent = source_stack(finding->samples->source, node).parent;
     finding->owns[node] = frame < frames.count ? (struct own){node, frame}
                           : parent < node      ? finding->owns[parent]
                                                : (struct own){0, 0};
@@ -185,14 +185,14 @@ static void find_owns(struct finding *finding) {
 static const struct frame *caller_of(const struct finding *finding, struct own own) {
   struct frames frames = names_of(finding->names, own.node);
   if (own.frame + 1 < frames.count) return frames.frame + own.frame + 1;
-  uint32_t parent = trace_reader_node(finding->samples->reader, own.node).parent;
+  uint32_t parent = source_stack(finding->samples->source, own.node).parent;
   if (!parent || parent >= own.node) return NULL;
   return names_of(finding->names, parent).frame;
 }
 
 /* Counts the wrappers that a stack ends in. */
 static void count_ends(struct finding *finding, uint32_t stack, struct own own) {
-  for (uint32_t node = stack; node; node = trace_reader_node(finding->samples->reader, node).parent) {
+  for (uint32_t node = stack; node; node = source_stack(finding->samples->source, node).parent) {
     struct frames frames = names_of(finding->names, node);
     size_t count = node == own.node ? own.frame : frames.count;
     for (size_t i = 0; i < count; i++) finding->ends[frames.frame[i].function]++;
@@ -212,11 +212,11 @@ static void see_row(struct finding *finding, const struct row *row) {
   if (!caller || !caller->wrapper) shape->others_call_it = true;
   see(&shape->sizes, row->size);
   see(&shape->places,
-      own.node == row->stack ? trace_reader_node(finding->samples->reader, own.node).offset : own.node);
+      own.node == row->stack ? source_stack(finding->samples->source, own.node).offset : own.node);
   shape->samples++;
   for (size_t i = own.frame + 1; i < frames.count; i++)
     finding->shapes[frames.frame[i].function].calls_others = true;
-  finding->calls[trace_reader_node(finding->samples->reader, own.node).parent] = true;
+  finding->calls[source_stack(finding->samples->source, own.node).parent] = true;
 }
 
 static void see_callers(struct finding *finding) {
@@ -224,7 +224,7 @@ static void see_callers(struct finding *finding) {
     if (!finding->calls[node]) continue;
     struct frames frames = names_of(finding->names, node);
     for (size_t i = 0; i < frames.count; i++) finding->shapes[frames.frame[i].function].calls_others = true;
-    uint32_t parent = trace_reader_node(finding->samples->reader, node).parent;
+    uint32_t parent = source_stack(finding->samples->source, node).parent;
     if (parent < node) finding->calls[parent] = true;
   }
 }
@@ -233,7 +233,7 @@ static bool has_shape(const struct finding *finding, uint32_t function) {
   const struct shape *shape = &finding->shapes[function];
   if (!shape->samples || shape->calls_others || shape->places.count > PLACES_MOST) return false;
   if (!shape->others_call_it) return true;
-  const char *name = strings_text(&finding->names->strings, function);
+  const char *name = strings_text(finding->names->strings, function);
   if (has_no_name(name)) return shape->callers.count >= CALLERS_LEAST && shape->sizes.count >= SIZES_LEAST;
   enum saying saying = saying_of(name);
   unsigned sizes = saying == SAYS_NOTHING_ELSE ? 1 : SIZES_LEAST_NAMED;
@@ -247,7 +247,7 @@ static void mark(struct names *names, size_t frame_count, const bool *is) {
 
 /* One round. Returns how many wrappers were found. */
 static size_t find_by_shape(struct finding *finding, bool *is) {
-  uint32_t strings = finding->names->strings.count;
+  uint32_t strings = finding->names->strings->count;
   size_t found = 0;
   memset(finding->shapes, 0, strings * sizeof *finding->shapes);
   memset(finding->calls, 0, ((size_t)finding->nodes + 1) * sizeof *finding->calls);
@@ -267,7 +267,7 @@ static int by_samples(const void *a, const void *b, void *context) {
 }
 
 static bool list(const struct finding *finding, struct wrappers *wrappers) {
-  uint32_t strings = finding->names->strings.count;
+  uint32_t strings = finding->names->strings->count;
   wrappers->functions = malloc((strings + 1) * sizeof *wrappers->functions);
   if (!wrappers->functions) return false;
   for (uint32_t function = 0; function < strings; function++)
@@ -289,8 +289,8 @@ static wn_status know_names(const struct names *names, const struct wrappers_opt
   for (const char *const *given = options->named; given && *given; given++) named++;
   bool *used = calloc(named + 1, sizeof *used);
   if (!used) return error_set(WN_ENOMEM, "not enough memory for the wrappers");
-  for (uint32_t i = 0; i < names->strings.count; i++) {
-    const char *name = strings_text(&names->strings, i);
+  for (uint32_t i = 0; i < names->strings->count; i++) {
+    const char *name = strings_text(names->strings, i);
     is[i] = wrapper_is_known(name);
     if (named) reduce(name, reduced);
     for (size_t j = 0; j < named; j++)
@@ -305,7 +305,7 @@ static wn_status know_names(const struct names *names, const struct wrappers_opt
 }
 
 static bool prepare(struct finding *finding) {
-  size_t strings = finding->names->strings.count, nodes = (size_t)finding->nodes + 1;
+  size_t strings = finding->names->strings->count, nodes = (size_t)finding->nodes + 1;
   finding->shapes = malloc((strings + 1) * sizeof *finding->shapes);
   finding->owns = calloc(nodes, sizeof *finding->owns);
   finding->calls = malloc(nodes * sizeof *finding->calls);
@@ -356,9 +356,9 @@ wn_status wrappers_find(const struct samples *samples, struct names *names,
                         const struct wrappers_options *options, struct wrappers *wrappers) {
   *wrappers = (struct wrappers){0};
   if (options->none) return WN_OK;
-  struct finding finding = {.samples = samples, .names = names, .nodes = trace_reader_nodes(samples->reader)};
+  struct finding finding = {.samples = samples, .names = names, .nodes = source_stack_count(samples->source)};
   size_t frames = frames_in(names, finding.nodes);
-  bool *is = calloc((size_t)names->strings.count + 1, sizeof *is);
+  bool *is = calloc((size_t)names->strings->count + 1, sizeof *is);
   wn_status error = is && prepare(&finding) ? know_names(names, options, is) : WN_ENOMEM;
   if (!error) mark(names, frames, is);
   for (int round = 0; !error && round < ROUNDS_MOST && find_by_shape(&finding, is); round++)

@@ -40,9 +40,6 @@ static const wn_callstack *public_of(const struct node *node) {
 static const struct node *node_of(const wn_callstack *callstack) {
   return (const struct node *)(const void *)callstack;
 }
-static struct callstacks *owner_of(const struct node *node) {
-  return (struct callstacks *)atomic_load_explicit(&node_head(node)->owner, memory_order_relaxed);
-}
 
 static void count_one(_Atomic(uint64_t) *counter) {
   atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
@@ -535,36 +532,5 @@ struct callstack_counts callstacks_counts(struct callstacks *callstacks) {
                                    .modules = atomic_load(&callstacks->modules.count),
                                    .truncated = atomic_load(&callstacks->truncated),
                                    .full = atomic_load(&callstacks->full)};
-}
-
-size_t wn_callstack_depth(const wn_callstack *callstack) {
-  const struct node *node = node_of(callstack);
-  const struct nodes *nodes = &owner_of(node)->nodes;
-  size_t depth = 0;
-  for (; node->number; node = nodes_at(nodes, node->parent)) depth++;
-  return depth;
-}
-
-wn_frame wn_callstack_frame(const wn_callstack *callstack, size_t index) {
-  struct callstacks *owner = owner_of(node_of(callstack));
-  uint32_t parent, module, id = callstack_id(callstack);
-  uint64_t offset;
-  for (; index && id; index--) {
-    callstack_node(owner, id, &parent, &module, &offset);
-    id = parent;
-  }
-  if (!id) return (wn_frame){0};
-  callstack_node(owner, id, &parent, &module, &offset);
-  const struct module *record = modules_get(&owner->modules, module);
-  wn_frame frame = {.pc = (uintptr_t)offset + (record ? record->object.bias : 0),
-                    .offset = (uintptr_t)offset,
-                    .module = record ? record->path : NULL};
-  struct callstack_place place;
-  if (callstack_place(owner, module, offset, &place)) {
-    frame.function = place.function;
-    frame.file = place.file;
-    frame.line = place.line;
-  }
-  return frame;
 }
 /* SPDX-License-Identifier: MIT */

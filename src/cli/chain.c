@@ -3,8 +3,8 @@
 
 #include "base/error.h"
 #include "cli/text.h"
+#include "sources/source.h"
 #include "trace/chunk.h"
-#include "trace/reader.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -220,11 +220,11 @@ static char *first_of(const char *path) {
 
 /* When the trace of a process began, by the monotonic clock; 0: it is not of this process. */
 static uint64_t began_as(const char *path, uint32_t pid) {
-  struct trace_reader *reader;
-  if (!is_trace(path) || trace_reader_open(path, &reader)) return 0;
-  const struct trace_run *run = trace_reader_run(reader);
+  struct source *source;
+  if (!is_trace(path) || source_open(path, &source)) return 0;
+  const struct trace_run *run = source_run(source);
   uint64_t began = run->pid == pid ? run->monotonic_ns : 0;
-  trace_reader_close(reader);
+  source_close(source);
   return began;
 }
 

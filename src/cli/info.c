@@ -5,9 +5,9 @@
 #include "cli/chain.h"
 #include "cli/command.h"
 #include "cli/input.h"
-#include "cli/json.h"
 #include "cli/overview.h"
 #include "cli/text.h"
+#include "export/json.h"
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct facts {
   const char *file;
   const struct samples *samples;
   const struct trace_run *run;
-  const struct trace_damage *damage;
+  struct source_damage damage;
   uint64_t frees, file_bytes;
 };
 
@@ -58,7 +58,7 @@ static void print_command(const struct trace_run *run) {
   value_end(&value, "called");
 }
 
-static bool is_collected(const struct samples *samples) { return heap_life_is_known(&samples->life); }
+static bool is_collected(const struct samples *samples) { return samples->collected; }
 
 static const char *how_it_ended(const struct samples *samples, char buffer[64]) {
   if (!samples->ended) return strcpy(buffer, "no: killed, left by _exit, or still running");
@@ -130,7 +130,7 @@ static void print_size(const struct facts *facts) {
 static void print_missing(const struct facts *facts) {
   char text[64], chunks[64], bytes[32];
   const char *between = "";
-  const struct trace_damage *damage = facts->damage;
+  const struct source_damage *damage = &facts->damage;
   uint64_t lost = damage->records_lost, damaged = damage->chunks_damaged, unknown = damage->records_unknown,
            unmatched = facts->samples->unmatched;
   struct value value;
@@ -185,8 +185,8 @@ static void print_text(const struct facts *facts, struct json *json) {
   line("sampled", value);
   char modules[64], threads[64];
   snprintf(value, sizeof value, "%s in %s, %s",
-           text_number_of(text, trace_reader_nodes(facts->samples->reader), "stack frame"),
-           text_number_of(modules, trace_reader_modules(facts->samples->reader), "module"),
+           text_number_of(text, source_stack_count(facts->samples->source), "stack frame"),
+           text_number_of(modules, source_module_count(facts->samples->source), "module"),
            text_number_of(threads, (double)facts->samples->thread_count, "thread"));
   line("code", value);
   print_size(facts);
@@ -208,21 +208,21 @@ static void print_json(const struct facts *facts, struct json *json) {
   json_integer(json, "samples", facts->samples->sampled_blocks);
   json_integer(json, "freed", facts->frees);
   json_integer(json, "file_bytes", facts->file_bytes);
-  if (heap_life_is_known(&facts->samples->life)) {
+  if (facts->samples->collected) {
     json_integer(json, "promotions", facts->samples->promotions);
     json_integer(json, "collections", facts->samples->life.records.collections);
     json_integer(json, "pauses", facts->samples->life.records.pauses);
     json_integer(json, "domains", facts->samples->life.records.domains);
     json_integer(json, "contradicting", facts->samples->life.records.wrong);
   }
-  json_integer(json, "lost", facts->damage->records_lost);
+  json_integer(json, "lost", facts->damage.records_lost);
   json_string(json, "lost_because",
-              facts->damage->records_lost ? trace_cause_word(facts->damage->loss_cause) : "");
-  json_integer(json, "stacks_lost", facts->damage->stacks_lost);
-  json_integer(json, "damaged_chunks", facts->damage->chunks_damaged);
-  json_integer(json, "damaged_bytes", facts->damage->bytes_skipped);
+              facts->damage.records_lost ? trace_cause_word(facts->damage.loss_cause) : "");
+  json_integer(json, "stacks_lost", facts->damage.stacks_lost);
+  json_integer(json, "damaged_chunks", facts->damage.chunks_damaged);
+  json_integer(json, "damaged_bytes", facts->damage.bytes_skipped);
   json_integer(json, "unmatched", facts->samples->unmatched);
-  json_bool(json, "complete", facts->damage->complete);
+  json_bool(json, "complete", facts->damage.complete);
   json_end(json, '}');
 }
 
@@ -245,8 +245,8 @@ static int tell_of(const char *path, void (*print)(const struct facts *, struct 
   wn_status error = samples_load(input_path(&input), progress_show, &progress, &samples);
   progress_end(&progress);
   if (error) return input_close(&input), fail_job("%s", input_error(&input, text));
-  struct facts facts = {
-      input.name, samples, trace_reader_run(samples->reader), trace_reader_damage(samples->reader), 0, 0};
+  struct facts facts = {input.name, samples, source_run(samples->source), source_damage(samples->source),
+                        0,          0};
   if (!stat(input_path(&input), &status)) facts.file_bytes = (uint64_t)status.st_size;
   for (size_t i = 0; i < samples->row_count; i++)
     facts.frees += samples->rows[i].last && samples->rows[i].died_ns != STILL_ALIVE;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <winnow/version.h>
 
 const struct command commands[] = {
     {"record", command_record, "run a program and record where its memory goes",
@@ -168,7 +169,7 @@ static bool asks_help(const char *name, int argc, char **argv) {
 }
 
 static int print_version(void) {
-  puts("winnow " WN_VERSION);
+  printf("winnow %s\n", wn_version_text());
   return 0;
 }
 

@@ -89,13 +89,13 @@ static void fail_entry(struct entry *entry) {
 
 /* Only who it is. */
 static void look_at(struct entry *entry) {
-  struct trace_reader *reader;
-  if (trace_reader_open(input_path(&entry->input), &reader)) {
+  struct source *source;
+  if (source_open(input_path(&entry->input), &source)) {
     fail_entry(entry);
     return;
   }
-  entry->program = describe(trace_reader_run(reader));
-  trace_reader_close(reader);
+  entry->program = describe(source_run(source));
+  source_close(source);
 }
 
 static void read_whole(struct entry *entry, struct progress *progress) {
@@ -104,14 +104,14 @@ static void read_whole(struct entry *entry, struct progress *progress) {
     fail_entry(entry);
     return;
   }
-  const struct trace_run *run = trace_reader_run(samples->reader);
+  const struct trace_run *run = source_run(samples->source);
   entry->state = READ;
   entry->program = describe(run);
   entry->bytes = timeline_allocated(samples, NULL, NULL).bytes;
   entry->unit = run->rate > 0 && run->rate < 1 ? run->word_bytes / run->rate : 0;
   entry->samples = samples->sampled_blocks;
-  const struct trace_damage *damage = trace_reader_damage(samples->reader);
-  entry->partial = damage->records_lost || damage->chunks_damaged;
+  const struct source_damage damage = source_damage(samples->source);
+  entry->partial = damage.records_lost || damage.chunks_damaged;
   samples_free(samples);
 }
 

@@ -137,11 +137,10 @@ static int parse(struct recording *recording, int argc, char **argv) {
 
 /* ---- running ---- */
 
-/* The library stands beside us in a build tree, or in ../lib/winnow of the place where we are installed. */
+/* The library stands beside us in a build tree, or in the folder of libraries that belongs to ours. */
 static bool find_library(char path[PATH_MAX]) {
   static const char *const places[] = {"/../preload/libwinnow-malloc.so",
-                                       "/../" WN_LIBDIR "/libwinnow-malloc.so",
-                                       "/../lib/libwinnow-malloc.so"};
+                                       "/" WN_LIBDIR "/libwinnow-malloc.so", "/../lib/libwinnow-malloc.so"};
   char self[PATH_MAX], candidate[PATH_MAX + 64];
   ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
   if (length <= 0) return false;

@@ -13,22 +13,21 @@ enum {
 };
 
 /* Where a program or a thread begins; what stands outside tells nothing. */
-static bool is_beginning(const struct report *report, const struct call_tree *tree, uint32_t label) {
+static bool is_beginning(const struct view *view, const struct call_tree *tree, uint32_t label) {
   static const char *const names[] = {"main",   "_start",   "start_thread", "thread_start",
                                       "clone3", "__clone3", "__clone",      "clone"};
-  const char *function = strings_text(&report->names.strings, tree->labels[label].function);
+  const char *function = strings_text(view->report->names->strings, tree->labels[label].function);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (!strcmp(function, names[i])) return true;
   return !strncmp(function, "__libc_start_", 13);
 }
 
 /* How many of the chain's callers are worth showing. */
-static size_t callers_of(const struct report *report, const struct call_tree *tree,
-                         const struct chain *chain) {
+static size_t callers_of(const struct view *view, const struct call_tree *tree, const struct chain *chain) {
   for (size_t i = 0; i < chain->count; i++) {
-    const char *function = strings_text(&report->names.strings, tree->labels[chain->label[i]].function);
+    const char *function = strings_text(view->report->names->strings, tree->labels[chain->label[i]].function);
     if (!strcmp(function, "main")) return i + 1;
-    if (is_beginning(report, tree, chain->label[i])) return i;
+    if (is_beginning(view, tree, chain->label[i])) return i;
   }
   return chain->count;
 }
@@ -43,14 +42,14 @@ static const char *shares_as_text(char buffer[96], const struct estimate *share)
 }
 
 /* "serve 58–66 %, load 34–42 %, 3 more". */
-static void say_parts(struct paragraph *paragraph, const struct report *report, const struct call_tree *tree,
+static void say_parts(struct paragraph *paragraph, const struct view *view, const struct call_tree *tree,
                       const struct chain *chain, double unit) {
   char fitted[FITTED_MOST], text[96];
   for (size_t i = 0; i < chain->part_count; i++) {
     struct estimate share = share_of(&chain->part[i].bytes, &chain->whole, unit);
     uint32_t label = chain->part[i].label;
     say(paragraph, "%s%s %s", i ? ", " : "",
-        label ? report_fit_label(report, tree, label, fitted, CALLER_COLUMNS, CALLERS_INDENT) : "(nobody)",
+        label ? report_fit_label(view, tree, label, fitted, CALLER_COLUMNS, CALLERS_INDENT) : "(nobody)",
         shares_as_text(text, &share));
   }
   if (chain->parts > chain->part_count) say(paragraph, ", %zu more", chain->parts - chain->part_count);
@@ -58,17 +57,17 @@ static void say_parts(struct paragraph *paragraph, const struct report *report, 
 
 /* ---- shared ---- */
 
-const char *report_fit_label(const struct report *report, const struct call_tree *tree, uint32_t label,
+const char *report_fit_label(const struct view *view, const struct call_tree *tree, uint32_t label,
                              char buffer[FITTED_MOST], size_t columns, int indent) {
   char name[REPORT_NAME_MOST];
-  call_tree_label(tree, &report->names, label, name, sizeof name);
+  call_tree_label(tree, view->report->names, label, name, sizeof name);
   return name_fit_paragraph(buffer, FITTED_MOST, name, columns, indent);
 }
 
-void report_say_callers(struct paragraph *paragraph, const struct report *report,
-                        const struct call_tree *tree, const struct chain *chain, double unit) {
+void report_say_callers(struct paragraph *paragraph, const struct view *view, const struct call_tree *tree,
+                        const struct chain *chain, double unit) {
   char fitted[FITTED_MOST];
-  size_t count = callers_of(report, tree, chain), most = CALLERS_INNER + CALLERS_OUTER;
+  size_t count = callers_of(view, tree, chain), most = CALLERS_INNER + CALLERS_OUTER;
   bool whole = count == chain->count;
   if (chain->recursive) say(paragraph, " < itself");
   for (size_t i = 0; i < count; i++) {
@@ -77,10 +76,10 @@ void report_say_callers(struct paragraph *paragraph, const struct report *report
       i = count - CALLERS_OUTER;
     }
     say(paragraph, " < %s",
-        report_fit_label(report, tree, chain->label[i], fitted, CALLER_COLUMNS, CALLERS_INDENT));
+        report_fit_label(view, tree, chain->label[i], fitted, CALLER_COLUMNS, CALLERS_INDENT));
   }
   if (!whole || !chain->parts) return;
   say(paragraph, " < one of: ");
-  say_parts(paragraph, report, tree, chain, unit);
+  say_parts(paragraph, view, tree, chain, unit);
 }
 /* SPDX-License-Identifier: MIT */

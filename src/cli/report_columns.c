@@ -1,4 +1,4 @@
-/* Widths, and cells. */
+/* Which columns there are, and cells. */
 #include "cli/report_columns.h"
 
 #include "cli/report_name.h"
@@ -7,14 +7,6 @@
 #include <string.h>
 
 enum {
-  WIDTH_BYTES = 9,
-  WIDTH_RANGE = 11,
-  WIDTH_SHARE = 7,
-  WIDTH_SHARE_RANGE = 8,
-  WIDTH_LIFE = 12,
-  WIDTH_LIFE_RANGE = 17,
-  WIDTH_GENERATION = 10, /* shares of blocks' fates; the names of the columns are longer */
-  WIDTH_SAMPLES = 9,
   WIDTH_GAP = 2,
   NAME_LEAST = 36,
   NAME_LEAST_FATES = 24,
@@ -22,65 +14,121 @@ enum {
   STACK_LEAST = 12    /* its names stand on lines of their own */
 };
 
-static bool has_ranges(const struct report *report) {
-  return trace_reader_run(report->samples->reader)->rate < 1;
+static const struct {
+  const char *header, *range_header;
+  int width, range, rank;
+} layout[TEXT_COLUMN_COUNT] = {
+#define TEXT_COLUMN(name, header, width, range_header, range, rank) \
+  {header, range_header, width, range, rank},
+    TEXT_COLUMNS(TEXT_COLUMN)
+#undef TEXT_COLUMN
+};
+
+/* ---- which tables have them ---- */
+
+static bool has_bytes(const struct table *table) { return table != NULL; }
+static bool has_share(const struct table *table) { return table != NULL; }
+static bool has_samples(const struct table *table) { return table != NULL; }
+static bool has_other(const struct table *table) {
+  return table->tree.grouping != BY_STACK && !table->details;
+}
+static bool has_other_samples(const struct table *table) { return has_other(table); }
+static bool has_life(const struct table *table) { return table->details & TABLE_LIVES; }
+static bool has_promoted(const struct table *table) { return table->details & TABLE_FATES; }
+static bool has_dead(const struct table *table) {
+  return (table->details & TABLE_FATES) && !(table->details & TABLE_WORD_LIVES);
+}
+static bool has_word_life(const struct table *table) { return table->details & TABLE_WORD_LIVES; }
+
+static int rank_of(const struct columns *columns, int column) {
+  bool totals = columns->order == SITES_BY_TOTAL; /* then self is what adds up */
+  bool trades =
+      column == TEXT_COLUMN_share || column == TEXT_COLUMN_other || column == TEXT_COLUMN_other_samples;
+  return totals && trades ? 3 - layout[column].rank : layout[column].rank;
+}
+
+static int width_of(const struct columns *columns) {
+  int width = WIDTH_GAP;
+  for (int i = 0; i < TEXT_COLUMN_COUNT; i++)
+    if (columns->shown[i]) width += layout[i].width + (columns->ranges ? layout[i].range : 0);
+  return width;
 }
 
 /* A narrow terminal drops the least needed numbers first. */
-static void choose(struct columns *columns, int name_least) {
-  bool totals = columns->order == SITES_BY_TOTAL; /* then self is what adds up */
-  bool *const order[] = {totals ? &columns->share : &columns->other,
-                         totals ? &columns->other : &columns->share,
-                         &columns->life,
-                         &columns->words,
-                         &columns->dead,
-                         &columns->promoted,
-                         &columns->samples};
-  enum { DROPS = sizeof order / sizeof *order };
-  for (int dropped = 0;; dropped++) {
-    columns->name = text_width() - columns_width(columns);
-    int least = dropped == DROPS - 1 && name_least > SAMPLES_LEAST ? SAMPLES_LEAST : name_least;
-    if (columns->name >= least || dropped == DROPS) return;
-    *order[dropped] = false;
+static void drop_until_names_fit(struct columns *columns, int name_least) {
+  int last = layout[TEXT_COLUMN_samples].rank;
+  for (int rank = 1;; rank++) {
+    columns->name = text_width() - width_of(columns);
+    int least = rank == last && name_least > SAMPLES_LEAST ? SAMPLES_LEAST : name_least;
+    if (columns->name >= least || rank > last) return;
+    for (int i = 0; i < TEXT_COLUMN_COUNT; i++)
+      if (rank_of(columns, i) == rank) columns->shown[i] = false;
   }
 }
 
+/* ---- cells ---- */
+
 /* Prints a text to the left of a column as wide as it is with ranges, or nothing without. */
-static void print_range(const struct columns *columns, const char *text, int width) {
-  if (!columns->ranges) return;
+static void print_range(const struct columns *columns, int column, const char *text) {
+  if (!columns->ranges || !layout[column].range) return;
   putchar(' ');
-  text_pad(stdout, text, width - 1);
+  text_pad(stdout, text, layout[column].range - 1);
 }
 
-static void print_bytes(const struct columns *columns, const struct estimate *bytes) {
-  char value[32], text[64];
+static void print_value(const struct columns *columns, int column, const char *value, const char *range) {
+  text_pad(stdout, value, -layout[column].width);
+  print_range(columns, column, range);
+}
+
+static void print_amount(const struct columns *columns, int column, const struct estimate *bytes) {
+  char value[32], range[64], text[64];
   snprintf(text, sizeof text, "%s%s", estimate_is_rough(bytes) ? "≈" : "",
            text_bytes(value, bytes->estimate));
-  text_pad(stdout, text, -WIDTH_BYTES);
-  print_range(columns, text_short_range(value, bytes), WIDTH_RANGE);
+  print_value(columns, column, text, text_short_range(range, bytes));
 }
 
-static void print_share(const struct columns *columns, const struct estimate *share) {
-  char text[32];
-  text_pad(stdout, text_share(text, share->estimate), -WIDTH_SHARE);
-  print_range(columns, text_share_range(text, share), WIDTH_SHARE_RANGE);
+static void print_bytes(const struct columns *columns, const struct line *line) {
+  if (!line->sums) return print_value(columns, TEXT_COLUMN_bytes, "", "");
+  struct estimate bytes = report_bytes(columns->report, line->sums);
+  if (!bytes.samples) bytes.low = bytes.high = bytes.estimate; /* what is left over: of no sample's making */
+  print_amount(columns, TEXT_COLUMN_bytes, &bytes);
 }
 
-static void print_samples(uint64_t samples) {
+static void print_share(const struct columns *columns, const struct line *line) {
+  char text[32], range[32];
+  if (!line->sums) return print_value(columns, TEXT_COLUMN_share, "", "");
+  struct estimate share = report_share(columns->report, line->sums, line->whole);
+  if (!share.samples) share.low = share.high = share.estimate;
+  print_value(columns, TEXT_COLUMN_share, text_share(text, share.estimate), text_share_range(range, &share));
+}
+
+static void print_samples(const struct columns *columns, const struct line *line) {
   char text[32];
-  text_pad(stdout, text_count(text, (double)samples), -WIDTH_SAMPLES);
+  print_value(columns, TEXT_COLUMN_samples,
+              line->sums ? text_count(text, (double)line->sums->bytes.samples) : "", "");
 }
 
 /* Without a sampled block there is no number. */
-static void print_other(const struct columns *columns, const struct estimate *bytes) {
-  if (bytes->samples) {
-    print_bytes(columns, bytes);
-    print_samples(bytes->samples);
-    return;
-  }
-  text_pad(stdout, "–", -WIDTH_BYTES);
-  print_range(columns, "", WIDTH_RANGE);
-  text_pad(stdout, "–", -WIDTH_SAMPLES);
+static void print_other(const struct columns *columns, const struct line *line) {
+  if (!line->other) return print_value(columns, TEXT_COLUMN_other, "", "");
+  struct estimate bytes = report_bytes(columns->report, line->other);
+  if (bytes.samples)
+    print_amount(columns, TEXT_COLUMN_other, &bytes);
+  else
+    print_value(columns, TEXT_COLUMN_other, "–", "");
+}
+
+static void print_other_samples(const struct columns *columns, const struct line *line) {
+  char text[32] = "";
+  uint64_t samples = line->other ? line->other->bytes.samples : 0;
+  if (line->other) samples ? text_count(text, (double)samples) : strcpy(text, "–");
+  print_value(columns, TEXT_COLUMN_other_samples, text, "");
+}
+
+/* Without an interval the median is no number to show, nor is it one where no block of the group's
+ * own has ended its life. */
+static bool hides_median(const struct columns *columns, const struct life *life) {
+  return !life->samples || (columns->ranges && life->low == NO_BOUND);
 }
 
 /* "3.84 us–22.0 us", "> 3.84 us" where the samples give no upper end. */
@@ -96,167 +144,104 @@ static const char *life_range(char buffer[80], const struct life *life) {
   return buffer;
 }
 
-/* Without an interval the median is no number to show, nor is it one where no block of the group's
- * own has ended its life. */
-static bool hides_median(const struct columns *columns, const struct life *life) {
-  return !life->samples || (columns->ranges && life->low == NO_BOUND);
-}
-
 /* Half of the blocks live so long, or longer than could be seen. */
-static void print_life(const struct columns *columns, struct table *table, const struct group *group) {
-  struct life life = lifetimes_median(&table->lifetimes, group, table->extent);
-  char time[32], text[80];
+static void print_life(const struct columns *columns, const struct line *line) {
+  char time[32], text[80], range[80];
+  if (!line->group) return print_value(columns, TEXT_COLUMN_life, "", "");
+  struct life life = table_life(line->table, line->group, sites_extent(columns->order));
   snprintf(text, sizeof text, "%s%s", life.known ? "" : "> ", text_time(time, life.median));
-  text_pad(stdout, hides_median(columns, &life) ? "–" : text, -WIDTH_LIFE);
-  print_range(columns, life_range(text, &life), WIDTH_LIFE_RANGE);
+  print_value(columns, TEXT_COLUMN_life, hides_median(columns, &life) ? "–" : text, life_range(range, &life));
 }
 
 /* The same in bytes that were allocated meanwhile. */
-static void print_word_life(const struct columns *columns, struct table *table, const struct group *group) {
-  struct life life = lifetimes_median(&table->word_lives, group, table->extent);
-  struct estimate bytes = {8 * (double)life.median, 8 * (double)life.low, 8 * (double)life.high, life.samples,
-                           life.samples <= 2};
-  char value[32], text[80];
+static void print_word_life(const struct columns *columns, const struct line *line) {
+  char value[32], text[80], range[80] = "";
+  if (!line->group) return print_value(columns, TEXT_COLUMN_word_life, "", "");
+  struct life life = table_word_life(line->table, line->group, sites_extent(columns->order));
+  double word = columns->report->samples->word_bytes;
+  struct estimate bytes = {word * (double)life.median, word * (double)life.low, word * (double)life.high,
+                           life.samples, life.samples <= 2};
   snprintf(text, sizeof text, "%s%s", life.known ? "" : "> ", text_bytes(value, bytes.estimate));
-  text_pad(stdout, hides_median(columns, &life) ? "–" : text, -WIDTH_LIFE);
-  if (!life.samples)
-    *text = 0;
-  else if (life.low == NO_BOUND)
-    strcpy(text, "too few");
-  else if (life.high == NO_BOUND)
-    snprintf(text, sizeof text, "> %s", text_bytes(value, bytes.low));
-  else
-    text_short_range(text, &bytes);
-  print_range(columns, text, WIDTH_RANGE);
+  if (life.samples && life.low == NO_BOUND)
+    strcpy(range, "too few");
+  else if (life.samples && life.high == NO_BOUND)
+    snprintf(range, sizeof range, "> %s", text_bytes(value, bytes.low));
+  else if (life.samples)
+    text_short_range(range, &bytes);
+  print_value(columns, TEXT_COLUMN_word_life, hides_median(columns, &life) ? "–" : text, range);
 }
 
 /* The share of a fate among blocks that may have it; a dash if there is none of them. */
-static void print_fate(const struct columns *columns, const struct estimate *share,
+static void print_fate(const struct columns *columns, int column, const struct estimate *share,
                        const struct sums *whole) {
-  char text[32];
+  char text[32], range[32];
   bool any = whole->bytes.samples;
-  text_pad(stdout, any ? text_share(text, share->estimate) : "–", -WIDTH_GENERATION);
-  print_range(columns, any ? text_share_range(text, share) : "", WIDTH_SHARE_RANGE);
+  print_value(columns, column, any ? text_share(text, share->estimate) : "–",
+              any ? text_share_range(range, share) : "");
 }
 
-static void print_fates(const struct report *report, const struct columns *columns, struct table *table,
-                        const struct group *group) {
-  struct generations all =
-      generations_of_group(report->samples, &table->tree, group, table->extent, table->inside);
-  struct estimate promoted = report_promoted_share(report, &all), dead = report_dead_share(report, &all);
-  if (columns->promoted) print_fate(columns, &promoted, &all.minor);
-  if (columns->dead) print_fate(columns, &dead, &all.settled);
-  if (columns->words) print_word_life(columns, table, group);
+static void print_promoted(const struct columns *columns, const struct line *line) {
+  if (!line->group) return print_value(columns, TEXT_COLUMN_promoted, "", "");
+  struct generations fates = table_fates(line->table, line->group, sites_extent(columns->order));
+  struct estimate share = report_promoted_share(columns->report, &fates);
+  print_fate(columns, TEXT_COLUMN_promoted, &share, &fates.minor);
 }
 
-static void print_fate_headers(const struct columns *columns) {
-  if (columns->promoted) {
-    text_pad(stdout, "promoted", -WIDTH_GENERATION);
-    print_range(columns, "range", WIDTH_SHARE_RANGE);
-  }
-  if (columns->dead) {
-    text_pad(stdout, "dead next", -WIDTH_GENERATION);
-    print_range(columns, "range", WIDTH_SHARE_RANGE);
-  }
-  if (columns->words) {
-    text_pad(stdout, "median life", -WIDTH_LIFE);
-    print_range(columns, "95 % range", WIDTH_RANGE);
-  }
+static void print_dead(const struct columns *columns, const struct line *line) {
+  if (!line->group) return print_value(columns, TEXT_COLUMN_dead, "", "");
+  struct generations fates = table_fates(line->table, line->group, sites_extent(columns->order));
+  struct estimate share = report_dead_share(columns->report, &fates);
+  print_fate(columns, TEXT_COLUMN_dead, &share, &fates.settled);
 }
+
+static const struct {
+  bool (*belongs)(const struct table *table);
+  void (*print)(const struct columns *columns, const struct line *line);
+} functions[TEXT_COLUMN_COUNT] = {
+#define TEXT_COLUMN(name, ...) {has_##name, print_##name},
+    TEXT_COLUMNS(TEXT_COLUMN)
+#undef TEXT_COLUMN
+};
 
 /* ---- shared ---- */
 
-int columns_width(const struct columns *columns) {
-  bool ranges = columns->ranges;
-  return WIDTH_GAP + WIDTH_BYTES + WIDTH_RANGE * ranges +
-         (WIDTH_SHARE + WIDTH_SHARE_RANGE * ranges) * columns->share +
-         (WIDTH_BYTES + WIDTH_RANGE * ranges + WIDTH_SAMPLES) * columns->other +
-         (WIDTH_LIFE + WIDTH_LIFE_RANGE * ranges) * columns->life +
-         (WIDTH_LIFE + WIDTH_RANGE * ranges) * columns->words +
-         (WIDTH_GENERATION + WIDTH_SHARE_RANGE * ranges) * (columns->dead + columns->promoted) +
-         WIDTH_SAMPLES * columns->samples;
-}
-
-struct columns columns_of(const struct report *report, const struct table *table) {
-  bool by_stack = table->tree.grouping == BY_STACK, fates = table_has_generations(table->kind);
-  struct columns columns = {.order = report->options->order,
-                            .ranges = has_ranges(report),
-                            .share = true,
-                            .other = !by_stack && table->kind == TABLE_SUMS,
-                            .life = table->kind == TABLE_LIVES,
-                            .words = table->kind == TABLE_ALLOCATED,
-                            .dead = table->kind == TABLE_PROMOTED,
-                            .promoted = fates,
-                            .samples = true};
-  choose(&columns, by_stack ? STACK_LEAST : fates ? NAME_LEAST_FATES : NAME_LEAST);
+struct columns columns_of(const struct view *view, const struct table *table) {
+  bool by_stack = table->tree.grouping == BY_STACK, fates = table->details & TABLE_FATES;
+  struct columns columns = {
+      .report = view->report, .order = view->options->order, .ranges = view->report->recording->rate < 1};
+  for (int i = 0; i < TEXT_COLUMN_COUNT; i++) columns.shown[i] = functions[i].belongs(table);
+  drop_until_names_fit(&columns, by_stack ? STACK_LEAST : fates ? NAME_LEAST_FATES : NAME_LEAST);
   return columns;
 }
 
-struct columns columns_of_tree(const struct report *report) {
+struct columns columns_of_tree(const struct view *view) {
   struct columns columns = {
-      .order = SITES_BY_TOTAL, .ranges = has_ranges(report), .share = true, .samples = true};
-  choose(&columns, NAME_LEAST);
+      .report = view->report,
+      .order = SITES_BY_TOTAL,
+      .ranges = view->report->recording->rate < 1,
+      .shown = {[TEXT_COLUMN_bytes] = true, [TEXT_COLUMN_share] = true, [TEXT_COLUMN_samples] = true}};
+  drop_until_names_fit(&columns, NAME_LEAST);
   return columns;
 }
 
 void columns_print_header(const struct columns *columns, const char *name) {
-  static const char range[] = "95 % range";
-  bool totals = columns->order == SITES_BY_TOTAL;
   char fitted[64];
   text_style(stdout, STYLE_DIM);
-  text_pad(stdout, totals ? "total" : "self", -WIDTH_BYTES);
-  print_range(columns, range, WIDTH_RANGE);
-  if (columns->share)
-    text_pad(stdout, "share", -WIDTH_SHARE), print_range(columns, "range", WIDTH_SHARE_RANGE);
-  if (columns->samples) text_pad(stdout, "samples", -WIDTH_SAMPLES);
-  if (columns->other) {
-    text_pad(stdout, totals ? "self" : "total", -WIDTH_BYTES);
-    print_range(columns, range, WIDTH_RANGE);
-    text_pad(stdout, "samples", -WIDTH_SAMPLES);
+  for (int i = 0; i < TEXT_COLUMN_COUNT; i++) {
+    bool totals = columns->order == SITES_BY_TOTAL;
+    int other = !totals                  ? i
+                : i == TEXT_COLUMN_bytes ? TEXT_COLUMN_other
+                : i == TEXT_COLUMN_other ? TEXT_COLUMN_bytes
+                                         : i;
+    if (columns->shown[i]) print_value(columns, i, layout[other].header, layout[i].range_header);
   }
-  if (columns->life) {
-    text_pad(stdout, "median life", -WIDTH_LIFE);
-    print_range(columns, range, WIDTH_LIFE_RANGE);
-  }
-  print_fate_headers(columns);
   printf("  %s", name_fit(fitted, sizeof fitted, name, columns->name < 12 ? 12 : (size_t)columns->name));
   text_style(stdout, STYLE_PLAIN);
   putchar('\n');
 }
 
-void columns_print_sums(const struct report *report, const struct columns *columns, const struct sums *sums,
-                        const struct sums *all) {
-  struct estimate bytes = report_bytes(report, sums), share = report_share(report, sums, all);
-  if (!bytes.samples) bytes.low = bytes.high = bytes.estimate; /* what is left over: of no sample's making */
-  if (!share.samples) share.low = share.high = share.estimate;
-  print_bytes(columns, &bytes);
-  if (columns->share) print_share(columns, &share);
-  if (columns->samples) print_samples(bytes.samples);
-}
-
-void columns_print_row(const struct report *report, const struct columns *columns, struct table *table,
-                       const struct group *group) {
-  bool totals = columns->order == SITES_BY_TOTAL;
-  struct estimate other = report_bytes(report, totals ? &group->self : &group->total);
-  if (columns->other) print_other(columns, &other);
-  if (columns->life) print_life(columns, table, group);
-  if (table_has_generations(table->kind)) print_fates(report, columns, table, group);
-}
-
-void columns_print_rest_of_totals(const struct report *report, const struct columns *columns,
-                                  const struct sums *self) {
-  struct columns before = *columns, behind = *columns;
-  struct estimate bytes = report_bytes(report, self);
-  before.other = before.life = before.words = before.dead = before.promoted = false;
-  behind.share = behind.other = behind.samples = false;
-  printf("%*s", columns_width(&before) - WIDTH_GAP, "");
-  if (columns->other) print_other(columns, &bytes);
-  columns_print_blank(&behind);
-}
-
-void columns_print_blank(const struct columns *columns) {
-  struct columns numbers = *columns;
-  numbers.other = numbers.life = numbers.words = numbers.dead = numbers.promoted = false;
-  printf("%*s", columns_width(columns) - columns_width(&numbers), "");
+void columns_print_line(const struct columns *columns, const struct line *line) {
+  for (int i = 0; i < TEXT_COLUMN_COUNT; i++)
+    if (columns->shown[i]) functions[i].print(columns, line);
 }
 /* SPDX-License-Identifier: MIT */

@@ -3,13 +3,16 @@
 #include "cli/text.h"
 #include <stdio.h>
 
-static double words_as_bytes(uint64_t words) { return 8 * (double)words; }
+static double bytes_of(const struct view *view, uint64_t words) {
+  return view->report->samples->word_bytes * (double)words;
+}
 
 /* What the heap counted itself is exact, whatever the rate. */
-static void say_allocation(struct paragraph *paragraph, const struct trace_collection *total) {
+static void say_allocation(struct paragraph *paragraph, const struct view *view,
+                           const struct trace_collection *total) {
   char bytes[32], share[32];
-  double minor = words_as_bytes(total->minor_words), direct = words_as_bytes(total->direct_words),
-         promoted = words_as_bytes(total->promoted_words);
+  double minor = bytes_of(view, total->minor_words), direct = bytes_of(view, total->direct_words),
+         promoted = bytes_of(view, total->promoted_words);
   say(paragraph, "By its own counts, headers included, the collected heap allocated %s",
       text_bytes(bytes, minor + direct));
   if (direct >= 0.0005 * minor && minor > 0)
@@ -21,10 +24,10 @@ static void say_allocation(struct paragraph *paragraph, const struct trace_colle
   say(paragraph, ". ");
 }
 
-static void say_collections(struct paragraph *paragraph, const struct report *report,
+static void say_collections(struct paragraph *paragraph, const struct view *view,
                             const struct trace_collection *total) {
   char minor[64], major[64], bytes[32], time[32];
-  struct trace_collection largest = heap_life_largest(&report->samples->life);
+  struct trace_collection largest = heap_life_largest(&view->report->samples->life);
   text_number_of(minor, (double)total->minor_collections, "minor collection");
   text_number_of(major, (double)total->major_cycles, "cycle");
   if (total->minor_collections && total->major_cycles)
@@ -37,9 +40,9 @@ static void say_collections(struct paragraph *paragraph, const struct report *re
     say(paragraph, "No collection ended. ");
   if (largest.heap_words)
     say(paragraph, "The major heap was largest after %s, with %s", text_time(time, largest.time_ns),
-        text_bytes(bytes, words_as_bytes(largest.heap_words)));
+        text_bytes(bytes, bytes_of(view, largest.heap_words)));
   if (largest.heap_words && total->live_words)
-    say(paragraph, "; the last cycle found %s live", text_bytes(bytes, words_as_bytes(total->live_words)));
+    say(paragraph, "; the last cycle found %s live", text_bytes(bytes, bytes_of(view, total->live_words)));
   if (largest.heap_words) say(paragraph, ". ");
 }
 
@@ -82,25 +85,26 @@ static void say_domains(struct paragraph *paragraph, const struct heap_life *lif
 
 /* ---- shared ---- */
 
-void report_print_heap(const struct report *report) {
+void report_print_heap(const struct view *view) {
   struct paragraph paragraph = {.length = 0};
-  struct trace_collection total = heap_life_total(&report->samples->life);
-  say_allocation(&paragraph, &total);
-  say_collections(&paragraph, report, &total);
-  say_pauses(&paragraph, &report->samples->life);
-  say_domains(&paragraph, &report->samples->life);
+  struct trace_collection total = heap_life_total(&view->report->samples->life);
+  say_allocation(&paragraph, view, &total);
+  say_collections(&paragraph, view, &total);
+  say_pauses(&paragraph, &view->report->samples->life);
+  say_domains(&paragraph, &view->report->samples->life);
   putchar('\n');
   text_paragraph(stdout, paragraph.text, 0);
 }
 
-wn_status report_print_generations(const struct report *report) {
+wn_status report_print_generations(const struct view *view) {
   struct paragraph behind = {.length = 0};
-  const struct generations *all = &report->generations;
-  struct estimate promoted = report_promoted_share(report, all), dead = report_dead_share(report, all);
-  wn_status error = report_print_table(report,
+  const struct generations *all = &view->report->generations;
+  struct estimate promoted = report_promoted_share(view->report, all),
+                  dead = report_dead_share(view->report, all);
+  wn_status error = report_print_table(view,
                                        "Allocated, with the share of it that was promoted, and its median "
                                        "life in bytes that were allocated meanwhile",
-                                       "", report_allocated, TABLE_ALLOCATED, NULL);
+                                       "", MEASURE_ALLOCATED, TABLE_WORD_LIVES | TABLE_FATES, NULL);
   if (error) return error;
   if (all->promoted.bytes.samples) {
     say(&behind, ", ");
@@ -112,6 +116,6 @@ wn_status report_print_generations(const struct report *report) {
     say_share(&behind, &dead);
     say(&behind, " of that was found dead by the next cycle");
   }
-  return report_print_table(report, "Promoted", behind.text, report_promoted, TABLE_PROMOTED, NULL);
+  return report_print_table(view, "Promoted", behind.text, MEASURE_PROMOTED, TABLE_FATES, NULL);
 }
 /* SPDX-License-Identifier: MIT */

@@ -16,6 +16,7 @@
 #include <string.h>
 
 enum {
+  ROWS = 10,
   NAME_COLUMNS = 60, /* of a name in a paragraph */
   SUFFIX_LEAST = 28, /* with fewer columns for the name, " < +3" stands for " < +3 callers" */
   STACK_INDENT = 6,
@@ -23,18 +24,18 @@ enum {
   FRAMES_INNER = 9
 };
 
-static const char *module_of(const struct report *report, const struct call_tree *tree, uint32_t label) {
+static const char *module_of(const struct view *view, const struct call_tree *tree, uint32_t label) {
   if (tree->grouping == BY_MODULE || tree->grouping == BY_FILE) return "";
   const struct label *found = &tree->labels[tree->grouping == BY_STACK ? tree->nodes[label].label : label];
-  const char *module = strings_text(&report->names.strings, found->module);
-  const char *function = strings_text(&report->names.strings, found->function);
+  const char *module = strings_text(view->report->names->strings, found->module);
+  const char *function = strings_text(view->report->names->strings, found->function);
   return strncmp(function, module, strlen(module)) ? module : "";
 }
 
 /* ---- whole stacks ---- */
 
 /* On lines of their own; of a deep one the innermost frames and the outermost. */
-static void print_stack(const struct report *report, const struct call_tree *tree, uint32_t node) {
+static void print_stack(const struct view *view, const struct call_tree *tree, uint32_t node) {
   struct paragraph paragraph = {.length = 0};
   char frames[64], fitted[FITTED_MOST];
   size_t depth = 0, at = 0;
@@ -43,7 +44,7 @@ static void print_stack(const struct report *report, const struct call_tree *tre
     if (depth > FRAMES_MOST && at == FRAMES_INNER) say(&paragraph, " < (%zu more)", depth - FRAMES_MOST);
     if (depth > FRAMES_MOST && at >= FRAMES_INNER && at < depth - (FRAMES_MOST - FRAMES_INNER)) continue;
     say(&paragraph, "%s%s", at ? " < " : "",
-        report_fit_label(report, tree, tree->nodes[node].label, fitted, NAME_COLUMNS, STACK_INDENT));
+        report_fit_label(view, tree, tree->nodes[node].label, fitted, NAME_COLUMNS, STACK_INDENT));
   }
   if (!depth) {
     puts("(no callstack)");
@@ -56,16 +57,16 @@ static void print_stack(const struct report *report, const struct call_tree *tre
 /* ---- rows ---- */
 
 /* The callers stand behind the name, or where there is no room for them on lines of their own. */
-static void print_name(const struct report *report, const struct table *table, const struct columns *columns,
+static void print_name(const struct view *view, const struct table *table, const struct columns *columns,
                        const struct site *site, const char *callers) {
   char suffix[64] = "", name[REPORT_NAME_MOST], fitted[REPORT_NAME_MOST + FITTED_MOST];
   const struct call_tree *tree = &table->tree;
-  const char *module = module_of(report, tree, site->group->label);
+  const char *module = module_of(view, tree, site->group->label);
   bool brief = columns->name < SUFFIX_LEAST;
   if (site->callers)
     snprintf(suffix, sizeof suffix, " < +%zu%s%s", site->callers, brief ? "" : " caller",
              brief || site->callers == 1 ? "" : "s");
-  report_group_name(report, tree, site->group, name, sizeof name);
+  table_name(table, site->group, name, sizeof name);
   name_fit_module(fitted, sizeof fitted, name, suffix, module,
                   columns->name < 12 ? 12 : (size_t)columns->name);
   bool beside = (int)(text_columns(fitted) + text_columns(callers)) < columns->name;
@@ -84,43 +85,42 @@ static void print_name(const struct report *report, const struct table *table, c
   text_style(stdout, STYLE_PLAIN);
 }
 
-static void print_site(const struct report *report, struct table *table, const struct columns *columns,
+static void print_site(const struct view *view, struct table *table, const struct columns *columns,
                        const struct site *site, struct chains *chains) {
   struct paragraph callers = {.length = 0};
   const struct group *group = site->group;
-  struct estimate bytes = report_bytes(report, sites_sums(columns->order, group));
+  struct estimate bytes = report_bytes(view->report, sites_sums(columns->order, group));
   struct chain chain;
   if (chains) {
     chains_follow(chains, group, &chain);
-    report_say_callers(&callers, report, &table->tree, &chain, report->byte_unit);
+    report_say_callers(&callers, view, &table->tree, &chain, view->report->recording->byte_unit);
   }
   if (columns->ranges && estimate_is_rough(&bytes)) text_style(stdout, STYLE_DIM);
-  columns_print_sums(report, columns, sites_sums(columns->order, group), &table->tree.nodes[0].total);
-  columns_print_row(report, columns, table, group);
+  bool totals = columns->order == SITES_BY_TOTAL;
+  columns_print_line(columns, &(struct line){.sums = sites_sums(columns->order, group),
+                                             .whole = &table->tree.nodes[0].total,
+                                             .other = totals ? &group->self : &group->total,
+                                             .group = group,
+                                             .table = table});
   fputs("  ", stdout);
   if (table->tree.grouping == BY_STACK)
-    print_stack(report, &table->tree, group->label);
+    print_stack(view, &table->tree, group->label);
   else
-    print_name(report, table, columns, site, callers.text);
+    print_name(view, table, columns, site, callers.text);
   text_style(stdout, STYLE_PLAIN);
 }
 
 /* What no row shows: by totals only what the others allocated themselves can be added up. */
-static void print_rest(const struct report *report, const struct table *table, const struct columns *columns,
-                       const struct sites *sites) {
-  static const char *const names[] = {"function", "line", "file", "module", "stack"};
-  bool totals = columns->order == SITES_BY_TOTAL;
+static void print_rest(const struct table *table, const struct columns *columns, const struct sites *sites) {
   if (!sites_have_rest(&table->tree, sites)) return;
-  if (totals) {
-    columns_print_rest_of_totals(report, columns, &sites->rest);
-  } else {
-    columns_print_sums(report, columns, &sites->rest, &table->tree.nodes[0].total);
-    columns_print_blank(columns);
-  }
+  if (columns->order == SITES_BY_TOTAL)
+    columns_print_line(columns, &(struct line){.other = &sites->rest});
+  else
+    columns_print_line(columns, &(struct line){.sums = &sites->rest, .whole = &table->tree.nodes[0].total});
   fputs("  ", stdout);
   if (sites->rest_count)
-    report_print_rest(sites->rest_count, names[table->tree.grouping], sites->count + sites->rest_count,
-                      columns->name);
+    report_print_rest(sites->rest_count, grouping_name(table->tree.grouping),
+                      sites->count + sites->rest_count, columns->name);
   else
     puts("rest"); /* at the peak: of moments at which no sampled block of a row was held */
 }
@@ -145,8 +145,7 @@ static uint32_t largest_child(const struct call_tree *tree, uint32_t node) {
 }
 
 /* Names the functions that are on every stack and allocate nothing themselves, callers first. */
-static void print_above(const struct report *report, const struct call_tree *tree,
-                        const struct sites *sites) {
+static void print_above(const struct view *view, const struct call_tree *tree, const struct sites *sites) {
   struct paragraph paragraph = {.length = 0};
   char fitted[FITTED_MOST];
   size_t named = 0;
@@ -155,27 +154,37 @@ static void print_above(const struct report *report, const struct call_tree *tre
   for (uint32_t node = largest_child(tree, 0); node && named < ABOVE_NAMED; node = largest_child(tree, node))
     if (is_above(sites, tree->nodes[node].label))
       say(&paragraph, "%s %s", named++ ? " >" : "",
-          report_fit_label(report, tree, tree->nodes[node].label, fitted, NAME_COLUMNS, 0));
+          report_fit_label(view, tree, tree->nodes[node].label, fitted, NAME_COLUMNS, 0));
   if (sites->above_count > named) say(&paragraph, " and %zu more", sites->above_count - named);
   text_paragraph(stdout, paragraph.text, 0);
 }
 
-static wn_status print_sites(const struct report *report, struct table *table) {
-  static const char *const names[] = {"function", "line", "file", "module", "stack, innermost first"};
-  struct columns columns = columns_of(report, table);
+/* So many as were asked for; without a number what is below one in a hundred is left out. */
+static wn_status choose_sites(const struct view *view, const struct table *table, struct sites *sites) {
+  size_t top = view->options->top;
+  struct sites_options wanted = {.order = view->options->order,
+                                 .most = top ? top : ROWS,
+                                 .least = top ? 0 : 0.01,
+                                 .last = table->tree.grouping != BY_STACK};
+  return sites_choose(&table->tree, &wanted, sites);
+}
+
+static wn_status print_sites(const struct view *view, struct table *table) {
+  struct columns columns = columns_of(view, table);
   struct chains chains;
   struct sites sites;
-  bool explain = report->options->order != SITES_BY_TOTAL &&
+  bool explain = view->options->order != SITES_BY_TOTAL &&
                  (table->tree.grouping == BY_FUNCTION || table->tree.grouping == BY_LINE);
-  wn_status error = report_sites(report, table, &sites);
+  wn_status error = choose_sites(view, table, &sites);
   if (error) return error;
   error = explain ? chains_create(&table->tree, &chains) : WN_OK;
   if (!error) {
-    print_above(report, &table->tree, &sites);
-    columns_print_header(&columns, names[table->tree.grouping]);
+    print_above(view, &table->tree, &sites);
+    columns_print_header(&columns, table->tree.grouping == BY_STACK ? "stack, innermost first"
+                                                                    : grouping_name(table->tree.grouping));
     for (size_t i = 0; i < sites.count; i++)
-      print_site(report, table, &columns, &sites.shown[i], explain ? &chains : NULL);
-    print_rest(report, table, &columns, &sites);
+      print_site(view, table, &columns, &sites.shown[i], explain ? &chains : NULL);
+    print_rest(table, &columns, &sites);
   }
   if (explain) chains_destroy(&chains);
   sites_destroy(&sites);
@@ -215,28 +224,29 @@ void report_print_title(const char *text) {
   text_style(stdout, STYLE_PLAIN);
 }
 
-wn_status report_print_table(const struct report *report, const char *title, const char *behind,
-                             question *ask, enum table_kind kind, const struct sums *before) {
+wn_status report_print_table(const struct view *view, const char *title, const char *behind,
+                             enum measure measure, unsigned details, const struct sums *before) {
   struct table table;
-  wn_status error = report_table(report, ask, kind, &table);
+  wn_status error = report_table(view->report, measure, view->options->grouping, details, &table);
   if (error) return error;
   const struct sums *total = &table.tree.nodes[0].total;
   struct paragraph paragraph = {.length = 0};
   say(&paragraph, "%s: ", title);
-  if (total->bytes.samples && ask == report_allocated)
-    say_allocated(&paragraph, report, total);
+  if (total->bytes.samples && measure == MEASURE_ALLOCATED)
+    say_allocated(&paragraph, view, total);
   else if (total->bytes.samples)
-    say_amount(&paragraph, report, total);
+    say_amount(&paragraph, view, total);
   else
     say(&paragraph, "nothing that was sampled");
-  if (total->bytes.samples && report_is_incomplete(report)) say(&paragraph, " in the part that was recorded");
+  if (total->bytes.samples && view->report->recording->partial)
+    say(&paragraph, " in the part that was recorded");
   say(&paragraph, "%s", behind);
   bool repeated = before && is_same(total, before) && total->bytes.samples;
   if (repeated) say(&paragraph, ", the same blocks as above");
   putchar('\n');
   report_print_title(paragraph.text);
-  if (table.tree.group_count && !repeated) error = print_sites(report, &table);
-  report_table_destroy(&table);
+  if (table.tree.group_count && !repeated) error = print_sites(view, &table);
+  table_destroy(&table);
   return error;
 }
 /* SPDX-License-Identifier: MIT */

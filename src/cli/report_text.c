@@ -17,8 +17,8 @@ enum { WRAPPERS_NAMED = 6, WRAPPER_COLUMNS = 44 };
 /* With fewer sampled blocks, some that matter may well have no sample. */
 enum { FEW_BLOCKS = 1000 };
 
-static void say_program_name(struct paragraph *paragraph, const struct report *report) {
-  const struct trace_run *run = trace_reader_run(report->samples->reader);
+static void say_program_name(struct paragraph *paragraph, const struct view *view) {
+  const struct trace_run *run = source_run(view->report->samples->source);
   const char *command = run->command.length && run->command.bytes[0] ? run->command.bytes : "The program";
   const char *slash = strrchr(command, '/');
   int title = called_title(run);
@@ -29,18 +29,17 @@ static void say_program_name(struct paragraph *paragraph, const struct report *r
 }
 
 /* Who set the rate depends on who wrote the trace: the command, or the program on its own heap. */
-static void say_how_to_sample(struct paragraph *paragraph, const struct report *report) {
-  const char *heap = trace_reader_run(report->samples->reader)->heap.bytes;
-  bool own = heap && !strcmp(heap, "winnow");
+static void say_how_to_sample(struct paragraph *paragraph, const struct view *view) {
+  bool own = view->report->samples->collected;
   say(paragraph,
       own ? "Run it again with a higher rate: WINNOW_RATE, or the options that it gives wn_trace_start. "
           : "Record it again with a higher --rate. ");
 }
 
-static void say_nothing_sampled(struct paragraph *paragraph, const struct report *report) {
+static void say_nothing_sampled(struct paragraph *paragraph, const struct view *view) {
   char bytes[32];
-  double rate = trace_reader_run(report->samples->reader)->rate,
-         most = report_bytes(report, &report->allocated).high;
+  double rate = view->report->recording->rate,
+         most = report_bytes(view->report, &view->report->allocated).high;
   if (rate >= 1) {
     say(paragraph, " and allocated nothing. ");
     return;
@@ -51,72 +50,73 @@ static void say_nothing_sampled(struct paragraph *paragraph, const struct report
         text_bytes(bytes, most));
   else
     say(paragraph, ", and no block was sampled, since the rate was 0. ");
-  if (rate > 0 && report_resident(report).mapped_bytes > most) return;
-  say_how_to_sample(paragraph, report);
+  if (rate > 0 && report_resident(view->report).mapped_bytes > most) return;
+  say_how_to_sample(paragraph, view);
 }
 
-static void say_program(struct paragraph *paragraph, const struct report *report) {
+static void say_program(struct paragraph *paragraph, const struct view *view) {
   char time[32], bytes[128];
-  struct estimate allocated = report_bytes(report, &report->allocated);
-  say_program_name(paragraph, report);
-  say(paragraph, " ran for %s", text_time(time, report->samples->end_ns));
-  if (!report->samples->sampled_blocks) {
-    say_nothing_sampled(paragraph, report);
+  struct estimate allocated = report_bytes(view->report, &view->report->allocated);
+  say_program_name(paragraph, view);
+  say(paragraph, " ran for %s", text_time(time, view->report->samples->end_ns));
+  if (!view->report->samples->sampled_blocks) {
+    say_nothing_sampled(paragraph, view);
   } else if (!allocated.samples) {
     say(paragraph, "; none of the sampled blocks matches the query. ");
   } else {
-    say(paragraph, " and allocated %s", report_is_incomplete(report) ? "at least " : "");
-    say_allocated(paragraph, report, &report->allocated);
-    if (report->query) say(paragraph, " matching the query");
-    struct estimate rate = report_per_second(report, &allocated);
-    if (report->samples->end_ns && !report_is_incomplete(report))
+    say(paragraph, " and allocated %s", view->report->recording->partial ? "at least " : "");
+    say_allocated(paragraph, view, &view->report->allocated);
+    if (view->report->query) say(paragraph, " matching the query");
+    struct estimate rate = report_per_second(view->report, &allocated);
+    if (view->report->samples->end_ns && !view->report->recording->partial)
       say(paragraph, ", %s a second", with_range(bytes, &rate));
     say(paragraph, ". ");
   }
 }
 
 /* Births and deaths are missing, so this may be too low or too high: it is told without a range. */
-static void say_recorded(struct paragraph *paragraph, const struct report *report, const struct sums *sums) {
+static void say_recorded(struct paragraph *paragraph, const struct view *view, const struct sums *sums) {
   char bytes[32], blocks[64];
-  say(paragraph, "%s in %s that the trace knows of", text_bytes(bytes, report_bytes(report, sums).estimate),
-      text_number_of(blocks, report_blocks(report, sums).estimate, "block"));
+  say(paragraph, "%s in %s that the trace knows of",
+      text_bytes(bytes, report_bytes(view->report, sums).estimate),
+      text_number_of(blocks, report_blocks(view->report, sums).estimate, "block"));
 }
 
-static void say_held(struct paragraph *paragraph, const struct report *report, const struct sums *sums) {
-  if (report_is_incomplete(report))
-    say_recorded(paragraph, report, sums);
+static void say_held(struct paragraph *paragraph, const struct view *view, const struct sums *sums) {
+  if (view->report->recording->partial)
+    say_recorded(paragraph, view, sums);
   else
-    say_amount(paragraph, report, sums);
+    say_amount(paragraph, view, sums);
 }
 
 /* Whether a measurement tells what was resident at the peak: others may be far away, or before what
  * was held then was there. */
-static bool is_of_that_time(const struct report *report, const struct memory_point *point) {
-  const struct peak *peak = &report->peak;
+static bool is_of_that_time(const struct view *view, const struct memory_point *point) {
+  const struct peak *peak = &view->report->peak;
   uint64_t away =
       point->time_ns > peak->median_ns ? point->time_ns - peak->median_ns : peak->median_ns - point->time_ns;
-  return away <= 20000000 + report->samples->end_ns / 100 &&
-         (double)point->rss_bytes >= report_bytes(report, &peak->live).low;
+  return away <= 20000000 + view->report->samples->end_ns / 100 &&
+         (double)point->rss_bytes >= report_bytes(view->report, &peak->live).low;
 }
 
 /* When it was: one moment, or several, of which the amount is the mean. */
-static void say_peak(struct paragraph *paragraph, const struct report *report) {
+static void say_peak(struct paragraph *paragraph, const struct view *view) {
   char time[32], last[32], rss[32];
-  const struct peak *peak = &report->peak;
-  bool one = report_peak_is_one(report);
-  struct memory_point beside = timeline_memory_at(report->samples, peak->median_ns);
-  struct resident most = report_resident(report);
+  const struct peak *peak = &view->report->peak;
+  bool one = report_peak_is_one(view->report);
+  struct memory_point beside = timeline_memory_at(view->report->samples, peak->median_ns);
+  struct resident most = report_resident(view->report);
   struct memory_point explained = {.time_ns = most.time_ns, .rss_bytes = most.rss_bytes};
-  if (is_of_that_time(report, &explained)) beside = explained; /* what the line on resident memory is of */
+  if (is_of_that_time(view, &explained)) beside = explained; /* what the line on resident memory is of */
   say(paragraph, "It held the most%s ",
-      report->collected ? ", garbage that was not found yet included," : "");
+      view->report->samples->collected ? ", garbage that was not found yet included," : "");
   if (one)
     say(paragraph, "after %s: ", text_time(time, peak->median_ns));
   else
     say(paragraph, "between %s and %s: ", text_time(time, peak->first_ns), text_time(last, peak->last_ns));
-  say_held(paragraph, report, &peak->live);
+  say_held(paragraph, view, &peak->live);
   if (!one && peak->live.bytes.samples) say(paragraph, ", the mean of several moments of that time");
-  bool known = one && most.rss_bytes && is_of_that_time(report, &beside);
+  bool known = one && most.rss_bytes && is_of_that_time(view, &beside);
   if (known) say(paragraph, ", when %s was resident", text_bytes(rss, (double)beside.rss_bytes));
   if (most.most_bytes > (known ? beside.rss_bytes : 0))
     say(paragraph, "%sthe most resident %swas %s%s", known ? " (" : "; ",
@@ -130,41 +130,42 @@ static bool is_freed(const struct row *row, void *context) {
 }
 
 /* "91 % (88–94 %; 300 samples) of the bytes allocated lived less than 9.75 ms. " */
-static void say_brief(struct paragraph *paragraph, const struct report *report) {
+static void say_brief(struct paragraph *paragraph, const struct view *view) {
   char time[32];
-  struct estimate brief = share_of(&report->brief.bytes, &report->allocated.bytes, report->byte_unit);
-  if (!brief.samples || report_is_incomplete(report)) return;
+  struct estimate brief = share_of(&view->report->brief.bytes, &view->report->allocated.bytes,
+                                   view->report->recording->byte_unit);
+  if (!brief.samples || view->report->recording->partial) return;
   say_share(paragraph, &brief);
-  say(paragraph, " of the bytes allocated lived less than %s. ", text_time(time, report->brief_ns));
+  say(paragraph, " of the bytes allocated lived less than %s. ", text_time(time, view->report->brief_ns));
 }
 
-static void say_end(struct paragraph *paragraph, const struct report *report) {
-  bool exact = trace_reader_run(report->samples->reader)->rate >= 1;
-  const char *freed = report->collected ? "found dead" : "freed",
-             *alive = report->collected ? "had not been found dead" : "was still allocated";
-  if (!timeline_count(report->samples, is_freed, (void *)report)) {
+static void say_end(struct paragraph *paragraph, const struct view *view) {
+  bool exact = view->report->recording->rate >= 1;
+  const char *freed = view->report->samples->collected ? "found dead" : "freed",
+             *alive = view->report->samples->collected ? "had not been found dead" : "was still allocated";
+  if (!timeline_count(view->report->samples, is_freed, (void *)view->report)) {
     say(paragraph, "%s was %s. ", exact ? "Nothing" : "None of the sampled blocks", freed);
-  } else if (report->live_at_end.bytes.samples) {
-    double end = report->live_at_end.bytes.total, most = report->peak.live.bytes.total;
+  } else if (view->report->live_at_end.bytes.samples) {
+    double end = view->report->live_at_end.bytes.total, most = view->report->peak.live.bytes.total;
     bool level = end > most; /* by chance: the samples that choose the moments do not tell what was held */
     say(paragraph, "At the end %s",
         end > 1.1 * most ? "no less, as far as the samples tell, "
         : level          ? "about as much, "
                          : "");
-    say_held(paragraph, report, &report->live_at_end);
+    say_held(paragraph, view, &view->report->live_at_end);
     say(paragraph, "%s %s. ", level ? "," : "", alive);
-  } else if (report->collected) {
+  } else if (view->report->samples->collected) {
     say(paragraph, "At the end %s had been found dead. ", exact ? "everything" : "every sampled block");
   } else {
     say(paragraph, "At the end %s was still allocated. ", exact ? "nothing" : "no sampled block");
   }
-  say_brief(paragraph, report);
+  say_brief(paragraph, view);
 }
 
 /* How the program ended, where that is not the usual way. */
-static void say_exec(struct paragraph *paragraph, const struct report *report) {
-  const struct samples *samples = report->samples;
-  char *next = chain_next(report->options->file, trace_reader_run(samples->reader), samples->end.time_ns);
+static void say_exec(struct paragraph *paragraph, const struct view *view) {
+  const struct samples *samples = view->report->samples;
+  char *next = chain_next(view->options->file, source_run(samples->source), samples->end.time_ns);
   say(paragraph, " Then it became another program%s%s%s by exec, which is not in this trace",
       samples->became ? " (" : "", samples->became ? samples->became : "", samples->became ? ")" : "");
   if (next) say(paragraph, "; %s is the trace of that", next);
@@ -172,8 +173,8 @@ static void say_exec(struct paragraph *paragraph, const struct report *report) {
   free(next);
 }
 
-static void say_ending(struct paragraph *paragraph, const struct report *report) {
-  const struct samples *samples = report->samples;
+static void say_ending(struct paragraph *paragraph, const struct view *view) {
+  const struct samples *samples = view->report->samples;
   if (!samples->ended)
     say(paragraph,
         " The end was not recorded: the program was killed, left by _exit, or still runs; its last "
@@ -184,19 +185,20 @@ static void say_ending(struct paragraph *paragraph, const struct report *report)
   else if (samples->end.kind == TRACE_END_LEFT)
     say(paragraph, " The program left by _exit(%d).", samples->end.code);
   else if (samples->end.kind == TRACE_END_EXEC)
-    say_exec(paragraph, report);
-  else if (samples->end.kind == TRACE_END_STOP && !report->collected) /* a heap's trace always ends so */
+    say_exec(paragraph, view);
+  else if (samples->end.kind == TRACE_END_STOP &&
+           !view->report->samples->collected) /* a heap's trace always ends so */
     say(paragraph, " Then recording was stopped.");
 }
 
 /* Whether what was recorded is malloc, of a program that has a collected heap besides. */
-static enum collected find_other_heap(const struct report *report) {
-  struct trace_reader *reader = report->samples->reader;
+static enum collected find_other_heap(const struct view *view) {
+  struct source *source = view->report->samples->source;
   enum collected found = COLLECTED_NONE;
-  if (strcmp(trace_reader_run(reader)->heap.bytes, "malloc") != 0 || !report->options->names.symbols)
+  if (source_heap(source) != SOURCE_HEAP_MALLOC || !view->options->recording.names.symbols)
     return COLLECTED_NONE;
-  for (uint32_t i = 1; i <= trace_reader_modules(reader) && found != COLLECTED_ASKS; i++) {
-    const struct trace_module *module = trace_reader_module(reader, i);
+  for (uint32_t i = 1; i <= source_module_count(source) && found != COLLECTED_ASKS; i++) {
+    const struct trace_module *module = source_module(source, i);
     enum collected here = COLLECTED_NONE;
     if (module->path.length && !trace_is_language(module))
       here = collected_in_file(module->path.bytes, module->build_id, module->build_id_bytes);
@@ -205,11 +207,11 @@ static enum collected find_other_heap(const struct report *report) {
   return found;
 }
 
-static void say_other_heap(struct paragraph *paragraph, const struct report *report) {
-  enum collected found = find_other_heap(report);
+static void say_other_heap(struct paragraph *paragraph, const struct view *view) {
+  enum collected found = find_other_heap(view);
   if (found == COLLECTED_NONE) return;
   say(paragraph, " ");
-  say_program_name(paragraph, report);
+  say_program_name(paragraph, view);
   say(paragraph, " has a garbage-collected heap of its own, which is not in this trace of malloc: ");
   if (found == COLLECTED_ASKS)
     say(paragraph, "to have that traced, run it without winnow record, and with WINNOW_TRACE=FILE.");
@@ -217,7 +219,7 @@ static void say_other_heap(struct paragraph *paragraph, const struct report *rep
     say(paragraph, "a call of wn_trace_if_requested (winnow/trace.h) would let it write a trace of that.");
 }
 
-static void say_missing(struct paragraph *paragraph, const struct trace_damage *damage) {
+static void say_missing(struct paragraph *paragraph, const struct source_damage *damage) {
   char count[64], bytes[32];
   if (damage->records_lost)
     say(paragraph, "; lost: %s", text_number_of(count, (double)damage->records_lost, "record"));
@@ -232,43 +234,43 @@ static void say_missing(struct paragraph *paragraph, const struct trace_damage *
         text_number_of(count, (double)damage->stacks_lost, "record"));
 }
 
-static void say_sample(struct paragraph *paragraph, const struct report *report) {
-  const struct trace_run *run = trace_reader_run(report->samples->reader);
-  const struct trace_damage *damage = trace_reader_damage(report->samples->reader);
+static void say_sample(struct paragraph *paragraph, const struct view *view) {
+  const struct trace_run *run = source_run(view->report->samples->source);
+  const struct source_damage damage = source_damage(view->report->samples->source);
   char count[64];
-  if (!report->samples->sampled_blocks && !report_is_incomplete(report)) return;
-  text_number_of(count, (double)report->samples->sampled_blocks, "block");
-  if (run->rate >= 1 && !report_is_incomplete(report))
+  if (!view->report->samples->sampled_blocks && !view->report->recording->partial) return;
+  text_number_of(count, (double)view->report->samples->sampled_blocks, "block");
+  if (run->rate >= 1 && !view->report->recording->partial)
     say(paragraph, "Every block was recorded: %s", count);
   else
     say(paragraph, "Sampled: %s, at %g a word", count, run->rate);
-  uint64_t rows = report->allocated.bytes.samples, blocks = report->samples->sampled_blocks;
-  if (!report->query && rows > blocks)
+  uint64_t rows = view->report->allocated.bytes.samples, blocks = view->report->samples->sampled_blocks;
+  if (!view->report->query && rows > blocks)
     say(paragraph, "; %s by realloc", text_number_of(count, (double)(rows - blocks), "growth"));
-  say_missing(paragraph, damage);
-  if (report->samples->unmatched)
+  say_missing(paragraph, &damage);
+  if (view->report->samples->unmatched)
     say(paragraph, "; %s of unknown blocks",
-        text_number_of(count, (double)report->samples->unmatched, "record"));
+        text_number_of(count, (double)view->report->samples->unmatched, "record"));
   say(paragraph, ".");
-  if (report_is_incomplete(report))
+  if (view->report->recording->partial)
     say(paragraph,
         " So all this is a part: what is allocated is more by what is missing, and what is held may be less, "
         "since deaths are missing too. Ranges are of the part.");
-  else if (run->rate < 1 && report->samples->sampled_blocks)
+  else if (run->rate < 1 && view->report->samples->sampled_blocks)
     say(paragraph, " 95 of 100 ranges hold the truth, in rows with few samples too%s.",
         blocks < FEW_BLOCKS ? ", unless a kind of block that matters has no sample" : "");
 }
 
-static void print_verdict(const struct report *report) {
+static void print_verdict(const struct view *view) {
   struct paragraph paragraph = {.length = 0};
-  say_program(&paragraph, report);
-  if (report->allocated.bytes.samples) {
-    say_peak(&paragraph, report);
-    say_end(&paragraph, report);
+  say_program(&paragraph, view);
+  if (view->report->allocated.bytes.samples) {
+    say_peak(&paragraph, view);
+    say_end(&paragraph, view);
   }
-  say_sample(&paragraph, report);
-  say_ending(&paragraph, report);
-  say_other_heap(&paragraph, report);
+  say_sample(&paragraph, view);
+  say_ending(&paragraph, view);
+  say_other_heap(&paragraph, view);
   text_paragraph(stdout, paragraph.text, 0);
 }
 
@@ -283,11 +285,6 @@ void say(struct paragraph *paragraph, const char *format, ...) {
   if (written > 0) paragraph->length += (size_t)written < room ? (size_t)written : room - 1;
 }
 
-bool report_is_incomplete(const struct report *report) {
-  const struct trace_damage *damage = trace_reader_damage(report->samples->reader);
-  return damage->records_lost || damage->chunks_damaged;
-}
-
 const char *with_range(char buffer[128], const struct estimate *estimate) {
   char value[32], range[64];
   text_bytes(value, estimate->estimate);
@@ -299,9 +296,9 @@ const char *with_range(char buffer[128], const struct estimate *estimate) {
 }
 
 /* `what` the blocks of the sums are called. */
-static void say_amount_of(struct paragraph *paragraph, const struct report *report, const struct sums *sums,
+static void say_amount_of(struct paragraph *paragraph, const struct view *view, const struct sums *sums,
                           const char *what) {
-  struct estimate bytes = report_bytes(report, sums), blocks = report_blocks(report, sums);
+  struct estimate bytes = report_bytes(view->report, sums), blocks = report_blocks(view->report, sums);
   char range[64], number[160], value[32];
   if (!bytes.samples && bytes.high > 0) {
     say(paragraph, "less than %s", text_bytes(value, bytes.high));
@@ -312,12 +309,12 @@ static void say_amount_of(struct paragraph *paragraph, const struct report *repo
   say(paragraph, " in %s", text_estimated_number(number, &blocks, what));
 }
 
-void say_amount(struct paragraph *paragraph, const struct report *report, const struct sums *sums) {
-  say_amount_of(paragraph, report, sums, "block");
+void say_amount(struct paragraph *paragraph, const struct view *view, const struct sums *sums) {
+  say_amount_of(paragraph, view, sums, "block");
 }
 
-void say_allocated(struct paragraph *paragraph, const struct report *report, const struct sums *sums) {
-  say_amount_of(paragraph, report, sums, report->collected ? "block" : "call");
+void say_allocated(struct paragraph *paragraph, const struct view *view, const struct sums *sums) {
+  say_amount_of(paragraph, view, sums, view->report->samples->collected ? "block" : "call");
 }
 
 void say_share(struct paragraph *paragraph, const struct estimate *share) {
@@ -329,15 +326,17 @@ void say_share(struct paragraph *paragraph, const struct estimate *share) {
 
 /* Which functions have no rows, though stacks end in them. Instances of one template are named
  * once. */
-static void print_wrappers(const struct report *report) {
+static void print_wrappers(const struct view *view) {
   struct paragraph paragraph = {.length = 0};
   char fitted[WRAPPERS_NAMED][256];
   size_t named = 0, more = 0;
-  for (size_t i = 0; i < report->wrappers.count; i++) {
+  for (size_t i = 0; i < view->report->recording->wrappers.count; i++) {
     char name[256];
     size_t same = 0;
-    name_fit_paragraph(name, sizeof name, strings_text(&report->names.strings, report->wrappers.functions[i]),
-                       WRAPPER_COLUMNS, 0);
+    name_fit_paragraph(
+        name, sizeof name,
+        strings_text(view->report->names->strings, view->report->recording->wrappers.functions[i]),
+        WRAPPER_COLUMNS, 0);
     while (same < named && strcmp(fitted[same], name) != 0) same++;
     if (same == named && named < WRAPPERS_NAMED)
       strcpy(fitted[named++], name);
@@ -353,35 +352,35 @@ static void print_wrappers(const struct report *report) {
   text_paragraph(stdout, paragraph.text, 0);
 }
 
-wn_status report_print_text(const struct report *report) {
+wn_status view_print_text(const struct view *view) {
   char held[128], time[32], last[32], lasting[128];
   static const char *const when[] = {" (the peak)", " (the end)", ""};
-  print_verdict(report);
-  if (report->collected) report_print_heap(report);
-  wn_status error = report_print_resident(report);
-  if (error || !report->allocated.bytes.samples) return error;
-  if (report->options->at == AT_PEAK && !report_peak_is_one(report))
-    snprintf(held, sizeof held, "Held between %s and %s (the peak)", text_time(time, report->peak.first_ns),
-             text_time(last, report->peak.last_ns));
+  print_verdict(view);
+  if (view->report->samples->collected) report_print_heap(view);
+  wn_status error = report_print_resident(view);
+  if (error || !view->report->allocated.bytes.samples) return error;
+  if (view->report->at == AT_PEAK && !report_peak_is_one(view->report))
+    snprintf(held, sizeof held, "Held between %s and %s (the peak)",
+             text_time(time, view->report->peak.first_ns), text_time(last, view->report->peak.last_ns));
   else
-    snprintf(held, sizeof held, "Held after %s%s", text_time(time, report->asked.time_ns),
-             when[report->options->at]);
-  snprintf(lasting, sizeof lasting, "Long-lived: at least %s", text_time(time, report->long_ns));
-  report_print_time(report);
-  error = report_print_table(report, held, "", report_held, TABLE_SUMS, NULL);
-  if (!error && report->options->tree) error = report_print_tree(report);
-  if (!error && report->collected) error = report_print_generations(report);
-  if (!error && !report->collected)
-    error = report_print_table(report, "Allocated over the run", "", report_allocated, TABLE_LIVES,
-                               &report->asked.live);
+    snprintf(held, sizeof held, "Held after %s%s", text_time(time, view->report->asked.time_ns),
+             when[view->report->at]);
+  snprintf(lasting, sizeof lasting, "Long-lived: at least %s", text_time(time, view->report->long_ns));
+  report_print_time(view);
+  error = report_print_table(view, held, "", MEASURE_HELD, TABLE_SUMS, NULL);
+  if (!error && view->options->tree) error = report_print_tree(view);
+  if (!error && view->report->samples->collected) error = report_print_generations(view);
+  if (!error && !view->report->samples->collected)
+    error = report_print_table(view, "Allocated over the run", "", MEASURE_ALLOCATED, TABLE_LIVES,
+                               &view->report->asked.live);
   if (!error)
-    error = report_print_table(report, "Still alive at the end", "", report_alive, TABLE_SUMS,
-                               &report->asked.live);
-  if (!error) error = report_print_table(report, lasting, "", report_lasting, TABLE_LIVES, NULL);
-  if (!error) print_wrappers(report);
-  if (!error && report->names.hint) {
+    error = report_print_table(view, "Still alive at the end", "", MEASURE_ALIVE, TABLE_SUMS,
+                               &view->report->asked.live);
+  if (!error) error = report_print_table(view, lasting, "", MEASURE_LASTING, TABLE_LIVES, NULL);
+  if (!error) print_wrappers(view);
+  if (!error && view->report->names->hint) {
     putchar('\n');
-    text_paragraph(stdout, report->names.hint, 0);
+    text_paragraph(stdout, view->report->names->hint, 0);
   }
   return error;
 }

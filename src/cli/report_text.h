@@ -11,10 +11,6 @@ struct paragraph {
   size_t length;
 };
 
-/* True if records are missing, so that no number is exact, and no range holds the truth of the
- * whole. */
-bool report_is_incomplete(const struct report *report);
-
 /* Appends; what does not fit is left out. */
 void say(struct paragraph *paragraph, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -23,20 +19,20 @@ const char *with_range(char buffer[128], const struct estimate *estimate);
 
 /* "98.1 MB (92.0–104 MB) in 1,230 blocks (1,080–1,410; 37 samples)"; of what was allocated "in
  * 1,230 calls". */
-void say_amount(struct paragraph *paragraph, const struct report *report, const struct sums *sums);
-void say_allocated(struct paragraph *paragraph, const struct report *report, const struct sums *sums);
+void say_amount(struct paragraph *paragraph, const struct view *view, const struct sums *sums);
+void say_allocated(struct paragraph *paragraph, const struct view *view, const struct sums *sums);
 
 /* "3.1 % (2.9–3.4 %; 120 samples)". */
 void say_share(struct paragraph *paragraph, const struct estimate *share);
 
 /* Prints a table under its title, its sum, and what is to be said behind that. `before` is the sum
  * of a table that was printed (NULL: of none): one of the same blocks is not printed again. */
-wn_status report_print_table(const struct report *report, const char *title, const char *behind,
-                             question *ask, enum table_kind kind, const struct sums *before);
+wn_status report_print_table(const struct view *view, const char *title, const char *behind,
+                             enum measure measure, unsigned details, const struct sums *before);
 
 /* Of a collected heap: how it lived; what was allocated and promoted. */
-void report_print_heap(const struct report *report);
-wn_status report_print_generations(const struct report *report);
+void report_print_heap(const struct view *view);
+wn_status report_print_generations(const struct view *view);
 
 /* Prints a name behind the columns of a row, in so many columns, and ends the line. */
 void report_print_name(const char *name, int columns);
@@ -48,10 +44,10 @@ void report_print_rest(size_t count, const char *what, size_t top, int columns);
 void report_print_title(const char *text);
 
 /* Prints the call tree of what was held. */
-wn_status report_print_tree(const struct report *report);
+wn_status report_print_tree(const struct view *view);
 
 /* Prints how the memory went over the run. */
-void report_print_time(const struct report *report);
+void report_print_time(const struct view *view);
 
 #endif
 /* SPDX-License-Identifier: MIT */

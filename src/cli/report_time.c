@@ -43,20 +43,21 @@ static void print_series(const char *label, const struct series *series, size_t 
   putchar('\n');
 }
 
-static void print_held(const struct report *report, size_t columns) {
+static void print_held(const struct view *view, size_t columns) {
   struct moment moments[TIMELINE_MOMENTS];
   struct series series = {.most = 0};
   char behind[160], bytes[32], range[32], count[64];
-  timeline_curve(report->samples, report_takes, (void *)report, moments, TIMELINE_MOMENTS);
+  timeline_curve(view->report->samples, report_takes, (void *)view->report, moments, TIMELINE_MOMENTS);
   for (size_t i = 0; i < TIMELINE_MOMENTS; i++)
-    add(&series, column_of(moments[i].time_ns, report->samples->end_ns, columns),
+    add(&series, column_of(moments[i].time_ns, view->report->samples->end_ns, columns),
         moments[i].live.bytes.total);
-  if (report->peak.live.bytes.total > 0) {
-    add(&series, column_of(report->peak.median_ns, report->samples->end_ns, columns),
-        report->peak.live.bytes.total);
-    series.most = report->peak.live.bytes.total; /* moments at which the samples happen to be more are cut */
+  if (view->report->peak.live.bytes.total > 0) {
+    add(&series, column_of(view->report->peak.median_ns, view->report->samples->end_ns, columns),
+        view->report->peak.live.bytes.total);
+    series.most =
+        view->report->peak.live.bytes.total; /* moments at which the samples happen to be more are cut */
   }
-  struct estimate peak = report_bytes(report, &report->peak.live);
+  struct estimate peak = report_bytes(view->report, &view->report->peak.live);
   text_number_of(count, (double)peak.samples, "sample");
   if (!peak.samples && peak.high > 0)
     snprintf(behind, sizeof behind, "less than %s", text_bytes(bytes, peak.high));
@@ -65,14 +66,14 @@ static void print_held(const struct report *report, size_t columns) {
              text_short_range(range, &peak), count);
   else
     snprintf(behind, sizeof behind, "%s after %s", text_bytes(bytes, peak.estimate),
-             text_time(range, report->peak.median_ns));
+             text_time(range, view->report->peak.median_ns));
   print_series("held", &series, columns, behind);
 }
 
 /* What was measured stays until it is measured again. */
-static void print_measured(const struct report *report, const char *label, size_t columns,
+static void print_measured(const struct view *view, const char *label, size_t columns,
                            uint64_t (*measured)(const struct memory_point *)) {
-  const struct samples *samples = report->samples;
+  const struct samples *samples = view->report->samples;
   struct series series = {.most = 0};
   const struct memory_point *largest = samples->memory;
   bool seen[COLUMNS_MOST] = {false};
@@ -96,14 +97,14 @@ static uint64_t rss_of(const struct memory_point *point) { return point->rss_byt
 static uint64_t private_of(const struct memory_point *point) { return point->private_bytes; }
 
 /* Of a collected heap, as it told itself. */
-static void print_major_heap(const struct report *report, size_t columns) {
-  const struct heap_life *life = &report->samples->life;
+static void print_major_heap(const struct view *view, size_t columns) {
+  const struct heap_life *life = &view->report->samples->life;
   struct series series = {.most = 0};
   bool seen[COLUMNS_MOST] = {false};
   char behind[80], bytes[32], time[32];
   for (size_t i = 0; i < life->collection_count; i++) {
-    size_t column = column_of(life->collections[i].time_ns, report->samples->end_ns, columns);
-    add(&series, column, 8 * (double)life->collections[i].heap_words);
+    size_t column = column_of(life->collections[i].time_ns, view->report->samples->end_ns, columns);
+    add(&series, column, view->report->samples->word_bytes * (double)life->collections[i].heap_words);
     seen[column] = true;
   }
   if (series.most <= 0) return;
@@ -122,16 +123,16 @@ static size_t choose_width(void) {
 
 /* ---- shared ---- */
 
-void report_print_time(const struct report *report) {
+void report_print_time(const struct view *view) {
   size_t columns = choose_width();
   char title[96], time[32];
   snprintf(title, sizeof title, "Over the run, from its start to %s; each row by its own scale",
-           text_time(time, report->samples->end_ns));
+           text_time(time, view->report->samples->end_ns));
   putchar('\n');
   text_paragraph(stdout, title, 0);
-  print_held(report, columns);
-  print_major_heap(report, columns);
-  print_measured(report, "resident", columns, rss_of);
-  print_measured(report, "private", columns, private_of);
+  print_held(view, columns);
+  print_major_heap(view, columns);
+  print_measured(view, "resident", columns, rss_of);
+  print_measured(view, "private", columns, private_of);
 }
 /* SPDX-License-Identifier: MIT */

@@ -13,19 +13,18 @@ static int by_node_total(const void *a, const void *b, void *context) {
 }
 
 /* Never inlined: its buffer must not stand on the stack once for each level of the tree. */
-__attribute__((noinline)) static void print_child(const struct report *report, const struct call_tree *tree,
-                                                  const struct columns *columns,
+__attribute__((noinline)) static void print_child(const struct call_tree *tree, const struct columns *columns,
                                                   const struct tree_node *child, int indent) {
   char name[REPORT_NAME_MOST];
-  call_tree_label(tree, &report->names, child->label, name, sizeof name);
-  columns_print_sums(report, columns, &child->total, &tree->nodes[0].total);
+  call_tree_label(tree, columns->report->names, child->label, name, sizeof name);
+  columns_print_line(columns, &(struct line){.sums = &child->total, .whole = &tree->nodes[0].total});
   printf("  %*s", indent, "");
   report_print_name(name, columns->name - indent);
 }
 
 /* Children below one percent of everything are not shown. */
-static void print_children(const struct report *report, const struct call_tree *tree,
-                           const struct columns *columns, uint32_t node, int depth) {
+static void print_children(const struct call_tree *tree, const struct columns *columns, uint32_t node,
+                           int depth) {
   size_t count = 0;
   int most = columns->name > 15 ? (columns->name - 12) / 2 : 0, indent = depth < most ? depth : most;
   for (uint32_t child = tree->nodes[node].first_child; child; child = tree->nodes[child].next_sibling)
@@ -40,36 +39,34 @@ static void print_children(const struct report *report, const struct call_tree *
   qsort_r(children, count, sizeof *children, by_node_total, (void *)tree);
   for (size_t i = 0; i < count; i++) {
     const struct tree_node *child = &tree->nodes[children[i]];
-    print_child(report, tree, columns, child, indent);
-    print_children(report, tree, columns, children[i], depth + (count > 1));
+    print_child(tree, columns, child, indent);
+    print_children(tree, columns, children[i], depth + (count > 1));
   }
   free(children);
 }
 
 /* What has no callstack stands beside the outermost callers. */
-static void print_bare(const struct report *report, const struct call_tree *tree,
-                       const struct columns *columns) {
+static void print_bare(const struct call_tree *tree, const struct columns *columns) {
   const struct tree_node *root = &tree->nodes[0];
   if (!root->self.bytes.samples || root->self.bytes.total < root->total.bytes.total / 100) return;
-  columns_print_sums(report, columns, &root->self, &root->total);
+  columns_print_line(columns, &(struct line){.sums = &root->self, .whole = &root->total});
   puts("  (no callstack)");
 }
 
 /* ---- shared ---- */
 
-wn_status report_print_tree(const struct report *report) {
-  struct call_tree tree;
-  struct columns columns = columns_of_tree(report);
-  enum grouping grouping = report->options->grouping == BY_STACK ? BY_FUNCTION : report->options->grouping;
-  wn_status error =
-      call_tree_build(report->samples, &report->names, grouping, report_held, (void *)report, &tree);
+wn_status report_print_tree(const struct view *view) {
+  struct table table;
+  struct columns columns = columns_of_tree(view);
+  enum grouping grouping = view->options->grouping == BY_STACK ? BY_FUNCTION : view->options->grouping;
+  wn_status error = report_table(view->report, MEASURE_HELD, grouping, TABLE_SUMS, &table);
   if (error) return error;
   putchar('\n');
   report_print_title("Call tree of it, callers first; paths below 1 % are left out");
   columns_print_header(&columns, "function");
-  print_children(report, &tree, &columns, 0, 0);
-  print_bare(report, &tree, &columns);
-  call_tree_destroy(&tree);
+  print_children(&table.tree, &columns, 0, 0);
+  print_bare(&table.tree, &columns);
+  table_destroy(&table);
   return WN_OK;
 }
 /* SPDX-License-Identifier: MIT */

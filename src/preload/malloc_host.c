@@ -90,18 +90,18 @@ extern const char _end[] __attribute__((visibility("hidden")));
 
 struct muted {
   int64_t left;
-  int error;
+  struct program_errors errors;
 };
 
 static struct muted mute(void) {
-  struct muted saved = {words_left, errno};
+  struct muted saved = {words_left, program_errors_save()};
   words_left = MUTED;
   return saved;
 }
 
 static void unmute(struct muted saved) {
   words_left = saved.left;
-  errno = saved.error;
+  program_errors_restore(saved.errors);
 }
 
 /* ---- the engine's questions ---- */
@@ -464,10 +464,10 @@ struct callstacks *host_callstacks(void) {
 struct host_visit host_enter(void) {
   struct muted saved = mute();
   if (atomic_load_explicit(&opened, memory_order_acquire)) attach();
-  return (struct host_visit){saved.left, saved.error};
+  return (struct host_visit){saved.left, saved.errors};
 }
 
-void host_leave(struct host_visit visit) { unmute((struct muted){visit.left, visit.error}); }
+void host_leave(struct host_visit visit) { unmute((struct muted){visit.left, visit.errors}); }
 
 bool host_is_working(void) { return words_left > MUTED / 2; }
 

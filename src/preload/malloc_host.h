@@ -2,6 +2,7 @@
 #ifndef PRELOAD_MALLOC_HOST_H
 #define PRELOAD_MALLOC_HOST_H
 
+#include "base/error.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,7 +52,7 @@ wn_status host_discard(wn_profile *profile);
  * within malloc's. */
 struct host_visit {
   int64_t left;
-  int error;
+  struct program_errors errors;
 };
 struct host_visit host_enter(void);
 void host_leave(struct host_visit visit);

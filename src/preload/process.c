@@ -249,14 +249,14 @@ static void start_recording(void) {
     status = recorder_open(&options, &opened);
   } while (status && goes_to_next_name(status));
   if (status) {
-    tell("cannot record", wn_last_error());
+    tell("cannot record", error_text());
     return;
   }
   wn_memprof_options sampling = {settings.rate, settings.depth, settings.seed};
   wn_tracker tracker = recorder_tracker(opened);
   if (host_start(&sampling, &tracker, &profile)) {
     recorder_forget(opened);
-    tell("cannot start the profile", wn_last_error());
+    tell("cannot start the profile", error_text());
     return;
   }
   recorded_pid = getpid();
@@ -272,11 +272,7 @@ static void at_exit(int status, void *unused) {
 
 static void in_parent(void) { host_after_fork(false); }
 
-/* The child is alone in a copy of the memory, and the trace is its parent's. */
-static void in_child(void) {
-  host_after_fork(true);
-  struct recorder *parents = atomic_load_explicit(&recorder, memory_order_acquire);
-  if (!parents) return;
+static void record_in_child(struct recorder *parents) {
   atomic_store_explicit(&recorder, NULL, memory_order_release);
   recorder_forget(parents);
   pagemap_close();
@@ -288,6 +284,15 @@ static void in_child(void) {
   name_the_file();
   start_recording();
   if (process_is_recording()) mappings_inherit();
+}
+
+/* The child is alone in a copy of the memory, and the trace is its parent's. */
+static void in_child(void) {
+  struct program_errors saved = program_errors_save();
+  host_after_fork(true);
+  struct recorder *parents = atomic_load_explicit(&recorder, memory_order_acquire);
+  if (parents) record_in_child(parents);
+  program_errors_restore(saved);
 }
 
 /* The traces of this process's next program; CHAIN. */
@@ -350,9 +355,11 @@ static void start(void) {
 
 /* UNLOCKED */
 static void start_within_limits(void) {
+  struct program_errors saved = program_errors_save();
   limits_before_reserving();
   start();
   limits_after_reserving();
+  program_errors_restore(saved);
 }
 
 /* What may take locks, once, when the profile has started. */
@@ -413,7 +420,7 @@ void process_lost_block(void) {
 
 void process_becomes(struct becoming *becoming, int folder, const char *path, const char *found,
                      char *const *environment) {
-  int saved = errno;
+  struct program_errors saved = program_errors_save();
   struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
   bool ours = active && getpid() == recorded_pid; /* not a child of vfork */
   *becoming = (struct becoming){0};
@@ -424,7 +431,7 @@ void process_becomes(struct becoming *becoming, int folder, const char *path, co
   if (active && found && image.kind != IMAGE_GOOD && (ours || surely))
     recorder_unrecorded(active, getpid(), image.kind, image.path);
   if (ours) becoming->number = recorder_exec(active, path ? path : "");
-  errno = saved;
+  program_errors_restore(saved);
 }
 
 void process_stays(const struct becoming *becoming) {

@@ -54,13 +54,13 @@ wn_status wn_malloc_profile_start(const wn_memprof_options *options, const wn_ma
   };
   wn_status status = host_start(options, &engine_tracker, profile);
   if (status) release(adaptor);
-  return status;
+  return error_publish(status);
 }
 
 wn_status wn_malloc_profile_stop(void) {
   if (process_is_recording()) return error_set(WN_ESTATE, "the profile was started by winnow record");
-  return host_stop();
+  return error_publish(host_stop());
 }
 
-wn_status wn_malloc_profile_discard(wn_profile *profile) { return host_discard(profile); }
+wn_status wn_malloc_profile_discard(wn_profile *profile) { return error_publish(host_discard(profile)); }
 /* SPDX-License-Identifier: MIT */

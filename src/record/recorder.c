@@ -29,6 +29,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <winnow/version.h>
 
 #define MEMORY_INTERVAL ((uint64_t)10 * 1000 * 1000)
 #define MEMORY_SHORTEST ((uint64_t)2 * 1000 * 1000) /* at first; a measurement takes 10 us */
@@ -264,7 +265,7 @@ static struct trace_run describe(const struct recorder_options *options, char *c
       .command = {command, length > 0 ? (uint32_t)length : 0},
       .host = trace_text_of(host),
       .heap = trace_text_of(options->heap),
-      .version = trace_text_of(WN_VERSION),
+      .version = trace_text_of(wn_version_text()),
       .pid = (uint32_t)getpid(),
       .parent_pid = (uint32_t)getppid(),
       .seed = options->seed,

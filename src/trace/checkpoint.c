@@ -10,14 +10,14 @@ enum { FRAME_BYTES = 2, MARK_BYTES = 4, CRC_BYTES = 4 };
 /* Bytes that records seldom have in this order. */
 static const unsigned char mark[MARK_BYTES] = {0xc5, 0x9e, 0xa7, 0xd3};
 
-static uint32_t get_u32(struct source *source) {
+static uint32_t get_u32(struct byte_source *source) {
   uint32_t value = 0;
   const unsigned char *bytes = get_bytes(source, sizeof value);
   if (bytes) memcpy(&value, bytes, sizeof value);
   return value;
 }
 
-static uint32_t get_small_varint(struct source *source) {
+static uint32_t get_small_varint(struct byte_source *source) {
   uint64_t value = get_varint(source);
   if (value > UINT32_MAX) source->bad = true;
   return (uint32_t)value;
@@ -31,7 +31,7 @@ static bool read_checkpoint(const unsigned char *bytes, size_t count, size_t at,
   unsigned length = bytes[record + 1];
   if (bytes[record] != (TRACE_RECORD_CHECKPOINT | 128u) || length >= 128 || length > count - body)
     return false;
-  struct source source = {.at = bytes + body + MARK_BYTES, .end = bytes + body + length};
+  struct byte_source source = {.at = bytes + body + MARK_BYTES, .end = bytes + body + length};
   if (length < MARK_BYTES) return false;
   checkpoint->bytes = get_varint(&source);
   checkpoint->time = get_varint(&source);
@@ -52,7 +52,7 @@ static bool read_checkpoint(const unsigned char *bytes, size_t count, size_t at,
 
 /* ---- shared ---- */
 
-bool checkpoint_put(struct sink *sink, const struct checkpoint *checkpoint, uint32_t *crc) {
+bool checkpoint_put(struct byte_sink *sink, const struct checkpoint *checkpoint, uint32_t *crc) {
   if (sink->end - sink->at < CHECKPOINT_BYTES) return false;
   unsigned char *start = sink->at;
   put_byte(sink, TRACE_RECORD_CHECKPOINT | 128);

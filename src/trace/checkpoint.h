@@ -49,7 +49,7 @@ struct checkpoint {
 
 /* Puts the record that closes a segment. *crc is the running checksum at the sink's place, and
  * becomes that behind the record. False if there is no room; nothing has changed then. */
-bool checkpoint_put(struct sink *sink, const struct checkpoint *checkpoint, uint32_t *crc);
+bool checkpoint_put(struct byte_sink *sink, const struct checkpoint *checkpoint, uint32_t *crc);
 
 /* A segment whose bytes are those that were written. */
 struct segment {

@@ -15,13 +15,13 @@
 
 enum { VARINT_MAX = 10 };
 
-struct sink {
+struct byte_sink {
   unsigned char *at;
   unsigned char *end;
   bool full;
 };
 
-struct source {
+struct byte_source {
   const unsigned char *at;
   const unsigned char *end;
   bool bad;
@@ -30,10 +30,10 @@ struct source {
 static inline uint64_t zigzag(uint64_t difference) { return (difference << 1) ^ (0 - (difference >> 63)); }
 static inline uint64_t unzigzag(uint64_t folded) { return (folded >> 1) ^ (0 - (folded & 1)); }
 
-void put_varint_slow(struct sink *sink, uint64_t value);
-void put_bytes(struct sink *sink, const void *bytes, size_t count);
+void put_varint_slow(struct byte_sink *sink, uint64_t value);
+void put_bytes(struct byte_sink *sink, const void *bytes, size_t count);
 
-static inline void put_byte(struct sink *sink, unsigned value) {
+static inline void put_byte(struct byte_sink *sink, unsigned value) {
   if (sink->at == sink->end) {
     sink->full = true;
     return;
@@ -41,7 +41,7 @@ static inline void put_byte(struct sink *sink, unsigned value) {
   *sink->at++ = (unsigned char)value;
 }
 
-static inline void put_varint(struct sink *sink, uint64_t value) {
+static inline void put_varint(struct byte_sink *sink, uint64_t value) {
   if (value < 128) {
     put_byte(sink, (unsigned)value);
   } else {
@@ -51,21 +51,21 @@ static inline void put_varint(struct sink *sink, uint64_t value) {
 
 /* One bit and a number of 64 bits: the bit is the lowest of the first byte, above it six bits of the number and the sign
  * that a varint with the rest follows. */
-void put_tagged(struct sink *sink, bool tag, uint64_t value);
+void put_tagged(struct byte_sink *sink, bool tag, uint64_t value);
 
-uint64_t get_varint_slow(struct source *source);
+uint64_t get_varint_slow(struct byte_source *source);
 
 /* 0 when the source is bad. */
-static inline uint64_t get_varint(struct source *source) {
+static inline uint64_t get_varint(struct byte_source *source) {
   if (source->at < source->end && *source->at < 128) return *source->at++;
   return get_varint_slow(source);
 }
 
-uint64_t get_tagged(struct source *source, bool *tag);
-unsigned get_byte(struct source *source);
+uint64_t get_tagged(struct byte_source *source, bool *tag);
+unsigned get_byte(struct byte_source *source);
 
 /* `count` bytes inside the source, or NULL. */
-const unsigned char *get_bytes(struct source *source, uint64_t count);
+const unsigned char *get_bytes(struct byte_source *source, uint64_t count);
 
 #endif
 /* SPDX-License-Identifier: MIT */

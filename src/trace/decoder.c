@@ -30,7 +30,7 @@ static bool add_number(struct local_numbers *numbers, uint32_t number) {
 /* The number of what was defined in a part that is lost. */
 #define LOST UINT32_MAX
 
-static uint32_t get_local(struct source *source, const struct local_numbers *numbers) {
+static uint32_t get_local(struct byte_source *source, const struct local_numbers *numbers) {
   uint64_t local = get_varint(source);
   if (local < numbers->count) return numbers->numbers[local];
   source->bad = true;
@@ -71,7 +71,7 @@ static uint32_t get_module(struct decoder *decoder) {
   return known(get_local(&decoder->source, &decoder->modules));
 }
 
-static uint32_t get_u32(struct source *source) {
+static uint32_t get_u32(struct byte_source *source) {
   uint64_t value = get_varint(source);
   if (value > UINT32_MAX) source->bad = true;
   return (uint32_t)value;
@@ -127,7 +127,7 @@ static double get_real(struct decoder *decoder) {
 /* ---- definitions ---- */
 
 static enum decoder_result get_MODULE(struct decoder *decoder) {
-  struct source *source = &decoder->source;
+  struct byte_source *source = &decoder->source;
   struct trace_module module = {.base = get_varint(source)};
   module.bias = module.base - get_varint(source);
   module.size = get_varint(source);
@@ -149,7 +149,7 @@ static enum decoder_result get_MODULE(struct decoder *decoder) {
 }
 
 static enum decoder_result get_PLACE(struct decoder *decoder) {
-  struct source *source = &decoder->source;
+  struct byte_source *source = &decoder->source;
   uint32_t module = get_module(decoder);
   uint64_t offset = get_varint(source);
   struct trace_place name = {.line = get_u32(source)};
@@ -161,7 +161,7 @@ static enum decoder_result get_PLACE(struct decoder *decoder) {
 
 /* `module` is the chunk's number of the module of the frame before. */
 static struct trace_node get_frame(struct decoder *decoder, uint32_t parent, uint32_t *module) {
-  struct source *source = &decoder->source;
+  struct byte_source *source = &decoder->source;
   bool changes;
   uint64_t step = unzigzag(get_tagged(source, &changes));
   if (changes) *module = get_u32(source);
@@ -176,7 +176,7 @@ static struct trace_node get_frame(struct decoder *decoder, uint32_t parent, uin
 }
 
 static enum decoder_result get_STACK(struct decoder *decoder) {
-  struct source *source = &decoder->source;
+  struct byte_source *source = &decoder->source;
   uint32_t parent = known(get_local(source, &decoder->nodes)); /* if lost, the stack begins here */
   uint64_t count = get_varint(source);
   uint32_t module = 0;
@@ -190,7 +190,7 @@ static enum decoder_result get_STACK(struct decoder *decoder) {
 }
 
 static enum decoder_result get_RUN(struct decoder *decoder, struct trace_run *run) {
-  struct source *source = &decoder->source;
+  struct byte_source *source = &decoder->source;
   *run = (struct trace_run){.pid = get_u32(source)};
   run->parent_pid = get_u32(source);
   run->seed = get_varint(source);
@@ -240,8 +240,8 @@ static enum step get_bounded(struct decoder *decoder, unsigned number, struct tr
   uint64_t length = get_varint(&decoder->source);
   const unsigned char *body = get_bytes(&decoder->source, length);
   if (!body) return STEP_BAD;
-  struct source rest = decoder->source;
-  decoder->source = (struct source){.at = body, .end = body + length};
+  struct byte_source rest = decoder->source;
+  decoder->source = (struct byte_source){.at = body, .end = body + length};
   enum step step = get_record(decoder, number, event, run);
   if (decoder->source.bad) step = STEP_BAD;
   if (step == STEP_UNKNOWN) {
@@ -263,7 +263,7 @@ static enum step get_any(struct decoder *decoder, struct trace_event *event, str
 /* ---- shared ---- */
 
 void decoder_begin(struct decoder *decoder, const unsigned char *bytes, size_t count, uint64_t base_time) {
-  decoder->source = (struct source){.at = bytes, .end = bytes + count};
+  decoder->source = (struct byte_source){.at = bytes, .end = bytes + count};
   decoder->time = base_time;
   decoder->block = 0;
   decoder->thread = 0;
@@ -296,7 +296,7 @@ void decoder_resume(struct decoder *decoder, const unsigned char *bytes, const s
 }
 
 void decoder_continue(struct decoder *decoder, const unsigned char *bytes, size_t count) {
-  decoder->source = (struct source){.at = bytes, .end = bytes + count};
+  decoder->source = (struct byte_source){.at = bytes, .end = bytes + count};
 }
 
 enum decoder_result decoder_next(struct decoder *decoder, struct trace_event *event, struct trace_run *run) {

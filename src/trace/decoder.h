@@ -17,7 +17,7 @@ struct local_numbers {
 /* Zeroed memory, with a table, is a decoder. */
 struct decoder {
   struct stack_table *table;
-  struct source source;
+  struct byte_source source;
   uint64_t time;
   uint64_t block;
   uint32_t thread;

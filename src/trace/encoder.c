@@ -107,7 +107,7 @@ static void put_definitions(struct encoder *encoder, enum trace_record record, c
 /* ---- shared ---- */
 
 void encoder_begin(struct encoder *encoder, unsigned char *at, unsigned char *end, uint64_t base_time) {
-  encoder->sink = (struct sink){.at = at, .end = end};
+  encoder->sink = (struct byte_sink){.at = at, .end = end};
   encoder->state = (struct coding_state){.time = base_time};
   stack_encoder_reset(&encoder->stacks);
 }
@@ -161,14 +161,14 @@ void encoder_resumption(const struct encoder *encoder, struct checkpoint *checkp
   checkpoint->address = marks->address;
 }
 
-unsigned char *put_record_begin(struct sink *sink, unsigned record) {
+unsigned char *put_record_begin(struct byte_sink *sink, unsigned record) {
   put_byte(sink, record | 128);
   put_byte(sink, 0);
   return sink->full ? NULL : sink->at;
 }
 
 /* One byte was kept for the length; a longer one pushes the body back. */
-void put_record_end(struct sink *sink, unsigned char *body) {
+void put_record_end(struct byte_sink *sink, unsigned char *body) {
   if (!body || sink->full) return;
   size_t length = (size_t)(sink->at - body);
   size_t more = length >= 1u << 21 ? 3 : length >= 1u << 14 ? 2 : length >= 128 ? 1 : 0;
@@ -177,7 +177,7 @@ void put_record_end(struct sink *sink, unsigned char *body) {
     return;
   }
   memmove(body + more, body, length);
-  struct sink prefix = {.at = body - 1, .end = body + more};
+  struct byte_sink prefix = {.at = body - 1, .end = body + more};
   put_varint(&prefix, length);
   sink->at += more;
 }

@@ -19,7 +19,7 @@ struct coding_state {
 
 /* Zeroed memory, with stacks.source set, is an encoder. */
 struct encoder {
-  struct sink sink;
+  struct byte_sink sink;
   struct coding_state state;
   uint32_t local; /* the chunk's number for the stack or module of the record at hand */
   struct stack_encoder stacks;
@@ -37,8 +37,8 @@ bool encoder_put_run(struct encoder *encoder, const struct trace_run *run);
 void encoder_resumption(const struct encoder *encoder, struct checkpoint *checkpoint);
 
 /* Around the body of a record with a length. NULL, which record_end accepts, when the sink is full. */
-unsigned char *put_record_begin(struct sink *sink, unsigned record);
-void put_record_end(struct sink *sink, unsigned char *body);
+unsigned char *put_record_begin(struct byte_sink *sink, unsigned record);
+void put_record_end(struct byte_sink *sink, unsigned char *body);
 
 #endif
 /* SPDX-License-Identifier: MIT */

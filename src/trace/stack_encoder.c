@@ -37,13 +37,13 @@ static struct dictionary_slot *find_node(struct stack_encoder *encoder, uint32_t
 
 /* ---- definitions ---- */
 
-static void put_cut_text(struct sink *sink, struct trace_text text, uint32_t most) {
+static void put_cut_text(struct byte_sink *sink, struct trace_text text, uint32_t most) {
   uint32_t length = text.length < most ? text.length : most;
   put_varint(sink, length);
   put_bytes(sink, text.bytes, length);
 }
 
-static void define_module(struct sink *sink, const struct trace_stack_source *source, uint32_t module) {
+static void define_module(struct byte_sink *sink, const struct trace_stack_source *source, uint32_t module) {
   struct trace_module found = {0};
   source->module(source->context, module, &found);
   if (found.build_id_bytes > TRACE_BUILD_ID_MAX) found.build_id_bytes = TRACE_BUILD_ID_MAX;
@@ -60,8 +60,8 @@ static void define_module(struct sink *sink, const struct trace_stack_source *so
 
 /* Gives a frame its name in the chunk, if it is a language's that has none yet. `module` is the program's number, `local` the
  * chunk's. */
-static void define_place(struct stack_encoder *encoder, struct sink *sink, uint32_t module, uint32_t local,
-                         uint64_t offset) {
+static void define_place(struct stack_encoder *encoder, struct byte_sink *sink, uint32_t module,
+                         uint32_t local, uint64_t offset) {
   const struct trace_stack_source *source = encoder->source;
   struct trace_place found;
   if (!source->place || !module || !source->place(source->context, module, offset, &found)) return;
@@ -96,7 +96,7 @@ static uint32_t collect(struct stack_encoder *encoder, uint32_t node, uint32_t *
   return known;
 }
 
-static void put_frame(struct stack_encoder *encoder, struct sink *sink, const struct coded_frame *frame,
+static void put_frame(struct stack_encoder *encoder, struct byte_sink *sink, const struct coded_frame *frame,
                       uint32_t *module) {
   bool changes = frame->module != *module;
   put_tagged(sink, changes, zigzag(frame->offset - encoder->last_offset[frame->module]));
@@ -105,7 +105,7 @@ static void put_frame(struct stack_encoder *encoder, struct sink *sink, const st
   *module = frame->module;
 }
 
-static uint32_t define_stack(struct stack_encoder *encoder, struct sink *sink, uint32_t node) {
+static uint32_t define_stack(struct stack_encoder *encoder, struct byte_sink *sink, uint32_t node) {
   uint32_t count;
   uint32_t parent = collect(encoder, node, &count);
   encoder->changed = true;
@@ -157,13 +157,13 @@ void stack_encoder_go_back(struct stack_encoder *encoder) {
   encoder->changed = false;
 }
 
-uint32_t stack_encode(struct stack_encoder *encoder, struct sink *sink, uint32_t node) {
+uint32_t stack_encode(struct stack_encoder *encoder, struct byte_sink *sink, uint32_t node) {
   if (!node) return 0;
   uint32_t local = local_of(&encoder->nodes, find_node(encoder, node));
   return local ? local : define_stack(encoder, sink, node);
 }
 
-uint32_t module_encode(struct stack_encoder *encoder, struct sink *sink, uint32_t module) {
+uint32_t module_encode(struct stack_encoder *encoder, struct byte_sink *sink, uint32_t module) {
   if (!module) return 0;
   struct dictionary_slot *slot = find(&encoder->modules, encoder->module_slots, MODULE_SLOTS - 1, module);
   uint32_t local = local_of(&encoder->modules, slot);

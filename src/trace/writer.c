@@ -44,7 +44,7 @@ struct stream {
   struct encoder encoder;
   /* While an exec is tried: what the stream was before its END. */
   struct {
-    struct sink sink;
+    struct byte_sink sink;
     struct coding_state state;
     uint64_t commit;
     struct written written;
@@ -136,7 +136,7 @@ static void publish(struct stream *stream) {
 /* Closes the segment, if there is room; to be published. */
 static void close_segment(struct stream *stream) {
   struct written *written = &stream->written;
-  struct sink *sink = &stream->encoder.sink;
+  struct byte_sink *sink = &stream->encoder.sink;
   add_to_checksum(stream);
   written->checkpoint.bytes = (uint64_t)(sink->at - written->segment);
   if (!checkpoint_put(sink, &written->checkpoint, &written->crc)) return;

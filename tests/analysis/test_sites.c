@@ -35,7 +35,7 @@ static void forget(struct told *told) {
 }
 
 static const char *function_of(const struct told *told, uint32_t label) {
-  return strings_text(&told->names.strings, told->tree.labels[label].function);
+  return strings_text(told->names.strings, told->tree.labels[label].function);
 }
 
 static const struct site *site_named(const struct told *told, const struct sites *sites, const char *name) {

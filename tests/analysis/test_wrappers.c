@@ -17,7 +17,7 @@ static uint64_t self_of(const struct samples *samples, const struct names *names
   uint64_t self = 0;
   assert_int_equal(call_tree_build(samples, names, BY_FUNCTION, everything, NULL, &tree), WN_OK);
   for (size_t i = 0; i < tree.group_count; i++)
-    if (!strcmp(strings_text(&names->strings, tree.labels[tree.groups[i].label].function), name))
+    if (!strcmp(strings_text(names->strings, tree.labels[tree.groups[i].label].function), name))
       self = tree.groups[i].self.bytes.samples;
   call_tree_destroy(&tree);
   return self;
@@ -128,7 +128,7 @@ static void callers_own_what_wrappers_allocate(void **state) {
   assert_int_equal(self_of(samples, &names, "xmalloc"), 5); /* the stack has nothing else */
   assert_int_equal(self_of(samples, &names, "get_memory"), 12);
   assert_true(wrappers.count >= 1);
-  assert_string_equal(strings_text(&names.strings, wrappers.functions[0]), "xmalloc");
+  assert_string_equal(strings_text(names.strings, wrappers.functions[0]), "xmalloc");
   wrappers_destroy(&wrappers);
   names_destroy(&names);
   samples_free(samples);

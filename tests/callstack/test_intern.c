@@ -3,6 +3,7 @@
 
 #include "callstack/capture.h"
 #include <pthread.h>
+#include <string.h>
 
 enum { THREADS = 4, STACKS = 3000, DEPTH = 6 };
 
@@ -44,6 +45,29 @@ static void threads_that_meet_a_stack_together_get_one_node(void **state) {
     if (i) assert_ptr_not_equal(made[0][i], made[0][i - 1]);
   }
   assert_int_equal(callstacks_counts(shared).full, 0);
+  callstacks_destroy(shared);
+}
+
+static void all_frames_at_once_are_those_asked_one_by_one(void **state) {
+  (void)state;
+  uintptr_t pcs[DEPTH];
+  fill(pcs, 7);
+  shared = callstacks_create(&(struct callstacks_options){0});
+  const wn_callstack *stack = callstack_of_frames(shared, pcs, DEPTH);
+  wn_frame frames[DEPTH + 1];
+  for (size_t most = 0; most <= DEPTH + 1; most++) {
+    memset(frames, 0xaa, sizeof frames);
+    assert_int_equal(wn_callstack_frames(stack, most ? frames : NULL, most), DEPTH);
+    for (size_t i = 0; i < most && i < DEPTH; i++) {
+      wn_frame one = wn_callstack_frame(stack, i);
+      assert_int_equal(frames[i].pc, pcs[i]);
+      assert_int_equal(one.pc, pcs[i]);
+      assert_int_equal(frames[i].offset, one.offset);
+      assert_ptr_equal(frames[i].module, one.module);
+    }
+    if (most <= DEPTH) assert_int_equal(frames[most].line, 0xaaaaaaaa);
+  }
+  assert_int_equal(wn_callstack_frame(stack, DEPTH).pc, 0);
   callstacks_destroy(shared);
 }
 
@@ -130,6 +154,7 @@ static void a_number_that_was_not_given_out_is_of_no_stack(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(all_frames_at_once_are_those_asked_one_by_one),
       cmocka_unit_test(threads_that_meet_a_stack_together_get_one_node),
       cmocka_unit_test(a_caller_with_thousands_of_callees_has_each_once),
       cmocka_unit_test(a_full_table_gives_the_empty_stack_and_counts),

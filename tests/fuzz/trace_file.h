@@ -64,7 +64,7 @@ static void mend_checkpoints(uint8_t *file, size_t count) {
     size_t end = at + file[at - 1];
     if (memcmp(file + at, mark, sizeof mark) || file[at - 1] < sizeof mark + 12 || end > count) continue;
     file[at - 2] = TRACE_RECORD_CHECKPOINT | 128;
-    struct source source = {.at = file + at + sizeof mark, .end = file + end};
+    struct byte_source source = {.at = file + at + sizeof mark, .end = file + end};
     uint64_t bytes = get_varint(&source);
     uint32_t start, crc;
     if (source.bad || bytes > at - 2) continue;

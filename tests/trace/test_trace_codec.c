@@ -26,10 +26,10 @@ static void varints_return_what_was_put(void **state) {
   (void)state;
   for (int i = 0; i < EDGES; i++) {
     unsigned char bytes[VARINT_MAX];
-    struct sink sink = {.at = bytes, .end = bytes + sizeof bytes};
+    struct byte_sink sink = {.at = bytes, .end = bytes + sizeof bytes};
     put_varint(&sink, edges[i]);
     assert_false(sink.full);
-    struct source source = {.at = bytes, .end = sink.at};
+    struct byte_source source = {.at = bytes, .end = sink.at};
     assert_true(get_varint(&source) == edges[i]);
     assert_ptr_equal(source.at, source.end);
     assert_false(source.bad);
@@ -40,10 +40,10 @@ static void tagged_numbers_return_with_their_tag(void **state) {
   (void)state;
   for (int i = 0; i < 2 * EDGES; i++) {
     unsigned char bytes[VARINT_MAX];
-    struct sink sink = {.at = bytes, .end = bytes + sizeof bytes};
+    struct byte_sink sink = {.at = bytes, .end = bytes + sizeof bytes};
     put_tagged(&sink, i & 1, edges[i / 2]);
     assert_false(sink.full);
-    struct source source = {.at = bytes, .end = sink.at};
+    struct byte_source source = {.at = bytes, .end = sink.at};
     bool tag;
     assert_true(get_tagged(&source, &tag) == edges[i / 2]);
     assert_int_equal(tag, i & 1);
@@ -64,9 +64,9 @@ static void a_cut_varint_is_bad_and_reads_nothing_beyond(void **state) {
   (void)state;
   for (size_t cut = 0; cut < VARINT_MAX; cut++) {
     unsigned char bytes[VARINT_MAX];
-    struct sink sink = {.at = bytes, .end = bytes + sizeof bytes};
+    struct byte_sink sink = {.at = bytes, .end = bytes + sizeof bytes};
     put_varint(&sink, UINT64_MAX);
-    struct source source = {.at = bytes, .end = bytes + cut};
+    struct byte_source source = {.at = bytes, .end = bytes + cut};
     assert_int_equal(get_varint(&source), 0);
     assert_true(source.bad);
   }
@@ -76,10 +76,10 @@ static void a_varint_beyond_64_bits_is_bad(void **state) {
   (void)state;
   const unsigned char wide[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02};
   const unsigned char endless[] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00};
-  struct source source = {.at = wide, .end = wide + sizeof wide};
+  struct byte_source source = {.at = wide, .end = wide + sizeof wide};
   get_varint(&source);
   assert_true(source.bad);
-  source = (struct source){.at = endless, .end = endless + sizeof endless};
+  source = (struct byte_source){.at = endless, .end = endless + sizeof endless};
   get_varint(&source);
   assert_true(source.bad);
 }
@@ -87,7 +87,7 @@ static void a_varint_beyond_64_bits_is_bad(void **state) {
 static void a_full_sink_says_so_and_writes_nothing_beyond(void **state) {
   (void)state;
   unsigned char bytes[4] = {1, 2, 3, 4};
-  struct sink sink = {.at = bytes, .end = bytes + 2};
+  struct byte_sink sink = {.at = bytes, .end = bytes + 2};
   put_varint(&sink, UINT64_MAX);
   put_bytes(&sink, "abc", 3);
   assert_true(sink.full);
@@ -97,7 +97,7 @@ static void a_full_sink_says_so_and_writes_nothing_beyond(void **state) {
 static void bytes_longer_than_the_source_are_refused(void **state) {
   (void)state;
   const unsigned char bytes[4] = {0};
-  struct source source = {.at = bytes, .end = bytes + 4};
+  struct byte_source source = {.at = bytes, .end = bytes + 4};
   assert_null(get_bytes(&source, UINT64_MAX));
   assert_true(source.bad);
 }

@@ -451,7 +451,7 @@ static void records_of_unknown_kinds_are_skipped_by_their_length(void **state) {
   fclose(file);
   assert_true(count > CHUNK_HEADER_BYTES);
   struct chunk_header *header = (struct chunk_header *)chunk;
-  struct sink sink = {.at = chunk + count, .end = chunk + sizeof chunk};
+  struct byte_sink sink = {.at = chunk + count, .end = chunk + sizeof chunk};
   put_byte(&sink, 100 | 128); /* a kind of the future */
   put_varint(&sink, 5);
   put_bytes(&sink, "\377\377\377\377\377", 5);

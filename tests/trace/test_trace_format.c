@@ -49,7 +49,7 @@ static void the_encoder_writes_the_example(void **state) {
 static void a_checkpoint_closes_the_example(void **state) {
   (void)state;
   unsigned char bytes[200];
-  struct sink sink = {.at = bytes, .end = bytes + sizeof bytes};
+  struct byte_sink sink = {.at = bytes, .end = bytes + sizeof bytes};
   struct checkpoint checkpoint = {
       .bytes = sizeof example, .time = 1000, .chunk_crc = 0x04030201, .crc = 0x04030201};
   uint32_t crc = crc32c(checkpoint.crc, example, sizeof example);
@@ -80,7 +80,7 @@ static void a_checkpoint_that_does_not_fit_changes_nothing(void **state) {
                             .modules = UINT32_MAX,
                             .address = UINT64_MAX};
   uint32_t crc = 77;
-  struct sink sink = {.at = bytes, .end = bytes + sizeof bytes - 1};
+  struct byte_sink sink = {.at = bytes, .end = bytes + sizeof bytes - 1};
   assert_false(checkpoint_put(&sink, &most, &crc));
   assert_ptr_equal(sink.at, bytes);
   assert_int_equal(crc, 77);

@@ -1,8 +1,8 @@
 /* Writing JSON (RFC 8259): commas and escapes by themselves. */
-#ifndef CLI_JSON_H
-#define CLI_JSON_H
+#ifndef EXPORT_JSON_H
+#define EXPORT_JSON_H
 
-#include "analysis/estimate.h"
+#include "analysis/report.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

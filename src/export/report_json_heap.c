@@ -1,13 +1,7 @@
 /* What the JSON report says of a collected heap. */
-#include "cli/report_json.h"
+#include "export/report_json.h"
 
 enum { COLLECTION_POINTS = 1000 };
-
-static void print_share(struct json *json, const struct report *report, const char *name,
-                        const struct sums *part, const struct sums *whole) {
-  struct estimate share = report_share(report, part, whole);
-  json_estimate(json, name, &share);
-}
 
 static void print_pauses(struct json *json, const struct heap_life *life) {
   static const char *const kinds[TRACE_PAUSES] = {"minor", "slice", "stop"};
@@ -60,17 +54,21 @@ static void print_collections(struct json *json, const struct heap_life *life) {
   json_end(json, ']');
 }
 
-/* ---- shared ---- */
-
-void json_generations(struct json *json, const struct report *report, const struct generations *generations) {
-  struct sums all = generations->minor;
-  sum_merge(&all.bytes, &generations->major.bytes);
-  sum_merge(&all.bytes, &generations->outside.bytes);
-  print_share(json, report, "minor_share", &generations->minor, &all);
-  print_share(json, report, "major_share", &generations->major, &all);
-  print_share(json, report, "promoted_share", &generations->promoted, &generations->minor);
-  print_share(json, report, "dead_next_share", &generations->dead, &generations->settled);
+static void print_fates(struct json *json, const struct report *report) {
+  const struct generations *all = &report->generations;
+  struct sums births = all->minor;
+  sum_merge(&births.bytes, &all->major.bytes);
+  sum_merge(&births.bytes, &all->outside.bytes);
+  struct estimate minor = report_share(report, &all->minor, &births),
+                  major = report_share(report, &all->major, &births),
+                  promoted = report_promoted_share(report, all), dead = report_dead_share(report, all);
+  json_estimate(json, "minor_share", &minor);
+  json_estimate(json, "major_share", &major);
+  json_estimate(json, "promoted_share", &promoted);
+  json_estimate(json, "dead_next_share", &dead);
 }
+
+/* ---- shared ---- */
 
 void json_heap(struct json *json, const struct report *report) {
   const struct heap_life *life = &report->samples->life;
@@ -86,7 +84,7 @@ void json_heap(struct json *json, const struct report *report) {
   json_integer(json, "peak_at_ns", largest.time_ns);
   json_integer(json, "domains_begun", life->domains_begun);
   json_integer(json, "domains_most", life->domains_most);
-  json_generations(json, report, &report->generations);
+  print_fates(json, report);
   print_pauses(json, life);
   print_collections(json, life);
   json_end(json, '}');

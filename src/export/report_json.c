@@ -1,15 +1,15 @@
 /* The report as one JSON object: docs/report-json.md, schema 1. */
-#include "cli/report_json.h"
+#include "export/report_json.h"
 
-#include "cli/report_resident.h"
-
+#include "analysis/resident.h"
+#include "export/rows.h"
 #include <string.h>
 
-enum { NAME_MOST = 4096, HELD_POINTS = 200, MEMORY_POINTS = 1000 };
+enum { HELD_POINTS = 200, MEMORY_POINTS = 1000 };
 
 static void print_trace(struct json *json, const struct report *report) {
-  const struct trace_run *run = trace_reader_run(report->samples->reader);
-  const struct trace_damage *damage = trace_reader_damage(report->samples->reader);
+  const struct trace_run *run = source_run(report->samples->source);
+  const struct source_damage damage = source_damage(report->samples->source);
   json_begin(json, "trace", '{');
   json_begin(json, "command", '[');
   for (uint32_t at = 0; at < run->command.length; at += (uint32_t)strlen(run->command.bytes + at) + 1)
@@ -26,13 +26,13 @@ static void print_trace(struct json *json, const struct report *report) {
   json_integer(json, "started_ns", run->wall_ns);
   json_integer(json, "duration_ns", report->samples->end_ns);
   json_integer(json, "samples", report->samples->sampled_blocks);
-  json_integer(json, "lost", damage->records_lost);
-  json_string(json, "lost_because", damage->records_lost ? trace_cause_word(damage->loss_cause) : "");
-  json_integer(json, "stacks_lost", damage->stacks_lost);
-  json_integer(json, "damaged_chunks", damage->chunks_damaged);
-  json_integer(json, "damaged_bytes", damage->bytes_skipped);
-  json_bool(json, "partial", damage->records_lost || damage->chunks_damaged);
-  json_bool(json, "complete", damage->complete && !damage->chunks_damaged && !damage->records_lost);
+  json_integer(json, "lost", damage.records_lost);
+  json_string(json, "lost_because", damage.records_lost ? trace_cause_word(damage.loss_cause) : "");
+  json_integer(json, "stacks_lost", damage.stacks_lost);
+  json_integer(json, "damaged_chunks", damage.chunks_damaged);
+  json_integer(json, "damaged_bytes", damage.bytes_skipped);
+  json_bool(json, "partial", damage.records_lost || damage.chunks_damaged);
+  json_bool(json, "complete", damage.complete && !damage.chunks_damaged && !damage.records_lost);
   json_end(json, '}');
 }
 
@@ -86,14 +86,15 @@ static void print_sums(struct json *json, const struct report *report, const str
   json_estimate(json, "share", &share);
 }
 
-/* The functions of a stack, innermost first. */
-static void print_stack(struct json *json, const struct report *report, const struct call_tree *tree,
-                        uint32_t node) {
-  char name[NAME_MOST];
-  json_begin(json, "stack", '[');
-  for (; node; node = tree->nodes[node].parent) {
-    call_tree_label(tree, &report->names, tree->nodes[node].label, name, sizeof name);
-    json_string(json, NULL, name);
+/* ---- rows ---- */
+
+static void print_stack(struct json *json, const char *name, const struct table *table, uint32_t node) {
+  char function[ROW_NAME_MOST];
+  json_begin(json, name, '[');
+  for (; node; node = table->tree.nodes[node].parent) {
+    call_tree_label(&table->tree, table->report->names, table->tree.nodes[node].label, function,
+                    sizeof function);
+    json_string(json, NULL, function);
   }
   json_end(json, ']');
 }
@@ -106,48 +107,35 @@ static void print_bound(struct json *json, const char *name, uint64_t value, boo
     json_null(json, name);
 }
 
-static void print_life(struct json *json, struct table *table, const struct group *group) {
-  struct life life = lifetimes_median(&table->lifetimes, group, table->extent);
-  print_bound(json, "life_median_ns", life.median, life.known);
-  json_begin(json, "life", '{');
-  print_bound(json, "median_ns", life.median, life.known);
-  print_bound(json, "low_ns", life.low, life.low != NO_BOUND);
-  print_bound(json, "high_ns", life.high, life.high != NO_BOUND);
-  json_integer(json, "samples", life.samples);
+static void print_life(struct json *json, const char *name, const struct life *life, bool ns) {
+  json_begin(json, name, '{');
+  print_bound(json, ns ? "median_ns" : "median", life->median, life->known);
+  print_bound(json, ns ? "low_ns" : "low", life->low, life->low != NO_BOUND);
+  print_bound(json, ns ? "high_ns" : "high", life->high, life->high != NO_BOUND);
+  json_integer(json, "samples", life->samples);
   json_end(json, '}');
 }
 
-/* What became of the blocks. */
-static void print_fates(struct json *json, const struct report *report, struct table *table,
-                        const struct group *group) {
-  struct generations all =
-      generations_of_group(report->samples, &table->tree, group, table->extent, table->inside);
-  struct life life = lifetimes_median(&table->word_lives, group, table->extent);
-  json_generations(json, report, &all);
-  json_begin(json, "life_words", '{');
-  print_bound(json, "median", life.median, life.known);
-  print_bound(json, "low", life.low, life.low != NO_BOUND);
-  print_bound(json, "high", life.high, life.high != NO_BOUND);
-  json_integer(json, "samples", life.samples);
-  json_end(json, '}');
+static void print_cell(struct json *json, const struct table *table, const char *name,
+                       const struct cell *cell) {
+  switch (cell->kind) {
+  case CELL_TEXT: json_string(json, name, cell->text); return;
+  case CELL_INTEGER: print_bound(json, name, cell->integer.value, cell->integer.known); return;
+  case CELL_ESTIMATE: json_estimate(json, name, &cell->estimate); return;
+  case CELL_LIFE_NS: print_life(json, name, &cell->life, true); return;
+  case CELL_LIFE_WORDS: print_life(json, name, &cell->life, false); return;
+  case CELL_STACK: print_stack(json, name, table, cell->stack); return;
+  }
 }
 
-static void print_site(struct json *json, const struct report *report, struct table *table,
-                       const struct group *group) {
-  char name[NAME_MOST];
-  const struct call_tree *tree = &table->tree;
-  const struct label *label =
-      &tree->labels[tree->grouping == BY_STACK ? tree->nodes[group->label].label : group->label];
-  report_group_name(report, tree, group, name, sizeof name);
+static void print_row(struct json *json, struct table *table, const struct group *group, enum extent extent) {
+  struct table_row row;
+  struct cell cell;
+  row_begin(&row, table, group, extent);
   json_begin(json, NULL, '{');
-  json_string(json, "name", name);
-  json_string(json, "module", strings_text(&report->names.strings, label->module));
-  json_string(json, "file", strings_text(&report->names.strings, label->file));
-  json_integer(json, "line", label->line);
-  print_sums(json, report, &group->self, &group->total, &tree->nodes[0].total);
-  if (table->kind != TABLE_SUMS) print_life(json, table, group);
-  if (table_has_generations(table->kind)) print_fates(json, report, table, group);
-  if (tree->grouping == BY_STACK) print_stack(json, report, tree, group->label);
+  for (int column = 0; column < COLUMNS; column++)
+    if (row_read(&row, (enum row_column)column, &cell))
+      print_cell(json, table, row_column_name((enum row_column)column), &cell);
   json_end(json, '}');
 }
 
@@ -164,29 +152,45 @@ static void print_rest(struct json *json, const struct report *report, const cha
   json_end(json, '}');
 }
 
-static wn_status print_sites(struct json *json, const struct report *report, const char *name, question *ask,
-                             enum table_kind kind) {
+/* What a table has beside sums. Those of a collected heap have both kinds of lives. */
+static unsigned details_of(const struct report *report, enum measure measure) {
+  bool collected = report->samples->collected;
+  switch (measure) {
+  case MEASURE_PROMOTED:
+  case MEASURE_ALLOCATED: return collected ? TABLE_LIVES | TABLE_WORD_LIVES | TABLE_FATES : TABLE_SUMS;
+  case MEASURE_CHURN:
+  case MEASURE_LASTING: return TABLE_LIVES;
+  default: return TABLE_SUMS;
+  }
+}
+
+static wn_status print_sites(struct json *json, const struct report *report, enum measure measure,
+                             const struct report_json_options *options) {
   struct table table;
-  wn_status error = report_table(report, ask, kind, &table);
+  wn_status error = report_table(report, measure, options->grouping, details_of(report, measure), &table);
   if (error) return error;
   struct sites sites;
-  error = report_sites(report, &table, &sites);
+  struct sites_options all = {.order = options->order, .most = options->top, .every = true};
+  error = sites_choose(&table.tree, &all, &sites);
   if (!error) {
-    json_begin(json, name, '[');
-    for (size_t i = 0; i < sites.count; i++) print_site(json, report, &table, sites.shown[i].group);
+    json_begin(json, measure_name(measure), '[');
+    for (size_t i = 0; i < sites.count; i++)
+      print_row(json, &table, sites.shown[i].group, sites_extent(options->order));
     json_end(json, ']');
-    print_rest(json, report, name, &sites);
+    print_rest(json, report, measure_name(measure), &sites);
     sites_destroy(&sites);
   }
-  report_table_destroy(&table);
+  table_destroy(&table);
   return error;
 }
+
+/* ---- the tree ---- */
 
 /* Deeper nodes than JSON parsers take are left out; their sums stand in their callers. */
 static void print_node(struct json *json, const struct report *report, const struct call_tree *tree,
                        uint32_t node, int depth) {
-  char name[NAME_MOST];
-  if (node) call_tree_label(tree, &report->names, tree->nodes[node].label, name, sizeof name);
+  char name[ROW_NAME_MOST];
+  if (node) call_tree_label(tree, report->names, tree->nodes[node].label, name, sizeof name);
   json_begin(json, node ? NULL : "tree", '{');
   json_string(json, "name", node ? name : "all");
   print_sums(json, report, &tree->nodes[node].self, &tree->nodes[node].total, &tree->nodes[0].total);
@@ -198,16 +202,17 @@ static void print_node(struct json *json, const struct report *report, const str
   json_end(json, '}');
 }
 
-static wn_status print_tree(struct json *json, const struct report *report) {
-  struct call_tree tree;
-  enum grouping grouping = report->options->grouping == BY_STACK ? BY_FUNCTION : report->options->grouping;
+static wn_status print_tree(struct json *json, const struct report *report, enum grouping grouping) {
+  struct table table;
   wn_status error =
-      call_tree_build(report->samples, &report->names, grouping, report_held, (void *)report, &tree);
+      report_table(report, MEASURE_HELD, grouping == BY_STACK ? BY_FUNCTION : grouping, TABLE_SUMS, &table);
   if (error) return error;
-  print_node(json, report, &tree, 0, 0);
-  call_tree_destroy(&tree);
+  print_node(json, report, &table.tree, 0, 0);
+  table_destroy(&table);
   return WN_OK;
 }
+
+/* ---- over time ---- */
 
 static void print_held(struct json *json, const struct report *report) {
   struct moment moments[HELD_POINTS];
@@ -241,44 +246,36 @@ static void print_memory(struct json *json, const struct report *report) {
 
 static void print_wrappers(struct json *json, const struct report *report) {
   json_begin(json, "wrappers", '[');
-  for (size_t i = 0; i < report->wrappers.count; i++)
-    json_string(json, NULL, strings_text(&report->names.strings, report->wrappers.functions[i]));
+  for (size_t i = 0; i < report->recording->wrappers.count; i++)
+    json_string(json, NULL, strings_text(report->names->strings, report->recording->wrappers.functions[i]));
   json_end(json, ']');
 }
 
 /* ---- shared ---- */
 
-wn_status report_print_json(const struct report *report) {
-  struct json json = {.out = stdout};
+wn_status report_write_json(FILE *out, const struct report *report,
+                            const struct report_json_options *options) {
+  struct json json = {.out = out};
   char asked[64];
-  static const char *const when[] = {"peak", "end"};
-  const struct report_options *options = report->options;
-  snprintf(asked, sizeof asked, "at:%.50s", options->at == AT_TIME ? options->at_text : when[options->at]);
+  snprintf(asked, sizeof asked, "at:%.50s", options->at);
   json_begin(&json, NULL, '{');
   json_integer(&json, "schema", 1);
   print_trace(&json, report);
   print_totals(&json, report);
   print_held(&json, report);
   print_memory(&json, report);
-  if (report->collected) json_heap(&json, report);
-  wn_status error = report_json_resident(&json, report);
+  if (report->samples->collected) json_heap(&json, report);
+  wn_status error = json_resident(&json, report, options);
   json_string(&json, "question", asked);
   json_integer(&json, "at_ns", report->asked.time_ns);
   if (options->where) json_string(&json, "where", options->where);
-  json_string(&json, "by",
-              (const char *const[]){"function", "line", "file", "module", "stack"}[options->grouping]);
-  json_string(&json, "sort", (const char *const[]){"self", "total", "blocks", "samples"}[options->order]);
+  json_string(&json, "by", grouping_name(options->grouping));
+  json_string(&json, "sort", sites_order_name(options->order));
   print_wrappers(&json, report);
-  if (!error) error = print_sites(&json, report, "sites", report_held, TABLE_SUMS);
-  if (!error)
-    error = print_sites(&json, report, "allocated", report_allocated,
-                        report->collected ? TABLE_ALLOCATED : TABLE_SUMS);
-  if (!error && report->collected)
-    error = print_sites(&json, report, "promoted", report_promoted, TABLE_PROMOTED);
-  if (!error) error = print_sites(&json, report, "churn", report_churn, TABLE_LIVES);
-  if (!error) error = print_sites(&json, report, "alive", report_alive, TABLE_SUMS);
-  if (!error) error = print_sites(&json, report, "lasting", report_lasting, TABLE_LIVES);
-  if (!error) error = print_tree(&json, report);
+  for (int measure = 0; measure < MEASURES && !error; measure++)
+    if (measure != MEASURE_PROMOTED || report->samples->collected)
+      error = print_sites(&json, report, (enum measure)measure, options);
+  if (!error) error = print_tree(&json, report, options->grouping);
   json_end(&json, '}');
   return error;
 }

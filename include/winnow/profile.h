@@ -1,0 +1,72 @@
+/* Profiles: what they are told of a sampled block, how they sample, and how many blocks they count. The same for each heap:
+ * memprof.h starts a profile of a collected heap, malloc.h one of the malloc heap.
+ *
+ *   wn_memprof_options options = WN_MEMPROF_DEFAULTS;
+ *   options.sampling_rate = 1e-3;
+ */
+#ifndef WINNOW_PROFILE_H
+#define WINNOW_PROFILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <winnow/callstack.h>
+#include <winnow/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum wn_alloc_source {
+  WN_SOURCE_NORMAL,  /* the program allocated it */
+  WN_SOURCE_MARSHAL, /* rebuilt from a marshalled value */
+  WN_SOURCE_CUSTOM   /* memory outside the heap that a custom block stands for */
+} wn_alloc_source;
+
+/* One sampled block, valid during the callback that gets it. */
+typedef struct wn_allocation {
+  size_t n_samples; /* how many of its words were sampled: at least 1 */
+  size_t size;      /* words, without the header */
+  wn_alloc_source source;
+  const wn_callstack *callstack; /* of the allocation, innermost frame first; valid as long as the heap */
+  size_t bytes;                  /* what was asked for, where the heap knows it; else 8 * size */
+  /* Words that could be sampled, header included where there is one: the block was tracked with probability
+   * 1 - (1 - rate)^trials, so an estimate weights it by the inverse of that. */
+  size_t trials;
+  /* In resize: the size before. In alloc: 0, but where an unsampled block grew and its new words took the samples. */
+  size_t previous_bytes;
+} wn_allocation;
+
+typedef struct wn_memprof_options {
+  double sampling_rate;  /* per word, from 0 to 1; 0 samples nothing */
+  size_t callstack_size; /* most frames of a callstack; 0 gives empty ones */
+  uint64_t seed;         /* the same seed, program and order of threads give the same samples */
+} wn_memprof_options;
+
+/* An initialiser. */
+#define WN_MEMPROF_DEFAULTS \
+  { 1e-4, SIZE_MAX, 0 }
+
+/* A profile. The handle is a plain value that any thread may use; after discard it only gives WN_ESTATE. */
+typedef struct wn_profile wn_profile;
+
+/* How many sampled blocks are where. Whenever no callback is running:
+ *   allocs_minor            = promotes + dealloc_minor + live_minor + dropped_minor
+ *   promotes + allocs_major = dealloc_major + live_major + dropped_major
+ * A block counts from its birth, even if its first callback is still due. */
+typedef struct wn_memprof_count {
+  uint64_t allocs_minor, allocs_major;
+  uint64_t promotes;
+  uint64_t dealloc_minor, dealloc_major;
+  uint64_t live_minor, live_major;
+  uint64_t dropped_minor, dropped_major; /* no longer tracked, though not known dead */
+  uint64_t lost;                         /* sampled, but there was no memory to track them */
+} wn_memprof_count;
+
+/* Reads the counts; all zero for a discarded profile that is gone. Any thread; of a collected heap not in a signal handler. */
+WN_API void wn_memprof_counts(const wn_profile *profile, wn_memprof_count *count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,199 @@
+/* Questions asked of a recording. */
+#include "analysis/report.h"
+
+#include "base/error.h"
+#include <stdlib.h>
+
+/* ---- which rows count, and for what ---- */
+
+/* A block still alive at the end has lived at least until then. */
+static uint64_t life_of(const struct report *report, const struct row *row) {
+  uint64_t died = row->died_ns == STILL_ALIVE ? report->samples->end_ns : row->died_ns;
+  return died > row->born_ns ? died - row->born_ns : 0;
+}
+
+static bool is_brief(const struct row *row, void *context) {
+  const struct report *report = context;
+  return row->died_ns != STILL_ALIVE && report_takes(row, context) && life_of(report, row) < report->brief_ns;
+}
+
+static bool held(const struct row *row, struct share *share, void *context) {
+  const struct report *report = context;
+  *share = share_block(row);
+  bool is_held = report->at == AT_PEAK ? peak_holds(&report->peak, row, &share->weight)
+                                       : row_is_live_at(row, report->asked.time_ns);
+  return is_held && report_takes(row, context);
+}
+
+static bool allocated(const struct row *row, struct share *share, void *context) {
+  *share = share_call(row);
+  return report_takes(row, context);
+}
+
+/* All rows that might have been promoted belong to their groups, so that these know the share that was. */
+static bool promoted(const struct row *row, struct share *share, void *context) {
+  *share = share_block(row);
+  share->apart = row->promoted_ns == NEVER;
+  return row->area == AREA_MINOR && report_takes(row, context);
+}
+
+static bool churn(const struct row *row, struct share *share, void *context) {
+  return allocated(row, share, context) && is_brief(row, context);
+}
+
+static bool alive(const struct row *row, struct share *share, void *context) {
+  *share = share_block(row);
+  return row->end_ns == STILL_ALIVE && report_takes(row, context);
+}
+
+static bool lasting(const struct row *row, struct share *share, void *context) {
+  *share = share_block(row);
+  return row->last && life_of(context, row) >= ((const struct report *)context)->long_ns &&
+         report_takes(row, context);
+}
+
+static const struct {
+  row_measure *measure;
+  const char *name;
+} measures[MEASURES] = {
+#define REPORT_MEASURE(NAME, name, json, what) [MEASURE_##NAME] = {name, json},
+    REPORT_MEASURES(REPORT_MEASURE)
+#undef REPORT_MEASURE
+};
+
+/* ---- totals ---- */
+
+static wn_status bind_query(struct report *report, const char *where) {
+  if (!where) return WN_OK;
+  wn_status error = query_parse(where, &report->query);
+  return error ? error : query_bind(report->query, report->samples, report->names);
+}
+
+static wn_status compute(struct report *report, const struct question *question) {
+  const struct samples *samples = report->samples;
+  report->brief_ns = samples->end_ns / 100;
+  report->long_ns = samples->end_ns / 2;
+  report->allocated = timeline_allocated(samples, report_takes, report);
+  report->live_at_end = timeline_live_at(samples, samples->end_ns, report_takes, report);
+  report->brief = timeline_allocated(samples, is_brief, report);
+  report->generations = generations_of_all(samples, report_takes, report);
+  wn_status error = peak_find(samples, report_takes, report, &report->peak);
+  if (error) return error;
+  report->asked = (struct moment){report->peak.median_ns, report->peak.live};
+  if (question->at == AT_PEAK) return WN_OK;
+  report->asked.time_ns = question->at == AT_END ? samples->end_ns : question->at_ns;
+  if (report->asked.time_ns > samples->end_ns)
+    return error_set(WN_EINVAL, "the time is after the end of the trace");
+  report->asked.live = timeline_live_at(samples, report->asked.time_ns, report_takes, report);
+  return WN_OK;
+}
+
+static wn_status add_details(struct table *table) {
+  const struct samples *samples = table->report->samples;
+  wn_status error = WN_OK;
+  if (table->details & TABLE_LIVES) error = lifetimes_create(samples, &table->tree, LIFE_NS, &table->lives);
+  if (!error && (table->details & TABLE_WORD_LIVES))
+    error = lifetimes_create(samples, &table->tree, LIFE_WORDS, &table->word_lives);
+  if (error || !(table->details & TABLE_FATES)) return error;
+  table->inside = calloc(table->tree.node_count, sizeof *table->inside);
+  return table->inside ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the tables");
+}
+
+/* ---- shared ---- */
+
+wn_status report_ask(const struct recording *recording, const struct question *question,
+                     struct report *report) {
+  *report = (struct report){
+      .recording = recording, .samples = recording->samples, .names = &recording->names, .at = question->at};
+  wn_status error = bind_query(report, question->where);
+  if (!error) error = compute(report, question);
+  if (error) report_destroy(report);
+  return error;
+}
+
+void report_destroy(struct report *report) {
+  query_free(report->query);
+  report->query = NULL;
+}
+
+bool report_takes(const struct row *row, void *context) {
+  const struct report *report = context;
+  return !report->query || query_takes(report->query, row);
+}
+
+const char *measure_name(enum measure measure) { return measures[measure].name; }
+
+wn_status report_table(const struct report *report, enum measure measure, enum grouping grouping,
+                       unsigned details, struct table *table) {
+  *table = (struct table){.report = report, .measure = measure, .details = details};
+  wn_status error = call_tree_build(report->samples, report->names, grouping, measures[measure].measure,
+                                    (void *)report, &table->tree);
+  if (error) return error;
+  error = add_details(table);
+  if (error) table_destroy(table);
+  return error;
+}
+
+void table_destroy(struct table *table) {
+  lifetimes_destroy(&table->lives);
+  lifetimes_destroy(&table->word_lives);
+  free(table->inside);
+  call_tree_destroy(&table->tree);
+}
+
+struct life table_life(struct table *table, const struct group *group, enum extent extent) {
+  return lifetimes_median(&table->lives, group, extent);
+}
+
+struct life table_word_life(struct table *table, const struct group *group, enum extent extent) {
+  return lifetimes_median(&table->word_lives, group, extent);
+}
+
+struct generations table_fates(struct table *table, const struct group *group, enum extent extent) {
+  return generations_of_group(table->report->samples, &table->tree, group, extent, table->inside);
+}
+
+/* The number of its label in the tree. */
+static uint32_t label_of(const struct table *table, const struct group *group) {
+  return table->tree.grouping == BY_STACK ? table->tree.nodes[group->label].label : group->label;
+}
+
+void table_name(const struct table *table, const struct group *group, char *buffer, size_t size) {
+  call_tree_label(&table->tree, table->report->names, label_of(table, group), buffer, size);
+}
+
+const struct label *table_label(const struct table *table, const struct group *group) {
+  return &table->tree.labels[label_of(table, group)];
+}
+
+struct estimate report_bytes(const struct report *report, const struct sums *sums) {
+  return estimate_of(&sums->bytes, report->recording->byte_unit);
+}
+
+struct estimate report_blocks(const struct report *report, const struct sums *sums) {
+  return count_of(&sums->blocks, &report->allocated.blocks, report->recording->rate);
+}
+
+struct estimate report_per_second(const struct report *report, const struct estimate *total) {
+  double seconds = (double)report->samples->end_ns / 1e9;
+  if (seconds <= 0) return (struct estimate){.samples = total->samples};
+  return (struct estimate){total->estimate / seconds, total->low / seconds, total->high / seconds,
+                           total->samples, total->few_blocks};
+}
+
+struct estimate report_share(const struct report *report, const struct sums *part, const struct sums *whole) {
+  return share_of(&part->bytes, &whole->bytes, report->recording->byte_unit);
+}
+
+struct estimate report_promoted_share(const struct report *report, const struct generations *generations) {
+  return report_share(report, &generations->promoted, &generations->minor);
+}
+
+struct estimate report_dead_share(const struct report *report, const struct generations *generations) {
+  return report_share(report, &generations->dead, &generations->settled);
+}
+
+bool report_peak_is_one(const struct report *report) {
+  return report->peak.last_ns - report->peak.first_ns <= report->samples->end_ns / 100;
+}
+/* SPDX-License-Identifier: MIT */

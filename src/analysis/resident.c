@@ -1,0 +1,81 @@
+/* The rest is what is left over, so it has the range of the estimate: what malloc keeps besides blocks, data, small mappings
+ * and what the recorder has itself. Blocks that were never written are held and not resident: where even the low end of
+ * what is held is more than there is, `unwritten` says by how much. Where what was resident of the large mappings could not
+ * be measured, they are in the rest. */
+#include "analysis/resident.h"
+
+#include <math.h>
+
+static bool takes_all(const struct row *row, void *unused) {
+  (void)row, (void)unused;
+  return true;
+}
+
+/* ---- mappings ---- */
+
+struct asked {
+  const struct samples *samples;
+  uint64_t time_ns;
+  bool resident; /* else how much was mapped: what of it was resident is not known */
+  bool stacks;   /* else what the program mapped itself */
+};
+
+static bool mapped_then(const struct row *row, struct share *share, void *context) {
+  const struct asked *asked = context;
+  double bytes = asked->resident ? mapped_resident(asked->samples, row, asked->time_ns) : (double)row->size;
+  *share = (struct share){.bytes = bytes, .blocks = (double)row->size, .dependent = true};
+  return row_is_live_at(row, asked->time_ns) && (row->source == TRACE_MAP_STACK) == asked->stacks;
+}
+
+/* ---- which moment ---- */
+
+/* How much of the process's own memory is known to be for something. */
+static struct estimate explained(const struct report *report, const struct resident *resident) {
+  struct sums held = timeline_live_at(report->samples, resident->time_ns, takes_all, NULL);
+  struct estimate bytes = report_bytes(report, &held);
+  double mapped = resident->measured ? resident->mapped_private + resident->stack_bytes : 0;
+  bytes.low += mapped;
+  bytes.high += mapped;
+  return bytes;
+}
+
+/* Whether more of the memory is explained at one moment than at another one, beyond doubt: what malloc
+ * has kept after all was freed does not say what it was for. Where more was held than there is, blocks
+ * were not written, and explain nothing. */
+static bool is_fuller(const struct report *report, const struct resident *one, const struct resident *other) {
+  struct estimate left = explained(report, one), right = explained(report, other);
+  return one->measured == other->measured && left.low > right.high && left.low <= one->private_bytes;
+}
+
+/* ---- shared ---- */
+
+struct resident report_resident(const struct report *report) {
+  struct peak all = report->peak; /* of the whole heap, whatever the query */
+  if (report->query && peak_find(report->samples, NULL, NULL, &all)) all = report->peak;
+  struct resident most = mapped_when_most_was_resident(report->samples),
+                  full = mapped_when_nearly_most_was_resident(report->samples, all.median_ns);
+  return is_fuller(report, &full, &most) ? full : most;
+}
+
+struct resident_parts resident_parts(const struct report *report, const struct resident *resident) {
+  struct resident_parts parts = {.held =
+                                     timeline_live_at(report->samples, resident->time_ns, takes_all, NULL)};
+  struct estimate held = report_bytes(report, &parts.held);
+  double measured = resident->measured ? resident->mapped_private + resident->stack_bytes : 0;
+  double room = resident->private_bytes - measured;
+  parts.rest = (struct estimate){fmax(room - held.estimate, 0), fmax(room - held.high, 0),
+                                 fmax(room - held.low, 0), held.samples, held.few_blocks};
+  parts.unwritten = fmax(held.low - room, 0);
+  return parts;
+}
+
+wn_status resident_tree(const struct report *report, const struct resident *resident, enum resident_kind kind,
+                        enum grouping grouping, struct call_tree *tree) {
+  struct samples view = *report->samples; /* the mappings instead of the blocks */
+  struct asked asked = {report->samples, resident->time_ns, resident->measured, kind == RESIDENT_STACKS};
+  view.rows = report->samples->mapped.rows;
+  view.row_count = report->samples->mapped.count;
+  return call_tree_build(&view, report->names, grouping == BY_STACK ? BY_FUNCTION : grouping, mapped_then,
+                         &asked, tree);
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,84 @@
+/* What the JSON report says of resident memory. */
+#include "analysis/resident.h"
+#include "export/report_json.h"
+
+enum { NAME_MOST = 4096 };
+
+static void print_mapper(struct json *json, const struct report *report, const struct resident *resident,
+                         enum resident_kind kind, const struct call_tree *tree, const struct group *group) {
+  const struct label *label = &tree->labels[group->label];
+  char name[NAME_MOST];
+  call_tree_label(tree, report->names, group->label, name, sizeof name);
+  json_begin(json, NULL, '{');
+  json_string(json, "name", name);
+  json_string(json, "module", strings_text(report->names->strings, label->module));
+  json_string(json, "file", strings_text(report->names->strings, label->file));
+  json_integer(json, "line", label->line);
+  if (resident->measured)
+    json_number(json, "resident_bytes", group->self.bytes.total);
+  else
+    json_null(json, "resident_bytes");
+  json_number(json, "mapped_bytes", group->self.blocks.total);
+  json_integer(json, kind == RESIDENT_STACKS ? "threads" : "mappings", group->self.bytes.samples);
+  json_end(json, '}');
+}
+
+static wn_status print_mappers(struct json *json, const struct report *report,
+                               const struct resident *resident, enum resident_kind kind,
+                               const struct report_json_options *options) {
+  struct call_tree tree;
+  struct sites sites;
+  wn_status error = resident_tree(report, resident, kind, options->grouping, &tree);
+  if (error) return error;
+  error = sites_choose(&tree, &(struct sites_options){.order = SITES_BY_SELF, .most = options->top}, &sites);
+  if (!error) {
+    json_begin(json, kind == RESIDENT_STACKS ? "stacks" : "mapped", '[');
+    for (size_t i = 0; i < sites.count; i++)
+      print_mapper(json, report, resident, kind, &tree, sites.shown[i].group);
+    json_end(json, ']');
+    sites_destroy(&sites);
+  }
+  call_tree_destroy(&tree);
+  return error;
+}
+
+/* ---- shared ---- */
+
+wn_status json_resident(struct json *json, const struct report *report,
+                        const struct report_json_options *options) {
+  struct resident resident = report_resident(report);
+  struct resident_parts parts = resident_parts(report, &resident);
+  struct estimate held = report_bytes(report, &parts.held);
+  bool partial = report->recording->partial, explained = resident.explained && !partial;
+  json_begin(json, "resident", '{');
+  json_integer(json, "at_ns", resident.time_ns);
+  json_integer(json, "rss_bytes", resident.rss_bytes);
+  json_integer(json, "most_bytes", resident.most_bytes);
+  json_bool(json, "counted", resident.counted);
+  json_bool(json, "explained", explained);
+  json_estimate(json, "held_bytes", &held);
+  json_number(json, "mapped_bytes", resident.mapped_bytes);
+  if (resident.measured) {
+    json_number(json, "mapped_private_bytes", resident.mapped_private);
+    json_number(json, "mapped_file_bytes", resident.mapped_files);
+    json_number(json, "stack_bytes", resident.stack_bytes);
+  } else {
+    json_null(json, "mapped_private_bytes");
+    json_null(json, "mapped_file_bytes");
+    json_null(json, "stack_bytes");
+  }
+  json_number(json, "file_bytes", resident.files_bytes);
+  if (partial)
+    json_null(json, "other_bytes");
+  else
+    json_estimate(json, "other_bytes", &parts.rest);
+  if (explained)
+    json_number(json, "unwritten_bytes", parts.unwritten);
+  else
+    json_null(json, "unwritten_bytes");
+  json_number(json, "winnow_bytes", resident.own_bytes);
+  json_end(json, '}');
+  wn_status error = print_mappers(json, report, &resident, RESIDENT_MAPPINGS, options);
+  return error ? error : print_mappers(json, report, &resident, RESIDENT_STACKS, options);
+}
+/* SPDX-License-Identifier: MIT */

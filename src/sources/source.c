@@ -1,0 +1,7 @@
+/* Which format a file has. */
+#include "sources/source.h"
+
+#include "sources/winnow_trace.h"
+
+wn_status source_open(const char *path, struct source **source) { return winnow_trace_open(path, source); }
+/* SPDX-License-Identifier: MIT */
