@@ -30,7 +30,7 @@ static _Atomic(bool) overgrown, missed;
 static long cycle_of(const struct wn_heap *heap) { return atomic_load(&heap->major_collections) + 1; }
 
 static bool is_overgrown(const struct wn_heap *heap) {
-  return atomic_load(&heap->allocated) > GROWTH * major_allowance(heap);
+  return atomic_load(&heap->collector->pace.allocated) > GROWTH * major_allowance(heap);
 }
 
 static void come_by(struct wn_heap *heap, enum place here) {

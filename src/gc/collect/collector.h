@@ -7,12 +7,14 @@
 #include "gc/collect/finaliser.h"
 #include "gc/collect/globals.h"
 #include "gc/collect/helpers.h"
+#include "gc/collect/major.h"
 #include "gc/collect/mark.h"
 #include "gc/collect/minor.h"
 
 /* In the memory of the heap; zero at first. */
 struct collector {
   struct minor_work minor;
+  struct pace pace;
   struct marking marking;
   struct helpers helpers;
   struct globals globals;

@@ -2,15 +2,15 @@
 #include "gc/collect/customs.h"
 
 #include "base/metadata.h"
-#include "gc/collect/major.h"
+#include "gc/collect/collector.h"
 #include <string.h>
 
 enum { FIRST = TINY ? 4 : 256 };
 
 size_t customs_count_old(struct wn_heap *heap, size_t external_bytes) {
   size_t words = major_external_words(heap, external_bytes);
-  atomic_fetch_add(&heap->external_made, external_bytes);
-  atomic_fetch_add(&heap->allocated, words);
+  atomic_fetch_add(&heap->collector->pace.external_made, external_bytes);
+  atomic_fetch_add(&heap->collector->pace.allocated, words);
   return words;
 }
 

@@ -56,7 +56,7 @@ static void make_way(struct wn_heap *heap) {
 static size_t mark_piece(struct helper *helper) {
   wait_for_work(helper->heap);
   size_t words = mark_some(helper->heap, &helper->marker, MARK_PIECE);
-  atomic_fetch_add_explicit(&helper->heap->work_done, words, memory_order_relaxed);
+  atomic_fetch_add_explicit(&helper->heap->collector->pace.work_done, words, memory_order_relaxed);
   end_work(helper->heap);
   make_way(helper->heap);
   return words;
@@ -66,7 +66,7 @@ static size_t sweep_piece(struct wn_heap *heap) {
   wait_for_work(heap);
   size_t words = heap_phase(heap) == PHASE_SWEEP ? pools_sweep_one(&heap->store) : 0;
   if (!words && heap_phase(heap) == PHASE_SWEEP) words = medium_sweep_one(&heap->store);
-  atomic_fetch_add_explicit(&heap->work_done, words, memory_order_relaxed);
+  atomic_fetch_add_explicit(&heap->collector->pace.work_done, words, memory_order_relaxed);
   end_work(heap);
   make_way(heap);
   return words;

@@ -17,9 +17,10 @@ enum { SLICE_MOST = TINY ? 1 << 12 : 1 << 21, PIECE = TINY ? 16 : 1 << 12 };
 
 /* PACE. Beyond the soft limit one cycle follows the other. */
 size_t major_allowance(const struct wn_heap *heap) {
+  const struct pace *pace = &heap->collector->pace;
   double least = 2 * (double)atomic_load(&heap->minor_words);
-  double words = (double)atomic_load(&heap->live_words) * (double)heap->control.space_overhead / 100;
-  if (heap->soft_limit_bytes && atomic_load(&heap->store.chunks.used_bytes) > heap->soft_limit_bytes)
+  double words = (double)atomic_load(&pace->live_words) * (double)heap->control.space_overhead / 100;
+  if (pace->soft_limit_bytes && atomic_load(&heap->store.chunks.used_bytes) > pace->soft_limit_bytes)
     words = 0;
   return (size_t)(words > least ? words : least);
 }
@@ -31,26 +32,29 @@ static size_t heap_words(const struct wn_heap *heap) {
 /* The debt is the work that should be done by now, by what was allocated, less the work that
  * domains and helpers have done. */
 static void compute_debt(struct wn_heap *heap) {
-  double share = (double)(atomic_load(&heap->allocated) - heap->phase_began) / (double)major_allowance(heap),
+  struct pace *pace = &heap->collector->pace;
+  double share = (double)(atomic_load(&pace->allocated) - pace->phase_began) / (double)major_allowance(heap),
          wanted = 0;
-  if (heap_phase(heap) == PHASE_MARK) wanted = share * MARK_PACE * (double)heap->phase_goal;
-  if (heap_phase(heap) == PHASE_SWEEP) wanted = share * SWEEP_PACE * (double)heap->phase_goal;
-  double debt = wanted - (double)atomic_load(&heap->work_done);
-  atomic_store(&heap->debt, debt > 0 ? (int64_t)debt : 0);
+  if (heap_phase(heap) == PHASE_MARK) wanted = share * MARK_PACE * (double)pace->phase_goal;
+  if (heap_phase(heap) == PHASE_SWEEP) wanted = share * SWEEP_PACE * (double)pace->phase_goal;
+  double debt = wanted - (double)atomic_load(&pace->work_done);
+  atomic_store(&pace->debt, debt > 0 ? (int64_t)debt : 0);
 }
 
 static void begin_phase(struct wn_heap *heap, enum phase phase) {
-  heap->phase_goal = heap_words(heap);
-  heap->phase_began = atomic_load(&heap->allocated);
-  atomic_store(&heap->work_done, 0);
+  struct pace *pace = &heap->collector->pace;
+  pace->phase_goal = heap_words(heap);
+  pace->phase_began = atomic_load(&pace->allocated);
+  atomic_store(&pace->work_done, 0);
   atomic_store(&heap->phase, phase);
 }
 
 enum { RATIO_FIRST = 44 }; /* of custom_major_ratio */
 
 size_t major_external_words(const struct wn_heap *heap, size_t bytes) {
+  const struct pace *pace = &heap->collector->pace;
   double least = 2 * 8 * (double)atomic_load(&heap->minor_words) * 100 / RATIO_FIRST;
-  double base = 8 * (double)atomic_load(&heap->live_words) + (double)atomic_load(&heap->external_live);
+  double base = 8 * (double)atomic_load(&pace->live_words) + (double)atomic_load(&pace->external_live);
   double most = (base > least ? base : least) * (double)heap->control.custom_major_ratio / 100;
   double share = (double)bytes / most;
   return (size_t)((share < 1 ? share : 1) * (double)major_allowance(heap));
@@ -59,9 +63,10 @@ size_t major_external_words(const struct wn_heap *heap, size_t bytes) {
 /* Blocks made since the cycle began may be garbage: their external bytes are left out, so that they
  * do not allow for more of their kind. */
 static void settle_external(struct wn_heap *heap) {
+  struct pace *pace = &heap->collector->pace;
   size_t now = atomic_load(&heap->store.external);
-  size_t fresh = atomic_load(&heap->external_made) - heap->external_made_before;
-  atomic_store(&heap->external_live, now > fresh ? now - fresh : 0);
+  size_t fresh = atomic_load(&pace->external_made) - pace->external_made_before;
+  atomic_store(&pace->external_live, now > fresh ? now - fresh : 0);
 }
 
 /* ---- phases ---- */
@@ -72,11 +77,12 @@ static void mark_root(void *context, wn_value *slot) {
 }
 
 static void start_cycle(struct wn_heap *heap, struct wn_domain *leader) {
+  struct pace *pace = &heap->collector->pace;
   ASSERT(!atomic_load(&heap->collector->helpers.busy)); /* SHARED of mark.h */
   atomic_store(&heap->store.live_colour, heap_live_colour(heap) ^ COLOUR_BITS);
   begin_phase(heap, PHASE_MARK);
-  heap->cycle_began_ns = os_monotonic_ns();
-  heap->external_made_before = atomic_load(&heap->external_made);
+  pace->cycle_began_ns = os_monotonic_ns();
+  pace->external_made_before = atomic_load(&pace->external_made);
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
     roots_each(domain, mark_root, leader);
   globals_each(heap, mark_root, leader);
@@ -147,15 +153,16 @@ static bool is_swept(const struct wn_heap *heap) {
 }
 
 static void end_cycle(struct wn_heap *heap, struct wn_domain *leader) {
+  struct pace *pace = &heap->collector->pace;
   if (!is_swept(heap)) return;
-  atomic_store(&heap->live_words, atomic_load(&heap->store.swept_live));
+  atomic_store(&pace->live_words, atomic_load(&heap->store.swept_live));
   settle_external(heap);
-  atomic_store(&heap->allocated, 0);
+  atomic_store(&pace->allocated, 0);
   begin_phase(heap, PHASE_IDLE);
   atomic_fetch_add(&heap->major_collections, 1);
   chunks_decay(&heap->store.chunks, major_allowance(heap) / POOL_WORDS);
   finalisers_cycle_ended(heap);
-  event_cycle(&heap->events, EVENT_CYCLE_ENDS, leader, heap->cycle_began_ns);
+  event_cycle(&heap->events, EVENT_CYCLE_ENDS, leader, pace->cycle_began_ns);
 }
 
 /* If a cycle ends here, the request for one is met. */
@@ -165,7 +172,8 @@ static void step(struct wn_heap *heap, struct wn_domain *leader, unsigned what) 
   if (heap_phase(heap) == PHASE_MARK) end_mark(heap, leader);
   if (atomic_load(&heap->major_collections) != ended) what &= ~(unsigned)COLLECT_CYCLE;
   if (heap_phase(heap) == PHASE_IDLE &&
-      (what & COLLECT_CYCLE || atomic_load(&heap->allocated) >= major_allowance(heap) / IDLE_PART))
+      (what & COLLECT_CYCLE ||
+       atomic_load(&heap->collector->pace.allocated) >= major_allowance(heap) / IDLE_PART))
     start_cycle(heap, leader);
 }
 
@@ -178,7 +186,7 @@ static void settle_counts(struct wn_heap *heap) {
     domain->promoted_words += (double)words;
     domain->major_words += (double)words;
   }
-  atomic_fetch_add(&heap->allocated, copied);
+  atomic_fetch_add(&heap->collector->pace.allocated, copied);
   nursery_shorten(heap, copied);
   atomic_fetch_add(&heap->minor_collections, 1);
 }
@@ -196,7 +204,8 @@ static uint64_t wait_for_helpers(struct wn_domain *domain) {
  * time does not count as the slice's, since the helpers could use all of it. */
 static size_t work_for_a_moment(struct wn_domain *domain, size_t words) {
   struct wn_heap *heap = domain->heap;
-  bool late = atomic_load(&heap->allocated) > major_allowance(heap);
+  struct pace *pace = &heap->collector->pace;
+  bool late = atomic_load(&pace->allocated) > major_allowance(heap);
   uint64_t end = os_monotonic_ns() + (late ? LATE_NS : MOMENT_NS);
   size_t done = 0;
   while (done < words && os_monotonic_ns() < end) {
@@ -204,7 +213,7 @@ static size_t work_for_a_moment(struct wn_domain *domain, size_t words) {
     uint64_t waited = !piece && late ? wait_for_helpers(domain) : 0;
     if (!piece && !waited) break;
     /* Before wait_for_helpers: a collection meanwhile computes the debt anew. */
-    atomic_fetch_sub(&heap->debt, (int64_t)piece);
+    atomic_fetch_sub(&pace->debt, (int64_t)piece);
     done += piece;
     end += waited;
   }
@@ -246,7 +255,7 @@ static void collect_or_be_collected(struct wn_domain *domain, unsigned what, enu
 /* ---- shared ---- */
 
 size_t major_slice_words(const struct wn_heap *heap) {
-  int64_t debt = atomic_load(&heap->debt);
+  int64_t debt = atomic_load(&heap->collector->pace.debt);
   if (debt <= 0 || heap_phase(heap) == PHASE_IDLE) return 0;
   unsigned awake = atomic_load_explicit(&heap->awake, memory_order_relaxed);
   size_t share = (size_t)debt / (awake ? awake : 1) / (size_t)heap->control.window_size;
@@ -280,7 +289,7 @@ void major_collect(struct wn_domain *domain, unsigned what, enum stop_cause caus
 
 void major_slice(struct wn_domain *domain, unsigned pieces) {
   domain_note_processor(domain);
-  if (atomic_load(&domain->heap->debt) > 0)
+  if (atomic_load(&domain->heap->collector->pace.debt) > 0)
     slice(domain, pieces * domain->slice_words); /* else the others have done it */
 }
 
@@ -303,7 +312,7 @@ size_t major_work(struct wn_domain *domain, size_t words) {
     default: piece = 0;
     }
     done += piece;
-    atomic_fetch_add_explicit(&heap->work_done, piece, memory_order_relaxed);
+    atomic_fetch_add_explicit(&heap->collector->pace.work_done, piece, memory_order_relaxed);
   }
   return done;
 }

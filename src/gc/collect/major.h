@@ -27,6 +27,21 @@
 
 #include "gc/world/domain.h"
 
+/* PACE and EXTERNAL, of a heap. */
+struct pace {
+  _Atomic(size_t) allocated;     /* words added to the major heap since the last cycle ended */
+  _Atomic(size_t) live_words;    /* words that the sweep of the last cycle found live */
+  _Atomic(int64_t) debt;         /* words of marking and sweeping by which the collector is late */
+  size_t phase_goal;             /* estimated words of work in the phase */
+  size_t phase_began;            /* `allocated` when the phase began */
+  uint64_t cycle_began_ns;       /* 0: none began yet */
+  _Atomic(size_t) work_done;     /* words in the phase, by domains and helpers */
+  _Atomic(size_t) external_made; /* bytes that old custom blocks ever had outside */
+  size_t external_made_before;   /* the same when the cycle began */
+  _Atomic(size_t) external_live; /* bytes that the last cycle found, but for new ones */
+  size_t soft_limit_bytes;       /* above it one cycle follows the other; 0: none */
+};
+
 enum collect {
   COLLECT_MINOR = 1,
   COLLECT_CYCLE = 2, /* begins a cycle, if none is in progress */

@@ -2,9 +2,7 @@
 #include "gc/face/allocate.h"
 
 #include "base/error.h"
-#include "gc/collect/finaliser.h"
-#include "gc/collect/helpers.h"
-#include "gc/collect/major.h"
+#include "gc/collect/collector.h"
 #include "gc/world/caller.h"
 #include "gc/world/debug.h"
 #include "gc/world/host.h"
@@ -144,7 +142,7 @@ wn_value *allocate_old(struct wn_domain *domain, size_t words, unsigned tag, con
     if (!make_memory(domain, words, &tries)) return NULL;
   domain->direct_words += words + 1;
   domain->major_words += (double)(words + 1);
-  atomic_fetch_add_explicit(&heap->allocated, words + 1, memory_order_relaxed);
+  atomic_fetch_add_explicit(&heap->collector->pace.allocated, words + 1, memory_order_relaxed);
   domain->frame = frame;
   host_born_old(domain, (wn_value)(at + 1));
   return at + 1;

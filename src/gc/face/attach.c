@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/metadata.h"
 #include "gc/collect/collector.h"
-#include "gc/collect/major.h"
 #include "gc/collect/nursery.h"
 #include "gc/face/open.h"
 #include "gc/world/caller.h"

@@ -9,7 +9,7 @@
 #include "gc/face/control.h"
 
 #include "base/error.h"
-#include "gc/collect/major.h"
+#include "gc/collect/collector.h"
 #include "gc/collect/nursery.h"
 #include "gc/face/params.h"
 #include "gc/face/verbose.h"
@@ -114,7 +114,7 @@ wn_status control_initialise(struct wn_heap *heap, const wn_heap_options *option
   struct params params;
   wn_status status = gather(options, &params);
   if (status) return status;
-  heap->soft_limit_bytes = (size_t)params.soft_limit;
+  heap->collector->pace.soft_limit_bytes = (size_t)params.soft_limit;
   heap->helper_threads = (int)params.helpers;
   heap->initial_words = (size_t)params.initial_heap;
   heap->store.chunks.huge_pages = params.huge_pages != 0;

@@ -5,7 +5,6 @@
 #include "base/metadata.h"
 #include "base/os.h"
 #include "gc/collect/collector.h"
-#include "gc/collect/major.h"
 #include "gc/collect/nursery.h"
 #include "gc/face/control.h"
 #include "gc/face/trace.h"

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/metadata.h"
+#include "gc/collect/collector.h"
 #include "gc/collect/listeners.h"
 #include "gc/face/stats.h"
 #include "gc/world/caller.h"
@@ -40,7 +41,7 @@ static void describe_heap(void *context, struct recorder_heap *out) {
                                 .minor_collections = (uint64_t)stat.minor_collections,
                                 .major_cycles = (uint64_t)stat.major_collections,
                                 .heap_words = (uint64_t)stat.heap_words,
-                                .live_words = atomic_load(&heap->live_words),
+                                .live_words = atomic_load(&heap->collector->pace.live_words),
                                 .domains = heap->domain_count};
 }
 

@@ -1,7 +1,7 @@
 /* The lines of verbose output. */
 #include "gc/face/verbose.h"
 
-#include "gc/world/domain.h"
+#include "gc/collect/collector.h"
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -46,8 +46,8 @@ static void tell_parameters(const struct wn_heap *heap) {
        control->minor_heap_size, control->major_heap_increment, control->space_overhead, control->verbose,
        control->max_overhead, control->stack_limit, control->allocation_policy, control->window_size,
        control->custom_major_ratio, control->custom_minor_ratio, control->custom_minor_max_size,
-       heap->initial_words, heap->store.chunks.huge_pages, helpers, heap->soft_limit_bytes, stress->verify,
-       stress->every, stress->polls, stress->delays, stress->fail_at, stress->mark_most);
+       heap->initial_words, heap->store.chunks.huge_pages, helpers, heap->collector->pace.soft_limit_bytes,
+       stress->verify, stress->every, stress->polls, stress->delays, stress->fail_at, stress->mark_most);
 }
 
 static void tell_counts(const struct wn_heap *heap) {
@@ -65,7 +65,7 @@ static void tell_counts(const struct wn_heap *heap) {
 }
 
 static void tell_cycle_end(const struct wn_heap *heap, long bits) {
-  size_t live = atomic_load(&heap->live_words), used = used_words(heap);
+  size_t live = atomic_load(&heap->collector->pace.live_words), used = used_words(heap);
   if (bits & VERBOSE_COLLECTION)
     tell("cycle %ld ends: %zu words are live, heap of %zu words", atomic_load(&heap->major_collections), live,
          used);

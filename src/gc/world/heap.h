@@ -90,19 +90,7 @@ struct wn_heap {
    * and by a thread that attaches a domain. */
   _Atomic(bool) starved;
 
-  /* Pacing (PACE and EXTERNAL of major.h). */
-  _Atomic(size_t) allocated;     /* words added to the major heap since the last cycle ended */
-  _Atomic(size_t) live_words;    /* words that the sweep of the last cycle found live */
-  _Atomic(int64_t) debt;         /* words of marking and sweeping by which the collector is late */
-  size_t phase_goal;             /* estimated words of work in the phase */
-  size_t phase_began;            /* `allocated` when the phase began */
-  uint64_t cycle_began_ns;       /* 0: none began yet */
-  _Atomic(size_t) work_done;     /* words in the phase, by domains and helpers */
-  _Atomic(size_t) external_made; /* bytes that old custom blocks ever had outside */
-  size_t external_made_before;   /* the same when the cycle began */
-  _Atomic(size_t)
-      external_live; /* bytes outside that the last cycle found, without what was made during it */
-  size_t soft_limit_bytes;
+  /* Counts. */
   _Atomic(long) requests; /* for memory, counted for stress.fail_at */
   _Atomic(long) minor_collections, major_collections, forced_major_collections;
   struct {

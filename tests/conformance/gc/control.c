@@ -2,6 +2,7 @@
 #include "gc/journal.h"
 
 #include "base/check.h"
+#include "gc/collect/collector.h"
 #include "gc/collect/major.h"
 #include "gc/face/params.h"
 #include "gc/world/domain.h"
@@ -353,7 +354,7 @@ static void a_window_divides_the_slices(void **state) {
     make_list(of.domain, 3000, 9);
     major_collect(of.domain, COLLECT_MINOR | COLLECT_CYCLE, STOP_REQUEST);
     assert_int_equal(heap_phase(of.heap), PHASE_MARK);
-    atomic_store(&of.heap->debt, 50);
+    atomic_store(&of.heap->collector->pace.debt, 50);
     assert_int_equal(major_slice_words(of.heap), 50);
     wn_gc_control control = get_control(of.domain);
     control.window_size = 10;

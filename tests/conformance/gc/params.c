@@ -258,7 +258,7 @@ static void settings_reach_the_heap(void **state) {
   assert_int_equal(atomic_load(&heap->store.chunks.used_bytes), 0);
   assert_false(heap->store.chunks.huge_pages);
   assert_int_equal(heap->collector->helpers.count, 2);
-  assert_int_equal(heap->soft_limit_bytes, 64 << 20);
+  assert_int_equal(heap->collector->pace.soft_limit_bytes, 64 << 20);
   assert_true(heap->stress.verify && heap->stress.delays);
   assert_int_equal(heap->stress.every, 3);
   assert_int_equal(heap->stress.polls, 4);
