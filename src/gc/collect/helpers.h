@@ -20,16 +20,20 @@
  * that helpers hold all the work that is left, the domain reclaims it and sleeps (helpers_await):
  *   1. While a domain reclaims, helpers take no packet.
  *   2. Between two pieces of work each helper looks at `reclaimers`, and returns all that it holds.
- *   3. The domain reclaims until it has taken a packet. The domain thus waits for the end of one
- *      piece at most, and then does the work that it would do without helpers. The heap grows by no
- *      more than it would without them.
+ *   3. The domain reclaims until it has taken a packet.
  *
- * WAITING for helpers, all sequentially consistent: waiting thread helper
- *   1. sets `paused`, or raises `reclaimers` 1. lowers `working` or `busy`, or adds a packet
- *   2. reads `news` 2. reads `paused` and `reclaimers`
- *   3. checks whether it still must wait 3. if either is set, changes `news` and wakes
- *   4. sleeps while `news` is as read One of the two therefore sees the other.
- *      tests/models/mark.pml explores it. */
+ * The domain thus waits for the end of one piece at most, and then does the work that it would do
+ * without helpers. The heap grows by no more than it would without them.
+ *
+ * WAITING for helpers. All steps are sequentially consistent:
+ *
+ *   waiting thread                              helper
+ *   1. sets `paused`, or raises `reclaimers`    1. lowers `working` or `busy`, or adds a packet
+ *   2. reads `news`                             2. reads `paused` and `reclaimers`
+ *   3. checks whether it still must wait        3. if one is set, changes `news`, and wakes
+ *   4. sleeps while `news` is as read
+ *
+ * One of the two therefore sees the other. tests/models/mark.pml explores it. */
 #ifndef GC_COLLECT_HELPERS_H
 #define GC_COLLECT_HELPERS_H
 

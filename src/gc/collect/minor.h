@@ -17,11 +17,11 @@
  * address. When a worker meets a block of a minor heap that another worker owns:
  *   1. It sets `share_requested` of that minor heap, then raises `share_requests`.
  *   2. It waits until the minor heap is shared, and answers requests itself meanwhile.
- *   3. The owner sees that `share_requests` has changed, and shares each minor heap that is
- *      requested. From then on all workers claim the blocks of that minor heap by an exchange of
- *      the header, which costs a third more. An owner shares when it is requested, when it makes a
- *      packet, and when it has no work left. It looks for requests between the blocks that it
- *      scans, so no wait is without end.
+ *   3. The owner sees that `share_requests` has changed, and shares each requested minor heap.
+ *
+ * From then on all workers claim the blocks of that minor heap by an exchange of the header, which
+ * costs a third more. An owner shares when it is requested, when it makes a packet, and when it has
+ * no work left. It looks for requests between the blocks that it scans, so no wait is without end.
  *
  * END. The leader closes the packets, and checks whether every worker is idle; if not, it opens
  * them again. While they are closed an idle worker stays idle. A worker that takes a packet ceases

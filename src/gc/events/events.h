@@ -11,7 +11,8 @@
  * - STOP is a span of the heap: the world is stopped for one of enum stop_cause. Stops do not
  *   overlap. Each minor collection (MINOR) is inside a stop. The pause of the leader begins before
  *   its stop and ends after it, though its begin is told inside the stop.
- * - CYCLE begins inside one minor collection and ends inside a later one, or inside the same one.
+ * - CYCLE begins inside one minor collection and ends inside a later one.
+ *
  * A span can begin before a listener is registered. That listener is told of its end alone: where
  * `began_ns` is before the listener's `since_ns`, there was no begin for it. A span that begins
  * while no listener wants its end is not told, but for CYCLE.
@@ -25,8 +26,9 @@
  * - the running thread of a domain (pauses, slices, growth, finalisers);
  * - the leader of a stopped world, and the threads that share its collection;
  * - a thread that holds the heap's lock `world` (a domain that begins or ends);
- * - a helper thread while it touches the heap, between two pieces of helpers_pause (growth);
+ * - a helper thread while it touches the heap, which it does not while helpers are paused (growth);
  * - the thread that opens or closes the heap.
+ *
  * So a listener can be called by several threads at once. A thread that waits to come back from a
  * blocking section tells nothing until its domain runs again.
  *

@@ -10,19 +10,24 @@
  *   1. A waiter sleeps for as many ticks as there are tickets before its own.
  *   2. If it is then the next in line, it requests that the running thread yields, once: it raises
  *      the domain's limit as a leader does that stops the world (safepoint.h).
- *   3. The next poll or allocation of the running thread leads to domain_yield. Where no thread
- *      waits no thread reads a clock.
+ *   3. The next poll or allocation of the running thread leads to domain_yield.
+ *
+ * Where no thread waits no thread reads a clock.
  *
  * YIELD REQUEST. A request is the ticket of the thread that should yield. It need not be taken
  * back, because the next turn has another ticket. There are two words for it, for even and odd
  * tickets. The requesting thread holds the next ticket. It can be delayed until that ticket is
- * served, and the thread behind it requests in its turn, before the first request is stored. The
- * two requests are for tickets that follow each other, so neither overwrites the other. requesting
- * thread running thread
- *   1. stores the ticket in `yield_requests` 1. sets its limit
- *   2. raises the limit 2. reads `yield_requests`, and raises the limit if its own ticket is there
- *      All of it is sequentially consistent, so one of the two sees the other. Limits that samples
- *      set are covered by RAISING of domain.h. tests/models/turn.pml explores it. */
+ * served, and the thread behind it makes its own request before the first one is stored. The two
+ * requests are for tickets that follow each other, so neither overwrites the other. All steps are
+ * sequentially consistent:
+ *
+ *   requesting thread                           running thread
+ *   1. stores the ticket in `yield_requests`    1. sets its limit
+ *   2. raises the limit                         2. reads `yield_requests`, and raises the limit
+ *                                                  if its own ticket is there
+ *
+ * One of the two therefore sees the other. Limits that samples set are covered by RAISING of
+ * domain.h. tests/models/turn.pml explores it. */
 #ifndef GC_WORLD_TURN_H
 #define GC_WORLD_TURN_H
 
