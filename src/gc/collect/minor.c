@@ -29,7 +29,6 @@ enum { PACKET_AFTER = TINY ? 2 : 1 << 12 };
 struct gc_worker {
   struct wn_heap *heap;
   struct minor_work *work;
-  struct store *store;
   struct wn_domain *self; /* the copies go to its pools */
   bool parallel;
   unsigned colour;
@@ -42,7 +41,6 @@ struct gc_worker {
 
 static struct gc_worker worker_of(struct wn_heap *heap, struct wn_domain *self, bool parallel) {
   struct gc_worker worker = {.heap = heap,
-                             .store = &heap->store,
                              .work = &heap->collector->minor,
                              .self = self,
                              .parallel = parallel,
@@ -157,7 +155,7 @@ static inline wn_value copy(struct gc_worker *worker, wn_value original, wn_valu
   unsigned index = heap_young_index(worker->heap, original);
   if (!worker->owns[index] && !claim(worker, original, &header)) return forwarded(worker, at, header);
   size_t extent = header_extent(header);
-  wn_value *to = pools_take(worker->store, worker->self->runs, extent, true);
+  wn_value *to = pools_take(&worker->heap->store, worker->self->runs, extent, true);
   ASSERT(to); /* RESERVE of chunk.h */
   *to = header | worker->colour;
   bool more = false;
