@@ -1,9 +1,10 @@
-# winnow_part(NAME SOURCES...): one folder of src/ as an object library that may see what src/LAYERS lists for it.
+# winnow_part(NAME SOURCES...): one folder of src/, such as base or gc/store, as an object library that may see what src/LAYERS
+# lists for it. Its target is part_base, part_gc_store.
 # winnow_test(NAME SOURCES... [PARTS ...] [LIBRARIES ...] [LABELS ...] [TIMEOUT s] [STATISTICS]
 #   [ONE_RUN_IN n]): a cmocka program run by ctest.
 file(STRINGS ${PROJECT_SOURCE_DIR}/src/LAYERS layers)
 foreach(line ${layers})
-  string(REGEX MATCH "^([a-z]+): *(.*)$" ignored "${line}")
+  string(REGEX MATCH "^([a-z/]+): *(.*)$" ignored "${line}")
   string(REPLACE " " ";" layers_of_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
 endforeach()
 
@@ -11,8 +12,9 @@ function(winnow_part name)
   if(NOT DEFINED layers_of_${name})
     message(FATAL_ERROR "src/LAYERS does not list the part '${name}'")
   endif()
-  add_library(part_${name} OBJECT ${ARGN})
-  target_link_libraries(part_${name} PRIVATE winnow_flags)
+  string(REPLACE "/" "_" target part_${name})
+  add_library(${target} OBJECT ${ARGN})
+  target_link_libraries(${target} PRIVATE winnow_flags)
 endfunction()
 
 # Sets ${out} to the named parts and everything below them.
@@ -35,10 +37,11 @@ endfunction()
 function(winnow_link_parts target)
   winnow_closure(parts ${ARGN})
   foreach(part ${parts})
-    if(NOT TARGET part_${part})
+    string(REPLACE "/" "_" objects part_${part})
+    if(NOT TARGET ${objects}) # a name for several parts
       continue()
     endif()
-    target_sources(${target} PRIVATE $<TARGET_OBJECTS:part_${part}>)
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
     if(DEFINED PART_LIBRARIES_${part})
       target_link_libraries(${target} PRIVATE ${PART_LIBRARIES_${part}})
     endif()

@@ -73,9 +73,9 @@ static bool collect_rest(struct vm *vm, wn_value *fp, size_t required, size_t co
   return true;
 }
 
-static bool poll_is_due(const struct wn_domain_face *face) {
-  return face->young_ptr < __atomic_load_n(&face->young_limit, __ATOMIC_RELAXED) ||
-         __atomic_load_n(&face->due, __ATOMIC_RELAXED);
+static bool poll_is_due(const struct wn_mutator_context *context) {
+  return context->young_ptr < __atomic_load_n(&context->young_limit, __ATOMIC_RELAXED) ||
+         __atomic_load_n(&context->pending, __ATOMIC_RELAXED);
 }
 
 /* The function that has just been entered has no room: the machine may use what is spared for this. */
@@ -176,7 +176,7 @@ static enum vm_outcome execute(struct vm *vm, wn_value *slot, size_t count) {
   const struct instruction *ip = vm->ip, *now;
   wn_value *fp = vm->fp;
   struct frame *frame = vm->frame, *const entry = frame;
-  const struct wn_domain_face *face = wn_face(vm->domain);
+  const struct wn_mutator_context *context = wn_context(vm->domain);
   wn_value value;
   /* The last byte of this function's frame: unlike a variable's address or the frame's, it takes no register. */
   vm->runs[vm->nesting - 1] = (struct activation){entry, (const char *)__builtin_dwarf_cfa() - 1};
@@ -229,7 +229,7 @@ do_ENTER:
     overflow(vm);
     goto failed;
   }
-  if (__builtin_expect(poll_is_due(face), 0)) {
+  if (__builtin_expect(poll_is_due(context), 0)) {
     SAVE(fp + count);
     wn_poll(vm->domain);
   }
@@ -324,7 +324,7 @@ do_JUMP:
   JUMP(a);
   NEXT;
 do_LOOP:
-  if (__builtin_expect(poll_is_due(face), 0)) {
+  if (__builtin_expect(poll_is_due(context), 0)) {
     SAVE(NULL);
     wn_poll(vm->domain);
   }

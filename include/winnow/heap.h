@@ -142,16 +142,18 @@ WN_API void *wn_domain_data(const wn_domain *domain);
 #define WN_TRANSPARENT static inline __attribute__((always_inline, artificial))
 
 /* How a domain begins: the contract for inlined code and for generated code. */
-struct wn_domain_face {
+struct wn_mutator_context {
   char *young_ptr;         /* the youngest block's header; allocation goes down */
   char *young_limit;       /* below it is the slow path; read and written atomically */
   uintptr_t young_base;    /* of all minor heaps of the heap: constant */
   uintptr_t young_span;    /* constant */
   wn_value *top, *top_end; /* of the handles' slots */
-  uintptr_t due;           /* not 0: callbacks wait for wn_poll; read and written atomically */
+  uintptr_t pending;       /* not 0: callbacks wait for wn_poll; read and written atomically */
 };
 
-static inline struct wn_domain_face *wn_face(wn_domain *domain) { return (struct wn_domain_face *)domain; }
+static inline struct wn_mutator_context *wn_context(wn_domain *domain) {
+  return (struct wn_mutator_context *)domain;
+}
 
 WN_API wn_value *wn_bump_slow(wn_domain *domain, size_t words, unsigned tag);
 WN_API wn_ref wn_root_slow(wn_domain *domain, wn_value value);
@@ -183,21 +185,21 @@ WN_API void wn_scope_poison(wn_domain *domain, const wn_value *mark);
  * wn_thread_yield, wn_join_wait and the functions of gc.h, and never inside an allocation. May collect. */
 WN_API void wn_poll_slow(wn_domain *domain);
 static inline void wn_poll(wn_domain *domain) {
-  struct wn_domain_face *face = wn_face(domain);
+  struct wn_mutator_context *context = wn_context(domain);
   WN_CHECK_DOMAIN(domain);
-  if (face->young_ptr < __atomic_load_n(&face->young_limit, __ATOMIC_RELAXED) ||
-      __atomic_load_n(&face->due, __ATOMIC_RELAXED))
+  if (context->young_ptr < __atomic_load_n(&context->young_limit, __ATOMIC_RELAXED) ||
+      __atomic_load_n(&context->pending, __ATOMIC_RELAXED))
     wn_poll_slow(domain);
 }
 
 /* True if `at` is not below the limit. The limit is read anew each time: other threads raise it to stop this one. */
-static inline bool wn_above_limit(const struct wn_domain_face *face, const char *at) {
+static inline bool wn_above_limit(const struct wn_mutator_context *context, const char *at) {
 #if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && !defined(__SANITIZE_THREAD__)
   bool above; /* as below, but the compiler does not load the limit into a register first */
-  __asm__ volatile("cmpq %2, %1" : "=@ccae"(above) : "r"(at), "m"(face->young_limit));
+  __asm__ volatile("cmpq %2, %1" : "=@ccae"(above) : "r"(at), "m"(context->young_limit));
   return above;
 #else
-  return at >= __atomic_load_n(&face->young_limit, __ATOMIC_RELAXED);
+  return at >= __atomic_load_n(&context->young_limit, __ATOMIC_RELAXED);
 #endif
 }
 
@@ -207,10 +209,10 @@ WN_TRANSPARENT wn_value *wn_bump(wn_domain *domain, size_t words, unsigned tag) 
 #ifdef WN_DEBUG
   return wn_bump_checked(domain, words, tag);
 #endif
-  struct wn_domain_face *face = wn_face(domain);
-  char *at = face->young_ptr - (words + 1) * sizeof(wn_value);
-  if (__builtin_expect(!wn_above_limit(face, at), 0)) return wn_bump_slow(domain, words, tag);
-  face->young_ptr = at;
+  struct wn_mutator_context *context = wn_context(domain);
+  char *at = context->young_ptr - (words + 1) * sizeof(wn_value);
+  if (__builtin_expect(!wn_above_limit(context, at), 0)) return wn_bump_slow(domain, words, tag);
+  context->young_ptr = at;
   *(wn_value *)at = WN_HEADER(words, tag);
   return (wn_value *)at + 1;
 }
@@ -225,14 +227,14 @@ typedef struct wn_scope {
 
 static inline wn_scope wn_scope_enter(wn_domain *domain) {
   WN_CHECK_DOMAIN(domain);
-  wn_scope scope = {domain, wn_face(domain)->top};
+  wn_scope scope = {domain, wn_context(domain)->top};
   return scope;
 }
 static inline void wn_scope_leave(wn_scope *scope) {
 #ifdef WN_DEBUG
   wn_scope_poison(scope->domain, scope->mark);
 #endif
-  if (wn_face(scope->domain)->top > scope->mark) wn_face(scope->domain)->top = scope->mark;
+  if (wn_context(scope->domain)->top > scope->mark) wn_context(scope->domain)->top = scope->mark;
 }
 /* Declares the scope `wn_here`, which may hide that of an outer block. */
 #define WN_SCOPE(domain)                                                                         \
@@ -242,11 +244,11 @@ static inline void wn_scope_leave(wn_scope *scope) {
 
 /* A handle of a value. A null handle if the slots are used up (stack_limit). */
 static inline wn_ref wn_root(wn_domain *domain, wn_value value) {
-  struct wn_domain_face *face = wn_face(domain);
+  struct wn_mutator_context *context = wn_context(domain);
   wn_ref ref;
   WN_CHECK_VALUE(domain, value);
-  if (__builtin_expect(face->top == face->top_end, 0)) return wn_root_slow(domain, value);
-  ref.slot = face->top++;
+  if (__builtin_expect(context->top == context->top_end, 0)) return wn_root_slow(domain, value);
+  ref.slot = context->top++;
   *ref.slot = value;
   return ref;
 }
@@ -363,9 +365,9 @@ static inline void wn_assign_field(wn_ref ref, wn_ref block, size_t i) { *ref.sl
 /* The raw tier: stores a value into a field of a scanned block. Neither may be stale, and the store collects nothing. Other
  * domains that read the field see the block's contents. */
 static inline void wn_store(wn_domain *domain, wn_value block, size_t i, wn_value value) {
-  struct wn_domain_face *face = wn_face(domain);
+  struct wn_mutator_context *context = wn_context(domain);
   WN_CHECK_STORE(domain, block, i, value);
-  if (block - face->young_base < face->young_span)
+  if (block - context->young_base < context->young_span)
     __atomic_store_n((wn_value *)block + i, value, __ATOMIC_RELEASE);
   else
     wn_set_slow(domain, block, i, value);

@@ -100,7 +100,7 @@ static inline void join_wait(wn_domain *domain, wn_join *join) {
   assert_int_equal(wn_join_wait(domain, join), WN_OK);
 }
 
-/* Domains take turns by steps: each waits, at safepoints, until somebody has taken the one before its own. */
+/* Domains take turns by steps: each waits, at safepoints, until another has taken the step before its own. */
 static inline void wait_for_step(wn_domain *domain, const _Atomic(int) *step, int wanted) {
   while (atomic_load(step) < wanted) wn_poll(domain);
 }

@@ -4,7 +4,7 @@
  * what its tracked fields hold; the other fields hold wn_int(0). Nodes are never freed before the end, so that calls that come late,
  * or twice, are seen.
  *
- * An *actor* is a domain with its nodes. Its shadow is touched by whoever has the domain's turn. Messages are blocks that
+ * An *actor* is a domain with its nodes. Its shadow is touched by the thread that has the domain's turn. Messages are blocks that
  * all domains share: they never change, and their contents follow from their identity, so they need no shadow.
  *
  * What must not be called for a reachable block (finalisers, release functions) counts itself in the node, on any thread;

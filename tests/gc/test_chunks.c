@@ -2,7 +2,7 @@
  *
  * The program is linked with `--wrap`: what `meanwhile` does happens in the middle of a touch, as
  * other threads do it where the system delays the thread that touches. */
-#include "gc/chunk.h"
+#include "gc/store/chunk.h"
 #include "support/test.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { MANY = 20 * CHUNK_UNITS, RESERVED = 4 * CHUNK_UNITS };
 
-static const _Atomic(long) silent;
+static const struct events silent; /* nobody listens */
 
 static void (*meanwhile)(struct chunks *chunks, char *touched);
 static struct chunks under_test;
@@ -25,7 +25,7 @@ int __wrap_madvise(void *begin, size_t size, int advice) {
 static struct chunks *many_chunks(void) {
   struct chunks *chunks = &under_test;
   struct chunk *of;
-  *chunks = (struct chunks){.limit_bytes = SIZE_MAX, .increment = 15, .huge_pages = true, .verbose = &silent};
+  *chunks = (struct chunks){.limit_bytes = SIZE_MAX, .increment = 15, .huge_pages = true, .events = &silent};
   assert_true(chunks_create(chunks));
   for (int i = 0; i < MANY; i++) {
     char *unit = chunks_take_unit(chunks, true, &of);
@@ -36,7 +36,7 @@ static struct chunks *many_chunks(void) {
   return chunks;
 }
 
-/* Pages of the chunks that nobody has taken which are in memory. */
+/* Resident pages of the chunks that are not taken. */
 static size_t resident_fresh_pages(const struct chunks *chunks) {
   enum { PAGES = CHUNK_BYTES / 4096 };
   size_t resident = 0;
@@ -143,7 +143,7 @@ static void a_chunk_that_was_taken_while_it_is_touched_stays_mapped_when_it_is_e
 
 static void small_heaps_touch_nothing_ahead(void **state) {
   (void)state;
-  struct chunks chunks = {.limit_bytes = SIZE_MAX, .increment = 15, .huge_pages = true, .verbose = &silent};
+  struct chunks chunks = {.limit_bytes = SIZE_MAX, .increment = 15, .huge_pages = true, .events = &silent};
   assert_true(chunks_create(&chunks));
   assert_true(chunks_secure(&chunks, RESERVED));
   assert_false(atomic_load(&chunks.cold));

@@ -3,7 +3,7 @@
 #include "gc/journal.h"
 #include "gc/pages_held.h"
 
-#include "gc/heap.h"
+#include "gc/world/heap.h"
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -354,7 +354,7 @@ static void end_often(struct scene *scene, long times) {
   assert_int_equal(wn_gc_full_major(scene->of.domain), WN_OK);
 }
 
-static void threads_that_end_with_callbacks_due_leave_no_memory_behind(void **state) {
+static void threads_that_end_with_pending_callbacks_leave_no_memory_behind(void **state) {
   struct scene scene;
   (void)state;
   scene_open(&scene);
@@ -379,7 +379,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(what_a_thread_raised_is_lost_with_it_where_a_hook_would_catch_it),
       cmocka_unit_test(without_a_hook_what_a_thread_raised_waits_for_the_others_to_take_it),
       cmocka_unit_test(last_callbacks_that_raise_are_all_called),
-      cmocka_unit_test(threads_that_end_with_callbacks_due_leave_no_memory_behind),
+      cmocka_unit_test(threads_that_end_with_pending_callbacks_leave_no_memory_behind),
   };
   if (count > 1) exits = atol(arguments[1]);
   return RUN_TESTS(tests);

@@ -115,7 +115,7 @@ static void verify_until_told(wn_domain *domain, void *argument) {
 static void release_one(void *bytes) { ++**(int **)bytes; }
 static const wn_custom_ops counted = {"counted", release_one};
 
-static void a_minor_collection_is_one_whoever_stops_the_world(void **state) {
+static void a_minor_collection_counts_whichever_domain_stops_the_world(void **state) {
   (void)state;
   struct journal of;
   wn_join *join;
@@ -152,7 +152,7 @@ static void make_pairs(wn_domain *domain, void *argument) {
   }
 }
 
-/* Who comes late to help with a minor collection must not disturb the next. */
+/* A thread that joins a minor collection late must not disturb the next one. */
 static void late_helpers_do_no_harm(void **state) {
   (void)state;
   wn_heap *heap;
@@ -192,7 +192,7 @@ int main(void) {
       cmocka_unit_test(stores_of_a_domain_that_ended_are_remembered),
       cmocka_unit_test(values_that_a_domain_that_ended_registered_are_found),
       cmocka_unit_test(a_domain_with_a_spawned_thread_cannot_be_detached),
-      cmocka_unit_test(a_minor_collection_is_one_whoever_stops_the_world),
+      cmocka_unit_test(a_minor_collection_counts_whichever_domain_stops_the_world),
       cmocka_unit_test(late_helpers_do_no_harm),
       cmocka_unit_test(groups_have_no_other_tags_than_blocks),
   };

@@ -5,8 +5,9 @@
  * has grown beyond all bounds. The domain for its part begins to mark, or to sweep, in each cycle only when the helper is held,
  * unless nothing is there that one could take. A clock decides only when to give up. */
 #include "gc/blocks.h"
-#include "gc/domain.h"
-#include "gc/major.h"
+#include "gc/collect/collector.h"
+#include "gc/collect/major.h"
+#include "gc/world/domain.h"
 
 #include "base/os.h"
 #include <sched.h>
@@ -29,7 +30,7 @@ static _Atomic(bool) overgrown, missed;
 static long cycle_of(const struct wn_heap *heap) { return atomic_load(&heap->major_collections) + 1; }
 
 static bool is_overgrown(const struct wn_heap *heap) {
-  return atomic_load(&heap->allocated) > GROWTH * major_allowance(heap);
+  return atomic_load(&heap->collector->pace.allocated) > GROWTH * major_allowance(heap);
 }
 
 static void come_by(struct wn_heap *heap, enum place here) {
@@ -45,8 +46,8 @@ static void come_by(struct wn_heap *heap, enum place here) {
 /* Something is there that a helper could take, or has. */
 static bool may_come(const struct wn_heap *heap, enum place here) {
   if (here == MARKING)
-    return atomic_load(&heap->marking.bundle_count) || atomic_load(&heap->marking.busy_helpers);
-  return atomic_load(&heap->pools.unswept_count) || atomic_load(&heap->pools.sweeping);
+    return atomic_load(&heap->collector->marking.packet_count) || atomic_load(&heap->collector->helpers.busy);
+  return atomic_load(&heap->store.pools.unswept_count) || atomic_load(&heap->store.pools.sweeping);
 }
 
 static void await_helper(struct wn_heap *heap, enum place here) {
@@ -66,19 +67,23 @@ size_t __wrap_mark_some(struct wn_heap *heap, struct marker *marker, size_t word
   return __real_mark_some(heap, marker, words);
 }
 
-size_t __real_pools_sweep_one(struct wn_heap *heap);
-size_t __wrap_pools_sweep_one(struct wn_heap *heap);
-size_t __wrap_pools_sweep_one(struct wn_heap *heap) {
-  await_helper(heap, SWEEPING);
-  return __real_pools_sweep_one(heap);
+static struct wn_heap *heap_of(struct store *store) {
+  return (struct wn_heap *)((char *)store - offsetof(struct wn_heap, store));
+}
+
+size_t __real_pools_sweep_one(struct store *store);
+size_t __wrap_pools_sweep_one(struct store *store);
+size_t __wrap_pools_sweep_one(struct store *store) {
+  await_helper(heap_of(store), SWEEPING);
+  return __real_pools_sweep_one(store);
 }
 
 /* The last thing but one that a piece of sweeping does. */
-void __real_heap_swept(struct wn_heap *heap, size_t live_words);
-void __wrap_heap_swept(struct wn_heap *heap, size_t live_words);
-void __wrap_heap_swept(struct wn_heap *heap, size_t live_words) {
-  come_by(heap, SWEEPING);
-  __real_heap_swept(heap, live_words);
+void __real_store_swept(struct store *store, size_t live_words);
+void __wrap_store_swept(struct store *store, size_t live_words);
+void __wrap_store_swept(struct store *store, size_t live_words) {
+  come_by(heap_of(store), SWEEPING);
+  __real_store_swept(store, live_words);
 }
 
 /* ---- the program ---- */
@@ -97,7 +102,7 @@ static void run_with(unsigned helpers, enum place where, wn_ref (*make)(wn_domai
   options.helper_threads = (int)helpers;
   options.parameters.minor_heap_size = MINOR;
   assert_int_equal(wn_heap_open(&options, &heap), WN_OK);
-  if (heap->marking.helper_count < helpers) {
+  if (heap->collector->helpers.count < helpers) {
     assert_int_equal(wn_heap_close(heap), WN_OK);
     print_message("skipped: the system has no more threads\n");
     skip();

@@ -17,9 +17,9 @@ static void a_list_grows_at_its_front_and_needs_one_handle(void **state) {
   {
     WN_SCOPE(of.domain);
     wn_ref list = wn_root(of.domain, wn_int(0));
-    const wn_value *top = wn_face(of.domain)->top;
+    const wn_value *top = wn_context(of.domain)->top;
     for (intptr_t i = 1; i <= LENGTH; i++) assert_true(wn_push_int(of.domain, list, 5, i));
-    assert_ptr_equal(wn_face(of.domain)->top, top);
+    assert_ptr_equal(wn_context(of.domain)->top, top);
     assert_int_equal(wn_tag(wn_value_of(list)), 5);
     assert_int_equal(wn_to_int(wn_field(list, 0)), LENGTH);
     assert_int_equal(sum(list), (intptr_t)LENGTH * (LENGTH + 1) / 2);

@@ -176,7 +176,7 @@ static const struct call calls[] = {
     {"wn_trace_stop", stop_trace},
 };
 
-/* Those that do not ask who calls, but know that a domain has ended. */
+/* Functions that do not check the caller, but know that a domain has ended. */
 static bool end_to_block(wn_domain *domain) { return wn_blocking_end(domain), true; }
 static bool number(wn_domain *domain) { return wn_domain_number(domain) == UINT64_MAX; }
 static bool data(wn_domain *domain) { return !wn_domain_data(domain); }

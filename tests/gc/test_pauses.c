@@ -2,9 +2,9 @@
  *
  * The program is linked with `--wrap`: it sees each slice, and each pool that is swept. */
 #include "gc/blocks.h"
-#include "gc/domain.h"
-#include "gc/major.h"
-#include "gc/nursery.h"
+#include "gc/collect/major.h"
+#include "gc/collect/nursery.h"
+#include "gc/world/domain.h"
 
 enum { MINOR = PIECES * PIECE_LEAST, POOLS = 40, OLD = 300 };
 
@@ -19,11 +19,11 @@ void __wrap_major_slice(struct wn_domain *domain, unsigned shares) {
   __real_major_slice(domain, shares);
 }
 
-void __real_heap_swept(struct wn_heap *heap, size_t live_words);
-void __wrap_heap_swept(struct wn_heap *heap, size_t live_words);
-void __wrap_heap_swept(struct wn_heap *heap, size_t live_words) {
+void __real_store_swept(struct store *store, size_t live_words);
+void __wrap_store_swept(struct store *store, size_t live_words);
+void __wrap_store_swept(struct store *store, size_t live_words) {
   swept++;
-  __real_heap_swept(heap, live_words);
+  __real_store_swept(store, live_words);
 }
 
 static void run_in_a_heap(void (*body)(wn_domain *domain)) {
@@ -83,7 +83,7 @@ static void sweep_full_pools(wn_domain *domain) {
   wn_ref kept = make_list(domain, (long)POOLS * POOL_WORDS / 3, 2), more;
   assert_int_equal(wn_gc_full_major(domain), WN_OK);
   while (heap_phase(heap) != PHASE_SWEEP) allocate(domain, 1, OLD);
-  assert_true(atomic_load(&heap->pools.unswept_count) >= POOLS / 2);
+  assert_true(atomic_load(&heap->store.pools.unswept_count) >= POOLS / 2);
   more = make_list(domain, PIECE_LEAST / 2 / 3, 2);
   swept = 0;
   assert_int_equal(wn_gc_minor(domain), WN_OK);

@@ -1,7 +1,7 @@
-/* Threads of one domain: who waits for the turn gets it, in order, and soon, though the one that runs never thinks of it. */
+/* Threads of one domain: a waiter gets the turn in order, and soon, even where the running thread never yields by itself. */
 #include "gc/journal.h"
 
-#include "gc/domain.h"
+#include "gc/world/domain.h"
 #include <time.h>
 
 enum { THREADS_MOST = 4 };
@@ -17,7 +17,7 @@ struct crowd {
   struct worker workers[THREADS_MOST];
   wn_join *joins[THREADS_MOST];
   int count;
-  const struct worker *last; /* who runs */
+  const struct worker *last; /* the thread that runs */
   _Atomic(bool) over;
 };
 
@@ -167,7 +167,7 @@ static void sleep_and_come_back(wn_domain *domain, void *argument) {
   worker->crowd->over = true;
 }
 
-static void who_was_blocked_gets_its_turn_soon(void **state) {
+static void a_thread_that_was_blocked_gets_its_turn_soon(void **state) {
   struct crowd crowd;
   (void)state;
   crowd_open(&crowd);
@@ -202,7 +202,7 @@ static int place_of(const struct worker *worker, int from, int step) {
 static int larger(int a, int b) { return a > b ? a : b; }
 
 /* While all three are there, each of them is every third. */
-static void who_yields_comes_after_all_who_wait(void **state) {
+static void a_thread_that_yields_comes_after_all_waiters(void **state) {
   struct crowd crowd;
   int begin = 0, end = 3 * ROUNDS, exceptions = 0;
   (void)state;
@@ -216,13 +216,14 @@ static void who_yields_comes_after_all_who_wait(void **state) {
     end = -larger(-end, -place_of(&crowd.workers[i], ordered - 1, -1));
   }
   for (int i = begin; i + 3 <= end; i++) exceptions += order[i] != order[i + 3];
-  assert_true(exceptions <= 9 * (int)crowd.of.domain->turn.ticks); /* who is asked may yield twice */
+  assert_true(exceptions <=
+              9 * (int)crowd.of.domain->turn.requests); /* the thread that gets the request may yield twice */
   journal_close(&crowd.of);
 }
 
-/* ---- when nobody is asked ---- */
+/* ---- without requests ---- */
 
-static void a_thread_that_nobody_waits_for_is_never_asked(void **state) {
+static void a_thread_without_waiters_is_never_asked_to_yield(void **state) {
   struct crowd crowd;
   (void)state;
   crowd_open(&crowd);
@@ -234,10 +235,10 @@ static void a_thread_that_nobody_waits_for_is_never_asked(void **state) {
     wn_blocking_end(domain);
     wn_thread_yield(domain);
   }
-  assert_int_equal(domain->turn.ticks, 0);
+  assert_int_equal(domain->turn.requests, 0);
   crowd_add(&crowd, bump_only);
-  crowd_run(&crowd, 0.1);               /* while this one is blocked */
-  assert_true(domain->turn.ticks <= 2); /* it waited at the end, and until the other began */
+  crowd_run(&crowd, 0.1);                  /* while this one is blocked */
+  assert_true(domain->turn.requests <= 2); /* it waited at the end, and until the other began */
   journal_close(&crowd.of);
 }
 
@@ -277,7 +278,7 @@ static void a_callback_may_be_interrupted_and_none_nests_in_it(void **state) {
   crowd_run(&crowd, 0.6);
   assert_true(births >= 3);
   for (int i = 0; i < 3; i++) assert_true(crowd.workers[i].work > 0);
-  assert_true(crowd.of.domain->turn.ticks > 3);
+  assert_true(crowd.of.domain->turn.requests > 3);
   assert_int_equal(wn_memprof_stop(crowd.of.domain), WN_OK);
   assert_int_equal(wn_memprof_discard(profile), WN_OK);
   journal_close(&crowd.of);
@@ -342,9 +343,9 @@ int main(void) {
       cmocka_unit_test(every_safepoint_lets_another_thread_run),
       cmocka_unit_test(a_group_is_made_in_one_turn),
       cmocka_unit_test(three_threads_share_fairly),
-      cmocka_unit_test(who_was_blocked_gets_its_turn_soon),
-      cmocka_unit_test(who_yields_comes_after_all_who_wait),
-      cmocka_unit_test(a_thread_that_nobody_waits_for_is_never_asked),
+      cmocka_unit_test(a_thread_that_was_blocked_gets_its_turn_soon),
+      cmocka_unit_test(a_thread_that_yields_comes_after_all_waiters),
+      cmocka_unit_test(a_thread_without_waiters_is_never_asked_to_yield),
       cmocka_unit_test(a_callback_may_be_interrupted_and_none_nests_in_it),
       cmocka_unit_test(custom_blocks_of_threads_that_are_interrupted_are_all_released),
       cmocka_unit_test(domains_take_turns_and_stop_each_other),

@@ -3,7 +3,7 @@
  * The program is linked with `--wrap`: the test says on which processor each thread is, and counts what helpers offer. In each cycle
  * the domain begins to mark when the helper has marked a piece, so that there are some. */
 #include "gc/blocks.h"
-#include "gc/domain.h"
+#include "gc/collect/collector.h"
 
 #include "base/os.h"
 #include <sched.h>
@@ -34,10 +34,10 @@ int __wrap_sched_yield(void) {
 static long cycle_of(const struct wn_heap *heap) { return atomic_load(&heap->major_collections) + 1; }
 
 static void await_helper(const struct wn_heap *heap) {
-  const struct mark_shared *marking = &heap->marking;
   uint64_t end = os_monotonic_ns() + PATIENCE_NS;
-  while (!atomic_load(&missed) && atomic_load(&helped_in) != cycle_of(heap) &&
-         (atomic_load(&marking->bundle_count) || atomic_load(&marking->busy_helpers))) {
+  while (
+      !atomic_load(&missed) && atomic_load(&helped_in) != cycle_of(heap) &&
+      (atomic_load(&heap->collector->marking.packet_count) || atomic_load(&heap->collector->helpers.busy))) {
     if (os_monotonic_ns() > end) atomic_store(&missed, true);
     __real_sched_yield();
   }
@@ -66,7 +66,7 @@ static void open_heap(void) {
   atomic_store(&of_helper, NOWHERE);
   atomic_store(&helped_in, 0);
   assert_int_equal(wn_heap_open(&options, &heap), WN_OK);
-  if (heap->marking.helper_count) return;
+  if (heap->collector->helpers.count) return;
   assert_int_equal(wn_heap_close(heap), WN_OK);
   print_message("skipped: the system has no more threads\n");
   skip();
@@ -94,7 +94,7 @@ static void run(wn_domain *domain) {
 /* Runs cycles while the helper is somewhere. Returns how often it offered its processor. */
 static long offers_while(wn_domain *domain, int helper_is) {
   assert_int_equal(wn_gc_full_major(domain), WN_OK);
-  while (!atomic_load(&heap->marking.wanting)) __real_sched_yield(); /* it sleeps */
+  while (!atomic_load(&heap->collector->helpers.sleeping)) __real_sched_yield(); /* it sleeps */
   atomic_store(&of_helper, helper_is);
   atomic_store(&offers, 0);
   atomic_store(&pieces, 0);
@@ -151,7 +151,7 @@ static void a_helper_makes_way_for_a_domain_that_was_blocked_when_it_is_back(voi
   wn_blocking_begin(domain);
   processor = THERE;
   wn_blocking_end(other);
-  assert_int_equal(atomic_load(&heap->seen_at[other->index]), THERE + 1); /* before its next slice */
+  assert_int_equal(atomic_load(&heap->processor_of[other->index]), THERE + 1); /* before its next slice */
   assert_int_equal(wn_domain_detach(other), WN_OK);
   wn_blocking_end(domain);
   close_heap(domain);

@@ -1,7 +1,7 @@
-/* The minor collection with several copiers: src/gc/minor.c.
+/* The minor collection with several GC workers, called copiers here: src/gc/collect/minor.c.
  *
- * Followed line by line: share, share_all, answer, own, ask, forwarded, claim, copy, move, give, look_around, scan_grey, scan_domain,
- * take_gift, follow_leader, is_over, lead, minor_help, and of minor_collect what concerns copiers (begin, open, active, which
+ * Followed line by line: share, share_all, answer_requests (answer), own, request_share (ask), forwarded, claim, copy, move, make_packet (give),
+ * serve_others (look_around), scan_grey, scan_domain, take_packet (take_gift), follow_leader, is_over, lead, join (minor_help), and of minor_collect what concerns copiers (begin, open, active, which
  * is a word of this language and therefore `members` here, and idle). There are two minor heaps; each domain has one handle, the root
  * of what it made; the blocks behind them lead to each other, by more than one way and in circles, so that copiers meet at
  * the same block, ask for each other's minor heaps, and have something to give.

@@ -1,5 +1,5 @@
-/* The end of a domain: wn_domain_detach and bequeath of src/gc/domain.c, with what others do to it meanwhile: a collection
- * (minor.c, major.c), a join (wn_join_wait, finalisers_inherit), wn_heap_close of heap.c.
+/* The end of a domain: wn_domain_detach and bequeath of src/gc/face/attach.c, with what others do to it meanwhile: a collection
+ * (minor.c, major.c), a join (wn_join_wait, finalisers_inherit), wn_heap_close of open.c.
  *
  * Followed line by line: has_young_things and its loop, pause_thread, bequeath, finalisers_leave, destroy, in the detaching domain;
  * wn_join_wait and `inherit` of finaliser.c; wn_heap_close. Of a collection: what it does with each domain's remembered set, pools, marker,

@@ -1,12 +1,12 @@
-/* Marking, and how its end is known: src/gc/mark.c, helpers.c, barrier.h, and of major.c start_cycle, end_mark, is_marked and
+/* Marking, and how its end is known: src/gc/collect/mark.c, helpers.c, barrier.h, and of major.c start_cycle, end_mark, is_marked and
  * collect_markers.
  *
  * Followed line by line: visit, scan, give, take, share, mark_some, mark_give_all, mark_again; begin_work, end_work, wait_for_work,
- * give_back, mark_shared_work, help, wait_while, helpers_pause, helpers_resume, helpers_await, helpers_wake, helpers_stop;
+ * return_work, mark_packets, help, wait_while, helpers_pause, helpers_resume, helpers_await, helpers_wake, helpers_stop;
  * barrier_before and barrier_store.
  *
- * Left out: sizes, pieces of spans, finalisers, sweeping. A mark stack and a ring are sets here, and a bundle is one span. A stack has room for one or two. The lock `marking` is taken to be right: what is done under it is one step. The world is stopped by a flag that
- * domains respect between operations; stop.pml is about that. Hints (`wanting`, `hungry`) may say anything, but in `give`.
+ * Left out: sizes, pieces of spans, finalisers, sweeping. A mark stack and a ring are sets here, and a packet is one span. A stack has room for one or two. The lock `marking` is taken to be right: what is done under it is one step. The world is stopped by a flag that
+ * domains respect between operations; stop.pml is about that. Hints (`sleeping`, `hungry`) may say anything, but in `give`.
  *
  * Two domains change the graph and mark, one of them leads, and asks for what helpers hold, but not where there are two (too many states); HELPERS threads help. A cycle ends in which there was nothing to do, while
  * helpers may still be about to look for work; then the cycle begins that is proved about.
@@ -24,10 +24,10 @@
  * TWIN_LATE_BARRIER (assertion violated): what was there is read again after it was overwritten.
  * TWIN_IGNORED_OVERFLOW (assertion violated): the end does not ask whether spans were dropped.
  * TWIN_IGNORED_HELPERS (assertion violated): the end does not ask whether helpers are busy.
- * TWIN_TWO_LOOKS (assertion violated, safety_helpers): the end looks for bundles, then for busy helpers; one may give back what it has in between.
+ * TWIN_TWO_LOOKS (assertion violated, safety_helpers): the end looks for packets, then for busy helpers; one may give back what it has in between.
  * TWIN_LATE_BUSY (assertion violated): a helper says that it is busy after it took work.
  * TWIN_IGNORED_MARKER (assertion violated): the end does not look at what the barriers of the stopped domain left.
- * TWIN_OLD_COLOUR (assertion violated): a helper looks which colour is white before it takes its first bundle.
+ * TWIN_OLD_COLOUR (assertion violated): a helper looks which colour is white before it takes its first packet.
  * TWIN_LATE_PAUSE_CHECK (assertion violated): a helper looks whether it is paused before it says that it works.
  * TWIN_QUIET_QUIT (invalid end state): helpers are told to quit and not woken.
  * TWIN_QUIET_HELPER (invalid end state, safety_asking): a helper that has marked all that it held does not tell a domain that asks.

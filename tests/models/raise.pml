@@ -1,8 +1,8 @@
-/* Raising a domain's limit, where the domain moves it without a fence: RAISING of src/gc/domain.h, with what nursery.h, nursery.c,
- * finaliser.c and safepoint.c do around it.
+/* Raising a domain's limit, where the domain moves it without a fence: RAISING of src/gc/world/domain.h, with what allocate.c, finaliser.c
+ * and safepoint.c do around it.
  *
- * Followed line by line: domain_before_raising, domain_reset_limit, domain_is_wanted, aim_anew of gc_host.c, nursery_move_limit,
- * wn_poll, wn_poll_slow, find_room; of world_stop, world_wait, ask and domain_yield what they do to one domain.
+ * Followed line by line: domain_before_raising, domain_reset_limit, domain_is_wanted, draw_sample of host.c, domain_move_limit,
+ * wn_poll, wn_poll_slow, find_room; of world_stop, world_wait, request_yield and domain_yield what they do to one domain.
  *
  * Memory is that of x86-64 (TSO): a plain store of the limit goes into the store buffer of the domain's thread, and from there to
  * memory at any later time, in order. The thread's own loads see the newest one that is there. The buffer is emptied before a

@@ -1,7 +1,7 @@
-/* Stopping the world: src/gc/safepoint.c, with what attach and wn_domain_detach of domain.c do around it.
+/* Stopping the world: src/gc/world/safepoint.c, with what attach and wn_domain_detach of face/attach.c do around it.
  *
  * Followed line by line: change, claim, leave, raise_limit, await, give_up, take_back, world_wait, world_stop,
- * world_release, world_ask_for_help, world_end_help, domain_reset_limit; enrol and wn_domain_detach as far as they touch the list of domains. Each load, store and
+ * world_release, world_share_collection, world_unshare_collection, domain_reset_limit; enrol and wn_domain_detach as far as they touch the list of domains. Each load, store and
  * exchange of the code is one step here. They are sequentially consistent there, so any order of steps is all that can happen.
  *
  * Left out: spinning before sleep (it only repeats the loops), early returns of a futex (they would hide a wake-up that was

@@ -1,6 +1,6 @@
-/* Turns of the threads of one domain: src/gc/turn.c, with what domain.c and safepoint.c do around it.
+/* Turns of the threads of one domain: src/gc/world/turn.c, with what domain.c and safepoint.c do around it.
  *
- * Followed line by line: turn_take, await, ask, turn_give, domain_yield, domain_reset_limit, the safepoint (wn_poll_slow), blocking
+ * Followed line by line: turn_take, await, request_yield (ask), turn_give, domain_yield, domain_reset_limit, the safepoint (wn_poll_slow), blocking
  * sections, the end of a thread. Each load, store and exchange of the code is one step here; they are sequentially
  * consistent there. Another domain stops the world now and then: of it there is what it does to this domain's limit.
  *

@@ -2,21 +2,21 @@
  *
  * The heap is filled twice: with trees as they were made, so that neighbours in a tree are neighbours in memory, and with a large
  * array of small blocks in a random order. Then a cycle begins, and is marked without helpers. Sweeping is not in the time. */
-#include "gc/domain.h"
-#include "gc/major.h"
+#include "gc/collect/major.h"
+#include "gc/world/domain.h"
 #include "tree.h"
 
 enum { TREE_DEPTH = 15 };
 
 static double mark(wn_domain *d) {
   double begin;
-  major_full(d);
-  major_collect(d, COLLECT_CYCLE);
+  major_full(d, STOP_REQUEST);
+  major_collect(d, COLLECT_CYCLE, STOP_REQUEST);
   begin = program_seconds();
   while (heap_phase(d->heap) == PHASE_MARK)
-    if (!major_work(d, SIZE_MAX)) major_collect(d, 0);
+    if (!major_work(d, SIZE_MAX)) major_collect(d, 0, STOP_REQUEST);
   begin = program_seconds() - begin;
-  major_finish_cycle(d);
+  major_finish_cycle(d, STOP_REQUEST);
   return begin;
 }
 

@@ -15,8 +15,8 @@ register char *keep_young __asm__("r15"); /* which functions called from here le
 static char *keep_young;
 #endif
 
-static inline void keep_enter(wn_domain *d) { keep_young = wn_face(d)->young_ptr; }
-static inline void keep_leave(wn_domain *d) { wn_face(d)->young_ptr = keep_young; }
+static inline void keep_enter(wn_domain *d) { keep_young = wn_context(d)->young_ptr; }
+static inline void keep_leave(wn_domain *d) { wn_context(d)->young_ptr = keep_young; }
 
 __attribute__((noinline, cold)) static wn_value *keep_slow(wn_domain *d, size_t words, wn_value kept[2]) {
   WN_SCOPE(d);
@@ -32,7 +32,7 @@ __attribute__((noinline, cold)) static wn_value *keep_slow(wn_domain *d, size_t 
 /* As wn_bump with tag 0; `*first` and `*second` are up to date afterwards. */
 static inline wn_value *keep_bump(wn_domain *d, size_t words, wn_value *first, wn_value *second) {
   char *at = keep_young - (words + 1) * sizeof(wn_value);
-  if (__builtin_expect(!wn_above_limit(wn_face(d), at), 0)) {
+  if (__builtin_expect(!wn_above_limit(wn_context(d), at), 0)) {
     wn_value kept[2] = {*first, *second}, *fields = keep_slow(d, words, kept);
     *first = kept[0];
     *second = kept[1];

@@ -19,15 +19,15 @@ static wn_value build(wn_domain *d, intptr_t n, intptr_t seed) {
   const wn_value one = wn_int(1) - wn_int(0), last = wn_int(seed);
   wn_value list = wn_int(0);
   for (wn_value head = wn_int(seed + n);; head -= one) {
-    char *at = wn_face(d)->young_ptr;
+    char *at = wn_context(d)->young_ptr;
 #pragma GCC unroll 4
     for (; head != last; head -= one) {
-      if (__builtin_expect(!wn_above_limit(wn_face(d), at - bytes), 0)) break;
+      if (__builtin_expect(!wn_above_limit(wn_context(d), at - bytes), 0)) break;
       at -= bytes;
       *(wn_value *)at = WN_HEADER(2, 0);
       list = keep_fill((wn_value *)at + 1, head, list);
     }
-    wn_face(d)->young_ptr = at;
+    wn_context(d)->young_ptr = at;
     if (head == last) return list;
     list = cell_slow(d, head, list);
   }

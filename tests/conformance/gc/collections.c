@@ -2,7 +2,7 @@
 #include "gc/journal.h"
 
 #include "base/check.h"
-#include "gc/heap.h"
+#include "gc/world/heap.h"
 #include <sched.h>
 #include <string.h>
 
@@ -85,7 +85,7 @@ static void raise_seven(wn_domain *domain, void *context) {
   wn_raise(domain, block_of(domain, 7));
 }
 
-static void what_a_minor_collection_makes_due_runs_before_it_returns_and_may_raise(void **state) {
+static void callbacks_of_a_minor_collection_run_before_it_returns_and_may_raise(void **state) {
   (void)state;
   struct journal of;
   journal_open(&of, NULL);
@@ -176,7 +176,7 @@ static void a_slice_of_the_computed_size_leaves_less_to_do(void **state) {
   options.parameters.minor_heap_size = 4096;
   options.parameters.space_overhead = 20;
   journal_open(&of, &options);
-  assert_int_equal(wn_gc_major_slice(of.domain, 0), 0); /* at rest nothing is due */
+  assert_int_equal(wn_gc_major_slice(of.domain, 0), 0); /* at rest there is no debt */
   {
     WN_SCOPE(of.domain);
     wn_ref list = make_list(of.domain, 20000, 5);
@@ -332,9 +332,9 @@ static void compact_gives_empty_memory_back_and_keeps_what_is_live(void **state)
       make_list(of.domain, 4, 300000);
       wn_gc_minor(of.domain);
     }
-    size_t before = atomic_load(&of.heap->chunks.mapped_bytes);
+    size_t before = atomic_load(&of.heap->store.chunks.mapped_bytes);
     assert_int_equal(wn_gc_compact(of.domain), WN_OK);
-    size_t after = atomic_load(&of.heap->chunks.mapped_bytes);
+    size_t after = atomic_load(&of.heap->store.chunks.mapped_bytes);
     assert_true(after + (TINY ? 30 : 3000) * 8000L <= before);
     assert_true(quick_stat(of.domain).heap_words <= (long)(after / 8));
     assert_int_equal(length_of(of.domain, kept), 100);
@@ -442,7 +442,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_minor_collection_empties_the_minor_heaps_of_all_domains_and_counts_once),
       cmocka_unit_test(what_an_old_field_leads_to_is_promoted_side_by_side),
-      cmocka_unit_test(what_a_minor_collection_makes_due_runs_before_it_returns_and_may_raise),
+      cmocka_unit_test(callbacks_of_a_minor_collection_run_before_it_returns_and_may_raise),
       cmocka_unit_test(a_slice_begins_with_a_minor_collection),
       cmocka_unit_test(slices_alone_complete_a_cycle_the_larger_the_sooner),
       cmocka_unit_test(a_slice_ends_within_a_block_that_is_larger),

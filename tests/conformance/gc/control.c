@@ -2,9 +2,10 @@
 #include "gc/journal.h"
 
 #include "base/check.h"
-#include "gc/domain.h"
-#include "gc/major.h"
-#include "gc/params.h"
+#include "gc/collect/collector.h"
+#include "gc/collect/major.h"
+#include "gc/face/params.h"
+#include "gc/world/domain.h"
 #include <string.h>
 
 /* ---- get and set ---- */
@@ -267,12 +268,12 @@ static size_t first_growth(long increment, size_t *used) {
   {
     WN_SCOPE(of.domain);
     make_list(of.domain, 40, CHUNK_WORDS / 4);
-    chunks_trim(&of.heap->chunks, 0);
-    size_t before = atomic_load(&of.heap->chunks.mapped_bytes);
+    chunks_trim(&of.heap->store.chunks, 0);
+    size_t before = atomic_load(&of.heap->store.chunks.mapped_bytes);
     for (int i = 0; i < 100 && !grown; i++) {
-      *used = atomic_load(&of.heap->chunks.used_bytes);
+      *used = atomic_load(&of.heap->store.chunks.used_bytes);
       wn_alloc(of.domain, CHUNK_WORDS / 4, 1);
-      grown = atomic_load(&of.heap->chunks.mapped_bytes) - before;
+      grown = atomic_load(&of.heap->store.chunks.mapped_bytes) - before;
     }
   }
   journal_close(&of);
@@ -296,8 +297,8 @@ static void the_heap_grows_by_the_increment(void **state) {
   wn_gc_control control = get_control(of.domain);
   control.major_heap_increment = 9L * CHUNK_WORDS;
   set_control(of.domain, &control);
-  chunks_trim(&of.heap->chunks, 0);
-  size_t before = atomic_load(&of.heap->chunks.mapped_bytes), grown = 0;
+  chunks_trim(&of.heap->store.chunks, 0);
+  size_t before = atomic_load(&of.heap->store.chunks.mapped_bytes), grown = 0;
   {
     WN_SCOPE(of.domain);
     wn_ref list = wn_root(of.domain, wn_int(0));
@@ -305,7 +306,7 @@ static void the_heap_grows_by_the_increment(void **state) {
       wn_ref block = wn_alloc(of.domain, CHUNK_WORDS / 4, 1);
       wn_set(of.domain, block, 0, list);
       wn_assign(list, block);
-      grown = atomic_load(&of.heap->chunks.mapped_bytes) - before;
+      grown = atomic_load(&of.heap->store.chunks.mapped_bytes) - before;
     }
   }
   assert_int_equal(grown, 9L * CHUNK_BYTES);
@@ -351,9 +352,9 @@ static void a_window_divides_the_slices(void **state) {
   {
     WN_SCOPE(of.domain);
     make_list(of.domain, 3000, 9);
-    major_collect(of.domain, COLLECT_MINOR | COLLECT_CYCLE);
+    major_collect(of.domain, COLLECT_MINOR | COLLECT_CYCLE, STOP_REQUEST);
     assert_int_equal(heap_phase(of.heap), PHASE_MARK);
-    atomic_store(&of.heap->debt, 50);
+    atomic_store(&of.heap->collector->pace.debt, 50);
     assert_int_equal(major_slice_words(of.heap), 50);
     wn_gc_control control = get_control(of.domain);
     control.window_size = 10;

@@ -1,4 +1,4 @@
-/* Domains as the collector sees them: how many, who waits for whom, what one leaves when it is joined. */
+/* Domains as the collector sees them: how many, which waits for which, what one leaves when it is joined. */
 #include "gc/journal.h"
 
 #include <time.h>
@@ -110,7 +110,7 @@ static void a_thread_may_be_in_domains_of_several_heaps(void **state) {
   journal_close(&inner);
 }
 
-/* ---- who waits for whom ---- */
+/* ---- which waits for which ---- */
 
 struct sleeper {
   struct gate gate;
@@ -263,7 +263,7 @@ static void spawn_a_grandchild(wn_domain *domain, void *context) {
 }
 
 /* What is found dead by the collection that the parent asks for is finalised when the domain ends. */
-static void return_with_a_finaliser_due(wn_domain *domain, void *argument) {
+static void return_with_a_pending_finaliser(wn_domain *domain, void *argument) {
   struct family *family = argument;
   {
     WN_SCOPE(domain);
@@ -279,7 +279,7 @@ static void a_finaliser_may_spawn_a_thread_while_its_domain_ends(void **state) {
   struct family family = {0};
   assert_int_equal(pipe(family.gate.pipe), 0);
   journal_open(&of, NULL);
-  wn_join *join = spawn(of.domain, return_with_a_finaliser_due, &family);
+  wn_join *join = spawn(of.domain, return_with_a_pending_finaliser, &family);
   wait_for_step(of.domain, &family.returned, 1);
   assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
   let_one_through(&family.gate);

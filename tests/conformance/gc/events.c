@@ -1,9 +1,9 @@
 /* What verbose tells on standard error. */
 #include "gc/journal.h"
 
-#include "gc/chunk.h"
-#include "gc/events.h"
-#include "gc/params.h"
+#include "gc/face/params.h"
+#include "gc/face/verbose.h"
+#include "gc/store/chunk.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,17 +86,17 @@ static const struct {
   long bit;
   const char *lines[4];
 } bits[] = {
-    {EVENT_CYCLE, {"cycle "}},
-    {EVENT_COLLECTION, {"minor collection ", "marking ends", "slice: ", "cycle "}},
-    {EVENT_HEAP_SIZE, {"heap grows by ", "heap shrinks by "}},
-    {EVENT_TABLES, {"a remembered set grows", "a mark stack grows", "handle slots grows"}},
-    {EVENT_COMPACTION, {"compaction: "}},
-    {EVENT_PARAMETER, {"space_overhead changes from 120 to 77"}},
-    {EVENT_SLICE_SIZE, {"slice of "}},
-    {EVENT_FINALISERS, {"1 finalisers are due"}},
-    {EVENT_START, {"heap opens: s=1000,i=15,o=120"}},
-    {EVENT_COMPACTION_COST, {"free memory is "}},
-    {EVENT_EXIT, {"heap closes: "}},
+    {VERBOSE_CYCLE, {"cycle "}},
+    {VERBOSE_COLLECTION, {"minor collection ", "marking ends", "slice: ", "cycle "}},
+    {VERBOSE_HEAP_SIZE, {"heap grows by ", "heap shrinks by "}},
+    {VERBOSE_TABLES, {"a remembered set grows", "a mark stack grows", "handle slots grows"}},
+    {VERBOSE_COMPACTION, {"compaction: "}},
+    {VERBOSE_PARAMETER, {"space_overhead changes from 120 to 77"}},
+    {VERBOSE_SLICE_SIZE, {"slice of "}},
+    {VERBOSE_FINALISERS, {"1 finalisers are due"}},
+    {VERBOSE_START, {"heap opens: s=1000,i=15,o=120"}},
+    {VERBOSE_COMPACTION_COST, {"free memory is "}},
+    {VERBOSE_EXIT, {"heap closes: "}},
 };
 enum { BITS = sizeof bits / sizeof *bits, LINES = 4 };
 
@@ -136,7 +136,7 @@ static void verbose_can_be_switched_on_and_off(void **state) {
   wn_gc_get(of.domain, &control);
   for (long on = 1; on >= 0; on--) {
     struct capture capture = capture_begin();
-    control.verbose = on ? EVENT_COLLECTION : 0;
+    control.verbose = on ? VERBOSE_COLLECTION : 0;
     wn_status status = wn_gc_set(of.domain, &control);
     wn_gc_minor(of.domain);
     char *told = capture_end(&capture);
@@ -151,7 +151,7 @@ static void each_change_of_a_parameter_is_told_and_nothing_else_is(void **state)
   (void)state;
   struct journal of;
   wn_heap_options options = WN_HEAP_DEFAULTS;
-  options.parameters.verbose = EVENT_PARAMETER;
+  options.parameters.verbose = VERBOSE_PARAMETER;
   options.parameters.minor_heap_size = 3000;
   journal_open(&of, &options);
   wn_gc_control control = get_control(of.domain);
@@ -208,7 +208,7 @@ static void the_statistics_at_the_end_are_exact(void **state) {
   struct journal of;
   char expected[1000];
   wn_heap_options options = WN_HEAP_DEFAULTS;
-  options.parameters.verbose = EVENT_EXIT;
+  options.parameters.verbose = VERBOSE_EXIT;
   options.helper_threads = 0;
   struct capture capture = capture_begin();
   journal_open(&of, &options);

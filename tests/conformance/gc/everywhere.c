@@ -1,7 +1,7 @@
 /* Where the functions of winnow/gc.h may be called: everywhere but in the release of a custom block. */
 #include "gc/journal.h"
 
-#include "gc/heap.h"
+#include "gc/world/heap.h"
 
 static void no_value(wn_domain *domain, wn_ref value, void *context) {
   (void)domain, (void)value, (void)context;
@@ -177,7 +177,7 @@ static void every_function_may_be_called_when_memory_is_short(void **state) {
   journal_open(&of, &options);
   {
     WN_SCOPE(of.domain);
-    of.heap->chunks.limit_bytes = atomic_load(&of.heap->chunks.mapped_bytes) + ROOM;
+    of.heap->store.chunks.limit_bytes = atomic_load(&of.heap->store.chunks.mapped_bytes) + ROOM;
     assert_true(wn_is_null(wn_alloc_bytes(of.domain, 2 * ROOM)));
   }
   assert_int_equal(calls, 1);

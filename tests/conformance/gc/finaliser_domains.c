@@ -1,4 +1,4 @@
-/* Finalisers of several domains and threads: who runs them, and what becomes of them when a domain ends. */
+/* Finalisers of several domains and threads: which thread runs them, and their fate when a domain ends. */
 #include "gc/journal.h"
 
 #include <pthread.h>
@@ -103,7 +103,7 @@ static void raise_something(wn_domain *domain, wn_ref value, void *context) {
   wn_raise(domain, value);
 }
 
-static void end_with_calls_due(wn_domain *domain, void *argument) {
+static void end_with_pending_calls(wn_domain *domain, void *argument) {
   struct handover *handover = argument;
   {
     WN_SCOPE(domain);
@@ -115,17 +115,17 @@ static void end_with_calls_due(wn_domain *domain, void *argument) {
   assert_int_equal(wn_gc_full_major(domain), WN_EBUSY);
 }
 
-static void calls_that_were_due_when_the_domain_ended_are_made_by_who_joins_it(void **state) {
+static void calls_that_were_pending_when_the_domain_ended_are_made_by_the_domain_that_joins_it(void **state) {
   (void)state;
   struct handover handover;
   handover_open(&handover);
-  wn_join *join = spawn(handover.of.domain, end_with_calls_due, &handover);
+  wn_join *join = spawn(handover.of.domain, end_with_pending_calls, &handover);
   join_wait(handover.of.domain, join);
   ASSERT_JOURNAL(&handover.of, 3, 2, 1);
   journal_close(&handover.of);
 }
 
-/* ---- who runs them ---- */
+/* ---- which thread runs them ---- */
 
 struct watch {
   _Atomic(uint64_t) number; /* of the domain that ran it, and 1000 */
@@ -171,7 +171,7 @@ static void *attach_and_register(void *argument) {
   return NULL;
 }
 
-static void the_next_domain_that_collects_runs_them_if_nobody_joins(void **state) {
+static void the_next_domain_that_collects_runs_them_if_no_domain_joins(void **state) {
   (void)state;
   struct journal of;
   struct watch watch = {0};
@@ -209,7 +209,7 @@ static void collect_once(wn_domain *domain, void *argument) {
   wn_poll(domain);
 }
 
-static void finalisers_are_kept_for_who_joins_while_others_collect(void **state) {
+static void finalisers_are_kept_for_the_domain_that_joins_while_others_collect(void **state) {
   (void)state;
   struct journal of;
   struct watch watch = {0};
@@ -229,7 +229,7 @@ static void finalisers_are_kept_for_who_joins_while_others_collect(void **state)
   journal_close(&of);
 }
 
-/* A thread of the domain that finds something due runs it, whoever registered it. */
+/* Any thread of the domain that finds a pending call makes it, whichever thread registered it. */
 static void poll_here(wn_domain *domain, void *argument) {
   const struct watch *watch = argument;
   while (!watch->number) wn_gc_full_major(domain);
@@ -490,11 +490,11 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(finalisers_of_domains_that_ended_are_all_called),
       cmocka_unit_test(the_order_of_a_domain_that_ended_is_kept),
-      cmocka_unit_test(calls_that_were_due_when_the_domain_ended_are_made_by_who_joins_it),
+      cmocka_unit_test(calls_that_were_pending_when_the_domain_ended_are_made_by_the_domain_that_joins_it),
       cmocka_unit_test(the_domain_that_joins_another_runs_its_finalisers),
-      cmocka_unit_test(the_next_domain_that_collects_runs_them_if_nobody_joins),
+      cmocka_unit_test(the_next_domain_that_collects_runs_them_if_no_domain_joins),
       cmocka_unit_test(a_domain_that_is_joined_late_does_not_keep_its_finalisers_for_ever),
-      cmocka_unit_test(finalisers_are_kept_for_who_joins_while_others_collect),
+      cmocka_unit_test(finalisers_are_kept_for_the_domain_that_joins_while_others_collect),
       cmocka_unit_test(any_thread_of_the_domain_runs_its_finalisers),
       cmocka_unit_test(while_a_finaliser_is_blocked_the_others_wait_on_all_threads),
       cmocka_unit_test(a_blocked_finaliser_that_released_lets_another_thread_run_the_next),

@@ -84,7 +84,7 @@ static void no_finaliser_runs_inside_an_allocation(void **state) {
     allocate_everyhow(of.domain);
     assert_int_equal(of.count, 0);
     seen[1] = seen[0] && i % 64 == 0;
-    seen[0] |= wn_face(of.domain)->due != 0;
+    seen[0] |= wn_context(of.domain)->pending != 0;
   }
   assert_true(seen[1]);
   for (int i = 0; i < 3000; i++) allocate_everyhow(of.domain);

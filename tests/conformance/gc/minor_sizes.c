@@ -2,8 +2,8 @@
 #include "gc/journal.h"
 
 #include "base/check.h"
-#include "gc/domain.h"
-#include "gc/nursery.h"
+#include "gc/collect/nursery.h"
+#include "gc/world/domain.h"
 
 static void set_minor_size(wn_domain *domain, long words) {
   wn_gc_control control = get_control(domain);
@@ -57,7 +57,7 @@ static void a_minor_heap_without_another_place_is_no_wrong_store_either(void **s
 
 static void wait_for_the_end(wn_domain *domain, void *argument) { wait_for_step(domain, argument, 1); }
 
-/* Who uses what others leave uses more than the piece that its minor heap moves by. */
+/* A domain that uses what others leave uses more than the piece that its minor heap moves by. */
 static void a_minor_heap_that_outgrows_its_size_is_no_wrong_store_either(void **state) {
   (void)state;
   struct journal of;
@@ -141,7 +141,7 @@ static void where_nearly_all_blocks_live_half_full_minor_heaps_are_collected(voi
   journal_close(&of);
 }
 
-/* Who collects by himself has little in his minor heaps, and says nothing about how much of more would live. */
+/* A collection on request finds little in the minor heaps, and tells nothing about how much of more would live. */
 static void collections_of_little_neither_shorten_minor_heaps_nor_end_that(void **state) {
   (void)state;
   struct journal of;
@@ -283,7 +283,7 @@ static void a_size_that_cannot_be_had_leaves_the_old_one(void **state) {
     wn_ref list = make_list(of.domain, 50, 3);
     wn_gc_control before = get_control(of.domain), large = before;
     wn_gc_minor(of.domain);
-    of.heap->chunks.limit_bytes = atomic_load(&of.heap->chunks.mapped_bytes);
+    of.heap->store.chunks.limit_bytes = atomic_load(&of.heap->store.chunks.mapped_bytes);
     large.minor_heap_size = (long)nursery_words_most(of.heap);
     large.space_overhead = 77;
     assert_int_equal(wn_gc_set(of.domain, &large), WN_ENOMEM);
@@ -294,7 +294,7 @@ static void a_size_that_cannot_be_had_leaves_the_old_one(void **state) {
     allocate(of.domain, 100000, 5);
     assert_int_equal(length_of(of.domain, list), 50);
     set_minor_size(of.domain, MINOR_WORDS_LEAST); /* less can always be had */
-    of.heap->chunks.limit_bytes = SIZE_MAX;
+    of.heap->store.chunks.limit_bytes = SIZE_MAX;
     set_control(of.domain, &large);
     assert_int_equal(wn_gc_get_minor_free(of.domain), large.minor_heap_size);
     assert_int_equal(length_of(of.domain, list), 50);

@@ -1,8 +1,9 @@
 /* The text of parameters: what is taken, and where an error is. */
 #include "gc/journal.h"
 
-#include "gc/control.h"
-#include "gc/params.h"
+#include "gc/collect/collector.h"
+#include "gc/face/control.h"
+#include "gc/face/params.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -253,18 +254,18 @@ static void settings_reach_the_heap(void **state) {
   options.text =
       "h=5M,H=0,helpers=2,soft_limit=64M,verify,every=3,polls=4,fail_at=1G,mark_stack=16,delays,a=0,i=33";
   assert_int_equal(wn_heap_open(&options, &heap), WN_OK);
-  assert_true(atomic_load(&heap->chunks.mapped_bytes) >= 8 * (5 << 20));
-  assert_int_equal(atomic_load(&heap->chunks.used_bytes), 0);
-  assert_false(heap->chunks.huge_pages);
-  assert_int_equal(heap->marking.helper_count, 2);
-  assert_int_equal(heap->soft_limit_bytes, 64 << 20);
+  assert_true(atomic_load(&heap->store.chunks.mapped_bytes) >= 8 * (5 << 20));
+  assert_int_equal(atomic_load(&heap->store.chunks.used_bytes), 0);
+  assert_false(heap->store.chunks.huge_pages);
+  assert_int_equal(heap->collector->helpers.count, 2);
+  assert_int_equal(heap->collector->pace.soft_limit_bytes, 64 << 20);
   assert_true(heap->stress.verify && heap->stress.delays);
   assert_int_equal(heap->stress.every, 3);
   assert_int_equal(heap->stress.polls, 4);
   assert_int_equal(heap->stress.fail_at, 1 << 30);
   assert_int_equal(heap->stress.mark_most, 16);
-  assert_int_equal(heap->medium.policy, POLICY_NEXT_FIT);
-  assert_int_equal(heap->chunks.increment, 33);
+  assert_int_equal(heap->store.medium.policy, POLICY_NEXT_FIT);
+  assert_int_equal(heap->store.chunks.increment, 33);
   assert_int_equal(wn_heap_close(heap), WN_OK);
 }
 

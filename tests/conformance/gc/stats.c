@@ -2,8 +2,8 @@
 #include "gc/journal.h"
 
 #include "base/check.h"
-#include "gc/domain.h"
-#include "gc/major.h"
+#include "gc/collect/major.h"
+#include "gc/world/domain.h"
 #include <stdio.h>
 
 static double allocated(const wn_gc_stat *stat) {
@@ -141,7 +141,7 @@ static void three_domains_allocate_exactly_what_is_counted(void **state) {
   journal_close(&of);
 }
 
-/* Young blocks that two domains hold: whoever copies one, it is promoted once, and counts where it was born. */
+/* Young blocks that two domains hold: whichever thread copies one, it is promoted once, and counts where it was born. */
 struct shared {
   wn_global *list;
   _Atomic(int) step;
@@ -237,7 +237,7 @@ static void statistics_neither_collect_nor_call(void **state) {
     WN_SCOPE(of.domain);
     wn_gc_finalise_last(of.domain, count_call, &calls, wn_alloc(of.domain, 3, 1));
   }
-  major_full(of.domain); /* leaves calls due */
+  major_full(of.domain, STOP_REQUEST); /* leaves calls due */
   wn_gc_stat before = quick_stat(of.domain);
   long free_before = wn_gc_get_minor_free(of.domain);
   for (int i = 0; i < 10; i++) {

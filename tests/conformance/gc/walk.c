@@ -2,8 +2,8 @@
 #include "gc/journal.h"
 
 #include "base/check.h"
-#include "gc/heap.h"
-#include "gc/major.h"
+#include "gc/collect/major.h"
+#include "gc/world/heap.h"
 
 static void live_words_are_those_of_the_blocks(void **state) {
   (void)state;
@@ -63,9 +63,9 @@ static void the_walk_is_exact_in_every_phase(void **state) {
 
 /* A whole cycle's marking: one that runs may have begun too early. */
 static void reach_sweeping(struct journal *of) {
-  if (heap_phase(of->heap) != PHASE_IDLE) major_finish_cycle(of->domain);
+  if (heap_phase(of->heap) != PHASE_IDLE) major_finish_cycle(of->domain, STOP_REQUEST);
   for (int i = 0; i < 1000 && heap_phase(of->heap) != PHASE_SWEEP; i++) {
-    major_collect(of->domain, COLLECT_MINOR | COLLECT_CYCLE);
+    major_collect(of->domain, COLLECT_MINOR | COLLECT_CYCLE, STOP_REQUEST);
     if (heap_phase(of->heap) == PHASE_MARK) major_work(of->domain, SIZE_MAX);
   }
   assert_int_equal(heap_phase(of->heap), PHASE_SWEEP);
@@ -86,7 +86,7 @@ static void garbage_is_free_once_marking_has_ended(void **state) {
     wn_gc_stat stat = read_stat(of.domain);
     assert_int_equal(stat.live_words, 600 + 1001);
   }
-  wn_gc_stat stat = read_stat(of.domain); /* nobody knows yet */
+  wn_gc_stat stat = read_stat(of.domain); /* it is not known yet */
   if (!TINY) assert_int_equal(stat.live_words, 600 + 1001);
   reach_sweeping(&of);
   stat = read_stat(of.domain);

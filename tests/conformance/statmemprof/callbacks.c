@@ -42,7 +42,7 @@ static void by_join(wn_domain *domain) {
   join_wait(domain, join);
 }
 
-static void every_safepoint_runs_what_is_due(void **state) {
+static void every_safepoint_runs_pending_callbacks(void **state) {
   static void (*const safepoints[])(wn_domain *) = {by_poll,  by_yield, by_drain,      by_minor,  by_slice,
                                                     by_major, by_join,  by_full_major, by_compact};
   enum { SAFEPOINTS = sizeof safepoints / sizeof *safepoints };
@@ -273,7 +273,7 @@ static void allocate_all_kinds(wn_domain *domain, struct tracked *all) {
   wn_alloc_bytes(domain, 100);
   assert_int_equal(wn_alloc_group(domain, 3, shapes, blocks), WN_OK);
   for (int i = 0; i < 100; i++)
-    wn_bump(domain, 2, 0)[0] = ((wn_value *)wn_face(domain)->young_ptr)[2] = wn_int(0);
+    wn_bump(domain, 2, 0)[0] = ((wn_value *)wn_context(domain)->young_ptr)[2] = wn_int(0);
 }
 static void what_callbacks_allocate_is_not_sampled(void **state) {
   (void)state;
@@ -540,7 +540,7 @@ static void callstacks_are_as_deep_as_asked(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_allocation_calls_nothing_and_the_next_safepoint_does),
-      cmocka_unit_test(every_safepoint_runs_what_is_due),
+      cmocka_unit_test(every_safepoint_runs_pending_callbacks),
       cmocka_unit_test(births_are_told_in_the_order_of_allocation),
       cmocka_unit_test(calls_of_one_block_come_in_order_and_once_though_all_are_late),
       cmocka_unit_test(deaths_are_told_before_alarms_and_finalisers_run),

@@ -1,10 +1,10 @@
-/* Profiles and the domains of the collected heap: who takes part, who is told, and what becomes of blocks that change hands. */
+/* Profiles and the domains of the collected heap: which take part, which are told, and the fate of blocks that change hands. */
 #include "tracker.h"
 
-#include "gc/heap.h"
+#include "gc/world/heap.h"
 #include <stdlib.h>
 
-/* ---- who takes part ---- */
+/* ---- which domains take part ---- */
 
 /* One system thread with two domains: it runs in one of them, and the other is blocked. */
 static wn_domain *go_to_new(const struct journal *of) {
@@ -140,7 +140,7 @@ static void allocate_and_wait(wn_domain *domain, void *argument) {
   wn_poll(domain);
 }
 
-static void a_stop_by_one_domain_drops_what_is_due_in_others(void **state) {
+static void a_stop_by_one_domain_drops_pending_callbacks_of_others(void **state) {
   struct tracked all;
   struct child child = {.all = &all};
   (void)state;
@@ -308,7 +308,7 @@ static struct record *record_of(wn_ref block) {
   return (struct record *)(wn_to_int(wn_field(block, 0)) << 3);
 }
 
-/* All that is reached from a place is alive, whoever allocated it. Returns how long the chain is. */
+/* All that is reached from a place is alive, whichever domain allocated it. Returns how long the chain is. */
 static int check_alive(wn_domain *domain, wn_ref first) {
   WN_SCOPE(domain);
   int length = 0;
@@ -439,7 +439,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(a_domain_that_a_callback_spawns_takes_part_and_is_not_suspended),
       cmocka_unit_test(a_domain_may_join_a_profile_and_leave_it),
       cmocka_unit_test(a_profile_stops_when_its_last_domain_ends_or_leaves),
-      cmocka_unit_test(a_stop_by_one_domain_drops_what_is_due_in_others),
+      cmocka_unit_test(a_stop_by_one_domain_drops_pending_callbacks_of_others),
       cmocka_unit_test(domains_may_have_profiles_of_their_own_at_once),
       cmocka_unit_test(profiles_of_two_heaps_know_nothing_of_each_other),
       cmocka_unit_test(blocks_of_a_domain_that_ended_are_followed_by_others),

@@ -342,7 +342,7 @@ ALLOCATE(by_pair, wn_pair(d, 0, list, list);)
 ALLOCATE(by_assign_pair, wn_assign_pair(d, list, 0, list, list);)
 ALLOCATE(by_push_int, wn_push_int(d, list, 0, 1);)
 
-static void a_callstack_begins_with_who_called_the_heap(void **state) {
+static void a_callstack_begins_with_the_caller_of_the_heap(void **state) {
   static body_function *const all_ways[] = {
       by_alloc,          by_large_alloc,  by_alloc_bytes, by_large_alloc_bytes, by_group, by_custom,
       by_custom_outside, by_large_custom, by_bump,        by_bump_checked,      by_pair,  by_assign_pair,
@@ -424,7 +424,7 @@ int main(void) {
       cmocka_unit_test(places_that_there_are_not_are_left_out),
       cmocka_unit_test(addresses_that_are_none_of_the_stack_lose_no_frame),
       cmocka_unit_test(equal_places_are_one_and_others_are_others),
-      cmocka_unit_test(a_callstack_begins_with_who_called_the_heap),
+      cmocka_unit_test(a_callstack_begins_with_the_caller_of_the_heap),
       cmocka_unit_test(a_trace_names_the_frames_of_a_language),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
 #include "tracker.h"
 
 #include "base/os.h"
-#include "gc/heap.h"
+#include "gc/world/heap.h"
 #include "trace/reader.h"
 #include <signal.h>
 #include <stdlib.h>
@@ -225,7 +225,7 @@ static void pauses_are_counted_and_shorter_than_the_run(void **state) {
   assert_true(minor->total_ns > 0 && slice->count > 0 && slice->total_ns > 0);
   assert_true(minor->total_ns + slice->total_ns < took);
   assert_true(seen->longest_ns <= took);
-  assert_int_equal(seen->pauses[TRACE_PAUSE_STOP].count, 0); /* nobody else stops the world */
+  assert_int_equal(seen->pauses[TRACE_PAUSE_STOP].count, 0); /* no other domain stops the world */
   free(seen);
   journal_close(&of);
 }

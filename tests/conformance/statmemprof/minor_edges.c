@@ -1,7 +1,7 @@
 /* Samples where minor heaps and their pieces end: the same words are sampled, wherever collections fall. */
 #include "tracker.h"
 
-#include "gc/domain.h"
+#include "gc/world/domain.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -194,7 +194,7 @@ static void a_sample_loses_no_request_that_came_in_the_same_group(void **state) 
   tracked_open_with(&all, &options);
   tracked_start(&all, 1);
   assert_int_equal(wn_alloc_group(all.of.domain, 3, shapes, blocks), WN_OK);
-  assert_true((uintptr_t)wn_face(all.of.domain)->young_limit == UINTPTR_MAX);
+  assert_true((uintptr_t)wn_context(all.of.domain)->young_limit == UINTPTR_MAX);
   wn_poll(all.of.domain);
   assert_int_equal(all.allocs_minor, 3);
   tracked_check(&all);

@@ -1,7 +1,7 @@
 /* The life of profiles on the collected heap: start, stop and discard in every order, from each callback, for ever. */
 #include "tracker.h"
 
-#include "gc/heap.h"
+#include "gc/world/heap.h"
 #include <math.h>
 
 static void start_another(struct tracked *all, struct tracked *on, double rate) {
@@ -292,7 +292,7 @@ static void a_hundred_thousand_profiles_leave_no_memory_behind(void **state) {
   journal_close(&all.of);
 }
 
-static void live_blocks_are_told_of_by_nobody_when_the_heap_closes(void **state) {
+static void live_blocks_are_not_told_of_when_the_heap_closes(void **state) {
   struct tracked all;
   (void)state;
   dropped = released = 0;
@@ -322,7 +322,7 @@ int main(void) {
       cmocka_unit_test(after_a_discard_nothing_is_called_and_metadata_is_dropped),
       cmocka_unit_test(profiles_may_stop_start_leave_and_be_discarded_in_each_callback),
       cmocka_unit_test(a_hundred_thousand_profiles_leave_no_memory_behind),
-      cmocka_unit_test(live_blocks_are_told_of_by_nobody_when_the_heap_closes),
+      cmocka_unit_test(live_blocks_are_not_told_of_when_the_heap_closes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

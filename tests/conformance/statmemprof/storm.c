@@ -6,7 +6,7 @@
 #include "tracker.h"
 
 #include "base/random.h"
-#include "gc/heap.h"
+#include "gc/world/heap.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -198,7 +198,7 @@ static void discard_the_rest(void) {
     if (storm.started[i]) assert_int_equal(wn_memprof_discard(storm.started[i]), WN_OK);
 }
 
-static void what_callbacks_get_comes_back_once_whoever_discards_when(void **state) {
+static void metadata_comes_back_once_whichever_thread_discards_when(void **state) {
   struct journal of;
   pthread_t outside;
   wn_join *joins[DOMAINS];
@@ -221,7 +221,7 @@ static void what_callbacks_get_comes_back_once_whoever_discards_when(void **stat
 
 int main(int count, char **arguments) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_callbacks_get_comes_back_once_whoever_discards_when),
+      cmocka_unit_test(metadata_comes_back_once_whichever_thread_discards_when),
   };
   if (count > 1) storm.seed = strtoul(arguments[1], NULL, 10);
   if (count > 2) storm.steps = atol(arguments[2]);

@@ -1,7 +1,7 @@
 /* Profiles and the threads of one domain of the collected heap. Threads take turns by steps (gc/blocks.h). */
 #include "tracker.h"
 
-#include "gc/heap.h"
+#include "gc/world/heap.h"
 
 static _Thread_local long my_number;
 
@@ -11,7 +11,7 @@ static wn_join *begin_thread(wn_domain *domain, wn_body *body, void *argument) {
   return join;
 }
 
-/* Lets the domain's other threads run until somebody has taken that step. */
+/* Lets the domain's other threads run until one has taken that step. */
 static void yield_until(wn_domain *domain, const _Atomic(int) *step, int wanted) {
   while (atomic_load(step) < wanted) wn_thread_yield(domain);
 }
@@ -77,7 +77,7 @@ static void allocate_and_sleep(wn_domain *domain, void *argument) {
   turns->step = 3;
 }
 
-static void births_wait_for_their_thread_whoever_collects(void **state) {
+static void births_wait_for_their_thread_whichever_domain_collects(void **state) {
   struct turns turns = {.step = 0};
   (void)state;
   tracked_open(&turns.all, 1);
@@ -130,7 +130,7 @@ static void what_an_ending_thread_cannot_tell_is_dropped(void **state) {
   all.tracker.alloc_minor = raise_always;
   tracked_start(&all, 1);
   join_wait(all.of.domain, begin_thread(all.of.domain, allocate_and_end, NULL));
-  assert_int_equal(all.allocs_minor, 1); /* it raised, and nobody took that */
+  assert_int_equal(all.allocs_minor, 1); /* it raised, and the exception was not taken */
   assert_int_equal(all.allocs_major, 0);
   wn_memprof_count count = counts_of(all.profile);
   assert_int_equal(count.dropped_minor, 7);
@@ -414,7 +414,7 @@ static void a_thread_in_a_blocking_section_may_discard(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(births_are_told_on_the_thread_that_allocated),
-      cmocka_unit_test(births_wait_for_their_thread_whoever_collects),
+      cmocka_unit_test(births_wait_for_their_thread_whichever_domain_collects),
       cmocka_unit_test(a_thread_that_ends_tells_its_births_first),
       cmocka_unit_test(what_an_ending_thread_cannot_tell_is_dropped),
       cmocka_unit_test(threads_that_end_leave_nothing_behind),

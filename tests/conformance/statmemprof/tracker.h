@@ -90,7 +90,7 @@ static inline wn_memprof_count counts_of(const wn_profile *profile) {
   return count;
 }
 
-/* And that the callbacks were as many. No callback is due. */
+/* And that the callbacks were as many. No callback is pending. */
 static inline void tracked_check(struct tracked *all) {
   wn_memprof_count count = counts_of(all->profile);
   assert_int_equal(count.allocs_minor, all->allocs_minor);

@@ -1,0 +1,36 @@
+/* What the collector keeps for a heap, and for a domain. The heap and the domain have a pointer to
+ * it each, so that gc/world need not know it. */
+#ifndef GC_COLLECT_COLLECTOR_H
+#define GC_COLLECT_COLLECTOR_H
+
+#include "gc/collect/alarm.h"
+#include "gc/collect/finaliser.h"
+#include "gc/collect/globals.h"
+#include "gc/collect/helpers.h"
+#include "gc/collect/major.h"
+#include "gc/collect/mark.h"
+#include "gc/collect/minor.h"
+
+/* In the memory of the heap; zero at first. */
+struct collector {
+  struct minor_work minor;
+  struct pace pace;
+  struct marking marking;
+  struct helpers helpers;
+  struct globals globals;
+  struct finalisers finalisers;
+  struct alarms alarms;
+};
+
+/* In the memory of the domain; zero at first. */
+struct domain_collector {
+  struct marker marker;
+  struct domain_finalisers finalisers;
+};
+
+static inline struct marker *domain_marker(const struct wn_domain *domain) {
+  return &domain->collector->marker;
+}
+
+#endif
+/* SPDX-License-Identifier: MIT */

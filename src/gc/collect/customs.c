@@ -1,0 +1,42 @@
+/* The list of young custom blocks, and external bytes. */
+#include "gc/collect/customs.h"
+
+#include "base/metadata.h"
+#include "gc/collect/collector.h"
+#include <string.h>
+
+enum { FIRST = TINY ? 4 : 256 };
+
+size_t customs_count_old(struct wn_heap *heap, size_t external_bytes) {
+  size_t words = major_external_words(heap, external_bytes);
+  atomic_fetch_add(&heap->collector->pace.external_made, external_bytes);
+  atomic_fetch_add(&heap->collector->pace.allocated, words);
+  return words;
+}
+
+bool customs_reserve(struct wn_domain *domain) {
+  if (domain->custom_count < domain->custom_capacity) return true;
+  size_t capacity = domain->custom_capacity ? 2 * domain->custom_capacity : FIRST;
+  wn_value *grown = metadata_map(capacity * sizeof *grown);
+  if (!grown) return false;
+  if (domain->custom_count) memcpy(grown, domain->customs, domain->custom_count * sizeof *grown);
+  metadata_unmap(domain->customs, domain->custom_capacity * sizeof *grown);
+  domain->customs = grown;
+  domain->custom_capacity = capacity;
+  event_table_grows(&domain->heap->events, "young custom blocks", capacity);
+  return true;
+}
+
+void customs_after_minor(struct wn_domain *domain) {
+  for (size_t i = 0; i < domain->custom_count; i++) {
+    wn_value moved = heap_young_fate(domain->heap, domain->customs[i]);
+    if (moved)
+      customs_count_old(domain->heap, ((const struct custom *)moved)->external_bytes);
+    else
+      store_release_custom(&domain->heap->store, domain->customs[i]);
+  }
+  domain->custom_count = 0;
+  domain->young_external = 0;
+  domain->external_words = 0;
+}
+/* SPDX-License-Identifier: MIT */

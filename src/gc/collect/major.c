@@ -1,0 +1,345 @@
+/* Phases, pace and slices. */
+#include "gc/collect/major.h"
+
+#include "base/os.h"
+#include "gc/collect/collector.h"
+#include "gc/collect/nursery.h"
+#include "gc/collect/verify.h"
+#include "gc/world/host.h"
+#include "gc/world/roots.h"
+#include "gc/world/safepoint.h"
+
+/* PACE: an idle phase takes A / IDLE_PART, marking A / MARK_PACE, sweeping A / SWEEP_PACE. */
+enum { IDLE_PART = 2, MARK_PACE = 8, SWEEP_PACE = 16 };
+enum { SLICE_MOST = TINY ? 1 << 12 : 1 << 21, PIECE = TINY ? 16 : 1 << 12 };
+
+/* ---- pace ---- */
+
+/* PACE. Beyond the soft limit one cycle follows the other. */
+size_t major_allowance(const struct wn_heap *heap) {
+  const struct pace *pace = &heap->collector->pace;
+  double least = 2 * (double)atomic_load(&heap->minor_words);
+  double words = (double)atomic_load(&pace->live_words) * (double)heap->control.space_overhead / 100;
+  if (pace->soft_limit_bytes && atomic_load(&heap->store.chunks.used_bytes) > pace->soft_limit_bytes)
+    words = 0;
+  return (size_t)(words > least ? words : least);
+}
+
+static size_t heap_words(const struct wn_heap *heap) {
+  return atomic_load(&heap->store.chunks.used_bytes) / 8;
+}
+
+/* The debt is the work that should be done by now, by what was allocated, less the work that
+ * domains and helpers have done. */
+static void compute_debt(struct wn_heap *heap) {
+  struct pace *pace = &heap->collector->pace;
+  double share = (double)(atomic_load(&pace->allocated) - pace->phase_began) / (double)major_allowance(heap),
+         wanted = 0;
+  if (heap_phase(heap) == PHASE_MARK) wanted = share * MARK_PACE * (double)pace->phase_goal;
+  if (heap_phase(heap) == PHASE_SWEEP) wanted = share * SWEEP_PACE * (double)pace->phase_goal;
+  double debt = wanted - (double)atomic_load(&pace->work_done);
+  atomic_store(&pace->debt, debt > 0 ? (int64_t)debt : 0);
+}
+
+static void begin_phase(struct wn_heap *heap, enum phase phase) {
+  struct pace *pace = &heap->collector->pace;
+  pace->phase_goal = heap_words(heap);
+  pace->phase_began = atomic_load(&pace->allocated);
+  atomic_store(&pace->work_done, 0);
+  atomic_store(&heap->phase, phase);
+}
+
+enum { RATIO_FIRST = 44 }; /* of custom_major_ratio */
+
+size_t major_external_words(const struct wn_heap *heap, size_t bytes) {
+  const struct pace *pace = &heap->collector->pace;
+  double least = 2 * 8 * (double)atomic_load(&heap->minor_words) * 100 / RATIO_FIRST;
+  double base = 8 * (double)atomic_load(&pace->live_words) + (double)atomic_load(&pace->external_live);
+  double most = (base > least ? base : least) * (double)heap->control.custom_major_ratio / 100;
+  double share = (double)bytes / most;
+  return (size_t)((share < 1 ? share : 1) * (double)major_allowance(heap));
+}
+
+/* Blocks made since the cycle began may be garbage: their external bytes are left out, so that they
+ * do not allow for more of their kind. */
+static void settle_external(struct wn_heap *heap) {
+  struct pace *pace = &heap->collector->pace;
+  size_t now = atomic_load(&heap->store.external);
+  size_t fresh = atomic_load(&pace->external_made) - pace->external_made_before;
+  atomic_store(&pace->external_live, now > fresh ? now - fresh : 0);
+}
+
+/* ---- phases ---- */
+
+static void mark_root(void *context, wn_value *slot) {
+  struct wn_domain *leader = context;
+  mark_value(leader->heap, domain_marker(leader), *slot);
+}
+
+static void start_cycle(struct wn_heap *heap, struct wn_domain *leader) {
+  struct pace *pace = &heap->collector->pace;
+  ASSERT(!atomic_load(&heap->collector->helpers.busy)); /* SHARED of mark.h */
+  atomic_store(&heap->store.live_colour, heap_live_colour(heap) ^ COLOUR_BITS);
+  begin_phase(heap, PHASE_MARK);
+  pace->cycle_began_ns = os_monotonic_ns();
+  pace->external_made_before = atomic_load(&pace->external_made);
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    roots_each(domain, mark_root, leader);
+  globals_each(heap, mark_root, leader);
+  finalisers_each_root(heap, mark_root, leader);
+  if (mark_has_others(heap)) mark_give_all(heap, domain_marker(leader));
+  event_cycle(&heap->events, EVENT_CYCLE_BEGINS, leader, 0);
+}
+
+/* Under the lock no packet is added or taken. Without it a helper could return what it held, and
+ * cease to be busy, between the two loads, or take a packet. */
+static bool others_have_nothing(struct wn_heap *heap) {
+  struct marking *marking = &heap->collector->marking;
+  lock_acquire(&marking->lock, LOCK_RANK_MARK);
+  bool nothing = !atomic_load(&marking->packet_count) && !atomic_load(&heap->collector->helpers.busy);
+  lock_release(&marking->lock, LOCK_RANK_MARK);
+  return nothing;
+}
+
+static bool is_marked(struct wn_heap *heap) {
+  if (!others_have_nothing(heap)) return false;
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    if (!mark_is_empty(domain_marker(domain))) return false;
+  return true;
+}
+
+/* Blocked domains do not mark: the spans that their barriers left become packets. */
+static void collect_markers(struct wn_heap *heap, struct wn_domain *leader) {
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    if (domain != leader && atomic_load(&domain->state) != DOMAIN_RUNNING)
+      mark_give_all(heap, domain_marker(domain));
+}
+
+/* So that pools can be walked: the rest of a current run has no header. */
+static void flush_pools(struct wn_heap *heap) {
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    pools_flush(&heap->store, domain->runs);
+}
+
+static void start_sweep(struct wn_heap *heap) {
+  flush_pools(heap);
+  atomic_store(&heap->store.swept_live, 0);
+  pools_unsweep(&heap->store);
+  medium_unsweep(&heap->store);
+  begin_phase(heap, PHASE_SWEEP);
+  helpers_wake(heap);
+}
+
+static void end_mark(struct wn_heap *heap, struct wn_domain *leader) {
+  collect_markers(heap, leader);
+  if (!is_marked(heap)) return;
+  if (atomic_load(&heap->collector->marking.overflowed)) {
+    flush_pools(heap);
+    helpers_pause(heap); /* they would mark from the packets of the walk, ahead of it */
+    mark_again(heap, domain_marker(leader));
+    helpers_resume(heap);
+    return;
+  }
+  if (finalisers_mark_dead(heap, domain_marker(leader))) return;
+  finalisers_clean(heap);
+  host_after_marking(heap);
+  start_sweep(heap);
+  event_point(&heap->events, EVENT_MARKING_ENDS, leader);
+}
+
+static bool is_swept(const struct wn_heap *heap) {
+  return !atomic_load(&heap->store.pools.unswept_count) && !atomic_load(&heap->store.pools.sweeping) &&
+         !atomic_load(&heap->store.medium.unswept) && !atomic_load(&heap->store.medium.sweeping);
+}
+
+static void end_cycle(struct wn_heap *heap, struct wn_domain *leader) {
+  struct pace *pace = &heap->collector->pace;
+  if (!is_swept(heap)) return;
+  atomic_store(&pace->live_words, atomic_load(&heap->store.swept_live));
+  settle_external(heap);
+  atomic_store(&pace->allocated, 0);
+  begin_phase(heap, PHASE_IDLE);
+  atomic_fetch_add(&heap->major_collections, 1);
+  chunks_decay(&heap->store.chunks, major_allowance(heap) / POOL_WORDS);
+  finalisers_cycle_ended(heap);
+  event_cycle(&heap->events, EVENT_CYCLE_ENDS, leader, pace->cycle_began_ns);
+}
+
+/* If a cycle ends here, the request for one is met. */
+static void step(struct wn_heap *heap, struct wn_domain *leader, unsigned what) {
+  long ended = atomic_load(&heap->major_collections);
+  if (heap_phase(heap) == PHASE_SWEEP) end_cycle(heap, leader);
+  if (heap_phase(heap) == PHASE_MARK) end_mark(heap, leader);
+  if (atomic_load(&heap->major_collections) != ended) what &= ~(unsigned)COLLECT_CYCLE;
+  if (heap_phase(heap) == PHASE_IDLE &&
+      (what & COLLECT_CYCLE ||
+       atomic_load(&heap->collector->pace.allocated) >= major_allowance(heap) / IDLE_PART))
+    start_cycle(heap, leader);
+}
+
+/* Counts what each domain promoted. */
+static void settle_counts(struct wn_heap *heap) {
+  size_t copied = 0;
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
+    size_t words = atomic_exchange(&domain->copied_words, 0);
+    copied += words;
+    domain->promoted_words += (double)words;
+    domain->major_words += (double)words;
+  }
+  atomic_fetch_add(&heap->collector->pace.allocated, copied);
+  nursery_shorten(heap, copied);
+  atomic_fetch_add(&heap->minor_collections, 1);
+}
+
+enum { MOMENT_NS = 1000000, LATE_NS = 4 * MOMENT_NS, STEP = TINY ? 64 : 1 << 14 };
+
+/* RECLAIM of helpers.h. Returns how long it waited; 0 if helpers hold nothing. */
+static uint64_t wait_for_helpers(struct wn_domain *domain) {
+  uint64_t began = os_monotonic_ns();
+  return helpers_await(domain) ? os_monotonic_ns() - began + 1 : 0;
+}
+
+/* A slice that pauses the program for long leaves the rest of its words in the debt, unless the
+ * cycle is so late that the heap would grow. Then it waits for helpers that hold the rest, and that
+ * time does not count as the slice's, since the helpers could use all of it. */
+static size_t work_for_a_moment(struct wn_domain *domain, size_t words) {
+  struct wn_heap *heap = domain->heap;
+  struct pace *pace = &heap->collector->pace;
+  bool late = atomic_load(&pace->allocated) > major_allowance(heap);
+  uint64_t end = os_monotonic_ns() + (late ? LATE_NS : MOMENT_NS);
+  size_t done = 0;
+  while (done < words && os_monotonic_ns() < end) {
+    size_t piece = major_work(domain, words - done < STEP ? words - done : STEP);
+    uint64_t waited = !piece && late ? wait_for_helpers(domain) : 0;
+    if (!piece && !waited) break;
+    /* Before wait_for_helpers: a collection meanwhile computes the debt anew. */
+    atomic_fetch_sub(&pace->debt, (int64_t)piece);
+    done += piece;
+    end += waited;
+  }
+  return done;
+}
+
+static void slice(struct wn_domain *domain, size_t words) {
+  struct wn_heap *heap = domain->heap;
+  if (!words) return;
+  uint64_t began = event_pause(&heap->events, domain, PAUSE_SLICE);
+  size_t done = work_for_a_moment(domain, words);
+  event_pause_ends(&heap->events, domain, PAUSE_SLICE, began);
+  event_slice(&heap->events, domain, words, done);
+}
+
+/* Divides the debt among the pieces of the minor heaps. */
+static void plan_slices(struct wn_heap *heap) {
+  size_t words = major_slice_words(heap);
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    domain->slice_words = words / nursery_slices(domain);
+}
+
+/* Collects, unless another domain does so first. A thread that stopped the world may not have begun
+ * its collection yet, or may not collect. */
+static void collect_or_be_collected(struct wn_domain *domain, unsigned what, enum stop_cause cause) {
+  struct wn_heap *heap = domain->heap;
+  long before = atomic_load(&heap->minor_collections);
+  uint64_t began = event_clock(&heap->events, EVENT_PAUSE_BEGINS);
+  while (!world_stop(domain, cause)) {
+    if (atomic_load(&heap->minor_collections) != before) return;
+    began = event_clock(&heap->events, EVENT_PAUSE_BEGINS);
+  }
+  event_pause_begins(&heap->events, domain, PAUSE_COLLECTION, began);
+  major_collect_stopped(domain, what);
+  world_release(domain);
+  event_pause_ends(&heap->events, domain, PAUSE_COLLECTION, began);
+}
+
+/* ---- shared ---- */
+
+size_t major_slice_words(const struct wn_heap *heap) {
+  int64_t debt = atomic_load(&heap->collector->pace.debt);
+  if (debt <= 0 || heap_phase(heap) == PHASE_IDLE) return 0;
+  unsigned awake = atomic_load_explicit(&heap->awake, memory_order_relaxed);
+  size_t share = (size_t)debt / (awake ? awake : 1) / (size_t)heap->control.window_size;
+  return share < SLICE_MOST ? share : SLICE_MOST;
+}
+
+void major_collect_stopped(struct wn_domain *leader, unsigned what) {
+  struct wn_heap *heap = leader->heap;
+  uint64_t began = event_clock(&heap->events, EVENT_MINOR_BEGINS);
+  /* Before wrong values lead the collection astray. */
+  if (CHECKS && heap->stress.verify) verify_or_die(heap);
+  event_stop(&heap->events, EVENT_MINOR_BEGINS, leader, heap->stop_cause, 0);
+  minor_collect(heap, leader);
+  settle_counts(heap);
+  step(heap, leader, what);
+  compute_debt(heap);
+  helpers_invite(heap);
+  plan_slices(heap);
+  nursery_begin(heap);
+  nursery_secure(heap);
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    domain_reset_limit(domain);
+  event_stop(&heap->events, EVENT_MINOR_ENDS, leader, heap->stop_cause, began);
+  if (heap->stress.verify) verify_or_die(heap);
+}
+
+void major_collect(struct wn_domain *domain, unsigned what, enum stop_cause cause) {
+  collect_or_be_collected(domain, what, cause);
+  domain_reset_limit(domain);
+}
+
+void major_slice(struct wn_domain *domain, unsigned pieces) {
+  domain_note_processor(domain);
+  if (atomic_load(&domain->heap->collector->pace.debt) > 0)
+    slice(domain, pieces * domain->slice_words); /* else the others have done it */
+}
+
+void major_collect_and_slice(struct wn_domain *domain, enum stop_cause cause) {
+  major_collect(domain, COLLECT_MINOR, cause);
+  for (size_t i = nursery_slices(domain); i; i--) major_slice(domain, 1);
+}
+
+size_t major_work(struct wn_domain *domain, size_t words) {
+  struct wn_heap *heap = domain->heap;
+  size_t done = 0, piece = 1;
+  while (done < words && piece && !world_is_stopping(heap)) {
+    size_t left = words - done, most = left < PIECE ? left : PIECE;
+    switch (heap_phase(heap)) {
+    case PHASE_MARK: piece = mark_some(heap, domain_marker(domain), most); break;
+    case PHASE_SWEEP:
+      piece = pools_sweep_one(&heap->store);
+      if (!piece) piece = medium_sweep_one(&heap->store);
+      break;
+    default: piece = 0;
+    }
+    done += piece;
+    atomic_fetch_add_explicit(&heap->collector->pace.work_done, piece, memory_order_relaxed);
+  }
+  return done;
+}
+
+/* Does all marking or sweeping that this domain can do now, and waits for helpers that hold the
+ * rest. False if there was nothing. */
+static bool work_on(struct wn_domain *domain) {
+  const struct events *events = &domain->heap->events;
+  uint64_t began = event_pause(events, domain, PAUSE_SLICE);
+  bool worked = major_work(domain, SIZE_MAX) || helpers_await(domain);
+  event_pause_ends(events, domain, PAUSE_SLICE, began);
+  return worked;
+}
+
+void major_finish_cycle(struct wn_domain *domain, enum stop_cause cause) {
+  struct wn_heap *heap = domain->heap;
+  long before = atomic_load(&heap->major_collections);
+  major_collect(domain, COLLECT_MINOR | COLLECT_CYCLE, cause);
+  while (atomic_load(&heap->major_collections) == before)
+    if (!work_on(domain)) major_collect(domain, COLLECT_MINOR | COLLECT_CYCLE, STOP_CYCLE);
+}
+
+/* A cycle that began earlier may keep blocks that died since: so a new one is needed. */
+void major_full(struct wn_domain *domain, enum stop_cause cause) {
+  struct wn_heap *heap = domain->heap;
+  major_collect(domain, COLLECT_MINOR, cause);
+  if (heap_phase(heap) != PHASE_IDLE) major_finish_cycle(domain, cause);
+  major_finish_cycle(domain, cause);
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,87 @@
+/* The major collector's cycle.
+ *
+ *   IDLE --enough was allocated--> MARK --all reachable is marked--> SWEEP --all is swept--> IDLE
+ *
+ * The phase changes only while the world is stopped, at the end of a minor collection, when all
+ * minor heaps are empty.
+ *
+ * COLOURS. New blocks of the major heap, promoted ones too, get the colour `store.live_colour`.
+ * When a cycle begins, that becomes the other colour: all blocks are unmarked, and the roots are
+ * marked. When marking ends, the unmarked blocks are garbage, and sweeping frees them. When
+ * sweeping ends, only one colour is left, and the next cycle can begin.
+ *
+ * SNAPSHOT. What is reachable when the cycle begins is marked, whatever the program does meanwhile:
+ * the write barrier marks the value that a store overwrites (barrier.h), and later blocks are born
+ * marked. So marking need neither scan handles again nor stop the program.
+ *
+ * PACE. Let L be the words that the last cycle found live, and A = L * space_overhead / 100, at
+ * least two minor heaps. A cycle begins when A / 2 words were allocated since the last one ended.
+ * Marking is paced to take A / 8 of allocation, sweeping A / 16. Blocks that die before marking
+ * begins are freed by the same cycle, later ones by the next cycle only. So a long idle phase and
+ * fast marking cost the least work for the memory, and about L * (1 + space_overhead / 100) is in
+ * use at most. At each minor collection `debt` is how far marking and sweeping are behind that, the
+ * helpers' work counted. Domains work it off in slices between the pieces of a minor heap
+ * (nursery.h), each of which is short. External memory counts as allocated words (EXTERNAL). */
+#ifndef GC_COLLECT_MAJOR_H
+#define GC_COLLECT_MAJOR_H
+
+#include "gc/world/domain.h"
+
+/* PACE and EXTERNAL, of a heap. */
+struct pace {
+  _Atomic(size_t) allocated;     /* words added to the major heap since the last cycle ended */
+  _Atomic(size_t) live_words;    /* words that the sweep of the last cycle found live */
+  _Atomic(int64_t) debt;         /* words of marking and sweeping by which the collector is late */
+  size_t phase_goal;             /* estimated words of work in the phase */
+  size_t phase_began;            /* `allocated` when the phase began */
+  uint64_t cycle_began_ns;       /* 0: none began yet */
+  _Atomic(size_t) work_done;     /* words in the phase, by domains and helpers */
+  _Atomic(size_t) external_made; /* bytes that old custom blocks ever had outside */
+  size_t external_made_before;   /* the same when the cycle began */
+  _Atomic(size_t) external_live; /* bytes that the last cycle found, but for new ones */
+  size_t soft_limit_bytes;       /* above it one cycle follows the other; 0: none */
+};
+
+enum collect {
+  COLLECT_MINOR = 1,
+  COLLECT_CYCLE = 2, /* begins a cycle, if none is in progress */
+};
+
+/* Empties the minor heaps, and advances the cycle, unless another domain collects at the time: then
+ * waits for that. */
+void major_collect(struct wn_domain *domain, unsigned what, enum stop_cause cause);
+
+/* The same, and all of this domain's part of the debt: for a domain that allocates outside its
+ * minor heap. */
+void major_collect_and_slice(struct wn_domain *domain, enum stop_cause cause);
+
+/* The same by the leader of a stopped world, which stays stopped. */
+void major_collect_stopped(struct wn_domain *leader, unsigned what);
+
+/* Completes the cycle in progress, or a new one. */
+void major_finish_cycle(struct wn_domain *domain, enum stop_cause cause);
+
+/* Frees all that is unreachable now. Calls nothing of the program. */
+void major_full(struct wn_domain *domain, enum stop_cause cause);
+
+/* Marks or sweeps about so many words. Returns how many; less if there is no more for this domain
+ * to do at the moment. */
+size_t major_work(struct wn_domain *domain, size_t words);
+
+/* A in PACE. */
+size_t major_allowance(const struct wn_heap *heap);
+
+/* EXTERNAL. The words that the external bytes of a custom block count for in PACE. In a cycle, as
+ * much as custom_major_ratio percent of the heap and of its external bytes may become garbage
+ * outside. That much counts as A, and no block counts for more than A. So external memory that is
+ * kept never adds work. The allowance is at least that of a small heap with the default ratio. */
+size_t major_external_words(const struct wn_heap *heap, size_t bytes);
+
+/* Does the slices of so many pieces of the domain's minor heap. */
+void major_slice(struct wn_domain *domain, unsigned pieces);
+
+/* The words that a slice would have now, by the debt. */
+size_t major_slice_words(const struct wn_heap *heap);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,259 @@
+/* The mark loop, and work packets. */
+#include "gc/collect/mark.h"
+
+#include "base/metadata.h"
+#include "gc/collect/collector.h"
+#include <string.h>
+
+enum {
+  STACK_ENTRIES = TINY ? 64 : 1 << 22, /* of 16 bytes; unused addresses cost nothing */
+  STACK_LEAST = 1 << 12,
+  PIECE = TINY ? 4 : 1024, /* fields of a span that are scanned before the rest is put back */
+  SHARE_INTERVAL = TINY ? 8 : 1024,
+};
+
+/* SHARED: a part of a mark stack on its way from one marker to another. */
+struct mark_packet {
+  struct mark_packet *next;
+  size_t count;
+  struct span spans[PACKET_SPANS];
+};
+
+/* ---- the stack ---- */
+
+static bool make_stack(struct wn_heap *heap, struct marker *marker) {
+  size_t entries = STACK_ENTRIES;
+  if (heap->stress.mark_most) entries = STACK_LEAST;
+  marker->stack = metadata_reserve(entries * sizeof *marker->stack);
+  if (!marker->stack) marker->stack = metadata_reserve((entries = STACK_LEAST) * sizeof *marker->stack);
+  if (!marker->stack) return false;
+  marker->capacity = entries;
+  event_table_grows(&heap->events, "a mark stack", entries);
+  return true;
+}
+
+static void push(struct wn_heap *heap, struct marker *marker, wn_value *at, wn_value *end) {
+  size_t most = heap->stress.mark_most ? heap->stress.mark_most : marker->capacity;
+  if (__builtin_expect(marker->count >= most || marker->count == marker->capacity, 0)) {
+    if (marker->capacity || !make_stack(heap, marker)) {
+      atomic_store(&heap->collector->marking.overflowed, true);
+      return;
+    }
+  }
+  marker->stack[marker->count++] = (struct span){at, end};
+}
+
+/* ---- the loop ---- */
+
+static inline void visit(struct wn_heap *heap, struct marker *marker, wn_value block, unsigned white) {
+  wn_value header = header_of(block);
+  if (header_colour(header) != white) return;
+  atomic_store_explicit(header_at(block), header ^ COLOUR_BITS, memory_order_relaxed);
+  size_t words = header_words(header);
+  bool scanned = header_is_scanned(header);
+  marker->words += scanned ? 1 : words + 1; /* fields count when they are scanned */
+  if (scanned && words) push(heap, marker, (wn_value *)block, (wn_value *)block + words);
+}
+
+static inline bool is_old_block(const struct wn_heap *heap, wn_value value) {
+  return !(value & 1) && value - heap->young_base >= heap->young_span;
+}
+
+static inline unsigned ring_count(const struct marker *marker) { return marker->ring_end - marker->ring_at; }
+
+static inline wn_value ring_pop(struct marker *marker) { return marker->ring[marker->ring_at++ % RING]; }
+
+static inline void ring_push(struct wn_heap *heap, struct marker *marker, wn_value block, unsigned white) {
+  __builtin_prefetch(header_at(block), 1);
+  __builtin_prefetch((wn_value *)block + 1); /* small blocks may begin at the end of a line */
+  if (ring_count(marker) == RING) visit(heap, marker, ring_pop(marker), white);
+  marker->ring[marker->ring_end++ % RING] = block;
+}
+
+static void scan(struct wn_heap *heap, struct marker *marker, unsigned white) {
+  struct span span = marker->stack[--marker->count];
+  wn_value *end = span.end;
+  if (end - span.at > PIECE) {
+    end = span.at + PIECE;
+    marker->stack[marker->count++] = (struct span){end, span.end};
+  }
+  marker->words += (size_t)(end - span.at);
+  for (wn_value *at = span.at; at < end; at++) {
+    wn_value child = field_load(at);
+    if (is_old_block(heap, child)) ring_push(heap, marker, child, white);
+  }
+}
+
+/* ---- sharing ---- */
+
+static struct mark_packet *new_packet(struct marking *marking) {
+  struct mark_packet *packet = marking->spare;
+  if (packet) marking->spare = packet->next;
+  return packet ? packet : metadata_map(sizeof *packet);
+}
+
+/* Fills the gap that `given` spans leave at `first`, where `rest` spans follow, with as many of the
+ * last ones. The rest is not moved down, since a stack can be long. Its order says only which spans
+ * lead to most: the next packet is made of newer spans than it would have been. */
+static void close_gap(struct span *first, size_t given, size_t rest) {
+  size_t moved = rest < given ? rest : given;
+  memcpy(first, first + given + rest - moved, moved * sizeof *first);
+}
+
+/* Gives the `count` spans that begin at `from`, at most PACKET_SPANS, to a packet. False if there
+ * is no memory for it. */
+static bool give(struct wn_heap *heap, struct marker *marker, size_t from, size_t count) {
+  struct marking *marking = &heap->collector->marking;
+  lock_acquire(&marking->lock, LOCK_RANK_MARK);
+  struct mark_packet *packet = new_packet(marking);
+  if (packet) {
+    struct span *first = marker->stack + from;
+    packet->count = count < PACKET_SPANS ? count : PACKET_SPANS;
+    marker->count -= packet->count;
+    memcpy(packet->spans, first, packet->count * sizeof *first);
+    close_gap(first, packet->count, marker->count - from);
+    packet->next = marking->packets;
+    marking->packets = packet;
+    atomic_fetch_add(&marking->packet_count, 1);
+  }
+  lock_release(&marking->lock, LOCK_RANK_MARK);
+  if (!packet) return false;
+  struct helpers *helpers = &heap->collector->helpers;
+  if (atomic_load(&helpers->reclaimers)) helpers_tell(heap); /* pairs with helpers_await */
+  if (atomic_load(&helpers->sleeping)) helpers_wake(heap);   /* pairs with sleep_until_work */
+  return true;
+}
+
+/* Takes a packet onto an empty stack. */
+static bool take(struct wn_heap *heap, struct marker *marker, bool first) {
+  struct marking *marking = &heap->collector->marking;
+  if (!atomic_load_explicit(&marking->packet_count, memory_order_relaxed)) return false;
+  if (!marker->capacity && !make_stack(heap, marker)) return false;
+  lock_acquire(&marking->lock, LOCK_RANK_MARK);
+  bool may = !marker->is_helper || !atomic_load(&heap->collector->helpers.reclaimers);
+  struct mark_packet *packet = may ? marking->packets : NULL;
+  if (packet) {
+    if (first) atomic_fetch_add(&heap->collector->helpers.busy, 1);
+    marking->packets = packet->next;
+    for (size_t i = 0; i < packet->count; i++) marker->stack[marker->count++] = packet->spans[i];
+    packet->next = marking->spare;
+    marking->spare = packet;
+    atomic_fetch_sub(&marking->packet_count, 1);
+  }
+  lock_release(&marking->lock, LOCK_RANK_MARK);
+  return packet != NULL;
+}
+
+static void share(struct wn_heap *heap, struct marker *marker) {
+  struct marking *marking = &heap->collector->marking;
+  marker->share_at = marker->words + SHARE_INTERVAL;
+  if (marker->count < 2 || atomic_load_explicit(&marking->packet_count, memory_order_relaxed)) return;
+  if (!atomic_load_explicit(&heap->collector->helpers.sleeping, memory_order_relaxed) &&
+      !atomic_load_explicit(&marking->hungry, memory_order_relaxed))
+    return;
+  atomic_store_explicit(&marking->hungry, false, memory_order_relaxed);
+  give(heap, marker, 0, marker->count / 2);
+}
+
+/* ---- shared ---- */
+
+bool mark_has_others(const struct wn_heap *heap) {
+  return heap->collector->helpers.count || atomic_load_explicit(&heap->awake, memory_order_relaxed) > 1;
+}
+
+void mark_value(struct wn_heap *heap, struct marker *marker, wn_value value) {
+  if (is_old_block(heap, value)) visit(heap, marker, value, heap_live_colour(heap) ^ COLOUR_BITS);
+}
+
+size_t mark_some(struct wn_heap *heap, struct marker *marker, size_t words) {
+  unsigned white = heap_live_colour(heap) ^ COLOUR_BITS;
+  size_t before = marker->words;
+  while (marker->words - before < words) {
+    if (ring_count(marker) > WATERLINE || (ring_count(marker) && !marker->count)) {
+      visit(heap, marker, ring_pop(marker), white);
+    } else if (marker->count) {
+      scan(heap, marker, white);
+      if (marker->words >= marker->share_at) share(heap, marker);
+    } else if (!take(heap, marker, false)) {
+      if (mark_has_others(heap))
+        atomic_store_explicit(&heap->collector->marking.hungry, true, memory_order_relaxed);
+      break;
+    }
+  }
+  return marker->words - before;
+}
+
+bool mark_take(struct wn_heap *heap, struct marker *marker) { return take(heap, marker, false); }
+bool mark_take_first(struct wn_heap *heap, struct marker *marker) { return take(heap, marker, true); }
+
+bool mark_is_empty(const struct marker *marker) { return !marker->count && !ring_count(marker); }
+
+void mark_give_all(struct wn_heap *heap, struct marker *marker) {
+  unsigned white = heap_live_colour(heap) ^ COLOUR_BITS;
+  while (ring_count(marker)) visit(heap, marker, ring_pop(marker), white);
+  while (marker->count) { /* from the top, so that nothing is moved down */
+    size_t count = marker->count < PACKET_SPANS ? marker->count : PACKET_SPANS;
+    if (!give(heap, marker, marker->count - count, count)) break;
+  }
+  if (marker->count) {
+    atomic_store(&heap->collector->marking.overflowed, true);
+    marker->count = 0;
+  }
+}
+
+void marker_destroy(struct marker *marker) {
+  metadata_give_back(marker->stack, marker->capacity * sizeof *marker->stack);
+  *marker = (struct marker){0};
+}
+
+/* ---- OVERFLOW ---- */
+
+struct again {
+  struct wn_heap *heap;
+  struct marker *marker;
+};
+
+/* Marks the children of a marked block, and the blocks that they lead to, as far as the stack holds
+ * them. */
+static void again_block(wn_value *at, void *context) {
+  struct again *again = context;
+  wn_value header = *at;
+  if (header_colour(header) != heap_live_colour(again->heap) || !header_is_scanned(header)) return;
+  for (size_t i = 1; i <= header_words(header); i++)
+    mark_value(again->heap, again->marker, field_load(at + i));
+  mark_some(again->heap, again->marker, SIZE_MAX);
+}
+
+static void again_large(struct large *large, void *context) { again_block(&large->header, context); }
+
+static void again_pool(struct pool *pool, void *context) {
+  size_t words = class_words[pool->class];
+  for (wn_value *at = pool_first(pool); at < pool_end(pool);) {
+    bool free = header_colour(*at) == COLOUR_FREE;
+    if (!free) again_block(at, context);
+    at += free ? header_extent(*at) : words;
+  }
+}
+
+void mark_again(struct wn_heap *heap, struct marker *marker) {
+  struct again again = {heap, marker};
+  do {
+    atomic_store(&heap->collector->marking.overflowed, false);
+    pools_each(&heap->store, again_pool, &again);
+    medium_each(&heap->store, again_block, again_large, &again);
+  } while (atomic_load(&heap->collector->marking.overflowed));
+}
+
+static void destroy_list(struct mark_packet *packet) {
+  while (packet) {
+    struct mark_packet *next = packet->next;
+    metadata_unmap(packet, sizeof *packet);
+    packet = next;
+  }
+}
+
+void mark_destroy(struct wn_heap *heap) {
+  destroy_list(heap->collector->marking.packets);
+  destroy_list(heap->collector->marking.spare);
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,278 @@
+/* Checking every invariant of a heap, by a walk of every block.
+ *
+ * All pools are flushed first, so that they can be walked. Blocks outside pools are put into a
+ * table, which tells whether the value of a field is the address of a block. In the phase SWEEP no
+ * marked block may lead to an unmarked one, which would be lost. Fields of garbage that is not
+ * swept yet may hold anything. */
+#include "gc/collect/verify.h"
+
+#include "gc/collect/finaliser.h"
+#include "gc/collect/globals.h"
+#include "gc/collect/helpers.h"
+#include "gc/collect/minor.h"
+#include "gc/world/roots.h"
+#include <stdarg.h>
+#include <stdlib.h>
+
+struct verification {
+  struct wn_heap *heap;
+  FILE *report;
+  unsigned long complaints;
+  /* Addresses of medium and large blocks, and of the fields in remembered sets: open hash
+   * tables. */
+  struct address_set {
+    uintptr_t *slots;
+    size_t capacity, count;
+  } blocks, remembered;
+  bool remembers_all; /* ALL of remembered.h */
+};
+
+enum { COMPLAINTS_MOST = 20 };
+
+__attribute__((format(printf, 2, 3))) static void complain(struct verification *of, const char *format, ...) {
+  if (of->complaints++ >= COMPLAINTS_MOST || !of->report) return;
+  va_list arguments;
+  va_start(arguments, format);
+  fputs("winnow: verify: ", of->report);
+  vfprintf(of->report, format, arguments);
+  fputc('\n', of->report);
+  va_end(arguments);
+}
+
+/* ---- address sets ---- */
+
+static void set_add(struct address_set *set, uintptr_t address);
+
+static void set_grow(struct address_set *set) {
+  struct address_set grown = {.capacity = set->capacity ? 2 * set->capacity : 1024};
+  grown.slots = calloc(grown.capacity, sizeof *grown.slots);
+  if (!grown.slots) abort();
+  for (size_t i = 0; i < set->capacity; i++)
+    if (set->slots[i]) set_add(&grown, set->slots[i]);
+  free(set->slots);
+  *set = grown;
+}
+
+static uintptr_t *set_slot(const struct address_set *set, uintptr_t address) {
+  size_t at = (size_t)((address >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (set->capacity - 1);
+  while (set->slots[at] && set->slots[at] != address) at = (at + 1) & (set->capacity - 1);
+  return &set->slots[at];
+}
+
+static void set_add(struct address_set *set, uintptr_t address) {
+  if (2 * set->count >= set->capacity) set_grow(set);
+  uintptr_t *slot = set_slot(set, address);
+  if (!*slot) set->count++;
+  *slot = address;
+}
+
+static bool set_has(const struct address_set *set, uintptr_t address) {
+  return set->capacity && *set_slot(set, address) == address;
+}
+
+/* ---- values ---- */
+
+static bool is_known_dead(const struct wn_heap *heap, wn_value header) {
+  return heap_phase(heap) == PHASE_SWEEP && header_colour(header) != heap_live_colour(heap);
+}
+
+static const struct wn_domain *owner_of(const struct wn_heap *heap, wn_value young) {
+  unsigned index = heap_young_index(heap, young);
+  return index < DOMAINS_MOST ? heap->domains[index] : NULL;
+}
+
+static bool is_young_block(const struct wn_heap *heap, wn_value value) {
+  const struct wn_domain *domain = owner_of(heap, value);
+  return domain && value % 8 == 0 && value > (uintptr_t)domain->context.young_ptr &&
+         value <= (uintptr_t)domain->young_end && header_colour(header_of(value)) == 0 &&
+         header_words(header_of(value)) <= WN_MAX_YOUNG_WORDS;
+}
+
+static const struct chunk *chunk_with(const struct wn_heap *heap, uintptr_t address) {
+  char *base = (char *)(address & ~(uintptr_t)(CHUNK_BYTES - 1));
+  for (size_t i = 0; i < heap->store.chunks.count; i++)
+    if (heap->store.chunks.table[i].base == base) return &heap->store.chunks.table[i];
+  return NULL;
+}
+
+static bool is_pool_block(const struct chunk *chunk, wn_value value) {
+  uintptr_t unit = (value - 8) & ~(uintptr_t)(UNIT_BYTES - 1);
+  struct pool *pool = (struct pool *)unit;
+  if (!(chunk->used >> (unit - (uintptr_t)chunk->base) / UNIT_BYTES & 1)) return false;
+  wn_value *at = (wn_value *)value - 1;
+  return at >= pool_first(pool) && at < pool_end(pool) &&
+         (size_t)(at - pool_first(pool)) % class_words[pool->class] == 0;
+}
+
+static bool is_old_block(struct verification *of, wn_value value) {
+  if (value % 8 || value < 4096) return false;
+  const struct chunk *chunk = chunk_with(of->heap, value - 8);
+  bool here = chunk && chunk->use == CHUNK_POOLS ? is_pool_block(chunk, value) : set_has(&of->blocks, value);
+  return here && header_colour(header_of(value)) != COLOUR_FREE;
+}
+
+/* Checks a value. `where` names its place. `field` is the place if it is a field of an old block,
+ * or a global root. */
+static void check_value(struct verification *of, wn_value value, const char *where, const wn_value *field) {
+  struct wn_heap *heap = of->heap;
+  if (value & 1) return;
+  if (heap_is_young(heap, value)) {
+    if (!is_young_block(heap, value))
+      complain(of, "%s %p holds %#zx, no block of a minor heap", where, (const void *)field, (size_t)value);
+    else if (field && !of->remembers_all && !set_has(&of->remembered, (uintptr_t)field))
+      complain(of, "%s %p holds a young block and is in no remembered set", where, (const void *)field);
+  } else if (!is_old_block(of, value)) {
+    complain(of, "%s %p holds %#zx, which is no block", where, (const void *)field, (size_t)value);
+  } else if (is_known_dead(heap, header_of(value))) {
+    complain(of, "%s %p holds %#zx, which marking has missed", where, (const void *)field, (size_t)value);
+  }
+}
+
+/* ---- blocks ---- */
+
+static void check_colour(struct verification *of, const wn_value *at, bool swept) {
+  unsigned colour = header_colour(*at), marked = heap_live_colour(of->heap);
+  if (colour == marked || (colour == (marked ^ COLOUR_BITS) && !swept)) return;
+  complain(of, "block %p has the colour %u, and %u is what is live", (const void *)(at + 1), colour, marked);
+}
+
+static void check_block(struct verification *of, wn_value *at, bool swept) {
+  check_colour(of, at, swept);
+  if (!header_is_scanned(*at) || is_known_dead(of->heap, *at)) return;
+  for (size_t i = 1; i <= header_words(*at); i++) check_value(of, at[i], "field", &at[i]);
+}
+
+/* While nothing is marked or swept, only one colour is left. */
+static bool one_colour(const struct wn_heap *heap) { return heap_phase(heap) == PHASE_IDLE; }
+
+static void check_pool(struct pool *pool, void *context) {
+  struct verification *of = context;
+  const wn_value *expected = pool->free;
+  size_t words = class_words[pool->class];
+  bool swept = one_colour(of->heap) ||
+               (heap_phase(of->heap) == PHASE_SWEEP && pool->swept == of->heap->store.pools.sweeps);
+  for (wn_value *at = pool_first(pool); at < pool_end(pool);) {
+    if (header_colour(*at) != COLOUR_FREE) {
+      if (header_extent(*at) > words)
+        complain(of, "block %p has %zu words in a pool for %zu", (void *)(at + 1), header_words(*at),
+                 words - 1);
+      check_block(of, at, swept);
+      at += words;
+      continue;
+    }
+    if (at + header_extent(*at) > pool_end(pool) || header_extent(*at) % words) {
+      complain(of, "free run %p has %zu words", (void *)at, header_extent(*at));
+      return;
+    }
+    at += header_extent(*at);
+  }
+  for (; expected; expected = (const wn_value *)expected[1])
+    if (header_colour(*expected) != COLOUR_FREE || expected < pool_first(pool) ||
+        expected >= pool_end(pool)) {
+      complain(of, "the list of pool %p leads to %p, which is not free", (void *)pool,
+               (const void *)expected);
+      return;
+    }
+}
+
+static void check_medium(wn_value *at, void *context) {
+  if (header_colour(*at) != COLOUR_FREE)
+    check_block(context, at, one_colour(((struct verification *)context)->heap));
+}
+
+static void check_large(struct large *large, void *context) { check_medium(&large->header, context); }
+
+static void note_medium(wn_value *at, void *context) {
+  struct verification *of = context;
+  if (header_colour(*at) != COLOUR_FREE) set_add(&of->blocks, (uintptr_t)(at + 1));
+}
+
+static void note_large(struct large *large, void *context) { note_medium(&large->header, context); }
+
+static void check_minor_heap(struct verification *of, const struct wn_domain *domain) {
+  wn_value *at = (wn_value *)domain->context.young_ptr, *end = (wn_value *)domain->young_end;
+  while (at < end) {
+    if (header_colour(*at) || at + header_extent(*at) > end) {
+      complain(of, "young block %p has the header %#zx", (void *)(at + 1), (size_t)*at);
+      return;
+    }
+    if (header_is_scanned(*at))
+      for (size_t i = 1; i <= header_words(*at); i++) check_value(of, at[i], "young field", NULL);
+    at += header_extent(*at);
+  }
+}
+
+/* ---- roots ---- */
+
+static void check_slot(void *visitor, wn_value *slot) { check_value(visitor, *slot, "handle", NULL); }
+static void check_global(void *visitor, wn_value *slot) { check_value(visitor, *slot, "global root", slot); }
+
+static void check_finalised(void *visitor, wn_value *slot) {
+  check_value(visitor, *slot, "finalised value", NULL);
+}
+
+/* Memory that is in use again is not stale: a minor heap may grow over its former place. */
+static void check_stale(struct verification *of, const struct wn_domain *domain) {
+  for (const char *at = domain->stale; at < domain->stale_end; at++) {
+    bool in_use = at >= domain->context.young_ptr && at < domain->young_end;
+    if (in_use || *at == STALE) continue;
+    complain(of, "%p was written to after its block had moved: a field pointer was kept", (const void *)at);
+    return;
+  }
+}
+
+static void check_domain(struct verification *of, struct wn_domain *domain) {
+  const wn_value *top = domain->running ? domain->context.top : NULL;
+  if (domain->context.young_ptr < domain->young_start || domain->context.young_ptr > domain->young_end)
+    complain(of, "domain %llu allocates outside its minor heap", (unsigned long long)domain->number);
+  if (top && domain->running && (top < domain->running->slots || top > domain->running->accessible_end))
+    complain(of, "domain %llu has its handles outside its slots", (unsigned long long)domain->number);
+  check_stale(of, domain);
+  roots_each(domain, check_slot, of);
+  check_minor_heap(of, domain);
+}
+
+static void prepare(struct verification *of) {
+  struct wn_heap *heap = of->heap;
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
+    pools_flush(&heap->store, domain->runs);
+    of->remembers_all |= domain->remembered.all;
+    for (wn_value **at = domain->remembered.begin; at < domain->remembered.at; at++)
+      set_add(&of->remembered, (uintptr_t)*at);
+  }
+  medium_each(&heap->store, note_medium, note_large, of);
+}
+
+static void check_counts(struct verification *of) {
+  const struct wn_heap *heap = of->heap;
+  size_t used = 0;
+  for (size_t i = 0; i < heap->store.chunks.count; i++)
+    used += heap->store.chunks.table[i].use == CHUNK_POOLS || heap->store.chunks.table[i].use == CHUNK_MEDIUM;
+  if (used != heap->store.chunks.used_count)
+    complain(of, "%zu chunks are in use, and %zu are counted", used, heap->store.chunks.used_count);
+}
+
+/* ---- shared ---- */
+
+unsigned long verify_heap(struct wn_heap *heap, FILE *report) {
+  struct verification of = {.heap = heap, .report = report};
+  helpers_pause(heap);
+  prepare(&of);
+  pools_each(&heap->store, check_pool, &of);
+  medium_each(&heap->store, check_medium, check_large, &of);
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    check_domain(&of, domain);
+  globals_each(heap, check_global, &of);
+  finalisers_each_value(heap, check_finalised, &of);
+  if (!finalisers_check(heap)) complain(&of, "a registry of finalisers breaks ROOM or YOUNG");
+  check_counts(&of);
+  helpers_resume(heap);
+  free(of.blocks.slots);
+  free(of.remembered.slots);
+  return of.complaints;
+}
+
+void verify_or_die(struct wn_heap *heap) {
+  if (verify_heap(heap, stderr)) abort();
+}
+/* SPDX-License-Identifier: MIT */

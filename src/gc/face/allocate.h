@@ -1,0 +1,50 @@
+/* Allocation where the fast path ends: samples, pieces of the minor heap, collections, the major
+ * heap.
+ *
+ * An allocation that finds the limit above everything is a safepoint: the domain waits for a
+ * leader, gives its turn to a waiter that requests it, or collects. No callback runs inside an
+ * allocation. */
+#ifndef GC_FACE_ALLOCATE_H
+#define GC_FACE_ALLOCATE_H
+
+#include "gc/collect/nursery.h"
+
+/* For functions whose frame is where callstacks begin: each has a frame of its own until
+ * FRAME_ENDS. */
+#define OWN_FRAME  __attribute__((noinline))
+#define FRAME_ENDS __asm__ volatile("" ::: "memory") /* the call before it is no tail call */
+
+/* Makes room for a block of `extent` words, header included. Collects, and yields if a waiter
+ * requests it. False if memory is exhausted. */
+bool allocate_room(struct wn_domain *domain, size_t extent);
+
+/* False where the fast path of allocation would end. */
+static inline bool allocate_has_room(const struct wn_domain *domain, size_t extent) {
+  return wn_above_limit(&domain->context, domain->context.young_ptr - extent * sizeof(wn_value));
+}
+
+/* Cuts a young block off, its fields not yet set; there is room for it. Neither collects nor
+ * yields. If the fast path ended, the caller sets the domain's `frame` first:
+ * __builtin_frame_address(0) of the public function that the program called and that has not
+ * returned. The callstack of a sampled block begins with the caller of that function. */
+wn_value *allocate_cut(struct wn_domain *domain, size_t words, unsigned tag);
+
+/* A young block, its fields not yet set: as wn_bump, for our own functions. NULL if memory is
+ * exhausted. May collect. */
+wn_value *allocate_young_slow(struct wn_domain *domain, size_t words, unsigned tag, const void *frame);
+static inline wn_value *allocate_young(struct wn_domain *domain, size_t words, unsigned tag,
+                                       const void *frame) {
+  char *at = domain->context.young_ptr - (words + 1) * sizeof(wn_value);
+  if (__builtin_expect(!wn_above_limit(&domain->context, at), 0))
+    return allocate_young_slow(domain, words, tag, frame);
+  domain->context.young_ptr = at;
+  *(wn_value *)at = WN_HEADER(words, tag);
+  return (wn_value *)at + 1;
+}
+
+/* A block in the major heap, of any size, its fields not yet set but for large ones. NULL if memory
+ * is exhausted. May collect. */
+wn_value *allocate_old(struct wn_domain *domain, size_t words, unsigned tag, const void *frame, bool *zeroed);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,27 @@
+/* Attaching and detaching domains, and the ends of their threads.
+ *
+ * ENDS. A thread can end anywhere in user code: its body returns, or it calls pthread_exit, in a
+ * callback, in a hook, in a blocking section. Then:
+ *   1. The thread *stops*: it leaves its blocking section, it is in no callback any more, and its
+ *      handles die.
+ *   2. Its last callbacks run, unless one of them ended the thread. No frame is left that could
+ *      catch what they raise (exception.h).
+ *   3. The thread leaves its domain. */
+#ifndef GC_FACE_ATTACH_H
+#define GC_FACE_ATTACH_H
+
+#include "gc/world/domain.h"
+
+/* The calling thread becomes the first of a new domain, which takes part in the profile of `parent`
+ * if that is not NULL. */
+wn_status domain_attach(struct wn_heap *heap, struct wn_domain *parent, struct wn_domain **out);
+
+/* ENDS, step 1. Harmless if the thread has stopped. */
+void thread_stop(struct domain_thread *thread);
+
+/* The domain's first thread ends, wherever it is, and the domain with it, once its other threads
+ * have ended. Calls nothing of the program. */
+void domain_give_up(struct domain_thread *thread);
+
+#endif
+/* SPDX-License-Identifier: MIT */

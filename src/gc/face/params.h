@@ -1,0 +1,80 @@
+/* The table of parameters, and their text: WINNOW_PARAMS and options.text.
+ *
+ *   text:   item , item ...        nothing at all is no item
+ *   item:   name  or  name = number     a name alone is 1
+ *   name:   a letter or a name of the table; the last of two equal ones counts
+ *   number: digits, or 0x and digits, then k, M or G (2^10, 2^20, 2^30) or nothing
+ *
+ * Strict: anything else is an error that says at which byte (the first is 1) and what was expected,
+ * and nothing of the text is applied. OCaml's letters b c d e p t R W have no meaning here and are
+ * refused like any unknown name. */
+#ifndef GC_FACE_PARAMS_H
+#define GC_FACE_PARAMS_H
+
+#include "gc/collect/nursery.h"
+#include "gc/world/heap.h"
+
+/* P(letter, name, initial, least, most, what it is). These are in wn_gc_get and wn_gc_set: */
+#define GC_CONTROLS(P)                                                                                       \
+  P('s', minor_heap_size, MINOR_WORDS_FIRST, MINOR_WORDS_LEAST, 1L << 25, "words of each minor heap")        \
+  P('i', major_heap_increment, 15, 0, 1L << 40, "growth of the heap, in percent up to 1000, above in words") \
+  P('o', space_overhead, 120, 1, 1000000, "garbage that the heap may hold, in percent of what is live")      \
+  P('v', verbose, 0, 0, 0x7ff, "bits of what is told on standard error")                                     \
+  P('O', max_overhead, 500, 0, 1000000, "free memory that starts a compaction, in percent of what is live")  \
+  P('l', stack_limit, 1L << 20, 64, 1L << 30, "handle slots of a thread")                                    \
+  P('a', allocation_policy, POLICY_BEST_FIT, POLICY_NEXT_FIT, POLICY_BEST_FIT, "how free runs are searched") \
+  P('w', window_size, 1, 1, 50, "slices over which work is smoothed")                                        \
+  P('M', custom_major_ratio, 44, 1, 1000000, "external memory to heap, in percent")                          \
+  P('m', custom_minor_ratio, 100, 1, 1000000, "external memory to minor heap, in percent")                   \
+  P('n', custom_minor_max_size, 70000, 0, 1L << 40, "external bytes that a young block may have")
+
+/* These are set when the heap is opened. Letter 0: none. */
+#define GC_SETTINGS(P)                                                                                      \
+  P('h', initial_heap, 0, 0, 1L << 40, "words of the major heap that are there at once")                    \
+  P('H', huge_pages, 1, 0, 1, "whether the system is asked for huge pages")                                 \
+  P(0, helpers, 0, 0, 64, "threads that mark and sweep")                                                    \
+  P(0, soft_limit, 0, 0, INT64_MAX, "bytes of the major heap above which cycles follow each other at once") \
+  P('V', verify, 0, 0, 1, "whether the heap is verified after each collection")                             \
+  P(0, every, 0, 0, INT64_MAX, "stress: a collection at each so many slow allocations")                     \
+  P(0, polls, 0, 0, INT64_MAX, "stress: a collection at each so many polls")                                \
+  P(0, delays, 0, 0, 1, "stress: random pauses between steps of protocols, where checks are on")            \
+  P(0, fail_at, 0, 0, INT64_MAX, "stress: the request of memory that fails")                                \
+  P(0, mark_stack, 0, 0, 1L << 30, "stress: entries of a mark stack")
+
+struct params {
+  wn_gc_control control;
+  long initial_heap, huge_pages;
+  long helpers; /* below 0: as many as seem right, which a text cannot say */
+  long soft_limit, verify, every, polls, delays, fail_at, mark_stack;
+};
+
+struct parameter {
+  char letter;
+  const char *name;
+  size_t offset; /* in struct params */
+  long initial, least, most;
+  const char *what;
+};
+
+/* Those of GC_CONTROLS come first. */
+enum { CONTROLS = 11, PARAMETERS = CONTROLS + 10 };
+extern const struct parameter parameters[PARAMETERS];
+
+static inline long *parameter_in(struct params *params, const struct parameter *parameter) {
+  return (long *)((char *)params + parameter->offset);
+}
+
+/* `control` begins struct params, so that a row's offset serves for both. */
+static inline long *control_field(wn_gc_control *control, const struct parameter *parameter) {
+  return (long *)((char *)control + parameter->offset);
+}
+
+/* WN_EINVAL, and the parameter and its range in wn_last_error, if a value is out of range. */
+wn_status params_check(const wn_gc_control *control);
+
+/* Applies a text. WN_EINVAL, and nothing applied, if it is wrong. The message calls the text
+ * `source`. */
+wn_status params_parse(const char *text, const char *source, struct params *params);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,11 @@
+/* Traces of a heap, which record births and deaths, collections, pauses and domains. */
+#ifndef GC_FACE_TRACE_H
+#define GC_FACE_TRACE_H
+
+struct wn_heap;
+
+/* The heap is closed: its traces end. No domain is left. */
+void trace_close_all(struct wn_heap *heap);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,369 @@
+/* Chunks: mapped several at a time, cut into units, unmapped when they are empty. */
+#include "gc/store/chunk.h"
+
+#include "base/metadata.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { HUGE_FROM = 2, TOUCH_FROM = 8 }; /* chunks in use */
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
+
+static const uint32_t ALL_UNITS = (uint32_t)((UINT64_C(1) << CHUNK_UNITS) - 1);
+
+static void count_used(struct chunks *chunks, size_t bytes) {
+  size_t used = atomic_fetch_add(&chunks->used_bytes, bytes) + bytes;
+  size_t top = atomic_load(&chunks->top_bytes);
+  while (used > top && !atomic_compare_exchange_weak(&chunks->top_bytes, &top, used)) {}
+}
+
+static void count_unused(struct chunks *chunks, size_t bytes) {
+  atomic_fetch_sub(&chunks->used_bytes, bytes);
+}
+
+/* Counts bytes as mapped, if the limit allows. */
+static bool may_map(struct chunks *chunks, size_t bytes) {
+  size_t before = atomic_fetch_add(&chunks->mapped_bytes, bytes);
+  if (bytes <= chunks->limit_bytes && before <= chunks->limit_bytes - bytes) return true;
+  atomic_fetch_sub(&chunks->mapped_bytes, bytes);
+  return false;
+}
+
+/* Pages at a multiple of CHUNK_BYTES: maps more, and unmaps the edges. */
+static char *map_aligned(size_t bytes) {
+  char *mapped = metadata_map(bytes + CHUNK_BYTES);
+  if (!mapped) return NULL;
+  char *base = (char *)(((uintptr_t)mapped + CHUNK_BYTES - 1) & ~(uintptr_t)(CHUNK_BYTES - 1));
+  size_t before = (size_t)(base - mapped);
+  if (before) metadata_unmap(mapped, before);
+  if (before < CHUNK_BYTES) metadata_unmap(base + bytes, CHUNK_BYTES - before);
+  return base;
+}
+
+static void put(struct chunk **list, struct chunk *chunk) {
+  chunk->next_free = *list;
+  *list = chunk;
+}
+
+static struct chunk *take_first(struct chunk **list) {
+  struct chunk *chunk = *list;
+  if (chunk) *list = chunk->next_free;
+  return chunk;
+}
+
+static void count_empty(struct chunks *chunks, struct chunk *chunk) {
+  chunk->use = CHUNK_EMPTY;
+  chunk->used = 0;
+  chunks->free_units += CHUNK_UNITS;
+}
+
+static void add_empty(struct chunks *chunks, struct chunk *chunk) {
+  put(&chunks->empty, chunk);
+  count_empty(chunks, chunk);
+}
+
+static void add_fresh(struct chunks *chunks, struct chunk *chunk) {
+  put(&chunks->fresh, chunk);
+  count_empty(chunks, chunk);
+  chunks->fresh_count++;
+}
+
+static struct chunk *take_fresh(struct chunks *chunks) {
+  struct chunk *chunk = take_first(&chunks->fresh);
+  if (chunk) chunks->fresh_count--;
+  return chunk;
+}
+
+static struct chunk *take_absent(struct chunks *chunks) {
+  struct chunk *chunk = take_first(&chunks->absent);
+  if (chunk) return chunk;
+  return chunks->count < chunks->capacity ? &chunks->table[chunks->count++] : NULL;
+}
+
+static void count_taken(struct chunks *chunks, size_t units) {
+  chunks->free_units -= units;
+  if (chunks->free_units < chunks->least_free) chunks->least_free = chunks->free_units;
+}
+
+/* A touched one first. */
+static struct chunk *remove_empty(struct chunks *chunks) {
+  struct chunk *chunk = take_first(&chunks->empty);
+  if (!chunk) chunk = take_fresh(chunks);
+  if (chunk) chunks->free_units -= CHUNK_UNITS;
+  return chunk;
+}
+
+/* One that can be unmapped: a touched one last. */
+static struct chunk *remove_unneeded(struct chunks *chunks) {
+  struct chunk *chunk = take_fresh(chunks), **link = &chunks->empty;
+  while (!chunk && *link && (*link)->touching) link = &(*link)->next_free; /* TOUCH AHEAD */
+  if (!chunk) chunk = take_first(link);
+  if (chunk) chunks->free_units -= CHUNK_UNITS;
+  return chunk;
+}
+
+static void make_absent(struct chunks *chunks, struct chunk *chunk) {
+  chunk->base = NULL;
+  chunk->use = CHUNK_ABSENT;
+  put(&chunks->absent, chunk);
+}
+
+/* Maps `count` chunks as one piece. */
+static bool map_chunks(struct chunks *chunks, size_t count) {
+  size_t bytes = count * CHUNK_BYTES;
+  if (!may_map(chunks, bytes)) return false;
+  char *base = map_aligned(bytes);
+  for (size_t i = 0; base && i < count; i++) {
+    struct chunk *chunk = take_absent(chunks);
+    if (!chunk) {
+      metadata_unmap(base + i * CHUNK_BYTES, bytes - i * CHUNK_BYTES);
+      atomic_fetch_sub(&chunks->mapped_bytes, bytes - i * CHUNK_BYTES);
+      return i != 0;
+    }
+    chunk->base = base + i * CHUNK_BYTES;
+    chunk->advised = false;
+    add_fresh(chunks, chunk);
+  }
+  if (!base) atomic_fetch_sub(&chunks->mapped_bytes, bytes);
+  if (base) event_size(chunks->events, EVENT_HEAP_GROWS, NULL, bytes, atomic_load(&chunks->mapped_bytes));
+  return base != NULL;
+}
+
+/* Maps what the increment says, at least `least` chunks; only these where there is no memory for
+ * more. */
+static bool grow(struct chunks *chunks, size_t least) {
+  size_t words = (size_t)chunks->increment;
+  if (chunks->increment <= 1000) words = atomic_load(&chunks->used_bytes) / 800 * (size_t)chunks->increment;
+  size_t count = words / CHUNK_WORDS;
+  if (count < 2) count = TINY ? 1 : 2;
+  if (count < least) count = least;
+  return map_chunks(chunks, count) || (count > least && map_chunks(chunks, least));
+}
+
+/* True if `units` can be taken beside the reserve. */
+static bool can_spare(struct chunks *chunks, size_t units) {
+  return chunks->free_units >= chunks->reserve + units || grow(chunks, 1);
+}
+
+/* Before the first touch. Huge pages make large heaps faster, and small ones larger. The system may
+ * refuse. */
+static void advise(struct chunks *chunks, struct chunk *chunk) {
+  if (chunk->advised || !chunks->huge_pages || chunks->used_count < HUGE_FROM) return;
+  int saved = errno;
+  madvise(chunk->base, CHUNK_BYTES, MADV_HUGEPAGE);
+  errno = saved;
+  chunk->advised = true;
+}
+
+static struct chunk *take_empty(struct chunks *chunks, enum chunk_use use) {
+  struct chunk *chunk = remove_empty(chunks);
+  if (!chunk && grow(chunks, 1)) chunk = remove_empty(chunks);
+  if (!chunk) return NULL;
+  advise(chunks, chunk);
+  chunk->use = use;
+  chunks->used_count++;
+  count_used(chunks, CHUNK_BYTES);
+  return chunk;
+}
+
+static void release_chunk(struct chunks *chunks, struct chunk *chunk) {
+  chunks->used_count--;
+  count_unused(chunks, CHUNK_BYTES);
+  add_empty(chunks, chunk);
+}
+
+static void list_units(struct chunks *chunks, struct chunk *chunk) {
+  if (chunk->listed) return;
+  chunk->listed = true;
+  chunk->next_free = chunks->with_units;
+  chunks->with_units = chunk;
+}
+
+static void unlist_units(struct chunks *chunks, struct chunk *chunk) {
+  struct chunk **link = &chunks->with_units;
+  while (*link != chunk) link = &(*link)->next_free;
+  *link = chunk->next_free;
+  chunk->listed = false;
+}
+
+static bool is_cold(const struct chunks *chunks) {
+  size_t touched = chunks->free_units - chunks->fresh_count * CHUNK_UNITS;
+  return chunks->fresh_count && touched < chunks->reserve / 2 && chunks->used_count >= TOUCH_FROM;
+}
+
+/* TOUCH AHEAD: the chunk counts as touched at once. */
+static struct chunk *begin_touch(struct chunks *chunks) {
+  struct chunk *chunk = NULL;
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  if (is_cold(chunks) && (chunk = take_fresh(chunks))) {
+    advise(chunks, chunk);
+    put(&chunks->empty, chunk);
+    chunk->touching = true;
+  }
+  atomic_store_explicit(&chunks->cold, is_cold(chunks), memory_order_relaxed);
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  return chunk;
+}
+
+static void end_touch(struct chunks *chunks, struct chunk *chunk) {
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  chunk->touching = false;
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+}
+
+/* ---- shared ---- */
+
+bool chunks_create(struct chunks *chunks) {
+  chunks->capacity = TINY ? 1 << 14 : 1 << 20;
+  chunks->table = metadata_reserve(chunks->capacity * sizeof *chunks->table);
+  if (!chunks->table) {
+    chunks->capacity = 1 << 12;
+    chunks->table = metadata_reserve(chunks->capacity * sizeof *chunks->table);
+  }
+  return chunks->table != NULL;
+}
+
+void chunks_destroy(struct chunks *chunks) {
+  for (size_t i = 0; i < chunks->count; i++)
+    if (chunks->table[i].base) metadata_unmap(chunks->table[i].base, CHUNK_BYTES);
+  metadata_give_back(chunks->table, chunks->capacity * sizeof *chunks->table);
+}
+
+bool chunks_prepare(struct chunks *chunks, size_t words) {
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  bool mapped = map_chunks(chunks, words / CHUNK_WORDS + (words % CHUNK_WORDS != 0));
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  return mapped;
+}
+
+void chunks_set_increment(struct chunks *chunks, long increment) {
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  chunks->increment = increment;
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+}
+
+char *chunks_take_unit(struct chunks *chunks, bool promoting, struct chunk **of) {
+  char *unit = NULL;
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  struct chunk *chunk = NULL;
+  if (promoting || can_spare(chunks, 1)) chunk = chunks->with_units;
+  if (!chunk && (promoting || can_spare(chunks, 1)) && (chunk = take_empty(chunks, CHUNK_POOLS))) {
+    chunks->free_units += CHUNK_UNITS;
+    list_units(chunks, chunk);
+  }
+  if (chunk) {
+    unsigned index = (unsigned)__builtin_ctz(~chunk->used);
+    chunk->used |= 1u << index;
+    count_taken(chunks, 1);
+    if (chunk->used == ALL_UNITS) unlist_units(chunks, chunk);
+    unit = chunk->base + (size_t)index * UNIT_BYTES;
+  }
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  *of = chunk;
+  return unit;
+}
+
+void chunks_give_unit(struct chunks *chunks, struct chunk *chunk, char *unit) {
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  chunk->used &= ~(1u << (unsigned)((size_t)(unit - chunk->base) / UNIT_BYTES));
+  chunks->free_units++;
+  list_units(chunks, chunk);
+  if (!chunk->used) {
+    unlist_units(chunks, chunk);
+    chunks->free_units -= CHUNK_UNITS;
+    release_chunk(chunks, chunk);
+  }
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+}
+
+struct chunk *chunks_take(struct chunks *chunks) {
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  struct chunk *chunk = can_spare(chunks, CHUNK_UNITS) ? take_empty(chunks, CHUNK_MEDIUM) : NULL;
+  if (chunk) count_taken(chunks, 0); /* take_empty took its units */
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  return chunk;
+}
+
+void chunks_give(struct chunks *chunks, struct chunk *chunk) {
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  release_chunk(chunks, chunk);
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+}
+
+bool chunks_secure(struct chunks *chunks, size_t units) {
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  bool secure = chunks->free_units >= units;
+  if (!secure) {
+    size_t missing = units - chunks->free_units;
+    secure = grow(chunks, (missing + CHUNK_UNITS - 1) / CHUNK_UNITS) && chunks->free_units >= units;
+  }
+  if (secure) chunks->reserve = units;
+  atomic_store_explicit(&chunks->cold, chunks->huge_pages && is_cold(chunks), memory_order_relaxed);
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  return secure;
+}
+
+bool chunks_touch(struct chunks *chunks) {
+  int saved = errno;
+  struct chunk *chunk = begin_touch(chunks);
+  if (!chunk) return false;
+  madvise(chunk->base, CHUNK_BYTES, MADV_POPULATE_WRITE); /* may be refused */
+  end_touch(chunks, chunk);
+  errno = saved;
+  return true;
+}
+
+static size_t trim(struct chunks *chunks, size_t keep) {
+  size_t bytes = 0;
+  while (chunks->free_units >= chunks->reserve + keep + CHUNK_UNITS) {
+    struct chunk *chunk = remove_unneeded(chunks);
+    if (!chunk) break;
+    metadata_unmap(chunk->base, CHUNK_BYTES);
+    atomic_fetch_sub(&chunks->mapped_bytes, (size_t)CHUNK_BYTES);
+    make_absent(chunks, chunk);
+    bytes += CHUNK_BYTES;
+  }
+  if (bytes) event_size(chunks->events, EVENT_HEAP_SHRINKS, NULL, bytes, atomic_load(&chunks->mapped_bytes));
+  return bytes;
+}
+
+size_t chunks_trim(struct chunks *chunks, size_t keep) {
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  size_t bytes = trim(chunks, keep);
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  return bytes;
+}
+
+void chunks_decay(struct chunks *chunks, size_t keep) {
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  size_t unneeded = chunks->least_free > chunks->reserve ? chunks->least_free - chunks->reserve : 0;
+  size_t wanted = chunks->free_units - (unneeded < chunks->free_units ? unneeded : chunks->free_units);
+  size_t kept = wanted > chunks->reserve ? wanted - chunks->reserve : 0;
+  trim(chunks, kept > keep ? kept : keep);
+  chunks->least_free = chunks->free_units;
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+}
+
+void *chunks_map_large(struct chunks *chunks, size_t bytes, bool filled) {
+  if (!may_map(chunks, bytes)) return NULL;
+  void *mapping = metadata_map(bytes);
+  if (mapping) {
+    if (filled && chunks->huge_pages && bytes >= CHUNK_BYTES) madvise(mapping, bytes, MADV_HUGEPAGE);
+    count_used(chunks, bytes);
+    event_size(chunks->events, EVENT_HEAP_GROWS, NULL, bytes, atomic_load(&chunks->mapped_bytes));
+  } else {
+    atomic_fetch_sub(&chunks->mapped_bytes, bytes);
+  }
+  return mapping;
+}
+
+void chunks_unmap_large(struct chunks *chunks, void *mapping, size_t bytes) {
+  metadata_unmap(mapping, bytes);
+  atomic_fetch_sub(&chunks->mapped_bytes, bytes);
+  count_unused(chunks, bytes);
+  event_size(chunks->events, EVENT_HEAP_SHRINKS, NULL, bytes, atomic_load(&chunks->mapped_bytes));
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,107 @@
+/* Chunks: the 2 MiB pieces in which the major heap gets memory from the operating system.
+ *
+ * A chunk is cut into units for pools (pool.h), or is used as a whole for medium blocks (medium.h).
+ * Descriptors are apart from the chunks, in a table that only grows. The descriptor of a chunk that
+ * was unmapped is used again. All of it is protected by the lock (rank CHUNKS).
+ *
+ * RESERVE. A minor collection must not run out of memory in its middle. So after each collection
+ * the free units are made to cover the most that the next one can promote (chunks_secure). If they
+ * do not, no domain may fill a minor heap.
+ *
+ * TOUCH AHEAD. The first touch of a huge page can take milliseconds, and a minor collection may
+ * need two. In a large heap half of the reserve is therefore touched beforehand, a chunk at a time:
+ * by a helper, or if no helper has a processor by the thread that does a slice. The touching thread
+ * holds no lock and can be delayed for long. Meanwhile the chunk counts as touched: any thread may
+ * take it, since its pages keep what is written to them. It is not unmapped, since its addresses
+ * could become another mapping's; all other chunks can be. */
+#ifndef GC_STORE_CHUNK_H
+#define GC_STORE_CHUNK_H
+
+#include "base/check.h"
+#include "base/lock.h"
+#include "gc/events/events.h"
+#include "gc/store/layout.h"
+
+enum {
+  CHUNK_BYTES = TINY ? 1 << 16 : 1 << 21,
+  UNIT_BYTES = TINY ? 1 << 12 : 1 << 16,
+  CHUNK_UNITS = CHUNK_BYTES / UNIT_BYTES,
+  CHUNK_WORDS = CHUNK_BYTES / 8,
+};
+
+enum chunk_use { CHUNK_ABSENT, CHUNK_EMPTY, CHUNK_POOLS, CHUNK_MEDIUM };
+
+struct chunk {
+  char *base; /* a multiple of CHUNK_BYTES; NULL if absent */
+  enum chunk_use use;
+  uint32_t used;           /* a bit for each unit that is a pool */
+  struct chunk *next_free; /* of its list: with free units, empty, fresh or absent */
+  bool listed;             /* in `with_units` */
+  bool advised;            /* the system was asked for huge pages */
+  bool touching;           /* TOUCH AHEAD: a thread touches it; it stays mapped until that ends */
+  /* Of medium.h, under its lock. */
+  bool swept;
+  size_t free_words;
+};
+
+struct chunks {
+  struct lock lock;
+  struct chunk *table; /* reserved addresses */
+  size_t capacity, count;
+  struct chunk *with_units, *empty, *fresh, *absent; /* fresh: empty and never touched */
+  size_t fresh_count;
+  size_t free_units;            /* units of empty chunks are counted too */
+  size_t reserve;               /* units that only promotion may take */
+  size_t least_free;            /* the least that free_units was since chunks_decay */
+  _Atomic(bool) cold;           /* TOUCH AHEAD: there may be a chunk to touch */
+  size_t used_count;            /* neither absent nor empty */
+  size_t limit_bytes;           /* of chunks and large blocks together; SIZE_MAX: none */
+  _Atomic(size_t) mapped_bytes; /* chunks and large blocks */
+  _Atomic(size_t) used_bytes;   /* the same without empty chunks: the heap's size */
+  _Atomic(size_t) top_bytes;    /* the most that used_bytes was */
+  long increment;               /* major_heap_increment */
+  /* Set before the first use; constant afterwards. */
+  bool huge_pages;             /* the system is asked for them */
+  const struct events *events; /* of the heap */
+};
+
+bool chunks_create(struct chunks *chunks);
+void chunks_destroy(struct chunks *chunks);
+
+/* Maps so many words in advance. False if the system has no more. */
+bool chunks_prepare(struct chunks *chunks, size_t words);
+
+void chunks_set_increment(struct chunks *chunks, long increment);
+
+/* A unit for a pool, its memory in any state, and its chunk. NULL if there is no memory.
+ * `promoting`: the reserve may be used. */
+char *chunks_take_unit(struct chunks *chunks, bool promoting, struct chunk **of);
+void chunks_give_unit(struct chunks *chunks, struct chunk *chunk, char *unit);
+
+/* An empty chunk for medium blocks, not out of the reserve. */
+struct chunk *chunks_take(struct chunks *chunks);
+void chunks_give(struct chunks *chunks, struct chunk *chunk);
+
+/* RESERVE. Has at least so many units free from now on, if it can. */
+bool chunks_secure(struct chunks *chunks, size_t units);
+
+/* TOUCH AHEAD: touches a chunk. False if there is nothing to touch. Any thread. */
+bool chunks_touch(struct chunks *chunks);
+static inline bool chunks_are_cold(const struct chunks *chunks) {
+  return atomic_load_explicit(&chunks->cold, memory_order_relaxed);
+}
+
+/* Unmaps empty chunks, but for the reserve and `keep` units more. Returns how many bytes. */
+size_t chunks_trim(struct chunks *chunks, size_t keep);
+
+/* The same at the end of a cycle, for chunks that were not needed since the last call. `keep` units
+ * more than the reserve will be needed soon. */
+void chunks_decay(struct chunks *chunks, size_t keep);
+
+/* A mapping for one large block. `filled`: all of it will be touched at once, so that huge pages
+ * waste nothing. */
+void *chunks_map_large(struct chunks *chunks, size_t bytes, bool filled);
+void chunks_unmap_large(struct chunks *chunks, void *mapping, size_t bytes);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,56 @@
+/* How blocks lie in memory.
+ *
+ * A header is words << 10 | tag << 2 | colour. In the minor heap the two low bits are 0, or 1 once
+ * the block was promoted:
+ *
+ *   young      words << 10 | tag << 2 | 0
+ *   claimed    1                         a thread is copying it
+ *   forwarded  new address | 1           (addresses are multiples of 8)
+ *
+ * In the major heap they are a colour: COLOUR_FREE, or one of two that change their roles with each
+ * cycle (major.h). A free run's header holds its length, header included, and its next word links
+ * it. */
+#ifndef GC_STORE_LAYOUT_H
+#define GC_STORE_LAYOUT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <winnow/heap.h>
+
+enum { COLOUR_FREE = 0, COLOUR_A = 1, COLOUR_B = 2, COLOUR_BITS = 3 };
+enum { FORWARD_BIT = 1, CLAIMED = 1 };
+
+static inline _Atomic(wn_value) *header_at(wn_value block) { return (_Atomic(wn_value) *)block - 1; }
+static inline wn_value header_of(wn_value block) {
+  return atomic_load_explicit(header_at(block), memory_order_relaxed);
+}
+
+static inline size_t header_words(wn_value header) { return header >> 10; }
+static inline unsigned header_tag(wn_value header) { return (unsigned)(header >> 2) & 255u; }
+static inline unsigned header_colour(wn_value header) { return (unsigned)header & COLOUR_BITS; }
+static inline wn_value header_make(size_t words, unsigned tag, unsigned colour) {
+  return (wn_value)words << 10 | (wn_value)tag << 2 | colour;
+}
+static inline bool header_is_scanned(wn_value header) { return header_tag(header) <= WN_TAG_SCANNED_MAX; }
+
+/* Words that a block takes, with its header. */
+static inline size_t header_extent(wn_value header) { return header_words(header) + 1; }
+
+static inline wn_value field_load(const wn_value *field) {
+  return atomic_load_explicit((_Atomic(wn_value) *)field, memory_order_acquire);
+}
+static inline void field_store(wn_value *field, wn_value value) {
+  atomic_store_explicit((_Atomic(wn_value) *)field, value, memory_order_release);
+}
+
+/* The first two words of a custom block; the program's bytes follow. */
+struct custom {
+  const struct wn_custom_ops *ops;
+  size_t external_bytes;
+};
+enum { CUSTOM_WORDS = sizeof(struct custom) / sizeof(wn_value) };
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,80 @@
+/* Medium blocks, above 256 words and up to half a chunk, and large blocks, each a mapping of its
+ * own.
+ *
+ * A chunk of medium blocks is a row of blocks and free runs, each with a header, so that it can be
+ * walked. In a swept chunk two free runs never touch. Extents are multiples of MEDIUM_GRAIN words,
+ * so that no run is too small for a link. A rest of a run that is too small for any medium block
+ * stays a free run, and counts as a fragment.
+ *
+ * BINS. Runs of at least the least medium size are linked, both ways, in bins by size, eight bins
+ * to a doubling. The allocation policy says how a run is searched for. Best fit takes the smallest
+ * of the first bin that is sure to hold one. First fit takes the run at the lowest address. Next
+ * fit goes on where the last search ended.
+ *
+ * A large block is in a mapping behind a `struct large`, which links it.
+ *
+ * The lock (rank MEDIUM) protects everything here but the colours of blocks. */
+#ifndef GC_STORE_MEDIUM_H
+#define GC_STORE_MEDIUM_H
+
+#include "gc/store/pool.h"
+
+enum {
+  MEDIUM_GRAIN = 16,
+  MEDIUM_EXTENT_LEAST = (CLASS_WORDS_MOST + MEDIUM_GRAIN) / MEDIUM_GRAIN * MEDIUM_GRAIN,
+  MEDIUM_EXTENT_MOST = CHUNK_WORDS / 2,
+  MEDIUM_BINS = 96,
+};
+
+enum allocation_policy { POLICY_NEXT_FIT, POLICY_FIRST_FIT, POLICY_BEST_FIT };
+
+struct large {
+  struct large *next;
+  size_t bytes; /* of the mapping */
+  wn_value unused[5];
+  wn_value header; /* the block's fields follow */
+};
+
+struct medium {
+  struct lock lock;
+  wn_value *bins[MEDIUM_BINS];
+  struct chunk **chunks; /* of medium blocks, by address; reserved addresses */
+  size_t count, capacity;
+  size_t next_fit; /* chunk and place where the last search ended */
+  wn_value *next_at;
+  enum allocation_policy policy;
+  struct large *large, *unswept_large;
+  _Atomic(size_t) unswept; /* chunks and large blocks */
+  _Atomic(size_t) sweeping;
+  size_t large_count;
+};
+
+struct store;
+
+bool medium_create(struct medium *medium);
+void medium_destroy(struct store *store);
+
+void medium_set_policy(struct medium *medium, enum allocation_policy policy);
+
+/* Memory for a block of `extent` words, header included and written, coloured as live; NULL if
+ * there is none. The block's fields are zero bytes if *zeroed becomes true. */
+wn_value *medium_allocate(struct store *store, size_t extent, wn_value header, bool *zeroed);
+
+/* All chunks and large blocks become unswept. The world is stopped. */
+void medium_unsweep(struct store *store);
+
+/* Sweeps a chunk or a large block. Returns the words of work; 0 if there was none. */
+size_t medium_sweep_one(struct store *store);
+
+/* Calls `f` for each block and free run, and `large` for each large block. The world is stopped. */
+void medium_each(struct store *store, void (*f)(wn_value *at, void *context),
+                 void (*large)(struct large *large, void *context), void *context);
+
+static inline size_t medium_round(size_t extent) {
+  return (extent + MEDIUM_GRAIN - 1) & ~(size_t)(MEDIUM_GRAIN - 1);
+}
+/* Words that a block or a free run takes in a medium chunk. */
+static inline size_t medium_extent(wn_value header) { return medium_round(header_extent(header)); }
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,110 @@
+/* Pools: units of memory cut into blocks of one size class, for blocks of up to 256 words.
+ *
+ *   | struct pool | block | block | free run ...... | block | tail |
+ *
+ * Free blocks that touch form one run. Its header has its length in words, and its next word links
+ * the pool's runs. Where runs are short, and far from each other, they are prefetched: a run of
+ * three words or more has the address of the next run but one, which is a hint and may be 0. A
+ * fresh pool is one run. A domain allocates from a pool of its own (its *current* pool of the
+ * class), by bumping through one run after another. The unused rest of a current run has no header;
+ * pools_flush writes it.
+ *
+ * WHERE. A pool is current, or in exactly one list of its class: with free runs, full, or not yet
+ * swept. The lists are the heap's, so that a domain that ends leaves nothing behind. The lock (rank
+ * POOLS) protects them. A pool that a thread took from a list is that thread's alone.
+ *
+ * Allocation takes pools with free runs, then unswept ones, which it sweeps, then new ones. Of the
+ * unswept ones those come first that had room before, then full ones, those that became full first:
+ * their blocks may have died. Where few did, a collection would sweep half of the heap for one
+ * block, for milliseconds. So after FULL_MOST pools without room it takes a new pool, and leaves
+ * the others to slices and helpers. */
+#ifndef GC_STORE_POOL_H
+#define GC_STORE_POOL_H
+
+#include "gc/store/chunk.h"
+
+enum {
+  CLASSES = 45,
+  CLASS_WORDS_MOST = 257,
+  POOL_WORDS = UNIT_BYTES / 8,
+  AHEAD_WORD = 2, /* of a run: the next but one */
+  FULL_MOST = 4,
+};
+
+struct pool {
+  struct pool *next;
+  wn_value *free; /* the first run; NULL if none */
+  struct chunk *chunk;
+  uint32_t class;
+  uint32_t swept; /* `pools.sweeps` when it was last swept, for gc_verify */
+  wn_value unused[4];
+};
+enum { POOL_HEADER_WORDS = sizeof(struct pool) / 8 };
+
+struct pool_list {
+  struct pool *first, *last;
+  size_t count;
+};
+
+struct pools {
+  struct lock lock;
+  struct {
+    struct pool_list open, full, unswept;
+  } of[CLASSES];
+  uint32_t sweeps; /* how many began; written while the world is stopped */
+  /* Changed under the lock, read as hints without it. */
+  _Atomic(size_t) unswept_count;
+  _Atomic(size_t) sweeping; /* pools that threads are sweeping now */
+  _Atomic(size_t) count;
+};
+
+/* The current pool of a class, and its current run. */
+struct pool_run {
+  wn_value *at, *end; /* the rest of the current run */
+  struct pool *pool;  /* NULL if there is none */
+};
+
+extern const uint16_t class_words[CLASSES];           /* with headers, ascending */
+extern uint8_t class_of_extent[CLASS_WORDS_MOST + 1]; /* constant after pools_prepare */
+
+void pools_prepare(void);
+
+struct store;
+
+/* Refills an empty run of a class. False if there is no memory. `promoting`: the reserve may be
+ * used. */
+bool pools_refill(struct store *store, struct pool_run *run, unsigned class, bool promoting);
+
+/* Memory for a block of `extent` words, header included, at most CLASS_WORDS_MOST; NULL if there is
+ * none. */
+static inline wn_value *pools_take(struct store *store, struct pool_run runs[CLASSES], size_t extent,
+                                   bool promoting) {
+  unsigned class = class_of_extent[extent];
+  struct pool_run *run = &runs[class];
+  if (__builtin_expect(run->at == run->end, 0) && !pools_refill(store, run, class, promoting)) return NULL;
+  wn_value *at = run->at;
+  run->at += class_words[class];
+  return at;
+}
+
+/* Gives all current pools of a domain back to the lists. */
+void pools_flush(struct store *store, struct pool_run runs[CLASSES]);
+
+/* All pools become unswept, in a time that does not depend on how many there are. The world is
+ * stopped and flushed. */
+void pools_unsweep(struct store *store);
+
+/* Sweeps one unswept pool. Returns its words; 0 if there was none. */
+size_t pools_sweep_one(struct store *store);
+
+/* Calls `f` for each pool, current ones too. The world is stopped and flushed. */
+void pools_each(struct store *store, void (*f)(struct pool *pool, void *context), void *context);
+
+static inline wn_value *pool_first(struct pool *pool) { return (wn_value *)pool + POOL_HEADER_WORDS; }
+static inline wn_value *pool_end(struct pool *pool) {
+  size_t words = class_words[pool->class];
+  return pool_first(pool) + (POOL_WORDS - POOL_HEADER_WORDS) / words * words;
+}
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,29 @@
+/* Checks of the caller, in every build: public functions that are not inlined refuse a domain that
+ * is NULL or has ended, a thread that is not the domain's, and a thread that does not have the
+ * turn, as in a blocking section.
+ *
+ * Nothing is read through the pointer before it is known: the calling system thread knows its
+ * domains (thread.h). The usual case costs a few instructions, so that allocation can afford it.
+ *
+ * Inlined functions do not check. What they read of a domain that has ended leads them to their
+ * slow functions, which do (ENDED of attach.c). */
+#ifndef GC_WORLD_CALLER_H
+#define GC_WORLD_CALLER_H
+
+#include "gc/world/thread.h"
+
+/* The thread did not run in this domain last, or the call is a mistake. */
+wn_status caller_check_slow(const wn_domain *domain, const char *what);
+
+/* WN_EINVAL: the domain is NULL. WN_ESTATE: the calling thread does not run in it, or it has ended.
+ * `what` begins the message. */
+static inline wn_status caller_check(const wn_domain *domain, const char *what) {
+  return __builtin_expect(thread_runs_in == (uintptr_t)domain, 1) ? WN_OK : caller_check_slow(domain, what);
+}
+
+static inline bool caller_may(const wn_domain *domain, const char *what) {
+  return !caller_check(domain, what);
+}
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,189 @@
+/* A domain: a minor heap, slots for handles, and threads of which one at a time runs. */
+#ifndef GC_WORLD_DOMAIN_H
+#define GC_WORLD_DOMAIN_H
+
+#include "base/fence.h"
+#include "base/random.h"
+#include "gc/world/exception.h"
+#include "gc/world/heap.h"
+#include "gc/world/remembered.h"
+#include "gc/world/turn.h"
+#include "memprof/host.h"
+
+struct domain_collector;
+
+/* A futex word; the protocol is in safepoint.h. */
+enum domain_state { DOMAIN_RUNNING, DOMAIN_BLOCKED, DOMAIN_CLAIMED, DOMAIN_CLAIMED_AWAITED };
+
+/* A thread of a domain: its slot stack. */
+struct domain_thread {
+  struct wn_domain *domain;
+  struct domain_thread *next; /* of the domain */
+  wn_value *slots, *accessible_end, *slots_end;
+  wn_value *top; /* while it does not run, or the domain is suspended; else the context has it */
+
+  /* Read and written by the system thread itself alone. */
+  bool blocked;  /* it does not run: then it must not read which thread runs in its domain */
+  bool blocking; /* it is in a blocking section */
+
+  bool over;                      /* its body has ended: nothing can catch what it raises */
+  unsigned callbacks;             /* depth of callbacks that this thread is in */
+  struct domain_thread *outer;    /* of the same system thread, in another domain */
+  struct memprof_thread profiled; /* of the sampling engine */
+  int64_t words_left;             /* to its next sample, while it does not run */
+  unsigned sampling_epoch;        /* of its domain when that sample was drawn */
+};
+
+struct wn_domain {
+  struct wn_mutator_context context;
+
+  /* Set by attach; constant afterwards. */
+  struct wn_heap *heap;
+  struct domain_collector *collector; /* what gc/collect keeps for a domain (collector.h) */
+  uint64_t number;
+  unsigned index; /* in heap->domains */
+
+  /* The language's. Written by the domain's running thread. */
+  void *data;
+
+  /* Written by the domain's running thread, or by a leader while the world is stopped. */
+  size_t young_words;            /* the size of its minor heap */
+  char *young_start, *young_end; /* of its current piece the begin, of its first the end */
+  char *young_floor;             /* addresses of its slot from here on have memory */
+  const char *stale, *stale_end; /* where its blocks were before they moved (nursery_move) */
+  const void *frame;             /* of the allocation that may be sampled (allocate.h) */
+  intptr_t sample_at;            /* a young block below it has sampled words (host.h) */
+  size_t slice_words;            /* of the debt: the share of one piece */
+  unsigned slices_owed;          /* pieces begun since its last slice */
+  struct remembered remembered;
+  struct pool_run runs[CLASSES];
+  wn_value *customs; /* young custom blocks: a stack of values (customs.h) */
+  size_t custom_count, custom_capacity;
+  size_t young_external; /* bytes that young custom blocks have outside */
+  size_t external_words; /* that blocks born old count for (EXTERNAL), since the last collection */
+  struct random random;
+  long stress_count, poll_count;
+  double minor_words, promoted_words, major_words; /* minor_words: before the last collection */
+  size_t direct_words;                             /* allocated outside the minor heap since the last slice */
+  _Atomic(size_t) copied_words;                    /* promoted in the current collection */
+  struct memprof_owner owner;                      /* of the blocks that are tracked */
+  unsigned sampling_epoch;                         /* how often its sampling began or ended */
+  struct memo *memo; /* of the callstacks of its samples; NULL before the first */
+  struct gc_exception exception;
+
+  _Atomic(uint32_t) state; /* enum domain_state */
+  bool awake;              /* not in a blocking section; written by its thread */
+
+  /* Threads: of the domain, and the one that runs. Written by the thread that has the turn. */
+  struct domain_thread *threads, *running;
+  struct turn turn;
+
+  struct wn_domain *next_ended; /* protected by a lock of attach.c */
+
+  /* A futex: the count of threads besides its first. A thread lowers it when it is done with the
+   * domain. */
+  _Atomic(uint32_t) others;
+};
+
+#define DOMAIN_NO_SAMPLE INTPTR_MIN
+
+static inline bool exception_is_pending(const struct wn_domain *domain) { return domain->exception.pending; }
+
+/* Its minor heap is empty, and allocation goes down from `end`. The distance to the next sample
+ * stays. */
+static inline void domain_begin_young(struct wn_domain *domain, char *end) {
+  if (domain->sample_at != DOMAIN_NO_SAMPLE) domain->sample_at += end - domain->context.young_ptr;
+  domain->context.young_ptr = end;
+}
+
+/* The domains of a heap, by index: for (domain = domain_first(heap); domain; domain =
+ * domain_next(domain)). The lock `world` is held. */
+static inline struct wn_domain *domain_from(const struct wn_heap *heap, unsigned index) {
+  while (index < heap->domains_end && !heap->domains[index]) index++;
+  return index < heap->domains_end ? heap->domains[index] : NULL;
+}
+static inline struct wn_domain *domain_first(const struct wn_heap *heap) { return domain_from(heap, 0); }
+static inline struct wn_domain *domain_next(const struct wn_domain *domain) {
+  return domain_from(domain->heap, domain->index + 1);
+}
+
+static inline size_t domain_young_used(const struct wn_domain *domain) {
+  return (size_t)(domain->young_end - domain->context.young_ptr) / 8;
+}
+
+/* Waits, in a blocking section, until the running thread is the domain's only one. */
+void domain_await_others(struct wn_domain *domain);
+
+/* Lets the threads of the domain run that wait for the turn, and waits for the next turn. May
+ * collect. */
+void domain_yield(struct wn_domain *domain);
+
+/* ---- the limit of allocation ----
+ *
+ * Allocation compares the context's `young_ptr` with `young_limit`. The limit is where the next
+ * sample is, or where the piece begins. It is above everything while another thread wants this
+ * domain to come to a safepoint, and where each allocation is to take the slow path.
+ *
+ * RAISING. The running thread of a domain sets its limit at each sample. Any thread may raise it.
+ * So that a sample costs no fence, the fence is the raising thread's (fence.h):
+ *   running thread                              raising thread
+ *   1. sets the limit                           1. sets `stopping`, or a yield request
+ *   2. light fence                              2. heavy fence: every running thread passes a fence
+ *   3. reads both (domain_is_wanted), and       3. raises the limit
+ *      raises the limit if one is set
+ * Either the running thread sees the wish of the other, or it set its limit before the raise. Where
+ * nothing was ever sampled limits are set with a full fence, and no heavy fence is needed.
+ * tests/models/raise.pml explores it. */
+
+/* Where allocation ends if no thread wants the domain: at the next sample, or the begin of the
+ * piece. */
+static inline char *domain_allocation_end(const struct wn_domain *domain) {
+  return domain->sample_at > (intptr_t)domain->young_start ? (char *)domain->sample_at : domain->young_start;
+}
+
+/* Before another thread's domain_raise_limit. */
+static inline void domain_before_raising(struct wn_heap *heap) {
+  if (atomic_load(&heap->was_sampled)) fence_heavy();
+}
+
+/* Puts the limit above everything, so that the running thread comes to a safepoint. */
+static inline void domain_raise_limit(struct wn_domain *domain) {
+  __atomic_store_n(&domain->context.young_limit, (char *)UINTPTR_MAX, __ATOMIC_SEQ_CST);
+}
+
+static inline bool domain_is_wanted(const struct wn_domain *domain) {
+  return atomic_load(&domain->heap->stopping) || turn_must_yield(&domain->turn);
+}
+
+/* Sets the limit with a full fence, and raises it if the domain is wanted. The caller is the
+ * domain's running thread, or a leader. */
+void domain_reset_limit(struct wn_domain *domain);
+
+/* RAISING. A sample moved the end of allocation: so the limit moves, unless it is above
+ * everything. */
+static inline void domain_move_limit(struct wn_domain *domain) {
+  char **limit = &domain->context.young_limit;
+  if (__atomic_load_n(limit, __ATOMIC_RELAXED) == (char *)UINTPTR_MAX) return;
+  __atomic_store_n(limit, domain_allocation_end(domain), __ATOMIC_RELAXED);
+  fence_light();
+  if (__builtin_expect(domain_is_wanted(domain), 0)) domain_raise_limit(domain);
+}
+
+/* ---- pending callbacks ----
+ *
+ * `context.pending` is not 0 while callbacks wait for the next safepoint: those of a profile, or
+ * finalisers and alarms; PENDING_ANY also where it is not known which. It is written by the thread
+ * that may touch the domain (safepoint.h): its running thread, or the leader. */
+enum { PENDING_PROFILE = 1, PENDING_ANY = 2 };
+
+static inline void domain_add_pending(struct wn_domain *domain, uintptr_t callbacks) {
+  __atomic_store_n(&domain->context.pending, domain->context.pending | callbacks, __ATOMIC_RELAXED);
+}
+static inline uintptr_t domain_take_pending(struct wn_domain *domain) {
+  uintptr_t pending = domain->context.pending;
+  if (pending) __atomic_store_n(&domain->context.pending, 0, __ATOMIC_RELAXED);
+  return pending;
+}
+
+#endif
+/* SPDX-License-Identifier: MIT */

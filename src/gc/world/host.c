@@ -1,0 +1,246 @@
+/* Births, fates, and the engine's questions. */
+#include "gc/world/host.h"
+
+#include "base/error.h"
+#include "callstack/capture.h"
+#include "gc/world/caller.h"
+
+enum { TRACKED_MOST = TINY ? 1 << 18 : 1 << 26 };
+
+/* ---- the next sample ---- */
+
+/* So many words below the current block. No sample if that is beyond all addresses. */
+static void place_sample(struct wn_domain *domain, int64_t left) {
+  const int64_t most = (int64_t)1 << 56;
+  domain->sample_at =
+      left < most ? (intptr_t)domain->context.young_ptr - left * (int64_t)sizeof(wn_value) : DOMAIN_NO_SAMPLE;
+}
+
+/* Below 0 if allocation passed it. */
+static int64_t words_to_sample(const struct wn_domain *domain) {
+  return (const wn_value *)domain->context.young_ptr - (const wn_value *)domain->sample_at;
+}
+
+static int64_t words_left(const struct wn_domain *domain) {
+  return domain->sample_at == DOMAIN_NO_SAMPLE ? SAMPLER_NEVER : words_to_sample(domain);
+}
+
+/* Nothing is sampled before this (RAISING of domain.h). */
+static void draw_sample(struct domain_thread *thread) {
+  struct wn_domain *domain = thread->domain;
+  int64_t left = memprof_gap(&thread->profiled);
+  if (left != SAMPLER_NEVER && !atomic_load(&domain->heap->was_sampled))
+    atomic_store(&domain->heap->was_sampled, true);
+  thread->sampling_epoch = domain->sampling_epoch;
+  place_sample(domain, left);
+}
+
+/* ---- the engine's questions ---- */
+
+static void rearm(struct memprof_owner *owner) {
+  struct wn_domain *domain = owner->host;
+  domain->sampling_epoch++;
+  draw_sample(domain->running);
+  domain_reset_limit(domain);
+}
+
+static void wake(struct memprof_owner *owner) { domain_add_pending(owner->host, PENDING_PROFILE); }
+
+static struct callstacks *create_callstacks(const struct wn_heap *heap) {
+  return callstacks_create(&(struct callstacks_options){.language = *heap->language ? heap->language : NULL});
+}
+
+static bool has_language(const struct wn_heap *heap) {
+  return heap->hooks.callstack && heap->frames != WN_FRAMES_NATIVE;
+}
+
+/* The count of frames that the hook wrote; the hook may return more. */
+static size_t ask_language(struct wn_domain *domain, wn_language_frame *frames, size_t most) {
+  const wn_heap_hooks *hooks = &domain->heap->hooks;
+  size_t count = hooks->callstack(domain, frames, most, hooks->context);
+  return count < most ? count : most;
+}
+
+/* Has a large frame, hence a function of its own. */
+static __attribute__((noinline)) const wn_callstack *
+capture_language(struct wn_domain *domain, struct callstacks *callstacks, size_t depth) {
+  wn_language_frame frames[CALLSTACK_DEPTH_MOST];
+  size_t most = depth < CALLSTACK_DEPTH_MOST ? depth : CALLSTACK_DEPTH_MOST;
+  const struct callstack_wish wish = {.depth = depth,
+                                      .from = domain->frame,
+                                      .language = frames,
+                                      .language_count = ask_language(domain, frames, most),
+                                      .language_only = domain->heap->frames == WN_FRAMES_LANGUAGE};
+  return callstack_capture_with(callstacks, &wish);
+}
+
+static const wn_callstack *capture(struct memprof_thread *thread, size_t depth) {
+  struct wn_domain *domain = thread->domain;
+  struct callstacks *callstacks = host_callstacks(domain->heap);
+  if (!callstacks) return NULL;
+  if (depth && has_language(domain->heap)) return capture_language(domain, callstacks, depth);
+  return callstack_capture_own(callstacks, &domain->memo, domain->frame, depth);
+}
+
+static const bool *exception(struct memprof_thread *thread) { return &thread->domain->exception.pending; }
+
+static bool raised(const struct memprof_thread *thread) {
+  return thread->domain->exception.raiser == thread->host;
+}
+
+static struct memprof_thread *current(struct memprof *engine) {
+  struct domain_thread *thread = thread_in_heap(engine->host);
+  return thread ? &thread->profiled : NULL;
+}
+
+static const struct memprof_ops ops = {.rearm = rearm,
+                                       .wake = wake,
+                                       .capture = capture,
+                                       .exception = exception,
+                                       .raised = raised,
+                                       .current = current};
+
+struct memprof_thread *memprof_host_thread(wn_domain *domain) {
+  return caller_may(domain, "memprof") ? &domain->running->profiled : NULL;
+}
+
+/* ---- births ---- */
+
+static void note_birth(struct wn_domain *domain, const struct memprof_birth *birth) {
+  if (memprof_allocated(&domain->running->profiled, birth)) domain_add_pending(domain, PENDING_PROFILE);
+}
+
+/* ---- fates ---- */
+
+static struct memprof_fate young_fate(uintptr_t address, void *context) {
+  wn_value now = heap_young_fate(context, address);
+  return (struct memprof_fate){now ? MEMPROF_OLD : MEMPROF_DEAD, now};
+}
+
+static struct memprof_fate old_fate(uintptr_t address, void *context) {
+  bool live = header_colour(header_of(address)) == heap_live_colour(context);
+  return (struct memprof_fate){live ? MEMPROF_OLD : MEMPROF_DEAD, address};
+}
+
+/* ---- shared ---- */
+
+void host_open(struct wn_heap *heap) { memprof_open(&heap->engine, &ops, heap, TRACKED_MOST); }
+
+void host_close(struct wn_heap *heap) {
+  struct callstacks *callstacks = atomic_load(&heap->callstacks);
+  memprof_close(&heap->engine);
+  if (callstacks) callstacks_destroy(callstacks);
+}
+
+struct callstacks *host_create_callstacks(struct wn_heap *heap) {
+  struct callstacks *callstacks = NULL, *fresh = create_callstacks(heap);
+  if (!fresh) return NULL;
+  if (atomic_compare_exchange_strong(&heap->callstacks, &callstacks, fresh)) return fresh;
+  callstacks_destroy(fresh);
+  return callstacks;
+}
+
+void host_domain_begins(struct wn_domain *domain, struct wn_domain *parent) {
+  domain->sample_at = DOMAIN_NO_SAMPLE;
+  memprof_owner_create(&domain->owner, &domain->heap->engine, parent ? &parent->owner : NULL, domain);
+}
+
+void host_domain_ends(struct wn_domain *domain) {
+  memprof_owner_end(&domain->owner);
+  memo_destroy(domain->memo);
+  domain->memo = NULL;
+}
+
+void host_thread_begins(struct domain_thread *thread) {
+  thread->profiled = (struct memprof_thread){0}; /* it may have ended before, and begun again */
+  memprof_thread_attach(&thread->profiled, &thread->domain->owner, thread->domain, thread);
+  draw_sample(thread);
+  domain_reset_limit(thread->domain);
+}
+
+void host_thread_stops(struct domain_thread *thread) { memprof_thread_stop(&thread->profiled); }
+
+/* Each call that returns early has ended the exception of a callback. */
+void host_thread_finishes(struct domain_thread *thread) {
+  while (!memprof_drain(&thread->profiled) && exception_outlives(thread)) {}
+}
+
+void host_thread_leaves(struct domain_thread *thread) {
+  memprof_thread_leave(&thread->profiled);
+  thread->domain->sample_at = DOMAIN_NO_SAMPLE;
+}
+
+void host_thread_runs(struct domain_thread *thread) {
+  struct wn_domain *domain = thread->domain;
+  if (thread->sampling_epoch == domain->sampling_epoch)
+    place_sample(domain, thread->words_left);
+  else
+    draw_sample(thread);
+  domain_reset_limit(domain);
+  if (memprof_is_due(&thread->profiled)) domain_add_pending(domain, PENDING_PROFILE);
+}
+
+void host_thread_pauses(struct domain_thread *thread) {
+  thread->words_left = words_left(thread->domain);
+  memprof_thread_pauses(&thread->profiled);
+}
+
+void host_born_young(struct wn_domain *domain, wn_value block) {
+  int64_t left = words_to_sample(domain);
+  size_t hits = memprof_hits(&domain->running->profiled, &left);
+  place_sample(domain, left);
+  domain_move_limit(domain);
+  if (hits && memprof_born_young(&domain->running->profiled, block, wn_words(block), hits))
+    domain_add_pending(domain, PENDING_PROFILE);
+}
+
+void host_born_old(struct wn_domain *domain, wn_value block) {
+  if (domain->sample_at == DOMAIN_NO_SAMPLE) return;
+  size_t words = wn_words(block), hits = memprof_hits_of(&domain->running->profiled, words + 1);
+  if (!hits) return;
+  const struct memprof_birth birth = {.address = block,
+                                      .size = words,
+                                      .trials = words + 1,
+                                      .bytes = words * sizeof(wn_value),
+                                      .n_samples = hits,
+                                      .source = WN_SOURCE_NORMAL};
+  note_birth(domain, &birth);
+}
+
+void host_born_outside(struct wn_domain *domain, wn_value block, size_t bytes) {
+  if (domain->sample_at == DOMAIN_NO_SAMPLE) return;
+  size_t words = bytes / sizeof(wn_value) + (bytes % sizeof(wn_value) != 0);
+  size_t hits = words ? memprof_hits_of(&domain->running->profiled, words) : 0;
+  if (!hits) return;
+  struct memprof_birth birth = {.address = block,
+                                .size = words,
+                                .trials = words,
+                                .bytes = bytes,
+                                .n_samples = hits,
+                                .source = WN_SOURCE_CUSTOM,
+                                .minor = heap_is_young(domain->heap, block)};
+  note_birth(domain, &birth);
+}
+
+void host_after_minor(struct wn_heap *heap) {
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    memprof_after_minor(&domain->owner, young_fate, heap);
+}
+
+void host_after_marking(struct wn_heap *heap) {
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    memprof_after_major(&domain->owner, old_fate, heap);
+}
+
+void host_run_pending(struct wn_domain *domain) { memprof_drain(&domain->running->profiled); }
+
+wn_place wn_place_of(wn_heap *heap, const char *function, const char *file, unsigned line) {
+  if (!heap) return error_set(WN_EINVAL, "place: the heap is NULL"), 0;
+  struct callstacks *callstacks = host_callstacks(heap);
+  if (!callstacks) return error_set(WN_ENOMEM, "place: no memory for callstacks"), 0;
+  return callstacks_place(callstacks,
+                          &(struct callstack_place){.function = function, .file = file, .line = line});
+}
+
+bool host_in_callback(const struct domain_thread *thread) { return memprof_suspended(&thread->profiled); }
+/* SPDX-License-Identifier: MIT */

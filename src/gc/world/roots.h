@@ -1,0 +1,30 @@
+/* Roots of a domain: the slots of its handles, and what its hook walk_roots visits.
+ *
+ * A thread's slots are a stack in addresses that are reserved once. So handles, which are addresses
+ * of slots, stay valid as the stack grows. */
+#ifndef GC_WORLD_ROOTS_H
+#define GC_WORLD_ROOTS_H
+
+#include "gc/store/layout.h"
+#include <winnow/heap.h>
+
+struct wn_heap;
+struct wn_domain;
+struct domain_thread;
+
+bool roots_create_slots(struct domain_thread *thread, struct wn_heap *heap);
+void roots_destroy_slots(struct domain_thread *thread);
+
+/* Calls `visit` for each handle of a domain, its pending exception, and what its hook walk_roots
+ * visits. No thread runs in the domain. */
+void roots_each(struct wn_domain *domain, wn_visit *visit, void *visitor);
+
+/* Applies a new stack_limit to the domain's threads. Slots in use stay, and a stack does not
+ * outgrow the addresses that it reserved. The world is stopped. */
+void roots_limit_slots(struct wn_domain *domain);
+
+/* Handle slots in use, of all threads of the domain. */
+size_t roots_count(const struct wn_domain *domain);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,72 @@
+/* Stopping the world, and blocking sections: which thread may touch a domain.
+ *
+ *           block                 claim, by a leader
+ *   RUNNING -------> BLOCKED ------------------> CLAIMED --(its thread waits)--> CLAIMED_AWAITED
+ *      ^              |  ^                          |                                  |
+ *      '---unblock----'  '--------- leave ----------'-------- leave, and wake ---------'
+ *
+ * While a domain is RUNNING only its running thread touches it. While it is BLOCKED no thread does.
+ * While it is CLAIMED only the leader does, the thread that stopped the world. A running thread
+ * that finds at a safepoint that the world is being stopped blocks its domain and waits. So there
+ * is one way to be stopped, and a domain in a system call is collected without being woken.
+ *
+ * STOP. The thread that sets `stopping` is the leader. All steps are sequentially consistent:
+ *   leader                              a domain that blocks     a domain that unblocks
+ *   1. sets `stopping`                  1. stores BLOCKED        1. changes BLOCKED to RUNNING
+ *   2. raises the limit of each domain  2. reads `stopping`      2. sets its limit
+ *   3. claims each domain: changes      3. if it is set, wakes   3. reads `stopping`, and if it is
+ *      BLOCKED to CLAIMED                  the leader               set raises the limit
+ * So a domain that is still running sees the raised limit, or sees `stopping`. A sample sets the
+ * limit without a fence; RAISING of domain.h makes up for that. tests/models/stop.pml explores it.
+ *
+ * SHARED COLLECTION. The leader can offer a part of its collection to the threads that wait:
+ *   1. It sets `shared_collection`, then `stopping` to STOPPING_SHARED.
+ *   2. It wakes as many waiters as there are other processors.
+ *   3. Each waiter calls the function, and waits again when that returns.
+ *
+ * A waiter backs off before it sleeps on a futex (backoff.h). It spins where there are as many
+ * processors as domains awake. */
+#ifndef GC_WORLD_SAFEPOINT_H
+#define GC_WORLD_SAFEPOINT_H
+
+#include "gc/world/domain.h"
+
+/* Stops all other domains. True: the caller leads. False: another domain did, and has released the
+ * world again, or is about to; the caller's domain may have been collected. The caller's domain is
+ * running and keeps its turn. */
+bool world_stop(struct wn_domain *domain, enum stop_cause cause);
+void world_release(struct wn_domain *leader);
+
+/* Whether a waiter should spin: every thread that could end the wait has a processor. */
+static inline bool world_may_spin(const struct wn_heap *heap) {
+  return atomic_load_explicit(&heap->awake, memory_order_relaxed) <= heap->processors;
+}
+
+/* The futex on which threads wait for the world. */
+enum stopping { STOPPING_NOT, STOPPING, STOPPING_SHARED };
+
+static inline bool world_is_stopping(const struct wn_heap *heap) {
+  return atomic_load(&heap->stopping) != STOPPING_NOT;
+}
+
+/* The domain, whose turn the calling thread keeps, waits until the world is not stopped. */
+void world_wait(struct wn_domain *domain);
+
+/* SHARED COLLECTION. The leader begins and ceases to offer it. */
+void world_share_collection(struct wn_heap *heap, void (*function)(struct wn_domain *domain));
+void world_unshare_collection(struct wn_heap *heap);
+
+/* The domain's state alone; the thread's turn and handles are thread.c's. */
+void domain_block(struct wn_domain *domain);
+void domain_unblock(struct wn_domain *domain);
+
+/* WAY of helpers.h: the domain runs on this processor. */
+void domain_note_processor(struct wn_domain *domain);
+
+/* Between these two calls the domain's thread keeps its turn, does something that takes long, and
+ * touches no block. No leader waits for it, and its domain may be collected. */
+void domain_suspend(struct wn_domain *domain);
+void domain_resume(struct wn_domain *domain);
+
+#endif
+/* SPDX-License-Identifier: MIT */
