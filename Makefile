@@ -23,13 +23,15 @@ demo:
 test:
 	@scripts/install-dependencies test
 	@scripts/build dev
-	@ctest --test-dir build/dev --output-on-failure -j 2 -LE soak
+	@ctest --test-dir build/dev --output-on-failure -j $$(nproc) -LE soak
 
 soak:
 	@scripts/install-dependencies test
 	@scripts/build dev
-	@ctest --test-dir build/dev --output-on-failure -j 2 -L soak
-	@scripts/build tsan
+	@WINNOW_MODELS=always ctest --test-dir build/dev --output-on-failure -j $$(nproc) -L 'soak|models'
+	@scripts/build asan
+	@ctest --test-dir build/asan --output-on-failure -j $$(nproc) -L all_runs
+	@scripts/build tsan threads
 	@ctest --test-dir build/tsan --output-on-failure -L soak -R soak_exchange
 
 bench:

@@ -26,7 +26,9 @@ static uint64_t time_captures(size_t depth) {
 static uint64_t time_language(size_t depth, bool alone) {
   wn_language_frame frames[64];
   for (size_t i = 0; i < depth; i++)
-    frames[i] = (wn_language_frame){callstacks_place(callstacks, "f", "file", (unsigned)i / 2), native[i]};
+    frames[i] = (wn_language_frame){
+        callstacks_place(callstacks, &(struct callstack_place){"f", "file", (unsigned)i / 2, 0, 0}),
+        native[i]};
   const struct callstack_wish wish = {.depth = alone ? depth : 2 * depth,
                                       .language = frames,
                                       .language_count = depth,

@@ -9,6 +9,15 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo)
 endif()
 
+# Compiled through ccache where there is one. (CCACHE_DISABLE=1 in the environment: not.)
+find_program(CCACHE ccache)
+mark_as_advanced(CCACHE)
+foreach(language C CXX)
+  if(CCACHE AND NOT CMAKE_${language}_COMPILER_LAUNCHER)
+    set(CMAKE_${language}_COMPILER_LAUNCHER ${CCACHE})
+  endif()
+endforeach()
+
 # A seed gives the same samples in each build: no compiler joins a product and a sum where the processor could.
 add_library(winnow_flags INTERFACE)
 target_compile_options(winnow_flags INTERFACE -ffp-contract=off)

@@ -1,12 +1,12 @@
-# winnow_library(TARGET PART part OUTPUT name EXPORT name NODE node HEADERS header...): a shared library of a part and of
-# all below it, for other projects Winnow::name.
+# winnow_library(TARGET PARTS part... OUTPUT name EXPORT name NODE node HEADERS header...): a shared library of parts and of
+# all below them, for other projects Winnow::name.
 #
 # It exports the functions that its headers declare with WN_API, in a version node of its own: where two of Winnow's
 # libraries are in one process, each name of a program is bound to the library that the program was linked with, and the
 # libraries do not see each other. Names that come from no header (what libwinnow-malloc takes over from the C library)
 # have no version, as has `winnow_failure` (base/error.h).
 function(winnow_library target)
-  cmake_parse_arguments(LIBRARY "" "PART;OUTPUT;EXPORT;NODE" "HEADERS" ${ARGN})
+  cmake_parse_arguments(LIBRARY "" "OUTPUT;EXPORT;NODE" "PARTS;HEADERS" ${ARGN})
   set(names "")
   foreach(header ${LIBRARY_HEADERS})
     set(file ${PROJECT_SOURCE_DIR}/include/winnow/${header})
@@ -31,7 +31,7 @@ function(winnow_library target)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${LIBRARY_EXPORT})
   target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  winnow_link_parts(${target} ${LIBRARY_PART})
+  winnow_link_parts(${target} ${LIBRARY_PARTS})
   # The soname changes with each version that may change a struct (winnow/version.h).
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${LIBRARY_OUTPUT} LINKER_LANGUAGE C
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} LINK_DEPENDS ${map})

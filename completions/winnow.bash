@@ -7,12 +7,15 @@ _winnow() {
   fi
   case $command in
     record)
+      # Options that take a value are those with a word in capitals behind them.
+      local help valued
+      help=$("${COMP_WORDS[0]/#\~/$HOME}" help record 2>/dev/null)
+      valued=" $(sed -nE 's/^  (-.), (--[a-z-]+) [A-Z]+ .*/\1 \2/p' <<<"$help" | tr '\n' ' ') "
       # Behind "--" or the program's name stands another command line: complete it as one.
       for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
           --) _command_offset $((i + 1)) 2>/dev/null; return ;;
-          -o | --output | -r | --rate | -e | --every | -d | --stack-depth | -s | --seed) ((i++)) ;;
-          -*) ;;
+          -*) [[ $valued = *" ${COMP_WORDS[i]} "* ]] && ((i++)) ;;
           *) _command_offset "$i" 2>/dev/null; return ;;
         esac
       done
@@ -20,10 +23,10 @@ _winnow() {
         -o | --output) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
         -r | --rate) mapfile -t COMPREPLY < <(compgen -W "1e-5 1e-4 1e-3 1e-2 1" -- "$current"); return ;;
         -e | --every) mapfile -t COMPREPLY < <(compgen -W "8K 64K 512K 1M" -- "$current"); return ;;
-        -d | --stack-depth | -s | --seed) return ;;
       esac
+      [[ $valued = *" $previous "* ]] && return
       case $current in
-        -*) mapfile -t COMPREPLY < <(compgen -W "--output --rate --every --stack-depth --seed --follow-children --quiet --help --" -- "$current") ;;
+        -*) mapfile -t COMPREPLY < <(compgen -W "$(sed -nE 's/^  -., (--[a-z-]+).*/\1/p' <<<"$help") --help --" -- "$current") ;;
         *) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
       esac
       ;;

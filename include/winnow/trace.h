@@ -27,7 +27,7 @@ typedef struct wn_trace wn_trace;
  * alone may read; one that is a trace of the same user's already is overwritten, and no symbolic
  * link is followed. `options` may be NULL: the defaults of wn_memprof_options, and 512 frames.
  * WN_ESTATE: the domain is sampling already. WN_EINVAL: a wrong rate, or a file that is no trace,
- * another user's, or a link. WN_ESYS: the file cannot be written. WN_ENOMEM. */
+ * another user's, or a link. WN_EIO: the file cannot be written. WN_ENOMEM. */
 WN_API wn_status wn_trace_start(wn_domain *domain, const char *path, const wn_memprof_options *options,
                                 wn_trace **trace);
 

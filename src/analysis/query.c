@@ -3,15 +3,8 @@
  *   query  = term { "or" term }
  *   term   = factor { "and" factor }
  *   factor = "not" factor | "(" query ")" | field relation value
- *   field  = fn file module          on any frame of the stack;  = and != compare whole names, ~ and !~ search
- *            thread                  by name or number;          = != ~ !~
- *            size                    bytes;                      = != < <= > >=
- *            life                    from birth to death, or to the end of the trace if the block is alive
- *            born died time          since the start; `time` is the same as `born`
- *            alive                   = yes or = no, at the end of the trace
- *            life_bytes              what was allocated from birth to death
- *            area                    = minor, = major or = outside: where a collected heap's block was born
- *            promoted                = yes or = no
+ *
+ * Fields are one table, below: its type says which relations and values a field has.
  *
  * Conditions on names are answered for every node of the trace's stacks beforehand, by query_bind: a node matches if one
  * of its frames does, or its caller matches. Then a row is one look-up.
@@ -25,40 +18,84 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { OR, AND, NOT, NAME, THREAD, NUMBER, ALIVE, PROMOTED, AREA };
-enum field {
-  FN,
-  FILE_NAME,
-  MODULE,
-  THREAD_FIELD,
-  SIZE,
-  LIFE,
-  LIFE_BYTES,
-  BORN,
-  DIED,
-  ALIVE_FIELD,
-  PROMOTED_FIELD,
-  AREA_FIELD
-};
-enum relation { EQUAL, NOT_EQUAL, MATCHES, NOT_MATCHES, LESS, AT_MOST, MORE, AT_LEAST };
+enum kind { OR, AND, NOT, FIELD };
 
-static const struct {
-  const char *name;
-  enum field field;
-} fields[] = {{"fn", FN},
-              {"function", FN},
-              {"file", FILE_NAME},
-              {"module", MODULE},
-              {"thread", THREAD_FIELD},
-              {"size", SIZE},
-              {"life", LIFE},
-              {"life_bytes", LIFE_BYTES},
-              {"born", BORN},
-              {"time", BORN},
-              {"died", DIED},
-              {"alive", ALIVE_FIELD},
-              {"promoted", PROMOTED_FIELD},
-              {"area", AREA_FIELD}};
+/* How values of a field are written and compared. */
+enum type {
+  FRAME_TEXT,  /* a name of any frame of the stack: = and != compare whole names, ~ and !~ search */
+  THREAD_NAME, /* likewise, of the thread, or its number */
+  BYTES,
+  TIME,  /* since the start, or from birth to death */
+  CHOICE /* = or != one of a few words */
+};
+
+/* ---- fields ---- */
+
+static uint64_t end_of(const struct samples *samples, const struct row *row) {
+  return row->died_ns == STILL_ALIVE ? samples->end_ns : row->died_ns;
+}
+
+static uint32_t text_of_function(const struct frame *frame) { return frame->function; }
+static uint32_t text_of_file(const struct frame *frame) { return frame->file; }
+static uint32_t text_of_module(const struct frame *frame) { return frame->module; }
+
+static double number_of_size(const struct samples *samples, const struct row *row) {
+  (void)samples;
+  return (double)row->size;
+}
+static double number_of_life(const struct samples *samples, const struct row *row) {
+  return (double)(end_of(samples, row) - row->born_ns);
+}
+static double number_of_life_bytes(const struct samples *samples, const struct row *row) {
+  return samples->word_bytes * row->life_words;
+}
+static double number_of_birth(const struct samples *samples, const struct row *row) {
+  (void)samples;
+  return (double)row->born_ns;
+}
+static double number_of_death(const struct samples *samples, const struct row *row) {
+  (void)samples;
+  return row->died_ns == STILL_ALIVE ? 1e300 : (double)row->died_ns; /* later than any time */
+}
+static double is_dead(const struct samples *samples, const struct row *row) {
+  (void)samples;
+  return row->died_ns != STILL_ALIVE;
+}
+static double is_not_promoted(const struct samples *samples, const struct row *row) {
+  (void)samples;
+  return row->promoted_ns == NEVER;
+}
+static double number_of_area(const struct samples *samples, const struct row *row) {
+  (void)samples;
+  return row->area;
+}
+
+/* A new field is a row here, with its function, and a row in docs/queries.md. */
+static const struct field {
+  const char *name, *synonym;
+  enum type type;
+  uint32_t (*text)(const struct frame *frame);
+  double (*number)(const struct samples *samples, const struct row *row);
+  const char *choices[5]; /* of CHOICE: the word for each number; "" has none */
+} fields[] = {
+    {"fn", "function", FRAME_TEXT, .text = text_of_function},
+    {"file", NULL, FRAME_TEXT, .text = text_of_file},
+    {"module", NULL, FRAME_TEXT, .text = text_of_module},
+    {"thread", NULL, THREAD_NAME, .text = NULL},
+    {"size", NULL, BYTES, .number = number_of_size},
+    {"life", NULL, TIME, .number = number_of_life},
+    {"life_bytes", NULL, BYTES, .number = number_of_life_bytes},
+    {"born", "time", TIME, .number = number_of_birth},
+    {"died", NULL, TIME, .number = number_of_death},
+    {"alive", NULL, CHOICE, .number = is_dead, .choices = {"yes", "no"}},
+    {"area", NULL, CHOICE, .number = number_of_area,
+     .choices =
+         {[AREA_NONE] = "", [AREA_MINOR] = "minor", [AREA_MAJOR] = "major", [AREA_OUTSIDE] = "outside"}},
+    {"promoted", NULL, CHOICE, .number = is_not_promoted, .choices = {"yes", "no"}},
+};
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+enum relation { EQUAL, NOT_EQUAL, MATCHES, NOT_MATCHES, LESS, AT_MOST, MORE, AT_LEAST };
 
 /* In the order of enum relation; the longer ones are tried first. */
 static const char *const relations[] = {"=", "!=", "~", "!~", "<", "<=", ">", ">="};
@@ -66,13 +103,13 @@ static const char *const relations[] = {"=", "!=", "~", "!~", "<", "<=", ">", ">
 struct condition {
   enum kind kind;
   struct condition *left, *right;
-  enum field field;
+  const struct field *field;
   enum relation relation;
-  char *text;      /* NAME, THREAD */
-  double number;   /* NUMBER; ALIVE and PROMOTED: yes or no; AREA: enum area */
-  regex_t pattern; /* NAME, THREAD with ~ or !~ */
+  char *text;      /* the value as it was written */
+  double number;   /* BYTES, TIME, CHOICE */
+  regex_t pattern; /* FRAME_TEXT, THREAD_NAME with ~ or !~ */
   bool has_pattern;
-  bool *nodes; /* NAME: which of the trace's nodes match */
+  bool *nodes; /* FRAME_TEXT: which of the trace's nodes match */
 };
 
 struct query {
@@ -150,10 +187,11 @@ static struct condition *make(enum kind kind, struct condition *left, struct con
   return condition;
 }
 
-static bool take_field(struct parser *parser, enum field *field) {
-  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-    if (take_word(parser, fields[i].name)) return *field = fields[i].field, true;
-  return false;
+static const struct field *take_field(struct parser *parser) {
+  for (size_t i = 0; i < FIELDS; i++)
+    if (take_word(parser, fields[i].name) || (fields[i].synonym && take_word(parser, fields[i].synonym)))
+      return &fields[i];
+  return NULL;
 }
 
 static bool take_relation(struct parser *parser, enum relation *relation) {
@@ -210,7 +248,7 @@ static bool set_name(struct parser *parser, struct condition *condition) {
 static bool set_number(struct parser *parser, struct condition *condition) {
   if (is_search(condition->relation))
     return fail_at(parser, parser->relation_at, "= != < <= > or >= before a number"), false;
-  bool size = condition->field == SIZE || condition->field == LIFE_BYTES;
+  bool size = condition->field->type == BYTES;
   if (size ? query_bytes(condition->text, &condition->number)
            : query_time(condition->text, &condition->number))
     return true;
@@ -219,51 +257,61 @@ static bool set_number(struct parser *parser, struct condition *condition) {
          false;
 }
 
-static bool set_yes_or_no(struct parser *parser, struct condition *condition, enum kind kind) {
-  condition->kind = kind;
-  condition->number = !strcmp(condition->text, "yes");
-  if (condition->relation > NOT_EQUAL)
-    return fail_at(parser, parser->relation_at, "= or != before yes or no"), false;
-  if (condition->number != 0 || !strcmp(condition->text, "no")) return true;
-  return fail_at(parser, parser->value_at, "yes or no"), false;
+/* "minor, major or outside". */
+static const char *choices_as_text(char buffer[64], const struct field *field) {
+  *buffer = 0;
+  for (size_t i = 0; field->choices[i]; i++) {
+    const char *choice = field->choices[i], *next = field->choices[i + 1];
+    if (!*choice) continue;
+    snprintf(buffer + strlen(buffer), 64 - strlen(buffer), "%s%s",
+             !*buffer ? ""
+             : next   ? ", "
+                      : " or ",
+             choice);
+  }
+  return buffer;
 }
 
-static bool set_area(struct parser *parser, struct condition *condition) {
-  static const char *const areas[] = {
-      [AREA_MINOR] = "minor", [AREA_MAJOR] = "major", [AREA_OUTSIDE] = "outside"};
-  condition->kind = AREA;
-  if (condition->relation > NOT_EQUAL)
-    return fail_at(parser, parser->relation_at, "= or != before minor, major or outside"), false;
-  for (int area = AREA_MINOR; area <= AREA_OUTSIDE; area++)
-    if (!strcmp(condition->text, areas[area])) return condition->number = area, true;
-  return fail_at(parser, parser->value_at, "minor, major or outside"), false;
+static bool set_choice(struct parser *parser, struct condition *condition) {
+  char choices[64], wanted[96];
+  choices_as_text(choices, condition->field);
+  if (condition->relation > NOT_EQUAL) {
+    snprintf(wanted, sizeof wanted, "= or != before %s", choices);
+    return fail_at(parser, parser->relation_at, wanted), false;
+  }
+  for (int i = 0; condition->field->choices[i]; i++)
+    if (*condition->text && !strcmp(condition->text, condition->field->choices[i]))
+      return condition->number = i, true;
+  return fail_at(parser, parser->value_at, choices), false;
 }
 
 static bool set_value(struct parser *parser, struct condition *condition) {
-  switch (condition->field) {
-  case FN:
-  case FILE_NAME:
-  case MODULE: condition->kind = NAME; return set_name(parser, condition);
-  case THREAD_FIELD: condition->kind = THREAD; return set_name(parser, condition);
-  case ALIVE_FIELD: return set_yes_or_no(parser, condition, ALIVE);
-  case PROMOTED_FIELD: return set_yes_or_no(parser, condition, PROMOTED);
-  case AREA_FIELD: return set_area(parser, condition);
-  default: condition->kind = NUMBER; return set_number(parser, condition);
+  switch (condition->field->type) {
+  case FRAME_TEXT:
+  case THREAD_NAME: return set_name(parser, condition);
+  case BYTES:
+  case TIME: return set_number(parser, condition);
+  case CHOICE: return set_choice(parser, condition);
   }
+  return false;
+}
+
+static void fail_no_field(struct parser *parser) {
+  char names[256] = "";
+  for (size_t i = 0; i < FIELDS; i++)
+    snprintf(names + strlen(names), sizeof names - strlen(names), "%s, ", fields[i].name);
+  snprintf(names + strlen(names) - 2, sizeof names - strlen(names) + 2, ", not or (");
+  fail(parser, names);
 }
 
 static struct condition *parse_comparison(struct parser *parser) {
-  enum field field;
   enum relation relation;
-  if (!take_field(parser, &field)) {
-    fail(parser,
-         "fn, file, module, thread, size, life, life_bytes, born, died, alive, area, promoted, not or (");
-    return NULL;
-  }
+  const struct field *field = take_field(parser);
+  if (!field) return fail_no_field(parser), NULL;
   if (!take_relation(parser, &relation)) return fail(parser, "one of = != ~ !~ < <= > >="), NULL;
   char *text = take_value(parser);
   if (!text) return NULL;
-  struct condition *condition = make(NAME, NULL, NULL);
+  struct condition *condition = make(FIELD, NULL, NULL);
   if (!condition) return free(text), NULL;
   condition->field = field;
   condition->relation = relation;
@@ -325,10 +373,7 @@ static bool text_matches(const struct condition *condition, const char *text) {
 
 static bool frame_matches(const struct condition *condition, const struct names *names,
                           const struct frame *frame) {
-  uint32_t string = condition->field == FN       ? frame->function
-                    : condition->field == MODULE ? frame->module
-                                                 : frame->file;
-  return text_matches(condition, strings_text(names->strings, string));
+  return text_matches(condition, strings_text(names->strings, condition->field->text(frame)));
 }
 
 static bool bind_names(struct condition *condition, const struct query *query, const struct names *names) {
@@ -347,7 +392,7 @@ static bool bind_names(struct condition *condition, const struct query *query, c
 
 static bool bind(struct condition *condition, const struct query *query, const struct names *names) {
   if (!condition) return true;
-  if (condition->kind == NAME) return bind_names(condition, query, names);
+  if (condition->field && condition->field->type == FRAME_TEXT) return bind_names(condition, query, names);
   return bind(condition->left, query, names) && bind(condition->right, query, names);
 }
 
@@ -370,29 +415,22 @@ static bool compares(double left, enum relation relation, double right) {
   }
 }
 
-static double number_of(const struct condition *condition, const struct query *query, const struct row *row) {
-  uint64_t died = row->died_ns == STILL_ALIVE ? query->samples->end_ns : row->died_ns;
-  switch (condition->field) {
-  case SIZE: return (double)row->size;
-  case LIFE: return (double)(died - row->born_ns);
-  case LIFE_BYTES: return query->samples->word_bytes * row->life_words;
-  case DIED: return row->died_ns == STILL_ALIVE ? 1e300 : (double)died;
-  default: return (double)row->born_ns;
+static bool field_takes(const struct condition *condition, const struct query *query, const struct row *row) {
+  bool negated = condition->relation == NOT_EQUAL || condition->relation == NOT_MATCHES;
+  switch (condition->field->type) {
+  case FRAME_TEXT: return condition->nodes[row->stack <= query->node_count ? row->stack : 0] != negated;
+  case THREAD_NAME: return thread_matches(condition, query, row->thread) != negated;
+  default:
+    return compares(condition->field->number(query->samples, row), condition->relation, condition->number);
   }
 }
 
 static bool takes(const struct condition *condition, const struct query *query, const struct row *row) {
-  bool negated = condition->relation == NOT_EQUAL || condition->relation == NOT_MATCHES;
   switch (condition->kind) {
   case OR: return takes(condition->left, query, row) || takes(condition->right, query, row);
   case AND: return takes(condition->left, query, row) && takes(condition->right, query, row);
   case NOT: return !takes(condition->left, query, row);
-  case NAME: return condition->nodes[row->stack <= query->node_count ? row->stack : 0] != negated;
-  case THREAD: return thread_matches(condition, query, row->thread) != negated;
-  case ALIVE: return ((row->died_ns == STILL_ALIVE) == (condition->number != 0)) != negated;
-  case PROMOTED: return ((row->promoted_ns != NEVER) == (condition->number != 0)) != negated;
-  case AREA: return (row->area == (int)condition->number) != negated;
-  case NUMBER: return compares(number_of(condition, query, row), condition->relation, condition->number);
+  case FIELD: return field_takes(condition, query, row);
   }
   return false;
 }

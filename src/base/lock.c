@@ -68,14 +68,6 @@ static void give(struct lock *lock) {
 
 /* ---- shared ---- */
 
-bool lock_try(struct lock *lock, enum lock_rank rank) {
-  if (atomic_load_explicit(&lock->state, memory_order_relaxed)) return false; /* perhaps by this thread */
-  note_held(rank);                                                            /* HELD-AROUND */
-  if (try(lock, own())) return true;
-  note_free(rank);
-  return false;
-}
-
 void lock_acquire(struct lock *lock, enum lock_rank rank) {
   note_held(rank); /* HELD-AROUND */
   take(lock);

@@ -30,7 +30,6 @@ struct lock {
 };
 
 void lock_acquire(struct lock *lock, enum lock_rank rank);
-bool lock_try(struct lock *lock, enum lock_rank rank);
 void lock_release(struct lock *lock, enum lock_rank rank);
 
 /* True if the calling thread holds a lock of this rank, or is about to, or just did: a signal handler may have interrupted

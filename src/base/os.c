@@ -30,8 +30,6 @@ unsigned os_processors(void) {
   return count > 0 ? (unsigned)count : 1;
 }
 
-uint32_t os_thread_id(void) { return (uint32_t)syscall(SYS_gettid); }
-
 bool os_write_all(int fd, const void *bytes, size_t count) {
   const char *from = bytes;
   while (count) {

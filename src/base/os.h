@@ -12,7 +12,6 @@ uint64_t os_wall_ns(void);
 
 size_t os_page_bytes(void);
 unsigned os_processors(void);
-uint32_t os_thread_id(void);
 
 /* Writes everything, through interrupted and partial writes. False on error; errno tells. */
 bool os_write_all(int fd, const void *bytes, size_t count);

@@ -424,21 +424,14 @@ void callstacks_fork_child(struct callstacks *callstacks) {
   if (!lock_is_mine(&callstacks->places.lock)) callstacks->places.lock = (struct lock){0};
 }
 
-wn_place callstacks_place(struct callstacks *callstacks, const char *function, const char *file,
-                          uint32_t line) {
-  return places_enter(&callstacks->places, function, file, line);
+wn_place callstacks_place(struct callstacks *callstacks, const struct callstack_place *place) {
+  return places_enter(&callstacks->places, place);
 }
 
 /* This function has a frame pointer, whatever the flags: asking for the frame address makes sure of it. So its caller's
  * registers are there without unwinding. */
 __attribute__((noinline)) const wn_callstack *callstack_capture(struct callstacks *callstacks, size_t depth) {
   uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-  if (depth == 0) return public_of(empty(callstacks));
-  return capture(callstacks, stack_word(frame + 8), frame + 16, stack_word(frame), depth);
-}
-
-const wn_callstack *callstack_capture_from(struct callstacks *callstacks, const void *from, size_t depth) {
-  uintptr_t frame = (uintptr_t)from;
   if (depth == 0) return public_of(empty(callstacks));
   return capture(callstacks, stack_word(frame + 8), frame + 16, stack_word(frame), depth);
 }
@@ -466,18 +459,6 @@ __attribute__((noinline)) const wn_callstack *callstack_capture_with(struct call
   return capture_with(callstacks, &walk, wish);
 }
 
-const wn_callstack *callstack_of_frames(struct callstacks *callstacks, const uintptr_t *pcs, size_t count) {
-  struct node *node = empty(callstacks);
-  while (count) {
-    uint64_t rule;
-    uintptr_t pc = pcs[--count];
-    uint32_t frame = pc && !(pc >> 63) ? look_up(callstacks, pc, &rule) : 0;
-    node = frame ? nodes_child(&callstacks->nodes, node, frame) : NULL;
-    if (!node) return give_up(callstacks);
-  }
-  return public_of(node);
-}
-
 uint32_t callstack_id(const wn_callstack *callstack) { return node_of(callstack)->number; }
 
 void callstack_node(struct callstacks *callstacks, uint32_t id, uint32_t *parent, uint32_t *module,
@@ -501,7 +482,11 @@ bool callstack_place(struct callstacks *callstacks, uint32_t module, uint64_t of
     return false;
   const struct place *place = places_get(&callstacks->places, offset);
   if (!place) return false;
-  *out = (struct callstack_place){.function = place->function, .file = place->file, .line = place->line};
+  *out = (struct callstack_place){.function = place->function,
+                                  .file = place->file,
+                                  .line = place->line,
+                                  .first_column = place->first_column,
+                                  .last_column = place->last_column};
   return true;
 }
 

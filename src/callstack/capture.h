@@ -41,21 +41,23 @@ void callstacks_fork_child(struct callstacks *callstacks);
  * the tables are full. */
 const wn_callstack *callstack_capture(struct callstacks *callstacks, size_t depth);
 
-/* The same, but the stack begins with who called the function that has the frame `from`, its __builtin_frame_address(0), and goes
- * on. */
-const wn_callstack *callstack_capture_from(struct callstacks *callstacks, const void *from, size_t depth);
-
-/* The same. What the last such stack had in common with others is in `memo`, which the caller has to itself; it is made by the first
- * call, if there is memory, and goes with memo_destroy. Not for signal handlers. */
+/* The same, but the stack begins with the caller of the function whose __builtin_frame_address(0) is `from`; that function must
+ * not have returned. `*memo` remembers the last stack that was captured with it: a memo for one caller at a time, made by the
+ * first call if there is memory, and destroyed by memo_destroy. Not for signal handlers. */
 struct memo;
 const wn_callstack *callstack_capture_own(struct callstacks *callstacks, struct memo **memo, const void *from,
                                           size_t depth);
 void memo_destroy(struct memo *memo);
 
-/* The number of a place in programs of the language; 0 if there is no room for it, and wn_last_error says it. Takes a lock:
- * not for signal handlers. NULL is the empty text. */
-wn_place callstacks_place(struct callstacks *callstacks, const char *function, const char *file,
-                          uint32_t line);
+/* A place in programs of the language. */
+struct callstack_place {
+  const char *function, *file; /* NULL is the empty text */
+  uint32_t line;
+  uint32_t first_column, last_column; /* from 1 on; 0: unknown */
+};
+
+/* The number of a place; 0 if there is no room for it, and wn_last_error says it. Takes a lock: not for signal handlers. */
+wn_place callstacks_place(struct callstacks *callstacks, const struct callstack_place *place);
 
 /* What stack callstack_capture_with is to give. */
 struct callstack_wish {
@@ -73,10 +75,6 @@ struct callstack_wish {
 /* The caller's stack with a language's frames in it. Needs some 5 KiB of stack. Never NULL, as above. */
 const wn_callstack *callstack_capture_with(struct callstacks *callstacks, const struct callstack_wish *wish);
 
-/* A stack of given code addresses, innermost first. Never NULL; the empty stack if an address is 0 or no address of user
- * space. */
-const wn_callstack *callstack_of_frames(struct callstacks *callstacks, const uintptr_t *pcs, size_t count);
-
 /* A stack's number among those of its callstacks; 0 is the empty one. Numbers and what they mean never change. */
 uint32_t callstack_id(const wn_callstack *callstack);
 
@@ -85,11 +83,8 @@ uint32_t callstack_id(const wn_callstack *callstack);
 void callstack_node(struct callstacks *callstacks, uint32_t id, uint32_t *parent, uint32_t *module,
                     uint64_t *offset);
 
-/* The name behind such an offset, if the module is the language's. False for code, and for numbers that are no places. */
-struct callstack_place {
-  const char *function, *file; /* never NULL; valid until callstacks_destroy */
-  uint32_t line;
-};
+/* The place behind such an offset, if the module is the language's; its texts are valid until callstacks_destroy. False for
+ * code, and for numbers that are no places. */
 bool callstack_place(struct callstacks *callstacks, uint32_t module, uint64_t offset,
                      struct callstack_place *out);
 

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/metadata.h"
+#include "callstack/capture.h"
 #include "callstack/pcs.h"
 #include <string.h>
 
@@ -38,6 +39,7 @@ static uint32_t *slot_of(const struct places *places, const struct place *wanted
   for (; places->slots[at]; at = (at + 1) & (places->slot_count - 1)) {
     const struct place *place = record_at(places, places->slots[at] - 1);
     if (place->hash == wanted->hash && place->line == wanted->line &&
+        place->first_column == wanted->first_column && place->last_column == wanted->last_column &&
         !strcmp(place->function, wanted->function) && !strcmp(place->file, wanted->file))
       break;
   }
@@ -122,7 +124,8 @@ static const char *cut(char buffer[PLACE_TEXT_MOST + 1], const char *text) {
 }
 
 static uint64_t hash_of(const struct place *place) {
-  uint64_t hash = hash_combine(place->line, hash_bytes(place->function, strlen(place->function)));
+  uint64_t where = hash_combine((uint64_t)place->first_column << 32 | place->last_column, place->line);
+  uint64_t hash = hash_combine(where, hash_bytes(place->function, strlen(place->function)));
   return hash_combine(hash, hash_bytes(place->file, strlen(place->file)));
 }
 
@@ -140,10 +143,13 @@ void places_destroy(struct places *places) {
   texts_destroy(&places->texts);
 }
 
-wn_place places_enter(struct places *places, const char *function, const char *file, uint32_t line) {
+wn_place places_enter(struct places *places, const struct callstack_place *place) {
   char function_buffer[PLACE_TEXT_MOST + 1], file_buffer[PLACE_TEXT_MOST + 1];
-  struct place wanted = {
-      .function = cut(function_buffer, function), .file = cut(file_buffer, file), .line = line};
+  struct place wanted = {.function = cut(function_buffer, place->function),
+                         .file = cut(file_buffer, place->file),
+                         .line = place->line,
+                         .first_column = place->first_column,
+                         .last_column = place->last_column};
   wanted.hash = hash_of(&wanted);
   lock_acquire(&places->lock, LOCK_RANK_PLACES);
   wn_place number = enter(places, &wanted);

@@ -21,10 +21,12 @@ enum {
   PLACE_TEXT_MOST = 1000, /* bytes of a function's or a file's name; the rest is cut off */
 };
 
+struct callstack_place;
+
 struct place {
   /* Written before the record is published; constant afterwards. */
   const char *function, *file; /* never NULL */
-  uint32_t line;
+  uint32_t line, first_column, last_column;
   uint32_t frame; /* in pcs.h's table */
   uint64_t hash;
 };
@@ -50,7 +52,7 @@ void places_create(struct places *places, struct modules *modules, const char *l
 void places_destroy(struct places *places);
 
 /* The number of a place, entered if it is new; 0 if there is no memory for it, or no number is left: wn_last_error says it. */
-wn_place places_enter(struct places *places, const char *function, const char *file, uint32_t line);
+wn_place places_enter(struct places *places, const struct callstack_place *place);
 
 /* NULL if there is no place of that number. */
 const struct place *places_get(const struct places *places, uint64_t number);

@@ -15,6 +15,7 @@
  */
 #include "cli/left_behind.h"
 
+#include "settings/settings.h"
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -66,7 +67,7 @@ static bool has_environment_of(pid_t pid, pid_t program) {
   size_t size = 0;
   bool found = false;
   snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
-  snprintf(wanted, sizeof wanted, "WINNOW_PID=%d", (int)program);
+  snprintf(wanted, sizeof wanted, "%s=%d", setting_rows[SETTING_PID].variable, (int)program);
   FILE *file = fopen(path, "re");
   while (file && !found && getdelim(&text, &size, 0, file) > 0) found = !strcmp(text, wanted);
   if (file) fclose(file);

@@ -12,16 +12,7 @@
 
 const struct command commands[] = {
     {"record", command_record, "run a program and record where its memory goes",
-     "record [-o FILE] [--rate LAMBDA | --every BYTES] [--stack-depth N] [--seed N]\n"
-     "              [--follow-children] [--] PROGRAM [ARGUMENT...]",
-     "  -o, --output FILE      the trace to write; default: winnow.PROGRAM.PID.trace here\n"
-     "  -r, --rate LAMBDA      probability of a sample for each word of 8 bytes, 0 to 1; default 1e-4\n"
-     "  -e, --every BYTES      the same as a mean distance: one sample every BYTES (512K, 1M)\n"
-     "  -d, --stack-depth N    most frames of a callstack; default 512\n"
-     "  -s, --seed N           of the random numbers: equal seeds give equal samples\n"
-     "  -f, --follow-children  record the processes it starts too, each to FILE.PID\n"
-     "  -q, --quiet            say nothing when all goes well\n"
-     "\n"
+     "record [OPTION...] [--] PROGRAM [ARGUMENT...]",
      "The program needs no change and runs at nearly full speed. Its exit code, or the signal that ended it, "
      "becomes\n"
      "winnow's. What cannot be recorded is refused: programs that are static, 32-bit, set-uid, of musl, "
@@ -31,7 +22,8 @@ const struct command commands[] = {
      "\n"
      "Examples:\n"
      "  winnow record -- ./server --port 8080\n"
-     "  winnow record -o run.trace --rate 1e-3 -- sqlite3 test.db '.read script.sql'\n"},
+     "  winnow record -o run.trace --rate 1e-3 -- sqlite3 test.db '.read script.sql'\n",
+     record_print_options},
     {"report", command_report, "say where the memory went",
      "report [--at peak|end|TIME] [--by function|line|file|module|stack] [--sort ORDER]\n"
      "              [--where QUERY] [--top N] [--tree] [--json] FILE",
@@ -58,13 +50,15 @@ const struct command commands[] = {
      "  winnow report run.trace\n"
      "  winnow report --at end --by line run.trace\n"
      "  winnow report --sort total --wrapper my_alloc run.trace\n"
-     "  winnow report --where 'module = libxml2.so.2 and alive = yes' --tree run.trace\n"},
+     "  winnow report --where 'module = libxml2.so.2 and alive = yes' --tree run.trace\n",
+     NULL},
     {"info", command_info, "show what a trace is and how complete it is", "info [--json] FILE...",
      "  -j, --json             print a JSON object, or of several traces an array\n"
      "\n"
      "FILE can be -, standard input, or a pipe. Of several traces, such as record --follow-children\n"
-     "writes, a line each tells which program it is of, and how much that allocated, largest first.\n"},
-    {"help", command_help, "explain a command", "help [COMMAND]", ""},
+     "writes, a line each tells which program it is of, and how much that allocated, largest first.\n",
+     NULL},
+    {"help", command_help, "explain a command", "help [COMMAND]", "", NULL},
     {0},
 };
 
@@ -106,6 +100,10 @@ static void print_overview(FILE *out) {
 
 static void print_help(const struct command *command) {
   printf("winnow %s: %s\n\nUsage: winnow %s\n", command->name, command->summary, command->usage);
+  if (command->print_options) {
+    putchar('\n');
+    command->print_options(stdout);
+  }
   if (*command->help) printf("\n%s", command->help);
 }
 

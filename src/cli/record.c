@@ -18,12 +18,12 @@
 #include "cli/program.h"
 #include "cli/text.h"
 #include "cli/unrecorded.h"
+#include "settings/settings.h"
 #include "trace/chunk_file.h"
 #include "trace/finish.h"
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,12 +34,9 @@
 #include <unistd.h>
 
 struct recording {
+  struct settings settings;
   char output[PATH_MAX], whole_output[PATH_MAX]; /* as the user knows it, and as the program needs it */
-  bool output_given, follow, quiet;
-  int rate_given; /* by --rate or --every */
-  double rate;
-  long depth;
-  char seed[24];
+  char rate[32];                                 /* that --every says */
   char library[PATH_MAX];
   char program[PATH_MAX];
   char **argv;           /* of the program */
@@ -56,6 +53,14 @@ struct ending {
 
 static volatile sig_atomic_t child;
 
+static bool follows(const struct recording *recording) {
+  return recording->settings.of[SETTING_FOLLOW].whole;
+}
+
+static bool is_quiet(const struct recording *recording) {
+  return recording->settings.of[SETTING_QUIET].whole;
+}
+
 static void pass_on(int signal) {
   int saved = errno;
   if (child) kill((pid_t)child, signal);
@@ -64,69 +69,62 @@ static void pass_on(int signal) {
 
 /* ---- the command line ---- */
 
-static bool parse_number(const char *text, double least, double most, double *number) {
-  char *end;
-  *number = strtod(text, &end);
-  return *text && !*end && *number >= least && *number <= most;
+/* --every BYTES is another way to give the rate. */
+static bool set_every(struct recording *recording, const char *text) {
+  double bytes;
+  if (!query_bytes(text, &bytes) || bytes < (double)setting_rows[SETTING_EVERY].least) return false;
+  snprintf(recording->rate, sizeof recording->rate, "%.17g", 8 / bytes);
+  return setting_set(&recording->settings, SETTING_RATE, recording->rate) &&
+         setting_set(&recording->settings, SETTING_EVERY, text);
 }
 
-static bool parse_seed(const char *text, char seed[24]) {
-  char *end;
-  errno = 0;
-  unsigned long long value = strtoull(text, &end, 0);
-  if (!*text || *text == '-' || *end || errno) return false;
-  snprintf(seed, 24, "%llu", value);
-  return true;
+static int parse_option(struct recording *recording, enum setting setting) {
+  const char *text = setting_rows[setting].argument ? optarg : "1";
+  struct settings *settings = &recording->settings;
+  if ((setting == SETTING_RATE || setting == SETTING_EVERY) && settings->of[SETTING_RATE].given)
+    return fail_usage("record", "--rate and --every say the same; give one of them");
+  if (setting == SETTING_EVERY ? set_every(recording, text) : setting_set(settings, setting, text)) return 0;
+  char complaint[SETTING_COMPLAINT_BYTES];
+  setting_complain_of_option(complaint, setting, text);
+  return fail_usage("record", "%s", complaint);
 }
 
-static int parse_option(struct recording *recording, int option) {
-  double number;
-  switch (option) {
-  case 'o':
-    if (!*optarg) return fail_usage("record", "the name of the output is empty");
-    if (strlen(optarg) + 24 > sizeof recording->output)
-      return fail_usage("record", "the name of the output is too long");
-    strcpy(recording->output, optarg);
-    recording->output_given = true;
-    return 0;
-  case 'r':
-    if (recording->rate_given++)
-      return fail_usage("record", "--rate and --every say the same; give one of them");
-    if (!parse_number(optarg, 0, 1, &recording->rate))
-      return fail_usage("record", "--rate %s: it must be a number from 0 to 1, such as 1e-4", optarg);
-    return 0;
-  case 'e':
-    if (recording->rate_given++)
-      return fail_usage("record", "--rate and --every say the same; give one of them");
-    if (!query_bytes(optarg, &number) || number < 8)
-      return fail_usage("record", "--every %s: it must be a size of at least 8 bytes, such as 512K", optarg);
-    recording->rate = 8 / number;
-    return 0;
-  case 'd':
-    if (!parse_number(optarg, 0, 1024, &number) || number != floor(number))
-      return fail_usage("record", "--stack-depth %s: it must be a whole number from 0 to 1024", optarg);
-    recording->depth = (long)number;
-    return 0;
-  case 's':
-    if (!parse_seed(optarg, recording->seed))
-      return fail_usage("record", "--seed %s: it must be a whole number", optarg);
-    return 0;
-  case 'f': recording->follow = true; return 0;
-  default: recording->quiet = true; return 0;
+/* The options in getopt's terms. */
+struct known {
+  struct option options[SETTINGS + 1];
+  char letters[2 * SETTINGS + 3];
+};
+
+static void make_known(struct known *known) {
+  struct option *option = known->options;
+  char *letters = stpcpy(known->letters, "+:");
+  for (const struct setting_row *row = setting_rows; row < setting_rows + SETTINGS; row++) {
+    if (!row->option) continue;
+    *option++ =
+        (struct option){row->option, row->argument ? required_argument : no_argument, NULL, row->letter};
+    *letters++ = row->letter;
+    if (row->argument) *letters++ = ':';
   }
+  *option = (struct option){0};
+  *letters = 0;
+}
+
+static enum setting setting_of(int letter) {
+  enum setting setting = 0;
+  while (setting_rows[setting].letter != letter) setting++;
+  return setting;
 }
 
 static int parse(struct recording *recording, int argc, char **argv) {
-  static const struct option options[] = {
-      {"output", required_argument, NULL, 'o'}, {"rate", required_argument, NULL, 'r'},
-      {"every", required_argument, NULL, 'e'},  {"stack-depth", required_argument, NULL, 'd'},
-      {"seed", required_argument, NULL, 's'},   {"follow-children", no_argument, NULL, 'f'},
-      {"quiet", no_argument, NULL, 'q'},        {0}};
+  struct known known;
   int option;
+  make_known(&known);
+  recording->settings = settings_initial();
   opterr = 0; /* one line is enough, and it is ours */
-  while ((option = getopt_long(argc, argv, "+:o:r:e:d:s:fq", options, NULL)) != -1) {
+  while ((option = getopt_long(argc, argv, known.letters, known.options, NULL)) != -1) {
     bool wrong = option == '?' || option == ':';
-    int code = wrong ? fail_option("record", option, argv, options) : parse_option(recording, option);
+    int code = wrong ? fail_option("record", option, argv, known.options)
+                     : parse_option(recording, setting_of(option));
     if (code) return code;
   }
   if (optind == argc)
@@ -137,7 +135,7 @@ static int parse(struct recording *recording, int argc, char **argv) {
 
 /* ---- running ---- */
 
-/* The library stands beside us in a build tree, or in the folder of libraries that belongs to ours. */
+/* The library stands in src/preload of a build tree, or in the library folder of the installation. */
 static bool find_library(char path[PATH_MAX]) {
   static const char *const places[] = {"/../preload/libwinnow-malloc.so",
                                        "/" WN_LIBDIR "/libwinnow-malloc.so", "/../lib/libwinnow-malloc.so"};
@@ -159,7 +157,7 @@ static bool complete_output(struct recording *recording) {
   bool whole = *recording->output == '/';
   if (!whole && !getcwd(folder, sizeof folder)) return false;
   return snprintf(recording->whole_output, sizeof recording->whole_output, "%s%s%s", folder, whole ? "" : "/",
-                  recording->output) < (int)sizeof recording->whole_output - 24;
+                  recording->output) <= SETTING_NAME_MOST;
 }
 
 static void default_output(struct recording *recording) {
@@ -168,24 +166,31 @@ static void default_output(struct recording *recording) {
   snprintf(recording->output, sizeof recording->output, "winnow.%.200s.%d.trace", name, (int)getpid());
 }
 
-static void set_environment(const struct recording *recording) {
-  char number[40];
+static void set_preload(const struct recording *recording) {
   const char *others = getenv("LD_PRELOAD");
   char *list = malloc(strlen(recording->library) + (others ? strlen(others) : 0) + 2);
   if (!list) _exit(127);
   sprintf(list, "%s%s%s", recording->library, others && *others ? ":" : "", others && *others ? others : "");
   setenv("LD_PRELOAD", list, 1);
-  setenv("WINNOW_TRACE", recording->whole_output, 1);
-  snprintf(number, sizeof number, "%.17g", recording->rate);
-  setenv("WINNOW_RATE", number, 1);
-  snprintf(number, sizeof number, "%ld", recording->depth);
-  setenv("WINNOW_DEPTH", number, 1);
-  snprintf(number, sizeof number, "%d", (int)getpid());
-  setenv("WINNOW_PID", number, 1);
-  snprintf(number, sizeof number, "%llu", (unsigned long long)os_wall_ns());
-  setenv("WINNOW_BEGAN", number, 1);
-  if (*recording->seed) setenv("WINNOW_SEED", recording->seed, 1);
-  if (recording->follow) setenv("WINNOW_FOLLOW", "1", 1);
+}
+
+/* The program finds what this recording was asked for, whatever stands in our own environment. */
+static void set_environment(const struct recording *recording) {
+  struct settings settings = recording->settings;
+  char pid[24], began[24];
+  snprintf(pid, sizeof pid, "%d", (int)getpid());
+  snprintf(began, sizeof began, "%llu", (unsigned long long)os_wall_ns());
+  set_preload(recording);
+  setting_set(&settings, SETTING_TRACE, recording->whole_output);
+  setting_set(&settings, SETTING_PID, pid);
+  setting_set(&settings, SETTING_BEGAN, began);
+  for (enum setting i = 0; i < SETTINGS; i++) {
+    const char *variable = setting_rows[i].variable;
+    if (variable && settings.of[i].given)
+      setenv(variable, settings.of[i].text, 1);
+    else if (variable)
+      unsetenv(variable);
+  }
 }
 
 /* As execvp and every shell: a file in no format that the system knows is a script of /bin/sh, if it is text. */
@@ -234,7 +239,7 @@ static int run(const struct recording *recording, struct ending *ending) {
   sigprocmask(SIG_SETMASK, &mask, NULL);
   siginfo_t ended;
   while (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {}
-  if (!recording->quiet && !recording->follow) ending->left = left_behind_find(pid, recording->library);
+  if (!is_quiet(recording) && !follows(recording)) ending->left = left_behind_find(pid, recording->library);
   ending->work = children_work(pid, &ending->wait_status);
   child = 0;
   for (int i = 0; i < 4; i++) sigaction(signals[i], &old[i], NULL);
@@ -280,15 +285,15 @@ static void say_loss(const char *what, uint64_t lost, unsigned cause) {
 
 static void finish_children(const struct recording *recording, struct unrecorded *unrecorded) {
   struct children children = children_finish(recording->output, unrecorded);
-  if (children.traces && !recording->quiet) {
+  if (children.traces && !is_quiet(recording)) {
     fprintf(stderr, "winnow: wrote %zu more, of %s started: ", children.traces,
             children.processes == 1 ? "a process that it" : "processes that it");
     text_name(stderr, recording->output);
     fputs(".*\n", stderr);
   }
-  say_loss(recording->quiet ? "some traces of children are" : "some of these are", children.lost,
+  say_loss(is_quiet(recording) ? "some traces of children are" : "some of these are", children.lost,
            children.loss_cause);
-  if (children.count && !recording->quiet) say_which_is_which(recording->output, &children);
+  if (children.count && !is_quiet(recording)) say_which_is_which(recording->output, &children);
   children_free(&children);
 }
 
@@ -307,8 +312,9 @@ enum { COMMAND_MOST = 400 };
 
 static void say_how_to_trace_its_heap(const struct recording *recording) {
   size_t taken = 0;
-  fputs("WINNOW_TRACE=heap.trace", stderr);
-  if (recording->rate_given) fprintf(stderr, " WINNOW_RATE=%g", recording->rate);
+  const struct setting_value *rate = &recording->settings.of[SETTING_RATE];
+  fprintf(stderr, "%s=heap.trace", setting_rows[SETTING_TRACE].variable);
+  if (rate->given) fprintf(stderr, " %s=%g", setting_rows[SETTING_RATE].variable, rate->fraction);
   for (size_t i = 0; recording->argv[i]; i++) {
     taken += strlen(recording->argv[i]);
     fputc(' ', stderr);
@@ -388,21 +394,21 @@ static void say_result(const struct recording *recording, const struct ending *e
   struct progress progress;
   struct trace_finishing finishing = {.end = &end,
                                       .resident_before = os_peak_bytes(), /* the process was ours before */
-                                      .progress = recording->quiet ? NULL : progress_show,
+                                      .progress = is_quiet(recording) ? NULL : progress_show,
                                       .context = &progress};
   progress_begin(&progress, "Completing the trace");
   wn_status status = chain_finish(&chain, recording->output, recording->called, &finishing, unrecorded);
   progress_end(&progress);
   if (status ==
       WN_EBUSY) { /* it inherited the file by a bare system call; it writes nothing, but we must not cut */
-    if (!recording->quiet) {
+    if (!is_quiet(recording)) {
       fputs("winnow: wrote ", stderr);
       text_name(stderr, recording->output);
       fputs(", which a process that the program left behind keeps open\n", stderr);
     }
   } else if (status) {
     say_nothing_was_recorded(recording);
-  } else if (recording->quiet) {
+  } else if (is_quiet(recording)) {
     const struct trace_damage *damage = &chain.links[chain.main].totals.damage;
     say_loss("the trace is", damage->records_lost, damage->loss_cause);
   } else {
@@ -430,7 +436,7 @@ static bool others_worked(const struct work *work) {
 /* A script, or what runs others: the trace of the process itself tells little then. */
 static void say_if_others_worked(const struct recording *recording, const struct work *work) {
   char childrens[32], all[32];
-  if (recording->follow || recording->quiet || !others_worked(work)) return;
+  if (follows(recording) || is_quiet(recording) || !others_worked(work)) return;
   fputs("winnow: processes that ", stderr);
   text_name(stderr, recording->called);
   fprintf(stderr,
@@ -454,7 +460,7 @@ static void say_if_others_go_on(const struct recording *recording, const struct 
 /* Shells say so where they do not find a command, or do not understand the script. */
 static void say_if_a_shell_ran_it(const struct recording *recording, int wait_status) {
   int code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 0;
-  if ((code != 2 && code != 126 && code != 127) || recording->quiet ||
+  if ((code != 2 && code != 126 && code != 127) || is_quiet(recording) ||
       !program_is_plain_script(recording->program))
     return;
   const char *interpreter = hint_interpreter(recording->program);
@@ -482,7 +488,9 @@ static int prepare_output(const char *path) {
 static int prepare(struct recording *recording) {
   recording->called = recording->argv[0];
   if (!program_find(recording->argv[0], recording->program)) return program_fail_to_find(recording->argv);
-  if (!recording->output_given)
+  if (recording->settings.of[SETTING_TRACE].given)
+    strcpy(recording->output, recording->settings.of[SETTING_TRACE].text);
+  else
     default_output(recording); /* named for the script, not for what interprets it */
   for (int i = 0; i < 4 && program_through_env(recording->program, &recording->argv); i++) {}
   int code = program_check(recording->program, &recording->allocator);
@@ -498,22 +506,34 @@ static int prepare(struct recording *recording) {
 
 /* ---- shared ---- */
 
+void record_print_options(FILE *out) {
+  for (const struct setting_row *row = setting_rows; row < setting_rows + SETTINGS; row++) {
+    char names[40];
+    if (!row->option) continue;
+    snprintf(names, sizeof names, "-%c, --%s %s", row->letter, row->option,
+             row->argument ? row->argument : "");
+    fprintf(out, "  %-23s%s", names, row->help);
+    if (row->argument && row->initial) fprintf(out, "; default %s", row->initial);
+    fputc('\n', out);
+  }
+}
+
 int command_record(int argc, char **argv) {
-  static struct recording recording = {.rate = 1e-4, .depth = 512};
+  static struct recording recording;
   struct ending ending = {0};
   struct unrecorded unrecorded = {0};
   int code = parse(&recording, argc, argv);
   if (!code) code = prepare(&recording);
   if (code) return code;
-  if (recording.follow) children_begin(recording.output);
+  if (follows(&recording)) children_begin(recording.output);
   code = run(&recording, &ending);
   if (code) return remove_empty(recording.output), code;
   say_result(&recording, &ending, &unrecorded);
   say_if_others_worked(&recording, &ending.work);
   say_if_others_go_on(&recording, &ending.left);
   say_if_a_shell_ran_it(&recording, ending.wait_status);
-  if (recording.follow) finish_children(&recording, &unrecorded);
-  if (recording.follow && !recording.quiet) unrecorded_say(&unrecorded);
+  if (follows(&recording)) finish_children(&recording, &unrecorded);
+  if (follows(&recording) && !is_quiet(&recording)) unrecorded_say(&unrecorded);
   unrecorded_free(&unrecorded);
   return pass_status(ending.wait_status);
 }

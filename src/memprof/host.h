@@ -172,10 +172,6 @@ struct memprof_entry *memprof_allocated(struct memprof_thread *thread, const str
  * alone have it. True if a callback is due on this thread. */
 bool memprof_born_young(struct memprof_thread *thread, uintptr_t address, size_t words, size_t n_samples);
 
-/* The block never came to be: if its alloc callback has not begun, it never will, and the entry counts as dropped; else
- * the block died. The host forgets the entry. */
-void memprof_cancelled(struct memprof_thread *thread, struct memprof_entry *entry);
-
 /* The block changed its size and keeps its identity. Captures the callstack now. `trials` is the most words that ever
  * stood trial for it, and `n_samples` how many of them were sampled. The tracker's `resize` is due on this thread, if
  * it has one; a block whose alloc callback has not run yet is announced by that one, with its new size. */
@@ -188,9 +184,6 @@ void memprof_moved(struct memprof_entry *entry, uintptr_t address);
 /* The block was freed: the dealloc callback is due, on this thread in a parallel host, else on the owner's. In a
  * parallel host the entry is no longer the caller's. The block may be reused at once. */
 void memprof_freed(struct memprof_thread *thread, struct memprof_entry *entry);
-
-/* The promotion of one block of a collected heap, where it is known outside a minor collection. */
-void memprof_promoted(struct memprof_thread *thread, struct memprof_entry *entry, uintptr_t address);
 
 /* What a collection did to a tracked block. */
 enum memprof_age { MEMPROF_DEAD, MEMPROF_YOUNG, MEMPROF_OLD };

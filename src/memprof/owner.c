@@ -60,7 +60,7 @@ static void scan_young(const struct scan *scan, bool old) {
     else if (old)
       entry_list_append(&owner->young, entry);
     else
-      owner_track_old(owner, entry); /* it is old by memprof_promoted, or there was no room for it */
+      owner_track_old(owner, entry); /* there was no room for it */
     entry = next;
   }
 }

@@ -124,17 +124,6 @@ void memprof_freed(struct memprof_thread *thread, struct memprof_entry *entry) {
   if (entry_post(thread->owner->engine, entry, ENTRY_DEAD, link_of(thread))) enqueue(thread, entry);
 }
 
-void memprof_cancelled(struct memprof_thread *thread, struct memprof_entry *entry) {
-  uint64_t word = entry_word(entry);
-  if (entry_stage(word) == STAGE_ALLOC) callbacks_forget(entry, word);
-  memprof_freed(thread, entry);
-}
-
-void memprof_promoted(struct memprof_thread *thread, struct memprof_entry *entry, uintptr_t address) {
-  memprof_moved(entry, address);
-  if (entry_post(thread->owner->engine, entry, ENTRY_OLD, 0)) enqueue(thread, entry);
-}
-
 /* A zombie's changes are seen by no callback. */
 static void note_size(struct memprof_thread *thread, struct memprof_entry *entry, size_t size, size_t bytes,
                       size_t trials, size_t n_samples) {

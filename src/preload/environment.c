@@ -1,53 +1,31 @@
-/* The variables that make a process record itself.
- *
- *   WINNOW_TRACE   the trace to write; without it nothing is recorded, and the library waits for
- *                  wn_malloc_profile_start
- *   WINNOW_RATE    samples per word, 1e-4 if not set
- *   WINNOW_DEPTH   most frames of a callstack
- *   WINNOW_SEED    of the random numbers; drawn from the system if not set
- *   WINNOW_FOLLOW  1: processes started by this one are recorded too, each to WINNOW_TRACE with its
- *                  process number added; 2: the same, and this process is such a one; 3: this
- *                  one is not recorded, what it starts is
- *   WINNOW_PID     set by `winnow record`: the process that the trace is for
- *   WINNOW_BEGAN   the same: when the recording began, in nanoseconds since 1970
- *   WINNOW_NUMBER  of a process that was started by another one, and that has begun a trace: the
- *                  number of its trace among those of its process number, which it goes on to use
- *   WINNOW_EXECS   the number of this program's trace among those of its process, if it is not the
- *                  first one: the trace's name ends in ".exec" and this number (EXEC in process.c)
+/* The variables that make a process record itself (settings/settings.def) are copied when it starts.
  *
  * Programs change their environment as they like, and pass another one to exec. So the values are
  * copied when the process starts, and given to the next program from there.
  */
 #include "preload/environment.h"
 
+#include "settings/settings.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 extern char **environ;
 
-static const char *const names[] = {"WINNOW_TRACE",  "WINNOW_RATE",   "WINNOW_DEPTH",
-                                    "WINNOW_SEED",   "WINNOW_BEGAN",  "WINNOW_PID",
-                                    "WINNOW_FOLLOW", "WINNOW_NUMBER", "WINNOW_EXECS"};
 enum {
-  NAMES = sizeof names / sizeof *names,
-  COPIED = 6, /* the first of them, which are the same for all programs */
-  PID = 5,
-  FOLLOW = 6,
-  NUMBERS = 3,      /* FOLLOW and those behind it, which are numbers of one program */
-  NUMBER_BYTES = 26 /* "WINNOW_NUMBER=" or the like, and a number */
+  PROGRAM_SETTINGS = 3, /* with the scope SETTING_PROGRAM */
+  NUMBER_BYTES = 26     /* "WINNOW_NUMBER=" or the like, and a number */
 };
 
 /* Written by environment_keep, before there is another thread of ours. */
 static struct {
-  char texts[PATH_MAX + 256]; /* settings, one behind another */
+  char texts[PATH_MAX + SETTINGS * (SETTING_NUMBER_MOST + 16)]; /* settings, one behind another */
   size_t used;
-  const char *settings[NAMES]; /* "NAME=value"; NULL: not set */
+  const char *settings[SETTINGS]; /* "NAME=value"; NULL: not set */
   char library[PATH_MAX];
   char folder[PATH_MAX]; /* of the trace; empty: not known */
   uid_t user;
@@ -126,7 +104,8 @@ static void keep_folder(const char *path) {
 }
 
 static const char *trace_path(void) {
-  return kept.settings[0] ? kept.settings[0] + strlen(names[0]) + 1 : NULL;
+  const char *setting = kept.settings[SETTING_TRACE];
+  return setting ? strchr(setting, '=') + 1 : NULL;
 }
 
 /* Whether a file can be opened as the process is now. */
@@ -138,7 +117,8 @@ static bool can_open(const char *path, int flags) {
 
 /* ---- making ---- */
 
-static char *put_number(char *room, const char *name, unsigned number) {
+static char *put_number(char *room, enum setting setting, unsigned number) {
+  const char *name = setting_rows[setting].variable;
   char digits[12];
   int count = 0;
   size_t length = strlen(name);
@@ -152,8 +132,8 @@ static char *put_number(char *room, const char *name, unsigned number) {
 }
 
 static bool is_ours(const char *setting) {
-  for (int i = 0; i < NAMES; i++)
-    if (is_setting_of(setting, names[i])) return true;
+  for (enum setting i = 0; i < SETTINGS; i++)
+    if (setting_rows[i].variable && is_setting_of(setting, setting_rows[i].variable)) return true;
   return false;
 }
 
@@ -177,17 +157,10 @@ static char *put_list(char *room, const char *others, bool with_ours) {
 
 char *environment_variable(const char *name) { return find(environ, name); }
 
-double environment_number(const char *name, double otherwise) {
-  const char *text = environment_variable(name);
-  char *end;
-  double value = text ? strtod(text, &end) : 0;
-  return text && *text && !*end ? value : otherwise;
-}
-
 void environment_keep(void) {
-  for (int i = 0; i < NAMES; i++) {
-    const char *value = environment_variable(names[i]);
-    if (value) kept.settings[i] = keep(names[i], value);
+  for (enum setting i = 0; i < SETTINGS; i++) {
+    const char *name = setting_rows[i].variable, *value = name ? environment_variable(name) : NULL;
+    if (value) kept.settings[i] = keep(name, value);
   }
   keep_library();
   keep_folder(trace_path());
@@ -195,25 +168,26 @@ void environment_keep(void) {
 }
 
 void environment_clean(void) {
-  for (int i = 0; i < NAMES; i++) remove_variable(names[i]);
+  for (enum setting i = 0; i < SETTINGS; i++)
+    if (setting_rows[i].variable) remove_variable(setting_rows[i].variable);
   char *list = environment_variable("LD_PRELOAD");
   remove_library(list);
   if (list && !*list) remove_variable("LD_PRELOAD");
 }
 
 void environment_mark_followers(void) {
-  char *value = environment_variable("WINNOW_FOLLOW");
-  if (value) strcpy(value, "2");
-  remove_variable("WINNOW_NUMBER");
-  remove_variable("WINNOW_EXECS");
+  char *value = environment_variable(setting_rows[SETTING_FOLLOW].variable);
+  if (value && *value) snprintf(value, strlen(value) + 1, "%d", SETTING_FOLLOW_CHILD);
+  remove_variable(setting_rows[SETTING_NUMBER].variable);
+  remove_variable(setting_rows[SETTING_EXECS].variable);
 }
 
 bool environment_asks_otherwise(char *const *environment) {
-  const char *path = trace_path(), *request = find(environment, "WINNOW_TRACE");
+  const char *path = trace_path(), *request = find(environment, setting_rows[SETTING_TRACE].variable);
   return request && (!path || strcmp(request, path) != 0);
 }
 
-bool environment_is_of_record(void) { return kept.settings[PID] != NULL; }
+bool environment_is_of_record(void) { return kept.settings[SETTING_PID] != NULL; }
 
 /* A user that was changed counts as out of reach whatever the files allow: capabilities that let it
  * reach them here may be gone after the exec. */
@@ -230,7 +204,7 @@ size_t environment_room(char *const *environment) {
   size_t count = 0;
   const char *others = find(environment, "LD_PRELOAD");
   while (environment && environment[count]) count++;
-  return (count + NAMES + 2) * sizeof *environment + NUMBERS * NUMBER_BYTES +
+  return (count + SETTINGS + 2) * sizeof *environment + PROGRAM_SETTINGS * NUMBER_BYTES +
          sizeof "LD_PRELOAD=" + strlen(kept.library) + 1 + (others ? strlen(others) : 0);
 }
 
@@ -240,8 +214,8 @@ char **environment_make(void *room, char *const *environment, const struct herit
   const char *others = find(environment, "LD_PRELOAD");
   size_t count = 0;
   while (environment && environment[count]) count++;
-  char *text = (char *)(made + count + NAMES + 2);
-  char *list = put_list(text + NUMBERS * NUMBER_BYTES, others, recorded);
+  char *text = (char *)(made + count + SETTINGS + 2);
+  char *list = put_list(text + PROGRAM_SETTINGS * NUMBER_BYTES, others, recorded);
   for (size_t i = 0; i < count; i++) {
     bool is_list = is_setting_of(environment[i], "LD_PRELOAD");
     if (is_list && list) *to++ = list; /* in its place */
@@ -249,13 +223,12 @@ char **environment_make(void *room, char *const *environment, const struct herit
     if (!is_list && !is_ours(environment[i])) *to++ = environment[i];
   }
   if (list) *to++ = list;
-  for (int i = 0; recorded && i < NAMES; i++)
-    if (i < COPIED && kept.settings[i]) *to++ = (char *)kept.settings[i];
-  if (recorded && kept.settings[FOLLOW]) *to++ = put_number(text, "WINNOW_FOLLOW", heritage->follow);
-  if (recorded && heritage->number)
-    *to++ = put_number(text + NUMBER_BYTES, "WINNOW_NUMBER", heritage->number);
+  for (int i = 0; recorded && i < SETTINGS; i++)
+    if (setting_rows[i].scope == SETTING_RECORDING && kept.settings[i]) *to++ = (char *)kept.settings[i];
+  if (recorded && kept.settings[SETTING_FOLLOW]) *to++ = put_number(text, SETTING_FOLLOW, heritage->follow);
+  if (recorded && heritage->number) *to++ = put_number(text + NUMBER_BYTES, SETTING_NUMBER, heritage->number);
   if (recorded && heritage->execs)
-    *to++ = put_number(text + 2 * NUMBER_BYTES, "WINNOW_EXECS", heritage->execs);
+    *to++ = put_number(text + 2 * NUMBER_BYTES, SETTING_EXECS, heritage->execs);
   *to = NULL;
   return made;
 }

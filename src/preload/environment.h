@@ -9,9 +9,6 @@
 /* As getenv, which in some C library may take a lock. */
 char *environment_variable(const char *name);
 
-/* A variable that is a whole number, or another value. */
-double environment_number(const char *name, double otherwise);
-
 /* Copies what the variables say, for environment_make. Once, before one of the next two. */
 void environment_keep(void);
 

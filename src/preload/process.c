@@ -1,6 +1,6 @@
 /* From the environment to a profile, through forks, to the end.
  *
- * The variables are those of environment.c.
+ * The variables are those of settings/settings.def.
  *
  * The first process takes these, and our entry in LD_PRELOAD, out of its environment again unless children are followed,
  * so that programs it starts run as if we were not there. A forked child that is not followed forgets the trace and goes
@@ -47,6 +47,7 @@
 #include "preload/real.h"
 #include "preload/stacks.h"
 #include "record/recorder.h"
+#include "settings/settings.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -61,14 +62,10 @@
 
 extern char **environ;
 
-/* As many programs of one process have traces of their own behind the first, and as many processes
- * of one number have; those beyond write over the last one. */
-enum { EXECS_MOST = 40, PROCESSES_MOST = 40 };
-
 /* 64 KiB. bash, for one, allocates 6 kB between fork and exec. */
 enum { COPY_WORDS = 8192 };
 
-#define DATE_STEP_NS 2e7
+#define DATE_STEP_NS ((uint64_t)20 * 1000 * 1000)
 
 static unsigned smaller(unsigned a, unsigned b) { return a < b ? a : b; }
 
@@ -85,7 +82,7 @@ static unsigned execs;  /* the number of this program among those of its process
 static struct {
   char path[PATH_MAX];
   size_t base_length; /* of the path as it was given */
-  double began_ns;    /* the recording, since 1970; 0: not known */
+  uint64_t began_ns;  /* the recording, since 1970; 0: not known */
   double rate;
   uint64_t seed;
   uint32_t depth;
@@ -108,47 +105,44 @@ static void tell(const char *what, const char *detail) {
   os_write_all(2, line, strlen(line));
 }
 
-/* The numbers are not checked again: `winnow record` has done that. If a user sets the variables by
- * hand, start_recording says what is wrong. */
+/* False: nothing is recorded. A wrong value is told. */
 static bool read_settings(void) {
-  const char *path = environment_variable("WINNOW_TRACE");
-  if (!path || !*path || strlen(path) + 24 > sizeof settings.path) return false;
-  strcpy(settings.path, path);
-  settings.base_length = strlen(path);
-  settings.rate = environment_number("WINNOW_RATE", 1e-4);
-  double depth = environment_number("WINNOW_DEPTH", 512);
-  settings.depth = depth >= 0 && depth < 65536 ? (uint32_t)depth : 65535;
-  const char *seed = environment_variable("WINNOW_SEED");
-  if (seed)
-    settings.seed = strtoull(seed, NULL, 10);
-  else
-    os_random_bytes(&settings.seed, sizeof settings.seed);
-  following = environment_number("WINNOW_FOLLOW", 0) != 0;
-  settings.began_ns = environment_number("WINNOW_BEGAN", 0);
-  double before = environment_number("WINNOW_EXECS", 0);
-  execs = before > 0 && before <= EXECS_MOST ? (unsigned)before : 0;
-  before = environment_number("WINNOW_NUMBER", 0);
-  number = before > 0 && before <= PROCESSES_MOST ? (unsigned)before : 0;
-  return true;
-}
-
-static bool is_the_first(void) {
-  double first = environment_number("WINNOW_PID", 0);
-  return environment_number("WINNOW_FOLLOW", 0) <= 1 && (first == 0 || (pid_t)first == getpid());
+  struct settings asked = settings_initial();
+  enum setting wrong = settings_read(&asked, environment_variable);
+  requested = wrong < SETTINGS || asked.of[SETTING_TRACE].given;
+  if (wrong < SETTINGS) {
+    char complaint[SETTING_COMPLAINT_BYTES];
+    setting_complain_of_variable(complaint, wrong, environment_variable(setting_rows[wrong].variable));
+    tell(complaint, "");
+  }
+  if (wrong < SETTINGS || !requested) return false;
+  strcpy(settings.path, asked.of[SETTING_TRACE].text);
+  settings.base_length = strlen(settings.path);
+  settings.rate = asked.of[SETTING_RATE].fraction;
+  settings.depth = (uint32_t)asked.of[SETTING_DEPTH].whole;
+  settings.seed = settings_seed(&asked);
+  settings.began_ns = asked.of[SETTING_BEGAN].whole;
+  execs = (unsigned)asked.of[SETTING_EXECS].whole;
+  number = (unsigned)asked.of[SETTING_NUMBER].whole;
+  uint64_t follow = asked.of[SETTING_FOLLOW].whole;
+  pid_t first = (pid_t)asked.of[SETTING_PID].whole;
+  following = follow != SETTING_FOLLOW_NONE;
+  follower = follow > SETTING_FOLLOW_FIRST || (first && first != getpid());
+  return follow != SETTING_FOLLOW_UNRECORDED;
 }
 
 /* From when on a process of this recording may have written a file; 0: not known. What an earlier one
  * has left is older, by more than the steps in which files are dated, or was written by a process of
  * the same number just before, which costs a number. */
-static double recording_since_ns(void) {
+static uint64_t recording_since_ns(void) {
   return settings.began_ns > DATE_STEP_NS ? settings.began_ns - DATE_STEP_NS : 0;
 }
 
 static bool is_of_this_recording(const char *path) {
   struct stat status;
-  double since = recording_since_ns();
-  return since > 0 && !stat(path, &status) &&
-         (double)status.st_mtim.tv_sec * 1e9 + (double)status.st_mtim.tv_nsec >= since;
+  uint64_t since = recording_since_ns();
+  return since && !stat(path, &status) &&
+         (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec >= since;
 }
 
 /* A process other than the one `winnow record` started writes a file of its own, and so does each
@@ -167,7 +161,7 @@ static void add_numbers(void) {
  * the file decides, under its lock. */
 static void find_a_number(void) {
   add_numbers();
-  for (; number < PROCESSES_MOST && is_of_this_recording(settings.path); add_numbers()) number++;
+  for (; number < SETTING_PROCESSES_MOST && is_of_this_recording(settings.path); add_numbers()) number++;
 }
 
 /* What this process has written before, it may write over. */
@@ -183,14 +177,14 @@ static void name_the_file(void) {
 }
 
 static bool tries_next_program(void) {
-  if (execs == EXECS_MOST) return false;
+  if (execs == SETTING_EXECS_MOST) return false;
   execs++;
   add_numbers();
   return true;
 }
 
 static bool tries_next_process(void) {
-  if (number == PROCESSES_MOST) return false;
+  if (number == SETTING_PROCESSES_MOST) return false;
   has_name = false;
   number++;
   find_a_number();
@@ -238,14 +232,10 @@ static void start_recording(void) {
       .measure = measure,
   };
   struct recorder *opened;
-  if (!(settings.rate >= 0 && settings.rate <= 1)) {
-    tell("WINNOW_RATE must be from 0 to 1", "");
-    return;
-  }
   wn_status status;
   do {
-    bool any = has_name || number == PROCESSES_MOST;
-    options.taken_since_ns = any ? 0 : (uint64_t)recording_since_ns();
+    bool any = has_name || number == SETTING_PROCESSES_MOST;
+    options.taken_since_ns = any ? 0 : recording_since_ns();
     status = recorder_open(&options, &opened);
   } while (status && goes_to_next_name(status));
   if (status) {
@@ -299,7 +289,7 @@ static void in_child(void) {
 static void pass_numbers(struct heritage *heritage, const struct recorder *active) {
   bool goes_on = !follower || recorder_is_worth_a_file(active, is_copy ? settings.rate * COPY_WORDS : 0);
   heritage->number = follower ? number : 0;
-  heritage->execs = goes_on ? smaller(execs + 1, EXECS_MOST) : execs;
+  heritage->execs = goes_on ? smaller(execs + 1, SETTING_EXECS_MOST) : execs;
 }
 
 /* Examines a program that this process, whose recorder is `ours`, becomes, or a child of it (NULL),
@@ -317,7 +307,9 @@ static struct heritage heritage_for(struct image *image, int folder, const char 
     heritage.kind = HERITAGE_NONE;
   } else if (given && (image->kind == IMAGE_GOOD || (following && own_malloc))) {
     heritage.kind = HERITAGE_RECORDED;
-    heritage.follow = own_malloc ? 3 : first ? 1 : 2;
+    heritage.follow = own_malloc ? SETTING_FOLLOW_UNRECORDED
+                      : first    ? SETTING_FOLLOW_FIRST
+                                 : SETTING_FOLLOW_CHILD;
     if (ours && !own_malloc) pass_numbers(&heritage, ours);
   }
   return heritage;
@@ -335,9 +327,7 @@ static void tell_of_own_malloc(void) {
 /* UNLOCKED */
 static void start(void) {
   real_resolve();
-  requested = wanted = read_settings();
-  follower = wanted && !is_the_first();
-  if (environment_number("WINNOW_FOLLOW", 0) > 2) wanted = false;
+  wanted = read_settings();
   if (wanted && !process_calls_our_malloc()) {
     tell_of_own_malloc();
     wanted = false;

@@ -252,8 +252,11 @@ static void tell_module(void *context, uint32_t module, struct trace_module *out
 static bool tell_place(void *context, uint32_t module, uint64_t offset, struct trace_place *out) {
   struct callstack_place found;
   if (!callstack_place(context, module, offset, &found)) return false;
-  *out = (struct trace_place){
-      .function = trace_text_of(found.function), .file = trace_text_of(found.file), .line = found.line};
+  *out = (struct trace_place){.function = trace_text_of(found.function),
+                              .file = trace_text_of(found.file),
+                              .line = found.line,
+                              .first_column = found.first_column,
+                              .last_column = found.last_column};
   return true;
 }
 
@@ -271,7 +274,7 @@ static struct trace_run describe(const struct recorder_options *options, char *c
       .seed = options->seed,
       .rate = options->rate,
       .stack_depth = options->stack_depth,
-      .word_bytes = 8,
+      .word_bytes = sizeof(uintptr_t),
       .wall_ns = os_wall_ns(),
       .monotonic_ns = os_monotonic_ns(),
   };

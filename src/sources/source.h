@@ -109,9 +109,7 @@ static inline bool source_place(const struct source *source, uint32_t module, ui
 }
 
 /* How much of the file is read, from 0 to 1. */
-static inline double source_position(const struct source *source) {
-  return source->format->position(source);
-}
+static inline double source_position(const struct source *source) { return source->format->position(source); }
 
 #endif
 /* SPDX-License-Identifier: MIT */

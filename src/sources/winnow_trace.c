@@ -62,7 +62,11 @@ static const struct trace_module *module(const struct source *source, uint32_t n
 static bool place(const struct source *source, uint32_t module, uint64_t offset, struct source_place *out) {
   const struct trace_place *found = trace_reader_place(reader_of(source), module, offset);
   if (!found) return false;
-  *out = (struct source_place){.function = found->function, .file = found->file, .line = found->line};
+  *out = (struct source_place){.function = found->function,
+                               .file = found->file,
+                               .line = found->line,
+                               .first_column = found->first_column,
+                               .last_column = found->last_column};
   return true;
 }
 

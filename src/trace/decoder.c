@@ -155,6 +155,8 @@ static enum decoder_result get_PLACE(struct decoder *decoder) {
   struct trace_place name = {.line = get_u32(source)};
   name.function = get_text(decoder);
   name.file = get_text(decoder);
+  if (source->at < source->end) name.first_column = get_u32(source);
+  if (source->at < source->end) name.last_column = get_u32(source);
   if (source->bad) return DECODER_BAD;
   return stack_table_name(decoder->table, module, offset, &name) ? DECODER_EVENT : DECODER_NO_MEMORY;
 }

@@ -29,9 +29,14 @@ static void put_known_block(struct encoder *encoder, uint64_t block) {
   put_varint(&encoder->sink, zigzag(encoder->state.block - block));
 }
 
-static void put_text(struct encoder *encoder, struct trace_text text) {
+static void put_whole_text(struct encoder *encoder, struct trace_text text) {
   put_varint(&encoder->sink, text.length);
   put_bytes(&encoder->sink, text.bytes, text.length);
+}
+
+static void put_text(struct encoder *encoder, struct trace_text text) {
+  if (text.length > TRACE_TEXT_MOST) text.length = TRACE_TEXT_MOST;
+  put_whole_text(encoder, text);
 }
 
 static void put_real(struct encoder *encoder, double value) {
@@ -57,6 +62,7 @@ static void put_real(struct encoder *encoder, double value) {
     fields put_record_end(&encoder->sink, body);                                      \
   }
 #include "trace/events.def"
+#undef TRACE_FIELD
 
 static void put_event(struct encoder *encoder, enum trace_record record, const void *event) {
   switch (record) {
@@ -80,26 +86,43 @@ static void put_thread(struct encoder *encoder, uint32_t thread) {
   state->thread_known = true;
 }
 
+static void define_stack(struct encoder *encoder, uint32_t stack) {
+  encoder->local = stack_encode(&encoder->stacks, &encoder->sink, stack);
+}
+
+static void define_module(struct encoder *encoder, uint32_t module) {
+  encoder->local = module_encode(&encoder->stacks, &encoder->sink, module);
+}
+
+/* Other fields refer to nothing. */
+#define define_unsigned(encoder, value)
+#define define_added(encoder, value)
+#define define_small(encoder, value)
+#define define_later(encoder, value)
+#define define_signed(encoder, value)
+#define define_block(encoder, value)
+#define define_known_block(encoder, value)
+#define define_text(encoder, value)
+#define define_words(encoder, value)
+#define define_usual_words(encoder, value)
+#define define_one(encoder, value)
+#define define_yes(encoder, value)
+#define TRACE_FIELD(coding, member) define_##coding(encoder, event->member);
+#define TRACE_EVENT(NAME, type, EVENT, number, framing, fields)                                 \
+  static inline void define_##NAME(struct encoder *encoder, const struct trace_##type *event) { \
+    (void)encoder, (void)event;                                                                 \
+    fields                                                                                      \
+  }
+#include "trace/events.def"
+#undef TRACE_FIELD
+
 static void put_definitions(struct encoder *encoder, enum trace_record record, const void *event) {
   switch (record) {
-  case TRACE_RECORD_SAMPLE:
-  case TRACE_RECORD_SAMPLE_FULL:
-  case TRACE_RECORD_GROWN:
-  case TRACE_RECORD_MAJOR:
-    encoder->local =
-        stack_encode(&encoder->stacks, &encoder->sink, ((const struct trace_sample *)event)->stack);
+#define TRACE_EVENT(NAME, type, EVENT, number, framing, fields) \
+  case TRACE_RECORD_##NAME:                                     \
+    define_##NAME(encoder, event);                              \
     break;
-  case TRACE_RECORD_RESIZE:
-    encoder->local =
-        stack_encode(&encoder->stacks, &encoder->sink, ((const struct trace_resize *)event)->stack);
-    break;
-  case TRACE_RECORD_MAP:
-    encoder->local = stack_encode(&encoder->stacks, &encoder->sink, ((const struct trace_map *)event)->stack);
-    break;
-  case TRACE_RECORD_UNMAP:
-    encoder->local =
-        module_encode(&encoder->stacks, &encoder->sink, ((const struct trace_unmap *)event)->module);
-    break;
+#include "trace/events.def"
   default: break;
   }
 }
@@ -140,7 +163,7 @@ bool encoder_put_run(struct encoder *encoder, const struct trace_run *run) {
   put_byte(&encoder->sink, run->word_bytes);
   put_varint(&encoder->sink, run->wall_ns);
   put_varint(&encoder->sink, run->monotonic_ns);
-  put_text(encoder, run->command);
+  put_whole_text(encoder, run->command);
   put_text(encoder, run->host);
   put_text(encoder, run->heap);
   put_text(encoder, run->version);

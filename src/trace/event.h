@@ -38,7 +38,7 @@ struct trace_run {
   struct trace_text name;  /* of its first thread */
 };
 
-enum { TRACE_BUILD_ID_MAX = 32 };
+enum { TRACE_BUILD_ID_MAX = 32, TRACE_TEXT_MOST = 255 };
 
 /* A file mapped into the process. Generation tells apart two mappings of one file at one address. */
 struct trace_module {
@@ -60,7 +60,8 @@ static inline bool trace_is_language(const struct trace_module *module) {
 /* What a frame in such a module is called. */
 struct trace_place {
   struct trace_text function, file;
-  uint32_t line; /* 0: unknown */
+  uint32_t line;                      /* 0: unknown */
+  uint32_t first_column, last_column; /* characters of the line, from 1 on; 0: unknown */
 };
 
 /* Every event begins with these two. Time counts from the start of the run. */
@@ -71,57 +72,6 @@ struct trace_at {
 
 enum trace_source { TRACE_SOURCE_NORMAL, TRACE_SOURCE_MARSHAL, TRACE_SOURCE_CUSTOM };
 
-struct trace_sample {
-  uint64_t time_ns;
-  uint32_t thread;
-  uint32_t stack;
-  uint64_t block; /* a number of its own for each sampled block; near the number before, for short records */
-  uint64_t size;  /* in bytes */
-  uint64_t words; /* how many words had a trial; malloc_words(size) unless the block is unusual */
-  uint64_t n_samples;
-  uint8_t source; /* enum trace_source; later versions may add to it */
-  bool major;     /* a collected heap's block that was not born in the minor heap */
-  bool grown; /* realloc grew an unsampled block of previous_size bytes, and the new words took the samples */
-  uint64_t previous_size;
-};
-
-struct trace_free {
-  uint64_t time_ns;
-  uint32_t thread;
-  uint64_t block;
-};
-
-struct trace_resize {
-  uint64_t time_ns;
-  uint32_t thread;
-  uint32_t stack;
-  uint64_t block;
-  uint64_t size;
-  uint64_t words; /* how many words had a trial in the block's life so far */
-};
-
-struct trace_unmap {
-  uint64_t time_ns;
-  uint32_t thread;
-  uint32_t module;
-};
-
-struct trace_thread_name {
-  uint64_t time_ns;
-  uint32_t thread;
-  struct trace_text name;
-};
-
-struct trace_memory {
-  uint64_t time_ns;
-  uint32_t thread;
-  uint64_t rss_bytes;
-  uint64_t private_bytes; /* resident, and neither of a file nor shared */
-  uint64_t peak_bytes;    /* the largest resident size so far, by the kernel's count; 0: it was not asked */
-  uint64_t complete;      /* 1: what the program mapped itself was measured just before (map_touched) */
-  uint64_t own_bytes;     /* of the private ones about so many are the recorder's */
-};
-
 /* What the program mapped by mmap, mremap or sbrk itself. */
 enum trace_map_kind {
   TRACE_MAP_ANONYMOUS,
@@ -130,30 +80,6 @@ enum trace_map_kind {
   TRACE_MAP_BREAK,  /* by moving the end of the data segment */
   TRACE_MAP_STACK,  /* for a thread's stack */
   TRACE_MAP_KINDS
-};
-
-struct trace_map {
-  uint64_t time_ns;
-  uint32_t thread;
-  uint32_t stack;
-  uint64_t mapping; /* its number, which never comes again */
-  uint8_t kind;     /* enum trace_map_kind; later versions may add to it */
-  uint64_t bytes;
-};
-
-struct trace_map_size {
-  uint64_t time_ns;
-  uint32_t thread;
-  uint64_t mapping;
-  uint64_t bytes; /* 0: it is gone */
-};
-
-struct trace_map_touched {
-  uint64_t time_ns;
-  uint32_t thread;
-  uint64_t mapping;
-  uint64_t bytes; /* that were resident then */
-  uint64_t files; /* of these, of a file or shared */
 };
 
 enum trace_loss_reason {
@@ -181,15 +107,6 @@ const char *trace_cause_name(unsigned cause);
 /* The same in a word or two: "disk". */
 const char *trace_cause_word(unsigned cause);
 
-/* So many records are missing since the last report for the same reason. */
-struct trace_loss {
-  uint64_t time_ns;
-  uint32_t thread;
-  uint8_t reason; /* enum trace_loss_reason; later versions may add to it */
-  uint64_t count;
-  uint8_t cause; /* of TRACE_LOSS_SPACE: enum trace_loss_cause; later versions may add to it */
-};
-
 enum trace_end_kind {
   TRACE_END_EXIT,   /* code is the exit status */
   TRACE_END_SIGNAL, /* code is the signal */
@@ -198,65 +115,10 @@ enum trace_end_kind {
   TRACE_END_LEFT    /* code is the exit status, but no exit handler ran: _exit, quick_exit, or a bare exec */
 };
 
-/* The process asks to become another program. It did if the trace's END says so. */
-struct trace_exec {
-  uint64_t time_ns;
-  uint32_t thread;
-  struct trace_text path; /* as the program named it; empty if it did not */
-};
-
-/* What the process is called now: programs write over their arguments, and name their first thread.
- */
-struct trace_title {
-  uint64_t time_ns;
-  uint32_t thread;
-  struct trace_text title, name; /* as in trace_run */
-};
-
-/* A process became a program that cannot be recorded. If it is the process of the trace, then
- * only if END is an exec. */
-struct trace_unrecorded {
-  uint64_t time_ns;
-  uint32_t thread;
-  uint64_t pid;
-  uint8_t reason; /* enum image_kind of base/image.h; later versions may add to it */
-  struct trace_text path;
-};
-
-struct trace_end {
-  uint64_t time_ns;
-  uint32_t thread;
-  uint8_t kind; /* enum trace_end_kind; later versions may add to it */
-  int32_t code;
-  uint64_t peak_bytes; /* as that of memory, of the whole life */
-};
-
-/* What a collected heap tells of itself. */
-
-struct trace_promote {
-  uint64_t time_ns;
-  uint32_t thread;
-  uint64_t block;
-};
-
 enum trace_collection_kind {
   TRACE_COLLECTION_MINOR,
   TRACE_COLLECTION_MAJOR, /* a whole cycle */
   TRACE_COLLECTION_NONE   /* the trace begins, or ends */
-};
-
-/* What counts is what happened since the heap was opened, and was settled by then: so a record that is missing takes
- * nothing away. */
-struct trace_collection {
-  uint64_t time_ns; /* of the end */
-  uint32_t thread;
-  uint8_t kind; /* enum trace_collection_kind; later versions may add to it */
-  uint64_t ns;  /* from its begin; in a minor one the world was stopped so long */
-  uint64_t minor_words, promoted_words, direct_words; /* direct: born in the major heap; headers included */
-  uint64_t minor_collections, major_cycles;
-  uint64_t heap_words; /* of the major heap */
-  uint64_t live_words; /* that the last cycle found; 0 before */
-  uint64_t domains;
 };
 
 enum trace_pause_kind {
@@ -266,23 +128,7 @@ enum trace_pause_kind {
   TRACE_PAUSES
 };
 
-struct trace_pause {
-  uint64_t time_ns; /* of its end */
-  uint32_t thread;
-  uint64_t domain;
-  uint8_t kind; /* enum trace_pause_kind; later versions may add to it */
-  uint64_t ns;
-  uint64_t count, total_ns; /* of this kind, in all domains, since the trace began, this one included */
-};
-
 enum trace_domain_what { TRACE_DOMAIN_BEGINS, TRACE_DOMAIN_ENDS };
-
-struct trace_domain {
-  uint64_t time_ns;
-  uint32_t thread;
-  uint64_t domain; /* its number, which never comes again */
-  uint8_t what;    /* enum trace_domain_what; later versions may add to it */
-};
 
 /* The number of each record kind in the file. */
 enum trace_record {
@@ -291,49 +137,28 @@ enum trace_record {
 #include "trace/events.def"
 };
 
+/* The structs of all kinds of events, struct trace_sample and so on: events.def. */
+#define TRACE_MEMBER(ctype, member) ctype member;
+#define TRACE_STRUCT(type, EVENT, WRITER, members) \
+  struct trace_##type {                            \
+    uint64_t time_ns;                              \
+    uint32_t thread;                               \
+    members                                        \
+  };
+#include "trace/events.def"
+#undef TRACE_MEMBER
+
 enum trace_kind {
-  TRACE_SAMPLE = 1,
-  TRACE_FREE,
-  TRACE_RESIZE,
-  TRACE_UNMAP,
-  TRACE_THREAD_NAME,
-  TRACE_MEMORY,
-  TRACE_LOSS,
-  TRACE_END,
-  TRACE_EXEC,
-  TRACE_PROMOTE,
-  TRACE_COLLECTION,
-  TRACE_PAUSE,
-  TRACE_DOMAIN,
-  TRACE_TITLE,
-  TRACE_UNRECORDED,
-  TRACE_MAP,
-  TRACE_MAP_SIZE,
-  TRACE_MAP_TOUCHED
+#define TRACE_STRUCT(type, EVENT, WRITER, members) TRACE_##EVENT,
+#include "trace/events.def"
 };
 
 struct trace_event {
   enum trace_kind kind;
   union {
     struct trace_at at; /* good for every kind */
-    struct trace_sample sample;
-    struct trace_free free;
-    struct trace_resize resize;
-    struct trace_unmap unmap;
-    struct trace_thread_name thread_name;
-    struct trace_memory memory;
-    struct trace_loss loss;
-    struct trace_end end;
-    struct trace_exec exec;
-    struct trace_title title;
-    struct trace_unrecorded unrecorded;
-    struct trace_map map;
-    struct trace_map_size map_size;
-    struct trace_map_touched map_touched;
-    struct trace_promote promote;
-    struct trace_collection collection;
-    struct trace_pause pause;
-    struct trace_domain domain;
+#define TRACE_STRUCT(type, EVENT, WRITER, members) struct trace_##type type;
+#include "trace/events.def"
   };
 };
 

@@ -79,6 +79,10 @@ static void define_place(struct stack_encoder *encoder, struct byte_sink *sink, 
   put_varint(sink, found.line);
   put_cut_text(sink, found.function, TRACE_PLACE_MOST);
   put_cut_text(sink, found.file, TRACE_PLACE_MOST);
+  if (found.first_column || found.last_column) {
+    put_varint(sink, found.first_column);
+    put_varint(sink, found.last_column);
+  }
   put_record_end(sink, body);
 }
 

@@ -20,7 +20,6 @@ enum {
    * ones. */
   RESERVE_BYTES = 256,
   LAST_BYTES = 128,
-  TEXT_MOST = 255,
   COMMAND_MOST = CHUNK_BYTES / 4
 };
 
@@ -366,16 +365,9 @@ static void go_back(struct stream *stream) {
 
 /* ---- opening ---- */
 
-static void cut(struct trace_text *text, uint32_t most) {
-  if (text->length > most) text->length = most;
-}
-
 static bool write_run(struct trace_writer *writer, const struct trace_run *run) {
   struct trace_run shorter = *run;
-  cut(&shorter.command, COMMAND_MOST);
-  cut(&shorter.host, TEXT_MOST);
-  cut(&shorter.heap, TEXT_MOST);
-  cut(&shorter.version, TEXT_MOST);
+  if (shorter.command.length > COMMAND_MOST) shorter.command.length = COMMAND_MOST;
   struct stream *stream = &writer->streams[0];
   if (!next_chunk(writer, stream, 0)) return false;
   while (!encoder_put_run(&stream->encoder, &shorter))
@@ -457,68 +449,13 @@ bool trace_write_sample(struct trace_writer *writer, const struct trace_sample *
   return write_event(writer, usual ? TRACE_RECORD_SAMPLE : TRACE_RECORD_SAMPLE_FULL, sample);
 }
 
-bool trace_write_free(struct trace_writer *writer, const struct trace_free *event) {
-  return write_event(writer, TRACE_RECORD_FREE, event);
-}
-
-bool trace_write_resize(struct trace_writer *writer, const struct trace_resize *resize) {
-  return write_event(writer, TRACE_RECORD_RESIZE, resize);
-}
-
-bool trace_write_unmap(struct trace_writer *writer, const struct trace_unmap *unmap) {
-  return write_event(writer, TRACE_RECORD_UNMAP, unmap);
-}
-
-bool trace_write_thread_name(struct trace_writer *writer, const struct trace_thread_name *name) {
-  struct trace_thread_name shorter = *name;
-  cut(&shorter.name, TEXT_MOST);
-  return write_event(writer, TRACE_RECORD_THREAD_NAME, &shorter);
-}
-
-bool trace_write_memory(struct trace_writer *writer, const struct trace_memory *memory) {
-  return write_event(writer, TRACE_RECORD_MEMORY, memory);
-}
-
-bool trace_write_promote(struct trace_writer *writer, const struct trace_promote *promote) {
-  return write_event(writer, TRACE_RECORD_PROMOTE, promote);
-}
-
-bool trace_write_collection(struct trace_writer *writer, const struct trace_collection *collection) {
-  return write_event(writer, TRACE_RECORD_COLLECTION, collection);
-}
-
-bool trace_write_pause(struct trace_writer *writer, const struct trace_pause *pause) {
-  return write_event(writer, TRACE_RECORD_PAUSE, pause);
-}
-
-bool trace_write_domain(struct trace_writer *writer, const struct trace_domain *domain) {
-  return write_event(writer, TRACE_RECORD_DOMAIN, domain);
-}
-
-bool trace_write_title(struct trace_writer *writer, const struct trace_title *title) {
-  struct trace_title shorter = *title;
-  cut(&shorter.title, TEXT_MOST);
-  cut(&shorter.name, TEXT_MOST);
-  return write_event(writer, TRACE_RECORD_TITLE, &shorter);
-}
-
-bool trace_write_unrecorded(struct trace_writer *writer, const struct trace_unrecorded *unrecorded) {
-  struct trace_unrecorded shorter = *unrecorded;
-  cut(&shorter.path, TEXT_MOST);
-  return write_event(writer, TRACE_RECORD_UNRECORDED, &shorter);
-}
-
-bool trace_write_map(struct trace_writer *writer, const struct trace_map *map) {
-  return write_event(writer, TRACE_RECORD_MAP, map);
-}
-
-bool trace_write_map_size(struct trace_writer *writer, const struct trace_map_size *size) {
-  return write_event(writer, TRACE_RECORD_MAP_SIZE, size);
-}
-
-bool trace_write_map_touched(struct trace_writer *writer, const struct trace_map_touched *touched) {
-  return write_event(writer, TRACE_RECORD_MAP_TOUCHED, touched);
-}
+#define WRITER_PLAIN(type, RECORD)                                                         \
+  bool trace_write_##type(struct trace_writer *writer, const struct trace_##type *event) { \
+    return write_event(writer, TRACE_RECORD_##RECORD, event);                              \
+  }
+#define WRITER_OWN(type, RECORD)
+#define TRACE_STRUCT(type, EVENT, WRITER, members) WRITER_##WRITER(type, EVENT)
+#include "trace/events.def"
 
 bool trace_write_loss(struct trace_writer *writer, const struct trace_loss *loss) {
   if (write_reserved(writer, TRACE_RECORD_LOSS, loss)) return true;
@@ -532,9 +469,7 @@ bool trace_write_end(struct trace_writer *writer, const struct trace_end *end) {
 }
 
 unsigned trace_write_exec(struct trace_writer *writer, const struct trace_exec *exec) {
-  struct trace_exec shorter = *exec;
-  cut(&shorter.path, TEXT_MOST);
-  write_event(writer, TRACE_RECORD_EXEC, &shorter);
+  write_event(writer, TRACE_RECORD_EXEC, exec);
   struct trace_end end = {.time_ns = exec->time_ns, .thread = exec->thread, .kind = TRACE_END_EXEC};
   struct stream *stream = put_reserved(writer, TRACE_RECORD_END, &end, keep_before);
   return stream ? 1 + (unsigned)(stream - writer->streams) : 0;

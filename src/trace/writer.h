@@ -42,25 +42,19 @@ struct trace_options {
 wn_status trace_writer_open(const struct trace_options *options, const struct trace_run *run,
                             const struct trace_stack_source *source, struct trace_writer **out);
 
-/* False: the record is lost, and counted. */
+/* trace_write_free and so on, one for each kind of event (events.def). False: the record is lost, and counted. */
+#define WRITER_PLAIN(type) \
+  bool trace_write_##type(struct trace_writer *writer, const struct trace_##type *event);
+#define WRITER_OWN(type)
+#define TRACE_STRUCT(type, EVENT, WRITER, members) WRITER_##WRITER(type)
+#include "trace/events.def"
+#undef WRITER_PLAIN
+#undef WRITER_OWN
+
+/* Likewise. Which record is short enough for a sample depends on it; a loss and the end have room of their own. */
 bool trace_write_sample(struct trace_writer *writer, const struct trace_sample *sample);
-bool trace_write_free(struct trace_writer *writer, const struct trace_free *event);
-bool trace_write_resize(struct trace_writer *writer, const struct trace_resize *resize);
-bool trace_write_unmap(struct trace_writer *writer, const struct trace_unmap *unmap);
-bool trace_write_thread_name(struct trace_writer *writer, const struct trace_thread_name *name);
-bool trace_write_memory(struct trace_writer *writer, const struct trace_memory *memory);
-bool trace_write_promote(struct trace_writer *writer, const struct trace_promote *promote);
-bool trace_write_collection(struct trace_writer *writer, const struct trace_collection *collection);
-bool trace_write_pause(struct trace_writer *writer, const struct trace_pause *pause);
-bool trace_write_domain(struct trace_writer *writer, const struct trace_domain *domain);
-bool trace_write_map(struct trace_writer *writer, const struct trace_map *map);
-bool trace_write_map_size(struct trace_writer *writer, const struct trace_map_size *size);
-bool trace_write_map_touched(struct trace_writer *writer, const struct trace_map_touched *touched);
 bool trace_write_loss(struct trace_writer *writer, const struct trace_loss *loss);
 bool trace_write_end(struct trace_writer *writer, const struct trace_end *end);
-
-bool trace_write_title(struct trace_writer *writer, const struct trace_title *title);
-bool trace_write_unrecorded(struct trace_writer *writer, const struct trace_unrecorded *unrecorded);
 
 /* Before an exec, which if it succeeds is the last that this writer sees: writes the EXEC record, if there is room, and
  * an END, and keeps the END's stream. When the exec failed, trace_exec_failed with the number returned takes the END out

@@ -5,6 +5,7 @@
  * A class of rows has some thousands, of which one program's are not independent; so its coverage
  * may lie three standard errors outside of what is promised. */
 #include "analysis/sampled.h"
+#include "support/runs.h"
 #include "support/test.h"
 
 #include "base/words.h"
@@ -128,7 +129,7 @@ static void rows_that_are_shown_hold_the_truth(void **state) {
   int bad = 0;
   for (int i = 0; i < 3; i++) {
     struct tally tallies[CLASSES][TALLIES] = {0};
-    for (uint64_t run = 0; run < SITE_RUNS; run++) {
+    for (uint64_t run = 0; run < (uint64_t)runs_of(SITE_RUNS); run++) {
       draw_run(rates[i], run, sites);
       judge_run(rates[i], sites, tallies);
     }
@@ -193,7 +194,7 @@ static void rows_of_blocks_that_grow_hold_the_truth(void **state) {
   int bad = 0;
   for (int way = 0; way <= WAYS; way++) {
     struct tally tallies[CLASSES][TALLIES] = {0};
-    for (int i = 0; i < 3 * GROWING_RUNS; i++)
+    for (int i = 0; i < 3 * runs_of(GROWING_RUNS); i++)
       judge_growing(way, (const double[]){1e-4, 1e-3, 1e-2}[i % 3], (uint64_t)i, tallies);
     printf("  %-18s", way < WAYS ? ways[way].name : "all of them");
     for (int class = 0; class < CLASSES; class ++) {

@@ -2,6 +2,7 @@
 #include "support/test.h"
 
 #include "callstack/capture.h"
+#include "callstack/levels.h"
 #include <pthread.h>
 #include <string.h>
 
@@ -11,19 +12,29 @@ static struct callstacks *shared;
 static const wn_callstack *made[THREADS][STACKS];
 static pthread_barrier_t barrier;
 
-/* Addresses in no file: what they are does not matter here. */
-static void fill(uintptr_t *pcs, unsigned number) {
-  for (unsigned i = 0; i < DEPTH; i++) pcs[i] = 4096 + 16 * (i * 31 + number % (i * i * i * 13 + 7));
-  pcs[0] = 4096 + 16 * number;
+/* A stack of lines of a language's program, innermost first: any stack can be made so. */
+static const wn_callstack *stack_of(const uint32_t *lines, size_t count) {
+  wn_language_frame frames[DEPTH];
+  for (size_t i = 0; i < count; i++)
+    frames[i] = (wn_language_frame){
+        .place = callstacks_place(shared, &(struct callstack_place){"f", "a file", lines[i], 0, 0})};
+  const struct callstack_wish wish = {
+      .depth = SIZE_MAX, .language = frames, .language_count = count, .language_only = true};
+  return callstack_capture_with(shared, &wish);
+}
+
+static void fill(uint32_t *lines, unsigned number) {
+  for (unsigned i = 0; i < DEPTH; i++) lines[i] = 4096 + 16 * (i * 31 + number % (i * i * i * 13 + 7));
+  lines[0] = 4096 + 16 * number;
 }
 
 static void *make(void *argument) {
   const wn_callstack **mine = argument;
   pthread_barrier_wait(&barrier);
   for (unsigned i = 0; i < STACKS; i++) {
-    uintptr_t pcs[DEPTH];
-    fill(pcs, i);
-    mine[i] = callstack_of_frames(shared, pcs, DEPTH);
+    uint32_t lines[DEPTH];
+    fill(lines, i);
+    mine[i] = stack_of(lines, DEPTH);
   }
   return NULL;
 }
@@ -37,11 +48,11 @@ static void threads_that_meet_a_stack_together_get_one_node(void **state) {
     assert_int_equal(pthread_create(&threads[i], NULL, make, made[i]), 0);
   for (unsigned i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   for (unsigned i = 0; i < STACKS; i++) {
-    uintptr_t pcs[DEPTH];
-    fill(pcs, i);
+    uint32_t lines[DEPTH];
+    fill(lines, i);
     for (unsigned thread = 1; thread < THREADS; thread++) assert_ptr_equal(made[thread][i], made[0][i]);
     assert_int_equal(wn_callstack_depth(made[0][i]), DEPTH);
-    for (unsigned j = 0; j < DEPTH; j++) assert_int_equal(wn_callstack_frame(made[0][i], j).pc, pcs[j]);
+    for (unsigned j = 0; j < DEPTH; j++) assert_int_equal(wn_callstack_frame(made[0][i], j).line, lines[j]);
     if (i) assert_ptr_not_equal(made[0][i], made[0][i - 1]);
   }
   assert_int_equal(callstacks_counts(shared).full, 0);
@@ -50,18 +61,19 @@ static void threads_that_meet_a_stack_together_get_one_node(void **state) {
 
 static void all_frames_at_once_are_those_asked_one_by_one(void **state) {
   (void)state;
-  uintptr_t pcs[DEPTH];
-  fill(pcs, 7);
+  uint32_t lines[DEPTH];
+  fill(lines, 7);
   shared = callstacks_create(&(struct callstacks_options){0});
-  const wn_callstack *stack = callstack_of_frames(shared, pcs, DEPTH);
+  const wn_callstack *stack = stack_of(lines, DEPTH);
   wn_frame frames[DEPTH + 1];
   for (size_t most = 0; most <= DEPTH + 1; most++) {
     memset(frames, 0xaa, sizeof frames);
     assert_int_equal(wn_callstack_frames(stack, most ? frames : NULL, most), DEPTH);
     for (size_t i = 0; i < most && i < DEPTH; i++) {
       wn_frame one = wn_callstack_frame(stack, i);
-      assert_int_equal(frames[i].pc, pcs[i]);
-      assert_int_equal(one.pc, pcs[i]);
+      assert_int_equal(frames[i].line, lines[i]);
+      assert_int_equal(one.line, lines[i]);
+      assert_int_equal(frames[i].pc, one.pc);
       assert_int_equal(frames[i].offset, one.offset);
       assert_ptr_equal(frames[i].module, one.module);
     }
@@ -79,15 +91,15 @@ static void a_caller_with_thousands_of_callees_has_each_once(void **state) {
   shared = callstacks_create(&(struct callstacks_options){0});
   for (unsigned round = 0; round < 2; round++)
     for (unsigned i = 0; i < CALLEES; i++) {
-      uintptr_t pcs[] = {64 + 64 * (uintptr_t)i, 32};
-      const wn_callstack *stack = callstack_of_frames(shared, pcs, 2);
+      const uint32_t lines[] = {64 + i, 32};
+      const wn_callstack *stack = stack_of(lines, 2);
       if (round)
         assert_ptr_equal(stack, seen[i]);
       else
         seen[i] = stack;
       assert_int_equal(wn_callstack_depth(stack), 2);
-      assert_int_equal(wn_callstack_frame(stack, 0).pc, pcs[0]);
-      assert_int_equal(wn_callstack_frame(stack, 1).pc, pcs[1]);
+      assert_int_equal(wn_callstack_frame(stack, 0).line, lines[0]);
+      assert_int_equal(wn_callstack_frame(stack, 1).line, lines[1]);
     }
   assert_int_equal(callstacks_counts(shared).nodes, CALLEES + 1);
   callstacks_destroy(shared);
@@ -97,14 +109,13 @@ static void a_full_table_gives_the_empty_stack_and_counts(void **state) {
   (void)state;
   shared = callstacks_create(&(struct callstacks_options){.nodes_most = 200});
   unsigned empty = 0;
-  for (uintptr_t i = 1; i <= 1000; i++) {
-    uintptr_t pc = i * 64;
-    const wn_callstack *stack = callstack_of_frames(shared, &pc, 1);
+  for (uint32_t line = 1; line <= 1000; line++) {
+    const wn_callstack *stack = stack_of(&line, 1);
     assert_non_null(stack);
     if (callstack_id(stack) == 0)
       empty++;
     else
-      assert_int_equal(wn_callstack_frame(stack, 0).pc, pc);
+      assert_int_equal(wn_callstack_frame(stack, 0).line, line);
   }
   struct callstack_counts counts = callstacks_counts(shared);
   assert_true(counts.nodes <= 200 && counts.nodes >= 50);
@@ -116,18 +127,17 @@ static void a_full_table_gives_the_empty_stack_and_counts(void **state) {
 static void numbers_lead_from_a_stack_to_its_callers(void **state) {
   (void)state;
   shared = callstacks_create(&(struct callstacks_options){0});
-  uintptr_t pcs[] = {1001, 2002, 3003};
-  uint32_t id = callstack_id(callstack_of_frames(shared, pcs, 3)), parent, module;
+  const uint32_t lines[] = {1001, 2002, 3003};
+  uint32_t id = callstack_id(stack_of(lines, 3)), parent, module;
   for (unsigned i = 0; i < 3; i++, id = parent) {
     uint64_t offset;
-    assert_int_equal(id, callstack_id(callstack_of_frames(shared, pcs + i, 3 - i)));
+    struct callstack_place place;
+    assert_int_equal(id, callstack_id(stack_of(lines + i, 3 - i)));
     callstack_node(shared, id, &parent, &module, &offset);
-    assert_int_equal(offset, pcs[i]);
-    assert_int_equal(module, 0);
+    assert_true(callstack_place(shared, module, offset, &place));
+    assert_int_equal(place.line, lines[i]);
   }
   assert_int_equal(id, 0);
-  uintptr_t bad[] = {1001, 0};
-  assert_int_equal(callstack_id(callstack_of_frames(shared, bad, 2)), 0);
   callstacks_destroy(shared);
 }
 
@@ -137,7 +147,7 @@ static void a_number_that_was_not_given_out_is_of_no_stack(void **state) {
   enum { STACKS_MADE = 1000, NUMBERS = 5000 };
   static bool given[NUMBERS];
   shared = callstacks_create(&(struct callstacks_options){0});
-  for (uintptr_t i = 1; i <= STACKS_MADE; i++) given[callstack_id(callstack_of_frames(shared, &i, 1))] = true;
+  for (uint32_t line = 1; line <= STACKS_MADE; line++) given[callstack_id(stack_of(&line, 1))] = true;
   assert_false(given[0]);
   for (uint32_t id = 0; id < NUMBERS; id++) {
     uint32_t parent, module;
@@ -152,6 +162,50 @@ static void a_number_that_was_not_given_out_is_of_no_stack(void **state) {
   callstacks_destroy(shared);
 }
 
+/* ---- the table of code addresses ---- */
+
+enum { KEYS = 20000 };
+
+static struct levels table;
+static uint32_t index_of[THREADS][KEYS];
+
+/* Each thread begins with another key, and inserts all. */
+static void *insert_all(void *argument) {
+  uint32_t *indices = argument;
+  unsigned first = (unsigned)((indices - index_of[0]) / KEYS) * (KEYS / THREADS);
+  pthread_barrier_wait(&barrier);
+  for (unsigned i = 0; i < KEYS; i++) {
+    unsigned number = (first / 2 + i) % KEYS;
+    if (!levels_insert(&table, 4096 + 16 * (uint64_t)number, &indices[number])) return NULL;
+  }
+  return argument;
+}
+
+static void threads_that_insert_a_key_together_get_one_slot(void **state) {
+  pthread_t threads[THREADS];
+  static bool taken[1 << 20];
+  (void)state;
+  assert_true(levels_create(&table, 6, sizeof taken));
+  pthread_barrier_init(&barrier, NULL, THREADS);
+  for (unsigned i = 0; i < THREADS; i++)
+    assert_int_equal(pthread_create(&threads[i], NULL, insert_all, index_of[i]), 0);
+  for (unsigned i = 0; i < THREADS; i++) {
+    void *done;
+    pthread_join(threads[i], &done);
+    assert_non_null(done);
+  }
+  for (unsigned number = 0; number < KEYS; number++) {
+    uint32_t index = index_of[0][number], found;
+    for (unsigned thread = 1; thread < THREADS; thread++) assert_int_equal(index_of[thread][number], index);
+    assert_in_range(index, 1, sizeof taken - 1);
+    assert_false(taken[index]);
+    taken[index] = true;
+    assert_non_null(levels_find(&table, 4096 + 16 * (uint64_t)number, &found));
+    assert_int_equal(found, index);
+  }
+  levels_destroy(&table);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_frames_at_once_are_those_asked_one_by_one),
@@ -160,6 +214,7 @@ int main(void) {
       cmocka_unit_test(a_full_table_gives_the_empty_stack_and_counts),
       cmocka_unit_test(numbers_lead_from_a_stack_to_its_callers),
       cmocka_unit_test(a_number_that_was_not_given_out_is_of_no_stack),
+      cmocka_unit_test(threads_that_insert_a_key_together_get_one_slot),
   };
   return RUN_TESTS(tests);
 }

@@ -51,7 +51,14 @@ wrong_options_are_refused() {
   refused 2 '--rate and --every' record --rate 1e-4 --every 64K -- ls
   refused 2 "option '--s' is short for several; see 'winnow help record'" record --s ls
   refused 2 "option '-x' is not known" record -qx ls
-  refused 2 'the name of the output is empty' record -o '' -- ls
+  local value option
+  for value in abc '' 0,5 1.5 -0.1 1e ' 1' nan; do refused 2 "--rate ('')?$value: it must be a number from 0 to 1" record --rate "$value" -- ls; done
+  for value in abc '' 7 -8 1,5K; do refused 2 "--every ('')?$value: it must be a size of at least 8 bytes" record --every "$value" -- ls; done
+  for value in abc '' -1 1.5 1025 1e2; do refused 2 "--stack-depth ('')?$value: it must be a whole number from 0 to 1024" record -d "$value" -- ls; done
+  for value in abc '' -1 1.5 18446744073709551616; do refused 2 "--seed ('')?$value: it must be a whole number" record -s "$value" -- ls; done
+  refused 2 "--output '': it must be a file's name" record -o '' -- ls
+  refused 2 "--output x+\.\.\.: it must be a file's name" record -o "$(printf '%05000d' 0 | tr 0 x)" -- ls
+  for option in follow-children quiet; do refused 2 "option '--$option' takes no value" record --$option=1 -- ls; done
 }
 
 wrong_files_are_refused() {
@@ -450,6 +457,7 @@ complete_words() { # WORD...: what bash would offer for the last one
 }
 
 completion_completes() {
+  winnow() { "$winnow" "$@"; }
   compopt() { :; }
   . "$source/completions/winnow.bash"
   [ "$(complete_words winnow rep)" = report ] || fail "report"
@@ -491,6 +499,12 @@ the_manual_page_is_complete() {
       sed 's/\\-/-/g' "$page" | grep -q -- "$option" || fail "docs/winnow.1 does not mention $command $option"
     done
   done
+  # Of the settings of a recording, the variables that a user may set.
+  local variables
+  variables=$(tr '\n' ' ' <"$source/src/settings/settings.def" | grep -oE 'SETTING\([A-Z]+, [A-Z]+, "[^)]*"WINNOW_[A-Z]+"' | grep -o 'WINNOW_[A-Z]*')
+  [ "$(wc -w <<<"$variables")" -ge 5 ] || fail "variables: $variables"
+  for option in $variables; do grep -q "$option" "$page" || fail "docs/winnow.1 does not mention $option"; done
+  grep -rn '"WINNOW_[A-Z]*"' "$source/src" --include='*.[ch]' | grep -v WINNOW_PARAMS && fail "a name beside the table of settings"
   need groff
   groff -man -Tutf8 -ww "$page" >page 2>warnings || fail "groff failed"
   [ ! -s warnings ] || fail "groff warns: $(cat warnings)"
@@ -631,7 +645,7 @@ frames_of_a_language_have_names() {
 (print (start))
 PROGRAM
   for kind in lisp both native; do
-    WINNOW_TRACE=$kind.trace WINNOW_RATE=0.01 "$lisp" --frames $kind leak.lisp >said || fail "lisp --frames $kind"
+    WINNOW_TRACE=$kind.trace WINNOW_RATE=0.01 WINNOW_SEED=1 "$lisp" --frames $kind leak.lisp >said || fail "lisp --frames $kind"
     [ "$(cat said)" = 5000 ] || fail "the program said $(cat said)"
   done
   succeeds report lisp.trace
@@ -673,7 +687,7 @@ a_reserve_of_the_heap_is_not_private_memory() {
   (if (> n 0) (hold (- n 1) (cons (make-vector 50 n) kept)) kept))
 (print (length (hold 20000 '())))
 PROGRAM
-  WINNOW_TRACE=t WINNOW_RATE=0.01 "$lisp" holds.lisp >said || fail "lisp"
+  WINNOW_TRACE=t WINNOW_RATE=0.01 WINNOW_SEED=1 "$lisp" holds.lisp >said || fail "lisp"
   succeeds report --json t
   jq -e '.memory | all(.private_bytes <= .rss_bytes) and (map(.private_bytes) | max) >= 8000000' out >/dev/null ||
     fail "private memory: $(jq -c .memory out)"

@@ -122,38 +122,6 @@ static void a_missing_callback_is_the_null_trackers(void **state) {
   }
 }
 
-static void a_cancelled_block_is_dropped_or_freed(void **state) {
-  (void)state;
-  struct room *room = room_open(1);
-  struct memprof_thread *thread = &room->domain->current->memprof;
-  memprof_cancelled(thread, toy_alloc_entry(room->domain, 2, WN_SOURCE_NORMAL));
-  wn_memprof_drain(room->domain);
-  assert_log(room, "");
-  struct memprof_entry *entry = toy_alloc_entry(room->domain, 2, WN_SOURCE_MARSHAL);
-  wn_memprof_drain(room->domain);
-  assert_int_equal(room->log.last.source, WN_SOURCE_MARSHAL);
-  memprof_cancelled(thread, entry);
-  wn_memprof_drain(room->domain);
-  assert_log(room, "ad");
-  wn_memprof_count count = counts_of(room->log.profile);
-  assert_true(count.dropped_minor == 1 && count.dealloc_minor == 1);
-  room_close(room);
-}
-
-static void a_block_promoted_by_itself_goes_to_the_old_ones(void **state) {
-  (void)state;
-  struct room *room = room_open(1);
-  struct memprof_entry *entry = toy_alloc_entry(room->domain, 2, WN_SOURCE_NORMAL);
-  memprof_promoted(&room->domain->current->memprof, entry, 0);
-  wn_memprof_drain(room->domain);
-  room->heap->blocks[0].young = false;
-  minor(room);
-  toy_kill(room->heap, 0);
-  major(room);
-  assert_log(room, "apD");
-  room_close(room);
-}
-
 static void a_resized_block_keeps_its_identity(void **state) {
   (void)state;
   struct room *room = room_open(1);
@@ -480,8 +448,6 @@ int main(void) {
       cmocka_unit_test(due_callbacks_wake_the_owner_and_are_visible),
       cmocka_unit_test(null_from_a_callback_ends_the_tracking),
       cmocka_unit_test(a_missing_callback_is_the_null_trackers),
-      cmocka_unit_test(a_cancelled_block_is_dropped_or_freed),
-      cmocka_unit_test(a_block_promoted_by_itself_goes_to_the_old_ones),
       cmocka_unit_test(a_resized_block_keeps_its_identity),
       cmocka_unit_test(a_young_block_that_was_resized_is_promoted_first),
       cmocka_unit_test(a_young_block_that_was_resized_and_died_is_told_of_in_order),

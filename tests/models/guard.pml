@@ -23,6 +23,7 @@
  * TWIN_PLAIN_SEIZE (assertion violated): who seizes the table looks, and stores without exchange.
  * TWIN_STUBBORN_OWNER (invalid end state): the owner's side says that it is there while it waits.
  *
+ * Sources: src/memprof/young.h, src/memprof/young.c, src/base/fence.c.
  * Search: safety. */
 #define OWNER   0
 #define THREADS 3

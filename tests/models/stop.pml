@@ -30,6 +30,7 @@
  *
  * TWIN_NO_WAIT (non-progress cycle): who finds another leading tries again at once, and does not block.
  *
+ * Sources: src/gc/safepoint.c, src/gc/safepoint.h, src/gc/domain.c.
  * Search: safety, fair. */
 #ifdef SEARCH_fair /* costs more states */
 #define THREADS 2

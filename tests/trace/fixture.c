@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/words.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static void source_node(void *context, uint32_t node, uint32_t *parent, uint32_t *module, uint64_t *offset) {
@@ -47,7 +48,7 @@ static struct trace_sample any_sample(struct random *random, struct trace_at at,
   return sample;
 }
 
-static bool same_module(const struct trace_module *read, uint32_t written) {
+static bool same_modules(const struct trace_module *read, uint32_t written) {
   struct trace_module module = {0};
   if (written) fixture_module(written, &module);
   return read->base == module.base && read->bias == module.bias && read->size == module.size &&
@@ -57,55 +58,92 @@ static bool same_module(const struct trace_module *read, uint32_t written) {
          !memcmp(read->path.bytes, written ? module.path.bytes : "", module.path.length + 1);
 }
 
-static bool same_text(const struct trace_text *a, const struct trace_text *b) {
+static bool same_texts(const struct trace_text *a, const struct trace_text *b) {
   return a->length == b->length && !memcmp(a->bytes, b->bytes, a->length) && !a->bytes[a->length];
 }
 
 static bool same_place(const struct trace_place *read, uint32_t module, uint64_t offset) {
   struct trace_place place;
   if (!fixture_place(module, offset, &place)) return !read;
-  return read && read->line == place.line && same_text(&read->function, &place.function) &&
-         same_text(&read->file, &place.file);
+  return read && read->line == place.line && read->first_column == place.first_column &&
+         read->last_column == place.last_column && same_texts(&read->function, &place.function) &&
+         same_texts(&read->file, &place.file);
 }
 
-/* What a collected heap tells of itself. */
-static struct trace_event any_of_heap(struct random *random, struct trace_at at, uint64_t block) {
-  struct trace_event event = {.at = at};
-  switch (random_bits(random) % 4) {
-  case 0:
-    event.kind = TRACE_PROMOTE;
-    event.promote.block = block;
-    break;
-  case 1:
-    event.kind = TRACE_COLLECTION;
-    event.collection.kind = (uint8_t)random_bits(random);
-    for (uint64_t *field = &event.collection.ns; field <= &event.collection.domains; field++)
-      *field = any_width(random);
-    break;
-  case 2:
-    event.kind = TRACE_PAUSE;
-    event.pause.domain = any_width(random);
-    event.pause.kind = (uint8_t)random_bits(random);
-    for (uint64_t *field = &event.pause.ns; field <= &event.pause.total_ns; field++)
-      *field = any_width(random);
-    break;
-  default:
-    event.kind = TRACE_DOMAIN;
-    event.domain.domain = any_width(random);
-    event.domain.what = (uint8_t)random_bits(random);
+/* ---- one function for each record of events.def: made-up contents ---- */
+
+struct drawing {
+  struct random *random;
+  uint64_t block; /* the last one */
+  uint32_t nodes;
+};
+
+static uint64_t draw_unsigned(struct drawing *drawing) { return any_width(drawing->random); }
+static uint8_t draw_small(struct drawing *drawing) { return (uint8_t)random_bits(drawing->random); }
+static int32_t draw_signed(struct drawing *drawing) { return (int32_t)random_bits(drawing->random); }
+static struct trace_text draw_text(struct drawing *drawing) {
+  return trace_text_of(names[random_bits(drawing->random) % 3]);
+}
+static uint32_t draw_stack(struct drawing *drawing) {
+  return (uint32_t)(random_bits(drawing->random) % drawing->nodes);
+}
+static uint32_t draw_module(struct drawing *drawing) {
+  return (uint32_t)(random_bits(drawing->random) % (FIXTURE_MODULES + 1));
+}
+static uint64_t draw_known_block(struct drawing *drawing) {
+  return drawing->block - any_width(drawing->random) % (drawing->block + 1);
+}
+#define draw_added                  draw_unsigned
+#define draw_later                  draw_small
+#define draw_words                  draw_unsigned
+#define draw_usual_words            draw_unsigned
+#define draw_block                  draw_unsigned
+#define draw_one(drawing)           1
+#define draw_yes(drawing)           true
+#define TRACE_FIELD(coding, member) event->member = draw_##coding(drawing);
+#define TRACE_EVENT(NAME, type, EVENT, number, framing, fields)                \
+  static void draw_##NAME(struct drawing *drawing, struct trace_event *made) { \
+    struct trace_##type *event = &made->type;                                  \
+    fields                                                                     \
   }
-  return event;
-}
+#include "trace/events.def"
+#undef TRACE_FIELD
 
-static bool same_collection(const struct trace_collection *read, const struct trace_collection *written) {
-  return read->kind == written->kind &&
-         !memcmp(&read->ns, &written->ns, sizeof *read - offsetof(struct trace_collection, ns));
-}
+static const struct {
+  enum trace_kind kind;
+  void (*draw)(struct drawing *drawing, struct trace_event *event);
+} records[] = {
+#define TRACE_EVENT(NAME, type, EVENT, number, framing, fields) {TRACE_##EVENT, draw_##NAME},
+#include "trace/events.def"
+};
+enum { RECORDS = sizeof records / sizeof *records };
 
-static bool same_pause(const struct trace_pause *read, const struct trace_pause *written) {
-  return read->domain == written->domain && read->kind == written->kind && read->ns == written->ns &&
-         read->count == written->count && read->total_ns == written->total_ns;
-}
+/* ---- and whether what was read is what was written ---- */
+
+#define SAME_VALUE(member)          (read->member == written->member)
+#define same_unsigned(member)       SAME_VALUE(member)
+#define same_added(member)          SAME_VALUE(member)
+#define same_small(member)          SAME_VALUE(member)
+#define same_later(member)          SAME_VALUE(member)
+#define same_signed(member)         SAME_VALUE(member)
+#define same_block(member)          SAME_VALUE(member)
+#define same_known_block(member)    SAME_VALUE(member)
+#define same_words(member)          SAME_VALUE(member)
+#define same_usual_words(member)    SAME_VALUE(member)
+#define same_one(member)            SAME_VALUE(member)
+#define same_yes(member)            SAME_VALUE(member)
+#define same_text(member)           same_texts(&read->member, &written->member)
+#define same_stack(member)          fixture_same_stack(reader, read->member, written->member)
+#define same_module(member)         same_modules(trace_reader_module(reader, read->member), written->member)
+#define TRACE_FIELD(coding, member) &&same_##coding(member)
+#define TRACE_EVENT(NAME, type, EVENT, number, framing, fields)                         \
+  static bool same_##NAME(struct trace_reader *reader, const struct trace_##type *read, \
+                          const struct trace_##type *written) {                         \
+    (void)reader;                                                                       \
+    return true fields;                                                                 \
+  }
+#include "trace/events.def"
+#undef TRACE_FIELD
 
 /* ---- shared ---- */
 
@@ -124,7 +162,9 @@ bool fixture_place(uint32_t module, uint64_t offset, struct trace_place *out) {
   if (offset % 16 == 0) function[0] = 0;
   *out = (struct trace_place){.function = trace_text_of(function),
                               .file = trace_text_of(files[offset % 3]),
-                              .line = (uint32_t)(offset % 5 ? hash_mix(offset) >> 40 : 0)};
+                              .line = (uint32_t)(offset % 5 ? hash_mix(offset) >> 40 : 0),
+                              .first_column = (uint32_t)(offset % 3 ? offset % 200 : 0),
+                              .last_column = (uint32_t)(offset % 3 ? offset % 300 : 0)};
   return true;
 }
 
@@ -160,8 +200,9 @@ struct trace_run fixture_run(void) {
 }
 
 const char *fixture_path(void) {
-  static char path[64];
-  snprintf(path, sizeof path, "test_%d.trace", (int)getpid());
+  static char path[256];
+  const char *folder = getenv("TMPDIR");
+  snprintf(path, sizeof path, "%s/test_%d.trace", folder ? folder : ".", (int)getpid());
   return path;
 }
 
@@ -186,102 +227,46 @@ struct trace_writer *fixture_open(const char *path, uint64_t limit_bytes) {
   return writer;
 }
 
+/* Most are samples and frees; one in four is of any other kind. */
 struct trace_event fixture_event(struct random *random, uint32_t thread, uint64_t time, uint64_t *block,
                                  uint32_t nodes) {
-  struct trace_event event = {.kind = TRACE_SAMPLE};
   struct trace_at at = {.time_ns = time, .thread = thread};
-  event.at = at;
-  uint64_t back = any_width(random) % (*block + 1);
-  switch (random_bits(random) % 40) {
-  case 0:
-    event.kind = TRACE_UNMAP;
-    event.unmap.module = (uint32_t)(random_bits(random) % (FIXTURE_MODULES + 1));
-    break;
-  case 1:
-    event.kind = TRACE_THREAD_NAME;
-    event.thread_name.name = trace_text_of(names[random_bits(random) % 3]);
-    break;
-  case 2:
-    event.kind = TRACE_MEMORY;
-    event.memory.rss_bytes = any_width(random);
-    event.memory.private_bytes = any_width(random);
-    event.memory.peak_bytes = any_width(random);
-    event.memory.complete = random_bits(random) % 2;
-    event.memory.own_bytes = any_width(random);
-    break;
-  case 3:
-    event.kind = TRACE_LOSS;
+  struct trace_event event = {.at = at};
+  struct drawing drawing = {random, *block, nodes};
+  size_t record = random_bits(random) % (4 * RECORDS);
+  event.kind = record < RECORDS ? records[record].kind : random_bits(random) % 2 ? TRACE_SAMPLE : TRACE_FREE;
+  if (event.kind == TRACE_END) event.kind = TRACE_SAMPLE; /* that comes last */
+  switch (event.kind) {
+  case TRACE_SAMPLE: event.sample = any_sample(random, at, block, nodes); break;
+  case TRACE_LOSS:
     event.loss.count = any_width(random) >> 20;
     event.loss.reason = TRACE_LOSS_CALLER;
     break;
-  case 4:
-    event.kind = TRACE_RESIZE;
-    event.resize.block = *block - back;
-    event.resize.size = any_width(random);
-    event.resize.words = any_width(random);
-    event.resize.stack = (uint32_t)(random_bits(random) % nodes);
-    break;
-  case 5:
-    event.kind = TRACE_EXEC;
-    event.exec.path = trace_text_of(names[random_bits(random) % 3]);
-    break;
-  case 8:
-    event.kind = TRACE_TITLE;
-    event.title.title = trace_text_of(names[random_bits(random) % 3]);
-    event.title.name = trace_text_of(names[random_bits(random) % 3]);
-    break;
-  case 9:
-    event.kind = TRACE_UNRECORDED;
-    event.unrecorded.pid = any_width(random);
-    event.unrecorded.reason = (uint8_t)random_bits(random);
-    event.unrecorded.path = trace_text_of(names[random_bits(random) % 3]);
-    break;
-  case 10:
-    event.kind = TRACE_MAP;
-    event.map.mapping = any_width(random);
-    event.map.kind = (uint8_t)random_bits(random);
-    event.map.bytes = any_width(random);
-    event.map.stack = (uint32_t)(random_bits(random) % nodes);
-    break;
-  case 11:
-    event.kind = random_bits(random) % 2 ? TRACE_MAP_SIZE : TRACE_MAP_TOUCHED;
-    event.map_size.mapping = any_width(random); /* both have the same members */
-    event.map_size.bytes = any_width(random);
-    break;
-  case 6:
-  case 7: return any_of_heap(random, at, *block - back);
-  default:
-    event.kind = random_bits(random) % 2 ? TRACE_SAMPLE : TRACE_FREE;
-    if (event.kind == TRACE_SAMPLE) event.sample = any_sample(random, at, block, nodes);
-    if (event.kind == TRACE_FREE) event.free.block = *block - back;
+  case TRACE_FREE: event.free.block = draw_known_block(&drawing); break;
+  default: records[record].draw(&drawing, &event);
   }
   return event;
+}
+
+/* One that fails: only the record stays of it. */
+static bool write_exec(struct trace_writer *writer, const struct trace_exec *exec) {
+  unsigned number = trace_write_exec(writer, exec);
+  trace_exec_failed(writer, number);
+  return number;
 }
 
 bool fixture_write(struct trace_writer *writer, const struct trace_event *event) {
   switch (event->kind) {
   case TRACE_SAMPLE: return trace_write_sample(writer, &event->sample);
-  case TRACE_FREE: return trace_write_free(writer, &event->free);
-  case TRACE_RESIZE: return trace_write_resize(writer, &event->resize);
-  case TRACE_UNMAP: return trace_write_unmap(writer, &event->unmap);
-  case TRACE_THREAD_NAME: return trace_write_thread_name(writer, &event->thread_name);
-  case TRACE_MEMORY: return trace_write_memory(writer, &event->memory);
   case TRACE_LOSS: return trace_write_loss(writer, &event->loss);
   case TRACE_END: return trace_write_end(writer, &event->end);
-  case TRACE_PROMOTE: return trace_write_promote(writer, &event->promote);
-  case TRACE_COLLECTION: return trace_write_collection(writer, &event->collection);
-  case TRACE_PAUSE: return trace_write_pause(writer, &event->pause);
-  case TRACE_DOMAIN: return trace_write_domain(writer, &event->domain);
-  case TRACE_TITLE: return trace_write_title(writer, &event->title);
-  case TRACE_UNRECORDED: return trace_write_unrecorded(writer, &event->unrecorded);
-  case TRACE_MAP: return trace_write_map(writer, &event->map);
-  case TRACE_MAP_SIZE: return trace_write_map_size(writer, &event->map_size);
-  case TRACE_MAP_TOUCHED: return trace_write_map_touched(writer, &event->map_touched);
-  case TRACE_EXEC: { /* that fails: only this record stays of it */
-    unsigned number = trace_write_exec(writer, &event->exec);
-    trace_exec_failed(writer, number);
-    return number;
-  }
+  case TRACE_EXEC: return write_exec(writer, &event->exec);
+#define WRITER_PLAIN(type, EVENT) \
+  case TRACE_##EVENT:             \
+    return trace_write_##type(writer, &event->type);
+#define WRITER_OWN(type, EVENT)
+#define TRACE_STRUCT(type, EVENT, WRITER, members) WRITER_##WRITER(type, EVENT)
+#include "trace/events.def"
   }
   return false;
 }
@@ -292,7 +277,8 @@ bool fixture_same_stack(struct trace_reader *reader, uint32_t read, uint32_t wri
     uint64_t offset;
     fixture_node(written, &written, &module, &offset);
     struct trace_node node = trace_reader_node(reader, read);
-    if (node.offset != offset || !same_module(trace_reader_module(reader, node.module), module)) return false;
+    if (node.offset != offset || !same_modules(trace_reader_module(reader, node.module), module))
+      return false;
     if (!same_place(trace_reader_place(reader, node.module, offset), module, offset)) return false;
     read = node.parent;
   }
@@ -310,54 +296,10 @@ bool fixture_same(struct trace_reader *reader, const struct trace_event *read,
   if (read->kind != written->kind || read->at.time_ns != written->at.time_ns ||
       read->at.thread != written->at.thread)
     return false;
-  const struct trace_sample *a = &read->sample, *b = &written->sample;
-  switch (read->kind) {
-  case TRACE_SAMPLE:
-    return a->block == b->block && a->size == b->size && a->words == b->words &&
-           a->n_samples == b->n_samples && a->source == b->source && a->grown == b->grown &&
-           a->major == b->major && a->previous_size == b->previous_size &&
-           fixture_same_stack(reader, a->stack, b->stack);
-  case TRACE_FREE: return read->free.block == written->free.block;
-  case TRACE_RESIZE:
-    return read->resize.block == written->resize.block && read->resize.size == written->resize.size &&
-           read->resize.words == written->resize.words &&
-           fixture_same_stack(reader, read->resize.stack, written->resize.stack);
-  case TRACE_UNMAP:
-    return same_module(trace_reader_module(reader, read->unmap.module), written->unmap.module);
-  case TRACE_THREAD_NAME: return !strcmp(read->thread_name.name.bytes, written->thread_name.name.bytes);
-  case TRACE_MEMORY:
-    return read->memory.rss_bytes == written->memory.rss_bytes &&
-           read->memory.private_bytes == written->memory.private_bytes &&
-           read->memory.peak_bytes == written->memory.peak_bytes &&
-           read->memory.complete == written->memory.complete &&
-           read->memory.own_bytes == written->memory.own_bytes;
-  case TRACE_LOSS:
-    return read->loss.count == written->loss.count && read->loss.reason == written->loss.reason;
-  case TRACE_END:
-    return read->end.kind == written->end.kind && read->end.code == written->end.code &&
-           read->end.peak_bytes == written->end.peak_bytes;
-  case TRACE_PROMOTE: return read->promote.block == written->promote.block;
-  case TRACE_COLLECTION: return same_collection(&read->collection, &written->collection);
-  case TRACE_PAUSE: return same_pause(&read->pause, &written->pause);
-  case TRACE_DOMAIN:
-    return read->domain.domain == written->domain.domain && read->domain.what == written->domain.what;
-  case TRACE_TITLE:
-    return !strcmp(read->title.title.bytes, written->title.title.bytes) &&
-           !strcmp(read->title.name.bytes, written->title.name.bytes);
-  case TRACE_UNRECORDED:
-    return read->unrecorded.pid == written->unrecorded.pid &&
-           read->unrecorded.reason == written->unrecorded.reason &&
-           !strcmp(read->unrecorded.path.bytes, written->unrecorded.path.bytes);
-  case TRACE_MAP:
-    return read->map.mapping == written->map.mapping && read->map.kind == written->map.kind &&
-           read->map.bytes == written->map.bytes &&
-           fixture_same_stack(reader, read->map.stack, written->map.stack);
-  case TRACE_MAP_SIZE:
-  case TRACE_MAP_TOUCHED:
-    return read->map_size.mapping == written->map_size.mapping &&
-           read->map_size.bytes == written->map_size.bytes;
-  case TRACE_EXEC: return !strcmp(read->exec.path.bytes, written->exec.path.bytes);
-  }
-  return false;
+  bool same = true;
+#define TRACE_EVENT(NAME, type, EVENT, number, framing, fields) \
+  same = same && (read->kind != TRACE_##EVENT || same_##NAME(reader, &read->type, &written->type));
+#include "trace/events.def"
+  return same;
 }
 /* SPDX-License-Identifier: MIT */

@@ -15,12 +15,8 @@
 #include "gc/world/host.h"
 #include "gc/world/safepoint.h"
 #include "record/recorder.h"
-#include <stdlib.h>
+#include "record/requested.h"
 #include <winnow/trace.h>
-
-enum { DEPTH_FIRST = 512 };
-
-static const wn_memprof_options first_options = {1e-4, DEPTH_FIRST, 0};
 
 struct heap_trace {
   struct listener listener;
@@ -151,17 +147,6 @@ static wn_status open_recorder(wn_domain *domain, const char *path, const wn_mem
   return recorder_open(&of, recorder);
 }
 
-/* The number in an environment variable. False if it is no number, or out of range. */
-static bool read_number(const char *name, double most, double *number) {
-  const char *text = secure_getenv(name);
-  char *end;
-  if (!text || !*text) return true;
-  *number = strtod(text, &end);
-  if (!*end && *number >= 0 && *number <= most) return true;
-  error_set(WN_EINVAL, "%s is %s, which is no number from 0 to %.0f", name, text, most);
-  return false;
-}
-
 /* The trace has a count of the heap before anything is sampled, so that each sample is between two
  * counts. */
 static wn_status begin(struct heap_trace *made, struct wn_domain *domain, const wn_memprof_options *options,
@@ -188,20 +173,13 @@ void trace_close_all(struct wn_heap *heap) {
   while (heap->traces) end_listening(heap->traces, heap, NULL);
 }
 
-/* `winnow record --follow-children` leaves its variables to the processes that it starts.
- * WINNOW_TRACE names the trace of a malloc heap then. This process may even have that name, if it
- * replaced the recorded program. */
-static bool request_is_for_malloc(void) {
-  const char *follow = secure_getenv("WINNOW_FOLLOW");
-  return follow && strtod(follow, NULL) != 0;
-}
-
 /* ---- public ---- */
 
 wn_status wn_trace_start(wn_domain *domain, const char *path, const wn_memprof_options *options,
                          wn_trace **trace) {
   struct recorder *recorder;
-  if (!options) options = &first_options;
+  const wn_memprof_options usual = recording_usual();
+  if (!options) options = &usual;
   wn_status status = check(domain, path, options, trace);
   if (status) return status;
   struct heap_trace *made = metadata_map(sizeof *made);
@@ -218,16 +196,12 @@ wn_status wn_trace_start(wn_domain *domain, const char *path, const wn_memprof_o
 }
 
 wn_status wn_trace_if_requested(wn_domain *domain, wn_trace **trace) {
-  const char *path = secure_getenv("WINNOW_TRACE");
-  double rate = first_options.sampling_rate, depth = DEPTH_FIRST, seed = 0;
+  const char *path;
+  wn_memprof_options options;
   if (!domain || !trace) return error_set(WN_EINVAL, "trace: an argument is NULL");
   *trace = NULL;
-  if (!path || !*path || request_is_for_malloc()) return WN_OK;
-  if (!read_number("WINNOW_RATE", 1, &rate) || !read_number("WINNOW_DEPTH", UINT32_MAX, &depth) ||
-      !read_number("WINNOW_SEED", (double)(1L << 53), &seed))
-    return WN_EINVAL;
-  wn_memprof_options options = {rate, (size_t)depth, (uint64_t)seed};
-  return wn_trace_start(domain, path, &options, trace);
+  wn_status status = recording_requested(&path, &options);
+  return status || !path ? status : wn_trace_start(domain, path, &options, trace);
 }
 
 wn_status wn_trace_stop(wn_domain *domain, wn_trace *trace) {

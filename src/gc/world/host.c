@@ -238,7 +238,8 @@ wn_place wn_place_of(wn_heap *heap, const char *function, const char *file, unsi
   if (!heap) return error_set(WN_EINVAL, "place: the heap is NULL"), 0;
   struct callstacks *callstacks = host_callstacks(heap);
   if (!callstacks) return error_set(WN_ENOMEM, "place: no memory for callstacks"), 0;
-  return callstacks_place(callstacks, function, file, line);
+  return callstacks_place(callstacks,
+                          &(struct callstack_place){.function = function, .file = file, .line = line});
 }
 
 bool host_in_callback(const struct domain_thread *thread) { return memprof_suspended(&thread->profiled); }

@@ -136,6 +136,51 @@ static void a_trace_is_requested_by_the_environment(void **state) {
   unlink(file.path);
 }
 
+/* Requests with one variable more. */
+static wn_status request(wn_domain *domain, const char *name, const char *value) {
+  wn_trace *trace;
+  setenv(name, value, 1);
+  wn_status status = wn_trace_if_requested(domain, &trace);
+  unsetenv(name);
+  if (status)
+    assert_null(trace);
+  else
+    assert_int_equal(wn_trace_stop(domain, trace), WN_OK);
+  return status;
+}
+
+static void a_wrong_variable_is_told_and_no_trace_begins(void **state) {
+  static const struct {
+    const char *name, *right[4], *wrong[8];
+  } cases[] = {
+      {"WINNOW_RATE", {"", "0", "1e-4", "1"}, {"abc", "0,5", "1.5", "-1", "nan", " 1"}},
+      {"WINNOW_DEPTH", {"", "0", "7", "1024"}, {"xyz", "1025", "-1", "1.5", "1e2"}},
+      {"WINNOW_SEED",
+       {"", "0", "0x1f", "18446744073709551615"},
+       {"xyz", "-1", "1.5", "18446744073709551616"}},
+      {"WINNOW_FOLLOW", {"", "0", "", "0"}, {"yes", "4"}},
+  };
+  struct file file = new_file();
+  struct journal of;
+  (void)state;
+  journal_open(&of, NULL);
+  setenv("WINNOW_TRACE", file.path, 1);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (int j = 0; j < 4; j++) assert_int_equal(request(of.domain, cases[i].name, cases[i].right[j]), WN_OK);
+    for (int j = 0; j < 8 && cases[i].wrong[j]; j++) {
+      char beginning[64];
+      unlink(file.path);
+      assert_int_equal(request(of.domain, cases[i].name, cases[i].wrong[j]), WN_EINVAL);
+      snprintf(beginning, sizeof beginning, "%s=%s: it must be ", cases[i].name, cases[i].wrong[j]);
+      assert_memory_equal(wn_last_error(), beginning, strlen(beginning));
+      assert_int_not_equal(access(file.path, F_OK), 0);
+    }
+  }
+  unsetenv("WINNOW_TRACE");
+  journal_close(&of);
+  unlink(file.path);
+}
+
 static void what_cannot_be_written_is_refused(void **state) {
   struct journal of;
   wn_trace *trace;
@@ -195,6 +240,7 @@ int main(void) {
       cmocka_unit_test(a_heap_that_is_closed_ends_its_trace),
       cmocka_unit_test(a_trace_that_has_ended_is_no_longer_than_its_chunks),
       cmocka_unit_test(a_trace_is_requested_by_the_environment),
+      cmocka_unit_test(a_wrong_variable_is_told_and_no_trace_begins),
       cmocka_unit_test(what_cannot_be_written_is_refused),
       cmocka_unit_test(a_trace_is_stopped_once_by_a_domain_that_takes_part),
       cmocka_unit_test(traces_may_follow_each_other),

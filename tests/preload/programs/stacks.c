@@ -159,7 +159,8 @@ static void cancelled(void) {
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, (size_t)1 << 60);
   printf("%d\n", pthread_create(&thread, &attributes, wait_for_ever, NULL));
-  pthread_create(&thread, NULL, worker, NULL); /* still runs at the end */
+  pthread_barrier_init(&barrier, NULL, 2);
+  pthread_create(&thread, NULL, worker, NULL); /* waits at the barrier when the program ends */
 }
 
 /* All have ended by the time that most is resident. */

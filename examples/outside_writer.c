@@ -1,0 +1,69 @@
+/* A runtime with a heap of its own writes a trace of it: no block is Winnow's, nor is the sampling. A stack machine pushes
+ * pairs on a list and drops the list now and then; run it with WINNOW_TRACE=FILE, then `winnow report FILE`. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <winnow/writer.h>
+
+struct pair {
+  struct pair *next;
+  uint64_t number; /* of the trace's block; 0: not sampled */
+};
+
+static wn_writer *writer;
+static double rate, left; /* words before the next sample */
+static wn_place lines[4];
+
+/* The gap to the next sampled word: geometric, by inversion. */
+static double gap(void) { return floor(log(drand48()) / log1p(-rate)) + 1; }
+
+/* How many of so many words are sampled. */
+static size_t samples(size_t words) {
+  size_t count = 0;
+  for (left -= (double)words; left < 0; count++) left += gap();
+  return count;
+}
+
+static struct pair *push(struct pair *list, int line) {
+  struct pair *pair = malloc(sizeof *pair);
+  if (!pair) abort();
+  *pair = (struct pair){list, 0};
+  wn_allocation allocation = {.n_samples = writer ? samples(3) : 0, .size = 2};
+  if (!allocation.n_samples) return pair;
+  const wn_place stack[] = {lines[line], lines[0]}; /* innermost first */
+  allocation.callstack = wn_writer_callstack(writer, stack, 2);
+  pair->number = wn_writer_alloc(writer, &allocation, WN_WRITER_MINOR);
+  return pair;
+}
+
+static void drop(struct pair *list) {
+  for (struct pair *next; list; list = next) {
+    next = list->next;
+    if (list->number) wn_writer_free(writer, list->number);
+    free(list);
+  }
+}
+
+int main(void) {
+  wn_writer_options options = WN_WRITER_DEFAULTS;
+  options.heap = options.language = "stack machine";
+  if (wn_writer_open_if_requested(&options, &writer)) return fprintf(stderr, "%s\n", wn_last_error()), 1;
+  rate = options.sampling.sampling_rate;
+  srand48((long)options.sampling.seed);
+  left = writer ? gap() - 1 : 0;
+  for (uint32_t i = 0; writer && i < 4; i++)
+    lines[i] = wn_writer_place(writer, &(wn_place_text){i ? "push" : "main", "demo.sm", 10 + i, 1, 8 + i});
+  struct pair *kept = NULL;
+  for (int round = 0; round < 100; round++) {
+    struct pair *brief = NULL;
+    for (int i = 0; i < 3000; i++) brief = push(brief, 1 + i % 2);
+    for (int i = 0; i < 100; i++) kept = push(kept, 3);
+    drop(brief);
+  }
+  wn_writer_close(writer);
+  writer = NULL;
+  for (struct pair *each = kept; each; each = each->next) each->number = 0;
+  drop(kept);
+  return 0;
+}
+/* SPDX-License-Identifier: MIT */

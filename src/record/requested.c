@@ -1,0 +1,36 @@
+#include "record/requested.h"
+
+#include "base/error.h"
+#include "settings/settings.h"
+#include <stdlib.h>
+
+static wn_memprof_options options_of(const struct settings *settings, uint64_t seed) {
+  return (wn_memprof_options){settings->of[SETTING_RATE].fraction, settings->of[SETTING_DEPTH].whole, seed};
+}
+
+/* ---- shared ---- */
+
+wn_memprof_options recording_usual(void) {
+  const struct settings initial = settings_initial();
+  return options_of(&initial, 0);
+}
+
+wn_status recording_requested(const char **path, wn_memprof_options *options) {
+  struct settings settings = settings_initial();
+  *path = NULL;
+  enum setting wrong = settings_read(&settings, secure_getenv);
+  if (wrong < SETTINGS) {
+    char complaint[SETTING_COMPLAINT_BYTES];
+    setting_complain_of_variable(complaint, wrong, secure_getenv(setting_rows[wrong].variable));
+    return error_set(WN_EINVAL, "%s", complaint);
+  }
+  /* `winnow record --follow-children` leaves its variables to the processes that are started. What WINNOW_TRACE names then
+   * is the trace of a malloc heap: the trace of this very process may stand in its place, if the process that wrote it has
+   * ended or become this one by exec. */
+  if (!settings.of[SETTING_TRACE].text || settings.of[SETTING_FOLLOW].whole != SETTING_FOLLOW_NONE)
+    return WN_OK;
+  *path = settings.of[SETTING_TRACE].text;
+  *options = options_of(&settings, settings_seed(&settings));
+  return WN_OK;
+}
+/* SPDX-License-Identifier: MIT */
