@@ -51,8 +51,8 @@ endfunction()
 # The outside libraries that a part needs.
 set(PART_LIBRARIES_symbols PkgConfig::ELFUTILS ${IBERTY})
 
-# Sets ${out} to whether a file, or a header of ours that it includes, has another size in the tiny build. base/check.h defines
-# the name for all, and what base has of other sizes is in a header, so that it is found in the files that use it.
+# Sets ${out} to whether a file, or one of our headers that it includes, mentions TINY: whether it
+# is compiled differently in the tiny build. base/check.h defines the name and does not count.
 function(winnow_file_knows_tiny out file)
   get_property(known GLOBAL PROPERTY knows_tiny_${file})
   if("${known}" STREQUAL "")
@@ -83,7 +83,9 @@ function(winnow_file_knows_tiny out file)
   set(${out} ${known} PARENT_SCOPE)
 endfunction()
 
-# Sets ${out} to whether anything that a program is made of knows the tiny build: its own files, and unless OWN those of the parts.
+# Sets ${out} to whether a program is another one in the tiny build, by its own files and those of
+# its parts, or with OWN by its own files alone. `base` is below all parts and does not count: its
+# tiny constants stand in headers, so the rule finds them in the files that include these.
 function(winnow_knows_tiny out program own)
   set(todo ${program})
   set(${out} OFF PARENT_SCOPE)
@@ -108,14 +110,17 @@ function(winnow_knows_tiny out program own)
   endwhile()
 endfunction()
 
-# Programs that tests with the label `threads` run: all that a build for ThreadSanitizer needs.
+# The target `threads` builds the programs that tests with the label `threads` run, which are all
+# that a build for ThreadSanitizer needs.
 add_custom_target(threads)
 function(winnow_threads)
   add_dependencies(threads ${ARGN})
 endfunction()
 
-# STATISTICS: a test of figures from fixed seeds, which are equal in each build. It opens no trace, so the tiny build leaves it out.
-# ONE_RUN_IN: under sanitizers, which look at memory alone, it makes so many runs fewer (support/runs.h); `make soak` makes all.
+# STATISTICS: the test computes figures from fixed seeds and opens no trace. The figures are equal
+# in each build, so the tiny build leaves the test out.
+# ONE_RUN_IN: sanitizers look at memory alone, so under them the test makes one run in n
+# (support/runs.h). `make soak` makes all runs under AddressSanitizer.
 function(winnow_test name)
   cmake_parse_arguments(TEST "STATISTICS" "TIMEOUT;ONE_RUN_IN" "PARTS;LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${TEST_UNPARSED_ARGUMENTS})
@@ -129,7 +134,7 @@ function(winnow_test name)
     if(known AND TEST_STATISTICS)
       message(FATAL_ERROR "${name} is no test of statistics alone: what it includes knows the tiny build")
     endif()
-    if(NOT known) # it is the same program as in any other build
+    if(NOT known) # the program is the same as in other builds
       set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
       return()
     endif()
