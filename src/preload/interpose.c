@@ -31,10 +31,10 @@ static bool valid_alignment(size_t alignment) {
   return alignment && !(alignment & (alignment - 1)) && alignment <= LARGEST_ALIGNMENT;
 }
 
-/* Places a sampled block, or NULL when the real function shall do it (and report what is wrong with the request). */
-static void *place(size_t bytes, size_t alignment, bool zero) {
+/* A sampled block, or NULL when the real function shall give it (and report what is wrong with the request). */
+static void *allocate(size_t bytes, size_t alignment, bool zero, size_t hits) {
   if (!valid_alignment(alignment)) return NULL;
-  return host_place(bytes, alignment < 16 ? 16 : alignment, zero);
+  return host_allocate(bytes, alignment < 16 ? 16 : alignment, zero, hits);
 }
 
 /* The samples of a request that exhausted the count. One that can only fail stands no trial. */
@@ -45,11 +45,13 @@ static size_t hits_of(size_t bytes) {
 }
 
 /* Gives a request of `bytes` that exhausted the count its turn: a sampled block, or what `fallback` returns. */
-#define SAMPLED(block, bytes, alignment, zero, fallback)     \
-  size_t hits = hits_of(bytes);                              \
-  void *block = hits ? place(bytes, alignment, zero) : NULL; \
-  if (!block) block = fallback;                              \
-  if (hits) host_follow(block, bytes, hits)
+#define SAMPLED(block, bytes, alignment, zero, fallback)              \
+  size_t hits = hits_of(bytes);                                       \
+  void *block = hits ? allocate(bytes, alignment, zero, hits) : NULL; \
+  if (!block) {                                                       \
+    block = fallback;                                                 \
+    if (hits) host_follow(block, bytes, hits);                        \
+  }
 
 SLOW void *malloc_slow(size_t bytes) {
   SAMPLED(block, bytes, 16, false, real.malloc(bytes));
@@ -74,12 +76,12 @@ SLOW void *aligned_alloc_slow(size_t alignment, size_t bytes) {
 SLOW int posix_memalign_slow(void **block, size_t alignment, size_t bytes) {
   size_t hits = hits_of(bytes);
   bool valid = alignment % sizeof(void *) == 0;
-  void *placed = hits && valid ? place(bytes, alignment, false) : NULL;
-  int error = 0;
-  if (placed)
-    *block = placed;
-  else
-    error = real.posix_memalign(block, alignment, bytes);
+  void *sampled = hits && valid ? allocate(bytes, alignment, false, hits) : NULL;
+  if (sampled) {
+    *block = sampled;
+    return 0;
+  }
+  int error = real.posix_memalign(block, alignment, bytes);
   if (hits && !error) host_follow(*block, bytes, hits);
   return error;
 }

@@ -19,10 +19,11 @@ size_t host_hits(void);
  * whose words it makes no sense to draw samples. */
 bool host_can_have(size_t bytes);
 
-/* Memory for a sampled block, or NULL when the real allocator is to give it. */
-void *host_place(size_t bytes, size_t alignment, bool zero);
+/* A new block that took `hits` samples, followed, or NULL when the real allocator is to give it. */
+void *host_allocate(size_t bytes, size_t alignment, bool zero, size_t hits);
 
-/* Follows a new block that took `hits` samples, from host_place or the real allocator. NULL blocks are ignored. */
+/* Follows a block that took `hits` samples and that the real allocator gave instead. A NULL block is ignored; so is one
+ * that is sampled already: operator new may get it from malloc. */
 void host_follow(void *block, size_t bytes, size_t hits);
 
 /* True if `block`, whose address may be that of a sampled block, is one. */

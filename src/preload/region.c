@@ -25,6 +25,7 @@
 #include "preload/runs.h"
 #include <errno.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -82,16 +83,27 @@ static void *address_of_id(uint32_t id, unsigned class) {
                   (uintptr_t)index * class_bytes[class]);
 }
 
-/* The slot that starts at an address, or NULL; `*id` and `*class` if wanted. */
-static struct slot *slot_of(const void *address, uint32_t *id, unsigned *class) {
-  struct span *span = atomic_load_explicit(&spans[span_number(address)], memory_order_acquire);
+/* The span that an address lies in; NULL: it was never used. */
+static struct span *span_of(const void *address) {
+  return atomic_load_explicit(&spans[span_number(address)], memory_order_acquire);
+}
+
+/* Of a place with a block. */
+static struct slot *slot_of(struct sampled_place place) {
+  return (struct slot *)((char *)place.block - offsetof(struct slot, block));
+}
+static uint32_t id_of(struct sampled_place place) {
+  uint32_t index = (uint32_t)(slot_of(place) - span_of(place.address)->slot);
+  return (uint32_t)(span_number(place.address) << SLOT_BITS) | index;
+}
+
+static struct sampled_block *slot_find(const void *address) {
+  struct span *span = span_of(address);
   if (!span) return NULL;
   uint32_t offset = (uint32_t)((uintptr_t)address & (SPAN_BYTES - 1));
   uint32_t index = offset / class_bytes[span->class];
   if (index >= span->slots || index * class_bytes[span->class] != offset) return NULL;
-  if (id) *id = (uint32_t)(span_number(address) << SLOT_BITS) | index;
-  if (class) *class = span->class;
-  return &span->slot[index];
+  return &span->slot[index].block;
 }
 
 /* Pushes the chain first..last of slots of one span, which are linked already, as free ones. */
@@ -174,23 +186,21 @@ static unsigned class_of(size_t bytes, size_t alignment) {
   return class;
 }
 
-static void *slot_allocate(unsigned class) {
+static struct sampled_place slot_allocate(unsigned class) {
   unsigned stripe = stripe_of_thread();
   uint32_t taken;
   while (!(taken = pop(class, stripe)))
-    if (!open_span(class, stripe)) return NULL;
+    if (!open_span(class, stripe)) return (struct sampled_place){0};
   struct slot *slot = slot_of_id(taken - 1);
   slot->block = (struct sampled_block){.bytes = 0};
   atomic_store_explicit(&slot->live, 1, memory_order_relaxed);
-  return address_of_id(taken - 1, class);
+  return (struct sampled_place){address_of_id(taken - 1, class), &slot->block};
 }
 
-static bool slot_release(void *address) {
-  uint32_t id;
-  struct slot *slot = slot_of(address, &id, NULL);
-  if (!slot) return false;
+static bool slot_release(struct sampled_place place) {
+  struct slot *slot = slot_of(place);
   if (!atomic_exchange_explicit(&slot->live, 0, memory_order_relaxed)) return false;
-  push(id, slot);
+  push(id_of(place), slot);
   return true;
 }
 
@@ -222,45 +232,42 @@ bool region_reserve(struct region_range *range) {
   return false;
 }
 
-void *region_allocate(size_t bytes, size_t alignment, bool *zeroed) {
+struct sampled_place region_allocate(size_t bytes, size_t alignment, bool *zeroed) {
   unsigned class = class_of(bytes, alignment);
   if (class == CLASSES) return runs_allocate(bytes, alignment, zeroed);
   *zeroed = false;
   return slot_allocate(class);
 }
 
-void *region_allocate_growing(size_t bytes) {
+struct sampled_place region_allocate_growing(size_t bytes) {
   bool zeroed;
   return bytes <= LARGEST_SLOT ? region_allocate(bytes, 16, &zeroed) : runs_allocate_growing(bytes);
 }
 
-enum region_state region_state(const void *address) {
-  if (!in_slot_area(address)) return runs_state(address);
-  struct slot *slot = slot_of(address, NULL, NULL);
-  if (!slot) return REGION_FOREIGN;
-  return atomic_load_explicit(&slot->live, memory_order_relaxed) ? REGION_LIVE : REGION_FREED;
+struct sampled_block *region_find(const void *address) {
+  return in_slot_area(address) ? slot_find(address) : runs_find(address);
 }
 
-size_t region_usable(const void *address) {
-  if (!in_slot_area(address)) return runs_usable(address);
-  unsigned class;
-  return slot_of(address, NULL, &class) ? class_bytes[class] : 0;
+bool region_is_live(struct sampled_place place) {
+  if (!place.block) return false;
+  if (!in_slot_area(place.address)) return runs_is_live(place);
+  return atomic_load_explicit(&slot_of(place)->live, memory_order_relaxed);
 }
 
-struct sampled_block *region_block(const void *address) {
-  if (!in_slot_area(address)) return runs_block(address);
-  struct slot *slot = slot_of(address, NULL, NULL);
-  return slot ? &slot->block : NULL;
+size_t region_usable(struct sampled_place place) {
+  if (!place.block) return 0;
+  return in_slot_area(place.address) ? class_bytes[span_of(place.address)->class] : runs_usable(place);
 }
 
-bool region_resize(void *address, size_t bytes) {
-  if (!in_slot_area(address)) return runs_resize(address, bytes);
-  size_t usable = region_usable(address);
+bool region_resize(struct sampled_place place, size_t bytes) {
+  if (!in_slot_area(place.address)) return runs_resize(place, bytes);
+  size_t usable = region_usable(place);
   return bytes <= usable && bytes > usable / 2;
 }
 
-bool region_release(void *address) {
-  return in_slot_area(address) ? slot_release(address) : runs_release(address);
+bool region_release(struct sampled_place place) {
+  if (!place.block) return false;
+  return in_slot_area(place.address) ? slot_release(place) : runs_release(place);
 }
 void region_give_back_idle(void) { runs_give_back_idle(); }
 void region_before_fork(void) { runs_before_fork(); }

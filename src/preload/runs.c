@@ -29,6 +29,7 @@
 #include "preload/limits.h"
 #include <errno.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <sys/mman.h>
 
 enum {
@@ -85,10 +86,11 @@ static struct run *map_get(size_t page) {
   return atomic_load_explicit(&map[page], memory_order_acquire);
 }
 
-static struct run *run_of(const void *address) {
-  if ((uintptr_t)address & (RUNS_PAGE - 1)) return NULL;
-  struct run *run = map_get(page_of(address));
-  return run && run->first == page_of(address) ? run : NULL;
+static struct run *run_of(struct sampled_place place) {
+  return (struct run *)((char *)place.block - offsetof(struct run, block));
+}
+static struct sampled_place place_of(struct run *run) {
+  return (struct sampled_place){address_of(run->first), &run->block};
 }
 
 static struct run *descriptor(size_t first, size_t pages, bool clean) {
@@ -314,28 +316,30 @@ static bool enter(void) {
 
 static void leave(void) { lock_release(&lock, LOCK_RANK_RUNS); }
 
-static void *make_live(struct run *run, size_t bytes, bool *zeroed) {
+static struct sampled_place make_live(struct run *run, size_t bytes, bool *zeroed) {
   *zeroed = run->clean;
   run->clean = false;
   run->bytes = bytes;
   run->block = (struct sampled_block){.bytes = 0};
   atomic_store_explicit(&run->live, 1, memory_order_relaxed);
   map_set(run->first, run);
-  return address_of(run->first);
+  return place_of(run);
 }
 
-static void *allocate(size_t bytes, size_t reserve, size_t alignment, bool *zeroed) {
+static struct sampled_place allocate(size_t bytes, size_t reserve, size_t alignment, bool *zeroed) {
   size_t pages = pages_for(reserve ? reserve : 1), aligned = pages_for(alignment);
   size_t wanted = aligned > 1 ? pages + aligned - 1 : pages;
-  if (bytes > area_pages << RUNS_PAGE_SHIFT || wanted > area_pages || !enter()) return NULL;
+  if (bytes > area_pages << RUNS_PAGE_SHIFT || wanted > area_pages || !enter())
+    return (struct sampled_place){0};
   struct run *run = take(wanted);
   if (run && aligned > 1 && !align(run, aligned, pages)) {
     insert_free(run);
     run = NULL;
   }
-  void *address = run ? make_live(run, bytes, zeroed) : NULL;
+  struct sampled_place place = {0};
+  if (run) place = make_live(run, bytes, zeroed);
   leave();
-  return address;
+  return place;
 }
 
 /* Takes pages that follow a live run, free or never used, until it has `pages`. Under the lock. */
@@ -381,21 +385,28 @@ bool runs_create(uintptr_t base, size_t bytes) {
   return map != NULL;
 }
 
-void *runs_allocate(size_t bytes, size_t alignment, bool *zeroed) {
+struct sampled_place runs_allocate(size_t bytes, size_t alignment, bool *zeroed) {
   return allocate(bytes, bytes, alignment, zeroed);
 }
 
-void *runs_allocate_growing(size_t bytes) {
+struct sampled_place runs_allocate_growing(size_t bytes) {
   const size_t most = (size_t)4 << 30;
   bool zeroed;
-  if (bytes > area_pages << RUNS_PAGE_SHIFT) return NULL;
-  void *block = allocate(bytes, bytes + (bytes < most ? bytes : most), 1, &zeroed);
-  return block ? block : allocate(bytes, bytes, 1, &zeroed); /* the data limit may leave room for this */
+  if (bytes > area_pages << RUNS_PAGE_SHIFT) return (struct sampled_place){0};
+  struct sampled_place place = allocate(bytes, bytes + (bytes < most ? bytes : most), 1, &zeroed);
+  return place.address ? place
+                       : allocate(bytes, bytes, 1, &zeroed); /* the data limit may leave room for this */
 }
 
-bool runs_resize(void *address, size_t bytes) {
-  struct run *run = run_of(address);
-  if (!run || bytes > area_pages << RUNS_PAGE_SHIFT || bytes <= RUNS_PAGE || !enter()) return false;
+struct sampled_block *runs_find(const void *address) {
+  if ((uintptr_t)address & (RUNS_PAGE - 1)) return NULL;
+  struct run *run = map_get(page_of(address));
+  return run && run->first == page_of(address) ? &run->block : NULL;
+}
+
+bool runs_resize(struct sampled_place place, size_t bytes) {
+  struct run *run = run_of(place);
+  if (bytes > area_pages << RUNS_PAGE_SHIFT || bytes <= RUNS_PAGE || !enter()) return false;
   size_t pages = pages_for(bytes);
   bool fits = pages <= run->pages || extend(run, pages);
   if (fits && bytes < run->bytes / 2) shorten(run, pages);
@@ -404,25 +415,18 @@ bool runs_resize(void *address, size_t bytes) {
   return fits;
 }
 
-enum region_state runs_state(const void *address) {
-  struct run *run = run_of(address);
-  if (!run) return REGION_FOREIGN;
-  return atomic_load_explicit(&run->live, memory_order_relaxed) ? REGION_LIVE : REGION_FREED;
+bool runs_is_live(struct sampled_place place) {
+  return atomic_load_explicit(&run_of(place)->live, memory_order_relaxed);
 }
 
-size_t runs_usable(const void *address) {
-  struct run *run = run_of(address);
-  return run ? pages_for(run->bytes ? run->bytes : 1) << RUNS_PAGE_SHIFT : 0;
+size_t runs_usable(struct sampled_place place) {
+  const struct run *run = run_of(place);
+  return pages_for(run->bytes ? run->bytes : 1) << RUNS_PAGE_SHIFT;
 }
 
-struct sampled_block *runs_block(const void *address) {
-  struct run *run = run_of(address);
-  return run ? &run->block : NULL;
-}
-
-bool runs_release(void *address) {
-  struct run *run = run_of(address);
-  if (!run || !atomic_exchange_explicit(&run->live, 0, memory_order_relaxed)) return false;
+bool runs_release(struct sampled_place place) {
+  struct run *run = run_of(place);
+  if (!atomic_exchange_explicit(&run->live, 0, memory_order_relaxed)) return false;
   run->clean = drop(run->first, run->pages);
   if (enter()) {
     insert_free(run);
