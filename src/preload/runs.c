@@ -151,6 +151,7 @@ static bool drop(size_t first, size_t pages) {
 }
 
 static void bin_insert(struct run *run) {
+  ASSERT(run->pages);
   struct run **bin = &bins[bin_of(run->pages)];
   run->previous = NULL;
   run->next = *bin;
@@ -276,18 +277,20 @@ static void drain_returned(void) {
   }
 }
 
-/* Takes runs that are kept out of a bin, at most so many, until they have `pages` pages; a list by
- * `next`. A run in no bin joins no other one. */
+/* Takes kept runs out of a bin, at most `most`, until they have `pages` pages. Returns them by `next`, in
+ * the order in which their pages were counted: so each one's pages are needed, at least in part. A run
+ * in no bin joins no other one. */
 static struct run *take_kept(unsigned bin, size_t pages, int most) {
-  struct run *list = NULL, *next;
+  struct run *list = NULL, **end = &list, *next;
   for (struct run *run = bins[bin]; run && pages && most; run = next) {
     next = run->next;
     if (run->clean) continue;
     bin_remove(run);
     map_set(run->first + run->pages - 1, NULL);
     pages -= run->pages < pages ? run->pages : pages;
-    run->next = list;
-    list = run;
+    run->next = NULL;
+    *end = run;
+    end = &run->next;
     most--;
   }
   return list;

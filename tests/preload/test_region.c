@@ -167,6 +167,36 @@ static void kept_pages_are_counted_as_our_own(void **state) {
   assert_true(release(block));
 }
 
+/* Of the last run that goes back only a part may be needed, whatever its length and that of the others. */
+static void runs_of_many_lengths_go_back_in_part(void **state) {
+  enum { RUNS = 60 };
+  void *runs[RUNS], *between[RUNS];
+  size_t kept = 0;
+  (void)state;
+  for (int i = 0; i < RUNS; i++) {
+    assert_non_null(runs[i] = allocate(15 * 4096, 16));
+    assert_non_null(between[i] = allocate(5 * 4096, 16)); /* keeps neighbours apart */
+  }
+  for (int i = 0; i < RUNS; i++) assert_true(release(runs[i]));
+  for (size_t round = 0; round < 200; round++) {
+    size_t count = 30 + round % 30;
+    for (int twice = 0; twice < 2; twice++) { /* the second time, their pages are kept */
+      for (size_t i = 0; i < count; i++) {
+        size_t bytes = (8 + (i * 5 + round) % 8) * 4096;
+        assert_non_null(runs[i] = allocate(bytes, 16));
+        memset(runs[i], 1, bytes);
+      }
+      for (size_t i = 0; i < count; i++) assert_true(release(runs[i]));
+    }
+    size_t before = metadata_bytes();
+    give_back_all();
+    kept += before - metadata_bytes();
+  }
+  for (int i = 0; i < RUNS; i++) assert_true(release(between[i]));
+  if (!TINY) assert_true(kept > 0);
+  give_back_all();
+}
+
 /* ---- random models ---- */
 
 struct kept {
@@ -322,6 +352,7 @@ int main(void) {
       cmocka_unit_test(large_blocks_that_are_taken_again_keep_their_pages),
       cmocka_unit_test(pages_that_nobody_took_for_a_while_go_back),
       cmocka_unit_test(kept_pages_are_counted_as_our_own),
+      cmocka_unit_test(runs_of_many_lengths_go_back_in_part),
       cmocka_unit_test(a_random_model_keeps_every_blocks_contents),
       cmocka_unit_test(threads_may_free_each_others_blocks),
       cmocka_unit_test(of_two_threads_that_free_one_block_one_is_told),
