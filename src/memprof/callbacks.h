@@ -1,4 +1,4 @@
-/* Running what is due (memprof_drain of host.h), and forgetting it. */
+/* Running pending callbacks (memprof_drain of host.h), and forgetting them. */
 #ifndef MEMPROF_CALLBACKS_H
 #define MEMPROF_CALLBACKS_H
 

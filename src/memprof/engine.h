@@ -34,15 +34,15 @@ static inline void orphans_adopt(struct memprof_owner *owner) {
 
 /* Queues an entry that was posted on its owner, and takes the oldest: NULL if there is none. Adopts orphans. The caller
  * has the owner to itself, unless the host is parallel: there are none then, and no orphans. */
-static inline void owner_due(struct memprof_owner *owner, struct memprof_entry *entry) {
-  entry_due_append(&owner->due, entry);
+static inline void owner_add_pending(struct memprof_owner *owner, struct memprof_entry *entry) {
+  entry_pending_append(&owner->pending, entry);
 }
-static inline bool owner_is_due(const struct memprof_owner *owner) {
-  return owner->due.first || atomic_load_explicit(&owner->engine->has_orphans, memory_order_relaxed);
+static inline bool owner_has_pending(const struct memprof_owner *owner) {
+  return owner->pending.first || atomic_load_explicit(&owner->engine->has_orphans, memory_order_relaxed);
 }
 static inline struct memprof_entry *owner_take(struct memprof_owner *owner) {
   orphans_adopt(owner);
-  return entry_due_pop(&owner->due);
+  return entry_pending_pop(&owner->pending);
 }
 
 #endif

@@ -49,7 +49,7 @@ struct memprof_ops {
    * thread at once, the others before long (a thread that counts down from an old gap at first gets the same law). */
   void (*rearm)(struct memprof_owner *owner);
 
-  /* Callbacks are due for the owner: one of its threads should call memprof_drain at its next safepoint. Never called
+  /* Callbacks of the owner are pending: one of its threads should call memprof_drain at its next safepoint. Never called
    * for what the calling thread itself just reported to a parallel host. The caller has the owner to itself. NULL where the
    * host drains at every safepoint. */
   void (*wake)(struct memprof_owner *owner);
@@ -85,7 +85,7 @@ struct memprof {
    * without it; pairs with orphans_adopt. */
   struct lock lock;
   _Atomic(bool) has_orphans;
-  struct entry_list orphan_young, orphan_due;
+  struct entry_list orphan_young, orphan_pending;
   struct tracked_list orphan_old;
   bool orphans_changed;
 };
@@ -111,7 +111,7 @@ void memprof_owner_end(struct memprof_owner *owner);
 void memprof_thread_attach(struct memprof_thread *thread, struct memprof_owner *owner, wn_domain *domain,
                            void *host);
 
-/* The calling thread leaves. Runs its due callbacks; what cannot run (a pending exception, or the call comes from
+/* The calling thread leaves. Runs its pending callbacks; what cannot run (an exception waits, or the call comes from
  * inside a callback that ends its thread) is dropped if it is an alloc callback, and left to the owner's other threads
  * if not; in a parallel host, which has no such list, it is dropped. */
 void memprof_thread_detach(struct memprof_thread *thread);
@@ -164,16 +164,16 @@ struct memprof_birth {
 };
 
 /* A sampled block exists (or will, when its allocator returns). Captures the callstack now and makes the alloc callback
- * due on this thread. NULL, and the block is like an unsampled one, if sampling ended meanwhile or there is no memory
+ * pending on this thread. NULL, and the block is like an unsampled one, if sampling ended meanwhile or there is no memory
  * (counted as lost). The blocks of a group are reported one by one. */
 struct memprof_entry *memprof_allocated(struct memprof_thread *thread, const struct memprof_birth *birth);
 
 /* The same for a young block of `words` in a collected host, with a header, that nothing is told of but by collections: they
- * alone have it. True if a callback is due on this thread. */
+ * alone have it. True if a callback is pending on this thread. */
 bool memprof_born_young(struct memprof_thread *thread, uintptr_t address, size_t words, size_t n_samples);
 
 /* The block changed its size and keeps its identity. Captures the callstack now. `trials` is the most words that ever
- * stood trial for it, and `n_samples` how many of them were sampled. The tracker's `resize` is due on this thread, if
+ * stood trial for it, and `n_samples` how many of them were sampled. The tracker's `resize` is pending on this thread, if
  * it has one; a block whose alloc callback has not run yet is announced by that one, with its new size. */
 void memprof_resized(struct memprof_thread *thread, struct memprof_entry *entry, uintptr_t address,
                      size_t size, size_t bytes, size_t trials, size_t n_samples);
@@ -181,7 +181,7 @@ void memprof_resized(struct memprof_thread *thread, struct memprof_entry *entry,
 /* The block moved, within its heap: no callback. In a collected host, a young one: a collection tells where the old ones are. */
 void memprof_moved(struct memprof_entry *entry, uintptr_t address);
 
-/* The block was freed: the dealloc callback is due, on this thread in a parallel host, else on the owner's. In a
+/* The block was freed: the dealloc callback is pending, on this thread in a parallel host, else on the owner's. In a
  * parallel host the entry is no longer the caller's. The block may be reused at once. */
 void memprof_freed(struct memprof_thread *thread, struct memprof_entry *entry);
 
@@ -194,18 +194,18 @@ struct memprof_fate {
 typedef struct memprof_fate memprof_fate_function(uintptr_t address, void *context);
 
 /* After a minor collection, once the fate of every young block is final on all domains: asks for each young tracked
- * block of the owner, and makes its callbacks due. The caller has the owner to itself. Adopts orphans. Costs nothing for
+ * block of the owner, and makes its callbacks pending. The caller has the owner to itself. Adopts orphans. Costs nothing for
  * old blocks, but those that there was no room for. */
 void memprof_after_minor(struct memprof_owner *owner, memprof_fate_function *fate, void *context);
 
 /* The same for the old tracked blocks, after a marking cycle or a compaction. A young answer is not allowed. */
 void memprof_after_major(struct memprof_owner *owner, memprof_fate_function *fate, void *context);
 
-/* Runs due callbacks: this thread's, oldest first, then its owner's. Returns true at once if suspended. False if an
- * exception is pending: the rest stay due. The host's memory may have moved when it returns. */
+/* Runs pending callbacks: this thread's, oldest first, then its owner's. Returns true at once if suspended. False if an
+ * exception waits: the rest stay pending. The host's memory may have moved when it returns. */
 bool memprof_drain(struct memprof_thread *thread);
 
-/* True if memprof_drain would find something; a hint that takes no lock and runs nothing. */
+/* True if callbacks are pending; a hint that takes no lock and runs nothing. */
 bool memprof_is_due(const struct memprof_thread *thread);
 
 /* The public functions of winnow/memprof.h by thread instead of by domain: same promises, same errors. */

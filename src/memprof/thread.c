@@ -1,6 +1,7 @@
-/* A thread: its stream of gaps, and what it reports of blocks. Its queue is in due.h, the loop that runs it in callbacks.c. */
-#include "memprof/due.h"
+/* A thread: its stream of gaps, and what it reports of blocks. Its queue is in pending.h, the loop that
+ * runs it in callbacks.c. */
 #include "memprof/engine.h"
+#include "memprof/pending.h"
 
 #include "base/check.h"
 
@@ -29,12 +30,12 @@ static inline bool sampler_ready(struct memprof_thread *thread) {
 /* What a thread that ends cannot run: the owner's other threads can run all but its alloc callbacks. */
 static void thread_give_up(struct memprof_thread *thread) {
   struct memprof_owner *owner = thread->owner;
-  for (struct memprof_entry *entry; (entry = due_take(thread));) {
+  for (struct memprof_entry *entry; (entry = pending_take(thread));) {
     bool own = owner->engine->ops->parallel || entry_stage(entry_word(entry)) == STAGE_ALLOC;
     if (own)
       callbacks_drop(thread, entry);
     else
-      owner_due(owner, entry);
+      owner_add_pending(owner, entry);
   }
 }
 
@@ -110,9 +111,9 @@ size_t memprof_hits_of(struct memprof_thread *thread, size_t words) {
 static void enqueue(struct memprof_thread *thread, struct memprof_entry *entry) {
   struct memprof_owner *owner = thread->owner;
   if (owner->engine->ops->parallel)
-    due_push(thread, entry);
+    pending_push(thread, entry);
   else
-    owner_due(owner, entry);
+    owner_add_pending(owner, entry);
 }
 
 static uint64_t link_of(const struct memprof_thread *thread) {
@@ -147,7 +148,7 @@ void memprof_resized(struct memprof_thread *thread, struct memprof_entry *entry,
 }
 
 bool memprof_is_due(const struct memprof_thread *thread) {
-  return due_is_any(thread) || thread->owner->due.first || young_is_due(thread->owner) ||
+  return pending_is_any(thread) || thread->owner->pending.first || young_has_pending(thread->owner) ||
          (!thread->owner->engine->ops->parallel && atomic_load(&thread->owner->engine->has_orphans));
 }
 /* SPDX-License-Identifier: MIT */
