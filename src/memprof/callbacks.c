@@ -1,8 +1,8 @@
 /* Running pending callbacks: the only file that claims entries and calls a tracker.
  *
- * A claimant holds the entry, and through it (invariant P of entry.h) its profile. It calls one callback for each step,
- * and leaves the entry in the stage that follows. Metadata is owned by exactly one side: it is handed to a callback, or
- * kept in the entry, or dropped.
+ * A claimant holds the entry, and through it (invariant P of entry.h) its profile. It calls one
+ * callback for each step, and leaves the entry in the stage that follows. Metadata is owned by
+ * exactly one side: it is handed to a callback, or kept in the entry, or dropped.
  *
  * A discard and a claimant may meet. All four steps are sequentially consistent:
  *
@@ -10,8 +10,8 @@
  *   1. sets the profile's status to DISCARDED;    1. settles its entry, which is claimed no more;
  *   2. seizes every entry that is not claimed.    2. reads the profile's status.
  *
- * So at least one of them sees the other, and the exchange of the entry's word lets only one of them
- * forget the entry. */
+ * So at least one of them sees the other, and the exchange of the entry's word lets only one of
+ * them forget the entry. */
 #include "memprof/callbacks.h"
 
 #include "base/check.h"
@@ -25,8 +25,8 @@ static inline void note_zombie(struct memprof_owner *owner, uint64_t word) {
   if (word & ENTRY_LINKED && !owner->engine->ops->parallel) owner->old_changed = true;
 }
 
-/* Claims an entry that the caller removed from its queue. Returns its pending step; or STEP_NONE, and the
- * caller is not the claimant. */
+/* Claims an entry that the caller removed from its queue. Returns its pending step; or STEP_NONE,
+ * and the caller is not the claimant. */
 static inline enum entry_step claim(struct memprof *engine, struct memprof_entry *entry) {
   uint64_t from = entry_word(entry), to;
   enum entry_step step;
@@ -41,8 +41,9 @@ static inline enum entry_step claim(struct memprof *engine, struct memprof_entry
   return step;
 }
 
-/* The claimant leaves the entry in a stage, but not as a zombie. Returns the next pending step, and it is still the claimant; or
- * STEP_NONE, and the entry is no longer its own. `*word` is the state it left. */
+/* The claimant leaves the entry in a stage, but not as a zombie. Returns the next pending step, and
+ * it is still the claimant; or STEP_NONE, and the entry is no longer its own. `*word` is the state
+ * it left. */
 static inline enum entry_step settle(struct memprof_entry *entry, enum entry_stage stage, uint64_t *word) {
   uint64_t from = entry_word(entry), to;
   enum entry_step step;
@@ -57,8 +58,8 @@ static inline enum entry_step settle(struct memprof_entry *entry, enum entry_sta
   return step;
 }
 
-/* The claimant leaves the entry as a zombie, which has no pending step: it is the claimant no more, and the
- * entry may be free. */
+/* The claimant leaves the entry as a zombie, which has no pending step: it is the claimant no more,
+ * and the entry may be free. */
 static inline void bury(struct memprof_owner *owner, struct memprof_entry *entry, struct profile *profile,
                         struct profile_stripe *stripe) {
   uint64_t from = entry_word(entry), to;
@@ -112,7 +113,8 @@ static enum entry_stage forgotten(struct memprof_entry *entry, struct profile *p
   return dropped(profile, entry, stage);
 }
 
-/* These call a callback that returns metadata, and say where the entry goes with it; a zombie if there is no callback. */
+/* These call a callback that returns metadata, and say where the entry goes with it; a zombie if
+ * there is no callback. */
 static inline enum entry_stage run_alloc(struct memprof_thread *thread, struct memprof_entry *entry,
                                          struct profile *profile, enum profile_status status) {
   if (status >= PROFILE_STOPPED) return dropped(profile, entry, STAGE_ALLOC);
@@ -173,8 +175,8 @@ static inline enum entry_stage run_step(struct memprof_thread *thread, struct me
   return next == STAGE_ZOMBIE || is_kept(thread, entry->metadata) ? next : forgotten(entry, profile, next);
 }
 
-/* While the last callback slept another thread raised: the next step waits until that exception is taken. Returns the entry's
- * state. */
+/* While the last callback slept another thread raised: the next step waits until that exception is
+ * taken. Returns the entry's state. */
 static __attribute__((noinline)) uint64_t postpone(struct memprof_thread *thread, struct memprof_entry *entry,
                                                    enum entry_step step) {
   uint64_t word = entry_postpone(entry, step);
@@ -182,7 +184,8 @@ static __attribute__((noinline)) uint64_t postpone(struct memprof_thread *thread
   return word;
 }
 
-/* The claimant ran a step that leaves the entry in this stage; runs its other pending steps, in order. */
+/* The claimant ran a step that leaves the entry in this stage; runs its other pending steps, in
+ * order. */
 static inline void run_on(struct memprof_thread *thread, struct memprof_entry *entry, struct profile *profile,
                           enum entry_stage stage) {
   struct memprof_owner *owner = thread->owner;
@@ -215,7 +218,8 @@ static inline void run(struct memprof_thread *thread, struct memprof_entry *entr
 
 /* ---- rows of young.h ---- */
 
-/* A birth is dropped; the guard is held. Of a row that a discard has forgotten the table may be another profile's. */
+/* A birth is dropped; the guard is held. Of a row that a discard has forgotten the table may be
+ * another profile's. */
 static void count_end(struct young_table *table, const struct memprof_thread *thread, struct profile *profile,
                       bool is_row) {
   if (is_row)
@@ -224,7 +228,8 @@ static void count_end(struct young_table *table, const struct memprof_thread *th
     count_one(&profile->stripes[thread->stripe].tally.dropped_minor);
 }
 
-/* A birth's callback has returned. The row is this thread's still, or an entry is it now, or a discard has forgotten it. */
+/* A birth's callback has returned. The row is this thread's still, or an entry is it now, or a
+ * discard has forgotten it. */
 static void end_birth(struct memprof_thread *thread, struct young_table *table, struct profile *profile,
                       struct young_row *row, void *metadata) {
   struct memprof_entry *entry = thread->running;
@@ -252,8 +257,8 @@ static void end_birth(struct memprof_thread *thread, struct young_table *table, 
   young_lock(table);
 }
 
-/* The guard is held before and after these, and the thread is a user all the time: so the rows are of this profile, and a discard
- * leaves none pending. */
+/* The guard is held before and after these, and the thread is a user all the time: so the rows are
+ * of this profile, and a discard leaves none pending. */
 static inline void run_births(struct memprof_thread *thread, struct young_table *table,
                               struct profile *profile) {
   while (young_has_births(table) && !*thread->exception) {
@@ -316,7 +321,8 @@ static __attribute__((noinline)) bool run_rows(struct memprof_thread *thread, st
   return any;
 }
 
-/* Runs the pending callbacks of entries, of the thread's queue or of its owner's. False if there were none. */
+/* Runs the pending callbacks of entries, of the thread's queue or of its owner's. False if there
+ * were none. */
 static __attribute__((noinline)) bool run_entries(struct memprof_thread *thread, bool own) {
   struct memprof_entry *entry;
   bool any = false;
@@ -327,9 +333,10 @@ static __attribute__((noinline)) bool run_entries(struct memprof_thread *thread,
   return any;
 }
 
-/* Runs until no callback is pending, or an exception waits. The order: the thread's entries, its rows, the
- * owner's entries. Rows of a thread that has entries are younger than these. Where the callback of a birth
- * collects or sleeps, the rows behind it become entries of the thread, and so come before the owner's. */
+/* Runs until no callback is pending, or an exception waits. The order: the thread's entries, its
+ * rows, the owner's entries. Rows of a thread that has entries are younger than these. Where the
+ * callback of a birth collects or sleeps, the rows behind it become entries of the thread, and so
+ * come before the owner's. */
 static inline void run_all(struct memprof_thread *thread) {
   struct memprof_owner *owner = thread->owner;
   bool any;
@@ -344,8 +351,9 @@ static inline void run_all(struct memprof_thread *thread) {
 
 /* ---- shared ---- */
 
-/* LAST LOOK. A signal handler that comes after the last look at the queue, and before the thread is no longer suspended, leaves
- * there the callbacks that it made pending: so the queue is looked at once more afterwards. From then on handlers run their callbacks themselves. */
+/* LAST LOOK. A signal handler that comes after the last look at the queue, and before the thread is
+ * no longer suspended, leaves there the callbacks that it made pending: so the queue is looked at
+ * once more afterwards. From then on handlers run their callbacks themselves. */
 bool memprof_drain(struct memprof_thread *thread) {
   if (memprof_suspended(thread)) return true;
   do {
@@ -408,8 +416,8 @@ bool callbacks_forget(struct memprof_entry *entry, uint64_t word) {
   return true;
 }
 
-/* A failed seizure is tried again: the entry's block may just have moved on. It ends when the entry is another
- * thread's, which then sees the discard, or is no longer the profile's. */
+/* A failed seizure is tried again: the entry's block may just have moved on. It ends when the entry
+ * is another thread's, which then sees the discard, or is no longer the profile's. */
 static void forget_entry(struct profile *profile, struct memprof_entry *entry) {
   for (;;) {
     uint64_t word = atomic_load_explicit(&entry->word, memory_order_seq_cst);

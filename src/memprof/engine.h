@@ -15,14 +15,16 @@ static inline void owner_track(struct memprof_owner *owner, struct memprof_entry
     entry_list_append(&owner->young, entry);
 }
 
-/* Unlinks the zombies of profiles that were discarded since it was last called; free where there were none. */
+/* Unlinks the zombies of profiles that were discarded since it was last called; free where there
+ * were none. */
 void owner_clean_all(struct memprof_owner *owner, uint64_t discards);
 static inline void owner_clean(struct memprof_owner *owner) {
   uint64_t discards = atomic_load_explicit(&owner->engine->discards, memory_order_acquire);
   if (__builtin_expect(discards != owner->discards_seen, 0)) owner_clean_all(owner, discards);
 }
 
-/* Takes part in another profile, in place of one that does not sample. False if another thread was faster. */
+/* Takes part in another profile, in place of one that does not sample. False if another thread was
+ * faster. */
 bool owner_enter(struct memprof_owner *owner, uint64_t *seen, uint64_t handle);
 
 /* Moves what an ended owner left to the engine, and from there to an owner that scans. */
@@ -32,8 +34,9 @@ static inline void orphans_adopt(struct memprof_owner *owner) {
   if (atomic_load_explicit(&owner->engine->has_orphans, memory_order_relaxed)) orphans_adopt_all(owner);
 }
 
-/* Queues an entry that was posted on its owner, and takes the oldest: NULL if there is none. Adopts orphans. The caller
- * has the owner to itself, unless the host is parallel: there are none then, and no orphans. */
+/* Queues an entry that was posted on its owner, and takes the oldest: NULL if there is none. Adopts
+ * orphans. The caller has the owner to itself, unless the host is parallel: there are none then,
+ * and no orphans. */
 static inline void owner_add_pending(struct memprof_owner *owner, struct memprof_entry *entry) {
   entry_pending_append(&owner->pending, entry);
 }

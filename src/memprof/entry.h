@@ -1,6 +1,6 @@
-/* An entry: what the engine knows of one tracked block, and the state machine that says which thread may
- * touch it. The sample of a young block in a collected host begins as a row (young.h) and becomes an
- * entry, in any state, when it needs one.
+/* An entry: what the engine knows of one tracked block, and the state machine that says which
+ * thread may touch it. The sample of a young block in a collected host begins as a row (young.h)
+ * and becomes an entry, in any state, when it needs one.
  *
  *               alloc pending        minor                        major
  *   birth ----> ALLOC ----(minor)--> MINOR --promote--> MAJOR --dealloc_major--> ZOMBIE ----> FREE
@@ -8,20 +8,23 @@
  *                 |   '--(major)-------+------------------' '--resize--> MAJOR     |
  *                 '---- NULL, raise, stop, discard, dealloc_minor, discard --------'
  *
- * The state is one atomic word: a stage, six flags, and a generation that changes each time the slot is freed, so that
- * a compare and exchange on a word that was read earlier fails if the slot serves another block by now.
+ * The state is one atomic word: a stage, six flags, and a generation that changes each time the
+ * slot is freed, so that a compare and exchange on a word that was read earlier fails if the slot
+ * serves another block by now.
  *
- *   RUNNING  one thread has claimed the entry: only it calls callbacks, changes the stage, and touches `metadata`.
+ *   RUNNING  one thread has claimed the entry: only it calls callbacks, changes the stage, and
+ *            touches `metadata`.
  *   QUEUED   the entry stands in exactly one queue of pending callbacks, through `pending_next`.
- *   LINKED   the host still knows the entry: the block carries it, or an owner's list does, through `next`.
- *   OLD, RESIZED, DEAD   what happened to the block. They are set when it happens. The pending step follows from
- *            the stage and these flags (entry_steps, the one table), so callbacks come in order however
- *            late they run.
+ *   LINKED   the host still knows the entry: the block carries it, or an owner's list does, through
+ *            `next`.
+ *   OLD, RESIZED, DEAD   what happened to the block. They are set when it happens. The pending step
+ *            follows from the stage and these flags (entry_steps, the one table), so callbacks come in
+ *            order however late they run.
  *
- * Invariants. Q: an entry with a pending step is RUNNING or QUEUED, unless the
- * post that makes it pending is under way. F: a ZOMBIE that is
- * none of RUNNING, QUEUED, LINKED becomes FREE in the same exchange that cleared the last of these flags. P: an entry in
- * ALLOC, MINOR or MAJOR holds its profile; a ZOMBIE does not. */
+ * Invariants. Q: an entry with a pending step is RUNNING or QUEUED, unless the post that makes it
+ * pending is under way. F: a ZOMBIE that is none of RUNNING, QUEUED, LINKED becomes FREE in the
+ * same exchange that cleared the last of these flags. P: an entry in ALLOC, MINOR or MAJOR holds
+ * its profile; a ZOMBIE does not. */
 #ifndef MEMPROF_ENTRY_H
 #define MEMPROF_ENTRY_H
 
@@ -108,8 +111,8 @@ static inline bool entry_is_over(uint64_t word) {
 /* The next generation, in STAGE_FREE and without a flag, which is 0. */
 static inline uint64_t entry_freed(uint64_t word) { return (word | (ENTRY_GENERATION - 1)) + 1; }
 
-/* The part of each exchange that is the same: where to go from a word whose flags are as they should be. What is over has
- * no pending step. */
+/* The part of each exchange that is the same: where to go from a word whose flags are as they
+ * should be. What is over has no pending step. */
 static inline uint64_t entry_concluded(uint64_t word) {
   return entry_is_over(word) ? entry_freed(word) : word;
 }
@@ -137,7 +140,8 @@ static inline void entry_publish(struct memprof_entry *entry, uint64_t state) {
 }
 
 /* Sets flags and clears others. True if that made a step pending: the entry is QUEUED then, and the
- * caller must put it into a queue. May free the entry: the caller does not touch it if this returns false. */
+ * caller must put it into a queue. May free the entry: the caller does not touch it if this returns
+ * false. */
 static inline bool entry_post(struct memprof *engine, struct memprof_entry *entry, uint64_t set,
                               uint64_t clear) {
   uint64_t from = entry_word(entry), to;
@@ -151,11 +155,12 @@ static inline bool entry_post(struct memprof *engine, struct memprof_entry *entr
   return pending;
 }
 
-/* The claimant leaves the entry with the step that `settle` (callbacks.c) told of undone: it is QUEUED, and the caller must put it
- * into a queue. Returns its state. */
+/* The claimant leaves the entry with the step that `settle` (callbacks.c) told of undone: it is
+ * QUEUED, and the caller must put it into a queue. Returns its state. */
 uint64_t entry_postpone(struct memprof_entry *entry, enum entry_step step);
 
-/* Claims an entry that was in state `word`, wherever it is queued or linked. False if it is another's or has changed. */
+/* Claims an entry that was in state `word`, wherever it is queued or linked. False if it is
+ * another's or has changed. */
 bool entry_seize(struct memprof_entry *entry, uint64_t word);
 
 /* ---- lists ---- */

@@ -57,7 +57,8 @@ static wn_status discard(uint64_t handle) {
   return WN_OK;
 }
 
-/* A tracked block's entry, with its alloc callback pending; not yet in any queue or list. NULL: not sampling, or lost. */
+/* A tracked block's entry, with its alloc callback pending; not yet in any queue or list. NULL: not
+ * sampling, or lost. */
 static inline struct memprof_entry *entry_birth(struct memprof_thread *thread,
                                                 const struct memprof_birth *birth) {
   const struct memprof_owner *owner = thread->owner;
@@ -247,7 +248,8 @@ void memprof_check(const struct memprof *engine) {
 
 /* ---- public ---- */
 
-/* What the host refused is an argument that is NULL, or a domain that may not be used so: it has set the message. */
+/* What the host refused is an argument that is NULL, or a domain that may not be used so: it has
+ * set the message. */
 static wn_status refused(const wn_domain *domain) { return domain ? WN_ESTATE : WN_EINVAL; }
 
 wn_status wn_memprof_start(wn_domain *domain, const wn_memprof_options *options, const wn_tracker *tracker,

@@ -1,12 +1,14 @@
 /* An owner: which profile it takes part in, and the tracked blocks of a domain by age.
  *
- * A collection asks for the fate of young entries after a minor collection and of old ones after a major one, and only
- * of those; an entry that is no longer tracked (a zombie) leaves its list there. Entries that a discard made
- * zombies leave their lists at the owner's next drain, if no collection comes before: so a program that starts and
- * discards profiles for ever stays small without collections.
+ * A collection asks for the fate of young entries after a minor collection and of old ones after a
+ * major one, and only of those; an entry that is no longer tracked (a zombie) leaves its list
+ * there. Entries that a discard made zombies leave their lists at the owner's next drain, if no
+ * collection comes before: so a program that starts and discards profiles for ever stays small
+ * without collections.
  *
- * A scan does not touch the entries of old blocks that stay where they are. It looks at each of them only if some became
- * zombies or changed their addresses since the last scan: `old_changed` says so, or the engine's count of discards. */
+ * A scan does not touch the entries of old blocks that stay where they are. It looks at each of
+ * them only if some became zombies or changed their addresses since the last scan: `old_changed`
+ * says so, or the engine's count of discards. */
 #include "memprof/engine.h"
 
 #include "base/check.h"

@@ -20,16 +20,17 @@ struct tracked_list {
   struct tracked_piece *first, *last;
 };
 
-/* Provided by the host, zeroed, at a fixed address until memprof_owner_end. Hosts read `host` and nothing else. */
+/* Provided by the host, zeroed, at a fixed address until memprof_owner_end. Hosts read `host` and
+ * nothing else. */
 struct memprof_owner {
   /* Set by memprof_owner_create; constant afterwards. */
   struct memprof *engine;
   void *host;
-  /* The handle of the profile that this owner takes part in, or of one that ended; 0 for none. Written by the owner's
-   * threads by compare and exchange; pairs with owner_profile. */
+  /* The handle of the profile that this owner takes part in, or of one that ended; 0 for none.
+   * Written by the owner's threads by compare and exchange; pairs with owner_profile. */
   _Atomic(uint64_t) profile;
-  /* The rest is used by the one thread that has the owner to itself: its running thread, or the collection that stopped
-   * that. All of it stays empty in a parallel host. */
+  /* The rest is used by the one thread that has the owner to itself: its running thread, or the
+   * collection that stopped that. All of it stays empty in a parallel host. */
   struct young_table *table; /* of samples of young blocks; NULL until one is needed */
   struct entry_list young;   /* tracked blocks, through `next`; old ones too, for which `old` has no room */
   struct tracked_list old;   /* the old ones */

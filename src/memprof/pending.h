@@ -1,16 +1,16 @@
 /* A thread's queue of pending callbacks.
  *
- * It has two parts. `pending` is a plain list, used by this thread only. A signal handler that interrupts
- * that use, which it sees by `busy`, adds to `arrived` instead, by an exchange; those callbacks run after
- * the ones of the list. So the common path has no locked instruction. Only a suspended thread takes
- * callbacks: so there are never two loops that do. */
+ * It has two parts. `pending` is a plain list, used by this thread only. A signal handler that
+ * interrupts that use, which it sees by `busy`, adds to `arrived` instead, by an exchange; those
+ * callbacks run after the ones of the list. So the common path has no locked instruction. Only a
+ * suspended thread takes callbacks: so there are never two loops that do. */
 #ifndef MEMPROF_PENDING_H
 #define MEMPROF_PENDING_H
 
 #include "memprof/entry.h"
 
-/* The rarer half. The first adds an entry to `arrived`. The second moves those that are there to the list,
- * oldest first, while the thread is busy. */
+/* The rarer half. The first adds an entry to `arrived`. The second moves those that are there to
+ * the list, oldest first, while the thread is busy. */
 void pending_arrives(struct memprof_thread *thread, struct memprof_entry *entry);
 void pending_take_arrived(struct memprof_thread *thread);
 
@@ -40,8 +40,8 @@ static inline bool pending_is_any(const struct memprof_thread *thread) {
   return thread->pending.first || atomic_load_explicit(&thread->arrived, memory_order_relaxed);
 }
 
-/* Whether the list has entries that the caller may take. A signal handler that interrupted the use of the
- * list leaves them to the thread that it interrupted. */
+/* Whether the list has entries that the caller may take. A signal handler that interrupted the use
+ * of the list leaves them to the thread that it interrupted. */
 static inline bool pending_is_left(const struct memprof_thread *thread) {
   atomic_signal_fence(memory_order_seq_cst);
   return thread->pending.first && !atomic_load_explicit(&thread->busy, memory_order_relaxed);

@@ -6,9 +6,9 @@
  * exchange. The user's handle is a reference until the discard. A thread that looks at the profile
  * takes a reference for that long.
  *
- * HOLDS. An entry that is not a zombie holds its profile. There are many entries, of all threads, so
- * holds are counted apart from references, in stripes. A thread may release at its own stripe a hold
- * that was counted at another stripe; only the sum of all stripes has a meaning.
+ * HOLDS. An entry that is not a zombie holds its profile. There are many entries, of all threads,
+ * so holds are counted apart from references, in stripes. A thread may release at its own stripe a
+ * hold that was counted at another stripe; only the sum of all stripes has a meaning.
  *
  * A profile becomes FREE when it is discarded and has neither a reference nor a hold. All steps are
  * sequentially consistent:
@@ -19,22 +19,22 @@
  *   3. if the profile does not sample, takes
  *      the increment back at the same stripe.
  *
- * One of the two threads therefore sees the other. So after the discard every hold that succeeded is
- * in the sum, no hold succeeds any more, and a sum of 0 stays 0. A thread that releases a hold of a
- * discarded profile sums up as well. The exchange of the word from DISCARDED to FREE decides which of
- * these threads frees the profile.
+ * One of the two threads therefore sees the other. So after the discard every hold that succeeded
+ * is in the sum, no hold succeeds any more, and a sum of 0 stays 0. A thread that releases a hold
+ * of a discarded profile sums up as well. The exchange of the word from DISCARDED to FREE decides
+ * which of these threads frees the profile.
  *
- * HANDLES. A profile's slot is reused but never unmapped, so a thread with an old handle may read the
- * word. A handle is the slot's address with the generation in the upper 16 bits, which addresses do
- * not use: if the word has another generation, the profile of the handle is gone. */
+ * HANDLES. A profile's slot is reused but never unmapped, so a thread with an old handle may read
+ * the word. A handle is the slot's address with the generation in the upper 16 bits, which
+ * addresses do not use: if the word has another generation, the profile of the handle is gone. */
 #ifndef MEMPROF_PROFILE_H
 #define MEMPROF_PROFILE_H
 
 #include "memprof/entry.h"
 
-/* Counts of events. A writer counts with release. A reader reads the counts of ends from all stripes
- * before it reads the counts of beginnings from any, with acquire: so it never finds more ends than
- * beginnings. */
+/* Counts of events. A writer counts with release. A reader reads the counts of ends from all
+ * stripes before it reads the counts of beginnings from any, with acquire: so it never finds more
+ * ends than beginnings. */
 struct tally {
   _Atomic(uint64_t) allocs_minor, allocs_major, promotes, dealloc_minor, dealloc_major, dropped_minor,
       dropped_major, lost;
@@ -64,7 +64,8 @@ struct profile {
   struct profile_stripe stripes[STRIPES];
 };
 
-/* A sampling profile with one participant; the user's handle holds it. NULL if there is no memory. */
+/* A sampling profile with one participant; the user's handle holds it. NULL if there is no
+ * memory. */
 struct profile *profile_create(struct memprof *engine, const wn_memprof_options *options,
                                const wn_tracker *tracker);
 
@@ -103,11 +104,12 @@ static inline bool profile_is_sampling(uint64_t handle) {
 struct profile *profile_acquire(uint64_t handle, enum profile_status most);
 void profile_release(struct profile *profile);
 
-/* Frees a discarded profile if it has neither a reference nor a hold, unless another thread does. */
+/* Frees a discarded profile if it has neither a reference nor a hold, unless another thread
+ * does. */
 void profile_free_if_over(struct profile *profile);
 
-/* HOLDS: releases a hold, or takes one if the profile samples. Any of its stripes will do; the calling
- * thread's own is best. */
+/* HOLDS: releases a hold, or takes one if the profile samples. Any of its stripes will do; the
+ * calling thread's own is best. */
 static inline void profile_let_go(struct profile *profile, struct profile_stripe *stripe) {
   atomic_fetch_sub(&stripe->held, 1);
   if (__builtin_expect(profile_word_status(profile_word(profile)) == PROFILE_DISCARDED, 0))

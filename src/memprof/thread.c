@@ -1,5 +1,5 @@
-/* A thread: its stream of gaps, and what it reports of blocks. Its queue is in pending.h, the loop that
- * runs it in callbacks.c. */
+/* A thread: its stream of gaps, and what it reports of blocks. Its queue is in pending.h, the loop
+ * that runs it in callbacks.c. */
 #include "memprof/engine.h"
 #include "memprof/pending.h"
 
@@ -20,14 +20,16 @@ static inline bool sampler_is_for(const struct memprof_thread *thread, uint64_t 
   return atomic_load_explicit(&profile_of(handle)->sequence, memory_order_relaxed) == thread->sampled;
 }
 
-/* Seeds the sampler if the owner's profile is another one than last time. False if it does not sample. */
+/* Seeds the sampler if the owner's profile is another one than last time. False if it does not
+ * sample. */
 static inline bool sampler_ready(struct memprof_thread *thread) {
   uint64_t handle = atomic_load_explicit(&thread->owner->profile, memory_order_acquire);
   if (!handle || !profile_is_sampling(handle)) return false;
   return sampler_is_for(thread, handle) || seed_sampler(thread, handle);
 }
 
-/* What a thread that ends cannot run: the owner's other threads can run all but its alloc callbacks. */
+/* What a thread that ends cannot run: the owner's other threads can run all but its alloc
+ * callbacks. */
 static void thread_give_up(struct memprof_thread *thread) {
   struct memprof_owner *owner = thread->owner;
   for (struct memprof_entry *entry; (entry = pending_take(thread));) {
@@ -68,8 +70,9 @@ void memprof_thread_leave(struct memprof_thread *thread) {
   thread_give_up(thread);
 }
 
-/* A signal handler may free a block until the host knows that the thread has left, and runs its callback by itself if the thread
- * is not suspended; so in a parallel host it is not, unless there is something to give up. */
+/* A signal handler may free a block until the host knows that the thread has left, and runs its
+ * callback by itself if the thread is not suspended; so in a parallel host it is not, unless there
+ * is something to give up. */
 void memprof_thread_detach(struct memprof_thread *thread) {
   memprof_thread_stop(thread);
   bool all_ran = memprof_drain(thread);

@@ -9,7 +9,8 @@
 #include <stdint.h>
 #include <winnow/domain.h>
 
-/* Provided by the host, zeroed, at a fixed address while attached. Hosts read `owner` and `host` and nothing else. */
+/* Provided by the host, zeroed, at a fixed address while attached. Hosts read `owner` and `host`
+ * and nothing else. */
 struct memprof_thread {
   /* Set by memprof_thread_attach; constant afterwards. */
   struct memprof_owner *owner;
@@ -18,7 +19,8 @@ struct memprof_thread {
   uint64_t sequence;
   unsigned stripe;       /* of base/stripe.h */
   const bool *exception; /* the host's; while it is true no callback begins */
-  /* Written by this thread and by its signal handlers, which leave the first two as they found them. */
+  /* Written by this thread and by its signal handlers, which leave the first two as they found
+   * them. */
   _Atomic(unsigned) suspended;
   _Atomic(bool) busy; /* with `pending` */
   _Atomic(struct memprof_entry *)

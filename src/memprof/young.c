@@ -1,5 +1,5 @@
-/* New rows, and rows that become entries. The callbacks of rows run in callbacks.c. The picture is in
- * young.h. */
+/* New rows, and rows that become entries. The callbacks of rows run in callbacks.c. The picture is
+ * in young.h. */
 #include "memprof/young.h"
 
 #include "base/check.h"
@@ -10,8 +10,8 @@
 
 /* ---- entries ---- */
 
-/* An entry with a hold of the profile, beside the table's. NULL if a discard has begun: no hold of a
- * discarded profile begins (HOLDS of profile.h). */
+/* An entry with a hold of the profile, beside the table's. NULL if a discard has begun: no hold of
+ * a discarded profile begins (HOLDS of profile.h). */
 static struct memprof_entry *take_entry(struct profile *profile, uint32_t *number) {
   unsigned stripe = stripe_of_thread();
   _Atomic(int64_t) *held = &profile->stripes[stripe].held;
@@ -23,8 +23,8 @@ static struct memprof_entry *take_entry(struct profile *profile, uint32_t *numbe
   return entry;
 }
 
-/* COUNTS; the guard is held. Births first: else a thread that reads the counts in between would find more
- * ends than births. */
+/* COUNTS; the guard is held. Births first: else a thread that reads the counts in between would
+ * find more ends than births. */
 static void count_fresh(struct young_table *table) {
   struct young_counts *fresh = &table->fresh;
   if (!(fresh->born | fresh->died | fresh->dropped)) return;
@@ -35,7 +35,8 @@ static void count_fresh(struct young_table *table) {
   *fresh = (struct young_counts){0};
 }
 
-/* An entry in this state in place of a row; the guard is held, and with it the profile. NULL, and the row is LOST. */
+/* An entry in this state in place of a row; the guard is held, and with it the profile. NULL, and
+ * the row is LOST. */
 static struct memprof_entry *make_entry(struct young_table *table, struct young_row *row, uint64_t state) {
   struct profile *profile = profile_of(table->handle);
   count_fresh(table);
@@ -54,8 +55,8 @@ static struct memprof_entry *make_entry(struct young_table *table, struct young_
   return entry;
 }
 
-/* The callback that runs returns to an entry. If there is no memory for the entry, the thread counts the
- * row when the callback returns, and drops its metadata. */
+/* The callback that runs returns to an entry. If there is no memory for the entry, the thread
+ * counts the row when the callback returns, and drops its metadata. */
 static void settle_running(struct memprof_owner *owner, struct young_table *table) {
   struct memprof_entry *entry = make_entry(table, table->running, STAGE_ALLOC | ENTRY_RUNNING | ENTRY_LINKED);
   table->running->state = YOUNG_GONE;
@@ -129,9 +130,9 @@ static struct young_table *take_table(struct memprof *engine) {
   return fresh;
 }
 
-/* Makes the table the profile's. False if it was already, if the profile samples no more, or if rows of
- * another profile are left. Whether it samples is asked again with the guard: a discard may have passed
- * this table in between, and does not come again. */
+/* Makes the table the profile's. False if it was already, if the profile samples no more, or if
+ * rows of another profile are left. Whether it samples is asked again with the guard: a discard may
+ * have passed this table in between, and does not come again. */
 static bool bind(struct memprof_owner *owner, uint64_t handle) {
   struct young_table *table = owner->table;
   struct profile *surplus = profile_of(handle);
@@ -273,7 +274,8 @@ size_t young_forget(struct young_table *table, uint64_t handle, void **metadata,
   young_seize(table);
   bool is_bound = table->handle == handle;
   if (is_bound) count_fresh(table);
-  /* `told` goes past rows that the owner may still come to, before the next call: so they are GONE. */
+  /* `told` goes past rows that the owner may still come to, before the next call: so they are
+   * GONE. */
   for (; is_bound && table->told < table->count && found < room; table->told++) {
     struct young_row *row = &table->rows[table->told];
     if (row->state == YOUNG_GONE || row->state == YOUNG_RUNNING) continue;

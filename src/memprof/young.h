@@ -1,9 +1,9 @@
 /* Samples of young blocks in a collected host.
  *
- * Most blocks die young. A block whose fate a minor collection alone decides needs no entry, no queue
- * and no list: its sample is a row of a table, in the order of birth, and one collection settles all
- * rows at once. A row becomes an entry (entry.h) in the same state when its block is promoted, and
- * when anything else happens that rows are not made for.
+ * Most blocks die young. A block whose fate a minor collection alone decides needs no entry, no
+ * queue and no list: its sample is a row of a table, in the order of birth, and one collection
+ * settles all rows at once. A row becomes an entry (entry.h) in the same state when its block is
+ * promoted, and when anything else happens that rows are not made for.
  *
  *   PENDING --alloc--> RUNNING --metadata--> KEPT --dead--> DEAD --dealloc--> GONE
  *      |                  |                   |
@@ -18,10 +18,10 @@
  * A discard forgets rows, some at a time, by moving `told` on, past `aged` and `pending` too; a row
  * that it forgot is GONE.
  *
- * The last minor collection found the rows below `aged`. When all of them have been told of, and there
- * are no others, the table is empty again. At most one row is RUNNING: the last one that was PENDING.
- * Rows that are PENDING or RUNNING belong to the thread that runs in the owner; before another thread
- * runs there they become entries (young_settle).
+ * The last minor collection found the rows below `aged`. When all of them have been told of, and
+ * there are no others, the table is empty again. At most one row is RUNNING: the last one that was
+ * PENDING. Rows that are PENDING or RUNNING belong to the thread that runs in the owner; before
+ * another thread runs there they become entries (young_settle).
  *
  * A thread that runs a callback of a row is a user of the table. A table with users is not emptied,
  * since a callback may read its row, and serves no other profile. A discard then leaves the hold of
@@ -31,12 +31,12 @@
  * profile's counts at the next collection, when a row becomes an entry, and when a thread reads the
  * counts. So no event is missed, and no end of a row is counted before its birth.
  *
- * GUARD. Two sides use a table. The owner's side is the thread that runs in the owner, or a collection
- * that stopped that thread. The other side is any thread that discards the table's profile or reads
- * its counts. Each takes the guard for as long as it looks at the rows, and calls no callback
- * meanwhile. So a discard finds each sample once: as a row or, since it looks at the tables first, as
- * an entry. The owner's side takes the guard several times a sample, the other side hardly ever, so
- * the guard is uneven (base/fence.h):
+ * GUARD. Two sides use a table. The owner's side is the thread that runs in the owner, or a
+ * collection that stopped that thread. The other side is any thread that discards the table's
+ * profile or reads its counts. Each takes the guard for as long as it looks at the rows, and calls
+ * no callback meanwhile. So a discard finds each sample once: as a row or, since it looks at the
+ * tables first, as an entry. The owner's side takes the guard several times a sample, the other
+ * side hardly ever, so the guard is uneven (base/fence.h):
  *
  *   The owner's side:                             The other side:
  *   1. stores `entered`;                          1. exchanges `seized`, until it was false;
@@ -55,8 +55,8 @@
 /* As many samples as a minor heap of the default size has at a rate of 1e-2, and a sixth more. */
 enum { YOUNG_MOST = TINY ? 4 : 3072 };
 
-/* LOST: the row should have become an entry, but there was no memory for one, or a discard of its profile
- * had begun. The sample is dropped: no further callback tells of it. */
+/* LOST: the row should have become an entry, but there was no memory for one, or a discard of its
+ * profile had begun. The sample is dropped: no further callback tells of it. */
 enum young_state { YOUNG_GONE, YOUNG_PENDING, YOUNG_RUNNING, YOUNG_KEPT, YOUNG_DEAD, YOUNG_LOST };
 
 struct young_row {
@@ -101,8 +101,8 @@ static inline void young_unlock(struct young_table *table) {
 void young_seize(struct young_table *table);
 void young_release(struct young_table *table);
 
-/* With the guard: whether births or deaths are still to be told of. young_empty empties the table if
- * all were. */
+/* With the guard: whether births or deaths are still to be told of. young_empty empties the table
+ * if all were. */
 static inline bool young_has_births(const struct young_table *table) { return table->pending < table->count; }
 static inline bool young_has_deaths(const struct young_table *table) { return table->told < table->aged; }
 static inline void young_empty(struct young_table *table) {
@@ -110,8 +110,8 @@ static inline void young_empty(struct young_table *table) {
     table->told = table->aged = table->pending = table->count = 0;
 }
 
-/* With the guard: a user leaves. True if it was the last one, and must release the table's hold of the
- * profile. */
+/* With the guard: a user leaves. True if it was the last one, and must release the table's hold of
+ * the profile. */
 static inline bool young_end(struct young_table *table, uint64_t handle) {
   table->users--;
   young_empty(table);
@@ -121,29 +121,30 @@ static inline bool young_end(struct young_table *table, uint64_t handle) {
 /* Whether the owner has pending callbacks of rows. */
 bool young_has_pending(const struct memprof_owner *owner);
 
-/* Makes entries of the rows that are PENDING or RUNNING. The caller has the owner to itself, but for
- * discards. */
+/* Makes entries of the rows that are PENDING or RUNNING. The caller has the owner to itself, but
+ * for discards. */
 void young_settle_rows(struct memprof_owner *owner);
 static inline void young_settle(struct memprof_owner *owner) {
   if (owner->table) young_settle_rows(owner);
 }
 
-/* After a minor collection, and after young_settle: asks for the fate of each block. True if callbacks
- * are pending. */
+/* After a minor collection, and after young_settle: asks for the fate of each block. True if
+ * callbacks are pending. */
 bool young_after_minor(struct memprof_owner *owner, memprof_fate_function *fate, void *context);
 
-/* Forgets rows of a discarded profile, but not one that is RUNNING, until `room` pieces of metadata are
- * in `metadata`, which the caller drops. Returns how many are there; if that is less than `room`, no row
- * is left, and the table's hold of the profile is released unless there are users. */
+/* Forgets rows of a discarded profile, but not one that is RUNNING, until `room` pieces of metadata
+ * are in `metadata`, which the caller drops. Returns how many are there; if that is less than
+ * `room`, no row is left, and the table's hold of the profile is released unless there are
+ * users. */
 size_t young_forget(struct young_table *table, uint64_t handle, void **metadata, size_t room);
 
-/* The owner ends: the rows that are left become entries. The table is free for another owner, which drops
- * the rows that are LOST; until then, or until a discard, it is the same profile's. Calls no callback,
- * since the host may hold a lock. */
+/* The owner ends: the rows that are left become entries. The table is free for another owner, which
+ * drops the rows that are LOST; until then, or until a discard, it is the same profile's. Calls no
+ * callback, since the host may hold a lock. */
 void young_leave(struct memprof_owner *owner);
 
-/* How many rows are of a profile, or of any profile if it is NULL, and how many tables hold it. No thread
- * is in the engine meanwhile. */
+/* How many rows are of a profile, or of any profile if it is NULL, and how many tables hold it. No
+ * thread is in the engine meanwhile. */
 size_t young_rows(const struct memprof *engine, const struct profile *profile, size_t *tables);
 size_t young_mapped_bytes(const struct memprof *engine);
 

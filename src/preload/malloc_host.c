@@ -1,22 +1,26 @@
 /* The malloc heap as a parallel host of the engine.
  *
- * One owner stands for the whole heap; each thread has its engine thread in thread-local storage, set up by its first
- * allocation and ended by a pthread key. Callbacks run at once, inside the malloc or free that caused them.
+ * One owner stands for the whole heap; each thread has its engine thread in thread-local storage,
+ * set up by its first allocation and ended by a pthread key. Callbacks run at once, inside the
+ * malloc or free that caused them.
  *
- * MUTED: while the host works for a thread, its words_left is MUTED, far above any count that is ever given, so that what
- * callbacks and the C library allocate meanwhile takes the fast path and is neither sampled nor counted. The count is
- * put back at the end. Nesting (a signal handler, a free in a callback) saves and restores MUTED itself, harmlessly.
+ * MUTED: while the host works for a thread, its words_left is MUTED, far above any count that is
+ * ever given, so that what callbacks and the C library allocate meanwhile takes the fast path and
+ * is neither sampled nor counted. The count is put back at the end. Nesting (a signal handler, a
+ * free in a callback) saves and restores MUTED itself, harmlessly.
  *
- * Where nothing is sampled, a thread comes here each DORMANT words, to see whether a profile was started.
+ * Where nothing is sampled, a thread comes here each DORMANT words, to see whether a profile was
+ * started.
  *
- * COMPANION: a small sampled block has a companion of its size in the real allocator, as long as it lives. So the program's
- * other blocks lie where they would lie without us: without companions each sampled block shifts what glibc's free lists
- * hand out next, and a program that lives by their order slows down (bench/run --only trees at 1e-4: half of the cost was
- * cache misses in the program itself). At rates that sample much, companions would cost memory, and there are none.
+ * COMPANION: a small sampled block has a companion of its size in the real allocator, as long as it
+ * lives. So the program's other blocks lie where they would lie without us: without companions each
+ * sampled block shifts what glibc's free lists hand out next, and a program that lives by their
+ * order slows down (bench/run --only trees at 1e-4: half of the cost was cache misses in the
+ * program itself). At rates that sample much, companions would cost memory, and there are none.
  *
- * A sampled block lies in the region, and its `struct sampled_block` in the region's side arrays. Where the address space
- * has no room for a region, sampled blocks come from the real allocator and addresses.c knows them; then `real.sampled`
- * spans all addresses, so that every free asks it.
+ * A sampled block lies in the region, and its `struct sampled_block` in the region's side arrays.
+ * Where the address space has no room for a region, sampled blocks come from the real allocator and
+ * addresses.c knows them; then `real.sampled` spans all addresses, so that every free asks it.
  */
 #include "preload/malloc_host.h"
 
@@ -44,13 +48,15 @@
 #define COMPANION_BYTES ((size_t)1024)
 #define COMPANION_RATE  0.01
 
-/* Words that a block's first usable size had more than was asked for, and that so were never tried: glibc's for sizes that
- * are multiples of 16, the usual ones. Needed for blocks whose birth nobody saw. */
+/* Words that a block's first usable size had more than was asked for, and that so were never tried:
+ * glibc's for sizes that are multiples of 16, the usual ones. Needed for blocks whose birth was not
+ * sampled. */
 #define SLACK_AT_BIRTH 1
 
-/* PREVIOUS: what an unsampled block had before it grew, known only as its usable size. glibc rounds up to 8 more than a
- * multiple of 16, by 8 bytes on average and for multiples of 16; but a block that grows in small steps comes close to its
- * usable size before it passes it. Without this, each block first seen as it grows would count 8 bytes too few. */
+/* PREVIOUS: what an unsampled block had before it grew, known only as its usable size. glibc rounds
+ * up to 8 more than a multiple of 16, by 8 bytes on average and for multiples of 16; but a block
+ * that grows in small steps comes close to its usable size before it passes it. Without this, each
+ * block first seen as it grows would count 8 bytes too few. */
 #define SLACK_BEFORE_GROWTH ((size_t)8)
 
 #define HUGE_BYTES    ((size_t)1 << 30)
@@ -201,7 +207,8 @@ static void check_live(struct sampled_place place, const char *complaint) {
   if (has_region && !region_is_live(place)) die(complaint);
 }
 
-/* Follows a block, new or just grown from `previous_bytes`, of which `trials` words were tried. The thread is muted. */
+/* Follows a block, new or just grown from `previous_bytes`, of which `trials` words were tried. The
+ * thread is muted. */
 static void follow(struct sampled_place place, size_t bytes, size_t trials, size_t previous_bytes,
                    size_t hits) {
   struct sampled_block *block = place.block;
@@ -242,9 +249,10 @@ static void forget(struct sampled_block *known) {
   memprof_drain(&self.engine);
 }
 
-/* New words that a sampled block takes when it grows, and the samples among them. TRIALS: a sampled block's words are tried
- * when those of an unsampled one would be, which the entry points know only by their usable sizes. Else blocks with equal
- * histories would be in the sample with different probabilities, and the trace could tell only one. */
+/* New words that a sampled block takes when it grows, and the samples among them. TRIALS: a sampled
+ * block's words are tried when those of an unsampled one would be, which the entry points know only
+ * by their usable sizes. Else blocks with equal histories would be in the sample with different
+ * probabilities, and the trace could tell only one. */
 static size_t count_growth(struct sampled_block *known, size_t bytes, int64_t *left) {
   size_t before = malloc_words(real_usable_for(known->bytes)), after = malloc_words(real_usable_for(bytes));
   if (after <= before) return 0;
@@ -258,8 +266,8 @@ static void copy_contents(void *to, struct sampled_place from, size_t bytes) {
   memcpy(to, from.address, usable < bytes ? usable : bytes);
 }
 
-/* Where the region is full, or the thread interrupted itself while it held the region's lock: the block goes on
- * unsampled in the real allocator. */
+/* Where the region is full, or the thread interrupted itself while it held the region's lock: the
+ * block goes on unsampled in the real allocator. */
 static struct sampled_place move_out(struct sampled_place old, size_t bytes) {
   struct sampled_place moved = {.address = real.malloc(bytes)};
   if (!moved.address) return moved;
@@ -271,8 +279,8 @@ static struct sampled_place move_out(struct sampled_place old, size_t bytes) {
   return moved;
 }
 
-/* Resizes a block of the real allocator. Its address may be another block's as soon as it has moved, so the table forgets it
- * first. */
+/* Resizes a block of the real allocator. Its address may be another block's as soon as it has
+ * moved, so the table forgets it first. */
 static struct sampled_place resize_real(struct sampled_place old, size_t bytes) {
   const struct sampled_block kept = *old.block;
   struct memprof_entry *entry = atomic_load_explicit(&old.block->entry, memory_order_acquire);
@@ -286,8 +294,9 @@ static struct sampled_place resize_real(struct sampled_place old, size_t bytes) 
   return (struct sampled_place){moved, block};
 }
 
-/* Gives a sampled block another size, with its contents. Returns where it lies then; `block` is NULL there if it is followed
- * no more. The address is NULL if there is no memory, and the block stays. */
+/* Gives a sampled block another size, with its contents. Returns where it lies then; `block` is
+ * NULL there if it is followed no more. The address is NULL if there is no memory, and the block
+ * stays. */
 static struct sampled_place resize(struct sampled_place old, size_t bytes) {
   bool zeroed;
   if (!host_can_have(bytes)) return (struct sampled_place){0};
@@ -393,7 +402,8 @@ void *host_realloc(void *block, size_t bytes) {
   return resized.address;
 }
 
-/* What a block was likely asked to have, which grew from the usable size `usable` to `bytes` (PREVIOUS). */
+/* What a block was likely asked to have, which grew from the usable size `usable` to `bytes`
+ * (PREVIOUS). */
 static size_t likely_bytes(size_t usable, size_t bytes) {
   size_t gained = bytes - usable, slack = gained < SLACK_BEFORE_GROWTH ? gained : SLACK_BEFORE_GROWTH;
   return usable > slack ? usable - slack : 1;

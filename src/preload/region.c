@@ -3,19 +3,23 @@
  *   base                                   base + SLOT_AREA                              base + span
  *   | span | span | span | ...             | runs of pages ...                                |
  *
- * The slot area is cut into spans of 64 KiB, each of one size class, handed out in order and kept for ever. What is known
- * of a slot (its block, whether it is live, the next free slot) lies in a side array and never in the block, so that a
- * program that writes past a block's end cannot lead us astray.
+ * The slot area is cut into spans of 64 KiB, each of one size class, handed out in order and kept
+ * for ever. What is known of a slot (its block, whether it is live, the next free slot) lies in a
+ * side array and never in the block, so that a program that writes past a block's end cannot lead
+ * us astray.
  *
- * Free slots of a class form a lock-free stack: its head is {tag, slot}, changed by compare-and-swap, and the tag grows
- * with each change, so that a head that was popped and pushed again is noticed. No lock: a signal handler may free a
- * block while this thread allocates one, and fork may happen at any instant. A span belongs to the stripe of the thread
- * that opened it, with a stack of its own, so that threads neither meet at a stack nor share lines of blocks.
+ * Free slots of a class form a lock-free stack: its head is {tag, slot}, changed by
+ * compare-and-swap, and the tag grows with each change, so that a head that was popped and pushed
+ * again is noticed. No lock: a signal handler may free a block while this thread allocates one, and
+ * fork may happen at any instant. A span belongs to the stripe of the thread that opened it, with a
+ * stack of its own, so that threads neither meet at a stack nor share lines of blocks.
  *
- * ACCESSIBLE: of the reserved addresses only what is in use can be read and written, from the bottom of each area up, in
- * steps, and stays so. Else core dumps, the data size in /proc and RLIMIT_DATA would count all that is reserved.
+ * ACCESSIBLE: of the reserved addresses only what is in use can be read and written, from the
+ * bottom of each area up, in steps, and stays so. Else core dumps, the data size in /proc and
+ * RLIMIT_DATA would count all that is reserved.
  *
- * A slot's live mark is exchanged, not stored: of two threads that free one block twice, one is told.
+ * A slot's live mark is exchanged, not stored: of two threads that free one block twice, one is
+ * told.
  */
 #include "preload/region.h"
 
@@ -42,7 +46,8 @@ enum {
 #define SPANS        (SLOT_AREA >> SPAN_SHIFT)
 #define LARGEST_SLOT ((size_t)16384)
 
-/* 16-byte steps up to 128, then four sizes a doubling up to 16 KiB: 12.5 % lost to rounding on average. */
+/* 16-byte steps up to 128, then four sizes a doubling up to 16 KiB: 12.5 % lost to rounding on
+ * average. */
 static const uint16_t class_bytes[CLASSES] = {16,   32,   48,   64,   80,   96,    112,   128,   160,
                                               192,  224,  256,  320,  384,  448,   512,   640,   768,
                                               896,  1024, 1280, 1536, 1792, 2048,  2560,  3072,  3584,
@@ -152,7 +157,8 @@ static bool take_span(size_t *number) {
   return true;
 }
 
-/* Opens a new span and pushes its slots, the first of which comes out first. False when none is left. */
+/* Opens a new span and pushes its slots, the first of which comes out first. False when none is
+ * left. */
 static bool open_span(unsigned class, unsigned stripe) {
   uint32_t slots = SPAN_BYTES / class_bytes[class];
   struct span *span = metadata_map(sizeof *span + slots * sizeof *span->slot);
@@ -173,8 +179,8 @@ static bool open_span(unsigned class, unsigned stripe) {
   return true;
 }
 
-/* The smallest class that holds `bytes` at a multiple of `alignment`; CLASSES if none does. Spans are aligned to 64 KiB, so
- * the slots of a class are aligned to what divides its size. */
+/* The smallest class that holds `bytes` at a multiple of `alignment`; CLASSES if none does. Spans
+ * are aligned to 64 KiB, so the slots of a class are aligned to what divides its size. */
 static unsigned class_of(size_t bytes, size_t alignment) {
   if (bytes > LARGEST_SLOT || alignment > LARGEST_SLOT) return CLASSES;
   unsigned class = bytes <= 128 ? (unsigned)(bytes ? (bytes - 1) / 16 : 0) : 0;

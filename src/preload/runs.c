@@ -1,25 +1,27 @@
 /* Runs of pages: an extent allocator over the upper part of the region.
  *
- * A run is a stretch of pages, live or free. Its descriptor never moves and is never unmapped, only recycled. The page map
- * leads from the first page of each run to its descriptor, and from the last page of a free run too, so that neighbours are
- * found when runs join. Free runs stand in bins by the logarithm of their length. Pages above `top` were never used.
- * Pages and their entries in the map are made accessible STEP at a time as `top` grows (see ACCESSIBLE in region.c).
+ * A run is a stretch of pages, live or free. Its descriptor never moves and is never unmapped, only
+ * recycled. The page map leads from the first page of each run to its descriptor, and from the last
+ * page of a free run too, so that neighbours are found when runs join. Free runs stand in bins by
+ * the logarithm of their length. Pages above `top` were never used. Pages and their entries in the
+ * map are made accessible STEP at a time as `top` grows (see ACCESSIBLE in region.c).
  *
- *   RUN-CLEAN: a clean free run reads as zeros. Joined runs are both clean or both dirty, so the mark stays exact.
+ *   RUN-CLEAN: a clean free run reads as zeros. Joined runs are both clean or both dirty, so the mark
+ *   stays exact.
  *
  * KEPT: a freed run keeps its pages while no more than `limit` pages are kept. What is freed beyond
- * that goes back to the system at once. The limit is small at first, so that a program that frees all
- * is not made larger. It grows by what is taken of pages that went back, so that a program that
- * allocates large blocks in a loop soon faults them in no more: filling a block of 16 MiB takes
- * 0.3 ms then, and 9.4 ms else. Pages that nobody took for a while go back, and the limit shrinks to
+ * that goes back to the system at once. The limit is small at first, so that a program that frees
+ * all is not made larger. It grows by what is taken of pages that went back, so that a program that
+ * allocates large blocks in a loop soon faults them in no more: filling a block of 16 MiB takes 0.3
+ * ms then, and 9.4 ms else. Pages that no block took for a while go back, and the limit shrinks to
  * what was taken in that time. Kept pages are counted as our own memory.
  *
- * A block that grows by realloc gets as much address space again behind it, so that growing step by step copies each byte
- * a constant number of times.
+ * A block that grows by realloc gets as much address space again behind it, so that growing step by
+ * step copies each byte a constant number of times.
  *
- * One lock (LOCK_RANK_RUNS) guards all but the page map's entry of a live block, which its owner reads without it. A signal
- * handler that interrupts the lock's holder cannot allocate here, and what it frees goes on the `returned` stack, which
- * the next holder empties.
+ * One lock (LOCK_RANK_RUNS) guards all but the page map's entry of a live block, which its owner
+ * reads without it. A signal handler that interrupts the lock's holder cannot allocate here, and
+ * what it frees goes on the `returned` stack, which the next holder empties.
  */
 #include "preload/runs.h"
 
@@ -53,7 +55,8 @@ struct run {
   struct sampled_block block;
   /* 1 from allocation to release. */
   _Atomic(uint32_t) live;
-  /* Free: neighbours in the bin. Returned or recycled: the next one. Under the lock, but for the push on `returned`. */
+  /* Free: neighbours in the bin. Returned or recycled: the next one. Under the lock, but for the
+   * push on `returned`. */
   struct run *next, *previous;
   bool binned;
 };
@@ -173,7 +176,8 @@ static void bin_remove(struct run *run) {
   if (!run->clean) keep_no_more(run->pages);
 }
 
-/* The free run that ends just before, or begins at, a page, if it is as clean as asked; NULL if there is none. */
+/* The free run that ends just before, or begins at, a page, if it is as clean as asked; NULL if
+ * there is none. */
 static struct run *free_before(size_t page, bool clean) {
   struct run *run = page ? map_get(page - 1) : NULL;
   return run && run->binned && run->first + run->pages == page && run->clean == clean ? run : NULL;
@@ -184,7 +188,7 @@ static struct run *free_after(size_t page) {
   return run && run->binned && run->first == page ? run : NULL;
 }
 
-/* Puts a run that nobody uses among the free ones, joined with alike neighbours. */
+/* Puts an unused run among the free ones, joined with neighbours that are as clean. */
 static void insert_free(struct run *run) {
   struct run *before = free_before(run->first, run->clean);
   if (before) {
@@ -277,9 +281,9 @@ static void drain_returned(void) {
   }
 }
 
-/* Takes kept runs out of a bin, at most `most`, until they have `pages` pages. Returns them by `next`, in
- * the order in which their pages were counted: so each one's pages are needed, at least in part. A run
- * in no bin joins no other one. */
+/* Takes kept runs out of a bin, at most `most`, until they have `pages` pages. Returns them by
+ * `next`, in the order in which their pages were counted: so each one's pages are needed, at least
+ * in part. A run in no bin joins no other one. */
 static struct run *take_kept(unsigned bin, size_t pages, int most) {
   struct run *list = NULL, **end = &list, *next;
   for (struct run *run = bins[bin]; run && pages && most; run = next) {
@@ -464,7 +468,8 @@ void runs_give_back_idle(void) {
   leave();
 }
 
-/* A signal handler that interrupted the holder, or one who waits, may fork: parent and child return there. */
+/* A signal handler that interrupted the holder of the lock, or a thread that waits for it, may
+ * fork: parent and child return there. */
 void runs_before_fork(void) { lock_before_fork(&lock, LOCK_RANK_RUNS, &forks); }
 void runs_after_fork(void) { lock_after_fork(&lock, LOCK_RANK_RUNS, &forks); }
 /* SPDX-License-Identifier: MIT */

@@ -6,7 +6,8 @@
 
 enum { RUNS_PAGE_SHIFT = 12, RUNS_PAGE = 1 << RUNS_PAGE_SHIFT };
 
-/* Manages the pages of [base, base + bytes); base is a multiple of 1 GiB. False if metadata cannot be had. */
+/* Manages the pages of [base, base + bytes); base is a multiple of 1 GiB. False if metadata cannot
+ * be had. */
 bool runs_create(uintptr_t base, size_t bytes);
 
 /* As the functions of region.h with these names. */

@@ -1,4 +1,5 @@
-/* What a trace tells: the run, its modules and the events, as the writer takes them and the reader gives them. */
+/* What a trace tells: the run, its modules and the events, as the writer takes them and the reader
+ * gives them. */
 #ifndef TRACE_EVENT_H
 #define TRACE_EVENT_H
 
@@ -40,7 +41,8 @@ struct trace_run {
 
 enum { TRACE_BUILD_ID_MAX = 32 };
 
-/* A file mapped into the process. Generation tells apart two mappings of one file at one address. */
+/* A file mapped into the process. Generation tells apart two mappings of one file at one
+ * address. */
 struct trace_module {
   uint64_t base; /* lowest mapped address */
   uint64_t bias; /* what the loader added to the file's addresses; an offset counts from here */
@@ -245,8 +247,8 @@ enum trace_collection_kind {
   TRACE_COLLECTION_NONE   /* the trace begins, or ends */
 };
 
-/* What counts is what happened since the heap was opened, and was settled by then: so a record that is missing takes
- * nothing away. */
+/* What counts is what happened since the heap was opened, and was settled by then: so a record that
+ * is missing takes nothing away. */
 struct trace_collection {
   uint64_t time_ns; /* of the end */
   uint32_t thread;

@@ -12,7 +12,8 @@ static void forget(struct dictionary *dictionary, struct dictionary_slot *slots,
   dictionary->generation = 1;
 }
 
-/* The slot that holds the key, or the one where it belongs. There always is one, since at most 3/4 are in use. */
+/* The slot that holds the key, or the one where it belongs. There always is one, since at most 3/4
+ * are in use. */
 static struct dictionary_slot *find(const struct dictionary *dictionary, struct dictionary_slot *slots,
                                     uint32_t mask, uint32_t key) {
   uint32_t i = (uint32_t)hash_mix(key) & mask;
@@ -58,8 +59,8 @@ static void define_module(struct sink *sink, const struct trace_stack_source *so
   put_record_end(sink, body);
 }
 
-/* Gives a frame its name in the chunk, if it is a language's that has none yet. `module` is the program's number, `local` the
- * chunk's. */
+/* Gives a frame its name in the chunk, if it is a language's that has none yet. `module` is the
+ * program's number, `local` the chunk's. */
 static void define_place(struct stack_encoder *encoder, struct sink *sink, uint32_t module, uint32_t local,
                          uint64_t offset) {
   const struct trace_stack_source *source = encoder->source;
@@ -82,7 +83,8 @@ static void define_place(struct stack_encoder *encoder, struct sink *sink, uint3
   put_record_end(sink, body);
 }
 
-/* Collects the frames that the chunk lacks and returns the chunk's number of the node they hang from. */
+/* Collects the frames that the chunk lacks and returns the chunk's number of the node they hang
+ * from. */
 static uint32_t collect(struct stack_encoder *encoder, uint32_t node, uint32_t *count) {
   const struct trace_stack_source *source = encoder->source;
   uint32_t known = 0;
