@@ -10,7 +10,8 @@ enum { CHECKS = 1 };
 enum { CHECKS = 0 };
 #endif
 
-/* In the tiny build every table and buffer starts as small as it can, and deep checks run after each change. */
+/* In the tiny build every table and buffer starts as small as it can, and deep checks run after
+ * each change. */
 #ifdef WINNOW_TINY
 enum { TINY = 1, CHECK_DEEP = 1 };
 #else

@@ -10,7 +10,8 @@
 
 _Atomic(bool) fence_is_uneven;
 
-/* ThreadSanitizer sees neither the system's fences nor the processor's, but exchanges of one word. */
+/* ThreadSanitizer sees neither the system's fences nor the processor's, but exchanges of one
+ * word. */
 #ifdef __SANITIZE_THREAD__
 enum { WATCHED = true };
 #elif defined(__has_feature)
@@ -42,7 +43,8 @@ void fence_even(void) {
   atomic_fetch_add(&word, 1);
 }
 
-/* A program may have forbidden the call meanwhile: then what others wrote has a thousand times as long as it takes to arrive. */
+/* A program may have forbidden the call meanwhile: then what others wrote has a thousand times as
+ * long as it takes to arrive. */
 void fence_heavy(void) {
   int saved = errno;
   fence_even();

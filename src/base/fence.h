@@ -1,9 +1,14 @@
-/* A fence between two sides, of which one does not pay.
+/* An uneven pair of fences.
  *
- * Two threads each write a word, then read the other's, and one of them at least must see what the other wrote: both need a fence
- * in between. Where one side comes a million times as often as the other, its fence is `fence_light`, which only the compiler
- * minds, and the other's is `fence_heavy`, which has the system make every running thread of the process pass a fence: some
- * microseconds. Where the system cannot do that (membarrier, Linux 4.14) both are common fences. */
+ *   The frequent side:      The rare side:
+ *   1. stores its word;     1. stores its word;
+ *   2. fence_light;         2. fence_heavy;
+ *   3. loads the other's.   3. loads the other's.
+ *
+ * At least one of the two sides sees the other's store. fence_light orders the compiler only.
+ * fence_heavy has the system make every running thread of the process pass a fence, which takes
+ * some microseconds. Where the system cannot do that (membarrier, Linux 4.14) both are common
+ * fences. */
 #ifndef BASE_FENCE_H
 #define BASE_FENCE_H
 

@@ -8,7 +8,8 @@
 #include <cpuid.h>
 #endif
 
-/* One entry for each value of four bits: small, and quick enough for processors without the instruction. */
+/* One entry for each value of four bits: small, and quick enough for processors without the
+ * instruction. */
 static uint32_t crc_by_table(uint32_t crc, const unsigned char *bytes, size_t count) {
   static const uint32_t table[16] = {0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3,
                                      0x61c69362, 0x7198540d, 0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9,

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A bijective mixer: every input bit reaches every output bit. Source: D. Stafford's variant 13 of MurmurHash3's finaliser. */
+/* A bijective mixer: every input bit reaches every output bit. Source: D. Stafford's variant 13 of
+ * MurmurHash3's finaliser. */
 static inline uint64_t hash_mix(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
@@ -23,8 +24,8 @@ static inline uint64_t hash_bytes(const void *bytes, size_t count) {
   return hash;
 }
 
-/* CRC-32C (Castagnoli), as in RFC 3720: the checksum of `crc` continued by `count` bytes; start with 0.
- * Uses the processor's instruction where there is one. */
+/* CRC-32C (Castagnoli), as in RFC 3720: the checksum of `crc` continued by `count` bytes; start
+ * with 0. Uses the processor's instruction where there is one. */
 uint32_t crc32c(uint32_t crc, const void *bytes, size_t count);
 
 #endif

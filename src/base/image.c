@@ -224,8 +224,8 @@ static bool imports(const struct elf *elf, const char *name) {
   return search(elf->fd, elf->strings, elf->string_bytes, markers) != IMAGE_GOOD;
 }
 
-/* gcc exports nothing of a sanitizer that it links statically but the functions that this replaces, and
- * without a symbol table their names are left, and those of hooks that a program may define. A
+/* gcc exports nothing of a sanitizer that it links statically but the functions that this replaces,
+ * and without a symbol table their names are left, and those of hooks that a program may define. A
  * sanitizer that finds leaks asks whether that is turned off; LeakSanitizer replaces no function of
  * strings. */
 static enum image_kind sanitizer_of_hooks(const struct elf *elf) {

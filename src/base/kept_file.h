@@ -1,4 +1,5 @@
-/* A file of the system's, such as /proc/self/statm, that is kept open in a program that is not ours.
+/* A file of the system's, such as /proc/self/statm, that is kept open in a program that is not
+ * ours.
  *
  * What can be opened when a process starts may be out of reach later: behind another user, another
  * root, or a filter of system calls. So such a file is opened once, and its descriptor kept out of

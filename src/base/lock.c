@@ -1,4 +1,5 @@
-/* Futex lock: Ulrich Drepper, "Futexes Are Tricky", 2011, the three-state mutex; but held states name their holder. */
+/* Futex lock: Ulrich Drepper, "Futexes Are Tricky", 2011, the three-state mutex; but held states
+ * name their holder. */
 #include "base/lock.h"
 
 #include "base/check.h"
@@ -8,7 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* One bit per rank that this thread holds. Written by this thread and by its signal handlers, which leave it as found. */
+/* One bit per rank that this thread holds. Written by this thread and by its signal handlers, which
+ * leave it as found. */
 static _Thread_local unsigned held;
 
 static void futex(struct lock *lock, int operation, unsigned value) {
@@ -17,8 +19,9 @@ static void futex(struct lock *lock, int operation, unsigned value) {
   errno = saved;
 }
 
-/* HELD-AROUND: the note is made before the lock is taken and struck out after it is free, so that a signal handler between
- * the two never takes the lock for another thread's and waits for the thread that it interrupted. */
+/* NOTED-AROUND: a thread notes the rank before it takes the lock, and strikes the note out after it
+ * has released the lock. So a signal handler that interrupts the thread between the two finds the
+ * note, and does not wait for the thread that it interrupted. */
 static void note(enum lock_rank rank) {
   held |= 1u << rank;
   atomic_signal_fence(memory_order_seq_cst);
@@ -34,8 +37,10 @@ static void note_free(enum lock_rank rank) {
   held &= ~(1u << rank);
 }
 
-/* Whose a lock is. Tokens come again after 2^31 threads, which then would have to meet. A signal handler between the test
- * and the store may give the thread another one; it holds no lock by it when it returns. */
+/* The calling thread's token, twice: what the state of a lock that it holds is. A token is given
+ * again after 2^31 threads; only if two threads with one token met would that matter. A signal
+ * handler between the test and the store may give the thread another token; the handler holds no
+ * lock when it returns. */
 static unsigned own(void) {
   static _Atomic(unsigned) tokens;
   static _Thread_local unsigned token;
@@ -49,7 +54,8 @@ static bool try(struct lock *lock, unsigned state) {
                                                  memory_order_relaxed);
 }
 
-/* Who has waited does not know whether others do, and says that they may. */
+/* Bit 0 of the state says that a thread may wait. A thread that has waited does not know whether
+ * others still do, so it takes the lock with the bit set. */
 static void take(struct lock *lock) {
   unsigned mine = own();
   if (try(lock, mine)) return;
@@ -69,13 +75,13 @@ static void give(struct lock *lock) {
 /* ---- shared ---- */
 
 void lock_acquire(struct lock *lock, enum lock_rank rank) {
-  note_held(rank); /* HELD-AROUND */
+  note_held(rank); /* NOTED-AROUND */
   take(lock);
 }
 
 void lock_release(struct lock *lock, enum lock_rank rank) {
   give(lock);
-  note_free(rank); /* HELD-AROUND */
+  note_free(rank); /* NOTED-AROUND */
 }
 
 bool lock_is_mine(const struct lock *lock) {

@@ -1,7 +1,8 @@
-/* A small lock for code that runs inside malloc: four bytes, zero is unlocked, sleeps on a futex, needs no set-up.
+/* A small lock for code that runs inside malloc: four bytes, zero is unlocked, sleeps on a futex,
+ * needs no set-up.
  *
- * Every lock has a rank; a thread may only take locks of higher rank than those it holds. Checked where checks are on.
- * A lock is never held while user code runs. */
+ * Every lock has a rank; a thread may only take locks of higher rank than those it holds. Checked
+ * where checks are on. A lock is never held while user code runs. */
 #ifndef BASE_LOCK_H
 #define BASE_LOCK_H
 
@@ -26,29 +27,32 @@ enum lock_rank {
 };
 
 struct lock {
-  _Atomic(unsigned) state; /* 0 free; else twice the holder's token, plus 1 if somebody may wait */
+  _Atomic(unsigned) state; /* 0: free; else twice the holder's token, plus 1 if a thread may wait */
 };
 
 void lock_acquire(struct lock *lock, enum lock_rank rank);
 void lock_release(struct lock *lock, enum lock_rank rank);
 
-/* True if the calling thread holds a lock of this rank, or is about to, or just did: a signal handler may have interrupted
- * the holder, or one who waits. */
+/* True if the calling thread holds a lock of this rank, waits for one, or is just taking or
+ * releasing one. In a signal handler the calling thread is the one that was interrupted. */
 bool lock_rank_held(enum lock_rank rank);
 
-/* True if the calling thread holds a lock of this rank or a higher one, likewise: a signal handler
- * must not wait for one of this rank then. */
+/* True if the same holds of this rank or of a higher one: then a signal handler must not wait for a
+ * lock of this rank. */
 bool lock_must_not_wait(enum lock_rank rank);
 
-/* True if the calling thread holds this lock, exactly. A forked child is its parent's thread in this. */
+/* True if the calling thread holds this very lock. The thread of a forked child counts as the
+ * thread of the parent that forked it. */
 bool lock_is_mine(const struct lock *lock);
 
-/* Around a fork, which may happen in a signal handler anywhere: a lock that another thread holds would stay locked in the
- * child for ever. Before it, the calling thread takes the lock, unless it has it; afterwards, parent and child give it back
- * unless whom the handler interrupted has it. `fork` is the thread's own, zeroed at first. Forks may nest. */
+/* Around a fork. In the child, a lock that another thread of the parent held would stay locked for
+ * ever, so the forking thread takes the lock before the fork, and parent and child release it
+ * afterwards. A fork may happen in a signal handler that interrupted the holder of the lock: then
+ * the lock stays the holder's, in parent and child. `fork` is the thread's own, zeroed at first.
+ * Forks may nest. */
 struct lock_fork {
   unsigned within; /* forks under way that found the lock held by their own thread */
-  bool noted;      /* the rank was noted before, by one who waits */
+  bool noted;      /* the rank was noted before: the handler interrupted a thread that waits */
 };
 void lock_before_fork(struct lock *lock, enum lock_rank rank, struct lock_fork *fork);
 /* The same, but false if another thread holds the lock: nothing is taken then. */

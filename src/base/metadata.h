@@ -1,11 +1,13 @@
-/* Memory for ourselves: pages from the operating system, never through malloc, so that it works inside malloc. */
+/* Memory for ourselves: pages from the operating system, never through malloc, so that it works
+ * inside malloc. */
 #ifndef BASE_METADATA_H
 #define BASE_METADATA_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Zeroed pages, readable and writable; bytes are rounded up to pages. NULL when the system has none. */
+/* Zeroed pages, readable and writable; bytes are rounded up to pages. NULL when the system has
+ * none. */
 void *metadata_map(size_t bytes);
 void metadata_unmap(void *address, size_t bytes);
 
@@ -16,13 +18,13 @@ void metadata_count_out(size_t bytes);
 /* How much of metadata_map's pages this process has, touched or not, and of what is counted in. */
 size_t metadata_bytes(void);
 
-/* Address space that costs nothing until it is written: zeroed on first touch. Not counted by overcommit where the
- * system allows that. NULL when the address space is exhausted (ulimit -v). */
+/* Address space that costs nothing until it is written: zeroed on first touch. Not counted by
+ * overcommit where the system allows that. NULL when the address space is exhausted (ulimit -v). */
 void *metadata_reserve(size_t bytes);
 
-/* Addresses that nobody else gets, and nothing behind them: they count neither as data (RLIMIT_DATA, core dumps) nor for
- * overcommit until they are made accessible, a multiple of pages at a time. Doing that twice is harmless. Otherwise as
- * metadata_reserve. */
+/* Reserves addresses without memory: they count neither as data (RLIMIT_DATA, core dumps) nor for
+ * overcommit until metadata_make_accessible, for a multiple of pages at a time; to call that twice
+ * is harmless. Otherwise as metadata_reserve. */
 void *metadata_reserve_addresses(size_t bytes);
 bool metadata_make_accessible(void *address, size_t bytes);
 

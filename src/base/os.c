@@ -1,5 +1,5 @@
-/* Linux, behind a few functions. Files are read and written by bare system calls: the C library's functions are
- * cancellation points, and a thread must not be cancelled inside malloc. */
+/* Linux, behind a few functions. Files are read and written by bare system calls: the C library's
+ * functions are cancellation points, and a thread must not be cancelled inside malloc. */
 #include "base/os.h"
 
 #include "base/random.h"

@@ -16,8 +16,8 @@ unsigned os_processors(void);
 /* Writes everything, through interrupted and partial writes. False on error; errno tells. */
 bool os_write_all(int fd, const void *bytes, size_t count);
 
-/* Reads at most capacity - 1 bytes of a small file, such as one in /proc, and ends them with a NUL byte.
- * Returns the number of bytes read, or -1. */
+/* Reads at most capacity - 1 bytes of a small file, such as one in /proc, and ends them with a NUL
+ * byte. Returns the number of bytes read, or -1. */
 long os_read_file(const char *path, char *buffer, size_t capacity);
 
 /* Fills a buffer from the kernel's random source (clock and addresses if there is none). */

@@ -1,5 +1,6 @@
-/* Stripes: what many threads write is kept several times over, each copy on cache lines of its own, so that threads do not
- * wait for each other's. A thread keeps to one stripe; threads may share one, so a stripe is still changed atomically. */
+/* Stripes: what many threads write is kept several times over, each copy on cache lines of its own,
+ * so that threads do not wait for each other's. A thread keeps to one stripe; threads may share
+ * one, so a stripe is still changed atomically. */
 #ifndef BASE_STRIPE_H
 #define BASE_STRIPE_H
 

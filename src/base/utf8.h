@@ -1,4 +1,4 @@
-/* UTF-8 that anybody may have written: names of functions, files and programs are any bytes. */
+/* UTF-8 that cannot be trusted: names of functions, files and programs are any bytes. */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 
@@ -10,8 +10,8 @@
  * begins with none. `length` is 1 or more. */
 size_t utf8_decode(const char *text, size_t length, uint32_t *code);
 
-/* Whether a terminal obeys a character instead of showing it: control characters, and those without a
- * form that turn the direction of what stands around them, join it or hide it. */
+/* Whether a terminal obeys a character instead of showing it: control characters, and those without
+ * a form that turn the direction of what stands around them, join it or hide it. */
 bool utf8_is_obeyed(uint32_t code);
 
 /* Puts '?' in the place of each byte of what is obeyed, or is no UTF-8. */

@@ -1,12 +1,13 @@
 /* The context that owns the tables, and captures: walk outwards, then enter inwards.
  *
- * Nearly all frames are of the usual kind: met before, left by a quick rule, within the known part of the stack. `collect_usual`
- * walks through them with all it needs in registers, and stops at whatever else there is: a frame that must be looked up
- * or stepped out of slowly, the end, or a place where the thread's last walk stood, too, and went on likewise (memo.h).
+ * Nearly all frames are of the usual kind: met before, unwound by a quick rule, and within the
+ * known part of the stack. `collect_usual` walks through them with all that it needs in registers.
+ * It stops at a frame that must be looked up or unwound slowly, at the end, and at a step of the
+ * thread's last walk that has the same caller (memo.h).
  *
- * A language's frames are merged in while walking. The part of the stack that a native frame takes is known when it was
- * stepped out of: it ends where the stack pointer is then. So the language's frames whose addresses lie below that, and which
- * wait for their turn, are written down before it. */
+ * A language's frames are merged in while walking. A native frame ends at the stack pointer of its
+ * caller, which is known when the frame is unwound. So the language's frames that are next and
+ * whose addresses lie below that stack pointer are written down before the native frame. */
 #include "callstack/capture.h"
 
 #include "base/check.h"
@@ -52,25 +53,24 @@ static const wn_callstack *give_up(struct callstacks *callstacks) {
   return public_of(empty(callstacks));
 }
 
-/* The memos are given to threads in turn, when they first ask. */
+/* The memos are given to threads in turn, at the first capture of each. */
 static struct memo *memo_of_thread(struct callstacks *callstacks) {
   static _Atomic(unsigned) threads;
-  static _Thread_local uint32_t
-      given; /* where the memo is, from the first one on, in bytes + 1; 0 for none yet */
+  static _Thread_local uint32_t given; /* the memo's offset in `memos`, in bytes, plus 1; 0: none yet */
   if (__builtin_expect(!given, 0))
     given = 1 + atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) % MEMOS *
                     (uint32_t)sizeof(struct memo);
   return (struct memo *)(void *)((char *)callstacks->memos + (given - 1));
 }
 
-/* Of modules that have changed nothing is remembered. */
+/* Empties the memo if code addresses have become dead since it was made. */
 static inline void memo_renew(struct memo *memo, const struct callstacks *callstacks) {
   uint32_t changes = atomic_load_explicit(&callstacks->modules.changes, memory_order_acquire);
   if (memo->changes != changes) memo->count = memo->ends = 0;
   memo->changes = changes;
 }
 
-/* The thread's memo, which is its own from now on; NULL if it is in use. */
+/* Takes the thread's memo; NULL if it is in use. */
 static inline struct memo *memo_begin(struct callstacks *callstacks) {
   struct memo *memo = memo_of_thread(callstacks);
   if (atomic_exchange_explicit(&memo->busy, true, memory_order_acquire)) return NULL;
@@ -82,7 +82,7 @@ static void memo_end(struct memo *memo) {
   if (memo) atomic_store_explicit(&memo->busy, false, memory_order_release);
 }
 
-/* The frame id of the code address that the walk stands at, and the rule to leave it by. 0 if there is no room. */
+/* The frame id of a code address, and the rule to unwind it. 0 if there is no room. */
 static inline uint32_t look_up(struct callstacks *callstacks, uintptr_t pc, uint64_t *rule) {
   uint32_t id = 0;
   const struct slot *slot = levels_find(&callstacks->pcs, pc, &id);
@@ -98,17 +98,18 @@ struct frames {
   bool native; /* a native one was written down */
   /* memo.h; for stacks without a language's frames. */
   struct memo *memo;   /* of the thread; NULL: none */
-  uint32_t left, kept; /* steps of it: not yet passed; outside of what is written down */
+  uint32_t left, kept; /* so many of its steps are not yet passed; are outside of the frames written down */
   struct trail *trail;
 };
 
-/* The language's frames that are still to be written down, and where in the stack the last one stands. */
+/* The language's frames that are still to be written down, and the address in the stack of the last
+ * one. */
 struct language {
   const wn_language_frame *frame, *end;
   uintptr_t stands;
 };
 
-/* Writes down those of the language's frames, the next ones in turn, that stand below an address. */
+/* Writes down the language's next frames whose addresses are below `end`. */
 static void put_language(const struct callstacks *callstacks, struct language *language,
                          struct frames *frames, size_t depth, uintptr_t end) {
   for (; language->frame < language->end && frames->count < depth; language->frame++) {
@@ -119,8 +120,9 @@ static void put_language(const struct callstacks *callstacks, struct language *l
   }
 }
 
-/* The thread's last walk stood here, too, at its step `from`: writes down the frames that are the same, and goes to where they
- * are not. If all are, it is STEP_END, and they are kept in the memo. */
+/* The walk is at the memo's step `from`. Writes down the frames whose callers are the same, and
+ * moves the walk to the first one whose caller is not. STEP_END if all are: then they are not
+ * written down but kept in the memo. */
 static __attribute__((noinline)) enum step_result go_like_the_last(struct frames *frames, struct walk *walk,
                                                                    size_t depth, uint32_t from) {
   const struct memo *memo = frames->memo;
@@ -137,14 +139,14 @@ static __attribute__((noinline)) enum step_result go_like_the_last(struct frames
     noted->bp = walk->bp;
     walk->bp = memo_bp(step, step - 1, walk->bp);
   }
-  frames->left = from; /* what calls it is another, or there is no room for more */
+  frames->left = from; /* its caller is another one, or there is no room for more */
   walk->pc = memo->at[from].pc;
   walk->sp = memo->at[from].sp;
   return STEP_CALLER;
 }
 
-/* Walks on as long as all is as usual: frames that were met before, and are left by a quick rule within the part of the stack that
- * is known. Whether it stops where the thread's last walk stood, too, and went on likewise: at the step before `left`. */
+/* Walks on through usual frames. True if it stops at a step of the memo that has the same caller:
+ * the step before `left`. */
 static inline __attribute__((always_inline)) bool
 collect_usual(struct callstacks *callstacks, struct walk *walk, struct frames *frames, size_t depth) {
   const struct memo *memo = frames->memo;
@@ -168,7 +170,7 @@ collect_usual(struct callstacks *callstacks, struct walk *walk, struct frames *f
     if (cfa <= sp || cfa > high || saved < sp || cfa & 7) break;
     frames->frame[count++] = frame;
     *trail_at(frames->trail, noted++) =
-        (struct memo_step){.pc = pc, .sp = sp, .bp = bp, .frame = frame, .way = rule_way(rule)};
+        (struct memo_step){.pc = pc, .sp = sp, .bp = bp, .frame = frame, .restore = rule_restore(rule)};
     pc = stack_word(cfa - 8);
     if (saved != cfa) bp = stack_word(saved);
     sp = cfa;
@@ -190,8 +192,8 @@ collect_quickly(struct callstacks *callstacks, struct walk *walk, struct frames 
   return walk->pc ? STEP_CALLER : STEP_END;
 }
 
-/* Walks outwards and writes frames down until there are `depth`. STEP_CALLER: there may be more. `language` is NULL where
- * there is none, as a constant. */
+/* Walks outwards and writes frames down until there are `depth`. STEP_CALLER: there may be more.
+ * `language` is NULL where there is none, as a constant. */
 static inline __attribute__((always_inline)) enum step_result collect(struct callstacks *callstacks,
                                                                       struct walk *walk,
                                                                       struct frames *frames, size_t depth,
@@ -224,7 +226,8 @@ static inline __attribute__((always_inline)) enum step_result collect(struct cal
   return step;
 }
 
-/* Enters what was written down, from the outermost frame inwards, and remembers the outermost. */
+/* Enters the frames that were written down, from the outermost one inwards, and remembers the
+ * outermost ones. */
 static struct node *enter_walked(struct callstacks *callstacks, const struct walk *walk,
                                  struct frames *frames) {
   struct memo *memo = frames->memo;
@@ -245,7 +248,7 @@ static struct node *enter_walked(struct callstacks *callstacks, const struct wal
   return node;
 }
 
-/* `step` is how the walk ended: only one that came to its end can be remembered. */
+/* `step` is how the walk ended: only a walk that came to its end is remembered. */
 static const wn_callstack *finish(struct callstacks *callstacks, const struct walk *walk,
                                   struct frames *frames, enum step_result step) {
   struct memo *memo = frames->memo;
@@ -264,8 +267,8 @@ static const wn_callstack *finish_like_the_last(struct memo *memo, uint32_t i) {
   return public_of(node);
 }
 
-/* The usual case: the stack is what the memo has of the thread's last one. That all of it can be read is known at once, since
- * stack pointers only grow outwards. */
+/* The usual case: the stack is the memo's, down to its innermost frame. Since stack pointers only
+ * grow outwards, one question tells whether all of it can be read. */
 static inline bool is_remembered(const struct callstacks *callstacks, const struct memo *memo, uintptr_t pc,
                                  uintptr_t sp, uintptr_t bp, size_t depth) {
   uint32_t frames = memo->count - memo->ends;
@@ -274,8 +277,9 @@ static inline bool is_remembered(const struct callstacks *callstacks, const stru
          memo_is_same(memo);
 }
 
-/* Goes on where the small array ended. A function of its own, so that only stacks that are deep take the memory for a
- * large array: a signal handler may run on a stack of a few KiB, whatever depth was asked for. */
+/* Goes on where the small array ended. A function of its own, so that only stacks that are deep
+ * take the memory for a large array: a signal handler may run on a stack of a few KiB, whatever
+ * depth was asked for. */
 static __attribute__((noinline)) const wn_callstack *
 capture_deep(struct callstacks *callstacks, struct walk *walk, struct frames *frames, size_t depth) {
   uint32_t frame[CALLSTACK_DEPTH_MOST];
@@ -304,7 +308,8 @@ static __attribute__((noinline)) const wn_callstack *capture_another(struct call
   return finish(callstacks, &walk, &frames, step);
 }
 
-/* Of who stands at `pc`. Whoever calls this reads those from a frame himself: called last, this takes that frame's place. */
+/* The stack of a function that is at `pc` with these registers. The callers read the registers from
+ * a frame before they call this, since a tail call takes that frame's place. */
 static inline const wn_callstack *capture_by(struct memo *memo, struct callstacks *callstacks, uintptr_t pc,
                                              uintptr_t sp, uintptr_t bp, size_t depth) {
   if (__builtin_expect(memo && is_remembered(callstacks, memo, pc, sp, bp, depth), 1))
@@ -317,9 +322,9 @@ static inline const wn_callstack *capture(struct callstacks *callstacks, uintptr
   return capture_by(memo_begin(callstacks), callstacks, pc, sp, bp, depth);
 }
 
-/* Of a stack with a language's frames: the outermost frames of the thread's last one, and their nodes. The next one mostly
- * begins with the same, and a comparison costs less than a search in a large table. `busy` while it changes: a signal
- * handler does without it. */
+/* The outermost frames of the thread's last stack with a language's frames, and their nodes. The
+ * next such stack mostly has the same ones, and a comparison costs less than a search in a large
+ * table. `busy` while it changes: a signal handler does without it. */
 enum { MIXED = 32 };
 static _Thread_local struct {
   uint64_t number; /* of the callstacks that it is of */
@@ -329,7 +334,8 @@ static _Thread_local struct {
   struct node *node[MIXED];
 } last_mixed;
 
-/* The outermost frames that it had: how many, and the node of the last. */
+/* How many outermost frames a stack shares with last_mixed, and the node of the innermost of
+ * these. */
 static size_t recall(const struct callstacks *callstacks, const uint32_t *frames, size_t count,
                      struct node **node) {
   size_t known = 0, most = last_mixed.count < count ? last_mixed.count : count;
@@ -370,7 +376,7 @@ static const wn_callstack *enter(struct callstacks *callstacks, const uint32_t *
   return node ? public_of(node) : give_up(callstacks);
 }
 
-/* Of the language's frames alone where `walk` is NULL. */
+/* A NULL `walk`: the language's frames alone. */
 static __attribute__((noinline)) const wn_callstack *
 capture_with(struct callstacks *callstacks, struct walk *walk, const struct callstack_wish *wish) {
   struct language language = {.frame = wish->language, .end = wish->language + wish->language_count};
@@ -428,8 +434,8 @@ wn_place callstacks_place(struct callstacks *callstacks, const struct callstack_
   return places_enter(&callstacks->places, place);
 }
 
-/* This function has a frame pointer, whatever the flags: asking for the frame address makes sure of it. So its caller's
- * registers are there without unwinding. */
+/* __builtin_frame_address gives this function a frame pointer, whatever the flags. So its caller's
+ * registers can be read without unwinding. */
 __attribute__((noinline)) const wn_callstack *callstack_capture(struct callstacks *callstacks, size_t depth) {
   uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
   if (depth == 0) return public_of(empty(callstacks));

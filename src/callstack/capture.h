@@ -1,10 +1,11 @@
 /* Capturing call stacks inside malloc: quickly, without allocation, in signal handlers too.
  *
- * `struct callstacks` holds everything that was ever learnt: the modules, the code addresses met with the rules to get
- * from each to its caller (pcs.h), and all stacks as one tree (nodes.h). It only grows, up to the limits given; beyond
- * them captures give the empty stack and are counted. Several may exist. All functions may be called by any thread and
- * by signal handlers, but for create and destroy. Nothing here calls malloc, takes a lock that the program can hold, or
- * changes errno. */
+ * `struct callstacks` holds all that captures have found out: the modules, the code addresses met
+ * with the rules to get from each to its caller (pcs.h), and all stacks as one tree (nodes.h). It
+ * only grows, up to the limits given; beyond them captures give the empty stack and are counted.
+ * Several may exist. All functions may be called by any thread and by signal handlers, but for
+ * create and destroy. Nothing here calls malloc, takes a lock that the program can hold, or changes
+ * errno. */
 #ifndef CALLSTACK_CAPTURE_H
 #define CALLSTACK_CAPTURE_H
 
@@ -20,11 +21,12 @@ enum { CALLSTACK_DEPTH_MOST = 1024 };
 struct callstacks;
 
 struct callstacks_options {
-  /* How many stacks (tree nodes) and code addresses to keep at most; 0 means almost 2^24, and 2^22. */
+  /* How many stacks (tree nodes) and code addresses to keep at most; 0 means almost 2^24, and
+   * 2^22. */
   uint32_t nodes_most, frames_most;
   /* Innermost frames in this range of addresses are left out: Winnow's own code. */
   uintptr_t skip_begin, skip_end;
-  /* The name of the language whose places are asked for, up to 60 bytes; NULL is "language". */
+  /* The name of the language that callstacks_place is for, up to 60 bytes; NULL is "language". */
   const char *language;
   /* Find modules through /proc/self/maps even if the loader could tell. */
   bool without_loader;
@@ -37,13 +39,14 @@ void callstacks_destroy(struct callstacks *callstacks);
 /* In the child of a fork: another thread of the parent may have held the lock. */
 void callstacks_fork_child(struct callstacks *callstacks);
 
-/* The stack of the caller of this function, its innermost `depth` frames. Never NULL: the empty stack if depth is 0 or
- * the tables are full. */
+/* The stack of the caller of this function, its innermost `depth` frames. Never NULL: the empty
+ * stack if depth is 0 or the tables are full. */
 const wn_callstack *callstack_capture(struct callstacks *callstacks, size_t depth);
 
-/* The same, but the stack begins with the caller of the function whose __builtin_frame_address(0) is `from`; that function must
- * not have returned. `*memo` remembers the last stack that was captured with it: a memo for one caller at a time, made by the
- * first call if there is memory, and destroyed by memo_destroy. Not for signal handlers. */
+/* The same, but the stack begins with the caller of the function whose __builtin_frame_address(0)
+ * is `from`; that function must not have returned. `*memo` remembers the last stack that was
+ * captured with it: a memo for one caller at a time, made by the first call if there is memory, and
+ * destroyed by memo_destroy. Not for signal handlers. */
 struct memo;
 const wn_callstack *callstack_capture_own(struct callstacks *callstacks, struct memo **memo, const void *from,
                                           size_t depth);
@@ -62,24 +65,29 @@ wn_place callstacks_place(struct callstacks *callstacks, const struct callstack_
 /* What stack callstack_capture_with is to give. */
 struct callstack_wish {
   size_t depth; /* frames at most, the innermost ones */
-  /* __builtin_frame_address(0) of a function that goes on: the stack begins with who called that. NULL: this function's. */
+  /* The stack begins with the caller of the function whose __builtin_frame_address(0) this is; that
+   * function must not have returned. NULL: with the caller of callstack_capture_with. */
   const void *from;
-  /* The language's frames of this thread, innermost first. Each stands within the native frame that has its address `native`
-   * (nearer to the innermost one); if that is NULL, where the one before stands, the first then innermost of all. Those whose
-   * native frame is not found stand outermost. A frame whose place there is not is left out. */
+  /* The language's frames of this thread, innermost first. Each is put on the inner side of the
+   * native frame that contains its address `native`. A frame without such an address follows the
+   * frame before it; the first one is then innermost of all. Frames whose native frame is not found
+   * are put outermost. A frame without a place is left out. */
   const wn_language_frame *language;
   size_t language_count;
   bool language_only; /* no native frames: nothing is walked */
 };
 
-/* The caller's stack with a language's frames in it. Needs some 5 KiB of stack. Never NULL, as above. */
+/* The caller's stack with a language's frames in it. Needs some 5 KiB of stack. Never NULL, as
+ * above. */
 const wn_callstack *callstack_capture_with(struct callstacks *callstacks, const struct callstack_wish *wish);
 
-/* A stack's number among those of its callstacks; 0 is the empty one. Numbers and what they mean never change. */
+/* A stack's number among those of its callstacks; 0 is the empty one. Numbers and what they mean
+ * never change. */
 uint32_t callstack_id(const wn_callstack *callstack);
 
-/* The innermost frame of a stack and the number of the rest. `offset` is an address in the module's file (a return
- * address: subtract 1 to get into the call), or in memory if module is 0. All are 0 for the empty stack. */
+/* The innermost frame of a stack and the number of the rest. `offset` is an address in the module's
+ * file (a return address: subtract 1 to get into the call), or in memory if module is 0. All are 0
+ * for the empty stack. */
 void callstack_node(struct callstacks *callstacks, uint32_t id, uint32_t *parent, uint32_t *module,
                     uint64_t *offset);
 

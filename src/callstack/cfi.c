@@ -1,4 +1,5 @@
-/* From an address to its row: the sorted table, the FDE and its CIE, and the programs that both hold. */
+/* From an address to its row: the sorted table, the FDE and its CIE, and the programs that both
+ * hold. */
 #include "callstack/cfi.h"
 
 #include "callstack/bytes.h"

@@ -1,8 +1,9 @@
 /* Call frame information: what .eh_frame says about one instruction.
  *
- * Written after the DWARF 5 standard, section 6.4, and the Linux Standard Base's description of .eh_frame and
- * .eh_frame_hdr. Only modules whose .eh_frame_hdr holds the sorted table of 4-byte pairs that all linkers write can be
- * searched. Every read is checked against the module's range, so that damaged tables give "unknown" and not a crash. */
+ * Written after the DWARF 5 standard, section 6.4, and the Linux Standard Base's description of
+ * .eh_frame and .eh_frame_hdr. Only modules whose .eh_frame_hdr holds the sorted table of 4-byte
+ * pairs that all linkers write can be searched. Every read is checked against the module's range,
+ * so that damaged tables give "unknown" and not a crash. */
 #ifndef CALLSTACK_CFI_H
 #define CALLSTACK_CFI_H
 
@@ -42,7 +43,8 @@ struct cfi_section {
   uintptr_t base, size, eh_frame_hdr;
 };
 
-/* The row for the instruction at `pc`. False if there is none, or it is more than this interpreter understands. */
+/* The row for the instruction at `pc`. False if there is none, or it is more than this interpreter
+ * understands. */
 bool cfi_find_row(const struct cfi_section *section, uintptr_t pc, struct cfi_row *row);
 
 /* The values that expressions may use, and how they read memory. */
@@ -52,7 +54,8 @@ struct cfi_registers {
 };
 typedef bool cfi_read(void *context, uintptr_t address, uintptr_t *value);
 
-/* Evaluates the expression whose length stands at `section->base + place`; `first` is pushed before if not NULL. */
+/* Evaluates the expression whose length stands at `section->base + place`; `first` is pushed before
+ * if not NULL. */
 bool cfi_evaluate(const struct cfi_section *section, int32_t place, const struct cfi_registers *registers,
                   const uintptr_t *first, cfi_read *read, void *context, uintptr_t *result);
 

@@ -1,4 +1,5 @@
-/* DWARF expressions, as far as call frame information uses them: a stack machine (DWARF 5, section 2.5). */
+/* DWARF expressions, as far as call frame information uses them: a stack machine (DWARF 5, section
+ * 2.5). */
 #include "callstack/bytes.h"
 #include "callstack/cfi.h"
 

@@ -1,4 +1,5 @@
-/* The slow half of the table that only grows: searching beyond the first slot, inserting, and mapping a level. */
+/* The slow half of the table that only grows: searching beyond the first slot, inserting, and
+ * mapping a level. */
 #include "callstack/levels.h"
 
 #include "base/check.h"

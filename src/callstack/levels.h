@@ -1,13 +1,16 @@
 /* A hash table that only grows, is read and written without a lock, and never moves what it holds.
  *
- * A slot is two words, a key and a value; the key is 0 while the slot is free. The table consists of levels, each twice
- * as large as the one before; a key lives within `LEVELS_WINDOW` slots of the place its hash gives in the first level
- * where such a slot was free. So a search may stop at the first free slot it meets (invariant FIRST-FREE), nothing is
- * ever rehashed, and a slot's index, counted through all levels, is a name for its key that stays valid for ever.
- * Two threads that insert one key race for the same free slot by compare-and-exchange, and both end with the winner's.
- * A signal handler may interrupt any of this and do the same: nobody waits for anybody.
+ * A slot is two words, a key and a value; the key is 0 while the slot is free. The table consists
+ * of levels, each twice as large as the one before; a key lives within `LEVELS_WINDOW` slots of the
+ * place its hash gives in the first level where such a slot was free. So a search may stop at the
+ * first free slot it meets (invariant FIRST-FREE), nothing is ever rehashed, and a slot's index,
+ * counted through all levels, is a name for its key that stays valid for ever. Two threads that
+ * insert one key race for the same free slot by compare-and-exchange, and both end with the
+ * winner's. A signal handler may interrupt any of this and do the same: no thread waits for
+ * another.
  *
- * Index 0 is never given out. Memory is mapped level by level and is touched only where keys are. */
+ * Index 0 is never given out. Memory is mapped level by level and is touched only where keys
+ * are. */
 #ifndef CALLSTACK_LEVELS_H
 #define CALLSTACK_LEVELS_H
 
@@ -19,9 +22,11 @@
 enum { LEVELS_MOST = 28, LEVELS_WINDOW = 8 };
 
 struct slot {
-  /* Set once, from 0, by whoever inserts; read with acquire. Its owner may set or clear flag bits in it later. */
+  /* Set once, from 0, by the thread that inserts the key; read with acquire. The owner of the table
+   * may set or clear flag bits in it later. */
   _Atomic(uint64_t) key;
-  /* 0 until the owner of the table stores it, with release; every thread would store the same, or they exchange it. */
+  /* 0 until the owner of the table stores it, with release; every thread would store the same, or
+   * they exchange it. */
   _Atomic(uint64_t) value;
 };
 
@@ -35,11 +40,13 @@ struct levels {
   _Atomic(uint32_t) used;
 };
 
-/* A table for at most `slots_most` keys (rounded down to what whole levels hold). False if memory is exhausted. */
+/* A table for at most `slots_most` keys (rounded down to what whole levels hold). False if memory
+ * is exhausted. */
 bool levels_create(struct levels *levels, unsigned first_bits, uint32_t slots_most);
 void levels_destroy(struct levels *levels);
 
-/* The slot of a key, inserted if need be, and its index. NULL if the table is full or memory is exhausted. */
+/* The slot of a key, inserted if need be, and its index. NULL if the table is full or memory is
+ * exhausted. */
 struct slot *levels_insert(struct levels *levels, uint64_t key, uint32_t *index);
 
 /* The index of a slot of this table. */

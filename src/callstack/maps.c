@@ -1,4 +1,5 @@
-/* /proc/self/maps without stdio, by bare system calls: the C library's functions are cancellation points. A line is "begin-end rwxp offset major:minor inode   path". */
+/* /proc/self/maps without stdio, by bare system calls: the C library's functions are cancellation
+ * points. A line is "begin-end rwxp offset major:minor inode   path". */
 #include "callstack/maps.h"
 
 #include <errno.h>

@@ -1,19 +1,23 @@
-/* The outer part of a thread's last stack: the next stack mostly ends in the same frames, and to see that they are the same
- * costs two comparisons a frame.
+/* The outer part of a thread's last stack. The next stack mostly ends in the same frames, and two
+ * comparisons a frame show that they are the same.
  *
- * How to leave a frame by one of the two quick rules (pcs.h) follows from its address, its stack pointer and its frame pointer;
- * where that leads depends on no more than two words of the stack: the return address and the frame pointer saved. So if a walk
- * stands where a remembered walk stood, with the same three registers, and these two words are what they were, then the caller
- * is the same, and so on outwards. If all are, the stack's node is known too. If one is not, the walk goes on from there.
- * Where no frame further out is left by the frame pointer before it is loaded from the stack anew, it does not matter what it
- * is: compilers use that register for other things (`needs_bp`).
+ * A quick rule (pcs.h) unwinds a frame from three registers: its code address, its stack pointer
+ * and its frame pointer. The caller's registers then depend on two words of the stack at most: the
+ * return address and the saved frame pointer. So a walk that has the three registers of a
+ * remembered step, and finds these two words unchanged, goes on to the same caller; and so on
+ * outwards. If all callers are the same, the stack's node is known too. At the first caller that is
+ * not, the walk goes on by itself. The frame pointer need not be compared where no frame further
+ * out is unwound by it before it is restored from the stack: compilers use the register for other
+ * things (STEP_NEEDS_BP).
  *
- * `at` is in order from the outermost frame inwards. Where the walk ended because a return address was 0, that end is `at[0]`,
- * with node 0. Only walks that came to an end are remembered, and of those what is outside of the last step by a slower
- * rule; of a walk through many new frames the outermost, the others at its next times.
+ * `at` is in order from the outermost frame inwards. If the walk ended at a return address of 0,
+ * that end is `at[0]`, with node 0. Only walks that came to an end are remembered. Of such a walk,
+ * only the frames outside of the last step by a slower rule are; of a walk through many new frames,
+ * the outermost ones at first, and more at the next times.
  *
- * A context has a few memos, which its threads take in turn; one that is in use, by a thread or by what a signal handler
- * interrupted, is done without. Threads that share a memo only forget each other's stacks. */
+ * A context has a few memos, which its threads take in turn. A walk that finds its memo in use, by
+ * another thread or by the walk that a signal handler interrupted, does without. Threads that share
+ * a memo only replace each other's stacks. */
 #ifndef CALLSTACK_MEMO_H
 #define CALLSTACK_MEMO_H
 
@@ -25,15 +29,16 @@ enum { MEMO = 64, TRAIL = 32, MEMOS = 64 };
 /* A frame as a walk reached it. */
 struct memo_step {
   uintptr_t pc, sp, bp;
-  uint32_t frame; /* its number in pcs.h */
-  uint32_t way;   /* how it is left, by a rule's middle bits (rule_way), and STEP_NEEDS_BP */
+  uint32_t frame;   /* its number in pcs.h */
+  uint32_t restore; /* rule_restore of its rule, and STEP_NEEDS_BP */
 };
 
-/* It is left by the frame pointer, or a frame further out is before the frame pointer is loaded. */
+/* The frame is unwound by the frame pointer, or a frame further out is, before the frame pointer is
+ * restored from the stack. */
 #define STEP_NEEDS_BP (UINT32_C(1) << 31)
 
 struct memo {
-  _Atomic(bool) busy;   /* who sets it has the rest */
+  _Atomic(bool) busy;   /* the thread that sets it uses the rest */
   uint32_t changes;     /* of the modules, when it was made */
   uint32_t count, ends; /* `ends`: 1 if at[0] is an end, else 0 */
   struct memo_step at[MEMO];
@@ -55,50 +60,55 @@ static inline void trail_note(struct trail *trail, const struct walk *walk, uint
     return;
   }
   *trail_at(trail, trail->count++) = (struct memo_step){
-      .pc = walk->pc, .sp = walk->sp, .bp = walk->bp, .frame = frame, .way = rule_way(rule)};
+      .pc = walk->pc, .sp = walk->sp, .bp = walk->bp, .frame = frame, .restore = rule_restore(rule)};
 }
 
-/* How far below the caller's stack pointer its frame pointer lies; 0: it is unchanged. */
-static inline uintptr_t step_saved(const struct memo_step *step) { return way_frame_bytes(step->way); }
+/* How far below the caller's stack pointer its frame pointer is saved; 0: it is unchanged. */
+static inline uintptr_t step_saved(const struct memo_step *step) {
+  return restore_frame_bytes(step->restore);
+}
 
 /* The frame pointer of a frame's caller, `outer`. */
 static inline uintptr_t memo_bp(const struct memo_step *step, const struct memo_step *outer, uintptr_t bp) {
   return step_saved(step) ? stack_word(outer->sp - step_saved(step)) : bp;
 }
 
-/* Whether a walk that stands here stands at a step. */
+/* Whether a walk with these registers is at a step. */
 static inline bool memo_stands(const struct memo_step *step, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-  return step->sp == sp && step->pc == pc && (!(step->way & STEP_NEEDS_BP) || step->bp == bp);
+  return step->sp == sp && step->pc == pc && (!(step->restore & STEP_NEEDS_BP) || step->bp == bp);
 }
 
-/* Whether the caller of a frame at which the walk stands is what it was; not for the outermost step. Reads nothing beyond the
- * caller's stack pointer, nor below the frame (FRAME_BELOW). Where a frame pointer is needed and was not saved by the frame within,
- * that needs it, too, so that it was compared there. */
+/* Whether the caller of a step is the same as before, where the walk is at the step; not for the
+ * outermost step. Reads nothing beyond the caller's stack pointer, nor below the frame
+ * (FRAME_BELOW). Where the caller needs a frame pointer that the frame did not save, the frame
+ * needs it too, so memo_stands compared it. */
 static inline bool memo_calls(const struct memo_step *step) {
   const struct memo_step *outer = step - 1;
   if (stack_word(outer->sp - 8) != outer->pc) return false;
-  if (!(outer->way & STEP_NEEDS_BP) || !step_saved(step)) return true;
+  if (!(outer->restore & STEP_NEEDS_BP) || !step_saved(step)) return true;
   return stack_word(outer->sp - step_saved(step)) == outer->bp;
 }
 static inline bool memo_goes_on(const struct memo_step *step, uintptr_t high) {
   return step[-1].sp <= high && memo_calls(step);
 }
 
-/* Whether all callers of the innermost frame are what they were; for a walk that stands there, and knows that all of the stack
- * that the memo is of can be read. */
+/* Whether all callers of the innermost step are the same, where the walk is there and all of the
+ * memo's part of the stack can be read. */
 static inline bool memo_is_same(const struct memo *memo) {
   const struct memo_step *step = &memo->at[memo->count - 1];
   while (step > memo->at && memo_calls(step)) step--;
   return step == memo->at;
 }
 
-/* The outermost of the frames from `i` on, where the walk stands, whose callers but for its own are the same. */
+/* Follows the callers from step `i`, where the walk is, outwards as long as they are the same.
+ * Returns the last step reached. */
 static inline uint32_t memo_follow(const struct memo *memo, uintptr_t high, uint32_t i) {
   while (i && memo_goes_on(&memo->at[i], high)) i--;
   return i;
 }
 
-/* Forgets all but the `kept` outermost steps; if none is kept, a walk came to its end where `walk` stands. */
+/* Forgets all but the `kept` outermost steps. If none is kept, the memo begins with the end of
+ * `walk`. */
 static inline void memo_cut(struct memo *memo, const struct walk *walk, uint32_t kept, struct node *root) {
   memo->count = kept;
   if (kept) return;
@@ -108,16 +118,17 @@ static inline void memo_cut(struct memo *memo, const struct walk *walk, uint32_t
   memo->node[0] = root;
 }
 
-/* The next step inwards. Whether it needs the frame pointer follows from the one that was added before. */
+/* The next step inwards. Whether it needs the frame pointer follows from the one that was added
+ * before. */
 static inline void memo_add(struct memo *memo, const struct memo_step *step, struct node *node) {
   struct memo_step *at = &memo->at[memo->count];
-  uint32_t way = step->way & ~STEP_NEEDS_BP;
-  if (way_kind(way) == RULE_FRAME_POINTER)
-    way |= STEP_NEEDS_BP;
-  else if (!way_frame_bytes(way) && memo->count)
-    way |= at[-1].way & STEP_NEEDS_BP;
+  uint32_t restore = step->restore & ~STEP_NEEDS_BP;
+  if (restore_kind(restore) == RULE_FRAME_POINTER)
+    restore |= STEP_NEEDS_BP;
+  else if (!restore_frame_bytes(restore) && memo->count)
+    restore |= at[-1].restore & STEP_NEEDS_BP;
   *at = *step;
-  at->way = way;
+  at->restore = restore;
   memo->node[memo->count++] = node;
 }
 

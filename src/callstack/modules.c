@@ -54,7 +54,8 @@ static void bury(struct modules *modules, uint32_t id, struct module *module) {
   atomic_fetch_add(&modules->changes, 1);
 }
 
-/* The addresses come back before the module does: who sees it live must find them, or there would be two of each. */
+/* The addresses come back before the module does: a thread that sees the module live must find
+ * them, or it would insert them again. */
 static void revive(struct modules *modules, uint32_t id, struct module *module) {
   pcs_revive(modules->pcs, id);
   atomic_fetch_add_explicit(&module->generation, 1, memory_order_relaxed);
@@ -62,7 +63,8 @@ static void revive(struct modules *modules, uint32_t id, struct module *module) 
   atomic_store_explicit(&module->gone, false, memory_order_release);
 }
 
-/* Adds a record. Readers see it once the count covers it. 0 if the table is full or there is no memory. */
+/* Adds a record. Readers see it once the count covers it. 0 if the table is full or there is no
+ * memory. */
 static uint32_t append(struct modules *modules, const struct object *object, const struct build_id *build_id,
                        const char *path) {
   uint32_t count = atomic_load_explicit(&modules->count, memory_order_relaxed);
@@ -80,9 +82,10 @@ static uint32_t append(struct modules *modules, const struct object *object, con
   return count + 1;
 }
 
-/* Enters an object under the lock: as the live record it is, as one that comes back, or as a new one. It reads the
- * object's headers and the loader's record of it. That they stay meanwhile is sure because code of the object is on the
- * stack that is being captured: to unload a library that somebody is still in is an error of the program. */
+/* Enters an object under the lock: as the live record it is, as one that comes back, or as a new
+ * one. It reads the object's headers and the loader's record of it. That they stay meanwhile is
+ * sure because code of the object is on the stack that is being captured: to unload a library while
+ * a thread runs in it is an error of the program. */
 static uint32_t enter(struct modules *modules, struct object *object) {
   struct build_id build_id;
   object_complete(object);
@@ -121,10 +124,11 @@ static uint32_t find_live(struct modules *modules, uintptr_t pc) {
   return 0;
 }
 
-/* True if a live module's object is still mapped, and is the same one as far as can be told without reading any memory
- * of it: another thread may be unloading it now, so neither its headers nor the loader's record may be touched. Another
- * object of the same layout whose record lies where the old one's did passes for it; that takes a dlopen by another
- * thread between a dlclose and the refresh after it. Needs the lock. */
+/* True if a live module's object is still mapped, and is the same one as far as can be told without
+ * reading any memory of it: another thread may be unloading it now, so neither its headers nor the
+ * loader's record may be touched. Another object of the same layout whose record lies where the old
+ * one's did passes for it; that takes a dlopen by another thread between a dlclose and the refresh
+ * after it. Needs the lock. */
 static bool still_there(struct modules *modules, const struct module *module) {
   if (module->object.base == PLACES_BASE) return true;
   if (modules->source == OBJECT_FROM_MAPS) {
@@ -144,7 +148,7 @@ static void bury_the_gone(struct modules *modules) {
   }
 }
 
-/* The next module after `id` that nobody was told about; 0 at the end. */
+/* The next module after `id` that was found gone and is not reported yet; 0 at the end. */
 static uint32_t next_unreported(struct modules *modules, uint32_t id) {
   uint32_t found = 0;
   lock_acquire(&modules->lock, LOCK_RANK_MODULES);

@@ -1,12 +1,15 @@
-/* The modules that a program's code lies in: each gets a number when the first stack meets it, and keeps it.
+/* The modules that a program's code lies in: each gets a number when the first stack meets it, and
+ * keeps it.
  *
- * A module that is unloaded is gone: its number is not used for anything else. If another object is mapped at its place
- * it gets another number; if the same object (path, build-id and base) comes back, so does its number, with a higher
- * generation, so that a program which loads and unloads one library for ever does not fill the table.
+ * A module that is unloaded is gone: its number is not used for anything else. If another object is
+ * mapped at its place it gets another number; if the same object (path, build-id and base) comes
+ * back, so does its number, with a higher generation, so that a program which loads and unloads one
+ * library for ever does not fill the table.
  *
- * Readers take no lock: a record is written before the count that covers it is published, and but for the fields
- * marked so below it never changes. Writers hold the lock of rank LOCK_RANK_MODULES; a signal handler that interrupted a
- * writer on its own thread gives up instead of waiting for itself. */
+ * Readers take no lock: a record is written before the count that covers it is published, and but
+ * for the fields marked so below it never changes. Writers hold the lock of rank LOCK_RANK_MODULES;
+ * a signal handler that interrupted a writer on its own thread gives up instead of waiting for
+ * itself. */
 #ifndef CALLSTACK_MODULES_H
 #define CALLSTACK_MODULES_H
 
@@ -26,7 +29,7 @@ struct module {
   struct object object;
   struct build_id build_id;
   const char *path;
-  /* Written under the lock, read by anybody. */
+  /* Written under the lock, read by any thread. */
   _Atomic(const void *) loader_record;
   _Atomic(uint32_t) generation;
   _Atomic(bool) gone;
@@ -53,14 +56,15 @@ enum module_result { MODULE_NONE, MODULE_FOUND, MODULE_BUSY };
 bool modules_create(struct modules *modules, struct levels *pcs, enum object_source source);
 void modules_destroy(struct modules *modules);
 
-/* The module of a code address, entered if it is new. MODULE_NONE: there is no file at this address. MODULE_BUSY: not
- * now (interrupted a writer), or no memory; ask again later. */
+/* The module of a code address, entered if it is new. MODULE_NONE: there is no file at this
+ * address. MODULE_BUSY: not now (interrupted a writer), or no memory; ask again later. */
 enum module_result modules_find(struct modules *modules, uintptr_t pc, uint32_t *id);
 
 /* Adds the module of a language's places: once. 0 if the table is full or there is no memory. */
 uint32_t modules_add_language(struct modules *modules, const char *path);
 
-/* The record of an id that was given out; NULL for any other number. Never freed before modules_destroy. */
+/* The record of an id that was given out; NULL for any other number. Never freed before
+ * modules_destroy. */
 struct module *modules_get(struct modules *modules, uint32_t id);
 
 /* Finds out which modules are gone and calls `gone` for each, without the lock. */

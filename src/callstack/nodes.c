@@ -21,7 +21,7 @@ static bool map_piece(struct nodes *nodes, unsigned piece) {
 /* The number after one, but for heads'. */
 static uint32_t after(uint32_t number) { return node_is_head(number + 1) ? number + 2 : number + 1; }
 
-/* A number that nobody else has, and whose node is mapped. 0 if there is none. */
+/* An unused number whose node is mapped; from now on it is the caller's. 0 if there is none. */
 static uint32_t take_number(struct nodes *nodes) {
   uint32_t number = atomic_load_explicit(&nodes->spare, memory_order_relaxed);
   if (number && (number = atomic_exchange_explicit(&nodes->spare, 0, memory_order_acquire))) return number;

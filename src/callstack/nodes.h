@@ -1,20 +1,32 @@
-/* All stacks as one tree: a stack is a node, which has its innermost frame and, as its parent, the stack of its caller.
+/* All stacks as one tree: a stack is a node, which has its innermost frame and, as its parent, the
+ * stack of its caller.
  *
- * Nodes have numbers from 0 on, in the order in which they are made, and fixed addresses: an array in pieces, each twice as
- * large as the one before, mapped when it is needed. So stacks that are met together lie together, where a hash table would
- * have them all over memory. Node 0 is the empty stack. A node's address is the public wn_callstack; so that a bare pointer
- * can be asked for its frames, the last place of each page has no node but a head, which knows the owner.
+ * Nodes have numbers from 0 on, in the order in which they are made, and fixed addresses: an array
+ * in pieces, each twice as large as the one before, mapped when it is needed. So stacks that are
+ * met together lie together, where a hash table would have them all over memory. Node 0 is the
+ * empty stack. A node's address is the public wn_callstack; so that a bare pointer can be asked for
+ * its frames, the last place of each page has no node but a head, which knows the owner.
  *
- * To enter a stack is to go from node to node, and each may have to come from memory: that is what it costs. So a node is half
- * a cache line, and nothing is touched but the nodes of the stack: where a node names another, by its number, there are 8 bits of
- * its frame, too. It names its first `NODE_DIRECT` children, and the newest of the others, which are a list, of at most
- * `NODE_CHILDREN`. The few nodes that have more, such as the loop of an interpreter, have what does not fit in a hash
- * table, `more`, by parent and frame. A list that is full never changes again, nor does a place that is taken.
+ * To enter a stack is to go from node to node, and each may have to come from memory: that is what
+ * it costs. So a node is half a cache line, and nothing is touched but the nodes of the stack:
+ * where a node names another, by its number, there are 8 bits of its frame, too. It names its first
+ * `NODE_DIRECT` children, and the newest of the others, which are a list, of at most
+ * `NODE_CHILDREN`. The few nodes that have more, such as the loop of an interpreter, have what does
+ * not fit in a hash table, `more`, by parent and frame. A list that is full never changes again,
+ * nor does a place that is taken.
  *
- * Any thread may look for a child and enter it, also in a signal handler that interrupts just that; nobody waits. Who enters
- * prepares a node and puts it by compare-and-exchange into the first place that is free, or in front of the list once all are
- * taken. If another was faster, he looks again at all that is there: so no child is there twice, and a list is full for all
- * or for none. A node that was prepared in vain is the `spare` one. */
+ * Any thread may look for a child and enter it, also in a signal handler that interrupts just that.
+ * No thread waits for another.
+ *
+ *   A thread that enters a child:
+ *   1. prepares a node;
+ *   2. puts it by compare-and-exchange into the first free place, or in front of the list once all
+ *      are taken;
+ *   3. if another thread was faster, looks again at all children, and begins again at 2 if its child
+ *      is not there.
+ *
+ * So no child is there twice, and a list is full for all threads or for none. A node that was
+ * prepared in vain becomes the `spare` one. */
 #ifndef CALLSTACK_NODES_H
 #define CALLSTACK_NODES_H
 
@@ -38,14 +50,15 @@ struct node {
   uint32_t number, parent;
   uint32_t frame; /* an index into pcs.h's table */
   node_link next; /* sibling, older; of those in the list */
-  /* Published with release by whoever enters a child; those of `child` once, one after the other, and then `others`. */
+  /* Published with release by the thread that enters a child; those of `child` once, one after the
+   * other, and then `others`. */
   _Atomic(node_link) child[NODE_DIRECT], others;
 };
 _Static_assert(sizeof(struct node) == NODE_BYTES, "half a cache line");
 
 /* In the last place of a page. */
 struct node_head {
-  /* Of the tree. Stored by whoever prepares a node in the page: all store the same. */
+  /* Of the tree. Stored by each thread that prepares a node in the page: all store the same. */
   _Atomic(const void *) owner;
 };
 
@@ -53,8 +66,8 @@ struct nodes {
   /* Set by nodes_create; constant afterwards. */
   uint32_t most;
   const void *owner;
-  /* Piece i has the numbers n for which 2^i is the last power of two in n + NODE_FIRST. Published with release once, by the
-   * first thread that needs it. */
+  /* Piece i has the numbers n for which 2^i is the last power of two in n + NODE_FIRST. Published
+   * with release once, by the first thread that needs it. */
   _Atomic(struct node *) piece[NODE_PIECES];
   /* Written by any thread. */
   _Atomic(uint32_t)
@@ -68,7 +81,8 @@ struct nodes {
 bool nodes_create(struct nodes *nodes, uint32_t most, const void *owner);
 void nodes_destroy(struct nodes *nodes);
 
-/* The child of a node that was not among the direct ones; entered if it is new. NULL if there is no room. */
+/* The child of a node that was not among the direct ones; entered if it is new. NULL if there is no
+ * room. */
 struct node *nodes_enter(struct nodes *nodes, struct node *parent, uint32_t frame);
 
 static inline unsigned node_piece(uint32_t number) {
@@ -99,8 +113,9 @@ static inline bool link_fits(node_link link, uint32_t frame) {
   return !((link ^ frame) & ((1u << LINK_FRAME_BITS) - 1));
 }
 
-/* The node below `parent` with this frame, entered if it is new; NULL if there is no room. Which of the links fits is
- * selected without a branch: in a recursion nobody could foretell it. */
+/* The node below `parent` with this frame, entered if it is new; NULL if there is no room. Which of
+ * the links fits is selected without a branch: in a recursion the processor could not predict
+ * one. */
 static inline struct node *nodes_child(struct nodes *nodes, struct node *parent, uint32_t frame) {
   node_link link = 0;
   for (unsigned i = NODE_DIRECT; i--;) {

@@ -1,4 +1,5 @@
-/* Loaded objects: from the loader or from /proc/self/maps; program headers and notes are read in memory. */
+/* Loaded objects: from the loader or from /proc/self/maps; program headers and notes are read in
+ * memory. */
 #include "callstack/object.h"
 
 #include "callstack/maps.h"
@@ -10,7 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* As in <dlfcn.h> of glibc 2.35 for 64-bit x86 and ARM, declared again because older headers do not have it. */
+/* As in <dlfcn.h> of glibc 2.35 for 64-bit x86 and ARM, declared again because older headers do not
+ * have it. */
 struct found_object {
   unsigned long long flags;
   void *begin, *end;
@@ -138,7 +140,8 @@ void object_path(const struct object *object, char path[OBJECT_PATH_MOST]) {
 }
 
 bool memory_readable(uintptr_t address) {
-  /* The kernel copies the new mask in before it finds out that there is no such way to change the mask. */
+  /* The kernel copies the new mask in before it finds out that there is no such way to change the
+   * mask. */
   int saved = errno;
   long result = syscall(SYS_rt_sigprocmask, -1L, address, NULL, 8);
   bool readable = result == 0 || errno != EFAULT;

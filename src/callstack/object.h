@@ -1,8 +1,9 @@
 /* What lies in memory at an address: the loaded ELF object, as the process itself sees it.
  *
- * Two ways to find it. `_dl_find_object` (glibc 2.35 and later) is lock-free and safe in signal handlers; it is declared
- * weak here, so that no newer C library is needed to build or run. Without it, /proc/self/maps is read by system calls.
- * dl_iterate_phdr and dladdr are never called: they take a lock that the program may hold. */
+ * Two ways to find it. `_dl_find_object` (glibc 2.35 and later) is lock-free and safe in signal
+ * handlers; it is declared weak here, so that no newer C library is needed to build or run. Without
+ * it, /proc/self/maps is read by system calls. dl_iterate_phdr and dladdr are never called: they
+ * take a lock that the program may hold. */
 #ifndef CALLSTACK_OBJECT_H
 #define CALLSTACK_OBJECT_H
 
@@ -21,8 +22,8 @@ struct object {
   const void *loader_record;
   /* What to add to an address in the file. From the loader: only after object_complete. */
   uintptr_t bias;
-  /* As the loader wrote it; NULL or empty if it did not. Only after object_complete, valid while the object is
-   * loaded. */
+  /* As the loader wrote it; NULL or empty if it did not. Only after object_complete, valid while
+   * the object is loaded. */
   const char *loader_name;
 };
 
@@ -37,12 +38,12 @@ enum object_source { OBJECT_FROM_LOADER, OBJECT_FROM_MAPS };
 /* The best source that this process has. */
 enum object_source object_best_source(void);
 
-/* Finds the object that covers an address. False if there is none. From the loader: no system call, and nothing is read
- * that another thread's dlclose may free or unmap meanwhile. */
+/* Finds the object that covers an address. False if there is none. From the loader: no system call,
+ * and nothing is read that another thread's dlclose may free or unmap meanwhile. */
 bool object_find(enum object_source source, uintptr_t address, struct object *object);
 
-/* Reads the loader's record of an object that object_find found. The caller knows that the object stays loaded
- * meanwhile, for this and for the next two. */
+/* Reads the loader's record of an object that object_find found. The caller knows that the object
+ * stays loaded meanwhile, for this and for the next two. */
 void object_complete(struct object *object);
 
 /* Reads the build-id from the object's notes in memory; 0 bytes if it has none. */

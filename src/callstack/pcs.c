@@ -1,8 +1,8 @@
 /* Addresses of modules that come and go. */
 #include "callstack/pcs.h"
 
-/* Calls visit for each slot whose value is there. A slot that is being filled meanwhile belongs to code that runs now,
- * hence not to a module that was just unloaded or just mapped. */
+/* Calls visit for each slot whose value is there. A slot that is being filled meanwhile belongs to
+ * code that runs now, hence not to a module that was just unloaded or just mapped. */
 static void each_slot(struct levels *pcs, void (*visit)(struct slot *, uint64_t, uint64_t), uint64_t a,
                       uint64_t b) {
   for (unsigned level = 0; level < pcs->count_most; level++) {

@@ -1,12 +1,13 @@
 /* The cache of code addresses: for each one met on a stack, its module and how to find its caller.
  *
- * The key is the address that a call returns to; what is cached holds for the instruction before it, key - 1. An
- * interrupted instruction is entered as its address + 1, so that everybody may subtract 1 without asking. The index of
- * the slot is the frame's id, in which trees of stacks are written down.
+ * The key is a return address; the rule that is cached holds for the instruction before it, key -
+ * 1. An interrupted instruction is entered as its address + 1, so that a reader of any key may
+ * subtract 1. The index of the slot is the frame's id, in which trees of stacks are written down.
  *
- * A module that is unloaded takes its addresses along: they get the flag PC_DEAD in the key, so that no search finds
- * them while another module may lie at the same place; they come back if the very same module does. Addresses in no
- * module are made dead, for good, when a module is mapped over them.
+ * A module that is unloaded takes its addresses along: they get the flag PC_DEAD in the key, so
+ * that no search finds them while another module may lie at the same place; they come back if the
+ * very same module does. Addresses in no module are made dead, for good, when a module is mapped
+ * over them.
  *
  * How to find the caller, in words of 8 bytes, is written in the value (a rule):
  *
@@ -39,10 +40,13 @@ static inline uint64_t rule_make(enum rule_kind kind, uint64_t cfa_words, uint64
 static inline uint32_t rule_module(uint64_t rule) { return (uint32_t)(rule & 0xffff); }
 static inline enum rule_kind rule_kind(uint64_t rule) { return (enum rule_kind)(rule >> 16 & 7); }
 static inline uintptr_t rule_frame_bytes(uint64_t rule) { return (uintptr_t)(rule >> 19 & 0xffff) * 8; }
-/* Kind and frame alone. */
-static inline uint32_t rule_way(uint64_t rule) { return (uint32_t)(rule >> 16) & 0x7ffff; }
-static inline enum rule_kind way_kind(uint32_t way) { return (enum rule_kind)(way & 7); }
-static inline uintptr_t way_frame_bytes(uint32_t way) { return (uintptr_t)(way >> 3 & 0xffff) * 8; }
+/* The part of a rule that says how the caller's frame pointer is restored: kind and frame, without
+ * the CFA. */
+static inline uint32_t rule_restore(uint64_t rule) { return (uint32_t)(rule >> 16) & 0x7ffff; }
+static inline enum rule_kind restore_kind(uint32_t restore) { return (enum rule_kind)(restore & 7); }
+static inline uintptr_t restore_frame_bytes(uint32_t restore) {
+  return (uintptr_t)(restore >> 3 & 0xffff) * 8;
+}
 static inline uintptr_t rule_cfa_bytes(uint64_t rule) { return (uintptr_t)(rule >> 35) * 8; }
 
 /* Whether a rule is one of the first two, and the CFA then. */
@@ -57,7 +61,8 @@ static inline uintptr_t rule_cfa(uint64_t rule, uintptr_t sp, uintptr_t bp) {
 void pcs_kill(struct levels *pcs, uint32_t module);
 void pcs_revive(struct levels *pcs, uint32_t module);
 
-/* Makes addresses in [begin, end) that belong to no module dead. The caller holds the modules' lock. */
+/* Makes addresses in [begin, end) that belong to no module dead. The caller holds the modules'
+ * lock. */
 void pcs_kill_unowned(struct levels *pcs, uintptr_t begin, uintptr_t end);
 
 #endif

@@ -1,12 +1,13 @@
 /* Places in the programs of a language: what its frames are on callstacks.
  *
- * A place is a function, a file and a line. It has a number, and is entered into the table of code addresses (pcs.h) like an
- * address, as PLACES_BASE plus its number: no code is there, since no processor has such addresses. All places are in one
- * module, which has the language's name for a path. So a stack may hold them among native frames, and whoever codes or
- * compares stacks does with them as with other frames; who wants to show them asks for their names.
+ * A place is a function, a file and a line. It has a number, and is entered into the table of code
+ * addresses (pcs.h) like an address, as PLACES_BASE plus its number: no code is there, since no
+ * processor has such addresses. All places are in one module, which has the language's name for a
+ * path. So a stack may hold them among native frames, and code that compares or encodes stacks
+ * treats all frames alike; code that shows a stack asks for the places' names.
  *
- * Equal places have one number. Records and texts never move and are never freed, so they are read without a lock: a record is
- * written before the count that covers it is published. */
+ * Equal places have one number. Records and texts never move and are never freed, so they are read
+ * without a lock: a record is written before the count that covers it is published. */
 #ifndef CALLSTACK_PLACES_H
 #define CALLSTACK_PLACES_H
 
@@ -36,7 +37,8 @@ struct places {
   struct modules *modules;
   const char *language;
   struct lock lock; /* of rank PLACES */
-  /* Published with release: numbers 1 to count are there. Chunk k holds twice as many as the one before. */
+  /* Published with release: numbers 1 to count are there. Chunk k holds twice as many as the one
+   * before. */
   _Atomic(uint32_t) count;
   _Atomic(struct place *) chunk[PLACES_CHUNKS];
   /* Their module's number; 0 before the first place. Any place is entered after it. */

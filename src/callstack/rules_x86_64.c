@@ -1,7 +1,8 @@
 /* x86-64: from call frame information to rules, and the steps that no rule of one word can say.
  *
- * Those are signal frames, where every register comes out of the context that the kernel saved; functions that realigned
- * their stack; procedure linkage stubs; and frames beyond half a mebibyte. They are read anew each time. */
+ * Those are signal frames, where every register comes out of the context that the kernel saved;
+ * functions that realigned their stack; procedure linkage stubs; and frames beyond half a mebibyte.
+ * They are read anew each time. */
 #include "callstack/unwind.h"
 
 static bool is_compact_cfa(const struct cfi_row *row) {
@@ -9,7 +10,8 @@ static bool is_compact_cfa(const struct cfi_row *row) {
          row->cfa.value > 0 && row->cfa.value % 8 == 0 && row->cfa.value / 8 <= RULE_CFA_WORDS_MOST;
 }
 
-/* The words below the CFA where the frame pointer is saved; 0 if it is not, -1 if that cannot be said so. */
+/* The words below the CFA where the frame pointer is saved; 0 if it is not, -1 if that cannot be
+ * said so. */
 static int32_t compact_frame(const struct cfi_row *row) {
   const struct cfi_rule *rule = &row->rule[CFI_RBP];
   if (rule->how == CFI_SAME || rule->how == CFI_UNDEFINED) return 0;

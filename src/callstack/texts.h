@@ -1,4 +1,5 @@
-/* Texts that are kept: copied one behind the other into blocks of pages. Each user has a lock of its own for it. */
+/* Texts that are kept: copied one behind the other into blocks of pages. Each user has a lock of
+ * its own for it. */
 #ifndef CALLSTACK_TEXTS_H
 #define CALLSTACK_TEXTS_H
 

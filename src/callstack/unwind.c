@@ -3,7 +3,8 @@
 
 enum { PAGE = STACK_PAGE };
 
-/* How far beyond the known range a step may reach, and how far below it a stack may have grown since. */
+/* How far beyond the known range a step may reach, and how far below it a stack may have grown
+ * since. */
 static const uintptr_t reach_most = (uintptr_t)64 << 20, grown_most = (uintptr_t)1 << 20;
 
 _Thread_local _Atomic(uint64_t) walk_known_stack;
@@ -22,15 +23,16 @@ static bool pages_readable(uintptr_t from, uintptr_t to) {
   return true;
 }
 
-/* The pages above the one that the stack pointer is in must be asked for again: earlier walks found them readable, but
- * that part of a stack, or the end of a larger one that was at this place, may have been unmapped since. */
+/* The pages above the one that the stack pointer is in must be asked for again: earlier walks found
+ * them readable, but that part of a stack, or the end of a larger one that was at this place, may
+ * have been unmapped since. */
 static void distrust_above(struct walk *walk) {
   uintptr_t sure = (walk->sp + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
   if (sure < walk->high) walk->high = sure;
 }
 
-/* A conventional frame: the caller's frame pointer, then the return address. Believed if it lies on the stack and leads
- * into some module, or at least to a further frame of its kind. */
+/* A conventional frame: the caller's frame pointer, then the return address. Believed if it lies on
+ * the stack and leads into some module, or at least to a further frame of its kind. */
 static enum step_result step_guess(struct walk *walk, struct modules *modules) {
   uintptr_t frame = walk->bp, pc, bp;
   uint32_t id;
@@ -85,7 +87,8 @@ bool walk_read(void *context, uintptr_t address, uintptr_t *value) {
 struct slot *walk_lookup(struct modules *modules, uintptr_t pc, uint32_t *id, uint64_t *rule) {
   *rule = 0;
   if (!pc || pc >> 63) return NULL;
-  /* First the module: if it is one that comes back, it brings the slot with it, and there must not be a second. */
+  /* First the module: if it is one that comes back, it brings the slot with it, and there must not
+   * be a second. */
   uint32_t module;
   enum module_result result = modules_find(modules, pc - 1, &module);
   struct slot *slot = levels_insert(modules->pcs, pc, id);

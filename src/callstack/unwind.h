@@ -1,13 +1,14 @@
-/* Walking a stack from the innermost frame outwards, with no frame pointers needed, and never into memory that is not
- * there.
+/* Walking a stack from the innermost frame outwards, with no frame pointers needed, and never into
+ * memory that is not there.
  *
- * A walk knows a range of the stack that can be read, [low, high). It begins at what earlier walks of the same thread
- * found out (one word of thread-local memory, so that signal handlers see a whole one), and grows page by page, at the
- * cost of one system call a page, the first time a walk goes there. A right rule never leaves the live part of the
- * stack, so what the range protects from is wrong rules: code without unwind information, damaged tables, frame pointers
- * that are none. A guess trusts no page above the one it stands in, since that is where wrong addresses lead: it asks for
- * each again. What a frame saved lies in the frame. The call frame address must grow with every step, but for a step out
- * of a signal handler, which may run on a stack of its own. */
+ * A walk knows a range of the stack that can be read, [low, high). It begins at what earlier walks
+ * of the same thread found out (one word of thread-local memory, so that signal handlers see a
+ * whole one), and grows page by page, at the cost of one system call a page, the first time a walk
+ * goes there. A right rule never leaves the live part of the stack, so what the range protects from
+ * is wrong rules: code without unwind information, damaged tables, frame pointers that are none. A
+ * guess trusts no page above the one it stands in, since that is where wrong addresses lead: it
+ * asks for each again. What a frame saved lies in the frame. The call frame address must grow with
+ * every step, but for a step out of a signal handler, which may run on a stack of its own. */
 #ifndef CALLSTACK_UNWIND_H
 #define CALLSTACK_UNWIND_H
 
@@ -19,13 +20,15 @@ struct walk {
   /* The frame reached: the address to look up (see pcs.h), its stack pointer, its frame pointer. */
   uintptr_t pc, sp, bp;
   uintptr_t low, high;
-  /* Every register, after a step through a signal frame; valid while the walk stands at registers_sp. */
+  /* Every register, after a step through a signal frame; valid while the walk stands at
+   * registers_sp. */
   uintptr_t registers_sp;
   struct cfi_registers registers;
 };
 
-/* What can be read of this thread's stack: the first page's number above STACK_COUNT_BITS, then the number of pages. One
- * word, so that a signal handler that walks in between leaves a whole range behind. A cache of facts, not state. */
+/* What can be read of this thread's stack: the first page's number above STACK_COUNT_BITS, then the
+ * number of pages. One word, so that a signal handler that walks in between leaves a whole range
+ * behind. A cache of facts, not state. */
 enum { STACK_PAGE = 4096, STACK_PAGE_BITS = 12, STACK_COUNT_BITS = 19 };
 extern _Thread_local _Atomic(uint64_t) walk_known_stack;
 
@@ -70,11 +73,12 @@ bool walk_reach(struct walk *walk, uintptr_t address);
 /* Reads a word anywhere. */
 bool walk_read(void *walk, uintptr_t address, uintptr_t *value);
 
-/* The slot of pc in the cache, entered with its rule if it is new; NULL if the cache is full. The rule is 0 if it could
- * not be found out now. */
+/* The slot of pc in the cache, entered with its rule if it is new; NULL if the cache is full. The
+ * rule is 0 if it could not be found out now. */
 struct slot *walk_lookup(struct modules *modules, uintptr_t pc, uint32_t *id, uint64_t *rule);
 
-/* How far below its stack pointer a frame may have saved anything: it was interrupted in a function that calls nothing. */
+/* How far below its stack pointer a frame may have saved anything: it was interrupted in a function
+ * that calls nothing. */
 enum { FRAME_BELOW = 128 };
 
 /* What a step found. */

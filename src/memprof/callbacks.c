@@ -1,17 +1,22 @@
-/* Running what is due: the only file that claims entries and calls a tracker.
+/* Running pending callbacks: the only file that claims entries and calls a tracker.
  *
- * A claimant holds the entry, and through it (invariant P of entry.h) its profile. It calls one callback for each step,
- * and leaves the entry in the stage that follows. Metadata is owned by exactly one side: it is handed to a callback, or
- * kept in the entry, or dropped.
+ * A claimant holds the entry, and through it (invariant P of entry.h) its profile. It calls one
+ * callback for each step, and leaves the entry in the stage that follows. Metadata is owned by
+ * exactly one side: it is handed to a callback, or kept in the entry, or dropped.
  *
- * Discard and a claimant may meet. Discard marks the profile, then seizes every entry that nobody has claimed; the
- * claimant settles its entry, then looks at the mark. Both orders are sequentially consistent, so one of them, at
- * least, sees the other, and the exchange of the entry's word lets only one of them forget the entry. */
+ * A discard and a claimant may meet. All four steps are sequentially consistent:
+ *
+ *   The discarding thread:                        A claimant:
+ *   1. sets the profile's status to DISCARDED;    1. settles its entry, which is claimed no more;
+ *   2. seizes every entry that is not claimed.    2. reads the profile's status.
+ *
+ * So at least one of them sees the other, and the exchange of the entry's word lets only one of
+ * them forget the entry. */
 #include "memprof/callbacks.h"
 
 #include "base/check.h"
-#include "memprof/due.h"
 #include "memprof/engine.h"
+#include "memprof/pending.h"
 
 /* ---- claims ---- */
 
@@ -20,8 +25,8 @@ static inline void note_zombie(struct memprof_owner *owner, uint64_t word) {
   if (word & ENTRY_LINKED && !owner->engine->ops->parallel) owner->old_changed = true;
 }
 
-/* Takes an entry that the caller removed from its queue. Returns its due step, and the caller is the claimant; or
- * STEP_NONE, and it is not the caller's. */
+/* Claims an entry that the caller removed from its queue. Returns its pending step; or STEP_NONE,
+ * and the caller is not the claimant. */
 static inline enum entry_step claim(struct memprof *engine, struct memprof_entry *entry) {
   uint64_t from = entry_word(entry), to;
   enum entry_step step;
@@ -36,8 +41,9 @@ static inline enum entry_step claim(struct memprof *engine, struct memprof_entry
   return step;
 }
 
-/* The claimant leaves the entry in a stage, but not as a zombie. Returns the next due step, and it is still the claimant; or
- * STEP_NONE, and the entry is no longer its own. `*word` is the state it left. */
+/* The claimant leaves the entry in a stage, but not as a zombie. Returns the next pending step, and
+ * it is still the claimant; or STEP_NONE, and the entry is no longer its own. `*word` is the state
+ * it left. */
 static inline enum entry_step settle(struct memprof_entry *entry, enum entry_stage stage, uint64_t *word) {
   uint64_t from = entry_word(entry), to;
   enum entry_step step;
@@ -52,7 +58,8 @@ static inline enum entry_step settle(struct memprof_entry *entry, enum entry_sta
   return step;
 }
 
-/* The claimant leaves the entry as a zombie, which has nothing due: it is no longer its own, and may be free. */
+/* The claimant leaves the entry as a zombie, which has no pending step: it is the claimant no more,
+ * and the entry may be free. */
 static inline void bury(struct memprof_owner *owner, struct memprof_entry *entry, struct profile *profile,
                         struct profile_stripe *stripe) {
   uint64_t from = entry_word(entry), to;
@@ -106,7 +113,8 @@ static enum entry_stage forgotten(struct memprof_entry *entry, struct profile *p
   return dropped(profile, entry, stage);
 }
 
-/* These call a callback that returns metadata, and say where the entry goes with it; a zombie if there is no callback. */
+/* These call a callback that returns metadata, and say where the entry goes with it; a zombie if
+ * there is no callback. */
 static inline enum entry_stage run_alloc(struct memprof_thread *thread, struct memprof_entry *entry,
                                          struct profile *profile, enum profile_status status) {
   if (status >= PROFILE_STOPPED) return dropped(profile, entry, STAGE_ALLOC);
@@ -167,16 +175,17 @@ static inline enum entry_stage run_step(struct memprof_thread *thread, struct me
   return next == STAGE_ZOMBIE || is_kept(thread, entry->metadata) ? next : forgotten(entry, profile, next);
 }
 
-/* While the last callback slept another thread raised: the next step waits until that exception is taken. Returns the entry's
- * state. */
+/* While the last callback slept another thread raised: the next step waits until that exception is
+ * taken. Returns the entry's state. */
 static __attribute__((noinline)) uint64_t postpone(struct memprof_thread *thread, struct memprof_entry *entry,
                                                    enum entry_step step) {
   uint64_t word = entry_postpone(entry, step);
-  due_push(thread, entry);
+  pending_push(thread, entry);
   return word;
 }
 
-/* The claimant ran a step that leaves the entry in this stage; runs all others that are due for it, in order. */
+/* The claimant ran a step that leaves the entry in this stage; runs its other pending steps, in
+ * order. */
 static inline void run_on(struct memprof_thread *thread, struct memprof_entry *entry, struct profile *profile,
                           enum entry_stage stage) {
   struct memprof_owner *owner = thread->owner;
@@ -197,7 +206,7 @@ static inline void run_on(struct memprof_thread *thread, struct memprof_entry *e
     note_zombie(owner, word);
 }
 
-/* Runs everything that is due for an entry that was taken out of its queue. */
+/* Runs all pending steps of an entry that was taken out of its queue. */
 static inline void run(struct memprof_thread *thread, struct memprof_entry *entry) {
   enum entry_step step = claim(thread->owner->engine, entry);
   if (step == STEP_NONE) return;
@@ -209,7 +218,8 @@ static inline void run(struct memprof_thread *thread, struct memprof_entry *entr
 
 /* ---- rows of young.h ---- */
 
-/* A birth is dropped; the guard is held. Of a row that a discard has forgotten the table may be another profile's. */
+/* A birth is dropped; the guard is held. Of a row that a discard has forgotten the table may be
+ * another profile's. */
 static void count_end(struct young_table *table, const struct memprof_thread *thread, struct profile *profile,
                       bool is_row) {
   if (is_row)
@@ -218,7 +228,8 @@ static void count_end(struct young_table *table, const struct memprof_thread *th
     count_one(&profile->stripes[thread->stripe].tally.dropped_minor);
 }
 
-/* A birth's callback has returned. The row is this thread's still, or an entry is it now, or a discard has forgotten it. */
+/* A birth's callback has returned. The row is this thread's still, or an entry is it now, or a
+ * discard has forgotten it. */
 static void end_birth(struct memprof_thread *thread, struct young_table *table, struct profile *profile,
                       struct young_row *row, void *metadata) {
   struct memprof_entry *entry = thread->running;
@@ -246,13 +257,13 @@ static void end_birth(struct memprof_thread *thread, struct young_table *table, 
   young_lock(table);
 }
 
-/* The guard is held before and after these, and the thread is a user all the time: so the rows are of this profile, and a discard
- * leaves none that is due. */
+/* The guard is held before and after these, and the thread is a user all the time: so the rows are
+ * of this profile, and a discard leaves none pending. */
 static inline void run_births(struct memprof_thread *thread, struct young_table *table,
                               struct profile *profile) {
   while (young_has_births(table) && !*thread->exception) {
-    struct young_row *row = &table->rows[table->due++];
-    if (row->state != YOUNG_DUE) continue;
+    struct young_row *row = &table->rows[table->pending++];
+    if (row->state != YOUNG_PENDING) continue;
     void *(*alloc)(wn_domain *, const wn_allocation *, void *) = profile->tracker.alloc_minor;
     if (!alloc || profile_reached(profile, PROFILE_STOPPED)) {
       row->state = YOUNG_GONE;
@@ -271,7 +282,7 @@ static inline void run_births(struct memprof_thread *thread, struct young_table 
 /* Those of rows that are lost are dropped instead. */
 static inline void run_deaths(struct memprof_thread *thread, struct young_table *table,
                               struct profile *profile) {
-  while (young_has_deaths(table) && !due_is_any(thread) && !*thread->exception) {
+  while (young_has_deaths(table) && !pending_is_any(thread) && !*thread->exception) {
     struct young_row *row = &table->rows[table->told++];
     enum young_state state = row->state;
     void *metadata = row->metadata;
@@ -291,7 +302,7 @@ static inline void run_deaths(struct memprof_thread *thread, struct young_table 
   }
 }
 
-/* False if none was due. */
+/* False if none was pending. */
 static __attribute__((noinline)) bool run_rows(struct memprof_thread *thread, struct young_table *table) {
   young_lock(table);
   bool any = young_has_births(table) || young_has_deaths(table), is_last = false;
@@ -310,35 +321,39 @@ static __attribute__((noinline)) bool run_rows(struct memprof_thread *thread, st
   return any;
 }
 
-/* All that is due as entries, of the thread itself or of its owner. False if nothing was. */
+/* Runs the pending callbacks of entries, of the thread's queue or of its owner's. False if there
+ * were none. */
 static __attribute__((noinline)) bool run_entries(struct memprof_thread *thread, bool own) {
   struct memprof_entry *entry;
   bool any = false;
-  while (!*thread->exception && (entry = own ? due_take(thread) : owner_take(thread->owner))) {
+  while (!*thread->exception && (entry = own ? pending_take(thread) : owner_take(thread->owner))) {
     run(thread, entry);
     any = true;
   }
   return any;
 }
 
-/* Until none is left, or an exception waits. Where this thread has entries, its rows are younger, or there are none; a birth whose
- * callback collects or sleeps makes entries of those that follow, and they come before all that is due for the owner. */
+/* Runs until no callback is pending, or an exception waits. The order: the thread's entries, its
+ * rows, the owner's entries. Rows of a thread that has entries are younger than these. Where the
+ * callback of a birth collects or sleeps, the rows behind it become entries of the thread, and so
+ * come before the owner's. */
 static inline void run_all(struct memprof_thread *thread) {
   struct memprof_owner *owner = thread->owner;
   bool any;
   do {
-    any = due_is_any(thread) && run_entries(thread, true);
-    if (owner->table && run_rows(thread, owner->table) && due_is_any(thread))
+    any = pending_is_any(thread) && run_entries(thread, true);
+    if (owner->table && run_rows(thread, owner->table) && pending_is_any(thread))
       any = true;
-    else if (owner_is_due(owner))
+    else if (owner_has_pending(owner))
       any |= run_entries(thread, false);
   } while (any && !*thread->exception);
 }
 
 /* ---- shared ---- */
 
-/* LAST LOOK. A signal handler that comes after the last look at the queue, and before the thread is no longer suspended, leaves
- * there what it made due: so the queue is looked at once more afterwards. From then on handlers run their callbacks themselves. */
+/* LAST LOOK. A signal handler that comes after the last look at the queue, and before the thread is
+ * no longer suspended, leaves there the callbacks that it made pending: so the queue is looked at
+ * once more afterwards. From then on handlers run their callbacks themselves. */
 bool memprof_drain(struct memprof_thread *thread) {
   if (memprof_suspended(thread)) return true;
   do {
@@ -346,7 +361,7 @@ bool memprof_drain(struct memprof_thread *thread) {
     owner_clean(thread->owner);
     run_all(thread);
     memprof_resume(thread);
-  } while (__builtin_expect(due_is_left(thread), 0) && !*thread->exception);
+  } while (__builtin_expect(pending_is_left(thread), 0) && !*thread->exception);
   return !*thread->exception;
 }
 
@@ -401,8 +416,8 @@ bool callbacks_forget(struct memprof_entry *entry, uint64_t word) {
   return true;
 }
 
-/* A failed seizure is tried again: the entry's block may just have moved on. It ends when the entry is another
- * thread's, which then sees the discard, or is no longer the profile's. */
+/* A failed seizure is tried again: the entry's block may just have moved on. It ends when the entry
+ * is another thread's, which then sees the discard, or is no longer the profile's. */
 static void forget_entry(struct profile *profile, struct memprof_entry *entry) {
   for (;;) {
     uint64_t word = atomic_load_explicit(&entry->word, memory_order_seq_cst);

@@ -15,14 +15,16 @@ static inline void owner_track(struct memprof_owner *owner, struct memprof_entry
     entry_list_append(&owner->young, entry);
 }
 
-/* Unlinks the zombies of profiles that were discarded since it was last called; free where there were none. */
+/* Unlinks the zombies of profiles that were discarded since it was last called; free where there
+ * were none. */
 void owner_clean_all(struct memprof_owner *owner, uint64_t discards);
 static inline void owner_clean(struct memprof_owner *owner) {
   uint64_t discards = atomic_load_explicit(&owner->engine->discards, memory_order_acquire);
   if (__builtin_expect(discards != owner->discards_seen, 0)) owner_clean_all(owner, discards);
 }
 
-/* Takes part in another profile, in place of one that does not sample. False if another thread was faster. */
+/* Takes part in another profile, in place of one that does not sample. False if another thread was
+ * faster. */
 bool owner_enter(struct memprof_owner *owner, uint64_t *seen, uint64_t handle);
 
 /* Moves what an ended owner left to the engine, and from there to an owner that scans. */
@@ -32,17 +34,18 @@ static inline void orphans_adopt(struct memprof_owner *owner) {
   if (atomic_load_explicit(&owner->engine->has_orphans, memory_order_relaxed)) orphans_adopt_all(owner);
 }
 
-/* Queues an entry that was posted on its owner, and takes the oldest: NULL if there is none. Adopts orphans. The caller
- * has the owner to itself, unless the host is parallel: there are none then, and no orphans. */
-static inline void owner_due(struct memprof_owner *owner, struct memprof_entry *entry) {
-  entry_due_append(&owner->due, entry);
+/* Queues an entry that was posted on its owner, and takes the oldest: NULL if there is none. Adopts
+ * orphans. The caller has the owner to itself, unless the host is parallel: there are none then,
+ * and no orphans. */
+static inline void owner_add_pending(struct memprof_owner *owner, struct memprof_entry *entry) {
+  entry_pending_append(&owner->pending, entry);
 }
-static inline bool owner_is_due(const struct memprof_owner *owner) {
-  return owner->due.first || atomic_load_explicit(&owner->engine->has_orphans, memory_order_relaxed);
+static inline bool owner_has_pending(const struct memprof_owner *owner) {
+  return owner->pending.first || atomic_load_explicit(&owner->engine->has_orphans, memory_order_relaxed);
 }
 static inline struct memprof_entry *owner_take(struct memprof_owner *owner) {
   orphans_adopt(owner);
-  return entry_due_pop(&owner->due);
+  return entry_pending_pop(&owner->pending);
 }
 
 #endif

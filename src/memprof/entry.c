@@ -32,10 +32,10 @@ void entry_list_join(struct entry_list *list, struct entry_list *tail) {
   *tail = (struct entry_list){0};
 }
 
-void entry_due_join(struct entry_list *list, struct entry_list *tail) {
+void entry_pending_join(struct entry_list *list, struct entry_list *tail) {
   if (!tail->first) return;
   if (list->last)
-    list->last->due_next = tail->first;
+    list->last->pending_next = tail->first;
   else
     list->first = tail->first;
   list->last = tail->last;

@@ -1,24 +1,30 @@
-/* An entry: what the engine knows of one tracked block, and the state machine that says who may touch it. What is young in a
- * collected host begins as a row (young.h) and becomes an entry, in any state, when it needs one.
+/* An entry: what the engine knows of one tracked block, and the state machine that says which
+ * thread may touch it. The sample of a young block in a collected host begins as a row (young.h)
+ * and becomes an entry, in any state, when it needs one.
  *
- *               alloc due            minor                        major
+ *               alloc pending        minor                        major
  *   birth ----> ALLOC ----(minor)--> MINOR --promote--> MAJOR --dealloc_major--> ZOMBIE ----> FREE
  *                 |  \                 |                  ^ |                      ^
  *                 |   '--(major)-------+------------------' '--resize--> MAJOR     |
  *                 '---- NULL, raise, stop, discard, dealloc_minor, discard --------'
  *
- * The state is one atomic word: a stage, six flags, and a generation that changes each time the slot is freed, so that
- * a compare and exchange on a word that was read earlier fails if the slot serves another block by now.
+ * The state is one atomic word: a stage, six flags, and a generation that changes each time the
+ * slot is freed, so that a compare and exchange on a word that was read earlier fails if the slot
+ * serves another block by now.
  *
- *   RUNNING  one thread has claimed the entry: only it calls callbacks, changes the stage, and touches `metadata`.
- *   QUEUED   the entry stands in exactly one queue of due callbacks, through `due_next`.
- *   LINKED   the host still knows the entry: the block carries it, or an owner's list does, through `next`.
- *   OLD, RESIZED, DEAD   what happened to the block. They are set whenever it happens; what is due follows from the
- *            stage and these (entry_steps, the one table), so callbacks come in order however late they run.
+ *   RUNNING  one thread has claimed the entry: only it calls callbacks, changes the stage, and
+ *            touches `metadata`.
+ *   QUEUED   the entry stands in exactly one queue of pending callbacks, through `pending_next`.
+ *   LINKED   the host still knows the entry: the block carries it, or an owner's list does, through
+ *            `next`.
+ *   OLD, RESIZED, DEAD   what happened to the block. They are set when it happens. The pending step
+ *            follows from the stage and these flags (entry_steps, the one table), so callbacks come in
+ *            order however late they run.
  *
- * Invariants. Q: an entry with a step due is RUNNING or QUEUED, unless its post is still running. F: a ZOMBIE that is
- * none of RUNNING, QUEUED, LINKED becomes FREE in the same exchange, by whoever cleared the last of them. P: an entry in
- * ALLOC, MINOR or MAJOR holds its profile; a ZOMBIE does not. */
+ * Invariants. Q: an entry with a pending step is RUNNING or QUEUED, unless the post that makes it
+ * pending is under way. F: a ZOMBIE that is none of RUNNING, QUEUED, LINKED becomes FREE in the
+ * same exchange that cleared the last of these flags. P: an entry in ALLOC, MINOR or MAJOR holds
+ * its profile; a ZOMBIE does not. */
 #ifndef MEMPROF_ENTRY_H
 #define MEMPROF_ENTRY_H
 
@@ -37,7 +43,7 @@ enum {
   ENTRY_LINKED = 1 << 8,
 };
 
-/* What is due next. */
+/* The pending step. */
 enum entry_step { STEP_NONE, STEP_ALLOC, STEP_PROMOTE, STEP_RESIZE, STEP_DEALLOC_MINOR, STEP_DEALLOC_MAJOR };
 
 struct profile;
@@ -48,7 +54,7 @@ struct memprof_entry {
   _Atomic(struct profile *) profile;
   /* Written by the claimant. */
   void *metadata;
-  /* Written by who owns the block; read by who calls the callback. */
+  /* Written by the thread that owns the block; read by the claimant. */
   _Atomic(uintptr_t) address;
   _Atomic(size_t) size, bytes, previous_bytes, trials, n_samples;
   _Atomic(const wn_callstack *) callstack;
@@ -57,8 +63,8 @@ struct memprof_entry {
   uint32_t number;
   uint8_t source;
   bool minor;
-  /* Written by who has the list. */
-  struct memprof_entry *next, *due_next;
+  /* Written by the thread that has the list. */
+  struct memprof_entry *next, *pending_next;
 };
 
 static inline enum entry_stage entry_stage(uint64_t word) { return (enum entry_stage)(word & ENTRY_STAGE); }
@@ -67,7 +73,7 @@ static inline uint64_t entry_word(const struct memprof_entry *entry) {
   return atomic_load_explicit(&entry->word, memory_order_acquire);
 }
 
-/* What is due in the stages MINOR and MAJOR, for each set of what happened. */
+/* The pending step in the stages MINOR and MAJOR, for each set of flags. */
 #define ENTRY_STEPS(happened, minor, major)                                           \
   [(happened) | STAGE_ALLOC] = STEP_ALLOC, [(happened) | STAGE_MINOR] = STEP_##minor, \
                 [(happened) | STAGE_MAJOR] = STEP_##major
@@ -83,7 +89,7 @@ static const uint8_t entry_steps[ENTRY_RUNNING] = {
 };
 #undef ENTRY_STEPS
 
-/* What is due for an entry in this state. */
+/* The pending step of an entry in this state. */
 static inline enum entry_step entry_step(uint64_t word) {
   return (enum entry_step)entry_steps[word % ENTRY_RUNNING];
 }
@@ -105,8 +111,8 @@ static inline bool entry_is_over(uint64_t word) {
 /* The next generation, in STAGE_FREE and without a flag, which is 0. */
 static inline uint64_t entry_freed(uint64_t word) { return (word | (ENTRY_GENERATION - 1)) + 1; }
 
-/* The part of each exchange that is the same: where to go from a word whose flags are as they should be. What is over has
- * no step due. */
+/* The part of each exchange that is the same: where to go from a word whose flags are as they
+ * should be. What is over has no pending step. */
 static inline uint64_t entry_concluded(uint64_t word) {
   return entry_is_over(word) ? entry_freed(word) : word;
 }
@@ -133,26 +139,28 @@ static inline void entry_publish(struct memprof_entry *entry, uint64_t state) {
   atomic_store_explicit(&entry->word, generation | state, memory_order_release);
 }
 
-/* Sets flags and clears others. True if something is due by that which was not: the entry is QUEUED then, and the
- * caller must put it into a queue. May free the entry: the caller does not touch it if this returns false. */
+/* Sets flags and clears others. True if that made a step pending: the entry is QUEUED then, and the
+ * caller must put it into a queue. May free the entry: the caller does not touch it if this returns
+ * false. */
 static inline bool entry_post(struct memprof *engine, struct memprof_entry *entry, uint64_t set,
                               uint64_t clear) {
   uint64_t from = entry_word(entry), to;
-  bool due;
+  bool pending;
   do {
     to = (from | set) & ~clear;
-    due = !(to & (ENTRY_RUNNING | ENTRY_QUEUED)) && entry_step(to) != STEP_NONE;
-    to = due ? to | ENTRY_QUEUED : entry_concluded(to);
+    pending = !(to & (ENTRY_RUNNING | ENTRY_QUEUED)) && entry_step(to) != STEP_NONE;
+    to = pending ? to | ENTRY_QUEUED : entry_concluded(to);
   } while (!entry_swap(entry, &from, to));
-  if (!due) entry_free_if_over(engine, entry, to);
-  return due;
+  if (!pending) entry_free_if_over(engine, entry, to);
+  return pending;
 }
 
-/* The claimant leaves the entry with the step that `settle` (callbacks.c) told of undone: it is QUEUED, and the caller must put it
- * into a queue. Returns its state. */
+/* The claimant leaves the entry with the step that `settle` (callbacks.c) told of undone: it is
+ * QUEUED, and the caller must put it into a queue. Returns its state. */
 uint64_t entry_postpone(struct memprof_entry *entry, enum entry_step step);
 
-/* Claims an entry that was in state `word`, wherever it is queued or linked. False if it is another's or has changed. */
+/* Claims an entry that was in state `word`, wherever it is queued or linked. False if it is
+ * another's or has changed. */
 bool entry_seize(struct memprof_entry *entry, uint64_t word);
 
 /* ---- lists ---- */
@@ -168,21 +176,21 @@ static inline void entry_list_append(struct entry_list *list, struct memprof_ent
 
 void entry_list_join(struct entry_list *list, struct entry_list *tail);
 
-static inline void entry_due_append(struct entry_list *list, struct memprof_entry *entry) {
-  entry->due_next = NULL;
+static inline void entry_pending_append(struct entry_list *list, struct memprof_entry *entry) {
+  entry->pending_next = NULL;
   if (list->last)
-    list->last->due_next = entry;
+    list->last->pending_next = entry;
   else
     list->first = entry;
   list->last = entry;
 }
 
-void entry_due_join(struct entry_list *list, struct entry_list *tail);
+void entry_pending_join(struct entry_list *list, struct entry_list *tail);
 
-static inline struct memprof_entry *entry_due_pop(struct entry_list *list) {
+static inline struct memprof_entry *entry_pending_pop(struct entry_list *list) {
   struct memprof_entry *entry = list->first;
   if (!entry) return NULL;
-  list->first = entry->due_next;
+  list->first = entry->pending_next;
   if (!list->first) list->last = NULL;
   return entry;
 }

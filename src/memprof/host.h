@@ -1,31 +1,36 @@
 /* The seam between the engine and a heap: what a host provides, and what it reports.
  *
- * The engine, `struct memprof`, knows no heap. A host is a heap that owns one engine and tells it what happens to
- * sampled blocks; nothing but this header is for hosts. There are two kinds:
+ * The engine, `struct memprof`, knows no heap. A host is a heap that owns one engine and tells it
+ * what happens to sampled blocks; nothing but this header is for hosts. There are two kinds:
  *
- *   collected   an owner is a domain. Its threads run one at a time, and whatever the engine does for an owner is done
- *               by the thread that runs in it or by a collection that stopped it. Entries are linked in their owner's
- *               young or old list, and a collection reports the fate of all of them at once.
- *   parallel    one owner, whose threads truly run in parallel. Any thread may free any block. The host keeps the entry
- *               with the block, and gives it back once, to memprof_freed. All blocks count as major.
+ *   collected   an owner is a domain. Its threads run one at a time, and whatever the engine does for
+ *               an owner is done by the thread that runs in it or by a collection that stopped it.
+ *               Entries are linked in their owner's young or old list, and a collection reports the
+ *               fate of all of them at once.
+ *   parallel    one owner, whose threads truly run in parallel. Any thread may free any block. The host
+ *               keeps the entry with the block, and gives it back once, to memprof_freed. All blocks
+ *               count as major.
  *
- * The life of a sampled block in the allocator of the host, where `left` is the thread's count of words:
+ * The life of a sampled block in the allocator of the host, where `left` is the thread's count of
+ * words:
  *
  *   left -= words;                                           the fast path
  *   if (left < 0) {
  *     hits = memprof_hits(thread, &left);                    the slow path: left is refilled
- *     if (hits) entry = memprof_allocated(thread, &birth);   a parallel host keeps the entry with the block
+ *     if (hits) entry = memprof_allocated(thread, &birth);   a parallel host keeps it
  *   }
- *   memprof_drain(thread);                                   here, or at the next safepoint: callbacks run
+ *   memprof_drain(thread);                       callbacks run, here or at the next safepoint
  *   ...
- *   memprof_freed(thread, entry);                            or memprof_after_minor, memprof_after_major
+ *   memprof_freed(thread, entry);                or memprof_after_minor, memprof_after_major
  *   memprof_drain(thread);
  *
- * Nothing here calls malloc, or changes errno except through the user's callbacks. In a parallel host nothing takes a lock; in
- * a collected one there is the guard of a table of young samples (young.h), and the lock of what ended owners left. In a parallel host a signal handler may interrupt any of these functions
- * and allocate and free: what it does is sampled and followed; callbacks that cannot run then run in the drain that it interrupted,
- * or in the one that follows what it interrupted. So each report, and each suspension, is followed by a drain.
- * A collected host allocates nothing in a signal handler. */
+ * Nothing here calls malloc, or changes errno except through the user's callbacks. In a parallel
+ * host nothing takes a lock; in a collected one there is the guard of a table of young samples
+ * (young.h), and the lock of what ended owners left. In a parallel host a signal handler may
+ * interrupt any of these functions and allocate and free: what it does is sampled and followed;
+ * callbacks that cannot run then run in the drain that it interrupted, or in the one that follows
+ * what it interrupted. So each report, and each suspension, is followed by a drain. A collected
+ * host allocates nothing in a signal handler. */
 #ifndef MEMPROF_HOST_H
 #define MEMPROF_HOST_H
 
@@ -39,39 +44,43 @@
 #include <stdint.h>
 #include <winnow/memprof.h>
 
-/* What a host provides; every function gets the engine's, the owner's or the thread's own `host` through its argument.
- * They are called without any lock, and must not call the engine back except where it is said. */
+/* What a host provides; every function gets the engine's, the owner's or the thread's own `host`
+ * through its argument. They are called without any lock, and must not call the engine back except
+ * where it is said. */
 struct memprof_ops {
   /* True for a parallel host. */
   bool parallel;
 
-  /* The owner's sampling began or ended. Each of its threads must replace its count by memprof_gap(thread): the calling
-   * thread at once, the others before long (a thread that counts down from an old gap at first gets the same law). */
+  /* The owner's sampling began or ended. Each of its threads must replace its count by
+   * memprof_gap(thread): the calling thread at once, the others before long (a thread that counts
+   * down from an old gap at first gets the same law). */
   void (*rearm)(struct memprof_owner *owner);
 
-  /* Callbacks are due for the owner: one of its threads should call memprof_drain at its next safepoint. Never called
-   * for what the calling thread itself just reported to a parallel host. The caller has the owner to itself. NULL where the
-   * host drains at every safepoint. */
+  /* Callbacks of the owner are pending: one of its threads should call memprof_drain at its next
+   * safepoint. Never called for what the calling thread itself just reported to a parallel host.
+   * The caller has the owner to itself. NULL where the host drains at every safepoint. */
   void (*wake)(struct memprof_owner *owner);
 
-  /* The calling thread's callstack, at most `depth` frames, innermost first, valid until the engine is closed. NULL if
-   * there is no memory for it: the sample is kept. */
+  /* The calling thread's callstack, at most `depth` frames, innermost first, valid until the engine
+   * is closed. NULL if there is no memory for it: the sample is kept. */
   const wn_callstack *(*capture)(struct memprof_thread *thread, size_t depth);
 
-  /* Where the host says, in memory that lasts as long as the thread, that an exception which a callback raised waits to be taken:
-   * meanwhile no callback begins. Asked for when a thread attaches. NULL: never. */
+  /* Where the host says, in memory that lasts as long as the thread, that an exception which a
+   * callback raised waits to be taken: meanwhile no callback begins. Asked for when a thread
+   * attaches. NULL: never. */
   const bool *(*exception)(struct memprof_thread *thread);
 
-  /* True if it was this thread that raised the exception which waits; else another did while a callback of this one slept. NULL:
-   * always. */
+  /* True if it was this thread that raised the exception which waits; else another did while a
+   * callback of this one slept. NULL: always. */
   bool (*raised)(const struct memprof_thread *thread);
 
-  /* The calling thread, or NULL if it is not attached to this engine; lets what a `drop` callback allocates go
-   * unsampled. NULL: not known. */
+  /* The calling thread, or NULL if it is not attached to this engine; lets what a `drop` callback
+   * allocates go unsampled. NULL: not known. */
   struct memprof_thread *(*current)(struct memprof *engine);
 };
 
-/* One engine: one heap's profiling. Provided by the host, zeroed; hosts read `host` and nothing else. */
+/* One engine: one heap's profiling. Provided by the host, zeroed; hosts read `host` and nothing
+ * else. */
 struct memprof {
   /* Set by memprof_open; constant afterwards. */
   const struct memprof_ops *ops;
@@ -81,50 +90,55 @@ struct memprof {
   _Atomic(struct young_table *) tables;   /* of all owners there were; pairs with take_table of young.c */
   _Atomic(uint64_t) profile_sequence, thread_sequence;
   _Atomic(uint64_t) discards; /* that had entries to forget; pairs with owner_clean */
-  /* What ended owners left. Protected by `lock` (rank ORPHANS), but for the count of lists there, a hint that is read
-   * without it; pairs with orphans_adopt. */
+  /* What ended owners left. Protected by `lock` (rank ORPHANS), but for the count of lists there, a
+   * hint that is read without it; pairs with orphans_adopt. */
   struct lock lock;
   _Atomic(bool) has_orphans;
-  struct entry_list orphan_young, orphan_due;
+  struct entry_list orphan_young, orphan_pending;
   struct tracked_list orphan_old;
   bool orphans_changed;
 };
 
-/* Opens an engine that tracks at most `limit` blocks at a time, besides those that memprof_born_young tells of until they are
- * promoted; samples beyond are counted as lost, or as dropped if they are promoted. */
+/* Opens an engine that tracks at most `limit` blocks at a time, besides those that
+ * memprof_born_young tells of until they are promoted; samples beyond are counted as lost, or as
+ * dropped if they are promoted. */
 void memprof_open(struct memprof *engine, const struct memprof_ops *ops, void *host, size_t limit);
 
-/* Gives all memory back, after `drop` for each metadata and `release` for each profile. No owner or thread is left, and
- * no handle of a profile may be used afterwards. */
+/* Gives all memory back, after `drop` for each metadata and `release` for each profile. No owner or
+ * thread is left, and no handle of a profile may be used afterwards. */
 void memprof_close(struct memprof *engine);
 
 /* A new owner. It takes part in the profile of `parent`, if that is not NULL and samples. */
 void memprof_owner_create(struct memprof_owner *owner, struct memprof *engine, struct memprof_owner *parent,
                           void *host);
 
-/* The owner ends: its threads are detached. Its entries become orphans, which the first owner that drains or scans
- * adopts; its profile stops if it was the last that took part. Takes the orphans' lock. */
+/* The owner ends: its threads are detached. Its entries become orphans, which the first owner that
+ * drains or scans adopts; its profile stops if it was the last that took part. Takes the orphans'
+ * lock. */
 void memprof_owner_end(struct memprof_owner *owner);
 
-/* The calling thread joins an owner. `domain` is what its callbacks get; may be NULL. Draws the thread's number, so the
- * order of attaching decides the streams. The host then sets the thread's count to memprof_gap. */
+/* The calling thread joins an owner. `domain` is what its callbacks get; may be NULL. Draws the
+ * thread's number, so the order of attaching decides the streams. The host then sets the thread's
+ * count to memprof_gap. */
 void memprof_thread_attach(struct memprof_thread *thread, struct memprof_owner *owner, wn_domain *domain,
                            void *host);
 
-/* The calling thread leaves. Runs its due callbacks; what cannot run (a pending exception, or the call comes from
- * inside a callback that ends its thread) is dropped if it is an alloc callback, and left to the owner's other threads
- * if not; in a parallel host, which has no such list, it is dropped. */
+/* The calling thread leaves. Runs its pending callbacks; what cannot run (an exception waits, or
+ * the call comes from inside a callback that ends its thread) is dropped if it is an alloc
+ * callback, and left to the owner's other threads if not; in a parallel host, which has no such
+ * list, it is dropped. */
 void memprof_thread_detach(struct memprof_thread *thread);
 
-/* The first and the last part of that, for a host that runs the callbacks in between by itself, or none: the thread is in no
- * callback any more, and not suspended; it leaves. */
+/* The first and the last part of that, for a host that runs the callbacks in between by itself, or
+ * none: the thread is in no callback any more, and not suspended; it leaves. */
 void memprof_thread_stop(struct memprof_thread *thread);
 void memprof_thread_leave(struct memprof_thread *thread);
 
 /* Of a collected host: the thread lets others of its owner run. */
 void memprof_thread_pauses(struct memprof_thread *thread);
 
-/* While suspended, nothing the thread allocates is sampled and no callback runs on it. Nests. Resuming runs nothing. */
+/* While suspended, nothing the thread allocates is sampled and no callback runs on it. Nests.
+ * Resuming runs nothing. */
 static inline void memprof_suspend(struct memprof_thread *thread) {
   unsigned depth = atomic_load_explicit(&thread->suspended, memory_order_relaxed);
   atomic_store_explicit(&thread->suspended, depth + 1, memory_order_relaxed);
@@ -140,12 +154,14 @@ static inline bool memprof_suspended(const struct memprof_thread *thread) {
   return atomic_load_explicit(&thread->suspended, memory_order_relaxed) != 0;
 }
 
-/* A fresh count for the thread: the words it may allocate before the next sampled one. SAMPLER_NEVER if its owner does
- * not sample. Drawing a fresh count at any time does not change the law. */
+/* A fresh count for the thread: the words it may allocate before the next sampled one.
+ * SAMPLER_NEVER if its owner does not sample. Drawing a fresh count at any time does not change the
+ * law. */
 int64_t memprof_gap(struct memprof_thread *thread);
 
-/* `*left` is negative: an allocation went past the next sample. Returns how many of its words are sampled, 0 if none are
- * because sampling ended or is suspended, and makes `*left` the count from the block's end. */
+/* `*left` is negative: an allocation went past the next sample. Returns how many of its words are
+ * sampled, 0 if none are because sampling ended or is suspended, and makes `*left` the count from
+ * the block's end. */
 size_t memprof_hits(struct memprof_thread *thread, int64_t *left);
 
 /* As memprof_hits for an allocation whose words are counted apart from any thread's count. */
@@ -163,26 +179,30 @@ struct memprof_birth {
   bool minor; /* born in the minor heap; always false in a parallel host */
 };
 
-/* A sampled block exists (or will, when its allocator returns). Captures the callstack now and makes the alloc callback
- * due on this thread. NULL, and the block is like an unsampled one, if sampling ended meanwhile or there is no memory
- * (counted as lost). The blocks of a group are reported one by one. */
+/* A sampled block exists (or will, when its allocator returns). Captures the callstack now and
+ * makes the alloc callback pending on this thread. NULL, and the block is like an unsampled one, if
+ * sampling ended meanwhile or there is no memory (counted as lost). The blocks of a group are
+ * reported one by one. */
 struct memprof_entry *memprof_allocated(struct memprof_thread *thread, const struct memprof_birth *birth);
 
-/* The same for a young block of `words` in a collected host, with a header, that nothing is told of but by collections: they
- * alone have it. True if a callback is due on this thread. */
+/* The same for a young block of `words` in a collected host, with a header, that nothing is told of
+ * but by collections: they alone have it. True if a callback is pending on this thread. */
 bool memprof_born_young(struct memprof_thread *thread, uintptr_t address, size_t words, size_t n_samples);
 
-/* The block changed its size and keeps its identity. Captures the callstack now. `trials` is the most words that ever
- * stood trial for it, and `n_samples` how many of them were sampled. The tracker's `resize` is due on this thread, if
- * it has one; a block whose alloc callback has not run yet is announced by that one, with its new size. */
+/* The block changed its size and keeps its identity. Captures the callstack now. `trials` is the
+ * most words that ever stood trial for it, and `n_samples` how many of them were sampled. The
+ * tracker's `resize` is pending on this thread, if it has one; a block whose alloc callback has not
+ * run yet is announced by that one, with its new size. */
 void memprof_resized(struct memprof_thread *thread, struct memprof_entry *entry, uintptr_t address,
                      size_t size, size_t bytes, size_t trials, size_t n_samples);
 
-/* The block moved, within its heap: no callback. In a collected host, a young one: a collection tells where the old ones are. */
+/* The block moved, within its heap: no callback. In a collected host, a young one: a collection
+ * tells where the old ones are. */
 void memprof_moved(struct memprof_entry *entry, uintptr_t address);
 
-/* The block was freed: the dealloc callback is due, on this thread in a parallel host, else on the owner's. In a
- * parallel host the entry is no longer the caller's. The block may be reused at once. */
+/* The block was freed: the dealloc callback is pending, on this thread in a parallel host, else on
+ * the owner's. In a parallel host the entry is no longer the caller's. The block may be reused at
+ * once. */
 void memprof_freed(struct memprof_thread *thread, struct memprof_entry *entry);
 
 /* What a collection did to a tracked block. */
@@ -193,22 +213,25 @@ struct memprof_fate {
 };
 typedef struct memprof_fate memprof_fate_function(uintptr_t address, void *context);
 
-/* After a minor collection, once the fate of every young block is final on all domains: asks for each young tracked
- * block of the owner, and makes its callbacks due. The caller has the owner to itself. Adopts orphans. Costs nothing for
- * old blocks, but those that there was no room for. */
+/* After a minor collection, once the fate of every young block is final on all domains: asks for
+ * each young tracked block of the owner, and makes its callbacks pending. The caller has the owner
+ * to itself. Adopts orphans. Costs nothing for old blocks, but those that there was no room for. */
 void memprof_after_minor(struct memprof_owner *owner, memprof_fate_function *fate, void *context);
 
-/* The same for the old tracked blocks, after a marking cycle or a compaction. A young answer is not allowed. */
+/* The same for the old tracked blocks, after a marking cycle or a compaction. A young answer is not
+ * allowed. */
 void memprof_after_major(struct memprof_owner *owner, memprof_fate_function *fate, void *context);
 
-/* Runs due callbacks: this thread's, oldest first, then its owner's. Returns true at once if suspended. False if an
- * exception is pending: the rest stay due. The host's memory may have moved when it returns. */
+/* Runs pending callbacks: this thread's, oldest first, then its owner's. Returns true at once if
+ * suspended. False if an exception waits: the rest stay pending. The host's memory may have moved
+ * when it returns. */
 bool memprof_drain(struct memprof_thread *thread);
 
-/* True if memprof_drain would find something; a hint that takes no lock and runs nothing. */
+/* True if callbacks are pending; a hint that takes no lock and runs nothing. */
 bool memprof_is_due(const struct memprof_thread *thread);
 
-/* The public functions of winnow/memprof.h by thread instead of by domain: same promises, same errors. */
+/* The public functions of winnow/memprof.h by thread instead of by domain: same promises, same
+ * errors. */
 wn_status memprof_start(struct memprof_thread *thread, const wn_memprof_options *options,
                         const wn_tracker *tracker, wn_profile **profile);
 wn_status memprof_stop(struct memprof_thread *thread);
@@ -216,8 +239,9 @@ wn_status memprof_join(struct memprof_thread *thread, wn_profile *profile);
 wn_status memprof_leave(struct memprof_thread *thread);
 bool memprof_is_sampling(const struct memprof_thread *thread);
 
-/* Defined by the host, once per program: the current thread of a domain; NULL, with a message, if the caller gave none and the
- * host needs one, or does not run in it. The public functions go through it. */
+/* Defined by the host, once per program: the current thread of a domain; NULL, with a message, if
+ * the caller gave none and the host needs one, or does not run in it. The public functions go
+ * through it. */
 struct memprof_thread *memprof_host_thread(wn_domain *domain);
 
 /* The memory in use, at a moment when no thread is inside the engine. */

@@ -1,6 +1,6 @@
 /* The engine: births, and profiles that start, stop and are discarded; the public functions. */
-#include "memprof/due.h"
 #include "memprof/engine.h"
+#include "memprof/pending.h"
 
 #include "base/check.h"
 #include "base/error.h"
@@ -57,7 +57,8 @@ static wn_status discard(uint64_t handle) {
   return WN_OK;
 }
 
-/* A tracked block's entry, with its alloc callback due; not yet in any queue or list. NULL: not sampling, or lost. */
+/* A tracked block's entry, with its alloc callback pending; not yet in any queue or list. NULL: not
+ * sampling, or lost. */
 static inline struct memprof_entry *entry_birth(struct memprof_thread *thread,
                                                 const struct memprof_birth *birth) {
   const struct memprof_owner *owner = thread->owner;
@@ -102,7 +103,7 @@ struct memprof_entry *memprof_allocated(struct memprof_thread *thread, const str
   struct memprof_entry *entry = entry_birth(thread, birth);
   if (!entry) return NULL;
   if (!owner->engine->ops->parallel) owner_track(owner, entry, !birth->minor);
-  due_push(thread, entry);
+  pending_push(thread, entry);
   return entry;
 }
 
@@ -247,7 +248,8 @@ void memprof_check(const struct memprof *engine) {
 
 /* ---- public ---- */
 
-/* What the host refused is an argument that is NULL, or a domain that may not be used so: it has set the message. */
+/* What the host refused is an argument that is NULL, or a domain that may not be used so: it has
+ * set the message. */
 static wn_status refused(const wn_domain *domain) { return domain ? WN_ESTATE : WN_EINVAL; }
 
 wn_status wn_memprof_start(wn_domain *domain, const wn_memprof_options *options, const wn_tracker *tracker,

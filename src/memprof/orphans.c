@@ -1,15 +1,15 @@
-/* Orphans: the entries of owners that ended. The one lock of the engine guards them; it is taken when an owner ends,
- * and by the first owner that scans or drains afterwards. */
+/* Orphans: the entries of owners that ended. The one lock of the engine guards them; it is taken
+ * when an owner ends, and by the first owner that scans or drains afterwards. */
 #include "memprof/engine.h"
 
 void orphans_leave(struct memprof_owner *owner) {
   struct memprof *engine = owner->engine;
-  if (!owner->young.first && !owner->old.first && !owner->due.first) return;
+  if (!owner->young.first && !owner->old.first && !owner->pending.first) return;
   lock_acquire(&engine->lock, LOCK_RANK_ORPHANS);
   entry_list_join(&engine->orphan_young, &owner->young);
   tracked_join(&engine->orphan_old, &owner->old);
   engine->orphans_changed = true; /* perhaps: the adopter looks */
-  entry_due_join(&engine->orphan_due, &owner->due);
+  entry_pending_join(&engine->orphan_pending, &owner->pending);
   atomic_store_explicit(&engine->has_orphans, true, memory_order_relaxed);
   lock_release(&engine->lock, LOCK_RANK_ORPHANS);
 }
@@ -21,7 +21,7 @@ void orphans_adopt_all(struct memprof_owner *owner) {
   tracked_join(&owner->old, &engine->orphan_old);
   owner->old_changed |= engine->orphans_changed;
   engine->orphans_changed = false;
-  entry_due_join(&owner->due, &engine->orphan_due);
+  entry_pending_join(&owner->pending, &engine->orphan_pending);
   atomic_store_explicit(&engine->has_orphans, false, memory_order_relaxed);
   lock_release(&engine->lock, LOCK_RANK_ORPHANS);
 }

@@ -1,26 +1,29 @@
 /* An owner: which profile it takes part in, and the tracked blocks of a domain by age.
  *
- * A collection asks for the fate of young entries after a minor collection and of old ones after a major one, and only
- * of those; an entry that is no longer tracked (a zombie) leaves its list there. What a discard made zombies leaves at
- * the owner's next drain, if no collection is sooner, so that starting and discarding for ever needs none to stay small.
+ * A collection asks for the fate of young entries after a minor collection and of old ones after a
+ * major one, and only of those; an entry that is no longer tracked (a zombie) leaves its list
+ * there. Entries that a discard made zombies leave their lists at the owner's next drain, if no
+ * collection comes before: so a program that starts and discards profiles for ever stays small
+ * without collections.
  *
- * Old entries are not touched where their blocks stay, but in a scan after something made zombies of some or changed their
- * addresses: who does that says so (`old_changed`, or the engine's count of discards). */
+ * A scan does not touch the entries of old blocks that stay where they are. It looks at each of
+ * them only if some became zombies or changed their addresses since the last scan: `old_changed`
+ * says so, or the engine's count of discards. */
 #include "memprof/engine.h"
 
 #include "base/check.h"
 
 static void unlink_entry(struct memprof_owner *owner, struct memprof_entry *entry) {
-  if (entry_post(owner->engine, entry, 0, ENTRY_LINKED)) owner_due(owner, entry);
+  if (entry_post(owner->engine, entry, 0, ENTRY_LINKED)) owner_add_pending(owner, entry);
 }
 
 static void die(struct memprof_owner *owner, struct memprof_entry *entry) {
-  if (entry_post(owner->engine, entry, ENTRY_DEAD, ENTRY_LINKED)) owner_due(owner, entry);
+  if (entry_post(owner->engine, entry, ENTRY_DEAD, ENTRY_LINKED)) owner_add_pending(owner, entry);
 }
 
 static bool is_gone(uint64_t word) { return entry_stage(word) == STAGE_ZOMBIE || word & ENTRY_DEAD; }
 
-/* Asks for one tracked block, puts its entry where it belongs, and makes its callbacks due. */
+/* Asks for one tracked block, puts its entry where it belongs, and makes its callbacks pending. */
 static void apply(struct memprof_owner *owner, struct memprof_entry *entry, struct memprof_fate fate) {
   if (fate.age == MEMPROF_DEAD) {
     die(owner, entry);
@@ -33,15 +36,15 @@ static void apply(struct memprof_owner *owner, struct memprof_entry *entry, stru
   }
   owner_track_old(owner, entry);
   if (!(entry_word(entry) & ENTRY_OLD) && entry_post(owner->engine, entry, ENTRY_OLD, 0))
-    owner_due(owner, entry);
+    owner_add_pending(owner, entry);
 }
 
-/* Who asks, and whom. */
+/* One question for the fate of blocks. */
 struct scan {
   struct memprof_owner *owner;
   memprof_fate_function *fate;
   void *context;
-  bool looks; /* for entries that are gone */
+  bool looks; /* at each entry, for those that are gone */
 };
 
 /* Of those that were not old, or of those here that were. */
@@ -96,7 +99,7 @@ static void scan_old(struct scan *scan) {
 
 static void wake_if_due(struct memprof_owner *owner, bool was_due, bool has_rows) {
   const struct memprof_ops *ops = owner->engine->ops;
-  if (((!was_due && owner->due.first) || has_rows) && ops->wake) ops->wake(owner);
+  if (((!was_due && owner->pending.first) || has_rows) && ops->wake) ops->wake(owner);
 }
 
 static void clean_young(struct memprof_owner *owner) {
@@ -159,7 +162,7 @@ void memprof_moved(struct memprof_entry *entry, uintptr_t address) {
 void memprof_after_minor(struct memprof_owner *owner, memprof_fate_function *fate, void *context) {
   struct scan scan = {.owner = owner, .fate = fate, .context = context};
   orphans_adopt(owner);
-  bool was_due = owner->due.first != NULL;
+  bool was_due = owner->pending.first != NULL;
   young_settle(owner);
   scan_young(&scan, false);
   bool has_rows = young_after_minor(
@@ -170,7 +173,7 @@ void memprof_after_minor(struct memprof_owner *owner, memprof_fate_function *fat
 void memprof_after_major(struct memprof_owner *owner, memprof_fate_function *fate, void *context) {
   struct scan scan = {.owner = owner, .fate = fate, .context = context};
   orphans_adopt(owner);
-  bool was_due = owner->due.first != NULL;
+  bool was_due = owner->pending.first != NULL;
   scan_old(&scan);
   scan_young(&scan, true);
   wake_if_due(owner, was_due, false);

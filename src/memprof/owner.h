@@ -20,23 +20,23 @@ struct tracked_list {
   struct tracked_piece *first, *last;
 };
 
-/* Provided by the host, zeroed, at a fixed address until memprof_owner_end. Hosts read `host` and nothing else. */
+/* Provided by the host, zeroed, at a fixed address until memprof_owner_end. Hosts read `host` and
+ * nothing else. */
 struct memprof_owner {
   /* Set by memprof_owner_create; constant afterwards. */
   struct memprof *engine;
   void *host;
-  /* The handle of the profile that this owner takes part in, or of one that ended; 0 for none. Written by the owner's
-   * threads by compare and exchange; pairs with owner_profile. */
+  /* The handle of the profile that this owner takes part in, or of one that ended; 0 for none.
+   * Written by the owner's threads by compare and exchange; pairs with owner_profile. */
   _Atomic(uint64_t) profile;
-  /* The rest is used by whoever has the owner to itself: its running thread, or the collection that stopped it. All of
-   * it stays empty in a parallel host. */
+  /* The rest is used by the one thread that has the owner to itself: its running thread, or the
+   * collection that stopped that. All of it stays empty in a parallel host. */
   struct young_table *table; /* of samples of young blocks; NULL until one is needed */
-  struct entry_list young;   /* tracked blocks, through `next`; an old one that there is no room for among */
+  struct entry_list young;   /* tracked blocks, through `next`; old ones too, for which `old` has no room */
   struct tracked_list old;   /* the old ones */
-  bool
-      old_changed; /* some of the old ones are tracked no more, or have another address: the next scan looks at each */
-  struct entry_list due;  /* promote and dealloc callbacks to run, through `due_next` */
-  uint64_t discards_seen; /* of engine->discards, when the lists were last cleaned */
+  bool old_changed; /* an old block is tracked no more, or has another address: the next scan looks at each */
+  struct entry_list pending; /* promote and dealloc callbacks to run, through `pending_next` */
+  uint64_t discards_seen;    /* of engine->discards, when the lists were last cleaned */
 };
 
 #endif

@@ -1,35 +1,47 @@
-/* A profile: what it calls, how it samples, what it counted, and when its memory may go.
+/* A profile: what it calls, how it samples, what it counted, and when its memory is free again.
  *
  *   SAMPLING --stop, or the last owner left--> STOPPED --discard--> DISCARDED --last reference--> FREE
  *
- * Status, references and a generation share one word, so that each change is one exchange. References are the user's
- * handle, until discard, and whoever looks at the profile for a moment. Entries that are not zombies hold it too; there
- * are many, of all threads, so they are counted by stripes: what one stripe's thread holds another's may let go, and only
- * the sum means something. A profile's slot is reused but never unmapped: whoever has a handle may look at the word,
- * and see by the generation whether it is still the same profile.
+ * REFERENCES. Status, reference count and generation share one word, so that each change is one
+ * exchange. The user's handle is a reference until the discard. A thread that looks at the profile
+ * takes a reference for that long.
  *
- * FREE comes when a discarded profile has no reference and nobody holds it. Who holds counts first and looks at the status
- * then; who discards sets the status first and sums up then; all of it is sequentially consistent. So once a profile is
- * discarded, every hold that succeeded is in the sum, a hold that fails is taken back at the stripe where it was
- * counted, and a sum of 0 is true and stays so. Who lets go sums up as well, and one exchange of the word decides who
- * frees.
+ * HOLDS. An entry that is not a zombie holds its profile. There are many entries, of all threads,
+ * so holds are counted apart from references, in stripes. A thread may release at its own stripe a
+ * hold that was counted at another stripe; only the sum of all stripes has a meaning.
  *
- * A handle is the slot's address with the generation's 16 bits in the upper half-word, which addresses do not use: a
- * user's handle to a discarded profile does not become a handle to the next one. */
+ * A profile becomes FREE when it is discarded and has neither a reference nor a hold. All steps are
+ * sequentially consistent:
+ *
+ *   A thread that takes a hold:                   The discarding thread:
+ *   1. increments the count of its stripe;        1. sets the status to DISCARDED;
+ *   2. reads the status;                          2. sums the counts of all stripes.
+ *   3. if the profile does not sample, takes
+ *      the increment back at the same stripe.
+ *
+ * One of the two threads therefore sees the other. So after the discard every hold that succeeded
+ * is in the sum, no hold succeeds any more, and a sum of 0 stays 0. A thread that releases a hold
+ * of a discarded profile sums up as well. The exchange of the word from DISCARDED to FREE decides
+ * which of these threads frees the profile.
+ *
+ * HANDLES. A profile's slot is reused but never unmapped, so a thread with an old handle may read
+ * the word. A handle is the slot's address with the generation in the upper 16 bits, which
+ * addresses do not use: if the word has another generation, the profile of the handle is gone. */
 #ifndef MEMPROF_PROFILE_H
 #define MEMPROF_PROFILE_H
 
 #include "memprof/entry.h"
 
-/* Counts of events. What leaves is counted with release, and read, with acquire, from all stripes before what arrives is
- * read from any. */
+/* Counts of events. A writer counts with release. A reader reads the counts of ends from all
+ * stripes before it reads the counts of beginnings from any, with acquire: so it never finds more
+ * ends than beginnings. */
 struct tally {
   _Atomic(uint64_t) allocs_minor, allocs_major, promotes, dealloc_minor, dealloc_major, dropped_minor,
       dropped_major, lost;
 };
 
 struct profile_stripe {
-  _Alignas(STRIPE_BYTES) _Atomic(int64_t) held; /* by entries; below 0 where others' were let go */
+  _Alignas(STRIPE_BYTES) _Atomic(int64_t) held; /* HOLDS; may be negative in one stripe */
   struct tally tally;
 };
 
@@ -38,8 +50,9 @@ enum profile_status { PROFILE_FREE, PROFILE_SAMPLING, PROFILE_STOPPED, PROFILE_D
 struct profile {
   _Atomic(uint64_t) free_link; /* belongs to slots.c */
   _Atomic(uint64_t) word;      /* generation << 48 | status << 32 | references */
-  _Atomic(uint64_t)
-      sequence; /* never repeats in an engine: seeds, and tells threads that the profile is another one */
+  /* Never repeats in an engine: part of each thread's seed. A thread that finds another one begins
+   * another stream of gaps. */
+  _Atomic(uint64_t) sequence;
   /* Set by profile_create; constant until the profile is free. */
   struct memprof *engine;
   wn_tracker tracker;
@@ -47,11 +60,12 @@ struct profile {
   uint32_t number;
   /* The owners that take part. At 0 the profile is not sampling and never will be. */
   _Atomic(uint32_t) participants;
-  /* Each is written by some of the threads, and all are summed up when somebody asks. */
+  /* Each is written by the threads of that stripe; a reader sums up all of them. */
   struct profile_stripe stripes[STRIPES];
 };
 
-/* A sampling profile with one participant; the user's handle holds it. NULL if there is no memory. */
+/* A sampling profile with one participant; the user's handle holds it. NULL if there is no
+ * memory. */
 struct profile *profile_create(struct memprof *engine, const wn_memprof_options *options,
                                const wn_tracker *tracker);
 
@@ -90,10 +104,12 @@ static inline bool profile_is_sampling(uint64_t handle) {
 struct profile *profile_acquire(uint64_t handle, enum profile_status most);
 void profile_release(struct profile *profile);
 
-/* Frees a discarded profile if that is due, and the caller is the one to do it. */
+/* Frees a discarded profile if it has neither a reference nor a hold, unless another thread
+ * does. */
 void profile_free_if_over(struct profile *profile);
 
-/* An entry lets the profile go; or holds it, if it samples. Any of its stripes will do: best the calling thread's. */
+/* HOLDS: releases a hold, or takes one if the profile samples. Any of its stripes will do; the
+ * calling thread's own is best. */
 static inline void profile_let_go(struct profile *profile, struct profile_stripe *stripe) {
   atomic_fetch_sub(&stripe->held, 1);
   if (__builtin_expect(profile_word_status(profile_word(profile)) == PROFILE_DISCARDED, 0))
@@ -106,19 +122,20 @@ static inline bool profile_hold(uint64_t handle, struct profile_stripe *stripe) 
   return false;
 }
 
-/* Whether a profile that the caller holds a reference to has come to a status, or went past it. */
+/* Whether a profile, to which the caller has a reference, has reached a status or passed it. */
 static inline bool profile_reached(const struct profile *profile, enum profile_status status) {
   return profile_word_status(profile_word(profile)) >= status;
 }
 
-/* How many references there are now, and how many entries hold it. */
+/* The references there are now, and the holds. */
 uint64_t profile_references(const struct profile *profile);
 uint64_t profile_holders(const struct profile *profile);
 
 /* Moves the profile from one status to the next; false if it is in another, or gone. */
 bool profile_advance(uint64_t handle, enum profile_status from, enum profile_status to);
 
-/* One owner more; false if the profile does not sample. One less: stops it if that was the last. */
+/* Counts one participating owner more; false if the profile does not sample. Counts one less, and
+ * stops the profile if that was the last one. */
 bool profile_enter(uint64_t handle);
 void profile_leave(uint64_t handle);
 
@@ -134,7 +151,7 @@ static inline void count_more(_Atomic(uint64_t) *counter, uint64_t more) {
 void profile_count_dropped(struct profile *profile, const struct memprof_entry *entry,
                            enum entry_stage stage);
 
-/* Without what is fresh in tables (COUNTS of young.h). */
+/* Reads the counts, without those that are still in tables of young samples (COUNTS of young.h). */
 void profile_counts(uint64_t handle, wn_memprof_count *count);
 
 #endif

@@ -1,5 +1,6 @@
 /* Gaps by inversion: for u uniform in (0, 1], 1 + floor(log(u) / log(1 - lambda)) is geometric.
- * Source: L. Devroye, "Non-Uniform Random Variate Generation", 1986, X.2. docs/sampling.md bounds the error. */
+ * Source: L. Devroye, "Non-Uniform Random Variate Generation", 1986, X.2. docs/sampling.md bounds
+ * the error. */
 #include "memprof/sampler.h"
 
 #include "base/check.h"
@@ -12,10 +13,10 @@ static const double NEVER = 1;
 typedef double pair __attribute__((vector_size(16)));
 typedef uint64_t pair_bits __attribute__((vector_size(16)));
 
-/* log(m) for sqrt(1/2) <= m < sqrt(2), as 2 atanh(s) with s = (m - 1) / (m + 1): s² <= 0.029438. The polynomial is that of
- * degree 5 in s² which agrees with atanh(s) / s at the six zeros of the Chebyshev polynomial of that interval; it is off by
- * 2.7e-14 at most, where the power series needs degree 7 for 3.3e-14. Its terms are paired so that they overlap in the
- * processor. */
+/* log(m) for sqrt(1/2) <= m < sqrt(2), as 2 atanh(s) with s = (m - 1) / (m + 1): s² <= 0.029438.
+ * The polynomial is that of degree 5 in s² which agrees with atanh(s) / s at the six zeros of the
+ * Chebyshev polynomial of that interval; it is off by 2.7e-14 at most, where the power series needs
+ * degree 7 for 3.3e-14. Its terms are paired so that they overlap in the processor. */
 static inline pair log_near_one(pair m) {
   pair s = (m - 1) / (m + 1), z = s * s, z2 = z * z;
   pair low = 0.9999999999999736 + z * 0.3333333333978963;

@@ -1,4 +1,5 @@
-/* The sampling law: each word is sampled with probability lambda, independently. docs/sampling.md derives it. */
+/* The sampling law: each word is sampled with probability lambda, independently. docs/sampling.md
+ * derives it. */
 #ifndef MEMPROF_SAMPLER_H
 #define MEMPROF_SAMPLER_H
 
@@ -7,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The count of a thread that samples nothing, and the gap at lambda = 0: no program allocates so many words. */
+/* The count of a thread that samples nothing, and the gap at lambda = 0: no program allocates so
+ * many words. */
 #define SAMPLER_NEVER (INT64_MAX / 2)
 
 /* The largest gap that is ever drawn. */
@@ -28,8 +30,8 @@ void sampler_init(struct sampler *sampler, double rate, uint64_t seed, uint64_t 
 
 void sampler_refill(struct sampler *sampler);
 
-/* The distance to the next sampled word: geometric on {1, 2, ...}, at most SAMPLER_MOST; SAMPLER_NEVER where lambda is
- * 0 or too small for 1 / log1p(-lambda) to be finite. */
+/* The distance to the next sampled word: geometric on {1, 2, ...}, at most SAMPLER_MOST;
+ * SAMPLER_NEVER where lambda is 0 or too small for 1 / log1p(-lambda) to be finite. */
 static inline int64_t sampler_gap(struct sampler *sampler) {
   unsigned used = sampler->used;
   if (used == SAMPLER_BATCH) {
@@ -41,8 +43,9 @@ static inline int64_t sampler_gap(struct sampler *sampler) {
   return sampler->gaps[used];
 }
 
-/* How many samples fall into the block whose words took `*left` below zero; `*left` is then how many words may follow
- * before the next sampled one, so that the gap carries over to the next block. 0 if `*left` is not negative. */
+/* How many samples fall into the block whose words took `*left` below zero; `*left` is then how
+ * many words may follow before the next sampled one, so that the gap carries over to the next
+ * block. 0 if `*left` is not negative. */
 static inline size_t sampler_hits(struct sampler *sampler, int64_t *left) {
   int64_t count = *left;
   size_t hits = 0;
@@ -58,7 +61,8 @@ static inline size_t sampler_hits(struct sampler *sampler, int64_t *left) {
   return hits;
 }
 
-/* True if there is one, which the next gap that is there ends: that is what sampler_hits would have told. Else nothing is done. */
+/* True if there is one, which the next gap that is there ends: that is what sampler_hits would have
+ * told. Else nothing is done. */
 static inline bool sampler_hits_once(struct sampler *sampler, int64_t *left) {
   unsigned used = sampler->used;
   if (used == SAMPLER_BATCH || *left >= 0) return false;
@@ -69,8 +73,9 @@ static inline bool sampler_hits_once(struct sampler *sampler, int64_t *left) {
   return true;
 }
 
-/* The natural logarithm of a finite x > 0 that is not subnormal, with a relative error below 1e-13. Our own, since the
- * C library's would make the preloaded library load libm into every program, and is slower. */
+/* The natural logarithm of a finite x > 0 that is not subnormal, with a relative error below 1e-13.
+ * Our own, since the C library's would make the preloaded library load libm into every program, and
+ * is slower. */
 double sampler_log(double x);
 
 #endif

@@ -56,7 +56,8 @@ static void push(struct slots *slots, unsigned stripe, uint32_t first, void *las
                                                   memory_order_relaxed));
 }
 
-/* The fresh numbers from `*first` on are the caller's. Returns how many; 0 at the limit, or if there is no memory. */
+/* The fresh numbers from `*first` on are the caller's. Returns how many; 0 at the limit, or if
+ * there is no memory. */
 static uint32_t number_fresh(struct slots *slots, uint32_t *first) {
   uint32_t full = slots->slot_bytes < FRESH_BYTES ? (uint32_t)(FRESH_BYTES / slots->slot_bytes) : 1;
   uint32_t fresh = full < FRESH ? full : FRESH;

@@ -1,13 +1,16 @@
-/* Slots of one size with numbers and fixed addresses, taken and given back by any thread without a lock.
+/* Slots of one size with numbers and fixed addresses, taken and given back by any thread without a
+ * lock.
  *
- * Chunk k holds the numbers n for which 2^k is the last power of two in n + SLOTS_FIRST, is mapped when it is first needed, and
- * stays. Each stripe has a list of free slots, takes fresh ones some at a time, and gets back those that were taken from it,
- * whoever gives them back: so threads that take and give back their own never meet. Only at the limit one takes another stripe's.
+ * Chunk k holds the numbers n for which 2^k is the last power of two in n + SLOTS_FIRST, is mapped
+ * when it is first needed, and stays. Each stripe has a list of free slots, and takes fresh ones some
+ * at a time. A slot goes back to the stripe that took it, whichever thread gives it back: so threads that
+ * take and give back their own slots never meet. Only at the limit does a thread take a slot of another stripe.
  *
- * A slot's first word holds its stripe and, while it is free, the number of the next free one. The head of a list
- * carries a count of changes in its upper half, so that a head that was taken and given back meanwhile is not mistaken
- * for an unchanged one. A slot that was given back may still be read by who held a pointer to it: memory is never
- * unmapped before slots_close, and the first word is the only one that a free slot changes. */
+ * A slot's first word holds its stripe and, while it is free, the number of the next free one. The
+ * head of a list carries a count of changes in its upper half, so that a head that was taken and
+ * given back meanwhile is not mistaken for an unchanged one. A thread that has a pointer to a slot
+ * may still read it after it was given back: memory is never unmapped before slots_close, and the
+ * first word is the only one that a free slot changes. */
 #ifndef MEMPROF_SLOTS_H
 #define MEMPROF_SLOTS_H
 
@@ -39,13 +42,15 @@ void slots_open(struct slots *slots, size_t slot_bytes, size_t limit);
 /* Unmaps everything. */
 void slots_close(struct slots *slots);
 
-/* A slot, of the stripe's if it has one, and its number in `*number`; zeroed on its first use, else as it was given back, but for
- * its first word. NULL if the limit is reached or there is no memory. */
+/* A slot, of the stripe's if it has one, and its number in `*number`; zeroed on its first use, else
+ * as it was given back, but for its first word. NULL if the limit is reached or there is no
+ * memory. */
 void *slots_take(struct slots *slots, unsigned stripe, uint32_t *number);
 
 void slots_give(struct slots *slots, void *slot, uint32_t number);
 
-/* All slots that were ever taken have numbers below; those there that were not yet are zero but for the first word. */
+/* All slots that were ever taken have numbers below; those there that were not yet are zero but for
+ * the first word. */
 uint32_t slots_numbered(const struct slots *slots);
 
 static inline unsigned slots_chunk(uint32_t number) {
@@ -59,7 +64,7 @@ static inline void *slots_at(const struct slots *slots, uint32_t number) {
   return mapped + (number + SLOTS_FIRST - (1u << chunk)) * slots->slot_bytes;
 }
 
-/* How many slots below slots_numbered are free. Only while nobody takes or gives back. */
+/* How many slots below slots_numbered are free. Only while no thread takes or gives back a slot. */
 uint32_t slots_free_count(const struct slots *slots);
 
 size_t slots_mapped_bytes(const struct slots *slots);

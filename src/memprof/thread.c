@@ -1,6 +1,7 @@
-/* A thread: its stream of gaps, and what it reports of blocks. Its queue is in due.h, the loop that runs it in callbacks.c. */
-#include "memprof/due.h"
+/* A thread: its stream of gaps, and what it reports of blocks. Its queue is in pending.h, the loop
+ * that runs it in callbacks.c. */
 #include "memprof/engine.h"
+#include "memprof/pending.h"
 
 #include "base/check.h"
 
@@ -19,22 +20,24 @@ static inline bool sampler_is_for(const struct memprof_thread *thread, uint64_t 
   return atomic_load_explicit(&profile_of(handle)->sequence, memory_order_relaxed) == thread->sampled;
 }
 
-/* Seeds the sampler if the owner's profile is another one than last time. False if it does not sample. */
+/* Seeds the sampler if the owner's profile is another one than last time. False if it does not
+ * sample. */
 static inline bool sampler_ready(struct memprof_thread *thread) {
   uint64_t handle = atomic_load_explicit(&thread->owner->profile, memory_order_acquire);
   if (!handle || !profile_is_sampling(handle)) return false;
   return sampler_is_for(thread, handle) || seed_sampler(thread, handle);
 }
 
-/* What a thread that ends cannot run: the owner's other threads can run all but its alloc callbacks. */
+/* What a thread that ends cannot run: the owner's other threads can run all but its alloc
+ * callbacks. */
 static void thread_give_up(struct memprof_thread *thread) {
   struct memprof_owner *owner = thread->owner;
-  for (struct memprof_entry *entry; (entry = due_take(thread));) {
+  for (struct memprof_entry *entry; (entry = pending_take(thread));) {
     bool own = owner->engine->ops->parallel || entry_stage(entry_word(entry)) == STAGE_ALLOC;
     if (own)
       callbacks_drop(thread, entry);
     else
-      owner_due(owner, entry);
+      owner_add_pending(owner, entry);
   }
 }
 
@@ -67,8 +70,9 @@ void memprof_thread_leave(struct memprof_thread *thread) {
   thread_give_up(thread);
 }
 
-/* A signal handler may free a block until the host knows that the thread has left, and runs its callback by itself if the thread
- * is not suspended; so in a parallel host it is not, unless there is something to give up. */
+/* A signal handler may free a block until the host knows that the thread has left, and runs its
+ * callback by itself if the thread is not suspended; so in a parallel host it is not, unless there
+ * is something to give up. */
 void memprof_thread_detach(struct memprof_thread *thread) {
   memprof_thread_stop(thread);
   bool all_ran = memprof_drain(thread);
@@ -110,9 +114,9 @@ size_t memprof_hits_of(struct memprof_thread *thread, size_t words) {
 static void enqueue(struct memprof_thread *thread, struct memprof_entry *entry) {
   struct memprof_owner *owner = thread->owner;
   if (owner->engine->ops->parallel)
-    due_push(thread, entry);
+    pending_push(thread, entry);
   else
-    owner_due(owner, entry);
+    owner_add_pending(owner, entry);
 }
 
 static uint64_t link_of(const struct memprof_thread *thread) {
@@ -147,7 +151,7 @@ void memprof_resized(struct memprof_thread *thread, struct memprof_entry *entry,
 }
 
 bool memprof_is_due(const struct memprof_thread *thread) {
-  return due_is_any(thread) || thread->owner->due.first || young_is_due(thread->owner) ||
+  return pending_is_any(thread) || thread->owner->pending.first || young_has_pending(thread->owner) ||
          (!thread->owner->engine->ops->parallel && atomic_load(&thread->owner->engine->has_orphans));
 }
 /* SPDX-License-Identifier: MIT */

@@ -9,7 +9,8 @@
 #include <stdint.h>
 #include <winnow/domain.h>
 
-/* Provided by the host, zeroed, at a fixed address while attached. Hosts read `owner` and `host` and nothing else. */
+/* Provided by the host, zeroed, at a fixed address while attached. Hosts read `owner` and `host`
+ * and nothing else. */
 struct memprof_thread {
   /* Set by memprof_thread_attach; constant afterwards. */
   struct memprof_owner *owner;
@@ -18,13 +19,14 @@ struct memprof_thread {
   uint64_t sequence;
   unsigned stripe;       /* of base/stripe.h */
   const bool *exception; /* the host's; while it is true no callback begins */
-  /* Written by this thread and by its signal handlers, which leave the first two as they found them. */
+  /* Written by this thread and by its signal handlers, which leave the first two as they found
+   * them. */
   _Atomic(unsigned) suspended;
-  _Atomic(bool) busy; /* with `due` */
+  _Atomic(bool) busy; /* with `pending` */
   _Atomic(struct memprof_entry *)
-      arrived; /* newest first: what became due while it was; pairs with due_take_arrived */
+      arrived; /* newest first: added while it was busy; pairs with pending_take_arrived */
   /* Written by this thread while it is busy. */
-  struct entry_list due; /* callbacks to run, through `due_next` */
+  struct entry_list pending; /* callbacks to run, through `pending_next` */
   /* Written by the callback loop of this thread, which suspends it. */
   struct memprof_entry *running;
   unsigned running_step; /* an enum entry_step */

@@ -1,7 +1,9 @@
-/* The old tracked blocks of an owner: their addresses side by side, apart from their entries, since a collection asks for
- * the fate of all of them and mostly learns that nothing has changed. A million of them are 16 MB here, and 128 MB of entries.
+/* The old tracked blocks of an owner: their addresses side by side, apart from their entries, since
+ * a collection asks for the fate of all of them and mostly learns that nothing has changed. A
+ * million of them are 16 MB here, and 128 MB of entries.
  *
- * They are a list of pieces, each with room for some; only the last of a list that was not joined is partly filled. */
+ * They are a list of pieces, each with room for some; only the last of a list that was not joined
+ * is partly filled. */
 #ifndef MEMPROF_TRACKED_H
 #define MEMPROF_TRACKED_H
 

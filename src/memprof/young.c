@@ -1,16 +1,17 @@
-/* Rows that come, and rows that become entries. Those that are told of are in callbacks.c. The picture is in young.h. */
+/* New rows, and rows that become entries. The callbacks of rows run in callbacks.c. The picture is
+ * in young.h. */
 #include "memprof/young.h"
 
 #include "base/check.h"
 #include "base/metadata.h"
-#include "memprof/due.h"
 #include "memprof/engine.h"
+#include "memprof/pending.h"
 #include <sched.h>
 
 /* ---- entries ---- */
 
-/* One that holds the profile, which the table does too. NULL if a discard has begun: what holds a discarded profile was all
- * counted before (profile.h). */
+/* An entry with a hold of the profile, beside the table's. NULL if a discard has begun: no hold of
+ * a discarded profile begins (HOLDS of profile.h). */
 static struct memprof_entry *take_entry(struct profile *profile, uint32_t *number) {
   unsigned stripe = stripe_of_thread();
   _Atomic(int64_t) *held = &profile->stripes[stripe].held;
@@ -22,7 +23,8 @@ static struct memprof_entry *take_entry(struct profile *profile, uint32_t *numbe
   return entry;
 }
 
-/* COUNTS; the guard is held. Births first, lest somebody who reads in between finds more ends. */
+/* COUNTS; the guard is held. Births first: else a thread that reads the counts in between would
+ * find more ends than births. */
 static void count_fresh(struct young_table *table) {
   struct young_counts *fresh = &table->fresh;
   if (!(fresh->born | fresh->died | fresh->dropped)) return;
@@ -33,7 +35,8 @@ static void count_fresh(struct young_table *table) {
   *fresh = (struct young_counts){0};
 }
 
-/* An entry in this state in place of a row; the guard is held, and with it the profile. NULL, and the row is LOST. */
+/* An entry in this state in place of a row; the guard is held, and with it the profile. NULL, and
+ * the row is LOST. */
 static struct memprof_entry *make_entry(struct young_table *table, struct young_row *row, uint64_t state) {
   struct profile *profile = profile_of(table->handle);
   count_fresh(table);
@@ -52,7 +55,8 @@ static struct memprof_entry *make_entry(struct young_table *table, struct young_
   return entry;
 }
 
-/* The thread's callback returns to an entry. If there is none, the thread counts the row, and drops what the callback returns. */
+/* The callback that runs returns to an entry. If there is no memory for the entry, the thread
+ * counts the row when the callback returns, and drops its metadata. */
 static void settle_running(struct memprof_owner *owner, struct young_table *table) {
   struct memprof_entry *entry = make_entry(table, table->running, STAGE_ALLOC | ENTRY_RUNNING | ENTRY_LINKED);
   table->running->state = YOUNG_GONE;
@@ -67,7 +71,7 @@ static void settle_due(struct memprof_owner *owner, struct young_table *table, s
   struct memprof_entry *entry = make_entry(table, row, STAGE_ALLOC | ENTRY_QUEUED | ENTRY_LINKED);
   if (!entry) return;
   entry_list_append(&owner->young, entry);
-  due_push(table->thread, entry);
+  pending_push(table->thread, entry);
 }
 
 static void settle_kept(struct memprof_owner *owner, struct young_table *table, struct young_row *row) {
@@ -77,20 +81,21 @@ static void settle_kept(struct memprof_owner *owner, struct young_table *table, 
 
 static void settle_dead(struct memprof_owner *owner, struct young_table *table, struct young_row *row) {
   struct memprof_entry *entry = make_entry(table, row, STAGE_MINOR | ENTRY_DEAD | ENTRY_QUEUED);
-  if (entry) owner_due(owner, entry);
+  if (entry) owner_add_pending(owner, entry);
 }
 
 static void promote(struct memprof_owner *owner, struct young_table *table, struct young_row *row) {
   struct memprof_entry *entry = make_entry(table, row, STAGE_MINOR | ENTRY_OLD | ENTRY_QUEUED | ENTRY_LINKED);
   if (!entry) return;
   owner_track_old(owner, entry);
-  owner_due(owner, entry);
+  owner_add_pending(owner, entry);
 }
 
 static void settle(struct memprof_owner *owner, struct young_table *table) {
   if (table->running) settle_running(owner, table);
-  for (; young_has_births(table); table->due++)
-    if (table->rows[table->due].state == YOUNG_DUE) settle_due(owner, table, &table->rows[table->due]);
+  for (; young_has_births(table); table->pending++)
+    if (table->rows[table->pending].state == YOUNG_PENDING)
+      settle_due(owner, table, &table->rows[table->pending]);
 }
 
 /* True if no row is left. */
@@ -125,8 +130,9 @@ static struct young_table *take_table(struct memprof *engine) {
   return fresh;
 }
 
-/* Makes the table this profile's. False if it was already, or that samples no more, or rows of another one are left. With the
- * guard, that it samples is asked once more: else a discard may have been at this table in between, and not come again. */
+/* Makes the table the profile's. False if it was already, if the profile samples no more, or if
+ * rows of another profile are left. Whether it samples is asked again with the guard: a discard may
+ * have passed this table in between, and does not come again. */
 static bool bind(struct memprof_owner *owner, uint64_t handle) {
   struct young_table *table = owner->table;
   struct profile *surplus = profile_of(handle);
@@ -160,7 +166,7 @@ static inline bool add_row(struct memprof_thread *thread, uintptr_t address, siz
   if (fits) {
     struct young_row *row = &table->rows[table->count++];
     table->thread = thread;
-    row->state = YOUNG_DUE;
+    row->state = YOUNG_PENDING;
     row->address = address;
     row->metadata = NULL;
     row->allocation = (wn_allocation){.n_samples = n_samples,
@@ -197,7 +203,7 @@ static bool born_as_entry(struct memprof_thread *thread, uintptr_t address, size
 
 /* ---- the engine ---- */
 
-/* Who has the guard calls nothing that waits. */
+/* The other side, while it has the guard, calls nothing that waits. */
 void young_stand_back(struct young_table *table) {
   young_unlock(table);
   while (atomic_load_explicit(&table->seized, memory_order_acquire)) sched_yield();
@@ -222,7 +228,7 @@ void young_count(const struct memprof *engine, uint64_t handle) {
   }
 }
 
-bool young_is_due(const struct memprof_owner *owner) {
+bool young_has_pending(const struct memprof_owner *owner) {
   struct young_table *table = owner->table;
   if (!table) return false;
   young_lock(table);
@@ -268,7 +274,8 @@ size_t young_forget(struct young_table *table, uint64_t handle, void **metadata,
   young_seize(table);
   bool is_bound = table->handle == handle;
   if (is_bound) count_fresh(table);
-  /* `told` goes past rows that the owner may still come to, before the next call: so they are GONE. */
+  /* `told` goes past rows that the owner may still come to, before the next call: so they are
+   * GONE. */
   for (; is_bound && table->told < table->count && found < room; table->told++) {
     struct young_row *row = &table->rows[table->told];
     if (row->state == YOUNG_GONE || row->state == YOUNG_RUNNING) continue;
@@ -278,7 +285,7 @@ size_t young_forget(struct young_table *table, uint64_t handle, void **metadata,
   }
   bool is_over = is_bound && table->told == table->count;
   if (is_over) {
-    table->aged = table->due = table->count;
+    table->aged = table->pending = table->count;
     table->running = NULL; /* its thread sees that, and drops what its callback returns */
     table->handle = 0;
     is_over = !table->users;

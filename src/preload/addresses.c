@@ -1,9 +1,10 @@
 /* A set of addresses without locks.
  *
- * A counting filter of bytes answers "not sampled" for nearly every free: its byte for the address is zero. A byte that
- * reaches 255 stays there. Behind it stands an open-addressing table, probed linearly for at most PROBES slots; a slot
- * is claimed by compare-and-swap on its address. An address is in the table at most once, since a block lives once. A slot
- * that was taken is empty for insertion but not for searching.
+ * A counting filter of bytes answers "not sampled" for nearly every free: its byte for the address
+ * is zero. A byte that reaches 255 stays there. Behind it stands an open-addressing table, probed
+ * linearly for at most PROBES slots; a slot is claimed by compare-and-swap on its address. An
+ * address is in the table at most once, since a block lives once. A slot that was taken is empty
+ * for insertion but not for searching.
  */
 #include "preload/addresses.h"
 
@@ -63,7 +64,7 @@ struct sampled_block *addresses_insert(const void *block) {
                                                  memory_order_relaxed))
       continue;
     slot->known = (struct sampled_block){
-        .bytes = 0}; /* the block is not the program's yet, so nobody looks for it before */
+        .bytes = 0}; /* the program does not have the block yet, so no thread looks for it before */
     filter_add(hash, 1);
     return &slot->known;
   }

@@ -1,4 +1,5 @@
-/* Which blocks are sampled, by address: for processes whose address space has no room for the region. */
+/* Which blocks are sampled, by address: for processes whose address space has no room for the
+ * region. */
 #ifndef PRELOAD_ADDRESSES_H
 #define PRELOAD_ADDRESSES_H
 
@@ -8,15 +9,16 @@
 /* Sets up the table; false when memory for it cannot be had. */
 bool addresses_create(void);
 
-/* Remembers a live block; what is known of it is zeroed. NULL when the table is full there: the block cannot be
- * followed. Any thread. */
+/* Remembers a live block; what is known of it is zeroed. NULL when the table is full there: the
+ * block cannot be followed. Any thread. */
 struct sampled_block *addresses_insert(const void *block);
 
-/* A block that was inserted, or NULL if it is not sampled, which is nearly always so and costs one load. */
+/* A block that was inserted, or NULL if it is not sampled, which is nearly always so and costs one
+ * load. */
 struct sampled_block *addresses_find(const void *block);
 
-/* Forgets a block that addresses_find gave: call it before the block is really freed, since then its address may come
- * again at once. */
+/* Forgets a block that addresses_find gave: call it before the block is really freed, since then
+ * its address may come again at once. */
 void addresses_remove(struct sampled_block *known);
 
 #endif

@@ -1,4 +1,5 @@
-/* The variables that make a process record itself (settings/settings.def) are copied when it starts.
+/* The variables that make a process record itself (settings/settings.def) are copied when it
+ * starts.
  *
  * Programs change their environment as they like, and pass another one to exec. So the values are
  * copied when the process starts, and given to the next program from there.

@@ -1,8 +1,10 @@
-/* What a program calls that ends without its exit handlers, and so without ours: it is measured a last time.
+/* What a program calls that ends without its exit handlers, and so without ours: it is measured a
+ * last time.
  *
- * exit and quick_exit end by the C library's own _exit, which does not come here. Handlers of signals and
- * children of vfork may come, so nothing is looked up here. A process that is not recorded makes no
- * system call here but getpid where it shares a recorded one's memory: its filter may forbid all.
+ * exit and quick_exit end by the C library's own _exit, which does not come here. Handlers of
+ * signals and children of vfork may come, so nothing is looked up here. A process that is not
+ * recorded makes no system call here but getpid where it shares a recorded one's memory: its filter
+ * may forbid all.
  */
 #include "preload/exit_calls.h"
 

@@ -1,12 +1,13 @@
 /* The entry points of malloc and of C++'s operators, as the program sees them.
  *
- * Allocation subtracts the block's words from the thread's count and tests the sign; a free subtracts the region's base
- * from the pointer and compares. Everything else is behind the _slow functions and in malloc_host.c. The fast paths touch
- * the thread's count and the read-only table `real`, nothing else: no lock, no line that another thread writes.
+ * Allocation subtracts the block's words from the thread's count and tests the sign; a free
+ * subtracts the region's base from the pointer and compares. Everything else is behind the _slow
+ * functions and in malloc_host.c. The fast paths touch the thread's count and the read-only table
+ * `real`, nothing else: no lock, no line that another thread writes.
  *
- * Blocks are asked from the real allocator by the same function that the program called, so that zero sizes, overflow,
- * alignment errors and errno are exactly what they would be without us; only a block that took a sample is placed by us,
- * and only where its size and alignment are valid.
+ * Blocks are asked from the real allocator by the same function that the program called, so that
+ * zero sizes, overflow, alignment errors and errno are exactly what they would be without us; only
+ * a block that took a sample is placed by us, and only where its size and alignment are valid.
  */
 #include "base/words.h"
 #include "preload/malloc_host.h"
@@ -31,10 +32,11 @@ static bool valid_alignment(size_t alignment) {
   return alignment && !(alignment & (alignment - 1)) && alignment <= LARGEST_ALIGNMENT;
 }
 
-/* Places a sampled block, or NULL when the real function shall do it (and report what is wrong with the request). */
-static void *place(size_t bytes, size_t alignment, bool zero) {
+/* A sampled block, or NULL when the real function shall give it (and report what is wrong with the
+ * request). */
+static void *allocate(size_t bytes, size_t alignment, bool zero, size_t hits) {
   if (!valid_alignment(alignment)) return NULL;
-  return host_place(bytes, alignment < 16 ? 16 : alignment, zero);
+  return host_allocate(bytes, alignment < 16 ? 16 : alignment, zero, hits);
 }
 
 /* The samples of a request that exhausted the count. One that can only fail stands no trial. */
@@ -44,12 +46,15 @@ static size_t hits_of(size_t bytes) {
   return 0;
 }
 
-/* Gives a request of `bytes` that exhausted the count its turn: a sampled block, or what `fallback` returns. */
-#define SAMPLED(block, bytes, alignment, zero, fallback)     \
-  size_t hits = hits_of(bytes);                              \
-  void *block = hits ? place(bytes, alignment, zero) : NULL; \
-  if (!block) block = fallback;                              \
-  if (hits) host_follow(block, bytes, hits)
+/* Gives a request of `bytes` that exhausted the count its turn: a sampled block, or what `fallback`
+ * returns. */
+#define SAMPLED(block, bytes, alignment, zero, fallback)              \
+  size_t hits = hits_of(bytes);                                       \
+  void *block = hits ? allocate(bytes, alignment, zero, hits) : NULL; \
+  if (!block) {                                                       \
+    block = fallback;                                                 \
+    if (hits) host_follow(block, bytes, hits);                        \
+  }
 
 SLOW void *malloc_slow(size_t bytes) {
   SAMPLED(block, bytes, 16, false, real.malloc(bytes));
@@ -74,17 +79,18 @@ SLOW void *aligned_alloc_slow(size_t alignment, size_t bytes) {
 SLOW int posix_memalign_slow(void **block, size_t alignment, size_t bytes) {
   size_t hits = hits_of(bytes);
   bool valid = alignment % sizeof(void *) == 0;
-  void *placed = hits && valid ? place(bytes, alignment, false) : NULL;
-  int error = 0;
-  if (placed)
-    *block = placed;
-  else
-    error = real.posix_memalign(block, alignment, bytes);
+  void *sampled = hits && valid ? allocate(bytes, alignment, false, hits) : NULL;
+  if (sampled) {
+    *block = sampled;
+    return 0;
+  }
+  int error = real.posix_memalign(block, alignment, bytes);
   if (hits && !error) host_follow(*block, bytes, hits);
   return error;
 }
 
-/* An unsampled block that grows: the words that it gained are tried. What it had, and has, is known only as the usable size. */
+/* An unsampled block that grows: the words that it gained are tried. What it had, and has, is known
+ * only as the usable size. */
 SLOW void *realloc_other(void *block, size_t bytes) {
   if (maybe_sampled(block) && host_owns(block)) return host_realloc(block, bytes);
   size_t before = real.usable_size(block);
@@ -167,7 +173,8 @@ EXPORT void free_aligned_sized(void *block, size_t alignment, size_t bytes) {
   (void)alignment, (void)bytes, free(block);
 }
 
-/* Tries what the program's `malloc` is bound to: its address may be that of a stub in the executable, which proves nothing. */
+/* Tries what the program's `malloc` is bound to: its address may be that of a stub in the
+ * executable, which proves nothing. */
 bool process_calls_our_malloc(void) {
   void *(*bound)(size_t) = (void *(*)(size_t))dlsym(RTLD_DEFAULT, "malloc");
   int64_t before = words_left;
@@ -245,8 +252,9 @@ EXPORT int dlclose(void *library) {
   return result;
 }
 
-/* A library opened with RTLD_DEEPBIND would bind free to glibc's, which cannot free sampled blocks. The flag is cleared,
- * and the real dlopen entered by a jump, so that it sees its true caller, whose search path it uses. */
+/* A library opened with RTLD_DEEPBIND would bind free to glibc's, which cannot free sampled blocks.
+ * The flag is cleared, and the real dlopen entered by a jump, so that it sees its true caller,
+ * whose search path it uses. */
 EXPORT void *dlopen(const char *path, int flags) {
   static void *(*next)(const char *, int);
   if (!next) next = (void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen");

@@ -1,9 +1,9 @@
 /* What the program calls about limits: setrlimit and its relatives, and mlockall.
  *
- * mlockall: without privileges the kernel locks all that is mapped only if all of it is within RLIMIT_MEMLOCK, and counts the addresses
- * that we reserved. So where it refuses and would not have refused without us, the mappings are locked one by one: first
- * those that have names, which are the program's, then the rest, our tables among them, as far as they fit. What nobody can
- * touch is left alone.
+ * mlockall: without privileges the kernel locks the mappings only if all of them are within
+ * RLIMIT_MEMLOCK, and counts the addresses that we reserved. Where it refuses for that reason
+ * alone, the mappings are locked one by one: first those that have names, which are the program's,
+ * then the rest, our tables among them, as far as they fit. Inaccessible mappings are left alone.
  */
 #include "base/metadata.h"
 #include "base/os.h"
@@ -25,7 +25,8 @@ static bool fits_without_us(void) {
   return !getrlimit(RLIMIT_MEMLOCK, &limit) && limits_program_bytes() <= limit.rlim_cur;
 }
 
-/* A line is "begin-end rwxp offset major:minor inode   name". What cannot be locked, mlockall would pass over too. */
+/* A line is "begin-end rwxp offset major:minor inode   name". What cannot be locked, mlockall would
+ * pass over too. */
 static void lock_mapping(const char *line, const char *end, bool named, int flags) {
   char *after;
   unsigned long begin = strtoul(line, &after, 16);

@@ -1,11 +1,13 @@
 /* The limit of the address space, as the program sees it.
  *
- * The region reserves a tebibyte of addresses, which RLIMIT_AS counts. Where a limit stands when the program starts, there
- * is no region; but a program, a shell above all, may set one later, and then could not get a byte more. So the limit that
- * it sets is made larger by what we reserved, and what it reads is made smaller again; and where blocks of more than 16 KiB
- * come to lie in the reserve, that much of it is the program's (the smaller ones stay uncounted). What it executes gets the soft limit
- * as the program set it (the hard limit cannot be restored should the exec fail, so it stays larger); posix_spawn and what
- * the C library itself executes do not come by here and inherit the larger one.
+ * The region reserves a tebibyte of addresses, which RLIMIT_AS counts. Where a limit stands when
+ * the program starts, there is no region; but a program, a shell above all, may set one later, and
+ * then could not get a byte more. So the limit that it sets is made larger by what we reserved, and
+ * what it reads is made smaller again; and where blocks of more than 16 KiB come to lie in the
+ * reserve, that much of it is the program's (the smaller ones stay uncounted). What it executes
+ * gets the soft limit as the program set it (the hard limit cannot be restored should the exec
+ * fail, so it stays larger); posix_spawn and what the C library itself executes do not come by here
+ * and inherit the larger one.
  */
 #include "preload/limits.h"
 

@@ -1,22 +1,26 @@
 /* The malloc heap as a parallel host of the engine.
  *
- * One owner stands for the whole heap; each thread has its engine thread in thread-local storage, set up by its first
- * allocation and ended by a pthread key. Callbacks run at once, inside the malloc or free that caused them.
+ * One owner stands for the whole heap; each thread has its engine thread in thread-local storage,
+ * set up by its first allocation and ended by a pthread key. Callbacks run at once, inside the
+ * malloc or free that caused them.
  *
- * MUTED: while the host works for a thread, its words_left is MUTED, far above any count that is ever given, so that what
- * callbacks and the C library allocate meanwhile takes the fast path and is neither sampled nor counted. The count is
- * put back at the end. Nesting (a signal handler, a free in a callback) saves and restores MUTED itself, harmlessly.
+ * MUTED: while the host works for a thread, its words_left is MUTED, far above any count that is
+ * ever given, so that what callbacks and the C library allocate meanwhile takes the fast path and
+ * is neither sampled nor counted. The count is put back at the end. Nesting (a signal handler, a
+ * free in a callback) saves and restores MUTED itself, harmlessly.
  *
- * Where nothing is sampled, a thread comes here each DORMANT words, to see whether a profile was started.
+ * Where nothing is sampled, a thread comes here each DORMANT words, to see whether a profile was
+ * started.
  *
- * COMPANION: a small sampled block has a companion of its size in the real allocator, as long as it lives. So the program's
- * other blocks lie where they would lie without us: without companions each sampled block shifts what glibc's free lists
- * hand out next, and a program that lives by their order slows down (bench/run --only trees at 1e-4: half of the cost was
- * cache misses in the program itself). At rates that sample much, companions would cost memory, and there are none.
+ * COMPANION: a small sampled block has a companion of its size in the real allocator, as long as it
+ * lives. So the program's other blocks lie where they would lie without us: without companions each
+ * sampled block shifts what glibc's free lists hand out next, and a program that lives by their
+ * order slows down (bench/run --only trees at 1e-4: half of the cost was cache misses in the
+ * program itself). At rates that sample much, companions would cost memory, and there are none.
  *
- * A sampled block lies in the region, and its `struct sampled_block` in the region's side arrays. Where the address space
- * has no room for a region, sampled blocks come from the real allocator and addresses.c knows them; then `real.sampled`
- * spans all addresses, so that every free asks it.
+ * A sampled block lies in the region, and its `struct sampled_block` in the region's side arrays.
+ * Where the address space has no room for a region, sampled blocks come from the real allocator and
+ * addresses.c knows them; then `real.sampled` spans all addresses, so that every free asks it.
  */
 #include "preload/malloc_host.h"
 
@@ -44,13 +48,15 @@
 #define COMPANION_BYTES ((size_t)1024)
 #define COMPANION_RATE  0.01
 
-/* Words that a block's first usable size had more than was asked for, and that so were never tried: glibc's for sizes that
- * are multiples of 16, the usual ones. Needed for blocks whose birth nobody saw. */
+/* Words that a block's first usable size had more than was asked for, and that so were never tried:
+ * glibc's for sizes that are multiples of 16, the usual ones. Needed for blocks whose birth was not
+ * sampled. */
 #define SLACK_AT_BIRTH 1
 
-/* PREVIOUS: what an unsampled block had before it grew, known only as its usable size. glibc rounds up to 8 more than a
- * multiple of 16, by 8 bytes on average and for multiples of 16; but a block that grows in small steps comes close to its
- * usable size before it passes it. Without this, each block first seen as it grows would count 8 bytes too few. */
+/* PREVIOUS: what an unsampled block had before it grew, known only as its usable size. glibc rounds
+ * up to 8 more than a multiple of 16, by 8 bytes on average and for multiples of 16; but a block
+ * that grows in small steps comes close to its usable size before it passes it. Without this, each
+ * block first seen as it grows would count 8 bytes too few. */
 #define SLACK_BEFORE_GROWTH ((size_t)8)
 
 #define HUGE_BYTES    ((size_t)1 << 30)
@@ -170,31 +176,25 @@ static _Noreturn void die(const char *message) {
 }
 
 static bool in_region(const void *block) { return (uintptr_t)block - real.sampled.base < real.sampled.span; }
-static struct sampled_block *find(void *block) {
-  return has_region ? region_block(block) : addresses_find(block);
+
+/* Looks up what is known of a block; where there is a region, of a block in it. */
+static struct sampled_place find(void *block) {
+  struct sampled_block *known = has_region ? region_find(block) : addresses_find(block);
+  return (struct sampled_place){block, known};
 }
 
-/* True for a block that operator new got from malloc, and so from us, after it had failed at first. */
-static bool is_followed(void *block) {
-  if (!has_region) return addresses_find(block) != NULL;
-  struct sampled_block *known = in_region(block) ? region_block(block) : NULL;
-  return known && atomic_load_explicit(&known->entry, memory_order_acquire);
+static bool is_followed(struct sampled_place place) {
+  return place.block && atomic_load_explicit(&place.block->entry, memory_order_acquire);
 }
 
-/* The place to note what is known of a new block; NULL if it cannot be followed. */
-static struct sampled_block *remember(void *block) {
-  if (!has_region) return addresses_insert(block);
-  return in_region(block) ? region_block(block) : NULL;
-}
-
-static void give_back(void *block, struct sampled_block *known) {
+static void give_back(struct sampled_place place) {
   if (has_region) {
-    void *companion = known->companion; /* once released, the place is another block's */
-    if (!region_release(block)) die("winnow: the program frees a block twice\n");
+    void *companion = place.block->companion; /* once released, the place is another block's */
+    if (!region_release(place)) die("winnow: the program frees a block twice\n");
     if (companion) real.free(companion);
   } else {
-    addresses_remove(known);
-    real.free(block);
+    addresses_remove(place.block);
+    real.free(place.address);
   }
 }
 
@@ -203,27 +203,41 @@ static void *companion_for(size_t bytes) {
   return wanted ? real.malloc(bytes) : NULL;
 }
 
-static void check_live(void *block, const char *complaint) {
-  if (has_region && region_state(block) != REGION_LIVE) die(complaint);
+static void check_live(struct sampled_place place, const char *complaint) {
+  if (has_region && !region_is_live(place)) die(complaint);
 }
 
-static struct memprof_birth birth_of(void *block, const struct sampled_block *known, size_t previous_bytes) {
-  return (struct memprof_birth){
-      .address = (uintptr_t)block,
-      .size = malloc_words(known->bytes) - 1,
-      .trials = known->trials,
-      .bytes = known->bytes,
+/* Follows a block, new or just grown from `previous_bytes`, of which `trials` words were tried. The
+ * thread is muted. */
+static void follow(struct sampled_place place, size_t bytes, size_t trials, size_t previous_bytes,
+                   size_t hits) {
+  struct sampled_block *block = place.block;
+  block->bytes = bytes;
+  block->trials = trials;
+  block->hits = hits;
+  if (has_region && !previous_bytes) block->companion = companion_for(bytes);
+  struct memprof_birth birth = {
+      .address = (uintptr_t)place.address,
+      .size = malloc_words(bytes) - 1,
+      .trials = trials,
+      .bytes = bytes,
       .previous_bytes = previous_bytes,
-      .n_samples = known->hits,
+      .n_samples = hits,
       .source = WN_SOURCE_NORMAL,
   };
+  struct memprof_entry *entry = memprof_allocated(&self.engine, &birth);
+  atomic_store_explicit(&block->entry, entry, memory_order_release);
+  memprof_drain(&self.engine);
 }
 
-static void follow(void *block, struct sampled_block *known, size_t previous_bytes) {
-  struct memprof_birth birth = birth_of(block, known, previous_bytes);
-  struct memprof_entry *entry = memprof_allocated(&self.engine, &birth);
-  atomic_store_explicit(&known->entry, entry, memory_order_release);
-  memprof_drain(&self.engine);
+/* The same for a block of the real allocator, which only the table of addresses can follow. */
+static void follow_real(void *block, size_t bytes, size_t trials, size_t previous_bytes, size_t hits) {
+  struct sampled_place place = {.address = block};
+  if (!has_region) place.block = addresses_insert(block);
+  if (place.block)
+    follow(place, bytes, trials, previous_bytes, hits);
+  else
+    process_lost_block();
 }
 
 /* Ends a block's entry: of two threads that free one block, only one finds it. */
@@ -235,9 +249,10 @@ static void forget(struct sampled_block *known) {
   memprof_drain(&self.engine);
 }
 
-/* New words that a sampled block takes when it grows, and the samples among them. TRIALS: a sampled block's words are tried
- * when those of an unsampled one would be, which the entry points know only by their usable sizes. Else blocks with equal
- * histories would be in the sample with different probabilities, and the trace could tell only one. */
+/* New words that a sampled block takes when it grows, and the samples among them. TRIALS: a sampled
+ * block's words are tried when those of an unsampled one would be, which the entry points know only
+ * by their usable sizes. Else blocks with equal histories would be in the sample with different
+ * probabilities, and the trace could tell only one. */
 static size_t count_growth(struct sampled_block *known, size_t bytes, int64_t *left) {
   size_t before = malloc_words(real_usable_for(known->bytes)), after = malloc_words(real_usable_for(bytes));
   if (after <= before) return 0;
@@ -246,63 +261,66 @@ static size_t count_growth(struct sampled_block *known, size_t bytes, int64_t *l
   return *left < 0 ? memprof_hits(&self.engine, left) : 0;
 }
 
-/* Where the region is full, or belongs to whom a signal handler interrupted: the block goes on unsampled elsewhere. */
-static void *moved_out(void *block, struct sampled_block **known, size_t bytes) {
-  void *moved = real.malloc(bytes);
-  if (!moved) return NULL;
-  size_t usable = region_usable(block);
-  memcpy(moved, block, usable < bytes ? usable : bytes);
-  struct memprof_entry *entry = atomic_exchange_explicit(&(*known)->entry, NULL, memory_order_acquire);
+static void copy_contents(void *to, struct sampled_place from, size_t bytes) {
+  size_t usable = region_usable(from);
+  memcpy(to, from.address, usable < bytes ? usable : bytes);
+}
+
+/* Where the region is full, or the thread interrupted itself while it held the region's lock: the
+ * block goes on unsampled in the real allocator. */
+static struct sampled_place move_out(struct sampled_place old, size_t bytes) {
+  struct sampled_place moved = {.address = real.malloc(bytes)};
+  if (!moved.address) return moved;
+  copy_contents(moved.address, old, bytes);
+  struct memprof_entry *entry = atomic_exchange_explicit(&old.block->entry, NULL, memory_order_acquire);
   if (entry) memprof_freed(&self.engine, entry); /* as far as we can tell, its life ends here */
-  give_back(block, *known);
-  *known = NULL;
+  give_back(old);
   process_lost_block();
   return moved;
 }
 
-/* Memory for a sampled block that changes its size, with its contents; NULL when there is none, and the block stays. */
-static void *resized(void *block, struct sampled_block **known, size_t bytes) {
-  struct sampled_block *old = *known;
-  if (!has_region) {
-    struct sampled_block kept = *old;
-    struct memprof_entry *entry = atomic_load_explicit(&old->entry, memory_order_acquire);
-    addresses_remove(old); /* before its address can come again */
-    void *moved = real.realloc(block, bytes);
-    *known = addresses_insert(moved ? moved : block);
-    if (*known) {
-      **known = kept;
-    } else if (entry) {
-      memprof_freed(&self.engine, entry); /* the table is full: as far as we can tell, its life ends here */
-    }
-    return moved;
-  }
-  if (region_resize(block, bytes)) return block;
+/* Resizes a block of the real allocator. Its address may be another block's as soon as it has
+ * moved, so the table forgets it first. */
+static struct sampled_place resize_real(struct sampled_place old, size_t bytes) {
+  const struct sampled_block kept = *old.block;
+  struct memprof_entry *entry = atomic_load_explicit(&old.block->entry, memory_order_acquire);
+  addresses_remove(old.block);
+  void *moved = real.realloc(old.address, bytes);
+  struct sampled_block *block = addresses_insert(moved ? moved : old.address);
+  if (block)
+    *block = kept;
+  else if (entry)
+    memprof_freed(&self.engine, entry); /* the table is full: as far as we can tell, its life ends here */
+  return (struct sampled_place){moved, block};
+}
+
+/* Gives a sampled block another size, with its contents. Returns where it lies then; `block` is
+ * NULL there if it is followed no more. The address is NULL if there is no memory, and the block
+ * stays. */
+static struct sampled_place resize(struct sampled_place old, size_t bytes) {
   bool zeroed;
-  void *moved = bytes > old->bytes ? region_allocate_growing(bytes) : region_allocate(bytes, 16, &zeroed);
-  if (!moved) return moved_out(block, known, bytes);
-  size_t usable = region_usable(block);
-  memcpy(moved, block, usable < bytes ? usable : bytes);
-  *known = region_block(moved);
-  **known = *old;
-  atomic_store_explicit(&old->entry, NULL, memory_order_relaxed);
-  region_release(block);
+  if (!host_can_have(bytes)) return (struct sampled_place){0};
+  if (!has_region) return resize_real(old, bytes);
+  if (region_resize(old, bytes)) return old;
+  struct sampled_place moved =
+      bytes > old.block->bytes ? region_allocate_growing(bytes) : region_allocate(bytes, 16, &zeroed);
+  if (!moved.address) return move_out(old, bytes);
+  copy_contents(moved.address, old, bytes);
+  *moved.block = *old.block;
+  atomic_store_explicit(&old.block->entry, NULL, memory_order_relaxed);
+  region_release(old);
   return moved;
 }
 
-/* Follows a block, new or just grown from `previous_bytes`, of which `trials` words were tried. */
-static void follow_new(void *block, size_t bytes, size_t trials, size_t previous_bytes, size_t hits) {
-  struct muted saved = mute();
-  struct sampled_block *known = remember(block);
-  if (known) {
-    known->bytes = bytes;
-    known->trials = trials;
-    known->hits = hits;
-    if (has_region && !previous_bytes) known->companion = companion_for(bytes);
-    follow(block, known, previous_bytes);
-  } else {
-    process_lost_block();
-  }
-  unmute(saved);
+/* Counts the words that a sampled block took by its new size, and tells the engine. */
+static void follow_resized(struct sampled_place place, size_t bytes, int64_t *left) {
+  struct sampled_block *block = place.block;
+  block->hits += count_growth(block, bytes, left);
+  block->bytes = bytes;
+  struct memprof_entry *entry = atomic_load_explicit(&block->entry, memory_order_acquire);
+  if (entry)
+    memprof_resized(&self.engine, entry, (uintptr_t)place.address, malloc_words(bytes) - 1, bytes,
+                    block->trials, block->hits);
 }
 
 /* ---- shared ---- */
@@ -331,32 +349,39 @@ bool host_can_have(size_t bytes) {
   return tried != MAP_FAILED;
 }
 
-void *host_place(size_t bytes, size_t alignment, bool zero) {
+void *host_allocate(size_t bytes, size_t alignment, bool zero, size_t hits) {
   if (!has_region) return NULL;
   struct muted saved = mute();
   bool zeroed;
-  void *block = region_allocate(bytes, alignment, &zeroed);
-  if (block && zero && !zeroed) memset(block, 0, bytes);
+  struct sampled_place place = region_allocate(bytes, alignment, &zeroed);
+  if (place.address) {
+    if (zero && !zeroed) memset(place.address, 0, bytes);
+    follow(place, bytes, malloc_words(bytes), 0, hits);
+  }
   unmute(saved);
-  return block;
+  return place.address;
 }
 
 void host_follow(void *block, size_t bytes, size_t hits) {
-  if (block && !is_followed(block)) follow_new(block, bytes, malloc_words(bytes), 0, hits);
+  if (!block || (has_region && in_region(block))) return;
+  if (!has_region && is_followed(find(block))) return;
+  struct muted saved = mute();
+  follow_real(block, bytes, malloc_words(bytes), 0, hits);
+  unmute(saved);
 }
 
 bool host_owns(void *block) { return has_region || addresses_find(block); }
 
 void host_free(void *block) {
-  if (!has_region && !addresses_find(block)) {
+  struct sampled_place place = find(block);
+  if (!has_region && !place.block) {
     real.free(block);
     return;
   }
   struct muted saved = mute();
-  check_live(block, "winnow: the program frees a block twice, or a pointer that malloc did not give\n");
-  struct sampled_block *known = find(block);
-  forget(known);
-  give_back(block, known);
+  check_live(place, "winnow: the program frees a block twice, or a pointer that malloc did not give\n");
+  forget(place.block);
+  give_back(place);
   unmute(saved);
 }
 
@@ -366,25 +391,19 @@ void *host_realloc(void *block, size_t bytes) {
     return NULL;
   }
   struct muted saved = mute();
-  check_live(block, "winnow: the program reallocates a freed block, or a pointer that malloc did not give\n");
+  struct sampled_place place = find(block);
+  check_live(place, "winnow: the program reallocates a freed block, or a pointer that malloc did not give\n");
   attach();
-  struct sampled_block *known = find(block);
-  void *moved = host_can_have(bytes) ? resized(block, &known, bytes) : NULL;
-  if (moved && known) {
-    known->hits += count_growth(known, bytes, &saved.left);
-    known->bytes = bytes;
-    struct memprof_entry *entry = atomic_load_explicit(&known->entry, memory_order_acquire);
-    if (entry)
-      memprof_resized(&self.engine, entry, (uintptr_t)moved, malloc_words(bytes) - 1, bytes, known->trials,
-                      known->hits);
-  }
+  struct sampled_place resized = resize(place, bytes);
+  if (resized.address && resized.block) follow_resized(resized, bytes, &saved.left);
   memprof_drain(&self.engine); /* where it is followed no more, too */
   unmute(saved);
-  if (!moved) errno = ENOMEM;
-  return moved;
+  if (!resized.address) errno = ENOMEM;
+  return resized.address;
 }
 
-/* What a block was likely asked to have, which grew from the usable size `usable` to `bytes` (PREVIOUS). */
+/* What a block was likely asked to have, which grew from the usable size `usable` to `bytes`
+ * (PREVIOUS). */
 static size_t likely_bytes(size_t usable, size_t bytes) {
   size_t gained = bytes - usable, slack = gained < SLACK_BEFORE_GROWTH ? gained : SLACK_BEFORE_GROWTH;
   return usable > slack ? usable - slack : 1;
@@ -393,19 +412,25 @@ static size_t likely_bytes(size_t usable, size_t bytes) {
 void *host_follow_grown(void *block, size_t bytes, size_t before) {
   size_t hits = host_hits();
   if (!hits) return block;
+  struct muted saved = mute();
   size_t trials = malloc_words(real.usable_size(block)) - SLACK_AT_BIRTH;
-  void *moved = host_place(bytes, 16, false);
-  if (moved) {
-    memcpy(moved, block, bytes);
+  struct sampled_place moved = {0};
+  bool zeroed;
+  if (has_region) moved = region_allocate(bytes, 16, &zeroed);
+  if (moved.address) {
+    memcpy(moved.address, block, bytes);
     real.free(block);
+    follow(moved, bytes, trials, likely_bytes(before, bytes), hits);
   } else {
-    moved = block;
+    follow_real(block, bytes, trials, likely_bytes(before, bytes), hits);
   }
-  follow_new(moved, bytes, trials, likely_bytes(before, bytes), hits);
-  return moved;
+  unmute(saved);
+  return moved.address ? moved.address : block;
 }
 
-size_t host_usable_size(void *block) { return has_region ? region_usable(block) : real.usable_size(block); }
+size_t host_usable_size(void *block) {
+  return has_region ? region_usable(find(block)) : real.usable_size(block);
+}
 
 bool host_open(void) {
   struct region_range range = {0, SIZE_MAX};

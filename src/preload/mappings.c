@@ -73,7 +73,8 @@ static bool is_recorded(void) {
 
 static void miss(void) { atomic_store_explicit(&missed, true, memory_order_relaxed); }
 
-/* False in a handler that interrupted a thread which has the lock, or one that may be taken behind it. */
+/* False in a handler that interrupted a thread which has the lock, or one that may be taken behind
+ * it. */
 static bool take_lock(void) {
   if (lock_must_not_wait(LOCK_RANK_MAPPINGS)) return false;
   lock_acquire(&lock, LOCK_RANK_MAPPINGS);
@@ -131,8 +132,8 @@ static void take_out(size_t at, size_t behind) {
   }
 }
 
-/* LAZY. There may be no recorder any more, here and below: the thread was interrupted by a handler that
- * forked, and goes on in the child. */
+/* LAZY. There may be no recorder any more, here and below: the thread was interrupted by a handler
+ * that forked, and goes on in the child. */
 static void tell(struct piece *piece) {
   piece->number = ++last_number;
   piece->told = (struct resident_bytes){0, 0};
@@ -212,8 +213,8 @@ static void change(enum what what, struct piece piece) {
   }
 }
 
-/* QUEUED. `head` is beyond `ticket` where another handler drew that ticket meanwhile; then the exchange
- * fails. */
+/* QUEUED. `head` is beyond `ticket` where another handler drew that ticket meanwhile; then the
+ * exchange fails. */
 static void put(enum what what, struct piece piece) {
   uint64_t ticket = atomic_load(&tail);
   do
@@ -229,9 +230,9 @@ static void put(enum what what, struct piece piece) {
   atomic_store_explicit(&any, true, memory_order_relaxed);
 }
 
-/* A handler that has a ticket and has not filled its place yet has not unmapped anything, or not told
- * the program what it mapped. So its change can wait; but not those of later tickets, since another
- * thread may have their addresses by now. */
+/* A handler that has a ticket and has not filled its place yet has not unmapped anything, or not
+ * told the program what it mapped. So its change can wait; but not those of later tickets, since
+ * another thread may have their addresses by now. */
 static void take_queued(void) {
   for (uint64_t ticket = atomic_load(&head); ticket != atomic_load(&tail); ticket++) {
     const struct queued *place = &queue[ticket % QUEUED_MOST];
@@ -246,7 +247,8 @@ static void take_queued(void) {
   }
 }
 
-/* False in a handler that must not wait. What handlers queued came before whatever the caller does. */
+/* False in a handler that must not wait. What handlers queued came before whatever the caller
+ * does. */
 static bool enter(void) {
   if (!take_lock()) return false;
   take_queued();
@@ -391,7 +393,8 @@ void mappings_before_fork(void) {
   if (!taken) in_fork.passed_over++;
 }
 
-/* What handlers of other threads had queued in the parent, or were at, nobody will fill in. */
+/* In the child: places of the queue that handlers of other threads had taken in the parent will
+ * never be filled in. */
 static void empty_queue(void) {
   take_queued();
   if (atomic_load(&head) == atomic_load(&tail)) return;

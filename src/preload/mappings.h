@@ -2,17 +2,17 @@
  *
  * A resident size is more than malloc's blocks, and people ask first what the rest is. So each
  * mapping of MAPPING_LEAST or more that the program asks for by mmap, mremap or sbrk is noted with
- * its stack, and how much of it is resident is measured on the way and told to the trace. So are the
- * stacks of threads (stacks.h). What else the C library and the loader map for themselves (malloc's
- * heap, libraries) does not come here.
+ * its stack, and how much of it is resident is measured on the way and told to the trace. So are
+ * the stacks of threads (stacks.h). What else the C library and the loader map for themselves
+ * (malloc's heap, libraries) does not come here.
  *
  * PIECES: the table has a piece for each stretch of addresses that such a call mapped, none
  * overlapping; what is kept in order of address are their places, since that is what moves when one
  * comes or goes: tens of thousands may be mapped. A piece is a mapping of the trace. A hole in the
  * midst of one leaves two, of which the upper one is new in the trace.
  *
- * LAZY: a piece is told when it is measured first, with that time, and not before. So those that are
- * gone by then, of which the trace could say nothing of interest, cost no disk.
+ * LAZY: a piece is told when it is measured first, with that time, and not before. So those that
+ * are gone by then, of which the trace could say nothing of interest, cost no disk.
  *
  * A removal is noted before the system call and an addition after it, so that a thread which gets
  * the same addresses next finds them free here. If the system refuses to unmap, what it left is
@@ -21,16 +21,17 @@
  * The lock (rank MAPPINGS) is held while the table changes and the records of that are written,
  * never during a system call that maps.
  *
- * QUEUED: a signal handler that interrupted the lock's holder must not wait for it. What it maps and
- * unmaps goes through a small queue, from which the next thread that takes the lock notes it,
+ * QUEUED: a signal handler that interrupted the lock's holder must not wait for it. What it maps
+ * and unmaps goes through a small queue, from which the next thread that takes the lock notes it,
  * before what it does itself. Such a thread may have addresses that the handler unmapped before.
  *
  * MISSED: where the table or the queue is full nothing can be noted. From then on what is resident
  * cannot be told apart, and no measurement is complete.
  *
- * FORK: the lock is taken before that of page runs. A handler that interrupted the holder of the
- * latter and forks does not wait for ours, whose holder may wait for that one before a fork; if it
- * is busy, the child begins with an empty table, and has missed what was in it.
+ * FORK: before a fork the lock of this table is taken first, then the lock of page runs. A signal
+ * handler that interrupted the holder of the page runs' lock, and that forks, must not wait for
+ * this table's lock: the holder of that may wait for the page runs' lock. If the handler finds it
+ * held, the child begins with an empty table, and has missed the mappings that were in it.
  */
 #ifndef PRELOAD_MAPPINGS_H
 #define PRELOAD_MAPPINGS_H
@@ -42,8 +43,8 @@
 
 #define MAPPING_LEAST ((size_t)64 << 10)
 
-/* Whether a call of the program's has to be noted: this process is recorded, and the call is not our
- * own. The other functions may only be called where this is so. */
+/* Whether a call of the program's has to be noted: this process is recorded, and the call is not
+ * our own. The other functions may only be called where this is so. */
 bool mappings_wanted(void);
 
 /* Whether any was ever noted: if not, nothing can be unmapped. */

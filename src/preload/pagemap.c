@@ -32,7 +32,7 @@ struct scan {
 #define SCAN         _IOWR('f', 16, struct scan)
 #define SCAN_FILE    ((uint64_t)1 << 2)
 #define SCAN_PRESENT ((uint64_t)1 << 3)
-#define SCAN_ZERO    ((uint64_t)1 << 5) /* the one page of zeros, which is nobody's */
+#define SCAN_ZERO    ((uint64_t)1 << 5) /* the kernel's page of zeros, which counts as no process's */
 
 _Atomic(bool) pagemap_can_scan = true;
 

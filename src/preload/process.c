@@ -2,9 +2,10 @@
  *
  * The variables are those of settings/settings.def.
  *
- * The first process takes these, and our entry in LD_PRELOAD, out of its environment again unless children are followed,
- * so that programs it starts run as if we were not there. A forked child that is not followed forgets the trace and goes
- * on unprofiled; sampled blocks that it inherited are freed like any others.
+ * The first process takes these, and our entry in LD_PRELOAD, out of its environment again unless
+ * children are followed, so that programs it starts run as if we were not there. A forked child
+ * that is not followed forgets the trace and goes on unprofiled; sampled blocks that it inherited
+ * are freed like any others.
  *
  * EXEC: what `winnow record` started is recorded through all programs that it becomes by exec: the
  * next one gets the variables again, and writes a trace of its own beside the first, which `winnow
@@ -12,22 +13,23 @@
  * them, and the trace says so; nor does one that could not reach the library or the trace any more.
  * Where children are followed, the same is done for each program that one of them executes.
  *
- * CHAIN: a followed process has a name for its first trace that no other process gets (add_numbers).
- * The programs that it becomes have that name with ".exec" and a number. `winnow record` joins the
- * traces of a process when it ends (cli/children.c). If it ended before the process, or was never
- * there, the traces keep these names.
+ * CHAIN: a followed process has a name for its first trace that no other process gets
+ * (add_numbers). The programs that it becomes have that name with ".exec" and a number. `winnow
+ * record` joins the traces of a process when it ends (cli/children.c). If it ended before the
+ * process, or was never there, the traces keep these names.
  *
- * Most children are copies of their parent that become another program at once. `winnow record` would
- * remove the copy's trace, so the next program writes over it instead. The next program writes over
- * every trace that has fewer sampled words than tell anything, and over that of a copy that allocated
- * less than COPY_WORDS (pass_numbers).
+ * Most children are copies of their parent that become another program at once. `winnow record`
+ * would remove the copy's trace, so the next program writes over it instead. The next program
+ * writes over every trace that has fewer sampled words than tell anything, and over that of a copy
+ * that allocated less than COPY_WORDS (pass_numbers).
  *
- * Whatever fails here is told once, in one line on standard error, and the program goes on unprofiled.
+ * Whatever fails here is told once, in one line on standard error, and the program goes on
+ * unprofiled.
  *
- * UNLOCKED: the first allocation may be made by a thread that holds a lock of the C library; setenv,
- * for one, allocates under the lock of the environment. So what starts the profile only reads the
- * environment, as it is, and all that takes such locks waits for our constructor. Until then a fork
- * is noticed by the recorder alone (OURS in recorder.c).
+ * UNLOCKED: the first allocation may be made by a thread that holds a lock of the C library;
+ * setenv, for one, allocates under the lock of the environment. So what starts the profile only
+ * reads the environment, as it is, and all that takes such locks waits for our constructor. Until
+ * then a fork is noticed by the recorder alone (OURS in recorder.c).
  *
  * At exit nothing is torn down: other exit handlers go on allocating and freeing, and are recorded.
  */
@@ -131,9 +133,9 @@ static bool read_settings(void) {
   return follow != SETTING_FOLLOW_UNRECORDED;
 }
 
-/* From when on a process of this recording may have written a file; 0: not known. What an earlier one
- * has left is older, by more than the steps in which files are dated, or was written by a process of
- * the same number just before, which costs a number. */
+/* From when on a process of this recording may have written a file; 0: not known. What an earlier
+ * one has left is older, by more than the steps in which files are dated, or was written by a
+ * process of the same number just before, which costs a number. */
 static uint64_t recording_since_ns(void) {
   return settings.began_ns > DATE_STEP_NS ? settings.began_ns - DATE_STEP_NS : 0;
 }
@@ -199,8 +201,8 @@ static bool goes_to_next_name(wn_status status) {
   return status == WN_EBUSY && tries_next_process();
 }
 
-/* So long freed pages of the region are kept that nobody takes again. Faulting all of them in again
- * takes a hundredth of that. */
+/* Freed pages of the region that no block takes for so long go back to the system. Faulting all of
+ * them in again takes a hundredth of that. */
 #define IDLE_INTERVAL ((uint64_t)1000 * 1000 * 1000)
 
 static void give_back_idle(void) {
@@ -212,7 +214,7 @@ static void give_back_idle(void) {
 }
 
 static bool measure(uint64_t rss_bytes, bool last) {
-  struct host_visit visit = host_enter(); /* at the end of the program nobody has yet */
+  struct host_visit visit = host_enter(); /* at the end of the program the caller has not entered yet */
   stacks_look();
   bool complete = mappings_measure(rss_bytes, last);
   if (!last) give_back_idle();

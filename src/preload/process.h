@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Starts the profile, once, at the first allocation or in our constructor, whichever is first; in our constructor it also
- * does what may take the C library's locks. The calling thread is muted. */
+/* Starts the profile, once, at the first allocation or in our constructor, whichever is first; in
+ * our constructor it also does what may take the C library's locks. The calling thread is muted. */
 void process_start(void);
 
 /* True before the C library can tell us the environment: ask again soon. */

@@ -1,4 +1,5 @@
-/* The public interface of winnow/malloc.h: a tracker of malloc blocks in the engine's terms, where all blocks are major. */
+/* The public interface of winnow/malloc.h: a tracker of malloc blocks in the engine's terms, where
+ * all blocks are major. */
 #include "base/error.h"
 #include "base/metadata.h"
 #include "preload/malloc_host.h"

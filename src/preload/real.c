@@ -1,15 +1,18 @@
 /* Finding the allocator below us.
  *
- * The first call finds it, whoever makes it: the dynamic loader and other libraries' constructors allocate before ours
- * runs. The table begins with functions that resolve and then call what they stand for, so the fast paths need no test.
+ * The first call of any entry point finds it: the dynamic loader and other libraries' constructors
+ * allocate before our constructor runs. The table begins with functions that resolve and then call
+ * what they stand for, so the fast paths need no test.
  *
- * dlsym(RTLD_NEXT) gives glibc's functions, or those of an allocator that the program is linked with. Only names that
- * every allocator has are asked for: a failing dlsym allocates its error text. What is missing in some allocators
- * (reallocarray, valloc, pvalloc, cfree, the C23 frees) is made from these.
+ * dlsym(RTLD_NEXT) gives glibc's functions, or those of an allocator that the program is linked
+ * with. Only names that every allocator has are asked for: a failing dlsym allocates its error
+ * text. What is missing in some allocators (reallocarray, valloc, pvalloc, cfree, the C23 frees) is
+ * made from these.
  *
- * operator new: libstdc++'s calls malloc, so it would be counted twice if we passed through it; it is replaced by the real
- * malloc, and called only when that fails, to run the new-handler and throw. An allocator library's own operator new
- * (tcmalloc's, mimalloc's, jemalloc's) is called instead of malloc, since its delete may insist on it.
+ * operator new: libstdc++'s calls malloc, so it would be counted twice if we passed through it; it
+ * is replaced by the real malloc, and called only when that fails, to run the new-handler and
+ * throw. An allocator library's own operator new (tcmalloc's, mimalloc's, jemalloc's) is called
+ * instead of malloc, since its delete may insist on it.
  */
 #include "preload/real.h"
 
@@ -52,7 +55,8 @@ static new_function *find_library_new(enum new_form form) {
   return library_new[form];
 }
 
-/* What happens when memory is exhausted: the language's own function retries, calls the new-handler and throws. */
+/* What happens when memory is exhausted: the language's own function retries, calls the new-handler
+ * and throws. */
 static void *new_failed(enum new_form form, size_t bytes, size_t second, const void *third) {
   new_function *own = find_library_new(form);
   if (own) return own(bytes, second, third);
@@ -108,7 +112,8 @@ static bool same_library(const void *a, const void *b) {
   return dladdr(a, &of_a) && dladdr(b, &of_b) && of_a.dli_fbase == of_b.dli_fbase;
 }
 
-/* Takes the operators of the allocator's own library, if it has them. `all` begins as a copy of `real`. */
+/* Takes the operators of the allocator's own library, if it has them. `all` begins as a copy of
+ * `real`. */
 static void resolve_operators(struct real *all) {
   void *plain = dlsym(RTLD_NEXT, new_names[NEW]);
   if (!plain) return;

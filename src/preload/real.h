@@ -4,7 +4,8 @@
 
 #include "preload/region.h"
 
-/* The forms of operator new, in the order of the table in real.c: {plain, array} x {throwing, nothrow} x {unaligned, aligned}. */
+/* The forms of operator new, in the order of the table in real.c: {plain, array} x {throwing,
+ * nothrow} x {unaligned, aligned}. */
 enum new_form {
   NEW,
   NEW_NOTHROW,
@@ -22,8 +23,9 @@ enum delete_form { DELETE, DELETE_ALIGNED, DELETE_ARRAY, DELETE_ARRAY_ALIGNED, D
 typedef void *new_function(size_t bytes, size_t second, const void *third);
 typedef void delete_function(void *block, size_t alignment);
 
-/* One structure, so that the fast paths touch one or two cache lines that nobody writes after start-up. The initial values
- * work from the first instruction on: no region, and functions that find the real ones when they are first called. */
+/* One structure, so that the fast paths touch one or two cache lines that no thread writes after
+ * start-up. The initial values work from the first instruction on: no region, and functions that
+ * find the real ones when they are first called. */
 struct real {
   struct region_range sampled; /* addresses that need the slow path in free; span SIZE_MAX: all of them */
   void (*free)(void *);
@@ -40,7 +42,8 @@ struct real {
 
 extern struct real real;
 
-/* Finds the real functions. Runs by itself on the first call of any of them; any number of times, any thread. */
+/* Finds the real functions. Runs by itself on the first call of any of them; any number of times,
+ * any thread. */
 void real_resolve(void);
 
 /* The usable size that the real allocator gives a block of so many bytes, or nearly so. */

@@ -3,19 +3,23 @@
  *   base                                   base + SLOT_AREA                              base + span
  *   | span | span | span | ...             | runs of pages ...                                |
  *
- * The slot area is cut into spans of 64 KiB, each of one size class, handed out in order and kept for ever. What is known
- * of a slot (its block, whether it is live, the next free slot) lies in a side array and never in the block, so that a
- * program that writes past a block's end cannot lead us astray.
+ * The slot area is cut into spans of 64 KiB, each of one size class, handed out in order and kept
+ * for ever. What is known of a slot (its block, whether it is live, the next free slot) lies in a
+ * side array and never in the block, so that a program that writes past a block's end cannot lead
+ * us astray.
  *
- * Free slots of a class form a lock-free stack: its head is {tag, slot}, changed by compare-and-swap, and the tag grows
- * with each change, so that a head that was popped and pushed again is noticed. No lock: a signal handler may free a
- * block while this thread allocates one, and fork may happen at any instant. A span belongs to the stripe of the thread
- * that opened it, with a stack of its own, so that threads neither meet at a stack nor share lines of blocks.
+ * Free slots of a class form a lock-free stack: its head is {tag, slot}, changed by
+ * compare-and-swap, and the tag grows with each change, so that a head that was popped and pushed
+ * again is noticed. No lock: a signal handler may free a block while this thread allocates one, and
+ * fork may happen at any instant. A span belongs to the stripe of the thread that opened it, with a
+ * stack of its own, so that threads neither meet at a stack nor share lines of blocks.
  *
- * ACCESSIBLE: of the reserved addresses only what is in use can be read and written, from the bottom of each area up, in
- * steps, and stays so. Else core dumps, the data size in /proc and RLIMIT_DATA would count all that is reserved.
+ * ACCESSIBLE: of the reserved addresses only what is in use can be read and written, from the
+ * bottom of each area up, in steps, and stays so. Else core dumps, the data size in /proc and
+ * RLIMIT_DATA would count all that is reserved.
  *
- * A slot's live mark is exchanged, not stored: of two threads that free one block twice, one is told.
+ * A slot's live mark is exchanged, not stored: of two threads that free one block twice, one is
+ * told.
  */
 #include "preload/region.h"
 
@@ -25,6 +29,7 @@
 #include "preload/runs.h"
 #include <errno.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -41,7 +46,8 @@ enum {
 #define SPANS        (SLOT_AREA >> SPAN_SHIFT)
 #define LARGEST_SLOT ((size_t)16384)
 
-/* 16-byte steps up to 128, then four sizes a doubling up to 16 KiB: 12.5 % lost to rounding on average. */
+/* 16-byte steps up to 128, then four sizes a doubling up to 16 KiB: 12.5 % lost to rounding on
+ * average. */
 static const uint16_t class_bytes[CLASSES] = {16,   32,   48,   64,   80,   96,    112,   128,   160,
                                               192,  224,  256,  320,  384,  448,   512,   640,   768,
                                               896,  1024, 1280, 1536, 1792, 2048,  2560,  3072,  3584,
@@ -82,16 +88,27 @@ static void *address_of_id(uint32_t id, unsigned class) {
                   (uintptr_t)index * class_bytes[class]);
 }
 
-/* The slot that starts at an address, or NULL; `*id` and `*class` if wanted. */
-static struct slot *slot_of(const void *address, uint32_t *id, unsigned *class) {
-  struct span *span = atomic_load_explicit(&spans[span_number(address)], memory_order_acquire);
+/* The span that an address lies in; NULL: it was never used. */
+static struct span *span_of(const void *address) {
+  return atomic_load_explicit(&spans[span_number(address)], memory_order_acquire);
+}
+
+/* Of a place with a block. */
+static struct slot *slot_of(struct sampled_place place) {
+  return (struct slot *)((char *)place.block - offsetof(struct slot, block));
+}
+static uint32_t id_of(struct sampled_place place) {
+  uint32_t index = (uint32_t)(slot_of(place) - span_of(place.address)->slot);
+  return (uint32_t)(span_number(place.address) << SLOT_BITS) | index;
+}
+
+static struct sampled_block *slot_find(const void *address) {
+  struct span *span = span_of(address);
   if (!span) return NULL;
   uint32_t offset = (uint32_t)((uintptr_t)address & (SPAN_BYTES - 1));
   uint32_t index = offset / class_bytes[span->class];
   if (index >= span->slots || index * class_bytes[span->class] != offset) return NULL;
-  if (id) *id = (uint32_t)(span_number(address) << SLOT_BITS) | index;
-  if (class) *class = span->class;
-  return &span->slot[index];
+  return &span->slot[index].block;
 }
 
 /* Pushes the chain first..last of slots of one span, which are linked already, as free ones. */
@@ -140,7 +157,8 @@ static bool take_span(size_t *number) {
   return true;
 }
 
-/* Opens a new span and pushes its slots, the first of which comes out first. False when none is left. */
+/* Opens a new span and pushes its slots, the first of which comes out first. False when none is
+ * left. */
 static bool open_span(unsigned class, unsigned stripe) {
   uint32_t slots = SPAN_BYTES / class_bytes[class];
   struct span *span = metadata_map(sizeof *span + slots * sizeof *span->slot);
@@ -161,8 +179,8 @@ static bool open_span(unsigned class, unsigned stripe) {
   return true;
 }
 
-/* The smallest class that holds `bytes` at a multiple of `alignment`; CLASSES if none does. Spans are aligned to 64 KiB, so
- * the slots of a class are aligned to what divides its size. */
+/* The smallest class that holds `bytes` at a multiple of `alignment`; CLASSES if none does. Spans
+ * are aligned to 64 KiB, so the slots of a class are aligned to what divides its size. */
 static unsigned class_of(size_t bytes, size_t alignment) {
   if (bytes > LARGEST_SLOT || alignment > LARGEST_SLOT) return CLASSES;
   unsigned class = bytes <= 128 ? (unsigned)(bytes ? (bytes - 1) / 16 : 0) : 0;
@@ -174,23 +192,21 @@ static unsigned class_of(size_t bytes, size_t alignment) {
   return class;
 }
 
-static void *slot_allocate(unsigned class) {
+static struct sampled_place slot_allocate(unsigned class) {
   unsigned stripe = stripe_of_thread();
   uint32_t taken;
   while (!(taken = pop(class, stripe)))
-    if (!open_span(class, stripe)) return NULL;
+    if (!open_span(class, stripe)) return (struct sampled_place){0};
   struct slot *slot = slot_of_id(taken - 1);
   slot->block = (struct sampled_block){.bytes = 0};
   atomic_store_explicit(&slot->live, 1, memory_order_relaxed);
-  return address_of_id(taken - 1, class);
+  return (struct sampled_place){address_of_id(taken - 1, class), &slot->block};
 }
 
-static bool slot_release(void *address) {
-  uint32_t id;
-  struct slot *slot = slot_of(address, &id, NULL);
-  if (!slot) return false;
+static bool slot_release(struct sampled_place place) {
+  struct slot *slot = slot_of(place);
   if (!atomic_exchange_explicit(&slot->live, 0, memory_order_relaxed)) return false;
-  push(id, slot);
+  push(id_of(place), slot);
   return true;
 }
 
@@ -222,45 +238,42 @@ bool region_reserve(struct region_range *range) {
   return false;
 }
 
-void *region_allocate(size_t bytes, size_t alignment, bool *zeroed) {
+struct sampled_place region_allocate(size_t bytes, size_t alignment, bool *zeroed) {
   unsigned class = class_of(bytes, alignment);
   if (class == CLASSES) return runs_allocate(bytes, alignment, zeroed);
   *zeroed = false;
   return slot_allocate(class);
 }
 
-void *region_allocate_growing(size_t bytes) {
+struct sampled_place region_allocate_growing(size_t bytes) {
   bool zeroed;
   return bytes <= LARGEST_SLOT ? region_allocate(bytes, 16, &zeroed) : runs_allocate_growing(bytes);
 }
 
-enum region_state region_state(const void *address) {
-  if (!in_slot_area(address)) return runs_state(address);
-  struct slot *slot = slot_of(address, NULL, NULL);
-  if (!slot) return REGION_FOREIGN;
-  return atomic_load_explicit(&slot->live, memory_order_relaxed) ? REGION_LIVE : REGION_FREED;
+struct sampled_block *region_find(const void *address) {
+  return in_slot_area(address) ? slot_find(address) : runs_find(address);
 }
 
-size_t region_usable(const void *address) {
-  if (!in_slot_area(address)) return runs_usable(address);
-  unsigned class;
-  return slot_of(address, NULL, &class) ? class_bytes[class] : 0;
+bool region_is_live(struct sampled_place place) {
+  if (!place.block) return false;
+  if (!in_slot_area(place.address)) return runs_is_live(place);
+  return atomic_load_explicit(&slot_of(place)->live, memory_order_relaxed);
 }
 
-struct sampled_block *region_block(const void *address) {
-  if (!in_slot_area(address)) return runs_block(address);
-  struct slot *slot = slot_of(address, NULL, NULL);
-  return slot ? &slot->block : NULL;
+size_t region_usable(struct sampled_place place) {
+  if (!place.block) return 0;
+  return in_slot_area(place.address) ? class_bytes[span_of(place.address)->class] : runs_usable(place);
 }
 
-bool region_resize(void *address, size_t bytes) {
-  if (!in_slot_area(address)) return runs_resize(address, bytes);
-  size_t usable = region_usable(address);
+bool region_resize(struct sampled_place place, size_t bytes) {
+  if (!in_slot_area(place.address)) return runs_resize(place, bytes);
+  size_t usable = region_usable(place);
   return bytes <= usable && bytes > usable / 2;
 }
 
-bool region_release(void *address) {
-  return in_slot_area(address) ? slot_release(address) : runs_release(address);
+bool region_release(struct sampled_place place) {
+  if (!place.block) return false;
+  return in_slot_area(place.address) ? slot_release(place) : runs_release(place);
 }
 void region_give_back_idle(void) { runs_give_back_idle(); }
 void region_before_fork(void) { runs_before_fork(); }

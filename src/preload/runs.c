@@ -1,25 +1,27 @@
 /* Runs of pages: an extent allocator over the upper part of the region.
  *
- * A run is a stretch of pages, live or free. Its descriptor never moves and is never unmapped, only recycled. The page map
- * leads from the first page of each run to its descriptor, and from the last page of a free run too, so that neighbours are
- * found when runs join. Free runs stand in bins by the logarithm of their length. Pages above `top` were never used.
- * Pages and their entries in the map are made accessible STEP at a time as `top` grows (see ACCESSIBLE in region.c).
+ * A run is a stretch of pages, live or free. Its descriptor never moves and is never unmapped, only
+ * recycled. The page map leads from the first page of each run to its descriptor, and from the last
+ * page of a free run too, so that neighbours are found when runs join. Free runs stand in bins by
+ * the logarithm of their length. Pages above `top` were never used. Pages and their entries in the
+ * map are made accessible STEP at a time as `top` grows (see ACCESSIBLE in region.c).
  *
- *   RUN-CLEAN: a clean free run reads as zeros. Joined runs are both clean or both dirty, so the mark stays exact.
+ *   RUN-CLEAN: a clean free run reads as zeros. Joined runs are both clean or both dirty, so the mark
+ *   stays exact.
  *
  * KEPT: a freed run keeps its pages while no more than `limit` pages are kept. What is freed beyond
- * that goes back to the system at once. The limit is small at first, so that a program that frees all
- * is not made larger. It grows by what is taken of pages that went back, so that a program that
- * allocates large blocks in a loop soon faults them in no more: filling a block of 16 MiB takes
- * 0.3 ms then, and 9.4 ms else. Pages that nobody took for a while go back, and the limit shrinks to
+ * that goes back to the system at once. The limit is small at first, so that a program that frees
+ * all is not made larger. It grows by what is taken of pages that went back, so that a program that
+ * allocates large blocks in a loop soon faults them in no more: filling a block of 16 MiB takes 0.3
+ * ms then, and 9.4 ms else. Pages that no block took for a while go back, and the limit shrinks to
  * what was taken in that time. Kept pages are counted as our own memory.
  *
- * A block that grows by realloc gets as much address space again behind it, so that growing step by step copies each byte
- * a constant number of times.
+ * A block that grows by realloc gets as much address space again behind it, so that growing step by
+ * step copies each byte a constant number of times.
  *
- * One lock (LOCK_RANK_RUNS) guards all but the page map's entry of a live block, which its owner reads without it. A signal
- * handler that interrupts the lock's holder cannot allocate here, and what it frees goes on the `returned` stack, which
- * the next holder empties.
+ * One lock (LOCK_RANK_RUNS) guards all but the page map's entry of a live block, which its owner
+ * reads without it. A signal handler that interrupts the lock's holder cannot allocate here, and
+ * what it frees goes on the `returned` stack, which the next holder empties.
  */
 #include "preload/runs.h"
 
@@ -29,6 +31,7 @@
 #include "preload/limits.h"
 #include <errno.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <sys/mman.h>
 
 enum {
@@ -52,7 +55,8 @@ struct run {
   struct sampled_block block;
   /* 1 from allocation to release. */
   _Atomic(uint32_t) live;
-  /* Free: neighbours in the bin. Returned or recycled: the next one. Under the lock, but for the push on `returned`. */
+  /* Free: neighbours in the bin. Returned or recycled: the next one. Under the lock, but for the
+   * push on `returned`. */
   struct run *next, *previous;
   bool binned;
 };
@@ -85,10 +89,11 @@ static struct run *map_get(size_t page) {
   return atomic_load_explicit(&map[page], memory_order_acquire);
 }
 
-static struct run *run_of(const void *address) {
-  if ((uintptr_t)address & (RUNS_PAGE - 1)) return NULL;
-  struct run *run = map_get(page_of(address));
-  return run && run->first == page_of(address) ? run : NULL;
+static struct run *run_of(struct sampled_place place) {
+  return (struct run *)((char *)place.block - offsetof(struct run, block));
+}
+static struct sampled_place place_of(struct run *run) {
+  return (struct sampled_place){address_of(run->first), &run->block};
 }
 
 static struct run *descriptor(size_t first, size_t pages, bool clean) {
@@ -149,6 +154,7 @@ static bool drop(size_t first, size_t pages) {
 }
 
 static void bin_insert(struct run *run) {
+  ASSERT(run->pages);
   struct run **bin = &bins[bin_of(run->pages)];
   run->previous = NULL;
   run->next = *bin;
@@ -170,7 +176,8 @@ static void bin_remove(struct run *run) {
   if (!run->clean) keep_no_more(run->pages);
 }
 
-/* The free run that ends just before, or begins at, a page, if it is as clean as asked; NULL if there is none. */
+/* The free run that ends just before, or begins at, a page, if it is as clean as asked; NULL if
+ * there is none. */
 static struct run *free_before(size_t page, bool clean) {
   struct run *run = page ? map_get(page - 1) : NULL;
   return run && run->binned && run->first + run->pages == page && run->clean == clean ? run : NULL;
@@ -181,7 +188,7 @@ static struct run *free_after(size_t page) {
   return run && run->binned && run->first == page ? run : NULL;
 }
 
-/* Puts a run that nobody uses among the free ones, joined with alike neighbours. */
+/* Puts an unused run among the free ones, joined with neighbours that are as clean. */
 static void insert_free(struct run *run) {
   struct run *before = free_before(run->first, run->clean);
   if (before) {
@@ -274,18 +281,20 @@ static void drain_returned(void) {
   }
 }
 
-/* Takes runs that are kept out of a bin, at most so many, until they have `pages` pages; a list by
- * `next`. A run in no bin joins no other one. */
+/* Takes kept runs out of a bin, at most `most`, until they have `pages` pages. Returns them by
+ * `next`, in the order in which their pages were counted: so each one's pages are needed, at least
+ * in part. A run in no bin joins no other one. */
 static struct run *take_kept(unsigned bin, size_t pages, int most) {
-  struct run *list = NULL, *next;
+  struct run *list = NULL, **end = &list, *next;
   for (struct run *run = bins[bin]; run && pages && most; run = next) {
     next = run->next;
     if (run->clean) continue;
     bin_remove(run);
     map_set(run->first + run->pages - 1, NULL);
     pages -= run->pages < pages ? run->pages : pages;
-    run->next = list;
-    list = run;
+    run->next = NULL;
+    *end = run;
+    end = &run->next;
     most--;
   }
   return list;
@@ -314,28 +323,30 @@ static bool enter(void) {
 
 static void leave(void) { lock_release(&lock, LOCK_RANK_RUNS); }
 
-static void *make_live(struct run *run, size_t bytes, bool *zeroed) {
+static struct sampled_place make_live(struct run *run, size_t bytes, bool *zeroed) {
   *zeroed = run->clean;
   run->clean = false;
   run->bytes = bytes;
   run->block = (struct sampled_block){.bytes = 0};
   atomic_store_explicit(&run->live, 1, memory_order_relaxed);
   map_set(run->first, run);
-  return address_of(run->first);
+  return place_of(run);
 }
 
-static void *allocate(size_t bytes, size_t reserve, size_t alignment, bool *zeroed) {
+static struct sampled_place allocate(size_t bytes, size_t reserve, size_t alignment, bool *zeroed) {
   size_t pages = pages_for(reserve ? reserve : 1), aligned = pages_for(alignment);
   size_t wanted = aligned > 1 ? pages + aligned - 1 : pages;
-  if (bytes > area_pages << RUNS_PAGE_SHIFT || wanted > area_pages || !enter()) return NULL;
+  if (bytes > area_pages << RUNS_PAGE_SHIFT || wanted > area_pages || !enter())
+    return (struct sampled_place){0};
   struct run *run = take(wanted);
   if (run && aligned > 1 && !align(run, aligned, pages)) {
     insert_free(run);
     run = NULL;
   }
-  void *address = run ? make_live(run, bytes, zeroed) : NULL;
+  struct sampled_place place = {0};
+  if (run) place = make_live(run, bytes, zeroed);
   leave();
-  return address;
+  return place;
 }
 
 /* Takes pages that follow a live run, free or never used, until it has `pages`. Under the lock. */
@@ -381,21 +392,28 @@ bool runs_create(uintptr_t base, size_t bytes) {
   return map != NULL;
 }
 
-void *runs_allocate(size_t bytes, size_t alignment, bool *zeroed) {
+struct sampled_place runs_allocate(size_t bytes, size_t alignment, bool *zeroed) {
   return allocate(bytes, bytes, alignment, zeroed);
 }
 
-void *runs_allocate_growing(size_t bytes) {
+struct sampled_place runs_allocate_growing(size_t bytes) {
   const size_t most = (size_t)4 << 30;
   bool zeroed;
-  if (bytes > area_pages << RUNS_PAGE_SHIFT) return NULL;
-  void *block = allocate(bytes, bytes + (bytes < most ? bytes : most), 1, &zeroed);
-  return block ? block : allocate(bytes, bytes, 1, &zeroed); /* the data limit may leave room for this */
+  if (bytes > area_pages << RUNS_PAGE_SHIFT) return (struct sampled_place){0};
+  struct sampled_place place = allocate(bytes, bytes + (bytes < most ? bytes : most), 1, &zeroed);
+  return place.address ? place
+                       : allocate(bytes, bytes, 1, &zeroed); /* the data limit may leave room for this */
 }
 
-bool runs_resize(void *address, size_t bytes) {
-  struct run *run = run_of(address);
-  if (!run || bytes > area_pages << RUNS_PAGE_SHIFT || bytes <= RUNS_PAGE || !enter()) return false;
+struct sampled_block *runs_find(const void *address) {
+  if ((uintptr_t)address & (RUNS_PAGE - 1)) return NULL;
+  struct run *run = map_get(page_of(address));
+  return run && run->first == page_of(address) ? &run->block : NULL;
+}
+
+bool runs_resize(struct sampled_place place, size_t bytes) {
+  struct run *run = run_of(place);
+  if (bytes > area_pages << RUNS_PAGE_SHIFT || bytes <= RUNS_PAGE || !enter()) return false;
   size_t pages = pages_for(bytes);
   bool fits = pages <= run->pages || extend(run, pages);
   if (fits && bytes < run->bytes / 2) shorten(run, pages);
@@ -404,25 +422,18 @@ bool runs_resize(void *address, size_t bytes) {
   return fits;
 }
 
-enum region_state runs_state(const void *address) {
-  struct run *run = run_of(address);
-  if (!run) return REGION_FOREIGN;
-  return atomic_load_explicit(&run->live, memory_order_relaxed) ? REGION_LIVE : REGION_FREED;
+bool runs_is_live(struct sampled_place place) {
+  return atomic_load_explicit(&run_of(place)->live, memory_order_relaxed);
 }
 
-size_t runs_usable(const void *address) {
-  struct run *run = run_of(address);
-  return run ? pages_for(run->bytes ? run->bytes : 1) << RUNS_PAGE_SHIFT : 0;
+size_t runs_usable(struct sampled_place place) {
+  const struct run *run = run_of(place);
+  return pages_for(run->bytes ? run->bytes : 1) << RUNS_PAGE_SHIFT;
 }
 
-struct sampled_block *runs_block(const void *address) {
-  struct run *run = run_of(address);
-  return run ? &run->block : NULL;
-}
-
-bool runs_release(void *address) {
-  struct run *run = run_of(address);
-  if (!run || !atomic_exchange_explicit(&run->live, 0, memory_order_relaxed)) return false;
+bool runs_release(struct sampled_place place) {
+  struct run *run = run_of(place);
+  if (!atomic_exchange_explicit(&run->live, 0, memory_order_relaxed)) return false;
   run->clean = drop(run->first, run->pages);
   if (enter()) {
     insert_free(run);
@@ -457,7 +468,8 @@ void runs_give_back_idle(void) {
   leave();
 }
 
-/* A signal handler that interrupted the holder, or one who waits, may fork: parent and child return there. */
+/* A signal handler that interrupted the holder of the lock, or a thread that waits for it, may
+ * fork: parent and child return there. */
 void runs_before_fork(void) { lock_before_fork(&lock, LOCK_RANK_RUNS, &forks); }
 void runs_after_fork(void) { lock_after_fork(&lock, LOCK_RANK_RUNS, &forks); }
 /* SPDX-License-Identifier: MIT */

@@ -85,7 +85,8 @@ static void give_back(struct start *start) {
     metadata_unmap(start, sizeof *start);
 }
 
-/* NULL: the stack is the program's, or small, and has to do without our frames; or there is no memory. */
+/* NULL: the stack is the program's, or small, and has to do without our frames; or there is no
+ * memory. */
 static struct start *start_of(const pthread_attr_t *attributes, void *(*run)(void *), int (*run_c11)(void *),
                               void *argument) {
   struct host_visit visit = host_enter();
@@ -127,7 +128,8 @@ static bool is_deep(void) {
   return here - first.begin < first.end - first.begin && first.end - here >= FIRST_LEAST;
 }
 
-/* FIRST: pages of the second mebibyte are resident. A stack that went deeper has used some of them. */
+/* FIRST: pages of the second mebibyte are resident. A stack that went deeper has used some of
+ * them. */
 static bool was_deep(void) {
   uintptr_t end = first.end - FIRST_LEAST,
             begin = end - first.begin > FIRST_LEAST ? end - FIRST_LEAST : first.begin;

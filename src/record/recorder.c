@@ -1,16 +1,18 @@
 /* From callbacks to records.
  *
- * A tracked block's metadata is its number in the trace, so that nothing is allocated for it. Numbers never come again; each
- * stripe of threads takes NUMBERS of them at a time and gives them in order of sampling.
+ * A tracked block's metadata is its number in the trace, so that nothing is allocated for it.
+ * Numbers never come again; each stripe of threads takes NUMBERS of them at a time and gives them
+ * in order of sampling.
  *
  * The process's memory is measured on the way: where a sampled block is born or freed, if that is
  * due, and by at most one thread at a time. Before what is freed is given back, the process may be
  * larger than ever. There is no helper thread: it would make a single-threaded program
  * multi-threaded, which slows glibc's malloc down and breaks programs that fork.
  *
- * OURS: the trace's pages are shared with a forked child, who must never write there. recorder_forget is for that, but no
- * fork handler runs for a fork by the bare system call, and other libraries' handlers may allocate before ours. So the
- * mark that this process records stands in a page which the kernel wipes in every child with a memory of its own.
+ * OURS: a forked child shares the trace's pages with its parent, and must never write there. A fork
+ * handler calls recorder_forget, but none runs for a fork by the bare system call, and other
+ * libraries' handlers may allocate before ours. So the mark that this process records stands in a
+ * page which the kernel wipes in every child with a memory of its own.
  */
 #include "record/recorder.h"
 
@@ -77,9 +79,10 @@ static uint64_t now(const struct recorder *recorder) { return os_monotonic_ns() 
 static uint64_t block_of(void *metadata) { return (uint64_t)(uintptr_t)metadata; }
 static void *metadata_of(uint64_t block) { return (void *)(uintptr_t)block; }
 
-/* Resident pages are the second number of /proc/self/statm, those that files or other processes share
- * the third. The sixth, of private data, counts addresses, touched or not: a heap that reserves room
- * would seem to fill it. Once the first thread has ended, all are 0 but in the calling thread's file. */
+/* Resident pages are the second number of /proc/self/statm, those that files or other processes
+ * share the third. The sixth, of private data, counts addresses, touched or not: a heap that
+ * reserves room would seem to fill it. Once the first thread has ended, all are 0 but in the
+ * calling thread's file. */
 static bool measure(const struct recorder *recorder, struct trace_memory *memory) {
   char text[160];
   uint64_t number[3] = {0};
@@ -327,7 +330,8 @@ static void write_pause(struct recorder *recorder, wn_domain *domain, struct tra
   trace_write_pause(recorder->writer, &pause);
 }
 
-/* Whether a pause has a record of its own; the next one of its kind then comes later, if it is short. */
+/* Whether a pause has a record of its own; the next one of its kind then comes later, if it is
+ * short. */
 static bool is_pause_due(struct pauses *pauses, uint64_t time, uint64_t ns) {
   uint64_t due = atomic_load_explicit(&pauses->due, memory_order_relaxed);
   if (ns < LONG_PAUSE && time < due) return false;

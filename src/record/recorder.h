@@ -1,4 +1,5 @@
-/* The recorder: a profile whose callbacks write a trace. The only part that knows both profiles and traces. */
+/* The recorder: a profile whose callbacks write a trace. The only part that knows both profiles and
+ * traces. */
 #ifndef RECORD_RECORDER_H
 #define RECORD_RECORDER_H
 
@@ -20,10 +21,12 @@ struct recorder_options {
   uint32_t stack_depth;
   bool generations; /* blocks are born in a minor heap, or else in the major one */
 
-  /* A trace that was written then or later (since 1970) is another process's: WN_EBUSY. 0: none is. */
+  /* A trace that was written then or later (since 1970) is another process's: WN_EBUSY. 0: none
+   * is. */
   uint64_t taken_since_ns;
 
-  /* Of the heap: its interned callstacks, and the calling thread's number in the trace, which never comes again. */
+  /* Of the heap: its interned callstacks, and the calling thread's number in the trace, which never
+   * comes again. */
   struct callstacks *callstacks;
   uint32_t (*thread)(wn_domain *domain);
 
@@ -32,8 +35,8 @@ struct recorder_options {
   bool (*measure)(uint64_t rss_bytes, bool last);
 };
 
-/* Creates the trace. One recorder is one file; nothing here allocates through malloc or takes a lock that the program
- * can hold. On failure wn_last_error tells why and no file is left open. */
+/* Creates the trace. One recorder is one file; nothing here allocates through malloc or takes a
+ * lock that the program can hold. On failure wn_last_error tells why and no file is left open. */
 wn_status recorder_open(const struct recorder_options *options, struct recorder **recorder);
 
 /* The callbacks to start a profile with. They may be called from any thread at once. */
@@ -74,7 +77,8 @@ void recorder_modules_changed(struct recorder *recorder);
 /* The calling thread ends: only now its name is sure. */
 void recorder_thread_ends(struct recorder *recorder);
 
-/* How a collected heap lives. What is counted, words with headers, counts since the heap was opened. */
+/* How a collected heap lives. What is counted, words with headers, counts since the heap was
+ * opened. */
 struct recorder_heap {
   uint64_t minor_words, promoted_words, direct_words; /* direct: of blocks that were born in the major heap */
   uint64_t minor_collections, major_cycles;
@@ -84,9 +88,9 @@ struct recorder_heap {
 enum recorder_collection { RECORDER_MINOR, RECORDER_MAJOR, RECORDER_NEITHER };
 enum recorder_pause { RECORDER_PAUSE_MINOR, RECORDER_PAUSE_SLICE, RECORDER_PAUSE_STOP, RECORDER_PAUSES };
 
-/* A collection ended after so many nanoseconds, or (RECORDER_NEITHER) the trace is at one of its ends. `ask` tells how the heap
- * is; it is called only if something is written, which is not so for each of many minor collections. Never by two
- * threads at once. */
+/* A collection ended after so many nanoseconds, or (RECORDER_NEITHER) the trace is at one of its
+ * ends. `ask` tells how the heap is; it is called only if something is written, which is not so for
+ * each of many minor collections. Never by two threads at once. */
 void recorder_collection(struct recorder *recorder, wn_domain *domain, enum recorder_collection kind,
                          uint64_t ns, void (*ask)(void *context, struct recorder_heap *heap), void *context);
 
@@ -100,20 +104,22 @@ void recorder_domain(struct recorder *recorder, uint64_t number, bool begins);
 /* Writes what recorder_pause has counted and not written. No domain runs. */
 void recorder_pauses_end(struct recorder *recorder);
 
-/* The program ends by exit(status), or profiling is stopped: writes what is left to say. Events after it are still
- * written, since other exit handlers go on freeing. */
+/* The program ends by exit(status), or profiling is stopped: writes what is left to say. Events
+ * after it are still written, since other exit handlers go on freeing. */
 void recorder_exit(struct recorder *recorder, int status);
 void recorder_stop(struct recorder *recorder);
 
-/* The program leaves by _exit: measures it a last time. How it ends is for others to say. Async-signal-safe. */
+/* The program leaves by _exit: measures it a last time. How it ends is for others to say.
+ * Async-signal-safe. */
 void recorder_leaves(struct recorder *recorder);
 
 /* A process, this one or one that it started, becomes a program that cannot be recorded. Of this
  * process it holds if an exec follows and does not fail. May be called in a child of vfork. */
 void recorder_unrecorded(struct recorder *recorder, pid_t pid, enum image_kind reason, const char *path);
 
-/* Before an exec, `path` as the program named it: from here on the trace says that the process became another program.
- * When the exec failed, recorder_exec_failed with the number returned takes that back. */
+/* Before an exec, `path` as the program named it: from here on the trace says that the process
+ * became another program. When the exec failed, recorder_exec_failed with the number returned takes
+ * that back. */
 unsigned recorder_exec(struct recorder *recorder, const char *path);
 void recorder_exec_failed(struct recorder *recorder, unsigned number);
 

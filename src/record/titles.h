@@ -1,5 +1,5 @@
-/* What a process is called: programs write over their arguments and name their first thread, to tell
- * their processes apart. The trace gets a record of each change that is seen. */
+/* What a process is called: programs write over their arguments and name their first thread, to
+ * tell their processes apart. The trace gets a record of each change that is seen. */
 #ifndef RECORD_TITLES_H
 #define RECORD_TITLES_H
 

@@ -1,6 +1,7 @@
-/* Doubling a decimal fraction gives its binary digits: what is carried out of the first place is the next
- * one. So the conversion is exact with an array of digits, and needs no long arithmetic. The cost is
- * about a hundred doublings for a rate that is used, and a thousand for the smallest. */
+/* Doubling a decimal fraction gives its binary digits: what is carried out of the first place is
+ * the next one. So the conversion is exact with an array of digits, and needs no long arithmetic.
+ * The cost is about a hundred doublings for a rate that is used, and a thousand for the
+ * smallest. */
 #include "settings/decimal.h"
 
 #include <stddef.h>

@@ -13,8 +13,8 @@
  * success only. */
 bool decimal_fraction(const char *text, double *value);
 
-/* A whole number below 2^64, decimal or hexadecimal behind 0x, without sign or blanks. False: it is no
- * such number. `*value` is written on success only. */
+/* A whole number below 2^64, decimal or hexadecimal behind 0x, without sign or blanks. False: it is
+ * no such number. `*value` is written on success only. */
 bool decimal_whole(const char *text, uint64_t *value);
 
 #endif

@@ -17,11 +17,12 @@
 #include <stdint.h>
 
 enum {
-  /* A recording adds to the trace's name: a process number, a number behind that, and a program's. */
+  /* A recording adds to the trace's name: a process number, a number behind that, and a
+   * program's. */
   SETTING_NAME_MOST = PATH_MAX - 25,
   SETTING_NUMBER_MOST = 120, /* bytes of a number's text */
-  /* As many programs of one process have traces of their own behind the first, and as many processes
-   * of one process number have; those beyond write over the last one. */
+  /* As many programs of one process have traces of their own behind the first, and as many
+   * processes of one process number have; those beyond write over the last one. */
   SETTING_EXECS_MOST = 40,
   SETTING_PROCESSES_MOST = 40
 };
@@ -72,21 +73,21 @@ struct settings {
 /* The defaults. */
 struct settings settings_initial(void);
 
-/* Sets one setting. `text` stays the caller's, and must stay there as long as the settings are used.
- * False: the value is wrong, and nothing has changed. A SIZE is any text. */
+/* Sets one setting. `text` stays the caller's, and must stay there as long as the settings are
+ * used. False: the value is wrong, and nothing has changed. A SIZE is any text. */
 bool setting_set(struct settings *settings, enum setting setting, const char *text);
 
-/* Sets what the variables say; `variable` is like getenv. An empty variable is as one that is not set.
- * Where WINNOW_TRACE is not set nothing is asked for, and the other variables are not read. Returns
- * the first setting whose variable is wrong, or SETTINGS if none is; those in front of it are set
- * then. */
+/* Sets what the variables say; `variable` is like getenv. An empty variable is as one that is not
+ * set. Where WINNOW_TRACE is not set nothing is asked for, and the other variables are not read.
+ * Returns the first setting whose variable is wrong, or SETTINGS if none is; those in front of it
+ * are set then. */
 enum setting settings_read(struct settings *settings, char *(*variable)(const char *name));
 
 /* The seed of this recording: the one given, or else a fresh one from the system. */
 uint64_t settings_seed(const struct settings *settings);
 
-/* Says what is wrong with a value: "WINNOW_RATE=abc: it must be a number from 0 to 1, such as 1e-4",
- * or of an option "--rate abc: it must be ...". A long value is cut. */
+/* Says what is wrong with a value: "WINNOW_RATE=abc: it must be a number from 0 to 1, such as
+ * 1e-4", or of an option "--rate abc: it must be ...". A long value is cut. */
 enum { SETTING_COMPLAINT_BYTES = 200 };
 void setting_complain_of_variable(char complaint[SETTING_COMPLAINT_BYTES], enum setting setting,
                                   const char *text);

@@ -13,7 +13,8 @@ static bool all_zero(const unsigned char *bytes, size_t count) {
   return true;
 }
 
-/* Without a commit word: reserved, or killed while the header was written; records cannot stand there yet. */
+/* Without a commit word: reserved, or killed while the header was written; records cannot stand
+ * there yet. */
 static enum chunk_state check_uncommitted(const unsigned char *bytes, size_t count) {
   size_t some = count < CHUNK_HEADER_BYTES + 16 ? count : CHUNK_HEADER_BYTES + 16;
   if (some > CHUNK_HEADER_BYTES && !all_zero(bytes + CHUNK_HEADER_BYTES, some - CHUNK_HEADER_BYTES))
@@ -49,7 +50,8 @@ uint32_t chunk_begin(struct chunk_header *header, const struct chunk_header *fie
     header->nonce = 1;
     crc = chunk_header_crc(header);
   }
-  /* Pairs with whoever reads the file, this process being dead or alive. */
+  /* Pairs with the load of the commit word in any reader of the file, while this process lives or
+   * afterwards. */
   atomic_store_explicit(&header->commit, commit_word(0, crc), memory_order_release);
   return crc;
 }

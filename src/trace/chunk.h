@@ -1,11 +1,13 @@
 /* A chunk: the piece of a trace file that can be read alone.
  *
- * A file is a row of chunks, each at a multiple of their common capacity. A chunk is a header of 64 bytes and records.
- * The header is written once, but for its last word, the commit word: how many bytes of records count (low half) and
- * the CRC-32C of the header without the commit word and of those bytes (high half). Both halves change in one store, so
- * at any instant, torn writes included, the chunk is whole: what the commit word covers is complete and checked, and what
- * lies behind does not count. A commit word of 0 is a chunk that was reserved and not begun: a begun one, even without
- * records, has the checksum of its header there, and chunk_begin sees to it that this is not 0. */
+ * A file is a row of chunks, each at a multiple of their common capacity. A chunk is a header of 64
+ * bytes and records. The header is written once, but for its last word, the commit word: how many
+ * bytes of records count (low half) and the CRC-32C of the header without the commit word and of
+ * those bytes (high half). Both halves change in one store, so at any instant, torn writes
+ * included, the chunk is whole: what the commit word covers is complete and checked, and what lies
+ * behind does not count. A commit word of 0 is a chunk that was reserved and not begun: a begun
+ * one, even without records, has the checksum of its header there, and chunk_begin sees to it that
+ * this is not 0. */
 #ifndef TRACE_CHUNK_H
 #define TRACE_CHUNK_H
 
@@ -51,8 +53,8 @@ static inline uint64_t commit_word(uint32_t used, uint32_t crc) { return used | 
 /* The checksum of the header without the commit word. */
 uint32_t chunk_header_crc(const struct chunk_header *header);
 
-/* Fills in the constant part and publishes a chunk without records. `fields` gives word_bytes, sequence, run_id, rate
- * and base_time. Returns the checksum to continue. */
+/* Fills in the constant part and publishes a chunk without records. `fields` gives word_bytes,
+ * sequence, run_id, rate and base_time. Returns the checksum to continue. */
 uint32_t chunk_begin(struct chunk_header *header, const struct chunk_header *fields);
 
 /* What a reader may do with the bytes found at the place of a chunk. */
@@ -64,8 +66,8 @@ enum chunk_state {
   CHUNK_FOREIGN
 };
 
-/* `count` bytes begin at `bytes` (aligned to 8); *used becomes the number of record bytes if the chunk is whole.
- * Nothing is assumed of the bytes. */
+/* `count` bytes begin at `bytes` (aligned to 8); *used becomes the number of record bytes if the
+ * chunk is whole. Nothing is assumed of the bytes. */
 enum chunk_state chunk_check(const void *bytes, size_t count, uint32_t *used);
 
 #endif

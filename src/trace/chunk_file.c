@@ -68,7 +68,8 @@ static int descriptor_of(struct chunk_file *file) {
   int again = raw_open(file->path, 0);
   if (again < 0) return -1;
   again = raised(again);
-  /* The lock needs no renewal: it lives as long as a mapping of the file made through the old descriptor. */
+  /* The lock needs no renewal: it lives as long as a mapping of the file made through the old
+   * descriptor. */
   if (is_ours(file, again) &&
       atomic_compare_exchange_strong_explicit(&file->descriptor, &descriptor, again, memory_order_relaxed,
                                               memory_order_relaxed))
@@ -141,7 +142,8 @@ static uint32_t first_space(bool small) {
   return !small || page > CHUNK_BYTES ? CHUNK_BYTES : (uint32_t)page;
 }
 
-/* With fallocate a chunk gets its space first and its owner afterwards, so that a failure takes no number. */
+/* With fallocate a chunk gets its space first and its owner afterwards, so that a failure takes no
+ * number. */
 static bool take_allocated(struct chunk_file *file, bool small, struct taken_chunk *chunk) {
   uint64_t next = atomic_load_explicit(&file->next, memory_order_relaxed);
   int descriptor;
@@ -229,15 +231,16 @@ static bool make_absolute(struct chunk_file *file, const char *path) {
   return true;
 }
 
-/* Whether the file may be written: nobody's letter is emptied because a variable names it. */
+/* Whether the file may be written: a file that is no trace is not emptied because a variable names
+ * it. */
 static bool is_empty_or_trace(int descriptor) {
   unsigned char begin[sizeof chunk_magic];
   ssize_t length = syscall(SYS_pread64, descriptor, begin, sizeof begin, 0);
   return !length || (length == (ssize_t)sizeof begin && !memcmp(begin, chunk_magic, sizeof begin));
 }
 
-/* A reader takes the lock for a moment, to see whether somebody writes, or to cut the file
- * (trace_finish): so a writer that finds it taken waits for a while. */
+/* A reader takes the lock for a moment, to see whether the file is being written, or to cut it
+ * (trace_finish): so a writer that finds the lock taken waits for a while. */
 static bool take_lock(int descriptor) {
   const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
   for (int i = 0; i < LOCK_ATTEMPTS; i++) {
@@ -256,8 +259,8 @@ static wn_status fail_busy(const char *path) {
   return error_set(WN_EBUSY, "%s is being written by another program; choose another name", path);
 }
 
-/* Creates the file; or opens it, if it is there already and may be. `fresh`: nobody but us has
- * it. */
+/* Creates the file; or opens it, if it is there already and may be opened. `fresh`: it was created
+ * here. */
 static wn_status open_file(struct chunk_file *file, const char *path, int *descriptor, bool *fresh) {
   for (int i = 0; i < ATTEMPTS; i++) {
     *descriptor = raw_open(file->path, O_CREAT | O_EXCL);
@@ -272,8 +275,8 @@ static wn_status open_file(struct chunk_file *file, const char *path, int *descr
 }
 
 /* Whether a file that was there already is a trace of ours, or empty and ours. The names of traces
- * can be guessed, and in a folder that all may write to, somebody may have put a file there that is
- * not ours, or is another's by another name. */
+ * can be guessed, and in a folder that all may write to, another user may have put a file there
+ * that is not ours, or a link to another file. */
 static wn_status check_ours(const char *path, int descriptor, const struct stat *found) {
   if (found->st_uid != geteuid())
     return error_set(WN_EINVAL, "%s belongs to another user; choose another name", path);
@@ -283,15 +286,15 @@ static wn_status check_ours(const char *path, int descriptor, const struct stat 
   return WN_OK;
 }
 
-/* The caller has the lock. An empty file is nobody's: a writer writes its first record before it gives
- * the lock back. */
+/* The caller has the lock. An empty file is no process's trace: a writer writes its first record
+ * before it gives the lock back. */
 static bool is_taken(const struct stat *found, uint64_t since_ns) {
   uint64_t written_ns = (uint64_t)found->st_mtim.tv_sec * 1000000000 + (uint64_t)found->st_mtim.tv_nsec;
   return since_ns && found->st_size && written_ns >= since_ns;
 }
 
-/* Empties the file, which is safe only because nobody else holds its lock. What was open to others
- * is so no more. */
+/* Takes the lock and empties the file: safe, since no other writer has the lock. A file that other
+ * users could read becomes private. */
 static wn_status claim_file(struct chunk_file *file, const char *path, int descriptor, bool fresh,
                             uint64_t taken_since_ns) {
   struct stat found;
@@ -322,8 +325,9 @@ static bool suits_writer(const char *path, int descriptor) {
   return locked && !fstat(descriptor, &found) && found.st_uid == geteuid();
 }
 
-/* Whether the name was taken from the file between its opening and its claim: `winnow record` removes
- * traces under their lock (chain.c in cli), so a writer that waited for the lock may find the file so. */
+/* Whether the name was taken from the file between its opening and its claim: `winnow record`
+ * removes traces under their lock (chain.c in cli), so a writer that waited for the lock may find
+ * the file so. */
 static bool has_no_name(int descriptor) {
   struct stat found;
   return !fstat(descriptor, &found) && !found.st_nlink;

@@ -15,7 +15,7 @@
  *   the use would defeat this; the window is one system call.)
  * - No lock, no cancellation point (system calls go without the C library's wrappers where those
  *   are one), errno kept.
- * - The file is locked (flock) as long as it is written, so that nobody cuts it under our
+ * - The file is locked (flock) as long as it is written, so that no other process cuts it under our
  *   mappings: writing to a page beyond the end of the file is a SIGBUS too.
  * - A recording can be longer than the writing of its first file: a process that becomes another
  *   program goes on in the next file. So the recorder reserves the first one for the whole time,
@@ -56,10 +56,10 @@ struct chunk_file {
 };
 
 /* Creates the file, readable for its user alone; or empties one that is a trace of this user's, or
- * empty, and that nobody writes. WN_EBUSY: somebody writes it, or it is a trace that was written at
- * `taken_since_ns` (since 1970; 0: whenever it was) or later. That is decided under the file's lock,
- * so that of two processes that want one name, one always gets the error. Follows no symbolic link
- * there. Sets wn_last_error. */
+ * empty, and that no process writes. WN_EBUSY: a process writes it, or it is a trace that was
+ * written at `taken_since_ns` (since 1970; 0: whenever it was) or later. That is decided under the
+ * file's lock, so that of two processes that want one name, one always gets the error. Follows no
+ * symbolic link there. Sets wn_last_error. */
 wn_status chunk_file_open(struct chunk_file *file, const char *path, uint64_t taken_since_ns,
                           uint64_t limit_bytes);
 
@@ -68,10 +68,10 @@ struct taken_chunk {
   uint32_t space; /* so many of its bytes, from the first on, have space behind them */
 };
 
-/* Creates the file, if it is not there, and reserves it for a recording until `descriptor` is closed,
- * or until the caller ends. WN_EBUSY: another recording has it. `descriptor` is -1 where the file
- * system would not let the writer lock a file that is reserved, or gives files to another user: the
- * recording then goes without. Sets wn_last_error. */
+/* Creates the file, if it is not there, and reserves it for a recording until `descriptor` is
+ * closed, or until the caller ends. WN_EBUSY: another recording has it. `descriptor` is -1 where
+ * the file system would not let the writer lock a file that is reserved, or gives files to another
+ * user: the recording then goes without. Sets wn_last_error. */
 wn_status chunk_file_reserve(const char *path, int *descriptor);
 
 /* Whether a trace could be written to this path. An older one is emptied. Sets wn_last_error. */

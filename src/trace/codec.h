@@ -1,11 +1,11 @@
 /* Numbers as bytes, with every access inside its bounds.
  *
- * A varint is the number's 7-bit groups, lowest first, top bit set on all but the last: at most ten bytes. Zigzag folds a
- * signed number into an unsigned one so that small magnitudes stay small: 0, -1, 1, -2 become 0, 1, 2, 3. Differences are
- * taken modulo 2^64, so that any two numbers have one.
+ * A varint is the number's 7-bit groups, lowest first, top bit set on all but the last: at most ten
+ * bytes. Zigzag folds a signed number into an unsigned one so that small magnitudes stay small: 0,
+ * -1, 1, -2 become 0, 1, 2, 3. Differences are taken modulo 2^64, so that any two numbers have one.
  *
- * A sink that runs out of room, and a source that runs out of bytes or meets an impossible varint, says so in a flag that
- * stays; callers look at the flag once, after a whole record. */
+ * A sink that runs out of room, and a source that runs out of bytes or meets an impossible varint,
+ * says so in a flag that stays; callers look at the flag once, after a whole record. */
 #ifndef TRACE_CODEC_H
 #define TRACE_CODEC_H
 

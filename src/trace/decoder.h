@@ -1,4 +1,5 @@
-/* Records from the bytes of one chunk: the mirror of encoder.h, which may assume nothing of its input. */
+/* Records from the bytes of one chunk: the mirror of encoder.h, which may assume nothing of its
+ * input. */
 #ifndef TRACE_DECODER_H
 #define TRACE_DECODER_H
 

@@ -1,4 +1,5 @@
-/* What a trace tells: the run, its modules and the events, as the writer takes them and the reader gives them. */
+/* What a trace tells: the run, its modules and the events, as the writer takes them and the reader
+ * gives them. */
 #ifndef TRACE_EVENT_H
 #define TRACE_EVENT_H
 
@@ -40,7 +41,8 @@ struct trace_run {
 
 enum { TRACE_BUILD_ID_MAX = 32, TRACE_TEXT_MOST = 255 };
 
-/* A file mapped into the process. Generation tells apart two mappings of one file at one address. */
+/* A file mapped into the process. Generation tells apart two mappings of one file at one
+ * address. */
 struct trace_module {
   uint64_t base; /* lowest mapped address */
   uint64_t bias; /* what the loader added to the file's addresses; an offset counts from here */

@@ -51,7 +51,7 @@ static void read_all(struct trace_reader *reader, const struct trace_finishing *
   totals->damage = *trace_reader_damage(reader);
 }
 
-/* Damaged chunks count as used: somebody may still save something from them. */
+/* Damaged chunks count as used: a part of them may still be read. */
 static wn_status cut_tail(int descriptor, const char *path, uint64_t end, struct trace_totals *totals) {
   struct stat found;
   if (fstat(descriptor, &found)) return error_set(WN_EIO, "cannot examine %s: %s", path, strerror(errno));
@@ -69,7 +69,8 @@ static bool write_at(int descriptor, const void *bytes, size_t count, uint64_t o
   return pwrite(descriptor, bytes, count, (off_t)offset) == (ssize_t)count;
 }
 
-/* The record's bytes, relative to `last_time`, at `used` in the chunk's records. Returns how many, 0 if there is no room. */
+/* The record's bytes, relative to `last_time`, at `used` in the chunk's records. Returns how many,
+ * 0 if there is no room. */
 static size_t encode(struct last_chunk *last, uint32_t used, uint64_t last_time,
                      const struct trace_end *end) {
   unsigned char *at = last->bytes + CHUNK_HEADER_BYTES + used;
@@ -77,7 +78,8 @@ static size_t encode(struct last_chunk *last, uint32_t used, uint64_t last_time,
   return encoder_put(&last->encoder, TRACE_RECORD_END, end) ? (size_t)(last->encoder.sink.at - at) : 0;
 }
 
-/* The record first, and then the commit word that covers it: a half-done job leaves the chunk as it was. */
+/* The record first, and then the commit word that covers it: a half-done job leaves the chunk as it
+ * was. */
 static bool add_to_chunk(int descriptor, struct last_chunk *last, const struct trace_tail *tail,
                          uint32_t used, const struct trace_end *end) {
   size_t count = encode(last, used, tail->last_time, end);

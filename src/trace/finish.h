@@ -12,15 +12,15 @@ struct trace_totals {
   uint64_t resident_bytes; /* the most that was measured, or counted by the kernel; 0: nothing was */
   struct trace_damage damage;
   struct trace_end
-      end; /* if damage.complete: how the program ended, by the record or by who finished the trace */
+      end; /* if damage.complete: how the program ended, by its own record or by trace_finishing.end */
   char became[256]; /* what the program last asked to become by exec; empty: nothing, or not known */
 };
 
-/* Cuts off the space at the end of the file that no chunk uses. Refuses a file that is no trace (untouched) and one that
- * is still being written (WN_EBUSY). Sets wn_last_error on failure. */
+/* Cuts off the space at the end of the file that no chunk uses. Refuses a file that is no trace
+ * (untouched) and one that is still being written (WN_EBUSY). Sets wn_last_error on failure. */
 wn_status trace_finish(const char *path, struct trace_totals *out);
 
-/* The same, for who has more to say. */
+/* The same, for a caller that knows more of the program's end. */
 struct trace_finishing {
   /* A trace without an END record gets this one; NULL: it stays without. Its time is that of the
    * monotonic clock. A disk without room for it is no failure. Its peak_bytes may count what the

@@ -94,8 +94,8 @@ static uint64_t commit_of(const void *chunk, size_t count) {
   return count < CHUNK_HEADER_BYTES ? 0 : ((const struct chunk_header *)chunk)->commit;
 }
 
-/* Reads and checks a chunk of at most *count bytes. A writer may be at work, and read(2) may tear its commit word: a chunk
- * that looks damaged is read again as long as the word changes. */
+/* Reads and checks a chunk of at most *count bytes. A writer may be at work, and read(2) may tear
+ * its commit word: a chunk that looks damaged is read again as long as the word changes. */
 static enum chunk_state read_chunk(int descriptor, void *buffer, uint64_t offset, size_t *count,
                                    uint32_t *used) {
   size_t most = *count;
@@ -363,7 +363,8 @@ static bool copy_text(struct trace_reader *reader, unsigned which, struct trace_
   return true;
 }
 
-/* Takes the RUN record, which is the first of the first chunk, without moving the place of reading. */
+/* Takes the RUN record, which is the first of the first chunk, without moving the place of
+ * reading. */
 static wn_status read_run(struct trace_reader *reader, const struct chunk_header *found) {
   struct trace_event event;
   struct trace_run *run = &reader->run;

@@ -44,7 +44,8 @@ bool trace_reader_next(struct trace_reader *reader, struct trace_event *event);
 const struct trace_run *trace_reader_run(const struct trace_reader *reader);
 const struct trace_damage *trace_reader_damage(const struct trace_reader *reader);
 
-/* Numbers run from 1 to these; the counts grow with next. Pointers are valid until the next call of next. */
+/* Numbers run from 1 to these; the counts grow with next. Pointers are valid until the next call of
+ * next. */
 uint32_t trace_reader_nodes(const struct trace_reader *reader);
 uint32_t trace_reader_modules(const struct trace_reader *reader);
 struct trace_node trace_reader_node(const struct trace_reader *reader, uint32_t node);

@@ -1,6 +1,6 @@
-/* A chunk's checksum covers all of it, so a file that is cut within its first chunk has nothing that can be checked, and what cannot
- * be checked is not read. But the user wants to know which trace that was: the RUN record, which stands first, is decoded for the
- * message alone.
+/* A chunk's checksum covers all of it, so a file that is cut within its first chunk has nothing
+ * that can be checked, and what cannot be checked is not read. But the user wants to know which
+ * trace that was: the RUN record, which stands first, is decoded for the message alone.
  */
 #include "trace/remains.h"
 

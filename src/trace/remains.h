@@ -5,7 +5,8 @@
 #include <stdint.h>
 #include <winnow/status.h>
 
-/* Of a file that has a chunk's magic, but no whole chunk with a record. Sets wn_last_error; returns WN_EFORMAT, or WN_ENOMEM. */
+/* Of a file that has a chunk's magic, but no whole chunk with a record. Sets wn_last_error; returns
+ * WN_EFORMAT, or WN_ENOMEM. */
 wn_status remains_explain(int descriptor, const char *path, uint64_t size);
 
 #endif

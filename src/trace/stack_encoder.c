@@ -12,7 +12,8 @@ static void forget(struct dictionary *dictionary, struct dictionary_slot *slots,
   dictionary->generation = 1;
 }
 
-/* The slot that holds the key, or the one where it belongs. There always is one, since at most 3/4 are in use. */
+/* The slot that holds the key, or the one where it belongs. There always is one, since at most 3/4
+ * are in use. */
 static struct dictionary_slot *find(const struct dictionary *dictionary, struct dictionary_slot *slots,
                                     uint32_t mask, uint32_t key) {
   uint32_t i = (uint32_t)hash_mix(key) & mask;
@@ -86,7 +87,8 @@ static void define_place(struct stack_encoder *encoder, struct byte_sink *sink, 
   put_record_end(sink, body);
 }
 
-/* Collects the frames that the chunk lacks and returns the chunk's number of the node they hang from. */
+/* Collects the frames that the chunk lacks and returns the chunk's number of the node they hang
+ * from. */
 static uint32_t collect(struct stack_encoder *encoder, uint32_t node, uint32_t *count) {
   const struct trace_stack_source *source = encoder->source;
   uint32_t known = 0;

@@ -19,14 +19,15 @@
 #include "trace/codec.h"
 #include "trace/event.h"
 
-/* How the writer learns what a stack means. Called on the thread that writes, only when its chunk lacks the node. Node 0
- * is the empty stack, module 0 is none (the offset is then the address itself). */
+/* How the writer learns what a stack means. Called on the thread that writes, only when its chunk
+ * lacks the node. Node 0 is the empty stack, module 0 is none (the offset is then the address
+ * itself). */
 struct trace_stack_source {
   void (*node)(void *context, uint32_t node, uint32_t *parent, uint32_t *module, uint64_t *offset);
   /* The path must stay valid until the write returns. */
   void (*module)(void *context, uint32_t module, struct trace_module *out);
-  /* The name of a frame of a language; false for code. The texts must stay valid until the write returns. NULL: there are no
-   * such frames. */
+  /* The name of a frame of a language; false for code. The texts must stay valid until the write
+   * returns. NULL: there are no such frames. */
   bool (*place)(void *context, uint32_t module, uint64_t offset, struct trace_place *out);
   void *context;
 };

@@ -1,8 +1,8 @@
 /* Stacks and modules as the reader sees them: the same node met in ten chunks is one node.
  *
- * Nodes and modules are numbered from 1 for the life of the table; 0 is the empty stack and no module. Memory grows with
- * what the file defines, and each definition takes at least one byte of it, so a hostile file gets at most some dozen
- * times its own size. */
+ * Nodes and modules are numbered from 1 for the life of the table; 0 is the empty stack and no
+ * module. Memory grows with what the file defines, and each definition takes at least one byte of
+ * it, so a hostile file gets at most some dozen times its own size. */
 #ifndef TRACE_STACK_TABLE_H
 #define TRACE_STACK_TABLE_H
 
@@ -45,11 +45,13 @@ struct stack_table {
 bool stack_table_create(struct stack_table *table);
 void stack_table_destroy(struct stack_table *table);
 
-/* The number of the node or module, found or added; 0 when memory is exhausted. The module's path is copied. */
+/* The number of the node or module, found or added; 0 when memory is exhausted. The module's path
+ * is copied. */
 uint32_t stack_table_node(struct stack_table *table, struct trace_node node);
 uint32_t stack_table_module(struct stack_table *table, const struct trace_module *module);
 
-/* Names what is at an offset of a module, unless it has a name. The texts are copied. False when memory is exhausted. */
+/* Names what is at an offset of a module, unless it has a name. The texts are copied. False when
+ * memory is exhausted. */
 bool stack_table_name(struct stack_table *table, uint32_t module, uint64_t offset,
                       const struct trace_place *name);
 

@@ -33,7 +33,8 @@ struct written {
 };
 
 struct stream {
-  /* 1 while a thread writes here; 0 pairs with the next claim, so that streams pass from thread to thread whole. */
+  /* 1 while a thread writes here; 0 pairs with the next claim, so that streams pass from thread to
+   * thread whole. */
   _Alignas(64) _Atomic(uint32_t) busy;
   /* The rest belongs to the thread that holds `busy`. */
   bool full;            /* a record did not fit: the next one goes into another chunk, or nowhere */
@@ -67,7 +68,8 @@ struct trace_writer {
   struct chunk_file file;
 };
 
-/* The stream that this thread used last, in whichever writer. A hint, so a stale one does no harm. */
+/* The stream that this thread used last, in whichever writer. A hint, so a stale one does no
+ * harm. */
 static _Thread_local unsigned favourite;
 
 /* ---- streams ---- */
@@ -236,8 +238,8 @@ static void tell_losses(struct trace_writer *writer, struct stream *stream, cons
   for (unsigned i = 0; i < TRACE_LOSS_REASONS; i++) tell(writer, stream, i, at);
 }
 
-/* With no room for more, the reserve tells the losses each time that they grew fourfold: even a program that is killed
- * then leaves their order of magnitude, and END still fits. */
+/* With no room for more, the reserve tells the losses each time that they grew fourfold: even a
+ * program that is killed then leaves their order of magnitude, and END still fits. */
 static void tell_in_reserve(struct trace_writer *writer, struct stream *stream, const struct trace_at *at) {
   uint64_t lost = atomic_load_explicit(&writer->lost[TRACE_LOSS_SPACE], memory_order_relaxed);
   uint64_t told = atomic_load_explicit(&writer->told[TRACE_LOSS_SPACE], memory_order_relaxed);
@@ -318,8 +320,8 @@ static bool write_event(struct trace_writer *writer, enum trace_record record, c
   return written;
 }
 
-/* Tries every stream's reserve, since the first may be full while another has room. `prepare`, if any, sees the stream just
- * before. Returns the stream, still claimed; NULL if none has room. */
+/* Tries every stream's reserve, since the first may be full while another has room. `prepare`, if
+ * any, sees the stream just before. Returns the stream, still claimed; NULL if none has room. */
 static struct stream *put_reserved(struct trace_writer *writer, enum trace_record record, const void *event,
                                    void (*prepare)(struct stream *)) {
   if (atomic_load_explicit(&writer->forgotten, memory_order_relaxed)) return NULL;

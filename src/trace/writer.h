@@ -37,8 +37,8 @@ struct trace_options {
   uint64_t limit_bytes;    /* the file will not grow beyond; 0: no limit */
 };
 
-/* Creates the file and everything that writing needs. The source is copied; its functions are called by writes.
- * Sets wn_last_error on failure, and leaves no open file behind. */
+/* Creates the file and everything that writing needs. The source is copied; its functions are
+ * called by writes. Sets wn_last_error on failure, and leaves no open file behind. */
 wn_status trace_writer_open(const struct trace_options *options, const struct trace_run *run,
                             const struct trace_stack_source *source, struct trace_writer **out);
 
@@ -65,8 +65,8 @@ void trace_exec_failed(struct trace_writer *writer, unsigned number);
 /* Records lost so far, over the whole run. */
 uint64_t trace_writer_lost(const struct trace_writer *writer);
 
-/* In a forked child, which shares the parent's file: closes it and turns the mapped chunks into private memory. Later
- * writes, and one that a signal interrupted, do no harm and reach no file. */
+/* In a forked child, which shares the parent's file: closes it and turns the mapped chunks into
+ * private memory. Later writes, and one that a signal interrupted, do no harm and reach no file. */
 void trace_writer_forget(struct trace_writer *writer);
 
 /* Gives everything back; no other thread may be writing nor write again. */

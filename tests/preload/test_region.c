@@ -18,22 +18,32 @@ static bool inside(const void *address) { return (uintptr_t)address - range.base
 
 static void *allocate(size_t bytes, size_t alignment) {
   bool zeroed;
-  void *block = region_allocate(bytes, alignment, &zeroed);
-  if (block && zeroed)
-    for (size_t i = 0; i < bytes && i < 100000; i++) assert_int_equal(((char *)block)[i], 0);
-  return block;
+  struct sampled_place place = region_allocate(bytes, alignment, &zeroed);
+  if (place.address && zeroed)
+    for (size_t i = 0; i < bytes && i < 100000; i++) assert_int_equal(((char *)place.address)[i], 0);
+  if (place.address) assert_ptr_equal(region_find(place.address), place.block);
+  return place.address;
 }
+
+/* By address, as free and realloc know a block. */
+static struct sampled_place place_of(void *block) {
+  return (struct sampled_place){block, region_find(block)};
+}
+static size_t usable(void *block) { return region_usable(place_of(block)); }
+static bool is_live(void *block) { return region_is_live(place_of(block)); }
+static bool resize(void *block, size_t bytes) { return region_resize(place_of(block), bytes); }
+static bool release(void *block) { return region_release(place_of(block)); }
 
 static void every_size_gets_a_block_of_its_own_that_is_large_enough(void **state) {
   (void)state;
   for (size_t bytes = 0; bytes < 200000; bytes = bytes < 20000 ? bytes + 7 : bytes + 1777) {
     char *a = allocate(bytes, 16), *b = allocate(bytes, 16);
     assert_true(a && b && a != b && inside(a) && inside(b));
-    assert_true(region_usable(a) >= bytes);
-    memset(a, 1, region_usable(a));
-    memset(b, 2, region_usable(b));
+    assert_true(usable(a) >= bytes);
+    memset(a, 1, usable(a));
+    memset(b, 2, usable(b));
     for (size_t i = 0; i < bytes; i += 97) assert_int_equal(a[i], 1);
-    assert_true(region_release(a) && region_release(b));
+    assert_true(release(a) && release(b));
   }
 }
 
@@ -45,7 +55,7 @@ static void every_alignment_up_to_four_mebibytes_is_kept(void **state) {
       assert_non_null(block);
       assert_int_equal((uintptr_t)block % alignment, 0);
       memset(block, 3, bytes);
-      assert_true(region_release(block));
+      assert_true(release(block));
     }
 }
 
@@ -53,31 +63,32 @@ static void a_second_free_and_a_foreign_pointer_are_noticed(void **state) {
   (void)state;
   for (size_t bytes = 40; bytes < 100000; bytes *= 50) {
     char *block = allocate(bytes, 16);
-    assert_int_equal(region_state(block), REGION_LIVE);
-    assert_int_equal(region_state(block + 16), bytes > 16000 ? REGION_FOREIGN : region_state(block + 16));
-    assert_false(region_release(block + 8));
-    assert_true(region_release(block));
-    assert_false(region_release(block));
-    assert_int_not_equal(region_state(block), REGION_LIVE);
+    assert_true(is_live(block));
+    if (bytes > 16000) assert_null(region_find(block + 16));
+    assert_null(region_find(block + 8));
+    assert_false(release(block + 8));
+    assert_true(release(block));
+    assert_false(release(block));
+    assert_false(is_live(block));
   }
 }
 
 static void a_growing_block_seldom_moves(void **state) {
   (void)state;
   size_t bytes = 20000, moves = 0;
-  char *block = region_allocate_growing(bytes);
+  char *block = region_allocate_growing(bytes).address;
   memset(block, 5, bytes);
   for (; bytes < (size_t)40 << 20; bytes += 10000) {
-    if (region_resize(block, bytes + 10000)) continue;
-    char *moved = region_allocate_growing(bytes + 10000);
+    if (resize(block, bytes + 10000)) continue;
+    char *moved = region_allocate_growing(bytes + 10000).address;
     memcpy(moved, block, bytes);
-    assert_true(region_release(block));
+    assert_true(release(block));
     block = moved;
     moves++;
   }
   assert_int_equal(block[12345], 5);
   assert_true(moves < 15);
-  assert_true(region_release(block));
+  assert_true(release(block));
 }
 
 /* ---- what is kept of freed runs ---- */
@@ -100,7 +111,7 @@ static size_t fill_and_free(int count) {
     assert_non_null(blocks[i] = allocate(MEBIBYTE, 16));
     memset(blocks[i], 1, MEBIBYTE);
   }
-  for (int i = 0; i < count; i++) assert_true(region_release(blocks[i]));
+  for (int i = 0; i < count; i++) assert_true(release(blocks[i]));
   for (int i = 0; i < count; i++) resident += resident_of(blocks[i], MEBIBYTE);
   return resident;
 }
@@ -126,7 +137,7 @@ static void large_blocks_that_are_taken_again_keep_their_pages(void **state) {
     assert_non_null(block);
     if (round >= 2 && !TINY) assert_int_equal(resident_of(block, bytes), bytes);
     memset(block, 1, bytes);
-    assert_true(region_release(block));
+    assert_true(release(block));
   }
 }
 
@@ -149,11 +160,41 @@ static void kept_pages_are_counted_as_our_own(void **state) {
   assert_non_null(block);
   memset(block, 1, 100 * 4096);
   size_t before = metadata_bytes();
-  assert_true(region_release(block));
+  assert_true(release(block));
   if (!TINY) assert_int_equal(metadata_bytes() - before, 100 * 4096);
   assert_ptr_equal(allocate(100 * 4096, 16), block);
   assert_int_equal(metadata_bytes(), before);
-  assert_true(region_release(block));
+  assert_true(release(block));
+}
+
+/* Of the last run that goes back only a part may be needed, whatever its length and that of the others. */
+static void runs_of_many_lengths_go_back_in_part(void **state) {
+  enum { RUNS = 60 };
+  void *runs[RUNS], *between[RUNS];
+  size_t kept = 0;
+  (void)state;
+  for (int i = 0; i < RUNS; i++) {
+    assert_non_null(runs[i] = allocate(15 * 4096, 16));
+    assert_non_null(between[i] = allocate(5 * 4096, 16)); /* keeps neighbours apart */
+  }
+  for (int i = 0; i < RUNS; i++) assert_true(release(runs[i]));
+  for (size_t round = 0; round < 200; round++) {
+    size_t count = 30 + round % 30;
+    for (int twice = 0; twice < 2; twice++) { /* the second time, their pages are kept */
+      for (size_t i = 0; i < count; i++) {
+        size_t bytes = (8 + (i * 5 + round) % 8) * 4096;
+        assert_non_null(runs[i] = allocate(bytes, 16));
+        memset(runs[i], 1, bytes);
+      }
+      for (size_t i = 0; i < count; i++) assert_true(release(runs[i]));
+    }
+    size_t before = metadata_bytes();
+    give_back_all();
+    kept += before - metadata_bytes();
+  }
+  for (int i = 0; i < RUNS; i++) assert_true(release(between[i]));
+  if (!TINY) assert_true(kept > 0);
+  give_back_all();
 }
 
 /* ---- random models ---- */
@@ -165,7 +206,7 @@ struct kept {
 };
 
 static void check_kept(const struct kept *kept) {
-  assert_int_equal(region_state(kept->block), REGION_LIVE);
+  assert_true(is_live(kept->block));
   if (!kept->bytes) return;
   assert_int_equal(kept->block[0], kept->fill);
   assert_int_equal(kept->block[kept->bytes / 2], kept->fill);
@@ -189,20 +230,20 @@ static void run_model(uint64_t seed, int steps) {
     if (i % 500 == 0) region_give_back_idle();
     if (at->block) check_kept(at);
     if (at->block && random_bits(&random) % 3 == 0) {
-      if (region_resize(at->block, bytes)) {
-        assert_true(region_usable(at->block) >= bytes);
+      if (resize(at->block, bytes)) {
+        assert_true(usable(at->block) >= bytes);
         memset(at->block, at->fill, at->bytes = bytes);
       }
       continue;
     }
-    if (at->block) assert_true(region_release(at->block));
+    if (at->block) assert_true(release(at->block));
     *at = (struct kept){allocate(bytes, (size_t)16 << random_bits(&random) % 10), bytes,
                         (unsigned char)(i | 1)};
     if (!at->block) continue;
     memset(at->block, at->fill, bytes);
   }
   for (int i = 0; i < KEPT; i++)
-    if (kept[i].block) check_kept(&kept[i]), assert_true(region_release(kept[i].block));
+    if (kept[i].block) check_kept(&kept[i]), assert_true(release(kept[i].block));
 }
 
 static void a_random_model_keeps_every_blocks_contents(void **state) {
@@ -220,10 +261,10 @@ static void *trade(void *argument) {
     bool zeroed;
     size_t bytes = i % 50 ? random_bits(&random) % 600 : 20000 + random_bits(&random) % 50000;
     if (i % 1000 == 0) region_give_back_idle();
-    char *block = region_allocate(bytes + 8, 16, &zeroed);
+    char *block = region_allocate(bytes + 8, 16, &zeroed).address;
     if (block) memset(block, 7, bytes + 8);
     void *other = atomic_exchange(&mailbox[random_bits(&random) % 64], block);
-    if (other && !region_release(other)) return (void *)1;
+    if (other && !release(other)) return (void *)1;
   }
   return NULL;
 }
@@ -239,11 +280,11 @@ static void threads_may_free_each_others_blocks(void **state) {
   }
   for (int i = 0; i < 64; i++) {
     void *left = atomic_exchange(&mailbox[i], NULL);
-    if (left) assert_true(region_release(left));
+    if (left) assert_true(release(left));
   }
 }
 
-static void *free_it(void *block) { return region_release(block) ? (void *)1 : NULL; }
+static void *free_it(void *block) { return release(block) ? (void *)1 : NULL; }
 
 static void of_two_threads_that_free_one_block_one_is_told(void **state) {
   (void)state;
@@ -262,13 +303,13 @@ static void what_is_known_of_a_block_stays_with_it(void **state) {
   (void)state;
   for (size_t bytes = 10; bytes < 1000000; bytes *= 10) {
     void *block = allocate(bytes, 16);
-    struct sampled_block *known = region_block(block);
+    struct sampled_block *known = region_find(block);
     assert_non_null(known);
     assert_int_equal(known->bytes, 0);
     known->bytes = bytes;
-    assert_ptr_equal(region_block(block), known);
-    assert_int_equal(region_block(block)->bytes, bytes);
-    region_release(block);
+    assert_ptr_equal(region_find(block), known);
+    assert_int_equal(region_find(block)->bytes, bytes);
+    release(block);
   }
 }
 
@@ -311,6 +352,7 @@ int main(void) {
       cmocka_unit_test(large_blocks_that_are_taken_again_keep_their_pages),
       cmocka_unit_test(pages_that_nobody_took_for_a_while_go_back),
       cmocka_unit_test(kept_pages_are_counted_as_our_own),
+      cmocka_unit_test(runs_of_many_lengths_go_back_in_part),
       cmocka_unit_test(a_random_model_keeps_every_blocks_contents),
       cmocka_unit_test(threads_may_free_each_others_blocks),
       cmocka_unit_test(of_two_threads_that_free_one_block_one_is_told),
