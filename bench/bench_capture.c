@@ -1,7 +1,8 @@
-/* What does it cost to capture a stack? Nanoseconds a capture at several depths, of stacks met before and of new ones,
- * beside backtrace() of the C library; with a language's frames, as many as there are native ones: each in one of those
- * (both), or alone; and of stacks that differ from the last one in up to so many inner frames, of few stacks or of many, as
- * programs have them that work on trees.
+/* What does it cost to capture a stack? Nanoseconds a capture at several depths, of stacks met
+ * before and of new ones, beside backtrace() of the C library; with a language's frames, as many as
+ * there are native ones: each in one of those (both), or alone; and of stacks that differ from the
+ * last one in up to so many inner frames, of few stacks or of many, as programs have them that work
+ * on trees.
  *
  *   bench_capture */
 #include "base/os.h"
@@ -15,7 +16,8 @@ static struct callstacks *callstacks;
 static volatile uintptr_t kept;
 static const void *native[128]; /* addresses in the frames of this program, innermost first */
 
-/* Of the whole stack, or of as many innermost frames, which are not remembered from one capture to the next. */
+/* Of the whole stack, or of as many innermost frames, which are not remembered from one capture to
+ * the next. */
 static uint64_t time_captures(size_t depth) {
   uint64_t start = os_monotonic_ns();
   for (int i = 0; i < WARM; i++) kept = (uintptr_t)callstack_capture(callstacks, depth);

@@ -1,6 +1,9 @@
-/* What does one record cost the thread that writes it? Prints nanoseconds a sample on a repeated stack, by threads.
+/* What does one record cost the thread that writes it? Prints nanoseconds a sample on a repeated
+ * stack, by threads.
  *
- *   bench_trace_writer [FILE]      (a file on the disk in question; default bench.trace, removed afterwards) */
+ *   bench_trace_writer [FILE]
+ *
+ * FILE is on the disk in question; by default bench.trace, which is removed afterwards. */
 #include "base/os.h"
 #include "base/words.h"
 #include "trace/writer.h"

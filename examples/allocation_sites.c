@@ -1,7 +1,8 @@
 /* Where a program allocates: a tracker that counts sampled words by callstack.
  *
- * Equal callstacks are the same pointer, so a small table will do. Each sampled word stands for 1 / RATE words. Deaths are of
- * no interest here, so the callback of a birth returns NULL, and nothing is tracked. */
+ * Equal callstacks are the same pointer, so a small table will do. Each sampled word stands for 1 /
+ * RATE words. Deaths are of no interest here, so the callback of a birth returns NULL, and nothing
+ * is tracked. */
 #include <stdio.h>
 #include <winnow/gc.h>
 #include <winnow/memprof.h>

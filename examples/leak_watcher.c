@@ -1,12 +1,14 @@
-/* Which part of a program leaks, while it runs: a tracker that keeps the live words of each place of allocation.
+/* Which part of a program leaks, while it runs: a tracker that keeps the live words of each place
+ * of allocation.
  *
- * A period is some work and a full collection, so that what counts as live is. A place whose live words were more at the end of
- * each of the last periods than at the end of the one before is named: it holds ever more. A cache that is full does not grow,
- * and what is garbage soon never adds up. Each sampled word stands for 1 / RATE words, so that small places are not
- * followed closely: they are named late, or never.
+ * A period is some work and a full collection, so that what counts as live is. A place whose live
+ * words were more at the end of each of the last periods than at the end of the one before is
+ * named: it holds ever more. A cache that is full does not grow, and what is garbage soon never
+ * adds up. Each sampled word stands for 1 / RATE words, so that small places are not followed
+ * closely: they are named late, or never.
  *
- * The program has all three: one list that nobody empties, a cache of a fixed size, and work. Fails if anything but the leak
- * is named. */
+ * The program has all three: one list that nobody empties, a cache of a fixed size, and work. Fails
+ * if anything but the leak is named. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <winnow/gc.h>

@@ -1,5 +1,6 @@
-/* A runtime with a heap of its own writes a trace of it: no block is Winnow's, nor is the sampling. A stack machine pushes
- * pairs on a list and drops the list now and then; run it with WINNOW_TRACE=FILE, then `winnow report FILE`. */
+/* A runtime with a heap of its own writes a trace of it: no block is Winnow's, nor is the sampling.
+ * A stack machine pushes pairs on a list and drops the list now and then; run it with
+ * WINNOW_TRACE=FILE, then `winnow report FILE`. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,13 @@
 /* A limit on the memory of each task: a tracker aborts the task that allocates too much.
  *
- * A server's loop runs tasks. The tracker's callback sums the sampled words of the current one, each of which stands for 1 / RATE
- * words; above the limit it raises an exception. That leaves the task at its next safepoint through the heap's hook, by longjmp to
- * the loop, where the scope of the loop ends those of the task. What the task held is garbage then.
+ * A server's loop runs tasks. The tracker's callback sums the sampled words of the current one,
+ * each of which stands for 1 / RATE words; above the limit it raises an exception. That leaves the
+ * task at its next safepoint through the heap's hook, by longjmp to the loop, where the scope of
+ * the loop ends those of the task. What the task held is garbage then.
  *
- * The estimate's error is small where the limit is many times 1 / RATE words. Here it is 500 of them: the standard error is below
- * 5 percent, and the tasks use less than half, or more than twice the limit. */
+ * The estimate's error is small where the limit is many times 1 / RATE words. Here it is 500 of
+ * them: the standard error is below 5 percent, and the tasks use less than half, or more than twice
+ * the limit. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <winnow/gc.h>
@@ -63,7 +65,8 @@ static bool finishes(wn_domain *domain, struct server *server, const struct task
   return true;
 }
 
-/* True if the task came to its end. The scope is left by hand, as longjmp comes past those inside. */
+/* True if the task came to its end. The scope is left by hand, as longjmp comes past those
+ * inside. */
 static bool run(wn_domain *domain, struct server *server, const struct task *task) {
   wn_scope scope = wn_scope_enter(domain);
   server->words = 0;

@@ -25,7 +25,8 @@ static inline void program_check(wn_status status) {
   exit(2);
 }
 
-/* PROFILE_RATE in the environment: the program is profiled at that rate, by a tracker that follows each block to its end. */
+/* PROFILE_RATE in the environment: the program is profiled at that rate, by a tracker that follows
+ * each block to its end. */
 static inline void *program_born(wn_domain *domain, const wn_allocation *allocation, void *context) {
   (void)domain, (void)allocation;
   return context;

@@ -1,10 +1,12 @@
 /* Runs a program and writes what it used to a descriptor: launch DESCRIPTOR PROGRAM ARGUMENTS...
  *
- * The runner cannot do this itself: a process inherits the peak of the process that it was forked from, and an interpreter
- * is larger than some of the heaps that are measured here. The line is: seconds, seconds of processor, peak KiB, status.
+ * The runner cannot do this itself: a process inherits the peak of the process that it was forked
+ * from, and an interpreter is larger than some of the heaps that are measured here. The line is:
+ * seconds, seconds of processor, peak KiB, status.
  *
- * Under a hypervisor that takes free pages back, a page that nobody had for some seconds costs twenty times what others do at
- * its first use, and one program pays what another is spared. So all begin with pages that were in use a moment ago. */
+ * Under a hypervisor that takes free pages back, a page that nobody had for some seconds costs
+ * twenty times what others do at its first use, and one program pays what another is spared. So all
+ * begin with pages that were in use a moment ago. */
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

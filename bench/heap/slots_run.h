@@ -1,4 +1,5 @@
-/* The array of lists on our heap: the loop around the one function, `update`, that handles and the raw tier write differently. */
+/* The array of lists on our heap: the loop around the one function, `update`, that handles and the
+ * raw tier write differently. */
 #ifndef BENCH_HEAP_SLOTS_RUN_H
 #define BENCH_HEAP_SLOTS_RUN_H
 

@@ -1,4 +1,5 @@
-/* Threads that allocate and free blocks of mixed sizes, each keeping 256 alive. Usage: storm THREADS MILLIONS */
+/* Threads that allocate and free blocks of mixed sizes, each keeping 256 alive. Usage: storm
+ * THREADS MILLIONS */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

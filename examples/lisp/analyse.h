@@ -85,7 +85,8 @@ struct node *analyse_value(struct compiler *c, wn_ref form);
 /* Forms that may begin with definitions. */
 struct node *analyse_body(struct compiler *c, wn_ref forms);
 struct node *analyse_lambda(struct compiler *c, wn_ref name, wn_ref parameters, wn_ref body);
-/* Adds all forms of a list, as values; or as a sequence, whose last form takes the place of the whole. */
+/* Adds all forms of a list, as values; or as a sequence, whose last form takes the place of the
+ * whole. */
 void analyse_values(struct compiler *c, struct node *parent, wn_ref forms);
 void analyse_sequence(struct compiler *c, struct node *parent, wn_ref forms);
 

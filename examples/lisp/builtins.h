@@ -1,7 +1,7 @@
 /* The functions of the Lisp that are written in C.
  *
- * One gets its arguments on the machine's stack, where a collection finds and updates them; any other value that it needs
- * after an allocation is in a handle. */
+ * One gets its arguments on the machine's stack, where a collection finds and updates them; any
+ * other value that it needs after an allocation is in a handle. */
 #ifndef LISP_BUILTINS_H
 #define LISP_BUILTINS_H
 
@@ -28,7 +28,8 @@ bool builtins_define(struct vm *vm);
 
 /* What the instructions for numbers do where not both are small integers. `who` is +, - or *. */
 wn_value numbers_calculate(struct vm *vm, char who, wn_value a, wn_value b);
-/* Below 0, 0, above 0, or 2 where one is not a number. False: one of them is none, and VM_FAILED was set. */
+/* Below 0, 0, above 0, or 2 where one is not a number. False: one of them is none, and VM_FAILED
+ * was set. */
 bool numbers_compare(struct vm *vm, const char *who, wn_value a, wn_value b, int *order);
 
 /* equal?; false too where the nesting is too deep, with *deep set. */

@@ -14,7 +14,8 @@ static wn_value is_procedure_p(struct vm *vm, wn_value *args, size_t count) {
   return make_boolean(is_procedure(args[0]));
 }
 
-/* The last argument's elements take its place on the stack, and all of them move down over the builtin. */
+/* The last argument's elements take its place on the stack, and all of them move down over the
+ * builtin. */
 static wn_value apply(struct vm *vm, wn_value *args, size_t count) {
   size_t fixed = count - 2, total = fixed;
   for (wn_value at = args[count - 1]; at != NIL; at = cdr(at), total++)
@@ -172,7 +173,8 @@ static wn_value domain_number(struct vm *vm, wn_value *args, size_t count) {
   return make_integer((intptr_t)wn_domain_number(vm->domain));
 }
 
-/* Frames are asked for by number, since nothing may be allocated while lisp_frames looks at them. */
+/* Frames are asked for by number, since nothing may be allocated while lisp_frames looks at
+ * them. */
 struct nth_frame {
   size_t wanted;
   struct lisp_frame frame;

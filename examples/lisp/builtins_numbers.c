@@ -1,4 +1,5 @@
-/* Numbers: integers of 62 bits, which never become inexact by themselves, and floating-point numbers. */
+/* Numbers: integers of 62 bits, which never become inexact by themselves, and floating-point
+ * numbers. */
 #include "builtins.h"
 
 #include "output.h"

@@ -1,6 +1,7 @@
 /* Output, ports that are strings, and files.
  *
- * A port's text is outside the heap: a custom block owns it, and gives it back when the port is garbage. */
+ * A port's text is outside the heap: a custom block owns it, and gives it back when the port is
+ * garbage. */
 #include "builtins.h"
 
 #include "printer.h"
@@ -30,7 +31,8 @@ static struct output *output_of(struct vm *vm, wn_value port) {
   return output;
 }
 
-/* The port that is the last of `count` arguments if there are `full` of them, else the program's output. */
+/* The port that is the last of `count` arguments if there are `full` of them, else the program's
+ * output. */
 static struct output *where(struct vm *vm, const char *who, const wn_value *args, size_t count, size_t full) {
   if (count < full) return &vm->out;
   if (is_port(args[full - 1])) return output_of(vm, args[full - 1]);
@@ -68,7 +70,8 @@ static wn_value newline(struct vm *vm, wn_value *args, size_t count) {
   return written(vm, output);
 }
 
-/* What the text will take is not known yet: a guess is said, so that many ports hasten collections. */
+/* What the text will take is not known yet: a guess is said, so that many ports hasten
+ * collections. */
 static wn_value open_port(struct vm *vm, wn_value *args, size_t count) {
   WN_SCOPE(vm->domain);
   (void)args, (void)count;

@@ -1,7 +1,7 @@
 /* Hash tables: buckets of entries, by what is equal?.
  *
- * A block's address cannot be its hash, since blocks move; so keys are hashed by what they contain. Keys without contents of
- * their own, like procedures, all have the same hash. */
+ * A block's address cannot be its hash, since blocks move; so keys are hashed by what they contain.
+ * Keys without contents of their own, like procedures, all have the same hash. */
 #include "builtins.h"
 
 enum { TABLE_BUCKETS, TABLE_COUNT, TABLE_WORDS };

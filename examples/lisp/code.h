@@ -1,18 +1,21 @@
 /* Compiled functions: instructions, and what is known about each.
  *
- * A function's registers are a stretch of the machine's stack. An instruction names up to three of them, or holds small
- * numbers in their place. The instructions live outside the collected heap, so that the program counter never moves: a
- * custom block of the heap owns them, and the code block, which has the constants, points to it.
+ * A function's registers are a stretch of the machine's stack. An instruction names up to three of
+ * them, or holds small numbers in their place. The instructions live outside the collected heap, so
+ * that the program counter never moves: a custom block of the heap owns them, and the code block,
+ * which has the constants, points to it.
  *
- * Each instruction also tells how many registers hold values when it runs: all that a collection has to look at in the
- * topmost frame. It stands in the instruction, since a collection cannot look it up elsewhere: blocks are being moved. */
+ * Each instruction also tells how many registers hold values when it runs: all that a collection
+ * has to look at in the topmost frame. It stands in the instruction, since a collection cannot look
+ * it up elsewhere: blocks are being moved. */
 #ifndef LISP_CODE_H
 #define LISP_CODE_H
 
 #include "value.h"
 #include <stdatomic.h>
 
-/* OP(name, operands): r a register, k a constant, f a captured value, n a small number, j a jump's distance. */
+/* OP(name, operands): r a register, k a constant, f a captured value, n a small number, j a jump's
+ * distance. */
 #define INSTRUCTIONS(OP)                                                                          \
   OP(ENTER, "nnn") /* arguments, registers, whether more become a list */                         \
   OP(MOVE, "rr")                                                                                  \
@@ -69,7 +72,8 @@ struct instruction {
 struct body {
   uint32_t count;
   uint32_t *lines; /* by instruction */
-  /* The same as profiles know it; 0 where none has asked yet. Any domain's thread asks, and finds the same. */
+  /* The same as profiles know it; 0 where none has asked yet. Any domain's thread asks, and finds
+   * the same. */
   _Atomic(wn_place) *places;
   struct instruction instructions[];
 };

@@ -1,8 +1,9 @@
 /* The tree becomes code.
  *
- * produce(node, top) leaves the node's value in the register `top`, and uses registers from there on; all below hold values. So at
- * each instruction it is known which registers hold values, as many as the instruction's `live` says: `top`, and the
- * operands that were produced above it. A variable's register is the one where its value was produced. */
+ * produce(node, top) leaves the node's value in the register `top`, and uses registers from there
+ * on; all below hold values. So at each instruction it is known which registers hold values, as
+ * many as the instruction's `live` says: `top`, and the operands that were produced above it. A
+ * variable's register is the one where its value was produced. */
 #include "emit.h"
 
 #include "builtins.h"
@@ -234,7 +235,8 @@ static void set_variable(struct generator *g, const struct variable *variable, u
     emit_move(g, variable->place, from);
 }
 
-/* The values are copied into closures when those are made; what was not there yet is put in afterwards. */
+/* The values are copied into closures when those are made; what was not there yet is put in
+ * afterwards. */
 static void patch_captures(struct generator *g, const struct node *of, unsigned top) {
   unsigned number = 1;
   for (const struct capture *at = of->first->function->captures; at; at = at->next, number++) {
@@ -300,7 +302,8 @@ static unsigned begin_let(struct generator *g, const struct node *let, unsigned 
   return top;
 }
 
-/* The loop's variables get new values, all at once: the last of them directly where that is possible. */
+/* The loop's variables get new values, all at once: the last of them directly where that is
+ * possible. */
 static void produce_again(struct generator *g, const struct node *node, unsigned top) {
   const struct node *loop = node->variable->loop;
   const struct variable *variable = loop->variables;
@@ -454,8 +457,8 @@ static void produce_last_or(struct generator *g, const struct node *node, unsign
   produce_last(g, node->last, top);
 }
 
-/* Tail calls take their caller's frame away, with its line. So there are none at the outermost level, and none of the
- * functions that never return. */
+/* Tail calls take their caller's frame away, with its line. So there are none at the outermost
+ * level, and none of the functions that never return. */
 static bool keeps_frame(const struct generator *g, const struct node *call) {
   if (!g->function->parent) return true;
   if (call->first->kind != NODE_GLOBAL) return false;

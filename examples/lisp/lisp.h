@@ -1,14 +1,15 @@
 /* What all machines share: the heap, the symbols, and the library.
  *
- * A symbol is one block for the whole heap, so that eq? is a comparison of words. A *program* is a table of global variables:
- * each file that is run has its own, and the domains that it spawns share it. The library is the first program: it is loaded once,
- * and sealed. A program that mentions one of the library's names gets a cell of its own with the same value, so it may
- * redefine the name, and neither the library nor another program notices. The library's functions and constants are
- * immutable, and shared by all.
+ * A symbol is one block for the whole heap, so that eq? is a comparison of words. A *program* is a
+ * table of global variables: each file that is run has its own, and the domains that it spawns
+ * share it. The library is the first program: it is loaded once, and sealed. A program that
+ * mentions one of the library's names gets a cell of its own with the same value, so it may
+ * redefine the name, and neither the library nor another program notices. The library's functions
+ * and constants are immutable, and shared by all.
  *
- * One lock guards the symbol table and all tables of globals, which are used by the reader and the compiler only: compiled
- * code has the addresses of cells. Who has to wait for the lock waits in a blocking section, so that a collection that its
- * holder wants can go on. */
+ * One lock guards the symbol table and all tables of globals, which are used by the reader and the
+ * compiler only: compiled code has the addresses of cells. Who has to wait for the lock waits in a
+ * blocking section, so that a collection that its holder wants can go on. */
 #ifndef LISP_LISP_H
 #define LISP_LISP_H
 
@@ -42,10 +43,12 @@ void lisp_unlock(struct vm *vm);
 /* Null if memory is exhausted. May collect. */
 wn_ref symbol_intern(struct vm *vm, const char *name, size_t length);
 
-/* The cell of a global variable, made if there is none. Null if memory is exhausted. May collect. */
+/* The cell of a global variable, made if there is none. Null if memory is exhausted. May
+ * collect. */
 wn_ref global_cell(struct vm *vm, wn_ref symbol);
 
-/* Gives the machine a new program, with no globals but the library's. False if memory is exhausted. May collect. */
+/* Gives the machine a new program, with no globals but the library's. False if memory is exhausted.
+ * May collect. */
 bool program_begin(struct vm *vm, struct program *program);
 /* Waits for the tasks that nobody joined. */
 void program_end(struct vm *vm);

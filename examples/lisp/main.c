@@ -1,4 +1,5 @@
-/* lisp [--domains N] [--memory MEGABYTES] [--frames KIND] [FILE]: runs a file, or reads from standard input. */
+/* lisp [--domains N] [--memory MEGABYTES] [--frames KIND] [FILE]: runs a file, or reads from
+ * standard input. */
 #include "builtins.h"
 #include "compile.h"
 #include "lisp.h"
@@ -157,7 +158,8 @@ static bool run_file(struct vm *vm, const struct settings *settings) {
 
 /* ---- standard input ---- */
 
-/* Runs what is complete of the text, and keeps the rest. False if something failed; what follows it was run all the same. */
+/* Runs what is complete of the text, and keeps the rest. False if something failed; what follows it
+ * was run all the same. */
 static bool run_lines(struct vm *vm, struct output *text, bool at_end) {
   bool good = true;
   struct reader reader = reader_of(vm, text->data, text->used);

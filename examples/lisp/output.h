@@ -18,8 +18,8 @@ void output_text(struct output *output, const char *text);
 __attribute__((format(printf, 2, 3))) void output_format(struct output *output, const char *format, ...);
 void output_destroy(struct output *output);
 
-/* Writes it to standard output, in a blocking section: the reader of a pipe may be slow, and collections of other domains
- * must not wait for it. */
+/* Writes it to standard output, in a blocking section: the reader of a pipe may be slow, and
+ * collections of other domains must not wait for it. */
 void output_flush(struct output *output, wn_domain *domain);
 
 #endif

@@ -5,8 +5,9 @@
 #include "output.h"
 #include "value.h"
 
-/* `written`: strings and characters as the reader takes them, not as people do. Does not allocate in the heap. What is nested
- * deeper than the C stack allows, or goes round in a circle, is cut short with "...". */
+/* `written`: strings and characters as the reader takes them, not as people do. Does not allocate
+ * in the heap. What is nested deeper than the C stack allows, or goes round in a circle, is cut
+ * short with "...". */
 void print_value(struct output *output, wn_value value, bool written);
 
 /* At most `most` bytes, for messages. */

@@ -1,7 +1,7 @@
 /* The reader.
  *
- * It is written with handles, the heap's safe tier: each function has a scope, and carries its result out of that. Pairs that it
- * makes have a third word, their line. */
+ * It is written with handles, the heap's safe tier: each function has a scope, and carries its
+ * result out of that. Pairs that it makes have a third word, their line. */
 #include "reader.h"
 
 #include "lisp.h"

@@ -154,7 +154,8 @@ static void add_bindings(struct compiler *c, struct node *let, wn_ref bindings) 
     variable_bind(c, variable);
 }
 
-/* A loop whose name is only called where nothing is left to do afterwards is a jump. Returns NULL if it is not. */
+/* A loop whose name is only called where nothing is left to do afterwards is a jump. Returns NULL
+ * if it is not. */
 static struct node *try_loop(struct compiler *c, wn_ref name, wn_ref bindings, wn_ref body) {
   struct binding *outer = c->scope;
   struct node *loop = make_node(c, NODE_LOOP);

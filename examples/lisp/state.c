@@ -113,7 +113,8 @@ static const char *name_of(wn_value name, const struct body *body, bool outermos
   return buffer;
 }
 
-/* The place of an instruction, asked for once. Symbols and strings that compiled code has do not change. */
+/* The place of an instruction, asked for once. Symbols and strings that compiled code has do not
+ * change. */
 static wn_place place_of(const struct vm *vm, const struct frame *now, bool outermost) {
   const struct body *body = body_of_closure(now->fp[-1]);
   _Atomic(wn_place) *kept = &body->places[now->ip - 1 - body->instructions];

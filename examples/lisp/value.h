@@ -1,14 +1,16 @@
 /* How a Lisp value looks in a word, and in a block of the heap.
  *
- * The heap knows two kinds of words: with the low bit set it leaves them alone, without it they are addresses of blocks. What
- * the set bit means is the language's business, so there is room for more than integers:
+ * The heap knows two kinds of words: with the low bit set it leaves them alone, without it they are
+ * addresses of blocks. What the set bit means is the language's business, so there is room for more
+ * than integers:
  *
  *   ...01    an integer of 62 bits
  *   ..0011   a constant: (), #f, #t, what has no value
  *   ..0111   a character
  *
- * A block's tag is its type. There is one tag for bytes that are not scanned, and two types need it: a block of one word is a
- * floating-point number, a longer one is a string, whose first word is its length.
+ * A block's tag is its type. There is one tag for bytes that are not scanned, and two types need
+ * it: a block of one word is a floating-point number, a longer one is a string, whose first word is
+ * its length.
  *
  *   pair      car, cdr [, line: pairs made by the reader know where they were read]
  *   vector    elements
@@ -80,7 +82,8 @@ static inline bool is_char(wn_value v) { return (v & 15) == 7; }
 
 static inline wn_value make_boolean(bool b) { return b ? TRUE : FALSE; }
 
-/* An address outside the heap, as the heap's kind of integer. The two low bits of the address are 0. */
+/* An address outside the heap, as the heap's kind of integer. The two low bits of the address are
+ * 0. */
 static inline wn_value make_address(const void *address) { return (wn_value)address | 1; }
 static inline void *address_of(wn_value v) { return (void *)(v - 1); }
 

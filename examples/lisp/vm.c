@@ -1,7 +1,7 @@
 /* The virtual machine: how a language runs on a heap that moves its blocks.
  *
- * Values. A value is a word (value.h), and everything that the heap moves is found through such words. So each word of a running
- * program is in one of three places, and each place has its rule:
+ * Values. A value is a word (value.h), and everything that the heap moves is found through such
+ * words. So each word of a running program is in one of three places, and each place has its rule:
  *
  *   - in a block: the heap itself finds it. Stores go through wn_store, the write barrier, but for the first stores into a
  *     block that was just allocated.
@@ -11,27 +11,34 @@
  *   - in a variable of C: nobody finds it. It is stale after the next safepoint. A builtin that needs it longer puts it in a
  *     handle (wn_root), or reads it again from its arguments, which are on the machine's stack.
  *
- * The stack. A function's registers begin at `fp`, and its closure stands below them. A call puts the function and its arguments
- * above the registers in use, so that the arguments are the first registers of the callee, and the stack is one stretch of
- * values without holes, which ends at the topmost function's last live register. Each instruction says how many
- * registers are live there: that is the stack map, and nothing above is ever looked at, or has to be cleared. What has to be remembered of the caller (`struct frame`) is in a stack of its own, which no collection looks at: it
- * holds addresses of instructions, which are outside the heap (code.h), and of registers, since the stack never moves.
+ * The stack. A function's registers begin at `fp`, and its closure stands below them. A call puts
+ * the function and its arguments above the registers in use, so that the arguments are the first
+ * registers of the callee, and the stack is one stretch of values without holes, which ends at the
+ * topmost function's last live register. Each instruction says how many registers are live there:
+ * that is the stack map, and nothing above is ever looked at, or has to be cleared. What has to be
+ * remembered of the caller (`struct frame`) is in a stack of its own, which no collection looks at:
+ * it holds addresses of instructions, which are outside the heap (code.h), and of registers, since
+ * the stack never moves.
  *
- * Safepoints. An instruction that may collect first stores the machine's state (SAVE): the program counter, which leads to
- * the stack map, and to the function's name and line for who asks (lisp_frames). Afterwards it reads its operands again from
- * the registers. Instructions that do not allocate poll where a function begins, and at the end of a loop: any endless
- * program passes there, so another domain's collection waits for no more than a few instructions.
+ * Safepoints. An instruction that may collect first stores the machine's state (SAVE): the program
+ * counter, which leads to the stack map, and to the function's name and line for who asks
+ * (lisp_frames). Afterwards it reads its operands again from the registers. Instructions that do
+ * not allocate poll where a function begins, and at the end of a loop: any endless program passes
+ * there, so another domain's collection waits for no more than a few instructions.
  *
- * Tail calls move the function and its arguments down over the caller's registers, so they need no stack. Builtins that call
- * (apply, eval) do not run the machine again, which would need C's stack: they leave function and arguments on the machine's
- * stack and return VM_CALL. Only macros run inside the compiler, by a nested vm_run.
+ * Tail calls move the function and its arguments down over the caller's registers, so they need no
+ * stack. Builtins that call (apply, eval) do not run the machine again, which would need C's stack:
+ * they leave function and arguments on the machine's stack and return VM_CALL. Only macros run
+ * inside the compiler, by a nested vm_run.
  *
- * Profiles. A sampled allocation asks for the Lisp functions that are being called (vm_callstack). Each vm_run tells where
- * its frames begin and where C's stack is then, so that the heap can put them between C's own: a report shows a builtin, the
- * Lisp functions that led to it, the machine that runs them, the macro that is being expanded, the compiler.
+ * Profiles. A sampled allocation asks for the Lisp functions that are being called (vm_callstack).
+ * Each vm_run tells where its frames begin and where C's stack is then, so that the heap can put
+ * them between C's own: a report shows a builtin, the Lisp functions that led to it, the machine
+ * that runs them, the macro that is being expanded, the compiler.
  *
- * Errors. Who fails puts a condition into a root and returns VM_FAILED. The machine calls the library's `raise` with it, as if
- * the failed instruction had been that call, so that a backtrace shows it. An escape cuts both stacks back. */
+ * Errors. Who fails puts a condition into a root and returns VM_FAILED. The machine calls the
+ * library's `raise` with it, as if the failed instruction had been that call, so that a backtrace
+ * shows it. An escape cuts both stacks back. */
 #include "vm.h"
 
 #include "builtins.h"
@@ -56,8 +63,8 @@ static wn_value call_builtin(struct vm *vm, wn_value callee, wn_value *args, siz
   return vm_fail(vm, "%s: expected at most %d arguments, got %zu", builtin->name, builtin->most, count);
 }
 
-/* The arguments behind the required ones become a list, which takes the first one's place. The list grows in the slot behind
- * all of them. */
+/* The arguments behind the required ones become a list, which takes the first one's place. The list
+ * grows in the slot behind all of them. */
 static bool collect_rest(struct vm *vm, wn_value *fp, size_t required, size_t count) {
   wn_value *list = fp + count;
   *list = NIL;
@@ -78,7 +85,8 @@ static bool poll_is_due(const struct wn_mutator_context *context) {
          __atomic_load_n(&context->pending, __ATOMIC_RELAXED);
 }
 
-/* The function that has just been entered has no room: the machine may use what is spared for this. */
+/* The function that has just been entered has no room: the machine may use what is spared for
+ * this. */
 static wn_value overflow(struct vm *vm) {
   vm->stack_limit = vm->stack_end;
   return vm_fail(vm, "recursion is too deep");
@@ -178,7 +186,8 @@ static enum vm_outcome execute(struct vm *vm, wn_value *slot, size_t count) {
   struct frame *frame = vm->frame, *const entry = frame;
   const struct wn_mutator_context *context = wn_context(vm->domain);
   wn_value value;
-  /* The last byte of this function's frame: unlike a variable's address or the frame's, it takes no register. */
+  /* The last byte of this function's frame: unlike a variable's address or the frame's, it takes no
+   * register. */
   vm->runs[vm->nesting - 1] = (struct activation){entry, (const char *)__builtin_dwarf_cfa() - 1};
 
 /* Calls what is in *slot, with `count` arguments behind it. */

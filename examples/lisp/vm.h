@@ -11,8 +11,8 @@ struct frame {
   wn_value *fp;                 /* the caller's registers */
 };
 
-/* A vm_run: the frames above `entry` are its own, and `native` is an address in the C stack frame of the function that runs
- * them. */
+/* A vm_run: the frames above `entry` are its own, and `native` is an address in the C stack frame
+ * of the function that runs them. */
 struct activation {
   const struct frame *entry;
   const void *native;
@@ -40,8 +40,8 @@ struct vm {
   struct lisp *lisp;
   struct program *program;
 
-  /* The state of the topmost function, stored at each safepoint. `top` is NULL where the instruction's table tells how many
-   * registers hold values. */
+  /* The state of the topmost function, stored at each safepoint. `top` is NULL where the
+   * instruction's table tells how many registers hold values. */
   const struct instruction *ip;
   wn_value *fp, *top;
   struct frame *frame; /* one behind the topmost */
@@ -69,7 +69,8 @@ enum {
   VM_UNCAUGHT = 6 /* nobody handles the condition */
 };
 
-/* VM_DIED: an error that nobody handled; the condition is in ROOT_RESULT. VM_LEFT: by an escape to a frame of an outer vm_run. */
+/* VM_DIED: an error that nobody handled; the condition is in ROOT_RESULT. VM_LEFT: by an escape to
+ * a frame of an outer vm_run. */
 enum vm_outcome { VM_DONE, VM_DIED, VM_LEFT };
 
 typedef wn_value builtin_function(struct vm *vm, wn_value *args, size_t count);
@@ -87,8 +88,9 @@ size_t vm_callstack(wn_domain *domain, wn_language_frame *frames, size_t most, v
 /* Calls a procedure with what stands in `arguments`. The result is in ROOT_RESULT. May collect. */
 enum vm_outcome vm_run(struct vm *vm, wn_ref procedure, size_t count, const wn_ref *arguments);
 
-/* The frames of Lisp functions, innermost first: name and file are values, stale after the next collection. Ends early
- * where `each` returns false. Does not allocate: may be called in an allocation. */
+/* The frames of Lisp functions, innermost first: name and file are values, stale after the next
+ * collection. Ends early where `each` returns false. Does not allocate: may be called in an
+ * allocation. */
 struct lisp_frame {
   wn_value name; /* a symbol, or FALSE */
   wn_value file; /* a string */
@@ -106,7 +108,8 @@ bool vm_has_room(struct vm *vm, const wn_value *args, size_t count);
 /* Escapes from frames above this depth can be used no more. */
 void vm_end_escapes(struct vm *vm, size_t depth);
 
-/* Tells ROOT_CONDITION on standard error, if the machine reports and has not yet: file, line, what is wrong, who called. */
+/* Tells ROOT_CONDITION on standard error, if the machine reports and has not yet: file, line, what
+ * is wrong, who called. */
 void vm_report(struct vm *vm);
 
 /* ---- failing: all return VM_FAILED ---- */

@@ -16,7 +16,8 @@
 extern "C" {
 #endif
 
-/* A call stack. Equal stacks of one heap are the same pointer; none is freed while its heap lives. */
+/* A call stack. Equal stacks of one heap are the same pointer; none is freed while its heap
+ * lives. */
 typedef struct wn_callstack wn_callstack;
 
 /* A place in a program of a language that has a heap (wn_place_of, in heap.h). 0 is none. */
@@ -28,8 +29,8 @@ typedef struct wn_frame {
   uintptr_t offset;   /* the same as an address in the module's file */
   const char *module; /* the module's path; NULL if the code is in no file */
 
-  /* Of a language's frame; else NULL, NULL and 0. Its module is the language's name in brackets, `offset` is its wn_place,
-   * and `pc` no address, but differs from those of all other frames. */
+  /* Of a language's frame; else NULL, NULL and 0. Its module is the language's name in brackets,
+   * `offset` is its wn_place, and `pc` no address, but differs from those of all other frames. */
   const char *function, *file; /* valid as long as the callstack; empty if unknown */
   uint32_t line;               /* 0: unknown */
 } wn_frame;
@@ -37,20 +38,21 @@ typedef struct wn_frame {
 /* A frame of the running thread as its language tells it (the hook `callstack` of a heap). */
 typedef struct wn_language_frame {
   wn_place place;
-  /* Any address in the C stack frame of the function that runs this call, the interpreter's, as __builtin_frame_address(0)
-   * there gives it. NULL: unknown. */
+  /* Any address in the C stack frame of the function that runs this call, the interpreter's, as
+   * __builtin_frame_address(0) there gives it. NULL: unknown. */
   const void *native;
 } wn_language_frame;
 
 /* The number of frames; 0 if the stack could not be captured. Any thread. */
 WN_API size_t wn_callstack_depth(const wn_callstack *callstack);
 
-/* Writes the innermost frames, at most `most`, innermost first, and returns the depth, which may be more than `most`.
- * `frames` may be NULL if `most` is 0. Takes time proportional to the depth. Any thread. */
+/* Writes the innermost frames, at most `most`, innermost first, and returns the depth, which may be
+ * more than `most`. `frames` may be NULL if `most` is 0. Takes time proportional to the depth. Any
+ * thread. */
 WN_API size_t wn_callstack_frames(const wn_callstack *callstack, wn_frame *frames, size_t most);
 
-/* One frame; 0 is the innermost. An index beyond the depth gives a frame of zeros. Any thread. Takes time proportional to
- * the index. */
+/* One frame; 0 is the innermost. An index beyond the depth gives a frame of zeros. Any thread.
+ * Takes time proportional to the index. */
 WN_API wn_frame wn_callstack_frame(const wn_callstack *callstack, size_t index);
 
 #ifdef __cplusplus

@@ -4,8 +4,8 @@
  *   wn_gc_quick_stat(domain, &stat);
  *   printf("%ld collections, heap of %ld words\n", stat.minor_collections, stat.heap_words);
  *
- * All sizes are in words of 8 bytes. Functions that take a domain are called by its running thread; others are refused, by
- * WN_ESTATE, 0 or a null handle. */
+ * All sizes are in words of 8 bytes. Functions that take a domain are called by its running thread;
+ * others are refused, by WN_ESTATE, 0 or a null handle. */
 #ifndef WINNOW_GC_H
 #define WINNOW_GC_H
 
@@ -38,11 +38,12 @@ typedef struct wn_gc_stat {
   long forced_major_collections;
 } wn_gc_stat;
 
-/* Everything, by a walk of the heap while all domains stand still. Never collects, runs no user code. */
+/* Everything, by a walk of the heap while all domains stand still. Never collects, runs no user
+ * code. */
 WN_API wn_status wn_gc_read_stat(wn_domain *domain, wn_gc_stat *stat);
 
-/* Without a walk: live_words, live_blocks, free_words, free_blocks, largest_free and fragments are 0. All other members
- * are exact, over all domains, those that ended included. */
+/* Without a walk: live_words, live_blocks, free_words, free_blocks, largest_free and fragments are
+ * 0. All other members are exact, over all domains, those that ended included. */
 WN_API wn_status wn_gc_quick_stat(wn_domain *domain, wn_gc_stat *stat);
 
 /* Of this domain, exact. These never allocate or collect. */
@@ -52,33 +53,37 @@ WN_API double wn_gc_allocated_bytes(wn_domain *domain);
 WN_API long wn_gc_get_minor_free(wn_domain *domain); /* words */
 
 WN_API wn_status wn_gc_get(wn_domain *domain, wn_gc_control *control);
-/* Checks everything first: WN_EINVAL names the parameter. A minor_heap_size that changes counts for all domains, now and
- * later; WN_ENOMEM: it cannot be had. Any failure changes nothing. May collect. */
+/* Checks everything first: WN_EINVAL names the parameter. A minor_heap_size that changes counts for
+ * all domains, now and later; WN_ENOMEM: it cannot be had. Any failure changes nothing. May
+ * collect. */
 WN_API wn_status wn_gc_set(wn_domain *domain, const wn_gc_control *control);
-/* The size of this domain's minor heap, until wn_gc_set changes that of all. WN_EINVAL, WN_ENOMEM as above. May collect. */
+/* The size of this domain's minor heap, until wn_gc_set changes that of all. WN_EINVAL, WN_ENOMEM
+ * as above. May collect. */
 WN_API wn_status wn_gc_set_domain_minor_heap(wn_domain *domain, long words);
 
-/* All of these may collect, and run finalisers and alarms that became due. WN_EBUSY: one of those raised. WN_ENOMEM. */
+/* All of these may collect, and run finalisers and alarms that became due. WN_EBUSY: one of those
+ * raised. WN_ENOMEM. */
 
 /* Empties the minor heaps of all domains. */
 WN_API wn_status wn_gc_minor(wn_domain *domain);
-/* A minor collection, then `words` of marking and sweeping, for which a cycle begins if none runs; 0 or below: as many as
- * the collector computes, which is none at rest. Returns what it computed. */
+/* A minor collection, then `words` of marking and sweeping, for which a cycle begins if none runs;
+ * 0 or below: as many as the collector computes, which is none at rest. Returns what it
+ * computed. */
 WN_API long wn_gc_major_slice(wn_domain *domain, long words);
 /* Finishes the current cycle. */
 WN_API wn_status wn_gc_major(wn_domain *domain);
-/* Collects everything that is unreachable now but values with `finalise` and what they lead to: their finalisers run, and
- * the next call collects what those let go. */
+/* Collects everything that is unreachable now but values with `finalise` and what they lead to:
+ * their finalisers run, and the next call collects what those let go. */
 WN_API wn_status wn_gc_full_major(wn_domain *domain);
-/* A full major collection that gives empty chunks back to the operating system. Blocks do not move yet, and it is not
- * counted as a compaction. */
+/* A full major collection that gives empty chunks back to the operating system. Blocks do not move
+ * yet, and it is not counted as a compaction. */
 WN_API wn_status wn_gc_compact(wn_domain *domain);
 
 /* Prints the statistics, one a line. */
 WN_API wn_status wn_gc_print_stat(wn_domain *domain, FILE *out);
 
-/* Checks every invariant of the heap, while all domains stand still; complaints go to `report` (may be NULL). WN_EFORMAT
- * if there are any. */
+/* Checks every invariant of the heap, while all domains stand still; complaints go to `report` (may
+ * be NULL). WN_EFORMAT if there are any. */
 WN_API wn_status wn_gc_verify(wn_domain *domain, FILE *report);
 
 /* ---- finalisers ---- */

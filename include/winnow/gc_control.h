@@ -17,11 +17,11 @@ typedef struct wn_gc_control {
   long major_heap_increment; /* up to 1000: percent of the heap, above: words; 15 */
   long space_overhead;       /* garbage the major heap may hold, in percent of what is live; 120 */
   long verbose;              /* bits: what to tell on standard error; 0 */
-  /* Free memory, in percent of live, that starts a compaction; 500; 1000000: never. Kept, and not used yet: blocks do not
-   * move. */
+  /* Free memory, in percent of live, that starts a compaction; 500; 1000000: never. Kept, and not
+   * used yet: blocks do not move. */
   long max_overhead;
-  /* Handle slots of a thread, in words; 1048576. They are reserved when a thread begins: a lower limit counts at once, but
-   * for slots in use, a higher one for later threads. */
+  /* Handle slots of a thread, in words; 1048576. They are reserved when a thread begins: a lower
+   * limit counts at once, but for slots in use, a higher one for later threads. */
   long stack_limit;
   long allocation_policy;     /* of blocks above 256 words: 0 next fit, 1 first fit, 2 best fit; 2 */
   long window_size;           /* slices over which work is smoothed, 1 to 50; 1 */

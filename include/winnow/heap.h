@@ -11,11 +11,12 @@
  *   wn_domain_detach(d);
  *   wn_heap_close(heap);
  *
- * Functions marked "may collect" move blocks: a raw wn_value or field pointer from before is stale afterwards, handles
- * are not. Except where it is said otherwise, a function that takes a domain is called by that domain's running thread.
- * Functions that are not inlined refuse other callers, and domains that are NULL or have ended, in every build.
- * With WN_DEBUG defined the inline functions check what they are given. Stale values are found at their first use if
- * also WINNOW_PARAMS is "every=1,polls=1,verify" and the heap was built with WINNOW_CHECKS: then each allocation and each
+ * Functions marked "may collect" move blocks: a raw wn_value or field pointer from before is stale
+ * afterwards, handles are not. Except where it is said otherwise, a function that takes a domain is
+ * called by that domain's running thread. Functions that are not inlined refuse other callers, and
+ * domains that are NULL or have ended, in every build. With WN_DEBUG defined the inline functions
+ * check what they are given. Stale values are found at their first use if also WINNOW_PARAMS is
+ * "every=1,polls=1,verify" and the heap was built with WINNOW_CHECKS: then each allocation and each
  * wn_poll collects, blocks move at each, and the heap is verified before and after. */
 #ifndef WINNOW_HEAP_H
 #define WINNOW_HEAP_H
@@ -32,35 +33,41 @@ extern "C" {
 
 typedef struct wn_heap wn_heap;
 
-/* Calls a language's own roots: `visit` for each value it holds, which may be replaced. Runs while the world is stopped,
- * or while the domain is blocked, on any thread; must not allocate. Nor may it look into blocks, not even at a tag: some have
- * moved already, and where they were the first field may be the collector's. */
+/* Calls a language's own roots: `visit` for each value it holds, which may be replaced. Runs while
+ * the world is stopped, or while the domain is blocked, on any thread; must not allocate. Nor may
+ * it look into blocks, not even at a tag: some have moved already, and where they were the first
+ * field may be the collector's. */
 typedef void wn_visit(void *visitor, wn_value *slot);
 
 typedef struct wn_heap_hooks {
-  /* Memory is exhausted: `words` cannot be had. May free what the program can spare, after which the request is tried
-   * once more if it returns true. Runs on the allocating thread, outside any collection; may use the heap. What a
-   * language raises then, its error value, is best made beforehand. */
+  /* Memory is exhausted: `words` cannot be had. May free what the program can spare, after which
+   * the request is tried once more if it returns true. Runs on the allocating thread, outside any
+   * collection; may use the heap. What a language raises then, its error value, is best made
+   * beforehand. */
   bool (*out_of_memory)(wn_domain *domain, size_t words, void *context);
-  /* An exception that a callback raised leaves here, at a safepoint, with everything consistent; may longjmp.
-   * Who catches that leaves the scopes that were skipped, by wn_scope_leave of one that was entered before. */
+  /* An exception that a callback raised leaves here, at a safepoint, with everything consistent;
+   * may longjmp. Who catches that leaves the scopes that were skipped, by wn_scope_leave of one
+   * that was entered before. */
   void (*raise)(wn_domain *domain, wn_ref exception, void *context);
-  /* See wn_visit. Also called for a domain that the language has not set up yet (wn_domain_data is NULL). */
+  /* See wn_visit. Also called for a domain that the language has not set up yet (wn_domain_data is
+   * NULL). */
   void (*walk_roots)(wn_domain *domain, wn_visit *visit, void *visitor, void *context);
-  /* The language's frames of the running thread, for a profile: writes the innermost ones, at most `most`, innermost first,
-   * and returns how many. Called in the middle of an allocation: it may look into blocks, but call no function
-   * of the heap other than wn_domain_data, wn_place_of and those that read fields. See wn_language_frame. */
+  /* The language's frames of the running thread, for a profile: writes the innermost ones, at most
+   * `most`, innermost first, and returns how many. Called in the middle of an allocation: it may
+   * look into blocks, but call no function of the heap other than wn_domain_data, wn_place_of and
+   * those that read fields. See wn_language_frame. */
   size_t (*callstack)(wn_domain *domain, wn_language_frame *frames, size_t most, void *context);
   void *context;
 } wn_heap_hooks;
 
-/* What callstacks of profiles hold, where the hook `callstack` is set. WN_FRAMES_BOTH: native frames, and the language's frames
- * each within the native one that runs it. WN_FRAMES_LANGUAGE alone costs least. */
+/* What callstacks of profiles hold, where the hook `callstack` is set. WN_FRAMES_BOTH: native
+ * frames, and the language's frames each within the native one that runs it. WN_FRAMES_LANGUAGE
+ * alone costs least. */
 typedef enum wn_frames { WN_FRAMES_BOTH, WN_FRAMES_NATIVE, WN_FRAMES_LANGUAGE } wn_frames;
 
 typedef struct wn_heap_options {
-  /* 0 in a member: its default. Where 0 itself is meant (allocation_policy, max_overhead, major_heap_increment,
-   * custom_minor_max_size), `text` says it, as in "a=0,O=0", or wn_gc_set. */
+  /* 0 in a member: its default. Where 0 itself is meant (allocation_policy, max_overhead,
+   * major_heap_increment, custom_minor_max_size), `text` says it, as in "a=0,O=0", or wn_gc_set. */
   wn_gc_control parameters;
   const char *text; /* parameters as in WINNOW_PARAMS, applied after those; NULL: the variable itself */
   size_t soft_limit_bytes; /* of the major heap; 0: none */
@@ -76,16 +83,19 @@ typedef struct wn_heap_options {
 #define WN_HEAP_DEFAULTS \
   { .helper_threads = -1 }
 
-/* Opens a heap; NULL is the defaults. WN_EINVAL: a parameter is impossible, and wn_last_error says which. WN_ENOMEM. */
+/* Opens a heap; NULL is the defaults. WN_EINVAL: a parameter is impossible, and wn_last_error says
+ * which. WN_ENOMEM. */
 WN_API wn_status wn_heap_open(const wn_heap_options *options, wn_heap **heap);
 
-/* Gives everything back; custom blocks are released. WN_EBUSY while a domain is attached. Any thread. */
+/* Gives everything back; custom blocks are released. WN_EBUSY while a domain is attached. Any
+ * thread. */
 WN_API wn_status wn_heap_close(wn_heap *heap);
 
-/* The place of a call in a program of a language: what its hook `callstack` gives. Equal places have one number, which holds
- * as long as the heap. The texts are copied, and cut after 1000 bytes; NULL is the empty one. `line` may be 0. Any thread; not
- * in a signal handler. Costs a search in a table, so a language keeps the number with its code. 0: there is no memory, or the
- * heap has 2^24 places; wn_last_error says which. */
+/* The place of a call in a program of a language: what its hook `callstack` gives. Equal places
+ * have one number, which holds as long as the heap. The texts are copied, and cut after 1000 bytes;
+ * NULL is the empty one. `line` may be 0. Any thread; not in a signal handler. Costs a search in a
+ * table, so a language keeps the number with its code. 0: there is no memory, or the heap has 2^24
+ * places; wn_last_error says which. */
 WN_API wn_place wn_place_of(wn_heap *heap, const char *function, const char *file, unsigned line);
 
 /* ---- domains and threads ---- */
@@ -93,52 +103,59 @@ WN_API wn_place wn_place_of(wn_heap *heap, const char *function, const char *fil
 typedef struct wn_join wn_join;
 typedef void wn_body(wn_domain *domain, void *argument);
 
-/* The calling thread becomes the first thread of a new domain. WN_ESTATE: it runs in a domain of this heap already; one
- * that is in a blocking section there, or in another heap, may be in several. WN_ELIMIT: there are too many. WN_ENOMEM. */
+/* The calling thread becomes the first thread of a new domain. WN_ESTATE: it runs in a domain of
+ * this heap already; one that is in a blocking section there, or in another heap, may be in
+ * several. WN_ELIMIT: there are too many. WN_ENOMEM. */
 WN_API wn_status wn_domain_attach(wn_heap *heap, wn_domain **domain);
 
-/* The domain ends; what it allocated stays. Its handles die, and no scope of it may be open. WN_ESTATE: called by another thread, or inside a blocking
- * section, or a callback. WN_EBUSY: it has other threads. May collect. If the thread ends without this, the domain ends with it,
- * after its other threads, and no callback runs. */
+/* The domain ends; what it allocated stays. Its handles die, and no scope of it may be open.
+ * WN_ESTATE: called by another thread, or inside a blocking section, or a callback. WN_EBUSY: it
+ * has other threads. May collect. If the thread ends without this, the domain ends with it, after
+ * its other threads, and no callback runs. */
 WN_API wn_status wn_domain_detach(wn_domain *domain);
 
-/* Runs `body` in a new domain on a new thread of the operating system. Joins the parent's profile. When `body` returns, and
- * the domain's other threads have ended, so does the domain. */
+/* Runs `body` in a new domain on a new thread of the operating system. Joins the parent's profile.
+ * When `body` returns, and the domain's other threads have ended, so does the domain. */
 WN_API wn_status wn_domain_spawn(wn_domain *parent, wn_body *body, void *argument, wn_join **join);
 
-/* Runs `body` on a new thread of the same domain: one of a domain's threads runs at a time. Those that wait get their turn in
- * the order in which they asked, when the one that runs blocks, yields or ends; else after about 10 ms, at its next wn_poll or
- * call that may collect.
+/* Runs `body` on a new thread of the same domain: one of a domain's threads runs at a time. Those
+ * that wait get their turn in the order in which they asked, when the one that runs blocks, yields
+ * or ends; else after about 10 ms, at its next wn_poll or call that may collect.
  *
- * A body, or that of a domain, may end by pthread_exit anywhere in user code, but for the hooks walk_roots and callstack and `release`: its handles die and
- * its last callbacks run. What those raise, or was raised and did not leave yet, is lost if there is a raise hook, as its
- * frames have ended: call wn_poll before the end to catch it. */
+ * A body, or that of a domain, may end by pthread_exit anywhere in user code, but for the hooks
+ * walk_roots and callstack and `release`: its handles die and its last callbacks run. What those
+ * raise, or was raised and did not leave yet, is lost if there is a raise hook, as its frames have
+ * ended: call wn_poll before the end to catch it. */
 WN_API wn_status wn_thread_spawn(wn_domain *domain, wn_body *body, void *argument, wn_join **join);
 
-/* Waits until the spawned thread, and the domain if there is one, has ended; then `join` is gone. Blocks: may collect. */
+/* Waits until the spawned thread, and the domain if there is one, has ended; then `join` is gone.
+ * Blocks: may collect. */
 WN_API wn_status wn_join_wait(wn_domain *domain, wn_join *join);
 
 /* Lets those threads of the domain run that wait for their turn. May collect. */
 WN_API void wn_thread_yield(wn_domain *domain);
 
-/* Around a system call or a lock: collections, and the domain's other threads, go on without this one. In between no
- * function of the domain may be called and no value be looked at. Nothing fails; wn_blocking_end may wait. No scope may end in
- * between: an exception of C++ must not leave both, nor pthread_exit where that unwinds scopes (-fexceptions). */
+/* Around a system call or a lock: collections, and the domain's other threads, go on without this
+ * one. In between no function of the domain may be called and no value be looked at. Nothing fails;
+ * wn_blocking_end may wait. No scope may end in between: an exception of C++ must not leave both,
+ * nor pthread_exit where that unwinds scopes (-fexceptions). */
 WN_API void wn_blocking_begin(wn_domain *domain);
 WN_API void wn_blocking_end(wn_domain *domain);
 
-/* The number of a domain, 0 for the first; not used again while the heap lives. UINT64_MAX for NULL and one that has ended. Any
- * thread. */
+/* The number of a domain, 0 for the first; not used again while the heap lives. UINT64_MAX for NULL
+ * and one that has ended. Any thread. */
 WN_API uint64_t wn_domain_number(const wn_domain *domain);
 
-/* A pointer for whoever makes a language: what it knows of the domain. NULL at first. Set by a running thread of the domain;
- * read by those, and in walk_roots, which may run while the domain is blocked. */
+/* A pointer for whoever makes a language: what it knows of the domain. NULL at first. Set by a
+ * running thread of the domain; read by those, and in walk_roots, which may run while the domain is
+ * blocked. */
 WN_API void wn_domain_set_data(wn_domain *domain, void *data);
 WN_API void *wn_domain_data(const wn_domain *domain);
 
 /* ---- the fast paths ---- */
 
-/* Of functions that allocate: they are no frames on callstacks, in a build that optimises or not. */
+/* Of functions that allocate: they are no frames on callstacks, in a build that optimises or
+ * not. */
 #define WN_TRANSPARENT static inline __attribute__((always_inline, artificial))
 
 /* How a domain begins: the contract for inlined code and for generated code. */
@@ -181,8 +198,9 @@ WN_API void wn_scope_poison(wn_domain *domain, const wn_value *mark);
 #define WN_CHECK_STORE(domain, block, i, value) ((void)0)
 #endif
 
-/* A safepoint, for loops that do not allocate. Finalisers, alarms and profile callbacks that wait run here, in
- * wn_thread_yield, wn_join_wait and the functions of gc.h, and never inside an allocation. May collect. */
+/* A safepoint, for loops that do not allocate. Finalisers, alarms and profile callbacks that wait
+ * run here, in wn_thread_yield, wn_join_wait and the functions of gc.h, and never inside an
+ * allocation. May collect. */
 WN_API void wn_poll_slow(wn_domain *domain);
 static inline void wn_poll(wn_domain *domain) {
   struct wn_mutator_context *context = wn_context(domain);
@@ -192,7 +210,8 @@ static inline void wn_poll(wn_domain *domain) {
     wn_poll_slow(domain);
 }
 
-/* True if `at` is not below the limit. The limit is read anew each time: other threads raise it to stop this one. */
+/* True if `at` is not below the limit. The limit is read anew each time: other threads raise it to
+ * stop this one. */
 static inline bool wn_above_limit(const struct wn_mutator_context *context, const char *at) {
 #if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && !defined(__SANITIZE_THREAD__)
   bool above; /* as below, but the compiler does not load the limit into a register first */
@@ -203,8 +222,9 @@ static inline bool wn_above_limit(const struct wn_mutator_context *context, cons
 #endif
 }
 
-/* The raw tier, for generated code and hot C: a young block of 1 to WN_MAX_YOUNG_WORDS words, not rooted. The caller
- * fills every field before its next call of anything here. NULL if memory is exhausted. May collect. */
+/* The raw tier, for generated code and hot C: a young block of 1 to WN_MAX_YOUNG_WORDS words, not
+ * rooted. The caller fills every field before its next call of anything here. NULL if memory is
+ * exhausted. May collect. */
 WN_TRANSPARENT wn_value *wn_bump(wn_domain *domain, size_t words, unsigned tag) {
 #ifdef WN_DEBUG
   return wn_bump_checked(domain, words, tag);
@@ -219,7 +239,8 @@ WN_TRANSPARENT wn_value *wn_bump(wn_domain *domain, size_t words, unsigned tag) 
 
 /* ---- handles ---- */
 
-/* A scope: handles made after it die at the end of the enclosing C block, on every way out of it. */
+/* A scope: handles made after it die at the end of the enclosing C block, on every way out of
+ * it. */
 typedef struct wn_scope {
   wn_domain *domain;
   wn_value *mark;
@@ -255,8 +276,8 @@ static inline wn_ref wn_root(wn_domain *domain, wn_value value) {
 
 WN_API void wn_check_escape(const wn_scope *scope, wn_ref ref);
 
-/* Carries a handle of a scope out of it, to the enclosing one: the last that is done in the scope, since the scope's first
- * slot is used for it. */
+/* Carries a handle of a scope out of it, to the enclosing one: the last that is done in the scope,
+ * since the scope's first slot is used for it. */
 static inline wn_ref wn_escape(wn_scope *scope, wn_ref ref) {
 #ifdef WN_DEBUG
   wn_check_escape(scope, ref);
@@ -270,15 +291,15 @@ static inline wn_ref wn_escape(wn_scope *scope, wn_ref ref) {
 static inline wn_value wn_value_of(wn_ref ref) { return *ref.slot; }
 static inline bool wn_is_null(wn_ref ref) { return !ref.slot; }
 
-/* Makes a handle hold another handle's value, an integer, or (further down) a field's value or a new pair: for loops, which
- * so need neither new handles nor scopes. */
+/* Makes a handle hold another handle's value, an integer, or (further down) a field's value or a
+ * new pair: for loops, which so need neither new handles nor scopes. */
 static inline void wn_assign(wn_ref ref, wn_ref from) { *ref.slot = *from.slot; }
 static inline void wn_assign_int(wn_ref ref, intptr_t n) { *ref.slot = wn_int(n); }
 
 /* ---- allocation: all of it may collect, and gives a null handle if memory is exhausted ---- */
 
-/* A block whose fields are wn_int(0), or whose bytes are 0. `words` up to WN_MAX_WORDS, `tag` up to WN_TAG_SCANNED_MAX,
- * or WN_TAG_RAW. Null, with WN_EINVAL in wn_last_error, for others. */
+/* A block whose fields are wn_int(0), or whose bytes are 0. `words` up to WN_MAX_WORDS, `tag` up to
+ * WN_TAG_SCANNED_MAX, or WN_TAG_RAW. Null, with WN_EINVAL in wn_last_error, for others. */
 WN_API wn_ref wn_alloc(wn_domain *domain, size_t words, unsigned tag);
 
 /* Zeroed bytes that are not scanned; at least one word. */
@@ -299,7 +320,8 @@ WN_TRANSPARENT wn_ref wn_pair(wn_domain *domain, unsigned tag, wn_ref first, wn_
   return wn_root(domain, (wn_value)fields);
 }
 
-/* The same, held by `into`, which may be one of the others. False, and `into` unchanged, if memory is exhausted. */
+/* The same, held by `into`, which may be one of the others. False, and `into` unchanged, if memory
+ * is exhausted. */
 WN_TRANSPARENT bool wn_assign_pair(wn_domain *domain, wn_ref into, unsigned tag, wn_ref first,
                                    wn_ref second) {
   wn_value *fields;
@@ -314,7 +336,8 @@ WN_TRANSPARENT bool wn_assign_pair(wn_domain *domain, wn_ref into, unsigned tag,
   return true;
 }
 
-/* Puts an integer in front of a list: `list` holds a new pair of it and of what it held. False as above. */
+/* Puts an integer in front of a list: `list` holds a new pair of it and of what it held. False as
+ * above. */
 WN_TRANSPARENT bool wn_push_int(wn_domain *domain, wn_ref list, unsigned tag, intptr_t n) {
   wn_value *fields;
   WN_CHECK_HANDLE(domain, list);
@@ -331,18 +354,19 @@ typedef struct wn_shape {
   size_t words;
   unsigned tag;
 } wn_shape;
-/* `n` blocks of WN_MAX_YOUNG_WORDS words in all, headers included: nothing is collected between them. WN_ENOMEM,
- * WN_EINVAL. */
+/* `n` blocks of WN_MAX_YOUNG_WORDS words in all, headers included: nothing is collected between
+ * them. WN_ENOMEM, WN_EINVAL. */
 WN_API wn_status wn_alloc_group(wn_domain *domain, size_t n, const wn_shape *shapes, wn_ref *blocks);
 
-/* A block that stands for something outside the heap. `release` gets its bytes once, when it is dead or the heap is
- * closed, on any thread, perhaps while all domains stand still: it must neither use the heap nor wait for what a domain
- * may hold. */
+/* A block that stands for something outside the heap. `release` gets its bytes once, when it is
+ * dead or the heap is closed, on any thread, perhaps while all domains stand still: it must neither
+ * use the heap nor wait for what a domain may hold. */
 typedef struct wn_custom_ops {
   const char *name;
   void (*release)(void *bytes);
 } wn_custom_ops;
-/* `bytes` zeroed bytes of the block's own; `external_bytes` is what it keeps outside, which hastens collections. */
+/* `bytes` zeroed bytes of the block's own; `external_bytes` is what it keeps outside, which hastens
+ * collections. */
 WN_API wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, size_t bytes,
                               size_t external_bytes);
 
@@ -362,8 +386,8 @@ static inline wn_ref wn_get(wn_domain *domain, wn_ref block, size_t i) {
 
 static inline void wn_assign_field(wn_ref ref, wn_ref block, size_t i) { *ref.slot = wn_field(block, i); }
 
-/* The raw tier: stores a value into a field of a scanned block. Neither may be stale, and the store collects nothing. Other
- * domains that read the field see the block's contents. */
+/* The raw tier: stores a value into a field of a scanned block. Neither may be stale, and the store
+ * collects nothing. Other domains that read the field see the block's contents. */
 static inline void wn_store(wn_domain *domain, wn_value block, size_t i, wn_value value) {
   struct wn_mutator_context *context = wn_context(domain);
   WN_CHECK_STORE(domain, block, i, value);
@@ -386,7 +410,8 @@ static inline void wn_set_int(wn_domain *domain, wn_ref block, size_t i, intptr_
   wn_store(domain, *block.slot, i, wn_int(n));
 }
 
-/* Stores `desired` if the field holds `expected` (the same integer, or the same block). Sequentially consistent. */
+/* Stores `desired` if the field holds `expected` (the same integer, or the same block).
+ * Sequentially consistent. */
 WN_API bool wn_cas(wn_domain *domain, wn_ref block, size_t i, wn_ref expected, wn_ref desired);
 
 /* The bytes of a raw or custom block, valid until the next call that may collect. */

@@ -1,5 +1,6 @@
-/* Profiles: what they are told of a sampled block, how they sample, and how many blocks they count. The same for each heap:
- * memprof.h starts a profile of a collected heap, malloc.h one of the malloc heap.
+/* Profiles: what they are told of a sampled block, how they sample, and how many blocks they count.
+ * The same for each heap: memprof.h starts a profile of a collected heap, malloc.h one of the
+ * malloc heap.
  *
  *   wn_memprof_options options = WN_MEMPROF_DEFAULTS;
  *   options.sampling_rate = 1e-3;
@@ -29,10 +30,11 @@ typedef struct wn_allocation {
   wn_alloc_source source;
   const wn_callstack *callstack; /* of the allocation, innermost frame first; valid as long as the heap */
   size_t bytes;                  /* what was asked for, where the heap knows it; else 8 * size */
-  /* Words that could be sampled, header included where there is one: the block was tracked with probability
-   * 1 - (1 - rate)^trials, so an estimate weights it by the inverse of that. */
+  /* Words that could be sampled, header included where there is one: the block was tracked with
+   * probability 1 - (1 - rate)^trials, so an estimate weights it by the inverse of that. */
   size_t trials;
-  /* In resize: the size before. In alloc: 0, but where an unsampled block grew and its new words took the samples. */
+  /* In resize: the size before. In alloc: 0, but where an unsampled block grew and its new words
+   * took the samples. */
   size_t previous_bytes;
 } wn_allocation;
 
@@ -46,7 +48,8 @@ typedef struct wn_memprof_options {
 #define WN_MEMPROF_DEFAULTS \
   { 1e-4, SIZE_MAX, 0 }
 
-/* A profile. The handle is a plain value that any thread may use; after discard it only gives WN_ESTATE. */
+/* A profile. The handle is a plain value that any thread may use; after discard it only gives
+ * WN_ESTATE. */
 typedef struct wn_profile wn_profile;
 
 /* How many sampled blocks are where. Whenever no callback is running:
@@ -62,7 +65,8 @@ typedef struct wn_memprof_count {
   uint64_t lost;                         /* sampled, but there was no memory to track them */
 } wn_memprof_count;
 
-/* Reads the counts; all zero for a discarded profile that is gone. Any thread; of a collected heap not in a signal handler. */
+/* Reads the counts; all zero for a discarded profile that is gone. Any thread; of a collected heap
+ * not in a signal handler. */
 WN_API void wn_memprof_counts(const wn_profile *profile, wn_memprof_count *count);
 
 #ifdef __cplusplus

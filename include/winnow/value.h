@@ -5,8 +5,9 @@
  *   wn_ref pair = wn_pair(d, 0, one, wn_root(d, wn_int(2)));
  *   intptr_t first = wn_to_int(wn_field(pair, 0));
  *
- * A block is a header word and its fields. The header holds the number of fields, a tag, and two bits of the collector.
- * The raw value of a block is stale after any call that may collect; a handle is not. */
+ * A block is a header word and its fields. The header holds the number of fields, a tag, and two
+ * bits of the collector. The raw value of a block is stale after any call that may collect; a
+ * handle is not. */
 #ifndef WINNOW_VALUE_H
 #define WINNOW_VALUE_H
 
@@ -20,8 +21,8 @@
 extern "C" {
 #endif
 
-/* Tags. Blocks with a tag up to WN_TAG_SCANNED_MAX hold values; the others hold bytes that nobody looks into, but for
- * the first two words of a custom block. The tags in between are reserved. */
+/* Tags. Blocks with a tag up to WN_TAG_SCANNED_MAX hold values; the others hold bytes that nobody
+ * looks into, but for the first two words of a custom block. The tags in between are reserved. */
 enum {
   WN_TAG_SCANNED_MAX = 239,
   WN_TAG_RAW = 252,
@@ -34,13 +35,15 @@ enum {
 /* Blocks up to this size are born in the minor heap. */
 #define WN_MAX_YOUNG_WORDS ((size_t)256)
 
-/* An integer is an odd word. Only the lowest bit matters to the collector: a language may split odd words further, for
- * characters, constants or addresses of what is not in the heap, and then uses its own functions in place of these. */
+/* An integer is an odd word. Only the lowest bit matters to the collector: a language may split odd
+ * words further, for characters, constants or addresses of what is not in the heap, and then uses
+ * its own functions in place of these. */
 static inline wn_value wn_int(intptr_t n) { return (wn_value)((uintptr_t)n << 1 | 1u); }
 static inline intptr_t wn_to_int(wn_value v) { return (intptr_t)v >> 1; }
 static inline bool wn_is_int(wn_value v) { return (v & 1) != 0; }
 
-/* The header of a block: words << 10 | tag << 2 | two bits of the collector, which are 0 in the minor heap. */
+/* The header of a block: words << 10 | tag << 2 | two bits of the collector, which are 0 in the
+ * minor heap. */
 #define WN_HEADER(words, tag) ((wn_value)(words) << 10 | (wn_value)(tag) << 2)
 static inline const wn_value *wn_header_of(wn_value block) { return (const wn_value *)block - 1; }
 
@@ -52,7 +55,8 @@ static inline unsigned wn_tag(wn_value block) {
   return (unsigned)(__atomic_load_n(wn_header_of(block), __ATOMIC_RELAXED) >> 2) & 255u;
 }
 
-/* A field of a scanned block, for walks that need no handles because nothing in them may collect. */
+/* A field of a scanned block, for walks that need no handles because nothing in them may
+ * collect. */
 static inline wn_value wn_field_of(wn_value block, size_t i) {
   return __atomic_load_n((const wn_value *)block + i, __ATOMIC_ACQUIRE);
 }

@@ -4,8 +4,9 @@
  *   #error "Winnow 0.1.0 or newer is needed"
  *   #endif
  *
- * Until 1.0 a new minor version may change any struct and function; the libraries' sonames carry it (libwinnow.so.0.1),
- * so a program that was linked with one minor version never runs with another. A new patch version changes neither. */
+ * Until 1.0 a new minor version may change any struct and function; the libraries' sonames carry it
+ * (libwinnow.so.0.1), so a program that was linked with one minor version never runs with another.
+ * A new patch version changes neither. */
 #ifndef WINNOW_VERSION_H
 #define WINNOW_VERSION_H
 

@@ -23,7 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A hash table from 64-bit keys to 32-bit values, open addressing, at most half full; key 0 is free. */
+/* A hash table from 64-bit keys to 32-bit values, open addressing, at most half full; key 0 is
+ * free. */
 struct index {
   uint64_t *keys;
   uint32_t *values;
@@ -67,7 +68,8 @@ static bool index_resize(struct index *index, size_t size) {
   return true;
 }
 
-/* The place of a key's value, entered as 0 if it is new; NULL without memory. Key 0 is not allowed. */
+/* The place of a key's value, entered as 0 if it is new; NULL without memory. Key 0 is not
+ * allowed. */
 static uint32_t *index_at(struct index *index, uint64_t key) {
   if (index->used * 2 >= index->size && !index_resize(index, index->size ? index->size * 2 : 256))
     return NULL;
@@ -233,7 +235,8 @@ static int by_total(const void *a, const void *b) {
   return left->label < right->label ? -1 : left->label > right->label;
 }
 
-/* Adds a node's own rows to each label on its path, once. `last` tells for each label who added to it last. */
+/* Adds a node's own rows to each label on its path, once. `last` tells for each label who added to
+ * it last. */
 static void add_path(struct call_tree *tree, struct group *groups, uint32_t *last, uint32_t node) {
   const struct sums *self = &tree->nodes[node].self;
   merge(&groups[tree->nodes[node].label].self, self);

@@ -1,4 +1,5 @@
-/* Rows summed by who allocated them: by function, line, file, module or stack, and as a call tree. */
+/* Rows summed by who allocated them: by function, line, file, module or stack, and as a call
+ * tree. */
 #ifndef ANALYSIS_CALL_TREE_H
 #define ANALYSIS_CALL_TREE_H
 
@@ -42,7 +43,8 @@ struct sums {
   struct sum bytes, blocks;
 };
 
-/* A node of the call tree: a function (or line...) called along one path. Parents stand before their children. */
+/* A node of the call tree: a function (or line...) called along one path. Parents stand before
+ * their children. */
 struct tree_node {
   uint32_t parent;                    /* 0 is the root, which is its own parent */
   uint32_t label;                     /* 0: the root's, "(no callstack)" */
@@ -77,7 +79,8 @@ struct call_tree {
   uint32_t *node_of_row; /* index: row of the samples; NO_NODE: it does not count */
 };
 
-/* Sums all rows that `measure` takes. BY_STACK groups are leaves of the tree: their label is a node of the tree then. */
+/* Sums all rows that `measure` takes. BY_STACK groups are leaves of the tree: their label is a node
+ * of the tree then. */
 wn_status call_tree_build(const struct samples *samples, const struct names *names, enum grouping grouping,
                           row_measure *measure, void *context, struct call_tree *tree);
 void call_tree_destroy(struct call_tree *tree);
@@ -89,8 +92,9 @@ enum extent { EXTENT_SELF, EXTENT_TOTAL };
 void call_tree_mark(const struct call_tree *tree, const struct group *group, enum extent extent,
                     bool *inside);
 
-/* How many groups from `first` on stand on the same stacks, so that all their totals are one number: functions that always
- * call each other. *innermost becomes the one that the others call; it alone may have rows of its own, or the answer is
+/* How many groups from `first` on stand on the same stacks, so that all their totals are one
+ * number: functions that always call each other. *innermost becomes the one that the others call;
+ * it alone may have rows of its own, or the answer is
  * 1. Only for groups that are labels. */
 size_t call_tree_chain(const struct call_tree *tree, size_t first, size_t *innermost);
 

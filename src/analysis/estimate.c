@@ -17,9 +17,9 @@
  * Upper end: the 97.5 % quantile. A tenth of an event of `unit` is counted besides, because there
  * may be blocks of sizes that are not in the sample, most likely small ones. The tenth was found by
  * measuring (tests/analysis/thinned.c). Of bytes an event is 8 / rate, whatever the size of a small
- * block. Of a count of blocks it is 1/p, which is not known for a block without a sample: we take the
- * mean of 1/p over all blocks of the trace, estimated by the sum of 1/p^2 over the sum of 1/p. A
- * trace with few samples may have none of its most frequent size. So ten samples of the smallest
+ * block. Of a count of blocks it is 1/p, which is not known for a block without a sample: we take
+ * the mean of 1/p over all blocks of the trace, estimated by the sum of 1/p^2 over the sum of 1/p.
+ * A trace with few samples may have none of its most frequent size. So ten samples of the smallest
  * size are counted besides; among thousands of others they matter little.
  *
  * Blocks that grow. Of a block that realloc makes larger again and again, the calls from the first
@@ -28,12 +28,12 @@
  * its relative variance is about g. Of n such blocks the sum of the squared weights is 2/(n + 1) of
  * the squared sum on average, where n times the mean square would be 2/n: estimate and variance are
  * small together, the more so the fewer blocks. But g says how many calls such a block has from its
- * first sample on if its steps are alike, 1/(1 - g), so T' is known, the estimate that would be if of
- * each block as many calls were known. At the upper end the unseen is multiplied by
+ * first sample on if its steps are alike, 1/(1 - g), so T' is known, the estimate that would be if
+ * of each block as many calls were known. At the upper end the unseen is multiplied by
  *   (1.65 max(T'/T, 1))^(x/(2 - x)),
- * where x is what blocks that grow have of V/U^2, each call times its g. If all blocks grow in small
- * steps, x/(2 - x) is 1/n. And it is no less than what the sampled blocks themselves had from calls
- * before, if those steps were alike: of a large buffer that is most.
+ * where x is what blocks that grow have of V/U^2, each call times its g. If all blocks grow in
+ * small steps, x/(2 - x) is 1/n. And it is no less than what the sampled blocks themselves had from
+ * calls before, if those steps were alike: of a large buffer that is most.
  *
  * Lower end: the 2.5 % quantile for one event less. A row of a report is there because a sample
  * fell on it. That one sample says nothing about how much there is, the others do. So the lower end
@@ -73,7 +73,8 @@ static const struct level level_low = {0.025, -1.959963984540054}, level_high = 
  * freedom. */
 static const double no_sample_bound = 2.511943092;
 
-/* What is certain, because it was seen, is not passed by less than this part: there may be no more. */
+/* What is certain, because it was seen, is not passed by less than this part: there may be no
+ * more. */
 static const double worth_adding = 0.002;
 
 /* Events of `unit` that are counted for sizes without a sample. */
@@ -157,8 +158,8 @@ static double widening(const struct sum *sum, double clustering) {
   return exp((growth_widening + calls) * clustering / (2 - clustering));
 }
 
-/* The mean of 1/p over the blocks that `all` counts and over those that are counted besides, each of
- * the weight `smallest`. The sum of 1/p^2 over the sample is the variance plus the total. */
+/* The mean of 1/p over the blocks that `all` counts and over those that are counted besides, each
+ * of the weight `smallest`. The sum of 1/p^2 over the sample is the variance plus the total. */
 static double mean_weight(const struct sum *all, double smallest) {
   double besides = SMALL_BLOCKS_BESIDES * smallest;
   return (all->variance + all->total + besides * smallest) / (all->total + besides);
@@ -280,7 +281,6 @@ struct estimate difference_of(const struct estimate *one, const struct estimate 
   return (struct estimate){difference,
                            difference - hypot(one->estimate - one->low, other->high - other->estimate),
                            difference + hypot(one->high - one->estimate, other->estimate - other->low),
-                           one->samples + other->samples,
-                           one->few_blocks || other->few_blocks};
+                           one->samples + other->samples, one->few_blocks || other->few_blocks};
 }
 /* SPDX-License-Identifier: MIT */

@@ -73,10 +73,11 @@ struct estimate count_of(const struct sum *count, const struct sum *all, double 
  * `samples` are the part's. 0 to 1 without any sample of the whole. */
 struct estimate share_of(const struct sum *part, const struct sum *whole, double unit);
 
-/* `one` less `other`, two estimates that rest on different samples: of two traces; or of two moments of one, without the
- * blocks that both have. low and high may be below 0; `samples` are those of both. The interval is that of Zou and Donner,
- * "Construction of confidence limits about effect measures: a general approach", Statistics in Medicine 27 (2008): the
- * distances to the ends of the two intervals, added as squares, on the side where each matters. */
+/* `one` less `other`, two estimates that rest on different samples: of two traces; or of two
+ * moments of one, without the blocks that both have. low and high may be below 0; `samples` are
+ * those of both. The interval is that of Zou and Donner, "Construction of confidence limits about
+ * effect measures: a general approach", Statistics in Medicine 27 (2008): the distances to the ends
+ * of the two intervals, added as squares, on the side where each matters. */
 struct estimate difference_of(const struct estimate *one, const struct estimate *other);
 
 /* Whether a difference is one beyond doubt: its interval does not hold 0. */

@@ -1,4 +1,5 @@
-/* What became of the blocks of a collected heap: born in which part, promoted or not, dead at once or not. */
+/* What became of the blocks of a collected heap: born in which part, promoted or not, dead at once
+ * or not. */
 #ifndef ANALYSIS_GENERATIONS_H
 #define ANALYSIS_GENERATIONS_H
 

@@ -1,9 +1,10 @@
 /* Making a heap's records consistent.
  *
- * A trace may be damaged, or written by a program that had its heap's counters wrong. Checksums find most of it, so what is
- * left are single wrong numbers; but counters that go on from there would spoil all that is computed by differences. So of
- * the records in order of time only a longest sequence whose counter never falls is kept: the most records that agree
- * with each other, by patience sorting. A wrong one, too high or too low, costs itself. */
+ * A trace may be damaged, or written by a program that had its heap's counters wrong. Checksums
+ * find most of it, so what is left are single wrong numbers; but counters that go on from there
+ * would spoil all that is computed by differences. So of the records in order of time only a
+ * longest sequence whose counter never falls is kept: the most records that agree with each other,
+ * by patience sorting. A wrong one, too high or too low, costs itself. */
 #include "analysis/heap_life.h"
 
 #include <stdlib.h>
@@ -37,7 +38,8 @@ static bool is_possible(const struct trace_pause *pause) {
 
 /* ---- the longest sequence that never falls ---- */
 
-/* The number of the first sequence that a value cannot end, of `count` by the values at their ends. */
+/* The number of the first sequence that a value cannot end, of `count` by the values at their
+ * ends. */
 static size_t place_of(const uint64_t *values, const size_t *ends, size_t count, uint64_t value) {
   size_t low = 0, high = count;
   while (low < high) {
@@ -50,7 +52,8 @@ static size_t place_of(const uint64_t *values, const size_t *ends, size_t count,
   return low;
 }
 
-/* Moves the numbers of the values that are kept to the front of `kept`, in order. Returns how many; 0 without memory. */
+/* Moves the numbers of the values that are kept to the front of `kept`, in order. Returns how many;
+ * 0 without memory. */
 static size_t keep_rising(const uint64_t *values, size_t count, size_t *kept) {
   size_t *before = malloc((count + 1) * sizeof *before), longest = 0;
   if (!before) return 0;

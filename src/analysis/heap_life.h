@@ -8,7 +8,8 @@
 enum { PAUSE_LONG_NS = 100000 };
 
 struct heap_life {
-  /* Ordered by time, once settled; those that contradict the others are left out. Empty: no collected heap's trace. */
+  /* Ordered by time, once settled; those that contradict the others are left out. Empty: no
+   * collected heap's trace. */
   struct trace_collection *collections;
   size_t collection_count, collection_capacity;
   /* Ordered by time: those that can be, of known kinds. */
@@ -53,12 +54,14 @@ double heap_life_paused_ns(const struct heap_life *life);
 /* The length that 99 of 100 pauses do not exceed, or PAUSE_LONG_NS if it is less than that. */
 uint64_t heap_life_pause_99(const struct heap_life *life);
 
-/* Whether a promoted block was found dead by the first cycle that began after its promotion, told by safepoints: it was freed
- * before the cycle behind that one began. Not known if that cycle did not end in the trace. */
+/* Whether a promoted block was found dead by the first cycle that began after its promotion, told
+ * by safepoints: it was freed before the cycle behind that one began. Not known if that cycle did
+ * not end in the trace. */
 enum next_cycle { NEXT_CYCLE_UNKNOWN, NEXT_CYCLE_DEAD, NEXT_CYCLE_ALIVE };
 enum next_cycle heap_life_next_cycle(const struct heap_life *life, uint64_t promoted_ns, uint64_t died_ns);
 
-/* WORDS CLOCK: how many words the heap has allocated by a time, promoted ones not again; between two points it runs evenly. */
+/* WORDS CLOCK: how many words the heap has allocated by a time, promoted ones not again; between
+ * two points it runs evenly. */
 struct words_clock {
   uint64_t *ns;
   double *words;

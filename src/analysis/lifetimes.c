@@ -1,18 +1,22 @@
 /* Median lives.
  *
- * A block that is alive when the trace ends has lived at least so long: its life is censored on the right. The share S of
- * blocks that live longer than t is estimated by Kaplan and Meier ("Nonparametric estimation from incomplete observations",
- * 1958), each block weighted by the inverse of its probability of being in the sample: at each death S is multiplied by
- * 1 - d/r, where d is the weight that dies and r the weight of the blocks that lived until then. The median is the life at
- * which S reaches one half. A block that realloc changed counts once, by its last row.
+ * A block that is alive when the trace ends has lived at least so long: its life is censored on the
+ * right. The share S of blocks that live longer than t is estimated by Kaplan and Meier
+ * ("Nonparametric estimation from incomplete observations", 1958), each block weighted by the
+ * inverse of its probability of being in the sample: at each death S is multiplied by 1 - d/r,
+ * where d is the weight that dies and r the weight of the blocks that lived until then. The median
+ * is the life at which S reaches one half. A block that realloc changed counts once, by its last
+ * row.
  *
- * The interval (R. Woodruff, "Confidence intervals for medians and other position measures", 1952). S at the median is a
- * share with a variance V of its own: the sum over the sampled blocks of (1-p)/p^2 times the square of the derivative of
- * S by the block's weight, which is S times the sum of d/(r(r-d)) over the deaths that it survived until then, less S/r
- * if it died itself. So many blocks, n = S(1-S)/V, drawn at random would tell as much; their share beyond the true median would lie
- * within 1.96/2/sqrt(n) of one half in 95 of 100 runs. The lives at which S passes these two levels are the ends. Where
- * samples are too few for such a life, there is no end. It is the interval of what sampling may have missed:
- * when every block was recorded, the median is the number itself.
+ * The interval (R. Woodruff, "Confidence intervals for medians and other position measures", 1952).
+ * S at the median is a share with a variance V of its own: the sum over the sampled blocks of
+ * (1-p)/p^2 times the square of the derivative of S by the block's weight, which is S times the sum
+ * of d/(r(r-d)) over the deaths that it survived until then, less S/r if it died itself. So many
+ * blocks, n = S(1-S)/V, drawn at random would tell as much; their share beyond the true median
+ * would lie within 1.96/2/sqrt(n) of one half in 95 of 100 runs. The lives at which S passes these
+ * two levels are the ends. Where samples are too few for such a life, there is no end. It is the
+ * interval of what sampling may have missed: when every block was recorded, the median is the
+ * number itself.
  */
 #include "analysis/lifetimes.h"
 
@@ -73,7 +77,8 @@ static void leave(struct crowd *crowd, const struct row *row) {
 
 static const double Z_95 = 1.959963984540054, HALF = 0.5, ROUNDING = 1e-9;
 
-/* Lets time pass until S is at most `level`; the life at which it is, or the last one and *reached false. */
+/* Lets time pass until S is at most `level`; the life at which it is, or the last one and *reached
+ * false. */
 static uint64_t pass_level(const struct lifetimes *lifetimes, struct crowd *crowd, double level,
                            bool *reached) {
   uint64_t length = 0;
@@ -89,8 +94,9 @@ static uint64_t pass_level(const struct lifetimes *lifetimes, struct crowd *crow
   return length;
 }
 
-/* How many blocks drawn at random would tell as much: never more than there are, for blocks that are hard to sample may be
- * there unseen. Where S is 0 or 1 its variance says nothing; then by the weights. */
+/* How many blocks drawn at random would tell as much: never more than there are, for blocks that
+ * are hard to sample may be there unseen. Where S is 0 or 1 its variance says nothing; then by the
+ * weights. */
 static double equivalent(const struct crowd *all, const struct crowd *at) {
   double s = at->surviving, variance = s * s * (at->spent + at->hazard * at->hazard * at->variance);
   bool decided = s < ROUNDING || s > 1 - ROUNDING || variance <= 0;
@@ -98,7 +104,8 @@ static double equivalent(const struct crowd *all, const struct crowd *at) {
   return fmin(count, (double)all->samples);
 }
 
-/* How far S at the true median may be from one half. Of fewer than five blocks all lie on one side of it too often. */
+/* How far S at the true median may be from one half. Of fewer than five blocks all lie on one side
+ * of it too often. */
 static double reach_of(double count) { return count < 5 - ROUNDING ? 1 : Z_95 / 2 / sqrt(count); }
 
 /* The interval, from how far S at the true median may be from one half. */

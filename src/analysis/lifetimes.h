@@ -33,7 +33,8 @@ struct life {
 
 #define NO_BOUND UINT64_MAX
 
-/* Of one group's blocks. `low` is NO_BOUND only if `high` is. Without any block it is not known and has no ends. */
+/* Of one group's blocks. `low` is NO_BOUND only if `high` is. Without any block it is not known and
+ * has no ends. */
 struct life lifetimes_median(struct lifetimes *lifetimes, const struct group *group, enum extent extent);
 
 #endif

@@ -153,8 +153,8 @@ static const struct memory_point *largest(const struct samples *samples, uint64_
   return next;
 }
 
-/* Measurements count as the kernel's if the program ended after one. Before an exec that fails it is
- * measured too, and a signal may end it long after that. */
+/* Measurements count as the kernel's if the program ended after one. Before an exec that fails it
+ * is measured too, and a signal may end it long after that. */
 static void find_most(const struct samples *samples, struct resident *most) {
   bool last = samples->ended && samples->end.kind != TRACE_END_SIGNAL;
   uint64_t counted = samples->ended ? samples->end.peak_bytes : 0;

@@ -31,7 +31,8 @@ struct names {
   char *hint;              /* what would give more names, or NULL */
 };
 
-/* Resolves every node that `samples` has. With `symbols` false nothing is looked up and frames are module+offset. */
+/* Resolves every node that `samples` has. With `symbols` false nothing is looked up and frames are
+ * module+offset. */
 struct names_options {
   bool symbols, debuginfod;
   struct strings *strings;   /* where to keep names, so that several traces have equal numbers; NULL: apart */

@@ -6,8 +6,8 @@
  *
  * Fields are one table, below: its type says which relations and values a field has.
  *
- * Conditions on names are answered for every node of the trace's stacks beforehand, by query_bind: a node matches if one
- * of its frames does, or its caller matches. Then a row is one look-up.
+ * Conditions on names are answered for every node of the trace's stacks beforehand, by query_bind:
+ * a node matches if one of its frames does, or its caller matches. Then a row is one look-up.
  */
 #include "analysis/query.h"
 
@@ -210,7 +210,8 @@ static bool take_relation(struct parser *parser, enum relation *relation) {
   return false;
 }
 
-/* A quoted string, or everything up to a blank or a parenthesis. NULL, and the error is set, if there is none. */
+/* A quoted string, or everything up to a blank or a parenthesis. NULL, and the error is set, if
+ * there is none. */
 static char *take_value(struct parser *parser) {
   skip_space(parser);
   const char *begin = parser->at, *end;

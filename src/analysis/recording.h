@@ -1,5 +1,5 @@
-/* A trace, loaded: its rows, their names, and which functions are wrappers. Any number of reports can be asked of it
- * (report.h), at once and one after the other; none changes it. */
+/* A trace, loaded: its rows, their names, and which functions are wrappers. Any number of reports
+ * can be asked of it (report.h), at once and one after the other; none changes it. */
 #ifndef ANALYSIS_RECORDING_H
 #define ANALYSIS_RECORDING_H
 
@@ -30,7 +30,8 @@ struct recording {
 wn_status recording_load(const char *path, const struct recording_options *options,
                          struct recording **recording);
 
-/* The same of an open source, which it owns from then on, also if it fails. `name` is for messages. */
+/* The same of an open source, which it owns from then on, also if it fails. `name` is for
+ * messages. */
 wn_status recording_read(struct source *source, const char *name, const struct recording_options *options,
                          struct recording **recording);
 void recording_free(struct recording *recording);

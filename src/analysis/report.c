@@ -30,7 +30,8 @@ static bool allocated(const struct row *row, struct share *share, void *context)
   return report_takes(row, context);
 }
 
-/* All rows that might have been promoted belong to their groups, so that these know the share that was. */
+/* All rows that might have been promoted belong to their groups, so that these know the share that
+ * was. */
 static bool promoted(const struct row *row, struct share *share, void *context) {
   *share = share_block(row);
   share->apart = row->promoted_ns == NEVER;

@@ -1,5 +1,5 @@
-/* What a recording says of one question: totals, tables, the call tree. A model: it has all rows, prints nothing, and any
- * number of them can stand side by side.
+/* What a recording says of one question: totals, tables, the call tree. A model: it has all rows,
+ * prints nothing, and any number of them can stand side by side.
  *
  *   struct question question = {.where = "fn ~ parse", .at = AT_PEAK};
  *   struct report report;
@@ -9,7 +9,8 @@
  *   table_destroy(&table);
  *   report_destroy(&report);
  *
- * Sums are of sampled rows, unweighted by chance; report_bytes and its like make estimates with intervals of them. */
+ * Sums are of sampled rows, unweighted by chance; report_bytes and its like make estimates with
+ * intervals of them. */
 #ifndef ANALYSIS_REPORT_H
 #define ANALYSIS_REPORT_H
 
@@ -42,8 +43,8 @@ struct report {
   struct generations generations; /* of a collected heap */
 };
 
-/* WN_EINVAL: the query is wrong, or the time is after the end of the trace. WN_ENOMEM. The recording must outlive the
- * report. */
+/* WN_EINVAL: the query is wrong, or the time is after the end of the trace. WN_ENOMEM. The
+ * recording must outlive the report. */
 wn_status report_ask(const struct recording *recording, const struct question *question,
                      struct report *report);
 void report_destroy(struct report *report);
@@ -117,12 +118,13 @@ struct estimate report_per_second(const struct report *report, const struct esti
 /* What share of the bytes of a table, or of all, a part has. */
 struct estimate report_share(const struct report *report, const struct sums *part, const struct sums *whole);
 
-/* The same where the whole is no table's sum. Of what was born in the minor heap, the promoted share; of what was promoted,
- * what the next cycle found dead. */
+/* The same where the whole is no table's sum. Of what was born in the minor heap, the promoted
+ * share; of what was promoted, what the next cycle found dead. */
 struct estimate report_promoted_share(const struct report *report, const struct generations *generations);
 struct estimate report_dead_share(const struct report *report, const struct generations *generations);
 
-/* Whether the peak is one moment, or several so close together that a reader need not tell them apart. */
+/* Whether the peak is one moment, or several so close together that a reader need not tell them
+ * apart. */
 bool report_peak_is_one(const struct report *report);
 
 #endif

@@ -1,7 +1,8 @@
-/* The rest is what is left over, so it has the range of the estimate: what malloc keeps besides blocks, data, small mappings
- * and what the recorder has itself. Blocks that were never written are held and not resident: where even the low end of
- * what is held is more than there is, `unwritten` says by how much. Where what was resident of the large mappings could not
- * be measured, they are in the rest. */
+/* The rest is what is left over, so it has the range of the estimate: what malloc keeps besides
+ * blocks, data, small mappings and what the recorder has itself. Blocks that were never written are
+ * held and not resident: where even the low end of what is held is more than there is, `unwritten`
+ * says by how much. Where what was resident of the large mappings could not be measured, they are
+ * in the rest. */
 #include "analysis/resident.h"
 
 #include <math.h>
@@ -39,9 +40,9 @@ static struct estimate explained(const struct report *report, const struct resid
   return bytes;
 }
 
-/* Whether more of the memory is explained at one moment than at another one, beyond doubt: what malloc
- * has kept after all was freed does not say what it was for. Where more was held than there is, blocks
- * were not written, and explain nothing. */
+/* Whether more of the memory is explained at one moment than at another one, beyond doubt: what
+ * malloc has kept after all was freed does not say what it was for. Where more was held than there
+ * is, blocks were not written, and explain nothing. */
 static bool is_fuller(const struct report *report, const struct resident *one, const struct resident *other) {
   struct estimate left = explained(report, one), right = explained(report, other);
   return one->measured == other->measured && left.low > right.high && left.low <= one->private_bytes;

@@ -1,11 +1,13 @@
-/* What a program's resident memory was made of: malloc's blocks, which are estimated; what the program mapped itself and
- * the stacks of its threads, which are measured; code and files; and the rest of the process's own memory. */
+/* What a program's resident memory was made of: malloc's blocks, which are estimated; what the
+ * program mapped itself and the stacks of its threads, which are measured; code and files; and the
+ * rest of the process's own memory. */
 #ifndef ANALYSIS_RESIDENT_H
 #define ANALYSIS_RESIDENT_H
 
 #include "analysis/report.h"
 
-/* When the most was resident; or nearly the most, near the heap's peak, where that explains more. */
+/* When the most was resident; or nearly the most, near the heap's peak, where that explains
+ * more. */
 struct resident report_resident(const struct report *report);
 
 struct resident_parts {
@@ -15,8 +17,8 @@ struct resident_parts {
 };
 struct resident_parts resident_parts(const struct report *report, const struct resident *resident);
 
-/* Who mapped what. Groups' `bytes` are what was resident, or, where that was not measured, what was mapped; `blocks` are
- * the bytes of addresses. BY_STACK is not possible: it is BY_FUNCTION. */
+/* Who mapped what. Groups' `bytes` are what was resident, or, where that was not measured, what was
+ * mapped; `blocks` are the bytes of addresses. BY_STACK is not possible: it is BY_FUNCTION. */
 enum resident_kind { RESIDENT_MAPPINGS, RESIDENT_STACKS };
 wn_status resident_tree(const struct report *report, const struct resident *resident, enum resident_kind kind,
                         enum grouping grouping, struct call_tree *tree);

@@ -9,8 +9,8 @@
  * gave the block (OWNER). The calls of one block are not independent: with p1 <= p2 <= ... the
  * variance of their sum is
  *   sum_j a_j^2 (1/p_j - 1) + 2 sum_{i<j} a_i a_j (1/p_j - 1)
- * and its `bytes_by.variance` is the unbiased estimate of row j's share of it, from the rows that were
- * seen:
+ * and its `bytes_by.variance` is the unbiased estimate of row j's share of it, from the rows that
+ * were seen:
  *   a_j^2 (1 - p_j) / p_j^2 + 2 a_j (1 - p_j) / p_j * sum_{i<j} a_i / p_i.
  * The number of calls is the same with a = 1.
  *

@@ -12,7 +12,8 @@
 
 #define STILL_ALIVE UINT64_MAX
 
-/* Where a collected heap's block was born. OUTSIDE: it stands for memory that is not in the heap. NONE: no collected heap. */
+/* Where a collected heap's block was born. OUTSIDE: it stands for memory that is not in the heap.
+ * NONE: no collected heap. */
 enum area { AREA_NONE, AREA_MINOR, AREA_MAJOR, AREA_OUTSIDE };
 
 #define NEVER UINT64_MAX
@@ -88,14 +89,15 @@ typedef void samples_progress(double done, void *context);
 /* Reads a whole trace. wn_last_error tells what is wrong with it. */
 wn_status samples_load(const char *path, samples_progress *progress, void *context, struct samples **samples);
 
-/* The same of a source that is open, which it owns from then on, also if it fails. `name` is for messages. */
+/* The same of a source that is open, which it owns from then on, also if it fails. `name` is for
+ * messages. */
 wn_status samples_read(struct source *source, const char *name, samples_progress *progress, void *context,
                        struct samples **samples);
 void samples_free(struct samples *samples);
 
-/* Fills in what depends on the whole life of a block. rows[0..count) are all its rows, in order; size,
- * call, allocated, words, end_ns and promoted_ns are known, and bytes_by.growth, but of the first row
- * only if it was sampled as it grew. */
+/* Fills in what depends on the whole life of a block. rows[0..count) are all its rows, in order;
+ * size, call, allocated, words, end_ns and promoted_ns are known, and bytes_by.growth, but of the
+ * first row only if it was sampled as it grew. */
 void samples_finish_block(struct row *rows, size_t count, double rate);
 
 /* The name of a thread of the trace, or "thread N" written to `buffer`. */

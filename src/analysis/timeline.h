@@ -17,7 +17,8 @@ typedef bool row_filter(const struct row *row, void *context);
 struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, row_filter *takes,
                              void *context);
 
-/* What was live at `count` (2 or more, at most TIMELINE_MOMENTS) moments evenly spread from the start to the last event. */
+/* What was live at `count` (2 or more, at most TIMELINE_MOMENTS) moments evenly spread from the
+ * start to the last event. */
 #define TIMELINE_MOMENTS 256
 void timeline_curve(const struct samples *samples, row_filter *takes, void *context, struct moment *moments,
                     size_t count);
@@ -34,7 +35,8 @@ struct memory_point timeline_peak_memory(const struct samples *samples);
 /* The resident size measured nearest to a time; zeros if none was. */
 struct memory_point timeline_memory_at(const struct samples *samples, uint64_t time_ns);
 
-/* Writes at most `most` (an even number) of the measurements, in order of time, the largest ones among them. */
+/* Writes at most `most` (an even number) of the measurements, in order of time, the largest ones
+ * among them. */
 size_t timeline_memory_thinned(const struct samples *samples, struct memory_point *points, size_t most);
 
 /* True if the row is live at that time. */

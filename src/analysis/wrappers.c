@@ -12,14 +12,15 @@
  *   4. the sizes of its blocks differ, since its callers choose them.
  *
  * But a parser's function that makes a record of what it read has these marks too, and is what the
- * reader looks for. So a function that has a name must say in it that it allocates. Then two callers
- * and two sizes are enough. If the name says nothing else, as myalloc and xmalloc do, the sizes do
- * not count. A function named alloc_node or node_alloc, with blocks of one size, makes nodes.
+ * reader looks for. So a function that has a name must say in it that it allocates. Then two
+ * callers and two sizes are enough. If the name says nothing else, as myalloc and xmalloc do, the
+ * sizes do not count. A function named alloc_node or node_alloc, with blocks of one size, makes
+ * nodes.
  *
  * Code without a name tells the reader less than its callers do. One that only wrappers call is the
- * inside of an allocator, and needs no other mark than the first two. What is found makes its callers
- * innermost, so the search goes on until nothing more is found. The report names what it passed
- * over. */
+ * inside of an allocator, and needs no other mark than the first two. What is found makes its
+ * callers innermost, so the search goes on until nothing more is found. The report names what it
+ * passed over. */
 #include "analysis/wrappers.h"
 
 #include "base/error.h"

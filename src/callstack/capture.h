@@ -59,7 +59,8 @@ struct callstack_place {
   uint32_t first_column, last_column; /* from 1 on; 0: unknown */
 };
 
-/* The number of a place; 0 if there is no room for it, and wn_last_error says it. Takes a lock: not for signal handlers. */
+/* The number of a place; 0 if there is no room for it, and wn_last_error says it. Takes a lock: not
+ * for signal handlers. */
 wn_place callstacks_place(struct callstacks *callstacks, const struct callstack_place *place);
 
 /* What stack callstack_capture_with is to give. */
@@ -91,8 +92,8 @@ uint32_t callstack_id(const wn_callstack *callstack);
 void callstack_node(struct callstacks *callstacks, uint32_t id, uint32_t *parent, uint32_t *module,
                     uint64_t *offset);
 
-/* The place behind such an offset, if the module is the language's; its texts are valid until callstacks_destroy. False for
- * code, and for numbers that are no places. */
+/* The place behind such an offset, if the module is the language's; its texts are valid until
+ * callstacks_destroy. False for code, and for numbers that are no places. */
 bool callstack_place(struct callstacks *callstacks, uint32_t module, uint64_t offset,
                      struct callstack_place *out);
 

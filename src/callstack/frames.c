@@ -1,4 +1,5 @@
-/* The public interface of winnow/callstack.h: a bare pointer to a callstack is asked for its frames. */
+/* The public interface of winnow/callstack.h: a bare pointer to a callstack is asked for its
+ * frames. */
 #include "callstack/capture.h"
 #include "callstack/nodes.h"
 

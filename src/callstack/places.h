@@ -53,7 +53,8 @@ struct places {
 void places_create(struct places *places, struct modules *modules, const char *language);
 void places_destroy(struct places *places);
 
-/* The number of a place, entered if it is new; 0 if there is no memory for it, or no number is left: wn_last_error says it. */
+/* The number of a place, entered if it is new; 0 if there is no memory for it, or no number is
+ * left: wn_last_error says it. */
 wn_place places_enter(struct places *places, const struct callstack_place *place);
 
 /* NULL if there is no place of that number. */

@@ -10,8 +10,8 @@ enum collected {
   COLLECTED_ASKS    /* it has one, and may ask WINNOW_TRACE for a trace of it */
 };
 
-/* What the symbols of a program's or library's file say. A file with another build-id than this one (of no bytes: not known)
- * is another file. */
+/* What the symbols of a program's or library's file say. A file with another build-id than this one
+ * (of no bytes: not known) is another file. */
 enum collected collected_in_file(const char *path, const unsigned char *build_id, size_t build_id_bytes);
 
 #endif

@@ -32,12 +32,13 @@ const struct command *command_find(const char *name);
 /* What the user typed to call us: "winnow", or a path. */
 const char *command_called(void);
 
-/* Print one line on standard error: "winnow: message" for a failed job, "winnow NAME: message" for a
- * wrong use of the command NAME. Return their exit codes. */
+/* Print one line on standard error: "winnow: message" for a failed job, "winnow NAME: message" for
+ * a wrong use of the command NAME. Return their exit codes. */
 int fail_job(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int fail_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* For getopt_long's '?' and ':', right after it: names the option, and says what is wrong with it. */
+/* For getopt_long's '?' and ':', right after it: names the option, and says what is wrong with
+ * it. */
 struct option;
 int fail_option(const char *command, int option, char **argv, const struct option *known);
 

@@ -1,6 +1,6 @@
-/* A hint is given only where the mistake is likely: a wrong one costs more time than none. So a word with a blank is a command
- * line if its first word is a program or a shell would do something with its signs; a file is a script if its first line or its
- * name says so.
+/* A hint is given only where the mistake is likely: a wrong one costs more time than none. So a
+ * word with a blank is a command line if its first word is a program or a shell would do something
+ * with its signs; a file is a script if its first line or its name says so.
  */
 #include "cli/hints.h"
 

@@ -6,9 +6,9 @@
  * the library takes it off the list, but the text stays where it was. One that then became another
  * program has not; it counts if its process group is still the program's, which other programs of a
  * script can share, its parent is the process that adopts orphans (init, or one of another
- * session), and it writes where the program wrote. What is neither is not found, and nothing is said
- * of it. In a container a script may be init and have started both `winnow record` and others: then
- * only the session counts.
+ * session), and it writes where the program wrote. What is neither is not found, and nothing is
+ * said of it. In a container a script may be init and have started both `winnow record` and others:
+ * then only the session counts.
  *
  * Most programs leave nothing and start nothing: if no process was created since the program was,
  * nothing is searched.

@@ -82,7 +82,8 @@ static size_t count_beginning(const struct option *known, const char *word) {
   return count;
 }
 
-/* Whether an argument names the long option that getopt stopped at: not so where that is a letter. */
+/* Whether an argument names the long option that getopt stopped at: not so where that is a
+ * letter. */
 static bool is_for(const struct option *known, const char *argument) {
   size_t length = strcspn(argument, "=");
   if (strncmp(argument, "--", 2) != 0) return false;
@@ -156,7 +157,8 @@ int command_help(int argc, char **argv) {
   return 0;
 }
 
-/* Whether help is asked for among the command's own arguments, which for `record` end where the program's begin. */
+/* Whether help is asked for among the command's own arguments, which for `record` end where the
+ * program's begin. */
 static bool asks_help(const char *name, int argc, char **argv) {
   bool record = !strcmp(name, "record");
   for (int i = 2; i < argc && (!record || argv[i][0] == '-'); i++) {

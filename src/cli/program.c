@@ -52,7 +52,8 @@ static const char *behind_env(const char *begin, size_t length) {
   return NULL;
 }
 
-/* The program that a first line "#!/usr/bin/env NAME" means; env's options and settings are left to env. */
+/* The program that a first line "#!/usr/bin/env NAME" means; env's options and settings are left to
+ * env. */
 static bool names_by_env(const char *begin, size_t length, char name[PATH_MAX]) {
   const char *word = behind_env(begin, length);
   const char *end = word ? memchr(word, '\n', length - (size_t)(word - begin)) : NULL;

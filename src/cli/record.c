@@ -2,7 +2,8 @@
  *
  * Nothing of the program is touched before it is known that it can be recorded (program.h).
  *
- * While the program runs, signals of the terminal reach it directly, so we ignore them; SIGTERM and SIGHUP are passed on.
+ * While the program runs, signals of the terminal reach it directly, so we ignore them; SIGTERM and
+ * SIGHUP are passed on.
  */
 #include "cli/command.h"
 
@@ -135,7 +136,8 @@ static int parse(struct recording *recording, int argc, char **argv) {
 
 /* ---- running ---- */
 
-/* The library stands in src/preload of a build tree, or in the library folder of the installation. */
+/* The library stands in src/preload of a build tree, or in the library folder of the
+ * installation. */
 static bool find_library(char path[PATH_MAX]) {
   static const char *const places[] = {"/../preload/libwinnow-malloc.so",
                                        "/" WN_LIBDIR "/libwinnow-malloc.so", "/../lib/libwinnow-malloc.so"};
@@ -193,7 +195,8 @@ static void set_environment(const struct recording *recording) {
   }
 }
 
-/* As execvp and every shell: a file in no format that the system knows is a script of /bin/sh, if it is text. */
+/* As execvp and every shell: a file in no format that the system knows is a script of /bin/sh, if
+ * it is text. */
 static void run_by_shell(const struct recording *recording) {
   size_t count = 0;
   while (recording->argv[count]) count++;
@@ -257,8 +260,9 @@ static int pass_status(int wait_status) {
   return 128 + signal_number;
 }
 
-/* What may be read only to tell the traces apart: about a second of work, and 150 MB of memory (by /usr/bin/time, winnow info
- * of 57 MB of traces worked for 2.2 s, and needed 290 MB for one of 14 MB). */
+/* What may be read only to tell the traces apart: about a second of work, and 150 MB of memory (by
+ * /usr/bin/time, winnow info of 57 MB of traces worked for 2.2 s, and needed 290 MB for one of 14
+ * MB). */
 static const struct overview_limits children_limits = {
     .lines = 10, .file_bytes = 8 << 20, .all_bytes = 32 << 20};
 
@@ -426,8 +430,8 @@ static void say_result(const struct recording *recording, const struct ending *e
   chain_free(&chain);
 }
 
-/* Whether what was not recorded is worth a word. Of a short run it must be nearly all: shims start a
- * few programs before they become the one that is meant. */
+/* Whether what was not recorded is worth a word. Of a short run it must be nearly all: shims start
+ * a few programs before they become the one that is meant. */
 static bool others_worked(const struct work *work) {
   bool most = work->childrens >= work->own, nearly_all = work->childrens >= 4 * work->own;
   return (most && work->childrens >= 0.1) || (nearly_all && work->own + work->childrens >= 0.02);
@@ -474,8 +478,8 @@ static void say_if_a_shell_ran_it(const struct recording *recording, int wait_st
   fputc('\n', stderr);
 }
 
-/* Reserves what the trace will be written to, for as long as this process lives; empties it, and sees
- * that it can be written. */
+/* Reserves what the trace will be written to, for as long as this process lives; empties it, and
+ * sees that it can be written. */
 static int prepare_output(const char *path) {
   int reserved;
   bool was_there = !access(path, F_OK);

@@ -1,17 +1,18 @@
 /* The columns of the text tables: which there are at a width, and the numbers in them.
  *
- * No number stands without its interval and the count of samples that it rests on. So a terminal too narrow for a number
- * with its interval does not show the number. Only where a trace has every block are there no intervals, and more room for
- * names. */
+ * No number stands without its interval and the count of samples that it rests on. So a terminal
+ * too narrow for a number with its interval does not show the number. Only where a trace has every
+ * block are there no intervals, and more room for names. */
 #ifndef CLI_REPORT_COLUMNS_H
 #define CLI_REPORT_COLUMNS_H
 
 #include "cli/report.h"
 
-/* From left to right. A row: the name, the header, its width, the header of its interval ("": it has none) and the width
- * of that, and which columns a narrow terminal drops first (1; 0: never). A new column is a row here, and two functions in
- * report_columns.c: has_NAME tells which tables have it, print_NAME prints a cell. In tables by totals the headers of
- * `bytes` and `other` change places, and so do the ranks of `other` and `share`. */
+/* From left to right. A row: the name, the header, its width, the header of its interval ("": it
+ * has none) and the width of that, and which columns a narrow terminal drops first (1; 0: never). A
+ * new column is a row here, and two functions in report_columns.c: has_NAME tells which tables have
+ * it, print_NAME prints a cell. In tables by totals the headers of `bytes` and `other` change
+ * places, and so do the ranks of `other` and `share`. */
 #define TEXT_COLUMNS(COLUMN)                           \
   COLUMN(bytes, "self", 9, "95 % range", 11, 0)        \
   COLUMN(share, "share", 7, "range", 8, 2)             \

@@ -54,8 +54,8 @@ static size_t skip_whole(const char *name, size_t at) {
 
 static char partner(char open) { return open == '<' ? '>' : ')'; }
 
-/* Closes the innermost open bracket: a `)` that of its kind, so that brackets opened since stay without an end; a `>`
- * that is not the last one's end is a comparison. */
+/* Closes the innermost open bracket: a `)` that of its kind, so that brackets opened since stay
+ * without an end; a `>` that is not the last one's end is a comparison. */
 static void close_bracket(struct parsed *parsed, size_t open[BRACKETS_MOST], size_t *depth, size_t at) {
   for (size_t i = *depth; i-- > 0;) {
     struct bracket *bracket = &parsed->brackets[open[i]];
@@ -136,7 +136,8 @@ static const struct bracket *opened_at(const struct parsed *parsed, size_t at) {
   return NULL;
 }
 
-/* Where the function's own name begins, behind the type that it returns, which the names of templates begin with. */
+/* Where the function's own name begins, behind the type that it returns, which the names of
+ * templates begin with. */
 static size_t skip_type(const struct parsed *parsed) {
   static const char word[] = "operator"; /* what follows belongs to it: operator int */
   const size_t length = sizeof word - 1;

@@ -1,7 +1,9 @@
-/* A line that says what resident memory was made of (analysis/resident.h), and tables of who mapped it.
+/* A line that says what resident memory was made of (analysis/resident.h), and tables of who mapped
+ * it.
  *
- * Where the kernel counted far more than was ever measured, the parts of what was measured are not those of the most, so
- * they are not told; nor where records are missing, since they would not add up then. */
+ * Where the kernel counted far more than was ever measured, the parts of what was measured are not
+ * those of the most, so they are not told; nor where records are missing, since they would not add
+ * up then. */
 #include "cli/report_resident.h"
 
 #include "cli/report_callers.h"
@@ -18,8 +20,8 @@ static const double worth_a_table = 0.01;
 
 /* ---- the table ---- */
 
-/* Its columns: of a stack, how many addresses were mapped says nothing; of a mapping, how much of it
- * is resident may not be known. */
+/* Its columns: of a stack, how many addresses were mapped says nothing; of a mapping, how much of
+ * it is resident may not be known. */
 struct layout {
   bool resident, mapped;
   const char *what, *who;

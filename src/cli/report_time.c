@@ -1,7 +1,8 @@
 /* How the memory went over the run: a row of bars for each of what was held, resident and private.
  *
- * Each row has its own scale, from nothing to its largest value, which stands behind it: what is held is often far less than
- * what is resident, and its ups and downs are what one looks for. A column shows the largest value in its stretch of time.
+ * Each row has its own scale, from nothing to its largest value, which stands behind it: what is
+ * held is often far less than what is resident, and its ups and downs are what one looks for. A
+ * column shows the largest value in its stretch of time.
  */
 #include "cli/report_text.h"
 #include "cli/text.h"

@@ -241,8 +241,8 @@ int text_width(void) {
   return columns < WIDTH_LEAST ? WIDTH_LEAST : columns > WIDTH_MOST ? WIDTH_MOST : columns;
 }
 
-/* The first line stands behind `first` blanks, the others behind `indent`. Of the blanks between two
- * words all are kept that do not stand at the end of a line. */
+/* The first line stands behind `first` blanks, the others behind `indent`. Of the blanks between
+ * two words all are kept that do not stand at the end of a line. */
 static void wrap(FILE *out, const char *text, int first, int indent) {
   size_t width = (size_t)(text_width() - indent), column = 0;
   for (const char *word; *(word = text + strspn(text, " ")); text = word) {

@@ -16,13 +16,14 @@ const char *text_time(char buffer[32], uint64_t ns);                         /* 
 const char *text_range(char buffer[64],
                        const struct estimate *bytes); /* 92.1–101 MB, or "exact" if it is a point */
 
-/* For columns: the interval behind a number, in the number's own unit, so that it needs none: "1.92–2.88"; with a unit where
- * that would be far off. Empty if it is a point. */
+/* For columns: the interval behind a number, in the number's own unit, so that it needs none:
+ * "1.92–2.88"; with a unit where that would be far off. Empty if it is a point. */
 const char *text_short_range(char buffer[32], const struct estimate *bytes);
 const char *text_share(char buffer[32], double share); /* 66 %, 3.1 % */
 const char *text_share_range(char buffer[32], const struct estimate *share);
 
-/* "24,200 blocks (22,100–26,400; 37 samples)", rounded to what the interval allows; "24,190 blocks" if it is a point. */
+/* "24,200 blocks (22,100–26,400; 37 samples)", rounded to what the interval allows; "24,190 blocks"
+ * if it is a point. */
 const char *text_estimated_number(char buffer[160], const struct estimate *count, const char *what);
 
 /* Terminal columns of a text, as text_plain prints it. */
@@ -38,16 +39,17 @@ void text_pad(FILE *out, const char *text, int columns);
 enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_WARNING };
 void text_style(FILE *out, enum style style);
 
-/* Prints bytes that anybody may have chosen, such as names in a trace: what would disturb a terminal
- * (sign.h) becomes question marks. text_name: up to a NUL. */
+/* Prints bytes that anybody may have chosen, such as names in a trace: what would disturb a
+ * terminal (sign.h) becomes question marks. text_name: up to a NUL. */
 void text_plain(FILE *out, const char *text, size_t length);
 void text_name(FILE *out, const char *name);
 
-/* Prints a word as a shell takes it, in quotes where it needs them, and plain as text_plain does. */
+/* Prints a word as a shell takes it, in quotes where it needs them, and plain as text_plain
+ * does. */
 void text_word(FILE *out, const char *word);
 
-/* Prints words wrapped at the terminal's width, each line behind `indent` blanks; plain. Words wider
- * than a line are broken. */
+/* Prints words wrapped at the terminal's width, each line behind `indent` blanks; plain. Words
+ * wider than a line are broken. */
 void text_paragraph(FILE *out, const char *text, int indent);
 
 /* The same behind a name, which takes `indent` columns at most. */

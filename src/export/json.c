@@ -1,4 +1,5 @@
-/* A JSON writer. Text that is not UTF-8, as file names may be, is written with U+FFFD for each bad byte. */
+/* A JSON writer. Text that is not UTF-8, as file names may be, is written with U+FFFD for each bad
+ * byte. */
 #include "export/json.h"
 
 #include "base/utf8.h"

@@ -1,4 +1,5 @@
-/* The rows of a table as cells: one list of columns, from which every export that has rows takes them. */
+/* The rows of a table as cells: one list of columns, from which every export that has rows takes
+ * them. */
 #ifndef EXPORT_ROWS_H
 #define EXPORT_ROWS_H
 
@@ -13,8 +14,8 @@ enum cell_kind {
   CELL_STACK /* the functions of a stack, innermost first */
 };
 
-/* A column: its name, the kind of its cells, the detail that the table must have (enum table_detail), and its meaning. A
- * new one is a line here and a function `read_NAME` in rows.c. */
+/* A column: its name, the kind of its cells, the detail that the table must have (enum
+ * table_detail), and its meaning. A new one is a line here and a function `read_NAME` in rows.c. */
 #define ROW_COLUMNS(COLUMN)                                                                               \
   COLUMN(name, TEXT, 0, "the group: a function, line, file or module; of a stack its innermost function") \
   COLUMN(module, TEXT, 0, "the file's name that has the code")                                            \

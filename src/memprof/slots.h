@@ -2,9 +2,10 @@
  * lock.
  *
  * Chunk k holds the numbers n for which 2^k is the last power of two in n + SLOTS_FIRST, is mapped
- * when it is first needed, and stays. Each stripe has a list of free slots, and takes fresh ones some
- * at a time. A slot goes back to the stripe that took it, whichever thread gives it back: so threads that
- * take and give back their own slots never meet. Only at the limit does a thread take a slot of another stripe.
+ * when it is first needed, and stays. Each stripe has a list of free slots, and takes fresh ones
+ * some at a time. A slot goes back to the stripe that took it, whichever thread gives it back: so
+ * threads that take and give back their own slots never meet. Only at the limit does a thread take
+ * a slot of another stripe.
  *
  * A slot's first word holds its stripe and, while it is free, the number of the next free one. The
  * head of a list carries a count of changes in its upper half, so that a head that was taken and

@@ -1,8 +1,8 @@
-/* The writer for hosts that are not ours: a recorder whose callbacks the host calls, by winnow/writer.h, and callstacks of
- * their own that hold nothing native.
+/* The writer for hosts that are not ours: a recorder whose callbacks the host calls, by
+ * winnow/writer.h, and callstacks of their own that hold nothing native.
  *
- * The recorder asks its host for the number of a thread. Here threads get theirs when they first tell something; 1 is the
- * first of them. */
+ * The recorder asks its host for the number of a thread. Here threads get theirs when they first
+ * tell something; 1 is the first of them. */
 #include "base/error.h"
 #include "base/metadata.h"
 #include "callstack/capture.h"

@@ -50,7 +50,8 @@ static bool lock_each(int flags) {
   return read;
 }
 
-/* ---- what the program calls: each function in two names, for limits of 64 bits are the usual ones ---- */
+/* ---- what the program calls: each function in two names, for limits of 64 bits are the usual ones
+ * ---- */
 
 EXPORT int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit) {
   return limits_call(0, (int)resource, (const struct rlimit64 *)(const void *)limit, NULL);

@@ -1,11 +1,13 @@
-/* What a trace is to its readers, whatever wrote it: who ran, on which kind of heap, the events, and the stacks, modules
- * and places that the events name.
+/* What a trace is to its readers, whatever wrote it: who ran, on which kind of heap, the events,
+ * and the stacks, modules and places that the events name.
  *
- * A format implements struct source_format. Nothing above this part knows which one it reads. The vocabulary of events is
- * that of Winnow's own traces (trace/event.h); a format that cannot tell something leaves it out, or 0.
+ * A format implements struct source_format. Nothing above this part knows which one it reads. The
+ * vocabulary of events is that of Winnow's own traces (trace/event.h); a format that cannot tell
+ * something leaves it out, or 0.
  *
- * A source is read once, from the first event to the last. Stacks and modules have numbers from 1 on, which never change
- * meaning; their counts grow while events are read. One thread uses a source at a time. */
+ * A source is read once, from the first event to the last. Stacks and modules have numbers from 1
+ * on, which never change meaning; their counts grow while events are read. One thread uses a source
+ * at a time. */
 #ifndef SOURCES_SOURCE_H
 #define SOURCES_SOURCE_H
 
@@ -71,12 +73,14 @@ struct source {
 wn_status source_open(const char *path, struct source **source);
 static inline void source_close(struct source *source) { source->format->close(source); }
 
-/* False at the end of the file. Texts in the event, and title and name of the run, are valid until the next call. */
+/* False at the end of the file. Texts in the event, and title and name of the run, are valid until
+ * the next call. */
 static inline bool source_next(struct source *source, struct trace_event *event) {
   return source->format->next(source, event);
 }
 
-/* If the part that tells of the run is damaged, only rate and word_bytes are known; the rest is 0 or empty. */
+/* If the part that tells of the run is damaged, only rate and word_bytes are known; the rest is 0
+ * or empty. */
 static inline const struct trace_run *source_run(const struct source *source) {
   return source->format->run(source);
 }

@@ -148,7 +148,8 @@ static struct unit *unit_of(struct inlines *inlines, Dwarf_Die *entry) {
   return inlines->units = unit;
 }
 
-/* The unit that covers an address: by the table of ranges, or, where compilers write none, by asking each. */
+/* The unit that covers an address: by the table of ranges, or, where compilers write none, by
+ * asking each. */
 static bool find_unit(Dwfl_Module *module, Dwarf_Addr address, struct unit_place *place) {
   Dwarf_Addr bias;
   Dwarf_Die *found = dwfl_module_addrdie(module, address, &bias);

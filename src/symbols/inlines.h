@@ -25,9 +25,9 @@ struct unit_place {
 
 void inlines_destroy(struct inlines *inlines);
 
-/* Writes the entries that cover an address, the function first and the innermost inlined call last; returns how many.
- * `place` becomes the
- * unit and the address as its DWARF has it. 0 if the address is in no function. */
+/* Writes the entries that cover an address, the function first and the innermost inlined call last;
+ * returns how many. `place` becomes the unit and the address as its DWARF has it. 0 if the address
+ * is in no function. */
 size_t inlines_find(struct inlines *inlines, Dwfl_Module *module, Dwarf_Addr address,
                     struct unit_place *place, Dwarf_Die *entries, size_t most);
 

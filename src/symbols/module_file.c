@@ -1,5 +1,6 @@
-/* Where a module's file may be. libdwfl then finds the file of debugging symbols that belongs to it, by build-id or by
- * debug link, checks it, and asks the debuginfod servers if that was wished. */
+/* Where a module's file may be. libdwfl then finds the file of debugging symbols that belongs to
+ * it, by build-id or by debug link, checks it, and asks the debuginfod servers if that was
+ * wished. */
 #include "symbols/module_file.h"
 
 #include <elfutils/libdwelf.h>
@@ -130,7 +131,8 @@ void module_file_close(struct module_file *file) {
   *file = (struct module_file){.state = SYMBOLS_MISSING};
 }
 
-/* A folder that is not named absolutely is, for libdwfl, one beside the program, where it looks for no build-ids. */
+/* A folder that is not named absolutely is, for libdwfl, one beside the program, where it looks for
+ * no build-ids. */
 char *module_debug_path(const char *const *search) {
   char *path = strdup("+:.debug:/usr/lib/debug");
   for (; path && search && *search; search++) {

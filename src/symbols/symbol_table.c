@@ -1,9 +1,9 @@
 /* Reading the symbols once and bisecting them.
  *
- * libdwfl goes through all symbols for each address, which in a program of 100,000 functions takes a millisecond. Symbols may
- * lie in each other, as a function's cold part or an alias does: `reach` tells how far back one that holds an address may
- * still begin. Of equals the smaller one says more, then a global name before a weak one before a local one, as libdwfl
- * has it. */
+ * libdwfl goes through all symbols for each address, which in a program of 100,000 functions takes
+ * a millisecond. Symbols may lie in each other, as a function's cold part or an alias does: `reach`
+ * tells how far back one that holds an address may still begin. Of equals the smaller one says
+ * more, then a global name before a weak one before a local one, as libdwfl has it. */
 #include "symbols/symbol_table.h"
 
 #include <stdlib.h>

@@ -25,7 +25,8 @@ void symbol_table_destroy(struct symbol_table *table);
 /* The innermost symbol whose addresses hold this one; NULL if none does. */
 const char *symbol_table_find(struct symbol_table *table, Dwfl_Module *module, GElf_Addr address);
 
-/* The last symbol without a size in a function that begins at `begin`, at or before an address; NULL if there is none. */
+/* The last symbol without a size in a function that begins at `begin`, at or before an address;
+ * NULL if there is none. */
 const char *symbol_table_find_sizeless(struct symbol_table *table, Dwfl_Module *module, GElf_Addr begin,
                                        GElf_Addr address);
 

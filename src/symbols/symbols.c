@@ -137,7 +137,8 @@ static void name_entry(struct symbols *symbols, const struct known_module *known
                             : NULL;
 }
 
-/* Where an inlined call stands in the function around it. Files are counted from 0 since DWARF 5, before that from 1. */
+/* Where an inlined call stands in the function around it. Files are counted from 0 since DWARF 5,
+ * before that from 1. */
 static void name_call_site(Dwarf_Die *unit, Dwarf_Die *call, struct symbol_frame *around) {
   Dwarf_Files *files;
   size_t count;
@@ -157,7 +158,8 @@ static void name_line(struct unit_place *place, struct symbol_frame *frame) {
   if (dwarf_lineno(line, &frame->line) != 0) frame->line = 0;
 }
 
-/* Functions of headers that say so of themselves (attribute artificial): what they do is to be seen at who calls them. */
+/* Functions of headers that say so of themselves (attribute artificial): what they do is to be seen
+ * at who calls them. */
 static bool is_transparent(Dwarf_Die *entry) {
   Dwarf_Attribute found;
   bool artificial = false;
@@ -165,8 +167,8 @@ static bool is_transparent(Dwarf_Die *entry) {
          artificial;
 }
 
-/* Frames from DWARF, innermost first, without inlined calls at that end that are transparent. 0 if it does not know the
- * address. */
+/* Frames from DWARF, innermost first, without inlined calls at that end that are transparent. 0 if
+ * it does not know the address. */
 static size_t frames_from_dwarf(struct symbols *symbols, struct known_module *known, Dwarf_Addr address,
                                 struct symbol_frame *frames) {
   Dwarf_Die entries[FRAMES_MOST];
@@ -199,8 +201,8 @@ static size_t line_without_function(struct known_module *known, Dwarf_Addr addre
   return 1;
 }
 
-/* The function that the call-frame information has around an address: stripped files keep that, since exceptions and
- * backtraces need it. False where it knows none. */
+/* The function that the call-frame information has around an address: stripped files keep that,
+ * since exceptions and backtraces need it. False where it knows none. */
 static bool find_extent(Dwfl_Module *module, Dwarf_Addr address, struct extent *extent) {
   Dwarf_Addr bias;
   Dwarf_Frame *frame;
@@ -213,9 +215,10 @@ static bool find_extent(Dwfl_Module *module, Dwarf_Addr address, struct extent *
   return known && extent->begin <= address && address < extent->end;
 }
 
-/* The function's own name, as far as the symbol table knows it. A symbol without a size names nothing beyond its
- * function, or the last one before a thousand hidden functions would name them all. *begin becomes the function's first
- * address if only that is known; else it is not touched. */
+/* The function's own name, as far as the symbol table knows it. A symbol without a size names
+ * nothing beyond its function, or the last one before a thousand hidden functions would name them
+ * all. *begin becomes the function's first address if only that is known; else it is not
+ * touched. */
 static void name_from_table(struct symbols *symbols, struct known_module *known, Dwarf_Addr address,
                             Dwarf_Addr *begin, struct symbol_frame *frame) {
   struct extent extent;
@@ -343,7 +346,8 @@ static struct known_module *module_open(struct symbols *symbols, const struct sy
   return NULL;
 }
 
-/* The module, opened at the first question. NULL if memory is exhausted or its build-id is longer than any is. */
+/* The module, opened at the first question. NULL if memory is exhausted or its build-id is longer
+ * than any is. */
 static struct known_module *module_of(struct symbols *symbols, const struct symbol_module *module) {
   struct known_module *known = symbols->modules;
   if (module->build_id_bytes > sizeof known->build_id) return NULL;

@@ -1,11 +1,12 @@
 /* Names for code addresses, found in the reading command, on any machine that has the files.
  *
- * A module is opened when it is first asked about, under its recorded path or below the search paths, and only if its
- * build-id is the recorded one: another file that has taken its place must not lend its names. Failing that, a file of
- * debugging symbols with that build-id will do. Function names come from DWARF (inlined calls included), then from the
- * symbol tables (.symtab, .dynsym, .gnu_debugdata); a function without a name is called
- * "module+0xstart", its start taken from the call-frame information, or "module+0xoffset" where even that is missing.
- * Not thread-safe: one thread uses a `struct symbols`. */
+ * A module is opened when it is first asked about, under its recorded path or below the search
+ * paths, and only if its build-id is the recorded one: another file that has taken its place must
+ * not lend its names. Failing that, a file of debugging symbols with that build-id will do.
+ * Function names come from DWARF (inlined calls included), then from the symbol tables (.symtab,
+ * .dynsym, .gnu_debugdata); a function without a name is called "module+0xstart", its start taken
+ * from the call-frame information, or "module+0xoffset" where even that is missing. Not
+ * thread-safe: one thread uses a `struct symbols`. */
 #ifndef SYMBOLS_SYMBOLS_H
 #define SYMBOLS_SYMBOLS_H
 
@@ -16,10 +17,12 @@
 struct symbols;
 
 struct symbols_options {
-  /* Fetch what is missing from the servers in DEBUGINFOD_URLS. If false, the variable is emptied in this process. */
+  /* Fetch what is missing from the servers in DEBUGINFOD_URLS. If false, the variable is emptied in
+   * this process. */
   bool debuginfod;
-  /* Folders to look into first, NULL at the end: the root of another system, or a folder that has the files. Each is
-   * tried with the module's whole path, with its last part, and as a place of debugging symbols. May be NULL. */
+  /* Folders to look into first, NULL at the end: the root of another system, or a folder that has
+   * the files. Each is tried with the module's whole path, with its last part, and as a place of
+   * debugging symbols. May be NULL. */
   const char *const *search;
 };
 
@@ -51,12 +54,14 @@ enum symbols_state {
 struct symbols *symbols_open(const struct symbols_options *options);
 void symbols_close(struct symbols *symbols);
 
-/* Names a return address, given as an address in the module's file, innermost inlined call first. Returns the number of
- * frames written, at least 1 if `most` is. Strings are valid until symbols_close. */
+/* Names a return address, given as an address in the module's file, innermost inlined call first.
+ * Returns the number of frames written, at least 1 if `most` is. Strings are valid until
+ * symbols_close. */
 size_t symbols_resolve(struct symbols *symbols, const struct symbol_module *module, uint64_t offset,
                        struct symbol_frame *frames, size_t most);
 
-/* What is known about a module, and in *hint (if not NULL) one sentence for the user; empty if all is well. */
+/* What is known about a module, and in *hint (if not NULL) one sentence for the user; empty if all
+ * is well. */
 enum symbols_state symbols_state(struct symbols *symbols, const struct symbol_module *module,
                                  const char **hint);
 

@@ -49,8 +49,8 @@ static inline void put_varint(struct byte_sink *sink, uint64_t value) {
   }
 }
 
-/* One bit and a number of 64 bits: the bit is the lowest of the first byte, above it six bits of the number and the sign
- * that a varint with the rest follows. */
+/* One bit and a number of 64 bits: the bit is the lowest of the first byte, above it six bits of
+ * the number and the sign that a varint with the rest follows. */
 void put_tagged(struct byte_sink *sink, bool tag, uint64_t value);
 
 uint64_t get_varint_slow(struct byte_source *source);

@@ -36,7 +36,8 @@ bool encoder_put_run(struct encoder *encoder, const struct trace_run *run);
 /* Where decoding could resume at the sink's place. Fills in what the encoder knows of it. */
 void encoder_resumption(const struct encoder *encoder, struct checkpoint *checkpoint);
 
-/* Around the body of a record with a length. NULL, which record_end accepts, when the sink is full. */
+/* Around the body of a record with a length. NULL, which record_end accepts, when the sink is
+ * full. */
 unsigned char *put_record_begin(struct byte_sink *sink, unsigned record);
 void put_record_end(struct byte_sink *sink, unsigned char *body);
 

@@ -59,8 +59,8 @@ static void define_module(struct byte_sink *sink, const struct trace_stack_sourc
   put_record_end(sink, body);
 }
 
-/* Gives a frame its name in the chunk, if it is a language's that has none yet. `module` is the program's number, `local` the
- * chunk's. */
+/* Gives a frame its name in the chunk, if it is a language's that has none yet. `module` is the
+ * program's number, `local` the chunk's. */
 static void define_place(struct stack_encoder *encoder, struct byte_sink *sink, uint32_t module,
                          uint32_t local, uint64_t offset) {
   const struct trace_stack_source *source = encoder->source;

@@ -98,8 +98,8 @@ void stack_encoder_keep(struct stack_encoder *encoder);
  * not kept. */
 void stack_encoder_go_back(struct stack_encoder *encoder);
 
-/* The chunk's number for a stack or module, after putting the definitions that the chunk lacks. If the sink becomes full
- * the encoder is good for nothing until it is reset or goes back. */
+/* The chunk's number for a stack or module, after putting the definitions that the chunk lacks. If
+ * the sink becomes full the encoder is good for nothing until it is reset or goes back. */
 uint32_t stack_encode(struct stack_encoder *encoder, struct byte_sink *sink, uint32_t node);
 uint32_t module_encode(struct stack_encoder *encoder, struct byte_sink *sink, uint32_t module);
 

@@ -42,7 +42,8 @@ struct trace_options {
 wn_status trace_writer_open(const struct trace_options *options, const struct trace_run *run,
                             const struct trace_stack_source *source, struct trace_writer **out);
 
-/* trace_write_free and so on, one for each kind of event (events.def). False: the record is lost, and counted. */
+/* trace_write_free and so on, one for each kind of event (events.def). False: the record is lost,
+ * and counted. */
 #define WRITER_PLAIN(type) \
   bool trace_write_##type(struct trace_writer *writer, const struct trace_##type *event);
 #define WRITER_OWN(type)
@@ -51,14 +52,16 @@ wn_status trace_writer_open(const struct trace_options *options, const struct tr
 #undef WRITER_PLAIN
 #undef WRITER_OWN
 
-/* Likewise. Which record is short enough for a sample depends on it; a loss and the end have room of their own. */
+/* Likewise. Which record is short enough for a sample depends on it; a loss and the end have room
+ * of their own. */
 bool trace_write_sample(struct trace_writer *writer, const struct trace_sample *sample);
 bool trace_write_loss(struct trace_writer *writer, const struct trace_loss *loss);
 bool trace_write_end(struct trace_writer *writer, const struct trace_end *end);
 
-/* Before an exec, which if it succeeds is the last that this writer sees: writes the EXEC record, if there is room, and
- * an END, and keeps the END's stream. When the exec failed, trace_exec_failed with the number returned takes the END out
- * again and lets the stream go; any other thread may write meanwhile. 0: no END was written, nothing is to be undone. */
+/* Before an exec, which if it succeeds is the last that this writer sees: writes the EXEC record,
+ * if there is room, and an END, and keeps the END's stream. When the exec failed, trace_exec_failed
+ * with the number returned takes the END out again and lets the stream go; any other thread may
+ * write meanwhile. 0: no END was written, nothing is to be undone. */
 unsigned trace_write_exec(struct trace_writer *writer, const struct trace_exec *exec);
 void trace_exec_failed(struct trace_writer *writer, unsigned number);
 

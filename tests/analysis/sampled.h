@@ -23,7 +23,8 @@ static inline bool is_sampled(struct thread *thread, size_t words) {
   return thread->left < 0 && sampler_hits(&thread->sampler, &thread->left) > 0;
 }
 
-/* A block's life from malloc through every realloc; adds what was allocated of it, and how often. */
+/* A block's life from malloc through every realloc; adds what was allocated of it, and how
+ * often. */
 static inline void allocate_growing(struct thread *thread, const size_t *sizes, int count, double rate,
                                     struct sums *sums) {
   struct row rows[GROWTHS_MOST];

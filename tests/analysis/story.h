@@ -1,5 +1,5 @@
-/* Small traces written for a test, with stacks that are chains: node n is called by node n - 1, in module "code" at
- * offset 16 n. */
+/* Small traces written for a test, with stacks that are chains: node n is called by node n - 1, in
+ * module "code" at offset 16 n. */
 #ifndef TESTS_ANALYSIS_STORY_H
 #define TESTS_ANALYSIS_STORY_H
 

@@ -357,8 +357,8 @@ static void a_block_that_is_certain_hides_no_small_ones(void **state) {
   assert_true(!estimate_is_rough(&estimate));
 }
 
-/* Beside large blocks an unseen one is most likely as small as those of the trace are; a trace of few
- * samples does not tell how small. */
+/* Beside large blocks an unseen one is most likely as small as those of the trace are; a trace of
+ * few samples does not tell how small. */
 static void a_count_borrows_its_unit_from_the_trace(void **state) {
   (void)state;
   const double rate = 1e-4, smallest = 1 / inclusion_probability(rate, 3);

@@ -1,6 +1,7 @@
-/* The interval of a difference between two runs, measured: two populations with known totals are sampled, each by its own
- * run of the real sampler, and the intervals must hold the true difference in 95 of 100 pairs. With 2000 pairs the coverage
- * of a cell has a standard error of half a percent. */
+/* The interval of a difference between two runs, measured: two populations with known totals are
+ * sampled, each by its own run of the real sampler, and the intervals must hold the true difference
+ * in 95 of 100 pairs. With 2000 pairs the coverage of a cell has a standard error of half a
+ * percent. */
 #include "analysis/sampled.h"
 #include "support/test.h"
 

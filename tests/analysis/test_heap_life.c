@@ -1,4 +1,5 @@
-/* What is read from a collected heap's records: clocks, pauses, fates; and that wrong records cost only themselves. */
+/* What is read from a collected heap's records: clocks, pauses, fates; and that wrong records cost
+ * only themselves. */
 #include "analysis/story.h"
 
 #include "analysis/generations.h"
@@ -373,7 +374,8 @@ static void records_that_make_no_sense_do_no_harm(void **state) {
   }
 }
 
-/* Of a sound heap's records some are lost, and some have one wrong number: what is answered is nearly the same. */
+/* Of a sound heap's records some are lost, and some have one wrong number: what is answered is
+ * nearly the same. */
 static void a_few_damaged_records_hardly_change_the_answers(void **state) {
   (void)state;
   for (uint64_t seed = 0; seed < (TINY ? 20 : 100); seed++) {

@@ -80,8 +80,8 @@ static void a_mapping_has_what_was_last_found_resident(void **state) {
   samples_free(samples);
 }
 
-/* Only moments at which mappings were measured too can be taken apart. What was written of a private
- * mapping of a file is memory of the program's own. */
+/* Only moments at which mappings were measured too can be taken apart. What was written of a
+ * private mapping of a file is memory of the program's own. */
 static void the_moment_is_that_of_the_largest_complete_measurement(void **state) {
   (void)state;
   struct trace_writer *writer = story_begin(1, 0);

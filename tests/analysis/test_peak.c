@@ -5,9 +5,9 @@
  * so the peak is the end. On a mountain the blocks are freed in the order in which they came. On a
  * plateau a tenth, a twentieth or a fiftieth of the blocks is alive at a time, for a whole run: the
  * more often the heap is renewed, the more independent moments there are to choose from. A growing
- * heap keeps one block of twenty; the others live for up to a twentieth of the run, or of a leak for
- * a moment. A plateau that is freed is empty for the last fiftieth of the run. With a burst, one
- * block that is larger than all others together lives four times, for a hundredth of the run.
+ * heap keeps one block of twenty; the others live for up to a twentieth of the run, or of a leak
+ * for a moment. A plateau that is freed is empty for the last fiftieth of the run. With a burst,
+ * one block that is larger than all others together lives four times, for a hundredth of the run.
  */
 #include "support/runs.h"
 #include "support/test.h"
@@ -188,10 +188,10 @@ static struct cell run_cell(double samples, uint64_t runs, double *most) {
   return cell;
 }
 
-/* The fewer samples, the more runs. The coverage has a standard error of 22 / sqrt(runs) %, 0.2 % of
- * 8000 runs. A mean of estimates has one of 120 / sqrt(samples * runs) % or so, 0.4 % at eight
- * samples; that of a site, which has a quarter of the samples, twice that. Where fewer runs are made, the
- * coverage may lie three standard errors outside, not one. */
+/* The fewer samples, the more runs. The coverage has a standard error of 22 / sqrt(runs) %, 0.2 %
+ * of 8000 runs. A mean of estimates has one of 120 / sqrt(samples * runs) % or so, 0.4 % at eight
+ * samples; that of a site, which has a quarter of the samples, twice that. Where fewer runs are
+ * made, the coverage may lie three standard errors outside, not one. */
 static void peaks_hold_what_was_held_at_their_moments(void **state) {
   (void)state;
   static const struct {

@@ -1,4 +1,5 @@
-/* The language of --where: what it accepts, what it answers, and where it says that a query is wrong. */
+/* The language of --where: what it accepts, what it answers, and where it says that a query is
+ * wrong. */
 #include "analysis/story.h"
 
 #include "analysis/query.h"

@@ -1,4 +1,5 @@
-/* A report is a model: asked often, of one recording, with any query, moment, measure and grouping. */
+/* A report is a model: asked often, of one recording, with any query, moment, measure and
+ * grouping. */
 #include "analysis/story.h"
 #include "support/test.h"
 
@@ -7,7 +8,8 @@
 
 enum { CHAIN = 12, BLOCKS = 600, END_NS = 100000 };
 
-/* Blocks of all sizes on stacks of all depths; two of three are freed, and one in five was reallocated. */
+/* Blocks of all sizes on stacks of all depths; two of three are freed, and one in five was
+ * reallocated. */
 static struct recording *record(void) {
   struct trace_writer *writer = story_begin(0.01, 5);
   for (uint32_t i = 1; i <= BLOCKS; i++) {

@@ -1,4 +1,5 @@
-/* From records to rows, moments, call trees and lifetimes, on small traces whose answers are known. */
+/* From records to rows, moments, call trees and lifetimes, on small traces whose answers are
+ * known. */
 #include "analysis/story.h"
 
 #include "base/check.h"
@@ -329,7 +330,8 @@ static void median_lives_are_exact_where_all_died(void **state) {
   samples_free(samples);
 }
 
-/* Lives 10, 20 and 30 seen; two blocks alive after 15 and 40: S = 4/5, then 4/5 * 2/3 = 0.53, then 0.53 * 1/2 = 0.27. */
+/* Lives 10, 20 and 30 seen; two blocks alive after 15 and 40: S = 4/5, then 4/5 * 2/3 = 0.53, then
+ * 0.53 * 1/2 = 0.27. */
 static void living_blocks_make_medians_longer(void **state) {
   (void)state;
   struct trace_writer *writer = story_begin(1, 0);
@@ -356,7 +358,8 @@ static void unseen_medians_are_said_to_be_unseen(void **state) {
   samples_free(samples);
 }
 
-/* Of equal blocks in a small sample the ends are order statistics, as tables of the sign test have them. */
+/* Of equal blocks in a small sample the ends are order statistics, as tables of the sign test have
+ * them. */
 static void median_lives_have_the_interval_of_the_sign_test(void **state) {
   (void)state;
   const struct {

@@ -100,7 +100,8 @@ static void lock_knows_which_ranks_its_thread_holds(void **state) {
   assert_false(lock_rank_held(LOCK_RANK_RUNS));
 }
 
-/* One thread holds the lock, one waits for it; a signal handler interrupts the waiting one and forks. */
+/* One thread holds the lock, one waits for it; a signal handler interrupts the waiting one and
+ * forks. */
 static struct lock contended;
 static _Atomic(int) stage; /* 1: held, 2: the handler runs, 3: the child is forked */
 static int child_status = -1;

@@ -1,4 +1,5 @@
-/* Frames of all kinds. Built without frame pointers and without tail calls, so that every function is on the stack. */
+/* Frames of all kinds. Built without frame pointers and without tail calls, so that every function
+ * is on the stack. */
 #include "callpaths.h"
 
 #include <alloca.h>
@@ -112,7 +113,8 @@ NOINLINE int path_alternate_stack(leaf_function *leaf, void *context) {
   return result;
 }
 
-/* The interrupted instruction is the one that faults, in the middle of a function and not after a call. */
+/* The interrupted instruction is the one that faults, in the middle of a function and not after a
+ * call. */
 static char *faulting_page;
 static void repair(int number) {
   handler(number);

@@ -1,4 +1,5 @@
-/* A library that is loaded and unloaded by tests: calls back, from code at the same place in both of its builds. */
+/* A library that is loaded and unloaded by tests: calls back, from code at the same place in both
+ * of its builds. */
 __attribute__((visibility("default"))) const char *plugin_name(void);
 __attribute__((visibility("default"))) int plugin_call(int (*callback)(void *), void *context);
 

@@ -29,14 +29,16 @@ static _Unwind_Reason_Code note(struct _Unwind_Context *context, void *argument)
   return _URC_NO_REASON;
 }
 
-/* Captures, and compares every frame but this function's own, whose two calls are at different places. */
+/* Captures, and compares every frame but this function's own, whose two calls are at different
+ * places. */
 static __attribute__((noinline)) int compare_here(void *unused) {
   (void)unused;
   struct trace expected = {.count = 0};
   const wn_callstack *stack = callstack_capture(callstacks, FRAMES);
   _Unwind_Backtrace(note, &expected);
   size_t depth = wn_callstack_depth(stack);
-  /* Some unwinders count the entry of the process or thread, which has no caller, and some do not. */
+  /* Some unwinders count the entry of the process or thread, which has no caller, and some do
+   * not. */
   assert_in_range(depth, 2, expected.count);
   assert_true(expected.count - depth <= 1);
   for (size_t i = 1; i < depth; i++) assert_int_equal(wn_callstack_frame(stack, i).pc, expected.pc[i]);
@@ -128,7 +130,8 @@ static void very_deep_stacks_are_cut(void **state) {
   assert_int_equal(wn_callstack_depth(captured), CALLSTACK_DEPTH_MOST);
 }
 
-/* A handler on the smallest stack that programs usually give it, above a page that cannot be touched. */
+/* A handler on the smallest stack that programs usually give it, above a page that cannot be
+ * touched. */
 enum { SMALL_STACK_BYTES = 8192, GUARD_BYTES = 4096 };
 static void capture_in_handler(int signal) {
   (void)signal;
@@ -159,7 +162,8 @@ static void a_capture_of_any_depth_fits_on_a_small_signal_stack(void **state) {
   munmap(memory, GUARD_BYTES + SMALL_STACK_BYTES);
 }
 
-/* Depths around the size of the first array: nothing is lost or repeated where the second one takes over. */
+/* Depths around the size of the first array: nothing is lost or repeated where the second one takes
+ * over. */
 static void stacks_longer_than_the_first_array_are_whole(void **state) {
   (void)state;
   path_recursion(200, capture_all, NULL);
@@ -248,8 +252,8 @@ static void nonsense_in_the_frame_pointer_does_not_crash(void **state) {
   munmap(page, 4096);
 }
 
-/* A stack whose upper part, once walked, was given back; a frame pointer of code without unwind information still points
- * there. */
+/* A stack whose upper part, once walked, was given back; a frame pointer of code without unwind
+ * information still points there. */
 enum { COROUTINE_BYTES = 1 << 20, COROUTINE_KEPT = 3 << 18 };
 static ucontext_t coroutine_caller, coroutine_context;
 static char *coroutine_stack;

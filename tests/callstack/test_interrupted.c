@@ -1,6 +1,7 @@
-/* A signal handler that interrupts anything at any instruction and does the same finds and leaves everything right. Here the
- * processor itself interrupts: with its trap flag set it raises SIGTRAP after each instruction, and the handler acts at the
- * one whose turn it is. So what races between threads only happen to meet is met in order. */
+/* A signal handler that interrupts anything at any instruction and does the same finds and leaves
+ * everything right. Here the processor itself interrupts: with its trap flag set it raises SIGTRAP
+ * after each instruction, and the handler acts at the one whose turn it is. So what races between
+ * threads only happen to meet is met in order. */
 #include "support/test.h"
 
 #include "base/check.h"
@@ -41,7 +42,8 @@ static __attribute__((noinline)) void interrupted(void (*work)(void), long after
   trap_no_more();
 }
 
-/* Does it again and again, each time interrupted elsewhere: at each instruction, if there are not too many. */
+/* Does it again and again, each time interrupted elsewhere: at each instruction, if there are not
+ * too many. */
 static void interrupted_everywhere(void (*begin)(void), void (*work)(void), void (*end)(void), long points) {
   begin();
   interrupted(work, 0);
@@ -80,7 +82,8 @@ static void enter_in_handler(void) {
   for (uint32_t i = 0; i < others_then; i++) nodes_child(&nodes, parent, other(before + others_first + i));
 }
 
-/* Each child is there once, and can be found; so are those that come later, and take what was prepared in vain. */
+/* Each child is there once, and can be found; so are those that come later, and take what was
+ * prepared in vain. */
 static void end_nodes(void) {
   uint32_t others = before + LATER + (entered_by_handler ? others_first + others_then : 0);
   const struct node *seen[OTHERS + 1] = {entered};
@@ -135,7 +138,8 @@ static void expect_ending(const wn_callstack *stack, const wn_callstack *ending,
                      wn_callstack_frame(ending, depth_of_ending - i).pc);
 }
 
-/* Several times from one place, and one of them is interrupted. Returns the instructions that were counted. */
+/* Several times from one place, and one of them is interrupted. Returns the instructions that were
+ * counted. */
 static long capture_some(int interrupted_one, long after) {
   const wn_callstack *stack[CAPTURES];
   long plan[CAPTURES], counted[CAPTURES];
@@ -155,8 +159,8 @@ static long capture_some(int interrupted_one, long after) {
   return counted[interrupted_one];
 }
 
-/* The first capture looks everything up, the second enters it in the memo, the third finds it there. The first is left out: it
- * takes a lock, and who interrupts that may not find a module. */
+/* The first capture looks everything up, the second enters it in the memo, the third finds it
+ * there. The first is left out: it takes a lock, and who interrupts that may not find a module. */
 static void a_capture_that_is_interrupted_by_another_is_right_and_so_is_the_other(void **state) {
   (void)state;
   act = capture_in_handler;

@@ -1,5 +1,5 @@
-/* A large library of the distribution, built without frame pointers: each of its allocations is captured on the way and
- * compared, frame by frame, with the compiler's own unwinder. */
+/* A large library of the distribution, built without frame pointers: each of its allocations is
+ * captured on the way and compared, frame by frame, with the compiler's own unwinder. */
 #include "support/test.h"
 
 #include "callstack/capture.h"

@@ -1,5 +1,5 @@
-/* Unwind information that is wrong ends the stack, where it is met for the first time and ever after; nothing is read that it
- * leads to beyond the stack. */
+/* Unwind information that is wrong ends the stack, where it is met for the first time and ever
+ * after; nothing is read that it leads to beyond the stack. */
 #include "support/test.h"
 
 #include "callstack/capture.h"
@@ -14,8 +14,9 @@ static __attribute__((noinline)) void capture(void) { captured = callstack_captu
 
 #ifdef __x86_64__
 
-/* Each has `frame_pointer` in that register while it calls the leaf. The first says that its caller is found by it, the second
- * that its own frame is of 112 MiB, the third that the caller's frame pointer was saved half a mebibyte further in. */
+/* Each has `frame_pointer` in that register while it calls the leaf. The first says that its caller
+ * is found by it, the second that its own frame is of 112 MiB, the third that the caller's frame
+ * pointer was saved half a mebibyte further in. */
 void lie_by_frame_pointer(leaf_function *leaf, uintptr_t frame_pointer);
 void lie_by_size(leaf_function *leaf, uintptr_t frame_pointer);
 void lie_by_saved(leaf_function *leaf, uintptr_t frame_pointer);

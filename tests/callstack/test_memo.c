@@ -1,5 +1,6 @@
-/* Stacks that begin like the thread's last one are right: random programs of functions that use the stack in different ways, with
- * signal handlers in between, compared with what the compiler's library finds. */
+/* Stacks that begin like the thread's last one are right: random programs of functions that use the
+ * stack in different ways, with signal handlers in between, compared with what the compiler's
+ * library finds. */
 #include "base/check.h"
 #include "base/random.h"
 #include "callstack/capture.h"
@@ -157,8 +158,9 @@ static bool is_in(const wn_callstack *callstack, uintptr_t pc) {
   return false;
 }
 
-/* Interrupts itself at two places of one frame. Where a caller's return address would lie, below the stack pointer, is the
- * address of the first, as pcs.h has it: so a memo that took the interrupted frame for a caller would find it unchanged. */
+/* Interrupts itself at two places of one frame. Where a caller's return address would lie, below
+ * the stack pointer, is the address of the first, as pcs.h has it: so a memo that took the
+ * interrupted frame for a caller would find it unchanged. */
 static __attribute__((noinline)) void interrupt_twice(uintptr_t place[2]) {
 #ifdef __x86_64__
   long process = getpid(), thread = gettid();

@@ -122,7 +122,8 @@ static int capture_all(void *context) {
   return 1;
 }
 
-/* Registers, stack and addresses are the same: that another library is there now only the table of modules knows. */
+/* Registers, stack and addresses are the same: that another library is there now only the table of
+ * modules knows. */
 static void a_stack_through_one_library_is_not_remembered_as_one_through_another(void **state) {
   (void)state;
   static const char *const paths[] = {PLUGIN_A, PLUGIN_B};

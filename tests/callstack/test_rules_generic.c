@@ -1,5 +1,5 @@
-/* What processors do whose unwind information is not read: they walk frame pointers. Linked with rules_generic.c instead of
- * this processor's own rules, and compiled with frame pointers. */
+/* What processors do whose unwind information is not read: they walk frame pointers. Linked with
+ * rules_generic.c instead of this processor's own rules, and compiled with frame pointers. */
 #include "support/test.h"
 
 #include "callstack/capture.h"

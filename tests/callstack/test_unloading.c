@@ -19,8 +19,8 @@ struct thread {
   unsigned captured, wrong;
 };
 
-/* Which plugin it is cannot be told for sure: another one of the same layout may have come to the place of one whose
- * unloading nobody was told about yet. */
+/* Which plugin it is cannot be told for sure: another one of the same layout may have come to the
+ * place of one whose unloading nobody was told about yet. */
 static bool is_plugin(const char *path) {
   for (unsigned i = 0; i < THREADS; i++)
     if (path && strcmp(path, plugins[i]) == 0) return true;

@@ -55,7 +55,8 @@ static void named_module(void *context, uint32_t number, struct trace_module *ou
                             "longer_than_a_narrow_terminal]");
 }
 
-/* What is no UTF-8, what a terminal obeys, what turns its direction, what it shows in two columns. */
+/* What is no UTF-8, what a terminal obeys, what turns its direction, what it shows in two
+ * columns. */
 static bool named_place(void *context, uint32_t module, uint64_t offset, struct trace_place *out) {
   static _Thread_local char function[512];
   static const char *const formats[] = {
@@ -159,8 +160,8 @@ static void write_domain(struct trace_writer *writer, uint64_t number, uint64_t 
   trace_write_domain(writer, &(struct trace_domain){.time_ns = time, .domain = number, .what = what});
 }
 
-/* Block i is born in millisecond i; each tenth is born in the major heap. A promoted one dies 50 ms later, if it is even
- * among its kind, and else lives on. */
+/* Block i is born in millisecond i; each tenth is born in the major heap. A promoted one dies 50 ms
+ * later, if it is even among its kind, and else lives on. */
 static void write_collected(struct trace_writer *writer, uint64_t count) {
   write_domain(writer, 0, 0, TRACE_DOMAIN_BEGINS);
   if (count > 1) write_domain(writer, 1, 0, TRACE_DOMAIN_BEGINS);

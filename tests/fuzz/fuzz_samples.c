@@ -1,5 +1,5 @@
-/* Any bytes as a trace whose questions are answered: whatever the records say, answers are numbers, and parts are no more
- * than the whole. */
+/* Any bytes as a trace whose questions are answered: whatever the records say, answers are numbers,
+ * and parts are no more than the whole. */
 #include "trace_file.h"
 
 #include "analysis/generations.h"

@@ -1,4 +1,5 @@
-/* What tests of the heap do again and again: options, allocation, lists, numbers of the collector, domains. */
+/* What tests of the heap do again and again: options, allocation, lists, numbers of the collector,
+ * domains. */
 #ifndef TESTS_GC_BLOCKS_H
 #define TESTS_GC_BLOCKS_H
 
@@ -9,7 +10,8 @@
 
 /* ---- options ---- */
 
-/* How far helpers get is the system's choice: without them the collector's steps are the program's. */
+/* How far helpers get is the system's choice: without them the collector's steps are the
+ * program's. */
 static inline wn_heap_options without_helpers(void) {
   wn_heap_options options = WN_HEAP_DEFAULTS;
   options.helper_threads = 0;
@@ -100,7 +102,8 @@ static inline void join_wait(wn_domain *domain, wn_join *join) {
   assert_int_equal(wn_join_wait(domain, join), WN_OK);
 }
 
-/* Domains take turns by steps: each waits, at safepoints, until another has taken the step before its own. */
+/* Domains take turns by steps: each waits, at safepoints, until another has taken the step before
+ * its own. */
 static inline void wait_for_step(wn_domain *domain, const _Atomic(int) *step, int wanted) {
   while (atomic_load(step) < wanted) wn_poll(domain);
 }

@@ -1,8 +1,9 @@
 /* The operations of the random program.
  *
- * Each worker has a stack of roots: handles with the nodes that they hold. An operation makes its own handles in a scope,
- * and carries out what is to be kept. Operations that may run finalisers, or another thread of the domain, hold no raw values
- * and leave heap and model equal; so each operation begins with both equal. */
+ * Each worker has a stack of roots: handles with the nodes that they hold. An operation makes its
+ * own handles in a scope, and carries out what is to be kept. Operations that may run finalisers,
+ * or another thread of the domain, hold no raw values and leave heap and model equal; so each
+ * operation begins with both equal. */
 #include "gc/mutator.h"
 
 #include "gc/mutator_parts.h"
@@ -190,7 +191,8 @@ static void collect(struct worker *worker) {
   }
 }
 
-/* Any parameters that are right, while others run. Minor heaps stay small, and slots enough for what the program nests. */
+/* Any parameters that are right, while others run. Minor heaps stay small, and slots enough for
+ * what the program nests. */
 static void set_parameters(struct worker *worker) {
   wn_domain *domain = worker->actor->domain;
   wn_gc_control control;
@@ -348,7 +350,8 @@ static void with_child(struct worker *worker, int depth, bool thread) {
   bury(world, child);
 }
 
-/* What a domain that allocates nothing does: it stores a young block of its parent's into old ones, and ends at once. */
+/* What a domain that allocates nothing does: it stores a young block of its parent's into old ones,
+ * and ends at once. */
 struct errand {
   struct world *world;
   size_t from, to;

@@ -6,8 +6,8 @@
 
 enum { OPERATIONS = 32 };
 
-/* Runs `steps` random operations in the first domain, and more in those that it spawns. `operations`: a bit for each that is allowed.
- * Aborts on the first thing that is wrong. */
+/* Runs `steps` random operations in the first domain, and more in those that it spawns.
+ * `operations`: a bit for each that is allowed. Aborts on the first thing that is wrong. */
 void mutate(uint64_t seed, long steps, uint64_t operations);
 
 #endif

@@ -9,7 +9,8 @@
 void check_status(wn_status status, const char *what);
 wn_ref must(wn_ref ref, const char *what);
 
-/* True if an allocation failed because the stress mode had this one request fail: the next try is not. */
+/* True if an allocation failed because the stress mode had this one request fail: the next try is
+ * not. */
 bool is_stress(void);
 
 /* Never null: what the stress mode had fail is tried again. */
@@ -38,7 +39,8 @@ void exchange(struct worker *worker);
 void walk(struct worker *worker);
 void drop(struct worker *worker);
 
-/* Around the allocation of a block: what is told of it is kept with its node. No roots may be looked up before the second. */
+/* Around the allocation of a block: what is told of it is kept with its node. No roots may be
+ * looked up before the second. */
 void profile_before(struct worker *worker);
 void profile_after(struct worker *worker, struct node *node);
 void use_profile(struct worker *worker);

@@ -1,8 +1,10 @@
-/* The random program's profiles: they start, stop, are joined, left and discarded at any time, on any domain.
+/* The random program's profiles: they start, stop, are joined, left and discarded at any time, on
+ * any domain.
  *
- * Metadata is a *life*: what was told of one sampled block. Blocks of some operations are known: the births that are told right
- * after such a block was allocated are its own, so that its node gets their lives, and a comparison finds a death that was told
- * of a block that is reachable. Lives and *sessions* (profiles, with what their callbacks counted) stay to the end, when each
+ * Metadata is a *life*: what was told of one sampled block. Blocks of some operations are known:
+ * the births that are told right after such a block was allocated are its own, so that its node
+ * gets their lives, and a comparison finds a death that was told of a block that is reachable.
+ * Lives and *sessions* (profiles, with what their callbacks counted) stay to the end, when each
  * life must have come back exactly once, and the counts must be those of wn_memprof_counts. */
 #include "gc/mutator_parts.h"
 

@@ -1,8 +1,9 @@
 /* The pages that Winnow holds, for tests of what is left behind.
  *
- * The program is linked with `--wrap`, so all that Winnow maps and unmaps comes by here, and nothing else does. What
- * /proc/self/maps tells is no use: sanitizers keep some pages for each thread that ever was (AddressSanitizer its
- * LowLevelAllocator's), and the C library keeps stacks. */
+ * The program is linked with `--wrap`, so all that Winnow maps and unmaps comes by here, and
+ * nothing else does. What /proc/self/maps tells is no use: sanitizers keep some pages for each
+ * thread that ever was (AddressSanitizer its LowLevelAllocator's), and the C library keeps
+ * stacks. */
 #ifndef TESTS_GC_PAGES_HELD_H
 #define TESTS_GC_PAGES_HELD_H
 

@@ -1,14 +1,16 @@
 /* A model, in plain C, of what is in a collected heap: what test_mutator compares the heap with.
  *
- * A *node* stands for a block. It knows the block's identity, which the block carries, its bytes, which follow from that, and
- * what its tracked fields hold; the other fields hold wn_int(0). Nodes are never freed before the end, so that calls that come late,
- * or twice, are seen.
+ * A *node* stands for a block. It knows the block's identity, which the block carries, its bytes,
+ * which follow from that, and what its tracked fields hold; the other fields hold wn_int(0). Nodes
+ * are never freed before the end, so that calls that come late, or twice, are seen.
  *
- * An *actor* is a domain with its nodes. Its shadow is touched by the thread that has the domain's turn. Messages are blocks that
- * all domains share: they never change, and their contents follow from their identity, so they need no shadow.
+ * An *actor* is a domain with its nodes. Its shadow is touched by the thread that has the domain's
+ * turn. Messages are blocks that all domains share: they never change, and their contents follow
+ * from their identity, so they need no shadow.
  *
- * What must not be called for a reachable block (finalisers, release functions) counts itself in the node, on any thread;
- * since what is unreachable stays so, it is enough to look at the counts of reachable nodes later. */
+ * What must not be called for a reachable block (finalisers, release functions) counts itself in
+ * the node, on any thread; since what is unreachable stays so, it is enough to look at the counts
+ * of reachable nodes later. */
 #ifndef TESTS_GC_SHADOW_H
 #define TESTS_GC_SHADOW_H
 

@@ -1,5 +1,5 @@
-/* Threads end anywhere: in a callback, a hook, a blocking section, while something is raised. Nothing of that keeps the others waiting,
- * and nothing is left behind. */
+/* Threads end anywhere: in a callback, a hook, a blocking section, while something is raised.
+ * Nothing of that keeps the others waiting, and nothing is left behind. */
 #include "gc/journal.h"
 #include "gc/pages_held.h"
 

@@ -1,4 +1,5 @@
-/* The table of events: each listener is told of each event once, in order, and spans nest as the table says. */
+/* The table of events: each listener is told of each event once, in order, and spans nest as the
+ * table says. */
 #include "gc/journal.h"
 
 #include "gc/collect/listeners.h"
@@ -69,7 +70,8 @@ static const struct event *first_of(const struct ear *ear, enum event_kind kind)
   return NULL;
 }
 
-/* Begins and ends of a span alternate, an end has its begin's time and cause. `number`: of one domain; UINT64_MAX: of all. */
+/* Begins and ends of a span alternate, an end has its begin's time and cause. `number`: of one
+ * domain; UINT64_MAX: of all. */
 static void check_span(const struct ear *ear, enum event_kind begins, uint64_t number) {
   const struct event *open = NULL;
   for (size_t i = 0; i < ear->count; i++) {

@@ -1,5 +1,6 @@
-/* What happens when the system has no more memory: each case in a process of its own, whose address space is limited once the heap is
- * there. Checks of the heap need memory themselves, so the limit is taken away for them. */
+/* What happens when the system has no more memory: each case in a process of its own, whose address
+ * space is limited once the heap is there. Checks of the heap need memory themselves, so the limit
+ * is taken away for them. */
 #include "gc/journal.h"
 
 #include "base/check.h"
@@ -129,7 +130,8 @@ static void a_large_block_that_is_too_large(void) {
   CHECK(!wn_is_null(wn_alloc_bytes(domain, 1 << 20)));
 }
 
-/* RESERVE: everything in the minor heaps survives, in several domains, while nothing more can be had. */
+/* RESERVE: everything in the minor heaps survives, in several domains, while nothing more can be
+ * had. */
 static void survive(wn_domain *of, void *argument) {
   WN_SCOPE(of);
   (void)argument;

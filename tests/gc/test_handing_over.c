@@ -1,4 +1,5 @@
-/* What domains leave to each other when they end, and what several of them ask of the collector at once. */
+/* What domains leave to each other when they end, and what several of them ask of the collector at
+ * once. */
 #include "gc/journal.h"
 
 #include <stdlib.h>

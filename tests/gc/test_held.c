@@ -1,9 +1,10 @@
 /* Helpers that get no processor: the heap does not grow for it.
  *
- * The program is linked with `--wrap`. Wherever a helper has taken something to mark, or is in the middle of sweeping, it is held
- * there, as a system would that has better things to do, until the domain sleeps, and so leaves it a processor, or the heap
- * has grown beyond all bounds. The domain for its part begins to mark, or to sweep, in each cycle only when the helper is held,
- * unless nothing is there that one could take. A clock decides only when to give up. */
+ * The program is linked with `--wrap`. Wherever a helper has taken something to mark, or is in the
+ * middle of sweeping, it is held there, as a system would that has better things to do, until the
+ * domain sleeps, and so leaves it a processor, or the heap has grown beyond all bounds. The domain
+ * for its part begins to mark, or to sweep, in each cycle only when the helper is held, unless
+ * nothing is there that one could take. A clock decides only when to give up. */
 #include "gc/blocks.h"
 #include "gc/collect/collector.h"
 #include "gc/collect/major.h"

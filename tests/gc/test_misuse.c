@@ -1,7 +1,8 @@
-/* What callers may not do: without a domain, with one that has ended, also when its heap is closed, on a thread that is none of its,
- * in a blocking section. Each call in a process of its own. It is refused by a status or a value that is nothing, and says why;
- * or, where the heap is built with its checks, it ends the program with a line that says so. It never crashes. The same
- * program is built a second time as what ships. */
+/* What callers may not do: without a domain, with one that has ended, also when its heap is closed,
+ * on a thread that is none of its, in a blocking section. Each call in a process of its own. It is
+ * refused by a status or a value that is nothing, and says why; or, where the heap is built with
+ * its checks, it ends the program with a line that says so. It never crashes. The same program is
+ * built a second time as what ships. */
 #include "gc/journal.h"
 
 #include "base/check.h"

@@ -1,8 +1,9 @@
 /* test_mutator [SECONDS [SEED [STEPS [OPERATIONS]]]], test_mutator --minimise SEED [STEPS].
  *
- * Random programs with seeds from SEED on, each compared with its model, until the time is over; 0 seconds: one. A failure prints
- * its seed. --minimise runs a seed that fails again and again, with fewer steps and with fewer kinds of operations, as
- * long as it fails; a failure that depends on how threads meet may need luck. */
+ * Random programs with seeds from SEED on, each compared with its model, until the time is over; 0
+ * seconds: one. A failure prints its seed. --minimise runs a seed that fails again and again, with
+ * fewer steps and with fewer kinds of operations, as long as it fails; a failure that depends on
+ * how threads meet may need luck. */
 #include "gc/mutator.h"
 
 #include <signal.h>

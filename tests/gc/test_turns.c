@@ -1,4 +1,5 @@
-/* Threads of one domain: a waiter gets the turn in order, and soon, even where the running thread never yields by itself. */
+/* Threads of one domain: a waiter gets the turn in order, and soon, even where the running thread
+ * never yields by itself. */
 #include "gc/journal.h"
 
 #include "gc/world/domain.h"

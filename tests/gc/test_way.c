@@ -1,7 +1,9 @@
-/* Helpers make way for domains: one that runs where a domain does offers the processor after each piece, and only then.
+/* Helpers make way for domains: one that runs where a domain does offers the processor after each
+ * piece, and only then.
  *
- * The program is linked with `--wrap`: the test says on which processor each thread is, and counts what helpers offer. In each cycle
- * the domain begins to mark when the helper has marked a piece, so that there are some. */
+ * The program is linked with `--wrap`: the test says on which processor each thread is, and counts
+ * what helpers offer. In each cycle the domain begins to mark when the helper has marked a piece,
+ * so that there are some. */
 #include "gc/blocks.h"
 #include "gc/collect/collector.h"
 

@@ -1,5 +1,5 @@
-/* A tracker that writes a letter for each callback, checks that each metadata pointer comes back exactly once and of
- * the right kind, and can do something inside a callback. */
+/* A tracker that writes a letter for each callback, checks that each metadata pointer comes back
+ * exactly once and of the right kind, and can do something inside a callback. */
 #ifndef TESTS_MEMPROF_LOG_TRACKER_H
 #define TESTS_MEMPROF_LOG_TRACKER_H
 
@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Letters: a A alloc_minor alloc_major, p promote, d D dealloc_minor dealloc_major, r resize, x drop, R release. */
+/* Letters: a A alloc_minor alloc_major, p promote, d D dealloc_minor dealloc_major, r resize, x
+ * drop, R release. */
 struct log {
   char text[256];
   size_t length;

@@ -1,5 +1,6 @@
-/* A parallel host whose signal handlers allocate and free: at whichever instruction one interrupts the engine, all that became due is
- * told when the engine returns, and nothing waits for what the thread does next. */
+/* A parallel host whose signal handlers allocate and free: at whichever instruction one interrupts
+ * the engine, all that became due is told when the engine returns, and nothing waits for what the
+ * thread does next. */
 #include "support/interrupted.h"
 #include "support/test.h"
 

@@ -1,5 +1,6 @@
-/* A random model: thousands of random operations over domains, threads and profiles, against a shadow that knows which
- * profile each block was born under. At rate 1 every block is tracked, so the shadow's sums are the engine's counts. */
+/* A random model: thousands of random operations over domains, threads and profiles, against a
+ * shadow that knows which profile each block was born under. At rate 1 every block is tracked, so
+ * the shadow's sums are the engine's counts. */
 #include "support/test.h"
 
 #include "base/random.h"
@@ -91,7 +92,8 @@ static void release(void *context) { ((struct shadow *)context)->releases = true
 
 /* ---- what must hold ---- */
 
-/* The shadow's live blocks of a profile, by age: a dead block counts until a collection found it. */
+/* The shadow's live blocks of a profile, by age: a dead block counts until a collection found
+ * it. */
 static void count_live(const struct shadow *profile, uint64_t *minor, uint64_t *major) {
   *minor = *major = 0;
   for (int i = 0; i < TOY_BLOCKS; i++) {

@@ -1,5 +1,5 @@
-/* A parallel host, as malloc is one: real threads allocate and free each other's blocks while another one starts, stops
- * and discards profiles. Made for the sanitizers. */
+/* A parallel host, as malloc is one: real threads allocate and free each other's blocks while
+ * another one starts, stops and discards profiles. Made for the sanitizers. */
 #include "support/test.h"
 
 #include "memprof/host.h"
@@ -42,7 +42,8 @@ static struct memprof_thread *current(struct memprof *of) {
 static const struct memprof_ops ops = {
     .parallel = true, .rearm = rearm, .capture = capture, .current = current};
 
-/* What a profile's callbacks share: freed by release, so that any later callback is a use after free. */
+/* What a profile's callbacks share: freed by release, so that any later callback is a use after
+ * free. */
 struct context {
   atomic_int outstanding;
 };
@@ -233,7 +234,8 @@ static void counted_death(wn_domain *domain, void *metadata, void *context) {
 
 static atomic_int interruptions;
 
-/* The handler is not suspended unless it interrupted a callback loop; it uses a count of its own. */
+/* The handler is not suspended unless it interrupted a callback loop; it uses a count of its
+ * own. */
 static void interrupt(int signal) {
   (void)signal;
   struct memprof_birth birth = {.size = 3, .trials = 4, .bytes = 24};

@@ -1,4 +1,5 @@
-/* Profiles that start, stop and are discarded, also from inside callbacks, and callbacks that raise. */
+/* Profiles that start, stop and are discarded, also from inside callbacks, and callbacks that
+ * raise. */
 #include "memprof/room.h"
 
 /* ---- profiles ---- */

@@ -1,5 +1,5 @@
-/* Promises of winnow/memprof.h to the users of a parallel heap, one by one, without real threads: what runs where, and
- * what is told when it is told late. */
+/* Promises of winnow/memprof.h to the users of a parallel heap, one by one, without real threads:
+ * what runs where, and what is told when it is told late. */
 #include "support/test.h"
 
 #include "memprof/host.h"
@@ -335,7 +335,8 @@ static void what_waits_for_an_exception_of_another_thread_may_be_discarded(void 
 
 /* ---- the law ---- */
 
-/* A host may draw a fresh count whenever it likes: here after each block, though the old count was not used up. */
+/* A host may draw a fresh count whenever it likes: here after each block, though the old count was
+ * not used up. */
 static void fresh_gaps_at_any_time_do_not_change_the_rate(void **state) {
   (void)state;
   const double rate = 0.1;

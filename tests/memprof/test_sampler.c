@@ -15,7 +15,8 @@ static void assert_credible(double statistic, double freedom) {
     fail_msg("chi-square %g with %g degrees of freedom: p = %g", statistic, freedom, p);
 }
 
-/* Gaps in bins that are about equally likely; each bin's exact probability is a difference of powers. */
+/* Gaps in bins that are about equally likely; each bin's exact probability is a difference of
+ * powers. */
 static void check_gaps(double rate, uint64_t seed) {
   enum { DRAWS = 2000000 };
   int64_t last[BINS];
@@ -69,7 +70,8 @@ static void every_gap_is_possible_at_a_rate_of_one_in_a_million(void **state) {
   assert_in_range(different, 990, 999); /* 20 of each are expected */
 }
 
-/* The distribution of hits in blocks of one size, gaps carried over, against Binomial(words, rate). */
+/* The distribution of hits in blocks of one size, gaps carried over, against Binomial(words,
+ * rate). */
 static void check_hits(unsigned words, double rate, int blocks) {
   enum { MOST = 4096 };
   static double seen[MOST];

@@ -193,7 +193,8 @@ static void also_if_its_domain_has_ended(void **state) {
   let_blocks_go(true);
 }
 
-/* Freed while its dealloc callback cannot run; in between all entries may be looked at for other reasons. */
+/* Freed while its dealloc callback cannot run; in between all entries may be looked at for other
+ * reasons. */
 static void free_one(bool cleaned_between) {
   struct room *room = room_open(1);
   struct memprof_thread *thread = &room->domain->current->memprof;

@@ -1,5 +1,6 @@
-/* Samples of young blocks as rows: what happens when something comes in between that rows are not made for, and discards by
- * another thread at any moment. What rows and entries both promise is in the other tests, which run with either. */
+/* Samples of young blocks as rows: what happens when something comes in between that rows are not
+ * made for, and discards by another thread at any moment. What rows and entries both promise is in
+ * the other tests, which run with either. */
 #include "memprof/room.h"
 
 #include "memprof/young.h"
@@ -169,7 +170,8 @@ static void a_death_callback_that_sleeps_lets_another_thread_use_rows(void **sta
   room_close(room);
 }
 
-/* The profile stops, and the second thread allocates for the next one, while the first one's callback sleeps. */
+/* The profile stops, and the second thread allocates for the next one, while the first one's
+ * callback sleeps. */
 static void let_the_second_start_another(struct log *log, wn_domain *domain) {
   static struct log next;
   next = (struct log){0};

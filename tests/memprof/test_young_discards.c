@@ -1,5 +1,6 @@
-/* Samples of young blocks as rows, where a discard by another thread meets their owner half-way, or there is no memory. What one
- * thread does between two steps of another is done here by a callback, or while the table's guard is held. */
+/* Samples of young blocks as rows, where a discard by another thread meets their owner half-way, or
+ * there is no memory. What one thread does between two steps of another is done here by a callback,
+ * or while the table's guard is held. */
 #include "memprof/room.h"
 
 #include "memprof/callbacks.h"
@@ -217,7 +218,8 @@ static void a_collection_in_the_midst_of_a_discard_finds_no_row_that_is_forgotte
   toy_close(heap);
 }
 
-/* Else its holders could be summed up wrongly, and the profile be free while it is held (profile.h). */
+/* Else its holders could be summed up wrongly, and the profile be free while it is held
+ * (profile.h). */
 static void no_row_becomes_an_entry_that_holds_a_discarded_profile(void **state) {
   (void)state;
   struct room *room = room_open(1);
@@ -261,7 +263,8 @@ static void await_status(enum profile_status status) {
   while (profile_status((uintptr_t)race.profile) < status) sched_yield();
 }
 
-/* The table is nobody's. One thread waits for it to become the profile's, another to forget the profile's rows there. */
+/* The table is nobody's. One thread waits for it to become the profile's, another to forget the
+ * profile's rows there. */
 static void race_for(struct young_table *table) {
   pthread_t birth, discard;
   young_seize(table);

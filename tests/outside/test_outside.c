@@ -1,4 +1,5 @@
-/* The writer for hosts that are not ours: all it is told comes out of the trace, whoever tells it, and nothing of it harms. */
+/* The writer for hosts that are not ours: all it is told comes out of the trace, whoever tells it,
+ * and nothing of it harms. */
 #include "support/test.h"
 
 #include "analysis/recording.h"

@@ -167,7 +167,8 @@ static void kept_pages_are_counted_as_our_own(void **state) {
   assert_true(release(block));
 }
 
-/* Of the last run that goes back only a part may be needed, whatever its length and that of the others. */
+/* Of the last run that goes back only a part may be needed, whatever its length and that of the
+ * others. */
 static void runs_of_many_lengths_go_back_in_part(void **state) {
   enum { RUNS = 60 };
   void *runs[RUNS], *between[RUNS];
@@ -218,7 +219,8 @@ static size_t random_size(struct random *random) {
   return (size_t)(bits >> 16) >> (36 + bits % 12); /* up to 4 KiB .. 8 MiB, small ones more often */
 }
 
-/* Allocates, resizes and frees at random; each block is filled with its own byte and checked before it goes. */
+/* Allocates, resizes and frees at random; each block is filled with its own byte and checked before
+ * it goes. */
 static void run_model(uint64_t seed, int steps) {
   enum { KEPT = 200 };
   struct kept kept[KEPT] = {0};

@@ -1,5 +1,6 @@
-/* Another format than Winnow's own, made up: a collected heap with words of 4 bytes, whose stacks have places with columns
- * and whose run has no collection. All that is above the sources reads it without knowing that. */
+/* Another format than Winnow's own, made up: a collected heap with words of 4 bytes, whose stacks
+ * have places with columns and whose run has no collection. All that is above the sources reads it
+ * without knowing that. */
 #include "support/test.h"
 
 #include "analysis/report.h"

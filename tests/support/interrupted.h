@@ -1,7 +1,8 @@
 /* A signal at each instruction: what races only happen to meet is met in order.
  *
- * The processor itself interrupts: with its trap flag set it raises SIGTRAP after each instruction. Each time a child is forked, in
- * which the handler acts, the work goes on to its end, and what came of it is checked; the parent goes on to the next one. */
+ * The processor itself interrupts: with its trap flag set it raises SIGTRAP after each instruction.
+ * Each time a child is forked, in which the handler acts, the work goes on to its end, and what
+ * came of it is checked; the parent goes on to the next one. */
 #ifndef TESTS_SUPPORT_INTERRUPTED_H
 #define TESTS_SUPPORT_INTERRUPTED_H
 
@@ -49,7 +50,8 @@ static void on_trap(int number, siginfo_t *info, void *context) {
   interruption.act();
 }
 
-/* From one to the other each instruction is interrupted by `act`; then the child asks whether all is well. */
+/* From one to the other each instruction is interrupted by `act`; then the child asks whether all
+ * is well. */
 static inline void interrupted_begin(void (*act)(void)) {
   const struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
   interruption.act = act;

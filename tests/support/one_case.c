@@ -1,7 +1,7 @@
 /* A test program that is given a pattern runs the cases whose names contain it, and no others:
  *   build/dev/tests/trace/test_trace_codec varint
- * `*` and `?` in it stand for anything. If no case matches, all are listed, and the program fails. A
- * number is no pattern; some programs take one for themselves. */
+ * `*` and `?` in it stand for anything. If no case matches, all are listed, and the program fails.
+ * A number is no pattern; some programs take one for themselves. */
 #include "support/test.h"
 
 #include <fnmatch.h>

@@ -67,7 +67,8 @@ static void sweep(const struct collection *collection) {
 
 /* ---- tests ---- */
 
-/* TOY_SAMPLES in the environment: samples of young blocks are "rows", the default, or "entries", or both, "mixed". */
+/* TOY_SAMPLES in the environment: samples of young blocks are "rows", the default, or "entries", or
+ * both, "mixed". */
 static bool next_is_row(struct toy_heap *heap) {
   const char *wish = getenv("TOY_SAMPLES");
   return !wish || !strcmp(wish, "rows") || (!strcmp(wish, "mixed") && ++heap->sampled % 2);

@@ -1,5 +1,6 @@
-/* A made-up collected heap for the engine's tests: it moves, promotes and kills blocks by hand, and has no memory at
- * all behind its addresses. Everything runs on one OS thread; toy_switch says which of a domain's threads "runs". */
+/* A made-up collected heap for the engine's tests: it moves, promotes and kills blocks by hand, and
+ * has no memory at all behind its addresses. Everything runs on one OS thread; toy_switch says
+ * which of a domain's threads "runs". */
 #ifndef TESTS_SUPPORT_TOY_HEAP_H
 #define TESTS_SUPPORT_TOY_HEAP_H
 
@@ -45,13 +46,14 @@ struct toy_thread *toy_thread(wn_domain *domain);
 void toy_thread_end(struct toy_thread *thread);
 void toy_switch(wn_domain *domain, struct toy_thread *thread);
 
-/* Allocates; the alloc callback becomes due. Returns the block's number, or -1 if the heap is full. */
+/* Allocates; the alloc callback becomes due. Returns the block's number, or -1 if the heap is
+ * full. */
 int toy_alloc(wn_domain *domain, size_t words);
 struct memprof_entry *toy_alloc_entry(wn_domain *domain, size_t words, wn_alloc_source source);
 void toy_kill(struct toy_heap *heap, int number);
 
-/* Collections; callbacks become due. A minor one is of one domain and promotes all that is not garbage; a major one
- * stops all domains, which are given. Both move what survives. */
+/* Collections; callbacks become due. A minor one is of one domain and promotes all that is not
+ * garbage; a major one stops all domains, which are given. Both move what survives. */
 void toy_minor(wn_domain *domain);
 void toy_major(struct toy_heap *heap, wn_domain **domains, size_t count);
 

@@ -1,5 +1,6 @@
-/* The processor's trap flag: while it is set, the processor raises SIGTRAP after each instruction. For x86-64 alone; and not where
- * ThreadSanitizer keeps signals for later: its own instructions would be interrupted without end. */
+/* The processor's trap flag: while it is set, the processor raises SIGTRAP after each instruction.
+ * For x86-64 alone; and not where ThreadSanitizer keeps signals for later: its own instructions
+ * would be interrupted without end. */
 #ifndef TESTS_SUPPORT_TRAP_H
 #define TESTS_SUPPORT_TRAP_H
 

@@ -1,4 +1,5 @@
-/* A library whose names and lines the test knows: it calls back from a function that is inlined twice. */
+/* A library whose names and lines the test knows: it calls back from a function that is inlined
+ * twice. */
 #define VISIBLE __attribute__((visibility("default")))
 #define INLINE  static inline __attribute__((always_inline))
 

@@ -1,4 +1,5 @@
-/* Names of addresses in libraries with and without symbols, found in all the places where symbols may be. */
+/* Names of addresses in libraries with and without symbols, found in all the places where symbols
+ * may be. */
 #include "support/test.h"
 
 #include "symbols/symbols.h"

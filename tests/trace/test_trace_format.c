@@ -186,7 +186,8 @@ static void the_decoder_reads_names_of_a_language(void **state) {
   stack_table_destroy(&table);
 }
 
-/* A collected heap's records, by docs/trace-format.md: kind with its top bit set, length, time, fields. */
+/* A collected heap's records, by docs/trace-format.md: kind with its top bit set, length, time,
+ * fields. */
 static const struct {
   enum trace_record record;
   union {

@@ -51,7 +51,8 @@ _Noreturn static void run_program(const char *path, struct progress *progress) {
   for (;;) pause();
 }
 
-/* So that half of the programs die while they write, however slow this machine is; the rest may die earlier. */
+/* So that half of the programs die while they write, however slow this machine is; the rest may die
+ * earlier. */
 static void await_first_record(const struct progress *progress) {
   const struct timespec pause = {.tv_nsec = 50000};
   uint64_t written = 0;
@@ -70,7 +71,8 @@ static void kill_after(pid_t program, uint64_t ns) {
   assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-/* The records of a thread carry the numbers 0, 1, 2, ...; none of those completed may be missing or twice there. */
+/* The records of a thread carry the numbers 0, 1, 2, ...; none of those completed may be missing or
+ * twice there. */
 static void check_trace(const char *path, const struct progress *progress) {
   struct trace_reader *reader;
   if (trace_reader_open(path, &reader)) {

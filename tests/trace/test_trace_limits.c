@@ -1,4 +1,5 @@
-/* The writer where the system says no: full disks, small address spaces, forks, signals, closed descriptors. */
+/* The writer where the system says no: full disks, small address spaces, forks, signals, closed
+ * descriptors. */
 #include "support/test.h"
 
 #include "base/words.h"
@@ -285,8 +286,8 @@ static void a_file_that_is_being_written_is_not_taken(void **state) {
   unlink(fixture_path());
 }
 
-/* Processes of one number each want a file of their own. Where one looked for a free name before the
- * other had created the file, and opens it when that one has ended, no lock tells. */
+/* Processes of one number each want a file of their own. Where one looked for a free name before
+ * the other had created the file, and opens it when that one has ended, no lock tells. */
 static void a_trace_that_was_written_since_is_not_taken(void **state) {
   (void)state;
   const uint64_t second_ns = 1000000000;
@@ -348,7 +349,8 @@ static void *remove_shortly(void *argument) {
   return NULL;
 }
 
-/* The command removes what a process has left that became another program, under the file's lock. */
+/* The command removes what a process has left that became another program, under the file's
+ * lock. */
 static void a_file_that_is_removed_while_its_lock_is_waited_for_is_created_again(void **state) {
   (void)state;
   pthread_t remover;
@@ -428,7 +430,8 @@ static void arm_storm(void) {
   setitimer(ITIMER_REAL, &soon, NULL);
 }
 
-/* Arms the next one itself, so that the program gets its 50 microseconds however slow the handler is. */
+/* Arms the next one itself, so that the program gets its 50 microseconds however slow the handler
+ * is. */
 static void write_in_handler(int signal) {
   (void)signal;
   int saved = errno;

@@ -22,7 +22,8 @@ struct shadow {
   unsigned char *seen;
 };
 
-/* The time of an event is its number in the thread's list, with some disorder that undoes itself in the reader. */
+/* The time of an event is its number in the thread's list, with some disorder that undoes itself in
+ * the reader. */
 static void *write_shadow(void *argument) {
   struct shadow *shadow = argument;
   struct random random;
@@ -256,8 +257,9 @@ static void long_names_are_cut(void **state) {
   check_places(name, TRACE_PLACE_MOST, 300);
 }
 
-/* 300 leaves at depth 20 under a trunk that branches as programs do: a shared main loop, then three ways at four
- * levels, then a path of one's own. Node numbers carry the path: leaf * 32 + level above the shared part. */
+/* 300 leaves at depth 20 under a trunk that branches as programs do: a shared main loop, then three
+ * ways at four levels, then a path of one's own. Node numbers carry the path: leaf * 32 + level
+ * above the shared part. */
 static void program_node(void *context, uint32_t node, uint32_t *parent, uint32_t *module, uint64_t *offset) {
   static const uint32_t shared[20] = {1,  1,  1,  1,  1,  3,  3,   9,   9,   9,
                                       27, 27, 27, 81, 81, 81, 150, 150, 150, 300};

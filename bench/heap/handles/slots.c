@@ -1,4 +1,5 @@
-/* An array of 2^18 lists, each with the last four keys that fell into its slot, with handles: slots UPDATES. */
+/* An array of 2^18 lists, each with the last four keys that fell into its slot, with handles: slots
+ * UPDATES. */
 #include "slots_run.h"
 
 static wn_ref take(wn_domain *d, int n, wn_ref list) {

@@ -1,6 +1,7 @@
 /* What domains cost that do nothing: blocked DOMAINS ROUNDS.
  *
- * The domains wait inside a blocking section until the work is done. The work is trees and their collection. */
+ * The domains wait inside a blocking section until the work is done. The work is trees and their
+ * collection. */
 #include "tree.h"
 
 #include <pthread.h>

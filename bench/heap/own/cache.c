@@ -1,8 +1,9 @@
-/* A cache that forgets what was used least recently, and how long its operations take: cache ENTRIES OPERATIONS.
+/* A cache that forgets what was used least recently, and how long its operations take: cache
+ * ENTRIES OPERATIONS.
  *
- * An entry is two blocks: its links, and its value. All entries stand in a ring in the order of their last use, and in the
- * chain of their bucket. Half of the keys that are asked for are there. The time of an operation is that from its begin to
- * the next one's, so no pause is lost. */
+ * An entry is two blocks: its links, and its value. All entries stand in a ring in the order of
+ * their last use, and in the chain of their bucket. Half of the keys that are asked for are there.
+ * The time of an operation is that from its begin to the next one's, so no pause is lost. */
 #include "latency.h"
 #include "tree.h"
 

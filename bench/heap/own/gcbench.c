@@ -1,7 +1,7 @@
 /* Trees of many sizes beside one tree and one array that stay: gcbench [DOMAINS [DEPTH]].
  *
- * The work is that of GCBench by Ellis, Kovac and Boehm. Each domain does all of it: with more domains than processors this
- * shows what it costs to bring all of them to a stop. */
+ * The work is that of GCBench by Ellis, Kovac and Boehm. Each domain does all of it: with more
+ * domains than processors this shows what it costs to bring all of them to a stop. */
 #include "tree.h"
 
 #define DOMAINS_MOST 64

@@ -1,9 +1,10 @@
 /* How long operations took: counts by size, sixteen to a power of two, and the longest.
  *
- * A machine with other work, or below a hypervisor that has, takes the processor away for milliseconds at a time: that is no
- * pause of the heap's. So there is a second longest, without what a thread spent off its processor, unless it slept. A yield
- * is no sleep: what the heap waits by yields for its own threads is left out, too, where they need this processor. The
- * clock of that is too slow to be read at each operation, and is read every few hundred microseconds. */
+ * A machine with other work, or below a hypervisor that has, takes the processor away for
+ * milliseconds at a time: that is no pause of the heap's. So there is a second longest, without
+ * what a thread spent off its processor, unless it slept. A yield is no sleep: what the heap waits
+ * by yields for its own threads is left out, too, where they need this processor. The clock of that
+ * is too slow to be read at each operation, and is read every few hundred microseconds. */
 #ifndef BENCH_HEAP_LATENCY_H
 #define BENCH_HEAP_LATENCY_H
 

@@ -1,7 +1,8 @@
 /* How fast one processor marks: marking GIBIBYTES.
  *
- * The heap is filled twice: with trees as they were made, so that neighbours in a tree are neighbours in memory, and with a large
- * array of small blocks in a random order. Then a cycle begins, and is marked without helpers. Sweeping is not in the time. */
+ * The heap is filled twice: with trees as they were made, so that neighbours in a tree are
+ * neighbours in memory, and with a large array of small blocks in a random order. Then a cycle
+ * begins, and is marked without helpers. Sweeping is not in the time. */
 #include "gc/collect/major.h"
 #include "gc/world/domain.h"
 #include "tree.h"

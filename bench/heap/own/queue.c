@@ -1,7 +1,8 @@
 /* A queue between two domains: queue MESSAGES.
  *
- * The queue is Michael and Scott's, in the heap: it needs no counters against reuse of nodes, since a node that somebody
- * still holds is not reused. The producer stops for a while when it is far ahead. */
+ * The queue is Michael and Scott's, in the heap: it needs no counters against reuse of nodes, since
+ * a node that somebody still holds is not reused. The producer stops for a while when it is far
+ * ahead. */
 #include "tree.h"
 
 #include <sched.h>

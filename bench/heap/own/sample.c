@@ -1,9 +1,11 @@
 /* What one sample costs: sample ROUNDS LISTS.
  *
- * A profile of 1e-4 costs some percent, which is less than two runs of one program differ by. So blocks of work (the lists of
- * churn) without, with and again without a profile follow each other in one process, many times; what is printed is the median of
- * what the middle one took longer, by sample. Each rate is measured with callbacks that follow each block to its end; with none,
- * where a block is forgotten when its first callback would be due; and with those, but empty callstacks. */
+ * A profile of 1e-4 costs some percent, which is less than two runs of one program differ by. So
+ * blocks of work (the lists of churn) without, with and again without a profile follow each other
+ * in one process, many times; what is printed is the median of what the middle one took longer, by
+ * sample. Each rate is measured with callbacks that follow each block to its end; with none, where
+ * a block is forgotten when its first callback would be due; and with those, but empty
+ * callstacks. */
 #include "../raw/lists.h"
 #include <time.h>
 

@@ -1,7 +1,8 @@
 /* A large array of blocks that is shuffled while blocks in it are replaced: shuffle ENTRIES.
  *
- * The array is one old block, so every swap is two stores that the collector must learn of, and a replacement makes an old
- * block point to a young one. Each block is [number, number of replacements]; both are summed in the end. */
+ * The array is one old block, so every swap is two stores that the collector must learn of, and a
+ * replacement makes an old block point to a young one. Each block is [number, number of
+ * replacements]; both are summed in the end. */
 #include "tree.h"
 
 static wn_value box(wn_domain *d, intptr_t number, intptr_t replaced) {

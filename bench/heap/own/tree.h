@@ -1,4 +1,5 @@
-/* Trees of nodes with two children and two numbers, made from the leaves up or from the root down. */
+/* Trees of nodes with two children and two numbers, made from the leaves up or from the root
+ * down. */
 #ifndef BENCH_HEAP_TREE_H
 #define BENCH_HEAP_TREE_H
 
@@ -50,7 +51,8 @@ static inline long tree_count_small(wn_value tree) {
   return wn_is_int(tree) ? 0 : 1 + tree_count_small(fields[TREE_LEFT]) + tree_count_small(fields[TREE_RIGHT]);
 }
 
-/* A long walk lets the others collect now and then: above SMALL levels it uses handles, and polls. */
+/* A long walk lets the others collect now and then: above SMALL levels it uses handles, and
+ * polls. */
 static inline long tree_count(wn_domain *d, wn_ref tree, int depth) {
   enum { SMALL = 10 };
   WN_SCOPE(d);

@@ -1,6 +1,7 @@
 /* A persistent balanced tree from short strings to numbers: strmap UPDATES.
  *
- * Each update makes a new path and frees the old one: every function here consumes the nodes it is given. */
+ * Each update makes a new path and frees the old one: every function here consumes the nodes it is
+ * given. */
 #include "cells.h"
 #include "sequence.h"
 

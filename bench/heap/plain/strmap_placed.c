@@ -1,11 +1,13 @@
-/* What a collector could save the string map by moving blocks, if that were free: strmap_placed UPDATES [EVERY].
+/* What a collector could save the string map by moving blocks, if that were free: strmap_placed
+ * UPDATES [EVERY].
  *
- * The program of strmap.c, with memory that is never freed. After each EVERY updates the clock stops, and all of the map is copied:
- * each node with its key beside it, the upper half of the levels together, then each subtree below likewise, so that a path
- * meets as few cache lines and pages as it can, whatever their size.
- * Source: M. Frigo, C. Leiserson, H. Prokop, S. Ramachandran, "Cache-Oblivious Algorithms", 1999, after P. van Emde Boas.
- * What was allocated in between is used again, while the caches have it. The time without the copying is what no collector is
- * likely to beat. */
+ * The program of strmap.c, with memory that is never freed. After each EVERY updates the clock
+ * stops, and all of the map is copied: each node with its key beside it, the upper half of the
+ * levels together, then each subtree below likewise, so that a path meets as few cache lines and
+ * pages as it can, whatever their size. Source: M. Frigo, C. Leiserson, H. Prokop, S. Ramachandran,
+ * "Cache-Oblivious Algorithms", 1999, after P. van Emde Boas. What was allocated in between is used
+ * again, while the caches have it. The time without the copying is what no collector is likely to
+ * beat. */
 #define main strmap_main
 #include "plain/strmap.c"
 #undef main

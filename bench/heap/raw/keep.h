@@ -1,8 +1,9 @@
-/* Allocation as a compiler would generate it: a register is set apart for young_ptr, and raw values stay in registers unless the
- * minor heap is full.
+/* Allocation as a compiler would generate it: a register is set apart for young_ptr, and raw values
+ * stay in registers unless the minor heap is full.
  *
- * Only the slow path collects, so only there must a value that is still needed be a root for a moment. Between keep_enter and
- * keep_leave nothing but keep_pair may be called; the heap's own functions look for young_ptr where it was. */
+ * Only the slow path collects, so only there must a value that is still needed be a root for a
+ * moment. Between keep_enter and keep_leave nothing but keep_pair may be called; the heap's own
+ * functions look for young_ptr where it was. */
 #ifndef BENCH_HEAP_KEEP_H
 #define BENCH_HEAP_KEEP_H
 
@@ -43,8 +44,8 @@ static inline wn_value *keep_bump(wn_domain *d, size_t words, wn_value *first, w
   return (wn_value *)at + 1;
 }
 
-/* Atomic stores are plain ones here, but gcc does not join them: a joined store takes its halves from memory, which costs
- * raw_churn a fifth of its time. */
+/* Atomic stores are plain ones here, but gcc does not join them: a joined store takes its halves
+ * from memory, which costs raw_churn a fifth of its time. */
 static inline wn_value keep_fill(wn_value *fields, wn_value first, wn_value second) {
   __atomic_store_n(&fields[0], first, __ATOMIC_RELAXED);
   __atomic_store_n(&fields[1], second, __ATOMIC_RELAXED);

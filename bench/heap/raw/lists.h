@@ -12,8 +12,9 @@ static wn_value cell_slow(wn_domain *d, wn_value head, wn_value tail) {
   return keep_fill(fields, head, *kept.slot);
 }
 
-/* Counts in tagged integers, as compiled code would. The inner loop calls nothing, so it has the young pointer in a variable of
- * its own, of which gcc makes better code than of a register that is set apart. */
+/* Counts in tagged integers, as compiled code would. The inner loop calls nothing, so it has the
+ * young pointer in a variable of its own, of which gcc makes better code than of a register that is
+ * set apart. */
 static wn_value build(wn_domain *d, intptr_t n, intptr_t seed) {
   const size_t bytes = 3 * sizeof(wn_value);
   const wn_value one = wn_int(1) - wn_int(0), last = wn_int(seed);

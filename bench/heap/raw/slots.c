@@ -1,4 +1,5 @@
-/* An array of 2^18 lists, each with the last four keys that fell into its slot, in the raw tier: slots UPDATES. */
+/* An array of 2^18 lists, each with the last four keys that fell into its slot, in the raw tier:
+ * slots UPDATES. */
 #include "keep.h"
 #include "slots_run.h"
 

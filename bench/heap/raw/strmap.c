@@ -1,6 +1,7 @@
 /* A persistent balanced tree from short strings to numbers, in the raw tier: strmap UPDATES.
  *
- * Nodes are handles on their way into a function that allocates, and raw values on their way out of it. */
+ * Nodes are handles on their way into a function that allocates, and raw values on their way out of
+ * it. */
 #include "strmap_node.h"
 
 static wn_value create(wn_domain *d, wn_ref left, wn_ref key, wn_value count, wn_ref right) {

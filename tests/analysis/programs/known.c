@@ -1,5 +1,5 @@
-/* Allocates in functions with known totals, and prints them: function, bytes allocated, blocks allocated, bytes kept.
- * Built without optimisation, so that each function is a frame. */
+/* Allocates in functions with known totals, and prints them: function, bytes allocated, blocks
+ * allocated, bytes kept. Built without optimisation, so that each function is a frame. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -85,7 +85,8 @@ static void site_growing(void) {
   }
 }
 
-/* Arrays that grow by one number at a time, so that most steps stay within what glibc had rounded up to. */
+/* Arrays that grow by one number at a time, so that most steps stay within what glibc had rounded
+ * up to. */
 static void site_appended(void) {
   for (int i = 0; i < 400; i++) {
     size_t size = 16;
@@ -95,7 +96,8 @@ static void site_appended(void) {
   }
 }
 
-/* Multiples of 16, of which glibc rounds each up, so that what a block had before it grew must be guessed. */
+/* Multiples of 16, of which glibc rounds each up, so that what a block had before it grew must be
+ * guessed. */
 static void site_doubled(void) {
   for (int i = 0; i < 3000; i++) settle(&doubled, grow(&doubled, malloc(16), 16, 48), 48, i & 1);
 }

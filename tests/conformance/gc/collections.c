@@ -365,7 +365,8 @@ static void thousands_of_compactions_of_a_growing_list_are_sound(void **state) {
 
 /* ---- by themselves ---- */
 
-/* Each list lives until it is old, by the minor collections that `collects` asks for, or that come by themselves. */
+/* Each list lives until it is old, by the minor collections that `collects` asks for, or that come
+ * by themselves. */
 static void survive_a_while(wn_domain *domain, long i, bool collects) {
   static wn_global *kept[500];
   WN_SCOPE(domain);

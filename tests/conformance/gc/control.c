@@ -215,7 +215,8 @@ static void arrays_of_all_policies_are_sound(void **state) {
   }
 }
 
-/* A chunk with holes of 640, 320 and 640 words, and the rest of it; where blocks of 320, 640 and 320 words go then. */
+/* A chunk with holes of 640, 320 and 640 words, and the rest of it; where blocks of 320, 640 and
+ * 320 words go then. */
 struct places {
   wn_value holes[3], rest, blocks[3];
 };

@@ -1,4 +1,5 @@
-/* Domains as the collector sees them: how many, which waits for which, what one leaves when it is joined. */
+/* Domains as the collector sees them: how many, which waits for which, what one leaves when it is
+ * joined. */
 #include "gc/journal.h"
 
 #include <time.h>
@@ -262,7 +263,8 @@ static void spawn_a_grandchild(wn_domain *domain, void *context) {
   assert_int_equal(wn_thread_spawn(domain, be_grandchild, family, &family->grandchild), WN_OK);
 }
 
-/* What is found dead by the collection that the parent asks for is finalised when the domain ends. */
+/* What is found dead by the collection that the parent asks for is finalised when the domain
+ * ends. */
 static void return_with_a_pending_finaliser(wn_domain *domain, void *argument) {
   struct family *family = argument;
   {

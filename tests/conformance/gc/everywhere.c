@@ -1,4 +1,5 @@
-/* Where the functions of winnow/gc.h may be called: everywhere but in the release of a custom block. */
+/* Where the functions of winnow/gc.h may be called: everywhere but in the release of a custom
+ * block. */
 #include "gc/journal.h"
 
 #include "gc/world/heap.h"

@@ -1,4 +1,5 @@
-/* What the heap keeps outside: when it is released, how it hastens collections, and that memory stays bounded. */
+/* What the heap keeps outside: when it is released, how it hastens collections, and that memory
+ * stays bounded. */
 #include "gc/journal.h"
 
 #include "base/check.h"
@@ -44,7 +45,8 @@ static void byte_blocks_of_up_to_a_megabyte_stay_bounded(void **state) {
   journal_close(&of);
 }
 
-/* Cycles that old blocks with 2000 times so much outside cause, while `retained` bytes are kept there. */
+/* Cycles that old blocks with 2000 times so much outside cause, while `retained` bytes are kept
+ * there. */
 static long cycles_by(const wn_heap_options *options, long bytes, long retained) {
   struct journal of;
   long cycles;

@@ -1,4 +1,5 @@
-/* Finalisers of several domains and threads: which thread runs them, and their fate when a domain ends. */
+/* Finalisers of several domains and threads: which thread runs them, and their fate when a domain
+ * ends. */
 #include "gc/journal.h"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
-/* Finalisers of one domain: when they are called, in which order, what they may do, and what is left at the end. */
+/* Finalisers of one domain: when they are called, in which order, what they may do, and what is
+ * left at the end. */
 #include "gc/journal.h"
 
 #include <sys/resource.h>

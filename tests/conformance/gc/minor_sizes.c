@@ -141,7 +141,8 @@ static void where_nearly_all_blocks_live_half_full_minor_heaps_are_collected(voi
   journal_close(&of);
 }
 
-/* A collection on request finds little in the minor heaps, and tells nothing about how much of more would live. */
+/* A collection on request finds little in the minor heaps, and tells nothing about how much of more
+ * would live. */
 static void collections_of_little_neither_shorten_minor_heaps_nor_end_that(void **state) {
   (void)state;
   struct journal of;
@@ -169,7 +170,8 @@ static void be_awake(wn_domain *domain, void *argument) {
   wait_for_step(domain, &stage, 2);
 }
 
-/* The larger minor heap takes all there is to be had but the other one's first piece, in pieces of its own. */
+/* The larger minor heap takes all there is to be had but the other one's first piece, in pieces of
+ * its own. */
 static void all_domains_minor_heaps_are_shortened_whatever_their_sizes(void **state) {
   (void)state;
   enum { PIECE_WORDS = 5 * WORDS / PIECES };

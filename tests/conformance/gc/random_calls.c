@@ -1,8 +1,9 @@
 /* Random calls of winnow/gc.h on several domains at once.
  *
- * Each domain keeps a model of what only it decides: the words that it allocated, the lists that it holds, what it
- * registered and what of that was called. What all domains decide together is known within bounds: counts never go down,
- * each call adds at least its own, and at the end the sums are exact. */
+ * Each domain keeps a model of what only it decides: the words that it allocated, the lists that it
+ * holds, what it registered and what of that was called. What all domains decide together is known
+ * within bounds: counts never go down, each call adds at least its own, and at the end the sums are
+ * exact. */
 #include "gc/journal.h"
 
 #include "base/check.h"

@@ -1,4 +1,5 @@
-/* What the heap has for those who make a language: a pointer for each domain, raw stores, words of their own. */
+/* What the heap has for those who make a language: a pointer for each domain, raw stores, words of
+ * their own. */
 #include "gc/journal.h"
 
 #include <sched.h>

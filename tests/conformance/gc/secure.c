@@ -1,5 +1,5 @@
-/* Opens a heap and says whether the system calls this program secure (it has more rights than who started it), and what
- * space_overhead is. secure.bash runs it. */
+/* Opens a heap and says whether the system calls this program secure (it has more rights than who
+ * started it), and what space_overhead is. secure.bash runs it. */
 #include <stdio.h>
 #include <sys/auxv.h>
 #include <unistd.h>

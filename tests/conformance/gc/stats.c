@@ -141,7 +141,8 @@ static void three_domains_allocate_exactly_what_is_counted(void **state) {
   journal_close(&of);
 }
 
-/* Young blocks that two domains hold: whichever thread copies one, it is promoted once, and counts where it was born. */
+/* Young blocks that two domains hold: whichever thread copies one, it is promoted once, and counts
+ * where it was born. */
 struct shared {
   wn_global *list;
   _Atomic(int) step;

@@ -1,4 +1,5 @@
-/* Callbacks of profiles on the collected heap: when they run, in which order, and what they may do. */
+/* Callbacks of profiles on the collected heap: when they run, in which order, and what they may
+ * do. */
 #include "tracker.h"
 
 enum { LEAST_MINOR_HEAP = 512 };
@@ -230,7 +231,8 @@ static void do_dealloc_major(wn_domain *domain, void *major, void *context) {
   tracked_dealloc_major(domain, major, context);
 }
 
-/* A program with blocks of all kinds, whose tracker does that. Only the program's own blocks are sampled. */
+/* A program with blocks of all kinds, whose tracker does that. Only the program's own blocks are
+ * sampled. */
 static void with_deed(deed *what) {
   struct tracked all;
   wn_domain *domain;

@@ -1,6 +1,8 @@
-/* How many words are sampled, of blocks of every kind: each word, header included, with the same probability.
+/* How many words are sampled, of blocks of every kind: each word, header included, with the same
+ * probability.
  *
- * Sums of samples are binomial; 5.7 deviations are one false alarm in a hundred million, and seeds are always the same. */
+ * Sums of samples are binomial; 5.7 deviations are one false alarm in a hundred million, and seeds
+ * are always the same. */
 #include "tracker.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* Profiles and the domains of the collected heap: which take part, which are told, and the fate of blocks that change hands. */
+/* Profiles and the domains of the collected heap: which take part, which are told, and the fate of
+ * blocks that change hands. */
 #include "tracker.h"
 
 #include "gc/world/heap.h"
@@ -308,7 +309,8 @@ static struct record *record_of(wn_ref block) {
   return (struct record *)(wn_to_int(wn_field(block, 0)) << 3);
 }
 
-/* All that is reached from a place is alive, whichever domain allocated it. Returns how long the chain is. */
+/* All that is reached from a place is alive, whichever domain allocated it. Returns how long the
+ * chain is. */
 static int check_alive(wn_domain *domain, wn_ref first) {
   WN_SCOPE(domain);
   int length = 0;
@@ -375,7 +377,8 @@ struct storm {
   _Atomic(wn_profile *) shared;
 };
 
-/* Each does what it can; another may have been faster, so that nothing but WN_OK and WN_ESTATE may come. */
+/* Each does what it can; another may have been faster, so that nothing but WN_OK and WN_ESTATE may
+ * come. */
 static void expect_either(wn_status status) { assert_true(status == WN_OK || status == WN_ESTATE); }
 
 static void take_part_and_leave(wn_domain *domain, void *argument) {
@@ -432,7 +435,8 @@ static void profiles_may_come_and_go_on_all_domains_at_once(void **state) {
   assert_int_equal(storm_metadata, 0); /* each came back once */
 }
 
-/* domains [ROUNDS]: so many rounds of blocks that change hands, of all domains together, and nothing else */
+/* domains [ROUNDS]: so many rounds of blocks that change hands, of all domains together, and
+ * nothing else */
 int main(int count, char **arguments) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_spawned_domain_takes_part_and_an_attached_one_does_not),

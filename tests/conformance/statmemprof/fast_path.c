@@ -1,6 +1,8 @@
-/* What a profile costs allocations that it does not sample: their instructions are counted as they run.
+/* What a profile costs allocations that it does not sample: their instructions are counted as they
+ * run.
  *
- * The processor is asked to trap after each instruction: a breakpoint begins that, and the next one ends it. */
+ * The processor is asked to trap after each instruction: a breakpoint begins that, and the next one
+ * ends it. */
 #include "tracker.h"
 
 #include <signal.h>
@@ -37,7 +39,8 @@ static void by_group(wn_domain *domain) {
   wn_alloc_group(domain, 3, shapes, blocks);
 }
 
-/* Of twenty allocations, at the same addresses each time, none of which is the first of its minor heap. */
+/* Of twenty allocations, at the same addresses each time, none of which is the first of its minor
+ * heap. */
 static __attribute__((noinline)) long count(wn_domain *domain, allocation *one) {
   WN_SCOPE(domain);
   wn_gc_minor(domain);
@@ -49,7 +52,8 @@ static __attribute__((noinline)) long count(wn_domain *domain, allocation *one) 
   return steps;
 }
 
-/* Where each allocation takes the slow path, and does no more than find that there is room: the count sees that. */
+/* Where each allocation takes the slow path, and does no more than find that there is room: the
+ * count sees that. */
 static long count_slow(allocation *one) {
   wn_heap_options options = without_helpers();
   struct journal of;

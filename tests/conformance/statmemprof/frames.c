@@ -1,7 +1,8 @@
 /* Frames of a language on callstacks.
  *
- * The language here is a function of C that "runs" levels of calls and then calls C back. What its stack should look like is
- * known from native frames alone, which the same calls give on another heap, and from where the levels are run. */
+ * The language here is a function of C that "runs" levels of calls and then calls C back. What its
+ * stack should look like is known from native frames alone, which the same calls give on another
+ * heap, and from where the levels are run. */
 #include "tracker.h"
 
 #include "base/check.h"
@@ -87,8 +88,8 @@ static struct seen seen_of(const wn_callstack *callstack) {
   return seen;
 }
 
-/* Three levels, which call C, which calls two more, which allocate. Of the stack what is the same each time: not who calls
- * this. */
+/* Three levels, which call C, which calls two more, which allocate. Of the stack what is the same
+ * each time: not who calls this. */
 static __attribute__((noinline)) struct seen run_nested(wn_frames frames, size_t depth) {
   struct tracked all;
   open_heap(&all, frames);

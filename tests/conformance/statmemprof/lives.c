@@ -178,7 +178,8 @@ static void a_block_that_a_finaliser_revives_is_not_freed(void **state) {
   tracked_close(&all);
 }
 
-/* The number of samples is binomial: five deviations are one run in two million, and the seed is always the same. */
+/* The number of samples is binomial: five deviations are one run in two million, and the seed is
+ * always the same. */
 static void words_are_sampled_at_the_rate(void **state) {
   static const double rates[] = {0.5, 0.1, 0.01, 0.001};
   (void)state;
@@ -212,7 +213,8 @@ static void rate_zero_calls_nothing(void **state) {
   tracked_close(&all);
 }
 
-/* Minor heaps of every size, so that samples and the ends of pieces and of minor heaps fall together in all ways. */
+/* Minor heaps of every size, so that samples and the ends of pieces and of minor heaps fall
+ * together in all ways. */
 static void samples_and_ends_of_minor_heaps_may_fall_together(void **state) {
   (void)state;
   for (size_t words = 512; words < 600; words += 8) {

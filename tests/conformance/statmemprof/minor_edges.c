@@ -1,4 +1,5 @@
-/* Samples where minor heaps and their pieces end: the same words are sampled, wherever collections fall. */
+/* Samples where minor heaps and their pieces end: the same words are sampled, wherever collections
+ * fall. */
 #include "tracker.h"
 
 #include "gc/world/domain.h"
@@ -24,7 +25,8 @@ static void *write_birth(wn_domain *domain, const wn_allocation *allocation, voi
   return tracked_alloc_minor(domain, allocation, &sequence->all);
 }
 
-/* Blocks of every size, singly, in groups and by the raw tier; some live for a while. `polls`: safepoints in between. */
+/* Blocks of every size, singly, in groups and by the raw tier; some live for a while. `polls`:
+ * safepoints in between. */
 static void run_program(wn_domain *domain, bool polls) {
   for (size_t i = 0; i < 700; i++) {
     const wn_shape shapes[] = {{i % 7, 0}, {i % 90, 1}, {1, WN_TAG_RAW}, {i % 13 + 1, 0}};
@@ -100,7 +102,8 @@ static void a_collection_at_every_allocation_loses_no_sample(void **state) {
   tracked_close(&all);
 }
 
-/* The next sample is in each word of a group in turn: only the block that has the word is told of. */
+/* The next sample is in each word of a group in turn: only the block that has the word is told
+ * of. */
 static void a_sample_in_a_group_is_that_of_the_block_it_falls_in(void **state) {
   static const wn_shape shapes[] = {{4, 0}, {3, 1}, {2, WN_TAG_RAW}};
   long with[5] = {0}, groups = 0;

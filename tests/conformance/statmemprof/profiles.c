@@ -1,4 +1,5 @@
-/* The life of profiles on the collected heap: start, stop and discard in every order, from each callback, for ever. */
+/* The life of profiles on the collected heap: start, stop and discard in every order, from each
+ * callback, for ever. */
 #include "tracker.h"
 
 #include "gc/world/heap.h"

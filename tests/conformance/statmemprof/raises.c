@@ -1,4 +1,5 @@
-/* Exceptions that callbacks of profiles raise on the collected heap, and groups in whose middle something happens. */
+/* Exceptions that callbacks of profiles raise on the collected heap, and groups in whose middle
+ * something happens. */
 #include "tracker.h"
 
 #include <setjmp.h>

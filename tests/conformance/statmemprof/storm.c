@@ -1,6 +1,8 @@
-/* Profiles that come and go at random moments, on several domains with several threads each, while a thread outside discards what
- * it can. Callbacks sleep, collect, raise, stop, discard, return nothing and end their threads. Each metadata is a block of
- * memory of its own, so is each profile's context, which the release frees: AddressSanitizer sees what comes back twice, or too late.
+/* Profiles that come and go at random moments, on several domains with several threads each, while
+ * a thread outside discards what it can. Callbacks sleep, collect, raise, stop, discard, return
+ * nothing and end their threads. Each metadata is a block of memory of its own, so is each
+ * profile's context, which the release frees: AddressSanitizer sees what comes back twice, or too
+ * late.
  *
  *   conformance_memprof_storm [SEED [STEPS]] */
 #include "tracker.h"

@@ -1,4 +1,5 @@
-/* Profiles and the threads of one domain of the collected heap. Threads take turns by steps (gc/blocks.h). */
+/* Profiles and the threads of one domain of the collected heap. Threads take turns by steps
+ * (gc/blocks.h). */
 #include "tracker.h"
 
 #include "gc/world/heap.h"

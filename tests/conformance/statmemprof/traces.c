@@ -82,7 +82,8 @@ static off_t bytes_of(const char *path) {
   return found.st_size;
 }
 
-/* While a trace is written it has space in advance. A child that ends leaves the parent's file alone. */
+/* While a trace is written it has space in advance. A child that ends leaves the parent's file
+ * alone. */
 static void a_trace_that_has_ended_is_no_longer_than_its_chunks(void **state) {
   struct file file = new_file();
   struct journal of;

@@ -1,5 +1,5 @@
-/* What each wrong program begins with. Each is right with -DRIGHT; without, it has the mistake that its first line names, and must
- * be stopped with the line that the second names. */
+/* What each wrong program begins with. Each is right with -DRIGHT; without, it has the mistake that
+ * its first line names, and must be stopped with the line that the second names. */
 #ifndef TESTS_GC_WRONG_H
 #define TESTS_GC_WRONG_H
 

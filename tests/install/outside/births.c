@@ -1,4 +1,5 @@
-/* Samples its own collected heap and prints what its profile counted, and how a refused call was told. */
+/* Samples its own collected heap and prints what its profile counted, and how a refused call was
+ * told. */
 #include <winnow/gc.h>
 #include <winnow/memprof.h>
 #include <winnow/version.h>

@@ -1,5 +1,6 @@
-/* Profiles its collected heap and its malloc heap at once: each profile counts its own heap's blocks, and the message of
- * the last failure is the last failed call's, of whichever library. Works however the libraries are ordered. */
+/* Profiles its collected heap and its malloc heap at once: each profile counts its own heap's
+ * blocks, and the message of the last failure is the last failed call's, of whichever library.
+ * Works however the libraries are ordered. */
 #include <stdlib.h>
 #include <string.h>
 #include <winnow/gc.h>

@@ -1,5 +1,6 @@
-/* api CASE: a program that is linked with the library and samples its own heap. Prints lines "WHAT GOT EXPECTED" for
- * counts, which are smaller where tables are tiny, and ends with 1 where anything else is wrong. */
+/* api CASE: a program that is linked with the library and samples its own heap. Prints lines "WHAT
+ * GOT EXPECTED" for counts, which are smaller where tables are tiny, and ends with 1 where anything
+ * else is wrong. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <pthread.h>
@@ -159,7 +160,8 @@ static void null_metadata_ends_it(void) {
 
 static size_t last_bytes, stood_trial;
 static size_t words_of(size_t bytes) { return (bytes + 7) / 8 + 1; }
-/* A growing block's new words are those of its usable size in glibc, which is all that is known of unsampled ones. */
+/* A growing block's new words are those of its usable size in glibc, which is all that is known of
+ * unsampled ones. */
 static size_t usable_words(size_t bytes) {
   return words_of(bytes <= 24 ? 24 : ((bytes + 23) & ~(size_t)15) - 8);
 }

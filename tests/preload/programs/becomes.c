@@ -1,5 +1,6 @@
-/* becomes HOW PROGRAM ARGUMENT...: becomes another program, by any of the exec functions. If it cannot, it says so, allocates
- * more and ends: by exit(9), or by the signal KILL if the program's name ends in "kill". */
+/* becomes HOW PROGRAM ARGUMENT...: becomes another program, by any of the exec functions. If it
+ * cannot, it says so, allocates more and ends: by exit(9), or by the signal KILL if the program's
+ * name ends in "kill". */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -59,7 +59,8 @@ static void start(void) {
   nested++;
   path = getenv("COUNT_FILE");
   if (path) {
-    /* The program must find the environment that it finds with Winnow: perl keeps a copy of each variable. */
+    /* The program must find the environment that it finds with Winnow: perl keeps a copy of each
+     * variable. */
     path = strdup(path);
     unsetenv("COUNT_FILE");
     unsetenv("LD_PRELOAD");

@@ -1,4 +1,5 @@
-/* How much data the process has, as the kernel counts it, and whether malloc still works under a limit on that. */
+/* How much data the process has, as the kernel counts it, and whether malloc still works under a
+ * limit on that. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

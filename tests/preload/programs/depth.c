@@ -1,5 +1,5 @@
-/* Twelve functions that call each other, each allocating 1000 bytes before; then a recursion of 60. Built with -O2 and
- * without frame pointers. */
+/* Twelve functions that call each other, each allocating 1000 bytes before; then a recursion of 60.
+ * Built with -O2 and without frame pointers. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* descriptors MODE FOLDER: what programs do to file descriptors, folders and limits, while they allocate.
+/* descriptors MODE FOLDER: what programs do to file descriptors, folders and limits, while they
+ * allocate.
  *   closefrom   closes all, opens its own files at every number, and looks at them afterwards
  *   closeloop   closes all again and again
  *   daemon      becomes one: forks twice, closes all, changes the folder
@@ -30,7 +31,8 @@ static void allocate(int rounds) {
 
 static void close_all(void) { closefrom(3); }
 
-/* Files of one page at every descriptor that may be had, the number 900 and its neighbours among them. */
+/* Files of one page at every descriptor that may be had, the number 900 and its neighbours among
+ * them. */
 static int open_own_files(int *file) {
   int count = 0;
   char name[64], text[4096];

@@ -1,4 +1,5 @@
-/* Tells what a library's constructor put into the environment, and what else is there that nobody asked for. */
+/* Tells what a library's constructor put into the environment, and what else is there that nobody
+ * asked for. */
 #include <stdio.h>
 #include <stdlib.h>
 

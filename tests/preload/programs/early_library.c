@@ -1,4 +1,5 @@
-/* A library whose first allocation is made by setenv, which holds the environment's lock meanwhile. */
+/* A library whose first allocation is made by setenv, which holds the environment's lock
+ * meanwhile. */
 #include <stdlib.h>
 
 __attribute__((constructor)) static void set(void) { setenv("EARLY", "set", 1); }

@@ -1,4 +1,5 @@
-/* ends HOW: allocates 1000 blocks and ends by return, exit, _exit, quick_exit, abort, kill, segv, or term. */
+/* ends HOW: allocates 1000 blocks and ends by return, exit, _exit, quick_exit, abort, kill, segv,
+ * or term. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

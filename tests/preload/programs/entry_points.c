@@ -1,4 +1,5 @@
-/* Prints what odd calls of every C entry point give: with Winnow the output must be the same as without. */
+/* Prints what odd calls of every C entry point give: with Winnow the output must be the same as
+ * without. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -133,7 +134,8 @@ static void calloc_is_zero_in_used_memory(void) {
   printf("dirty bytes from calloc: %zu\n", dirty);
 }
 
-/* Not in glibc, or gone from its headers. Only Winnow has the C23 ones, so their presence is not printed. */
+/* Not in glibc, or gone from its headers. Only Winnow has the C23 ones, so their presence is not
+ * printed. */
 static void forms_of_free(void) {
   void (*old)(void *) = (void (*)(void *))dlsym(RTLD_DEFAULT, "cfree");
   void (*sized)(void *, size_t) = (void (*)(void *, size_t))dlsym(RTLD_DEFAULT, "free_sized");

@@ -1,5 +1,6 @@
-/* forks plain: a child frees what it inherited and allocates; raw: by the bare system call, so that no handler runs;
- * leave: leaves such a child behind; STORM N: N forks while 16 threads allocate. */
+/* forks plain: a child frees what it inherited and allocates; raw: by the bare system call, so that
+ * no handler runs; leave: leaves such a child behind; STORM N: N forks while 16 threads
+ * allocate. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>

@@ -1,5 +1,6 @@
-/* forks_while_unloading FOLDER COUNT: forks while another thread opens and closes a library all the time, after each of
- * which Winnow looks its modules through under a lock. Each child allocates in a library that was never seen before. */
+/* forks_while_unloading FOLDER COUNT: forks while another thread opens and closes a library all the
+ * time, after each of which Winnow looks its modules through under a lock. Each child allocates in
+ * a library that was never seen before. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,5 @@
-/* One block that grows 20 times, is never freed; and one that shrinks, and one freed by realloc to zero. */
+/* One block that grows 20 times, is never freed; and one that shrinks, and one freed by realloc to
+ * zero. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

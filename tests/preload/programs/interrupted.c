@@ -1,5 +1,6 @@
-/* interrupted CASE: a program that samples its own heap, and whose signal handler frees or resizes a block at whichever instruction
- * of something else. What it did is told when that has ended, once. Ends with 77 where the processor cannot interrupt itself. */
+/* interrupted CASE: a program that samples its own heap, and whose signal handler frees or resizes
+ * a block at whichever instruction of something else. What it did is told when that has ended,
+ * once. Ends with 77 where the processor cannot interrupt itself. */
 #define _GNU_SOURCE
 #include "support/interrupted.h"
 #include <pthread.h>
@@ -38,8 +39,8 @@ static void free_block(void) { free(block); }
 static void resize_block(void) { block = realloc(block, LARGE); }
 
 static bool was_freed(void) { return freed == 1 && !dropped && !wrong; }
-/* The other was freed, too. Where the block cannot be moved within the region it is followed no more: then it died, as far as can be
- * told. */
+/* The other was freed, too. Where the block cannot be moved within the region it is followed no
+ * more: then it died, as far as can be told. */
 static bool was_resized_or_freed(void) { return freed + resized == 2 && !dropped && !wrong; }
 
 static void begin(void) {

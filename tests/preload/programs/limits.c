@@ -1,4 +1,5 @@
-/* limits: sets a limit of its address space, reads it back, allocates up to it, executes with it; and tries an exec that fails. */
+/* limits: sets a limit of its address space, reads it back, allocates up to it, executes with it;
+ * and tries an exec that fails. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Touches 64 MB of a gigabyte that it might write to, and allocates a little long enough to be measured then. */
+/* Touches 64 MB of a gigabyte that it might write to, and allocates a little long enough to be
+ * measured then. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

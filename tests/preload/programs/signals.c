@@ -1,8 +1,9 @@
-/* Signal handlers that allocate and free in the midst of malloc, 3,000 times a second: signals SECONDS. Then some that
- * leave by longjmp, from code that is not the allocator's: signals SECONDS jump. And with short threads: signals SECONDS
- * threads.
+/* Signal handlers that allocate and free in the midst of malloc, 3,000 times a second: signals
+ * SECONDS. Then some that leave by longjmp, from code that is not the allocator's: signals SECONDS
+ * jump. And with short threads: signals SECONDS threads.
  *
- * No C library's malloc is made for that. But at rate 1 every block is Winnow's own, and Winnow is made for it. */
+ * No C library's malloc is made for that. But at rate 1 every block is Winnow's own, and Winnow is
+ * made for it. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <setjmp.h>

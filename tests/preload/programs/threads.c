@@ -1,5 +1,5 @@
-/* threads KIND: 10,000 short threads (many), 64 at once (storm), thread-local destructors (keys), threads that are
- * cancelled while they allocate (cancel). */
+/* threads KIND: 10,000 short threads (many), 64 at once (storm), thread-local destructors (keys),
+ * threads that are cancelled while they allocate (cancel). */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>

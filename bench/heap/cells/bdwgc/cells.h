@@ -1,4 +1,5 @@
-/* Memory for the plain programs: the Boehm-Demers-Weiser collector, with its thread-local caches and parallel marking. */
+/* Memory for the plain programs: the Boehm-Demers-Weiser collector, with its thread-local caches
+ * and parallel marking. */
 #ifndef BENCH_HEAP_CELLS_H
 #define BENCH_HEAP_CELLS_H
 

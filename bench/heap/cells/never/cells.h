@@ -1,5 +1,6 @@
-/* Memory for the plain programs that never comes back: one block after the other, from huge pages that are there before they are
- * needed. What a program takes with it is what it would take with a collector that costs nothing, but moves nothing either. */
+/* Memory for the plain programs that never comes back: one block after the other, from huge pages
+ * that are there before they are needed. What a program takes with it is what it would take with a
+ * collector that costs nothing, but moves nothing either. */
 #ifndef BENCH_HEAP_CELLS_H
 #define BENCH_HEAP_CELLS_H
 
