@@ -36,7 +36,7 @@
  * TWIN_NO_WAIT (assertion violated): who finds a block claimed takes that for its address.
  * TWIN_EARLY_LINK (assertion violated): a block is put into a list before its fields are copied: the link takes a field's place.
  *
- * Sources: src/gc/minor.c, src/gc/minor.h.
+ * Sources: src/gc/collect/minor.c, src/gc/collect/minor.h.
  * Search: safety. */
 #define COPIERS 2
 #define N       5 /* young blocks: values 1 to N; 0 is an integer */

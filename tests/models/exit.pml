@@ -29,7 +29,7 @@
  * TWIN_LATE_LEAVE (assertion violated): the domain goes off the list, and hands over after it gave back the lock.
  * TWIN_EARLY_CLOSE (assertion violated): the heap is closed without a look at the number of domains.
  *
- * Sources: src/gc/domain.c, src/gc/spawn.c, src/gc/finaliser.c, src/gc/heap.c.
+ * Sources: src/gc/face/attach.c, src/gc/face/spawn.c, src/gc/face/open.c, src/gc/collect/finaliser.c.
  * Search: safety. */
 
 /* Where a thing is. */

@@ -37,8 +37,8 @@
  * TWIN_DEAF (assertion violated, safety_asking): a helper does not look whether it is asked.
  * TWIN_OVERTAKEN (assertion violated, safety_asking): a helper takes again what it gave back for a domain.
  *
- * Sources: src/gc/mark.c, src/gc/mark.h, src/gc/helpers.c, src/gc/helpers.h, src/gc/barrier.c.
- * Sources: src/gc/barrier.h, src/gc/major.c.
+ * Sources: src/gc/collect/mark.c, src/gc/collect/mark.h, src/gc/collect/helpers.c, src/gc/collect/helpers.h.
+ * Sources: src/gc/collect/barrier.c, src/gc/collect/barrier.h, src/gc/collect/major.c.
  * Search: safety, safety_helpers (two helpers, and nobody changes anything), safety_asking (a domain asks). */
 #ifdef SEARCH_safety_helpers
 #define HELPERS    2

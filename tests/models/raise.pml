@@ -32,8 +32,8 @@
  * TWIN_PLAIN_RESET (assertion violated): the limit is reset by a plain store.
  * TWIN_LATE_SAMPLED (assertion violated): a domain moves its limit before it says that it is sampled.
  *
- * Sources: src/gc/domain.c, src/gc/domain.h, src/gc/nursery.c, src/gc/nursery.h, src/gc/gc_host.c.
- * Sources: src/gc/safepoint.c.
+ * Sources: src/gc/world/domain.c, src/gc/world/domain.h, src/gc/world/host.c, src/gc/world/safepoint.c.
+ * Sources: src/gc/face/allocate.c.
  * Search: safety (they want something for ever), fair (twice). */
 #ifdef SEARCH_fair
 #define ONCE_MORE times -> times--

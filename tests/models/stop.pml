@@ -30,7 +30,7 @@
  *
  * TWIN_NO_WAIT (non-progress cycle): who finds another leading tries again at once, and does not block.
  *
- * Sources: src/gc/safepoint.c, src/gc/safepoint.h, src/gc/domain.c.
+ * Sources: src/gc/world/safepoint.c, src/gc/world/safepoint.h, src/gc/world/domain.c, src/gc/face/attach.c.
  * Search: safety, fair. */
 #ifdef SEARCH_fair /* costs more states */
 #define THREADS 2

@@ -26,7 +26,8 @@
  * TWIN_ANYBODY_ASKS (invalid end state): who is not the next in turn asks, too.
  * TWIN_PLAIN_DRAW (invalid end state): numbers are drawn by a load and a store.
  *
- * Sources: src/gc/turn.c, src/gc/turn.h, src/gc/domain.c, src/gc/safepoint.c, src/gc/nursery.c.
+ * Sources: src/gc/world/turn.c, src/gc/world/turn.h, src/gc/world/domain.c, src/gc/world/safepoint.c.
+ * Sources: src/gc/face/allocate.c.
  * Search: safety (three threads), safety_world (two, while the world is stopped). */
 #ifdef SEARCH_safety_world
 #define THREADS  2
