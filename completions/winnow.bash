@@ -36,10 +36,12 @@ _winnow() {
         -b | --by) mapfile -t COMPREPLY < <(compgen -W "function line file module stack" -- "$current"); return ;;
         -s | --sort) mapfile -t COMPREPLY < <(compgen -W "self total blocks samples" -- "$current"); return ;;
         --search) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
-        -w | --where | -n | --top | --wrapper) return ;;
       esac
-      local options="--json --help"
-      [ "$command" = report ] && options="--at --by --sort --where --top --tree --json --wrapper --show-wrappers --no-symbols --debuginfod --search --help"
+      local help options
+      help=$("${COMP_WORDS[0]/#\~/$HOME}" help "$command" 2>/dev/null)
+      # Options that take a value are those with a word in capitals behind them.
+      sed -nE 's/^  (-., |    )(--[a-z-]+) [A-Z]+ .*/\1\2/p' <<<"$help" | grep -q -e "^$previous," -e " $previous\$" && return
+      options="$(sed -nE 's/^  (-., |    )(--[a-z-]+).*/\2/p' <<<"$help") --help"
       case $current in
         -*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current") ;;
         *) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;

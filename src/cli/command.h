@@ -24,8 +24,9 @@ struct command {
 /* Ends with an entry without a name. */
 extern const struct command commands[];
 
-/* The options of `record`, a line each. */
+/* The options of a command, a line each. */
 void record_print_options(FILE *out);
+void report_print_options(FILE *out);
 
 const struct command *command_find(const char *name);
 

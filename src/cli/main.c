@@ -24,25 +24,7 @@ const struct command commands[] = {
      "  winnow record -- ./server --port 8080\n"
      "  winnow record -o run.trace --rate 1e-3 -- sqlite3 test.db '.read script.sql'\n",
      record_print_options},
-    {"report", command_report, "say where the memory went",
-     "report [--at peak|end|TIME] [--by function|line|file|module|stack] [--sort ORDER]\n"
-     "              [--where QUERY] [--top N] [--tree] [--json] FILE",
-     "  -a, --at WHEN          peak (default), end, or a time since the start: 1.5s, 200ms\n"
-     "  -b, --by WHAT          group by function (default), line, file, module or stack\n"
-     "  -w, --where QUERY      count only some blocks: 'fn ~ \"^parse\" and size > 1K and life < 10ms'\n"
-     "  -s, --sort ORDER       self (default): what functions allocate themselves; total: with all that they "
-     "call;\n"
-     "                         blocks or samples: how many of their own\n"
-     "  -n, --top N            rows in each table; default 10, of at least 1 %\n"
-     "  -t, --tree             print the call tree of what was held\n"
-     "  -j, --json             print one JSON object (docs/report-json.md)\n"
-     "      --wrapper NAME     pass over this function too: it only allocates for its callers; may be "
-     "repeated\n"
-     "      --show-wrappers    give rows to functions such as xmalloc and operator new\n"
-     "      --no-symbols       addresses only, no look-up of names\n"
-     "      --debuginfod       fetch missing debug information from $DEBUGINFOD_URLS\n"
-     "      --search DIR       look for programs, libraries and debug files below DIR too; may be repeated\n"
-     "\n"
+    {"report", command_report, "say where the memory went", "report [OPTION...] FILE",
      "Numbers are estimates from a sample; 95 of 100 of the ranges behind them hold the truth.\n"
      "FILE can be -, standard input, or a pipe. Colours are for terminals, unless NO_COLOR is set.\n"
      "\n"
@@ -51,7 +33,7 @@ const struct command commands[] = {
      "  winnow report --at end --by line run.trace\n"
      "  winnow report --sort total --wrapper my_alloc run.trace\n"
      "  winnow report --where 'module = libxml2.so.2 and alive = yes' --tree run.trace\n",
-     NULL},
+     report_print_options},
     {"info", command_info, "show what a trace is and how complete it is", "info [--json] FILE...",
      "  -j, --json             print a JSON object, or of several traces an array\n"
      "\n"

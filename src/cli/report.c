@@ -15,9 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NO_SYMBOLS = 256, DEBUGINFOD, SEARCH, WRAPPER, SHOW_WRAPPERS, JSON_ROWS = 10 };
+enum { JSON_ROWS = 10, LETTERLESS = 256 };
 
-static int parse_at(struct report_options *options, const char *text) {
+/* ---- options ---- */
+
+static int set_at(struct report_options *options, const char *text) {
   double ns;
   options->at_text = text;
   if (!strcmp(text, "peak")) return options->question.at = AT_PEAK, 0;
@@ -29,13 +31,13 @@ static int parse_at(struct report_options *options, const char *text) {
   return 0;
 }
 
-static int parse_by(struct report_options *options, const char *text) {
+static int set_by(struct report_options *options, const char *text) {
   for (int i = 0; i < GROUPINGS; i++)
     if (!strcmp(text, grouping_name((enum grouping)i))) return options->grouping = (enum grouping)i, 0;
   return fail_usage("report", "--by %s: it must be function, line, file, module or stack", text);
 }
 
-static int parse_top(struct report_options *options, const char *text) {
+static int set_top(struct report_options *options, const char *text) {
   char *end;
   long top = strtol(text, &end, 10);
   if (!*text || *end || top < 1 || top > 1000000)
@@ -50,36 +52,112 @@ static int add_to(const char *list[REPORT_LIST_MOST + 1], const char *option, co
   return fail_usage("report", "%s can be given %d times at most", option, REPORT_LIST_MOST);
 }
 
-static int parse_search(struct report_options *options, const char *folder) {
+static int set_search(struct report_options *options, const char *folder) {
   struct stat found;
   if (stat(folder, &found)) return fail_usage("report", "--search %s: %s", folder, strerror(errno));
   if (!S_ISDIR(found.st_mode)) return fail_usage("report", "--search %s: it is not a folder", folder);
   return add_to(options->search, "--search", folder);
 }
 
-static int parse_sort(struct report_options *options, const char *text) {
+static int set_sort(struct report_options *options, const char *text) {
   for (int i = 0; i < SITES_ORDERS; i++)
     if (!strcmp(text, sites_order_name((enum sites_order)i)))
       return options->order = (enum sites_order)i, options->order_given = true, 0;
   return fail_usage("report", "--sort %s: it must be self, total, blocks or samples", text);
 }
 
-static int parse_option(struct report_options *options, int option) {
-  switch (option) {
-  case 'a': return parse_at(options, optarg);
-  case 'b': return parse_by(options, optarg);
-  case 'w': options->question.where = optarg; return 0;
-  case 'n': return parse_top(options, optarg);
-  case 't': options->tree = true; return 0;
-  case 'j': options->json = true; return 0;
-  case NO_SYMBOLS: options->recording.names.symbols = false; return 0;
-  case DEBUGINFOD: options->recording.names.debuginfod = true; return 0;
-  case SEARCH: return parse_search(options, optarg);
-  case 's': return parse_sort(options, optarg);
-  case WRAPPER: return add_to(options->wrappers, "--wrapper", optarg);
-  case SHOW_WRAPPERS: options->recording.wrappers.none = true; return 0;
-  default: return EXIT_USAGE;
+static int set_where(struct report_options *options, const char *text) {
+  options->question.where = text;
+  return 0;
+}
+
+static int set_wrapper(struct report_options *options, const char *text) {
+  return add_to(options->wrappers, "--wrapper", text);
+}
+
+static int set_tree(struct report_options *options, const char *unused) {
+  (void)unused;
+  options->tree = true;
+  return 0;
+}
+
+static int set_json(struct report_options *options, const char *unused) {
+  (void)unused;
+  options->json = true;
+  return 0;
+}
+
+static int set_show_wrappers(struct report_options *options, const char *unused) {
+  (void)unused;
+  options->recording.wrappers.none = true;
+  return 0;
+}
+
+static int set_no_symbols(struct report_options *options, const char *unused) {
+  (void)unused;
+  options->recording.names.symbols = false;
+  return 0;
+}
+
+static int set_debuginfod(struct report_options *options, const char *unused) {
+  (void)unused;
+  options->recording.names.debuginfod = true;
+  return 0;
+}
+
+/* Letter 0: it has none. Argument NULL: it takes no value. A new option is a row here, its function,
+ * and the manual. */
+static const struct {
+  const char *name;
+  int letter;
+  const char *argument;
+  int (*set)(struct report_options *options, const char *text);
+  const char *help;
+} rows[] = {
+    {"at", 'a', "WHEN", set_at, "peak (default), end, or a time since the start: 1.5s, 200ms"},
+    {"by", 'b', "WHAT", set_by, "group by function (default), line, file, module or stack"},
+    {"where", 'w', "QUERY", set_where,
+     "count only some blocks: 'fn ~ \"^parse\" and size > 1K and life < 10ms'"},
+    {"sort", 's', "ORDER", set_sort,
+     "self (default): by what functions allocate themselves; total: with all they call;\n"
+     "blocks or samples: by how many of their own"},
+    {"top", 'n', "N", set_top, "rows in each table; default 10, of at least 1 %"},
+    {"tree", 't', NULL, set_tree, "print the call tree of what was held"},
+    {"json", 'j', NULL, set_json, "print one JSON object (docs/report-json.md)"},
+    {"wrapper", 0, "NAME", set_wrapper,
+     "pass over this function too: it only allocates for its callers; may be repeated"},
+    {"show-wrappers", 0, NULL, set_show_wrappers, "give rows to functions such as xmalloc and operator new"},
+    {"no-symbols", 0, NULL, set_no_symbols, "addresses only, no look-up of names"},
+    {"debuginfod", 0, NULL, set_debuginfod, "fetch missing debug information from $DEBUGINFOD_URLS"},
+    {"search", 0, "DIR", set_search,
+     "look for programs, libraries and debug files below DIR too; may be repeated"},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+/* The options in getopt's terms; what has no letter is told by its row. */
+struct known {
+  struct option options[ROWS + 1];
+  char letters[2 * ROWS + 2];
+};
+
+static void make_known(struct known *known) {
+  char *letters = known->letters;
+  *letters++ = ':';
+  for (int i = 0; i < ROWS; i++) {
+    int takes = rows[i].argument ? required_argument : no_argument, letter = rows[i].letter;
+    known->options[i] = (struct option){rows[i].name, takes, NULL, letter ? letter : LETTERLESS + i};
+    if (letter) *letters++ = (char)letter;
+    if (letter && rows[i].argument) *letters++ = ':';
   }
+  known->options[ROWS] = (struct option){0};
+  *letters = 0;
+}
+
+static int set_option(struct report_options *options, int option) {
+  int row = option - LETTERLESS;
+  for (int i = 0; i < ROWS; i++)
+    if (rows[i].letter == option) row = i;
+  return rows[row].set(options, optarg);
 }
 
 /* Words that name no file are a mistake of another kind. */
@@ -90,24 +168,13 @@ static int refuse_several(char **more, int count) {
 }
 
 static int parse(struct report_options *options, int argc, char **argv) {
-  static const struct option known[] = {{"at", required_argument, NULL, 'a'},
-                                        {"by", required_argument, NULL, 'b'},
-                                        {"where", required_argument, NULL, 'w'},
-                                        {"top", required_argument, NULL, 'n'},
-                                        {"tree", no_argument, NULL, 't'},
-                                        {"json", no_argument, NULL, 'j'},
-                                        {"no-symbols", no_argument, NULL, NO_SYMBOLS},
-                                        {"debuginfod", no_argument, NULL, DEBUGINFOD},
-                                        {"search", required_argument, NULL, SEARCH},
-                                        {"sort", required_argument, NULL, 's'},
-                                        {"wrapper", required_argument, NULL, WRAPPER},
-                                        {"show-wrappers", no_argument, NULL, SHOW_WRAPPERS},
-                                        {0}};
+  struct known known;
   int option;
+  make_known(&known);
   opterr = 0;
-  while ((option = getopt_long(argc, argv, ":a:b:w:n:s:tj", known, NULL)) != -1) {
+  while ((option = getopt_long(argc, argv, known.letters, known.options, NULL)) != -1) {
     bool wrong = option == '?' || option == ':';
-    int code = wrong ? fail_option("report", option, argv, known) : parse_option(options, option);
+    int code = wrong ? fail_option("report", option, argv, known.options) : set_option(options, option);
     if (code) return code;
   }
   if (optind == argc || !*argv[optind])
@@ -185,6 +252,21 @@ static int check_query(const char *where) {
   if (where && query_parse(where, &query)) return fail_usage("report", "--where: %s", wn_last_error());
   query_free(query);
   return 0;
+}
+
+/* ---- shared ---- */
+
+void report_print_options(FILE *out) {
+  enum { HELP_COLUMN = 25 };
+  for (int i = 0; i < ROWS; i++) {
+    char letter[5] = "    ", names[40];
+    if (rows[i].letter) snprintf(letter, sizeof letter, "-%c, ", rows[i].letter);
+    snprintf(names, sizeof names, "%s--%s %s", letter, rows[i].name,
+             rows[i].argument ? rows[i].argument : "");
+    fprintf(out, "  %-*s", HELP_COLUMN - 2, names);
+    for (const char *line = rows[i].help; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+      fprintf(out, "%*s%.*s\n", line == rows[i].help ? 0 : HELP_COLUMN, "", (int)strcspn(line, "\n"), line);
+  }
 }
 
 int command_report(int argc, char **argv) {

@@ -463,6 +463,8 @@ completion_completes() {
   [ "$(complete_words winnow rep)" = report ] || fail "report"
   [ "$(complete_words winnow report --by st)" = stack ] || fail "--by stack"
   [ "$(complete_words winnow report --at e)" = end ] || fail "--at end"
+  [ "$(complete_words winnow report --sho)" = --show-wrappers ] || fail "--show-wrappers"
+  [ -z "$(complete_words winnow report --wrapper '')" ] || fail "the value of --wrapper"
   [ "$(complete_words winnow help inf)" = info ] || fail "help info"
   [ "$(complete_words winnow record --follow)" = --follow-children ] || fail "--follow-children"
   local command option words
