@@ -1,7 +1,7 @@
 /* Tasks, which run in domains of their own, and atoms, through which they talk.
  *
  * A task shares its program's globals, and any value that it can reach: all fields are loaded and
- * stored atomically, so that whoever reads one sees a whole value. What is more than one field,
+ * stored atomically, so that a task that reads one sees a whole value. What is more than one field,
  * like a table, belongs to one task at a time. Several tasks change something together by putting
  * it into an atom. */
 #include "builtins.h"

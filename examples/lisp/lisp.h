@@ -8,7 +8,7 @@
  * and constants are immutable, and shared by all.
  *
  * One lock guards the symbol table and all tables of globals, which are used by the reader and the
- * compiler only: compiled code has the addresses of cells. Who has to wait for the lock waits in a
+ * compiler only: compiled code has the addresses of cells. A thread waits for the lock in a
  * blocking section, so that a collection that its holder wants can go on. */
 #ifndef LISP_LISP_H
 #define LISP_LISP_H

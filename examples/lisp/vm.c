@@ -21,7 +21,7 @@
  * the stack never moves.
  *
  * Safepoints. An instruction that may collect first stores the machine's state (SAVE): the program
- * counter, which leads to the stack map, and to the function's name and line for who asks
+ * counter, which leads to the stack map, and to the function's name and line for a profile
  * (lisp_frames). Afterwards it reads its operands again from the registers. Instructions that do
  * not allocate poll where a function begins, and at the end of a loop: any endless program passes
  * there, so another domain's collection waits for no more than a few instructions.

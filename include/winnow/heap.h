@@ -146,7 +146,7 @@ WN_API void wn_blocking_end(wn_domain *domain);
  * and one that has ended. Any thread. */
 WN_API uint64_t wn_domain_number(const wn_domain *domain);
 
-/* A pointer for whoever makes a language: what it knows of the domain. NULL at first. Set by a
+/* A pointer for the embedding language: what it knows of the domain. NULL at first. Set by a
  * running thread of the domain; read by those, and in walk_roots, which may run while the domain is
  * blocked. */
 WN_API void wn_domain_set_data(wn_domain *domain, void *data);

@@ -1,4 +1,4 @@
-/* Traces of a collected heap, for `winnow report`: who allocates, what is promoted and how long it
+/* Traces of a collected heap, for `winnow report`: what allocates, what is promoted and how long it
  * lives, collections and pauses.
  *
  *   wn_trace *trace;

@@ -1,4 +1,4 @@
-/* Rows summed by who allocated them: by function, line, file, module or stack, and as a call
+/* Rows summed by what allocated them: by function, line, file, module or stack, and as a call
  * tree. */
 #ifndef ANALYSIS_CALL_TREE_H
 #define ANALYSIS_CALL_TREE_H

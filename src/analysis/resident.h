@@ -17,8 +17,9 @@ struct resident_parts {
 };
 struct resident_parts resident_parts(const struct report *report, const struct resident *resident);
 
-/* Who mapped what. Groups' `bytes` are what was resident, or, where that was not measured, what was
- * mapped; `blocks` are the bytes of addresses. BY_STACK is not possible: it is BY_FUNCTION. */
+/* What was mapped, by the functions that mapped it. Groups' `bytes` are what was resident, or,
+ * where that was not measured, what was mapped; `blocks` are the bytes of addresses. BY_STACK is
+ * not possible: it is BY_FUNCTION. */
 enum resident_kind { RESIDENT_MAPPINGS, RESIDENT_STACKS };
 wn_status resident_tree(const struct report *report, const struct resident *resident, enum resident_kind kind,
                         enum grouping grouping, struct call_tree *tree);

@@ -1,7 +1,7 @@
 /* `winnow record` samples malloc alone, and a program on a collected heap has little to show there.
  * Nobody would tell: the heap takes its memory from the system. So the reading side looks, in the
- * files, when all is over: whoever opens such a heap imports the function that does, or has it
- * inside if it is linked statically. Stripped programs of the second kind are not recognised.
+ * files, when all is over: a program that opens such a heap imports the function that does, or has
+ * it inside if it is linked statically. Stripped programs of the second kind are not recognised.
  *
  * In a program that is linked statically the function that asks for a trace is always there, called
  * or not.

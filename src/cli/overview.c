@@ -1,10 +1,10 @@
 /* The largest trace is that of the program which allocated most, by the estimate that `winnow
  * report` gives: by the number of samples a program with a few large blocks would come last.
  *
- * That estimate needs every record of a trace, so whoever has only a moment sets limits. Traces are
- * read from the smallest file on until a limit is met; those left over have larger files than all
- * that were read, so they come first, with the size of the file instead. What cannot be read comes
- * last.
+ * That estimate needs every record of a trace, so a caller that has only a moment sets limits.
+ * Traces are read from the smallest file on until a limit is met; those left over have larger files
+ * than all that were read, so they come first, with the size of the file instead. What cannot be
+ * read comes last.
  *
  * One trace is in memory at a time, besides what comes by pipes (input.h).
  */
@@ -70,8 +70,8 @@ static char *describe(const struct trace_run *run) {
   return NULL;
 }
 
-/* Somebody writes it. A file that is empty is not asked: who is about to write it would find it
- * locked. */
+/* A process writes it. A file that is empty is not asked: a process that is about to write it would
+ * find it locked. */
 static bool is_growing(const char *path, const struct stat *found) {
   if (!S_ISREG(found->st_mode) || !found->st_size) return false;
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);

@@ -1,5 +1,5 @@
-/* A line that says what resident memory was made of (analysis/resident.h), and tables of who mapped
- * it.
+/* A line that says what resident memory was made of (analysis/resident.h), and tables of what
+ * mapped it.
  *
  * Where the kernel counted far more than was ever measured, the parts of what was measured are not
  * those of the most, so they are not told; nor where records are missing, since they would not add

@@ -18,7 +18,7 @@ extern _Thread_local int64_t words_left;
 size_t host_hits(void);
 
 /* False for a size that the system would refuse, which the region, being reserved beforehand, would
- * not notice; and for whose words it makes no sense to draw samples. */
+ * not notice; it makes no sense to draw samples for its words. */
 bool host_can_have(size_t bytes);
 
 /* A new block that took `hits` samples, followed, or NULL when the real allocator is to give it. */

@@ -159,7 +159,7 @@ static void name_line(struct unit_place *place, struct symbol_frame *frame) {
 }
 
 /* Functions of headers that say so of themselves (attribute artificial): what they do is to be seen
- * at who calls them. */
+ * at their callers. */
 static bool is_transparent(Dwarf_Die *entry) {
   Dwarf_Attribute found;
   bool artificial = false;

@@ -1,4 +1,4 @@
-/* The writer for hosts that are not ours: all it is told comes out of the trace, whoever tells it,
+/* The writer for hosts that are not ours: all it is told comes out of the trace, from any thread,
  * and nothing of it harms. */
 #include "support/test.h"
 
