@@ -52,6 +52,8 @@ WN_API double wn_gc_minor_words(wn_domain *domain);
 WN_API double wn_gc_allocated_bytes(wn_domain *domain);
 WN_API long wn_gc_get_minor_free(wn_domain *domain); /* words */
 
+/* Reads the heap's parameters as they are now. A size that wn_gc_set_domain_minor_heap gave one
+ * domain is not among them. Never collects. WN_EINVAL: `control` is NULL. */
 WN_API wn_status wn_gc_get(wn_domain *domain, wn_gc_control *control);
 /* Checks everything first: WN_EINVAL names the parameter. A minor_heap_size that changes counts for
  * all domains, now and later; WN_ENOMEM: it cannot be had. Any failure changes nothing. May
@@ -106,6 +108,8 @@ typedef struct wn_gc_alarm wn_gc_alarm;
 /* Calls `f` on this domain at the end of every completed cycle. WN_ENOMEM. */
 WN_API wn_status wn_gc_create_alarm(wn_domain *domain, void (*f)(wn_domain *, void *), void *context,
                                     wn_gc_alarm **alarm);
+/* No call of its function begins any more once this has returned. NULL, and an alarm that was deleted
+ * before, are ignored. Legal in the alarm itself. */
 WN_API void wn_gc_delete_alarm(wn_domain *domain, wn_gc_alarm *alarm);
 
 #ifdef __cplusplus
