@@ -171,7 +171,6 @@ static struct row first_row(const struct trace_sample *born) {
                       .words = born->words,
                       .stack = born->stack,
                       .thread = born->thread,
-                      .n_samples = born->n_samples,
                       .source = born->source,
                       .area = born->major ? AREA_MAJOR : AREA_MINOR,
                       .first = true,
@@ -187,7 +186,6 @@ static struct row next_row(const struct row *row, const struct change *resize) {
   next.bytes_by.growth = growth_of(row->size, resize->size);
   next.words = resize->words > row->words ? resize->words : row->words;
   if (next.call) next.stack = resize->stack, next.thread = resize->thread;
-  next.n_samples = 0;
   next.first = false;
   return next;
 }
@@ -220,7 +218,6 @@ static bool join_block(struct loading *loading, const struct trace_sample *born,
     }
     if (next->kind == FREED) {
       row.end_ns = next->time_ns > row.begin_ns ? next->time_ns : row.begin_ns;
-      row.freed_by = next->thread;
       continue;
     }
     struct row later = next_row(&row, next);

@@ -38,10 +38,9 @@ struct row {
   struct dependence bytes_by; /* how `allocated` counts beside the block's other calls (see samples.c) */
   struct dependence call_by;  /* and how the call does */
   uint32_t stack;             /* of the call that made it so large, or larger */
-  uint32_t thread, freed_by;  /* threads of the trace */
-  uint64_t n_samples;
-  uint64_t promoted_ns; /* of the block: when it moved to the major heap; NEVER */
-  double life_words;    /* of the block: what was allocated while it lived (WORDS CLOCK) */
+  uint32_t thread;            /* of the trace; that of the call */
+  uint64_t promoted_ns;       /* of the block: when it moved to the major heap; NEVER */
+  double life_words;          /* of the block: what was allocated while it lived (WORDS CLOCK) */
   uint8_t source;
   uint8_t area;       /* enum area */
   uint8_t next_cycle; /* enum next_cycle, of a promoted block */

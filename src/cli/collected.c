@@ -9,46 +9,8 @@
 #include "cli/collected.h"
 
 #include "cli/elf_file.h"
-#include <elf.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
-
-enum { NOTES_MOST = 4096 };
-
-/* ---- which file it is ---- */
-
-static size_t padded(size_t count) { return (count + 3) & ~(size_t)3; }
-
-/* Whether notes have a build-id that is another one. */
-static bool contradict(const unsigned char *notes, size_t bytes, const unsigned char *build_id,
-                       size_t build_id_bytes) {
-  Elf64_Nhdr note;
-  for (size_t at = 0; at + sizeof note <= bytes;) {
-    memcpy(&note, notes + at, sizeof note);
-    at += sizeof note;
-    size_t name = padded(note.n_namesz), content = padded(note.n_descsz);
-    if (name > bytes - at || content > bytes - at - name) return false;
-    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && !memcmp(notes + at, "GNU", 4))
-      return note.n_descsz != build_id_bytes || memcmp(notes + at + name, build_id, build_id_bytes) != 0;
-    at += name + content;
-  }
-  return false;
-}
-
-static bool is_another(const struct elf_file *file, const unsigned char *build_id, size_t build_id_bytes) {
-  bool another = false;
-  for (size_t i = 0; build_id_bytes && !another && i < file->section_count; i++) {
-    size_t bytes;
-    void *notes =
-        file->sections[i].sh_type == SHT_NOTE ? elf_file_section(file, i, NOTES_MOST, &bytes) : NULL;
-    another = notes && contradict(notes, bytes, build_id, build_id_bytes);
-    free(notes);
-  }
-  return another;
-}
-
-/* ---- symbols ---- */
 
 /* Linkers write the version of what is imported behind an @. */
 static bool is_called(const char *name, const char *function) {
@@ -78,7 +40,7 @@ enum collected collected_in_file(const char *path, const unsigned char *build_id
   struct elf_file file;
   unsigned found = 0;
   if (is_library(path)) return COLLECTED_NONE;
-  if (elf_file_open(path, &file) && !is_another(&file, build_id, build_id_bytes))
+  if (elf_file_open(path, &file) && !elf_file_is_another(&file, build_id, build_id_bytes))
     elf_file_each_symbol(&file, find_functions, &found);
   elf_file_close(&file);
   return !(found & OPENS) ? COLLECTED_NONE : found & ASKS ? COLLECTED_ASKS : COLLECTED_SILENT;

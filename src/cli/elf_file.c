@@ -1,29 +1,19 @@
-/* The symbol tables of an ELF file. */
+/* Files are mapped, not read, and names are checked to end inside their section. */
 #include "cli/elf_file.h"
 
+#include <elfutils/libdwelf.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { SECTION_MOST = 1 << 28, TABLES_MOST = 2 /* one of each type */ };
-
-static bool read_at(int fd, void *bytes, size_t count, uint64_t offset) {
-  return pread(fd, bytes, count, (off_t)offset) == (ssize_t)count;
-}
-
-static bool is_table(const Elf64_Shdr *section) {
-  return section->sh_type == SHT_DYNSYM || section->sh_type == SHT_SYMTAB;
-}
-
-static void visit_section(const struct elf_file *file, size_t number, elf_file_visit *visit, void *context) {
-  size_t bytes, name_bytes;
-  Elf64_Sym *symbols = elf_file_section(file, number, SECTION_MOST, &bytes);
-  char *names = elf_file_section(file, file->sections[number].sh_link, SECTION_MOST, &name_bytes);
-  for (size_t i = 0; symbols && names && i < bytes / sizeof *symbols; i++)
-    if (symbols[i].st_name < name_bytes) visit(&symbols[i], names + symbols[i].st_name, context);
-  free(symbols);
-  free(names);
+static void visit_table(Elf *elf, Elf_Scn *section, const Elf64_Shdr *header, elf_file_visit *visit,
+                        void *context) {
+  const Elf_Data *data = elf_getdata(section, NULL);
+  const Elf64_Sym *symbols = data ? data->d_buf : NULL;
+  for (size_t i = 0; symbols && i < data->d_size / sizeof *symbols; i++) {
+    const char *name = elf_strptr(elf, header->sh_link, symbols[i].st_name);
+    if (name) visit(&symbols[i], name, context);
+  }
 }
 
 /* The allocators that programs are linked with under names of their own, Rust's among them. */
@@ -47,42 +37,29 @@ static void find_allocator(const Elf64_Sym *symbol, const char *name, void *cont
 /* ---- shared ---- */
 
 bool elf_file_open(const char *path, struct elf_file *file) {
-  Elf64_Ehdr header;
+  elf_version(EV_CURRENT);
   *file = (struct elf_file){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
   if (file->fd < 0) return false;
-  if (!read_at(file->fd, &header, sizeof header, 0) || memcmp(header.e_ident, ELFMAG, SELFMAG) ||
-      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_shentsize != sizeof(Elf64_Shdr))
-    return false;
-  file->section_count = header.e_shnum;
-  file->sections = calloc(file->section_count + 1, sizeof *file->sections);
-  return file->sections &&
-         read_at(file->fd, file->sections, file->section_count * sizeof *file->sections, header.e_shoff);
+  file->elf = elf_begin(file->fd, ELF_C_READ_MMAP, NULL);
+  return file->elf && elf_kind(file->elf) == ELF_K_ELF && elf64_getehdr(file->elf);
 }
 
 void elf_file_close(struct elf_file *file) {
+  elf_end(file->elf);
   if (file->fd >= 0) close(file->fd);
-  free(file->sections);
 }
 
-void *elf_file_section(const struct elf_file *file, size_t number, size_t most, size_t *bytes) {
-  if (number >= file->section_count || !file->sections[number].sh_size ||
-      file->sections[number].sh_size > most)
-    return NULL;
-  *bytes = (size_t)file->sections[number].sh_size;
-  char *loaded = malloc(*bytes + 1);
-  if (loaded && !read_at(file->fd, loaded, *bytes, file->sections[number].sh_offset)) {
-    free(loaded);
-    return NULL;
-  }
-  if (loaded) loaded[*bytes] = 0;
-  return loaded;
+bool elf_file_is_another(const struct elf_file *file, const unsigned char *build_id, size_t build_id_bytes) {
+  const void *found;
+  ssize_t bytes = build_id_bytes ? dwelf_elf_gnu_build_id(file->elf, &found) : 0;
+  return bytes > 0 && ((size_t)bytes != build_id_bytes || memcmp(found, build_id, build_id_bytes) != 0);
 }
 
 void elf_file_each_symbol(const struct elf_file *file, elf_file_visit *visit, void *context) {
-  for (size_t i = 0, tables = 0; i < file->section_count && tables < TABLES_MOST; i++) {
-    if (!is_table(&file->sections[i])) continue;
-    visit_section(file, i, visit, context);
-    tables++;
+  for (Elf_Scn *section = NULL; (section = elf_nextscn(file->elf, section));) {
+    const Elf64_Shdr *header = elf64_getshdr(section);
+    bool table = header && (header->sh_type == SHT_DYNSYM || header->sh_type == SHT_SYMTAB);
+    if (table) visit_table(file->elf, section, header, visit, context);
   }
 }
 

@@ -1,25 +1,22 @@
-/* The symbol tables of an ELF file of 64 bits. */
+/* The symbol tables of an ELF file of 64 bits, by libelf. */
 #ifndef CLI_ELF_FILE_H
 #define CLI_ELF_FILE_H
 
-#include <elf.h>
+#include <libelf.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct elf_file {
   int fd;
-  Elf64_Shdr *sections;
-  size_t section_count;
+  Elf *elf;
 };
 
 /* False if it is no such file; it must be closed all the same. */
 bool elf_file_open(const char *path, struct elf_file *file);
 void elf_file_close(struct elf_file *file);
 
-/* A section's bytes, with a NUL byte behind them, to be freed; NULL if there are none, or more than
- * `most`. */
-void *elf_file_section(const struct elf_file *file, size_t number, size_t most, size_t *bytes);
+/* Whether the file has a build-id that is another one than this (of no bytes: not known). */
+bool elf_file_is_another(const struct elf_file *file, const unsigned char *build_id, size_t build_id_bytes);
 
 /* Visits each symbol of the dynamic table and of the full one. */
 typedef void elf_file_visit(const Elf64_Sym *symbol, const char *name, void *context);

@@ -163,12 +163,12 @@ static void print_text(const struct facts *facts, struct json *json) {
   const struct trace_run *run = facts->run;
   time_t began = (time_t)(run->wall_ns / 1000000000u);
   print_command(run);
-  snprintf(value, sizeof value, "%u on %.64s", run->pid, run->host.bytes ? run->host.bytes : "?");
+  snprintf(value, sizeof value, "%u on %.64s", run->pid, run->host.length ? run->host.bytes : "?");
   line("process", value);
   strftime(value, sizeof value, "%Y-%m-%d %H:%M:%S", localtime(&began));
   line("began", value);
   line("lasted", text_time(text, facts->samples->end_ns));
-  line("heap", run->heap.bytes ? run->heap.bytes : "?");
+  line("heap", run->heap.length ? run->heap.bytes : "?");
   if (run->rate >= 1)
     snprintf(value, sizeof value, "1: every block");
   else if (run->rate > 0)
@@ -193,7 +193,7 @@ static void print_text(const struct facts *facts, struct json *json) {
   print_heap_records(facts->samples);
   print_ending(facts);
   print_missing(facts);
-  snprintf(value, sizeof value, "Winnow %.64s", run->version.bytes ? run->version.bytes : "?");
+  snprintf(value, sizeof value, "Winnow %.64s", run->version.length ? run->version.bytes : "?");
   line("written by", value);
 }
 

@@ -18,8 +18,8 @@ static void print_trace(struct json *json, const struct report *report) {
   json_string(json, "title", run->title.length ? run->title.bytes : "");
   json_string(json, "thread_name", run->name.length ? run->name.bytes : "");
   json_integer(json, "pid", run->pid);
-  json_string(json, "host", run->host.bytes ? run->host.bytes : "");
-  json_string(json, "heap", run->heap.bytes ? run->heap.bytes : "");
+  json_string(json, "host", run->host.bytes);
+  json_string(json, "heap", run->heap.bytes);
   json_number(json, "rate", run->rate);
   json_integer(json, "seed", run->seed);
   json_integer(json, "word_bytes", run->word_bytes);

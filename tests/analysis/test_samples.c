@@ -28,7 +28,6 @@ static void records_join_in_any_order(void **state) {
   assert_false(samples->ended);
   const struct row *rows = samples->rows;
   assert_int_equal(rows[0].died_ns, 50);
-  assert_int_equal(rows[0].freed_by, 2);
   const uint64_t begins[] = {20, 30, 40}, sizes[] = {64, 32, 128}, allocated[] = {64, 0, 128};
   for (int i = 0; i < 3; i++) {
     assert_int_equal(rows[i + 1].begin_ns, begins[i]);
