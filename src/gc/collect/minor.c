@@ -443,7 +443,7 @@ static void begin(struct wn_heap *heap, bool parallel) {
   atomic_fetch_add(&work->active, 1); /* a late thread of the last one may be counted, too */
   if (!parallel) return;
   atomic_store(&work->open, true);
-  world_share_collection(heap, join);
+  world_share_collection(heap);
 }
 
 static bool needs_everything(const struct wn_heap *heap) {
@@ -453,6 +453,8 @@ static bool needs_everything(const struct wn_heap *heap) {
 }
 
 /* ---- shared ---- */
+
+void minor_open(struct wn_heap *heap) { heap->shared_collection = join; }
 
 void minor_collect(struct wn_heap *heap, struct wn_domain *leader) {
   bool all = needs_everything(heap), parallel = !all && is_parallel(heap);

@@ -51,6 +51,9 @@ struct minor_work {
 /* The byte that fills minor heaps after a collection, where checks are on. */
 enum { STALE = 0x5a };
 
+/* Before the first collection: offers waiting threads a part in those of this heap. */
+void minor_open(struct wn_heap *heap);
+
 /* Empties all minor heaps. The world is stopped by `leader`. */
 void minor_collect(struct wn_heap *heap, struct wn_domain *leader);
 

@@ -76,6 +76,7 @@ static wn_status open_heap(const wn_heap_options *options, wn_heap **out) {
   if (options->language) strncpy(heap->language, options->language, sizeof heap->language - 1);
   heap->finalise_at_close = options->finalise_at_close;
   heap->processors = os_processors();
+  minor_open(heap);
   alarms_open(heap);
   verbose_open(heap);
   wn_status status = control_initialise(heap, options);

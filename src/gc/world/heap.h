@@ -59,7 +59,7 @@ struct wn_heap {
   _Atomic(uint32_t) stopping;                          /* enum stopping, a futex */
   _Atomic(uint32_t) arrivals;                          /* a futex */
   _Atomic(unsigned) awake;                             /* domains not in a blocking section */
-  void (*shared_collection)(struct wn_domain *domain); /* SHARED COLLECTION */
+  void (*shared_collection)(struct wn_domain *domain); /* SHARED COLLECTION; constant once opened */
   enum stop_cause stop_cause;                          /* of the leader */
   uint64_t stop_began_ns;                              /* 0: no listener wants it */
 

@@ -114,9 +114,8 @@ void world_wait(struct wn_domain *domain) {
   event_pause_ends(&heap->events, domain, PAUSE_STOP, began);
 }
 
-void world_share_collection(struct wn_heap *heap, void (*function)(struct wn_domain *domain)) {
+void world_share_collection(struct wn_heap *heap) {
   if (!world_is_stopping(heap)) return;
-  heap->shared_collection = function;
   atomic_store(&heap->stopping, STOPPING_SHARED);
   if (heap->processors > 1) futex_wake(&heap->stopping, (int)heap->processors - 1);
 }

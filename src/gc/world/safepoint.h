@@ -20,9 +20,10 @@
  * limit without a fence; RAISING of domain.h makes up for that. tests/models/stop.pml explores it.
  *
  * SHARED COLLECTION. The leader can offer a part of its collection to the threads that wait:
- *   1. It sets `shared_collection`, then `stopping` to STOPPING_SHARED.
+ *   1. It sets `stopping` to STOPPING_SHARED.
  *   2. It wakes as many waiters as there are other processors.
- *   3. Each waiter calls the function, and waits again when that returns.
+ *   3. Each waiter calls `shared_collection`, and waits again when that returns. A waiter can be so
+ *      late that the collection has ended, and another one has begun.
  *
  * A waiter backs off before it sleeps on a futex (backoff.h). It spins where there are as many
  * processors as domains awake. */
@@ -53,7 +54,7 @@ static inline bool world_is_stopping(const struct wn_heap *heap) {
 void world_wait(struct wn_domain *domain);
 
 /* SHARED COLLECTION. The leader begins and ceases to offer it. */
-void world_share_collection(struct wn_heap *heap, void (*function)(struct wn_domain *domain));
+void world_share_collection(struct wn_heap *heap);
 void world_unshare_collection(struct wn_heap *heap);
 
 /* The domain's state alone; the thread's turn and handles are thread.c's. */
