@@ -240,6 +240,8 @@ what_the_recorder_has_itself_is_told() {
   figure . >/dev/null
   [ "$(jq .resident.winnow_bytes report.json)" -gt 500000 ] || fail "$(jq -c .resident report.json)"
   jq -e '.resident | .winnow_bytes <= .other_bytes.estimate + 3e6' report.json >/dev/null || fail "$(jq -c .resident report.json)"
+  # Where the kernel counted far more than was measured, as happens in the tiny build, the line has no parts.
+  [ "$(jq .resident.explained report.json)" = true ] || return 0
   "$winnow" report trace | tr '\n' ' ' | grep -Eq "(; about [0-9.]+ [kM]B of it is|; all of it may be) Winnow's own" || fail "$("$winnow" report trace)"
 }
 
