@@ -89,7 +89,7 @@ static struct seen seen_of(const wn_callstack *callstack) {
 }
 
 /* Three levels, which call C, which calls two more, which allocate. Of the stack what is the same
- * each time: not who calls this. */
+ * each time: not the caller. */
 static __attribute__((noinline)) struct seen run_nested(wn_frames frames, size_t depth) {
   struct tracked all;
   open_heap(&all, frames);

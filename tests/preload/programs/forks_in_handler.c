@@ -1,5 +1,5 @@
 /* Forks in signal handlers that interrupt the allocator: forks_in_handler COUNT [THREADS]. So many
- * threads allocate meanwhile, so that the handler may interrupt somebody who waits for one of them;
+ * threads allocate meanwhile, so that the handler may interrupt a thread that waits for one of them;
  * then each child returns from its handler and goes on allocating. */
 #define _GNU_SOURCE
 #include <pthread.h>
