@@ -1,5 +1,6 @@
-/* The end of a trace whose program could not tell it: added afterwards by the process that waited for the
- * program; and the end by exec, which is written before and taken back when the exec fails. */
+/* The end of a trace whose program could not tell it: added afterwards by the process that waited
+ * for the program; and the end by exec, which is written before and taken back when the exec
+ * fails. */
 #include "support/test.h"
 #include "trace/chunk.h"
 #include "trace/finish.h"
