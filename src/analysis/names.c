@@ -82,7 +82,7 @@ static bool append_symbols(struct resolving *resolving, const struct trace_modul
 
 /* A frame of a language, which the trace names. */
 static bool append_place(struct resolving *resolving, const struct trace_module *module, uint64_t offset,
-                         const struct source_place *place) {
+                         const struct trace_place *place) {
   char address[PLACE_MOST];
   write_address(address, module->path.bytes, offset);
   struct frame frame = {.function =
@@ -97,11 +97,11 @@ static bool append_place(struct resolving *resolving, const struct trace_module 
 }
 
 static bool resolve_node(struct resolving *resolving, uint32_t node) {
-  struct source_stack found = source_stack(resolving->samples->source, node);
+  struct trace_node found = source_stack(resolving->samples->source, node);
   const struct trace_module *module =
       found.module ? source_module(resolving->samples->source, found.module) : NULL;
   bool in_file = module && module->path.length, language = module && trace_is_language(module);
-  struct source_place place;
+  struct trace_place place;
   bool named = language && source_place(resolving->samples->source, found.module, found.offset, &place);
   resolving->names->first[node] = (uint32_t)resolving->frame_count;
   bool done = named ? append_place(resolving, module, found.offset, &place)

@@ -24,11 +24,11 @@ static wn_status name_rows(struct recording *recording, const struct recording_o
 }
 
 static void describe(struct recording *recording) {
-  struct source_damage damage = source_damage(recording->samples->source);
+  const struct trace_damage *damage = source_damage(recording->samples->source);
   double rate = source_run(recording->samples->source)->rate;
   recording->rate = rate;
   recording->byte_unit = rate > 0 && rate < 1 ? recording->samples->word_bytes / rate : 0;
-  recording->partial = damage.records_lost || damage.chunks_damaged;
+  recording->partial = damage->records_lost || damage->chunks_damaged;
 }
 
 /* ---- shared ---- */

@@ -20,7 +20,7 @@ struct facts {
   const char *file;
   const struct samples *samples;
   const struct trace_run *run;
-  struct source_damage damage;
+  const struct trace_damage *damage;
   uint64_t frees, file_bytes;
 };
 
@@ -130,7 +130,7 @@ static void print_size(const struct facts *facts) {
 static void print_missing(const struct facts *facts) {
   char text[64], chunks[64], bytes[32];
   const char *between = "";
-  const struct source_damage *damage = &facts->damage;
+  const struct trace_damage *damage = facts->damage;
   uint64_t lost = damage->records_lost, damaged = damage->chunks_damaged, unknown = damage->records_unknown,
            unmatched = facts->samples->unmatched;
   struct value value;
@@ -215,14 +215,14 @@ static void print_json(const struct facts *facts, struct json *json) {
     json_integer(json, "domains", facts->samples->life.records.domains);
     json_integer(json, "contradicting", facts->samples->life.records.wrong);
   }
-  json_integer(json, "lost", facts->damage.records_lost);
+  json_integer(json, "lost", facts->damage->records_lost);
   json_string(json, "lost_because",
-              facts->damage.records_lost ? trace_cause_word(facts->damage.loss_cause) : "");
-  json_integer(json, "stacks_lost", facts->damage.stacks_lost);
-  json_integer(json, "damaged_chunks", facts->damage.chunks_damaged);
-  json_integer(json, "damaged_bytes", facts->damage.bytes_skipped);
+              facts->damage->records_lost ? trace_cause_word(facts->damage->loss_cause) : "");
+  json_integer(json, "stacks_lost", facts->damage->stacks_lost);
+  json_integer(json, "damaged_chunks", facts->damage->chunks_damaged);
+  json_integer(json, "damaged_bytes", facts->damage->bytes_skipped);
   json_integer(json, "unmatched", facts->samples->unmatched);
-  json_bool(json, "complete", facts->damage.complete);
+  json_bool(json, "complete", facts->damage->complete);
   json_end(json, '}');
 }
 

@@ -112,8 +112,8 @@ static void read_whole(struct entry *entry, struct progress *progress) {
   entry->bytes = timeline_allocated(samples, NULL, NULL).bytes;
   entry->unit = run->rate > 0 && run->rate < 1 ? run->word_bytes / run->rate : 0;
   entry->samples = samples->sampled_blocks;
-  const struct source_damage damage = source_damage(samples->source);
-  entry->partial = damage.records_lost || damage.chunks_damaged;
+  const struct trace_damage *damage = source_damage(samples->source);
+  entry->partial = damage->records_lost || damage->chunks_damaged;
   samples_free(samples);
 }
 

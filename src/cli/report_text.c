@@ -219,7 +219,7 @@ static void say_other_heap(struct paragraph *paragraph, const struct view *view)
     say(paragraph, "a call of wn_trace_if_requested (winnow/trace.h) would let it write a trace of that.");
 }
 
-static void say_missing(struct paragraph *paragraph, const struct source_damage *damage) {
+static void say_missing(struct paragraph *paragraph, const struct trace_damage *damage) {
   char count[64], bytes[32];
   if (damage->records_lost)
     say(paragraph, "; lost: %s", text_number_of(count, (double)damage->records_lost, "record"));
@@ -236,7 +236,7 @@ static void say_missing(struct paragraph *paragraph, const struct source_damage 
 
 static void say_sample(struct paragraph *paragraph, const struct view *view) {
   const struct trace_run *run = source_run(view->report->samples->source);
-  const struct source_damage damage = source_damage(view->report->samples->source);
+  const struct trace_damage *damage = source_damage(view->report->samples->source);
   char count[64];
   if (!view->report->samples->sampled_blocks && !view->report->recording->partial) return;
   text_number_of(count, (double)view->report->samples->sampled_blocks, "block");
@@ -247,7 +247,7 @@ static void say_sample(struct paragraph *paragraph, const struct view *view) {
   uint64_t rows = view->report->allocated.bytes.samples, blocks = view->report->samples->sampled_blocks;
   if (!view->report->query && rows > blocks)
     say(paragraph, "; %s by realloc", text_number_of(count, (double)(rows - blocks), "growth"));
-  say_missing(paragraph, &damage);
+  say_missing(paragraph, damage);
   if (view->report->samples->unmatched)
     say(paragraph, "; %s of unknown blocks",
         text_number_of(count, (double)view->report->samples->unmatched, "record"));

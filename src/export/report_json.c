@@ -9,7 +9,7 @@ enum { HELD_POINTS = 200, MEMORY_POINTS = 1000 };
 
 static void print_trace(struct json *json, const struct report *report) {
   const struct trace_run *run = source_run(report->samples->source);
-  const struct source_damage damage = source_damage(report->samples->source);
+  const struct trace_damage *damage = source_damage(report->samples->source);
   json_begin(json, "trace", '{');
   json_begin(json, "command", '[');
   for (uint32_t at = 0; at < run->command.length; at += (uint32_t)strlen(run->command.bytes + at) + 1)
@@ -26,13 +26,13 @@ static void print_trace(struct json *json, const struct report *report) {
   json_integer(json, "started_ns", run->wall_ns);
   json_integer(json, "duration_ns", report->samples->end_ns);
   json_integer(json, "samples", report->samples->sampled_blocks);
-  json_integer(json, "lost", damage.records_lost);
-  json_string(json, "lost_because", damage.records_lost ? trace_cause_word(damage.loss_cause) : "");
-  json_integer(json, "stacks_lost", damage.stacks_lost);
-  json_integer(json, "damaged_chunks", damage.chunks_damaged);
-  json_integer(json, "damaged_bytes", damage.bytes_skipped);
-  json_bool(json, "partial", damage.records_lost || damage.chunks_damaged);
-  json_bool(json, "complete", damage.complete && !damage.chunks_damaged && !damage.records_lost);
+  json_integer(json, "lost", damage->records_lost);
+  json_string(json, "lost_because", damage->records_lost ? trace_cause_word(damage->loss_cause) : "");
+  json_integer(json, "stacks_lost", damage->stacks_lost);
+  json_integer(json, "damaged_chunks", damage->chunks_damaged);
+  json_integer(json, "damaged_bytes", damage->bytes_skipped);
+  json_bool(json, "partial", damage->records_lost || damage->chunks_damaged);
+  json_bool(json, "complete", damage->complete && !damage->chunks_damaged && !damage->records_lost);
   json_end(json, '}');
 }
 

@@ -1,4 +1,4 @@
-/* What a trace is to its readers, whatever wrote it: who ran, on which kind of heap, the events,
+/* What a trace is to its readers, whatever wrote it: the run, the kind of heap, the events,
  * and the stacks, modules and places that the events name.
  *
  * A format implements struct source_format. Nothing above this part knows which one it reads. The
@@ -21,33 +21,6 @@ enum source_heap {
   SOURCE_HEAP_COLLECTED /* blocks are born young or old, may be promoted, and are found dead by a collector */
 };
 
-/* A frame and its callers. */
-struct source_stack {
-  uint32_t parent; /* the caller's; 0: this is an outermost frame */
-  uint32_t module; /* 0: the offset is an address */
-  uint64_t offset;
-};
-
-/* What a frame is called by the trace itself: a language's. Texts have a NUL byte behind them. */
-struct source_place {
-  struct trace_text function, file;
-  uint32_t line;                      /* 0: unknown */
-  uint32_t first_column, last_column; /* characters of the line, from 1 on; 0: unknown */
-};
-
-/* What is missing from what was read so far. */
-struct source_damage {
-  uint64_t chunks_read;
-  uint64_t chunks_damaged;  /* with bytes that could not be trusted */
-  uint64_t bytes_skipped;   /* so many of them */
-  uint64_t records_unknown; /* of kinds that a newer version writes */
-  uint64_t records_lost;    /* that the writer could not write */
-  uint64_t stacks_lost;     /* samples whose stack was too large to write, or is in a lost part */
-  uint8_t loss_cause;       /* why records are lost, the last that was told: enum trace_loss_cause */
-  bool complete;            /* the program's end was seen */
-  bool out_of_memory;       /* this process had too little memory to go on: the rest was not read */
-};
-
 struct source;
 
 struct source_format {
@@ -55,12 +28,12 @@ struct source_format {
   bool (*next)(struct source *source, struct trace_event *event);
   const struct trace_run *(*run)(const struct source *source);
   enum source_heap (*heap)(const struct source *source);
-  struct source_damage (*damage)(const struct source *source);
+  const struct trace_damage *(*damage)(const struct source *source);
   uint32_t (*stack_count)(const struct source *source);
-  struct source_stack (*stack)(const struct source *source, uint32_t number);
+  struct trace_node (*stack)(const struct source *source, uint32_t number);
   uint32_t (*module_count)(const struct source *source);
   const struct trace_module *(*module)(const struct source *source, uint32_t number);
-  bool (*place)(const struct source *source, uint32_t module, uint64_t offset, struct source_place *place);
+  bool (*place)(const struct source *source, uint32_t module, uint64_t offset, struct trace_place *place);
   double (*position)(const struct source *source);
 };
 
@@ -87,7 +60,7 @@ static inline const struct trace_run *source_run(const struct source *source) {
 static inline enum source_heap source_heap(const struct source *source) {
   return source->format->heap(source);
 }
-static inline struct source_damage source_damage(const struct source *source) {
+static inline const struct trace_damage *source_damage(const struct source *source) {
   return source->format->damage(source);
 }
 
@@ -95,7 +68,7 @@ static inline struct source_damage source_damage(const struct source *source) {
 static inline uint32_t source_stack_count(const struct source *source) {
   return source->format->stack_count(source);
 }
-static inline struct source_stack source_stack(const struct source *source, uint32_t number) {
+static inline struct trace_node source_stack(const struct source *source, uint32_t number) {
   return source->format->stack(source, number);
 }
 static inline uint32_t source_module_count(const struct source *source) {
@@ -108,7 +81,7 @@ static inline const struct trace_module *source_module(const struct source *sour
 
 /* What is at an offset of a language's module. False if it has no name. */
 static inline bool source_place(const struct source *source, uint32_t module, uint64_t offset,
-                                struct source_place *place) {
+                                struct trace_place *place) {
   return source->format->place(source, module, offset, place);
 }
 

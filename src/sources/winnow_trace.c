@@ -33,24 +33,14 @@ static enum source_heap heap(const struct source *source) {
   return strcmp(name->bytes, "malloc") ? SOURCE_HEAP_COLLECTED : SOURCE_HEAP_MALLOC;
 }
 
-static struct source_damage damage(const struct source *source) {
-  const struct trace_damage *damage = trace_reader_damage(reader_of(source));
-  return (struct source_damage){.chunks_read = damage->chunks_read,
-                                .chunks_damaged = damage->chunks_damaged,
-                                .bytes_skipped = damage->bytes_skipped,
-                                .records_unknown = damage->records_unknown,
-                                .records_lost = damage->records_lost,
-                                .stacks_lost = damage->stacks_lost,
-                                .loss_cause = damage->loss_cause,
-                                .complete = damage->complete,
-                                .out_of_memory = damage->out_of_memory};
+static const struct trace_damage *damage(const struct source *source) {
+  return trace_reader_damage(reader_of(source));
 }
 
 static uint32_t stack_count(const struct source *source) { return trace_reader_nodes(reader_of(source)); }
 
-static struct source_stack stack(const struct source *source, uint32_t number) {
-  struct trace_node node = trace_reader_node(reader_of(source), number);
-  return (struct source_stack){node.parent, node.module, node.offset};
+static struct trace_node stack(const struct source *source, uint32_t number) {
+  return trace_reader_node(reader_of(source), number);
 }
 
 static uint32_t module_count(const struct source *source) { return trace_reader_modules(reader_of(source)); }
@@ -59,15 +49,10 @@ static const struct trace_module *module(const struct source *source, uint32_t n
   return trace_reader_module(reader_of(source), number);
 }
 
-static bool place(const struct source *source, uint32_t module, uint64_t offset, struct source_place *out) {
+static bool place(const struct source *source, uint32_t module, uint64_t offset, struct trace_place *out) {
   const struct trace_place *found = trace_reader_place(reader_of(source), module, offset);
-  if (!found) return false;
-  *out = (struct source_place){.function = found->function,
-                               .file = found->file,
-                               .line = found->line,
-                               .first_column = found->first_column,
-                               .last_column = found->last_column};
-  return true;
+  if (found) *out = *found;
+  return found;
 }
 
 static double position(const struct source *source) { return trace_reader_position(reader_of(source)); }

@@ -66,6 +66,26 @@ struct trace_place {
   uint32_t first_column, last_column; /* characters of the line, from 1 on; 0: unknown */
 };
 
+/* A frame of a stack, and its callers. */
+struct trace_node {
+  uint32_t parent; /* the caller's node; 0: this is an outermost frame */
+  uint32_t module; /* 0: the offset is an address */
+  uint64_t offset;
+};
+
+/* What is missing from what was read so far. */
+struct trace_damage {
+  uint64_t chunks_read;
+  uint64_t chunks_damaged;  /* with bytes that could not be trusted */
+  uint64_t bytes_skipped;   /* so many of them */
+  uint64_t records_unknown; /* of kinds that a newer Winnow writes */
+  uint64_t records_lost;    /* that the writer could not write */
+  uint64_t stacks_lost;     /* samples whose stack was too large to write, or is in a lost part */
+  uint8_t loss_cause;       /* why records are lost, the last that was told: enum trace_loss_cause */
+  bool complete;            /* the program's end was seen */
+  bool out_of_memory;       /* this process had too little memory to go on: the rest was not read */
+};
+
 /* Every event begins with these two. Time counts from the start of the run. */
 struct trace_at {
   uint64_t time_ns;

@@ -19,19 +19,6 @@
 
 struct trace_reader;
 
-/* What is missing from what was read so far. */
-struct trace_damage {
-  uint64_t chunks_read;
-  uint64_t chunks_damaged;  /* with bytes that could not be trusted */
-  uint64_t bytes_skipped;   /* so many of them */
-  uint64_t records_unknown; /* of kinds that a newer Winnow writes */
-  uint64_t records_lost;    /* that the writer could not write */
-  uint64_t stacks_lost;     /* samples whose stack was too large to write, or is in a lost part */
-  uint8_t loss_cause;       /* why records are lost, the last that was told: enum trace_loss_cause */
-  bool complete;            /* the program's end was seen */
-  bool out_of_memory;       /* this process had too little memory to go on: the rest was not read */
-};
-
 /* Sets wn_last_error on failure. */
 wn_status trace_reader_open(const char *path, struct trace_reader **out);
 void trace_reader_close(struct trace_reader *reader);

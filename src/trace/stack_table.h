@@ -8,12 +8,6 @@
 
 #include "trace/event.h"
 
-struct trace_node {
-  uint32_t parent; /* the caller's node; 0: this is an outermost frame */
-  uint32_t module; /* 0: the offset is an address */
-  uint64_t offset;
-};
-
 /* A language's frame: its name, with a NUL byte behind each text. */
 struct named_place {
   uint32_t module;

@@ -59,9 +59,10 @@ static enum source_heap heap(const struct source *source) {
   return SOURCE_HEAP_COLLECTED;
 }
 
-static struct source_damage damage(const struct source *source) {
+static const struct trace_damage *damage(const struct source *source) {
   (void)source;
-  return (struct source_damage){.complete = true};
+  static const struct trace_damage complete = {.complete = true};
+  return &complete;
 }
 
 static uint32_t stack_count(const struct source *source) {
@@ -70,9 +71,9 @@ static uint32_t stack_count(const struct source *source) {
 }
 
 /* `leaf` is called by `root`. */
-static struct source_stack stack(const struct source *source, uint32_t number) {
+static struct trace_node stack(const struct source *source, uint32_t number) {
   (void)source;
-  return (struct source_stack){.parent = number - 1, .module = 1, .offset = number};
+  return (struct trace_node){.parent = number - 1, .module = 1, .offset = number};
 }
 
 static uint32_t module_count(const struct source *source) {
@@ -87,13 +88,13 @@ static const struct trace_module *module(const struct source *source, uint32_t n
   return &language;
 }
 
-static bool place(const struct source *source, uint32_t of, uint64_t offset, struct source_place *out) {
+static bool place(const struct source *source, uint32_t of, uint64_t offset, struct trace_place *out) {
   (void)source, (void)of;
-  *out = (struct source_place){.function = trace_text_of(offset == 1 ? "root" : "leaf"),
-                               .file = trace_text_of("made.up"),
-                               .line = 3 * (uint32_t)offset,
-                               .first_column = 5,
-                               .last_column = 9};
+  *out = (struct trace_place){.function = trace_text_of(offset == 1 ? "root" : "leaf"),
+                              .file = trace_text_of("made.up"),
+                              .line = 3 * (uint32_t)offset,
+                              .first_column = 5,
+                              .last_column = 9};
   return true;
 }
 
