@@ -41,6 +41,9 @@ bool heap_life_keep(struct heap_life *life, const struct trace_event *event);
 bool heap_life_settle(struct heap_life *life, uint64_t end_ns);
 void heap_life_destroy(struct heap_life *life);
 
+/* Whether the trace tells of the heap at all: that of a collected heap need not. */
+static inline bool heap_life_is_told(const struct heap_life *life) { return life->collection_count > 0; }
+
 /* What was counted between the first record and the last; kind and time are the last one's. */
 struct trace_collection heap_life_total(const struct heap_life *life);
 

@@ -59,7 +59,8 @@ static void say_pauses(struct paragraph *paragraph, const struct heap_life *life
   uint64_t pauses = heap_life_pauses(life), most = heap_life_pause_99(life);
   double paused = heap_life_paused_ns(life);
   if (!pauses) {
-    say(paragraph, "It never paused the program. ");
+    /* A heap that tells of its domains tells of their pauses, too. */
+    if (life->domains_begun) say(paragraph, "It never paused the program. ");
     return;
   }
   say(paragraph, "%s took %s", text_number_of(count, (double)pauses, "pause"),

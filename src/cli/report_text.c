@@ -356,7 +356,7 @@ wn_status view_print_text(const struct view *view) {
   char held[128], time[32], last[32], lasting[128];
   static const char *const when[] = {" (the peak)", " (the end)", ""};
   print_verdict(view);
-  if (view->report->samples->collected) report_print_heap(view);
+  if (heap_life_is_told(&view->report->samples->life)) report_print_heap(view);
   wn_status error = report_print_resident(view);
   if (error || !view->report->allocated.bytes.samples) return error;
   if (view->report->at == AT_PEAK && !report_peak_is_one(view->report))

@@ -264,7 +264,7 @@ wn_status report_write_json(FILE *out, const struct report *report,
   print_totals(&json, report);
   print_held(&json, report);
   print_memory(&json, report);
-  if (report->samples->collected) json_heap(&json, report);
+  if (heap_life_is_told(&report->samples->life)) json_heap(&json, report);
   wn_status error = json_resident(&json, report, options);
   json_string(&json, "question", asked);
   json_integer(&json, "at_ns", report->asked.time_ns);
