@@ -7,13 +7,6 @@
 
 #include "sequence.h"
 
-/* The programs here do not look at null results: exhausted memory ends them. */
-static inline bool program_exhausted(wn_domain *domain, size_t words, void *context) {
-  (void)domain, (void)context;
-  fprintf(stderr, "memory is exhausted: %zu words\n", words);
-  exit(3);
-}
-
 struct program {
   wn_heap *heap;
   wn_domain *domain;
@@ -55,10 +48,8 @@ static inline void program_profile(wn_domain *domain) {
 }
 
 static inline struct program program_begin(void) {
-  wn_heap_options options = WN_HEAP_DEFAULTS;
   struct program program;
-  options.hooks.out_of_memory = program_exhausted;
-  program_check(wn_heap_open(&options, &program.heap));
+  program_check(wn_heap_open(NULL, &program.heap));
   program_check(wn_domain_attach(program.heap, &program.domain));
   program_profile(program.domain);
   return program;

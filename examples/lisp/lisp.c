@@ -7,9 +7,19 @@
 
 enum { FIRST_BUCKETS = 1024 };
 
+/* The machine checks each value and handle that it makes, and raises an error that a Lisp program
+ * can catch. */
+static bool no_memory(wn_domain *domain, size_t words, void *context) {
+  (void)domain, (void)words, (void)context;
+  return false;
+}
+static void no_handles(wn_domain *domain, void *context) { (void)domain, (void)context; }
+
 bool lisp_open(struct lisp *lisp, const wn_heap_options *options) {
   wn_heap_options mine = *options;
   *lisp = (struct lisp){.lock = PTHREAD_MUTEX_INITIALIZER};
+  mine.hooks.out_of_memory = no_memory;
+  mine.hooks.out_of_handles = no_handles;
   mine.hooks.walk_roots = vm_walk_roots;
   mine.hooks.callstack = vm_callstack;
   mine.language = "Lisp";

@@ -39,12 +39,20 @@ typedef struct wn_heap wn_heap;
  * field may be the collector's. */
 typedef void wn_visit(void *visitor, wn_value *slot);
 
+/* Few programs check each handle that they make. So by default a heap that has no memory or no
+ * handles left ends the process, by abort, after one line on standard error. A heap with these two
+ * hooks decides itself: a hook may leave by longjmp or end the program; where it returns, the call
+ * that failed gives what its comment says, mostly a null handle, which the program must check for,
+ * since a null handle has no value to be read. Both run on the thread that made the request,
+ * outside any collection, and may use the heap. What a language raises then, its error value, is
+ * best made beforehand. */
 typedef struct wn_heap_hooks {
-  /* Memory is exhausted: `words` cannot be had. May free what the program can spare, after which
-   * the request is tried once more if it returns true. Runs on the allocating thread, outside any
-   * collection; may use the heap. What a language raises then, its error value, is best made
-   * beforehand. */
+  /* Memory is exhausted: `words` cannot be had. May free what the program can spare: where it
+   * returns true, the request is tried once more. */
   bool (*out_of_memory)(wn_domain *domain, size_t words, void *context);
+  /* The thread's handles are used up (stack_limit), or there is no memory for more of them:
+   * wn_last_error says which. Until scopes are left, this hook can make no handle either. */
+  void (*out_of_handles)(wn_domain *domain, void *context);
   /* An exception that a callback raised leaves here, at a safepoint, with everything consistent;
    * may longjmp. Who catches that leaves the scopes that were skipped, by wn_scope_leave of one
    * that was entered before. */
@@ -66,8 +74,6 @@ typedef struct wn_heap_hooks {
 typedef enum wn_frames { WN_FRAMES_BOTH, WN_FRAMES_NATIVE, WN_FRAMES_LANGUAGE } wn_frames;
 
 typedef struct wn_heap_options {
-  /* 0 in a member: its default. Where 0 itself is meant (allocation_policy, max_overhead,
-   * major_heap_increment, custom_minor_max_size), `text` says it, as in "a=0,O=0", or wn_gc_set. */
   wn_gc_control parameters;
   const char *text; /* parameters as in WINNOW_PARAMS, applied after those; NULL: the variable itself */
   size_t soft_limit_bytes; /* of the major heap; 0: none */
@@ -79,12 +85,12 @@ typedef struct wn_heap_options {
   const char *language; /* its name, up to 60 bytes, for reports; NULL is "language" */
 } wn_heap_options;
 
-/* An initialiser. */
+/* An initialiser: options begin with it, and then change what they want to. */
 #define WN_HEAP_DEFAULTS \
-  { .helper_threads = -1 }
+  { .parameters = WN_GC_CONTROL_DEFAULTS, .helper_threads = -1 }
 
-/* Opens a heap; NULL is the defaults. WN_EINVAL: a parameter is impossible, and wn_last_error says
- * which. WN_ENOMEM. */
+/* Opens a heap; NULL is WN_HEAP_DEFAULTS. WN_EINVAL: a parameter is impossible, and wn_last_error
+ * says which. WN_ENOMEM. */
 WN_API wn_status wn_heap_open(const wn_heap_options *options, wn_heap **heap);
 
 /* Gives everything back; custom blocks are released. WN_EBUSY while a domain is attached. Any
@@ -263,7 +269,7 @@ static inline void wn_scope_leave(wn_scope *scope) {
       __attribute__((cleanup(wn_scope_leave), unused)) = wn_scope_enter(domain);                 \
   _Pragma("GCC diagnostic pop")(void) 0
 
-/* A handle of a value. A null handle if the slots are used up (stack_limit). */
+/* A handle of a value. Null if the slots are used up (wn_heap_hooks.out_of_handles). */
 static inline wn_ref wn_root(wn_domain *domain, wn_value value) {
   struct wn_mutator_context *context = wn_context(domain);
   wn_ref ref;
@@ -296,7 +302,8 @@ static inline bool wn_is_null(wn_ref ref) { return !ref.slot; }
 static inline void wn_assign(wn_ref ref, wn_ref from) { *ref.slot = *from.slot; }
 static inline void wn_assign_int(wn_ref ref, intptr_t n) { *ref.slot = wn_int(n); }
 
-/* ---- allocation: all of it may collect, and gives a null handle if memory is exhausted ---- */
+/* ---- allocation: all of it may collect, and gives a null handle if memory or handles are used up,
+ * unless wn_heap_hooks decide otherwise ---- */
 
 /* A block whose fields are wn_int(0), or whose bytes are 0. `words` up to WN_MAX_WORDS, `tag` up to
  * WN_TAG_SCANNED_MAX, or WN_TAG_RAW. Null, with WN_EINVAL in wn_last_error, for others. */

@@ -12,6 +12,18 @@
 
 /* How far helpers get is the system's choice: without them the collector's steps are the
  * program's. */
+static inline bool give_null(wn_domain *domain, size_t words, void *context) {
+  (void)domain, (void)words, (void)context;
+  return false;
+}
+static inline void give_null_too(wn_domain *domain, void *context) { (void)domain, (void)context; }
+
+/* Makes calls give null handles where memory or handles are used up. */
+static inline void check_handles(wn_heap_options *options) {
+  options->hooks.out_of_memory = give_null;
+  options->hooks.out_of_handles = give_null_too;
+}
+
 static inline wn_heap_options without_helpers(void) {
   wn_heap_options options = WN_HEAP_DEFAULTS;
   options.helper_threads = 0;

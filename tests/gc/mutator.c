@@ -467,6 +467,12 @@ static long set_stress(struct world *world, uint64_t seed) {
   return stresses[stress].slower;
 }
 
+/* The actor tries again: see allocate. */
+static bool let_the_request_fail(wn_domain *domain, size_t words, void *context) {
+  (void)domain, (void)words, (void)context;
+  return false;
+}
+
 /* Returns how many steps the run has. */
 static long set_up(struct world *world, uint64_t seed, long steps) {
   long slower = set_stress(world, seed);
@@ -475,6 +481,7 @@ static long set_up(struct world *world, uint64_t seed, long steps) {
   if (mix(seed, 1) % 16 == 0) options.parameters.minor_heap_size = 65536;
   options.parameters.space_overhead = (long)(20 + mix(seed, 2) % 150);
   options.helper_threads = (int)(mix(seed, 3) % 3);
+  options.hooks.out_of_memory = let_the_request_fail;
   options.seed = seed;
   check_status(wn_heap_open(&options, &world->heap), "wn_heap_open");
   return (steps + slower - 1) / slower;

@@ -13,7 +13,7 @@ wn_ref must(wn_ref ref, const char *what) {
 }
 
 bool is_stress(void) {
-  if (!the_world->fail_at || strcmp(wn_last_error(), "stress: this request fails")) return false;
+  if (!the_world->fail_at || strncmp(wn_last_error(), "stress: this request fails", 26)) return false;
   if (atomic_fetch_add(&the_world->failures, 1)) broken("more than one request failed by stress");
   return true;
 }

@@ -4,6 +4,8 @@
 #include "gc/journal.h"
 
 #include "base/check.h"
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -222,6 +224,167 @@ static void a_domain_that_comes_late(void) {
   CHECK(length(list) >= words);
 }
 
+/* ---- programs that check no handle ---- */
+
+static void allocate_for_ever(void) {
+  WN_SCOPE(domain);
+  wn_ref list = wn_root(domain, wn_int(0));
+  for (;;) {
+    WN_SCOPE(domain);
+    wn_ref block = wn_alloc(domain, 200, 0);
+    wn_set(domain, block, 0, list);
+    wn_assign(list, block);
+  }
+}
+
+static void push_for_ever(void) {
+  WN_SCOPE(domain);
+  wn_ref list = wn_root(domain, wn_int(0));
+  for (;;) wn_push_int(domain, list, 0, 1);
+}
+
+static void bump_for_ever(void) {
+  WN_SCOPE(domain);
+  wn_ref list = wn_root(domain, wn_int(0));
+  for (;;) {
+    WN_SCOPE(domain);
+    wn_value *fields = wn_bump(domain, 1, 0);
+    fields[0] = wn_value_of(list);
+    wn_assign(list, wn_root(domain, (wn_value)fields));
+  }
+}
+
+static void keep_groups_for_ever(void) {
+  WN_SCOPE(domain);
+  wn_ref list = wn_root(domain, wn_int(0));
+  for (;;) {
+    WN_SCOPE(domain);
+    wn_shape shapes[2] = {{10, 0}, {20, 0}};
+    wn_ref blocks[2];
+    wn_alloc_group(domain, 2, shapes, blocks);
+    wn_set(domain, blocks[0], 0, list);
+    wn_set(domain, blocks[1], 0, blocks[0]);
+    wn_assign(list, blocks[1]);
+  }
+}
+
+static void keep_custom_blocks_for_ever(void) {
+  static const wn_custom_ops ops = {"kept", NULL};
+  WN_SCOPE(domain);
+  for (;;) {
+    WN_SCOPE(domain);
+    wn_global_new(domain, wn_alloc_custom(domain, &ops, 1000, 0));
+  }
+}
+
+static void keep_globals_for_ever(void) {
+  WN_SCOPE(domain);
+  wn_ref one = wn_root(domain, wn_int(1));
+  for (;;) wn_global_set(domain, wn_global_new(domain, one), one);
+}
+
+static void ask_for_too_much(void) {
+  WN_SCOPE(domain);
+  wn_set_int(domain, wn_alloc(domain, WN_MAX_WORDS, 0), 0, 1);
+}
+
+static void root_for_ever(void) {
+  for (;;) wn_assign_int(wn_root(domain, wn_int(0)), 1);
+}
+
+static void forget_the_scope(void) {
+  for (;;) wn_set_int(domain, wn_alloc(domain, 1, 0), 0, 1);
+}
+
+static void get_for_ever(void) {
+  wn_ref block = wn_alloc(domain, 1, 0);
+  for (;;) wn_assign_int(wn_get(domain, block, 0), 1);
+}
+
+static const struct unchecked {
+  void (*program)(void);
+  const char *reason, *hook;
+} unchecked[] = {
+    {allocate_for_ever, "no memory for a block", "out_of_memory"},
+    {push_for_ever, "no memory for a block", "out_of_memory"},
+    {bump_for_ever, "no memory for a block", "out_of_memory"},
+    {keep_groups_for_ever, "no memory for a block", "out_of_memory"},
+    {keep_custom_blocks_for_ever, "no memory for", "out_of_memory"},
+    {keep_globals_for_ever, "no memory for", "out_of_memory"},
+    {ask_for_too_much, "no memory for a block: 1099511627776 words", "out_of_memory"},
+    {root_for_ever, "all 1048576 slots of the thread are in use", "out_of_handles"},
+    {forget_the_scope, "all 1048576 slots of the thread are in use", "out_of_handles"},
+    {get_for_ever, "all 1048576 slots of the thread are in use", "out_of_handles"},
+};
+
+/* Runs a program in a child whose standard error is `out`. Returns how it ended. */
+static int run_unchecked(void (*program)(void), int out) {
+  int status;
+  fflush(NULL);
+  pid_t child = fork();
+  assert_true(child >= 0);
+  if (!child) {
+    alarm(60);
+    CHECK(dup2(out, STDERR_FILENO) == STDERR_FILENO);
+    CHECK(!wn_heap_open(NULL, &heap) && !wn_domain_attach(heap, &domain));
+    limit(SPARE_MEGABYTES);
+    program();
+    _exit(1);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  return status;
+}
+
+static void a_program_that_checks_nothing_ends_with_one_line(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof unchecked / sizeof *unchecked; i++) {
+    char text[1000] = "";
+    FILE *out = tmpfile();
+    assert_non_null(out);
+    int status = run_unchecked(unchecked[i].program, fileno(out));
+    rewind(out);
+    text[fread(text, 1, sizeof text - 1, out)] = 0;
+    assert_int_equal(fclose(out), 0);
+    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT)
+      fail_msg("%zu: %x: %s", i, (unsigned)status, text);
+    if (!strstr(text, unchecked[i].reason) || !strstr(text, unchecked[i].hook)) fail_msg("%zu: %s", i, text);
+    assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+  }
+}
+
+/* ---- hooks that leave ---- */
+
+static jmp_buf out;
+
+static bool leave_for_memory(wn_domain *of, size_t words, void *context) {
+  (void)of, (void)words, (void)context;
+  longjmp(out, 1);
+}
+static void leave_for_handles(wn_domain *of, void *context) {
+  (void)of, (void)context;
+  longjmp(out, 2);
+}
+
+/* Each program ends in its hook, again and again, and the heap goes on. */
+static void leave_by_hooks(void) {
+  wn_heap_options options = WN_HEAP_DEFAULTS;
+  options.hooks.out_of_memory = leave_for_memory;
+  options.hooks.out_of_handles = leave_for_handles;
+  CHECK(!wn_heap_open(&options, &heap));
+  CHECK(!wn_domain_attach(heap, &domain));
+  wn_scope scope = wn_scope_enter(domain);
+  limit(SPARE_MEGABYTES);
+  for (volatile size_t i = 0; i < 2 * sizeof unchecked / sizeof *unchecked; i++) {
+    const struct unchecked *of = &unchecked[i % (sizeof unchecked / sizeof *unchecked)];
+    if (of->program == keep_custom_blocks_for_ever || of->program == keep_globals_for_ever) continue;
+    int left = setjmp(out);
+    if (!left) of->program();
+    CHECK(left == (strcmp(of->hook, "out_of_memory") ? 2 : 1));
+    wn_scope_leave(&scope);
+    CHECK(!wn_gc_full_major(domain));
+  }
+}
+
 /* ---- running them ---- */
 
 static void run(void (*body)(void)) {
@@ -251,6 +414,11 @@ CASE(promotion_never_runs_out)
 CASE(blocks_without_fields_are_promoted_too)
 CASE(a_domain_that_comes_late)
 
+static void hooks_may_leave(void **state) {
+  (void)state;
+  run(leave_by_hooks);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_null_handle_and_a_sound_heap),
@@ -259,6 +427,8 @@ int main(void) {
       cmocka_unit_test(test_promotion_never_runs_out),
       cmocka_unit_test(test_blocks_without_fields_are_promoted_too),
       cmocka_unit_test(test_a_domain_that_comes_late),
+      cmocka_unit_test(a_program_that_checks_nothing_ends_with_one_line),
+      cmocka_unit_test(hooks_may_leave),
   };
   return RUN_TESTS(tests);
 }

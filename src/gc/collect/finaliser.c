@@ -6,6 +6,7 @@
 #include "gc/collect/collector.h"
 #include "gc/world/caller.h"
 #include "gc/world/host.h"
+#include "gc/world/roots.h"
 #include <string.h>
 
 enum { FIRST = TINY ? 2 : 128, RESERVED_CYCLES = 2 };
@@ -303,7 +304,10 @@ static bool run_one(struct wn_domain *domain) {
   if (!own || !own->pending.count) return false;
   struct finaliser finaliser = *pending_at(own, 0);
   wn_scope scope = wn_scope_enter(domain);
-  if (finaliser.value && wn_is_null(value = wn_root(domain, finaliser.value))) return false;
+  if (finaliser.value) {
+    if (!roots_have_slot(domain)) return false;
+    value = wn_root(domain, finaliser.value);
+  }
   own->pending.begin++;
   own->pending.count--;
   if (finaliser.value)

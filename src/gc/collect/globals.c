@@ -6,6 +6,7 @@
 #include "gc/collect/barrier.h"
 #include "gc/world/caller.h"
 #include "gc/world/debug.h"
+#include "gc/world/shortage.h"
 
 enum { PAGE_CELLS = TINY ? 8 : 255 };
 
@@ -14,19 +15,24 @@ struct global_page {
   struct wn_global cells[PAGE_CELLS];
 };
 
-static struct wn_global *take_cell(struct globals *globals) {
-  if (!globals->free) {
-    struct global_page *page = metadata_map(sizeof *page);
-    if (!page) return NULL;
-    page->next = globals->pages;
-    globals->pages = page;
-    for (size_t i = PAGE_CELLS; i--;) {
-      page->cells[i] = (struct wn_global){wn_int(0), globals->free};
-      globals->free = &page->cells[i];
-    }
+static void add_page(struct globals *globals) {
+  struct global_page *page = metadata_map(sizeof *page);
+  if (!page) return;
+  page->next = globals->pages;
+  globals->pages = page;
+  for (size_t i = PAGE_CELLS; i--;) {
+    page->cells[i] = (struct wn_global){wn_int(0), globals->free};
+    globals->free = &page->cells[i];
   }
+}
+
+/* NULL if there is no memory. */
+static struct wn_global *take_cell(struct globals *globals) {
+  lock_acquire(&globals->lock, LOCK_RANK_GLOBALS);
+  if (!globals->free) add_page(globals);
   struct wn_global *cell = globals->free;
-  globals->free = cell->next;
+  if (cell) globals->free = cell->next;
+  lock_release(&globals->lock, LOCK_RANK_GLOBALS);
   return cell;
 }
 
@@ -58,14 +64,10 @@ wn_global *wn_global_new(wn_domain *domain, wn_ref ref) {
   DEBUG_HANDLE(domain, ref);
   if (!caller_may(domain, "global root")) return NULL;
   if (wn_is_null(ref)) return error_set(WN_EINVAL, "global root: the handle is null"), NULL;
-  struct globals *globals = &domain->heap->collector->globals;
-  lock_acquire(&globals->lock, LOCK_RANK_GLOBALS);
-  struct wn_global *cell = take_cell(globals);
-  lock_release(&globals->lock, LOCK_RANK_GLOBALS);
-  if (!cell) {
-    error_set(WN_ENOMEM, "no memory for a global root");
-    return NULL;
-  }
+  struct wn_global *cell = take_cell(&domain->heap->collector->globals);
+  if (!cell && shortage_of_memory(domain, sizeof(struct global_page) / 8, "no memory for global roots"))
+    cell = take_cell(&domain->heap->collector->globals);
+  if (!cell) return NULL;
   if (CHECKS) cell->next = cell;
   barrier_store(domain, &cell->value, *ref.slot);
   return cell;

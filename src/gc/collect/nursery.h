@@ -20,7 +20,7 @@
 
 #include "gc/world/domain.h"
 
-enum { MINOR_WORDS_LEAST = 320, MINOR_WORDS_FIRST = TINY ? 320 : 262144 };
+enum { MINOR_WORDS_LEAST = 320 };
 /* SHORT: nearly all is alive where at most one word in ALIVE_PART was dead. */
 enum { ALIVE_PART = 8, ALIVE_COLLECTIONS = 8 };
 enum { PIECES = 8, PIECE_LEAST = TINY ? 260 : 512, MOST_SIZES = 4 };

@@ -7,6 +7,7 @@
 #include "gc/world/debug.h"
 #include "gc/world/host.h"
 #include "gc/world/safepoint.h"
+#include "gc/world/shortage.h"
 #include <string.h>
 
 wn_value *allocate_cut(struct wn_domain *domain, size_t words, unsigned tag) {
@@ -20,14 +21,10 @@ wn_value *allocate_cut(struct wn_domain *domain, size_t words, unsigned tag) {
 /* Memory is short: collects everything, then calls the hook out_of_memory. True if it is worth
  * trying again. */
 static bool make_memory(struct wn_domain *domain, size_t words, unsigned *tries) {
-  const wn_heap_hooks *hooks = &domain->heap->hooks;
   unsigned try = (*tries)++;
-  if (!try || (try == 1 && hooks->out_of_memory && hooks->out_of_memory(domain, words, hooks->context))) {
-    major_full(domain, STOP_NO_MEMORY);
-    return true;
-  }
-  error_set(WN_ENOMEM, "no memory for a block of %zu words", words);
-  return false;
+  if (try && (try > 1 || !shortage_of_memory(domain, words, "no memory for a block"))) return false;
+  major_full(domain, STOP_NO_MEMORY);
+  return true;
 }
 
 static bool is_stress_due(struct wn_domain *domain) {
@@ -100,14 +97,15 @@ static __attribute__((noinline)) bool find_room(struct wn_domain *domain, size_t
 }
 
 /* The stress mode fail_at. */
-static bool is_made_to_fail(struct wn_heap *heap) {
+static bool is_made_to_fail(struct wn_domain *domain, size_t words) {
+  struct wn_heap *heap = domain->heap;
   if (!heap->stress.fail_at) return false;
   long request = atomic_fetch_add_explicit(&heap->requests, 1, memory_order_relaxed) + 1;
-  return request == heap->stress.fail_at;
+  return request == heap->stress.fail_at && !shortage_of_memory(domain, words, "stress: this request fails");
 }
 
 static inline bool make_room(struct wn_domain *domain, size_t extent) {
-  if (is_made_to_fail(domain->heap)) return error_set(WN_ENOMEM, "stress: this request fails"), false;
+  if (is_made_to_fail(domain, extent)) return false;
   return has_room_with_sample(domain, extent) || find_room(domain, extent);
 }
 
@@ -129,7 +127,7 @@ wn_value *allocate_old(struct wn_domain *domain, size_t words, unsigned tag, con
                        bool *zeroed) {
   struct wn_heap *heap = domain->heap;
   unsigned tries = 0;
-  if (is_made_to_fail(heap)) return error_set(WN_ENOMEM, "stress: this request fails"), NULL;
+  if (is_made_to_fail(domain, words)) return NULL;
   if (world_is_stopping(heap)) world_wait(domain);
   if (turn_must_yield(&domain->turn)) domain_yield(domain);
   if (is_stress_due(domain)) major_collect(domain, COLLECT_MINOR, STOP_STRESS);

@@ -26,15 +26,16 @@
 static const char *variable(void) { return getauxval(AT_SECURE) ? NULL : getenv("WINNOW_PARAMS"); }
 
 static wn_status gather(const wn_heap_options *options, struct params *params) {
+  static const wn_gc_control defaults = WN_GC_CONTROL_DEFAULTS;
   size_t soft = options->soft_limit_bytes;
   *params = (struct params){.control = options->parameters,
                             .huge_pages = 1,
                             .helpers = options->helper_threads,
                             .soft_limit = soft > INT64_MAX ? INT64_MAX : (long)soft};
-  for (unsigned i = 0; i < CONTROLS; i++) {
-    long *value = parameter_in(params, &parameters[i]);
-    if (!*value) *value = parameters[i].initial;
-  }
+  if (!params->control.minor_heap_size)
+    return error_set(WN_EINVAL, "heap: minor_heap_size is 0: options begin with WN_HEAP_DEFAULTS");
+  if (TINY && params->control.minor_heap_size == defaults.minor_heap_size)
+    params->control.minor_heap_size = MINOR_WORDS_LEAST;
   wn_status status = params_check(&params->control);
   if (!status && params->helpers > 64)
     status = error_set(WN_EINVAL, "helper_threads is %ld, which is above 64", params->helpers);

@@ -6,6 +6,7 @@
 #include "gc/world/caller.h"
 #include "gc/world/debug.h"
 #include "gc/world/host.h"
+#include "gc/world/shortage.h"
 #include <string.h>
 
 /* Young blocks have more external memory than a minor heap is worth, by the ratio. */
@@ -25,11 +26,14 @@ static bool is_young(const struct wn_domain *domain, size_t words, size_t extern
   return words <= WN_MAX_YOUNG_WORDS && external_bytes <= (size_t)domain->heap->control.custom_minor_max_size;
 }
 
-/* Making room can let other threads run, which allocate custom blocks: so room in the list is made
- * after that, and directly before the block is cut. NULL if there is no memory. */
+/* Making room can let other threads run, which allocate custom blocks, and so can the hook: room in
+ * the list is made after that, and directly before the block is cut. NULL if there is no memory. */
 static wn_value *allocate_young_custom(struct wn_domain *domain, size_t words, const void *frame) {
-  if (!allocate_has_room(domain, words + 1) && !allocate_room(domain, words + 1)) return NULL;
-  if (!customs_reserve(domain)) return error_set(WN_ENOMEM, "alloc custom: no memory for a list"), NULL;
+  for (bool tried = false;; tried = true) {
+    if (!allocate_has_room(domain, words + 1) && !allocate_room(domain, words + 1)) return NULL;
+    if (customs_reserve(domain)) break;
+    if (tried || !shortage_of_memory(domain, words, "no memory for a list of custom blocks")) return NULL;
+  }
   domain->frame = frame;
   wn_value *fields = allocate_cut(domain, words, WN_TAG_CUSTOM);
   domain->customs[domain->custom_count++] = (wn_value)fields;

@@ -4,10 +4,10 @@
 #include "base/error.h"
 #include <string.h>
 
-#define CONTROL_ROW(letter, name, initial, least, most, what) \
-  {letter, #name, offsetof(struct params, control.name), initial, least, most, what},
-#define SETTING_ROW(letter, name, initial, least, most, what) \
-  {letter, #name, offsetof(struct params, name), initial, least, most, what},
+#define CONTROL_ROW(letter, name, least, most, what) \
+  {letter, #name, offsetof(struct params, control.name), least, most, what},
+#define SETTING_ROW(letter, name, least, most, what) \
+  {letter, #name, offsetof(struct params, name), least, most, what},
 const struct parameter parameters[PARAMETERS] = {GC_CONTROLS(CONTROL_ROW) GC_SETTINGS(SETTING_ROW)};
 
 _Static_assert(offsetof(struct params, control) == 0, "control_field");

@@ -14,32 +14,33 @@
 #include "gc/collect/nursery.h"
 #include "gc/world/heap.h"
 
-/* P(letter, name, initial, least, most, what it is). These are in wn_gc_get and wn_gc_set: */
-#define GC_CONTROLS(P)                                                                                       \
-  P('s', minor_heap_size, MINOR_WORDS_FIRST, MINOR_WORDS_LEAST, 1L << 25, "words of each minor heap")        \
-  P('i', major_heap_increment, 15, 0, 1L << 40, "growth of the heap, in percent up to 1000, above in words") \
-  P('o', space_overhead, 120, 1, 1000000, "garbage that the heap may hold, in percent of what is live")      \
-  P('v', verbose, 0, 0, 0x7ff, "bits of what is told on standard error")                                     \
-  P('O', max_overhead, 500, 0, 1000000, "free memory that starts a compaction, in percent of what is live")  \
-  P('l', stack_limit, 1L << 20, 64, 1L << 30, "handle slots of a thread")                                    \
-  P('a', allocation_policy, POLICY_BEST_FIT, POLICY_NEXT_FIT, POLICY_BEST_FIT, "how free runs are searched") \
-  P('w', window_size, 1, 1, 50, "slices over which work is smoothed")                                        \
-  P('M', custom_major_ratio, 44, 1, 1000000, "external memory to heap, in percent")                          \
-  P('m', custom_minor_ratio, 100, 1, 1000000, "external memory to minor heap, in percent")                   \
-  P('n', custom_minor_max_size, 70000, 0, 1L << 40, "external bytes that a young block may have")
+/* P(letter, name, least, most, what it is). These are in wn_gc_get and wn_gc_set, and their
+ * defaults in WN_GC_CONTROL_DEFAULTS: */
+#define GC_CONTROLS(P)                                                                                   \
+  P('s', minor_heap_size, MINOR_WORDS_LEAST, 1L << 25, "words of each minor heap")                       \
+  P('i', major_heap_increment, 0, 1L << 40, "growth of the heap, in percent up to 1000, above in words") \
+  P('o', space_overhead, 1, 1000000, "garbage that the heap may hold, in percent of what is live")       \
+  P('v', verbose, 0, 0x7ff, "bits of what is told on standard error")                                    \
+  P('O', max_overhead, 0, 1000000, "free memory that starts a compaction, in percent of what is live")   \
+  P('l', stack_limit, 64, 1L << 30, "handle slots of a thread")                                          \
+  P('a', allocation_policy, POLICY_NEXT_FIT, POLICY_BEST_FIT, "how free runs are searched")              \
+  P('w', window_size, 1, 50, "slices over which work is smoothed")                                       \
+  P('M', custom_major_ratio, 1, 1000000, "external memory to heap, in percent")                          \
+  P('m', custom_minor_ratio, 1, 1000000, "external memory to minor heap, in percent")                    \
+  P('n', custom_minor_max_size, 0, 1L << 40, "external bytes that a young block may have")
 
-/* These are set when the heap is opened. Letter 0: none. */
-#define GC_SETTINGS(P)                                                                                      \
-  P('h', initial_heap, 0, 0, 1L << 40, "words of the major heap that are there at once")                    \
-  P('H', huge_pages, 1, 0, 1, "whether the system is asked for huge pages")                                 \
-  P(0, helpers, 0, 0, 64, "threads that mark and sweep")                                                    \
-  P(0, soft_limit, 0, 0, INT64_MAX, "bytes of the major heap above which cycles follow each other at once") \
-  P('V', verify, 0, 0, 1, "whether the heap is verified after each collection")                             \
-  P(0, every, 0, 0, INT64_MAX, "stress: a collection at each so many slow allocations")                     \
-  P(0, polls, 0, 0, INT64_MAX, "stress: a collection at each so many polls")                                \
-  P(0, delays, 0, 0, 1, "stress: random pauses between steps of protocols, where checks are on")            \
-  P(0, fail_at, 0, 0, INT64_MAX, "stress: the request of memory that fails")                                \
-  P(0, mark_stack, 0, 0, 1L << 30, "stress: entries of a mark stack")
+/* These are set when the heap is opened. Letter 0: none. All but huge_pages are 0 unless asked for. */
+#define GC_SETTINGS(P)                                                                                   \
+  P('h', initial_heap, 0, 1L << 40, "words of the major heap that are there at once")                    \
+  P('H', huge_pages, 0, 1, "whether the system is asked for huge pages")                                 \
+  P(0, helpers, 0, 64, "threads that mark and sweep")                                                    \
+  P(0, soft_limit, 0, INT64_MAX, "bytes of the major heap above which cycles follow each other at once") \
+  P('V', verify, 0, 1, "whether the heap is verified after each collection")                             \
+  P(0, every, 0, INT64_MAX, "stress: a collection at each so many slow allocations")                     \
+  P(0, polls, 0, INT64_MAX, "stress: a collection at each so many polls")                                \
+  P(0, delays, 0, 1, "stress: random pauses between steps of protocols, where checks are on")            \
+  P(0, fail_at, 0, INT64_MAX, "stress: the request of memory that fails")                                \
+  P(0, mark_stack, 0, 1L << 30, "stress: entries of a mark stack")
 
 struct params {
   wn_gc_control control;
@@ -52,7 +53,7 @@ struct parameter {
   char letter;
   const char *name;
   size_t offset; /* in struct params */
-  long initial, least, most;
+  long least, most;
   const char *what;
 };
 

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "gc/world/caller.h"
 #include "gc/world/host.h"
+#include "gc/world/roots.h"
 #include <winnow/memprof.h>
 
 void exception_drop(wn_domain *domain) { domain->exception = (struct gc_exception){.value = wn_int(0)}; }
@@ -11,8 +12,8 @@ void exception_drop(wn_domain *domain) { domain->exception = (struct gc_exceptio
 /* The exception as a handle; null, and still pending, if there is no slot for one. Callbacks that
  * waited for it are pending again. */
 static wn_ref take(wn_domain *domain) {
+  if (!roots_have_slot(domain)) return (wn_ref){NULL};
   wn_ref ref = wn_root(domain, domain->exception.value);
-  if (wn_is_null(ref)) return ref;
   exception_drop(domain);
   domain_add_pending(domain, PENDING_ANY);
   return ref;

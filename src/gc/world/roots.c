@@ -1,10 +1,10 @@
 /* Slots of handles. */
 #include "gc/world/roots.h"
 
-#include "base/error.h"
 #include "base/metadata.h"
 #include "gc/world/caller.h"
 #include "gc/world/debug.h"
+#include "gc/world/shortage.h"
 #include <string.h>
 
 enum { STEP = TINY ? 512 : 8192 }; /* slots made accessible at a time */
@@ -75,19 +75,31 @@ static bool make_accessible(wn_value *from, wn_value *end) {
   return metadata_make_accessible((void *)page, (uintptr_t)end - page);
 }
 
-wn_ref wn_root_slow(wn_domain *domain, wn_value value) {
-  if (!caller_may(domain, "root")) return (wn_ref){NULL};
+static wn_status add_slots(struct wn_domain *domain) {
   struct domain_thread *thread = domain->running;
   wn_value *end = thread->accessible_end, *limit = limit_of(thread);
   size_t left = limit > end ? (size_t)(limit - end) : 0, step = left < STEP ? left : STEP;
-  if (!step || !make_accessible(end, end + step)) {
-    error_set(WN_ELIMIT, "handles: all %ld slots of the thread are in use (stack_limit)",
-              domain->heap->control.stack_limit);
-    return (wn_ref){NULL};
-  }
+  if (!step) return WN_ELIMIT;
+  if (!make_accessible(end, end + step)) return WN_ENOMEM;
   thread->accessible_end += step;
   domain->context.top_end = thread->accessible_end;
   event_table_grows(&domain->heap->events, "handle slots", (size_t)(thread->accessible_end - thread->slots));
+  return WN_OK;
+}
+
+bool roots_have_slot(struct wn_domain *domain) {
+  return domain->context.top < domain->context.top_end || !add_slots(domain);
+}
+
+/* ---- public ---- */
+
+wn_ref wn_root_slow(wn_domain *domain, wn_value value) {
+  if (!caller_may(domain, "root")) return (wn_ref){NULL};
+  wn_status status = add_slots(domain);
+  if (status) {
+    shortage_of_handles(domain, status);
+    return (wn_ref){NULL};
+  }
   wn_ref ref = {domain->context.top++};
   *ref.slot = value;
   return ref;

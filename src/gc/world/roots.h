@@ -15,6 +15,9 @@ struct domain_thread;
 bool roots_create_slots(struct domain_thread *thread, struct wn_heap *heap);
 void roots_destroy_slots(struct domain_thread *thread);
 
+/* True if a handle can be made. Calls no hook. */
+bool roots_have_slot(struct wn_domain *domain);
+
 /* Calls `visit` for each handle of a domain, its pending exception, and what its hook walk_roots
  * visits. No thread runs in the domain. */
 void roots_each(struct wn_domain *domain, wn_visit *visit, void *visitor);

@@ -253,7 +253,9 @@ static void use_all_slots(wn_domain *domain) {
 static void what_needs_a_handle_waits_until_there_is_a_slot_for_it(void **state) {
   (void)state;
   struct journal of;
-  journal_open(&of, NULL);
+  wn_heap_options options = WN_HEAP_DEFAULTS;
+  check_handles(&options);
+  journal_open(&of, &options);
   struct entry entries[] = {{&of, 1}, {&of, 2}, {&of, 3}};
   three_with_one_that_raises(&of, entries);
   {

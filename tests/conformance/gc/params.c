@@ -107,9 +107,7 @@ static const struct parameter *row_of(const char *name) {
 }
 
 static struct params defaults(void) {
-  struct params params;
-  for (unsigned i = 0; i < PARAMETERS; i++) *parameter_in(&params, &parameters[i]) = parameters[i].initial;
-  return params;
+  return (struct params){.control = WN_GC_CONTROL_DEFAULTS, .huge_pages = 1};
 }
 
 static void a_text_sets_parameters_by_letter_and_by_name(void **state) {
@@ -193,18 +191,31 @@ static void the_variable_is_used_unless_the_options_have_a_text(void **state) {
   assert_int_equal(control_of(&options).window_size, 3);
 }
 
-static void zero_in_the_options_is_the_default_and_in_a_text_zero(void **state) {
-  (void)state;
-  wn_heap_options options = WN_HEAP_DEFAULTS;
-  wn_gc_control control = control_of(&options);
-  for (unsigned i = 0; i < CONTROLS; i++)
-    assert_int_equal(*control_field(&control, &parameters[i]), parameters[i].initial);
-  options.text = "a=0,O=0,i=0,n=0";
-  control = control_of(&options);
+static void assert_zeros(wn_gc_control control) {
   assert_int_equal(control.allocation_policy, 0);
   assert_int_equal(control.max_overhead, 0);
   assert_int_equal(control.major_heap_increment, 0);
   assert_int_equal(control.custom_minor_max_size, 0);
+}
+
+static void zero_is_zero_in_the_options_and_in_a_text(void **state) {
+  (void)state;
+  wn_heap_options options = WN_HEAP_DEFAULTS;
+  options.text = "a=0,O=0,i=0,n=0";
+  assert_zeros(control_of(&options));
+  options = (wn_heap_options)WN_HEAP_DEFAULTS;
+  options.parameters.allocation_policy = options.parameters.max_overhead = 0;
+  options.parameters.major_heap_increment = options.parameters.custom_minor_max_size = 0;
+  assert_zeros(control_of(&options));
+}
+
+static void options_that_do_not_begin_with_the_defaults_are_told_so(void **state) {
+  (void)state;
+  wn_heap *heap = NULL;
+  wn_heap_options options = {.helper_threads = 1};
+  assert_int_equal(wn_heap_open(&options, &heap), WN_EINVAL);
+  assert_non_null(strstr(wn_last_error(), "WN_HEAP_DEFAULTS"));
+  assert_null(heap);
 }
 
 static void the_variable_counts_when_the_heap_is_opened(void **state) {
@@ -240,7 +251,7 @@ static void impossible_options_open_no_heap(void **state) {
   options.parameters.window_size = 51;
   assert_int_equal(wn_heap_open(&options, &heap), WN_EINVAL);
   assert_non_null(strstr(wn_last_error(), "window_size"));
-  options.parameters.window_size = 0;
+  options.parameters.window_size = 1;
   options.helper_threads = 65;
   assert_int_equal(wn_heap_open(&options, &heap), WN_EINVAL);
   assert_non_null(strstr(wn_last_error(), "helper_threads"));
@@ -277,7 +288,8 @@ int main(void) {
       cmocka_unit_test(a_text_with_an_error_applies_nothing),
       cmocka_unit_test(every_parameter_takes_its_range_and_no_more),
       cmocka_unit_test(the_variable_is_used_unless_the_options_have_a_text),
-      cmocka_unit_test(zero_in_the_options_is_the_default_and_in_a_text_zero),
+      cmocka_unit_test(zero_is_zero_in_the_options_and_in_a_text),
+      cmocka_unit_test(options_that_do_not_begin_with_the_defaults_are_told_so),
       cmocka_unit_test(the_variable_counts_when_the_heap_is_opened),
       cmocka_unit_test(a_wrong_text_opens_no_heap),
       cmocka_unit_test(impossible_options_open_no_heap),

@@ -62,7 +62,7 @@ static __attribute__((noinline)) void call_back(wn_domain *domain) {
 
 static void open_heap(struct tracked *all, wn_frames frames) {
   wn_heap_options options = without_helpers();
-  options.parameters.minor_heap_size = 1 << 18;
+  options.parameters.minor_heap_size = 1 << 19;
   options.hooks.callstack = tell;
   options.frames = frames;
   options.language = "toy";

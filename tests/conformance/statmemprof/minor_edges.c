@@ -65,7 +65,7 @@ static void sample_program(struct sequence *sequence, long minor_words, const ch
 
 static void the_same_words_are_sampled_wherever_collections_fall(void **state) {
   static const double rates[] = {0.3, 0.05, 0.003};
-  static const long minor_words[] = {320, 333, 400, 512, 1000, 5000, 0};
+  static const long minor_words[] = {320, 333, 400, 512, 1000, 5000, 262144};
   struct sequence *first = calloc(1, sizeof *first), *again = calloc(1, sizeof *again);
   (void)state;
   assert_true(first && again);

@@ -70,7 +70,7 @@ static inline void tracked_open_with(struct tracked *all, const wn_heap_options 
 }
 static inline void tracked_open_heap(struct tracked *all) {
   wn_heap_options options = without_helpers();
-  options.parameters.minor_heap_size = 1 << 18; /* in the tiny build, too */
+  options.parameters.minor_heap_size = 1 << 19; /* in the tiny build, too */
   tracked_open_with(all, &options);
 }
 
