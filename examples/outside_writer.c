@@ -14,11 +14,12 @@ struct pair {
 static wn_writer *writer;
 static double rate, left; /* words before the next sample */
 static wn_place lines[4];
+static struct pair *kept; /* until the program ends */
 
-/* The gap to the next sampled word: geometric, by inversion. */
+/* The distance to the next sampled word: geometric, by inversion. */
 static double gap(void) { return floor(log(drand48()) / log1p(-rate)) + 1; }
 
-/* How many of so many words are sampled. */
+/* How many of the next words are sampled. */
 static size_t samples(size_t words) {
   size_t count = 0;
   for (left -= (double)words; left < 0; count++) left += gap();
@@ -54,7 +55,6 @@ int main(void) {
   left = writer ? gap() - 1 : 0;
   for (uint32_t i = 0; writer && i < 4; i++)
     lines[i] = wn_writer_place(writer, &(wn_place_text){i ? "push" : "main", "demo.sm", 10 + i, 1, 8 + i});
-  struct pair *kept = NULL;
   for (int round = 0; round < 100; round++) {
     struct pair *brief = NULL;
     for (int i = 0; i < 3000; i++) brief = push(brief, 1 + i % 2);
@@ -62,9 +62,6 @@ int main(void) {
     drop(brief);
   }
   wn_writer_close(writer);
-  writer = NULL;
-  for (struct pair *each = kept; each; each = each->next) each->number = 0;
-  drop(kept);
   return 0;
 }
 /* SPDX-License-Identifier: MIT */

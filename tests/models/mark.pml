@@ -27,7 +27,7 @@
  * TWIN_TWO_LOOKS (assertion violated, safety_helpers): the end looks for packets, then for busy helpers; one may give back what it has in between.
  * TWIN_LATE_BUSY (assertion violated): a helper says that it is busy after it took work.
  * TWIN_IGNORED_MARKER (assertion violated): the end does not look at what the barriers of the stopped domain left.
- * TWIN_OLD_COLOUR (assertion violated): a helper looks which colour is white before it takes its first packet.
+ * TWIN_OLD_COLOUR (assertion violated, safety, random): a helper looks which colour is white before it takes its first packet.
  * TWIN_LATE_PAUSE_CHECK (assertion violated): a helper looks whether it is paused before it says that it works.
  * TWIN_QUIET_QUIT (invalid end state): helpers are told to quit and not woken.
  * TWIN_QUIET_HELPER (invalid end state, safety_asking): a helper that has marked all that it held does not tell a domain that asks.
