@@ -66,6 +66,7 @@ static void where_memory_is_exhausted_the_handle_keeps_what_it_held(void **state
   wn_heap_options options = WN_HEAP_DEFAULTS;
   struct journal of;
   (void)state;
+  check_handles(&options);
   options.text = "every=1,fail_at=1"; /* each allocation takes the slow path; the first request fails */
   journal_open(&of, &options);
   {
