@@ -23,8 +23,7 @@ const struct command commands[] = {
      "  winnow record -o run.trace --rate 1e-3 -- sqlite3 test.db '.read script.sql'\n",
      record_print_options},
     {"report", command_report, "say where the memory went", "report [OPTION...] FILE",
-     "Numbers are estimates from a sample. The range after a number holds the true value in 95 of 100 "
-     "cases.\n"
+     "Numbers are estimates from a sample; the range after each holds the true value in 95 of 100 cases.\n"
      "FILE can be a pipe, or - for standard input. A terminal gets colours, unless NO_COLOR is set.\n"
      "\n"
      "Examples:\n"

@@ -428,7 +428,7 @@ help_is_everywhere() {
     [ "$(awk 'length > 110' out)" = "" ] || fail "help $command has long lines"
   done
   succeeds help record
-  for kind in static 32-bit set-uid musl sanitizer 'malloc of their own'; do says "cannot be recorded.*$kind"; done
+  for kind in static 32-bit set-uid musl sanitizer 'malloc of their own'; do says "cannot record.*$kind"; done
   succeeds report --json --help
   says 'say where the memory went'
   succeeds info --json --help

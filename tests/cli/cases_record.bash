@@ -200,9 +200,9 @@ END
   run record -q -o t ./asks
   [ ! -s err ] || fail "not quiet: $(cat err)"
   run record -r 0.5 -o t ./silent
-  grep -q "^winnow: ./silent $hint; a call of wn_trace_if_requested" err || fail "$(cat err)"
+  grep -q "^winnow: ./silent $hint; it could write a trace of that heap by calling wn_trace_if_requested" err || fail "$(cat err)"
   succeeds report t
-  says "silent $hint: a call of wn_trace_if_requested"
+  says "silent $hint: it could write a trace of that heap by calling wn_trace_if_requested"
   cc -DASKS -O1 -I "$source/include" -o silent asks.c -L "$build/src/gc" -lwinnow -Wl,-rpath,"$build/src/gc" || fail "cc"
   succeeds report t # the file is another one now
   ! grep -q 'not in this trace' out || fail "what another program is: $(cat out)"
@@ -216,7 +216,7 @@ END
   run record -r 0.5 -o t "$lisp" one.lisp
   grep -q "lisp $hint; to trace that heap: " err || fail "$(cat err)"
   succeeds report t
-  says "lisp $hint: to have"
+  says "lisp $hint: to trace"
 }
 
 # Who records a script wants to know of its programs.
@@ -228,7 +228,7 @@ work_of_children_that_are_not_followed_is_told() {
     fail "$(cat err)"
   # Of a short run too, if hardly anything is its own.
   run record -o t sh -c "sh -c '${work/1500000/100000}'; exit"
-  grep -q '^winnow: processes that sh started took' err || fail "a short run: $(cat err)"
+  grep -q '^winnow: processes that sh started used' err || fail "a short run: $(cat err)"
   run record -o t sh -c "sh -c :; exit"
   ! grep -q 'of processor time' err || fail "hardly a run: $(cat err)"
   run record -q -o t sh -c "sh -c '$work'; exit"
