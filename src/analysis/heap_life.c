@@ -93,7 +93,7 @@ static int by_pause_time(const void *a, const void *b) {
   return order ? order : compare(left->total_ns, right->total_ns);
 }
 
-/* At one time, begins come before ends. */
+/* At one time, beginnings come before ends. */
 static int by_domain_time(const void *a, const void *b) {
   const struct trace_domain *left = a, *right = b;
   int order = compare(left->time_ns, right->time_ns);
@@ -154,7 +154,7 @@ static bool settle_pauses(struct heap_life *life) {
   return true;
 }
 
-/* A domain whose begin was lost counts as living from the start of the trace. */
+/* A domain whose beginning was lost counts as living from the start of the trace. */
 static void settle_domains(struct heap_life *life, uint64_t end_ns) {
   uint64_t running = 0;
   if (life->domain_count) qsort(life->domains, life->domain_count, sizeof *life->domains, by_domain_time);

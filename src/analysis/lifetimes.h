@@ -26,7 +26,7 @@ void lifetimes_destroy(struct lifetimes *lifetimes);
 struct life {
   uint64_t median;    /* half of the blocks live longer */
   bool known;         /* false: the median is longer than `median`, the longest life in the trace */
-  uint64_t low, high; /* the interval; NO_BOUND: too few samples for this end */
+  uint64_t low, high; /* the ends of the interval; NO_BOUND: too few samples */
   uint64_t samples;
 };
 

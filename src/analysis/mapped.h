@@ -18,7 +18,7 @@ struct touch {
 
 /* The mappings of a trace: filled by mapped_keep, completed by mapped_settle. */
 struct mapped {
-  /* One row for each size of a mapping, ordered by begin. `block` is the number of the mapping,
+  /* One row for each size of a mapping, ordered by start. `block` is the number of the mapping,
    * `source` its enum trace_map_kind; the probability is 1. */
   struct row *rows;
   size_t count, capacity;

@@ -1,8 +1,8 @@
 /* Resolves the nodes of a trace's stacks to frames, each node once. A node in a file is looked up
- * in its symbols (symbols/symbols.h) and gives one frame for each function that was inlined there.
- * A node in a language's program is named by the trace. Any other node is named by its address. It
- * also collects the hint: which modules lack names, and how to get them. The only error is a lack
- * of memory. */
+ * in its symbols (symbols/symbols.h) and gives one frame for the function, and one for each
+ * function that was inlined there. A node in a language's program is named by the trace. Any other
+ * node is named by its address. This file also writes the hint: which modules lack names, and how
+ * to get them. The only error is a lack of memory. */
 #include "analysis/names.h"
 
 #include "base/error.h"

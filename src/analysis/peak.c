@@ -97,7 +97,7 @@ static double chance_of_choosing(double p) {
   return p * (1 - part + part * CHOOSERS / PEAK_PARTS);
 }
 
-/* At one time, ends come before begins, so that a resized block is not counted twice. */
+/* At one time, ends come before starts, so that a resized block is not counted twice. */
 static int by_time(const void *a, const void *b) {
   const struct step *left = a, *right = b;
   if (left->time_ns != right->time_ns) return left->time_ns < right->time_ns ? -1 : 1;

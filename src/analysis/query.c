@@ -8,8 +8,8 @@
  *
  * query_bind evaluates the conditions on names once for every node of the trace's stacks: a node
  * matches if one of its frames matches or its caller's node does. A row then needs one look-up of
- * its stack's node. A query that is wrong is WN_EINVAL, with the column and what was expected
- * there.
+ * its stack's node. A wrong query is WN_EINVAL, and the message tells the column and what was
+ * expected there.
  */
 #include "analysis/query.h"
 

@@ -17,7 +17,7 @@
  * The number of calls is the same sum with a = 1.
  *
  * Words clock. A collected heap records how much it has allocated. For a malloc heap the clock is
- * an estimate: the sum over rows, in the order of their begins, of each row's words / p. This sum
+ * an estimate: the sum over rows, in the order of their starts, of each row's words / p. This sum
  * is less certain than the rows' own sizes, but the lives of all blocks are measured by the same
  * clock.
  */

@@ -32,13 +32,13 @@ enum area { AREA_NONE, AREA_MINOR, AREA_MAJOR, AREA_OUTSIDE };
 struct row {
   uint64_t block;
   uint64_t begin_ns, end_ns;  /* end: when it was freed or resized; STILL_ALIVE if the trace ended first */
-  uint64_t born_ns;           /* the begin of the block's first row */
+  uint64_t born_ns;           /* the start of the block's first row */
   uint64_t died_ns;           /* when the block was freed; STILL_ALIVE if it never was */
   uint64_t size;              /* bytes, as the program asked for */
   bool call;                  /* the row begins with an allocation: the block was born or grew, not shrank */
-  uint64_t allocated;         /* bytes allocated at the begin of the row: `size` if `call`, otherwise 0 */
+  uint64_t allocated;         /* bytes allocated at the start of the row: `size` if `call`, otherwise 0 */
   uint64_t words;             /* the block's words that have had a trial so far */
-  double probability;         /* that the block is in the sample by the begin of this row */
+  double probability;         /* that the block is in the sample by the start of this row */
   struct dependence bytes_by; /* how `allocated` counts with the block's other calls (samples.c) */
   struct dependence call_by;  /* how the call itself counts with them */
   uint32_t stack;             /* of the call that last allocated or grew the block */

@@ -77,8 +77,8 @@ static wn_status look_at_old(const char *path, bool remove) {
 
 /* ---- choosing ---- */
 
-/* Finishes a trace. A child that was forked just before the program ended holds its lock until the
- * child closes it, so a busy trace is tried again. */
+/* Finishes a trace. A child that was forked just before the program ended holds the lock of the
+ * trace until the child closes the file, so a busy trace is tried again. */
 static wn_status finish(struct unrecorded *unrecorded, const char *path, int attempts,
                         const struct trace_finishing *finishing, struct trace_totals *totals) {
   wn_status status = WN_EBUSY;

@@ -1,5 +1,5 @@
 /* The characters of a text, as a terminal shows them. Names of functions, files and programs can
- * have any bytes, and the programs that they come from need not be trusted. */
+ * have any bytes, and come from programs that are not trusted. */
 #ifndef CLI_CHARACTER_H
 #define CLI_CHARACTER_H
 

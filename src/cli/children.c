@@ -40,8 +40,8 @@ struct files {
 
 static struct files earlier;
 
-/* Finds the files with OUTPUT, a dot and a digit at the begin of their names. Characters in OUTPUT
- * that glob would interpret are escaped. */
+/* Finds the files whose names begin with OUTPUT, a dot and a digit. Characters in OUTPUT that glob
+ * would interpret are escaped. */
 static bool find(const char *output, glob_t *found) {
   char pattern[2 * PATH_MAX + 8], *to = pattern;
   for (const char *from = output; *from; from++) {

@@ -37,9 +37,9 @@ struct children {
   unsigned loss_cause;
 };
 
-/* Finds the files after the program has ended, truncates each that no process writes to its length,
- * and joins those of each process. Programs that were not recorded, as the traces report them, are
- * added to `unrecorded`. */
+/* Finds the files after the program has ended, truncates each file that no process is writing to
+ * the length of its data, and joins those of each process. Programs that were not recorded, as the
+ * traces report them, are added to `unrecorded`. */
 struct children children_finish(const char *output, struct unrecorded *unrecorded);
 void children_free(struct children *children);
 

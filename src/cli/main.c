@@ -55,7 +55,7 @@ static int vfail(int code, const char *prefix, const char *format, va_list argum
   return code;
 }
 
-/* The number of long options that begin with the word, which has "--" at its begin. */
+/* The number of long options that begin with the word, after its "--". */
 static size_t count_beginning(const struct option *known, const char *word) {
   size_t count = 0, length = strlen(word);
   for (; known->name; known++) count += length > 2 && !strncmp(known->name, word + 2, length - 2);

@@ -1,6 +1,6 @@
-/* Prints the callers of a row: first those that all of its bytes have in common, then the largest
- * ones at the point where paths part (chains_follow in sites.h). Callers outside main, or outside
- * the begin of a thread, are left out. */
+/* Prints the callers of a row: first those that nearly all of its bytes have in common, then the
+ * largest ones at the point where paths part (chains_follow in sites.h). Callers outside main, or
+ * outside the first function of a thread, are left out. */
 #include "cli/report_callers.h"
 
 #include "cli/report_name.h"

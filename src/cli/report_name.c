@@ -4,11 +4,11 @@
  * Brackets are found in one pass. The characters of an operator's name (operator<, <<=, <=>, ->,
  * >>, () and so on) and of "(anonymous namespace)" are not brackets. Brackets without a partner, as
  * in a damaged name, stay as they are. The contents of a bracket are marked as hidden; the contents
- * of an outer bracket include inner ones that are already hidden. A bracket at the begin of a name,
+ * of an outer bracket include inner ones that are already hidden. A bracket at the start of a name,
  * as in Rust's <Type as Trait>::method, contains the type: the trait and the bracket are left out.
  *
  * A place after a name, " (file:line)" or " (module+0x12)", is kept: only the name is shortened. If
- * the column is too narrow for that, the begin of the file is left out too.
+ * the column is too narrow for that, the start of the file is left out too.
  */
 #include "cli/report_name.h"
 
@@ -88,7 +88,7 @@ static void parse(struct parsed *parsed) {
   }
 }
 
-/* Whether leaving out a bracket's contents makes the name shorter. A parenthesis at the begin or
+/* Whether leaving out a bracket's contents makes the name shorter. A parenthesis at the start or
  * after a blank does not enclose parameters, but perhaps the name. */
 static bool worth(const struct parsed *parsed, const struct bracket *bracket, char kind) {
   bool behind_name = kind == '<' || (bracket->open && parsed->name[bracket->open - 1] != ' ');
@@ -215,7 +215,7 @@ static size_t place_in(const char *name) {
   return at > 1 && length - at < PLACE_MOST ? at - 1 : length;
 }
 
-/* Leaves out as much of the begin of the file as necessary; false if that is not enough. */
+/* Leaves out as much of the start of the file as necessary; false if that is not enough. */
 static bool shorten_place(char shortened[PLACE_MOST + 8], const char *place, size_t columns) {
   const char *line = line_in(place), *from = place + 2;
   snprintf(shortened, PLACE_MOST + 8, "%s", place);

@@ -1,7 +1,7 @@
 /* Prints the tables of the text report.
  *
  * A row is a site: a function (or line, file, module, stack) with what it allocated itself, and
- * below it its callers as far as all of its bytes have them in common. The last row adds up what no
+ * below it the callers that nearly all of its bytes have in common. The last row adds up what no
  * other row has, so that a table accounts for all bytes (ACCOUNT in sites.h). A row that rests on
  * one or two blocks is dim, and its number has a ≈.
  */

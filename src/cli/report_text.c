@@ -1,6 +1,6 @@
-/* Prints the report as text: a paragraph that sums it up, then tables. Numbers have their
- * intervals; without intervals are those of a trace with every block, and those of a trace with
- * missing records. */
+/* Prints the report as text: a paragraph that sums it up, then tables. Numbers have intervals,
+ * except in a trace with every block, and except for what was held in a trace with missing records.
+ */
 #include "cli/report_text.h"
 
 #include "cli/called.h"

@@ -29,7 +29,7 @@ const char *text_estimated_number(char buffer[160], const struct estimate *count
 /* The number of terminal columns that a text takes as text_plain prints it. */
 size_t text_columns(const char *text);
 
-/* The number of bytes at the begin of a text that take at most so many columns. */
+/* The number of bytes at the start of a text that take at most so many columns. */
 size_t text_that_fits(const char *text, size_t length, size_t columns);
 
 /* Prints a text, padded with blanks to `columns`; negative: padded on the left. */
@@ -40,8 +40,8 @@ void text_pad(FILE *out, const char *text, int columns);
 enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_WARNING };
 void text_style(FILE *out, enum style style);
 
-/* Prints bytes that need not be trusted, such as names in a trace. What would disturb a terminal
- * (character.h) becomes question marks. text_name prints up to a NUL. */
+/* Prints untrusted bytes, such as names in a trace. What would disturb a terminal (character.h)
+ * becomes question marks. text_name prints up to a NUL. */
 void text_plain(FILE *out, const char *text, size_t length);
 void text_name(FILE *out, const char *name);
 

@@ -3,7 +3,7 @@
  * libdwfl scans all symbols for each address, which takes a millisecond in a program of 100,000
  * functions. Symbols can contain each other, as a function contains its cold part or an alias. So
  * each entry has `reach`, the largest end among the entries up to it: the search backwards stops
- * where `reach` is not beyond the address. Of symbols with the same begin the smaller one is
+ * where `reach` is not beyond the address. Of symbols with the same start the smaller one is
  * preferred, then a global one, then a weak one, then a local one, as in libdwfl.
  */
 #include "symbols/symbol_table.h"

@@ -15,7 +15,7 @@ struct table_entry {
 
 /* All zeros is a table that has not been read yet. */
 struct symbol_table {
-  struct table_entry *entries; /* ordered by begin; among equals the preferred one comes last */
+  struct table_entry *entries; /* ordered by `begin`; among equals the preferred one comes last */
   size_t count;
   bool read;
 };
@@ -25,7 +25,7 @@ void symbol_table_destroy(struct symbol_table *table);
 /* The innermost symbol whose range has the address; NULL if there is none. */
 const char *symbol_table_find(struct symbol_table *table, Dwfl_Module *module, GElf_Addr address);
 
-/* The last symbol without a size from `begin`, the begin of the function, up to the address; NULL
+/* The last symbol without a size from `begin`, the start of the function, up to the address; NULL
  * if there is none. */
 const char *symbol_table_find_sizeless(struct symbol_table *table, Dwfl_Module *module, GElf_Addr begin,
                                        GElf_Addr address);

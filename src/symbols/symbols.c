@@ -233,7 +233,7 @@ static void name_from_table(struct symbols *symbols, struct known_module *known,
   frame->function = demangled(symbols, name);
 }
 
-/* Names a function without a name "module+0xaddress". */
+/* Gives a function without a symbol the name "module+0xaddress". */
 static void name_by_address(struct symbols *symbols, const struct known_module *known, uint64_t address,
                             struct symbol_frame *frame) {
   char text[512];
