@@ -1,19 +1,21 @@
-/* Building the call tree.
+/* Builds the call tree.
  *
- * A trace's stacks are a tree already, of code addresses. Each of its nodes leads to one node of
- * the call tree: the caller's, then one step for each function at that address, inlined ones last.
- * A step to the label where one already is, as between two functions of one module when grouping by
- * module, stays there. So a row costs one look-up.
+ * The stacks of a trace already form a tree of code addresses. Each node of that tree leads to one
+ * node of the call tree: the node of its caller, then one step for each function at the address,
+ * the inlined ones last. When grouping by line, file or module, a step to the label of the node
+ * itself stays at the node, as when two functions of one module call each other. The node of each
+ * stack is kept, so that a row needs one look-up.
  *
  * Wrappers. A frame that allocates for its caller (wrappers.h) does not own what it allocates: a
- * stack's own node is that of its innermost frame that is no wrapper. A stack of nothing but
- * wrappers is owned by its outermost one.
+ * stack belongs to the node of its innermost frame that is no wrapper. A stack that has only
+ * wrappers belongs to its outermost frame.
  *
- * Rows without a callstack stay at the root, and have a group with its label, 0, of no function and
- * no path to count.
+ * Rows without a callstack stay at the root. Their group has the root's label, 0, which stands for
+ * no function.
  *
- * A group's total counts each stack once however often its label stands on it: every tree node with
- * rows of its own walks to the root and adds itself to each label that it meets for the first time.
+ * The total of a group counts each stack once, however often the group's label occurs on the stack:
+ * from every tree node with rows of its own, add_path walks to the root and adds the node's sums to
+ * each label that it meets for the first time.
  */
 #include "analysis/call_tree.h"
 
@@ -23,8 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A hash table from 64-bit keys to 32-bit values, open addressing, at most half full; key 0 is
- * free. */
+/* A hash table from 64-bit keys to 32-bit values: open addressing, at most half full. Key 0 marks a
+ * free slot. */
 struct index {
   uint64_t *keys;
   uint32_t *values;
@@ -36,10 +38,10 @@ struct building {
   const struct names *names;
   const struct samples *samples;
   struct index children; /* parent << 32 | label -> node */
-  struct index labels;   /* hash of the label -> label + 1 */
+  struct index labels;   /* hash of the label -> number of the label + 1 */
   size_t label_capacity, node_capacity;
   uint32_t *node_of; /* trace node -> tree node + 1; 0: not known yet */
-  uint32_t *own_of;  /* the same without its innermost wrappers, once node_of is known */
+  uint32_t *own_of;  /* trace node -> tree node that owns its stack; valid where node_of is known */
   uint32_t trace_nodes;
 };
 
@@ -68,8 +70,8 @@ static bool index_resize(struct index *index, size_t size) {
   return true;
 }
 
-/* The place of a key's value, entered as 0 if it is new; NULL without memory. Key 0 is not
- * allowed. */
+/* The place of a key's value; a new key gets the value 0. The key must not be 0. NULL without
+ * memory. */
 static uint32_t *index_at(struct index *index, uint64_t key) {
   if (index->used * 2 >= index->size && !index_resize(index, index->size ? index->size * 2 : 256))
     return NULL;
@@ -114,7 +116,7 @@ static uint32_t label_number(struct building *building, const struct label *labe
   uint64_t key =
       hash_combine(hash_combine(label->function, label->module), hash_combine(label->file, label->line)) | 1;
   uint32_t *found;
-  for (;; key += 2) { /* two labels with one hash: take the next key */
+  for (;; key += 2) { /* another label has this hash: take the next key */
     if (!(found = index_at(&building->labels, key))) return UINT32_MAX;
     if (!*found || same_label(&tree->labels[*found - 1], label)) break;
   }
@@ -127,7 +129,7 @@ static uint32_t label_number(struct building *building, const struct label *labe
   return *found - 1;
 }
 
-/* The child of a node with a label, made if need be; UINT32_MAX without memory. */
+/* The child of a node with a label, created if it does not exist; UINT32_MAX without memory. */
 static uint32_t child_of(struct building *building, uint32_t parent, uint32_t label) {
   struct call_tree *tree = building->tree;
   if (parent && tree->nodes[parent].label == label && building->tree->grouping != BY_FUNCTION &&
@@ -146,8 +148,8 @@ static uint32_t child_of(struct building *building, uint32_t parent, uint32_t la
   return *found = node;
 }
 
-/* The tree node for a code address called from `parent`. *own is the caller's own node (0: it has
- * only wrappers) and becomes the callee's: the innermost of the nodes that is of no wrapper. */
+/* The tree node for a code address that `parent` calls. *own is the node that owns the caller's
+ * stack (0: none yet) and becomes the node that owns this one. UINT32_MAX without memory. */
 static uint32_t step(struct building *building, uint32_t parent, uint32_t trace_node, uint32_t *own) {
   struct frames frames = names_of(building->names, trace_node);
   for (size_t i = frames.count; i-- > 0 && parent != UINT32_MAX;) {
@@ -159,8 +161,8 @@ static uint32_t step(struct building *building, uint32_t parent, uint32_t trace_
   return parent;
 }
 
-/* Finds the tree nodes of a whole stack, and with it its owner's, which it returns; UINT32_MAX
- * without memory. A trace's parents have smaller numbers than their children. */
+/* Finds the tree nodes of all nodes of a stack. Returns the node that owns the stack, or UINT32_MAX
+ * without memory. Callers in a trace have smaller numbers than what they call. */
 static uint32_t tree_node_of(struct building *building, uint32_t trace_node) {
   if (!trace_node || trace_node > building->trace_nodes) return 0;
   uint32_t path[64];
@@ -172,7 +174,7 @@ static uint32_t tree_node_of(struct building *building, uint32_t trace_node) {
       at = source_stack(building->samples->source, at).parent;
     }
     uint32_t node = at ? building->node_of[at] - 1 : 0, own = at ? building->own_of[at] : 0;
-    size_t known = depth < 64 ? depth : 64; /* the outermost ones; a deeper stack takes several rounds */
+    size_t known = depth < 64 ? depth : 64; /* the outermost nodes; a deeper stack takes several rounds */
     for (size_t i = 0; i < known; i++) {
       uint32_t inner = path[(depth - 1 - i) % 64];
       if ((node = step(building, node, inner, &own)) == UINT32_MAX) return UINT32_MAX;
@@ -223,7 +225,8 @@ static bool add_rows(struct building *building, row_measure *measure, void *cont
   return true;
 }
 
-/* Groups without samples last: a block of no bytes is a sample all the same. */
+/* By total, largest first. Groups without samples come last; a block of no bytes is a sample too.
+ */
 static int by_total(const void *a, const void *b) {
   const struct group *left = a, *right = b;
   if (!left->total.bytes.samples != !right->total.bytes.samples) return left->total.bytes.samples ? -1 : 1;
@@ -235,8 +238,8 @@ static int by_total(const void *a, const void *b) {
   return left->label < right->label ? -1 : left->label > right->label;
 }
 
-/* Adds a node's own rows to each label on its path, once. `last` tells for each label who added to
- * it last. */
+/* Adds a node's self sums to each label on its path, once. last[label] is the last node that was
+ * added to the label. */
 static void add_path(struct call_tree *tree, struct group *groups, uint32_t *last, uint32_t node) {
   const struct sums *self = &tree->nodes[node].self;
   merge(&groups[tree->nodes[node].label].self, self);
@@ -290,13 +293,15 @@ static bool prepare(struct building *building) {
     return false;
   tree->nodes[0] = (struct tree_node){0};
   tree->node_count = 1;
-  /* The root's label is not in the index: a function of which nothing is known has another. */
+  /* The root's label is not in the index, so that no function gets the number 0, not even an
+   * unknown one. */
   if (!grow((void **)&tree->labels, &building->label_capacity, sizeof *tree->labels)) return false;
   tree->labels[tree->label_count++] = (struct label){0};
   return true;
 }
 
-/* Of a name that is too long for the buffer the beginning, and the place. */
+/* Writes "function (file:line)". If that is too long for the buffer, the function is cut, not the
+ * place. */
 static void write_place(char *buffer, size_t size, const char *function, const char *file, uint32_t line) {
   int place = snprintf(NULL, 0, " (%s:%u)", file, line), room = (int)size - 1 - place;
   snprintf(buffer, size, "%.*s (%s:%u)", room > 0 ? room : 0, function, file, line);
@@ -335,7 +340,7 @@ void call_tree_destroy(struct call_tree *tree) {
   *tree = (struct call_tree){0};
 }
 
-/* Parents stand before their children. */
+/* Relies on parents standing before their children. */
 void call_tree_mark(const struct call_tree *tree, const struct group *group, enum extent extent,
                     bool *inside) {
   if (!group->label) {

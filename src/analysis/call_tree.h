@@ -1,5 +1,5 @@
-/* Rows summed by what allocated them: by function, line, file, module or stack, and as a call
- * tree. */
+/* Sums rows by the code that allocated them: by function, line, file, module or stack (groups), and
+ * along call paths (the tree). */
 #ifndef ANALYSIS_CALL_TREE_H
 #define ANALYSIS_CALL_TREE_H
 
@@ -11,22 +11,22 @@ enum { GROUPINGS = BY_STACK + 1 };
 /* "function", "line", ... */
 const char *grouping_name(enum grouping grouping);
 
-/* What one row counts for. */
+/* How one row counts. */
 struct share {
   double bytes, blocks; /* unweighted */
-  bool dependent;       /* on other rows of its block, as told by: */
+  bool dependent;       /* not independent of other rows of the block; then these two apply: */
   struct dependence bytes_by, blocks_by;
-  struct weight weight; /* where a row counts for something else than 1/p and its variance; or factor 0 */
-  bool apart; /* the row belongs to its group (node_of_row), but adds to no sum and is no sample there */
+  struct weight weight; /* used instead of 1/p and its variance if its factor is not 0 */
+  bool apart; /* the row belongs to its group (node_of_row), but adds to no sum and is no sample of it */
 };
 
-/* A whole block: its bytes, and one block. */
+/* A row that counts as its block: with its bytes, and as one block. */
 static inline struct share share_block(const struct row *row) {
   return (struct share){.bytes = (double)row->size, .blocks = 1};
 }
 
-/* What a call allocated. A block that realloc made smaller lives on, so its row belongs to the
- * group's lives, but adds nothing to its sums. */
+/* A row that counts as the call that allocated it. A row whose block realloc made smaller belongs
+ * to its group, for the lives, but adds nothing to the sums. */
 static inline struct share share_call(const struct row *row) {
   return (struct share){.bytes = (double)row->allocated,
                         .blocks = row->call,
@@ -36,34 +36,34 @@ static inline struct share share_call(const struct row *row) {
                         .apart = !row->call};
 }
 
-/* What is summed: a row's share of it. False: the row does not count. */
+/* Tells how a row counts, in *share. False: it does not count. */
 typedef bool row_measure(const struct row *row, struct share *share, void *context);
 
 struct sums {
   struct sum bytes, blocks;
 };
 
-/* A node of the call tree: a function (or line...) called along one path. Parents stand before
- * their children. */
+/* A node of the call tree: a function (or line, file, module) on one call path. Parents stand
+ * before their children. */
 struct tree_node {
-  uint32_t parent;                    /* 0 is the root, which is its own parent */
-  uint32_t label;                     /* 0: the root's, "(no callstack)" */
+  uint32_t parent;                    /* 0: the root, which is its own parent */
+  uint32_t label;                     /* 0: the label of the root, "(no callstack)" */
   uint32_t first_child, next_sibling; /* 0: none */
   struct sums self, total;
 };
 
-/* One group: what a table prints a line for. */
+/* One group: all nodes with one label. It is a line of a table. */
 struct group {
   uint32_t label;
   struct sums self, total; /* total counts a recursive function once */
-  uint64_t stacks;         /* equal for groups that stand on the same stacks, and on no others */
-  uint32_t example;        /* a node with rows of its own that the total counts */
+  uint64_t stacks;         /* a hash: equal for groups that are on the same stacks */
+  uint32_t example;        /* a node with self sums that the total counts */
 };
 
-/* What a group or a tree node is called. */
+/* What a group or a tree node stands for. The first three are numbers of strings. Members that the
+ * grouping does not distinguish are 0. */
 struct label {
-  uint32_t function, module, file,
-      line; /* strings of the names; those that the grouping does not tell apart are 0 */
+  uint32_t function, module, file, line;
 };
 
 #define NO_NODE UINT32_MAX
@@ -72,33 +72,33 @@ struct call_tree {
   enum grouping grouping;
   struct label *labels;
   size_t label_count;
-  struct tree_node *nodes; /* nodes[0] is the root; its total is the sum of all */
+  struct tree_node *nodes; /* nodes[0] is the root; its total is the sum of all rows */
   size_t node_count;
-  struct group *groups; /* by total bytes, largest first */
+  struct group *groups; /* ordered by total bytes, largest first */
   size_t group_count;
-  uint32_t *node_of_row; /* index: row of the samples; NO_NODE: it does not count */
+  uint32_t *node_of_row; /* index: row of the samples; NO_NODE: the row does not count */
 };
 
-/* Sums all rows that `measure` takes. BY_STACK groups are leaves of the tree: their label is a node
- * of the tree then. */
+/* Sums all rows that `measure` counts. A group of BY_STACK is one node of the tree, and its `label`
+ * is the number of that node. WN_ENOMEM. */
 wn_status call_tree_build(const struct samples *samples, const struct names *names, enum grouping grouping,
                           row_measure *measure, void *context, struct call_tree *tree);
 void call_tree_destroy(struct call_tree *tree);
 
-/* Which blocks of a group are meant: its own, or all that its total counts. */
+/* Which blocks of a group are meant: those of its self sums, or all that its total counts. */
 enum extent { EXTENT_SELF, EXTENT_TOTAL };
 
-/* Marks the nodes of these blocks: inside[node], for each node. */
+/* Sets inside[node], for each node of the tree: whether the node has these blocks. */
 void call_tree_mark(const struct call_tree *tree, const struct group *group, enum extent extent,
                     bool *inside);
 
-/* How many groups from `first` on stand on the same stacks, so that all their totals are one
- * number: functions that always call each other. *innermost becomes the one that the others call;
- * it alone may have rows of its own, or the answer is
- * 1. Only for groups that are labels. */
+/* The number of consecutive groups from `first` on that are on the same stacks and therefore have
+ * equal totals: functions that always call each other. *innermost becomes the group that the others
+ * call. If more than one of them has self sums, returns 1. Not for BY_STACK. */
 size_t call_tree_chain(const struct call_tree *tree, size_t first, size_t *innermost);
 
-/* Text for a label, such as "parse" or "parse (parser.c:12)"; never longer than the buffer. */
+/* Writes the text for a label, such as "parse" or "parse (parser.c:12)", cut to the size of the
+ * buffer. */
 void call_tree_label(const struct call_tree *tree, const struct names *names, uint32_t label, char *buffer,
                      size_t size);
 

@@ -4,103 +4,114 @@
  * sample with probability p = 1 - (1 - rate)^w, independently of other blocks: Poisson sampling of
  * blocks. The estimator is Horvitz and Thompson's (1952): the total of y is the sum of y/p over the
  * sampled blocks. Its variance is the sum of y^2 (1-p)/p over all blocks, estimated from the sample
- * by the sum of y^2 (1-p)/p^2. Both are exact for any mixture of sizes.
+ * by the sum of y^2 (1-p)/p^2. Both are unbiased for any mixture of sizes.
  *
- * Interval. What the sampled blocks have themselves is known; the law is about the rest, the unseen
- * total U = total - seen. A sampled block of probability p stands for a number of unseen ones that,
- * given the sample, follows a geometric law of mean (1 - p)/p if all numbers are equally likely on
- * a logarithmic scale. The sum of these over the sample has the mean U and the variance above. We
- * take it for c times a gamma law of shape k, with c = variance / U and k = U^2 / variance. For
- * equal blocks and a small p, k is the number of samples and the law is exact: that of a Poisson
- * mean, given k events.
+ * Interval. The sum `seen` of the sampled blocks themselves is known. Only the unseen total U =
+ * total - seen is uncertain. A sampled block of probability p stands for a number of unsampled
+ * blocks. If all such numbers are equally likely beforehand on a logarithmic scale, this number
+ * has, given the sample, a geometric distribution with the mean (1 - p)/p. The sum of these numbers
+ * over the sample has the mean U and the variance V above. Its distribution is approximated by c
+ * times a gamma distribution of shape k, with c = V/U and k = U^2/V. For blocks of one size and a
+ * small p, k is the number of samples, and the distribution is exact: that of a Poisson mean, given
+ * k events.
  *
- * Upper end: the 97.5 % quantile. A tenth of an event of `unit` is counted besides, because there
- * may be blocks of sizes that are not in the sample, most likely small ones. The tenth was found by
- * measuring (tests/analysis/thinned.c). Of bytes an event is 8 / rate, whatever the size of a small
- * block. Of a count of blocks it is 1/p, which is not known for a block without a sample: we take
- * the mean of 1/p over all blocks of the trace, estimated by the sum of 1/p^2 over the sum of 1/p.
- * A trace with few samples may have none of its most frequent size. So ten samples of the smallest
- * size are counted besides; among thousands of others they matter little.
+ * Upper end: the 97.5 % quantile. It counts a tenth of an event more than the sample has, because
+ * blocks may exist of sizes that are not in the sample, most likely small ones. An event (`unit`)
+ * is what one sample of a small block stands for. For bytes it is 8 / rate, whatever the size of
+ * the small block. For a count of blocks it is 1/p, which is not known for a size without a sample:
+ * the mean of 1/p over all blocks of the trace replaces it, estimated by the sum of 1/p^2 over the
+ * sum of 1/p. A trace with few samples may lack its most frequent size. So both sums count ten more
+ * samples, of the smallest size; among thousands of samples these matter little. The tenth was
+ * found by measuring (tests/analysis/thinned.c).
  *
- * Blocks that grow. Of a block that realloc makes larger again and again, the calls from the first
- * sample on are known, all of them; how many that are is chance. Where each call makes it 1/g as
- * large, g near to 1, a block's weight in the estimate follows an exponential law; for large steps
- * its relative variance is about g. Of n such blocks the sum of the squared weights is 2/(n + 1) of
- * the squared sum on average, where n times the mean square would be 2/n: estimate and variance are
- * small together, the more so the fewer blocks. But g says how many calls such a block has from its
- * first sample on if its steps are alike, 1/(1 - g), so T' is known, the estimate that would be if
- * of each block as many calls were known. At the upper end the unseen is multiplied by
+ * Blocks that grow. When realloc makes a block larger again and again, the trace has all calls from
+ * the block's first sample on, and their number is chance. Let each call make the block 1/g as
+ * large. For g near 1 the weight of one block in the estimate has an exponential distribution; for
+ * large steps its relative variance is about g. For n such blocks the sum of the squared weights is
+ * on average 2/(n + 1) of the squared sum, where n times the true mean square would be 2/n of it.
+ * So an estimate that is too small comes with a variance that is too small, the more so the fewer
+ * the blocks are. But a block with equal g in all steps has 1/(1 - g) calls from its first sample
+ * on, on average. Let T be the estimate, and T' the estimate that would result if this number of
+ * calls were known of each block. At the upper end the unseen total is multiplied by
+ *
  *   (1.65 max(T'/T, 1))^(x/(2 - x)),
- * where x is what blocks that grow have of V/U^2, each call times its g. If all blocks grow in
- * small steps, x/(2 - x) is 1/n. And it is no less than what the sampled blocks themselves had from
- * calls before, if those steps were alike: of a large buffer that is most.
  *
- * Lower end: the 2.5 % quantile for one event less. A row of a report is there because a sample
- * fell on it. That one sample says nothing about how much there is, the others do. So the lower end
- * of a row with one sample is what was seen. Such an interval errs on one side only, and its upper
- * end is the 95 % quantile.
+ * where x is the share of V/U^2 that the calls of growing blocks have, each call's share times its
+ * g. If all blocks grow in small steps, x/(2 - x) is 1/n. The unseen total at the upper end is also
+ * at least what the sampled blocks themselves most likely had from calls before their first sample:
+ * for a single large buffer that is most of it.
  *
- * The law is for a row that was chosen for having samples. It covers as often for a sum that was
- * chosen beforehand, such as the total of a run: there the upper end errs a little more often than
- * the lower one (tests/analysis/test_coverage.c). At rate 1 the interval is the number itself.
+ * Lower end: the 2.5 % quantile for one event less. A report shows a row because the row has a
+ * sample. This one sample says nothing about how much there is; the other samples do. So the lower
+ * end of a row with one sample is `seen`. Such an interval can miss the truth only on the upper
+ * side, and its upper end is the 95 % quantile.
  *
- * Sources: the gamma law of weighted Poisson sums, M. Fay and E. Feuer, "Confidence intervals for
- * directly standardized rates", 1997; that what is selected for being seen needs a law given that
- * it was seen, D. Yekutieli, "Adjusted Bayesian inference for selected parameters", Journal of the
- * Royal Statistical Society B 74, 2012.
+ * The distribution is that of a row that is shown because it has samples. The interval of a sum
+ * that was chosen beforehand, such as the total of a run, holds the truth as often, but its upper
+ * end errs a little more often than its lower end (tests/analysis/test_coverage.c). At rate 1 the
+ * interval is the number itself.
  *
- * Shares. A part Y of a whole and the rest Z of it are sums over different blocks, so they are
- * independent, and the share Y / (Y + Z) follows from the odds Y / Z. Linearised, the variance of
- * its logarithm is that of log Y plus that of log Z. With few samples neither is normal, so the
- * distances from the estimate to the ends of the intervals of Y and of Z stand for the standard
- * errors (G. Zou and A. Donner, "Construction of confidence limits about effect measures", 2008):
- * the lower end has Y low and Z high, the upper end the reverse. Often one of them is no more than
- * what was seen: that is no tail of a law, so the whole distance of the other counts. An end that
- * rests on no sample at all is taken from the bound of the side without samples alone.
+ * Sources: for the gamma distribution of weighted Poisson sums, M. Fay and E. Feuer, "Confidence
+ * intervals for directly standardized rates", 1997; for conditioning on having been seen, D.
+ * Yekutieli, "Adjusted Bayesian inference for selected parameters", Journal of the Royal
+ * Statistical Society B 74, 2012.
+ *
+ * Shares. A part Y of a whole and the rest Z of the whole are sums over different blocks, so they
+ * are independent, and the share Y / (Y + Z) follows from the odds Y / Z. By linearisation, the
+ * variance of log (Y / Z) is that of log Y plus that of log Z. With few samples neither logarithm
+ * is normal, so the distances from the estimates to the ends of the intervals of Y and of Z replace
+ * the standard errors (G. Zou and A. Donner, "Construction of confidence limits about effect
+ * measures", 2008): the lower end of the share takes the low end of Y and the high end of Z, the
+ * upper end the reverse. When the low end of Y is about what was seen of Y, Y may well be just
+ * that. The distance to that end is then no tail of a distribution, and the lower end of the share
+ * is at most the one that Y = seen and the high end of Z give. When Y has no sample, the lower end
+ * is 0 and the upper end takes the high end of Y alone; when Z has none, the upper end is 1 and the
+ * lower end takes the high end of Z alone.
  */
 #include "analysis/estimate.h"
 
 #include <math.h>
 
-/* A quantile of a law: its probability, and that of the normal law. */
+/* A quantile: its probability, and the value at which the normal distribution has it. */
 struct level {
   double probability, z;
 };
 static const struct level level_low = {0.025, -1.959963984540054}, level_high = {0.975, 1.959963984540054},
                           level_high_alone = {0.95, 1.644853626951473};
 
-/* The 97.5 % quantile of the gamma law with shape 1/2: half that of chi-square with one degree of
- * freedom. */
+/* The 97.5 % quantile of the gamma distribution of shape 1/2: half that of the chi-square
+ * distribution with one degree of freedom. */
 static const double no_sample_bound = 2.511943092;
 
-/* What is certain, because it was seen, is not passed by less than this part: there may be no
- * more. */
+/* A lower end that exceeds `seen` by less than this fraction is `seen`: all blocks may be in the
+ * sample. */
 static const double worth_adding = 0.002;
 
-/* Events of `unit` that are counted for sizes without a sample. */
-static const double events_besides = 0.1;
+/* Events that the upper end counts for sizes without a sample. */
+static const double events_added = 0.1;
 
-/* By how much the upper end for one block that grows in many small steps is larger besides: its
- * logarithm. Found by measuring (tests/analysis/test_rows.c). */
+/* The logarithm of the factor 1.65 above, found by measuring (tests/analysis/test_rows.c). */
 static const double growth_widening = 0.5;
 
-/* The clustering of three blocks that grow by a half, and of four that grow in small steps. */
+/* Estimates of at least this clustering (clustering_of) rest on few blocks: it is that of three
+ * blocks that grow by a half, or of four that grow in small steps. */
 static const double of_few_blocks = 0.4;
 
-/* The smallest blocks that are usual have two words and a header. So many of them count as if they
- * had been sampled. */
-enum { SMALL_BLOCK_WORDS = 3, SMALL_BLOCKS_BESIDES = 10 };
+/* The smallest usual block has two words and a header. SMALL_BLOCKS_ADDED blocks of that size count
+ * as if they had been sampled. */
+enum { SMALL_BLOCK_WORDS = 3, SMALL_BLOCKS_ADDED = 10 };
 
 enum { SHAPE_LARGE = 60, STEPS_MOST = 100 };
 
-/* By Wilson and Hilferty (1931). Good to a thousandth for shapes beyond SHAPE_LARGE, rough for
- * small ones. */
+/* The approximation of Wilson and Hilferty (1931): good to a thousandth for shapes above
+ * SHAPE_LARGE, rough for small shapes. */
 static double gamma_quantile_rough(double shape, double z) {
   double root = 1 - 1 / (9 * shape) + z / (3 * sqrt(shape));
   return root > 0 ? shape * root * root * root : 0;
 }
 
-/* The distribution function of the gamma law, by its series; for shapes up to SHAPE_LARGE. */
+/* The distribution function of the gamma distribution, by its series; for shapes up to SHAPE_LARGE.
+ */
 static double gamma_below(double shape, double x) {
   double term = 1 / shape, sum = term;
   for (int n = 1; n < 1000 && term > sum * 1e-15; n++) {
@@ -131,23 +142,24 @@ static double gamma_quantile(double shape, struct level level) {
   return x;
 }
 
-/* A quantile of c times the gamma law of shape k that have this mean and variance, for `fewer`
- * events less. */
+/* A quantile of c times the gamma distribution of shape k, with c and k from this mean and
+ * variance, and k less by `fewer` events. */
 static double unseen_quantile(double mean, double variance, double fewer, struct level level) {
   if (mean <= 0 || variance <= 0) return mean;
   return variance / mean * gamma_quantile(mean * mean / variance - fewer, level);
 }
 
-/* The most that may be unseen. Sizes without a sample also count alone: beside one block that is
- * large and nearly certain to be in the sample, they would be lost in a common law. */
+/* The upper end of the unseen total. It is at least the upper end for the sizes without a sample
+ * alone: beside one large block that is nearly certain to be in the sample, those would be lost in
+ * the common distribution. */
 static double unseen_most(double unseen, double variance, double unit) {
   struct level level = unseen * unseen <= variance ? level_high_alone : level_high;
-  double mean = events_besides * unit;
+  double mean = events_added * unit;
   double common = unseen_quantile(unseen + mean, variance + mean * unit, 0, level);
-  return unit > 0 ? fmax(common, unit * gamma_quantile(events_besides, level_high)) : common;
+  return unit > 0 ? fmax(common, unit * gamma_quantile(events_added, level_high)) : common;
 }
 
-/* How much of the unseen rests on few blocks that grow: growth * 2 / (n + 1) for n alike. */
+/* The x of the head comment, 0 to 1: growth * 2 / (n + 1) for n blocks that grow alike. */
 static double clustering_of(const struct sum *sum, double unseen) {
   return unseen > 0 ? fmin(sum->clustered / (unseen * unseen), 1) : 0;
 }
@@ -158,14 +170,14 @@ static double widening(const struct sum *sum, double clustering) {
   return exp((growth_widening + calls) * clustering / (2 - clustering));
 }
 
-/* The mean of 1/p over the blocks that `all` counts and over those that are counted besides, each
- * of the weight `smallest`. The sum of 1/p^2 over the sample is the variance plus the total. */
+/* The mean of 1/p over the blocks that `all` counts and SMALL_BLOCKS_ADDED more, each of the weight
+ * `smallest`. The sum of 1/p^2 over the sample is the variance plus the total. */
 static double mean_weight(const struct sum *all, double smallest) {
-  double besides = SMALL_BLOCKS_BESIDES * smallest;
-  return (all->variance + all->total + besides * smallest) / (all->total + besides);
+  double added = SMALL_BLOCKS_ADDED * smallest;
+  return (all->variance + all->total + added * smallest) / (all->total + added);
 }
 
-/* What of a whole is not the part. */
+/* The rest of a whole without a part of it. */
 static struct sum rest_of(const struct sum *whole, const struct sum *part) {
   if (whole->samples <= part->samples) return (struct sum){0};
   struct sum rest = {.total = whole->total - part->total,
@@ -179,18 +191,18 @@ static struct sum rest_of(const struct sum *whole, const struct sum *part) {
   return rest;
 }
 
-/* How far the logarithm of a positive number may be off, from one end of its interval. */
+/* The distance between the logarithms of an estimate and of one end of its interval. */
 static double log_distance(double a, double b) { return a > 0 && b > 0 ? fabs(log(a / b)) : INFINITY; }
 
 static double share_of_odds(double odds) { return isinf(odds) ? 1 : odds / (1 + odds); }
 
-/* The lower end of the share that y, an estimate of `sum`, has of y and z together. */
+/* The lower end of the share that y, the estimate of `sum`, has of y and z together. */
 static double share_low(const struct sum *sum, const struct estimate *y, const struct estimate *z) {
-  double beside = log_distance(z->high, z->estimate);
-  double down = hypot(log_distance(y->estimate, y->low), beside);
+  double up = log_distance(z->high, z->estimate);
+  double down = hypot(log_distance(y->estimate, y->low), up);
   double low = share_of_odds(y->estimate / z->estimate * exp(-down));
-  /* A sum may well be what was seen and no more: then all of the other's distance counts. */
-  if (log_distance(y->low, sum->seen) < beside) low = fmin(low, sum->seen / (sum->seen + z->high));
+  /* The sum may well be no more than `seen`: then the whole distance of z counts. */
+  if (log_distance(y->low, sum->seen) < up) low = fmin(low, sum->seen / (sum->seen + z->high));
   return low;
 }
 

@@ -1,4 +1,4 @@
-/* What became of blocks. */
+/* Sums rows by what became of their blocks. */
 #include "analysis/generations.h"
 
 static void add_to(struct sums *sums, const struct row *row) {
@@ -6,7 +6,7 @@ static void add_to(struct sums *sums, const struct row *row) {
   sum_add(&sums->blocks, 1, row->probability);
 }
 
-/* A collected heap's blocks keep their size, so that each has one row. */
+/* The blocks of a collected heap never change their size, so each has one row. */
 static void add(struct generations *generations, const struct row *row) {
   if (!row->first || row->probability <= 0) return;
   switch (row->area) {

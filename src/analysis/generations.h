@@ -1,21 +1,21 @@
-/* What became of the blocks of a collected heap: born in which part, promoted or not, dead at once
- * or not. */
+/* What became of the blocks of a collected heap: in which area they were born, whether they were
+ * promoted, and whether the next cycle found them dead. */
 #ifndef ANALYSIS_GENERATIONS_H
 #define ANALYSIS_GENERATIONS_H
 
 #include "analysis/timeline.h"
 
 struct generations {
-  struct sums minor, major, outside; /* where blocks were born (enum area); together all of them */
-  struct sums promoted;              /* of those born in the minor heap */
-  struct sums settled; /* of the promoted ones, those of which it is known whether the next cycle found */
-  struct sums dead;    /* ... them dead */
+  struct sums minor, major, outside; /* by the area of birth (enum area); together all blocks */
+  struct sums promoted;              /* the part of `minor` that was promoted */
+  struct sums settled; /* the part of `promoted` for which the next cycle is known (enum next_cycle) */
+  struct sums dead;    /* the part of `settled` that the next cycle found dead */
 };
 
-/* Of all rows that `takes` takes (NULL: all). */
+/* Sums all rows that `takes` selects (NULL: all). */
 struct generations generations_of_all(const struct samples *samples, row_filter *takes, void *context);
 
-/* Of a group's rows; `inside` has room for each node of the tree. */
+/* Sums the rows of a group. `inside` is scratch, with room for each node of the tree. */
 struct generations generations_of_group(const struct samples *samples, const struct call_tree *tree,
                                         const struct group *group, enum extent extent, bool *inside);
 

@@ -1,18 +1,20 @@
-/* Making a heap's records consistent.
+/* Makes a heap's records consistent.
  *
- * A trace may be damaged, or written by a program that had its heap's counters wrong. Checksums
- * find most of it, so what is left are single wrong numbers; but counters that go on from there
- * would spoil all that is computed by differences. So of the records in order of time only a
- * longest sequence whose counter never falls is kept: the most records that agree with each other,
- * by patience sorting. A wrong one, too high or too low, costs itself. */
+ * A trace may be damaged, or come from a program whose heap counters were wrong. Checksums detect
+ * most damage, so what remains are single wrong numbers. But the reports take differences of
+ * counters, and one wrong counter would spoil them all. So of the records in order of time only a
+ * longest subsequence whose counter never falls is kept, found by patience sorting: the most
+ * records that agree with each other. A record whose counter is too high or too low is the only one
+ * lost.
+ */
 #include "analysis/heap_life.h"
 
 #include <stdlib.h>
 
-/* More than any heap counts: differences and sums of these are exact. */
+/* No heap counts this far. Differences and sums of smaller counters are exact as doubles. */
 #define COUNTER_MOST ((uint64_t)1 << 52)
 
-/* Makes room for one more. */
+/* Makes room for one more item. */
 static bool grow(void **items, size_t count, size_t *capacity, size_t size) {
   if (count < *capacity) return true;
   size_t larger = *capacity ? *capacity * 2 : 256;
@@ -36,10 +38,10 @@ static bool is_possible(const struct trace_pause *pause) {
          pause->count && pause->total_ns < COUNTER_MOST;
 }
 
-/* ---- the longest sequence that never falls ---- */
+/* ---- the longest subsequence that never falls ---- */
 
-/* The number of the first sequence that a value cannot end, of `count` by the values at their
- * ends. */
+/* ends[i] is the index of the smallest value that ends a subsequence of length i + 1. Returns the
+ * first i whose value is larger than `value`, or `count`. */
 static size_t place_of(const uint64_t *values, const size_t *ends, size_t count, uint64_t value) {
   size_t low = 0, high = count;
   while (low < high) {
@@ -52,8 +54,8 @@ static size_t place_of(const uint64_t *values, const size_t *ends, size_t count,
   return low;
 }
 
-/* Moves the numbers of the values that are kept to the front of `kept`, in order. Returns how many;
- * 0 without memory. */
+/* Writes the indexes of the values of a longest subsequence to `kept`, in order. Returns their
+ * number; 0 without memory. */
 static size_t keep_rising(const uint64_t *values, size_t count, size_t *kept) {
   size_t *before = malloc((count + 1) * sizeof *before), longest = 0;
   if (!before) return 0;
@@ -77,7 +79,7 @@ static uint64_t allocated(const struct trace_collection *collection) {
   return collection->minor_words + collection->direct_words;
 }
 
-/* Of one time, by what they count: a cycle and the collection that it ended in. */
+/* At one time, by their counters: for example a cycle and the collection in which it ended. */
 static int by_time(const void *a, const void *b) {
   const struct trace_collection *left = a, *right = b;
   int order = compare(left->time_ns, right->time_ns);
@@ -91,7 +93,7 @@ static int by_pause_time(const void *a, const void *b) {
   return order ? order : compare(left->total_ns, right->total_ns);
 }
 
-/* Beginnings before ends. */
+/* At one time, beginnings come before ends. */
 static int by_domain_time(const void *a, const void *b) {
   const struct trace_domain *left = a, *right = b;
   int order = compare(left->time_ns, right->time_ns);
@@ -116,7 +118,8 @@ static bool settle_collections(struct heap_life *life) {
   return done;
 }
 
-/* Totals are those of the last record that agrees with the others of its kind. */
+/* Takes the totals of a kind of pause from the last record that agrees with the others of its kind.
+ */
 static bool settle_totals(struct heap_life *life, unsigned kind) {
   uint64_t *values = malloc((life->pause_count + 1) * sizeof *values);
   size_t *kept = malloc((life->pause_count + 1) * sizeof *kept),
@@ -151,7 +154,7 @@ static bool settle_pauses(struct heap_life *life) {
   return true;
 }
 
-/* A domain whose begin was lost lived from the begin of the trace. */
+/* A domain whose beginning was lost counts as living from the start of the trace. */
 static void settle_domains(struct heap_life *life, uint64_t end_ns) {
   uint64_t running = 0;
   if (life->domain_count) qsort(life->domains, life->domain_count, sizeof *life->domains, by_domain_time);
@@ -189,7 +192,7 @@ static bool settle_cycles(struct heap_life *life) {
   return true;
 }
 
-/* How many of the times, which are in order, are `ns` or earlier. */
+/* The number of times at or before `ns`; `times` is in order. */
 static size_t count_until(const uint64_t *times, size_t count, uint64_t ns) {
   size_t low = 0, high = count;
   while (low < high) {
@@ -202,7 +205,7 @@ static size_t count_until(const uint64_t *times, size_t count, uint64_t ns) {
   return low;
 }
 
-static uint64_t less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
+static uint64_t difference(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 
 /* ---- shared ---- */
 
@@ -251,11 +254,11 @@ struct trace_collection heap_life_total(const struct heap_life *life) {
   if (!life->collection_count) return (struct trace_collection){0};
   const struct trace_collection *first = &life->collections[0];
   struct trace_collection total = life->collections[life->collection_count - 1];
-  total.minor_words = less(total.minor_words, first->minor_words);
-  total.promoted_words = less(total.promoted_words, first->promoted_words);
-  total.direct_words = less(total.direct_words, first->direct_words);
-  total.minor_collections = less(total.minor_collections, first->minor_collections);
-  total.major_cycles = less(total.major_cycles, first->major_cycles);
+  total.minor_words = difference(total.minor_words, first->minor_words);
+  total.promoted_words = difference(total.promoted_words, first->promoted_words);
+  total.direct_words = difference(total.direct_words, first->direct_words);
+  total.minor_collections = difference(total.minor_collections, first->minor_collections);
+  total.major_cycles = difference(total.major_cycles, first->major_cycles);
   return total;
 }
 

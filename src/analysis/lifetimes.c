@@ -1,22 +1,24 @@
 /* Median lives.
  *
- * A block that is alive when the trace ends has lived at least so long: its life is censored on the
- * right. The share S of blocks that live longer than t is estimated by Kaplan and Meier
- * ("Nonparametric estimation from incomplete observations", 1958), each block weighted by the
- * inverse of its probability of being in the sample: at each death S is multiplied by 1 - d/r,
- * where d is the weight that dies and r the weight of the blocks that lived until then. The median
- * is the life at which S reaches one half. A block that realloc changed counts once, by its last
- * row.
+ * A block that is alive when the trace ends has lived at least until then: its life is censored on
+ * the right. The fraction S of blocks that live longer than t is estimated by Kaplan and Meier's
+ * method ("Nonparametric estimation from incomplete observations", 1958), with each block weighted
+ * by the inverse of its probability of being in the sample. At each death S is multiplied by 1 -
+ * d/r, where d is the weight that dies and r the weight of the risk set, the blocks that lived
+ * until then. The median is the life at which S reaches one half. A block that realloc changed
+ * counts once, by its last row.
  *
- * The interval (R. Woodruff, "Confidence intervals for medians and other position measures", 1952).
- * S at the median is a share with a variance V of its own: the sum over the sampled blocks of
- * (1-p)/p^2 times the square of the derivative of S by the block's weight, which is S times the sum
- * of d/(r(r-d)) over the deaths that it survived until then, less S/r if it died itself. So many
- * blocks, n = S(1-S)/V, drawn at random would tell as much; their share beyond the true median
- * would lie within 1.96/2/sqrt(n) of one half in 95 of 100 runs. The lives at which S passes these
- * two levels are the ends. Where samples are too few for such a life, there is no end. It is the
- * interval of what sampling may have missed: when every block was recorded, the median is the
- * number itself.
+ * The interval is Woodruff's (R. Woodruff, "Confidence intervals for medians and other position
+ * measures", 1952). S at the median has a variance V: the sum over the sampled blocks of (1-p)/p^2
+ * times the square of the derivative of S by the block's weight. That derivative is S times the sum
+ * of d/(r(r-d)) over the deaths that the block survived until then, less S/r if the block itself
+ * died. A random sample of n = S(1-S)/V blocks would have the same variance. The fraction of its
+ * blocks that live beyond the true median would lie within 1.96/2/sqrt(n) of one half in 95 of 100
+ * runs. The lives at which S passes these two levels are the ends of the interval. If there are too
+ * few samples for such a life, that end does not exist (NO_BOUND).
+ *
+ * The interval covers only what sampling may have missed: when every block was recorded, it is the
+ * median itself.
  */
 #include "analysis/lifetimes.h"
 
@@ -30,7 +32,7 @@ static uint64_t life_of(const struct lifetimes *lifetimes, const struct row *row
   return died > row->born_ns ? died - row->born_ns : 0;
 }
 
-/* Deaths before those that merely were not seen to die. */
+/* At one life, deaths come before blocks that were still alive at the end. */
 static int by_life(const void *a, const void *b, void *context) {
   const struct lifetimes *lifetimes = context;
   const struct row *left = &lifetimes->samples->rows[*(const uint32_t *)a],
@@ -44,74 +46,74 @@ static bool is_inside(const struct lifetimes *lifetimes, uint32_t row) {
   return lifetimes->inside[lifetimes->tree->node_of_row[row]];
 }
 
-/* The blocks that have lived until some time, while it passes. */
-struct crowd {
-  double living, variance; /* their weights, and what these add to the variance of a sum of weights */
+/* The blocks that have lived until t, while t advances. */
+struct risk_set {
+  double living, variance; /* sums over the set: weight, and weight^2 (1 - p) */
   double surviving;        /* S */
   double hazard;           /* the sum of d/(r(r-d)) */
-  double spent;            /* of V / S^2, what the blocks that left gave */
+  double spent;            /* the part of V / S^2 that the blocks that left the set have */
   uint64_t samples;
 };
 
-static void join(struct crowd *crowd, const struct row *row) {
+static void add_to_risk(struct risk_set *set, const struct row *row) {
   double weight = 1 / row->probability;
-  crowd->living += weight;
-  crowd->variance += weight * weight * (1 - row->probability);
-  crowd->surviving = 1;
-  crowd->samples++;
+  set->living += weight;
+  set->variance += weight * weight * (1 - row->probability);
+  set->surviving = 1;
+  set->samples++;
 }
 
-static void leave(struct crowd *crowd, const struct row *row) {
+static void remove_from_risk(struct risk_set *set, const struct row *row) {
   double weight = 1 / row->probability, variance = weight * weight * (1 - row->probability), share = 0;
-  double left = crowd->living - weight, before = crowd->hazard;
+  double left = set->living - weight, before = set->hazard;
   if (row->died_ns != STILL_ALIVE) {
-    share = 1 / crowd->living;
-    crowd->surviving *= left / crowd->living;
-    if (left > 0) crowd->hazard += weight / (crowd->living * left);
+    share = 1 / set->living;
+    set->surviving *= left / set->living;
+    if (left > 0) set->hazard += weight / (set->living * left);
   }
-  crowd->spent += variance * (before - share) * (before - share);
-  crowd->living = left;
-  crowd->variance = fmax(crowd->variance - variance, 0);
-  crowd->samples--;
+  set->spent += variance * (before - share) * (before - share);
+  set->living = left;
+  set->variance = fmax(set->variance - variance, 0);
+  set->samples--;
 }
 
 static const double Z_95 = 1.959963984540054, HALF = 0.5, ROUNDING = 1e-9;
 
-/* Lets time pass until S is at most `level`; the life at which it is, or the last one and *reached
- * false. */
-static uint64_t pass_level(const struct lifetimes *lifetimes, struct crowd *crowd, double level,
+/* Advances t until S is at most `level`. Returns the life at which it is; or, with *reached false,
+ * the last life. */
+static uint64_t pass_level(const struct lifetimes *lifetimes, struct risk_set *set, double level,
                            bool *reached) {
   uint64_t length = 0;
-  *reached = crowd->surviving <= level;
+  *reached = set->surviving <= level;
   for (size_t i = 0; i < lifetimes->count && !*reached; i++) {
     const struct row *row = &lifetimes->samples->rows[lifetimes->order[i]];
     if (!is_inside(lifetimes, lifetimes->order[i])) continue;
     length = life_of(lifetimes, row);
-    leave(crowd, row);
-    *reached = crowd->samples ? crowd->surviving <= level + ROUNDING
-                              : row->died_ns != STILL_ALIVE && level > 0; /* the last death: S is 0 */
+    remove_from_risk(set, row);
+    *reached = set->samples ? set->surviving <= level + ROUNDING
+                            : row->died_ns != STILL_ALIVE && level > 0; /* after the last death S is 0 */
   }
   return length;
 }
 
-/* How many blocks drawn at random would tell as much: never more than there are, for blocks that
- * are hard to sample may be there unseen. Where S is 0 or 1 its variance says nothing; then by the
- * weights. */
-static double equivalent(const struct crowd *all, const struct crowd *at) {
+/* The size n of a random sample with the same variance: at most the number of sampled blocks,
+ * because blocks that are hard to sample may exist unseen. Where S is 0 or 1 its variance says
+ * nothing, and n follows from the weights alone. */
+static double equivalent(const struct risk_set *all, const struct risk_set *at) {
   double s = at->surviving, variance = s * s * (at->spent + at->hazard * at->hazard * at->variance);
   bool decided = s < ROUNDING || s > 1 - ROUNDING || variance <= 0;
   double count = decided ? all->living * all->living / all->variance : s * (1 - s) / variance;
   return fmin(count, (double)all->samples);
 }
 
-/* How far S at the true median may be from one half. Of fewer than five blocks all lie on one side
- * of it too often. */
+/* How far S at the true median may be from one half. With fewer than five blocks, all of them lie
+ * on one side of it too often: then there is no bound. */
 static double reach_of(double count) { return count < 5 - ROUNDING ? 1 : Z_95 / 2 / sqrt(count); }
 
-/* The interval, from how far S at the true median may be from one half. */
-static void find_ends(const struct lifetimes *lifetimes, const struct crowd *all, double reach,
+/* Finds the ends of the interval: the lives at which S is `reach` above and below one half. */
+static void find_ends(const struct lifetimes *lifetimes, const struct risk_set *all, double reach,
                       struct life *life) {
-  struct crowd early = *all, late = *all;
+  struct risk_set early = *all, late = *all;
   bool reached;
   if (HALF + reach < 1) life->low = pass_level(lifetimes, &early, HALF + reach, &reached);
   uint64_t length = pass_level(lifetimes, &late, HALF - reach, &reached);
@@ -143,14 +145,15 @@ void lifetimes_destroy(struct lifetimes *lifetimes) {
 }
 
 struct life lifetimes_median(struct lifetimes *lifetimes, const struct group *group, enum extent extent) {
-  struct crowd all = {0};
+  struct risk_set all = {0};
   struct life life = {.low = NO_BOUND, .high = NO_BOUND};
   call_tree_mark(lifetimes->tree, group, extent, lifetimes->inside);
   for (size_t i = 0; i < lifetimes->count; i++)
-    if (is_inside(lifetimes, lifetimes->order[i])) join(&all, &lifetimes->samples->rows[lifetimes->order[i]]);
+    if (is_inside(lifetimes, lifetimes->order[i]))
+      add_to_risk(&all, &lifetimes->samples->rows[lifetimes->order[i]]);
   life.samples = all.samples;
   if (!all.samples) return life;
-  struct crowd at_median = all;
+  struct risk_set at_median = all;
   life.median = pass_level(lifetimes, &at_median, HALF, &life.known);
   double reach = all.variance > 0 ? reach_of(equivalent(&all, &at_median)) : 0;
   find_ends(lifetimes, &all, reach, &life);

@@ -1,40 +1,39 @@
-/* How long blocks live: the median life of a group's blocks. */
+/* The median life of a group's blocks, with its interval. */
 #ifndef ANALYSIS_LIFETIMES_H
 #define ANALYSIS_LIFETIMES_H
 
 #include "analysis/call_tree.h"
 
-/* Nanoseconds, or words that were allocated meanwhile (WORDS CLOCK). */
+/* A life is measured in nanoseconds, or in words that were allocated during it (WORDS CLOCK). */
 enum life_measure { LIFE_NS, LIFE_WORDS };
 
 struct lifetimes {
   const struct samples *samples;
   const struct call_tree *tree;
   enum life_measure measure;
-  uint32_t *order; /* the tree's rows that end a block or reach the end, by life, shortest first */
+  uint32_t *order; /* the last rows of the blocks that the tree counts, by life, shortest first */
   size_t count;
-  bool *inside; /* index: node of the tree */
+  bool *inside; /* scratch; index: node of the tree */
 };
 
-/* For the rows that a call tree counts. The samples and the tree must outlive it. */
+/* Prepares the lives of the rows that a call tree counts. The samples and the tree must outlive it.
+ * WN_ENOMEM. */
 wn_status lifetimes_create(const struct samples *samples, const struct call_tree *tree,
                            enum life_measure measure, struct lifetimes *lifetimes);
 void lifetimes_destroy(struct lifetimes *lifetimes);
 
-/* How long blocks live. */
+/* The median life of a group's blocks. */
 struct life {
-  uint64_t median; /* the life that half of the blocks reach */
-  bool
-      known; /* false: more than half may live on behind the end of the trace, and `median` is the longest life
-                         that was seen: the median is longer */
-  uint64_t low, high; /* the interval; NO_BOUND where so few samples give no end */
+  uint64_t median;    /* half of the blocks live longer */
+  bool known;         /* false: the median is longer than `median`, the longest life in the trace */
+  uint64_t low, high; /* the ends of the interval; NO_BOUND: too few samples */
   uint64_t samples;
 };
 
 #define NO_BOUND UINT64_MAX
 
-/* Of one group's blocks. `low` is NO_BOUND only if `high` is. Without any block it is not known and
- * has no ends. */
+/* The median life of a group's blocks. `low` is NO_BOUND only if `high` is. Without any block
+ * `known` is false and both ends are NO_BOUND. */
 struct life lifetimes_median(struct lifetimes *lifetimes, const struct group *group, enum extent extent);
 
 #endif

@@ -1,16 +1,21 @@
-/* From records of mappings to rows.
+/* Makes rows of the records of mappings, and accounts for resident memory.
  *
- * Records come in no order of time. So the sizes that a mapping had are sorted behind its begin,
- * and each ends a row and begins the next. */
+ * The records are in no order of time. So the size changes of each mapping are sorted, and each
+ * change ends a row and begins the next. Records of a mapping whose own record was lost are
+ * ignored. A touch says how much of a mapping was resident when the process's memory was measured;
+ * a mapping without one counts as not resident.
+ */
 #include "analysis/mapped.h"
 
 #include "analysis/samples.h"
 #include <stdlib.h>
 
-/* What may be missing of the largest resident size: one part of so many. */
+/* A moment counts as one of (nearly) the largest resident size if at most 1 / ALMOST_ALL (1 /
+ * NEARLY_ALL) of that size is missing. */
 enum { ALMOST_ALL = 200, NEARLY_ALL = 8 };
 
-/* And by how much the kernel may have counted more, so that a measurement explains it still. */
+/* A measurement explains the largest size that the kernel counted if that size is larger by at most
+ * 1 / EXPLAINED. */
 enum { EXPLAINED = 5 };
 
 static bool grow(void **items, size_t count, size_t *capacity, size_t size) {
@@ -39,7 +44,7 @@ static int by_mapping_and_time(const void *a, const void *b) {
   return order ? order : compare(left->time_ns, right->time_ns);
 }
 
-/* Of one time, the end last. */
+/* At one time, the end of a mapping comes last. */
 static int by_change(const void *a, const void *b) {
   const struct trace_map_size *left = a, *right = b;
   int order = compare(left->mapping, right->mapping);
@@ -71,8 +76,8 @@ static bool add_row(struct mapped *mapped, struct row row) {
   return true;
 }
 
-/* Ends the row at `at` and begins one of another size behind all others; returns where it is, or
- * SIZE_MAX without memory. */
+/* Ends the row at `at` and appends the row with the new size, unless the mapping ends. Returns the
+ * index of the last row of the mapping, or SIZE_MAX without memory. */
 static size_t resize(struct mapped *mapped, size_t at, const struct trace_map_size *size) {
   struct row next = mapped->rows[at];
   uint64_t time = size->time_ns > next.begin_ns ? size->time_ns : next.begin_ns;
@@ -89,7 +94,7 @@ static size_t resize(struct mapped *mapped, size_t at, const struct trace_map_si
   return add_row(mapped, next) ? mapped->count - 1 : SIZE_MAX;
 }
 
-/* The sizes of mappings whose begin was lost are passed over. */
+/* Applies the size changes to the rows. Changes of a mapping whose record was lost are skipped. */
 static bool apply_sizes(struct mapped *mapped) {
   size_t mappings = mapped->count, size = 0;
   for (size_t i = 0; i < mappings; i++) {
@@ -104,7 +109,7 @@ static bool apply_sizes(struct mapped *mapped) {
   return true;
 }
 
-/* How many of the touches, up to a mapping's that came until a time. */
+/* The number of touches, in their order, up to the last touch of a mapping at or before a time. */
 static size_t touches_until(const struct mapped *mapped, uint64_t mapping, uint64_t until_ns) {
   size_t low = 0, high = mapped->touch_count;
   while (low < high) {
@@ -118,7 +123,7 @@ static size_t touches_until(const struct mapped *mapped, uint64_t mapping, uint6
   return low;
 }
 
-/* What a mapping had resident when that was last measured; NULL: nothing. */
+/* The last touch of a mapping at or before a time; NULL if nothing of it was resident then. */
 static const struct touch *last_touch(const struct samples *samples, const struct row *row,
                                       uint64_t time_ns) {
   size_t count = touches_until(&samples->mapped, row->block, time_ns);
@@ -126,7 +131,8 @@ static const struct touch *last_touch(const struct samples *samples, const struc
   return last && last->mapping == row->block && last->bytes ? last : NULL;
 }
 
-/* Since then it may have become smaller, by both alike as far as is known. */
+/* Adds a mapping to the sums. If the mapping has shrunk since the touch, private and file pages are
+ * assumed to have shrunk in proportion. */
 static void add_resident(struct resident *sum, const struct touch *touch, double resident) {
   double files = resident * (double)touch->files / (double)touch->bytes;
   sum->mapped_files += files;
@@ -135,8 +141,9 @@ static void add_resident(struct resident *sum, const struct touch *touch, double
 
 static uint64_t apart(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
-/* Of the moments at which no more than a part of the most was missing, that next to `near_ns`; NULL
- * if none was measured. */
+/* Of the measurements that miss at most 1 / `part` of the largest resident size, the one nearest to
+ * `near_ns`; NULL if nothing was measured. `complete`: only measurements that include mappings
+ * count. */
 static const struct memory_point *largest(const struct samples *samples, uint64_t part, uint64_t near_ns,
                                           bool complete) {
   const struct memory_point *most = NULL, *next = NULL;
@@ -153,8 +160,10 @@ static const struct memory_point *largest(const struct samples *samples, uint64_
   return next;
 }
 
-/* Measurements count as the kernel's if the program ended after one. Before an exec that fails it
- * is measured too, and a signal may end it long after that. */
+/* Finds the largest resident size. The kernel's count of it is in the end record, and in the last
+ * measurement. The latter is used only if no signal ended the program: the recorder also takes a
+ * last measurement before an exec, the exec may fail, and a signal may end the program long after
+ * that. */
 static void find_most(const struct samples *samples, struct resident *most) {
   bool last = samples->ended && samples->end.kind != TRACE_END_SIGNAL;
   uint64_t counted = samples->ended ? samples->end.peak_bytes : 0;

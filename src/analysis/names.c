@@ -1,4 +1,8 @@
-/* Resolving the nodes of a trace, each once. */
+/* Resolves the nodes of a trace's stacks to frames, each node once. A node in a file is looked up
+ * in its symbols (symbols/symbols.h) and gives one frame for the function, and one for each
+ * function that was inlined there. A node in a language's program is named by the trace. Any other
+ * node is named by its address. This file also writes the hint: which modules lack names, and how
+ * to get them. The only error is a lack of memory. */
 #include "analysis/names.h"
 
 #include "base/error.h"
@@ -11,7 +15,7 @@ enum { INLINED_MOST = 64, PLACE_MOST = 512, HINTS_MOST = 64 };
 
 struct resolving {
   struct names *names;
-  struct symbols *symbols; /* NULL: addresses only */
+  struct symbols *symbols; /* NULL: name code by its address */
   const struct samples *samples;
   size_t frame_count, frame_capacity;
 };
@@ -47,7 +51,7 @@ static bool append_address(struct resolving *resolving, const char *module, uint
                 (struct frame){.function = name, .module = intern(resolving, module), .place = name});
 }
 
-/* Where a return address is when no line tells it. */
+/* The place of a frame whose line is not known: "function (libfoo.so+0x1234)". */
 static uint32_t place_of(struct resolving *resolving, const struct symbol_frame *frame, const char *module,
                          uint64_t offset) {
   char address[PLACE_MOST], text[2 * PLACE_MOST];
@@ -61,7 +65,7 @@ static struct symbol_module symbol_module_of(const struct trace_module *module) 
   return (struct symbol_module){module->path.bytes, module->build_id, module->build_id_bytes, module->size};
 }
 
-/* A return address in a file, and what was inlined there. */
+/* Appends the frames of a return address in a file: the function, and those inlined there. */
 static bool append_symbols(struct resolving *resolving, const struct trace_module *module, uint64_t offset) {
   struct symbol_frame found[INLINED_MOST];
   struct symbol_module described = symbol_module_of(module);
@@ -80,7 +84,7 @@ static bool append_symbols(struct resolving *resolving, const struct trace_modul
   return true;
 }
 
-/* A frame of a language, which the trace names. */
+/* Appends the frame of a language's function, which the trace names. */
 static bool append_place(struct resolving *resolving, const struct trace_module *module, uint64_t offset,
                          const struct trace_place *place) {
   char address[PLACE_MOST];
@@ -112,22 +116,21 @@ static bool resolve_node(struct resolving *resolving, uint32_t node) {
   return done;
 }
 
-/* One module's part of the hint, unless the same file said it before (mapped twice). */
-static bool hint_module(struct resolving *resolving, const struct trace_module *module,
+/* Adds a module to the hint if its symbols are in the wanted state; a file that is mapped twice is
+ * added once. */
+static void hint_module(struct resolving *resolving, const struct trace_module *module,
                         enum symbols_state wanted, uint32_t said[HINTS_MOST], size_t *count) {
   struct symbol_module described = symbol_module_of(module);
   if (!module->path.length || trace_is_language(module) ||
       symbols_state(resolving->symbols, &described, NULL) != wanted)
-    return false;
+    return;
   uint32_t name = intern(resolving, base_name(module->path.bytes));
   for (size_t i = 0; i < *count; i++)
-    if (said[i] == name) return false;
-  if (*count == HINTS_MOST) return false;
-  said[(*count)++] = name;
-  return true;
+    if (said[i] == name) return;
+  if (*count < HINTS_MOST) said[(*count)++] = name;
 }
 
-/* "a, b and 3 more have no debugging information. " for the modules in one state. */
+/* Writes "a, b and 3 more have no debugging information. " for the modules in one state. */
 static void hint_state(struct resolving *resolving, enum symbols_state state, const char *one,
                        const char *many, FILE *out) {
   struct source *source = resolving->samples->source;
@@ -146,7 +149,7 @@ static void hint_state(struct resolving *resolving, enum symbols_state state, co
   if (count) fprintf(out, " %s. ", count == 1 ? one : many);
 }
 
-/* What would give more names, in one paragraph. */
+/* Writes the hint: which modules lack names, and how to get more, in one paragraph. */
 static void collect_hint(struct resolving *resolving) {
   char *text = NULL;
   size_t size = 0;

@@ -1,51 +1,57 @@
-/* The largest value of an estimated curve is too high, and the more so the longer the heap is
- * level. The errors that choose a moment must not be the errors of what is then reported. So no
- * block estimates what was held at a moment that it chose.
+/* Finds the peak and estimates it without bias.
  *
- * Parts. A hash of its number and its birth puts a block into one of K parts. The moment of part k
- * is the time at which the blocks of the (K - 1)/2 parts that follow it, in a circle, were the
- * most. Part k estimates what was held at that moment. The result is the mean over the parts, so
- * all samples count once.
+ * The largest value of an estimated curve is too high on average, and the more so the longer the
+ * heap stays level. The sampling errors that choose a moment must not be part of the estimate of
+ * what was held at that moment. So no block contributes to the estimate of unseen blocks at a
+ * moment that it helped to choose.
  *
- * K is odd, so that no two parts choose for each other. If two did, they would often choose the
- * same moment just when both have large errors there. Of two parts one, k, does not choose for the
- * other: given all blocks but those of k, the other's error is fixed and that of k has the mean 0.
- * So their errors are not correlated, and variances add.
+ * Parts. A hash of a block's number and birth puts the block into one of K parts. The parts stand
+ * in a circle. The moment of part k is the time at which the blocks of the (K - 1)/2 parts that
+ * follow it held the most. Part k alone estimates what was held at its moment. The result is the
+ * mean over the parts, so all samples count once.
  *
- * Weight. Let y be the size of a block, p its probability of being in the sample, and m the share
- * of the moments at which it is live. The truth is the sum of m y over all blocks. The sampled
- * blocks' share of it is known; that of the others is estimated. Whatever the choosing blocks are,
- * a further block is in part k or unsampled with odds p/K : 1 - p. So a block of part k that is
- * live at the part's moment stands for itself and for (1 - p)/p unsampled ones:
- *   y (m + l (1 - p)/p),    l = 1 if it is live at the moment of its part, or else 0.
- * This is without bias, whatever the moments are.
+ * K is odd, so that no two parts choose for each other. Two parts that did would often choose the
+ * same moment just when both have large errors there. Of any two parts, one, k, does not choose for
+ * the other: given all blocks but those of k, the error of the other part is fixed and the error of
+ * k has the mean 0. So their errors are uncorrelated, and variances add.
  *
- * Large blocks. A block that is nearly certain to be in the sample may make the peak alone. Three
- * of five parts would miss it, because it takes no part in their choice. So a block belongs to a
- * part with probability e = min(1, 4 (1 - p)) only, and is otherwise known to all parts. A block of
- * a part then stands for (1 - p)/(p e) unsampled ones, a block that is known to all for itself
- * alone. The error of a block is 0 if it is known to all, l (1 - p)/(p e) if it belongs to a part,
- * and -m if it was not sampled. So its variance is y^2 times
+ * Weight. Let y be the size of a block, p its probability of being in the sample, and m the
+ * fraction of the K moments at which the block is live. The true value is the sum of m y over all
+ * blocks. The sampled blocks' contribution to it is known; that of the others is estimated.
+ * Whatever the choosing blocks are, any other block is in part k or unsampled with odds p/K : 1 -
+ * p. So a block of part k that is live at the part's moment stands for itself and for (1 - p)/p
+ * unsampled blocks:
+ *   y (m + l (1 - p)/p),    l = 1 if the block is live at the moment of its part, otherwise 0.
+ * This is unbiased, whatever the moments are.
+ *
+ * Large blocks. A single block that is nearly certain to be in the sample may make the peak. Three
+ * of five parts would miss that peak, because the block takes no part in their choice. So a block
+ * belongs to a part only with probability e = min(1, 4 (1 - p)), and otherwise chooses for all
+ * parts. A block of a part then stands for (1 - p)/(p e) unsampled blocks, and a block that chooses
+ * for all parts only for itself. The error of a block is 0 if it chooses for all parts, l (1 -
+ * p)/(p e) if it belongs to a part, and -m if it was not sampled. So its variance is y^2 times
  *   m (1 - p) ((1 - p)/(p e) + m).
- * The estimate is that over p for a block that is known to all, and that over p m for a block that
- * is live at the moment of its part. If all moments are one, a block counts y / p as for any other
- * question, so that no more was held than allocated. When every block is sampled, all parts know
- * all, the moment is that of the true peak and the variance is 0.
+ * The estimate of this variance is that value divided by p for a block that chooses for all parts,
+ * and divided by p m for a block that is live at the moment of its part. If all moments are the
+ * same, each block counts y / p as for any other question, so that no more was held than allocated.
+ * When every block is sampled, all blocks choose for all parts, the moment is that of the true peak
+ * and the variance is 0.
  *
- * End. A heap that grows until the end holds the most there. But a block that dies at once, and
- * had luck to be sampled, adds its weight to the curve where it lives; so the summit of a growing
- * heap with churn is at one of the last such blocks. A part takes the end of the run instead if
- * its choosing parts hold less there by no more than noise: by one such block, or by two standard
- * errors and a third. If the summit is one lucky block and nothing else, the choosing parts know
- * nothing, and all four others choose.
+ * END. A heap that grows until the end of the run holds the most there. But a block that dies at
+ * once and happens to be sampled adds its whole weight to the curve while it lives, so the summit
+ * of a growing heap with churn is at one of the last such blocks. A part takes the end of the run
+ * instead if, by its choosing blocks, the heap holds less there by no more than noise: by the
+ * weight of one such block, or by two standard errors and a third of the summit. If the summit
+ * consists of one such block and little else, the choosing parts know too little, and all four
+ * other parts choose.
  *
- * Measured private memory does not choose better: malloc keeps most of what is freed, so that it is
- * largest near the end of the run, when little may be held.
+ * Measured private memory does not choose better: malloc keeps most of what is freed, so that
+ * private memory is largest near the end of the run, when little may be held.
  *
- * Sources: a sample may not be used both for a choice and for what is then said of it, D. Cox, "A
- * note on data-splitting for the evaluation of significance levels", Biometrika 62, 1975; parts
- * that take turns, V. Chernozhukov et al., "Double/debiased machine learning", Econometrics Journal
- * 21, 2018. The circle is our own. tests/analysis/test_peak.c measures bias and coverage.
+ * Sources: for not using a sample both to choose and to estimate, D. Cox, "A note on data-splitting
+ * for the evaluation of significance levels", Biometrika 62, 1975; for parts that take turns, V.
+ * Chernozhukov et al., "Double/debiased machine learning", Econometrics Journal 21, 2018. The
+ * circle is our own. tests/analysis/test_peak.c measures bias and coverage.
  */
 #include "analysis/peak.h"
 
@@ -54,7 +60,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Blocks that are known to all parts. */
+/* ALL_PARTS: the part of a block that chooses for all parts. CHOOSERS: how many parts choose for
+ * one. */
 enum { ALL_PARTS = -1, CHOOSERS = (PEAK_PARTS - 1) / 2 };
 
 /* A birth or a death. */
@@ -64,14 +71,14 @@ struct step {
   int part;
 };
 
-/* A curve, and the stretch of time in which it is highest. */
+/* The highest value of a curve, and the interval of time in which the curve has it. */
 struct summit {
   double bytes;
   uint64_t begin_ns, end_ns;
   bool open; /* the curve is still as high */
 };
 
-/* How likely it is that a block of this probability belongs to a part. */
+/* The e of the head comment: the probability that a sampled block belongs to a part. */
 static double chance_of_part(double p) { return fmin(1, 4 * (1 - p)); }
 
 static int part_of(const struct row *row) {
@@ -84,13 +91,13 @@ static bool counts(const struct row *row, row_filter *takes, void *context) {
   return row->probability > 0 && (!takes || takes(row, context));
 }
 
-/* The probability that a block takes part in the choice of a given moment. */
+/* The probability that a block is sampled and chooses for a given part. */
 static double chance_of_choosing(double p) {
   double part = chance_of_part(p);
   return p * (1 - part + part * CHOOSERS / PEAK_PARTS);
 }
 
-/* Ends before beginnings at one instant: a resized block is not counted twice. */
+/* At one time, ends come before starts, so that a resized block is not counted twice. */
 static int by_time(const void *a, const void *b) {
   const struct step *left = a, *right = b;
   if (left->time_ns != right->time_ns) return left->time_ns < right->time_ns ? -1 : 1;
@@ -112,8 +119,8 @@ static void raise_summit(struct summit *summit, double bytes, uint64_t time_ns) 
   }
 }
 
-/* The steps of a trace in order; *count is 0 if there are none, *exact tells whether every block is
- * in the sample. */
+/* The steps of a trace in order of time, or NULL without memory. *count is their number; *exact
+ * tells whether every block is in the sample. */
 static struct step *make_steps(const struct samples *samples, row_filter *takes, void *context, size_t *count,
                                bool *exact) {
   struct step *steps = malloc((2 * samples->row_count + 1) * sizeof *steps);
@@ -132,7 +139,7 @@ static struct step *make_steps(const struct samples *samples, row_filter *takes,
   return steps;
 }
 
-/* What the parts see that choose for part k; `others`: all parts but k. */
+/* The weighted bytes of the parts that choose for part k. *others: of all parts but k. */
 static double chosen_by(const double bytes[PEAK_PARTS], double known, int k, double *others) {
   double sum = known;
   *others = known;
@@ -144,7 +151,8 @@ static double chosen_by(const double bytes[PEAK_PARTS], double known, int k, dou
   return sum;
 }
 
-/* `spare` is for parts whose choosers know nothing. */
+/* Finds the summit for each part. spare[k] is the summit by all parts but k, for use where the
+ * choosers of k know too little. */
 static void find_summits(const struct step *steps, size_t count, struct summit summits[PEAK_PARTS],
                          struct summit spare[PEAK_PARTS]) {
   double bytes[PEAK_PARTS] = {0}, known = 0, others;
@@ -158,8 +166,9 @@ static void find_summits(const struct step *steps, size_t count, struct summit s
   }
 }
 
-/* Between the last birth and the first death that a sample knows, the heap may have grown and
- * shrunk: the middle is the best guess. If no death follows, it is the end. */
+/* The moment of a summit. Between the last sampled birth and the first sampled death the heap may
+ * have grown and shrunk, so the middle is the best guess. If no death follows, the moment is the
+ * end of the run. */
 static uint64_t time_of_summit(const struct summit *summit, const struct samples *samples, bool exact) {
   if (exact) return summit->begin_ns;
   if (summit->end_ns == STILL_ALIVE) return samples->end_ns;
@@ -171,20 +180,20 @@ static bool chooses_for(int part, int k, bool spare) {
   return part == ALL_PARTS || (behind >= 1 && (spare || behind <= CHOOSERS));
 }
 
-/* The chance from which on a block is there by no luck. */
+/* A block that chooses with at least this probability is not in the summit by mere luck. */
 static const double likely = 0.5;
 
-/* What the choosing parts know of a summit beside the end of the run. */
-struct beside_end {
-  double less, variance; /* of that difference */
-  double at_end;
-  double one; /* the largest block of the summit that is not at the end, and had luck to be sampled */
-  int live;   /* blocks in the summit */
+/* The summit compared with the end of the run, by the blocks that choose. */
+struct end_comparison {
+  double less, variance; /* how much less is held at the end, and the variance of that difference */
+  double at_end;         /* bytes held at the end */
+  double one;            /* the largest block that is in the summit by luck, and dead at the end */
+  int live;              /* number of blocks in the summit */
 };
 
-static struct beside_end compare_with_end(const struct samples *samples, row_filter *takes, void *context,
-                                          int k, const struct summit *summit, bool spare) {
-  struct beside_end result = {0};
+static struct end_comparison compare_with_end(const struct samples *samples, row_filter *takes, void *context,
+                                              int k, const struct summit *summit, bool spare) {
+  struct end_comparison result = {0};
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
     if (!counts(row, takes, context) || !chooses_for(part_of(row), k, spare)) continue;
@@ -200,15 +209,15 @@ static struct beside_end compare_with_end(const struct samples *samples, row_fil
   return result;
 }
 
-/* END */
-static bool end_is_as_good(const struct beside_end *end, const struct summit *summit) {
+/* END: whether a part takes the end of the run instead of its summit. */
+static bool end_is_as_good(const struct end_comparison *end, const struct summit *summit) {
   bool is_noise = end->less <= 2 * sqrt(end->variance) && end->less <= summit->bytes / 3;
   return end->at_end > 0 && (is_noise || end->less <= end->one);
 }
 
 static uint64_t moment_of(const struct samples *samples, row_filter *takes, void *context, int k,
                           const struct summit *summit, const struct summit *spare, bool exact) {
-  struct beside_end end = compare_with_end(samples, takes, context, k, summit, false);
+  struct end_comparison end = compare_with_end(samples, takes, context, k, summit, false);
   if (!end.live || (end.live == 1 && end.one > summit->bytes / 2)) {
     summit = spare;
     end = compare_with_end(samples, takes, context, k, spare, true);

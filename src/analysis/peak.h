@@ -1,4 +1,4 @@
-/* When the heap held the most, and what it held then. */
+/* The time at which the heap held the most, and an unbiased estimate of what it held then. */
 #ifndef ANALYSIS_PEAK_H
 #define ANALYSIS_PEAK_H
 
@@ -8,19 +8,19 @@
 enum { PEAK_PARTS = 5 };
 
 /* Each part of the sample has a moment that other parts chose. `live` estimates the mean, over
- * these moments, of what the heap held. Where the heap has one clear summit the moments are one, or
- * lie close together. */
+ * these moments, of what the heap held. Where the heap has one clear summit, the moments are the
+ * same or close together. */
 struct peak {
   uint64_t time_ns[PEAK_PARTS];
-  uint64_t first_ns, median_ns, last_ns; /* of the moments */
+  uint64_t first_ns, median_ns, last_ns; /* the earliest, the median and the latest of time_ns */
   struct sums live;
 };
 
-/* Of the rows that `takes` takes (NULL: all). */
+/* Finds the peak of the rows that `takes` selects (NULL: all). WN_ENOMEM. */
 wn_status peak_find(const struct samples *samples, row_filter *takes, void *context, struct peak *peak);
 
-/* What a row counts for in `live`; false: nothing. Sums of such rows are estimates as good as
- * `live` itself. */
+/* How a row counts in `live`; false: not at all. A sum of rows with these weights, such as that of
+ * one function, is as good an estimate as `live` itself. */
 bool peak_holds(const struct peak *peak, const struct row *row, struct weight *weight);
 
 #endif

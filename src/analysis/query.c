@@ -1,13 +1,15 @@
-/* Parsing and answering queries.
+/* Parses queries by recursive descent into a tree of conditions, and evaluates the tree for rows.
  *
  *   query  = term { "or" term }
  *   term   = factor { "and" factor }
  *   factor = "not" factor | "(" query ")" | field relation value
  *
- * Fields are one table, below: its type says which relations and values a field has.
+ * The fields are one table, below. The type of a field determines its relations and values.
  *
- * Conditions on names are answered for every node of the trace's stacks beforehand, by query_bind:
- * a node matches if one of its frames does, or its caller matches. Then a row is one look-up.
+ * query_bind evaluates the conditions on names once for every node of the trace's stacks: a node
+ * matches if one of its frames matches or its caller's node does. A row then needs one look-up of
+ * its stack's node. A wrong query is WN_EINVAL, and the message tells the column and what was
+ * expected there.
  */
 #include "analysis/query.h"
 
@@ -22,11 +24,11 @@ enum kind { OR, AND, NOT, FIELD };
 
 /* How values of a field are written and compared. */
 enum type {
-  FRAME_TEXT,  /* a name of any frame of the stack: = and != compare whole names, ~ and !~ search */
-  THREAD_NAME, /* likewise, of the thread, or its number */
+  FRAME_TEXT,  /* of any frame of the stack: = and != compare whole names, ~ and !~ search */
+  THREAD_NAME, /* of the thread, in the same way, or its number */
   BYTES,
-  TIME,  /* since the start, or from birth to death */
-  CHOICE /* = or != one of a few words */
+  TIME,  /* a moment, from the start of the run; or a duration */
+  CHOICE /* = and != with one of a few words */
 };
 
 /* ---- fields ---- */
@@ -70,13 +72,13 @@ static double number_of_area(const struct samples *samples, const struct row *ro
   return row->area;
 }
 
-/* A new field is a row here, with its function, and a row in docs/queries.md. */
+/* A new field needs a row here, a function, and a row in docs/queries.md. */
 static const struct field {
   const char *name, *synonym;
   enum type type;
   uint32_t (*text)(const struct frame *frame);
   double (*number)(const struct samples *samples, const struct row *row);
-  const char *choices[5]; /* of CHOICE: the word for each number; "" has none */
+  const char *choices[5]; /* CHOICE: the word for each number; a number with "" has no word */
 } fields[] = {
     {"fn", "function", FRAME_TEXT, .text = text_of_function},
     {"file", NULL, FRAME_TEXT, .text = text_of_file},
@@ -97,7 +99,7 @@ enum { FIELDS = sizeof fields / sizeof *fields };
 
 enum relation { EQUAL, NOT_EQUAL, MATCHES, NOT_MATCHES, LESS, AT_MOST, MORE, AT_LEAST };
 
-/* In the order of enum relation; the longer ones are tried first. */
+/* In the order of enum relation. The parser tries the longer ones first. */
 static const char *const relations[] = {"=", "!=", "~", "!~", "<", "<=", ">", ">="};
 
 struct condition {
@@ -105,7 +107,7 @@ struct condition {
   struct condition *left, *right;
   const struct field *field;
   enum relation relation;
-  char *text;      /* the value as it was written */
+  char *text;      /* the value as the user wrote it */
   double number;   /* BYTES, TIME, CHOICE */
   regex_t pattern; /* FRAME_TEXT, THREAD_NAME with ~ or !~ */
   bool has_pattern;
@@ -120,11 +122,11 @@ struct query {
 
 struct parser {
   const char *text, *at;
-  const char *relation_at, *value_at; /* of the comparison at hand */
+  const char *relation_at, *value_at; /* of the comparison that is being parsed */
   int depth;                          /* of nested factors */
 };
 
-/* More than anybody writes, and few enough for the stack. */
+/* More levels than a user writes, and few enough for the C stack. */
 enum { DEPTH_MOST = 200 };
 
 static struct condition *parse_or(struct parser *parser);
@@ -133,18 +135,19 @@ static void skip_space(struct parser *parser) {
   while (isspace((unsigned char)*parser->at)) parser->at++;
 }
 
-/* What other languages write, and what stands for it here. Longer ones first. */
-static const char *const habits[][2] = {{"&&", "and"}, {"||", "or"}, {"AND", "and"}, {"And", "and"},
-                                        {"OR", "or"},  {"Or", "or"}, {"NOT", "not"}, {"Not", "not"},
-                                        {"<>", "!="},  {"=~", "~"},  {"==", "="},    {"=>", ">="},
-                                        {"=<", "<="},  {"&", "and"}, {"|", "or"},    {"!", "not"}};
+/* Operators of other languages, and what a query has instead. Longer ones first. */
+static const char *const foreign_operators[][2] = {
+    {"&&", "and"},  {"||", "or"},   {"AND", "and"}, {"And", "and"}, {"OR", "or"}, {"Or", "or"},
+    {"NOT", "not"}, {"Not", "not"}, {"<>", "!="},   {"=~", "~"},    {"==", "="},  {"=>", ">="},
+    {"=<", "<="},   {"&", "and"},   {"|", "or"},    {"!", "not"}};
 
-/* Says what was expected at a place of the query. */
+/* Fails with what was expected at a place of the query, what stands there, and a hint if that is an
+ * operator of another language. */
 static wn_status fail_at(const struct parser *parser, const char *at, const char *wanted) {
   char hint[32] = "";
-  for (size_t i = 0; i < sizeof habits / sizeof *habits && !*hint; i++)
-    if (!strncmp(at, habits[i][0], strlen(habits[i][0])))
-      snprintf(hint, sizeof hint, " (here '%s' is '%s')", habits[i][0], habits[i][1]);
+  for (size_t i = 0; i < sizeof foreign_operators / sizeof *foreign_operators && !*hint; i++)
+    if (!strncmp(at, foreign_operators[i][0], strlen(foreign_operators[i][0])))
+      snprintf(hint, sizeof hint, " (here '%s' is '%s')", foreign_operators[i][0], foreign_operators[i][1]);
   return error_set(WN_EINVAL, "query, column %td: expected %s%s%.20s%s", at - parser->text + 1, wanted,
                    *at ? ", found: " : ", found the end", at, hint);
 }
@@ -210,8 +213,8 @@ static bool take_relation(struct parser *parser, enum relation *relation) {
   return false;
 }
 
-/* A quoted string, or everything up to a blank or a parenthesis. NULL, and the error is set, if
- * there is none. */
+/* Takes a quoted string, or everything up to a blank or a parenthesis. If there is none, returns
+ * NULL and sets the error. */
 static char *take_value(struct parser *parser) {
   skip_space(parser);
   const char *begin = parser->at, *end;
@@ -258,7 +261,7 @@ static bool set_number(struct parser *parser, struct condition *condition) {
          false;
 }
 
-/* "minor, major or outside". */
+/* The words of a field, as in "minor, major or outside". */
 static const char *choices_as_text(char buffer[64], const struct field *field) {
   *buffer = 0;
   for (size_t i = 0; field->choices[i]; i++) {
@@ -499,6 +502,6 @@ bool query_time(const char *text, double *ns) {
                                       {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}, {"", 0}};
   bool bare = !text[strspn(text, "0123456789.")];
   if (!number_with_unit(text, units, sizeof units / sizeof *units, ns)) return false;
-  return !bare || strtod(text, NULL) == 0; /* of nothing the unit does not matter */
+  return !bare || strtod(text, NULL) == 0; /* only 0 needs no unit */
 }
 /* SPDX-License-Identifier: MIT */

@@ -1,10 +1,10 @@
-/* Rows first, then names, then wrappers. */
+/* Loads a recording: first the rows, then names, then wrappers. On an error nothing is left. */
 #include "analysis/recording.h"
 
 #include "base/error.h"
 #include <stdlib.h>
 
-/* A stage of loading, for those who tell of its progress. */
+/* A stage of loading, as the progress callback is told. */
 struct stage {
   const struct recording_options *options;
   const char *doing;

@@ -1,4 +1,5 @@
-/* Questions asked of a recording. */
+/* Answers a question from a recording. Each measure of a table is a function that tells whether a
+ * row counts and for what (row_measure). Nothing here changes the recording. */
 #include "analysis/report.h"
 
 #include "base/error.h"
@@ -6,7 +7,7 @@
 
 /* ---- which rows count, and for what ---- */
 
-/* A block still alive at the end has lived at least until then. */
+/* A block that is alive at the end has lived at least until then. */
 static uint64_t life_of(const struct report *report, const struct row *row) {
   uint64_t died = row->died_ns == STILL_ALIVE ? report->samples->end_ns : row->died_ns;
   return died > row->born_ns ? died - row->born_ns : 0;
@@ -30,8 +31,8 @@ static bool allocated(const struct row *row, struct share *share, void *context)
   return report_takes(row, context);
 }
 
-/* All rows that might have been promoted belong to their groups, so that these know the share that
- * was. */
+/* All rows that could be promoted belong to their groups, so that a group knows its promoted share.
+ */
 static bool promoted(const struct row *row, struct share *share, void *context) {
   *share = share_block(row);
   share->apart = row->promoted_ns == NEVER;
@@ -154,7 +155,7 @@ struct generations table_fates(struct table *table, const struct group *group, e
   return generations_of_group(table->report->samples, &table->tree, group, extent, table->inside);
 }
 
-/* The number of its label in the tree. */
+/* The number of a group's label in the tree. */
 static uint32_t label_of(const struct table *table, const struct group *group) {
   return table->tree.grouping == BY_STACK ? table->tree.nodes[group->label].label : group->label;
 }

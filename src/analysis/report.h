@@ -1,16 +1,16 @@
-/* What a recording says of one question: totals, tables, the call tree. A model: it has all rows,
- * prints nothing, and any number of them can stand side by side.
+/* A report: the answer to one question about a recording, as totals, tables and call trees. It
+ * prints nothing, and any number of reports can exist at the same time.
  *
  *   struct question question = {.where = "fn ~ parse", .at = AT_PEAK};
  *   struct report report;
  *   if (report_ask(recording, &question, &report)) return ...;
  *   struct table table;
- *   if (!report_table(&report, MEASURE_HELD, BY_FUNCTION, TABLE_SUMS, &table)) ... table.tree.groups ...
+ *   if (!report_table(&report, MEASURE_HELD, BY_FUNCTION, TABLE_SUMS, &table)) ... table.tree ...
  *   table_destroy(&table);
  *   report_destroy(&report);
  *
- * Sums are of sampled rows, unweighted by chance; report_bytes and its like make estimates with
- * intervals of them. */
+ * Sums are over sampled rows. report_bytes and its kin turn them into estimates with intervals.
+ */
 #ifndef ANALYSIS_REPORT_H
 #define ANALYSIS_REPORT_H
 
@@ -20,41 +20,42 @@
 #include "analysis/query.h"
 #include "analysis/recording.h"
 
-/* The moment at which a report tells what was held. */
+/* The moment for which a report says what was held. */
 enum when { AT_PEAK, AT_END, AT_TIME };
 
 struct question {
-  const char *where; /* which blocks count, as in query.h; NULL: all */
+  const char *where; /* the query that selects blocks (query.h); NULL: all */
   enum when at;
   uint64_t at_ns; /* AT_TIME */
 };
 
 struct report {
   const struct recording *recording;
-  const struct samples *samples; /* the recording's */
-  const struct names *names;     /* likewise */
+  const struct samples *samples; /* of the recording */
+  const struct names *names;     /* of the recording */
   enum when at;
   struct query *query;                       /* NULL: every block counts */
-  struct sums allocated, live_at_end, brief; /* brief: allocated by blocks that lived shorter than brief_ns */
+  struct sums allocated, live_at_end, brief; /* brief: allocations of blocks that lived less than brief_ns */
   struct peak peak;
-  struct moment asked;            /* that of the question; of the peak's moments the median one */
-  uint64_t brief_ns;              /* blocks that live shorter are brief */
-  uint64_t long_ns;               /* blocks that live longer are long-lived */
+  struct moment asked;            /* the moment of the question; for AT_PEAK the median moment of the peak */
+  uint64_t brief_ns;              /* blocks that live less than this are brief */
+  uint64_t long_ns;               /* blocks that live at least this are long-lived */
   struct generations generations; /* of a collected heap */
 };
 
-/* WN_EINVAL: the query is wrong, or the time is after the end of the trace. WN_ENOMEM. The
- * recording must outlive the report. */
+/* Answers a question. WN_EINVAL: the query is wrong, or the time is after the end of the trace.
+ * WN_ENOMEM. The recording must outlive the report. */
 wn_status report_ask(const struct recording *recording, const struct question *question,
                      struct report *report);
 void report_destroy(struct report *report);
 
-/* Whether a row counts, by the query. The context of row filters is the report. */
+/* Whether the report's query selects a row. It is a row_filter whose context is the report. */
 bool report_takes(const struct row *row, void *report);
 
 /* ---- tables ---- */
 
-/* What a table sums. A row: the name in programs and in JSON, and what it is. */
+/* What a table sums. A row of this list: the name in C, the name of the function in report.c, the
+ * name in JSON, and the meaning. */
 #define REPORT_MEASURES(MEASURE)                                                                       \
   MEASURE(HELD, held, "sites", "what was held at the moment of the question")                          \
   MEASURE(ALLOCATED, allocated, "allocated", "what was allocated over the run, and by how many calls") \
@@ -73,12 +74,12 @@ enum measure {
 /* The name of a measure in JSON, such as "sites". */
 const char *measure_name(enum measure measure);
 
-/* What a table knows of each group besides sums; any of them together. */
+/* What a table can tell about each group besides sums. Values can be combined. */
 enum table_detail {
   TABLE_SUMS = 0,
   TABLE_LIVES = 1,      /* how long blocks live */
-  TABLE_WORD_LIVES = 2, /* the same in words that were allocated meanwhile */
-  TABLE_FATES = 4       /* of a collected heap: what became of the blocks */
+  TABLE_WORD_LIVES = 2, /* the same in words allocated during the life */
+  TABLE_FATES = 4       /* for a collected heap: what became of the blocks */
 };
 
 /* One thread uses a table at a time. */
@@ -87,24 +88,25 @@ struct table {
   enum measure measure;
   unsigned details; /* of enum table_detail */
   struct call_tree tree;
-  struct lifetimes lives, word_lives; /* as far as the details say */
-  bool *inside;                       /* TABLE_FATES: room to tell which nodes are a group's */
+  struct lifetimes lives, word_lives; /* for TABLE_LIVES and TABLE_WORD_LIVES */
+  bool *inside;                       /* TABLE_FATES: scratch for the nodes of a group */
 };
 
-/* All groups and the call tree. The report must outlive it. WN_ENOMEM. */
+/* Makes a table: all groups and the call tree. The report must outlive the table. WN_ENOMEM. */
 wn_status report_table(const struct report *report, enum measure measure, enum grouping grouping,
                        unsigned details, struct table *table);
 void table_destroy(struct table *table);
 
-/* Of the blocks that a group has itself, or that its total counts; if the table has that detail. */
+/* Details of a group: of the blocks of its self sums, or of all that its total counts. Only if the
+ * table was made with that detail. */
 struct life table_life(struct table *table, const struct group *group, enum extent extent);
 struct life table_word_life(struct table *table, const struct group *group, enum extent extent);
 struct generations table_fates(struct table *table, const struct group *group, enum extent extent);
 
-/* What a group is called; a stack is called by its innermost function. */
+/* Writes the name of a group; a stack has the name of its innermost function. */
 void table_name(const struct table *table, const struct group *group, char *buffer, size_t size);
 
-/* The label of a group; of a stack, of its innermost function. */
+/* The label of a group; of a stack, that of its innermost function. */
 const struct label *table_label(const struct table *table, const struct group *group);
 
 /* ---- estimates ---- */
@@ -112,19 +114,19 @@ const struct label *table_label(const struct table *table, const struct group *g
 struct estimate report_bytes(const struct report *report, const struct sums *sums);
 struct estimate report_blocks(const struct report *report, const struct sums *sums);
 
-/* A total of the run, by the second; zeros if the run has no length. */
+/* A total of the run divided by its length in seconds; zeros if the run has no length. */
 struct estimate report_per_second(const struct report *report, const struct estimate *total);
 
-/* What share of the bytes of a table, or of all, a part has. */
+/* The share of the bytes of `whole` that `part` has. */
 struct estimate report_share(const struct report *report, const struct sums *part, const struct sums *whole);
 
-/* The same where the whole is no table's sum. Of what was born in the minor heap, the promoted
- * share; of what was promoted, what the next cycle found dead. */
+/* The promoted share of the bytes that were born in the minor heap, and the share of the promoted
+ * bytes that the next cycle found dead. */
 struct estimate report_promoted_share(const struct report *report, const struct generations *generations);
 struct estimate report_dead_share(const struct report *report, const struct generations *generations);
 
-/* Whether the peak is one moment, or several so close together that a reader need not tell them
- * apart. */
+/* Whether the moments of the peak lie within a hundredth of the run, so that a report may name one
+ * time. */
 bool report_peak_is_one(const struct report *report);
 
 #endif

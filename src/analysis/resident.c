@@ -1,8 +1,11 @@
-/* The rest is what is left over, so it has the range of the estimate: what malloc keeps besides
- * blocks, data, small mappings and what the recorder has itself. Blocks that were never written are
- * held and not resident: where even the low end of what is held is more than there is, `unwritten`
- * says by how much. Where what was resident of the large mappings could not be measured, they are
- * in the rest. */
+/* Divides resident memory into parts.
+ *
+ * The rest is what remains of private memory after the other parts: malloc's free memory, data,
+ * small mappings and the recorder's own memory. The blocks are an estimate, so the rest has an
+ * interval too. A block that was never written is held but not resident. Where even the low end of
+ * what is held exceeds the room for it, `unwritten` says by how much. Where the resident part of
+ * large mappings could not be measured, the mappings are in the rest.
+ */
 #include "analysis/resident.h"
 
 #include <math.h>
@@ -17,8 +20,8 @@ static bool takes_all(const struct row *row, void *unused) {
 struct asked {
   const struct samples *samples;
   uint64_t time_ns;
-  bool resident; /* else how much was mapped: what of it was resident is not known */
-  bool stacks;   /* else what the program mapped itself */
+  bool resident; /* count resident bytes; otherwise, where these are not known, mapped bytes */
+  bool stacks;   /* count the stacks of threads; otherwise all other mappings */
 };
 
 static bool mapped_then(const struct row *row, struct share *share, void *context) {
@@ -30,7 +33,7 @@ static bool mapped_then(const struct row *row, struct share *share, void *contex
 
 /* ---- which moment ---- */
 
-/* How much of the process's own memory is known to be for something. */
+/* How much of the process's private memory blocks, mappings and stacks account for. */
 static struct estimate explained(const struct report *report, const struct resident *resident) {
   struct sums held = timeline_live_at(report->samples, resident->time_ns, takes_all, NULL);
   struct estimate bytes = report_bytes(report, &held);
@@ -40,9 +43,9 @@ static struct estimate explained(const struct report *report, const struct resid
   return bytes;
 }
 
-/* Whether more of the memory is explained at one moment than at another one, beyond doubt: what
- * malloc has kept after all was freed does not say what it was for. Where more was held than there
- * is, blocks were not written, and explain nothing. */
+/* Whether blocks, mappings and stacks certainly account for more memory at one moment than at
+ * another. (Memory that malloc keeps after all was freed does not tell what it was for.) Where more
+ * is held than is private, some blocks were never written, and the moment is not taken. */
 static bool is_fuller(const struct report *report, const struct resident *one, const struct resident *other) {
   struct estimate left = explained(report, one), right = explained(report, other);
   return one->measured == other->measured && left.low > right.high && left.low <= one->private_bytes;
@@ -51,7 +54,7 @@ static bool is_fuller(const struct report *report, const struct resident *one, c
 /* ---- shared ---- */
 
 struct resident report_resident(const struct report *report) {
-  struct peak all = report->peak; /* of the whole heap, whatever the query */
+  struct peak all = report->peak; /* the peak of the whole heap, whatever the query selects */
   if (report->query && peak_find(report->samples, NULL, NULL, &all)) all = report->peak;
   struct resident most = mapped_when_most_was_resident(report->samples),
                   full = mapped_when_nearly_most_was_resident(report->samples, all.median_ns);
@@ -72,7 +75,7 @@ struct resident_parts resident_parts(const struct report *report, const struct r
 
 wn_status resident_tree(const struct report *report, const struct resident *resident, enum resident_kind kind,
                         enum grouping grouping, struct call_tree *tree) {
-  struct samples view = *report->samples; /* the mappings instead of the blocks */
+  struct samples view = *report->samples; /* with the mappings as rows in place of the blocks */
   struct asked asked = {report->samples, resident->time_ns, resident->measured, kind == RESIDENT_STACKS};
   view.rows = report->samples->mapped.rows;
   view.row_count = report->samples->mapped.count;

@@ -1,22 +1,25 @@
-/* From a trace to columns.
+/* Reads a trace into rows.
  *
- * Records come chunk by chunk and so not in order of time: a block's free may stand before its
- * sample. So everything is collected first, then joined by block number, then ordered by time.
+ * The records of a trace are in the order of chunks, not of time: a block's free may come before
+ * its sample. So all records are collected first, then joined by block number, then ordered by
+ * time. Records that contradict each other (a second free, a free without a sample) are counted in
+ * `unmatched` and left out.
  *
- * Growing blocks. A block that realloc grows gives its new words a trial of their own. So at a time
- * when G words of it had a trial it is in the sample with probability p(G), and a row carries the p
- * of its own G. What was allocated is the sum over calls of a / p, with a the size that the call
- * gave the block (OWNER). The calls of one block are not independent: with p1 <= p2 <= ... the
+ * Growing blocks. When realloc grows a block, its new words get a trial each. So when G words of a
+ * block have had a trial, the block is in the sample with probability p(G), and a row carries the p
+ * of its own G. What was allocated is the sum over calls of a / p, where a is the size that the
+ * call gave the block (OWNER). The calls of one block are not independent: with p1 <= p2 <= ... the
  * variance of their sum is
  *   sum_j a_j^2 (1/p_j - 1) + 2 sum_{i<j} a_i a_j (1/p_j - 1)
- * and its `bytes_by.variance` is the unbiased estimate of row j's share of it, from the rows that
- * were seen:
+ * and the `bytes_by.variance` of row j is the unbiased estimate of the row's share of it, from the
+ * rows in the sample:
  *   a_j^2 (1 - p_j) / p_j^2 + 2 a_j (1 - p_j) / p_j * sum_{i<j} a_i / p_i.
- * The number of calls is the same with a = 1.
+ * The number of calls is the same sum with a = 1.
  *
- * Words clock. A collected heap says itself how much it has allocated. Of a malloc heap the clock
- * is the estimate: each row's share of the words, weighted, at its begin; the sum is less sure than
- * the rows' own numbers, yet all lives are told by the same clock.
+ * Words clock. A collected heap records how much it has allocated. For a malloc heap the clock is
+ * an estimate: the sum over rows, in the order of their starts, of each row's words / p. This sum
+ * is less certain than the rows' own sizes, but the lives of all blocks are measured by the same
+ * clock.
  */
 #include "analysis/samples.h"
 
@@ -26,19 +29,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many calls that made a block larger, unknown ones, are counted at most. */
+/* At most CALLS_MOST calls are assumed to have grown a block before its first sample; it is assumed
+ * to have started with SMALL_BLOCK bytes. */
 enum { CALLS_MOST = 2000, SMALL_BLOCK = 16 };
 
-/* Such small steps are equal ones, and not a share of what the block has. */
+/* A block whose growth is above this is assumed to grow by a constant number of bytes, any other by
+ * a constant factor. */
 static const double by_equal_steps = 0.97;
 
-/* A growing array; `items` is NULL or malloc's. */
+/* Appends an item to an array from malloc; an empty array may be NULL. False without memory. */
 #define APPEND(items, count, capacity, item)                                        \
   ((count) == (capacity) && !grow((void **)&(items), &(capacity), sizeof *(items))) \
       ? false                                                                       \
       : ((items)[(count)++] = (item), true)
 
-/* In the order in which they can come to a block. */
+/* In the order in which changes can happen to a block. */
 enum change_kind { RESIZED, PROMOTED, FREED };
 
 struct change {
@@ -135,7 +140,8 @@ static int by_block(const void *a, const void *b) {
   return order ? order : compare(left->time_ns, right->time_ns);
 }
 
-/* A free after all others, whatever the clocks of two processors say. */
+/* A free comes after all other changes of its block, even if the clocks of two processors disagree.
+ */
 static int by_block_then_time(const void *a, const void *b) {
   const struct change *left = a, *right = b;
   int order = compare(left->block, right->block);
@@ -190,14 +196,15 @@ static struct row next_row(const struct row *row, const struct change *resize) {
   return next;
 }
 
-/* How often a block was allocated, most likely, before it had so many bytes. */
+/* The most likely number of calls that allocated a block before it had so many bytes. */
 static double calls_before(double bytes, double growth) {
   if (bytes <= 0) return 0;
   if (growth > by_equal_steps) return fmin(1 / (1 - growth), CALLS_MOST);
   return fmin(1 + log(fmax(bytes / SMALL_BLOCK, 1)) / -log(growth), CALLS_MOST);
 }
 
-/* The rows of one block from its sample and its changes, which it consumes. */
+/* Makes the rows of one block from its sample and its changes. Advances *change past the changes of
+ * this block. */
 static bool join_block(struct loading *loading, const struct trace_sample *born, size_t *change,
                        double rate) {
   struct samples *samples = loading->samples;
@@ -205,7 +212,7 @@ static bool join_block(struct loading *loading, const struct trace_sample *born,
   struct row row = first_row(born);
   for (; *change < loading->change_count && loading->changes[*change].block == born->block; ++*change) {
     const struct change *next = &loading->changes[*change];
-    if (row.end_ns != STILL_ALIVE) { /* a second free, or a resize after it: damaged or foreign */
+    if (row.end_ns != STILL_ALIVE) { /* a second free, or a resize after a free: a damaged trace */
       samples->unmatched++;
       continue;
     }
@@ -242,7 +249,7 @@ static bool join(struct loading *loading) {
   size_t change = 0;
   for (size_t i = 0; i < loading->born_count; i++) {
     if (i && loading->born[i].block == loading->born[i - 1].block)
-      continue; /* a number that comes twice: damaged */
+      continue; /* two samples with one block number: a damaged trace */
     for (; change < loading->change_count && loading->changes[change].block < loading->born[i].block;
          change++)
       samples->unmatched++;
@@ -255,7 +262,7 @@ static bool join(struct loading *loading) {
   return true;
 }
 
-/* What the clock of a malloc heap goes on by when a row begins. */
+/* The words by which the clock of a malloc heap advances when a row begins. */
 static double words_of(const struct samples *samples, const struct row *row) {
   return row->probability > 0 ? ((double)row->allocated / samples->word_bytes + row->call) / row->probability
                               : 0;
@@ -283,13 +290,13 @@ static void settle_row(struct row *row, const struct samples *samples, const str
     row->next_cycle = (uint8_t)heap_life_next_cycle(&samples->life, row->promoted_ns, row->died_ns);
 }
 
-/* A trace whose beginning is damaged does not say which heap it is of: then its events do. */
+/* Where damage hides the kind of heap, collection records show that the heap is a collected one. */
 static bool is_collected(const struct samples *samples) {
   enum source_heap heap = source_heap(samples->source);
   return heap == SOURCE_HEAP_COLLECTED || (heap == SOURCE_HEAP_UNKNOWN && samples->life.collection_count);
 }
 
-/* What depends on the life of the heap. */
+/* Completes the rows once all records are known: areas, lives in words, next cycles. */
 static bool settle(struct samples *samples) {
   struct words_clock clock;
   samples->collected = is_collected(samples);
@@ -326,7 +333,7 @@ wn_status samples_read(struct source *source, const char *name, samples_progress
     return error_set(WN_ENOMEM, "%s: not enough memory to read it", name);
   }
   samples->source = source;
-  samples->word_bytes = fmax(source_run(source)->word_bytes, 1); /* of a damaged trace it may be anything */
+  samples->word_bytes = fmax(source_run(source)->word_bytes, 1); /* a damaged trace may have any value here */
   struct loading loading = {.samples = samples};
   bool done = collect(&loading, progress, context) && join(&loading) && settle(samples);
   free(loading.born);
@@ -353,7 +360,7 @@ void samples_free(struct samples *samples) {
 }
 
 void samples_finish_block(struct row *rows, size_t count, double rate) {
-  double bytes = 0, calls = 0, known = 0; /* sums of a / p and of 1 / p of the calls so far; all calls */
+  double bytes = 0, calls = 0, known = 0; /* calls so far: sums of a / p and of 1 / p; all calls */
   uint64_t died = rows[count - 1].end_ns;
   double growth = rows[0].bytes_by.growth, before = growth * (double)rows[0].size;
   bool from_birth = growth <= 0;

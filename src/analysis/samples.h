@@ -1,4 +1,7 @@
-/* A trace as columns: what every question is asked of. */
+/* A trace in memory: one row for each stretch of a sampled block's life, and beside the rows the
+ * measurements of the process, the names of its threads, its mappings and, for a collected heap,
+ * its collections and pauses. All reports are computed from this. It does not change once it is
+ * loaded. */
 #ifndef ANALYSIS_SAMPLES_H
 #define ANALYSIS_SAMPLES_H
 
@@ -12,57 +15,58 @@
 
 #define STILL_ALIVE UINT64_MAX
 
-/* Where a collected heap's block was born. OUTSIDE: it stands for memory that is not in the heap.
- * NONE: no collected heap. */
+/* The area in which a collected heap's block was born. OUTSIDE: the block stands for memory that is
+ * not in the heap. NONE: the heap is not a collected one. */
 enum area { AREA_NONE, AREA_MINOR, AREA_MAJOR, AREA_OUTSIDE };
 
 #define NEVER UINT64_MAX
 
 /* One stretch of a sampled block's life during which its size did not change. A block that realloc
- * never touched has one row; each resize ends a row and begins the next, which keeps the block
+ * never touched has one row; each resize ends a row and begins the next, with the same block
  * number.
  *
- * OWNER: a realloc that makes a block larger allocates it anew, all of it, whether it moves or not;
- * from then on the block belongs to that call. One that makes it smaller changes its size alone. So
- * no function holds more than it has allocated. */
+ * OWNER: a realloc that makes a block larger counts as allocating all of it anew, whether the block
+ * moves or not, and from then on the block belongs to that call. A realloc that makes a block
+ * smaller only changes its size. So no function holds more than it has allocated.
+ */
 struct row {
   uint64_t block;
-  uint64_t begin_ns, end_ns; /* end: freed or resized then; STILL_ALIVE when the trace ended first */
-  uint64_t born_ns;          /* of the block; of its first row */
-  uint64_t died_ns;          /* of the block; STILL_ALIVE if it was never freed */
-  uint64_t size;             /* bytes, as the program asked for them */
-  bool call;          /* a call allocated: the block was born or grew; false where it was made smaller */
-  uint64_t allocated; /* by that call: all of `size`, or 0 */
-  uint64_t words;     /* words that had a trial so far */
-  double probability; /* of being in the sample by now */
-  struct dependence bytes_by; /* how `allocated` counts beside the block's other calls (see samples.c) */
-  struct dependence call_by;  /* and how the call does */
-  uint32_t stack;             /* of the call that made it so large, or larger */
-  uint32_t thread;            /* of the trace; that of the call */
-  uint64_t promoted_ns;       /* of the block: when it moved to the major heap; NEVER */
-  double life_words;          /* of the block: what was allocated while it lived (WORDS CLOCK) */
+  uint64_t begin_ns, end_ns;  /* end: when it was freed or resized; STILL_ALIVE if the trace ended first */
+  uint64_t born_ns;           /* the start of the block's first row */
+  uint64_t died_ns;           /* when the block was freed; STILL_ALIVE if it never was */
+  uint64_t size;              /* bytes, as the program asked for */
+  bool call;                  /* the row begins with an allocation: the block was born or grew, not shrank */
+  uint64_t allocated;         /* bytes allocated at the start of the row: `size` if `call`, otherwise 0 */
+  uint64_t words;             /* the block's words that have had a trial so far */
+  double probability;         /* that the block is in the sample by the start of this row */
+  struct dependence bytes_by; /* how `allocated` counts with the block's other calls (samples.c) */
+  struct dependence call_by;  /* how the call itself counts with them */
+  uint32_t stack;             /* of the call that last allocated or grew the block */
+  uint32_t thread;            /* that made this call: its number in the trace */
+  uint64_t promoted_ns;       /* when the block moved to the major heap, or NEVER */
+  double life_words;          /* words that were allocated during the block's life (WORDS CLOCK) */
   uint8_t source;
   uint8_t area;       /* enum area */
-  uint8_t next_cycle; /* enum next_cycle, of a promoted block */
-  bool first, last;   /* of its block's rows */
+  uint8_t next_cycle; /* enum next_cycle; for promoted blocks */
+  bool first, last;   /* among its block's rows */
 };
 
 /* One measurement of the process. */
 struct memory_point {
   uint64_t time_ns, rss_bytes, private_bytes;
-  uint64_t peak_bytes; /* the largest resident size until then, by the kernel's count; 0: not asked */
-  bool complete;       /* what the program mapped itself was measured too */
-  uint64_t own_bytes;  /* of the private ones about so many are the recorder's */
+  uint64_t peak_bytes; /* the largest resident size so far, as counted by the kernel; 0: not known */
+  bool complete;       /* the program's own mappings were measured too */
+  uint64_t own_bytes;  /* about so many of the private bytes are used by the recorder */
 };
 
 struct thread_name {
   uint32_t thread;
   char *name;
-  uint64_t time_ns; /* when it was read: the last one counts */
+  uint64_t time_ns; /* when the recorder read the name; the latest one counts */
 };
 
 struct samples {
-  struct source *source; /* owned: the run, stacks and modules */
+  struct source *source; /* owned; has the run, stacks and modules */
   struct row *rows;      /* ordered by begin_ns */
   size_t row_count;
   struct memory_point *memory; /* ordered by time */
@@ -71,35 +75,36 @@ struct samples {
   size_t thread_count;
   double word_bytes;
   bool collected;          /* the heap is a collected one */
-  struct heap_life life;   /* if so */
-  struct mapped mapped;    /* what the program mapped itself */
-  uint64_t end_ns;         /* the last event */
+  struct heap_life life;   /* of a collected heap */
+  struct mapped mapped;    /* the program's own mappings */
+  uint64_t end_ns;         /* time of the last event */
   uint64_t sampled_blocks; /* sampled when they were allocated or grew */
-  uint64_t promotions;     /* of sampled blocks */
-  uint64_t unmatched;      /* frees, resizes and promotions whose block is unknown: their record was lost */
-  bool ended;              /* an end record stands in the trace */
-  struct trace_end end;    /* if so */
-  char *became;            /* the program that it asked to become by exec, last; NULL: none, or not known */
+  uint64_t promotions;     /* promotions of sampled blocks */
+  uint64_t unmatched;      /* frees, resizes and promotions without their block's sample, which was lost */
+  bool ended;              /* the trace has an end record */
+  struct trace_end end;    /* that record */
+  char *became;            /* path of the last program that it tried to exec; NULL: none, or not known */
 };
 
-/* Called now and then while a trace is read, with the share that is done, 0 to 1. */
+/* Called repeatedly while a trace is read. `done`: the fraction that has been read, 0 to 1. */
 typedef void samples_progress(double done, void *context);
 
-/* Reads a whole trace. wn_last_error tells what is wrong with it. */
+/* Reads a whole trace. On an error wn_last_error says what is wrong with it. */
 wn_status samples_load(const char *path, samples_progress *progress, void *context, struct samples **samples);
 
-/* The same of a source that is open, which it owns from then on, also if it fails. `name` is for
- * messages. */
+/* As samples_load, from an open source. Takes ownership of the source, even on an error. `name` is
+ * for messages. */
 wn_status samples_read(struct source *source, const char *name, samples_progress *progress, void *context,
                        struct samples **samples);
 void samples_free(struct samples *samples);
 
-/* Fills in what depends on the whole life of a block. rows[0..count) are all its rows, in order;
- * size, call, allocated, words, end_ns and promoted_ns are known, and bytes_by.growth, but of the
- * first row only if it was sampled as it grew. */
+/* Fills in the members that depend on the whole life of a block. rows[0..count) are all its rows,
+ * in order. The caller has set size, call, allocated, words, end_ns, promoted_ns and
+ * bytes_by.growth; the growth of the first row is 0 unless the block was first sampled as it grew.
+ */
 void samples_finish_block(struct row *rows, size_t count, double rate);
 
-/* The name of a thread of the trace, or "thread N" written to `buffer`. */
+/* The name of a thread of the trace; "thread N", written to `buffer`, if it has none. */
 const char *samples_thread_name(const struct samples *samples, uint32_t thread, char buffer[32]);
 
 #endif

@@ -1,14 +1,17 @@
-/* Choosing sites, and following their callers. */
+/* Chooses the sites of a table and follows their callers. chains_follow starts at all tree nodes of
+ * a site and steps outwards in all of them at once. As long as one caller has nearly all of the
+ * site's bytes, that caller joins the chain and the other nodes are dropped; otherwise the chain
+ * ends there, with its largest callers. */
 #include "analysis/sites.h"
 
 #include "base/error.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* Callers part where the largest has less than this share. */
+/* The chain ends where the largest caller has less than this share. */
 static const double nearly_all = 0.95;
 
-/* Less than this share is less than half of the last digit that is printed of a total. */
+/* A smaller share of a total is less than half of the last digit that is printed. */
 static const double least_digit = 0.0005;
 
 /* ---- choosing ---- */
@@ -23,7 +26,7 @@ static double measure_of(enum sites_order order, const struct group *group) {
   return group->self.bytes.total;
 }
 
-/* Sites before groups that are none; equal ones in the order of the tree, which is by total. */
+/* Largest first; equal sites in the order of the tree, which is by total. */
 static int compare(const void *a, const void *b, void *context) {
   const struct site *left = a, *right = b;
   enum sites_order order = *(const enum sites_order *)context;
@@ -32,15 +35,15 @@ static int compare(const void *a, const void *b, void *context) {
   return (left->group > right->group) - (left->group < right->group);
 }
 
-/* A function that allocates nothing itself and is on every stack tells nothing apart: main, an
- * event loop. */
+/* Whether a function allocates nothing itself and is on every stack, as main or an event loop is:
+ * in a table by totals it distinguishes nothing. */
 static bool is_above(const struct call_tree *tree, const struct group *group) {
   return tree->grouping != BY_STACK && !group->self.bytes.samples && group->label &&
          group->total.bytes.samples == tree->nodes[0].total.bytes.samples;
 }
 
-/* All that may have a row. In the order by totals, functions that always call each other are one
- * site. */
+/* Lists all groups that may have a row. In the order by totals, functions that always call each
+ * other are one site. */
 static void list(const struct call_tree *tree, const struct sites_options *options, struct sites *sites) {
   bool totals = options->order == SITES_BY_TOTAL && !options->every;
   for (size_t i = 0, length; i < tree->group_count; i += length) {
@@ -54,23 +57,23 @@ static void list(const struct call_tree *tree, const struct sites_options *optio
   }
 }
 
-static double left_of(double whole, double part) {
+static double remaining(double whole, double part) {
   const double rounding = 1e-9;
   return whole - part > rounding * whole ? whole - part : 0;
 }
 
 static void take_away(struct sum *from, const struct sum *sum) {
-  from->total = left_of(from->total, sum->total);
-  from->variance = left_of(from->variance, sum->variance);
-  from->seen = left_of(from->seen, sum->seen);
-  from->clustered = left_of(from->clustered, sum->clustered);
-  from->typical = left_of(from->typical, sum->typical);
-  from->earlier = left_of(from->earlier, sum->earlier);
+  from->total = remaining(from->total, sum->total);
+  from->variance = remaining(from->variance, sum->variance);
+  from->seen = remaining(from->seen, sum->seen);
+  from->clustered = remaining(from->clustered, sum->clustered);
+  from->typical = remaining(from->typical, sum->typical);
+  from->earlier = remaining(from->earlier, sum->earlier);
   from->samples -= sum->samples;
 }
 
-/* ACCOUNT: what the shown sites do not have is the rest. It is not only that of the sites that are
- * cut off: at the peak a group may have bytes and no sample, and is no site. */
+/* ACCOUNT: what the shown sites do not have is the rest. The rest has more than the sites that are
+ * cut off: at the peak a group may have bytes but no sample, and is then no site. */
 static void cut(const struct call_tree *tree, const struct sites_options *options, struct sites *sites) {
   double least = options->least * tree->nodes[0].total.bytes.total;
   size_t keep = 0;
@@ -93,7 +96,7 @@ static uint32_t label_at(const struct chains *chains, uint32_t node) {
   return chains->tree->nodes[node].label;
 }
 
-/* One caller outwards, past a function that calls itself; true if one did. */
+/* Steps one caller outwards on all paths, past recursive calls. True if there was one. */
 static bool step(struct chains *chains) {
   bool recursive = false;
   for (size_t i = 0; i < chains->count; i++) {
@@ -114,7 +117,7 @@ static int by_bytes(const void *a, const void *b, void *context) {
   return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
 }
 
-/* Sums up by callers, largest first. */
+/* Sums the bytes of all paths by caller; orders the callers, largest first. */
 static void sum_up(struct chains *chains) {
   for (size_t i = 0; i < chains->label_count; i++) chains->by_label[chains->labels[i]] = (struct sum){0};
   chains->label_count = 0;
@@ -126,8 +129,8 @@ static void sum_up(struct chains *chains) {
   qsort_r(chains->labels, chains->label_count, sizeof *chains->labels, by_bytes, chains->by_label);
 }
 
-/* Drops the nodes that went another way. */
-static void keep(struct chains *chains, uint32_t label) {
+/* Drops the paths that do not go through this caller. */
+static void keep_paths(struct chains *chains, uint32_t label) {
   size_t kept = 0;
   for (size_t i = 0; i < chains->count; i++) {
     if (label_at(chains, chains->at[i]) != label) continue;
@@ -137,14 +140,14 @@ static void keep(struct chains *chains, uint32_t label) {
   chains->count = kept;
 }
 
-static void part(const struct chains *chains, struct chain *chain) {
+static void write_parts(const struct chains *chains, struct chain *chain) {
   chain->parts = chains->label_count;
   chain->part_count = chains->label_count < CHAIN_PARTS_MOST ? chains->label_count : CHAIN_PARTS_MOST;
   for (size_t i = 0; i < chain->part_count; i++)
     chain->part[i] = (struct chain_part){chains->labels[i], chains->by_label[chains->labels[i]]};
 }
 
-/* Sorts the nodes with bytes of their own by label, by counting. */
+/* Makes the index of nodes with self sums by label, by counting sort. Uses `at` as scratch. */
 static void index_nodes(struct chains *chains) {
   const struct call_tree *tree = chains->tree;
   for (uint32_t node = 1; node < tree->node_count; node++)
@@ -247,12 +250,12 @@ void chains_follow(struct chains *chains, const struct group *group, struct chai
     sum_up(chains);
     uint32_t largest = chains->labels[0];
     if (chains->by_label[largest].total < nearly_all * chain->whole.total || chain->count == CHAIN_MOST) {
-      part(chains, chain);
+      write_parts(chains, chain);
       return;
     }
-    if (!largest) return; /* nobody calls the last one */
+    if (!largest) return; /* the end of the stacks */
     chain->label[chain->count++] = largest;
-    keep(chains, largest);
+    keep_paths(chains, largest);
   }
 }
 /* SPDX-License-Identifier: MIT */

@@ -1,4 +1,4 @@
-/* Strings kept once: equal strings have equal numbers. 0 is the empty string. */
+/* A set of strings, each kept once: equal strings have equal numbers. 0 is the empty string. */
 #ifndef ANALYSIS_STRINGS_H
 #define ANALYSIS_STRINGS_H
 
@@ -17,7 +17,8 @@ struct strings {
 struct strings *strings_create(void);
 void strings_free(struct strings *strings);
 
-/* The number of a string, which is copied. 0 as well when memory is exhausted. */
+/* Copies a string into the set unless it is there, and returns its number. Returns 0, the empty
+ * string, if memory is exhausted. */
 uint32_t strings_intern(struct strings *strings, const char *text);
 
 static inline const char *strings_text(const struct strings *strings, uint32_t number) {

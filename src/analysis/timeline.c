@@ -1,8 +1,9 @@
-/* Sums of rows at moments.
+/* Sums of the rows that are live at given moments, and the measurements of resident memory.
  *
- * The curve does not sweep over births and deaths: what is taken out of a running sum leaves
- * rounding errors, and a sum of nothing must be nothing. A segment tree over the moments takes each
- * row at the few nodes that make up its life, and a moment is the merge of the nodes above it.
+ * The curve is not a sweep that adds births and subtracts deaths: subtraction leaves rounding
+ * errors, and the sum of an empty heap must be exactly 0. Instead a segment tree over the moments
+ * adds each row to the few nodes that cover its life. The sum at a moment is the sum of the node of
+ * that moment and of the nodes above it.
  */
 #include "analysis/timeline.h"
 
@@ -19,7 +20,7 @@ static struct memory_point nothing(void) { return (struct memory_point){.time_ns
 
 static uint64_t distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
-/* When a moment of the curve is. Written so that it cannot overflow; the last one is the end. */
+/* The time of a moment of the curve. The last moment is the end. Computed without overflow. */
 static uint64_t time_of(uint64_t end_ns, size_t moment, size_t count) {
   return end_ns / (count - 1) * moment + end_ns % (count - 1) * moment / (count - 1);
 }
@@ -32,8 +33,8 @@ static size_t moment_from(uint64_t time_ns, uint64_t end_ns, size_t count) {
   return at;
 }
 
-/* Adds a row to the moments from `begin` up to `end`. The leaves are nodes TIMELINE_MOMENTS and up.
- */
+/* Adds a row to the moments [begin, end). The leaves of the segment tree are its nodes from
+ * TIMELINE_MOMENTS on. */
 static void add_stretch(struct sums *nodes, const struct row *row, size_t begin, size_t end) {
   for (begin += TIMELINE_MOMENTS, end += TIMELINE_MOMENTS; begin < end; begin /= 2, end /= 2) {
     if (begin & 1) add_live(&nodes[begin++], row);
@@ -41,17 +42,18 @@ static void add_stretch(struct sums *nodes, const struct row *row, size_t begin,
   }
 }
 
-/* Of a stretch of measurements, those with the largest resident size and the largest private part;
- * in order, 1 or 2. */
+/* Of consecutive measurements, keeps the one with the largest resident size and the one with the
+ * most private memory, in order of time. Returns 1 if these are the same measurement, otherwise 2.
+ */
 static size_t keep_largest(const struct memory_point *from, size_t count, struct memory_point *points) {
-  size_t rss = 0, own = 0;
+  size_t rss = 0, private = 0;
   for (size_t i = 1; i < count; i++) {
     if (from[i].rss_bytes > from[rss].rss_bytes) rss = i;
-    if (from[i].private_bytes > from[own].private_bytes) own = i;
+    if (from[i].private_bytes > from[private].private_bytes) private = i;
   }
-  points[0] = from[rss < own ? rss : own];
-  if (rss == own) return 1;
-  points[1] = from[rss < own ? own : rss];
+  points[0] = from[rss < private ? rss : private];
+  if (rss == private) return 1;
+  points[1] = from[rss < private ? private : rss];
   return 2;
 }
 

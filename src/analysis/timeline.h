@@ -1,10 +1,12 @@
-/* The heap over time. */
+/* The heap and the resident memory over time, summed from the rows and measurements of a trace. In
+ * all functions `takes` selects the rows that count; NULL, where a function allows it, selects all.
+ */
 #ifndef ANALYSIS_TIMELINE_H
 #define ANALYSIS_TIMELINE_H
 
 #include "analysis/call_tree.h"
 
-/* What the live heap came to at one time. */
+/* The sums of the live heap at one time. */
 struct moment {
   uint64_t time_ns;
   struct sums live;
@@ -13,33 +15,34 @@ struct moment {
 /* Whether a row counts. */
 typedef bool row_filter(const struct row *row, void *context);
 
-/* What was live at a time: allocated at or before it, not freed by then. */
+/* The sums of the rows that are live at a time. `takes` may be NULL. */
 struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, row_filter *takes,
                              void *context);
 
-/* What was live at `count` (2 or more, at most TIMELINE_MOMENTS) moments evenly spread from the
- * start to the last event. */
+/* The sums of the live rows at `count` moments, spread evenly from the start of the trace to the
+ * last event. `count` is from 2 to TIMELINE_MOMENTS. `takes` may be NULL. */
 #define TIMELINE_MOMENTS 256
 void timeline_curve(const struct samples *samples, row_filter *takes, void *context, struct moment *moments,
                     size_t count);
 
-/* Everything allocated, and as blocks the calls that did (OWNER in samples.h). */
+/* The bytes of all allocations; `blocks` counts the calls that allocated (OWNER in samples.h).
+ * `takes` may be NULL. */
 struct sums timeline_allocated(const struct samples *samples, row_filter *takes, void *context);
 
-/* How many rows `takes` takes. */
+/* The number of rows that `takes` selects; `takes` must not be NULL. */
 size_t timeline_count(const struct samples *samples, row_filter *takes, void *context);
 
-/* The largest resident size that was measured, and when; zeros if none was. */
+/* The measurement with the largest resident size; zeros if there is none. */
 struct memory_point timeline_peak_memory(const struct samples *samples);
 
-/* The resident size measured nearest to a time; zeros if none was. */
+/* The measurement nearest to a time; zeros if there is none. */
 struct memory_point timeline_memory_at(const struct samples *samples, uint64_t time_ns);
 
-/* Writes at most `most` (an even number) of the measurements, in order of time, the largest ones
- * among them. */
+/* Writes at most `most` (an even number) measurements to `points`, in order of time and including
+ * the largest ones. Returns their number. */
 size_t timeline_memory_thinned(const struct samples *samples, struct memory_point *points, size_t most);
 
-/* True if the row is live at that time. */
+/* Whether the row is live at a time: it began at or before it and ended after it. */
 static inline bool row_is_live_at(const struct row *row, uint64_t time_ns) {
   return row->begin_ns <= time_ns && time_ns < row->end_ns;
 }

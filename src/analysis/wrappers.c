@@ -1,26 +1,28 @@
-/* Finding wrappers of allocators.
+/* Finds wrappers of allocators.
  *
- * By name. A name is compared without what changes from instance to instance: template arguments,
- * parameters and the returned type. wrapper_names.def lists the names. The containers of standard
- * libraries are among them: nobody mends those.
+ * By name. A name is compared without the parts that differ between instances of a template or
+ * overload: template arguments, parameters and the return type. wrapper_names.def lists the names.
+ * It includes the containers of standard libraries, since the reader of a report will not change
+ * those.
  *
- * By shape. A function that only passes malloc's result on is seen in the sample by four marks:
- *   1. every stack that it is on ends in it, or in a wrapper that it calls: it calls nothing else
+ * By shape. A function that only returns malloc's result has four marks in the sample:
+ *   1. every stack that it is on ends in it or in a wrapper that it calls: it calls nothing else
  *      that allocates;
  *   2. it calls the allocator from few places;
  *   3. several functions call it;
  *   4. the sizes of its blocks differ, since its callers choose them.
  *
- * But a parser's function that makes a record of what it read has these marks too, and is what the
- * reader looks for. So a function that has a name must say in it that it allocates. Then two
- * callers and two sizes are enough. If the name says nothing else, as myalloc and xmalloc do, the
- * sizes do not count. A function named alloc_node or node_alloc, with blocks of one size, makes
- * nodes.
+ * A parser's function that allocates a record for what it has read has these marks too, but such a
+ * function is what the reader looks for. So the name of a function, if it has one, must contain
+ * "alloc". Then two callers and two sizes are enough. Sizes do not count for a name such as myalloc
+ * or xmalloc, which says nothing else (saying_of). A function named alloc_node or node_alloc whose
+ * blocks have one size makes nodes and is no wrapper.
  *
- * Code without a name tells the reader less than its callers do. One that only wrappers call is the
- * inside of an allocator, and needs no other mark than the first two. What is found makes its
- * callers innermost, so the search goes on until nothing more is found. The report names what it
- * passed over. */
+ * Code without a symbol tells the reader less than its callers do. If only wrappers call a
+ * function, it is an internal function of an allocator and needs only the first two marks. Each
+ * wrapper that is found exposes its callers as innermost, so the search repeats until a round finds
+ * none. The report names the functions that it passed over.
+ */
 #include "analysis/wrappers.h"
 
 #include "base/error.h"
@@ -30,7 +32,8 @@
 
 enum { NAME_MOST = 1024, ROUNDS_MOST = 8, SEEN_MOST = 8 };
 
-/* How many of each a function needs, or may have, to be a wrapper by its shape. */
+/* How many callers and sizes a function needs, and how many places it may have, to be a wrapper by
+ * its shape. NAMED: with "alloc" in its name. */
 enum {
   CALLERS_LEAST = 6,
   SIZES_LEAST = 6,
@@ -39,24 +42,24 @@ enum {
   SIZES_LEAST_NAMED = 2,
 };
 
-/* Up to SEEN_MOST different numbers. */
+/* A set of up to SEEN_MOST different numbers; more are not counted. */
 struct seen {
   uint64_t value[SEEN_MOST];
   uint8_t count;
 };
 
-/* What the sample shows of a function. */
+/* What the sample shows about a function. */
 struct shape {
   struct seen callers, sizes, places;
   uint64_t samples;
-  bool calls_others;   /* stands on a stack that ends in another function */
-  bool others_call_it; /* a caller is no wrapper */
+  bool calls_others;   /* it is on a stack that ends in another function */
+  bool others_call_it; /* a function that is no wrapper calls it */
 };
 
-/* The innermost frame of a stack that is no wrapper. */
+/* The innermost frame of a stack that is no wrapper: the frame that owns the stack. */
 struct own {
-  uint32_t node;  /* of the trace; 0: the stack has nothing else */
-  uint32_t frame; /* of its frames */
+  uint32_t node;  /* node of the trace; 0: the stack has only wrappers */
+  uint32_t frame; /* index among the frames of that node */
 };
 
 struct finding {
@@ -65,8 +68,8 @@ struct finding {
   uint32_t nodes;
   struct shape *shapes; /* index: string of the names */
   struct own *owns;     /* index: node */
-  bool *calls;          /* index: node; it stands outside the own frame of a stack */
-  uint64_t *ends;       /* index: string; samples whose stacks end in the wrapper */
+  bool *calls;          /* index: node; it is further out than the own frame of some stack */
+  uint64_t *ends;       /* index: string; samples whose stacks end in that wrapper */
 };
 
 /* ---- names ---- */
@@ -78,7 +81,7 @@ static bool word_at(const char *name, size_t at, const char *word) {
          !(isalnum((unsigned char)name[at + length]) || name[at + length] == '_');
 }
 
-/* A name behind a returned type of the form decltype (...). */
+/* The part of a name after a return type of the form decltype (...). */
 static const char *behind_decltype(const char *name) {
   const char *at = strncmp(name, "decltype", 8) ? NULL : strchr(name, '(');
   for (int depth = 0; at && *at; at++) {
@@ -88,8 +91,8 @@ static const char *behind_decltype(const char *name) {
   return name;
 }
 
-/* Copies a name without what stands in angle brackets, without parameters and without the returned
- * type. Rust's <Type as Trait>::method becomes Type::method. */
+/* Copies a name without template arguments, parameters and the return type. Rust's <Type as
+ * Trait>::method becomes Type::method. */
 static void reduce(const char *name, char reduced[NAME_MOST]) {
   size_t length = 0;
   int depth = 0;
@@ -111,7 +114,7 @@ static void reduce(const char *name, char reduced[NAME_MOST]) {
       continue;
     }
     bool operator_sign = length >= 8 && !strncmp(reduced + length - 8, "operator", 8) && strchr("<>(", c);
-    if (operator_sign) break; /* operator<, operator(): no wrapper's */
+    if (operator_sign) break; /* operator<, operator(): never a wrapper */
     if (c == '(' && !depth && strncmp(name + at, "(anonymous namespace)", 21)) break;
     depth += c == '<';
     if (!depth) reduced[length++] = c;
@@ -133,8 +136,9 @@ static bool is_method(const char *reduced, const char *type, const char *name) {
          !memcmp(reduced + length - tail - 2, "::", 2) && ends_with(reduced, length - tail - 2, type);
 }
 
-/* Copies a name without the namespaces that versions of C++'s standard library put into std. */
-static void leave_versions_out(const char *reduced, char plain[NAME_MOST]) {
+/* Copies a name without the inline namespaces that versions of C++'s standard library have in std.
+ */
+static void omit_versions(const char *reduced, char plain[NAME_MOST]) {
   static const char *const versions[] = {"__cxx11::", "__1::", "__ndk1::", "__cxx1998::", "__debug::"};
   bool standard = !strncmp(reduced, "std::", 5);
   size_t from = standard ? 5 : 0;
@@ -146,8 +150,9 @@ static void leave_versions_out(const char *reduced, char plain[NAME_MOST]) {
 
 static bool has_no_name(const char *name) { return strstr(name, "+0x"); }
 
-/* What a name says of its function: that it allocates, if the last part has "alloc" in it and not
- * "dealloc"; and nothing else, if that stands at the end, behind a letter of the same word. */
+/* What a name says about its function. IT_ALLOCATES: the last part of the name has "alloc" in it
+ * and not "dealloc". NOTHING_ELSE: besides, it ends in "alloc", directly after a lower-case letter.
+ */
 enum saying { SAYS_NOTHING, SAYS_IT_ALLOCATES, SAYS_NOTHING_ELSE };
 static enum saying saying_of(const char *name) {
   char reduced[NAME_MOST];
@@ -169,7 +174,7 @@ static void see(struct seen *seen, uint64_t value) {
   if (seen->count < SEEN_MOST) seen->value[seen->count++] = value;
 }
 
-/* Callers have smaller numbers than those that they call. */
+/* Relies on callers having smaller numbers than the nodes that they call. */
 static void find_owns(struct finding *finding) {
   for (uint32_t node = 1; node <= finding->nodes; node++) {
     struct frames frames = names_of(finding->names, node);
@@ -182,7 +187,7 @@ static void find_owns(struct finding *finding) {
   }
 }
 
-/* The frame that calls another; NULL for the outermost. */
+/* The frame that calls the own frame; NULL if that is the outermost. */
 static const struct frame *caller_of(const struct finding *finding, struct own own) {
   struct frames frames = names_of(finding->names, own.node);
   if (own.frame + 1 < frames.count) return frames.frame + own.frame + 1;
@@ -191,7 +196,7 @@ static const struct frame *caller_of(const struct finding *finding, struct own o
   return names_of(finding->names, parent).frame;
 }
 
-/* Counts the wrappers that a stack ends in. */
+/* Counts a sample for each wrapper inside the own frame of a stack. */
 static void count_ends(struct finding *finding, uint32_t stack, struct own own) {
   for (uint32_t node = stack; node; node = source_stack(finding->samples->source, node).parent) {
     struct frames frames = names_of(finding->names, node);
@@ -246,7 +251,7 @@ static void mark(struct names *names, size_t frame_count, const bool *is) {
     if (is[names->frame[i].function]) names->frame[i].wrapper = true;
 }
 
-/* One round. Returns how many wrappers were found. */
+/* One round of the search by shape. Returns the number of wrappers that it found. */
 static size_t find_by_shape(struct finding *finding, bool *is) {
   uint32_t strings = finding->names->strings->count;
   size_t found = 0;
@@ -277,9 +282,9 @@ static bool list(const struct finding *finding, struct wrappers *wrappers) {
   return true;
 }
 
-/* ---- the user's ---- */
+/* ---- names in the list, and names that the user gave ---- */
 
-/* A name as it is printed whole, or without template arguments and parameters. */
+/* Whether the user gave this name, either whole or without template arguments and parameters. */
 static bool is_named(const char *name, const char *reduced, const char *given) {
   return !strcmp(name, given) || !strcmp(reduced, given);
 }
@@ -347,7 +352,7 @@ bool wrapper_is_known(const char *name) {
     if (!strcmp(reduced, whole[i])) return true;
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
     if (is_method(reduced, methods[i][0], methods[i][1])) return true;
-  leave_versions_out(reduced, plain);
+  omit_versions(reduced, plain);
   for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
     if (!strncmp(plain, paths[i], strlen(paths[i]))) return true;
   return false;

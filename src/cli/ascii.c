@@ -1,7 +1,8 @@
-/* A stream in front of another, which takes UTF-8 and passes ASCII on.
+/* A stream that takes UTF-8 and passes ASCII on to another stream.
  *
- * Each sign becomes one letter, so that columns stay columns. A sign may come in several writes, so
- * its bytes are gathered until it is whole. */
+ * Each character becomes one letter, so that columns keep their width. The bytes of a character may
+ * come in several writes, so they are gathered until the character is complete.
+ */
 #include "cli/ascii.h"
 
 #include <langinfo.h>
@@ -12,14 +13,14 @@
 
 struct filter {
   FILE *out;
-  uint32_t sign; /* so far */
-  int missing;   /* bytes of it that are still to come */
+  uint32_t character; /* the code point, as far as it is decoded */
+  int missing;        /* bytes of it that have not come yet */
 };
 
-static char letter_of(uint32_t sign) {
+static char letter_of(uint32_t character) {
   static const char bars[] = ".:-=+*#@"; /* for the eight blocks from U+2581 */
-  if (sign >= 0x2581 && sign <= 0x2588) return bars[sign - 0x2581];
-  switch (sign) {
+  if (character >= 0x2581 && character <= 0x2588) return bars[character - 0x2581];
+  switch (character) {
   case 0x2013: return '-'; /* en dash */
   case 0x2026:
   case 0x2248: return '~'; /* ellipsis, almost equal */
@@ -34,12 +35,12 @@ static void put(struct filter *filter, unsigned char byte) {
     putc(byte, filter->out);
   } else if (!follows) {
     filter->missing = byte >= 0xf0 ? 3 : byte >= 0xe0 ? 2 : 1;
-    filter->sign = byte & (0x3fu >> filter->missing);
+    filter->character = byte & (0x3fu >> filter->missing);
   } else if (!filter->missing) {
     putc('?', filter->out);
   } else {
-    filter->sign = filter->sign << 6 | (byte & 0x3f);
-    if (!--filter->missing) putc(letter_of(filter->sign), filter->out);
+    filter->character = filter->character << 6 | (byte & 0x3f);
+    if (!--filter->missing) putc(letter_of(filter->character), filter->out);
   }
 }
 

@@ -1,4 +1,4 @@
-/* What a recorded process is called. */
+/* Writes the title or the arguments of a process, from the run record of its trace. */
 #include "cli/called.h"
 
 #include "cli/text.h"

@@ -1,4 +1,4 @@
-/* What a recorded process is called. */
+/* The name by which a report calls a recorded process. */
 #ifndef CLI_CALLED_H
 #define CLI_CALLED_H
 
@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Its arguments as typed, or the title that it gave itself; then the name of its first thread, if
- * that was changed. `brief`: without the program's folder. False, and nothing is written, if the
- * trace does not say. */
+/* Writes the title that the process gave itself, otherwise its arguments as typed; then, in
+ * brackets, the name of its first thread if the process changed that. `brief`: without the folder
+ * of the program. False, and nothing is written, if the trace has neither. */
 bool called_write(FILE *out, const struct trace_run *run, bool brief);
 
-/* The length of the title that the process gave itself, without blanks at its end, which titles of
- * fixed width have. 0: there is none. */
+/* The length of the title that the process gave itself, without the blanks that pad titles of fixed
+ * width. 0: there is none. */
 int called_title(const struct trace_run *run);
 
 #endif

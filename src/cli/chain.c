@@ -1,4 +1,5 @@
-/* The programs that one process was. */
+/* Finishes, chooses, removes and renames the traces of one process. An error of one file leaves
+ * that file under its name; the other files are still handled. */
 #include "cli/chain.h"
 
 #include "base/error.h"
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 enum {
-  KEPT_SHARE = 10, /* one part in so many of what the main program allocated is kept */
+  KEPT_SHARE = 10, /* a trace is kept if its program allocated at least one part in so many of the main one */
   ATTEMPTS = 20
 };
 
@@ -26,7 +27,7 @@ static char *name_of(const char *output, size_t number) {
   return asprintf(&path, "%s.exec%zu", output, number) < 0 ? NULL : path;
 }
 
-/* A descriptor of the file, if it is a trace, or empty; otherwise -1. */
+/* Opens a file if it is a trace or empty; otherwise returns -1. */
 static int open_trace(const char *path, int flags) {
   unsigned char begin[sizeof chunk_magic];
   int fd = open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
@@ -42,11 +43,11 @@ static bool is_trace(const char *path) {
   return fd >= 0;
 }
 
-/* ---- what an earlier run has left ---- */
+/* ---- traces of an earlier run ---- */
 
 static const struct timespec pause_for_readers = {.tv_nsec = 5000000};
 
-/* Whether a program writes this trace. A reader has its lock for a moment only. */
+/* Whether a program writes this trace. A reader locks it only for a moment. */
 static bool is_written(int fd) {
   for (int i = 0; i < ATTEMPTS; i++) {
     if (i) nanosleep(&pause_for_readers, NULL);
@@ -55,8 +56,8 @@ static bool is_written(int fd) {
   return true;
 }
 
-/* Removes a file of ours that nobody writes; OTHERS' FILES. The caller has it open and may have its
- * lock. */
+/* Removes a file of this user; OTHERS' FILES. The caller has it open, and has its lock or knows
+ * that it was free. */
 static void remove_file(const char *path, int fd) {
   struct stat opened, named;
   bool same = !fstat(fd, &opened) && !lstat(path, &named) && opened.st_dev == named.st_dev &&
@@ -76,8 +77,8 @@ static wn_status look_at_old(const char *path, bool remove) {
 
 /* ---- choosing ---- */
 
-/* A child that was forked as the program ended has the trace until it has forgotten it, so a trace
- * in use is tried again. */
+/* Finishes a trace. A child that was forked just before the program ended holds the lock of the
+ * trace until the child closes the file, so a busy trace is tried again. */
 static wn_status finish(struct unrecorded *unrecorded, const char *path, int attempts,
                         const struct trace_finishing *finishing, struct trace_totals *totals) {
   wn_status status = WN_EBUSY;
@@ -88,7 +89,7 @@ static wn_status finish(struct unrecorded *unrecorded, const char *path, int att
   return status;
 }
 
-/* What was begun, and got no record. */
+/* Removes a trace that was created and has no record. */
 static bool remove_if_empty(const char *path) {
   struct stat found;
   int fd = open_trace(path, O_RDWR);
@@ -110,7 +111,8 @@ static void read_link(struct exec_chain *chain, const char *file, size_t number,
   }
 }
 
-/* Of the programs before the last one; where that is not known, no size is larger. */
+/* The largest resident size of the programs so far; where one is not known, a number that no later
+ * size exceeds. */
 static uint64_t resident_before(const struct exec_chain *chain) {
   uint64_t most = 0;
   for (size_t i = 0; i < chain->count; i++) {
@@ -122,7 +124,7 @@ static uint64_t resident_before(const struct exec_chain *chain) {
   return most;
 }
 
-/* Reads the traces in order; only the last one can lack its end. */
+/* Reads the traces in order. Only the last one may lack its end record. */
 static void read_links(struct exec_chain *chain, const char *output, const struct trace_finishing *finishing,
                        struct unrecorded *unrecorded) {
   struct trace_finishing without = *finishing, with = *finishing;
@@ -138,7 +140,7 @@ static void read_links(struct exec_chain *chain, const char *output, const struc
   }
 }
 
-/* The last one did the work unless another one has clearly allocated more. */
+/* Chooses the main program: the last one, unless another one allocated clearly more. */
 static void choose(struct exec_chain *chain) {
   chain->main = chain->count - 1;
   for (size_t i = chain->count; i-- > 0;) {
@@ -165,7 +167,8 @@ static void remove_link(struct chain_link *link) {
   link->path = NULL;
 }
 
-/* As rename, but fails where the name is taken. Some file systems cannot decide that themselves. */
+/* As rename, but fails if the name is taken. On file systems without RENAME_NOREPLACE it looks
+ * first. */
 static bool rename_to_free(const char *from, const char *to) {
   struct stat found;
   if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE)) return true;
@@ -180,7 +183,8 @@ static bool move_link(struct chain_link *link, char *path) {
   return moved;
 }
 
-/* The first program's trace makes room: under number 0, or the first free one. */
+/* Renames the first program's trace to number 0, or the first free number, so that the main
+ * program's trace can become FILE. */
 static void move_aside(struct chain_link *first, const char *file) {
   if (first->status && remove_if_empty(first->path)) {
     free(first->path);
@@ -208,9 +212,9 @@ static void set_names(struct exec_chain *chain, const char *first) {
   }
 }
 
-/* ---- what comes next ---- */
+/* ---- the next trace ---- */
 
-/* The name of the first trace: without ".exec" and a number. */
+/* The name of the first trace of a process: without ".exec" and a number. */
 static char *first_of(const char *path) {
   char *first = strdup(path), *last = NULL;
   for (char *at = first; at && (at = strstr(at, ".exec")); at++) last = at;
@@ -218,7 +222,7 @@ static char *first_of(const char *path) {
   return first;
 }
 
-/* When the trace of a process began, by the monotonic clock; 0: it is not of this process. */
+/* The time at which a trace began, by the monotonic clock; 0: it is not a trace of this process. */
 static uint64_t began_as(const char *path, uint32_t pid) {
   struct source *source;
   if (!is_trace(path) || source_open(path, &source)) return 0;
@@ -232,7 +236,8 @@ static uint64_t began_as(const char *path, uint32_t pid) {
 
 wn_status chain_begin(const char *output) {
   wn_status status = WN_OK;
-  for (int remove = 0; remove < 2; remove++) /* all are looked at before the first is removed */
+  for (int remove = 0; remove < 2;
+       remove++) /* in the first round all are checked, in the second they are removed */
     for (size_t i = 0; i < EXEC_CHAIN_MOST && !status; i++) {
       char *path = name_of(output, i);
       if (path) status = look_at_old(path, remove);
@@ -298,7 +303,7 @@ static void write_name(const char *name) {
     fputs("another program", stderr);
 }
 
-/* The last program became one that has no trace. */
+/* Prints that the last program became one that was not recorded, if it did. */
 static void say_what_came_after(const struct exec_chain *chain) {
   const struct chain_link *last = &chain->links[chain->count - 1];
   if (!last->totals.damage.complete || last->totals.end.kind != TRACE_END_EXEC) return;

@@ -1,8 +1,11 @@
-/* A file is of an earlier run if it was there before and is still the same file, of the same date.
- * Comparing its date with a clock would not do: files are dated in steps of a clock's tick or of
- * seconds, and on a server by the server's clock.
+/* Finds the traces of child processes and joins them by process.
  *
- * In the order of `compare` the files of one child stand together, its first trace first.
+ * A file belongs to an earlier run if it existed before with the same inode and the same
+ * modification time. Comparing that time with a clock would not be reliable: file systems round
+ * times to clock ticks or seconds, and a server uses its own clock.
+ *
+ * In the order of `compare` the files of one child are adjacent, its first trace first. Without
+ * memory, files are left as they are.
  */
 #include "cli/children.h"
 
@@ -21,12 +24,12 @@
 
 struct file {
   char *path;
-  size_t own;  /* bytes of it that are the name of the child's first trace */
-  long number; /* behind ".exec"; -1: it is the first trace itself */
+  size_t own;  /* the length of the part of the path that is the name of the child's first trace */
+  long number; /* after ".exec"; -1: this is the first trace */
   dev_t device;
   ino_t inode;
   struct timespec date;
-  bool fresh; /* new, or written anew */
+  bool fresh; /* new, or rewritten */
 };
 
 struct files {
@@ -37,8 +40,8 @@ struct files {
 
 static struct files earlier;
 
-/* OUTPUT and a dot with digits, perhaps another number behind a dash, perhaps ".exec" and a third,
- * whatever OUTPUT has in it. */
+/* Finds the files whose names begin with OUTPUT, a dot and a digit. Characters in OUTPUT that glob
+ * would interpret are escaped. */
 static bool find(const char *output, glob_t *found) {
   char pattern[2 * PATH_MAX + 8], *to = pattern;
   for (const char *from = output; *from; from++) {
@@ -54,7 +57,7 @@ static const char *name_in(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-/* The number behind ".exec" as we write it, -1 for no ".exec", -2 for anything else. */
+/* The number after ".exec", as Winnow writes it; -1: there is no ".exec"; -2: anything else. */
 static long number_of(const char *end) {
   char again[24];
   if (!*end) return -1;
@@ -64,10 +67,10 @@ static long number_of(const char *end) {
   return number >= 0 && number < EXEC_CHAIN_MOST && !strcmp(again, end) ? number : -2;
 }
 
-/* False for a file that is none, or whose name goes on otherwise. */
+/* Describes a file. False if it does not exist, is a symbolic link, or has another kind of name. */
 static bool look_at(char *path, const char *output, struct file *file) {
   struct stat status;
-  /* Not behind `output` in `path`: glob may write slashes otherwise. */
+  /* glob may write slashes differently than `output`, so compare only the last component. */
   const char *numbers = name_in(path) + strlen(name_in(output)) + 1;
   const char *end = numbers + strspn(numbers, "0123456789-");
   long number = number_of(end);
@@ -126,7 +129,7 @@ static void add_loss(struct children *children, const struct trace_damage *damag
   if (damage->loss_cause) children->loss_cause = damage->loss_cause;
 }
 
-/* Takes over the paths of the links. `children->paths` has room. */
+/* Adds the files of a chain, and takes ownership of their paths. `children->paths` has room. */
 static void add_links(struct children *children, struct exec_chain *chain) {
   bool any = false;
   for (size_t i = 0; i < chain->count; i++) {
@@ -142,14 +145,15 @@ static void add_links(struct children *children, struct exec_chain *chain) {
   children->processes += any;
 }
 
-/* What an earlier run has left of a child of the same number is not this one's. */
+/* Removes the later traces of a child of an earlier run that had the same process number. */
 static void remove_old(const char *first, const struct file *files, size_t count) {
   bool begun_anew = files[0].number < 0 && files[0].fresh;
   for (size_t i = 0; begun_anew && i < count; i++)
     if (!files[i].fresh && files[i].number >= 0) chain_remove_old(first, (size_t)files[i].number);
 }
 
-/* Number 0 is given by us alone, so a new file of that name is nobody's. */
+/* The numbers of a child's new files. Only `winnow record` itself gives a file the number 0, so a
+ * new one is not the child's. */
 static uint64_t numbers_of(const struct file *files, size_t count) {
   uint64_t numbers = 0;
   for (size_t i = 0; i < count; i++)
@@ -173,8 +177,9 @@ static void finish_child(struct children *children, const struct file *files, si
   free(first);
 }
 
-/* Whether a process that has ended has waited for others: the kernel's largest resident size is
- * then of any of them. Each has had page faults, which /proc counts apart. */
+/* Whether a process that has ended waited for children: the largest resident size that the kernel
+ * reports may then be that of a child. Each child had page faults, which /proc counts separately.
+ */
 static bool had_children(pid_t pid) {
   char path[40], text[1024];
   unsigned long long faults;
@@ -210,7 +215,7 @@ struct work children_work(pid_t pid, int *wait_status) {
   struct timespec own = {0};
   struct rusage usage = {0};
   clockid_t clock;
-  /* The process's clock stops as it ends, and is gone once it was waited for. */
+  /* The clock of the process stops when it ends, and does not exist after the wait. */
   bool known = !clock_getcpuclockid(pid, &clock) && !clock_gettime(clock, &own), alone = !had_children(pid);
   pid_t waited;
   while ((waited = wait4(pid, wait_status, 0, &usage)) < 0 && errno == EINTR) {}

@@ -1,19 +1,20 @@
 /* The traces of the processes that a recorded program starts.
  *
- * The first trace of a process is named as the program's own, with a dot and the process number
- * behind it, and "-2" and so on where a number came again. What the process becomes by exec has
- * that name with ".exec" and a number (CHAIN in preload/process.c). At the end the traces of one
- * process are joined as those of the program are (chain.h): OUTPUT.PID is then the trace of the
- * program that did the work.
+ * The name of the first trace of a child is OUTPUT.PID. If the process number was used before in
+ * this recording, "-2" and so on is appended. The programs that the child becomes by exec have that
+ * name with ".exec" and a number (CHAIN in preload/process.c). At the end the traces of each
+ * process are joined as those of the recorded program are (chain.h): OUTPUT.PID is then the trace
+ * of the program that did the work.
  *
- * ALIVE: a process that outlives the recording writes on, and may become more programs. Its traces
- * keep their names for ever: `winnow record` is not there to join them. A process that is between
- * two programs at that moment writes none of its traces, and they are joined; the next program's
- * trace is then a file of its own beside them.
+ * ALIVE: a process that outlives the recording continues to write, and may become more programs.
+ * Its traces keep their names, because `winnow record` has ended and cannot join them. A process
+ * that is between two programs at the end of the recording writes none of its traces at that
+ * moment, so they are joined; the trace of its next program remains a separate file.
  *
- * EARLIER: a trace of an earlier recording is never joined. It is removed if its name says that
- * it is of a later program of a child whose first trace is of this recording: that child had the
- * same number, and its first trace was written over. */
+ * EARLIER: a trace of an earlier recording is never joined. It is removed if its name says that it
+ * is a later program of a child whose first trace is of this recording: that child had the same
+ * process number, and its first trace was overwritten.
+ */
 #ifndef CLI_CHILDREN_H
 #define CLI_CHILDREN_H
 
@@ -23,31 +24,33 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Before the program starts: remembers the traces that an earlier run has left under such names. */
+/* Remembers the traces that an earlier run left under such names. Called before the program starts.
+ */
 void children_begin(const char *output);
 
-/* The files under such names that are new, or were written anew. */
+/* The files under such names that are new or were rewritten. */
 struct children {
   char **paths;
-  size_t count, traces; /* how many, and how many of them are traces */
-  size_t processes;     /* that have one */
-  uint64_t lost;        /* records that could not be written, and why: enum trace_loss_cause */
+  size_t count, traces; /* number of files, and number of traces among them */
+  size_t processes;     /* number of processes that have a trace */
+  uint64_t lost;        /* records that could not be written; loss_cause is an enum trace_loss_cause */
   unsigned loss_cause;
 };
 
-/* Afterwards: finds them, cuts each to its length that no process writes any more, and joins
- * those of one process. What they tell of programs that were not recorded goes to `unrecorded`. */
+/* Finds the files after the program has ended, truncates each file that no process is writing to
+ * the length of its data, and joins those of each process. Programs that were not recorded, as the
+ * traces report them, are added to `unrecorded`. */
 struct children children_finish(const char *output, struct unrecorded *unrecorded);
 void children_free(struct children *children);
 
-/* Processor time in seconds: of a process, and of those that it started and waited for. */
+/* The processor time in seconds of a process, and of the children that it waited for; and its
+ * memory. */
 struct work {
   double own, childrens;
-  uint64_t
-      peak_bytes; /* the largest resident size of the process, through all programs that it was; 0: not known */
+  uint64_t peak_bytes; /* the largest resident size of the process over all its programs; 0: not known */
 };
 
-/* Waits for a process that has ended. All zeros if the system does not tell. */
+/* Waits for a process that has ended. All zeros if the system does not give the times. */
 struct work children_work(pid_t pid, int *wait_status);
 
 #endif

@@ -1,10 +1,13 @@
-/* `winnow record` samples malloc alone, and a program on a collected heap has little to show there.
- * Nobody would tell: the heap takes its memory from the system. So the reading side looks, in the
- * files, when all is over: a program that opens such a heap imports the function that does, or has
- * it inside if it is linked statically. Stripped programs of the second kind are not recognised.
+/* Finds out whether a program has a collected heap, by the symbols of its files.
  *
- * In a program that is linked statically the function that asks for a trace is always there, called
- * or not.
+ * `winnow record` samples only malloc, and a collected heap takes its memory directly from the
+ * system, so the trace of a program with such a heap shows little and does not say why. So the
+ * command looks in the program's files after the run. A program that opens a collected heap imports
+ * the function that opens one, or contains it if the program is linked statically. A stripped
+ * program of the second kind is not recognised.
+ *
+ * A program that is linked statically always contains the function that requests a trace, called or
+ * not.
  */
 #include "cli/collected.h"
 
@@ -12,13 +15,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Linkers write the version of what is imported behind an @. */
+/* Whether a symbol is the function. Linkers append the version of an imported symbol after an @. */
 static bool is_called(const char *name, const char *function) {
   size_t length = strlen(function);
   return !strncmp(name, function, length) && (!name[length] || name[length] == '@');
 }
 
-/* A bit for each of the functions. */
+/* One bit for each function. */
 enum { OPENS = 1, ASKS = 2 };
 
 static void find_functions(const Elf64_Sym *symbol, const char *name, void *context) {
@@ -28,7 +31,7 @@ static void find_functions(const Elf64_Sym *symbol, const char *name, void *cont
   if (is_called(name, "wn_trace_if_requested")) *found |= ASKS;
 }
 
-/* The library has the functions for others, and does not tell which of them these call. */
+/* Winnow's own library has both functions, which says nothing about the program. */
 static bool is_library(const char *path) {
   const char *slash = strrchr(path, '/');
   return !strncmp(slash ? slash + 1 : path, "libwinnow.so", strlen("libwinnow.so"));

@@ -1,4 +1,5 @@
-/* Files are mapped, not read, and names are checked to end inside their section. */
+/* Reads ELF files by libelf. Files are mapped, not read. libelf checks that each name ends inside
+ * its section. */
 #include "cli/elf_file.h"
 
 #include <elfutils/libdwelf.h>
@@ -16,7 +17,7 @@ static void visit_table(Elf *elf, Elf_Scn *section, const Elf64_Shdr *header, el
   }
 }
 
-/* The allocators that programs are linked with under names of their own, Rust's among them. */
+/* Names of allocators that are often linked into programs under their own names, also by Rust. */
 static const char *known_allocator(const char *name) {
   static const char *const known[] = {"je_malloc", "_rjem_malloc", "mi_malloc",
                                       "tc_malloc", "rpmalloc",     "sn_malloc"};

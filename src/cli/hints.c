@@ -1,6 +1,9 @@
-/* A hint is given only where the mistake is likely: a wrong one costs more time than none. So a
- * word with a blank is a command line if its first word is a program or a shell would do something
- * with its signs; a file is a script if its first line or its name says so.
+/* Hints at likely mistakes.
+ *
+ * A hint is given only where the mistake is likely, since a wrong hint costs the user more time
+ * than none. So a word with a blank counts as a command line only if its first word is a program or
+ * if it has characters that a shell interprets; a file counts as a script only if its first line or
+ * its name says so.
  */
 #include "cli/hints.h"
 
@@ -15,7 +18,8 @@
 
 /* ---- command lines ---- */
 
-/* Words that shells know and that are programs nowhere, or not with the same effect. */
+/* Whether a word is a command or keyword of shells that is no program, or that as a program has
+ * another effect. */
 static bool is_of_shell(const char *word, size_t length) {
   static const char *const words[] = {".",      "alias",  "cd",    "declare", "eval", "exec",
                                       "exit",   "export", "fg",    "for",     "if",   "jobs",
@@ -26,7 +30,7 @@ static bool is_of_shell(const char *word, size_t length) {
   return false;
 }
 
-/* "NAME=" at the begin of a word. */
+/* Whether a word begins with "NAME=". */
 static bool is_setting(const char *word) {
   size_t length = 0;
   while (isalnum((unsigned char)word[length]) || word[length] == '_') length++;
@@ -35,7 +39,7 @@ static bool is_setting(const char *word) {
 
 static const char blanks[] = " \t";
 
-/* Blanks alone part its words, and the first is a program. */
+/* Whether a text is a command line without special characters whose first word is a program. */
 static bool is_plain_line(const char *text) {
   char name[256], path[PATH_MAX];
   size_t length = strcspn(text, blanks);
@@ -49,7 +53,7 @@ static bool is_plain_line(const char *text) {
 static bool is_shell_line(const char *text) {
   char name[256], path[PATH_MAX];
   for (const char *at = text; *at; at++)
-    if (iscntrl((unsigned char)*at)) return false; /* it could not be shown */
+    if (iscntrl((unsigned char)*at)) return false; /* the hint could not show it */
   if (strpbrk(text, "|&;<>$`")) return true;
   const char *first = text;
   while (is_setting(first)) {
@@ -62,7 +66,7 @@ static bool is_shell_line(const char *text) {
   return is_of_shell(first, length) || program_find(name, path);
 }
 
-/* All words as one that a shell takes apart again. */
+/* Writes all arguments as one quoted word, which a shell splits into them again. */
 static void write_joined(FILE *out, char *const *argv) {
   char *line = NULL;
   size_t size;
@@ -110,15 +114,15 @@ char *hint_for_command_line(char *const *argv) {
   if (!out) return NULL;
   const char *name = argv[0];
   if (!argv[1] && is_plain_line(name)) {
-    fprintf(out, "its words belong apart: winnow record %s", name);
+    fprintf(out, "give its words as separate arguments: winnow record %s", name);
   } else if (!argv[1] && is_shell_line(name)) {
-    fputs("a command line wants a shell, and its programs --follow-children: winnow record -f sh -c ", out);
+    fputs("a shell can run a command line, and -f records its programs: winnow record -f sh -c ", out);
     text_word(out, name);
   } else if (is_of_shell(name, strlen(name))) {
-    fputs("it is a word of the shell's: sh -c ", out);
+    fputs("it is a shell command: sh -c ", out);
     write_joined(out, argv);
   } else if (is_setting(name) && argv[1] && !is_setting(argv[1])) {
-    fputs("variables are set before winnow: ", out);
+    fputs("set variables before winnow: ", out);
     text_plain(out, name, strcspn(name, "=") + 1);
     if (name[strcspn(name, "=") + 1]) text_word(out, name + strcspn(name, "=") + 1);
     fputs(" winnow record ", out);
@@ -140,10 +144,10 @@ char *hint_for_file(const char *path) {
   if (elf || *words) {
     fputs("chmod +x ", out);
     text_word(out, path);
-    fputs(elf ? " makes it so" : " makes it so, or name what runs it: ", out);
+    fputs(elf ? " makes it executable" : " makes it executable, or name its interpreter: ", out);
     text_name(out, words);
   } else if (plain && interpreter) {
-    fprintf(out, "name what runs it: %s", interpreter);
+    fprintf(out, "name its interpreter: %s", interpreter);
   }
   if (*words || (!elf && plain && interpreter)) {
     fputc(' ', out);

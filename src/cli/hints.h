@@ -1,19 +1,18 @@
-/* What somebody may have meant who names a program that cannot be run: the end of the line that
- * says so. */
+/* Hints for a user whose program cannot be run: the end of the line that says so. */
 #ifndef CLI_HINTS_H
 #define CLI_HINTS_H
 
-/* Each gives a string to be freed; NULL or empty where nothing is likely. */
+/* Each returns a string that the caller frees; NULL or empty if no mistake is likely. */
 
-/* argv[0] is no program: a shell's command line in one word, a command of the shell itself, or a
- * variable's setting. */
+/* For an argv[0] that is no program: a command line of a shell in one word, a command of the shell
+ * itself, or the setting of a variable. */
 char *hint_for_command_line(char *const *argv);
 
-/* A file that is not executable. */
+/* For a file that is not executable. */
 char *hint_for_file(const char *path);
 
-/* What could run a script that does not say it in its first line, told by its name; NULL if that
- * tells nothing. */
+/* The likely interpreter of a script whose first line names none, judged by the ending of its name;
+ * NULL if that is not known. */
 const char *hint_interpreter(const char *path);
 
 #endif

@@ -1,4 +1,5 @@
-/* winnow info: what a trace is and how complete it is; of several, which is which. */
+/* winnow info: prints what a trace is and how complete it is, or for several traces a table that
+ * tells them apart (overview.h); as text or JSON. */
 #include "analysis/samples.h"
 #include "cli/ascii.h"
 #include "cli/called.h"
@@ -26,11 +27,11 @@ struct facts {
 
 static void line(const char *name, const char *value) { text_entry(stdout, name, value, VALUE_COLUMN); }
 
-/* A line whose value is written piece by piece. */
+/* The value of a line, written piece by piece. */
 struct value {
   char *text;
   size_t size;
-  FILE *out; /* NULL: there is no memory */
+  FILE *out; /* NULL: not enough memory */
 };
 
 static FILE *value_begin(struct value *value) {
@@ -91,13 +92,13 @@ static void print_ending(const struct facts *facts) {
   char *next = executed ? chain_next(facts->file, facts->run, samples->end.time_ns) : NULL;
   if (next && (out = value_begin(&value))) {
     text_name(out, next);
-    fputs(" is the trace of that", out);
+    fputs(" is the trace of that program", out);
     value_end(&value, "then");
   }
   free(next);
 }
 
-/* Of a collected heap. */
+/* Prints the numbers of records of a collected heap. */
 static void print_heap_records(const struct samples *samples) {
   char value[256], promotions[32], collections[32], pauses[32], domains[32];
   const struct heap_life *life = &samples->life;
@@ -126,7 +127,7 @@ static void print_size(const struct facts *facts) {
   line("size", value);
 }
 
-/* Only what is missing is named. */
+/* Prints what is missing, or "nothing". */
 static void print_missing(const struct facts *facts) {
   char text[64], chunks[64], bytes[32];
   const char *between = "";
@@ -226,14 +227,14 @@ static void print_json(const struct facts *facts, struct json *json) {
   json_end(json, '}');
 }
 
-/* Of several traces: which is which. */
+/* Prints the table of several traces. */
 static int tell_apart(const char *const *paths, size_t count) {
   static const struct overview_limits none = {SIZE_MAX, UINT64_MAX, UINT64_MAX};
   size_t unreadable = overview_print(stdout, paths, count, &none);
   return unreadable ? fail_job("%zu of %zu files cannot be read as traces", unreadable, count) : 0;
 }
 
-/* Of one trace, as `print` does. */
+/* Reads one trace and prints it by `print`. */
 static int tell_of(const char *path, void (*print)(const struct facts *, struct json *), struct json *json) {
   struct progress progress;
   struct samples *samples;
@@ -256,7 +257,8 @@ static int tell_of(const char *path, void (*print)(const struct facts *, struct 
   return 0;
 }
 
-/* An object, or an array of those of the traces that can be read. */
+/* Prints an object for one trace, or an array for several, without the traces that cannot be read.
+ */
 static int print_all_json(const char *const *paths, size_t count) {
   struct json json = {.out = stdout};
   int code = 0;

@@ -1,5 +1,5 @@
-/* A trace is read at many places, so what comes by a pipe is kept first: in memory, as the rows are
- * later anyway. */
+/* Makes inputs seekable. A trace is read at many offsets, so standard input or a pipe is first
+ * copied to an anonymous file in memory. (Reports keep the rows of a trace in memory anyway.) */
 #include "cli/input.h"
 
 #include "base/error.h"

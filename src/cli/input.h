@@ -1,5 +1,5 @@
-/* The file that a trace is read from: as it is named, or "-", standard input. Either may be a
- * pipe. */
+/* The file from which a trace is read: a file by its name, or standard input for "-". Both may be
+ * pipes. */
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H
 
@@ -7,12 +7,12 @@
 
 struct input {
   const char *name; /* for messages */
-  char path[64];    /* of a copy, or empty: then the name is the path */
-  int descriptor;   /* of the copy; -1: none */
+  char path[64];    /* path of a copy; empty: the name is the path */
+  int descriptor;   /* of the copy; -1: there is no copy */
 };
 
-/* Copies standard input, if that is asked for, or a pipe, to a place without a name. False, and
- * wn_last_error is set, if that fails. */
+/* Opens an input. Standard input and pipes are copied to an anonymous file. False, with
+ * wn_last_error set, if that fails. */
 bool input_open(struct input *input, const char *name);
 void input_close(struct input *input);
 

@@ -1,17 +1,20 @@
-/* Processes that a program has left behind.
+/* Finds the processes that a program left running.
  *
- * The system does not say what a process started: where the parent of a process ends, init becomes
- * its parent. So evidence is sought among the processes that began later. A process that was forked
- * has our library mapped, and began with the environment that we gave the program, with its number:
- * the library takes it off the list, but the text stays where it was. One that then became another
- * program has not; it counts if its process group is still the program's, which other programs of a
- * script can share, its parent is the process that adopts orphans (init, or one of another
- * session), and it writes where the program wrote. What is neither is not found, and nothing is
- * said of it. In a container a script may be init and have started both `winnow record` and others:
- * then only the session counts.
+ * The system does not tell which processes a process started: when the parent of a process ends,
+ * init or another process adopts it. So this file looks for evidence in the processes that started
+ * later than the program.
  *
- * Most programs leave nothing and start nothing: if no process was created since the program was,
- * nothing is searched.
+ * A process that was forked from the program has Winnow's library mapped, and its initial
+ * environment has the variable with the program's process number. (The library removes the variable
+ * from the list, but its text remains in memory.) A process that has become another program has
+ * neither. It counts if it meets three conditions: its process group is that of the program, which
+ * other programs of a script can share; its parent is a process that adopts orphans (init, or a
+ * process of another session); and it writes where the program wrote. Any other process is not
+ * found and not reported. In a container, a script may be init and may have started both `winnow
+ * record` and other programs: then only a parent in another session counts.
+ *
+ * Most programs leave no process: if no process was created after the program, the search is
+ * skipped.
  */
 #include "cli/left_behind.h"
 
@@ -61,7 +64,7 @@ static bool has_mapped(pid_t pid, const char *library) {
   return found;
 }
 
-/* Whether a process has the environment that we gave the program. */
+/* Whether a process has the environment that `winnow record` gave the program. */
 static bool has_environment_of(pid_t pid, pid_t program) {
   char path[64], wanted[40], *text = NULL;
   size_t size = 0;
@@ -83,8 +86,8 @@ static bool runs_winnow(pid_t pid) {
   return length > 0 && length == own_length && !memcmp(own, other, (size_t)length);
 }
 
-/* Whether another `winnow record` waits for it, or for a process that it descends from; or it
- * descends from what an earlier recording has left. */
+/* Whether another `winnow record` waits for the process or one of its ancestors, or an ancestor is
+ * left from an earlier recording. */
 static bool is_of_another_run(const struct process *process, const struct process *program,
                               const char *library) {
   struct process ancestor = *process;
@@ -96,7 +99,8 @@ static bool is_of_another_run(const struct process *process, const struct proces
   return false;
 }
 
-/* Whether a process writes where we do, which is where the program did. */
+/* Whether a process writes to the standard output or error of this process, which the program
+ * shared. */
 static bool shares_output(pid_t pid) {
   for (int fd = 1; fd <= 2; fd++) {
     struct stat own, other;
@@ -108,7 +112,7 @@ static bool shares_output(pid_t pid) {
   return false;
 }
 
-/* Whether the parent that a process had is gone. */
+/* Whether the parent of a process has ended and another process has adopted it. */
 static bool is_orphan(const struct process *process) {
   struct process parent;
   return (process->parent == 1 && getppid() != 1) ||
@@ -120,8 +124,9 @@ static bool is_orphan_of(const struct process *process, const struct process *pr
          shares_output(process->pid);
 }
 
-/* A process with the library is of the recording that its environment names; of one that became
- * another program between the two looks, the environment is that program's. */
+/* Whether a process belongs to this recording. A process with the library belongs to the recording
+ * that its environment names. If the process executes another program between the two looks, the
+ * environment is that program's; so the library is looked for again. */
 static bool is_of_this_run(pid_t pid, const struct process *program, const char *library,
                            const struct process *process) {
   if (has_mapped(pid, library)) {
@@ -137,7 +142,7 @@ static bool is_left(pid_t pid, const struct process *program, const char *librar
          !is_of_another_run(process, program, library);
 }
 
-/* The number that was given to a process or thread last; 0: not known. */
+/* The process number that the system assigned last, to a process or thread; 0: not known. */
 static pid_t last_pid(void) {
   int last = 0;
   FILE *file = fopen("/proc/loadavg", "re");
@@ -164,7 +169,7 @@ struct left_behind left_behind_find(pid_t pid, const char *library) {
   DIR *all = opendir("/proc");
   for (struct dirent *entry; all && (entry = readdir(all));) {
     pid_t each = (pid_t)atoi(entry->d_name);
-    bool later = each > pid || last < pid; /* or the numbers began again */
+    bool later = each > pid || last < pid; /* or the process numbers wrapped around */
     if (each > 0 && later && is_left(each, &program, library, &process)) add(&left, process.name);
   }
   if (all) closedir(all);

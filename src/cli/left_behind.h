@@ -1,5 +1,5 @@
-/* Processes that a program has left behind when it ended: daemons, and what a script started in the
- * background. */
+/* Finds the processes that a program left running when it ended: daemons, and background processes
+ * of scripts. */
 #ifndef CLI_LEFT_BEHIND_H
 #define CLI_LEFT_BEHIND_H
 
@@ -8,11 +8,11 @@
 
 struct left_behind {
   size_t count;
-  char names[256]; /* of the first few, with commas between them */
+  char names[256]; /* the names of the first few, separated by commas */
 };
 
-/* Those that run now. `pid` has ended and is not waited for yet; `library` was preloaded into
- * it. */
+/* Finds the processes that run now. `pid` has ended, and no one has waited for it yet; `library`
+ * was preloaded into it. */
 struct left_behind left_behind_find(pid_t pid, const char *library);
 
 #endif

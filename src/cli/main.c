@@ -1,4 +1,5 @@
-/* The command `winnow`: one table of commands. */
+/* The command `winnow`: the table of commands, help, and the messages of failures. It dispatches to
+ * command_record, command_report, command_info and command_help. */
 #include "cli/command.h"
 
 #include "cli/text.h"
@@ -13,20 +14,17 @@
 const struct command commands[] = {
     {"record", command_record, "run a program and record where its memory goes",
      "record [OPTION...] [--] PROGRAM [ARGUMENT...]",
-     "The program needs no change and runs at nearly full speed. Its exit code, or the signal that ended it, "
-     "becomes\n"
-     "winnow's. What cannot be recorded is refused: programs that are static, 32-bit, set-uid, of musl, "
-     "built "
-     "with a\n"
-     "sanitizer, or with a malloc of their own inside.\n"
+     "The program needs no change and runs at nearly full speed. winnow ends as the program does: with its\n"
+     "exit code, or by the same signal. It refuses programs that it cannot record: those that are static,\n"
+     "32-bit, set-uid, linked with musl, built with a sanitizer, or linked with a malloc of their own.\n"
      "\n"
      "Examples:\n"
      "  winnow record -- ./server --port 8080\n"
      "  winnow record -o run.trace --rate 1e-3 -- sqlite3 test.db '.read script.sql'\n",
      record_print_options},
     {"report", command_report, "say where the memory went", "report [OPTION...] FILE",
-     "Numbers are estimates from a sample; 95 of 100 of the ranges behind them hold the truth.\n"
-     "FILE can be -, standard input, or a pipe. Colours are for terminals, unless NO_COLOR is set.\n"
+     "Numbers are estimates from a sample; the range after each holds the true value in 95 of 100 cases.\n"
+     "FILE can be a pipe, or - for standard input. A terminal gets colours, unless NO_COLOR is set.\n"
      "\n"
      "Examples:\n"
      "  winnow report run.trace\n"
@@ -35,10 +33,10 @@ const struct command commands[] = {
      "  winnow report --where 'module = libxml2.so.2 and alive = yes' --tree run.trace\n",
      report_print_options},
     {"info", command_info, "show what a trace is and how complete it is", "info [--json] FILE...",
-     "  -j, --json             print a JSON object, or of several traces an array\n"
+     "  -j, --json             print a JSON object, or an array for several traces\n"
      "\n"
-     "FILE can be -, standard input, or a pipe. Of several traces, such as record --follow-children\n"
-     "writes, a line each tells which program it is of, and how much that allocated, largest first.\n",
+     "FILE can be a pipe, or - for standard input. Several traces, such as record --follow-children\n"
+     "writes, have one line each, largest first: which program it is of, and how much that allocated.\n",
      NULL},
     {"help", command_help, "explain a command", "help [COMMAND]", "", NULL},
     {0},
@@ -46,7 +44,7 @@ const struct command commands[] = {
 
 static const char *called = "winnow"; /* set by main */
 
-/* One line, whatever stands in the names that it tells of. */
+/* Prints one line; control characters in names become question marks. */
 static int vfail(int code, const char *prefix, const char *format, va_list arguments) {
   char text[8192];
   fflush(stdout);
@@ -57,15 +55,14 @@ static int vfail(int code, const char *prefix, const char *format, va_list argum
   return code;
 }
 
-/* How many long options begin with the word, "--" before them. */
+/* The number of long options that begin with the word, after its "--". */
 static size_t count_beginning(const struct option *known, const char *word) {
   size_t count = 0, length = strlen(word);
   for (; known->name; known++) count += length > 2 && !strncmp(known->name, word + 2, length - 2);
   return count;
 }
 
-/* Whether an argument names the long option that getopt stopped at: not so where that is a
- * letter. */
+/* Whether an argument is the long option at which getopt stopped; false if that is a letter. */
 static bool is_for(const struct option *known, const char *argument) {
   size_t length = strcspn(argument, "=");
   if (strncmp(argument, "--", 2) != 0) return false;
@@ -116,7 +113,7 @@ int fail_option(const char *name, int option, char **argv, const struct option *
   bool is_long = !optopt || is_for(known, argv[optind - 1]);
   snprintf(word, sizeof word, "%.*s", (int)strcspn(argv[optind - 1], "="), argv[optind - 1]);
   if (option == '?' && is_long && optopt) what = "takes no value";
-  if (option == '?' && !optopt && count_beginning(known, word) > 1) what = "is short for several";
+  if (option == '?' && !optopt && count_beginning(known, word) > 1) what = "is ambiguous";
   return fail_usage(name, "option '%s' %s; see 'winnow help %s'", is_long ? word : letter, what, name);
 }
 
@@ -139,8 +136,8 @@ int command_help(int argc, char **argv) {
   return 0;
 }
 
-/* Whether help is asked for among the command's own arguments, which for `record` end where the
- * program's begin. */
+/* Whether the user asks for help by an option. For `record`, only options before the program's name
+ * count. */
 static bool asks_help(const char *name, int argc, char **argv) {
   bool record = !strcmp(name, "record");
   for (int i = 2; i < argc && (!record || argv[i][0] == '-'); i++) {

@@ -1,12 +1,15 @@
-/* The largest trace is that of the program which allocated most, by the estimate that `winnow
- * report` gives: by the number of samples a program with a few large blocks would come last.
+/* A table that tells several traces apart.
  *
- * That estimate needs every record of a trace, so a caller that has only a moment sets limits.
- * Traces are read from the smallest file on until a limit is met; those left over have larger files
- * than all that were read, so they come first, with the size of the file instead. What cannot be
- * read comes last.
+ * The largest trace is that of the program that allocated the most bytes, by the same estimate as
+ * in `winnow report`. The number of samples would not do: a program with a few large blocks has few
+ * samples.
  *
- * One trace is in memory at a time, besides what comes by pipes (input.h).
+ * The estimate needs all records of a trace, so a caller with little time sets limits. Traces are
+ * read in the order of their file sizes, smallest first, until a limit is reached. The remaining
+ * traces have larger files than all that were read, so they come first in the table, with the size
+ * of the file instead of an estimate. Traces that cannot be read come last.
+ *
+ * One trace at a time is in memory, besides copies of pipes (input.h).
  */
 #include "cli/overview.h"
 
@@ -28,7 +31,7 @@ enum state { UNREAD, READ, UNREADABLE };
 
 struct entry {
   struct input input;
-  size_t place; /* as it was given */
+  size_t place; /* the position among the arguments */
   enum state state;
   uint64_t file_bytes;
   char *program; /* with its arguments; NULL: unknown */
@@ -37,7 +40,7 @@ struct entry {
   bool partial;  /* records are missing */
   bool is_empty; /* has no byte */
   struct sum bytes;
-  double unit; /* estimate_of */
+  double unit; /* of estimate_of */
   uint64_t samples;
 };
 
@@ -70,8 +73,8 @@ static char *describe(const struct trace_run *run) {
   return NULL;
 }
 
-/* A process writes it. A file that is empty is not asked: a process that is about to write it would
- * find it locked. */
+/* Whether a process is writing the trace. An empty file is not tested, since the test locks it for
+ * a moment, and a process that is about to write it would find it locked. */
 static bool is_growing(const char *path, const struct stat *found) {
   if (!S_ISREG(found->st_mode) || !found->st_size) return false;
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -89,7 +92,7 @@ static void fail_entry(struct entry *entry) {
   entry->trouble = strdup(input_error(&entry->input, text));
 }
 
-/* Only who it is. */
+/* Reads only which program the trace is of. */
 static void look_at(struct entry *entry) {
   struct source *source;
   if (source_open(input_path(&entry->input), &source)) {
@@ -170,7 +173,8 @@ static void collect(struct overview *overview, const char *const *paths,
   qsort(overview->entries, overview->count, sizeof *overview->entries, by_rank);
 }
 
-/* Of more traces than lines, the first that was given takes the last line, if it has none. */
+/* Chooses the traces that get a line. The first trace given takes the last line if it would have
+ * none. */
 static void choose(struct overview *overview, size_t lines) {
   overview->shown = overview->count > lines ? lines : overview->count;
   size_t first = 0;
@@ -184,7 +188,7 @@ static void choose(struct overview *overview, size_t lines) {
 
 /* ---- the table ---- */
 
-/* The caller frees it. NULL: there is no memory. */
+/* The numbers of a line. The caller frees them. NULL without memory. */
 static char *numbers_of(const struct sum *bytes, double unit, uint64_t samples) {
   char text[40], value[32], range[32], count[32], *numbers = NULL;
   size_t size;
@@ -202,7 +206,7 @@ static char *numbers_of(const struct sum *bytes, double unit, uint64_t samples) 
   return numbers;
 }
 
-/* A text behind numbers has lines of its own where it does not fit. */
+/* Whether a text fits on the line behind the numbers; otherwise it has lines of its own. */
 static bool fits(const char *numbers, const char *text) {
   return (int)text_columns(numbers) + 2 + (int)text_columns(text) <= text_width();
 }
@@ -218,7 +222,7 @@ static void print_row(FILE *out, const char *numbers, const char *text) {
   }
 }
 
-/* What fits into the columns; at least its beginning. */
+/* Writes the program, cut to the columns but never below PROGRAM_LEAST. */
 static void write_program(FILE *out, const char *program, int columns) {
   const char *text = program ? program : "?";
   size_t most = columns < PROGRAM_LEAST ? PROGRAM_LEAST : (size_t)columns;
@@ -235,8 +239,8 @@ static void write_notes(char notes[128], const struct entry *entry) {
            entry->growing ? " (still being written)" : "");
 }
 
-/* The trace, in so many columns, its program and notes, in `columns` if they are enough; or what is
- * wrong. The caller frees it. NULL: there is no memory. */
+/* The text of a line: the path, padded to `path_columns`, then the program and notes, in `columns`
+ * in all; or what is wrong with the trace. The caller frees it. NULL without memory. */
 static char *text_of_entry(const struct entry *entry, int path_columns, int columns) {
   char notes[128], *text = NULL;
   size_t size;
@@ -268,14 +272,14 @@ static void print_entry(FILE *out, const struct overview *overview, const struct
   if (text && !fits(numbers, text)) {
     free(text);
     text = text_of_entry(entry, 0, text_width() - OWN_LINE_INDENT);
-    if (entry->state == UNREADABLE) *numbers = 0; /* they are blanks */
+    if (entry->state == UNREADABLE) *numbers = 0; /* the numbers are only blanks */
   }
   if (text) print_row(out, numbers, text);
   free(text);
   free(numbers);
 }
 
-/* The sum of what stands from one place on. */
+/* Prints the sum of the entries from `from` on. */
 static void print_sum(FILE *out, const struct overview *overview, size_t from, const char *before,
                       const char *behind) {
   struct sum bytes = {0};

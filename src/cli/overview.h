@@ -1,4 +1,5 @@
-/* Which trace is which: a line for each of several, largest first. */
+/* A table of several traces, one line each, largest first: which program each is of, and how much
+ * it allocated. */
 #ifndef CLI_OVERVIEW_H
 #define CLI_OVERVIEW_H
 
@@ -7,11 +8,12 @@
 #include <stdio.h>
 
 struct overview_limits {
-  size_t lines; /* beyond them the rest has one line; the first trace always has one of its own */
-  uint64_t file_bytes, all_bytes; /* of a trace that is read, and of all that are */
+  size_t lines; /* the other traces share one line; the first trace given always has a line */
+  /* Of a trace that is read whole, and of all such traces together. */
+  uint64_t file_bytes, all_bytes;
 };
 
-/* Prints the table. Returns how many of the traces cannot be read; their lines say why. */
+/* Prints the table. Returns the number of traces that cannot be read; their lines say why. */
 size_t overview_print(FILE *out, const char *const *paths, size_t count,
                       const struct overview_limits *limits);
 

@@ -1,6 +1,6 @@
-/* What base/image.h says of a program's file, for people. A malloc that the program does not export
- * is found here, in the table of all symbols, which takes longer to read.
- */
+/* Finds and checks programs, and explains to users why a program cannot be recorded. base/image.h
+ * examines the file; a malloc that the program does not export is found here, in the full symbol
+ * table, which takes longer to read. */
 #include "cli/program.h"
 
 #include "base/image.h"
@@ -40,7 +40,7 @@ static bool names_interpreter(const char *begin, size_t length) {
 
 /* ---- scripts ---- */
 
-/* What stands behind "#!/usr/bin/env " in the first line; NULL if that is something else. */
+/* The part of the first line after "#!/usr/bin/env "; NULL if the line is different. */
 static const char *behind_env(const char *begin, size_t length) {
   static const char *const envs[] = {"/usr/bin/env ", "/bin/env "};
   size_t at = 2;
@@ -52,7 +52,7 @@ static const char *behind_env(const char *begin, size_t length) {
   return NULL;
 }
 
-/* The program that a first line "#!/usr/bin/env NAME" means; env's options and settings are left to
+/* The name in a first line "#!/usr/bin/env NAME". False if the line has options or settings for
  * env. */
 static bool names_by_env(const char *begin, size_t length, char name[PATH_MAX]) {
   const char *word = behind_env(begin, length);
@@ -66,7 +66,7 @@ static bool is_plain_script(const char *begin, size_t length) {
   return !(length > 1 && !memcmp(begin, "#!", 2)) && !memchr(begin, 0, length);
 }
 
-/* ---- what can be recorded ---- */
+/* ---- failing ---- */
 
 /* `script` names `path` as its interpreter, or is NULL. */
 static int fail_to_read(const char *path, const char *script, int error) {
@@ -80,7 +80,7 @@ static int fail_to_read(const char *path, const char *script, int error) {
                   path);
 }
 
-/* What to do about a program that cannot be recorded. */
+/* What a user can do about a program that cannot be recorded. */
 static const char *remedy(enum image_kind kind) {
   static const char *const remedies[IMAGE_KINDS] = {
       [IMAGE_STATIC] = ", so its malloc cannot be replaced; link it dynamically to record it",
@@ -97,8 +97,8 @@ static const char *remedy(enum image_kind kind) {
       [IMAGE_THREAD_SANITIZER] =
           ", which would report races in winnow; build it without -fsanitize to record it",
       [IMAGE_OWN_MALLOC] =
-          ", linked into it, which cannot be replaced; link it without, or with the allocator as a shared "
-          "library, to record it",
+          ", which is linked in and cannot be replaced; to record it, link it without, or with the allocator "
+          "as a shared library",
   };
   return remedies[kind] ? remedies[kind] : "";
 }
@@ -112,7 +112,7 @@ static int fail_kind(const char *path, enum image_kind kind) {
   return fail_job("%s %s%s", path, image_reason(kind), remedy(kind));
 }
 
-/* Consumes the hint. */
+/* Frees the hint. */
 static int fail_with_hint(const char *text, char *hint) {
   int code = hint && *hint ? fail_job("%s; %s", text, hint) : fail_job("%s", text);
   free(hint);
@@ -131,7 +131,7 @@ static int fail_not_executable(const char *path, char *hint) {
   return fail_with_hint(text, hint);
 }
 
-/* Not found in the search path, but perhaps here. */
+/* Fails for a name without a folder that is not in the search path, but may be here. */
 static int fail_in_search_path(char *const *argv) {
   const char *name = argv[0];
   struct stat status;
@@ -224,7 +224,7 @@ void program_interpreter(const char *path, char *words, size_t size) {
   if (!from || *from == '-') from = begin.text + 2 + strspn(begin.text + 2, " \t");
   if (end && end > from && end[-1] == '\r') end--;
   if (!end || end <= from) return;
-  for (const char *at = from; at < end; at++) /* they are shown to be typed */
+  for (const char *at = from; at < end; at++) /* a user may type what is shown */
     if (!isalnum((unsigned char)*at) && !strchr("_./-+,:@%= ", *at)) return;
   snprintf(words, size, "%.*s", (int)(end - from), from);
 }

@@ -1,9 +1,14 @@
-/* winnow record: runs a program with libwinnow-malloc preloaded, and passes on how it ended.
+/* winnow record: runs a program with libwinnow-malloc preloaded, finishes its traces, and ends as
+ * the program did.
  *
- * Nothing of the program is touched before it is known that it can be recorded (program.h).
+ * It starts the program only if the program can be recorded (program.h), and reserves the output
+ * file before. The options and variables are those of settings/settings.def. After the run it
+ * completes the trace, chooses among the traces of programs that the process became by exec
+ * (chain.h), joins those of its children (children.h), and prints what was written and what is
+ * missing.
  *
- * While the program runs, signals of the terminal reach it directly, so we ignore them; SIGTERM and
- * SIGHUP are passed on.
+ * While the program runs, signals of the terminal reach it directly, so this process ignores them;
+ * it passes SIGTERM and SIGHUP on.
  */
 #include "cli/command.h"
 
@@ -36,16 +41,16 @@
 
 struct recording {
   struct settings settings;
-  char output[PATH_MAX], whole_output[PATH_MAX]; /* as the user knows it, and as the program needs it */
-  char rate[32];                                 /* that --every says */
+  char output[PATH_MAX], whole_output[PATH_MAX]; /* the file as the user names it, and with its whole path */
+  char rate[32];                                 /* the value of --rate that --every stands for */
   char library[PATH_MAX];
   char program[PATH_MAX];
-  char **argv;           /* of the program */
-  const char *called;    /* as the user named it */
-  const char *allocator; /* by which it may allocate past malloc; NULL: none is known */
+  char **argv;           /* the command line of the program */
+  const char *called;    /* the program as the user named it */
+  const char *allocator; /* an allocator in it besides malloc; NULL: none is known */
 };
 
-/* What is known of the program when it has ended. */
+/* What is known of the program after it has ended. */
 struct ending {
   int wait_status;
   struct work work;
@@ -70,7 +75,7 @@ static void pass_on(int signal) {
 
 /* ---- the command line ---- */
 
-/* --every BYTES is another way to give the rate. */
+/* Sets the rate by --every BYTES. */
 static bool set_every(struct recording *recording, const char *text) {
   double bytes;
   if (!query_bytes(text, &bytes) || bytes < (double)setting_rows[SETTING_EVERY].least) return false;
@@ -83,14 +88,14 @@ static int parse_option(struct recording *recording, enum setting setting) {
   const char *text = setting_rows[setting].argument ? optarg : "1";
   struct settings *settings = &recording->settings;
   if ((setting == SETTING_RATE || setting == SETTING_EVERY) && settings->of[SETTING_RATE].given)
-    return fail_usage("record", "--rate and --every say the same; give one of them");
+    return fail_usage("record", "--rate and --every set the same value; give only one of them");
   if (setting == SETTING_EVERY ? set_every(recording, text) : setting_set(settings, setting, text)) return 0;
   char complaint[SETTING_COMPLAINT_BYTES];
   setting_complain_of_option(complaint, setting, text);
   return fail_usage("record", "%s", complaint);
 }
 
-/* The options in getopt's terms. */
+/* The options as getopt needs them. */
 struct known {
   struct option options[SETTINGS + 1];
   char letters[2 * SETTINGS + 3];
@@ -121,7 +126,7 @@ static int parse(struct recording *recording, int argc, char **argv) {
   int option;
   make_known(&known);
   recording->settings = settings_initial();
-  opterr = 0; /* one line is enough, and it is ours */
+  opterr = 0; /* fail_option prints the message */
   while ((option = getopt_long(argc, argv, known.letters, known.options, NULL)) != -1) {
     bool wrong = option == '?' || option == ':';
     int code = wrong ? fail_option("record", option, argv, known.options)
@@ -136,7 +141,7 @@ static int parse(struct recording *recording, int argc, char **argv) {
 
 /* ---- running ---- */
 
-/* The library stands in src/preload of a build tree, or in the library folder of the
+/* Finds the preloaded library: in src/preload of a build tree, or in the library folder of the
  * installation. */
 static bool find_library(char path[PATH_MAX]) {
   static const char *const places[] = {"/../preload/libwinnow-malloc.so",
@@ -153,7 +158,7 @@ static bool find_library(char path[PATH_MAX]) {
   return false;
 }
 
-/* The program may change its folder, so it gets the trace's whole name. */
+/* The program may change its working folder, so it gets the whole path of the trace. */
 static bool complete_output(struct recording *recording) {
   char folder[PATH_MAX] = "";
   bool whole = *recording->output == '/';
@@ -176,7 +181,8 @@ static void set_preload(const struct recording *recording) {
   setenv("LD_PRELOAD", list, 1);
 }
 
-/* The program finds what this recording was asked for, whatever stands in our own environment. */
+/* Sets the variables for the program to this recording's settings, whatever the environment had
+ * before. */
 static void set_environment(const struct recording *recording) {
   struct settings settings = recording->settings;
   char pid[24], began[24];
@@ -195,8 +201,8 @@ static void set_environment(const struct recording *recording) {
   }
 }
 
-/* As execvp and every shell: a file in no format that the system knows is a script of /bin/sh, if
- * it is text. */
+/* Runs a text file in no format that the system knows by /bin/sh, as execvp and every shell do.
+ * Returns if that fails. */
 static void run_by_shell(const struct recording *recording) {
   size_t count = 0;
   while (recording->argv[count]) count++;
@@ -204,7 +210,7 @@ static void run_by_shell(const struct recording *recording) {
   if (argv && program_is_plain_script(recording->program)) {
     argv[0] = shell;
     argv[1] = (char *)recording->program;
-    memcpy(argv + 2, recording->argv + 1, count * sizeof *argv); /* with the NULL */
+    memcpy(argv + 2, recording->argv + 1, count * sizeof *argv); /* including the NULL */
     execv(shell, argv);
   }
   errno = ENOEXEC;
@@ -214,11 +220,11 @@ static int run(const struct recording *recording, struct ending *ending) {
   struct sigaction passing = {.sa_handler = pass_on, .sa_flags = SA_RESTART},
                    ignoring = {.sa_handler = SIG_IGN}, usual = {.sa_handler = SIG_DFL}, old[4], old_child;
   static const int signals[4] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
-  sigset_t passed, mask; /* blocked until there is a process to pass them on to */
+  sigset_t passed, mask; /* blocked until there is a process to receive them */
   sigemptyset(&passed);
   for (int i = 0; i < 4; i++) sigaddset(&passed, signals[i]);
   fflush(NULL);
-  sigaction(SIGCHLD, &usual, &old_child); /* where it is ignored, nobody is told how a child ended */
+  sigaction(SIGCHLD, &usual, &old_child); /* if SIGCHLD is ignored, a wait tells nothing */
   sigprocmask(SIG_BLOCK, &passed, &mask);
   pid_t pid = fork();
   if (pid < 0) {
@@ -249,24 +255,24 @@ static int run(const struct recording *recording, struct ending *ending) {
   return 0;
 }
 
-/* Ends as the program did. */
+/* Ends this process as the program ended. */
 static int pass_status(int wait_status) {
   if (WIFEXITED(wait_status)) return WEXITSTATUS(wait_status);
   int signal_number = WTERMSIG(wait_status);
   const struct rlimit no_core = {0, 0};
-  setrlimit(RLIMIT_CORE, &no_core); /* the program's own core file, if any, must not be replaced by ours */
+  setrlimit(RLIMIT_CORE, &no_core); /* a core file of the program must not be replaced */
   signal(signal_number, SIG_DFL);
   raise(signal_number);
   return 128 + signal_number;
 }
 
-/* What may be read only to tell the traces apart: about a second of work, and 150 MB of memory (by
- * /usr/bin/time, winnow info of 57 MB of traces worked for 2.2 s, and needed 290 MB for one of 14
- * MB). */
+/* How much of the traces is read only to tell them apart: about a second of work and 150 MB of
+ * memory. (By /usr/bin/time, winnow info took 2.2 s for 57 MB of traces, and 290 MB of memory for
+ * one of 14 MB.) */
 static const struct overview_limits children_limits = {
     .lines = 10, .file_bytes = 8 << 20, .all_bytes = 32 << 20};
 
-/* The program's own trace is one of them. */
+/* Prints the overview of the program's own trace and those of its children. */
 static void say_which_is_which(const char *output, const struct children *children) {
   const char **paths = calloc(children->count + 1, sizeof *paths);
   if (!paths) return;
@@ -276,22 +282,21 @@ static void say_which_is_which(const char *output, const struct children *childr
   free(paths);
 }
 
-/* Why records are missing, and what to do about it. `what` they are missing from: "the trace
- * is". */
+/* Prints why records are missing and what to do about it. `what` is incomplete: "the trace is". */
 static void say_loss(const char *what, uint64_t lost, unsigned cause) {
   const char *advice = cause == TRACE_CAUSE_FILE_SIZE ? "raise the limit (ulimit -f)"
                        : cause == TRACE_CAUSE_MEMORY  ? "raise the limit (ulimit -v)"
                                                       : "make room, or write to another disk (-o)";
   if (lost && cause)
-    fprintf(stderr, "winnow: %s, so %s only a part; %s, or record less (--rate)\n", trace_cause_name(cause),
+    fprintf(stderr, "winnow: %s, so %s incomplete; %s, or record less (--rate)\n", trace_cause_name(cause),
             what, advice);
 }
 
 static void finish_children(const struct recording *recording, struct unrecorded *unrecorded) {
   struct children children = children_finish(recording->output, unrecorded);
   if (children.traces && !is_quiet(recording)) {
-    fprintf(stderr, "winnow: wrote %zu more, of %s started: ", children.traces,
-            children.processes == 1 ? "a process that it" : "processes that it");
+    fprintf(stderr, "winnow: wrote %zu more %s, of %s that the program started: ", children.traces,
+            children.traces == 1 ? "trace" : "traces", children.processes == 1 ? "a process" : "processes");
     text_name(stderr, recording->output);
     fputs(".*\n", stderr);
   }
@@ -301,7 +306,7 @@ static void finish_children(const struct recording *recording, struct unrecorded
   children_free(&children);
 }
 
-/* How the program ended, for a trace that does not say: exit handlers would have said it. */
+/* How the program ended, for a trace without an end record: no exit handler wrote one. */
 static struct trace_end end_of(const struct ending *ending) {
   int wait_status = ending->wait_status;
   bool by_signal = WIFSIGNALED(wait_status);
@@ -311,7 +316,7 @@ static struct trace_end end_of(const struct ending *ending) {
                             .peak_bytes = ending->work.peak_bytes};
 }
 
-/* So much of a command line is worth a line. */
+/* A longer command line is cut. */
 enum { COMMAND_MOST = 400 };
 
 static void say_how_to_trace_its_heap(const struct recording *recording) {
@@ -330,7 +335,8 @@ static void say_how_to_trace_its_heap(const struct recording *recording) {
   }
 }
 
-/* `program` is what was recorded: what was started, or what that became. */
+/* Prints that the program has a collected heap, if it has. `program` is the recorded program: the
+ * one that was started, or one that it became. */
 static void say_if_it_collects(const struct recording *recording, const char *program) {
   enum collected collected = collected_in_file(program, NULL, 0);
   if (collected == COLLECTED_NONE) return;
@@ -338,10 +344,10 @@ static void say_if_it_collects(const struct recording *recording, const char *pr
   text_name(stderr, recording->called);
   fputs(" has a garbage-collected heap of its own, which is not in this trace of malloc; ", stderr);
   if (collected == COLLECTED_ASKS) {
-    fputs("for that: ", stderr);
+    fputs("to trace that heap: ", stderr);
     say_how_to_trace_its_heap(recording);
   } else {
-    fputs("a call of wn_trace_if_requested (winnow/trace.h) would let it write one", stderr);
+    fputs("it could write a trace of that heap by calling wn_trace_if_requested (winnow/trace.h)", stderr);
   }
   fputc('\n', stderr);
 }
@@ -350,7 +356,7 @@ static void say_if_it_allocates_otherwise(const struct recording *recording) {
   if (!recording->allocator) return;
   fputs("winnow: ", stderr);
   text_name(stderr, recording->called);
-  fprintf(stderr, " has an allocator inside besides malloc (%s); what that gives is not in this trace\n",
+  fprintf(stderr, " has another allocator linked in besides malloc (%s); its blocks are not in this trace\n",
           recording->allocator);
 }
 
@@ -371,7 +377,7 @@ static void say_what_was_written(const struct chain_link *link) {
   say_loss("the trace is", lost, totals->damage.loss_cause);
 }
 
-/* The file that was reserved, where nothing was written to it. False: there is another one. */
+/* Removes the reserved file if it is empty. False: it is not empty, or cannot be removed. */
 static bool remove_empty(const char *path) {
   struct stat status;
   if (lstat(path, &status)) return true;
@@ -387,7 +393,7 @@ static void say_nothing_was_recorded(const struct recording *recording) {
   }
   fputs("winnow: nothing was recorded: ", stderr);
   text_name(stderr, recording->called);
-  fputs(" did not run with winnow's library, or no trace could be begun\n", stderr);
+  fputs(" did not run with winnow's library, or could not create a trace\n", stderr);
 }
 
 static void say_result(const struct recording *recording, const struct ending *ending,
@@ -397,14 +403,14 @@ static void say_result(const struct recording *recording, const struct ending *e
   struct trace_end end = end_of(ending);
   struct progress progress;
   struct trace_finishing finishing = {.end = &end,
-                                      .resident_before = os_peak_bytes(), /* the process was ours before */
+                                      .resident_before = os_peak_bytes(), /* of this program, before exec */
                                       .progress = is_quiet(recording) ? NULL : progress_show,
                                       .context = &progress};
   progress_begin(&progress, "Completing the trace");
   wn_status status = chain_finish(&chain, recording->output, recording->called, &finishing, unrecorded);
   progress_end(&progress);
   if (status ==
-      WN_EBUSY) { /* it inherited the file by a bare system call; it writes nothing, but we must not cut */
+      WN_EBUSY) { /* a process that does not write the trace has it open: it must not be truncated */
     if (!is_quiet(recording)) {
       fputs("winnow: wrote ", stderr);
       text_name(stderr, recording->output);
@@ -430,27 +436,28 @@ static void say_result(const struct recording *recording, const struct ending *e
   chain_free(&chain);
 }
 
-/* Whether what was not recorded is worth a word. Of a short run it must be nearly all: shims start
- * a few programs before they become the one that is meant. */
+/* Whether the processes that were not recorded did enough work to mention. In a short run it must
+ * be nearly all: wrapper scripts start a few programs before they become the intended one. */
 static bool others_worked(const struct work *work) {
   bool most = work->childrens >= work->own, nearly_all = work->childrens >= 4 * work->own;
   return (most && work->childrens >= 0.1) || (nearly_all && work->own + work->childrens >= 0.02);
 }
 
-/* A script, or what runs others: the trace of the process itself tells little then. */
+/* Prints that other processes did most of the work, as for a script: the trace of the process
+ * itself then says little. */
 static void say_if_others_worked(const struct recording *recording, const struct work *work) {
   char childrens[32], all[32];
   if (follows(recording) || is_quiet(recording) || !others_worked(work)) return;
   fputs("winnow: processes that ", stderr);
   text_name(stderr, recording->called);
   fprintf(stderr,
-          " started took %s of the %s that the processor worked; they are not in its trace, and "
-          "--follow-children records them too\n",
+          " started used %s of the %s of processor time; they are not in its trace, and --follow-children "
+          "records them too\n",
           text_time(childrens, (uint64_t)(work->childrens * 1e9)),
           text_time(all, (uint64_t)((work->own + work->childrens) * 1e9)));
 }
 
-/* Daemons above all: the program ends at once, and what it started goes on. */
+/* Prints that processes go on running, such as daemons. */
 static void say_if_others_go_on(const struct recording *recording, const struct left_behind *left) {
   if (!left->count) return;
   fputs("winnow: ", stderr);
@@ -461,7 +468,8 @@ static void say_if_others_go_on(const struct recording *recording, const struct 
           left->count == 1 ? "it is" : "they are", left->count == 1 ? "it" : "them");
 }
 
-/* Shells say so where they do not find a command, or do not understand the script. */
+/* Prints that a shell ran the program, if that may be why it failed. These are the exit codes of
+ * shells that do not find a command or do not understand the script. */
 static void say_if_a_shell_ran_it(const struct recording *recording, int wait_status) {
   int code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 0;
   if ((code != 2 && code != 126 && code != 127) || is_quiet(recording) ||
@@ -472,14 +480,14 @@ static void say_if_a_shell_ran_it(const struct recording *recording, int wait_st
   text_word(stderr, recording->program);
   fputs(" names no interpreter in its first line, so /bin/sh ran it", stderr);
   if (interpreter) {
-    fprintf(stderr, "; to run it by another: %s ", interpreter);
+    fprintf(stderr, "; to run it by another interpreter: %s ", interpreter);
     text_word(stderr, recording->program);
   }
   fputc('\n', stderr);
 }
 
-/* Reserves what the trace will be written to, for as long as this process lives; empties it, and
- * sees that it can be written. */
+/* Reserves the output file for as long as this process lives, empties it, and checks that it can be
+ * written. */
 static int prepare_output(const char *path) {
   int reserved;
   bool was_there = !access(path, F_OK);
@@ -495,7 +503,7 @@ static int prepare(struct recording *recording) {
   if (recording->settings.of[SETTING_TRACE].given)
     strcpy(recording->output, recording->settings.of[SETTING_TRACE].text);
   else
-    default_output(recording); /* named for the script, not for what interprets it */
+    default_output(recording); /* named after the script, not its interpreter */
   for (int i = 0; i < 4 && program_through_env(recording->program, &recording->argv); i++) {}
   int code = program_check(recording->program, &recording->allocator);
   if (code) return code;

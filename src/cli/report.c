@@ -1,4 +1,5 @@
-/* winnow report: options. */
+/* winnow report: reads the options, loads the recording, and prints the report as text or JSON. A
+ * wrong query fails before the trace is read. */
 #include "cli/report.h"
 
 #include "base/error.h"
@@ -105,8 +106,8 @@ static int set_debuginfod(struct report_options *options, const char *unused) {
   return 0;
 }
 
-/* Letter 0: it has none. Argument NULL: it takes no value. A new option is a row here, its function,
- * and the manual. */
+/* The options. Letter 0: no short form. Argument NULL: no value. A new option needs a row here, a
+ * function, and an entry in the manual. */
 static const struct {
   const char *name;
   int letter;
@@ -134,7 +135,8 @@ static const struct {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* The options in getopt's terms; what has no letter is told by its row. */
+/* The options as getopt needs them. An option without a letter has LETTERLESS plus the number of
+ * its row. */
 struct known {
   struct option options[ROWS + 1];
   char letters[2 * ROWS + 2];
@@ -160,11 +162,13 @@ static int set_option(struct report_options *options, int option) {
   return rows[row].set(options, optarg);
 }
 
-/* Words that name no file are a mistake of another kind. */
+/* Refuses a second argument. One that is no file is named, since it may be a mistyped option or
+ * value. */
 static int refuse_several(char **more, int count) {
   for (int i = 0; i < count; i++)
-    if (access(more[i], F_OK)) return fail_usage("report", "one trace at a time; what is '%s'?", more[i]);
-  return fail_usage("report", "one trace at a time; 'winnow info FILE...' tells several apart");
+    if (access(more[i], F_OK))
+      return fail_usage("report", "one trace at a time, and there is no file '%s'", more[i]);
+  return fail_usage("report", "one trace at a time; 'winnow info FILE...' lists several");
 }
 
 static int parse(struct report_options *options, int argc, char **argv) {
@@ -187,7 +191,7 @@ static int parse(struct report_options *options, int argc, char **argv) {
 
 /* ---- loading ---- */
 
-/* Stages of loading follow each other on one line of a terminal. */
+/* Progress of loading. Its stages share one line of a terminal. */
 struct stages {
   struct progress progress;
   const char *doing;
@@ -246,7 +250,7 @@ static wn_status print(const struct report_options *options, const struct record
   return error;
 }
 
-/* A query that is wrong is told before a large trace is read. */
+/* Checks the query before a large trace is read. */
 static int check_query(const char *where) {
   struct query *query = NULL;
   if (where && query_parse(where, &query)) return fail_usage("report", "--where: %s", wn_last_error());

@@ -1,4 +1,4 @@
-/* What is asked of winnow report, and what its printers need. */
+/* The options of `winnow report`, and the text printer. */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
@@ -19,13 +19,13 @@ struct report_options {
   const char *search[REPORT_LIST_MOST + 1], *wrappers[REPORT_LIST_MOST + 1]; /* NULL at the end */
 };
 
-/* A report as it is shown. */
+/* A report together with the options by which it is printed. */
 struct view {
   const struct report *report;
   const struct report_options *options;
 };
 
-/* Prints to standard output. */
+/* Prints the report as text to standard output. */
 wn_status view_print_text(const struct view *view);
 
 #endif

@@ -1,4 +1,6 @@
-/* The callers that explain a row: those that all of it has in common, until they part. */
+/* Prints the callers of a row: first those that nearly all of its bytes have in common, then the
+ * largest ones at the point where paths part (chains_follow in sites.h). Callers outside main, or
+ * outside the first function of a thread, are left out. */
 #include "cli/report_callers.h"
 
 #include "cli/report_name.h"
@@ -7,12 +9,12 @@
 #include <string.h>
 
 enum {
-  CALLER_COLUMNS = 40, /* of a name in a line of callers */
-  CALLERS_INNER = 4,   /* of a long line of callers, the innermost that it begins with */
-  CALLERS_OUTER = 2
+  CALLER_COLUMNS = 40, /* of a name in a list of callers */
+  CALLERS_INNER = 4,   /* so many innermost callers of a long list are printed, */
+  CALLERS_OUTER = 2    /* and so many outermost ones */
 };
 
-/* Where a program or a thread begins; what stands outside tells nothing. */
+/* Whether a function is where a program or thread begins. Functions further out tell nothing. */
 static bool is_beginning(const struct view *view, const struct call_tree *tree, uint32_t label) {
   static const char *const names[] = {"main",   "_start",   "start_thread", "thread_start",
                                       "clone3", "__clone3", "__clone",      "clone"};
@@ -22,7 +24,7 @@ static bool is_beginning(const struct view *view, const struct call_tree *tree, 
   return !strncmp(function, "__libc_start_", 13);
 }
 
-/* How many of the chain's callers are worth showing. */
+/* The number of callers of the chain that are worth printing. */
 static size_t callers_of(const struct view *view, const struct call_tree *tree, const struct chain *chain) {
   for (size_t i = 0; i < chain->count; i++) {
     const char *function = strings_text(view->report->names->strings, tree->labels[chain->label[i]].function);
@@ -32,7 +34,7 @@ static size_t callers_of(const struct view *view, const struct call_tree *tree, 
   return chain->count;
 }
 
-/* "12–15 %", or "14 %" where both ends are the same to the digit. */
+/* "12–15 %", or "14 %" if both ends are printed with the same digits. */
 static const char *shares_as_text(char buffer[96], const struct estimate *share) {
   char low[32], high[32], range[32];
   bool exact = !strcmp(text_share(low, share->low), text_share(high, share->high));
@@ -49,7 +51,7 @@ static void say_parts(struct paragraph *paragraph, const struct view *view, cons
     struct estimate share = share_of(&chain->part[i].bytes, &chain->whole, unit);
     uint32_t label = chain->part[i].label;
     say(paragraph, "%s%s %s", i ? ", " : "",
-        label ? report_fit_label(view, tree, label, fitted, CALLER_COLUMNS, CALLERS_INDENT) : "(nobody)",
+        label ? report_fit_label(view, tree, label, fitted, CALLER_COLUMNS, CALLERS_INDENT) : "(no caller)",
         shares_as_text(text, &share));
   }
   if (chain->parts > chain->part_count) say(paragraph, ", %zu more", chain->parts - chain->part_count);

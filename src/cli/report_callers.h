@@ -1,4 +1,4 @@
-/* The callers that explain a row of a table. */
+/* The callers that are printed with a row of a table. */
 #ifndef CLI_REPORT_CALLERS_H
 #define CLI_REPORT_CALLERS_H
 
@@ -6,13 +6,14 @@
 
 enum { CALLERS_INDENT = 12, FITTED_MOST = 1024 /* of a name that fits; UTF-8, and room for the module */ };
 
-/* A label's name, cut to so many columns, for a paragraph that begins its lines behind `indent`
- * blanks. */
+/* The name of a label, cut to so many columns, for a paragraph whose lines are indented by
+ * `indent`. */
 const char *report_fit_label(const struct view *view, const struct call_tree *tree, uint32_t label,
                              char buffer[FITTED_MOST], size_t columns, int indent);
 
-/* Appends " < insert < load < main", and the largest callers with their shares where they part.
- * `unit` is estimate_of's: 0 where the chain's sums are exact. */
+/* Appends the callers of a chain, as " < insert < load < main", and where paths part the largest
+ * callers with their shares. `unit` is that of estimate_of; 0 if the sums of the chain are exact.
+ */
 void report_say_callers(struct paragraph *paragraph, const struct view *view, const struct call_tree *tree,
                         const struct chain *chain, double unit);
 

@@ -1,4 +1,5 @@
-/* Which columns there are, and cells. */
+/* Chooses columns and prints their cells. Each column has a function that tells which tables have
+ * it, and one that prints a cell. */
 #include "cli/report_columns.h"
 
 #include "cli/report_name.h"
@@ -10,8 +11,8 @@ enum {
   WIDTH_GAP = 2,
   NAME_LEAST = 36,
   NAME_LEAST_FATES = 24,
-  SAMPLES_LEAST = 20, /* the samples are part of every number: they go last */
-  STACK_LEAST = 12    /* its names stand on lines of their own */
+  SAMPLES_LEAST = 20, /* the number of samples belongs to every number, so it is dropped last */
+  STACK_LEAST = 12    /* the names of a stack are on lines of their own */
 };
 
 static const struct {
@@ -41,7 +42,7 @@ static bool has_dead(const struct table *table) {
 static bool has_word_life(const struct table *table) { return table->details & TABLE_WORD_LIVES; }
 
 static int rank_of(const struct columns *columns, int column) {
-  bool totals = columns->order == SITES_BY_TOTAL; /* then self is what adds up */
+  bool totals = columns->order == SITES_BY_TOTAL; /* then self is the column that adds up */
   bool trades =
       column == TEXT_COLUMN_share || column == TEXT_COLUMN_other || column == TEXT_COLUMN_other_samples;
   return totals && trades ? 3 - layout[column].rank : layout[column].rank;
@@ -54,7 +55,7 @@ static int width_of(const struct columns *columns) {
   return width;
 }
 
-/* A narrow terminal drops the least needed numbers first. */
+/* Drops columns by rank until there is room for names. */
 static void drop_until_names_fit(struct columns *columns, int name_least) {
   int last = layout[TEXT_COLUMN_samples].rank;
   for (int rank = 1;; rank++) {
@@ -68,7 +69,7 @@ static void drop_until_names_fit(struct columns *columns, int name_least) {
 
 /* ---- cells ---- */
 
-/* Prints a text to the left of a column as wide as it is with ranges, or nothing without. */
+/* Prints the interval of a column, padded; nothing if the table has no intervals. */
 static void print_range(const struct columns *columns, int column, const char *text) {
   if (!columns->ranges || !layout[column].range) return;
   putchar(' ');
@@ -90,7 +91,8 @@ static void print_amount(const struct columns *columns, int column, const struct
 static void print_bytes(const struct columns *columns, const struct line *line) {
   if (!line->sums) return print_value(columns, TEXT_COLUMN_bytes, "", "");
   struct estimate bytes = report_bytes(columns->report, line->sums);
-  if (!bytes.samples) bytes.low = bytes.high = bytes.estimate; /* what is left over: of no sample's making */
+  /* The rest is a difference of sums; without samples it has no interval. */
+  if (!bytes.samples) bytes.low = bytes.high = bytes.estimate;
   print_amount(columns, TEXT_COLUMN_bytes, &bytes);
 }
 
@@ -108,7 +110,7 @@ static void print_samples(const struct columns *columns, const struct line *line
               line->sums ? text_count(text, (double)line->sums->bytes.samples) : "", "");
 }
 
-/* Without a sampled block there is no number. */
+/* A sum without samples is a dash. */
 static void print_other(const struct columns *columns, const struct line *line) {
   if (!line->other) return print_value(columns, TEXT_COLUMN_other, "", "");
   struct estimate bytes = report_bytes(columns->report, line->other);
@@ -125,13 +127,12 @@ static void print_other_samples(const struct columns *columns, const struct line
   print_value(columns, TEXT_COLUMN_other_samples, text, "");
 }
 
-/* Without an interval the median is no number to show, nor is it one where no block of the group's
- * own has ended its life. */
+/* Whether the median is not shown: it has no interval, or no block is counted. */
 static bool hides_median(const struct columns *columns, const struct life *life) {
   return !life->samples || (columns->ranges && life->low == NO_BOUND);
 }
 
-/* "3.84 us–22.0 us", "> 3.84 us" where the samples give no upper end. */
+/* "3.84 us–22.0 us"; "> 3.84 us" if there are too few samples for an upper end. */
 static const char *life_range(char buffer[80], const struct life *life) {
   char low[32], high[32];
   *buffer = 0;
@@ -144,7 +145,7 @@ static const char *life_range(char buffer[80], const struct life *life) {
   return buffer;
 }
 
-/* Half of the blocks live so long, or longer than could be seen. */
+/* The median life, with "> " if it is longer than the trace can tell. */
 static void print_life(const struct columns *columns, const struct line *line) {
   char time[32], text[80], range[80];
   if (!line->group) return print_value(columns, TEXT_COLUMN_life, "", "");
@@ -153,7 +154,7 @@ static void print_life(const struct columns *columns, const struct line *line) {
   print_value(columns, TEXT_COLUMN_life, hides_median(columns, &life) ? "–" : text, life_range(range, &life));
 }
 
-/* The same in bytes that were allocated meanwhile. */
+/* The median life in bytes that were allocated during it. */
 static void print_word_life(const struct columns *columns, const struct line *line) {
   char value[32], text[80], range[80] = "";
   if (!line->group) return print_value(columns, TEXT_COLUMN_word_life, "", "");
@@ -171,7 +172,7 @@ static void print_word_life(const struct columns *columns, const struct line *li
   print_value(columns, TEXT_COLUMN_word_life, hides_median(columns, &life) ? "–" : text, range);
 }
 
-/* The share of a fate among blocks that may have it; a dash if there is none of them. */
+/* The share of a fate among the blocks that can have it; a dash if there are none. */
 static void print_fate(const struct columns *columns, int column, const struct estimate *share,
                        const struct sums *whole) {
   char text[32], range[32];

@@ -1,18 +1,20 @@
-/* The columns of the text tables: which there are at a width, and the numbers in them.
+/* The columns of the text tables: which columns fit a width, and how their cells are printed.
  *
- * No number stands without its interval and the count of samples that it rests on. So a terminal
- * too narrow for a number with its interval does not show the number. Only where a trace has every
- * block are there no intervals, and more room for names. */
+ * No number is printed without its interval and the number of samples behind it. If the terminal is
+ * too narrow for a number with its interval, the number is left out. Only the tables of a trace
+ * with every block have no intervals, and more room for names.
+ */
 #ifndef CLI_REPORT_COLUMNS_H
 #define CLI_REPORT_COLUMNS_H
 
 #include "cli/report.h"
 
-/* From left to right. A row: the name, the header, its width, the header of its interval ("": it
- * has none) and the width of that, and which columns a narrow terminal drops first (1; 0: never). A
- * new column is a row here, and two functions in report_columns.c: has_NAME tells which tables have
- * it, print_NAME prints a cell. In tables by totals the headers of `bytes` and `other` change
- * places, and so do the ranks of `other` and `share`. */
+/* From left to right: name, header, width, header of the interval ("": it has no interval), width
+ * of the interval, and rank. A narrow terminal drops the columns of rank 1 first, then rank 2 and
+ * so on; rank 0 is never dropped. A new column needs a row here and two functions in
+ * report_columns.c: has_NAME tells which tables have it, print_NAME prints a cell. In tables by
+ * totals, `bytes` and `other` exchange their headers, and `other` and `share` exchange their ranks.
+ */
 #define TEXT_COLUMNS(COLUMN)                           \
   COLUMN(bytes, "self", 9, "95 % range", 11, 0)        \
   COLUMN(share, "share", 7, "range", 8, 2)             \
@@ -33,30 +35,31 @@ enum text_column {
 
 struct columns {
   const struct report *report;
-  enum sites_order order; /* the first column is what the table is sorted by: self, or total */
-  bool ranges;            /* false: all is exact */
+  enum sites_order order; /* the table is sorted by the first column: self, or total */
+  bool ranges;            /* false: all numbers are exact */
   bool shown[TEXT_COLUMN_COUNT];
-  int name; /* how wide the name may be */
+  int name; /* width of the name */
 };
 
-/* Of a table; columns are left for names before numbers are given up. */
+/* Chooses the columns of a table for the width of the terminal. Numbers are dropped only when names
+ * have too little room. */
 struct columns columns_of(const struct view *view, const struct table *table);
 
-/* For the call tree, which has totals alone. */
+/* Chooses the columns of the call tree, which has only totals. */
 struct columns columns_of_tree(const struct view *view);
 
 void columns_print_header(const struct columns *columns, const char *name);
 
-/* What a line tells; NULL: the cells of that are blank. */
+/* What a line prints. Where a member is NULL, the cells that need it are blank. */
 struct line {
-  const struct sums *sums;   /* what the table is sorted by */
-  const struct sums *whole;  /* of which they are a share */
-  const struct sums *other;  /* self beside total, or total beside self */
-  const struct group *group; /* whose lives and fates */
-  struct table *table;       /* the group's */
+  const struct sums *sums;   /* the sums by which the table is sorted */
+  const struct sums *whole;  /* the whole for the share of `sums` */
+  const struct sums *other;  /* self if `sums` is the total; otherwise the total */
+  const struct group *group; /* for its lives and fates */
+  struct table *table;       /* the table of the group */
 };
 
-/* The numbers before a name. */
+/* Prints the numbers of a line, which stand before the name. */
 void columns_print_line(const struct columns *columns, const struct line *line);
 
 #endif

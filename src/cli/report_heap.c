@@ -1,4 +1,5 @@
-/* What a report says of a collected heap: how it lived, and what became of its blocks. */
+/* The part of the text report on a collected heap: what it allocated, its collections, pauses and
+ * domains, and what became of its blocks. */
 #include "cli/report_text.h"
 #include "cli/text.h"
 #include <stdio.h>
@@ -7,7 +8,7 @@ static double bytes_of(const struct view *view, uint64_t words) {
   return view->report->samples->word_bytes * (double)words;
 }
 
-/* What the heap counted itself is exact, whatever the rate. */
+/* These are the counts of the heap itself, exact at any rate. */
 static void say_allocation(struct paragraph *paragraph, const struct view *view,
                            const struct trace_collection *total) {
   char bytes[32], share[32];
@@ -19,7 +20,8 @@ static void say_allocation(struct paragraph *paragraph, const struct view *view,
     say(paragraph, ", %s of it directly in the major heap", text_share(share, direct / (minor + direct)));
   if (promoted > 0) {
     say(paragraph, ", and promoted %s", text_bytes(bytes, promoted));
-    if (minor > 0) say(paragraph, ", %s of what was young", text_share(share, promoted / minor));
+    if (minor > 0)
+      say(paragraph, ", %s of what was born in the minor heap", text_share(share, promoted / minor));
   }
   say(paragraph, ". ");
 }
@@ -59,7 +61,7 @@ static void say_pauses(struct paragraph *paragraph, const struct heap_life *life
   uint64_t pauses = heap_life_pauses(life), most = heap_life_pause_99(life);
   double paused = heap_life_paused_ns(life);
   if (!pauses) {
-    /* A heap that tells of its domains tells of their pauses, too. */
+    /* A heap that records its domains also records their pauses. */
     if (life->domains_begun) say(paragraph, "It never paused the program. ");
     return;
   }

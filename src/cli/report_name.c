@@ -1,14 +1,15 @@
-/* Leaving out of a C++ name what tells least: template arguments from the inside out, then
- * parameters, then the returned type.
+/* Shortens C++ and Rust names by leaving out what tells least: template arguments from the inside
+ * out, then parameters, then the return type.
  *
- * Brackets are found in one pass. An operator's own characters are none: operator<, <<=, <=>, ->,
- * >>, () and so on; nor are those of "(anonymous namespace)". What does not pair, as in a damaged
- * name, is left as it is. A bracket's contents are left out by hiding them, so an outer bracket may
- * swallow inner ones that are hidden already. A bracket that the name begins with, as in Rust's
- * <Type as Trait>::method, has the type in it: the trait is left out and the bracket goes.
+ * Brackets are found in one pass. The characters of an operator's name (operator<, <<=, <=>, ->,
+ * >>, () and so on) and of "(anonymous namespace)" are not brackets. Brackets without a partner, as
+ * in a damaged name, stay as they are. The contents of a bracket are marked as hidden; the contents
+ * of an outer bracket include inner ones that are already hidden. A bracket at the start of a name,
+ * as in Rust's <Type as Trait>::method, contains the type: the trait and the bracket are left out.
  *
- * A place behind a name, " (file:line)" or " (module+0x12)", stays: the name alone is made shorter.
- * Only where the column is too narrow for that, the beginning of the file is left out. */
+ * A place after a name, " (file:line)" or " (module+0x12)", is kept: only the name is shortened. If
+ * the column is too narrow for that, the start of the file is left out too.
+ */
 #include "cli/report_name.h"
 
 #include "cli/text.h"
@@ -19,15 +20,15 @@
 enum { LENGTH_MOST = 4096, BRACKETS_MOST = 512, PLACE_MOST = 200, NAME_LEAST = 6 };
 
 struct bracket {
-  size_t open, close; /* places of the two characters; close 0: not found */
+  size_t open, close; /* positions of the two characters; close 0: no partner */
   int depth;
-  bool hidden; /* its contents are left out, or those of one around it */
+  bool hidden; /* its contents, or those of a bracket around it, are left out */
 };
 
 struct parsed {
   const char *name;
   size_t length;
-  size_t begin; /* what stands before is left out */
+  size_t begin; /* the part before this is left out */
   struct bracket brackets[BRACKETS_MOST];
   size_t count;
 };
@@ -40,7 +41,8 @@ static bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* How many characters at `at` belong to an operator's name or to the anonymous namespace. */
+/* The number of characters at `at` that belong to an operator's name or to the anonymous namespace.
+ */
 static size_t skip_whole(const char *name, size_t at) {
   static const char *const operators[] = {"<=>", "<<=", ">>=", "->*", "<<", ">>",
                                           "<=",  ">=",  "->",  "()",  "<",  ">"};
@@ -54,8 +56,9 @@ static size_t skip_whole(const char *name, size_t at) {
 
 static char partner(char open) { return open == '<' ? '>' : ')'; }
 
-/* Closes the innermost open bracket: a `)` that of its kind, so that brackets opened since stay
- * without an end; a `>` that is not the last one's end is a comparison. */
+/* Closes the innermost open bracket of this kind. A `)` also ends brackets `<` that were opened
+ * since; they have no partner. A `>` that does not match the innermost open bracket is a
+ * comparison. */
 static void close_bracket(struct parsed *parsed, size_t open[BRACKETS_MOST], size_t *depth, size_t at) {
   for (size_t i = *depth; i-- > 0;) {
     struct bracket *bracket = &parsed->brackets[open[i]];
@@ -85,14 +88,15 @@ static void parse(struct parsed *parsed) {
   }
 }
 
-/* A parenthesis that follows nothing or a blank holds no parameters, but perhaps the name. */
+/* Whether leaving out a bracket's contents makes the name shorter. A parenthesis at the start or
+ * after a blank does not enclose parameters, but perhaps the name. */
 static bool worth(const struct parsed *parsed, const struct bracket *bracket, char kind) {
   bool behind_name = kind == '<' || (bracket->open && parsed->name[bracket->open - 1] != ' ');
   return parsed->name[bracket->open] == kind && behind_name && bracket->close > bracket->open + 2 &&
          !bracket->hidden;
 }
 
-/* The bracket to leave out next: the deepest, of these the longest. NULL: there is none. */
+/* The next bracket to empty: the deepest, and of these the longest. NULL: there is none. */
 static struct bracket *choose(struct parsed *parsed, char kind) {
   struct bracket *best = NULL;
   for (size_t i = 0; i < parsed->count; i++) {
@@ -104,7 +108,7 @@ static struct bracket *choose(struct parsed *parsed, char kind) {
   return best;
 }
 
-/* Of parameter lists the outermost: what is inside goes with it. */
+/* The next parameter list to empty: the outermost, which contains the others. */
 static struct bracket *choose_parameters(struct parsed *parsed) {
   for (size_t i = 0; i < parsed->count; i++)
     if (worth(parsed, &parsed->brackets[i], '(')) return &parsed->brackets[i];
@@ -118,7 +122,7 @@ static void hide(struct parsed *parsed, struct bracket *chosen) {
   }
 }
 
-/* Writes the name with "…" for what is hidden; `hidden` has a 1 for each such byte. */
+/* Writes the name with "…" for each run of bytes whose `hidden` is true. */
 static void write_name(const struct parsed *parsed, const bool *hidden, char *buffer, size_t size) {
   size_t length = 0;
   for (size_t at = parsed->begin; at < parsed->length && length + 4 < size; at++) {
@@ -136,10 +140,10 @@ static const struct bracket *opened_at(const struct parsed *parsed, size_t at) {
   return NULL;
 }
 
-/* Where the function's own name begins, behind the type that it returns, which the names of
- * templates begin with. */
+/* The position of the function's own name, after the return type with which the names of templates
+ * begin. */
 static size_t skip_type(const struct parsed *parsed) {
-  static const char word[] = "operator"; /* what follows belongs to it: operator int */
+  static const char word[] = "operator"; /* the next word belongs to the name: operator int */
   const size_t length = sizeof word - 1;
   size_t begin = 0, whole;
   for (size_t at = 0; at < parsed->length; at += whole ? whole : 1) {
@@ -150,15 +154,15 @@ static size_t skip_type(const struct parsed *parsed) {
     if (parsed->name[at] == ' ' && conversion) return begin;
     if (parsed->name[at] == ' ') begin = at + 1;
   }
-  return 0; /* no function with parameters */
+  return 0; /* not a function with parameters */
 }
 
-/* `text` is wider than that. */
+/* Cuts a text that is wider than `columns`. */
 static void cut(char *text, size_t columns) {
   strcpy(text + text_that_fits(text, strlen(text), columns ? columns - 1 : 0), "…");
 }
 
-/* Type::method of <Type as Trait>::method, or of <Type>::method; else the name. */
+/* Type::method for <Type as Trait>::method or <Type>::method; otherwise the name itself. */
 static const char *without_trait(char buffer[LENGTH_MOST], const char *name) {
   struct parsed parsed = {.name = name, .length = strnlen(name, LENGTH_MOST)};
   parse(&parsed);
@@ -174,7 +178,7 @@ static const char *without_trait(char buffer[LENGTH_MOST], const char *name) {
   return buffer;
 }
 
-/* Leaves brackets out until the name fits; false if it never does. */
+/* Empties brackets until the name fits; false if it never does. */
 static bool abbreviate(char *buffer, size_t size, const char *name, size_t columns) {
   char plain[LENGTH_MOST];
   if (text_columns(name) > columns) name = without_trait(plain, name);
@@ -193,8 +197,7 @@ static bool abbreviate(char *buffer, size_t size, const char *name, size_t colum
   }
 }
 
-/* Where the line of a place begins, ":12)", or the offset, "+0x12)", at the end of a name; NULL if
- * there is none. */
+/* The line ":12)" or the offset "+0x12)" at the end of a name; NULL if there is none. */
 static const char *line_in(const char *name) {
   const char *colon = strrchr(name, ':'), *plus = strrchr(name, '+');
   const char *line = !colon || (plus && plus > colon) ? plus : colon;
@@ -204,7 +207,7 @@ static const char *line_in(const char *name) {
   return digits && !strcmp(number + digits, ")") ? line : NULL;
 }
 
-/* Where a place begins at the end of a name; its end if there is none. */
+/* The position of the place at the end of a name; the end of the name if there is none. */
 static size_t place_in(const char *name) {
   const char *line = line_in(name);
   size_t length = strlen(name), at = line ? (size_t)(line - name) : 0;
@@ -212,7 +215,7 @@ static size_t place_in(const char *name) {
   return at > 1 && length - at < PLACE_MOST ? at - 1 : length;
 }
 
-/* Leaves out of a place as much of the file's beginning as it takes; false if it is not enough. */
+/* Leaves out as much of the start of the file as necessary; false if that is not enough. */
 static bool shorten_place(char shortened[PLACE_MOST + 8], const char *place, size_t columns) {
   const char *line = line_in(place), *from = place + 2;
   snprintf(shortened, PLACE_MOST + 8, "%s", place);
@@ -260,7 +263,7 @@ const char *name_fit_paragraph(char *buffer, size_t size, const char *name, size
 const char *name_fit_module(char *buffer, size_t size, const char *name, const char *suffix,
                             const char *module, size_t columns) {
   char behind[512];
-  bool bracketed = *module == '['; /* what is no file: [vdso], [Lisp] */
+  bool bracketed = *module == '['; /* not a file: [vdso], [Lisp] */
   const char *before = !*module ? "" : bracketed ? "  " : "  [";
   const char *after = *module && !bracketed ? "]" : "";
   snprintf(behind, sizeof behind, "%.100s%s%.300s%s", suffix, before, module, after);

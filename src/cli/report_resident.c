@@ -1,9 +1,10 @@
-/* A line that says what resident memory was made of (analysis/resident.h), and tables of what
- * mapped it.
+/* Prints the parts of resident memory (analysis/resident.h) in one line, and tables of the
+ * functions that mapped it.
  *
- * Where the kernel counted far more than was ever measured, the parts of what was measured are not
- * those of the most, so they are not told; nor where records are missing, since they would not add
- * up then. */
+ * The parts are those of a measured moment. If the kernel counted a much larger size than any
+ * measured one, they are not the parts of that size, and only the size is printed. The same holds
+ * if records are missing, since the parts would not add up.
+ */
 #include "cli/report_resident.h"
 
 #include "cli/report_callers.h"
@@ -14,14 +15,14 @@
 
 enum { MAPPED_ROWS = 10, NAME_MOST = 4096, WIDTH_BYTES = 9, WIDTH_COUNT = 9 };
 
-/* Mappings below this share of what was resident are in the line, and have no table; what Winnow
- * has itself is not told. */
+/* Mappings and stacks below this share of resident memory have no table, and Winnow's own memory
+ * below it is not mentioned. */
 static const double worth_a_table = 0.01;
 
 /* ---- the table ---- */
 
-/* Its columns: of a stack, how many addresses were mapped says nothing; of a mapping, how much of
- * it is resident may not be known. */
+/* The columns of a table. A table of stacks has no mapped size, which says nothing about stacks; a
+ * table of mappings has no resident size if that could not be measured. */
 struct layout {
   bool resident, mapped;
   const char *what, *who;
@@ -118,7 +119,8 @@ static wn_status print_stacks(const struct view *view, const struct resident *re
   char time[32], bytes[32];
   wn_status error = resident_tree(view->report, resident, RESIDENT_STACKS, view->options->grouping, &tree);
   if (error) return error;
-  say(&title, "Stacks of threads, after %s: %s was resident; the first thread's has what used it",
+  say(&title,
+      "Stacks of threads, after %s: %s was resident; that of the first thread is listed by what used it",
       text_time(time, resident->time_ns), text_bytes(bytes, resident->stack_bytes));
   putchar('\n');
   report_print_title(title.text);
@@ -129,13 +131,13 @@ static wn_status print_stacks(const struct view *view, const struct resident *re
 
 /* ---- the line ---- */
 
-/* What is left over. */
+/* Says how much the rest is and what it consists of; or that some blocks were never written. */
 static void say_rest(struct paragraph *line, const struct view *view, const struct resident *resident,
                      const struct resident_parts *parts) {
   char text[128];
   const struct estimate *rest = &parts->rest;
   if (parts->unwritten > 0) {
-    say(line, ", less at least %s that was held and %s.", text_bytes(text, parts->unwritten),
+    say(line, ", minus at least %s that was held and %s.", text_bytes(text, parts->unwritten),
         resident->explained ? "never written" : "not written yet");
     return;
   }
@@ -148,7 +150,7 @@ static void say_rest(struct paragraph *line, const struct view *view, const stru
       resident->measured && resident->stack_bytes > 0 ? "other stacks, " : "stacks, ",
       resident->measured || resident->mapped_bytes <= 0
           ? ""
-          : ", and what of the large ones is resident, which could not be measured");
+          : ", and the resident part of large mappings, which could not be measured");
   if (resident->own_bytes >= rest->estimate)
     say(line, "; all of it may be Winnow's own");
   else if (resident->own_bytes >= worth_a_table * (double)resident->rss_bytes)
@@ -174,7 +176,7 @@ static void say_parts(struct paragraph *line, const struct view *view, const str
   say(line, " + %s code and files", text_bytes(text, resident->files_bytes));
   say_rest(line, view, resident, &parts);
   if (resident->most_bytes > resident->rss_bytes + resident->rss_bytes / 100)
-    say(line, " The most was %s.", text_bytes(text, (double)resident->most_bytes));
+    say(line, " The most resident was %s.", text_bytes(text, (double)resident->most_bytes));
 }
 
 static void say_whole(struct paragraph *line, const struct view *view, const struct resident *resident) {
@@ -185,9 +187,9 @@ static void say_whole(struct paragraph *line, const struct view *view, const str
     say(line, "its parts are not known, since records are missing.");
     return;
   }
-  say(line, "what it was made of then was not measured.");
+  say(line, "its parts were not measured then.");
   if (resident->rss_bytes)
-    say(line, " The largest that was measured was %s, after %s.",
+    say(line, " The largest size that was measured was %s, after %s.",
         text_bytes(text, (double)resident->rss_bytes), text_time(time, resident->time_ns));
 }
 

@@ -1,12 +1,13 @@
-/* What resident memory was made of, malloc's blocks and the rest. */
+/* The part of the text report on resident memory: malloc's blocks, mappings, stacks, files and the
+ * rest. */
 #ifndef CLI_REPORT_RESIDENT_H
 #define CLI_REPORT_RESIDENT_H
 
 #include "analysis/resident.h"
 #include "cli/report.h"
 
-/* One line, and a table of what the program mapped itself if that matters. Nothing where memory was
- * never measured. */
+/* Prints a line, and tables of the program's own mappings and the threads' stacks if these are
+ * large. Prints nothing if memory was never measured. */
 wn_status report_print_resident(const struct view *view);
 
 #endif

@@ -1,9 +1,9 @@
-/* The tables of the text report.
+/* Prints the tables of the text report.
  *
  * A row is a site: a function (or line, file, module, stack) with what it allocated itself, and
- * below it its callers until they part, which explain it. What no row shows is added up in the last
- * one, so that a table accounts for all bytes (ACCOUNT in sites.h). A row that rests on one or two
- * samples is dim, and its number has a sign that says so.
+ * below it the callers that nearly all of its bytes have in common. The last row adds up what no
+ * other row has, so that a table accounts for all bytes (ACCOUNT in sites.h). A row that rests on
+ * one or two blocks is dim, and its number has a ≈.
  */
 #include "cli/report_callers.h"
 #include "cli/report_columns.h"
@@ -18,7 +18,7 @@
 enum {
   ROWS = 10,
   NAME_COLUMNS = 60, /* of a name in a paragraph */
-  SUFFIX_LEAST = 28, /* with fewer columns for the name, " < +3" stands for " < +3 callers" */
+  SUFFIX_LEAST = 28, /* a narrower name is followed by " < +3" instead of " < +3 callers" */
   STACK_INDENT = 6,
   FRAMES_MOST = 12,
   FRAMES_INNER = 9
@@ -34,7 +34,8 @@ static const char *module_of(const struct view *view, const struct call_tree *tr
 
 /* ---- whole stacks ---- */
 
-/* On lines of their own; of a deep one the innermost frames and the outermost. */
+/* Prints a stack on lines of its own; of a deep stack only the innermost and the outermost frames.
+ */
 static void print_stack(const struct view *view, const struct call_tree *tree, uint32_t node) {
   struct paragraph paragraph = {.length = 0};
   char frames[64], fitted[FITTED_MOST];
@@ -56,7 +57,7 @@ static void print_stack(const struct view *view, const struct call_tree *tree, u
 
 /* ---- rows ---- */
 
-/* The callers stand behind the name, or where there is no room for them on lines of their own. */
+/* Prints the name, and the callers after it or, if there is no room, on lines of their own. */
 static void print_name(const struct view *view, const struct table *table, const struct columns *columns,
                        const struct site *site, const char *callers) {
   char suffix[64] = "", name[REPORT_NAME_MOST], fitted[REPORT_NAME_MOST + FITTED_MOST];
@@ -110,7 +111,7 @@ static void print_site(const struct view *view, struct table *table, const struc
   text_style(stdout, STYLE_PLAIN);
 }
 
-/* What no row shows: by totals only what the others allocated themselves can be added up. */
+/* Prints what no row has. In a table by totals only self sums can be added up. */
 static void print_rest(const struct table *table, const struct columns *columns, const struct sites *sites) {
   if (!sites_have_rest(&table->tree, sites)) return;
   if (columns->order == SITES_BY_TOTAL)
@@ -122,10 +123,10 @@ static void print_rest(const struct table *table, const struct columns *columns,
     report_print_rest(sites->rest_count, grouping_name(table->tree.grouping),
                       sites->count + sites->rest_count, columns->name);
   else
-    puts("rest"); /* at the peak: of moments at which no sampled block of a row was held */
+    puts("rest"); /* at the peak: bytes at moments when no sampled block of a row was held */
 }
 
-/* ---- what is above all ---- */
+/* ---- functions on every stack ---- */
 
 enum { ABOVE_NAMED = 8 };
 
@@ -135,7 +136,7 @@ static bool is_above(const struct sites *sites, uint32_t label) {
   return false;
 }
 
-/* The callee through which most went; 0 at the end. */
+/* The callee with the largest total; 0 if there is none. */
 static uint32_t largest_child(const struct call_tree *tree, uint32_t node) {
   uint32_t largest = 0;
   for (uint32_t child = tree->nodes[node].first_child; child; child = tree->nodes[child].next_sibling)
@@ -150,7 +151,7 @@ static void print_above(const struct view *view, const struct call_tree *tree, c
   char fitted[FITTED_MOST];
   size_t named = 0;
   if (!sites->above_count) return;
-  say(&paragraph, "On every stack, with nothing of their own:");
+  say(&paragraph, "On every stack, allocating nothing themselves:");
   for (uint32_t node = largest_child(tree, 0); node && named < ABOVE_NAMED; node = largest_child(tree, node))
     if (is_above(sites, tree->nodes[node].label))
       say(&paragraph, "%s %s", named++ ? " >" : "",
@@ -159,7 +160,7 @@ static void print_above(const struct view *view, const struct call_tree *tree, c
   text_paragraph(stdout, paragraph.text, 0);
 }
 
-/* So many as were asked for; without a number what is below one in a hundred is left out. */
+/* Chooses the sites: as many as --top says; without --top those with at least 1 % of the bytes. */
 static wn_status choose_sites(const struct view *view, const struct table *table, struct sites *sites) {
   size_t top = view->options->top;
   struct sites_options wanted = {.order = view->options->order,
@@ -191,8 +192,8 @@ static wn_status print_sites(const struct view *view, struct table *table) {
   return error;
 }
 
-/* Equal sums of equally many samples are those of the same blocks; they may have been added up in
- * another order. */
+/* Whether two sums are of the same blocks: equal sums of equally many samples are. The order of
+ * addition may differ. */
 static bool is_same(const struct sums *one, const struct sums *other) {
   const double rounding = 1e-9;
   return one->bytes.samples == other->bytes.samples && one->blocks.samples == other->blocks.samples &&

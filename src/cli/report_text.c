@@ -1,4 +1,6 @@
-/* The report as people read it: one paragraph of verdict, then tables. */
+/* Prints the report as text: a paragraph that sums it up, then tables. Numbers have intervals,
+ * except in a trace with every block, and except for what was held in a trace with missing records.
+ */
 #include "cli/report_text.h"
 
 #include "cli/called.h"
@@ -14,7 +16,7 @@
 
 enum { WRAPPERS_NAMED = 6, WRAPPER_COLUMNS = 44 };
 
-/* With fewer sampled blocks, some that matter may well have no sample. */
+/* With fewer sampled blocks than this, blocks that matter may have no sample. */
 enum { FEW_BLOCKS = 1000 };
 
 static void say_program_name(struct paragraph *paragraph, const struct view *view) {
@@ -28,7 +30,8 @@ static void say_program_name(struct paragraph *paragraph, const struct view *vie
     say(paragraph, "%s", slash && slash[1] ? slash + 1 : command);
 }
 
-/* Who set the rate depends on who wrote the trace: the command, or the program on its own heap. */
+/* Says how to set a higher rate: `winnow record` sets it for malloc, the program itself for its
+ * collected heap. */
 static void say_how_to_sample(struct paragraph *paragraph, const struct view *view) {
   bool own = view->report->samples->collected;
   say(paragraph,
@@ -74,7 +77,8 @@ static void say_program(struct paragraph *paragraph, const struct view *view) {
   }
 }
 
-/* Births and deaths are missing, so this may be too low or too high: it is told without a range. */
+/* Says what was held in a trace with missing records. Births and deaths are missing, so the number
+ * may be too low or too high, and has no interval. */
 static void say_recorded(struct paragraph *paragraph, const struct view *view, const struct sums *sums) {
   char bytes[32], blocks[64];
   say(paragraph, "%s in %s that the trace knows of",
@@ -89,8 +93,8 @@ static void say_held(struct paragraph *paragraph, const struct view *view, const
     say_amount(paragraph, view, sums);
 }
 
-/* Whether a measurement tells what was resident at the peak: others may be far away, or before what
- * was held then was there. */
+/* Whether a measurement tells what was resident at the peak. It must be near the peak in time, and
+ * not smaller than what was held then. */
 static bool is_of_that_time(const struct view *view, const struct memory_point *point) {
   const struct peak *peak = &view->report->peak;
   uint64_t away =
@@ -99,7 +103,7 @@ static bool is_of_that_time(const struct view *view, const struct memory_point *
          (double)point->rss_bytes >= report_bytes(view->report, &peak->live).low;
 }
 
-/* When it was: one moment, or several, of which the amount is the mean. */
+/* Says the time and the amount of the peak. If it is several moments, the amount is their mean. */
 static void say_peak(struct paragraph *paragraph, const struct view *view) {
   char time[32], last[32], rss[32];
   const struct peak *peak = &view->report->peak;
@@ -107,9 +111,9 @@ static void say_peak(struct paragraph *paragraph, const struct view *view) {
   struct memory_point beside = timeline_memory_at(view->report->samples, peak->median_ns);
   struct resident most = report_resident(view->report);
   struct memory_point explained = {.time_ns = most.time_ns, .rss_bytes = most.rss_bytes};
-  if (is_of_that_time(view, &explained)) beside = explained; /* what the line on resident memory is of */
+  if (is_of_that_time(view, &explained)) beside = explained; /* as the line "Resident" */
   say(paragraph, "It held the most%s ",
-      view->report->samples->collected ? ", garbage that was not found yet included," : "");
+      view->report->samples->collected ? ", including garbage that was not found yet," : "");
   if (one)
     say(paragraph, "after %s: ", text_time(time, peak->median_ns));
   else
@@ -124,7 +128,7 @@ static void say_peak(struct paragraph *paragraph, const struct view *view) {
   say(paragraph, ". ");
 }
 
-/* Whether a block that the query takes was freed. */
+/* Whether a row is the last of a block that the query selects and that was freed. */
 static bool is_freed(const struct row *row, void *context) {
   return row->last && row->died_ns != STILL_ALIVE && report_takes(row, context);
 }
@@ -147,7 +151,7 @@ static void say_end(struct paragraph *paragraph, const struct view *view) {
     say(paragraph, "%s was %s. ", exact ? "Nothing" : "None of the sampled blocks", freed);
   } else if (view->report->live_at_end.bytes.samples) {
     double end = view->report->live_at_end.bytes.total, most = view->report->peak.live.bytes.total;
-    bool level = end > most; /* by chance: the samples that choose the moments do not tell what was held */
+    bool level = end > most; /* by chance: the peak and the end are estimated from different samples */
     say(paragraph, "At the end %s",
         end > 1.1 * most ? "no less, as far as the samples tell, "
         : level          ? "about as much, "
@@ -162,13 +166,13 @@ static void say_end(struct paragraph *paragraph, const struct view *view) {
   say_brief(paragraph, view);
 }
 
-/* How the program ended, where that is not the usual way. */
+/* Says which program followed by exec. */
 static void say_exec(struct paragraph *paragraph, const struct view *view) {
   const struct samples *samples = view->report->samples;
   char *next = chain_next(view->options->file, source_run(samples->source), samples->end.time_ns);
   say(paragraph, " Then it became another program%s%s%s by exec, which is not in this trace",
       samples->became ? " (" : "", samples->became ? samples->became : "", samples->became ? ")" : "");
-  if (next) say(paragraph, "; %s is the trace of that", next);
+  if (next) say(paragraph, "; %s is the trace of that program", next);
   say(paragraph, ".");
   free(next);
 }
@@ -187,11 +191,11 @@ static void say_ending(struct paragraph *paragraph, const struct view *view) {
   else if (samples->end.kind == TRACE_END_EXEC)
     say_exec(paragraph, view);
   else if (samples->end.kind == TRACE_END_STOP &&
-           !view->report->samples->collected) /* a heap's trace always ends so */
+           !view->report->samples->collected) /* the trace of a collected heap always ends so */
     say(paragraph, " Then recording was stopped.");
 }
 
-/* Whether what was recorded is malloc, of a program that has a collected heap besides. */
+/* Whether the trace is of malloc, and the program also has a collected heap. */
 static enum collected find_other_heap(const struct view *view) {
   struct source *source = view->report->samples->source;
   enum collected found = COLLECTED_NONE;
@@ -214,9 +218,9 @@ static void say_other_heap(struct paragraph *paragraph, const struct view *view)
   say_program_name(paragraph, view);
   say(paragraph, " has a garbage-collected heap of its own, which is not in this trace of malloc: ");
   if (found == COLLECTED_ASKS)
-    say(paragraph, "to have that traced, run it without winnow record, and with WINNOW_TRACE=FILE.");
+    say(paragraph, "to trace that heap, run it with WINNOW_TRACE=FILE and without winnow record.");
   else
-    say(paragraph, "a call of wn_trace_if_requested (winnow/trace.h) would let it write a trace of that.");
+    say(paragraph, "it could write a trace of that heap by calling wn_trace_if_requested (winnow/trace.h).");
 }
 
 static void say_missing(struct paragraph *paragraph, const struct trace_damage *damage) {
@@ -254,8 +258,8 @@ static void say_sample(struct paragraph *paragraph, const struct view *view) {
   say(paragraph, ".");
   if (view->report->recording->partial)
     say(paragraph,
-        " So all this is a part: what is allocated is more by what is missing, and what is held may be less, "
-        "since deaths are missing too. Ranges are of the part.");
+        " So these numbers are of a part of the run: more was allocated, and less may have been held, since "
+        "deaths of blocks are missing too. The ranges hold for that part.");
   else if (run->rate < 1 && view->report->samples->sampled_blocks)
     say(paragraph, " 95 of 100 ranges hold the truth, in rows with few samples too%s.",
         blocks < FEW_BLOCKS ? ", unless a kind of block that matters has no sample" : "");
@@ -295,7 +299,7 @@ const char *with_range(char buffer[128], const struct estimate *estimate) {
   return buffer;
 }
 
-/* `what` the blocks of the sums are called. */
+/* `what`: what the sums count, "block" or "call". */
 static void say_amount_of(struct paragraph *paragraph, const struct view *view, const struct sums *sums,
                           const char *what) {
   struct estimate bytes = report_bytes(view->report, sums), blocks = report_blocks(view->report, sums);
@@ -324,7 +328,7 @@ void say_share(struct paragraph *paragraph, const struct estimate *share) {
     say(paragraph, " (%s %%; %s)", range, text_number_of(count, (double)share->samples, "sample"));
 }
 
-/* Which functions have no rows, though stacks end in them. Instances of one template are named
+/* Names the wrappers at the ends of stacks, which have no rows. Instances of one template are named
  * once. */
 static void print_wrappers(const struct view *view) {
   struct paragraph paragraph = {.length = 0};

@@ -1,4 +1,4 @@
-/* What the parts of the text report share. */
+/* Functions that the parts of the text report share. */
 #ifndef CLI_REPORT_TEXT_H
 #define CLI_REPORT_TEXT_H
 
@@ -11,34 +11,34 @@ struct paragraph {
   size_t length;
 };
 
-/* Appends; what does not fit is left out. */
+/* Appends formatted text; cuts what does not fit. */
 void say(struct paragraph *paragraph, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* "98.1 MB (92.0–104 MB)", or "98.1 MB" if it is exact. */
 const char *with_range(char buffer[128], const struct estimate *estimate);
 
-/* "98.1 MB (92.0–104 MB) in 1,230 blocks (1,080–1,410; 37 samples)"; of what was allocated "in
- * 1,230 calls". */
+/* "98.1 MB (92.0–104 MB) in 1,230 blocks (1,080–1,410; 37 samples)". say_allocated says "in 1,230
+ * calls" for malloc. */
 void say_amount(struct paragraph *paragraph, const struct view *view, const struct sums *sums);
 void say_allocated(struct paragraph *paragraph, const struct view *view, const struct sums *sums);
 
 /* "3.1 % (2.9–3.4 %; 120 samples)". */
 void say_share(struct paragraph *paragraph, const struct estimate *share);
 
-/* Prints a table under its title, its sum, and what is to be said behind that. `before` is the sum
- * of a table that was printed (NULL: of none): one of the same blocks is not printed again. */
+/* Prints a table with its title, its sum and the text `behind`. If `before`, the sum of a table
+ * that was printed (or NULL), is of the same blocks, the rows are not printed again. */
 wn_status report_print_table(const struct view *view, const char *title, const char *behind,
                              enum measure measure, unsigned details, const struct sums *before);
 
-/* Of a collected heap: how it lived; what was allocated and promoted. */
+/* Print the life of a collected heap, and its tables of allocated and promoted bytes. */
 void report_print_heap(const struct view *view);
 wn_status report_print_generations(const struct view *view);
 
-/* Prints a name behind the columns of a row, in so many columns, and ends the line. */
+/* Prints the name of a row, in so many columns, and ends the line. */
 void report_print_name(const char *name, int columns);
 
-/* The same of the last row: how many are in no other one, what they are called, and how many rows
- * would show all. */
+/* Prints the name of the last row and ends the line: how many `what`s no other row has, and the
+ * value of --top that would show all. */
 void report_print_rest(size_t count, const char *what, size_t top, int columns);
 
 void report_print_title(const char *text);
@@ -46,7 +46,7 @@ void report_print_title(const char *text);
 /* Prints the call tree of what was held. */
 wn_status report_print_tree(const struct view *view);
 
-/* Prints how the memory went over the run. */
+/* Prints charts of the memory over the run. */
 void report_print_time(const struct view *view);
 
 #endif

@@ -1,8 +1,9 @@
-/* How the memory went over the run: a row of bars for each of what was held, resident and private.
+/* Prints charts of the memory over the run: a row of bars each for the held, the resident and the
+ * private bytes, and for the major heap.
  *
- * Each row has its own scale, from nothing to its largest value, which stands behind it: what is
- * held is often far less than what is resident, and its ups and downs are what one looks for. A
- * column shows the largest value in its stretch of time.
+ * Each row has its own scale, from 0 to its largest value, which is printed after the bars: what is
+ * held is often far less than what is resident, and the reader looks for its changes. A column
+ * shows the largest value in its interval of time.
  */
 #include "cli/report_text.h"
 #include "cli/text.h"
@@ -35,7 +36,7 @@ static void print_bars(const struct series *series, size_t columns) {
   }
 }
 
-/* `behind` is left out where the terminal has no room for it. */
+/* Prints one row; `behind` is left out if the terminal has no room for it. */
 static void print_series(const char *label, const struct series *series, size_t columns, const char *behind) {
   fputs("  ", stdout);
   text_pad(stdout, label, WIDTH_LABEL - 2);
@@ -55,8 +56,7 @@ static void print_held(const struct view *view, size_t columns) {
   if (view->report->peak.live.bytes.total > 0) {
     add(&series, column_of(view->report->peak.median_ns, view->report->samples->end_ns, columns),
         view->report->peak.live.bytes.total);
-    series.most =
-        view->report->peak.live.bytes.total; /* moments at which the samples happen to be more are cut */
+    series.most = view->report->peak.live.bytes.total; /* higher bars are sampling errors, and are cut */
   }
   struct estimate peak = report_bytes(view->report, &view->report->peak.live);
   text_number_of(count, (double)peak.samples, "sample");
@@ -71,7 +71,7 @@ static void print_held(const struct view *view, size_t columns) {
   print_series("held", &series, columns, behind);
 }
 
-/* What was measured stays until it is measured again. */
+/* Prints the bars of measurements. A column without one repeats the one before. */
 static void print_measured(const struct view *view, const char *label, size_t columns,
                            uint64_t (*measured)(const struct memory_point *)) {
   const struct samples *samples = view->report->samples;
@@ -97,7 +97,7 @@ static void print_measured(const struct view *view, const char *label, size_t co
 static uint64_t rss_of(const struct memory_point *point) { return point->rss_bytes; }
 static uint64_t private_of(const struct memory_point *point) { return point->private_bytes; }
 
-/* Of a collected heap, as it told itself. */
+/* Prints the bars of the major heap's size, as the collected heap recorded it. */
 static void print_major_heap(const struct view *view, size_t columns) {
   const struct heap_life *life = &view->report->samples->life;
   struct series series = {.most = 0};

@@ -1,4 +1,5 @@
-/* The call tree of the text report. */
+/* Prints the call tree of what was held, callers first. Nodes below 1 % of the total are left out.
+ * A node with a single child does not indent it. */
 #include "cli/report_columns.h"
 #include "cli/report_text.h"
 #include "cli/text.h"
@@ -12,7 +13,7 @@ static int by_node_total(const void *a, const void *b, void *context) {
   return (left < right) - (left > right);
 }
 
-/* Never inlined: its buffer must not stand on the stack once for each level of the tree. */
+/* Not inlined, so that its buffer is not on the C stack once for each level of the tree. */
 __attribute__((noinline)) static void print_child(const struct call_tree *tree, const struct columns *columns,
                                                   const struct tree_node *child, int indent) {
   char name[REPORT_NAME_MOST];
@@ -22,7 +23,6 @@ __attribute__((noinline)) static void print_child(const struct call_tree *tree, 
   report_print_name(name, columns->name - indent);
 }
 
-/* Children below one percent of everything are not shown. */
 static void print_children(const struct call_tree *tree, const struct columns *columns, uint32_t node,
                            int depth) {
   size_t count = 0;
@@ -45,7 +45,7 @@ static void print_children(const struct call_tree *tree, const struct columns *c
   free(children);
 }
 
-/* What has no callstack stands beside the outermost callers. */
+/* Prints the blocks without a callstack, beside the outermost callers. */
 static void print_bare(const struct call_tree *tree, const struct columns *columns) {
   const struct tree_node *root = &tree->nodes[0];
   if (!root->self.bytes.samples || root->self.bytes.total < root->total.bytes.total / 100) return;
@@ -62,7 +62,7 @@ wn_status report_print_tree(const struct view *view) {
   wn_status error = report_table(view->report, MEASURE_HELD, grouping, TABLE_SUMS, &table);
   if (error) return error;
   putchar('\n');
-  report_print_title("Call tree of it, callers first; paths below 1 % are left out");
+  report_print_title("Call tree of what was held, callers first; paths below 1 % are left out");
   columns_print_header(&columns, "function");
   print_children(&table.tree, &columns, 0, 0);
   print_bare(&table.tree, &columns);

@@ -1,8 +1,9 @@
-/* Formatting. */
+/* Formats numbers, pads and wraps text, and shows progress. Numbers have three significant digits;
+ * widths are columns of a terminal. */
 #include "cli/text.h"
 
 #include "base/os.h"
-#include "cli/sign.h"
+#include "cli/character.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static void three_digits(char *buffer, size_t size, double value, const char *un
   snprintf(buffer, size, "%.*f%s", decimals, value, unit);
 }
 
-/* The power of 1000 that a number is shown in. */
+/* The power of 1000 by which a number is scaled. */
 static int scale_of(double value) {
   int scale = 0;
   for (; value >= 999.5 && scale < 5; value /= 1000) scale++;
@@ -27,7 +28,7 @@ static int scale_of(double value) {
 
 static const char *const byte_units[] = {" B", " kB", " MB", " GB", " TB", " PB"};
 
-/* Whether a shell takes it as it is. */
+/* Whether a shell takes the word without quotes. */
 static bool is_plain_word(const char *word) {
   const char *at = word;
   while (isalnum((unsigned char)*at) || (unsigned char)*at >= 0x80 || (*at && strchr("_./-+,:@%=", *at)))
@@ -37,7 +38,7 @@ static bool is_plain_word(const char *word) {
 
 /* ---- paragraphs ---- */
 
-/* No line begins with a unit: the blank between it and its number joins them. */
+/* Whether a blank stands between a number and its unit. No line is broken there. */
 static bool joins(const char *text, const char *blank) {
   static const char *const units[] = {"%", "B", "kB", "MB", "GB", "TB", "PB", "us", "ms", "s", "min", "h"};
   if (*blank != ' ' || blank == text || !isdigit((unsigned char)blank[-1])) return false;
@@ -51,14 +52,14 @@ static bool joins(const char *text, const char *blank) {
 static size_t columns_of(const char *text, size_t length) {
   size_t columns = 0;
   for (size_t at = 0; at < length;) {
-    struct sign sign = sign_at(text + at, length - at);
-    columns += sign.columns;
-    at += sign.bytes;
+    struct character character = character_at(text + at, length - at);
+    columns += character.columns;
+    at += character.bytes;
   }
   return columns;
 }
 
-/* Up to where a line may be broken. */
+/* The length of the text up to the first blank at which a line may be broken. */
 static size_t unbroken(const char *text) {
   size_t length = strcspn(text, " ");
   while (joins(text, text + length)) length += 1 + strcspn(text + length + 1, " ");
@@ -138,7 +139,7 @@ const char *text_short_range(char buffer[32], const struct estimate *bytes) {
   return buffer;
 }
 
-/* Two digits, or all before the point. */
+/* At least two significant digits, and all digits before the point. */
 static void percent(char *buffer, size_t size, double share, const char *unit) {
   snprintf(buffer, size, "%.*f%s", share < 0.0995 ? 1 : 0, 100 * share, unit);
 }
@@ -151,7 +152,7 @@ const char *text_share(char buffer[32], double share) {
 const char *text_share_range(char buffer[32], const struct estimate *share) {
   char low[16], high[16];
   *buffer = 0;
-  if (share->high - share->low < 1e-9) return buffer; /* sums of exact numbers round */
+  if (share->high - share->low < 1e-9) return buffer; /* an exact share; its ends may differ by rounding */
   percent(low, sizeof low, share->low, "");
   percent(high, sizeof high, share->high, "");
   snprintf(buffer, 32, "%.12s–%.12s", low, high);
@@ -178,9 +179,9 @@ size_t text_columns(const char *text) { return columns_of(text, strlen(text)); }
 size_t text_that_fits(const char *text, size_t length, size_t columns) {
   size_t at = 0, taken = 0;
   while (at < length) {
-    struct sign sign = sign_at(text + at, length - at);
-    if ((taken += sign.columns) > columns) break;
-    at += sign.bytes;
+    struct character character = character_at(text + at, length - at);
+    if ((taken += character.columns) > columns) break;
+    at += character.bytes;
   }
   return at;
 }
@@ -196,12 +197,12 @@ void text_pad(FILE *out, const char *text, int columns) {
 
 void text_plain(FILE *out, const char *text, size_t length) {
   for (size_t at = 0; at < length;) {
-    struct sign sign = sign_at(text + at, length - at);
-    if (sign.shown)
-      fwrite(text + at, 1, sign.bytes, out);
+    struct character character = character_at(text + at, length - at);
+    if (character.shown)
+      fwrite(text + at, 1, character.bytes, out);
     else
       fputc('?', out);
-    at += sign.bytes;
+    at += character.bytes;
   }
 }
 
@@ -241,8 +242,8 @@ int text_width(void) {
   return columns < WIDTH_LEAST ? WIDTH_LEAST : columns > WIDTH_MOST ? WIDTH_MOST : columns;
 }
 
-/* The first line stands behind `first` blanks, the others behind `indent`. Of the blanks between
- * two words all are kept that do not stand at the end of a line. */
+/* Wraps a text. The first line is indented by `first`, the others by `indent`. Blanks between two
+ * words are kept, unless the line is broken there. */
 static void wrap(FILE *out, const char *text, int first, int indent) {
   size_t width = (size_t)(text_width() - indent), column = 0;
   for (const char *word; *(word = text + strspn(text, " ")); text = word) {

@@ -1,4 +1,4 @@
-/* Numbers as people read them, and progress on a terminal. */
+/* Numbers and texts in a form for people, and progress on a terminal. */
 #ifndef CLI_TEXT_H
 #define CLI_TEXT_H
 
@@ -13,52 +13,54 @@ const char *text_bytes(char buffer[32], double bytes); /* 1.50 GB (powers of 100
 const char *text_count(char buffer[32], double count); /* 12,345 or 3.4 million */
 const char *text_number_of(char buffer[64], double count, const char *what); /* 1 block, 12 blocks */
 const char *text_time(char buffer[32], uint64_t ns);                         /* 1.83 s, 12.0 ms */
-const char *text_range(char buffer[64],
-                       const struct estimate *bytes); /* 92.1–101 MB, or "exact" if it is a point */
+const char *text_range(char buffer[64], const struct estimate *bytes);       /* 92.1–101 MB, or "exact" */
 
-/* For columns: the interval behind a number, in the number's own unit, so that it needs none:
- * "1.92–2.88"; with a unit where that would be far off. Empty if it is a point. */
+/* For columns: the interval after a number, in the unit of that number and therefore without one:
+ * "1.92–2.88". It has its own unit if its end is very far from the number. Empty if the number is
+ * exact. */
 const char *text_short_range(char buffer[32], const struct estimate *bytes);
 const char *text_share(char buffer[32], double share); /* 66 %, 3.1 % */
 const char *text_share_range(char buffer[32], const struct estimate *share);
 
-/* "24,200 blocks (22,100–26,400; 37 samples)", rounded to what the interval allows; "24,190 blocks"
- * if it is a point. */
+/* "24,200 blocks (22,100–26,400; 37 samples)", rounded to three digits; "24,190 blocks" if it is
+ * exact. */
 const char *text_estimated_number(char buffer[160], const struct estimate *count, const char *what);
 
-/* Terminal columns of a text, as text_plain prints it. */
+/* The number of terminal columns that a text takes as text_plain prints it. */
 size_t text_columns(const char *text);
 
-/* How many of its first bytes take at most so many columns. */
+/* The number of bytes at the start of a text that take at most so many columns. */
 size_t text_that_fits(const char *text, size_t length, size_t columns);
 
-/* Pads with blanks to `columns` (negative: on the left) and prints. */
+/* Prints a text, padded with blanks to `columns`; negative: padded on the left. */
 void text_pad(FILE *out, const char *text, int columns);
 
-/* How what follows looks, where that is a terminal with colours and NO_COLOR is not set. */
+/* Sets the style of the text that follows, if the stream is a terminal with colours and NO_COLOR is
+ * not set. */
 enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_WARNING };
 void text_style(FILE *out, enum style style);
 
-/* Prints bytes that anybody may have chosen, such as names in a trace: what would disturb a
- * terminal (sign.h) becomes question marks. text_name: up to a NUL. */
+/* Prints untrusted bytes, such as names in a trace. What would disturb a terminal (character.h)
+ * becomes question marks. text_name prints up to a NUL. */
 void text_plain(FILE *out, const char *text, size_t length);
 void text_name(FILE *out, const char *name);
 
-/* Prints a word as a shell takes it, in quotes where it needs them, and plain as text_plain
- * does. */
+/* Prints a word so that a shell reads it as one word, in quotes if necessary, and otherwise as
+ * text_plain does. */
 void text_word(FILE *out, const char *word);
 
-/* Prints words wrapped at the terminal's width, each line behind `indent` blanks; plain. Words
- * wider than a line are broken. */
+/* Prints a text as text_plain does, wrapped at the terminal's width, each line indented by
+ * `indent`. Words wider than a line are broken. */
 void text_paragraph(FILE *out, const char *text, int indent);
 
-/* The same behind a name, which takes `indent` columns at most. */
+/* As text_paragraph, after a name that takes `indent` columns at most. */
 void text_entry(FILE *out, const char *name, const char *text, int indent);
 
-/* Of the terminal, else $COLUMNS, else 100; at least 40, at most 160. */
+/* The width of the terminal, otherwise $COLUMNS, otherwise 100; limited to 40 to 160. */
 int text_width(void);
 
-/* Progress: shown on standard error if it is a terminal and the work takes longer than a second. */
+/* Progress, shown on standard error if that is a terminal and the work takes longer than a second.
+ */
 struct progress {
   const char *doing;
   uint64_t began_ns, shown_ns;

@@ -1,4 +1,5 @@
-/* Programs that could not be recorded. */
+/* Counts the programs that could not be recorded, by path and reason. Without memory a program is
+ * counted but not named. */
 #include "cli/unrecorded.h"
 
 #include "cli/text.h"

@@ -1,5 +1,5 @@
-/* Programs that processes became and that could not be recorded, as the traces of the processes
- * before tell them. */
+/* Collects the programs that could not be recorded. A process reports in its trace that it, or a
+ * process that it started, becomes such a program. */
 #ifndef CLI_UNRECORDED_H
 #define CLI_UNRECORDED_H
 
@@ -16,20 +16,20 @@ struct unrecorded_program {
 struct unrecorded {
   struct unrecorded_program *programs;
   size_t count, processes;
-  /* Of the trace that is read: what its own process asked to become last; reason IMAGE_GOOD:
-   * nothing. */
+  /* The last such program that the process of the present trace itself tried to become; reason
+   * IMAGE_GOOD: none. */
   struct unrecorded_program own;
 };
 
-/* Reads a trace to its end as trace_finish_with does, and takes down what it tells of processes
- * that this one started. */
+/* Reads a trace to its end as trace_finish_with does, and collects the unrecorded programs of
+ * processes that the process of the trace started. */
 wn_status unrecorded_finish(struct unrecorded *all, const char *path, const struct trace_finishing *finishing,
                             struct trace_totals *totals);
 
-/* Counts `own`, if the process of the trace became that program. */
+/* Counts `own` if the process of the trace really became that program. */
 void unrecorded_count_own(struct unrecorded *all, const struct trace_totals *totals);
 
-/* One line about all of them. */
+/* Prints one line about all of them. */
 void unrecorded_say(const struct unrecorded *all);
 void unrecorded_free(struct unrecorded *all);
 

@@ -1,5 +1,5 @@
-/* A JSON writer. Text that is not UTF-8, as file names may be, is written with U+FFFD for each bad
- * byte. */
+/* Writes JSON. Each byte of a text that is not valid UTF-8, as in some file names, becomes U+FFFD.
+ * Numbers that are not finite become null. */
 #include "export/json.h"
 
 #include "base/utf8.h"
@@ -24,7 +24,7 @@ static void quote(FILE *out, const char *text) {
   fputc('"', out);
 }
 
-static void lead(struct json *json, const char *name) {
+static void begin_value(struct json *json, const char *name) {
   if (json->follows) fputc(',', json->out);
   if (json->depth) fprintf(json->out, "\n%*s", json->depth * 2, "");
   if (name) {
@@ -37,7 +37,7 @@ static void lead(struct json *json, const char *name) {
 /* ---- shared ---- */
 
 void json_begin(struct json *json, const char *name, char bracket) {
-  lead(json, name);
+  begin_value(json, name);
   fputc(bracket, json->out);
   json->depth++;
   json->follows = false;
@@ -52,12 +52,12 @@ void json_end(struct json *json, char bracket) {
 }
 
 void json_string(struct json *json, const char *name, const char *text) {
-  lead(json, name);
+  begin_value(json, name);
   quote(json->out, text);
 }
 
 void json_number(struct json *json, const char *name, double number) {
-  lead(json, name);
+  begin_value(json, name);
   if (isfinite(number))
     fprintf(json->out, "%.15g", number);
   else
@@ -65,22 +65,22 @@ void json_number(struct json *json, const char *name, double number) {
 }
 
 void json_integer(struct json *json, const char *name, uint64_t number) {
-  lead(json, name);
+  begin_value(json, name);
   fprintf(json->out, "%" PRIu64, number);
 }
 
 void json_bool(struct json *json, const char *name, bool value) {
-  lead(json, name);
+  begin_value(json, name);
   fputs(value ? "true" : "false", json->out);
 }
 
 void json_null(struct json *json, const char *name) {
-  lead(json, name);
+  begin_value(json, name);
   fputs("null", json->out);
 }
 
 void json_estimate(struct json *json, const char *name, const struct estimate *estimate) {
-  lead(json, name);
+  begin_value(json, name);
   fprintf(json->out, "{\"estimate\": %.15g, \"low\": %.15g, \"high\": %.15g, \"samples\": %" PRIu64 "}",
           estimate->estimate, estimate->low, estimate->high, estimate->samples);
 }

@@ -1,4 +1,5 @@
-/* Writing JSON (RFC 8259): commas and escapes by themselves. */
+/* Writes JSON (RFC 8259), with commas, indents and escapes. Errors are those of the stream
+ * (ferror). */
 #ifndef EXPORT_JSON_H
 #define EXPORT_JSON_H
 
@@ -10,10 +11,10 @@
 struct json {
   FILE *out;
   int depth;
-  bool follows; /* something stands before in this object or array */
+  bool follows; /* a value precedes in this object or array */
 };
 
-/* `name` is NULL in arrays and at the top. */
+/* `name` is the member's name; NULL in arrays and at the top. `bracket` is { or [, and } or ]. */
 void json_begin(struct json *json, const char *name, char bracket);
 void json_end(struct json *json, char bracket);
 void json_string(struct json *json, const char *name, const char *text);

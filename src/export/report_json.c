@@ -1,4 +1,5 @@
-/* The report as one JSON object: docs/report-json.md, schema 1. */
+/* Writes a report as one JSON object: docs/report-json.md, schema 1. It asks the report for tables
+ * and rows (rows.h) and computes nothing itself. WN_ENOMEM leaves the object incomplete. */
 #include "export/report_json.h"
 
 #include "analysis/resident.h"
@@ -99,7 +100,7 @@ static void print_stack(struct json *json, const char *name, const struct table 
   json_end(json, ']');
 }
 
-/* A time or a number of words, or null where there is none. */
+/* Prints a number, or null if it is not known. */
 static void print_bound(struct json *json, const char *name, uint64_t value, bool known) {
   if (known)
     json_integer(json, name, value);
@@ -139,7 +140,7 @@ static void print_row(struct json *json, struct table *table, const struct group
   json_end(json, '}');
 }
 
-/* What the sites that are not shown allocated themselves. */
+/* Prints what the sites that are not shown allocated themselves. */
 static void print_rest(struct json *json, const struct report *report, const char *name,
                        const struct sites *sites) {
   struct estimate bytes = report_bytes(report, &sites->rest), blocks = report_blocks(report, &sites->rest);
@@ -152,7 +153,7 @@ static void print_rest(struct json *json, const struct report *report, const cha
   json_end(json, '}');
 }
 
-/* What a table has beside sums. Those of a collected heap have both kinds of lives. */
+/* The details of a table. Some tables of a collected heap have lives in time and in words. */
 static unsigned details_of(const struct report *report, enum measure measure) {
   bool collected = report->samples->collected;
   switch (measure) {
@@ -186,7 +187,8 @@ static wn_status print_sites(struct json *json, const struct report *report, enu
 
 /* ---- the tree ---- */
 
-/* Deeper nodes than JSON parsers take are left out; their sums stand in their callers. */
+/* Prints a node and its children. Nodes too deep for common JSON parsers are left out; the totals
+ * of their callers include them. */
 static void print_node(struct json *json, const struct report *report, const struct call_tree *tree,
                        uint32_t node, int depth) {
   char name[ROW_NAME_MOST];

@@ -1,4 +1,4 @@
-/* The report as one JSON object: docs/report-json.md, schema 1. */
+/* Writes a report as one JSON object: docs/report-json.md, schema 1. */
 #ifndef EXPORT_REPORT_JSON_H
 #define EXPORT_REPORT_JSON_H
 
@@ -8,9 +8,9 @@
 struct report_json_options {
   enum grouping grouping;
   enum sites_order order;
-  size_t top;        /* rows of a table */
-  const char *at;    /* the moment, as it was asked for: "peak" */
-  const char *where; /* likewise; NULL: no query */
+  size_t top;        /* the largest number of rows of a table */
+  const char *at;    /* the moment as the user gave it, such as "peak" */
+  const char *where; /* the query as the user gave it; NULL: none */
 };
 
 wn_status report_write_json(FILE *out, const struct report *report,
@@ -18,10 +18,10 @@ wn_status report_write_json(FILE *out, const struct report *report,
 
 /* ---- its parts ---- */
 
-/* The member `heap`: how a collected heap lived. */
+/* Writes the member `heap`: the life of a collected heap. */
 void json_heap(struct json *json, const struct report *report);
 
-/* The members `resident`, `mapped` and `stacks`. */
+/* Writes the members `resident`, `mapped` and `stacks`. */
 wn_status json_resident(struct json *json, const struct report *report,
                         const struct report_json_options *options);
 

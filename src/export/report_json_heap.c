@@ -1,4 +1,5 @@
-/* What the JSON report says of a collected heap. */
+/* The member `heap` of the JSON report: what a collected heap counted, its pauses, and up to
+ * COLLECTION_POINTS of its collection records. */
 #include "export/report_json.h"
 
 enum { COLLECTION_POINTS = 1000 };
@@ -45,7 +46,8 @@ static void print_collection(struct json *json, const struct trace_collection *c
   json_end(json, '}');
 }
 
-/* Of many, evenly spread ones with the first and the last. */
+/* Prints all collections or, if there are too many, evenly spread ones with the first and the last.
+ */
 static void print_collections(struct json *json, const struct heap_life *life) {
   size_t count = life->collection_count, points = count < COLLECTION_POINTS ? count : COLLECTION_POINTS;
   json_begin(json, "collections", '[');

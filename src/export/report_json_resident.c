@@ -1,4 +1,5 @@
-/* What the JSON report says of resident memory. */
+/* The members of the JSON report on resident memory: its parts, and the functions that mapped it. A
+ * part that could not be measured is null. */
 #include "analysis/resident.h"
 #include "export/report_json.h"
 

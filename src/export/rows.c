@@ -1,4 +1,4 @@
-/* One function a column. */
+/* Reads the cells of rows: one function for each column. */
 #include "export/rows.h"
 
 typedef void read_column(const struct table_row *row, struct cell *cell);
@@ -49,7 +49,7 @@ static void read_life_median_ns(const struct table_row *row, struct cell *cell) 
 
 static void read_life(const struct table_row *row, struct cell *cell) { cell->life = row->life; }
 
-/* Of all blocks, wherever they were born. */
+/* The share of all blocks, whatever the area of their birth. */
 static struct estimate share_of_births(const struct table_row *row, const struct sums *part) {
   struct sums all = row->fates.minor;
   sum_merge(&all.bytes, &row->fates.major.bytes);

@@ -1,5 +1,4 @@
-/* The rows of a table as cells: one list of columns, from which every export that has rows takes
- * them. */
+/* The rows of a table as cells. Every export of rows uses this one list of columns. */
 #ifndef EXPORT_ROWS_H
 #define EXPORT_ROWS_H
 
@@ -7,7 +6,7 @@
 
 enum cell_kind {
   CELL_TEXT,
-  CELL_INTEGER,  /* or nothing */
+  CELL_INTEGER,  /* a number, or not known */
   CELL_ESTIMATE, /* a number with its interval and samples */
   CELL_LIFE_NS,  /* a median with its interval and samples */
   CELL_LIFE_WORDS,
@@ -15,24 +14,25 @@ enum cell_kind {
 };
 
 /* A column: its name, the kind of its cells, the detail that the table must have (enum
- * table_detail), and its meaning. A new one is a line here and a function `read_NAME` in rows.c. */
-#define ROW_COLUMNS(COLUMN)                                                                               \
-  COLUMN(name, TEXT, 0, "the group: a function, line, file or module; of a stack its innermost function") \
-  COLUMN(module, TEXT, 0, "the file's name that has the code")                                            \
-  COLUMN(file, TEXT, 0, "the source file; empty: unknown")                                                \
-  COLUMN(line, INTEGER, 0, "the source line; 0: unknown")                                                 \
-  COLUMN(self_bytes, ESTIMATE, 0, "bytes by the group itself")                                            \
-  COLUMN(self_blocks, ESTIMATE, 0, "blocks, or calls, by the group itself")                               \
-  COLUMN(total_bytes, ESTIMATE, 0, "bytes by the group and all that it calls")                            \
-  COLUMN(blocks, ESTIMATE, 0, "blocks, or calls, by the group and all that it calls")                     \
-  COLUMN(share, ESTIMATE, 0, "what share of the table's bytes total_bytes is, 0 to 1")                    \
-  COLUMN(life_median_ns, INTEGER, TABLE_LIVES, "the median of life, if it is known")                      \
-  COLUMN(life, LIFE_NS, TABLE_LIVES, "how long the blocks lived, in nanoseconds")                         \
-  COLUMN(minor_share, ESTIMATE, TABLE_FATES, "of the bytes: born in the minor heap")                      \
-  COLUMN(major_share, ESTIMATE, TABLE_FATES, "of the bytes: born in the major heap")                      \
-  COLUMN(promoted_share, ESTIMATE, TABLE_FATES, "of those born in the minor heap: promoted")              \
-  COLUMN(dead_next_share, ESTIMATE, TABLE_FATES, "of those promoted: found dead by the next cycle")       \
-  COLUMN(life_words, LIFE_WORDS, TABLE_WORD_LIVES, "how long they lived, in words allocated meanwhile")   \
+ * table_detail), and its meaning. A new column is a line here and a function `read_NAME` in rows.c.
+ */
+#define ROW_COLUMNS(COLUMN)                                                                                \
+  COLUMN(name, TEXT, 0, "the group: a function, line, file or module; for a stack its innermost function") \
+  COLUMN(module, TEXT, 0, "the name of the file that has the code")                                        \
+  COLUMN(file, TEXT, 0, "the source file; empty: unknown")                                                 \
+  COLUMN(line, INTEGER, 0, "the source line; 0: unknown")                                                  \
+  COLUMN(self_bytes, ESTIMATE, 0, "bytes by the group itself")                                             \
+  COLUMN(self_blocks, ESTIMATE, 0, "blocks, or calls, by the group itself")                                \
+  COLUMN(total_bytes, ESTIMATE, 0, "bytes by the group and all that it calls")                             \
+  COLUMN(blocks, ESTIMATE, 0, "blocks, or calls, by the group and all that it calls")                      \
+  COLUMN(share, ESTIMATE, 0, "total_bytes as a share of the table's bytes, 0 to 1")                        \
+  COLUMN(life_median_ns, INTEGER, TABLE_LIVES, "the median of life, if it is known")                       \
+  COLUMN(life, LIFE_NS, TABLE_LIVES, "how long the blocks lived, in nanoseconds")                          \
+  COLUMN(minor_share, ESTIMATE, TABLE_FATES, "of the bytes: born in the minor heap")                       \
+  COLUMN(major_share, ESTIMATE, TABLE_FATES, "of the bytes: born in the major heap")                       \
+  COLUMN(promoted_share, ESTIMATE, TABLE_FATES, "of those born in the minor heap: promoted")               \
+  COLUMN(dead_next_share, ESTIMATE, TABLE_FATES, "of those promoted: found dead by the next cycle")        \
+  COLUMN(life_words, LIFE_WORDS, TABLE_WORD_LIVES, "how long they lived, in words allocated meanwhile")    \
   COLUMN(stack, STACK, 0, "in tables by stack: all functions, innermost first")
 
 enum row_column {
@@ -58,11 +58,11 @@ struct cell {
   };
 };
 
-/* One row of a table, ready to be read; texts in its cells are valid as long as it is. */
+/* One row of a table, ready to be read. Texts in its cells are valid as long as the row is. */
 struct table_row {
   struct table *table;
   const struct group *group;
-  enum extent extent; /* of lives and fates */
+  enum extent extent; /* whose lives and fates are told: those of self sums, or of totals */
   char name[ROW_NAME_MOST];
   struct generations fates;
   struct life life;
@@ -71,7 +71,7 @@ void row_begin(struct table_row *row, struct table *table, const struct group *g
 
 const char *row_column_name(enum row_column column);
 
-/* False: the table does not have that column. */
+/* Reads a cell. False: the table does not have that column. */
 bool row_read(const struct table_row *row, enum row_column column, struct cell *cell);
 
 #endif

@@ -1,8 +1,10 @@
-/* The writer for hosts that are not ours: a recorder whose callbacks the host calls, by
- * winnow/writer.h, and callstacks of their own that hold nothing native.
+/* Writes traces for other hosts (winnow/writer.h). A writer is a recorder, whose callbacks it calls
+ * for the host's events, and a table of callstacks that have frames of the host's language only, no
+ * native ones.
  *
- * The recorder asks its host for the number of a thread. Here threads get theirs when they first
- * tell something; 1 is the first of them. */
+ * The recorder asks its host for the number of a thread. Here a thread gets the next number, from 1
+ * on, when it first reports an event. errno is kept by the functions that report events.
+ */
 #include "base/error.h"
 #include "base/metadata.h"
 #include "callstack/capture.h"
@@ -59,7 +61,7 @@ static wn_status open_recorder(struct wn_writer *writer, const char *path, const
   return recorder_open(&of, &writer->recorder);
 }
 
-/* What the host left out. */
+/* Fills in members that the host left 0. */
 static wn_allocation complete(const wn_allocation *allocation) {
   wn_allocation whole = *allocation;
   if (!whole.bytes) whole.bytes = whole.size * sizeof(uintptr_t);

@@ -1,22 +1,22 @@
-/* Doubling a decimal fraction gives its binary digits: what is carried out of the first place is
- * the next one. So the conversion is exact with an array of digits, and needs no long arithmetic.
- * The cost is about a hundred doublings for a rate that is used, and a thousand for the
- * smallest. */
+/* Converts decimal fractions exactly. Doubling a decimal fraction yields its binary digits one by
+ * one: the carry out of the first decimal place is the next binary digit. So an array of decimal
+ * digits suffices, without long arithmetic. The cost is about a hundred doublings for a usual rate,
+ * and a thousand for the smallest. */
 #include "settings/decimal.h"
 
 #include <stddef.h>
 
 enum {
-  PLACES = 400,     /* behind the decimal point */
+  PLACES = 400,     /* after the decimal point */
   SIGNIFICANT = 53, /* binary digits of a double */
   DOUBLINGS_MOST = 997 + SIGNIFICANT,
   EXPONENT_MOST = 10000
 };
 
-/* 0 or 1, and a fraction. */
+/* A number below 2: `one`, 0 or 1, before the point, and decimal digits after it. */
 struct decimal {
   unsigned char one;
-  int places;                  /* so many digits; those behind are 0 */
+  int places;                  /* how many digits there are; all later ones are 0 */
   unsigned char digit[PLACES]; /* the first is worth a tenth */
 };
 
@@ -29,7 +29,7 @@ static const char *skip_digits(const char *text) {
   return text;
 }
 
-/* What stands behind the digits: nothing, or 'e' and a whole number. */
+/* Reads what follows the digits: nothing, or an exponent, "e" and a whole number. */
 static bool read_exponent(const char *text, int *exponent) {
   bool negative = false;
   *exponent = 0;
@@ -44,7 +44,8 @@ static bool read_exponent(const char *text, int *exponent) {
   return !*text;
 }
 
-/* `power`: the digit is worth so many powers of ten. */
+/* Sets the digit that counts 10^power. False: the number would be above 1, or the digit has no
+ * place. */
 static bool put_digit(struct decimal *decimal, int digit, long power) {
   if (!digit) return true;
   if (power > 0 || power < -PLACES || (!power && digit > 1)) return false;
@@ -84,7 +85,7 @@ static unsigned next_binary_digit(struct decimal *decimal) {
   return carry;
 }
 
-/* Of a number between 0 and 1. */
+/* Converts a number between 0 and 1, rounding to the nearest double and ties to even. */
 static bool convert(struct decimal *decimal, double *value) {
   uint64_t bits = 0;
   int doublings = 0;

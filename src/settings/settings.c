@@ -1,3 +1,4 @@
+/* Reads and checks the values of settings by the table in settings.def. */
 #include "settings/settings.h"
 
 #include "base/os.h"
@@ -20,7 +21,7 @@ const struct setting_row setting_rows[SETTINGS] = {
 #include "settings/settings.def"
 };
 
-/* So much of a wrong value is quoted. */
+/* How many bytes of a wrong value a message quotes. */
 enum { QUOTED = 64 };
 
 static bool is_within(uint64_t value, const struct setting_row *row) {
@@ -39,7 +40,7 @@ static bool read_value(const struct setting_row *row, struct setting_value *valu
   return false;
 }
 
-/* What a value must be. */
+/* Describes the values that a setting can have. */
 static void describe(char form[64], const struct setting_row *row) {
   unsigned long long least = row->least, most = row->most;
   switch (row->kind) {
@@ -80,7 +81,7 @@ bool setting_set(struct settings *settings, enum setting setting, const char *te
   return true;
 }
 
-/* SETTING_TRACE is the first row. */
+/* Relies on SETTING_TRACE being the first row. */
 enum setting settings_read(struct settings *settings, char *(*variable)(const char *name)) {
   for (enum setting i = 0; i < SETTINGS; i++) {
     const char *text = setting_rows[i].variable ? variable(setting_rows[i].variable) : NULL;

@@ -1,4 +1,4 @@
-/* Which format a file has. */
+/* Chooses the format of a file. There is one format so far. */
 #include "sources/source.h"
 
 #include "sources/winnow_trace.h"

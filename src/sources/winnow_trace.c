@@ -1,4 +1,4 @@
-/* Each question is one of the reader's. */
+/* Winnow's own traces as a source: each function asks the trace reader (trace/reader.h). */
 #include "sources/winnow_trace.h"
 
 #include "base/error.h"

@@ -4,6 +4,7 @@
 
 #include "sources/source.h"
 
+/* Opens a trace. On failure wn_last_error says why. */
 wn_status winnow_trace_open(const char *path, struct source **source);
 
 #endif

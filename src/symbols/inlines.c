@@ -1,16 +1,18 @@
-/* The index of functions and inlined calls. */
+/* The index of one module's functions and inlined calls, made unit by unit from DWARF's tree of
+ * entries. Where memory is short, entries are missing from the index, and their addresses have less
+ * precise names. */
 #include "symbols/inlines.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One range of addresses of an entry; an entry may have several. */
+/* One range of addresses of a DWARF entry; an entry may have several. */
 struct span {
   Dwarf_Addr begin, end;
   Dwarf_Die entry;
   unsigned depth;
-  /* In a function's span: its inlined calls are inlined[first] to inlined[first + count - 1]. */
+  /* For a function: its inlined calls are inlined[first] to inlined[first + count - 1]. */
   size_t first, count;
 };
 
@@ -19,7 +21,7 @@ struct spans {
   size_t count, capacity;
 };
 
-/* A namespace or class, and the one that it is in: an index, or NO_SCOPE. */
+/* A namespace or class. `parent` is the index of the scope that contains it, or NO_SCOPE. */
 struct scope {
   Dwarf_Die entry;
   size_t parent;
@@ -38,7 +40,7 @@ struct unit {
   struct spans functions, inlined;
   struct scope *scopes;
   size_t scope_count, scope_capacity;
-  struct declared *declared; /* by offset, as they stand in the unit */
+  struct declared *declared; /* ordered by offset, which is their order in the unit */
   size_t declared_count, declared_capacity;
 };
 
@@ -69,7 +71,7 @@ static bool grow(void **items, size_t count, size_t *capacity, size_t size) {
   return moved != NULL;
 }
 
-/* The new scope's index, or where there is no memory the old one. */
+/* The index of the new scope, or `parent` without memory. */
 static size_t add_scope(struct unit *unit, Dwarf_Die *entry, size_t parent) {
   if (!grow((void **)&unit->scopes, unit->scope_count, &unit->scope_capacity, sizeof *unit->scopes))
     return parent;
@@ -129,7 +131,8 @@ static int by_begin(const void *left, const void *right) {
   return a->begin < b->begin ? -1 : a->begin > b->begin;
 }
 
-/* The index of a unit, made at the first question; units asked about last come first. */
+/* The index of a unit, made when it is first asked for. Recently used units come first in the list.
+ */
 static struct unit *unit_of(struct inlines *inlines, Dwarf_Die *entry) {
   for (struct unit **link = &inlines->units; *link; link = &(*link)->next) {
     struct unit *unit = *link;
@@ -148,8 +151,8 @@ static struct unit *unit_of(struct inlines *inlines, Dwarf_Die *entry) {
   return inlines->units = unit;
 }
 
-/* The unit that covers an address: by the table of ranges, or, where compilers write none, by
- * asking each. */
+/* The unit that covers an address: by the table of ranges or, where the compiler wrote none, by
+ * checking each unit. */
 static bool find_unit(Dwfl_Module *module, Dwarf_Addr address, struct unit_place *place) {
   Dwarf_Addr bias;
   Dwarf_Die *found = dwfl_module_addrdie(module, address, &bias);
@@ -161,7 +164,7 @@ static bool find_unit(Dwfl_Module *module, Dwarf_Addr address, struct unit_place
   return found != NULL;
 }
 
-/* The last function that begins at or before an address, if it covers it. */
+/* The function whose range has an address; NULL if there is none. */
 static const struct span *find_function(const struct unit *unit, Dwarf_Addr address) {
   size_t low = 0, high = unit->functions.count;
   while (low < high) {

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether text is made of ".word" and ".number" alone, with words that compilers append. */
+/* Whether a text consists of suffixes that compilers append: ".cold", ".constprop.0" and the like.
+ */
 static bool is_suffix(const char *text) {
   static const char *const words[] = {".cold",     ".part", ".isra",       ".constprop",
                                       ".lto_priv", ".llvm", ".localalias", ".__uniq"};
@@ -22,7 +23,7 @@ static bool is_suffix(const char *text) {
   return true;
 }
 
-/* A copy without the suffix; NULL if there is none. */
+/* A copy of the name without such a suffix, from malloc; NULL if the name has none. */
 static char *without_suffix(const char *name) {
   const char *dot = *name ? strchr(name + 1, '.') : NULL;
   return dot && is_suffix(dot) ? strndup(name, (size_t)(dot - name)) : NULL;

@@ -1,13 +1,13 @@
-/* From the names that linkers know to those that people wrote. */
+/* Readable names from the names that the linker uses. */
 #ifndef SYMBOLS_LINKAGE_H
 #define SYMBOLS_LINKAGE_H
 
-/* The readable form of a C++ or Rust name, from malloc; NULL if it has none. What compilers append
- * to the names of a function's parts and copies (".cold", ".constprop.0") is left out, of C names
- * too: they are the same function. */
+/* The readable form of a C++ or Rust name, or of a C name with a compiler's suffix, from malloc;
+ * NULL if the name stays as it is. Suffixes of a function's parts and clones (".cold",
+ * ".constprop.0") are removed: they belong to the same function. */
 char *name_demangle(const char *linkage);
 
-/* Writes "> >" as people have written it since 2011: ">>". */
+/* Replaces "> >" in a name by ">>", the form in use since C++11. */
 void name_join_brackets(char *name);
 
 #endif

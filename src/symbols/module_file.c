@@ -1,6 +1,8 @@
-/* Where a module's file may be. libdwfl then finds the file of debugging symbols that belongs to
- * it, by build-id or by debug link, checks it, and asks the debuginfod servers if that was
- * wished. */
+/* Finds the file of a module. It tries, in this order: the search folders, with the module's path
+ * and with its file name; the recorded path; the debug files by build-id below the search folders
+ * and below /usr/lib/debug; and a debuginfod server, if the user allowed it. Each file must have
+ * the recorded build-id, if there is one. libdwfl then finds the file of debugging symbols that
+ * belongs to the module, by build-id or by debug link. */
 #include "symbols/module_file.h"
 
 #include <elfutils/libdwelf.h>
@@ -13,7 +15,7 @@
 
 static const char standard_debug[] = "/usr/lib/debug";
 
-/* One try: is this the file? */
+/* Whether the file at a path is the recorded module. */
 static enum symbols_state check_file(const char *path, const struct symbol_module *module) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return SYMBOLS_MISSING;
@@ -38,7 +40,8 @@ static void add_module(struct module_file *file, const char *path, const Dwfl_Ca
   dwfl_report_end(file->dwfl, NULL, NULL);
 }
 
-/* Takes the file at this path if it is the right one; remembers that a wrong one was there. */
+/* Opens the file at this path if it is the right one. If a wrong one is there, notes that in
+ * file->state. */
 static bool try_path(struct module_file *file, const char *path, const struct symbol_module *module,
                      const Dwfl_Callbacks *callbacks) {
   enum symbols_state state = check_file(path, module);
@@ -68,7 +71,7 @@ static bool try_build_id(struct module_file *file, const char *folder, const str
   return try_below(file, folder, name, module, callbacks);
 }
 
-/* Lets libdwfl ask for the file itself by its build-id, which may go to a server. */
+/* Lets libdwfl find the file by its build-id, which may ask a server. */
 static bool try_server(struct module_file *file, const struct symbol_module *module,
                        const Dwfl_Callbacks *callbacks) {
   if (!module->build_id_bytes || !module->size) return false;
@@ -131,8 +134,8 @@ void module_file_close(struct module_file *file) {
   *file = (struct module_file){.state = SYMBOLS_MISSING};
 }
 
-/* A folder that is not named absolutely is, for libdwfl, one beside the program, where it looks for
- * no build-ids. */
+/* Uses absolute names: libdwfl takes a relative folder as relative to the module, and looks for no
+ * build-ids there. */
 char *module_debug_path(const char *const *search) {
   char *path = strdup("+:.debug:/usr/lib/debug");
   for (; path && search && *search; search++) {

@@ -1,9 +1,11 @@
-/* Reading the symbols once and bisecting them.
+/* Reads the symbols of a module once and finds them by binary search.
  *
- * libdwfl goes through all symbols for each address, which in a program of 100,000 functions takes
- * a millisecond. Symbols may lie in each other, as a function's cold part or an alias does: `reach`
- * tells how far back one that holds an address may still begin. Of equals the smaller one says
- * more, then a global name before a weak one before a local one, as libdwfl has it. */
+ * libdwfl scans all symbols for each address, which takes a millisecond in a program of 100,000
+ * functions. Symbols can contain each other, as a function contains its cold part or an alias. So
+ * each entry has `reach`, the largest end among the entries up to it: the search backwards stops
+ * where `reach` is not beyond the address. Of symbols with the same start the smaller one is
+ * preferred, then a global one, then a weak one, then a local one, as in libdwfl.
+ */
 #include "symbols/symbol_table.h"
 
 #include <stdlib.h>
@@ -26,7 +28,7 @@ static bool names_code(const GElf_Sym *symbol, const char *name) {
   return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
 }
 
-/* Without memory the table stays empty: addresses then stand for names. */
+/* Without memory the table stays empty, and functions are named by their addresses. */
 static void read_table(struct symbol_table *table, Dwfl_Module *module) {
   int symbols = dwfl_module_getsymtab(module);
   table->read = true;
@@ -50,7 +52,7 @@ static void read_table(struct symbol_table *table, Dwfl_Module *module) {
   }
 }
 
-/* How many entries begin at or before an address. */
+/* The number of entries that begin at or before an address. */
 static size_t count_until(struct symbol_table *table, Dwfl_Module *module, GElf_Addr address) {
   if (!table->read) read_table(table, module);
   size_t low = 0, high = table->count;

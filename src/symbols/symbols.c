@@ -1,4 +1,6 @@
-/* Modules and addresses, each looked at once. */
+/* Caches modules and addresses, so that each is looked up once, and names the frames of an address:
+ * from DWARF, then from the symbol table, then from the address itself. Without memory a frame is
+ * called "?". */
 #include "symbols/symbols.h"
 
 #include "base/hash.h"
@@ -13,7 +15,7 @@
 
 enum { FRAMES_MOST = 64, SCOPES_MOST = 32 };
 
-/* One address and what it is called. */
+/* One address and its frames. */
 struct answer {
   struct answer *next;
   uint64_t offset;
@@ -23,7 +25,7 @@ struct answer {
 
 struct answers {
   struct answer **bucket;
-  size_t count, buckets; /* a power of two */
+  size_t count, buckets; /* buckets is a power of two */
 };
 
 struct known_module {
@@ -43,7 +45,7 @@ struct extent {
   Dwarf_Addr begin, end;
 };
 
-/* A string that was made here and not found in a file. */
+/* A string that was allocated here, in contrast to one in a mapped file. */
 struct made_string {
   struct made_string *next;
   char text[];
@@ -88,14 +90,14 @@ static const char *string_of(Dwarf_Die *entry, unsigned attribute) {
   return dwarf_formstring(dwarf_attr_integrate(entry, attribute, &found));
 }
 
-/* -1 if there is no such number. */
+/* The value of an attribute; -1 if there is none. */
 static int number_of(Dwarf_Die *entry, unsigned attribute) {
   Dwarf_Attribute found;
   Dwarf_Word value;
   return dwarf_formudata(dwarf_attr(entry, attribute, &found), &value) == 0 ? (int)value : -1;
 }
 
-/* Where the function is declared, of which an entry is a copy or the body. */
+/* The declaration of the function whose body or copy an entry is. */
 static Dwarf_Die declaration_of(Dwarf_Die *entry) {
   static const unsigned references[] = {DW_AT_abstract_origin, DW_AT_specification};
   Dwarf_Die die = *entry, next;
@@ -105,7 +107,7 @@ static Dwarf_Die declaration_of(Dwarf_Die *entry) {
   return die;
 }
 
-/* "Deep<3>::go<int>", for a function of which only "go<int>" is written down. */
+/* The qualified name "Deep<3>::go<int>" of a function for which DWARF has only "go<int>". */
 static const char *qualified(struct symbols *symbols, const struct known_module *known,
                              const struct unit_place *place, Dwarf_Die *entry, const char *name) {
   Dwarf_Die scopes[SCOPES_MOST], declaration = declaration_of(entry);
@@ -137,8 +139,8 @@ static void name_entry(struct symbols *symbols, const struct known_module *known
                             : NULL;
 }
 
-/* Where an inlined call stands in the function around it. Files are counted from 0 since DWARF 5,
- * before that from 1. */
+/* Sets the file and line of the frame around an inlined call: those of the call. DWARF 5 counts
+ * files from 0, earlier versions from 1. */
 static void name_call_site(Dwarf_Die *unit, Dwarf_Die *call, struct symbol_frame *around) {
   Dwarf_Files *files;
   size_t count;
@@ -150,7 +152,7 @@ static void name_call_site(Dwarf_Die *unit, Dwarf_Die *call, struct symbol_frame
     around->file = dwarf_filesrc(files, (size_t)file, NULL, NULL);
 }
 
-/* Not by libdwfl, which finds no line where the compiler wrote no table of ranges. */
+/* Uses libdw: libdwfl finds no line if the compiler wrote no table of ranges. */
 static void name_line(struct unit_place *place, struct symbol_frame *frame) {
   Dwarf_Line *line = dwarf_getsrc_die(&place->unit, place->address);
   if (!line) return;
@@ -158,8 +160,8 @@ static void name_line(struct unit_place *place, struct symbol_frame *frame) {
   if (dwarf_lineno(line, &frame->line) != 0) frame->line = 0;
 }
 
-/* Functions of headers that say so of themselves (attribute artificial): what they do is to be seen
- * at their callers. */
+/* Whether a function of a header has the attribute artificial, which means that debuggers should
+ * show its callers instead. */
 static bool is_transparent(Dwarf_Die *entry) {
   Dwarf_Attribute found;
   bool artificial = false;
@@ -167,8 +169,8 @@ static bool is_transparent(Dwarf_Die *entry) {
          artificial;
 }
 
-/* Frames from DWARF, innermost first, without inlined calls at that end that are transparent. 0 if
- * it does not know the address. */
+/* Frames from DWARF, innermost first, without transparent inlined calls at the innermost end. 0 if
+ * DWARF does not have the address. */
 static size_t frames_from_dwarf(struct symbols *symbols, struct known_module *known, Dwarf_Addr address,
                                 struct symbol_frame *frames) {
   Dwarf_Die entries[FRAMES_MOST];
@@ -187,9 +189,9 @@ static size_t frames_from_dwarf(struct symbols *symbols, struct known_module *kn
   return count;
 }
 
-/* Assembly has lines and no functions. In other units an address outside of all functions has no
- * line: the last one before it is that of another function, often of a cold part that happens to
- * lie there. */
+/* Finds the line of an address outside of all functions, in assembly only. In other units the last
+ * line before such an address is that of another function, often of a cold part that happens to
+ * precede it. */
 static size_t line_without_function(struct known_module *known, Dwarf_Addr address,
                                     struct symbol_frame *frame) {
   Dwarf_Addr bias;
@@ -201,8 +203,8 @@ static size_t line_without_function(struct known_module *known, Dwarf_Addr addre
   return 1;
 }
 
-/* The function that the call-frame information has around an address: stripped files keep that,
- * since exceptions and backtraces need it. False where it knows none. */
+/* The extent of the function around an address, by the call-frame information, which stripped files
+ * keep for exceptions and backtraces. False if it has no such function. */
 static bool find_extent(Dwfl_Module *module, Dwarf_Addr address, struct extent *extent) {
   Dwarf_Addr bias;
   Dwarf_Frame *frame;
@@ -215,10 +217,9 @@ static bool find_extent(Dwfl_Module *module, Dwarf_Addr address, struct extent *
   return known && extent->begin <= address && address < extent->end;
 }
 
-/* The function's own name, as far as the symbol table knows it. A symbol without a size names
- * nothing beyond its function, or the last one before a thousand hidden functions would name them
- * all. *begin becomes the function's first address if only that is known; else it is not
- * touched. */
+/* Names a frame from the symbol table. A symbol without a size names only the function that
+ * contains it; otherwise it would name all the functions without symbols that follow it. If only
+ * the first address of the function is known, *begin becomes that; otherwise it is unchanged. */
 static void name_from_table(struct symbols *symbols, struct known_module *known, Dwarf_Addr address,
                             Dwarf_Addr *begin, struct symbol_frame *frame) {
   struct extent extent;
@@ -232,7 +233,7 @@ static void name_from_table(struct symbols *symbols, struct known_module *known,
   frame->function = demangled(symbols, name);
 }
 
-/* "module+0xaddress" stands for a function that has no name. */
+/* Gives a function without a symbol the name "module+0xaddress". */
 static void name_by_address(struct symbols *symbols, const struct known_module *known, uint64_t address,
                             struct symbol_frame *frame) {
   char text[512];
@@ -346,8 +347,8 @@ static struct known_module *module_open(struct symbols *symbols, const struct sy
   return NULL;
 }
 
-/* The module, opened at the first question. NULL if memory is exhausted or its build-id is longer
- * than any is. */
+/* The module, opened when it is first asked for. NULL if memory is exhausted, or if its build-id is
+ * longer than any valid one. */
 static struct known_module *module_of(struct symbols *symbols, const struct symbol_module *module) {
   struct known_module *known = symbols->modules;
   if (module->build_id_bytes > sizeof known->build_id) return NULL;

@@ -1,12 +1,13 @@
-/* Names for code addresses, found in the reading command, on any machine that has the files.
+/* Names for code addresses, found in the command `winnow`, on any machine that has the files.
  *
- * A module is opened when it is first asked about, under its recorded path or below the search
- * paths, and only if its build-id is the recorded one: another file that has taken its place must
- * not lend its names. Failing that, a file of debugging symbols with that build-id will do.
+ * A module is opened when it is first asked about, below the search folders or under its recorded
+ * path, and only if its build-id is the recorded one: another file under the same path must not
+ * give its names. If there is no such file, a file of debugging symbols with that build-id is used.
  * Function names come from DWARF (inlined calls included), then from the symbol tables (.symtab,
- * .dynsym, .gnu_debugdata); a function without a name is called "module+0xstart", its start taken
- * from the call-frame information, or "module+0xoffset" where even that is missing. Not
- * thread-safe: one thread uses a `struct symbols`. */
+ * .dynsym, .gnu_debugdata). A function without a name is called "module+0xstart", with its start
+ * from the call-frame information, or "module+0xoffset" if that is missing too. Not thread-safe:
+ * one thread uses a `struct symbols`.
+ */
 #ifndef SYMBOLS_SYMBOLS_H
 #define SYMBOLS_SYMBOLS_H
 
@@ -17,11 +18,11 @@
 struct symbols;
 
 struct symbols_options {
-  /* Fetch what is missing from the servers in DEBUGINFOD_URLS. If false, the variable is emptied in
-   * this process. */
+  /* Fetch missing files from the servers in DEBUGINFOD_URLS. If false, this process empties the
+   * variable. */
   bool debuginfod;
-  /* Folders to look into first, NULL at the end: the root of another system, or a folder that has
-   * the files. Each is tried with the module's whole path, with its last part, and as a place of
+  /* Folders to search first, ended by NULL: the root of another system, or a folder that has the
+   * files. Each is tried with the module's whole path, with its file name, and as a folder of
    * debugging symbols. May be NULL. */
   const char *const *search;
 };
@@ -29,39 +30,39 @@ struct symbols_options {
 struct symbol_module {
   const char *path;
   const unsigned char *build_id;
-  size_t build_id_bytes; /* 0: unknown, and then not checked */
+  size_t build_id_bytes; /* 0: unknown; then no build-id is compared */
   uint64_t size;         /* bytes of address space; 0 if unknown */
 };
 
 struct symbol_frame {
   const char *function; /* never NULL; C++ and Rust names are demangled */
-  const char *linkage;  /* as the linker knows it; NULL if there is none */
+  const char *linkage;  /* the linker's name; NULL if there is none */
   const char *file;     /* NULL if unknown */
   int line;             /* 0 if unknown */
-  bool inlined;         /* was compiled into the next frame */
-  bool nameless;        /* `function` is an address */
+  bool inlined;         /* was inlined into the next frame */
+  bool nameless;        /* `function` is "module+0xaddress" */
 };
 
 enum symbols_state {
   SYMBOLS_OK,         /* functions, inlined calls, lines */
   SYMBOLS_TABLE_ONLY, /* a symbol table, but no debugging information */
-  SYMBOLS_NONE,       /* the file is there and says nothing */
-  SYMBOLS_MISSING,    /* the file is not there */
-  SYMBOLS_MISMATCH,   /* another file has its path */
+  SYMBOLS_NONE,       /* the file has neither */
+  SYMBOLS_MISSING,    /* there is no file */
+  SYMBOLS_MISMATCH,   /* there is a file with another build-id */
 };
 
 /* NULL if memory is exhausted. */
 struct symbols *symbols_open(const struct symbols_options *options);
 void symbols_close(struct symbols *symbols);
 
-/* Names a return address, given as an address in the module's file, innermost inlined call first.
- * Returns the number of frames written, at least 1 if `most` is. Strings are valid until
- * symbols_close. */
+/* Names a return address, given as an address in the module's file. Writes the frames, innermost
+ * inlined call first, and returns their number, at least 1 unless `most` is 0. Strings are valid
+ * until symbols_close. */
 size_t symbols_resolve(struct symbols *symbols, const struct symbol_module *module, uint64_t offset,
                        struct symbol_frame *frames, size_t most);
 
-/* What is known about a module, and in *hint (if not NULL) one sentence for the user; empty if all
- * is well. */
+/* The state of a module. *hint, if not NULL, becomes a sentence for users; it is empty if nothing
+ * is missing. */
 enum symbols_state symbols_state(struct symbols *symbols, const struct symbol_module *module,
                                  const char **hint);
 

@@ -22,8 +22,8 @@ options_are_understood() {
 wrong_options_are_refused() {
   make plain t
   refused 2 'which trace' report
-  refused 2 "one trace at a time; 'winnow info FILE...' tells several apart" report t t
-  refused 2 "one trace at a time; what is 'nonsense'" report t t nonsense
+  refused 2 "one trace at a time; 'winnow info FILE...' lists several" report t t
+  refused 2 "one trace at a time, and there is no file 'nonsense'" report t t nonsense
   refused 2 '--by x: it must be function' report --by x t
   refused 2 '--at never: it must be' report --at never t
   refused 2 '--at 1: it must be peak, end, or a time with its unit' report --at 1 t
@@ -38,7 +38,7 @@ wrong_options_are_refused() {
   refused 2 "option '--nonsense' is not known.*winnow help report" report --nonsense t
   refused 2 "option '--at' needs a value; see 'winnow help report'" report --at
   refused 2 "option '-n' needs a value" report --by line -n
-  refused 2 "option '--t' is short for several" report --t t
+  refused 2 "option '--t' is ambiguous" report --t t
   refused 2 "option '--nonsense' is not known" report --nonsense=3 t
   refused 2 "option '-x' is not known; see 'winnow help info'" info -x t
   refused 2 "option '-x' is not known" report --json -jx t
@@ -49,7 +49,7 @@ wrong_options_are_refused() {
   refused 2 "no command 'nonsense'" help nonsense
   refused 2 'program' record
   refused 2 '--rate and --every' record --rate 1e-4 --every 64K -- ls
-  refused 2 "option '--s' is short for several; see 'winnow help record'" record --s ls
+  refused 2 "option '--s' is ambiguous; see 'winnow help record'" record --s ls
   refused 2 "option '-x' is not known" record -qx ls
   local value option
   for value in abc '' 0,5 1.5 -0.1 1e ' 1' nan; do refused 2 "--rate ('')?$value: it must be a number from 0 to 1" record --rate "$value" -- ls; done
@@ -129,7 +129,7 @@ damaged_traces_are_reported() {
   says 'and allocated at least [0-9.]+ .?B \([^)]*\) in .* calls'
   says 'Resident: 12.0 MB, the most that was measured; its parts are not known, since records are missing\.'
   says 'It held the most after [^(]* blocks that the trace knows of'
-  says 'So all this is a part: what is allocated is more by what is missing'
+  says 'So these numbers are of a part of the run: more was allocated'
   ! grep -q 'Each range holds' out || fail "a part has ranges of the whole"
   succeeds info hurt
   says '1 of [0-9,]+ chunks damaged, [0-9.]+ k?B left out'
@@ -194,7 +194,7 @@ json_agrees_with_the_text() {
 collected_heaps_are_told_of() {
   make exact_collected t
   succeeds report t
-  says 'collected heap allocated 8.80 MB, 9.1 % of it directly in the major heap, and promoted 4.00 MB, 50 % of what was young'
+  says 'collected heap allocated 8.80 MB, 9.1 % of it directly in the major heap, and promoted 4.00 MB, 50 % of what was born in the minor heap'
   says '1,000 minor collections and 5 cycles of the major collector ended'
   says 'largest after 1.00 s, with 808 kB; the last cycle found 400 kB live'
   says '1,000 pauses took 504 ms, 28 % of the time of its domains; 99 of 100 took at most 500 us'
@@ -428,7 +428,7 @@ help_is_everywhere() {
     [ "$(awk 'length > 110' out)" = "" ] || fail "help $command has long lines"
   done
   succeeds help record
-  for kind in static 32-bit set-uid musl sanitizer 'malloc of their own'; do says "cannot be recorded.*$kind"; done
+  for kind in static 32-bit set-uid musl sanitizer 'malloc of their own'; do says "cannot record.*$kind"; done
   succeeds report --json --help
   says 'say where the memory went'
   succeeds info --json --help

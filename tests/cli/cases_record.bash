@@ -58,7 +58,7 @@ children_are_told_apart() {
   need_recording
   "$winnow" record -f -r 1 -o 'a [trace]' -- bash -c 'ls -d "/b in" / >/dev/null 2>&1; head -c 9 /dev/zero >/dev/null; exit 3' >out 2>err
   [ $? = 3 ] || fail "another exit code"
-  grep -q '^winnow: wrote 2 more, of processes that it started: a \[trace\].[*]$' err || fail "$(cat err)"
+  grep -q '^winnow: wrote 2 more traces, of processes that the program started: a \[trace\].[*]$' err || fail "$(cat err)"
   [ "$(rows | wc -l)" = 4 ] || fail "not a line each and one for all: $(cat err)"
   rows | grep -Eq "  a \\[trace\\]  +bash -c 'ls -d \"/b in\" " || fail "the program's own: $(cat err)"
   rows | grep -Eq "  a \\[trace\\].[0-9]+  ls -d '/b in' /\$" || fail "ls: $(cat err)"
@@ -109,26 +109,26 @@ likely_mistakes_are_hinted_at() {
   cp /bin/ls program
   chmod 755 dos lost
   chmod 644 program text named plain.py named.py
-  local sh='; a command line wants a shell, and its programs --follow-children: winnow record -f sh -c'
-  refused 1 "no program 'ls -l' in the search path; its words belong apart: winnow record ls -l\$" record 'ls -l'
+  local sh='; a shell can run a command line, and -f records its programs: winnow record -f sh -c'
+  refused 1 "no program 'ls -l' in the search path; give its words as separate arguments: winnow record ls -l\$" record 'ls -l'
   refused 1 "no program 'ls [|] wc' in the search path$sh 'ls [|] wc'\$" record 'ls | wc'
   refused 1 "no program 'cd /; ls': No such file or directory$sh 'cd /; ls'\$" record 'cd /; ls'
   refused 1 "$sh 'A=1 ls'\$" record 'A=1 ls'
   refused 1 "$sh 'ls \"a\"'\$" record 'ls "a"'
   refused 1 "$sh 'cd sub'\$" record 'cd sub'
-  refused 1 "no program 'cd' in the search path; it is a word of the shell's: sh -c 'cd sub'\$" record cd sub
-  refused 1 "no program 'A=1' in the search path; variables are set before winnow: A=1 winnow record ls [.][.][.]\$" record A=1 ls -l
-  refused 1 "; variables are set before winnow: A='1 2' winnow record ls\$" record 'A=1 2' ls
+  refused 1 "no program 'cd' in the search path; it is a shell command: sh -c 'cd sub'\$" record cd sub
+  refused 1 "no program 'A=1' in the search path; set variables before winnow: A=1 winnow record ls [.][.][.]\$" record A=1 ls -l
+  refused 1 "; set variables before winnow: A='1 2' winnow record ls\$" record 'A=1 2' ls
   refused 1 "no program 'no-such' in the search path\$" record no-such
   refused 1 "no program 'no such' in the search path\$" record 'no such'
   refused 1 "no program './no such': No such file or directory\$" record './no such'
   refused 1 "no program 'ls[?]x' in the search path\$" record $'ls\nx'
   refused 1 "no program 'A=1' in the search path\$" record A=1
-  refused 1 'plain.py cannot be run: it is not executable; name what runs it: python3 ./plain.py$' record ./plain.py
-  refused 1 '^winnow: plain.py cannot be run: it is not executable; name what runs it: python3 plain.py$' record plain.py
-  refused 1 'not executable; chmod [+]x ./named.py makes it so, or name what runs it: python3 ./named.py$' record ./named.py
-  refused 1 'not executable; chmod [+]x ./named makes it so, or name what runs it: /bin/bash -e ./named$' record ./named
-  refused 1 './program cannot be run: it is not executable; chmod [+]x ./program makes it so$' record ./program
+  refused 1 'plain.py cannot be run: it is not executable; name its interpreter: python3 ./plain.py$' record ./plain.py
+  refused 1 '^winnow: plain.py cannot be run: it is not executable; name its interpreter: python3 plain.py$' record plain.py
+  refused 1 'not executable; chmod [+]x ./named.py makes it executable, or name its interpreter: python3 ./named.py$' record ./named.py
+  refused 1 'not executable; chmod [+]x ./named makes it executable, or name its interpreter: /bin/bash -e ./named$' record ./named
+  refused 1 './program cannot be run: it is not executable; chmod [+]x ./program makes it executable$' record ./program
   refused 1 './text cannot be run: it is not executable$' record ./text
   refused 1 "no program 'text' in the search path\$" record text
   refused 1 './dos cannot be run: its first line ends in a carriage return, .*; sed -i' record ./dos
@@ -143,7 +143,7 @@ scripts_that_a_shell_ran_are_named() {
   printf 'no-such-program\n' >script
   chmod 755 script script.py
   run record -o t ./script.py
-  [ "$code" = 127 ] && grep -q '^winnow: ./script.py names no interpreter in its first line, so /bin/sh ran it; to run it by another: python3 ./script.py$' err ||
+  [ "$code" = 127 ] && grep -q '^winnow: ./script.py names no interpreter in its first line, so /bin/sh ran it; to run it by another interpreter: python3 ./script.py$' err ||
     fail "code $code: $(cat err)"
   run record -o t ./script
   grep -q '^winnow: ./script names no interpreter in its first line, so /bin/sh ran it$' err || fail "$(cat err)"
@@ -190,19 +190,19 @@ END
   cc -DASKS -I "$source/include" -o asks asks.c -L "$build/src/gc" -lwinnow -Wl,-rpath,"$build/src/gc" >why 2>&1 || fail "$(cat why)"
   run record -r 0.5 -o t ./asks 'a b'
   [ "$code" = 0 ] && [ "$(wc -l <err)" = 2 ] || fail "code $code: $(cat err)"
-  grep -q "^winnow: ./asks $hint; for that: WINNOW_TRACE=heap.trace WINNOW_RATE=0.5 ./asks 'a b'\$" err || fail "$(cat err)"
-  sh -c "$(sed -n 's/.*; for that: //p' err)" || fail "the command does not work"
+  grep -q "^winnow: ./asks $hint; to trace that heap: WINNOW_TRACE=heap.trace WINNOW_RATE=0.5 ./asks 'a b'\$" err || fail "$(cat err)"
+  sh -c "$(sed -n 's/.*; to trace that heap: //p' err)" || fail "the command does not work"
   succeeds report t
-  says "asks $hint: to have that traced, run it without winnow record, and with WINNOW_TRACE=FILE"
+  says "asks $hint: to trace that heap, run it with WINNOW_TRACE=FILE and without winnow record"
   succeeds report heap.trace
   says 'collected heap allocated'
   ! grep -q 'not in this trace' out || fail "it is: $(cat out)"
   run record -q -o t ./asks
   [ ! -s err ] || fail "not quiet: $(cat err)"
   run record -r 0.5 -o t ./silent
-  grep -q "^winnow: ./silent $hint; a call of wn_trace_if_requested" err || fail "$(cat err)"
+  grep -q "^winnow: ./silent $hint; it could write a trace of that heap by calling wn_trace_if_requested" err || fail "$(cat err)"
   succeeds report t
-  says "silent $hint: a call of wn_trace_if_requested"
+  says "silent $hint: it could write a trace of that heap by calling wn_trace_if_requested"
   cc -DASKS -O1 -I "$source/include" -o silent asks.c -L "$build/src/gc" -lwinnow -Wl,-rpath,"$build/src/gc" || fail "cc"
   succeeds report t # the file is another one now
   ! grep -q 'not in this trace' out || fail "what another program is: $(cat out)"
@@ -214,9 +214,9 @@ END
   [ -x "$lisp" ] || return 0
   echo '(print 1)' >one.lisp
   run record -r 0.5 -o t "$lisp" one.lisp
-  grep -q "lisp $hint; for that: " err || fail "$(cat err)"
+  grep -q "lisp $hint; to trace that heap: " err || fail "$(cat err)"
   succeeds report t
-  says "lisp $hint: to have"
+  says "lisp $hint: to trace"
 }
 
 # Who records a script wants to know of its programs.
@@ -224,21 +224,21 @@ work_of_children_that_are_not_followed_is_told() {
   need_recording
   local work='i=0; while [ $i -lt 1500000 ]; do i=$((i + 1)); done'
   run record -o t sh -c "sh -c '$work'; exit"
-  grep -Eq '^winnow: processes that sh started took [0-9.]+ m?s of the [0-9.]+ m?s that the processor worked; they are not in its trace, and --follow-children' err ||
+  grep -Eq '^winnow: processes that sh started used [0-9.]+ m?s of the [0-9.]+ m?s of processor time; they are not in its trace, and --follow-children' err ||
     fail "$(cat err)"
   # Of a short run too, if hardly anything is its own.
   run record -o t sh -c "sh -c '${work/1500000/100000}'; exit"
-  grep -q '^winnow: processes that sh started took' err || fail "a short run: $(cat err)"
+  grep -q '^winnow: processes that sh started used' err || fail "a short run: $(cat err)"
   run record -o t sh -c "sh -c :; exit"
-  ! grep -q 'the processor worked' err || fail "hardly a run: $(cat err)"
+  ! grep -q 'of processor time' err || fail "hardly a run: $(cat err)"
   run record -q -o t sh -c "sh -c '$work'; exit"
   [ ! -s err ] || fail "not quiet: $(cat err)"
   local options
   for options in "-f" ""; do
     # shellcheck disable=SC2086
     run record $options -o t sh -c "sh -c :; $work"
-    ! grep -q 'the processor worked' err || fail "its own work: $(cat err)"
+    ! grep -q 'of processor time' err || fail "its own work: $(cat err)"
   done
   run record -f -o t sh -c "sh -c '$work'; exit"
-  ! grep -q 'the processor worked' err || fail "followed: $(cat err)"
+  ! grep -q 'of processor time' err || fail "followed: $(cat err)"
 }

@@ -85,7 +85,7 @@ inclusive_totals_are_one_option_away() {
   succeeds report --sort total t
   first_row | LC_ALL=C grep -aq ' order' || fail "$(cat out)"
   says ' user  \[allocates\]'
-  says 'On every stack, with nothing of their own: _start > __libc_start_main'
+  says 'On every stack, allocating nothing themselves: _start > __libc_start_main'
 }
 
 rows_of_one_or_two_samples_look_uncertain() {

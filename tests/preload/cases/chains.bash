@@ -14,7 +14,7 @@ a_followed_child_has_the_trace_of_the_program_that_did_the_work() {
   child=$(ls trace.[0-9]*)
   counted "before the exec" "$(born "$child" born_before)" 500
   ended 'yes: by exec it became /bin/true' "$child"
-  grep -q '^winnow: wrote 1 more, of a process that it started: trace.[*]$' told.err || fail "$(cat told.err)"
+  grep -q '^winnow: wrote 1 more trace, of a process that the program started: trace.[*]$' told.err || fail "$(cat told.err)"
 }
 
 programs_of_a_followed_child_that_did_a_tenth_are_kept() {
@@ -27,8 +27,8 @@ programs_of_a_followed_child_that_did_a_tenth_are_kept() {
   counted "of the first" "$(born "$child.exec0" born_before)" 500
   ended 'yes: exit 5' "$child"
   ended 'yes: by exec it became /usr/bin/env$' "$child.exec0"
-  facts "$child.exec0" | grep -q "^then  *$child is the trace of that\$" || fail "$(facts "$child.exec0")"
-  grep -q '^winnow: wrote 2 more, of a process that it started: trace.[*]$' told.err || fail "$(cat told.err)"
+  facts "$child.exec0" | grep -q "^then  *$child is the trace of that program\$" || fail "$(facts "$child.exec0")"
+  grep -q '^winnow: wrote 2 more traces, of a process that the program started: trace.[*]$' told.err || fail "$(cat told.err)"
   grep -q "  $child  .*execs fails 0 followed$" told.err && grep -q "  $child.exec0  .*becomes execve" told.err || fail "$(cat told.err)"
 }
 
@@ -63,7 +63,7 @@ traces_of_a_living_child_keep_their_names() {
   while kill -0 "$(cat number)" 2>/dev/null; do sleep 0.05; done
   counted "before the exec" "$(born "$child" born_before)" 500
   ended 'yes: exit 0' "$child.exec1"
-  facts "$child" | grep -q "^then  *$child.exec1 is the trace of that\$" || fail "$(facts "$child")"
+  facts "$child" | grep -q "^then  *$child.exec1 is the trace of that program\$" || fail "$(facts "$child")"
 }
 
 what_is_no_trace_of_a_child_is_left_alone() {
@@ -113,7 +113,7 @@ processes_of_the_same_number_have_chains_of_their_own() {
     counted "$each" "$(born $each born_last)" 2000
     counted "$each.exec0" "$(born $each.exec0 born_before)" 500
   done
-  grep -q '^winnow: wrote 18 more, of processes that it started: trace.[*]$' told.err || fail "$(cat told.err)"
+  grep -q '^winnow: wrote 18 more traces, of processes that the program started: trace.[*]$' told.err || fail "$(cat told.err)"
   rm trace.1-3.exec0
   echo letter >trace.1-2.exec0
   # shellcheck disable=SC2016
@@ -124,7 +124,7 @@ processes_of_the_same_number_have_chains_of_their_own() {
   [ "$(cat trace.1-2.exec0)" = letter ] || fail "a letter was overwritten"
   counted "beside the letter" "$(born trace.1-2.exec2 born_before)" 500
   counted "of the earlier recording" "$(born trace.1-4.exec0 born_before)" 500
-  grep -q '^winnow: wrote 5 more, of processes that it started: trace.[*]$' told.err || fail "$(cat told.err)"
+  grep -q '^winnow: wrote 5 more traces, of processes that the program started: trace.[*]$' told.err || fail "$(cat told.err)"
 }
 
 # Names are the same where nobody joins them.

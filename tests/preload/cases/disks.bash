@@ -49,11 +49,11 @@ a_full_disk_is_told_and_its_part_is_no_total() {
   privately tmpfs -o size=200k
   [ "$tiny" = 1 ] && return # too few blocks are followed to fill a disk
   "$winnow" record -o trace --rate 1 -- "$programs/threads" storm >out 2>said || fail "ended with $?"
-  grep -q '^winnow: the disk was full, so the trace is only a part; make room, or write to another disk (-o), or record less' said || fail "$(cat said)"
+  grep -q '^winnow: the disk was full, so the trace is incomplete; make room, or write to another disk (-o), or record less' said || fail "$(cat said)"
   "$winnow" report trace | tr '\n' ' ' >report
   grep -Eq 'lost: [0-9][0-9a-z., ]+ records, since the disk was full' report || fail "$(head -c 900 report)"
   grep -q 'and allocated at least ' report || fail "$(head -c 900 report)"
-  grep -q 'So all this is a part' report || fail "$(head -c 900 report)"
+  grep -q 'So these numbers are of a part of the run' report || fail "$(head -c 900 report)"
   ! grep -Eq 'Resident after|the rest: |never written' report || fail "the parts of a part do not add up: $(head -c 1500 report)"
   grep -Eq 'Resident: [0-9.]+ .?B at most, by the kernel.s count; its parts are not known, since records are missing' report || fail "$(head -c 1500 report)"
   [ "$(figure '.totals | .allocated_bytes.estimate >= .peak_bytes.estimate')" = true ] || fail "$(jq -c .totals report.json)"
@@ -63,7 +63,7 @@ a_full_disk_is_told_and_its_part_is_no_total() {
   facts trace | grep -q '^missing .*lost (the disk was full)' || fail "$(facts trace)"
   [ "$(figure .trace.lost_because)" = disk ] && [ "$(jq .trace.partial report.json)" = true ] || fail "$(jq .trace report.json)"
   "$winnow" record -q -o trace --rate 1 -- "$programs/threads" storm 2>said || fail "ended with $?"
-  one_line_of said '^winnow: the disk was full, so the trace is only a part; ' # all did not go well
+  one_line_of said '^winnow: the disk was full, so the trace is incomplete; ' # all did not go well
 }
 
 a_full_disk_is_told_of_children() {
@@ -72,7 +72,7 @@ a_full_disk_is_told_of_children() {
   cd disk || fail "no disk"
   "$winnow" record -f -o small --rate 1 -- sh -c '"$0" storm; exit 3' "$programs/threads" >"$work/out" 2>"$work/said"
   [ $? = 3 ] || fail "another exit code"
-  grep -q '^winnow: the disk was full, so some of these are only a part; ' "$work/said" || fail "$(cat "$work/said")"
+  grep -q '^winnow: the disk was full, so some of these are incomplete; ' "$work/said" || fail "$(cat "$work/said")"
   grep -Eq '  small\.[0-9]+ +threads storm \(records are missing\)$' "$work/said" || fail "$(cat "$work/said")"
 }
 

@@ -107,7 +107,7 @@ what_was_not_measured_is_not_explained() {
   need jq
   record --rate 1 -- "$programs/late_pages" kill
   [ "$(figure '.resident | [.explained, .counted, .unwritten_bytes] | join(" ")')" = 'false true ' ] || fail "$(jq -c .resident report.json)"
-  in_one_line | grep -Eq 'Resident: [67][0-9.]+ MB at most, by the kernel.s count; what it was made of then was not measured. The largest that was measured was [0-9.]+ MB, after ' ||
+  in_one_line | grep -Eq 'Resident: [67][0-9.]+ MB at most, by the kernel.s count; its parts were not measured then. The largest size that was measured was [0-9.]+ MB, after ' ||
     fail "$("$winnow" report trace)"
   ! in_one_line | grep -q 'held by malloc' || fail "$("$winnow" report trace)"
   WINNOW_TRACE=$PWD/alone WINNOW_RATE=1 LD_PRELOAD=$library "$programs/late_pages" kill

@@ -56,7 +56,7 @@ programs_that_did_little_leave_no_trace() {
   counted "blocks of the second" "$(of .totals.allocated_blocks born_last)" 2000
   counted "blocks of the first" "$(figure .totals.allocated_blocks.estimate trace.exec0 --where 'fn = born_before')" 500
   ended 'yes: by exec it became .*/execs$' trace.exec0
-  facts trace.exec0 | grep -q '^then  *trace is the trace of that$' || fail "$(facts trace.exec0)"
+  facts trace.exec0 | grep -q '^then  *trace is the trace of that program$' || fail "$(facts trace.exec0)"
   echo letter >trace.exec1 # is nobody's to remove
   echo letter >trace.exec3
   "$winnow" record -q -o trace --rate 1 -- "$programs/ends" return
@@ -83,7 +83,7 @@ becomes_sleep() { # SECONDS
 a_second_recording_leaves_a_live_one_alone() {
   local first written
   becomes_sleep 2
-  facts trace | grep -q '^then  *trace.exec1 is the trace of that$' || fail "$(facts trace)"
+  facts trace | grep -q '^then  *trace.exec1 is the trace of that program$' || fail "$(facts trace)"
   run_as second "$winnow" record -o trace --rate 1 -- "$programs/ends" return
   [ "$(cat second.code)" = 1 ] || fail "another exit code: $(cat second.err)"
   one_line_of second.err '^winnow: trace is being written by another program; choose another name$'
@@ -361,7 +361,7 @@ allocators_under_other_names_are_told() {
   echo 'void *je_malloc(unsigned long n) { (void)n; return 0; } int main(void) { return je_malloc(3) != 0; }' >inner.c
   cc -o inner inner.c || fail "does not compile"
   run_as inner "$winnow" record -o trace -- ./inner
-  grep -q '^winnow: ./inner has an allocator inside besides malloc (je_malloc); what that gives is not in this trace$' inner.err ||
+  grep -q '^winnow: ./inner has another allocator linked in besides malloc (je_malloc); its blocks are not in this trace$' inner.err ||
     fail "$(cat inner.err)"
 }
 

@@ -133,7 +133,7 @@ a_limit_of_file_sizes_kills_nobody() {
   [ "$(stat -c %s trace)" -le 4194304 ] || fail "the trace has $(stat -c %s trace) bytes"
   [ "$tiny" = 1 ] && return
   "$winnow" record -o trace --rate 1 -- "$programs/descriptors" fsize >/dev/null 2>said || fail "ended with $?"
-  grep -q '^winnow: the limit on the size of files was reached, so the trace is only a part; raise the limit (ulimit -f)' said || fail "$(cat said)"
+  grep -q '^winnow: the limit on the size of files was reached, so the trace is incomplete; raise the limit (ulimit -f)' said || fail "$(cat said)"
   [ "$(figure .trace.lost_because)" = 'file size' ] || fail "$(jq .trace report.json)"
 }
 

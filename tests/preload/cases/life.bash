@@ -50,7 +50,7 @@ followed_children_of_an_earlier_run_are_not_counted() {
   local run
   for run in 1 2 3 4 5; do # within a tick of the clock that files are dated by
     "$winnow" record -f -o 'a [trace]' -- sh -c 'touch *.1.2; ls >/dev/null; exit' 2>said >/dev/null
-    grep -q '^winnow: wrote 2 more, of processes that it started: a \[trace\][.][*]$' said || fail "run $run: $(cat said)"
+    grep -q '^winnow: wrote 2 more traces, of processes that the program started: a \[trace\][.][*]$' said || fail "run $run: $(cat said)"
     cp "$(ls a*trace].[0-9][0-9]* | tail -n 1)" 'a [trace].1.2' # is no child's
   done
 }
