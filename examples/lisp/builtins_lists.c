@@ -1,4 +1,4 @@
-/* Pairs, lists, vectors, symbols, and what is equal to what. */
+/* Pairs, lists, vectors, symbols, and equality. */
 #include "builtins.h"
 
 #include "lisp.h"
@@ -78,7 +78,7 @@ static wn_value list_star(struct vm *vm, wn_value *args, size_t count) {
   return list_before(vm, args, count - 1, &args[count - 1]);
 }
 
-/* Circular lists are none. */
+/* Circular lists are not lists. */
 static wn_value is_list(struct vm *vm, wn_value *args, size_t count) {
   wn_value hare = args[0], tortoise = args[0];
   (void)vm, (void)count;
@@ -274,7 +274,7 @@ static wn_value to_string(struct vm *vm, wn_value *args, size_t count) {
                             : vm_fail_type(vm, "symbol->string", "a symbol", args[0]);
 }
 
-/* The bytes are copied to where they do not move. */
+/* The bytes are copied to memory that does not move. */
 static wn_value to_symbol(struct vm *vm, wn_value *args, size_t count) {
   WN_SCOPE(vm->domain);
   struct output name = {0};
@@ -287,7 +287,7 @@ static wn_value to_symbol(struct vm *vm, wn_value *args, size_t count) {
   return failed ? vm_fail_memory(vm) : wn_value_of(symbol);
 }
 
-/* A symbol that is in no table: nothing that is read is the same. */
+/* A symbol that is in no table, so that no symbol that is read is the same. */
 static wn_value gensym(struct vm *vm, wn_value *args, size_t count) {
   static unsigned long number;
   char name[40];
