@@ -26,12 +26,12 @@ static inline const struct builtin *builtin_of(wn_value block) {
 /* Defines all of them in the machine's environment. False if memory is exhausted. */
 bool builtins_define(struct vm *vm);
 
-/* The arithmetic instructions call this if not both operands are small integers. `who` is +, - or
+/* The arithmetic instructions call this if not both operands are small integers. `procedure` is +, - or
  * *. */
-wn_value numbers_calculate(struct vm *vm, char who, wn_value a, wn_value b);
+wn_value numbers_calculate(struct vm *vm, char procedure, wn_value a, wn_value b);
 /* Sets *order to below 0, 0, above 0, or to 2 if one of the two is NaN. False if one is no number;
  * the condition is set then. */
-bool numbers_compare(struct vm *vm, const char *who, wn_value a, wn_value b, int *order);
+bool numbers_compare(struct vm *vm, const char *procedure, wn_value a, wn_value b, int *order);
 
 /* equal?; also false if the values are nested too deeply. */
 bool values_are_equal(wn_value a, wn_value b);

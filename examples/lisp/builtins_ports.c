@@ -33,10 +33,11 @@ static struct output *output_of(struct vm *vm, wn_value port) {
 
 /* The port that is the last of `count` arguments if there are `full` of them, else the program's
  * output. */
-static struct output *where(struct vm *vm, const char *who, const wn_value *args, size_t count, size_t full) {
+static struct output *where(struct vm *vm, const char *procedure, const wn_value *args, size_t count,
+                            size_t full) {
   if (count < full) return &vm->out;
   if (is_port(args[full - 1])) return output_of(vm, args[full - 1]);
-  vm_fail_type(vm, who, "a port", args[full - 1]);
+  vm_fail_type(vm, procedure, "a port", args[full - 1]);
   return NULL;
 }
 

@@ -90,9 +90,9 @@ bool table_put(struct vm *vm, wn_ref table, wn_ref key, wn_ref value) {
 
 /* ---- builtins ---- */
 
-static bool check_table(struct vm *vm, const char *who, wn_value value) {
+static bool check_table(struct vm *vm, const char *procedure, wn_value value) {
   if (is_table(value)) return true;
-  vm_fail_type(vm, who, "a table", value);
+  vm_fail_type(vm, procedure, "a table", value);
   return false;
 }
 

@@ -99,8 +99,8 @@ void lisp_frames(const struct vm *vm, bool (*each)(const struct lisp_frame *, vo
   const struct frame *frame = vm->frame;
   struct frame now = {vm->ip, vm->fp};
   while (frame > vm->frames) {
-    struct lisp_frame told = frame_of(now.fp, now.ip);
-    if (!each(&told, context)) return;
+    struct lisp_frame shown = frame_of(now.fp, now.ip);
+    if (!each(&shown, context)) return;
     now = *--frame;
   }
 }
@@ -121,9 +121,9 @@ static wn_place place_of(const struct vm *vm, const struct frame *now, bool oute
   wn_place place = atomic_load_explicit(kept, memory_order_relaxed);
   if (place) return place;
   char buffer[32];
-  struct lisp_frame told = frame_of(now->fp, now->ip);
-  const char *name = name_of(told.name, body, outermost, buffer);
-  place = wn_place_of(vm->lisp->heap, name, string_bytes(told.file), told.line);
+  struct lisp_frame shown = frame_of(now->fp, now->ip);
+  const char *name = name_of(shown.name, body, outermost, buffer);
+  place = wn_place_of(vm->lisp->heap, name, string_bytes(shown.file), shown.line);
   atomic_store_explicit(kept, place, memory_order_relaxed);
   return place;
 }
@@ -216,9 +216,9 @@ wn_value vm_fail(struct vm *vm, const char *format, ...) {
   return fail_with(vm, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
 }
 
-wn_value vm_fail_type(struct vm *vm, const char *who, const char *expected, wn_value got) {
+wn_value vm_fail_type(struct vm *vm, const char *procedure, const char *expected, wn_value got) {
   struct output text = {0};
-  output_format(&text, "%s: expected %s, got ", who, expected);
+  output_format(&text, "%s: expected %s, got ", procedure, expected);
   print_short(&text, got, 80);
   if (text.failed)
     vm_fail_memory(vm);
@@ -248,10 +248,10 @@ void vm_end_escapes(struct vm *vm, size_t depth) {
 struct report {
   struct output text;
   wn_value condition;
-  unsigned frames; /* told */
+  unsigned frames; /* printed */
 };
 
-enum { FRAMES_TOLD = 12 };
+enum { FRAMES_PRINTED = 12 };
 
 static bool is_library(wn_value file) { return !strcmp(string_bytes(file), "library.lisp"); }
 
@@ -281,7 +281,7 @@ static bool report_frame(const struct lisp_frame *frame, void *context) {
   if (is_symbol(frame->name))
     output_format(&report->text, "    in %s (%s:%u)\n", string_bytes(field(frame->name, SYMBOL_NAME)), file,
                   frame->line);
-  return ++report->frames < FRAMES_TOLD;
+  return ++report->frames < FRAMES_PRINTED;
 }
 
 void vm_report(struct vm *vm) {

@@ -105,11 +105,11 @@ static wn_value fail_unbound(struct vm *vm, wn_value cell) {
   return vm_fail(vm, "%s is not defined", string_bytes(field(field(cell, CELL_NAME), SYMBOL_NAME)));
 }
 
-static wn_value fail_vector(struct vm *vm, const char *who, wn_value vector, wn_value index) {
-  if (!is_vector(vector)) return vm_fail_type(vm, who, "a vector", vector);
-  if (!is_integer(index)) return vm_fail_type(vm, who, "an index", index);
-  return vm_fail(vm, "%s: the index %ld is not in a vector of %zu elements", who, (long)integer_of(index),
-                 wn_words(vector));
+static wn_value fail_vector(struct vm *vm, const char *procedure, wn_value vector, wn_value index) {
+  if (!is_vector(vector)) return vm_fail_type(vm, procedure, "a vector", vector);
+  if (!is_integer(index)) return vm_fail_type(vm, procedure, "an index", index);
+  return vm_fail(vm, "%s: the index %ld is not in a vector of %zu elements", procedure,
+                 (long)integer_of(index), wn_words(vector));
 }
 
 static bool has_element(wn_value vector, wn_value index) {
@@ -165,7 +165,7 @@ static wn_value *make_closure(struct vm *vm, const struct instruction *ip, wn_va
     UNLESS(order != 2 && order relation 0, field);                                                         \
   } while (0)
 
-#define ARITHMETIC(overflowing, who)                                      \
+#define ARITHMETIC(overflowing, procedure)                                \
   do {                                                                    \
     wn_value one = B, two = C, made;                                      \
     intptr_t result;                                                      \
@@ -174,7 +174,7 @@ static wn_value *make_closure(struct vm *vm, const struct instruction *ip, wn_va
       NEXT;                                                               \
     }                                                                     \
     SAVE(NULL);                                                           \
-    made = numbers_calculate(vm, who, one, two);                          \
+    made = numbers_calculate(vm, procedure, one, two);                    \
     if (!made) goto failed;                                               \
     A = made;                                                             \
     NEXT;                                                                 \

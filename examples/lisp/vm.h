@@ -115,7 +115,7 @@ void vm_report(struct vm *vm);
 /* ---- failing: all return VM_FAILED ---- */
 
 __attribute__((format(printf, 2, 3))) wn_value vm_fail(struct vm *vm, const char *format, ...);
-wn_value vm_fail_type(struct vm *vm, const char *who, const char *expected, wn_value got);
+wn_value vm_fail_type(struct vm *vm, const char *procedure, const char *expected, wn_value got);
 wn_value vm_fail_memory(struct vm *vm);
 
 /* ---- allocation: values are not rooted, 0 (VM_FAILED) if memory is exhausted; may collect ---- */

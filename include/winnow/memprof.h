@@ -65,8 +65,8 @@ typedef struct wn_tracker {
 WN_API wn_status wn_memprof_start(wn_domain *domain, const wn_memprof_options *options,
                                   const wn_tracker *tracker, wn_profile **profile);
 
-/* Stops the profile of the domain: it samples no more in all threads and domains that take part,
- * and tracked blocks are still followed. First runs the calling thread's pending callbacks (not if
+/* Stops the profile of the domain: no thread and no domain that takes part is sampled any more, and
+ * tracked blocks are still followed. First runs the calling thread's pending callbacks (not if
  * called inside one). After the return no alloc callback begins; those pending on other threads are
  * dropped. WN_ESTATE: the domain is not sampling. WN_EBUSY: a callback raised, and the profile is
  * still sampling; take the exception first. */
