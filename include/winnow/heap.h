@@ -169,11 +169,11 @@ WN_API void *wn_domain_data(const wn_domain *domain);
 /* The first members of a domain, which inlined code and generated code may use. */
 struct wn_mutator_context {
   char *young_ptr;         /* the youngest block's header; allocation goes down */
-  char *young_limit;       /* below it is the slow path; read and written atomically */
-  uintptr_t young_base;    /* of all minor heaps of the heap: constant */
-  uintptr_t young_span;    /* constant */
-  wn_value *top, *top_end; /* of the handles' slots */
-  uintptr_t pending;       /* not 0: callbacks wait for wn_poll; read and written atomically */
+  char *young_limit;       /* allocation below it takes the slow path; read and written atomically */
+  uintptr_t young_base;    /* of the addresses of all minor heaps of the heap; constant */
+  uintptr_t young_span;    /* of these addresses; constant */
+  wn_value *top, *top_end; /* of the handle slots */
+  uintptr_t pending;       /* not 0: callbacks are pending; read and written atomically */
 };
 
 static inline struct wn_mutator_context *wn_context(wn_domain *domain) {
