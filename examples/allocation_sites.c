@@ -1,8 +1,8 @@
-/* Where a program allocates: a tracker that counts sampled words by callstack.
+/* Shows where a program allocates: a tracker counts sampled words by callstack.
  *
- * Equal callstacks are the same pointer, so a small table will do. Each sampled word stands for 1 /
- * RATE words. Deaths are of no interest here, so the callback of a birth returns NULL, and nothing
- * is tracked. */
+ * Equal callstacks are the same pointer, so a small table is enough. Each sampled word stands for 1
+ * / RATE words. The program does not need deaths, so the callback of a birth returns NULL, and no
+ * block is tracked. */
 #include <stdio.h>
 #include <winnow/gc.h>
 #include <winnow/memprof.h>

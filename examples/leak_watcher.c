@@ -1,14 +1,13 @@
-/* Which part of a program leaks, while it runs: a tracker that keeps the live words of each place
- * of allocation.
+/* Finds the part of a program that leaks, while the program runs: a tracker counts the live words
+ * of each site, the callstack of an allocation.
  *
- * A period is some work and a full collection, so that what counts as live is. A place whose live
- * words were more at the end of each of the last periods than at the end of the one before is
- * named: it holds ever more. A cache that is full does not grow, and what is garbage soon never
- * adds up. Each sampled word stands for 1 / RATE words, so that small places are not followed
- * closely: they are named late, or never.
+ * A period is some work and then a full collection, so that only live blocks count as live. The
+ * program prints a site if its live words have grown in each of the last GROWS_FOR periods. A cache
+ * that is full does not grow, and neither does short-lived garbage. Each sampled word stands for 1
+ * / RATE words, so small sites are followed less closely: they are printed late, or never.
  *
- * The program has all three: one list that nobody empties, a cache of a fixed size, and work. Fails
- * if anything but the leak is named. */
+ * The program has all three: a list that is never emptied, a cache of a fixed size, and garbage. It
+ * fails if it prints any site but the leak. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <winnow/gc.h>
@@ -21,9 +20,9 @@ enum { SITES_MOST = 64, PERIODS = 12, GROWS_FOR = 6, CACHE_SLOTS = 256 };
 
 struct site {
   const wn_callstack *callstack; /* equal ones are one pointer */
-  const char *name;              /* what the program did when it was seen first */
+  const char *name;              /* the part of the program that first allocated there */
   double live, before;           /* words: now, and at the end of the last period */
-  int grew;                      /* periods, one after the other */
+  int grew;                      /* in so many periods in a row */
 };
 
 struct watcher {
@@ -31,7 +30,7 @@ struct watcher {
   const char *doing;
 };
 
-/* What the tracker keeps of a sampled block. */
+/* The tracker's metadata of a sampled block. */
 struct sample {
   struct site *site;
   double words;
@@ -112,7 +111,7 @@ static void churn(wn_domain *domain) {
 static bool run_period(wn_domain *domain, struct watcher *watcher, wn_ref list, wn_ref cache, int period) {
   watcher->doing = "leak";
   leak(domain, list);
-  if (wn_gc_minor(domain)) return false; /* births are told before the next part */
+  if (wn_gc_minor(domain)) return false; /* reports the births before the next part begins */
   watcher->doing = "cache";
   fill_cache(domain, cache, period);
   if (wn_gc_minor(domain)) return false;
@@ -123,7 +122,7 @@ static bool run_period(wn_domain *domain, struct watcher *watcher, wn_ref list, 
   return true;
 }
 
-/* True if the leak was named, and nothing else. */
+/* True if the leak was printed, and no other site. */
 static bool run(wn_domain *domain, struct watcher *watcher) {
   WN_SCOPE(domain);
   int leaks = 0, others = 0;

@@ -1,13 +1,14 @@
 /* A program that limits its own memory, with an alarm.
  *
- * It keeps everything that it computes in a cache, which would grow for ever. At the end of each
- * collection cycle an alarm looks at the size of the heap. Above the limit it raises an exception,
- * which waits in the domain until the program, at a safepoint, takes it, and empties the cache.
+ * The program keeps everything that it computes in a cache, which would grow for ever. At the end
+ * of each collection cycle an alarm looks at the size of the heap. Above the limit the alarm raises
+ * an exception. It is pending in the domain until the program takes it, after a safepoint, and
+ * empties the cache.
  *
- * Between two cycles the heap may grow by about space_overhead percent, so the limit is a soft one.
- * The heap has no helper threads: one that waits for a processor which other programs use would let
- * a cycle, and so the alarm, come late. Prints what happened, and fails if the heap grew to three
- * times the limit. */
+ * Between two cycles the heap may grow by about space_overhead percent, so the limit is soft. The
+ * heap has no helper threads: on a busy machine a helper that waits for a processor could delay the
+ * end of a cycle, and so the alarm. The program prints what happened, and fails if the heap grew to
+ * three times the limit. */
 #include <stdio.h>
 #include <winnow/gc.h>
 #include <winnow/memprof.h>
@@ -22,7 +23,7 @@ static void check_size(wn_domain *domain, void *context) {
   wn_raise(domain, wn_root(domain, wn_int(stat.heap_words)));
 }
 
-/* A stack of results stands for the cache: a pair of the latest and the rest. */
+/* The cache is a list: a pair of the latest result and the rest. */
 static void compute(wn_domain *domain, wn_ref cache) {
   WN_SCOPE(domain);
   wn_ref result = wn_alloc_bytes(domain, RESULT_BYTES);

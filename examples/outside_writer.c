@@ -1,6 +1,6 @@
-/* A runtime with a heap of its own writes a trace of it: no block is Winnow's, nor is the sampling.
- * A stack machine pushes pairs on a list and drops the list now and then; run it with
- * WINNOW_TRACE=FILE, then `winnow report FILE`. */
+/* A runtime that writes a trace of its own heap, which it also samples itself. A stack machine
+ * pushes pairs on a list, and drops the list now and then. Run it with WINNOW_TRACE=FILE, then
+ * `winnow report FILE`. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 struct pair {
   struct pair *next;
-  uint64_t number; /* of the trace's block; 0: not sampled */
+  uint64_t number; /* the number of the block in the trace; 0: not sampled */
 };
 
 static wn_writer *writer;
@@ -19,7 +19,7 @@ static struct pair *kept; /* until the program ends */
 /* The distance to the next sampled word: geometric, by inversion. */
 static double gap(void) { return floor(log(drand48()) / log1p(-rate)) + 1; }
 
-/* How many of the next words are sampled. */
+/* The number of sampled words among the next `words` words. */
 static size_t samples(size_t words) {
   size_t count = 0;
   for (left -= (double)words; left < 0; count++) left += gap();

@@ -1,13 +1,13 @@
 /* A limit on the memory of each task: a tracker aborts the task that allocates too much.
  *
- * A server's loop runs tasks. The tracker's callback sums the sampled words of the current one,
- * each of which stands for 1 / RATE words; above the limit it raises an exception. That leaves the
- * task at its next safepoint through the heap's hook, by longjmp to the loop, where the scope of
- * the loop ends those of the task. What the task held is garbage then.
+ * A server's loop runs tasks. The tracker's callback sums the sampled words of the current task,
+ * each of which stands for 1 / RATE words. Above the limit it raises an exception. At the task's
+ * next safepoint the heap's raise hook leaves the task by longjmp to the loop, and the scope of the
+ * loop ends the scopes of the task. The blocks that the task held are garbage then.
  *
- * The estimate's error is small where the limit is many times 1 / RATE words. Here it is 500 of
- * them: the standard error is below 5 percent, and the tasks use less than half, or more than twice
- * the limit. */
+ * The error of the estimate is small if the limit is many times 1 / RATE words. Here the limit is
+ * 500 times that, so the standard error is below 5 percent, and each task uses less than half or
+ * more than twice the limit. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <winnow/gc.h>
@@ -18,12 +18,12 @@ enum { LIMIT_WORDS = 500000 };
 
 struct task {
   const char *name;
-  int results, bytes; /* how many it computes, and how large each is */
+  int results, bytes; /* the number of results, and the size of each */
 };
 
 struct server {
   double words; /* of the current task */
-  bool aborted; /* it was raised already: the rest of its births says nothing new */
+  bool aborted; /* the exception was raised already */
   jmp_buf loop;
 };
 
@@ -47,7 +47,7 @@ static void leave_task(wn_domain *domain, wn_ref exception, void *context) {
 
 /* ---- tasks ---- */
 
-/* Keeps its results in a list. */
+/* The task: it keeps its results in a list. */
 static void compute(wn_domain *domain, const struct task *task) {
   WN_SCOPE(domain);
   wn_ref list = wn_root(domain, wn_int(0));
@@ -65,7 +65,7 @@ static bool finishes(wn_domain *domain, struct server *server, const struct task
   return true;
 }
 
-/* True if the task came to its end. The scope is left by hand, as longjmp comes past those
+/* True if the task finished. The scope is left by an explicit call, since longjmp skips the scopes
  * inside. */
 static bool run(wn_domain *domain, struct server *server, const struct task *task) {
   wn_scope scope = wn_scope_enter(domain);

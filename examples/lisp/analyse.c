@@ -95,7 +95,7 @@ static void capture(struct compiler *c, struct function *function, struct variab
     compiler_fail(c, "a function uses too many variables of outer ones");
 }
 
-/* All functions between the owner and the user hold a copy. */
+/* All functions between the one that owns the variable and the one that uses it hold a copy. */
 void variable_use(struct compiler *c, struct variable *variable) {
   if (variable->is_label) variable->escapes = true;
   for (struct function *at = c->function; at != variable->owner; at = at->parent) {
@@ -170,7 +170,7 @@ struct node *node_initialise(struct compiler *c, struct variable *variable, stru
   return node;
 }
 
-/* Definitions of functions that follow each other. Returns what follows them. */
+/* Adds definitions of functions that follow each other. Returns the forms after them. */
 static wn_ref add_functions(struct compiler *c, struct node *scope, wn_ref forms) {
   struct node *run = make_node(c, NODE_FUNCTIONS);
   wn_ref at = forms;
@@ -272,7 +272,7 @@ struct node *analyse_lambda(struct compiler *c, wn_ref name, wn_ref parameters, 
 
 /* ---- calls and macros ---- */
 
-/* A call of a loop's name, where nothing is left to do after it in the loop. */
+/* The label, if the form calls a loop's name in tail position. */
 static struct variable *label_of_jump(const struct compiler *c, wn_ref form) {
   if (!is_symbol(wn_field(form, 0))) return NULL;
   for (const struct binding *binding = c->scope; binding; binding = binding->outer) {
@@ -304,7 +304,7 @@ static wn_ref macro_of(struct compiler *c, wn_ref form) {
   return has_tag(value, TAG_MACRO) ? compiler_root(c, field(value, 0)) : none;
 }
 
-/* What the macro's procedure makes of the form's other elements. */
+/* The result of the macro's procedure for the form's other elements. */
 static wn_ref expand(struct compiler *c, wn_ref procedure, wn_ref form) {
   long count = length_of(form) - 1;
   if (count < 0 || count > PARAMETERS_MOST) form_fail(c, form, "a list");

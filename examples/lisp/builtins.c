@@ -1,4 +1,4 @@
-/* The builtins' tables, and what several of them need: equality and hashing. */
+/* The tables of builtins, and functions that several builtins use: equality and hashing. */
 #include "builtins.h"
 
 #include "lisp.h"
@@ -9,7 +9,7 @@ static const struct builtin *const tables[] = {builtins_numbers, builtins_lists,
                                                builtins_tasks};
 enum { TABLES = sizeof tables / sizeof *tables, NESTING_MOST = 2000 };
 
-/* A builtin's number is its table's place times ROWS and its row. */
+/* A builtin's number is its table's index times ROWS, plus its row. */
 enum { ROWS = 256 };
 
 const struct builtin *builtin_at(size_t i) { return &tables[i / ROWS][i % ROWS]; }
@@ -47,7 +47,7 @@ static bool vectors_are_equal(wn_value a, wn_value b, unsigned depth) {
   return true;
 }
 
-/* What is nested more deeply than C's stack allows is not equal. */
+/* Values that are nested more deeply than C's stack allows are not equal. */
 static bool are_equal(wn_value a, wn_value b, unsigned depth) {
   for (; is_pair(a) && is_pair(b); a = cdr(a), b = cdr(b)) {
     if (a == b) return true;

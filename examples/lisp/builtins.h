@@ -1,7 +1,7 @@
 /* The functions of the Lisp that are written in C.
  *
- * One gets its arguments on the machine's stack, where a collection finds and updates them; any
- * other value that it needs after an allocation is in a handle. */
+ * A builtin gets its arguments on the machine's stack, where collections find and update them. It
+ * keeps any other value that it needs after an allocation in a handle. */
 #ifndef LISP_BUILTINS_H
 #define LISP_BUILTINS_H
 
@@ -17,7 +17,7 @@ struct builtin {
 extern const struct builtin builtins_numbers[], builtins_lists[], builtins_strings[], builtins_tables[],
     builtins_control[], builtins_ports[], builtins_tasks[];
 
-/* All of them, one after the other: a builtin block holds the place. */
+/* All builtins in one sequence: a builtin block holds the index. */
 const struct builtin *builtin_at(size_t i); /* NULL behind the last */
 static inline const struct builtin *builtin_of(wn_value block) {
   return builtin_at((size_t)integer_of(field(block, 0)));
@@ -26,17 +26,18 @@ static inline const struct builtin *builtin_of(wn_value block) {
 /* Defines all of them in the machine's environment. False if memory is exhausted. */
 bool builtins_define(struct vm *vm);
 
-/* What the instructions for numbers do where not both are small integers. `who` is +, - or *. */
-wn_value numbers_calculate(struct vm *vm, char who, wn_value a, wn_value b);
-/* Below 0, 0, above 0, or 2 where one is not a number. False: one of them is none, and VM_FAILED
- * was set. */
-bool numbers_compare(struct vm *vm, const char *who, wn_value a, wn_value b, int *order);
+/* The arithmetic instructions call this if not both operands are small integers. `procedure` is +, - or
+ * *. */
+wn_value numbers_calculate(struct vm *vm, char procedure, wn_value a, wn_value b);
+/* Sets *order to below 0, 0, above 0, or to 2 if one of the two is NaN. False if one is no number;
+ * the condition is set then. */
+bool numbers_compare(struct vm *vm, const char *procedure, wn_value a, wn_value b, int *order);
 
-/* equal?; false too where the nesting is too deep, with *deep set. */
+/* equal?; also false if the values are nested too deeply. */
 bool values_are_equal(wn_value a, wn_value b);
 size_t value_hash(wn_value v);
 
-/* Tables, for environments too. All root what they are given. */
+/* Tables, also for environments. All of these functions root their arguments. */
 wn_value table_create(struct vm *vm);
 wn_value table_get(wn_value table, wn_value key, wn_value otherwise);
 /* False if memory is exhausted. */

@@ -47,7 +47,7 @@ static wn_value escape_end(struct vm *vm, wn_value *args, size_t count) {
   return NOTHING;
 }
 
-/* Before anything is unwound. */
+/* Runs before anything is unwound. */
 static wn_value escape_check(struct vm *vm, wn_value *args, size_t count) {
   (void)count;
   if (!has_tag(args[0], TAG_ESCAPE)) return vm_fail_type(vm, "%escape-check", "an escape", args[0]);
@@ -109,7 +109,7 @@ static wn_value uncaught(struct vm *vm, wn_value *args, size_t count) {
 
 static wn_value after(enum vm_outcome outcome) { return outcome == VM_LEFT ? VM_ESCAPE : VM_FAILED; }
 
-/* The form's procedure takes the builtin's place. */
+/* Calls the form's procedure in place of the builtin. */
 static wn_value eval(struct vm *vm, wn_value *args, size_t count) {
   WN_SCOPE(vm->domain);
   wn_ref form = wn_root(vm->domain, args[0]), procedure;
@@ -123,7 +123,7 @@ static wn_value eval(struct vm *vm, wn_value *args, size_t count) {
   return VM_CALL;
 }
 
-/* The first form of a string. The text is copied: the reader allocates. */
+/* Reads the first form of a string. The text is copied, since the reader allocates. */
 static wn_value read_string(struct vm *vm, wn_value *args, size_t count) {
   WN_SCOPE(vm->domain);
   struct output text = {0};
@@ -173,8 +173,8 @@ static wn_value domain_number(struct vm *vm, wn_value *args, size_t count) {
   return make_integer((intptr_t)wn_domain_number(vm->domain));
 }
 
-/* Frames are asked for by number, since nothing may be allocated while lisp_frames looks at
- * them. */
+/* Finds the frame with a number. The walk is repeated for each number, since nothing may be
+ * allocated while lisp_frames runs. */
 struct nth_frame {
   size_t wanted;
   struct lisp_frame frame;
@@ -188,7 +188,7 @@ static bool find_frame(const struct lisp_frame *frame, void *context) {
   return !nth->found;
 }
 
-/* The calls that are going on, outermost first, as a list of (name . line). */
+/* The current calls, outermost first, as a list of (name . line). */
 static wn_value call_stack(struct vm *vm, wn_value *args, size_t count) {
   enum { MOST = 100 };
   WN_SCOPE(vm->domain);

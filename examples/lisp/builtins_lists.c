@@ -1,4 +1,4 @@
-/* Pairs, lists, vectors, symbols, and what is equal to what. */
+/* Pairs, lists, vectors, symbols, and equality. */
 #include "builtins.h"
 
 #include "lisp.h"
@@ -78,7 +78,7 @@ static wn_value list_star(struct vm *vm, wn_value *args, size_t count) {
   return list_before(vm, args, count - 1, &args[count - 1]);
 }
 
-/* Circular lists are none. */
+/* Circular lists are not lists. */
 static wn_value is_list(struct vm *vm, wn_value *args, size_t count) {
   wn_value hare = args[0], tortoise = args[0];
   (void)vm, (void)count;
@@ -141,12 +141,13 @@ static wn_value append(struct vm *vm, wn_value *args, size_t count) {
   return args[0];
 }
 
-static wn_value tail(struct vm *vm, wn_value *args, const char *who) {
-  if (!is_integer(args[1]) || integer_of(args[1]) < 0) return vm_fail_type(vm, who, "an index", args[1]);
+static wn_value tail(struct vm *vm, wn_value *args, const char *procedure) {
+  if (!is_integer(args[1]) || integer_of(args[1]) < 0)
+    return vm_fail_type(vm, procedure, "an index", args[1]);
   wn_value at = args[0];
   for (intptr_t i = integer_of(args[1]); i > 0; i--) {
     if (!is_pair(at))
-      return vm_fail(vm, "%s: the list has only %ld elements", who, (long)(integer_of(args[1]) - i));
+      return vm_fail(vm, "%s: the list has only %ld elements", procedure, (long)(integer_of(args[1]) - i));
     at = cdr(at);
   }
   return at;
@@ -182,9 +183,9 @@ static wn_value member(struct vm *vm, wn_value *args, size_t count) {
   return find_member(args, true);
 }
 
-static wn_value find_association(struct vm *vm, const wn_value *args, const char *who, bool deep) {
+static wn_value find_association(struct vm *vm, const wn_value *args, const char *procedure, bool deep) {
   for (wn_value at = args[1]; is_pair(at); at = cdr(at)) {
-    if (!is_pair(car(at))) return vm_fail_type(vm, who, "a list of pairs", car(at));
+    if (!is_pair(car(at))) return vm_fail_type(vm, procedure, "a list of pairs", car(at));
     if (is_key(args[0], car(car(at)), deep)) return car(at);
   }
   return FALSE;
@@ -220,11 +221,11 @@ static wn_value vector_length(struct vm *vm, wn_value *args, size_t count) {
   return make_integer((intptr_t)wn_words(args[0]));
 }
 
-static bool check_element(struct vm *vm, const wn_value *args, const char *who) {
-  if (!is_vector(args[0])) return vm_fail_type(vm, who, "a vector", args[0]), false;
-  if (!is_integer(args[1])) return vm_fail_type(vm, who, "an index", args[1]), false;
+static bool check_element(struct vm *vm, const wn_value *args, const char *procedure) {
+  if (!is_vector(args[0])) return vm_fail_type(vm, procedure, "a vector", args[0]), false;
+  if (!is_integer(args[1])) return vm_fail_type(vm, procedure, "an index", args[1]), false;
   if ((uintptr_t)integer_of(args[1]) < wn_words(args[0])) return true;
-  vm_fail(vm, "%s: the index %ld is not in a vector of %zu elements", who, (long)integer_of(args[1]),
+  vm_fail(vm, "%s: the index %ld is not in a vector of %zu elements", procedure, (long)integer_of(args[1]),
           wn_words(args[0]));
   return false;
 }
@@ -274,7 +275,7 @@ static wn_value to_string(struct vm *vm, wn_value *args, size_t count) {
                             : vm_fail_type(vm, "symbol->string", "a symbol", args[0]);
 }
 
-/* The bytes are copied to where they do not move. */
+/* The bytes are copied to memory that does not move. */
 static wn_value to_symbol(struct vm *vm, wn_value *args, size_t count) {
   WN_SCOPE(vm->domain);
   struct output name = {0};
@@ -287,7 +288,7 @@ static wn_value to_symbol(struct vm *vm, wn_value *args, size_t count) {
   return failed ? vm_fail_memory(vm) : wn_value_of(symbol);
 }
 
-/* A symbol that is in no table: nothing that is read is the same. */
+/* A symbol that is in no table, so that no symbol that is read is the same. */
 static wn_value gensym(struct vm *vm, wn_value *args, size_t count) {
   static unsigned long number;
   char name[40];

@@ -10,26 +10,28 @@
 
 /* ---- calculation ---- */
 
-static wn_value integer_result(struct vm *vm, char who, intptr_t a, intptr_t b) {
+static wn_value integer_result(struct vm *vm, char procedure, intptr_t a, intptr_t b) {
   intptr_t result = 0;
-  bool over = who == '+'   ? __builtin_add_overflow(a, b, &result)
-              : who == '-' ? __builtin_sub_overflow(a, b, &result)
-                           : __builtin_mul_overflow(a, b, &result);
+  bool over = procedure == '+'   ? __builtin_add_overflow(a, b, &result)
+              : procedure == '-' ? __builtin_sub_overflow(a, b, &result)
+                                 : __builtin_mul_overflow(a, b, &result);
   if (!over && fits_integer(result)) return make_integer(result);
-  return vm_fail(vm, "%c: the result has more than 62 bits: (%c %ld %ld)", who, who, (long)a, (long)b);
+  return vm_fail(vm, "%c: the result has more than 62 bits: (%c %ld %ld)", procedure, procedure, (long)a,
+                 (long)b);
 }
 
-wn_value numbers_calculate(struct vm *vm, char who, wn_value a, wn_value b) {
-  char name[2] = {who, 0};
-  if (is_integer(a) && is_integer(b)) return integer_result(vm, who, integer_of(a), integer_of(b));
+wn_value numbers_calculate(struct vm *vm, char procedure, wn_value a, wn_value b) {
+  char name[2] = {procedure, 0};
+  if (is_integer(a) && is_integer(b)) return integer_result(vm, procedure, integer_of(a), integer_of(b));
   if (!is_number(a)) return vm_fail_type(vm, name, "a number", a);
   if (!is_number(b)) return vm_fail_type(vm, name, "a number", b);
   double x = number_of(a), y = number_of(b);
-  return make_float(vm, who == '+' ? x + y : who == '-' ? x - y : x * y);
+  return make_float(vm, procedure == '+' ? x + y : procedure == '-' ? x - y : x * y);
 }
 
-bool numbers_compare(struct vm *vm, const char *who, wn_value a, wn_value b, int *order) {
-  if (!is_number(a) || !is_number(b)) return vm_fail_type(vm, who, "a number", is_number(a) ? b : a), false;
+bool numbers_compare(struct vm *vm, const char *procedure, wn_value a, wn_value b, int *order) {
+  if (!is_number(a) || !is_number(b))
+    return vm_fail_type(vm, procedure, "a number", is_number(a) ? b : a), false;
   if (is_integer(a) && is_integer(b)) {
     *order = ((intptr_t)a > (intptr_t)b) - ((intptr_t)a < (intptr_t)b);
     return true;
@@ -40,11 +42,11 @@ bool numbers_compare(struct vm *vm, const char *who, wn_value a, wn_value b, int
 }
 
 /* The result so far stands in the first argument's place, where collections find it. */
-static wn_value calculate_all(struct vm *vm, wn_value *args, size_t count, char who, intptr_t neutral) {
+static wn_value calculate_all(struct vm *vm, wn_value *args, size_t count, char procedure, intptr_t neutral) {
   if (count == 0) return make_integer(neutral);
-  if (count == 1) return numbers_calculate(vm, who, make_integer(neutral), args[0]);
+  if (count == 1) return numbers_calculate(vm, procedure, make_integer(neutral), args[0]);
   for (size_t i = 1; i < count; i++) {
-    wn_value result = numbers_calculate(vm, who, args[0], args[i]);
+    wn_value result = numbers_calculate(vm, procedure, args[0], args[i]);
     if (!result) return VM_FAILED;
     args[0] = result;
   }
@@ -79,14 +81,14 @@ static wn_value divide(struct vm *vm, wn_value *args, size_t count) {
   return args[0];
 }
 
-static wn_value divide_integers(struct vm *vm, const wn_value *args, const char *who) {
+static wn_value divide_integers(struct vm *vm, const wn_value *args, const char *procedure) {
   for (size_t i = 0; i < 2; i++)
-    if (!is_integer(args[i])) return vm_fail_type(vm, who, "an integer", args[i]);
+    if (!is_integer(args[i])) return vm_fail_type(vm, procedure, "an integer", args[i]);
   intptr_t a = integer_of(args[0]), b = integer_of(args[1]);
-  if (!b) return vm_fail(vm, "%s: division by zero", who);
-  if (*who == 'q') return fits_integer(a / b) ? make_integer(a / b) : integer_result(vm, '*', a, b);
+  if (!b) return vm_fail(vm, "%s: division by zero", procedure);
+  if (*procedure == 'q') return fits_integer(a / b) ? make_integer(a / b) : integer_result(vm, '*', a, b);
   intptr_t rest = a % b;
-  if (*who == 'm' && rest && (rest < 0) != (b < 0)) rest += b;
+  if (*procedure == 'm' && rest && (rest < 0) != (b < 0)) rest += b;
   return make_integer(rest);
 }
 
@@ -105,12 +107,12 @@ static wn_value modulo(struct vm *vm, wn_value *args, size_t count) {
 
 /* ---- comparison ---- */
 
-static wn_value compare_all(struct vm *vm, const wn_value *args, size_t count, const char *who,
+static wn_value compare_all(struct vm *vm, const wn_value *args, size_t count, const char *procedure,
                             unsigned accepted) {
   bool good = true;
   for (size_t i = 1; i < count; i++) {
     int order;
-    if (!numbers_compare(vm, who, args[i - 1], args[i], &order)) return VM_FAILED;
+    if (!numbers_compare(vm, procedure, args[i - 1], args[i], &order)) return VM_FAILED;
     good = good && order != 2 && (accepted >> (order + 1) & 1);
   }
   return make_boolean(good);
@@ -151,9 +153,9 @@ static wn_value is_odd(struct vm *vm, wn_value *args, size_t count) {
 
 /* ---- functions of floating-point numbers ---- */
 
-static wn_value apply_function(struct vm *vm, const wn_value *args, const char *who,
+static wn_value apply_function(struct vm *vm, const wn_value *args, const char *procedure,
                                double (*function)(double)) {
-  if (!is_number(args[0])) return vm_fail_type(vm, who, "a number", args[0]);
+  if (!is_number(args[0])) return vm_fail_type(vm, procedure, "a number", args[0]);
   return make_float(vm, function(number_of(args[0])));
 }
 
@@ -178,8 +180,9 @@ static wn_value square_root(struct vm *vm, wn_value *args, size_t count) {
   return make_float(vm, root);
 }
 
-static wn_value round_with(struct vm *vm, const wn_value *args, const char *who, double (*function)(double)) {
-  return is_integer(args[0]) ? args[0] : apply_function(vm, args, who, function);
+static wn_value round_with(struct vm *vm, const wn_value *args, const char *procedure,
+                           double (*function)(double)) {
+  return is_integer(args[0]) ? args[0] : apply_function(vm, args, procedure, function);
 }
 #define ROUNDING(function, name, c_function)                              \
   static wn_value function(struct vm *vm, wn_value *args, size_t count) { \
@@ -209,11 +212,11 @@ static wn_value to_inexact(struct vm *vm, wn_value *args, size_t count) {
 
 /* ---- bits ---- */
 
-static wn_value bits(struct vm *vm, const wn_value *args, const char *who) {
+static wn_value bits(struct vm *vm, const wn_value *args, const char *procedure) {
   for (size_t i = 0; i < 2; i++)
-    if (!is_integer(args[i])) return vm_fail_type(vm, who, "an integer", args[i]);
+    if (!is_integer(args[i])) return vm_fail_type(vm, procedure, "an integer", args[i]);
   intptr_t a = integer_of(args[0]), b = integer_of(args[1]);
-  return make_integer(who[8] == 'a' ? (a & b) : who[8] == 'o' ? (a | b) : (a ^ b));
+  return make_integer(procedure[8] == 'a' ? (a & b) : procedure[8] == 'o' ? (a | b) : (a ^ b));
 }
 static wn_value bits_and(struct vm *vm, wn_value *args, size_t count) {
   (void)count;

@@ -1,7 +1,7 @@
 /* Output, ports that are strings, and files.
  *
- * A port's text is outside the heap: a custom block owns it, and gives it back when the port is
- * garbage. */
+ * A port's text is outside the heap: a custom block owns it, and frees it when the port is garbage.
+ * */
 #include "builtins.h"
 
 #include "printer.h"
@@ -23,7 +23,7 @@ static const wn_custom_ops port_ops = {.name = "lisp port", .release = release};
 
 static bool is_port(wn_value v) { return is_block(v) && wn_tag(v) == WN_TAG_CUSTOM; }
 
-/* wn_bytes wants a handle. */
+/* wn_bytes needs a handle. */
 static struct output *output_of(struct vm *vm, wn_value port) {
   WN_SCOPE(vm->domain);
   struct output *output;
@@ -33,10 +33,11 @@ static struct output *output_of(struct vm *vm, wn_value port) {
 
 /* The port that is the last of `count` arguments if there are `full` of them, else the program's
  * output. */
-static struct output *where(struct vm *vm, const char *who, const wn_value *args, size_t count, size_t full) {
+static struct output *where(struct vm *vm, const char *procedure, const wn_value *args, size_t count,
+                            size_t full) {
   if (count < full) return &vm->out;
   if (is_port(args[full - 1])) return output_of(vm, args[full - 1]);
-  vm_fail_type(vm, who, "a port", args[full - 1]);
+  vm_fail_type(vm, procedure, "a port", args[full - 1]);
   return NULL;
 }
 
@@ -70,8 +71,8 @@ static wn_value newline(struct vm *vm, wn_value *args, size_t count) {
   return written(vm, output);
 }
 
-/* What the text will take is not known yet: a guess is said, so that many ports hasten
- * collections. */
+/* The size of the text is not known yet. A guess is given, so that many ports make collections more
+ * frequent. */
 static wn_value open_port(struct vm *vm, wn_value *args, size_t count) {
   WN_SCOPE(vm->domain);
   (void)args, (void)count;

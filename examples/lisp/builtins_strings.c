@@ -4,9 +4,9 @@
 #include <ctype.h>
 #include <string.h>
 
-static bool check_string(struct vm *vm, const char *who, wn_value value) {
+static bool check_string(struct vm *vm, const char *procedure, wn_value value) {
   if (is_string(value)) return true;
-  vm_fail_type(vm, who, "a string", value);
+  vm_fail_type(vm, procedure, "a string", value);
   return false;
 }
 
@@ -76,8 +76,8 @@ static int compare_bytes(wn_value a, wn_value b) {
   return order ? order : (one > two) - (one < two);
 }
 
-static wn_value compare(struct vm *vm, const wn_value *args, const char *who, bool less) {
-  if (!check_string(vm, who, args[0]) || !check_string(vm, who, args[1])) return VM_FAILED;
+static wn_value compare(struct vm *vm, const wn_value *args, const char *procedure, bool less) {
+  if (!check_string(vm, procedure, args[0]) || !check_string(vm, procedure, args[1])) return VM_FAILED;
   int order = compare_bytes(args[0], args[1]);
   return make_boolean(less ? order < 0 : !order);
 }
@@ -131,8 +131,8 @@ static wn_value list_to_string(struct vm *vm, wn_value *args, size_t count) {
   return made;
 }
 
-static wn_value change_case(struct vm *vm, wn_value *args, const char *who, int (*change)(int)) {
-  if (!check_string(vm, who, args[0])) return VM_FAILED;
+static wn_value change_case(struct vm *vm, wn_value *args, const char *procedure, int (*change)(int)) {
+  if (!check_string(vm, procedure, args[0])) return VM_FAILED;
   size_t length = string_length(args[0]);
   wn_value made = make_string_of_length(vm, length);
   for (size_t i = 0; made && i < length; i++)
@@ -167,8 +167,8 @@ static wn_value integer_to_char(struct vm *vm, wn_value *args, size_t count) {
   return make_char((unsigned)integer_of(args[0]));
 }
 
-static wn_value classify(struct vm *vm, const wn_value *args, const char *who, int (*is)(int)) {
-  if (!is_char(args[0])) return vm_fail_type(vm, who, "a character", args[0]);
+static wn_value classify(struct vm *vm, const wn_value *args, const char *procedure, int (*is)(int)) {
+  if (!is_char(args[0])) return vm_fail_type(vm, procedure, "a character", args[0]);
   return make_boolean(is((int)char_of(args[0])) != 0);
 }
 #define CLASS(function, name, is)                                         \

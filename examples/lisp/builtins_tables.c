@@ -1,7 +1,7 @@
-/* Hash tables: buckets of entries, by what is equal?.
+/* Hash tables: buckets of entries, compared by equal?.
  *
- * A block's address cannot be its hash, since blocks move; so keys are hashed by what they contain.
- * Keys without contents of their own, like procedures, all have the same hash. */
+ * A block's address cannot be its hash, since blocks move, so keys are hashed by their contents.
+ * Keys without contents of their own, such as procedures, all have the same hash. */
 #include "builtins.h"
 
 enum { TABLE_BUCKETS, TABLE_COUNT, TABLE_WORDS };
@@ -90,9 +90,9 @@ bool table_put(struct vm *vm, wn_ref table, wn_ref key, wn_ref value) {
 
 /* ---- builtins ---- */
 
-static bool check_table(struct vm *vm, const char *who, wn_value value) {
+static bool check_table(struct vm *vm, const char *procedure, wn_value value) {
   if (is_table(value)) return true;
-  vm_fail_type(vm, who, "a table", value);
+  vm_fail_type(vm, procedure, "a table", value);
   return false;
 }
 
@@ -142,7 +142,7 @@ static wn_value table_count(struct vm *vm, wn_value *args, size_t count) {
   return check_table(vm, "table-count", args[0]) ? field(args[0], TABLE_COUNT) : VM_FAILED;
 }
 
-/* The rest of a bucket's entries, each as a pair, before the list. */
+/* Puts the entries from `first` on, each as a pair, in front of the list. */
 static bool list_bucket(struct vm *vm, wn_value first, wn_ref list) {
   WN_SCOPE(vm->domain);
   wn_ref entry = wn_root(vm->domain, first);

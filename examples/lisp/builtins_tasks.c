@@ -1,9 +1,9 @@
-/* Tasks, which run in domains of their own, and atoms, through which they talk.
+/* Tasks, which run in domains of their own, and atoms, by which they communicate.
  *
- * A task shares its program's globals, and any value that it can reach: all fields are loaded and
- * stored atomically, so that a task that reads one sees a whole value. What is more than one field,
- * like a table, belongs to one task at a time. Several tasks change something together by putting
- * it into an atom. */
+ * A task shares its program's globals, and any value that it can reach. All fields are loaded and
+ * stored atomically, so a task that reads a field sees a whole value. A value that spans several
+ * fields, such as a table, must belong to one task at a time. Values that several tasks change are
+ * put into an atom. */
 #include "builtins.h"
 
 #include "lisp.h"
@@ -17,7 +17,7 @@ struct task {
   struct program *program;
   struct task *next; /* of the program; guarded by its lock */
   wn_join *join;
-  wn_global *cargo; /* what the new domain needs; then its result */
+  wn_global *cargo; /* the argument of the new domain, then its result */
   bool died;        /* the result is what was raised; read after the join */
 };
 
@@ -55,7 +55,7 @@ static void link_task(struct task *task) {
   pthread_mutex_unlock(&task->program->lock);
 }
 
-/* True for one caller only: who will wait for it. */
+/* True for one caller only, which must then wait for the task. */
 static bool take_task(struct task *task, struct program *program) {
   pthread_mutex_lock(&program->lock);
   struct task **link = &program->tasks;

@@ -12,7 +12,7 @@ static void release(void *bytes) {
 
 static const wn_custom_ops body_ops = {.name = "lisp body", .release = release};
 
-/* The block first: it releases nothing as long as it holds NULL. */
+/* Makes the block first: it releases nothing while it holds NULL. */
 wn_ref code_create_body(wn_domain *domain, size_t count, struct body **out) {
   size_t each = sizeof(struct instruction) + sizeof(uint32_t) + sizeof(wn_place);
   size_t bytes = sizeof(struct body) + count * each;

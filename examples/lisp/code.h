@@ -1,13 +1,13 @@
-/* Compiled functions: instructions, and what is known about each.
+/* Compiled functions: their instructions, with line and live registers of each.
  *
  * A function's registers are a stretch of the machine's stack. An instruction names up to three of
  * them, or holds small numbers in their place. The instructions live outside the collected heap, so
  * that the program counter never moves: a custom block of the heap owns them, and the code block,
  * which has the constants, points to it.
  *
- * Each instruction also tells how many registers hold values when it runs: all that a collection
- * has to look at in the topmost frame. It stands in the instruction, since a collection cannot look
- * it up elsewhere: blocks are being moved. */
+ * Each instruction also says how many registers hold values when it runs; a collection needs that
+ * for the topmost frame. The number is in the instruction, since a collection cannot look it up in
+ * a block: blocks are being moved. */
 #ifndef LISP_CODE_H
 #define LISP_CODE_H
 
@@ -29,7 +29,7 @@
   OP(UNBOX, "rrk") /* the constant is the variable's name */                                      \
   OP(SET_BOX, "rr")                                                                               \
   OP(CHECK, "rk")    /* that the variable has a value; the constant is its name */                \
-  OP(CLOSURE, "rkn") /* a function of n captured values: the next n instructions tell */          \
+  OP(CLOSURE, "rkn") /* a function of n captured values, named by the next n instructions */      \
   OP(CAPTURE, "nr")  /* 0: a register, 1: a captured value */                                     \
   OP(PATCH, "rfr")   /* a closure's captured value */                                             \
   OP(CALL, "rn")     /* function, n arguments behind it; the result takes the function's place */ \
@@ -72,8 +72,8 @@ struct instruction {
 struct body {
   uint32_t count;
   uint32_t *lines; /* by instruction */
-  /* The same as profiles know it; 0 where none has asked yet. Any domain's thread asks, and finds
-   * the same. */
+  /* The place of each instruction, for profiles; 0 if no profile has needed it yet. Any domain's
+   * thread may set it, always to the same number. */
   _Atomic(wn_place) *places;
   struct instruction instructions[];
 };

@@ -1,13 +1,13 @@
 /* The compiler: forms become a tree (analyse.c), and the tree becomes code (generate.c).
  *
- * The tree is in C's memory and lives as long as the compilation of one form of a file; the values
- * in it, constants, names and cells, are handles of the compilation's scope. So the compiler is the
- * heap's safe tier at work: nothing in it cares when collections happen.
+ * The tree is in C's memory and lives as long as the compilation of one form of a file. The values
+ * in it, constants, names and cells, are handles of the compilation's scope. So the compiler uses
+ * the heap's safe tier: a collection may happen at any point of it.
  *
- * Analysis finds out about each variable what generation must know first: whether an inner function
- * captures it, whether it is assigned, and whether it is captured before it has its value. A
- * captured variable is copied into closures, unless it is assigned, or captured early: then it
- * lives in a box, and the box is copied. */
+ * Analysis finds out for each variable whether an inner function captures it, whether it is
+ * assigned, and whether it is captured before it has its value. A captured variable is copied into
+ * closures, unless it is assigned, or captured early: then it lives in a box, and the box is
+ * copied. */
 #ifndef LISP_COMPILE_H
 #define LISP_COMPILE_H
 
@@ -52,7 +52,7 @@ struct variable {
   struct function *owner;
   struct variable *next;
   bool captured, assigned;
-  bool ready; /* analysis is behind its initialisation */
+  bool ready; /* analysis has passed its initialisation */
   bool early; /* captured before that */
   /* Of a label: */
   bool is_label, escapes; /* it is more than a place to jump to */
@@ -98,14 +98,14 @@ struct compiler {
   jmp_buf leave;
 };
 
-/* A procedure without arguments that does what the form says. VM_DIED: the condition is in
- * ROOT_CONDITION, or a macro died, and it was reported. VM_LEFT: a macro escaped. May collect. */
+/* Compiles the form to a procedure without arguments. VM_DIED: the condition is in ROOT_CONDITION,
+ * or it was raised in a macro and has been reported. VM_LEFT: a macro escaped. May collect. */
 enum vm_outcome compile(struct vm *vm, wn_ref form, wn_ref file, unsigned line, wn_ref *procedure);
 
 /* Gives the symbols of special forms their numbers. False if memory is exhausted. */
 bool compile_prepare(struct vm *vm);
 
-/* Between the two halves. */
+/* For analysis and generation. */
 void *compiler_allocate(struct compiler *compiler, size_t bytes);
 __attribute__((format(printf, 2, 3))) _Noreturn void compiler_fail(struct compiler *compiler,
                                                                    const char *format, ...);

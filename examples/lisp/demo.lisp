@@ -1,4 +1,4 @@
-; A web shop's log, read line by line: something for a profile to look at.
+; Reads a web shop's log line by line: an example program for profiles.
 ;   WINNOW_TRACE=shop.trace lisp examples/lisp/demo.lisp && winnow report shop.trace
 (define seed 4711)
 (define (random n)
@@ -17,7 +17,7 @@
 
 ; ---- what is kept ----
 
-; Carts grow, and are emptied by an order: held for a while.
+; Carts grow until an order empties them: held for a while.
 (define carts (make-table))
 (define (put-into-cart client article)
   (table-update! carts client (lambda (cart) (cons article cart)) '()))
@@ -30,7 +30,7 @@
       (set! orders (cons (list time client (list->vector cart)) orders))
       (table-set! carts client '()))))
 
-; A cache that forgets nothing: each search leaves a page, though hardly any is asked for again.
+; A cache from which nothing is removed: each search leaves a page, though few are ever needed again.
 (define pages (make-table))
 (define (render query)
   (let ((lines (map (lambda (i) (string-append query "-" (number->string i))) (iota 20))))

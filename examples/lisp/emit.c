@@ -40,7 +40,7 @@ unsigned emit_constant(struct generator *g, wn_ref value) {
   return (unsigned)(CODE_CONSTANTS + g->constant_count++);
 }
 
-/* It stands in the jump's last operand. */
+/* The distance is the jump's last operand. */
 void emit_distance(struct generator *g, size_t at, size_t goal) {
   long distance = (long)goal - (long)at - 1;
   struct instruction *jump = &g->code[at];

@@ -16,30 +16,31 @@ struct generator {
   unsigned line;
 };
 
-/* Jumps whose goal is not known yet. */
+/* A list of jumps whose target is not known yet. */
 struct jump {
   size_t at;
   struct jump *next;
 };
 
-/* The function needs this register. */
+/* Notes that the function needs this register. */
 void emit_need_register(struct generator *g, unsigned number);
 
-/* Adds an instruction for which `live` registers hold values. Returns its place. */
+/* Adds an instruction at which `live` registers hold values. Returns its index. */
 size_t emit(struct generator *g, unsigned op, unsigned a, unsigned b, unsigned c, unsigned live);
 void emit_move(struct generator *g, unsigned to, unsigned from);
 void emit_immediate(struct generator *g, unsigned to, wn_value value);
 
-/* The number of a constant, as instructions have it. */
+/* The index of a constant, for operands of instructions. */
 unsigned emit_constant(struct generator *g, wn_ref value);
 
-/* The jump at one place goes to the other. Distances count from the instruction behind the jump. */
+/* Makes the jump at index `at` go to index `goal`. Distances count from the instruction after the
+ * jump. */
 void emit_distance(struct generator *g, size_t at, size_t goal);
-/* Adds a jump to a list; all of a list go to where the next instruction will be. */
+/* Adds a jump to a list. All jumps of a list get the same target (emit_landing). */
 void emit_jump(struct generator *g, struct jump **jumps, size_t at);
 void emit_landing(struct generator *g, const struct jump *jumps);
 
-/* The code block of all that was emitted. */
+/* The code block with all instructions that were emitted. */
 wn_ref emit_code(struct generator *g);
 
 #endif

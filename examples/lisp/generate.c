@@ -27,7 +27,7 @@ static unsigned capture_number(const struct generator *g, const struct variable 
   return number;
 }
 
-/* The register that has the variable, or its box. */
+/* The register that holds the variable's value or its box. */
 static unsigned place_of(struct generator *g, const struct variable *variable, unsigned top) {
   if (is_own(g, variable)) return variable->place;
   emit_need_register(g, top);
@@ -107,7 +107,7 @@ static bool small_constant(const struct node *node, intptr_t *number) {
   return *number > -30000 && *number < 30000;
 }
 
-/* The value goes to `target`, which may be a variable's register. */
+/* Leaves the value in `target`, which may be a variable's register. */
 static void produce_primitive(struct generator *g, const struct node *node, const struct primitive *primitive,
                               unsigned top, unsigned target) {
   const struct node *first = node->first->next, *second = first->next;
@@ -177,7 +177,7 @@ static void test_or(struct generator *g, const struct node *node, unsigned top, 
   emit_landing(g, successes);
 }
 
-/* Falls through if the value is true, else goes to where `fails` will land. */
+/* Tests a value: falls through if it is true, else jumps to the target of `fails`. */
 static void test(struct generator *g, const struct node *node, unsigned top, struct jump **fails) {
   const struct primitive *primitive = primitive_of(node, tests);
   if (primitive && primitive->op == OP_UNLESS_NOT && is_test(node->first->next)) {
@@ -235,7 +235,7 @@ static void set_variable(struct generator *g, const struct variable *variable, u
     emit_move(g, variable->place, from);
 }
 
-/* The values are copied into closures when those are made; what was not there yet is put in
+/* Values are copied into closures when the closures are made. Stores those that did not exist yet
  * afterwards. */
 static void patch_captures(struct generator *g, const struct node *of, unsigned top) {
   unsigned number = 1;
@@ -258,7 +258,7 @@ static void initialise_functions(struct generator *g, const struct node *run, un
     if (!variable_is_boxed(at->variable)) patch_captures(g, at, top);
 }
 
-/* A function in a box cannot be patched: then all that are captured get boxes. */
+/* A function in a box cannot be patched. If there is one, all captured functions get boxes. */
 static void decide_boxes(const struct node *scope) {
   for (const struct node *run = scope->first; run; run = run->next) {
     bool boxed = false;
@@ -302,8 +302,8 @@ static unsigned begin_let(struct generator *g, const struct node *let, unsigned 
   return top;
 }
 
-/* The loop's variables get new values, all at once: the last of them directly where that is
- * possible. */
+/* The loop's variables get their new values all at once; the last one is computed in its own
+ * register if possible. */
 static void produce_again(struct generator *g, const struct node *node, unsigned top) {
   const struct node *loop = node->variable->loop;
   const struct variable *variable = loop->variables;
@@ -457,8 +457,8 @@ static void produce_last_or(struct generator *g, const struct node *node, unsign
   produce_last(g, node->last, top);
 }
 
-/* Tail calls take their caller's frame away, with its line. So there are none at the outermost
- * level, and none of the functions that never return. */
+/* A tail call removes its caller's frame, and so its line from a backtrace. Therefore calls at the
+ * outermost level, and of functions that never return, are no tail calls. */
 static bool keeps_frame(const struct generator *g, const struct node *call) {
   if (!g->function->parent) return true;
   if (call->first->kind != NODE_GLOBAL) return false;
@@ -466,7 +466,7 @@ static bool keeps_frame(const struct generator *g, const struct node *call) {
   return !strcmp(name, "error") || !strcmp(name, "raise");
 }
 
-/* As produce, and returns it from the function. */
+/* Produces the value and returns it from the function. */
 static void produce_last(struct generator *g, const struct node *node, unsigned top) {
   emit_need_register(g, top + 1);
   g->line = node->line;

@@ -1,8 +1,8 @@
-; The part of the Lisp that is written in itself. It is loaded once, before any program, and shared by all of them.
+; The part of the Lisp that is written in Lisp. It is loaded once, before any program, and all programs share it.
 
 ; ---- errors and escapes ----
 
-; A handler runs where the error is, with the handlers outside its own. It must not return.
+; A handler runs at the place of the error; the handlers outside it are active meanwhile. It must not return.
 (define (raise condition)
   (let ((handlers (%handlers)))
     (if (pair? handlers)
@@ -38,7 +38,7 @@
     (after)
     result))
 
-; Calls f with a procedure that returns its argument from here, until f has returned.
+; Calls f with a procedure that returns its argument from this call; it can be used until f has returned.
 (define (call-with-escape f)
   (let* ((escape (%escape-here))
          (handlers (%handlers))
@@ -52,7 +52,7 @@
     result))
 (define call/ec call-with-escape)
 
-; What is caught travels in a pair that exists already: there may be no memory for more.
+; The caught value is carried in a pair that exists already, since there may be no memory for a new one.
 (define (%guard body handler)
   (let* ((mark (list #f))
          (result (call-with-escape
@@ -188,7 +188,7 @@
 (define (assv key list) (assoc key list))
 (define (memv key list) (member key list))
 
-; n numbers from start on, each `step` more than the one before.
+; The list of n numbers from start on, each `step` more than the one before.
 (define (iota n . options)
   (let ((start (if (pair? options) (car options) 0))
         (step (if (and (pair? options) (pair? (cdr options))) (cadr options) 1)))
@@ -330,7 +330,7 @@
 (define (parallel-map f list)
   (map join (map (lambda (x) (spawn (lambda () (f x)))) list)))
 
-; Replaces what an atom holds by f of it. f may be called more than once.
+; Replaces the value of an atom by f of the value. f may be called more than once.
 (define (atom-update! atom f)
   (let* ((old (atom-ref atom)) (new (f old)))
     (if (atom-exchange! atom old new) new (atom-update! atom f))))

@@ -112,7 +112,7 @@ static wn_value intern(struct vm *vm, const char *name, size_t length) {
 
 /* ---- globals: the lock is held ---- */
 
-/* What the library has under that name. */
+/* The library's value of the name. */
 static wn_value inherited(struct vm *vm, wn_ref symbol) {
   if (!vm->lisp->library) return UNASSIGNED;
   wn_value library = wn_value_of(wn_global_get(vm->domain, vm->lisp->library));

@@ -1,4 +1,4 @@
-/* What all machines share: the heap, the symbols, and the library.
+/* The state that all machines share: the heap, the symbols, and the library.
  *
  * A symbol is one block for the whole heap, so that eq? is a comparison of words. A *program* is a
  * table of global variables: each file that is run has its own, and the domains that it spawns
@@ -7,9 +7,9 @@
  * redefine the name, and neither the library nor another program notices. The library's functions
  * and constants are immutable, and shared by all.
  *
- * One lock guards the symbol table and all tables of globals, which are used by the reader and the
- * compiler only: compiled code has the addresses of cells. A thread waits for the lock in a
- * blocking section, so that a collection that its holder wants can go on. */
+ * One lock guards the symbol table and all tables of globals. Only the reader and the compiler use
+ * these tables: compiled code has the addresses of cells. A thread waits for the lock in a blocking
+ * section, so that the thread that holds the lock can collect meanwhile. */
 #ifndef LISP_LISP_H
 #define LISP_LISP_H
 
@@ -27,13 +27,14 @@ struct lisp {
 
 struct task;
 
-/* What the machines of one program share. */
+/* The state that the machines of one program share. */
 struct program {
   pthread_mutex_t lock;
   struct task *tasks; /* spawned, and not yet joined */
 };
 
-/* False, with a message on standard error, if it cannot be. */
+/* False, with a message on standard error, if the heap cannot be opened or the library not loaded.
+ * */
 bool lisp_open(struct lisp *lisp, const wn_heap_options *options);
 void lisp_close(struct lisp *lisp);
 
@@ -50,7 +51,7 @@ wn_ref global_cell(struct vm *vm, wn_ref symbol);
 /* Gives the machine a new program, with no globals but the library's. False if memory is exhausted.
  * May collect. */
 bool program_begin(struct vm *vm, struct program *program);
-/* Waits for the tasks that nobody joined. */
+/* Waits for the tasks that the program did not join. */
 void program_end(struct vm *vm);
 
 #endif

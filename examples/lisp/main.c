@@ -15,7 +15,7 @@
 
 enum { DOMAINS_MOST = 64 };
 
-/* library.lisp, as it is when this is compiled. */
+/* The text of library.lisp at the time of compilation. */
 __asm__(".section .rodata\n"
         "library_begin:\n.incbin \"" LISP_LIBRARY "\"\n"
         "library_end:\n"
@@ -37,7 +37,7 @@ static bool fail_reading(struct vm *vm, const struct reader *reader, const char 
   return false;
 }
 
-/* One form; its value is in ROOT_RESULT. */
+/* Runs one form; its value is in ROOT_RESULT. */
 static bool run_form(struct vm *vm, wn_ref form, wn_ref name, unsigned line) {
   wn_ref procedure;
   vm->reported = false;
@@ -92,7 +92,7 @@ static bool read_whole(const char *name, struct output *text) {
   return good;
 }
 
-/* One program, on one machine. */
+/* Runs one program on one machine. */
 static bool run_program(struct vm *vm, const struct output *text, const char *name) {
   struct program program;
   if (!program_begin(vm, &program)) return vm_report(vm), false;
@@ -102,7 +102,8 @@ static bool run_program(struct vm *vm, const struct output *text, const char *na
   return good;
 }
 
-/* A program that runs beside others keeps its output until it is its turn to be printed. */
+/* One of several programs that run at once. Its output is kept until the outputs of those before it
+ * are printed. */
 struct run {
   struct lisp *lisp;
   const struct output *text;
@@ -158,8 +159,8 @@ static bool run_file(struct vm *vm, const struct settings *settings) {
 
 /* ---- standard input ---- */
 
-/* Runs what is complete of the text, and keeps the rest. False if something failed; what follows it
- * was run all the same. */
+/* Runs the complete forms of the text, and keeps the rest. False if a form failed; the forms after
+ * it were run all the same. */
 static bool run_lines(struct vm *vm, struct output *text, bool at_end) {
   bool good = true;
   struct reader reader = reader_of(vm, text->data, text->used);
@@ -197,7 +198,7 @@ static bool read_line(struct vm *vm, char *line, int size) {
   return good;
 }
 
-/* True if all went well, or somebody was there to see what did not. */
+/* True if all went well, or if a user at a terminal saw the errors. */
 static bool run_input(struct vm *vm) {
   struct program program;
   struct output text = {0};
@@ -218,7 +219,7 @@ static bool run_input(struct vm *vm) {
 
 /* ---- beginning ---- */
 
-/* What the process may map from now on. */
+/* Limits the memory that the process may map from now on. */
 static bool limit_memory(size_t megabytes) {
   long pages = 0;
   struct rlimit limit;

@@ -1,4 +1,4 @@
-/* Text that grows. */
+/* Buffers for text. */
 #include "output.h"
 
 #include <stdarg.h>

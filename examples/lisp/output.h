@@ -1,4 +1,4 @@
-/* Text that grows: what a program prints, and what is printed into strings. */
+/* Buffers for the text that a program prints, to its output or into strings. */
 #ifndef LISP_OUTPUT_H
 #define LISP_OUTPUT_H
 
@@ -18,7 +18,7 @@ void output_text(struct output *output, const char *text);
 __attribute__((format(printf, 2, 3))) void output_format(struct output *output, const char *format, ...);
 void output_destroy(struct output *output);
 
-/* Writes it to standard output, in a blocking section: the reader of a pipe may be slow, and
+/* Writes the text to standard output, in a blocking section: the reader of a pipe may be slow, and
  * collections of other domains must not wait for it. */
 void output_flush(struct output *output, wn_domain *domain);
 

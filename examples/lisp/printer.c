@@ -1,4 +1,4 @@
-/* Values as text. */
+/* The printer: values to text. */
 #include "printer.h"
 
 #include "builtins.h"
@@ -12,7 +12,7 @@ enum { DEPTH_MOST = 2000 };
 struct printer {
   struct output *out;
   bool written;
-  size_t end; /* nothing more once the output is so long */
+  size_t end; /* printing stops when the output has this length */
 };
 
 static void print(const struct printer *printer, wn_value value, unsigned depth);

@@ -1,7 +1,7 @@
 /* The reader.
  *
- * It is written with handles, the heap's safe tier: each function has a scope, and carries its
- * result out of that. Pairs that it makes have a third word, their line. */
+ * It is written with handles, the heap's safe tier: each function has a scope, and escapes its
+ * result from it. Pairs that the reader makes have a third word, their line. */
 #include "reader.h"
 
 #include "lisp.h"
@@ -172,7 +172,7 @@ static bool is_at_dot(const struct reader *reader) {
   return *reader->at == '.' && reader->at + 1 < reader->end && is_delimiter(reader->at[1]);
 }
 
-/* Behind the dot: the rest of the list, which ends there. */
+/* After a dot: reads the last cdr and the end of the list. */
 static bool read_tail(struct reader *reader, wn_ref last) {
   reader->at++;
   skip_space(reader);
@@ -229,7 +229,7 @@ static wn_ref read_vector(struct reader *reader) {
   return wn_escape(&wn_here, vector);
 }
 
-/* 'x and its like. */
+/* 'x and other prefixes. */
 static wn_ref read_prefixed(struct reader *reader, const char *name, size_t length) {
   WN_SCOPE(reader->vm->domain);
   unsigned line = reader->line;

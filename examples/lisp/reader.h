@@ -1,4 +1,4 @@
-/* Text becomes values. */
+/* The reader: text to values. */
 #ifndef LISP_READER_H
 #define LISP_READER_H
 
@@ -24,7 +24,7 @@ static inline struct reader reader_of(struct vm *vm, const char *text, size_t le
 /* Reads the next form. May collect: the text must not be in the collected heap. */
 enum reading read_form(struct reader *reader, wn_ref *form);
 
-/* A number, or FALSE if the text is none; 0 if memory is exhausted. */
+/* The number, or FALSE if the text is not one; 0 if memory is exhausted. */
 wn_value read_number(struct vm *vm, const char *text, size_t length);
 
 #endif

@@ -25,7 +25,7 @@ struct node *special_lambda(struct compiler *c, wn_ref form) {
   return analyse_lambda(c, compiler_root(c, FALSE), nth(c, form, 1), after(c, form, 2));
 }
 
-/* At the outermost level only: bodies look for their definitions themselves. */
+/* Only for the outermost level: bodies process their own definitions. */
 struct node *special_define(struct compiler *c, wn_ref form) {
   wn_ref name = definition_name(c, form);
   if (c->bodies) compiler_fail(c, "a definition must stand directly in a body");
@@ -87,7 +87,7 @@ static struct node *when(struct compiler *c, wn_ref form, bool sense) {
 static struct node *special_when(struct compiler *c, wn_ref form) { return when(c, form, true); }
 static struct node *special_unless(struct compiler *c, wn_ref form) { return when(c, form, false); }
 
-/* (test => function): the test's value gets a name that no program can write. */
+/* (test => function): the test's value is bound to a name that no program can write. */
 static struct node *clause_with_arrow(struct compiler *c, wn_ref clause, wn_ref rest);
 static struct node *clauses(struct compiler *c, wn_ref at) {
   if (is_null(at)) return node_constant(c, NOTHING);
@@ -139,7 +139,7 @@ static void check_bindings(struct compiler *c, wn_ref bindings) {
     if (length_of(head_of(c, at)) != 2) form_fail(c, head_of(c, at), "(name value)");
 }
 
-/* Adds the values, which do not see the variables, and then binds those. */
+/* Adds the values, in which the variables are not visible, and then binds the variables. */
 static void add_bindings(struct compiler *c, struct node *let, wn_ref bindings) {
   struct variable **end = &let->variables;
   check_bindings(c, bindings);
@@ -154,8 +154,8 @@ static void add_bindings(struct compiler *c, struct node *let, wn_ref bindings) 
     variable_bind(c, variable);
 }
 
-/* A loop whose name is only called where nothing is left to do afterwards is a jump. Returns NULL
- * if it is not. */
+/* If a loop's name is only called in tail position, the calls become jumps. Returns NULL if that is
+ * not so. */
 static struct node *try_loop(struct compiler *c, wn_ref name, wn_ref bindings, wn_ref body) {
   struct binding *outer = c->scope;
   struct node *loop = make_node(c, NODE_LOOP);
@@ -304,7 +304,7 @@ static struct node *special_quasiquote(struct compiler *c, wn_ref form) {
 
 /* ---- macros ---- */
 
-/* The procedure is made at once: what follows in the file may use the macro. */
+/* The procedure is made at once, since the forms that follow in the file may use the macro. */
 static struct node *special_define_macro(struct compiler *c, wn_ref form) {
   form_check_length(c, form, 3, -1, "(define-macro (name parameter ...) body ...)");
   if (c->bodies) compiler_fail(c, "a macro must be defined at the outermost level");

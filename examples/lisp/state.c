@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* SPARE is for the handlers of an overflow. */
+/* SPARE is the part of the stack for handlers of a stack overflow. */
 enum { STACK = 1 << 22, SPARE = 1 << 14, LARGEST_FRAME = 1 << 16 };
 
 /* ---- creating ---- */
@@ -74,7 +74,7 @@ void vm_destroy(struct vm *vm) {
 
 wn_value *vm_live_end(const struct vm *vm) { return vm->top ? vm->top : vm->fp + vm->ip[-1].live; }
 
-/* Looks into no block: some may have moved already. */
+/* Reads no block: some may have moved already. */
 static void walk(struct vm *vm, wn_visit *visit, void *visitor) {
   wn_value *end = vm_live_end(vm);
   for (wn_value *slot = vm->stack; slot < end; slot++) visit(visitor, slot);
@@ -94,18 +94,18 @@ static struct lisp_frame frame_of(const wn_value *fp, const struct instruction *
   return (struct lisp_frame){field(code, CODE_NAME), field(code, CODE_FILE), body->lines[at]};
 }
 
-/* A frame holds where its caller was, also where that is a builtin that began another vm_run. */
+/* A frame holds the state of its caller, even if that is a builtin that began another vm_run. */
 void lisp_frames(const struct vm *vm, bool (*each)(const struct lisp_frame *, void *), void *context) {
   const struct frame *frame = vm->frame;
   struct frame now = {vm->ip, vm->fp};
   while (frame > vm->frames) {
-    struct lisp_frame told = frame_of(now.fp, now.ip);
-    if (!each(&told, context)) return;
+    struct lisp_frame shown = frame_of(now.fp, now.ip);
+    if (!each(&shown, context)) return;
     now = *--frame;
   }
 }
 
-/* What has no name is told by its first line. */
+/* A function without a name is named by its first line. */
 static const char *name_of(wn_value name, const struct body *body, bool outermost, char buffer[32]) {
   if (is_symbol(name)) return string_bytes(field(name, SYMBOL_NAME));
   if (outermost) return "top level";
@@ -113,17 +113,17 @@ static const char *name_of(wn_value name, const struct body *body, bool outermos
   return buffer;
 }
 
-/* The place of an instruction, asked for once. Symbols and strings that compiled code has do not
- * change. */
+/* The place of an instruction; the heap is asked for it once. Symbols and strings of compiled code
+ * do not change. */
 static wn_place place_of(const struct vm *vm, const struct frame *now, bool outermost) {
   const struct body *body = body_of_closure(now->fp[-1]);
   _Atomic(wn_place) *kept = &body->places[now->ip - 1 - body->instructions];
   wn_place place = atomic_load_explicit(kept, memory_order_relaxed);
   if (place) return place;
   char buffer[32];
-  struct lisp_frame told = frame_of(now->fp, now->ip);
-  const char *name = name_of(told.name, body, outermost, buffer);
-  place = wn_place_of(vm->lisp->heap, name, string_bytes(told.file), told.line);
+  struct lisp_frame shown = frame_of(now->fp, now->ip);
+  const char *name = name_of(shown.name, body, outermost, buffer);
+  place = wn_place_of(vm->lisp->heap, name, string_bytes(shown.file), shown.line);
   atomic_store_explicit(kept, place, memory_order_relaxed);
   return place;
 }
@@ -216,9 +216,9 @@ wn_value vm_fail(struct vm *vm, const char *format, ...) {
   return fail_with(vm, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
 }
 
-wn_value vm_fail_type(struct vm *vm, const char *who, const char *expected, wn_value got) {
+wn_value vm_fail_type(struct vm *vm, const char *procedure, const char *expected, wn_value got) {
   struct output text = {0};
-  output_format(&text, "%s: expected %s, got ", who, expected);
+  output_format(&text, "%s: expected %s, got ", procedure, expected);
   print_short(&text, got, 80);
   if (text.failed)
     vm_fail_memory(vm);
@@ -248,10 +248,10 @@ void vm_end_escapes(struct vm *vm, size_t depth) {
 struct report {
   struct output text;
   wn_value condition;
-  unsigned frames; /* told */
+  unsigned frames; /* printed */
 };
 
-enum { FRAMES_TOLD = 12 };
+enum { FRAMES_PRINTED = 12 };
 
 static bool is_library(wn_value file) { return !strcmp(string_bytes(file), "library.lisp"); }
 
@@ -268,7 +268,7 @@ static void report_condition(struct output *text, wn_value condition) {
   }
 }
 
-/* Where it happened is the innermost place that is not the library's. */
+/* The reported place of an error is the innermost one outside the library. */
 static bool report_frame(const struct lisp_frame *frame, void *context) {
   struct report *report = context;
   const char *file = string_bytes(frame->file);
@@ -281,7 +281,7 @@ static bool report_frame(const struct lisp_frame *frame, void *context) {
   if (is_symbol(frame->name))
     output_format(&report->text, "    in %s (%s:%u)\n", string_bytes(field(frame->name, SYMBOL_NAME)), file,
                   frame->line);
-  return ++report->frames < FRAMES_TOLD;
+  return ++report->frames < FRAMES_PRINTED;
 }
 
 void vm_report(struct vm *vm) {

@@ -1,16 +1,15 @@
-/* How a Lisp value looks in a word, and in a block of the heap.
+/* The representation of Lisp values, in words and in blocks of the heap.
  *
- * The heap knows two kinds of words: with the low bit set it leaves them alone, without it they are
- * addresses of blocks. What the set bit means is the language's business, so there is room for more
- * than integers:
+ * The heap knows two kinds of words. It ignores words whose low bit is set; all others are
+ * addresses of blocks. The language decides what the former mean, so they need not all be integers:
  *
  *   ...01    an integer of 62 bits
  *   ..0011   a constant: (), #f, #t, what has no value
  *   ..0111   a character
  *
- * A block's tag is its type. There is one tag for bytes that are not scanned, and two types need
- * it: a block of one word is a floating-point number, a longer one is a string, whose first word is
- * its length.
+ * A block's tag is its type. There is one tag for blocks that are not scanned, and two types need
+ * it: a block of one word is a floating-point number; a longer block is a string, whose first word
+ * is its length.
  *
  *   pair      car, cdr [, line: pairs made by the reader know where they were read]
  *   vector    elements
@@ -26,8 +25,7 @@
  *   error     message, irritants
  *   escape    depth of the frame that it returns from, or -1 when that is gone; the next outer escape; struct vm (as an integer)
  *   atom      value, exchanged by compare and swap
- *   task      struct task (as an integer), the result once it is there
- */
+ *   task      struct task (as an integer), the result once it is there */
 #ifndef LISP_VALUE_H
 #define LISP_VALUE_H
 
@@ -95,7 +93,7 @@ static inline bool is_pair(wn_value v) { return has_tag(v, TAG_PAIR); }
 static inline bool is_symbol(wn_value v) { return has_tag(v, TAG_SYMBOL); }
 static inline bool is_vector(wn_value v) { return has_tag(v, TAG_VECTOR); }
 
-/* Fields may be stored to by other domains at any time. */
+/* Other domains may store to a field at any time. */
 static inline wn_value field(wn_value block, size_t i) {
   return __atomic_load_n((wn_value *)block + i, __ATOMIC_ACQUIRE);
 }

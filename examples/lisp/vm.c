@@ -1,30 +1,32 @@
 /* The virtual machine: how a language runs on a heap that moves its blocks.
  *
- * Values. A value is a word (value.h), and everything that the heap moves is found through such
- * words. So each word of a running program is in one of three places, and each place has its rule:
+ * Values. A value is a word (value.h). The heap must find every word that leads to a block, since
+ * it moves blocks. Each word of a running program is in one of three places, and each place has its
+ * rule:
  *
- *   - in a block: the heap itself finds it. Stores go through wn_store, the write barrier, but for the first stores into a
- *     block that was just allocated.
- *   - on the machine's stack, or in its roots: the heap asks for them at each collection, through the hook walk_roots
- *     (vm_walk_roots), and corrects them. Stores need no barrier. The stack is the language's own, so compiled Lisp needs no
- *     handles: a register is rooted by being where it is.
- *   - in a variable of C: nobody finds it. It is stale after the next safepoint. A builtin that needs it longer puts it in a
- *     handle (wn_root), or reads it again from its arguments, which are on the machine's stack.
+ *   - In a block. The heap itself finds it. Stores go through wn_store, the write barrier, except
+ *     the first stores into a block that was just allocated.
+ *   - On the machine's stack, or in its roots. At each collection the heap visits these through the
+ *     hook walk_roots (vm_walk_roots), and updates them. Stores need no barrier. Compiled Lisp needs
+ *     no handles, because every register is on this stack.
+ *   - In a C variable. The heap does not find it, so it is stale after the next safepoint. A builtin
+ *     that needs the value longer puts it in a handle (wn_root), or reads it again from its
+ *     arguments, which are on the machine's stack.
  *
  * The stack. A function's registers begin at `fp`, and its closure stands below them. A call puts
  * the function and its arguments above the registers in use, so that the arguments are the first
- * registers of the callee, and the stack is one stretch of values without holes, which ends at the
- * topmost function's last live register. Each instruction says how many registers are live there:
- * that is the stack map, and nothing above is ever looked at, or has to be cleared. What has to be
- * remembered of the caller (`struct frame`) is in a stack of its own, which no collection looks at:
- * it holds addresses of instructions, which are outside the heap (code.h), and of registers, since
- * the stack never moves.
+ * registers of the callee. The stack is therefore one stretch of values without holes, which ends
+ * at the topmost function's last live register. Each instruction says how many registers are live
+ * at it: that is the stack map. Nothing above the live registers is ever read or has to be cleared.
+ * The state of the callers (`struct frame`) is in a stack of its own, which no collection visits:
+ * it holds addresses of instructions, which are outside the heap (code.h), and of registers, which
+ * do not move.
  *
  * Safepoints. An instruction that may collect first stores the machine's state (SAVE): the program
  * counter, which leads to the stack map, and to the function's name and line for a profile
- * (lisp_frames). Afterwards it reads its operands again from the registers. Instructions that do
- * not allocate poll where a function begins, and at the end of a loop: any endless program passes
- * there, so another domain's collection waits for no more than a few instructions.
+ * (lisp_frames). After the collection it reads its operands again from the registers. Functions
+ * poll at their beginning, and loops at their end: every endless program passes one of these, so
+ * another domain's collection waits for a few instructions at most.
  *
  * Tail calls move the function and its arguments down over the caller's registers, so they need no
  * stack. Builtins that call (apply, eval) do not run the machine again, which would need C's stack:
@@ -32,11 +34,11 @@
  * inside the compiler, by a nested vm_run.
  *
  * Profiles. A sampled allocation asks for the Lisp functions that are being called (vm_callstack).
- * Each vm_run tells where its frames begin and where C's stack is then, so that the heap can put
- * them between C's own: a report shows a builtin, the Lisp functions that led to it, the machine
- * that runs them, the macro that is being expanded, the compiler.
+ * Each vm_run records where its frames begin and where C's stack is then, so that the heap can put
+ * them between C's own frames: a report shows a builtin, the Lisp functions that led to it, the
+ * machine that runs them, the macro that is being expanded, the compiler.
  *
- * Errors. Who fails puts a condition into a root and returns VM_FAILED. The machine calls the
+ * Errors. Code that fails puts a condition into a root and returns VM_FAILED. The machine calls the
  * library's `raise` with it, as if the failed instruction had been that call, so that a backtrace
  * shows it. An escape cuts both stacks back. */
 #include "vm.h"
@@ -85,8 +87,8 @@ static bool poll_is_due(const struct wn_mutator_context *context) {
          __atomic_load_n(&context->pending, __ATOMIC_RELAXED);
 }
 
-/* The function that has just been entered has no room: the machine may use what is spared for
- * this. */
+/* The function that has just been entered has no room on the stack. The machine may now use the
+ * part of the stack that is reserved for this error. */
 static wn_value overflow(struct vm *vm) {
   vm->stack_limit = vm->stack_end;
   return vm_fail(vm, "recursion is too deep");
@@ -103,18 +105,18 @@ static wn_value fail_unbound(struct vm *vm, wn_value cell) {
   return vm_fail(vm, "%s is not defined", string_bytes(field(field(cell, CELL_NAME), SYMBOL_NAME)));
 }
 
-static wn_value fail_vector(struct vm *vm, const char *who, wn_value vector, wn_value index) {
-  if (!is_vector(vector)) return vm_fail_type(vm, who, "a vector", vector);
-  if (!is_integer(index)) return vm_fail_type(vm, who, "an index", index);
-  return vm_fail(vm, "%s: the index %ld is not in a vector of %zu elements", who, (long)integer_of(index),
-                 wn_words(vector));
+static wn_value fail_vector(struct vm *vm, const char *procedure, wn_value vector, wn_value index) {
+  if (!is_vector(vector)) return vm_fail_type(vm, procedure, "a vector", vector);
+  if (!is_integer(index)) return vm_fail_type(vm, procedure, "an index", index);
+  return vm_fail(vm, "%s: the index %ld is not in a vector of %zu elements", procedure,
+                 (long)integer_of(index), wn_words(vector));
 }
 
 static bool has_element(wn_value vector, wn_value index) {
   return is_vector(vector) && is_integer(index) && (uintptr_t)integer_of(index) < wn_words(vector);
 }
 
-/* The closure and its captured values, which the next instructions tell. */
+/* The closure and its captured values, which the next instructions name. */
 static wn_value *make_closure(struct vm *vm, const struct instruction *ip, wn_value *fp, size_t constant,
                               size_t count) {
   wn_value *closure = wn_bump(vm->domain, count + 1, TAG_CLOSURE);
@@ -163,7 +165,7 @@ static wn_value *make_closure(struct vm *vm, const struct instruction *ip, wn_va
     UNLESS(order != 2 && order relation 0, field);                                                         \
   } while (0)
 
-#define ARITHMETIC(overflowing, who)                                      \
+#define ARITHMETIC(overflowing, procedure)                                \
   do {                                                                    \
     wn_value one = B, two = C, made;                                      \
     intptr_t result;                                                      \
@@ -172,7 +174,7 @@ static wn_value *make_closure(struct vm *vm, const struct instruction *ip, wn_va
       NEXT;                                                               \
     }                                                                     \
     SAVE(NULL);                                                           \
-    made = numbers_calculate(vm, who, one, two);                          \
+    made = numbers_calculate(vm, procedure, one, two);                    \
     if (!made) goto failed;                                               \
     A = made;                                                             \
     NEXT;                                                                 \
@@ -223,7 +225,7 @@ do_ENTER:
     unsigned least = now->a;
     bool more = now->c;
     SAVE(fp + count);
-    if (frame - 1 > entry) { /* it is the caller's mistake */
+    if (frame - 1 > entry) { /* the error is the caller's */
       frame--;
       ip = frame->ip;
       fp = frame->fp;
@@ -234,7 +236,7 @@ do_ENTER:
   }
   if (__builtin_expect(fp + now->b + count >= vm->stack_limit, 0)) {
     SAVE(fp + count);
-    if (vm->stack_limit == vm->stack_end) vm->roots[ROOT_HANDLERS] = NIL; /* they had their chance */
+    if (vm->stack_limit == vm->stack_end) vm->roots[ROOT_HANDLERS] = NIL; /* the handlers overflowed, too */
     overflow(vm);
     goto failed;
   }

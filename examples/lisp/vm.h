@@ -1,4 +1,4 @@
-/* A virtual machine: what one domain's Lisp program is doing. The design stands in vm.c. */
+/* A virtual machine: the state of one domain's Lisp program. vm.c describes the design. */
 #ifndef LISP_VM_H
 #define LISP_VM_H
 
@@ -20,14 +20,14 @@ struct activation {
 
 enum { VM_NESTING_MOST = 40 };
 
-/* What a machine holds besides its stack. */
+/* The values that a machine holds besides its stack. */
 enum root {
   ROOT_ENVIRONMENT, /* a table: symbol to cell */
   ROOT_CONDITION,   /* what is being raised */
   ROOT_RESULT,      /* what an escape carries, and vm_run returns */
   ROOT_HANDLERS,    /* a list of procedures */
   ROOT_WINDS,       /* what dynamic-wind has entered */
-  ROOT_NO_MEMORY,   /* a condition made in time */
+  ROOT_NO_MEMORY,   /* the condition for exhausted memory, made in advance */
   ROOT_RAISE,       /* the library's procedure that finds a handler; NOTHING before there is one */
   ROOT_ESCAPES,     /* those that can be used, innermost first */
   ROOT_COUNT
@@ -40,8 +40,8 @@ struct vm {
   struct lisp *lisp;
   struct program *program;
 
-  /* The state of the topmost function, stored at each safepoint. `top` is NULL where the
-   * instruction's table tells how many registers hold values. */
+  /* The state of the topmost function, stored at each safepoint. `top` is NULL if the instruction
+   * itself says how many registers hold values. */
   const struct instruction *ip;
   wn_value *fp, *top;
   struct frame *frame; /* one behind the topmost */
@@ -52,24 +52,24 @@ struct vm {
   struct frame *frames;
 
   wn_value roots[ROOT_COUNT];
-  size_t arguments;                        /* what a builtin that calls on leaves (VM_CALL) */
-  size_t escape_depth;                     /* where VM_ESCAPE goes */
+  size_t arguments;                        /* how many a builtin leaves for VM_CALL */
+  size_t escape_depth;                     /* the frame that VM_ESCAPE returns from */
   unsigned nesting;                        /* of vm_run */
   struct activation runs[VM_NESTING_MOST]; /* outermost first */
-  bool reports;                            /* uncaught errors are told on standard error, */
-  bool reported;                           /* but only once */
+  bool reports;                            /* uncaught errors are printed on standard error */
+  bool reported;                           /* this error has been printed */
   struct output out;
 };
 
-/* What a builtin may return in place of a value. */
+/* Results of a builtin that are not values. */
 enum {
   VM_FAILED = 0,  /* the condition is in ROOT_CONDITION */
-  VM_CALL = 2,    /* call what is in args[-1] with vm->arguments values behind it */
+  VM_CALL = 2,    /* call args[-1] with the vm->arguments values after it */
   VM_ESCAPE = 4,  /* return ROOT_RESULT from the frame at vm->escape_depth */
-  VM_UNCAUGHT = 6 /* nobody handles the condition */
+  VM_UNCAUGHT = 6 /* no handler handles the condition */
 };
 
-/* VM_DIED: an error that nobody handled; the condition is in ROOT_RESULT. VM_LEFT: by an escape to
+/* VM_DIED: an error that no handler handled; the condition is in ROOT_RESULT. VM_LEFT: an escape to
  * a frame of an outer vm_run. */
 enum vm_outcome { VM_DONE, VM_DIED, VM_LEFT };
 
@@ -85,11 +85,11 @@ void vm_walk_roots(wn_domain *domain, wn_visit *visit, void *visitor, void *cont
 /* The heap's hook: the frames of Lisp functions, for profiles. */
 size_t vm_callstack(wn_domain *domain, wn_language_frame *frames, size_t most, void *context);
 
-/* Calls a procedure with what stands in `arguments`. The result is in ROOT_RESULT. May collect. */
+/* Calls a procedure with `arguments`. The result is in ROOT_RESULT. May collect. */
 enum vm_outcome vm_run(struct vm *vm, wn_ref procedure, size_t count, const wn_ref *arguments);
 
-/* The frames of Lisp functions, innermost first: name and file are values, stale after the next
- * collection. Ends early where `each` returns false. Does not allocate: may be called in an
+/* Calls `each` for the frames of Lisp functions, innermost first, until it returns false. Name and
+ * file are values, stale after the next collection. Does not allocate: may be called in an
  * allocation. */
 struct lisp_frame {
   wn_value name; /* a symbol, or FALSE */
@@ -99,7 +99,7 @@ struct lisp_frame {
 void lisp_frames(const struct vm *vm, bool (*each)(const struct lisp_frame *frame, void *context),
                  void *context);
 
-/* Where the values on the stack end. */
+/* The end of the values on the stack. */
 wn_value *vm_live_end(const struct vm *vm);
 
 /* Whether `count` values fit above `args`; the condition is set if not. */
@@ -108,14 +108,14 @@ bool vm_has_room(struct vm *vm, const wn_value *args, size_t count);
 /* Escapes from frames above this depth can be used no more. */
 void vm_end_escapes(struct vm *vm, size_t depth);
 
-/* Tells ROOT_CONDITION on standard error, if the machine reports and has not yet: file, line, what
- * is wrong, who called. */
+/* Prints ROOT_CONDITION on standard error, if the machine reports and has not yet done so: file,
+ * line, message, and the calls that led there. */
 void vm_report(struct vm *vm);
 
 /* ---- failing: all return VM_FAILED ---- */
 
 __attribute__((format(printf, 2, 3))) wn_value vm_fail(struct vm *vm, const char *format, ...);
-wn_value vm_fail_type(struct vm *vm, const char *who, const char *expected, wn_value got);
+wn_value vm_fail_type(struct vm *vm, const char *procedure, const char *expected, wn_value got);
 wn_value vm_fail_memory(struct vm *vm);
 
 /* ---- allocation: values are not rooted, 0 (VM_FAILED) if memory is exhausted; may collect ---- */

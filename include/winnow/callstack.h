@@ -20,26 +20,28 @@ extern "C" {
  * lives. */
 typedef struct wn_callstack wn_callstack;
 
-/* A place in a program of a language that has a heap (wn_place_of, in heap.h). 0 is none. */
+/* The number of a place in a program of a language on the heap (wn_place_of in heap.h). 0: no
+ * place. */
 typedef uint32_t wn_place;
 
-/* A native frame, or a language's, which has a function's name. */
+/* A native frame, or a frame of a language, which has the function's name. */
 typedef struct wn_frame {
   uintptr_t pc;       /* where the call returns to; for an interrupted instruction its address + 1 */
   uintptr_t offset;   /* the same as an address in the module's file */
   const char *module; /* the module's path; NULL if the code is in no file */
 
-  /* Of a language's frame; else NULL, NULL and 0. Its module is the language's name in brackets,
-   * `offset` is its wn_place, and `pc` no address, but differs from those of all other frames. */
+  /* Set for a language's frame; NULL, NULL and 0 for a native frame. For a language's frame
+   * `module` is the language's name in brackets, `offset` is the wn_place, and `pc` is no address
+   * but a value that differs from those of all other frames. */
   const char *function, *file; /* valid as long as the callstack; empty if unknown */
   uint32_t line;               /* 0: unknown */
 } wn_frame;
 
-/* A frame of the running thread as its language tells it (the hook `callstack` of a heap). */
+/* A frame of the running thread that a language tells the heap (the hook `callstack`). */
 typedef struct wn_language_frame {
   wn_place place;
-  /* Any address in the C stack frame of the function that runs this call, the interpreter's, as
-   * __builtin_frame_address(0) there gives it. NULL: unknown. */
+  /* Any address in the C stack frame of the function that runs this call, such as the interpreter's
+   * loop; __builtin_frame_address(0) there returns one. NULL: unknown. */
   const void *native;
 } wn_language_frame;
 

@@ -17,8 +17,8 @@ typedef struct wn_domain wn_domain;
 /* Low bit 1: a 63-bit integer; low bit 0: the address of a block's first field. */
 typedef uintptr_t wn_value;
 
-/* A rooted handle; its own type, so that a bare value cannot be passed for it. A null handle has no
- * slot. */
+/* A handle, which roots a value. It has a type of its own so that a bare value cannot be passed in
+ * its place. A null handle has no slot. */
 typedef struct wn_ref {
   wn_value *slot;
 } wn_ref;

@@ -4,8 +4,8 @@
  *   wn_gc_quick_stat(domain, &stat);
  *   printf("%ld collections, heap of %ld words\n", stat.minor_collections, stat.heap_words);
  *
- * All sizes are in words of 8 bytes. Functions that take a domain are called by its running thread;
- * others are refused, by WN_ESTATE, 0 or a null handle. */
+ * All sizes are in words of 8 bytes. A function that takes a domain must be called by the running
+ * thread of that domain; it refuses other callers, with WN_ESTATE, 0 or a null handle. */
 #ifndef WINNOW_GC_H
 #define WINNOW_GC_H
 
@@ -38,15 +38,15 @@ typedef struct wn_gc_stat {
   long forced_major_collections;
 } wn_gc_stat;
 
-/* Everything, by a walk of the heap while all domains stand still. Never collects, runs no user
- * code. */
+/* Sets all members, by a walk of the heap while all domains stand still. Never collects, runs no
+ * user code. */
 WN_API wn_status wn_gc_read_stat(wn_domain *domain, wn_gc_stat *stat);
 
-/* Without a walk: live_words, live_blocks, free_words, free_blocks, largest_free and fragments are
- * 0. All other members are exact, over all domains, those that ended included. */
+/* The same without a walk: live_words, live_blocks, free_words, free_blocks, largest_free and
+ * fragments are 0. All other members are exact, over all domains, those that ended included. */
 WN_API wn_status wn_gc_quick_stat(wn_domain *domain, wn_gc_stat *stat);
 
-/* Of this domain, exact. These never allocate or collect. */
+/* Exact numbers for this domain. These functions never allocate or collect. */
 WN_API void wn_gc_counters(wn_domain *domain, double *minor, double *promoted, double *major);
 WN_API double wn_gc_minor_words(wn_domain *domain);
 WN_API double wn_gc_allocated_bytes(wn_domain *domain);
@@ -55,27 +55,28 @@ WN_API long wn_gc_get_minor_free(wn_domain *domain); /* words */
 /* Reads the heap's parameters as they are now. A size that wn_gc_set_domain_minor_heap gave one
  * domain is not among them. Never collects. WN_EINVAL: `control` is NULL. */
 WN_API wn_status wn_gc_get(wn_domain *domain, wn_gc_control *control);
-/* Checks everything first: WN_EINVAL names the parameter. A minor_heap_size that changes counts for
- * all domains, now and later; WN_ENOMEM: it cannot be had. Any failure changes nothing. May
+/* Sets the heap's parameters, after it has checked all of them. A changed minor_heap_size applies
+ * to all domains, present and future. WN_EINVAL: a parameter is out of range; wn_last_error names
+ * it. WN_ENOMEM: there is no memory for minor heaps of that size. A failure changes nothing. May
  * collect. */
 WN_API wn_status wn_gc_set(wn_domain *domain, const wn_gc_control *control);
-/* The size of this domain's minor heap, until wn_gc_set changes that of all. WN_EINVAL, WN_ENOMEM
- * as above. May collect. */
+/* Sets the size of this domain's minor heap, until wn_gc_set changes the size for all domains.
+ * WN_EINVAL, WN_ENOMEM as above. May collect. */
 WN_API wn_status wn_gc_set_domain_minor_heap(wn_domain *domain, long words);
 
-/* All of these may collect, and run finalisers and alarms that became due. WN_EBUSY: one of those
+/* The following functions collect, and run pending finalisers and alarms. WN_EBUSY: one of these
  * raised. WN_ENOMEM. */
 
 /* Empties the minor heaps of all domains. */
 WN_API wn_status wn_gc_minor(wn_domain *domain);
-/* A minor collection, then `words` of marking and sweeping, for which a cycle begins if none runs;
- * 0 or below: as many as the collector computes, which is none at rest. Returns what it
- * computed. */
+/* Does a minor collection, then `words` words of marking and sweeping; if no cycle runs, one
+ * begins. If `words` is 0 or below, it does as many as the collector computes, which is none
+ * between cycles. Returns the computed number. */
 WN_API long wn_gc_major_slice(wn_domain *domain, long words);
 /* Finishes the current cycle. */
 WN_API wn_status wn_gc_major(wn_domain *domain);
-/* Collects everything that is unreachable now but values with `finalise` and what they lead to:
- * their finalisers run, and the next call collects what those let go. */
+/* Collects everything that is unreachable now, except values with `finalise` and what they lead to:
+ * their finalisers run, and the next call collects what is unreachable then. */
 WN_API wn_status wn_gc_full_major(wn_domain *domain);
 /* A full major collection that gives empty chunks back to the operating system. Blocks do not move
  * yet, and it is not counted as a compaction. */
@@ -90,7 +91,8 @@ WN_API wn_status wn_gc_verify(wn_domain *domain, FILE *report);
 
 /* ---- finalisers ---- */
 
-/* Called when `value` becomes unreachable for the first time; may make it reachable again. */
+/* Called with the value that has become unreachable for the first time; may make it reachable
+ * again. */
 typedef void wn_finaliser(wn_domain *domain, wn_ref value, void *context);
 /* WN_EINVAL: `value` is an integer. WN_ENOMEM. */
 WN_API wn_status wn_gc_finalise(wn_domain *domain, wn_finaliser *f, void *context, wn_ref value);
@@ -99,7 +101,7 @@ WN_API wn_status wn_gc_finalise(wn_domain *domain, wn_finaliser *f, void *contex
 typedef void wn_last_finaliser(wn_domain *domain, void *context);
 WN_API wn_status wn_gc_finalise_last(wn_domain *domain, wn_last_finaliser *f, void *context, wn_ref value);
 
-/* Inside a finaliser: the next may start before this one returns. */
+/* Called by a finaliser: the next finaliser may start before this one returns. */
 WN_API void wn_gc_finalise_release(wn_domain *domain);
 
 /* ---- alarms ---- */
@@ -108,8 +110,8 @@ typedef struct wn_gc_alarm wn_gc_alarm;
 /* Calls `f` on this domain at the end of every completed cycle. WN_ENOMEM. */
 WN_API wn_status wn_gc_create_alarm(wn_domain *domain, void (*f)(wn_domain *, void *), void *context,
                                     wn_gc_alarm **alarm);
-/* No call of its function begins any more once this has returned. NULL, and an alarm that was deleted
- * before, are ignored. Legal in the alarm itself. */
+/* Deletes an alarm: after the return, no call of its function begins. NULL, and an alarm that was
+ * deleted before, are ignored. Legal in the alarm itself. */
 WN_API void wn_gc_delete_alarm(wn_domain *domain, wn_gc_alarm *alarm);
 
 #ifdef __cplusplus

@@ -13,15 +13,15 @@ extern "C" {
 #endif
 
 typedef struct wn_gc_control {
-  long minor_heap_size;      /* words, of each domain. Half of it while nearly all young blocks live */
+  long minor_heap_size;      /* words of each domain; half is used while nearly all young blocks live */
   long major_heap_increment; /* up to 1000: percent of the heap, above: words */
   long space_overhead;       /* garbage the major heap may hold, in percent of what is live */
-  long verbose;              /* bits: what to tell on standard error */
-  /* Free memory, in percent of live, that starts a compaction; 1000000: never. Kept, and not used
-   * yet: blocks do not move. */
+  long verbose;              /* bits: which events to print on standard error */
+  /* The free memory, in percent of what is live, that starts a compaction; 1000000: never. Not used
+   * yet, as blocks do not move. */
   long max_overhead;
-  /* Handle slots of a thread, in words. They are reserved when a thread begins: a lower limit
-   * counts at once, but for slots in use, a higher one for later threads. */
+  /* The largest number of handle slots of a thread. They are reserved when a thread begins: a lower
+   * limit applies at once, but not to slots in use; a higher limit applies to later threads. */
   long stack_limit;
   long allocation_policy;     /* of blocks above 256 words: 0 next fit, 1 first fit, 2 best fit */
   long window_size;           /* slices over which work is smoothed, 1 to 50 */
@@ -30,7 +30,7 @@ typedef struct wn_gc_control {
   long custom_minor_max_size; /* bytes of external memory that a young block may have */
 } wn_gc_control;
 
-/* An initialiser: what a heap has where nothing else is asked for. */
+/* An initialiser with the default of each parameter. */
 #define WN_GC_CONTROL_DEFAULTS                                                                  \
   {                                                                                             \
     .minor_heap_size = 262144, .major_heap_increment = 15, .space_overhead = 120, .verbose = 0, \

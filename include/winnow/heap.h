@@ -11,13 +11,15 @@
  *   wn_domain_detach(d);
  *   wn_heap_close(heap);
  *
- * Functions marked "may collect" move blocks: a raw wn_value or field pointer from before is stale
- * afterwards, handles are not. Except where it is said otherwise, a function that takes a domain is
- * called by that domain's running thread. Functions that are not inlined refuse other callers, and
- * domains that are NULL or have ended, in every build. With WN_DEBUG defined the inline functions
- * check what they are given. Stale values are found at their first use if also WINNOW_PARAMS is
- * "every=1,polls=1,verify" and the heap was built with WINNOW_CHECKS: then each allocation and each
- * wn_poll collects, blocks move at each, and the heap is verified before and after. */
+ * Functions marked "may collect" can move blocks: a raw wn_value or field pointer from before the
+ * call is stale after it; handles stay valid. Unless its comment says otherwise, a function that
+ * takes a domain must be called by the running thread of that domain. In every build, functions
+ * that are not inlined refuse other callers, and domains that are NULL or have ended.
+ *
+ * With WN_DEBUG defined, the inline functions check their arguments. To find stale values at their
+ * first use, also build the heap with WINNOW_CHECKS and set WINNOW_PARAMS to
+ * "every=1,polls=1,verify": then each allocation and each wn_poll collects and moves blocks, and
+ * the heap is verified before and after. */
 #ifndef WINNOW_HEAP_H
 #define WINNOW_HEAP_H
 
@@ -33,75 +35,75 @@ extern "C" {
 
 typedef struct wn_heap wn_heap;
 
-/* Calls a language's own roots: `visit` for each value it holds, which may be replaced. Runs while
- * the world is stopped, or while the domain is blocked, on any thread; must not allocate. Nor may
- * it look into blocks, not even at a tag: some have moved already, and where they were the first
- * field may be the collector's. */
+/* The function that the hook walk_roots calls for each root of the language; it may replace the
+ * value. The hook runs while the world is stopped, or while the domain is blocked, on any thread.
+ * It must not allocate, and must not look into blocks, not even at a tag: some blocks have moved
+ * already, and the collector may use the first field of their old place. */
 typedef void wn_visit(void *visitor, wn_value *slot);
 
 /* Few programs check each handle that they make. So by default a heap that has no memory or no
- * handles left ends the process, by abort, after one line on standard error. A heap with these two
- * hooks decides itself: a hook may leave by longjmp or end the program; where it returns, the call
- * that failed gives what its comment says, mostly a null handle, which the program must check for,
- * since a null handle has no value to be read. Both run on the thread that made the request,
- * outside any collection, and may use the heap. What a language raises then, its error value, is
- * best made beforehand. */
+ * handles left ends the process by abort, after one line on standard error. A program that sets the
+ * hooks out_of_memory and out_of_handles decides itself. Such a hook may leave by longjmp or end
+ * the program. If it returns, the call that failed returns what its comment says, mostly a null
+ * handle. The program must check for that, since a null handle has no value. Both hooks run on the
+ * thread that made the request, outside any collection, and may use the heap. A language should
+ * make the error value that it raises then in advance. */
 typedef struct wn_heap_hooks {
-  /* Memory is exhausted: `words` cannot be had. May free what the program can spare: where it
-   * returns true, the request is tried once more. */
+  /* Memory is exhausted: `words` words cannot be allocated. The hook may free what the program can
+   * spare. If it returns true, the heap tries once more. */
   bool (*out_of_memory)(wn_domain *domain, size_t words, void *context);
-  /* The thread's handles are used up (stack_limit), or there is no memory for more of them:
-   * wn_last_error says which. Until scopes are left, this hook can make no handle either. */
+  /* The thread's handles are used up (stack_limit), or there is no memory for more of them;
+   * wn_last_error says which. The hook itself can make a handle only after it has left a scope. */
   void (*out_of_handles)(wn_domain *domain, void *context);
-  /* An exception that a callback raised leaves here, at a safepoint, with everything consistent;
-   * may longjmp. Who catches that leaves the scopes that were skipped, by wn_scope_leave of one
-   * that was entered before. */
+  /* Gets an exception that a callback raised, at a safepoint, when the heap is consistent; may
+   * leave by longjmp. The code that longjmp returns to leaves the scopes that were skipped, by
+   * wn_scope_leave of a scope that was entered before them. */
   void (*raise)(wn_domain *domain, wn_ref exception, void *context);
   /* See wn_visit. Also called for a domain that the language has not set up yet (wn_domain_data is
    * NULL). */
   void (*walk_roots)(wn_domain *domain, wn_visit *visit, void *visitor, void *context);
-  /* The language's frames of the running thread, for a profile: writes the innermost ones, at most
-   * `most`, innermost first, and returns how many. Called in the middle of an allocation: it may
-   * look into blocks, but call no function of the heap other than wn_domain_data, wn_place_of and
-   * those that read fields. See wn_language_frame. */
+  /* Tells a profile the language's frames of the running thread: writes the innermost ones, at most
+   * `most`, innermost first, and returns how many it wrote. Called in the middle of an allocation:
+   * it may read blocks, but may call no functions of the heap other than wn_domain_data,
+   * wn_place_of and those that read fields. See wn_language_frame. */
   size_t (*callstack)(wn_domain *domain, wn_language_frame *frames, size_t most, void *context);
   void *context;
 } wn_heap_hooks;
 
-/* What callstacks of profiles hold, where the hook `callstack` is set. WN_FRAMES_BOTH: native
- * frames, and the language's frames each within the native one that runs it. WN_FRAMES_LANGUAGE
- * alone costs least. */
+/* Which frames the callstacks of profiles have, if the hook `callstack` is set. WN_FRAMES_BOTH:
+ * native frames, and each frame of the language inside the native frame that runs it.
+ * WN_FRAMES_LANGUAGE costs least. */
 typedef enum wn_frames { WN_FRAMES_BOTH, WN_FRAMES_NATIVE, WN_FRAMES_LANGUAGE } wn_frames;
 
 typedef struct wn_heap_options {
   wn_gc_control parameters;
-  const char *text; /* parameters as in WINNOW_PARAMS, applied after those; NULL: the variable itself */
+  const char *text; /* as WINNOW_PARAMS and in its place, applied after `parameters`; NULL: the variable */
   size_t soft_limit_bytes; /* of the major heap; 0: none */
   int helper_threads;      /* that mark and sweep; below 0: as many as processors are idle, at most 4 */
   uint64_t seed;           /* of everything random; equal seeds repeat a run */
-  bool finalise_at_close;  /* wn_heap_close runs the finalisers of what is left */
+  bool finalise_at_close;  /* wn_heap_close runs the finalisers that are left */
   wn_heap_hooks hooks;
-  wn_frames frames;     /* of callstacks; without the hook they are native */
+  wn_frames frames;     /* of callstacks; without the hook `callstack` they are native */
   const char *language; /* its name, up to 60 bytes, for reports; NULL is "language" */
 } wn_heap_options;
 
-/* An initialiser: options begin with it, and then change what they want to. */
+/* The initialiser of every wn_heap_options; set members afterwards. */
 #define WN_HEAP_DEFAULTS \
   { .parameters = WN_GC_CONTROL_DEFAULTS, .helper_threads = -1 }
 
-/* Opens a heap; NULL is WN_HEAP_DEFAULTS. WN_EINVAL: a parameter is impossible, and wn_last_error
- * says which. WN_ENOMEM. */
+/* Opens a heap. `options` may be NULL for WN_HEAP_DEFAULTS. WN_EINVAL: a parameter is out of range;
+ * wn_last_error names it. WN_ENOMEM. */
 WN_API wn_status wn_heap_open(const wn_heap_options *options, wn_heap **heap);
 
-/* Gives everything back; custom blocks are released. WN_EBUSY while a domain is attached. Any
- * thread. */
+/* Closes the heap and frees its memory; custom blocks are released. WN_EBUSY: a domain is still
+ * attached. Any thread. */
 WN_API wn_status wn_heap_close(wn_heap *heap);
 
-/* The place of a call in a program of a language: what its hook `callstack` gives. Equal places
- * have one number, which holds as long as the heap. The texts are copied, and cut after 1000 bytes;
- * NULL is the empty one. `line` may be 0. Any thread; not in a signal handler. Costs a search in a
- * table, so a language keeps the number with its code. 0: there is no memory, or the heap has 2^24
- * places; wn_last_error says which. */
+/* The number of a place in a program of a language, for frames of its hook `callstack`. Equal
+ * places have one number, which is valid as long as the heap. The texts are copied, and cut after
+ * 1000 bytes; NULL is the empty text. `line` may be 0. Each call searches a table, so a language
+ * should keep the number with its code. Returns 0 if there is no memory, or if the heap has 2^24
+ * places; wn_last_error says which. Any thread; not in a signal handler. */
 WN_API wn_place wn_place_of(wn_heap *heap, const char *function, const char *file, unsigned line);
 
 /* ---- domains and threads ---- */
@@ -109,69 +111,69 @@ WN_API wn_place wn_place_of(wn_heap *heap, const char *function, const char *fil
 typedef struct wn_join wn_join;
 typedef void wn_body(wn_domain *domain, void *argument);
 
-/* The calling thread becomes the first thread of a new domain. WN_ESTATE: it runs in a domain of
- * this heap already; one that is in a blocking section there, or in another heap, may be in
- * several. WN_ELIMIT: there are too many. WN_ENOMEM. */
+/* The calling thread becomes the first thread of a new domain. WN_ESTATE: the thread already runs
+ * in a domain of this heap. (A thread can be in several domains if they are of different heaps, or
+ * if it is in a blocking section of the others.) WN_ELIMIT: there are too many domains. WN_ENOMEM.
+ * */
 WN_API wn_status wn_domain_attach(wn_heap *heap, wn_domain **domain);
 
-/* The domain ends; what it allocated stays. Its handles die, and no scope of it may be open.
- * WN_ESTATE: called by another thread, or inside a blocking section, or a callback. WN_EBUSY: it
- * has other threads. May collect. If the thread ends without this, the domain ends with it, after
- * its other threads, and no callback runs. */
+/* Ends the domain; the blocks that it allocated stay. Its handles die, and none of its scopes may
+ * be open. WN_ESTATE: called by a thread of another domain, in a blocking section, or in a
+ * callback. WN_EBUSY: the domain has other threads. May collect. If the thread ends without this
+ * call, the domain ends with its last thread, and no callback runs. */
 WN_API wn_status wn_domain_detach(wn_domain *domain);
 
-/* Runs `body` in a new domain on a new thread of the operating system. Joins the parent's profile.
- * When `body` returns, and the domain's other threads have ended, so does the domain. */
+/* Runs `body` in a new domain, on a new thread of the operating system. The new domain joins the
+ * parent's profile. It ends when `body` has returned and its other threads have ended. */
 WN_API wn_status wn_domain_spawn(wn_domain *parent, wn_body *body, void *argument, wn_join **join);
 
-/* Runs `body` on a new thread of the same domain: one of a domain's threads runs at a time. Those
- * that wait get their turn in the order in which they asked, when the one that runs blocks, yields
- * or ends; else after about 10 ms, at its next wn_poll or call that may collect.
+/* Runs `body` on a new thread of the same domain. One of a domain's threads runs at a time. Waiting
+ * threads get their turn in the order in which they asked: when the running thread blocks, yields
+ * or ends, or else after about 10 ms, at its next wn_poll or call that may collect.
  *
- * A body, or that of a domain, may end by pthread_exit anywhere in user code, but for the hooks
- * walk_roots and callstack and `release`: its handles die and its last callbacks run. What those
- * raise, or was raised and did not leave yet, is lost if there is a raise hook, as its frames have
- * ended: call wn_poll before the end to catch it. */
+ * The body of a thread or a domain may end by pthread_exit anywhere in user code, except in the
+ * hooks walk_roots and callstack and in `release`. The thread's handles die and its last callbacks
+ * run. If there is a raise hook, exceptions that these callbacks raise, and pending exceptions of
+ * the thread, are lost, because the frames that could catch them have ended. Call wn_poll before
+ * the end to get them. */
 WN_API wn_status wn_thread_spawn(wn_domain *domain, wn_body *body, void *argument, wn_join **join);
 
-/* Waits until the spawned thread, and the domain if there is one, has ended; then `join` is gone.
- * Blocks: may collect. */
+/* Waits until the spawned thread or domain has ended, and frees `join`. Blocks; may collect. */
 WN_API wn_status wn_join_wait(wn_domain *domain, wn_join *join);
 
-/* Lets those threads of the domain run that wait for their turn. May collect. */
+/* Lets the waiting threads of the domain run first. May collect. */
 WN_API void wn_thread_yield(wn_domain *domain);
 
-/* Around a system call or a lock: collections, and the domain's other threads, go on without this
- * one. In between no function of the domain may be called and no value be looked at. Nothing fails;
- * wn_blocking_end may wait. No scope may end in between: an exception of C++ must not leave both,
- * nor pthread_exit where that unwinds scopes (-fexceptions). */
+/* Enclose a system call or a wait for a lock: collections and the domain's other threads go on
+ * without this thread. Between the two calls the thread must not call a function of the domain or
+ * look at a value. Neither call fails; wn_blocking_end may wait. No scope may end in between, so
+ * neither a C++ exception nor, where it unwinds scopes (-fexceptions), pthread_exit may leave both
+ * a blocking section and a scope. */
 WN_API void wn_blocking_begin(wn_domain *domain);
 WN_API void wn_blocking_end(wn_domain *domain);
 
-/* The number of a domain, 0 for the first; not used again while the heap lives. UINT64_MAX for NULL
- * and one that has ended. Any thread. */
+/* The number of a domain: 0 for the first, and never reused while the heap exists. UINT64_MAX for
+ * NULL and for a domain that has ended. Any thread. */
 WN_API uint64_t wn_domain_number(const wn_domain *domain);
 
-/* A pointer for the embedding language: what it knows of the domain. NULL at first. Set by a
- * running thread of the domain; read by those, and in walk_roots, which may run while the domain is
- * blocked. */
+/* A pointer of the language's own for each domain, initially NULL. A running thread of the domain
+ * may set and read it; the hook walk_roots may read it, also while the domain is blocked. */
 WN_API void wn_domain_set_data(wn_domain *domain, void *data);
 WN_API void *wn_domain_data(const wn_domain *domain);
 
 /* ---- the fast paths ---- */
 
-/* Of functions that allocate: they are no frames on callstacks, in a build that optimises or
- * not. */
+/* For functions that allocate: they are no frames on callstacks, with and without optimisation. */
 #define WN_TRANSPARENT static inline __attribute__((always_inline, artificial))
 
-/* How a domain begins: the contract for inlined code and for generated code. */
+/* The first members of a domain, which inlined code and generated code may use. */
 struct wn_mutator_context {
   char *young_ptr;         /* the youngest block's header; allocation goes down */
-  char *young_limit;       /* below it is the slow path; read and written atomically */
-  uintptr_t young_base;    /* of all minor heaps of the heap: constant */
-  uintptr_t young_span;    /* constant */
-  wn_value *top, *top_end; /* of the handles' slots */
-  uintptr_t pending;       /* not 0: callbacks wait for wn_poll; read and written atomically */
+  char *young_limit;       /* allocation below it takes the slow path; read and written atomically */
+  uintptr_t young_base;    /* of the addresses of all minor heaps of the heap; constant */
+  uintptr_t young_span;    /* of these addresses; constant */
+  wn_value *top, *top_end; /* of the handle slots */
+  uintptr_t pending;       /* not 0: callbacks are pending; read and written atomically */
 };
 
 static inline struct wn_mutator_context *wn_context(wn_domain *domain) {
@@ -204,8 +206,8 @@ WN_API void wn_scope_poison(wn_domain *domain, const wn_value *mark);
 #define WN_CHECK_STORE(domain, block, i, value) ((void)0)
 #endif
 
-/* A safepoint, for loops that do not allocate. Finalisers, alarms and profile callbacks that wait
- * run here, in wn_thread_yield, wn_join_wait and the functions of gc.h, and never inside an
+/* A safepoint, for loops that do not allocate. Pending finalisers, alarms and profile callbacks run
+ * here, in wn_thread_yield, in wn_join_wait and in the functions of gc.h, and never inside an
  * allocation. May collect. */
 WN_API void wn_poll_slow(wn_domain *domain);
 static inline void wn_poll(wn_domain *domain) {
@@ -228,9 +230,9 @@ static inline bool wn_above_limit(const struct wn_mutator_context *context, cons
 #endif
 }
 
-/* The raw tier, for generated code and hot C: a young block of 1 to WN_MAX_YOUNG_WORDS words, not
- * rooted. The caller fills every field before its next call of anything here. NULL if memory is
- * exhausted. May collect. */
+/* The raw tier, for generated code and hot C code: a young block of 1 to WN_MAX_YOUNG_WORDS words,
+ * without a handle. The caller must set every field before it calls any other function of this
+ * header. NULL if memory is exhausted. May collect. */
 WN_TRANSPARENT wn_value *wn_bump(wn_domain *domain, size_t words, unsigned tag) {
 #ifdef WN_DEBUG
   return wn_bump_checked(domain, words, tag);
@@ -245,8 +247,8 @@ WN_TRANSPARENT wn_value *wn_bump(wn_domain *domain, size_t words, unsigned tag) 
 
 /* ---- handles ---- */
 
-/* A scope: handles made after it die at the end of the enclosing C block, on every way out of
- * it. */
+/* A scope: handles made after its beginning die at the end of the enclosing C block, however
+ * control leaves the block. */
 typedef struct wn_scope {
   wn_domain *domain;
   wn_value *mark;
@@ -263,13 +265,13 @@ static inline void wn_scope_leave(wn_scope *scope) {
 #endif
   if (wn_context(scope->domain)->top > scope->mark) wn_context(scope->domain)->top = scope->mark;
 }
-/* Declares the scope `wn_here`, which may hide that of an outer block. */
+/* Declares the scope `wn_here`, which may shadow that of an outer block. */
 #define WN_SCOPE(domain)                                                                         \
   _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wshadow\"") wn_scope wn_here \
       __attribute__((cleanup(wn_scope_leave), unused)) = wn_scope_enter(domain);                 \
   _Pragma("GCC diagnostic pop")(void) 0
 
-/* A handle of a value. Null if the slots are used up (wn_heap_hooks.out_of_handles). */
+/* Makes a handle of a value. Null if the slots are used up (wn_heap_hooks.out_of_handles). */
 static inline wn_ref wn_root(wn_domain *domain, wn_value value) {
   struct wn_mutator_context *context = wn_context(domain);
   wn_ref ref;
@@ -282,8 +284,8 @@ static inline wn_ref wn_root(wn_domain *domain, wn_value value) {
 
 WN_API void wn_check_escape(const wn_scope *scope, wn_ref ref);
 
-/* Carries a handle of a scope out of it, to the enclosing one: the last that is done in the scope,
- * since the scope's first slot is used for it. */
+/* Makes a handle in the enclosing scope of the value of a handle in this scope. It must be the last
+ * operation in the scope, since it uses the scope's first slot. */
 static inline wn_ref wn_escape(wn_scope *scope, wn_ref ref) {
 #ifdef WN_DEBUG
   wn_check_escape(scope, ref);
@@ -297,16 +299,17 @@ static inline wn_ref wn_escape(wn_scope *scope, wn_ref ref) {
 static inline wn_value wn_value_of(wn_ref ref) { return *ref.slot; }
 static inline bool wn_is_null(wn_ref ref) { return !ref.slot; }
 
-/* Makes a handle hold another handle's value, an integer, or (further down) a field's value or a
- * new pair: for loops, which so need neither new handles nor scopes. */
+/* Assign another handle's value or an integer to a handle. With these, and wn_assign_field and
+ * wn_assign_pair below, a loop needs neither new handles nor scopes. */
 static inline void wn_assign(wn_ref ref, wn_ref from) { *ref.slot = *from.slot; }
 static inline void wn_assign_int(wn_ref ref, intptr_t n) { *ref.slot = wn_int(n); }
 
 /* ---- allocation: all of it may collect, and gives a null handle if memory or handles are used up,
  * unless wn_heap_hooks decide otherwise ---- */
 
-/* A block whose fields are wn_int(0), or whose bytes are 0. `words` up to WN_MAX_WORDS, `tag` up to
- * WN_TAG_SCANNED_MAX, or WN_TAG_RAW. Null, with WN_EINVAL in wn_last_error, for others. */
+/* A block whose fields are wn_int(0), or whose bytes are 0. `words` may be up to WN_MAX_WORDS,
+ * `tag` up to WN_TAG_SCANNED_MAX, or WN_TAG_RAW. For other arguments the handle is null, and
+ * wn_last_error says why. */
 WN_API wn_ref wn_alloc(wn_domain *domain, size_t words, unsigned tag);
 
 /* Zeroed bytes that are not scanned; at least one word. */
@@ -327,8 +330,8 @@ WN_TRANSPARENT wn_ref wn_pair(wn_domain *domain, unsigned tag, wn_ref first, wn_
   return wn_root(domain, (wn_value)fields);
 }
 
-/* The same, held by `into`, which may be one of the others. False, and `into` unchanged, if memory
- * is exhausted. */
+/* The same, assigned to `into`, which may be one of the other handles. If memory is exhausted,
+ * returns false, and `into` is unchanged. */
 WN_TRANSPARENT bool wn_assign_pair(wn_domain *domain, wn_ref into, unsigned tag, wn_ref first,
                                    wn_ref second) {
   wn_value *fields;
@@ -343,8 +346,8 @@ WN_TRANSPARENT bool wn_assign_pair(wn_domain *domain, wn_ref into, unsigned tag,
   return true;
 }
 
-/* Puts an integer in front of a list: `list` holds a new pair of it and of what it held. False as
- * above. */
+/* Puts an integer in front of a list: assigns to `list` a new pair of the integer and the old value
+ * of `list`. If memory is exhausted, returns false. */
 WN_TRANSPARENT bool wn_push_int(wn_domain *domain, wn_ref list, unsigned tag, intptr_t n) {
   wn_value *fields;
   WN_CHECK_HANDLE(domain, list);
@@ -356,24 +359,25 @@ WN_TRANSPARENT bool wn_push_int(wn_domain *domain, wn_ref list, unsigned tag, in
   return true;
 }
 
-/* Several blocks at one safepoint. */
+/* The size and tag of one block of a group. */
 typedef struct wn_shape {
   size_t words;
   unsigned tag;
 } wn_shape;
-/* `n` blocks of WN_MAX_YOUNG_WORDS words in all, headers included: nothing is collected between
- * them. WN_ENOMEM, WN_EINVAL. */
+/* Allocates `n` blocks, of together at most WN_MAX_YOUNG_WORDS words, headers included. No
+ * collection happens between them. WN_ENOMEM, WN_EINVAL. */
 WN_API wn_status wn_alloc_group(wn_domain *domain, size_t n, const wn_shape *shapes, wn_ref *blocks);
 
-/* A block that stands for something outside the heap. `release` gets its bytes once, when it is
- * dead or the heap is closed, on any thread, perhaps while all domains stand still: it must neither
- * use the heap nor wait for what a domain may hold. */
+/* The operations of a custom block, which stands for something outside the heap. `release` is
+ * called once with the block's bytes, when the block is dead or the heap is closed. It runs on any
+ * thread, perhaps while all domains stand still, so it must neither use the heap nor wait for a
+ * lock that a domain may hold. */
 typedef struct wn_custom_ops {
   const char *name;
   void (*release)(void *bytes);
 } wn_custom_ops;
-/* `bytes` zeroed bytes of the block's own; `external_bytes` is what it keeps outside, which hastens
- * collections. */
+/* A custom block with `bytes` zeroed bytes. `external_bytes` is the memory that it keeps outside
+ * the heap; the more there is, the more often the heap collects. */
 WN_API wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, size_t bytes,
                               size_t external_bytes);
 
@@ -393,8 +397,9 @@ static inline wn_ref wn_get(wn_domain *domain, wn_ref block, size_t i) {
 
 static inline void wn_assign_field(wn_ref ref, wn_ref block, size_t i) { *ref.slot = wn_field(block, i); }
 
-/* The raw tier: stores a value into a field of a scanned block. Neither may be stale, and the store
- * collects nothing. Other domains that read the field see the block's contents. */
+/* The raw tier: stores a value into a field of a scanned block. Neither the value nor the block may
+ * be stale; the call does not collect. A domain that reads the field also sees the contents of the
+ * block that was stored. */
 static inline void wn_store(wn_domain *domain, wn_value block, size_t i, wn_value value) {
   struct wn_mutator_context *context = wn_context(domain);
   WN_CHECK_STORE(domain, block, i, value);
@@ -426,7 +431,7 @@ WN_API void *wn_bytes(wn_ref raw);
 
 /* ---- global roots ---- */
 
-/* A root that lives until it is freed, of the whole heap: any domain's thread may use it. */
+/* A root of the whole heap, which lives until it is freed; any thread of a domain may use it. */
 typedef struct wn_global wn_global;
 WN_API wn_global *wn_global_new(wn_domain *domain, wn_ref ref); /* NULL if memory is exhausted */
 WN_API void wn_global_set(wn_domain *domain, wn_global *global, wn_ref ref);

@@ -19,36 +19,36 @@
 extern "C" {
 #endif
 
-/* What a profile calls. A callback runs inside the malloc, realloc or free that caused it, on that
- * thread, and so must not take a lock that the program may hold while it allocates. It may allocate
- * and free: that is not sampled. */
+/* The callbacks of a profile. A callback runs inside the malloc, realloc or free that caused it, on
+ * the same thread, so it must not take a lock that the program may hold while it allocates. It may
+ * allocate and free; its blocks are not sampled. */
 typedef struct wn_malloc_tracker {
-  /* A sampled block was allocated; returns its metadata, or NULL to stop tracking it. NULL: nothing
-   * is tracked. */
+  /* A sampled block was allocated. Returns the block's metadata, or NULL to stop tracking the
+   * block. If this member is NULL, nothing is tracked. */
   void *(*alloc)(const wn_allocation *allocation, void *context);
-  /* Optional: realloc changed its size; takes the metadata, returns the new one, or NULL to
-   * stop. */
+  /* Optional: realloc changed the block's size. Takes the metadata and returns the new metadata, or
+   * NULL to stop tracking the block. */
   void *(*resize)(void *metadata, const wn_allocation *allocation, void *context);
-  /* Optional: it was freed, by any thread. */
+  /* Optional: the block was freed, by any thread. */
   void (*free)(void *metadata, void *context);
-  /* Optional: metadata that no other callback will see (discard). */
+  /* Optional: gets metadata that no other callback will get, after a discard. */
   void (*drop)(void *metadata, void *context);
   void *context;
 } wn_malloc_tracker;
 
-/* Starts a profile of this process's malloc heap: at once on the calling thread, on each other
- * thread before it has allocated another 512 KiB. Both structs are copied. WN_EINVAL: NULL, or a
- * rate that is not from 0 to 1. WN_ESTATE: one is sampling already, `winnow record`'s included.
- * WN_ENOMEM. Any thread; not from a signal handler. */
+/* Starts a profile of this process's malloc heap. The calling thread is sampled at once, each other
+ * thread before it has allocated another 512 KiB. `options` and `tracker` are copied. WN_EINVAL: an
+ * argument is NULL, or the rate is not from 0 to 1. WN_ESTATE: a profile is sampling already, which
+ * may be that of `winnow record`. WN_ENOMEM. Any thread; not in a signal handler. */
 WN_API wn_status wn_malloc_profile_start(const wn_memprof_options *options, const wn_malloc_tracker *tracker,
                                          wn_profile **profile);
 
-/* Ends sampling; tracked blocks are followed on until the profile is discarded. WN_ESTATE: nothing
- * is sampling, or it was started by `winnow record`. Any thread. */
+/* Ends sampling; tracked blocks are still followed until the profile is discarded. WN_ESTATE: no
+ * profile is sampling, or `winnow record` started it. Any thread. */
 WN_API wn_status wn_malloc_profile_stop(void);
 
-/* Forgets a stopped profile: no callback begins after it. WN_ESTATE while it is sampling, or a
- * second time. Any thread. */
+/* Discards a stopped profile: no callback begins after the call. WN_ESTATE: the profile is
+ * sampling, or was discarded before. Any thread. */
 WN_API wn_status wn_malloc_profile_discard(wn_profile *profile);
 
 #ifdef __cplusplus

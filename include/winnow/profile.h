@@ -1,10 +1,9 @@
-/* Profiles: what they are told of a sampled block, how they sample, and how many blocks they count.
- * The same for each heap: memprof.h starts a profile of a collected heap, malloc.h one of the
- * malloc heap.
+/* What all profiles share: the description of a sampled block, the options of sampling, and the
+ * counts of blocks. memprof.h starts a profile of a collected heap, malloc.h one of the malloc
+ * heap.
  *
  *   wn_memprof_options options = WN_MEMPROF_DEFAULTS;
- *   options.sampling_rate = 1e-3;
- */
+ *   options.sampling_rate = 1e-3; */
 #ifndef WINNOW_PROFILE_H
 #define WINNOW_PROFILE_H
 
@@ -23,18 +22,19 @@ typedef enum wn_alloc_source {
   WN_SOURCE_CUSTOM   /* memory outside the heap that a custom block stands for */
 } wn_alloc_source;
 
-/* One sampled block, valid during the callback that gets it. */
+/* Describes one sampled block. Valid during the callback that gets it. */
 typedef struct wn_allocation {
   size_t n_samples; /* how many of its words were sampled: at least 1 */
   size_t size;      /* words, without the header */
   wn_alloc_source source;
   const wn_callstack *callstack; /* of the allocation, innermost frame first; valid as long as the heap */
   size_t bytes;                  /* what was asked for, where the heap knows it; else 8 * size */
-  /* Words that could be sampled, header included where there is one: the block was tracked with
-   * probability 1 - (1 - rate)^trials, so an estimate weights it by the inverse of that. */
+  /* The words that could be sampled, including the header if there is one. The block was tracked
+   * with probability 1 - (1 - rate)^trials, so an estimate weights the block by the inverse of
+   * that. */
   size_t trials;
-  /* In resize: the size before. In alloc: 0, but where an unsampled block grew and its new words
-   * took the samples. */
+  /* In resize: the size before, in bytes. In alloc: 0, unless an unsampled block grew and some of
+   * its new words were sampled. */
   size_t previous_bytes;
 } wn_allocation;
 
@@ -52,10 +52,10 @@ typedef struct wn_memprof_options {
  * WN_ESTATE. */
 typedef struct wn_profile wn_profile;
 
-/* How many sampled blocks are where. Whenever no callback is running:
+/* The numbers of sampled blocks in each state. Whenever no callback is running:
  *   allocs_minor            = promotes + dealloc_minor + live_minor + dropped_minor
  *   promotes + allocs_major = dealloc_major + live_major + dropped_major
- * A block counts from its birth, even if its first callback is still due. */
+ * A block counts from its birth on, even if its first callback is still pending. */
 typedef struct wn_memprof_count {
   uint64_t allocs_minor, allocs_major;
   uint64_t promotes;
@@ -65,8 +65,8 @@ typedef struct wn_memprof_count {
   uint64_t lost;                         /* sampled, but there was no memory to track them */
 } wn_memprof_count;
 
-/* Reads the counts; all zero for a discarded profile that is gone. Any thread; of a collected heap
- * not in a signal handler. */
+/* Reads the counts; all are zero for a discarded profile that is gone. Any thread. For a profile of
+ * a collected heap, not in a signal handler. */
 WN_API void wn_memprof_counts(const wn_profile *profile, wn_memprof_count *count);
 
 #ifdef __cplusplus

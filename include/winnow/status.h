@@ -14,8 +14,7 @@ extern "C" {
 #define WN_API __attribute__((visibility("default")))
 
 /* Every public function that can fail returns one of these; WN_OK is 0. A failed call has no
- * result. What else it may have done, such as a collection or callbacks that it ran, the function's
- * own comment says. */
+ * result. Its comment says what else it may have done, such as a collection or callbacks. */
 typedef enum wn_status {
   WN_OK = 0,
   WN_EINVAL,  /* an argument is out of its range */
@@ -31,8 +30,8 @@ typedef enum wn_status {
 /* One short English sentence for a status; a constant string, valid for ever. Any thread. */
 WN_API const char *wn_status_text(wn_status status);
 
-/* Details of this thread's last failure: what failed and on what. Never NULL; empty if nothing
- * failed yet. Valid until this thread's next failing call. */
+/* Details of this thread's last failure: which call failed, and why. Never NULL; empty if no call
+ * has failed yet. Valid until this thread's next call that fails. */
 WN_API const char *wn_last_error(void);
 
 #ifdef __cplusplus

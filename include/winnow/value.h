@@ -21,8 +21,9 @@
 extern "C" {
 #endif
 
-/* Tags. Blocks with a tag up to WN_TAG_SCANNED_MAX hold values; the others hold bytes that nobody
- * looks into, but for the first two words of a custom block. The tags in between are reserved. */
+/* Tags. Blocks with a tag up to WN_TAG_SCANNED_MAX hold values; the others hold bytes that the
+ * collector does not look into, except the first two words of a custom block. The tags in between
+ * are reserved. */
 enum {
   WN_TAG_SCANNED_MAX = 239,
   WN_TAG_RAW = 252,
@@ -35,9 +36,9 @@ enum {
 /* Blocks up to this size are born in the minor heap. */
 #define WN_MAX_YOUNG_WORDS ((size_t)256)
 
-/* An integer is an odd word. Only the lowest bit matters to the collector: a language may split odd
- * words further, for characters, constants or addresses of what is not in the heap, and then uses
- * its own functions in place of these. */
+/* An integer is an odd word. Only the lowest bit matters to the collector. A language may use odd
+ * words for characters, constants or addresses outside the heap too, with its own functions in
+ * place of these. */
 static inline wn_value wn_int(intptr_t n) { return (wn_value)((uintptr_t)n << 1 | 1u); }
 static inline intptr_t wn_to_int(wn_value v) { return (intptr_t)v >> 1; }
 static inline bool wn_is_int(wn_value v) { return (v & 1) != 0; }
@@ -47,7 +48,7 @@ static inline bool wn_is_int(wn_value v) { return (v & 1) != 0; }
 #define WN_HEADER(words, tag) ((wn_value)(words) << 10 | (wn_value)(tag) << 2)
 static inline const wn_value *wn_header_of(wn_value block) { return (const wn_value *)block - 1; }
 
-/* Size in words without the header, and tag, of a block. Undefined for an integer. */
+/* The size of a block in words, without the header, and its tag. Undefined for an integer. */
 static inline size_t wn_words(wn_value block) {
   return __atomic_load_n(wn_header_of(block), __ATOMIC_RELAXED) >> 10;
 }
@@ -55,7 +56,7 @@ static inline unsigned wn_tag(wn_value block) {
   return (unsigned)(__atomic_load_n(wn_header_of(block), __ATOMIC_RELAXED) >> 2) & 255u;
 }
 
-/* A field of a scanned block, for walks that need no handles because nothing in them may
+/* A field of a scanned block, for code that needs no handles because it calls nothing that may
  * collect. */
 static inline wn_value wn_field_of(wn_value block, size_t i) {
   return __atomic_load_n((const wn_value *)block + i, __ATOMIC_ACQUIRE);

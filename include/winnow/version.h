@@ -4,9 +4,9 @@
  *   #error "Winnow 0.1.0 or newer is needed"
  *   #endif
  *
- * Until 1.0 a new minor version may change any struct and function; the libraries' sonames carry it
- * (libwinnow.so.0.1), so a program that was linked with one minor version never runs with another.
- * A new patch version changes neither. */
+ * Until 1.0 a new minor version may change any struct and function. The sonames of the libraries
+ * contain the minor version (libwinnow.so.0.1), so a program that was linked with one minor version
+ * never runs with another. A new patch version changes no struct and no function. */
 #ifndef WINNOW_VERSION_H
 #define WINNOW_VERSION_H
 
@@ -20,7 +20,7 @@ extern "C" {
 #define WN_VERSION_MINOR 1
 #define WN_VERSION_PATCH 0
 
-/* Of these headers, as one number that grows: 10203 is version 1.2.3. */
+/* The version of these headers as one number that grows: 10203 is version 1.2.3. */
 #define WN_VERSION (WN_VERSION_MAJOR * 10000 + WN_VERSION_MINOR * 100 + WN_VERSION_PATCH)
 
 /* WN_VERSION of the library that runs. Any thread. */

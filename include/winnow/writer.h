@@ -1,6 +1,6 @@
-/* Traces of a heap that is not Winnow's own: another runtime, or a binding of one, samples its
- * allocations itself, and tells them here. `winnow report` and the rest read such a trace like any
- * other.
+/* Traces of a heap that is not Winnow's own. The host, which is another runtime or a binding of
+ * one, samples its allocations itself and reports them with these functions. `winnow report` and
+ * the other commands read such a trace like any other.
  *
  *   wn_writer_options options = WN_WRITER_DEFAULTS;
  *   wn_writer *writer;
@@ -13,14 +13,14 @@
  *   wn_writer_close(writer);
  *
  * The host samples each allocated word, header included, with probability `sampling_rate`,
- * independently, and tells each block that has a sampled word: when it is born, promoted, resized
- * and freed. Events are told at the time they happen, or soon after, by any thread; their time is
- * that of the call, and their thread the one that calls. Callstacks have places of the host's
- * language alone; nothing native is captured.
+ * independently. For each block that has a sampled word it reports birth, promotion, changes of
+ * size, and free. It reports an event when it happens, or soon after, on any thread; the trace
+ * records the time of the call and the calling thread. Callstacks consist of places in the host's
+ * language; no native frames are captured.
  *
- * The functions that tell an event take no lock, call no malloc, keep errno, and may be called in a
- * signal handler. What cannot be written is counted in the trace as lost. In a forked child they do
- * nothing: the trace is the parent's. */
+ * The functions that report an event take no lock, do not call malloc, keep errno, and may be
+ * called in a signal handler. Events that cannot be written are counted in the trace as lost. In a
+ * forked child the functions do nothing: the trace is the parent's. */
 #ifndef WINNOW_WRITER_H
 #define WINNOW_WRITER_H
 
@@ -34,9 +34,8 @@ extern "C" {
 typedef struct wn_writer wn_writer;
 
 typedef struct wn_writer_options {
-  wn_memprof_options sampling; /* by which the host samples */
-  const char *
-      heap; /* what kind of heap it is, such as "ocaml"; "malloc" where the program frees the blocks itself */
+  wn_memprof_options sampling; /* how the host samples */
+  const char *heap; /* the kind of heap, such as "ocaml"; "malloc" if the program frees the blocks itself */
   const char *language; /* the name of the language, up to 60 bytes, for reports */
 } wn_writer_options;
 
@@ -44,45 +43,44 @@ typedef struct wn_writer_options {
 #define WN_WRITER_DEFAULTS \
   { {1e-4, 512, 0}, "language", "language" }
 
-/* Begins a trace in a file at `path`, which its user alone may read; one that is a trace of the
- * same user's already is overwritten, and no symbolic link is followed. `options` are copied.
- * WN_EINVAL: a NULL argument, a wrong rate, or a file that is no trace, another user's, or a link.
- * WN_EIO: the file cannot be written. WN_ENOMEM. Any thread. */
+/* Begins a trace in a file at `path`, which only its user can read. An existing file is overwritten
+ * only if it is a trace of the same user; symbolic links are not followed. `options` are copied.
+ * WN_EINVAL: an argument is NULL, the rate is wrong, or the file is no trace, belongs to another
+ * user, or is a link. WN_EIO: the file cannot be written. WN_ENOMEM. Any thread. */
 WN_API wn_status wn_writer_open(const char *path, const wn_writer_options *options, wn_writer **writer);
 
-/* The same if the environment variable WINNOW_TRACE names a file; else `*writer` is NULL, and all
- * is well. The sampling of `options` is set to what WINNOW_RATE, WINNOW_DEPTH and WINNOW_SEED say,
- * or their defaults, for the host to sample by. Set-user-ID programs do not look there; under
- * `winnow record` the request is for malloc's heap, and `*writer` is NULL. WN_EINVAL also: a
- * variable is wrong, and wn_last_error says which. */
+/* The same if the environment variable WINNOW_TRACE names a file. Sets `options->sampling` to the
+ * values of WINNOW_RATE, WINNOW_DEPTH and WINNOW_SEED, or their defaults; the host must sample by
+ * these. If WINNOW_TRACE is not set, `*writer` is NULL and the result is WN_OK; so it is in
+ * set-user-ID programs, which ignore the environment, and under `winnow record`, which asks for a
+ * trace of malloc's heap. WN_EINVAL also: a variable is wrong; wn_last_error names it. */
 WN_API wn_status wn_writer_open_if_requested(wn_writer_options *options, wn_writer **writer);
 
-/* The program ends by exit(status), which the trace then says. Events after it are still written.
- * Any thread, once. */
+/* Records that the program ends by exit(status). Later events are still written. Any thread, once.
+ * */
 WN_API void wn_writer_exits(wn_writer *writer, int status);
 
-/* Ends the trace, and gives everything back; unless the program exits, the trace says that
- * recording was stopped. No other thread may use the writer then, nor a callstack of its. NULL is
+/* Ends the trace and frees the writer. Without a call of wn_writer_exits before it, the trace says
+ * that recording was stopped. No thread may use the writer or its callstacks any more. NULL is
  * ignored. */
 WN_API void wn_writer_close(wn_writer *writer);
 
 /* ---- callstacks ---- */
 
-/* A place in a program. NULL texts are empty; lines and columns count from 1 on, and are 0 where
- * they are unknown. */
+/* A place in a program. A NULL text is empty. Lines and columns count from 1; 0 is unknown. */
 typedef struct wn_place_text {
   const char *function, *file;
   uint32_t line, first_column, last_column;
 } wn_place_text;
 
-/* The number of a place, which is the same for equal ones. 0: there is no memory for it, or there
- * are 2^24 already. Texts are copied, up to 1000 bytes of each. Takes a lock: not in a signal
- * handler. Any thread. */
+/* The number of a place; equal places have one number. Returns 0 if there is no memory, or if there
+ * are 2^24 places already. Texts are copied, up to 1000 bytes of each. Any thread; not in a signal
+ * handler, since it takes a lock. */
 WN_API wn_place wn_writer_place(wn_writer *writer, const wn_place_text *place);
 
-/* The callstack of these places, innermost first; the same pointer for equal ones. A place of 0 is
- * left out. Never NULL: an empty one where there is no memory. Valid until wn_writer_close. Needs
- * 20 KiB of stack. Any thread. */
+/* The callstack of these places, innermost first; equal callstacks are the same pointer. Places
+ * that are 0 are left out. Never NULL: if there is no memory, the callstack is empty. Valid until
+ * wn_writer_close. Needs 20 KiB of stack. Any thread. */
 WN_API const wn_callstack *wn_writer_callstack(wn_writer *writer, const wn_place *places, size_t count);
 
 /* ---- events ---- */
@@ -90,21 +88,24 @@ WN_API const wn_callstack *wn_writer_callstack(wn_writer *writer, const wn_place
 /* Where a block was born. */
 typedef enum wn_writer_area { WN_WRITER_MINOR, WN_WRITER_MAJOR } wn_writer_area;
 
-/* A sampled block was allocated. Of `allocation`, `size` is in words; where `bytes` is 0 it stands
- * for that many words, and where `trials` is 0 for `size` and a header. Returns the block's number,
- * for the functions below; 0: it is lost, or of a forked child, and they ignore it. */
+/* A sampled block was allocated. In `allocation`, `size` is in words; if `bytes` is 0, it is
+ * computed from `size`, and if `trials` is 0, it is `size` and one header word. Returns the block's
+ * number for the functions below, or 0 if the event is lost or the process is a forked child; those
+ * functions ignore the number 0. */
 WN_API uint64_t wn_writer_alloc(wn_writer *writer, const wn_allocation *allocation, wn_writer_area area);
 
-/* It moved from the minor heap to the major one. */
+/* The block moved from the minor heap to the major heap. */
 WN_API void wn_writer_promote(wn_writer *writer, uint64_t block);
 
-/* Its size changed: `allocation` is as above, `trials` all words that could be sampled so far. */
+/* The block's size changed. `allocation` is as above; `trials` counts all words of the block that
+ * could be sampled so far. */
 WN_API void wn_writer_resize(wn_writer *writer, uint64_t block, const wn_allocation *allocation);
 
-/* It was freed, or found dead. */
+/* The block was freed, or found dead. */
 WN_API void wn_writer_free(wn_writer *writer, uint64_t block);
 
-/* How the heap is after a collection. Words with headers; counts since the program began. */
+/* The state of the heap after a collection. Words include headers; counts are since the program
+ * began. */
 typedef struct wn_writer_heap {
   uint64_t minor_words, promoted_words;
   uint64_t direct_words; /* of blocks that were born in the major heap */
@@ -116,8 +117,8 @@ typedef struct wn_writer_heap {
 
 typedef enum wn_writer_collected { WN_WRITER_COLLECTED_MINOR, WN_WRITER_COLLECTED_MAJOR } wn_writer_collected;
 
-/* A minor collection, or a cycle of the major collector, ended after `ns` nanoseconds. Of many
- * minor ones some are written. Never by two threads at once. */
+/* A minor collection, or a cycle of the major collector, ended after `ns` nanoseconds. If there are
+ * many minor collections, only some are written. Must not be called by two threads at once. */
 WN_API void wn_writer_collection(wn_writer *writer, wn_writer_collected collected, uint64_t ns,
                                  const wn_writer_heap *heap);
 

@@ -1,51 +1,67 @@
-/* The minor collection with several GC workers, called copiers here: src/gc/collect/minor.c.
+/* The minor collection with several GC workers: src/gc/collect/minor.c.
  *
- * Followed line by line: share, share_all, answer_requests (answer), own, request_share (ask), forwarded, claim, copy, move, make_packet (give),
- * serve_others (look_around), scan_grey, scan_domain, take_packet (take_gift), follow_leader, is_over, lead, join (minor_help), and of minor_collect what concerns copiers (begin, open, active, which
- * is a word of this language and therefore `members` here, and idle). There are two minor heaps; each domain has one handle, the root
- * of what it made; the blocks behind them lead to each other, by more than one way and in circles, so that copiers meet at
- * the same block, ask for each other's minor heaps, and have something to give.
+ * Followed line by line: share, share_all, answer_requests, own, request_share, forwarded, claim,
+ * copy, move, make_packet, serve_others, scan_grey, scan_domain, take_packet, follow_leader,
+ * is_over, lead, join; of minor_collect and begin, the steps that concern workers. Variables have
+ * the names that they have there, except `active`, a keyword of this language, which is
+ * `active_workers`.
  *
- * Left out: sizes, tags, pools, counts of words; remembered sets, which are more roots; the collection with one copier, which needs
- * no claims; sched_yield; sleeping until the leader asks for help (stop.pml). What a copier gives, and whether it looks around between
- * two blocks, is left to chance.
+ * There are two minor heaps. Each domain has one handle, the root of its blocks. The blocks lead to
+ * each other, by more than one way and in circles. So workers meet at the same block, request each
+ * other's minor heaps, and have blocks to put into packets.
  *
- * Memory order. Steps of this model are in one order, and C11 promises less: what a thread stored without order another sees
- * for certain only once it knows of it. So each thread has a set of what it knows: copies that are complete, and links of lists.
- * A store with release, or an exchange, leaves the thread's set with the place; a load with acquire, or an exchange, adds what was left
- * there to the loader's set. Whoever reads what is not in its set has found an error, though the step order showed it the right
- * value. The first load of a header may give an old value, too, and loads that are hints (`idle`, `gift`) give anything.
+ * Left out: sizes, tags, pools, counts of words; remembered sets, which are more roots; the
+ * collection with one worker, which needs no claims; sched_yield; sleeping until the leader asks
+ * for help (stop.pml). Which blocks a worker puts into a packet, and whether it serves others
+ * between two blocks, is left to chance.
  *
- * A marker, a helper of the major collector, looks at the fields of old blocks all the while.
+ * Memory order. The steps of this model are in one order. C11 promises less: a thread is certain to
+ * see a relaxed store of another thread only after it has synchronised with that thread. So each
+ * thread has a set of what it knows: which copies are complete, and which links of lists are set. A
+ * store with release, or an exchange, leaves the thread's set at the place. A load with acquire, or
+ * an exchange, adds the set that was left there to the set of the loading thread. A thread that
+ * reads what is not in its set has found an error, even if the order of steps showed it the right
+ * value. Besides, the first load of a header may give an old value, and loads that are hints
+ * (`idle`, `packet`) may give any value.
  *
- * Proved, for all orders of steps of COPIERS copiers, each of which may come late or not at all:
- * - A block is copied at most once, and who needs its new address gets that of the one copy.
- * - Nobody uses a block's address before the copy is complete, for all that he knows; nobody takes a header for what it is not.
- * - When the leader ends the collection, nothing that is reachable leads to a minor heap, nothing waits to be scanned, nobody works,
- *   and the leader knows of all that was copied.
- * - The collection ends. (Copiers that rest wait here until there is a change, so that a state without an end is a deadlock.)
+ * A marker, which is a helper thread of the major collector, reads the fields of old blocks
+ * meanwhile.
  *
- * TWIN_PLAIN_CLAIM (assertion violated): a block of a shared minor heap is claimed by a store, not by an exchange.
- * TWIN_IMPATIENCE (assertion violated): who asks for a minor heap does not wait until it is shared.
- * TWIN_SELFISH (assertion violated): who shares its minor heap goes on as if it owned it.
- * TWIN_DEAF (invalid end state): who waits for an answer does not answer.
- * TWIN_SILENT_REST (invalid end state): who has no work left does not share what it owns.
+ * Proved, for all orders of steps of WORKERS workers, each of which may come late or not at all:
+ * - A block is copied at most once, and each worker that needs its new address gets that of the
+ *   copy.
+ * - No thread uses a block's address before it knows that the copy is complete, and no thread
+ *   takes another value for a header.
+ * - When the leader ends the collection, no reachable field leads to a minor heap, no block waits
+ *   to be scanned, no worker works, and the leader knows all copies.
+ * - The collection ends. (Idle workers wait here until there is a change, so a collection that does
+ *   not end is a deadlock.)
+ *
+ * TWIN_PLAIN_CLAIM (assertion violated): a block of a shared minor heap is claimed by a store, not
+ *   by an exchange.
+ * TWIN_IMPATIENCE (assertion violated): a worker that requests a minor heap does not wait until it
+ *   is shared.
+ * TWIN_SELFISH (assertion violated): a worker that shares its minor heap goes on as if it owned it.
+ * TWIN_DEAF (invalid end state): a worker that waits for a minor heap does not answer requests.
+ * TWIN_SILENT_REST (invalid end state): a worker that has no work left does not share what it owns.
  * TWIN_FORWARD_EARLY (assertion violated): the header is forwarded before the fields are copied.
  * TWIN_RELAXED_FORWARD (assertion violated): the header is forwarded without release.
  * TWIN_RELAXED_FIELD (assertion violated): the field is stored without release.
- * TWIN_NO_WAIT (assertion violated): who finds a block claimed takes that for its address.
- * TWIN_EARLY_LINK (assertion violated): a block is put into a list before its fields are copied: the link takes a field's place.
+ * TWIN_NO_WAIT (assertion violated): a worker that finds a block claimed takes the mark for its
+ *   address.
+ * TWIN_EARLY_LINK (assertion violated): a block is put into a list before its fields are copied:
+ *   the link takes a field's place.
  *
  * Sources: src/gc/collect/minor.c, src/gc/collect/minor.h.
  * Search: safety. */
-#define COPIERS 2
+#define WORKERS 2
 #define N       5 /* young blocks: values 1 to N; 0 is an integer */
 #define F       2 /* fields of each */
-#define MARKER  COPIERS
+#define MARKER  WORKERS
 
-/* Each copier has a place for a copy of each block. */
-#define COPY(block, copier) (N * ((copier) + 1) + (block))
-#define VALUES              (N * (COPIERS + 1) + 1)
+/* Each worker has an address for a copy of each block. */
+#define COPY(block, worker) (N * ((worker) + 1) + (block))
+#define VALUES              (N * (WORKERS + 1) + 1)
 #define IS_YOUNG(value)     ((value) >= 1 && (value) <= N)
 
 /* Headers: YOUNG, CLAIMED, or the new address. */
@@ -54,27 +70,29 @@
 
 byte field[VALUES * F]; /* of all blocks, old and young; those of value 0 are the roots */
 byte header[N + 1];
-byte gift, idle, members;
+byte packet, idle, active_workers;
 bool open;
-#define NO_GIFTS 255
+#define PACKETS_CLOSED 255
 
-/* struct minor_heap_work, and what a copier has of it. Blocks 4 and 5 are the leader's. */
-#define FREE         0
-#define OWNED        1
-#define SHARED       2
-#define INDEX(block) ((block) <= 3)
-byte claims[2], asked, seen[COPIERS];
-bool asked_for[2], roots_taken[2];
-bool owns[COPIERS * 2];
+/* struct minor_heap_work, and each worker's view of it. Blocks 4 and 5 are in the leader's minor
+ * heap. */
+#define OWNED_BY_NONE 0
+#define OWNED_BY_ONE  1
+#define SHARED_BY_ALL 2
+#define INDEX(block)  ((block) <= 3)
+byte ownership[2], share_requests, seen_requests[WORKERS];
+bool share_requested[2], roots_taken[2];
+bool owns[WORKERS * 2];
 
-/* What a thread knows, and what was left at a place: a bit for each copy that is complete, and for each link. */
+/* Sets of known facts, of each thread and left at each place: a bit for each copy that is complete,
+ * and for each link. */
 #define COMPLETE(copy) (1 << ((copy) - N - 1))
-#define LINK(block)    (1 << (N * COPIERS + (block) - 1))
-int known[COPIERS + 1], at_header[N + 1], at_gift, at_root[F], at_claims[2], at_counts;
+#define LINK(block)    (1 << (N * WORKERS + (block) - 1))
+int known[WORKERS + 1], at_header[N + 1], at_packet, at_root[F], at_ownership[2], at_counts;
 
-byte copied[N + 1]; /* how often: a ghost */
+byte copied[N + 1]; /* how often; only for the assertions */
 
-/* ---- CLAIMS ---- */
+/* ---- OWNERSHIP ---- */
 
 inline share(index) {
   if
@@ -83,8 +101,8 @@ inline share(index) {
 #ifndef TWIN_SELFISH
        owns[me * 2 + index] = false;
 #endif
-       claims[index] = SHARED;
-       at_claims[index] = known[me]
+       ownership[index] = SHARED_BY_ALL;
+       at_ownership[index] = known[me]
      }
   :: else
   fi
@@ -92,39 +110,39 @@ inline share(index) {
 
 inline share_all() { share(0); share(1) }
 
-inline answer() {
+inline answer_requests() {
   if
-  :: seen[me] != asked ->
-     seen[me] = asked;
+  :: seen_requests[me] != share_requests ->
+     seen_requests[me] = share_requests;
      if
-     :: asked_for[0] -> share(0)
+     :: share_requested[0] -> share(0)
      :: else
      fi;
      if
-     :: asked_for[1] -> share(1)
+     :: share_requested[1] -> share(1)
      :: else
      fi
   :: else
   fi
 }
 
-inline ask(index) {
+inline request_share(index) {
   if
-  :: atomic { claims[index] == FREE -> claims[index] = SHARED }
-  :: claims[index] == SHARED
-  :: claims[index] == OWNED ->
-     asked_for[index] = true;
-     asked++;
+  :: atomic { ownership[index] == OWNED_BY_NONE -> ownership[index] = SHARED_BY_ALL }
+  :: ownership[index] == SHARED_BY_ALL
+  :: ownership[index] == OWNED_BY_ONE ->
+     share_requested[index] = true;
+     share_requests++;
 #ifndef TWIN_IMPATIENCE
      do
-     :: claims[index] == SHARED -> break
+     :: ownership[index] == SHARED_BY_ALL -> break
 #ifndef TWIN_DEAF
-     :: claims[index] != SHARED && seen[me] != asked -> answer()
+     :: ownership[index] != SHARED_BY_ALL && seen_requests[me] != share_requests -> answer_requests()
 #endif
      od
 #endif
   fi;
-  known[me] = known[me] | at_claims[index]
+  known[me] = known[me] | at_ownership[index]
 }
 
 /* ---- copying ---- */
@@ -139,8 +157,10 @@ inline load_header(block) {
 
 inline claim(block) {
   if
-  :: claims[INDEX(block)] != SHARED -> ask(INDEX(block))
-  :: atomic { claims[INDEX(block)] == SHARED -> known[me] = known[me] | at_claims[INDEX(block)] }
+  :: ownership[INDEX(block)] != SHARED_BY_ALL -> request_share(INDEX(block))
+  :: atomic {
+       ownership[INDEX(block)] == SHARED_BY_ALL -> known[me] = known[me] | at_ownership[INDEX(block)]
+     }
   fi;
 #ifdef TWIN_PLAIN_CLAIM
   load_header(block);
@@ -149,7 +169,7 @@ inline claim(block) {
   :: else
   fi
 #else
-  atomic { /* the exchange; that there is a load before changes nothing */
+  atomic { /* the exchange; the load before it changes nothing */
     load_header(block);
     if
     :: head == YOUNG -> header[block] = CLAIMED; won = true
@@ -163,7 +183,7 @@ inline claim(block) {
 inline copy(block) {
   if
   :: load_header(block)
-  :: head = YOUNG /* was, perhaps; what a copier owns only it changes */
+  :: head = YOUNG /* an old value; only its owner changes the header of an owned block */
   fi;
   if
   :: head == YOUNG && owns[me * 2 + INDEX(block)] ->
@@ -228,8 +248,8 @@ inline move(place) {
   d_step { value = 0; head = 0; won = false }
 }
 
-/* The list from some place on, but never all. */
-inline give() {
+/* The packet is the list from any place on, but never the whole list. */
+inline make_packet() {
   share_all();
   atomic {
     rest = grey;
@@ -240,7 +260,11 @@ inline give() {
     od
   }
   if
-  :: atomic { rest && gift == 0 -> gift = field[rest * F]; at_gift = at_gift | known[me]; known[me] = at_gift }
+  :: atomic {
+       rest && packet == 0 -> packet = field[rest * F];
+       at_packet = at_packet | known[me];
+       known[me] = at_packet
+     }
      field[rest * F] = 0
   :: else
   fi;
@@ -250,9 +274,9 @@ inline give() {
 inline scan_grey() {
   do
   :: grey ->
-     if /* look_around */
-     :: answer()
-     :: field[grey * F] && gift == 0 -> answer(); give()
+     if /* serve_others */
+     :: answer_requests()
+     :: field[grey * F] && packet == 0 -> answer_requests(); make_packet()
      :: true
      fi;
      atomic {
@@ -272,7 +296,7 @@ inline scan_domain(index) {
   if
   :: atomic { !roots_taken[index] -> roots_taken[index] = true }
      if
-     :: atomic { claims[index] == FREE -> claims[index] = OWNED }
+     :: atomic { ownership[index] == OWNED_BY_NONE -> ownership[index] = OWNED_BY_ONE }
         owns[me * 2 + index] = true
      :: else
      fi;
@@ -284,7 +308,7 @@ inline scan_domain(index) {
 
 inline scan_roots() { scan_domain(me); scan_domain(1 - me) }
 
-/* An exchange, or any other access that is sequentially consistent and adds to a count. */
+/* An access to a count that is sequentially consistent: an exchange, or an addition. */
 #define COUNT(change)                                       \
   atomic {                                                  \
     change;                                                 \
@@ -292,16 +316,20 @@ inline scan_roots() { scan_domain(me); scan_domain(1 - me) }
     known[me] = at_counts                                   \
   }
 
-inline take_gift() {
+inline take_packet() {
   COUNT(idle--);
   if
-  :: atomic { gift != 0 && gift != NO_GIFTS -> grey = gift; gift = 0; known[me] = known[me] | at_gift }
+  :: atomic {
+       packet != 0 && packet != PACKETS_CLOSED -> grey = packet;
+       packet = 0;
+       known[me] = known[me] | at_packet
+     }
   :: else -> COUNT(idle++)
   fi
 }
 
-inline work_on_gift() {
-  take_gift();
+inline work_on_packet() {
+  take_packet();
   if
   :: grey -> scan_grey(); COUNT(idle++)
   :: else
@@ -320,8 +348,8 @@ inline follow_leader() {
   do
   :: open ->
      if
-     :: gift != 0 && gift != NO_GIFTS -> work_on_gift()
-     :: !open /* it rests until there is something */
+     :: packet != 0 && packet != PACKETS_CLOSED -> work_on_packet()
+     :: !open /* it waits until there is a change */
      fi
   :: else -> break
   od;
@@ -332,13 +360,13 @@ inline follow_leader() {
 inline is_over() {
   count = idle;
   if
-  :: count == members ->
+  :: count == active_workers ->
      if
-     :: atomic { gift == 0 -> gift = NO_GIFTS }
+     :: atomic { packet == 0 -> packet = PACKETS_CLOSED }
         count = idle;
         if
-        :: count == members -> over = true
-        :: else -> gift = 0
+        :: count == active_workers -> over = true
+        :: else -> packet = 0
         fi
      :: else
      fi
@@ -350,32 +378,32 @@ inline is_over() {
 inline lead() {
   rest_idle();
   do
-  :: gift -> work_on_gift()
-  :: !gift -> is_over();
+  :: packet -> work_on_packet()
+  :: !packet -> is_over();
      if
      :: over -> break
      :: else
      fi
   od;
   open = false;
-  members == 1;
+  active_workers == 1;
   atomic { known[me] = known[me] | at_counts }
 }
 
-#define WORKER byte grey, value, head, block, rest; bool won
+#define WORKER_LOCALS byte grey, value, head, block, rest; bool won
 
 proctype leader() {
-  WORKER;
+  WORKER_LOCALS;
   byte count;
   bool over;
   byte me = 0;
-  d_step { members++; open = true }
+  d_step { active_workers++; open = true }
   scan_roots();
   scan_grey();
   lead();
   atomic {
-    members--;
-    assert((gift == 0 || gift == NO_GIFTS) && !grey);
+    active_workers--;
+    assert((packet == 0 || packet == PACKETS_CLOSED) && !grey);
     for (value : 1 .. N) { assert(copied[value] == 1 && (known[me] & COMPLETE(header[value]))) }
     for (value : 0 .. F - 1) { assert(!IS_YOUNG(field[value])) }
     for (value : 1 .. N) {
@@ -384,10 +412,10 @@ proctype leader() {
   }
 }
 
-proctype helper(byte me) {
-  WORKER;
+proctype joiner(byte me) {
+  WORKER_LOCALS;
   if
-  :: open -> COUNT(members++);
+  :: open -> COUNT(active_workers++);
      if
      :: open ->
         scan_roots();
@@ -395,12 +423,12 @@ proctype helper(byte me) {
         follow_leader()
      :: else
      fi;
-     COUNT(members--)
+     COUNT(active_workers--)
   :: skip
   fi
 }
 
-/* A root it saw may lead it to a copy. */
+/* A root that it reads may lead it to a copy. */
 proctype marker() {
   byte root, met;
   if
@@ -420,7 +448,7 @@ init {
     FIELDS(3, 1, 0);
     FIELDS(4, 1, 3);
     run leader();
-    run helper(1);
+    run joiner(1);
     run marker()
   }
 }

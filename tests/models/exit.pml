@@ -1,53 +1,63 @@
-/* The end of a domain: wn_domain_detach and bequeath of src/gc/face/attach.c, with what others do to it meanwhile: a collection
- * (minor.c, major.c), a join (wn_join_wait, finalisers_inherit), wn_heap_close of open.c.
+/* The end of a domain: wn_domain_detach and bequeath of src/gc/face/attach.c, with what other
+ * threads do to the domain meanwhile: a collection (minor.c, major.c), a join (wn_join_wait,
+ * finalisers_inherit), wn_heap_close of open.c.
  *
- * Followed line by line: has_young_things and its loop, pause_thread, bequeath, finalisers_leave, destroy, in the detaching domain;
- * wn_join_wait and `inherit` of finaliser.c; wn_heap_close. Of a collection: what it does with each domain's remembered set, pools, marker,
- * registry and counters, and that it finds heirs for registries. Steps that the lock `world` protects are single ones too, so that who
- * comes without the lock is caught between them.
+ * Followed line by line: in the domain that ends, has_young_things and its loop, thread_pause,
+ * bequeath, finalisers_leave, destroy; wn_join_wait and `inherit` of finaliser.c; wn_heap_close. Of
+ * a collection: what it does with each domain's remembered set, pools, marker, registry and
+ * counters, and that it finds heirs for registries. Even steps that the lock `world` protects are
+ * single steps, so that a thread without the lock can come between them.
  *
- * Left out: how domains are stopped (stop.pml) and blocks are copied (copy.pml): a collection claims the domain as soon as it is
- * blocked, and empties everything at once. Each kind of thing is one thing, in one place at a time: a block that only the
- * domain's remembered set, or its minor heap, or its registry leads to; a pool with free memory; work that is to be marked; a
- * registration; a word that was counted; the domain's own memory.
+ * Left out: how domains are stopped (stop.pml) and blocks are copied (copy.pml): a collection
+ * claims the domain as soon as it is blocked, and empties everything at once. There is one item of
+ * each kind, in one place at a time: a block to which only the domain's remembered set, or its
+ * minor heap, or its registry leads; a pool with free memory; work to be marked; a registration; a
+ * word that was counted; the domain's own memory.
  *
- * The domain may store while it runs, be joined or not, and end at once. Another domain collects, now and then, joins it or not, and ends. Then
- * the heap is closed, by a thread that waited only until no domain was left.
+ * The domain may store while it runs, may be joined or not, and ends. Another domain collects now
+ * and then, joins it or not, and ends. Then the heap is closed, by a thread that waited only until
+ * no domain was left.
  *
  * Proved:
- * - Whatever the domain leaves is found once by those who come after: the block was promoted, the pool is in a list, the work is
- *   shared, the registration has one heir, the word is counted once at any time that statistics are taken.
- * - Nothing is touched after it was freed, and nothing is freed twice; at the end everything was freed.
- * - Who joins inherits the registration, if it was kept for it; else somebody does.
- * - Nobody waits for ever.
+ * - Each item that the domain leaves is found once: the block was promoted, the pool is in a list,
+ *   the work is shared, the registration has one heir, and the word is counted once whenever
+ *   statistics are taken.
+ * - No memory is touched after it was freed, or freed twice; at the end everything was freed.
+ * - The domain that joins inherits the registration, if it was kept for it; otherwise another
+ *   domain does.
+ * - No thread waits for ever.
  *
- * TWIN_FORGOTTEN_SET (assertion violated): the domain does not ask whether its remembered set holds anything.
- * TWIN_ONE_COLLECTION (assertion violated): the domain does not ask again after a stop, which was another's, and no collection.
+ * TWIN_FORGOTTEN_SET (assertion violated): the domain does not check whether its remembered set is
+ *   empty.
+ * TWIN_ONE_COLLECTION (assertion violated): the domain does not check again after another domain's
+ *   stop of the world, in which nothing was collected.
  * TWIN_KEPT_POOLS (assertion violated): the domain keeps its pools.
- * TWIN_KEPT_WORK (assertion violated): the domain keeps what its marker holds.
+ * TWIN_KEPT_WORK (assertion violated): the domain keeps the work of its marker.
  * TWIN_END_WITHOUT_LOCK (assertion violated): the domain ends without the lock.
- * TWIN_LATE_LEAVE (assertion violated): the domain goes off the list, and hands over after it gave back the lock.
- * TWIN_EARLY_CLOSE (assertion violated): the heap is closed without a look at the number of domains.
+ * TWIN_LATE_LEAVE (assertion violated): the domain leaves the list, and hands over after it has
+ *   released the lock.
+ * TWIN_EARLY_CLOSE (assertion violated): the heap is closed without a look at the number of
+ *   domains.
  *
  * Sources: src/gc/face/attach.c, src/gc/face/spawn.c, src/gc/face/open.c, src/gc/collect/finaliser.c.
  * Search: safety. */
 
-/* Where a thing is. */
+/* Where an item is. */
 #define NOWHERE 0 /* or freed */
 #define OWN     1 /* of the domain that ends */
-#define HEAP    2 /* shared, in a list, an orphan, counted: of all */
+#define HEAP    2 /* shared, in a list, an orphan, or counted: of the whole heap */
 #define OTHER   3 /* of the other domain */
 
 bool listed[2], alive[2]; /* the domain that ends is 0 */
 byte count;               /* heap->domain_count */
-bool running[2];          /* not claimed, not blocked */
+bool running[2];          /* neither claimed nor blocked */
 bool world, orphans_lock, closed;
 bool stopping;
 
 byte young, remembered, pool, work, registry, counted;
 bool young_registration, promoted, reserved;
-bool has_ended; /* what pthread_join waits for */
-byte frees;     /* of the domain's memory: a ghost */
+bool has_ended; /* pthread_join waits for it */
+byte frees;     /* of the domain's memory: a ghost variable */
 
 #define LOCK(lock)   atomic { !lock -> lock = true }
 #define UNLOCK(lock) lock = false
@@ -56,7 +66,7 @@ byte frees;     /* of the domain's memory: a ghost */
 
 /* ---- the other domain's collections, and the domain's own ---- */
 
-/* finalisers.c: takes an orphan, unless it is kept for who joins. */
+/* finaliser.c: takes an orphan, unless it is kept for the domain that will join. */
 inline inherit(joins) {
   LOCK(orphans_lock);
   HEAP_IS_OPEN;
@@ -68,12 +78,13 @@ inline inherit(joins) {
   UNLOCK(orphans_lock)
 }
 
-/* Everything that the collector does while the world is stopped. `all`: phases of the major collector, too. */
+/* All that the collector does while the world is stopped. `all`: also phases of the major
+ * collector. */
 inline collect_stopped(all) {
   if
   :: listed[0] ->
      assert(alive[0] && (me == 0 || !running[0]));
-     /* the minor collection: what leads to the block is looked at, then the minor heaps are emptied */
+     /* the minor collection looks at whatever leads to the block, then empties the minor heaps */
      if
      :: young == OWN || remembered == OWN || young_registration && registry == OWN -> promoted = true
      :: else
@@ -99,14 +110,15 @@ inline statistics() {
   assert(counted == HEAP || counted == OWN && listed[0])
 }
 
-/* world_stop: claims the other domain as soon as it is blocked; world_wait, if another stops the world. */
+/* world_stop claims the other domain as soon as that is blocked; world_wait waits while the other
+ * stops the world. */
 inline world_wait() {
   running[me] = false;
   !stopping;
   atomic { !stopping -> running[me] = true }
 }
 
-/* False: another led. */
+/* `led` is false if the other domain stopped the world. */
 inline world_stop() {
   if
   :: atomic { !stopping -> stopping = true }
@@ -155,7 +167,7 @@ inline bequeath() {
 #endif
 }
 
-/* destroy: with the domain's memory goes what it still has. */
+/* destroy: the items that the domain still has are lost with its memory. */
 inline destroy() {
   d_step {
     assert(alive[0]);
@@ -172,7 +184,7 @@ inline destroy() {
 proctype ending() {
   byte me = 0;
   bool led;
-  /* what it did while it ran */
+  /* what it may have done while it ran */
   d_step { pool = OWN; counted = OWN }
   if
   :: young = OWN
@@ -200,7 +212,7 @@ proctype ending() {
 #endif
   :: !(HAS_YOUNG_THINGS) -> break
   od;
-  running[0] = false; /* pause_thread */
+  running[0] = false; /* thread_pause */
 #ifndef TWIN_END_WITHOUT_LOCK
   LOCK(world);
 #endif
@@ -250,7 +262,7 @@ proctype other() {
   UNLOCK(world)
 }
 
-/* wn_heap_close, again and again until no domain is left; finalise_all runs what orphans wait for. */
+/* wn_heap_close, repeated until no domain is left; finalise_all runs the finalisers of orphans. */
 proctype closer() {
 #ifndef TWIN_EARLY_CLOSE
   do

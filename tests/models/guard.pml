@@ -2,26 +2,31 @@
  *
  * Followed line by line: young_lock, young_unlock, young_stand_back, young_seize, young_release.
  *
- * Memory is that of x86-64 (TSO): a store goes into the store buffer of its thread, and from there to memory at any later
- * time, in order. The thread's own loads see the newest one that is there. It is empty before an exchange of the thread, and at
- * some time while another thread has it pass a fence (fence_heavy).
+ * The memory model is that of x86-64 (TSO). A store goes into the store buffer of its thread, and
+ * from there to memory at any later time, in order. The thread's own loads see its newest store.
+ * The buffer is empty before an exchange of the thread, and at some time while another thread makes
+ * it pass a fence (fence_heavy).
  *
- * Left out: fence_heavy where the system has none (both sides have common fences then), weaker memories, an owner's side
- * that is another thread after the world was stopped (which empties the buffer). Loops that wait are one step: what they wait for.
+ * Left out: fence_heavy where the system has none (both sides have ordinary fences then); weaker
+ * memory models; an owner's side that is another thread after the world was stopped (which empties
+ * the buffer). A loop that waits is one step: the condition that it waits for.
  *
- * The owner's side comes some times, and two other threads do. A row of the table is a number that each one reads, then counts up.
+ * The owner's side takes the guard several times, and so do two other threads. A row of the table
+ * is a number that each of them reads and then increments.
  *
  * Proved:
  * - One thread has the guard at a time.
- * - It sees what the one before it wrote.
- * - Nobody waits for ever.
+ * - A thread that has the guard sees the stores of the thread that had it before.
+ * - No thread waits for ever.
  *
- * TWIN_NO_FENCE (assertion violated): who seizes the table has no fence passed.
- * TWIN_EARLY_FENCE (assertion violated): who seizes the table has the fence passed before.
- * TWIN_EARLY_LOOK (assertion violated): the owner's side looks, then says that it is there.
- * TWIN_NO_WAIT (assertion violated): who seizes the table does not wait until the owner's side is not there.
- * TWIN_PLAIN_SEIZE (assertion violated): who seizes the table looks, and stores without exchange.
- * TWIN_STUBBORN_OWNER (invalid end state): the owner's side says that it is there while it waits.
+ * TWIN_NO_FENCE (assertion violated): a thread that seizes the table makes no fence pass.
+ * TWIN_EARLY_FENCE (assertion violated): a thread makes the fence pass before it seizes the table.
+ * TWIN_EARLY_LOOK (assertion violated): the owner's side reads `seized`, then stores `entered`.
+ * TWIN_NO_WAIT (assertion violated): a thread that seizes the table does not wait until `entered`
+ *   is false.
+ * TWIN_PLAIN_SEIZE (assertion violated): a thread seizes the table by a load and a store, without
+ *   exchange.
+ * TWIN_STUBBORN_OWNER (invalid end state): the owner's side leaves `entered` set while it waits.
  *
  * Sources: src/memprof/young.h, src/memprof/young.c, src/base/fence.c.
  * Search: safety. */
@@ -34,9 +39,9 @@
 byte word[3]; /* in memory */
 chan buffer[THREADS] = [4] of { byte, byte };
 
-/* Ghosts. */
-byte newest[THREADS], unseen[THREADS]; /* the row, as a thread stored it last; stores of it in the buffer */
-byte written;                          /* what it should be */
+/* Ghost variables: only assertions and guards of this model read them. */
+byte newest[THREADS], unseen[THREADS]; /* the row as a thread last stored it; its stores in the buffer */
+byte written; /* the value that the row should have */
 bool inside;
 
 inline store(which, value) { buffer[me]!which,value }

@@ -1,63 +1,78 @@
-/* Marking, and how its end is known: src/gc/collect/mark.c, helpers.c, barrier.h, and of major.c start_cycle, end_mark, is_marked and
- * collect_markers.
+/* Marking, and how its end is detected: src/gc/collect/mark.c, helpers.c, barrier.h, and of major.c
+ * start_cycle, end_mark, is_marked and collect_markers.
  *
- * Followed line by line: visit, scan, give, take, share, mark_some, mark_give_all, mark_again; begin_work, end_work, wait_for_work,
- * return_work, mark_packets, help, wait_while, helpers_pause, helpers_resume, helpers_await, helpers_wake, helpers_stop;
- * barrier_before and barrier_store.
+ * Followed line by line: visit, scan, give, take, share, mark_some, mark_give_all, mark_again;
+ * begin_work, end_work, wait_for_work, return_work, mark_packets, help, wait_while, helpers_pause,
+ * helpers_resume, helpers_await, helpers_wake, helpers_stop; barrier_before and barrier_store.
  *
- * Left out: sizes, pieces of spans, finalisers, sweeping. A mark stack and a ring are sets here, and a packet is one span. A stack has room for one or two. The lock `marking` is taken to be right: what is done under it is one step. The world is stopped by a flag that
- * domains respect between operations; stop.pml is about that. Hints (`sleeping`, `hungry`) may say anything, but in `give`.
+ * Left out: sizes, pieces of spans, finalisers, sweeping. A mark stack and a ring are sets here,
+ * and a packet is one span. A stack has room for one or two. The lock `marking` is assumed to be
+ * correct: the code under it is one step. The world is stopped by a flag that domains respect
+ * between operations; stop.pml is about that. Hints (`sleeping`, `hungry`) may have any value,
+ * except in `give`.
  *
- * Two domains change the graph and mark, one of them leads, and asks for what helpers hold, but not where there are two (too many states); HELPERS threads help. A cycle ends in which there was nothing to do, while
- * helpers may still be about to look for work; then the cycle begins that is proved about.
+ * Two domains change the graph and mark, and one of them leads. The leader also reclaims what
+ * helpers hold, but only where one domain and one helper mark (else there are too many states).
+ * HELPERS threads help. First a cycle ends in which there was nothing to do, while helpers may
+ * still be about to look for work. Then the cycle begins for which the following is proved.
  *
  * Proved:
- * - When marking is said to be over, every block that was reachable when the cycle began is marked, and every one that is now,
- *   whatever the domains did; no marker holds anything, nothing is shared.
- * - While helpers are paused none of them touches the heap.
+ * - When marking ends, every block that was reachable when the cycle began is marked, and so is
+ *   every block that is reachable then, whatever the domains did; no marker holds a span, and there
+ *   is no packet.
+ * - While helpers are paused no helper touches the heap.
  * - No helper is busy when a cycle begins.
- * - A domain that asks for what helpers hold waits for the piece that a helper is in, or is about to begin, and for no other;
- *   and what was given back meanwhile is there for it.
- * - Nobody sleeps for ever, and the threads that help come to their end when they are told to quit.
+ * - A domain that reclaims waits for the piece that a helper is in, or is about to begin, and for
+ *   no other piece; and the spans that were returned meanwhile are there for it.
+ * - No thread sleeps for ever, and the helpers end when they are told to quit.
  *
- * TWIN_NO_BARRIER (assertion violated): a field is overwritten without marking what was there.
- * TWIN_LATE_BARRIER (assertion violated): what was there is read again after it was overwritten.
- * TWIN_IGNORED_OVERFLOW (assertion violated): the end does not ask whether spans were dropped.
- * TWIN_IGNORED_HELPERS (assertion violated): the end does not ask whether helpers are busy.
- * TWIN_TWO_LOOKS (assertion violated, safety_helpers): the end looks for packets, then for busy helpers; one may give back what it has in between.
- * TWIN_LATE_BUSY (assertion violated): a helper says that it is busy after it took work.
- * TWIN_IGNORED_MARKER (assertion violated): the end does not look at what the barriers of the stopped domain left.
- * TWIN_OLD_COLOUR (assertion violated, safety, random): a helper looks which colour is white before it takes its first packet.
- * TWIN_LATE_PAUSE_CHECK (assertion violated): a helper looks whether it is paused before it says that it works.
+ * TWIN_NO_BARRIER (assertion violated): a field is overwritten without marking the old value.
+ * TWIN_LATE_BARRIER (assertion violated): the old value is read after it was overwritten.
+ * TWIN_IGNORED_OVERFLOW (assertion violated): the end does not check whether spans were dropped.
+ * TWIN_IGNORED_HELPERS (assertion violated): the end does not check whether helpers are busy.
+ * TWIN_TWO_LOOKS (assertion violated, safety_helpers): the end looks for packets, then for busy
+ *   helpers; a helper may return its spans in between.
+ * TWIN_LATE_BUSY (assertion violated): a helper raises `busy` after it took a packet.
+ * TWIN_IGNORED_MARKER (assertion violated): the end does not look at what the barriers of the
+ *   stopped domain left.
+ * TWIN_OLD_COLOUR (assertion violated, safety, random): a helper reads which colour is white before
+ *   it takes its first packet.
+ * TWIN_LATE_PAUSE_CHECK (assertion violated): a helper checks whether it is paused before it raises
+ *   `working`.
  * TWIN_QUIET_QUIT (invalid end state): helpers are told to quit and not woken.
- * TWIN_QUIET_HELPER (invalid end state, safety_asking): a helper that has marked all that it held does not tell a domain that asks.
- * TWIN_QUIET_PAUSE (invalid end state): a helper that ceases to touch the heap does not tell who pauses it.
- * TWIN_LATE_ASK (invalid end state, safety_asking): a domain says that it asks after it looked whether it has to wait.
- * TWIN_LATE_SEEN (invalid end state, safety_asking): a domain reads the futex after it looked whether it has to wait.
- * TWIN_DEAF (assertion violated, safety_asking): a helper does not look whether it is asked.
- * TWIN_OVERTAKEN (assertion violated, safety_asking): a helper takes again what it gave back for a domain.
+ * TWIN_QUIET_HELPER (invalid end state, safety_reclaiming): a helper that has marked all that it
+ *   held does not tell a domain that reclaims.
+ * TWIN_QUIET_PAUSE (invalid end state): a helper that ceases to touch the heap does not tell the
+ *   thread that pauses it.
+ * TWIN_LATE_RECLAIM (invalid end state, safety_reclaiming): a domain raises `reclaimers` after it
+ *   checked whether it has to wait.
+ * TWIN_LATE_SEEN (invalid end state, safety_reclaiming): a domain reads the futex after it checked
+ *   whether it has to wait.
+ * TWIN_DEAF (assertion violated, safety_reclaiming): a helper does not look at `reclaimers`.
+ * TWIN_OVERTAKEN (assertion violated, safety_reclaiming): a helper takes again what it returned for
+ *   a domain.
  *
  * Sources: src/gc/collect/mark.c, src/gc/collect/mark.h, src/gc/collect/helpers.c, src/gc/collect/helpers.h.
  * Sources: src/gc/collect/barrier.c, src/gc/collect/barrier.h, src/gc/collect/major.c.
- * Search: safety, safety_helpers (two helpers, and nobody changes anything), safety_asking (a domain asks). */
+ * Search: safety, safety_helpers (two helpers, no changes), safety_reclaiming (a domain reclaims). */
 #ifdef SEARCH_safety_helpers
 #define HELPERS    2
 #define OPERATIONS 0
 #define PAUSES     0
-#define ASKS       0
+#define RECLAIMS       0
 #define ROOM       2
 #else
-#ifdef SEARCH_safety_asking
+#ifdef SEARCH_safety_reclaiming
 #define HELPERS    1
 #define OPERATIONS 0
 #define PAUSES     1
-#define ASKS       1
+#define RECLAIMS       1
 #define ROOM       2
 #else
 #define HELPERS    1
 #define OPERATIONS 1
 #define PAUSES     1
-#define ASKS       0
+#define RECLAIMS       0
 #define ROOM       1
 #endif
 #endif
@@ -75,25 +90,26 @@ bool colour[N + 1], live; /* heap->marked */
 byte phase = MARK;
 
 byte stack[MARKERS], ring[MARKERS]; /* struct marker */
-byte span[MARKERS];                 /* the block whose fields it is going through */
-byte shared;                        /* mark_shared: bundles */
-byte busy, wanting, working;
+byte span[MARKERS];                 /* the block whose fields the marker is scanning */
+byte packets;                        /* the spans of all packets: a set */
+byte busy, sleeping, working;
 bool paused, overflowed, quit;
-bool asking; /* one domain does, if any */
-mtype = { NOBODY_LOOKS, SEEN, CHANGED };
-mtype news = NOBODY_LOOKS; /* the futex, of which who read it need but know whether it changed since */
-bool given;  /* a ghost: a helper gave something back while a domain asked */
-byte pieces[MARKERS]; /* a ghost: that a helper began while a domain asked and there was nothing for it */
+bool reclaimers; /* one domain at most */
+mtype = { NOT_READ, SEEN, CHANGED };
+mtype news = NOT_READ; /* the futex; a thread that read it only needs to know whether it changed since */
+bool returned; /* ghost variable: a helper returned a span while a domain reclaimed */
+byte pieces[MARKERS]; /* ghost variable: begun by a helper while a domain reclaimed and no packet was there */
 
 byte handle[3]; /* two of the first domain, one of the second */
 bool stopped, in_operation;
 
-/* The futex `wake` only ever counts up: a thread that read it need but know whether it changed since. */
+/* The futex `wake` only counts up: a thread that read it only needs to know whether it has changed
+ * since. */
 bool asleep[MARKERS], changed[MARKERS], changed_in_pause[MARKERS];
-bool at_rest;           /* a ghost: helpers are paused */
-byte snapshot, reached; /* ghosts: sets */
+bool at_rest;           /* ghost variable: helpers are paused */
+byte snapshot, reached; /* ghost variables: sets */
 
-inline reach() { /* what the handles lead to */
+inline reach() { /* the blocks that the handles lead to */
   reached = 0;
   for (k : 0 .. 2) { reached = reached | BIT(handle[k]) }
   for (j : 1 .. N) {
@@ -129,7 +145,7 @@ inline push(block) {
   fi
 }
 
-/* `white` is set. Two may find the same block white: it is looked at twice, by different markers. */
+/* `white` is set. Two markers may find the same block white; its fields are then scanned twice. */
 inline visit(block) {
   if
   :: colour[block] == white ->
@@ -142,29 +158,29 @@ inline visit(block) {
   fi
 }
 
-inline wake_helpers() {
+inline helpers_wake() {
   d_step {
     for (k : 2 .. MARKERS - 1) { asleep[k] = false; changed[k] = true; changed_in_pause[k] = true }
     k = 0
   }
 }
 
-inline tell() { news = (news == SEEN -> CHANGED : news) }
+inline helpers_tell() { news = (news == SEEN -> CHANGED : news) }
 
-inline give_one() {
+inline give() {
   atomic {
-    given = given || asking && me >= 2;
+    returned = returned || reclaimers && me >= 2;
     choose(block, stack[me]);
     stack[me] = stack[me] & ~BIT(block);
-    shared = shared | BIT(block);
+    packets = packets | BIT(block);
     block = 0
   }
   if
-  :: asking -> tell()
+  :: reclaimers -> helpers_tell()
   :: else
   fi;
   if
-  :: wanting -> wake_helpers()
+  :: sleeping -> helpers_wake()
   :: else
   fi
 }
@@ -172,28 +188,32 @@ inline give_one() {
 #ifdef TWIN_OVERTAKEN
 #define MAY_TAKE true
 #else
-#define MAY_TAKE (me < 2 || !asking)
+#define MAY_TAKE (me < 2 || !reclaimers)
 #endif
 
 inline take() {
   atomic {
     if
-    :: shared && MAY_TAKE -> choose(block, shared); shared = shared & ~BIT(block); stack[me] = BIT(block); block = 0
+    :: packets && MAY_TAKE ->
+       choose(block, packets);
+       packets = packets & ~BIT(block);
+       stack[me] = BIT(block);
+       block = 0
     :: else
     fi
   }
 }
 
-/* Under the same lock. */
-inline take_first() {
+/* Under the same lock as take. */
+inline mark_take_first() {
   atomic {
     if
-    :: shared && MAY_TAKE ->
+    :: packets && MAY_TAKE ->
 #ifndef TWIN_LATE_BUSY
        busy++;
 #endif
-       choose(block, shared);
-       shared = shared & ~BIT(block);
+       choose(block, packets);
+       packets = packets & ~BIT(block);
        stack[me] = BIT(block);
        block = 0
     :: else
@@ -204,7 +224,7 @@ inline take_first() {
 /* WATERLINE is 1. */
 #define VISITS (COUNT(ring[me]) > 1 || ring[me] && !stack[me])
 
-/* Comes to its end when nothing is left here nor shared; or, if `may_stop`, at any time. */
+/* Ends when the marker holds nothing and there is no packet; or, if `may_stop`, at any time. */
 inline mark_some(may_stop) {
 #ifdef TWIN_OLD_COLOUR
   if
@@ -219,12 +239,16 @@ inline mark_some(may_stop) {
      worked = true;
      visit(block);
      block = 0
-  :: atomic { stack[me] && !(VISITS) -> choose(block, stack[me]); stack[me] = stack[me] & ~BIT(block); span[me] = block }
+  :: atomic {
+       stack[me] && !(VISITS) -> choose(block, stack[me]);
+       stack[me] = stack[me] & ~BIT(block);
+       span[me] = block
+     }
      worked = true;
      atomic { child = field[block * F]; ring[me] = (child -> ring[me] | BIT(child) : ring[me]) }
      atomic { child = field[block * F + 1]; ring[me] = (child -> ring[me] | BIT(child) : ring[me]) }
      atomic { span[me] = 0; block = 0; child = 0 }
-  :: COUNT(stack[me]) > 1 && !shared -> give_one() /* share */
+  :: COUNT(stack[me]) > 1 && !packets -> give() /* share */
   :: !ring[me] && !stack[me] ->
      take();
      if
@@ -236,19 +260,19 @@ inline mark_some(may_stop) {
   white = false
 }
 
-inline give_all() {
+inline mark_give_all() {
   white = !live;
   do
   :: atomic { ring[me] -> choose(block, ring[me]); ring[me] = ring[me] & ~BIT(block) }
      visit(block);
      block = 0
-  :: !ring[me] && stack[me] -> give_one()
+  :: !ring[me] && stack[me] -> give()
   :: !ring[me] && !stack[me] -> break
   od;
   white = false
 }
 
-/* The world is stopped. Each marked block's children; with what they lead to. */
+/* The world is stopped. Marks the children of each marked block, and the blocks that they lead to. */
 inline mark_again() {
   do
   :: overflowed = false;
@@ -304,7 +328,8 @@ inline store(block, i, value) {
   old = 0
 }
 
-/* One of what a domain may do between two safepoints. Its handles are `mine` and `other`, which may be the same. */
+/* One operation of a domain between two safepoints. Its handles are `mine` and `other`, which may
+ * be the same. */
 inline operate(mine, other) {
   if
   :: handle[mine] -> handle[other] = field[handle[mine] * F]
@@ -338,7 +363,7 @@ inline start_cycle() {
     fi
   }
   root = 0;
-  give_all();
+  mark_give_all();
   begun = true
 }
 
@@ -349,7 +374,7 @@ inline check_marked() {
     assert(colour[k] == live || !(reached & BIT(k)))
   }
   for (k : 0 .. MARKERS - 1) { assert(!stack[k] && !ring[k] && !span[k]) }
-  assert(!shared);
+  assert(!packets);
   reached = 0;
   k = 0
 }
@@ -357,20 +382,20 @@ inline check_marked() {
 inline end_mark() {
 #ifndef TWIN_IGNORED_MARKER
   me = 1; /* collect_markers: for the domain that is stopped */
-  give_all();
+  mark_give_all();
   me = 0;
 #endif
-  /* is_marked: others_have_nothing has the lock, so that it sees both at one time */
+  /* is_marked: others_have_nothing has the lock, so it sees both in one step */
 #ifdef TWIN_TWO_LOOKS
   if
-  :: !shared -> over = !busy
+  :: !packets -> over = !busy
   :: else
   fi;
 #else
 #ifdef TWIN_IGNORED_HELPERS
-  over = !shared;
+  over = !packets;
 #else
-  over = !shared && !busy;
+  over = !packets && !busy;
 #endif
 #endif
   if
@@ -386,11 +411,11 @@ inline end_mark() {
   over = false
 }
 
-/* ---- helpers.c: who waits ---- */
+/* ---- helpers.c: waiting for helpers ---- */
 
-#define HELD (busy && !shared)
+#define HOLD_THE_REST (busy && !packets)
 
-/* Until there is news, at most. */
+/* Waits until `news` changes, at most. */
 inline wait_while(condition) {
 #ifdef TWIN_LATE_SEEN
   if
@@ -404,36 +429,36 @@ inline wait_while(condition) {
   :: else
   fi;
 #endif
-  news = NOBODY_LOOKS
+  news = NOT_READ
 }
 
 inline forget_pieces() {
-  given = false;
+  returned = false;
   for (k : 2 .. MARKERS - 1) { pieces[k] = 0 }
   k = 0
 }
 
-inline await_helpers() {
-#ifdef TWIN_LATE_ASK
+inline helpers_await() {
+#ifdef TWIN_LATE_RECLAIM
   news = SEEN;
   if
-  :: HELD -> asking = true; news == CHANGED
+  :: HOLD_THE_REST -> reclaimers = true; news == CHANGED
   :: else
   fi;
-  news = NOBODY_LOOKS;
+  news = NOT_READ;
 #else
-  d_step { asking = true; forget_pieces() }
-  wait_while(HELD);
+  d_step { reclaimers = true; forget_pieces() }
+  wait_while(HOLD_THE_REST);
 #endif
-  d_step { take(); assert(!given || stack[me]); forget_pieces() }
-  asking = false;
+  d_step { take(); assert(!returned || stack[me]); forget_pieces() }
+  reclaimers = false;
   if
-  :: shared && wanting -> wake_helpers()
+  :: packets && sleeping -> helpers_wake()
   :: else
   fi
 }
 
-inline pause_helpers() {
+inline helpers_pause() {
   paused = true;
   do
   :: working -> wait_while(working)
@@ -448,7 +473,7 @@ proctype leader() {
   do
   :: operations && begun -> operations--; operate(0, 1)
   :: begun && phase == MARK -> mark_some(true); worked = false
-  :: ASKS && begun && phase == MARK && !stack[0] && !ring[0] && HELD -> await_helpers()
+  :: RECLAIMS && begun && phase == MARK && !stack[0] && !ring[0] && HOLD_THE_REST -> helpers_await()
   :: stop();
      if
      :: phase == MARK ->
@@ -462,11 +487,11 @@ proctype leader() {
      if
      :: begun && !rested -> /* verify: helpers are paused */
         rested = true;
-        pause_helpers();
+        helpers_pause();
         at_rest = true;
         at_rest = false;
         paused = false;
-        wake_helpers()
+        helpers_wake()
      :: true
      fi;
      stopped = false
@@ -475,9 +500,9 @@ proctype leader() {
   operations = 0;
   quit = true;
 #ifndef TWIN_QUIET_QUIT
-  wake_helpers();
+  helpers_wake();
 #endif
-  _nr_pr == 2 /* this one, and init */
+  _nr_pr == 2 /* this thread, and init */
 }
 
 proctype second() {
@@ -498,9 +523,9 @@ inline end_work() {
   working--;
   if
 #ifdef TWIN_QUIET_PAUSE
-  :: asking -> tell()
+  :: reclaimers -> helpers_tell()
 #else
-  :: paused || asking -> tell()
+  :: paused || reclaimers -> helpers_tell()
 #endif
   :: else
   fi
@@ -536,25 +561,25 @@ inline futex_wait(news) {
 }
 
 #ifdef TWIN_DEAF
-#define ASKED false
+#define IS_RECLAIMED false
 #else
-#define ASKED (asking && !shared)
+#define IS_RECLAIMED (reclaimers && !packets)
 #endif
 
 inline begin_piece() {
   wait_for_work();
   d_step {
-    pieces[me] = pieces[me] + (asking && !shared);
+    pieces[me] = pieces[me] + (reclaimers && !packets);
     assert(pieces[me] <= 1)
   }
 }
 
-inline mark_shared_work() {
+inline mark_packets() {
 #ifdef TWIN_OLD_COLOUR
   early = !live;
 #endif
   if
-  :: !ASKED -> wait_for_work(); take_first(); end_work()
+  :: !IS_RECLAIMED -> wait_for_work(); mark_take_first(); end_work()
   :: else
   fi;
   if
@@ -563,27 +588,27 @@ inline mark_shared_work() {
      busy++;
 #endif
      do
-     :: ASKED -> break
-     :: !ASKED ->
+     :: IS_RECLAIMED -> break
+     :: !IS_RECLAIMED ->
         worked = false;
         begin_piece();
         mark_some(PAUSES || !left);
         end_work();
         if
         :: !worked -> break
-        :: !left -> left = true; break /* may_work: another wants this processor; once, of one helper, is enough */
+        :: !left -> left = true; break /* may_work is false; once, for one helper, is enough */
         :: worked
         fi
      od;
-     if /* give_back */
-     :: stack[me] || ring[me] -> wait_for_work(); give_all(); end_work()
+     if /* return_work */
+     :: stack[me] || ring[me] -> wait_for_work(); mark_give_all(); end_work()
      :: else
      fi;
      worked = false;
      busy--;
      if
 #ifndef TWIN_QUIET_HELPER
-     :: asking -> tell()
+     :: reclaimers -> helpers_tell()
 #endif
      :: else
      fi
@@ -598,16 +623,16 @@ proctype helper(byte me) {
   :: quit -> break
   :: !quit ->
      changed[me] = false;
-     mark_shared_work();
+     mark_packets();
      if
      :: slept ->
         slept = false;
-        wanting++;
+        sleeping++;
         if
-        :: !(shared && !asking) && !quit -> futex_wait(changed[me])
+        :: !(packets && !reclaimers) && !quit -> futex_wait(changed[me])
         :: else
         fi;
-        wanting--
+        sleeping--
      :: else
      fi
   od

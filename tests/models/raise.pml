@@ -1,40 +1,48 @@
-/* Raising a domain's limit, where the domain moves it without a fence: RAISING of src/gc/world/domain.h, with what allocate.c, finaliser.c
- * and safepoint.c do around it.
+/* Raising a domain's limit while the domain moves it without a fence: RAISING of
+ * src/gc/world/domain.h, with the code around it in allocate.c, finaliser.c and safepoint.c.
  *
- * Followed line by line: domain_before_raising, domain_reset_limit, domain_is_wanted, draw_sample of host.c, domain_move_limit,
- * wn_poll, wn_poll_slow, find_room; of world_stop, world_wait, request_yield and domain_yield what they do to one domain.
+ * Followed line by line: domain_before_raising, domain_reset_limit, domain_is_wanted, draw_sample
+ * of host.c, domain_move_limit, wn_poll, wn_poll_slow, find_room; of world_stop, world_wait,
+ * request_yield and domain_yield the steps that concern one domain.
  *
- * Memory is that of x86-64 (TSO): a plain store of the limit goes into the store buffer of the domain's thread, and from there to
- * memory at any later time, in order. The thread's own loads see the newest one that is there. The buffer is emptied before a
- * sequentially consistent store or an exchange of the thread, and when another thread has it pass a fence (fence_heavy); not
- * before a load. All plain stores of the limit put it where it belongs, so the buffer is a number of those. Other threads'
- * stores are all sequentially consistent.
+ * The memory model is that of x86-64 (TSO). A plain store of the limit goes into the store buffer
+ * of the domain's thread, and from there to memory at any later time, in order. The thread's own
+ * loads see its newest store. The buffer is emptied before a sequentially consistent store or an
+ * exchange of the thread, and when another thread makes it pass a fence (fence_heavy), but not
+ * before a load. All plain stores of the limit lower it to the end of allocation, so the buffer is
+ * a number of such stores. Stores of other threads are all sequentially consistent.
  *
- * Left out: fence_heavy where the system has none (both sides have common fences then), weaker memories, what turns do besides
- * (turn.pml), `starved` and what find_room does else.
+ * Left out: fence_heavy where the system has none (both sides have ordinary fences then); weaker
+ * memory models; what else turns do (turn.pml); `starved`, and what else find_room does.
  *
- * The domain runs on and on: it moves its limit, if it is sampled, or comes to the end of a piece (find_room), or does neither;
- * then it polls. It may do nothing but poll for ever. One other thread asks it to yield, another stops it, and both again.
+ * The domain runs on and on: it moves its limit, if it is sampled, or comes to the end of a piece
+ * (find_room), or does neither; then it polls. It may do nothing but poll for ever. One other
+ * thread requests that it yields, another one stops it, and both do so again.
  *
  * Proved:
- * - What another thread wants is seen by the domain's next poll or allocation, once that thread has raised the limit. So no raise is
- *   lost, whatever is in the buffer.
- * - (Fair) Who asks the domain to yield, or stops it, gets it, though it may never come to a slow path by itself.
+ * - Once another thread that wants the domain has raised the limit, the domain's next poll or
+ *   allocation sees it. So no raise is lost, whatever is in the buffer.
+ * - (fair) A thread that requests a yield, or stops the domain, gets what it wants, even if the
+ *   domain never takes a slow path by itself.
  *
- * TWIN_NO_FENCE (assertion violated): who raises the limit has no fence passed.
+ * TWIN_NO_FENCE (assertion violated): a thread that raises the limit makes no fence pass.
  * TWIN_NO_FENCE_EVER (non-progress cycle): the same.
- * TWIN_EARLY_RAISE (assertion violated): who raises the limit has the fence passed afterwards.
- * TWIN_EARLY_FENCE (assertion violated): who wants something has the fence passed before it says so.
- * TWIN_LATE_WORD (assertion violated): who wants something says so after it raised the limit.
- * TWIN_BLIND_MOVE (non-progress cycle): the domain does not look after it moved its limit.
- * TWIN_EARLY_LOOK (assertion violated): the domain looks before it moves its limit.
- * TWIN_BLIND_RESET (non-progress cycle): who resets the limit does not look whether the domain should stop.
+ * TWIN_EARLY_RAISE (assertion violated): a thread makes the fence pass after it raised the limit.
+ * TWIN_EARLY_FENCE (assertion violated): a thread makes the fence pass before it sets `stopping` or
+ *   its request.
+ * TWIN_LATE_WORD (assertion violated): a thread sets `stopping` or its request after it raised the
+ *   limit.
+ * TWIN_BLIND_MOVE (non-progress cycle): the domain does not check whether it is wanted after it
+ *   moved its limit.
+ * TWIN_EARLY_LOOK (assertion violated): the domain checks before it moves its limit.
+ * TWIN_BLIND_RESET (non-progress cycle): a reset of the limit does not check whether the domain is
+ *   wanted.
  * TWIN_PLAIN_RESET (assertion violated): the limit is reset by a plain store.
- * TWIN_LATE_SAMPLED (assertion violated): a domain moves its limit before it says that it is sampled.
+ * TWIN_LATE_SAMPLED (assertion violated): a domain moves its limit before it sets `was_sampled`.
  *
  * Sources: src/gc/world/domain.c, src/gc/world/domain.h, src/gc/world/host.c, src/gc/world/safepoint.c.
  * Sources: src/gc/face/allocate.c.
- * Search: safety (they want something for ever), fair (twice). */
+ * Search: safety (other threads want the domain for ever), fair (twice). */
 #ifdef SEARCH_fair
 #define ONCE_MORE times -> times--
 #else
@@ -46,23 +54,23 @@
 
 #define BUFFER 3
 
-bool raised = false; /* in memory: face.young_limit is above everything */
-byte buffered;       /* stores that lower it */
-bool asked, stopping, was_sampled;
+bool raised = false; /* in memory: context.young_limit is above everything */
+byte buffered;       /* stores in the buffer that lower it */
+bool yield_requested, stopping, was_sampled;
 bool blocked, claimed; /* the domain's state */
 
-/* Ghost: who said what they want, and have not raised the limit yet. */
+/* Ghost variable: threads that want the domain, and have not raised the limit yet. */
 byte raising;
 
 #define LIMIT (raised && !buffered) /* as the domain sees it */
 
-/* In the step of the store or exchange that comes after it. */
+/* In one step with the store or exchange that follows. */
 inline empty_buffer() { raised = raised && !buffered; buffered = 0 }
 
-inline raise_limit() { atomic { empty_buffer(); raised = true } }
+inline domain_raise_limit() { atomic { empty_buffer(); raised = true } }
 
-/* By the domain, or by who claimed it. */
-inline reset_limit() {
+/* Called by the domain, or by the leader that claimed it. */
+inline domain_reset_limit() {
 #ifdef TWIN_PLAIN_RESET
   atomic { buffered < BUFFER -> buffered++ };
 #else
@@ -70,8 +78,8 @@ inline reset_limit() {
 #endif
 #ifndef TWIN_BLIND_RESET
   if
-  :: atomic { stopping || asked -> skip }; raise_limit()
-  :: atomic { !stopping && !asked -> skip }
+  :: atomic { stopping || yield_requested -> skip }; domain_raise_limit()
+  :: atomic { !stopping && !yield_requested -> skip }
   fi
 #endif
 }
@@ -83,13 +91,13 @@ inline look() {
   :: atomic { stopping -> wanted = true }
   :: atomic { !stopping -> skip };
      if
-     :: atomic { asked -> wanted = true }
-     :: atomic { !asked -> skip }
+     :: atomic { yield_requested -> wanted = true }
+     :: atomic { !yield_requested -> skip }
      fi
   fi
 }
 
-inline move_limit() {
+inline domain_move_limit() {
   if
   :: atomic { LIMIT -> skip }
   :: atomic { !LIMIT -> skip };
@@ -101,7 +109,7 @@ inline move_limit() {
      look();
 #endif
      if
-     :: atomic { wanted -> wanted = false }; raise_limit()
+     :: atomic { wanted -> wanted = false }; domain_raise_limit()
      :: atomic { !wanted -> skip }
      fi
   fi
@@ -110,38 +118,38 @@ inline move_limit() {
 inline world_wait() {
   atomic { empty_buffer(); blocked = true };
   atomic { !stopping && !claimed -> blocked = false };
-  reset_limit()
+  domain_reset_limit()
 }
 
-inline stop_if_asked() {
+inline stop_if_wanted() {
   if
   :: atomic { stopping -> skip }; world_wait()
   :: atomic { !stopping -> skip }
   fi
 }
 
-inline yield_if_asked() {
+inline yield_if_requested() {
   if
-  :: atomic { asked -> empty_buffer(); asked = false }; reset_limit()
-  :: atomic { !asked -> skip }
+  :: atomic { yield_requested -> empty_buffer(); yield_requested = false }; domain_reset_limit()
+  :: atomic { !yield_requested -> skip }
   fi
 }
 
 inline find_room() {
-  stop_if_asked(); /* then it looks once more; the limit will be raised, if it has to */
-  yield_if_asked();
-  reset_limit()
+  stop_if_wanted(); /* the code then checks once more; here the reset below raises the limit if it must */
+  yield_if_requested();
+  domain_reset_limit()
 }
 
 inline poll() {
   if
   :: atomic { LIMIT -> skip };
-     stop_if_asked();
+     stop_if_wanted();
      if
-     :: atomic { LIMIT -> skip }; reset_limit()
+     :: atomic { LIMIT -> skip }; domain_reset_limit()
      :: atomic { !LIMIT -> skip }
      fi;
-     yield_if_asked()
+     yield_if_requested()
   :: atomic { !LIMIT -> skip }
   fi
 }
@@ -151,20 +159,20 @@ proctype domain() {
   do
   ::
 #ifndef SEARCH_fair
-     assert(raising || !(asked || stopping) || LIMIT);
+     assert(raising || !(yield_requested || stopping) || LIMIT);
 #else
      if
-     :: atomic { !asked && !stopping -> skip }; progress_nothing_is_wanted: skip
-     :: atomic { asked || stopping -> skip }
+     :: atomic { !yield_requested && !stopping -> skip }; progress_nothing_is_wanted: skip
+     :: atomic { yield_requested || stopping -> skip }
      fi;
 #endif
      if
-     :: atomic { samples -> skip }; move_limit()
-     :: atomic { !samples -> samples = true }; /* aim_anew */
+     :: atomic { samples -> skip }; domain_move_limit()
+     :: atomic { !samples -> samples = true }; /* draw_sample */
 #ifndef TWIN_LATE_SAMPLED
         atomic { empty_buffer(); was_sampled = true };
 #endif
-        reset_limit()
+        domain_reset_limit()
 #ifdef TWIN_LATE_SAMPLED
      :: atomic { samples && !was_sampled -> empty_buffer(); was_sampled = true }
 #endif
@@ -184,7 +192,7 @@ end:
 
 /* ---- others ---- */
 
-inline before_raising() {
+inline domain_before_raising() {
 #ifdef TWIN_NO_FENCE
   skip
 #else
@@ -195,36 +203,36 @@ inline before_raising() {
 #endif
 }
 
-/* Of another thread: the domain's buffer is left alone. */
+/* Another thread wants the domain. That does not empty the domain's buffer. */
 inline want(word) {
 #ifdef TWIN_EARLY_FENCE
-  before_raising();
+  domain_before_raising();
 #endif
 #ifndef TWIN_LATE_WORD
   word = true;
 #endif
 #if !defined(TWIN_EARLY_FENCE) && !defined(TWIN_EARLY_RAISE)
-  before_raising();
+  domain_before_raising();
 #endif
 #if defined(TWIN_LATE_WORD)
   raised = true;
   atomic { word = true; raising-- }
 #elif defined(TWIN_EARLY_RAISE)
   raised = true;
-  before_raising();
+  domain_before_raising();
   raising--
 #else
   atomic { raised = true; raising-- }
 #endif
 }
 
-/* ask of turn.c: who waits asks once, until its turn has come. */
+/* request_yield of turn.c: a waiter makes one request until its turn has come. */
 proctype waiter() {
   byte times = 2;
 end:
   do
-  :: atomic { !asked && ONCE_MORE; raising++ };
-     want(asked)
+  :: atomic { !yield_requested && ONCE_MORE; raising++ };
+     want(yield_requested)
   od
 }
 
@@ -236,7 +244,7 @@ end:
   :: atomic { ONCE_MORE; raising++ };
      want(stopping);
      atomic { blocked -> claimed = true };
-     reset_limit();
+     domain_reset_limit();
      claimed = false;
      stopping = false
   od

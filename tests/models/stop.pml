@@ -1,34 +1,51 @@
-/* Stopping the world: src/gc/world/safepoint.c, with what attach and wn_domain_detach of face/attach.c do around it.
+/* Stopping the world: src/gc/world/safepoint.c, and the code around it in attach and
+ * wn_domain_detach of face/attach.c.
  *
- * Followed line by line: change, claim, leave, raise_limit, await, give_up, take_back, world_wait, world_stop,
- * world_release, world_share_collection, world_unshare_collection, domain_reset_limit; enrol and wn_domain_detach as far as they touch the list of domains. Each load, store and
- * exchange of the code is one step here. They are sequentially consistent there, so any order of steps is all that can happen.
+ * Followed line by line: change, claim, leave, domain_raise_limit, await, give_up, take_back,
+ * world_wait, world_stop, world_release, world_share_collection, world_unshare_collection,
+ * domain_reset_limit; enrol and wn_domain_detach as far as they touch the list of domains. Each
+ * load, store and exchange of the code is one step here. They are sequentially consistent there, so
+ * every execution is an order of these steps.
  *
- * Left out: spinning before sleep (it only repeats the loops), early returns of a futex (they would hide a wake-up that was
- * lost; the loops repeat), the count of domains awake (a hint), what those do who help, turns of the threads of one domain, samples (raise.pml), and
- * the lock `world`, which is taken to be right. A futex is its contract: to compare and to fall asleep is one step.
+ * Left out: spinning before sleep (it only repeats the loops); early returns of a futex (they would
+ * hide a lost wake-up; the loops repeat); the count of domains awake (a hint); the work of the
+ * threads that share a collection; turns of the threads of one domain; samples (raise.pml); and the
+ * lock `world`, which is assumed to be correct. futex_wait is modelled by its contract: to compare
+ * and to fall asleep is one step.
  *
- * Each thread has a domain of its own: it attaches, does one or two of these, and detaches: touch its domain and look
- * at the limit; run on and on until the limit says stop, as a loop that only allocates; block and come back; block and
- * never come back, as a system call that takes for ever; stop the world and touch all domains.
+ * Each thread has a domain of its own. It attaches, does one or two of the following, and detaches:
+ * - It touches its domain and looks at the limit.
+ * - It runs until the limit tells it to stop, as a loop that only allocates.
+ * - It blocks and returns.
+ * - It blocks and never returns, as in a system call that takes for ever.
+ * - It stops the world and touches all domains.
  *
  * Proved:
- * - The leader touches a domain only while it is claimed, in the list, and not freed, and no other thread touches it then.
- * - Two never lead at once.
- * - Nobody sleeps for ever: a state in which a thread waits and none can move is an error. So no wake-up is lost, and each
- *   stop ends, though a domain stays blocked for ever: it is collected without being woken.
- * - (Fair) Nobody goes round in circles for ever.
+ * - The leader touches a domain only while the domain is claimed, in the list, and not freed, and
+ *   no other thread touches it then.
+ * - Two threads never lead at once.
+ * - No thread sleeps for ever: a state in which a thread waits and none can move is an error. So no
+ *   wake-up is lost, and each stop ends, even if a domain stays blocked for ever: it is collected
+ *   without being woken.
+ * - (fair) No thread repeats a loop for ever.
  *
- * TWIN_LATE_LOOK (invalid end state): claim reads `arrivals` after it found the domain running, not before.
- * TWIN_NO_SECOND_LOOK (invalid end state): who resets its limit does not look at `stopping` afterwards.
- * TWIN_SILENT_ARRIVAL (invalid end state): who blocks does not look whether the world is being stopped.
- * TWIN_SILENT_LEAVE (invalid end state): leave wakes nobody.
- * TWIN_PLAIN_UNBLOCK (assertion violated): who comes back looks at its state, and stores without exchange.
- * TWIN_END_WITHOUT_LOCK (assertion violated): a domain that ends takes itself off the list without the lock.
- * TWIN_PLAIN_STOP (invalid end state): who wants to lead looks at `stopping`, and stores without exchange.
- * TWIN_EARLY_WAKE (invalid end state): who lets the world go wakes those that wait before it says that it does.
+ * TWIN_LATE_LOOK (invalid end state): claim reads `arrivals` after it found the domain running, not
+ *   before.
+ * TWIN_NO_SECOND_LOOK (invalid end state): a thread that resets its limit does not read `stopping`
+ *   afterwards.
+ * TWIN_SILENT_ARRIVAL (invalid end state): a thread that blocks does not look whether the world is
+ *   being stopped.
+ * TWIN_SILENT_LEAVE (invalid end state): leave wakes no thread.
+ * TWIN_PLAIN_UNBLOCK (assertion violated): a thread that unblocks looks at its state, and stores
+ *   without exchange.
+ * TWIN_END_WITHOUT_LOCK (assertion violated): a domain that ends leaves the list without the lock.
+ * TWIN_PLAIN_STOP (invalid end state): a thread that wants to lead looks at `stopping`, and stores
+ *   without exchange.
+ * TWIN_EARLY_WAKE (invalid end state): the leader wakes the waiting threads before it releases the
+ *   world.
  *
- * TWIN_NO_WAIT (non-progress cycle): who finds another leading tries again at once, and does not block.
+ * TWIN_NO_WAIT (non-progress cycle): a thread that finds another thread leading tries again at
+ *   once, and does not block.
  *
  * Sources: src/gc/world/safepoint.c, src/gc/world/safepoint.h, src/gc/world/domain.c, src/gc/face/attach.c.
  * Search: safety, fair. */
@@ -39,27 +56,28 @@
 #endif
 
 /* enum stopping */
-#define NOT      0
-#define STOPPING 1
-#define HELP     2
+#define STOPPING_NOT    0
+#define STOPPING        1
+#define STOPPING_SHARED 2
 
 /* enum domain_state */
-#define RUNNING 0
-#define BLOCKED 1
-#define CLAIMED 2
-#define AWAITED 3
+#define RUNNING         0
+#define BLOCKED         1
+#define CLAIMED         2
+#define CLAIMED_AWAITED 3
 
 byte state[THREADS] = BLOCKED;
-bool raised[THREADS];  /* face.young_limit is above everything */
-bool listed[THREADS];  /* heap->domains */
-byte stopping, arrivals; /* enum stopping */
+bool raised[THREADS];  /* context.young_limit is above everything */
+bool listed[THREADS];  /* in heap->domains */
+byte stopping;         /* enum stopping */
+byte arrivals;
 bool world;
 
-/* Ghosts: what the properties speak of. */
+/* Ghost variables: only assertions and guards of this model read them. */
 bool alive[THREADS], touched[THREADS], leading;
-byte gone; /* threads that ended, or never come back, or run on and on */
+byte gone; /* threads that ended, never return from a blocking section, or run without a safepoint */
 
-/* Which futex a thread sleeps on. */
+/* The futex that a thread sleeps on. */
 #define ON_ARRIVALS 1
 #define ON_STOPPING 2
 #define ON_STATE    3
@@ -75,7 +93,8 @@ inline futex_wait(word, value, which) {
   asleep[me] == 0
 }
 
-/* Leader and waiters of one state are one thread at most; sleepers on `stopping` are woken together. */
+/* At most one thread sleeps on `arrivals`, and one on each state; sleepers on `stopping` are woken
+ * together. */
 inline futex_wake(which) {
   d_step {
     w = 0;
@@ -92,11 +111,11 @@ inline touch(d) {
   touched[d] = false
 }
 
-inline reset_limit(d) {
+inline domain_reset_limit(d) {
   raised[d] = false;
 #ifndef TWIN_NO_SECOND_LOOK
   if
-  :: stopping != NOT -> raised[d] = true
+  :: stopping != STOPPING_NOT -> raised[d] = true
   :: else
   fi
 #endif
@@ -128,7 +147,7 @@ inline leave(d) {
   atomic { assert(alive[d]); was = state[d]; state[d] = BLOCKED }
 #ifndef TWIN_SILENT_LEAVE
   if
-  :: was == AWAITED -> futex_wake(ON_STATE + d)
+  :: was == CLAIMED_AWAITED -> futex_wake(ON_STATE + d)
   :: else
   fi;
 #endif
@@ -140,23 +159,24 @@ inline await() {
   :: state[me] == BLOCKED -> break
   :: state[me] == CLAIMED ->
      if
-     :: atomic { state[me] == CLAIMED -> state[me] = AWAITED }; futex_wait(state[me], AWAITED, ON_STATE + me)
+     :: atomic { state[me] == CLAIMED -> state[me] = CLAIMED_AWAITED };
+        futex_wait(state[me], CLAIMED_AWAITED, ON_STATE + me)
      :: else
      fi
   od
 }
 
-inline block() {
+inline give_up() {
   state[me] = BLOCKED;
 #ifndef TWIN_SILENT_ARRIVAL
   if
-  :: stopping != NOT -> arrivals++; futex_wake(ON_ARRIVALS)
+  :: stopping != STOPPING_NOT -> arrivals++; futex_wake(ON_ARRIVALS)
   :: else
   fi
 #endif
 }
 
-inline unblock() {
+inline take_back() {
   do
 #ifdef TWIN_PLAIN_UNBLOCK
   :: state[me] == BLOCKED -> state[me] = RUNNING; break
@@ -165,22 +185,22 @@ inline unblock() {
 #endif
   :: state[me] != BLOCKED -> await()
   od;
-  reset_limit(me)
+  domain_reset_limit(me)
 }
 
 inline world_wait() {
-  block();
+  give_up();
   do
   :: seen = stopping;
      if
-     :: seen -> futex_wait(stopping, seen, ON_STOPPING) /* after minor_help, if it is HELP */
+     :: seen -> futex_wait(stopping, seen, ON_STOPPING) /* if it is STOPPING_SHARED, after shared_collection */
      :: else -> break
      fi
   od;
-  unblock()
+  take_back()
 }
 
-/* The domains of all other threads; an inline cannot be handed to another. */
+/* ACTION on the domains of all other threads. A macro, since an inline cannot be a parameter. */
 #define OTHERS(ACTION)                           \
   i = 0;                                         \
   do                                             \
@@ -194,9 +214,9 @@ inline world_wait() {
   od;                                            \
   i = 0
 
-inline raise_limit(d) { assert(alive[d]); raised[d] = true }
+inline domain_raise_limit(d) { assert(alive[d]); raised[d] = true }
 
-/* wn_domain_attach and wn_domain_detach need the lock, so the count cannot change now. */
+/* Attaching and detaching need the lock, so the number of domains cannot change now. */
 #define ALONE (listed[0] + listed[1] + LISTED_2 == 1)
 #if THREADS > 2
 #define LISTED_2 listed[2]
@@ -207,25 +227,25 @@ inline raise_limit(d) { assert(alive[d]); raised[d] = true }
 inline world_stop() {
   if
 #ifdef TWIN_PLAIN_STOP
-  :: stopping == NOT -> stopping = STOPPING;
+  :: stopping == STOPPING_NOT -> stopping = STOPPING;
 #else
-  :: atomic { stopping == NOT -> stopping = STOPPING };
+  :: atomic { stopping == STOPPING_NOT -> stopping = STOPPING };
 #endif
      atomic { !world -> world = true }
-     OTHERS(raise_limit);
+     OTHERS(domain_raise_limit);
      OTHERS(claim);
      leads = true
 #ifdef TWIN_NO_WAIT
-  :: stopping != NOT -> skip
+  :: stopping != STOPPING_NOT -> skip
 #else
-  :: stopping != NOT -> world_wait()
+  :: stopping != STOPPING_NOT -> world_wait()
 #endif
   fi
 }
 
-/* Some are woken, as many as there are processors. */
-inline world_ask_for_help() {
-  stopping = HELP;
+/* Wakes any of the sleepers: the code wakes as many as there are processors. */
+inline world_share_collection() {
+  stopping = STOPPING_SHARED;
   atomic {
     for (w : 0 .. THREADS - 1) {
       if
@@ -243,7 +263,7 @@ inline world_release() {
 #ifdef TWIN_EARLY_WAKE
   futex_wake(ON_STOPPING);
 #endif
-  stopping = NOT;
+  stopping = STOPPING_NOT;
   world = false;
 #ifndef TWIN_EARLY_WAKE
   if
@@ -252,12 +272,16 @@ inline world_release() {
   fi;
 #endif
   was = 0;
-  reset_limit(me)
+  domain_reset_limit(me)
 }
 
-/* major_collect_stopped: everything is touched, and all limits are set anew. */
+/* major_collect_stopped: the leader touches all domains, and sets all limits anew. */
 inline begin_touch(d) {
-  d_step { assert(alive[d] && !touched[d]); assert(state[d] == CLAIMED || state[d] == AWAITED); touched[d] = true }
+  d_step {
+    assert(alive[d] && !touched[d]);
+    assert(state[d] == CLAIMED || state[d] == CLAIMED_AWAITED);
+    touched[d] = true
+  }
 }
 inline end_touch(d) { touched[d] = false }
 inline collect() {
@@ -265,10 +289,10 @@ inline collect() {
   d_step { OTHERS(begin_touch) }
   d_step { OTHERS(end_touch) }
   if
-  :: steps -> world_ask_for_help(); stopping = STOPPING /* now and then */
+  :: steps -> world_share_collection(); stopping = STOPPING /* world_unshare_collection; sometimes */
   :: else
   fi;
-  OTHERS(reset_limit);
+  OTHERS(domain_reset_limit);
   leading = false
 }
 
@@ -279,7 +303,7 @@ proctype thread(byte me, steps) {
   atomic { !world -> world = true }
   d_step { alive[me] = true; listed[me] = true }
   world = false;
-  unblock();
+  take_back();
   do
   :: steps -> steps--;
      if
@@ -288,11 +312,11 @@ proctype thread(byte me, steps) {
         :: raised[me] -> world_wait()
         :: else
         fi
-     :: gone++; /* it runs on and on, until it is told to stop, or nobody else will do anything */
+     :: gone++; /* it runs until the limit tells it to stop, or until no other thread will make a step */
         atomic { raised[me] || gone == THREADS -> gone-- }
         world_wait()
-     :: block(); unblock()
-     :: block(); gone++; goto end_blocked
+     :: give_up(); take_back()
+     :: give_up(); gone++; goto end_blocked
      :: do
         :: !leads -> world_stop()
         :: else -> break
@@ -304,7 +328,7 @@ proctype thread(byte me, steps) {
   :: steps = 0; break
   od;
   /* detach */
-  block();
+  give_up();
 #ifndef TWIN_END_WITHOUT_LOCK
   atomic { !world -> world = true }
 #endif

@@ -1,30 +1,42 @@
-/* Turns of the threads of one domain: src/gc/world/turn.c, with what domain.c and safepoint.c do around it.
+/* Turns of the threads of one domain: src/gc/world/turn.c, with the code around it in domain.c and
+ * safepoint.c.
  *
- * Followed line by line: turn_take, await, request_yield (ask), turn_give, domain_yield, domain_reset_limit, the safepoint (wn_poll_slow), blocking
- * sections, the end of a thread. Each load, store and exchange of the code is one step here; they are sequentially
- * consistent there. Another domain stops the world now and then: of it there is what it does to this domain's limit.
+ * Followed line by line: take_ticket, turn_take, await, request_yield, turn_give, turn_yield,
+ * domain_yield, domain_reset_limit, the safepoint (wn_poll_slow), blocking sections, the end of a
+ * thread. Each load, store and exchange of the code is one step here; in the code they are
+ * sequentially consistent. Now and then another domain stops the world; the model has only what
+ * that does to this domain's limit.
  *
- * Left out: numbers that come round to 0, two sleepers whose numbers have the same bit (both are woken, and look), early returns of a
- * futex, what else a domain's thread does while it runs, samples among it (raise.pml). A futex is its contract: to compare and to fall asleep is one step.
+ * Left out: tickets that wrap around to 0; two sleepers whose tickets have the same bit (both are
+ * woken, and look); early returns of a futex; what else a domain's thread does while it runs, such
+ * as samples (raise.pml). futex_wait_until is modelled by its contract: to compare and to fall
+ * asleep is one step.
  *
- * Time: the clock of a sleeper may be over once whenever it likes, and again whenever nobody can do anything else.
+ * Time: a sleeper may time out once at any moment, and again whenever no other step is possible.
  *
- * Each thread takes its turn, once or more often, and sets its limit; then it runs on and on until the limit says stop, as a
- * loop that only allocates, or goes on at once. In the end it gives its turn: it yields, blocks, or has ended.
+ * Each thread takes its turn, once or more often, and sets its limit. Then it either runs until the
+ * limit tells it to stop, as a loop that only allocates, or goes on at once. In the end it gives
+ * its turn: it yields, blocks, or has ended.
  *
  * Proved:
  * - One thread runs at a time, and none while the world is stopped.
- * - Who waits is overtaken by each other thread at most once: the one before it.
- * - Who is asked to yield is the one that was asked, and somebody waits.
- * - Nobody needs the clock to learn that its turn has come; nobody is asked in vain, or sleeps for ever.
+ * - While a thread waits, each other thread runs at most once, with an earlier ticket.
+ * - The thread that yields on request is the thread that the request was for, and another thread
+ *   waits.
+ * - No thread needs a timeout to learn that its turn has come; no request is in vain; no thread
+ *   sleeps for ever.
  *
- * TWIN_SILENT_GIVE (assertion violated): who gives its turn wakes nobody.
- * TWIN_EARLY_LOOK (invalid end state): who gives its turn looks whether somebody waits before it serves the next.
- * TWIN_NO_SECOND_LOOK (assertion violated): who sets the limit anew does not look whether it is asked.
- * TWIN_LATE_QUESTION (invalid end state): who asks raises the limit first.
- * TWIN_ONE_PLACE (invalid end state): there is one place for the number that is asked, and who is late overwrites a newer one.
- * TWIN_ANYBODY_ASKS (invalid end state): who is not the next in turn asks, too.
- * TWIN_PLAIN_DRAW (invalid end state): numbers are drawn by a load and a store.
+ * TWIN_SILENT_GIVE (assertion violated): a thread that gives its turn wakes no thread.
+ * TWIN_EARLY_LOOK (invalid end state): a thread that gives its turn looks for waiters before it
+ *   serves the next ticket.
+ * TWIN_NO_SECOND_LOOK (assertion violated): a thread that sets its limit anew does not look for a
+ *   request.
+ * TWIN_LATE_REQUEST (invalid end state): a waiter raises the limit before it stores its request.
+ * TWIN_ONE_WORD (invalid end state): there is one word for requests, and a delayed waiter
+ *   overwrites a newer request.
+ * TWIN_ANY_WAITER_REQUESTS (invalid end state): a waiter makes a request although it is not the
+ *   next in line.
+ * TWIN_PLAIN_TICKET (invalid end state): a ticket is taken by a load and a store.
  *
  * Sources: src/gc/world/turn.c, src/gc/world/turn.h, src/gc/world/domain.c, src/gc/world/safepoint.c.
  * Sources: src/gc/face/allocate.c.
@@ -37,34 +49,35 @@
 #define STEPS(t) 1
 #endif
 
-#define NOBODY   255
-#ifdef TWIN_ONE_PLACE
-#define PLACE(number) 0
+#define NO_REQUEST 255
+#ifdef TWIN_ONE_WORD
+#define WORD(of) 0
 #else
-#define PLACE(number) (number % 2)
+#define WORD(of) ((of) % 2)
 #endif
-#define IS_ASKED (asked[PLACE(served)] == served)
+#define MUST_YIELD (yield_requests[WORD(now_serving)] == now_serving)
 
-byte drawn, served;
-byte asked[2] = NOBODY;        /* numbers that should yield */
-bool raised;                   /* the limit is above everything */
-bool stopping, blocked = true; /* the domain is in no thread's hands, but perhaps in the leader's */
+byte next_ticket, now_serving;
+byte yield_requests[2] = NO_REQUEST; /* tickets of the threads that should yield */
+bool raised;                         /* the limit is above everything */
+bool stopping;
+bool blocked = true; /* no thread of the domain runs; the leader may have claimed the domain */
 bool claimed;
 
-byte number_of[THREADS]; /* that they drew */
-#define number number_of[me]
+byte ticket_of[THREADS];
+#define ticket ticket_of[me]
 
-/* Ghosts. */
+/* Ghost variables: only assertions and guards of this model read them. */
 byte running, gone, overtakes[THREADS];
 bool waits[THREADS], asleep[THREADS], clock[THREADS];
 
-/* What a thread does to its own things goes into the step before. */
-inline reset_limit() {
+/* A change of a thread's own variables is part of the step before it. */
+inline domain_reset_limit() {
   raised = false;
 #ifdef TWIN_NO_SECOND_LOOK
 #define MUST_STOP stopping
 #else
-#define MUST_STOP (stopping || IS_ASKED)
+#define MUST_STOP (stopping || MUST_YIELD)
 #endif
   if
   :: MUST_STOP -> raised = true
@@ -72,48 +85,52 @@ inline reset_limit() {
   fi
 }
 
-inline ask() {
-#ifdef TWIN_LATE_QUESTION
+inline request_yield() {
+#ifdef TWIN_LATE_REQUEST
   raised = true;
-  atomic { asked[PLACE(question)] = question; has_asked = true; question = 0 }
+  atomic { yield_requests[WORD(request)] = request; requested = true; request = 0 }
 #else
-  atomic { asked[PLACE(question)] = question; has_asked = true; question = 0 };
+  atomic { yield_requests[WORD(request)] = request; requested = true; request = 0 };
   raised = true
 #endif
 }
 
-/* `late`: the clock ended it. */
+/* Sets `timed_out` if a timeout ended the wait. */
 inline futex_wait_until(value) {
   if
-  :: atomic { served != value -> late = false }
-  :: atomic { served == value -> asleep[me] = true };
+  :: atomic { now_serving != value -> timed_out = false }
+  :: atomic { now_serving == value -> asleep[me] = true };
      if
-     :: atomic { !asleep[me] -> late = false }
-     :: atomic { asleep[me] && !has_asked && clock[me] -> clock[me] = false; asleep[me] = false; late = true }
-     :: atomic { timeout && asleep[me] && !has_asked ->
-          assert(served != number && !IS_ASKED); asleep[me] = false; late = true }
+     :: atomic { !asleep[me] -> timed_out = false }
+     :: atomic {
+          asleep[me] && !requested && clock[me] -> clock[me] = false;
+          asleep[me] = false;
+          timed_out = true
+        }
+     :: atomic { timeout && asleep[me] && !requested ->
+          assert(now_serving != ticket && !MUST_YIELD); asleep[me] = false; timed_out = true }
      fi
   fi
 }
 
-#ifdef TWIN_ANYBODY_ASKS
-#define IS_NEXT (served != number)
+#ifdef TWIN_ANY_WAITER_REQUESTS
+#define IS_NEXT (now_serving != ticket)
 #else
-#define IS_NEXT (number == served + 1)
+#define IS_NEXT (ticket == now_serving + 1)
 #endif
 
 inline await() {
   do
-  :: atomic { served == number -> break }
-  :: atomic { served != number -> seen = served };
+  :: atomic { now_serving == ticket -> break }
+  :: atomic { now_serving != ticket -> seen = now_serving };
      futex_wait_until(seen);
      if
-     :: atomic { late && IS_NEXT -> late = false; seen = 0; question = served }; ask()
-     :: atomic { late && !(IS_NEXT) -> late = false; seen = 0 }
-     :: atomic { !late -> seen = 0 }
+     :: atomic { timed_out && IS_NEXT -> timed_out = false; seen = 0; request = now_serving }; request_yield()
+     :: atomic { timed_out && !(IS_NEXT) -> timed_out = false; seen = 0 }
+     :: atomic { !timed_out -> seen = 0 }
      fi
   od;
-  has_asked = false
+  requested = false
 }
 
 inline begins_to_wait() { waits[me] = true; overtakes[me] = 0; clock[me] = true }
@@ -139,29 +156,29 @@ inline begins_to_run() {
   }
 }
 
-/* Of turn_take, and of turn_yield before it gives. */
-inline draw() {
-#ifdef TWIN_PLAIN_DRAW
-  drew = drawn;
-  atomic { drawn = drew + 1; begins_to_wait() }
+/* Called by turn_take, and by turn_yield before it gives the turn. */
+inline take_ticket() {
+#ifdef TWIN_PLAIN_TICKET
+  taken = next_ticket;
+  atomic { next_ticket = taken + 1; begins_to_wait() }
 #else
-  atomic { drew = drawn; drawn++; begins_to_wait() }
+  atomic { taken = next_ticket; next_ticket++; begins_to_wait() }
 #endif
 }
 
 inline run_in_turn() {
   await();
   atomic { blocked && !claimed -> blocked = false; begins_to_run() }; /* domain_unblock */
-  reset_limit()
+  domain_reset_limit()
 }
 
-inline wake_next() {
+inline futex_wake_next() {
   d_step {
     other = 0;
     do
     :: other < THREADS ->
        if
-       :: asleep[other] && number_of[other] == number + 1 -> asleep[other] = false
+       :: asleep[other] && ticket_of[other] == ticket + 1 -> asleep[other] = false
        :: else
        fi;
        other++
@@ -174,63 +191,64 @@ inline wake_next() {
 inline turn_give() {
   atomic { running--; blocked = true };
 #ifdef TWIN_EARLY_LOOK
-  seen = drawn;
-  served = number + 1;
+  seen = next_ticket;
+  now_serving = ticket + 1;
 #else
-  served = number + 1;
-  seen = drawn;
+  now_serving = ticket + 1;
+  seen = next_ticket;
 #endif
   if
-  :: atomic { seen == number + 1 -> seen = 0 }
+  :: atomic { seen == ticket + 1 -> seen = 0 }
 #ifdef TWIN_SILENT_GIVE
-  :: atomic { seen != number + 1 -> seen = 0 }
+  :: atomic { seen != ticket + 1 -> seen = 0 }
 #else
-  :: atomic { seen != number + 1 -> seen = 0; wake_next() }
+  :: atomic { seen != ticket + 1 -> seen = 0; futex_wake_next() }
 #endif
   fi
 }
 
-/* world_wait. Who is asked yields after it: the turn is given. */
+/* world_wait; then a thread that must yield yields, by giving its turn. */
 inline safepoint() {
   if
   :: atomic { stopping -> running--; blocked = true };
      atomic { blocked && !stopping && !claimed -> blocked = false; running++ }
   :: atomic { !stopping -> skip }
   fi;
-  reset_limit();
+  domain_reset_limit();
   if
-  :: atomic { IS_ASKED -> assert(served == number && drawn > served + 1) }
-  :: atomic { !IS_ASKED -> skip }
+  :: atomic { MUST_YIELD -> assert(now_serving == ticket && next_ticket > now_serving + 1) }
+  :: atomic { !MUST_YIELD -> skip }
   fi
 }
 
 proctype thread(byte me, steps) {
-  byte seen, other, question, drew;
-  bool late, has_asked, yields;
-  draw();
+  byte seen, other, request, taken;
+  bool timed_out, requested, yields;
+  take_ticket();
   do
-  :: number = drew;
+  :: ticket = taken;
      run_in_turn();
      if
-     :: true -> /* on and on, until it is told to stop */
+     :: true -> /* runs until the limit tells it to stop */
         atomic { raised || gone == THREADS - 1 -> skip };
         safepoint()
      :: true
      fi;
      if
-     :: atomic { steps -> steps--; yields = true }; draw()
+     :: atomic { steps -> steps--; yields = true }; take_ticket()
      :: atomic { steps -> steps-- }
      :: atomic { !steps -> gone++ }; turn_give(); break
      fi;
      turn_give();
      if
      :: atomic { yields -> yields = false }
-     :: atomic { !yields -> skip }; draw()
+     :: atomic { !yields -> skip }; take_ticket()
      fi
   od
 }
 
-/* Another domain's thread, which stops the world: world_stop, claim, leave, and the limit that a collection sets. */
+/* A thread of another domain that stops the world: world_stop, claim, leave, and the limit that a
+ * collection sets. */
 proctype leader() {
   if
   :: true ->
@@ -238,7 +256,7 @@ proctype leader() {
      raised = true;
      atomic { blocked -> claimed = true };
      assert(running == 0);
-     reset_limit();
+     domain_reset_limit();
      claimed = false;
      stopping = false
   :: true

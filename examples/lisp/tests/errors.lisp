@@ -1,4 +1,4 @@
-; What is raised can be caught, and what is left is left in order.
+; Raised errors can be caught, and dynamic-wind runs its exits in order.
 (define (message-of thunk) (guard (e (#t (condition->string e))) (thunk)))
 (print (message-of (lambda () (error "it broke:" 1 "two" 'three))))
 (print (message-of (lambda () (car 5))))

@@ -1,4 +1,4 @@
-; A Lisp interpreter in Lisp, that runs programs, and itself as far as it needs to run programs once more.
+; A Lisp interpreter in Lisp, which runs programs, and runs as much of itself as is needed to run a program.
 (define interpreter
   '(begin
      (define (look-up name environment)

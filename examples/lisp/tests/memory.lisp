@@ -1,4 +1,4 @@
-; Memory that is exhausted is an error that can be caught; what was let go can be used again. Run with a limit.
+; If memory is exhausted, an error is raised that can be caught, and released memory can be used again. Run with a limit.
 (define (fill-lists n list) (if (= n 0) list (fill-lists (- n 1) (cons (make-vector 100 n) list))))
 (define (fill-strings n list) (if (= n 0) list (fill-strings (- n 1) (cons (make-string 100000) list))))
 (define (message-of thunk) (guard (e ((error? e) (error-message e))) (thunk)))

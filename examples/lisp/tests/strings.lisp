@@ -21,5 +21,5 @@
 (print (message-of (lambda () (substring "abc" 2 1))))
 (print (message-of (lambda () (string-append "a" 'b))))
 (print (message-of (lambda () (read-from-string "(1 2"))))
-; Many ports: what they hold outside the heap is given back.
+; Many ports: the memory that they hold outside the heap is freed.
 (do ((i 0 (+ i 1))) ((= i 20000)) (let ((port (open-output-string))) (display "some text" port)))

@@ -1,4 +1,4 @@
-; Hash tables, by what is equal?.
+; Hash tables, compared by equal?.
 (define t (make-table))
 (do ((i 0 (+ i 1))) ((= i 10000))
   (table-set! t i (* i i))

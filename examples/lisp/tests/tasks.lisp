@@ -1,4 +1,4 @@
-; Tasks run in domains of their own, and share what they can reach.
+; Tasks run in domains of their own, and share all values that they can reach.
 (define (fib n) (if (< n 2) n (+ (fib (- n 1)) (fib (- n 2)))))
 (print "in parallel: " (parallel (fib 15) (fib 16) (fold-left + 0 (iota 1000)) 'done))
 (print "a task's value may be anything: " (join (spawn (lambda () (map (lambda (i) (list i (number->string i))) (iota 3))))))
