@@ -250,8 +250,7 @@ struct memprof_thread *memprof_host_thread(wn_domain *domain);
 /* The memory in use, at a moment when no thread is inside the engine. */
 struct memprof_usage {
   size_t entries, profiles; /* in use now */
-  size_t
-      mapped_bytes; /* that the engine has from the system; never shrinks, and free memory is used again */
+  size_t mapped_bytes;      /* taken from the system; never shrinks, and free memory is used again */
 };
 struct memprof_usage memprof_usage(const struct memprof *engine);
 
