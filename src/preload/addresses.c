@@ -21,7 +21,7 @@ enum { NEVER_USED = 0, TAKEN = 1 }; /* no block has these addresses */
 
 struct slot {
   _Atomic(uintptr_t) block;
-  struct sampled_block known; /* of the block's owner */
+  struct sampled_block known; /* written by the block's owner */
 };
 
 static _Atomic(uint8_t) *filter;

@@ -64,7 +64,7 @@ static bool find_library(char *list, char **begin, char **end) {
   return true;
 }
 
-/* In place. */
+/* Removes our entry from a list of libraries, in place. */
 static void remove_library(char *list) {
   char *begin, *end;
   if (!find_library(list, &begin, &end)) return;
@@ -219,7 +219,7 @@ char **environment_make(void *room, char *const *environment, const struct herit
   char *list = put_list(text + PROGRAM_SETTINGS * NUMBER_BYTES, others, recorded);
   for (size_t i = 0; i < count; i++) {
     bool is_list = is_setting_of(environment[i], "LD_PRELOAD");
-    if (is_list && list) *to++ = list; /* in its place */
+    if (is_list && list) *to++ = list; /* where the caller had it */
     if (is_list) list = NULL;
     if (!is_list && !is_ours(environment[i])) *to++ = environment[i];
   }

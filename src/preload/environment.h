@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* As getenv, which in some C library may take a lock. */
+/* As getenv, which takes a lock in some C libraries. */
 char *environment_variable(const char *name);
 
 /* Copies the values of the variables, for environment_make. Called once, before environment_clean
@@ -25,7 +25,7 @@ void environment_mark_followers(void);
 /* Which of our variables the next program finds in its environment. */
 struct heritage {
   enum {
-    HERITAGE_AS_IT_IS, /* what the caller of exec passes */
+    HERITAGE_AS_IT_IS, /* those that the caller of exec passes */
     HERITAGE_NONE,     /* none of ours */
     HERITAGE_RECORDED  /* all of them, whatever the caller passes */
   } kind;

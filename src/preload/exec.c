@@ -3,12 +3,12 @@
  * After a successful exec this process can write nothing, so process_becomes writes the end of the
  * trace before the exec, and process_stays takes it back if the exec fails. process_becomes also
  * decides what the next program finds in its environment (EXEC in process.c). The environment that
- * the caller passes is never written; a changed one stands on the stack. system and popen of the C
- * library do not call these functions. A child of vfork does, but process_becomes writes no end for
- * it.
+ * the caller passes is never written; a changed copy is on the stack, or in mapped memory if it is
+ * large. system and popen of the C library do not call these functions. A child of vfork does, but
+ * process_becomes writes no end for it.
  *
  * The forms with a list of arguments gather it on the stack, as the C library does, and call the
- * form with an array. All of it may run in a signal handler.
+ * form with an array. All these functions may run in a signal handler.
  */
 #include "preload/exec.h"
 
@@ -41,9 +41,9 @@ static struct {
   __typeof__(posix_spawn) *posix_spawn, *posix_spawnp;
 } next;
 
-/* Memory for an environment, mapped. */
+/* The head of mapped memory for an environment. */
 struct room {
-  _Alignas(16) size_t bytes; /* all of it */
+  _Alignas(16) size_t bytes; /* of the mapping */
   pid_t pid;                 /* of the process that mapped it */
 };
 

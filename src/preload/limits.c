@@ -27,7 +27,7 @@ _Static_assert(sizeof(struct rlimit) == sizeof(struct rlimit64), "limits are 64 
  * on as they are. */
 static _Atomic(uint64_t) reserved;
 
-static uint64_t mapped_before; /* of the thread that starts */
+static uint64_t mapped_before; /* bytes; used by the thread that starts the profile */
 
 static int system_limits(pid_t pid, int resource, const struct rlimit64 *set, struct rlimit64 *get) {
   return (int)syscall(SYS_prlimit64, pid, resource, set, get);

@@ -12,7 +12,7 @@
 void limits_before_reserving(void);
 void limits_after_reserving(void);
 
-/* What prlimit64 does to the limits that the program sees. */
+/* As prlimit64, for the limits that the program sees. `set` and `get` may be NULL. */
 int limits_call(pid_t pid, int resource, const struct rlimit64 *set, struct rlimit64 *get);
 
 /* Takes `bytes` more of the reserved addresses into use for blocks: from now on they count as the

@@ -46,7 +46,7 @@
 #define MUTED   (INT64_MAX / 2)
 #define DORMANT ((int64_t)1 << 16)
 
-/* Which blocks get a companion. */
+/* Which blocks get a companion: the largest size, and the largest rate of a profile. */
 #define COMPANION_BYTES ((size_t)1024)
 #define COMPANION_RATE  0.01
 

@@ -61,10 +61,10 @@ static struct queued {
 static _Atomic(uint64_t) head, tail;
 
 /* Written by any thread. */
-static _Atomic(bool) any;                  /* there was a piece */
+static _Atomic(bool) any;                  /* there was a piece at some time */
 static _Atomic(bool) missed;               /* MISSED */
 static _Atomic(uint64_t) measure_due;      /* UINT64_MAX: a thread is measuring */
-static _Atomic(uint64_t) largest_measured; /* resident size */
+static _Atomic(uint64_t) largest_measured; /* resident bytes, at any measurement */
 
 /* False in a child of the bare system call fork: no fork handler ran, so its locks are as other
  * threads left them. */
@@ -303,7 +303,7 @@ static bool tell_touched(size_t at, const struct piece *measured, struct residen
   return true;
 }
 
-/* False if not all was measured. */
+/* Measures all pieces. False if not all of them were measured. */
 static bool measure_all(void) {
   int pagemap = pagemap_take();
   size_t budget = PAGES_MOST;

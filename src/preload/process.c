@@ -67,7 +67,7 @@
 
 extern char **environ;
 
-/* 64 KiB. bash, for one, allocates 6 kB between fork and exec. */
+/* 64 KiB in words. bash, for one, allocates 6 kB between fork and exec. */
 enum { COPY_WORDS = 8192 };
 
 #define DATE_STEP_NS ((uint64_t)20 * 1000 * 1000)
@@ -86,7 +86,7 @@ static unsigned number; /* in the name (CHAIN): more than 1 if another process h
 static unsigned execs;  /* the number of this program among those of its process, from 0 on */
 static struct {
   char path[PATH_MAX];
-  size_t base_length; /* of the path as it was given */
+  size_t base_length; /* of the path in WINNOW_TRACE */
   uint64_t began_ns;  /* the recording, since 1970; 0: not known */
   double rate;
   uint64_t seed;
@@ -94,7 +94,7 @@ static struct {
 } settings;
 
 static bool has_host, requested, wanted; /* found by start, read by settle */
-static bool follower; /* this process is not the first one: its trace is named after its number */
+static bool follower; /* not the first process: its trace has its process number in its name */
 
 static _Thread_local bool loading; /* our constructor is under way */
 
@@ -223,7 +223,7 @@ static void give_back_idle(void) {
 }
 
 static bool measure(uint64_t rss_bytes, bool last) {
-  struct host_visit visit = host_enter(); /* at the end of the program the caller has not entered yet */
+  struct host_visit visit = host_enter(); /* at the end of the program the caller is not within host_enter */
   stacks_look();
   bool complete = mappings_measure(rss_bytes, last);
   if (!last) give_back_idle();

@@ -55,7 +55,7 @@ static const uint16_t class_bytes[CLASSES] = {16,   32,   48,   64,   80,   96, 
                                               4096, 5120, 6144, 7168, 8192, 10240, 12288, 14336, 16384};
 
 struct slot {
-  struct sampled_block block; /* of the block's owner */
+  struct sampled_block block; /* written by the block's owner */
   _Atomic(uint32_t) next;     /* id of the next free slot + 1; pairs with the class head */
   _Atomic(uint32_t) live;     /* 1 from allocation to release */
 };

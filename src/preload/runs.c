@@ -49,10 +49,11 @@ enum {
 #define STEP ((size_t)512)
 
 struct run {
-  /* Constant while the run is live. */
+  /* Written under the lock. While the run is live, only runs_resize changes `pages`. `clean` is
+   * also written by the thread that frees the run. */
   size_t first, pages;
   bool clean;
-  /* Written by the block's owner while it is live. */
+  /* Written by the block's owner while the run is live. */
   size_t bytes;
   struct sampled_block block;
   /* 1 from allocation to release. */
