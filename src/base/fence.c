@@ -10,8 +10,8 @@
 
 _Atomic(bool) fence_is_uneven;
 
-/* ThreadSanitizer sees neither the system's fences nor the processor's, but exchanges of one
- * word. */
+/* ThreadSanitizer sees neither the system's fences nor the processor's, but it sees exchanges of
+ * one word. */
 #ifdef __SANITIZE_THREAD__
 enum { WATCHED = true };
 #elif defined(__has_feature)
@@ -26,7 +26,8 @@ enum { WATCHED = false };
 
 static bool barrier(int command) { return syscall(SYS_membarrier, command, 0, 0) == 0; }
 
-/* No sleep, which signals cut short, and where a thread may be cancelled. */
+/* Waits for 1 ms. It does not sleep: signals cut a sleep short, and a thread may be cancelled in
+ * it. */
 static void rest(void) {
   for (uint64_t end = os_monotonic_ns() + 1000000; os_monotonic_ns() < end;) sched_yield();
 }
@@ -43,8 +44,8 @@ void fence_even(void) {
   atomic_fetch_add(&word, 1);
 }
 
-/* A program may have forbidden the call meanwhile: then what others wrote has a thousand times as
- * long as it takes to arrive. */
+/* A program may have forbidden membarrier since fence_prepare. Then this thread waits, a thousand
+ * times as long as a store of another processor takes to become visible here. */
 void fence_heavy(void) {
   int saved = errno;
   fence_even();

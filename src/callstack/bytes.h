@@ -1,4 +1,4 @@
-/* Reading DWARF's numbers out of a range of memory that may lie. */
+/* Reading DWARF's numbers out of a range of memory whose contents may be wrong. */
 #ifndef CALLSTACK_BYTES_H
 #define CALLSTACK_BYTES_H
 

@@ -53,7 +53,7 @@ static const wn_callstack *give_up(struct callstacks *callstacks) {
   return public_of(empty(callstacks));
 }
 
-/* The memos are given to threads in turn, at the first capture of each. */
+/* Each thread gets a memo at its first capture; the memos are given out in turn. */
 static struct memo *memo_of_thread(struct callstacks *callstacks) {
   static _Atomic(unsigned) threads;
   static _Thread_local uint32_t given; /* the memo's offset in `memos`, in bytes, plus 1; 0: none yet */
@@ -95,10 +95,10 @@ static inline uint32_t look_up(struct callstacks *callstacks, uintptr_t pc, uint
 struct frames {
   uint32_t *frame;
   size_t count;
-  bool native; /* a native one was written down */
-  /* memo.h; for stacks without a language's frames. */
+  bool native; /* a native frame was written down */
+  /* Used as in memo.h, for stacks without a language's frames. */
   struct memo *memo;   /* of the thread; NULL: none */
-  uint32_t left, kept; /* so many of its steps are not yet passed; are outside of the frames written down */
+  uint32_t left, kept; /* how many of the memo's steps the walk has not passed; lie outside the frames here */
   struct trail *trail;
 };
 
@@ -120,9 +120,9 @@ static void put_language(const struct callstacks *callstacks, struct language *l
   }
 }
 
-/* The walk is at the memo's step `from`. Writes down the frames whose callers are the same, and
- * moves the walk to the first one whose caller is not. STEP_END if all are: then they are not
- * written down but kept in the memo. */
+/* The walk is at the memo's step `from`. Writes down the frames whose callers are the same as
+ * before, and moves the walk to the first frame whose caller differs. STEP_END if all callers are
+ * the same: then these frames are not written down but kept in the memo. */
 static __attribute__((noinline)) enum step_result go_like_the_last(struct frames *frames, struct walk *walk,
                                                                    size_t depth, uint32_t from) {
   const struct memo *memo = frames->memo;
@@ -139,14 +139,14 @@ static __attribute__((noinline)) enum step_result go_like_the_last(struct frames
     noted->bp = walk->bp;
     walk->bp = memo_bp(step, step - 1, walk->bp);
   }
-  frames->left = from; /* its caller is another one, or there is no room for more */
+  frames->left = from; /* this frame has another caller, or there is no room for more */
   walk->pc = memo->at[from].pc;
   walk->sp = memo->at[from].sp;
   return STEP_CALLER;
 }
 
-/* Walks on through usual frames. True if it stops at a step of the memo that has the same caller:
- * the step before `left`. */
+/* Walks on through usual frames. True if it stops at a step of the memo that has the same caller as
+ * before: the step `left` - 1. */
 static inline __attribute__((always_inline)) bool
 collect_usual(struct callstacks *callstacks, struct walk *walk, struct frames *frames, size_t depth) {
   const struct memo *memo = frames->memo;
@@ -192,8 +192,9 @@ collect_quickly(struct callstacks *callstacks, struct walk *walk, struct frames 
   return walk->pc ? STEP_CALLER : STEP_END;
 }
 
-/* Walks outwards and writes frames down until there are `depth`. STEP_CALLER: there may be more.
- * `language` is NULL where there is none, as a constant. */
+/* Walks outwards and writes frames down until there are `depth`. STEP_CALLER: there may be more. If
+ * there are no language's frames, the caller passes a constant NULL for `language`, so that the
+ * compiler leaves the code for them out. */
 static inline __attribute__((always_inline)) enum step_result collect(struct callstacks *callstacks,
                                                                       struct walk *walk,
                                                                       struct frames *frames, size_t depth,
@@ -214,7 +215,7 @@ static inline __attribute__((always_inline)) enum step_result collect(struct cal
       frames->count = SIZE_MAX;
       return STEP_LOST;
     }
-    if (!rule) step = STEP_LOST; /* what the frame is cannot be found out now, so it is not written down */
+    if (!rule) step = STEP_LOST; /* the frame's rule cannot be found now, so the frame is not written down */
     if (!rule) break;
     if (walk->pc - options->skip_begin >= options->skip_end - options->skip_begin) frames->native = true;
     if (!language && frames->native) trail_note(frames->trail, walk, frame, rule);
@@ -268,7 +269,7 @@ static const wn_callstack *finish_like_the_last(struct memo *memo, uint32_t i) {
 }
 
 /* The usual case: the stack is the memo's, down to its innermost frame. Since stack pointers only
- * grow outwards, one question tells whether all of it can be read. */
+ * grow outwards, one call of walk_knows tells whether the whole stack can be read. */
 static inline bool is_remembered(const struct callstacks *callstacks, const struct memo *memo, uintptr_t pc,
                                  uintptr_t sp, uintptr_t bp, size_t depth) {
   uint32_t frames = memo->count - memo->ends;
@@ -277,9 +278,9 @@ static inline bool is_remembered(const struct callstacks *callstacks, const stru
          memo_is_same(memo);
 }
 
-/* Goes on where the small array ended. A function of its own, so that only stacks that are deep
- * take the memory for a large array: a signal handler may run on a stack of a few KiB, whatever
- * depth was asked for. */
+/* Goes on where the small array ended. This is a function of its own, so that only captures of deep
+ * stacks take the memory for a large array: a signal handler may run on a stack of a few KiB,
+ * whatever depth the caller asked for. */
 static __attribute__((noinline)) const wn_callstack *
 capture_deep(struct callstacks *callstacks, struct walk *walk, struct frames *frames, size_t depth) {
   uint32_t frame[CALLSTACK_DEPTH_MOST];
@@ -308,8 +309,8 @@ static __attribute__((noinline)) const wn_callstack *capture_another(struct call
   return finish(callstacks, &walk, &frames, step);
 }
 
-/* The stack of a function that is at `pc` with these registers. The callers read the registers from
- * a frame before they call this, since a tail call takes that frame's place. */
+/* The stack of a function that is at `pc` with these registers. The caller reads the registers from
+ * its frame before it calls this, since a tail call overwrites that frame. */
 static inline const wn_callstack *capture_by(struct memo *memo, struct callstacks *callstacks, uintptr_t pc,
                                              uintptr_t sp, uintptr_t bp, size_t depth) {
   if (__builtin_expect(memo && is_remembered(callstacks, memo, pc, sp, bp, depth), 1))
@@ -324,10 +325,11 @@ static inline const wn_callstack *capture(struct callstacks *callstacks, uintptr
 
 /* The outermost frames of the thread's last stack with a language's frames, and their nodes. The
  * next such stack mostly has the same ones, and a comparison costs less than a search in a large
- * table. `busy` while it changes: a signal handler does without it. */
+ * table. `busy` is true while a capture changes it: a signal handler's capture then does not use
+ * it. */
 enum { MIXED = 32 };
 static _Thread_local struct {
-  uint64_t number; /* of the callstacks that it is of */
+  uint64_t number; /* of the struct callstacks whose nodes these are */
   uint32_t count;
   _Atomic(bool) busy;
   uint32_t frame[MIXED];
@@ -376,7 +378,7 @@ static const wn_callstack *enter(struct callstacks *callstacks, const uint32_t *
   return node ? public_of(node) : give_up(callstacks);
 }
 
-/* A NULL `walk`: the language's frames alone. */
+/* `walk` is NULL for the language's frames alone. */
 static __attribute__((noinline)) const wn_callstack *
 capture_with(struct callstacks *callstacks, struct walk *walk, const struct callstack_wish *wish) {
   struct language language = {.frame = wish->language, .end = wish->language + wish->language_count};

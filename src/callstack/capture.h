@@ -2,10 +2,10 @@
  *
  * `struct callstacks` holds all that captures have found out: the modules, the code addresses met
  * with the rules to get from each to its caller (pcs.h), and all stacks as one tree (nodes.h). It
- * only grows, up to the limits given; beyond them captures give the empty stack and are counted.
- * Several may exist. All functions may be called by any thread and by signal handlers, but for
- * create and destroy. Nothing here calls malloc, takes a lock that the program can hold, or changes
- * errno. */
+ * only grows, up to the limits given; beyond them a capture returns the empty stack and is counted.
+ * Several may exist. Any thread may call all functions. Signal handlers may call them too, except
+ * create, destroy and those whose comments say so. Nothing here calls malloc, takes a lock that the
+ * program can hold, or changes errno. */
 #ifndef CALLSTACK_CAPTURE_H
 #define CALLSTACK_CAPTURE_H
 
@@ -28,7 +28,7 @@ struct callstacks_options {
   uintptr_t skip_begin, skip_end;
   /* The name of the language that callstacks_place is for, up to 60 bytes; NULL is "language". */
   const char *language;
-  /* Find modules through /proc/self/maps even if the loader could tell. */
+  /* Find modules through /proc/self/maps even if the loader can find them. */
   bool without_loader;
 };
 
@@ -36,7 +36,7 @@ struct callstacks_options {
 struct callstacks *callstacks_create(const struct callstacks_options *options);
 void callstacks_destroy(struct callstacks *callstacks);
 
-/* In the child of a fork: another thread of the parent may have held the lock. */
+/* Called in the child of a fork, since another thread of the parent may have held a lock. */
 void callstacks_fork_child(struct callstacks *callstacks);
 
 /* The stack of the caller of this function, its innermost `depth` frames. Never NULL: the empty
@@ -45,8 +45,9 @@ const wn_callstack *callstack_capture(struct callstacks *callstacks, size_t dept
 
 /* The same, but the stack begins with the caller of the function whose __builtin_frame_address(0)
  * is `from`; that function must not have returned. `*memo` remembers the last stack that was
- * captured with it: a memo for one caller at a time, made by the first call if there is memory, and
- * destroyed by memo_destroy. Not for signal handlers. */
+ * captured with it. The first call makes the memo, if there is memory; the owner of `*memo`
+ * destroys it by memo_destroy. Two threads must not use one memo at the same time. Not for signal
+ * handlers. */
 struct memo;
 const wn_callstack *callstack_capture_own(struct callstacks *callstacks, struct memo **memo, const void *from,
                                           size_t depth);
@@ -59,11 +60,11 @@ struct callstack_place {
   uint32_t first_column, last_column; /* from 1 on; 0: unknown */
 };
 
-/* The number of a place; 0 if there is no room for it, and wn_last_error says it. Takes a lock: not
- * for signal handlers. */
+/* The number of a place. 0 if there is no room for it; wn_last_error then says so. Takes a lock:
+ * not for signal handlers. */
 wn_place callstacks_place(struct callstacks *callstacks, const struct callstack_place *place);
 
-/* What stack callstack_capture_with is to give. */
+/* Which stack callstack_capture_with is to return. */
 struct callstack_wish {
   size_t depth; /* frames at most, the innermost ones */
   /* The stack begins with the caller of the function whose __builtin_frame_address(0) this is; that
@@ -92,8 +93,8 @@ uint32_t callstack_id(const wn_callstack *callstack);
 void callstack_node(struct callstacks *callstacks, uint32_t id, uint32_t *parent, uint32_t *module,
                     uint64_t *offset);
 
-/* The place behind such an offset, if the module is the language's; its texts are valid until
- * callstacks_destroy. False for code, and for numbers that are no places. */
+/* The place that such an offset stands for, if the module is the language's. Its texts are valid
+ * until callstacks_destroy. False for code, and for offsets that are no place's. */
 bool callstack_place(struct callstacks *callstacks, uint32_t module, uint64_t offset,
                      struct callstack_place *out);
 

@@ -1,5 +1,5 @@
-/* From an address to its row: the sorted table, the FDE and its CIE, and the programs that both
- * hold. */
+/* Finds the row of an address: by the sorted table, the FDE and its CIE, and the programs that FDE
+ * and CIE have. */
 #include "callstack/cfi.h"
 
 #include "callstack/bytes.h"
@@ -221,7 +221,7 @@ static bool recall(struct machine *machine) {
 }
 
 enum {
-  OP_ADVANCE = 1, /* the three that keep an operand in their low six bits */
+  OP_ADVANCE = 1, /* the three with an operand in their low six bits */
   OP_OFFSET = 2,
   OP_RESTORE = 3,
   OP_NOP = 0x00,
@@ -258,7 +258,7 @@ static bool set_cfa_expression(struct machine *machine, struct bytes_cursor *pro
   return true;
 }
 
-/* One instruction that has its operands after it. */
+/* Runs one instruction whose operands follow it. */
 static bool step_extended(struct machine *machine, uint8_t op, struct bytes_cursor *program) {
   struct cfi_row *row = machine->row;
   uint64_t number;

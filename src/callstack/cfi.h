@@ -15,12 +15,12 @@
 enum { CFI_RBP = 6, CFI_RSP = 7, CFI_RETURN = 16, CFI_REGISTERS = 17 };
 
 enum cfi_how {
-  CFI_SAME = 0, /* the caller's value is still in the register; also what no rule means */
+  CFI_SAME = 0, /* the caller's value is still in the register; also where the table has no rule */
   CFI_UNDEFINED,
   CFI_AT_OFFSET, /* saved at CFA + value */
   CFI_IS_OFFSET, /* is CFA + value */
   CFI_IN_REGISTER,
-  CFI_AT_EXPRESSION, /* saved where the expression says; value is the place of its length, from the module's base */
+  CFI_AT_EXPRESSION, /* saved where an expression says; `value` is the offset of the expression's length from the module's base */
   CFI_IS_EXPRESSION,
 };
 
@@ -34,7 +34,8 @@ struct cfi_row {
   /* CFA = register `cfa_register` + cfa.value, or the expression at cfa.value. */
   struct cfi_rule cfa;
   uint8_t cfa_register;
-  /* The caller was interrupted: its address is that of an instruction not yet executed. */
+  /* The caller was interrupted by a signal: its address is that of an instruction not yet
+   * executed. */
   bool signal;
 };
 
@@ -43,8 +44,8 @@ struct cfi_section {
   uintptr_t base, size, eh_frame_hdr;
 };
 
-/* The row for the instruction at `pc`. False if there is none, or it is more than this interpreter
- * understands. */
+/* Finds the row for the instruction at `pc`. False if there is none, or if the module's program for
+ * it is more than this interpreter understands. */
 bool cfi_find_row(const struct cfi_section *section, uintptr_t pc, struct cfi_row *row);
 
 /* The values that expressions may use, and how they read memory. */
@@ -54,8 +55,8 @@ struct cfi_registers {
 };
 typedef bool cfi_read(void *context, uintptr_t address, uintptr_t *value);
 
-/* Evaluates the expression whose length stands at `section->base + place`; `first` is pushed before
- * if not NULL. */
+/* Evaluates the expression whose length stands at `section->base + place`. If `first` is not NULL,
+ * its value is pushed before. */
 bool cfi_evaluate(const struct cfi_section *section, int32_t place, const struct cfi_registers *registers,
                   const uintptr_t *first, cfi_read *read, void *context, uintptr_t *result);
 

@@ -1,5 +1,5 @@
-/* The public interface of winnow/callstack.h: a bare pointer to a callstack is asked for its
- * frames. */
+/* The public interface of winnow/callstack.h. Its functions get only a pointer to a callstack; the
+ * head of the page where it points leads them to the tables (nodes.h). */
 #include "callstack/capture.h"
 #include "callstack/nodes.h"
 

@@ -1,5 +1,5 @@
-/* The slow half of the table that only grows: searching beyond the first slot, inserting, and
- * mapping a level. */
+/* The slow half of the table: searches beyond the first slot, insertions, and the mapping of
+ * levels. */
 #include "callstack/levels.h"
 
 #include "base/check.h"
@@ -20,7 +20,8 @@ static struct slot *level_map(struct levels *levels, unsigned level) {
   return present;
 }
 
-/* Takes the first free slot of the window unless the key is there. NULL if neither is. */
+/* Returns the key's slot in its window of this level; if the key has none, takes the first free
+ * one. NULL if the window is full of other keys. */
 static struct slot *window_insert(struct levels *levels, struct slot *slots, unsigned level, uint64_t key) {
   size_t mask = levels_size(levels, level) - 1;
   size_t at = (size_t)(levels_hash(key) >> (64 - levels->first_bits - level));

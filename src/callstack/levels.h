@@ -1,16 +1,15 @@
 /* A hash table that only grows, is read and written without a lock, and never moves what it holds.
  *
  * A slot is two words, a key and a value; the key is 0 while the slot is free. The table consists
- * of levels, each twice as large as the one before; a key lives within `LEVELS_WINDOW` slots of the
- * place its hash gives in the first level where such a slot was free. So a search may stop at the
- * first free slot it meets (invariant FIRST-FREE), nothing is ever rehashed, and a slot's index,
- * counted through all levels, is a name for its key that stays valid for ever. Two threads that
- * insert one key race for the same free slot by compare-and-exchange, and both end with the
- * winner's. A signal handler may interrupt any of this and do the same: no thread waits for
- * another.
+ * of levels, each twice as large as the one before. In each level a key has a window:
+ * `LEVELS_WINDOW` slots from the place that its hash gives. An insertion takes the first free slot
+ * of the windows, in the order of the levels. So a search may stop at the first free slot that it
+ * meets (invariant FIRST-FREE), nothing is ever rehashed, and a slot's index, counted through all
+ * levels, names its key for ever. Two threads that insert one key race for the same free slot by
+ * compare-and-exchange, and both end with that slot. A signal handler may interrupt an insertion
+ * and insert, too: no thread waits for another.
  *
- * Index 0 is never given out. Memory is mapped level by level and is touched only where keys
- * are. */
+ * No key has index 0. Memory is mapped level by level, and touched only where keys are. */
 #ifndef CALLSTACK_LEVELS_H
 #define CALLSTACK_LEVELS_H
 
@@ -25,8 +24,8 @@ struct slot {
   /* Set once, from 0, by the thread that inserts the key; read with acquire. The owner of the table
    * may set or clear flag bits in it later. */
   _Atomic(uint64_t) key;
-  /* 0 until the owner of the table stores it, with release; every thread would store the same, or
-   * they exchange it. */
+  /* 0 until a user of the table sets it. In pcs.h every thread would store the same value, so they
+   * store it, with release; in nodes.h they exchange it against 0. */
   _Atomic(uint64_t) value;
 };
 
@@ -58,10 +57,10 @@ static inline size_t levels_size(const struct levels *levels, unsigned level) {
 
 static inline uint64_t levels_hash(uint64_t key) { return key * 0x9e3779b97f4a7c15u; }
 
-/* As levels_find, of a key that is not in the first slot of its first window. */
+/* As levels_find, for a key that is not in the first slot of its first window. */
 struct slot *levels_find_slow(const struct levels *levels, uint64_t key, uint32_t *index);
 
-/* The slot of a key that is present, and its index; NULL if it is not. */
+/* The slot of a key and its index; NULL if the key is not in the table. */
 static inline struct slot *levels_find(const struct levels *levels, uint64_t key, uint32_t *index) {
   size_t at = (size_t)(levels_hash(key) >> (64 - levels->first_bits));
   struct slot *slot = atomic_load_explicit(&levels->level[0], memory_order_acquire) + at;

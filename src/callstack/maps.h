@@ -4,12 +4,12 @@
 
 #include "callstack/object.h"
 
-/* Where the file that is mapped at an address begins in memory (its lowest mapping in one run of
- * mappings of that file); 0 if the address is in no file and not in the vdso. */
+/* Where the file that is mapped at an address begins in memory: the lowest of the mappings of that
+ * file that follow each other there. 0 if the address is in no file and not in the vdso. */
 uintptr_t maps_object_base(uintptr_t address);
 
-/* The path of what is mapped at an address, without the " (deleted)" that the kernel may add; empty
- * if it has none. */
+/* The path of the mapping at an address, without the " (deleted)" that the kernel may add; empty if
+ * the mapping has none. */
 void maps_path(uintptr_t address, char path[OBJECT_PATH_MOST]);
 
 #endif

@@ -5,18 +5,18 @@
  * and its frame pointer. The caller's registers then depend on two words of the stack at most: the
  * return address and the saved frame pointer. So a walk that has the three registers of a
  * remembered step, and finds these two words unchanged, goes on to the same caller; and so on
- * outwards. If all callers are the same, the stack's node is known too. At the first caller that is
- * not, the walk goes on by itself. The frame pointer need not be compared where no frame further
- * out is unwound by it before it is restored from the stack: compilers use the register for other
- * things (STEP_NEEDS_BP).
+ * outwards. If all callers are the same, the stack's node is known too. At the first caller that
+ * differs, the walk unwinds again by rules. The frame pointer is compared only where the walk needs
+ * its value (STEP_NEEDS_BP): elsewhere compilers use the register for other things, and it may
+ * differ although the callers are the same.
  *
  * `at` is in order from the outermost frame inwards. If the walk ended at a return address of 0,
  * that end is `at[0]`, with node 0. Only walks that came to an end are remembered. Of such a walk,
- * only the frames outside of the last step by a slower rule are; of a walk through many new frames,
- * the outermost ones at first, and more at the next times.
+ * the memo gets the frames that lie further out than the last step by a slower rule. If more than
+ * TRAIL of them are new, the memo gets the outermost TRAIL; later walks add the frames further in.
  *
  * A context has a few memos, which its threads take in turn. A walk that finds its memo in use, by
- * another thread or by the walk that a signal handler interrupted, does without. Threads that share
+ * another thread or by the walk that a signal handler interrupted, uses no memo. Threads that share
  * a memo only replace each other's stacks. */
 #ifndef CALLSTACK_MEMO_H
 #define CALLSTACK_MEMO_H
@@ -33,13 +33,13 @@ struct memo_step {
   uint32_t restore; /* rule_restore of its rule, and STEP_NEEDS_BP */
 };
 
-/* The frame is unwound by the frame pointer, or a frame further out is, before the frame pointer is
- * restored from the stack. */
+/* The walk needs the frame pointer's value at this frame: by it the frame is unwound, or a frame
+ * further out before the register is restored from the stack. */
 #define STEP_NEEDS_BP (UINT32_C(1) << 31)
 
 struct memo {
-  _Atomic(bool) busy;   /* the thread that sets it uses the rest */
-  uint32_t changes;     /* of the modules, when it was made */
+  _Atomic(bool) busy;   /* the thread that sets it may use the rest */
+  uint32_t changes;     /* `changes` of the modules when the memo was made */
   uint32_t count, ends; /* `ends`: 1 if at[0] is an end, else 0 */
   struct memo_step at[MEMO];
   struct node *node[MEMO];
@@ -53,7 +53,7 @@ struct trail {
 
 static inline struct memo_step *trail_at(struct trail *trail, uint32_t i) { return &trail->at[i % TRAIL]; }
 
-/* The walk is about to leave a frame. */
+/* Notes a step. The walk is about to leave the frame `frame` by `rule`. */
 static inline void trail_note(struct trail *trail, const struct walk *walk, uint32_t frame, uint64_t rule) {
   if (rule_kind(rule) == RULE_GUESS || rule_kind(rule) == RULE_SPECIAL) {
     trail->count = 0;
@@ -78,10 +78,10 @@ static inline bool memo_stands(const struct memo_step *step, uintptr_t pc, uintp
   return step->sp == sp && step->pc == pc && (!(step->restore & STEP_NEEDS_BP) || step->bp == bp);
 }
 
-/* Whether the caller of a step is the same as before, where the walk is at the step; not for the
- * outermost step. Reads nothing beyond the caller's stack pointer, nor below the frame
- * (FRAME_BELOW). Where the caller needs a frame pointer that the frame did not save, the frame
- * needs it too, so memo_stands compared it. */
+/* Whether the caller of a step is the same as before. The walk is at the step, which is not the
+ * outermost one. Reads nothing beyond the caller's stack pointer, nor below the frame
+ * (FRAME_BELOW). If the caller needs a frame pointer that the frame did not save, the frame needs
+ * it too, so memo_stands has compared it. */
 static inline bool memo_calls(const struct memo_step *step) {
   const struct memo_step *outer = step - 1;
   if (stack_word(outer->sp - 8) != outer->pc) return false;
@@ -92,15 +92,15 @@ static inline bool memo_goes_on(const struct memo_step *step, uintptr_t high) {
   return step[-1].sp <= high && memo_calls(step);
 }
 
-/* Whether all callers of the innermost step are the same, where the walk is there and all of the
- * memo's part of the stack can be read. */
+/* Whether all callers of the innermost step are the same as before. The walk is at that step, and
+ * the memo's part of the stack can be read. */
 static inline bool memo_is_same(const struct memo *memo) {
   const struct memo_step *step = &memo->at[memo->count - 1];
   while (step > memo->at && memo_calls(step)) step--;
   return step == memo->at;
 }
 
-/* Follows the callers from step `i`, where the walk is, outwards as long as they are the same.
+/* The walk is at step `i`. Follows the callers outwards as long as they are the same as before.
  * Returns the last step reached. */
 static inline uint32_t memo_follow(const struct memo *memo, uintptr_t high, uint32_t i) {
   while (i && memo_goes_on(&memo->at[i], high)) i--;
@@ -118,8 +118,8 @@ static inline void memo_cut(struct memo *memo, const struct walk *walk, uint32_t
   memo->node[0] = root;
 }
 
-/* The next step inwards. Whether it needs the frame pointer follows from the one that was added
- * before. */
+/* Adds the next step inwards. Whether it needs the frame pointer follows from its rule and from the
+ * step added before it, its caller. */
 static inline void memo_add(struct memo *memo, const struct memo_step *step, struct node *node) {
   struct memo_step *at = &memo->at[memo->count];
   uint32_t restore = step->restore & ~STEP_NEEDS_BP;

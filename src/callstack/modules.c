@@ -12,7 +12,7 @@ enum { CHUNK_FIRST = TINY ? 1 : 64 };
 static unsigned chunk_of(uint32_t index) { return 31u - (unsigned)__builtin_clz(index / CHUNK_FIRST + 1); }
 static size_t chunk_bytes(unsigned chunk) { return ((size_t)CHUNK_FIRST << chunk) * sizeof(struct module); }
 
-/* The record at a place counted from 0, mapped if need be. */
+/* The record at an index from 0 on. If it is not mapped, `map` says whether to map it. */
 static struct module *record_at(struct modules *modules, uint32_t index, bool map) {
   unsigned chunk = chunk_of(index);
   if (chunk >= MODULES_CHUNKS) return NULL;
@@ -82,10 +82,10 @@ static uint32_t append(struct modules *modules, const struct object *object, con
   return count + 1;
 }
 
-/* Enters an object under the lock: as the live record it is, as one that comes back, or as a new
- * one. It reads the object's headers and the loader's record of it. That they stay meanwhile is
- * sure because code of the object is on the stack that is being captured: to unload a library while
- * a thread runs in it is an error of the program. */
+/* Enters an object under the lock. It has a live record already, or its record comes back, or it
+ * gets a new one. The function reads the object's headers and the loader's record of the object.
+ * Both stay meanwhile, because code of the object is on the stack that is being captured: to unload
+ * a library while a thread runs in it is an error of the program. */
 static uint32_t enter(struct modules *modules, struct object *object) {
   struct build_id build_id;
   object_complete(object);
@@ -97,7 +97,7 @@ static uint32_t enter(struct modules *modules, struct object *object) {
     if (is_same(module, object, &build_id, modules->scratch))
       same = id;
     else if (is_live(module) && overlap(module, object))
-      bury(modules, id, module); /* it cannot still be there: something else is */
+      bury(modules, id, module); /* its object is gone, since another one is at its addresses */
   }
   pcs_kill_unowned(modules->pcs, object->base, object->base + object->size);
   atomic_fetch_add(&modules->changes, 1);
@@ -108,7 +108,7 @@ static uint32_t enter(struct modules *modules, struct object *object) {
   return same;
 }
 
-/* True if what the loader says about an address is the live record with this id. */
+/* True if an object that the loader found is the one of this record, and the record is live. */
 static bool is_current(const struct modules *modules, const struct module *module,
                        const struct object *object) {
   return is_live(module) && has_layout(module, object) &&
@@ -124,11 +124,11 @@ static uint32_t find_live(struct modules *modules, uintptr_t pc) {
   return 0;
 }
 
-/* True if a live module's object is still mapped, and is the same one as far as can be told without
- * reading any memory of it: another thread may be unloading it now, so neither its headers nor the
- * loader's record may be touched. Another object of the same layout whose record lies where the old
- * one's did passes for it; that takes a dlopen by another thread between a dlclose and the refresh
- * after it. Needs the lock. */
+/* True if a live module's object is still mapped, and seems to be the same one. Another thread may
+ * be unloading it now, so this function reads neither the object's headers nor the loader's record
+ * of it. So another object is taken for it if it has the same layout and the loader put its record
+ * at the same address. That happens only if another thread calls dlopen between a dlclose and the
+ * refresh after it. Needs the lock. */
 static bool still_there(struct modules *modules, const struct module *module) {
   if (module->object.base == PLACES_BASE) return true;
   if (modules->source == OBJECT_FROM_MAPS) {
@@ -140,7 +140,7 @@ static bool still_there(struct modules *modules, const struct module *module) {
          is_current(modules, module, &object);
 }
 
-/* Buries what is gone, under the lock. */
+/* Marks the modules that are gone, under the lock. */
 static void bury_the_gone(struct modules *modules) {
   for (uint32_t id = 1; id <= atomic_load_explicit(&modules->count, memory_order_relaxed); id++) {
     struct module *module = record_at(modules, id - 1, false);

@@ -1,15 +1,15 @@
-/* The modules that a program's code lies in: each gets a number when the first stack meets it, and
- * keeps it.
+/* The modules that a program's code lies in. A module gets a number when a callstack first has a
+ * frame in it, and keeps the number.
  *
  * A module that is unloaded is gone: its number is not used for anything else. If another object is
- * mapped at its place it gets another number; if the same object (path, build-id and base) comes
- * back, so does its number, with a higher generation, so that a program which loads and unloads one
- * library for ever does not fill the table.
+ * mapped at its place, that object gets another number. If the same object (path, build-id and
+ * base) comes back, it gets its old number with a higher generation, so that a program which loads
+ * and unloads one library for ever does not fill the table.
  *
- * Readers take no lock: a record is written before the count that covers it is published, and but
- * for the fields marked so below it never changes. Writers hold the lock of rank LOCK_RANK_MODULES;
- * a signal handler that interrupted a writer on its own thread gives up instead of waiting for
- * itself. */
+ * Readers take no lock: a record is written before the count that covers it is published, and after
+ * that only the fields change that struct module groups as written under the lock. Writers hold the
+ * lock of rank LOCK_RANK_MODULES; a signal handler that interrupted a writer on its own thread
+ * gives up instead of waiting for itself. */
 #ifndef CALLSTACK_MODULES_H
 #define CALLSTACK_MODULES_H
 
@@ -33,7 +33,8 @@ struct module {
   _Atomic(const void *) loader_record;
   _Atomic(uint32_t) generation;
   _Atomic(bool) gone;
-  /* Only under the lock: found gone by the way; the next refresh tells. */
+  /* Only under the lock: a thread that entered another module found this one gone; the next
+   * modules_refresh reports it. */
   bool unreported;
 };
 
@@ -57,10 +58,12 @@ bool modules_create(struct modules *modules, struct levels *pcs, enum object_sou
 void modules_destroy(struct modules *modules);
 
 /* The module of a code address, entered if it is new. MODULE_NONE: there is no file at this
- * address. MODULE_BUSY: not now (interrupted a writer), or no memory; ask again later. */
+ * address. MODULE_BUSY: the caller is a signal handler that interrupted a writer, or there is no
+ * memory; a later call may find the module. */
 enum module_result modules_find(struct modules *modules, uintptr_t pc, uint32_t *id);
 
-/* Adds the module of a language's places: once. 0 if the table is full or there is no memory. */
+/* Adds the module of a language's places; called once. 0 if the table is full or there is no
+ * memory. */
 uint32_t modules_add_language(struct modules *modules, const char *path);
 
 /* The record of an id that was given out; NULL for any other number. Never freed before

@@ -14,11 +14,11 @@ static bool map_piece(struct nodes *nodes, unsigned piece) {
   if (!fresh) return false;
   if (!atomic_compare_exchange_strong_explicit(&nodes->piece[piece], &present, fresh, memory_order_acq_rel,
                                                memory_order_acquire))
-    metadata_unmap(fresh, piece_bytes(piece)); /* another was faster */
+    metadata_unmap(fresh, piece_bytes(piece)); /* another thread was faster */
   return true;
 }
 
-/* The number after one, but for heads'. */
+/* The next number that is not a head's. */
 static uint32_t after(uint32_t number) { return node_is_head(number + 1) ? number + 2 : number + 1; }
 
 /* An unused number whose node is mapped; from now on it is the caller's. 0 if there is none. */
@@ -55,14 +55,15 @@ static struct node *count_used(struct nodes *nodes, struct node *node) {
   return node;
 }
 
-/* The parent's list is full: nothing is entered there any more. */
+/* Enters a child in the table `more`. The parent's list is full, so no thread enters a child there
+ * any more. */
 static struct node *enter_more(struct nodes *nodes, const struct node *parent, uint32_t frame) {
   uint64_t key = (uint64_t)parent->number << 32 | frame;
   uint32_t index;
   struct slot *slot = levels_find(&nodes->more, key, &index);
   uint64_t number = slot ? atomic_load_explicit(&slot->value, memory_order_acquire) : 0;
   if (number) return nodes_at(nodes, (uint32_t)number);
-  struct node *node = prepare(nodes, parent, frame); /* before a key is entered that would stay without */
+  struct node *node = prepare(nodes, parent, frame); /* first: a key without a node would stay in the table */
   if (!node) return NULL;
   if (!slot && !(slot = levels_insert(&nodes->more, key, &index))) {
     give_up(nodes, node);
@@ -79,7 +80,8 @@ static node_link link_to(const struct node *node) {
   return node->number << LINK_FRAME_BITS | (node->frame & ((1u << LINK_FRAME_BITS) - 1));
 }
 
-/* Looks for a frame in a list of children. NULL: it is not there, and `*length` is how many are. */
+/* Looks for a frame in a list of children. NULL if it is not there; `*length` is then the length of
+ * the list. */
 static struct node *look(const struct nodes *nodes, uint32_t frame, node_link newest, unsigned *length) {
   *length = 0;
   for (node_link at = newest; at; ++*length) {
@@ -90,7 +92,7 @@ static struct node *look(const struct nodes *nodes, uint32_t frame, node_link ne
   return NULL;
 }
 
-/* All direct places are taken by others. */
+/* Enters a child in the list. All direct links are set to other children. */
 static struct node *enter_other(struct nodes *nodes, struct node *parent, uint32_t frame) {
   node_link newest = atomic_load_explicit(&parent->others, memory_order_acquire);
   unsigned length;
@@ -111,7 +113,8 @@ static struct node *enter_other(struct nodes *nodes, struct node *parent, uint32
   }
 }
 
-/* Into a direct place that was free; if it is not any more, looks again. */
+/* Enters a child in a direct link that was free. If another thread has set it meanwhile, looks
+ * again. */
 static struct node *enter_direct(struct nodes *nodes, struct node *parent, uint32_t frame, unsigned place) {
   struct node *node = prepare(nodes, parent, frame);
   if (!node) return NULL;

@@ -4,29 +4,30 @@
  * Nodes have numbers from 0 on, in the order in which they are made, and fixed addresses: an array
  * in pieces, each twice as large as the one before, mapped when it is needed. So stacks that are
  * met together lie together, where a hash table would have them all over memory. Node 0 is the
- * empty stack. A node's address is the public wn_callstack; so that a bare pointer can be asked for
- * its frames, the last place of each page has no node but a head, which knows the owner.
+ * empty stack. A node's address is the public wn_callstack. The functions that read frames get only
+ * this pointer, so the last place of each page has a head instead of a node, and the head leads to
+ * the tree's owner.
  *
- * To enter a stack is to go from node to node, and each may have to come from memory: that is what
- * it costs. So a node is half a cache line, and nothing is touched but the nodes of the stack:
- * where a node names another, by its number, there are 8 bits of its frame, too. It names its first
- * `NODE_DIRECT` children, and the newest of the others, which are a list, of at most
- * `NODE_CHILDREN`. The few nodes that have more, such as the loop of an interpreter, have what does
- * not fit in a hash table, `more`, by parent and frame. A list that is full never changes again,
- * nor does a place that is taken.
+ * To enter a stack is to go from node to node, and the cost of that is to load nodes from memory.
+ * So a node is half a cache line, and a search touches few nodes that are not the stack's: a link
+ * to a node has the node's number and 8 bits of the node's frame, which rule most other children
+ * out. A node has links to its first `NODE_DIRECT` children, and to the newest of a list of at most
+ * `NODE_CHILDREN` other children. A few nodes have still more children, such as the loop of an
+ * interpreter; these are in a hash table, `more`, by parent and frame. A full list never changes
+ * again, nor does a direct link that is set.
  *
  * Any thread may look for a child and enter it, also in a signal handler that interrupts just that.
  * No thread waits for another.
  *
  *   A thread that enters a child:
  *   1. prepares a node;
- *   2. puts it by compare-and-exchange into the first free place, or in front of the list once all
- *      are taken;
- *   3. if another thread was faster, looks again at all children, and begins again at 2 if its child
- *      is not there.
+ *   2. puts it by compare-and-exchange into the first free direct link, or in front of the list
+ *      once all links are set;
+ *   3. if another thread was faster, looks again at all children, and begins again at 2 if its
+ *      child is not there.
  *
  * So no child is there twice, and a list is full for all threads or for none. A node that was
- * prepared in vain becomes the `spare` one. */
+ * prepared and not needed becomes the `spare` one. */
 #ifndef CALLSTACK_NODES_H
 #define CALLSTACK_NODES_H
 
@@ -49,16 +50,16 @@ struct node {
   /* Set before the node is published; constant afterwards. */
   uint32_t number, parent;
   uint32_t frame; /* an index into pcs.h's table */
-  node_link next; /* sibling, older; of those in the list */
-  /* Published with release by the thread that enters a child; those of `child` once, one after the
-   * other, and then `others`. */
+  node_link next; /* in the list: the next older sibling */
+  /* Published with release by the thread that enters a child. The links in `child` are set once
+   * each, in order; `others` is set when all of them are. */
   _Atomic(node_link) child[NODE_DIRECT], others;
 };
 _Static_assert(sizeof(struct node) == NODE_BYTES, "half a cache line");
 
 /* In the last place of a page. */
 struct node_head {
-  /* Of the tree. Stored by each thread that prepares a node in the page: all store the same. */
+  /* The tree's owner. Each thread that prepares a node in the page stores it, the same pointer. */
   _Atomic(const void *) owner;
 };
 
@@ -71,18 +72,19 @@ struct nodes {
   _Atomic(struct node *) piece[NODE_PIECES];
   /* Written by any thread. */
   _Atomic(uint32_t)
-      count; /* those below were given out, but for the heads'; 0 among them, and a few that were lost as spare */
+      count; /* the next number; numbers below are in use, except those of heads, and a few that `spare` lost */
   _Atomic(uint32_t) spare; /* 0: none */
   _Atomic(uint32_t) used;
-  struct levels more; /* the value is the child's number; 0 for a moment */
+  struct levels more; /* the value is the child's number; 0 while a thread enters it */
 };
 
-/* At most so many nodes, and NODES_MOST. False if memory is exhausted; then it can be destroyed. */
+/* Makes an empty tree for at most `most` nodes, and at most NODES_MOST. If memory is exhausted it
+ * returns false, and the caller may call nodes_destroy. */
 bool nodes_create(struct nodes *nodes, uint32_t most, const void *owner);
 void nodes_destroy(struct nodes *nodes);
 
-/* The child of a node that was not among the direct ones; entered if it is new. NULL if there is no
- * room. */
+/* The child of a node with this frame, entered if it is new. NULL if there is no room. nodes_child
+ * calls it if it does not find the child by a direct link. */
 struct node *nodes_enter(struct nodes *nodes, struct node *parent, uint32_t frame);
 
 static inline unsigned node_piece(uint32_t number) {
@@ -96,7 +98,7 @@ static inline struct node *nodes_at(const struct nodes *nodes, uint32_t number) 
   return first + (number + NODE_FIRST - (1u << piece));
 }
 
-/* Whether a number is a head's, hence no node's. */
+/* Whether a number is a head's, and so no node has it. */
 static inline bool node_is_head(uint32_t number) { return number % NODE_PAGE == NODE_PAGE - 1; }
 
 static inline struct node_head *node_head(const struct node *node) {
@@ -113,17 +115,17 @@ static inline bool link_fits(node_link link, uint32_t frame) {
   return !((link ^ frame) & ((1u << LINK_FRAME_BITS) - 1));
 }
 
-/* The node below `parent` with this frame, entered if it is new; NULL if there is no room. Which of
- * the links fits is selected without a branch: in a recursion the processor could not predict
- * one. */
+/* The node below `parent` with this frame, entered if it is new; NULL if there is no room. The link
+ * that fits is selected without a branch, since the processor could not predict a branch in a
+ * recursion. */
 static inline struct node *nodes_child(struct nodes *nodes, struct node *parent, uint32_t frame) {
   node_link link = 0;
   for (unsigned i = NODE_DIRECT; i--;) {
     node_link each = atomic_load_explicit(&parent->child[i], memory_order_acquire);
     link = link_fits(each, frame) ? each : link;
   }
-  struct node *child = nodes_linked(nodes, link); /* of no link: node 0, which has frame 0 */
-  __builtin_prefetch(child + 2);                  /* the next line: what was entered together lies together */
+  struct node *child = nodes_linked(nodes, link); /* node 0 if no link fits; its frame is 0 */
+  __builtin_prefetch(child + 2);                  /* the next line: nodes entered together lie together */
   return child->frame == frame ? child : nodes_enter(nodes, parent, frame);
 }
 

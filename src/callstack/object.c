@@ -33,7 +33,8 @@ static bool from_loader(uintptr_t address, struct object *object) {
   return true;
 }
 
-/* The program headers, if the object's first page holds an ELF header and them. */
+/* The program headers. NULL if the object's first page does not hold both an ELF header and
+ * them. */
 static const ElfW(Phdr) * program_headers(uintptr_t base, size_t *count) {
   if (!memory_readable(base)) return NULL;
   const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)base;

@@ -20,10 +20,11 @@ struct object {
   uintptr_t eh_frame_hdr;
   /* The loader's record; NULL if found through /proc/self/maps. */
   const void *loader_record;
-  /* What to add to an address in the file. From the loader: only after object_complete. */
+  /* What to add to an address in the file. If the loader found the object, valid only after
+   * object_complete. */
   uintptr_t bias;
-  /* As the loader wrote it; NULL or empty if it did not. Only after object_complete, valid while
-   * the object is loaded. */
+  /* The name in the loader's record; NULL or empty if it has none. Valid after object_complete,
+   * while the object is loaded. */
   const char *loader_name;
 };
 
@@ -38,18 +39,18 @@ enum object_source { OBJECT_FROM_LOADER, OBJECT_FROM_MAPS };
 /* The best source that this process has. */
 enum object_source object_best_source(void);
 
-/* Finds the object that covers an address. False if there is none. From the loader: no system call,
- * and nothing is read that another thread's dlclose may free or unmap meanwhile. */
+/* Finds the object that covers an address. False if there is none. OBJECT_FROM_LOADER makes no
+ * system call, and reads nothing that another thread's dlclose may free or unmap meanwhile. */
 bool object_find(enum object_source source, uintptr_t address, struct object *object);
 
-/* Reads the loader's record of an object that object_find found. The caller knows that the object
- * stays loaded meanwhile, for this and for the next two. */
+/* Reads the loader's record of an object that object_find found. The caller must make sure that the
+ * object stays loaded during object_complete, object_build_id and object_path. */
 void object_complete(struct object *object);
 
 /* Reads the build-id from the object's notes in memory; 0 bytes if it has none. */
 void object_build_id(const struct object *object, struct build_id *id);
 
-/* An absolute path, "[vdso]", or the empty string if none is known. */
+/* Finds an absolute path, "[vdso]", or the empty string if no path is known. */
 void object_path(const struct object *object, char path[OBJECT_PATH_MOST]);
 
 /* True if the 8 bytes at an address can be read. One system call; keeps errno. */

@@ -1,7 +1,7 @@
-/* Addresses of modules that come and go. */
+/* Makes addresses of modules dead and live. */
 #include "callstack/pcs.h"
 
-/* Calls visit for each slot whose value is there. A slot that is being filled meanwhile belongs to
+/* Calls `visit` for each slot that has a value. A slot that is being filled meanwhile belongs to
  * code that runs now, hence not to a module that was just unloaded or just mapped. */
 static void each_slot(struct levels *pcs, void (*visit)(struct slot *, uint64_t, uint64_t), uint64_t a,
                       uint64_t b) {

@@ -2,12 +2,13 @@
  *
  * The key is a return address; the rule that is cached holds for the instruction before it, key -
  * 1. An interrupted instruction is entered as its address + 1, so that a reader of any key may
- * subtract 1. The index of the slot is the frame's id, in which trees of stacks are written down.
+ * subtract 1. The index of a slot is the id of its frame: a node of the tree of stacks has such ids
+ * (nodes.h).
  *
- * A module that is unloaded takes its addresses along: they get the flag PC_DEAD in the key, so
- * that no search finds them while another module may lie at the same place; they come back if the
- * very same module does. Addresses in no module are made dead, for good, when a module is mapped
- * over them.
+ * When a module is unloaded, its addresses become dead: they get the flag PC_DEAD in the key, so
+ * that no search finds them while another module may lie at the same place. If the same module
+ * comes back, the flag is cleared. Addresses in no module become dead for good when a module is
+ * mapped over them.
  *
  * How to find the caller, in words of 8 bytes, is written in the value (a rule):
  *
@@ -27,7 +28,7 @@ enum rule_kind {
   RULE_UNKNOWN = 0,   /* not computed yet */
   RULE_STACK,         /* CFA = stack pointer + 8 * CFA words */
   RULE_FRAME_POINTER, /* CFA = frame pointer + 8 * CFA words */
-  RULE_GUESS,         /* nothing is known: try a conventional frame pointer, and believe nothing */
+  RULE_GUESS,         /* no unwind information: try a conventional frame pointer, with checks */
   RULE_SPECIAL,       /* the unwind information must be read again each time */
   RULE_END,           /* has no caller */
 };
@@ -49,7 +50,7 @@ static inline uintptr_t restore_frame_bytes(uint32_t restore) {
 }
 static inline uintptr_t rule_cfa_bytes(uint64_t rule) { return (uintptr_t)(rule >> 35) * 8; }
 
-/* Whether a rule is one of the first two, and the CFA then. */
+/* A quick rule is RULE_STACK or RULE_FRAME_POINTER; rule_cfa computes the CFA by it. */
 static inline bool rule_is_quick(uint64_t rule) {
   return rule_kind(rule) == RULE_STACK || rule_kind(rule) == RULE_FRAME_POINTER;
 }
@@ -57,7 +58,7 @@ static inline uintptr_t rule_cfa(uint64_t rule, uintptr_t sp, uintptr_t bp) {
   return (rule_kind(rule) == RULE_STACK ? sp : bp) + rule_cfa_bytes(rule);
 }
 
-/* All addresses of a module: make them dead, or bring them back. Callers hold the modules' lock. */
+/* Make all addresses of a module dead, or live again. The caller holds the modules' lock. */
 void pcs_kill(struct levels *pcs, uint32_t module);
 void pcs_revive(struct levels *pcs, uint32_t module);
 

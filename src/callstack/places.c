@@ -16,7 +16,7 @@ enum { CHUNK_FIRST = TINY ? 2 : 64, SLOTS_FIRST = TINY ? 8 : 1024 };
 static unsigned chunk_of(uint32_t index) { return 31u - (unsigned)__builtin_clz(index / CHUNK_FIRST + 1); }
 static size_t chunk_bytes(unsigned chunk) { return ((size_t)CHUNK_FIRST << chunk) * sizeof(struct place); }
 
-/* The record at a place counted from 0, in a chunk that is there. */
+/* The record at an index from 0 on, whose chunk is mapped. */
 static struct place *record_at(const struct places *places, uint32_t index) {
   unsigned chunk = chunk_of(index);
   struct place *records = atomic_load_explicit(&places->chunk[chunk], memory_order_acquire);
@@ -46,7 +46,7 @@ static uint32_t *slot_of(const struct places *places, const struct place *wanted
   return &places->slots[at];
 }
 
-/* At most half of the slots are in use. */
+/* Makes the table of slots larger, so that at most half of the slots are in use. */
 static bool make_slots(struct places *places) {
   uint32_t used = atomic_load_explicit(&places->count, memory_order_relaxed), count = places->slot_count;
   if (used < count / 2) return true;
@@ -74,7 +74,8 @@ static uint32_t module_of(struct places *places) {
   return module;
 }
 
-/* The frame of a number: a code address that has no caller. 0 if the table is full. */
+/* Enters a code address without a caller, which is the frame of place `number`. 0 if the table is
+ * full. */
 static uint32_t make_frame(struct places *places, uint32_t number) {
   uint32_t frame, module = module_of(places);
   struct slot *slot = module ? levels_insert(places->modules->pcs, PLACES_BASE + number, &frame) : NULL;
@@ -83,14 +84,15 @@ static uint32_t make_frame(struct places *places, uint32_t number) {
   return frame;
 }
 
-/* Programs enter one file's places together. */
+/* Copies a file's name, unless the last place has the same one: programs usually enter a file's
+ * places one after another, and so most names are kept once. */
 static const char *copy_file(struct places *places, const char *file) {
   uint32_t count = atomic_load_explicit(&places->count, memory_order_relaxed);
   const char *last = count ? record_at(places, count - 1)->file : NULL;
   return last && !strcmp(last, file) ? last : texts_copy(&places->texts, file, strlen(file));
 }
 
-/* `slot` is where the number belongs. */
+/* Adds a place, and stores its number in `slot`. */
 static bool append(struct places *places, const struct place *wanted, uint32_t *slot) {
   uint32_t count = atomic_load_explicit(&places->count, memory_order_relaxed);
   if (count == PLACES_MOST || !make_chunk(places, count)) return false;

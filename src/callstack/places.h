@@ -1,10 +1,10 @@
-/* Places in the programs of a language: what its frames are on callstacks.
+/* Places in the programs of a language. On callstacks, a frame of the language is a place.
  *
  * A place is a function, a file and a line. It has a number, and is entered into the table of code
- * addresses (pcs.h) like an address, as PLACES_BASE plus its number: no code is there, since no
- * processor has such addresses. All places are in one module, which has the language's name for a
- * path. So a stack may hold them among native frames, and code that compares or encodes stacks
- * treats all frames alike; code that shows a stack asks for the places' names.
+ * addresses (pcs.h) like an address, as PLACES_BASE plus its number: no code has such an address.
+ * All places are in one module, which has the language's name for a path. So a stack may have
+ * places among its native frames. Code that compares or encodes stacks treats all frames alike;
+ * code that shows a stack looks up the places' names.
  *
  * Equal places have one number. Records and texts never move and are never freed, so they are read
  * without a lock: a record is written before the count that covers it is published. */
@@ -41,9 +41,11 @@ struct places {
    * before. */
   _Atomic(uint32_t) count;
   _Atomic(struct place *) chunk[PLACES_CHUNKS];
-  /* Their module's number; 0 before the first place. Any place is entered after it. */
+  /* The number of the places' module; 0 before the first place. It is set before a place is
+   * published. */
   _Atomic(uint32_t) module;
-  /* Only under the lock: numbers by hash, 0 is empty; and memory for texts. */
+  /* Only under the lock: a hash table of places' numbers, where 0 is an empty slot; and memory for
+   * texts. */
   uint32_t *slots;
   uint32_t slot_count;
   struct texts texts;
@@ -53,8 +55,8 @@ struct places {
 void places_create(struct places *places, struct modules *modules, const char *language);
 void places_destroy(struct places *places);
 
-/* The number of a place, entered if it is new; 0 if there is no memory for it, or no number is
- * left: wn_last_error says it. */
+/* The number of a place, entered if it is new. 0 if there is no memory for it, or if no number is
+ * left; wn_last_error says which. */
 wn_place places_enter(struct places *places, const struct callstack_place *place);
 
 /* NULL if there is no place of that number. */

@@ -1,8 +1,8 @@
-/* x86-64: from call frame information to rules, and the steps that no rule of one word can say.
+/* x86-64: makes rules of call frame information, and steps where a rule of one word cannot say how.
  *
- * Those are signal frames, where every register comes out of the context that the kernel saved;
- * functions that realigned their stack; procedure linkage stubs; and frames beyond half a mebibyte.
- * They are read anew each time. */
+ * Such steps are out of signal frames, where every register comes out of the context that the
+ * kernel saved; functions that realigned their stack; procedure linkage stubs; and frames of more
+ * than half a mebibyte. For these the unwind information is read again each time. */
 #include "callstack/unwind.h"
 
 static bool is_compact_cfa(const struct cfi_row *row) {
@@ -10,8 +10,8 @@ static bool is_compact_cfa(const struct cfi_row *row) {
          row->cfa.value > 0 && row->cfa.value % 8 == 0 && row->cfa.value / 8 <= RULE_CFA_WORDS_MOST;
 }
 
-/* The words below the CFA where the frame pointer is saved; 0 if it is not, -1 if that cannot be
- * said so. */
+/* How many words below the CFA the frame pointer is saved. 0 if it is not saved, -1 if it is saved
+ * in another way. */
 static int32_t compact_frame(const struct cfi_row *row) {
   const struct cfi_rule *rule = &row->rule[CFI_RBP];
   if (rule->how == CFI_SAME || rule->how == CFI_UNDEFINED) return 0;
@@ -29,7 +29,7 @@ static bool find_cfa(struct walk *walk, const struct cfi_section *section, const
   return true;
 }
 
-/* The caller's value of one register. False if it is lost. */
+/* Finds the caller's value of one register. False if the value is lost. */
 static bool find_register(struct walk *walk, const struct cfi_section *section, const struct cfi_row *row,
                           unsigned number, uintptr_t cfa, uintptr_t *value) {
   const struct cfi_rule *rule = &row->rule[number];

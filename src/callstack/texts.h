@@ -1,11 +1,11 @@
-/* Texts that are kept: copied one behind the other into blocks of pages. Each user has a lock of
- * its own for it. */
+/* Texts that are kept: copied one behind the other into blocks of pages. A `struct texts` has no
+ * lock; the table that has one (modules.h, places.h) calls texts_copy under its own. */
 #ifndef CALLSTACK_TEXTS_H
 #define CALLSTACK_TEXTS_H
 
 #include <stddef.h>
 
-/* What a text may have, its NUL byte included. */
+/* The most bytes of a text, its NUL byte included. */
 enum { TEXT_BYTES_MOST = 4096 };
 
 struct text_block;

@@ -1,10 +1,10 @@
-/* The slow half of walking a stack: finding rules out, guessing, and learning what can be read. */
+/* The slow half of walking a stack: finding rules, guessing, and finding out what can be read. */
 #include "callstack/unwind.h"
 
 enum { PAGE = STACK_PAGE };
 
-/* How far beyond the known range a step may reach, and how far below it a stack may have grown
- * since. */
+/* How many bytes above the known range a step may reach, and how many bytes below it a stack may
+ * have grown since. */
 static const uintptr_t reach_most = (uintptr_t)64 << 20, grown_most = (uintptr_t)1 << 20;
 
 _Thread_local _Atomic(uint64_t) walk_known_stack;
@@ -23,16 +23,17 @@ static bool pages_readable(uintptr_t from, uintptr_t to) {
   return true;
 }
 
-/* The pages above the one that the stack pointer is in must be asked for again: earlier walks found
- * them readable, but that part of a stack, or the end of a larger one that was at this place, may
- * have been unmapped since. */
+/* Takes the pages above the page of the stack pointer out of the range, so that the walk asks the
+ * kernel for them again. Earlier walks found them readable, but they may have been unmapped since,
+ * as the end of a larger stack that was at this place. */
 static void distrust_above(struct walk *walk) {
   uintptr_t sure = (walk->sp + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
   if (sure < walk->high) walk->high = sure;
 }
 
-/* A conventional frame: the caller's frame pointer, then the return address. Believed if it lies on
- * the stack and leads into some module, or at least to a further frame of its kind. */
+/* Steps by a conventional frame: the caller's frame pointer, then the return address. The step
+ * counts if the frame lies on the stack and the return address is in some module, or at least the
+ * caller's frame pointer can be that of a further frame. */
 static enum step_result step_guess(struct walk *walk, struct modules *modules) {
   uintptr_t frame = walk->bp, pc, bp;
   uint32_t id;
@@ -87,8 +88,8 @@ bool walk_read(void *context, uintptr_t address, uintptr_t *value) {
 struct slot *walk_lookup(struct modules *modules, uintptr_t pc, uint32_t *id, uint64_t *rule) {
   *rule = 0;
   if (!pc || pc >> 63) return NULL;
-  /* First the module: if it is one that comes back, it brings the slot with it, and there must not
-   * be a second. */
+  /* First the module: if it comes back, the slot comes back with it, and there must not be a second
+   * slot. */
   uint32_t module;
   enum module_result result = modules_find(modules, pc - 1, &module);
   struct slot *slot = levels_insert(modules->pcs, pc, id);

@@ -1,14 +1,15 @@
 /* Walking a stack from the innermost frame outwards, with no frame pointers needed, and never into
  * memory that is not there.
  *
- * A walk knows a range of the stack that can be read, [low, high). It begins at what earlier walks
- * of the same thread found out (one word of thread-local memory, so that signal handlers see a
- * whole one), and grows page by page, at the cost of one system call a page, the first time a walk
- * goes there. A right rule never leaves the live part of the stack, so what the range protects from
- * is wrong rules: code without unwind information, damaged tables, frame pointers that are none. A
- * guess trusts no page above the one it stands in, since that is where wrong addresses lead: it
- * asks for each again. What a frame saved lies in the frame. The call frame address must grow with
- * every step, but for a step out of a signal handler, which may run on a stack of its own. */
+ * A walk knows a range of the stack that can be read, [low, high). It begins as the range that
+ * earlier walks of the same thread found (one word of thread-local memory, so that signal handlers
+ * see a whole range), and grows page by page, at the cost of one system call a page, the first time
+ * a walk goes there. A right rule never leads out of the live part of the stack, so the range
+ * protects from wrong rules: code without unwind information, damaged tables, registers that are no
+ * frame pointers. A step by RULE_GUESS asks the kernel again for each page above the page of the
+ * stack pointer, since wrong addresses lead there. A quick rule's saved frame pointer must lie
+ * within its frame. The call frame address must grow with every step, except out of a signal
+ * handler, which may run on a stack of its own. */
 #ifndef CALLSTACK_UNWIND_H
 #define CALLSTACK_UNWIND_H
 
@@ -17,22 +18,24 @@
 #include "callstack/pcs.h"
 
 struct walk {
-  /* The frame reached: the address to look up (see pcs.h), its stack pointer, its frame pointer. */
+  /* The frame that the walk has reached: the address to look up (pcs.h), the stack pointer, the
+   * frame pointer. */
   uintptr_t pc, sp, bp;
   uintptr_t low, high;
-  /* Every register, after a step through a signal frame; valid while the walk stands at
+  /* All registers that a step by RULE_SPECIAL found; valid while the walk is at the stack pointer
    * registers_sp. */
   uintptr_t registers_sp;
   struct cfi_registers registers;
 };
 
-/* What can be read of this thread's stack: the first page's number above STACK_COUNT_BITS, then the
- * number of pages. One word, so that a signal handler that walks in between leaves a whole range
- * behind. A cache of facts, not state. */
+/* The part of this thread's stack that can be read: the number of its first page, shifted left by
+ * STACK_COUNT_BITS, and how many pages it has. It is one word, so that a signal handler that walks
+ * in between leaves a whole range behind. It is only a cache: any readable range is right. */
 enum { STACK_PAGE = 4096, STACK_PAGE_BITS = 12, STACK_COUNT_BITS = 19 };
 extern _Thread_local _Atomic(uint64_t) walk_known_stack;
 
-/* The stack pointer is outside of that range: makes another. */
+/* Called where the stack pointer is outside of the known range: extends the range down to it, or
+ * begins another range at its page. */
 void walk_beyond(struct walk *walk);
 
 static inline uintptr_t known_low(uint64_t known) {
@@ -48,7 +51,7 @@ static inline bool walk_knows(uintptr_t from, uintptr_t to) {
   return from >= known_low(known) && to - known_low(known) <= known_bytes(known);
 }
 
-/* The walk goes on at a stack pointer that may be on another stack. */
+/* Moves the walk to a stack pointer that may be on another stack. */
 static inline void walk_move(struct walk *walk, uintptr_t sp) {
   uint64_t known = atomic_load_explicit(&walk_known_stack, memory_order_relaxed);
   walk->low = known_low(known);
@@ -64,7 +67,7 @@ static inline void walk_begin(struct walk *walk, uintptr_t pc, uintptr_t sp, uin
   walk_move(walk, sp);
 }
 
-/* Leaves what was learnt about the stack to the thread's next walk. */
+/* Stores the walk's range for the thread's next walk. */
 void walk_end(const struct walk *walk);
 
 /* Makes sure that 8 bytes at an address of the stack can be read; may grow the range. */
@@ -73,18 +76,18 @@ bool walk_reach(struct walk *walk, uintptr_t address);
 /* Reads a word anywhere. */
 bool walk_read(void *walk, uintptr_t address, uintptr_t *value);
 
-/* The slot of pc in the cache, entered with its rule if it is new; NULL if the cache is full. The
- * rule is 0 if it could not be found out now. */
+/* The slot of `pc` in the table of code addresses, entered with its rule if it is new; NULL if the
+ * table is full. The rule is 0 if it cannot be found now (MODULE_BUSY). */
 struct slot *walk_lookup(struct modules *modules, uintptr_t pc, uint32_t *id, uint64_t *rule);
 
-/* How far below its stack pointer a frame may have saved anything: it was interrupted in a function
- * that calls nothing. */
+/* The red zone: how many bytes below its stack pointer an interrupted function that calls no other
+ * may have saved registers. */
 enum { FRAME_BELOW = 128 };
 
 /* What a step found. */
 enum step_result { STEP_CALLER, STEP_END, STEP_LOST };
 
-/* Steps by a rule that is not one of the two quick ones. */
+/* Steps by a rule that is not quick. */
 enum step_result walk_step_slow(struct walk *walk, struct modules *modules, uint64_t rule);
 
 /* The stack belongs to other code that a sanitizer may have marked; reading it is the point. */
@@ -107,7 +110,7 @@ static inline enum step_result walk_step(struct walk *walk, struct modules *modu
   return walk->pc ? STEP_CALLER : STEP_END;
 }
 
-/* ---- what a processor knows: rules_x86_64.c or rules_generic.c, chosen by CMake ---- */
+/* ---- for each processor: rules_x86_64.c or rules_generic.c, chosen by CMake ---- */
 
 /* The rule for the instruction before pc, without the module's number. */
 uint64_t rule_compute(const struct cfi_section *section, uintptr_t pc);

@@ -7,7 +7,7 @@
  * A discard and a claimant may meet. All four steps are sequentially consistent:
  *
  *   The discarding thread:                        A claimant:
- *   1. sets the profile's status to DISCARDED;    1. settles its entry, which is claimed no more;
+ *   1. sets the profile's status to DISCARDED;    1. settles its entry: it no longer claims it;
  *   2. seizes every entry that is not claimed.    2. reads the profile's status.
  *
  * So at least one of them sees the other, and the exchange of the entry's word lets only one of
@@ -20,30 +20,31 @@
 
 /* ---- claims ---- */
 
-/* An entry that is tracked no more, though its block lives, is still among its owner's. */
+/* Notes that an entry is no longer tracked though its block lives: the entry is still in its
+ * owner's list. */
 static inline void note_zombie(struct memprof_owner *owner, uint64_t word) {
   if (word & ENTRY_LINKED && !owner->engine->ops->parallel) owner->old_changed = true;
 }
 
-/* Claims an entry that the caller removed from its queue. Returns its pending step; or STEP_NONE,
- * and the caller is not the claimant. */
+/* Claims an entry that the caller removed from its queue. Returns its pending step. STEP_NONE:
+ * there is none, and the caller has not claimed the entry. */
 static inline enum entry_step claim(struct memprof *engine, struct memprof_entry *entry) {
   uint64_t from = entry_word(entry), to;
   enum entry_step step;
   do {
     ASSERT(from & ENTRY_QUEUED);
     to = from & ~(uint64_t)ENTRY_QUEUED;
-    step = from & ENTRY_RUNNING ? STEP_NONE : entry_step(to); /* seized: that claimant makes it a zombie */
-    if (step != STEP_PROMOTE) to &= ~(uint64_t)ENTRY_RESIZED; /* told by this step, or never */
+    step = from & ENTRY_RUNNING ? STEP_NONE : entry_step(to); /* seized: the other thread makes it a zombie */
+    if (step != STEP_PROMOTE) to &= ~(uint64_t)ENTRY_RESIZED; /* reported by this step, or never */
     to = step != STEP_NONE ? to | ENTRY_RUNNING : entry_concluded(to);
   } while (!entry_swap(entry, &from, to));
   if (step == STEP_NONE) entry_free_if_over(engine, entry, to);
   return step;
 }
 
-/* The claimant leaves the entry in a stage, but not as a zombie. Returns the next pending step, and
- * it is still the claimant; or STEP_NONE, and the entry is no longer its own. `*word` is the state
- * it left. */
+/* The claimant puts the entry in a stage other than ZOMBIE. Returns the next pending step, and the
+ * caller is still the claimant. STEP_NONE: there is none, and the entry is no longer claimed.
+ * `*word` is the entry's new state. */
 static inline enum entry_step settle(struct memprof_entry *entry, enum entry_stage stage, uint64_t *word) {
   uint64_t from = entry_word(entry), to;
   enum entry_step step;
@@ -58,8 +59,8 @@ static inline enum entry_step settle(struct memprof_entry *entry, enum entry_sta
   return step;
 }
 
-/* The claimant leaves the entry as a zombie, which has no pending step: it is the claimant no more,
- * and the entry may be free. */
+/* The claimant makes the entry a zombie, which has no pending step, and gives it up: the entry may
+ * be free then. */
 static inline void bury(struct memprof_owner *owner, struct memprof_entry *entry, struct profile *profile,
                         struct profile_stripe *stripe) {
   uint64_t from = entry_word(entry), to;
@@ -101,20 +102,22 @@ static __attribute__((noinline)) bool has_raised(const struct memprof_thread *th
   return !ops->raised || ops->raised(thread);
 }
 
-/* What a callback returned stays the sample's, unless there is none or the callback raised. */
+/* Whether the sample keeps the metadata that a callback returned: it is not NULL, and the callback
+ * did not raise an exception. */
 static inline bool is_kept(const struct memprof_thread *thread, const void *metadata) {
   return metadata && (!*thread->exception || !has_raised(thread));
 }
 
-/* The entry is tracked no more, from a stage in which it may have metadata. */
+/* Stops tracking an entry that may have metadata, unless it is in STAGE_ALLOC: drops the metadata,
+ * and counts. */
 static enum entry_stage forgotten(struct memprof_entry *entry, struct profile *profile,
                                   enum entry_stage stage) {
   if (stage != STAGE_ALLOC) drop(profile, entry->metadata);
   return dropped(profile, entry, stage);
 }
 
-/* These call a callback that returns metadata, and say where the entry goes with it; a zombie if
- * there is no callback. */
+/* run_alloc, run_promote and run_resize call a callback that returns metadata. They return the
+ * entry's next stage: STAGE_ZOMBIE if it is no longer tracked. */
 static inline enum entry_stage run_alloc(struct memprof_thread *thread, struct memprof_entry *entry,
                                          struct profile *profile, enum profile_status status) {
   if (status >= PROFILE_STOPPED) return dropped(profile, entry, STAGE_ALLOC);
@@ -157,7 +160,7 @@ static inline void run_dealloc(struct memprof_thread *thread, struct memprof_ent
     drop(profile, entry->metadata);
 }
 
-/* Where the entry goes. */
+/* Runs one step. Returns the entry's next stage. */
 static inline enum entry_stage run_step(struct memprof_thread *thread, struct memprof_entry *entry,
                                         struct profile *profile, enum entry_step step) {
   enum profile_status status = profile_word_status(profile_word(profile));
@@ -175,8 +178,8 @@ static inline enum entry_stage run_step(struct memprof_thread *thread, struct me
   return next == STAGE_ZOMBIE || is_kept(thread, entry->metadata) ? next : forgotten(entry, profile, next);
 }
 
-/* While the last callback slept another thread raised: the next step waits until that exception is
- * taken. Returns the entry's state. */
+/* While the last callback slept, another thread raised an exception: the next step waits until the
+ * program takes that exception. Returns the entry's state. */
 static __attribute__((noinline)) uint64_t postpone(struct memprof_thread *thread, struct memprof_entry *entry,
                                                    enum entry_step step) {
   uint64_t word = entry_postpone(entry, step);
@@ -184,7 +187,7 @@ static __attribute__((noinline)) uint64_t postpone(struct memprof_thread *thread
   return word;
 }
 
-/* The claimant ran a step that leaves the entry in this stage; runs its other pending steps, in
+/* The claimant ran a step that leads the entry to `stage`. Runs the entry's other pending steps, in
  * order. */
 static inline void run_on(struct memprof_thread *thread, struct memprof_entry *entry, struct profile *profile,
                           enum entry_stage stage) {
@@ -218,8 +221,8 @@ static inline void run(struct memprof_thread *thread, struct memprof_entry *entr
 
 /* ---- rows of young.h ---- */
 
-/* A birth is dropped; the guard is held. Of a row that a discard has forgotten the table may be
- * another profile's. */
+/* Counts a birth as dropped. The caller has the guard. If a discard has forgotten the row (`is_row`
+ * is false), the table may be another profile's, so the count goes to the profile itself. */
 static void count_end(struct young_table *table, const struct memprof_thread *thread, struct profile *profile,
                       bool is_row) {
   if (is_row)
@@ -228,8 +231,8 @@ static void count_end(struct young_table *table, const struct memprof_thread *th
     count_one(&profile->stripes[thread->stripe].tally.dropped_minor);
 }
 
-/* A birth's callback has returned. The row is this thread's still, or an entry is it now, or a
- * discard has forgotten it. */
+/* Called when a birth's callback has returned. Meanwhile the row has stayed this thread's, or has
+ * become an entry, or a discard has forgotten it. */
 static void end_birth(struct memprof_thread *thread, struct young_table *table, struct profile *profile,
                       struct young_row *row, void *metadata) {
   struct memprof_entry *entry = thread->running;
@@ -252,13 +255,13 @@ static void end_birth(struct memprof_thread *thread, struct young_table *table, 
   if (is_its_own) row->state = YOUNG_GONE;
   count_end(table, thread, profile, is_its_own);
   young_unlock(table);
-  thread->running_step = STEP_NONE; /* so that it is not counted again if the thread ends in `drop` */
+  thread->running_step = STEP_NONE; /* so that the birth is not counted again if the thread ends in `drop` */
   drop(profile, metadata);
   young_lock(table);
 }
 
-/* The guard is held before and after these, and the thread is a user all the time: so the rows are
- * of this profile, and a discard leaves none pending. */
+/* The caller of run_births and run_deaths has the guard before and after, and is a user of the
+ * table all the time: so the rows are of this profile, and a discard leaves none pending. */
 static inline void run_births(struct memprof_thread *thread, struct young_table *table,
                               struct profile *profile) {
   while (young_has_births(table) && !*thread->exception) {
@@ -279,7 +282,7 @@ static inline void run_births(struct memprof_thread *thread, struct young_table 
   }
 }
 
-/* Those of rows that are lost are dropped instead. */
+/* The metadata of LOST rows is dropped instead. */
 static inline void run_deaths(struct memprof_thread *thread, struct young_table *table,
                               struct profile *profile) {
   while (young_has_deaths(table) && !pending_is_any(thread) && !*thread->exception) {
@@ -302,7 +305,7 @@ static inline void run_deaths(struct memprof_thread *thread, struct young_table 
   }
 }
 
-/* False if none was pending. */
+/* Runs the pending callbacks of rows. False if none was pending. */
 static __attribute__((noinline)) bool run_rows(struct memprof_thread *thread, struct young_table *table) {
   young_lock(table);
   bool any = young_has_births(table) || young_has_deaths(table), is_last = false;
@@ -334,9 +337,9 @@ static __attribute__((noinline)) bool run_entries(struct memprof_thread *thread,
 }
 
 /* Runs until no callback is pending, or an exception waits. The order: the thread's entries, its
- * rows, the owner's entries. Rows of a thread that has entries are younger than these. Where the
+ * rows, the owner's entries. If a thread has both entries and rows, the rows are younger. If the
  * callback of a birth collects or sleeps, the rows behind it become entries of the thread, and so
- * come before the owner's. */
+ * come before the owner's entries. */
 static inline void run_all(struct memprof_thread *thread) {
   struct memprof_owner *owner = thread->owner;
   bool any;
@@ -351,9 +354,10 @@ static inline void run_all(struct memprof_thread *thread) {
 
 /* ---- shared ---- */
 
-/* LAST LOOK. A signal handler that comes after the last look at the queue, and before the thread is
- * no longer suspended, leaves there the callbacks that it made pending: so the queue is looked at
- * once more afterwards. From then on handlers run their callbacks themselves. */
+/* LAST LOOK. A signal handler may come after this function last looked at the queue, while the
+ * thread is still suspended. Then the handler leaves the callbacks that it made pending in the
+ * queue. So this function looks at the queue once more after it has resumed the thread; from then
+ * on handlers run their callbacks themselves. */
 bool memprof_drain(struct memprof_thread *thread) {
   if (memprof_suspended(thread)) return true;
   do {
@@ -384,7 +388,8 @@ static void abandon_entry(struct memprof_thread *thread, struct memprof_entry *e
   bury(thread->owner, entry, profile, &profile->stripes[thread->stripe]);
 }
 
-/* A birth's row, unless an entry is it now; of a death there is nothing left. */
+/* Gives up the row whose callback the ending thread ran: a birth's row, unless it has become an
+ * entry. The callback of a death has no row any more. */
 static void abandon_row(struct memprof_thread *thread) {
   struct young_table *table = thread->owner->table;
   uint64_t handle = thread->rows_of;
@@ -416,8 +421,9 @@ bool callbacks_forget(struct memprof_entry *entry, uint64_t word) {
   return true;
 }
 
-/* A failed seizure is tried again: the entry's block may just have moved on. It ends when the entry
- * is another thread's, which then sees the discard, or is no longer the profile's. */
+/* Retries when it cannot seize the entry: the state may just have changed. It ends when another
+ * thread has claimed the entry, since that thread then sees the discard, or when the entry is no
+ * longer the profile's. */
 static void forget_entry(struct profile *profile, struct memprof_entry *entry) {
   for (;;) {
     uint64_t word = atomic_load_explicit(&entry->word, memory_order_seq_cst);
@@ -439,7 +445,8 @@ void callbacks_forget_rows(struct young_table *table, uint64_t handle) {
   } while (found == ROOM);
 }
 
-/* The tables first: a row that has become an entry by then is found there. */
+/* The tables come first: if a row becomes an entry before this thread looks at its table, the
+ * thread finds the entry afterwards. */
 void callbacks_forget_profile(struct profile *profile) {
   struct memprof *engine = profile->engine;
   uint64_t handle = profile_handle(profile);

@@ -6,7 +6,8 @@
 #include "memprof/tracked.h"
 #include "memprof/young.h"
 
-/* Puts a tracked block's entry where the owner finds it. The caller has the owner to itself. */
+/* Puts a tracked block's entry in the owner's list of old or of young blocks. The caller has the
+ * owner to itself. */
 void owner_track_old(struct memprof_owner *owner, struct memprof_entry *entry);
 static inline void owner_track(struct memprof_owner *owner, struct memprof_entry *entry, bool old) {
   if (old)
@@ -15,28 +16,29 @@ static inline void owner_track(struct memprof_owner *owner, struct memprof_entry
     entry_list_append(&owner->young, entry);
 }
 
-/* Unlinks the zombies of profiles that were discarded since it was last called; free where there
- * were none. */
+/* Unlinks the zombies of profiles that were discarded since the last call. Costs one comparison if
+ * none was. */
 void owner_clean_all(struct memprof_owner *owner, uint64_t discards);
 static inline void owner_clean(struct memprof_owner *owner) {
   uint64_t discards = atomic_load_explicit(&owner->engine->discards, memory_order_acquire);
   if (__builtin_expect(discards != owner->discards_seen, 0)) owner_clean_all(owner, discards);
 }
 
-/* Takes part in another profile, in place of one that does not sample. False if another thread was
- * faster. */
+/* Makes the owner take part in another profile instead of `*seen`, which does not sample. False if
+ * another thread was faster. */
 bool owner_enter(struct memprof_owner *owner, uint64_t *seen, uint64_t handle);
 
-/* Moves what an ended owner left to the engine, and from there to an owner that scans. */
+/* orphans_leave moves the entries of an owner that ends to the engine; orphans_adopt moves them to
+ * an owner that scans or drains. */
 void orphans_leave(struct memprof_owner *owner);
 void orphans_adopt_all(struct memprof_owner *owner);
 static inline void orphans_adopt(struct memprof_owner *owner) {
   if (atomic_load_explicit(&owner->engine->has_orphans, memory_order_relaxed)) orphans_adopt_all(owner);
 }
 
-/* Queues an entry that was posted on its owner, and takes the oldest: NULL if there is none. Adopts
- * orphans. The caller has the owner to itself, unless the host is parallel: there are none then,
- * and no orphans. */
+/* owner_add_pending queues an entry that was posted on its owner. owner_take adopts orphans and
+ * takes the oldest entry of the queue, NULL if there is none. The caller has the owner to itself,
+ * except in a parallel host, where this queue stays empty and there are no orphans. */
 static inline void owner_add_pending(struct memprof_owner *owner, struct memprof_entry *entry) {
   entry_pending_append(&owner->pending, entry);
 }

@@ -1,4 +1,4 @@
-/* The rarer half of what is done to an entry. The picture and the invariants are in entry.h. */
+/* The rarer functions on entries. The picture and the invariants are in entry.h. */
 #include "memprof/entry.h"
 
 #include "base/check.h"
@@ -10,7 +10,7 @@ uint64_t entry_postpone(struct memprof_entry *entry, enum entry_step step) {
   do {
     ASSERT(from & ENTRY_RUNNING && !(from & ENTRY_QUEUED));
     to = (from & ~(uint64_t)ENTRY_RUNNING) | ENTRY_QUEUED;
-    if (step == STEP_RESIZE) to |= ENTRY_RESIZED; /* `settle` took it for told */
+    if (step == STEP_RESIZE) to |= ENTRY_RESIZED; /* `settle` had cleared it */
   } while (!entry_swap(entry, &from, to));
   return to;
 }

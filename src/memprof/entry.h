@@ -38,7 +38,7 @@ enum {
   ENTRY_OLD = 1 << 3,
   ENTRY_RESIZED = 1 << 4,
   ENTRY_DEAD = 1 << 5,
-  ENTRY_RUNNING = 1 << 6, /* the stage and what happened are below */
+  ENTRY_RUNNING = 1 << 6, /* the bits below are the stage and what happened */
   ENTRY_QUEUED = 1 << 7,
   ENTRY_LINKED = 1 << 8,
 };
@@ -63,7 +63,7 @@ struct memprof_entry {
   uint32_t number;
   uint8_t source;
   bool minor;
-  /* Written by the thread that has the list. */
+  /* Written by the thread that has the list or queue. */
   struct memprof_entry *next, *pending_next;
 };
 
@@ -111,8 +111,9 @@ static inline bool entry_is_over(uint64_t word) {
 /* The next generation, in STAGE_FREE and without a flag, which is 0. */
 static inline uint64_t entry_freed(uint64_t word) { return (word | (ENTRY_GENERATION - 1)) + 1; }
 
-/* The part of each exchange that is the same: where to go from a word whose flags are as they
- * should be. What is over has no pending step. */
+/* The last part of each exchange: from a word whose stage and flags are set as wanted, the word to
+ * store. It is the word itself, or the freed one if the entry is over; such an entry has no pending
+ * step. */
 static inline uint64_t entry_concluded(uint64_t word) {
   return entry_is_over(word) ? entry_freed(word) : word;
 }
@@ -121,7 +122,7 @@ static inline void entry_free_if_over(struct memprof *engine, struct memprof_ent
   if (entry_stage(word) == STAGE_FREE) slots_give(&engine->entries, entry, entry->number);
 }
 
-/* What callbacks are told of the block. */
+/* Stores the description of the block that callbacks get. */
 static inline void entry_describe(struct memprof_entry *entry, const wn_allocation *allocation) {
   atomic_store_explicit(&entry->n_samples, allocation->n_samples, memory_order_relaxed);
   atomic_store_explicit(&entry->size, allocation->size, memory_order_relaxed);
@@ -132,16 +133,16 @@ static inline void entry_describe(struct memprof_entry *entry, const wn_allocati
   atomic_store_explicit(&entry->previous_bytes, allocation->previous_bytes, memory_order_relaxed);
 }
 
-/* Makes a fresh slot an entry, with this stage and these flags, and with its other fields set. */
+/* Makes a fresh slot, whose other fields are set, an entry with the stage and flags in `state`. */
 static inline void entry_publish(struct memprof_entry *entry, uint64_t state) {
   uint64_t generation = atomic_load_explicit(&entry->word, memory_order_relaxed);
   ASSERT(generation % ENTRY_GENERATION == STAGE_FREE);
   atomic_store_explicit(&entry->word, generation | state, memory_order_release);
 }
 
-/* Sets flags and clears others. True if that made a step pending: the entry is QUEUED then, and the
- * caller must put it into a queue. May free the entry: the caller does not touch it if this returns
- * false. */
+/* Sets the flags `set` and clears the flags `clear`. True if that made a step pending: then the
+ * entry is QUEUED, and the caller must put it into a queue. If this returns false, the entry may
+ * have been freed, and the caller must not touch it. */
 static inline bool entry_post(struct memprof *engine, struct memprof_entry *entry, uint64_t set,
                               uint64_t clear) {
   uint64_t from = entry_word(entry), to;
@@ -155,12 +156,12 @@ static inline bool entry_post(struct memprof *engine, struct memprof_entry *entr
   return pending;
 }
 
-/* The claimant leaves the entry with the step that `settle` (callbacks.c) told of undone: it is
- * QUEUED, and the caller must put it into a queue. Returns its state. */
+/* The claimant gives the entry up and leaves undone the step that `settle` (callbacks.c) returned.
+ * The entry becomes QUEUED, and the caller must put it into a queue. Returns the entry's state. */
 uint64_t entry_postpone(struct memprof_entry *entry, enum entry_step step);
 
-/* Claims an entry that was in state `word`, wherever it is queued or linked. False if it is
- * another's or has changed. */
+/* Claims an entry that was in state `word`, wherever it is queued or linked. False if another
+ * thread has claimed it, or if its state has changed. */
 bool entry_seize(struct memprof_entry *entry, uint64_t word);
 
 /* ---- lists ---- */

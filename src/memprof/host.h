@@ -8,8 +8,8 @@
  *               Entries are linked in their owner's young or old list, and a collection reports the
  *               fate of all of them at once.
  *   parallel    one owner, whose threads truly run in parallel. Any thread may free any block. The host
- *               keeps the entry with the block, and gives it back once, to memprof_freed. All blocks
- *               count as major.
+ *               keeps the entry with the block, and gives it back once, to memprof_freed. All
+ *               blocks count as major.
  *
  * The life of a sampled block in the allocator of the host, where `left` is the thread's count of
  * words:
@@ -27,10 +27,10 @@
  * Nothing here calls malloc, or changes errno except through the user's callbacks. In a parallel
  * host nothing takes a lock; in a collected one there is the guard of a table of young samples
  * (young.h), and the lock of what ended owners left. In a parallel host a signal handler may
- * interrupt any of these functions and allocate and free: what it does is sampled and followed;
- * callbacks that cannot run then run in the drain that it interrupted, or in the one that follows
- * what it interrupted. So each report, and each suspension, is followed by a drain. A collected
- * host allocates nothing in a signal handler. */
+ * interrupt any of these functions and allocate and free: its blocks are sampled and followed. If
+ * it interrupted a drain, that drain runs the callbacks that the handler made pending; if it
+ * interrupted another function, the next drain does. So the host calls memprof_drain after each
+ * report and each suspension. A collected host allocates nothing in a signal handler. */
 #ifndef MEMPROF_HOST_H
 #define MEMPROF_HOST_H
 
@@ -65,17 +65,18 @@ struct memprof_ops {
    * is closed. NULL if there is no memory for it: the sample is kept. */
   const wn_callstack *(*capture)(struct memprof_thread *thread, size_t depth);
 
-  /* Where the host says, in memory that lasts as long as the thread, that an exception which a
-   * callback raised waits to be taken: meanwhile no callback begins. Asked for when a thread
-   * attaches. NULL: never. */
+  /* Returns where the host stores whether an exception that a callback raised waits for the program
+   * to take it: meanwhile no callback begins. The memory lasts as long as the thread; the engine
+   * asks for it when a thread attaches. NULL: callbacks never raise. */
   const bool *(*exception)(struct memprof_thread *thread);
 
-  /* True if it was this thread that raised the exception which waits; else another did while a
-   * callback of this one slept. NULL: always. */
+  /* True if this thread raised the exception that waits, false if another thread raised it while a
+   * callback of this one slept. NULL: always true. */
   bool (*raised)(const struct memprof_thread *thread);
 
-  /* The calling thread, or NULL if it is not attached to this engine; lets what a `drop` callback
-   * allocates go unsampled. NULL: not known. */
+  /* The calling thread, or NULL if it is not attached to this engine. The engine uses it to suspend
+   * a thread while `drop` callbacks run, so that their allocations are not sampled. NULL: not
+   * known. */
   struct memprof_thread *(*current)(struct memprof *engine);
 };
 
@@ -86,12 +87,12 @@ struct memprof {
   const struct memprof_ops *ops;
   void *host;
   /* Written by any thread. */
-  struct slots entries, profiles, pieces; /* `pieces`: of tracked.h */
+  struct slots entries, profiles, pieces; /* `pieces` of tracked.h */
   _Atomic(struct young_table *) tables;   /* of all owners there were; pairs with take_table of young.c */
   _Atomic(uint64_t) profile_sequence, thread_sequence;
-  _Atomic(uint64_t) discards; /* that had entries to forget; pairs with owner_clean */
-  /* What ended owners left. Protected by `lock` (rank ORPHANS), but for the count of lists there, a
-   * hint that is read without it; pairs with orphans_adopt. */
+  _Atomic(uint64_t) discards; /* how many had entries to forget; pairs with owner_clean */
+  /* The entries of owners that ended. Protected by `lock` (rank ORPHANS), except `has_orphans`, a
+   * hint that threads read without the lock; pairs with orphans_adopt. */
   struct lock lock;
   _Atomic(bool) has_orphans;
   struct entry_list orphan_young, orphan_pending;
@@ -99,46 +100,47 @@ struct memprof {
   bool orphans_changed;
 };
 
-/* Opens an engine that tracks at most `limit` blocks at a time, besides those that
- * memprof_born_young tells of until they are promoted; samples beyond are counted as lost, or as
- * dropped if they are promoted. */
+/* Opens an engine that tracks at most `limit` blocks at a time. Blocks of memprof_born_young count
+ * only once they are promoted. A sample beyond the limit is counted as lost, or as dropped if its
+ * block was just promoted. */
 void memprof_open(struct memprof *engine, const struct memprof_ops *ops, void *host, size_t limit);
 
-/* Gives all memory back, after `drop` for each metadata and `release` for each profile. No owner or
- * thread is left, and no handle of a profile may be used afterwards. */
+/* Gives all memory back, after `drop` for each metadata and `release` for each profile. The caller
+ * makes sure that no owner or thread is left. No handle of a profile may be used afterwards. */
 void memprof_close(struct memprof *engine);
 
-/* A new owner. It takes part in the profile of `parent`, if that is not NULL and samples. */
+/* Makes an owner. It takes part in the profile of `parent`, if `parent` is not NULL and its profile
+ * samples. */
 void memprof_owner_create(struct memprof_owner *owner, struct memprof *engine, struct memprof_owner *parent,
                           void *host);
 
-/* The owner ends: its threads are detached. Its entries become orphans, which the first owner that
- * drains or scans adopts; its profile stops if it was the last that took part. Takes the orphans'
- * lock. */
+/* Ends an owner whose threads are detached. Its entries become orphans; the first owner that drains
+ * or scans adopts them. Its profile stops if no other owner takes part. Takes the orphans' lock. */
 void memprof_owner_end(struct memprof_owner *owner);
 
-/* The calling thread joins an owner. `domain` is what its callbacks get; may be NULL. Draws the
- * thread's number, so the order of attaching decides the streams. The host then sets the thread's
- * count to memprof_gap. */
+/* The calling thread joins an owner. `domain` is what its callbacks get; may be NULL. Gives the
+ * thread the next number, so the order of attaching decides the threads' streams of gaps. The host
+ * then sets the thread's count to memprof_gap. */
 void memprof_thread_attach(struct memprof_thread *thread, struct memprof_owner *owner, wn_domain *domain,
                            void *host);
 
-/* The calling thread leaves. Runs its pending callbacks; what cannot run (an exception waits, or
- * the call comes from inside a callback that ends its thread) is dropped if it is an alloc
- * callback, and left to the owner's other threads if not; in a parallel host, which has no such
- * list, it is dropped. */
+/* The calling thread leaves its owner. Runs the thread's pending callbacks. Callbacks cannot run if
+ * an exception waits, or if a callback that ends its thread makes this call: then alloc callbacks
+ * are dropped, and the others are left to the owner's other threads. A parallel host has no list
+ * for these, and drops them too. */
 void memprof_thread_detach(struct memprof_thread *thread);
 
-/* The first and the last part of that, for a host that runs the callbacks in between by itself, or
- * none: the thread is in no callback any more, and not suspended; it leaves. */
+/* The first and the last part of memprof_thread_detach, for a host that runs the callbacks in
+ * between itself, or runs none. After memprof_thread_stop the thread is in no callback and not
+ * suspended. */
 void memprof_thread_stop(struct memprof_thread *thread);
 void memprof_thread_leave(struct memprof_thread *thread);
 
-/* Of a collected host: the thread lets others of its owner run. */
+/* Called in a collected host before the thread lets other threads of its owner run. */
 void memprof_thread_pauses(struct memprof_thread *thread);
 
-/* While suspended, nothing the thread allocates is sampled and no callback runs on it. Nests.
- * Resuming runs nothing. */
+/* While a thread is suspended, its allocations are not sampled and no callback runs on it.
+ * Suspensions nest. memprof_resume runs no callbacks. */
 static inline void memprof_suspend(struct memprof_thread *thread) {
   unsigned depth = atomic_load_explicit(&thread->suspended, memory_order_relaxed);
   atomic_store_explicit(&thread->suspended, depth + 1, memory_order_relaxed);
@@ -154,8 +156,8 @@ static inline bool memprof_suspended(const struct memprof_thread *thread) {
   return atomic_load_explicit(&thread->suspended, memory_order_relaxed) != 0;
 }
 
-/* A fresh count for the thread: the words it may allocate before the next sampled one.
- * SAMPLER_NEVER if its owner does not sample. Drawing a fresh count at any time does not change the
+/* Draws a fresh count for the thread: how many words it may allocate before the next sampled one.
+ * SAMPLER_NEVER if its owner does not sample. To draw a fresh count at any time does not change the
  * law. */
 int64_t memprof_gap(struct memprof_thread *thread);
 
@@ -173,36 +175,36 @@ struct memprof_birth {
   size_t size;           /* words without the header */
   size_t trials;         /* words that were counted: size, and the header if there is one */
   size_t bytes;          /* exact size if known, else 8 * size */
-  size_t previous_bytes; /* 0; else the block is older, was of this size, and its growth took the samples */
+  size_t previous_bytes; /* 0 for a new block; else the size before the growth that took the samples */
   size_t n_samples;      /* at least 1 */
   wn_alloc_source source;
   bool minor; /* born in the minor heap; always false in a parallel host */
 };
 
-/* A sampled block exists (or will, when its allocator returns). Captures the callstack now and
- * makes the alloc callback pending on this thread. NULL, and the block is like an unsampled one, if
- * sampling ended meanwhile or there is no memory (counted as lost). The blocks of a group are
- * reported one by one. */
+/* Reports that a sampled block exists, or will when its allocator returns. Captures the callstack
+ * now and makes the alloc callback pending on this thread. NULL if sampling ended meanwhile, or if
+ * there is no memory (counted as lost): then the block is treated as an unsampled one. A host
+ * reports the blocks of a group one by one. */
 struct memprof_entry *memprof_allocated(struct memprof_thread *thread, const struct memprof_birth *birth);
 
-/* The same for a young block of `words` in a collected host, with a header, that nothing is told of
- * but by collections: they alone have it. True if a callback is pending on this thread. */
+/* The same for a young block of `words` in a collected host, with a header, about which only
+ * collections will report. True if a callback is pending on this thread. */
 bool memprof_born_young(struct memprof_thread *thread, uintptr_t address, size_t words, size_t n_samples);
 
-/* The block changed its size and keeps its identity. Captures the callstack now. `trials` is the
- * most words that ever stood trial for it, and `n_samples` how many of them were sampled. The
- * tracker's `resize` is pending on this thread, if it has one; a block whose alloc callback has not
- * run yet is announced by that one, with its new size. */
+/* Reports that a block changed its size and keeps its identity. Captures the callstack now.
+ * `trials` is how many of the block's words were ever counted for sampling, and `n_samples` how
+ * many of them were sampled. Makes the tracker's `resize` pending on this thread, if it has one; if
+ * the block's alloc callback has not run yet, that callback gets the new size instead. */
 void memprof_resized(struct memprof_thread *thread, struct memprof_entry *entry, uintptr_t address,
                      size_t size, size_t bytes, size_t trials, size_t n_samples);
 
-/* The block moved, within its heap: no callback. In a collected host, a young one: a collection
- * tells where the old ones are. */
+/* Reports that a block moved within its heap; no callback is called. In a collected host only for
+ * young blocks: a collection reports where the old ones are. */
 void memprof_moved(struct memprof_entry *entry, uintptr_t address);
 
-/* The block was freed: the dealloc callback is pending, on this thread in a parallel host, else on
- * the owner's. In a parallel host the entry is no longer the caller's. The block may be reused at
- * once. */
+/* Reports that a block was freed: makes the dealloc callback pending, on this thread in a parallel
+ * host, else on the owner. In a parallel host the entry is no longer the caller's. The block may be
+ * reused at once. */
 void memprof_freed(struct memprof_thread *thread, struct memprof_entry *entry);
 
 /* What a collection did to a tracked block. */
@@ -213,13 +215,14 @@ struct memprof_fate {
 };
 typedef struct memprof_fate memprof_fate_function(uintptr_t address, void *context);
 
-/* After a minor collection, once the fate of every young block is final on all domains: asks for
- * each young tracked block of the owner, and makes its callbacks pending. The caller has the owner
- * to itself. Adopts orphans. Costs nothing for old blocks, but those that there was no room for. */
+/* Called after a minor collection, once the fate of every young block is final on all domains: asks
+ * `fate` about each young tracked block of the owner, and makes its callbacks pending. The caller
+ * has the owner to itself. Adopts orphans. Old blocks cost nothing, unless there was no room for
+ * them in the list of old ones. */
 void memprof_after_minor(struct memprof_owner *owner, memprof_fate_function *fate, void *context);
 
-/* The same for the old tracked blocks, after a marking cycle or a compaction. A young answer is not
- * allowed. */
+/* The same for the old tracked blocks, after a marking cycle or a compaction. `fate` must not
+ * return MEMPROF_YOUNG. */
 void memprof_after_major(struct memprof_owner *owner, memprof_fate_function *fate, void *context);
 
 /* Runs pending callbacks: this thread's, oldest first, then its owner's. Returns true at once if
@@ -239,16 +242,15 @@ wn_status memprof_join(struct memprof_thread *thread, wn_profile *profile);
 wn_status memprof_leave(struct memprof_thread *thread);
 bool memprof_is_sampling(const struct memprof_thread *thread);
 
-/* Defined by the host, once per program: the current thread of a domain; NULL, with a message, if
- * the caller gave none and the host needs one, or does not run in it. The public functions go
- * through it. */
+/* Defined by the host, once per program, and called by the public functions: the current thread of
+ * a domain. NULL, with a message, if the domain is NULL and the host needs one, or if the caller
+ * does not run in the domain. */
 struct memprof_thread *memprof_host_thread(wn_domain *domain);
 
 /* The memory in use, at a moment when no thread is inside the engine. */
 struct memprof_usage {
   size_t entries, profiles; /* in use now */
-  size_t
-      mapped_bytes; /* that the engine has from the system; never shrinks, and what is free is used again */
+  size_t mapped_bytes;      /* taken from the system; never shrinks, and free memory is used again */
 };
 struct memprof_usage memprof_usage(const struct memprof *engine);
 

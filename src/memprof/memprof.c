@@ -28,7 +28,7 @@ static wn_status check_options(const wn_memprof_options *options, const wn_track
 static wn_status already_sampling(void) { return error_set(WN_ESTATE, "already sampling"); }
 static wn_status not_sampling(void) { return error_set(WN_ESTATE, "no profile is sampling"); }
 
-/* The profile goes as if it had never been. */
+/* Discards a profile that no owner took part in, without calling its `release`. */
 static void unmake(struct profile *profile) {
   uint64_t handle = profile_handle(profile);
   profile->tracker.release = NULL;
@@ -57,8 +57,8 @@ static wn_status discard(uint64_t handle) {
   return WN_OK;
 }
 
-/* A tracked block's entry, with its alloc callback pending; not yet in any queue or list. NULL: not
- * sampling, or lost. */
+/* Makes a tracked block's entry, with its alloc callback pending; the entry is not yet in a queue
+ * or list. NULL: the owner does not sample, or the sample is lost. */
 static inline struct memprof_entry *entry_birth(struct memprof_thread *thread,
                                                 const struct memprof_birth *birth) {
   const struct memprof_owner *owner = thread->owner;
@@ -99,7 +99,7 @@ static inline struct memprof_entry *entry_birth(struct memprof_thread *thread,
 
 struct memprof_entry *memprof_allocated(struct memprof_thread *thread, const struct memprof_birth *birth) {
   struct memprof_owner *owner = thread->owner;
-  young_settle(owner); /* what was born before is told of before */
+  young_settle(owner); /* so that callbacks of older blocks come before */
   struct memprof_entry *entry = entry_birth(thread, birth);
   if (!entry) return NULL;
   if (!owner->engine->ops->parallel) owner_track(owner, entry, !birth->minor);
@@ -248,8 +248,8 @@ void memprof_check(const struct memprof *engine) {
 
 /* ---- public ---- */
 
-/* What the host refused is an argument that is NULL, or a domain that may not be used so: it has
- * set the message. */
+/* The status for a call that the host refused. The domain is NULL, or may not be used so; the host
+ * has set the message. */
 static wn_status refused(const wn_domain *domain) { return domain ? WN_ESTATE : WN_EINVAL; }
 
 wn_status wn_memprof_start(wn_domain *domain, const wn_memprof_options *options, const wn_tracker *tracker,

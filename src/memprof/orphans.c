@@ -1,5 +1,5 @@
-/* Orphans: the entries of owners that ended. The one lock of the engine guards them; it is taken
- * when an owner ends, and by the first owner that scans or drains afterwards. */
+/* Orphans: the entries of owners that ended. The engine's one lock protects them; an owner that
+ * ends takes it, and the first owner that scans or drains afterwards. */
 #include "memprof/engine.h"
 
 void orphans_leave(struct memprof_owner *owner) {

@@ -1,10 +1,9 @@
-/* An owner: which profile it takes part in, and the tracked blocks of a domain by age.
+/* An owner: the profile in which it takes part, and the tracked blocks of a domain by age.
  *
- * A collection asks for the fate of young entries after a minor collection and of old ones after a
- * major one, and only of those; an entry that is no longer tracked (a zombie) leaves its list
- * there. Entries that a discard made zombies leave their lists at the owner's next drain, if no
- * collection comes before: so a program that starts and discards profiles for ever stays small
- * without collections.
+ * After a minor collection the engine asks for the fate of the young entries, after a major one for
+ * that of the old entries. An entry that is no longer tracked (a zombie) leaves its list there.
+ * Entries that a discard made zombies leave their lists at the owner's next drain at the latest: so
+ * a program that starts and discards profiles for ever stays small without collections.
  *
  * A scan does not touch the entries of old blocks that stay where they are. It looks at each of
  * them only if some became zombies or changed their addresses since the last scan: `old_changed`
@@ -23,7 +22,8 @@ static void die(struct memprof_owner *owner, struct memprof_entry *entry) {
 
 static bool is_gone(uint64_t word) { return entry_stage(word) == STAGE_ZOMBIE || word & ENTRY_DEAD; }
 
-/* Asks for one tracked block, puts its entry where it belongs, and makes its callbacks pending. */
+/* Applies the fate of one tracked block: puts its entry in the list where it belongs, and makes its
+ * callbacks pending. */
 static void apply(struct memprof_owner *owner, struct memprof_entry *entry, struct memprof_fate fate) {
   if (fate.age == MEMPROF_DEAD) {
     die(owner, entry);
@@ -39,15 +39,16 @@ static void apply(struct memprof_owner *owner, struct memprof_entry *entry, stru
     owner_add_pending(owner, entry);
 }
 
-/* One question for the fate of blocks. */
+/* One scan of an owner's tracked blocks. */
 struct scan {
   struct memprof_owner *owner;
   memprof_fate_function *fate;
   void *context;
-  bool looks; /* at each entry, for those that are gone */
+  bool looks; /* the scan looks at each entry, for those that are gone */
 };
 
-/* Of those that were not old, or of those here that were. */
+/* Scans the list of young blocks: the blocks that are young, or, if `old`, the old blocks that are
+ * there. */
 static void scan_young(const struct scan *scan, bool old) {
   struct memprof_owner *owner = scan->owner;
   struct memprof_entry *entry = owner->young.first;
@@ -63,7 +64,7 @@ static void scan_young(const struct scan *scan, bool old) {
     else if (old)
       entry_list_append(&owner->young, entry);
     else
-      owner_track_old(owner, entry); /* there was no room for it */
+      owner_track_old(owner, entry); /* there was no room for it before */
     entry = next;
   }
 }
@@ -117,7 +118,7 @@ static void clean_young(struct memprof_owner *owner) {
 
 /* ---- the engine ---- */
 
-/* Without room for its address an old one stays with the young. */
+/* If there is no room for an old block's address, its entry stays in the list of young ones. */
 void owner_track_old(struct memprof_owner *owner, struct memprof_entry *entry) {
   uintptr_t address = atomic_load_explicit(&entry->address, memory_order_relaxed);
   if (!tracked_append(&owner->old, &owner->engine->pieces, entry, address))
@@ -125,7 +126,7 @@ void owner_track_old(struct memprof_owner *owner, struct memprof_entry *entry) {
 }
 
 void owner_clean_all(struct memprof_owner *owner, uint64_t discards) {
-  if (owner->engine->ops->parallel) return; /* it has no lists */
+  if (owner->engine->ops->parallel) return; /* a parallel host has no lists */
   owner->discards_seen = discards;
   orphans_adopt(owner);
   clean_young(owner);
@@ -165,8 +166,9 @@ void memprof_after_minor(struct memprof_owner *owner, memprof_fate_function *fat
   bool was_due = owner->pending.first != NULL;
   young_settle(owner);
   scan_young(&scan, false);
-  bool has_rows = young_after_minor(
-      owner, fate, context); /* last: those that stay young become entries, and were asked for */
+  /* Last: it makes entries of rows whose blocks stay young, and scan_young must not ask for them
+   * again. */
+  bool has_rows = young_after_minor(owner, fate, context);
   wake_if_due(owner, was_due, has_rows);
 }
 

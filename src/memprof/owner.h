@@ -29,12 +29,12 @@ struct memprof_owner {
   /* The handle of the profile that this owner takes part in, or of one that ended; 0 for none.
    * Written by the owner's threads by compare and exchange; pairs with owner_profile. */
   _Atomic(uint64_t) profile;
-  /* The rest is used by the one thread that has the owner to itself: its running thread, or the
-   * collection that stopped that. All of it stays empty in a parallel host. */
+  /* Only the one thread that has the owner to itself uses the rest: the owner's running thread, or
+   * the collection that stopped this thread. All of it stays empty in a parallel host. */
   struct young_table *table; /* of samples of young blocks; NULL until one is needed */
-  struct entry_list young;   /* tracked blocks, through `next`; old ones too, for which `old` has no room */
-  struct tracked_list old;   /* the old ones */
-  bool old_changed; /* an old block is tracked no more, or has another address: the next scan looks at each */
+  struct entry_list young;   /* young tracked blocks, through `next`; also old ones without room in `old` */
+  struct tracked_list old;   /* old tracked blocks */
+  bool old_changed; /* an old block became a zombie or has a new address: the next scan looks at each */
   struct entry_list pending; /* promote and dealloc callbacks to run, through `pending_next` */
   uint64_t discards_seen;    /* of engine->discards, when the lists were last cleaned */
 };

@@ -6,9 +6,10 @@
  * exchange. The user's handle is a reference until the discard. A thread that looks at the profile
  * takes a reference for that long.
  *
- * HOLDS. An entry that is not a zombie holds its profile. There are many entries, of all threads,
- * so holds are counted apart from references, in stripes. A thread may release at its own stripe a
- * hold that was counted at another stripe; only the sum of all stripes has a meaning.
+ * HOLDS. An entry in the stage ALLOC, MINOR or MAJOR (entry.h) holds its profile, and so does a
+ * table of young samples (young.h). There are many entries, of all threads, so holds are counted
+ * apart from references, in stripes. A thread may release at its own stripe a hold that was counted
+ * at another stripe; only the sum of all stripes has a meaning.
  *
  * A profile becomes FREE when it is discarded and has neither a reference nor a hold. All steps are
  * sequentially consistent:
@@ -50,22 +51,22 @@ enum profile_status { PROFILE_FREE, PROFILE_SAMPLING, PROFILE_STOPPED, PROFILE_D
 struct profile {
   _Atomic(uint64_t) free_link; /* belongs to slots.c */
   _Atomic(uint64_t) word;      /* generation << 48 | status << 32 | references */
-  /* Never repeats in an engine: part of each thread's seed. A thread that finds another one begins
-   * another stream of gaps. */
+  /* No other profile of the engine has this number. It is part of the seed of each thread's stream
+   * of gaps: a thread whose stream was seeded with another number begins a new stream. */
   _Atomic(uint64_t) sequence;
   /* Set by profile_create; constant until the profile is free. */
   struct memprof *engine;
   wn_tracker tracker;
   wn_memprof_options options;
   uint32_t number;
-  /* The owners that take part. At 0 the profile is not sampling and never will be. */
+  /* How many owners take part. At 0 the profile does not sample, and never will again. */
   _Atomic(uint32_t) participants;
   /* Each is written by the threads of that stripe; a reader sums up all of them. */
   struct profile_stripe stripes[STRIPES];
 };
 
-/* A sampling profile with one participant; the user's handle holds it. NULL if there is no
- * memory. */
+/* Makes a sampling profile with one participant; the user's handle is its reference. NULL if there
+ * is no memory. */
 struct profile *profile_create(struct memprof *engine, const wn_memprof_options *options,
                                const wn_tracker *tracker);
 
@@ -85,7 +86,7 @@ static inline bool profile_same_generation(uint64_t word, uint64_t handle) {
 static inline uint64_t profile_handle(const struct profile *profile) {
   return (uintptr_t)profile | (profile_word(profile) & ~PROFILE_ADDRESS);
 }
-/* Its slot, for handle != 0. */
+/* The profile's slot of a handle that is not 0. */
 static inline struct profile *profile_of(uint64_t handle) {
   return (struct profile *)(uintptr_t)(handle & PROFILE_ADDRESS);
 }
@@ -104,12 +105,13 @@ static inline bool profile_is_sampling(uint64_t handle) {
 struct profile *profile_acquire(uint64_t handle, enum profile_status most);
 void profile_release(struct profile *profile);
 
-/* Frees a discarded profile if it has neither a reference nor a hold, unless another thread
- * does. */
+/* Frees a discarded profile if it has neither a reference nor a hold, unless another thread frees
+ * it. */
 void profile_free_if_over(struct profile *profile);
 
-/* HOLDS: releases a hold, or takes one if the profile samples. Any of its stripes will do; the
- * calling thread's own is best. */
+/* HOLDS. profile_let_go releases a hold. profile_hold takes one, and returns false if the profile
+ * does not sample. `stripe` may be any stripe of the profile; the calling thread's own is the
+ * fastest. */
 static inline void profile_let_go(struct profile *profile, struct profile_stripe *stripe) {
   atomic_fetch_sub(&stripe->held, 1);
   if (__builtin_expect(profile_word_status(profile_word(profile)) == PROFILE_DISCARDED, 0))
@@ -127,15 +129,15 @@ static inline bool profile_reached(const struct profile *profile, enum profile_s
   return profile_word_status(profile_word(profile)) >= status;
 }
 
-/* The references there are now, and the holds. */
+/* How many references, and how many holds, there are now. */
 uint64_t profile_references(const struct profile *profile);
 uint64_t profile_holders(const struct profile *profile);
 
-/* Moves the profile from one status to the next; false if it is in another, or gone. */
+/* Moves the profile from one status to the next. False if it has another status, or is gone. */
 bool profile_advance(uint64_t handle, enum profile_status from, enum profile_status to);
 
-/* Counts one participating owner more; false if the profile does not sample. Counts one less, and
- * stops the profile if that was the last one. */
+/* profile_enter counts one participating owner more; false if the profile does not sample.
+ * profile_leave counts one less, and stops the profile if that was the last one. */
 bool profile_enter(uint64_t handle);
 void profile_leave(uint64_t handle);
 

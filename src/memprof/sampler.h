@@ -21,7 +21,7 @@ enum { SAMPLER_BATCH = 16 };
 struct sampler {
   struct random random;
   double inverse_log; /* 1 / log1p(-lambda); -0.0 for lambda = 1, whose gaps are all 1; 1 for never */
-  unsigned used;      /* of the batch */
+  unsigned used;      /* how many of `gaps` are used */
   int64_t gaps[SAMPLER_BATCH];
 };
 
@@ -39,7 +39,7 @@ static inline int64_t sampler_gap(struct sampler *sampler) {
     used = 0;
   }
   sampler->used =
-      used + 1; /* by way of a local: a signal handler may draw gaps between any two of these lines */
+      used + 1; /* through a local variable: a signal handler may draw gaps between any two of these lines */
   return sampler->gaps[used];
 }
 
@@ -61,8 +61,8 @@ static inline size_t sampler_hits(struct sampler *sampler, int64_t *left) {
   return hits;
 }
 
-/* True if there is one, which the next gap that is there ends: that is what sampler_hits would have
- * told. Else nothing is done. */
+/* As sampler_hits, for the usual case: true if exactly one sample falls into the block and the
+ * batch has the next gap. Otherwise it does nothing, and the caller calls sampler_hits. */
 static inline bool sampler_hits_once(struct sampler *sampler, int64_t *left) {
   unsigned used = sampler->used;
   if (used == SAMPLER_BATCH || *left >= 0) return false;

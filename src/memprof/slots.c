@@ -29,7 +29,7 @@ static unsigned stripe_of(void *slot) {
   return (unsigned)(atomic_load_explicit(free_link(slot), memory_order_relaxed) >> 32);
 }
 
-/* What a head becomes: one change more, and another number. */
+/* The head that replaces `head`: one change more, and another number. */
 static inline uint64_t changed(uint64_t head, uint32_t first) { return ((head | UINT32_MAX) + 1) | first; }
 
 static inline void *take_free(struct slots *slots, unsigned stripe, uint32_t *number) {
@@ -56,8 +56,8 @@ static void push(struct slots *slots, unsigned stripe, uint32_t first, void *las
                                                   memory_order_relaxed));
 }
 
-/* The fresh numbers from `*first` on are the caller's. Returns how many; 0 at the limit, or if
- * there is no memory. */
+/* Gives the caller fresh numbers, from `*first` on. Returns how many; 0 at the limit, or if there
+ * is no memory. */
 static uint32_t number_fresh(struct slots *slots, uint32_t *first) {
   uint32_t full = slots->slot_bytes < FRESH_BYTES ? (uint32_t)(FRESH_BYTES / slots->slot_bytes) : 1;
   uint32_t fresh = full < FRESH ? full : FRESH;
@@ -85,7 +85,7 @@ static void *take_fresh(struct slots *slots, unsigned stripe, uint32_t *number) 
   return slots_at(slots, *number);
 }
 
-/* The stripe has none. */
+/* Takes a slot where the stripe has no free one: a fresh one, or at the limit another stripe's. */
 static __attribute__((noinline)) void *take_otherwise(struct slots *slots, unsigned stripe,
                                                       uint32_t *number) {
   void *slot = take_fresh(slots, stripe, number);

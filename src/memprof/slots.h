@@ -1,17 +1,17 @@
 /* Slots of one size with numbers and fixed addresses, taken and given back by any thread without a
  * lock.
  *
- * Chunk k holds the numbers n for which 2^k is the last power of two in n + SLOTS_FIRST, is mapped
- * when it is first needed, and stays. Each stripe has a list of free slots, and takes fresh ones
- * some at a time. A slot goes back to the stripe that took it, whichever thread gives it back: so
- * threads that take and give back their own slots never meet. Only at the limit does a thread take
- * a slot of another stripe.
+ * Chunk k holds the numbers n for which 2^k is the largest power of two that is at most n +
+ * SLOTS_FIRST. It is mapped when it is first needed, and stays. Each stripe has a list of free
+ * slots, and takes fresh slots some at a time. A slot goes back to the stripe that took it,
+ * whichever thread gives it back: so threads that take and give back their own slots never meet.
+ * Only at the limit does a thread take a slot of another stripe.
  *
  * A slot's first word holds its stripe and, while it is free, the number of the next free one. The
- * head of a list carries a count of changes in its upper half, so that a head that was taken and
- * given back meanwhile is not mistaken for an unchanged one. A thread that has a pointer to a slot
- * may still read it after it was given back: memory is never unmapped before slots_close, and the
- * first word is the only one that a free slot changes. */
+ * head of a list has a count of changes in its upper half, so that a head that was taken and given
+ * back meanwhile is not mistaken for an unchanged one (ABA). A thread that has a pointer to a slot
+ * may still read the slot after it was given back: memory is never unmapped before slots_close, and
+ * only the first word of a free slot changes. */
 #ifndef MEMPROF_SLOTS_H
 #define MEMPROF_SLOTS_H
 
@@ -33,7 +33,7 @@ struct slots {
   size_t limit;
   /* Written by any thread. */
   struct slots_free free[STRIPES];
-  _Atomic(uint32_t) numbered;          /* slots of some stripe are those below; pairs with slots_at */
+  _Atomic(uint32_t) numbered;          /* the slots below it belong to stripes; pairs with slots_at */
   _Atomic(char *) chunks[SLOT_CHUNKS]; /* NULL until mapped; pairs with slots_at */
 };
 
@@ -43,15 +43,15 @@ void slots_open(struct slots *slots, size_t slot_bytes, size_t limit);
 /* Unmaps everything. */
 void slots_close(struct slots *slots);
 
-/* A slot, of the stripe's if it has one, and its number in `*number`; zeroed on its first use, else
- * as it was given back, but for its first word. NULL if the limit is reached or there is no
- * memory. */
+/* Takes a slot, one of the stripe's if it has one, and stores its number in `*number`. A slot is
+ * zeroed on its first use, and later as it was given back, except for its first word. NULL if the
+ * limit is reached or there is no memory. */
 void *slots_take(struct slots *slots, unsigned stripe, uint32_t *number);
 
 void slots_give(struct slots *slots, void *slot, uint32_t number);
 
-/* All slots that were ever taken have numbers below; those there that were not yet are zero but for
- * the first word. */
+/* All slots that were ever taken have numbers below this one. Slots below it that were not taken
+ * yet are zero except for the first word. */
 uint32_t slots_numbered(const struct slots *slots);
 
 static inline unsigned slots_chunk(uint32_t number) {

@@ -1,5 +1,5 @@
-/* A thread: its stream of gaps, and what it reports of blocks. Its queue is in pending.h, the loop
- * that runs it in callbacks.c. */
+/* A thread: its stream of gaps, and its reports of blocks. Its queue is in pending.h, the loop that
+ * runs the queue's callbacks in callbacks.c. */
 #include "memprof/engine.h"
 #include "memprof/pending.h"
 
@@ -20,16 +20,16 @@ static inline bool sampler_is_for(const struct memprof_thread *thread, uint64_t 
   return atomic_load_explicit(&profile_of(handle)->sequence, memory_order_relaxed) == thread->sampled;
 }
 
-/* Seeds the sampler if the owner's profile is another one than last time. False if it does not
- * sample. */
+/* Seeds the sampler if the owner's profile is not the one that it was seeded for. False if the
+ * profile does not sample. */
 static inline bool sampler_ready(struct memprof_thread *thread) {
   uint64_t handle = atomic_load_explicit(&thread->owner->profile, memory_order_acquire);
   if (!handle || !profile_is_sampling(handle)) return false;
   return sampler_is_for(thread, handle) || seed_sampler(thread, handle);
 }
 
-/* What a thread that ends cannot run: the owner's other threads can run all but its alloc
- * callbacks. */
+/* Empties the queue of a thread that ends. The owner's other threads can run its callbacks, except
+ * alloc callbacks, which are dropped. */
 static void thread_give_up(struct memprof_thread *thread) {
   struct memprof_owner *owner = thread->owner;
   for (struct memprof_entry *entry; (entry = pending_take(thread));) {
@@ -70,9 +70,9 @@ void memprof_thread_leave(struct memprof_thread *thread) {
   thread_give_up(thread);
 }
 
-/* A signal handler may free a block until the host knows that the thread has left, and runs its
- * callback by itself if the thread is not suspended; so in a parallel host it is not, unless there
- * is something to give up. */
+/* Until the host knows that the thread has left, a signal handler on it may free a block, and runs
+ * that block's callback itself unless the thread is suspended. So in a parallel host this function
+ * does not leave the thread suspended, unless there are callbacks to give up. */
 void memprof_thread_detach(struct memprof_thread *thread) {
   memprof_thread_stop(thread);
   bool all_ran = memprof_drain(thread);
@@ -84,7 +84,7 @@ int64_t memprof_gap(struct memprof_thread *thread) {
   return sampler_ready(thread) ? sampler_gap(&thread->sampler) - 1 : SAMPLER_NEVER;
 }
 
-/* A suspended thread's words stand trial, and the result is ignored. */
+/* The words of a suspended thread are counted, and the samples among them ignored. */
 static __attribute__((noinline)) size_t hits_at_all(struct memprof_thread *thread, int64_t *left) {
   if (!sampler_ready(thread)) {
     *left = SAMPLER_NEVER;
@@ -94,7 +94,8 @@ static __attribute__((noinline)) size_t hits_at_all(struct memprof_thread *threa
   return memprof_suspended(thread) ? 0 : hits;
 }
 
-/* The usual case, which needs no more than one gap, apart: it calls nothing. */
+/* The usual case, which needs only one gap of the batch, is separate, since it calls no
+ * function. */
 size_t memprof_hits(struct memprof_thread *thread, int64_t *left) {
   uint64_t handle = atomic_load_explicit(&thread->owner->profile, memory_order_acquire);
   bool is_seeded = handle && profile_is_sampling(handle) && sampler_is_for(thread, handle);
@@ -128,7 +129,8 @@ void memprof_freed(struct memprof_thread *thread, struct memprof_entry *entry) {
   if (entry_post(thread->owner->engine, entry, ENTRY_DEAD, link_of(thread))) enqueue(thread, entry);
 }
 
-/* A zombie's changes are seen by no callback. */
+/* Stores a block's new size for the resize callback; nothing for a zombie, which has no
+ * callbacks. */
 static void note_size(struct memprof_thread *thread, struct memprof_entry *entry, size_t size, size_t bytes,
                       size_t trials, size_t n_samples) {
   if (entry_stage(entry_word(entry)) == STAGE_ZOMBIE) return;

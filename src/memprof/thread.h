@@ -19,18 +19,18 @@ struct memprof_thread {
   uint64_t sequence;
   unsigned stripe;       /* of base/stripe.h */
   const bool *exception; /* the host's; while it is true no callback begins */
-  /* Written by this thread and by its signal handlers, which leave the first two as they found
-   * them. */
+  /* Written by this thread and by its signal handlers, which leave `suspended` and `busy` as they
+   * found them. */
   _Atomic(unsigned) suspended;
   _Atomic(bool) busy; /* with `pending` */
   _Atomic(struct memprof_entry *)
-      arrived; /* newest first: added while it was busy; pairs with pending_take_arrived */
+      arrived; /* entries added while it was busy, newest first; pairs with pending_take_arrived */
   /* Written by this thread while it is busy. */
   struct entry_list pending; /* callbacks to run, through `pending_next` */
-  /* Written by the callback loop of this thread, which suspends it. */
+  /* Written by the callback loop of this thread, which suspends the thread. */
   struct memprof_entry *running;
   unsigned running_step; /* an enum entry_step */
-  uint64_t rows_of;      /* while it runs callbacks of rows (young.h): their profile's handle, else 0 */
+  uint64_t rows_of;      /* while it runs callbacks of rows (young.h): the profile's handle; else 0 */
   uint64_t sampled;      /* the profile that `sampler` is seeded for; 0 for none */
   struct sampler sampler;
 };

@@ -1,4 +1,4 @@
-/* Pieces of addresses. */
+/* Lists of pieces; a piece has the addresses of some tracked blocks. */
 #include "memprof/tracked.h"
 
 enum { AHEAD = 16 };
@@ -18,7 +18,7 @@ static struct tracked_piece *add_piece(struct tracked_list *list, struct slots *
   return piece;
 }
 
-/* Gives back what comes after a piece. */
+/* Gives back the pieces after a piece. */
 static void cut_after(struct tracked_list *list, struct slots *pieces, struct tracked_piece *last) {
   struct tracked_piece *piece = last->next;
   last->next = NULL;
@@ -30,7 +30,7 @@ static void cut_after(struct tracked_list *list, struct slots *pieces, struct tr
   }
 }
 
-/* Where those that stay go, in front of those that are still asked for. */
+/* Where tracked_filter puts the next block that stays: at or before the block that it looks at. */
 struct place {
   struct tracked_piece *piece;
   uint32_t count;

@@ -1,9 +1,9 @@
-/* The old tracked blocks of an owner: their addresses side by side, apart from their entries, since
- * a collection asks for the fate of all of them and mostly learns that nothing has changed. A
- * million of them are 16 MB here, and 128 MB of entries.
+/* The old tracked blocks of an owner. Their addresses lie side by side, apart from their entries,
+ * since a collection asks for the fate of all of them and mostly finds that nothing has changed. A
+ * million blocks take 16 MB here, and their entries 128 MB.
  *
- * They are a list of pieces, each with room for some; only the last of a list that was not joined
- * is partly filled. */
+ * They are in a list of pieces, each with room for TRACKED_ROOM blocks. Only the last piece of a
+ * list is partly filled, unless lists were joined. */
 #ifndef MEMPROF_TRACKED_H
 #define MEMPROF_TRACKED_H
 
@@ -29,7 +29,8 @@ bool tracked_append(struct tracked_list *list, struct slots *pieces, struct memp
 
 void tracked_join(struct tracked_list *list, struct tracked_list *tail);
 
-/* Asks for each whether it stays; may change its address. Those that do close ranks. */
+/* Calls `stays` for each block, which may change the block's address, and takes out the blocks for
+ * which it returns false. The others move up. */
 typedef bool tracked_stays(struct tracked *tracked, void *context);
 void tracked_filter(struct tracked_list *list, struct slots *pieces, tracked_stays *stays, void *context);
 

@@ -10,8 +10,8 @@
 
 /* ---- entries ---- */
 
-/* An entry with a hold of the profile, beside the table's. NULL if a discard has begun: no hold of
- * a discarded profile begins (HOLDS of profile.h). */
+/* Takes an entry, with a hold of the profile beside the table's. NULL if a discard has begun: no
+ * thread takes a hold of a discarded profile (HOLDS of profile.h). */
 static struct memprof_entry *take_entry(struct profile *profile, uint32_t *number) {
   unsigned stripe = stripe_of_thread();
   _Atomic(int64_t) *held = &profile->stripes[stripe].held;
@@ -23,8 +23,8 @@ static struct memprof_entry *take_entry(struct profile *profile, uint32_t *numbe
   return entry;
 }
 
-/* COUNTS; the guard is held. Births first: else a thread that reads the counts in between would
- * find more ends than births. */
+/* COUNTS. The caller has the guard. Adds births first: otherwise a thread that reads the counts in
+ * between would find more ends than births. */
 static void count_fresh(struct young_table *table) {
   struct young_counts *fresh = &table->fresh;
   if (!(fresh->born | fresh->died | fresh->dropped)) return;
@@ -35,8 +35,8 @@ static void count_fresh(struct young_table *table) {
   *fresh = (struct young_counts){0};
 }
 
-/* An entry in this state in place of a row; the guard is held, and with it the profile. NULL, and
- * the row is LOST. */
+/* Makes an entry in this state in place of a row. The caller has the guard, so the table still
+ * holds the profile. If it returns NULL, the row is LOST. */
 static struct memprof_entry *make_entry(struct young_table *table, struct young_row *row, uint64_t state) {
   struct profile *profile = profile_of(table->handle);
   count_fresh(table);
@@ -55,8 +55,9 @@ static struct memprof_entry *make_entry(struct young_table *table, struct young_
   return entry;
 }
 
-/* The callback that runs returns to an entry. If there is no memory for the entry, the thread
- * counts the row when the callback returns, and drops its metadata. */
+/* Makes an entry of the RUNNING row: when the callback returns, its metadata goes to the entry. If
+ * there is no memory for the entry, the thread drops the metadata then, and counts the row as
+ * dropped. */
 static void settle_running(struct memprof_owner *owner, struct young_table *table) {
   struct memprof_entry *entry = make_entry(table, table->running, STAGE_ALLOC | ENTRY_RUNNING | ENTRY_LINKED);
   table->running->state = YOUNG_GONE;
@@ -130,9 +131,9 @@ static struct young_table *take_table(struct memprof *engine) {
   return fresh;
 }
 
-/* Makes the table the profile's. False if it was already, if the profile samples no more, or if
- * rows of another profile are left. Whether it samples is asked again with the guard: a discard may
- * have passed this table in between, and does not come again. */
+/* Makes the table the profile's. False if it is that already, if the profile no longer samples, or
+ * if rows of another profile are left. The function checks again with the guard that the profile
+ * samples: a discard may have passed this table in between, and does not come to it again. */
 static bool bind(struct memprof_owner *owner, uint64_t handle) {
   struct young_table *table = owner->table;
   struct profile *surplus = profile_of(handle);
@@ -154,7 +155,7 @@ static bool bind(struct memprof_owner *owner, uint64_t handle) {
 
 /* ---- births ---- */
 
-/* False if there is no table for it, or it is full, or another profile's. */
+/* False if the owner has no table, or the table is full or another profile's. */
 static inline bool add_row(struct memprof_thread *thread, uintptr_t address, size_t words, size_t n_samples) {
   struct memprof_owner *owner = thread->owner;
   struct young_table *table = owner->table;
@@ -203,7 +204,7 @@ static bool born_as_entry(struct memprof_thread *thread, uintptr_t address, size
 
 /* ---- the engine ---- */
 
-/* The other side, while it has the guard, calls nothing that waits. */
+/* Waits for the other side, which calls nothing that waits while it has the guard. */
 void young_stand_back(struct young_table *table) {
   young_unlock(table);
   while (atomic_load_explicit(&table->seized, memory_order_acquire)) sched_yield();
@@ -221,7 +222,7 @@ void young_release(struct young_table *table) {
 
 void young_count(const struct memprof *engine, uint64_t handle) {
   for (struct young_table *table = young_first(engine); table; table = table->next) {
-    if (!atomic_load(&table->taken)) continue; /* nothing is fresh there */
+    if (!atomic_load(&table->taken)) continue; /* such a table has no fresh counts */
     young_seize(table);
     if (table->handle == handle) count_fresh(table);
     young_release(table);
@@ -274,8 +275,8 @@ size_t young_forget(struct young_table *table, uint64_t handle, void **metadata,
   young_seize(table);
   bool is_bound = table->handle == handle;
   if (is_bound) count_fresh(table);
-  /* `told` goes past rows that the owner may still come to, before the next call: so they are
-   * GONE. */
+  /* `told` goes past rows that the owner may come to before the next call of this function: so they
+   * become GONE. */
   for (; is_bound && table->told < table->count && found < room; table->told++) {
     struct young_row *row = &table->rows[table->told];
     if (row->state == YOUNG_GONE || row->state == YOUNG_RUNNING) continue;
@@ -286,7 +287,7 @@ size_t young_forget(struct young_table *table, uint64_t handle, void **metadata,
   bool is_over = is_bound && table->told == table->count;
   if (is_over) {
     table->aged = table->pending = table->count;
-    table->running = NULL; /* its thread sees that, and drops what its callback returns */
+    table->running = NULL; /* the RUNNING row's thread sees that, and drops what its callback returns */
     table->handle = 0;
     is_over = !table->users;
     young_empty(table);

@@ -15,17 +15,18 @@
  *   | GONE  | DEAD, or   | KEPT, or   | PENDING, or |
  *   |       | GONE       | GONE       | GONE        |   and LOST ones from `told` to `pending`
  *
- * A discard forgets rows, some at a time, by moving `told` on, past `aged` and `pending` too; a row
- * that it forgot is GONE.
+ * The engine has finished with the rows below `told`: their callbacks have run, or they needed
+ * none. A discard forgets rows, some at a time, by moving `told` on, past `aged` and `pending` too;
+ * a row that it forgot is GONE.
  *
- * The last minor collection found the rows below `aged`. When all of them have been told of, and
- * there are no others, the table is empty again. At most one row is RUNNING: the last one that was
- * PENDING. Rows that are PENDING or RUNNING belong to the thread that runs in the owner; before
- * another thread runs there they become entries (young_settle).
+ * The rows below `aged` were there at the last minor collection; the other rows were born since.
+ * When the engine has finished with all rows, the table becomes empty again. At most one row is
+ * RUNNING: the last one that was PENDING. Rows that are PENDING or RUNNING belong to the thread
+ * that runs in the owner; before another thread runs there they become entries (young_settle).
  *
- * A thread that runs a callback of a row is a user of the table. A table with users is not emptied,
- * since a callback may read its row, and serves no other profile. A discard then leaves the hold of
- * the profile to the last user.
+ * A thread that runs a callback of a row is a user of the table. A table with users does not become
+ * empty, since a callback may read its row, and it takes no rows of another profile. If a discard
+ * finds users, the last of them releases the table's hold of the profile.
  *
  * COUNTS. Births and ends of rows are counted in the table, in `fresh`. They are added to the
  * profile's counts at the next collection, when a row becomes an entry, and when a thread reads the
@@ -41,8 +42,8 @@
  *   The owner's side:                             The other side:
  *   1. stores `entered`;                          1. exchanges `seized`, until it was false;
  *   2. passes a light fence;                      2. passes a heavy fence;
- *   3. loads `seized`; if it is true, clears      3. waits until `entered` is false.
- *      `entered`, waits until it is false,
+ *   3. loads `seized`; if that is true, clears    3. waits until `entered` is false.
+ *      `entered`, waits until `seized` is false,
  *      and begins again.
  *
  * One of the two sides therefore sees the other. tests/models/guard.pml explores it. */
@@ -52,11 +53,11 @@
 #include "base/fence.h"
 #include "memprof/profile.h"
 
-/* As many samples as a minor heap of the default size has at a rate of 1e-2, and a sixth more. */
+/* How many samples a minor heap of the default size has at a rate of 1e-2, and a sixth more. */
 enum { YOUNG_MOST = TINY ? 4 : 3072 };
 
 /* LOST: the row should have become an entry, but there was no memory for one, or a discard of its
- * profile had begun. The sample is dropped: no further callback tells of it. */
+ * profile had begun. The sample is dropped: no further callback is called for it. */
 enum young_state { YOUNG_GONE, YOUNG_PENDING, YOUNG_RUNNING, YOUNG_KEPT, YOUNG_DEAD, YOUNG_LOST };
 
 struct young_row {
@@ -67,15 +68,15 @@ struct young_row {
 };
 
 struct young_table {
-  struct young_table *next; /* of the engine; constant */
-  _Atomic(bool) taken;      /* by an owner */
+  struct young_table *next; /* the engine's next table; constant */
+  _Atomic(bool) taken;      /* an owner has the table */
   _Atomic(bool) entered;    /* GUARD: the owner's side is there */
-  _Atomic(bool) seized;     /* by another thread */
-  size_t depth;             /* of callstacks; written and read by the owner's threads */
+  _Atomic(bool) seized;     /* GUARD: the other side has it or waits for it */
+  size_t depth;             /* frames of a callstack; written and read by the owner's threads */
   /* Used by the side that has the guard. */
-  uint64_t handle; /* of the profile; 0: none, and no rows */
+  uint64_t handle; /* the profile's handle; 0: no profile, and no rows */
   uint32_t told, aged, pending, count, users;
-  struct memprof_thread *thread; /* that the PENDING and RUNNING rows belong to */
+  struct memprof_thread *thread; /* to which the PENDING and RUNNING rows belong */
   struct young_row *running;     /* or NULL */
   struct young_counts {
     uint64_t born, died, dropped;
@@ -83,7 +84,7 @@ struct young_table {
   struct young_row rows[YOUNG_MOST];
 };
 
-/* The guard, for the owner's side. */
+/* Take and release the guard on the owner's side. */
 void young_stand_back(struct young_table *table);
 static inline void young_lock(struct young_table *table) {
   for (;;) {
@@ -97,12 +98,13 @@ static inline void young_unlock(struct young_table *table) {
   atomic_store_explicit(&table->entered, false, memory_order_release);
 }
 
-/* The guard, for the other side. */
+/* Take and release the guard on the other side. */
 void young_seize(struct young_table *table);
 void young_release(struct young_table *table);
 
-/* With the guard: whether births or deaths are still to be told of. young_empty empties the table
- * if all were. */
+/* The caller of these three has the guard. young_has_births: alloc callbacks are pending.
+ * young_has_deaths: dealloc callbacks are pending. young_empty: makes the table empty if the engine
+ * has finished with all rows and the table has no users. */
 static inline bool young_has_births(const struct young_table *table) { return table->pending < table->count; }
 static inline bool young_has_deaths(const struct young_table *table) { return table->told < table->aged; }
 static inline void young_empty(struct young_table *table) {
@@ -110,8 +112,8 @@ static inline void young_empty(struct young_table *table) {
     table->told = table->aged = table->pending = table->count = 0;
 }
 
-/* With the guard: a user leaves. True if it was the last one, and must release the table's hold of
- * the profile. */
+/* A user leaves the table; the caller has the guard. True if the user was the last one, and must
+ * release the table's hold of the profile. */
 static inline bool young_end(struct young_table *table, uint64_t handle) {
   table->users--;
   young_empty(table);
@@ -121,30 +123,31 @@ static inline bool young_end(struct young_table *table, uint64_t handle) {
 /* Whether the owner has pending callbacks of rows. */
 bool young_has_pending(const struct memprof_owner *owner);
 
-/* Makes entries of the rows that are PENDING or RUNNING. The caller has the owner to itself, but
- * for discards. */
+/* Makes entries of the rows that are PENDING or RUNNING. The caller has the owner to itself; only a
+ * thread that discards or reads counts may use the table at the same time. */
 void young_settle_rows(struct memprof_owner *owner);
 static inline void young_settle(struct memprof_owner *owner) {
   if (owner->table) young_settle_rows(owner);
 }
 
-/* After a minor collection, and after young_settle: asks for the fate of each block. True if
+/* Called after a minor collection and after young_settle: asks `fate` about each block. True if
  * callbacks are pending. */
 bool young_after_minor(struct memprof_owner *owner, memprof_fate_function *fate, void *context);
 
-/* Forgets rows of a discarded profile, but not one that is RUNNING, until `room` pieces of metadata
- * are in `metadata`, which the caller drops. Returns how many are there; if that is less than
- * `room`, no row is left, and the table's hold of the profile is released unless there are
- * users. */
+/* Forgets rows of a discarded profile, except a RUNNING one. Puts the metadata of these rows in
+ * `metadata`, and stops when `room` of them are there; the caller drops them. Returns how many are
+ * there. If it returns less than `room`, no row is left, and the function has released the table's
+ * hold of the profile, unless the table has users. */
 size_t young_forget(struct young_table *table, uint64_t handle, void **metadata, size_t room);
 
-/* The owner ends: the rows that are left become entries. The table is free for another owner, which
- * drops the rows that are LOST; until then, or until a discard, it is the same profile's. Calls no
- * callback, since the host may hold a lock. */
+/* Called when the owner ends: makes entries of the rows that are left, and gives the table up, so
+ * that another owner may take it. LOST rows stay in the table; the next owner drops them. The table
+ * holds its profile until another profile gets the table or a discard comes. Calls no callback,
+ * since the host may hold a lock. */
 void young_leave(struct memprof_owner *owner);
 
-/* How many rows are of a profile, or of any profile if it is NULL, and how many tables hold it. No
- * thread is in the engine meanwhile. */
+/* Returns how many rows are of a profile, or of any profile if `profile` is NULL; `*tables` becomes
+ * how many tables hold it. The caller makes sure that no thread is in the engine meanwhile. */
 size_t young_rows(const struct memprof *engine, const struct profile *profile, size_t *tables);
 size_t young_mapped_bytes(const struct memprof *engine);
 
@@ -153,7 +156,8 @@ static inline struct young_table *young_first(const struct memprof *engine) {
   return atomic_load_explicit(&engine->tables, memory_order_acquire);
 }
 
-/* COUNTS: adds the fresh counts of all tables of a profile to the profile's. Any thread. */
+/* COUNTS: adds the fresh counts of all tables of a profile to the profile's counts. Any thread may
+ * call it. */
 void young_count(const struct memprof *engine, uint64_t handle);
 
 /* Unmaps all tables. */

@@ -1,10 +1,11 @@
 /* A set of addresses without locks.
  *
  * A counting filter of bytes answers "not sampled" for nearly every free: its byte for the address
- * is zero. A byte that reaches 255 stays there. Behind it stands an open-addressing table, probed
- * linearly for at most PROBES slots; a slot is claimed by compare-and-swap on its address. An
- * address is in the table at most once, since a block lives once. A slot that was taken is empty
- * for insertion but not for searching.
+ * is zero. A byte that reaches 255 stays there. Where the filter's byte is not zero, an
+ * open-addressing table decides, which is probed linearly for at most PROBES slots. A thread claims
+ * a slot by compare-and-swap on the slot's address. An address is in the table at most once, since
+ * only one live block has it. A slot whose block was removed is a tombstone (TAKEN): an insertion
+ * may use the slot, and a search goes on behind it.
  */
 #include "preload/addresses.h"
 
@@ -20,7 +21,7 @@ enum { NEVER_USED = 0, TAKEN = 1 }; /* no block has these addresses */
 
 struct slot {
   _Atomic(uintptr_t) block;
-  struct sampled_block known; /* of the block's owner */
+  struct sampled_block known; /* written by the block's owner */
 };
 
 static _Atomic(uint8_t) *filter;
@@ -64,7 +65,7 @@ struct sampled_block *addresses_insert(const void *block) {
                                                  memory_order_relaxed))
       continue;
     slot->known = (struct sampled_block){
-        .bytes = 0}; /* the program does not have the block yet, so no thread looks for it before */
+        .bytes = 0}; /* no thread looks for the block yet: the program does not have it */
     filter_add(hash, 1);
     return &slot->known;
   }
@@ -73,7 +74,7 @@ struct sampled_block *addresses_insert(const void *block) {
 
 struct sampled_block *addresses_find(const void *block) {
   uint64_t hash = hash_mix((uintptr_t)block);
-  /* An unused slot would pass for that of NULL, which programs free too. */
+  /* A search for NULL, which programs free too, would find an unused slot. */
   if (!block || !atomic_load_explicit(filter_of(hash), memory_order_relaxed)) return NULL;
   struct slot *slot = find(block, hash);
   return slot ? &slot->known : NULL;

@@ -9,16 +9,16 @@
 /* Sets up the table; false when memory for it cannot be had. */
 bool addresses_create(void);
 
-/* Remembers a live block; what is known of it is zeroed. NULL when the table is full there: the
- * block cannot be followed. Any thread. */
+/* Enters a live block, and returns a zeroed record for what is known of it. NULL if the table is
+ * full near the block's place: then the block cannot be followed. Any thread may call it. */
 struct sampled_block *addresses_insert(const void *block);
 
-/* A block that was inserted, or NULL if it is not sampled, which is nearly always so and costs one
- * load. */
+/* Returns the record of a block that was inserted, or NULL if the block is not sampled. That is
+ * nearly always so, and costs one load. */
 struct sampled_block *addresses_find(const void *block);
 
-/* Forgets a block that addresses_find gave: call it before the block is really freed, since then
- * its address may come again at once. */
+/* Forgets a block that addresses_find found. The caller calls it before it frees the block in the
+ * real allocator, since after that another thread may be given the same address at once. */
 void addresses_remove(struct sampled_block *known);
 
 #endif

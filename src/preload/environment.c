@@ -1,8 +1,8 @@
-/* The variables that make a process record itself (settings/settings.def) are copied when it
- * starts.
+/* The variables that make a process record itself (settings/settings.def), and the environments of
+ * the programs that it executes.
  *
  * Programs change their environment as they like, and pass another one to exec. So the values are
- * copied when the process starts, and given to the next program from there.
+ * copied when the process starts, and environment_make gives these copies to the next program.
  */
 #include "preload/environment.h"
 
@@ -43,8 +43,8 @@ static char *find(char *const *environment, const char *name) {
   return NULL;
 }
 
-/* As unsetenv, for which programs have functions of their own: a shell's knows nothing of the
- * environment yet. */
+/* As unsetenv, which is not called here: some programs have an unsetenv of their own, and a shell's
+ * would not know the environment yet, since the shell has not read it. */
 static void remove_variable(const char *name) {
   char **to = environ;
   for (char **from = environ; from && *from; from++)
@@ -54,7 +54,7 @@ static void remove_variable(const char *name) {
 
 /* ---- lists of libraries ---- */
 
-/* Finds our entry in a list, and the separator that goes with it. */
+/* Finds our entry in a list of libraries: [*begin, *end), without separators. */
 static bool find_library(char *list, char **begin, char **end) {
   char *name = list ? strstr(list, "libwinnow-malloc.so") : NULL;
   if (!name) return false;
@@ -64,7 +64,7 @@ static bool find_library(char *list, char **begin, char **end) {
   return true;
 }
 
-/* In place. */
+/* Removes our entry from a list of libraries, in place. */
 static void remove_library(char *list) {
   char *begin, *end;
   if (!find_library(list, &begin, &end)) return;
@@ -109,7 +109,7 @@ static const char *trace_path(void) {
   return setting ? strchr(setting, '=') + 1 : NULL;
 }
 
-/* Whether a file can be opened as the process is now. */
+/* Whether the process can open a file with its present rights. */
 static bool can_open(const char *path, int flags) {
   int fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC);
   if (fd >= 0) syscall(SYS_close, fd);
@@ -138,7 +138,7 @@ static bool is_ours(const char *setting) {
   return false;
 }
 
-/* Writes the list of libraries as it is to be; NULL if none is left. */
+/* Writes "LD_PRELOAD=" and `others`, without or with our library; NULL if the list is empty. */
 static char *put_list(char *room, const char *others, bool with_ours) {
   char *list = room + strlen("LD_PRELOAD=");
   memcpy(room, "LD_PRELOAD=", strlen("LD_PRELOAD="));
@@ -190,8 +190,8 @@ bool environment_asks_otherwise(char *const *environment) {
 
 bool environment_is_of_record(void) { return kept.settings[SETTING_PID] != NULL; }
 
-/* A user that was changed counts as out of reach whatever the files allow: capabilities that let it
- * reach them here may be gone after the exec. */
+/* After a change of user the library and the trace count as out of reach even if the process can
+ * open them now: the capabilities that let the process do so may be gone after the exec. */
 bool environment_is_in_reach(void) {
   int saved = errno;
   bool reached = *kept.library && *kept.folder && geteuid() == kept.user &&
@@ -219,7 +219,7 @@ char **environment_make(void *room, char *const *environment, const struct herit
   char *list = put_list(text + PROGRAM_SETTINGS * NUMBER_BYTES, others, recorded);
   for (size_t i = 0; i < count; i++) {
     bool is_list = is_setting_of(environment[i], "LD_PRELOAD");
-    if (is_list && list) *to++ = list; /* in its place */
+    if (is_list && list) *to++ = list; /* where the caller had it */
     if (is_list) list = NULL;
     if (!is_list && !is_ours(environment[i])) *to++ = environment[i];
   }

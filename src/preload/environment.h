@@ -1,27 +1,31 @@
-/* The variables that make a process record itself: found, taken away, and given to a program that
- * is executed. */
+/* The variables that make a process record itself: how a process reads them, takes them away, and
+ * gives them to a program that it executes. */
 #ifndef PRELOAD_ENVIRONMENT_H
 #define PRELOAD_ENVIRONMENT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* As getenv, which in some C library may take a lock. */
+/* As getenv, which takes a lock in some C libraries. */
 char *environment_variable(const char *name);
 
-/* Copies what the variables say, for environment_make. Once, before one of the next two. */
+/* Copies the values of the variables, for environment_make. Called once, before environment_clean
+ * or environment_mark_followers. */
 void environment_keep(void);
 
 /* Takes the variables, and our entry in LD_PRELOAD, out of the process's environment. */
 void environment_clean(void);
 
-/* Leaves them there for children. What this process executes next must not overwrite its trace. */
+/* Leaves the variables in the environment for children, but makes them say that the program that
+ * inherits them is a follower. A follower names its trace after its process number; so a program
+ * that this process executes without our exec functions does not write over this process's
+ * trace. */
 void environment_mark_followers(void);
 
-/* What a program that is executed finds of the variables. */
+/* Which of our variables the next program finds in its environment. */
 struct heritage {
   enum {
-    HERITAGE_AS_IT_IS, /* what the caller of exec passes */
+    HERITAGE_AS_IT_IS, /* those that the caller of exec passes */
     HERITAGE_NONE,     /* none of ours */
     HERITAGE_RECORDED  /* all of them, whatever the caller passes */
   } kind;
@@ -29,19 +33,20 @@ struct heritage {
   unsigned number, execs; /* WINNOW_NUMBER and WINNOW_EXECS; 0: not set */
 };
 
-/* Whether the caller of exec passes a request of its own, for another trace, which then is the one
- * that counts. */
+/* Whether the environment that the caller of exec passes asks for another trace. Then it is passed
+ * on as it is. */
 bool environment_asks_otherwise(char *const *environment);
 
-/* Whether `winnow record` asked for the trace, which then tells the traces of one process apart. */
+/* Whether `winnow record` asked for the trace. If so, it tells the traces of one process apart at
+ * the end. */
 bool environment_is_of_record(void);
 
-/* False if the next program could not read the library or write the trace: the process has changed
- * its root or its user. */
+/* False if the next program could not read the library or write the trace, because the process has
+ * changed its root or its user. */
 bool environment_is_in_reach(void);
 
-/* An environment for exec in room that the caller has on its stack: nothing is allocated.
- * Async-signal-safe, keep errno. */
+/* environment_make makes an environment for exec in `room`, which has as many bytes as
+ * environment_room says; it allocates nothing. Both are async-signal-safe and keep errno. */
 size_t environment_room(char *const *environment);
 char **environment_make(void *room, char *const *environment, const struct heritage *heritage);
 

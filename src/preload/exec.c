@@ -1,13 +1,14 @@
 /* The exec functions and posix_spawn, as the program sees them.
  *
- * A process that becomes another program leaves no time to write anything afterwards, so the end is
- * written before, and taken back if the exec fails. What the next program finds in its environment
- * is decided here too (EXEC in process.c): the environment that the caller passes is never written,
- * a changed one stands on the stack. system and popen execute in a child without coming here; and
- * in a child of vfork, which does come, process_becomes writes no end.
+ * After a successful exec this process can write nothing, so process_becomes writes the end of the
+ * trace before the exec, and process_stays takes it back if the exec fails. process_becomes also
+ * decides what the next program finds in its environment (EXEC in process.c). The environment that
+ * the caller passes is never written; a changed copy is on the stack, or in mapped memory if it is
+ * large. system and popen of the C library do not call these functions. A child of vfork does, but
+ * process_becomes writes no end for it.
  *
  * The forms with a list of arguments gather it on the stack, as the C library does, and call the
- * form with an array. All of it may run in a signal handler.
+ * form with an array. All these functions may run in a signal handler.
  */
 #include "preload/exec.h"
 
@@ -40,15 +41,16 @@ static struct {
   __typeof__(posix_spawn) *posix_spawn, *posix_spawnp;
 } next;
 
-/* Memory for an environment, mapped. */
+/* The head of mapped memory for an environment. */
 struct room {
-  _Alignas(16) size_t bytes; /* all of it */
+  _Alignas(16) size_t bytes; /* of the mapping */
   pid_t pid;                 /* of the process that mapped it */
 };
 
-/* The last room that this thread mapped. A child of vfork has the thread's memory, and where its
- * exec succeeds the room stays behind: the thread then finds it with another process's number, and
- * goes on only after that exec. */
+/* The last room that this thread mapped. A child of vfork shares the thread's memory. Where the
+ * child's exec succeeds, the room that the child mapped stays behind. The kernel suspends the
+ * parent thread until that exec, so the thread finds a room with another process's number
+ * afterwards, and unmaps it. */
 static _Thread_local _Atomic(struct room *) last_room;
 
 static void *map_room(size_t bytes) {
@@ -66,8 +68,8 @@ static void *map_room(size_t bytes) {
   return room + 1;
 }
 
-/* Room for an environment: on the caller's stack, or, since threads and signal handlers may have
- * small ones, mapped. */
+/* Room for an environment: on the caller's stack, or mapped if it is larger than `most`, since
+ * stacks of threads and signal handlers may be small. */
 #define ROOM(bytes, most) ((bytes) <= (most) ? __builtin_alloca(bytes) : map_room(bytes))
 static void give_back(void *memory, size_t bytes, size_t most) {
   if (bytes <= most || !memory) return;
@@ -77,21 +79,23 @@ static void give_back(void *memory, size_t bytes, size_t most) {
   metadata_unmap(room, room->bytes);
 }
 
-/* The alternate stack of a handler may be all but full. */
+/* How large a room on the stack may be: 0 on the alternate stack of a signal handler, which may be
+ * all but full. */
 static size_t most_on_stack(void) {
   stack_t stack;
   return !sigaltstack(NULL, &stack) && stack.ss_flags & SS_ONSTACK ? 0 : STACK_MOST;
 }
 
-/* `given` becomes the environment for the next program, `bytes` and `room` what it takes: nothing,
- * if it is the caller's. */
+/* Declares `given`, the environment for the next program. If that is a changed one, `room` is the
+ * memory where it stands and `bytes` the size of the room; else `given` is the caller's environment
+ * and `bytes` is 0. */
 #define INHERIT(environment, heritage)                                                      \
   size_t bytes = (heritage)->kind == HERITAGE_AS_IT_IS ? 0 : environment_room(environment); \
   size_t most = bytes ? most_on_stack() : 0;                                                \
   void *room = bytes ? ROOM(bytes, most) : NULL;                                            \
   char *const *given = room ? environment_make(room, environment, heritage) : (char *const *)(environment)
 
-/* Calls the next library's function between the two notes. */
+/* Calls the next library's function between process_becomes and process_stays. */
 #define BECOME(folder, path, found, environment, function, ...) \
   if (!next.function) exec_resolve();                           \
   struct becoming becoming;                                     \
@@ -104,7 +108,8 @@ static size_t most_on_stack(void) {
   process_stays(&becoming);                                     \
   return result
 
-/* `array` becomes the arguments from `first` on, with the NULL; `list` is what follows it. */
+/* Declares `array`, the arguments from `first` on with the closing NULL. `list` goes on behind the
+ * NULL. */
 #define GATHER(array, first, list)                                                    \
   size_t count = 1;                                                                   \
   va_list list, counted;                                                              \
@@ -121,8 +126,8 @@ static bool is_program(const char *path) {
   return !stat(path, &status) && S_ISREG(status.st_mode) && !access(path, X_OK);
 }
 
-/* The file that the name of a program means, searched for as execvp does; NULL: none, or a path
- * that is too long here. */
+/* Finds the file that the name of a program means, as execvp does. NULL if there is none, or if its
+ * path does not fit in `found`. */
 static const char *search(const char *name, char found[FOUND_MOST]) {
   size_t name_bytes = strlen(name) + 1;
   if (strchr(name, '/')) return name;

@@ -2,8 +2,8 @@
 #ifndef PRELOAD_EXEC_H
 #define PRELOAD_EXEC_H
 
-/* Finds the real functions, so that nothing is left to find where the loader must not be asked: in
- * a signal handler, or in a child of vfork. */
+/* Finds the real functions beforehand, since a signal handler or a child of vfork must not call the
+ * loader. */
 void exec_resolve(void);
 
 #endif

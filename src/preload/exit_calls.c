@@ -1,10 +1,10 @@
-/* What a program calls that ends without its exit handlers, and so without ours: it is measured a
- * last time.
+/* _exit and _Exit, as the program sees them: they end a process without its exit handlers, ours
+ * among them. So the process is measured here for the last time.
  *
- * exit and quick_exit end by the C library's own _exit, which does not come here. Handlers of
- * signals and children of vfork may come, so nothing is looked up here. A process that is not
- * recorded makes no system call here but getpid where it shares a recorded one's memory: its filter
- * may forbid all.
+ * exit and quick_exit end by the C library's own _exit, not by ours. Signal handlers and children
+ * of vfork may call ours, so these functions look nothing up. In a process that is not recorded
+ * they make no system call before the exit, since a seccomp filter of that process may forbid any;
+ * only a process that shares the memory of a recorded one (vfork) calls getpid.
  */
 #include "preload/exit_calls.h"
 
@@ -25,7 +25,8 @@ typedef void leave_function(int);
 
 static leave_function *next_exit, *next_Exit;
 
-/* A handler's alternate stack may be all but full; to measure takes 3 KiB. */
+/* Whether the stack has room for a measurement, which takes 3 KiB: a handler's alternate stack may
+ * be all but full. */
 static bool has_room(void) {
   stack_t stack;
   if (sigaltstack(NULL, &stack) || !(stack.ss_flags & SS_ONSTACK)) return true;

@@ -2,7 +2,7 @@
 #ifndef PRELOAD_EXIT_CALLS_H
 #define PRELOAD_EXIT_CALLS_H
 
-/* Looks up the functions behind ours. Until then they are done without. */
+/* Looks up the C library's functions. Before that, ours end the process by the system call. */
 void exit_calls_resolve(void);
 
 #endif

@@ -5,9 +5,9 @@
  * functions and in malloc_host.c. The fast paths touch the thread's count and the read-only table
  * `real`, nothing else: no lock, no line that another thread writes.
  *
- * Blocks are asked from the real allocator by the same function that the program called, so that
- * zero sizes, overflow, alignment errors and errno are exactly what they would be without us; only
- * a block that took a sample is placed by us, and only where its size and alignment are valid.
+ * Each entry point calls the real allocator's function of the same name, so that zero sizes,
+ * overflow, alignment errors and errno are exactly what they would be without us. Only a block that
+ * took a sample is placed by us, and only where its size and alignment are valid.
  */
 #include "base/words.h"
 #include "preload/malloc_host.h"
@@ -32,21 +32,22 @@ static bool valid_alignment(size_t alignment) {
   return alignment && !(alignment & (alignment - 1)) && alignment <= LARGEST_ALIGNMENT;
 }
 
-/* A sampled block, or NULL when the real function shall give it (and report what is wrong with the
- * request). */
+/* Allocates a sampled block. NULL: the caller calls the real function, which also reports what is
+ * wrong with the request. */
 static void *allocate(size_t bytes, size_t alignment, bool zero, size_t hits) {
   if (!valid_alignment(alignment)) return NULL;
   return host_allocate(bytes, alignment < 16 ? 16 : alignment, zero, hits);
 }
 
-/* The samples of a request that exhausted the count. One that can only fail stands no trial. */
+/* How many samples fell into a request that exhausted the count. The words of a request that can
+ * only fail do not count. */
 static size_t hits_of(size_t bytes) {
   if (host_can_have(bytes)) return host_hits();
   words_left += (int64_t)malloc_words(bytes);
   return 0;
 }
 
-/* Gives a request of `bytes` that exhausted the count its turn: a sampled block, or what `fallback`
+/* Serves a request of `bytes` that exhausted the count: by a sampled block, or by what `fallback`
  * returns. */
 #define SAMPLED(block, bytes, alignment, zero, fallback)              \
   size_t hits = hits_of(bytes);                                       \
@@ -89,8 +90,9 @@ SLOW int posix_memalign_slow(void **block, size_t alignment, size_t bytes) {
   return error;
 }
 
-/* An unsampled block that grows: the words that it gained are tried. What it had, and has, is known
- * only as the usable size. */
+/* realloc of a block that is not NULL. When an unsampled block grows, the words that it gained
+ * count for sampling. The sizes that the program asked for are not kept for unsampled blocks, so
+ * the words gained are those of the usable size after less those of the usable size before. */
 SLOW void *realloc_other(void *block, size_t bytes) {
   if (maybe_sampled(block) && host_owns(block)) return host_realloc(block, bytes);
   size_t before = real.usable_size(block);
@@ -173,14 +175,14 @@ EXPORT void free_aligned_sized(void *block, size_t alignment, size_t bytes) {
   (void)alignment, (void)bytes, free(block);
 }
 
-/* Tries what the program's `malloc` is bound to: its address may be that of a stub in the
- * executable, which proves nothing. */
+/* Calls the function that the program's `malloc` is bound to and looks whether ours counted the
+ * call. The function's address would prove nothing: it may be that of a stub in the executable. */
 bool process_calls_our_malloc(void) {
   void *(*bound)(size_t) = (void *(*)(size_t))dlsym(RTLD_DEFAULT, "malloc");
   int64_t before = words_left;
   void *block = bound(1);
   bool ours = words_left != before;
-  if (ours) free(block); /* else it is another allocator's, and `free` may be too: a byte is lost */
+  if (ours) free(block); /* else another allocator's, whose free is not known: a byte is lost */
   return ours;
 }
 
@@ -243,7 +245,7 @@ DELETE_OPERATOR(_ZdaPvmRKSt9nothrow_t, DELETE_ARRAY,
 
 /* ---- the loader ---- */
 
-/* Afterwards the code of some callstacks may be gone. */
+/* The code of frames in some callstacks may be gone afterwards. */
 EXPORT int dlclose(void *library) {
   static int (*next)(void *);
   if (!next) next = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
@@ -253,8 +255,8 @@ EXPORT int dlclose(void *library) {
 }
 
 /* A library opened with RTLD_DEEPBIND would bind free to glibc's, which cannot free sampled blocks.
- * The flag is cleared, and the real dlopen entered by a jump, so that it sees its true caller,
- * whose search path it uses. */
+ * So the flag is cleared. The real dlopen is called by a jump (a tail call), so that it sees the
+ * program as its caller, whose search path it uses. */
 EXPORT void *dlopen(const char *path, int flags) {
   static void *(*next)(const char *, int);
   if (!next) next = (void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen");

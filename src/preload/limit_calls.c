@@ -1,9 +1,10 @@
 /* What the program calls about limits: setrlimit and its relatives, and mlockall.
  *
  * mlockall: without privileges the kernel locks the mappings only if all of them are within
- * RLIMIT_MEMLOCK, and counts the addresses that we reserved. Where it refuses for that reason
- * alone, the mappings are locked one by one: first those that have names, which are the program's,
- * then the rest, our tables among them, as far as they fit. Inaccessible mappings are left alone.
+ * RLIMIT_MEMLOCK, and the kernel counts the addresses that we reserved, too. Where it refuses for
+ * that reason alone, our mlockall locks the mappings one by one: first the mappings that have
+ * names, which are the program's, then the rest, our tables among them, as far as the limit allows.
+ * It passes over inaccessible mappings.
  */
 #include "base/metadata.h"
 #include "base/os.h"
@@ -25,8 +26,9 @@ static bool fits_without_us(void) {
   return !getrlimit(RLIMIT_MEMLOCK, &limit) && limits_program_bytes() <= limit.rlim_cur;
 }
 
-/* A line is "begin-end rwxp offset major:minor inode   name". What cannot be locked, mlockall would
- * pass over too. */
+/* Locks the mapping of one line of /proc/self/maps, if it has a name or if it has none, as `named`
+ * says. A line is "begin-end rwxp offset major:minor inode name". A failure is ignored: the
+ * kernel's mlockall, too, passes over mappings that cannot be locked. */
 static void lock_mapping(const char *line, const char *end, bool named, int flags) {
   char *after;
   unsigned long begin = strtoul(line, &after, 16);
@@ -50,8 +52,7 @@ static bool lock_each(int flags) {
   return read;
 }
 
-/* ---- what the program calls: each function in two names, for limits of 64 bits are the usual ones
- * ---- */
+/* ---- what the program calls: each function under two names, since all limits have 64 bits ---- */
 
 EXPORT int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit) {
   return limits_call(0, (int)resource, (const struct rlimit64 *)(const void *)limit, NULL);

@@ -1,13 +1,14 @@
 /* The limit of the address space, as the program sees it.
  *
- * The region reserves a tebibyte of addresses, which RLIMIT_AS counts. Where a limit stands when
- * the program starts, there is no region; but a program, a shell above all, may set one later, and
- * then could not get a byte more. So the limit that it sets is made larger by what we reserved, and
- * what it reads is made smaller again; and where blocks of more than 16 KiB come to lie in the
- * reserve, that much of it is the program's (the smaller ones stay uncounted). What it executes
- * gets the soft limit as the program set it (the hard limit cannot be restored should the exec
- * fail, so it stays larger); posix_spawn and what the C library itself executes do not come by here
- * and inherit the larger one.
+ * The region reserves a tebibyte of addresses, which RLIMIT_AS counts. If there is a limit when the
+ * program starts, there is no region. But a program, a shell above all, may set a limit later, and
+ * then could not get a byte more. So limits_call makes a limit that the program sets larger by our
+ * reserve, and makes a limit that the program reads smaller by as much. Where sampled blocks of
+ * more than 16 KiB take parts of the reserve, these parts count as the program's (limits_take); the
+ * smaller blocks are not counted. A program that this one executes gets the soft limit as it was
+ * set here. The hard limit stays larger, since it could not be raised again if the exec failed.
+ * Programs started by posix_spawn or by the C library itself inherit both limits as they are,
+ * larger.
  */
 #include "preload/limits.h"
 
@@ -22,10 +23,11 @@
 
 _Static_assert(sizeof(struct rlimit) == sizeof(struct rlimit64), "limits are 64 bits wide");
 
-/* Written while the profile starts. Bytes; 0: limits are passed on as they are. */
+/* Bytes of our reserve. Written while the profile starts, and by limits_take. 0: limits are passed
+ * on as they are. */
 static _Atomic(uint64_t) reserved;
 
-static uint64_t mapped_before; /* of the thread that starts */
+static uint64_t mapped_before; /* bytes; used by the thread that starts the profile */
 
 static int system_limits(pid_t pid, int resource, const struct rlimit64 *set, struct rlimit64 *get) {
   return (int)syscall(SYS_prlimit64, pid, resource, set, get);
@@ -43,7 +45,7 @@ static rlim64_t larger(rlim64_t limit) {
   return limit < RLIM64_INFINITY - 1 - more ? limit + more : RLIM64_INFINITY - 1;
 }
 
-/* A limit below what is reserved was not set through us. */
+/* The limit as the program set it. A limit below our reserve was not set by limits_call. */
 static rlim64_t smaller(rlim64_t limit) {
   uint64_t more = atomic_load_explicit(&reserved, memory_order_relaxed);
   return limit == RLIM64_INFINITY || limit < more ? limit : limit - more;

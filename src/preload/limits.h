@@ -7,22 +7,25 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-/* Around what reserves address space, once, at the start. */
+/* The thread that starts the profile calls these once, before and after it reserves address
+ * space. */
 void limits_before_reserving(void);
 void limits_after_reserving(void);
 
-/* What prlimit64 does to the limits that the program sees. */
+/* As prlimit64, for the limits that the program sees. `set` and `get` may be NULL. */
 int limits_call(pid_t pid, int resource, const struct rlimit64 *set, struct rlimit64 *get);
 
-/* So many bytes of what was reserved are to be used for blocks, and count as the program's from now
- * on. False if that is more than its limit allows. Async-signal-safe; keeps errno. */
+/* Takes `bytes` more of the reserved addresses into use for blocks: from now on they count as the
+ * program's. False if the program's limit does not allow that. Async-signal-safe; keeps errno. */
 bool limits_take(size_t bytes);
 
-/* What is mapped without our reserve. */
+/* How many bytes the process has mapped, less our reserve. */
 size_t limits_program_bytes(void);
 
-/* Before an exec, and when it failed: what is executed is free of our reserve, and gets the limit
- * as the program set it. The first returns what the second needs. Async-signal-safe; keep errno. */
+/* limits_before_exec, before an exec: sets the soft limit to the value that the program asked for,
+ * since the next program is free of our reserve. limits_exec_failed, when the exec failed: makes
+ * the limit larger again; `lowered` is what limits_before_exec returned. Async-signal-safe; keep
+ * errno. */
 bool limits_before_exec(void);
 void limits_exec_failed(bool lowered);
 

@@ -1,26 +1,28 @@
 /* The malloc heap as a parallel host of the engine.
  *
- * One owner stands for the whole heap; each thread has its engine thread in thread-local storage,
- * set up by its first allocation and ended by a pthread key. Callbacks run at once, inside the
- * malloc or free that caused them.
+ * One owner stands for the whole heap. Each thread has its engine thread in thread-local storage:
+ * the thread's first allocation sets it up, and a pthread key's destructor ends it. Callbacks run
+ * at once, inside the malloc or free that caused them.
  *
- * MUTED: while the host works for a thread, its words_left is MUTED, far above any count that is
- * ever given, so that what callbacks and the C library allocate meanwhile takes the fast path and
- * is neither sampled nor counted. The count is put back at the end. Nesting (a signal handler, a
- * free in a callback) saves and restores MUTED itself, harmlessly.
+ * MUTED: while the host works for a thread, the thread's words_left is MUTED, far above any count
+ * that a thread is ever given. So allocations of callbacks and of the C library meanwhile take the
+ * fast path, and are neither sampled nor counted. The host puts the count back at the end. Nested
+ * work (in a signal handler, or a free in a callback) saves and restores the value MUTED,
+ * harmlessly.
  *
- * Where nothing is sampled, a thread comes here each DORMANT words, to see whether a profile was
- * started.
+ * While no profile samples, each thread calls host_hits every DORMANT words, to see whether a
+ * profile was started.
  *
  * COMPANION: a small sampled block has a companion of its size in the real allocator, as long as it
- * lives. So the program's other blocks lie where they would lie without us: without companions each
- * sampled block shifts what glibc's free lists hand out next, and a program that lives by their
- * order slows down (bench/run --only trees at 1e-4: half of the cost was cache misses in the
- * program itself). At rates that sample much, companions would cost memory, and there are none.
+ * lives. So the program's other blocks lie where they would lie without us. Without companions each
+ * sampled block shifts the order in which glibc's free lists hand out blocks, and a program whose
+ * speed depends on that order slows down (bench/run --only trees at 1e-4: half of the cost was
+ * cache misses in the program itself). At rates above COMPANION_RATE companions would cost memory,
+ * and there are none.
  *
  * A sampled block lies in the region, and its `struct sampled_block` in the region's side arrays.
  * Where the address space has no room for a region, sampled blocks come from the real allocator and
- * addresses.c knows them; then `real.sampled` spans all addresses, so that every free asks it.
+ * addresses.c knows them. Then `real.sampled` spans all addresses, so that every free looks there.
  */
 #include "preload/malloc_host.h"
 
@@ -44,25 +46,27 @@
 #define MUTED   (INT64_MAX / 2)
 #define DORMANT ((int64_t)1 << 16)
 
-/* Which blocks get a companion. */
+/* Which blocks get a companion: the largest size, and the largest rate of a profile. */
 #define COMPANION_BYTES ((size_t)1024)
 #define COMPANION_RATE  0.01
 
-/* Words that a block's first usable size had more than was asked for, and that so were never tried:
- * glibc's for sizes that are multiples of 16, the usual ones. Needed for blocks whose birth was not
- * sampled. */
+/* A new block's usable size may be more words than the size that was asked for, and the words
+ * between were never counted. glibc gives one word more for the usual sizes, multiples of 16 bytes.
+ * This word is subtracted from the trials of blocks whose birth was not sampled. */
 #define SLACK_AT_BIRTH 1
 
-/* PREVIOUS: what an unsampled block had before it grew, known only as its usable size. glibc rounds
- * up to 8 more than a multiple of 16, by 8 bytes on average and for multiples of 16; but a block
- * that grows in small steps comes close to its usable size before it passes it. Without this, each
- * block first seen as it grows would count 8 bytes too few. */
+/* PREVIOUS: of an unsampled block that grew, only the usable size before is known, not the size
+ * that was asked for. glibc's usable sizes are 8 bytes more than a multiple of 16; they exceed the
+ * size asked for by 8 bytes on average, and by just 8 where that is a multiple of 16. But if a
+ * block grows in small steps, the last size asked for that fitted was close to the usable size; so
+ * no more than the bytes gained are subtracted (likely_bytes). Without this, each block first seen
+ * as it grows would count 8 bytes too few. */
 #define SLACK_BEFORE_GROWTH ((size_t)8)
 
 #define HUGE_BYTES    ((size_t)1 << 30)
 #define LARGEST_BYTES ((size_t)1 << 46)
 
-/* Entries, and with them sampled blocks alive at one time. */
+/* How many entries there can be, and with them sampled blocks that are alive at one time. */
 #define BLOCKS_MOST (TINY ? (size_t)64 : (size_t)1 << 28)
 
 _Thread_local int64_t words_left;
@@ -71,7 +75,7 @@ struct host_thread {
   struct memprof_thread engine;
   uint32_t number;
   bool attached;
-  bool counting; /* words_left leads to a sample, and not only to a look whether a profile began */
+  bool counting; /* words_left leads to a sample; else only to a look for a profile */
 };
 
 static _Thread_local struct host_thread self;
@@ -83,14 +87,14 @@ static struct callstacks *callstacks;
 static pthread_key_t thread_key;
 static bool has_region;
 
-/* Set when a profile starts: it samples so little that companions are cheap. */
+/* Set when a profile starts: true if its rate is so low that companions are cheap. */
 static _Atomic(bool) has_companions;
 
 /* Written by any thread. */
 static _Atomic(uint32_t) threads;
 static _Atomic(bool) opened;
 
-/* Where our own code lies, by the linker. */
+/* The linker's symbols for the begin and the end of our own code. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
@@ -117,7 +121,7 @@ static const wn_callstack *capture(struct memprof_thread *thread, size_t depth) 
   return callstack_capture(callstacks, depth);
 }
 
-/* Threads look for themselves, at the latest after DORMANT words. */
+/* Nothing to do: each thread looks for a profile itself, at the latest after DORMANT words. */
 static void rearm(struct memprof_owner *changed) { (void)changed; }
 
 static struct memprof_thread *current(struct memprof *asking) {
@@ -143,7 +147,7 @@ static void thread_ends(void *argument) {
   process_thread_ends();
   memprof_thread_detach(&self.engine);
   self.attached = self.counting = false;
-  saved.left = 0; /* what later destructors allocate sets the thread up again */
+  saved.left = 0; /* an allocation by a later destructor sets the thread up again */
   unmute(saved);
 }
 
@@ -157,7 +161,7 @@ static void attach(void) {
   pthread_setspecific(thread_key, &self);
 }
 
-/* What host_hits does for a thread that is set up, with its count. */
+/* What host_hits does for a thread that is set up. `left` is the thread's words_left. */
 static size_t count_hits(int64_t *left) {
   size_t hits = 0;
   bool sampling = memprof_is_sampling(&self.engine);
@@ -177,7 +181,7 @@ static _Noreturn void die(const char *message) {
 
 static bool in_region(const void *block) { return (uintptr_t)block - real.sampled.base < real.sampled.span; }
 
-/* Looks up what is known of a block; where there is a region, of a block in it. */
+/* Looks up what is known of a block. If there is a region, the block's address is in it. */
 static struct sampled_place find(void *block) {
   struct sampled_block *known = has_region ? region_find(block) : addresses_find(block);
   return (struct sampled_place){block, known};
@@ -189,7 +193,7 @@ static bool is_followed(struct sampled_place place) {
 
 static void give_back(struct sampled_place place) {
   if (has_region) {
-    void *companion = place.block->companion; /* once released, the place is another block's */
+    void *companion = place.block->companion; /* read first: a released place may be another block's */
     if (!region_release(place)) die("winnow: the program frees a block twice\n");
     if (companion) real.free(companion);
   } else {
@@ -207,8 +211,8 @@ static void check_live(struct sampled_place place, const char *complaint) {
   if (has_region && !region_is_live(place)) die(complaint);
 }
 
-/* Follows a block, new or just grown from `previous_bytes`, of which `trials` words were tried. The
- * thread is muted. */
+/* Follows a block, which is new or has just grown from `previous_bytes`. `trials`: how many of its
+ * words were counted for sampling. The thread is muted. */
 static void follow(struct sampled_place place, size_t bytes, size_t trials, size_t previous_bytes,
                    size_t hits) {
   struct sampled_block *block = place.block;
@@ -230,7 +234,8 @@ static void follow(struct sampled_place place, size_t bytes, size_t trials, size
   memprof_drain(&self.engine);
 }
 
-/* The same for a block of the real allocator, which only the table of addresses can follow. */
+/* As follow, for a block of the real allocator: only where there is no region can such a block be
+ * followed, by the table of addresses. */
 static void follow_real(void *block, size_t bytes, size_t trials, size_t previous_bytes, size_t hits) {
   struct sampled_place place = {.address = block};
   if (!has_region) place.block = addresses_insert(block);
@@ -240,7 +245,7 @@ static void follow_real(void *block, size_t bytes, size_t trials, size_t previou
     process_lost_block();
 }
 
-/* Ends a block's entry: of two threads that free one block, only one finds it. */
+/* Ends a block's entry. If two threads free one block, only one of them finds the entry. */
 static void forget(struct sampled_block *known) {
   struct memprof_entry *entry = atomic_exchange_explicit(&known->entry, NULL, memory_order_acquire);
   if (!entry) return;
@@ -249,10 +254,11 @@ static void forget(struct sampled_block *known) {
   memprof_drain(&self.engine);
 }
 
-/* New words that a sampled block takes when it grows, and the samples among them. TRIALS: a sampled
- * block's words are tried when those of an unsampled one would be, which the entry points know only
- * by their usable sizes. Else blocks with equal histories would be in the sample with different
- * probabilities, and the trace could tell only one. */
+/* Counts the words that a sampled block gains when it grows, and returns how many samples fell into
+ * them. TRIALS: they are the words that realloc_other would count for an unsampled block of the
+ * same history. It knows only usable sizes, so the usable sizes that the real allocator would give
+ * are compared here. Otherwise blocks with equal histories would be in the sample with different
+ * probabilities, and a trace can state only one probability. */
 static size_t count_growth(struct sampled_block *known, size_t bytes, int64_t *left) {
   size_t before = malloc_words(real_usable_for(known->bytes)), after = malloc_words(real_usable_for(bytes));
   if (after <= before) return 0;
@@ -266,8 +272,8 @@ static void copy_contents(void *to, struct sampled_place from, size_t bytes) {
   memcpy(to, from.address, usable < bytes ? usable : bytes);
 }
 
-/* Where the region is full, or the thread interrupted itself while it held the region's lock: the
- * block goes on unsampled in the real allocator. */
+/* Moves a block to the real allocator, where it lives on unsampled: the region is full, or this is
+ * a signal handler that interrupted the holder of the region's lock. */
 static struct sampled_place move_out(struct sampled_place old, size_t bytes) {
   struct sampled_place moved = {.address = real.malloc(bytes)};
   if (!moved.address) return moved;
@@ -279,8 +285,8 @@ static struct sampled_place move_out(struct sampled_place old, size_t bytes) {
   return moved;
 }
 
-/* Resizes a block of the real allocator. Its address may be another block's as soon as it has
- * moved, so the table forgets it first. */
+/* Resizes a block of the real allocator. Once the block has moved, another thread may be given its
+ * old address, so the table forgets that address first. */
 static struct sampled_place resize_real(struct sampled_place old, size_t bytes) {
   const struct sampled_block kept = *old.block;
   struct memprof_entry *entry = atomic_load_explicit(&old.block->entry, memory_order_acquire);
@@ -294,9 +300,9 @@ static struct sampled_place resize_real(struct sampled_place old, size_t bytes) 
   return (struct sampled_place){moved, block};
 }
 
-/* Gives a sampled block another size, with its contents. Returns where it lies then; `block` is
- * NULL there if it is followed no more. The address is NULL if there is no memory, and the block
- * stays. */
+/* Gives a sampled block another size, with its contents. Returns the place where the block lies
+ * then; `block` of that place is NULL if the block is no longer followed. If there is no memory,
+ * the address is NULL and the old block stays. */
 static struct sampled_place resize(struct sampled_place old, size_t bytes) {
   bool zeroed;
   if (!host_can_have(bytes)) return (struct sampled_place){0};
@@ -312,7 +318,8 @@ static struct sampled_place resize(struct sampled_place old, size_t bytes) {
   return moved;
 }
 
-/* Counts the words that a sampled block took by its new size, and tells the engine. */
+/* Counts the words that a sampled block gained by its new size, and reports the new size to the
+ * engine. */
 static void follow_resized(struct sampled_place place, size_t bytes, int64_t *left) {
   struct sampled_block *block = place.block;
   block->hits += count_growth(block, bytes, left);
@@ -396,14 +403,14 @@ void *host_realloc(void *block, size_t bytes) {
   attach();
   struct sampled_place resized = resize(place, bytes);
   if (resized.address && resized.block) follow_resized(resized, bytes, &saved.left);
-  memprof_drain(&self.engine); /* where it is followed no more, too */
+  memprof_drain(&self.engine); /* also if the block is no longer followed */
   unmute(saved);
   if (!resized.address) errno = ENOMEM;
   return resized.address;
 }
 
-/* What a block was likely asked to have, which grew from the usable size `usable` to `bytes`
- * (PREVIOUS). */
+/* The size that the program probably asked for before a block grew from the usable size `usable` to
+ * `bytes` (PREVIOUS). */
 static size_t likely_bytes(size_t usable, size_t bytes) {
   size_t gained = bytes - usable, slack = gained < SLACK_BEFORE_GROWTH ? gained : SLACK_BEFORE_GROWTH;
   return usable > slack ? usable - slack : 1;
@@ -472,7 +479,7 @@ wn_status host_discard(wn_profile *profile) {
   struct muted saved = mute();
   attach();
   wn_status status = wn_memprof_discard(profile);
-  memprof_drain(&self.engine); /* what `drop` and signal handlers freed meanwhile */
+  memprof_drain(&self.engine); /* of blocks that `drop` and signal handlers freed meanwhile */
   unmute(saved);
   return status;
 }

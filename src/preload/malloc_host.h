@@ -8,27 +8,29 @@
 #include <stdint.h>
 #include <winnow/memprof.h>
 
-/* Words this thread may still allocate before it must come to host_hits. Begins at 0, so that a new
- * thread comes at once. While the host works for this thread it is so large that nothing nested is
- * sampled. */
+/* How many words this thread may still allocate before it must call host_hits. Begins at 0, so that
+ * the first allocation of a new thread calls it. While the host works for this thread, the number
+ * is so large that nested allocations are not sampled. */
 extern _Thread_local int64_t words_left;
 
-/* After words_left went below zero: how many samples fell into the words just subtracted, usually 1
- * or 0. Sets this thread up at its first call. Counts again up to the next sample. */
+/* Called when words_left went below zero. Returns how many samples fell into the words just
+ * subtracted, usually 1 or 0, and sets words_left to the distance to the next sample. The first
+ * call of a thread also sets the thread up. */
 size_t host_hits(void);
 
-/* False for a size that the system would refuse, which the region, being reserved beforehand, would
- * not notice; it makes no sense to draw samples for its words. */
+/* False for a size that the system would refuse. The region would not notice that, since its
+ * addresses are reserved beforehand, and the words of such a request must not be sampled. */
 bool host_can_have(size_t bytes);
 
-/* A new block that took `hits` samples, followed, or NULL when the real allocator is to give it. */
+/* Allocates and follows a block that took `hits` samples. NULL: the caller takes a block of the
+ * real allocator instead. */
 void *host_allocate(size_t bytes, size_t alignment, bool zero, size_t hits);
 
-/* Follows a block that took `hits` samples and that the real allocator gave instead. A NULL block
- * is ignored; so is one that is sampled already: operator new may get it from malloc. */
+/* Follows a block of the real allocator that took `hits` samples. Does nothing if the block is
+ * NULL, or if it is sampled already, since operator new may have got it from malloc. */
 void host_follow(void *block, size_t bytes, size_t hits);
 
-/* True if `block`, whose address may be that of a sampled block, is one. */
+/* True if a block whose address may be that of a sampled block is a sampled block. */
 bool host_owns(void *block);
 
 /* What free, realloc and malloc_usable_size do for an address that may be a sampled block's.
@@ -37,23 +39,24 @@ void host_free(void *block);
 void *host_realloc(void *block, size_t bytes);
 size_t host_usable_size(void *block);
 
-/* After realloc grew an unsampled block, whose usable size was `before`, and the words it gained
- * exhausted the count: follows it if they took samples. Returns the block, which may move. */
+/* Called after realloc grew an unsampled block, whose usable size was `before`, and the words that
+ * the block gained exhausted the count. Follows the block if these words took samples. Returns the
+ * block, which may have moved. */
 void *host_follow_grown(void *block, size_t bytes, size_t before);
 
-/* Prepares the engine and the region or its substitute. Once, before anything is sampled. False if
- * there is no memory. */
+/* Prepares the engine, and the region or the table of addresses. Called once, before anything is
+ * sampled. False if there is no memory. */
 bool host_open(void);
 
-/* The sampling profile of the heap, through the engine; the calling thread is set up if it was
- * not. */
+/* Start, stop and discard the sampling profile of the heap, by the engine's functions of these
+ * names. They set the calling thread up if it is not. */
 wn_status host_start(const wn_memprof_options *options, const wn_tracker *tracker, wn_profile **profile);
 wn_status host_stop(void);
 wn_status host_discard(wn_profile *profile);
 
-/* Around other work that the host does for the calling thread, in what the program calls: nothing
- * nested is sampled, and the thread has a number. host_is_working: it is within such work, or
- * within malloc's. */
+/* Our code outside of malloc calls host_enter before it works in a thread, and host_leave
+ * afterwards: nested allocations are not sampled then, and the thread has a number.
+ * host_is_working: the calling thread is between the two, or in the host's work within malloc. */
 struct host_visit {
   int64_t left;
   struct program_errors errors;

@@ -1,10 +1,11 @@
 /* mmap and its relatives, as the program sees them.
  *
- * Each passes on what the program asked for and notes what came of it (mappings.h). Small mappings
- * are not noted, and cost two comparisons; small steps of the data segment are, once they add up.
- * The C library's own calls, those of its malloc among them, do not come here. But an allocator
- * library's do, if one stands for malloc: what it maps is for blocks that are counted already, so
- * its calls are told by where they return to, and not noted.
+ * Each function passes the program's request on and notes the result in the table of mappings
+ * (mappings.h). Small mappings are not noted, and cost two comparisons. Small steps of the data
+ * segment are noted once they add up to MAPPING_LEAST. The C library's own calls, those of its
+ * malloc among them, do not come through these functions. The calls of an allocator library that
+ * stands for malloc do, but its mappings are for blocks that are counted already. So a call whose
+ * return address lies in that library is not noted.
  */
 #include "preload/map_calls.h"
 
@@ -28,7 +29,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* What is freed at once may be what made the process largest: it is measured before. */
+/* A mapping of this size or more may be what made the process largest, so the process is measured
+ * before the mapping is removed. In bytes. */
 #define MEASURE_BEFORE ((size_t)1 << 20)
 
 static struct {
@@ -39,11 +41,11 @@ static struct {
   void *(*sbrk)(intptr_t);
 } next;
 
-/* What the data segment grew by and is not noted yet. Written by any thread; those that move the
- * segment at one time are in disorder anyway. */
+/* The part by which the data segment grew and that is not noted yet. Written by any thread without
+ * a lock: a program whose threads call brk or sbrk at the same time has a race of its own. */
 static struct { _Atomic(uintptr_t) begin, end; } gathered;
 
-/* The allocator below us, if it is not the C library's. */
+/* Where the real allocator's code lies, if it is not the C library's. */
 static struct { uintptr_t begin, end; } allocator;
 
 static void *map(void *address, size_t bytes, int protection, int flags, int descriptor, off_t offset) {
@@ -85,7 +87,8 @@ static void note_removed(void *address, size_t bytes) {
   host_leave(visit);
 }
 
-/* After the call: the old addresses may be another mapping's by now, but hardly ever are. */
+/* Called after mremap: another thread may have mapped the old addresses by now, but hardly ever
+ * has. */
 static void note_moved(void *from, size_t bytes, void *to, size_t to_bytes, int flags) {
   struct host_visit visit = host_enter();
   bool stays = flags & MREMAP_DONTUNMAP || !bytes; /* the old addresses stay mapped */
@@ -99,8 +102,9 @@ static void note_moved(void *from, size_t bytes, void *to, size_t to_bytes, int 
 
 static uintptr_t page_of(uintptr_t address) { return address & ~(uintptr_t)(os_page_bytes() - 1); }
 
-/* The data segment grew, perhaps by little: what many steps add to each other is gathered until it
- * is worth to be noted. A step of the C library's between two of the program's begins anew. */
+/* Notes that the data segment grew. Small steps are gathered until they are MAPPING_LEAST together.
+ * If the C library moved the segment between two of the program's steps, gathering begins anew with
+ * the later one. */
 static void note_growth(uintptr_t from, uintptr_t to) {
   uintptr_t begin = atomic_load_explicit(&gathered.begin, memory_order_relaxed);
   if (from != atomic_load_explicit(&gathered.end, memory_order_relaxed)) begin = page_of(from);
@@ -112,7 +116,7 @@ static void note_growth(uintptr_t from, uintptr_t to) {
   atomic_store_explicit(&gathered.end, to, memory_order_relaxed);
 }
 
-/* The data segment went from one end to another. */
+/* Notes that the end of the data segment moved. */
 static void note_break(uintptr_t from, uintptr_t to) {
   uintptr_t page = os_page_bytes(), left = page_of(to + page - 1), end = page_of(from + page - 1);
   if (to > from) {

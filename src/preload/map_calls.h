@@ -2,8 +2,8 @@
 #ifndef PRELOAD_MAP_CALLS_H
 #define PRELOAD_MAP_CALLS_H
 
-/* Finds the functions below us, and where the allocator below us lies, whose own mappings are not
- * the program's. */
+/* Finds the C library's functions. If another allocator library stands for malloc, also finds where
+ * its code lies, since its own mappings are not the program's. */
 void map_calls_resolve(void);
 
 #endif

@@ -13,8 +13,8 @@
 
 struct piece {
   uintptr_t begin, end;
-  uint64_t number;            /* 0: not told yet (LAZY) */
-  struct resident_bytes told; /* the last time */
+  uint64_t number;            /* in the trace; 0: not there yet (LAZY) */
+  struct resident_bytes told; /* the sizes that the trace has */
   uint32_t stack;
   enum recorder_map_kind kind;
 };
@@ -22,11 +22,11 @@ struct piece {
 enum {
   PIECES_MOST = TINY ? 16 : 1 << 16,
   QUEUED_MOST = TINY ? 4 : 64,
-  /* What one measurement looks at page by page, at most: 16 GiB of 4 KiB pages. */
+  /* One measurement looks at no more pages one by one: 16 GiB of 4 KiB pages. */
   PAGES_MOST = 1 << 22,
-  /* Of the time, at most one part in so many is spent on measuring. */
+  /* Measurements take at most one part in so many of the time. */
   MEASURE_PART = 100,
-  /* A resident size is told again if it has changed by one part in so many. */
+  /* A resident size is written again if it has changed by one part in so many. */
   CHANGE_PART = 16,
   /* The process has grown enough to be measured if it is larger by one part in so many. */
   GROWTH_PART = 8
@@ -36,11 +36,12 @@ enum {
 static struct lock lock;
 static _Thread_local struct { /* the fork under way */
   struct lock_fork lock;
-  uint8_t passed_over; /* forks, nested, that do not have the lock: it is busy (FORK) or not used */
+  uint8_t passed_over; /* nested forks without the lock: it was held (FORK), or is not used */
 } in_fork;
 
-/* Protected by the lock. ORDER: `order` has the places of pieces by address, and behind `count` the
- * places that are free, up to `used`; those behind were never used. */
+/* Protected by the lock. ORDER: the first `count` elements of `order` are the places of the pieces
+ * in order of address. The next ones, up to `used`, are the free places. Places from `used` on were
+ * never used. */
 static struct piece *pieces;
 static uint32_t *order;
 static size_t count, used;
@@ -60,12 +61,13 @@ static struct queued {
 static _Atomic(uint64_t) head, tail;
 
 /* Written by any thread. */
-static _Atomic(bool) any;                  /* there was a piece */
+static _Atomic(bool) any;                  /* there was a piece at some time */
 static _Atomic(bool) missed;               /* MISSED */
-static _Atomic(uint64_t) measure_due;      /* UINT64_MAX: a thread is at it */
-static _Atomic(uint64_t) largest_measured; /* resident size */
+static _Atomic(uint64_t) measure_due;      /* UINT64_MAX: a thread is measuring */
+static _Atomic(uint64_t) largest_measured; /* resident bytes, at any measurement */
 
-/* Not so in a child of a bare fork, which has the locks as other threads left them. */
+/* False in a child of the bare system call fork: no fork handler ran, so its locks are as other
+ * threads left them. */
 static bool is_recorded(void) {
   struct recorder *recorder = process_recorder();
   return recorder && recorder_is_ours(recorder);
@@ -73,8 +75,8 @@ static bool is_recorded(void) {
 
 static void miss(void) { atomic_store_explicit(&missed, true, memory_order_relaxed); }
 
-/* False in a handler that interrupted a thread which has the lock, or one that may be taken behind
- * it. */
+/* False in a signal handler that interrupted a thread which holds this lock, or a lock of a higher
+ * rank. */
 static bool take_lock(void) {
   if (lock_must_not_wait(LOCK_RANK_MAPPINGS)) return false;
   lock_acquire(&lock, LOCK_RANK_MAPPINGS);
@@ -90,7 +92,7 @@ static size_t whole_pages(size_t bytes) {
 
 static struct piece *piece_of(size_t at) { return &pieces[order[at]]; }
 
-/* The first piece that ends behind an address. */
+/* Finds the index in `order` of the first piece that ends behind an address. */
 static size_t find(uintptr_t address) {
   size_t low = 0, high = count;
   while (low < high) {
@@ -132,8 +134,9 @@ static void take_out(size_t at, size_t behind) {
   }
 }
 
-/* LAZY. There may be no recorder any more, here and below: the thread was interrupted by a handler
- * that forked, and goes on in the child. */
+/* Writes a piece's record to the trace (LAZY). The recorder may be NULL here and in tell_size: a
+ * signal handler that interrupted this thread may have forked, and in the child, which has
+ * forgotten the recorder, the thread goes on here. */
 static void tell(struct piece *piece) {
   piece->number = ++last_number;
   piece->told = (struct resident_bytes){0, 0};
@@ -146,8 +149,8 @@ static void tell_size(const struct piece *piece, uint64_t bytes) {
   if (recorder && piece->number) recorder_map_size(recorder, piece->number, bytes);
 }
 
-/* Takes a range out of the one piece at `at`, of which something is left. Returns the index of the
- * piece behind. */
+/* Takes a range out of the one piece at `at`, which is not wholly in the range. Returns the index
+ * of the piece behind what is left. */
 static size_t cut(size_t at, uintptr_t begin, uintptr_t end) {
   struct piece *piece = piece_of(at), upper = *piece;
   bool below = piece->begin<begin, above = piece->end> end;
@@ -186,7 +189,7 @@ static void remove_stack(uintptr_t address) {
   take_out(at, at + 1);
 }
 
-/* The data segment grows in steps: one of the same stack makes the piece below larger. */
+/* Makes the piece below larger, if `more` is a step of the data segment with the same callstack. */
 static bool extend(const struct piece *more) {
   size_t at = find(more->begin);
   struct piece *below = at ? piece_of(at - 1) : NULL;
@@ -213,8 +216,8 @@ static void change(enum what what, struct piece piece) {
   }
 }
 
-/* QUEUED. `head` is beyond `ticket` where another handler drew that ticket meanwhile; then the
- * exchange fails. */
+/* QUEUED. If another handler took `ticket` meanwhile, `head` may be beyond it; then the exchange
+ * fails. */
 static void put(enum what what, struct piece piece) {
   uint64_t ticket = atomic_load(&tail);
   do
@@ -230,9 +233,11 @@ static void put(enum what what, struct piece piece) {
   atomic_store_explicit(&any, true, memory_order_relaxed);
 }
 
-/* A handler that has a ticket and has not filled its place yet has not unmapped anything, or not
- * told the program what it mapped. So its change can wait; but not those of later tickets, since
- * another thread may have their addresses by now. */
+/* Applies the queued changes, up to the first place that its handler has not filled yet. The change
+ * of that handler can wait: a handler that unmaps has not made the system call yet, and one that
+ * mapped has not returned the addresses to the program. The changes behind it cannot wait, since
+ * another thread may have been given their addresses: from then on the table may be wrong
+ * (MISSED). */
 static void take_queued(void) {
   for (uint64_t ticket = atomic_load(&head); ticket != atomic_load(&tail); ticket++) {
     const struct queued *place = &queue[ticket % QUEUED_MOST];
@@ -247,8 +252,8 @@ static void take_queued(void) {
   }
 }
 
-/* False in a handler that must not wait. What handlers queued came before whatever the caller
- * does. */
+/* Takes the lock and applies the queued changes, which come before the caller's own. False in a
+ * signal handler that must not wait. */
 static bool enter(void) {
   if (!take_lock()) return false;
   take_queued();
@@ -266,7 +271,8 @@ static void change_or_queue(enum what what, struct piece piece) {
 
 /* ---- measuring ---- */
 
-/* Copies a piece, which the trace knows from here on; false behind the last one. */
+/* Copies the piece at `at`, and writes its record if it has none yet. False behind the last
+ * piece. */
 static bool piece_at(size_t at, struct piece *piece) {
   if (!enter()) return false;
   bool there = at < count;
@@ -281,7 +287,8 @@ static bool is_news(uint64_t bytes, uint64_t told, uint64_t of) {
   return change && change * CHANGE_PART >= of;
 }
 
-/* Unless the piece is another one by now. */
+/* Writes the measured size of a piece to the trace if it changed enough, unless another piece is at
+ * `at` by now. False if the caller must not wait for the lock. */
 static bool tell_touched(size_t at, const struct piece *measured, struct resident_bytes resident) {
   struct resident_bytes told = measured->told;
   if (!is_news(resident.all, told.all, told.all) && !is_news(resident.files, told.files, told.all))
@@ -296,7 +303,7 @@ static bool tell_touched(size_t at, const struct piece *measured, struct residen
   return true;
 }
 
-/* False if not all was measured. */
+/* Measures all pieces. False if not all of them were measured. */
 static bool measure_all(void) {
   int pagemap = pagemap_take();
   size_t budget = PAGES_MOST;
@@ -324,12 +331,12 @@ void mappings_add(uintptr_t begin, size_t bytes, enum recorder_map_kind kind, ui
 }
 
 void mappings_remove(uintptr_t begin, size_t bytes) {
-  if (!bytes || begin % os_page_bytes()) return; /* munmap refuses such */
+  if (!bytes || begin % os_page_bytes()) return; /* munmap refuses such a request */
   change_or_queue(QUEUED_REMOVE, (struct piece){.begin = begin, .end = begin + whole_pages(bytes)});
 }
 
 bool mappings_move(uintptr_t begin, size_t bytes, uintptr_t to, size_t to_bytes) {
-  if (!enter()) return false; /* what the piece was is lost, not where it is */
+  if (!enter()) return false; /* the caller notes a removal and an addition: stack and kind are lost */
   size_t at = find(begin);
   bool whole = at < count && piece_of(at)->begin == begin && piece_of(at)->end - begin == whole_pages(bytes);
   if (whole) {
@@ -338,7 +345,7 @@ bool mappings_move(uintptr_t begin, size_t bytes, uintptr_t to, size_t to_bytes)
     piece.begin = to;
     piece.end = to + whole_pages(to_bytes);
     remove_range(piece.begin, piece.end);
-    if (has_room()) /* the removal may have made two of one */
+    if (has_room()) /* the removal may have split a piece in two */
       insert(piece);
     else
       piece.end = piece.begin;
@@ -373,7 +380,7 @@ bool mappings_measure(uint64_t rss_bytes, bool last) {
 
 void mappings_inherit(void) {
   atomic_store_explicit(&measure_due, 0,
-                        memory_order_relaxed); /* a thread of the parent's may have been at it */
+                        memory_order_relaxed); /* a thread of the parent may have been measuring */
   atomic_store_explicit(&largest_measured, 0, memory_order_relaxed);
   if (!take_lock()) {
     miss();
@@ -393,8 +400,8 @@ void mappings_before_fork(void) {
   if (!taken) in_fork.passed_over++;
 }
 
-/* In the child: places of the queue that handlers of other threads had taken in the parent will
- * never be filled in. */
+/* Called in the child: handlers of the parent's other threads will never fill the places of the
+ * queue that they took. */
 static void empty_queue(void) {
   take_queued();
   if (atomic_load(&head) == atomic_load(&tail)) return;

@@ -1,37 +1,42 @@
-/* What the program maps itself, beside malloc: own allocators, stacks, buffers, files.
+/* What the program maps itself, beside malloc: allocators of its own, stacks, buffers, files.
  *
- * A resident size is more than malloc's blocks, and people ask first what the rest is. So each
- * mapping of MAPPING_LEAST or more that the program asks for by mmap, mremap or sbrk is noted with
- * its stack, and how much of it is resident is measured on the way and told to the trace. So are
- * the stacks of threads (stacks.h). What else the C library and the loader map for themselves
- * (malloc's heap, libraries) does not come here.
+ * The resident size of a process is more than malloc's blocks, and users ask first what the rest
+ * is. So each mapping of MAPPING_LEAST or more that the program makes by mmap, mremap, brk or sbrk
+ * is noted with its callstack, and so are the stacks of threads (stacks.h). From time to time a
+ * thread that allocates or frees measures how much of each mapping is resident, and writes that to
+ * the trace. Other mappings of the C library and the loader (malloc's heap, libraries) are not
+ * noted.
  *
- * PIECES: the table has a piece for each stretch of addresses that such a call mapped, none
- * overlapping; what is kept in order of address are their places, since that is what moves when one
- * comes or goes: tens of thousands may be mapped. A piece is a mapping of the trace. A hole in the
- * midst of one leaves two, of which the upper one is new in the trace.
+ * PIECES: the table has one piece for each stretch of addresses that such a call mapped. Pieces do
+ * not overlap. A piece keeps its place in the array of pieces, and a second array has the numbers
+ * of these places in order of address. So only numbers move when a piece comes or goes: there may
+ * be tens of thousands. A piece is a mapping of the trace. A hole in the midst of a piece leaves
+ * two pieces; the upper one is a new mapping in the trace.
  *
- * LAZY: a piece is told when it is measured first, with that time, and not before. So those that
- * are gone by then, of which the trace could say nothing of interest, cost no disk.
+ * LAZY: the thread that first measures a piece writes the piece's record to the trace, with the
+ * time of that measurement. A piece that is gone before has no record: the trace could say nothing
+ * of interest about it, and so it costs no disk.
  *
- * A removal is noted before the system call and an addition after it, so that a thread which gets
- * the same addresses next finds them free here. If the system refuses to unmap, what it left is
- * told as gone; that is rare.
+ * A removal is noted before the system call and an addition after it, so that a thread which is
+ * given the same addresses next finds them free in the table. If the system refuses to unmap, the
+ * trace says wrongly that the mapping is gone; that is rare.
  *
- * The lock (rank MAPPINGS) is held while the table changes and the records of that are written,
- * never during a system call that maps.
+ * A thread holds the lock (rank MAPPINGS) while it changes the table and writes the records of the
+ * change, never during a system call that maps.
  *
- * QUEUED: a signal handler that interrupted the lock's holder must not wait for it. What it maps
- * and unmaps goes through a small queue, from which the next thread that takes the lock notes it,
- * before what it does itself. Such a thread may have addresses that the handler unmapped before.
+ * QUEUED: a signal handler that interrupted the lock's holder must not wait for the lock, so it
+ * puts its change in a small queue. The next thread that takes the lock first applies the queued
+ * changes and then its own, since this thread may have been given addresses that the handler
+ * unmapped.
  *
- * MISSED: where the table or the queue is full nothing can be noted. From then on what is resident
- * cannot be told apart, and no measurement is complete.
+ * MISSED: a change that finds the table or the queue full is not noted. From then on the trace
+ * cannot say what all resident memory is, and no measurement is complete.
  *
  * FORK: before a fork the lock of this table is taken first, then the lock of page runs. A signal
  * handler that interrupted the holder of the page runs' lock, and that forks, must not wait for
- * this table's lock: the holder of that may wait for the page runs' lock. If the handler finds it
- * held, the child begins with an empty table, and has missed the mappings that were in it.
+ * this table's lock, since the holder of this table's lock may wait for the page runs' lock. If the
+ * handler finds this table's lock held, the child begins with an empty table, and has missed the
+ * mappings that were in the table.
  */
 #ifndef PRELOAD_MAPPINGS_H
 #define PRELOAD_MAPPINGS_H
@@ -43,32 +48,33 @@
 
 #define MAPPING_LEAST ((size_t)64 << 10)
 
-/* Whether a call of the program's has to be noted: this process is recorded, and the call is not
- * our own. The other functions may only be called where this is so. */
+/* Whether a call that maps or unmaps has to be noted: this process is recorded, and the call is the
+ * program's, not our own. Only then may the other functions be called. */
 bool mappings_wanted(void);
 
-/* Whether any was ever noted: if not, nothing can be unmapped. */
+/* Whether a mapping was ever noted. If not, a removal has nothing to do. */
 bool mappings_any(void);
 
-/* The calling thread is within host_enter. `begin` is a page's; `stack` is the number of a
- * callstack. */
+/* Note that the program mapped or unmapped addresses. `begin` is the begin of a page, and `stack`
+ * the number of a callstack. The calling thread is within host_enter. */
 void mappings_add(uintptr_t begin, size_t bytes, enum recorder_map_kind kind, uint32_t stack);
 void mappings_remove(uintptr_t begin, size_t bytes);
 
-/* A whole piece moved, or changed its size. False if it is no whole piece, or the caller must not
- * wait: nothing is noted. */
+/* Notes that a piece moved or changed its size. False if [begin, begin + bytes) is not a whole
+ * piece, or if the caller must not wait for the lock; then nothing is noted. */
 bool mappings_move(uintptr_t begin, size_t bytes, uintptr_t to, size_t to_bytes);
 
-/* The stack of a thread, in which this address is, is no longer in use. */
+/* Notes the end of the thread that has this address in its stack. */
 void mappings_stack_ends(uintptr_t address);
 
-/* Tells the trace how much of each mapping is resident, if it is time: now and then, so that it
- * takes a hundredth of the time at most; whenever the process has become an eighth larger than it
- * was at any time that was measured, which bounds how often; and for the last time. True if all of
- * them were measured, and none was missed. The calling thread is within host_enter. */
+/* Measures how much of each mapping is resident and writes that to the trace, if a measurement is
+ * due: so much time has passed that measurements take at most a hundredth of the time, or the
+ * process is an eighth larger than at any measurement so far, or `last` is true. True if all
+ * mappings were measured and none was missed. The calling thread is within host_enter. */
 bool mappings_measure(uint64_t rss_bytes, bool last);
 
-/* A followed child is going to tell its own trace what it has inherited. */
+/* Called in a followed child: each piece that it inherited will be written to the child's own
+ * trace, at the next measurement. */
 void mappings_inherit(void);
 
 void mappings_before_fork(void);

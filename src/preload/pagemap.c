@@ -1,10 +1,11 @@
-/* Counting by /proc/self/pagemap, which is right for files too, where mincore would tell what the
- * page cache has. A page that was swapped out is not resident.
+/* Counting by /proc/self/pagemap. Of a mapped file it has the pages that this process uses; mincore
+ * would count those that the page cache has. A page that was swapped out is not resident.
  *
- * A scan tells stretches of pages and passes over page tables that are not there, so that it takes
- * as long as what is resident is large. Without it each page of the range has a word to read.
+ * A scan (Linux 6.7) returns stretches of pages and passes over page tables that do not exist, so
+ * its time is proportional to the resident size. Without scans the function reads a word for each
+ * page of the range.
  *
- * The buffers are small: a signal handler with a small stack of its own may map.
+ * The buffers are small, since a signal handler with a small stack of its own may map memory.
  */
 #include "preload/pagemap.h"
 
@@ -17,11 +18,11 @@
 
 enum { STRETCHES = 24, WORDS = 64 };
 
-/* Of a word of the file. */
+/* Bits of a word of the file. */
 #define WORD_PRESENT ((uint64_t)1 << 63)
 #define WORD_FILE    ((uint64_t)1 << 61)
 
-/* The kernel's interface to a scan, which <linux/fs.h> may be too old to know. */
+/* The kernel's interface to a scan; an old <linux/fs.h> does not declare it. */
 struct stretch {
   uint64_t begin, end, categories;
 };

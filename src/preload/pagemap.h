@@ -1,4 +1,4 @@
-/* How many pages of a range of addresses are resident, as the kernel's tables have it. */
+/* How many bytes of a range of addresses are resident, by the kernel's page tables. */
 #ifndef PRELOAD_PAGEMAP_H
 #define PRELOAD_PAGEMAP_H
 
@@ -7,26 +7,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* When a recording begins, and when a forked child leaves it. */
+/* The process calls pagemap_open when a recording begins, and a forked child calls pagemap_close
+ * when it leaves the recording. */
 void pagemap_open(void);
 void pagemap_close(void);
 
-/* A descriptor, until it is given back; -1 where it cannot be had. */
+/* Take a descriptor of the page map, and give it back; -1 if there is none. */
 int pagemap_take(void);
 void pagemap_give_back(int pagemap);
 
-/* In bytes. `files`: of these, of a file or shared; the rest is memory of the process's own. */
+/* In bytes. `files`: the part of `all` that is of files or shared; the rest is memory of the
+ * process's own. */
 struct resident_bytes {
   uint64_t all, files;
 };
 
-/* Counts a range, which begins and ends with a page. A kernel before Linux 6.7 does not pass over
- * untouched pages by itself: there the function looks at half of the budget at most, in pages, and
- * takes that from it. False if not all was counted. */
+/* Counts a range, which begins and ends with a page. Before Linux 6.7 the kernel does not pass over
+ * untouched pages by itself, so the function reads the entries of at most `*budget` / 2 pages
+ * there, and subtracts from `*budget` how many it read. False if it did not count the whole
+ * range. */
 bool pagemap_count(int pagemap, uintptr_t begin, uintptr_t end, size_t *budget,
                    struct resident_bytes *resident);
 
-/* False once the kernel has refused; tests set it. */
+/* False once the kernel has refused a scan; tests set it. */
 extern _Atomic(bool) pagemap_can_scan;
 
 #endif

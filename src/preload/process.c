@@ -1,37 +1,40 @@
-/* From the environment to a profile, through forks, to the end.
+/* How a process starts its profile by the environment, and what it does at fork, exec and exit.
  *
  * The variables are those of settings/settings.def.
  *
- * The first process takes these, and our entry in LD_PRELOAD, out of its environment again unless
- * children are followed, so that programs it starts run as if we were not there. A forked child
- * that is not followed forgets the trace and goes on unprofiled; sampled blocks that it inherited
- * are freed like any others.
+ * Unless children are followed, the first process takes these variables, and our entry in
+ * LD_PRELOAD, out of its environment again, so that programs that it starts run as if we were not
+ * there. A forked child that is not followed forgets the trace and goes on unprofiled; it frees
+ * sampled blocks that it inherited like any others.
  *
- * EXEC: what `winnow record` started is recorded through all programs that it becomes by exec: the
- * next one gets the variables again, and writes a trace of its own beside the first, which `winnow
- * record` tells apart at the end. A program that cannot be recorded (base/image.h) does not get
- * them, and the trace says so; nor does one that could not reach the library or the trace any more.
- * Where children are followed, the same is done for each program that one of them executes.
+ * EXEC: the process that `winnow record` started is recorded through all programs that it becomes
+ * by exec. Each next program gets the variables again, and writes a trace of its own beside the
+ * first; `winnow record` tells the traces apart at the end. A program does not get the variables if
+ * it cannot be recorded (base/image.h), or if it could not reach the library or the trace any more;
+ * then the trace says so. Where children are followed, the same is done for each program that a
+ * child executes.
  *
  * CHAIN: a followed process has a name for its first trace that no other process gets
- * (add_numbers). The programs that it becomes have that name with ".exec" and a number. `winnow
- * record` joins the traces of a process when it ends (cli/children.c). If it ended before the
- * process, or was never there, the traces keep these names.
+ * (add_numbers). The traces of the programs that it becomes have that name with ".exec" and a
+ * number. `winnow record` joins the traces of each process when the recording ends
+ * (cli/children.c). If `winnow record` ended before the process, or was never there, the traces
+ * keep these names.
  *
  * Most children are copies of their parent that become another program at once. `winnow record`
- * would remove the copy's trace, so the next program writes over it instead. The next program
- * writes over every trace that has fewer sampled words than tell anything, and over that of a copy
- * that allocated less than COPY_WORDS (pass_numbers).
+ * would remove the copy's trace, so the next program writes over that trace instead. It also writes
+ * over a trace that has too few sampled words to say anything, and over the trace of a copy that
+ * allocated less than about COPY_WORDS (pass_numbers).
  *
- * Whatever fails here is told once, in one line on standard error, and the program goes on
+ * A failure in this file is reported once, in one line on standard error, and the program goes on
  * unprofiled.
  *
  * UNLOCKED: the first allocation may be made by a thread that holds a lock of the C library;
- * setenv, for one, allocates under the lock of the environment. So what starts the profile only
- * reads the environment, as it is, and all that takes such locks waits for our constructor. Until
- * then a fork is noticed by the recorder alone (OURS in recorder.c).
+ * setenv, for one, allocates under the lock of the environment. So `start` only reads the
+ * environment, and the work that may take such locks (`settle`) waits for our constructor. Until
+ * then only the recorder notices a fork (OURS in recorder.c).
  *
- * At exit nothing is torn down: other exit handlers go on allocating and freeing, and are recorded.
+ * At exit nothing is torn down: other exit handlers go on allocating and freeing, and their calls
+ * are recorded.
  */
 #include "preload/process.h"
 
@@ -64,7 +67,7 @@
 
 extern char **environ;
 
-/* 64 KiB. bash, for one, allocates 6 kB between fork and exec. */
+/* 64 KiB in words. bash, for one, allocates 6 kB between fork and exec. */
 enum { COPY_WORDS = 8192 };
 
 #define DATE_STEP_NS ((uint64_t)20 * 1000 * 1000)
@@ -78,20 +81,20 @@ static pid_t recorded_pid;
 static bool realloc_zero_frees = true;
 static bool following;
 static bool is_copy;    /* a forked child that has executed no program */
-static bool has_name;   /* the first trace's name is this process's already */
-static unsigned number; /* of a follower: which process of its number it is, from 1 on; 0: unknown */
+static bool has_name;   /* this process has chosen a name already: it may write over its own trace */
+static unsigned number; /* in the name (CHAIN): more than 1 if another process had this number; 0: unknown */
 static unsigned execs;  /* the number of this program among those of its process, from 0 on */
 static struct {
   char path[PATH_MAX];
-  size_t base_length; /* of the path as it was given */
+  size_t base_length; /* of the path in WINNOW_TRACE */
   uint64_t began_ns;  /* the recording, since 1970; 0: not known */
   double rate;
   uint64_t seed;
   uint32_t depth;
 } settings;
 
-static bool has_host, requested, wanted; /* what start found; for settle */
-static bool follower; /* this process is not the first one: its trace is named after its number */
+static bool has_host, requested, wanted; /* found by start, read by settle */
+static bool follower; /* not the first process: its trace has its process number in its name */
 
 static _Thread_local bool loading; /* our constructor is under way */
 
@@ -107,7 +110,8 @@ static void tell(const char *what, const char *detail) {
   os_write_all(2, line, strlen(line));
 }
 
-/* False: nothing is recorded. A wrong value is told. */
+/* Reads the variables. False if nothing is to be recorded. Reports a wrong value on standard
+ * error. */
 static bool read_settings(void) {
   struct settings asked = settings_initial();
   enum setting wrong = settings_read(&asked, environment_variable);
@@ -133,9 +137,10 @@ static bool read_settings(void) {
   return follow != SETTING_FOLLOW_UNRECORDED;
 }
 
-/* From when on a process of this recording may have written a file; 0: not known. What an earlier
- * one has left is older, by more than the steps in which files are dated, or was written by a
- * process of the same number just before, which costs a number. */
+/* A file with this date or a later one counts as written by a process of this recording; 0: not
+ * known. Files are dated in steps, so this is DATE_STEP_NS before the recording began. A file that
+ * a process with the same process number wrote just before, in another recording, is taken for one
+ * of this recording; then this process takes the next name. */
 static uint64_t recording_since_ns(void) {
   return settings.began_ns > DATE_STEP_NS ? settings.began_ns - DATE_STEP_NS : 0;
 }
@@ -147,9 +152,10 @@ static bool is_of_this_recording(const char *path) {
          (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec >= since;
 }
 
-/* A process other than the one `winnow record` started writes a file of its own, and so does each
- * program that this one becomes. Numbers of processes come again, and each namespace has its own:
- * the second process of a number adds "-2". */
+/* Writes the end of the trace's name. A process other than the one that `winnow record` started
+ * adds its process number, and each program that a process becomes adds ".exec" and a number. The
+ * kernel uses process numbers again, and each namespace has its own, so the second process with the
+ * same number also adds "-2". */
 static void add_numbers(void) {
   char *end = settings.path + settings.base_length;
   size_t room = sizeof settings.path - settings.base_length;
@@ -159,14 +165,15 @@ static void add_numbers(void) {
   if (execs) snprintf(end + length, room - (size_t)length, ".exec%u", execs);
 }
 
-/* From `number` on, the first one that seems free. Another process may take it meanwhile: opening
- * the file decides, under its lock. */
+/* Sets `number` to the first one, from itself on, whose name seems free. Another process may take
+ * that name meanwhile: recorder_open decides, under the file's lock. */
 static void find_a_number(void) {
   add_numbers();
   for (; number < SETTING_PROCESSES_MOST && is_of_this_recording(settings.path); add_numbers()) number++;
 }
 
-/* What this process has written before, it may write over. */
+/* Chooses the name of the trace. The first process, and a process that has a number already, may
+ * write over their own earlier trace; another one takes a free number. */
 static void name_the_file(void) {
   has_name = !follower || number;
   if (has_name) {
@@ -193,16 +200,18 @@ static bool tries_next_process(void) {
   return true;
 }
 
-/* Whether another name is to be tried. The last number is shared by all that found no other. Behind
- * the first trace a name is passed over also where there is a file that is not ours. */
+/* After recorder_open failed: goes to the next name, if that can help. The first trace of a process
+ * passes over a name only if the file is another process's (WN_EBUSY). The trace of a later program
+ * passes over it also if a file that is no trace of this user has the name (WN_EINVAL). All
+ * processes that find no free number share the last one. */
 static bool goes_to_next_name(wn_status status) {
   if (!follower) return false;
   if (execs) return (status == WN_EBUSY || status == WN_EINVAL) && tries_next_program();
   return status == WN_EBUSY && tries_next_process();
 }
 
-/* Freed pages of the region that no block takes for so long go back to the system. Faulting all of
- * them in again takes a hundredth of that. */
+/* Freed pages of the region that no block takes during this interval go back to the system.
+ * Faulting all of them in again takes a hundredth of the interval. */
 #define IDLE_INTERVAL ((uint64_t)1000 * 1000 * 1000)
 
 static void give_back_idle(void) {
@@ -214,7 +223,7 @@ static void give_back_idle(void) {
 }
 
 static bool measure(uint64_t rss_bytes, bool last) {
-  struct host_visit visit = host_enter(); /* at the end of the program the caller has not entered yet */
+  struct host_visit visit = host_enter(); /* at the end of the program the caller is not within host_enter */
   stacks_look();
   bool complete = mappings_measure(rss_bytes, last);
   if (!last) give_back_idle();
@@ -278,7 +287,8 @@ static void record_in_child(struct recorder *parents) {
   if (process_is_recording()) mappings_inherit();
 }
 
-/* The child is alone in a copy of the memory, and the trace is its parent's. */
+/* Runs in a forked child, whose only thread this is, in a copy of the memory. The trace is its
+ * parent's. */
 static void in_child(void) {
   struct program_errors saved = program_errors_save();
   host_after_fork(true);
@@ -287,15 +297,16 @@ static void in_child(void) {
   program_errors_restore(saved);
 }
 
-/* The traces of this process's next program; CHAIN. */
+/* Sets the numbers by which this process's next program names its trace (CHAIN). */
 static void pass_numbers(struct heritage *heritage, const struct recorder *active) {
   bool goes_on = !follower || recorder_is_worth_a_file(active, is_copy ? settings.rate * COPY_WORDS : 0);
   heritage->number = follower ? number : 0;
   heritage->execs = goes_on ? smaller(execs + 1, SETTING_EXECS_MOST) : execs;
 }
 
-/* Examines a program that this process, whose recorder is `ours`, becomes, or a child of it (NULL),
- * and decides what it finds. */
+/* Examines a program that this process or a child of it executes, and decides which of our
+ * variables the program finds. `ours` is this process's recorder if this process becomes the
+ * program, and NULL if a child does. */
 static struct heritage heritage_for(struct image *image, int folder, const char *found,
                                     char *const *environment, const struct recorder *ours) {
   struct heritage heritage = {.kind = HERITAGE_AS_IT_IS};
@@ -354,7 +365,7 @@ static void start_within_limits(void) {
   program_errors_restore(saved);
 }
 
-/* What may take locks, once, when the profile has started. */
+/* Does the work that may take locks, once, when the profile has started. */
 static void settle(void) {
   if (!has_host) return;
   exec_resolve();
@@ -419,7 +430,7 @@ void process_becomes(struct becoming *becoming, int folder, const char *path, co
   if (!ours && !following) return;
   struct image image;
   becoming->heritage = heritage_for(&image, folder, found, environment, ours ? active : NULL);
-  bool surely = image.kind >= IMAGE_STATIC; /* the rest may not even be executed */
+  bool surely = image.kind >= IMAGE_STATIC; /* a file of another kind may fail to execute at all */
   if (active && found && image.kind != IMAGE_GOOD && (ours || surely))
     recorder_unrecorded(active, getpid(), image.kind, image.path);
   if (ours) becoming->number = recorder_exec(active, path ? path : "");
@@ -457,7 +468,7 @@ void process_thread_ends(void) {
   struct recorder *active = atomic_load_explicit(&recorder, memory_order_acquire);
   if (active) {
     recorder_thread_ends(active);
-    recorder_memory(active); /* while its stack is there */
+    recorder_memory(active); /* while the thread's stack is still mapped */
   }
   stacks_thread_ends();
 }

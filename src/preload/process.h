@@ -8,33 +8,38 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Starts the profile, once, at the first allocation or in our constructor, whichever is first; in
- * our constructor it also does what may take the C library's locks. The calling thread is muted. */
+/* Starts the profile, once, at the first allocation or in our constructor, whichever comes first.
+ * In our constructor it also does the work that may take the C library's locks. The calling thread
+ * is muted. */
 void process_start(void);
 
-/* True before the C library can tell us the environment: ask again soon. */
+/* True before the C library has the environment. Then the profile cannot start yet, and the caller
+ * asks again at its next allocation. */
 bool process_is_early(void);
 
-/* False when the executable brings its own malloc, so that ours is never called. */
+/* False if the executable has its own malloc, so that ours is never called. */
 bool process_calls_our_malloc(void);
 
-/* What realloc(p, 0) does below us. */
+/* Whether realloc(p, 0) of the real allocator frees and returns NULL. */
 bool process_realloc_zero_frees(void);
 
 /* True while a trace is written. */
 bool process_is_recording(void);
 
-/* The trace that is written, or NULL; and how many frames its stacks have at most. */
+/* The recorder of the trace that is written, or NULL. */
 struct recorder *process_recorder(void);
+
+/* How many frames the trace's callstacks have at most. */
 uint32_t process_stack_depth(void);
 
-/* A sampled block could not be followed. */
+/* Writes to the trace that a sampled block could not be followed. */
 void process_lost_block(void);
 
-/* Before and after an exec: in the trace the process has become another program, unless the exec
- * fails. `path` is as the program named it, or NULL; `found`, relative to `folder`, is the file,
- * or NULL. The first says which environment the program is to find. In a child that shares our
- * memory (vfork) nothing is written but what cannot be recorded. Keep errno; async-signal-safe. */
+/* process_becomes, before an exec: writes the end of the trace, and decides which environment the
+ * next program finds. process_stays, after an exec that failed: takes the end back. `path` is as
+ * the program named it, or NULL. `found`, relative to `folder`, is the file, or NULL. In a child
+ * that shares our memory (vfork), process_becomes writes only a program that cannot be recorded.
+ * Both keep errno and are async-signal-safe. */
 struct becoming {
   unsigned number;
   struct heritage heritage;
@@ -43,23 +48,25 @@ void process_becomes(struct becoming *becoming, int folder, const char *path, co
                      char *const *environment);
 void process_stays(const struct becoming *becoming);
 
-/* Whether the calling process is the recorded one, and no child that shares its memory; and before
- * its _exit. Async-signal-safe. */
+/* True in the recorded process, false in a child that shares its memory. Async-signal-safe. */
 bool process_is_recorded(void);
 void process_leaves(void);
 
 /* Whether children are recorded too. */
 bool process_follows(void);
 
-/* Before and after the start of a child that executes a program, where children are followed. */
+/* Called where children are followed, for a child that posix_spawn starts. process_spawns, before
+ * the start: examines the program, and decides which of our variables it finds. process_spawned,
+ * after the start: writes to the trace if the program cannot be recorded. */
 void process_spawns(struct heritage *heritage, const char *found, char *const *environment,
                     struct image *image);
 void process_spawned(const struct image *image, pid_t pid);
 
-/* The calling thread ends. */
+/* Called when the calling thread ends: writes the last records of the thread, and notes the end of
+ * its stack. */
 void process_thread_ends(void);
 
-/* After a dlclose. */
+/* Called after a dlclose. */
 void process_modules_changed(void);
 
 #endif

@@ -1,18 +1,19 @@
-/* Finding the allocator below us.
+/* Finds the real allocator.
  *
- * The first call of any entry point finds it: the dynamic loader and other libraries' constructors
- * allocate before our constructor runs. The table begins with functions that resolve and then call
- * what they stand for, so the fast paths need no test.
+ * The first call of any entry point finds it, since the dynamic loader and other libraries'
+ * constructors allocate before our constructor runs. The table `real` begins with functions that
+ * call real_resolve and then the real function, so the fast paths need no test.
  *
- * dlsym(RTLD_NEXT) gives glibc's functions, or those of an allocator that the program is linked
- * with. Only names that every allocator has are asked for: a failing dlsym allocates its error
- * text. What is missing in some allocators (reallocarray, valloc, pvalloc, cfree, the C23 frees) is
- * made from these.
+ * dlsym(RTLD_NEXT) finds glibc's functions, or those of an allocator that the program is linked
+ * with. A failing dlsym allocates its error text, so only names that every allocator has are looked
+ * up. Our functions that some allocators lack (reallocarray, valloc, pvalloc, cfree, the C23 frees)
+ * call these.
  *
- * operator new: libstdc++'s calls malloc, so it would be counted twice if we passed through it; it
- * is replaced by the real malloc, and called only when that fails, to run the new-handler and
- * throw. An allocator library's own operator new (tcmalloc's, mimalloc's, jemalloc's) is called
- * instead of malloc, since its delete may insist on it.
+ * operator new: libstdc++'s operator calls malloc, so a block would be counted twice if our
+ * operator called libstdc++'s. Ours calls the real malloc instead, and calls libstdc++'s operator
+ * only when malloc fails, to run the new-handler and throw. Where an allocator library has an
+ * operator new of its own (tcmalloc, mimalloc, jemalloc), ours calls that operator, since the
+ * library's operator delete may need a block of it.
  */
 #include "preload/real.h"
 
@@ -26,7 +27,7 @@ static const char *const new_names[NEW_FORMS] = {
 static const char *const delete_names[DELETE_FORMS] = {"_ZdlPv", "_ZdlPvSt11align_val_t", "_ZdaPv",
                                                        "_ZdaPvSt11align_val_t"};
 
-static new_function *library_new[NEW_FORMS]; /* libstdc++'s, for its failure path; NULL until it is needed */
+static new_function *library_new[NEW_FORMS]; /* of the C++ library, for exhausted memory; NULL until found */
 
 static bool is_glibc; /* the real allocator is glibc's own */
 
@@ -45,7 +46,7 @@ static int first_posix_memalign(void **block, size_t alignment, size_t bytes) {
   return real_resolve(), real.posix_memalign(block, alignment, bytes);
 }
 
-/* libstdc++ may have been loaded by dlopen, out of sight of RTLD_NEXT. */
+/* Looks for the C++ library by name, since RTLD_NEXT does not find a library that dlopen loaded. */
 static new_function *find_library_new(enum new_form form) {
   if (library_new[form]) return library_new[form];
   void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
@@ -55,8 +56,8 @@ static new_function *find_library_new(enum new_form form) {
   return library_new[form];
 }
 
-/* What happens when memory is exhausted: the language's own function retries, calls the new-handler
- * and throws. */
+/* Called when memory is exhausted: the language's own function retries, calls the new-handler and
+ * throws. */
 static void *new_failed(enum new_form form, size_t bytes, size_t second, const void *third) {
   new_function *own = find_library_new(form);
   if (own) return own(bytes, second, third);
@@ -147,14 +148,14 @@ void real_resolve(void) {
   FIND(posix_memalign, "posix_memalign");
   FIND(aligned_alloc, "aligned_alloc");
   is_glibc = (void *)all.malloc == dlsym(RTLD_NEXT, "__libc_malloc");
-  real = all; /* before the operators: a dlsym that fails allocates, and must find these */
+  real = all; /* before the operators: a dlsym that fails allocates, by these functions */
   resolve_operators(&all);
   for (int form = 0; form < NEW_FORMS; form++) real.new[form] = all.new[form];
   for (int form = 0; form < DELETE_FORMS; form++) real.delete[form] = all.delete[form];
 }
 
 size_t real_usable_for(size_t bytes) {
-  static const size_t probed_most = 65536; /* above, what an allocator rounds up is a small share */
+  static const size_t probed_most = 65536; /* above, what an allocator rounds up is small */
   if (is_glibc) return bytes <= 24 ? 24 : ((bytes + 23) & ~(size_t)15) - 8;
   void *probe = bytes <= probed_most ? real.malloc(bytes) : NULL;
   if (!probe) return bytes;

@@ -1,4 +1,4 @@
-/* The allocator below us: what malloc would be if Winnow were not there. */
+/* The real allocator: the one that the program would call if Winnow were not there. */
 #ifndef PRELOAD_REAL_H
 #define PRELOAD_REAL_H
 
@@ -17,17 +17,18 @@ enum new_form {
   NEW_ARRAY_ALIGNED_NOTHROW,
   NEW_FORMS
 };
-/* The forms of operator delete that differ below us: sizes are only hints. */
+/* The forms of operator delete for which different functions are called; forms that differ only in
+ * a size, which is a hint, share one. */
 enum delete_form { DELETE, DELETE_ALIGNED, DELETE_ARRAY, DELETE_ARRAY_ALIGNED, DELETE_FORMS };
 
 typedef void *new_function(size_t bytes, size_t second, const void *third);
 typedef void delete_function(void *block, size_t alignment);
 
 /* One structure, so that the fast paths touch one or two cache lines that no thread writes after
- * start-up. The initial values work from the first instruction on: no region, and functions that
- * find the real ones when they are first called. */
+ * start-up. The initial values work from the process's first instruction on: there is no region,
+ * and the functions first find the real ones. */
 struct real {
-  struct region_range sampled; /* addresses that need the slow path in free; span SIZE_MAX: all of them */
+  struct region_range sampled; /* addresses that need the slow path in free; span SIZE_MAX: all */
   void (*free)(void *);
   void *(*malloc)(size_t);
   void *(*calloc)(size_t, size_t);
@@ -42,14 +43,14 @@ struct real {
 
 extern struct real real;
 
-/* Finds the real functions. Runs by itself on the first call of any of them; any number of times,
- * any thread. */
+/* Finds the real functions. The first call of any function in `real` calls it. Any thread may call
+ * it, any number of times. */
 void real_resolve(void);
 
-/* The usable size that the real allocator gives a block of so many bytes, or nearly so. */
+/* The usable size that the real allocator gives to a request of `bytes`, or nearly that size. */
 size_t real_usable_for(size_t bytes);
 
-/* Whether it is the C library's own. */
+/* Whether the real allocator is the C library's. */
 bool real_is_the_c_librarys(void);
 
 /* True if realloc(p, 0) of the real allocator frees and returns NULL, as glibc's does. */

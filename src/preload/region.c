@@ -1,25 +1,26 @@
-/* The region: slots for small blocks here, page runs for larger ones in runs.c.
+/* The region: this file has the slots for small blocks, runs.c the page runs for larger ones.
  *
  *   base                                   base + SLOT_AREA                              base + span
  *   | span | span | span | ...             | runs of pages ...                                |
  *
- * The slot area is cut into spans of 64 KiB, each of one size class, handed out in order and kept
- * for ever. What is known of a slot (its block, whether it is live, the next free slot) lies in a
- * side array and never in the block, so that a program that writes past a block's end cannot lead
- * us astray.
+ * The slot area is cut into spans of 64 KiB, each for one size class. Spans are taken in order and
+ * kept for ever. The record of a slot (its block, whether it is live, the next free slot) lies in a
+ * side array and never in the block, so that a program that writes past a block's end does not
+ * damage it.
  *
- * Free slots of a class form a lock-free stack: its head is {tag, slot}, changed by
- * compare-and-swap, and the tag grows with each change, so that a head that was popped and pushed
- * again is noticed. No lock: a signal handler may free a block while this thread allocates one, and
- * fork may happen at any instant. A span belongs to the stripe of the thread that opened it, with a
- * stack of its own, so that threads neither meet at a stack nor share lines of blocks.
+ * The free slots of a class form a lock-free stack. Its head is {tag, slot} and changes by
+ * compare-and-swap. The tag grows with each change, so the exchange fails if the head was popped
+ * and pushed again meanwhile (ABA). There is no lock, since a signal handler may free a block while
+ * its thread allocates one, and fork may happen at any instant. Each span belongs to the stripe of
+ * the thread that opened it, and each stripe has stacks of its own, so threads rarely meet at a
+ * stack or share cache lines of blocks.
  *
- * ACCESSIBLE: of the reserved addresses only what is in use can be read and written, from the
- * bottom of each area up, in steps, and stays so. Else core dumps, the data size in /proc and
- * RLIMIT_DATA would count all that is reserved.
+ * ACCESSIBLE: the reserved addresses can neither be read nor written at first. They are made
+ * accessible in steps, from the bottom of each area up, as blocks need them, and stay accessible.
+ * Otherwise core dumps, the data size in /proc and RLIMIT_DATA would count the whole reserve.
  *
- * A slot's live mark is exchanged, not stored: of two threads that free one block twice, one is
- * told.
+ * A thread that frees a slot exchanges its live mark, so that of two threads that free one block
+ * the second finds out.
  */
 #include "preload/region.h"
 
@@ -54,8 +55,8 @@ static const uint16_t class_bytes[CLASSES] = {16,   32,   48,   64,   80,   96, 
                                               4096, 5120, 6144, 7168, 8192, 10240, 12288, 14336, 16384};
 
 struct slot {
-  struct sampled_block block; /* of the block's owner */
-  _Atomic(uint32_t) next;     /* next free slot + 1; pairs with the class head */
+  struct sampled_block block; /* written by the block's owner */
+  _Atomic(uint32_t) next;     /* id of the next free slot + 1; pairs with the class head */
   _Atomic(uint32_t) live;     /* 1 from allocation to release */
 };
 
@@ -72,7 +73,7 @@ static struct {
   _Alignas(STRIPE_BYTES) _Atomic(uint64_t) head[CLASSES]; /* tag << 32 | slot id + 1 */
 } free_slots[STRIPES];
 static _Atomic(size_t) spans_used;
-static _Atomic(size_t) steps_made; /* so many steps are accessible, perhaps more */
+static _Atomic(size_t) steps_made; /* how many steps are accessible, at least */
 
 static size_t span_number(const void *address) { return ((uintptr_t)address - area) >> SPAN_SHIFT; }
 static bool in_slot_area(const void *address) { return (uintptr_t)address - area < SLOT_AREA; }
@@ -88,12 +89,12 @@ static void *address_of_id(uint32_t id, unsigned class) {
                   (uintptr_t)index * class_bytes[class]);
 }
 
-/* The span that an address lies in; NULL: it was never used. */
+/* The span that an address lies in; NULL if that span was never used. */
 static struct span *span_of(const void *address) {
   return atomic_load_explicit(&spans[span_number(address)], memory_order_acquire);
 }
 
-/* Of a place with a block. */
+/* slot_of and id_of need a place whose `block` is not NULL. */
 static struct slot *slot_of(struct sampled_place place) {
   return (struct slot *)((char *)place.block - offsetof(struct slot, block));
 }
@@ -111,7 +112,7 @@ static struct sampled_block *slot_find(const void *address) {
   return &span->slot[index].block;
 }
 
-/* Pushes the chain first..last of slots of one span, which are linked already, as free ones. */
+/* Pushes free slots of one span, which are linked already from `first` to `last`. */
 static void push(uint32_t first, struct slot *last) {
   const struct span *span = atomic_load_explicit(&spans[first >> SLOT_BITS], memory_order_relaxed);
   _Atomic(uint64_t) *free = &free_slots[span->stripe].head[span->class];
@@ -137,7 +138,7 @@ static uint32_t pop(unsigned class, unsigned stripe) {
   return 0;
 }
 
-/* ACCESSIBLE. Several threads may do it for the same step. */
+/* ACCESSIBLE. Several threads may make the same step accessible. */
 static bool make_span_accessible(size_t number) {
   size_t step = number / STEP_SPANS, bytes = (size_t)STEP_SPANS << SPAN_SHIFT;
   if (step < atomic_load_explicit(&steps_made, memory_order_relaxed)) return true;
@@ -147,7 +148,7 @@ static bool make_span_accessible(size_t number) {
   return true;
 }
 
-/* Takes the next span, whose memory is accessible then. */
+/* Takes the next span and makes its memory accessible. */
 static bool take_span(size_t *number) {
   *number = atomic_load_explicit(&spans_used, memory_order_relaxed);
   do
@@ -157,7 +158,7 @@ static bool take_span(size_t *number) {
   return true;
 }
 
-/* Opens a new span and pushes its slots, the first of which comes out first. False when none is
+/* Opens a new span and pushes its slots; the first slot will be popped first. False if no span is
  * left. */
 static bool open_span(unsigned class, unsigned stripe) {
   uint32_t slots = SPAN_BYTES / class_bytes[class];
@@ -180,7 +181,8 @@ static bool open_span(unsigned class, unsigned stripe) {
 }
 
 /* The smallest class that holds `bytes` at a multiple of `alignment`; CLASSES if none does. Spans
- * are aligned to 64 KiB, so the slots of a class are aligned to what divides its size. */
+ * are aligned to 64 KiB, so a slot is aligned to each power of two that divides its class's
+ * size. */
 static unsigned class_of(size_t bytes, size_t alignment) {
   if (bytes > LARGEST_SLOT || alignment > LARGEST_SLOT) return CLASSES;
   unsigned class = bytes <= 128 ? (unsigned)(bytes ? (bytes - 1) / 16 : 0) : 0;

@@ -1,27 +1,29 @@
 /* Runs of pages: an extent allocator over the upper part of the region.
  *
  * A run is a stretch of pages, live or free. Its descriptor never moves and is never unmapped, only
- * recycled. The page map leads from the first page of each run to its descriptor, and from the last
- * page of a free run too, so that neighbours are found when runs join. Free runs stand in bins by
- * the logarithm of their length. Pages above `top` were never used. Pages and their entries in the
- * map are made accessible STEP at a time as `top` grows (see ACCESSIBLE in region.c).
+ * used again. The page map leads from the first page of each run to the run's descriptor, and from
+ * the last page of a free run too, so that a run that is freed finds its neighbours. Free runs are
+ * in bins by the logarithm of their length. Pages above `top` were never used. Pages and their
+ * entries in the map are made accessible, STEP at a time, as `top` grows (ACCESSIBLE in region.c).
  *
- *   RUN-CLEAN: a clean free run reads as zeros. Joined runs are both clean or both dirty, so the mark
- *   stays exact.
+ * RUN-CLEAN: a clean free run reads as zeros. Only two clean runs or two dirty ones are joined, so
+ * the mark stays exact.
  *
- * KEPT: a freed run keeps its pages while no more than `limit` pages are kept. What is freed beyond
- * that goes back to the system at once. The limit is small at first, so that a program that frees
- * all is not made larger. It grows by what is taken of pages that went back, so that a program that
- * allocates large blocks in a loop soon faults them in no more: filling a block of 16 MiB takes 0.3
- * ms then, and 9.4 ms else. Pages that no block took for a while go back, and the limit shrinks to
- * what was taken in that time. Kept pages are counted as our own memory.
+ * KEPT: a freed run keeps its pages while no more than `limit` pages are kept. The pages of other
+ * freed runs go back to the system at once. The limit is small at first, so that a program that
+ * frees all its blocks is not made larger. When a block takes pages that had gone back, the limit
+ * grows by as many pages. So a program that allocates large blocks in a loop soon has no page
+ * faults for them: filling a block of 16 MiB takes 0.3 ms then, and 9.4 ms otherwise. Kept pages
+ * that no block took for a while go back, and the limit shrinks to the number of pages that blocks
+ * took in that time. Kept pages are counted as our own memory.
  *
- * A block that grows by realloc gets as much address space again behind it, so that growing step by
- * step copies each byte a constant number of times.
+ * When realloc moves a block because it grows, the block gets as much address space again behind
+ * it. So a block that grows step by step copies each byte a constant number of times on average.
  *
- * One lock (LOCK_RANK_RUNS) guards all but the page map's entry of a live block, which its owner
- * reads without it. A signal handler that interrupts the lock's holder cannot allocate here, and
- * what it frees goes on the `returned` stack, which the next holder empties.
+ * One lock (LOCK_RANK_RUNS) protects all of this. Only the page map's entry of a live block is read
+ * without the lock, by the block's owner. A signal handler that interrupted the lock's holder
+ * cannot allocate here, and pushes the runs that it frees on the stack `returned`, which the next
+ * holder empties.
  */
 #include "preload/runs.h"
 
@@ -38,33 +40,34 @@ enum {
   BINS = 48,
   TRIES = 16,
   BATCH = TINY ? 2 : 1024,
-  KEPT_LEAST = TINY ? 4 : 256, /* pages; what the limit of kept ones is at least, and at most */
+  KEPT_LEAST = TINY ? 4 : 256, /* pages; KEPT: least and most value of `limit` */
   KEPT_MOST = TINY ? 16 : 8192,
-  RUNS_AT_ONCE = 64 /* that are given back; each takes a system call */
+  RUNS_AT_ONCE = 64 /* given back in one call; each takes a system call */
 };
 
-/* Pages made accessible at one time. Their part of the map is whole pages too. */
+/* How many pages are made accessible at one time. Their entries in the map are whole pages, too. */
 #define STEP ((size_t)512)
 
 struct run {
-  /* Constant while the run is live. */
+  /* Written under the lock. While the run is live, only runs_resize changes `pages`. `clean` is
+   * also written by the thread that frees the run. */
   size_t first, pages;
   bool clean;
-  /* Written by the block's owner while it is live. */
+  /* Written by the block's owner while the run is live. */
   size_t bytes;
   struct sampled_block block;
   /* 1 from allocation to release. */
   _Atomic(uint32_t) live;
-  /* Free: neighbours in the bin. Returned or recycled: the next one. Under the lock, but for the
-   * push on `returned`. */
+  /* In a free run: its neighbours in the bin. In a run on `returned` or `recycled`: the next one.
+   * Written under the lock, or by the thread that pushes the run on `returned`. */
   struct run *next, *previous;
   bool binned;
 };
 
-static uintptr_t area; /* constant after runs_create, as the next two */
+static uintptr_t area; /* constant after runs_create, as area_pages and map */
 static size_t area_pages;
 static _Atomic(struct run *) *map; /* index: page; a live block's entry is read without the lock */
-static _Atomic(size_t) accessible; /* so many pages and entries of the map are; grows under the lock */
+static _Atomic(size_t) accessible; /* how many pages, and entries of the map, are; grows under the lock */
 
 static struct lock lock;
 static _Thread_local struct lock_fork forks;
@@ -72,7 +75,7 @@ static struct run *bins[BINS];
 static struct run *recycled;
 static size_t top;
 static _Atomic(size_t) kept, limit = KEPT_LEAST; /* pages; written under the lock, read without it */
-static size_t idle, taken; /* since runs_give_back_idle: fewest kept; taken out of bins */
+static size_t idle, taken; /* pages since runs_give_back_idle: least `kept`, and how many blocks took */
 static _Atomic(struct run *) returned;
 
 static size_t page_of(const void *address) { return ((uintptr_t)address - area) >> RUNS_PAGE_SHIFT; }
@@ -124,7 +127,7 @@ static void store(_Atomic(size_t) *pages, size_t value) {
   atomic_store_explicit(pages, value, memory_order_relaxed);
 }
 
-/* KEPT. */
+/* Count pages as kept or not kept (KEPT). */
 static void keep(size_t pages) {
   store(&kept, load(&kept) + pages);
   metadata_count_in(pages << RUNS_PAGE_SHIFT);
@@ -135,7 +138,7 @@ static void keep_no_more(size_t pages) {
   metadata_count_out(pages << RUNS_PAGE_SHIFT);
 }
 
-/* A block took pages out of the bins. `clean`: they had gone back to the system. */
+/* Counts pages that a block took out of the bins. `clean`: they had gone back to the system. */
 static void note_taken(bool clean, size_t pages) {
   size_t more = load(&limit) + pages;
   if (clean) store(&limit, more < KEPT_MOST ? more : KEPT_MOST);
@@ -143,8 +146,8 @@ static void note_taken(bool clean, size_t pages) {
   taken += pages;
 }
 
-/* Gives pages that are free from now on back to the system, if too many would be kept. True if they
- * read as zeros then. */
+/* Gives pages that are being freed back to the system, if too many would be kept otherwise. True if
+ * the pages then read as zeros. */
 static bool drop(size_t first, size_t pages) {
   if (load(&kept) + pages <= load(&limit)) return false;
   int saved = errno;
@@ -176,8 +179,7 @@ static void bin_remove(struct run *run) {
   if (!run->clean) keep_no_more(run->pages);
 }
 
-/* The free run that ends just before, or begins at, a page, if it is as clean as asked; NULL if
- * there is none. */
+/* The free run that ends just before a page, if its mark is `clean`; else NULL. */
 static struct run *free_before(size_t page, bool clean) {
   struct run *run = page ? map_get(page - 1) : NULL;
   return run && run->binned && run->first + run->pages == page && run->clean == clean ? run : NULL;
@@ -188,7 +190,7 @@ static struct run *free_after(size_t page) {
   return run && run->binned && run->first == page ? run : NULL;
 }
 
-/* Puts an unused run among the free ones, joined with neighbours that are as clean. */
+/* Puts an unused run in a bin, joined with free neighbours that have the same mark. */
 static void insert_free(struct run *run) {
   struct run *before = free_before(run->first, run->clean);
   if (before) {
@@ -208,11 +210,11 @@ static void insert_free(struct run *run) {
   bin_insert(run);
 }
 
-/* Cuts what lies behind the first `pages` pages off a run that is in no bin, and frees it. */
+/* Shortens a run that is in no bin to `pages` pages, and frees the pages behind them. */
 static void cut(struct run *run, size_t pages) {
   if (run->pages == pages) return;
   struct run *rest = descriptor(run->first + pages, run->pages - pages, run->clean);
-  if (!rest) return; /* the run stays longer than asked: harmless */
+  if (!rest) return; /* harmless: the run stays longer */
   map_set(run->first + run->pages - 1, NULL);
   run->pages = pages;
   insert_free(rest);
@@ -227,7 +229,7 @@ static struct run *find_free(size_t pages) {
   return NULL;
 }
 
-/* True if the pages below `end` can be used. */
+/* Makes the pages below `end` accessible. False if they cannot be used. */
 static bool reach(size_t end) {
   size_t made = atomic_load_explicit(&accessible, memory_order_relaxed);
   if (end <= made) return true;
@@ -247,7 +249,8 @@ static struct run *take_from_top(size_t pages) {
   return run;
 }
 
-/* A run of at least `pages` pages that is in no bin and not yet live. */
+/* Takes a run of at least `pages` pages out of its bin, or from the pages above `top`. The run is
+ * not yet live. */
 static struct run *take(size_t pages) {
   struct run *run = find_free(pages);
   if (!run) return take_from_top(pages);
@@ -258,7 +261,8 @@ static struct run *take(size_t pages) {
   return run;
 }
 
-/* Moves the front of a run up to a multiple of `alignment` pages and frees what it leaves. */
+/* Moves the begin of a run up to a multiple of `alignment` pages, shortens the run to `pages`, and
+ * frees the pages before and behind. */
 static struct run *align(struct run *run, size_t alignment, size_t pages) {
   size_t ahead = (alignment - run->first % alignment) % alignment;
   if (ahead) {
@@ -281,9 +285,9 @@ static void drain_returned(void) {
   }
 }
 
-/* Takes kept runs out of a bin, at most `most`, until they have `pages` pages. Returns them by
- * `next`, in the order in which their pages were counted: so each one's pages are needed, at least
- * in part. A run in no bin joins no other one. */
+/* Takes kept runs out of a bin, at most `most` and no more than `pages` pages need. Returns a list
+ * linked by `next`, in the order in which the runs were taken, so that only of the last one some
+ * pages may not be needed. While a run is in no bin it is not joined with another. */
 static struct run *take_kept(unsigned bin, size_t pages, int most) {
   struct run *list = NULL, **end = &list, *next;
   for (struct run *run = bins[bin]; run && pages && most; run = next) {
@@ -300,8 +304,8 @@ static struct run *take_kept(unsigned bin, size_t pages, int most) {
   return list;
 }
 
-/* Gives so many kept pages back, of the longest runs first; of many small runs only some, since the
- * program waits. Under the lock. */
+/* Gives so many kept pages back to the system, of the longest runs first. Gives back RUNS_AT_ONCE
+ * runs at most, since the program waits meanwhile. The caller has the lock. */
 static void give_back(size_t pages) {
   int most = RUNS_AT_ONCE;
   for (unsigned bin = BINS; bin-- > 0 && pages && most;)
@@ -349,7 +353,8 @@ static struct sampled_place allocate(size_t bytes, size_t reserve, size_t alignm
   return place;
 }
 
-/* Takes pages that follow a live run, free or never used, until it has `pages`. Under the lock. */
+/* Makes a live run `pages` pages long by the pages behind it, if enough of them are free or were
+ * never used. The caller has the lock. */
 static bool extend(struct run *run, size_t pages) {
   size_t end = run->first + run->pages, more = pages - run->pages;
   struct run *after = free_after(end);
@@ -374,7 +379,8 @@ static bool extend(struct run *run, size_t pages) {
   return true;
 }
 
-/* Frees what lies behind the first `pages` pages of a live run. Under the lock. */
+/* Shortens a live run to `pages` pages, and frees the pages behind them. The caller has the
+ * lock. */
 static void shorten(struct run *run, size_t pages) {
   struct run *rest = run->pages > pages ? descriptor(run->first + pages, run->pages - pages, false) : NULL;
   if (!rest) return; /* harmless, as in cut */
@@ -468,8 +474,8 @@ void runs_give_back_idle(void) {
   leave();
 }
 
-/* A signal handler that interrupted the holder of the lock, or a thread that waits for it, may
- * fork: parent and child return there. */
+/* A signal handler that interrupted the holder of the lock, or a thread that waits for the lock,
+ * may fork. Parent and child then return to the interrupted code. */
 void runs_before_fork(void) { lock_before_fork(&lock, LOCK_RANK_RUNS, &forks); }
 void runs_after_fork(void) { lock_after_fork(&lock, LOCK_RANK_RUNS, &forks); }
 /* SPDX-License-Identifier: MIT */

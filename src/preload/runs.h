@@ -1,4 +1,4 @@
-/* Runs of pages for the larger sampled blocks. Used by region.c only. */
+/* Runs of pages for the larger sampled blocks. Only region.c uses them. */
 #ifndef PRELOAD_RUNS_H
 #define PRELOAD_RUNS_H
 
@@ -10,13 +10,13 @@ enum { RUNS_PAGE_SHIFT = 12, RUNS_PAGE = 1 << RUNS_PAGE_SHIFT };
  * be had. */
 bool runs_create(uintptr_t base, size_t bytes);
 
-/* As the functions of region.h with these names. */
+/* These do what the functions of region.h with the same names do. */
 struct sampled_place runs_allocate(size_t bytes, size_t alignment, bool *zeroed);
 struct sampled_place runs_allocate_growing(size_t bytes);
 struct sampled_block *runs_find(const void *address);
 void runs_give_back_idle(void);
 
-/* The same, for a place with a block. */
+/* So do these, for a place whose `block` is not NULL. */
 bool runs_is_live(struct sampled_place place);
 size_t runs_usable(struct sampled_place place);
 bool runs_resize(struct sampled_place place, size_t bytes);

@@ -19,13 +19,13 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The first thread's stack is worth a piece where it is at least so large. */
+/* The first thread's stack is noted once it is at least so large. In bytes. */
 #define FIRST_LEAST ((uintptr_t)1 << 20)
-/* Where there is no limit of its size. */
+/* Its largest size, where the process has no limit for it. */
 #define FIRST_MOST ((uintptr_t)1 << 30)
 
 static int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-static int (*next_c11)(thrd_t *, thrd_start_t, void *); /* does not come by pthread_create */
+static int (*next_c11)(thrd_t *, thrd_start_t, void *); /* does not call pthread_create */
 
 static struct { uintptr_t begin, end; } first; /* constant after stacks_resolve */
 enum { FIRST_UNNOTED, FIRST_WITHOUT_CALLERS, FIRST_NOTED };
@@ -40,7 +40,7 @@ static uint32_t capture(void) {
   return callstack_id(callstack_capture(host_callstacks(), process_stack_depth()));
 }
 
-/* 0: it is not known, or the program brings the stack. */
+/* The size of a new thread's stack. 0 if it is not known, or if the program provides the stack. */
 static size_t stack_bytes(const pthread_attr_t *attributes) {
   pthread_attr_t standard;
   void *begin = NULL;
@@ -57,14 +57,14 @@ static size_t stack_bytes(const pthread_attr_t *attributes) {
 
 struct start { /* HANDED OVER */
   void *(*run)(void *);
-  int (*run_c11)(void *); /* or this */
+  int (*run_c11)(void *); /* or this one */
   void *argument;
   size_t stack_bytes;
   uint32_t stack;
 };
 
-/* Not from malloc, which a signal handler may interrupt. A bit of `taken` for each place; where
- * more threads are about to begin, pages. */
+/* Places for `struct start`; not from malloc, which the caller may have interrupted as a signal
+ * handler. Each has a bit in `taken`. If all are taken, take_start maps a page. */
 enum { STARTS = 64 };
 static struct start starts[STARTS];
 static _Atomic(uint64_t) taken;
@@ -85,8 +85,9 @@ static void give_back(struct start *start) {
     metadata_unmap(start, sizeof *start);
 }
 
-/* NULL: the stack is the program's, or small, and has to do without our frames; or there is no
- * memory. */
+/* What begin_thread needs. NULL: the new thread calls the program's function without begin_thread,
+ * and its stack is not noted, since the program provides the stack, or it is smaller than
+ * MAPPING_LEAST, or there is no memory. */
 static struct start *start_of(const pthread_attr_t *attributes, void *(*run)(void *), int (*run_c11)(void *),
                               void *argument) {
   struct host_visit visit = host_enter();
@@ -122,14 +123,14 @@ static int begin_thread_c11(void *handed_over) {
   return start.run_c11(start.argument);
 }
 
-/* The calling thread is the first one, and deep in its stack. */
+/* Whether the calling thread is the first one, and deep in its stack. */
 static bool is_deep(void) {
   uintptr_t here = (uintptr_t)__builtin_frame_address(0);
   return here - first.begin < first.end - first.begin && first.end - here >= FIRST_LEAST;
 }
 
-/* FIRST: pages of the second mebibyte are resident. A stack that went deeper has used some of
- * them. */
+/* FIRST: whether the first thread was deep in its stack at some time: then pages of the second
+ * mebibyte are resident. */
 static bool was_deep(void) {
   uintptr_t end = first.end - FIRST_LEAST,
             begin = end - first.begin > FIRST_LEAST ? end - FIRST_LEAST : first.begin;

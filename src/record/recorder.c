@@ -1,18 +1,18 @@
-/* From callbacks to records.
+/* Writes records in a profile's callbacks.
  *
- * A tracked block's metadata is its number in the trace, so that nothing is allocated for it.
- * Numbers never come again; each stripe of threads takes NUMBERS of them at a time and gives them
- * in order of sampling.
+ * A tracked block's metadata is its number in the trace, so that nothing is allocated for it. No
+ * two blocks get the same number. Each stripe of threads takes NUMBERS of them at a time, and gives
+ * them out in the order of sampling.
  *
- * The process's memory is measured on the way: where a sampled block is born or freed, if that is
- * due, and by at most one thread at a time. Before what is freed is given back, the process may be
- * larger than ever. There is no helper thread: it would make a single-threaded program
- * multi-threaded, which slows glibc's malloc down and breaks programs that fork.
+ * A thread that allocates or frees a sampled block measures the process's memory, if a measurement
+ * is due; one thread at a time does. A free is measured before the block is given back, since the
+ * process may then be larger than ever. There is no helper thread: it would make a single-threaded
+ * program multi-threaded, which slows glibc's malloc down and breaks programs that fork.
  *
  * OURS: a forked child shares the trace's pages with its parent, and must never write there. A fork
- * handler calls recorder_forget, but none runs for a fork by the bare system call, and other
- * libraries' handlers may allocate before ours. So the mark that this process records stands in a
- * page which the kernel wipes in every child with a memory of its own.
+ * handler calls recorder_forget, but no handler runs for a fork by the bare system call, and other
+ * libraries' handlers may allocate before ours runs. So the mark that this process records is in a
+ * page of its own, which the kernel wipes in every child that does not share the parent's memory.
  */
 #include "record/recorder.h"
 
@@ -40,7 +40,8 @@
 
 enum { COMMAND_MOST = 8192, NAMED_THREADS = 1 << 16, NUMBERS = 1024, HITS_COUNTED = 1 << 16 };
 
-/* The number that the stripe gives next, less 1; a multiple of NUMBERS, when it must take more. */
+/* The number that the stripe gives next, less 1. If that is a multiple of NUMBERS, the stripe must
+ * take more numbers. */
 struct numbers {
   _Alignas(STRIPE_BYTES) _Atomic(uint64_t) next;
 };
@@ -48,7 +49,7 @@ struct numbers {
 /* Pauses of one kind, so far. */
 struct pauses {
   _Alignas(STRIPE_BYTES) _Atomic(uint64_t) count, total_ns;
-  _Atomic(uint64_t) due; /* time from which on a short one is written */
+  _Atomic(uint64_t) due; /* from this time on, a short pause is written, too */
 };
 
 struct recorder {
@@ -62,27 +63,27 @@ struct recorder {
   bool generations;
   bool (*measure)(uint64_t rss_bytes, bool last);
   struct kept_file statm;
-  /* Written by the thread that tells of a collection. */
+  /* Written by the thread that reports a collection. */
   uint64_t collection_due;
   /* Written by any thread. */
   struct numbers numbers[STRIPES];
   _Alignas(STRIPE_BYTES) _Atomic(uint64_t) numbers_taken; /* by stripes */
-  _Atomic(uint64_t) memory_due; /* the next measurement's time; the thread that moves it on measures */
+  _Atomic(uint64_t) memory_due; /* the time of the next measurement; the thread that moves it on measures */
   struct titles titles;
-  _Atomic(uint64_t) hits;         /* sampled words, at least; written up to HITS_COUNTED */
-  _Atomic(bool) tells_of_another; /* process, by a record */
+  _Atomic(uint64_t) hits;         /* sampled words, or a few less; counted up to HITS_COUNTED */
+  _Atomic(bool) tells_of_another; /* the trace has a record of another process */
   struct pauses pauses[RECORDER_PAUSES];
-  _Atomic(uint8_t) named[NAMED_THREADS / 8]; /* threads whose names are written; beyond that many, none is */
+  _Atomic(uint8_t) named[NAMED_THREADS / 8]; /* bits of threads whose names are written */
 };
 
 static uint64_t now(const struct recorder *recorder) { return os_monotonic_ns() - recorder->start_ns; }
 static uint64_t block_of(void *metadata) { return (uint64_t)(uintptr_t)metadata; }
 static void *metadata_of(uint64_t block) { return (void *)(uintptr_t)block; }
 
-/* Resident pages are the second number of /proc/self/statm, those that files or other processes
- * share the third. The sixth, of private data, counts addresses, touched or not: a heap that
- * reserves room would seem to fill it. Once the first thread has ended, all are 0 but in the
- * calling thread's file. */
+/* Reads the second number of /proc/self/statm, which is the resident pages, and the third, which is
+ * those of them that belong to files or are shared. The sixth number, of private data, counts
+ * addresses whether touched or not: a heap that reserves room would seem to fill it. Once the first
+ * thread has ended, all numbers of this file are 0, and only the calling thread's file has them. */
 static bool measure(const struct recorder *recorder, struct trace_memory *memory) {
   char text[160];
   uint64_t number[3] = {0};
@@ -94,7 +95,8 @@ static bool measure(const struct recorder *recorder, struct trace_memory *memory
   return number[1] > 0;
 }
 
-/* `last`: the program ends, or becomes another. */
+/* Measures the process's memory, and writes it. `last`: the program ends, or becomes another
+ * one. */
 static void write_memory(struct recorder *recorder, uint32_t thread, bool last) {
   struct trace_memory memory = {.thread = thread, .own_bytes = recorder->generations ? 0 : metadata_bytes()};
   if (!measure(recorder, &memory)) return;
@@ -104,9 +106,10 @@ static void write_memory(struct recorder *recorder, uint32_t thread, bool last) 
   trace_write_memory(recorder->writer, &memory);
 }
 
-/* ---- what is told on the way ---- */
+/* ---- records in callbacks ---- */
 
-/* A thirtieth of the time until now, so that short programs are measured as often as long ones. */
+/* The time to the next measurement: a thirtieth of the time until now, so that short programs are
+ * measured as often as long ones. */
 static uint64_t memory_interval(uint64_t time) {
   uint64_t interval = time / 30;
   return interval < MEMORY_SHORTEST   ? MEMORY_SHORTEST
@@ -142,7 +145,8 @@ static void write_thread_name_once(struct recorder *recorder, uint64_t time, uin
     write_thread_name(recorder, time, thread);
 }
 
-/* Threads are often named after their first block. Of two names the one read last counts. */
+/* Writes the name of a thread whose name was written already: programs often name a thread after
+ * its first block. A reader takes the last name. */
 static void write_thread_name_again(struct recorder *recorder, uint64_t time, uint32_t thread) {
   if (thread >= NAMED_THREADS) return;
   uint8_t bits = atomic_load_explicit(&recorder->named[thread / 8], memory_order_relaxed);
@@ -161,7 +165,7 @@ static uint64_t next_number(struct recorder *recorder) {
   return number + 1;
 }
 
-/* Two threads that count at once may lose one of the two. */
+/* If two threads count at the same time, one of the counts may be lost. */
 static void count_hits(struct recorder *recorder, uint64_t hits) {
   uint64_t before = atomic_load_explicit(&recorder->hits, memory_order_relaxed);
   if (before < HITS_COUNTED) atomic_store_explicit(&recorder->hits, before + hits, memory_order_relaxed);
@@ -234,7 +238,7 @@ static void died(wn_domain *domain, void *metadata, void *context) {
   trace_write_free(recorder->writer, &event);
 }
 
-/* How the writer asks what a stack or a module is. */
+/* The functions by which the writer looks up nodes, modules and places. */
 static void tell_node(void *context, uint32_t node, uint32_t *parent, uint32_t *module, uint64_t *offset) {
   callstack_node(context, node, parent, module, offset);
 }
@@ -304,7 +308,7 @@ static void module_gone(void *context, uint32_t module) {
   trace_write_unmap(recorder->writer, &event);
 }
 
-/* What is to be said before an end. */
+/* Writes the records that come before the end. */
 static struct trace_at last_words(struct recorder *recorder) {
   struct trace_at at = {.time_ns = now(recorder), .thread = recorder->thread(NULL)};
   write_thread_name_again(recorder, at.time_ns, at.thread);
@@ -321,7 +325,7 @@ static void finish(struct recorder *recorder, enum trace_end_kind kind, int code
                           .kind = (uint8_t)kind,
                           .code = code,
                           .peak_bytes =
-                              os_peak_bytes()}; /* where there is no room for the record of memory */
+                              os_peak_bytes()}; /* in case there was no room for the record of memory */
   trace_write_end(recorder->writer, &end);
 }
 
@@ -330,8 +334,8 @@ static void write_pause(struct recorder *recorder, wn_domain *domain, struct tra
   trace_write_pause(recorder->writer, &pause);
 }
 
-/* Whether a pause has a record of its own; the next one of its kind then comes later, if it is
- * short. */
+/* Whether a pause gets a record of its own: a long pause does, and a short one if none of its kind
+ * did for HEAP_INTERVAL. */
 static bool is_pause_due(struct pauses *pauses, uint64_t time, uint64_t ns) {
   uint64_t due = atomic_load_explicit(&pauses->due, memory_order_relaxed);
   if (ns < LONG_PAUSE && time < due) return false;
@@ -475,7 +479,7 @@ void recorder_pause(struct recorder *recorder, wn_domain *domain, uint64_t numbe
   struct pauses *pauses = &recorder->pauses[kind];
   uint64_t time = now(recorder);
   if (!recorder_is_ours(recorder)) return;
-  if (ns > time) ns = time; /* it began before the trace */
+  if (ns > time) ns = time; /* the pause began before the trace */
   uint64_t count = atomic_fetch_add_explicit(&pauses->count, 1, memory_order_relaxed) + 1;
   uint64_t total = atomic_fetch_add_explicit(&pauses->total_ns, ns, memory_order_relaxed) + ns;
   if (!is_pause_due(pauses, time, ns)) return;
@@ -537,7 +541,7 @@ void recorder_exec_failed(struct recorder *recorder, unsigned number) {
 }
 
 void recorder_close(struct recorder *recorder) {
-  if (!recorder_is_ours(recorder)) recorder_forget(recorder); /* the file is not cut in a child */
+  if (!recorder_is_ours(recorder)) recorder_forget(recorder); /* a child must not cut the parent's file */
   kept_file_close(&recorder->statm);
   trace_writer_close(recorder->writer);
   metadata_unmap((void *)(uintptr_t)recorder->ours, sizeof *recorder->ours);

@@ -19,114 +19,123 @@ struct recorder_options {
   double rate;
   uint64_t seed;
   uint32_t stack_depth;
-  bool generations; /* blocks are born in a minor heap, or else in the major one */
+  bool generations; /* the heap has a minor and a major heap */
 
-  /* A trace that was written then or later (since 1970) is another process's: WN_EBUSY. 0: none
-   * is. */
+  /* In nanoseconds since 1970. A trace at `path` that was written at this time or later is another
+   * process's: recorder_open returns WN_EBUSY. 0: no trace is. */
   uint64_t taken_since_ns;
 
-  /* Of the heap: its interned callstacks, and the calling thread's number in the trace, which never
-   * comes again. */
+  /* The heap's interned callstacks, and a function that returns the calling thread's number in the
+   * trace; no other thread ever has that number. */
   struct callstacks *callstacks;
   uint32_t (*thread)(wn_domain *domain);
 
-  /* Called where the process's memory is measured: to measure what the program mapped itself. True
-   * if that was done. `last`: the program ends. NULL: there is nothing of that. */
+  /* Called when the recorder measures the process's memory: measures what the program mapped
+   * itself. True if all of that was measured. `last`: the program ends. NULL: the heap's host does
+   * not know what the program maps. */
   bool (*measure)(uint64_t rss_bytes, bool last);
 };
 
-/* Creates the trace. One recorder is one file; nothing here allocates through malloc or takes a
- * lock that the program can hold. On failure wn_last_error tells why and no file is left open. */
+/* Creates the trace. A recorder writes one file. Nothing here allocates through malloc or takes a
+ * lock that the program can hold. On failure wn_last_error says why, and no file is left open. */
 wn_status recorder_open(const struct recorder_options *options, struct recorder **recorder);
 
-/* The callbacks to start a profile with. They may be called from any thread at once. */
+/* The callbacks to start a profile with. Several threads may call them at once. */
 wn_tracker recorder_tracker(struct recorder *recorder);
 
-/* False in a forked child, however it was forked, where the system can tell (Linux 4.14): the trace
- * is the parent's, and no lock may be waited for, since a thread that holds it may not be here. */
+/* False in a forked child, also after the bare system call, if the system can mark that (Linux
+ * 4.14). The trace is the parent's, and the child must not wait for a lock, since the thread that
+ * holds it may not exist here. */
 bool recorder_is_ours(const struct recorder *recorder);
 
-/* A sampled block could not be followed: it is counted in the trace. */
+/* Writes to the trace how many sampled blocks could not be followed. */
 void recorder_lost(struct recorder *recorder, uint64_t blocks);
 
-/* Whether the trace is worth a file beside that of the program which the process becomes: it has
- * TRACE_FEW_HITS sampled words and `least_hits` of them, of which 65536 are counted; or it tells of
- * another process, by recorder_unrecorded. */
+/* Whether the trace is worth a file of its own when the process becomes another program: it has at
+ * least TRACE_FEW_HITS and at least `least_hits` sampled words, or a record of another process
+ * (recorder_unrecorded). No more than 65536 sampled words are counted. */
 bool recorder_is_worth_a_file(const struct recorder *recorder, double least_hits);
 
-/* The process's memory is about to change much: measures it, if the last time is some while ago. */
+/* Called when the process's memory is about to change much: measures it, if a measurement is
+ * due. */
 void recorder_memory(struct recorder *recorder);
 
-/* What the program maps itself. */
+/* How the program mapped memory. */
 enum recorder_map_kind {
   RECORDER_MAP_ANONYMOUS,
   RECORDER_MAP_FILE,
-  RECORDER_MAP_SHARED, /* anonymous, and shared with other processes */
+  RECORDER_MAP_SHARED, /* anonymous, and shared with child processes */
   RECORDER_MAP_BREAK,  /* by moving the end of the data segment */
   RECORDER_MAP_STACK   /* a thread's stack: the C library's, or the kernel's for the first thread */
 };
 void recorder_map(struct recorder *recorder, uint64_t mapping, enum recorder_map_kind kind, uint64_t bytes,
                   uint32_t stack);
 void recorder_map_size(struct recorder *recorder, uint64_t mapping, uint64_t bytes);
-/* `files`: how many of the bytes were of a file or shared. */
+/* `bytes` are resident; `files` of them belong to a file or are shared. */
 void recorder_map_touched(struct recorder *recorder, uint64_t mapping, uint64_t bytes, uint64_t files);
 
-/* Modules may have been unloaded (after dlclose). */
+/* Called after dlclose: writes which modules were unloaded. */
 void recorder_modules_changed(struct recorder *recorder);
 
-/* The calling thread ends: only now its name is sure. */
+/* Called when the calling thread ends: writes its name, which cannot change any more. */
 void recorder_thread_ends(struct recorder *recorder);
 
-/* How a collected heap lives. What is counted, words with headers, counts since the heap was
+/* The state of a collected heap. Numbers of words include headers. Counts begin when the heap is
  * opened. */
 struct recorder_heap {
-  uint64_t minor_words, promoted_words, direct_words; /* direct: of blocks that were born in the major heap */
+  uint64_t minor_words, promoted_words, direct_words; /* direct: of blocks born in the major heap */
   uint64_t minor_collections, major_cycles;
-  uint64_t heap_words, live_words; /* of the major heap; that the last cycle found live */
+  uint64_t heap_words, live_words; /* of the major heap; words that the last cycle found live */
   uint64_t domains;
 };
 enum recorder_collection { RECORDER_MINOR, RECORDER_MAJOR, RECORDER_NEITHER };
 enum recorder_pause { RECORDER_PAUSE_MINOR, RECORDER_PAUSE_SLICE, RECORDER_PAUSE_STOP, RECORDER_PAUSES };
 
-/* A collection ended after so many nanoseconds, or (RECORDER_NEITHER) the trace is at one of its
- * ends. `ask` tells how the heap is; it is called only if something is written, which is not so for
- * each of many minor collections. Never by two threads at once. */
+/* Called when a collection ended that took `ns` nanoseconds, and with RECORDER_NEITHER at the begin
+ * and at the end of the trace. Writes the state of the heap, but not after each of many minor
+ * collections. `ask` fills in the state; it is called only if a record is written. Two threads must
+ * not call this at once. */
 void recorder_collection(struct recorder *recorder, wn_domain *domain, enum recorder_collection kind,
                          uint64_t ns, void (*ask)(void *context, struct recorder_heap *heap), void *context);
 
-/* A domain, which has this number, stood still until now. Any thread. */
+/* Called when a domain's pause of `ns` nanoseconds ends. `number` is the domain's. Any thread may
+ * call it. */
 void recorder_pause(struct recorder *recorder, wn_domain *domain, uint64_t number, enum recorder_pause kind,
                     uint64_t ns);
 
-/* A domain begins, or ends. */
+/* Writes that a domain begins or ends. */
 void recorder_domain(struct recorder *recorder, uint64_t number, bool begins);
 
-/* Writes what recorder_pause has counted and not written. No domain runs. */
+/* Writes the pauses that recorder_pause has only counted. The caller makes sure that no domain
+ * runs. */
 void recorder_pauses_end(struct recorder *recorder);
 
-/* The program ends by exit(status), or profiling is stopped: writes what is left to say. Events
- * after it are still written, since other exit handlers go on freeing. */
+/* Write the last records and the END record: recorder_exit when the program ends by exit(status),
+ * recorder_stop when profiling is stopped. Later events are still written, since other exit
+ * handlers go on freeing. */
 void recorder_exit(struct recorder *recorder, int status);
 void recorder_stop(struct recorder *recorder);
 
-/* The program leaves by _exit: measures it a last time. How it ends is for others to say.
- * Async-signal-safe. */
+/* Called when the program leaves by _exit: measures it for the last time. It writes no END record:
+ * `winnow record` knows how the program ended. Async-signal-safe. */
 void recorder_leaves(struct recorder *recorder);
 
-/* A process, this one or one that it started, becomes a program that cannot be recorded. Of this
- * process it holds if an exec follows and does not fail. May be called in a child of vfork. */
+/* Writes that a process, this one or one that it started, becomes a program that cannot be
+ * recorded. If it is this process, the record counts only if an exec follows and succeeds. May be
+ * called in a child of vfork. */
 void recorder_unrecorded(struct recorder *recorder, pid_t pid, enum image_kind reason, const char *path);
 
-/* Before an exec, `path` as the program named it: from here on the trace says that the process
- * became another program. When the exec failed, recorder_exec_failed with the number returned takes
- * that back. */
+/* recorder_exec, before an exec: writes that the process became another program, with `path` as the
+ * program named it. If the exec fails, recorder_exec_failed with the number that recorder_exec
+ * returned takes that back. */
 unsigned recorder_exec(struct recorder *recorder, const char *path);
 void recorder_exec_failed(struct recorder *recorder, unsigned number);
 
-/* Gives everything back. No callback runs any more, nor will. */
+/* Frees the recorder and closes the trace. The caller makes sure that no callback runs, and that
+ * none will. */
 void recorder_close(struct recorder *recorder);
 
-/* In a forked child: the trace stays the parent's, nothing is written any more. */
+/* Called in a forked child: leaves the trace to the parent, and writes nothing any more. */
 void recorder_forget(struct recorder *recorder);
 
 #endif

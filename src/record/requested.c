@@ -24,9 +24,9 @@ wn_status recording_requested(const char **path, wn_memprof_options *options) {
     setting_complain_of_variable(complaint, wrong, secure_getenv(setting_rows[wrong].variable));
     return error_set(WN_EINVAL, "%s", complaint);
   }
-  /* `winnow record --follow-children` leaves its variables to the processes that are started. What
-   * WINNOW_TRACE names then is the trace of a malloc heap: the trace of this very process may stand
-   * in its place, if the process that wrote it has ended or become this one by exec. */
+  /* `winnow record --follow-children` leaves its variables in the environment of all processes.
+   * WINNOW_TRACE then names the trace of a malloc heap. This process must not write over that file:
+   * the process that wrote it may have ended, or may be this one before an exec. */
   if (!settings.of[SETTING_TRACE].text || settings.of[SETTING_FOLLOW].whole != SETTING_FOLLOW_NONE)
     return WN_OK;
   *path = settings.of[SETTING_TRACE].text;

@@ -1,4 +1,4 @@
-/* What a process is called. */
+/* Reads a process's title and name, and writes their changes. */
 #include "record/titles.h"
 
 #include "base/hash.h"
@@ -12,8 +12,8 @@ enum { TITLE_MOST = 256, NAME_MOST = 32 };
 
 static uint64_t packed(struct title_state state) { return (uint64_t)state.title << 32 | state.name; }
 
-/* A title stands where the first argument stood. Arguments behind it change too, in programs
- * that parse them in place. */
+/* The length of a title, which is where the first argument was. Arguments behind it do not count:
+ * programs that parse them in place change them, too. */
 static uint32_t title_bytes(const char *bytes, uint32_t length) {
   return (uint32_t)strnlen(bytes, length < TITLE_MOST ? length : TITLE_MOST - 1);
 }

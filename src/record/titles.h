@@ -1,5 +1,6 @@
-/* What a process is called: programs write over their arguments and name their first thread, to
- * tell their processes apart. The trace gets a record of each change that is seen. */
+/* A process's title and name. Programs write over their arguments and name their first thread, so
+ * that users can tell their processes apart. The trace gets a record of each change that a look
+ * finds. */
 #ifndef RECORD_TITLES_H
 #define RECORD_TITLES_H
 
@@ -14,16 +15,17 @@ struct title_state {
 };
 
 struct titles {
-  struct title_state called; /* when the trace began */
+  struct title_state called; /* title and name when the trace began */
   _Atomic(uint64_t) due;     /* the time of the next look; the thread that moves it on looks */
-  _Atomic(uint64_t) told;    /* what the trace knows: a struct title_state in one word */
+  _Atomic(uint64_t) told;    /* what the trace has: a struct title_state in one word */
 };
 
-/* When the trace begins; the first look is due at `first_ns` of its time. */
+/* Called when the trace begins. The first look is due `first_ns` after that. */
 void titles_begin(struct titles *titles, const struct trace_run *run, uint64_t first_ns);
 
-/* Any thread, signal handlers too. Looks at times that double, since a title is usually set early,
- * and every second at least. */
+/* titles_write_if_due looks at times that double, since a title is usually set early, and at least
+ * every second. titles_write_if_new looks at once. Each writes a record if title or name has
+ * changed. Any thread may call them, also in a signal handler. */
 void titles_write_if_due(struct titles *titles, struct trace_writer *writer, uint64_t time, uint32_t thread);
 void titles_write_if_new(struct titles *titles, struct trace_writer *writer, uint64_t time, uint32_t thread);
 

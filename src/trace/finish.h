@@ -1,4 +1,4 @@
-/* The last hand on a trace, after the program that wrote it ended. */
+/* Completes a trace after the program that wrote it ended. */
 #ifndef TRACE_FINISH_H
 #define TRACE_FINISH_H
 
@@ -22,11 +22,12 @@ wn_status trace_finish(const char *path, struct trace_totals *out);
 
 /* The same, for a caller that knows more of the program's end. */
 struct trace_finishing {
-  /* A trace without an END record gets this one; NULL: it stays without. Its time is that of the
-   * monotonic clock. A disk without room for it is no failure. Its peak_bytes may count what the
-   * process was before; where that may be all that it tells, it is left out. */
+  /* A trace without an END record gets this one. NULL: it gets none. The record's time is that of
+   * the monotonic clock. If the disk has no room for the record, that is no failure. The kernel's
+   * peak_bytes of a process also counts the programs that the process was before an exec; a value
+   * that is not clearly more than `resident_before` is left out. */
   const struct trace_end *end;
-  uint64_t resident_before; /* so much was resident before, at least */
+  uint64_t resident_before; /* bytes that were resident before the program began, at least */
   /* Called now and then, with the part that was read; may be NULL. */
   void (*progress)(double done, void *context);
   void *context;

@@ -51,7 +51,7 @@ static struct alarm *take_row(struct alarms *alarms) {
 
 static void free_row(struct alarm *alarm) { *alarm = (struct alarm){.uses = alarm->uses + 1}; }
 
-/* The alarm with the most pending calls, so that none of them starves. */
+/* The alarm of a domain with the most pending calls: chosen so that no alarm starves. */
 static struct alarm *most_pending(const struct alarms *alarms, const struct wn_domain *domain) {
   struct alarm *most = NULL;
   for (size_t i = 0; i < alarms->count; i++) {
@@ -70,7 +70,8 @@ static void release(struct wn_heap *heap) {
   lock_release(&heap->collector->finalisers.lock, LOCK_RANK_FINALISERS);
 }
 
-/* A cycle ended: every alarm gets a pending call. The world is stopped. */
+/* Called when a cycle ended: adds a pending call to every alarm that does not run. The world is
+ * stopped. */
 static void hear(struct listener *listener, const struct event *event) {
   struct wn_heap *heap = event->domain->heap;
   (void)listener;
@@ -108,7 +109,8 @@ size_t alarms_pending(struct wn_domain *domain) {
   return pending;
 }
 
-/* The callback may delete the alarm, and may create others: so it is searched for again. */
+/* The callback may delete the alarm and create others, so the function looks the alarm up again
+ * after it. */
 bool alarms_run_one(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
   struct alarm called = {0};

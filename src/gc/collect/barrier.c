@@ -5,8 +5,8 @@
 #include "gc/world/caller.h"
 #include "gc/world/debug.h"
 
-/* A domain that has ended has no heap. No more is checked, since stores into old blocks are
- * frequent. */
+/* Checks only that the domain has a heap, which a domain that has ended has not: stores into old
+ * blocks are frequent. */
 void wn_set_slow(wn_domain *domain, wn_value block, size_t i, wn_value value) {
   if (__builtin_expect(!domain->heap, 0)) {
     caller_check(domain, "set");
@@ -16,8 +16,9 @@ void wn_set_slow(wn_domain *domain, wn_value block, size_t i, wn_value value) {
   barrier_store(domain, (wn_value *)block + i, value);
 }
 
-/* The notes are made before the exchange. Two domains can exchange the same field: the remembered
- * set can get it twice, or get it though the exchange fails. Both are harmless. */
+/* Does what the barrier must do before the exchange. Two domains can exchange the same field: then
+ * the remembered set can get the field twice, or get it although the exchange fails. Both are
+ * harmless. */
 bool wn_cas(wn_domain *domain, wn_ref block, size_t i, wn_ref expected, wn_ref desired) {
   DEBUG_HANDLE(domain, block);
   DEBUG_HANDLE(domain, expected);

@@ -1,4 +1,4 @@
-/* The write barrier: what is noted when a field of an old block, or a global root, is overwritten.
+/* The write barrier: what a store into a field of an old block, or into a global root, notes.
  *
  * - While marking goes on, the overwritten value is marked. It was reachable when the cycle began
  *   (SNAPSHOT of major.h), and the field may have been its last reference.

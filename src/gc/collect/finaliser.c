@@ -240,7 +240,8 @@ static void push_last(struct registry **list, struct registry *registry) {
   *list = registry;
 }
 
-/* Takes the orphans that are kept for no join, or the one of the domain `number`. */
+/* Gives `heir` the orphans that are not kept for a join, or, if `number` is not NULL, the orphan of
+ * the domain with that number. */
 static void inherit(struct wn_domain *heir, const uint64_t *number) {
   struct wn_heap *heap = heir->heap;
   acquire(heap);
@@ -262,7 +263,7 @@ static bool has_room_for(struct registry *registry, const struct registry *other
          grow_list(&registry->last, registry->last.count + other->last.count);
 }
 
-/* As if registered before. Inherited values are old. */
+/* Puts registrations in front of a list, as if they were older. Inherited values are old. */
 static void prepend(struct registrations *list, const struct registrations *other) {
   if (!other->count) return;
   memmove(list->entries + other->count, list->entries, list->count * sizeof *list->entries);
@@ -277,7 +278,7 @@ static void merge(struct registry *registry, const struct registry *other) {
   for (size_t i = 0; i < other->pending.count; i++) queue(registry, *pending_at(other, i));
 }
 
-/* If memory is short, the rest waits for the next safepoint. */
+/* If memory is short, registries that are not merged wait for the next safepoint. */
 static void merge_inherited(struct domain_finalisers *finalisers) {
   struct registry *inherited;
   while ((inherited = finalisers->inherited)) {
@@ -295,9 +296,10 @@ static void merge_inherited(struct domain_finalisers *finalisers) {
 
 /* ---- running ---- */
 
-/* The value gets a handle before its call leaves the queue. False if no call is pending, or there
- * is no slot for a handle. This is no WN_SCOPE, which would end by itself: where the thread ends in
- * a blocking section of the callback, the domain's handles are another thread's. */
+/* Makes one pending call. The value gets a handle before its call leaves the queue. False if no
+ * call is pending, or if there is no slot for a handle. WN_SCOPE is not used: if the thread ends in
+ * a blocking section of the callback, the scope would end by itself while the domain's handles are
+ * another thread's. */
 static bool run_one(struct wn_domain *domain) {
   struct registry *own = domain->collector->finalisers.own;
   wn_ref value = {NULL};
@@ -350,7 +352,7 @@ static void run_all(struct wn_domain *domain) {
   while (alarms && run(domain, alarms_run_one)) alarms--;
   while (run(domain, run_one)) {}
   if (domain->exception.pending || domain->collector->finalisers.runner)
-    return; /* the thread that ends it makes the others */
+    return; /* the other calls come when the exception is taken, or the finaliser ends */
   if (any_is_pending(domain)) domain_add_pending(domain, PENDING_ANY);
 }
 
@@ -371,7 +373,7 @@ void finalisers_each_root(struct wn_heap *heap, wn_visit *visit, void *visitor) 
   each_registry(heap, visit_pending, &(struct visitation){visit, visitor});
 }
 
-/* All that died together is found before any of it is marked. */
+/* Finds all values that died before it marks any of them. */
 bool finalisers_mark_dead(struct wn_heap *heap, struct marker *marker) {
   size_t found = 0;
   each_registry(heap, queue_first, &found);
@@ -398,8 +400,8 @@ bool finalisers_check(struct wn_heap *heap) {
   return holds;
 }
 
-/* `pending` is cleared first. Calls that become pending later set it again, and so does the thread
- * that takes a pending exception. */
+/* Clears `pending` first: calls that become pending later set it again, and so does the thread that
+ * takes a pending exception. */
 wn_status finalisers_run_pending(struct wn_domain *domain) {
   uintptr_t pending = domain_take_pending(domain);
   if (pending && !exception_is_pending(domain)) {
@@ -450,7 +452,8 @@ void finalisers_destroy_domain(struct wn_domain *domain) {
 
 /* ---- for the heap ---- */
 
-/* A cycle that runs has not marked these new roots: they are marked here. */
+/* Queues all registrations as pending calls. If a cycle is in progress, it has not marked these new
+ * roots, so they are marked here. */
 static void queue_left(struct wn_domain *domain, struct registry *registry) {
   struct wn_heap *heap = domain->heap;
   queue_dead(heap, registry, &registry->first, 0, is_left);
@@ -459,7 +462,7 @@ static void queue_left(struct wn_domain *domain, struct registry *registry) {
   if (heap_phase(heap) == PHASE_MARK) mark_pending(heap, domain, registry, domain_marker(domain));
 }
 
-/* Registry by registry if there is no memory to merge them. */
+/* Calls registry by registry if there is no memory to merge them. */
 void finalisers_run_all(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
   struct domain_finalisers *finalisers = &domain->collector->finalisers;

@@ -6,10 +6,10 @@
  *   registered --(finalise: unmarked when marking ends, then marked)--------> pending --> called
  *              --(finalise_last: unmarked after that, or died young)--------> pending --> called
  *
- * Registered values are weak: only collections read them, which update their addresses when they
+ * Registered values are weak: only collections read them, and update their addresses when they
  * move. The values of pending calls are roots. They are old, since minor heaps are empty where
- * marking ends. Of a pending `finalise_last` the value is gone, and only the function and its
- * context are left.
+ * marking ends. A pending call of `finalise_last` has no value any more, only the function and its
+ * context.
  *
  * ORDER. The values of a registry that one stop of the world finds dead are queued last registered
  * first. The queue is first in, first out. So `finalise` comes before `finalise_last` of the same
@@ -24,11 +24,11 @@
  * HANDING OVER. The registry of a domain that ends goes to the heap, as an *orphan*. If the domain
  * will be joined, its orphan is kept for a few cycles for the domain that joins it. Otherwise the
  * next domain that leads a collection inherits it. At its next safepoint the heir merges the orphan
- * into its own registry, as if registered before its own. Until there is memory for that it keeps
- * both.
+ * into its own registry, as if the orphan's values had been registered before its own. It keeps
+ * both until there is memory for that.
  *
- * ACCESS. A registry is touched by the running thread of its domain, and by collections while the
- * world is stopped. Orphans are under the lock (rank FINALISERS). */
+ * ACCESS. The running thread of a domain touches the domain's registry, and so do collections while
+ * the world is stopped. The lock (rank FINALISERS) protects orphans. */
 #ifndef GC_COLLECT_FINALISER_H
 #define GC_COLLECT_FINALISER_H
 
@@ -49,51 +49,54 @@ struct finalisers {
 
 struct domain_finalisers {
   struct registry *own, *inherited; /* a list */
-  struct domain_thread *runner;     /* the thread in a finaliser or alarm, for which others wait */
+  struct domain_thread *runner;     /* the thread that is in a finaliser or alarm; the others wait for it */
   bool awaited;                     /* another domain will join this one */
 };
 
 /* ---- for collections: the world is stopped ---- */
 
-/* Roots of a minor collection: young values with `finalise`. */
+/* Visits young values with `finalise`, which are roots of a minor collection. */
 void finalisers_each_young_root(struct wn_domain *domain, wn_visit *visit, void *visitor);
-/* Young values with `finalise_last`: the calls for dead ones become pending, the addresses of moved
- * ones are updated. Before minor heaps are emptied. Orphans find their heir. */
+/* Called after the evacuation, before minor heaps are emptied. Of the young values with
+ * `finalise_last`, makes the calls for dead ones pending, and updates the addresses of moved ones.
+ * Gives orphans to their heir. */
 void finalisers_after_minor(struct wn_heap *heap, struct wn_domain *leader);
-/* Roots of a cycle: values that wait for their finaliser. */
+/* Visits the values of pending calls, which are roots of a cycle. */
 void finalisers_each_root(struct wn_heap *heap, wn_visit *visit, void *visitor);
-/* Marking ended: the calls for unmarked values with `finalise` become pending, and those values are
- * marked. True if there was one. */
+/* Called when marking ended: makes the calls for unmarked values with `finalise` pending, and marks
+ * these values. True if there was one. */
 bool finalisers_mark_dead(struct wn_heap *heap, struct marker *marker);
-/* Marking ended for good: the calls for unmarked values with `finalise_last` become pending. */
+/* Called when marking ended for good: makes the calls for unmarked values with `finalise_last`
+ * pending. */
 void finalisers_clean(struct wn_heap *heap);
-/* A cycle ended: orphans are kept for one cycle less. */
+/* Called when a cycle ended: counts down for how many cycles orphans are still kept. */
 void finalisers_cycle_ended(struct wn_heap *heap);
-/* Visits every value, registered or of a pending call, for checks. */
+/* For checks: visits all values, registered ones and those of pending calls. */
 void finalisers_each_value(struct wn_heap *heap, wn_visit *visit, void *visitor);
 /* False if an invariant of a registry does not hold. */
 bool finalisers_check(struct wn_heap *heap);
 
 /* ---- for domains ---- */
 
-/* Makes the pending calls on this thread, unless a finaliser or alarm runs that keeps them waiting,
+/* Makes the pending calls on this thread, unless they must wait for a finaliser or alarm that runs,
  * and lets an exception leave. WN_EBUSY: an exception was raised, or is pending; the other calls
  * are still pending. */
 wn_status finalisers_run_pending(struct wn_domain *domain);
 /* True if something was registered since the last minor collection. */
 bool finalisers_have_young(const struct wn_domain *domain);
-/* The thread is in no finaliser or alarm any more, and never returns to one. */
+/* Called when the thread leaves its finaliser or alarm and will never return to it. */
 void finalisers_abandon(struct domain_thread *thread);
-/* The domain ends: its registry becomes an orphan. */
+/* Called when the domain ends: makes its registry an orphan. */
 void finalisers_leave(struct wn_domain *domain);
-/* The domain inherits the orphan of the ended domain of this number, if no other domain has. */
+/* Lets the domain inherit the orphan of the ended domain with this number, unless another domain
+ * has inherited it. */
 void finalisers_inherit(struct wn_domain *domain, uint64_t number);
 void finalisers_destroy_domain(struct wn_domain *domain);
 
 /* ---- for the heap ---- */
 
-/* Calls everything that is left, in the only domain there is. Registrations made meanwhile are not
- * called, and exceptions are lost. */
+/* Makes all calls that are left, in the only domain that there is. Functions registered meanwhile
+ * are not called, and exceptions are lost. */
 void finalisers_run_all(struct wn_domain *domain);
 void finalisers_destroy(struct wn_heap *heap);
 

@@ -1,8 +1,8 @@
 /* Global roots: cells that are roots of the whole heap.
  *
- * A cell is like a field of an old block: stores into it pass the same write barrier, so that a
- * minor collection scans only the cells in a remembered set. Cells are cut from pages that live as
- * long as the heap; free cells are linked. */
+ * A cell is like a field of an old block: stores into it go through the same write barrier, so that
+ * a minor collection scans only the cells in a remembered set. Cells are cut from pages that live
+ * as long as the heap; free cells are linked. */
 #ifndef GC_COLLECT_GLOBALS_H
 #define GC_COLLECT_GLOBALS_H
 
@@ -23,7 +23,7 @@ struct globals {
   struct wn_global *free;
 };
 
-/* Calls `visit` for each cell. The world is stopped. */
+/* globals_each calls `visit` for each cell; the world is stopped. */
 void globals_each(struct wn_heap *heap, wn_visit *visit, void *visitor);
 void globals_destroy(struct wn_heap *heap);
 

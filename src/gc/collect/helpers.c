@@ -27,7 +27,7 @@ static void end_work(struct wn_heap *heap) {
   if (atomic_load(&helpers->paused) || atomic_load(&helpers->reclaimers)) helpers_tell(heap);
 }
 
-/* The helper touches the heap from now on. False if helpers are paused. */
+/* Called before the helper touches the heap. False if helpers are paused: then it must not. */
 static bool begin_work(struct wn_heap *heap) {
   atomic_fetch_add(&heap->collector->helpers.working, 1);
   DEBUG_STEP(heap);
@@ -78,7 +78,7 @@ static bool may_work(const struct helper *helper) {
          atomic_load_explicit(&heap->awake, memory_order_relaxed) + helper->index < heap->processors;
 }
 
-/* Takes long: a helper that holds spans returns them first. */
+/* Touching takes long, so a helper that holds spans returns them before it calls this. */
 static void touch_ahead(struct helper *helper) {
   while (chunks_are_cold(&helper->heap->store.chunks) && may_work(helper) &&
          chunks_touch(&helper->heap->store.chunks)) {}
@@ -98,7 +98,7 @@ static bool take_first(struct helper *helper) {
   return taken;
 }
 
-/* RECLAIM: a domain waits for spans that this helper may hold. */
+/* RECLAIM: whether a domain waits for spans that this helper may hold. */
 static bool is_reclaimed(const struct wn_heap *heap) {
   return atomic_load(&heap->collector->helpers.reclaimers) &&
          !atomic_load(&heap->collector->marking.packet_count);
@@ -108,7 +108,7 @@ static bool goes_on_marking(const struct helper *helper) {
   return may_work(helper) && !chunks_are_cold(&helper->heap->store.chunks) && !is_reclaimed(helper->heap);
 }
 
-/* Marks from packets. False if there was none for a helper. */
+/* Marks from packets. False if there was no packet that a helper may take. */
 static bool mark_packets(struct helper *helper) {
   struct helpers *helpers = &helper->heap->collector->helpers;
   if (!goes_on_marking(helper) || !take_first(helper)) return false;
@@ -168,7 +168,7 @@ static bool is_any_working(const struct wn_heap *heap) {
   return atomic_load(&heap->collector->helpers.working) != 0;
 }
 
-/* RECLAIM: helpers hold all that is left to mark or to sweep. */
+/* RECLAIM: whether helpers hold all that is left to mark or to sweep. */
 static bool hold_the_rest(const struct wn_heap *heap) {
   switch (heap_phase(heap)) {
   case PHASE_MARK:
@@ -179,8 +179,9 @@ static bool hold_the_rest(const struct wn_heap *heap) {
   }
 }
 
-/* WAITING: until there is news, at most. There may be one thread more than processors, and it may
- * be the helper: so this thread yields its own. */
+/* WAITING: waits while `is_so`, but only until the next news. There may be one thread more than
+ * processors, and the helper may be the one without a processor: so this thread yields its own
+ * first. */
 static void wait_while(struct wn_heap *heap, bool (*is_so)(const struct wn_heap *heap)) {
   _Atomic(uint32_t) *news = &heap->collector->helpers.news;
   struct backoff backoff = backoff_begin(false);
@@ -256,8 +257,8 @@ bool helpers_touch(struct wn_heap *heap) {
   return true;
 }
 
-/* RECLAIM, step 3: it takes a packet before it lowers `reclaimers`; else a helper could take again
- * what was returned for it. */
+/* RECLAIM, step 3: the domain takes a packet before it lowers `reclaimers`. Otherwise a helper
+ * could take the packet that was returned for the domain. */
 bool helpers_await(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
   struct helpers *helpers = &heap->collector->helpers;

@@ -4,15 +4,16 @@
  * touches a minor heap, and does not stop when the world stops. Before major.c changes the phase it
  * checks that no helper is busy. A thread that must see the whole heap at rest pauses the helpers.
  *
- * IDLE PROCESSORS. Unless the program asked for a number of helpers, helpers use only processors
- * that are idle: as many helpers work as there are more processors than domains awake. The others
- * return their work to the shared packets, and sleep until a collection finds an idle processor.
+ * IDLE PROCESSORS. Unless the program asked for a number of helpers, helpers use only idle
+ * processors: at most as many helpers work as the number of processors less the number of domains
+ * awake. The other helpers return their work to the shared packets, and sleep until a collection
+ * finds an idle processor.
  *
  * WAY. There can be too few processors all the same, because other programs run too. The system
  * then alternates a helper and a domain on one processor, for milliseconds each. Therefore a domain
- * stores the number of its processor (domain_note_processor), and a helper that runs on a processor
- * where a domain was seen yields it after each piece of work. A domain that blocks or ends clears
- * its number.
+ * stores the number of its processor (domain_note_processor). After each piece of work a helper
+ * looks whether a domain has stored the number of the helper's processor, and if so calls
+ * sched_yield. A domain that blocks or ends clears its number.
  *
  * RECLAIM. The cycle cannot end while a helper holds spans to mark, or is in the middle of
  * sweeping, and the system may keep that helper from a processor for as long as it likes.
@@ -48,7 +49,7 @@ struct wn_heap;
 struct helpers {
   /* Set by helpers_start; constant until helpers_stop. */
   struct helper *threads;
-  unsigned count, capacity; /* that began; that there is room for */
+  unsigned count, capacity; /* helpers that began; helpers that `threads` has room for */
   bool idle_only;           /* IDLE PROCESSORS */
 
   /* Counts of helpers. */
@@ -66,8 +67,8 @@ struct helpers {
   _Atomic(uint32_t) news; /* futex of threads that wait for helpers */
 };
 
-/* Starts up to `asked` threads, fewer if the system has no more. Below 0: one for each processor
- * but one, at most 4, for IDLE PROCESSORS. */
+/* Starts up to `asked` threads, fewer if the system has no more. If `asked` is below 0: one for
+ * each processor but one, at most 4, for IDLE PROCESSORS. */
 void helpers_start(struct wn_heap *heap, int asked);
 void helpers_stop(struct wn_heap *heap);
 void helpers_wake(struct wn_heap *heap);
@@ -76,7 +77,8 @@ void helpers_wake(struct wn_heap *heap);
  * world is stopped. */
 void helpers_invite(struct wn_heap *heap);
 
-/* TOUCH AHEAD of chunk.h: true if a helper has a processor for it; the helpers are woken. */
+/* TOUCH AHEAD of chunk.h: wakes the helpers to touch memory, if a helper has a processor for that.
+ * False if none has. */
 bool helpers_touch(struct wn_heap *heap);
 
 /* Between these two calls no helper touches the heap. The world is stopped, or no domain is
@@ -85,11 +87,11 @@ void helpers_pause(struct wn_heap *heap);
 void helpers_resume(struct wn_heap *heap);
 
 /* RECLAIM. The calling thread's domain, at a safepoint, found nothing to do in the phase. If
- * helpers hold the rest, waits until they returned some of it, or something else changed; the
- * domain may have been collected meanwhile. False if helpers hold nothing. */
+ * helpers hold the rest of the work, waits until they have returned some of it, or something else
+ * has changed; the domain may have been collected meanwhile. False if helpers hold nothing. */
 bool helpers_await(struct wn_domain *domain);
 
-/* WAITING: something changed for the threads that wait for helpers. */
+/* WAITING: changes `news`, and wakes the threads that wait for helpers. */
 void helpers_tell(struct wn_heap *heap);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "gc/events/events.h"
 
-/* The caller's domain has stopped the world, or no domain is left. Helper threads are paused
- * meanwhile: LISTENING of events.h holds. */
+/* Add and remove a listener. The caller's domain has stopped the world, or no domain is left. The
+ * functions pause the helper threads, so that LISTENING of events.h holds. */
 void listeners_add(struct wn_heap *heap, struct listener *listener);
 void listeners_remove(struct wn_heap *heap, struct listener *listener);
 

@@ -91,8 +91,9 @@ static void start_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   event_cycle(&heap->events, EVENT_CYCLE_BEGINS, leader, 0);
 }
 
-/* Under the lock no packet is added or taken. Without it a helper could return what it held, and
- * cease to be busy, between the two loads, or take a packet. */
+/* Whether no packet is left and no helper holds anything. Under the lock no thread adds or takes a
+ * packet. Without the lock a helper could, between the two loads, take a packet, or return its
+ * spans and cease to be busy. */
 static bool others_have_nothing(struct wn_heap *heap) {
   struct marking *marking = &heap->collector->marking;
   lock_acquire(&marking->lock, LOCK_RANK_MARK);
@@ -108,14 +109,15 @@ static bool is_marked(struct wn_heap *heap) {
   return true;
 }
 
-/* Blocked domains do not mark: the spans that their barriers left become packets. */
+/* Puts the spans of the other domains' markers into packets, since blocked domains do not mark the
+ * spans that their barriers left. */
 static void collect_markers(struct wn_heap *heap, struct wn_domain *leader) {
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
     if (domain != leader && atomic_load(&domain->state) != DOMAIN_RUNNING)
       mark_give_all(heap, domain_marker(domain));
 }
 
-/* So that pools can be walked: the rest of a current run has no header. */
+/* Flushes current pools, so that pools can be walked: the rest of a current run has no header. */
 static void flush_pools(struct wn_heap *heap) {
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
     pools_flush(&heap->store, domain->runs);
@@ -135,7 +137,7 @@ static void end_mark(struct wn_heap *heap, struct wn_domain *leader) {
   if (!is_marked(heap)) return;
   if (atomic_load(&heap->collector->marking.overflowed)) {
     flush_pools(heap);
-    helpers_pause(heap); /* they would mark from the packets of the walk, ahead of it */
+    helpers_pause(heap); /* helpers would take the packets that the walk makes */
     mark_again(heap, domain_marker(leader));
     helpers_resume(heap);
     return;
@@ -165,7 +167,7 @@ static void end_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   event_cycle(&heap->events, EVENT_CYCLE_ENDS, leader, pace->cycle_began_ns);
 }
 
-/* If a cycle ends here, the request for one is met. */
+/* Advances the cycle. If a cycle ends here, a request for one is met. */
 static void step(struct wn_heap *heap, struct wn_domain *leader, unsigned what) {
   long ended = atomic_load(&heap->major_collections);
   if (heap_phase(heap) == PHASE_SWEEP) end_cycle(heap, leader);
@@ -177,7 +179,7 @@ static void step(struct wn_heap *heap, struct wn_domain *leader, unsigned what) 
     start_cycle(heap, leader);
 }
 
-/* Counts what each domain promoted. */
+/* Adds the words that each domain promoted to its counts. */
 static void settle_counts(struct wn_heap *heap) {
   size_t copied = 0;
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
@@ -200,8 +202,8 @@ static uint64_t wait_for_helpers(struct wn_domain *domain) {
 }
 
 /* A slice that pauses the program for long leaves the rest of its words in the debt, unless the
- * cycle is so late that the heap would grow. Then it waits for helpers that hold the rest, and that
- * time does not count as the slice's, since the helpers could use all of it. */
+ * cycle is so late that the heap would grow. In that case it waits for helpers that hold the rest.
+ * The time of waiting does not count as the slice's, since the helpers could use all of it. */
 static size_t work_for_a_moment(struct wn_domain *domain, size_t words) {
   struct wn_heap *heap = domain->heap;
   struct pace *pace = &heap->collector->pace;
@@ -212,7 +214,7 @@ static size_t work_for_a_moment(struct wn_domain *domain, size_t words) {
     size_t piece = major_work(domain, words - done < STEP ? words - done : STEP);
     uint64_t waited = !piece && late ? wait_for_helpers(domain) : 0;
     if (!piece && !waited) break;
-    /* Before wait_for_helpers: a collection meanwhile computes the debt anew. */
+    /* Before wait_for_helpers, since a collection meanwhile computes the debt again. */
     atomic_fetch_sub(&pace->debt, (int64_t)piece);
     done += piece;
     end += waited;
@@ -236,8 +238,8 @@ static void plan_slices(struct wn_heap *heap) {
     domain->slice_words = words / nursery_slices(domain);
 }
 
-/* Collects, unless another domain does so first. A thread that stopped the world may not have begun
- * its collection yet, or may not collect. */
+/* Collects, unless another domain does so first. If another thread stopped the world, that need not
+ * mean a collection, so this checks whether there was one. */
 static void collect_or_be_collected(struct wn_domain *domain, unsigned what, enum stop_cause cause) {
   struct wn_heap *heap = domain->heap;
   long before = atomic_load(&heap->minor_collections);
@@ -290,7 +292,7 @@ void major_collect(struct wn_domain *domain, unsigned what, enum stop_cause caus
 void major_slice(struct wn_domain *domain, unsigned pieces) {
   domain_note_processor(domain);
   if (atomic_load(&domain->heap->collector->pace.debt) > 0)
-    slice(domain, pieces * domain->slice_words); /* else the others have done it */
+    slice(domain, pieces * domain->slice_words); /* else other domains have done it */
 }
 
 void major_collect_and_slice(struct wn_domain *domain, enum stop_cause cause) {
@@ -318,7 +320,7 @@ size_t major_work(struct wn_domain *domain, size_t words) {
 }
 
 /* Does all marking or sweeping that this domain can do now, and waits for helpers that hold the
- * rest. False if there was nothing. */
+ * rest. False if there was nothing to do or to wait for. */
 static bool work_on(struct wn_domain *domain) {
   const struct events *events = &domain->heap->events;
   uint64_t began = event_pause(events, domain, PAUSE_SLICE);
@@ -335,7 +337,8 @@ void major_finish_cycle(struct wn_domain *domain, enum stop_cause cause) {
     if (!work_on(domain)) major_collect(domain, COLLECT_MINOR | COLLECT_CYCLE, STOP_CYCLE);
 }
 
-/* A cycle that began earlier may keep blocks that died since: so a new one is needed. */
+/* A cycle in progress may keep blocks that died since it began, so this also completes a new
+ * cycle. */
 void major_full(struct wn_domain *domain, enum stop_cause cause) {
   struct wn_heap *heap = domain->heap;
   major_collect(domain, COLLECT_MINOR, cause);

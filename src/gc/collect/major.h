@@ -18,10 +18,11 @@
  * least two minor heaps. A cycle begins when A / 2 words were allocated since the last one ended.
  * Marking is paced to take A / 8 of allocation, sweeping A / 16. Blocks that die before marking
  * begins are freed by the same cycle, later ones by the next cycle only. So a long idle phase and
- * fast marking cost the least work for the memory, and about L * (1 + space_overhead / 100) is in
- * use at most. At each minor collection `debt` is how far marking and sweeping are behind that, the
- * helpers' work counted. Domains work it off in slices between the pieces of a minor heap
- * (nursery.h), each of which is short. External memory counts as allocated words (EXTERNAL). */
+ * fast marking cost the least work for the memory in use, which is about L * (1 + space_overhead /
+ * 100) at most. At each minor collection `debt` is computed: by how many words marking and
+ * sweeping, with the helpers' work, are behind that pace. Domains do this work in short slices
+ * between the pieces of a minor heap (nursery.h). External memory counts as allocated words
+ * (EXTERNAL). */
 #ifndef GC_COLLECT_MAJOR_H
 #define GC_COLLECT_MAJOR_H
 
@@ -38,8 +39,8 @@ struct pace {
   _Atomic(size_t) work_done;     /* words in the phase, by domains and helpers */
   _Atomic(size_t) external_made; /* bytes that old custom blocks ever had outside */
   size_t external_made_before;   /* the same when the cycle began */
-  _Atomic(size_t) external_live; /* bytes that the last cycle found, but for new ones */
-  size_t soft_limit_bytes;       /* above it one cycle follows the other; 0: none */
+  _Atomic(size_t) external_live; /* bytes that the last cycle found, without those that were new */
+  size_t soft_limit_bytes;       /* while the heap is larger, one cycle follows the other; 0: no limit */
 };
 
 enum collect {
@@ -47,40 +48,41 @@ enum collect {
   COLLECT_CYCLE = 2, /* begins a cycle, if none is in progress */
 };
 
-/* Empties the minor heaps, and advances the cycle, unless another domain collects at the time: then
- * waits for that. */
+/* Empties the minor heaps, and advances the cycle. If another domain is collecting, only waits for
+ * that collection. */
 void major_collect(struct wn_domain *domain, unsigned what, enum stop_cause cause);
 
-/* The same, and all of this domain's part of the debt: for a domain that allocates outside its
- * minor heap. */
+/* The same, and does all of this domain's part of the debt. Called for a domain that allocates
+ * outside its minor heap. */
 void major_collect_and_slice(struct wn_domain *domain, enum stop_cause cause);
 
-/* The same by the leader of a stopped world, which stays stopped. */
+/* As major_collect, by the leader of a stopped world, which stays stopped. */
 void major_collect_stopped(struct wn_domain *leader, unsigned what);
 
-/* Completes the cycle in progress, or a new one. */
+/* Completes the cycle in progress; if there is none, begins and completes one. */
 void major_finish_cycle(struct wn_domain *domain, enum stop_cause cause);
 
 /* Frees all that is unreachable now. Calls nothing of the program. */
 void major_full(struct wn_domain *domain, enum stop_cause cause);
 
-/* Marks or sweeps about so many words. Returns how many; less if there is no more for this domain
- * to do at the moment. */
+/* Marks or sweeps about `words` words. Returns how many; less if this domain finds no more work at
+ * the moment. */
 size_t major_work(struct wn_domain *domain, size_t words);
 
-/* A in PACE. */
+/* Returns A of PACE. */
 size_t major_allowance(const struct wn_heap *heap);
 
-/* EXTERNAL. The words that the external bytes of a custom block count for in PACE. In a cycle, as
- * much as custom_major_ratio percent of the heap and of its external bytes may become garbage
- * outside. That much counts as A, and no block counts for more than A. So external memory that is
- * kept never adds work. The allowance is at least that of a small heap with the default ratio. */
+/* EXTERNAL. Returns for how many words the external bytes of a custom block count in PACE. In a
+ * cycle, as much as custom_major_ratio percent of the heap and of its external bytes may become
+ * garbage outside. That much counts as A, and no block counts for more than A. So external memory
+ * that is kept never adds work. The allowance is at least that of a small heap with the default
+ * ratio. */
 size_t major_external_words(const struct wn_heap *heap, size_t bytes);
 
-/* Does the slices of so many pieces of the domain's minor heap. */
+/* Does the slices of `pieces` pieces of the domain's minor heap. */
 void major_slice(struct wn_domain *domain, unsigned pieces);
 
-/* The words that a slice would have now, by the debt. */
+/* Returns how many words a slice would have now, by the debt. */
 size_t major_slice_words(const struct wn_heap *heap);
 
 #endif

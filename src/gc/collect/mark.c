@@ -92,16 +92,17 @@ static struct mark_packet *new_packet(struct marking *marking) {
   return packet ? packet : metadata_map(sizeof *packet);
 }
 
-/* Fills the gap that `given` spans leave at `first`, where `rest` spans follow, with as many of the
- * last ones. The rest is not moved down, since a stack can be long. Its order says only which spans
- * lead to most: the next packet is made of newer spans than it would have been. */
+/* Fills the gap that `given` spans leave at `first`, where `rest` spans follow, with as many spans
+ * from the top of the stack. The spans between are not moved down, since a stack can be long. The
+ * order of a stack only says which spans lead to the most blocks: the next packet has newer spans
+ * than it would have had. */
 static void close_gap(struct span *first, size_t given, size_t rest) {
   size_t moved = rest < given ? rest : given;
   memcpy(first, first + given + rest - moved, moved * sizeof *first);
 }
 
-/* Gives the `count` spans that begin at `from`, at most PACKET_SPANS, to a packet. False if there
- * is no memory for it. */
+/* Moves the `count` spans that begin at `from`, at most PACKET_SPANS, to a packet. False if there
+ * is no memory for a packet. */
 static bool give(struct wn_heap *heap, struct marker *marker, size_t from, size_t count) {
   struct marking *marking = &heap->collector->marking;
   lock_acquire(&marking->lock, LOCK_RANK_MARK);
@@ -124,7 +125,7 @@ static bool give(struct wn_heap *heap, struct marker *marker, size_t from, size_
   return true;
 }
 
-/* Takes a packet onto an empty stack. */
+/* Takes a packet, and moves its spans to an empty stack. */
 static bool take(struct wn_heap *heap, struct marker *marker, bool first) {
   struct marking *marking = &heap->collector->marking;
   if (!atomic_load_explicit(&marking->packet_count, memory_order_relaxed)) return false;

@@ -8,14 +8,14 @@
  * block: then its fields are scanned twice, which is harmless. While marking goes on nothing in the
  * header of a published block changes but the colour.
  *
- * SHARED. Where another marker is idle, a marker puts the older half of its stack, which leads to
- * most, into a *work packet* on the list of `struct marking`. Idle markers take packets from there.
- * Marking has ended when there is no packet, no marker holds anything, and the world is stopped
- * (major.c). A helper counts as busy from when it takes its first packet, which is under the lock,
- * until it has returned all that it holds. So a thread that has the lock, and sees neither packets
- * nor busy helpers, knows that no helper holds anything, and that none will before another thread
- * adds a packet. No helper is therefore busy when a cycle begins, and none uses the last cycle's
- * colour.
+ * SHARED. If another marker is idle, a marker puts the older half of its stack into a *work packet*
+ * on the list of `struct marking`; that half leads to the most blocks. Idle markers take packets
+ * from there. Marking has ended when there is no packet, no marker holds anything, and the world is
+ * stopped (major.c). A helper counts as busy from when it takes its first packet, which is under
+ * the lock, until it has returned all that it holds. So a thread that has the lock, and sees
+ * neither packets nor busy helpers, knows that no helper holds anything, and that none will before
+ * another thread adds a packet. No helper is therefore busy when a cycle begins, and none uses the
+ * last cycle's colour.
  *
  * OVERFLOW. A span for which the stack has no room is dropped, and `overflowed` is set. When
  * marking would end, a walk of the heap then pushes the children of all marked blocks again. */
@@ -39,7 +39,7 @@ struct marker {
   unsigned ring_at, ring_end; /* of the blocks in the ring; not reduced modulo RING */
   size_t words;               /* scanned so far, headers included */
   size_t share_at;            /* value of `words` at which it next looks for idle markers */
-  bool is_helper;             /* takes no packet while a domain reclaims (helpers.h) */
+  bool is_helper;             /* a helper's: takes no packet while a domain reclaims (helpers.h) */
 };
 
 struct mark_packet;
@@ -57,8 +57,8 @@ struct wn_heap;
 /* Marks a block if it is old and not marked yet; its children will be scanned. */
 void mark_value(struct wn_heap *heap, struct marker *marker, wn_value value);
 
-/* Marks about `words` words, however large the blocks are. Returns how many; less only if nothing
- * is left in the marker nor in packets. */
+/* Marks about `words` words, however large the blocks are. Returns how many; less only if neither
+ * the marker nor the packets have anything left. */
 size_t mark_some(struct wn_heap *heap, struct marker *marker, size_t words);
 
 bool mark_is_empty(const struct marker *marker);
@@ -66,7 +66,7 @@ bool mark_is_empty(const struct marker *marker);
 /* Takes a packet, if there is one and the marker may take it. The marker holds nothing before. */
 bool mark_take(struct wn_heap *heap, struct marker *marker);
 
-/* The same for a helper, which becomes busy if there is one. */
+/* The same for a helper, which becomes busy if it gets a packet. */
 bool mark_take_first(struct wn_heap *heap, struct marker *marker);
 
 /* True if another marker may take packets. */
@@ -76,7 +76,8 @@ bool mark_has_others(const struct wn_heap *heap);
 void mark_give_all(struct wn_heap *heap, struct marker *marker);
 void marker_destroy(struct marker *marker);
 
-/* OVERFLOW. The world is stopped, helpers are paused: pushes the fields of all marked blocks. */
+/* OVERFLOW. Pushes the fields of all marked blocks. The world is stopped, and helpers are
+ * paused. */
 void mark_again(struct wn_heap *heap, struct marker *marker);
 
 void mark_destroy(struct wn_heap *heap);

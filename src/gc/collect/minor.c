@@ -13,8 +13,8 @@
 #include <string.h>
 
 enum {
-  /* Of a remembered set: workers share these, since what one slot leads to is rarely worth a
-   * packet. */
+  /* Slots of a piece of a remembered set. Workers share these pieces, since the blocks that one
+   * slot leads to are rarely worth a packet. */
   PIECE = TINY ? 8 : 128,
   SPINS = 200,
   SERVE_INTERVAL = TINY ? 1 : 16,
@@ -120,13 +120,13 @@ static bool claim(struct gc_worker *worker, wn_value original, wn_value *header)
                                          at, header, CLAIMED, memory_order_acq_rel, memory_order_acquire);
 }
 
-/* Another worker may store there what this one would. */
+/* Atomic, since another worker may store the same new address there. */
 static inline wn_value field_peek(const wn_value *slot) {
   return atomic_load_explicit((_Atomic(wn_value) *)slot, memory_order_relaxed);
 }
 
-/* Copies the scanned fields of a block to to[1] and on. Returns the last young one, NULL if none is
- * young. `more`: others are young, too. */
+/* Copies the scanned fields of a block to to[1] and on. Returns the last young field, NULL if none
+ * is young. `*more` becomes true if other fields are young, too. */
 static inline wn_value *copy_fields(const struct wn_heap *heap, wn_value *to, const wn_value *from,
                                     size_t extent, bool *more) {
   uintptr_t base = heap->young_base, span = heap->young_span;
@@ -145,8 +145,9 @@ static inline void copy_bytes(wn_value *to, const wn_value *from, size_t extent)
   for (size_t i = 1; i < extent; i++) to[i] = from[i - 1];
 }
 
-/* Copies the block, unless it was copied. Returns where it is now. `next`: the young field of its
- * copy to follow; NULL if there is none. If there are others, the block becomes grey. */
+/* Copies the block, unless it was copied already. Returns its new address. `*next` becomes the last
+ * young field of the copy, which the caller follows; NULL if there is none. If the copy has other
+ * young fields, the block becomes grey. */
 static inline wn_value copy(struct gc_worker *worker, wn_value original, wn_value **next) {
   _Atomic(wn_value) *at = header_at(original);
   wn_value header = atomic_load_explicit(at, memory_order_acquire);
@@ -175,10 +176,10 @@ static inline wn_value copy(struct gc_worker *worker, wn_value original, wn_valu
 
 static void serve_others(struct gc_worker *worker);
 
-/* Copies what a slot leads to through one young field after the other. The next field may belong to
- * a grey block that serve_others puts into a packet. The worker that scans that block copies the
- * same child, or finds it copied, and stores the same address. So the field is read before
- * serve_others. */
+/* Copies the block that a slot leads to, then the block that this copy's last young field leads to,
+ * and so on. The next field may belong to a grey block that serve_others puts into a packet. The
+ * worker that scans that block copies the same child, or finds it copied, and stores the same
+ * address. So the field is read before serve_others. */
 static void follow(struct gc_worker *worker, wn_value *slot, wn_value value) {
   for (;;) {
     wn_value *next;
@@ -195,8 +196,8 @@ static inline void move(struct gc_worker *worker, wn_value *slot) {
   if (heap_is_young(worker->heap, value)) follow(worker, slot, value);
 }
 
-/* The link to the part of a grey list that becomes a packet: the oldest block of a short list,
- * which leads to about half of what is left of a tree; the older half of a long list. */
+/* The link to the part of a grey list that becomes a packet. Of a short list that is the oldest
+ * block, which leads to about half of what is left of a tree; of a long list the older half. */
 static wn_value *link_to_oldest(wn_value grey) {
   wn_value *middle = (wn_value *)grey, *last = middle;
   size_t length = 1;
@@ -251,7 +252,8 @@ static void scan_old_block(wn_value *at, void *context) {
 
 static void scan_old_large(struct large *large, void *context) { scan_old_block(&large->header, context); }
 
-/* Copies may go into this very pool: the rest of the worker's run has no header. */
+/* Copies may go into this very pool, and the rest of the worker's run has no header: the walk
+ * passes over that rest. */
 static void scan_old_pool(struct pool *pool, void *context) {
   struct gc_worker *worker = context;
   const struct pool_run *run = &worker->self->runs[pool->class];
@@ -403,7 +405,7 @@ static void empty(struct wn_domain *domain) {
   if (CHECKS && heap_collects_by_stress(domain->heap)) nursery_move(domain, used);
 }
 
-/* Whether to wake other threads: there are some, and many words. */
+/* Whether to wake other threads: there are some, and the minor heaps have many words. */
 static bool is_parallel(const struct wn_heap *heap) {
   size_t used = 0;
   if (atomic_load_explicit(&heap->awake, memory_order_relaxed) < 2) return false;
@@ -440,7 +442,7 @@ static void begin(struct wn_heap *heap, bool parallel) {
   atomic_store(&work->idle, 0);
   atomic_store(&work->share_requests, 0);
   atomic_store(&work->packet, 0);
-  atomic_fetch_add(&work->active, 1); /* a late thread of the last one may be counted, too */
+  atomic_fetch_add(&work->active, 1); /* a late thread of the last collection may be counted, too */
   if (!parallel) return;
   atomic_store(&work->open, true);
   world_share_collection(heap);

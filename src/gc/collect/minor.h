@@ -1,16 +1,18 @@
 /* The minor collection: moves everything young that is reachable to the major heap.
  *
  * The world is stopped: running domains wait at a safepoint, blocked ones are claimed
- * (safepoint.h). The leader collects all minor heaps. Threads that wait can share the work. Each of
- * these threads is a *GC worker*.
+ * (safepoint.h). The leader collects all minor heaps, and threads that wait can share the work. The
+ * leader and each thread that shares are *GC workers*.
  *
  * A worker takes its work in three steps: the handles of one domain, its own first; pieces of the
- * remembered sets, slot by slot; work packets. Each block is copied after the one that leads to it
- * by its last young field, as in marking. So a list lies in its order, and its blocks are scanned
- * at once. Blocks with other young fields are *grey*. They are linked through the first fields of
- * their dead originals, so that no memory is needed. What one slot leads to is copied before the
- * next slot, so that it lies together. Where other workers are idle, a worker makes the older part
- * of its grey list, which leads to most, a *work packet*.
+ * remembered sets, slot by slot; work packets. When a worker has copied a block, it next copies the
+ * block to which the copy's last young field leads, and so on. So the blocks of a linked list lie
+ * one behind another, in the order of the list, and need no second scan. A block that has further
+ * young fields is *grey* until a worker has scanned it. Grey blocks are linked through the first
+ * fields of their dead originals, so that no memory is needed. A worker copies all blocks that one
+ * slot leads to before it takes the next slot, so that they lie together. If other workers are
+ * idle, a worker makes a *work packet* of the older part of its grey list, since that leads to the
+ * most blocks.
  *
  * OWNERSHIP. A worker *owns* the minor heap of each domain whose handles it took. While it does, no
  * other worker touches the headers there, and it claims a block by a plain store of the new
@@ -51,7 +53,8 @@ struct minor_work {
 /* The byte that fills minor heaps after a collection, where checks are on. */
 enum { STALE = 0x5a };
 
-/* Before the first collection: offers waiting threads a part in those of this heap. */
+/* Lets threads that wait share the minor collections of this heap (SHARED COLLECTION of
+ * safepoint.h). Called before the first collection. */
 void minor_open(struct wn_heap *heap);
 
 /* Empties all minor heaps. The world is stopped by `leader`. */

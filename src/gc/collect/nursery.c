@@ -43,7 +43,7 @@ size_t nursery_piece_bytes(const struct wn_domain *domain) {
   return domain->young_words / nursery_pieces(domain) * 8;
 }
 
-/* Gives memory to what is between `from` and the slot's end. */
+/* Gives memory to the addresses between `from` and the slot's end. */
 static bool lower_floor(struct wn_domain *domain, char *from) {
   uintptr_t first = ((uintptr_t)from + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
   char *end = domain->young_floor;
@@ -63,7 +63,7 @@ bool nursery_place(struct wn_domain *domain, size_t words) {
     madvise(domain->young_floor, (size_t)(floor - domain->young_floor), MADV_DONTNEED);
   domain->young_floor = floor;
   domain->young_words = words;
-  domain->stale = domain->stale_end = NULL; /* it is in use again, or gone back */
+  domain->stale = domain->stale_end = NULL; /* its memory is in use again, or has gone back */
   domain->young_start = domain->young_end = end;
   domain_begin_young(domain, end);
   domain_reset_limit(domain);

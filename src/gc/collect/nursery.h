@@ -6,15 +6,15 @@
  *
  * BUDGET. Each domain has its first piece after a collection to itself. The other pieces come from
  * one budget, which is what the sizes of all awake domains add up to. So a domain that allocates
- * much uses what the others leave, up to MOST_SIZES times its own size, and the world is stopped
- * once for all that was allocated, however unevenly.
+ * much uses pieces that the others leave, up to MOST_SIZES times its own size, and one stop of the
+ * world serves all domains, however unevenly they allocate.
  *
  * SHORT. Where nearly everything that minor collections find is alive, longer minor heaps would
- * only make the pauses longer. So after ALIVE_COLLECTIONS such collections in a row only half of
- * the pieces may be taken, until more has died or a size is set. One or two such collections are
- * not enough: where a structure is built that dies as a whole, a longer minor heap lets more of its
- * end die young. A collection that finds less than half of what could be taken does not count. A
- * minor heap of one piece stays as it is. */
+ * only make the pauses longer. So after ALIVE_COLLECTIONS such collections in a row domains may
+ * take only half of the pieces, until a collection finds more dead or a size is set. One or two
+ * such collections are not enough: when a program builds a structure that dies as a whole, a longer
+ * minor heap lets more of its end die young. A collection that finds minor heaps less than half
+ * full does not count. A minor heap of one piece stays as it is. */
 #ifndef GC_COLLECT_NURSERY_H
 #define GC_COLLECT_NURSERY_H
 
@@ -32,23 +32,23 @@ void nursery_release(struct wn_heap *heap);
 /* The largest minor heap that the reservation has room for, in words. */
 size_t nursery_words_most(const struct wn_heap *heap);
 
-/* Gives a domain an empty minor heap of so many words. False if there is no memory. Memory of its
- * slot below that goes back to the system. */
+/* Gives a domain an empty minor heap of `words` words. False if there is no memory. The memory of
+ * its slot below the minor heap goes back to the system. */
 bool nursery_place(struct wn_domain *domain, size_t words);
 
-/* SHORT: after a minor collection that copied so many words. */
+/* SHORT: called after a minor collection that copied `copied` words. */
 void nursery_shorten(struct wn_heap *heap, size_t copied);
 
-/* BUDGET: all minor heaps are empty, and begin again. The world is stopped. */
+/* BUDGET: begins all minor heaps again, which are empty. The world is stopped. */
 void nursery_begin(struct wn_heap *heap);
 
-/* Pieces of a domain's minor heap: PIECES, or 1 of a small one. */
+/* How many pieces a domain's minor heap has: PIECES, or 1 if it is small. */
 static inline size_t nursery_pieces(const struct wn_domain *domain) {
   return domain->young_words < (size_t)PIECES * PIECE_LEAST ? 1 : PIECES;
 }
 
-/* SHORT: the pieces that the domain takes before the next collection, if all domains take the
- * same. */
+/* SHORT: how many pieces, or words, the domain takes before the next collection if all domains take
+ * the same. */
 static inline size_t nursery_slices(const struct wn_domain *domain) {
   size_t pieces = nursery_pieces(domain);
   return domain->heap->young_alive >= ALIVE_COLLECTIONS && pieces > 1 ? pieces / 2 : pieces;
@@ -57,12 +57,12 @@ static inline size_t nursery_words(const struct wn_domain *domain) {
   return nursery_slices(domain) < nursery_pieces(domain) ? domain->young_words / 2 : domain->young_words;
 }
 
-/* For checks of stale addresses: moves the domain's empty minor heap, of which so many words were
+/* For checks of stale addresses: moves the domain's empty minor heap, of which `used` words were
  * used, to another place of its slot, if there is one. */
 void nursery_move(struct wn_domain *domain, size_t used);
 
-/* RESERVE of chunk.h: makes sure that the next minor collection has memory. The lock (rank WORLD)
- * is held. */
+/* RESERVE of chunk.h: makes sure that the next minor collection has memory. The caller has the lock
+ * (rank WORLD). */
 void nursery_secure(struct wn_heap *heap);
 
 /* BUDGET: the domain takes its next piece. False if it may take none, or there is no memory. */

@@ -6,8 +6,8 @@
 
 struct wn_heap;
 
-/* The world is stopped, and minor heaps need not be empty. Returns the number of complaints,
- * printed to `report`. */
+/* Checks a heap and prints complaints to `report`. Returns how many there are. The world is
+ * stopped; minor heaps need not be empty. */
 unsigned long verify_heap(struct wn_heap *heap, FILE *report);
 
 /* Aborts on the first complaint. */

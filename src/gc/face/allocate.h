@@ -1,9 +1,8 @@
-/* Allocation where the fast path ends: samples, pieces of the minor heap, collections, the major
- * heap.
+/* The slow paths of allocation: samples, pieces of the minor heap, collections, the major heap.
  *
- * An allocation that finds the limit above everything is a safepoint: the domain waits for a
- * leader, gives its turn to a waiter that requests it, or collects. No callback runs inside an
- * allocation. */
+ * An allocation that finds the limit above all addresses is a safepoint: the domain's thread waits
+ * for a leader, gives its turn to a waiter that requests it, or collects. No callback runs inside
+ * an allocation. */
 #ifndef GC_FACE_ALLOCATE_H
 #define GC_FACE_ALLOCATE_H
 
@@ -18,19 +17,19 @@
  * requests it. False if memory is exhausted. */
 bool allocate_room(struct wn_domain *domain, size_t extent);
 
-/* False where the fast path of allocation would end. */
+/* False if an allocation of `extent` words would leave the fast path. */
 static inline bool allocate_has_room(const struct wn_domain *domain, size_t extent) {
   return wn_above_limit(&domain->context, domain->context.young_ptr - extent * sizeof(wn_value));
 }
 
-/* Cuts a young block off, its fields not yet set; there is room for it. Neither collects nor
- * yields. If the fast path ended, the caller sets the domain's `frame` first:
+/* Allocates a young block, whose fields are not yet set, where there is room for it. Neither
+ * collects nor yields. If the fast path has no room, the caller first sets the domain's `frame`:
  * __builtin_frame_address(0) of the public function that the program called and that has not
  * returned. The callstack of a sampled block begins with the caller of that function. */
 wn_value *allocate_cut(struct wn_domain *domain, size_t words, unsigned tag);
 
-/* A young block, its fields not yet set: as wn_bump, for our own functions. NULL if memory is
- * exhausted. May collect. */
+/* Allocates a young block, whose fields are not yet set: as wn_bump, for our own functions. NULL if
+ * memory is exhausted. May collect. */
 wn_value *allocate_young_slow(struct wn_domain *domain, size_t words, unsigned tag, const void *frame);
 static inline wn_value *allocate_young(struct wn_domain *domain, size_t words, unsigned tag,
                                        const void *frame) {
@@ -42,8 +41,8 @@ static inline wn_value *allocate_young(struct wn_domain *domain, size_t words, u
   return (wn_value *)at + 1;
 }
 
-/* A block in the major heap, of any size, its fields not yet set but for large ones. NULL if memory
- * is exhausted. May collect. */
+/* Allocates a block of any size in the major heap. Its fields are not yet set; `*zeroed` becomes
+ * true if they are zero bytes. NULL if memory is exhausted. May collect. */
 wn_value *allocate_old(struct wn_domain *domain, size_t words, unsigned tag, const void *frame, bool *zeroed);
 
 #endif

@@ -12,15 +12,15 @@
 
 #include "gc/world/domain.h"
 
-/* The calling thread becomes the first of a new domain, which takes part in the profile of `parent`
- * if that is not NULL. */
+/* Makes a domain, with the calling thread as its first. The domain takes part in the profile of
+ * `parent` if `parent` is not NULL. */
 wn_status domain_attach(struct wn_heap *heap, struct wn_domain *parent, struct wn_domain **out);
 
 /* ENDS, step 1. Harmless if the thread has stopped. */
 void thread_stop(struct domain_thread *thread);
 
-/* The domain's first thread ends, wherever it is, and the domain with it, once its other threads
- * have ended. Calls nothing of the program. */
+/* Called when the domain's first thread ends, wherever it is: ends the domain, too, once its other
+ * threads have ended. Calls nothing of the program. */
 void domain_give_up(struct domain_thread *thread);
 
 #endif

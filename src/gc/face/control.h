@@ -1,14 +1,14 @@
-/* Parameters: what they change in a heap. Their table and their text are in params.h. */
+/* Applies parameters to a heap. Their table and their text are in params.h. */
 #ifndef GC_FACE_CONTROL_H
 #define GC_FACE_CONTROL_H
 
 #include "gc/world/heap.h"
 
-/* Sets everything that can be set before the heap has memory: defaults, then the options, then the
- * text or the variable. If any of it is impossible nothing is applied. */
+/* Sets the parameters that can be set before the heap has memory: defaults, then the options, then
+ * the text or the variable. If any of them is impossible, it applies none. */
 wn_status control_initialise(struct wn_heap *heap, const wn_heap_options *options);
 
-/* The rest, once it has memory. WN_ENOMEM. */
+/* Applies the rest, once the heap has memory. WN_ENOMEM. */
 wn_status control_apply_first(struct wn_heap *heap);
 
 #endif

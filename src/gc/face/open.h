@@ -6,7 +6,7 @@
 
 struct wn_heap;
 
-/* Nothing is read through the pointer before it is known to be a heap. */
+/* Whether a pointer is that of an open heap. Nothing is read through it. */
 bool heap_is_open(const struct wn_heap *heap);
 
 #endif

@@ -45,7 +45,7 @@
 struct params {
   wn_gc_control control;
   long initial_heap, huge_pages;
-  long helpers; /* below 0: as many as seem right, which a text cannot say */
+  long helpers; /* below 0: IDLE PROCESSORS of helpers.h; a text cannot say that */
   long soft_limit, verify, every, polls, delays, fail_at, mark_stack;
 };
 

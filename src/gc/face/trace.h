@@ -4,7 +4,7 @@
 
 struct wn_heap;
 
-/* The heap is closed: its traces end. No domain is left. */
+/* Ends the traces of a heap that is being closed. No domain is left. */
 void trace_close_all(struct wn_heap *heap);
 
 #endif

@@ -30,10 +30,10 @@ enum verbose {
   VERBOSE_EXIT = 0x400,
 };
 
-/* Registers the heap's listener for verbose output. The heap is being opened. */
+/* Registers the heap's listener for verbose output. Called while the heap is being opened. */
 void verbose_open(struct wn_heap *heap);
 
-/* From now on events of these bits are written. */
+/* Makes verbose output write the events of these bits from now on. */
 void verbose_set(struct wn_heap *heap, long bits);
 
 #endif

@@ -2,18 +2,18 @@
  *
  * A chunk is cut into units for pools (pool.h), or is used as a whole for medium blocks (medium.h).
  * Descriptors are apart from the chunks, in a table that only grows. The descriptor of a chunk that
- * was unmapped is used again. All of it is protected by the lock (rank CHUNKS).
+ * was unmapped is used again. The lock (rank CHUNKS) protects all of this.
  *
  * RESERVE. A minor collection must not run out of memory in its middle. So after each collection
- * the free units are made to cover the most that the next one can promote (chunks_secure). If they
- * do not, no domain may fill a minor heap.
+ * chunks_secure makes the free units cover the most that the next collection can promote. If it
+ * cannot, no domain may fill a minor heap.
  *
  * TOUCH AHEAD. The first touch of a huge page can take milliseconds, and a minor collection may
- * need two. In a large heap half of the reserve is therefore touched beforehand, a chunk at a time:
- * by a helper, or if no helper has a processor by the thread that does a slice. The touching thread
- * holds no lock and can be delayed for long. Meanwhile the chunk counts as touched: any thread may
- * take it, since its pages keep what is written to them. It is not unmapped, since its addresses
- * could become another mapping's; all other chunks can be. */
+ * need two. In a large heap half of the reserve is therefore touched beforehand, a chunk at a time.
+ * A helper does that, or if no helper has a processor, the thread that does a slice. The touching
+ * thread holds no lock and can be delayed for long. Meanwhile the chunk counts as touched: any
+ * thread may take it, since to touch a page does not change what other threads write to it. Such a
+ * chunk is not unmapped, since its addresses could become another mapping's. */
 #ifndef GC_STORE_CHUNK_H
 #define GC_STORE_CHUNK_H
 
@@ -68,38 +68,39 @@ struct chunks {
 bool chunks_create(struct chunks *chunks);
 void chunks_destroy(struct chunks *chunks);
 
-/* Maps so many words in advance. False if the system has no more. */
+/* Maps `words` words in advance. False if the system has no more. */
 bool chunks_prepare(struct chunks *chunks, size_t words);
 
 void chunks_set_increment(struct chunks *chunks, long increment);
 
-/* A unit for a pool, its memory in any state, and its chunk. NULL if there is no memory.
- * `promoting`: the reserve may be used. */
+/* Takes a unit for a pool, and stores its chunk in `*of`. The unit's memory may have any contents.
+ * NULL if there is no memory. `promoting`: the unit may come from the reserve. */
 char *chunks_take_unit(struct chunks *chunks, bool promoting, struct chunk **of);
 void chunks_give_unit(struct chunks *chunks, struct chunk *chunk, char *unit);
 
-/* An empty chunk for medium blocks, not out of the reserve. */
+/* Takes an empty chunk for medium blocks, not out of the reserve. */
 struct chunk *chunks_take(struct chunks *chunks);
 void chunks_give(struct chunks *chunks, struct chunk *chunk);
 
-/* RESERVE. Has at least so many units free from now on, if it can. */
+/* RESERVE. Keeps at least `units` units free from now on. False if it cannot. */
 bool chunks_secure(struct chunks *chunks, size_t units);
 
-/* TOUCH AHEAD: touches a chunk. False if there is nothing to touch. Any thread. */
+/* TOUCH AHEAD: touches a chunk. False if there is nothing to touch. Any thread may call it. */
 bool chunks_touch(struct chunks *chunks);
 static inline bool chunks_are_cold(const struct chunks *chunks) {
   return atomic_load_explicit(&chunks->cold, memory_order_relaxed);
 }
 
-/* Unmaps empty chunks, but for the reserve and `keep` units more. Returns how many bytes. */
+/* Unmaps empty chunks, except the reserve and `keep` more units. Returns how many bytes it
+ * unmapped. */
 size_t chunks_trim(struct chunks *chunks, size_t keep);
 
-/* The same at the end of a cycle, for chunks that were not needed since the last call. `keep` units
- * more than the reserve will be needed soon. */
+/* The same at the end of a cycle, for chunks that no thread needed since the last call. `keep`
+ * units more than the reserve will be needed soon. */
 void chunks_decay(struct chunks *chunks, size_t keep);
 
-/* A mapping for one large block. `filled`: all of it will be touched at once, so that huge pages
- * waste nothing. */
+/* Maps memory for one large block. `filled`: the caller will touch all of it at once, so that huge
+ * pages waste nothing. */
 void *chunks_map_large(struct chunks *chunks, size_t bytes, bool filled);
 void chunks_unmap_large(struct chunks *chunks, void *mapping, size_t bytes);
 

@@ -1,19 +1,19 @@
 /* Medium blocks, above 256 words and up to half a chunk, and large blocks, each a mapping of its
  * own.
  *
- * A chunk of medium blocks is a row of blocks and free runs, each with a header, so that it can be
- * walked. In a swept chunk two free runs never touch. Extents are multiples of MEDIUM_GRAIN words,
- * so that no run is too small for a link. A rest of a run that is too small for any medium block
- * stays a free run, and counts as a fragment.
+ * A chunk of medium blocks is a row of blocks and free runs, each with a header, so that a walk
+ * finds all of them. In a swept chunk two free runs are never neighbours. Extents are multiples of
+ * MEDIUM_GRAIN words, so that no run is too small for a link. If the rest of a run is too small for
+ * any medium block, it stays a free run, and counts as a fragment.
  *
  * BINS. Runs of at least the least medium size are linked, both ways, in bins by size, eight bins
  * to a doubling. The allocation policy says how a run is searched for. Best fit takes the smallest
- * of the first bin that is sure to hold one. First fit takes the run at the lowest address. Next
- * fit goes on where the last search ended.
+ * run of the first bin whose runs are all large enough. First fit takes the run at the lowest
+ * address. Next fit goes on where the last search ended.
  *
  * A large block is in a mapping behind a `struct large`, which links it.
  *
- * The lock (rank MEDIUM) protects everything here but the colours of blocks. */
+ * The lock (rank MEDIUM) protects all of this except the colours of blocks. */
 #ifndef GC_STORE_MEDIUM_H
 #define GC_STORE_MEDIUM_H
 
@@ -56,14 +56,16 @@ void medium_destroy(struct store *store);
 
 void medium_set_policy(struct medium *medium, enum allocation_policy policy);
 
-/* Memory for a block of `extent` words, header included and written, coloured as live; NULL if
- * there is none. The block's fields are zero bytes if *zeroed becomes true. */
+/* Takes memory for a block of `extent` words, header included, and writes the header in the live
+ * colour. NULL if there is no memory. If `*zeroed` becomes true, the block's fields are zero
+ * bytes. */
 wn_value *medium_allocate(struct store *store, size_t extent, wn_value header, bool *zeroed);
 
-/* All chunks and large blocks become unswept. The world is stopped. */
+/* Makes all chunks and large blocks unswept. The world is stopped. */
 void medium_unsweep(struct store *store);
 
-/* Sweeps a chunk or a large block. Returns the words of work; 0 if there was none. */
+/* Sweeps a chunk or a large block. Returns how many words of work that was; 0 if none was
+ * unswept. */
 size_t medium_sweep_one(struct store *store);
 
 /* Calls `f` for each block and free run, and `large` for each large block. The world is stopped. */

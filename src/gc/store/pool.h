@@ -2,22 +2,22 @@
  *
  *   | struct pool | block | block | free run ...... | block | tail |
  *
- * Free blocks that touch form one run. Its header has its length in words, and its next word links
- * the pool's runs. Where runs are short, and far from each other, they are prefetched: a run of
- * three words or more has the address of the next run but one, which is a hint and may be 0. A
- * fresh pool is one run. A domain allocates from a pool of its own (its *current* pool of the
+ * Neighbouring free blocks form one run. The run's header has its length in words, and the next
+ * word links the pool's runs. Runs are prefetched, since they may be short and far from each other:
+ * a run of three words or more has the address of the next run but one, which is a hint and may be
+ * 0. A fresh pool is one run. A domain allocates from a pool of its own (its *current* pool of the
  * class), by bumping through one run after another. The unused rest of a current run has no header;
  * pools_flush writes it.
  *
  * WHERE. A pool is current, or in exactly one list of its class: with free runs, full, or not yet
- * swept. The lists are the heap's, so that a domain that ends leaves nothing behind. The lock (rank
- * POOLS) protects them. A pool that a thread took from a list is that thread's alone.
+ * swept. The lists belong to the heap, so that a domain that ends leaves nothing behind. The lock
+ * (rank POOLS) protects them. Only the thread that took a pool from a list uses that pool.
  *
  * Allocation takes pools with free runs, then unswept ones, which it sweeps, then new ones. Of the
- * unswept ones those come first that had room before, then full ones, those that became full first:
- * their blocks may have died. Where few did, a collection would sweep half of the heap for one
- * block, for milliseconds. So after FULL_MOST pools without room it takes a new pool, and leaves
- * the others to slices and helpers. */
+ * unswept pools, those that had room before come first, then full ones in the order in which they
+ * became full, since their blocks may have died. If few blocks died, a collection would sweep half
+ * of the heap for one block, for milliseconds. So after FULL_MOST pools without room allocation
+ * takes a new pool, and leaves the others to slices and helpers. */
 #ifndef GC_STORE_POOL_H
 #define GC_STORE_POOL_H
 
@@ -71,12 +71,12 @@ void pools_prepare(void);
 
 struct store;
 
-/* Refills an empty run of a class. False if there is no memory. `promoting`: the reserve may be
- * used. */
+/* Refills an empty run of a class. False if there is no memory. `promoting`: a new pool may come
+ * from the reserve. */
 bool pools_refill(struct store *store, struct pool_run *run, unsigned class, bool promoting);
 
-/* Memory for a block of `extent` words, header included, at most CLASS_WORDS_MOST; NULL if there is
- * none. */
+/* Takes memory for a block of `extent` words, header included, at most CLASS_WORDS_MOST. NULL if
+ * there is no memory. */
 static inline wn_value *pools_take(struct store *store, struct pool_run runs[CLASSES], size_t extent,
                                    bool promoting) {
   unsigned class = class_of_extent[extent];
@@ -90,14 +90,14 @@ static inline wn_value *pools_take(struct store *store, struct pool_run runs[CLA
 /* Gives all current pools of a domain back to the lists. */
 void pools_flush(struct store *store, struct pool_run runs[CLASSES]);
 
-/* All pools become unswept, in a time that does not depend on how many there are. The world is
- * stopped and flushed. */
+/* Makes all pools unswept, in a time that does not depend on how many there are. The world is
+ * stopped, and current pools are flushed. */
 void pools_unsweep(struct store *store);
 
-/* Sweeps one unswept pool. Returns its words; 0 if there was none. */
+/* Sweeps one unswept pool. Returns how many words it has; 0 if no pool was unswept. */
 size_t pools_sweep_one(struct store *store);
 
-/* Calls `f` for each pool, current ones too. The world is stopped and flushed. */
+/* Calls `f` for each pool. The world is stopped, and current pools are flushed. */
 void pools_each(struct store *store, void (*f)(struct pool *pool, void *context), void *context);
 
 static inline wn_value *pool_first(struct pool *pool) { return (wn_value *)pool + POOL_HEADER_WORDS; }

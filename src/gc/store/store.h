@@ -1,5 +1,5 @@
-/* The store: where the blocks of a heap's major heap live, and what its parts share. It knows no
- * domain, no root and no phase: its callers decide when to mark, sweep and stop the world. */
+/* The store: the memory of a heap's major heap. It knows no domain, no root and no phase: its
+ * callers decide when to mark, sweep and stop the world. */
 #ifndef GC_STORE_STORE_H
 #define GC_STORE_STORE_H
 
@@ -19,7 +19,8 @@ struct store {
   _Atomic(size_t) external;   /* bytes outside the heap that custom blocks keep */
 };
 
-/* False if there are no addresses. `events` outlives the store. The other members are zero. */
+/* Makes an empty store; its memory is zero before. False if there are no addresses. `events`
+ * outlives the store. */
 bool store_create(struct store *store, const struct events *events);
 void store_destroy(struct store *store);
 
@@ -27,13 +28,13 @@ static inline unsigned store_live_colour(const struct store *store) {
   return atomic_load_explicit(&store->live_colour, memory_order_relaxed);
 }
 
-/* A piece was swept, and has so many live words. */
+/* Counts the live words of a pool, chunk or large block that was swept. */
 void store_swept(struct store *store, size_t live_words);
 
-/* A custom block is dead: calls its release function. Any thread. */
+/* Called for a dead custom block: calls its release function. Any thread may call it. */
 void store_release_custom(struct store *store, wn_value block);
 
-/* All custom blocks are dead: the heap is being closed. */
+/* Called while the heap is being closed: releases all custom blocks. */
 void store_release_customs(struct store *store);
 
 #endif

@@ -2,17 +2,18 @@
  * is NULL or has ended, a thread that is not the domain's, and a thread that does not have the
  * turn, as in a blocking section.
  *
- * Nothing is read through the pointer before it is known: the calling system thread knows its
- * domains (thread.h). The usual case costs a few instructions, so that allocation can afford it.
+ * Nothing is read through the pointer before it is known to be a domain's: the calling system
+ * thread has a list of its domains (thread.h). The usual case costs a few instructions, so that
+ * allocation can afford it.
  *
- * Inlined functions do not check. What they read of a domain that has ended leads them to their
- * slow functions, which do (ENDED of attach.c). */
+ * Inlined functions do not check. In a domain that has ended they read values that lead them to
+ * their slow functions, and these check (ENDED of attach.c). */
 #ifndef GC_WORLD_CALLER_H
 #define GC_WORLD_CALLER_H
 
 #include "gc/world/thread.h"
 
-/* The thread did not run in this domain last, or the call is a mistake. */
+/* caller_check for a thread that did not run in this domain last, or whose call is a mistake. */
 wn_status caller_check_slow(const wn_domain *domain, const char *what);
 
 /* WN_EINVAL: the domain is NULL. WN_ESTATE: the calling thread does not run in it, or it has ended.

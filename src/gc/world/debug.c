@@ -59,7 +59,8 @@ void debug_check_domain(const wn_domain *domain, const char *function) {
     debug_complain(function, "called in a blocking section, or by a thread whose turn it is not");
 }
 
-/* A slot that does not belong to the calling thread: tells which thread it belongs to, or did. */
+/* Complains of a slot that does not belong to the calling thread, and says to which thread it
+ * belongs or did. */
 static void check_foreign_slot(const wn_value *slot, const char *function) {
   bool live = false, ended = false;
   pthread_mutex_lock(&tables);
@@ -111,8 +112,8 @@ void debug_check_bytes(wn_ref raw, const char *function) {
   if (wn_tag(*raw.slot) <= WN_TAG_SCANNED_MAX) debug_complain(function, "the block has fields and no bytes");
 }
 
-/* A raw value that becomes a handle. Other domains may be allocating in their minor heaps: their
- * values are not checked. */
+/* Checks a raw value that becomes a handle. Values in other domains' minor heaps are not checked,
+ * since those domains may be allocating. */
 void wn_check_value(const wn_domain *domain, wn_value value, const char *function) {
   debug_check_domain(domain, function);
   if (wn_is_int(value)) return;

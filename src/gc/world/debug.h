@@ -2,8 +2,8 @@
  *
  * Inlined functions of the public header check where the program is compiled with WN_DEBUG. The
  * others check where the heap is compiled with CHECKS. A check never reads through a pointer that
- * the mistake could have made invalid: the threads of domains are known by the calling system
- * thread's own list, slots by a table here.
+ * the mistake could have made invalid: it finds the threads of domains in the calling system
+ * thread's own list, and slots in a table of debug.c.
  *
  * A mistake is reported in one line that names the function, and the program aborts. */
 #ifndef GC_WORLD_DEBUG_H
@@ -22,14 +22,15 @@ struct domain_thread;
 
 _Noreturn void debug_complain(const char *function, const char *what);
 
-/* The calling thread is the one that runs in the domain. */
+/* Complains if the calling thread does not run in the domain. */
 void debug_check_domain(const wn_domain *domain, const char *function);
 
-/* The slots of a thread exist from now on; no more. */
+/* debug_note_slots: the slots of a thread exist from now on. debug_forget_slots: they are about to
+ * go. */
 void debug_note_slots(const struct domain_thread *thread);
 void debug_forget_slots(const struct domain_thread *thread);
 
-/* The handle is of a block of bytes. */
+/* Complains if the handle is not of a block of bytes. */
 void debug_check_bytes(wn_ref raw, const char *function);
 
 /* Stress mode `delays`: a pause now and then, so that other threads run in between. */

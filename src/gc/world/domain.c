@@ -36,7 +36,7 @@ void domain_await_others(struct wn_domain *domain) {
 
 /* ---- public ---- */
 
-/* Any thread may call these two: the domain may have ended. */
+/* Any thread may call wn_domain_number and wn_domain_data, also when the domain has ended. */
 static bool has_ended(const wn_domain *domain, const char *what) {
   if (domain && domain->heap) return false;
   error_set(WN_EINVAL, "%s: the domain %s", what, domain ? "has ended" : "is NULL");

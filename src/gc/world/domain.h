@@ -48,22 +48,22 @@ struct wn_domain {
 
   /* Written by the domain's running thread, or by a leader while the world is stopped. */
   size_t young_words;            /* the size of its minor heap */
-  char *young_start, *young_end; /* of its current piece the begin, of its first the end */
-  char *young_floor;             /* addresses of its slot from here on have memory */
+  char *young_start, *young_end; /* the begin of its current piece; the end of its first piece */
+  char *young_floor;             /* the lowest address of its slot of the reservation that has memory */
   const char *stale, *stale_end; /* where its blocks were before they moved (nursery_move) */
   const void *frame;             /* of the allocation that may be sampled (allocate.h) */
-  intptr_t sample_at;            /* a young block below it has sampled words (host.h) */
-  size_t slice_words;            /* of the debt: the share of one piece */
+  intptr_t sample_at;            /* a young block at a lower address has sampled words (host.h) */
+  size_t slice_words;            /* the part of the major collector's debt that one piece pays */
   unsigned slices_owed;          /* pieces begun since its last slice */
   struct remembered remembered;
   struct pool_run runs[CLASSES];
   wn_value *customs; /* young custom blocks: a stack of values (customs.h) */
   size_t custom_count, custom_capacity;
   size_t young_external; /* bytes that young custom blocks have outside */
-  size_t external_words; /* that blocks born old count for (EXTERNAL), since the last collection */
+  size_t external_words; /* EXTERNAL of major.h: of blocks born old since the last minor collection */
   struct random random;
   long stress_count, poll_count;
-  double minor_words, promoted_words, major_words; /* minor_words: before the last collection */
+  double minor_words, promoted_words, major_words; /* minor_words: up to the last minor collection */
   size_t direct_words;                             /* allocated outside the minor heap since the last slice */
   _Atomic(size_t) copied_words;                    /* promoted in the current collection */
   struct memprof_owner owner;                      /* of the blocks that are tracked */
@@ -89,7 +89,7 @@ struct wn_domain {
 
 static inline bool exception_is_pending(const struct wn_domain *domain) { return domain->exception.pending; }
 
-/* Its minor heap is empty, and allocation goes down from `end`. The distance to the next sample
+/* Makes the minor heap empty: allocation goes down from `end`. The distance to the next sample
  * stays. */
 static inline void domain_begin_young(struct wn_domain *domain, char *end) {
   if (domain->sample_at != DOMAIN_NO_SAMPLE) domain->sample_at += end - domain->context.young_ptr;
@@ -114,15 +114,15 @@ static inline size_t domain_young_used(const struct wn_domain *domain) {
 /* Waits, in a blocking section, until the running thread is the domain's only one. */
 void domain_await_others(struct wn_domain *domain);
 
-/* Lets the threads of the domain run that wait for the turn, and waits for the next turn. May
- * collect. */
+/* The calling thread gives its turn to the domain's other threads that wait for the turn, and waits
+ * for another one. May collect. */
 void domain_yield(struct wn_domain *domain);
 
 /* ---- the limit of allocation ----
  *
  * Allocation compares the context's `young_ptr` with `young_limit`. The limit is where the next
- * sample is, or where the piece begins. It is above everything while another thread wants this
- * domain to come to a safepoint, and where each allocation is to take the slow path.
+ * sample is, or where the piece begins. It is above all addresses while another thread wants this
+ * domain to come to a safepoint, and while each allocation is to take the slow path.
  *
  * RAISING. The running thread of a domain sets its limit at each sample. Any thread may raise it.
  * So that a sample costs no fence, the fence is the raising thread's (fence.h):
@@ -131,9 +131,9 @@ void domain_yield(struct wn_domain *domain);
  *   2. light fence                              2. heavy fence: every running thread passes a fence
  *   3. reads both (domain_is_wanted), and       3. raises the limit
  *      raises the limit if one is set
- * Either the running thread sees the wish of the other, or it set its limit before the raise. Where
- * nothing was ever sampled limits are set with a full fence, and no heavy fence is needed.
- * tests/models/raise.pml explores it. */
+ * Either the running thread sees `stopping` or the request, or it has set its limit before the
+ * other thread raises it. In a heap that was never sampled, limits are set with a full fence, and
+ * no heavy fence is needed. tests/models/raise.pml explores it. */
 
 /* Where allocation ends if no thread wants the domain: at the next sample, or the begin of the
  * piece. */
@@ -141,12 +141,13 @@ static inline char *domain_allocation_end(const struct wn_domain *domain) {
   return domain->sample_at > (intptr_t)domain->young_start ? (char *)domain->sample_at : domain->young_start;
 }
 
-/* Before another thread's domain_raise_limit. */
+/* RAISING, step 2: called before domain_raise_limit by a thread that is not the domain's running
+ * thread. */
 static inline void domain_before_raising(struct wn_heap *heap) {
   if (atomic_load(&heap->was_sampled)) fence_heavy();
 }
 
-/* Puts the limit above everything, so that the running thread comes to a safepoint. */
+/* Sets the limit above all addresses, so that the running thread comes to a safepoint. */
 static inline void domain_raise_limit(struct wn_domain *domain) {
   __atomic_store_n(&domain->context.young_limit, (char *)UINTPTR_MAX, __ATOMIC_SEQ_CST);
 }
@@ -159,8 +160,8 @@ static inline bool domain_is_wanted(const struct wn_domain *domain) {
  * domain's running thread, or a leader. */
 void domain_reset_limit(struct wn_domain *domain);
 
-/* RAISING. A sample moved the end of allocation: so the limit moves, unless it is above
- * everything. */
+/* RAISING. Called when a sample has moved the end of allocation: moves the limit, unless it is
+ * above all addresses. */
 static inline void domain_move_limit(struct wn_domain *domain) {
   char **limit = &domain->context.young_limit;
   if (__atomic_load_n(limit, __ATOMIC_RELAXED) == (char *)UINTPTR_MAX) return;
@@ -171,9 +172,10 @@ static inline void domain_move_limit(struct wn_domain *domain) {
 
 /* ---- pending callbacks ----
  *
- * `context.pending` is not 0 while callbacks wait for the next safepoint: those of a profile, or
- * finalisers and alarms; PENDING_ANY also where it is not known which. It is written by the thread
- * that may touch the domain (safepoint.h): its running thread, or the leader. */
+ * `context.pending` is not 0 while callbacks wait for the next safepoint: PENDING_PROFILE for those
+ * of a profile, PENDING_ANY for finalisers, alarms and exceptions, and where the kind is not known.
+ * The thread that may touch the domain writes it (safepoint.h): its running thread, or the
+ * leader. */
 enum { PENDING_PROFILE = 1, PENDING_ANY = 2 };
 
 static inline void domain_add_pending(struct wn_domain *domain, uintptr_t callbacks) {

@@ -9,8 +9,8 @@
 
 void exception_drop(wn_domain *domain) { domain->exception = (struct gc_exception){.value = wn_int(0)}; }
 
-/* The exception as a handle; null, and still pending, if there is no slot for one. Callbacks that
- * waited for it are pending again. */
+/* Takes the exception as a handle. If there is no slot for a handle, returns a null handle, and the
+ * exception is still pending. Callbacks that waited for the exception are pending again. */
 static wn_ref take(wn_domain *domain) {
   if (!roots_have_slot(domain)) return (wn_ref){NULL};
   wn_ref ref = wn_root(domain, domain->exception.value);

@@ -7,8 +7,8 @@
  *
  * The frames that the hook would leave to are gone if the thread that raised the exception has
  * ended, or raised it in its last callbacks. With a hook such an exception is lost with the thread,
- * as an uncaught one is in a thread of OCaml. Without a hook it waits for any thread of the domain
- * to take it. */
+ * as an uncaught exception of an OCaml thread is. Without a hook it waits until any thread of the
+ * domain takes it. */
 #ifndef GC_WORLD_EXCEPTION_H
 #define GC_WORLD_EXCEPTION_H
 
@@ -24,12 +24,12 @@ struct gc_exception {
   struct domain_thread *raiser;
 };
 
-/* An exception is pending. Calls the hook, if there is one and the calling thread is in no callback
- * any more. Returns WN_EBUSY, with a message, if the hook returns. */
+/* Called while an exception is pending. Calls the hook, if there is one and the calling thread is
+ * in no callback any more. Returns WN_EBUSY, with a message, if the hook returns. */
 wn_status exception_leave(wn_domain *domain);
 
-/* The thread has ended, or is about to. True if no exception is pending any more, so that its last
- * callbacks can run. */
+/* Called when the thread has ended, or is about to end. True if no exception is pending any more,
+ * so that the thread's last callbacks can run. */
 bool exception_outlives(struct domain_thread *thread);
 
 /* Drops the pending exception. */

@@ -24,8 +24,9 @@ static inline void futex_wake(_Atomic(uint32_t) *word, int32_t threads) {
   errno = saved;
 }
 
-/* Sleeps while the word is `value`, until a time of CLOCK_MONOTONIC, or without limit if that is
- * NULL. futex_wake_some wakes the sleepers that have one of its bits. False if the time passed. */
+/* Sleeps while the word is `value`, until the time `until` of CLOCK_MONOTONIC, or without limit if
+ * `until` is NULL. futex_wake_some wakes the sleepers that share a bit with it. False if the time
+ * passed. */
 static inline bool futex_wait_until(_Atomic(uint32_t) *word, uint32_t value, uint32_t bits,
                                     const struct timespec *until) {
   int saved = errno;

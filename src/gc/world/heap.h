@@ -20,7 +20,7 @@ enum phase { PHASE_IDLE, PHASE_MARK, PHASE_SWEEP };
 struct wn_heap {
   /* Set by wn_heap_open; constant afterwards. */
   uintptr_t young_base, young_span; /* the addresses of all minor heaps */
-  size_t young_slot_bytes;          /* of them, for each domain */
+  size_t young_slot_bytes;          /* of that range, for each domain */
   unsigned young_slot_shift;        /* its logarithm */
   char *young_reserved;
   wn_heap_hooks hooks;
@@ -29,7 +29,7 @@ struct wn_heap {
   uint64_t seed;
   bool finalise_at_close;
   unsigned processors;
-  int helper_threads;          /* below 0: as many as seem right */
+  int helper_threads;          /* below 0: IDLE PROCESSORS of helpers.h */
   size_t initial_words;        /* of the major heap */
   struct collector *collector; /* what gc/collect keeps for a heap (collector.h) */
 
@@ -38,7 +38,7 @@ struct wn_heap {
   struct store store;
   struct memprof engine;                   /* of profiles */
   _Atomic(struct callstacks *) callstacks; /* of the engine; NULL before the first sample */
-  _Atomic(bool) was_sampled;               /* a profile has begun (RAISING of domain.h) */
+  _Atomic(bool) was_sampled;               /* a profile has begun at some time (RAISING of domain.h) */
 
   /* LISTENING of events.h. */
   struct events events;
@@ -61,10 +61,10 @@ struct wn_heap {
   _Atomic(unsigned) awake;                             /* domains not in a blocking section */
   void (*shared_collection)(struct wn_domain *domain); /* SHARED COLLECTION; constant once opened */
   enum stop_cause stop_cause;                          /* of the leader */
-  uint64_t stop_began_ns;                              /* 0: no listener wants it */
+  uint64_t stop_began_ns;                              /* 0: no listener wants the stop */
 
-  /* WAY of helpers.h: the number + 1 of the processor on which the domain of an index runs; 0:
-   * none. */
+  /* WAY of helpers.h: by a domain's index, the number + 1 of the processor on which the domain
+   * runs; 0: none. */
   bool notes_processors; /* set when helpers start */
   _Atomic(int) processor_of[DOMAINS_MOST];
 
@@ -74,7 +74,7 @@ struct wn_heap {
   _Atomic(intptr_t) young_left; /* BUDGET of nursery.h: bytes that no domain has taken yet */
   _Atomic(long) verbose;
   struct stress {
-    long every;       /* a collection at each n-th slow allocation, which all are then; 0: never */
+    long every;       /* a collection at each n-th allocation, all of which are slow then; 0: never */
     long polls;       /* a collection at each n-th poll; 0: none */
     long fail_at;     /* the n-th request for memory fails; 0: none */
     bool delays;      /* random pauses at each step of the protocols */
@@ -83,11 +83,11 @@ struct wn_heap {
   } stress;
   /* Written while the world is stopped. */
   size_t young_budget;  /* the first value of young_left */
-  size_t young_most;    /* words of the budget and of the first pieces of awake domains */
+  size_t young_most;    /* words of the budget and of the awake domains' first pieces */
   size_t young_used;    /* words that the last minor collection found */
   unsigned young_alive; /* SHORT of nursery.h: collections in a row that found nearly all alive */
-  /* RESERVE of chunk.h fails: minor heaps must not be filled. Written while the world is stopped,
-   * and by a thread that attaches a domain. */
+  /* True if RESERVE of chunk.h failed: minor heaps must not be filled. Written while the world is
+   * stopped, and by a thread that attaches a domain. */
   _Atomic(bool) starved;
 
   /* Counts. */
@@ -101,14 +101,14 @@ struct wn_heap {
 static inline bool heap_is_young(const struct wn_heap *heap, wn_value value) {
   return value - heap->young_base < heap->young_span && !(value & 1);
 }
-/* The index of the domain whose minor heap has a young block. The address of the header decides: a
- * block without fields may begin where its slot ends. */
+/* The index of the domain whose minor heap has a young block. The address of the header decides,
+ * since the address of a block without fields may be the end of the slot. */
 static inline unsigned heap_young_index(const struct wn_heap *heap, wn_value young) {
   return (unsigned)((young - sizeof(wn_value) - heap->young_base) >> heap->young_slot_shift);
 }
-/* Where a young value was moved to; the value itself if it is not young; 0 if it is dead. Only
- * while the world is stopped, after a minor collection has evacuated the minor heaps and before
- * they are used again. */
+/* The new address of a young value; 0 if it is dead; the value itself if it is not young. Called
+ * only while the world is stopped, after a minor collection has evacuated the minor heaps and
+ * before they are used again. */
 static inline wn_value heap_young_fate(const struct wn_heap *heap, wn_value value) {
   if (!heap_is_young(heap, value)) return value;
   wn_value header = header_of(value);
@@ -122,8 +122,8 @@ static inline int heap_phase(const struct wn_heap *heap) {
   return atomic_load_explicit(&heap->phase, memory_order_acquire);
 }
 
-/* Stress modes in which collections come when they need not: then allocations and polls take their
- * slow paths. */
+/* Whether a stress mode makes collections that are not needed: then allocations and polls take
+ * their slow paths. */
 static inline bool heap_collects_by_stress(const struct wn_heap *heap) {
   return heap->stress.every || heap->stress.polls;
 }

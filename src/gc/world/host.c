@@ -9,14 +9,15 @@ enum { TRACKED_MOST = TINY ? 1 << 18 : 1 << 26 };
 
 /* ---- the next sample ---- */
 
-/* So many words below the current block. No sample if that is beyond all addresses. */
+/* Places the next sample `left` words below the current block. There is none if that is beyond all
+ * addresses. */
 static void place_sample(struct wn_domain *domain, int64_t left) {
   const int64_t most = (int64_t)1 << 56;
   domain->sample_at =
       left < most ? (intptr_t)domain->context.young_ptr - left * (int64_t)sizeof(wn_value) : DOMAIN_NO_SAMPLE;
 }
 
-/* Below 0 if allocation passed it. */
+/* The distance to the next sample; below 0 if allocation has passed it. */
 static int64_t words_to_sample(const struct wn_domain *domain) {
   return (const wn_value *)domain->context.young_ptr - (const wn_value *)domain->sample_at;
 }
@@ -25,7 +26,8 @@ static int64_t words_left(const struct wn_domain *domain) {
   return domain->sample_at == DOMAIN_NO_SAMPLE ? SAMPLER_NEVER : words_to_sample(domain);
 }
 
-/* Nothing is sampled before this (RAISING of domain.h). */
+/* Draws the distance to the next sample. The first call of a heap's threads sets `was_sampled`
+ * (RAISING of domain.h). */
 static void draw_sample(struct domain_thread *thread) {
   struct wn_domain *domain = thread->domain;
   int64_t left = memprof_gap(&thread->profiled);
@@ -54,14 +56,14 @@ static bool has_language(const struct wn_heap *heap) {
   return heap->hooks.callstack && heap->frames != WN_FRAMES_NATIVE;
 }
 
-/* The count of frames that the hook wrote; the hook may return more. */
+/* Returns how many frames the hook wrote; the hook itself may return more. */
 static size_t ask_language(struct wn_domain *domain, wn_language_frame *frames, size_t most) {
   const wn_heap_hooks *hooks = &domain->heap->hooks;
   size_t count = hooks->callstack(domain, frames, most, hooks->context);
   return count < most ? count : most;
 }
 
-/* Has a large frame, hence a function of its own. */
+/* A function of its own, since it has a large frame. */
 static __attribute__((noinline)) const wn_callstack *
 capture_language(struct wn_domain *domain, struct callstacks *callstacks, size_t depth) {
   wn_language_frame frames[CALLSTACK_DEPTH_MOST];
@@ -160,7 +162,8 @@ void host_thread_begins(struct domain_thread *thread) {
 
 void host_thread_stops(struct domain_thread *thread) { memprof_thread_stop(&thread->profiled); }
 
-/* Each call that returns early has ended the exception of a callback. */
+/* memprof_drain returns false where a callback raised; exception_outlives then ends that
+ * exception. */
 void host_thread_finishes(struct domain_thread *thread) {
   while (!memprof_drain(&thread->profiled) && exception_outlives(thread)) {}
 }

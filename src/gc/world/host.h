@@ -1,11 +1,11 @@
 /* The heap as a host of the sampling engine (memprof/host.h): an owner is a domain.
  *
  * SAMPLING costs nothing between samples. The next sampled word of a domain's running thread has an
- * address, `sample_at`, and the limit of allocation is not below it. So the allocation that reaches
- * it takes the slow path, after the same comparison as any other. While a thread does not run, and
- * when the minor heap begins again, the distance to the sample is kept
- * (`domain_thread.words_left`). Blocks that are born old, and bytes outside the heap, are sampled
- * one by one.
+ * address, `sample_at`, and the limit of allocation is not below that address. So the allocation
+ * that reaches the word takes the slow path, by the same comparison as any other allocation. While
+ * a thread does not run, and when the minor heap begins again, only the distance to the sample is
+ * kept (`domain_thread.words_left`). Blocks that are born old, and bytes outside the heap, are
+ * sampled one by one.
  *
  * CALLBACKS run at safepoints, never inside an allocation: a birth makes its callback pending
  * (domain.h). Callbacks of births wait for the thread that allocated. They run before alarms and
@@ -28,26 +28,28 @@ static inline struct callstacks *host_callstacks(struct wn_heap *heap) {
   return callstacks ? callstacks : host_create_callstacks(heap);
 }
 
-/* The domain begins, and takes part in the profile of `parent`, if that is not NULL and samples;
- * the domain ends. */
+/* host_domain_begins: called when a domain begins. It takes part in the profile of `parent`, if
+ * `parent` is not NULL and its profile samples. host_domain_ends: called when the domain ends. */
 void host_domain_begins(struct wn_domain *domain, struct wn_domain *parent);
 void host_domain_ends(struct wn_domain *domain);
 
-/* The calling thread has begun to run in its domain. */
+/* Called when the calling thread has first begun to run in its domain. */
 void host_thread_begins(struct domain_thread *thread);
 
-/* ENDS of attach.h. Step 1: the thread is in no callback any more. Step 2: its pending callbacks
- * run. Step 3: callbacks that it did not run are dropped, or left to other threads. */
+/* ENDS of attach.h. host_thread_stops, step 1: the thread is in no callback any more.
+ * host_thread_finishes, step 2: runs its pending callbacks. host_thread_leaves, step 3: drops
+ * callbacks that did not run, or leaves them to other threads. */
 void host_thread_stops(struct domain_thread *thread);
 void host_thread_finishes(struct domain_thread *thread);
 void host_thread_leaves(struct domain_thread *thread);
 
-/* The thread takes its turn, or gives it: its next sample is placed, or kept as a distance. */
+/* host_thread_runs, when the thread has taken its turn: computes the address of its next sample.
+ * host_thread_pauses, before it gives the turn: keeps the distance to that sample. */
 void host_thread_runs(struct domain_thread *thread);
 void host_thread_pauses(struct domain_thread *thread);
 
-/* Blocks were born that may have sampled words: a young one below `sample_at`, one in the major
- * heap, one with so many bytes outside. */
+/* Called for a new block that may have sampled words: a young block below `sample_at`, a block in
+ * the major heap, a block with `bytes` outside the heap. */
 void host_born_young(struct wn_domain *domain, wn_value block);
 void host_born_old(struct wn_domain *domain, wn_value block);
 void host_born_outside(struct wn_domain *domain, wn_value block, size_t bytes);

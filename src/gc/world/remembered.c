@@ -20,7 +20,7 @@ void remembered_grow(struct remembered *set, wn_value *field) {
   size_t used = (size_t)(set->at - set->begin), capacity = used ? 2 * used : LEAST;
   wn_value **grown = set->all ? NULL : metadata_map(capacity * sizeof *grown);
   if (!grown) {
-    /* The set is not needed now: it begins again, so that it need not grow at each store. */
+    /* The set is not needed any more, so it begins again and need not grow at each store. */
     set->all = true;
     set->at = set->begin;
     return;

@@ -1,8 +1,8 @@
 /* The remembered set: the addresses of fields of old blocks, and of global roots, that may have
  * young values.
  *
- * Each domain has one, which its running thread fills and a minor collection empties. A field is
- * added when a young value replaces an old one, so it is mostly added once.
+ * Each domain has one: its running thread fills it, and a minor collection empties it. A field is
+ * added when a young value replaces an old one, so most fields are added once.
  *
  * ALL. If the set cannot grow, `all` is set: the next minor collection scans the whole major heap
  * instead. */

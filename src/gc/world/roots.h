@@ -1,4 +1,4 @@
-/* Roots of a domain: the slots of its handles, and what its hook walk_roots visits.
+/* Roots of a domain: the slots of its handles, and the values that its hook walk_roots visits.
  *
  * A thread's slots are a stack in addresses that are reserved once. So handles, which are addresses
  * of slots, stay valid as the stack grows. */
@@ -18,12 +18,12 @@ void roots_destroy_slots(struct domain_thread *thread);
 /* True if a handle can be made. Calls no hook. */
 bool roots_have_slot(struct wn_domain *domain);
 
-/* Calls `visit` for each handle of a domain, its pending exception, and what its hook walk_roots
- * visits. No thread runs in the domain. */
+/* Calls `visit` for each handle of a domain, for its pending exception, and for each value that its
+ * hook walk_roots visits. No thread runs in the domain. */
 void roots_each(struct wn_domain *domain, wn_visit *visit, void *visitor);
 
-/* Applies a new stack_limit to the domain's threads. Slots in use stay, and a stack does not
- * outgrow the addresses that it reserved. The world is stopped. */
+/* Applies a new stack_limit to the domain's threads. Slots in use stay, and a stack cannot grow
+ * beyond its reserved addresses. The world is stopped. */
 void roots_limit_slots(struct wn_domain *domain);
 
 /* Handle slots in use, of all threads of the domain. */

@@ -42,7 +42,7 @@ static void await(struct wn_domain *domain) {
   }
 }
 
-/* The domain is blocked, and a leader that waits for it is woken. */
+/* Blocks the domain, and wakes a leader that waits for it. */
 static void give_up(struct wn_domain *domain) {
   struct wn_heap *heap = domain->heap;
   DEBUG_STEP(heap);
@@ -53,7 +53,7 @@ static void give_up(struct wn_domain *domain) {
   futex_wake(&heap->arrivals, 1);
 }
 
-/* Returns when it began to wait for a leader; 0 if it did not wait. */
+/* Unblocks the domain. Returns when the thread began to wait for a leader; 0 if it did not wait. */
 static uint64_t take_back(struct wn_domain *domain) {
   uint64_t began = 0;
   while (!change(domain, DOMAIN_BLOCKED, DOMAIN_RUNNING)) {

@@ -6,9 +6,10 @@
  *      '---unblock----'  '--------- leave ----------'-------- leave, and wake ---------'
  *
  * While a domain is RUNNING only its running thread touches it. While it is BLOCKED no thread does.
- * While it is CLAIMED only the leader does, the thread that stopped the world. A running thread
- * that finds at a safepoint that the world is being stopped blocks its domain and waits. So there
- * is one way to be stopped, and a domain in a system call is collected without being woken.
+ * While it is CLAIMED only the leader does, the thread that stopped the world. When a running
+ * thread finds at a safepoint that a leader stops the world, it blocks its domain and waits. So
+ * each domain is stopped in the same way, and a domain in a system call is collected without being
+ * woken.
  *
  * STOP. The thread that sets `stopping` is the leader. All steps are sequentially consistent:
  *   leader                              a domain that blocks     a domain that unblocks
@@ -16,8 +17,9 @@
  *   2. raises the limit of each domain  2. reads `stopping`      2. sets its limit
  *   3. claims each domain: changes      3. if it is set, wakes   3. reads `stopping`, and if it is
  *      BLOCKED to CLAIMED                  the leader               set raises the limit
- * So a domain that is still running sees the raised limit, or sees `stopping`. A sample sets the
- * limit without a fence; RAISING of domain.h makes up for that. tests/models/stop.pml explores it.
+ * So a domain that is still running sees the raised limit, or sees `stopping`. A thread that takes
+ * a sample sets its limit without a fence; RAISING of domain.h makes up for that.
+ * tests/models/stop.pml explores it.
  *
  * SHARED COLLECTION. The leader can offer a part of its collection to the threads that wait:
  *   1. It sets `stopping` to STOPPING_SHARED.
@@ -25,16 +27,16 @@
  *   3. Each waiter calls `shared_collection`, and waits again when that returns. A waiter can be so
  *      late that the collection has ended, and another one has begun.
  *
- * A waiter backs off before it sleeps on a futex (backoff.h). It spins where there are as many
- * processors as domains awake. */
+ * A waiter backs off before it sleeps on a futex (backoff.h). It spins only if there are at least
+ * as many processors as domains awake. */
 #ifndef GC_WORLD_SAFEPOINT_H
 #define GC_WORLD_SAFEPOINT_H
 
 #include "gc/world/domain.h"
 
-/* Stops all other domains. True: the caller leads. False: another domain did, and has released the
- * world again, or is about to; the caller's domain may have been collected. The caller's domain is
- * running and keeps its turn. */
+/* Stops all other domains. True: the caller is the leader. False: another domain's thread was the
+ * leader, and has released the world again, or is about to; the caller's domain may have been
+ * collected. The caller's domain is running, and the calling thread keeps its turn. */
 bool world_stop(struct wn_domain *domain, enum stop_cause cause);
 void world_release(struct wn_domain *leader);
 
@@ -50,18 +52,20 @@ static inline bool world_is_stopping(const struct wn_heap *heap) {
   return atomic_load(&heap->stopping) != STOPPING_NOT;
 }
 
-/* The domain, whose turn the calling thread keeps, waits until the world is not stopped. */
+/* The calling thread, which keeps its domain's turn, waits until the world is not stopped. */
 void world_wait(struct wn_domain *domain);
 
-/* SHARED COLLECTION. The leader begins and ceases to offer it. */
+/* SHARED COLLECTION. The leader begins, and ends, the offer of a part of its collection. */
 void world_share_collection(struct wn_heap *heap);
 void world_unshare_collection(struct wn_heap *heap);
 
-/* The domain's state alone; the thread's turn and handles are thread.c's. */
+/* Block and unblock the domain. They change only the domain's state: thread.c handles the thread's
+ * turn and handles. */
 void domain_block(struct wn_domain *domain);
 void domain_unblock(struct wn_domain *domain);
 
-/* WAY of helpers.h: the domain runs on this processor. */
+/* WAY of helpers.h: stores the number of the processor on which the calling thread runs the
+ * domain. */
 void domain_note_processor(struct wn_domain *domain);
 
 /* Between these two calls the domain's thread keeps its turn, does something that takes long, and

@@ -1,13 +1,13 @@
-/* What a program is told when memory or its handles are used up: see wn_heap_hooks.
+/* Calls the program's hooks when memory or its handles are used up (wn_heap_hooks).
  *
- * Callers hold no lock and keep nothing that must be undone, since a hook may leave by longjmp. */
+ * The caller holds no lock and has nothing to undo, since a hook may leave by longjmp. */
 #ifndef GC_WORLD_SHORTAGE_H
 #define GC_WORLD_SHORTAGE_H
 
 #include "gc/world/domain.h"
 
-/* Calls the hook out_of_memory; ends the process if there is none. True if the request for `words`
- * is worth trying once more. wn_last_error has the message, whatever the hook did. */
+/* Calls the hook out_of_memory; ends the process if there is none. True if the caller should try
+ * the request for `words` once more. wn_last_error has the message, whatever the hook did. */
 bool shortage_of_memory(struct wn_domain *domain, size_t words, const char *message);
 
 /* Calls the hook out_of_handles; ends the process if there is none. `status` is WN_ELIMIT where all

@@ -8,16 +8,16 @@
  * TICK. A thread keeps its turn until it blocks, yields or ends. While other threads wait, it keeps
  * it for one tick, and then until its next safepoint. No clock runs for that:
  *   1. A waiter sleeps for as many ticks as there are tickets before its own.
- *   2. If it is then the next in line, it requests that the running thread yields, once: it raises
- *      the domain's limit as a leader does that stops the world (safepoint.h).
+ *   2. If it is then the next in line, it requests that the running thread yields, once. It raises
+ *      the domain's limit for that, as a leader does to stop the world (safepoint.h).
  *   3. The next poll or allocation of the running thread leads to domain_yield.
  *
- * Where no thread waits no thread reads a clock.
+ * While no thread waits, no thread reads a clock.
  *
  * YIELD REQUEST. A request is the ticket of the thread that should yield. It need not be taken
  * back, because the next turn has another ticket. There are two words for it, for even and odd
- * tickets. The requesting thread holds the next ticket. It can be delayed until that ticket is
- * served, and the thread behind it makes its own request before the first one is stored. The two
+ * tickets. The requesting thread A holds the next ticket. A can be delayed until its ticket is
+ * served, and then a waiter B may store a request to A before A has stored its own. The two
  * requests are for tickets that follow each other, so neither overwrites the other. All steps are
  * sequentially consistent:
  *
@@ -41,19 +41,21 @@ struct turn {
   _Atomic(uint32_t) next_ticket;       /* the first thread of a domain has taken ticket 0 */
   _Atomic(uint32_t) now_serving;       /* a futex; a sleeper waits for the bit of its ticket */
   _Atomic(uint32_t) yield_requests[2]; /* YIELD REQUEST */
-  _Atomic(unsigned) requests;          /* how many were made so far */
+  _Atomic(unsigned) requests;          /* how many requests there were so far */
 };
 
-/* The domain has its first thread, which has the turn. */
+/* Gives the turn to the first thread of a new domain. */
 void turn_begin(struct wn_domain *domain);
 
-/* The calling thread of the domain waits until it has the turn; gives the turn it has. */
+/* turn_take: the calling thread, one of the domain's, takes a ticket and waits until it has the
+ * turn. turn_give: the thread that has the turn ends it. */
 void turn_take(struct wn_domain *domain);
 void turn_give(struct wn_domain *domain);
-/* Gives the turn, and waits for the next one behind the threads that wait now. */
+/* The thread that has the turn ends it, and waits for another one behind the threads that wait
+ * now. */
 void turn_yield(struct wn_domain *domain);
 
-/* A waiter requests that the thread which has the turn yields. */
+/* Whether a waiter has requested that the thread which has the turn yields. */
 static inline bool turn_must_yield(const struct turn *turn) {
   uint32_t serving = atomic_load_explicit(&turn->now_serving, memory_order_relaxed);
   return atomic_load(&turn->yield_requests[serving % 2]) == serving;
