@@ -261,7 +261,7 @@ static void say_sample(struct paragraph *paragraph, const struct view *view) {
         " So these numbers are of a part of the run: more was allocated, and less may have been held, since "
         "deaths of blocks are missing too. The ranges hold for that part.");
   else if (run->rate < 1 && view->report->samples->sampled_blocks)
-    say(paragraph, " 95 of 100 ranges hold the truth, in rows with few samples too%s.",
+    say(paragraph, " Of 100 ranges 95 contain the true value, also in rows with few samples%s.",
         blocks < FEW_BLOCKS ? ", unless a kind of block that matters has no sample" : "");
 }
 

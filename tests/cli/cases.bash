@@ -588,7 +588,7 @@ numbers_have_intervals() {
     COLUMNS=$columns
     succeeds report t
     says 'allocated 7.92 MB \(7.45–8.41 MB\) in [0-9,]+ calls \([0-9,]+–[0-9,]+; 1,000 samples\)'
-    says '95 of 100 ranges hold the truth, in rows with few samples too'
+    says 'Of 100 ranges 95 contain the true value, also in rows with few samples'
     says 'GB \([0-9.]+–[0-9.]+ GB\) a second'
     says '% \([0-9.]+–[0-9.]+ %; [0-9]+ samples\) of the bytes'
     awk '/^ +[0-9.]+ [kM]?B/ { rows++; if ($3 !~ /^[0-9.]+–[0-9.]+$/ || ($4 !~ /^[0-9,]+$/ && $6 !~ /–/)) bad = $0 }
