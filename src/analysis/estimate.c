@@ -288,6 +288,23 @@ struct estimate share_of(const struct sum *part, const struct sum *whole, double
   return result;
 }
 
+struct estimate ratio_of(const struct estimate *one, const struct estimate *other) {
+  double ratio = one->estimate / other->estimate;
+  double down = hypot(log_distance(one->estimate, one->low), log_distance(other->high, other->estimate)),
+         up = hypot(log_distance(one->high, one->estimate), log_distance(other->estimate, other->low));
+  return (struct estimate){ratio, ratio * exp(-down), ratio * exp(up), one->samples + other->samples,
+                           one->few_blocks || other->few_blocks};
+}
+
+struct estimate estimate_times(const struct estimate *estimate, const struct estimate *factor) {
+  double number = estimate->estimate, times = factor->estimate;
+  return (struct estimate){
+      number * times,
+      fmax(number * times - hypot((number - estimate->low) * times, number * (times - factor->low)), 0),
+      number * times + hypot((estimate->high - number) * times, number * (factor->high - times)),
+      estimate->samples, estimate->few_blocks};
+}
+
 struct estimate difference_of(const struct estimate *one, const struct estimate *other) {
   double difference = one->estimate - other->estimate;
   return (struct estimate){difference,

@@ -85,6 +85,12 @@ struct estimate share_of(const struct sum *part, const struct sum *whole, double
  * difference that way. */
 struct estimate difference_of(const struct estimate *one, const struct estimate *other);
 
+/* `one` divided by `other`, both above 0, of different samples; and an estimate times such a
+ * factor. The distances to the ends of their intervals, of a ratio those of the logarithms, are
+ * combined as in difference_of. A factor whose `low` and `high` equal its estimate is exact. */
+struct estimate ratio_of(const struct estimate *one, const struct estimate *other);
+struct estimate estimate_times(const struct estimate *estimate, const struct estimate *factor);
+
 /* Whether the interval of a difference excludes 0. */
 static inline bool difference_is_sure(const struct estimate *difference) {
   return difference->low > 0 || difference->high < 0;

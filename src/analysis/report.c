@@ -23,6 +23,7 @@ static bool held(const struct row *row, struct share *share, void *context) {
   *share = share_block(row);
   bool is_held = report->at == AT_PEAK ? peak_holds(&report->peak, row, &share->weight)
                                        : row_is_live_at(row, report->asked.time_ns);
+  if (report->apart && row_is_live_at(row, report->apart_ns)) return false;
   return is_held && report_takes(row, context);
 }
 
@@ -56,9 +57,9 @@ static bool lasting(const struct row *row, struct share *share, void *context) {
 
 static const struct {
   row_measure *measure;
-  const char *name;
+  const char *name, *word;
 } measures[MEASURES] = {
-#define REPORT_MEASURE(NAME, name, json, what) [MEASURE_##NAME] = {name, json},
+#define REPORT_MEASURE(NAME, name, json, what) [MEASURE_##NAME] = {name, json, #name},
     REPORT_MEASURES(REPORT_MEASURE)
 #undef REPORT_MEASURE
 };
@@ -105,8 +106,12 @@ static wn_status add_details(struct table *table) {
 
 wn_status report_ask(const struct recording *recording, const struct question *question,
                      struct report *report) {
-  *report = (struct report){
-      .recording = recording, .samples = recording->samples, .names = &recording->names, .at = question->at};
+  *report = (struct report){.recording = recording,
+                            .samples = recording->samples,
+                            .names = &recording->names,
+                            .at = question->at,
+                            .apart = question->apart,
+                            .apart_ns = question->apart_ns};
   wn_status error = bind_query(report, question->where);
   if (!error) error = compute(report, question);
   if (error) report_destroy(report);
@@ -124,6 +129,7 @@ bool report_takes(const struct row *row, void *context) {
 }
 
 const char *measure_name(enum measure measure) { return measures[measure].name; }
+const char *measure_word(enum measure measure) { return measures[measure].word; }
 
 wn_status report_table(const struct report *report, enum measure measure, enum grouping grouping,
                        unsigned details, struct table *table) {

@@ -27,6 +27,8 @@ struct question {
   const char *where; /* the query that selects blocks (query.h); NULL: all */
   enum when at;
   uint64_t at_ns; /* AT_TIME */
+  bool apart;     /* what was held: only the blocks that were not also held at apart_ns */
+  uint64_t apart_ns;
 };
 
 struct report {
@@ -34,6 +36,8 @@ struct report {
   const struct samples *samples; /* of the recording */
   const struct names *names;     /* of the recording */
   enum when at;
+  bool apart; /* of the question */
+  uint64_t apart_ns;
   struct query *query;                       /* NULL: every block counts */
   struct sums allocated, live_at_end, brief; /* brief: allocations of blocks that lived less than brief_ns */
   struct peak peak;
@@ -71,8 +75,9 @@ enum measure {
       MEASURES
 };
 
-/* The name of a measure in JSON, such as "sites". */
+/* The name of a measure in JSON, such as "sites", and its word for people, such as "held". */
 const char *measure_name(enum measure measure);
+const char *measure_word(enum measure measure);
 
 /* What a table can tell about each group besides sums. Values can be combined. */
 enum table_detail {

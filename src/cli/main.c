@@ -32,6 +32,17 @@ const struct command commands[] = {
      "  winnow report --sort total --wrapper my_alloc run.trace\n"
      "  winnow report --where 'module = libxml2.so.2 and alive = yes' --tree run.trace\n",
      report_print_options},
+    {"diff", command_diff, "compare two runs, or two moments of one",
+     "diff [OPTION...] BEFORE AFTER\n       winnow diff --at MOMENT,MOMENT [OPTION...] FILE",
+     "Each difference has its 95 % range. A change is listed if its range has no 0; differences within "
+     "noise\n"
+     "come last. Names match code in both traces; (new) and (gone) have samples on one side only.\n"
+     "\n"
+     "Examples:\n"
+     "  winnow diff old.trace new.trace\n"
+     "  winnow diff --at 10s,20s run.trace\n"
+     "  winnow diff --per second --fail-if 'held > +10M' --fail-if 'allocated > +5%' old.trace new.trace\n",
+     diff_print_options},
     {"info", command_info, "show what a trace is and how complete it is", "info [--json] FILE...",
      "  -j, --json             print a JSON object, or an array for several traces\n"
      "\n"

@@ -1,23 +1,8 @@
-/* The options of `winnow report`, and the text printer. */
+/* The text printer of `winnow report`. */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
-#include "analysis/report.h"
-#include "analysis/sites.h"
-
-enum { REPORT_LIST_MOST = 16 };
-
-struct report_options {
-  const char *file, *at_text;
-  struct question question;
-  enum grouping grouping;
-  enum sites_order order;
-  bool order_given;
-  size_t top; /* 0: not given */
-  bool tree, json;
-  struct recording_options recording;
-  const char *search[REPORT_LIST_MOST + 1], *wrappers[REPORT_LIST_MOST + 1]; /* NULL at the end */
-};
+#include "cli/options.h"
 
 /* A report together with the options by which it is printed. */
 struct view {

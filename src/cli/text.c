@@ -139,6 +139,31 @@ const char *text_short_range(char buffer[32], const struct estimate *bytes) {
   return buffer;
 }
 
+const char *text_change(char buffer[40], double bytes) {
+  char size[32];
+  text_bytes(size, fabs(bytes));
+  snprintf(buffer, 40, "%s%s", bytes < 0 ? "-" : "+", size);
+  return strcmp(size, "0 B") ? buffer : strcpy(buffer, "0 B");
+}
+
+/* Both ends in the unit of the larger one. */
+const char *text_change_range(char buffer[64], const struct estimate *bytes) {
+  char low[24], high[24];
+  int scale = scale_of(fmax(fabs(bytes->low), fabs(bytes->high)));
+  double unit = pow(1000, scale);
+  if (bytes->low == bytes->high) return strcpy(buffer, "exact");
+  if (scale) {
+    three_digits(low, sizeof low, fabs(bytes->low) / unit, "");
+    three_digits(high, sizeof high, fabs(bytes->high) / unit, "");
+  } else {
+    snprintf(low, sizeof low, "%.0f", fabs(bytes->low));
+    snprintf(high, sizeof high, "%.0f", fabs(bytes->high));
+  }
+  snprintf(buffer, 64, "%s%s to %s%s%s", bytes->low < 0 ? "-" : "+", low, bytes->high < 0 ? "-" : "+", high,
+           scale ? byte_units[scale] : " B");
+  return buffer;
+}
+
 /* At least two significant digits, and all digits before the point. */
 static void percent(char *buffer, size_t size, double share, const char *unit) {
   snprintf(buffer, size, "%.*f%s", share < 0.0995 ? 1 : 0, 100 * share, unit);

@@ -19,6 +19,10 @@ const char *text_range(char buffer[64], const struct estimate *bytes);       /* 
  * "1.92–2.88". It has its own unit if its end is very far from the number. Empty if the number is
  * exact. */
 const char *text_short_range(char buffer[32], const struct estimate *bytes);
+
+/* A difference of bytes, and its interval, both with signs: "+21.1 MB", "-3.20 to +1.80 MB". */
+const char *text_change(char buffer[40], double bytes);
+const char *text_change_range(char buffer[64], const struct estimate *bytes);
 const char *text_share(char buffer[32], double share); /* 66 %, 3.1 % */
 const char *text_share_range(char buffer[32], const struct estimate *share);
 

@@ -8,10 +8,10 @@
 
 enum { HELD_POINTS = 200, MEMORY_POINTS = 1000 };
 
-static void print_trace(struct json *json, const struct report *report) {
+void json_trace(struct json *json, const char *name, const struct report *report) {
   const struct trace_run *run = source_run(report->samples->source);
   const struct trace_damage *damage = source_damage(report->samples->source);
-  json_begin(json, "trace", '{');
+  json_begin(json, name, '{');
   json_begin(json, "command", '[');
   for (uint32_t at = 0; at < run->command.length; at += (uint32_t)strlen(run->command.bytes + at) + 1)
     json_string(json, NULL, run->command.bytes + at);
@@ -262,7 +262,7 @@ wn_status report_write_json(FILE *out, const struct report *report,
   snprintf(asked, sizeof asked, "at:%.50s", options->at);
   json_begin(&json, NULL, '{');
   json_integer(&json, "schema", 1);
-  print_trace(&json, report);
+  json_trace(&json, "trace", report);
   print_totals(&json, report);
   print_held(&json, report);
   print_memory(&json, report);

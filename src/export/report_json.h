@@ -18,6 +18,9 @@ wn_status report_write_json(FILE *out, const struct report *report,
 
 /* ---- its parts ---- */
 
+/* Writes a member that says of which trace a report is. */
+void json_trace(struct json *json, const char *name, const struct report *report);
+
 /* Writes the member `heap`: the life of a collected heap. */
 void json_heap(struct json *json, const struct report *report);
 

@@ -67,7 +67,7 @@ wrong_files_are_refused() {
   head -c 100000 /bin/sh >foreign
   mkdir folder
   make plain t
-  for command in report info; do
+  for command in report diff info; do
     refused 1 'missing: No such file' $command missing
     refused 1 'folder' $command folder
     refused 1 'empty' $command empty
@@ -495,7 +495,7 @@ completion_completes() {
 
 the_manual_page_is_complete() {
   local page=$source/docs/winnow.1 command option
-  for command in record report info; do
+  for command in record report diff info; do
     succeeds help $command
     for option in $(grep -Eo '^ +(-., )? *--[a-z-]+' out | grep -o -- '--[a-z-]*'); do
       sed 's/\\-/-/g' "$page" | grep -q -- "$option" || fail "docs/winnow.1 does not mention $command $option"

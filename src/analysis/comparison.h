@@ -1,0 +1,57 @@
+/* Compares two tables: what each function (or line, file, module) has in the one and in the other,
+ * and the difference with its interval.
+ *
+ * The tables have one grouping, and their recordings share one set of strings
+ * (names_options.strings), so that equal names have equal numbers. A group of one table and a group
+ * of the other are matched by their labels. Groups that remain are matched by function, file and
+ * line alone where that is unique on both sides: a program or library that was renamed, or has a
+ * new version in its file name, is still the same code.
+ *
+ * ORDER: first the rows whose difference is sure, then the others; each part by the size of the
+ * difference, largest first. A difference is sure if its interval excludes 0. Of rows without any
+ * difference 5 % are sure by chance.
+ */
+#ifndef ANALYSIS_COMPARISON_H
+#define ANALYSIS_COMPARISON_H
+
+#include "analysis/report.h"
+
+/* A number of the table `before` and of the table `after`, and after - before. */
+struct change {
+  struct estimate before, after, difference;
+};
+
+struct compared {
+  const struct group *before, *after; /* NULL: the table has no such group. Not both. */
+  struct change bytes, blocks;
+  bool sure; /* of bytes */
+};
+
+struct comparison {
+  const struct table *before, *after;
+  struct change bytes, blocks; /* of the whole tables */
+  bool sure;                   /* of `bytes` */
+  struct compared *rows;
+  size_t count, sure_count; /* the first sure_count rows are sure */
+};
+
+struct comparison_options {
+  enum extent extent;    /* which sums of a group are compared */
+  struct estimate scale; /* what is before counts so many times (estimate_times); all 0: once */
+};
+
+/* Compares two tables, which must outlive the comparison. Not for BY_STACK. Where records are
+ * missing in one of the recordings intervals do not apply, and nothing is sure. WN_ENOMEM. */
+wn_status comparison_make(const struct table *before, const struct table *after,
+                          const struct comparison_options *options, struct comparison *comparison);
+void comparison_destroy(struct comparison *comparison);
+
+/* The table and the group that name a row: those of `after`, or of `before` where `after` has no
+ * such group. */
+const struct table *comparison_table(const struct comparison *comparison, const struct compared *row);
+static inline const struct group *compared_group(const struct compared *row) {
+  return row->after ? row->after : row->before;
+}
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,244 @@
+/* Prints a comparison as text: a paragraph that names both runs, then a table for each measure.
+ *
+ * A table lists the changes that are sure, largest first. What is within noise comes last and is
+ * dim: the largest such differences, and how many more there are. No number stands without its
+ * range; on narrow terminals the columns of what was before and after go first.
+ */
+#include "cli/diff.h"
+
+#include "cli/called.h"
+#include "cli/report_name.h"
+#include "cli/report_text.h"
+#include "cli/text.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+  ROWS = 10,
+  NOISE_ROWS = 3,
+  CHANGE = 9,
+  RANGE = 18,
+  NUMBER = 9,
+  NUMBER_RANGE = 12,
+  SAMPLES = 8,
+  NAME_LEAST = 24,
+  NAME_INDENT = 6 /* of a name on a line of its own */
+};
+
+/* ---- words ---- */
+
+static const char *run_name(const struct report *report) {
+  const struct trace_run *run = source_run(report->samples->source);
+  const char *command = run->command.length && run->command.bytes[0] ? run->command.bytes : "the program";
+  const char *slash = strrchr(command, '/');
+  return slash && slash[1] ? slash + 1 : command;
+}
+
+static void say_run(struct paragraph *paragraph, const char *which, const struct report *report) {
+  char time[32], samples[64], bytes[128];
+  struct estimate allocated = report_bytes(report, &report->allocated);
+  say(paragraph, "%s: %s ran for %s", which, run_name(report), text_time(time, report->samples->end_ns));
+  if (allocated.samples) say(paragraph, " and allocated %s", with_range(bytes, &allocated));
+  say(paragraph, " (%s). ", text_number_of(samples, (double)report->samples->sampled_blocks, "sample"));
+}
+
+/* "+22.3 MB (+17.1 to +27.5 MB), +30 %", or that it is within noise. */
+static void say_change(struct paragraph *paragraph, const struct change *bytes, bool sure) {
+  char change[40], range[64];
+  say(paragraph, "%s", text_change(change, bytes->difference.estimate));
+  if (bytes->difference.low < bytes->difference.high)
+    say(paragraph, " (%s)", text_change_range(range, &bytes->difference));
+  if (sure && bytes->before.samples && bytes->before.estimate > 0)
+    say(paragraph, ", %+.0f %%", 100 * bytes->difference.estimate / bytes->before.estimate);
+  if (!sure) say(paragraph, ", which is within noise");
+}
+
+static void print_runs(const struct diff *diff) {
+  struct paragraph paragraph = {.length = 0};
+  char first[32], last[32];
+  bool partial = diff->before.recording->partial || diff->after.recording->partial;
+  if (diff->moments) {
+    say(&paragraph, "%s, from %s to %s. ", run_name(&diff->before),
+        text_time(first, diff->before.asked.time_ns), text_time(last, diff->after.asked.time_ns));
+  } else {
+    say_run(&paragraph, "Before", &diff->before);
+    say_run(&paragraph, "After", &diff->after);
+  }
+  if (diff->options->scaling)
+    say(&paragraph, "What was before is multiplied by %.3g, as if both runs had %s. ", diff->scale.estimate,
+        diff->options->scaling == PER_SECOND ? "taken as long" : "allocated as many bytes");
+  if (partial)
+    say(&paragraph, "Records are missing in %s, so it is not known which differences are real.",
+        !diff->after.recording->partial                     ? "what was before"
+        : !diff->moments && diff->before.recording->partial ? "both traces"
+        : diff->moments                                     ? "the trace"
+                                                            : "what was after");
+  else
+    say(&paragraph, "A change is listed if its 95 %% range has no 0; of what did not change, 5 of 100 are "
+                    "listed by chance.");
+  text_paragraph(stdout, paragraph.text, 0);
+  putchar('\n');
+}
+
+/* ---- rows ---- */
+
+/* The columns that fit. */
+struct layout {
+  bool numbers; /* what was before and after */
+  bool below;   /* the name has a line of its own */
+  int name;
+};
+
+static struct layout layout_of(void) {
+  int change = CHANGE + 1 + RANGE + SAMPLES + 2, numbers = 2 * (NUMBER + NUMBER_RANGE);
+  int width = text_width();
+  bool wide = width - change - numbers >= NAME_LEAST, below = width - change < NAME_LEAST;
+  return (struct layout){wide, below, below ? width - NAME_INDENT : width - change - (wide ? numbers : 0)};
+}
+
+static void print_header(const struct diff *diff, const struct layout *layout) {
+  text_style(stdout, STYLE_DIM);
+  text_pad(stdout, "change", -CHANGE);
+  putchar(' ');
+  text_pad(stdout, "95 % range", RANGE);
+  if (layout->numbers) {
+    text_pad(stdout, diff->moments ? "freed" : "before", -NUMBER);
+    text_pad(stdout, "  range", NUMBER_RANGE);
+    text_pad(stdout, diff->moments ? "new" : "after", -NUMBER);
+    text_pad(stdout, "  range", NUMBER_RANGE);
+  }
+  text_pad(stdout, "samples", -SAMPLES);
+  if (layout->below)
+    putchar('\n');
+  else
+    printf("  %s\n", grouping_name(diff->options->grouping));
+  text_style(stdout, STYLE_PLAIN);
+}
+
+static void print_number(const struct estimate *bytes) {
+  char number[32], range[32];
+  text_pad(stdout, bytes->samples ? text_bytes(number, bytes->estimate) : "none", -NUMBER);
+  putchar(' ');
+  if (bytes->samples)
+    text_pad(stdout, text_short_range(range, bytes), NUMBER_RANGE - 1);
+  else if (bytes->high > 0)
+    snprintf(number, sizeof number, "<%s", text_bytes(range, bytes->high)),
+        text_pad(stdout, number, NUMBER_RANGE - 1);
+  else
+    text_pad(stdout, "", NUMBER_RANGE - 1);
+}
+
+static void print_name(const struct diff *diff, const struct comparison *comparison,
+                       const struct compared *row, const struct layout *layout) {
+  const struct table *table = comparison_table(comparison, row);
+  const struct group *group = compared_group(row);
+  const struct label *label = table_label(table, group);
+  const struct strings *strings = table->report->names->strings;
+  char name[REPORT_NAME_MOST], fitted[REPORT_NAME_MOST];
+  bool code = diff->options->grouping == BY_FUNCTION || diff->options->grouping == BY_LINE;
+  const char *module = code ? strings_text(strings, label->module) : "";
+  if (!strncmp(strings_text(strings, label->function), module, strlen(module))) module = "";
+  table_name(table, group, name, sizeof name);
+  name_fit_module(fitted, sizeof fitted, name,
+                  diff->moments  ? ""
+                  : !row->before ? " (new)"
+                  : !row->after  ? " (gone)"
+                                 : "",
+                  module, (size_t)layout->name);
+  text_name(stdout, fitted);
+  putchar('\n');
+}
+
+static void print_row(const struct diff *diff, const struct comparison *comparison,
+                      const struct compared *row, const struct layout *layout) {
+  char change[40], range[64], samples[32];
+  const struct estimate *difference = &row->bytes.difference;
+  text_style(stdout, row->sure ? STYLE_PLAIN : STYLE_DIM);
+  text_pad(stdout, text_change(change, difference->estimate), -CHANGE);
+  putchar(' ');
+  text_pad(stdout, text_change_range(range, difference), RANGE);
+  if (layout->numbers) {
+    print_number(&row->bytes.before);
+    print_number(&row->bytes.after);
+  }
+  text_pad(stdout, text_count(samples, (double)difference->samples), -SAMPLES);
+  if (layout->below)
+    printf("\n%*s", NAME_INDENT, "");
+  else
+    fputs("  ", stdout);
+  print_name(diff, comparison, row, layout);
+  text_style(stdout, STYLE_PLAIN);
+}
+
+/* The rows within noise: the largest, and the number of the others. */
+static void print_noise(const struct diff *diff, const struct comparison *comparison,
+                        const struct layout *layout) {
+  size_t count = comparison->count - comparison->sure_count,
+         shown = count < NOISE_ROWS + 1 ? count : NOISE_ROWS;
+  char number[64];
+  if (!count) return;
+  text_style(stdout, STYLE_DIM);
+  puts("  Within noise:");
+  for (size_t i = 0; i < shown; i++)
+    print_row(diff, comparison, &comparison->rows[comparison->sure_count + i], layout);
+  text_style(stdout, STYLE_DIM);
+  if (count > shown)
+    printf("  and %s more\n",
+           text_number_of(number, (double)(count - shown), grouping_name(diff->options->grouping)));
+  text_style(stdout, STYLE_PLAIN);
+}
+
+static void print_rows(const struct diff *diff, const struct comparison *comparison) {
+  struct layout layout = layout_of();
+  size_t top = diff->options->top ? diff->options->top : ROWS,
+         shown = comparison->sure_count < top + 1 ? comparison->sure_count : top;
+  char number[64];
+  print_header(diff, &layout);
+  for (size_t i = 0; i < shown; i++) print_row(diff, comparison, &comparison->rows[i], &layout);
+  if (comparison->sure_count > shown)
+    printf("  and %s more (--top %zu)\n",
+           text_number_of(number, (double)(comparison->sure_count - shown), "change"),
+           comparison->sure_count);
+  print_noise(diff, comparison, &layout);
+}
+
+static wn_status print_measure(const struct diff *diff, enum measure measure, const char *title) {
+  struct diff_table table;
+  struct paragraph paragraph = {.length = 0};
+  char before[128], after[128];
+  wn_status error = diff_begin(diff, measure, &table);
+  if (error) return error;
+  const struct change *bytes = &table.comparison.bytes;
+  say(&paragraph, "%s: ", title);
+  if (bytes->difference.samples) {
+    say(&paragraph,
+        diff->moments ? "%s freed, %s new: " : "%s before, %s after: ", with_range(before, &bytes->before),
+        with_range(after, &bytes->after));
+    say_change(&paragraph, bytes, table.comparison.sure);
+  } else {
+    say(&paragraph, "nothing that was sampled");
+  }
+  report_print_title(paragraph.text);
+  if (table.comparison.count) print_rows(diff, &table.comparison);
+  putchar('\n');
+  diff_end(&table);
+  return WN_OK;
+}
+
+/* ---- shared ---- */
+
+wn_status diff_print_text(const struct diff *diff) {
+  const char *held = diff->moments                          ? "Held"
+                     : diff->options->moments == 2          ? "Held at the two moments"
+                     : diff->options->when[0].at == AT_PEAK ? "Held at the peak"
+                     : diff->options->when[0].at == AT_END  ? "Held at the end"
+                                                            : "Held at that time";
+  print_runs(diff);
+  wn_status error = print_measure(diff, MEASURE_HELD, held);
+  if (!error && !diff->moments) error = print_measure(diff, MEASURE_ALLOCATED, "Allocated over the run");
+  if (!error && !diff->moments && diff->options->when[0].at != AT_END)
+    error = print_measure(diff, MEASURE_ALIVE, "Alive at the end");
+  return error;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,251 @@
+/* The options of the commands that ask about traces. Commands have most options in common, and each
+ * option is one row. */
+#include "cli/options.h"
+
+#include "cli/command.h"
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { LETTERLESS = 256 };
+
+/* ---- the options ---- */
+
+static bool is_diff(const struct report_options *options) { return !strcmp(options->command, "diff"); }
+
+/* Reads a moment, such as "peak" or "1.5s". */
+static bool read_moment(const char *text, struct when_asked *moment) {
+  double ns;
+  *moment = (struct when_asked){.at = AT_TIME};
+  if (!strcmp(text, "peak")) return moment->at = AT_PEAK, true;
+  if (!strcmp(text, "end")) return moment->at = AT_END, true;
+  if (!query_time(text, &ns) || ns > 1e18) return false;
+  moment->ns = (uint64_t)ns;
+  return true;
+}
+
+/* `winnow diff` takes two moments, too, with a comma between them. */
+static int set_at(struct report_options *options, const char *text) {
+  char first[64];
+  const char *comma = is_diff(options) ? strchr(text, ',') : NULL;
+  snprintf(first, sizeof first, "%.*s", comma ? (int)(comma - text) : (int)sizeof first, text);
+  options->at_text = text;
+  options->moments = comma ? 2 : 1;
+  if (!read_moment(first, &options->when[0]) || !read_moment(comma ? comma + 1 : first, &options->when[1]))
+    return fail_usage(options->command,
+                      "--at %s: it must be peak, end, or a time with its unit, such as 1.5s", text);
+  return 0;
+}
+
+static int set_by(struct report_options *options, const char *text) {
+  int groupings = is_diff(options) ? BY_STACK : GROUPINGS;
+  for (int i = 0; i < groupings; i++)
+    if (!strcmp(text, grouping_name((enum grouping)i))) return options->grouping = (enum grouping)i, 0;
+  return fail_usage(options->command, "--by %s: it must be %s", text,
+                    is_diff(options) ? "function, line, file or module"
+                                     : "function, line, file, module or stack");
+}
+
+static int set_top(struct report_options *options, const char *text) {
+  char *end;
+  long top = strtol(text, &end, 10);
+  if (!*text || *end || top < 1 || top > 1000000)
+    return fail_usage(options->command, "--top %s: it must be a number from 1 up", text);
+  options->top = (size_t)top;
+  return 0;
+}
+
+static int add_to(const struct report_options *options, const char *list[REPORT_LIST_MOST + 1],
+                  const char *option, const char *value) {
+  for (int i = 0; i < REPORT_LIST_MOST; i++)
+    if (!list[i]) return list[i] = value, 0;
+  return fail_usage(options->command, "%s can be given %d times at most", option, REPORT_LIST_MOST);
+}
+
+static int set_search(struct report_options *options, const char *folder) {
+  struct stat found;
+  if (stat(folder, &found)) return fail_usage(options->command, "--search %s: %s", folder, strerror(errno));
+  if (!S_ISDIR(found.st_mode)) return fail_usage(options->command, "--search %s: it is not a folder", folder);
+  return add_to(options, options->search, "--search", folder);
+}
+
+static int set_sort(struct report_options *options, const char *text) {
+  int orders = is_diff(options) ? SITES_BY_TOTAL + 1 : SITES_ORDERS;
+  for (int i = 0; i < orders; i++)
+    if (!strcmp(text, sites_order_name((enum sites_order)i)))
+      return options->order = (enum sites_order)i, options->order_given = true, 0;
+  return fail_usage(options->command, "--sort %s: it must be %s", text,
+                    is_diff(options) ? "self or total" : "self, total, blocks or samples");
+}
+
+static int set_where(struct report_options *options, const char *text) {
+  options->where = text;
+  return 0;
+}
+
+static int set_wrapper(struct report_options *options, const char *text) {
+  return add_to(options, options->wrappers, "--wrapper", text);
+}
+
+static int set_tree(struct report_options *options, const char *unused) {
+  (void)unused;
+  options->tree = true;
+  return 0;
+}
+
+static int set_json(struct report_options *options, const char *unused) {
+  (void)unused;
+  options->json = true;
+  return 0;
+}
+
+static int set_show_wrappers(struct report_options *options, const char *unused) {
+  (void)unused;
+  options->recording.wrappers.none = true;
+  return 0;
+}
+
+static int set_no_symbols(struct report_options *options, const char *unused) {
+  (void)unused;
+  options->recording.names.symbols = false;
+  return 0;
+}
+
+static int set_debuginfod(struct report_options *options, const char *unused) {
+  (void)unused;
+  options->recording.names.debuginfod = true;
+  return 0;
+}
+
+static int set_per(struct report_options *options, const char *text) {
+  if (!strcmp(text, "second")) return options->scaling = PER_SECOND, 0;
+  if (!strcmp(text, "allocation")) return options->scaling = PER_ALLOCATION, 0;
+  return fail_usage(options->command, "--per %s: it must be second or allocation", text);
+}
+
+static int add_limit(struct report_options *options, const char *text) {
+  struct limit *limit = &options->limits[options->limit_count];
+  if (options->limit_count == REPORT_LIST_MOST)
+    return fail_usage(options->command, "--fail-if can be given %d times at most", REPORT_LIST_MOST);
+  if (limit_parse(text, limit)) return fail_usage(options->command, "--fail-if %s", wn_last_error());
+  options->limit_count++;
+  return 0;
+}
+
+/* The options. Letter 0: no short form. Argument NULL: no value. A new option needs a row here, a
+ * function, and an entry in the manual. */
+enum { FOR_BOTH = FOR_REPORT | FOR_DIFF };
+static const struct {
+  unsigned commands;
+  const char *name;
+  int letter;
+  const char *argument;
+  int (*set)(struct report_options *options, const char *text);
+  const char *help;
+} rows[] = {
+    {FOR_REPORT, "at", 'a', "WHEN", set_at, "peak (default), end, or a time since the start: 1.5s, 200ms"},
+    {FOR_DIFF, "at", 'a', "WHEN", set_at,
+     "peak (default), end, or a time since the start: 1.5s; two of them, as\n"
+     "10s,20s, for one trace or for the two"},
+    {FOR_REPORT, "by", 'b', "WHAT", set_by, "group by function (default), line, file, module or stack"},
+    {FOR_DIFF, "by", 'b', "WHAT", set_by, "group by function (default), line, file or module"},
+    {FOR_BOTH, "where", 'w', "QUERY", set_where,
+     "count only some blocks: 'fn ~ \"^parse\" and size > 1K and life < 10ms'"},
+    {FOR_REPORT, "sort", 's', "ORDER", set_sort,
+     "self (default): by what functions allocate themselves; total: with all they call;\n"
+     "blocks or samples: by how many of their own"},
+    {FOR_DIFF, "sort", 's', "ORDER", set_sort,
+     "compare what functions allocate themselves (self, default), or with all they\n"
+     "call (total)"},
+    {FOR_DIFF, "per", 'p', "WHAT", set_per,
+     "second or allocation: compare as if both runs had taken as long, or had\n"
+     "allocated as many bytes"},
+    {FOR_REPORT, "top", 'n', "N", set_top, "rows in each table; default 10, of at least 1 %"},
+    {FOR_DIFF, "top", 'n', "N", set_top, "changes in each table; default 10"},
+    {FOR_DIFF, "fail-if", 'f', "LIMIT", add_limit,
+     "exit with code 1 if a total changed by more: 'held > +10M', 'allocated > +5%';\n"
+     "may be repeated"},
+    {FOR_REPORT, "tree", 't', NULL, set_tree, "print the call tree of what was held"},
+    {FOR_BOTH, "json", 'j', NULL, set_json, "print one JSON object (docs/report-json.md)"},
+    {FOR_BOTH, "wrapper", 0, "NAME", set_wrapper,
+     "pass over this function too: it only allocates for its callers; may be repeated"},
+    {FOR_BOTH, "show-wrappers", 0, NULL, set_show_wrappers,
+     "give rows to functions such as xmalloc and operator new"},
+    {FOR_BOTH, "no-symbols", 0, NULL, set_no_symbols, "addresses only, no look-up of names"},
+    {FOR_BOTH, "debuginfod", 0, NULL, set_debuginfod,
+     "fetch missing debug information from $DEBUGINFOD_URLS"},
+    {FOR_BOTH, "search", 0, "DIR", set_search,
+     "look for programs, libraries and debug files below DIR too; may be repeated"},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+/* The options as getopt needs them. An option without a letter has LETTERLESS plus the number of
+ * its row. */
+struct known {
+  struct option options[ROWS + 1];
+  char letters[2 * ROWS + 2];
+};
+
+static void make_known(struct known *known, unsigned command) {
+  char *letters = known->letters;
+  struct option *option = known->options;
+  *letters++ = ':';
+  for (int i = 0; i < ROWS; i++) {
+    int takes = rows[i].argument ? required_argument : no_argument, letter = rows[i].letter;
+    if (!(rows[i].commands & command)) continue;
+    *option++ = (struct option){rows[i].name, takes, NULL, letter ? letter : LETTERLESS + i};
+    if (letter) *letters++ = (char)letter;
+    if (letter && rows[i].argument) *letters++ = ':';
+  }
+  *option = (struct option){0};
+  *letters = 0;
+}
+
+static int set_option(struct report_options *options, unsigned command, int option) {
+  int row = option - LETTERLESS;
+  for (int i = 0; i < ROWS; i++)
+    if ((rows[i].commands & command) && rows[i].letter == option) row = i;
+  return rows[row].set(options, optarg);
+}
+
+/* ---- shared ---- */
+
+int options_parse(struct report_options *options, unsigned command, int argc, char **argv) {
+  struct known known;
+  int option;
+  make_known(&known, command);
+  options->command = argv[0];
+  options->recording.names.symbols = true;
+  options->recording.names.search = options->search;
+  options->recording.wrappers.named = options->wrappers;
+  opterr = 0;
+  while ((option = getopt_long(argc, argv, known.letters, known.options, NULL)) != -1) {
+    bool wrong = option == '?' || option == ':';
+    int code =
+        wrong ? fail_option(argv[0], option, argv, known.options) : set_option(options, command, option);
+    if (code) return code;
+  }
+  struct query *query = NULL; /* a wrong one is told before a large trace is read */
+  if (options->where && query_parse(options->where, &query))
+    return fail_usage(options->command, "--where: %s", wn_last_error());
+  query_free(query);
+  return 0;
+}
+
+void options_print(FILE *out, unsigned command) {
+  enum { HELP_COLUMN = 25 };
+  for (int i = 0; i < ROWS; i++) {
+    char letter[5] = "    ", names[40];
+    if (!(rows[i].commands & command)) continue;
+    if (rows[i].letter) snprintf(letter, sizeof letter, "-%c, ", rows[i].letter);
+    snprintf(names, sizeof names, "%s--%s %s", letter, rows[i].name,
+             rows[i].argument ? rows[i].argument : "");
+    fprintf(out, "  %-*s", HELP_COLUMN - 2, names);
+    for (const char *line = rows[i].help; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+      fprintf(out, "%*s%.*s\n", line == rows[i].help ? 0 : HELP_COLUMN, "", (int)strcspn(line, "\n"), line);
+  }
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,50 @@
+/* The options of the commands that ask about traces: `winnow report` and `winnow diff`. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include "analysis/report.h"
+#include "analysis/sites.h"
+#include "cli/limit.h"
+#include <stdio.h>
+
+enum { REPORT_LIST_MOST = 16 };
+
+/* A moment that a user asks for. */
+struct when_asked {
+  enum when at;
+  uint64_t ns; /* AT_TIME */
+};
+
+/* To what runs of different lengths are scaled before they are compared. */
+enum scaling { PER_RUN, PER_SECOND, PER_ALLOCATION };
+
+/* All zeros are the defaults. */
+struct report_options {
+  const char *command;       /* the name of the command, for messages */
+  const char *file, *other;  /* the trace; the second one of `diff`, or NULL */
+  const char *at_text;       /* as the user typed it; NULL: not given */
+  struct when_asked when[2]; /* `report` uses the first */
+  int moments;               /* that the user gave: 0, 1, or for `diff` 2 */
+  const char *where;
+  enum grouping grouping;
+  enum sites_order order;
+  bool order_given;
+  size_t top; /* 0: not given */
+  bool tree, json;
+  enum scaling scaling;
+  struct limit limits[REPORT_LIST_MOST];
+  int limit_count;
+  struct recording_options recording;
+  const char *search[REPORT_LIST_MOST + 1], *wrappers[REPORT_LIST_MOST + 1]; /* NULL at the end */
+};
+
+/* Reads the options of a command (argv[0]) up to the first file, argv[optind], and checks the query.
+ * Returns an exit code, after a message, if they are wrong. */
+enum { FOR_REPORT = 1, FOR_DIFF = 2 };
+int options_parse(struct report_options *options, unsigned command, int argc, char **argv);
+
+/* Prints the options of a command for its help. */
+void options_print(FILE *out, unsigned command);
+
+#endif
+/* SPDX-License-Identifier: MIT */

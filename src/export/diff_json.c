@@ -1,0 +1,88 @@
+/* Writes a comparison as JSON: both traces, and a table for each measure. WN_ENOMEM leaves the
+ * object incomplete. */
+#include "export/diff_json.h"
+
+#include "export/report_json.h"
+#include "export/rows.h"
+
+static void print_change(struct json *json, const char *name, const struct change *change) {
+  json_begin(json, name, '{');
+  json_estimate(json, "before", &change->before);
+  json_estimate(json, "after", &change->after);
+  json_estimate(json, "difference", &change->difference);
+  json_end(json, '}');
+}
+
+static void print_row(struct json *json, const struct comparison *comparison, const struct compared *row) {
+  const struct table *table = comparison_table(comparison, row);
+  const struct label *label = table_label(table, compared_group(row));
+  const struct strings *strings = table->report->names->strings;
+  char name[ROW_NAME_MOST];
+  table_name(table, compared_group(row), name, sizeof name);
+  json_begin(json, NULL, '{');
+  json_string(json, "name", name);
+  json_string(json, "module", strings_text(strings, label->module));
+  json_string(json, "file", strings_text(strings, label->file));
+  json_integer(json, "line", label->line);
+  json_string(json, "found", !row->before ? "after" : !row->after ? "before" : "both");
+  json_bool(json, "sure", row->sure);
+  print_change(json, "bytes", &row->bytes);
+  print_change(json, "blocks", &row->blocks);
+  json_end(json, '}');
+}
+
+static void print_table(struct json *json, enum measure measure, const struct comparison *comparison,
+                        size_t top) {
+  json_begin(json, measure_name(measure), '{');
+  print_change(json, "bytes", &comparison->bytes);
+  print_change(json, "blocks", &comparison->blocks);
+  json_bool(json, "sure", comparison->sure);
+  json_integer(json, "rows_count", comparison->count);
+  json_integer(json, "sure_count", comparison->sure_count);
+  json_begin(json, "rows", '[');
+  for (size_t i = 0; i < comparison->count && i < top; i++) print_row(json, comparison, &comparison->rows[i]);
+  json_end(json, ']');
+  json_end(json, '}');
+}
+
+static wn_status print_measure(struct json *json, enum measure measure, const struct report *before,
+                               const struct report *after, const struct diff_json_options *options) {
+  struct table had, has;
+  struct comparison comparison;
+  struct comparison_options compare = {options->extent, options->scale};
+  wn_status error = report_table(before, measure, options->grouping, TABLE_SUMS, &had);
+  if (error) return error;
+  error = report_table(after, measure, options->grouping, TABLE_SUMS, &has);
+  if (!error) {
+    error = comparison_make(&had, &has, &compare, &comparison);
+    if (!error) {
+      print_table(json, measure, &comparison, options->top);
+      comparison_destroy(&comparison);
+    }
+    table_destroy(&has);
+  }
+  table_destroy(&had);
+  return error;
+}
+
+wn_status diff_write_json(FILE *out, const struct report *before, const struct report *after,
+                          const struct diff_json_options *options) {
+  struct json json = {.out = out};
+  wn_status error = WN_OK;
+  json_begin(&json, NULL, '{');
+  json_integer(&json, "schema", 1);
+  json_trace(&json, "before", before);
+  json_trace(&json, "after", after);
+  json_string(&json, "at", options->at);
+  if (options->where) json_string(&json, "where", options->where);
+  json_string(&json, "by", grouping_name(options->grouping));
+  json_string(&json, "of", options->extent == EXTENT_SELF ? "self" : "total");
+  json_bool(&json, "moments", options->moments);
+  if (options->scale.estimate > 0) json_estimate(&json, "scale", &options->scale);
+  for (int measure = 0; measure < MEASURES && !error; measure++)
+    if (measure == MEASURE_HELD || !options->moments)
+      error = print_measure(&json, (enum measure)measure, before, after, options);
+  json_end(&json, '}');
+  return error;
+}
+/* SPDX-License-Identifier: MIT */

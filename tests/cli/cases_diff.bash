@@ -1,0 +1,129 @@
+# winnow diff; sourced by run.
+# shellcheck shell=bash disable=SC2154
+
+# A second trace with other numbers: the same program at another seed, or with a tenth of its samples.
+differences_have_ranges_and_noise_is_last() {
+  need_recording
+  record_allocates loop 1 && mv t before
+  record_allocates tree 2 && mv t after
+  export COLUMNS
+  for COLUMNS in 80 120; do
+    succeeds diff before after
+    says 'Before: allocates ran for .* and allocated [0-9.]+ .?B \([0-9.]+–[0-9.]+ .?B\) \([0-9,]+ samples\)\. After: '
+    says 'Held at the peak: .* before, .* after: [-+]'
+    says 'Allocated over the run: '
+    awk '/^ +[-+][0-9.]+ [kMG]?B/ { rows++; if ($0 !~ /[-+][0-9.]+ to [-+][0-9.]+ /) bad = $0; if (noise) after++; else sure++ }
+         /^  Within noise:$/ { noise = 1 } /^$/ { noise = 0 }
+         END { if (bad) print bad; exit bad != "" || sure < 2 }' out || fail "$(cat out)"
+  done
+}
+
+a_trace_does_not_differ_from_itself() {
+  need jq
+  make plain t
+  succeeds diff t t
+  says 'Held at the peak: .*: 0 B .*which is within noise'
+  ! sed -n '/^ *change/,/Within noise/p' out | grep -Eq '^ +[-+][0-9.]+ [kMG]?B' || fail "something is sure: $(cat out)"
+  succeeds diff --json --top 1000 t t
+  jq -e '[.. | objects | select(has("difference")) | .difference.estimate] | (length > 10) and (map(fabs) | add < 1)' out >/dev/null ||
+    fail "$(head -c 1000 out)"
+}
+
+new_and_vanished_code_is_marked() {
+  need_recording
+  record_allocates loop 1 && mv t before
+  record_allocates tree 2 && mv t after
+  succeeds diff --at end before after
+  succeeds diff before after
+  says ' insert \(new\)'
+  says ' obtain \(gone\)'
+}
+
+limits_set_the_exit_code() {
+  make plain t
+  succeeds diff --fail-if 'held > +1K' t t
+  need_recording
+  record_allocates loop 1 && mv t before
+  record_allocates tree 2 && mv t after
+  succeeds diff --fail-if 'allocated > +900%' before after
+  local sign=+ relation='>'
+  succeeds diff before after
+  grep -q '^Allocated.*: -' out && sign=- relation='<'
+  run diff --fail-if "allocated $relation ${sign}1K" before after
+  [ "$code" = 1 ] && grep -q "^winnow: allocated $relation ${sign}1K: it changed by [-+][0-9.]* .*B (.* to .*)\$" err || fail "code $code: $(cat err)"
+  grep -q '^Held at the peak' out || fail "no report beside the limit: $(cat out)"
+}
+
+two_moments_of_one_trace_are_compared() {
+  make plain t
+  succeeds diff --at 100us,400us t
+  says 'from 100 us to 400 us'
+  says 'Held: .* freed, .* new: [-+]'
+  ! grep -q '^Allocated' out || fail "allocated of one run"
+  succeeds diff --at peak,end t
+  succeeds diff --at 100us,400us t t
+  says 'Held at the two moments: '
+}
+
+runs_are_scaled_before_they_are_compared() {
+  need jq
+  make plain t
+  make killed u
+  succeeds diff --per second t u
+  says 'multiplied by [0-9.]+, as if both runs had taken as long'
+  succeeds diff --per allocation --json t u
+  jq -e '.scale.estimate > 0 and (.allocated.bytes | (.difference.estimate | fabs) < 0.01 * .after.estimate)' out >/dev/null ||
+    fail "$(head -c 600 out)"
+}
+
+wrong_comparisons_are_refused() {
+  make plain t
+  refused 2 'which traces' diff
+  refused 2 'one trace needs two moments' diff t
+  refused 2 'two traces at a time' diff t t t
+  refused 2 'it must be function, line, file or module' diff --by stack t t
+  refused 2 'it must be self or total' diff --sort blocks t t
+  refused 2 'it must be second or allocation' diff --per hour t t
+  refused 2 'two moments of one' diff --per second --at 1us,2us t
+  refused 2 "fail-if 'held': expected > or <" diff --fail-if held t t
+  refused 2 'it must be peak, end, or a time' diff --at 1s,later t
+  refused 2 'is after the end' diff --at 1us,10s t
+  refused 2 'is after the end of t' diff --at 10s t t
+  refused 2 '[-][-]where: column 4' diff --where 'fn is x' t t
+  refused 1 'absent: ' diff t absent
+  echo "no trace" >wrong
+  refused 1 'wrong' diff wrong t
+  refused 2 "one trace at a time; 'winnow diff A B'" report t t
+}
+
+comparisons_have_their_json() {
+  need jq
+  make plain t
+  make killed u
+  succeeds diff --json --where 'size > 100' --by line t u
+  jq -r 'def members: to_entries | map(.key + ":" + (.value | type)) | sort | join(" ");
+         members, (.sites | members), (.sites.rows[0] | members), (.sites.bytes | members)' out >members
+  diff - members <<'END' || fail "members changed; docs/report-json.md describes them"
+after:object alive:object allocated:object at:string before:object by:string churn:object lasting:object moments:boolean of:string promoted:object schema:number sites:object where:string
+blocks:object bytes:object rows:array rows_count:number sure:boolean sure_count:number
+blocks:object bytes:object file:string found:string line:number module:string name:string sure:boolean
+after:object before:object difference:object
+END
+}
+
+differences_fit_narrow_terminals() {
+  make named named
+  make plain plain
+  make killed killed
+  make none none
+  export COLUMNS
+  local kind by
+  for COLUMNS in 40 60 80 100 160; do
+    for kind in plain killed named none; do
+      for by in function line file module; do
+        succeeds diff --by $by named $kind
+        fits "$COLUMNS" "$kind by $by"
+      done
+    done
+  done
+}
