@@ -212,7 +212,8 @@ static bool goes_to_next_name(wn_status status) {
 }
 
 /* Freed pages of the region that no block takes during this interval go back to the system.
- * Faulting all of them in again takes a hundredth of the interval. */
+ * Faulting as many pages in again as the region keeps at most (KEPT of runs.c) takes one or two
+ * hundredths of the interval. */
 #define IDLE_INTERVAL ((uint64_t)1000 * 1000 * 1000)
 
 static void give_back_idle(void) {

@@ -70,7 +70,8 @@ struct run {
 static uintptr_t area; /* constant after runs_create, as area_pages and map */
 static size_t area_pages;
 static _Atomic(struct run *) *map; /* index: page; a live block's entry is read without the lock */
-static _Atomic(size_t) accessible; /* pages that are, and entries of the map; grows under the lock */
+/* How many pages, and entries of the map, are accessible. Grows under the lock. */
+static _Atomic(size_t) accessible;
 
 static struct lock lock;
 static _Thread_local struct lock_fork forks;
@@ -412,9 +413,8 @@ struct sampled_place runs_allocate_growing(size_t bytes) {
   bool zeroed;
   if (bytes > area_pages << RUNS_PAGE_SHIFT) return (struct sampled_place){0};
   struct sampled_place place = allocate(bytes, bytes + (bytes < most ? bytes : most), 1, &zeroed);
-  return place.address
-             ? place
-             : allocate(bytes, bytes, 1, &zeroed); /* without the reserve: the data limit may have room */
+  /* If there is no room for the reserve, by the data limit for one, the block gets none. */
+  return place.address ? place : allocate(bytes, bytes, 1, &zeroed);
 }
 
 struct sampled_block *runs_find(const void *address) {
