@@ -108,7 +108,7 @@ static inline uint32_t memo_follow(const struct memo *memo, uintptr_t high, uint
 }
 
 /* Forgets all but the `kept` outermost steps. If none is kept, the memo gets the end of `walk` as
- * its only step if the walk ended at a return address of 0; else it becomes empty. */
+ * its first step if the walk ended at a return address of 0; else the memo becomes empty. */
 static inline void memo_cut(struct memo *memo, const struct walk *walk, uint32_t kept, struct node *root) {
   memo->count = kept;
   if (kept) return;

@@ -235,9 +235,9 @@ static void put(enum what what, struct piece piece) {
 
 /* Applies the queued changes, up to the first place that its handler has not filled yet. The change
  * of that handler can wait: a handler that unmaps has not made the system call yet, and one that
- * mapped has not returned the addresses to the program. If changes are queued behind it, they are
- * applied too late, since another thread may have been given the addresses of these changes
- * already: from then on the table may be wrong (MISSED). */
+ * mapped has not returned the addresses to the program. If changes are queued behind it, they may
+ * be applied too late: another thread may have been given the addresses of such a change already.
+ * So from then on the table may be wrong (MISSED). */
 static void take_queued(void) {
   for (uint64_t ticket = atomic_load(&head); ticket != atomic_load(&tail); ticket++) {
     const struct queued *place = &queue[ticket % QUEUED_MOST];
