@@ -51,7 +51,7 @@ struct risk_set {
   double living, variance; /* sums over the set: weight, and weight^2 (1 - p) */
   double surviving;        /* S */
   double hazard;           /* the sum of d/(r(r-d)) */
-  double spent;            /* the part of V / S^2 that the blocks that left the set have */
+  double spent;            /* the part of V / S^2 due to the blocks that left the set */
   uint64_t samples;
 };
 
@@ -79,8 +79,8 @@ static void remove_from_risk(struct risk_set *set, const struct row *row) {
 
 static const double Z_95 = 1.959963984540054, HALF = 0.5, ROUNDING = 1e-9;
 
-/* Advances t until S is at most `level`. Returns the life at which it is; or, with *reached false,
- * the last life. */
+/* Advances t until S is at most `level`. Returns the life at which that happens; or, with *reached
+ * false, the last life. */
 static uint64_t pass_level(const struct lifetimes *lifetimes, struct risk_set *set, double level,
                            bool *reached) {
   uint64_t length = 0;
@@ -96,9 +96,9 @@ static uint64_t pass_level(const struct lifetimes *lifetimes, struct risk_set *s
   return length;
 }
 
-/* The size n of a random sample with the same variance: at most the number of sampled blocks,
- * because blocks that are hard to sample may exist unseen. Where S is 0 or 1 its variance says
- * nothing, and n follows from the weights alone. */
+/* The size n of a random sample with the same variance: at most the number of sampled blocks, since
+ * there may be blocks of low probability of which none was sampled. Where S is 0 or 1 its variance
+ * says nothing, and n follows from the weights alone. */
 static double equivalent(const struct risk_set *all, const struct risk_set *at) {
   double s = at->surviving, variance = s * s * (at->spent + at->hazard * at->hazard * at->variance);
   bool decided = s < ROUNDING || s > 1 - ROUNDING || variance <= 0;
@@ -107,7 +107,7 @@ static double equivalent(const struct risk_set *all, const struct risk_set *at) 
 }
 
 /* How far S at the true median may be from one half. With fewer than five blocks, all of them lie
- * on one side of it too often: then there is no bound. */
+ * on one side of the true median too often: then there is no bound. */
 static double reach_of(double count) { return count < 5 - ROUNDING ? 1 : Z_95 / 2 / sqrt(count); }
 
 /* Finds the ends of the interval: the lives at which S is `reach` above and below one half. */

@@ -55,11 +55,12 @@ struct resident {
   double own_bytes;      /* estimate of the recorder's own memory, within the rest */
 };
 
-/* The parts of resident memory at one of the moments at which mappings were measured too, or at any
- * moment if there is none of those. The first function takes the first moment whose resident size
- * is within half a percent of the largest. The second takes, of the moments whose size is within an
- * eighth of the largest, the one nearest to `near_ns`. Freed memory stays resident, so the first
- * moment may come after most blocks were freed, and then explains little. */
+/* The parts of resident memory at one of the moments at which mappings were measured together with
+ * the resident size, or at any moment if there is no such one. The first function takes the first
+ * moment whose resident size is within half a percent of the largest. The second takes, of the
+ * moments whose size is within an eighth of the largest, the one nearest to `near_ns`. Freed memory
+ * stays resident, so the first function's moment may come after most blocks were freed, and then
+ * explains little. */
 struct resident mapped_when_most_was_resident(const struct samples *samples);
 struct resident mapped_when_nearly_most_was_resident(const struct samples *samples, uint64_t near_ns);
 

@@ -5,11 +5,11 @@
  * time. Records that contradict each other (a second free, a free without a sample) are counted in
  * `unmatched` and left out.
  *
- * Growing blocks. When realloc grows a block, its new words get a trial each. So when G words of a
- * block have had a trial, the block is in the sample with probability p(G), and a row carries the p
- * of its own G. What was allocated is the sum over calls of a / p, where a is the size that the
- * call gave the block (OWNER). The calls of one block are not independent: with p1 <= p2 <= ... the
- * variance of their sum is
+ * Growing blocks. When realloc grows a block, each of its new words gets a trial: it may be
+ * sampled. So when G words of a block have had a trial, the block is in the sample with probability
+ * p(G), and a row carries the p of its own G. What was allocated is the sum over calls of a / p,
+ * where a is the size that the call gave the block (OWNER). The calls of one block are not
+ * independent: with p1 <= p2 <= ... the variance of their sum is
  *   sum_j a_j^2 (1/p_j - 1) + 2 sum_{i<j} a_i a_j (1/p_j - 1)
  * and the `bytes_by.variance` of row j is the unbiased estimate of the row's share of it, from the
  * rows in the sample:
@@ -33,8 +33,8 @@
  * to have started with SMALL_BLOCK bytes. */
 enum { CALLS_MOST = 2000, SMALL_BLOCK = 16 };
 
-/* A block whose growth is above this is assumed to grow by a constant number of bytes, any other by
- * a constant factor. */
+/* A block whose growth (size before / size after) is above this is assumed to grow by a constant
+ * number of bytes, any other by a constant factor. */
 static const double by_equal_steps = 0.97;
 
 /* Appends an item to an array from malloc; an empty array may be NULL. False without memory. */
@@ -360,7 +360,8 @@ void samples_free(struct samples *samples) {
 }
 
 void samples_finish_block(struct row *rows, size_t count, double rate) {
-  double bytes = 0, calls = 0, known = 0; /* calls so far: sums of a / p and of 1 / p; all calls */
+  /* Over the calls so far: the sums of a / p and of 1 / p. `known`: the number of all calls. */
+  double bytes = 0, calls = 0, known = 0;
   uint64_t died = rows[count - 1].end_ns;
   double growth = rows[0].bytes_by.growth, before = growth * (double)rows[0].size;
   bool from_birth = growth <= 0;

@@ -39,8 +39,8 @@ struct row {
   uint64_t allocated;         /* bytes allocated at the start of the row: `size` if `call`, otherwise 0 */
   uint64_t words;             /* the block's words that have had a trial so far */
   double probability;         /* that the block is in the sample by the start of this row */
-  struct dependence bytes_by; /* how `allocated` counts with the block's other calls (samples.c) */
-  struct dependence call_by;  /* how the call itself counts with them */
+  struct dependence bytes_by; /* how `allocated` depends on the block's other calls (samples.c) */
+  struct dependence call_by;  /* the same for the number of calls */
   uint32_t stack;             /* of the call that last allocated or grew the block */
   uint32_t thread;            /* that made this call: its number in the trace */
   uint64_t promoted_ns;       /* when the block moved to the major heap, or NEVER */
@@ -83,7 +83,7 @@ struct samples {
   uint64_t unmatched;      /* frees, resizes and promotions without their block's sample, which was lost */
   bool ended;              /* the trace has an end record */
   struct trace_end end;    /* that record */
-  char *became;            /* path of the last program that it tried to exec; NULL: none, or not known */
+  char *became; /* path of the last program that the process tried to exec; NULL: none or unknown */
 };
 
 /* Called repeatedly while a trace is read. `done`: the fraction that has been read, 0 to 1. */

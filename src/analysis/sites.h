@@ -37,9 +37,11 @@ struct sites_options {
 struct sites {
   struct site *shown;
   size_t count;
-  struct sums rest;           /* what the shown sites did not allocate themselves */
-  size_t rest_count;          /* sites that are not shown */
-  const struct group **above; /* SITES_BY_TOTAL: groups on every stack, without self; left out, unsorted */
+  struct sums rest;  /* what the shown sites did not allocate themselves */
+  size_t rest_count; /* sites that are not shown */
+  /* SITES_BY_TOTAL: the groups that are on every stack and allocate nothing themselves. They are not
+   * shown, and are not sorted. */
+  const struct group **above;
   size_t above_count;
 };
 
@@ -54,8 +56,8 @@ bool sites_have_rest(const struct call_tree *tree, const struct sites *sites);
 /* The sums of a group that an order compares: self or total. */
 const struct sums *sites_sums(enum sites_order order, const struct group *group);
 
-/* The callers of a site, innermost first, as far as nearly all of its own bytes go through a single
- * caller. `part` has the largest callers at the point where they do not. */
+/* The callers of a site, innermost first, as far as nearly all of the site's own bytes have the
+ * same caller. `part` has the largest callers at the point where the bytes part. */
 enum { CHAIN_MOST = 256, CHAIN_PARTS_MOST = 3 };
 struct chain_part {
   uint32_t label; /* 0: the stacks end here, with no caller */

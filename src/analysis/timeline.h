@@ -42,7 +42,8 @@ struct memory_point timeline_memory_at(const struct samples *samples, uint64_t t
  * the largest ones. Returns their number. */
 size_t timeline_memory_thinned(const struct samples *samples, struct memory_point *points, size_t most);
 
-/* Whether the row is live at a time: it began at or before it and ended after it. */
+/* Whether the row is live at a time: the row began at or before that time, and ended after that
+ * time. */
 static inline bool row_is_live_at(const struct row *row, uint64_t time_ns) {
   return row->begin_ns <= time_ns && time_ns < row->end_ns;
 }

@@ -16,7 +16,9 @@ struct wrappers_options {
 };
 
 struct wrappers {
-  uint32_t *functions; /* strings of the names: the wrappers at the ends of sampled stacks, by samples */
+  /* The wrappers at the ends of sampled stacks, those with the most samples first: numbers of strings
+   * of the names. */
+  uint32_t *functions;
   size_t count;
 };
 

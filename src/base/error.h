@@ -26,8 +26,9 @@ struct program_errors {
 struct program_errors program_errors_save(void);
 void program_errors_restore(struct program_errors saved);
 
-/* Makes this library's last message on this thread the one that wn_last_error returns. Called after
- * program_errors_restore. Returns `status`. */
+/* If `status` is not 0, makes this library's last message on this thread the one that wn_last_error
+ * returns. error_set calls it; a public function also calls it after program_errors_restore, which
+ * has hidden the message again. Returns `status`. */
 wn_status error_publish(wn_status status);
 
 #endif

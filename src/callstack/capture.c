@@ -6,8 +6,9 @@
  * thread's last walk that has the same caller (memo.h).
  *
  * A language's frames are merged in while walking. A native frame ends at the stack pointer of its
- * caller, which is known when the frame is unwound. So the language's frames that are next and
- * whose addresses lie below that stack pointer are written down before the native frame. */
+ * caller, which is known when the frame is unwound. So before the walk writes down a native frame,
+ * it writes down the language's next frames, as long as their addresses lie below the stack pointer
+ * of the native frame's caller. */
 #include "callstack/capture.h"
 
 #include "base/check.h"
@@ -97,8 +98,10 @@ struct frames {
   size_t count;
   bool native; /* a native frame was written down */
   /* Used as in memo.h, for stacks without a language's frames. */
-  struct memo *memo;   /* of the thread; NULL: none */
-  uint32_t left, kept; /* how many of the memo's steps the walk has not passed; lie outside the frames here */
+  struct memo *memo; /* of the thread; NULL: none */
+  /* `left`: how many of the memo's steps the walk has not passed. `kept`: how many of them are the
+   * outer part of this stack, and so are not in `frame`. */
+  uint32_t left, kept;
   struct trail *trail;
 };
 
@@ -120,9 +123,10 @@ static void put_language(const struct callstacks *callstacks, struct language *l
   }
 }
 
-/* The walk is at the memo's step `from`. Writes down the frames whose callers are the same as
- * before, and moves the walk to the first frame whose caller differs. STEP_END if all callers are
- * the same: then these frames are not written down but kept in the memo. */
+/* The walk is at the memo's step `from`. STEP_END: all callers are the same as before, and `depth`
+ * has room for the frames; they are not written down but kept in the memo. STEP_CALLER: wrote down
+ * the frames whose callers are the same, as far as `depth` has room, and moved the walk to the next
+ * frame. */
 static __attribute__((noinline)) enum step_result go_like_the_last(struct frames *frames, struct walk *walk,
                                                                    size_t depth, uint32_t from) {
   const struct memo *memo = frames->memo;
@@ -309,8 +313,8 @@ static __attribute__((noinline)) const wn_callstack *capture_another(struct call
   return finish(callstacks, &walk, &frames, step);
 }
 
-/* The stack of a function that is at `pc` with these registers. The caller reads the registers from
- * its frame before it calls this, since a tail call overwrites that frame. */
+/* The stack of a function that is at `pc` with these registers. The caller has read the registers
+ * from its own frame before the call: the call may be a tail call, which overwrites that frame. */
 static inline const wn_callstack *capture_by(struct memo *memo, struct callstacks *callstacks, uintptr_t pc,
                                              uintptr_t sp, uintptr_t bp, size_t depth) {
   if (__builtin_expect(memo && is_remembered(callstacks, memo, pc, sp, bp, depth), 1))

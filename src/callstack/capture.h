@@ -36,7 +36,7 @@ struct callstacks_options {
 struct callstacks *callstacks_create(const struct callstacks_options *options);
 void callstacks_destroy(struct callstacks *callstacks);
 
-/* Called in the child of a fork, since another thread of the parent may have held a lock. */
+/* Called in the child of a fork: resets the locks that other threads of the parent held. */
 void callstacks_fork_child(struct callstacks *callstacks);
 
 /* The stack of the caller of this function, its innermost `depth` frames. Never NULL: the empty

@@ -33,8 +33,8 @@ struct memo_step {
   uint32_t restore; /* rule_restore of its rule, and STEP_NEEDS_BP */
 };
 
-/* The walk needs the frame pointer's value at this frame: by it the frame is unwound, or a frame
- * further out before the register is restored from the stack. */
+/* The walk needs the frame pointer's value at this frame: the frame is unwound by the frame
+ * pointer, or the frame leaves the frame pointer unchanged and the walk needs it at the caller. */
 #define STEP_NEEDS_BP (UINT32_C(1) << 31)
 
 struct memo {
@@ -80,8 +80,8 @@ static inline bool memo_stands(const struct memo_step *step, uintptr_t pc, uintp
 
 /* Whether the caller of a step is the same as before. The walk is at the step, which is not the
  * outermost one. Reads nothing beyond the caller's stack pointer, nor below the frame
- * (FRAME_BELOW). If the caller needs a frame pointer that the frame did not save, the frame needs
- * it too, so memo_stands has compared it. */
+ * (FRAME_BELOW). If the walk needs the frame pointer at the caller, and this frame did not save it,
+ * then the walk needs it at this frame too, and has compared it already. */
 static inline bool memo_calls(const struct memo_step *step) {
   const struct memo_step *outer = step - 1;
   if (stack_word(outer->sp - 8) != outer->pc) return false;
@@ -107,8 +107,8 @@ static inline uint32_t memo_follow(const struct memo *memo, uintptr_t high, uint
   return i;
 }
 
-/* Forgets all but the `kept` outermost steps. If none is kept, the memo begins with the end of
- * `walk`. */
+/* Forgets all but the `kept` outermost steps. If none is kept, the memo gets the end of `walk` as
+ * its first step if the walk ended at a return address of 0; else the memo becomes empty. */
 static inline void memo_cut(struct memo *memo, const struct walk *walk, uint32_t kept, struct node *root) {
   memo->count = kept;
   if (kept) return;

@@ -126,9 +126,10 @@ static uint32_t find_live(struct modules *modules, uintptr_t pc) {
 
 /* True if a live module's object is still mapped, and seems to be the same one. Another thread may
  * be unloading it now, so this function reads neither the object's headers nor the loader's record
- * of it. So another object is taken for it if it has the same layout and the loader put its record
- * at the same address. That happens only if another thread calls dlopen between a dlclose and the
- * refresh after it. Needs the lock. */
+ * of it. So it takes another object for the module's if the new one has the same layout and the
+ * loader put its record at the same address, or, with OBJECT_FROM_MAPS, if the new one has the same
+ * path. That happens only if another thread calls dlopen between a dlclose and the refresh after
+ * it. Needs the lock. */
 static bool still_there(struct modules *modules, const struct module *module) {
   if (module->object.base == PLACES_BASE) return true;
   if (modules->source == OBJECT_FROM_MAPS) {

@@ -7,7 +7,7 @@
  * and unloads one library for ever does not fill the table.
  *
  * Readers take no lock: a record is written before the count that covers it is published, and after
- * that only the fields change that struct module groups as written under the lock. Writers hold the
+ * that, only those fields change that are written under the lock (struct module). Writers hold the
  * lock of rank LOCK_RANK_MODULES; a signal handler that interrupted a writer on its own thread
  * gives up instead of waiting for itself. */
 #ifndef CALLSTACK_MODULES_H

@@ -20,11 +20,16 @@
  * No thread waits for another.
  *
  *   A thread that enters a child:
- *   1. prepares a node;
- *   2. puts it by compare-and-exchange into the first free direct link, or in front of the list
- *      once all links are set;
- *   3. if another thread was faster, looks again at all children, and begins again at 2 if its
- *      child is not there.
+ *   1. looks for the child at the direct links in order, up to the first free one;
+ *   2. if one is free: prepares a node, and sets the link to it by compare-and-exchange; if another
+ *      thread was faster, gives the node up and begins again at 1;
+ *   3. if none is free: looks for the child in the list;
+ *   4. if the list is not full: prepares a node, and puts it in front of the list by
+ *      compare-and-exchange; if another thread was faster, keeps the node, looks at the list again,
+ *      and tries again if the child is not there and the list is not full;
+ *   5. if the list is full: looks for the child in `more`, prepares a node if the child is not
+ *      there, and enters the node by compare-and-exchange; if another thread was faster, takes that
+ *      thread's node.
  *
  * So no child is there twice, and a list is full for all threads or for none. A node that was
  * prepared and not needed becomes the `spare` one. */
@@ -67,12 +72,13 @@ struct nodes {
   /* Set by nodes_create; constant afterwards. */
   uint32_t most;
   const void *owner;
-  /* Piece i has the numbers n for which 2^i is the last power of two in n + NODE_FIRST. Published
-   * with release once, by the first thread that needs it. */
+  /* Piece i has the numbers n with 2^i <= n + NODE_FIRST < 2^(i + 1). Published with release once,
+   * by the first thread that needs it. */
   _Atomic(struct node *) piece[NODE_PIECES];
-  /* Written by any thread. */
-  _Atomic(uint32_t)
-      count; /* the next number; numbers below are in use, except those of heads, and a few that `spare` lost */
+  /* Written by any thread. Each number below `count` belongs to a node, to a head, or to a thread
+   * that prepares a node, except the number in `spare` and those that another number replaced in
+   * `spare`: these are lost. */
+  _Atomic(uint32_t) count;
   _Atomic(uint32_t) spare; /* 0: none */
   _Atomic(uint32_t) used;
   struct levels more; /* the value is the child's number; 0 while a thread enters it */

@@ -141,8 +141,8 @@ void object_path(const struct object *object, char path[OBJECT_PATH_MOST]) {
 }
 
 bool memory_readable(uintptr_t address) {
-  /* The kernel copies the new mask in before it finds out that there is no such way to change the
-   * mask. */
+  /* -1 is no way to change the mask, so the mask stays. But the kernel copies the new mask in
+   * first: EFAULT if it cannot read the address, else EINVAL. */
   int saved = errno;
   long result = syscall(SYS_rt_sigprocmask, -1L, address, NULL, 8);
   bool readable = result == 0 || errno != EFAULT;

@@ -10,7 +10,7 @@
  * comes back, the flag is cleared. Addresses in no module become dead for good when a module is
  * mapped over them.
  *
- * How to find the caller, in words of 8 bytes, is written in the value (a rule):
+ * The value is a rule: how to find the caller. CFA and frame count words of 8 bytes:
  *
  *    63      35 34         19 18  16 15      0
  *   +----------+-------------+------+---------+

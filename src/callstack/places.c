@@ -74,8 +74,8 @@ static uint32_t module_of(struct places *places) {
   return module;
 }
 
-/* Enters a code address without a caller, which is the frame of place `number`. 0 if the table is
- * full. */
+/* Enters a code address for place `number`, with a rule that ends the stack, and returns its frame.
+ * 0 if the table is full. */
 static uint32_t make_frame(struct places *places, uint32_t number) {
   uint32_t frame, module = module_of(places);
   struct slot *slot = module ? levels_insert(places->modules->pcs, PLACES_BASE + number, &frame) : NULL;

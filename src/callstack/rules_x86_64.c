@@ -1,8 +1,9 @@
 /* x86-64: makes rules of call frame information, and steps where a rule of one word cannot say how.
  *
- * Such steps are out of signal frames, where every register comes out of the context that the
- * kernel saved; functions that realigned their stack; procedure linkage stubs; and frames of more
- * than half a mebibyte. For these the unwind information is read again each time. */
+ * A rule of one word cannot describe these frames: signal frames, where every register comes from
+ * the context that the kernel saved; frames of functions that realigned their stack; procedure
+ * linkage stubs; and frames of more than half a mebibyte. For these the unwind information is read
+ * again each time. */
 #include "callstack/unwind.h"
 
 static bool is_compact_cfa(const struct cfi_row *row) {

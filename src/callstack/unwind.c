@@ -32,7 +32,7 @@ static void distrust_above(struct walk *walk) {
 }
 
 /* Steps by a conventional frame: the caller's frame pointer, then the return address. The step
- * counts if the frame lies on the stack and the return address is in some module, or at least the
+ * counts if the frame lies on the stack, and either the return address is in some module or the
  * caller's frame pointer can be that of a further frame. */
 static enum step_result step_guess(struct walk *walk, struct modules *modules) {
   uintptr_t frame = walk->bp, pc, bp;
@@ -88,8 +88,8 @@ bool walk_read(void *context, uintptr_t address, uintptr_t *value) {
 struct slot *walk_lookup(struct modules *modules, uintptr_t pc, uint32_t *id, uint64_t *rule) {
   *rule = 0;
   if (!pc || pc >> 63) return NULL;
-  /* First the module: if it comes back, the slot comes back with it, and there must not be a second
-   * slot. */
+  /* First the module: if a module comes back (modules.h), modules_find makes its dead slots live
+   * again. Then levels_insert finds the slot of this address, and makes no second one. */
   uint32_t module;
   enum module_result result = modules_find(modules, pc - 1, &module);
   struct slot *slot = levels_insert(modules->pcs, pc, id);

@@ -11,7 +11,7 @@ enum {
   WIDTH_GAP = 2,
   NAME_LEAST = 36,
   NAME_LEAST_FATES = 24,
-  SAMPLES_LEAST = 20, /* the number of samples belongs to every number, so it is dropped last */
+  SAMPLES_LEAST = 20, /* the samples tell how precise each number is, so they are dropped last */
   STACK_LEAST = 12    /* the names of a stack are on lines of their own */
 };
 
@@ -42,7 +42,7 @@ static bool has_dead(const struct table *table) {
 static bool has_word_life(const struct table *table) { return table->details & TABLE_WORD_LIVES; }
 
 static int rank_of(const struct columns *columns, int column) {
-  bool totals = columns->order == SITES_BY_TOTAL; /* then self is the column that adds up */
+  bool totals = columns->order == SITES_BY_TOTAL; /* then the self column adds up to the whole */
   bool trades =
       column == TEXT_COLUMN_share || column == TEXT_COLUMN_other || column == TEXT_COLUMN_other_samples;
   return totals && trades ? 3 - layout[column].rank : layout[column].rank;

@@ -149,7 +149,7 @@ static inline void count_more(_Atomic(uint64_t) *counter, uint64_t more) {
   if (more) atomic_fetch_add_explicit(counter, more, memory_order_release);
 }
 
-/* Counts an entry that ends in a stage without a dealloc callback. */
+/* Counts an entry that ends without a dealloc callback. `stage` is the stage in which it ends. */
 void profile_count_dropped(struct profile *profile, const struct memprof_entry *entry,
                            enum entry_stage stage);
 

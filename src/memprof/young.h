@@ -17,15 +17,16 @@
  *
  * The engine has finished with the rows below `told`: their callbacks have run, or they needed
  * none. A discard forgets rows, some at a time, by moving `told` on, past `aged` and `pending` too;
- * a row that it forgot is GONE.
+ * a row that it forgot is GONE. It also moves `told` past a RUNNING row, whose state stays.
  *
  * The rows below `aged` were there at the last minor collection; the other rows were born since.
  * When the engine has finished with all rows, the table becomes empty again. At most one row is
- * RUNNING: the last one that was PENDING. Rows that are PENDING or RUNNING belong to the thread
- * that runs in the owner; before another thread runs there they become entries (young_settle).
+ * RUNNING: the one that was the last to leave PENDING. Rows that are PENDING or RUNNING belong to
+ * the thread that runs in the owner; before another thread runs there they become entries
+ * (young_settle).
  *
- * A thread that runs a callback of a row is a user of the table. A table with users does not become
- * empty, since a callback may read its row, and it takes no rows of another profile. If a discard
+ * A thread that runs a callback of a row is a user of the table. Since a callback may read its row,
+ * a table with users does not become empty, and takes no rows of another profile. If a discard
  * finds users, the last of them releases the table's hold of the profile.
  *
  * COUNTS. Births and ends of rows are counted in the table, in `fresh`. They are added to the
@@ -35,15 +36,16 @@
  * GUARD. Two sides use a table. The owner's side is the thread that runs in the owner, or a
  * collection that stopped that thread. The other side is any thread that discards the table's
  * profile or reads its counts. Each takes the guard for as long as it looks at the rows, and calls
- * no callback meanwhile. So a discard finds each sample once: as a row or, since it looks at the
- * tables first, as an entry. The owner's side takes the guard several times a sample, the other
- * side hardly ever, so the guard is uneven (base/fence.h):
+ * no callback meanwhile. A row may become an entry, but no entry becomes a row. So a discard looks
+ * at the tables first and then at the entries, and finds each sample once. The owner's side takes
+ * the guard several times a sample, the other side hardly ever, so the guard is uneven
+ * (base/fence.h):
  *
  *   The owner's side:                             The other side:
- *   1. stores `entered`;                          1. exchanges `seized`, until it was false;
- *   2. passes a light fence;                      2. passes a heavy fence;
- *   3. loads `seized`; if that is true, clears    3. waits until `entered` is false.
- *      `entered`, waits until `seized` is false,
+ *   1. stores `entered`;                          1. exchanges `seized` with true, again and
+ *   2. passes a light fence;                         again until the old value is false;
+ *   3. loads `seized`; if that is true, clears    2. passes a heavy fence;
+ *      `entered`, waits until `seized` is false,  3. waits until `entered` is false.
  *      and begins again.
  *
  * One of the two sides therefore sees the other. tests/models/guard.pml explores it. */
@@ -134,10 +136,11 @@ static inline void young_settle(struct memprof_owner *owner) {
  * callbacks are pending. */
 bool young_after_minor(struct memprof_owner *owner, memprof_fate_function *fate, void *context);
 
-/* Forgets rows of a discarded profile, except a RUNNING one. Puts the metadata of these rows in
- * `metadata`, and stops when `room` of them are there; the caller drops them. Returns how many are
- * there. If it returns less than `room`, no row is left, and the function has released the table's
- * hold of the profile, unless the table has users. */
+/* Forgets rows of a discarded profile, except a RUNNING one. Puts their metadata in `metadata`,
+ * stops when that is full (`room`), and returns how many it put there; the caller drops them. If it
+ * returns less than `room`, it has forgotten all rows of the profile. Then, if the table still held
+ * the profile, the function has released that hold, or leaves it to the last user of the table
+ * (young_end). */
 size_t young_forget(struct young_table *table, uint64_t handle, void **metadata, size_t room);
 
 /* Called when the owner ends: makes entries of the rows that are left, and gives the table up, so

@@ -43,8 +43,8 @@ static char *find(char *const *environment, const char *name) {
   return NULL;
 }
 
-/* As unsetenv, which is not called here: some programs have an unsetenv of their own, and a shell's
- * would not know the environment yet, since the shell has not read it. */
+/* As unsetenv, which is not called here: some programs have an unsetenv of their own. That of a
+ * shell does not know the environment yet, since the shell has not read it. */
 static void remove_variable(const char *name) {
   char **to = environ;
   for (char **from = environ; from && *from; from++)

@@ -37,8 +37,8 @@ struct heritage {
  * on as it is. */
 bool environment_asks_otherwise(char *const *environment);
 
-/* Whether `winnow record` asked for the trace. If so, it tells the traces of one process apart at
- * the end. */
+/* Whether `winnow record` asked for the trace. If so, `winnow record` tells the traces of one
+ * process apart at the end. */
 bool environment_is_of_record(void);
 
 /* False if the next program could not read the library or write the trace, because the process has

@@ -108,8 +108,8 @@ static size_t most_on_stack(void) {
   process_stays(&becoming);                                     \
   return result
 
-/* Declares `array`, the arguments from `first` on with the closing NULL. `list` goes on behind the
- * NULL. */
+/* Declares `array`, the arguments from `first` on with the closing NULL. The next va_arg of `list`
+ * is what follows the NULL. */
 #define GATHER(array, first, list)                                                    \
   size_t count = 1;                                                                   \
   va_list list, counted;                                                              \

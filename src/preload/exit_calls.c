@@ -25,8 +25,8 @@ typedef void leave_function(int);
 
 static leave_function *next_exit, *next_Exit;
 
-/* Whether the stack has room for a measurement, which takes 3 KiB: a handler's alternate stack may
- * be all but full. */
+/* Whether the stack has room for a measurement, which takes 3 KiB, and as much again for safety: a
+ * handler's alternate stack may be all but full. */
 static bool has_room(void) {
   stack_t stack;
   if (sigaltstack(NULL, &stack) || !(stack.ss_flags & SS_ONSTACK)) return true;

@@ -39,8 +39,8 @@ static void *allocate(size_t bytes, size_t alignment, bool zero, size_t hits) {
   return host_allocate(bytes, alignment < 16 ? 16 : alignment, zero, hits);
 }
 
-/* How many samples fell into a request that exhausted the count. The words of a request that can
- * only fail do not count. */
+/* How many samples fell into a request that exhausted the count. A request that can only fail is
+ * taken out of the count again. */
 static size_t hits_of(size_t bytes) {
   if (host_can_have(bytes)) return host_hits();
   words_left += (int64_t)malloc_words(bytes);
@@ -92,7 +92,7 @@ SLOW int posix_memalign_slow(void **block, size_t alignment, size_t bytes) {
 
 /* realloc of a block that is not NULL. When an unsampled block grows, the words that it gained
  * count for sampling. The sizes that the program asked for are not kept for unsampled blocks, so
- * the words gained are those of the usable size after less those of the usable size before. */
+ * the words gained are the difference between the usable sizes after and before, in words. */
 SLOW void *realloc_other(void *block, size_t bytes) {
   if (maybe_sampled(block) && host_owns(block)) return host_realloc(block, bytes);
   size_t before = real.usable_size(block);
@@ -182,7 +182,7 @@ bool process_calls_our_malloc(void) {
   int64_t before = words_left;
   void *block = bound(1);
   bool ours = words_left != before;
-  if (ours) free(block); /* else another allocator's, whose free is not known: a byte is lost */
+  if (ours) free(block); /* else the block is another allocator's, whose free is not known: a byte is lost */
   return ours;
 }
 

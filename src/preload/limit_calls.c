@@ -52,7 +52,7 @@ static bool lock_each(int flags) {
   return read;
 }
 
-/* ---- what the program calls: each function under two names, since all limits have 64 bits ---- */
+/* ---- what the program calls: under two names, which mean the same on 64 bits ---- */
 
 EXPORT int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit) {
   return limits_call(0, (int)resource, (const struct rlimit64 *)(const void *)limit, NULL);

@@ -2,13 +2,12 @@
  *
  * The region reserves a tebibyte of addresses, which RLIMIT_AS counts. If there is a limit when the
  * program starts, there is no region. But a program, a shell above all, may set a limit later, and
- * then could not get a byte more. So limits_call makes a limit that the program sets larger by our
- * reserve, and makes a limit that the program reads smaller by as much. Where sampled blocks of
- * more than 16 KiB take parts of the reserve, these parts count as the program's (limits_take); the
- * smaller blocks are not counted. A program that this one executes gets the soft limit as it was
- * set here. The hard limit stays larger, since it could not be raised again if the exec failed.
- * Programs started by posix_spawn or by the C library itself inherit both limits as they are,
- * larger.
+ * then could not get a byte more. So limits_call adds our reserve to a limit that the program sets,
+ * and subtracts the reserve from a limit that the program reads. Where sampled blocks of more than
+ * 16 KiB take parts of the reserve, these parts count as the program's (limits_take); the smaller
+ * blocks are not counted. A program that this one executes gets the soft limit as it was set here.
+ * The hard limit stays larger, since it could not be raised again if the exec failed. Programs
+ * started by posix_spawn or by the C library itself inherit both limits as they are, larger.
  */
 #include "preload/limits.h"
 
@@ -45,7 +44,8 @@ static rlim64_t larger(rlim64_t limit) {
   return limit < RLIM64_INFINITY - 1 - more ? limit + more : RLIM64_INFINITY - 1;
 }
 
-/* The limit as the program set it. A limit below our reserve was not set by limits_call. */
+/* The limit as the program set it. A limit below our reserve was not set by limits_call, and is
+ * returned as it is. */
 static rlim64_t smaller(rlim64_t limit) {
   uint64_t more = atomic_load_explicit(&reserved, memory_order_relaxed);
   return limit == RLIM64_INFINITY || limit < more ? limit : limit - more;

@@ -50,23 +50,23 @@
 #define COMPANION_BYTES ((size_t)1024)
 #define COMPANION_RATE  0.01
 
-/* A new block's usable size may be more words than the size that was asked for, and the words
- * between were never counted. glibc gives one word more for the usual sizes, multiples of 16 bytes.
- * This word is subtracted from the trials of blocks whose birth was not sampled. */
+/* A new block's usable size may be larger than the size that was asked for, and the words of the
+ * difference were never counted. glibc gives one word more for the usual sizes, multiples of 16
+ * bytes. This word is subtracted from the trials of blocks whose birth was not sampled. */
 #define SLACK_AT_BIRTH 1
 
 /* PREVIOUS: of an unsampled block that grew, only the usable size before is known, not the size
  * that was asked for. glibc's usable sizes are 8 bytes more than a multiple of 16; they exceed the
  * size asked for by 8 bytes on average, and by just 8 where that is a multiple of 16. But if a
- * block grows in small steps, the last size asked for that fitted was close to the usable size; so
- * no more than the bytes gained are subtracted (likely_bytes). Without this, each block first seen
- * as it grows would count 8 bytes too few. */
+ * block grows in small steps, the size asked for before this growth was close to the usable size;
+ * so no more than the bytes gained are subtracted (likely_bytes). Without the subtraction, the size
+ * before would be 8 bytes too large. */
 #define SLACK_BEFORE_GROWTH ((size_t)8)
 
 #define HUGE_BYTES    ((size_t)1 << 30)
 #define LARGEST_BYTES ((size_t)1 << 46)
 
-/* How many entries there can be, and with them sampled blocks that are alive at one time. */
+/* The largest number of entries, and so of sampled blocks that are alive at one time. */
 #define BLOCKS_MOST (TINY ? (size_t)64 : (size_t)1 << 28)
 
 _Thread_local int64_t words_left;
@@ -75,7 +75,7 @@ struct host_thread {
   struct memprof_thread engine;
   uint32_t number;
   bool attached;
-  bool counting; /* words_left leads to a sample; else only to a look for a profile */
+  bool counting; /* words_left counts down to a sample; if false, to the next search for a profile */
 };
 
 static _Thread_local struct host_thread self;
@@ -181,7 +181,8 @@ static _Noreturn void die(const char *message) {
 
 static bool in_region(const void *block) { return (uintptr_t)block - real.sampled.base < real.sampled.span; }
 
-/* Looks up what is known of a block. If there is a region, the block's address is in it. */
+/* Looks up what is known of a block. The caller has checked that the block's address is in the
+ * region, if there is a region. */
 static struct sampled_place find(void *block) {
   struct sampled_block *known = has_region ? region_find(block) : addresses_find(block);
   return (struct sampled_place){block, known};
@@ -256,9 +257,10 @@ static void forget(struct sampled_block *known) {
 
 /* Counts the words that a sampled block gains when it grows, and returns how many samples fell into
  * them. TRIALS: they are the words that realloc_other would count for an unsampled block of the
- * same history. It knows only usable sizes, so the usable sizes that the real allocator would give
- * are compared here. Otherwise blocks with equal histories would be in the sample with different
- * probabilities, and a trace can state only one probability. */
+ * same history. realloc_other knows only usable sizes, so this function also compares usable sizes:
+ * those of the blocks that the real allocator would give. Otherwise blocks with equal histories
+ * would be in the sample with different probabilities, and a trace can state only one
+ * probability. */
 static size_t count_growth(struct sampled_block *known, size_t bytes, int64_t *left) {
   size_t before = malloc_words(real_usable_for(known->bytes)), after = malloc_words(real_usable_for(bytes));
   if (after <= before) return 0;
@@ -479,7 +481,7 @@ wn_status host_discard(wn_profile *profile) {
   struct muted saved = mute();
   attach();
   wn_status status = wn_memprof_discard(profile);
-  memprof_drain(&self.engine); /* of blocks that `drop` and signal handlers freed meanwhile */
+  memprof_drain(&self.engine); /* callbacks for blocks that `drop` and signal handlers freed meanwhile */
   unmute(saved);
   return status;
 }

@@ -30,7 +30,8 @@ void *host_allocate(size_t bytes, size_t alignment, bool zero, size_t hits);
  * NULL, or if it is sampled already, since operator new may have got it from malloc. */
 void host_follow(void *block, size_t bytes, size_t hits);
 
-/* True if a block whose address may be that of a sampled block is a sampled block. */
+/* Whether the block is a sampled one. The caller has checked that its address may be a sampled
+ * block's (maybe_sampled of interpose.c). */
 bool host_owns(void *block);
 
 /* What free, realloc and malloc_usable_size do for an address that may be a sampled block's.
@@ -39,9 +40,9 @@ void host_free(void *block);
 void *host_realloc(void *block, size_t bytes);
 size_t host_usable_size(void *block);
 
-/* Called after realloc grew an unsampled block, whose usable size was `before`, and the words that
- * the block gained exhausted the count. Follows the block if these words took samples. Returns the
- * block, which may have moved. */
+/* Called after realloc grew an unsampled block, if the words that the block gained exhausted the
+ * count. `before` is the usable size that the block had. Follows the block if these words took
+ * samples. Returns the block, which may have moved. */
 void *host_follow_grown(void *block, size_t bytes, size_t before);
 
 /* Prepares the engine, and the region or the table of addresses. Called once, before anything is
@@ -55,8 +56,9 @@ wn_status host_stop(void);
 wn_status host_discard(wn_profile *profile);
 
 /* Our code outside of malloc calls host_enter before it works in a thread, and host_leave
- * afterwards: nested allocations are not sampled then, and the thread has a number.
- * host_is_working: the calling thread is between the two, or in the host's work within malloc. */
+ * afterwards: in between, nested allocations are not sampled, and the thread has its number in
+ * traces. host_is_working: the calling thread is between the two, or in the host's work within
+ * malloc. */
 struct host_visit {
   int64_t left;
   struct program_errors errors;

@@ -22,7 +22,7 @@ struct piece {
 enum {
   PIECES_MOST = TINY ? 16 : 1 << 16,
   QUEUED_MOST = TINY ? 4 : 64,
-  /* One measurement looks at no more pages one by one: 16 GiB of 4 KiB pages. */
+  /* Without scans, one measurement looks at this many pages at most: 16 GiB of 4 KiB pages. */
   PAGES_MOST = 1 << 22,
   /* Measurements take at most one part in so many of the time. */
   MEASURE_PART = 100,
@@ -36,7 +36,7 @@ enum {
 static struct lock lock;
 static _Thread_local struct { /* the fork under way */
   struct lock_fork lock;
-  uint8_t passed_over; /* nested forks without the lock: it was held (FORK), or is not used */
+  uint8_t passed_over; /* nested forks that did not take the lock: it was held (FORK), or not needed */
 } in_fork;
 
 /* Protected by the lock. ORDER: the first `count` elements of `order` are the places of the pieces
@@ -149,7 +149,7 @@ static void tell_size(const struct piece *piece, uint64_t bytes) {
   if (recorder && piece->number) recorder_map_size(recorder, piece->number, bytes);
 }
 
-/* Takes a range out of the one piece at `at`, which is not wholly in the range. Returns the index
+/* Takes a range out of the piece at `at`, a part of which lies outside the range. Returns the index
  * of the piece behind what is left. */
 static size_t cut(size_t at, uintptr_t begin, uintptr_t end) {
   struct piece *piece = piece_of(at), upper = *piece;
@@ -216,8 +216,8 @@ static void change(enum what what, struct piece piece) {
   }
 }
 
-/* QUEUED. If another handler took `ticket` meanwhile, `head` may be beyond it; then the exchange
- * fails. */
+/* QUEUED. The comparison is signed: if another handler took `ticket` meanwhile, `head` may be
+ * greater than `ticket`, and then the exchange fails. */
 static void put(enum what what, struct piece piece) {
   uint64_t ticket = atomic_load(&tail);
   do
@@ -235,9 +235,9 @@ static void put(enum what what, struct piece piece) {
 
 /* Applies the queued changes, up to the first place that its handler has not filled yet. The change
  * of that handler can wait: a handler that unmaps has not made the system call yet, and one that
- * mapped has not returned the addresses to the program. The changes behind it cannot wait, since
- * another thread may have been given their addresses: from then on the table may be wrong
- * (MISSED). */
+ * mapped has not returned the addresses to the program. If changes are queued behind it, they may
+ * be applied too late: another thread may have been given the addresses of such a change already.
+ * So from then on the table may be wrong (MISSED). */
 static void take_queued(void) {
   for (uint64_t ticket = atomic_load(&head); ticket != atomic_load(&tail); ticket++) {
     const struct queued *place = &queue[ticket % QUEUED_MOST];
@@ -271,8 +271,9 @@ static void change_or_queue(enum what what, struct piece piece) {
 
 /* ---- measuring ---- */
 
-/* Copies the piece at `at`, and writes its record if it has none yet. False behind the last
- * piece. */
+/* Copies the piece at `at`, and writes its record if it has none yet. False behind the last piece,
+ * or if the caller must not wait for the lock; mappings_measure has made sure that its thread may
+ * wait. */
 static bool piece_at(size_t at, struct piece *piece) {
   if (!enter()) return false;
   bool there = at < count;

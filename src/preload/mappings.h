@@ -10,8 +10,8 @@
  * PIECES: the table has one piece for each stretch of addresses that such a call mapped. Pieces do
  * not overlap. A piece keeps its place in the array of pieces, and a second array has the numbers
  * of these places in order of address. So only numbers move when a piece comes or goes: there may
- * be tens of thousands. A piece is a mapping of the trace. A hole in the midst of a piece leaves
- * two pieces; the upper one is a new mapping in the trace.
+ * be tens of thousands. Each piece is one mapping in the trace. A hole in the midst of a piece
+ * leaves two pieces; the upper one is a new mapping in the trace.
  *
  * LAZY: the thread that first measures a piece writes the piece's record to the trace, with the
  * time of that measurement. A piece that is gone before has no record: the trace could say nothing
@@ -33,10 +33,10 @@
  * cannot say what all resident memory is, and no measurement is complete.
  *
  * FORK: before a fork the lock of this table is taken first, then the lock of page runs. A signal
- * handler that interrupted the holder of the page runs' lock, and that forks, must not wait for
- * this table's lock, since the holder of this table's lock may wait for the page runs' lock. If the
- * handler finds this table's lock held, the child begins with an empty table, and has missed the
- * mappings that were in the table.
+ * handler may interrupt the holder of the page runs' lock, and fork. The handler must not wait for
+ * this table's lock: the thread that holds this table's lock may be waiting for the page runs'
+ * lock. If the handler finds this table's lock held, the child begins with an empty table, and has
+ * missed the mappings that were in the table.
  */
 #ifndef PRELOAD_MAPPINGS_H
 #define PRELOAD_MAPPINGS_H
@@ -68,9 +68,10 @@ bool mappings_move(uintptr_t begin, size_t bytes, uintptr_t to, size_t to_bytes)
 void mappings_stack_ends(uintptr_t address);
 
 /* Measures how much of each mapping is resident and writes that to the trace, if a measurement is
- * due: so much time has passed that measurements take at most a hundredth of the time, or the
- * process is an eighth larger than at any measurement so far, or `last` is true. True if all
- * mappings were measured and none was missed. The calling thread is within host_enter. */
+ * due. It is due if `last` is true, or if no other thread is measuring and one of two things has
+ * happened: the process has become an eighth larger than at any measurement so far; or since the
+ * last measurement 10 ms have passed, and 100 times the time that it took. True if all mappings
+ * were measured and none was missed. The calling thread is within host_enter. */
 bool mappings_measure(uint64_t rss_bytes, bool last);
 
 /* Called in a followed child: each piece that it inherited will be written to the child's own

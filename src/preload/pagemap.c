@@ -1,5 +1,6 @@
-/* Counting by /proc/self/pagemap. Of a mapped file it has the pages that this process uses; mincore
- * would count those that the page cache has. A page that was swapped out is not resident.
+/* Counting by /proc/self/pagemap. The file says of a mapped file which pages this process uses;
+ * mincore would count the pages that are in the page cache. A page that was swapped out is not
+ * resident.
  *
  * A scan (Linux 6.7) returns stretches of pages and passes over page tables that do not exist, so
  * its time is proportional to the resident size. Without scans the function reads a word for each

@@ -22,10 +22,9 @@ struct resident_bytes {
   uint64_t all, files;
 };
 
-/* Counts a range, which begins and ends with a page. Before Linux 6.7 the kernel does not pass over
- * untouched pages by itself, so the function reads the entries of at most `*budget` / 2 pages
- * there, and subtracts from `*budget` how many it read. False if it did not count the whole
- * range. */
+/* Counts a range, which begins and ends with a page. If the kernel has no scans (before Linux 6.7),
+ * the function reads an entry for each page, untouched or not: at most `*budget` / 2 entries. It
+ * subtracts from `*budget` how many entries it read. False if it did not count the whole range. */
 bool pagemap_count(int pagemap, uintptr_t begin, uintptr_t end, size_t *budget,
                    struct resident_bytes *resident);
 

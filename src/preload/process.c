@@ -14,7 +14,7 @@
  * then the trace says so. Where children are followed, the same is done for each program that a
  * child executes.
  *
- * CHAIN: a followed process has a name for its first trace that no other process gets
+ * CHAIN: the first trace of a followed process has a name that no other process's trace gets
  * (add_numbers). The traces of the programs that it becomes have that name with ".exec" and a
  * number. `winnow record` joins the traces of each process when the recording ends
  * (cli/children.c). If `winnow record` ended before the process, or was never there, the traces
@@ -82,7 +82,7 @@ static bool realloc_zero_frees = true;
 static bool following;
 static bool is_copy;    /* a forked child that has executed no program */
 static bool has_name;   /* this process has chosen a name already: it may write over its own trace */
-static unsigned number; /* in the name (CHAIN): more than 1 if another process had this number; 0: unknown */
+static unsigned number; /* CHAIN: 1, or more if an earlier process had this process number; 0: unknown */
 static unsigned execs;  /* the number of this program among those of its process, from 0 on */
 static struct {
   char path[PATH_MAX];
@@ -137,10 +137,10 @@ static bool read_settings(void) {
   return follow != SETTING_FOLLOW_UNRECORDED;
 }
 
-/* A file with this date or a later one counts as written by a process of this recording; 0: not
- * known. Files are dated in steps, so this is DATE_STEP_NS before the recording began. A file that
- * a process with the same process number wrote just before, in another recording, is taken for one
- * of this recording; then this process takes the next name. */
+/* Returns the earliest date of a file that counts as written by a process of this recording; 0: not
+ * known. Files are dated in steps, so the date is DATE_STEP_NS before the recording began. A file
+ * that a process with the same process number wrote just before, in another recording, is taken for
+ * one of this recording; then this process takes the next name. */
 static uint64_t recording_since_ns(void) {
   return settings.began_ns > DATE_STEP_NS ? settings.began_ns - DATE_STEP_NS : 0;
 }
@@ -165,8 +165,8 @@ static void add_numbers(void) {
   if (execs) snprintf(end + length, room - (size_t)length, ".exec%u", execs);
 }
 
-/* Sets `number` to the first one, from itself on, whose name seems free. Another process may take
- * that name meanwhile: recorder_open decides, under the file's lock. */
+/* Raises `number` until its name seems free. Another process may take that name meanwhile:
+ * recorder_open decides, under the file's lock. */
 static void find_a_number(void) {
   add_numbers();
   for (; number < SETTING_PROCESSES_MOST && is_of_this_recording(settings.path); add_numbers()) number++;
@@ -200,10 +200,11 @@ static bool tries_next_process(void) {
   return true;
 }
 
-/* After recorder_open failed: goes to the next name, if that can help. The first trace of a process
- * passes over a name only if the file is another process's (WN_EBUSY). The trace of a later program
- * passes over it also if a file that is no trace of this user has the name (WN_EINVAL). All
- * processes that find no free number share the last one. */
+/* After recorder_open failed: goes to the next name, if that can help. The first process, and the
+ * programs that it becomes, have no other name. Another process passes over the name of its first
+ * trace only if the file is another process's (WN_EBUSY). A program that it becomes later passes
+ * over a name also if the file is no trace of this user (WN_EINVAL). A process that finds no free
+ * number takes the last one, and may write over another process's trace. */
 static bool goes_to_next_name(wn_status status) {
   if (!follower) return false;
   if (execs) return (status == WN_EBUSY || status == WN_EINVAL) && tries_next_program();
@@ -211,7 +212,8 @@ static bool goes_to_next_name(wn_status status) {
 }
 
 /* Freed pages of the region that no block takes during this interval go back to the system.
- * Faulting all of them in again takes a hundredth of the interval. */
+ * Faulting as many pages in again as the region keeps at most (KEPT of runs.c) takes one or two
+ * hundredths of the interval. */
 #define IDLE_INTERVAL ((uint64_t)1000 * 1000 * 1000)
 
 static void give_back_idle(void) {

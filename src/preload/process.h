@@ -38,8 +38,8 @@ void process_lost_block(void);
 /* process_becomes, before an exec: writes the end of the trace, and decides which environment the
  * next program finds. process_stays, after an exec that failed: takes the end back. `path` is as
  * the program named it, or NULL. `found`, relative to `folder`, is the file, or NULL. In a child
- * that shares our memory (vfork), process_becomes writes only a program that cannot be recorded.
- * Both keep errno and are async-signal-safe. */
+ * that shares our memory (vfork), process_becomes writes no end, but only that the program cannot
+ * be recorded, if so. Both keep errno and are async-signal-safe. */
 struct becoming {
   unsigned number;
   struct heritage heritage;

@@ -6,8 +6,8 @@
  *
  * dlsym(RTLD_NEXT) finds glibc's functions, or those of an allocator that the program is linked
  * with. A failing dlsym allocates its error text, so only names that every allocator has are looked
- * up. Our functions that some allocators lack (reallocarray, valloc, pvalloc, cfree, the C23 frees)
- * call these.
+ * up. Some allocators lack reallocarray, valloc, pvalloc, cfree or the C23 frees; our functions of
+ * these names call the functions that were looked up.
  *
  * operator new: libstdc++'s operator calls malloc, so a block would be counted twice if our
  * operator called libstdc++'s. Ours calls the real malloc instead, and calls libstdc++'s operator

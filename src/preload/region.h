@@ -1,5 +1,5 @@
-/* Where sampled blocks live: one reserved range of addresses, so that free decides by the pointer
- * alone. */
+/* Where sampled blocks live: one reserved range of addresses, so that free recognizes a sampled
+ * block by the pointer alone. */
 #ifndef PRELOAD_REGION_H
 #define PRELOAD_REGION_H
 

@@ -14,8 +14,10 @@
  * frees all its blocks is not made larger. When a block takes pages that had gone back, the limit
  * grows by as many pages. So a program that allocates large blocks in a loop soon has no page
  * faults for them: filling a block of 16 MiB takes 0.3 ms then, and 9.4 ms otherwise. Kept pages
- * that no block took for a while go back, and the limit shrinks to the number of pages that blocks
- * took in that time. Kept pages are counted as our own memory.
+ * that no block took for a while go back, all but KEPT_LEAST of them. The limit shrinks by as many
+ * pages, or further, to the number of pages that blocks took in that time; but never below
+ * KEPT_LEAST. Kept pages above the new limit go back, too. Kept pages are counted as our own
+ * memory.
  *
  * When realloc moves a block because it grows, the block gets as much address space again behind
  * it. So a block that grows step by step copies each byte a constant number of times on average.
@@ -45,7 +47,8 @@ enum {
   RUNS_AT_ONCE = 64 /* given back in one call; each takes a system call */
 };
 
-/* How many pages are made accessible at one time. Their entries in the map are whole pages, too. */
+/* How many pages are made accessible at one time. Their entries in the map fill whole pages,
+ * too. */
 #define STEP ((size_t)512)
 
 struct run {
@@ -67,7 +70,8 @@ struct run {
 static uintptr_t area; /* constant after runs_create, as area_pages and map */
 static size_t area_pages;
 static _Atomic(struct run *) *map; /* index: page; a live block's entry is read without the lock */
-static _Atomic(size_t) accessible; /* how many pages, and entries of the map, are; grows under the lock */
+/* How many pages, and entries of the map, are accessible. Grows under the lock. */
+static _Atomic(size_t) accessible;
 
 static struct lock lock;
 static _Thread_local struct lock_fork forks;
@@ -75,7 +79,8 @@ static struct run *bins[BINS];
 static struct run *recycled;
 static size_t top;
 static _Atomic(size_t) kept, limit = KEPT_LEAST; /* pages; written under the lock, read without it */
-static size_t idle, taken; /* pages since runs_give_back_idle: least `kept`, and how many blocks took */
+/* Since runs_give_back_idle, in pages: the least value of `kept`; the pages that blocks took. */
+static size_t idle, taken;
 static _Atomic(struct run *) returned;
 
 static size_t page_of(const void *address) { return ((uintptr_t)address - area) >> RUNS_PAGE_SHIFT; }
@@ -285,9 +290,10 @@ static void drain_returned(void) {
   }
 }
 
-/* Takes kept runs out of a bin, at most `most` and no more than `pages` pages need. Returns a list
- * linked by `next`, in the order in which the runs were taken, so that only of the last one some
- * pages may not be needed. While a run is in no bin it is not joined with another. */
+/* Takes kept runs out of a bin until they have `pages` pages together, and at most `most` runs.
+ * Returns a list linked by `next`, in the order in which the runs were taken, so that only the last
+ * run may have more pages than are needed. While a run is in no bin it is not joined with
+ * another. */
 static struct run *take_kept(unsigned bin, size_t pages, int most) {
   struct run *list = NULL, **end = &list, *next;
   for (struct run *run = bins[bin]; run && pages && most; run = next) {
@@ -407,8 +413,8 @@ struct sampled_place runs_allocate_growing(size_t bytes) {
   bool zeroed;
   if (bytes > area_pages << RUNS_PAGE_SHIFT) return (struct sampled_place){0};
   struct sampled_place place = allocate(bytes, bytes + (bytes < most ? bytes : most), 1, &zeroed);
-  return place.address ? place
-                       : allocate(bytes, bytes, 1, &zeroed); /* the data limit may leave room for this */
+  /* If there is no room for the reserve, by the data limit for one, the block gets none. */
+  return place.address ? place : allocate(bytes, bytes, 1, &zeroed);
 }
 
 struct sampled_block *runs_find(const void *address) {
@@ -474,8 +480,8 @@ void runs_give_back_idle(void) {
   leave();
 }
 
-/* A signal handler that interrupted the holder of the lock, or a thread that waits for the lock,
- * may fork. Parent and child then return to the interrupted code. */
+/* A signal handler may fork even if it interrupted the holder of the lock, or a thread that waits
+ * for the lock. Parent and child then return to the interrupted code. */
 void runs_before_fork(void) { lock_before_fork(&lock, LOCK_RANK_RUNS, &forks); }
 void runs_after_fork(void) { lock_after_fork(&lock, LOCK_RANK_RUNS, &forks); }
 /* SPDX-License-Identifier: MIT */

@@ -63,8 +63,8 @@ struct start { /* HANDED OVER */
   uint32_t stack;
 };
 
-/* Places for `struct start`; not from malloc, which the caller may have interrupted as a signal
- * handler. Each has a bit in `taken`. If all are taken, take_start maps a page. */
+/* Places for `struct start`; not from malloc, since the caller may be a signal handler that
+ * interrupted malloc. Each has a bit in `taken`. If all are taken, take_start maps a page. */
 enum { STARTS = 64 };
 static struct start starts[STARTS];
 static _Atomic(uint64_t) taken;

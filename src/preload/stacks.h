@@ -7,10 +7,10 @@
  * mapping or a block already.
  *
  * HANDED OVER: the new thread itself notes its stack, before it calls the program's function. The
- * creating thread could not: to find the stack it would read the thread's number where
- * pthread_create stored it, but the new thread may have freed that variable before pthread_create
- * returns. The new thread calls the program's function by a jump (a tail call), so that callstacks
- * look as they do without us.
+ * creating thread could not: to find the stack it would read the new thread's pthread_t from the
+ * variable where pthread_create stored it, and the new thread may have freed that variable before
+ * pthread_create returns. The new thread calls the program's function by a jump (a tail call), so
+ * that callstacks look as they do without us.
  *
  * FIRST: the kernel makes the first thread's stack larger as the thread uses it, and pages that
  * were used stay resident. Measurements look at the stack. If the first thread itself measures and

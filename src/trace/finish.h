@@ -22,10 +22,11 @@ wn_status trace_finish(const char *path, struct trace_totals *out);
 
 /* The same, for a caller that knows more of the program's end. */
 struct trace_finishing {
-  /* A trace without an END record gets this one. NULL: it gets none. The record's time is that of
-   * the monotonic clock. If the disk has no room for the record, that is no failure. The kernel's
-   * peak_bytes of a process also counts the programs that the process was before an exec; a value
-   * that is not clearly more than `resident_before` is left out. */
+  /* A trace without an END record gets this one. NULL: it gets none. Its time_ns is a time of the
+   * monotonic clock; the record gets the time since the trace began. If the disk has no room for
+   * the record, that is no failure. The kernel's peak_bytes of a process also counts the programs
+   * that the process was before an exec; a value that is not clearly more than `resident_before` is
+   * left out. */
   const struct trace_end *end;
   uint64_t resident_before; /* bytes that were resident before the program began, at least */
   /* Called now and then, with the part that was read; may be NULL. */

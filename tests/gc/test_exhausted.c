@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SPARE_MEGABYTES = 48, DOMAINS = 4 };
+enum { SPARE_MEGABYTES = 48, DOMAINS = 4, MINOR_WORDS = 32768 };
 
 struct hooked {
   wn_global *spare; /* let go when memory is exhausted, if not NULL */
@@ -52,13 +52,18 @@ static bool let_go(wn_domain *of, size_t words, void *context) {
   return spare != NULL;
 }
 
+/* The minor heaps of the tiny build would make these programs slow. */
+static void open_with(wn_heap_options options, long minor_words) {
+  options.parameters.minor_heap_size = minor_words;
+  CHECK(!wn_heap_open(&options, &heap));
+  CHECK(!wn_domain_attach(heap, &domain));
+}
+
 static void begin(long minor_words) {
   wn_heap_options options = WN_HEAP_DEFAULTS;
   options.hooks.out_of_memory = let_go;
   options.hooks.context = &hooked;
-  options.parameters.minor_heap_size = minor_words;
-  CHECK(!wn_heap_open(&options, &heap));
-  CHECK(!wn_domain_attach(heap, &domain));
+  open_with(options, minor_words);
 }
 
 static void end(void) {
@@ -92,7 +97,7 @@ static size_t length(wn_ref list) {
 /* ---- cases ---- */
 
 static void null_handle_and_a_sound_heap(void) {
-  begin(32768);
+  begin(MINOR_WORDS);
   WN_SCOPE(domain);
   wn_ref list = wn_root(domain, wn_int(0));
   limit(SPARE_MEGABYTES);
@@ -110,7 +115,7 @@ static void null_handle_and_a_sound_heap(void) {
 }
 
 static void what_the_hook_lets_go_is_used(void) {
-  begin(32768);
+  begin(MINOR_WORDS);
   WN_SCOPE(domain);
   wn_ref list = wn_root(domain, wn_int(0));
   limit(SPARE_MEGABYTES);
@@ -123,7 +128,7 @@ static void what_the_hook_lets_go_is_used(void) {
 }
 
 static void a_large_block_that_is_too_large(void) {
-  begin(32768);
+  begin(MINOR_WORDS);
   WN_SCOPE(domain);
   limit(SPARE_MEGABYTES);
   CHECK(wn_is_null(wn_alloc_bytes(domain, (size_t)SPARE_MEGABYTES << 20)));
@@ -148,7 +153,7 @@ static void survive(wn_domain *of, void *argument) {
 }
 
 static void promotion_never_runs_out(void) {
-  begin(32768);
+  begin(MINOR_WORDS);
   wn_join *joins[DOMAINS] = {NULL};
   {
     WN_SCOPE(domain);
@@ -209,7 +214,7 @@ static void blocks_without_fields_are_promoted_too(void) {
 
 /* A domain that comes when there is nothing left gets nothing, or is refused. */
 static void a_domain_that_comes_late(void) {
-  begin(32768);
+  begin(MINOR_WORDS);
   WN_SCOPE(domain);
   wn_ref list = wn_root(domain, wn_int(0));
   limit(SPARE_MEGABYTES);
@@ -326,7 +331,7 @@ static int run_unchecked(void (*program)(void), int out) {
   if (!child) {
     alarm(60);
     CHECK(dup2(out, STDERR_FILENO) == STDERR_FILENO);
-    CHECK(!wn_heap_open(NULL, &heap) && !wn_domain_attach(heap, &domain));
+    open_with((wn_heap_options)WN_HEAP_DEFAULTS, MINOR_WORDS);
     limit(SPARE_MEGABYTES);
     program();
     _exit(1);
@@ -370,8 +375,7 @@ static void leave_by_hooks(void) {
   wn_heap_options options = WN_HEAP_DEFAULTS;
   options.hooks.out_of_memory = leave_for_memory;
   options.hooks.out_of_handles = leave_for_handles;
-  CHECK(!wn_heap_open(&options, &heap));
-  CHECK(!wn_domain_attach(heap, &domain));
+  open_with(options, MINOR_WORDS);
   wn_scope scope = wn_scope_enter(domain);
   limit(SPARE_MEGABYTES);
   for (volatile size_t i = 0; i < 2 * sizeof unchecked / sizeof *unchecked; i++) {

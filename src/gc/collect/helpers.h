@@ -19,9 +19,9 @@
  * sweeping, and the system may keep that helper from a processor for as long as it likes.
  * Allocation must not go on without end meanwhile. So where a cycle is late, and a domain finds
  * that helpers hold all the work that is left, the domain reclaims it and sleeps (helpers_await):
- *   1. While a domain reclaims, helpers take no packet.
+ *   1. The domain raises `reclaimers`. While that is not 0, helpers take no packet.
  *   2. Between two pieces of work each helper looks at `reclaimers`, and returns all that it holds.
- *   3. The domain reclaims until it has taken a packet.
+ *   3. The domain lowers `reclaimers` after it has taken a packet.
  *
  * The domain thus waits for the end of one piece at most, and then does the work that it would do
  * without helpers. The heap grows by no more than it would without them.
@@ -87,8 +87,9 @@ void helpers_pause(struct wn_heap *heap);
 void helpers_resume(struct wn_heap *heap);
 
 /* RECLAIM. The calling thread's domain, at a safepoint, found nothing to do in the phase. If
- * helpers hold the rest of the work, waits until they have returned some of it, or something else
- * has changed; the domain may have been collected meanwhile. False if helpers hold nothing. */
+ * helpers hold the rest of the work, waits until they have returned some of it, or `news` has
+ * changed for another reason; the domain may have been collected meanwhile. False if helpers hold
+ * nothing. */
 bool helpers_await(struct wn_domain *domain);
 
 /* WAITING: changes `news`, and wakes the threads that wait for helpers. */

@@ -7,12 +7,12 @@
  * A worker takes its work in three steps: the handles of one domain, its own first; pieces of the
  * remembered sets, slot by slot; work packets. When a worker has copied a block, it next copies the
  * block to which the copy's last young field leads, and so on. So the blocks of a linked list lie
- * one behind another, in the order of the list, and need no second scan. A block that has further
- * young fields is *grey* until a worker has scanned it. Grey blocks are linked through the first
- * fields of their dead originals, so that no memory is needed. A worker copies all blocks that one
- * slot leads to before it takes the next slot, so that they lie together. If other workers are
- * idle, a worker makes a *work packet* of the older part of its grey list, since that leads to the
- * most blocks.
+ * one behind another, in the order of the list. Only a block that has further young fields must be
+ * scanned afterwards: it is *grey* until a worker has scanned it. Grey blocks are linked through
+ * the first fields of their dead originals, so that no memory is needed. A worker copies all blocks
+ * that one slot leads to before it takes the next slot, so that they lie together. If other workers
+ * are idle, a worker makes a *work packet* of the older part of its grey list, since that leads to
+ * the most blocks.
  *
  * OWNERSHIP. A worker *owns* the minor heap of each domain whose handles it took. While it does, no
  * other worker touches the headers there, and it claims a block by a plain store of the new
@@ -26,8 +26,9 @@
  * no work left. It looks for requests between the blocks that it scans, so no wait is without end.
  *
  * END. The leader closes the packets, and checks whether every worker is idle; if not, it opens
- * them again. While they are closed an idle worker stays idle. A worker that takes a packet ceases
- * to be idle before it takes it. A thread that comes later finds the collection closed. */
+ * them again. A worker ceases to be idle before it takes a packet. While the packets are closed no
+ * worker can take one: a worker that tries ceases to be idle only for a moment. At the end the
+ * leader clears `open`; a thread that comes later finds it so, and leaves. */
 #ifndef GC_COLLECT_MINOR_H
 #define GC_COLLECT_MINOR_H
 

@@ -20,7 +20,7 @@ struct domain_thread {
   struct wn_domain *domain;
   struct domain_thread *next; /* of the domain */
   wn_value *slots, *accessible_end, *slots_end;
-  wn_value *top; /* while it does not run, or the domain is suspended; else the context has it */
+  wn_value *top; /* while the thread does not run, or the domain is suspended; else see the context */
 
   /* Read and written by the system thread itself alone. */
   bool blocked;  /* it does not run: then it must not read which thread runs in its domain */
@@ -31,7 +31,7 @@ struct domain_thread {
   struct domain_thread *outer;    /* of the same system thread, in another domain */
   struct memprof_thread profiled; /* of the sampling engine */
   int64_t words_left;             /* to its next sample, while it does not run */
-  unsigned sampling_epoch;        /* of its domain when that sample was drawn */
+  unsigned sampling_epoch;        /* its domain's sampling_epoch when words_left was drawn */
 };
 
 struct wn_domain {
@@ -49,7 +49,7 @@ struct wn_domain {
   /* Written by the domain's running thread, or by a leader while the world is stopped. */
   size_t young_words;            /* the size of its minor heap */
   char *young_start, *young_end; /* the begin of its current piece; the end of its first piece */
-  char *young_floor;             /* the lowest address of its slot of the reservation that has memory */
+  char *young_floor;             /* the lowest address that has memory, in its slot of the reservation */
   const char *stale, *stale_end; /* where its blocks were before they moved (nursery_move) */
   const void *frame;             /* of the allocation that may be sampled (allocate.h) */
   intptr_t sample_at;            /* a young block at a lower address has sampled words (host.h) */
@@ -60,7 +60,7 @@ struct wn_domain {
   wn_value *customs; /* young custom blocks: a stack of values (customs.h) */
   size_t custom_count, custom_capacity;
   size_t young_external; /* bytes that young custom blocks have outside */
-  size_t external_words; /* EXTERNAL of major.h: of blocks born old since the last minor collection */
+  size_t external_words; /* what blocks born old since the last minor collection have outside (EXTERNAL) */
   struct random random;
   long stress_count, poll_count;
   double minor_words, promoted_words, major_words; /* minor_words: up to the last minor collection */
@@ -114,8 +114,8 @@ static inline size_t domain_young_used(const struct wn_domain *domain) {
 /* Waits, in a blocking section, until the running thread is the domain's only one. */
 void domain_await_others(struct wn_domain *domain);
 
-/* The calling thread gives its turn to the domain's other threads that wait for the turn, and waits
- * for another one. May collect. */
+/* The calling thread ends its turn, so that the domain's waiting threads run, and waits for its
+ * next turn. May collect. */
 void domain_yield(struct wn_domain *domain);
 
 /* ---- the limit of allocation ----
@@ -129,8 +129,9 @@ void domain_yield(struct wn_domain *domain);
  *   running thread                              raising thread
  *   1. sets the limit                           1. sets `stopping`, or a yield request
  *   2. light fence                              2. heavy fence: every running thread passes a fence
- *   3. reads both (domain_is_wanted), and       3. raises the limit
- *      raises the limit if one is set
+ *   3. reads `stopping` and the requests        3. raises the limit
+ *      (domain_is_wanted), and raises the
+ *      limit if one of them is set
  * Either the running thread sees `stopping` or the request, or it has set its limit before the
  * other thread raises it. In a heap that was never sampled, limits are set with a full fence, and
  * no heavy fence is needed. tests/models/raise.pml explores it. */

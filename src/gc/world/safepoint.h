@@ -45,7 +45,7 @@ static inline bool world_may_spin(const struct wn_heap *heap) {
   return atomic_load_explicit(&heap->awake, memory_order_relaxed) <= heap->processors;
 }
 
-/* The futex on which threads wait for the world. */
+/* The values of heap->stopping, the futex on which threads wait for the world. */
 enum stopping { STOPPING_NOT, STOPPING, STOPPING_SHARED };
 
 static inline bool world_is_stopping(const struct wn_heap *heap) {
@@ -59,8 +59,8 @@ void world_wait(struct wn_domain *domain);
 void world_share_collection(struct wn_heap *heap);
 void world_unshare_collection(struct wn_heap *heap);
 
-/* Block and unblock the domain. They change only the domain's state: thread.c handles the thread's
- * turn and handles. */
+/* Block and unblock the domain. They change only the domain's state: thread.c takes care of the
+ * thread's turn and of its handles. */
 void domain_block(struct wn_domain *domain);
 void domain_unblock(struct wn_domain *domain);
 

@@ -16,18 +16,18 @@
  *
  * YIELD REQUEST. A request is the ticket of the thread that should yield. It need not be taken
  * back, because the next turn has another ticket. There are two words for it, for even and odd
- * tickets. The requesting thread A holds the next ticket. A can be delayed until its ticket is
- * served, and then a waiter B may store a request to A before A has stored its own. The two
- * requests are for tickets that follow each other, so neither overwrites the other. All steps are
- * sequentially consistent:
+ * tickets. The requesting thread A holds the next ticket. A can be delayed so long that its ticket
+ * is served before it has stored its request. Then a waiter B may store a request to A before A
+ * stores the late one. The two requests are for tickets that follow each other, so neither
+ * overwrites the other. All steps are sequentially consistent:
  *
  *   requesting thread                           running thread
  *   1. stores the ticket in `yield_requests`    1. sets its limit
  *   2. raises the limit                         2. reads `yield_requests`, and raises the limit
  *                                                  if its own ticket is there
  *
- * One of the two therefore sees the other. Limits that samples set are covered by RAISING of
- * domain.h. tests/models/turn.pml explores it. */
+ * One of the two therefore sees the other. A thread also sets its limit when it takes a sample: see
+ * RAISING of domain.h. tests/models/turn.pml explores it. */
 #ifndef GC_WORLD_TURN_H
 #define GC_WORLD_TURN_H
 
@@ -39,7 +39,7 @@ struct wn_domain;
 
 struct turn {
   _Atomic(uint32_t) next_ticket;       /* the first thread of a domain has taken ticket 0 */
-  _Atomic(uint32_t) now_serving;       /* a futex; a sleeper waits for the bit of its ticket */
+  _Atomic(uint32_t) now_serving;       /* a futex; a sleeper waits for bit ticket % 32 of the wake mask */
   _Atomic(uint32_t) yield_requests[2]; /* YIELD REQUEST */
   _Atomic(unsigned) requests;          /* how many requests there were so far */
 };
