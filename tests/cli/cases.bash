@@ -22,7 +22,7 @@ options_are_understood() {
 wrong_options_are_refused() {
   make plain t
   refused 2 'which trace' report
-  refused 2 "one trace at a time; 'winnow info FILE...' lists several" report t t
+  refused 2 "one trace at a time; 'winnow diff A B' compares two, 'winnow info FILE...' lists several" report t t
   refused 2 "one trace at a time, and there is no file 'nonsense'" report t t nonsense
   refused 2 '--by x: it must be function' report --by x t
   refused 2 '--at never: it must be' report --at never t
@@ -67,7 +67,7 @@ wrong_files_are_refused() {
   head -c 100000 /bin/sh >foreign
   mkdir folder
   make plain t
-  for command in report diff info; do
+  for command in report info; do
     refused 1 'missing: No such file' $command missing
     refused 1 'folder' $command folder
     refused 1 'empty' $command empty
@@ -417,7 +417,7 @@ help_is_everywhere() {
   succeeds help
   local commands
   commands=$(sed -n 's/^  \([a-z]*\) .*/\1/p' out)
-  [ "$(echo $commands)" = "record report info help" ] || fail "commands: $commands"
+  [ "$(echo $commands)" = "record report diff info help" ] || fail "commands: $commands"
   for command in $commands; do
     succeeds help $command
     says "^winnow $command: .*Usage: winnow $command"
@@ -470,7 +470,7 @@ completion_completes() {
   local command option words
   mkdir folder
   touch some.trace "a blank.trace"
-  for command in report info; do
+  for command in report diff info; do
     [ "$(complete_words winnow $command som)" = some.trace ] || fail "$command: files"
     [ "$(complete_words winnow $command --json a)" = "a blank.trace" ] || fail "$command: files with blanks"
   done

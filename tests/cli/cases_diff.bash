@@ -89,7 +89,7 @@ wrong_comparisons_are_refused() {
   refused 2 'it must be peak, end, or a time' diff --at 1s,later t
   refused 2 'is after the end' diff --at 1us,10s t
   refused 2 'is after the end of t' diff --at 10s t t
-  refused 2 '[-][-]where: column 4' diff --where 'fn is x' t t
+  refused 2 '[-][-]where: query, column 4' diff --where 'fn is x' t t
   refused 1 'absent: ' diff t absent
   echo "no trace" >wrong
   refused 1 'wrong' diff wrong t
