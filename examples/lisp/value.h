@@ -23,7 +23,8 @@
  *   table     buckets, count
  *   entry     of a table: key, value, next, hash
  *   error     message, irritants
- *   escape    depth of the frame that it returns from, or -1 when that is gone; the next outer escape; struct vm (as an integer)
+ *   escape    depth of the frame that it returns from, or -1 when that is gone; the next outer
+ *             escape; struct vm (as an integer)
  *   atom      value, exchanged by compare and swap
  *   task      struct task (as an integer), the result once it is there */
 #ifndef LISP_VALUE_H

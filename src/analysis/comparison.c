@@ -1,5 +1,4 @@
-/* Matches the groups of two tables by merging two sorted lists, first by whole labels, then by
- * labels without modules. */
+/* Merges sorted lists to match the groups of two tables: by whole labels, then without modules. */
 #include "analysis/comparison.h"
 
 #include "base/error.h"

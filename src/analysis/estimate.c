@@ -297,12 +297,11 @@ struct estimate ratio_of(const struct estimate *one, const struct estimate *othe
 }
 
 struct estimate estimate_times(const struct estimate *estimate, const struct estimate *factor) {
-  double number = estimate->estimate, times = factor->estimate;
-  return (struct estimate){
-      number * times,
-      fmax(number * times - hypot((number - estimate->low) * times, number * (times - factor->low)), 0),
-      number * times + hypot((estimate->high - number) * times, number * (factor->high - times)),
-      estimate->samples, estimate->few_blocks};
+  double number = estimate->estimate, times = factor->estimate, product = number * times;
+  double down = hypot((number - estimate->low) * times, number * (times - factor->low)),
+         up = hypot((estimate->high - number) * times, number * (factor->high - times));
+  double low = down < product ? product - down : 0;
+  return (struct estimate){product, low, product + up, estimate->samples, estimate->few_blocks};
 }
 
 struct estimate difference_of(const struct estimate *one, const struct estimate *other) {

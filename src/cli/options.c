@@ -214,7 +214,7 @@ static int set_option(struct report_options *options, unsigned command, int opti
 /* ---- shared ---- */
 
 int options_parse(struct report_options *options, unsigned command, int argc, char **argv) {
-  struct known known;
+  struct known known = {.letters = ""};
   int option;
   make_known(&known, command);
   options->command = argv[0];
