@@ -1,4 +1,4 @@
-/* Merges sorted lists to match the groups of two tables: by whole labels, then without modules. */
+/* Matches the groups of two tables: merges their sorted labels, first with modules, then without. */
 #include "analysis/comparison.h"
 
 #include "base/error.h"

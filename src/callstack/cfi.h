@@ -20,7 +20,9 @@ enum cfi_how {
   CFI_AT_OFFSET, /* saved at CFA + value */
   CFI_IS_OFFSET, /* is CFA + value */
   CFI_IN_REGISTER,
-  CFI_AT_EXPRESSION, /* saved where an expression says; `value` is the offset of the expression's length from the module's base */
+  /* Saved where an expression says: `value` is the offset of the expression's length from the
+   * module's base. */
+  CFI_AT_EXPRESSION,
   CFI_IS_EXPRESSION,
 };
 
