@@ -1,7 +1,5 @@
-/* A runtime that writes a trace of its own heap, which it also samples itself. A stack machine
- * pushes pairs on a list, and drops the list now and then. Run it with WINNOW_TRACE=FILE, then
- * `winnow report FILE`. */
-#include <math.h>
+/* A stack machine with a heap of its own: it samples the pairs that it pushes on a list, and writes
+ * a trace of them where WINNOW_TRACE=FILE asks for one. Then: winnow report FILE. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <winnow/writer.h>
@@ -12,17 +10,14 @@ struct pair {
 };
 
 static wn_writer *writer;
-static double rate, left; /* words before the next sample */
+static double rate;
 static wn_place lines[4];
 static struct pair *kept; /* until the program ends */
 
-/* The distance to the next sampled word: geometric, by inversion. */
-static double gap(void) { return floor(log(drand48()) / log1p(-rate)) + 1; }
-
-/* The number of sampled words among the next `words` words. */
+/* The number of sampled words among `words` words: each is sampled with probability `rate`. */
 static size_t samples(size_t words) {
   size_t count = 0;
-  for (left -= (double)words; left < 0; count++) left += gap();
+  while (words--) count += drand48() < rate;
   return count;
 }
 
@@ -52,7 +47,6 @@ int main(void) {
   if (wn_writer_open_if_requested(&options, &writer)) return fprintf(stderr, "%s\n", wn_last_error()), 1;
   rate = options.sampling.sampling_rate;
   srand48((long)options.sampling.seed);
-  left = writer ? gap() - 1 : 0;
   for (uint32_t i = 0; writer && i < 4; i++)
     lines[i] = wn_writer_place(writer, &(wn_place_text){i ? "push" : "main", "demo.sm", 10 + i, 1, 8 + i});
   for (int round = 0; round < 100; round++) {
@@ -62,6 +56,5 @@ int main(void) {
     drop(brief);
   }
   wn_writer_close(writer);
-  return 0;
 }
 /* SPDX-License-Identifier: MIT */
