@@ -1,5 +1,5 @@
 # The commands people need. Everything else is CMake: see CMakePresets.json.
-.PHONY: all demo test soak bench bench-quick bench-heap install clean help
+.PHONY: all demo test models soak bench bench-quick bench-heap install clean help
 .DEFAULT_GOAL := help
 SHIPPED = winnow winnow-malloc winnow-heap
 
@@ -9,6 +9,7 @@ help:
 	@echo "make test     install what is needed, build, run the whole test suite"
 	@echo "make bench    compare with other profilers and other collected heaps, side by side (long)"
 	@echo "              (make bench-heap: the heaps alone; make bench-quick: the profilers alone, in fewer rounds)"
+	@echo "make models   search all models of protocols, and note in tests/models/passed what was searched"
 	@echo "make soak     the tests that take long"
 	@echo "make install  install to /usr/local (PREFIX=... to change)"
 	@echo "make clean    remove all that was built"
@@ -24,6 +25,14 @@ test:
 	@scripts/install-dependencies test
 	@scripts/build dev
 	@ctest --test-dir build/dev --output-on-failure -j $$(nproc) -LE soak
+
+models:
+	@scripts/install-dependencies test
+	@scripts/build dev src/all
+	@rm -f build/models-passed
+	@WINNOW_MODELS=always WINNOW_MODELS_PASSED=$(CURDIR)/build/models-passed \
+	  ctest --test-dir build/dev --output-on-failure -j $$(nproc) -L models
+	@LC_ALL=C sort build/models-passed >tests/models/passed
 
 soak:
 	@scripts/install-dependencies test
