@@ -40,6 +40,7 @@ struct building {
   struct index children; /* parent << 32 | label -> node */
   struct index labels;   /* hash of the label -> number of the label + 1 */
   size_t label_capacity, node_capacity;
+  struct stack_view view;
   uint32_t *node_of; /* trace node -> tree node + 1; 0: not known yet */
   uint32_t *own_of;  /* trace node -> tree node that owns its stack; valid where node_of is known */
   uint32_t trace_nodes;
@@ -135,6 +136,8 @@ static uint32_t child_of(struct building *building, uint32_t parent, uint32_t la
   if (parent && tree->nodes[parent].label == label && building->tree->grouping != BY_FUNCTION &&
       building->tree->grouping != BY_STACK)
     return parent;
+  for (uint32_t at = building->view.fold ? parent : 0; at; at = tree->nodes[at].parent)
+    if (tree->nodes[at].label == label) return at;
   uint32_t *found = index_at(&building->children, ((uint64_t)parent << 32 | label) + 1);
   if (!found) return UINT32_MAX;
   if (*found) return *found;
@@ -148,11 +151,22 @@ static uint32_t child_of(struct building *building, uint32_t parent, uint32_t la
   return *found = node;
 }
 
+/* Whether the view has a frame. *begun tells whether the stack has begun before it, and becomes true
+ * if it begins here. */
+static bool shows(const struct building *building, size_t frame, bool *begun) {
+  const struct stack_view *view = &building->view;
+  if (view->begins && view->begins[frame]) *begun = true;
+  return *begun && !(view->hidden && view->hidden[frame]);
+}
+
 /* The tree node for a code address that `parent` calls. *own is the node that owns the caller's
  * stack (0: none yet) and becomes the node that owns this one. UINT32_MAX without memory. */
 static uint32_t step(struct building *building, uint32_t parent, uint32_t trace_node, uint32_t *own) {
   struct frames frames = names_of(building->names, trace_node);
+  const bool *begun_at = building->view.begun;
+  bool begun = !begun_at || begun_at[source_stack(building->samples->source, trace_node).parent];
   for (size_t i = frames.count; i-- > 0 && parent != UINT32_MAX;) {
+    if (!shows(building, (size_t)(frames.frame - building->names->frame) + i, &begun)) continue;
     struct label label = label_of(&frames.frame[i], building->tree->grouping);
     uint32_t number = label_number(building, &label);
     parent = number == UINT32_MAX ? UINT32_MAX : child_of(building, parent, number);
@@ -319,9 +333,11 @@ const char *grouping_name(enum grouping grouping) {
 }
 
 wn_status call_tree_build(const struct samples *samples, const struct names *names, enum grouping grouping,
-                          row_measure *measure, void *context, struct call_tree *tree) {
+                          const struct stack_view *view, row_measure *measure, void *context,
+                          struct call_tree *tree) {
   *tree = (struct call_tree){.grouping = grouping};
   struct building building = {.tree = tree, .names = names, .samples = samples};
+  if (view) building.view = *view;
   bool done = prepare(&building) && add_rows(&building, measure, context) && make_groups(tree);
   index_destroy(&building.children);
   index_destroy(&building.labels);

@@ -79,10 +79,19 @@ struct call_tree {
   uint32_t *node_of_row; /* index: row of the samples; NO_NODE: the row does not count */
 };
 
+/* Which frames of the stacks a tree has. All zeros: every one. */
+struct stack_view {
+  const bool *hidden; /* index: frame of the names; left out */
+  const bool *begins; /* index: frame; stacks begin at their outermost such frame. NULL: at their ends */
+  const bool *begun;  /* with `begins`; index: trace node: one of its frames or of its callers' begins */
+  bool fold;          /* a function that a stack has already joins that earlier node: recursion is one node */
+};
+
 /* Sums all rows that `measure` counts. A group of BY_STACK is one node of the tree, and its `label`
- * is the number of that node. WN_ENOMEM. */
+ * is the number of that node. `view` NULL: all frames. WN_ENOMEM. */
 wn_status call_tree_build(const struct samples *samples, const struct names *names, enum grouping grouping,
-                          row_measure *measure, void *context, struct call_tree *tree);
+                          const struct stack_view *view, row_measure *measure, void *context,
+                          struct call_tree *tree);
 void call_tree_destroy(struct call_tree *tree);
 
 /* Which blocks of a group are meant: those of its self sums, or all that its total counts. */

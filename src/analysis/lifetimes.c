@@ -22,28 +22,51 @@
  */
 #include "analysis/lifetimes.h"
 
+#include "analysis/order.h"
 #include "base/error.h"
 #include <math.h>
 #include <stdlib.h>
 
 static uint64_t life_of(const struct lifetimes *lifetimes, const struct row *row) {
   if (lifetimes->measure == LIFE_WORDS) return (uint64_t)row->life_words;
-  uint64_t died = row->died_ns == STILL_ALIVE ? lifetimes->samples->end_ns : row->died_ns;
-  return died > row->born_ns ? died - row->born_ns : 0;
+  return row_life_ns(row, lifetimes->samples->end_ns);
 }
 
-/* At one life, deaths come before blocks that were still alive at the end. */
-static int by_life(const void *a, const void *b, void *context) {
-  const struct lifetimes *lifetimes = context;
-  const struct row *left = &lifetimes->samples->rows[*(const uint32_t *)a],
-                   *right = &lifetimes->samples->rows[*(const uint32_t *)b];
-  uint64_t x = life_of(lifetimes, left), y = life_of(lifetimes, right);
-  if (x != y) return x < y ? -1 : 1;
-  return (left->died_ns == STILL_ALIVE) - (right->died_ns == STILL_ALIVE);
+/* Orders the rows by life. At one life, deaths come before blocks that were still alive at the end.
+ */
+static bool order_by_life(struct lifetimes *lifetimes) {
+  struct keyed *keyed = malloc((lifetimes->count + 1) * sizeof *keyed);
+  for (size_t i = 0; keyed && i < lifetimes->count; i++) {
+    const struct row *row = &lifetimes->samples->rows[lifetimes->order[i]];
+    keyed[i] =
+        (struct keyed){life_of(lifetimes, row) << 1 | (row->died_ns == STILL_ALIVE), lifetimes->order[i]};
+  }
+  bool done = keyed && order_by_key(keyed, lifetimes->count);
+  for (size_t i = 0; done && i < lifetimes->count; i++) lifetimes->order[i] = keyed[i].item;
+  free(keyed);
+  return done;
+}
+
+static bool is_counted(const struct lifetimes *lifetimes, size_t row) {
+  const struct row *rows = lifetimes->samples->rows;
+  return rows[row].last && rows[row].probability > 0 &&
+         (!lifetimes->tree || lifetimes->tree->node_of_row[row] != NO_NODE);
+}
+
+/* Collects the rows that count, in order of life, which the samples may know already. */
+static bool collect_rows(struct lifetimes *lifetimes) {
+  const struct samples *samples = lifetimes->samples;
+  bool known = samples->by_life && lifetimes->measure == LIFE_NS;
+  size_t count = known ? samples->by_life_count : samples->row_count;
+  for (size_t i = 0; i < count; i++) {
+    size_t row = known ? samples->by_life[i] : i;
+    if (is_counted(lifetimes, row)) lifetimes->order[lifetimes->count++] = (uint32_t)row;
+  }
+  return known || order_by_life(lifetimes);
 }
 
 static bool is_inside(const struct lifetimes *lifetimes, uint32_t row) {
-  return lifetimes->inside[lifetimes->tree->node_of_row[row]];
+  return !lifetimes->inside || lifetimes->inside[lifetimes->tree->node_of_row[row]];
 }
 
 /* The blocks that have lived until t, while t advances. */
@@ -106,6 +129,16 @@ static double equivalent(const struct risk_set *all, const struct risk_set *at) 
   return fmin(count, (double)all->samples);
 }
 
+/* Wilson's interval for a share that a random sample of `count` blocks had (E. Wilson, "Probable
+ * inference, the law of succession, and statistical inference", 1927). */
+static void find_share(struct survival *survival, double share, double count) {
+  double z = Z_95 * Z_95 / count, middle = (share + z / 2) / (1 + z);
+  double reach = Z_95 * sqrt(share * (1 - share) / count + z / (4 * count)) / (1 + z);
+  survival->share = share;
+  survival->low = fmin(fmax(middle - reach, 0), share);
+  survival->high = fmax(fmin(middle + reach, 1), share);
+}
+
 /* How far S at the true median may be from one half. With fewer than five blocks, all of them lie
  * on one side of the true median too often: then there is no bound. */
 static double reach_of(double count) { return count < 5 - ROUNDING ? 1 : Z_95 / 2 / sqrt(count); }
@@ -120,34 +153,10 @@ static void find_ends(const struct lifetimes *lifetimes, const struct risk_set *
   if (reached) life->high = length;
 }
 
-/* ---- shared ---- */
-
-wn_status lifetimes_create(const struct samples *samples, const struct call_tree *tree,
-                           enum life_measure measure, struct lifetimes *lifetimes) {
-  *lifetimes = (struct lifetimes){.samples = samples, .tree = tree, .measure = measure};
-  lifetimes->order = malloc((samples->row_count + 1) * sizeof *lifetimes->order);
-  lifetimes->inside = calloc(tree->node_count, sizeof *lifetimes->inside);
-  if (!lifetimes->order || !lifetimes->inside) {
-    lifetimes_destroy(lifetimes);
-    return error_set(WN_ENOMEM, "not enough memory for the lifetimes");
-  }
-  for (size_t i = 0; i < samples->row_count; i++)
-    if (samples->rows[i].last && tree->node_of_row[i] != NO_NODE)
-      lifetimes->order[lifetimes->count++] = (uint32_t)i;
-  qsort_r(lifetimes->order, lifetimes->count, sizeof *lifetimes->order, by_life, lifetimes);
-  return WN_OK;
-}
-
-void lifetimes_destroy(struct lifetimes *lifetimes) {
-  free(lifetimes->order);
-  free(lifetimes->inside);
-  *lifetimes = (struct lifetimes){0};
-}
-
-struct life lifetimes_median(struct lifetimes *lifetimes, const struct group *group, enum extent extent) {
+/* The median life of the rows of `order` that are inside. */
+static struct life median_of(const struct lifetimes *lifetimes) {
   struct risk_set all = {0};
   struct life life = {.low = NO_BOUND, .high = NO_BOUND};
-  call_tree_mark(lifetimes->tree, group, extent, lifetimes->inside);
   for (size_t i = 0; i < lifetimes->count; i++)
     if (is_inside(lifetimes, lifetimes->order[i]))
       add_to_risk(&all, &lifetimes->samples->rows[lifetimes->order[i]]);
@@ -158,5 +167,81 @@ struct life lifetimes_median(struct lifetimes *lifetimes, const struct group *gr
   double reach = all.variance > 0 ? reach_of(equivalent(&all, &at_median)) : 0;
   find_ends(lifetimes, &all, reach, &life);
   return life;
+}
+
+/* The label of the node to which the i-th row belongs. */
+static uint32_t label_of(const struct lifetimes *lifetimes, size_t i) {
+  return lifetimes->tree->nodes[lifetimes->tree->node_of_row[lifetimes->order[i]]].label;
+}
+
+/* ---- shared ---- */
+
+wn_status lifetimes_create(const struct samples *samples, const struct call_tree *tree,
+                           enum life_measure measure, struct lifetimes *lifetimes) {
+  *lifetimes = (struct lifetimes){.samples = samples, .tree = tree, .measure = measure};
+  lifetimes->order = malloc((samples->row_count + 1) * sizeof *lifetimes->order);
+  lifetimes->inside = calloc(tree ? tree->node_count : 1, sizeof *lifetimes->inside);
+  if (lifetimes->order && lifetimes->inside && collect_rows(lifetimes)) return WN_OK;
+  lifetimes_destroy(lifetimes);
+  return error_set(WN_ENOMEM, "not enough memory for the lifetimes");
+}
+
+void lifetimes_destroy(struct lifetimes *lifetimes) {
+  free(lifetimes->order);
+  free(lifetimes->inside);
+  *lifetimes = (struct lifetimes){0};
+}
+
+void lifetimes_keep(struct lifetimes *lifetimes, row_filter *takes, void *context) {
+  size_t kept = 0;
+  for (size_t i = 0; i < lifetimes->count; i++)
+    if (takes(&lifetimes->samples->rows[lifetimes->order[i]], context))
+      lifetimes->order[kept++] = lifetimes->order[i];
+  lifetimes->count = kept;
+}
+
+struct life lifetimes_median(struct lifetimes *lifetimes, const struct group *group, enum extent extent) {
+  call_tree_mark(lifetimes->tree, group, extent, lifetimes->inside);
+  return median_of(lifetimes);
+}
+
+wn_status lifetimes_medians(const struct lifetimes *lifetimes, struct life *medians) {
+  const struct call_tree *tree = lifetimes->tree;
+  size_t *begin = calloc(tree->label_count + 2, sizeof *begin);
+  uint32_t *order = malloc((lifetimes->count + 1) * sizeof *order);
+  bool done = begin && order;
+  for (size_t i = 0; done && i < lifetimes->count; i++) begin[label_of(lifetimes, i) + 2]++;
+  for (size_t label = 2; done && label < tree->label_count + 2; label++) begin[label] += begin[label - 1];
+  for (size_t i = 0; done && i < lifetimes->count; i++)
+    order[begin[label_of(lifetimes, i) + 1]++] = lifetimes->order[i];
+  for (size_t label = 0; done && label < tree->label_count; label++) {
+    struct lifetimes part = *lifetimes;
+    part.order = order + begin[label];
+    part.count = begin[label + 1] - begin[label];
+    part.inside = NULL;
+    medians[label] = median_of(&part);
+  }
+  free(begin);
+  free(order);
+  return done ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the lifetimes");
+}
+
+void lifetimes_survival(const struct lifetimes *lifetimes, struct survival *curve, size_t count) {
+  const struct row *rows = lifetimes->samples->rows;
+  struct risk_set all = {0};
+  for (size_t i = 0; i < lifetimes->count; i++) add_to_risk(&all, &rows[lifetimes->order[i]]);
+  struct risk_set now = all;
+  size_t at = 0;
+  for (size_t i = 0; i < count; i++) {
+    for (; at < lifetimes->count && life_of(lifetimes, &rows[lifetimes->order[at]]) <= curve[i].life; at++)
+      remove_from_risk(&now, &rows[lifetimes->order[at]]);
+    curve[i].share = curve[i].low = curve[i].high = 0;
+    if (!all.samples) continue;
+    double share = fmax(fmin(now.surviving, 1), 0);
+    if (all.variance > 0)
+      find_share(&curve[i], share, equivalent(&all, &now));
+    else
+      curve[i].share = curve[i].low = curve[i].high = share;
+  }
 }
 /* SPDX-License-Identifier: MIT */

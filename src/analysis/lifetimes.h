@@ -2,25 +2,28 @@
 #ifndef ANALYSIS_LIFETIMES_H
 #define ANALYSIS_LIFETIMES_H
 
-#include "analysis/call_tree.h"
+#include "analysis/timeline.h"
 
 /* A life is measured in nanoseconds, or in words that were allocated during it (WORDS CLOCK). */
 enum life_measure { LIFE_NS, LIFE_WORDS };
 
 struct lifetimes {
   const struct samples *samples;
-  const struct call_tree *tree;
+  const struct call_tree *tree; /* NULL: all rows count */
   enum life_measure measure;
   uint32_t *order; /* the last rows of the blocks that the tree counts, by life, shortest first */
   size_t count;
   bool *inside; /* scratch; index: node of the tree */
 };
 
-/* Prepares the lives of the rows that a call tree counts. The samples and the tree must outlive it.
- * WN_ENOMEM. */
+/* Prepares the lives of the rows that a call tree counts; of all rows if `tree` is NULL. The samples
+ * and the tree must outlive it. WN_ENOMEM. */
 wn_status lifetimes_create(const struct samples *samples, const struct call_tree *tree,
                            enum life_measure measure, struct lifetimes *lifetimes);
 void lifetimes_destroy(struct lifetimes *lifetimes);
+
+/* Leaves out the rows that `takes` does not select. */
+void lifetimes_keep(struct lifetimes *lifetimes, row_filter *takes, void *context);
 
 /* The median life of a group's blocks. */
 struct life {
@@ -35,6 +38,20 @@ struct life {
 /* The median life of a group's blocks. `low` is NO_BOUND only if `high` is. Without any block
  * `known` is false and both ends are NO_BOUND. */
 struct life lifetimes_median(struct lifetimes *lifetimes, const struct group *group, enum extent extent);
+
+/* The median life of each label's own blocks: medians[label], for all labels of the tree. Not for
+ * BY_STACK. WN_ENOMEM. */
+wn_status lifetimes_medians(const struct lifetimes *lifetimes, struct life *medians);
+
+/* The share of all these blocks that live longer than `life`, with its interval. */
+struct survival {
+  uint64_t life;
+  double share, low, high;
+};
+
+/* Fills in the shares for `count` lives, which are in order, shortest first. Zeros without any block.
+ */
+void lifetimes_survival(const struct lifetimes *lifetimes, struct survival *curve, size_t count);
 
 #endif
 /* SPDX-License-Identifier: MIT */

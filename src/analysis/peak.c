@@ -97,13 +97,6 @@ static double chance_of_choosing(double p) {
   return p * (1 - part + part * CHOOSERS / PEAK_PARTS);
 }
 
-/* At one time, ends come before starts, so that a resized block is not counted twice. */
-static int by_time(const void *a, const void *b) {
-  const struct step *left = a, *right = b;
-  if (left->time_ns != right->time_ns) return left->time_ns < right->time_ns ? -1 : 1;
-  return (left->bytes > right->bytes) - (left->bytes < right->bytes);
-}
-
 static int compare_times(const void *a, const void *b) {
   uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
   return (left > right) - (left < right);
@@ -119,49 +112,82 @@ static void raise_summit(struct summit *summit, double bytes, uint64_t time_ns) 
   }
 }
 
-/* The steps of a trace in order of time, or NULL without memory. *count is their number; *exact
- * tells whether every block is in the sample. */
-static struct step *make_steps(const struct samples *samples, row_filter *takes, void *context, size_t *count,
-                               bool *exact) {
-  struct step *steps = malloc((2 * samples->row_count + 1) * sizeof *steps);
-  *count = 0;
+/* A row that counts, and its part. Computed once, since a query and a hash are slow. */
+struct chooser {
+  double bytes; /* weighted; 0 if the row does not count */
+  int part;
+  bool counts;
+};
+
+/* The choosers, by row; NULL without memory. *exact tells whether every block is in the sample. */
+static struct chooser *make_choosers(const struct samples *samples, row_filter *takes, void *context,
+                                     bool *exact) {
+  struct chooser *choosers = calloc(samples->row_count + 1, sizeof *choosers);
   *exact = true;
-  for (size_t i = 0; steps && i < samples->row_count; i++) {
+  for (size_t i = 0; choosers && i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
     if (!counts(row, takes, context)) continue;
-    double bytes = (double)row->size / chance_of_choosing(row->probability);
-    int part = part_of(row);
-    steps[(*count)++] = (struct step){row->begin_ns, bytes, part};
-    if (row->end_ns != STILL_ALIVE) steps[(*count)++] = (struct step){row->end_ns, -bytes, part};
+    choosers[i] =
+        (struct chooser){(double)row->size / chance_of_choosing(row->probability), part_of(row), true};
     *exact = *exact && row->probability >= 1;
   }
-  if (steps) qsort(steps, *count, sizeof *steps, by_time);
-  return steps;
+  return choosers;
 }
 
-/* The weighted bytes of the parts that choose for part k. *others: of all parts but k. */
-static double chosen_by(const double bytes[PEAK_PARTS], double known, int k, double *others) {
-  double sum = known;
-  *others = known;
-  for (int i = 1; i < PEAK_PARTS; i++) {
-    double part = bytes[(k + i) % PEAK_PARTS];
-    *others += part;
-    if (i <= CHOOSERS) sum += part;
+/* The steps of a trace, one after the other. Rows are ordered by their begins, `by_end` by their
+ * ends. At one time, ends come before starts, so that a resized block is not counted twice. */
+struct walk {
+  const struct samples *samples;
+  const struct chooser *choosers;
+  const struct keyed *by_end;
+  size_t begun, ended, end_count;
+};
+
+static bool next_step(struct walk *walk, struct step *step) {
+  const struct row *rows = walk->samples->rows;
+  for (;;) {
+    bool begins = walk->begun < walk->samples->row_count, ends = walk->ended < walk->end_count;
+    if (!begins && !ends) return false;
+    size_t row = begins ? walk->begun : 0;
+    if (ends && (!begins || walk->by_end[walk->ended].key <= rows[row].begin_ns)) {
+      const struct keyed *end = &walk->by_end[walk->ended++];
+      row = end->item;
+      *step = (struct step){end->key, -walk->choosers[row].bytes, walk->choosers[row].part};
+    } else {
+      walk->begun++;
+      *step = (struct step){rows[row].begin_ns, walk->choosers[row].bytes, walk->choosers[row].part};
+    }
+    if (walk->choosers[row].counts) return true;
   }
-  return sum;
+}
+
+static bool chooses_for(int part, int k, bool spare) {
+  int behind = (part - k + PEAK_PARTS) % PEAK_PARTS;
+  return part == ALL_PARTS || (behind >= 1 && (spare || behind <= CHOOSERS));
+}
+
+/* Adds a step to the sums of the parts: chosen[k], of the parts that choose for part k, and others[k],
+ * of all parts but k. */
+static void add_step(const struct step *step, double chosen[PEAK_PARTS], double others[PEAK_PARTS]) {
+  for (int k = 0; k < PEAK_PARTS; k++) {
+    if (chooses_for(step->part, k, false)) chosen[k] += step->bytes;
+    if (chooses_for(step->part, k, true)) others[k] += step->bytes;
+  }
 }
 
 /* Finds the summit for each part. spare[k] is the summit by all parts but k, for use where the
  * choosers of k know too little. */
-static void find_summits(const struct step *steps, size_t count, struct summit summits[PEAK_PARTS],
+static void find_summits(struct walk walk, struct summit summits[PEAK_PARTS],
                          struct summit spare[PEAK_PARTS]) {
-  double bytes[PEAK_PARTS] = {0}, known = 0, others;
-  for (size_t i = 0; i < count; i++) {
-    *(steps[i].part == ALL_PARTS ? &known : &bytes[steps[i].part]) += steps[i].bytes;
-    if (i + 1 < count && steps[i + 1].time_ns == steps[i].time_ns) continue;
+  double chosen[PEAK_PARTS] = {0}, others[PEAK_PARTS] = {0};
+  struct step step, next;
+  for (bool more = next_step(&walk, &step); more; step = next) {
+    add_step(&step, chosen, others);
+    more = next_step(&walk, &next);
+    if (more && next.time_ns == step.time_ns) continue;
     for (int k = 0; k < PEAK_PARTS; k++) {
-      raise_summit(&summits[k], chosen_by(bytes, known, k, &others), steps[i].time_ns);
-      raise_summit(&spare[k], others, steps[i].time_ns);
+      raise_summit(&summits[k], chosen[k], step.time_ns);
+      raise_summit(&spare[k], others[k], step.time_ns);
     }
   }
 }
@@ -175,11 +201,6 @@ static uint64_t time_of_summit(const struct summit *summit, const struct samples
   return summit->begin_ns + (summit->end_ns - summit->begin_ns) / 2;
 }
 
-static bool chooses_for(int part, int k, bool spare) {
-  int behind = (part - k + PEAK_PARTS) % PEAK_PARTS;
-  return part == ALL_PARTS || (behind >= 1 && (spare || behind <= CHOOSERS));
-}
-
 /* A block that chooses with at least this probability is not in the summit by mere luck. */
 static const double likely = 0.5;
 
@@ -191,22 +212,39 @@ struct end_comparison {
   int live;              /* number of blocks in the summit */
 };
 
-static struct end_comparison compare_with_end(const struct samples *samples, row_filter *takes, void *context,
-                                              int k, const struct summit *summit, bool spare) {
-  struct end_comparison result = {0};
+/* Adds a row that is live at the summit, at the end, or both, to the comparison. */
+static void add_to_comparison(struct end_comparison *result, const struct row *row, double bytes,
+                              const struct summit *summit) {
+  bool then = row_is_live_at(row, summit->begin_ns), at_end = row->end_ns == STILL_ALIVE;
+  if (!then && !at_end) return;
+  double chance = chance_of_choosing(row->probability);
+  result->live += then;
+  if (at_end) result->at_end += bytes;
+  if (then == at_end) return;
+  result->less += then ? bytes : -bytes;
+  result->variance += bytes * bytes * (1 - chance);
+  if (then && chance < likely) result->one = fmax(result->one, bytes);
+}
+
+/* The summit of each part, and its spare one, and their comparisons with the end of the run. */
+struct candidates {
+  struct summit summits[PEAK_PARTS], spare[PEAK_PARTS];
+  struct end_comparison ends[PEAK_PARTS], spare_ends[PEAK_PARTS];
+};
+
+/* Compares all of them in one pass over the rows: it is the rows that take the time. */
+static void compare_with_end(const struct samples *samples, const struct chooser *choosers,
+                             struct candidates *candidates) {
   for (size_t i = 0; i < samples->row_count; i++) {
-    const struct row *row = &samples->rows[i];
-    if (!counts(row, takes, context) || !chooses_for(part_of(row), k, spare)) continue;
-    bool then = row_is_live_at(row, summit->begin_ns), at_end = row->end_ns == STILL_ALIVE;
-    double chance = chance_of_choosing(row->probability), bytes = (double)row->size / chance;
-    result.live += then;
-    if (at_end) result.at_end += bytes;
-    if (then == at_end) continue;
-    result.less += then ? bytes : -bytes;
-    result.variance += bytes * bytes * (1 - chance);
-    if (then && chance < likely) result.one = fmax(result.one, bytes);
+    if (!choosers[i].counts) continue;
+    for (int k = 0; k < PEAK_PARTS; k++) {
+      const struct row *row = &samples->rows[i];
+      if (chooses_for(choosers[i].part, k, false))
+        add_to_comparison(&candidates->ends[k], row, choosers[i].bytes, &candidates->summits[k]);
+      if (chooses_for(choosers[i].part, k, true))
+        add_to_comparison(&candidates->spare_ends[k], row, choosers[i].bytes, &candidates->spare[k]);
+    }
   }
-  return result;
 }
 
 /* END: whether a part takes the end of the run instead of its summit. */
@@ -215,15 +253,16 @@ static bool end_is_as_good(const struct end_comparison *end, const struct summit
   return end->at_end > 0 && (is_noise || end->less <= end->one);
 }
 
-static uint64_t moment_of(const struct samples *samples, row_filter *takes, void *context, int k,
-                          const struct summit *summit, const struct summit *spare, bool exact) {
-  struct end_comparison end = compare_with_end(samples, takes, context, k, summit, false);
-  if (!end.live || (end.live == 1 && end.one > summit->bytes / 2)) {
-    summit = spare;
-    end = compare_with_end(samples, takes, context, k, spare, true);
+static uint64_t moment_of(const struct samples *samples, const struct candidates *candidates, int k,
+                          bool exact) {
+  const struct summit *summit = &candidates->summits[k];
+  const struct end_comparison *end = &candidates->ends[k];
+  if (!end->live || (end->live == 1 && end->one > summit->bytes / 2)) {
+    summit = &candidates->spare[k];
+    end = &candidates->spare_ends[k];
   }
   if (summit->bytes <= 0) return samples->end_ns / 2; /* nothing to choose by */
-  return !exact && end_is_as_good(&end, summit) ? samples->end_ns : time_of_summit(summit, samples, exact);
+  return !exact && end_is_as_good(end, summit) ? samples->end_ns : time_of_summit(summit, samples, exact);
 }
 
 static void order_moments(struct peak *peak) {
@@ -235,11 +274,11 @@ static void order_moments(struct peak *peak) {
   peak->last_ns = times[PEAK_PARTS - 1];
 }
 
-static void add_rows(struct peak *peak, const struct samples *samples, row_filter *takes, void *context) {
+static void add_rows(struct peak *peak, const struct samples *samples, const struct chooser *choosers) {
   struct weight weight;
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    if (!counts(row, takes, context) || !peak_holds(peak, row, &weight)) continue;
+    if (!choosers[i].counts || !peak_holds(peak, row, &weight)) continue;
     sum_add_weighted(&peak->live.bytes, (double)row->size, &weight);
     sum_add_weighted(&peak->live.blocks, 1, &weight);
   }
@@ -248,19 +287,24 @@ static void add_rows(struct peak *peak, const struct samples *samples, row_filte
 /* ---- shared ---- */
 
 wn_status peak_find(const struct samples *samples, row_filter *takes, void *context, struct peak *peak) {
-  struct summit summits[PEAK_PARTS] = {0}, spare[PEAK_PARTS] = {0};
+  struct candidates candidates = {0};
   bool exact;
-  size_t count;
   *peak = (struct peak){0};
-  struct step *steps = make_steps(samples, takes, context, &count, &exact);
-  if (!steps) return error_set(WN_ENOMEM, "not enough memory for the peak");
-  find_summits(steps, count, summits, spare);
-  free(steps);
-  for (int k = 0; k < PEAK_PARTS; k++)
-    peak->time_ns[k] = moment_of(samples, takes, context, k, &summits[k], &spare[k], exact);
-  order_moments(peak);
-  add_rows(peak, samples, takes, context);
-  return WN_OK;
+  struct chooser *choosers = make_choosers(samples, takes, context, &exact);
+  struct walk walk = {samples, choosers, samples->by_end, 0, 0, samples->by_end_count};
+  struct keyed *own = walk.by_end ? NULL : samples_order_by_end(samples, &walk.end_count);
+  if (own) walk.by_end = own;
+  if (choosers && walk.by_end) {
+    find_summits(walk, candidates.summits, candidates.spare);
+    compare_with_end(samples, choosers, &candidates);
+    for (int k = 0; k < PEAK_PARTS; k++) peak->time_ns[k] = moment_of(samples, &candidates, k, exact);
+    order_moments(peak);
+    add_rows(peak, samples, choosers);
+  }
+  bool done = choosers && walk.by_end;
+  free(choosers);
+  free(own);
+  return done ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the peak");
 }
 
 bool peak_holds(const struct peak *peak, const struct row *row, struct weight *weight) {

@@ -4,15 +4,21 @@
  *   term   = factor { "and" factor }
  *   factor = "not" factor | "(" query ")" | field relation value
  *
- * The fields are one table, below. The type of a field determines its relations and values.
+ * The fields are one table, query_fields.h. The type of a field determines its relations and values.
  *
- * query_bind evaluates the conditions on names once for every node of the trace's stacks: a node
- * matches if one of its frames matches or its caller's node does. A row then needs one look-up of
- * its stack's node. A wrong query is WN_EINVAL, and the message tells the column and what was
- * expected there.
+ * query_bind evaluates the conditions on names once for every string, and from that for every node
+ * of the trace's stacks: a node matches if one of its frames matches or its caller's node does. A
+ * row then needs one look-up of its stack's node. A wrong query is WN_EINVAL, and the message tells
+ * the column and what was expected there.
+ *
+ * SETTING: the conditions `at`, `hide` and `from` say how the selected blocks are shown. They apply
+ * to the whole query, so they stand at its top, connected by `and`: under `or` or `not` they would
+ * have no meaning.
  */
 #include "analysis/query.h"
 
+#include "analysis/query_fields.h"
+#include "analysis/timeline.h"
 #include "base/error.h"
 #include <ctype.h>
 #include <regex.h>
@@ -21,81 +27,6 @@
 #include <string.h>
 
 enum kind { OR, AND, NOT, FIELD };
-
-/* How values of a field are written and compared. */
-enum type {
-  FRAME_TEXT,  /* of any frame of the stack: = and != compare whole names, ~ and !~ search */
-  THREAD_NAME, /* of the thread, in the same way, or its number */
-  BYTES,
-  TIME,  /* a moment, from the start of the run; or a duration */
-  CHOICE /* = and != with one of a few words */
-};
-
-/* ---- fields ---- */
-
-static uint64_t end_of(const struct samples *samples, const struct row *row) {
-  return row->died_ns == STILL_ALIVE ? samples->end_ns : row->died_ns;
-}
-
-static uint32_t text_of_function(const struct frame *frame) { return frame->function; }
-static uint32_t text_of_file(const struct frame *frame) { return frame->file; }
-static uint32_t text_of_module(const struct frame *frame) { return frame->module; }
-
-static double number_of_size(const struct samples *samples, const struct row *row) {
-  (void)samples;
-  return (double)row->size;
-}
-static double number_of_life(const struct samples *samples, const struct row *row) {
-  return (double)(end_of(samples, row) - row->born_ns);
-}
-static double number_of_life_bytes(const struct samples *samples, const struct row *row) {
-  return samples->word_bytes * row->life_words;
-}
-static double number_of_birth(const struct samples *samples, const struct row *row) {
-  (void)samples;
-  return (double)row->born_ns;
-}
-static double number_of_death(const struct samples *samples, const struct row *row) {
-  (void)samples;
-  return row->died_ns == STILL_ALIVE ? 1e300 : (double)row->died_ns; /* later than any time */
-}
-static double is_dead(const struct samples *samples, const struct row *row) {
-  (void)samples;
-  return row->died_ns != STILL_ALIVE;
-}
-static double is_not_promoted(const struct samples *samples, const struct row *row) {
-  (void)samples;
-  return row->promoted_ns == NEVER;
-}
-static double number_of_area(const struct samples *samples, const struct row *row) {
-  (void)samples;
-  return row->area;
-}
-
-/* A new field needs a row here, a function, and a row in docs/queries.md. */
-static const struct field {
-  const char *name, *synonym;
-  enum type type;
-  uint32_t (*text)(const struct frame *frame);
-  double (*number)(const struct samples *samples, const struct row *row);
-  const char *choices[5]; /* CHOICE: the word for each number; a number with "" has no word */
-} fields[] = {
-    {"fn", "function", FRAME_TEXT, .text = text_of_function},
-    {"file", NULL, FRAME_TEXT, .text = text_of_file},
-    {"module", NULL, FRAME_TEXT, .text = text_of_module},
-    {"thread", NULL, THREAD_NAME, .text = NULL},
-    {"size", NULL, BYTES, .number = number_of_size},
-    {"life", NULL, TIME, .number = number_of_life},
-    {"life_bytes", NULL, BYTES, .number = number_of_life_bytes},
-    {"born", "time", TIME, .number = number_of_birth},
-    {"died", NULL, TIME, .number = number_of_death},
-    {"alive", NULL, CHOICE, .number = is_dead, .choices = {"yes", "no"}},
-    {"area", NULL, CHOICE, .number = number_of_area,
-     .choices =
-         {[AREA_NONE] = "", [AREA_MINOR] = "minor", [AREA_MAJOR] = "major", [AREA_OUTSIDE] = "outside"}},
-    {"promoted", NULL, CHOICE, .number = is_not_promoted, .choices = {"yes", "no"}},
-};
-enum { FIELDS = sizeof fields / sizeof *fields };
 
 enum relation { EQUAL, NOT_EQUAL, MATCHES, NOT_MATCHES, LESS, AT_MOST, MORE, AT_LEAST };
 
@@ -107,15 +38,20 @@ struct condition {
   struct condition *left, *right;
   const struct field *field;
   enum relation relation;
+  const char *at;  /* where it stands; valid while the query is parsed */
   char *text;      /* the value as the user wrote it */
-  double number;   /* BYTES, TIME, CHOICE */
-  regex_t pattern; /* FRAME_TEXT, THREAD_NAME with ~ or !~ */
+  double number;   /* BYTES, TIME, CHOICE, LIVE_AT, MOMENT */
+  enum when when;  /* MOMENT */
+  regex_t pattern; /* of names, with ~ or !~ */
   bool has_pattern;
-  bool *nodes; /* FRAME_TEXT: which of the trace's nodes match */
+  bool *nodes; /* FRAME_TEXT, OUTSET: which of the trace's nodes match */
 };
 
 struct query {
   struct condition *root;
+  const struct condition *moment, *outset; /* the settings `at` and `from`, or NULL */
+  bool hides;                              /* there is a setting `hide` */
+  bool *hidden, *begins;                   /* by frame, of the settings `hide` and `from` */
   const struct samples *samples;
   uint32_t node_count;
 };
@@ -191,9 +127,8 @@ static struct condition *make(enum kind kind, struct condition *left, struct con
 }
 
 static const struct field *take_field(struct parser *parser) {
-  for (size_t i = 0; i < FIELDS; i++)
-    if (take_word(parser, fields[i].name) || (fields[i].synonym && take_word(parser, fields[i].synonym)))
-      return &fields[i];
+  for (const struct field *field = query_fields; field->name; field++)
+    if (take_word(parser, field->name) || (field->synonym && take_word(parser, field->synonym))) return field;
   return NULL;
 }
 
@@ -213,18 +148,26 @@ static bool take_relation(struct parser *parser, enum relation *relation) {
   return false;
 }
 
+/* Takes the rest of a quoted string. Two quotes in it stand for one. */
+static char *take_quoted(struct parser *parser, char quote) {
+  const char *begin = parser->at, *at = begin + 1;
+  char *text = malloc(strlen(begin)), *out = text;
+  for (; text && *at && (*at != quote || at[1] == quote); at++) {
+    *out++ = *at;
+    at += *at == quote;
+  }
+  if (text && *at) return *out = 0, parser->at = at + 1, text;
+  free(text);
+  return fail(parser, quote == '"' ? "a closing \"" : "a closing '"), NULL;
+}
+
 /* Takes a quoted string, or everything up to a blank or a parenthesis. If there is none, returns
  * NULL and sets the error. */
 static char *take_value(struct parser *parser) {
   skip_space(parser);
   const char *begin = parser->at, *end;
   parser->value_at = begin;
-  if (*begin == '"' || *begin == '\'') {
-    end = strchr(begin + 1, *begin);
-    if (!end) return fail(parser, *begin == '"' ? "a closing \"" : "a closing '"), NULL;
-    parser->at = end + 1;
-    return strndup(begin + 1, (size_t)(end - begin - 1));
-  }
+  if (*begin == '"' || *begin == '\'') return take_quoted(parser, *begin);
   end = begin + strcspn(begin, " \t\n()");
   if (end == begin) return fail(parser, "a value"), NULL;
   parser->at = end;
@@ -234,6 +177,9 @@ static char *take_value(struct parser *parser) {
 static bool is_search(enum relation relation) { return relation == MATCHES || relation == NOT_MATCHES; }
 
 static bool set_name(struct parser *parser, struct condition *condition) {
+  bool setting = field_is_setting(condition->field);
+  if (setting && condition->relation != EQUAL && condition->relation != MATCHES)
+    return fail_at(parser, parser->relation_at, "= or ~ before a function"), false;
   if (condition->relation > NOT_MATCHES)
     return fail_at(parser, parser->relation_at, "= != ~ or !~ before a name"), false;
   if (!is_search(condition->relation)) return true;
@@ -261,24 +207,9 @@ static bool set_number(struct parser *parser, struct condition *condition) {
          false;
 }
 
-/* The words of a field, as in "minor, major or outside". */
-static const char *choices_as_text(char buffer[64], const struct field *field) {
-  *buffer = 0;
-  for (size_t i = 0; field->choices[i]; i++) {
-    const char *choice = field->choices[i], *next = field->choices[i + 1];
-    if (!*choice) continue;
-    snprintf(buffer + strlen(buffer), 64 - strlen(buffer), "%s%s",
-             !*buffer ? ""
-             : next   ? ", "
-                      : " or ",
-             choice);
-  }
-  return buffer;
-}
-
 static bool set_choice(struct parser *parser, struct condition *condition) {
   char choices[64], wanted[96];
-  choices_as_text(choices, condition->field);
+  field_choices(condition->field, choices);
   if (condition->relation > NOT_EQUAL) {
     snprintf(wanted, sizeof wanted, "= or != before %s", choices);
     return fail_at(parser, parser->relation_at, wanted), false;
@@ -289,27 +220,49 @@ static bool set_choice(struct parser *parser, struct condition *condition) {
   return fail_at(parser, parser->value_at, choices), false;
 }
 
+static bool set_live_at(struct parser *parser, struct condition *condition) {
+  if (condition->relation > NOT_EQUAL)
+    return fail_at(parser, parser->relation_at, "= or != before a time"), false;
+  return set_number(parser, condition);
+}
+
+static bool set_moment(struct parser *parser, struct condition *condition) {
+  if (condition->relation != EQUAL) return fail_at(parser, parser->relation_at, "= before a moment"), false;
+  condition->when = !strcmp(condition->text, "peak")  ? AT_PEAK
+                    : !strcmp(condition->text, "end") ? AT_END
+                                                      : AT_TIME;
+  if (condition->when != AT_TIME) return true;
+  if (query_time(condition->text, &condition->number) && condition->number < 1e18) return true;
+  return fail_at(parser, parser->value_at, "peak, end, or a time with its unit, such as 1.5s"), false;
+}
+
 static bool set_value(struct parser *parser, struct condition *condition) {
   switch (condition->field->type) {
   case FRAME_TEXT:
-  case THREAD_NAME: return set_name(parser, condition);
+  case THREAD_NAME:
+  case HIDDEN:
+  case OUTSET: return set_name(parser, condition);
   case BYTES:
   case TIME: return set_number(parser, condition);
   case CHOICE: return set_choice(parser, condition);
+  case LIVE_AT: return set_live_at(parser, condition);
+  case MOMENT: return set_moment(parser, condition);
   }
   return false;
 }
 
 static void fail_no_field(struct parser *parser) {
   char names[256] = "";
-  for (size_t i = 0; i < FIELDS; i++)
-    snprintf(names + strlen(names), sizeof names - strlen(names), "%s, ", fields[i].name);
+  for (const struct field *field = query_fields; field->name; field++)
+    snprintf(names + strlen(names), sizeof names - strlen(names), "%s, ", field->name);
   snprintf(names + strlen(names) - 2, sizeof names - strlen(names) + 2, ", not or (");
   fail(parser, names);
 }
 
 static struct condition *parse_comparison(struct parser *parser) {
   enum relation relation;
+  skip_space(parser);
+  const char *at = parser->at;
   const struct field *field = take_field(parser);
   if (!field) return fail_no_field(parser), NULL;
   if (!take_relation(parser, &relation)) return fail(parser, "one of = != ~ !~ < <= > >="), NULL;
@@ -317,6 +270,7 @@ static struct condition *parse_comparison(struct parser *parser) {
   if (!text) return NULL;
   struct condition *condition = make(FIELD, NULL, NULL);
   if (!condition) return free(text), NULL;
+  condition->at = at;
   condition->field = field;
   condition->relation = relation;
   condition->text = text;
@@ -370,33 +324,96 @@ static struct condition *parse_and(struct parser *parser) {
 }
 static struct condition *parse_or(struct parser *parser) { return parse_chain(parser, "or", OR, parse_and); }
 
+/* SETTING: collects the settings of a query. False: one stands where it has no meaning, or a second
+ * time. */
+static bool collect_settings(struct query *query, const struct parser *parser,
+                             const struct condition *condition, bool top) {
+  if (!condition) return true;
+  if (condition->kind != FIELD) {
+    top = top && condition->kind == AND;
+    return collect_settings(query, parser, condition->left, top) &&
+           collect_settings(query, parser, condition->right, top);
+  }
+  if (!field_is_setting(condition->field)) return true;
+  if (!top)
+    return fail_at(parser, condition->at, "at, hide and from only at the top, connected by and"), false;
+  enum type type = condition->field->type;
+  if ((type == MOMENT && query->moment) || (type == OUTSET && query->outset))
+    return fail_at(parser, condition->at, type == MOMENT ? "only one at" : "only one from"), false;
+  if (type == MOMENT) query->moment = condition;
+  if (type == OUTSET) query->outset = condition;
+  query->hides = query->hides || type == HIDDEN;
+  return true;
+}
+
 static bool text_matches(const struct condition *condition, const char *text) {
   if (is_search(condition->relation)) return regexec(&condition->pattern, text, 0, NULL, 0) == 0;
   return !strcmp(condition->text, text);
 }
 
-static bool frame_matches(const struct condition *condition, const struct names *names,
-                          const struct frame *frame) {
-  return text_matches(condition, strings_text(names->strings, condition->field->text(frame)));
+/* Which frames match. Each string is compared once, since a regular expression is slow. */
+static bool *match_frames(const struct condition *condition, const struct names *names, size_t frame_count) {
+  enum { UNKNOWN, NO, YES };
+  bool *matches = calloc(frame_count + 1, sizeof *matches);
+  uint8_t *known = calloc((size_t)names->strings->count + 1, sizeof *known);
+  for (size_t i = 0; known && matches && i < frame_count; i++) {
+    uint32_t text = condition->field->text(&names->frame[i]);
+    if (known[text] == UNKNOWN)
+      known[text] = text_matches(condition, strings_text(names->strings, text)) ? YES : NO;
+    matches[i] = known[text] == YES;
+  }
+  if (!known) free(matches), matches = NULL;
+  free(known);
+  return matches;
 }
 
-static bool bind_names(struct condition *condition, const struct query *query, const struct names *names) {
+static bool bind_names(struct condition *condition, const struct query *query, const struct names *names,
+                       const bool *frames) {
   condition->nodes = calloc((size_t)query->node_count + 1, sizeof *condition->nodes);
   if (!condition->nodes) return false;
   for (uint32_t node = 1; node <= query->node_count; node++) {
     uint32_t parent = source_stack(query->samples->source, node).parent;
     bool matches = parent < node && condition->nodes[parent];
-    struct frames frames = names_of(names, node);
-    for (size_t i = 0; i < frames.count && !matches; i++)
-      matches = frame_matches(condition, names, &frames.frame[i]);
+    for (uint32_t i = 0; i < names->count[node] && !matches; i++) matches = frames[names->first[node] + i];
     condition->nodes[node] = matches;
   }
   return true;
 }
 
-static bool bind(struct condition *condition, const struct query *query, const struct names *names) {
+/* The number of frames of all nodes. */
+static size_t count_frames(const struct query *query, const struct names *names) {
+  size_t count = 0;
+  for (uint32_t node = 1; node <= query->node_count; node++)
+    if (names->first[node] + names->count[node] > count) count = names->first[node] + names->count[node];
+  return count;
+}
+
+static bool add_hidden(struct query *query, const bool *frames, size_t count) {
+  if (!query->hidden) query->hidden = calloc(count + 1, sizeof *query->hidden);
+  for (size_t i = 0; query->hidden && i < count; i++) query->hidden[i] = query->hidden[i] || frames[i];
+  return query->hidden;
+}
+
+static bool bind_frames(struct condition *condition, struct query *query, const struct names *names) {
+  size_t count = count_frames(query, names);
+  bool *frames = match_frames(condition, names, count), bound;
+  if (!frames) return false;
+  if (condition->field->type == HIDDEN)
+    bound = add_hidden(query, frames, count);
+  else
+    bound = bind_names(condition, query, names, frames);
+  if (condition == query->outset)
+    query->begins = frames;
+  else
+    free(frames);
+  return bound;
+}
+
+static bool is_on_frames(enum type type) { return type == FRAME_TEXT || type == HIDDEN || type == OUTSET; }
+
+static bool bind(struct condition *condition, struct query *query, const struct names *names) {
   if (!condition) return true;
-  if (condition->field && condition->field->type == FRAME_TEXT) return bind_names(condition, query, names);
+  if (condition->field && is_on_frames(condition->field->type)) return bind_frames(condition, query, names);
   return bind(condition->left, query, names) && bind(condition->right, query, names);
 }
 
@@ -422,6 +439,10 @@ static bool compares(double left, enum relation relation, double right) {
 static bool field_takes(const struct condition *condition, const struct query *query, const struct row *row) {
   bool negated = condition->relation == NOT_EQUAL || condition->relation == NOT_MATCHES;
   switch (condition->field->type) {
+  case MOMENT:
+  case HIDDEN: return true;
+  case LIVE_AT: return row_is_live_at(row, (uint64_t)condition->number) != negated;
+  case OUTSET:
   case FRAME_TEXT: return condition->nodes[row->stack <= query->node_count ? row->stack : 0] != negated;
   case THREAD_NAME: return thread_matches(condition, query, row->thread) != negated;
   default:
@@ -436,20 +457,6 @@ static bool takes(const struct condition *condition, const struct query *query, 
   case NOT: return !takes(condition->left, query, row);
   case FIELD: return field_takes(condition, query, row);
   }
-  return false;
-}
-
-struct unit {
-  const char *name;
-  double factor;
-};
-
-static bool number_with_unit(const char *text, const struct unit *units, size_t count, double *number) {
-  char *end;
-  double value = strtod(text, &end);
-  if (end == text || !(value >= 0)) return false;
-  for (size_t i = 0; i < count; i++)
-    if (!strcasecmp(end, units[i].name)) return *number = value * units[i].factor, true;
   return false;
 }
 
@@ -470,8 +477,9 @@ wn_status query_parse(const char *text, struct query **result) {
     return error_set(WN_ENOMEM, "not enough memory for the query");
   }
   query->root = root;
-  *result = query;
-  return WN_OK;
+  if (collect_settings(query, &parser, root, true)) return *result = query, WN_OK;
+  query_free(query);
+  return WN_EINVAL;
 }
 
 wn_status query_bind(struct query *query, const struct samples *samples, const struct names *names) {
@@ -483,25 +491,24 @@ wn_status query_bind(struct query *query, const struct samples *samples, const s
 
 bool query_takes(const struct query *query, const struct row *row) { return takes(query->root, query, row); }
 
+const char *query_moment(const struct query *query, enum when *when, uint64_t *ns) {
+  if (!query->moment) return NULL;
+  *when = query->moment->when;
+  *ns = (uint64_t)query->moment->number;
+  return query->moment->text;
+}
+
+struct stack_view query_view(const struct query *query) {
+  return (struct stack_view){
+      .hidden = query->hidden, .begins = query->begins, .begun = query->outset ? query->outset->nodes : NULL};
+}
+
 void query_free(struct query *query) {
   if (!query) return;
+  free(query->hidden);
+  free(query->begins);
   condition_free(query->root);
   free(query);
 }
 
-bool query_bytes(const char *text, double *bytes) {
-  static const struct unit units[] = {
-      {"", 1},        {"B", 1},        {"K", 1e3},     {"KB", 1e3},     {"M", 1e6},     {"MB", 1e6},
-      {"G", 1e9},     {"GB", 1e9},     {"T", 1e12},    {"TB", 1e12},    {"Ki", 0x1p10}, {"KiB", 0x1p10},
-      {"Mi", 0x1p20}, {"MiB", 0x1p20}, {"Gi", 0x1p30}, {"GiB", 0x1p30}, {"Ti", 0x1p40}, {"TiB", 0x1p40}};
-  return number_with_unit(text, units, sizeof units / sizeof *units, bytes);
-}
-
-bool query_time(const char *text, double *ns) {
-  static const struct unit units[] = {{"s", 1e9},  {"ms", 1e6},   {"us", 1e3},   {"ns", 1},
-                                      {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}, {"", 0}};
-  bool bare = !text[strspn(text, "0123456789.")];
-  if (!number_with_unit(text, units, sizeof units / sizeof *units, ns)) return false;
-  return !bare || strtod(text, NULL) == 0; /* only 0 needs no unit */
-}
 /* SPDX-License-Identifier: MIT */

@@ -6,9 +6,12 @@
 #ifndef ANALYSIS_QUERY_H
 #define ANALYSIS_QUERY_H
 
-#include "analysis/names.h"
+#include "analysis/call_tree.h"
 
 struct query;
+
+/* The moment for which a report says what was held. */
+enum when { AT_PEAK, AT_END, AT_TIME };
 
 /* Parses a query. WN_EINVAL: wn_last_error names the column and what was expected there. */
 wn_status query_parse(const char *text, struct query **query);
@@ -19,6 +22,13 @@ wn_status query_bind(struct query *query, const struct samples *samples, const s
 
 /* Whether the query selects the row's block. */
 bool query_takes(const struct query *query, const struct row *row);
+
+/* The moment that the query sets by `at`; *ns is for AT_TIME. Returns the moment as the user wrote
+ * it, valid as long as the query is; NULL: the query sets none. */
+const char *query_moment(const struct query *query, enum when *when, uint64_t *ns);
+
+/* How the query's `hide` and `from` show stacks. Valid as long as the query is. */
+struct stack_view query_view(const struct query *query);
 
 void query_free(struct query *query);
 

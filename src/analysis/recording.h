@@ -24,6 +24,8 @@ struct recording {
   double rate;
   double byte_unit; /* the `unit` of estimate_of for bytes */
   bool partial; /* records are missing: all totals are lower bounds, and intervals do not apply to the run */
+  double kept;  /* the share of the trace's samples that are in the recording; 1: all of them */
+  uint64_t peak_ns; /* when all blocks together held the most; of the peak's moments the median */
 };
 
 /* Loads a trace. On an error wn_last_error says what is wrong with the trace, or with the options
@@ -36,6 +38,9 @@ wn_status recording_load(const char *path, const struct recording_options *optio
 wn_status recording_read(struct source *source, const char *name, const struct recording_options *options,
                          struct recording **recording);
 void recording_free(struct recording *recording);
+
+/* Sets rate, byte_unit and partial, once the samples are there. */
+void recording_describe(struct recording *recording);
 
 #endif
 /* SPDX-License-Identifier: MIT */

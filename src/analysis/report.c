@@ -72,6 +72,17 @@ static wn_status bind_query(struct report *report, const char *where) {
   return error ? error : query_bind(report->query, report->samples, report->names);
 }
 
+/* Asks the query once for each row: all sums and tables need the answers. */
+static wn_status select_rows(struct report *report) {
+  const struct samples *samples = report->samples;
+  if (!report->query) return WN_OK;
+  report->taken = malloc((samples->row_count + 1) * sizeof *report->taken);
+  if (!report->taken) return error_set(WN_ENOMEM, "not enough memory for the query");
+  for (size_t i = 0; i < samples->row_count; i++)
+    report->taken[i] = query_takes(report->query, &samples->rows[i]);
+  return WN_OK;
+}
+
 static wn_status compute(struct report *report, const struct question *question) {
   const struct samples *samples = report->samples;
   report->brief_ns = samples->end_ns / 100;
@@ -82,9 +93,11 @@ static wn_status compute(struct report *report, const struct question *question)
   report->generations = generations_of_all(samples, report_takes, report);
   wn_status error = peak_find(samples, report_takes, report, &report->peak);
   if (error) return error;
+  uint64_t at_ns = question->at_ns;
+  if (report->query) query_moment(report->query, &report->at, &at_ns);
   report->asked = (struct moment){report->peak.median_ns, report->peak.live};
-  if (question->at == AT_PEAK) return WN_OK;
-  report->asked.time_ns = question->at == AT_END ? samples->end_ns : question->at_ns;
+  if (report->at == AT_PEAK) return WN_OK;
+  report->asked.time_ns = report->at == AT_END ? samples->end_ns : at_ns;
   if (report->asked.time_ns > samples->end_ns)
     return error_set(WN_EINVAL, "the time is after the end of the trace");
   report->asked.live = timeline_live_at(samples, report->asked.time_ns, report_takes, report);
@@ -113,6 +126,7 @@ wn_status report_ask(const struct recording *recording, const struct question *q
                             .apart = question->apart,
                             .apart_ns = question->apart_ns};
   wn_status error = bind_query(report, question->where);
+  if (!error) error = select_rows(report);
   if (!error) error = compute(report, question);
   if (error) report_destroy(report);
   return error;
@@ -120,12 +134,24 @@ wn_status report_ask(const struct recording *recording, const struct question *q
 
 void report_destroy(struct report *report) {
   query_free(report->query);
+  free(report->taken);
   report->query = NULL;
+  report->taken = NULL;
 }
 
 bool report_takes(const struct row *row, void *context) {
   const struct report *report = context;
-  return !report->query || query_takes(report->query, row);
+  return !report->taken || report->taken[row - report->samples->rows];
+}
+
+bool report_counts(const struct report *report, enum measure measure, const struct row *row,
+                   struct share *share) {
+  *share = (struct share){0};
+  return row->probability > 0 && measures[measure].measure(row, share, (void *)report) && !share->apart;
+}
+
+double share_bytes(const struct share *share, const struct row *row) {
+  return share->bytes * (share->weight.factor > 0 ? share->weight.factor : 1 / row->probability);
 }
 
 const char *measure_name(enum measure measure) { return measures[measure].name; }
@@ -134,8 +160,10 @@ const char *measure_word(enum measure measure) { return measures[measure].word; 
 wn_status report_table(const struct report *report, enum measure measure, enum grouping grouping,
                        unsigned details, struct table *table) {
   *table = (struct table){.report = report, .measure = measure, .details = details};
-  wn_status error = call_tree_build(report->samples, report->names, grouping, measures[measure].measure,
-                                    (void *)report, &table->tree);
+  struct stack_view view = report->query ? query_view(report->query) : (struct stack_view){0};
+  view.fold = details & TABLE_FOLDED;
+  wn_status error = call_tree_build(report->samples, report->names, grouping, &view,
+                                    measures[measure].measure, (void *)report, &table->tree);
   if (error) return error;
   error = add_details(table);
   if (error) table_destroy(table);

@@ -20,14 +20,11 @@
 #include "analysis/query.h"
 #include "analysis/recording.h"
 
-/* The moment for which a report says what was held. */
-enum when { AT_PEAK, AT_END, AT_TIME };
-
 struct question {
   const char *where; /* the query that selects blocks (query.h); NULL: all */
-  enum when at;
-  uint64_t at_ns; /* AT_TIME */
-  bool apart;     /* what was held: only the blocks that were not also held at apart_ns */
+  enum when at;      /* unless the query sets the moment */
+  uint64_t at_ns;    /* AT_TIME */
+  bool apart;        /* what was held: only the blocks that were not also held at apart_ns */
   uint64_t apart_ns;
 };
 
@@ -39,6 +36,7 @@ struct report {
   bool apart; /* of the question */
   uint64_t apart_ns;
   struct query *query;                       /* NULL: every block counts */
+  bool *taken;                               /* by row: whether the query selects it; NULL without a query */
   struct sums allocated, live_at_end, brief; /* brief: allocations of blocks that lived less than brief_ns */
   struct peak peak;
   struct moment asked;            /* the moment of the question; for AT_PEAK the median moment of the peak */
@@ -53,7 +51,7 @@ wn_status report_ask(const struct recording *recording, const struct question *q
                      struct report *report);
 void report_destroy(struct report *report);
 
-/* Whether the report's query selects a row. It is a row_filter whose context is the report. */
+/* Whether the report's query selects a row of the samples. It is a row_filter whose context is the report. */
 bool report_takes(const struct row *row, void *report);
 
 /* ---- tables ---- */
@@ -79,12 +77,18 @@ enum measure {
 const char *measure_name(enum measure measure);
 const char *measure_word(enum measure measure);
 
+/* How a row counts in a measure; false: not at all. And the bytes that it adds to the total. */
+bool report_counts(const struct report *report, enum measure measure, const struct row *row,
+                   struct share *share);
+double share_bytes(const struct share *share, const struct row *row);
+
 /* What a table can tell about each group besides sums. Values can be combined. */
 enum table_detail {
   TABLE_SUMS = 0,
   TABLE_LIVES = 1,      /* how long blocks live */
   TABLE_WORD_LIVES = 2, /* the same in words allocated during the life */
-  TABLE_FATES = 4       /* for a collected heap: what became of the blocks */
+  TABLE_FATES = 4,      /* for a collected heap: what became of the blocks */
+  TABLE_FOLDED = 8      /* the tree has one node for all levels of a recursion */
 };
 
 /* One thread uses a table at a time. */

@@ -54,10 +54,8 @@ static bool is_fuller(const struct report *report, const struct resident *one, c
 /* ---- shared ---- */
 
 struct resident report_resident(const struct report *report) {
-  struct peak all = report->peak; /* the peak of the whole heap, whatever the query selects */
-  if (report->query && peak_find(report->samples, NULL, NULL, &all)) all = report->peak;
   struct resident most = mapped_when_most_was_resident(report->samples),
-                  full = mapped_when_nearly_most_was_resident(report->samples, all.median_ns);
+                  full = mapped_when_nearly_most_was_resident(report->samples, report->recording->peak_ns);
   return is_fuller(report, &full, &most) ? full : most;
 }
 
@@ -79,7 +77,7 @@ wn_status resident_tree(const struct report *report, const struct resident *resi
   struct asked asked = {report->samples, resident->time_ns, resident->measured, kind == RESIDENT_STACKS};
   view.rows = report->samples->mapped.rows;
   view.row_count = report->samples->mapped.count;
-  return call_tree_build(&view, report->names, grouping == BY_STACK ? BY_FUNCTION : grouping, mapped_then,
-                         &asked, tree);
+  return call_tree_build(&view, report->names, grouping == BY_STACK ? BY_FUNCTION : grouping, NULL,
+                         mapped_then, &asked, tree);
 }
 /* SPDX-License-Identifier: MIT */

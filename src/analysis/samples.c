@@ -4,38 +4,13 @@
  * its sample. So all records are collected first, then joined by block number, then ordered by
  * time. Records that contradict each other (a second free, a free without a sample) are counted in
  * `unmatched` and left out.
- *
- * Growing blocks. When realloc grows a block, each of its new words gets a trial: it may be
- * sampled. So when G words of a block have had a trial, the block is in the sample with probability
- * p(G), and a row carries the p of its own G. What was allocated is the sum over calls of a / p,
- * where a is the size that the call gave the block (OWNER). The calls of one block are not
- * independent: with p1 <= p2 <= ... the variance of their sum is
- *   sum_j a_j^2 (1/p_j - 1) + 2 sum_{i<j} a_i a_j (1/p_j - 1)
- * and the `bytes_by.variance` of row j is the unbiased estimate of the row's share of it, from the
- * rows in the sample:
- *   a_j^2 (1 - p_j) / p_j^2 + 2 a_j (1 - p_j) / p_j * sum_{i<j} a_i / p_i.
- * The number of calls is the same sum with a = 1.
- *
- * Words clock. A collected heap records how much it has allocated. For a malloc heap the clock is
- * an estimate: the sum over rows, in the order of their starts, of each row's words / p. This sum
- * is less certain than the rows' own sizes, but the lives of all blocks are measured by the same
- * clock.
  */
 #include "analysis/samples.h"
 
 #include "base/error.h"
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* At most CALLS_MOST calls are assumed to have grown a block before its first sample; it is assumed
- * to have started with SMALL_BLOCK bytes. */
-enum { CALLS_MOST = 2000, SMALL_BLOCK = 16 };
-
-/* A block whose growth (size before / size after) is above this is assumed to grow by a constant
- * number of bytes, any other by a constant factor. */
-static const double by_equal_steps = 0.97;
 
 /* Appends an item to an array from malloc; an empty array may be NULL. False without memory. */
 #define APPEND(items, count, capacity, item)                                        \
@@ -159,10 +134,6 @@ static int by_time(const void *a, const void *b) {
   return compare(((const struct memory_point *)a)->time_ns, ((const struct memory_point *)b)->time_ns);
 }
 
-static double growth_of(uint64_t before, uint64_t size) {
-  return size > before ? (double)before / (double)size : 0;
-}
-
 static struct row first_row(const struct trace_sample *born) {
   return (struct row){.block = born->block,
                       .begin_ns = born->time_ns,
@@ -171,7 +142,7 @@ static struct row first_row(const struct trace_sample *born) {
                       .died_ns = STILL_ALIVE,
                       .promoted_ns = NEVER,
                       .size = born->size,
-                      .bytes_by.growth = growth_of(born->grown ? born->previous_size : 0, born->size),
+                      .bytes_by.growth = samples_growth(born->grown ? born->previous_size : 0, born->size),
                       .call = true,
                       .allocated = born->size,
                       .words = born->words,
@@ -189,18 +160,11 @@ static struct row next_row(const struct row *row, const struct change *resize) {
   next.size = resize->size;
   next.call = resize->size > row->size; /* OWNER */
   next.allocated = next.call ? resize->size : 0;
-  next.bytes_by.growth = growth_of(row->size, resize->size);
+  next.bytes_by.growth = samples_growth(row->size, resize->size);
   next.words = resize->words > row->words ? resize->words : row->words;
   if (next.call) next.stack = resize->stack, next.thread = resize->thread;
   next.first = false;
   return next;
-}
-
-/* The most likely number of calls that allocated a block before it had so many bytes. */
-static double calls_before(double bytes, double growth) {
-  if (bytes <= 0) return 0;
-  if (growth > by_equal_steps) return fmin(1 / (1 - growth), CALLS_MOST);
-  return fmin(1 + log(fmax(bytes / SMALL_BLOCK, 1)) / -log(growth), CALLS_MOST);
 }
 
 /* Makes the rows of one block from its sample and its changes. Advances *change past the changes of
@@ -262,24 +226,13 @@ static bool join(struct loading *loading) {
   return true;
 }
 
-/* The words by which the clock of a malloc heap advances when a row begins. */
-static double words_of(const struct samples *samples, const struct row *row) {
-  return row->probability > 0 ? ((double)row->allocated / samples->word_bytes + row->call) / row->probability
-                              : 0;
+/* Where damage hides the kind of heap, collection records show that the heap is a collected one. */
+static bool is_collected(const struct samples *samples) {
+  enum source_heap heap = source_heap(samples->source);
+  return heap == SOURCE_HEAP_COLLECTED || (heap == SOURCE_HEAP_UNKNOWN && samples->life.collection_count);
 }
 
-static bool make_clock(const struct samples *samples, struct words_clock *clock) {
-  double words = 0;
-  if (samples->life.collection_count) return heap_life_clock(&samples->life, clock);
-  if (!words_clock_create(clock, samples->row_count)) return false;
-  for (size_t i = 0; i < samples->row_count; i++)
-    words_clock_add(clock, samples->rows[i].begin_ns, words += words_of(samples, &samples->rows[i]));
-  return true;
-}
-
-static void settle_row(struct row *row, const struct samples *samples, const struct words_clock *clock) {
-  uint64_t died = row->died_ns == STILL_ALIVE ? samples->end_ns : row->died_ns;
-  row->life_words = fmax(words_clock_at(clock, died) - words_clock_at(clock, row->born_ns), 0);
+static void settle_row(struct row *row, const struct samples *samples) {
   if (!samples->collected) {
     row->area = AREA_NONE;
     row->promoted_ns = NEVER;
@@ -290,20 +243,13 @@ static void settle_row(struct row *row, const struct samples *samples, const str
     row->next_cycle = (uint8_t)heap_life_next_cycle(&samples->life, row->promoted_ns, row->died_ns);
 }
 
-/* Where damage hides the kind of heap, collection records show that the heap is a collected one. */
-static bool is_collected(const struct samples *samples) {
-  enum source_heap heap = source_heap(samples->source);
-  return heap == SOURCE_HEAP_COLLECTED || (heap == SOURCE_HEAP_UNKNOWN && samples->life.collection_count);
-}
-
 /* Completes the rows once all records are known: areas, lives in words, next cycles. */
 static bool settle(struct samples *samples) {
-  struct words_clock clock;
   samples->collected = is_collected(samples);
-  if (!mapped_settle(&samples->mapped)) return false;
-  if (!heap_life_settle(&samples->life, samples->end_ns) || !make_clock(samples, &clock)) return false;
-  for (size_t i = 0; i < samples->row_count; i++) settle_row(&samples->rows[i], samples, &clock);
-  words_clock_destroy(&clock);
+  if (!mapped_settle(&samples->mapped) || !heap_life_settle(&samples->life, samples->end_ns) ||
+      !samples_settle_lives(samples))
+    return false;
+  for (size_t i = 0; i < samples->row_count; i++) settle_row(&samples->rows[i], samples);
   return true;
 }
 
@@ -312,7 +258,7 @@ static bool collect(struct loading *loading, samples_progress *progress, void *c
   struct trace_event event;
   for (uint64_t count = 0; source_next(source, &event); count++) {
     if (!keep(loading, &event)) return false;
-    if (progress && count % 65536 == 0) progress(source_position(source), context);
+    if (progress && count % 16384 == 0) progress(source_position(source), context);
   }
   return true;
 }
@@ -344,50 +290,5 @@ wn_status samples_read(struct source *source, const char *name, samples_progress
   }
   *result = samples;
   return WN_OK;
-}
-
-void samples_free(struct samples *samples) {
-  if (!samples) return;
-  source_close(samples->source);
-  for (size_t i = 0; i < samples->thread_count; i++) free(samples->threads[i].name);
-  free(samples->threads);
-  free(samples->memory);
-  heap_life_destroy(&samples->life);
-  mapped_destroy(&samples->mapped);
-  free(samples->rows);
-  free(samples->became);
-  free(samples);
-}
-
-void samples_finish_block(struct row *rows, size_t count, double rate) {
-  /* Over the calls so far: the sums of a / p and of 1 / p. `known`: the number of all calls. */
-  double bytes = 0, calls = 0, known = 0;
-  uint64_t died = rows[count - 1].end_ns;
-  double growth = rows[0].bytes_by.growth, before = growth * (double)rows[0].size;
-  bool from_birth = growth <= 0;
-  if (from_birth && count > 1) rows[0].bytes_by.growth = rows[1].bytes_by.growth;
-  for (size_t i = 0; i < count; i++) known += rows[i].call;
-  for (size_t i = 0; i < count; i++) {
-    double p = inclusion_probability(rate, rows[i].words), a = (double)rows[i].allocated;
-    rows[i].probability = p;
-    rows[i].bytes_by.variance = growth_variance(a, p, bytes);
-    rows[i].bytes_by.typical = from_birth ? 1 : fmin(1 / (1 - rows[i].bytes_by.growth), CALLS_MOST) / known;
-    rows[i].call_by = rows[i].bytes_by;
-    rows[i].call_by.variance = rows[i].call ? growth_variance(1, p, calls) : 0;
-    rows[i].died_ns = died;
-    rows[i].promoted_ns = rows[count - 1].promoted_ns;
-    bytes += a / p;
-    calls += rows[i].call / p;
-  }
-  double calls_of_equal_share = fmin(1 / (1 - growth), CALLS_MOST);
-  rows[0].bytes_by.earlier = before * calls_of_equal_share / (growth > by_equal_steps ? 2 : 1);
-  rows[0].call_by.earlier = calls_before(before, growth);
-}
-
-const char *samples_thread_name(const struct samples *samples, uint32_t thread, char buffer[32]) {
-  for (size_t i = 0; i < samples->thread_count; i++)
-    if (samples->threads[i].thread == thread) return samples->threads[i].name;
-  snprintf(buffer, 32, "thread %u", thread);
-  return buffer;
 }
 /* SPDX-License-Identifier: MIT */

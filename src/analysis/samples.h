@@ -8,6 +8,7 @@
 #include "analysis/estimate.h"
 #include "analysis/heap_life.h"
 #include "analysis/mapped.h"
+#include "analysis/order.h"
 #include "sources/source.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,7 +40,7 @@ struct row {
   uint64_t allocated;         /* bytes allocated at the start of the row: `size` if `call`, otherwise 0 */
   uint64_t words;             /* the block's words that have had a trial so far */
   double probability;         /* that the block is in the sample by the start of this row */
-  struct dependence bytes_by; /* how `allocated` depends on the block's other calls (samples.c) */
+  struct dependence bytes_by; /* how `allocated` depends on the block's other calls (samples_settle.c) */
   struct dependence call_by;  /* the same for the number of calls */
   uint32_t stack;             /* of the call that last allocated or grew the block */
   uint32_t thread;            /* that made this call: its number in the trace */
@@ -69,6 +70,12 @@ struct samples {
   struct source *source; /* owned; has the run, stacks and modules */
   struct row *rows;      /* ordered by begin_ns */
   size_t row_count;
+  /* Of a loaded trace; NULL if rows are not from a trace. `by_end`: the rows that end, in order of time,
+   * the key. `by_life`: the numbers of the last rows of blocks, by life (row_life_ns), of equal ones
+   * the dead first. */
+  struct keyed *by_end;
+  uint32_t *by_life;
+  size_t by_end_count, by_life_count;
   struct memory_point *memory; /* ordered by time */
   size_t memory_count;
   struct thread_name *threads;
@@ -85,6 +92,16 @@ struct samples {
   struct trace_end end;    /* that record */
   char *became; /* path of the last program that the process tried to exec; NULL: none or unknown */
 };
+
+/* How long a row's block lived, at least, if it is alive at `end_ns`, the end of the trace. */
+static inline uint64_t row_life_ns(const struct row *row, uint64_t end_ns) {
+  uint64_t died = row->died_ns == STILL_ALIVE ? end_ns : row->died_ns;
+  return died > row->born_ns ? died - row->born_ns : 0;
+}
+
+/* Orders rows as by_end and by_life have them. The caller frees the result; NULL without memory. */
+struct keyed *samples_order_by_end(const struct samples *samples, size_t *count);
+uint32_t *samples_order_by_life(const struct samples *samples, size_t *count);
 
 /* Called repeatedly while a trace is read. `done`: the fraction that has been read, 0 to 1. */
 typedef void samples_progress(double done, void *context);
@@ -103,6 +120,16 @@ void samples_free(struct samples *samples);
  * bytes_by.growth; the growth of the first row is 0 unless the block was first sampled as it grew.
  */
 void samples_finish_block(struct row *rows, size_t count, double rate);
+
+/* The growth of a resize: the size before divided by the size after; 0 if it did not grow. */
+double samples_growth(uint64_t before, uint64_t size);
+
+/* The growth of a block before it was first sampled, which samples_finish_block was given in its
+ * first row; 0: it was sampled at its birth. Only a block that grew before has earlier calls. */
+double samples_growth_at_birth(const struct row *first);
+
+/* Fills in life_words of all rows, once all else of them is known. False without memory. */
+bool samples_settle_lives(struct samples *samples);
 
 /* The name of a thread of the trace; "thread N", written to `buffer`, if it has none. */
 const char *samples_thread_name(const struct samples *samples, uint32_t thread, char buffer[32]);

@@ -7,6 +7,9 @@
  */
 #include "analysis/timeline.h"
 
+#include <math.h>
+#include <string.h>
+
 static bool counts(const struct row *row, row_filter *takes, void *context) {
   return row->probability > 0 && (!takes || takes(row, context));
 }
@@ -39,6 +42,34 @@ static void add_stretch(struct sums *nodes, const struct row *row, size_t begin,
   for (begin += TIMELINE_MOMENTS, end += TIMELINE_MOMENTS; begin < end; begin /= 2, end /= 2) {
     if (begin & 1) add_live(&nodes[begin++], row);
     if (end & 1) add_live(&nodes[--end], row);
+  }
+}
+
+/* Adds a row's bytes to the moment at which an area has them, and takes them from the moment at which
+ * it has them no more; the moments behind are summed later. */
+static void add_change(struct flow *flow, size_t begin, size_t end, size_t count, enum area area,
+                       double bytes) {
+  if (begin >= end) return;
+  for (int i = 0; i < 2; i++, begin = end, bytes = -bytes) {
+    if (begin >= count) return;
+    if (area == AREA_MINOR) flow[begin].minor += bytes;
+    if (area == AREA_MAJOR) flow[begin].major += bytes;
+    if (area == AREA_OUTSIDE) flow[begin].outside += bytes;
+  }
+}
+
+/* Rounding leaves a little of bytes that were added and taken. */
+static double without_rounding(double sum, double most) { return sum > 1e-9 * most ? sum : 0; }
+
+static void sum_changes(struct flow *flow, size_t count) {
+  struct flow sum = {0}, most = {0};
+  for (size_t i = 0; i < count; i++) {
+    sum.minor += flow[i].minor, sum.major += flow[i].major, sum.outside += flow[i].outside;
+    most.minor = fmax(most.minor, sum.minor), most.major = fmax(most.major, sum.major);
+    most.outside = fmax(most.outside, sum.outside);
+    flow[i].minor = without_rounding(sum.minor, most.minor);
+    flow[i].major = without_rounding(sum.major, most.major);
+    flow[i].outside = without_rounding(sum.outside, most.outside);
   }
 }
 
@@ -85,6 +116,27 @@ void timeline_curve(const struct samples *samples, row_filter *takes, void *cont
       sum_merge(&moments[i].live.blocks, &nodes[node].blocks);
     }
   }
+}
+
+void timeline_flow(const struct samples *samples, row_filter *takes, void *context, struct flow *flow,
+                   size_t count) {
+  uint64_t end_ns = samples->end_ns;
+  memset(flow, 0, count * sizeof *flow);
+  for (size_t i = 0; i < samples->row_count; i++) {
+    const struct row *row = &samples->rows[i];
+    if (!counts(row, takes, context)) continue;
+    size_t begin = moment_from(row->begin_ns, end_ns, count),
+           end = row->end_ns == STILL_ALIVE ? count : moment_from(row->end_ns, end_ns, count), move = end;
+    double bytes = (double)row->size / row->probability;
+    if (begin < count) flow[begin].allocated += (double)row->allocated / row->probability;
+    if (row->promoted_ns < row->end_ns && row->area == AREA_MINOR) {
+      move = moment_from(row->promoted_ns, end_ns, count);
+      if (move < begin) move = begin;
+      add_change(flow, move, end, count, AREA_MAJOR, bytes);
+    }
+    add_change(flow, begin, move, count, (enum area)row->area, bytes);
+  }
+  sum_changes(flow, count);
 }
 
 size_t timeline_memory_thinned(const struct samples *samples, struct memory_point *points, size_t most) {

@@ -21,9 +21,18 @@ struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, ro
 
 /* The sums of the live rows at `count` moments, spread evenly from the start of the trace to the
  * last event. `count` is from 2 to TIMELINE_MOMENTS. `takes` may be NULL. */
-#define TIMELINE_MOMENTS 256
+#define TIMELINE_MOMENTS 1024
 void timeline_curve(const struct samples *samples, row_filter *takes, void *context, struct moment *moments,
                     size_t count);
+
+/* What a collected heap held by area, and what was allocated since the moment before, at the moments
+ * of timeline_curve: estimates without intervals. A promoted block is in `major` from then on. For
+ * malloc only `allocated` is not 0. */
+struct flow {
+  double minor, major, outside, allocated;
+};
+void timeline_flow(const struct samples *samples, row_filter *takes, void *context, struct flow *flow,
+                   size_t count);
 
 /* The bytes of all allocations; `blocks` counts the calls that allocated (OWNER in samples.h).
  * `takes` may be NULL. */

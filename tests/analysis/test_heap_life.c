@@ -183,7 +183,7 @@ static void a_groups_rate_counts_all_its_young_blocks(void **state) {
   struct names names;
   struct call_tree tree;
   story_names(samples, &names);
-  assert_int_equal(call_tree_build(samples, &names, BY_FUNCTION, young, NULL, &tree), WN_OK);
+  assert_int_equal(call_tree_build(samples, &names, BY_FUNCTION, NULL, young, NULL, &tree), WN_OK);
   bool *inside = calloc(tree.node_count, sizeof *inside);
   const double minor[] = {1000, 600}, moved[] = {600, 200}; /* of the outer function, and the inner one */
   assert_int_equal(tree.group_count, 2);

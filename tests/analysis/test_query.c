@@ -1,8 +1,8 @@
 /* The language of --where: what it accepts, what it answers, and where it says that a query is
  * wrong. */
-#include "analysis/story.h"
+#include "analysis/named_story.h"
 
-#include "analysis/query.h"
+#include "analysis/report.h"
 #include <string.h>
 
 /* Five blocks: number, birth, size, depth of the stack, death (0: alive). The trace ends at 2 s. */
@@ -107,6 +107,18 @@ static const struct case_of good[] = {
     {"not (size = 1 or size = 100)", "234"},
     {"not not size = 1", "5"},
     {"  ( ( size=1 ) )  ", "5"},
+    {"live = 1ms", "1"},
+    {"live = 2ms", "2"},
+    {"live = 1003ms", "34"},
+    {"live != 1003ms", "125"},
+    {"not live = 1003ms and size > 1", "12"},
+    {"at = peak", "12345"},
+    {"at = 1s and size = 1", "5"},
+    {"hide ~ code", "12345"},
+    {"from = code+0x20", "234"},
+    {"(from ~ 30 and (size = 5000 and at = end))", "3"},
+    {"fn = \"code\"\"0x10\"", ""},
+    {"fn != 'it''s'", "12345"},
 };
 
 static void check_cases(struct samples *samples, const struct case_of *cases, size_t count) {
@@ -190,6 +202,19 @@ static const struct {
     {"not", 4, "expected fn"},
     {"and size > 1", 1, "expected fn"},
     {"size => 1", 6, "(here '=>' is '>=')"},
+    {"live > 1s", 6, "= or != before a time"},
+    {"live = 1", 8, "a time with its unit"},
+    {"at != peak", 4, "= before a moment"},
+    {"at = now", 6, "peak, end, or a time"},
+    {"at = 12", 6, "peak, end, or a time"},
+    {"hide != a", 6, "= or ~ before a function"},
+    {"from !~ a", 6, "= or ~ before a function"},
+    {"size > 1 or at = peak", 13, "only at the top"},
+    {"not hide = a", 5, "only at the top"},
+    {"size > 1 and (fn = a or from = b)", 25, "only at the top"},
+    {"at = peak and size > 1 and at = end", 28, "only one at"},
+    {"from = a and from = b", 14, "only one from"},
+    {"fn = \"a\"\"", 6, "a closing \""},
 };
 
 static void bad_queries_say_where(void **state) {
@@ -217,12 +242,86 @@ static void deep_queries_are_refused_not_crashed_on(void **state) {
   test_free(text);
 }
 
+/* The names of a tree's nodes below the root, each followed by its depth and own bytes. */
+static void describe_tree(const struct report *report, char *text, size_t size) {
+  struct table table;
+  assert_int_equal(report_table(report, MEASURE_ALIVE, BY_FUNCTION, TABLE_SUMS, &table), WN_OK);
+  *text = 0;
+  for (uint32_t node = 0; node < table.tree.node_count; node++) {
+    int depth = 0;
+    char name[64];
+    for (uint32_t at = node; at; at = table.tree.nodes[at].parent) depth++;
+    call_tree_label(&table.tree, report->names, table.tree.nodes[node].label, name, sizeof name);
+    if (node || table.tree.nodes[0].self.bytes.samples)
+      snprintf(text + strlen(text), size - strlen(text), "%s:%d:%.0f ", name, depth,
+               table.tree.nodes[node].self.bytes.total);
+  }
+  table_destroy(&table);
+}
+
+/* main calls parse, parse calls grow, and grow calls parse again. */
+static const struct named_node recursion[] = {{0}, {"main", 0}, {"parse", 1}, {"grow", 2}, {"parse", 3}};
+
+static struct recording *load_recursion(void) {
+  struct trace_writer *writer = named_story_begin(1, recursion);
+  uint64_t block = 0;
+  story_next(writer, &block, 100, 2);
+  story_next(writer, &block, 20, 3);
+  story_next(writer, &block, 3, 4);
+  struct recording_options options = {.wrappers.none = true};
+  struct recording *recording;
+  trace_writer_close(writer);
+  assert_int_equal(recording_load(story_path(), &options, &recording), WN_OK);
+  unlink(story_path());
+  return recording;
+}
+
+static void settings_change_how_stacks_are_shown(void **state) {
+  (void)state;
+  static const struct {
+    const char *where, *tree;
+  } cases[] = {
+      {"size > 0", "main:1:0 parse:2:100 grow:3:20 parse:4:3 "},
+      {"hide = grow", "main:1:0 parse:2:120 parse:3:3 "},
+      {"hide = grow and hide = parse", "main:1:123 "},
+      {"hide ~ .", "(no callstack):0:123 "},
+      {"from = parse", "parse:1:100 grow:2:20 parse:3:3 "},
+      {"from = grow", "grow:1:20 parse:2:3 "},
+      {"from = grow and hide = grow", "(no callstack):0:20 parse:1:3 "},
+  };
+  struct recording *recording = load_recursion();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct report report;
+    char text[256];
+    assert_int_equal(report_ask(recording, &(struct question){.where = cases[i].where}, &report), WN_OK);
+    describe_tree(&report, text, sizeof text);
+    if (strcmp(text, cases[i].tree)) fail_msg("%s: %s, not %s", cases[i].where, text, cases[i].tree);
+    report_destroy(&report);
+  }
+  recording_free(recording);
+}
+
+static void a_query_sets_the_moment(void **state) {
+  (void)state;
+  struct recording *recording = load_recursion(); /* the blocks are born 1, 2 and 3 ns after the start */
+  struct report report;
+  assert_int_equal(report_ask(recording, &(struct question){.where = "at = 2ns"}, &report), WN_OK);
+  assert_int_equal(report.at, AT_TIME);
+  assert_int_equal(report.asked.time_ns, 2);
+  assert_true(report.asked.live.bytes.total == 120);
+  report_destroy(&report);
+  assert_int_equal(report_ask(recording, &(struct question){.where = "at = 1h"}, &report), WN_EINVAL);
+  recording_free(recording);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(good_queries_take_the_right_blocks),
       cmocka_unit_test(queries_know_where_blocks_were_born_and_went),
       cmocka_unit_test(bad_queries_say_where),
       cmocka_unit_test(deep_queries_are_refused_not_crashed_on),
+      cmocka_unit_test(settings_change_how_stacks_are_shown),
+      cmocka_unit_test(a_query_sets_the_moment),
   };
   return RUN_TESTS(tests);
 }

@@ -123,10 +123,11 @@ static void no_function_holds_more_than_it_allocated(void **state) {
   struct names names;
   struct call_tree allocated, held;
   story_names(samples, &names);
-  assert_int_equal(call_tree_build(samples, &names, BY_FUNCTION, allocated_ask, NULL, &allocated), WN_OK);
+  assert_int_equal(call_tree_build(samples, &names, BY_FUNCTION, NULL, allocated_ask, NULL, &allocated),
+                   WN_OK);
   assert_true(allocated.nodes[0].total.blocks.total == (double)calls);
   for (uint64_t now = 1; now <= time; now += 7) {
-    assert_int_equal(call_tree_build(samples, &names, BY_FUNCTION, held_ask, &now, &held), WN_OK);
+    assert_int_equal(call_tree_build(samples, &names, BY_FUNCTION, NULL, held_ask, &now, &held), WN_OK);
     for (uint32_t label = 1; label < allocated.label_count; label++)
       for (int blocks = 0; blocks < 2; blocks++)
         assert_true(self_of(&held, allocated.labels[label].function, blocks) <=
@@ -177,7 +178,7 @@ static void recursion_counts_once(void **state) {
   story_names(samples, &names);
   for (enum grouping grouping = BY_FUNCTION; grouping <= BY_STACK; grouping++) {
     struct call_tree tree;
-    assert_int_equal(call_tree_build(samples, &names, grouping, everything, NULL, &tree), WN_OK);
+    assert_int_equal(call_tree_build(samples, &names, grouping, NULL, everything, NULL, &tree), WN_OK);
     assert_true(tree.nodes[0].total.bytes.total == 500);
     bool merged = grouping == BY_FILE || grouping == BY_MODULE; /* all calls are inside one of them */
     assert_int_equal(tree.group_count, merged ? 1 : 5);
@@ -211,7 +212,7 @@ static void functions_that_always_call_each_other_are_a_chain(void **state) {
     struct names names;
     struct call_tree tree;
     story_names(samples, &names);
-    assert_int_equal(call_tree_build(samples, &names, BY_FUNCTION, everything, NULL, &tree), WN_OK);
+    assert_int_equal(call_tree_build(samples, &names, BY_FUNCTION, NULL, everything, NULL, &tree), WN_OK);
     size_t innermost, chains[5], count = 0;
     char name[2][64] = {"", ""};
     for (size_t i = 0; i < tree.group_count; i += chains[count++]) {
@@ -244,7 +245,7 @@ static void equal_sums_are_no_chain(void **state) {
   struct call_tree tree;
   size_t innermost;
   story_names(samples, &names);
-  assert_int_equal(call_tree_build(samples, &names, BY_STACK, everything, NULL, &tree), WN_OK);
+  assert_int_equal(call_tree_build(samples, &names, BY_STACK, NULL, everything, NULL, &tree), WN_OK);
   assert_true(tree.group_count == 2 && tree.groups[0].total.bytes.total == tree.groups[1].total.bytes.total);
   assert_int_equal(call_tree_chain(&tree, 0, &innermost), 1);
   call_tree_destroy(&tree);
@@ -306,7 +307,7 @@ static struct life life_of_all(const struct samples *samples) {
   struct call_tree tree;
   struct lifetimes lifetimes;
   story_names(samples, &names);
-  assert_int_equal(call_tree_build(samples, &names, BY_FUNCTION, everything, NULL, &tree), WN_OK);
+  assert_int_equal(call_tree_build(samples, &names, BY_FUNCTION, NULL, everything, NULL, &tree), WN_OK);
   assert_int_equal(lifetimes_create(samples, &tree, LIFE_NS, &lifetimes), WN_OK);
   struct life life = lifetimes_median(&lifetimes, &tree.groups[0], EXTENT_TOTAL);
   lifetimes_destroy(&lifetimes);

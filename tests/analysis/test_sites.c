@@ -24,7 +24,8 @@ static struct told tell(struct trace_writer *writer, enum grouping grouping) {
   struct told told;
   told.samples = story_load(writer);
   story_names(told.samples, &told.names);
-  assert_int_equal(call_tree_build(told.samples, &told.names, grouping, everything, NULL, &told.tree), WN_OK);
+  assert_int_equal(call_tree_build(told.samples, &told.names, grouping, NULL, everything, NULL, &told.tree),
+                   WN_OK);
   return told;
 }
 

@@ -15,7 +15,7 @@ static bool everything(const struct row *row, struct share *share, void *context
 static uint64_t self_of(const struct samples *samples, const struct names *names, const char *name) {
   struct call_tree tree;
   uint64_t self = 0;
-  assert_int_equal(call_tree_build(samples, names, BY_FUNCTION, everything, NULL, &tree), WN_OK);
+  assert_int_equal(call_tree_build(samples, names, BY_FUNCTION, NULL, everything, NULL, &tree), WN_OK);
   for (size_t i = 0; i < tree.group_count; i++)
     if (!strcmp(strings_text(names->strings, tree.labels[tree.groups[i].label].function), name))
       self = tree.groups[i].self.bytes.samples;

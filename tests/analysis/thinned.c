@@ -154,7 +154,7 @@ static void judge_tree(enum what what, const struct call_tree *drawn, const stru
 
 static void build(const struct samples *samples, const struct names *names, struct asking *asking,
                   struct call_tree *tree) {
-  if (call_tree_build(samples, names, BY_FUNCTION, ask, asking, tree)) exit(1);
+  if (call_tree_build(samples, names, BY_FUNCTION, NULL, ask, asking, tree)) exit(1);
 }
 
 /* Returns how much less the moments of the peak held than the true peak, in proportion. */

@@ -1,0 +1,19 @@
+/* Orders numbered items by a key, by radix: several times faster than comparing, and stable. */
+#ifndef ANALYSIS_ORDER_H
+#define ANALYSIS_ORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct keyed {
+  uint64_t key;
+  uint32_t item;
+};
+
+/* Orders items by their keys, smallest first; items with equal keys keep their order. False without
+ * memory. */
+bool order_by_key(struct keyed *items, size_t count);
+
+#endif
+/* SPDX-License-Identifier: MIT */
