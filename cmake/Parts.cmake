@@ -50,6 +50,8 @@ endfunction()
 
 # The outside libraries that a part needs.
 set(PART_LIBRARIES_symbols PkgConfig::ELFUTILS ${IBERTY})
+set(PART_LIBRARIES_page ZLIB::ZLIB)
+set(PART_LIBRARIES_cli PkgConfig::MICROHTTPD)
 
 # Sets ${out} to whether a file, or one of our headers that it includes, mentions TINY: whether it
 # is compiled differently in the tiny build. base/check.h defines the name and does not count.

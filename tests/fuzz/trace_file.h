@@ -4,10 +4,11 @@
  * that begins with our magic gets the right one first, unless the first byte of the input is odd;
  * that byte is not part of the file. If its second bit is set, the chunks are left damaged, and
  * each checkpoint gets the right checksum instead; if its third is set too, the headers stay as
- * they are. Corpus files are therefore one byte longer than a trace. Without -runs or
- * -max_total_time a fuzzer stops after 200,000 runs. */
+ * they are. Corpus files are therefore one byte longer than a trace. */
 #ifndef TESTS_FUZZ_TRACE_FILE_H
 #define TESTS_FUZZ_TRACE_FILE_H
+
+#include "bound.h"
 
 #include "base/hash.h"
 #include "trace/chunk.h"
@@ -18,22 +19,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
-
-/* A bound for those who start it by hand. */
-int LLVMFuzzerInitialize(int *argc, char ***argv) {
-  static char bound[] = "-runs=200000";
-  for (int i = 1; i < *argc; i++)
-    if (!strncmp((*argv)[i], "-runs", 5) || !strncmp((*argv)[i], "-max_total_time", 15)) return 0;
-  char **longer = calloc((size_t)*argc + 2, sizeof *longer);
-  if (!longer) return 0;
-  memcpy(longer, *argv, (size_t)*argc * sizeof *longer);
-  longer[(*argc)++] = bound;
-  *argv = longer;
-  return 0;
-}
 
 /* Makes the header at `offset` one that the reader looks behind. */
 static void mend(uint8_t *file, size_t count, size_t offset, unsigned sequence) {

@@ -1,0 +1,109 @@
+/* Collects the columns of an answer, and writes it. */
+#include "page/answer.h"
+
+#include "base/error.h"
+#include <stdlib.h>
+#include <string.h>
+
+static size_t item_size(const struct answer_column *column) {
+  return column->integers ? sizeof(uint32_t) : sizeof(double);
+}
+
+static size_t rounded(size_t bytes) { return (bytes + 7) & ~(size_t)7; }
+
+static size_t add_column(struct answer *answer, const char *name, bool integers) {
+  answer->columns[answer->column_count] = (struct answer_column){.name = name, .integers = integers};
+  return answer->column_count++;
+}
+
+/* The place of a column's next value; NULL without memory. */
+static void *next_of(struct answer *answer, size_t number) {
+  struct answer_column *column = &answer->columns[number];
+  if (column->count == column->capacity) {
+    size_t larger = column->capacity ? column->capacity * 2 : 64;
+    void *moved = realloc(column->values, larger * item_size(column));
+    if (!moved) return answer->exhausted = true, NULL;
+    column->values = moved;
+    column->capacity = larger;
+  }
+  return (char *)column->values + column->count++ * item_size(column);
+}
+
+static void write_columns(struct answer *answer) {
+  size_t at = 0;
+  json_begin(&answer->json, "columns", '{');
+  for (size_t i = 0; i < answer->column_count; i++) {
+    const struct answer_column *column = &answer->columns[i];
+    json_begin(&answer->json, column->name, '{');
+    json_string(&answer->json, "type", column->integers ? "u32" : "f64");
+    json_integer(&answer->json, "at", at);
+    json_integer(&answer->json, "count", column->count);
+    json_end(&answer->json, '}');
+    at += rounded(column->count * item_size(column));
+  }
+  json_end(&answer->json, '}');
+  json_end(&answer->json, '}');
+}
+
+/* The bytes of the whole answer; NULL without memory. */
+static char *join(const struct answer *answer, size_t *length) {
+  size_t at = 8 + rounded(answer->text_length);
+  *length = at;
+  for (size_t i = 0; i < answer->column_count; i++)
+    *length += rounded(answer->columns[i].count * item_size(&answer->columns[i]));
+  char *bytes = calloc(1, *length);
+  if (!bytes) return NULL;
+  for (int i = 0; i < 4; i++) bytes[i] = (char)(answer->text_length >> 8 * i);
+  memcpy(bytes + 8, answer->text, answer->text_length);
+  for (size_t i = 0; i < answer->column_count; i++) {
+    size_t size = answer->columns[i].count * item_size(&answer->columns[i]);
+    if (size) memcpy(bytes + at, answer->columns[i].values, size);
+    at += rounded(size);
+  }
+  return bytes;
+}
+
+/* ---- shared ---- */
+
+wn_status answer_begin(struct answer *answer) {
+  *answer = (struct answer){.text = NULL};
+  answer->json.out = open_memstream(&answer->text, &answer->text_length);
+  if (!answer->json.out) return error_set(WN_ENOMEM, "not enough memory for the answer");
+  json_begin(&answer->json, NULL, '{');
+  return WN_OK;
+}
+
+size_t answer_numbers(struct answer *answer, const char *name) { return add_column(answer, name, false); }
+size_t answer_integers(struct answer *answer, const char *name) { return add_column(answer, name, true); }
+
+void answer_number(struct answer *answer, size_t column, double number) {
+  double *next = next_of(answer, column);
+  if (next) *next = number;
+}
+
+void answer_integer(struct answer *answer, size_t column, uint32_t number) {
+  uint32_t *next = next_of(answer, column);
+  if (next) *next = number;
+}
+
+void answer_set_integer(struct answer *answer, size_t column, size_t at, uint32_t number) {
+  if (at < answer->columns[column].count) ((uint32_t *)answer->columns[column].values)[at] = number;
+}
+
+wn_status answer_end(struct answer *answer, char **bytes, size_t *length) {
+  write_columns(answer);
+  bool failed = ferror(answer->json.out) || answer->exhausted;
+  failed = fclose(answer->json.out) || failed;
+  answer->json.out = NULL;
+  *bytes = failed ? NULL : join(answer, length);
+  answer_drop(answer);
+  return *bytes ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the answer");
+}
+
+void answer_drop(struct answer *answer) {
+  if (answer->json.out) fclose(answer->json.out);
+  free(answer->text);
+  for (size_t i = 0; i < answer->column_count; i++) free(answer->columns[i].values);
+  *answer = (struct answer){.text = NULL};
+}
+/* SPDX-License-Identifier: MIT */

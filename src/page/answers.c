@@ -1,0 +1,161 @@
+/* Reads requests, and has the views answer them. */
+#include "page/answers.h"
+
+#include "base/error.h"
+#include "page/views.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- requests ---- */
+
+static int word_among(const char *const *words, const char *word) {
+  for (int i = 0; words[i]; i++)
+    if (!strcmp(words[i], word)) return i;
+  return -1;
+}
+
+static bool set_measure(struct request *request, const char *value) {
+  for (int measure = 0; measure < MEASURES; measure++)
+    if (!strcmp(measure_word((enum measure)measure), value))
+      return request->measure = (enum measure)measure, true;
+  return false;
+}
+
+static bool set_by(struct request *request, const char *value) {
+  for (int grouping = 0; grouping < BY_STACK; grouping++)
+    if (!strcmp(grouping_name((enum grouping)grouping), value))
+      return request->grouping = (enum grouping)grouping, true;
+  return false;
+}
+
+static bool set_direction(struct request *request, const char *value) {
+  static const char *const words[] = {"callees", "callers", NULL};
+  int found = word_among(words, value);
+  request->direction = found == 1 ? CALLERS : CALLEES;
+  return found >= 0;
+}
+
+static bool set_fold(struct request *request, const char *value) {
+  return request->fold = !strcmp(value, "yes");
+}
+
+static bool set_points(struct request *request, const char *value) {
+  char *end;
+  unsigned long points = strtoul(value, &end, 10);
+  request->points = points;
+  return *value && !*end && points >= POINTS_LEAST && points <= POINTS_MOST;
+}
+
+static bool set_view(struct request *request, const char *value) { return request->view = value, true; }
+static bool set_where(struct request *request, const char *value) { return request->where = value, true; }
+static bool set_of(struct request *request, const char *value) { return request->of = value, true; }
+static bool set_focus(struct request *request, const char *value) { return request->focus = value, true; }
+
+static const struct {
+  const char *name;
+  bool (*set)(struct request *request, const char *value);
+} keys[] = {{"view", set_view},   {"where", set_where},         {"measure", set_measure},
+            {"by", set_by},       {"direction", set_direction}, {"of", set_of},
+            {"focus", set_focus}, {"fold", set_fold},           {"points", set_points}};
+enum { KEYS = sizeof keys / sizeof *keys };
+
+/* Reads one line `key=value`. The value ends with a 0. */
+static wn_status read_line(struct request *request, char *line) {
+  char *equals = strchr(line, '=');
+  if (!equals) return error_set(WN_EINVAL, "a request has lines key=value, not '%.40s'", line);
+  *equals = 0;
+  for (size_t i = 0; i < KEYS; i++) {
+    if (strcmp(keys[i].name, line) != 0) continue;
+    if (keys[i].set(request, equals + 1)) return WN_OK;
+    return error_set(WN_EINVAL, "a request's '%s' cannot be '%.40s'", line, equals + 1);
+  }
+  return error_set(WN_EINVAL, "a request has no '%.40s'", line);
+}
+
+/* Reads a request from a text that it cuts in pieces. */
+static wn_status read_request(char *text, struct request *request) {
+  wn_status error = WN_OK;
+  *request = (struct request){.points = POINTS_USUAL};
+  for (char *line = text, *next; line && *line && !error; line = next) {
+    next = strchr(line, '\n');
+    if (next) *next++ = 0;
+    error = read_line(request, line);
+  }
+  return error;
+}
+
+/* ---- answers ---- */
+
+static const struct {
+  const char *name;
+  view_function *view;
+} views[] = {{"head", view_head},   {"totals", view_totals}, {"time", view_time},      {"flame", view_flame},
+             {"table", view_table}, {"kinds", view_kinds},   {"details", view_details}};
+enum { VIEWS = sizeof views / sizeof *views };
+
+static bool same_text(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
+
+static void forget_report(struct answers *answers) {
+  if (answers->has_report) report_destroy(&answers->report);
+  free(answers->where);
+  answers->where = NULL;
+  answers->has_report = false;
+}
+
+/* Has the report of the query ready. */
+static wn_status prepare(struct answers *answers, const char *where) {
+  if (answers->has_report && same_text(answers->where, where)) return WN_OK;
+  forget_report(answers);
+  answers->where = where ? strdup(where) : NULL;
+  if (where && !answers->where) return error_set(WN_ENOMEM, "not enough memory for the query");
+  wn_status error =
+      report_ask(answers->recording, &(struct question){.where = answers->where}, &answers->report);
+  answers->has_report = !error;
+  return error;
+}
+
+static wn_status write_view(struct answers *answers, const struct request *request, struct answer *answer) {
+  for (size_t i = 0; i < VIEWS; i++) {
+    if (!same_text(views[i].name, request->view)) continue;
+    wn_status error = views[i].view == view_head ? WN_OK : prepare(answers, request->where);
+    return error ? error : views[i].view(answers, request, answer);
+  }
+  return error_set(WN_EINVAL,
+                   "a request has one of the views head, totals, time, flame, table, kinds, details");
+}
+
+/* Answers with what is wrong with the question. */
+static wn_status answer_failure(char **bytes, size_t *size) {
+  struct answer answer;
+  char text[256];
+  snprintf(text, sizeof text, "%s", wn_last_error());
+  wn_status error = answer_begin(&answer);
+  if (error) return error;
+  json_string(&answer.json, "error", text);
+  return answer_end(&answer, bytes, size);
+}
+
+/* ---- shared ---- */
+
+void answers_create(struct answers *answers, const struct recording *recording, double kept) {
+  *answers = (struct answers){.recording = recording, .kept = kept};
+}
+
+void answers_destroy(struct answers *answers) { forget_report(answers); }
+
+wn_status answers_ask(struct answers *answers, const char *request, size_t length, char **bytes,
+                      size_t *size) {
+  struct request parsed;
+  struct answer answer;
+  char *text = strndup(request, length);
+  if (!text) return error_set(WN_ENOMEM, "not enough memory for the question");
+  wn_status error = answer_begin(&answer);
+  if (error) return free(text), error;
+  error = read_request(text, &parsed);
+  if (!error) error = write_view(answers, &parsed, &answer);
+  free(text);
+  if (!error) return answer_end(&answer, bytes, size);
+  answer_drop(&answer);
+  return error == WN_EINVAL ? answer_failure(bytes, size) : error;
+}
+/* SPDX-License-Identifier: MIT */

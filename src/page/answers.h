@@ -1,0 +1,34 @@
+/* Answers the questions of the page about one recording. The same code runs in the command, in the
+ * server, and, compiled to WebAssembly, in the page.
+ *
+ * A REQUEST is text: lines `key=value`. viewer/src/engine/answers.ts lists the keys and, for each
+ * view, the members of its answer. Members have the names of docs/report-json.md where they are the
+ * same thing. An unknown key or value is an error, so that a misspelt question has no wrong answer.
+ *
+ * An ANSWER is a JSON object and columns (answer.h). Where the question is wrong, the object has the
+ * one member `error`: what the command would print. */
+#ifndef PAGE_ANSWERS_H
+#define PAGE_ANSWERS_H
+
+#include "analysis/report.h"
+
+/* The last report is kept, since the views of one query share it. One thread uses it at a time. */
+struct answers {
+  const struct recording *recording;
+  double kept; /* the share of the trace's samples that the recording has */
+  char *where; /* of the report */
+  bool has_report;
+  struct report report;
+};
+
+/* The recording must outlive it. */
+void answers_create(struct answers *answers, const struct recording *recording, double kept);
+void answers_destroy(struct answers *answers);
+
+/* Answers a request. *bytes are to be freed by the caller. The only error is WN_ENOMEM: a wrong
+ * question has an answer too. */
+wn_status answers_ask(struct answers *answers, const char *request, size_t length, char **bytes,
+                      size_t *size);
+
+#endif
+/* SPDX-License-Identifier: MIT */

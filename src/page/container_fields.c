@@ -1,0 +1,310 @@
+/* The sections of a container that are lists of fields. */
+#include "page/container_fields.h"
+
+#include "page/container.h"
+#include <stdlib.h>
+
+#define ARRAY(coding, items, count, columns) \
+  code_array(coding, (void **)&(items), &(count), sizeof *(items), columns)
+
+/* ---- a source without events ---- */
+
+static const struct container_source *of(const struct source *source) {
+  return (const struct container_source *)source;
+}
+
+static void free_text(struct trace_text *text) { free((void *)(uintptr_t)text->bytes); }
+
+static void close_source(struct source *source) {
+  struct container_source *container = (struct container_source *)source;
+  free_text(&container->run.command);
+  free_text(&container->run.host);
+  free_text(&container->run.heap);
+  free_text(&container->run.version);
+  free_text(&container->run.title);
+  free_text(&container->run.name);
+  free(container->parents);
+  free(container);
+}
+
+static bool no_event(struct source *source, struct trace_event *event) {
+  (void)source, (void)event;
+  return false;
+}
+
+static const struct trace_run *run_of(const struct source *source) { return &of(source)->run; }
+static enum source_heap heap_of(const struct source *source) { return of(source)->heap; }
+static const struct trace_damage *damage_of(const struct source *source) { return &of(source)->damage; }
+static uint32_t node_count_of(const struct source *source) { return of(source)->node_count; }
+
+static struct trace_node node_of(const struct source *source, uint32_t number) {
+  return (struct trace_node){.parent = of(source)->parents[number]};
+}
+
+static uint32_t no_modules(const struct source *source) {
+  (void)source;
+  return 0;
+}
+
+static const struct trace_module *no_module(const struct source *source, uint32_t number) {
+  (void)source, (void)number;
+  return NULL;
+}
+
+static bool no_place(const struct source *source, uint32_t module, uint64_t offset,
+                     struct trace_place *place) {
+  (void)source, (void)module, (void)offset, (void)place;
+  return false;
+}
+
+static double at_end(const struct source *source) {
+  (void)source;
+  return 1;
+}
+
+static const struct source_format format = {.close = close_source,
+                                            .next = no_event,
+                                            .run = run_of,
+                                            .heap = heap_of,
+                                            .damage = damage_of,
+                                            .stack_count = node_count_of,
+                                            .stack = node_of,
+                                            .module_count = no_modules,
+                                            .module = no_module,
+                                            .place = no_place,
+                                            .position = at_end};
+
+/* Reading: refuses times that are out of order, or after the end of the trace. The time is the
+ * first member of each item. */
+static void check_times(struct coding *coding, const void *items, size_t count, size_t stride,
+                        uint64_t end_ns) {
+  uint64_t before = 0, time;
+  for (size_t i = 0; i < count && !coding->writing && !coding_failed(coding); i++) {
+    memcpy(&time, (const unsigned char *)items + i * stride, sizeof time);
+    if (time < before) coding_fail(coding, "its times are out of order");
+    if (time > end_ns) coding_fail(coding, "a time is after the end");
+    before = time;
+  }
+}
+
+/* ---- META ---- */
+
+static void code_run(struct coding *coding, struct trace_run *run) {
+  code_text(coding, &run->command);
+  code_text(coding, &run->host);
+  code_text(coding, &run->heap);
+  code_text(coding, &run->version);
+  code_text(coding, &run->title);
+  code_text(coding, &run->name);
+  code_u32(coding, &run->pid);
+  code_u32(coding, &run->parent_pid);
+  code_number(coding, &run->seed, UINT64_MAX);
+  code_double(coding, &run->rate);
+  code_u32(coding, &run->stack_depth);
+  code_u8(coding, &run->word_bytes);
+  code_number(coding, &run->wall_ns, UINT64_MAX);
+  code_number(coding, &run->monotonic_ns, UINT64_MAX);
+}
+
+static void code_damage(struct coding *coding, struct trace_damage *damage) {
+  code_number(coding, &damage->chunks_read, UINT64_MAX);
+  code_number(coding, &damage->chunks_damaged, UINT64_MAX);
+  code_number(coding, &damage->bytes_skipped, UINT64_MAX);
+  code_number(coding, &damage->records_unknown, UINT64_MAX);
+  code_number(coding, &damage->records_lost, UINT64_MAX);
+  code_number(coding, &damage->stacks_lost, UINT64_MAX);
+  code_u8(coding, &damage->loss_cause);
+  code_bool(coding, &damage->complete);
+  code_bool(coding, &damage->out_of_memory);
+}
+
+static void code_end(struct coding *coding, struct trace_end *end) {
+  uint64_t code = zigzag((uint64_t)end->code);
+  code_number(coding, &end->time_ns, UINT64_MAX);
+  code_u32(coding, &end->thread);
+  code_u8(coding, &end->kind);
+  code_number(coding, &code, UINT32_MAX);
+  code_number(coding, &end->peak_bytes, UINT64_MAX);
+  end->code = (int32_t)unzigzag(code);
+}
+
+static void code_counters(struct coding *coding, struct samples *samples) {
+  code_bool(coding, &samples->collected);
+  code_number(coding, &samples->end_ns, UINT64_MAX);
+  code_number(coding, &samples->sampled_blocks, UINT64_MAX);
+  code_number(coding, &samples->promotions, UINT64_MAX);
+  code_number(coding, &samples->unmatched, UINT64_MAX);
+  code_bool(coding, &samples->ended);
+  code_end(coding, &samples->end);
+  code_string(coding, &samples->became);
+}
+
+/* ---- HEAP ---- */
+
+static void code_collections(struct coding *coding, struct heap_life *life, uint64_t end_ns) {
+  ARRAY(coding, life->collections, life->collection_count, 12);
+  struct trace_collection *items = life->collections;
+  size_t count = life->collection_count;
+  CODE_COLUMN(coding, items, count, time_ns, COLUMN_DELTA);
+  CODE_COLUMN(coding, items, count, thread, COLUMN_PLAIN);
+  CODE_COLUMN(coding, items, count, kind, COLUMN_PLAIN);
+  CODE_COLUMN(coding, items, count, ns, COLUMN_PLAIN);
+  CODE_COLUMN(coding, items, count, minor_words, COLUMN_DELTA);
+  CODE_COLUMN(coding, items, count, promoted_words, COLUMN_DELTA);
+  CODE_COLUMN(coding, items, count, direct_words, COLUMN_DELTA);
+  CODE_COLUMN(coding, items, count, minor_collections, COLUMN_DELTA);
+  CODE_COLUMN(coding, items, count, major_cycles, COLUMN_DELTA);
+  CODE_COLUMN(coding, items, count, heap_words, COLUMN_DELTA);
+  CODE_COLUMN(coding, items, count, live_words, COLUMN_DELTA);
+  CODE_COLUMN(coding, items, count, domains, COLUMN_DELTA);
+  check_times(coding, items, count, sizeof *items, end_ns);
+}
+
+static void code_pauses(struct coding *coding, struct heap_life *life, uint64_t end_ns) {
+  ARRAY(coding, life->pauses, life->pause_count, 7);
+  struct trace_pause *items = life->pauses;
+  size_t count = life->pause_count;
+  CODE_COLUMN(coding, items, count, time_ns, COLUMN_DELTA);
+  CODE_COLUMN(coding, items, count, thread, COLUMN_PLAIN);
+  CODE_COLUMN(coding, items, count, domain, COLUMN_PLAIN);
+  CODE_COLUMN(coding, items, count, kind, COLUMN_PLAIN);
+  CODE_COLUMN(coding, items, count, ns, COLUMN_PLAIN);
+  CODE_COLUMN(coding, items, count, count, COLUMN_DELTA);
+  CODE_COLUMN(coding, items, count, total_ns, COLUMN_DELTA);
+  check_times(coding, items, count, sizeof *items, end_ns);
+  for (size_t i = 0; i < count && !coding_failed(coding); i++)
+    if (items[i].kind >= TRACE_PAUSES) coding_fail(coding, "a pause is of no kind");
+}
+
+static void code_domains(struct coding *coding, struct heap_life *life, uint64_t end_ns) {
+  ARRAY(coding, life->domains, life->domain_count, 4);
+  struct trace_domain *items = life->domains;
+  size_t count = life->domain_count;
+  CODE_COLUMN(coding, items, count, time_ns, COLUMN_DELTA);
+  CODE_COLUMN(coding, items, count, thread, COLUMN_PLAIN);
+  CODE_COLUMN(coding, items, count, domain, COLUMN_PLAIN);
+  CODE_COLUMN(coding, items, count, what, COLUMN_PLAIN);
+  check_times(coding, items, count, sizeof *items, end_ns);
+}
+
+/* What heap_life_settle computed. */
+static void code_settled(struct coding *coding, struct heap_life *life) {
+  ARRAY(coding, life->cycles, life->cycle_count, 1);
+  code_column(coding, life->cycles, life->cycle_count, sizeof *life->cycles, 0, sizeof *life->cycles,
+              COLUMN_DELTA);
+  for (unsigned kind = 0; kind < TRACE_PAUSES; kind++) {
+    code_number(coding, &life->paused[kind].count, UINT64_MAX);
+    code_number(coding, &life->paused[kind].total_ns, UINT64_MAX);
+  }
+  struct trace_pause *longest = &life->longest;
+  code_number(coding, &longest->time_ns, UINT64_MAX);
+  code_u32(coding, &longest->thread);
+  code_number(coding, &longest->domain, UINT64_MAX);
+  code_u8(coding, &longest->kind);
+  code_number(coding, &longest->ns, UINT64_MAX);
+  code_number(coding, &longest->count, UINT64_MAX);
+  code_number(coding, &longest->total_ns, UINT64_MAX);
+  if (longest->kind >= TRACE_PAUSES) coding_fail(coding, "the longest pause is of no kind");
+  code_number(coding, &life->domains_begun, UINT64_MAX);
+  code_number(coding, &life->domains_most, UINT64_MAX);
+  code_double(coding, &life->domain_ns);
+}
+
+/* ---- MAPS ---- */
+
+/* Fills in what is the same in all rows of mappings, and checks the rest. */
+static void complete_mapping(struct coding *coding, struct row *row, uint64_t end_ns, uint32_t node_count) {
+  row->promoted_ns = NEVER;
+  row->probability = 1;
+  row->allocated = row->call ? row->size : 0;
+  if (row->stack > node_count) coding_fail(coding, "a mapping has a stack that does not exist");
+  if (row->begin_ns > end_ns || row->end_ns < row->begin_ns ||
+      (row->end_ns > end_ns && row->end_ns != STILL_ALIVE))
+    coding_fail(coding, "a mapping has impossible times");
+}
+
+static void code_mappings(struct coding *coding, struct mapped *mapped) {
+  ARRAY(coding, mapped->rows, mapped->count, 12);
+  struct row *rows = mapped->rows;
+  size_t count = mapped->count;
+  CODE_COLUMN(coding, rows, count, block, COLUMN_DELTA);
+  CODE_COLUMN(coding, rows, count, begin_ns, COLUMN_DELTA);
+  CODE_COLUMN(coding, rows, count, end_ns, COLUMN_DELTA);
+  CODE_COLUMN(coding, rows, count, born_ns, COLUMN_DELTA);
+  CODE_COLUMN(coding, rows, count, died_ns, COLUMN_DELTA);
+  CODE_COLUMN(coding, rows, count, size, COLUMN_PLAIN);
+  CODE_COLUMN(coding, rows, count, stack, COLUMN_PLAIN);
+  CODE_COLUMN(coding, rows, count, thread, COLUMN_PLAIN);
+  CODE_COLUMN(coding, rows, count, source, COLUMN_PLAIN);
+  CODE_COLUMN(coding, rows, count, call, COLUMN_FLAG);
+  CODE_COLUMN(coding, rows, count, first, COLUMN_FLAG);
+  CODE_COLUMN(coding, rows, count, last, COLUMN_FLAG);
+}
+
+/* ---- shared ---- */
+
+struct container_source *container_source_create(void) {
+  struct container_source *source = calloc(1, sizeof *source);
+  if (source) source->source.format = &format;
+  return source;
+}
+
+void code_meta(struct coding *coding, struct container_facts *facts, struct samples *samples) {
+  code_number(coding, &facts->version, UINT64_MAX);
+  if (!coding_failed(coding) && facts->version != CONTAINER_VERSION)
+    coding_fail(coding, "another version of Winnow wrote it");
+  code_number(coding, &facts->unit_ns, UINT32_MAX);
+  if (!facts->unit_ns) coding_fail(coding, "the unit of time is 0");
+  code_double(coding, &facts->kept);
+  uint64_t heap = facts->source->heap;
+  code_number(coding, &heap, SOURCE_HEAP_COLLECTED);
+  facts->source->heap = (enum source_heap)heap;
+  code_run(coding, &facts->source->run);
+  code_damage(coding, &facts->source->damage);
+  code_counters(coding, samples);
+}
+
+void code_times(struct coding *coding, struct samples *samples) {
+  ARRAY(coding, samples->memory, samples->memory_count, 6);
+  struct memory_point *points = samples->memory;
+  size_t count = samples->memory_count;
+  CODE_COLUMN(coding, points, count, time_ns, COLUMN_DELTA);
+  CODE_COLUMN(coding, points, count, rss_bytes, COLUMN_DELTA);
+  CODE_COLUMN(coding, points, count, private_bytes, COLUMN_DELTA);
+  CODE_COLUMN(coding, points, count, peak_bytes, COLUMN_DELTA);
+  CODE_COLUMN(coding, points, count, complete, COLUMN_FLAG);
+  CODE_COLUMN(coding, points, count, own_bytes, COLUMN_DELTA);
+  check_times(coding, points, count, sizeof *points, samples->end_ns);
+  ARRAY(coding, samples->threads, samples->thread_count, 3);
+  for (size_t i = 0; i < samples->thread_count && !coding_failed(coding); i++) {
+    code_u32(coding, &samples->threads[i].thread);
+    code_number(coding, &samples->threads[i].time_ns, UINT64_MAX);
+    code_string(coding, &samples->threads[i].name);
+    if (!samples->threads[i].name) coding_fail(coding, "a thread has no name");
+  }
+}
+
+void code_heap(struct coding *coding, struct samples *samples) {
+  struct heap_life *life = &samples->life;
+  code_collections(coding, life, samples->end_ns);
+  code_pauses(coding, life, samples->end_ns);
+  code_domains(coding, life, samples->end_ns);
+  code_number(coding, &life->records.collections, UINT64_MAX);
+  code_number(coding, &life->records.pauses, UINT64_MAX);
+  code_number(coding, &life->records.domains, UINT64_MAX);
+  code_number(coding, &life->records.wrong, UINT64_MAX);
+  code_settled(coding, life);
+}
+
+void code_maps(struct coding *coding, struct samples *samples, uint32_t node_count) {
+  struct mapped *mapped = &samples->mapped;
+  code_mappings(coding, mapped);
+  for (size_t i = 0; i < mapped->count && !coding_failed(coding) && !coding->writing; i++)
+    complete_mapping(coding, &mapped->rows[i], samples->end_ns, node_count);
+  ARRAY(coding, mapped->touches, mapped->touch_count, 4);
+  CODE_COLUMN(coding, mapped->touches, mapped->touch_count, mapping, COLUMN_DELTA);
+  CODE_COLUMN(coding, mapped->touches, mapped->touch_count, time_ns, COLUMN_DELTA);
+  CODE_COLUMN(coding, mapped->touches, mapped->touch_count, bytes, COLUMN_DELTA);
+  CODE_COLUMN(coding, mapped->touches, mapped->touch_count, files, COLUMN_PLAIN);
+}
+/* SPDX-License-Identifier: MIT */

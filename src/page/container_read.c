@@ -1,0 +1,131 @@
+/* Reads a container: each section, checked, then what is not stored, computed. */
+#include "base/error.h"
+#include "page/container.h"
+#include "page/container_rows.h"
+#include <stdlib.h>
+
+struct reading {
+  const struct container_section *sections;
+  size_t count;
+  struct recording *recording;
+  struct container_facts facts; /* the source belongs to the samples */
+};
+
+/* A section to read. An absent one is read as an empty one, so it ends too soon. */
+static struct coding section(const struct reading *reading, const char *name) {
+  for (size_t i = 0; i < reading->count; i++) {
+    const struct container_section *found = &reading->sections[i];
+    if (!memcmp(found->name, name, sizeof found->name) && found->length) {
+      const unsigned char *bytes = found->bytes;
+      return (struct coding){.section = name, .in = {.at = bytes, .end = bytes + found->length}};
+    }
+  }
+  return (struct coding){.section = name, .fault = "it is missing"};
+}
+
+static wn_status read_meta(struct reading *reading) {
+  struct samples *samples = reading->recording->samples;
+  struct coding meta = section(reading, "META");
+  code_meta(&meta, &reading->facts, samples);
+  if (!coding_failed(&meta) && !(reading->facts.kept > 0 && reading->facts.kept <= 1))
+    coding_fail(&meta, "the share of samples is not between 0 and 1");
+  reading->recording->kept = reading->facts.kept;
+  samples->word_bytes = reading->facts.source->run.word_bytes;
+  if (samples->word_bytes < 1) samples->word_bytes = 1;
+  return coding_end(&meta);
+}
+
+static wn_status read_names(struct reading *reading) {
+  struct names *names = &reading->recording->names;
+  struct stored_stacks stacks = {0};
+  struct coding strings = section(reading, "STRS"), frames = section(reading, "FRAM"),
+                nodes = section(reading, "NODE");
+  names->owns_strings = true;
+  read_strings(&strings, &names->strings);
+  wn_status error = coding_end(&strings);
+  if (!error) {
+    code_frames(&frames, &stacks);
+    error = coding_end(&frames);
+  }
+  if (!error) {
+    code_nodes(&nodes, &stacks);
+    error = coding_end(&nodes);
+  }
+  if (!error) error = stacks_give(&stacks, reading->recording, reading->facts.source);
+  stacks_destroy(&stacks);
+  return error;
+}
+
+static wn_status read_all_rows(struct reading *reading) {
+  struct samples *samples = reading->recording->samples;
+  struct row_tables tables;
+  struct coding kinds = section(reading, "KIND"), rows = section(reading, "ROWS");
+  read_kinds(&kinds, &tables, reading->facts.source->node_count);
+  wn_status error = coding_end(&kinds);
+  if (!error) {
+    read_rows(&rows, &tables, samples, reading->facts.unit_ns);
+    error = coding_end(&rows);
+  }
+  row_tables_destroy(&tables);
+  return error;
+}
+
+static wn_status read_others(struct reading *reading) {
+  struct samples *samples = reading->recording->samples;
+  struct coding times = section(reading, "TIME"), heap = section(reading, "HEAP"),
+                maps = section(reading, "MAPS");
+  code_times(&times, samples);
+  wn_status error = coding_end(&times);
+  if (!error) {
+    code_heap(&heap, samples);
+    error = coding_end(&heap);
+  }
+  if (!error) {
+    code_maps(&maps, samples, reading->facts.source->node_count);
+    error = coding_end(&maps);
+  }
+  return error;
+}
+
+static wn_status read_all(struct reading *reading) {
+  wn_status error = read_meta(reading);
+  if (!error) error = read_names(reading);
+  if (!error) error = read_others(reading);
+  if (!error) error = read_all_rows(reading);
+  if (!error && !samples_settle_lives(reading->recording->samples))
+    error = error_set(WN_ENOMEM, "not enough memory for the rows");
+  return error;
+}
+
+/* A recording without anything in it; NULL without memory. */
+static struct recording *empty_recording(struct container_source **source) {
+  struct recording *recording = calloc(1, sizeof *recording);
+  struct samples *samples = calloc(1, sizeof *samples);
+  *source = container_source_create();
+  if (recording && samples && *source) {
+    samples->source = &(*source)->source;
+    recording->samples = samples;
+    return recording;
+  }
+  if (*source) source_close(&(*source)->source);
+  free(samples);
+  free(recording);
+  return NULL;
+}
+
+/* ---- shared ---- */
+
+wn_status container_read(const struct container_section *sections, size_t count, struct recording **result) {
+  struct reading reading = {.sections = sections, .count = count};
+  reading.recording = empty_recording(&reading.facts.source);
+  if (!reading.recording) return error_set(WN_ENOMEM, "not enough memory for the recording");
+  wn_status error = read_all(&reading);
+  if (error) {
+    recording_free(reading.recording);
+    return error;
+  }
+  recording_describe(reading.recording);
+  *result = reading.recording;
+  return WN_OK;
+}
+/* SPDX-License-Identifier: MIT */

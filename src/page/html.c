@@ -1,0 +1,167 @@
+/* Writes the page: the template, with the report and the data in the places of its markers. */
+#include "page/html.h"
+
+#include "base/check.h"
+#include "base/error.h"
+#include <errno.h>
+#include <string.h>
+
+extern const unsigned char page_template[];
+extern const size_t page_template_length;
+
+struct writing {
+  FILE *out;
+  const struct html_options *options;
+  struct html_size size;
+};
+
+static void put(struct writing *writing, const void *bytes, size_t length) {
+  writing->size.bytes += fwrite(bytes, 1, length, writing->out);
+}
+
+static void put_string(struct writing *writing, const char *string) { put(writing, string, strlen(string)); }
+
+static wn_status failed(const struct writing *writing) {
+  return ferror(writing->out) ? error_set(WN_EIO, "%s", strerror(errno)) : WN_OK;
+}
+
+/* ---- texts ---- */
+
+static const char *escape_of(char c) {
+  switch (c) {
+  case '&': return "&amp;";
+  case '<': return "&lt;";
+  case '>': return "&gt;";
+  case '"': return "&quot;";
+  default: return NULL;
+  }
+}
+
+static void put_text(struct writing *writing, const char *text) {
+  while (*text) {
+    size_t plain = strcspn(text, "&<>\"");
+    put(writing, text, plain);
+    text += plain;
+    if (*text) put_string(writing, escape_of(*text++));
+  }
+}
+
+/* ---- the data ---- */
+
+static void put_base64(struct writing *writing, const unsigned char *bytes, size_t length) {
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  char line[4096];
+  size_t used = 0;
+  for (size_t at = 0; at < length; at += 3) {
+    size_t left = length - at < 3 ? length - at : 3;
+    uint32_t group = (uint32_t)bytes[at] << 16;
+    if (left > 1) group |= (uint32_t)bytes[at + 1] << 8;
+    if (left > 2) group |= bytes[at + 2];
+    for (unsigned i = 0; i < 4; i++) line[used++] = i <= left ? digits[group >> (18 - 6 * i) & 63] : '=';
+    if (used == sizeof line) {
+      put(writing, line, used);
+      used = 0;
+    }
+  }
+  put(writing, line, used);
+}
+
+/* A container_sink. */
+static wn_status put_block(const struct container_block *block, void *context) {
+  struct writing *writing = context;
+  const struct html_options *options = writing->options;
+  uint64_t before = writing->size.bytes;
+  bool rows = !strcmp(block->section, "ROWS");
+  char head[256];
+  snprintf(
+      head, sizeof head,
+      "<script type=\"application/octet-stream\" data-section=\"%s\" data-block=\"%u\" data-blocks=\"%u\" "
+      "data-raw=\"%zu\" data-codec=\"%s\" data-crc=\"%08x\">",
+      block->section, block->index, block->count, block->raw_length, block->deflated ? "deflate-raw" : "raw",
+      block->crc);
+  put_string(writing, head);
+  put_base64(writing, block->stored, block->stored_length);
+  put_string(writing, "</script>\n");
+  if (rows) writing->size.rows += writing->size.bytes - before;
+  if (options->progress)
+    options->progress(rows ? (block->index + 1.0) / block->count : 0, options->progress_context);
+  return failed(writing);
+}
+
+static wn_status put_data(struct writing *writing, const struct recording *recording) {
+  const struct html_options *options = writing->options;
+  wn_status error = WN_OK;
+  for (size_t i = 0; i < options->extra_count && !error; i++) {
+    const struct container_section *extra = &options->extras[i];
+    error = container_write_section(extra->name, extra->bytes, extra->length, put_block, writing);
+  }
+  return error ? error : container_write(recording, &options->container, put_block, writing);
+}
+
+static void put_address(struct writing *writing, const char *address) {
+  if (!address) return;
+  put_string(writing, "<meta name=\"winnow-view\" content=\"");
+  put_text(writing, address);
+  put_string(writing, "\">");
+}
+
+/* Writes the template up to a marker. Returns what follows the marker. The markers are there, in
+ * this order: the tests look. */
+static const unsigned char *put_until(struct writing *writing, const unsigned char *from,
+                                      const char *marker) {
+  const unsigned char *end = page_template + page_template_length;
+  const unsigned char *found = memmem(from, (size_t)(end - from), marker, strlen(marker));
+  ASSERT(found);
+  put(writing, from, (size_t)((found ? found : end) - from));
+  return found ? found + strlen(marker) : end;
+}
+
+/* What a page from a file may not connect to, and a page from a server may. */
+static const char no_connection[] = "connect-src 'none'", own_server[] = "connect-src 'self'";
+
+/* ---- shared ---- */
+
+wn_status html_write(FILE *out, const struct recording *recording, const struct html_options *options,
+                     struct html_size *size) {
+  struct writing writing = {.out = out, .options = options};
+  const unsigned char *at = put_until(&writing, page_template, "<!--winnow:head-->");
+  put_address(&writing, options->address);
+  at = put_until(&writing, at, "<!--winnow:text-->");
+  put_text(&writing, options->text);
+  at = put_until(&writing, at, "<!--winnow:data-->");
+  wn_status error = put_data(&writing, recording);
+  if (error) return error;
+  put(&writing, at, (size_t)(page_template + page_template_length - at));
+  if (fflush(out)) return error_set(WN_EIO, "%s", strerror(errno));
+  *size = writing.size;
+  return failed(&writing);
+}
+
+void html_write_served(FILE *out, const char *address, const char *text) {
+  struct writing writing = {.out = out};
+  const unsigned char *at = put_until(&writing, page_template, "<!--winnow:head-->");
+  put_string(&writing, "<meta name=\"winnow-server\">");
+  put_address(&writing, address);
+  at = put_until(&writing, at, no_connection);
+  put_string(&writing, own_server);
+  at = put_until(&writing, at, "<!--winnow:text-->");
+  put_text(&writing, text);
+  at = put_until(&writing, at, "<!--winnow:data-->");
+  put(&writing, at, (size_t)(page_template + page_template_length - at));
+}
+
+char *html_served_policy(void) {
+  static const char before[] = "\"Content-Security-Policy\" content=\"";
+  const char *at = memmem(page_template, page_template_length, before, sizeof before - 1);
+  at = at ? at + sizeof before - 1 : NULL;
+  const char *connect = at ? strstr(at, no_connection) : NULL;
+  char *policy = NULL;
+  ASSERT(connect);
+  if (!connect) return NULL;
+  const char *rest = connect + sizeof no_connection - 1;
+  if (asprintf(&policy, "%.*s%s%.*s; frame-ancestors 'none'", (int)(connect - at), at, own_server,
+               (int)strcspn(rest, "\""), rest) < 0)
+    return NULL;
+  return policy;
+}
+/* SPDX-License-Identifier: MIT */

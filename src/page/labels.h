@@ -1,0 +1,34 @@
+/* The labels that an answer names, numbered in the order of their first use. */
+#ifndef PAGE_LABELS_H
+#define PAGE_LABELS_H
+
+#include "analysis/report.h"
+#include "page/answer.h"
+
+#define NO_LABEL UINT32_MAX
+
+struct labels {
+  const struct call_tree *tree;
+  const struct names *names;
+  uint32_t *number; /* index: label of the tree; its number + 1, or 0 */
+  uint32_t *used;   /* in the order of their numbers */
+  uint32_t count;
+};
+
+/* The tree and the names must outlive it. WN_ENOMEM. */
+wn_status labels_create(struct labels *labels, const struct call_tree *tree, const struct names *names);
+void labels_destroy(struct labels *labels);
+
+/* The number of a label of the tree. */
+uint32_t labels_number(struct labels *labels, uint32_t label);
+
+/* Writes the member `labels`: for each, its text as reports print it, its function, module, file and
+ * line. */
+void labels_write(const struct labels *labels, struct json *json);
+
+/* The text of a label of the tree. */
+enum { LABEL_TEXT_MOST = 4096 };
+void labels_text(const struct labels *labels, uint32_t label, char text[LABEL_TEXT_MOST]);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,188 @@
+/* The view `flame`: the boxes of a flame graph, in pre-order. */
+#include "base/error.h"
+#include "page/flame.h"
+#include "page/labels.h"
+#include "page/views.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A branch whose total is less than this share of what is shown is merged with its siblings. */
+static const double least_share = 1.0 / 4096;
+
+enum { SEPARATOR = 0x1f };
+
+/* A branch whose box is written, and whose children are being written. */
+struct open_box {
+  uint32_t box;
+  size_t next, end; /* its children that are not yet written: flame->branches */
+  struct flame_mark mark;
+};
+
+struct writing {
+  struct flame flame;
+  struct labels labels;
+  const struct report *report;
+  struct answer *answer;
+  size_t next, label, bytes, low, high, self, blocks, samples, merged; /* columns */
+  struct open_box *open;
+  size_t depth, open_capacity;
+};
+
+static void add_columns(struct writing *writing) {
+  writing->next = answer_integers(writing->answer, "next");
+  writing->label = answer_integers(writing->answer, "label");
+  writing->bytes = answer_numbers(writing->answer, "bytes");
+  writing->low = answer_numbers(writing->answer, "low");
+  writing->high = answer_numbers(writing->answer, "high");
+  writing->self = answer_numbers(writing->answer, "self");
+  writing->blocks = answer_numbers(writing->answer, "blocks");
+  writing->samples = answer_integers(writing->answer, "samples");
+  writing->merged = answer_integers(writing->answer, "merged");
+}
+
+static uint32_t write_box(struct writing *writing, const struct branch *branch) {
+  struct answer *answer = writing->answer;
+  struct estimate bytes = report_bytes(writing->report, &branch->total);
+  uint32_t box = (uint32_t)answer->columns[writing->next].count;
+  bool labelled = branch->label && branch->label != MERGED;
+  answer_integer(answer, writing->next, box + 1);
+  answer_integer(answer, writing->label,
+                 labelled ? labels_number(&writing->labels, branch->label) : NO_LABEL);
+  answer_number(answer, writing->bytes, bytes.estimate);
+  answer_number(answer, writing->low, bytes.low);
+  answer_number(answer, writing->high, bytes.high);
+  answer_number(answer, writing->self, branch->self.bytes.total);
+  answer_number(answer, writing->blocks, branch->total.blocks.total);
+  answer_integer(answer, writing->samples, (uint32_t)bytes.samples);
+  answer_integer(answer, writing->merged, branch->merged);
+  return box;
+}
+
+static bool push(struct writing *writing, struct open_box box) {
+  if (writing->depth == writing->open_capacity) {
+    size_t larger = writing->open_capacity ? writing->open_capacity * 2 : 64;
+    struct open_box *moved = realloc(writing->open, larger * sizeof *moved);
+    if (!moved) return false;
+    writing->open = moved;
+    writing->open_capacity = larger;
+  }
+  writing->open[writing->depth++] = box;
+  return true;
+}
+
+/* Finds the children of a branch, and writes its box. */
+static wn_status open_branch(struct writing *writing, struct branch *branch) {
+  struct open_box box = {.mark = flame_open(&writing->flame)};
+  if (branch->label != MERGED) {
+    wn_status error = flame_children(&writing->flame, branch);
+    if (error) return error;
+  }
+  box.box = write_box(writing, branch);
+  box.next = box.mark.branches;
+  box.end = writing->flame.branch_count;
+  return push(writing, box) ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the flame graph");
+}
+
+static void close_branch(struct writing *writing) {
+  struct open_box *box = &writing->open[--writing->depth];
+  uint32_t count = (uint32_t)writing->answer->columns[writing->next].count;
+  answer_set_integer(writing->answer, writing->next, box->box, count);
+  flame_close(&writing->flame, box->mark);
+}
+
+static wn_status write_boxes(struct writing *writing, struct branch *root) {
+  wn_status error = open_branch(writing, root);
+  while (writing->depth && !error) {
+    struct open_box *box = &writing->open[writing->depth - 1];
+    if (box->next == box->end) {
+      close_branch(writing);
+      continue;
+    }
+    struct branch child = writing->flame.branches[box->next++];
+    error = open_branch(writing, &child);
+  }
+  return error;
+}
+
+/* The child of a branch with this text; the largest one if several functions have the name. */
+static const struct branch *child_named(struct writing *writing, size_t first, const char *text,
+                                        size_t length) {
+  char name[LABEL_TEXT_MOST];
+  for (size_t i = first; i < writing->flame.branch_count; i++) {
+    labels_text(&writing->labels, writing->flame.branches[i].label, name);
+    if (strlen(name) == length && !memcmp(name, text, length)) return &writing->flame.branches[i];
+  }
+  return NULL;
+}
+
+/* Descends along a path of texts, and writes the member `trail`. Ends where the path leads nowhere,
+ * as it may under another query. */
+static wn_status descend(struct writing *writing, const char *focus, struct branch *branch) {
+  struct json *json = &writing->answer->json;
+  wn_status error = WN_OK;
+  json_begin(json, "trail", '[');
+  while (focus && *focus && !error) {
+    size_t length = strcspn(focus, (const char[]){SEPARATOR, 0});
+    struct flame_mark mark = flame_open(&writing->flame);
+    error = flame_children(&writing->flame, branch);
+    const struct branch *child = error ? NULL : child_named(writing, mark.branches, focus, length);
+    if (!child) break;
+    *branch = *child;
+    json_integer(json, NULL, labels_number(&writing->labels, branch->label));
+    focus += length + (focus[length] == SEPARATOR);
+  }
+  json_end(json, ']');
+  return error;
+}
+
+static wn_status write_flame(struct writing *writing, const struct request *request) {
+  struct branch root;
+  wn_status error = flame_root(&writing->flame, &root);
+  if (!error) error = descend(writing, request->focus, &root);
+  if (error) return error;
+  writing->flame.least = root.total.bytes.total * least_share;
+  add_columns(writing);
+  error = write_boxes(writing, &root);
+  bool calls = request->measure == MEASURE_ALLOCATED || request->measure == MEASURE_CHURN;
+  json_string(&writing->answer->json, "unit", calls ? "calls" : "bytes");
+  labels_write(&writing->labels, &writing->answer->json);
+  return error;
+}
+
+/* ---- shared ---- */
+
+wn_status views_choose(const struct labels *labels, const char *text, bool **chosen) {
+  char name[LABEL_TEXT_MOST];
+  bool found = false;
+  *chosen = calloc(labels->tree->label_count + 1, sizeof **chosen);
+  if (!*chosen) return error_set(WN_ENOMEM, "not enough memory for the flame graph");
+  for (uint32_t label = 1; label < labels->tree->label_count; label++) {
+    labels_text(labels, label, name);
+    (*chosen)[label] = !strcmp(name, text);
+    found = found || (*chosen)[label];
+  }
+  if (found) return WN_OK;
+  free(*chosen);
+  *chosen = NULL;
+  return error_set(WN_EINVAL, "no block that this shows has %.100s on its stack", text);
+}
+
+wn_status view_flame(struct answers *answers, const struct request *request, struct answer *answer) {
+  struct writing writing = {.report = &answers->report, .answer = answer};
+  struct table table;
+  bool *chosen = NULL;
+  wn_status error = report_table(&answers->report, request->measure, request->grouping,
+                                 request->fold ? TABLE_FOLDED : TABLE_SUMS, &table);
+  if (error) return error;
+  error = labels_create(&writing.labels, &table.tree, answers->report.names);
+  if (!error && request->of) error = views_choose(&writing.labels, request->of, &chosen);
+  if (!error) error = flame_create(&writing.flame, &table.tree, request->direction, chosen);
+  if (!error) error = write_flame(&writing, request);
+  flame_destroy(&writing.flame);
+  labels_destroy(&writing.labels);
+  free(writing.open);
+  free(chosen);
+  table_destroy(&table);
+  return error;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,47 @@
+/* The views `head`, what the trace is, and `totals`, the numbers that a person reads first. */
+#include "export/report_json.h"
+#include "page/views.h"
+
+static void write_threads(struct json *json, const struct samples *samples) {
+  json_begin(json, "threads", '[');
+  for (size_t i = 0; i < samples->thread_count; i++) {
+    json_begin(json, NULL, '{');
+    json_integer(json, "thread", samples->threads[i].thread);
+    json_string(json, "name", samples->threads[i].name);
+    json_end(json, '}');
+  }
+  json_end(json, ']');
+}
+
+/* ---- shared ---- */
+
+wn_status view_head(struct answers *answers, const struct request *request, struct answer *answer) {
+  (void)request;
+  const struct recording *recording = answers->recording;
+  struct json *json = &answer->json;
+  json_trace(json, "trace", recording->samples);
+  json_bool(json, "collected", recording->samples->collected);
+  json_bool(json, "heap_told", heap_life_is_told(&recording->samples->life));
+  write_threads(json, recording->samples);
+  json_wrappers(json, recording);
+  json_string(json, "hint", recording->names.hint ? recording->names.hint : "");
+  json_number(json, "kept", answers->kept);
+  return WN_OK;
+}
+
+wn_status view_totals(struct answers *answers, const struct request *request, struct answer *answer) {
+  const struct report *report = &answers->report;
+  struct json *json = &answer->json;
+  static const char *const when[] = {"at:peak", "at:end", "at:time"};
+  struct estimate bytes = report_bytes(report, &report->asked.live),
+                  blocks = report_blocks(report, &report->asked.live);
+  json_string(json, "question", when[report->at]);
+  json_integer(json, "at_ns", report->asked.time_ns);
+  json_estimate(json, "held_bytes", &bytes);
+  json_estimate(json, "held_blocks", &blocks);
+  json_bool(json, "peak_is_one", report_peak_is_one(report));
+  json_totals(json, report);
+  if (heap_life_is_told(&report->samples->life)) json_heap(json, report);
+  return json_resident(json, report, &(struct report_json_options){.grouping = request->grouping, .top = 10});
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,36 @@
+/* The views: for each, the function that writes its answer. */
+#ifndef PAGE_VIEWS_H
+#define PAGE_VIEWS_H
+
+#include "page/answer.h"
+#include "page/answers.h"
+#include "page/flame.h"
+
+enum { POINTS_LEAST = 2, POINTS_MOST = TIMELINE_MOMENTS, POINTS_USUAL = 400 };
+
+/* A question. All zeros are the defaults. */
+struct request {
+  const char *view, *where, *of, *focus; /* NULL: not given */
+  enum measure measure;
+  enum grouping grouping;
+  enum direction direction;
+  bool fold;
+  size_t points;
+};
+
+/* Writes the members and columns of an answer. WN_EINVAL and WN_ENOMEM are told by answers_ask. */
+typedef wn_status view_function(struct answers *answers, const struct request *request,
+                                struct answer *answer);
+
+/* The trace, whatever the query. The only view that needs no report. */
+view_function view_head;
+
+view_function view_totals, view_time, view_flame, view_table, view_kinds, view_details;
+
+/* Sets chosen[label] for the labels of a tree that have a text. WN_EINVAL: none has it; then *chosen
+ * is NULL. To be freed by the caller. */
+struct labels;
+wn_status views_choose(const struct labels *labels, const char *text, bool **chosen);
+
+#endif
+/* SPDX-License-Identifier: MIT */

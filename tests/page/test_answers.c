@@ -1,0 +1,361 @@
+/* Answers: what they count is neither lost nor counted twice, views agree with each other, and wrong
+ * questions are told. */
+#include "page/tales.h"
+
+#include "page/answers.h"
+#include <math.h>
+#include <string.h>
+
+/* ---- reading an answer ---- */
+
+struct told {
+  char *bytes, *json;
+  size_t size;
+};
+
+static struct told ask(struct answers *answers, const char *request) {
+  struct told told;
+  assert_int_equal(answers_ask(answers, request, strlen(request), &told.bytes, &told.size), WN_OK);
+  uint32_t length = (uint32_t)(told.bytes[0] & 0xff) | (uint32_t)(told.bytes[1] & 0xff) << 8 |
+                    (uint32_t)(told.bytes[2] & 0xff) << 16 | (uint32_t)(told.bytes[3] & 0xff) << 24;
+  assert_true(8 + length <= told.size);
+  told.json = strndup(told.bytes + 8, length);
+  return told;
+}
+
+static void drop(struct told *told) {
+  free(told->bytes);
+  free(told->json);
+}
+
+/* A column of an answer, found by its name in the member `columns`. */
+static const void *column(const struct told *told, const char *name, size_t *count) {
+  char quoted[64];
+  unsigned long at, length;
+  snprintf(quoted, sizeof quoted, "\"%s\": {", name);
+  const char *columns = strstr(told->json, "\"columns\": {"),
+             *found = columns ? strstr(columns, quoted) : NULL;
+  if (!found) fail_msg("no column %s in %.400s", name, told->json);
+  assert_int_equal(sscanf(strstr(found, "\"at\":"), "\"at\": %lu, \"count\": %lu", &at, &length), 2);
+  *count = length;
+  return told->bytes + 8 + (strlen(told->json) + 7) / 8 * 8 + at;
+}
+
+static bool is_failure(const struct told *told, const char *said) {
+  return strstr(told->json, "\"error\": ") && strstr(told->json, said);
+}
+
+/* ---- random questions ---- */
+
+static const char *pick(struct tale *tale, const char *const *words, size_t count) {
+  return words[tale_draw(tale, count)];
+}
+#define PICK(tale, ...) \
+  pick(tale, (const char *const[]){__VA_ARGS__}, sizeof(const char *[]){__VA_ARGS__} / sizeof(char *))
+
+static void random_query(struct tale *tale, char *text, size_t size) {
+  *text = 0;
+  for (uint64_t terms = tale_draw(tale, 4); terms; terms--)
+    snprintf(text + strlen(text), size - strlen(text), "%s%s%s", *text ? " and " : "",
+             tale_draw(tale, 5) ? "" : "not ",
+             PICK(tale, "fn = parse", "fn ~ alloc", "size > 100", "size <= 1K", "life > 1us", "born > 300ns",
+                  "alive = yes", "thread = 1", "module ~ story", "live = 2us", "promoted = yes"));
+  if (!tale_draw(tale, 3))
+    snprintf(text + strlen(text), size - strlen(text), "%s%s", *text ? " and " : "",
+             PICK(tale, "hide = parse", "from = parse", "hide ~ std", "from ~ . and hide = main"));
+  if (tale_draw(tale, 2))
+    snprintf(text + strlen(text), size - strlen(text), "%sat = %s", *text ? " and " : "",
+             PICK(tale, "end", "peak", "500ns", "1us"));
+}
+
+static void random_question(struct tale *tale, char *text, size_t size) {
+  char query[512];
+  random_query(tale, query, sizeof query);
+  snprintf(text, size, "view=flame\n%s%s%smeasure=%s\nby=%s\ndirection=%s\n%s%s", *query ? "where=" : "",
+           query, *query ? "\n" : "",
+           PICK(tale, "held", "allocated", "churn", "promoted", "alive", "lasting"),
+           PICK(tale, "function", "line", "file", "module"), PICK(tale, "callees", "callers"),
+           tale_draw(tale, 4) ? "" : "of=parse\n", tale_draw(tale, 4) ? "" : "fold=yes\n");
+}
+
+/* ---- tests ---- */
+
+struct tree {
+  const uint32_t *next;
+  const double *bytes, *self, *low, *high;
+  const uint32_t *samples;
+  size_t count;
+};
+
+static struct tree tree_of(const struct told *told) {
+  struct tree tree;
+  tree.next = column(told, "next", &tree.count);
+  tree.bytes = column(told, "bytes", &tree.count);
+  tree.self = column(told, "self", &tree.count);
+  tree.low = column(told, "low", &tree.count);
+  tree.high = column(told, "high", &tree.count);
+  tree.samples = column(told, "samples", &tree.count);
+  return tree;
+}
+
+static bool nearly(double a, double b) { return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)) + 1e-6; }
+
+static void check_accounts(const char *question, const struct tree *tree) {
+  assert_int_equal(tree->next[0], tree->count);
+  for (size_t box = 0; box < tree->count; box++) {
+    double sum = tree->self[box];
+    assert_true(tree->next[box] > box && tree->next[box] <= tree->count);
+    for (size_t child = box + 1; child < tree->next[box]; child = tree->next[child])
+      sum += tree->bytes[child];
+    if (!nearly(sum, tree->bytes[box]))
+      fail_msg("%s: box %zu has %f, its parts have %f", question, box, tree->bytes[box], sum);
+    assert_true(tree->low[box] <= tree->bytes[box] && tree->bytes[box] <= tree->high[box]);
+  }
+}
+
+static struct recording *tell(unsigned kind, uint64_t seed) {
+  struct recording *recording = tale_tell(kind, seed, 3000);
+  assert_non_null(recording);
+  return recording;
+}
+
+/* 1,000 random questions about six recordings. */
+static void boxes_add_up_to_their_callers(void **state) {
+  (void)state;
+  static const unsigned kinds[] = {
+      0, TALE_RESIZES, TALE_COLLECTED, TALE_EXACT, TALE_LOST | TALE_KILLED, TALE_EMPTY};
+  char question[1024];
+  struct tale tale = {.kind = 0};
+  size_t answered = 0;
+  random_seed(&tale.random, 9, 0, 0);
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    struct recording *recording = tell(kinds[i], i);
+    struct answers answers;
+    answers_create(&answers, recording, 1);
+    for (int n = 0; n < 1000 / 6 + 1; n++) {
+      random_question(&tale, question, sizeof question);
+      struct told told = ask(&answers, question);
+      if (!is_failure(&told, "")) {
+        struct tree tree = tree_of(&told);
+        check_accounts(question, &tree);
+        answered++;
+      } else if (!strstr(question, "of=") && !strstr(told.json, "after the end")) {
+        fail_msg("%s: %s", question, told.json);
+      }
+      drop(&told);
+    }
+    answers_destroy(&answers);
+    recording_free(recording);
+  }
+  assert_true(answered > 700);
+}
+
+/* The first box of the flame graph for a moment. */
+static double held_at(struct answers *answers, const char *where, double time_ns) {
+  char question[256];
+  size_t count;
+  snprintf(question, sizeof question, "view=flame\nwhere=%s and at = %.0fns\n", where, time_ns);
+  struct told told = ask(answers, question);
+  double held = ((const double *)column(&told, "bytes", &count))[0];
+  drop(&told);
+  return held;
+}
+
+static void the_chart_and_the_flame_graph_agree_at_each_moment(void **state) {
+  (void)state;
+  static const char *const queries[] = {"size > 0", "fn = parse", "size < 200 and alive = yes"};
+  struct recording *recording = tell(TALE_RESIZES, 3);
+  struct answers answers;
+  answers_create(&answers, recording, 1);
+  for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+    char question[256];
+    size_t count;
+    snprintf(question, sizeof question, "view=time\nwhere=%s\npoints=40\n", queries[i]);
+    struct told told = ask(&answers, question);
+    const double *time = column(&told, "time", &count), *held = column(&told, "held", &count);
+    assert_int_equal(count, 40);
+    for (size_t at = 0; at < count; at++)
+      if (!nearly(held[at], held_at(&answers, queries[i], time[at])))
+        fail_msg("%s at %f: %f, not %f", queries[i], time[at], held[at],
+                 held_at(&answers, queries[i], time[at]));
+    drop(&told);
+  }
+  answers_destroy(&answers);
+  recording_free(recording);
+}
+
+static void areas_of_the_chart_add_up_to_what_was_held(void **state) {
+  (void)state;
+  struct recording *recording = tell(TALE_COLLECTED, 4);
+  struct answers answers;
+  size_t count;
+  answers_create(&answers, recording, 1);
+  struct told told = ask(&answers, "view=time\npoints=100\n");
+  const double *held = column(&told, "held", &count), *minor = column(&told, "minor", &count),
+               *major = column(&told, "major", &count), *outside = column(&told, "outside", &count);
+  double most[3] = {0};
+  for (size_t i = 0; i < count; i++) {
+    if (fabs(held[i] - (minor[i] + major[i] + outside[i])) > 1e-6 * held[i] + 1) fail_msg("at %zu", i);
+    most[0] = fmax(most[0], minor[i]), most[1] = fmax(most[1], major[i]), most[2] = fmax(most[2], outside[i]);
+  }
+  assert_true(most[0] > 0 && most[1] > 0 && most[2] > 0);
+  drop(&told);
+  answers_destroy(&answers);
+  recording_free(recording);
+}
+
+static void the_map_of_kinds_has_all_bytes(void **state) {
+  (void)state;
+  static const char *const measures[] = {"held", "allocated", "alive", "churn"};
+  struct recording *recording = tell(0, 5);
+  struct answers answers;
+  answers_create(&answers, recording, 1);
+  for (size_t i = 0; i < sizeof measures / sizeof *measures; i++) {
+    char question[64];
+    size_t count;
+    double sum = 0;
+    snprintf(question, sizeof question, "view=kinds\nmeasure=%s\n", measures[i]);
+    struct told told = ask(&answers, question);
+    const double *dead = column(&told, "bytes", &count), *alive = column(&told, "alive_bytes", &count);
+    for (size_t cell = 0; cell < count; cell++) sum += dead[cell] + alive[cell];
+    const double *share = column(&told, "survival", &count), *low = column(&told, "survival_low", &count);
+    for (size_t at = 1; at < count; at++) assert_true(share[at] <= share[at - 1] && low[at] <= share[at]);
+    drop(&told);
+    snprintf(question, sizeof question, "view=flame\nmeasure=%s\n", measures[i]);
+    told = ask(&answers, question);
+    assert_true(nearly(sum, ((const double *)column(&told, "bytes", &count))[0]));
+    drop(&told);
+  }
+  answers_destroy(&answers);
+  recording_free(recording);
+}
+
+/* Promoted blocks live longer than those of the minor heap. */
+static void the_curve_of_lives_is_that_of_the_blocks_that_count(void **state) {
+  (void)state;
+  struct recording *recording = tell(TALE_COLLECTED, 12);
+  struct answers answers;
+  size_t count, longer = 0;
+  answers_create(&answers, recording, 1);
+  struct told told = ask(&answers, "view=kinds\nmeasure=promoted\n");
+  const double *share = column(&told, "survival", &count), *all = column(&told, "survival_all", &count);
+  for (size_t i = 0; i < count; i++) longer += share[i] != all[i];
+  assert_true(longer > 0);
+  drop(&told);
+  answers_destroy(&answers);
+  recording_free(recording);
+}
+
+static void medians_of_all_rows_are_those_of_each_row(void **state) {
+  (void)state;
+  struct recording *recording = tell(TALE_RESIZES, 11);
+  struct report report;
+  struct table table;
+  assert_int_equal(report_ask(recording, &(struct question){.where = "size > 20"}, &report), WN_OK);
+  assert_int_equal(report_table(&report, MEASURE_ALLOCATED, BY_FUNCTION, TABLE_LIVES, &table), WN_OK);
+  struct life *medians = calloc(table.tree.label_count, sizeof *medians);
+  assert_int_equal(lifetimes_medians(&table.lives, medians), WN_OK);
+  for (size_t i = 0; i < table.tree.group_count; i++) {
+    struct life one = table_life(&table, &table.tree.groups[i], EXTENT_SELF),
+                *other = &medians[table.tree.groups[i].label];
+    if (!table.tree.groups[i].self.bytes.samples) continue;
+    assert_true(one.median == other->median && one.known == other->known && one.low == other->low &&
+                one.high == other->high && one.samples == other->samples);
+  }
+  free(medians);
+  table_destroy(&table);
+  report_destroy(&report);
+  recording_free(recording);
+}
+
+/* A focus shows what its box had. */
+static void a_focus_opens_a_box(void **state) {
+  (void)state;
+  struct recording *recording = tell(0, 6);
+  struct answers answers;
+  size_t count;
+  answers_create(&answers, recording, 1);
+  struct told whole = ask(&answers, "view=flame\nmeasure=allocated\n"),
+              part = ask(&answers, "view=flame\nmeasure=allocated\nfocus=main\x1fparse\n"),
+              nowhere = ask(&answers, "view=flame\nmeasure=allocated\nfocus=main\x1fno such\n");
+  struct tree tree = tree_of(&part);
+  double main_bytes = ((const double *)column(&whole, "bytes", &count))[1];
+  assert_true(tree.bytes[0] > 0 && tree.bytes[0] < main_bytes);
+  assert_true(((const double *)column(&nowhere, "bytes", &count))[0] == main_bytes);
+  drop(&whole), drop(&part), drop(&nowhere);
+  answers_destroy(&answers);
+  recording_free(recording);
+}
+
+static void wrong_questions_are_told(void **state) {
+  (void)state;
+  static const struct {
+    const char *request, *said;
+  } cases[] = {
+      {"", "one of the views"},
+      {"view=flames\n", "one of the views"},
+      {"flame\n", "key=value"},
+      {"view=flame\nwher=x\n", "no 'wher'"},
+      {"view=flame\nmeasure=all\n", "'measure' cannot be 'all'"},
+      {"view=flame\nby=stack\n", "'by' cannot be 'stack'"},
+      {"view=flame\nfold=no\n", "'fold' cannot be 'no'"},
+      {"view=flame\ndirection=up\n", "'direction' cannot be 'up'"},
+      {"view=time\npoints=1\n", "'points' cannot be '1'"},
+      {"view=time\npoints=99999999999999999999\n", "'points' cannot be"},
+      {"view=flame\nwhere=size >\n", "column 7: expected a value"},
+      {"view=flame\nwhere=at = 9h\n", "after the end"},
+      {"view=flame\nof=no such function\n", "no such function"},
+      {"view=details\n", "by 'of'"},
+      {"view=details\nof=no such function\n", "no such function"},
+  };
+  struct recording *recording = tell(0, 7);
+  struct answers answers;
+  answers_create(&answers, recording, 1);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct told told = ask(&answers, cases[i].request);
+    if (!is_failure(&told, cases[i].said)) fail_msg("'%s': %.300s", cases[i].request, told.json);
+    drop(&told);
+  }
+  struct told told = ask(&answers, "view=totals\n"); /* and the next one is answered */
+  assert_false(is_failure(&told, ""));
+  drop(&told);
+  answers_destroy(&answers);
+  recording_free(recording);
+}
+
+static void any_bytes_are_a_question(void **state) {
+  (void)state;
+  struct recording *recording = tell(0, 8);
+  struct tale tale = {.kind = 0};
+  struct answers answers;
+  random_seed(&tale.random, 1, 0, 0);
+  answers_create(&answers, recording, 1);
+  for (int i = 0; i < 3000; i++) {
+    char question[1024];
+    random_question(&tale, question, sizeof question);
+    for (uint64_t change = tale_draw(&tale, 4); change; change--)
+      question[tale_draw(&tale, strlen(question) + 1)] = (char)tale_draw(&tale, 256);
+    struct told told;
+    assert_int_equal(
+        answers_ask(&answers, question, tale_draw(&tale, sizeof question), &told.bytes, &told.size), WN_OK);
+    free(told.bytes);
+  }
+  answers_destroy(&answers);
+  recording_free(recording);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(boxes_add_up_to_their_callers),
+      cmocka_unit_test(the_chart_and_the_flame_graph_agree_at_each_moment),
+      cmocka_unit_test(areas_of_the_chart_add_up_to_what_was_held),
+      cmocka_unit_test(the_map_of_kinds_has_all_bytes),
+      cmocka_unit_test(the_curve_of_lives_is_that_of_the_blocks_that_count),
+      cmocka_unit_test(medians_of_all_rows_are_those_of_each_row),
+      cmocka_unit_test(a_focus_opens_a_box),
+      cmocka_unit_test(wrong_questions_are_told),
+      cmocka_unit_test(any_bytes_are_a_question),
+  };
+  return RUN_TESTS(tests);
+}
+/* SPDX-License-Identifier: MIT */

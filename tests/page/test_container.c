@@ -1,0 +1,261 @@
+/* A recording that went through a container answers every question as it did before; and no bytes
+ * harm the reader. */
+#include "tales.h"
+
+#include "analysis/thin.h"
+#include "export/report_json.h"
+#include "packed.h"
+
+/* ---- equal recordings ---- */
+
+static void assert_same_rows(const struct samples *one, const struct samples *other) {
+  assert_int_equal(one->row_count, other->row_count);
+  for (size_t i = 0; i < one->row_count; i++) {
+    const struct row *a = &one->rows[i], *b = &other->rows[i];
+    assert_true(a->block == b->block && a->begin_ns == b->begin_ns && a->end_ns == b->end_ns);
+    assert_true(a->born_ns == b->born_ns && a->died_ns == b->died_ns && a->size == b->size);
+    assert_true(a->call == b->call && a->allocated == b->allocated && a->words == b->words);
+    assert_memory_equal(&a->probability, &b->probability, sizeof a->probability);
+    assert_memory_equal(&a->bytes_by, &b->bytes_by, sizeof a->bytes_by);
+    assert_memory_equal(&a->call_by, &b->call_by, sizeof a->call_by);
+    assert_memory_equal(&a->life_words, &b->life_words, sizeof a->life_words);
+    assert_true(a->thread == b->thread && a->promoted_ns == b->promoted_ns && a->source == b->source);
+    assert_true(a->area == b->area && a->next_cycle == b->next_cycle);
+    assert_true(a->first == b->first && a->last == b->last);
+  }
+}
+
+/* The JSON of a report; the caller frees it. */
+static char *json_of(const struct recording *recording, const struct question *question,
+                     enum grouping grouping) {
+  struct report report;
+  char *text = NULL;
+  size_t size;
+  assert_int_equal(report_ask(recording, question, &report), WN_OK);
+  FILE *out = open_memstream(&text, &size);
+  assert_non_null(out);
+  struct report_json_options options = {
+      .grouping = grouping, .top = 50, .at = "somewhen", .where = question->where};
+  assert_int_equal(report_write_json(out, &report, &options), WN_OK);
+  fclose(out);
+  report_destroy(&report);
+  return text;
+}
+
+static void assert_same_answer(const struct recording *one, const struct recording *other,
+                               const struct question *question, enum grouping grouping) {
+  char *left = json_of(one, question, grouping), *right = json_of(other, question, grouping);
+  assert_string_equal(left, right);
+  free(left);
+  free(right);
+}
+
+static void assert_same_answers(const struct recording *one, const struct recording *other) {
+  static const char *const queries[] = {NULL,
+                                        "fn ~ parse or file = one.x",
+                                        "size >= 100 and not life < 10us",
+                                        "thread = worker and born > 1ms",
+                                        "alive = no and life_bytes < 1M",
+                                        "hide ~ alloc and from = parse",
+                                        "module ~ story and (promoted = yes or size > 1k)"};
+  for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+    struct question question = {.where = queries[i], .at = i % 2 ? AT_END : AT_PEAK};
+    assert_same_answer(one, other, &question, (enum grouping)(i % GROUPINGS));
+    question.at = AT_TIME;
+    question.at_ns = one->samples->end_ns / (i + 1);
+    assert_same_answer(one, other, &question, (enum grouping)((i + 2) % GROUPINGS));
+  }
+}
+
+static void check_tale(unsigned kind, uint64_t seed, uint64_t blocks) {
+  struct recording *recording = tale_tell(kind, seed, blocks);
+  if (!recording) return;
+  struct packed packed = pack(recording, 0);
+  struct recording *read = unpack(&packed);
+  assert_same_rows(recording->samples, read->samples);
+  assert_same_answers(recording, read);
+  recording_free(recording);
+  recording_free(read);
+  packed_free(&packed);
+}
+
+static void every_kind_of_recording_answers_as_before(void **state) {
+  (void)state;
+  for (unsigned kind = 0; kind < TALES; kind += 1 + kind % 3) check_tale(kind, kind, 300);
+}
+
+static void an_empty_recording_can_be_stored(void **state) {
+  (void)state;
+  check_tale(TALE_EMPTY, 1, 0);
+  check_tale(TALE_EMPTY | TALE_COLLECTED | TALE_KILLED, 1, 0);
+}
+
+static void a_large_recording_needs_several_blocks(void **state) {
+  (void)state;
+  check_tale(TALE_RESIZES, 3, 30000);
+}
+
+static void a_thinned_recording_can_be_stored(void **state) {
+  (void)state;
+  for (unsigned kind = 0; kind < 8; kind++) {
+    struct recording *recording = tale_tell(kind, 5, 300);
+    assert_int_equal(recording_thin(recording, 0.3, 7), WN_OK);
+    struct packed packed = pack(recording, 0);
+    struct recording *read = unpack(&packed);
+    assert_true(read->kept == recording->kept && read->kept < 1 && read->rate == recording->rate);
+    assert_same_rows(recording->samples, read->samples);
+    assert_same_answers(recording, read);
+    recording_free(recording);
+    recording_free(read);
+    packed_free(&packed);
+  }
+}
+
+/* ---- times in microseconds ---- */
+
+static void rounded_times_are_ordered(void **state) {
+  (void)state;
+  for (uint64_t seed = 0; seed < 20; seed++) {
+    struct recording *recording = tale_tell(seed % 2 ? TALE_RESIZES : TALE_COLLECTED, seed, 1000);
+    struct packed packed = pack(recording, 1000);
+    struct recording *read = unpack(&packed);
+    for (size_t i = 0; i < read->samples->row_count; i++) {
+      const struct row *row = &read->samples->rows[i], *exact = &recording->samples->rows[i];
+      assert_true(row->begin_ns == exact->begin_ns / 1000 * 1000 && row->end_ns >= row->begin_ns);
+      assert_true(row->end_ns == STILL_ALIVE ? exact->end_ns == STILL_ALIVE
+                                             : row->end_ns == exact->end_ns / 1000 * 1000);
+      assert_true(row->died_ns >= row->born_ns && row->promoted_ns >= row->born_ns);
+      assert_true(!i || row->begin_ns >= row[-1].begin_ns);
+    }
+    recording_free(recording);
+    recording_free(read);
+    packed_free(&packed);
+  }
+}
+
+static void a_rounded_recording_answers_as_its_container(void **state) {
+  (void)state;
+  for (unsigned kind = 0; kind < 8; kind++) {
+    struct recording *recording = tale_tell(kind, 6, 300);
+    struct packed packed = pack(recording, 1000);
+    struct recording *read = unpack(&packed);
+    assert_int_equal(recording_round(recording, 1000), WN_OK);
+    assert_same_rows(recording->samples, read->samples);
+    assert_same_answers(recording, read);
+    recording_free(recording);
+    recording_free(read);
+    packed_free(&packed);
+  }
+}
+
+/* ---- damage ---- */
+
+/* Asks for all that the bytes of a container can reach. */
+static void ask_everything(const struct recording *recording) {
+  char *text = json_of(recording, &(struct question){.where = NULL}, BY_FUNCTION);
+  free(text);
+  free(json_of(recording, &(struct question){.where = "fn ~ parse and thread = 1", .at = AT_END}, BY_STACK));
+}
+
+static void try_to_read(const struct packed *packed, size_t *good) {
+  struct recording *recording = NULL;
+  wn_status error = container_read(packed->sections, packed->count, &recording);
+  assert_true(error == WN_OK || error == WN_EINVAL);
+  if (error) {
+    assert_non_null(strstr(wn_last_error(), "section "));
+    return;
+  }
+  ++*good;
+  ask_everything(recording);
+  recording_free(recording);
+}
+
+static void mutate(struct tale *tale, unsigned char *bytes, size_t *length) {
+  for (uint64_t i = 1 + tale_draw(tale, 3); i && *length; i--) {
+    size_t at = tale_draw(tale, 4) ? tale_draw(tale, *length) : tale_draw(tale, *length < 20 ? *length : 20);
+    switch (tale_draw(tale, 5)) {
+    case 0: bytes[at] = (unsigned char)tale_draw(tale, 256); break;
+    case 1: bytes[at] ^= (unsigned char)(1u << tale_draw(tale, 8)); break;
+    case 2: bytes[at] = 0xff; break;
+    case 3: *length = at; break;
+    default: memmove(bytes + at, bytes + at + 1, *length - at - 1), --*length;
+    }
+  }
+}
+
+static void damaged_bytes_are_refused_or_read(void **state) {
+  (void)state;
+  enum { RUNS = 6000 };
+  size_t good = 0;
+  struct tale tale = {0};
+  random_seed(&tale.random, 9, 0, 0);
+  for (unsigned kind = 0; kind < 4; kind++) {
+    struct recording *recording = tale_tell(kind * 2 + 5, kind, 40);
+    struct packed packed = pack(recording, 0);
+    for (int run = 0; run < RUNS / 4; run++) {
+      size_t which = tale_draw(&tale, packed.count), length = packed.sections[which].length;
+      unsigned char *bytes = malloc(length + 1);
+      assert_non_null(bytes);
+      memcpy(bytes, packed.bytes[which], length);
+      struct packed mutant = packed;
+      mutate(&tale, bytes, &mutant.sections[which].length);
+      /* A copy of the right length, so that AddressSanitizer sees a read behind it. */
+      unsigned char *exact = malloc(mutant.sections[which].length + !mutant.sections[which].length);
+      assert_non_null(exact);
+      memcpy(exact, bytes, mutant.sections[which].length);
+      mutant.sections[which].bytes = exact;
+      try_to_read(&mutant, &good);
+      free(bytes);
+      free(exact);
+    }
+    recording_free(recording);
+    packed_free(&packed);
+  }
+  assert_true(good > 0 && good < RUNS);
+}
+
+static void a_missing_section_is_named(void **state) {
+  (void)state;
+  struct recording *recording = tale_tell(TALE_MAPPED, 1, 50), *read;
+  struct packed packed = pack(recording, 0);
+  for (size_t i = 0; i < packed.count; i++) {
+    struct packed fewer = packed;
+    fewer.sections[i].name[0] = 'x';
+    char expected[64];
+    snprintf(expected, sizeof expected, "section %.4s: it is missing", packed.sections[i].name);
+    assert_int_equal(container_read(fewer.sections, fewer.count, &read), WN_EINVAL);
+    assert_string_equal(wn_last_error(), expected);
+  }
+  recording_free(recording);
+  packed_free(&packed);
+}
+
+static wn_status full(const struct container_block *block, void *context) {
+  int *room = context;
+  (void)block;
+  return (*room)-- ? WN_OK : WN_EIO;
+}
+
+static void an_error_of_the_sink_ends_the_writing(void **state) {
+  (void)state;
+  struct recording *recording = tale_tell(TALE_MAPPED, 1, 50);
+  for (int room = 0; room < 9; room++) {
+    int left = room;
+    assert_int_equal(container_write(recording, &(struct container_options){0}, full, &left), WN_EIO);
+  }
+  recording_free(recording);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_kind_of_recording_answers_as_before),
+                                     cmocka_unit_test(an_empty_recording_can_be_stored),
+                                     cmocka_unit_test(a_large_recording_needs_several_blocks),
+                                     cmocka_unit_test(a_thinned_recording_can_be_stored),
+                                     cmocka_unit_test(rounded_times_are_ordered),
+                                     cmocka_unit_test(a_rounded_recording_answers_as_its_container),
+                                     cmocka_unit_test(damaged_bytes_are_refused_or_read),
+                                     cmocka_unit_test(a_missing_section_is_named),
+                                     cmocka_unit_test(an_error_of_the_sink_ends_the_writing)};
+  return RUN_TESTS(tests);
+}
+/* SPDX-License-Identifier: MIT */
