@@ -1,0 +1,277 @@
+/* The questions that the page asks and the answers that it gets, and how both are written as bytes.
+ *
+ * The analysis of the command, compiled to WebAssembly or running in `winnow view`, answers. So the
+ * page computes no estimate of its own: it shows what `winnow report` prints for the same question.
+ *
+ * A REQUEST is text: lines `key=value`, in the order of the keys of `Request` below, without those
+ * that are undefined. Equal questions are therefore equal texts, and a text is the key of a cache.
+ *
+ * An ANSWER is bytes, little-endian: the length of its JSON as u32, four zero bytes, the JSON,
+ * zeros up to a multiple of 8, then the columns. The JSON is the object of the view's type below,
+ * with the member `columns`: for each column its type, offset (from the first column) and count. A
+ * wrong question has the answer {"error": "…"} with the text that the command prints.
+ *
+ * Names in JSON are those of docs/report-json.md. Times are nanoseconds from the start of the run.
+ */
+
+/** What was held at a moment; or over the run: allocated, lived briefly, promoted, alive at the end, lived long. */
+export type Measure = 'held' | 'allocated' | 'churn' | 'promoted' | 'alive' | 'lasting';
+export type Grouping = 'function' | 'line' | 'file' | 'module';
+/** Callees: from the outermost function down (icicle). Callers: from the allocating function up (inverted). */
+export type Direction = 'callees' | 'callers';
+
+export interface Request {
+  view: 'head' | 'totals' | 'time' | 'flame' | 'table' | 'kinds' | 'details';
+  /** The query, docs/queries.md. Undefined: every block. It may set the moment too: `at = 12.5s`. */
+  where?: string;
+  measure?: Measure;
+  by?: Grouping;
+  direction?: Direction;
+  /** Flame: only this label's frames: its callees merged below it, or its callers (see `direction`). */
+  of?: string;
+  /** Flame: the path of labels (texts, outermost first, separated by U+001F) whose subtree is wanted. */
+  focus?: string;
+  /** Flame: fold a function that calls itself directly or through others into one box. */
+  fold?: 'yes';
+  /** Time: how many moments. */
+  points?: number;
+}
+
+export function requestText(request: Request): string {
+  const keys: (keyof Request)[] = ['view', 'where', 'measure', 'by', 'direction', 'of', 'focus', 'fold', 'points'];
+  return keys
+    .filter((key) => request[key] !== undefined)
+    .map((key) => `${key}=${String(request[key]).replace(/[\r\n]+/g, ' ')}\n`)
+    .join('');
+}
+
+/** A number with the interval that holds the true value in 95 of 100 cases, and the sampled blocks it rests on. */
+export interface Estimate {
+  estimate: number;
+  low: number;
+  high: number;
+  samples: number;
+}
+
+/** view=head: the trace; nothing of it depends on a question. */
+export interface Head {
+  trace: {
+    command: string[];
+    title: string;
+    thread_name: string;
+    pid: number;
+    host: string;
+    heap: string;
+    rate: number;
+    word_bytes: number;
+    started_ns: number;
+    duration_ns: number;
+    samples: number;
+    lost: number;
+    lost_because: string;
+    stacks_lost: number;
+    damaged_chunks: number;
+    damaged_bytes: number;
+    /** Records are missing: totals are lower bounds. */
+    partial: boolean;
+    /** The trace has its end, and nothing is missing. */
+    complete: boolean;
+  };
+  /** The heap is a collected one: it has areas, promotions, collections. */
+  collected: boolean;
+  /** Whether single collections are in the trace. */
+  heap_told: boolean;
+  threads: { thread: number; name: string }[];
+  /** Functions that only allocate for their callers; stacks pass over them. */
+  wrappers: string[];
+  /** How to get more names; empty: names are known. */
+  hint: string;
+  /** Of the samples of the trace, this share is in the page (1: all). */
+  kept: number;
+}
+
+/** view=totals (where): as `totals` of docs/report-json.md; `heap` and `resident` as there, if there are any. */
+export interface Totals {
+  question: string; // "at:peak"
+  at_ns: number;
+  /** What the blocks of the query held at the moment that it names (default: the peak). */
+  held_bytes: Estimate;
+  held_blocks: Estimate;
+  /** Whether the five moments of the peak are close enough that one time may be named. */
+  peak_is_one: boolean;
+  totals: {
+    allocated_bytes: Estimate;
+    allocated_blocks: Estimate;
+    allocated_bytes_per_second: Estimate;
+    peak_bytes: Estimate & { at_ns: number; moments_ns: number[] };
+    peak_blocks: Estimate;
+    live_at_end_bytes: Estimate;
+    live_at_end_blocks: Estimate;
+    /** Bytes of blocks that lived less than brief_ns, and their share of all. */
+    brief_bytes: Estimate;
+    brief_share: Estimate;
+    brief_ns: number;
+    /** 0: not measured. */
+    peak_rss_bytes: number;
+  };
+  heap?: Record<string, unknown>;
+  resident?: Record<string, unknown>;
+}
+
+/** view=time (where, points). Columns over the moments: */
+export interface Time {
+  at_ns: number; // of the question
+  peak_ns: number;
+  /** Local peaks of what was held, in order of time. */
+  peaks_ns: number[];
+  columns: {
+    time: Float64Array;
+    /** Bytes held, with their interval. */
+    held: Float64Array;
+    low: Float64Array;
+    high: Float64Array;
+    /** Of `held`: born in the minor heap (and not yet promoted), in the major heap (or promoted), outside.
+     *  All zeros for malloc. */
+    minor: Float64Array;
+    major: Float64Array;
+    outside: Float64Array;
+    /** Bytes allocated since the moment before, divided by that time in seconds. */
+    rate: Float64Array;
+    /** The process: its own moments. Not filtered. */
+    memory_time: Float64Array;
+    rss: Float64Array;
+    private: Float64Array;
+    /** Collections: when, whether a major cycle ended (1) or only minor ones (0), and the heap's size then. */
+    collection_time: Float64Array;
+    collection_major: Uint32Array;
+    collection_heap: Float64Array;
+    /** Single pauses of at least 0.1 ms: when they ended, and their length. */
+    pause_time: Float64Array;
+    pause_ns: Float64Array;
+  };
+}
+
+/** What a box or a row stands for. `function` may be empty for groupings by file or module. */
+export interface Label {
+  /** As `winnow report` prints it; the text for `of` and `focus`. */
+  text: string;
+  function: string;
+  module: string;
+  file: string;
+  line: number;
+}
+
+/** view=flame (where, measure, by, direction, of, focus, fold). The tree in pre-order: node 0 is the
+ *  whole. A node stands before its children, and `next` is the first node that is not below it. Nodes
+ *  of less than 1/4096 of the whole are merged: siblings into one node with `merged` > 0 and the label
+ *  NO_LABEL; so children and self always add up to their parent. Children are ordered by bytes, the
+ *  merged ones last. */
+export interface Flame {
+  /** What counts: blocks with their bytes, or calls that allocated. */
+  unit: 'bytes' | 'calls';
+  labels: Label[];
+  /** Where `focus` was: the labels from the outermost to the focus; empty: the whole tree. */
+  trail: number[];
+  columns: {
+    next: Uint32Array;
+    label: Uint32Array;
+    bytes: Float64Array;
+    low: Float64Array;
+    high: Float64Array;
+    /** Bytes that the node allocated itself. */
+    self: Float64Array;
+    blocks: Float64Array;
+    samples: Uint32Array;
+    /** Nodes that were merged into this one; 0: it is a node itself. */
+    merged: Uint32Array;
+  };
+}
+export const NO_LABEL = 0xffffffff;
+
+/** view=table (where, measure, by): the rows, by total bytes, largest first. */
+export interface Table {
+  labels: Label[];
+  columns: {
+    label: Uint32Array;
+    self: Float64Array;
+    self_low: Float64Array;
+    self_high: Float64Array;
+    total: Float64Array;
+    total_low: Float64Array;
+    total_high: Float64Array;
+    self_blocks: Float64Array;
+    blocks: Float64Array;
+    self_samples: Uint32Array;
+    samples: Uint32Array;
+    /** Median life of the row's own blocks; NaN: it has none, or half of them live longer than the trace tells. */
+    life: Float64Array;
+  };
+}
+
+/** view=kinds (where, measure): which kinds of block. Cell (l, s) of the map is at l * sizes + s. */
+export interface Kinds {
+  /** Lower ends of the classes; the last class is open. */
+  life_ns: number[];
+  size_bytes: number[];
+  columns: {
+    /** Bytes of the blocks that died, and (alive_*) of those still alive, whose life is at least so long. */
+    bytes: Float64Array;
+    samples: Uint32Array;
+    alive_bytes: Float64Array;
+    alive_samples: Uint32Array;
+    /** The share of blocks that live longer; of the query's blocks with its interval, and of all blocks. */
+    survival_ns: Float64Array;
+    survival: Float64Array;
+    survival_low: Float64Array;
+    survival_high: Float64Array;
+    survival_all: Float64Array;
+  };
+}
+
+/** A median with its 95 % interval; null: the samples do not tell that end. */
+export interface Life {
+  median: number;
+  /** False: half of the blocks live longer than `median`, the longest life that the trace tells. */
+  known: boolean;
+  low: number | null;
+  high: number | null;
+  samples: number;
+}
+
+/** view=details (where, measure, by, of): one row of the table, and what else is known of it. */
+export interface Details {
+  self_bytes: Estimate;
+  self_blocks: Estimate;
+  total_bytes: Estimate;
+  blocks: Estimate;
+  self_life_ns: Life;
+  total_life_ns: Life;
+  /** Of a collected heap: of the bytes born in the minor heap, and of those that were promoted. */
+  promoted_share?: Estimate;
+  dead_next_share?: Estimate;
+}
+
+export interface Failure {
+  error: string;
+}
+
+type Column = Float64Array | Uint32Array;
+
+/** Decodes an answer. Throws if the bytes are not one. The columns are views of the buffer. */
+export function decodeAnswer<T>(buffer: ArrayBuffer): T | Failure {
+  const head = new DataView(buffer);
+  const length = head.getUint32(0, true);
+  const answer = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
+  const first = 8 + Math.ceil(length / 8) * 8;
+  const columns: Record<string, Column> = {};
+  for (const [name, column] of Object.entries(answer.columns ?? {}) as [
+    string,
+    { type: 'f64' | 'u32'; at: number; count: number },
+  ][]) {
+    const Type = column.type === 'f64' ? Float64Array : Uint32Array;
+    columns[name] = new Type(buffer, first + column.at, column.count);
+  }
+  answer.columns = columns;
+  return answer as T;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,158 @@
+/* An answer made ready to draw: its layout, and by place what the painter asks of each box. */
+
+import { type Flame, type Label, NO_LABEL } from '../engine/answers.ts';
+import { Layout, NOWHERE, type Place } from './layout.ts';
+
+/** Between the labels of a path, as in the request's `focus`. */
+export const PATH_SEPARATOR = '\u001f';
+export type Path = string[];
+
+/** Formats of numbers, given by the page so that all its parts write them alike. */
+export interface Words {
+  /** "188 MB", or a number of calls. */
+  amount(value: number, unit: Flame['unit']): string;
+  /** "±2 %"; empty if there is nothing to say. */
+  error(value: number, low: number, high: number): string;
+  /** "23 %" of 0.23. */
+  share(part: number): string;
+  /** "1,234" */
+  count(value: number): string;
+}
+
+const UNCERTAIN_SAMPLES = 10;
+const UNCERTAIN_WIDTH = 0.6; // the interval is wider than ±30 %
+
+/** A box as the page sees it. */
+export interface FlameBox {
+  /** The node's index in the answer. */
+  node: number;
+  name: string;
+  label: Label | null;
+  /** Texts of labels from the outermost function down to this one: what `focus` of a request takes. */
+  path: Path;
+  bytes: number;
+  low: number;
+  high: number;
+  self: number;
+  blocks: number;
+  samples: number;
+  /** How many nodes this one stands for; 0: it is one itself. */
+  merged: number;
+  uncertain: boolean;
+  /** Its part of the whole of the query, or of the answer's focus if the whole is not known. */
+  share: number;
+  shareOf: 'whole' | 'focus';
+  /** 1 for the whole. */
+  level: number;
+}
+
+export const isUncertain = (value: number, low: number, high: number, samples: number): boolean =>
+  samples < UNCERTAIN_SAMPLES || high - low > UNCERTAIN_WIDTH * value;
+
+const WHOLE = 'all';
+const NO_NAME = '?';
+
+export class FlameData {
+  readonly layout: Layout;
+  /** Bytes of which shares are taken. */
+  readonly whole: number;
+  readonly shareOf: 'whole' | 'focus';
+  /** By place: the label (or NO_LABEL), and whether the box is uncertain. */
+  readonly label: Uint32Array;
+  readonly uncertain: Uint8Array;
+  /** Names of the rows above the root: the whole, then the callers that the answer's focus has. */
+  readonly above: string[];
+
+  constructor(
+    readonly flame: Flame,
+    /** Bytes of the whole query. An answer without a focus has them itself. */
+    whole?: number,
+  ) {
+    this.whole = whole ?? flame.columns.bytes[0] ?? 0;
+    this.shareOf = whole === undefined && flame.trail.length > 0 ? 'focus' : 'whole';
+    const { columns } = flame;
+    this.layout = new Layout(columns);
+    const { count, node } = this.layout;
+    this.label = new Uint32Array(count);
+    this.uncertain = new Uint8Array(count);
+    for (let place = 0; place < count; place++) {
+      const at = node[place]!;
+      this.label[place] = columns.label[at]!;
+      if (isUncertain(columns.bytes[at]!, columns.low[at]!, columns.high[at]!, columns.samples[at]!)) {
+        this.uncertain[place] = 1;
+      }
+    }
+    const callers = flame.trail.map((label) => flame.labels[label]?.text ?? NO_NAME);
+    this.above = callers.length > 0 ? [WHOLE, ...callers.slice(0, -1)] : [];
+  }
+
+  /** The path of the answer's root. */
+  get rootPath(): Path {
+    return this.flame.trail.map((label) => this.flame.labels[label]?.text ?? NO_NAME);
+  }
+
+  merged(place: Place): number {
+    return this.flame.columns.merged[this.layout.node[place]!]!;
+  }
+
+  bytes(place: Place): number {
+    return this.flame.columns.bytes[this.layout.node[place]!]!;
+  }
+
+  labelOf(place: Place): Label | null {
+    const label = this.label[place]!;
+    return label === NO_LABEL ? null : (this.flame.labels[label] ?? null);
+  }
+
+  /** The name as it is known; the root of everything is "all". */
+  nameOf(place: Place): string {
+    if (place === 0) return this.rootPath.at(-1) ?? this.labelOf(0)?.text ?? WHOLE;
+    return this.labelOf(place)?.text ?? NO_NAME;
+  }
+
+  pathOf(place: Place): Path {
+    if (place === 0) return this.rootPath;
+    const own = [...this.layout.ancestors(place), place].filter((at) => at !== 0 && this.merged(at) === 0);
+    return [...this.rootPath, ...own.map((at) => this.nameOf(at))];
+  }
+
+  /** The box of a path, or NOWHERE if this answer does not have it. */
+  find(path: Path): Place {
+    const root = this.rootPath;
+    if (path.length < root.length || root.some((name, index) => name !== path[index])) return NOWHERE;
+    const { firstChild } = this.layout;
+    let place: Place = 0;
+    for (const name of path.slice(root.length)) {
+      let child = firstChild[place]!;
+      const end = firstChild[place + 1]!;
+      while (child < end && (this.merged(child) > 0 || this.nameOf(child) !== name)) child++;
+      if (child === end) return NOWHERE;
+      place = child;
+    }
+    return place;
+  }
+
+  describe(place: Place): FlameBox {
+    const node = this.layout.node[place]!;
+    const { bytes, low, high, self, blocks, samples, merged } = this.flame.columns;
+    return {
+      node,
+      name: this.nameOf(place),
+      label: this.labelOf(place),
+      path: this.pathOf(place),
+      bytes: bytes[node]!,
+      low: low[node]!,
+      high: high[node]!,
+      self: self[node]!,
+      blocks: blocks[node]!,
+      samples: samples[node]!,
+      merged: merged[node]!,
+      uncertain: this.uncertain[place] === 1,
+      share: this.whole > 0 ? bytes[node]! / this.whole : 0,
+      shareOf: this.shareOf,
+      level: this.above.length + this.layout.row(place) + 1,
+    };
+  }
+}
+
+/* SPDX-License-Identifier: MIT */

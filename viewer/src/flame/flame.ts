@@ -1,0 +1,357 @@
+/* The flame graph of the page: puts the answer, its navigation, the canvas and the tree together.
+ *
+ * See navigation.ts for focus and view, paint.ts for the picture, tree.ts for keyboard and speech. */
+
+import type { Flame } from '../engine/answers.ts';
+import { type FlameBox, FlameData, type Path, type Words } from './data.ts';
+import { Glyphs } from './glyphs.ts';
+import { pixelAt } from './hit.ts';
+import { type Commands, onKey, PointerInput } from './input.ts';
+import { Labels } from './labels.ts';
+import { NOWHERE, type Place } from './layout.ts';
+import { type FlameView, Navigation, ROW_HEIGHT } from './navigation.ts';
+import { fontOf, Painter } from './paint.ts';
+import { Stage } from './stage.ts';
+import { Fills, readTheme, type Theme } from './theme.ts';
+import { TreeView } from './tree.ts';
+
+export type { FlameBox, Path, Words } from './data.ts';
+export type { FlameView } from './navigation.ts';
+
+export interface FlameCallbacks {
+  onSelect?(box: FlameBox | null): void;
+  /** The person focused on this path; []: the whole. Answer with `setData` when the engine has. */
+  onFocus?(path: Path): void;
+  onHover?(box: FlameBox | null): void;
+  /** A menu is wanted for the box, at this point of the page's viewport. */
+  onMenu?(box: FlameBox, point: { x: number; y: number }): void;
+  /** The view changed and came to rest: for links. */
+  onView?(view: FlameView): void;
+  /** A drawing took so many milliseconds. */
+  onDraw?(milliseconds: number): void;
+}
+
+export interface DataOptions {
+  /** Callees of the outermost functions, or callers of the allocating ones. Both are drawn downwards. */
+  mode: 'icicle' | 'inverted';
+  /** Bytes of the whole query, if the answer is that of a focus. */
+  whole?: number;
+}
+
+const MODES = { icicle: 'callees below their callers', inverted: 'callers below their callees' };
+
+/** A second opening within so many ms is the rest of a double click that has already done its work. */
+const OPEN_AGAIN = 400;
+
+export class FlameGraph {
+  private readonly stage: Stage;
+  private readonly painter: Painter;
+  private readonly navigation: Navigation;
+  private readonly tree: TreeView;
+  private readonly pointer: PointerInput;
+  private readonly ending = new AbortController();
+  private readonly pageChanges: MutationObserver;
+  private theme!: Theme;
+  private glyphs!: Glyphs;
+  private data: FlameData | null = null;
+  private labels: Labels | null = null;
+  private fills: Fills | null = null;
+  private search: RegExp | null = null;
+  private matches: Uint8Array | null = null;
+  private hovered: Place = NOWHERE;
+  private hoveredAbove = NOWHERE;
+  /** Where the mouse is, if it hovers: boxes may move below it. */
+  private mouse: { x: number; y: number } | null = null;
+  private keyboard = false;
+  private openedAt = -Infinity;
+
+  constructor(
+    private readonly host: HTMLElement,
+    private readonly callbacks: FlameCallbacks,
+    private readonly words: Words,
+    private readonly label = 'Flame graph',
+  ) {
+    this.stage = new Stage(host, (now, ratio) => this.draw(now, ratio));
+    this.painter = new Painter(this.stage.canvas);
+    this.navigation = new Navigation(this.stage, {
+      onSelected: (place) => this.callbacks.onSelect?.(this.describe(place)),
+      onFocused: (path) => this.callbacks.onFocus?.(path),
+      onChanged: () => this.showTree(),
+    });
+    const commands = this.commands();
+    this.pointer = new PointerInput(this.stage.canvas, this.stage.scroller, commands);
+    this.tree = new TreeView(this.stage.fixed, words, {
+      onFocus: (place) => this.navigation.select(place),
+      onAbove: (index) => this.goAbove(index),
+      onKey: (event) => onKey(event, commands),
+      onActive: (active) => {
+        this.keyboard = active;
+        this.stage.invalidate();
+      },
+      onMenu: () => this.menuOfSelected(),
+    });
+    this.stage.scroller.addEventListener('scroll', () => (this.navigation.viewChanged = true));
+    this.refreshTheme();
+    this.pageChanges = new MutationObserver(() => this.refreshTheme());
+    this.pageChanges.observe(document.documentElement, { attributeFilter: ['class', 'style', 'data-theme'] });
+    for (const query of ['(prefers-color-scheme: dark)', '(prefers-contrast: more)', '(forced-colors: active)']) {
+      const { signal } = this.ending;
+      matchMedia(query).addEventListener('change', () => this.refreshTheme(), { signal });
+    }
+  }
+
+  /* What the page sets. */
+
+  setData(flame: Flame, options: DataOptions): void {
+    this.data = new FlameData(flame, options.whole);
+    this.hover(NOWHERE, NOWHERE);
+    this.prepare();
+    this.tree.label = `${this.label}, ${MODES[options.mode]}`;
+    this.navigation.setData(this.data);
+  }
+
+  /** The height that the rows of the answer need, in CSS pixels. */
+  get contentHeight(): number {
+    return this.data === null ? 0 : (this.data.above.length + this.data.layout.rows) * ROW_HEIGHT;
+  }
+
+  setSearch(search: RegExp | null): void {
+    this.search = search === null ? null : new RegExp(search.source, search.flags.replace(/[gy]/g, ''));
+    this.findMatches();
+    this.stage.invalidate();
+  }
+
+  /** Selects the node of the answer, and shows it; -1: none. */
+  select(node: number): void {
+    const place = node < 0 || this.data === null ? NOWHERE : this.data.layout.place[node]!;
+    this.navigation.select(place);
+    this.navigation.reveal(place);
+  }
+
+  /** Selects the next or previous box whose name the search matches. Returns whether there is one. */
+  selectMatch(direction: -1 | 1): boolean {
+    return this.matches !== null && this.navigation.selectMarked(this.matches, direction);
+  }
+
+  /** How many boxes of the answer the search matches. */
+  get matchCount(): number {
+    const { data, matches } = this;
+    if (data === null || matches === null) return 0;
+    return data.label.reduce((count, label) => count + (matches[label] ?? 0), 0);
+  }
+
+  focus(node: number): void {
+    if (this.data !== null) this.navigation.focus(this.data.layout.place[node]!);
+  }
+
+  /** Focuses on a path, even if the present answer does not have it. */
+  focusOn(path: Path): void {
+    this.navigation.goTo(path, true);
+  }
+
+  back(): boolean {
+    return this.navigation.back();
+  }
+
+  get view(): FlameView {
+    return this.navigation.view;
+  }
+
+  /** Shows this view. If the answer has another focus, the next one is shown so; the page asks for it. */
+  set view(view: FlameView) {
+    this.navigation.view = view;
+    this.navigation.viewChanged = false;
+  }
+
+  /** Reads the colours and the font of the page again. */
+  refreshTheme(): void {
+    this.theme = readTheme(this.host);
+    const pen = document.createElement('canvas').getContext('2d')!;
+    pen.font = fontOf(this.theme, 1);
+    pen.fontKerning = 'none';
+    this.glyphs = new Glyphs((character) => pen.measureText(character).width);
+    if (this.data !== null) this.prepare();
+    this.stage.invalidate();
+  }
+
+  /** Puts the keyboard's focus on the graph. */
+  takeFocus(): void {
+    this.tree.takeFocus();
+  }
+
+  destroy(): void {
+    this.ending.abort();
+    this.pageChanges.disconnect();
+    this.pointer.destroy();
+    this.stage.destroy();
+  }
+
+  /* What the page may look at. */
+
+  /** The box at a point of the canvas, in CSS pixels. */
+  hit(x: number, y: number): FlameBox | null {
+    return this.describe(this.navigation.placeAt(x, y));
+  }
+
+  /** Where the node is on the canvas; parts of it may be out of sight. */
+  rectOf(node: number): { x: number; y: number; width: number; height: number } | null {
+    if (this.data === null) return null;
+    const { layout, above } = this.data;
+    const place = layout.place[node]!;
+    const { lens } = this.navigation;
+    const x = pixelAt(lens, layout.left[place]!);
+    const y = (layout.row(place) + above.length) * ROW_HEIGHT - lens.top;
+    return { x, y, width: pixelAt(lens, layout.right[place]!) - x, height: ROW_HEIGHT - 1 };
+  }
+
+  /** How many boxes and grey runs the last drawing had. */
+  get drawn(): { boxes: number; runs: number } {
+    return this.painter.drawn;
+  }
+
+  get selectedBox(): FlameBox | null {
+    return this.describe(this.navigation.selected);
+  }
+
+  get canvas(): HTMLCanvasElement {
+    return this.stage.canvas;
+  }
+
+  private describe(place: Place): FlameBox | null {
+    return place === NOWHERE || this.data === null ? null : this.data.describe(place);
+  }
+
+  /* Drawing. */
+
+  private prepare(): void {
+    const data = this.data!;
+    this.labels = new Labels(data, this.words, this.glyphs);
+    this.fills = new Fills(data.flame.labels, this.theme);
+    this.findMatches();
+  }
+
+  private findMatches(): void {
+    const { search, data } = this;
+    this.matches = null;
+    if (search === null || data === null) return;
+    this.matches = Uint8Array.from(data.flame.labels, ({ text }) => (search.test(text) ? 1 : 0));
+  }
+
+  private draw(now: number, ratio: number): void {
+    const { data, labels, fills, theme, navigation } = this;
+    if (data === null || labels === null || fills === null) return;
+    const began = performance.now();
+    navigation.advance(now);
+    if (this.mouse !== null) this.hoverAt(this.mouse.x, this.mouse.y);
+    this.painter.paint({
+      data,
+      labels,
+      fills,
+      theme,
+      lens: navigation.lens,
+      height: this.stage.height,
+      ratio,
+      focusRow: navigation.focusRow,
+      selected: this.keyboard ? navigation.current : navigation.selected,
+      hovered: this.hovered,
+      hoveredAbove: this.hoveredAbove,
+      keyboard: this.keyboard,
+      matches: this.matches,
+    });
+    this.callbacks.onDraw?.(performance.now() - began);
+    if (!navigation.viewChanged || navigation.moving || this.stage.moving) return;
+    navigation.viewChanged = false;
+    this.callbacks.onView?.(navigation.view);
+  }
+
+  private showTree(): void {
+    const { current, focused } = this.navigation;
+    if (this.data !== null) this.tree.show(this.data, current, focused);
+  }
+
+  /* Input. */
+
+  private hover(place: Place, above: number): void {
+    if (place === this.hovered && above === this.hoveredAbove) return;
+    this.hovered = place;
+    this.hoveredAbove = above;
+    this.stage.canvas.style.cursor = place === NOWHERE && above === NOWHERE ? '' : 'pointer';
+    this.stage.invalidate();
+    this.callbacks.onHover?.(this.describe(place));
+  }
+
+  private hoverAt(x: number, y: number): void {
+    this.mouse = { x, y };
+    this.hover(this.navigation.placeAt(x, y), this.navigation.aboveAt(y));
+  }
+
+  private leave(): void {
+    this.mouse = null;
+    this.hover(NOWHERE, NOWHERE);
+  }
+
+  /** Goes out to the caller of the focus that is clicked; else selects. */
+  private click(x: number, y: number): void {
+    const { navigation } = this;
+    const above = navigation.aboveAt(y);
+    const place = navigation.placeAt(x, y);
+    if (above >= 0) {
+      this.openedAt = performance.now();
+      this.goAbove(above);
+    } else if (place !== NOWHERE && this.data!.layout.row(place) < navigation.focusRow) {
+      this.openedAt = performance.now();
+      navigation.focus(place);
+    } else {
+      navigation.select(place, navigation.valueAt(x));
+    }
+    this.tree.takeFocus();
+  }
+
+  private goAbove(index: number): void {
+    this.navigation.goTo(this.data!.rootPath.slice(0, index), true);
+  }
+
+  private open(x: number, y: number): void {
+    const now = performance.now();
+    if (now - this.openedAt < OPEN_AGAIN) return;
+    this.openedAt = now;
+    this.navigation.focus(this.navigation.placeAt(x, y));
+  }
+
+  private menu(x: number, y: number, point: { x: number; y: number }): boolean {
+    const place = this.navigation.placeAt(x, y);
+    if (place === NOWHERE || this.callbacks.onMenu === undefined) return false;
+    this.navigation.select(place, this.navigation.valueAt(x));
+    this.callbacks.onMenu(this.data!.describe(place), point);
+    return true;
+  }
+
+  private menuOfSelected(): void {
+    const box = this.selectedBox;
+    if (box === null) return;
+    const { x, y, height } = this.rectOf(box.node)!;
+    const canvas = this.stage.canvas.getBoundingClientRect();
+    this.callbacks.onMenu?.(box, { x: canvas.left + Math.max(0, x), y: canvas.top + y + height });
+  }
+
+  private commands(): Commands {
+    const { navigation } = this;
+    return {
+      click: (x, y) => this.click(x, y),
+      open: (x, y) => this.open(x, y),
+      hover: (x, y) => this.hoverAt(x, y),
+      leave: () => this.leave(),
+      menu: (x, y, point) => this.menu(x, y, point),
+      pan: (x, y) => navigation.pan(x, y),
+      zoom: (at, factor) => navigation.zoom(at, factor),
+      zoomBack: () => navigation.zoomBack(),
+      walk: (where) => navigation.walk(where),
+      openSelected: () => navigation.focus(navigation.current),
+      back: () => navigation.back(),
+      home: () => navigation.home(),
+      page: (direction) => navigation.page(direction),
+    };
+  }
+}
+
+/* SPDX-License-Identifier: MIT */

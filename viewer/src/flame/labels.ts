@@ -1,0 +1,90 @@
+/* The texts on boxes: the name, shortened to the box, and where there is room its amount. */
+
+import type { FlameData, Words } from './data.ts';
+import { Glyphs } from './glyphs.ts';
+import type { Place } from './layout.ts';
+import { Name } from './names.ts';
+
+const APPROXIMATELY = '≈\u2009';
+const PADDING = 5;
+const BEFORE_AMOUNT = 14;
+/** Below this width a box shows the name alone. */
+const ROOM_FOR_AMOUNT = 90;
+/** Boxes narrower than this have no text. */
+export const LEAST_LABEL = 30;
+
+const JOINED = /[^\u0000-\u024f\u2000-\u206f]/; // scripts whose letters may join: sums of widths do not hold
+
+export interface Text {
+  name: string;
+  nameX: number;
+  /** The text must be squeezed into this width; 0: it is known to fit. */
+  most: number;
+  amount: string;
+  amountX: number;
+}
+
+export class Labels {
+  private readonly names: (Name | undefined)[] = [];
+  private readonly others = new Map<string, Name>();
+  private readonly amounts = new Map<Place, string>();
+
+  constructor(
+    private readonly data: FlameData,
+    private readonly words: Words,
+    private readonly glyphs: Glyphs,
+  ) {}
+
+  private nameFor(place: Place): Name {
+    const label = this.data.label[place]!;
+    if (place === 0 || label >= this.data.flame.labels.length) {
+      const merged = this.data.merged(place);
+      return this.named(merged > 0 ? `${this.words.count(merged)} more` : this.data.nameOf(place));
+    }
+    return (this.names[label] ??= new Name(this.data.labelOf(place)!.text, this.glyphs));
+  }
+
+  private named(text: string): Name {
+    let name = this.others.get(text);
+    if (name === undefined) this.others.set(text, (name = new Name(text, this.glyphs)));
+    return name;
+  }
+
+  private amount(place: Place): string {
+    let text = this.amounts.get(place);
+    if (text === undefined) {
+      text = this.words.amount(this.data.bytes(place), this.data.flame.unit);
+      this.amounts.set(place, text);
+    }
+    return text;
+  }
+
+  /** The texts of the box from left to right (the visible part of it), or null if there is no room. */
+  text(place: Place, left: number, right: number): Text | null {
+    return this.put(this.nameFor(place), this.data.uncertain[place] === 1, left, right, () => this.amount(place));
+  }
+
+  /** The text of a row above the root. */
+  above(name: string, left: number, right: number): Text | null {
+    return this.put(this.named(name), false, left, right);
+  }
+
+  private put(name: Name, uncertain: boolean, left: number, right: number, amount?: () => string): Text | null {
+    const room = right - left - 2 * PADDING;
+    const prefix = uncertain ? APPROXIMATELY : '';
+    const prefixWidth = uncertain ? this.glyphs.width(prefix) : 0;
+    const shown = name.fit(room - prefixWidth, this.glyphs);
+    if (shown === '') return null;
+    const text: Text = { name: prefix + shown, nameX: left + PADDING, most: 0, amount: '', amountX: 0 };
+    if (JOINED.test(shown)) text.most = room;
+    if (amount === undefined || room < ROOM_FOR_AMOUNT || shown !== name.forms[0]) return text;
+    const number = amount();
+    const width = this.glyphs.width(number);
+    if (prefixWidth + name.width + BEFORE_AMOUNT + width > room) return text;
+    text.amount = number;
+    text.amountX = right - PADDING - width;
+    return text;
+  }
+}
+
+/* SPDX-License-Identifier: MIT */

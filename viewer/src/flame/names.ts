@@ -1,0 +1,223 @@
+/* Short forms of long names. A name gets forms from the whole down to its last segment, once. The
+ * widest form that fits is shown: parameters and the return type go first, then template arguments,
+ * then segments from the left. At last the name itself is cut in its middle.
+ *
+ * Names come from traces and may be anything: 28 kB long, of control characters, right to left. */
+
+import type { Glyphs } from './glyphs.ts';
+
+const LONGEST = 65536; // of what is parsed
+const LONGEST_FORM = 1024; // of what is measured and drawn
+const ELLIPSIS = '…';
+const NO_BREAK = '\u00a0';
+
+/* Control characters, marks that turn the writing direction, and what has no width but is there. */
+const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+/** The name without characters that are not seen or that change how others are seen, and not too long. */
+export function cleanName(name: string, longest = LONGEST): string {
+  const cut = name.length > longest ? name.slice(0, longest) + ELLIPSIS : name;
+  return cut.replace(INVISIBLE, ' ').replace(LONE_SURROGATE, '\ufffd');
+}
+
+/** The clean name as text for the DOM: its writing direction ends where it ends. */
+export function isolated(name: string, longest = LONGEST_FORM): string {
+  return `\u2068${cleanName(name, longest)}\u2069`;
+}
+
+/** A name is cut into plain text and whole groups in brackets. */
+interface Piece {
+  text: string;
+  kind: 'plain' | 'template' | 'parameters' | 'tag';
+}
+
+const OPERATOR = /operator(\(\)|\[\]|<=>|->\*?|<<=?|>>=?|[-+*/%^&|~!=<>,]=?|&&|\|\||\+\+|--)/y;
+const KINDS: Record<string, Piece['kind']> = { '<': 'template', '(': 'parameters', '[': 'tag' };
+const CLOSING: Record<string, string> = { '<': '>', '(': ')', '[': ']' };
+
+/** The end of the group that opens at `start`: after its closing bracket, or the end of the text. */
+function groupEnd(text: string, start: number): number {
+  const expected: string[] = [];
+  for (let index = start; index < text.length; index++) {
+    const character = text[index]!;
+    const close = CLOSING[character];
+    if (close !== undefined) expected.push(close);
+    else if (character === '>' && text[index - 1] === '-') continue;
+    else if (character === ')' || character === ']' || character === '>') {
+      /* A `<` inside parentheses may be a comparison: the parenthesis closes it too. */
+      while (expected.length > 0 && expected.pop() !== character);
+      if (expected.length === 0) return index + 1;
+    }
+  }
+  return text.length;
+}
+
+/** "<Vec>" of Rust's "<alloc::vec::Vec<T> as core::clone::Clone>". */
+function implementing(group: string): string {
+  const type = group.slice(1, group.indexOf(' as ')).replace(/<.*/, '');
+  return `<${type.slice(type.lastIndexOf(':') + 1)}>`;
+}
+
+function piecesOf(text: string): Piece[] {
+  const pieces: Piece[] = [];
+  let plain = '';
+  const flush = () => {
+    if (plain !== '') pieces.push({ text: plain, kind: 'plain' });
+    plain = '';
+  };
+  for (let index = 0; index < text.length; ) {
+    if (text[index] === 'o') {
+      OPERATOR.lastIndex = index;
+      const operator = OPERATOR.exec(text);
+      if (operator) {
+        plain += operator[0];
+        index += operator[0].length;
+        continue;
+      }
+    }
+    if (text[index] === '{') {
+      /* "{lambda(int)#1}" */
+      const end = text.indexOf('}', index) + 1 || text.length;
+      plain += text.slice(index, end).replace(/\(.*\)/, '(…)').replaceAll(' ', NO_BREAK);
+      index = end;
+      continue;
+    }
+    const kind = KINDS[text[index]!];
+    if (kind === undefined) {
+      plain += text[index++];
+      continue;
+    }
+    const end = groupEnd(text, index);
+    const group = text.slice(index, end);
+    index = end;
+    /* "(anonymous namespace)::f" and "(no callstack)": a parenthesis that begins a segment is a name. */
+    const begins = plain === '' ? pieces.length === 0 : plain.endsWith('::');
+    if (kind === 'parameters' && begins) {
+      plain += group.replaceAll(' ', NO_BREAK); // not the end of a return type
+      continue;
+    }
+    if (kind === 'template' && begins && group.includes(' as ')) {
+      plain += implementing(group);
+      continue;
+    }
+    flush();
+    pieces.push({ text: group, kind });
+  }
+  flush();
+  return pieces;
+}
+
+const SEPARATOR = /::|\/|(?<=[A-Z]\w*)\.(?=[A-Za-z_])/g;
+
+/** Where the segments of a name begin. `::`, `/`, and the dot after a module of OCaml separate them. */
+function segmentsOf(text: string): string[] {
+  const segments: string[] = [];
+  let begin = 0;
+  for (const found of text.matchAll(SEPARATOR)) {
+    if (found.index === 0) continue;
+    segments.push(text.slice(begin, found.index + found[0].length));
+    begin = found.index + found[0].length;
+  }
+  segments.push(text.slice(begin));
+  return segments.filter((segment) => segment !== '');
+}
+
+/** A function without a name: the module and the address. A part of an address would say nothing. */
+const ADDRESS = /\+0x[0-9a-f]+$/;
+
+/** The forms of a name, from the whole to the shortest. There is at least one. */
+export function formsOf(name: string): string[] {
+  const clean = cleanName(name).trim();
+  if (clean === '') return ['?'];
+  const address = ADDRESS.exec(clean);
+  if (address !== null) return [clean, address[0]];
+  const pieces = piecesOf(clean);
+  const named = partsBefore(pieces);
+  const bare = textOf(named, '<…>');
+  const segments = segmentsOf(bare);
+  const last = segments.at(-1) ?? bare;
+  const forms = [clean, textOf(named), bare];
+  if (segments.length > 2) forms.push(segments.at(-2)! + last);
+  forms.push(last, last.replace(/<…>/g, ''));
+  const cut = forms.map((form) => (form.length > LONGEST_FORM ? form.slice(0, LONGEST_FORM) + ELLIPSIS : form));
+  const shorter = (form: string, index: number) => cut.slice(0, index).every(({ length }) => length > form.length);
+  return cut.filter((form, index) => form !== '' && shorter(form, index));
+}
+
+/** What stands before the parameters, without tags and return type; everything if there are no parameters. */
+function partsBefore(pieces: Piece[]): Piece[] {
+  const parameters = pieces.findIndex((piece, index) => index > 0 && piece.kind === 'parameters');
+  const before = (parameters < 0 ? pieces : pieces.slice(0, parameters)).filter(({ kind }) => kind !== 'tag');
+  if (parameters < 0) return before.length > 0 ? before : pieces;
+  /* Function templates are named with their return type, which ends at the last space outside of brackets. */
+  for (let index = before.length - 1; index >= 0; index--) {
+    const piece = before[index]!;
+    if (piece.kind !== 'plain') continue;
+    const operator = piece.text.indexOf('operator');
+    const space = piece.text.lastIndexOf(' ', operator < 0 ? undefined : operator);
+    if (space < 0) continue;
+    const text = piece.text.slice(space + 1);
+    const after = before.slice(index + 1);
+    if (text !== '' || after.length > 0) return [{ ...piece, text }, ...after];
+  }
+  return before;
+}
+
+const textOf = (pieces: Piece[], template?: string): string =>
+  pieces.map(({ text, kind }) => (kind === 'template' ? (template ?? text) : text)).join('').trim();
+
+const LEAST_SHOWN = 4; // characters
+const LEAST_WITH_TAIL = 8;
+
+/** The text with a part left out so that it is at most `room` wide: the middle or, if few characters fit,
+ *  the end. Empty if next to nothing fits. */
+export function cutMiddle(text: string, room: number, glyphs: Glyphs): string {
+  const characters = Array.from(text);
+  const widths = characters.map((character) => glyphs.width(character));
+  const most = room - glyphs.width(ELLIPSIS);
+  /* How many characters fit if of each `period` one is taken from the end. */
+  const fitting = (period: number): [head: number, tail: number] => {
+    let [head, tail, left] = [0, 0, most];
+    while (head + tail < characters.length) {
+      const fromTail = (head + tail) % period === period - 1;
+      left -= widths[fromTail ? characters.length - 1 - tail : head]!;
+      if (left < 0) break;
+      if (fromTail) tail++;
+      else head++;
+    }
+    return [head, tail];
+  };
+  let [head, tail] = fitting(3);
+  if (head + tail === characters.length) return text;
+  if (head + tail < LEAST_WITH_TAIL) [head, tail] = fitting(Infinity);
+  if (head + tail < LEAST_SHOWN) return '';
+  return characters.slice(0, head).join('') + ELLIPSIS + characters.slice(characters.length - tail).join('');
+}
+
+/** A name with the widths of its forms. */
+export class Name {
+  readonly forms: string[];
+  private readonly widths: number[];
+
+  constructor(name: string, glyphs: Glyphs) {
+    this.forms = formsOf(name);
+    this.widths = this.forms.map((form) => glyphs.width(form, 4000));
+  }
+
+  /** The width of the whole name, or Infinity if it is far wider than a screen. */
+  get width(): number {
+    return this.widths[0]!;
+  }
+
+  /** The name for so many pixels; empty if nothing of use fits. */
+  fit(room: number, glyphs: Glyphs): string {
+    for (let index = 0; index < this.forms.length; index++) {
+      if (this.widths[index]! <= room) return this.forms[index]!;
+    }
+    const shortest = this.forms.at(-1)!;
+    return ADDRESS.test(shortest) ? '' : cutMiddle(shortest, room, glyphs);
+  }
+}
+
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,177 @@
+/* The address of a view: the part of the URL behind #. Every view is a link.
+ *
+ * The form is `#TAB&key=value&…`, with only what differs from the usual. An address has at most
+ * ADDRESS_MOST characters. Parts that do not fit are left out, the least important first; `encode`
+ * says whether it had to.
+ */
+import type { Direction, Grouping } from '../engine/answers.ts';
+
+export const ADDRESS_MOST = 2048;
+
+export const TABS = ['peak', 'end', 'churn', 'alive', 'lasting', 'promoted', 'allocated'] as const;
+export type Tab = (typeof TABS)[number];
+export const GROUPINGS: readonly Grouping[] = ['function', 'line', 'file', 'module'];
+export const SORTS = ['name', 'self', 'total', 'blocks', 'samples', 'life'] as const;
+export type Sort = (typeof SORTS)[number];
+
+export interface View {
+  tab: Tab;
+  /** The query, docs/queries.md, with `at = …` if a moment was chosen. */
+  where: string;
+  by: Grouping;
+  /** Null: the one that the tab's question asks for. */
+  direction: Direction | null;
+  /** Only this label's frames: its callers or callees. */
+  of: string;
+  fold: boolean;
+  /** Labels from the outermost function down. */
+  focus: string[];
+  /** Digests of a focus that was too long for the address, until the call tree has told its labels. */
+  shortFocus: string;
+  selected: string[];
+  search: string;
+  sort: Sort;
+  descending: boolean;
+  /** The function of the table that was chosen. Empty: none, or that of the selected box. */
+  row: string;
+  /** What is seen of the flame graph: the part of the focus, and how far it is scrolled. Null: its top. */
+  zoom: [low: number, high: number, top: number] | null;
+}
+
+export const START: View = {
+  tab: 'peak',
+  where: '',
+  by: 'function',
+  direction: null,
+  of: '',
+  fold: false,
+  focus: [],
+  shortFocus: '',
+  selected: [],
+  row: '',
+  search: '',
+  sort: 'self',
+  descending: true,
+  zoom: null,
+};
+
+const SEPARATOR = '\u001f';
+
+/** Escapes what would end a value or what a browser would change. Most of a query stays readable. */
+function escape(text: string): string {
+  return text.replace(/[^A-Za-z0-9_.:,/=!~*()[\]|$@-]/gu, (character) =>
+    character === ' ' ? '+' : encodeURIComponent(/\p{Surrogate}/u.test(character) ? '\ufffd' : character),
+  );
+}
+
+function unescape(text: string): string {
+  try {
+    return decodeURIComponent(text.replace(/\+/g, ' '));
+  } catch {
+    return '';
+  }
+}
+
+const DIGEST = 4; // characters
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+
+/** Four characters that tell a label from its few neighbours in a call tree. */
+export function digest(label: string): string {
+  let state = 0x811c9dc5;
+  for (let index = 0; index < label.length; index++) state = Math.imul(state ^ label.charCodeAt(index), 0x01000193);
+  state ^= state >>> 15;
+  return Array.from({ length: DIGEST }, (_, place) => DIGITS[(state >>> (6 * place)) & 63]).join('');
+}
+
+export const digestsOf = (shortFocus: string): string[] => shortFocus.match(new RegExp(`.{${DIGEST}}`, 'g')) ?? [];
+
+const LONG_PATH = 1000;
+
+/** A path as text, or its digests. */
+function shortPath(labels: string[]): string {
+  const whole = path(labels);
+  return whole.length > LONG_PATH ? `~${labels.map(digest).join('')}` : whole;
+}
+
+const path = (labels: string[]) => labels.map(escape).join(';').replace(/^~/, '%7E');
+const readPath = (text: string) => (text ? text.split(';').map(unescape) : []);
+
+/** The path of the selected box; that below the focus begins with a semicolon. */
+function selection({ focus, selected }: View): string {
+  const isBelow = focus.length > 0 && selected.length > focus.length && focus.every((label, index) => label === selected[index]);
+  return isBelow ? `;${path(selected.slice(focus.length))}` : path(selected);
+}
+
+/** The parts of an address, the most important first. */
+function parts(view: View): [string, string][] {
+  const all: [string, string][] = [];
+  if (view.where) all.push(['where', escape(view.where)]);
+  if (view.by !== START.by) all.push(['by', view.by]);
+  if (view.direction) all.push(['direction', view.direction]);
+  if (view.of) all.push(['of', escape(view.of)]);
+  if (view.fold) all.push(['fold', 'yes']);
+  if (view.sort !== START.sort || view.descending !== START.descending)
+    all.push(['sort', (view.descending ? '' : '-') + view.sort]);
+  if (view.search) all.push(['search', escape(view.search)]);
+  if (view.focus.length) all.push(['focus', shortPath(view.focus)]);
+  else if (view.shortFocus) all.push(['focus', `~${view.shortFocus}`]);
+  if (view.zoom) all.push(['zoom', view.zoom.map((end) => Number(end.toPrecision(8))).join(',')]);
+  if (view.row) all.push(['row', escape(view.row)]);
+  if (view.selected.length) all.push(['selected', selection(view)]);
+  return all;
+}
+
+export function encode(view: View): { address: string; whole: boolean } {
+  let address = `#${view.tab}`;
+  let whole = true;
+  for (const [key, value] of parts(view)) {
+    const longer = `${address}&${key}=${value}`;
+    if (longer.length <= ADDRESS_MOST) address = longer;
+    else whole = false;
+  }
+  return { address, whole };
+}
+
+const oneOf = <T extends string>(values: readonly T[], text: string | undefined, usual: T): T =>
+  values.includes(text as T) ? (text as T) : usual;
+
+function readZoom(text: string | undefined): View['zoom'] {
+  const [low = NaN, high = NaN, top = NaN] = (text ?? '').split(',').map(Number);
+  return low >= 0 && low < high && high <= 1 && top >= 0 && top < 1e9 ? [low, high, top] : null;
+}
+
+/** Reads an address. What is unknown or wrong in it is as usual. */
+export function decode(address: string): View {
+  const [tab = '', ...rest] = address.replace(/^#/, '').split('&');
+  const values = new Map(
+    rest.map((part) => {
+      const equals = part.indexOf('=');
+      return equals < 0 ? [part, ''] : [part.slice(0, equals), part.slice(equals + 1)];
+    }),
+  );
+  const text = (key: string) => unescape(values.get(key) ?? '').replace(/[\r\n]+/g, ' ');
+  const sort = values.get('sort') ?? '';
+  const direction = values.get('direction');
+  const focus = values.get('focus') ?? '';
+  const selected = focus.startsWith('~') ? '' : (values.get('selected') ?? '');
+  return {
+    tab: oneOf(TABS, tab, START.tab),
+    where: text('where'),
+    by: oneOf(GROUPINGS, values.get('by'), START.by),
+    direction: direction === 'callers' || direction === 'callees' ? direction : null,
+    of: text('of'),
+    fold: values.get('fold') === 'yes',
+    focus: focus.startsWith('~') ? [] : readPath(focus),
+    shortFocus: focus.startsWith('~') ? focus.slice(1) : '',
+    selected: selected.startsWith(';') ? [...readPath(focus), ...readPath(selected.slice(1))] : readPath(selected),
+    row: text('row'),
+    search: text('search'),
+    sort: oneOf(SORTS, sort.replace(/^-/, ''), START.sort),
+    descending: sort ? !sort.startsWith('-') : START.descending,
+    zoom: readZoom(values.get('zoom')),
+  };
+}
+
+/** A path as the engine takes it. */
+export const pathText = (labels: string[]): string => labels.join(SEPARATOR);
+/* SPDX-License-Identifier: MIT */

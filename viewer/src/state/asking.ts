@@ -1,0 +1,192 @@
+/* Asks the source whenever what is shown needs another answer, and keeps the last good answer until
+ * the new one is there. An error of a query leaves the last good answer, too. */
+import { batch, computed, effect, type ReadonlySignal, signal } from '@preact/signals-core';
+import {
+  type Details,
+  type Flame,
+  type Head,
+  type Kinds,
+  type Request,
+  requestText,
+  type Table,
+  type Time,
+  type Totals,
+} from '../engine/answers.ts';
+import { type Source, Superseded } from '../engine/source.ts';
+import { pathText } from './address.ts';
+import { moment, withMoment } from './clauses.ts';
+import { direction, head, view, where } from './store.ts';
+import { questionOf } from './questions.ts';
+
+export interface Asked<T> {
+  answer: T | null;
+  /** The request of `answer`. */
+  of: Request | null;
+  pending: boolean;
+  error: string;
+}
+
+const nothing = { answer: null, of: null, pending: true, error: '' };
+export const POINTS = 600;
+
+export const source = signal<Source | null>(null);
+export const growing = signal(false);
+/** Counts the changes of a growing trace: each makes all answers old. */
+const growth = signal(0);
+/** Why there is no source at all. */
+export const trouble = signal('');
+
+const measure = computed(() => questionOf(view.value.tab).measure);
+const givenWhere = computed(() => where.value || undefined);
+
+/* Each request is compared as text, so that a change of the view that does not matter to it asks nothing. */
+const stable = (make: () => Request): ReadonlySignal<Request> => {
+  let last: Request | null = null;
+  return computed(() => {
+    const next = make();
+    if (!last || requestText(next) !== requestText(last)) last = next;
+    return last;
+  });
+};
+
+const requests = {
+  totals: stable(() => ({ view: 'totals', where: givenWhere.value })),
+  time: stable(() => ({ view: 'time', where: moment(view.value.where).rest || undefined, points: POINTS })),
+  flame: stable(() => ({
+    view: 'flame',
+    where: givenWhere.value,
+    measure: measure.value,
+    by: view.value.by,
+    direction: direction.value,
+    of: view.value.of || undefined,
+    focus: pathText(view.value.focus) || undefined,
+    fold: view.value.fold ? 'yes' : undefined,
+  })),
+  table: stable(() => ({ view: 'table', where: givenWhere.value, measure: measure.value, by: view.value.by })),
+  kinds: stable(() => ({ view: 'kinds', where: givenWhere.value, measure: measure.value })),
+} satisfies Record<string, ReadonlySignal<Request>>;
+
+/** The label that is selected, in the flame graph or in the table. */
+export const chosen = computed(() => view.value.row || view.value.selected.at(-1) || '');
+const detailsRequest = stable(() => ({
+  view: 'details',
+  where: givenWhere.value,
+  measure: measure.value,
+  by: view.value.by,
+  of: chosen.value || undefined,
+}));
+
+export const details = signal<Asked<Details>>(nothing);
+export const totals = signal<Asked<Totals>>(nothing);
+export const time = signal<Asked<Time>>(nothing);
+export const flame = signal<Asked<Flame>>(nothing);
+export const table = signal<Asked<Table>>(nothing);
+export const kinds = signal<Asked<Kinds>>(nothing);
+/** Kinds of block are far down the page: what is not in sight is not asked for. */
+export const kindsInSight = signal(true);
+/** Totals of the whole trace: the verdict, which no query changes. */
+export const verdict = signal<Asked<Totals>>(nothing);
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+async function ask<T>(from: Source, slot: string, request: Request, into: { value: Asked<T>; peek(): Asked<T> }): Promise<void> {
+  try {
+    const answer = await from.ask<T>(request, slot);
+    into.value = { answer, of: request, pending: false, error: '' };
+  } catch (error) {
+    if (error instanceof Superseded) return;
+    into.value = { ...into.peek(), pending: false, error: messageOf(error) };
+  }
+}
+
+function follow<T>(
+  slot: string,
+  request: ReadonlySignal<Request>,
+  into: { value: Asked<T>; peek(): Asked<T> },
+  isWanted?: ReadonlySignal<boolean>,
+): void {
+  let generation = 0;
+  effect(() => {
+    const from = source.value;
+    const wanted = request.value;
+    void growth.value;
+    if (isWanted && !isWanted.value) return;
+    if (!from || (wanted.view === 'details' && !wanted.of)) return;
+    const mine = ++generation;
+    into.value = { ...into.peek(), pending: true };
+    const mineOnly = {
+      peek: () => into.peek(),
+      set value(next: Asked<T>) {
+        if (mine === generation) into.value = next;
+      },
+      get value() {
+        return into.peek();
+      },
+    };
+    void ask(from, slot, wanted, mineOnly);
+  });
+}
+
+/** Whether an older answer is shown until the one that was asked for comes. */
+export const isStale = (asked: Asked<unknown>): boolean => asked.pending && asked.answer !== null;
+
+/** What is said where an answer is missing. */
+export function missing(asked: Asked<unknown>, waiting: string): string {
+  if (asked.answer) return '';
+  if (trouble.value) return 'There is nothing to show.';
+  return asked.error || waiting;
+}
+
+/** The error of the query, if it has one. */
+export const queryError = computed(() => totals.value.error || flame.value.error);
+
+/** Whether the engine takes a clause; else its message. */
+export async function complaintOf(clause: string): Promise<string> {
+  try {
+    await source.peek()?.ask<Totals>({ view: 'totals', where: clause }, 'check');
+    return '';
+  } catch (error) {
+    return error instanceof Superseded ? '' : messageOf(error);
+  }
+}
+
+/** How many samples a query has in all; 0 also if it cannot be asked. */
+export async function samplesOf(query: string, slot: string): Promise<number> {
+  try {
+    const answer = await source.peek()?.ask<Totals>({ view: 'totals', where: query || undefined }, slot);
+    return answer?.totals.allocated_bytes.samples ?? 0;
+  } catch {
+    return 0;
+  }
+}
+
+/** Takes the source and begins to ask. */
+export async function begin(opened: Promise<Source>): Promise<void> {
+  try {
+    const from = await opened;
+    from.onChange = (state) =>
+      batch(() => {
+        growing.value = state.growing;
+        growth.value++;
+      });
+    head.value = await from.ask<Head>({ view: 'head' }, 'head');
+    source.value = from;
+  } catch (error) {
+    trouble.value = messageOf(error);
+  }
+}
+
+export function followRequests(): void {
+  follow('verdict', computed(() => VERDICT), verdict);
+  follow('totals', requests.totals, totals);
+  follow('time', requests.time, time);
+  follow('flame', requests.flame, flame);
+  follow('table', requests.table, table);
+  follow('details', detailsRequest, details);
+  follow('kinds', requests.kinds, kinds, kindsInSight);
+}
+const VERDICT: Request = { view: 'totals' };
+
+/** The query without its moment, for the command line and for messages. */
+export const filter = computed(() => withMoment(view.value.where, null));
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,72 @@
+/* The fields of the query language, for completion. */
+export interface Field {
+  name: string;
+  operators: string[];
+  /** What a value looks like. */
+  values: string[];
+  help: string;
+  collectedOnly?: boolean;
+}
+
+const NAMES = ['=', '!=', '~', '!~'];
+const NUMBERS = ['>=', '<', '<=', '>', '=', '!='];
+const YES_NO = ['yes', 'no'];
+
+export const FIELDS: Field[] = [
+  { name: 'fn', operators: NAMES, values: [], help: 'a function on the callstack' },
+  { name: 'file', operators: NAMES, values: [], help: 'a source file on the callstack' },
+  { name: 'module', operators: NAMES, values: [], help: 'a program or library on the callstack' },
+  { name: 'thread', operators: NAMES, values: [], help: 'the allocating thread, by name or number' },
+  { name: 'size', operators: NUMBERS, values: ['100', '1K', '64K', '1M'], help: 'bytes asked for' },
+  { name: 'life', operators: NUMBERS, values: ['10us', '1ms', '100ms', '1s'], help: 'time from birth to death' },
+  { name: 'born', operators: NUMBERS, values: ['1s', '10s'], help: 'time of birth since the start' },
+  { name: 'died', operators: NUMBERS, values: ['1s', '10s'], help: 'time of death since the start' },
+  { name: 'alive', operators: ['=', '!='], values: YES_NO, help: 'still alive at the end of the trace' },
+  { name: 'life_bytes', operators: NUMBERS, values: ['1M', '100M'], help: 'bytes allocated by all during the life' },
+  {
+    name: 'area',
+    operators: ['=', '!='],
+    values: ['minor', 'major', 'outside'],
+    help: 'where in the collected heap it was born',
+    collectedOnly: true,
+  },
+  { name: 'promoted', operators: ['=', '!='], values: YES_NO, help: 'moved to the major heap', collectedOnly: true },
+  { name: 'live', operators: ['=', '!='], values: ['1.5s'], help: 'live at that time' },
+  { name: 'hide', operators: ['=', '~'], values: [], help: 'functions that are taken out of all stacks' },
+  { name: 'from', operators: ['=', '~'], values: [], help: 'stacks begin at this function' },
+  { name: 'at', operators: ['='], values: ['peak', 'end', '1.5s'], help: 'the moment at which memory is held' },
+];
+
+export interface Completion {
+  text: string;
+  help: string;
+}
+
+/** What may stand next in a clause that was typed so far. */
+export function completions(typed: string, collected: boolean, names: (field: string) => string[]): Completion[] {
+  const fields = FIELDS.filter((field) => collected || !field.collectedOnly);
+  const start = typed.trimStart();
+  const prefix = /^not\s+/.exec(start)?.[0] ?? '';
+  const rest = start.slice(prefix.length);
+  const word = /^[a-z_]*$/.exec(rest);
+  if (word) {
+    return fields
+      .filter((field) => field.name.startsWith(rest) && field.name !== rest)
+      .map((field) => ({ text: `${prefix}${field.name} `, help: field.help }))
+      .concat(
+        fields.filter((field) => field.name === rest).flatMap((field) => field.operators.map((operator) => ({ text: `${prefix}${rest} ${operator} `, help: '' }))),
+      );
+  }
+  const found = /^([a-z_]+)\s*(=|!=|~|!~|<=|<|>=|>)?\s*(.*)$/s.exec(rest);
+  const field = fields.find((one) => one.name === found?.[1]);
+  if (!found || !field) return [];
+  if (!found[2])
+    return found[3] === '' ? field.operators.map((operator) => ({ text: `${prefix}${field.name} ${operator} `, help: '' })) : [];
+  const begun = found[3]!.replace(/^["']/, '').toLowerCase();
+  const values = field.values.length ? field.values : names(field.name);
+  return values
+    .filter((value) => value.toLowerCase().includes(begun) && value !== found[3])
+    .slice(0, 12)
+    .map((value) => ({ text: `${prefix}${field.name} ${found[2]} ${value}`, help: '' }));
+}
+/* SPDX-License-Identifier: MIT */

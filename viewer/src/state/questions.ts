@@ -1,0 +1,107 @@
+/* The questions of the page: what each tab asks for and how its population is called. */
+import type { Direction, Head, Measure, Totals } from '../engine/answers.ts';
+import { amount, bytes, duration, error, estimatedCount, isExact } from '../numbers.ts';
+import { moment } from './clauses.ts';
+import { readTime } from '../numbers.ts';
+import { TABS, type Tab, type View } from './address.ts';
+
+export interface Question {
+  tab: Tab;
+  measure: Measure;
+  title: string;
+  /** The usual direction. */
+  direction: Direction;
+  /** The question that the tab answers. */
+  asks: string;
+}
+
+const QUESTIONS: Record<Tab, Omit<Question, 'tab'>> = {
+  peak: { measure: 'held', title: 'At the peak', direction: 'callees', asks: 'Which functions held the memory when it was most?' },
+  end: { measure: 'held', title: 'At the end', direction: 'callees', asks: 'Which functions hold memory at a moment?' },
+  churn: { measure: 'churn', title: 'Churn', direction: 'callers', asks: 'Which functions allocate blocks that die at once?' },
+  alive: { measure: 'alive', title: 'Still alive', direction: 'callees', asks: 'What was never freed?' },
+  lasting: { measure: 'lasting', title: 'Lives long', direction: 'callees', asks: 'What lives for half of the run or longer?' },
+  promoted: { measure: 'promoted', title: 'Promoted', direction: 'callers', asks: 'What did the minor collections keep?' },
+  allocated: { measure: 'allocated', title: 'All allocated', direction: 'callees', asks: 'Which functions allocated, over the whole run?' },
+};
+
+/** The tabs of a trace. Promotion is a thing of collected heaps. The keys 1–7 are places in TABS. */
+export const questionsOf = (head: Head | null): Question[] =>
+  TABS.filter((tab) => tab !== 'promoted' || head?.collected).map((tab) => ({ tab, ...QUESTIONS[tab] }));
+
+export const questionOf = (tab: Tab): Question => ({ tab, ...QUESTIONS[tab] });
+
+export const directionOf = (view: View): Direction => view.direction ?? QUESTIONS[view.tab].direction;
+
+/** The title of a tab; that of the second names the moment that was chosen. */
+export function titleOf(question: Question, view: View): string {
+  if (question.tab !== 'end') return question.title;
+  const { at } = moment(view.where);
+  if (at === null || at === 'end' || at === 'peak') return question.title;
+  const ns = readTime(at);
+  return `At ${ns === null ? at : duration(ns)}`;
+}
+
+/** The query that the engine is asked: the moment counts only where something is held. */
+export function whereOf(view: View): string {
+  const { at, rest } = moment(view.where);
+  if (QUESTIONS[view.tab].measure !== 'held') return rest;
+  const when = view.tab === 'peak' ? null : (at ?? 'end');
+  if (when === null) return rest;
+  return rest === '' ? `at = ${when}` : `at = ${when} and ${/(^|[\s)])or($|[\s(])/.test(rest) ? `(${rest})` : rest}`;
+}
+
+/** What a sum of bytes is called under this question. */
+export function whatOf(view: View, head: Head, totals: Totals): string {
+  const blocks = moment(view.where).rest === '' ? 'Blocks' : 'Matching blocks';
+  switch (QUESTIONS[view.tab].measure) {
+    case 'held':
+      if (view.tab === 'peak')
+        return totals.peak_is_one
+          ? `${blocks} held at ${duration(totals.at_ns)}, the moment of highest use`
+          : `${blocks} held around ${duration(totals.at_ns)}, on average of the moments of highest use`;
+      return totals.question === 'at:end'
+        ? `${blocks} held at the end, ${duration(totals.at_ns)} after the start`
+        : `${blocks} held ${duration(totals.at_ns)} after the start`;
+    case 'churn':
+      return `${blocks} that lived less than ${duration(totals.totals.brief_ns)}, a hundredth of the run`;
+    case 'alive':
+      return head.collected
+        ? `${blocks} that had not been found dead when the trace ended`
+        : `${blocks} that were never freed`;
+    case 'lasting':
+      return `${blocks} that lived for half of the run or longer`;
+    case 'promoted':
+      return `${blocks} that moved from the minor heap to the major heap`;
+    case 'allocated':
+      return `${blocks} allocated over the whole run`;
+  }
+}
+
+/** The root of the flame graph. */
+export interface Whole {
+  bytes: number;
+  low: number;
+  high: number;
+  blocks: number;
+  samples: number;
+  unit: 'bytes' | 'calls';
+}
+
+/** The population in words: which blocks the view is about, and how much they are. */
+export function populationOf(
+  view: View,
+  head: Head,
+  totals: Totals,
+  flame: Whole | null,
+): string {
+  const what = whatOf(view, head, totals);
+  if (!flame) return `${what}.`;
+  const estimate = { estimate: flame.bytes, low: flame.low, high: flame.high, samples: flame.samples };
+  const blocks = { estimate: flame.blocks, low: flame.low, high: flame.high, samples: flame.samples };
+  if (flame.samples === 0)
+    return flame.high > 0 ? `${what}: none was sampled, so less than ${bytes(flame.high)}.` : `${what}: none.`;
+  const off = isExact(estimate) ? '' : ` ${error(flame.bytes, flame.low, flame.high)}`;
+  return `${what}: ${amount(estimate)}${off} in ${estimatedCount(blocks)} ${flame.unit === 'calls' ? 'calls' : 'blocks'}.`;
+}
+/* SPDX-License-Identifier: MIT */

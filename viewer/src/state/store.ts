@@ -1,0 +1,204 @@
+/* The state of the page: one view, which the address tells, and what is passing.
+ *
+ * Each committed step is an entry of the browser's history, so Back is undo. A passing state (a drag,
+ * the pointer) is in signals of its own and leaves no trace.
+ */
+import { batch, computed, signal } from '@preact/signals-core';
+import type { Head } from '../engine/answers.ts';
+import { decode, encode, START, type Sort, type Tab, TABS, type View } from './address.ts';
+import { moment, withClauses, withMoment } from './clauses.ts';
+import { directionOf, whereOf } from './questions.ts';
+
+export type Theme = 'light' | 'dark' | 'system';
+
+export const view = signal<View>(START);
+/** What the engine is asked for; the moment included. */
+export const where = computed(() => whereOf(view.value));
+export const direction = computed(() => directionOf(view.value));
+export const head = signal<Head | null>(null);
+
+/** A short message for the person: a link was copied, there is no earlier step. */
+export const notice = signal('');
+
+/* ---- history ---- */
+
+interface Shell {
+  location: { hash: string };
+  history: Pick<History, 'pushState' | 'replaceState' | 'back' | 'forward' | 'state'>;
+}
+let shell: Shell | null = null;
+
+/* What an entry of the history keeps: the whole view, since an address may be too short for it, and how many
+ * steps of this page are before it, so that undo never leaves the page. */
+interface Entry {
+  view: View;
+  step: number;
+}
+let step = 0;
+let last = 0;
+
+/** Sets parts of the view. `replace`: the step is no entry of its own, as when a search is typed. */
+export function change(parts: Partial<View>, replace = false): void {
+  const next = { ...view.value, ...parts };
+  if (same(next, view.value)) return;
+  if (!replace) settle();
+  view.value = next;
+  if (replace) waiting ||= setTimeout(settle, SETTLED);
+  else {
+    last = ++step;
+    write('pushState');
+  }
+}
+
+/* A step that is no entry of its own (a zoom, a search that is typed) is written once it has come to rest:
+ * browsers refuse more than some changes of the address a second. */
+const SETTLED = 200; // ms
+let waiting: ReturnType<typeof setTimeout> | 0 = 0;
+
+function write(how: 'pushState' | 'replaceState'): void {
+  const entry: Entry = { view: view.peek(), step };
+  try {
+    shell?.history[how](entry, '', encode(entry.view).address);
+  } catch {
+    /* The browser refuses: the view is as it is, its address is old. */
+  }
+}
+
+function settle(): void {
+  if (!waiting) return;
+  clearTimeout(waiting);
+  waiting = 0;
+  write('replaceState');
+}
+
+const same = (one: View, other: View) => JSON.stringify(one) === JSON.stringify(other);
+
+/** Starts from the address, and follows Back and Forward. */
+/** The view that the command was asked for, as an address; empty: the usual one. */
+const given = (document: Document) => document.querySelector<HTMLMetaElement>('meta[name="winnow-view"]')?.content ?? '';
+
+export function followAddress(window: Window): void {
+  shell = window;
+  const read = (state: unknown): View => {
+    const address = decode(window.location.hash || `#${given(window.document)}`);
+    const kept = state as Entry | null;
+    step = kept?.step ?? 0;
+    last = Math.max(last, step);
+    return kept?.view && encode(kept.view).address === encode(address).address ? kept.view : address;
+  };
+  view.value = read(window.history.state);
+  window.addEventListener('pagehide', settle);
+  window.addEventListener('popstate', (event) => {
+    clearTimeout(waiting);
+    waiting = 0;
+    view.value = read(event.state);
+  });
+}
+
+export function undo(): void {
+  settle();
+  if (step > 0) shell?.history.back();
+}
+export function redo(): void {
+  settle();
+  if (step < last) shell?.history.forward();
+}
+
+/* ---- steps ---- */
+
+const NO_PLACE = { focus: [], shortFocus: '', selected: [], row: '', zoom: null } satisfies Partial<View>;
+
+/** Goes to a question. What was looked at (the query) stays; where it was looked at does not. */
+export function openTab(tab: Tab): void {
+  if (tab === 'promoted' && head.value && !head.value.collected) return;
+  const parts: Partial<View> = { tab, direction: null, ...NO_PLACE };
+  if (tab === 'peak') parts.where = withMoment(view.value.where, null);
+  change(parts);
+}
+
+export const openTabNumber = (number: number): void => {
+  const tab = TABS[number - 1];
+  if (tab) openTab(tab);
+};
+
+/** Shows what was held at a moment. */
+export function openMoment(at: string): void {
+  if (at === 'peak') openTab('peak');
+  else change({ tab: 'end', where: withMoment(view.value.where, at === 'end' ? null : at), zoom: null });
+}
+
+export function setQuery(text: string): void {
+  const next: Partial<View> = { where: text, zoom: null };
+  const { at } = moment(text);
+  if (at !== null && at !== moment(view.value.where).at) next.tab = 'end';
+  change(next);
+}
+
+export const addClauses = (...clauses: string[]): void => setQuery(withClauses(view.value.where, clauses));
+
+export function sortBy(sort: Sort): void {
+  const descending = view.value.sort === sort ? !view.value.descending : sort !== 'name';
+  change({ sort, descending });
+}
+
+export const showCallers = (of: string): void => change({ of, direction: 'callers', ...NO_PLACE });
+export const showCallees = (of: string): void => change({ of, direction: 'callees', ...NO_PLACE });
+export const leaveFunction = (): void => change({ of: '', direction: null, ...NO_PLACE });
+
+export function setDirection(to: 'callers' | 'callees'): void {
+  change({ direction: to, ...NO_PLACE });
+}
+
+/* ---- theme and keys: of the person, not of the view ---- */
+
+function remembered(key: string): string | null {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+function remember(key: string, value: string): void {
+  try {
+    localStorage.setItem(key, value);
+  } catch {
+    /* Storage is refused: the choice holds for this visit. */
+  }
+}
+
+const THEME = 'winnow-theme';
+export const theme = signal<Theme>('system');
+/** Whether single letters are keys (WCAG 2.1.4: they can be switched off). */
+export const letters = signal(true);
+export const isDark = signal(false);
+
+export function followTheme(): void {
+  const kept = remembered(THEME);
+  if (kept === 'light' || kept === 'dark') theme.value = kept;
+  const system = matchMedia('(prefers-color-scheme: dark)');
+  const show = () => {
+    isDark.value = theme.value === 'system' ? system.matches : theme.value === 'dark';
+    document.documentElement.dataset.theme = isDark.value ? 'dark' : 'light';
+  };
+  system.addEventListener('change', show);
+  theme.subscribe(show);
+}
+
+export function toggleTheme(): void {
+  theme.value = isDark.value ? 'light' : 'dark';
+  remember(THEME, theme.value);
+}
+
+/* ---- panels ---- */
+
+export type Panel = 'help' | 'export' | null;
+export const panel = signal<Panel>(null);
+/** Charts that are shown as tables. */
+export const asTable = signal<Record<string, boolean>>({});
+export const toggleTable = (chart: string): void => {
+  asTable.value = { ...asTable.value, [chart]: !asTable.value[chart] };
+};
+
+export { batch };
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,100 @@
+/* What is known of the selection: its numbers under this question, its place, and where to go from it. */
+import type { Details, Estimate, Label, Life } from '../engine/answers.ts';
+import { duration, estimatedCount, numberOf, share, shareWithError, withError } from '../numbers.ts';
+import { chosen, details, flame, isStale, missing, table } from '../state/asking.ts';
+import { view } from '../state/store.ts';
+import { placeOf, selectedBox } from './flame.tsx';
+import { island, Name } from './island.tsx';
+import { itemsOf } from './menu.tsx';
+
+/** The label with this text: the table has all of them. */
+function labelWith(text: string): Label | null {
+  return table.value.answer?.labels.find((label) => label.text === text) ?? selectedBox.value?.label ?? null;
+}
+
+function amountIn(bytes: Estimate, blocks: Estimate): string {
+  if (!bytes.samples && !bytes.estimate) return bytes.high ? `none sampled, so ${withError(bytes)}` : 'nothing';
+  const unit = flame.value.answer?.unit === 'calls' ? 'calls' : 'blocks';
+  return `${withError(bytes)} in ${estimatedCount(blocks)} ${unit}, ${numberOf(bytes.samples, 'sample')}`;
+}
+
+/** "1.2 s (0.9–1.5 s)": the median life with its interval. */
+function lifeText(life: Life): string {
+  if (!life.samples) return '';
+  if (!life.known) return `longer than ${duration(life.median)}, as far as the trace tells`;
+  const low = life.low === null ? '' : duration(life.low);
+  const high = life.high === null ? '' : duration(life.high);
+  const between = low && high ? ` (${low}–${high})` : low ? ` (at least ${low})` : high ? ` (at most ${high})` : '';
+  return `${duration(life.median)}${between}`;
+}
+
+function factsOf(of: Details): [string, string][] {
+  const facts: [string, string][] = [
+    ['self', amountIn(of.self_bytes, of.self_blocks)],
+    ['total', amountIn(of.total_bytes, of.blocks)],
+  ];
+  const add = (name: string, text: string) => text && facts.push([name, text]);
+  if (of.self_life_ns.samples) add('median life', lifeText(of.self_life_ns));
+  else add('median life', lifeText(of.total_life_ns));
+  if (of.promoted_share?.samples) add('promoted', shareWithError(of.promoted_share));
+  if (of.dead_next_share?.samples) add('of that, dead', `${shareWithError(of.dead_next_share)} by the next cycle`);
+  return facts;
+}
+
+function placesOf(label: Label): [string, string][] {
+  const rows: [string, string][] = [];
+  if (label.module) rows.push(['module', label.module]);
+  if (label.file) rows.push(['source', placeOf(label)]);
+  return rows;
+}
+
+export function followDetails(): void {
+  island('details', () => {
+    const text = chosen.value;
+    if (!table.value.answer) return null;
+    if (!text) return <p class="quiet hint">Select a box or a row: its numbers, its place and its callers are shown here.</p>;
+    const label = labelWith(text);
+    const box = selectedBox.value;
+    const known = details.value.of?.of === text ? details.value.answer : null;
+    if (!label) return <p class="quiet hint">The selection has no samples under this question.</p>;
+    return (
+      <>
+        <h2>
+          <Name text={label.text} />
+        </h2>
+        <dl class={isStale(details.value) ? 'facts stale' : 'facts'}>
+          {box && view.value.selected.length > 0 && (
+            <div>
+              <dt>this box</dt>
+              <dd>
+                {withError({ estimate: box.bytes, low: box.low, high: box.high, samples: box.samples })}, {share(box.share)} of the whole
+              </dd>
+            </div>
+          )}
+          {(known ? factsOf(known) : [['all boxes', missing(details.value, '…') || '…'] as const]).map(([name, value]) => (
+            <div>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+          {placesOf(label).map(([name, value]) => (
+            <div>
+              <dt>{name}</dt>
+              <dd>
+                <bdi>{value}</bdi>
+              </dd>
+            </div>
+          ))}
+        </dl>
+        <div class="actions">
+          {itemsOf(label, view.value.selected.length ? view.value.selected : null).map((item) => (
+            <button type="button" class="link" onClick={item.act}>
+              {item.text}
+            </button>
+          ))}
+        </div>
+      </>
+    );
+  });
+}
+/* SPDX-License-Identifier: MIT */

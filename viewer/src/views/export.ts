@@ -1,0 +1,104 @@
+/* What can be taken away from the page: a table, a picture, a command, a link. */
+import type { Table } from '../engine/answers.ts';
+import { table } from '../state/asking.ts';
+import { encode } from '../state/address.ts';
+import { moment, split } from '../state/clauses.ts';
+import { head, notice, view } from '../state/store.ts';
+import { labelOf } from './rows.ts';
+
+let fades = 0;
+export function say(text: string): void {
+  notice.value = text;
+  window.clearTimeout(fades);
+  fades = window.setTimeout(() => (notice.value = ''), 4000);
+}
+
+function download(name: string, blob: Blob): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  window.setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+/* A page from file:// may have no clipboard of its own. */
+async function toClipboard(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = document.createElement('textarea');
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const copied = document.execCommand('copy');
+    area.remove();
+    return copied;
+  }
+}
+
+export async function copyText(text: string, done: string): Promise<void> {
+  say((await toClipboard(text)) ? done : 'The browser did not let the page copy.');
+}
+
+export function copyLink(): void {
+  const { address, whole } = encode(view.value);
+  const link = location.href.replace(/#.*$/, '') + address;
+  void copyText(link, whole ? 'The link to this view is copied.' : 'The link is copied, without what is too long for a link.');
+}
+
+/* ---- CSV ---- */
+
+/** A value for a spreadsheet: quoted, and never read as a formula. */
+export function csvText(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return `"${safe.replace(/"/g, '""')}"`;
+}
+
+const NUMBERS = ['self', 'self_low', 'self_high', 'total', 'total_low', 'total_high', 'self_blocks', 'blocks', 'self_samples', 'samples'] as const;
+
+export function csvOf(of: Table, order: Iterable<number>): string {
+  const lines = [['name', 'module', 'file', 'line', ...NUMBERS.map((name) => (/blocks|samples/.test(name) ? name : `${name}_bytes`)), 'life_median_ns'].join(',')];
+  for (const index of order) {
+    const label = labelOf(of, index);
+    const life = of.columns.life[index]!;
+    lines.push(
+      [
+        ...[label.text, label.module, label.file].map(csvText),
+        label.line || '',
+        ...NUMBERS.map((name) => Math.round(of.columns[name][index]!)),
+        Number.isNaN(life) ? '' : Math.round(life),
+      ].join(','),
+    );
+  }
+  return `${lines.join('\r\n')}\r\n`;
+}
+
+export function saveTable(order: Iterable<number>): void {
+  const { answer } = table.value;
+  if (answer) download('winnow.csv', new Blob(['\ufeff', csvOf(answer, order)], { type: 'text/csv' }));
+}
+
+export function savePicture(canvas: HTMLCanvasElement): void {
+  canvas.toBlob((blob) => blob && download('winnow-flame.png', blob));
+}
+
+/* ---- the command ---- */
+
+const shellWord = (text: string) => (/^[\w./+,:@%=-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`);
+
+/** The command that prints this view. The name of the trace is not in the page. */
+export function commandOf(file = 'run.trace'): string {
+  const { where, tab, by, sort } = view.value;
+  const { at, rest } = moment(where);
+  const words = ['winnow', 'report'];
+  if (tab === 'end') words.push('--at', at ?? 'end');
+  if (split(rest).length) words.push('--where', rest);
+  if (by !== 'function') words.push('--by', by);
+  if (sort === 'total' || sort === 'blocks' || sort === 'samples') words.push('--sort', sort);
+  return [...words.map(shellWord), file].join(' ');
+}
+
+export const copyCommand = (): void => void copyText(commandOf(), `Copied: ${commandOf()}`);
+export const canExport = (): boolean => head.value !== null && table.value.answer !== null;
+/* SPDX-License-Identifier: MIT */

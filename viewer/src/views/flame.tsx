@@ -1,0 +1,287 @@
+/* The panel around the flame graph: search, the trail of the focus, the line that describes a box, the menu of a box. */
+import { computed, effect, signal } from '@preact/signals-core';
+import type { Flame, Label } from '../engine/answers.ts';
+import { type FlameBox, FlameGraph, type FlameView, type Words } from '../flame/flame.ts';
+import { amount, bytes, count, error, estimatedCount, numberOf, share } from '../numbers.ts';
+import { flame, isStale, missing } from '../state/asking.ts';
+import { whole } from '../state/whole.ts';
+import { digest, digestsOf } from '../state/address.ts';
+import { change, direction, view } from '../state/store.ts';
+import { island, Name } from './island.tsx';
+import { openMenu } from './menu.tsx';
+
+const words: Words = {
+  amount: (value) => bytes(value),
+  error,
+  share,
+  count,
+};
+
+/** The graph, once it is there. */
+export let graph: FlameGraph | null = null;
+export const hovered = signal<FlameBox | null>(null);
+export const selectedBox = signal<FlameBox | null>(null);
+/** Whether the text of the search is no regular expression. */
+const badSearch = signal('');
+
+/* ---- search ---- */
+
+function readSearch(text: string): RegExp | null {
+  badSearch.value = '';
+  if (!text) return null;
+  try {
+    return new RegExp(text, 'i');
+  } catch (problem) {
+    const message = problem instanceof Error ? problem.message : String(problem);
+    badSearch.value = message.slice(message.lastIndexOf(': ') + 1).trim();
+    return null;
+  }
+}
+
+export const searched = computed(() => readSearch(view.value.search));
+const literally = (text: string) => new RegExp(`^${text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`);
+
+/** What the graph marks: the matches of the search, else the boxes of the chosen row. */
+const marked = computed(() => searched.value ?? (view.value.row && !view.value.search ? literally(view.value.row) : null));
+
+/* ---- between the graph and the state ---- */
+
+const same = (one: readonly unknown[], other: readonly unknown[]) =>
+  one.length === other.length && one.every((item, index) => item === other[index]);
+
+function toView(seen: FlameView): void {
+  const zoomed = seen.low > 0 || seen.high < 1 || seen.top > 0;
+  const zoom: [number, number, number] | null = zoomed ? [seen.low, seen.high, seen.top] : null;
+  const now = view.peek();
+  if (same(zoom ?? [], now.zoom ?? []) || !same(seen.focus, now.focus)) return;
+  change({ zoom }, true);
+}
+
+function fromView(): FlameView {
+  const { focus, selected, zoom } = view.value;
+  const [low, high, top] = zoom ?? [0, 1, 0];
+  return { focus, low, high, top, selected: selected.length ? selected : null };
+}
+
+/* The row whose box is being selected; empty: a box was selected itself. */
+let byRow = '';
+
+function onSelect(box: FlameBox | null): void {
+  selectedBox.value = box;
+  const path = box?.path ?? [];
+  const { selected, row } = view.peek();
+  if (!same(path, selected) || row !== byRow) change({ selected: path, row: byRow }, true);
+}
+
+function make(host: HTMLElement): FlameGraph {
+  return new FlameGraph(
+    host,
+    {
+      onSelect,
+      onFocus: (path) => {
+        if (!same(path, view.peek().focus)) change({ focus: path, shortFocus: '', zoom: null });
+      },
+      onHover: (box) => (hovered.value = box),
+      onMenu: (box, point) => openMenu(box, point),
+      onView: toView,
+    },
+    words,
+  );
+}
+
+/** Selects the largest box of a label. */
+export function selectLabel(text: string): void {
+  const { answer } = flame.peek();
+  let best = -1;
+  if (answer) {
+    const { label, bytes: sizes } = answer.columns;
+    for (let node = 1; node < label.length; node++)
+      if (answer.labels[label[node]!]?.text === text && (best < 0 || sizes[node]! > sizes[best]!)) best = node;
+  }
+  byRow = text;
+  graph?.select(best);
+  byRow = '';
+  change({ row: text, selected: view.peek().row === text ? view.peek().selected : [] }, true);
+}
+
+/* ---- what is said of a box ---- */
+
+export const placeOf = (label: Label): string => (label.file ? `${label.file}${label.line ? `:${label.line}` : ''}` : '');
+
+export function numbersOf(box: FlameBox): string {
+  const estimate = { estimate: box.bytes, low: box.low, high: box.high, samples: box.samples };
+  const off = error(box.bytes, box.low, box.high);
+  const blocks = estimatedCount({ ...estimate, estimate: box.blocks });
+  return `${amount(estimate)}${off ? ` ${off}` : ''} · ${blocks} ${flame.value.answer?.unit === 'calls' ? 'calls' : 'blocks'} · ${numberOf(box.samples, 'sample')} · ${share(box.share)} of the whole`;
+}
+
+function Line() {
+  const box = hovered.value ?? selectedBox.value;
+  if (!flame.value.answer) return null;
+  if (!box) return <p class="line quiet">Click a box to select it, double-click or Enter to fill the width with it. Right click: more.</p>;
+  const where = box.label ? [box.label.module, placeOf(box.label)].filter(Boolean).join(' · ') : '';
+  return (
+    <p class="line">
+      {box.merged ? `${numberOf(box.merged, 'small box')} merged` : <Name text={box.name} />}
+      <span class="numbers">{box.bytes > 0 || box.samples ? numbersOf(box) : ''}</span>
+      {where && <bdi class="quiet">{where}</bdi>}
+    </p>
+  );
+}
+
+function Trail() {
+  const { focus } = view.value;
+  if (!focus.length) return <span class="quiet">all</span>;
+  const shown = focus.length > 6 ? focus.slice(-5) : focus;
+  const from = focus.length - shown.length;
+  return (
+    <ol class="trail" aria-label="Focus">
+      <li>
+        <button type="button" class="link" onClick={() => change({ focus: [], zoom: null })}>
+          all
+        </button>
+      </li>
+      {from > 0 && <li class="quiet">{from} more</li>}
+      {shown.map((text, index) => (
+        <li>
+          {index === shown.length - 1 ? (
+            <Name text={text} />
+          ) : (
+            <button type="button" class="link" onClick={() => change({ focus: focus.slice(0, from + index + 1), zoom: null })}>
+              <Name text={text} />
+            </button>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Search() {
+  return (
+    <span class="search">
+      <input
+        id="search-box"
+        type="search"
+        aria-label="Search names (regular expression)"
+        placeholder="Search names"
+        spellcheck={false}
+        autocomplete="off"
+        value={view.value.search}
+        aria-invalid={badSearch.value !== ''}
+        onInput={(event) => change({ search: event.currentTarget.value, row: '' }, true)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') {
+            event.preventDefault();
+            graph?.selectMatch(event.shiftKey ? -1 : 1);
+          } else if (event.key === 'Escape') {
+            event.stopPropagation();
+            if (view.value.search) change({ search: '' }, true);
+            else event.currentTarget.blur();
+          }
+        }}
+      />
+      {badSearch.value && (
+        <span class="error" role="alert">
+          {badSearch.value}
+        </span>
+      )}
+    </span>
+  );
+}
+
+function sayWhy(): string {
+  const { answer } = flame.value;
+  if (!answer) return missing(flame.value, 'Building the call tree…');
+  if (answer.columns.bytes.length && answer.columns.samples[0] === 0) return 'No sampled block is in this view.';
+  return '';
+}
+
+export function followFlame(): void {
+  const section = document.getElementById('flame')!;
+  const parts = ['flame-head', 'flame-host', 'flame-empty', 'flame-line'].map((id) => {
+    const part = document.createElement('div');
+    part.id = id;
+    return part;
+  });
+  section.replaceChildren(...parts);
+  island('flame-head', () => (
+    <>
+      <Trail />
+      <Search />
+    </>
+  ));
+  island('flame-empty', () => {
+    const why = sayWhy();
+    return why ? <p class="empty">{why}</p> : null;
+  });
+  island('flame-line', () => <Line />);
+  graph = make(document.getElementById('flame-host')!);
+  followGraph(graph, section);
+}
+
+/** Finds the labels of a focus of which the address had only digests. */
+function resolveFocus(answer: Flame): void {
+  const { shortFocus, focus } = view.peek();
+  if (!shortFocus || focus.length || answer.trail.length) return;
+  const found: string[] = [];
+  const { next, label } = answer.columns;
+  let node = 0;
+  for (const wanted of digestsOf(shortFocus)) {
+    const end = next[node]!;
+    let child = node + 1;
+    while (child < end && digest(answer.labels[label[child]!]?.text ?? '') !== wanted) child = next[child]!;
+    if (child >= end) break;
+    found.push(answer.labels[label[child]!]!.text);
+    node = child;
+  }
+  change({ focus: found, shortFocus: '' }, true);
+}
+
+const HOST_LEAST = 260;
+/** The height that the style sheet gives the host, before it was fitted. */
+let hostMost = 0;
+
+/** Makes the host as high as the rows need, within bounds. It never shrinks again, so that what stands
+ *  below does not jump about. A person may drag its corner. */
+function fitHost(shown: FlameGraph, host: HTMLElement): void {
+  const first = hostMost === 0;
+  if (first) hostMost = host.clientHeight;
+  const fitting = Math.min(Math.max(shown.contentHeight + 2, HOST_LEAST), hostMost);
+  if (first || fitting > host.clientHeight) host.style.height = `${fitting}px`;
+}
+
+function followGraph(shown: FlameGraph, section: HTMLElement): void {
+  effect(() => {
+    const { answer, of } = flame.value;
+    if (!answer || !of) return;
+    const mode = (of.direction ?? 'callees') === 'callers' ? 'inverted' : 'icicle';
+    shown.view = { ...fromViewPeek() };
+    shown.setData(answer, { mode, whole: whole.peek()?.bytes });
+    fitHost(shown, document.getElementById('flame-host')!);
+    selectedBox.value = shown.selectedBox;
+    resolveFocus(answer);
+  });
+  effect(() => {
+    section.classList.toggle('stale', isStale(flame.value));
+    section.classList.toggle('unanswered', flame.value.answer === null);
+  });
+  effect(() => {
+    const wanted = fromView();
+    const seen = shown.view;
+    if (same([...wanted.focus, 0, ...(wanted.selected ?? [])], [...seen.focus, 0, ...(seen.selected ?? [])]) && same([wanted.low, wanted.high, wanted.top], [seen.low, seen.high, seen.top])) return;
+    shown.view = wanted;
+    selectedBox.value = shown.selectedBox;
+  });
+  effect(() => shown.setSearch(marked.value));
+  effect(() => {
+    section.dataset.direction = direction.value;
+  });
+}
+
+function fromViewPeek(): FlameView {
+  const { focus, selected, zoom } = view.peek();
+  const [low, high, top] = zoom ?? [0, 1, 0];
+  return { focus, low, high, top, selected: selected.length ? selected : null };
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,251 @@
+/* The header: what was run, what is known of it, and the verdict in five numbers. */
+import { effect } from '@preact/signals-core';
+import type { Head, Totals } from '../engine/answers.ts';
+import { amount, axisBytes, bytes, duration, error, isExact, numberOf, share, shareWithError } from '../numbers.ts';
+import { growing, trouble, verdict } from '../state/asking.ts';
+import { head, isDark, letters, notice, openMoment, openTab, panel, toggleTheme } from '../state/store.ts';
+import { copyLink } from './export.ts';
+import { island, Name } from './island.tsx';
+import { Resident } from './resident.tsx';
+
+const FEW = 100;
+
+const baseName = (path: string) => path.slice(path.lastIndexOf('/') + 1) || path;
+
+function Program({ head: { trace } }: { head: Head }) {
+  const [program = 'The program', ...rest] = trace.command;
+  if (trace.title)
+    return (
+      <h1>
+        <Name text={trace.title} />
+      </h1>
+    );
+  return (
+    <h1>
+      <Name text={baseName(program)} title={program} />
+      {rest.length > 0 && (
+        <span class="arguments">
+          {' '}
+          <Name text={rest.join(' ')} />
+        </span>
+      )}
+    </h1>
+  );
+}
+
+/** How densely the trace was sampled, in words. */
+function rateInWords({ trace, kept }: Head): string {
+  const rate = trace.rate * kept;
+  return rate >= 1 ? 'every block recorded' : `1 sample every ${axisBytes(trace.word_bytes / rate)}`;
+}
+
+function warningsOf({ trace, kept }: Head): string[] {
+  const lines: string[] = [];
+  const lost = [
+    trace.lost > 0 && `${numberOf(trace.lost, 'record')} lost${trace.lost_because ? `, since ${causes[trace.lost_because] ?? trace.lost_because}` : ''}`,
+    trace.damaged_chunks > 0 && `${numberOf(trace.damaged_chunks, 'piece')} damaged, ${bytes(trace.damaged_bytes)} left out`,
+    trace.stacks_lost > 0 && `${numberOf(trace.stacks_lost, 'callstack')} lost`,
+  ].filter(Boolean);
+  if (trace.partial)
+    lines.push(
+      `A part of the run is missing (${lost.join('; ') || 'records are lost'}): more was allocated than is shown, and less may have been held. The ranges hold for the recorded part.`,
+    );
+  else if (lost.length) lines.push(`${lost.join('; ')}.`);
+  if (!trace.complete && !trace.partial)
+    lines.push('The end was not recorded: the program was killed, left by _exit, or still runs. Its last moments may be missing.');
+  if (trace.samples > 0 && trace.samples < FEW && trace.rate < 1)
+    lines.push(`Only ${numberOf(trace.samples, 'sample')}: a kind of block that matters may have none. Record with a higher --rate for more.`);
+  if (kept < 1)
+    lines.push(`1 of ${Number((1 / kept).toPrecision(2))} samples is in this page, to keep it small; ranges are ${Math.sqrt(1 / kept).toPrecision(2)} times as wide.`);
+  return lines;
+}
+const causes: Record<string, string> = {
+  disk: 'the disk was full',
+  quota: 'the quota was used up',
+  'file size': 'the file reached the limit of its size',
+  'address space': 'no address space was left',
+  file: 'the file was no longer writable',
+};
+
+/** A text in which options such as --rate are not broken. */
+const Words = ({ text }: { text: string }) => (
+  <>{text.split(/(--[\w-]+)/).map((part) => (part.startsWith('--') ? <span class="whole">{part}</span> : part))}</>
+);
+
+/** A message of the engine as a sentence. */
+const sentence = (message: string) => `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.!?]$/.test(message) ? '' : '.'}`;
+
+function Facts({ head }: { head: Head }) {
+  const { trace } = head;
+  const facts = [
+    `ran ${duration(trace.duration_ns)}`,
+    `${numberOf(trace.samples, 'sampled block')}, ${rateInWords(head)}`,
+    trace.heap !== 'malloc' && `heap: ${trace.heap}`,
+    trace.pid > 0 && `pid ${trace.pid}`,
+    growing.value && 'still running',
+  ].filter(Boolean);
+  return <p class="facts">{facts.join(' · ')}</p>;
+}
+
+function Tools() {
+  return (
+    <div class="tools" role="group" aria-label="Page">
+      <button
+        type="button"
+        id="export-button"
+        aria-haspopup="menu"
+        aria-expanded={panel.value === 'export'}
+        onClick={() => (panel.value = panel.value === 'export' ? null : 'export')}
+      >
+        Export
+      </button>
+      <button type="button" onClick={copyLink} title="Copy the link to this view (y)">
+        Link
+      </button>
+      <button type="button" onClick={toggleTheme} title="Light or dark (l)">
+        {isDark.value ? 'Light' : 'Dark'}
+      </button>
+      <button type="button" onClick={() => (panel.value = 'help')} title="Keys and explanations (?)">
+        Help
+      </button>
+    </div>
+  );
+}
+
+export function followHeader(): void {
+  island('header', () => {
+    letters.value;
+    const shown = head.value;
+    if (shown) document.title = `${shown.trace.title || baseName(shown.trace.command[0] ?? 'trace')} – Winnow`;
+    return (
+      <>
+        <div class="masthead">
+          {shown ? <Program head={shown} /> : <h1>Winnow</h1>}
+          {shown ? <Facts head={shown} /> : <p class="facts">{trouble.value ? 'No trace' : 'Reading the trace…'}</p>}
+          <Tools />
+        </div>
+        {trouble.value && (
+          <div role="alert">
+            <p class="warning">{sentence(trouble.value)}</p>
+            <p class="hint">
+              Nothing can be shown. Write the page again with <code>winnow html</code>; <code>winnow report</code> prints the same numbers in a terminal.
+            </p>
+          </div>
+        )}
+        {shown && warningsOf(shown).map((line) => <p class="warning"><Words text={line} /></p>)}
+        {shown?.hint && <p class="hint"><Words text={shown.hint} /></p>}
+        <p class="notice" role="status" aria-live="polite">
+          {notice.value}
+        </p>
+      </>
+    );
+  });
+  effect(() => {
+    document.getElementById('main')!.hidden = trouble.value !== '';
+  });
+  island('verdict', () => {
+    const { answer } = verdict.value;
+    const shown = head.value;
+    if (!shown) return null;
+    if (shown.trace.samples === 0) return <NothingSampled head={shown} />;
+    return answer ? <Verdict head={shown} totals={answer} /> : <p class="quiet">Adding up…</p>;
+  });
+}
+
+function NothingSampled({ head: { trace } }: { head: Head }) {
+  return (
+    <p class="empty">
+      {trace.rate >= 1
+        ? 'The program allocated nothing.'
+        : 'No block was sampled: the program allocated less than one sampling interval. Record it again with a higher --rate.'}
+    </p>
+  );
+}
+
+interface FigureParts {
+  label: string;
+  value: string;
+  off?: string;
+  note?: string;
+  go?: () => void;
+}
+
+function Figure({ label, value, off, note, go }: FigureParts) {
+  return (
+    <div class="figure">
+      <dt>{go ? <button type="button" class="plain" onClick={go}>{label}</button> : label}</dt>
+      <dd>
+        <span class="value">{value}</span> {off && <span class="off">{off}</span>}
+        {note && <span class="note">{note}</span>}
+      </dd>
+    </div>
+  );
+}
+
+function figuresOf(head: Head, all: Totals): FigureParts[] {
+  const { totals } = all;
+  const off = (estimate: { estimate: number; low: number; high: number; samples: number }) =>
+    isExact(estimate) || (estimate.samples === 0 && estimate.estimate === 0) ? '' : error(estimate.estimate, estimate.low, estimate.high);
+  const figures: FigureParts[] = [
+    {
+      label: 'Peak',
+      value: amount(totals.peak_bytes),
+      off: off(totals.peak_bytes),
+      note: `${all.peak_is_one ? 'at' : 'around'} ${duration(totals.peak_bytes.at_ns)}`,
+      go: () => openTab('peak'),
+    },
+    {
+      label: 'At the end',
+      value: amount(totals.live_at_end_bytes),
+      off: off(totals.live_at_end_bytes),
+      note: totals.live_at_end_bytes.samples === 0 ? 'no sampled block is left' : head.collected ? 'not found dead' : 'still allocated',
+      go: () => openMoment('end'),
+    },
+    {
+      label: 'Allocated',
+      value: amount(totals.allocated_bytes),
+      off: off(totals.allocated_bytes),
+      note: `${bytes(totals.allocated_bytes_per_second.estimate)} a second`,
+      go: () => openTab('allocated'),
+    },
+    {
+      label: 'Churn',
+      value: share(totals.brief_share.estimate),
+      off: shareWithError(totals.brief_share).replace(/^[^(]*/, '').replace(/[()]/g, ''),
+      note: `lived less than ${duration(totals.brief_ns)}`,
+      go: () => openTab('churn'),
+    },
+  ];
+  const promoted = all.heap?.promoted_share as { estimate: number; low: number; high: number; samples: number } | undefined;
+  if (head.collected && promoted)
+    figures.push({
+      label: 'Promoted',
+      value: share(promoted.estimate),
+      off: shareWithError(promoted).replace(/^[^(]*/, '').replace(/[()]/g, ''),
+      note: 'of what the minor heap had',
+      go: () => openTab('promoted'),
+    });
+  return figures;
+}
+
+function Verdict({ head, totals }: { head: Head; totals: Totals }) {
+  const rss = totals.totals.peak_rss_bytes;
+  return (
+    <dl class="verdict">
+      {figuresOf(head, totals).map((figure) => (
+        <Figure {...figure} />
+      ))}
+      {rss > 0 && (
+        <div class="figure">
+          <dt>Largest resident size</dt>
+          <dd>
+            <span class="value">{bytes(rss)}</span>
+            <Resident resident={totals.resident} heap={head.collected ? 'the collected heap' : 'malloc'} />
+          </dd>
+        </div>
+      )}
+    </dl>
+  );
+}
+
+/* SPDX-License-Identifier: MIT */

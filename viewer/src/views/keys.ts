@@ -1,0 +1,129 @@
+/* The keys of the page. Those of the flame graph are its own. */
+import { GROUPINGS } from '../state/address.ts';
+import { change, direction, letters, openMoment, openTabNumber, panel, redo, setDirection, toggleTable, toggleTheme, undo, view } from '../state/store.ts';
+import { copyLink } from './export.ts';
+import { graph, selectedBox } from './flame.tsx';
+import { drop, hide, keepOnly, menu } from './menu.tsx';
+import { showCallers } from '../state/store.ts';
+import { stepPeak } from './time.tsx';
+
+interface Key {
+  shown: string[];
+  does: string;
+}
+
+export const KEYS: { title: string; keys: Key[] }[] = [
+  {
+    title: 'Questions',
+    keys: [
+      { shown: ['1', '–', '7'], does: 'the questions, from left to right' },
+      { shown: ['p'], does: 'the peak' },
+      { shown: ['e'], does: 'the end' },
+      { shown: [',', '.'], does: 'the local peak before, after' },
+    ],
+  },
+  {
+    title: 'Query and view',
+    keys: [
+      { shown: ['f'], does: 'to the query box' },
+      { shown: ['/'], does: 'search names' },
+      { shown: ['n', 'N'], does: 'next, previous match' },
+      { shown: ['g'], does: 'group by the next of function, line, file, module' },
+      { shown: ['i'], does: 'callees or callers' },
+      { shown: ['c'], does: 'fold recursion' },
+      { shown: ['u', 'U'], does: 'undo, redo (as Back and Forward)' },
+      { shown: ['y'], does: 'copy the link' },
+      { shown: ['t'], does: 'the chart over time as a table' },
+      { shown: ['l'], does: 'light or dark' },
+      { shown: ['?'], does: 'this help' },
+    ],
+  },
+  {
+    title: 'Selected box',
+    keys: [
+      { shown: ['←', '→', '↑', '↓'], does: 'neighbours, caller, callee' },
+      { shown: ['Enter'], does: 'fill the width with it' },
+      { shown: ['Backspace'], does: 'the focus before' },
+      { shown: ['Home'], does: 'the whole' },
+      { shown: ['+', '−', '0'], does: 'zoom in, out, all' },
+      { shown: ['k'], does: 'keep only stacks with it' },
+      { shown: ['d'], does: 'drop stacks with it' },
+      { shown: ['x'], does: 'hide it: its callers get its blocks' },
+      { shown: ['s'], does: 'its callers' },
+    ],
+  },
+];
+
+function focusOn(id: string): void {
+  const input = document.getElementById(id) as HTMLInputElement | null;
+  input?.focus();
+  input?.select();
+}
+
+function groupByNext(): void {
+  const next = GROUPINGS[(GROUPINGS.indexOf(view.value.by) + 1) % GROUPINGS.length]!;
+  change({ by: next, focus: [], selected: [], row: '', zoom: null, of: '' });
+}
+
+const label = () => selectedBox.value?.label ?? null;
+
+const ACTIONS: Record<string, () => void> = {
+  p: () => openMoment('peak'),
+  e: () => openMoment('end'),
+  ',': () => stepPeak(-1),
+  '.': () => stepPeak(1),
+  f: () => focusOn('query-box'),
+  '/': () => focusOn('search-box'),
+  n: () => void graph?.selectMatch(1),
+  N: () => void graph?.selectMatch(-1),
+  g: groupByNext,
+  i: () => setDirection(direction.value === 'callers' ? 'callees' : 'callers'),
+  c: () => change({ fold: !view.value.fold, focus: [], selected: [], zoom: null }),
+  u: undo,
+  U: redo,
+  y: copyLink,
+  t: () => toggleTable('time'),
+  l: toggleTheme,
+  k: () => {
+    const chosen = label();
+    if (chosen) keepOnly(chosen);
+  },
+  d: () => {
+    const chosen = label();
+    if (chosen) drop(chosen);
+  },
+  x: () => {
+    const chosen = label();
+    if (chosen) hide(chosen);
+  },
+  s: () => {
+    const chosen = label();
+    if (chosen) showCallers(chosen.text);
+  },
+  '?': () => (panel.value = 'help'),
+};
+for (let number = 1; number <= 7; number++) ACTIONS[number] = () => openTabNumber(number);
+
+const TYPED_INTO = 'input:not([type=checkbox]), textarea, select, [contenteditable]';
+
+export function followKeys(): void {
+  document.addEventListener('keydown', (event) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!letters.value || panel.value || menu.value) return;
+    if ((event.target as Element | null)?.closest?.(TYPED_INTO)) return;
+    if (event.key.startsWith('Arrow') && event.target === document.body) {
+      event.preventDefault();
+      graph?.takeFocus();
+      return;
+    }
+    const act = ACTIONS[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  });
+  document.querySelector('[data-skip]')?.addEventListener('click', (event) => {
+    event.preventDefault();
+    graph?.takeFocus();
+  });
+}
+/* SPDX-License-Identifier: MIT */

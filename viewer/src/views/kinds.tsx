@@ -1,0 +1,391 @@
+/* Which kinds of block: how long they live and how large they are, in one map; the sizes beside it; and how many survive. */
+import { computed, signal } from '@preact/signals-core';
+import type { Kinds } from '../engine/answers.ts';
+import { axisBytes, axisDuration, bytes, duration, querySize, queryTime, readSize, readTime, share, shortCount } from '../numbers.ts';
+import { isStale, kinds, kindsInSight, missing } from '../state/asking.ts';
+import { bounds, withBounds } from '../state/clauses.ts';
+import { asTable, setQuery, toggleTable, view } from '../state/store.ts';
+import { island } from './island.tsx';
+
+/* ---- sums ---- */
+
+interface Sums {
+  lives: number;
+  sizes: number;
+  /** Of a cell, dead and alive blocks together. */
+  cells: Float64Array;
+  samples: Float64Array;
+  most: number;
+  bySize: { dead: number; alive: number; samples: number }[];
+}
+
+function sum(answer: Kinds): Sums {
+  const lives = answer.life_ns.length;
+  const sizes = answer.size_bytes.length;
+  const { columns } = answer;
+  const cells = new Float64Array(lives * sizes);
+  const samples = new Float64Array(lives * sizes);
+  const bySize = answer.size_bytes.map(() => ({ dead: 0, alive: 0, samples: 0 }));
+  for (let cell = 0; cell < cells.length; cell++) {
+    cells[cell] = columns.bytes[cell]! + columns.alive_bytes[cell]!;
+    samples[cell] = columns.samples[cell]! + columns.alive_samples[cell]!;
+    const size = bySize[cell % sizes]!;
+    size.dead += columns.bytes[cell]!;
+    size.alive += columns.alive_bytes[cell]!;
+    size.samples += samples[cell]!;
+  }
+  return { lives, sizes, cells, samples, bySize, most: cells.reduce((most, cell) => Math.max(most, cell), 0) };
+}
+
+const sums = computed(() => (kinds.value.answer ? sum(kinds.value.answer) : null));
+
+/* ---- brush ---- */
+
+interface Corner {
+  life: number;
+  size: number;
+}
+const brush = signal<{ from: Corner; to: Corner } | null>(null);
+const under = signal<Corner | null>(null);
+
+const ordered = (one: number, other: number): [number, number] => (one < other ? [one, other] : [other, one]);
+
+/** The bounds that select the classes from..to of a scale. The last class is open. */
+function bound(field: string, scale: number[], from: number, to: number, write: (value: number) => string): string[] {
+  const clauses = [];
+  if (from > 0) clauses.push(`${field} >= ${write(scale[from]!)}`);
+  if (to + 1 < scale.length) clauses.push(`${field} < ${write(scale[to + 1]!)}`);
+  return clauses;
+}
+
+function commit(): void {
+  const { answer } = kinds.value;
+  const area = brush.value;
+  brush.value = null;
+  if (!answer || !area) return;
+  const [fromLife, toLife] = ordered(area.from.life, area.to.life);
+  const [fromSize, toSize] = ordered(area.from.size, area.to.size);
+  setQuery(
+    withBounds(view.value.where, ['size', 'life'], [
+      ...bound('size', answer.size_bytes, fromSize, toSize, querySize),
+      ...bound('life', answer.life_ns, fromLife, toLife, queryTime),
+    ]),
+  );
+}
+
+function cornerAt(event: PointerEvent, of: Sums): Corner {
+  const box = (event.currentTarget as Element).getBoundingClientRect();
+  const clamp = (part: number, most: number) => Math.min(most - 1, Math.max(0, Math.floor(part * most)));
+  return {
+    life: clamp((event.clientX - box.left) / box.width, of.lives),
+    size: clamp(1 - (event.clientY - box.top) / box.height, of.sizes),
+  };
+}
+
+/* ---- the map ---- */
+
+function ticks(scale: number[], most: number): number[] {
+  const step = Math.max(1, Math.ceil(scale.length / most));
+  return scale.map((_, index) => index).filter((index) => index % step === 0);
+}
+
+function Ticks({ scale, write, vertical }: { scale: number[]; write: (value: number) => string; vertical?: boolean }) {
+  return (
+    <div class={vertical ? 'ticks vertical' : 'ticks'} aria-hidden="true">
+      {ticks(scale, vertical ? 7 : 6).map((index) => (
+        <span style={{ [vertical ? 'bottom' : 'left']: `${(100 * index) / scale.length}%` }}>{write(scale[index]!)}</span>
+      ))}
+    </div>
+  );
+}
+
+function Cells({ of }: { of: Sums }) {
+  const cells = [];
+  for (let cell = 0; cell < of.cells.length; cell++) {
+    const value = of.cells[cell]!;
+    const [life, size] = [Math.floor(cell / of.sizes), cell % of.sizes];
+    if (value <= 0) continue;
+    cells.push(
+      <rect
+        class="cell"
+        x={life + 0.03}
+        y={of.sizes - 1 - size + 0.03}
+        width={0.94}
+        height={0.94}
+        fill-opacity={(0.1 + 0.9 * Math.sqrt(value / of.most)).toFixed(3)}
+      />,
+    );
+  }
+  return <>{cells}</>;
+}
+
+function Brush({ of }: { of: Sums }) {
+  const area = brush.value;
+  if (!area) return null;
+  const [fromLife, toLife] = ordered(area.from.life, area.to.life);
+  const [fromSize, toSize] = ordered(area.from.size, area.to.size);
+  return <rect class="brush" x={fromLife} y={of.sizes - 1 - toSize} width={toLife - fromLife + 1} height={toSize - fromSize + 1} />;
+}
+
+function HeatMap({ answer, of }: { answer: Kinds; of: Sums }) {
+  return (
+    <div class="map">
+      <Ticks scale={answer.size_bytes} write={axisBytes} vertical />
+      <svg
+        class="heat"
+        role="img"
+        aria-label="Bytes by life and size of the blocks"
+        viewBox={`0 0 ${of.lives} ${of.sizes}`}
+        preserveAspectRatio="none"
+        onPointerDown={(event) => {
+          event.currentTarget.setPointerCapture(event.pointerId);
+          const corner = cornerAt(event, of);
+          brush.value = { from: corner, to: corner };
+        }}
+        onPointerMove={(event) => {
+          const corner = cornerAt(event, of);
+          if (under.value?.life !== corner.life || under.value.size !== corner.size) under.value = corner;
+          if (brush.value && (brush.value.to.life !== corner.life || brush.value.to.size !== corner.size)) brush.value = { from: brush.value.from, to: corner };
+        }}
+        onPointerUp={commit}
+        onPointerCancel={() => (brush.value = null)}
+        onPointerLeave={() => (under.value = null)}
+      >
+        <Cells of={of} />
+        <Brush of={of} />
+      </svg>
+      <svg class="sizes" role="img" aria-label="Bytes by size of the blocks" viewBox={`0 0 100 ${of.sizes}`} preserveAspectRatio="none">
+        {of.bySize.map((size, index) => {
+          const most = of.bySize.reduce((sofar, { dead, alive }) => Math.max(sofar, dead + alive), 0) || 1;
+          const y = of.sizes - 1 - index + 0.12;
+          return (
+            <>
+              <rect class="dead" x={0} y={y} width={(100 * size.dead) / most} height={0.76} />
+              <rect class="alive" x={(100 * size.dead) / most} y={y} width={(100 * size.alive) / most} height={0.76} />
+            </>
+          );
+        })}
+      </svg>
+      <Ticks scale={answer.life_ns} write={axisDuration} />
+      <p class="axis">
+        <span>life →</span>
+        <span class="quiet">
+          <span class="swatch dead" aria-hidden="true" /> died <span class="swatch alive" aria-hidden="true" /> alive at the end
+        </span>
+      </p>
+    </div>
+  );
+}
+
+const classText = (scale: number[], index: number, write: (value: number) => string) =>
+  index + 1 < scale.length ? `${write(scale[index]!)}–${write(scale[index + 1]!)}` : `${write(scale[index]!)} and more`;
+
+function Readout({ answer, of }: { answer: Kinds; of: Sums }) {
+  const at = under.value;
+  if (!at) return <span class="quiet">Drag over the map: blocks of these sizes and lives.</span>;
+  const cell = at.life * of.sizes + at.size;
+  return (
+    <span>
+      {classText(answer.size_bytes, at.size, bytes)}, lived {classText(answer.life_ns, at.life, duration)}: {bytes(of.cells[cell]!)} ({shortCount(of.samples[cell]!)} samples)
+    </span>
+  );
+}
+
+/* ---- fields: the brush for those who do not drag ---- */
+
+function Field({ label, field, end, read, write }: { label: string; field: 'size' | 'life'; end: 'from' | 'to'; read: (text: string) => number | null; write: (value: number) => string }) {
+  const now = bounds(view.value.where, field);
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <input
+        type="text"
+        size={6}
+        value={now[end] ?? ''}
+        placeholder="–"
+        spellcheck={false}
+        autocomplete="off"
+        onChange={(event) => {
+          const text = event.currentTarget.value.trim();
+          const value = text === '' ? null : read(text);
+          if (text !== '' && value === null) {
+            event.currentTarget.setAttribute('aria-invalid', 'true');
+            return;
+          }
+          event.currentTarget.removeAttribute('aria-invalid');
+          const next = { ...now, [end]: value === null ? null : write(value) };
+          const clauses = [];
+          if (next.from !== null) clauses.push(`${field} >= ${next.from}`);
+          if (next.to !== null) clauses.push(`${field} < ${next.to}`);
+          setQuery(withBounds(view.value.where, [field], clauses));
+        }}
+      />
+    </label>
+  );
+}
+
+function Fields() {
+  const size = { field: 'size', read: readSize, write: querySize } as const;
+  const life = { field: 'life', read: readTime, write: queryTime } as const;
+  return (
+    <div class="controls">
+      <Field label="size from" end="from" {...size} />
+      <Field label="to" end="to" {...size} />
+      <Field label="life from" end="from" {...life} />
+      <Field label="to" end="to" {...life} />
+    </div>
+  );
+}
+
+/* ---- survival ---- */
+
+/** Points of a line: x by the logarithm of the life, y by the share. */
+function line(times: ArrayLike<number>, values: ArrayLike<number>): string[] {
+  const first = Math.log(Math.max(1, times[0] ?? 1));
+  const last = Math.log(Math.max(2, times[times.length - 1] ?? 2));
+  return Array.from(times, (time, index) => {
+    const x = (100 * (Math.log(Math.max(1, time)) - first)) / Math.max(1e-9, last - first);
+    return `${x.toFixed(2)},${(100 * (1 - values[index]!)).toFixed(2)}`;
+  });
+}
+
+function Survival({ answer }: { answer: Kinds }) {
+  const { survival_ns, survival, survival_low, survival_high, survival_all } = answer.columns;
+  if (!survival_ns.length) return <p class="empty">No life is known well enough.</p>;
+  const band = [...line(survival_ns, survival_high), ...line(survival_ns, survival_low).reverse()].join(' ');
+  const few = ticks(Array.from(survival_ns), 5);
+  return (
+    <div class="curve">
+      <div class="ticks vertical" aria-hidden="true">
+        {[0, 0.25, 0.5, 0.75, 1].map((part) => (
+          <span style={{ bottom: `${100 * part}%` }}>{share(part).replace('.0', '')}</span>
+        ))}
+      </div>
+      <svg role="img" aria-label="Share of the blocks that live longer than a time" viewBox="0 0 100 100" preserveAspectRatio="none">
+        {[25, 50, 75].map((y) => (
+          <line class="grid" x1={0} x2={100} y1={y} y2={y} />
+        ))}
+        <polygon class="band" points={band} />
+        <polyline class="all" points={line(survival_ns, survival_all).join(' ')} />
+        <polyline class="these" points={line(survival_ns, survival).join(' ')} />
+      </svg>
+      <div class="ticks" aria-hidden="true">
+        {few.map((index) => (
+          <span style={{ left: `${(100 * index) / Math.max(1, survival_ns.length - 1)}%` }}>{axisDuration(survival_ns[index]!)}</span>
+        ))}
+      </div>
+      <p class="axis">
+        <span>life →</span>
+        <span class="quiet">
+          <span class="swatch these" aria-hidden="true" /> these blocks <span class="swatch all" aria-hidden="true" /> all blocks
+        </span>
+      </p>
+    </div>
+  );
+}
+
+/* ---- as tables ---- */
+
+function MapTable({ answer, of }: { answer: Kinds; of: Sums }) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Life and size as a table">
+      <table class="data">
+        <thead>
+          <tr>
+            <th scope="col">size</th>
+            <th scope="col">life</th>
+            <th scope="col">bytes</th>
+            <th scope="col">n</th>
+          </tr>
+        </thead>
+        <tbody>
+          {Array.from(of.cells, (value, cell) =>
+            value > 0 ? (
+              <tr>
+                <th scope="row">{classText(answer.size_bytes, cell % of.sizes, bytes)}</th>
+                <td>{classText(answer.life_ns, Math.floor(cell / of.sizes), duration)}</td>
+                <td>{bytes(value)}</td>
+                <td>{shortCount(of.samples[cell]!)}</td>
+              </tr>
+            ) : null,
+          )}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function SurvivalTable({ answer }: { answer: Kinds }) {
+  const { survival_ns, survival, survival_low, survival_high, survival_all } = answer.columns;
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Survival as a table">
+      <table class="data">
+        <thead>
+          <tr>
+            <th scope="col">life</th>
+            <th scope="col">these blocks</th>
+            <th scope="col">95 % range</th>
+            <th scope="col">all blocks</th>
+          </tr>
+        </thead>
+        <tbody>
+          {Array.from(survival_ns, (time, index) => (
+            <tr>
+              <th scope="row">{duration(time)}</th>
+              <td>{share(survival[index]!)}</td>
+              <td>
+                {share(survival_low[index]!)}–{share(survival_high[index]!)}
+              </td>
+              <td>{share(survival_all[index]!)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const Toggle = ({ chart }: { chart: string }) => (
+  <button type="button" class="link" aria-expanded={asTable.value[chart] === true} onClick={() => toggleTable(chart)}>
+    {asTable.value[chart] ? 'show as chart' : 'show as table'}
+  </button>
+);
+
+/** What is not in sight is asked for as soon as it comes near, or is printed. */
+function followSight(section: HTMLElement): void {
+  new IntersectionObserver((entries) => (kindsInSight.value = entries.at(-1)!.isIntersecting), { rootMargin: '300px' }).observe(section);
+  window.addEventListener('beforeprint', () => (kindsInSight.value = true));
+}
+
+export function followKinds(): void {
+  followSight(document.getElementById('kinds')!);
+  island('kinds', () => {
+    const { answer } = kinds.value;
+    const of = sums.value;
+    if (!answer || !of) return <p class="empty">{missing(kinds.value, 'Sorting blocks by size and life…')}</p>;
+    if (of.most === 0) return <p class="empty">No sampled block is in this view, so there are no kinds of block.</p>;
+    return (
+      <div class={isStale(kinds.value) ? 'kinds stale' : 'kinds'}>
+        <div>
+          <div class="heading">
+            <h2>Size and life of the blocks, by bytes</h2>
+            <Toggle chart="map" />
+          </div>
+          {asTable.value.map ? <MapTable answer={answer} of={of} /> : <HeatMap answer={answer} of={of} />}
+          <p class="line">
+            <Readout answer={answer} of={of} />
+          </p>
+          <Fields />
+        </div>
+        <div>
+          <div class="heading">
+            <h2>Share of the blocks that live longer</h2>
+            <Toggle chart="survival" />
+          </div>
+          {asTable.value.survival ? <SurvivalTable answer={answer} /> : <Survival answer={answer} />}
+        </div>
+      </div>
+    );
+  });
+}
+/* SPDX-License-Identifier: MIT */

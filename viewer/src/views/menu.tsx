@@ -1,0 +1,84 @@
+/* The menu of a box or a row: each entry is a clause of the query, or another look at the same blocks. */
+import { signal } from '@preact/signals-core';
+import type { Label } from '../engine/answers.ts';
+import type { FlameBox } from '../flame/flame.ts';
+import { quote, withClauses } from '../state/clauses.ts';
+import { addClauses, change, showCallees, showCallers, view } from '../state/store.ts';
+import { copyText } from './export.ts';
+
+export interface Item {
+  text: string;
+  key?: string;
+  act: () => void;
+}
+
+interface Menu {
+  name: string;
+  items: Item[];
+  x: number;
+  y: number;
+  /** What had the keyboard's focus. */
+  from: HTMLElement | null;
+}
+
+export const menu = signal<Menu | null>(null);
+
+/** The comparison that selects the stacks with this label. */
+function selects(label: Label, operator: '=' | '!='): string | null {
+  const [field, value] = label.function
+    ? ['fn', label.function]
+    : label.file && view.value.by === 'file'
+      ? ['file', label.file]
+      : ['module', label.module];
+  return value ? `${field} ${operator} ${quote(value)}` : null;
+}
+
+export const keepOnly = (label: Label): void => {
+  const clause = selects(label, '=');
+  if (clause) addClauses(clause);
+};
+export const drop = (label: Label): void => {
+  const clause = selects(label, '!=');
+  if (clause) addClauses(clause);
+};
+
+/** Takes a function out of all stacks: its callers get its blocks. */
+export const hide = (label: Label): void => {
+  if (label.function) change({ where: withClauses(view.value.where, [`hide = ${quote(label.function)}`]), focus: [], selected: [], row: '', zoom: null });
+};
+
+export function itemsOf(label: Label, path: string[] | null): Item[] {
+  const items: Item[] = [];
+  if (path?.length) items.push({ text: 'Show from here', key: 'Enter', act: () => change({ focus: path, zoom: null }) });
+  items.push({ text: 'Callers of it', act: () => showCallers(label.text) });
+  items.push({ text: 'Callees of it', act: () => showCallees(label.text) });
+  if (selects(label, '=')) {
+    items.push({ text: 'Keep only stacks with it', key: 'k', act: () => keepOnly(label) });
+    items.push({ text: 'Drop stacks with it', key: 'd', act: () => drop(label) });
+  }
+  if (label.function) {
+    items.push({ text: 'Hide it: its callers get its blocks', key: 'x', act: () => hide(label) });
+    items.push({ text: 'Begin all stacks at it', act: () => change({ where: withClauses(view.value.where, [`from = ${quote(label.function)}`]), focus: [], selected: [], zoom: null }) });
+  }
+  if (label.module && label.function)
+    items.push({ text: 'Keep only its module', act: () => addClauses(`module = ${quote(label.module)}`) });
+  items.push({ text: 'Copy its name', act: () => void copyText(label.text, 'The name is copied.') });
+  return items;
+}
+
+export function openMenu(box: FlameBox, point: { x: number; y: number }): void {
+  if (!box.label) return;
+  openItems(box.name, itemsOf(box.label, box.path), point);
+}
+
+export function openItems(name: string, items: Item[], { x, y }: { x: number; y: number }): void {
+  const from = document.activeElement instanceof HTMLElement ? document.activeElement : null;
+  menu.value = { name, items, x, y, from };
+}
+
+export function closeMenu(): void {
+  const from = menu.value?.from;
+  menu.value = null;
+  from?.focus({ preventScroll: true });
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,147 @@
+/* What lies over the page: the menu of a box, the export menu, the help. */
+import { effect } from '@preact/signals-core';
+import { render } from 'preact';
+import { letters, panel } from '../state/store.ts';
+import { copyCommand, copyLink, savePicture, saveTable } from './export.ts';
+import { graph } from './flame.tsx';
+import { KEYS } from './keys.ts';
+import { closeMenu, type Item, menu } from './menu.tsx';
+import { rows } from './table.tsx';
+
+/* ---- menus ---- */
+
+function walk(event: KeyboardEvent): void {
+  const list = event.currentTarget as HTMLElement;
+  const items = [...list.querySelectorAll<HTMLElement>('[role=menuitem]')];
+  const now = items.indexOf(document.activeElement as HTMLElement);
+  const to: Record<string, number> = { ArrowDown: now + 1, ArrowUp: now - 1, Home: 0, End: items.length - 1 };
+  const next = to[event.key];
+  if (event.key === 'Escape' || event.key === 'Tab') {
+    event.preventDefault();
+    closeAll();
+  } else if (next !== undefined) {
+    event.preventDefault();
+    items[(next + items.length) % items.length]?.focus();
+  }
+  event.stopPropagation();
+}
+
+function closeAll(): void {
+  if (menu.value) closeMenu();
+  if (panel.value === 'export') {
+    panel.value = null;
+    document.getElementById('export-button')?.focus();
+  }
+}
+
+function Menu({ items, name, x, y }: { items: Item[]; name: string; x: number; y: number }) {
+  return (
+    <ul role="menu" aria-label={name} class="menu" style={{ left: `${x}px`, top: `${y}px` }} onKeyDown={walk}>
+      {items.map((item) => (
+        <li role="none">
+          <button
+            type="button"
+            role="menuitem"
+            tabIndex={-1}
+            onClick={() => {
+              closeAll();
+              item.act();
+            }}
+          >
+            {item.text}
+            {item.key && <kbd>{item.key}</kbd>}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const EXPORTS: Item[] = [
+  { text: 'Table as CSV', act: () => saveTable(rows.value) },
+  { text: 'Flame graph as PNG', act: () => graph && savePicture(graph.canvas) },
+  { text: 'Copy the command for this view', act: copyCommand },
+  { text: 'Copy the link to this view', key: 'y', act: copyLink },
+];
+
+/** Moves a menu into the window, and gives its first entry the keyboard. */
+function settle(host: HTMLElement): void {
+  const list = host.querySelector<HTMLElement>('.menu');
+  if (!list) return;
+  const { width, height } = list.getBoundingClientRect();
+  list.style.left = `${Math.max(4, Math.min(Number.parseFloat(list.style.left), document.documentElement.clientWidth - width - 16))}px`;
+  list.style.top = `${Math.max(4, Math.min(Number.parseFloat(list.style.top), document.documentElement.clientHeight - height - 4))}px`;
+  list.querySelector<HTMLElement>('[role=menuitem]')?.focus({ preventScroll: true });
+}
+
+/* ---- help ---- */
+
+function Help() {
+  return (
+    <dialog id="help" aria-labelledby="help-title" onClose={() => (panel.value = null)}>
+      <h2 id="help-title">Keys</h2>
+      <div class="keys">
+        {KEYS.map(({ title, keys }) => (
+          <section>
+            <h3>{title}</h3>
+            <dl>
+              {keys.map(({ shown, does }) => (
+                <div>
+                  <dt>
+                    {shown.map((key) => (
+                      <kbd>{key}</kbd>
+                    ))}
+                  </dt>
+                  <dd>{does}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+      <p>
+        <label class="check">
+          <input type="checkbox" checked={letters.value} onChange={(event) => (letters.value = event.currentTarget.checked)} /> Single letters are keys
+        </label>
+      </p>
+      <h2>Numbers</h2>
+      <p>
+        Memory is sampled, so a number is an estimate: of 100 intervals, 95 contain the true value. “188 MB ±2 %” is the estimate and its interval; where the interval is wide or
+        lopsided, its ends are given: “131–335 kB”. “≈” marks a number that rests on fewer than 10 sampled blocks, “n” says on how many.
+      </p>
+      <form method="dialog">
+        <button type="submit">Close</button>
+      </form>
+    </dialog>
+  );
+}
+
+export function followOverlay(): void {
+  const host = document.getElementById('overlay')!;
+  let shown: unknown = null;
+  effect(() => {
+    const open = menu.value;
+    const what = panel.value;
+    const button = what === 'export' ? document.getElementById('export-button')!.getBoundingClientRect() : null;
+    render(
+      <>
+        {open && <Menu {...open} />}
+        {button && <Menu name="Export" items={EXPORTS} x={button.left} y={button.bottom + 2} />}
+        {what === 'help' && <Help />}
+      </>,
+      host,
+    );
+    const dialog = host.querySelector('dialog');
+    if (dialog && !dialog.open) dialog.showModal();
+    if (shown !== (open ?? what)) settle(host);
+    shown = open ?? what;
+  });
+  document.addEventListener('pointerdown', (event) => {
+    const target = event.target as HTMLElement;
+    if ((menu.value || panel.value === 'export') && !target.closest('.menu, #export-button')) {
+      menu.value = null;
+      if (panel.value === 'export') panel.value = null;
+    }
+  });
+}
+/* SPDX-License-Identifier: MIT */

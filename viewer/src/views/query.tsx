@@ -1,0 +1,294 @@
+/* The query: its clauses as chips, and a box for the next one. The text is the language of the command. */
+import { computed, effect, signal } from '@preact/signals-core';
+import { complaintOf, queryError, samplesOf, table, totals } from '../state/asking.ts';
+import { join, quote, split } from '../state/clauses.ts';
+import { type Completion, completions } from '../state/fields.ts';
+import { numberOf } from '../numbers.ts';
+import { GROUPINGS } from '../state/address.ts';
+import { addClauses, change, direction, head, leaveFunction, setDirection, setQuery, undo, view } from '../state/store.ts';
+import { island, Name } from './island.tsx';
+
+const whereText = computed(() => view.value.where);
+const typed = signal('');
+const complaint = signal('');
+const open = signal(false);
+const active = signal(-1);
+/** The place of the clause that is being edited; -1: a new one. */
+const editing = signal(-1);
+
+function namesOf(field: string): string[] {
+  const labels = table.value.answer?.labels ?? [];
+  if (field === 'thread') return [...new Set((head.value?.threads ?? []).map((thread) => thread.name).filter(Boolean))].map(quote);
+  const key: 'function' | 'file' | 'module' = ['fn', 'hide', 'from'].includes(field) ? 'function' : field === 'file' ? 'file' : 'module';
+  return [...new Set(labels.map((label) => label[key]).filter(Boolean))].map(quote);
+}
+
+const offers = computed<Completion[]>(() =>
+  open.value ? completions(typed.value, head.value?.collected ?? false, namesOf) : [],
+);
+
+const box = () => document.getElementById('query-box') as HTMLInputElement;
+
+async function commit(): Promise<void> {
+  const text = typed.value.trim();
+  if (text) complaint.value = await complaintOf(text);
+  if (complaint.value) return;
+  const place = editing.value;
+  leaveEditing();
+  if (place >= 0) {
+    const clauses = split(view.value.where);
+    clauses.splice(place, 1, ...split(text));
+    setQuery(join(clauses));
+  } else if (text) {
+    addClauses(...split(text));
+  }
+}
+
+function leaveEditing(): void {
+  typed.value = '';
+  complaint.value = '';
+  editing.value = -1;
+  close();
+}
+
+function close(): void {
+  open.value = false;
+  active.value = -1;
+}
+
+function edit(index: number): void {
+  editing.value = index;
+  typed.value = split(view.value.where)[index]!;
+  complaint.value = '';
+  box().focus();
+}
+
+function removeClause(index: number): void {
+  const clauses = split(view.value.where);
+  clauses.splice(index, 1);
+  setQuery(join(clauses));
+  box().focus();
+}
+
+function take(completion: Completion): void {
+  typed.value = completion.text;
+  active.value = -1;
+  open.value = completion.text.endsWith(' ');
+  box().focus();
+}
+
+function onKey(event: KeyboardEvent): void {
+  const { length } = offers.value;
+  if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+    event.preventDefault();
+    if (!open.value) open.value = true;
+    else if (length) active.value = (active.value + (event.key === 'ArrowDown' ? 1 : active.value < 0 ? 0 : -1) + length) % length;
+  } else if (event.key === 'Tab' && active.value >= 0) {
+    event.preventDefault();
+    take(offers.value[active.value]!);
+  } else if (event.key === 'Enter') {
+    event.preventDefault();
+    if (active.value >= 0) take(offers.value[active.value]!);
+    else void commit();
+  } else if (event.key === 'Escape') {
+    event.stopPropagation();
+    if (open.value && length) close();
+    else if (typed.value) leaveEditing();
+    else box().blur();
+  } else if (event.key === 'Backspace' && typed.value === '') {
+    const last = split(view.value.where).length - 1;
+    if (last >= 0) {
+      event.preventDefault();
+      edit(last);
+    }
+  }
+}
+
+function Offers() {
+  const list = offers.value;
+  if (!list.length) return null;
+  return (
+    <ul id="query-offers" role="listbox" aria-label="Completions">
+      {list.map((completion, index) => (
+        <li
+          id={`offer-${index}`}
+          role="option"
+          aria-selected={index === active.value}
+          onPointerDown={(event: Event) => {
+            event.preventDefault();
+            take(completion);
+          }}
+        >
+          <bdi>{completion.text}</bdi>
+          {completion.help && <span class="quiet">{completion.help}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Chips() {
+  const clauses = split(view.value.where);
+  const { of } = view.value;
+  return (
+    <>
+      {of && (
+        <span class="chip">
+          <span class="clause">
+            {direction.value === 'callers' ? 'callers of ' : 'callees of '}
+            <Name text={of} />
+          </span>
+          <button type="button" aria-label="Show the whole tree again" onClick={leaveFunction}>
+            ×
+          </button>
+        </span>
+      )}
+      {clauses.map((clause, index) =>
+        index === editing.value ? null : (
+          <span class="chip">
+            <button type="button" class="clause" title="Change this clause" onClick={() => edit(index)}>
+              <bdi>{clause}</bdi>
+            </button>
+            <button type="button" aria-label={`Remove ${clause}`} onClick={() => removeClause(index)}>
+              ×
+            </button>
+          </span>
+        ),
+      )}
+    </>
+  );
+}
+
+function Controls() {
+  const shown = view.value;
+  return (
+    <div class="controls">
+      <label>
+        <span class="quiet">by</span>{' '}
+        <select
+          value={shown.by}
+          aria-label="Group by"
+          onChange={(event) => change({ by: event.currentTarget.value as (typeof GROUPINGS)[number], focus: [], selected: [], row: '', zoom: null, of: '' })}
+        >
+          {GROUPINGS.map((by) => (
+            <option value={by} selected={by === shown.by}>
+              {by}
+            </option>
+          ))}
+        </select>
+      </label>
+      <div class="switch" role="group" aria-label="Direction">
+        <button type="button" aria-pressed={direction.value === 'callees'} onClick={() => setDirection('callees')} title="From the outermost function down (i)">
+          callees
+        </button>
+        <button type="button" aria-pressed={direction.value === 'callers'} onClick={() => setDirection('callers')} title="From the allocating function up (i)">
+          callers
+        </button>
+      </div>
+      <label class="check" title="One box for a function that calls itself (c)">
+        <input type="checkbox" checked={shown.fold} onChange={() => change({ fold: !shown.fold, focus: [], selected: [], zoom: null })} />
+        fold recursion
+      </label>
+    </div>
+  );
+}
+
+const isEmpty = () => {
+  const { answer, pending } = totals.value;
+  return answer !== null && !pending && answer.totals.allocated_bytes.samples === 0 && view.value.where !== '';
+};
+
+/** How many samples there would be without one of the clauses. */
+const without = signal<{ clause: string; index: number; samples: number }[]>([]);
+
+/** Asks what each clause alone removes, once the query as a whole matches nothing. */
+function followNothing(): void {
+  effect(() => {
+    without.value = [];
+    const asked = whereText.value;
+    const clauses = split(asked);
+    if (!isEmpty() || clauses.length < 2) return;
+    clauses.forEach(async (clause, index) => {
+      const samples = await samplesOf(join(clauses.filter((_, other) => other !== index)), `without ${index}`);
+      if (samples > 0 && whereText.peek() === asked) without.value = [...without.peek(), { clause, index, samples }];
+    });
+  });
+}
+
+function Nothing() {
+  return (
+    <p class="empty">
+      No sampled block matches the query.{' '}
+      <button type="button" class="link" onClick={undo}>
+        Undo the last step
+      </button>
+      {without.value.map(({ clause, index, samples }) => (
+        <>
+          {' · '}
+          <button type="button" class="link" onClick={() => removeClause(index)}>
+            Without <bdi>{clause}</bdi>
+          </button>{' '}
+          {numberOf(samples, 'sample')}
+        </>
+      ))}
+    </p>
+  );
+}
+
+export function followQuery(): void {
+  island('query', () => {
+    const error = complaint.value || queryError.value;
+    const list = offers.value;
+    return (
+      <>
+        <div class="bar">
+          <div class="box">
+            <Chips />
+            <span class="entry">
+              <input
+                id="query-box"
+                type="text"
+                role="combobox"
+                aria-label="Add a clause to the query"
+                aria-expanded={list.length > 0}
+                aria-controls="query-offers"
+                aria-autocomplete="list"
+                aria-activedescendant={active.value >= 0 ? `offer-${active.value}` : undefined}
+                aria-invalid={error !== ''}
+                aria-describedby={error ? 'query-error' : undefined}
+                placeholder={view.value.where ? 'and …' : 'Filter: fn ~ parse and size >= 1K'}
+                autocomplete="off"
+                spellcheck={false}
+                value={typed.value}
+                onInput={(event) => {
+                  typed.value = event.currentTarget.value;
+                  complaint.value = '';
+                  open.value = true;
+                  active.value = -1;
+                }}
+                onFocus={() => (open.value = true)}
+                onBlur={close}
+                onKeyDown={onKey}
+              />
+              <Offers />
+            </span>
+          </div>
+          <Controls />
+        </div>
+        {error && (
+          <p class="error" id="query-error" role="alert">
+            {error}
+          </p>
+        )}
+        {isEmpty() && <Nothing />}
+      </>
+    );
+  });
+  effect(() => {
+    void whereText.value;
+    complaint.value = '';
+    editing.value = -1;
+  });
+  followNothing();
+}
+/* SPDX-License-Identifier: MIT */

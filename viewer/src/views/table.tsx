@@ -1,0 +1,220 @@
+/* The table: one row for each function (or line, file, module), of which only those in sight are elements. */
+import { computed, effect, signal } from '@preact/signals-core';
+import type { Table } from '../engine/answers.ts';
+import { amount, isRough, shortDuration, shortCount, shortError } from '../numbers.ts';
+import { chosen, isStale, missing, table } from '../state/asking.ts';
+import type { Sort } from '../state/address.ts';
+import { sortBy, view } from '../state/store.ts';
+import { hovered, searched, selectLabel } from './flame.tsx';
+import { cleanName } from '../flame/names.ts';
+import { compactName, island, Name } from './island.tsx';
+import { itemsOf, openItems } from './menu.tsx';
+import { inSight, labelOf, rowsOf } from './rows.ts';
+
+export const ROW_HEIGHT = 24;
+const NAME_MOST = 40; // characters
+const scrolled = signal(0);
+const height = signal(400);
+
+/** The rows in the order shown. */
+export const rows = computed(() => {
+  const { answer } = table.value;
+  const { sort, descending } = view.value;
+  return answer ? rowsOf(answer, searched.value, sort, descending) : new Uint32Array();
+});
+
+const COLUMNS: { sort: Sort; title: string; help: string }[] = [
+  { sort: 'name', title: 'function', help: 'Name' },
+  { sort: 'self', title: 'self', help: 'What it allocated itself' },
+  { sort: 'total', title: 'total', help: 'With what the functions that it calls allocated' },
+  { sort: 'blocks', title: 'blocks', help: 'Blocks, with those of the functions that it calls' },
+  { sort: 'samples', title: 'n', help: 'Sampled blocks that the numbers rest on' },
+  { sort: 'life', title: 'life', help: 'Median life of its own blocks' },
+];
+
+function Head() {
+  const { sort, descending, by } = view.value;
+  return (
+    <thead>
+      <tr>
+        {COLUMNS.map((column) => (
+          <th
+            scope="col"
+            class={column.sort}
+            aria-sort={column.sort === sort ? (descending ? 'descending' : 'ascending') : 'none'}
+          >
+            <button type="button" class="plain" title={`${column.help}. Click to sort.`} onClick={() => sortBy(column.sort)}>
+              {column.sort === 'name' ? by : column.title}
+              <span class="order" aria-hidden="true">
+                {column.sort === sort ? (descending ? '▾' : '▴') : ''}
+              </span>
+            </button>
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+function Amount({ value, low, high, samples, whole }: { value: number; low: number; high: number; samples: number; whole: number }) {
+  const estimate = { estimate: value, low, high, samples };
+  const isNone = value === 0 && samples === 0;
+  return (
+    <td class={isRough(estimate) && !isNone ? 'amount rough' : 'amount'} style={{ '--part': whole > 0 ? Math.min(1, value / whole).toFixed(4) : '0' }}>
+      {isNone ? (
+        <span class="value quiet">–</span>
+      ) : (
+        <>
+          <span class="value">{amount(estimate)}</span>
+          <span class="off">{shortError(value, low, high)}</span>
+        </>
+      )}
+    </td>
+  );
+}
+
+const lifeOf = (table: Table, index: number): string => {
+  const life = table.columns.life[index]!;
+  return Number.isNaN(life) ? (table.columns.self_samples[index] ? '> run' : '–') : shortDuration(life);
+};
+
+function Line({ of, index, place, whole }: { of: Table; index: number; place: number; whole: number }) {
+  const { columns } = of;
+  const label = labelOf(of, index);
+  return (
+    <tr
+      aria-rowindex={place + 2}
+      aria-current={label.text === chosen.value ? 'true' : undefined}
+      data-hovered={hovered.value?.label?.text === label.text ? 'yes' : undefined}
+      onClick={() => selectLabel(label.text)}
+      onContextMenu={(event: MouseEvent) => {
+        event.preventDefault();
+        openItems(label.text, itemsOf(label, null), { x: event.clientX, y: event.clientY });
+      }}
+    >
+      <th scope="row" class="name">
+        <Name text={compactName(label.text, NAME_MOST)} title={cleanName(label.text, 2000)} />
+      </th>
+      <Amount value={columns.self[index]!} low={columns.self_low[index]!} high={columns.self_high[index]!} samples={columns.self_samples[index]!} whole={whole} />
+      <Amount value={columns.total[index]!} low={columns.total_low[index]!} high={columns.total_high[index]!} samples={columns.samples[index]!} whole={whole} />
+      <td class="blocks">{shortCount(columns.blocks[index]!)}</td>
+      <td class="samples">{shortCount(columns.samples[index]!)}</td>
+      <td class="life">{lifeOf(of, index)}</td>
+    </tr>
+  );
+}
+
+/** The largest total: the bars' whole. */
+const wholeOf = (of: Table) => of.columns.total.reduce((most, total) => Math.max(most, total), 0);
+
+function Body({ of }: { of: Table }) {
+  const order = rows.value;
+  const [from, to] = inSight(order.length, height.value, scrolled.value, ROW_HEIGHT);
+  const whole = wholeOf(of);
+  return (
+    <tbody>
+      {from > 0 && (
+        <tr class="gap" aria-hidden="true" style={{ height: `${from * ROW_HEIGHT}px` }} />
+      )}
+      {Array.from(order.subarray(from, to), (index, step) => (
+        <Line key={index} of={of} index={index} place={from + step} whole={whole} />
+      ))}
+      {to < order.length && (
+        <tr class="gap" aria-hidden="true" style={{ height: `${(order.length - to) * ROW_HEIGHT}px` }} />
+      )}
+    </tbody>
+  );
+}
+
+function sayWhy(): string {
+  const { answer } = table.value;
+  if (!answer) return missing(table.value, 'Adding up…');
+  if (!answer.columns.label.length) return 'No sampled block is in this view.';
+  return rows.value.length ? '' : 'No name matches the search.';
+}
+
+/* ---- keys: the region is one stop, arrows walk the rows ---- */
+
+function step(by: number): void {
+  const { answer } = table.value;
+  const order = rows.value;
+  if (!answer || !order.length) return;
+  const now = order.findIndex((index) => labelOf(answer, index).text === chosen.value);
+  const next = now < 0 ? 0 : Math.min(order.length - 1, Math.max(0, now + by));
+  selectLabel(labelOf(answer, order[next]!).text);
+  reveal(next);
+}
+
+function reveal(place: number): void {
+  const region = document.getElementById('table-region')!;
+  const top = place * ROW_HEIGHT;
+  const room = region.clientHeight - 2 * ROW_HEIGHT;
+  if (top < region.scrollTop) region.scrollTop = top;
+  else if (top > region.scrollTop + room) region.scrollTop = top - room;
+}
+
+/** The row of what was selected in the graph comes into sight. */
+function followChosen(region: HTMLElement): void {
+  let last = '';
+  effect(() => {
+    const text = chosen.value;
+    const { answer } = table.value;
+    if (text === last || !answer) return;
+    last = text;
+    const place = rows.peek().findIndex((index) => labelOf(answer, index).text === text);
+    if (place >= 0 && region.clientHeight > 0) reveal(place);
+  });
+}
+
+function onKey(event: KeyboardEvent): void {
+  const page = Math.max(1, Math.floor(height.value / ROW_HEIGHT) - 2);
+  const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -1e9, End: 1e9 };
+  const by = steps[event.key];
+  if (by === undefined || event.target !== event.currentTarget) return;
+  event.preventDefault();
+  event.stopPropagation();
+  step(by);
+}
+
+/** How far down the region the person looks; a new order begins at its top. */
+function followScroll(region: HTMLElement): void {
+  region.addEventListener('scroll', () => (scrolled.value = Math.floor(region.scrollTop / ROW_HEIGHT) * ROW_HEIGHT), { passive: true });
+  new ResizeObserver(() => (height.value = region.clientHeight)).observe(region);
+}
+
+export function followTable(): void {
+  const section = document.getElementById('table')!;
+  const region = document.createElement('div');
+  region.id = 'table-region';
+  region.tabIndex = 0;
+  region.setAttribute('role', 'region');
+  region.setAttribute('aria-label', 'Table: arrows walk the rows');
+  section.replaceChildren(region);
+  region.addEventListener('keydown', onKey);
+  followScroll(region);
+  followChosen(region);
+  island('table-region', () => {
+    const { answer } = table.value;
+    const why = sayWhy();
+    return (
+      <>
+        {answer && (
+          <table class={isStale(table.value) ? 'sites stale' : 'sites'} aria-rowcount={rows.value.length + 1}>
+            <Head />
+            <Body of={answer} />
+          </table>
+        )}
+        {why && <p class="empty">{why}</p>}
+      </>
+    );
+  });
+  const order = computed(() => {
+    const { sort, descending, tab, where, by, search } = view.value;
+    return [sort, descending, tab, where, by, search].join('\n');
+  });
+  effect(() => {
+    void order.value;
+    region.scrollTop = 0;
+  });
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,74 @@
+/* The questions, and the sentence that says what the view below them is about. */
+import { effect } from '@preact/signals-core';
+import { flame, isStale, totals } from '../state/asking.ts';
+import { populationOf, questionsOf, titleOf } from '../state/questions.ts';
+import { TABS } from '../state/address.ts';
+import { whole } from '../state/whole.ts';
+import { head, openTab, view } from '../state/store.ts';
+import { island } from './island.tsx';
+
+function walk(event: KeyboardEvent): void {
+  const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+  if (!step) return;
+  const tabs = questionsOf(head.value).map((question) => question.tab);
+  const next = tabs[(tabs.indexOf(view.value.tab) + step + tabs.length) % tabs.length]!;
+  event.preventDefault();
+  event.stopPropagation();
+  openTab(next);
+  document.getElementById(`tab-${next}`)?.focus();
+}
+
+export function followTabs(): void {
+  const panel = document.getElementById('panel')!;
+  panel.setAttribute('role', 'tabpanel');
+  panel.setAttribute('aria-labelledby', 'tab-peak');
+  island('tabs', () => {
+    const shown = view.value;
+    panel.setAttribute('aria-labelledby', `tab-${shown.tab}`);
+    return (
+      <div role="tablist" aria-label="Questions" onKeyDown={walk}>
+        {questionsOf(head.value).map((question) => (
+          <button
+            type="button"
+            role="tab"
+            id={`tab-${question.tab}`}
+            aria-controls="panel"
+            aria-selected={question.tab === shown.tab}
+            tabIndex={question.tab === shown.tab ? 0 : -1}
+            title={question.asks}
+            onClick={() => openTab(question.tab)}
+          >
+            <kbd>{TABS.indexOf(question.tab) + 1}</kbd>
+            {titleOf(question, shown)}
+          </button>
+        ))}
+      </div>
+    );
+  });
+  followChoice();
+}
+
+/** The chosen tab comes into sight in a narrow window. */
+function followChoice(): void {
+  effect(() => {
+    const tab = document.getElementById(`tab-${view.value.tab}`);
+    const list = tab?.parentElement;
+    if (!tab || !list) return;
+    const left = tab.offsetLeft - list.offsetLeft;
+    if (left < list.scrollLeft) list.scrollLeft = left;
+    else if (left + tab.offsetWidth > list.scrollLeft + list.clientWidth) list.scrollLeft = left + tab.offsetWidth - list.clientWidth;
+  });
+}
+
+export function followPopulation(): void {
+  island('population', () => {
+    const { answer } = totals.value;
+    const shown = view.value;
+    return (
+      <p class={isStale(totals.value) || isStale(flame.value) ? 'population stale' : 'population'} role="status" aria-live="polite">
+        {answer && head.value ? populationOf(shown, head.value, answer, whole.value) : '\u00a0'}
+      </p>
+    );
+  });
+}
+/* SPDX-License-Identifier: MIT */

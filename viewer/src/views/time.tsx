@@ -1,0 +1,265 @@
+/* Over time: the charts, the moment and the range as fields, and the way from peak to peak. */
+import { computed, effect, signal } from '@preact/signals-core';
+import { bytes, duration, queryTime, range, readTime } from '../numbers.ts';
+import { isStale, missing, time } from '../state/asking.ts';
+import { bounds, moment, withBounds } from '../state/clauses.ts';
+import { asTable, head, isDark, openMoment, openTab, setQuery, toggleTable, view } from '../state/store.ts';
+import { questionOf } from '../state/questions.ts';
+import { island } from './island.tsx';
+import { atMoments, TimeChart } from './timechart.ts';
+
+const under = signal<number | null>(null);
+
+/** The moment that is shown, in nanoseconds; null: the question is about no moment. */
+const shownMoment = computed<number | null>(() => {
+  const { answer } = time.value;
+  const shown = view.value;
+  if (!answer || questionOf(shown.tab).measure !== 'held') return null;
+  if (shown.tab === 'peak') return answer.peak_ns;
+  const { at } = moment(shown.where);
+  if (at === null || at === 'end') return head.value?.trace.duration_ns ?? null;
+  return at === 'peak' ? answer.peak_ns : readTime(at);
+});
+
+/** Enough digits that two moments of the chart differ. */
+const exact = (ns: number) => queryTime(ns, 5);
+
+function setRange(from: number | null, to: number | null): void {
+  const clauses = [];
+  const end = head.value?.trace.duration_ns ?? Infinity;
+  if (from !== null && from > 0) clauses.push(`born >= ${exact(from)}`);
+  if (to !== null && to < end) clauses.push(`born < ${exact(to)}`);
+  setQuery(withBounds(view.value.where, ['born', 'time'], clauses));
+}
+
+export function stepPeak(direction: -1 | 1): void {
+  const { answer } = time.value;
+  if (!answer) return;
+  const now = shownMoment.value ?? answer.peak_ns;
+  const close = (head.value?.trace.duration_ns ?? 0) / 1e4;
+  const peaks = direction > 0 ? answer.peaks_ns : [...answer.peaks_ns].reverse();
+  const next = peaks.find((peak) => direction * (peak - now) > close);
+  if (next === undefined) return;
+  if (Math.abs(next - answer.peak_ns) <= close) openTab('peak');
+  else openMoment(exact(next));
+}
+
+/* ---- controls ---- */
+
+function TimeField({ label, value, set }: { label: string; value: string; set: (ns: number | null) => void }) {
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <input
+        type="text"
+        size={7}
+        value={value}
+        placeholder="–"
+        spellcheck={false}
+        autocomplete="off"
+        onChange={(event) => {
+          const text = event.currentTarget.value.trim();
+          const ns = readTime(text);
+          if (text !== '' && ns === null) {
+            event.currentTarget.setAttribute('aria-invalid', 'true');
+            event.currentTarget.title = 'A time with its unit, such as 1.5s or 200ms';
+            return;
+          }
+          event.currentTarget.removeAttribute('aria-invalid');
+          set(ns);
+        }}
+      />
+    </label>
+  );
+}
+
+const asField = (text: string | null) => text ?? '';
+
+function Controls() {
+  const { where, tab } = view.value;
+  const born = bounds(where, 'born');
+  const from = born.from === null ? null : readTime(born.from);
+  const to = born.to === null ? null : readTime(born.to);
+  const shown = shownMoment.value;
+  return (
+    <div class="controls">
+      <div class="switch" role="group" aria-label="Moment">
+        <button type="button" aria-label="Local peak before" title="Local peak before (,)" onClick={() => stepPeak(-1)}>
+          ◂
+        </button>
+        <button type="button" aria-pressed={tab === 'peak'} onClick={() => openMoment('peak')} title="The peak (p)">
+          Peak
+        </button>
+        <button type="button" aria-label="Local peak after" title="Local peak after (.)" onClick={() => stepPeak(1)}>
+          ▸
+        </button>
+        <button type="button" aria-pressed={tab === 'end' && moment(where).at === null} onClick={() => openMoment('end')} title="The end (e)">
+          End
+        </button>
+      </div>
+      <TimeField label="Moment" value={shown === null ? '' : queryTime(shown)} set={(ns) => openMoment(ns === null ? 'peak' : exact(ns))} />
+      <TimeField label="Born from" value={asField(born.from)} set={(ns) => setRange(ns, to)} />
+      <TimeField label="to" value={asField(born.to)} set={(ns) => setRange(from, ns)} />
+      {(from !== null || to !== null) && (
+        <button type="button" onClick={() => setRange(null, null)}>
+          All
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Key({ kind, text }: { kind: string; text: string }) {
+  return (
+    <span class="key">
+      <span class={`swatch ${kind}`} aria-hidden="true" />
+      {text}
+    </span>
+  );
+}
+
+function Legend() {
+  const { answer } = time.value;
+  const isCollected = head.value?.collected;
+  const resident = (answer?.columns.memory_time.length ?? 0) > 0;
+  const collections = (answer?.columns.collection_time.length ?? 0) > 0;
+  return (
+    <>
+      {isCollected ? (
+        <>
+          <Key kind="minor" text="minor heap" />
+          <Key kind="major" text="major heap" />
+          <Key kind="outside" text="outside" />
+        </>
+      ) : (
+        <Key kind="held" text="held" />
+      )}
+      <Key kind="band" text="95 % range" />
+      {resident && <Key kind="resident" text="resident" />}
+      <Key kind="rate" text="allocated a second" />
+      {collections && <Key kind="collection" text="end of a major cycle" />}
+    </>
+  );
+}
+
+function Readout() {
+  const { answer } = time.value;
+  const index = under.value;
+  if (!answer || index === null || index >= answer.columns.time.length)
+    return <span class="quiet">Click: the moment. Drag: blocks born in that time.</span>;
+  const { columns } = answer;
+  const rss = atMoments(columns.time, columns.memory_time, columns.rss)[index];
+  return (
+    <span>
+      {duration(columns.time[index]!)}: held {bytes(columns.held[index]!)} ({range(columns.low[index]!, columns.high[index]!)})
+      {rss ? `, resident ${bytes(rss)}` : ''}, {bytes(columns.rate[index]!)}/s
+    </span>
+  );
+}
+
+function AsTable() {
+  const { answer } = time.value;
+  if (!answer) return null;
+  const { columns } = answer;
+  const rss = atMoments(columns.time, columns.memory_time, columns.rss);
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="The charts over time as a table">
+      <table class="data">
+        <thead>
+          <tr>
+            {['time', 'held', '95 % range', ...(head.value?.collected ? ['minor', 'major', 'outside'] : []), 'resident', 'allocated a second'].map((title) => (
+              <th scope="col">{title}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {Array.from(columns.time, (at, index) => (
+            <tr>
+              <th scope="row">{duration(at)}</th>
+              <td>{bytes(columns.held[index]!)}</td>
+              <td>{range(columns.low[index]!, columns.high[index]!)}</td>
+              {head.value?.collected && [columns.minor, columns.major, columns.outside].map((part) => <td>{bytes(part[index]!)}</td>)}
+              <td>{rss[index] === null ? '–' : bytes(rss[index]!)}</td>
+              <td>{bytes(columns.rate[index]!)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const description = computed(() => {
+  const { answer } = time.value;
+  if (!answer) return 'What was held over time';
+  const most = answer.columns.held.reduce((sofar, value) => Math.max(sofar, value), 0);
+  return `What was held over ${duration(head.value?.trace.duration_ns ?? 0)}: at most ${bytes(most)}, after ${duration(answer.peak_ns)}`;
+});
+
+function rangeInSeconds(): [number, number] | null {
+  const born = bounds(view.value.where, 'born');
+  if (born.from === null && born.to === null) return null;
+  const end = (head.value?.trace.duration_ns ?? 0) / 1e9;
+  return [(readTime(born.from ?? '0') ?? 0) / 1e9, born.to === null ? end : (readTime(born.to) ?? 0) / 1e9];
+}
+
+export function followTime(): void {
+  const section = document.getElementById('time')!;
+  const parts = ['time-head', 'time-chart', 'time-foot'].map((id) => {
+    const part = document.createElement('div');
+    part.id = id;
+    return part;
+  });
+  section.replaceChildren(...parts);
+  const host = parts[1]!;
+  host.setAttribute('role', 'img');
+  island('time-head', () => (
+    <>
+      <h2>Over time</h2>
+      <Controls />
+    </>
+  ));
+  island('time-foot', () => (
+    <>
+      {!time.value.answer && <p class="empty">{missing(time.value, 'Following the blocks over time…')}</p>}
+      <div class="legend" hidden={!time.value.answer}>
+        <Legend />
+        <span class="readout">
+          <Readout />
+        </span>
+        <button type="button" class="link" aria-expanded={asTable.value.time === true} onClick={() => toggleTable('time')}>
+          {asTable.value.time ? 'hide the table' : 'show as table'}
+        </button>
+      </div>
+      {asTable.value.time && <AsTable />}
+    </>
+  ));
+  const chart = new TimeChart(host, {
+    onMoment: (at) => openMoment(exact(at * 1e9)),
+    onRange: (from, to) => setRange(from * 1e9, to * 1e9),
+    onHover: (index) => (under.value = index),
+  });
+  followChart(chart, host, section);
+}
+
+function followChart(chart: TimeChart, host: HTMLElement, section: HTMLElement): void {
+  effect(() => {
+    const { answer } = time.value;
+    if (answer?.columns.time.length) chart.show(answer, head.value?.collected ?? false);
+  });
+  effect(() => {
+    const { answer } = time.value;
+    const at = shownMoment.value;
+    if (answer) chart.mark({ moment: at === null ? null : at / 1e9, peak: answer.peak_ns / 1e9, range: rangeInSeconds() });
+  });
+  effect(() => {
+    void isDark.value;
+    chart.refresh();
+  });
+  effect(() => host.setAttribute('aria-label', description.value));
+  effect(() => {
+    section.classList.toggle('stale', isStale(time.value));
+  });
+  matchMedia('(forced-colors: active)').addEventListener('change', () => chart.refresh());
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,71 @@
+/* Opens the test page in Chromium. */
+
+import { build } from 'esbuild';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+const HERE = process.cwd().endsWith('viewer') ? process.cwd() : `${process.cwd()}/viewer`;
+
+export interface Look {
+  width?: number;
+  height?: number;
+  ratio?: number;
+  dark?: boolean;
+  forced?: boolean;
+  still?: boolean;
+  touch?: boolean;
+}
+
+export async function launch(): Promise<Browser> {
+  const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+  return await chromium.launch({ executablePath, args: ['--no-sandbox', '--headless'] });
+}
+
+let script: string | null = null;
+
+/** The page's script as text. */
+async function bundle(): Promise<string> {
+  if (script !== null) return script;
+  const built = await build({
+    entryPoints: [`${HERE}/tests/flame/page.ts`],
+    bundle: true,
+    write: false,
+    format: 'iife',
+    target: 'es2022',
+  });
+  script = built.outputFiles[0]!.text;
+  return script;
+}
+
+const STYLE = `
+  html { color-scheme: light dark; font: 13px system-ui, sans-serif; }
+  body { margin: 0; background: light-dark(#fff, #15171a); color: light-dark(#1b1f24, #e6e8eb); }
+  #host { height: 100vh; }
+`;
+
+export async function openPage(browser: Browser, look: Look = {}): Promise<Page> {
+  const context = await browser.newContext({
+    viewport: { width: look.width ?? 1280, height: look.height ?? 600 },
+    deviceScaleFactor: look.ratio ?? 1,
+    colorScheme: look.dark ? 'dark' : 'light',
+    forcedColors: look.forced ? 'active' : 'none',
+    hasTouch: look.touch ?? false,
+    reducedMotion: look.still === false ? 'no-preference' : 'reduce',
+  });
+  const page = await context.newPage();
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(String(error)));
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+  Object.assign(page, { errors });
+  await page.setContent(`<!doctype html><html lang="en"><title>Flame graph</title><style>${STYLE}</style><main id="host"></main></html>`);
+  await page.addScriptTag({ content: await bundle() });
+  return page;
+}
+
+/** Until what was asked for is drawn. */
+export async function drawn(page: Page): Promise<void> {
+  await page.evaluate(
+    () => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))),
+  );
+}
+
+/* SPDX-License-Identifier: MIT */

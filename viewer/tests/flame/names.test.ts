@@ -1,0 +1,96 @@
+/* Short forms of names. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Glyphs } from '../../src/flame/glyphs.ts';
+import { cleanName, cutMiddle, formsOf, isolated, Name } from '../../src/flame/names.ts';
+
+const glyphs = new Glyphs((character) => (character === 'i' || character === 'l' ? 3 : 7));
+const shortest = (name: string) => formsOf(name).at(-1);
+
+test('parameters and return types go first, then template arguments, then segments', () => {
+  assert.deepEqual(formsOf('void std::vector<int, std::allocator<int> >::push<long>(long const&)'), [
+    'void std::vector<int, std::allocator<int> >::push<long>(long const&)',
+    'std::vector<int, std::allocator<int> >::push<long>',
+    'std::vector<…>::push<…>',
+    'vector<…>::push<…>',
+    'push<…>',
+    'push',
+  ]);
+});
+
+test('the last segment survives', () => {
+  const last: [string, string][] = [
+    ['main', 'main'],
+    ['a::b::c(int)', 'c'],
+    ['Stdlib.Hashtbl.resize', 'resize'],
+    ['foo.constprop.0', 'foo.constprop.0'],
+    ['src/analysis/estimate.c', 'estimate.c'],
+    ['libm.so.6', 'libm.so.6'],
+    ['gdb+0x2a5335', '+0x2a5335'],
+    ['(no callstack)', '(no callstack)'],
+    ['(anonymous namespace)::Cache::operator()(int) const', 'operator()'],
+    ['bool operator< <int>(A<int> const&)', 'operator<'],
+    ['a::operator<<(std::ostream&)', 'operator<<'],
+    ['a::T<(b > 3)>::operator->() const', 'operator->'],
+    ['main::{lambda(int)#1}::operator()(int) const', 'operator()'],
+    ['<alloc::vec::Vec<T> as core::clone::Clone>::clone', 'clone'],
+    ['f[abi:cxx11](int)', 'f'],
+  ];
+  for (const [name, expected] of last) assert.equal(shortest(name)?.trim(), expected, name);
+});
+
+test('what fits is never wider than the room, and the whole name is shown if it fits', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', maxLength: 80 }), fc.nat(400), (text, room) => {
+      const name = new Name(text, glyphs);
+      const shown = name.fit(room, glyphs);
+      assert.ok(glyphs.width(shown) <= room);
+      if (name.width <= room) assert.equal(shown, name.forms[0]);
+    }),
+  );
+});
+
+test('forms grow shorter, and there is always one', () => {
+  const names = fc.array(fc.constantFrom('<', '>', '(', ')', '::', ' ', 'operator', 'std', '.', '/', '[', ']', 'a', 'Z', '\u202e'));
+  fc.assert(
+    fc.property(names, (parts) => {
+      const forms = formsOf(parts.join(''));
+      assert.ok(forms.length > 0 && forms.every((form) => form !== ''));
+      for (let index = 1; index < forms.length; index++) assert.ok(forms[index]!.length < forms[index - 1]!.length);
+    }),
+  );
+});
+
+test('a name is cut in its middle, or at its end if few characters fit', () => {
+  assert.equal(cutMiddle('abcdefghijklmnop', 200, glyphs), 'abcdefghijklmnop');
+  assert.equal(cutMiddle('abcdefghjkmnopqrstuvwxyz', 7 * 13, glyphs), 'abcdefgh…wxyz');
+  assert.equal(cutMiddle('abcdefghjkmnop', 7 * 6, glyphs), 'abcde…');
+  assert.equal(cutMiddle('abcdefghjkmnop', 7 * 4, glyphs), '');
+});
+
+test('surrogate pairs are not torn', () => {
+  const text = '𝒜𝒷𝒸𝒹𝑒𝒻𝑔𝒽𝒾𝒿𝓀𝓁';
+  for (let room = 0; room < 90; room++) assert.doesNotMatch(cutMiddle(text, room, glyphs), /[\ud800-\udbff](?![\udc00-\udfff])/);
+});
+
+test('control characters and marks of direction are not drawn; names in the DOM are isolated', () => {
+  assert.equal(cleanName('a\u202eb\u0000c\u200fd\ud800'), 'a b c d\ufffd');
+  assert.equal(isolated('שלום'), '\u2068שלום\u2069');
+  assert.equal(isolated('a\u2069b'), '\u2068a b\u2069');
+});
+
+test('a name of 28 kB costs nothing to speak of, nor do a hundred', () => {
+  let name = 'int';
+  while (name.length < 28_000) name = `std::map<${name}, std::vector<std::pair<int, char> > >`;
+  const began = performance.now();
+  for (let count = 0; count < 100; count++) {
+    const one = new Name(`${name}::insert(${name})`, glyphs);
+    assert.equal(one.fit(120, glyphs), 'map<…>::insert');
+    assert.ok(one.forms.every((form) => form.length <= 1025));
+  }
+  assert.ok(performance.now() - began < 2000);
+});
+
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { launch, open, settled } from './open.ts';
+
+const axe = readFileSync('node_modules/axe-core/axe.min.js', 'utf8');
+let browser: Browser;
+before(async () => {
+  browser = await launch();
+});
+after(() => browser.close());
+
+async function violations(page: Page): Promise<string[]> {
+  return await page.evaluate(async () => {
+    const { axe } = window as unknown as { axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> } };
+    const result = await axe.run({ resultTypes: ['violations'], elementRef: false });
+    return result.violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 160)} ${node.failureSummary.slice(0, 200)}`));
+  });
+}
+
+for (const dark of [false, true])
+  test(`no complaint of axe on any tab, ${dark ? 'dark' : 'light'}`, async () => {
+    const { page, context } = await open(browser, { at: '?collected', dark, bypassCSP: true });
+    await page.evaluate(axe);
+    for (let number = 1; number <= 7; number++) {
+      await page.keyboard.press(String(number));
+      await settled(page);
+      assert.deepEqual(await violations(page), [], `tab ${number}`);
+    }
+    await context.close();
+  });
+
+test('no complaint of axe with a query, a selection, tables and the help', async () => {
+  const { page, context } = await open(browser, { at: '?partial#end&where=size+%3E%3D+100&search=a', bypassCSP: true });
+  await page.evaluate(axe);
+  await page.locator('.sites tbody tr').first().click();
+  for (const chart of ['#time', '#kinds', '#kinds']) await page.locator(chart).getByRole('button', { name: 'show as table' }).first().click();
+  assert.deepEqual(await violations(page), []);
+  await page.locator('#query-box').fill('s');
+  assert.deepEqual(await violations(page), []);
+  await page.locator('#query-box').fill('');
+  await page.locator('#query-box').blur();
+  await page.getByRole('button', { name: 'Export' }).click();
+  assert.deepEqual(await violations(page), []);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('?');
+  assert.deepEqual(await violations(page), []);
+  await context.close();
+});
+/* SPDX-License-Identifier: MIT */

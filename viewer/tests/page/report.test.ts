@@ -1,0 +1,77 @@
+/* The page that `winnow html` writes, in a browser, from a file. */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { inFolder, makePage, without } from '../engine/page.ts';
+import { launch, settled } from './open.ts';
+
+let browser: Browser;
+before(async () => {
+  browser = await launch();
+});
+after(() => browser.close());
+
+/** Opens a file, and notes errors, dialogs and requests beyond the file. */
+async function openFile(file: string, address = ''): Promise<{ page: Page; faults: string[] }> {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 1400 } });
+  const url = pathToFileURL(file).href;
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(String(error)));
+  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && faults.push(message.text()));
+  page.on('dialog', (dialog) => faults.push(dialog.message()));
+  page.on('request', (request) => !request.url().startsWith(url) && !/^(data|blob):/.test(request.url()) && faults.push(request.url()));
+  await page.goto(url + address);
+  await settled(page);
+  return { page, faults };
+}
+
+const textOf = (page: Page, selector: string) => page.locator(selector).innerText().then((text) => text.replace(/\u202f/g, ' '));
+
+for (const kind of ['plain', 'named', 'collected', 'killed', 'none', 'one'])
+  test(`a page of a ${kind} trace shows every question without a request or an error`, { skip: without }, () =>
+    inFolder(async (folder) => {
+      const { page, faults } = await openFile(makePage(folder, [kind]).page);
+      for (const key of ['1', '2', '3', '4', '5', '6', '7']) {
+        await page.keyboard.press(key);
+        await settled(page);
+        assert.notEqual(await textOf(page, '.population'), '');
+      }
+      assert.deepEqual(faults, []);
+      await page.close();
+    }));
+
+test('the first view needs no engine: its answers are in the file, letter by letter as the page asks', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const { page: file } = makePage(folder, ['named']);
+    const html = readFileSync(file, 'utf8');
+    const without = html.replace(/(<script[^>]*data-section="ROWS"[^>]*>)[^<]*/g, '$1AAAA');
+    assert.notEqual(without, html);
+    const broken = join(folder, 'broken.html');
+    writeFileSync(broken, without);
+    const whole = await openFile(file);
+    const first = await openFile(broken);
+    assert.equal(await textOf(first.page, '#population'), await textOf(whole.page, '#population'));
+    assert.equal(await textOf(first.page, '#table'), await textOf(whole.page, '#table'));
+    assert.equal(await first.page.locator('[role=alert]').count(), 0);
+    await first.page.keyboard.press('7');
+    await first.page.locator('[role=alert]').first().waitFor();
+    assert.match(await first.page.locator('[role=alert]').first().innerText(), /ROWS/);
+    await whole.page.close();
+    await first.page.close();
+  }));
+
+test('a page opens with the view that the command was asked for, and an address comes first', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const { page: file } = makePage(folder, ['plain'], ['--where', 'size > 1K', '--at', 'end', '--by', 'module']);
+    const given = await openFile(file);
+    assert.match(await textOf(given.page, '#query'), /size > 1K/);
+    assert.equal(await given.page.locator('#tabs [aria-selected=true], #tabs [aria-current]').first().innerText().then((text) => text.trim().slice(0, 1)), '2');
+    const other = await openFile(file, '#churn');
+    assert.doesNotMatch(await textOf(other.page, '#query'), /size > 1K/);
+    await given.page.close();
+    await other.page.close();
+  }));
+/* SPDX-License-Identifier: MIT */

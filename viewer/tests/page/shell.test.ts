@@ -1,0 +1,342 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { chips, hash, launch, type Look, open, population, settled } from './open.ts';
+
+let browser: Browser;
+before(async () => {
+  browser = await launch();
+});
+after(() => browser.close());
+
+/** A test on an open page, which must not complain nor ask anything of anyone. */
+function onPage(name: string, look: Look, check: (page: Page) => Promise<void>): void {
+  test(name, async () => {
+    const { page, context, faults } = await open(browser, look);
+    await check(page);
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+}
+
+const noOverflow = async (page: Page) => assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page is wider than the window');
+
+onPage('the first view answers who held the memory at the peak', {}, async (page) => {
+  assert.match(await page.locator('h1').innerText(), /^shopserver --port/);
+  assert.match(await population(page), /^Blocks held at 6 min 22 s, the moment of highest use: 107 MB ±4 % in 30,800 blocks\.$/);
+  assert.equal(await page.locator('[role=tab][aria-selected=true]').innerText().then((text) => text.replace(/\s+/g, ' ')), '1At the peak');
+  assert.match(await page.locator('.verdict').innerText(), /Peak\s+107\sMB/u);
+  assert.equal(await page.title(), 'shopserver – Winnow');
+  await noOverflow(page);
+});
+
+onPage('each question has a key, a sentence and a place in the address', { at: '?collected' }, async (page) => {
+  const expected = [/highest use/, /at the end/, /lived less than/, /not been found dead/, /half of the run/, /moved from the minor/, /over the whole run/];
+  for (let number = 1; number <= 7; number++) {
+    await page.keyboard.press(String(number));
+    await settled(page);
+    assert.match(await population(page), expected[number - 1]!);
+    assert.ok((await page.locator('.sites tbody tr').count()) > 3);
+  }
+  assert.equal(await hash(page), '#allocated');
+});
+
+onPage('malloc has no promotion', {}, async (page) => {
+  assert.equal(await page.locator('[role=tab]').count(), 6);
+  await page.keyboard.press('6');
+  assert.equal(await hash(page), '');
+});
+
+onPage('a clause that is typed becomes a chip, changes the numbers, and is undone by Back', {}, async (page) => {
+  const before = await population(page);
+  await page.keyboard.press('f');
+  await page.keyboard.type('fn ~ Cache and size >= 1K');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => document.querySelectorAll('.chip').length === 2);
+  await settled(page);
+  assert.deepEqual(await chips(page), ['fn ~ Cache', 'size >= 1K']);
+  const filtered = await population(page);
+  assert.match(filtered, /^Matching blocks/);
+  await page.getByRole('button', { name: 'Remove size >= 1K' }).click();
+  await settled(page);
+  assert.deepEqual(await chips(page), ['fn ~ Cache']);
+  await page.goBack();
+  await settled(page);
+  assert.equal(await population(page), filtered);
+  await page.goBack();
+  await settled(page);
+  assert.equal(await population(page), before);
+  await page.goForward();
+  await settled(page);
+  assert.equal(await population(page), filtered);
+});
+
+onPage('a wrong clause is complained of in place, and the last good numbers stay', {}, async (page) => {
+  const before = await population(page);
+  await page.locator('#query-box').fill('size >= many');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('#query-error');
+  assert.match(await page.locator('#query-error').innerText(), /a size, such as 10K/);
+  assert.equal(await page.locator('#query-box').inputValue(), 'size >= many');
+  assert.equal(await population(page), before);
+  assert.equal(await hash(page), '');
+});
+
+onPage('a wrong query of a link is complained of, and can be removed', { at: '#peak&where=size+%3E%3D+many' }, async (page) => {
+  assert.match(await page.locator('#query-error').innerText(), /a size/);
+  await page.getByRole('button', { name: 'Remove size >= many' }).click();
+  await settled(page);
+  assert.equal(await page.locator('#query-error').count(), 0);
+  assert.match(await population(page), /107 MB/);
+});
+
+onPage('a query that nothing matches says so and offers the way back', {}, async (page) => {
+  await page.locator('#query-box').fill('fn = nobody');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('#query .empty');
+  assert.match(await page.locator('#query .empty').innerText(), /No sampled block matches/);
+  await page.locator('#query-box').fill('size >= 100');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Without fn = nobody' }).waitFor();
+  assert.match((await page.locator('#query .empty').innerText()), /Without fn = nobody [\d,]+ samples/);
+  await page.getByRole('button', { name: 'Undo the last step' }).click();
+  await page.waitForFunction(() => document.querySelectorAll('.chip').length === 1);
+  await page.getByRole('button', { name: 'Undo the last step' }).click();
+  await page.waitForFunction(() => !document.querySelector('.chip'));
+});
+
+onPage('completion is a list that arrows walk', {}, async (page) => {
+  await page.locator('#query-box').focus();
+  await page.keyboard.type('mod');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  assert.equal(await page.locator('#query-box').inputValue(), 'module ');
+  await page.keyboard.type('= libjson');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  assert.equal(await page.locator('#query-box').inputValue(), 'module = libjson.so.5');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.chip');
+  assert.deepEqual(await chips(page), ['module = libjson.so.5']);
+});
+
+onPage('every view is a link: the address of a view gives the view', {}, async (page) => {
+  await page.keyboard.press('3');
+  await page.locator('#query-box').fill('size < 64K');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.chip');
+  await page.selectOption('select[aria-label="Group by"]', 'module');
+  await page.getByRole('button', { name: 'total' }).click();
+  await page.getByRole('button', { name: 'callees' }).click();
+  await settled(page);
+  await page.locator('.sites tbody tr').nth(1).click();
+  await settled(page);
+  const graph = (await page.locator('#flame-host').boundingBox())!;
+  await page.mouse.move(graph.x + 300, graph.y + 40);
+  await page.keyboard.down('Control');
+  await page.mouse.wheel(0, -300);
+  await page.keyboard.up('Control');
+  await page.mouse.move(5, 5);
+  await page.waitForFunction(() => location.hash.includes('zoom='));
+  await page.waitForTimeout(300);
+  const picture = () =>
+    page.evaluate(() => ({
+      population: document.querySelector('.population')!.textContent,
+      table: document.querySelector('.sites')!.textContent,
+      chips: document.querySelector('.box')!.textContent,
+      chosen: document.querySelector('[aria-current]')?.textContent,
+      details: document.querySelector('#details')!.textContent,
+      canvas: document.querySelector<HTMLCanvasElement>('#flame-host canvas')!.toDataURL(),
+    }));
+  const seen = await picture();
+  assert.ok(seen.chosen);
+  const address = await hash(page);
+  const other = await page.context().newPage();
+  await other.goto(page.url().replace(/#.*/, '') + address);
+  await settled(other);
+  await page.goto('about:blank');
+  const again = await other.evaluate(() => ({
+    population: document.querySelector('.population')!.textContent,
+    table: document.querySelector('.sites')!.textContent,
+    chips: document.querySelector('.box')!.textContent,
+    chosen: document.querySelector('[aria-current]')?.textContent,
+    details: document.querySelector('#details')!.textContent,
+    canvas: document.querySelector<HTMLCanvasElement>('#flame-host canvas')!.toDataURL(),
+  }));
+  assert.deepEqual(again, seen);
+});
+
+onPage('a click on the chart sets the moment, a drag the time of birth', {}, async (page) => {
+  const plot = (await page.locator('#time-chart .u-over').first().boundingBox())!;
+  await page.mouse.click(plot.x + plot.width / 2, plot.y + 40);
+  await settled(page);
+  assert.match(await population(page), /^Blocks held 3 min 2\d s after the start/);
+  assert.match((await chips(page)).join(), /^at = 2\d\d(\.\d+)?s$/);
+  await page.mouse.move(plot.x + plot.width * 0.25, plot.y + 40);
+  await page.mouse.down();
+  await page.mouse.move(plot.x + plot.width * 0.5, plot.y + 40, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForFunction(() => document.querySelectorAll('.chip').length === 3);
+  assert.match((await chips(page)).join(' '), /born >= 1\d\d.* born < 2\d\d/);
+  await page.getByRole('button', { name: 'All', exact: true }).click();
+  await page.waitForFunction(() => document.querySelectorAll('.chip').length === 1);
+  await page.keyboard.press('p');
+  await settled(page);
+  assert.match(await population(page), /highest use/);
+});
+
+onPage('fields do what drags do', {}, async (page) => {
+  await page.getByLabel('Moment', { exact: true }).last().fill('100s');
+  await page.keyboard.press('Enter');
+  await settled(page);
+  assert.match(await population(page), /held 100 s after the start/);
+  await page.getByLabel('size from').fill('1K');
+  await page.keyboard.press('Enter');
+  await settled(page);
+  assert.deepEqual(await chips(page), ['at = 100s', 'size >= 1K']);
+});
+
+onPage('a drag over the map selects sizes and lives', { height: 1500 }, async (page) => {
+  const map = (await page.locator('.heat').boundingBox())!;
+  await page.mouse.move(map.x + map.width * 0.6, map.y + map.height * 0.6);
+  await page.mouse.down();
+  await page.mouse.move(map.x + map.width * 0.9, map.y + map.height * 0.3, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForFunction(() => document.querySelectorAll('.chip').length >= 2);
+  assert.match((await chips(page)).join(' and '), /size >= \S+ and size < \S+ and life >= /);
+});
+
+onPage('a row selects its largest box, and the menu of a row adds clauses', {}, async (page) => {
+  await page.getByRole('row', { name: /Session::create/ }).click();
+  assert.match(await page.locator('#details').innerText(), /Session::create[\s\S]*this box/);
+  assert.match(await page.locator('#flame-line').innerText(), /Session::create/);
+  await page.getByRole('row', { name: /Session::create/ }).click({ button: 'right' });
+  await page.getByRole('menuitem', { name: 'Drop stacks with it' }).click();
+  await page.waitForSelector('.chip');
+  assert.deepEqual(await chips(page), ['fn != Session::create']);
+  await page.goBack();
+  await settled(page);
+  await page.getByRole('row', { name: /Session::create/ }).click({ button: 'right' });
+  await page.getByRole('menuitem', { name: 'Callers of it' }).click();
+  await settled(page);
+  assert.match(await page.locator('.chip').first().innerText(), /callers of\s+Session::create/);
+});
+
+onPage('the search filters the table and takes regular expressions', {}, async (page) => {
+  await page.keyboard.press('/');
+  await page.keyboard.type('^sqlite3');
+  await page.waitForFunction(() => [...document.querySelectorAll('.sites tbody tr')].every((row) => row.textContent!.startsWith('sqlite3')));
+  await page.keyboard.type('(');
+  await page.waitForSelector('.search .error');
+  await page.keyboard.press('Escape');
+  await page.waitForFunction(() => !document.querySelector('.search .error'));
+});
+
+onPage('the whole walk by keyboard alone', {}, async (page) => {
+  await page.keyboard.press('Tab');
+  assert.equal(await page.evaluate(() => document.activeElement!.textContent), 'Skip to the flame graph');
+  await page.keyboard.press('Enter');
+  assert.equal(await page.evaluate(() => document.activeElement!.getAttribute('role')), 'treeitem');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  await page.waitForFunction(() => document.querySelector('#details h2'));
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.trail');
+  await settled(page);
+  assert.match(await hash(page), /focus=/);
+  await page.keyboard.press('k');
+  await page.waitForSelector('.chip');
+  await settled(page);
+  await page.keyboard.press('u');
+  await page.waitForFunction(() => !document.querySelector('.chip'));
+  for (const key of ['g', 'i', 'c', 't', 'l']) await page.keyboard.press(key);
+  await settled(page);
+  assert.match(await hash(page), /by=line.*direction=callers.*fold=yes/);
+  assert.ok(await page.locator('#time-foot table').isVisible());
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
+  await page.keyboard.press('?');
+  assert.ok(await page.locator('#help').isVisible());
+  await page.keyboard.press('Escape');
+  assert.equal(await page.locator('#help').count(), 0);
+  await page.locator('#table-region').focus();
+  await page.keyboard.press('ArrowDown');
+  await page.waitForSelector('tr[aria-current]');
+});
+
+onPage('a row that is chosen far down stays in sight', { at: '#allocated' }, async (page) => {
+  await page.locator('#table-region').evaluate((region) => (region.scrollTop = 300));
+  await page.waitForTimeout(100);
+  await page.locator('.sites tbody tr[aria-rowindex="19"]').click();
+  await settled(page);
+  assert.ok((await page.locator('#table-region').evaluate((region) => region.scrollTop)) >= 250);
+});
+
+onPage('a function is hidden, and stacks begin at another, by clauses', {}, async (page) => {
+  await page.getByRole('row', { name: /Session::create/ }).click();
+  await page.getByRole('button', { name: 'Begin all stacks at it' }).click();
+  await page.waitForSelector('.chip');
+  assert.deepEqual(await chips(page), ['from = Session::create']);
+});
+
+onPage('the table is saved as CSV, and the command for the view is told', { at: '#end&where=size+%3E%3D+100&by=module' }, async (page) => {
+  await page.getByRole('button', { name: 'Export' }).click();
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Table as CSV' }).click()]);
+  assert.equal(download.suggestedFilename(), 'winnow.csv');
+  await page.getByRole('button', { name: 'Export' }).click();
+  await page.getByRole('menuitem', { name: 'Copy the command' }).click();
+  await page.waitForFunction(() => document.querySelector('.notice')!.textContent !== '');
+  assert.match(await page.locator('.notice').innerText(), /winnow report --at end --where 'size >= 100' --by module run\.trace/);
+});
+
+onPage('single letters can be switched off', {}, async (page) => {
+  await page.keyboard.press('?');
+  await page.getByLabel('Single letters are keys').click();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('3');
+  assert.equal(await hash(page), '');
+});
+
+onPage('names from the trace are only ever text', { at: '?hostile' }, async (page) => {
+  assert.equal(await page.locator('img').count(), 0);
+  assert.equal(await page.locator('b').count(), 0);
+  await page.keyboard.press('7');
+  await settled(page);
+  assert.match(await page.locator('.sites').innerText(), /<\/script><img src=x onerror=alert\(1\)>/);
+  await page.getByRole('row', { name: /onerror/ }).click({ button: 'right' });
+  await page.getByRole('menuitem', { name: 'Keep only stacks with it' }).click();
+  await page.waitForSelector('.chip');
+  await settled(page);
+  assert.match((await chips(page)).join(), /onerror/);
+  assert.ok(!/[\u202e\u2066\u0000]/.test(await page.locator('.sites').innerText()), 'characters that turn the writing direction are shown');
+  await noOverflow(page);
+});
+
+onPage('few samples, a cut trace and thinning are said', { at: '?few&partial' }, async (page) => {
+  const lines = await page.locator('.warning, #header .hint').allInnerTexts();
+  assert.match(lines.join('\n'), /A part of the run is missing[\s\S]*Only 40 samples[\s\S]*1 of 3 samples[\s\S]*libssl/);
+});
+
+onPage('a trace without samples says so everywhere', { at: '?none' }, async (page) => {
+  assert.match(await page.locator('#verdict').innerText(), /No block was sampled/);
+  for (const id of ['flame', 'table', 'kinds']) assert.match(await page.locator(`#${id} .empty`).innerText(), /No sampled block/);
+});
+
+test('a trace that cannot be read says why', async () => {
+  const { page, context, faults } = await open(browser, { at: '?broken' });
+  assert.match(await page.locator('[role=alert]').innerText(), /cannot be read/);
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+for (const dark of [false, true])
+  onPage(`320 px are enough, ${dark ? 'dark' : 'light'}`, { width: 320, height: 640, dark }, async (page) => {
+    await noOverflow(page);
+    assert.ok(await page.locator('.sites tbody tr').first().isVisible());
+  });
+
+onPage('forced colours are obeyed', { forced: true }, async (page) => {
+  await page.keyboard.press('3');
+  await settled(page);
+  assert.match(await population(page), /lived less/);
+});
+/* SPDX-License-Identifier: MIT */

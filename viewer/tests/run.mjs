@@ -1,0 +1,48 @@
+/* Runs all tests of the viewer: types, then modules, then the page in a browser.
+ *
+ *   node tests/run.mjs [WORD...]    only the test files whose names contain one of the words */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const viewer = fileURLToPath(new URL('..', import.meta.url));
+process.chdir(viewer);
+const words = process.argv.slice(2);
+
+function run(command, ...given) {
+  const { status } = spawnSync(command, given, { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+function testsIn(folder) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return testsIn(path);
+    return entry.name.endsWith('.test.ts') ? [path] : [];
+  });
+}
+
+const tests = testsIn('tests').filter((path) => !words.length || words.some((word) => path.includes(word)));
+const out = 'build/tests';
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+await build({
+  entryPoints: tests,
+  outdir: out,
+  outbase: 'tests',
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  packages: 'external',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  loader: { '.css': 'empty' },
+});
+if (!words.length) run('node_modules/.bin/tsc', '--noEmit');
+run('node', 'build.mjs', '--fixture', 'build/fixture.html');
+run('node', '--test', '--test-concurrency=2', ...tests.map((path) => join(out, relative('tests', path).replace(/\.ts$/, '.mjs'))));
+/* SPDX-License-Identifier: MIT */

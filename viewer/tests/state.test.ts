@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { requestText } from '../src/engine/answers.ts';
+import { ADDRESS_MOST, decode, digest, digestsOf, encode, GROUPINGS, SORTS, START, TABS, type View } from '../src/state/address.ts';
+import { bounds, comparison, join, moment, quote, split, withBounds, withClauses, withMoment } from '../src/state/clauses.ts';
+import { completions } from '../src/state/fields.ts';
+import { whereOf } from '../src/state/questions.ts';
+import { csvText } from '../src/views/export.ts';
+import { inSight } from '../src/views/rows.ts';
+import { atMoments } from '../src/views/timechart.ts';
+
+const isWellFormed = (text: string) => !/\p{Surrogate}/u.test(text);
+const line = fc.string({ unit: 'binary', maxLength: 40 }).map((text) => text.replace(/[\r\n]+/g, ' ')).filter(isWellFormed);
+const labels = fc.array(line.filter((text) => text !== ''), { maxLength: 5 });
+const views: fc.Arbitrary<View> = fc.record({
+  tab: fc.constantFrom(...TABS),
+  where: line,
+  by: fc.constantFrom(...GROUPINGS),
+  direction: fc.constantFrom('callers' as const, 'callees' as const, null),
+  of: line,
+  fold: fc.boolean(),
+  focus: labels,
+  shortFocus: fc.constant(''),
+  selected: labels,
+  row: line,
+  search: line,
+  sort: fc.constantFrom(...SORTS),
+  descending: fc.boolean(),
+  zoom: fc.option(
+    fc.tuple(fc.integer({ min: 0, max: 499 }), fc.integer({ min: 500, max: 1000 }), fc.integer({ min: 0, max: 10000 })).map(([low, high, top]) => [low / 1000, high / 1000, top] as [number, number, number]),
+  ),
+}, { noNullPrototype: true });
+
+test('an address that has room for the whole view gives the view back', () => {
+  fc.assert(
+    fc.property(views, (view) => {
+      const { address, whole } = encode(view);
+      assert.ok(address.length <= ADDRESS_MOST);
+      if (whole) assert.deepEqual(decode(address), view);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('the selected box is told from the focus on', () => {
+  const focus = ['main', 'serve'];
+  const { address } = encode({ ...START, focus, selected: [...focus, 'parse', 'x;y'] });
+  assert.equal(address, '#peak&focus=main;serve&selected=;parse;x%3By');
+  assert.deepEqual(decode(address).selected, ['main', 'serve', 'parse', 'x;y']);
+});
+
+test('an address is what a browser makes of it', () => {
+  fc.assert(
+    fc.property(views, (view) => {
+      const { address } = encode(view);
+      assert.equal(new URL(`file:///report.html${address}`).hash, address);
+    }),
+  );
+});
+
+test('an address never has more than 2048 characters, and the query is the last to be left out', () => {
+  const view: View = { ...START, where: 'fn = main', focus: Array.from({ length: 400 }, (_, index) => `function ${index}`) };
+  const { address } = encode(view);
+  assert.ok(address.length <= ADDRESS_MOST);
+  assert.equal(decode(address).where, 'fn = main');
+  const far = encode({ ...view, where: 'x'.repeat(3000) });
+  assert.equal(far.whole, false);
+  assert.ok(far.address.length <= ADDRESS_MOST);
+});
+
+test('a focus too long for an address is told by short digests, which the call tree resolves', () => {
+  const focus = Array.from({ length: 60 }, (_, index) => `std::map<std::string, Session_${index}>::emplace(std::string const&)`);
+  const { address, whole } = encode({ ...START, focus });
+  assert.ok(whole && address.length < 400);
+  const { shortFocus, focus: none } = decode(address);
+  assert.deepEqual(none, []);
+  assert.deepEqual(digestsOf(shortFocus), focus.map(digest));
+  assert.equal(encode({ ...START, shortFocus }).address, address);
+});
+
+test('any text is read as an address', () => {
+  fc.assert(fc.property(fc.string(), (text) => assert.ok(TABS.includes(decode(text).tab))));
+  assert.deepEqual(decode('#nonsense&zoom=7,8,x&by=&where=%E0%A4%A'), START);
+});
+
+test('a query is cut at its topmost and', () => {
+  assert.deepEqual(split(''), []);
+  assert.deepEqual(split('fn ~ parse and size >= 1K'), ['fn ~ parse', 'size >= 1K']);
+  assert.deepEqual(split('fn = "a and b" and (x = 1 and y = 2)'), ['fn = "a and b"', '(x = 1 and y = 2)']);
+  assert.deepEqual(split('fn=and and fn = or'), ['fn=and', 'fn = or']);
+  assert.deepEqual(split('a = 1 and b = 2 or c = 3'), ['a = 1 and b = 2 or c = 3']);
+  assert.deepEqual(split('fn = operator'), ['fn = operator']);
+  assert.deepEqual(split('fn = x and'), ['fn = x and']);
+});
+
+test('clauses that are joined are cut again where they were joined', () => {
+  const clause = fc.constantFrom('fn = a', 'size >= 1K', '(a = 1 or b = 2)', 'not life < 3ms', 'fn ~ "x and y"', "thread != 'or'");
+  fc.assert(fc.property(fc.array(clause), (clauses) => assert.deepEqual(split(join(clauses)), clauses)));
+  assert.equal(join(['a = 1 or b = 2', 'c = 3']), '(a = 1 or b = 2) and c = 3');
+});
+
+test('cutting takes any text, and loses nothing of it', () => {
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      const bare = (part: string) => part.replace(/\s+/g, '');
+      assert.equal(bare(split(text).join(' and ')), bare(text));
+    }),
+  );
+});
+
+test('a value is quoted if it must be', () => {
+  fc.assert(
+    fc.property(line, (value) => {
+      assert.deepEqual(comparison(`fn = ${quote(value)}`), { field: 'fn', operator: '=', value });
+      assert.deepEqual(split(`fn = ${quote(value)} and size > 1`), [`fn = ${quote(value)}`, 'size > 1']);
+    }),
+  );
+});
+
+test('the moment is a clause that is taken out and put in', () => {
+  assert.deepEqual(moment('at = 12.5s and fn = x'), { at: '12.5s', rest: 'fn = x' });
+  assert.equal(withMoment('fn = x and at = 1s', '2s'), 'at = 2s and fn = x');
+  assert.equal(withMoment('at = 1s', null), '');
+  assert.equal(withMoment('a = 1 or b = 2', '2s'), 'at = 2s and (a = 1 or b = 2)');
+});
+
+test('bounds of a brush replace each other and leave other clauses alone', () => {
+  const first = withBounds('fn = x', ['born', 'time'], ['born >= 1s', 'born < 2s']);
+  assert.equal(first, 'fn = x and born >= 1s and born < 2s');
+  assert.equal(withBounds(first, ['born', 'time'], ['born >= 3s']), 'fn = x and born >= 3s');
+  assert.deepEqual(bounds(first, 'born'), { from: '1s', to: '2s' });
+  assert.equal(withClauses('fn = x', ['fn = x', 'size > 1']), 'fn = x and size > 1');
+});
+
+test('the moment is asked for where something is held, and only there', () => {
+  assert.equal(whereOf({ ...START, where: 'fn = x' }), 'fn = x');
+  assert.equal(whereOf({ ...START, tab: 'end' }), 'at = end');
+  assert.equal(whereOf({ ...START, tab: 'end', where: 'at = 3s and fn = x' }), 'at = 3s and fn = x');
+  assert.equal(whereOf({ ...START, tab: 'churn', where: 'at = 3s and fn = x' }), 'fn = x');
+  assert.equal(whereOf({ ...START, tab: 'end', where: 'a = 1 or b = 2' }), 'at = end and (a = 1 or b = 2)');
+});
+
+test('completion offers fields, then operators, then values', () => {
+  const names = () => ['main', 'parse'];
+  const texts = (typed: string, collected = false) => completions(typed, collected, names).map((offer) => offer.text);
+  assert.ok(texts('').includes('fn '));
+  assert.deepEqual(texts('li'), ['life ', 'life_bytes ', 'live ']);
+  assert.ok(!texts('').includes('area '));
+  assert.ok(texts('', true).includes('area '));
+  assert.ok(texts('fn').includes('fn ~ '));
+  assert.deepEqual(texts('fn = pa'), ['fn = parse']);
+  assert.deepEqual(texts('not alive = '), ['not alive = yes', 'not alive = no']);
+  assert.deepEqual(texts('nonsense = '), []);
+});
+
+test('a question is the same text whatever the order of its keys', () => {
+  assert.equal(requestText({ measure: 'held', view: 'flame', by: undefined }), requestText({ view: 'flame', measure: 'held' }));
+});
+
+test('rows in sight', () => {
+  assert.deepEqual(inSight(0, 400, 0, 24), [0, 0]);
+  assert.deepEqual(inSight(100000, 240, 24000, 24), [992, 1018]);
+  assert.deepEqual(inSight(5, 400, 9999, 24), [5, 5]);
+});
+
+test('CSV has no formulas', () => {
+  assert.equal(csvText('a"b'), '"a""b"');
+  assert.equal(csvText('=cmd()'), '"\'=cmd()"');
+});
+
+test('measurements of the process are moved to the moments of the chart', () => {
+  assert.deepEqual(atMoments([0, 10, 20, 30], [5, 6, 25], [1, 7, 3]), [null, 7, 7, 3]);
+});
+/* SPDX-License-Identifier: MIT */
