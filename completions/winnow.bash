@@ -2,7 +2,7 @@
 _winnow() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} i
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "record report diff info help --version --help" -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W "record report html view diff info help --version --help" -- "$current")
     return
   fi
   case $command in
@@ -30,8 +30,10 @@ _winnow() {
         *) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
       esac
       ;;
-    report | diff | info)
+    report | html | view | diff | info)
       case $previous in
+        -o | --output) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+        --max-size) mapfile -t COMPREPLY < <(compgen -W "4M 16M 64M" -- "$current"); return ;;
         -a | --at) mapfile -t COMPREPLY < <(compgen -W "peak end" -- "$current"); return ;;
         -b | --by) mapfile -t COMPREPLY < <(compgen -W "function line file module stack" -- "$current"); return ;;
         -s | --sort) mapfile -t COMPREPLY < <(compgen -W "self total blocks samples" -- "$current"); return ;;
@@ -48,7 +50,7 @@ _winnow() {
         *) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
       esac
       ;;
-    help) mapfile -t COMPREPLY < <(compgen -W "record report diff info help" -- "$current") ;;
+    help) mapfile -t COMPREPLY < <(compgen -W "record report html view diff info help" -- "$current") ;;
   esac
 }
 complete -F _winnow winnow

@@ -37,7 +37,7 @@ static wn_status time_of(const struct recording *recording, const struct report_
   struct report report;
   struct question question = {.where = options->where, .at = when->at, .at_ns = when->ns};
   if (when->at == AT_TIME && when->ns > recording->samples->end_ns)
-    return error_set(WN_EINVAL, "--at %s is after the end of the trace", options->at_text);
+    return error_set(WN_EINVAL, "at %s: that is after the end of the trace", options->at_text);
   wn_status error = report_ask(recording, &question, &report);
   if (error) return error;
   *ns = report.asked.time_ns;
@@ -62,7 +62,7 @@ static wn_status ask_one(const struct recording *recording, const struct report_
   const struct when_asked *when = &options->when[which];
   struct question question = {.where = options->where, .at = when->at, .at_ns = when->ns};
   if (when->at == AT_TIME && when->ns > recording->samples->end_ns)
-    return error_set(WN_EINVAL, "--at %s is after the end of %s", options->at_text,
+    return error_set(WN_EINVAL, "at %s: that is after the end of %s", options->at_text,
                      which ? options->other : options->file);
   return report_ask(recording, &question, report);
 }

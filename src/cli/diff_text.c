@@ -43,15 +43,27 @@ static void say_run(struct paragraph *paragraph, const char *which, const struct
   say(paragraph, " (%s). ", text_number_of(samples, (double)report->samples->sampled_blocks, "sample"));
 }
 
+/* What is known of differences that are not sure: with missing records, nothing; where every block
+ * was recorded, that there is none. */
+enum knowledge { NOT_KNOWN, WITHIN_NOISE, UNCHANGED };
+
+static enum knowledge knowledge_of(const struct diff *diff) {
+  const struct recording *before = diff->before.recording, *after = diff->after.recording;
+  if (before->partial || after->partial) return NOT_KNOWN;
+  return before->rate >= 1 && after->rate >= 1 ? UNCHANGED : WITHIN_NOISE;
+}
+
 /* "+22.3 MB (+17.1 to +27.5 MB), +30 %", or that it is within noise. */
-static void say_change(struct paragraph *paragraph, const struct change *bytes, bool sure) {
+static void say_change(struct paragraph *paragraph, const struct change *bytes, bool sure,
+                       enum knowledge knowledge) {
+  static const char *const words[] = {", as far as was recorded", ", which is within noise", ", unchanged"};
   char change[40], range[64];
   say(paragraph, "%s", text_change(change, bytes->difference.estimate));
   if (bytes->difference.low < bytes->difference.high)
     say(paragraph, " (%s)", text_change_range(range, &bytes->difference));
   if (sure && bytes->before.samples && bytes->before.estimate > 0)
     say(paragraph, ", %+.0f %%", 100 * bytes->difference.estimate / bytes->before.estimate);
-  if (!sure) say(paragraph, ", which is within noise");
+  if (!sure) say(paragraph, "%s", words[knowledge]);
 }
 
 static void print_runs(const struct diff *diff) {
@@ -74,6 +86,8 @@ static void print_runs(const struct diff *diff) {
         : !diff->moments && diff->before.recording->partial ? "both traces"
         : diff->moments                                     ? "the trace"
                                                             : "what was after");
+  else if (knowledge_of(diff) == UNCHANGED)
+    say(&paragraph, "Every block was recorded, so each change is real.");
   else
     say(&paragraph, "A change is listed if its 95 %% range has no 0; of what did not change, 5 of 100 are "
                     "listed by chance.");
@@ -176,10 +190,11 @@ static void print_noise(const struct diff *diff, const struct comparison *compar
                         const struct layout *layout) {
   size_t count = comparison->count - comparison->sure_count,
          shown = count < NOISE_ROWS + 1 ? count : NOISE_ROWS;
+  static const char *const headings[] = {"  Changed or not:", "  Within noise:", "  Unchanged:"};
   char number[64];
   if (!count) return;
   text_style(stdout, STYLE_DIM);
-  puts("  Within noise:");
+  puts(headings[knowledge_of(diff)]);
   for (size_t i = 0; i < shown; i++)
     print_row(diff, comparison, &comparison->rows[comparison->sure_count + i], layout);
   text_style(stdout, STYLE_DIM);
@@ -215,7 +230,7 @@ static wn_status print_measure(const struct diff *diff, enum measure measure, co
     say(&paragraph,
         diff->moments ? "%s freed, %s new: " : "%s before, %s after: ", with_range(before, &bytes->before),
         with_range(after, &bytes->after));
-    say_change(&paragraph, bytes, table.comparison.sure);
+    say_change(&paragraph, bytes, table.comparison.sure, knowledge_of(diff));
   } else {
     say(&paragraph, "nothing that was sampled");
   }

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -57,6 +58,15 @@ bool input_open(struct input *input, const char *name) {
 void input_close(struct input *input) {
   if (input->descriptor >= 0) close(input->descriptor);
   input->descriptor = -1;
+}
+
+bool input_is_growing(const char *path) {
+  struct stat found;
+  if (stat(path, &found) || !S_ISREG(found.st_mode) || !found.st_size) return false;
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  bool growing = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+  if (fd >= 0) close(fd);
+  return growing;
 }
 
 const char *input_error(const struct input *input, char buffer[512]) {

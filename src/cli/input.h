@@ -20,6 +20,10 @@ static inline const char *input_path(const struct input *input) {
   return *input->path ? input->path : input->name;
 }
 
+/* Whether a process is writing the trace. False for an empty file: the test locks the file for a
+ * moment, and a process that is about to write it would find it locked. */
+bool input_is_growing(const char *path);
+
 /* wn_last_error, with the input's name instead of the copy's path. */
 const char *input_error(const struct input *input, char buffer[512]);
 

@@ -32,6 +32,28 @@ const struct command commands[] = {
      "  winnow report --sort total --wrapper my_alloc run.trace\n"
      "  winnow report --where 'module = libxml2.so.2 and alive = yes' --tree run.trace\n",
      report_print_options},
+    {"html", command_html, "write a page that shows where the memory went", "html [OPTION...] FILE",
+     "The page is one file for any browser; it needs no network, and can be sent to others. It has the names "
+     "of\n"
+     "functions and source files, the command line, and no source text. Whatever the page opens with, it "
+     "has\n"
+     "all blocks.\n"
+     "\n"
+     "Examples:\n"
+     "  winnow html run.trace\n"
+     "  winnow html -o page.html --where 'module = libxml2.so.2' --search build run.trace\n",
+     html_print_options},
+    {"view", command_view, "show where the memory goes in a browser, while the program runs too",
+     "view [OPTION...] FILE",
+     "The page is that of 'winnow html', but winnow answers its questions, from all blocks of the trace, "
+     "and\n"
+     "follows the trace of a running program. Only users who have the printed address see it. Ctrl-C ends "
+     "it.\n"
+     "\n"
+     "Examples:\n"
+     "  winnow view run.trace\n"
+     "  winnow view --no-open --port 8080 run.trace\n",
+     view_print_options},
     {"diff", command_diff, "compare two runs, or two moments of one",
      "diff [OPTION...] BEFORE AFTER\n       winnow diff --at MOMENT,MOMENT [OPTION...] FILE",
      "Each difference has its 95 % range. A change is listed if its range has no 0; differences within "

@@ -3,6 +3,7 @@
 #include "cli/options.h"
 
 #include "cli/command.h"
+#include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@ enum { LETTERLESS = 256 };
 /* ---- the options ---- */
 
 static bool is_diff(const struct report_options *options) { return !strcmp(options->command, "diff"); }
+static bool is_report(const struct report_options *options) { return !strcmp(options->command, "report"); }
 
 /* Reads a moment, such as "peak" or "1.5s". */
 static bool read_moment(const char *text, struct when_asked *moment) {
@@ -41,12 +43,12 @@ static int set_at(struct report_options *options, const char *text) {
 }
 
 static int set_by(struct report_options *options, const char *text) {
-  int groupings = is_diff(options) ? BY_STACK : GROUPINGS;
+  int groupings = is_report(options) ? GROUPINGS : BY_STACK;
   for (int i = 0; i < groupings; i++)
     if (!strcmp(text, grouping_name((enum grouping)i))) return options->grouping = (enum grouping)i, 0;
   return fail_usage(options->command, "--by %s: it must be %s", text,
-                    is_diff(options) ? "function, line, file or module"
-                                     : "function, line, file, module or stack");
+                    is_report(options) ? "function, line, file, module or stack"
+                                       : "function, line, file or module");
 }
 
 static int set_top(struct report_options *options, const char *text) {
@@ -120,6 +122,47 @@ static int set_debuginfod(struct report_options *options, const char *unused) {
   return 0;
 }
 
+static int set_output(struct report_options *options, const char *text) {
+  if (!*text) return fail_usage(options->command, "--output '': it must be a file's name");
+  options->output = text;
+  return 0;
+}
+
+static int set_max_size(struct report_options *options, const char *text) {
+  if (!query_bytes(text, &options->most_bytes) || options->most_bytes < 1e4 || options->most_bytes > 64e6)
+    return fail_usage(options->command, "--max-size %s: it must be from 10K to 64M", text);
+  return 0;
+}
+
+static int set_full(struct report_options *options, const char *unused) {
+  (void)unused;
+  options->full = true;
+  return 0;
+}
+
+static int set_port(struct report_options *options, const char *text) {
+  char *end;
+  unsigned long port = strtoul(text, &end, 10);
+  if (*text < '0' || *text > '9' || *end || port > 65535)
+    return fail_usage(options->command, "--port %s: it must be a number from 0 to 65535", text);
+  options->port = (unsigned)port;
+  return 0;
+}
+
+static int set_listen(struct report_options *options, const char *text) {
+  unsigned char address[16];
+  if (inet_pton(AF_INET, text, address) != 1 && inet_pton(AF_INET6, text, address) != 1)
+    return fail_usage(options->command, "--listen %s: it must be an IP address of this machine", text);
+  options->listen = text;
+  return 0;
+}
+
+static int set_no_open(struct report_options *options, const char *unused) {
+  (void)unused;
+  options->no_open = true;
+  return 0;
+}
+
 static int set_per(struct report_options *options, const char *text) {
   if (!strcmp(text, "second")) return options->scaling = PER_SECOND, 0;
   if (!strcmp(text, "allocation")) return options->scaling = PER_ALLOCATION, 0;
@@ -137,7 +180,7 @@ static int add_limit(struct report_options *options, const char *text) {
 
 /* The options. Letter 0: no short form. Argument NULL: no value. A new option needs a row here, a
  * function, and an entry in the manual. */
-enum { FOR_BOTH = FOR_REPORT | FOR_DIFF };
+enum { FOR_BOTH = FOR_REPORT | FOR_DIFF, FOR_PAGE = FOR_HTML | FOR_VIEW, FOR_ALL = FOR_BOTH | FOR_PAGE };
 static const struct {
   unsigned commands;
   const char *name;
@@ -146,12 +189,19 @@ static const struct {
   int (*set)(struct report_options *options, const char *text);
   const char *help;
 } rows[] = {
+    {FOR_HTML, "output", 'o', "FILE", set_output,
+     "the page to write; default: the trace's name with .html in the place of .trace;\n"
+     "-: standard output"},
     {FOR_REPORT, "at", 'a', "WHEN", set_at, "peak (default), end, or a time since the start: 1.5s, 200ms"},
     {FOR_DIFF, "at", 'a', "WHEN", set_at,
      "peak (default), end, or a time since the start: 1.5s; two of them, as\n"
      "10s,20s, for one trace or for the two"},
     {FOR_REPORT, "by", 'b', "WHAT", set_by, "group by function (default), line, file, module or stack"},
     {FOR_DIFF, "by", 'b', "WHAT", set_by, "group by function (default), line, file or module"},
+    {FOR_PAGE, "at", 'a', "WHEN", set_at, "the page opens at: peak (default), end, or a time: 1.5s, 200ms"},
+    {FOR_PAGE, "by", 'b', "WHAT", set_by, "the page opens by function (default), line, file or module"},
+    {FOR_PAGE, "where", 'w', "QUERY", set_where,
+     "the page opens with this query: 'fn ~ \"^parse\" and size > 1K and life < 10ms'"},
     {FOR_BOTH, "where", 'w', "QUERY", set_where,
      "count only some blocks: 'fn ~ \"^parse\" and size > 1K and life < 10ms'"},
     {FOR_REPORT, "sort", 's', "ORDER", set_sort,
@@ -170,14 +220,20 @@ static const struct {
      "may be repeated"},
     {FOR_REPORT, "tree", 't', NULL, set_tree, "print the call tree of what was held"},
     {FOR_BOTH, "json", 'j', NULL, set_json, "print one JSON object (docs/report-json.md)"},
-    {FOR_BOTH, "wrapper", 0, "NAME", set_wrapper,
+    {FOR_HTML, "max-size", 0, "BYTES", set_max_size,
+     "keep only as many samples as fit in so much; default 16M"},
+    {FOR_HTML, "full", 0, NULL, set_full, "keep all samples, up to 64M"},
+    {FOR_VIEW, "port", 'p', "N", set_port, "the port of the server; default: any free one"},
+    {FOR_VIEW, "listen", 0, "ADDRESS", set_listen,
+     "listen on this IP address; default 127.0.0.1, which only this machine can reach"},
+    {FOR_VIEW, "no-open", 0, NULL, set_no_open, "print the page's address, and open no browser"},
+    {FOR_ALL, "wrapper", 0, "NAME", set_wrapper,
      "pass over this function too: it only allocates for its callers; may be repeated"},
-    {FOR_BOTH, "show-wrappers", 0, NULL, set_show_wrappers,
+    {FOR_ALL, "show-wrappers", 0, NULL, set_show_wrappers,
      "give rows to functions such as xmalloc and operator new"},
-    {FOR_BOTH, "no-symbols", 0, NULL, set_no_symbols, "addresses only, no look-up of names"},
-    {FOR_BOTH, "debuginfod", 0, NULL, set_debuginfod,
-     "fetch missing debug information from $DEBUGINFOD_URLS"},
-    {FOR_BOTH, "search", 0, "DIR", set_search,
+    {FOR_ALL, "no-symbols", 0, NULL, set_no_symbols, "addresses only, no look-up of names"},
+    {FOR_ALL, "debuginfod", 0, NULL, set_debuginfod, "fetch missing debug information from $DEBUGINFOD_URLS"},
+    {FOR_ALL, "search", 0, "DIR", set_search,
      "look for programs, libraries and debug files below DIR too; may be repeated"},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
@@ -211,6 +267,25 @@ static int set_option(struct report_options *options, unsigned command, int opti
   return rows[row].set(options, optarg);
 }
 
+/* A wrong query is told before a large trace is read. A moment that the query sets replaces --at. */
+static int check_where(struct report_options *options) {
+  struct query *query;
+  struct when_asked when;
+  if (query_parse(options->where, &query))
+    return fail_usage(options->command, "--where: %s", wn_last_error());
+  const char *text = query_moment(query, &when.at, &when.ns);
+  if (text && !options->at_text) {
+    snprintf(options->at_of_query, sizeof options->at_of_query, "%s", text);
+    options->at_text = options->at_of_query;
+    options->when[0] = options->when[1] = when;
+    options->moments = 1;
+    text = NULL;
+  }
+  query_free(query);
+  return text ? fail_usage(options->command, "the moment is given twice: by --at, and by 'at' in --where")
+              : 0;
+}
+
 /* ---- shared ---- */
 
 int options_parse(struct report_options *options, unsigned command, int argc, char **argv) {
@@ -228,11 +303,7 @@ int options_parse(struct report_options *options, unsigned command, int argc, ch
         wrong ? fail_option(argv[0], option, argv, known.options) : set_option(options, command, option);
     if (code) return code;
   }
-  struct query *query = NULL; /* a wrong one is told before a large trace is read */
-  if (options->where && query_parse(options->where, &query))
-    return fail_usage(options->command, "--where: %s", wn_last_error());
-  query_free(query);
-  return 0;
+  return options->where ? check_where(options) : 0;
 }
 
 void options_print(FILE *out, unsigned command) {

@@ -1,4 +1,5 @@
-/* The options of the commands that ask about traces: `winnow report` and `winnow diff`. */
+/* The options of the commands that ask about traces: `winnow report`, `winnow html`, `winnow
+ * view` and `winnow diff`. */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
@@ -23,6 +24,7 @@ struct report_options {
   const char *command;       /* the name of the command, for messages */
   const char *file, *other;  /* the trace; the second one of `diff`, or NULL */
   const char *at_text;       /* as the user typed it; NULL: not given */
+  char at_of_query[32];      /* `at_text`, if it is in the query */
   struct when_asked when[2]; /* `report` uses the first */
   int moments;               /* that the user gave: 0, 1, or for `diff` 2 */
   const char *where;
@@ -31,6 +33,12 @@ struct report_options {
   bool order_given;
   size_t top; /* 0: not given */
   bool tree, json;
+  const char *output; /* `html`: the file to write; NULL: not given */
+  double most_bytes;  /* `html`: its largest size; 0: not given */
+  bool full;          /* `html`: keep all samples */
+  unsigned port;      /* `view`: 0: any free one */
+  const char *listen; /* `view`: the address; NULL: not given */
+  bool no_open;       /* `view`: do not open a browser */
   enum scaling scaling;
   struct limit limits[REPORT_LIST_MOST];
   int limit_count;
@@ -40,7 +48,7 @@ struct report_options {
 
 /* Reads the options of a command (argv[0]) up to the first file, argv[optind], and checks the query.
  * Returns an exit code, after a message, if they are wrong. */
-enum { FOR_REPORT = 1, FOR_DIFF = 2 };
+enum { FOR_REPORT = 1, FOR_DIFF = 2, FOR_HTML = 4, FOR_VIEW = 8 };
 int options_parse(struct report_options *options, unsigned command, int argc, char **argv);
 
 /* Prints the options of a command for its help. */

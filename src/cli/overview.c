@@ -18,13 +18,9 @@
 #include "cli/called.h"
 #include "cli/input.h"
 #include "cli/text.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* In the order of the table. */
 enum state { UNREAD, READ, UNREADABLE };
@@ -71,16 +67,6 @@ static char *describe(const struct trace_run *run) {
   if (known) return text;
   free(text);
   return NULL;
-}
-
-/* Whether a process is writing the trace. An empty file is not tested, since the test locks it for
- * a moment, and a process that is about to write it would find it locked. */
-static bool is_growing(const char *path, const struct stat *found) {
-  if (!S_ISREG(found->st_mode) || !found->st_size) return false;
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  bool growing = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
-  if (fd >= 0) close(fd);
-  return growing;
 }
 
 static void fail_entry(struct entry *entry) {
@@ -142,7 +128,7 @@ static void examine(struct entry *entry) {
   if (stat(path, &found)) return;
   entry->file_bytes = (uint64_t)found.st_size;
   entry->is_empty = S_ISREG(found.st_mode) && !found.st_size;
-  entry->growing = is_growing(path, &found);
+  entry->growing = input_is_growing(path);
 }
 
 static void collect(struct overview *overview, const char *const *paths,

@@ -369,7 +369,11 @@ static void say_what_was_written(const struct chain_link *link) {
   fprintf(stderr, " (%s, %s", text_number_of(samples, (double)totals->samples, "sample"),
           text_bytes(size, (double)totals->file_bytes));
   if (lost) fprintf(stderr, "; %s lost", text_number_of(samples, (double)lost, "record"));
-  fputs("); now: ", stderr);
+  fputs("); in a browser: ", stderr);
+  text_word(stderr, command_called());
+  fputs(" view ", stderr);
+  text_word(stderr, link->path);
+  fputs("; now: ", stderr);
   text_word(stderr, command_called());
   fputs(" report ", stderr);
   text_word(stderr, link->path);

@@ -53,7 +53,7 @@ static wn_status print(const struct report_options *options, const struct record
       .where = options->where, .at = options->when[0].at, .at_ns = options->when[0].ns};
   struct report report;
   if (question.at == AT_TIME && question.at_ns > recording->samples->end_ns)
-    return error_set(WN_EINVAL, "--at %s is after the end of the trace", options->at_text);
+    return error_set(WN_EINVAL, "at %s: that is after the end of the trace", options->at_text);
   wn_status error = report_ask(recording, &question, &report);
   if (error) return error;
   if (options->json) {

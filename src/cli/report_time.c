@@ -45,12 +45,15 @@ static void print_series(const char *label, const struct series *series, size_t 
   putchar('\n');
 }
 
+/* More than columns of the widest chart. */
+enum { HELD_MOMENTS = 256 };
+
 static void print_held(const struct view *view, size_t columns) {
-  struct moment moments[TIMELINE_MOMENTS];
+  struct moment moments[HELD_MOMENTS];
   struct series series = {.most = 0};
   char behind[160], bytes[32], range[32], count[64];
-  timeline_curve(view->report->samples, report_takes, (void *)view->report, moments, TIMELINE_MOMENTS);
-  for (size_t i = 0; i < TIMELINE_MOMENTS; i++)
+  timeline_curve(view->report->samples, report_takes, (void *)view->report, moments, HELD_MOMENTS);
+  for (size_t i = 0; i < HELD_MOMENTS; i++)
     add(&series, column_of(moments[i].time_ns, view->report->samples->end_ns, columns),
         moments[i].live.bytes.total);
   if (view->report->peak.live.bytes.total > 0) {

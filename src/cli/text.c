@@ -249,10 +249,16 @@ void text_word(FILE *out, const char *word) {
   fputc('\'', out);
 }
 
+static bool is_for_file; /* set by text_for_file */
+
+void text_for_file(void) { is_for_file = true; }
+
 void text_style(FILE *out, enum style style) {
   static const char *const codes[] = {"\033[0m", "\033[1m", "\033[2m", "\033[33m"};
   const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
-  if ((none && *none) || !terminal || !strcmp(terminal, "dumb") || !isatty(out == stderr ? 2 : 1)) return;
+  if (is_for_file || (none && *none) || !terminal || !strcmp(terminal, "dumb") ||
+      !isatty(out == stderr ? 2 : 1))
+    return;
   fputs(codes[style], out);
 }
 
@@ -262,6 +268,7 @@ int text_width(void) {
   struct winsize window;
   const char *given = getenv("COLUMNS");
   int columns = given ? atoi(given) : 0;
+  if (is_for_file) return WIDTH_USUAL;
   if (!ioctl(1, TIOCGWINSZ, &window) && window.ws_col) columns = window.ws_col;
   if (!columns) return WIDTH_USUAL;
   return columns < WIDTH_LEAST ? WIDTH_LEAST : columns > WIDTH_MOST ? WIDTH_MOST : columns;

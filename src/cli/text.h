@@ -60,6 +60,9 @@ void text_paragraph(FILE *out, const char *text, int indent);
 /* As text_paragraph, after a name that takes `indent` columns at most. */
 void text_entry(FILE *out, const char *name, const char *text, int indent);
 
+/* From now on standard output is a text for a file: without styles, and 100 columns wide. */
+void text_for_file(void);
+
 /* The width of the terminal, otherwise $COLUMNS, otherwise 100; limited to 40 to 160. */
 int text_width(void);
 

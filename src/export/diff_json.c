@@ -71,8 +71,8 @@ wn_status diff_write_json(FILE *out, const struct report *before, const struct r
   wn_status error = WN_OK;
   json_begin(&json, NULL, '{');
   json_integer(&json, "schema", 1);
-  json_trace(&json, "before", before);
-  json_trace(&json, "after", after);
+  json_trace(&json, "before", before->samples);
+  json_trace(&json, "after", after->samples);
   json_string(&json, "at", options->at);
   if (options->where) json_string(&json, "where", options->where);
   json_string(&json, "by", grouping_name(options->grouping));

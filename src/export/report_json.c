@@ -8,9 +8,9 @@
 
 enum { HELD_POINTS = 200, MEMORY_POINTS = 1000 };
 
-void json_trace(struct json *json, const char *name, const struct report *report) {
-  const struct trace_run *run = source_run(report->samples->source);
-  const struct trace_damage *damage = source_damage(report->samples->source);
+void json_trace(struct json *json, const char *name, const struct samples *samples) {
+  const struct trace_run *run = source_run(samples->source);
+  const struct trace_damage *damage = source_damage(samples->source);
   json_begin(json, name, '{');
   json_begin(json, "command", '[');
   for (uint32_t at = 0; at < run->command.length; at += (uint32_t)strlen(run->command.bytes + at) + 1)
@@ -25,8 +25,8 @@ void json_trace(struct json *json, const char *name, const struct report *report
   json_integer(json, "seed", run->seed);
   json_integer(json, "word_bytes", run->word_bytes);
   json_integer(json, "started_ns", run->wall_ns);
-  json_integer(json, "duration_ns", report->samples->end_ns);
-  json_integer(json, "samples", report->samples->sampled_blocks);
+  json_integer(json, "duration_ns", samples->end_ns);
+  json_integer(json, "samples", samples->sampled_blocks);
   json_integer(json, "lost", damage->records_lost);
   json_string(json, "lost_because", damage->records_lost ? trace_cause_word(damage->loss_cause) : "");
   json_integer(json, "stacks_lost", damage->stacks_lost);
@@ -48,30 +48,6 @@ static void print_peak(struct json *json, const struct report *report) {
   json_begin(json, "moments_ns", '[');
   for (int k = 0; k < PEAK_PARTS; k++) json_integer(json, NULL, report->peak.time_ns[k]);
   json_end(json, ']');
-  json_end(json, '}');
-}
-
-static void print_totals(struct json *json, const struct report *report) {
-  struct estimate bytes = report_bytes(report, &report->allocated),
-                  blocks = report_blocks(report, &report->allocated);
-  struct estimate end = report_bytes(report, &report->live_at_end),
-                  end_blocks = report_blocks(report, &report->live_at_end);
-  struct estimate brief = report_bytes(report, &report->brief),
-                  share = report_share(report, &report->brief, &report->allocated),
-                  rate = report_per_second(report, &bytes),
-                  peak_blocks = report_blocks(report, &report->peak.live);
-  json_begin(json, "totals", '{');
-  json_estimate(json, "allocated_bytes", &bytes);
-  json_estimate(json, "allocated_blocks", &blocks);
-  json_estimate(json, "allocated_bytes_per_second", &rate);
-  print_peak(json, report);
-  json_estimate(json, "peak_blocks", &peak_blocks);
-  json_estimate(json, "live_at_end_bytes", &end);
-  json_estimate(json, "live_at_end_blocks", &end_blocks);
-  json_estimate(json, "brief_bytes", &brief);
-  json_estimate(json, "brief_share", &share);
-  json_integer(json, "brief_ns", report->brief_ns);
-  json_integer(json, "peak_rss_bytes", report_resident(report).most_bytes);
   json_end(json, '}');
 }
 
@@ -246,14 +222,38 @@ static void print_memory(struct json *json, const struct report *report) {
   json_end(json, ']');
 }
 
-static void print_wrappers(struct json *json, const struct report *report) {
-  json_begin(json, "wrappers", '[');
-  for (size_t i = 0; i < report->recording->wrappers.count; i++)
-    json_string(json, NULL, strings_text(report->names->strings, report->recording->wrappers.functions[i]));
-  json_end(json, ']');
+/* ---- shared ---- */
+
+void json_totals(struct json *json, const struct report *report) {
+  struct estimate bytes = report_bytes(report, &report->allocated),
+                  blocks = report_blocks(report, &report->allocated);
+  struct estimate end = report_bytes(report, &report->live_at_end),
+                  end_blocks = report_blocks(report, &report->live_at_end);
+  struct estimate brief = report_bytes(report, &report->brief),
+                  share = report_share(report, &report->brief, &report->allocated),
+                  rate = report_per_second(report, &bytes),
+                  peak_blocks = report_blocks(report, &report->peak.live);
+  json_begin(json, "totals", '{');
+  json_estimate(json, "allocated_bytes", &bytes);
+  json_estimate(json, "allocated_blocks", &blocks);
+  json_estimate(json, "allocated_bytes_per_second", &rate);
+  print_peak(json, report);
+  json_estimate(json, "peak_blocks", &peak_blocks);
+  json_estimate(json, "live_at_end_bytes", &end);
+  json_estimate(json, "live_at_end_blocks", &end_blocks);
+  json_estimate(json, "brief_bytes", &brief);
+  json_estimate(json, "brief_share", &share);
+  json_integer(json, "brief_ns", report->brief_ns);
+  json_integer(json, "peak_rss_bytes", report_resident(report).most_bytes);
+  json_end(json, '}');
 }
 
-/* ---- shared ---- */
+void json_wrappers(struct json *json, const struct recording *recording) {
+  json_begin(json, "wrappers", '[');
+  for (size_t i = 0; i < recording->wrappers.count; i++)
+    json_string(json, NULL, strings_text(recording->names.strings, recording->wrappers.functions[i]));
+  json_end(json, ']');
+}
 
 wn_status report_write_json(FILE *out, const struct report *report,
                             const struct report_json_options *options) {
@@ -262,8 +262,8 @@ wn_status report_write_json(FILE *out, const struct report *report,
   snprintf(asked, sizeof asked, "at:%.50s", options->at);
   json_begin(&json, NULL, '{');
   json_integer(&json, "schema", 1);
-  json_trace(&json, "trace", report);
-  print_totals(&json, report);
+  json_trace(&json, "trace", report->samples);
+  json_totals(&json, report);
   print_held(&json, report);
   print_memory(&json, report);
   if (heap_life_is_told(&report->samples->life)) json_heap(&json, report);
@@ -273,7 +273,7 @@ wn_status report_write_json(FILE *out, const struct report *report,
   if (options->where) json_string(&json, "where", options->where);
   json_string(&json, "by", grouping_name(options->grouping));
   json_string(&json, "sort", sites_order_name(options->order));
-  print_wrappers(&json, report);
+  json_wrappers(&json, report->recording);
   for (int measure = 0; measure < MEASURES && !error; measure++)
     if (measure != MEASURE_PROMOTED || report->samples->collected)
       error = print_sites(&json, report, (enum measure)measure, options);

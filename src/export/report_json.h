@@ -18,8 +18,12 @@ wn_status report_write_json(FILE *out, const struct report *report,
 
 /* ---- its parts ---- */
 
-/* Writes a member that says of which trace a report is. */
-void json_trace(struct json *json, const char *name, const struct report *report);
+/* Writes a member that says which trace it is. */
+void json_trace(struct json *json, const char *name, const struct samples *samples);
+
+/* Write the members `totals` and `wrappers`. */
+void json_totals(struct json *json, const struct report *report);
+void json_wrappers(struct json *json, const struct recording *recording);
 
 /* Writes the member `heap`: the life of a collected heap. */
 void json_heap(struct json *json, const struct report *report);

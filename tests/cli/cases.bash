@@ -30,7 +30,7 @@ wrong_options_are_refused() {
   refused 2 '--search nowhere: No such file' report --search nowhere t
   refused 2 '--search t: it is not a folder' report --search t t
   refused 2 '--at -1s' report --at -1s t
-  refused 2 '--at 10s is after the end' report --at 10s t
+  refused 2 'at 10s: that is after the end' report --at 10s t
   local top
   for top in 0 -1 x 1x '' 99999999999; do refused 2 '--top .*: it must be' report --top "$top" t; done
   refused 2 'column 5: expected a value' report --where 'fn =' t
@@ -417,7 +417,7 @@ help_is_everywhere() {
   succeeds help
   local commands
   commands=$(sed -n 's/^  \([a-z]*\) .*/\1/p' out)
-  [ "$(echo $commands)" = "record report diff info help" ] || fail "commands: $commands"
+  [ "$(echo $commands)" = "record report html view diff info help" ] || fail "commands: $commands"
   for command in $commands; do
     succeeds help $command
     says "^winnow $command: .*Usage: winnow $command"
@@ -437,7 +437,7 @@ help_is_everywhere() {
 failing_output_is_noticed() {
   make plain t
   local arguments
-  for arguments in "report t" "report --json t" "info t" "help report" "--help" "--version"; do
+  for arguments in "report t" "report --json t" "html -o - t" "html -o x.html t" "info t" "help report" "--help" "--version"; do
     # shellcheck disable=SC2086
     "$winnow" $arguments >/dev/full 2>err
     [ $? = 1 ] && [ "$(wc -l <err)" = 1 ] || fail "/dev/full: $arguments: $(cat err)"
@@ -470,9 +470,9 @@ completion_completes() {
   local command option words
   mkdir folder
   touch some.trace "a blank.trace"
-  for command in report diff info; do
+  for command in report html view diff info; do
     [ "$(complete_words winnow $command som)" = some.trace ] || fail "$command: files"
-    [ "$(complete_words winnow $command --json a)" = "a blank.trace" ] || fail "$command: files with blanks"
+    [ "$(complete_words winnow $command --help a)" = "a blank.trace" ] || fail "$command: files with blanks"
   done
   [ "$(complete_words winnow record -o som)" = some.trace ] || fail "record -o: files"
   [ "$(complete_words winnow report --search f)" = folder ] || fail "--search: folders"
@@ -495,7 +495,7 @@ completion_completes() {
 
 the_manual_page_is_complete() {
   local page=$source/docs/winnow.1 command option
-  for command in record report diff info; do
+  for command in record report html view diff info; do
     succeeds help $command
     for option in $(grep -Eo '^ +(-., )? *--[a-z-]+' out | grep -o -- '--[a-z-]*'); do
       sed 's/\\-/-/g' "$page" | grep -q -- "$option" || fail "docs/winnow.1 does not mention $command $option"
@@ -623,7 +623,7 @@ large_traces_are_fast() {
 "$winnow" report --no-symbols t & pid=\$!
 sleep \$1; kill -STOP \$pid; sleep 1.2; kill -CONT \$pid; wait \$pid
 END
-  for pause in 0.1 0.2 0.05 0.3 0.5; do
+  for pause in 0.1 0.2 0.05 0.3 0.5 0.8 0.15 0.4 1.2; do
     script -qec "bash paused $pause" typescript >/dev/null </dev/null
     grep -aq 'ran for' typescript || fail "no report on a terminal"
     grep -aq 'Reading [0-9]* %' typescript && return

@@ -29,6 +29,22 @@ a_trace_does_not_differ_from_itself() {
     fail "$(head -c 1000 out)"
 }
 
+# Where every block was recorded there is no chance, and where records are missing nothing is known.
+differences_speak_of_chance_only_where_there_is_some() {
+  make exact t
+  succeeds diff t t
+  says 'Every block was recorded, so each change is real'
+  says 'Held at the peak: .*: 0 B, unchanged'
+  grep -q '^  Unchanged:$' out || fail "$(cat out)"
+  ! grep -Eq 'chance|noise' out || fail "chance: $(cat out)"
+  make plain t
+  printf 'damage' | dd of=t bs=1 seek=$(($(stat -c %s t) / 2)) conv=notrunc 2>/dev/null
+  succeeds diff t t
+  says 'it is not known which differences are real'
+  grep -q '^  Changed or not:$' out || fail "$(cat out)"
+  ! grep -Eq 'chance|noise|nchanged' out || fail "more than is known: $(cat out)"
+}
+
 new_and_vanished_code_is_marked() {
   need_recording
   record_allocates loop 1 && mv t before

@@ -13,6 +13,7 @@
  *   collected_none, collected_one  what it told in a run of that many milliseconds, a sample in each
  *   named      functions, files, a module and a title with long names, and with what terminals obey; with
  *              mappings of the program's own
+ *   hostile    a command line, thread, function, file and module that would break out of an HTML page
  *   many N     N samples, for speed */
 #include "base/words.h"
 #include "trace/finish.h"
@@ -78,6 +79,24 @@ static bool named_place(void *context, uint32_t module, uint64_t offset, struct 
   *out = (struct trace_place){.function = trace_text_of(function), .line = (uint32_t)offset};
   out->file =
       trace_text_of("/nowhere/a/folder/with\xff/a\x1b[7m/long/name/and_a_file_with_a_name_of_one_word.cc");
+  return true;
+}
+
+/* ---- names that are HTML ---- */
+
+#define BREAKS_OUT "</script></pre></noscript><img src=x onerror=alert(1)>"
+
+static void hostile_module(void *context, uint32_t number, struct trace_module *out) {
+  (void)context, (void)number;
+  *out = (struct trace_module){.base = TRACE_LANGUAGE_BASE, .size = 4096};
+  out->path = trace_text_of("[" BREAKS_OUT "]");
+}
+
+static bool hostile_place(void *context, uint32_t module, uint64_t offset, struct trace_place *out) {
+  (void)context, (void)module;
+  *out = (struct trace_place){.function = trace_text_of(offset % 2 ? BREAKS_OUT : "plain"),
+                              .file = trace_text_of("/a/" BREAKS_OUT ".cc"),
+                              .line = (uint32_t)offset};
   return true;
 }
 
@@ -196,12 +215,16 @@ int main(int argc, char **argv) {
   static const char command[] = "/bin/pro\"gram\0--op\x02tion\0\xff";
   const char *kind = argv[1];
   bool collected = strstr(kind, "collected");
-  bool named = strstr(kind, "named");
+  bool named = strstr(kind, "named"), hostile = !strcmp(kind, "hostile");
   struct trace_stack_source source = {.node = node, .module = module};
   if (named)
     source = (struct trace_stack_source){.node = named_node, .module = named_module, .place = named_place};
+  if (hostile)
+    source =
+        (struct trace_stack_source){.node = named_node, .module = hostile_module, .place = hostile_place};
   struct trace_options options = {.path = argv[2]};
-  struct trace_run run = {.command = {.bytes = command, .length = sizeof command},
+  struct trace_run run = {.command = hostile ? trace_text_of(BREAKS_OUT)
+                                             : (struct trace_text){command, sizeof command},
                           .host = trace_text_of("host"),
                           .heap = trace_text_of(collected ? "winnow" : "malloc"),
                           .version = trace_text_of("0.1.0"),
@@ -215,14 +238,16 @@ int main(int argc, char **argv) {
   struct trace_writer *writer;
   if (trace_writer_open(&options, &run, &source, &writer)) return puts(wn_last_error()), 1;
   trace_write_thread_name(
-      writer, &(struct trace_thread_name){.time_ns = 1, .thread = 1, .name = trace_text_of("main")});
+      writer, &(struct trace_thread_name){
+                  .time_ns = 1, .thread = 1, .name = trace_text_of(hostile ? BREAKS_OUT : "main")});
   uint64_t count = count_of(kind, argv[3]);
   if (collected)
     write_collected(writer, count);
   else if (strstr(kind, "shrunk"))
     write_shrunk(writer);
   else
-    write_samples(writer, count, named ? NAMED_NODES : NODES, strstr(kind, "level"), strstr(kind, "bare"));
+    write_samples(writer, count, named || hostile ? NAMED_NODES : NODES, strstr(kind, "level"),
+                  strstr(kind, "bare"));
   if (!strcmp(kind, "level_freed"))
     for (uint64_t i = count - 99; i <= count - 40; i++)
       trace_write_free(writer, &(struct trace_free){.time_ns = count * 1000 + 10, .thread = 1, .block = i});

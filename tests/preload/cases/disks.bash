@@ -35,7 +35,7 @@ a_full_disk_disturbs_nobody() {
 END
   [ "$tiny" = 1 ] && return
   "$winnow" record -o trace --rate 1 -- "$programs/threads" storm >out 2>said
-  grep -Eq 'wrote trace \(.*; [0-9][0-9a-z., ]+ records lost\); now: ' said || fail "$(cat said)"
+  grep -Eq 'wrote trace \(.*; [0-9][0-9a-z., ]+ records lost\); in a browser: ' said || fail "$(cat said)"
 }
 
 # The amount that the text says behind some words, in bytes.

@@ -1,0 +1,97 @@
+/* Listens, and compares names of hosts. */
+#include "cli/endpoint.h"
+
+#include "base/error.h"
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { WAITING_MOST = 64 };
+
+union address {
+  struct sockaddr any;
+  struct sockaddr_in four;
+  struct sockaddr_in6 six;
+};
+
+/* Reads an IP address. Returns its length; 0: it is none. */
+static socklen_t read_address(union address *address, const char *text, unsigned port) {
+  *address = (union address){0};
+  if (inet_pton(AF_INET, text, &address->four.sin_addr) == 1) {
+    address->four.sin_family = AF_INET;
+    address->four.sin_port = htons((uint16_t)port);
+    return sizeof address->four;
+  }
+  if (inet_pton(AF_INET6, text, &address->six.sin6_addr) != 1) return 0;
+  address->six.sin6_family = AF_INET6;
+  address->six.sin6_port = htons((uint16_t)port);
+  return sizeof address->six;
+}
+
+static bool is_any(const union address *address) {
+  if (address->any.sa_family == AF_INET) return address->four.sin_addr.s_addr == htonl(INADDR_ANY);
+  return IN6_IS_ADDR_UNSPECIFIED(&address->six.sin6_addr);
+}
+
+static wn_status refused(const struct endpoint *endpoint) {
+  const char *why = strerror(errno);
+  return error_set(WN_EIO, "cannot listen on %s:%u: %c%s", endpoint->host, endpoint->port,
+                   tolower((unsigned char)*why), why + 1);
+}
+
+/* Has the port that the system chose. */
+static bool find_port(struct endpoint *endpoint) {
+  union address found;
+  socklen_t length = sizeof found;
+  if (getsockname(endpoint->descriptor, &found.any, &length)) return false;
+  endpoint->port = ntohs(found.any.sa_family == AF_INET ? found.four.sin_port : found.six.sin6_port);
+  return true;
+}
+
+/* ---- shared ---- */
+
+wn_status endpoint_open(struct endpoint *endpoint, const char *address, unsigned port) {
+  union address wanted;
+  socklen_t length = read_address(&wanted, address, port);
+  *endpoint = (struct endpoint){.descriptor = -1, .port = port};
+  if (!length) return error_set(WN_EINVAL, "%s is no IP address", address);
+  snprintf(endpoint->host, sizeof endpoint->host, wanted.any.sa_family == AF_INET6 ? "[%s]" : "%s", address);
+  endpoint->any = is_any(&wanted);
+  endpoint->descriptor = socket(wanted.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (endpoint->descriptor < 0) return refused(endpoint);
+  /* A port whose last connections have just ended is free. */
+  (void)setsockopt(endpoint->descriptor, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
+  if (!bind(endpoint->descriptor, &wanted.any, length) && !listen(endpoint->descriptor, WAITING_MOST) &&
+      find_port(endpoint)) {
+    if (endpoint->any) strcpy(endpoint->host, wanted.any.sa_family == AF_INET6 ? "[::1]" : "127.0.0.1");
+    return WN_OK;
+  }
+  wn_status error = refused(endpoint);
+  close(endpoint->descriptor);
+  endpoint->descriptor = -1;
+  return error;
+}
+
+bool endpoint_is_host(const struct endpoint *endpoint, const char *host) {
+  char name[64], port[16];
+  const char *colon = strrchr(host, ':');
+  if (colon && strchr(colon, ']')) colon = NULL; /* inside [::1] */
+  size_t length = colon ? (size_t)(colon - host) : strlen(host);
+  snprintf(port, sizeof port, "%u", endpoint->port);
+  if (strcmp(colon ? colon + 1 : "80", port) != 0 || !length || length >= sizeof name) return false;
+  memcpy(name, host, length);
+  name[length] = 0;
+  if (!strcasecmp(name, endpoint->host) || !strcasecmp(name, "localhost")) return true;
+  if (!endpoint->any) return false;
+  bool brackets = *name == '[' && name[length - 1] == ']';
+  if (brackets) name[length - 1] = 0;
+  return read_address(&(union address){0}, name + brackets, 0) > 0;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,225 @@
+/* winnow html: loads the recording, and writes it as a page. If the page would be too large, it
+ * keeps a part of the samples. */
+#include "page/html.h"
+
+#include "analysis/thin.h"
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/load.h"
+#include "cli/output.h"
+#include "cli/page_address.h"
+#include "cli/report.h"
+#include "cli/text.h"
+#include "page/first_answers.h"
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The largest page unless the user gives another size, and the largest of all. */
+static const double usual_bytes = 16e6, most_bytes = 64e6;
+
+/* How often the samples are thinned at most. Mostly once is enough; but the fewer the samples, the
+ * more bytes each takes. */
+enum { TRIES = 6 };
+
+/* ---- options ---- */
+
+static bool is_same_file(const char *one, const char *other) {
+  struct stat left, right;
+  return !stat(one, &left) && !stat(other, &right) && left.st_dev == right.st_dev &&
+         left.st_ino == right.st_ino;
+}
+
+/* The name of the page for a trace: in the current folder, with .html in the place of .trace. */
+static int name_page(struct report_options *options, char name[FILENAME_MAX]) {
+  const char *base = strrchr(options->file, '/') ? strrchr(options->file, '/') + 1 : options->file;
+  size_t length = strlen(base), tail = strlen(".trace");
+  if (options->output) return 0;
+  if (!strcmp(options->file, "-") || !length) return fail_usage("html", "give the page a name with -o FILE");
+  if (length > tail && !strcmp(base + length - tail, ".trace")) length -= tail;
+  if ((size_t)snprintf(name, FILENAME_MAX, "%.*s.html", (int)length, base) >= FILENAME_MAX)
+    return fail_usage("html", "the trace's name is too long; give the page one with -o FILE");
+  options->output = name;
+  return 0;
+}
+
+static int parse(struct report_options *options, char name[FILENAME_MAX], int argc, char **argv) {
+  int code = options_parse(options, FOR_HTML, argc, argv);
+  if (code) return code;
+  if (optind == argc || !*argv[optind])
+    return fail_usage("html", "which trace? usage: winnow html [OPTION...] FILE");
+  if (optind + 1 < argc) return fail_usage("html", "one trace at a time");
+  if (options->full && options->most_bytes > 0)
+    return fail_usage("html", "--full keeps all samples, and --max-size does not: give one of them");
+  options->file = argv[optind];
+  code = name_page(options, name);
+  if (code) return code;
+  if (!strcmp(options->output, "-") && isatty(1))
+    return fail_usage("html", "a page is nothing for a terminal; give it a name with -o FILE");
+  if (is_same_file(options->file, options->output))
+    return fail_usage("html", "%s is the trace; give the page another name with -o FILE", options->output);
+  return 0;
+}
+
+/* ---- the page's text ---- */
+
+/* The text report. The caller frees it. */
+static wn_status print_report(const struct report_options *options, const struct recording *recording,
+                              char **text) {
+  struct question question = {
+      .where = options->where, .at = options->when[0].at, .at_ns = options->when[0].ns};
+  struct report report;
+  size_t size;
+  if (question.at == AT_TIME && question.at_ns > recording->samples->end_ns)
+    return error_set(WN_EINVAL, "at %s: that is after the end of the trace", options->at_text);
+  wn_status error = report_ask(recording, &question, &report);
+  if (error) return error;
+  FILE *terminal = stdout, *memory = open_memstream(text, &size);
+  if (!memory) {
+    report_destroy(&report);
+    return error_set(WN_ENOMEM, "not enough memory for the report");
+  }
+  text_for_file();
+  stdout = memory;
+  error = view_print_text(&(struct view){&report, options});
+  stdout = terminal;
+  if (fclose(memory) && !error) error = error_set(WN_ENOMEM, "not enough memory for the report");
+  report_destroy(&report);
+  return error;
+}
+
+/* ---- writing ---- */
+
+struct page {
+  const struct report_options *options;
+  struct recording *recording;
+  struct output output;
+  struct html_options html;
+  struct html_size size;
+};
+
+static wn_status write_file(struct page *page) {
+  struct progress progress;
+  progress_begin(&progress, "Writing");
+  page->html.progress = progress_show;
+  page->html.progress_context = &progress;
+  wn_status error = html_write(page->output.file, page->recording, &page->html, &page->size);
+  progress_end(&progress);
+  if (error != WN_EIO) return error;
+  char why[128];
+  snprintf(why, sizeof why, "%s", wn_last_error());
+  return error_set(WN_EIO, "cannot write %s: %s", page->output.name, why);
+}
+
+/* Writes the page of the recording as it is now. The text and the first answers are those of the
+ * samples that are in the page. */
+static wn_status write_once(struct page *page) {
+  char *text = NULL, *answers = NULL;
+  size_t size = 0;
+  wn_status error = print_report(page->options, page->recording, &text);
+  if (!error) error = first_answers(page->recording, page->options->grouping, &answers, &size);
+  if (!error) {
+    struct container_section first = {.name = "ANSW", .bytes = answers, .length = size};
+    page->html.text = text;
+    page->html.extras = &first;
+    page->html.extra_count = 1;
+    error = write_file(page);
+  }
+  free(answers);
+  free(text);
+  return error;
+}
+
+/* The share of samples with which the page would be a little smaller than wanted. Names and stacks
+ * become fewer too, but not in proportion. */
+static double share_for(const struct html_size *size, double wanted) {
+  double rest = (double)(size->bytes - size->rows),
+         fits = (0.92 * wanted - rest) / fmax((double)size->rows, 1);
+  return fmin(fmax(fits, 0.4 * wanted / (double)size->bytes), 0.95);
+}
+
+static wn_status too_large(const struct page *page) {
+  char size[32], limit[32];
+  text_bytes(size, (double)page->size.bytes);
+  if (page->options->full)
+    return error_set(WN_ELIMIT,
+                     "the page would have %s, too much for a browser (%s at most): leave out --full, and it "
+                     "keeps as many samples as fit",
+                     size, text_bytes(limit, most_bytes));
+  return error_set(WN_ELIMIT, "the page needs %s, even with few samples; give it more room with --max-size",
+                   size);
+}
+
+static wn_status write_page(struct page *page) {
+  double wanted = page->options->full             ? most_bytes
+                  : page->options->most_bytes > 0 ? page->options->most_bytes
+                                                  : usual_bytes;
+  bool exact = page->recording->samples->row_count <= CONTAINER_EXACT_ROWS;
+  page->html.container.unit_ns = exact ? 1 : CONTAINER_UNIT_NS;
+  wn_status error = exact ? WN_OK : recording_round(page->recording, CONTAINER_UNIT_NS);
+  if (!error) error = output_open(&page->output, page->options->output);
+  if (!error) error = write_once(page);
+  for (int try = 1; !error && (double)page->size.bytes > wanted; try++) {
+    if (page->options->full || try > TRIES) return too_large(page);
+    error = recording_thin(page->recording, share_for(&page->size, wanted), (uint64_t)try);
+    if (!error) error = output_restart(&page->output);
+    if (!error) error = write_once(page);
+  }
+  return error;
+}
+
+/* Prints the path and the size, and which part of the samples is in the page. */
+static void print_result(const struct page *page) {
+  char size[32];
+  double kept = page->recording->kept;
+  if (!strcmp(page->output.name, "-")) return;
+  text_name(stdout, page->output.name);
+  printf(" (%s)", text_bytes(size, (double)page->size.bytes));
+  if (kept < 1) {
+    double of = round(1 / kept);
+    printf(of >= 2 ? ": 1 of %.0f samples kept; intervals are wider (--full keeps all)"
+                   : ": %.0f of 10 samples kept; intervals are wider (--full keeps all)",
+           of >= 2 ? of : fmin(round(10 * kept), 9));
+  }
+  putchar('\n');
+}
+
+static wn_status make_page(const struct report_options *options, struct recording *recording) {
+  struct page page = {.options = options, .recording = recording};
+  char *address = page_address(options);
+  page.html.address = address;
+  wn_status error = write_page(&page);
+  if (error)
+    output_abandon(&page.output);
+  else
+    error = output_finish(&page.output);
+  if (!error) print_result(&page);
+  free(address);
+  return error;
+}
+
+/* ---- shared ---- */
+
+void html_print_options(FILE *out) { options_print(out, FOR_HTML); }
+
+int command_html(int argc, char **argv) {
+  struct report_options options = {0};
+  struct recording *recording = NULL;
+  struct input input;
+  char text[512], name[FILENAME_MAX];
+  int code = parse(&options, name, argc, argv);
+  if (code) return code;
+  if (!input_open(&input, options.file)) return fail_job("%s", wn_last_error());
+  wn_status error = load_recording(input_path(&input), &options.recording, &recording);
+  if (!error) error = make_page(&options, recording);
+  recording_free(recording);
+  input_close(&input);
+  return error == WN_EINVAL ? fail_usage("html", "%s", wn_last_error())
+         : error            ? fail_job("%s", input_error(&input, text))
+                            : 0;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,110 @@
+/* A file that is written as a whole or not at all. */
+#include "cli/output.h"
+
+#include "base/error.h"
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The temporary file, for the signal handler; empty: there is none. */
+static char temporary[PATH_MAX];
+
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+enum { ENDING = sizeof ending / sizeof *ending };
+
+static void remove_and_end(int number) {
+  unlink(temporary);
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+/* A signal that the caller ignores stays ignored. */
+static void watch_signals(void (*handler)(int)) {
+  for (int i = 0; i < ENDING; i++) {
+    struct sigaction now;
+    if (!sigaction(ending[i], NULL, &now) && now.sa_handler != SIG_IGN) signal(ending[i], handler);
+  }
+}
+
+static wn_status cannot(const struct output *output) {
+  return error_set(WN_EIO, "cannot write %s: %s", strcmp(output->name, "-") ? output->name : "the output",
+                   strerror(errno));
+}
+
+/* Opens a temporary file beside the target, with the permissions that a new file has. */
+static FILE *open_beside(const char *name) {
+  if ((size_t)snprintf(temporary, sizeof temporary, "%s.XXXXXX", name) >= sizeof temporary) {
+    *temporary = 0;
+    errno = ENAMETOOLONG;
+    return NULL;
+  }
+  int descriptor = mkostemp(temporary, 0);
+  if (descriptor < 0) {
+    *temporary = 0;
+    return NULL;
+  }
+  watch_signals(remove_and_end);
+  mode_t mask = umask(0);
+  umask(mask);
+  fchmod(descriptor, 0666 & ~mask);
+  return fdopen(descriptor, "w+");
+}
+
+static bool copy(FILE *from, FILE *to) {
+  char bytes[1 << 16];
+  rewind(from);
+  for (size_t count; (count = fread(bytes, 1, sizeof bytes, from)) > 0;)
+    if (fwrite(bytes, 1, count, to) != count) return false;
+  return !ferror(from) && !fflush(to);
+}
+
+/* Copies what was written to a target that is no regular file. Standard output gets it by a stream
+ * of its own, so that a failure is told once. */
+static bool give(const struct output *output) {
+  FILE *target = strcmp(output->name, "-") ? fopen(output->name, "we") : fdopen(dup(1), "w");
+  if (!target) return false;
+  bool copied = copy(output->file, target);
+  int error = errno;
+  if (!fclose(target)) errno = error;
+  return copied;
+}
+
+/* ---- shared ---- */
+
+wn_status output_open(struct output *output, const char *name) {
+  struct stat found;
+  bool exists = strcmp(name, "-") != 0 && !stat(name, &found);
+  *output = (struct output){.name = name};
+  if (exists && S_ISDIR(found.st_mode)) return errno = EISDIR, cannot(output);
+  output->whole = strcmp(name, "-") != 0 && (!exists || S_ISREG(found.st_mode));
+  output->file = output->whole ? open_beside(name) : tmpfile();
+  return output->file ? WN_OK : cannot(output);
+}
+
+wn_status output_restart(struct output *output) {
+  rewind(output->file);
+  return ftruncate(fileno(output->file), 0) ? cannot(output) : WN_OK;
+}
+
+wn_status output_finish(struct output *output) {
+  bool done = output->whole
+                  ? !fflush(output->file) && !ferror(output->file) && !rename(temporary, output->name)
+                  : give(output);
+  wn_status error = done ? WN_OK : cannot(output);
+  if (done) *temporary = 0;
+  output_abandon(output);
+  return error;
+}
+
+void output_abandon(struct output *output) {
+  if (*temporary) unlink(temporary);
+  *temporary = 0;
+  if (output->whole) watch_signals(SIG_DFL);
+  if (output->file) fclose(output->file);
+  output->file = NULL;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,31 @@
+/* A file that is written as a whole or not at all.
+ *
+ * What is written goes to a temporary file beside the target, which takes the target's name once it
+ * is complete. So an older file stays until then, and a failure, or a signal that ends the command,
+ * leaves nothing. Standard output and what is no regular file, such as a pipe, get all bytes at the
+ * end. One output at a time. */
+#ifndef CLI_OUTPUT_H
+#define CLI_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <winnow/status.h>
+
+struct output {
+  FILE *file;
+  const char *name; /* "-": standard output */
+  bool whole;       /* a temporary file that takes the name */
+};
+
+/* WN_EIO: wn_last_error says why the target cannot be written. */
+wn_status output_open(struct output *output, const char *name);
+
+/* Removes what was written so far. */
+wn_status output_restart(struct output *output);
+
+/* Completes the target, or gives it up. Either closes the output. */
+wn_status output_finish(struct output *output);
+void output_abandon(struct output *output);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,54 @@
+/* The server of `winnow view`: the page, answers to its questions, and news of a growing trace.
+ *
+ * RESOURCES, all below /TOKEN/, where the token is 128 random bits in hexadecimal:
+ *   GET  (nothing)  the page; its policy lets it connect to this server alone
+ *   POST answer     the body is a request (page/answers.h) of at most 64 KiB; the answer's bytes
+ *   GET  events     server-sent events: `growing` or `ended`, at first and after each change. 204,
+ *                   upon which browsers do not ask again: the trace was complete from the start.
+ * Everything else is 404 with nothing in it, whatever is wrong: path, method or token. So no path
+ * leads to a file, and nobody learns how much of a token is right (it is compared in constant time).
+ * 403: the header Host is not this server, or Origin is not. 413: too large, or without a length.
+ *
+ * THREADS. libmicrohttpd runs a thread for each connection, so a handler may wait: for the answer
+ * before it, or for news. An answer that takes long delays other answers, but no events.
+ *
+ * BOUNDS. 32 connections, 10 s without a byte, 32 KiB for the headers of each, 64 KiB for a request,
+ * 16 MiB for an answer. A listener that has gone is noticed by the sign of life that it is sent each
+ * second. */
+#ifndef CLI_SERVER_H
+#define CLI_SERVER_H
+
+#include "cli/endpoint.h"
+#include "cli/live.h"
+
+struct MHD_Daemon;
+struct MHD_Response;
+
+enum { TOKEN_DIGITS = 32 };
+
+/* Does not change while the server runs. */
+struct server {
+  struct live *live;
+  struct endpoint endpoint;
+  char token[TOKEN_DIGITS + 1];
+  char url[160]; /* of the page */
+  struct MHD_Daemon *daemon;
+  struct MHD_Response *page, *nothing; /* the page; an empty body, for all refusals */
+};
+
+struct server_options {
+  const char *address; /* to listen on */
+  unsigned port;       /* 0: any free one */
+  const char *view;    /* the page opens with it (page_address); NULL: the usual view */
+  const char *file;    /* the trace, for people */
+};
+
+/* Starts it in threads of its own. The threads have the signal mask of the caller. The live
+ * recording must outlive it. */
+wn_status server_start(struct server *server, struct live *live, const struct server_options *options);
+
+/* Ends all connections. live_stop comes first, so that no listener waits. */
+void server_stop(struct server *server);
+
+#endif
+/* SPDX-License-Identifier: MIT */

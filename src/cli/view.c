@@ -1,0 +1,122 @@
+/* winnow view: loads the recording, and serves the page that shows it until a signal comes.
+ *
+ * The signals are blocked before any thread starts, and the main thread takes them with sigwait.
+ * SIGINT and SIGHUP are left alone where they were ignored from the start, as a shell does for a
+ * program in the background and `nohup` does. */
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/desktop.h"
+#include "cli/input.h"
+#include "cli/live.h"
+#include "cli/options.h"
+#include "cli/page_address.h"
+#include "cli/server.h"
+#include "cli/text.h"
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A last answer or loading may take so long after the signal. */
+enum { END_SECONDS = 2 };
+
+static int parse(struct report_options *options, int argc, char **argv) {
+  int code = options_parse(options, FOR_VIEW, argc, argv);
+  if (code) return code;
+  if (optind == argc || !*argv[optind])
+    return fail_usage("view", "which trace? usage: winnow view [OPTION...] FILE");
+  if (optind + 1 < argc) return fail_usage("view", "one trace at a time");
+  options->file = argv[optind];
+  return 0;
+}
+
+/* ---- signals ---- */
+
+static void block_signals(sigset_t *ending) {
+  static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+  sigemptyset(ending);
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+    struct sigaction action;
+    bool ignored = !sigaction(signals[i], NULL, &action) && action.sa_handler == SIG_IGN;
+    if (!ignored) sigaddset(ending, signals[i]);
+  }
+  sigprocmask(SIG_BLOCK, ending, NULL);
+  signal(SIGPIPE, SIG_IGN); /* a browser may go in the middle of an answer */
+}
+
+/* The command writes nothing, so nothing is lost if it ends in the middle of an answer. */
+static void end_now(int signal) {
+  (void)signal;
+  _exit(0);
+}
+
+static void wait_for_end(const sigset_t *ending) {
+  int number;
+  sigwait(ending, &number);
+  signal(SIGALRM, end_now);
+  alarm(END_SECONDS);
+  sigprocmask(SIG_UNBLOCK, ending, NULL); /* the second Ctrl-C ends it at once */
+}
+
+/* ---- serving ---- */
+
+static void announce(const struct report_options *options, const char *url) {
+  printf("%s shows ", url);
+  text_name(stdout, options->file);
+  puts("; Ctrl-C ends it");
+  fflush(stdout);
+  if (!options->no_open) desktop_open(url);
+}
+
+static wn_status serve(const struct report_options *options, struct live *live) {
+  struct server server;
+  sigset_t ending;
+  char *view = page_address(options);
+  block_signals(&ending);
+  wn_status error =
+      server_start(&server, live,
+                   &(struct server_options){.address = options->listen ? options->listen : "127.0.0.1",
+                                            .port = options->port,
+                                            .view = view,
+                                            .file = options->file});
+  free(view);
+  if (error) return error;
+  error = live_start(live);
+  if (!error) {
+    announce(options, server.url);
+    wait_for_end(&ending);
+  }
+  live_stop(live);
+  server_stop(&server);
+  return error;
+}
+
+/* A time after the end of a trace is wrong, unless the program still runs. */
+static wn_status check_time(const struct report_options *options, const struct live *live) {
+  const struct when_asked *when = &options->when[0];
+  if (live->followed || when->at != AT_TIME || when->ns <= live->recording->samples->end_ns) return WN_OK;
+  return error_set(WN_EINVAL, "at %s: that is after the end of the trace", options->at_text);
+}
+
+/* ---- shared ---- */
+
+void view_print_options(FILE *out) { options_print(out, FOR_VIEW); }
+
+int command_view(int argc, char **argv) {
+  struct report_options options = {0};
+  struct live live = {0};
+  struct input input;
+  char text[512];
+  int code = parse(&options, argc, argv);
+  if (code) return code;
+  if (!input_open(&input, options.file)) return fail_job("%s", wn_last_error());
+  wn_status error = live_open(&live, input_path(&input), &options.recording);
+  if (!error) error = check_time(&options, &live);
+  if (!error) error = serve(&options, &live);
+  live_close(&live);
+  input_close(&input);
+  return error == WN_EINVAL ? fail_usage("view", "%s", wn_last_error())
+         : error            ? fail_job("%s", input_error(&input, text))
+                            : 0;
+}
+/* SPDX-License-Identifier: MIT */

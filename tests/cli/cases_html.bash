@@ -1,0 +1,172 @@
+# winnow html; sourced by run.
+# shellcheck shell=bash disable=SC2154
+
+# Writes the sections of a page to files NAME.bin, inflated and checked.
+unpack() { # PAGE
+  need perl
+  perl -MMIME::Base64 -MCompress::Raw::Zlib -e '
+    local $/; open my $in, "<", $ARGV[0] or die; my $page = <$in>; my %blocks;
+    while ($page =~ m{<script type="application/octet-stream" data-section="([A-Z]{4})" data-block="(\d+)" data-blocks="(\d+)" data-raw="(\d+)" data-codec="([a-z-]+)" data-crc="([0-9a-f]{8})">([A-Za-z0-9+/=]*)</script>\n}g) {
+      my ($name, $block, $count, $raw, $codec, $crc, $bytes) = ($1, $2, $3, $4, $5, $6, decode_base64($7));
+      if ($codec eq "deflate-raw") {
+        my $inflater = Compress::Raw::Zlib::Inflate->new(-WindowBits => -MAX_WBITS); my $out;
+        $inflater->inflate($bytes, $out) == Z_STREAM_END or die "$name $block: not deflated"; $bytes = $out;
+      } else { $codec eq "raw" or die "codec $codec" }
+      length $bytes == $raw or die "$name $block: length"; crc32($bytes) == hex $crc or die "$name $block: checksum";
+      $block == ($blocks{$name} // 0) && $block < $count or die "$name $block of $count: order"; $blocks{$name}++;
+      open my $out, ">>", "$name.bin" or die; print $out $bytes;
+    }
+    print join(" ", sort keys %blocks), "\n"' "$1" || fail "the page $1 is damaged"
+}
+
+pages_have_the_whole_recording() {
+  local kind
+  for kind in plain exact none one bare killed shrunk collected named; do
+    make $kind t.trace
+    rm -f -- *.bin
+    succeeds html t.trace
+    grep -Eqx 't\.html \([0-9.]+ [kM]?B\)' out || fail "it prints: $(cat out)"
+    [ "$(unpack t.html)" = "ANSW FRAM HEAP KIND MAPS META NODE ROWS STRS TIME" ] || fail "$kind: sections: $(unpack t.html)"
+    ! grep -Eq '<!--winnow:(head|text|data)-->' t.html || fail "a marker is left"
+    [ "$(grep -o 'data-section="[A-Z]*"' t.html | head -1)" = 'data-section="ANSW"' ] || fail "the answers are not first"
+    grep -q ' ran for \|ran ' t.html || fail "$kind: no text"
+  done
+  mkdir folder
+  mv t.trace folder/a.trace
+  succeeds html folder/a.trace
+  [ -s a.html ] || fail "not in the current folder"
+  mv folder/a.trace folder/a.trace.77
+  succeeds html folder/a.trace.77
+  [ -s a.trace.77.html ] || fail "the traces of two processes have one page"
+  succeeds html -o - folder/a.trace.77
+  cmp -s out a.trace.77.html || fail "standard output has another page"
+  "$winnow" html -o page.html - <folder/a.trace.77 >/dev/null || fail "from standard input"
+  cmp -s page.html a.trace.77.html || fail "standard input gives another page"
+}
+
+opens_with() { # ADDRESS OPTION...
+  local address=$1
+  shift
+  succeeds html "$@" t.trace
+  [ "$(grep -o '<meta name="winnow-view" content="[^"]*">' t.html)" = "${address:+<meta name=\"winnow-view\" content=\"$address\">}" ] ||
+    fail "$*: it opens with $(grep -o '<meta name="winnow-view"[^>]*>' t.html)"
+}
+
+pages_open_with_what_was_asked() {
+  make plain t.trace
+  opens_with ''
+  opens_with '' --at peak
+  opens_with end --at end
+  opens_with 'peak&amp;by=line' --by line
+  opens_with 'end&amp;where=at+=+1ms' -a 1ms
+  opens_with 'end&amp;where=at+=+1ms+and+(size+%3E+100+or+fn+~+%22a%2Bb%22)&amp;by=file' --at 1ms -b file --where 'size > 100 or fn ~ "a+b"'
+  grep -q 'matching the query' t.html || fail "the text ignores the query"
+  opens_with 'end&amp;where=size+%3C+1K+and+at+=+0.5ms' -w 'size < 1K and at = 0.5ms'
+}
+
+wrong_pages_are_refused() {
+  make plain t.trace
+  cp t.trace before
+  refused 2 'which trace' html
+  refused 2 'one trace at a time' html t.trace t.trace
+  refused 2 't.trace is the trace' html -o t.trace t.trace
+  ln t.trace other
+  refused 2 'other is the trace' html -o other t.trace
+  cmp -s t.trace before || fail "the trace was changed"
+  refused 2 'give the page a name' html -
+  refused 2 "'': it must be a file's name" html -o '' t.trace
+  refused 2 'it must be function, line, file or module' html --by stack t.trace
+  refused 2 'it must be from 10K to 64M' html --max-size 1 t.trace
+  refused 2 'it must be from 10K to 64M' html --max-size lots t.trace
+  refused 2 'give one of them' html --max-size 1M --full t.trace
+  refused 2 'after the end' html --at 10s t.trace
+  refused 2 '--where: query, column 4' html --where 'fn is x' t.trace
+  refused 2 'no sampled stack has a function' html --wrapper nobody t.trace
+  refused 1 'absent: No such file' html absent
+  echo "no trace" >wrong
+  refused 1 'wrong' html wrong
+  refused 1 'cannot write nowhere/t.html: No such file' html -o nowhere/t.html t.trace
+  refused 1 'cannot write \.: Is a directory' html -o . t.trace
+  refused 1 'cannot write /dev/full: No space left' html -o /dev/full t.trace
+  if [ "$(id -u)" != 0 ]; then
+    mkdir closed
+    chmod a-w closed
+    refused 1 'cannot write closed/t.html: Permission denied' html -o closed/t.html t.trace
+  fi
+  [ "$(echo -- *.html*)" = '-- *.html*' ] || fail "pages of failures: $(echo ./*.html*)"
+}
+
+pages_are_written_as_a_whole() {
+  make many t.trace 300000
+  echo old >t.html
+  # A limit on the size of files is a disk that is full.
+  (ulimit -f 100; trap '' XFSZ; "$winnow" html t.trace >out 2>err)
+  [ $? = 1 ] && [ "$(wc -l <err)" = 1 ] && grep -q 'cannot write t.html: File too large' err || fail "no room: $(cat err)"
+  [ "$(cat t.html)" = old ] || fail "an older page is gone"
+  local signal pid code
+  for signal in INT TERM HUP; do
+    # A shell starts background processes with SIGINT ignored, so perl starts this one.
+    need perl
+    perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$winnow" html --no-symbols t.trace >out 2>err &
+    pid=$!
+    for _ in $(seq 500); do
+      compgen -G 't.html.??????' >/dev/null && break
+      sleep 0.01
+    done
+    kill -$signal $pid
+    { wait $pid; } 2>/dev/null
+    code=$?
+    [ $code -gt 128 ] || [ "$signal" = INT ] || fail "$signal: code $code"
+    [ "$(cat t.html)" = old ] || [ $code = 0 ] || fail "$signal: an older page is gone"
+    ! compgen -G 't.html.??????' >/dev/null || fail "$signal leaves $(echo t.html.*)"
+    [ $code = 0 ] || continue
+    echo old >t.html
+  done
+  rm t.html
+  umask 027
+  succeeds html t.trace
+  [ "$(stat -c %a t.html)" = 640 ] || fail "permissions $(stat -c %a t.html)"
+}
+
+hostile_names_stay_in_their_place() {
+  make hostile t.trace
+  succeeds html t.trace
+  unpack t.html >/dev/null
+  grep -aq '</noscript><img src=x onerror=alert(1)>' STRS.bin META.bin TIME.bin || fail "the trace has no such name"
+  ! grep -aq '<img' t.html || fail "a name broke out: $(grep -a -m1 '<img' t.html)"
+  grep -aq '&lt;/noscript&gt;&lt;img src=x onerror' t.html || fail "the text does not have the name"
+  # Everything between the tags of the template and of the blocks is text without tags.
+  [ "$(grep -ao '</noscript>' t.html | wc -l)" = "$(grep -ao '</noscript>' "$source/viewer/page.html" | wc -l)" ] || fail "another end of noscript"
+  [ "$(grep -ao '</pre>' t.html | wc -l)" = "$(grep -ao '</pre>' "$source/viewer/page.html" | wc -l)" ] || fail "another end of pre"
+}
+
+damaged_traces_have_pages() {
+  make named t.trace
+  local size at
+  size=$(stat -c %s t.trace)
+  head -c $((size / 2)) t.trace >cut.trace
+  run html cut.trace
+  [ "$code" = 0 ] && unpack cut.html >/dev/null || [ "$code" = 1 ] && [ "$(wc -l <err)" -le 1 ] || fail "cut: code $code: $(cat err)"
+  make many t.trace 20000
+  size=$(stat -c %s t.trace)
+  for at in 3 5 7; do printf '\125\125\125' | dd of=t.trace bs=1 seek=$((size * at / 10)) conv=notrunc status=none; done
+  rm -f -- *.bin
+  succeeds html t.trace
+  unpack t.html >/dev/null
+  grep -Eq 'damaged|partial|missing' t.html || fail "the text hides the damage"
+}
+
+large_pages_keep_fewer_samples() {
+  make many t.trace 300000
+  succeeds html --full t.trace
+  local page data
+  page=$(stat -c %s "$source/viewer/page.html")
+  data=$(($(stat -c %s t.html) - page))
+  succeeds html --max-size $((page + data / 2)) t.trace
+  says '^t.html \([0-9.]+ [kM]B\): 1 of [0-9]+ samples kept; intervals are wider \(--full keeps all\)'
+  [ "$(stat -c %s t.html)" -le $((page + data / 2)) ] || fail "$(stat -c %s t.html) bytes, not $((page + data / 2))"
+  unpack t.html >/dev/null
+  succeeds html --max-size $((page + data * 9 / 10)) t.trace
+  says 'of [0-9]+ samples kept'
+  refused 1 'the page needs .* even with few samples' html --max-size 10K t.trace
+}

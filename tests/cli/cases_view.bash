@@ -1,0 +1,126 @@
+# winnow view; sourced by run.
+# shellcheck shell=bash disable=SC2154
+
+# Starts the server in the background; leaves its address in `url`, up to the token's slash, and its process in `server`.
+view() { # ARGUMENT...
+  "$winnow" view --no-open "$@" >served 2>complaints &
+  server=$!
+  trap 'kill $server 2>/dev/null; cd /; rm -rf "$work"' EXIT
+  local tries
+  for ((tries = 0; tries < 300; tries++)); do
+    url=$(grep -Eo '^http://127\.0\.0\.1:[0-9]+/[0-9a-f]{32}/' served) && return
+    kill -0 $server 2>/dev/null || fail "the server ended: $(cat complaints)"
+    sleep 0.1
+  done
+  fail "no address: $(cat served complaints)"
+}
+
+# Ends the server. Not by INT, which a shell has its background jobs ignore.
+end_view() {
+  kill -TERM $server
+  wait $server
+  code=$?
+  [ $code = 0 ] && [ ! -s complaints ] || fail "the server ended with code $code: $(cat complaints)"
+}
+
+status() { # STATUS CURL-ARGUMENT...
+  local wanted=$1 got
+  shift
+  got=$(curl -s -m 20 -o body -w '%{http_code}' "$@")
+  [ "$got" = "$wanted" ] || fail "status $got, not $wanted: curl $*"
+  [ "$wanted" = 200 ] || [ ! -s body ] || fail "a refusal tells something: $(head -c 200 body)"
+}
+
+the_server_answers_as_the_command_does() {
+  need curl
+  make collected t
+  view t
+  status 200 "$url"
+  cmp -s <(grep -c 'meta name="winnow-server"' body) <(echo 1) || fail "the page does not know its server"
+  ! grep -q "connect-src 'none'" body || fail "the page may not connect"
+  ! grep -q '<script[^>]* data-section=' body || fail "the page has the recording"
+  local request
+  for request in view=head $'view=flame\nwhere=size > 10\nmeasure=alive' $'view=table\nby=line' view=kinds view=; do
+    printf '%s\n' "$request" >request
+    status 200 --data-binary @request "${url}answer"
+    printf '%s\n\n' "$request" | "$build/tests/page/page_ask" t | tail -c +5 | cmp - body || fail "another answer: $request"
+  done
+  end_view
+}
+
+the_server_refuses_strangers() {
+  need curl
+  make plain t
+  view t
+  local base=${url%/*/} port=${url#http://127.0.0.1:} bad
+  port=${port%%/*}
+  echo view=head >request
+  for bad in "$base" "$base/" "${url%/}" "${url}x" "${url}answer" "$base/00000000000000000000000000000000/" "${url}../../etc/passwd" \
+    "${url}%2e%2e/%2e%2e/etc/passwd" "$base//etc/passwd"; do
+    status 404 --path-as-is "$bad"
+  done
+  status 404 -X DELETE "$url"
+  status 404 --data-binary @request "$base/00000000000000000000000000000000/answer"
+  status 403 -H 'Host: example.com' "$url"
+  status 403 -H "Host: 127.0.0.1.example.com:$port" "$url"
+  status 403 -H 'Origin: http://example.com' --data-binary @request "${url}answer"
+  status 403 -H 'Origin: null' --data-binary @request "${url}answer"
+  status 200 -H "Host: localhost:$port" "$url"
+  status 200 -H "Origin: http://127.0.0.1:$port" --data-binary @request "${url}answer"
+  head -c 70000 /dev/zero | tr '\0' x >huge
+  status 413 -H Expect: --data-binary @huge "${url}answer"
+  refused 1 "cannot listen on 127.0.0.1:$port: " view --no-open --port "$port" t
+  end_view
+  run view --no-open --port "$port" nothing
+  [ "$code" = 1 ] || fail "code $code"
+}
+
+# Random bytes and cut requests, side by side; afterwards the server still answers.
+the_server_survives_nonsense() {
+  need curl
+  need perl
+  make plain t
+  view t
+  perl -MIO::Socket::INET -e '
+    my ($port, $path) = @ARGV; srand 7; my $end = time + 4;
+    my @parts = ("GET ", "POST ", "$path", "${path}answer", "${path}events", " HTTP/1.1\r\n", "Host: 127.0.0.1:$port\r\n", "Content-Length: ",
+      "99999999999", "-1", "\r\n", "\r\n\r\n", "Transfer-Encoding: chunked\r\n", "ffffffff\r\n", "view=head\n", "\0" x 50, "A" x 5000, "X: y\r\n" x 200);
+    while (time < $end) {
+      my $socket = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $port, Timeout => 2) or next;
+      my $text = join "", map { rand() < .8 ? $parts[rand @parts] : pack("C*", map { int rand 256 } 1 .. rand 40) } 1 .. 1 + rand 12;
+      $SIG{PIPE} = "IGNORE"; print $socket $text; push @open, $socket; shift @open if @open > 20; }' \
+    "${url#http://127.0.0.1:}" "/${url#http://*/}" 2>/dev/null
+  kill -0 $server 2>/dev/null || fail "the server has crashed: $(cat complaints)"
+  echo view=head >request
+  local tries
+  for ((tries = 0; tries < 30; tries++)); do # until the connections that nothing comes from are closed
+    [ "$(curl -s -m 5 -o body -w '%{http_code}' --data-binary @request "${url}answer")" = 200 ] && break
+    sleep 0.5
+  done
+  status 200 --data-binary @request "${url}answer"
+  end_view
+}
+
+the_server_follows_a_running_program() {
+  need curl
+  need_recording
+  cat >grow.pl <<'PROGRAM'
+$| = 1; for my $round (1 .. 30) { push @kept, "x" x 2000 for 1 .. 300; select undef, undef, undef, 0.1 }
+PROGRAM
+  need perl
+  "$winnow" record --rate 1e-3 -o t -- perl grow.pl 2>recorded &
+  local program=$! tries
+  for ((tries = 0; tries < 100; tries++)); do [ -s t ] && "$winnow" info t >/dev/null 2>&1 && break; sleep 0.05; done
+  view t
+  curl -s -N "${url}events" >events &
+  local listener=$!
+  wait $program
+  for ((tries = 0; tries < 200; tries++)); do grep -q 'data: ended' events && break; sleep 0.1; done
+  kill $listener
+  [ "$(grep -c growing events)" -ge 1 ] || fail "a growing trace is not told to grow: $(cat events)"
+  grep -q 'data: ended' events || fail "the end is not told: $(tail -n 3 events)"
+  echo view=head >request
+  status 200 --data-binary @request "${url}answer"
+  grep -aq '"complete": true' body || fail "the last state is not that of the end: $(head -c 900 body)"
+  end_view
+}
