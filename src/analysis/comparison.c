@@ -1,103 +1,13 @@
-/* Matches the groups of two tables: merges their sorted labels, first with modules, then without. */
+/* Compares the groups of two tables whose labels match. */
 #include "analysis/comparison.h"
 
+#include "analysis/matching.h"
 #include "base/error.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- matching ---- */
-
-/* A group that is to be matched. */
-struct candidate {
-  struct label label;
-  const struct group *group, *match; /* match: of the other table; NULL: none so far */
-};
-
-static int compare_numbers(uint32_t one, uint32_t other) { return one < other ? -1 : one > other; }
-
-static int compare_code(const struct label *one, const struct label *other) {
-  int order = compare_numbers(one->function, other->function);
-  if (!order) order = compare_numbers(one->file, other->file);
-  return order ? order : compare_numbers(one->line, other->line);
-}
-
-static int by_label(const void *a, const void *b) {
-  const struct label *one = &((const struct candidate *)a)->label,
-                     *other = &((const struct candidate *)b)->label;
-  int order = compare_code(one, other);
-  return order ? order : compare_numbers(one->module, other->module);
-}
-
-/* Matched candidates stand last, so that the others are one list. */
-static int unmatched_by_code(const void *a, const void *b) {
-  const struct candidate *one = a, *other = b;
-  if (!one->match != !other->match) return one->match ? 1 : -1;
-  return compare_code(&one->label, &other->label);
-}
-
-static struct candidate *candidates_of(const struct table *table, enum extent extent, size_t *count) {
-  const struct call_tree *tree = &table->tree;
-  struct candidate *candidates = calloc(tree->group_count + 1, sizeof *candidates);
-  *count = 0;
-  for (size_t i = 0; candidates && i < tree->group_count; i++) {
-    const struct group *group = &tree->groups[i];
-    const struct sums *sums = extent == EXTENT_SELF ? &group->self : &group->total;
-    if (sums->bytes.samples || sums->bytes.total > 0)
-      candidates[(*count)++] = (struct candidate){tree->labels[group->label], group, NULL};
-  }
-  return candidates;
-}
-
-static void match(struct candidate *one, struct candidate *other) {
-  one->match = other->group;
-  other->match = one->group;
-}
-
-static void match_labels(struct candidate *before, size_t before_count, struct candidate *after,
-                         size_t after_count) {
-  qsort(before, before_count, sizeof *before, by_label);
-  qsort(after, after_count, sizeof *after, by_label);
-  for (size_t i = 0, j = 0; i < before_count && j < after_count;) {
-    int order = by_label(&before[i], &after[j]);
-    if (!order) match(&before[i], &after[j]);
-    i += order <= 0;
-    j += order >= 0;
-  }
-}
-
-/* The end of the candidates from `at` on that are unmatched and have the same code. */
-static size_t run_end(const struct candidate *candidates, size_t count, size_t at) {
-  size_t end = at + 1;
-  while (end < count && !unmatched_by_code(&candidates[at], &candidates[end])) end++;
-  return end;
-}
-
-/* Candidates that have nothing but a module have no code to be matched by. */
-static bool has_code(const struct candidate *candidate) {
-  return candidate->label.function || candidate->label.file;
-}
-
-static void match_code(struct candidate *before, size_t before_count, struct candidate *after,
-                       size_t after_count) {
-  qsort(before, before_count, sizeof *before, unmatched_by_code);
-  qsort(after, after_count, sizeof *after, unmatched_by_code);
-  for (size_t i = 0, j = 0; i < before_count && j < after_count && !before[i].match && !after[j].match;) {
-    int order = compare_code(&before[i].label, &after[j].label);
-    size_t i_end = run_end(before, before_count, i), j_end = run_end(after, after_count, j);
-    if (!order && i_end == i + 1 && j_end == j + 1 && has_code(&before[i])) match(&before[i], &after[j]);
-    if (order <= 0) i = i_end;
-    if (order >= 0) j = j_end;
-  }
-}
-
 /* ---- rows ---- */
-
-/* No scale is a scale of 1, without a range. */
-static struct change change_of(struct estimate before, struct estimate after, const struct estimate *scale) {
-  if (scale->estimate > 0) before = estimate_times(&before, scale);
-  return (struct change){before, after, difference_of(&after, &before)};
-}
 
 static const struct sums *sums_of(const struct group *group, enum extent extent) {
   static const struct sums none;
@@ -121,16 +31,54 @@ static int by_difference(const void *a, const void *b) {
   return size > other_size ? -1 : size < other_size;
 }
 
-/* A function of the rows alone, so that equal traces give equal orders. */
-static void add_rows(struct comparison *comparison, const struct comparison_options *options,
-                     const struct candidate *before, size_t before_count, const struct candidate *after,
-                     size_t after_count) {
-  for (size_t i = 0; i < after_count; i++)
-    comparison->rows[comparison->count++] =
-        (struct compared){.before = after[i].match, .after = after[i].group};
-  for (size_t i = 0; i < before_count; i++)
-    if (!before[i].match)
-      comparison->rows[comparison->count++] = (struct compared){.before = before[i].group};
+static bool has_samples(const struct group *group, enum extent extent) {
+  const struct sums *sums = sums_of(group, extent);
+  return sums->bytes.samples || sums->bytes.total > 0;
+}
+
+/* Sets groups[label] for the labels of a tree; NULL: it has no such group, or the group no samples.
+ * The caller frees it. NULL without memory. */
+static const struct group **groups_of(const struct call_tree *tree, enum extent extent) {
+  const struct group **groups = calloc(tree->label_count, sizeof *groups);
+  for (size_t i = 0; groups && i < tree->group_count; i++)
+    if (has_samples(&tree->groups[i], extent)) groups[tree->groups[i].label] = &tree->groups[i];
+  return groups;
+}
+
+static void add_row(struct comparison *comparison, const struct group *before, const struct group *after) {
+  if (before || after)
+    comparison->rows[comparison->count++] = (struct compared){.before = before, .after = after};
+}
+
+static void pair_groups(struct comparison *comparison, const struct matching *matching,
+                        const struct group **before, const struct group **after) {
+  add_row(comparison, before[0], after[0]); /* without a callstack */
+  for (uint32_t label = 1; label < comparison->after->tree.label_count; label++) {
+    uint32_t match = matching->before_of[label];
+    add_row(comparison, match == UNMATCHED ? NULL : before[match], after[label]);
+  }
+  for (uint32_t label = 1; label < comparison->before->tree.label_count; label++)
+    if (matching->after_of[label] == UNMATCHED) add_row(comparison, before[label], NULL);
+}
+
+static wn_status make_rows(struct comparison *comparison, const struct comparison_options *options) {
+  const struct call_tree *before = &comparison->before->tree, *after = &comparison->after->tree;
+  struct matching matching;
+  wn_status error = matching_make(before, comparison->before->report->names, after,
+                                  comparison->after->report->names, &matching);
+  if (error) return error;
+  const struct group **had = groups_of(before, options->extent), **has = groups_of(after, options->extent);
+  comparison->rows = calloc(before->label_count + after->label_count, sizeof *comparison->rows);
+  bool ready = had && has && comparison->rows;
+  if (ready) pair_groups(comparison, &matching, had, has);
+  free(had);
+  free(has);
+  matching_destroy(&matching);
+  return ready ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the comparison");
+}
+
+/* The order is a function of the rows alone, so that equal traces give equal orders. */
+static void fill_rows(struct comparison *comparison, const struct comparison_options *options) {
   bool partial =
       comparison->before->report->recording->partial || comparison->after->report->recording->partial;
   for (size_t i = 0; i < comparison->count; i++) {
@@ -154,25 +102,22 @@ static void compare_wholes(struct comparison *comparison, const struct compariso
 
 /* ---- shared ---- */
 
+struct change change_of(struct estimate before, struct estimate after, const struct estimate *scale) {
+  if (scale->estimate > 0) before = estimate_times(&before, scale);
+  return (struct change){before, after, difference_of(&after, &before)};
+}
+
 wn_status comparison_make(const struct table *before, const struct table *after,
                           const struct comparison_options *options, struct comparison *comparison) {
-  size_t before_count = 0, after_count = 0;
   *comparison = (struct comparison){.before = before, .after = after};
-  struct candidate *had = candidates_of(before, options->extent, &before_count);
-  struct candidate *has = candidates_of(after, options->extent, &after_count);
-  comparison->rows = calloc(before_count + after_count + 1, sizeof *comparison->rows);
-  bool ready = had && has && comparison->rows;
-  if (ready) {
-    match_labels(had, before_count, has, after_count);
-    match_code(had, before_count, has, after_count);
-    compare_wholes(comparison, options);
-    add_rows(comparison, options, had, before_count, has, after_count);
+  wn_status error = make_rows(comparison, options);
+  if (error) {
+    comparison_destroy(comparison);
+    return error;
   }
-  free(had);
-  free(has);
-  if (ready) return WN_OK;
-  comparison_destroy(comparison);
-  return error_set(WN_ENOMEM, "not enough memory for the comparison");
+  compare_wholes(comparison, options);
+  fill_rows(comparison, options);
+  return WN_OK;
 }
 
 void comparison_destroy(struct comparison *comparison) {

@@ -1,11 +1,8 @@
 /* Compares two tables: what each function (or line, file, module) has in the one and in the other,
  * and the difference with its interval.
  *
- * The tables have one grouping, and their recordings share one set of strings
- * (names_options.strings), so that equal names have equal numbers. A group of one table and a group
- * of the other are matched by their labels. Groups that remain are matched by function, file and
- * line alone where that is unique on both sides: a program or library that was renamed, or has a
- * new version in its file name, is still the same code.
+ * The tables have one grouping. A group of one table and a group of the other are one row if their
+ * labels match (matching.h).
  *
  * ORDER: first the rows whose difference is sure, then the others; each part by the size of the
  * difference, largest first. A difference is sure if its interval excludes 0. Of rows without any
@@ -39,6 +36,9 @@ struct comparison_options {
   enum extent extent;    /* which sums of a group are compared */
   struct estimate scale; /* what is before counts so many times (estimate_times); all 0: once */
 };
+
+/* The change between two sums of bytes or of blocks. `scale`: as in comparison_options. */
+struct change change_of(struct estimate before, struct estimate after, const struct estimate *scale);
 
 /* Compares two tables, which must outlive the comparison. Not for BY_STACK. Where records are
  * missing in one of the recordings intervals do not apply, and nothing is sure. WN_ENOMEM. */

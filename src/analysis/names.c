@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 void names_destroy(struct names *names) {
-  if (names->owns_strings) strings_free(names->strings);
+  strings_free(names->strings);
   free(names->frame);
   free(names->first);
   free(names->count);

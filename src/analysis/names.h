@@ -24,8 +24,7 @@ struct frames {
 };
 
 struct names {
-  struct strings *strings; /* shared with other traces unless owns_strings */
-  bool owns_strings;
+  struct strings *strings;
   struct frame *frame;     /* of all nodes; the frames of a node are consecutive */
   uint32_t *first, *count; /* by node: the index of its first frame, and their number */
   char *hint;              /* how to get more names, for users; or NULL */
@@ -35,7 +34,6 @@ struct names {
  * named module+offset. */
 struct names_options {
   bool symbols, debuginfod;
-  struct strings *strings;   /* for traces whose equal names must have equal numbers; NULL: own strings */
   const char *const *search; /* folders with binaries and debug files, NULL-terminated; or NULL */
 };
 wn_status names_resolve(const struct samples *samples, const struct names_options *options,

@@ -189,8 +189,7 @@ static bool resolve_all(struct resolving *resolving, samples_progress *progress,
 
 wn_status names_resolve(const struct samples *samples, const struct names_options *options,
                         samples_progress *progress, void *context, struct names *names) {
-  *names = (struct names){.strings = options->strings ? options->strings : strings_create(),
-                          .owns_strings = !options->strings};
+  *names = (struct names){.strings = strings_create()};
   struct resolving resolving = {.names = names, .samples = samples};
   struct symbols_options lookup = {.debuginfod = options->debuginfod, .search = options->search};
   if (options->symbols) resolving.symbols = symbols_open(&lookup);

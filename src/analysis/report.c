@@ -94,7 +94,7 @@ static wn_status compute(struct report *report, const struct question *question)
   wn_status error = peak_find(samples, report_takes, report, &report->peak);
   if (error) return error;
   uint64_t at_ns = question->at_ns;
-  if (report->query) query_moment(report->query, &report->at, &at_ns);
+  if (report->query && !question->apart) query_moment(report->query, &report->at, &at_ns);
   report->asked = (struct moment){report->peak.median_ns, report->peak.live};
   if (report->at == AT_PEAK) return WN_OK;
   report->asked.time_ns = report->at == AT_END ? samples->end_ns : at_ns;

@@ -24,7 +24,7 @@ struct question {
   const char *where; /* the query that selects blocks (query.h); NULL: all */
   enum when at;      /* unless the query sets the moment */
   uint64_t at_ns;    /* AT_TIME */
-  bool apart;        /* what was held: only the blocks that were not also held at apart_ns */
+  bool apart;        /* what was held at at_ns: only the blocks that were not also held at apart_ns */
   uint64_t apart_ns;
 };
 

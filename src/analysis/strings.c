@@ -57,6 +57,12 @@ void strings_free(struct strings *strings) {
   free(strings);
 }
 
+bool strings_find(const struct strings *strings, const char *text, uint32_t *number) {
+  uint32_t slot = *slot_of(strings, text);
+  if (slot) *number = slot - 1;
+  return slot != 0;
+}
+
 uint32_t strings_intern(struct strings *strings, const char *text) {
   uint32_t *slot = slot_of(strings, text);
   if (*slot) return *slot - 1;

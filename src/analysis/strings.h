@@ -21,6 +21,9 @@ void strings_free(struct strings *strings);
  * string, if memory is exhausted. */
 uint32_t strings_intern(struct strings *strings, const char *text);
 
+/* Looks a string up. False: it is not in the set. */
+bool strings_find(const struct strings *strings, const char *text, uint32_t *number);
+
 static inline const char *strings_text(const struct strings *strings, uint32_t number) {
   return strings->text[number];
 }

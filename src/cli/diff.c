@@ -1,5 +1,5 @@
-/* winnow diff: compares two recordings, or two moments of one. Loads them, so that they share their
- * strings, asks both the same question, prints the comparison, and checks limits. */
+/* winnow diff: compares two recordings, or two moments of one. Loads them, asks both the same
+ * question, prints the comparison, and checks limits. */
 #include "cli/diff.h"
 
 #include "base/error.h"
@@ -47,35 +47,28 @@ static wn_status time_of(const struct recording *recording, const struct report_
 
 static wn_status ask_moments(const struct recording *recording, struct diff *diff) {
   const struct report_options *options = diff->options;
-  struct question before = {.where = options->where, .at = AT_TIME, .apart = true}, after = before;
-  wn_status error = time_of(recording, options, &options->when[0], &before.at_ns);
-  if (!error) error = time_of(recording, options, &options->when[1], &after.at_ns);
-  if (error) return error;
-  before.apart_ns = after.at_ns;
-  after.apart_ns = before.at_ns;
-  error = report_ask(recording, &before, &diff->before);
-  return error ? error : report_ask(recording, &after, &diff->after);
+  uint64_t before_ns, after_ns;
+  wn_status error = time_of(recording, options, &options->when[0], &before_ns);
+  if (!error) error = time_of(recording, options, &options->when[1], &after_ns);
+  return error ? error : pair_of_moments(recording, options->where, before_ns, after_ns, &diff->pair);
 }
 
-static wn_status ask_one(const struct recording *recording, const struct report_options *options, int which,
-                         struct report *report) {
+/* The question to one of two runs. WN_EINVAL: its time is after the end. */
+static wn_status question_of(const struct recording *recording, const struct report_options *options,
+                             int which, struct question *question) {
   const struct when_asked *when = &options->when[which];
-  struct question question = {.where = options->where, .at = when->at, .at_ns = when->ns};
+  *question = (struct question){.where = options->where, .at = when->at, .at_ns = when->ns};
   if (when->at == AT_TIME && when->ns > recording->samples->end_ns)
     return error_set(WN_EINVAL, "at %s: that is after the end of %s", options->at_text,
                      which ? options->other : options->file);
-  return report_ask(recording, &question, report);
+  return WN_OK;
 }
 
-/* What is before is scaled to the length of what is after, or to the bytes that it allocated. */
-static struct estimate scale_of(const struct diff *diff) {
-  double before = (double)diff->before.samples->end_ns, after = (double)diff->after.samples->end_ns;
-  struct estimate none = {0}, had = report_bytes(&diff->before, &diff->before.allocated),
-                  has = report_bytes(&diff->after, &diff->after.allocated);
-  if (diff->options->scaling == PER_SECOND && before > 0 && after > 0)
-    return (struct estimate){.estimate = after / before, .low = after / before, .high = after / before};
-  if (diff->options->scaling == PER_ALLOCATION && had.samples && has.samples) return ratio_of(&has, &had);
-  return none;
+static wn_status ask_runs(const struct recording *before, const struct recording *after, struct diff *diff) {
+  struct question had, has;
+  wn_status error = question_of(before, diff->options, 0, &had);
+  if (!error) error = question_of(after, diff->options, 1, &has);
+  return error ? error : pair_of_runs(before, &had, after, &has, diff->options->scaling, &diff->pair);
 }
 
 /* ---- limits ---- */
@@ -85,15 +78,16 @@ static int check_limits(const struct diff *diff) {
   int code = 0;
   for (int i = 0; i < diff->options->limit_count; i++) {
     const struct limit *limit = &diff->options->limits[i];
-    struct diff_table table;
+    struct compared_tables tables;
     char change[40], range[64];
-    if (diff_begin(diff, limit->measure, &table)) return fail_job("%s", wn_last_error());
-    const struct change *bytes = &table.comparison.bytes;
-    if (limit_is_passed(limit, bytes, table.comparison.sure))
+    if (pair_compare(&diff->pair, limit->measure, diff->options->grouping, EXTENT_SELF, &tables))
+      return fail_job("%s", wn_last_error());
+    const struct change *bytes = &tables.comparison.bytes;
+    if (limit_is_passed(limit, bytes, tables.comparison.sure))
       code =
           fail_job("%s: it changed by %s (%s)", limit->text, text_change(change, bytes->difference.estimate),
                    text_change_range(range, &bytes->difference));
-    diff_end(&table);
+    compared_tables_destroy(&tables);
   }
   return code;
 }
@@ -107,44 +101,31 @@ static wn_status print(const struct diff *diff) {
   }
   struct diff_json_options json = {.grouping = diff->options->grouping,
                                    .extent = sites_extent(diff->options->order),
-                                   .scale = diff->scale,
-                                   .moments = diff->moments,
                                    .top = diff->options->top ? diff->options->top : JSON_ROWS,
                                    .at = diff->options->at_text ? diff->options->at_text : "peak",
                                    .where = diff->options->where};
-  return diff_write_json(stdout, &diff->before, &diff->after, &json);
+  return diff_write_json(stdout, &diff->pair, &json);
 }
 
 static int compare(const struct report_options *options, const struct recording *before,
                    const struct recording *after) {
-  struct diff diff = {.options = options, .moments = !options->other};
-  wn_status error;
-  if (diff.moments) {
-    error = ask_moments(before, &diff);
-  } else {
-    error = ask_one(before, options, 0, &diff.before);
-    if (!error) error = ask_one(after, options, 1, &diff.after);
-    if (!error) diff.scale = scale_of(&diff);
-  }
-  if (!error) error = print(&diff);
-  int code = error == WN_EINVAL ? fail_usage("diff", "%s", wn_last_error())
-             : error            ? fail_job("%s", wn_last_error())
-                                : check_limits(&diff);
-  report_destroy(&diff.before);
-  report_destroy(&diff.after);
+  struct diff diff = {.options = options};
+  wn_status error = after ? ask_runs(before, after, &diff) : ask_moments(before, &diff);
+  if (error)
+    return error == WN_EINVAL ? fail_usage("diff", "%s", wn_last_error()) : fail_job("%s", wn_last_error());
+  error = print(&diff);
+  int code = error ? fail_job("%s", wn_last_error()) : check_limits(&diff);
+  pair_destroy(&diff.pair);
   return code;
 }
 
 /* ---- loading ---- */
 
-static int load(const struct report_options *options, const char *name, struct strings *strings,
-                struct recording **recording) {
+static int load(const struct report_options *options, const char *name, struct recording **recording) {
   struct input input;
   char text[512];
-  struct recording_options wanted = options->recording;
-  wanted.names.strings = strings;
   if (!input_open(&input, name)) return fail_job("%s", wn_last_error());
-  wn_status error = load_recording(input_path(&input), &wanted, recording);
+  wn_status error = load_recording(input_path(&input), &options->recording, recording);
   int code = error == WN_EINVAL ? fail_usage("diff", "%s", wn_last_error())
              : error            ? fail_job("%s", input_error(&input, text))
                                 : 0;
@@ -154,27 +135,6 @@ static int load(const struct report_options *options, const char *name, struct s
 
 /* ---- shared ---- */
 
-wn_status diff_begin(const struct diff *diff, enum measure measure, struct diff_table *table) {
-  enum grouping grouping = diff->options->grouping;
-  struct comparison_options options = {sites_extent(diff->options->order), diff->scale};
-  wn_status error = report_table(&diff->before, measure, grouping, TABLE_SUMS, &table->before);
-  if (error) return error;
-  error = report_table(&diff->after, measure, grouping, TABLE_SUMS, &table->after);
-  if (!error) {
-    error = comparison_make(&table->before, &table->after, &options, &table->comparison);
-    if (!error) return WN_OK;
-    table_destroy(&table->after);
-  }
-  table_destroy(&table->before);
-  return error;
-}
-
-void diff_end(struct diff_table *table) {
-  comparison_destroy(&table->comparison);
-  table_destroy(&table->after);
-  table_destroy(&table->before);
-}
-
 void diff_print_options(FILE *out) { options_print(out, FOR_DIFF); }
 
 int command_diff(int argc, char **argv) {
@@ -182,14 +142,11 @@ int command_diff(int argc, char **argv) {
   struct recording *before = NULL, *after = NULL;
   int code = parse(&options, argc, argv);
   if (code) return code;
-  struct strings *strings = strings_create();
-  if (!strings) return fail_job("not enough memory for the names");
-  code = load(&options, options.file, strings, &before);
-  if (!code && options.other) code = load(&options, options.other, strings, &after);
+  code = load(&options, options.file, &before);
+  if (!code && options.other) code = load(&options, options.other, &after);
   if (!code) code = compare(&options, before, after);
   recording_free(before);
   recording_free(after);
-  strings_free(strings);
   return code;
 }
 /* SPDX-License-Identifier: MIT */

@@ -48,9 +48,9 @@ static void say_run(struct paragraph *paragraph, const char *which, const struct
 enum knowledge { NOT_KNOWN, WITHIN_NOISE, UNCHANGED };
 
 static enum knowledge knowledge_of(const struct diff *diff) {
-  const struct recording *before = diff->before.recording, *after = diff->after.recording;
-  if (before->partial || after->partial) return NOT_KNOWN;
-  return before->rate >= 1 && after->rate >= 1 ? UNCHANGED : WITHIN_NOISE;
+  if (pair_is_partial(&diff->pair)) return NOT_KNOWN;
+  return diff->pair.before.recording->rate >= 1 && diff->pair.after.recording->rate >= 1 ? UNCHANGED
+                                                                                         : WITHIN_NOISE;
 }
 
 /* "+22.3 MB (+17.1 to +27.5 MB), +30 %", or that it is within noise. */
@@ -69,23 +69,24 @@ static void say_change(struct paragraph *paragraph, const struct change *bytes, 
 static void print_runs(const struct diff *diff) {
   struct paragraph paragraph = {.length = 0};
   char first[32], last[32];
-  bool partial = diff->before.recording->partial || diff->after.recording->partial;
-  if (diff->moments) {
-    say(&paragraph, "%s, from %s to %s. ", run_name(&diff->before),
-        text_time(first, diff->before.asked.time_ns), text_time(last, diff->after.asked.time_ns));
+  bool partial = pair_is_partial(&diff->pair);
+  if (diff->pair.moments) {
+    say(&paragraph, "%s, from %s to %s. ", run_name(&diff->pair.before),
+        text_time(first, diff->pair.before.asked.time_ns), text_time(last, diff->pair.after.asked.time_ns));
   } else {
-    say_run(&paragraph, "Before", &diff->before);
-    say_run(&paragraph, "After", &diff->after);
+    say_run(&paragraph, "Before", &diff->pair.before);
+    say_run(&paragraph, "After", &diff->pair.after);
   }
   if (diff->options->scaling)
-    say(&paragraph, "What was before is multiplied by %.3g, as if both runs had %s. ", diff->scale.estimate,
+    say(&paragraph, "What was before is multiplied by %.3g, as if both runs had %s. ",
+        diff->pair.scale.estimate,
         diff->options->scaling == PER_SECOND ? "taken as long" : "allocated as many bytes");
   if (partial)
     say(&paragraph, "Records are missing in %s, so it is not known which differences are real.",
-        !diff->after.recording->partial                     ? "what was before"
-        : !diff->moments && diff->before.recording->partial ? "both traces"
-        : diff->moments                                     ? "the trace"
-                                                            : "what was after");
+        !diff->pair.after.recording->partial                          ? "what was before"
+        : !diff->pair.moments && diff->pair.before.recording->partial ? "both traces"
+        : diff->pair.moments                                          ? "the trace"
+                                                                      : "what was after");
   else if (knowledge_of(diff) == UNCHANGED)
     say(&paragraph, "Every block was recorded, so each change is real.");
   else
@@ -117,9 +118,9 @@ static void print_header(const struct diff *diff, const struct layout *layout) {
   putchar(' ');
   text_pad(stdout, "95 % range", RANGE);
   if (layout->numbers) {
-    text_pad(stdout, diff->moments ? "freed" : "before", -NUMBER);
+    text_pad(stdout, diff->pair.moments ? "freed" : "before", -NUMBER);
     text_pad(stdout, "  range", NUMBER_RANGE);
-    text_pad(stdout, diff->moments ? "new" : "after", -NUMBER);
+    text_pad(stdout, diff->pair.moments ? "new" : "after", -NUMBER);
     text_pad(stdout, "  range", NUMBER_RANGE);
   }
   text_pad(stdout, "samples", -SAMPLES);
@@ -155,10 +156,10 @@ static void print_name(const struct diff *diff, const struct comparison *compari
   if (!strncmp(strings_text(strings, label->function), module, strlen(module))) module = "";
   table_name(table, group, name, sizeof name);
   name_fit_module(fitted, sizeof fitted, name,
-                  diff->moments  ? ""
-                  : !row->before ? " (new)"
-                  : !row->after  ? " (gone)"
-                                 : "",
+                  diff->pair.moments ? ""
+                  : !row->before     ? " (new)"
+                  : !row->after      ? " (gone)"
+                                     : "",
                   module, (size_t)layout->name);
   text_name(stdout, fitted);
   putchar('\n');
@@ -219,40 +220,40 @@ static void print_rows(const struct diff *diff, const struct comparison *compari
 }
 
 static wn_status print_measure(const struct diff *diff, enum measure measure, const char *title) {
-  struct diff_table table;
+  struct compared_tables tables;
   struct paragraph paragraph = {.length = 0};
   char before[128], after[128];
-  wn_status error = diff_begin(diff, measure, &table);
+  wn_status error = pair_compare(&diff->pair, measure, diff->options->grouping,
+                                 sites_extent(diff->options->order), &tables);
   if (error) return error;
-  const struct change *bytes = &table.comparison.bytes;
+  const struct change *bytes = &tables.comparison.bytes;
   say(&paragraph, "%s: ", title);
   if (bytes->difference.samples) {
-    say(&paragraph,
-        diff->moments ? "%s freed, %s new: " : "%s before, %s after: ", with_range(before, &bytes->before),
-        with_range(after, &bytes->after));
-    say_change(&paragraph, bytes, table.comparison.sure, knowledge_of(diff));
+    say(&paragraph, diff->pair.moments ? "%s freed, %s new: " : "%s before, %s after: ",
+        with_range(before, &bytes->before), with_range(after, &bytes->after));
+    say_change(&paragraph, bytes, tables.comparison.sure, knowledge_of(diff));
   } else {
     say(&paragraph, "nothing that was sampled");
   }
   report_print_title(paragraph.text);
-  if (table.comparison.count) print_rows(diff, &table.comparison);
+  if (tables.comparison.count) print_rows(diff, &tables.comparison);
   putchar('\n');
-  diff_end(&table);
+  compared_tables_destroy(&tables);
   return WN_OK;
 }
 
 /* ---- shared ---- */
 
 wn_status diff_print_text(const struct diff *diff) {
-  const char *held = diff->moments                          ? "Held"
+  const char *held = diff->pair.moments                     ? "Held"
                      : diff->options->moments == 2          ? "Held at the two moments"
                      : diff->options->when[0].at == AT_PEAK ? "Held at the peak"
                      : diff->options->when[0].at == AT_END  ? "Held at the end"
                                                             : "Held at that time";
   print_runs(diff);
   wn_status error = print_measure(diff, MEASURE_HELD, held);
-  if (!error && !diff->moments) error = print_measure(diff, MEASURE_ALLOCATED, "Allocated over the run");
-  if (!error && !diff->moments && diff->options->when[0].at != AT_END)
+  if (!error && !diff->pair.moments) error = print_measure(diff, MEASURE_ALLOCATED, "Allocated over the run");
+  if (!error && !diff->pair.moments && diff->options->when[0].at != AT_END)
     error = print_measure(diff, MEASURE_ALIVE, "Alive at the end");
   return error;
 }

@@ -3,7 +3,7 @@
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
-#include "analysis/report.h"
+#include "analysis/pair.h"
 #include "analysis/sites.h"
 #include "cli/limit.h"
 #include <stdio.h>
@@ -15,9 +15,6 @@ struct when_asked {
   enum when at;
   uint64_t ns; /* AT_TIME */
 };
-
-/* To what runs of different lengths are scaled before they are compared. */
-enum scaling { PER_RUN, PER_SECOND, PER_ALLOCATION };
 
 /* All zeros are the defaults. */
 struct report_options {

@@ -45,43 +45,32 @@ static void print_table(struct json *json, enum measure measure, const struct co
   json_end(json, '}');
 }
 
-static wn_status print_measure(struct json *json, enum measure measure, const struct report *before,
-                               const struct report *after, const struct diff_json_options *options) {
-  struct table had, has;
-  struct comparison comparison;
-  struct comparison_options compare = {options->extent, options->scale};
-  wn_status error = report_table(before, measure, options->grouping, TABLE_SUMS, &had);
+static wn_status print_measure(struct json *json, enum measure measure, const struct pair *pair,
+                               const struct diff_json_options *options) {
+  struct compared_tables tables;
+  wn_status error = pair_compare(pair, measure, options->grouping, options->extent, &tables);
   if (error) return error;
-  error = report_table(after, measure, options->grouping, TABLE_SUMS, &has);
-  if (!error) {
-    error = comparison_make(&had, &has, &compare, &comparison);
-    if (!error) {
-      print_table(json, measure, &comparison, options->top);
-      comparison_destroy(&comparison);
-    }
-    table_destroy(&has);
-  }
-  table_destroy(&had);
-  return error;
+  print_table(json, measure, &tables.comparison, options->top);
+  compared_tables_destroy(&tables);
+  return WN_OK;
 }
 
-wn_status diff_write_json(FILE *out, const struct report *before, const struct report *after,
-                          const struct diff_json_options *options) {
+wn_status diff_write_json(FILE *out, const struct pair *pair, const struct diff_json_options *options) {
   struct json json = {.out = out};
   wn_status error = WN_OK;
   json_begin(&json, NULL, '{');
   json_integer(&json, "schema", 1);
-  json_trace(&json, "before", before->samples);
-  json_trace(&json, "after", after->samples);
+  json_trace(&json, "before", pair->before.samples);
+  json_trace(&json, "after", pair->after.samples);
   json_string(&json, "at", options->at);
   if (options->where) json_string(&json, "where", options->where);
   json_string(&json, "by", grouping_name(options->grouping));
   json_string(&json, "of", options->extent == EXTENT_SELF ? "self" : "total");
-  json_bool(&json, "moments", options->moments);
-  if (options->scale.estimate > 0) json_estimate(&json, "scale", &options->scale);
+  json_bool(&json, "moments", pair->moments);
+  if (pair->scale.estimate > 0) json_estimate(&json, "scale", &pair->scale);
   for (int measure = 0; measure < MEASURES && !error; measure++)
-    if (measure == MEASURE_HELD || !options->moments)
-      error = print_measure(&json, (enum measure)measure, before, after, options);
+    if (measure == MEASURE_HELD || !pair->moments)
+      error = print_measure(&json, (enum measure)measure, pair, options);
   json_end(&json, '}');
   return error;
 }

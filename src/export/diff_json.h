@@ -2,21 +2,18 @@
 #ifndef EXPORT_DIFF_JSON_H
 #define EXPORT_DIFF_JSON_H
 
-#include "analysis/comparison.h"
+#include "analysis/pair.h"
 #include <stdio.h>
 
 struct diff_json_options {
   enum grouping grouping;
   enum extent extent;
-  struct estimate scale; /* see comparison_options */
-  bool moments;          /* the reports are of two moments of one run */
-  size_t top;            /* the largest number of rows of a table */
-  const char *at;        /* the moments as the user gave them, such as "peak" */
-  const char *where;     /* the query as the user gave it; NULL: none */
+  size_t top;        /* the largest number of rows of a table */
+  const char *at;    /* the moments as the user gave them, such as "peak" */
+  const char *where; /* the query as the user gave it; NULL: none */
 };
 
-wn_status diff_write_json(FILE *out, const struct report *before, const struct report *after,
-                          const struct diff_json_options *options);
+wn_status diff_write_json(FILE *out, const struct pair *pair, const struct diff_json_options *options);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -40,7 +40,6 @@ static wn_status read_names(struct reading *reading) {
   struct stored_stacks stacks = {0};
   struct coding strings = section(reading, "STRS"), frames = section(reading, "FRAM"),
                 nodes = section(reading, "NODE");
-  names->owns_strings = true;
   read_strings(&strings, &names->strings);
   wn_status error = coding_end(&strings);
   if (!error) {

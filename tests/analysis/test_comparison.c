@@ -5,19 +5,15 @@
 #include "support/runs.h"
 #include "support/test.h"
 
-#include "analysis/comparison.h"
+#include "analysis/joined.h"
 #include <math.h>
 
-/* ---- recordings that share their strings ---- */
-
-static struct strings *strings;
+/* ---- recordings ---- */
 
 static struct recording *load(struct trace_writer *writer) {
   struct recording *recording;
   trace_writer_close(writer);
-  assert_int_equal(
-      recording_load(story_path(), &(struct recording_options){.names = {.strings = strings}}, &recording),
-      WN_OK);
+  assert_int_equal(recording_load(story_path(), &(struct recording_options){0}, &recording), WN_OK);
   unlink(story_path());
   return recording;
 }
@@ -64,8 +60,9 @@ static const struct named_node new_nodes[] = {{"", 0},      {"main", 0},  {"cach
 static const struct compared *row_of(const struct compared_runs *of, const char *function) {
   for (size_t i = 0; i < of->comparison.count; i++) {
     const struct compared *row = &of->comparison.rows[i];
-    const struct label *label = table_label(comparison_table(&of->comparison, row), compared_group(row));
-    if (!strcmp(strings_text(strings, label->function), function)) return row;
+    const struct table *table = comparison_table(&of->comparison, row);
+    const struct label *label = table_label(table, compared_group(row));
+    if (!strcmp(strings_text(table->report->names->strings, label->function), function)) return row;
   }
   return NULL;
 }
@@ -79,7 +76,6 @@ static void allocate_some(struct trace_writer *writer, uint64_t *block, uint32_t
 static struct compared_runs two_runs(void) {
   struct compared_runs of = {0};
   uint64_t block = 0;
-  strings = strings_create();
   struct trace_writer *writer = named_story_begin(0.01, old_nodes);
   allocate_some(writer, &block, 2, 100, 64);  /* parse */
   allocate_some(writer, &block, 3, 50, 1000); /* print */
@@ -98,7 +94,6 @@ static struct compared_runs two_runs(void) {
 static void free_runs(struct compared_runs *of) {
   recording_free(of->before_run);
   recording_free(of->after_run);
-  strings_free(strings);
 }
 
 static void functions_are_matched_by_name_wherever_they_are_called(void **state) {
@@ -177,7 +172,6 @@ static struct recording *record_library(const char *path) {
 static void code_of_a_renamed_module_is_matched(void **state) {
   (void)state;
   struct compared_runs of = {0};
-  strings = strings_create();
   of.before_run = record_library("[lib.so.1]");
   of.after_run = record_library("[lib.so.2]");
   compare(&of, MEASURE_ALLOCATED, BY_FUNCTION, &self);
@@ -186,6 +180,47 @@ static void code_of_a_renamed_module_is_matched(void **state) {
   forget(&of);
   compare(&of, MEASURE_ALLOCATED, BY_MODULE, &self);
   assert_int_equal(of.comparison.count, 2); /* which are two, and nothing says that they are one */
+  forget(&of);
+  free_runs(&of);
+}
+
+/* ---- joined trees ---- */
+
+static uint32_t joined_child(const struct compared_runs *of, const struct joined *joined, uint32_t parent,
+                             const char *function) {
+  const struct tree_node *nodes = joined->tree.nodes;
+  for (uint32_t child = nodes[parent].first_child; child; child = nodes[child].next_sibling) {
+    const struct report *named = nodes[child].label < joined->after_label_count ? &of->after : &of->before;
+    uint32_t name = joined->tree.labels[nodes[child].label].function;
+    if (!strcmp(strings_text(named->names->strings, name), function)) return child;
+  }
+  return 0;
+}
+
+static void joined_trees_have_each_path_once_with_both_sums(void **state) {
+  (void)state;
+  struct compared_runs of = two_runs();
+  struct joined joined;
+  compare(&of, MEASURE_ALLOCATED, BY_FUNCTION, &self);
+  assert_int_equal(joined_make(&of.before_table, &of.after_table, &joined), WN_OK);
+  uint32_t main_node = joined_child(&of, &joined, 0, "main"),
+           parse = joined_child(&of, &joined, main_node, "parse"),
+           cache = joined_child(&of, &joined, main_node, "cache"),
+           unused = joined_child(&of, &joined, main_node, "unused"),
+           cached = joined_child(&of, &joined, cache, "parse");
+  assert_true(main_node && parse && cache && unused && cached);
+  assert_int_equal(joined.tree.node_count, 7); /* the root, main, parse, print, unused, cache, its parse */
+  assert_int_equal(joined.before[parse].self.bytes.samples, 100);
+  assert_int_equal(joined.tree.nodes[parse].self.bytes.samples, 50);
+  assert_int_equal(joined.before[cached].total.bytes.samples, 0);
+  assert_int_equal(joined.tree.nodes[cached].total.bytes.samples, 250);
+  assert_int_equal(joined.before[unused].total.bytes.samples, 40);
+  assert_int_equal(joined.tree.nodes[unused].total.bytes.samples, 0);
+  assert_int_equal(joined.before[main_node].total.bytes.samples, 190);
+  assert_int_equal(joined.before[0].total.bytes.samples, 190);
+  assert_int_equal(joined.tree.nodes[0].total.bytes.samples, 552);
+  assert_int_equal(joined.tree.nodes[parse].label, joined.tree.nodes[cached].label);
+  joined_destroy(&joined);
   forget(&of);
   free_runs(&of);
 }
@@ -228,15 +263,13 @@ static void a_ratio_has_the_uncertainty_of_both(void **state) {
 static void two_moments_differ_by_what_only_one_of_them_has(void **state) {
   (void)state;
   struct compared_runs of = {0};
-  strings = strings_create();
   struct trace_writer *writer = named_story_begin(0.01, old_nodes);
   for (uint64_t i = 1; i <= 300; i++) story_alloc(writer, i, i, 16 + i % 7 * 100, 2 + (uint32_t)i % 3);
   for (uint64_t i = 1; i <= 300; i += 2) story_free(writer, i, 300 + i);
   of.before_run = load(writer);
-  struct question at_200 = {.at = AT_TIME, .at_ns = 200, .apart = true, .apart_ns = 400},
-                  at_400 = {.at = AT_TIME, .at_ns = 400, .apart = true, .apart_ns = 200};
-  assert_int_equal(report_ask(of.before_run, &at_200, &of.before), WN_OK);
-  assert_int_equal(report_ask(of.before_run, &at_400, &of.after), WN_OK);
+  struct pair pair;
+  assert_int_equal(pair_of_moments(of.before_run, "at = 3ns and size > 0", 200, 400, &pair), WN_OK);
+  of.before = pair.before, of.after = pair.after;
   compare_reports(&of, MEASURE_HELD, BY_FUNCTION, &self);
   double held_200 = report_bytes(&of.before, &of.before.asked.live).estimate,
          held_400 = report_bytes(&of.after, &of.after.asked.live).estimate;
@@ -245,7 +278,6 @@ static void two_moments_differ_by_what_only_one_of_them_has(void **state) {
   assert_true(fabs(of.comparison.bytes.difference.estimate - (held_400 - held_200)) < 1e-6);
   forget(&of);
   recording_free(of.before_run);
-  strings_free(strings);
 }
 
 /* ---- chance ---- */
@@ -293,7 +325,6 @@ static struct found compare_pairs(int pairs, uint32_t planted, int before, int a
   name_sites();
   for (int pair = 0; pair < pairs; pair++) {
     struct compared_runs of = {0};
-    strings = strings_create();
     of.before_run = record_sites((uint64_t)pair, 1, planted, before);
     of.after_run = record_sites((uint64_t)pair, 2, planted, after);
     compare(&of, MEASURE_ALLOCATED, BY_FUNCTION, &self);
@@ -338,6 +369,7 @@ int main(void) {
       cmocka_unit_test(rows_account_for_the_whole_difference),
       cmocka_unit_test(sure_changes_come_first_and_each_part_by_size),
       cmocka_unit_test(code_of_a_renamed_module_is_matched),
+      cmocka_unit_test(joined_trees_have_each_path_once_with_both_sums),
       cmocka_unit_test(what_is_before_can_be_scaled),
       cmocka_unit_test(a_ratio_has_the_uncertainty_of_both),
       cmocka_unit_test(two_moments_differ_by_what_only_one_of_them_has),

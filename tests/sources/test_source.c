@@ -114,10 +114,10 @@ static const struct source_format format = {.close = close_made_up,
 
 static bool is_closed;
 
-static struct recording *load(struct strings *strings) {
+static struct recording *load(void) {
   struct made_up *made = malloc(sizeof *made);
   struct recording *recording;
-  struct recording_options options = {.names = {.symbols = true, .strings = strings}};
+  struct recording_options options = {.names.symbols = true};
   is_closed = false;
   *made = (struct made_up){{&format}, 0, &is_closed};
   assert_int_equal(recording_read(&made->source, "made up", &options, &recording), WN_OK);
@@ -126,7 +126,7 @@ static struct recording *load(struct strings *strings) {
 
 static void a_collected_heap_is_known_by_its_run(void **state) {
   (void)state;
-  struct recording *recording = load(NULL);
+  struct recording *recording = load();
   assert_true(recording->samples->collected);
   assert_int_equal(recording->samples->life.collection_count, 0);
   assert_int_equal(recording->samples->rows[0].area, AREA_MINOR);
@@ -137,7 +137,7 @@ static void a_collected_heap_is_known_by_its_run(void **state) {
 
 static void the_word_is_the_traces(void **state) {
   (void)state;
-  struct recording *recording = load(NULL);
+  struct recording *recording = load();
   double p = inclusion_probability(0.01, 11);
   assert_true(recording->byte_unit == 4 / 0.01);
   /* The clock goes on by each block's words, and its header. */
@@ -152,7 +152,7 @@ static void the_word_is_the_traces(void **state) {
 
 static void places_have_lines_and_columns(void **state) {
   (void)state;
-  struct recording *recording = load(NULL);
+  struct recording *recording = load();
   struct frames frames = names_of(&recording->names, 2);
   assert_int_equal(frames.count, 1);
   assert_string_equal(strings_text(recording->names.strings, frames.frame->function), "leaf");
@@ -165,7 +165,7 @@ static void places_have_lines_and_columns(void **state) {
 
 static void tables_are_made_of_it(void **state) {
   (void)state;
-  struct recording *recording = load(NULL);
+  struct recording *recording = load();
   struct report report;
   struct table table;
   char name[64];
@@ -183,34 +183,12 @@ static void tables_are_made_of_it(void **state) {
   recording_free(recording);
 }
 
-/* So that two runs can be compared function by function. */
-static void recordings_that_share_strings_have_equal_numbers(void **state) {
-  (void)state;
-  struct strings *strings = strings_create();
-  assert_non_null(strings);
-  strings_intern(strings, "something else first");
-  struct recording *one = load(strings), *other = load(strings), *apart = load(NULL);
-  for (uint32_t stack = 1; stack <= 2; stack++) {
-    const struct frame *left = names_of(&one->names, stack).frame,
-                       *right = names_of(&other->names, stack).frame;
-    assert_int_equal(left->function, right->function);
-    assert_int_equal(left->module, right->module);
-    assert_int_not_equal(left->function, names_of(&apart->names, stack).frame->function);
-  }
-  recording_free(one);
-  recording_free(other);
-  recording_free(apart);
-  assert_string_equal(strings_text(strings, 1), "something else first");
-  strings_free(strings);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_collected_heap_is_known_by_its_run),
       cmocka_unit_test(the_word_is_the_traces),
       cmocka_unit_test(places_have_lines_and_columns),
       cmocka_unit_test(tables_are_made_of_it),
-      cmocka_unit_test(recordings_that_share_strings_have_equal_numbers),
   };
   return RUN_TESTS(tests);
 }

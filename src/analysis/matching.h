@@ -1,0 +1,27 @@
+/* Matches the labels of two call trees, of one recording or of two: which function (or line, file,
+ * module) of the one is which of the other.
+ *
+ * Labels match if their names do. Labels that remain match by function, file and line alone where
+ * that is unique on both sides: a program or library that was renamed, or has a new version in its
+ * file name, is still the same code. The recordings need not share their strings. */
+#ifndef ANALYSIS_MATCHING_H
+#define ANALYSIS_MATCHING_H
+
+#include "analysis/call_tree.h"
+#include <winnow/status.h>
+
+struct matching {
+  uint32_t *after_of;  /* index: label of the tree `before`; its match in `after`, or UNMATCHED */
+  uint32_t *before_of; /* the reverse */
+};
+
+#define UNMATCHED UINT32_MAX
+
+/* Matches the labels of two trees with one grouping, not BY_STACK. WN_ENOMEM. */
+wn_status matching_make(const struct call_tree *before, const struct names *before_names,
+                        const struct call_tree *after, const struct names *after_names,
+                        struct matching *matching);
+void matching_destroy(struct matching *matching);
+
+#endif
+/* SPDX-License-Identifier: MIT */
