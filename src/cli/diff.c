@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "cli/ascii.h"
 #include "cli/command.h"
-#include "cli/input.h"
 #include "cli/load.h"
 #include "cli/text.h"
 #include "export/diff_json.h"
@@ -119,20 +118,6 @@ static int compare(const struct report_options *options, const struct recording 
   return code;
 }
 
-/* ---- loading ---- */
-
-static int load(const struct report_options *options, const char *name, struct recording **recording) {
-  struct input input;
-  char text[512];
-  if (!input_open(&input, name)) return fail_job("%s", wn_last_error());
-  wn_status error = load_recording(input_path(&input), &options->recording, recording);
-  int code = error == WN_EINVAL ? fail_usage("diff", "%s", wn_last_error())
-             : error            ? fail_job("%s", input_error(&input, text))
-                                : 0;
-  input_close(&input);
-  return code;
-}
-
 /* ---- shared ---- */
 
 void diff_print_options(FILE *out) { options_print(out, FOR_DIFF); }
@@ -142,8 +127,8 @@ int command_diff(int argc, char **argv) {
   struct recording *before = NULL, *after = NULL;
   int code = parse(&options, argc, argv);
   if (code) return code;
-  code = load(&options, options.file, &before);
-  if (!code && options.other) code = load(&options, options.other, &after);
+  code = load_file(&options, options.file, &before);
+  if (!code && options.other) code = load_file(&options, options.other, &after);
   if (!code) code = compare(&options, before, after);
   recording_free(before);
   recording_free(after);

@@ -1,11 +1,11 @@
-/* winnow html: loads the recording, and writes it as a page. If the page would be too large, it
- * keeps a part of the samples. */
+/* winnow html: loads the recording, or two to compare, and writes a page. If the page would be too
+ * large, it keeps a part of the samples. */
 #include "page/html.h"
 
 #include "analysis/thin.h"
 #include "base/error.h"
 #include "cli/command.h"
-#include "cli/input.h"
+#include "cli/diff.h"
 #include "cli/load.h"
 #include "cli/output.h"
 #include "cli/page_address.h"
@@ -51,63 +51,86 @@ static int parse(struct report_options *options, char name[FILENAME_MAX], int ar
   int code = options_parse(options, FOR_HTML, argc, argv);
   if (code) return code;
   if (optind == argc || !*argv[optind])
-    return fail_usage("html", "which trace? usage: winnow html [OPTION...] FILE");
-  if (optind + 1 < argc) return fail_usage("html", "one trace at a time");
+    return fail_usage("html", "which trace? usage: winnow html [OPTION...] [BEFORE] FILE");
+  if (optind + 2 < argc) return fail_usage("html", "a page has one trace, or two that it compares");
   if (options->full && options->most_bytes > 0)
     return fail_usage("html", "--full keeps all samples, and --max-size does not: give one of them");
-  options->file = argv[optind];
+  options->file = argv[argc - 1];
+  options->other = optind + 1 < argc ? argv[optind] : NULL;
   code = name_page(options, name);
   if (code) return code;
   if (!strcmp(options->output, "-") && isatty(1))
     return fail_usage("html", "a page is nothing for a terminal; give it a name with -o FILE");
-  if (is_same_file(options->file, options->output))
+  if (is_same_file(options->file, options->output) ||
+      (options->other && is_same_file(options->other, options->output)))
     return fail_usage("html", "%s is the trace; give the page another name with -o FILE", options->output);
   return 0;
 }
 
 /* ---- the page's text ---- */
 
-/* The text report. The caller frees it. */
-static wn_status print_report(const struct report_options *options, const struct recording *recording,
-                              char **text) {
-  struct question question = {
-      .where = options->where, .at = options->when[0].at, .at_ns = options->when[0].ns};
-  struct report report;
-  size_t size;
-  if (question.at == AT_TIME && question.at_ns > recording->samples->end_ns)
-    return error_set(WN_EINVAL, "at %s: that is after the end of the trace", options->at_text);
-  wn_status error = report_ask(recording, &question, &report);
-  if (error) return error;
-  FILE *terminal = stdout, *memory = open_memstream(text, &size);
-  if (!memory) {
-    report_destroy(&report);
-    return error_set(WN_ENOMEM, "not enough memory for the report");
-  }
-  text_for_file();
-  stdout = memory;
-  error = view_print_text(&(struct view){&report, options});
-  stdout = terminal;
-  if (fclose(memory) && !error) error = error_set(WN_ENOMEM, "not enough memory for the report");
-  report_destroy(&report);
-  return error;
-}
-
-/* ---- writing ---- */
-
 struct page {
   const struct report_options *options;
-  struct recording *recording;
+  struct recording *recording, *before; /* before: the page compares; or NULL */
   struct output output;
   struct html_options html;
   struct html_size size;
 };
+
+static wn_status print_single(const struct report_options *options, const struct recording *recording) {
+  struct question question = {
+      .where = options->where, .at = options->when[0].at, .at_ns = options->when[0].ns};
+  struct report report;
+  wn_status error = report_ask(recording, &question, &report);
+  if (error) return error;
+  error = view_print_text(&(struct view){&report, options});
+  report_destroy(&report);
+  return error;
+}
+
+static wn_status print_comparison(const struct report_options *options, const struct recording *before,
+                                  const struct recording *after) {
+  struct question question = {
+      .where = options->where, .at = options->when[0].at, .at_ns = options->when[0].ns};
+  struct diff diff = {.options = options};
+  wn_status error = pair_of_runs(before, &question, after, &question, PER_RUN, &diff.pair);
+  if (error) return error;
+  error = diff_print_text(&diff);
+  pair_destroy(&diff.pair);
+  return error;
+}
+
+static wn_status check_time(const struct report_options *options, const struct recording *recording) {
+  const struct when_asked *when = &options->when[0];
+  if (!recording || when->at != AT_TIME || when->ns <= recording->samples->end_ns) return WN_OK;
+  return error_set(WN_EINVAL, "at %s: that is after the end of the trace", options->at_text);
+}
+
+/* The text report, or the comparison. The caller frees it. */
+static wn_status print_report(const struct page *page, char **text) {
+  size_t size;
+  wn_status error = check_time(page->options, page->recording);
+  if (!error) error = check_time(page->options, page->before);
+  if (error) return error;
+  FILE *terminal = stdout, *memory = open_memstream(text, &size);
+  if (!memory) return error_set(WN_ENOMEM, "not enough memory for the report");
+  text_for_file();
+  stdout = memory;
+  error = page->before ? print_comparison(page->options, page->before, page->recording)
+                       : print_single(page->options, page->recording);
+  stdout = terminal;
+  if (fclose(memory) && !error) error = error_set(WN_ENOMEM, "not enough memory for the report");
+  return error;
+}
+
+/* ---- writing ---- */
 
 static wn_status write_file(struct page *page) {
   struct progress progress;
   progress_begin(&progress, "Writing");
   page->html.progress = progress_show;
   page->html.progress_context = &progress;
-  wn_status error = html_write(page->output.file, page->recording, &page->html, &page->size);
+  wn_status error = html_write(page->output.file, page->recording, page->before, &page->html, &page->size);
   progress_end(&progress);
   if (error != WN_EIO) return error;
   char why[128];
@@ -120,8 +143,8 @@ static wn_status write_file(struct page *page) {
 static wn_status write_once(struct page *page) {
   char *text = NULL, *answers = NULL;
   size_t size = 0;
-  wn_status error = print_report(page->options, page->recording, &text);
-  if (!error) error = first_answers(page->recording, page->options->grouping, &answers, &size);
+  wn_status error = print_report(page, &text);
+  if (!error) error = first_answers(page->recording, page->before, page->options->grouping, &answers, &size);
   if (!error) {
     struct container_section first = {.name = "ANSW", .bytes = answers, .length = size};
     page->html.text = text;
@@ -154,18 +177,36 @@ static wn_status too_large(const struct page *page) {
                    size);
 }
 
+static bool is_exact(const struct recording *recording) {
+  return !recording || recording->samples->row_count <= CONTAINER_EXACT_ROWS;
+}
+
+static wn_status round_times(struct page *page) {
+  bool exact = is_exact(page->recording) && is_exact(page->before);
+  page->html.container.unit_ns = exact ? 1 : CONTAINER_UNIT_NS;
+  if (exact) return WN_OK;
+  wn_status error = recording_round(page->recording, CONTAINER_UNIT_NS);
+  if (!error && page->before) error = recording_round(page->before, CONTAINER_UNIT_NS);
+  return error;
+}
+
+/* Both of two recordings keep the same share, so that one is not known better than the other. */
+static wn_status thin(struct page *page, double share, uint64_t seed) {
+  wn_status error = recording_thin(page->recording, share, seed);
+  if (!error && page->before) error = recording_thin(page->before, share, seed + TRIES);
+  return error;
+}
+
 static wn_status write_page(struct page *page) {
   double wanted = page->options->full             ? most_bytes
                   : page->options->most_bytes > 0 ? page->options->most_bytes
                                                   : usual_bytes;
-  bool exact = page->recording->samples->row_count <= CONTAINER_EXACT_ROWS;
-  page->html.container.unit_ns = exact ? 1 : CONTAINER_UNIT_NS;
-  wn_status error = exact ? WN_OK : recording_round(page->recording, CONTAINER_UNIT_NS);
+  wn_status error = round_times(page);
   if (!error) error = output_open(&page->output, page->options->output);
   if (!error) error = write_once(page);
   for (int try = 1; !error && (double)page->size.bytes > wanted; try++) {
     if (page->options->full || try > TRIES) return too_large(page);
-    error = recording_thin(page->recording, share_for(&page->size, wanted), (uint64_t)try);
+    error = thin(page, share_for(&page->size, wanted), (uint64_t)try);
     if (!error) error = output_restart(&page->output);
     if (!error) error = write_once(page);
   }
@@ -188,8 +229,9 @@ static void print_result(const struct page *page) {
   putchar('\n');
 }
 
-static wn_status make_page(const struct report_options *options, struct recording *recording) {
-  struct page page = {.options = options, .recording = recording};
+static wn_status make_page(const struct report_options *options, struct recording *recording,
+                           struct recording *before) {
+  struct page page = {.options = options, .recording = recording, .before = before};
   char *address = page_address(options);
   page.html.address = address;
   wn_status error = write_page(&page);
@@ -208,18 +250,19 @@ void html_print_options(FILE *out) { options_print(out, FOR_HTML); }
 
 int command_html(int argc, char **argv) {
   struct report_options options = {0};
-  struct recording *recording = NULL;
-  struct input input;
-  char text[512], name[FILENAME_MAX];
+  struct recording *recording = NULL, *before = NULL;
+  char name[FILENAME_MAX];
   int code = parse(&options, name, argc, argv);
   if (code) return code;
-  if (!input_open(&input, options.file)) return fail_job("%s", wn_last_error());
-  wn_status error = load_recording(input_path(&input), &options.recording, &recording);
-  if (!error) error = make_page(&options, recording);
+  if (options.other) code = load_file(&options, options.other, &before);
+  if (!code) code = load_file(&options, options.file, &recording);
+  if (!code) {
+    wn_status error = make_page(&options, recording, before);
+    if (error)
+      code = error == WN_EINVAL ? fail_usage("html", "%s", wn_last_error()) : fail_job("%s", wn_last_error());
+  }
   recording_free(recording);
-  input_close(&input);
-  return error == WN_EINVAL ? fail_usage("html", "%s", wn_last_error())
-         : error            ? fail_job("%s", input_error(&input, text))
-                            : 0;
+  recording_free(before);
+  return code;
 }
 /* SPDX-License-Identifier: MIT */

@@ -51,7 +51,7 @@ static void exchange(struct live *live, struct recording *recording) {
   struct recording *old = live->recording;
   answers_destroy(&live->answers);
   live->recording = recording;
-  answers_create(&live->answers, recording, recording->kept);
+  answers_create(&live->answers, recording, live->before);
   pthread_mutex_unlock(&live->asking);
   recording_free(old);
 }
@@ -110,8 +110,9 @@ static void *follow(void *context) {
 
 /* ---- shared ---- */
 
-wn_status live_open(struct live *live, const char *path, const struct recording_options *options) {
-  *live = (struct live){.path = path, .options = *options};
+wn_status live_open(struct live *live, const char *path, const struct recording_options *options,
+                    const struct recording *before) {
+  *live = (struct live){.path = path, .options = *options, .before = before};
   live->growing = live->followed = input_is_growing(path);
   if (live->followed) live->loaded = checksum_of(path);
   wn_status error = load_recording(path, options, &live->recording);
@@ -123,7 +124,7 @@ wn_status live_open(struct live *live, const char *path, const struct recording_
   pthread_condattr_destroy(&monotonic);
   pthread_mutex_init(&live->asking, NULL);
   pthread_mutex_init(&live->watching, NULL);
-  answers_create(&live->answers, live->recording, live->recording->kept);
+  answers_create(&live->answers, live->recording, before);
   return WN_OK;
 }
 

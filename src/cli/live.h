@@ -27,7 +27,8 @@ struct live {
   /* Set by live_open; constant afterwards. */
   const char *path;
   struct recording_options options;
-  bool followed; /* the trace was growing */
+  const struct recording *before; /* with which the trace is compared, or NULL */
+  bool followed;                  /* the trace was growing */
   /* Protected by `asking`. */
   pthread_mutex_t asking;
   struct recording *recording;
@@ -44,8 +45,10 @@ struct live {
   bool following; /* `follower` is to be joined; the owner's */
 };
 
-/* Loads the trace, with progress on a terminal. The path and the options' texts must outlive it. */
-wn_status live_open(struct live *live, const char *path, const struct recording_options *options);
+/* Loads the trace, with progress on a terminal. The path, the options' texts and `before` (or NULL)
+ * must outlive it. */
+wn_status live_open(struct live *live, const char *path, const struct recording_options *options,
+                    const struct recording *before);
 
 /* Begins to follow the trace, if it grows. WN_ENOMEM: there is no thread. */
 wn_status live_start(struct live *live);

@@ -1,6 +1,9 @@
 /* The stages of loading a trace share one line of a terminal. */
 #include "cli/load.h"
 
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/input.h"
 #include "cli/text.h"
 
 struct stages {
@@ -27,5 +30,17 @@ wn_status load_recording(const char *path, const struct recording_options *optio
   wn_status error = recording_load(path, &wanted, recording);
   if (stages.doing) progress_end(&stages.progress);
   return error;
+}
+
+int load_file(const struct report_options *options, const char *name, struct recording **recording) {
+  struct input input;
+  char text[512];
+  if (!input_open(&input, name)) return fail_job("%s", wn_last_error());
+  wn_status error = load_recording(input_path(&input), &options->recording, recording);
+  int code = error == WN_EINVAL ? fail_usage(options->command, "%s", wn_last_error())
+             : error            ? fail_job("%s", input_error(&input, text))
+                                : 0;
+  input_close(&input);
+  return code;
 }
 /* SPDX-License-Identifier: MIT */

@@ -32,7 +32,7 @@ const struct command commands[] = {
      "  winnow report --sort total --wrapper my_alloc run.trace\n"
      "  winnow report --where 'module = libxml2.so.2 and alive = yes' --tree run.trace\n",
      report_print_options},
-    {"html", command_html, "write a page that shows where the memory went", "html [OPTION...] FILE",
+    {"html", command_html, "write a page that shows where the memory went", "html [OPTION...] [BEFORE] FILE",
      "The page is one file for any browser; it needs no network, and can be sent to others. It has the names "
      "of\n"
      "functions and source files, the command line, and no source text. Whatever the page opens with, it "
@@ -41,10 +41,11 @@ const struct command commands[] = {
      "\n"
      "Examples:\n"
      "  winnow html run.trace\n"
+     "  winnow html before.trace after.trace    # what changed\n"
      "  winnow html -o page.html --where 'module = libxml2.so.2' --search build run.trace\n",
      html_print_options},
     {"view", command_view, "show where the memory goes in a browser, while the program runs too",
-     "view [OPTION...] FILE",
+     "view [OPTION...] [BEFORE] FILE",
      "The page is that of 'winnow html', but winnow answers its questions, from all blocks of the trace, "
      "and\n"
      "follows the trace of a running program. Only users who have the printed address see it. Ctrl-C ends "

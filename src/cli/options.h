@@ -19,7 +19,7 @@ struct when_asked {
 /* All zeros are the defaults. */
 struct report_options {
   const char *command;       /* the name of the command, for messages */
-  const char *file, *other;  /* the trace; the second one of `diff`, or NULL */
+  const char *file, *other;  /* the trace; the second one of `diff`, the one before of a page, or NULL */
   const char *at_text;       /* as the user typed it; NULL: not given */
   char at_of_query[32];      /* `at_text`, if it is in the query */
   struct when_asked when[2]; /* `report` uses the first */

@@ -20,12 +20,12 @@ char *page_address(const struct report_options *options) {
   char *text = NULL;
   size_t size;
   bool by_option = options->at_text && options->at_text != options->at_of_query,
-       later = options->at_text && options->when[0].at != AT_PEAK,
-       at = by_option && options->when[0].at == AT_TIME;
-  if (!later && !options->where && options->grouping == BY_FUNCTION) return NULL;
+       later = options->at_text && options->when[0].at != AT_PEAK, compared = options->other,
+       at = by_option && (options->when[0].at == AT_TIME || (compared && later));
+  if (!compared && !later && !options->where && options->grouping == BY_FUNCTION) return NULL;
   FILE *out = open_memstream(&text, &size);
   if (!out) return NULL;
-  fputs(later ? "end" : "peak", out);
+  fputs(compared ? "compare" : later ? "end" : "peak", out);
   if (at || options->where) fputs("&where=", out);
   if (at) put_value(out, "at = "), put_value(out, options->at_text);
   if (at && options->where) put_value(out, " and (");

@@ -8,6 +8,7 @@
 #include "cli/desktop.h"
 #include "cli/input.h"
 #include "cli/live.h"
+#include "cli/load.h"
 #include "cli/options.h"
 #include "cli/page_address.h"
 #include "cli/server.h"
@@ -24,9 +25,10 @@ static int parse(struct report_options *options, int argc, char **argv) {
   int code = options_parse(options, FOR_VIEW, argc, argv);
   if (code) return code;
   if (optind == argc || !*argv[optind])
-    return fail_usage("view", "which trace? usage: winnow view [OPTION...] FILE");
-  if (optind + 1 < argc) return fail_usage("view", "one trace at a time");
-  options->file = argv[optind];
+    return fail_usage("view", "which trace? usage: winnow view [OPTION...] [BEFORE] FILE");
+  if (optind + 2 < argc) return fail_usage("view", "the page has one trace, or two that it compares");
+  options->file = argv[argc - 1];
+  options->other = optind + 1 < argc ? argv[optind] : NULL;
   return 0;
 }
 
@@ -63,6 +65,10 @@ static void wait_for_end(const sigset_t *ending) {
 static void announce(const struct report_options *options, const char *url) {
   printf("%s shows ", url);
   text_name(stdout, options->file);
+  if (options->other) {
+    fputs(" compared with ", stdout);
+    text_name(stdout, options->other);
+  }
   puts("; Ctrl-C ends it");
   fflush(stdout);
   if (!options->no_open) desktop_open(url);
@@ -105,15 +111,19 @@ void view_print_options(FILE *out) { options_print(out, FOR_VIEW); }
 int command_view(int argc, char **argv) {
   struct report_options options = {0};
   struct live live = {0};
+  struct recording *before = NULL;
   struct input input;
   char text[512];
   int code = parse(&options, argc, argv);
   if (code) return code;
-  if (!input_open(&input, options.file)) return fail_job("%s", wn_last_error());
-  wn_status error = live_open(&live, input_path(&input), &options.recording);
+  if (options.other) code = load_file(&options, options.other, &before);
+  if (code) return code;
+  if (!input_open(&input, options.file)) return recording_free(before), fail_job("%s", wn_last_error());
+  wn_status error = live_open(&live, input_path(&input), &options.recording, before);
   if (!error) error = check_time(&options, &live);
   if (!error) error = serve(&options, &live);
   live_close(&live);
+  recording_free(before);
   input_close(&input);
   return error == WN_EINVAL ? fail_usage("view", "%s", wn_last_error())
          : error            ? fail_job("%s", input_error(&input, text))

@@ -5,14 +5,6 @@
 #include "export/report_json.h"
 #include "export/rows.h"
 
-static void print_change(struct json *json, const char *name, const struct change *change) {
-  json_begin(json, name, '{');
-  json_estimate(json, "before", &change->before);
-  json_estimate(json, "after", &change->after);
-  json_estimate(json, "difference", &change->difference);
-  json_end(json, '}');
-}
-
 static void print_row(struct json *json, const struct comparison *comparison, const struct compared *row) {
   const struct table *table = comparison_table(comparison, row);
   const struct label *label = table_label(table, compared_group(row));
@@ -26,16 +18,16 @@ static void print_row(struct json *json, const struct comparison *comparison, co
   json_integer(json, "line", label->line);
   json_string(json, "found", !row->before ? "after" : !row->after ? "before" : "both");
   json_bool(json, "sure", row->sure);
-  print_change(json, "bytes", &row->bytes);
-  print_change(json, "blocks", &row->blocks);
+  json_change(json, "bytes", &row->bytes);
+  json_change(json, "blocks", &row->blocks);
   json_end(json, '}');
 }
 
 static void print_table(struct json *json, enum measure measure, const struct comparison *comparison,
                         size_t top) {
   json_begin(json, measure_name(measure), '{');
-  print_change(json, "bytes", &comparison->bytes);
-  print_change(json, "blocks", &comparison->blocks);
+  json_change(json, "bytes", &comparison->bytes);
+  json_change(json, "blocks", &comparison->blocks);
   json_bool(json, "sure", comparison->sure);
   json_integer(json, "rows_count", comparison->count);
   json_integer(json, "sure_count", comparison->sure_count);

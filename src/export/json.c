@@ -84,4 +84,12 @@ void json_estimate(struct json *json, const char *name, const struct estimate *e
   fprintf(json->out, "{\"estimate\": %.15g, \"low\": %.15g, \"high\": %.15g, \"samples\": %" PRIu64 "}",
           estimate->estimate, estimate->low, estimate->high, estimate->samples);
 }
+
+void json_change(struct json *json, const char *name, const struct change *change) {
+  json_begin(json, name, '{');
+  json_estimate(json, "before", &change->before);
+  json_estimate(json, "after", &change->after);
+  json_estimate(json, "difference", &change->difference);
+  json_end(json, '}');
+}
 /* SPDX-License-Identifier: MIT */

@@ -3,7 +3,7 @@
 #ifndef EXPORT_JSON_H
 #define EXPORT_JSON_H
 
-#include "analysis/report.h"
+#include "analysis/comparison.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,6 +23,9 @@ void json_integer(struct json *json, const char *name, uint64_t number);
 void json_bool(struct json *json, const char *name, bool value);
 void json_null(struct json *json, const char *name);
 void json_estimate(struct json *json, const char *name, const struct estimate *estimate);
+
+/* Writes {"before": ..., "after": ..., "difference": ...}, three estimates. */
+void json_change(struct json *json, const char *name, const struct change *change);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -46,17 +46,33 @@ static bool set_points(struct request *request, const char *value) {
   return *value && !*end && points >= POINTS_LEAST && points <= POINTS_MOST;
 }
 
+static bool set_per(struct request *request, const char *value) {
+  static const char *const words[] = {"run", "second", "allocation", NULL};
+  int found = word_among(words, value);
+  request->per = found > 0 ? (enum scaling)found : PER_RUN;
+  return found >= 0;
+}
+
+static bool set_extent(struct request *request, const char *value) {
+  static const char *const words[] = {"self", "total", NULL};
+  int found = word_among(words, value);
+  request->extent = found == 1 ? EXTENT_TOTAL : EXTENT_SELF;
+  return found >= 0;
+}
+
 static bool set_view(struct request *request, const char *value) { return request->view = value, true; }
 static bool set_where(struct request *request, const char *value) { return request->where = value, true; }
 static bool set_of(struct request *request, const char *value) { return request->of = value, true; }
 static bool set_focus(struct request *request, const char *value) { return request->focus = value, true; }
+static bool set_against(struct request *request, const char *value) { return request->against = value, true; }
 
 static const struct {
   const char *name;
   bool (*set)(struct request *request, const char *value);
-} keys[] = {{"view", set_view},   {"where", set_where},         {"measure", set_measure},
-            {"by", set_by},       {"direction", set_direction}, {"of", set_of},
-            {"focus", set_focus}, {"fold", set_fold},           {"points", set_points}};
+} keys[] = {
+    {"view", set_view},           {"where", set_where},     {"measure", set_measure}, {"by", set_by},
+    {"direction", set_direction}, {"of", set_of},           {"focus", set_focus},     {"fold", set_fold},
+    {"points", set_points},       {"against", set_against}, {"per", set_per},         {"extent", set_extent}};
 enum { KEYS = sizeof keys / sizeof *keys };
 
 /* Reads one line `key=value`. The value ends with a 0. */
@@ -88,9 +104,11 @@ static wn_status read_request(char *text, struct request *request) {
 
 static const struct {
   const char *name;
-  view_function *view;
-} views[] = {{"head", view_head},   {"totals", view_totals}, {"time", view_time},      {"flame", view_flame},
-             {"table", view_table}, {"kinds", view_kinds},   {"details", view_details}};
+  view_function *view, *compared; /* NULL: it does not compare, or only compares */
+} views[] = {{"head", view_head, NULL},       {"totals", view_totals, NULL},
+             {"time", view_time, NULL},       {"flame", view_flame, view_compared_flame},
+             {"table", view_table, NULL},     {"kinds", view_kinds, NULL},
+             {"details", view_details, NULL}, {"compare", NULL, view_compare}};
 enum { VIEWS = sizeof views / sizeof *views };
 
 static bool same_text(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
@@ -114,14 +132,80 @@ static wn_status prepare(struct answers *answers, const char *where) {
   return error;
 }
 
+/* ---- comparisons ---- */
+
+static void forget_pair(struct answers *answers) {
+  if (answers->has_pair) pair_destroy(&answers->pair);
+  free(answers->pair_asked);
+  answers->pair_asked = NULL;
+  answers->has_pair = false;
+}
+
+static wn_status pair_runs(struct answers *answers, const struct request *request) {
+  struct question question = {.where = request->where};
+  if (!answers->before) return error_set(WN_EINVAL, "there is no run before this one to compare with");
+  return pair_of_runs(answers->before, &question, answers->recording, &question, request->per,
+                      &answers->pair);
+}
+
+/* The moment that is compared with that of the query: peak, end or a time. */
+static wn_status pair_moments(struct answers *answers, const struct request *request) {
+  wn_status error = prepare(answers, request->where);
+  if (error) return error;
+  const struct report *report = &answers->report;
+  double ns = 0;
+  if (!strcmp(request->against, "peak"))
+    ns = (double)report->peak.median_ns;
+  else if (!strcmp(request->against, "end"))
+    ns = (double)report->samples->end_ns;
+  else if (!query_time(request->against, &ns))
+    return error_set(WN_EINVAL, "'%.40s' is no moment: peak, end, or a time such as 1.5s", request->against);
+  if (ns > (double)report->samples->end_ns)
+    return error_set(WN_EINVAL, "%.40s is after the end of the trace", request->against);
+  return pair_of_moments(answers->recording, request->where, (uint64_t)ns, report->asked.time_ns,
+                         &answers->pair);
+}
+
+/* Has the pair of the query ready. */
+static wn_status prepare_pair(struct answers *answers, const struct request *request) {
+  char *asked;
+  if (asprintf(&asked, "%d\n%s\n%s", request->per, request->against, request->where ? request->where : "") <
+      0)
+    return error_set(WN_ENOMEM, "not enough memory for the query");
+  if (answers->has_pair && same_text(answers->pair_asked, asked)) {
+    free(asked);
+    return WN_OK;
+  }
+  forget_pair(answers);
+  answers->pair_asked = asked;
+  wn_status error =
+      !strcmp(request->against, "before") ? pair_runs(answers, request) : pair_moments(answers, request);
+  answers->has_pair = !error;
+  return error;
+}
+
+/* ---- views ---- */
+
+static wn_status write_compared(struct answers *answers, const struct request *request, view_function *view,
+                                struct answer *answer) {
+  if (!view) return error_set(WN_EINVAL, "a request with 'against' has one of the views flame, compare");
+  wn_status error = prepare_pair(answers, request);
+  if (!error && answers->pair.moments && request->measure != MEASURE_HELD)
+    error = error_set(WN_EINVAL, "two moments are compared by what is held");
+  return error ? error : view(answers, request, answer);
+}
+
 static wn_status write_view(struct answers *answers, const struct request *request, struct answer *answer) {
   for (size_t i = 0; i < VIEWS; i++) {
+    view_function *view = views[i].view;
     if (!same_text(views[i].name, request->view)) continue;
-    wn_status error = views[i].view == view_head ? WN_OK : prepare(answers, request->where);
-    return error ? error : views[i].view(answers, request, answer);
+    if (request->against) return write_compared(answers, request, views[i].compared, answer);
+    if (!view) return error_set(WN_EINVAL, "a request with the view compare has 'against'");
+    wn_status error = view == view_head ? WN_OK : prepare(answers, request->where);
+    return error ? error : view(answers, request, answer);
   }
-  return error_set(WN_EINVAL,
-                   "a request has one of the views head, totals, time, flame, table, kinds, details");
+  return error_set(
+      WN_EINVAL, "a request has one of the views head, totals, time, flame, table, kinds, details, compare");
 }
 
 /* Answers with what is wrong with the question. */
@@ -137,11 +221,15 @@ static wn_status answer_failure(char **bytes, size_t *size) {
 
 /* ---- shared ---- */
 
-void answers_create(struct answers *answers, const struct recording *recording, double kept) {
-  *answers = (struct answers){.recording = recording, .kept = kept};
+void answers_create(struct answers *answers, const struct recording *recording,
+                    const struct recording *before) {
+  *answers = (struct answers){.recording = recording, .before = before};
 }
 
-void answers_destroy(struct answers *answers) { forget_report(answers); }
+void answers_destroy(struct answers *answers) {
+  forget_report(answers);
+  forget_pair(answers);
+}
 
 wn_status answers_ask(struct answers *answers, const char *request, size_t length, char **bytes,
                       size_t *size) {

@@ -10,19 +10,25 @@
 #ifndef PAGE_ANSWERS_H
 #define PAGE_ANSWERS_H
 
-#include "analysis/report.h"
+#include "analysis/pair.h"
 
-/* The last report is kept, since the views of one query share it. One thread uses it at a time. */
+/* The last report and the last pair are kept, since the views of one query share them. One thread
+ * uses it at a time. */
 struct answers {
   const struct recording *recording;
-  double kept; /* the share of the trace's samples that the recording has */
-  char *where; /* of the report */
+  const struct recording *before; /* what it is compared with, or NULL */
+  char *where;                    /* of the report */
   bool has_report;
   struct report report;
+  char *pair_asked; /* what the pair answers: see prepare_pair */
+  bool has_pair;
+  struct pair pair;
 };
 
-/* The recording must outlive it. */
-void answers_create(struct answers *answers, const struct recording *recording, double kept);
+/* `before`: the run with which requests may compare the recording; NULL: none, though two moments of
+ * the recording can be compared. Both must outlive it. */
+void answers_create(struct answers *answers, const struct recording *recording,
+                    const struct recording *before);
 void answers_destroy(struct answers *answers);
 
 /* Answers a request. *bytes are to be freed by the caller. The only error is WN_ENOMEM: a wrong

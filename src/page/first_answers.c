@@ -15,6 +15,15 @@ static const char *const requests[] = {
     "view=flame\nmeasure=held\nby=%s\ndirection=callees\n",
     "view=table\nmeasure=held\nby=%s\n",
     "view=kinds\nmeasure=held\n",
+    NULL,
+};
+static const char *const compared[] = {
+    "view=head\n",
+    "view=totals\n",
+    "view=time\npoints=600\n",
+    "view=flame\nmeasure=held\nby=%s\ndirection=callees\nagainst=before\n",
+    "view=compare\nmeasure=held\nby=%s\nagainst=before\n",
+    NULL,
 };
 
 static void put_part(FILE *out, const char *bytes, size_t length) {
@@ -36,17 +45,17 @@ static wn_status put_answer(FILE *out, struct answers *answers, const char *requ
 
 /* ---- shared ---- */
 
-wn_status first_answers(const struct recording *recording, enum grouping grouping, char **bytes,
-                        size_t *size) {
+wn_status first_answers(const struct recording *recording, const struct recording *before,
+                        enum grouping grouping, char **bytes, size_t *size) {
   struct answers answers;
   wn_status error = WN_OK;
   *bytes = NULL;
   FILE *out = open_memstream(bytes, size);
   if (!out) return error_set(WN_ENOMEM, "not enough memory for the answers");
-  answers_create(&answers, recording, recording->kept);
-  for (size_t i = 0; i < sizeof requests / sizeof *requests && !error; i++) {
+  answers_create(&answers, recording, before);
+  for (const char *const *format = before ? compared : requests; *format && !error; format++) {
     char request[128];
-    snprintf(request, sizeof request, requests[i], grouping_name(grouping));
+    snprintf(request, sizeof request, *format, grouping_name(grouping));
     error = put_answer(out, &answers, request);
   }
   answers_destroy(&answers);

@@ -9,10 +9,10 @@
 
 #include "analysis/report.h"
 
-/* Answers what a page asks when it opens at the peak, grouped by `grouping`, without a query.
- * *bytes are to be freed by the caller. WN_ENOMEM. */
-wn_status first_answers(const struct recording *recording, enum grouping grouping, char **bytes,
-                        size_t *size);
+/* Answers what a page asks when it opens at the peak, or at the comparison with `before`, unless that
+ * is NULL; grouped by `grouping`, without a query. *bytes are to be freed by the caller. WN_ENOMEM. */
+wn_status first_answers(const struct recording *recording, const struct recording *before,
+                        enum grouping grouping, char **bytes, size_t *size);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -29,14 +29,41 @@ static void merge(struct sums *sums, const struct sums *other) {
   sum_merge(&sums->blocks, &other->blocks);
 }
 
-/* What a place adds to its branch: from outside in all that its node has; from inside out what its
- * origin allocated itself, or, of one function, all that its origin has. */
-static const struct sums *sums_of(const struct flame *flame, const struct place *place) {
-  const struct tree_node *origin = node_of(flame, place->origin);
-  return flame->direction == CALLEES || flame->chosen ? &origin->total : &origin->self;
+static void merge_both(struct branch_sums *sums, const struct branch_sums *other) {
+  merge(&sums->after, &other->after);
+  merge(&sums->before, &other->before);
+}
+
+static void add_total(const struct flame *flame, uint32_t node, struct branch_sums *sums) {
+  merge(&sums->after, &node_of(flame, node)->total);
+  if (flame->before) merge(&sums->before, &flame->before[node].total);
+}
+
+static void add_self(const struct flame *flame, uint32_t node, struct branch_sums *sums) {
+  merge(&sums->after, &node_of(flame, node)->self);
+  if (flame->before) merge(&sums->before, &flame->before[node].self);
+}
+
+/* Adds what a place has: from outside in all that its node has; from inside out what its origin
+ * allocated itself, or, of one function, all that its origin has. */
+static void add_place_sums(const struct flame *flame, const struct place *place, struct branch_sums *sums) {
+  if (flame->direction == CALLEES || flame->chosen)
+    add_total(flame, place->origin, sums);
+  else
+    add_self(flame, place->origin, sums);
 }
 
 static bool has_samples(const struct sums *sums) { return sums->bytes.samples || sums->bytes.total > 0; }
+
+static bool has_total(const struct flame *flame, uint32_t node) {
+  return has_samples(&node_of(flame, node)->total) ||
+         (flame->before && has_samples(&flame->before[node].total));
+}
+
+static bool has_self(const struct flame *flame, uint32_t node) {
+  return has_samples(&node_of(flame, node)->self) ||
+         (flame->before && has_samples(&flame->before[node].self));
+}
 
 static bool is_chosen(const struct flame *flame, uint32_t node) {
   return node && flame->chosen[node_of(flame, node)->label];
@@ -51,31 +78,31 @@ static bool is_outermost(const struct flame *flame, uint32_t node) {
 }
 
 /* Appends the places one step away from a place. What the step leads nowhere is the branch's own. */
-static bool step(struct flame *flame, struct place place, struct sums *self) {
+static bool step(struct flame *flame, struct place place, struct branch_sums *self) {
   const struct tree_node *node = node_of(flame, place.at);
   if (flame->direction == CALLERS) {
     if (node->parent) return add_place(flame, node->parent, place.origin);
-    merge(self, sums_of(flame, &place));
+    add_place_sums(flame, &place, self);
     return true;
   }
-  merge(self, &node->self);
+  add_self(flame, place.at, self);
   for (uint32_t child = node->first_child; child; child = node_of(flame, child)->next_sibling)
-    if (has_samples(&node_of(flame, child)->total) && !add_place(flame, child, child)) return false;
+    if (has_total(flame, child) && !add_place(flame, child, child)) return false;
   return true;
 }
 
 /* The first step from the whole: to the outermost functions, to those that allocated, or to the
  * chosen function. Blocks without a callstack have no such step. */
-static bool first_step(struct flame *flame, struct sums *self) {
+static bool first_step(struct flame *flame, struct branch_sums *self) {
   if (flame->chosen) {
     for (uint32_t node = 1; node < flame->tree->node_count; node++)
       if (is_outermost(flame, node) && !add_place(flame, node, node)) return false;
     return true;
   }
   if (flame->direction == CALLEES) return step(flame, (struct place){0, 0}, self);
-  merge(self, &node_of(flame, 0)->self);
+  add_self(flame, 0, self);
   for (uint32_t node = 1; node < flame->tree->node_count; node++)
-    if (has_samples(&node_of(flame, node)->self) && !add_place(flame, node, node)) return false;
+    if (has_self(flame, node) && !add_place(flame, node, node)) return false;
   return true;
 }
 
@@ -99,7 +126,7 @@ static bool make_branches(struct flame *flame, size_t begin, size_t first) {
     }
     if (!done) break;
     struct branch *branch = &flame->branches[first + flame->slot[label] - 1];
-    merge(&branch->total, sums_of(flame, &flame->places[i]));
+    add_place_sums(flame, &flame->places[i], &branch->total);
     branch->end++;
   }
   return done;
@@ -128,8 +155,7 @@ static bool sort_places(struct flame *flame, size_t begin, size_t first) {
 
 static int by_total(const void *a, const void *b) {
   const struct branch *left = a, *right = b;
-  if (left->total.bytes.total != right->total.bytes.total)
-    return left->total.bytes.total < right->total.bytes.total ? 1 : -1;
+  if (left->size != right->size) return left->size < right->size ? 1 : -1;
   return (left->label > right->label) - (left->label < right->label);
 }
 
@@ -138,13 +164,14 @@ static int by_total(const void *a, const void *b) {
 static void merge_small(struct flame *flame, size_t first) {
   size_t kept = flame->branch_count;
   struct branch rest = {.label = MERGED};
-  while (kept > first && flame->branches[kept - 1].total.bytes.total < flame->least) kept--;
+  while (kept > first && flame->branches[kept - 1].size < flame->least) kept--;
   if (flame->branch_count - kept < 2) return;
   for (size_t i = kept; i < flame->branch_count; i++) {
-    merge(&rest.total, &flame->branches[i].total);
+    merge_both(&rest.total, &flame->branches[i].total);
     rest.merged++;
   }
   rest.self = rest.total;
+  rest.size = flame_size(flame, &rest.total);
   flame->branches[kept] = rest;
   flame->branch_count = kept + 1;
 }
@@ -160,6 +187,15 @@ wn_status flame_create(struct flame *flame, const struct call_tree *tree, enum d
   return flame->slot ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the flame graph");
 }
 
+void flame_compare(struct flame *flame, const struct joined *joined, double scale) {
+  flame->before = joined->before;
+  flame->scale = scale;
+}
+
+double flame_size(const struct flame *flame, const struct branch_sums *sums) {
+  return sums->after.bytes.total + flame->scale * sums->before.bytes.total;
+}
+
 void flame_destroy(struct flame *flame) {
   free(flame->places);
   free(flame->branches);
@@ -170,14 +206,16 @@ void flame_destroy(struct flame *flame) {
 wn_status flame_root(struct flame *flame, struct branch *root) {
   *root = (struct branch){.label = 0};
   if (!flame->chosen) {
-    root->total = node_of(flame, 0)->total;
+    add_total(flame, 0, &root->total);
+    root->size = flame_size(flame, &root->total);
     return WN_OK;
   }
-  struct sums none = {0};
+  struct branch_sums none = {0};
   struct flame_mark mark = flame_open(flame);
   bool done = first_step(flame, &none);
   for (size_t i = mark.places; i < flame->place_count; i++)
-    merge(&root->total, sums_of(flame, &flame->places[i]));
+    add_place_sums(flame, &flame->places[i], &root->total);
+  root->size = flame_size(flame, &root->total);
   flame_close(flame, mark);
   return done ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the flame graph");
 }
@@ -189,12 +227,15 @@ struct flame_mark flame_open(const struct flame *flame) {
 wn_status flame_children(struct flame *flame, struct branch *branch) {
   size_t begin = flame->place_count, first = flame->branch_count;
   bool done = true;
-  branch->self = (struct sums){0};
+  branch->self = (struct branch_sums){0};
   if (!branch->label) done = first_step(flame, &branch->self);
   for (size_t i = branch->begin; i < branch->end && done; i++)
     done = step(flame, flame->places[i], &branch->self);
   done = done && make_branches(flame, begin, first) && sort_places(flame, begin, first);
-  for (size_t i = first; i < flame->branch_count; i++) flame->slot[flame->branches[i].label] = 0;
+  for (size_t i = first; i < flame->branch_count; i++) {
+    flame->slot[flame->branches[i].label] = 0;
+    flame->branches[i].size = flame_size(flame, &flame->branches[i].total);
+  }
   if (!done) return error_set(WN_ENOMEM, "not enough memory for the flame graph");
   if (flame->branch_count == first) return WN_OK;
   qsort(flame->branches + first, flame->branch_count - first, sizeof *flame->branches, by_total);

@@ -8,20 +8,30 @@
  *
  * ACCOUNT. The children of a branch and what the branch itself has add up to its total, in every
  * direction. Branches below `least` are merged with their siblings of the same kind into one branch
- * without a label, which comes last, so that nothing is left out. */
+ * without a label, which comes last, so that nothing is left out.
+ *
+ * COMPARISON. The tree may be a joined one (analysis/joined.h). Then each branch has the sums of
+ * `before` beside those of `after`, and its size, by which branches are ordered and merged, is the
+ * sum of both. */
 #ifndef PAGE_FLAME_H
 #define PAGE_FLAME_H
 
-#include "analysis/report.h"
+#include "analysis/joined.h"
 
 enum direction { CALLEES, CALLERS };
 
+/* The sums of a branch, and those of `before`: zeros if nothing is compared. */
+struct branch_sums {
+  struct sums after, before;
+};
+
 struct branch {
-  uint32_t label;    /* of the tree; 0: the whole; MERGED */
-  uint32_t merged;   /* the number of branches that were merged into this one */
-  struct sums total; /* of the set */
-  struct sums self;  /* what no child has */
-  size_t begin, end; /* its part of the nodes of struct flame; empty for merged ones */
+  uint32_t label;           /* of the tree; 0: the whole; MERGED */
+  uint32_t merged;          /* the number of branches that were merged into this one */
+  struct branch_sums total; /* of the set */
+  struct branch_sums self;  /* what no child has */
+  double size;              /* bytes of `total` */
+  size_t begin, end;        /* its part of the nodes of struct flame; empty for merged ones */
 };
 
 #define MERGED UINT32_MAX
@@ -33,6 +43,8 @@ struct place {
 
 struct flame {
   const struct call_tree *tree;
+  const struct node_sums *before; /* index: node; NULL: nothing is compared */
+  double scale;                   /* what is before counts so many times */
   enum direction direction;
   const bool *chosen; /* index: label; the function whose callers or callees are shown; NULL: all */
   double least;       /* bytes */
@@ -46,6 +58,12 @@ struct flame {
 /* Prepares a flame graph of a tree, which must outlive it, and `chosen` too. WN_ENOMEM. */
 wn_status flame_create(struct flame *flame, const struct call_tree *tree, enum direction direction,
                        const bool *chosen);
+
+/* Makes it the graph of a comparison; `tree` is that of `joined`. */
+void flame_compare(struct flame *flame, const struct joined *joined, double scale);
+
+/* Bytes of sums, as branches are ordered by. */
+double flame_size(const struct flame *flame, const struct branch_sums *sums);
 void flame_destroy(struct flame *flame);
 
 /* The branch that stands for the whole. WN_ENOMEM. */

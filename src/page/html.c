@@ -12,6 +12,7 @@ extern const size_t page_template_length;
 struct writing {
   FILE *out;
   const struct html_options *options;
+  bool before; /* the blocks are those of the recording before */
   struct html_size size;
 };
 
@@ -76,9 +77,9 @@ static wn_status put_block(const struct container_block *block, void *context) {
   snprintf(
       head, sizeof head,
       "<script type=\"application/octet-stream\" data-section=\"%s\" data-block=\"%u\" data-blocks=\"%u\" "
-      "data-raw=\"%zu\" data-codec=\"%s\" data-crc=\"%08x\">",
+      "data-raw=\"%zu\" data-codec=\"%s\" data-crc=\"%08x\"%s>",
       block->section, block->index, block->count, block->raw_length, block->deflated ? "deflate-raw" : "raw",
-      block->crc);
+      block->crc, writing->before ? " data-run=\"before\"" : "");
   put_string(writing, head);
   put_base64(writing, block->stored, block->stored_length);
   put_string(writing, "</script>\n");
@@ -88,13 +89,17 @@ static wn_status put_block(const struct container_block *block, void *context) {
   return failed(writing);
 }
 
-static wn_status put_data(struct writing *writing, const struct recording *recording) {
+static wn_status put_data(struct writing *writing, const struct recording *recording,
+                          const struct recording *before) {
   const struct html_options *options = writing->options;
   wn_status error = WN_OK;
   for (size_t i = 0; i < options->extra_count && !error; i++) {
     const struct container_section *extra = &options->extras[i];
     error = container_write_section(extra->name, extra->bytes, extra->length, put_block, writing);
   }
+  writing->before = true;
+  if (!error && before) error = container_write(before, &options->container, put_block, writing);
+  writing->before = false;
   return error ? error : container_write(recording, &options->container, put_block, writing);
 }
 
@@ -121,15 +126,15 @@ static const char no_connection[] = "connect-src 'none'", own_server[] = "connec
 
 /* ---- shared ---- */
 
-wn_status html_write(FILE *out, const struct recording *recording, const struct html_options *options,
-                     struct html_size *size) {
+wn_status html_write(FILE *out, const struct recording *recording, const struct recording *before,
+                     const struct html_options *options, struct html_size *size) {
   struct writing writing = {.out = out, .options = options};
   const unsigned char *at = put_until(&writing, page_template, "<!--winnow:head-->");
   put_address(&writing, options->address);
   at = put_until(&writing, at, "<!--winnow:text-->");
   put_text(&writing, options->text);
   at = put_until(&writing, at, "<!--winnow:data-->");
-  wn_status error = put_data(&writing, recording);
+  wn_status error = put_data(&writing, recording, before);
   if (error) return error;
   put(&writing, at, (size_t)(page_template + page_template_length - at));
   if (fflush(out)) return error_set(WN_EIO, "%s", strerror(errno));

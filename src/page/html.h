@@ -9,7 +9,8 @@
  *   <script type="application/octet-stream" data-section="ROWS" data-block="0" data-blocks="7"
  *    data-raw="1048576" data-codec="deflate-raw" data-crc="1a2b3c4d">BASE64</script>
  * data-raw is the length when inflated, data-crc the checksum of the inflated bytes in hexadecimal.
- * The codec is deflate-raw or raw.
+ * The codec is deflate-raw or raw. The blocks of a second recording, with which the page compares,
+ * have data-run="before" too, and stand before the others.
  *
  * No name of the recording is in the file but in the text, where it is escaped, and in base64; what
  * a user typed is in the address, where it is escaped. So nothing can break out of its place. */
@@ -38,10 +39,10 @@ struct html_size {
   uint64_t bytes, rows;
 };
 
-/* Writes the page. The errors of the stream are for the caller to see (ferror). WN_ENOMEM; WN_EIO:
+/* Writes the page. `before`: the recording with which it is compared, or NULL. The errors of the stream are for the caller to see (ferror). WN_ENOMEM; WN_EIO:
  * the stream failed. */
-wn_status html_write(FILE *out, const struct recording *recording, const struct html_options *options,
-                     struct html_size *size);
+wn_status html_write(FILE *out, const struct recording *recording, const struct recording *before,
+                     const struct html_options *options, struct html_size *size);
 
 /* Writes the page without data, for a server that answers its questions: <meta name="winnow-server">
  * is at the first marker, and the policy in the page allows requests to the server. */

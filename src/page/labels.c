@@ -4,8 +4,8 @@
 #include "base/error.h"
 #include <stdlib.h>
 
-static const char *text_of(const struct labels *labels, uint32_t string) {
-  return strings_text(labels->names->strings, string);
+static const struct names *names_for(const struct labels *labels, uint32_t label) {
+  return labels->before && label >= labels->before_from ? labels->before : labels->names;
 }
 
 /* ---- shared ---- */
@@ -34,24 +34,32 @@ uint32_t labels_number(struct labels *labels, uint32_t label) {
   return labels->number[label] - 1;
 }
 
-void labels_write(const struct labels *labels, struct json *json) {
+void labels_join(struct labels *labels, const struct joined *joined, const struct names *before) {
+  labels->before = before;
+  labels->before_from = joined->after_label_count;
+}
+
+void label_write(const struct call_tree *tree, const struct names *names, uint32_t label, struct json *json) {
+  const struct label *of = &tree->labels[label];
   char text[LABEL_TEXT_MOST];
+  call_tree_label(tree, names, label, text, sizeof text);
+  json_begin(json, NULL, '{');
+  json_string(json, "text", text);
+  json_string(json, "function", strings_text(names->strings, of->function));
+  json_string(json, "module", strings_text(names->strings, of->module));
+  json_string(json, "file", strings_text(names->strings, of->file));
+  json_integer(json, "line", of->line);
+  json_end(json, '}');
+}
+
+void labels_write(const struct labels *labels, struct json *json) {
   json_begin(json, "labels", '[');
-  for (uint32_t i = 0; i < labels->count; i++) {
-    const struct label *label = &labels->tree->labels[labels->used[i]];
-    labels_text(labels, labels->used[i], text);
-    json_begin(json, NULL, '{');
-    json_string(json, "text", text);
-    json_string(json, "function", text_of(labels, label->function));
-    json_string(json, "module", text_of(labels, label->module));
-    json_string(json, "file", text_of(labels, label->file));
-    json_integer(json, "line", label->line);
-    json_end(json, '}');
-  }
+  for (uint32_t i = 0; i < labels->count; i++)
+    label_write(labels->tree, names_for(labels, labels->used[i]), labels->used[i], json);
   json_end(json, ']');
 }
 
 void labels_text(const struct labels *labels, uint32_t label, char text[LABEL_TEXT_MOST]) {
-  call_tree_label(labels->tree, labels->names, label, text, LABEL_TEXT_MOST);
+  call_tree_label(labels->tree, names_for(labels, label), label, text, LABEL_TEXT_MOST);
 }
 /* SPDX-License-Identifier: MIT */

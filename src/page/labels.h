@@ -2,7 +2,7 @@
 #ifndef PAGE_LABELS_H
 #define PAGE_LABELS_H
 
-#include "analysis/report.h"
+#include "analysis/joined.h"
 #include "page/answer.h"
 
 #define NO_LABEL UINT32_MAX
@@ -10,6 +10,8 @@
 struct labels {
   const struct call_tree *tree;
   const struct names *names;
+  const struct names *before; /* names of the labels from `before_from` on */
+  uint32_t before_from;
   uint32_t *number; /* index: label of the tree; its number + 1, or 0 */
   uint32_t *used;   /* in the order of their numbers */
   uint32_t count;
@@ -19,12 +21,18 @@ struct labels {
 wn_status labels_create(struct labels *labels, const struct call_tree *tree, const struct names *names);
 void labels_destroy(struct labels *labels);
 
+/* The labels of a joined tree, some of which `before` alone has. */
+void labels_join(struct labels *labels, const struct joined *joined, const struct names *before);
+
 /* The number of a label of the tree. */
 uint32_t labels_number(struct labels *labels, uint32_t label);
 
 /* Writes the member `labels`: for each, its text as reports print it, its function, module, file and
  * line. */
 void labels_write(const struct labels *labels, struct json *json);
+
+/* Writes one label of a tree as an element of `labels`. */
+void label_write(const struct call_tree *tree, const struct names *names, uint32_t label, struct json *json);
 
 /* The text of a label of the tree. */
 enum { LABEL_TEXT_MOST = 4096 };

@@ -22,8 +22,10 @@ struct writing {
   struct flame flame;
   struct labels labels;
   const struct report *report;
+  const struct pair *pair; /* of a comparison, or NULL */
   struct answer *answer;
   size_t next, label, bytes, low, high, self, blocks, samples, merged; /* columns */
+  size_t before, after, change;                                        /* of a comparison */
   struct open_box *open;
   size_t depth, open_capacity;
 };
@@ -38,22 +40,42 @@ static void add_columns(struct writing *writing) {
   writing->blocks = answer_numbers(writing->answer, "blocks");
   writing->samples = answer_integers(writing->answer, "samples");
   writing->merged = answer_integers(writing->answer, "merged");
+  if (!writing->pair) return;
+  writing->before = answer_numbers(writing->answer, "before");
+  writing->after = answer_numbers(writing->answer, "after");
+  writing->change = answer_numbers(writing->answer, "change");
+}
+
+/* What the box has: bytes, or, of a comparison, the change. */
+static struct estimate write_estimate(struct writing *writing, const struct branch *branch) {
+  struct answer *answer = writing->answer;
+  struct estimate bytes = report_bytes(writing->report, &branch->total.after);
+  if (writing->pair) {
+    struct estimate before = report_bytes(&writing->pair->before, &branch->total.before);
+    struct change change = change_of(before, bytes, &writing->pair->scale);
+    answer_number(answer, writing->before, change.before.estimate);
+    answer_number(answer, writing->after, change.after.estimate);
+    answer_number(answer, writing->change, change.difference.estimate);
+    return change.difference;
+  }
+  return bytes;
 }
 
 static uint32_t write_box(struct writing *writing, const struct branch *branch) {
   struct answer *answer = writing->answer;
-  struct estimate bytes = report_bytes(writing->report, &branch->total);
   uint32_t box = (uint32_t)answer->columns[writing->next].count;
   bool labelled = branch->label && branch->label != MERGED;
   answer_integer(answer, writing->next, box + 1);
   answer_integer(answer, writing->label,
                  labelled ? labels_number(&writing->labels, branch->label) : NO_LABEL);
-  answer_number(answer, writing->bytes, bytes.estimate);
-  answer_number(answer, writing->low, bytes.low);
-  answer_number(answer, writing->high, bytes.high);
-  answer_number(answer, writing->self, branch->self.bytes.total);
-  answer_number(answer, writing->blocks, branch->total.blocks.total);
-  answer_integer(answer, writing->samples, (uint32_t)bytes.samples);
+  struct estimate estimate = write_estimate(writing, branch);
+  answer_number(answer, writing->bytes, branch->size);
+  answer_number(answer, writing->low, estimate.low);
+  answer_number(answer, writing->high, estimate.high);
+  answer_number(answer, writing->self, flame_size(&writing->flame, &branch->self));
+  answer_number(answer, writing->blocks,
+                branch->total.after.blocks.total + writing->flame.scale * branch->total.before.blocks.total);
+  answer_integer(answer, writing->samples, (uint32_t)estimate.samples);
   answer_integer(answer, writing->merged, branch->merged);
   return box;
 }
@@ -140,12 +162,30 @@ static wn_status write_flame(struct writing *writing, const struct request *requ
   wn_status error = flame_root(&writing->flame, &root);
   if (!error) error = descend(writing, request->focus, &root);
   if (error) return error;
-  writing->flame.least = root.total.bytes.total * least_share;
+  writing->flame.least = root.size * least_share;
   add_columns(writing);
   error = write_boxes(writing, &root);
   bool calls = request->measure == MEASURE_ALLOCATED || request->measure == MEASURE_CHURN;
   json_string(&writing->answer->json, "unit", calls ? "calls" : "bytes");
   labels_write(&writing->labels, &writing->answer->json);
+  return error;
+}
+
+/* Answers with the graph of a tree, which is that of `joined`, unless that is NULL. */
+static wn_status draw(struct writing *writing, const struct call_tree *tree, const struct joined *joined,
+                      const struct request *request) {
+  bool *chosen = NULL;
+  double scale = joined && writing->pair->scale.estimate > 0 ? writing->pair->scale.estimate : 1;
+  wn_status error = labels_create(&writing->labels, tree, writing->report->names);
+  if (!error && joined) labels_join(&writing->labels, joined, writing->pair->before.names);
+  if (!error && request->of) error = views_choose(&writing->labels, request->of, &chosen);
+  if (!error) error = flame_create(&writing->flame, tree, request->direction, chosen);
+  if (!error && joined) flame_compare(&writing->flame, joined, scale);
+  if (!error) error = write_flame(writing, request);
+  flame_destroy(&writing->flame);
+  labels_destroy(&writing->labels);
+  free(writing->open);
+  free(chosen);
   return error;
 }
 
@@ -169,20 +209,28 @@ wn_status views_choose(const struct labels *labels, const char *text, bool **cho
 
 wn_status view_flame(struct answers *answers, const struct request *request, struct answer *answer) {
   struct writing writing = {.report = &answers->report, .answer = answer};
+  unsigned details = request->fold ? TABLE_FOLDED : TABLE_SUMS;
   struct table table;
-  bool *chosen = NULL;
-  wn_status error = report_table(&answers->report, request->measure, request->grouping,
-                                 request->fold ? TABLE_FOLDED : TABLE_SUMS, &table);
+  wn_status error = report_table(&answers->report, request->measure, request->grouping, details, &table);
   if (error) return error;
-  error = labels_create(&writing.labels, &table.tree, answers->report.names);
-  if (!error && request->of) error = views_choose(&writing.labels, request->of, &chosen);
-  if (!error) error = flame_create(&writing.flame, &table.tree, request->direction, chosen);
-  if (!error) error = write_flame(&writing, request);
-  flame_destroy(&writing.flame);
-  labels_destroy(&writing.labels);
-  free(writing.open);
-  free(chosen);
+  error = draw(&writing, &table.tree, NULL, request);
   table_destroy(&table);
+  return error;
+}
+
+wn_status view_compared_flame(struct answers *answers, const struct request *request, struct answer *answer) {
+  const struct pair *pair = &answers->pair;
+  struct writing writing = {.report = &pair->after, .pair = pair, .answer = answer};
+  unsigned details = request->fold ? TABLE_FOLDED : TABLE_SUMS;
+  struct table before = {0}, after = {0};
+  struct joined joined = {0};
+  wn_status error = report_table(&pair->before, request->measure, request->grouping, details, &before);
+  if (!error) error = report_table(&pair->after, request->measure, request->grouping, details, &after);
+  if (!error) error = joined_make(&before, &after, &joined);
+  if (!error) error = draw(&writing, &joined.tree, &joined, request);
+  joined_destroy(&joined);
+  table_destroy(&after);
+  table_destroy(&before);
   return error;
 }
 /* SPDX-License-Identifier: MIT */

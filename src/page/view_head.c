@@ -25,7 +25,13 @@ wn_status view_head(struct answers *answers, const struct request *request, stru
   write_threads(json, recording->samples);
   json_wrappers(json, recording);
   json_string(json, "hint", recording->names.hint ? recording->names.hint : "");
-  json_number(json, "kept", answers->kept);
+  json_number(json, "kept", recording->kept);
+  if (answers->before) {
+    json_begin(json, "before", '{');
+    json_trace(json, "trace", answers->before->samples);
+    json_number(json, "kept", answers->before->kept);
+    json_end(json, '}');
+  }
   return WN_OK;
 }
 

@@ -11,6 +11,9 @@ enum { POINTS_LEAST = 2, POINTS_MOST = TIMELINE_MOMENTS, POINTS_USUAL = 400 };
 /* A question. All zeros are the defaults. */
 struct request {
   const char *view, *where, *of, *focus; /* NULL: not given */
+  const char *against;                   /* what is before in a comparison; NULL: nothing is compared */
+  enum scaling per;
+  enum extent extent;
   enum measure measure;
   enum grouping grouping;
   enum direction direction;
@@ -26,6 +29,9 @@ typedef wn_status view_function(struct answers *answers, const struct request *r
 view_function view_head;
 
 view_function view_totals, view_time, view_flame, view_table, view_kinds, view_details;
+
+/* Of a comparison: they need the pair. */
+view_function view_compare, view_compared_flame;
 
 /* Sets chosen[label] for the labels of a tree that have a text. WN_EINVAL: none has it; then *chosen
  * is NULL. To be freed by the caller. */

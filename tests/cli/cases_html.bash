@@ -68,7 +68,7 @@ wrong_pages_are_refused() {
   make plain t.trace
   cp t.trace before
   refused 2 'which trace' html
-  refused 2 'one trace at a time' html t.trace t.trace
+  refused 2 'a page has one trace, or two that it compares' html t.trace t.trace t.trace
   refused 2 't.trace is the trace' html -o t.trace t.trace
   ln t.trace other
   refused 2 'other is the trace' html -o other t.trace

@@ -28,7 +28,7 @@ int main(int argc, char **argv) {
   int failed = 0;
   if (argc != 2) return fprintf(stderr, "usage: ask TRACE <REQUESTS >ANSWERS\n"), 2;
   if (recording_load(argv[1], &options, &recording)) return fprintf(stderr, "%s\n", wn_last_error()), 1;
-  answers_create(&answers, recording, 1);
+  answers_create(&answers, recording, NULL);
   FILE *out = open_memstream(&request, &length);
   while (out && !failed && getline(&line, &capacity, stdin) > 0) {
     if (*line != '\n') {

@@ -131,7 +131,7 @@ static void boxes_add_up_to_their_callers(void **state) {
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     struct recording *recording = tell(kinds[i], i);
     struct answers answers;
-    answers_create(&answers, recording, 1);
+    answers_create(&answers, recording, NULL);
     for (int n = 0; n < 1000 / 6 + 1; n++) {
       random_question(&tale, question, sizeof question);
       struct told told = ask(&answers, question);
@@ -166,7 +166,7 @@ static void the_chart_and_the_flame_graph_agree_at_each_moment(void **state) {
   static const char *const queries[] = {"size > 0", "fn = parse", "size < 200 and alive = yes"};
   struct recording *recording = tell(TALE_RESIZES, 3);
   struct answers answers;
-  answers_create(&answers, recording, 1);
+  answers_create(&answers, recording, NULL);
   for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
     char question[256];
     size_t count;
@@ -189,7 +189,7 @@ static void areas_of_the_chart_add_up_to_what_was_held(void **state) {
   struct recording *recording = tell(TALE_COLLECTED, 4);
   struct answers answers;
   size_t count;
-  answers_create(&answers, recording, 1);
+  answers_create(&answers, recording, NULL);
   struct told told = ask(&answers, "view=time\npoints=100\n");
   const double *held = column(&told, "held", &count), *minor = column(&told, "minor", &count),
                *major = column(&told, "major", &count), *outside = column(&told, "outside", &count);
@@ -209,7 +209,7 @@ static void the_map_of_kinds_has_all_bytes(void **state) {
   static const char *const measures[] = {"held", "allocated", "alive", "churn"};
   struct recording *recording = tell(0, 5);
   struct answers answers;
-  answers_create(&answers, recording, 1);
+  answers_create(&answers, recording, NULL);
   for (size_t i = 0; i < sizeof measures / sizeof *measures; i++) {
     char question[64];
     size_t count;
@@ -236,7 +236,7 @@ static void the_curve_of_lives_is_that_of_the_blocks_that_count(void **state) {
   struct recording *recording = tell(TALE_COLLECTED, 12);
   struct answers answers;
   size_t count, longer = 0;
-  answers_create(&answers, recording, 1);
+  answers_create(&answers, recording, NULL);
   struct told told = ask(&answers, "view=kinds\nmeasure=promoted\n");
   const double *share = column(&told, "survival", &count), *all = column(&told, "survival_all", &count);
   for (size_t i = 0; i < count; i++) longer += share[i] != all[i];
@@ -274,7 +274,7 @@ static void a_focus_opens_a_box(void **state) {
   struct recording *recording = tell(0, 6);
   struct answers answers;
   size_t count;
-  answers_create(&answers, recording, 1);
+  answers_create(&answers, recording, NULL);
   struct told whole = ask(&answers, "view=flame\nmeasure=allocated\n"),
               part = ask(&answers, "view=flame\nmeasure=allocated\nfocus=main\x1fparse\n"),
               nowhere = ask(&answers, "view=flame\nmeasure=allocated\nfocus=main\x1fno such\n");
@@ -310,7 +310,7 @@ static void wrong_questions_are_told(void **state) {
   };
   struct recording *recording = tell(0, 7);
   struct answers answers;
-  answers_create(&answers, recording, 1);
+  answers_create(&answers, recording, NULL);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct told told = ask(&answers, cases[i].request);
     if (!is_failure(&told, cases[i].said)) fail_msg("'%s': %.300s", cases[i].request, told.json);
@@ -323,13 +323,147 @@ static void wrong_questions_are_told(void **state) {
   recording_free(recording);
 }
 
+/* ---- comparisons ---- */
+
+struct compared_tree {
+  struct tree tree; /* bytes, as of any tree: the sizes */
+  const double *before, *after, *change;
+};
+
+static struct compared_tree compared_tree_of(const struct told *told) {
+  struct compared_tree of = {.tree = tree_of(told)};
+  of.before = column(told, "before", &of.tree.count);
+  of.after = column(told, "after", &of.tree.count);
+  of.change = column(told, "change", &of.tree.count);
+  return of;
+}
+
+/* Sizes add up, and each box has its part of what is before and of what is after. */
+static void check_compared(const char *question, const struct compared_tree *of) {
+  const struct tree *tree = &of->tree;
+  for (size_t box = 0; box < tree->count; box++) {
+    double sum = tree->self[box], before = 0, after = 0;
+    for (size_t child = box + 1; child < tree->next[box]; child = tree->next[child]) {
+      sum += tree->bytes[child];
+      before += of->before[child];
+      after += of->after[child];
+    }
+    if (!nearly(sum, tree->bytes[box])) fail_msg("%s: box %zu", question, box);
+    assert_true(nearly(of->before[box] + of->after[box], tree->bytes[box]));
+    assert_true(nearly(of->after[box] - of->before[box], of->change[box]));
+    assert_true(before <= of->before[box] * (1 + 1e-9) && after <= of->after[box] * (1 + 1e-9));
+    assert_true(tree->low[box] <= of->change[box] && of->change[box] <= tree->high[box]);
+  }
+}
+
+static double number_after(const struct told *told, const char *member, const char *part) {
+  const char *at = strstr(strstr(told->json, member), part);
+  return strtod(strstr(strstr(at, "\"estimate\":"), ":") + 1, NULL);
+}
+
+/* The rows of self sums are the change of the whole, and the graph's root is the whole. */
+static void check_rows(struct answers *answers, const char *question, const struct compared_tree *of) {
+  char request[1024];
+  const char *by = strstr(question, "\n");
+  size_t count;
+  snprintf(request, sizeof request, "view=compare%s", by);
+  struct told told = ask(answers, request);
+  const double *change = column(&told, "change", &count);
+  double sum = 0;
+  for (size_t row = 0; row < count; row++) sum += change[row];
+  if (!strstr(question, "of=")) {
+    assert_true(fabs(sum - of->change[0]) <= 1e-6 * of->tree.bytes[0] + 1e-6);
+    assert_true(nearly(number_after(&told, "\"bytes\":", "\"before\""), of->before[0]));
+    assert_true(nearly(number_after(&told, "\"bytes\":", "\"after\""), of->after[0]));
+  }
+  drop(&told);
+}
+
+static void compared_boxes_and_rows_add_up(void **state) {
+  (void)state;
+  static const unsigned kinds[] = {0, TALE_RESIZES, TALE_COLLECTED, TALE_EXACT, TALE_EMPTY};
+  static const char *const measures[] = {"held", "allocated", "alive"};
+  struct tale tale = {.kind = 0};
+  random_seed(&tale.random, 11, 0, 0);
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    struct recording *before = tell(kinds[i], i), *after = tell(kinds[i], i + 100);
+    struct answers answers;
+    answers_create(&answers, after, before);
+    for (int n = 0; n < 60; n++) {
+      char question[1024], query[512];
+      random_query(&tale, query, sizeof query);
+      bool moments = tale_draw(&tale, 2);
+      snprintf(question, sizeof question, "view=flame\n%s%s%sagainst=%s\nmeasure=%s\nby=%s\ndirection=%s\n",
+               *query ? "where=" : "", query, *query ? "\n" : "",
+               !moments ? "before" : PICK(&tale, "200ns", "peak", "end"),
+               moments ? "held" : measures[tale_draw(&tale, 3)], PICK(&tale, "function", "line", "module"),
+               PICK(&tale, "callees", "callers"));
+      struct told told = ask(&answers, question);
+      if (!is_failure(&told, "")) {
+        struct compared_tree of = compared_tree_of(&told);
+        check_compared(question, &of);
+        check_rows(&answers, question, &of);
+      } else if (!strstr(told.json, "after the end")) {
+        fail_msg("%s: %s", question, told.json);
+      }
+      drop(&told);
+    }
+    answers_destroy(&answers);
+    recording_free(before);
+    recording_free(after);
+  }
+}
+
+static void a_run_does_not_differ_from_itself(void **state) {
+  (void)state;
+  struct recording *recording = tell(0, 3);
+  struct answers answers;
+  size_t count;
+  answers_create(&answers, recording, recording);
+  struct told told = ask(&answers, "view=compare\nagainst=before\nmeasure=allocated\n");
+  const double *change = column(&told, "change", &count);
+  const uint32_t *sure = column(&told, "sure", &count);
+  assert_true(count > 3);
+  for (size_t row = 0; row < count; row++) assert_true(change[row] == 0 && !sure[row]);
+  drop(&told);
+  told = ask(&answers, "view=compare\nagainst=peak\nwhere=at = peak\n");
+  column(&told, "change", &count);
+  assert_int_equal(count, 0);
+  drop(&told);
+  answers_destroy(&answers);
+  recording_free(recording);
+}
+
+static void wrong_comparisons_are_told(void **state) {
+  (void)state;
+  static const char *const wrong[][2] = {
+      {"view=compare\n", "has 'against'"},
+      {"view=compare\nagainst=before\n", "no run before"},
+      {"view=compare\nagainst=yesterday\n", "no moment"},
+      {"view=compare\nagainst=1h\n", "after the end"},
+      {"view=compare\nagainst=end\nmeasure=allocated\n", "by what is held"},
+      {"view=table\nagainst=end\n", "flame, compare"},
+      {"view=compare\nagainst=end\nper=mile\n", "'per' cannot be 'mile'"},
+  };
+  struct recording *recording = tell(0, 5);
+  struct answers answers;
+  answers_create(&answers, recording, NULL);
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    struct told told = ask(&answers, wrong[i][0]);
+    if (!is_failure(&told, wrong[i][1])) fail_msg("%s: %s", wrong[i][0], told.json);
+    drop(&told);
+  }
+  answers_destroy(&answers);
+  recording_free(recording);
+}
+
 static void any_bytes_are_a_question(void **state) {
   (void)state;
   struct recording *recording = tell(0, 8);
   struct tale tale = {.kind = 0};
   struct answers answers;
   random_seed(&tale.random, 1, 0, 0);
-  answers_create(&answers, recording, 1);
+  answers_create(&answers, recording, NULL);
   for (int i = 0; i < 3000; i++) {
     char question[1024];
     random_question(&tale, question, sizeof question);
@@ -354,6 +488,9 @@ int main(void) {
       cmocka_unit_test(medians_of_all_rows_are_those_of_each_row),
       cmocka_unit_test(a_focus_opens_a_box),
       cmocka_unit_test(wrong_questions_are_told),
+      cmocka_unit_test(compared_boxes_and_rows_add_up),
+      cmocka_unit_test(a_run_does_not_differ_from_itself),
+      cmocka_unit_test(wrong_comparisons_are_told),
       cmocka_unit_test(any_bytes_are_a_question),
   };
   return RUN_TESTS(tests);

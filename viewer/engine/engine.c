@@ -2,8 +2,9 @@
  * (page/container.h), then asks (page/answers.h).
  *
  * Order of calls: engine_take for memory into which the page copies a section, engine_section for
- * each section, engine_open once, then engine_ask any number of times. Addresses are those of the
- * module's memory. One worker uses one instance. */
+ * each section, engine_open once, then engine_ask any number of times. A page that compares opens the
+ * recording before first, with engine_open_before. Addresses are those of the module's memory. One
+ * worker uses one instance. */
 #include "page/answers.h"
 #include "page/container.h"
 #include <stdlib.h>
@@ -15,7 +16,7 @@ enum { SECTIONS_MOST = 64 };
 
 static struct container_section sections[SECTIONS_MOST];
 static size_t section_count;
-static struct recording *recording;
+static struct recording *recording, *before;
 static struct answers answers;
 static char *answer;
 static size_t answer_size;
@@ -35,13 +36,19 @@ void EXPORT(engine_section)(char *name, void *bytes, size_t length) {
   free(name);
 }
 
-/* Reads the recording. 0, or 1 after an error: engine_error tells which. */
-int EXPORT(engine_open)(void) {
-  wn_status error = container_read(sections, section_count, &recording);
+/* Reads the sections that were added. */
+static wn_status open_sections(struct recording **opened) {
+  wn_status error = container_read(sections, section_count, opened);
   for (size_t i = 0; i < section_count; i++) free((void *)sections[i].bytes);
   section_count = 0;
-  if (error) return 1;
-  answers_create(&answers, recording, recording->kept);
+  return error;
+}
+
+/* Read the recording, and the one before. 0, or 1 after an error: engine_error tells which. */
+int EXPORT(engine_open_before)(void) { return open_sections(&before) != WN_OK; }
+int EXPORT(engine_open)(void) {
+  if (open_sections(&recording)) return 1;
+  answers_create(&answers, recording, before);
   return 0;
 }
 

@@ -21,7 +21,7 @@ export type Grouping = 'function' | 'line' | 'file' | 'module';
 export type Direction = 'callees' | 'callers';
 
 export interface Request {
-  view: 'head' | 'totals' | 'time' | 'flame' | 'table' | 'kinds' | 'details';
+  view: 'head' | 'totals' | 'time' | 'flame' | 'table' | 'kinds' | 'details' | 'compare';
   /** The query, docs/queries.md. Undefined: every block. It may set the moment too: `at = 12.5s`. */
   where?: string;
   measure?: Measure;
@@ -35,10 +35,17 @@ export interface Request {
   fold?: 'yes';
   /** Time: how many moments. */
   points?: number;
+  /** Compare, and flame of a comparison: what is before: the run `before`, or a moment of this run (peak, end,
+   *  1.5s) for what is held. What is after is what the other keys say. */
+  against?: string;
+  /** Of two runs: compare as if both had taken as long, or had allocated as many bytes. Default: as they are. */
+  per?: 'second' | 'allocation';
+  /** Compare: what functions allocate themselves (default), or with all that they call. */
+  extent?: 'total';
 }
 
 export function requestText(request: Request): string {
-  const keys: (keyof Request)[] = ['view', 'where', 'measure', 'by', 'direction', 'of', 'focus', 'fold', 'points'];
+  const keys: (keyof Request)[] = ['view', 'where', 'measure', 'by', 'direction', 'of', 'focus', 'fold', 'points', 'against', 'per', 'extent'];
   return keys
     .filter((key) => request[key] !== undefined)
     .map((key) => `${key}=${String(request[key]).replace(/[\r\n]+/g, ' ')}\n`)
@@ -88,6 +95,8 @@ export interface Head {
   hint: string;
   /** Of the samples of the trace, this share is in the page (1: all). */
   kept: number;
+  /** The run that is before, if there is one to compare with. */
+  before?: { trace: Head['trace']; kept: number };
 }
 
 /** view=totals (where): as `totals` of docs/report-json.md; `heap` and `resident` as there, if there are any. */
@@ -184,6 +193,11 @@ export interface Flame {
     samples: Uint32Array;
     /** Nodes that were merged into this one; 0: it is a node itself. */
     merged: Uint32Array;
+    /** Of a comparison (`against`). Then `bytes` is before + after, by which boxes are as wide as they are,
+     *  `blocks` likewise, and `low` to `high` is the interval of `change`, after − before. */
+    before?: Float64Array;
+    after?: Float64Array;
+    change?: Float64Array;
   };
 }
 export const NO_LABEL = 0xffffffff;
@@ -205,6 +219,49 @@ export interface Table {
     samples: Uint32Array;
     /** Median life of the row's own blocks; NaN: it has none, or half of them live longer than the trace tells. */
     life: Float64Array;
+  };
+}
+
+export interface Change {
+  before: Estimate;
+  after: Estimate;
+  difference: Estimate;
+}
+
+/** view=compare (where, measure, by, against, per, extent): first the rows whose change is sure (its interval has
+ *  no 0), then the others; each part by the size of the change, largest first. Row i has label i. Two
+ *  moments are compared by the blocks that only one of them has: `before` was freed, `after` is new. */
+export interface Compare {
+  moments: boolean;
+  /** Records are missing: nothing is known of differences. */
+  partial: boolean;
+  /** Every block was recorded: a change of 0 is none. */
+  exact: boolean;
+  before_ns: number;
+  after_ns: number;
+  /** What is before is multiplied by this. */
+  scale?: Estimate;
+  bytes: Change;
+  blocks: Change;
+  sure: boolean;
+  rows_count: number;
+  sure_count: number;
+  labels: Label[];
+  columns: {
+    before: Float64Array;
+    before_low: Float64Array;
+    before_high: Float64Array;
+    after: Float64Array;
+    after_low: Float64Array;
+    after_high: Float64Array;
+    change: Float64Array;
+    low: Float64Array;
+    high: Float64Array;
+    /** The change in blocks. */
+    blocks: Float64Array;
+    before_samples: Uint32Array;
+    after_samples: Uint32Array;
+    sure: Uint32Array;
   };
 }
 

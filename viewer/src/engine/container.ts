@@ -1,6 +1,8 @@
 /* Blocks of the container (src/page/container.h) as the page has them, made into sections. */
 
 export interface Block {
+  /** The recording that it is of; empty: the page's own. */
+  run: string;
   section: string;
   /** Within its section, from 0 on. */
   index: number;
@@ -14,6 +16,7 @@ export interface Block {
 /** The blocks that the page's script elements hold, in the order of the file. */
 export function blocksOf(elements: Iterable<HTMLScriptElement>): Block[] {
   return Array.from(elements, (element) => ({
+    run: element.dataset.run ?? '',
     section: element.dataset.section ?? '',
     index: Number(element.dataset.block),
     raw: Number(element.dataset.raw),

@@ -6,11 +6,14 @@ interface Exports {
   _initialize(): void;
   engine_take(bytes: number): number;
   engine_section(name: number, bytes: number, length: number): void;
+  engine_open_before(): number;
   engine_open(): number;
   engine_error(): number;
   engine_ask(request: number, length: number): number;
   engine_size(): number;
 }
+
+export type Sections = { name: string; bytes: Uint8Array }[];
 
 /** What the engine's C library asks of a system. It has no files: these calls are never reached. */
 const system = {
@@ -40,11 +43,24 @@ export class Engine {
     return new TextDecoder().decode(bytes.slice(0, bytes.indexOf(0)));
   }
 
-  /** Opens a recording. Throws an error for people if the sections are damaged. */
-  open(sections: Iterable<{ name: string; bytes: Uint8Array }>): void {
+  private add(sections: Sections): void {
     for (const { name, bytes } of sections)
       this.exports.engine_section(this.put(new TextEncoder().encode(name)), this.put(bytes), bytes.length);
-    if (this.exports.engine_open()) throw new Error(this.text(this.exports.engine_error()));
+  }
+
+  private check(failed: number): void {
+    if (failed) throw new Error(this.text(this.exports.engine_error()));
+  }
+
+  /** Opens a recording, and the one before if there is one to compare with. Throws an error for people if
+   *  sections are damaged. */
+  open(sections: Sections, before: Sections = []): void {
+    if (before.length) {
+      this.add(before);
+      this.check(this.exports.engine_open_before());
+    }
+    this.add(sections);
+    this.check(this.exports.engine_open());
   }
 
   /** Answers a request (answers.ts) with the bytes of an answer. */

@@ -14,11 +14,12 @@ const messageOf = (error: unknown) => (error instanceof Error ? error.message : 
 let engine: Promise<Engine> | undefined;
 
 async function open(wasm: string, blocks: Block[]): Promise<Engine> {
-  const [started, sections] = await Promise.all([
+  const [started, sections, before] = await Promise.all([
     inflate(bytesOfBase64(wasm.trim())).then((bytes) => Engine.start(bytes)),
-    sectionsOf(blocks),
+    sectionsOf(blocks.filter((block) => block.run === '')),
+    sectionsOf(blocks.filter((block) => block.run === 'before')),
   ]);
-  started.open(sections);
+  started.open(sections, before);
   return started;
 }
 

@@ -4,15 +4,18 @@
  * ADDRESS_MOST characters. Parts that do not fit are left out, the least important first; `encode`
  * says whether it had to.
  */
-import type { Direction, Grouping } from '../engine/answers.ts';
+import type { Direction, Grouping, Measure } from '../engine/answers.ts';
 
 export const ADDRESS_MOST = 2048;
 
-export const TABS = ['peak', 'end', 'churn', 'alive', 'lasting', 'promoted', 'allocated'] as const;
+export const TABS = ['peak', 'end', 'churn', 'alive', 'lasting', 'promoted', 'compare', 'allocated'] as const;
 export type Tab = (typeof TABS)[number];
 export const GROUPINGS: readonly Grouping[] = ['function', 'line', 'file', 'module'];
 export const SORTS = ['name', 'self', 'total', 'blocks', 'samples', 'life'] as const;
 export type Sort = (typeof SORTS)[number];
+export const MEASURES: readonly Measure[] = ['held', 'allocated', 'churn', 'promoted', 'alive', 'lasting'];
+export const SCALES = ['run', 'second', 'allocation'] as const;
+export type Scale = (typeof SCALES)[number];
 
 export interface View {
   tab: Tab;
@@ -36,6 +39,12 @@ export interface View {
   row: string;
   /** What is seen of the flame graph: the part of the focus, and how far it is scrolled. Null: its top. */
   zoom: [low: number, high: number, top: number] | null;
+  /** Of the tab `compare`. The moment before; empty: the usual one, or that of the run before. */
+  against: string;
+  /** What of two runs is compared, to what they are scaled, and whether with what functions call. */
+  counted: Measure;
+  per: Scale;
+  withCalls: boolean;
 }
 
 export const START: View = {
@@ -53,6 +62,10 @@ export const START: View = {
   sort: 'self',
   descending: true,
   zoom: null,
+  against: '',
+  counted: 'held',
+  per: 'run',
+  withCalls: false,
 };
 
 const SEPARATOR = '\u001f';
@@ -106,6 +119,10 @@ function selection({ focus, selected }: View): string {
 function parts(view: View): [string, string][] {
   const all: [string, string][] = [];
   if (view.where) all.push(['where', escape(view.where)]);
+  if (view.against) all.push(['against', escape(view.against)]);
+  if (view.counted !== START.counted) all.push(['measure', view.counted]);
+  if (view.per !== START.per) all.push(['per', view.per]);
+  if (view.withCalls) all.push(['extent', 'total']);
   if (view.by !== START.by) all.push(['by', view.by]);
   if (view.direction) all.push(['direction', view.direction]);
   if (view.of) all.push(['of', escape(view.of)]);
@@ -169,6 +186,10 @@ export function decode(address: string): View {
     sort: oneOf(SORTS, sort.replace(/^-/, ''), START.sort),
     descending: sort ? !sort.startsWith('-') : START.descending,
     zoom: readZoom(values.get('zoom')),
+    against: text('against'),
+    counted: oneOf(MEASURES, values.get('measure'), START.counted),
+    per: oneOf(SCALES, values.get('per'), START.per),
+    withCalls: values.get('extent') === 'total',
   };
 }
 

@@ -2,6 +2,7 @@
  * the new one is there. An error of a query leaves the last good answer, too. */
 import { batch, computed, effect, type ReadonlySignal, signal } from '@preact/signals-core';
 import {
+  type Compare,
   type Details,
   type Flame,
   type Head,
@@ -16,7 +17,7 @@ import { type Source, Superseded } from '../engine/source.ts';
 import { pathText } from './address.ts';
 import { moment, withMoment } from './clauses.ts';
 import { direction, head, view, where } from './store.ts';
-import { questionOf } from './questions.ts';
+import { againstOf, measureOf } from './questions.ts';
 
 export interface Asked<T> {
   answer: T | null;
@@ -36,7 +37,11 @@ const growth = signal(0);
 /** Why there is no source at all. */
 export const trouble = signal('');
 
-const measure = computed(() => questionOf(view.value.tab).measure);
+const measure = computed(() => measureOf(view.value, head.value));
+const against = computed(() => againstOf(view.value, head.value));
+/** Whether two runs or two moments are compared. */
+export const comparing = computed(() => view.value.tab === 'compare');
+const per = computed(() => (against.value === 'before' && view.value.per !== 'run' ? view.value.per : undefined));
 const givenWhere = computed(() => where.value || undefined);
 
 /* Each request is compared as text, so that a change of the view that does not matter to it asks nothing. */
@@ -61,8 +66,19 @@ const requests = {
     of: view.value.of || undefined,
     focus: pathText(view.value.focus) || undefined,
     fold: view.value.fold ? 'yes' : undefined,
+    against: against.value,
+    per: per.value,
   })),
   table: stable(() => ({ view: 'table', where: givenWhere.value, measure: measure.value, by: view.value.by })),
+  compare: stable(() => ({
+    view: 'compare',
+    where: givenWhere.value,
+    measure: measure.value,
+    by: view.value.by,
+    against: against.value,
+    per: per.value,
+    extent: view.value.withCalls ? 'total' : undefined,
+  })),
   kinds: stable(() => ({ view: 'kinds', where: givenWhere.value, measure: measure.value })),
 } satisfies Record<string, ReadonlySignal<Request>>;
 
@@ -81,6 +97,7 @@ export const totals = signal<Asked<Totals>>(nothing);
 export const time = signal<Asked<Time>>(nothing);
 export const flame = signal<Asked<Flame>>(nothing);
 export const table = signal<Asked<Table>>(nothing);
+export const compare = signal<Asked<Compare>>(nothing);
 export const kinds = signal<Asked<Kinds>>(nothing);
 /** Kinds of block are far down the page: what is not in sight is not asked for. */
 export const kindsInSight = signal(true);
@@ -181,9 +198,11 @@ export function followRequests(): void {
   follow('totals', requests.totals, totals);
   follow('time', requests.time, time);
   follow('flame', requests.flame, flame);
-  follow('table', requests.table, table);
-  follow('details', detailsRequest, details);
-  follow('kinds', requests.kinds, kinds, kindsInSight);
+  const single = computed(() => !comparing.value);
+  follow('table', requests.table, table, single);
+  follow('compare', requests.compare, compare, comparing);
+  follow('details', detailsRequest, details, single);
+  follow('kinds', requests.kinds, kinds, computed(() => kindsInSight.value && single.value));
 }
 const VERDICT: Request = { view: 'totals' };
 

@@ -1,6 +1,6 @@
 /* The questions of the page: what each tab asks for and how its population is called. */
 import type { Direction, Head, Measure, Totals } from '../engine/answers.ts';
-import { amount, bytes, duration, error, estimatedCount, isExact } from '../numbers.ts';
+import { amount, bytes, duration, error, estimatedCount, isExact, queryTime } from '../numbers.ts';
 import { moment } from './clauses.ts';
 import { readTime } from '../numbers.ts';
 import { TABS, type Tab, type View } from './address.ts';
@@ -22,14 +22,23 @@ const QUESTIONS: Record<Tab, Omit<Question, 'tab'>> = {
   alive: { measure: 'alive', title: 'Still alive', direction: 'callees', asks: 'What was never freed?' },
   lasting: { measure: 'lasting', title: 'Lives long', direction: 'callees', asks: 'What lives for half of the run or longer?' },
   promoted: { measure: 'promoted', title: 'Promoted', direction: 'callers', asks: 'What did the minor collections keep?' },
+  compare: { measure: 'held', title: 'Compare', direction: 'callees', asks: 'What changed between two runs, or two moments of one?' },
   allocated: { measure: 'allocated', title: 'All allocated', direction: 'callees', asks: 'Which functions allocated, over the whole run?' },
 };
 
-/** The tabs of a trace. Promotion is a thing of collected heaps. The keys 1–7 are places in TABS. */
+/** The tabs of a trace. Promotion is a thing of collected heaps. The keys 1–8 are places in TABS. */
 export const questionsOf = (head: Head | null): Question[] =>
   TABS.filter((tab) => tab !== 'promoted' || head?.collected).map((tab) => ({ tab, ...QUESTIONS[tab] }));
 
 export const questionOf = (tab: Tab): Question => ({ tab, ...QUESTIONS[tab] });
+
+/** What a view counts. In a comparison of two runs that is chosen. */
+export const measureOf = (view: View, head: Head | null): Measure =>
+  view.tab === 'compare' && head?.before ? view.counted : QUESTIONS[view.tab].measure;
+
+/** What is before in a comparison: the run before, or a moment: that of the view, else the middle of the run. */
+export const againstOf = (view: View, head: Head | null): string | undefined =>
+  view.tab !== 'compare' || !head ? undefined : head.before ? 'before' : view.against || queryTime(head.trace.duration_ns / 2);
 
 export const directionOf = (view: View): Direction => view.direction ?? QUESTIONS[view.tab].direction;
 
@@ -43,10 +52,11 @@ export function titleOf(question: Question, view: View): string {
 }
 
 /** The query that the engine is asked: the moment counts only where something is held. */
-export function whereOf(view: View): string {
+export function whereOf(view: View, head: Head | null): string {
   const { at, rest } = moment(view.where);
-  if (QUESTIONS[view.tab].measure !== 'held') return rest;
-  const when = view.tab === 'peak' ? null : (at ?? 'end');
+  if (measureOf(view, head) !== 'held') return rest;
+  const isPeak = view.tab === 'peak' || (head?.before && view.tab === 'compare' && (at === null || at === 'peak'));
+  const when = isPeak ? null : (at ?? 'end');
   if (when === null) return rest;
   return rest === '' ? `at = ${when}` : `at = ${when} and ${/(^|[\s)])or($|[\s(])/.test(rest) ? `(${rest})` : rest}`;
 }
@@ -54,7 +64,7 @@ export function whereOf(view: View): string {
 /** What a sum of bytes is called under this question. */
 export function whatOf(view: View, head: Head, totals: Totals): string {
   const blocks = moment(view.where).rest === '' ? 'Blocks' : 'Matching blocks';
-  switch (QUESTIONS[view.tab].measure) {
+  switch (measureOf(view, head)) {
     case 'held':
       if (view.tab === 'peak')
         return totals.peak_is_one

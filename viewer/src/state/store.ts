@@ -13,9 +13,9 @@ export type Theme = 'light' | 'dark' | 'system';
 
 export const view = signal<View>(START);
 /** What the engine is asked for; the moment included. */
-export const where = computed(() => whereOf(view.value));
-export const direction = computed(() => directionOf(view.value));
 export const head = signal<Head | null>(null);
+export const where = computed(() => whereOf(view.value, head.value));
+export const direction = computed(() => directionOf(view.value));
 
 /** A short message for the person: a link was copied, there is no earlier step. */
 export const notice = signal('');
@@ -123,14 +123,15 @@ export const openTabNumber = (number: number): void => {
 
 /** Shows what was held at a moment. */
 export function openMoment(at: string): void {
-  if (at === 'peak') openTab('peak');
+  if (view.value.tab === 'compare') change({ where: withMoment(view.value.where, at), ...NO_PLACE });
+  else if (at === 'peak') openTab('peak');
   else change({ tab: 'end', where: withMoment(view.value.where, at === 'end' ? null : at), zoom: null });
 }
 
 export function setQuery(text: string): void {
   const next: Partial<View> = { where: text, zoom: null };
   const { at } = moment(text);
-  if (at !== null && at !== moment(view.value.where).at) next.tab = 'end';
+  if (at !== null && at !== moment(view.value.where).at && view.value.tab !== 'compare') next.tab = 'end';
   change(next);
 }
 

@@ -6,10 +6,10 @@
 import { computed } from '@preact/signals-core';
 import type { Flame, Request, Totals } from '../engine/answers.ts';
 import { flame, totals } from './asking.ts';
-import { questionOf, type Whole } from './questions.ts';
-import { view } from './store.ts';
+import { measureOf, type Whole } from './questions.ts';
+import { head, view } from './store.ts';
 
-const keyOf = (request: Request) => `${request.measure} ${request.where ?? ''}`;
+const keyOf = (request: Request) => [request.measure, request.against, request.per, request.where].join('\n');
 
 function rootOf({ columns, unit }: Flame): Whole | null {
   if (!columns.bytes.length) return null;
@@ -30,7 +30,7 @@ function fromTotals(answer: Totals): Whole | null {
     allocated: [all.allocated_bytes, all.allocated_blocks],
     alive: [all.live_at_end_bytes, all.live_at_end_blocks],
   } as const;
-  const { measure } = questionOf(view.value.tab);
+  const measure = measureOf(view.value, head.value);
   if (!(measure in pairs)) return null;
   const [bytes, blocks] = pairs[measure as keyof typeof pairs];
   const unit = measure === 'allocated' ? 'calls' : 'bytes';
@@ -48,6 +48,7 @@ export const whole = computed<Whole | null>(() => {
     rememberedFor = keyOf(of);
   }
   if (rememberedFor === keyOf(of)) return remembered;
+  if (of.against) return null;
   return totals.value.answer ? fromTotals(totals.value.answer) : null;
 });
 /* SPDX-License-Identifier: MIT */
