@@ -64,6 +64,21 @@ pages_open_with_what_was_asked() {
   opens_with 'end&amp;where=size+%3C+1K+and+at+=+0.5ms' -w 'size < 1K and at = 0.5ms'
 }
 
+pages_compare_two_runs() {
+  make plain before.trace
+  make named t.trace
+  succeeds html before.trace t.trace
+  grep -q '<meta name="winnow-view" content="compare">' t.html || fail "it opens with another view"
+  [ "$(grep -c 'data-section="ROWS".*data-run="before"' t.html)" -gt 0 ] || fail "the run before is missing"
+  [ "$(grep 'data-section="ROWS"' t.html | grep -vc data-run)" -gt 0 ] || fail "the run is missing"
+  "$winnow" diff before.trace t.trace | head -n 3 | tail -n 1 >said
+  grep -qF -- "$(cat said)" t.html || fail "the text is not that of winnow diff: $(grep -A 6 '<noscript>' t.html)"
+  opens_with 'compare&amp;where=at+=+end' --at end before.trace
+  refused 2 'that is after the end of the trace' html --at 100s before.trace t.trace
+  refused 1 'cannot open nothing' html nothing t.trace
+  refused 2 'before.trace is the trace' html -o before.trace before.trace t.trace
+}
+
 wrong_pages_are_refused() {
   make plain t.trace
   cp t.trace before

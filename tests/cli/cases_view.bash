@@ -48,6 +48,21 @@ the_server_answers_as_the_command_does() {
   end_view
 }
 
+the_server_compares_two_runs() {
+  need curl
+  make plain before
+  make named t
+  view before t
+  grep -q ' shows t compared with before; ' served || fail "$(cat served)"
+  local request
+  for request in view=head $'view=compare\nagainst=before\nmeasure=allocated' $'view=flame\nwhere=size > 10\nagainst=before' $'view=compare\nagainst=1ms'; do
+    printf '%s\n' "$request" >request
+    status 200 --data-binary @request "${url}answer"
+    printf '%s\n\n' "$request" | "$build/tests/page/page_ask" t before | tail -c +5 | cmp - body || fail "another answer: $request"
+  done
+  end_view
+}
+
 the_server_refuses_strangers() {
   need curl
   make plain t

@@ -1,5 +1,5 @@
 /* Answers requests from standard input about a trace, as `winnow html` and `winnow view` answer them:
- *   ask TRACE <REQUESTS >ANSWERS
+ *   ask TRACE [BEFORE] <REQUESTS >ANSWERS
  * Requests are separated by empty lines. Each answer has its length before it, as u32. */
 #include "page/answers.h"
 
@@ -21,14 +21,16 @@ static int answer(struct answers *answers, const char *request, size_t length) {
 
 int main(int argc, char **argv) {
   struct recording_options options = {.names.symbols = true};
-  struct recording *recording;
+  struct recording *recording, *before = NULL;
   struct answers answers;
   char *line = NULL, *request = NULL;
   size_t capacity = 0, length = 0;
   int failed = 0;
-  if (argc != 2) return fprintf(stderr, "usage: ask TRACE <REQUESTS >ANSWERS\n"), 2;
+  if (argc < 2 || argc > 3) return fprintf(stderr, "usage: ask TRACE [BEFORE] <REQUESTS >ANSWERS\n"), 2;
   if (recording_load(argv[1], &options, &recording)) return fprintf(stderr, "%s\n", wn_last_error()), 1;
-  answers_create(&answers, recording, NULL);
+  if (argc > 2 && recording_load(argv[2], &options, &before))
+    return fprintf(stderr, "%s\n", wn_last_error()), 1;
+  answers_create(&answers, recording, before);
   FILE *out = open_memstream(&request, &length);
   while (out && !failed && getline(&line, &capacity, stdin) > 0) {
     if (*line != '\n') {
@@ -45,6 +47,7 @@ int main(int argc, char **argv) {
   free(line);
   answers_destroy(&answers);
   recording_free(recording);
+  recording_free(before);
   return failed;
 }
 /* SPDX-License-Identifier: MIT */

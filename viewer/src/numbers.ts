@@ -30,6 +30,18 @@ export function bytes(value: number): string {
   return `${sign}${scaled(Math.abs(value), scale)}${NARROW}${BYTE_UNITS[scale]}`;
 }
 
+const signOf = (value: number) => (value < 0 ? '' : '+');
+
+/** A change: "+2.2 MB", "−310 kB", "0 B". */
+export const changeOf = (value: number): string => (Math.abs(value) < 0.5 ? `0${NARROW}B` : `${signOf(value)}${bytes(value)}`);
+
+/** The interval of a change, in one unit: "+1.7 to +2.8 MB". */
+export function changeRange(low: number, high: number): string {
+  const scale = scaleOf(Math.max(Math.abs(low), Math.abs(high)));
+  const part = (value: number) => `${value < 0 ? '−' : '+'}${scaled(Math.abs(value), scale)}`;
+  return `${part(low)} to ${part(high)}${NARROW}${BYTE_UNITS[scale]}`;
+}
+
 export function count(value: number): string {
   if (value >= 999999.5) {
     const scale = scaleOf(value);

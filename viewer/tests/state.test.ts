@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { requestText } from '../src/engine/answers.ts';
-import { ADDRESS_MOST, decode, digest, digestsOf, encode, GROUPINGS, SORTS, START, TABS, type View } from '../src/state/address.ts';
+import { ADDRESS_MOST, decode, digest, digestsOf, encode, GROUPINGS, MEASURES, SCALES, SORTS, START, TABS, type View } from '../src/state/address.ts';
 import { bounds, comparison, join, moment, quote, split, withBounds, withClauses, withMoment } from '../src/state/clauses.ts';
 import { completions } from '../src/state/fields.ts';
 import { whereOf } from '../src/state/questions.ts';
@@ -30,6 +30,10 @@ const views: fc.Arbitrary<View> = fc.record({
   zoom: fc.option(
     fc.tuple(fc.integer({ min: 0, max: 499 }), fc.integer({ min: 500, max: 1000 }), fc.integer({ min: 0, max: 10000 })).map(([low, high, top]) => [low / 1000, high / 1000, top] as [number, number, number]),
   ),
+  against: line,
+  counted: fc.constantFrom(...MEASURES),
+  per: fc.constantFrom(...SCALES),
+  withCalls: fc.boolean(),
 }, { noNullPrototype: true });
 
 test('an address that has room for the whole view gives the view back', () => {
@@ -134,11 +138,11 @@ test('bounds of a brush replace each other and leave other clauses alone', () =>
 });
 
 test('the moment is asked for where something is held, and only there', () => {
-  assert.equal(whereOf({ ...START, where: 'fn = x' }), 'fn = x');
-  assert.equal(whereOf({ ...START, tab: 'end' }), 'at = end');
-  assert.equal(whereOf({ ...START, tab: 'end', where: 'at = 3s and fn = x' }), 'at = 3s and fn = x');
-  assert.equal(whereOf({ ...START, tab: 'churn', where: 'at = 3s and fn = x' }), 'fn = x');
-  assert.equal(whereOf({ ...START, tab: 'end', where: 'a = 1 or b = 2' }), 'at = end and (a = 1 or b = 2)');
+  assert.equal(whereOf({ ...START, where: 'fn = x' }, null), 'fn = x');
+  assert.equal(whereOf({ ...START, tab: 'end' }, null), 'at = end');
+  assert.equal(whereOf({ ...START, tab: 'end', where: 'at = 3s and fn = x' }, null), 'at = 3s and fn = x');
+  assert.equal(whereOf({ ...START, tab: 'churn', where: 'at = 3s and fn = x' }, null), 'fn = x');
+  assert.equal(whereOf({ ...START, tab: 'end', where: 'a = 1 or b = 2' }, null), 'at = end and (a = 1 or b = 2)');
 });
 
 test('completion offers fields, then operators, then values', () => {

@@ -17,6 +17,8 @@ export interface Words {
   share(part: number): string;
   /** "1,234" */
   count(value: number): string;
+  /** "+2.2 MB" */
+  change(value: number): string;
 }
 
 const UNCERTAIN_SAMPLES = 10;
@@ -44,6 +46,17 @@ export interface FlameBox {
   shareOf: 'whole' | 'focus';
   /** 1 for the whole. */
   level: number;
+  /** Of a comparison; `low` to `high` is the interval of `change` then. */
+  compared?: { before: number; after: number; change: number; sure: boolean };
+}
+
+/** Tones of a comparison's boxes: from −TONES, all is gone, over 0, not sure, to TONES, all is new. */
+export const TONES = 4;
+
+function toneOf(before: number, after: number, sure: boolean): number {
+  if (!sure || before + after <= 0) return 0;
+  const part = (after - before) / (after + before);
+  return Math.sign(part) * Math.max(1, Math.round(TONES * Math.abs(part)));
 }
 
 export const isUncertain = (value: number, low: number, high: number, samples: number): boolean =>
@@ -60,6 +73,8 @@ export class FlameData {
   /** By place: the label (or NO_LABEL), and whether the box is uncertain. */
   readonly label: Uint32Array;
   readonly uncertain: Uint8Array;
+  /** By place: the tone of a comparison; null: nothing is compared. */
+  readonly tone: Int8Array | null;
   /** Names of the rows above the root: the whole, then the callers that the answer's focus has. */
   readonly above: string[];
 
@@ -67,6 +82,8 @@ export class FlameData {
     readonly flame: Flame,
     /** Bytes of the whole query. An answer without a focus has them itself. */
     whole?: number,
+    /** Records are missing: of a comparison, nothing is sure. */
+    private readonly partial = false,
   ) {
     this.whole = whole ?? flame.columns.bytes[0] ?? 0;
     this.shareOf = whole === undefined && flame.trail.length > 0 ? 'focus' : 'whole';
@@ -78,12 +95,33 @@ export class FlameData {
     for (let place = 0; place < count; place++) {
       const at = node[place]!;
       this.label[place] = columns.label[at]!;
-      if (isUncertain(columns.bytes[at]!, columns.low[at]!, columns.high[at]!, columns.samples[at]!)) {
+      if (!columns.change && isUncertain(columns.bytes[at]!, columns.low[at]!, columns.high[at]!, columns.samples[at]!)) {
         this.uncertain[place] = 1;
       }
     }
+    this.tone = columns.change ? this.tones() : null;
     const callers = flame.trail.map((label) => flame.labels[label]?.text ?? NO_NAME);
     this.above = callers.length > 0 ? [WHOLE, ...callers.slice(0, -1)] : [];
+  }
+
+  private tones(): Int8Array {
+    const { before, after } = this.flame.columns;
+    return Int8Array.from(this.layout.node, (node) => toneOf(before![node]!, after![node]!, this.isSure(node)));
+  }
+
+  private isSure(node: number): boolean {
+    const { low, high } = this.flame.columns;
+    return !this.partial && (low[node]! > 0 || high[node]! < 0);
+  }
+
+  /** The change of a box; undefined: nothing is compared. */
+  change(place: Place): number | undefined {
+    return this.flame.columns.change?.[this.layout.node[place]!];
+  }
+
+  private compared(node: number): FlameBox['compared'] {
+    const { before, after, change } = this.flame.columns;
+    return change && { before: before![node]!, after: after![node]!, change: change[node]!, sure: this.isSure(node) };
   }
 
   /** The path of the answer's root. */
@@ -151,6 +189,7 @@ export class FlameData {
       share: this.whole > 0 ? bytes[node]! / this.whole : 0,
       shareOf: this.shareOf,
       level: this.above.length + this.layout.row(place) + 1,
+      compared: this.compared(node),
     };
   }
 }

@@ -36,6 +36,8 @@ export interface DataOptions {
   mode: 'icicle' | 'inverted';
   /** Bytes of the whole query, if the answer is that of a focus. */
   whole?: number;
+  /** Records are missing: of a comparison, nothing is sure. */
+  partial?: boolean;
 }
 
 const MODES = { icicle: 'callees below their callers', inverted: 'callers below their callees' };
@@ -103,7 +105,7 @@ export class FlameGraph {
   /* What the page sets. */
 
   setData(flame: Flame, options: DataOptions): void {
-    this.data = new FlameData(flame, options.whole);
+    this.data = new FlameData(flame, options.whole, options.partial);
     this.hover(NOWHERE, NOWHERE);
     this.prepare();
     this.tree.label = `${this.label}, ${MODES[options.mode]}`;

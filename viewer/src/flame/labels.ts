@@ -53,7 +53,8 @@ export class Labels {
   private amount(place: Place): string {
     let text = this.amounts.get(place);
     if (text === undefined) {
-      text = this.words.amount(this.data.bytes(place), this.data.flame.unit);
+      const change = this.data.change(place);
+      text = change === undefined ? this.words.amount(this.data.bytes(place), this.data.flame.unit) : this.words.change(change);
       this.amounts.set(place, text);
     }
     return text;

@@ -4,7 +4,7 @@
  * texts. All positions are whole pixels of the device, so that the gaps between boxes are sharp. */
 
 import { cssColour, pixelOf } from './colours.ts';
-import type { FlameData } from './data.ts';
+import { type FlameData, TONES } from './data.ts';
 import type { Lens } from './hit.ts';
 import { type Labels, LEAST_LABEL, type Text } from './labels.ts';
 import { NOWHERE, type Place } from './layout.ts';
@@ -172,7 +172,7 @@ export class Painter {
     const rest = label >= fills.usual.length;
     const matched = matches !== null && !rest && matches[label] === 1;
     const pale = matches !== null && !matched ? 'faded' : row < focusRow ? 'dimmed' : 'usual';
-    let pixel = rest ? this.restPixel(pale) : fills[pale][label]!;
+    let pixel = data.tone ? fills.tones[pale][data.tone[place]! + TONES]! : rest ? this.restPixel(pale) : fills[pale][label]!;
     if (place === hovered) pixel = this.hoveredPixel(pixel);
     if (theme.forced && place === selected) pixel = pixelOf(theme.selected);
     if ((matched || theme.lined) && right - left > 2 * this.gap) {

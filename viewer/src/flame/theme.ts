@@ -7,7 +7,8 @@
  * Everything else follows from the two colours. With forced colours, boxes have no fill but lines. */
 
 import type { Label } from '../engine/answers.ts';
-import { mix, moduleFill, oklch, pixelOf, type Rgb, type Scheme, schemeOf, shadeOf } from './colours.ts';
+import { TONES } from './data.ts';
+import { changeFill, mix, moduleFill, oklch, pixelOf, type Rgb, type Scheme, schemeOf, shadeOf } from './colours.ts';
 
 export interface Theme {
   scheme: Scheme;
@@ -127,13 +128,35 @@ export const dimmedFill = (fill: Rgb, theme: Theme): Rgb => mix(fill, theme.back
 export const hoveredFill = (fill: Rgb, theme: Theme): Rgb =>
   theme.forced ? fill : mix(fill, theme.scheme === 'light' ? theme.text : [255, 255, 255], HOVERED);
 
+/** The fills of a set of colours as pixels: the usual, faded and dimmed ones. */
+export interface Shades {
+  usual: Uint32Array;
+  faded: Uint32Array;
+  dimmed: Uint32Array;
+}
+
+/** The fills of the tones of a comparison, from −TONES to TONES. */
+export function toneShades(theme: Theme): Shades {
+  const tones = Array.from({ length: 2 * TONES + 1 }, (_, index) =>
+    theme.forced ? theme.background : changeFill((index - TONES) / TONES, theme.scheme),
+  );
+  return {
+    usual: Uint32Array.from(tones, pixelOf),
+    faded: Uint32Array.from(tones, (fill) => pixelOf(fadedFill(fill, theme))),
+    dimmed: Uint32Array.from(tones, (fill) => pixelOf(dimmedFill(fill, theme))),
+  };
+}
+
 /** The fills of the labels of an answer as pixels: the usual, faded and dimmed ones. */
-export class Fills {
+export class Fills implements Shades {
+  /** Of a comparison. */
+  readonly tones: Shades;
   readonly usual: Uint32Array;
   readonly faded: Uint32Array;
   readonly dimmed: Uint32Array;
 
   constructor(labels: Label[], theme: Theme) {
+    this.tones = toneShades(theme);
     /* There are far fewer shades than labels. */
     const known = new Map<string, [usual: number, faded: number, dimmed: number]>();
     const pixels = labels.map(({ module, file, text }) => {

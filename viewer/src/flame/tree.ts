@@ -211,6 +211,10 @@ export class TreeView {
     const { words } = this;
     const box = data.describe(place);
     const name = box.merged > 0 ? `${words.count(box.merged)} more` : isolated(box.name);
+    if (box.compared) {
+      const by = words.change(box.compared.change).replace('−', 'minus ').replace('+', 'plus ');
+      return `${name}, ${by}${box.compared.sure ? '' : ', not sure'}`;
+    }
     const amount = `${box.uncertain ? 'about ' : ''}${words.amount(box.bytes, data.flame.unit)}`;
     const error = words.error(box.bytes, box.low, box.high);
     const numbers = `${amount}${error === '' ? '' : ` ${error}`}, ${words.share(box.share)} of the ${box.shareOf}`;

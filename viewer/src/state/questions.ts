@@ -30,7 +30,7 @@ const QUESTIONS: Record<Tab, Omit<Question, 'tab'>> = {
 export const questionsOf = (head: Head | null): Question[] =>
   TABS.filter((tab) => tab !== 'promoted' || head?.collected).map((tab) => ({ tab, ...QUESTIONS[tab] }));
 
-export const questionOf = (tab: Tab): Question => ({ tab, ...QUESTIONS[tab] });
+
 
 /** What a view counts. In a comparison of two runs that is chosen. */
 export const measureOf = (view: View, head: Head | null): Measure =>

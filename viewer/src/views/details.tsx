@@ -1,9 +1,10 @@
 /* What is known of the selection: its numbers under this question, its place, and where to go from it. */
 import type { Details, Estimate, Label, Life } from '../engine/answers.ts';
 import { duration, estimatedCount, numberOf, share, shareWithError, withError } from '../numbers.ts';
-import { chosen, details, flame, isStale, missing, table } from '../state/asking.ts';
+import { chosen, compare, comparing, details, flame, isStale, missing, table } from '../state/asking.ts';
 import { view } from '../state/store.ts';
-import { placeOf, selectedBox } from './flame.tsx';
+import { comparedFacts, comparedLabel } from './compare.tsx';
+import { comparedNumbers, placeOf, selectedBox } from './flame.tsx';
 import { island, Name } from './island.tsx';
 import { itemsOf } from './menu.tsx';
 
@@ -51,9 +52,9 @@ function placesOf(label: Label): [string, string][] {
 export function followDetails(): void {
   island('details', () => {
     const text = chosen.value;
-    if (!table.value.answer) return null;
+    if (!(comparing.value ? compare.value : table.value).answer) return null;
     if (!text) return <p class="quiet hint">Select a box or a row: its numbers, its place and its callers are shown here.</p>;
-    const label = labelWith(text);
+    const label = comparing.value ? (comparedLabel(text) ?? selectedBox.value?.label ?? null) : labelWith(text);
     const box = selectedBox.value;
     const known = details.value.of?.of === text ? details.value.answer : null;
     if (!label) return <p class="quiet hint">The selection has no samples under this question.</p>;
@@ -67,11 +68,11 @@ export function followDetails(): void {
             <div>
               <dt>this box</dt>
               <dd>
-                {withError({ estimate: box.bytes, low: box.low, high: box.high, samples: box.samples })}, {share(box.share)} of the whole
+                {box.compared ? comparedNumbers(box) : `${withError({ estimate: box.bytes, low: box.low, high: box.high, samples: box.samples })}, ${share(box.share)} of the whole`}
               </dd>
             </div>
           )}
-          {(known ? factsOf(known) : [['all boxes', missing(details.value, '…') || '…'] as const]).map(([name, value]) => (
+          {(comparing.value ? comparedFacts(text) : known ? factsOf(known) : [['all boxes', missing(details.value, '…') || '…'] as const]).map(([name, value]) => (
             <div>
               <dt>{name}</dt>
               <dd>{value}</dd>

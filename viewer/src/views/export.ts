@@ -1,9 +1,10 @@
 /* What can be taken away from the page: a table, a picture, a command, a link. */
-import type { Table } from '../engine/answers.ts';
-import { table } from '../state/asking.ts';
+import type { Compare, Table } from '../engine/answers.ts';
+import { compare, comparing, table } from '../state/asking.ts';
 import { encode } from '../state/address.ts';
 import { moment, split } from '../state/clauses.ts';
 import { head, notice, view } from '../state/store.ts';
+import { againstOf } from '../state/questions.ts';
 import { labelOf } from './rows.ts';
 
 let fades = 0;
@@ -74,9 +75,22 @@ export function csvOf(of: Table, order: Iterable<number>): string {
   return `${lines.join('\r\n')}\r\n`;
 }
 
+const CHANGES = ['change', 'low', 'high', 'before', 'before_low', 'before_high', 'after', 'after_low', 'after_high'] as const;
+
+export function comparedCsv({ columns, labels }: Compare): string {
+  const lines = [['name', 'module', 'file', 'line', 'sure', ...CHANGES.map((name) => `${name}_bytes`), 'before_samples', 'after_samples'].join(',')];
+  labels.forEach((label, row) => {
+    const numbers = CHANGES.map((name) => Math.round(columns[name][row]!));
+    lines.push([...[label.text, label.module, label.file].map(csvText), label.line || '', columns.sure[row], ...numbers, columns.before_samples[row], columns.after_samples[row]].join(','));
+  });
+  return `${lines.join('\r\n')}\r\n`;
+}
+
 export function saveTable(order: Iterable<number>): void {
   const { answer } = table.value;
-  if (answer) download('winnow.csv', new Blob(['\ufeff', csvOf(answer, order)], { type: 'text/csv' }));
+  const compared = comparing.value && compare.value.answer;
+  if (compared) download('winnow.csv', new Blob(['\ufeff', comparedCsv(compared)], { type: 'text/csv' }));
+  else if (answer) download('winnow.csv', new Blob(['\ufeff', csvOf(answer, order)], { type: 'text/csv' }));
 }
 
 export function savePicture(canvas: HTMLCanvasElement): void {
@@ -87,10 +101,24 @@ export function savePicture(canvas: HTMLCanvasElement): void {
 
 const shellWord = (text: string) => (/^[\w./+,:@%=-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`);
 
+function compareCommand(file: string): string {
+  const { where, by, per, withCalls } = view.value;
+  const { at, rest } = moment(where);
+  const words = ['winnow', 'diff'];
+  if (!head.value?.before) words.push('--at', `${againstOf(view.value, head.value)},${at ?? 'end'}`);
+  else if (at) words.push('--at', at);
+  if (split(rest).length) words.push('--where', rest);
+  if (by !== 'function') words.push('--by', by);
+  if (per !== 'run') words.push('--per', per);
+  if (withCalls) words.push('--sort', 'total');
+  return [...words.map(shellWord), ...(head.value?.before ? ['before.trace'] : []), file].join(' ');
+}
+
 /** The command that prints this view. The name of the trace is not in the page. */
 export function commandOf(file = 'run.trace'): string {
   const { where, tab, by, sort } = view.value;
   const { at, rest } = moment(where);
+  if (tab === 'compare') return compareCommand(file);
   const words = ['winnow', 'report'];
   if (tab === 'end') words.push('--at', at ?? 'end');
   if (split(rest).length) words.push('--where', rest);
@@ -100,5 +128,5 @@ export function commandOf(file = 'run.trace'): string {
 }
 
 export const copyCommand = (): void => void copyText(commandOf(), `Copied: ${commandOf()}`);
-export const canExport = (): boolean => head.value !== null && table.value.answer !== null;
+export const canExport = (): boolean => head.value !== null && (comparing.value ? compare : table).value.answer !== null;
 /* SPDX-License-Identifier: MIT */

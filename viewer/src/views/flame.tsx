@@ -2,11 +2,11 @@
 import { computed, effect, signal } from '@preact/signals-core';
 import type { Flame, Label } from '../engine/answers.ts';
 import { type FlameBox, FlameGraph, type FlameView, type Words } from '../flame/flame.ts';
-import { amount, bytes, count, error, estimatedCount, numberOf, share } from '../numbers.ts';
-import { flame, isStale, missing } from '../state/asking.ts';
+import { amount, bytes, changeOf, changeRange, count, error, estimatedCount, numberOf, share } from '../numbers.ts';
+import { compare, flame, isStale, missing } from '../state/asking.ts';
 import { whole } from '../state/whole.ts';
 import { digest, digestsOf } from '../state/address.ts';
-import { change, direction, view } from '../state/store.ts';
+import { change, direction, head, view } from '../state/store.ts';
 import { island, Name } from './island.tsx';
 import { openMenu } from './menu.tsx';
 
@@ -15,6 +15,7 @@ const words: Words = {
   error,
   share,
   count,
+  change: changeOf,
 };
 
 /** The graph, once it is there. */
@@ -108,7 +109,17 @@ export function selectLabel(text: string): void {
 
 export const placeOf = (label: Label): string => (label.file ? `${label.file}${label.line ? `:${label.line}` : ''}` : '');
 
+/** Of a comparison: what it has before and after, and the change. */
+export function comparedNumbers({ compared, low, high, samples }: FlameBox): string {
+  const { before, after, change: by, sure } = compared!;
+  const known = compare.value.answer;
+  const unsure = known?.partial ? ', as far as was recorded' : known?.exact ? '' : ', within noise';
+  const sides = known?.moments ? `${bytes(before)} freed, ${bytes(after)} new` : `${bytes(before)} → ${bytes(after)}`;
+  return `${sides}: ${changeOf(by)}${low < high ? ` (${changeRange(low, high)})` : ''}${sure ? '' : unsure} · ${numberOf(samples, 'sample')}`;
+}
+
 export function numbersOf(box: FlameBox): string {
+  if (box.compared) return comparedNumbers(box);
   const estimate = { estimate: box.bytes, low: box.low, high: box.high, samples: box.samples };
   const off = error(box.bytes, box.low, box.high);
   const blocks = estimatedCount({ ...estimate, estimate: box.blocks });
@@ -257,7 +268,7 @@ function followGraph(shown: FlameGraph, section: HTMLElement): void {
     if (!answer || !of) return;
     const mode = (of.direction ?? 'callees') === 'callers' ? 'inverted' : 'icicle';
     shown.view = { ...fromViewPeek() };
-    shown.setData(answer, { mode, whole: whole.peek()?.bytes });
+    shown.setData(answer, { mode, whole: whole.peek()?.bytes, partial: head.peek()?.trace.partial });
     fitHost(shown, document.getElementById('flame-host')!);
     selectedBox.value = shown.selectedBox;
     resolveFocus(answer);

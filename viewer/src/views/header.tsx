@@ -84,7 +84,18 @@ function Facts({ head }: { head: Head }) {
     trace.pid > 0 && `pid ${trace.pid}`,
     growing.value && 'still running',
   ].filter(Boolean);
-  return <p class="facts">{facts.join(' · ')}</p>;
+  const { before } = head;
+  return (
+    <>
+      <p class="facts">{facts.join(' · ')}</p>
+      {before && (
+        <p class="facts">
+          compared with <Name text={[baseName(before.trace.command[0] ?? 'trace'), ...before.trace.command.slice(1)].join(' ')} />, which ran {duration(before.trace.duration_ns)} ·{' '}
+          {numberOf(before.trace.samples, 'sampled block')}
+        </p>
+      )}
+    </>
+  );
 }
 
 function Tools() {

@@ -16,7 +16,7 @@ export const KEYS: { title: string; keys: Key[] }[] = [
   {
     title: 'Questions',
     keys: [
-      { shown: ['1', '–', '7'], does: 'the questions, from left to right' },
+      { shown: ['1', '–', '8'], does: 'the questions, from left to right' },
       { shown: ['p'], does: 'the peak' },
       { shown: ['e'], does: 'the end' },
       { shown: [',', '.'], does: 'the local peak before, after' },
@@ -102,7 +102,7 @@ const ACTIONS: Record<string, () => void> = {
   },
   '?': () => (panel.value = 'help'),
 };
-for (let number = 1; number <= 7; number++) ACTIONS[number] = () => openTabNumber(number);
+for (let number = 1; number <= 8; number++) ACTIONS[number] = () => openTabNumber(number);
 
 const TYPED_INTO = 'input:not([type=checkbox]), textarea, select, [contenteditable]';
 

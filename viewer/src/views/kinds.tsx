@@ -1,8 +1,8 @@
 /* Which kinds of block: how long they live and how large they are, in one map; the sizes beside it; and how many survive. */
-import { computed, signal } from '@preact/signals-core';
+import { computed, effect, signal } from '@preact/signals-core';
 import type { Kinds } from '../engine/answers.ts';
 import { axisBytes, axisDuration, bytes, duration, querySize, queryTime, readSize, readTime, share, shortCount } from '../numbers.ts';
-import { isStale, kinds, kindsInSight, missing } from '../state/asking.ts';
+import { comparing, isStale, kinds, kindsInSight, missing } from '../state/asking.ts';
 import { bounds, withBounds } from '../state/clauses.ts';
 import { asTable, setQuery, toggleTable, view } from '../state/store.ts';
 import { island } from './island.tsx';
@@ -359,6 +359,9 @@ function followSight(section: HTMLElement): void {
 
 export function followKinds(): void {
   followSight(document.getElementById('kinds')!);
+  effect(() => {
+    document.getElementById('kinds')!.hidden = comparing.value;
+  });
   island('kinds', () => {
     const { answer } = kinds.value;
     const of = sums.value;

@@ -2,11 +2,12 @@
 import { computed, effect, signal } from '@preact/signals-core';
 import type { Table } from '../engine/answers.ts';
 import { amount, isRough, shortDuration, shortCount, shortError } from '../numbers.ts';
-import { chosen, isStale, missing, table } from '../state/asking.ts';
+import { chosen, compare, comparing, isStale, missing, table } from '../state/asking.ts';
 import type { Sort } from '../state/address.ts';
 import { sortBy, view } from '../state/store.ts';
 import { hovered, searched, selectLabel } from './flame.tsx';
 import { cleanName } from '../flame/names.ts';
+import { ComparedTable, comparedRows } from './compare.tsx';
 import { compactName, island, Name } from './island.tsx';
 import { itemsOf, openItems } from './menu.tsx';
 import { inSight, labelOf, rowsOf } from './rows.ts';
@@ -135,13 +136,18 @@ function sayWhy(): string {
 
 /* ---- keys: the region is one stop, arrows walk the rows ---- */
 
+/** The text of a row of the answer that is shown. */
+function textOf(index: number): string {
+  return comparing.value ? compare.value.answer!.labels[index]!.text : labelOf(table.value.answer!, index).text;
+}
+const shownRows = computed(() => (comparing.value ? comparedRows.value : rows.value));
+
 function step(by: number): void {
-  const { answer } = table.value;
-  const order = rows.value;
-  if (!answer || !order.length) return;
-  const now = order.findIndex((index) => labelOf(answer, index).text === chosen.value);
+  const order = shownRows.value;
+  if (!order.length) return;
+  const now = order.findIndex((index) => textOf(index) === chosen.value);
   const next = now < 0 ? 0 : Math.min(order.length - 1, Math.max(0, now + by));
-  selectLabel(labelOf(answer, order[next]!).text);
+  selectLabel(textOf(order[next]!));
   reveal(next);
 }
 
@@ -158,10 +164,10 @@ function followChosen(region: HTMLElement): void {
   let last = '';
   effect(() => {
     const text = chosen.value;
-    const { answer } = table.value;
-    if (text === last || !answer) return;
+    const order = shownRows.value;
+    if (text === last || !order.length) return;
     last = text;
-    const place = rows.peek().findIndex((index) => labelOf(answer, index).text === text);
+    const place = order.findIndex((index) => textOf(index) === text);
     if (place >= 0 && region.clientHeight > 0) reveal(place);
   });
 }
@@ -194,6 +200,7 @@ export function followTable(): void {
   followScroll(region);
   followChosen(region);
   island('table-region', () => {
+    if (comparing.value) return <ComparedTable height={height.value} top={scrolled.value} />;
     const { answer } = table.value;
     const why = sayWhy();
     return (

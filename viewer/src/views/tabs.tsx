@@ -1,10 +1,11 @@
 /* The questions, and the sentence that says what the view below them is about. */
 import { effect } from '@preact/signals-core';
-import { flame, isStale, totals } from '../state/asking.ts';
+import { compare, comparing, flame, isStale, totals } from '../state/asking.ts';
 import { populationOf, questionsOf, titleOf } from '../state/questions.ts';
 import { TABS } from '../state/address.ts';
 import { whole } from '../state/whole.ts';
 import { head, openTab, view } from '../state/store.ts';
+import { CompareControls, comparedText } from './compare.tsx';
 import { island } from './island.tsx';
 
 function walk(event: KeyboardEvent): void {
@@ -64,6 +65,15 @@ export function followPopulation(): void {
   island('population', () => {
     const { answer } = totals.value;
     const shown = view.value;
+    if (comparing.value)
+      return (
+        <>
+          <CompareControls />
+          <p class={isStale(compare.value) || isStale(flame.value) ? 'population stale' : 'population'} role="status" aria-live="polite">
+            {compare.value.error || comparedText()}
+          </p>
+        </>
+      );
     return (
       <p class={isStale(totals.value) || isStale(flame.value) ? 'population stale' : 'population'} role="status" aria-live="polite">
         {answer && head.value ? populationOf(shown, head.value, answer, whole.value) : '\u00a0'}

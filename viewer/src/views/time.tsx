@@ -4,7 +4,8 @@ import { bytes, duration, queryTime, range, readTime } from '../numbers.ts';
 import { isStale, missing, time } from '../state/asking.ts';
 import { bounds, moment, withBounds } from '../state/clauses.ts';
 import { asTable, head, isDark, openMoment, openTab, setQuery, toggleTable, view } from '../state/store.ts';
-import { questionOf } from '../state/questions.ts';
+import { measureOf } from '../state/questions.ts';
+import { compareEnds, moments } from './compare.tsx';
 import { island } from './island.tsx';
 import { atMoments, TimeChart } from './timechart.ts';
 
@@ -14,7 +15,8 @@ const under = signal<number | null>(null);
 const shownMoment = computed<number | null>(() => {
   const { answer } = time.value;
   const shown = view.value;
-  if (!answer || questionOf(shown.tab).measure !== 'held') return null;
+  if (moments.value) return moments.value[1];
+  if (!answer || measureOf(shown, head.value) !== 'held') return null;
   if (shown.tab === 'peak') return answer.peak_ns;
   const { at } = moment(shown.where);
   if (at === null || at === 'end') return head.value?.trace.duration_ns ?? null;
@@ -25,6 +27,7 @@ const shownMoment = computed<number | null>(() => {
 const exact = (ns: number) => queryTime(ns, 5);
 
 function setRange(from: number | null, to: number | null): void {
+  if (moments.value && from !== null && to !== null) return compareEnds(from, to);
   const clauses = [];
   const end = head.value?.trace.duration_ns ?? Infinity;
   if (from !== null && from > 0) clauses.push(`born >= ${exact(from)}`);
@@ -146,7 +149,7 @@ function Readout() {
   const { answer } = time.value;
   const index = under.value;
   if (!answer || index === null || index >= answer.columns.time.length)
-    return <span class="quiet">Click: the moment. Drag: blocks born in that time.</span>;
+    return <span class="quiet">{moments.value ? 'Click: the moment after. Drag: compares both ends.' : 'Click: the moment. Drag: blocks born in that time.'}</span>;
   const { columns } = answer;
   const rss = atMoments(columns.time, columns.memory_time, columns.rss)[index];
   return (
@@ -197,6 +200,7 @@ const description = computed(() => {
 });
 
 function rangeInSeconds(): [number, number] | null {
+  if (moments.value) return [Math.min(...moments.value) / 1e9, Math.max(...moments.value) / 1e9];
   const born = bounds(view.value.where, 'born');
   if (born.from === null && born.to === null) return null;
   const end = (head.value?.trace.duration_ns ?? 0) / 1e9;

@@ -1,10 +1,11 @@
 /* The engine in the page answers as the command does. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { decodeAnswer, type Request, requestText } from '../../src/engine/answers.ts';
-import { engineIn, inFolder, makePage, nativeAnswers, openPage, sectionsIn, without } from './page.ts';
+import { engineIn, inFolder, makeComparison, makePage, nativeAnswers, openPage, sectionsIn, without } from './page.ts';
 
 const functions = ['main', 'short_6', 'short_13', 'od"d\u0001', "it's", '.', 'zoo'];
 const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
@@ -76,6 +77,32 @@ test('500 random queries have the same answers from the command and from the eng
       }
     });
   assert.ok(answered > 500, `${answered} were answered`);
+});
+
+const comparison: fc.Arbitrary<Request> = fc.record({
+  view: fc.constantFrom('compare', 'flame'),
+  where,
+  measure: fc.constantFrom('held', 'held', 'allocated', 'alive'),
+  by: fc.constantFrom('function', 'line', 'file', 'module'),
+  direction: fc.constantFrom('callees', 'callers'),
+  against: fc.constantFrom('before', 'before', 'peak', 'end', '1ms'),
+  per: fc.constantFrom(undefined, 'second' as const, 'allocation' as const),
+});
+
+test('comparisons have the same answers from the command and from the engine in the page', { skip: without }, async () => {
+  let answered = 0;
+  for (const [seed, [one, other]] of [['plain', 'named'], ['named', 'exact'], ['collected', 'collected'], ['none', 'plain']].entries())
+    await inFolder(async (folder) => {
+      const engine = await openPage(makeComparison(folder, [one!], [other!]));
+      const requests = fc.sample(comparison, { numRuns: 50, seed }).map(requestText);
+      const native = nativeAnswers(join(folder, '1.trace'), requests, join(folder, '0.trace'));
+      for (const [i, text] of requests.entries()) {
+        const mine = decodeAnswer<Record<string, unknown>>(engine.ask(text)) as Record<string, unknown>;
+        assertSame(mine, decodeAnswer(native[i]!), `${one}, ${other}: ${text.replaceAll('\n', ' ')}`);
+        answered += mine['error'] === undefined ? 1 : 0;
+      }
+    });
+  assert.ok(answered > 120, `${answered} were answered`);
 });
 
 test('a page brings the answers of its first view along', { skip: without }, () =>

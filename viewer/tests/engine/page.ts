@@ -31,9 +31,21 @@ export function makePage(folder: string, kind: string[], options: string[] = [])
   return { trace, page };
 }
 
-/** What the command answers. */
-export function nativeAnswers(trace: string, requests: string[]): ArrayBuffer[] {
-  const { stdout, status, stderr } = spawnSync(program('tests/page/page_ask'), [trace], {
+/** Writes two traces and the page that compares them. */
+export function makeComparison(folder: string, before: string[], after: string[]): string {
+  const page = join(folder, 'compared.html');
+  const traces = [before, after].map((kind, index) => {
+    const trace = join(folder, `${index}.trace`);
+    execFileSync(program('tests/cli/make_trace'), [...kind, trace]);
+    return trace;
+  });
+  execFileSync(program('src/cli/winnow'), ['html', '-o', page, ...traces], { stdio: 'pipe' });
+  return page;
+}
+
+/** What the command answers; of a comparison if there is a trace before. */
+export function nativeAnswers(trace: string, requests: string[], before?: string): ArrayBuffer[] {
+  const { stdout, status, stderr } = spawnSync(program('tests/page/page_ask'), before === undefined ? [trace] : [trace, before], {
     input: requests.map((request) => `${request}\n`).join(''),
     maxBuffer: 1 << 30,
   });
@@ -48,6 +60,8 @@ export function nativeAnswers(trace: string, requests: string[]): ArrayBuffer[] 
 }
 
 export interface Section {
+  /** Empty: the page's own recording; "before". */
+  run: string;
   name: string;
   bytes: Uint8Array;
 }
@@ -55,14 +69,18 @@ export interface Section {
 /** The sections in a page. */
 export function sectionsIn(html: string): Section[] {
   const sections = new Map<string, Uint8Array[]>();
-  const block = /<script type="application\/octet-stream" data-section="(\w+)"[^>]*data-codec="([\w-]+)"[^>]*>([^<]*)</g;
-  for (const [, name, codec, base64] of html.matchAll(block)) {
+  const block = /<script type="application\/octet-stream" data-section="(\w+)"[^>]*data-codec="([\w-]+)" data-crc="\w+"(?: data-run="(\w+)")?>([^<]*)</g;
+  for (const [, name, codec, run = '', base64] of html.matchAll(block)) {
     const stored = Buffer.from(base64!, 'base64');
-    const parts = sections.get(name!) ?? [];
+    const key = `${run} ${name}`;
+    const parts = sections.get(key) ?? [];
     parts.push(codec === 'raw' ? stored : inflateRawSync(stored));
-    sections.set(name!, parts);
+    sections.set(key, parts);
   }
-  return [...sections].map(([name, parts]) => ({ name, bytes: new Uint8Array(Buffer.concat(parts)) }));
+  return [...sections].map(([key, parts]) => {
+    const [run = '', name = ''] = key.split(' ');
+    return { run, name, bytes: new Uint8Array(Buffer.concat(parts)) };
+  });
 }
 
 /** The engine that a page has in it. */
@@ -75,7 +93,11 @@ export async function engineIn(html: string): Promise<Engine> {
 export async function openPage(path: string): Promise<Engine> {
   const html = readFileSync(path, 'utf8');
   const engine = await engineIn(html);
-  engine.open(sectionsIn(html).filter((section) => section.name !== 'ANSW'));
+  const sections = sectionsIn(html).filter((section) => section.name !== 'ANSW');
+  engine.open(
+    sections.filter((section) => section.run === ''),
+    sections.filter((section) => section.run === 'before'),
+  );
   return engine;
 }
 /* SPDX-License-Identifier: MIT */

@@ -34,7 +34,7 @@ for (const kind of ['plain', 'named', 'collected', 'killed', 'none', 'one'])
   test(`a page of a ${kind} trace shows every question without a request or an error`, { skip: without }, () =>
     inFolder(async (folder) => {
       const { page, faults } = await openFile(makePage(folder, [kind]).page);
-      for (const key of ['1', '2', '3', '4', '5', '6', '7']) {
+      for (const key of ['1', '2', '3', '4', '5', '6', '7', '8']) {
         await page.keyboard.press(key);
         await settled(page);
         assert.notEqual(await textOf(page, '.population'), '');

@@ -31,8 +31,8 @@ onPage('the first view answers who held the memory at the peak', {}, async (page
 });
 
 onPage('each question has a key, a sentence and a place in the address', { at: '?collected' }, async (page) => {
-  const expected = [/highest use/, /at the end/, /lived less than/, /not been found dead/, /half of the run/, /moved from the minor/, /over the whole run/];
-  for (let number = 1; number <= 7; number++) {
+  const expected = [/highest use/, /at the end/, /lived less than/, /not been found dead/, /half of the run/, /moved from the minor/, /freed, .* new: \+/, /over the whole run/];
+  for (let number = 1; number <= 8; number++) {
     await page.keyboard.press(String(number));
     await settled(page);
     assert.match(await population(page), expected[number - 1]!);
@@ -42,7 +42,7 @@ onPage('each question has a key, a sentence and a place in the address', { at: '
 });
 
 onPage('malloc has no promotion', {}, async (page) => {
-  assert.equal(await page.locator('[role=tab]').count(), 6);
+  assert.equal(await page.locator('[role=tab]').count(), 7);
   await page.keyboard.press('6');
   assert.equal(await hash(page), '');
 });

@@ -1,0 +1,304 @@
+/* The comparison: what was chosen to compare, the sentence that says what changed, and its rows. */
+import { computed } from '@preact/signals-core';
+import type { Change, Compare } from '../engine/answers.ts';
+import { bytes, changeOf, changeRange, duration, numberOf, queryTime, range, readTime, shortCount, shortError } from '../numbers.ts';
+import { chosen, compare, comparing, isStale, missing } from '../state/asking.ts';
+import { MEASURES, type Scale } from '../state/address.ts';
+import { moment, withMoment } from '../state/clauses.ts';
+import { againstOf } from '../state/questions.ts';
+import { change, head, view } from '../state/store.ts';
+import { cleanName } from '../flame/names.ts';
+import { searched, selectLabel } from './flame.tsx';
+import { compactName, Name } from './island.tsx';
+import { itemsOf, openItems } from './menu.tsx';
+import { inSight } from './rows.ts';
+
+/* ---- what is compared ---- */
+
+const MEASURE_NAMES: Record<string, string> = {
+  held: 'what is held',
+  allocated: 'all allocated',
+  churn: 'churn',
+  promoted: 'what was promoted',
+  alive: 'what was alive at the end',
+  lasting: 'what lives long',
+};
+const SCALE_NAMES: Record<Scale, string> = {
+  run: 'none',
+  second: 'as if both took as long',
+  allocation: 'as if both allocated as much',
+};
+
+const exact = (ns: number) => queryTime(ns, 5);
+
+function Moment({ label, value, set }: { label: string; value: string; set: (at: string) => void }) {
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <input
+        type="text"
+        size={7}
+        value={value}
+        spellcheck={false}
+        autocomplete="off"
+        onChange={(event) => {
+          const input = event.currentTarget;
+          const text = input.value.trim();
+          const known = text === 'peak' || text === 'end' || readTime(text) !== null;
+          input.setAttribute('aria-invalid', String(!known));
+          input.title = known ? '' : 'peak, end, or a time with its unit, such as 1.5s';
+          if (known) set(text);
+        }}
+      />
+    </label>
+  );
+}
+
+/** Both moments, in nanoseconds, of a comparison within one run; null: there are two runs, or no answer yet. */
+export const moments = computed<[number, number] | null>(() => {
+  const { answer } = compare.value;
+  return comparing.value && answer?.moments ? [answer.before_ns, answer.after_ns] : null;
+});
+
+/** Compares the ends of a range. */
+export function compareEnds(from: number, to: number): void {
+  change({ against: exact(from), where: withMoment(view.value.where, exact(to)), focus: [], selected: [], row: '', zoom: null });
+}
+
+function Select<T extends string>({ label, value, names, set }: { label: string; value: T; names: Record<string, string>; set: (to: T) => void }) {
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <select value={value} onChange={(event) => set(event.currentTarget.value as T)}>
+        {Object.entries(names).map(([key, name]) => (
+          <option value={key} selected={key === value}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export function CompareControls() {
+  const shown = view.value;
+  const known = head.value;
+  if (!known || !comparing.value) return null;
+  const counted = Object.fromEntries(MEASURES.filter((one) => one !== 'promoted' || known.collected).map((one) => [one, MEASURE_NAMES[one]!]));
+  return (
+    <div class="controls compared">
+      {known.before ? (
+        <>
+          <Select label="Compare" value={shown.counted} names={counted} set={(to) => change({ counted: to, focus: [], zoom: null })} />
+          <Select label="Scale" value={shown.per} names={SCALE_NAMES} set={(to) => change({ per: to })} />
+        </>
+      ) : (
+        <>
+          <Moment label="From" value={againstOf(shown, known) ?? ''} set={(at) => change({ against: at })} />
+          <Moment label="to" value={moment(shown.where).at ?? 'end'} set={(at) => change({ where: withMoment(shown.where, at) })} />
+          <span class="quiet">or drag over the chart</span>
+        </>
+      )}
+      <div class="switch" role="group" aria-label="Which bytes of a function">
+        <button type="button" aria-pressed={!shown.withCalls} title="What functions allocate themselves" onClick={() => change({ withCalls: false })}>
+          self
+        </button>
+        <button type="button" aria-pressed={shown.withCalls} title="With all that they call" onClick={() => change({ withCalls: true })}>
+          total
+        </button>
+      </div>
+      <span class="legend">
+        <span class="key">
+          <span class="swatch less" aria-hidden="true" />
+          less
+        </span>
+        <span class="key">
+          <span class="swatch noise" aria-hidden="true" />
+          no sure change
+        </span>
+        <span class="key">
+          <span class="swatch more" aria-hidden="true" />
+          more
+        </span>
+      </span>
+    </div>
+  );
+}
+
+/* ---- the sentence ---- */
+
+const WITHIN = { partial: ', as far as was recorded', exact: ', unchanged', noise: ', which is within noise' };
+
+/** "+22.3 MB (+17.1 to +27.5 MB), +30 %", or that it is within noise. */
+export function changeText({ before, difference }: Change, isSure: boolean, of: { partial: boolean; exact: boolean; moments: boolean }): string {
+  const text = changeOf(difference.estimate);
+  const between = difference.low < difference.high ? ` (${changeRange(difference.low, difference.high)})` : '';
+  if (!isSure) return `${text}${between}${of.partial ? WITHIN.partial : of.exact ? WITHIN.exact : WITHIN.noise}`;
+  const part = !of.moments && before.samples && before.estimate > 0 ? difference.estimate / before.estimate : NaN;
+  return `${text}${between}${Number.isFinite(part) ? `, ${part < 0 ? '−' : '+'}${Math.abs(100 * part).toFixed(0)}\u202f%` : ''}`;
+}
+
+const amountOf = ({ estimate, low, high, samples }: Change['before']) =>
+  samples ? `${bytes(estimate)}${low < high ? ` (${range(low, high)})` : ''}` : high > 0 ? `less than ${bytes(high)}` : 'nothing';
+
+export function comparedText(): string {
+  const { answer } = compare.value;
+  const known = head.value;
+  if (!answer || !known) return '\u00a0';
+  const sum = changeText(answer.bytes, answer.sure, answer);
+  const scaled = answer.scale ? ` What is before is multiplied by ${answer.scale.estimate.toPrecision(3)}.` : '';
+  const unsure = answer.partial ? ' Records are missing, so it is not known which differences are real.' : '';
+  if (answer.moments)
+    return `From ${duration(answer.before_ns)} to ${duration(answer.after_ns)}: ${amountOf(answer.bytes.before)} freed, ${amountOf(answer.bytes.after)} new: ${sum}.${unsure}`;
+  const what = MEASURE_NAMES[view.value.counted]!;
+  return `${what[0]!.toUpperCase()}${what.slice(1)}: ${amountOf(answer.bytes.before)} before, ${amountOf(answer.bytes.after)} after: ${sum}.${scaled}${unsure}`;
+}
+
+/* ---- rows ---- */
+
+export const ROW_HEIGHT = 24;
+const NAME_MOST = 40; // characters
+
+/** The rows whose names match the search: the engine's order, sure changes first. */
+export const comparedRows = computed(() => {
+  const { answer } = compare.value;
+  const search = searched.value;
+  if (!answer) return new Uint32Array();
+  return Uint32Array.from(answer.labels.keys()).filter((row) => !search || search.test(answer.labels[row]!.text));
+});
+
+/** What became of a function: it is in one of both alone, or changed. */
+export function fateOf({ columns }: Compare, row: number): 'new' | 'gone' | '' {
+  if (!columns.before_samples[row] && columns.before[row] === 0) return 'new';
+  return !columns.after_samples[row] && columns.after[row] === 0 ? 'gone' : '';
+}
+
+function Side({ value, low, high, samples }: { value: number; low: number; high: number; samples: number }) {
+  if (!samples && value === 0) return <td class="amount side"><span class="value quiet">–</span></td>;
+  return (
+    <td class="amount side" title={low < high ? range(low, high) : ''}>
+      <span class="value">{bytes(value)}</span>
+      <span class="off">{shortError(value, low, high)}</span>
+    </td>
+  );
+}
+
+function Line({ of, row, place }: { of: Compare; row: number; place: number }) {
+  const { columns } = of;
+  const label = of.labels[row]!;
+  const isSure = columns.sure[row] === 1;
+  const [value, low, high] = [columns.change[row]!, columns.low[row]!, columns.high[row]!];
+  const fate = of.moments ? '' : fateOf(of, row);
+  return (
+    <tr
+      class={isSure ? (value < 0 ? 'less' : 'more') : 'noise'}
+      aria-rowindex={place + 2}
+      aria-current={label.text === chosen.value ? 'true' : undefined}
+      onClick={() => selectLabel(label.text)}
+      onContextMenu={(event: MouseEvent) => {
+        event.preventDefault();
+        openItems(label.text, itemsOf(label, null), { x: event.clientX, y: event.clientY });
+      }}
+    >
+      <th scope="row" class="name">
+        <Name text={compactName(label.text, NAME_MOST)} title={cleanName(label.text, 2000)} />
+        {fate && <span class="fate">{fate}</span>}
+      </th>
+      <td class="amount change">
+        <span class="value">
+          {isSure && <span aria-hidden="true">{value < 0 ? '▼' : '▲'}</span>}
+          {changeOf(value)}
+        </span>
+        <span class="off">{low < high ? changeRange(low, high) : ''}</span>
+      </td>
+      <Side value={columns.before[row]!} low={columns.before_low[row]!} high={columns.before_high[row]!} samples={columns.before_samples[row]!} />
+      <Side value={columns.after[row]!} low={columns.after_low[row]!} high={columns.after_high[row]!} samples={columns.after_samples[row]!} />
+      <td class="samples">{shortCount(columns.before_samples[row]! + columns.after_samples[row]!)}</td>
+    </tr>
+  );
+}
+
+/** The line that parts what is sure from what is not. */
+function Parting({ of }: { of: Compare }) {
+  const left = of.rows_count - of.sure_count;
+  const text = of.partial ? 'changed or not' : of.exact ? 'unchanged' : 'within noise';
+  return (
+    <tr class="parting">
+      <td colSpan={5}>
+        {text}: {numberOf(left, view.value.by)}
+      </td>
+    </tr>
+  );
+}
+
+function Head({ of }: { of: Compare }) {
+  const { by } = view.value;
+  const [before, after] = of.moments ? ['freed', 'new'] : ['before', 'after'];
+  return (
+    <thead>
+      <tr>
+        <th scope="col" class="name">
+          {by}
+        </th>
+        <th scope="col" class="change">
+          change
+        </th>
+        <th scope="col" class="side">
+          {before}
+        </th>
+        <th scope="col" class="side">
+          {after}
+        </th>
+        <th scope="col" class="samples">
+          n
+        </th>
+      </tr>
+    </thead>
+  );
+}
+
+export function ComparedTable({ height, top }: { height: number; top: number }) {
+  const { answer } = compare.value;
+  if (!answer) return <p class="empty">{missing(compare.value, 'Comparing…')}</p>;
+  const order = comparedRows.value;
+  const [from, to] = inSight(order.length, height, top, ROW_HEIGHT);
+  if (!order.length) return <p class="empty">{answer.labels.length ? 'No name matches the search.' : 'Nothing differs: both have the same blocks.'}</p>;
+  return (
+    <table class={isStale(compare.value) ? 'sites compared stale' : 'sites compared'} aria-rowcount={order.length + 1}>
+      <Head of={answer} />
+      <tbody>
+        {from > 0 && <tr class="gap" aria-hidden="true" style={{ height: `${from * ROW_HEIGHT}px` }} />}
+        {Array.from(order.subarray(from, to), (row, step) => (
+          <>
+            {row === answer.sure_count && <Parting of={answer} />}
+            <Line key={row} of={answer} row={row} place={from + step} />
+          </>
+        ))}
+        {to < order.length && <tr class="gap" aria-hidden="true" style={{ height: `${(order.length - to) * ROW_HEIGHT}px` }} />}
+      </tbody>
+    </table>
+  );
+}
+
+/* ---- the selection ---- */
+
+/** What is known of a row: pairs of a term and its description. */
+export function comparedFacts(text: string): [string, string][] {
+  const { answer } = compare.value;
+  const row = answer ? answer.labels.findIndex((label) => label.text === text) : -1;
+  if (!answer || row < 0) return [];
+  const { columns } = answer;
+  const [before, after] = answer.moments ? ['freed', 'new'] : ['before', 'after'];
+  const estimate = { estimate: columns.change[row]!, low: columns.low[row]!, high: columns.high[row]!, samples: columns.before_samples[row]! + columns.after_samples[row]! };
+  const had = { estimate: columns.before[row]!, low: columns.before_low[row]!, high: columns.before_high[row]!, samples: columns.before_samples[row]! };
+  const has = { estimate: columns.after[row]!, low: columns.after_low[row]!, high: columns.after_high[row]!, samples: columns.after_samples[row]! };
+  return [
+    ['change', changeText({ before: had, after: has, difference: estimate }, columns.sure[row] === 1, answer)],
+    [before, `${amountOf(had)}, ${numberOf(had.samples, 'sample')}`],
+    [after, `${amountOf(has)}, ${numberOf(has.samples, 'sample')}`],
+  ];
+}
+
+/** The label with this text, of either run. */
+export const comparedLabel = (text: string) => compare.value.answer?.labels.find((label) => label.text === text) ?? null;
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,108 @@
+/* The comparison of two runs, and of two moments of one, in a browser: pages of the command. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { inFolder, makeComparison, makePage, without } from '../engine/page.ts';
+import { hash, launch, population, settled } from './open.ts';
+
+let browser: Browser;
+before(async () => {
+  browser = await launch();
+});
+after(() => browser.close());
+
+async function openPage(file: string, address = ''): Promise<{ page: Page; faults: string[] }> {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 1200 } });
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(String(error)));
+  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && faults.push(message.text()));
+  await page.goto(pathToFileURL(file).href + address);
+  await settled(page);
+  return { page, faults };
+}
+
+const rowsOf = (page: Page) => page.locator('.sites.compared tbody tr:not(.parting, .gap)');
+
+test('a page of two runs opens with what changed, and every measure can be compared', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const { page, faults } = await openPage(makeComparison(folder, ['plain'], ['named']));
+    assert.match(await page.locator('[role=tab][aria-selected=true]').innerText(), /Compare/);
+    assert.match(await page.locator('#header').innerText(), /compared with/);
+    assert.match(await population(page), /^What is held: .* before, .* after: [+−0]/);
+    assert.ok((await rowsOf(page).count()) > 0);
+    for (const measure of ['allocated', 'churn', 'alive', 'lasting']) {
+      await page.locator('.compared select').first().selectOption(measure);
+      await settled(page);
+      assert.match(await hash(page), new RegExp(`measure=${measure}`));
+    }
+    await page.locator('.compared select').last().selectOption('second');
+    await page.getByRole('button', { name: 'total', exact: true }).click();
+    await settled(page);
+    assert.equal(await hash(page), '#compare&measure=lasting&per=second&extent=total');
+    const said = await population(page);
+    await page.reload();
+    await settled(page);
+    assert.equal(await population(page), said);
+    assert.deepEqual(faults, []);
+    await page.close();
+  }));
+
+test('the chosen function of a comparison has its numbers before and after', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const { page, faults } = await openPage(makeComparison(folder, ['plain'], ['named']), '#compare&measure=allocated');
+    await rowsOf(page).first().click();
+    const told = await page.locator('#details').innerText();
+    for (const fact of ['change', 'before', 'after', 'Callers of it']) assert.ok(told.includes(fact), told);
+    await page.locator('#table-region').press('ArrowDown');
+    assert.notEqual(await page.locator('#details h2').innerText(), told.split('\n')[0]);
+    assert.deepEqual(faults, []);
+    await page.close();
+  }));
+
+test('two moments of one run are compared, those of the fields and of a range of the chart', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const { page, faults } = await openPage(makePage(folder, ['named']).page);
+    await page.keyboard.press('7');
+    await settled(page);
+    assert.match(await population(page), /^From .* to .*: .* freed, .* new: /);
+    await page.getByLabel('From', { exact: true }).fill('peak');
+    await page.getByLabel('From', { exact: true }).press('Enter');
+    await settled(page);
+    assert.equal(await hash(page), '#compare&against=peak');
+    const chart = (await page.locator('#time-chart').boundingBox())!;
+    await page.mouse.move(chart.x + 0.4 * chart.width, chart.y + 40);
+    await page.mouse.down();
+    await page.mouse.move(chart.x + 0.7 * chart.width, chart.y + 40, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForFunction(() => location.hash.includes('where=at'));
+    await settled(page);
+    assert.match(await hash(page), /^#compare&where=at\+=\+[\d.]+\w+&against=[\d.]+\w+$/);
+    assert.deepEqual(faults, []);
+    await page.close();
+  }));
+
+test('a run has not changed against itself', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const { page, faults } = await openPage(makeComparison(folder, ['named'], ['named']), '#compare&measure=allocated');
+    assert.match(await population(page), /: 0 B.*(unchanged|within noise)\.$/);
+    assert.equal(await page.locator('.sites.compared .more, .sites.compared .less').count(), 0);
+    assert.deepEqual(faults, []);
+    await page.close();
+  }));
+
+test('a damaged run before is named', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const { readFileSync, writeFileSync } = await import('node:fs');
+    const html = readFileSync(makeComparison(folder, ['plain'], ['named']), 'utf8');
+    const damaged = html.replace(/(data-section="ROWS"[^>]*data-run="before">)[^<]*/, '$1AAAA').replace(/(data-section="ANSW"[^>]*>)[^<]*/g, '$1AAAA');
+    assert.notEqual(damaged, html);
+    writeFileSync(join(folder, 'damaged.html'), damaged);
+    const page = await browser.newPage();
+    await page.goto(pathToFileURL(join(folder, 'damaged.html')).href);
+    await page.locator('[role=alert]').first().waitFor();
+    assert.match(await page.locator('[role=alert]').first().innerText(), /damaged/);
+    await page.close();
+  }));
+/* SPDX-License-Identifier: MIT */
