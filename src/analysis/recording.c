@@ -18,6 +18,7 @@ void recording_describe(struct recording *recording) {
 
 void recording_free(struct recording *recording) {
   if (!recording) return;
+  listing_destroy(&recording->listing);
   wrappers_destroy(&recording->wrappers);
   names_destroy(&recording->names);
   samples_free(recording->samples);

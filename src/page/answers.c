@@ -89,8 +89,9 @@ static wn_status read_request(char *text, struct request *request) {
 static const struct {
   const char *name;
   view_function *view;
-} views[] = {{"head", view_head},   {"totals", view_totals}, {"time", view_time},      {"flame", view_flame},
-             {"table", view_table}, {"kinds", view_kinds},   {"details", view_details}};
+} views[] = {{"head", view_head},       {"totals", view_totals}, {"time", view_time},
+             {"flame", view_flame},     {"table", view_table},   {"kinds", view_kinds},
+             {"details", view_details}, {"source", view_source}};
 enum { VIEWS = sizeof views / sizeof *views };
 
 static bool same_text(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
@@ -121,7 +122,7 @@ static wn_status write_view(struct answers *answers, const struct request *reque
     return error ? error : views[i].view(answers, request, answer);
   }
   return error_set(WN_EINVAL,
-                   "a request has one of the views head, totals, time, flame, table, kinds, details");
+                   "a request has one of the views head, totals, time, flame, table, kinds, details, source");
 }
 
 /* Answers with what is wrong with the question. */

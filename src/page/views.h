@@ -25,7 +25,7 @@ typedef wn_status view_function(struct answers *answers, const struct request *r
 /* The trace, whatever the query. The only view that needs no report. */
 view_function view_head;
 
-view_function view_totals, view_time, view_flame, view_table, view_kinds, view_details;
+view_function view_totals, view_time, view_flame, view_table, view_kinds, view_details, view_source;
 
 /* Sets chosen[label] for the labels of a tree that have a text. WN_EINVAL: none has it; then *chosen
  * is NULL. To be freed by the caller. */

@@ -21,7 +21,7 @@ export type Grouping = 'function' | 'line' | 'file' | 'module';
 export type Direction = 'callees' | 'callers';
 
 export interface Request {
-  view: 'head' | 'totals' | 'time' | 'flame' | 'table' | 'kinds' | 'details';
+  view: 'head' | 'totals' | 'time' | 'flame' | 'table' | 'kinds' | 'details' | 'source';
   /** The query, docs/queries.md. Undefined: every block. It may set the moment too: `at = 12.5s`. */
   where?: string;
   measure?: Measure;
@@ -88,6 +88,8 @@ export interface Head {
   hint: string;
   /** Of the samples of the trace, this share is in the page (1: all). */
   kept: number;
+  /** Of so many files the page has lines of source; null: none were asked for. */
+  source_files: number | null;
 }
 
 /** view=totals (where): as `totals` of docs/report-json.md; `heap` and `resident` as there, if there are any. */
@@ -249,6 +251,24 @@ export interface Details {
   /** Of a collected heap: of the bytes born in the minor heap, and of those that were promoted. */
   promoted_share?: Estimate;
   dead_next_share?: Estimate;
+}
+
+/** view=source (where, measure, by, of): the lines around the heaviest places of a row of the table, as far as the
+ *  page has them (src/analysis/listing.h). */
+export interface Source {
+  files: SourceFile[];
+}
+export interface SourceFile {
+  file: string;
+  /** changed: newer than what ran; absent, unfit: not read; unlisted: of too few bytes to be read. */
+  state: 'there' | 'changed' | 'absent' | 'unfit' | 'unlisted';
+  excerpts: SourceExcerpt[];
+}
+/** Consecutive lines from `first` on, and the bytes of those that are places. */
+export interface SourceExcerpt {
+  first: number;
+  lines: string[];
+  marks: { line: number; bytes: Estimate }[];
 }
 
 export interface Failure {

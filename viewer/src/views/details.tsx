@@ -6,6 +6,7 @@ import { view } from '../state/store.ts';
 import { placeOf, selectedBox } from './flame.tsx';
 import { island, Name } from './island.tsx';
 import { itemsOf } from './menu.tsx';
+import { sourceOf } from './source.tsx';
 
 /** The label with this text: the table has all of them. */
 function labelWith(text: string): Label | null {
@@ -93,6 +94,7 @@ export function followDetails(): void {
             </button>
           ))}
         </div>
+        {sourceOf()}
       </>
     );
   });
