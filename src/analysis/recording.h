@@ -42,7 +42,8 @@ wn_status recording_read(struct source *source, const char *name, const struct r
                          struct recording **recording);
 void recording_free(struct recording *recording);
 
-/* Sets rate, byte_unit and partial, once the samples are there. */
+/* Sets what follows from the samples and the names, once they are there: rate, byte_unit, partial,
+ * peak_ns, and which names are shared. */
 void recording_describe(struct recording *recording);
 
 #endif

@@ -2,7 +2,9 @@
 #include "page/labels.h"
 
 #include "base/error.h"
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *text_of(const struct labels *labels, uint32_t string) {
   return strings_text(labels->names->strings, string);
@@ -52,6 +54,11 @@ void labels_write(const struct labels *labels, struct json *json) {
 }
 
 void labels_text(const struct labels *labels, uint32_t label, char text[LABEL_TEXT_MOST]) {
+  const struct label *found = &labels->tree->labels[label];
+  const char *module = text_of(labels, found->module);
+  bool shared = found->function && labels->names->shared && labels->names->shared[found->function];
   call_tree_label(labels->tree, labels->names, label, text, LABEL_TEXT_MOST);
+  size_t length = strlen(text), room = LABEL_TEXT_MOST - length;
+  if (shared && *module) snprintf(text + length, room, *module == '[' ? " %s" : " [%s]", module);
 }
 /* SPDX-License-Identifier: MIT */

@@ -155,7 +155,7 @@ export interface Time {
 
 /** What a box or a row stands for. `function` may be empty for groupings by file or module. */
 export interface Label {
-  /** As `winnow report` prints it; the text for `of` and `focus`. */
+  /** As `winnow report` prints it, with the module if several have the function; the text for `of` and `focus`. */
   text: string;
   function: string;
   module: string;
