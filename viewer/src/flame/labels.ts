@@ -53,7 +53,7 @@ export class Labels {
   private amount(place: Place): string {
     let text = this.amounts.get(place);
     if (text === undefined) {
-      text = this.words.amount(this.data.bytes(place), this.data.flame.unit);
+      text = this.words.amount(this.data.size(place), this.data.unit);
       this.amounts.set(place, text);
     }
     return text;

@@ -211,8 +211,8 @@ export class TreeView {
     const { words } = this;
     const box = data.describe(place);
     const name = box.merged > 0 ? `${words.count(box.merged)} more` : isolated(box.name);
-    const amount = `${box.uncertain ? 'about ' : ''}${words.amount(box.bytes, data.flame.unit)}`;
-    const error = words.error(box.bytes, box.low, box.high);
+    const amount = `${box.uncertain ? 'about ' : ''}${words.amount(box.size, data.unit)}`;
+    const error = data.width === 'bytes' ? words.error(box.bytes, box.low, box.high) : '';
     const numbers = `${amount}${error === '' ? '' : ` ${error}`}, ${words.share(box.share)} of the ${box.shareOf}`;
     return `${name}, ${numbers.replace(/±\s*/g, 'plus or minus ').replace(/\s*%/g, ' percent')}`;
   }

@@ -1,9 +1,9 @@
 /* What is known of the selection: its numbers under this question, its place, and where to go from it. */
 import type { Details, Estimate, Label, Life } from '../engine/answers.ts';
-import { duration, estimatedCount, numberOf, share, shareWithError, withError } from '../numbers.ts';
+import { duration, estimatedCount, numberOf, shareWithError, withError } from '../numbers.ts';
 import { chosen, details, flame, isStale, missing, table } from '../state/asking.ts';
-import { view } from '../state/store.ts';
-import { placeOf, selectedBox } from './flame.tsx';
+import { head, view } from '../state/store.ts';
+import { placeOf, selectedBox, shareOf } from './flame.tsx';
 import { island, Name } from './island.tsx';
 import { itemsOf } from './menu.tsx';
 import { sourceOf } from './source.tsx';
@@ -50,7 +50,9 @@ function placesOf(label: Label): [string, string][] {
 }
 
 export function followDetails(): void {
+  const section = document.getElementById('details')!;
   island('details', () => {
+    section.classList.toggle('listed', head.value?.source_files != null);
     const text = chosen.value;
     if (!table.value.answer) return null;
     if (!text) return <p class="quiet hint">Select a box or a row: its numbers, its place and its callers are shown here.</p>;
@@ -68,7 +70,7 @@ export function followDetails(): void {
             <div>
               <dt>this box</dt>
               <dd>
-                {withError({ estimate: box.bytes, low: box.low, high: box.high, samples: box.samples })}, {share(box.share)} of the whole
+                {withError({ estimate: box.bytes, low: box.low, high: box.high, samples: box.samples })}, {shareOf(box)}
               </dd>
             </div>
           )}
