@@ -9,10 +9,32 @@ void names_destroy(struct names *names) {
   free(names->first);
   free(names->count);
   free(names->hint);
+  free(names->shared);
   *names = (struct names){0};
 }
 
 struct frames names_of(const struct names *names, uint32_t node) {
   return (struct frames){names->frame + names->first[node], names->count[node]};
+}
+
+bool names_find_shared(struct names *names, const bool *used, uint32_t nodes) {
+  size_t strings = names->strings->count;
+  uint32_t *modules = calloc(strings + 1, sizeof *modules); /* of each name the first, plus 1 */
+  bool *shared = calloc(strings + 1, sizeof *shared);
+  for (uint32_t node = 1; node <= nodes && modules && shared; node++) {
+    struct frames frames = names_of(names, node);
+    for (size_t i = 0; i < frames.count && used[node]; i++) {
+      const struct frame *frame = &frames.frame[i];
+      uint32_t *module = &modules[frame->function];
+      if (!*module) *module = frame->module + 1;
+      if (*module != frame->module + 1) shared[frame->function] = true;
+    }
+  }
+  bool done = modules && shared;
+  free(modules);
+  free(names->shared);
+  names->shared = done ? shared : NULL;
+  if (!done) free(shared);
+  return done;
 }
 /* SPDX-License-Identifier: MIT */

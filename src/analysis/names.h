@@ -27,6 +27,7 @@ struct names {
   struct strings *strings;
   struct frame *frame;     /* of all nodes; the frames of a node are consecutive */
   uint32_t *first, *count; /* by node: the index of its first frame, and their number */
+  bool *shared;            /* by string: several modules have a function of this name; NULL: none */
   char *hint;              /* how to get more names, for users; or NULL */
 };
 
@@ -39,6 +40,10 @@ struct names_options {
 wn_status names_resolve(const struct samples *samples, const struct names_options *options,
                         samples_progress *progress, void *context, struct names *names);
 void names_destroy(struct names *names);
+
+/* Finds the names that several modules have, among the frames of the nodes that are used: 1 to
+ * `nodes`. False: not enough memory. */
+bool names_find_shared(struct names *names, const bool *used, uint32_t nodes);
 
 /* The frames at the code address of one node, without those of its callers. */
 struct frames names_of(const struct names *names, uint32_t node);

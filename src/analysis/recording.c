@@ -4,6 +4,27 @@
 #include "analysis/peak.h"
 #include <stdlib.h>
 
+/* Marks a node and its callers. */
+static void use(const struct samples *samples, bool *used, uint32_t nodes, uint32_t node) {
+  while (node && node <= nodes && !used[node]) {
+    used[node] = true;
+    node = source_stack(samples->source, node).parent;
+  }
+}
+
+/* Of the nodes of rows alone, so that a container, which has no others, has the same names. Without
+ * memory no name is shared. */
+static void find_shared_names(struct recording *recording) {
+  const struct samples *samples = recording->samples;
+  uint32_t nodes = source_stack_count(samples->source);
+  bool *used = calloc((size_t)nodes + 1, sizeof *used);
+  if (!used) return;
+  for (size_t i = 0; i < samples->row_count; i++) use(samples, used, nodes, samples->rows[i].stack);
+  for (size_t i = 0; i < samples->mapped.count; i++) use(samples, used, nodes, samples->mapped.rows[i].stack);
+  names_find_shared(&recording->names, used, nodes);
+  free(used);
+}
+
 void recording_describe(struct recording *recording) {
   const struct trace_damage *damage = source_damage(recording->samples->source);
   double rate = source_run(recording->samples->source)->rate;
@@ -13,11 +34,13 @@ void recording_describe(struct recording *recording) {
   recording->partial = damage->records_lost || damage->chunks_damaged;
   struct peak peak;
   bool found = !peak_find(recording->samples, NULL, NULL, &peak);
+  find_shared_names(recording);
   recording->peak_ns = found ? peak.median_ns : recording->samples->end_ns;
 }
 
 void recording_free(struct recording *recording) {
   if (!recording) return;
+  listing_destroy(&recording->listing);
   wrappers_destroy(&recording->wrappers);
   names_destroy(&recording->names);
   samples_free(recording->samples);

@@ -3,6 +3,7 @@
 #ifndef ANALYSIS_RECORDING_H
 #define ANALYSIS_RECORDING_H
 
+#include "analysis/listing.h"
 #include "analysis/wrappers.h"
 
 /* Called repeatedly while a trace is loaded: what is being done, and which fraction of it is done,
@@ -12,6 +13,7 @@ typedef void recording_progress(const char *doing, double done, void *context);
 struct recording_options {
   struct names_options names;
   struct wrappers_options wrappers;
+  bool lines;                   /* read source files too: listing.h */
   recording_progress *progress; /* or NULL */
   void *progress_context;
 };
@@ -21,6 +23,7 @@ struct recording {
   struct samples *samples;
   struct names names;
   struct wrappers wrappers; /* the wrappers at the ends of stacks, which reports pass over */
+  struct listing listing;   /* source lines, if they were asked for */
   double rate;
   double byte_unit; /* the `unit` of estimate_of for bytes */
   bool partial; /* records are missing: all totals are lower bounds, and intervals do not apply to the run */
@@ -39,7 +42,8 @@ wn_status recording_read(struct source *source, const char *name, const struct r
                          struct recording **recording);
 void recording_free(struct recording *recording);
 
-/* Sets rate, byte_unit and partial, once the samples are there. */
+/* Sets what follows from the samples and the names, once they are there: rate, byte_unit, partial,
+ * peak_ns, and which names are shared. */
 void recording_describe(struct recording *recording);
 
 #endif

@@ -1,4 +1,4 @@
-/* Loads a recording: first the rows, then names, then wrappers. On an error nothing is left. */
+/* Loads a recording: first the rows, then names, wrappers and source lines. On an error nothing is left. */
 #include "analysis/recording.h"
 
 #include "base/error.h"
@@ -20,7 +20,9 @@ static wn_status name_rows(struct recording *recording, const struct recording_o
   struct stage naming = {options, "Looking up names"};
   wn_status error = names_resolve(recording->samples, &options->names, show, &naming, &recording->names);
   if (error) return error;
-  return wrappers_find(recording->samples, &recording->names, &options->wrappers, &recording->wrappers);
+  error = wrappers_find(recording->samples, &recording->names, &options->wrappers, &recording->wrappers);
+  if (error || !options->lines || listing_read(recording, options->names.search)) return error;
+  return error_set(WN_ENOMEM, "not enough memory for the source lines");
 }
 
 /* ---- shared ---- */

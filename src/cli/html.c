@@ -213,6 +213,16 @@ static wn_status write_page(struct page *page) {
   return error;
 }
 
+/* A page with source is not for everybody. */
+static void print_source(const struct listing *listing) {
+  size_t files = 0;
+  for (size_t i = 0; i < listing->file_count; i++) files += listing->files[i].state <= LISTED_CHANGED;
+  if (files)
+    printf("; it has lines of %zu source file%s, and is as confidential", files, files == 1 ? "" : "s");
+  else if (listing->given)
+    fputs("; no source file was found", stdout);
+}
+
 /* Prints the path and the size, and which part of the samples is in the page. */
 static void print_result(const struct page *page) {
   char size[32];
@@ -226,6 +236,7 @@ static void print_result(const struct page *page) {
                    : ": %.0f of 10 samples kept; intervals are wider (--full keeps all)",
            of >= 2 ? of : fmin(round(10 * kept), 9));
   }
+  print_source(&page->recording->listing);
   putchar('\n');
 }
 

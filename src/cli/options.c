@@ -140,6 +140,12 @@ static int set_full(struct report_options *options, const char *unused) {
   return 0;
 }
 
+static int set_source(struct report_options *options, const char *unused) {
+  (void)unused;
+  options->recording.lines = true;
+  return 0;
+}
+
 static int set_port(struct report_options *options, const char *text) {
   char *end;
   unsigned long port = strtoul(text, &end, 10);
@@ -223,6 +229,9 @@ static const struct {
     {FOR_HTML, "max-size", 0, "BYTES", set_max_size,
      "keep only as many samples as fit in so much; default 16M"},
     {FOR_HTML, "full", 0, NULL, set_full, "keep all samples, up to 64M"},
+    {FOR_PAGE, "source", 0, NULL, set_source,
+     "show the lines of source files around the code that allocates; the page then is as\n"
+     "confidential as they are"},
     {FOR_VIEW, "port", 'p', "N", set_port, "the port of the server; default: any free one"},
     {FOR_VIEW, "listen", 0, "ADDRESS", set_listen,
      "listen on this IP address; default 127.0.0.1, which only this machine can reach"},

@@ -108,7 +108,8 @@ static const struct {
 } views[] = {{"head", view_head, NULL},       {"totals", view_totals, NULL},
              {"time", view_time, NULL},       {"flame", view_flame, view_compared_flame},
              {"table", view_table, NULL},     {"kinds", view_kinds, NULL},
-             {"details", view_details, NULL}, {"compare", NULL, view_compare}};
+             {"details", view_details, NULL}, {"source", view_source, NULL},
+             {"compare", NULL, view_compare}};
 enum { VIEWS = sizeof views / sizeof *views };
 
 static bool same_text(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
@@ -205,7 +206,8 @@ static wn_status write_view(struct answers *answers, const struct request *reque
     return error ? error : view(answers, request, answer);
   }
   return error_set(
-      WN_EINVAL, "a request has one of the views head, totals, time, flame, table, kinds, details, compare");
+      WN_EINVAL,
+      "a request has one of the views head, totals, time, flame, table, kinds, details, source, compare");
 }
 
 /* Answers with what is wrong with the question. */

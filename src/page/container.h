@@ -16,6 +16,7 @@
  *   TIME  measurements of memory, names of threads
  *   HEAP  collections, pauses and domains of a collected heap, as heap_life_settle left them
  *   MAPS  the program's own mappings as rows, and their touches
+ *   SRCS  source lines (analysis/listing.h): the files and the excerpts; absent unless asked for
  *
  * NODES. Only nodes that rows use, and their callers, are stored. They and the strings get new
  * numbers in the old order. So callers have smaller numbers than what they call, and whatever is

@@ -1,6 +1,7 @@
 /* Reads a container: each section, checked, then what is not stored, computed. */
 #include "base/error.h"
 #include "page/container.h"
+#include "page/container_listing.h"
 #include "page/container_rows.h"
 #include <stdlib.h>
 
@@ -11,16 +12,21 @@ struct reading {
   struct container_facts facts; /* the source belongs to the samples */
 };
 
-/* A section to read. An absent one is read as an empty one, so it ends too soon. */
-static struct coding section(const struct reading *reading, const char *name) {
+/* A section to read; NULL: it is missing, or empty. */
+static const struct container_section *find(const struct reading *reading, const char *name) {
   for (size_t i = 0; i < reading->count; i++) {
     const struct container_section *found = &reading->sections[i];
-    if (!memcmp(found->name, name, sizeof found->name) && found->length) {
-      const unsigned char *bytes = found->bytes;
-      return (struct coding){.section = name, .in = {.at = bytes, .end = bytes + found->length}};
-    }
+    if (!memcmp(found->name, name, sizeof found->name) && found->length) return found;
   }
-  return (struct coding){.section = name, .fault = "it is missing"};
+  return NULL;
+}
+
+/* An absent section is read as an empty one, so it ends too soon. */
+static struct coding section(const struct reading *reading, const char *name) {
+  const struct container_section *found = find(reading, name);
+  if (!found) return (struct coding){.section = name, .fault = "it is missing"};
+  const unsigned char *bytes = found->bytes;
+  return (struct coding){.section = name, .in = {.at = bytes, .end = bytes + found->length}};
 }
 
 static wn_status read_meta(struct reading *reading) {
@@ -53,6 +59,16 @@ static wn_status read_names(struct reading *reading) {
   if (!error) error = stacks_give(&stacks, reading->recording, reading->facts.source);
   stacks_destroy(&stacks);
   return error;
+}
+
+static wn_status read_listing(struct reading *reading) {
+  struct listing *listing = &reading->recording->listing;
+  if (!find(reading, "SRCS")) return WN_OK;
+  struct coding lines = section(reading, "SRCS");
+  listing->given = true;
+  code_listing(&lines, listing);
+  listing_verify(&lines, listing, reading->recording->names.strings->count);
+  return coding_end(&lines);
 }
 
 static wn_status read_all_rows(struct reading *reading) {
@@ -90,6 +106,7 @@ static wn_status read_all(struct reading *reading) {
   wn_status error = read_meta(reading);
   if (!error) error = read_names(reading);
   if (!error) error = read_others(reading);
+  if (!error) error = read_listing(reading);
   if (!error) error = read_all_rows(reading);
   if (!error && !samples_settle_lives(reading->recording->samples))
     error = error_set(WN_ENOMEM, "not enough memory for the rows");

@@ -1,6 +1,7 @@
 /* Writes a recording as a container: makes each section, and cuts it into deflated blocks. */
 #include "base/error.h"
 #include "page/container.h"
+#include "page/container_listing.h"
 #include "page/container_rows.h"
 #include <stdlib.h>
 #include <zlib.h>
@@ -121,6 +122,17 @@ static wn_status write_others(struct writing *writing) {
   return error ? error : write_maps(writing);
 }
 
+static wn_status write_listing(struct writing *writing) {
+  struct coding coding = begin("SRCS");
+  struct listing renumbered;
+  if (!writing->recording->listing.given) return WN_OK;
+  bool done = listing_renumber(&writing->recording->listing, &writing->numbering, &renumbered);
+  if (done) code_listing(&coding, &renumbered);
+  free(renumbered.files);
+  free(renumbered.excerpts);
+  return done ? finish(writing, &coding) : error_set(WN_ENOMEM, "not enough memory for the source lines");
+}
+
 static wn_status write_all(struct writing *writing) {
   if (!numbering_create(&writing->numbering, writing->recording) ||
       !stacks_create(&writing->stacks, writing->recording, &writing->numbering))
@@ -128,6 +140,7 @@ static wn_status write_all(struct writing *writing) {
   wn_status error = write_meta(writing);
   if (!error) error = write_names(writing);
   if (!error) error = write_others(writing);
+  if (!error) error = write_listing(writing);
   return error ? error : write_all_rows(writing);
 }
 

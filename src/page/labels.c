@@ -2,10 +2,23 @@
 #include "page/labels.h"
 
 #include "base/error.h"
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct names *names_for(const struct labels *labels, uint32_t label) {
   return labels->before && label >= labels->before_from ? labels->before : labels->names;
+}
+
+/* The text of a label, with its module if other modules have a function of that name. */
+static void write_text(const struct call_tree *tree, const struct names *names, uint32_t label,
+                       char text[LABEL_TEXT_MOST]) {
+  const struct label *found = &tree->labels[label];
+  const char *module = strings_text(names->strings, found->module);
+  bool shared = found->function && names->shared && names->shared[found->function];
+  call_tree_label(tree, names, label, text, LABEL_TEXT_MOST);
+  size_t length = strlen(text), room = LABEL_TEXT_MOST - length;
+  if (shared && *module) snprintf(text + length, room, *module == '[' ? " %s" : " [%s]", module);
 }
 
 /* ---- shared ---- */
@@ -42,7 +55,7 @@ void labels_join(struct labels *labels, const struct joined *joined, const struc
 void label_write(const struct call_tree *tree, const struct names *names, uint32_t label, struct json *json) {
   const struct label *of = &tree->labels[label];
   char text[LABEL_TEXT_MOST];
-  call_tree_label(tree, names, label, text, sizeof text);
+  write_text(tree, names, label, text);
   json_begin(json, NULL, '{');
   json_string(json, "text", text);
   json_string(json, "function", strings_text(names->strings, of->function));
@@ -60,6 +73,6 @@ void labels_write(const struct labels *labels, struct json *json) {
 }
 
 void labels_text(const struct labels *labels, uint32_t label, char text[LABEL_TEXT_MOST]) {
-  call_tree_label(labels->tree, names_for(labels, label), label, text, LABEL_TEXT_MOST);
+  write_text(labels->tree, names_for(labels, label), label, text);
 }
 /* SPDX-License-Identifier: MIT */

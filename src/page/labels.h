@@ -27,14 +27,15 @@ void labels_join(struct labels *labels, const struct joined *joined, const struc
 /* The number of a label of the tree. */
 uint32_t labels_number(struct labels *labels, uint32_t label);
 
-/* Writes the member `labels`: for each, its text as reports print it, its function, module, file and
+/* Writes the member `labels`: for each, its text, its function, module, file and
  * line. */
 void labels_write(const struct labels *labels, struct json *json);
 
 /* Writes one label of a tree as an element of `labels`. */
 void label_write(const struct call_tree *tree, const struct names *names, uint32_t label, struct json *json);
 
-/* The text of a label of the tree. */
+/* The text of a label of the tree: of a function that several modules have, with its module. So
+ * what stands beside each other has different texts. */
 enum { LABEL_TEXT_MOST = 4096 };
 void labels_text(const struct labels *labels, uint32_t label, char text[LABEL_TEXT_MOST]);
 

@@ -13,6 +13,16 @@ static void write_threads(struct json *json, const struct samples *samples) {
   json_end(json, ']');
 }
 
+/* How many files of source the recording has lines of; null: none were asked for. */
+static void write_source(struct json *json, const struct listing *listing) {
+  size_t files = 0;
+  for (size_t i = 0; i < listing->file_count; i++) files += listing->files[i].state <= LISTED_CHANGED;
+  if (listing->given)
+    json_integer(json, "source_files", files);
+  else
+    json_null(json, "source_files");
+}
+
 /* ---- shared ---- */
 
 wn_status view_head(struct answers *answers, const struct request *request, struct answer *answer) {
@@ -26,6 +36,7 @@ wn_status view_head(struct answers *answers, const struct request *request, stru
   json_wrappers(json, recording);
   json_string(json, "hint", recording->names.hint ? recording->names.hint : "");
   json_number(json, "kept", recording->kept);
+  write_source(json, &recording->listing);
   if (answers->before) {
     json_begin(json, "before", '{');
     json_trace(json, "trace", answers->before->samples);

@@ -28,7 +28,7 @@ typedef wn_status view_function(struct answers *answers, const struct request *r
 /* The trace, whatever the query. The only view that needs no report. */
 view_function view_head;
 
-view_function view_totals, view_time, view_flame, view_table, view_kinds, view_details;
+view_function view_totals, view_time, view_flame, view_table, view_kinds, view_details, view_source;
 
 /* Of a comparison: they need the pair. */
 view_function view_compare, view_compared_flame;

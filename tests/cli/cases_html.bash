@@ -155,6 +155,24 @@ hostile_names_stay_in_their_place() {
   [ "$(grep -ao '</pre>' t.html | wc -l)" = "$(grep -ao '</pre>' "$source/viewer/page.html" | wc -l)" ] || fail "another end of pre"
 }
 
+source_lines_are_in_a_page_only_if_asked_for() {
+  make named t.trace
+  mkdir sources
+  seq -f 'secret %.0f </script><b>' 1 400 >sources/and_a_file_with_a_name_of_one_word.cc
+  touch -d '2020-01-01' sources/*
+  succeeds html --search sources t.trace
+  [ "$(unpack t.html)" = "ANSW FRAM HEAP KIND MAPS META NODE ROWS STRS TIME" ] || fail "sections without --source: $(unpack t.html)"
+  ! grep -aq 'secret' ./*.bin t.html || fail "source lines that nobody asked for"
+  rm -f -- *.bin
+  succeeds html --source --search sources t.trace
+  says 'lines of 1 source file'
+  unpack t.html | grep -q SRCS || fail "no lines"
+  grep -aqx 'secret 7 </script><b>' SRCS.bin || fail "the lines are others: $(head -c 300 SRCS.bin)"
+  ! grep -aq 'secret' t.html || fail "lines stand in the page as text"
+  succeeds html --source t.trace
+  says 'no source file was found'
+}
+
 damaged_traces_have_pages() {
   make named t.trace
   local size at

@@ -63,6 +63,26 @@ the_server_compares_two_runs() {
   end_view
 }
 
+the_server_shows_source_lines_if_asked_for() {
+  need curl
+  make named t
+  mkdir sources
+  seq -f 'secret %.0f' 1 400 >sources/and_a_file_with_a_name_of_one_word.cc
+  local request
+  for request in view=head $'view=source\nmeasure=allocated\nof=main'; do
+    printf '%s\n' "$request" >request
+    view --source --search sources t
+    status 200 --data-binary @request "${url}answer"
+    end_view
+    printf '%s\n\n' "$request" | "$build/tests/page/page_ask" -s sources t | tail -c +5 | cmp - body || fail "another answer: $request"
+    grep -aq 'secret 1"\|"source_files": 1' body || fail "no source lines: $(cat body)"
+    view --search sources t
+    status 200 --data-binary @request "${url}answer"
+    end_view
+    ! grep -aq 'secret\|"source_files": 1' body || fail "lines that nobody asked for: $(cat body)"
+  done
+}
+
 the_server_refuses_strangers() {
   need curl
   make plain t

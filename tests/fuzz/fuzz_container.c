@@ -6,16 +6,18 @@
 #include "bound.h"
 
 #include "analysis/report.h"
+#include "page/answers.h"
 #include "page/container.h"
 #include <stdlib.h>
 #include <string.h>
 
-static const char names[][5] = {"META", "STRS", "FRAM", "NODE", "KIND", "ROWS", "TIME", "HEAP", "MAPS"};
+static const char names[][5] = {"META", "STRS", "FRAM", "NODE", "KIND",
+                                "ROWS", "TIME", "HEAP", "MAPS", "SRCS"};
 enum { SECTIONS = sizeof names / sizeof *names };
 
 /* Sections of an empty recording: all counts are 0, and the version and the unit are 1. */
 static const unsigned char zeros[64], meta[128] = {[0] = 1, [1] = 1, [8] = 0xf0, [9] = 0x3f};
-static const size_t empty_lengths[SECTIONS] = {53, 1, 5, 1, 3, 10, 2, 31, 2};
+static const size_t empty_lengths[SECTIONS] = {53, 1, 5, 1, 3, 10, 2, 31, 2, 2};
 
 static void ask(const struct recording *recording) {
   struct report report;
@@ -23,6 +25,17 @@ static void ask(const struct recording *recording) {
   if (report_ask(recording, &(struct question){.at = AT_PEAK}, &report)) return;
   if (!report_table(&report, MEASURE_HELD, BY_FUNCTION, TABLE_SUMS, &table)) table_destroy(&table);
   report_destroy(&report);
+}
+
+/* Source lines are in no report. */
+static void ask_source(const struct recording *recording) {
+  static const char request[] = "view=source\nmeasure=allocated\nby=file\nof=a\n";
+  struct answers answers;
+  char *bytes;
+  size_t size;
+  answers_create(&answers, recording, NULL);
+  if (!answers_ask(&answers, request, sizeof request - 1, &bytes, &size)) free(bytes);
+  answers_destroy(&answers);
 }
 
 /* Adds the sections of an empty recording. Of two sections with one name the first counts. */
@@ -62,6 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
   struct recording *recording;
   if (container_read(sections, used, &recording)) return 0;
   ask(recording);
+  ask_source(recording);
   recording_free(recording);
   return 0;
 }

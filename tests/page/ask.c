@@ -1,6 +1,7 @@
 /* Answers requests from standard input about a trace, as `winnow html` and `winnow view` answer them:
- *   ask TRACE [BEFORE] <REQUESTS >ANSWERS
- * Requests are separated by empty lines. Each answer has its length before it, as u32. */
+ *   ask [-s FOLDER] TRACE [BEFORE] <REQUESTS >ANSWERS
+ * -s: with lines of the source files below the folder. Requests are separated by empty lines. Each
+ * answer has its length before it, as u32. */
 #include "page/answers.h"
 
 #include <stdio.h>
@@ -20,13 +21,21 @@ static int answer(struct answers *answers, const char *request, size_t length) {
 }
 
 int main(int argc, char **argv) {
-  struct recording_options options = {.names.symbols = true};
+  const char *search[] = {NULL, NULL};
+  struct recording_options options = {.names = {.symbols = true, .search = search}};
   struct recording *recording, *before = NULL;
   struct answers answers;
   char *line = NULL, *request = NULL;
   size_t capacity = 0, length = 0;
   int failed = 0;
-  if (argc < 2 || argc > 3) return fprintf(stderr, "usage: ask TRACE [BEFORE] <REQUESTS >ANSWERS\n"), 2;
+  if (argc > 2 && !strcmp(argv[1], "-s")) {
+    search[0] = argv[2];
+    options.lines = true;
+    argc -= 2;
+    argv += 2;
+  }
+  if (argc < 2 || argc > 3)
+    return fprintf(stderr, "usage: ask [-s FOLDER] TRACE [BEFORE] <REQUESTS >ANSWERS\n"), 2;
   if (recording_load(argv[1], &options, &recording)) return fprintf(stderr, "%s\n", wn_last_error()), 1;
   if (argc > 2 && recording_load(argv[2], &options, &before))
     return fprintf(stderr, "%s\n", wn_last_error()), 1;

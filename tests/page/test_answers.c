@@ -287,6 +287,40 @@ static void a_focus_opens_a_box(void **state) {
   recording_free(recording);
 }
 
+/* The bytes of the root of a flame graph with a focus, which must be found. */
+static double bytes_of_focus(struct answers *answers, const char *focus) {
+  char question[256];
+  snprintf(question, sizeof question, "view=flame\nmeasure=allocated\nby=function\nfocus=%s\n", focus);
+  struct told told = ask(answers, question);
+  if (strstr(told.json, "\"trail\": []")) fail_msg("no %s in %.2000s", focus, told.json);
+  double bytes = tree_of(&told).bytes[0];
+  drop(&told);
+  return bytes;
+}
+
+static void functions_of_one_name_in_two_modules_are_two_boxes_with_two_names(void **state) {
+  (void)state;
+  struct recording *recording = tell(0, 5);
+  struct names *names = &recording->names;
+  struct frame *parse = &names->frame[names->first[2]], *cache = &names->frame[names->first[8]];
+  cache->function = parse->function; /* node 8: another function that main calls */
+  cache->module = strings_intern(names->strings, "libcache.so");
+  recording_describe(recording);
+  struct answers answers;
+  answers_create(&answers, recording, NULL);
+  double one = bytes_of_focus(&answers, "main\x1fparse [story]"),
+         other = bytes_of_focus(&answers, "main\x1fparse [libcache.so]");
+  assert_true(one > 0 && other > 0 && one != other);
+  struct told told = ask(&answers, "view=details\nmeasure=allocated\nof=parse [libcache.so]\n");
+  assert_false(is_failure(&told, ""));
+  drop(&told);
+  told = ask(&answers, "view=table\nmeasure=allocated\n"); /* other names are as they were */
+  assert_non_null(strstr(told.json, "\"text\": \"main\""));
+  drop(&told);
+  answers_destroy(&answers);
+  recording_free(recording);
+}
+
 static void wrong_questions_are_told(void **state) {
   (void)state;
   static const struct {
@@ -487,6 +521,7 @@ int main(void) {
       cmocka_unit_test(the_curve_of_lives_is_that_of_the_blocks_that_count),
       cmocka_unit_test(medians_of_all_rows_are_those_of_each_row),
       cmocka_unit_test(a_focus_opens_a_box),
+      cmocka_unit_test(functions_of_one_name_in_two_modules_are_two_boxes_with_two_names),
       cmocka_unit_test(wrong_questions_are_told),
       cmocka_unit_test(compared_boxes_and_rows_add_up),
       cmocka_unit_test(a_run_does_not_differ_from_itself),

@@ -20,6 +20,7 @@ const views: fc.Arbitrary<View> = fc.record({
   direction: fc.constantFrom('callers' as const, 'callees' as const, null),
   of: line,
   fold: fc.boolean(),
+  width: fc.constantFrom('bytes', 'blocks'),
   focus: labels,
   shortFocus: fc.constant(''),
   selected: labels,

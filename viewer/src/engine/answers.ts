@@ -21,7 +21,7 @@ export type Grouping = 'function' | 'line' | 'file' | 'module';
 export type Direction = 'callees' | 'callers';
 
 export interface Request {
-  view: 'head' | 'totals' | 'time' | 'flame' | 'table' | 'kinds' | 'details' | 'compare';
+  view: 'head' | 'totals' | 'time' | 'flame' | 'table' | 'kinds' | 'details' | 'source' | 'compare';
   /** The query, docs/queries.md. Undefined: every block. It may set the moment too: `at = 12.5s`. */
   where?: string;
   measure?: Measure;
@@ -97,6 +97,8 @@ export interface Head {
   kept: number;
   /** The run that is before, if there is one to compare with. */
   before?: { trace: Head['trace']; kept: number };
+  /** Of so many files the page has lines of source; null: none were asked for. */
+  source_files: number | null;
 }
 
 /** view=totals (where): as `totals` of docs/report-json.md; `heap` and `resident` as there, if there are any. */
@@ -162,7 +164,7 @@ export interface Time {
 
 /** What a box or a row stands for. `function` may be empty for groupings by file or module. */
 export interface Label {
-  /** As `winnow report` prints it; the text for `of` and `focus`. */
+  /** As `winnow report` prints it, with the module if several have the function; the text for `of` and `focus`. */
   text: string;
   function: string;
   module: string;
@@ -306,6 +308,24 @@ export interface Details {
   /** Of a collected heap: of the bytes born in the minor heap, and of those that were promoted. */
   promoted_share?: Estimate;
   dead_next_share?: Estimate;
+}
+
+/** view=source (where, measure, by, of): the lines around the heaviest places of a row of the table, as far as the
+ *  page has them (src/analysis/listing.h). */
+export interface Source {
+  files: SourceFile[];
+}
+export interface SourceFile {
+  file: string;
+  /** changed: newer than what ran; absent, unfit: not read; unlisted: of too few bytes to be read. */
+  state: 'there' | 'changed' | 'absent' | 'unfit' | 'unlisted';
+  excerpts: SourceExcerpt[];
+}
+/** Consecutive lines from `first` on, and the bytes of those that are places. */
+export interface SourceExcerpt {
+  first: number;
+  lines: string[];
+  marks: { line: number; bytes: Estimate }[];
 }
 
 export interface Failure {

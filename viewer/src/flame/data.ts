@@ -10,7 +10,7 @@ export type Path = string[];
 /** Formats of numbers, given by the page so that all its parts write them alike. */
 export interface Words {
   /** "188 MB", or a number of calls. */
-  amount(value: number, unit: Flame['unit']): string;
+  amount(value: number, unit: Flame['unit'] | 'blocks'): string;
   /** "±2 %"; empty if there is nothing to say. */
   error(value: number, low: number, high: number): string;
   /** "23 %" of 0.23. */
@@ -32,6 +32,8 @@ export interface FlameBox {
   label: Label | null;
   /** Texts of labels from the outermost function down to this one: what `focus` of a request takes. */
   path: Path;
+  /** What its width stands for: bytes or blocks. */
+  size: number;
   bytes: number;
   low: number;
   high: number;
@@ -62,12 +64,15 @@ function toneOf(before: number, after: number, sure: boolean): number {
 export const isUncertain = (value: number, low: number, high: number, samples: number): boolean =>
   samples < UNCERTAIN_SAMPLES || high - low > UNCERTAIN_WIDTH * value;
 
+/** What the widths of boxes are. */
+export type Width = 'bytes' | 'blocks';
+
 const WHOLE = 'all';
 const NO_NAME = '?';
 
 export class FlameData {
   readonly layout: Layout;
-  /** Bytes of which shares are taken. */
+  /** Bytes or blocks of which shares are taken. */
   readonly whole: number;
   readonly shareOf: 'whole' | 'focus';
   /** By place: the label (or NO_LABEL), and whether the box is uncertain. */
@@ -80,15 +85,17 @@ export class FlameData {
 
   constructor(
     readonly flame: Flame,
-    /** Bytes of the whole query. An answer without a focus has them itself. */
+    /** Of the whole query, in what widths are. An answer without a focus has it itself. */
     whole?: number,
+    readonly width: Width = 'bytes',
     /** Records are missing: of a comparison, nothing is sure. */
     private readonly partial = false,
   ) {
-    this.whole = whole ?? flame.columns.bytes[0] ?? 0;
+    const sizes = flame.columns[width];
+    this.whole = whole ?? sizes[0] ?? 0;
     this.shareOf = whole === undefined && flame.trail.length > 0 ? 'focus' : 'whole';
     const { columns } = flame;
-    this.layout = new Layout(columns);
+    this.layout = new Layout({ next: columns.next, bytes: sizes });
     const { count, node } = this.layout;
     this.label = new Uint32Array(count);
     this.uncertain = new Uint8Array(count);
@@ -133,8 +140,13 @@ export class FlameData {
     return this.flame.columns.merged[this.layout.node[place]!]!;
   }
 
-  bytes(place: Place): number {
-    return this.flame.columns.bytes[this.layout.node[place]!]!;
+  size(place: Place): number {
+    return this.flame.columns[this.width][this.layout.node[place]!]!;
+  }
+
+  /** Of what the sizes are. */
+  get unit(): Flame['unit'] | 'blocks' {
+    return this.width === 'blocks' ? 'blocks' : this.flame.unit;
   }
 
   labelOf(place: Place): Label | null {
@@ -178,6 +190,7 @@ export class FlameData {
       name: this.nameOf(place),
       label: this.labelOf(place),
       path: this.pathOf(place),
+      size: this.size(place),
       bytes: bytes[node]!,
       low: low[node]!,
       high: high[node]!,
@@ -186,7 +199,7 @@ export class FlameData {
       samples: samples[node]!,
       merged: merged[node]!,
       uncertain: this.uncertain[place] === 1,
-      share: this.whole > 0 ? bytes[node]! / this.whole : 0,
+      share: this.whole > 0 ? this.size(place) / this.whole : 0,
       shareOf: this.shareOf,
       level: this.above.length + this.layout.row(place) + 1,
       compared: this.compared(node),

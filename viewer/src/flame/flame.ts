@@ -3,7 +3,7 @@
  * See navigation.ts for focus and view, paint.ts for the picture, tree.ts for keyboard and speech. */
 
 import type { Flame } from '../engine/answers.ts';
-import { type FlameBox, FlameData, type Path, type Words } from './data.ts';
+import { type FlameBox, FlameData, type Path, type Width, type Words } from './data.ts';
 import { Glyphs } from './glyphs.ts';
 import { pixelAt } from './hit.ts';
 import { type Commands, onKey, PointerInput } from './input.ts';
@@ -34,10 +34,12 @@ export interface FlameCallbacks {
 export interface DataOptions {
   /** Callees of the outermost functions, or callers of the allocating ones. Both are drawn downwards. */
   mode: 'icicle' | 'inverted';
-  /** Bytes of the whole query, if the answer is that of a focus. */
+  /** Bytes or blocks of the whole query, if the answer is that of a focus. */
   whole?: number;
   /** Records are missing: of a comparison, nothing is sure. */
   partial?: boolean;
+  /** What the widths are; else bytes. */
+  width?: Width;
 }
 
 const MODES = { icicle: 'callees below their callers', inverted: 'callers below their callees' };
@@ -105,7 +107,7 @@ export class FlameGraph {
   /* What the page sets. */
 
   setData(flame: Flame, options: DataOptions): void {
-    this.data = new FlameData(flame, options.whole, options.partial);
+    this.data = new FlameData(flame, options.whole, options.width, options.partial);
     this.hover(NOWHERE, NOWHERE);
     this.prepare();
     this.tree.label = `${this.label}, ${MODES[options.mode]}`;

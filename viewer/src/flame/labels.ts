@@ -54,7 +54,7 @@ export class Labels {
     let text = this.amounts.get(place);
     if (text === undefined) {
       const change = this.data.change(place);
-      text = change === undefined ? this.words.amount(this.data.bytes(place), this.data.flame.unit) : this.words.change(change);
+      text = change === undefined ? this.words.amount(this.data.size(place), this.data.unit) : this.words.change(change);
       this.amounts.set(place, text);
     }
     return text;

@@ -215,8 +215,8 @@ export class TreeView {
       const by = words.change(box.compared.change).replace('−', 'minus ').replace('+', 'plus ');
       return `${name}, ${by}${box.compared.sure ? '' : ', not sure'}`;
     }
-    const amount = `${box.uncertain ? 'about ' : ''}${words.amount(box.bytes, data.flame.unit)}`;
-    const error = words.error(box.bytes, box.low, box.high);
+    const amount = `${box.uncertain ? 'about ' : ''}${words.amount(box.size, data.unit)}`;
+    const error = data.width === 'bytes' ? words.error(box.bytes, box.low, box.high) : '';
     const numbers = `${amount}${error === '' ? '' : ` ${error}`}, ${words.share(box.share)} of the ${box.shareOf}`;
     return `${name}, ${numbers.replace(/±\s*/g, 'plus or minus ').replace(/\s*%/g, ' percent')}`;
   }

@@ -27,6 +27,8 @@ export interface View {
   /** Only this label's frames: its callers or callees. */
   of: string;
   fold: boolean;
+  /** What the widths of boxes are. */
+  width: 'bytes' | 'blocks';
   /** Labels from the outermost function down. */
   focus: string[];
   /** Digests of a focus that was too long for the address, until the call tree has told its labels. */
@@ -54,6 +56,7 @@ export const START: View = {
   direction: null,
   of: '',
   fold: false,
+  width: 'bytes',
   focus: [],
   shortFocus: '',
   selected: [],
@@ -127,6 +130,7 @@ function parts(view: View): [string, string][] {
   if (view.direction) all.push(['direction', view.direction]);
   if (view.of) all.push(['of', escape(view.of)]);
   if (view.fold) all.push(['fold', 'yes']);
+  if (view.width !== START.width) all.push(['width', view.width]);
   if (view.sort !== START.sort || view.descending !== START.descending)
     all.push(['sort', (view.descending ? '' : '-') + view.sort]);
   if (view.search) all.push(['search', escape(view.search)]);
@@ -178,6 +182,7 @@ export function decode(address: string): View {
     direction: direction === 'callers' || direction === 'callees' ? direction : null,
     of: text('of'),
     fold: values.get('fold') === 'yes',
+    width: values.get('width') === 'blocks' ? 'blocks' : 'bytes',
     focus: focus.startsWith('~') ? [] : readPath(focus),
     shortFocus: focus.startsWith('~') ? focus.slice(1) : '',
     selected: selected.startsWith(';') ? [...readPath(focus), ...readPath(selected.slice(1))] : readPath(selected),

@@ -9,6 +9,7 @@ import {
   type Kinds,
   type Request,
   requestText,
+  type Source as SourceLines,
   type Table,
   type Time,
   type Totals,
@@ -84,15 +85,19 @@ const requests = {
 
 /** The label that is selected, in the flame graph or in the table. */
 export const chosen = computed(() => view.value.row || view.value.selected.at(-1) || '');
-const detailsRequest = stable(() => ({
-  view: 'details',
+const requestOfChosen = (view: 'details' | 'source', by: Request['by']): Request => ({
+  view,
   where: givenWhere.value,
   measure: measure.value,
-  by: view.value.by,
+  by,
   of: chosen.value || undefined,
-}));
+});
+const detailsRequest = stable(() => requestOfChosen('details', view.value.by));
+const sourceRequest = stable(() => requestOfChosen('source', view.value.by));
+const hasSource = computed(() => head.value?.source_files != null);
 
 export const details = signal<Asked<Details>>(nothing);
+export const sourceLines = signal<Asked<SourceLines>>(nothing);
 export const totals = signal<Asked<Totals>>(nothing);
 export const time = signal<Asked<Time>>(nothing);
 export const flame = signal<Asked<Flame>>(nothing);
@@ -128,7 +133,7 @@ function follow<T>(
     const wanted = request.value;
     void growth.value;
     if (isWanted && !isWanted.value) return;
-    if (!from || (wanted.view === 'details' && !wanted.of)) return;
+    if (!from || ((wanted.view === 'details' || wanted.view === 'source') && !wanted.of)) return;
     const mine = ++generation;
     into.value = { ...into.peek(), pending: true };
     const mineOnly = {
@@ -202,6 +207,7 @@ export function followRequests(): void {
   follow('table', requests.table, table, single);
   follow('compare', requests.compare, compare, comparing);
   follow('details', detailsRequest, details, single);
+  follow('source', sourceRequest, sourceLines, hasSource);
   follow('kinds', requests.kinds, kinds, computed(() => kindsInSight.value && single.value));
 }
 const VERDICT: Request = { view: 'totals' };

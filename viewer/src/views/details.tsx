@@ -1,12 +1,13 @@
 /* What is known of the selection: its numbers under this question, its place, and where to go from it. */
 import type { Details, Estimate, Label, Life } from '../engine/answers.ts';
-import { duration, estimatedCount, numberOf, share, shareWithError, withError } from '../numbers.ts';
+import { duration, estimatedCount, numberOf, shareWithError, withError } from '../numbers.ts';
 import { chosen, compare, comparing, details, flame, isStale, missing, table } from '../state/asking.ts';
-import { view } from '../state/store.ts';
+import { head, view } from '../state/store.ts';
 import { comparedFacts, comparedLabel } from './compare.tsx';
-import { comparedNumbers, placeOf, selectedBox } from './flame.tsx';
+import { comparedNumbers, placeOf, selectedBox, shareOf } from './flame.tsx';
 import { island, Name } from './island.tsx';
 import { itemsOf } from './menu.tsx';
+import { sourceOf } from './source.tsx';
 
 /** The label with this text: the table has all of them. */
 function labelWith(text: string): Label | null {
@@ -50,7 +51,9 @@ function placesOf(label: Label): [string, string][] {
 }
 
 export function followDetails(): void {
+  const section = document.getElementById('details')!;
   island('details', () => {
+    section.classList.toggle('listed', head.value?.source_files != null);
     const text = chosen.value;
     if (!(comparing.value ? compare.value : table.value).answer) return null;
     if (!text) return <p class="quiet hint">Select a box or a row: its numbers, its place and its callers are shown here.</p>;
@@ -68,7 +71,7 @@ export function followDetails(): void {
             <div>
               <dt>this box</dt>
               <dd>
-                {box.compared ? comparedNumbers(box) : `${withError({ estimate: box.bytes, low: box.low, high: box.high, samples: box.samples })}, ${share(box.share)} of the whole`}
+                {box.compared ? comparedNumbers(box) : `${withError({ estimate: box.bytes, low: box.low, high: box.high, samples: box.samples })}, ${shareOf(box)}`}
               </dd>
             </div>
           )}
@@ -94,6 +97,7 @@ export function followDetails(): void {
             </button>
           ))}
         </div>
+        {sourceOf()}
       </>
     );
   });

@@ -2,16 +2,20 @@
 import { computed, effect, signal } from '@preact/signals-core';
 import type { Flame, Label } from '../engine/answers.ts';
 import { type FlameBox, FlameGraph, type FlameView, type Words } from '../flame/flame.ts';
-import { amount, bytes, changeOf, changeRange, count, error, estimatedCount, numberOf, share } from '../numbers.ts';
-import { compare, flame, isStale, missing } from '../state/asking.ts';
+import { amount, bytes, changeOf, changeRange, count, error, estimatedCount, numberOf, share, shortCount } from '../numbers.ts';
+import { compare, comparing, flame, isStale, missing } from '../state/asking.ts';
 import { whole } from '../state/whole.ts';
 import { digest, digestsOf } from '../state/address.ts';
 import { change, direction, head, view } from '../state/store.ts';
 import { island, Name } from './island.tsx';
 import { openMenu } from './menu.tsx';
 
+/** "12.3k blocks", or calls, of a box. */
+const blocksOf = (value: number) => `${shortCount(value)}\u202f${unitOfBlocks()}`;
+const unitOfBlocks = () => (flame.peek().answer?.unit === 'calls' ? 'calls' : 'blocks');
+
 const words: Words = {
-  amount: (value) => bytes(value),
+  amount: (value, unit) => (unit === 'blocks' ? blocksOf(value) : bytes(value)),
   error,
   share,
   count,
@@ -117,13 +121,16 @@ export function comparedNumbers({ compared, low, high, samples }: FlameBox): str
   const sides = known?.moments ? `${bytes(before)} freed, ${bytes(after)} new` : `${bytes(before)} → ${bytes(after)}`;
   return `${sides}: ${changeOf(by)}${low < high ? ` (${changeRange(low, high)})` : ''}${sure ? '' : unsure} · ${numberOf(samples, 'sample')}`;
 }
+/** Its part of what the widths are parts of. */
+export const shareOf = (box: FlameBox): string =>
+  `${share(box.share)} of ${view.value.width === 'blocks' ? `all ${unitOfBlocks()}` : 'the whole'}`;
 
 export function numbersOf(box: FlameBox): string {
   if (box.compared) return comparedNumbers(box);
   const estimate = { estimate: box.bytes, low: box.low, high: box.high, samples: box.samples };
   const off = error(box.bytes, box.low, box.high);
   const blocks = estimatedCount({ ...estimate, estimate: box.blocks });
-  return `${amount(estimate)}${off ? ` ${off}` : ''} · ${blocks} ${flame.value.answer?.unit === 'calls' ? 'calls' : 'blocks'} · ${numberOf(box.samples, 'sample')} · ${share(box.share)} of the whole`;
+  return `${amount(estimate)}${off ? ` ${off}` : ''} · ${blocks} ${unitOfBlocks()} · ${numberOf(box.samples, 'sample')} · ${shareOf(box)}`;
 }
 
 function Line() {
@@ -165,6 +172,21 @@ function Trail() {
         </li>
       ))}
     </ol>
+  );
+}
+
+/** What the widths of the boxes are. */
+function Widths() {
+  const { width } = view.value;
+  if (comparing.value) return null;
+  return (
+    <div class="switch widths" role="group" aria-label="Widths">
+      {(['bytes', 'blocks'] as const).map((one) => (
+        <button type="button" aria-pressed={width === one} title={`The widths of the boxes are ${one} (m)`} onClick={() => change({ width: one, zoom: null })}>
+          {one === 'blocks' ? unitOfBlocks() : one}
+        </button>
+      ))}
+    </div>
   );
 }
 
@@ -219,6 +241,7 @@ export function followFlame(): void {
   island('flame-head', () => (
     <>
       <Trail />
+      <Widths />
       <Search />
     </>
   ));
@@ -249,26 +272,32 @@ function resolveFocus(answer: Flame): void {
   change({ focus: found, shortFocus: '' }, true);
 }
 
-const HOST_LEAST = 260;
-/** The height that the style sheet gives the host, before it was fitted. */
+const HOST_LEAST = 122;
+const HOST_STEP = 100;
+/** The height that the style sheet gives the host, and the one that it was given last. */
 let hostMost = 0;
+let hostFitted = '';
 
-/** Makes the host as high as the rows need, within bounds. It never shrinks again, so that what stands
- *  below does not jump about. A person may drag its corner. */
+/** Makes the host as high as the rows need, in steps, so that what stands below seldom moves, and within bounds. The
+ *  height depends on the answer alone: a link shows what was seen. A host whose corner a person dragged stays. */
 function fitHost(shown: FlameGraph, host: HTMLElement): void {
-  const first = hostMost === 0;
-  if (first) hostMost = host.clientHeight;
-  const fitting = Math.min(Math.max(shown.contentHeight + 2, HOST_LEAST), hostMost);
-  if (first || fitting > host.clientHeight) host.style.height = `${fitting}px`;
+  hostMost ||= host.clientHeight;
+  if (hostFitted && host.style.height !== hostFitted) return;
+  const steps = Math.max(0, Math.ceil((shown.contentHeight + 2 - HOST_LEAST) / HOST_STEP));
+  hostFitted = `${Math.min(HOST_LEAST + steps * HOST_STEP, hostMost)}px`;
+  host.style.height = hostFitted;
 }
+
+const widthShown = computed(() => (comparing.value ? 'bytes' : view.value.width));
 
 function followGraph(shown: FlameGraph, section: HTMLElement): void {
   effect(() => {
     const { answer, of } = flame.value;
+    const width = widthShown.value;
     if (!answer || !of) return;
     const mode = (of.direction ?? 'callees') === 'callers' ? 'inverted' : 'icicle';
     shown.view = { ...fromViewPeek() };
-    shown.setData(answer, { mode, whole: whole.peek()?.bytes, partial: head.peek()?.trace.partial });
+    shown.setData(answer, { mode, whole: whole.peek()?.[width], width, partial: head.peek()?.trace.partial });
     fitHost(shown, document.getElementById('flame-host')!);
     selectedBox.value = shown.selectedBox;
     resolveFocus(answer);

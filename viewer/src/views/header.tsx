@@ -75,6 +75,12 @@ const Words = ({ text }: { text: string }) => (
 /** A message of the engine as a sentence. */
 const sentence = (message: string) => `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.!?]$/.test(message) ? '' : '.'}`;
 
+/** A page with source is not for everyone who may see one without. */
+function sourceFact({ source_files: files }: Head): string {
+  if (files === null) return '';
+  return files ? `has source lines, of ${numberOf(files, 'file')}` : 'no source file was found';
+}
+
 function Facts({ head }: { head: Head }) {
   const { trace } = head;
   const facts = [
@@ -83,6 +89,7 @@ function Facts({ head }: { head: Head }) {
     trace.heap !== 'malloc' && `heap: ${trace.heap}`,
     trace.pid > 0 && `pid ${trace.pid}`,
     growing.value && 'still running',
+    sourceFact(head),
   ].filter(Boolean);
   const { before } = head;
   return (

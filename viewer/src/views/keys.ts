@@ -5,7 +5,7 @@ import { copyLink } from './export.ts';
 import { graph, selectedBox } from './flame.tsx';
 import { drop, hide, keepOnly, menu } from './menu.tsx';
 import { showCallers } from '../state/store.ts';
-import { stepPeak } from './time.tsx';
+import { growRange, stepCollection, stepPeak } from './time.tsx';
 
 interface Key {
   shown: string[];
@@ -20,6 +20,8 @@ export const KEYS: { title: string; keys: Key[] }[] = [
       { shown: ['p'], does: 'the peak' },
       { shown: ['e'], does: 'the end' },
       { shown: [',', '.'], does: 'the local peak before, after' },
+      { shown: ['[', ']'], does: 'the collection before, after' },
+      { shown: ['Shift ,', 'Shift .'], does: 'blocks born in a range that grows to the left, right' },
     ],
   },
   {
@@ -30,6 +32,7 @@ export const KEYS: { title: string; keys: Key[] }[] = [
       { shown: ['n', 'N'], does: 'next, previous match' },
       { shown: ['g'], does: 'group by the next of function, line, file, module' },
       { shown: ['i'], does: 'callees or callers' },
+      { shown: ['m'], does: 'widths of boxes: bytes or blocks' },
       { shown: ['c'], does: 'fold recursion' },
       { shown: ['u', 'U'], does: 'undo, redo (as Back and Forward)' },
       { shown: ['y'], does: 'copy the link' },
@@ -77,6 +80,9 @@ const ACTIONS: Record<string, () => void> = {
   n: () => void graph?.selectMatch(1),
   N: () => void graph?.selectMatch(-1),
   g: groupByNext,
+  m: () => change({ width: view.value.width === 'blocks' ? 'bytes' : 'blocks', zoom: null }),
+  '[': () => stepCollection(-1),
+  ']': () => stepCollection(1),
   i: () => setDirection(direction.value === 'callers' ? 'callees' : 'callers'),
   c: () => change({ fold: !view.value.fold, focus: [], selected: [], zoom: null }),
   u: undo,
@@ -104,6 +110,9 @@ const ACTIONS: Record<string, () => void> = {
 };
 for (let number = 1; number <= 8; number++) ACTIONS[number] = () => openTabNumber(number);
 
+/** With Shift, by their places: what a comma becomes with Shift differs between keyboards. */
+const GROWING: Record<string, () => void> = { Comma: () => growRange(-1), Period: () => growRange(1) };
+
 const TYPED_INTO = 'input:not([type=checkbox]), textarea, select, [contenteditable]';
 
 export function followKeys(): void {
@@ -116,7 +125,7 @@ export function followKeys(): void {
       graph?.takeFocus();
       return;
     }
-    const act = ACTIONS[event.key];
+    const act = (event.shiftKey && GROWING[event.code]) || ACTIONS[event.key];
     if (!act) return;
     event.preventDefault();
     act();

@@ -127,6 +127,32 @@ function Brush({ of }: { of: Sums }) {
   return <rect class="brush" x={fromLife} y={of.sizes - 1 - toSize} width={toLife - fromLife + 1} height={toSize - fromSize + 1} />;
 }
 
+/** Where a value lies among classes: those between lower ends are as wide as any other. */
+function placeIn(scale: number[], value: number): number {
+  const after = scale.findIndex((low) => low > value);
+  const index = after < 0 ? scale.length - 1 : after - 1;
+  if (index < 0) return 0;
+  if (after < 0) return value > scale[index]! ? scale.length : index;
+  return index + (value - scale[index]!) / (scale[after]! - scale[index]!);
+}
+
+/** The bounds of the query on a field, as places; null: it has none. */
+function boundsIn(scale: number[], field: 'size' | 'life', read: (text: string) => number | null): [number, number] | null {
+  const { from, to } = bounds(view.value.where, field);
+  if (from === null && to === null) return null;
+  return [from === null ? 0 : placeIn(scale, read(from) ?? 0), to === null ? scale.length : placeIn(scale, read(to) ?? Infinity)];
+}
+
+/** The outline of the sizes and lives that the query selects. */
+function Bounds({ answer, of }: { answer: Kinds; of: Sums }) {
+  const life = boundsIn(answer.life_ns, 'life', readTime);
+  const size = boundsIn(answer.size_bytes, 'size', readSize);
+  if (!life && !size) return null;
+  const [left, right] = life ?? [0, of.lives];
+  const [bottom, top] = size ?? [0, of.sizes];
+  return <rect class="bounds" x={left} y={of.sizes - top} width={Math.max(0, right - left)} height={Math.max(0, top - bottom)} />;
+}
+
 function HeatMap({ answer, of }: { answer: Kinds; of: Sums }) {
   return (
     <div class="map">
@@ -152,6 +178,7 @@ function HeatMap({ answer, of }: { answer: Kinds; of: Sums }) {
         onPointerLeave={() => (under.value = null)}
       >
         <Cells of={of} />
+        <Bounds answer={answer} of={of} />
         <Brush of={of} />
       </svg>
       <svg class="sizes" role="img" aria-label="Bytes by size of the blocks" viewBox={`0 0 100 ${of.sizes}`} preserveAspectRatio="none">
@@ -239,21 +266,37 @@ function Fields() {
 
 /* ---- survival ---- */
 
+/** Round lives between the first and the last: powers of ten, or 1, 2 and 5 times these if they are few. */
+export function roundLives(first: number, last: number, most: number): number[] {
+  const powers = Array.from({ length: 20 }, (_, power) => 10 ** power);
+  const within = (values: number[]) => values.filter((value) => value >= first && value <= last);
+  const fine = within(powers.flatMap((power) => [power, 2 * power, 5 * power]));
+  if (fine.length <= most) return fine;
+  const decades = within(powers);
+  const step = Math.ceil(decades.length / most);
+  return decades.filter((_, index) => index % step === 0);
+}
+
+/** Where a life stands in a curve, 0 to 1: by its logarithm. */
+function scaleOfLives(times: ArrayLike<number>): { first: number; last: number; at: (life: number) => number } {
+  const first = Math.max(1, times[0] ?? 1);
+  const last = Math.max(2, times[times.length - 1] ?? 2);
+  const length = Math.max(1e-9, Math.log(last) - Math.log(first));
+  return { first, last, at: (life) => (Math.log(Math.max(1, life)) - Math.log(first)) / length };
+}
+
 /** Points of a line: x by the logarithm of the life, y by the share. */
 function line(times: ArrayLike<number>, values: ArrayLike<number>): string[] {
-  const first = Math.log(Math.max(1, times[0] ?? 1));
-  const last = Math.log(Math.max(2, times[times.length - 1] ?? 2));
-  return Array.from(times, (time, index) => {
-    const x = (100 * (Math.log(Math.max(1, time)) - first)) / Math.max(1e-9, last - first);
-    return `${x.toFixed(2)},${(100 * (1 - values[index]!)).toFixed(2)}`;
-  });
+  const { at } = scaleOfLives(times);
+  return Array.from(times, (time, index) => `${(100 * at(time)).toFixed(2)},${(100 * (1 - values[index]!)).toFixed(2)}`);
 }
 
 function Survival({ answer }: { answer: Kinds }) {
   const { survival_ns, survival, survival_low, survival_high, survival_all } = answer.columns;
   if (!survival_ns.length) return <p class="empty">No life is known well enough.</p>;
   const band = [...line(survival_ns, survival_high), ...line(survival_ns, survival_low).reverse()].join(' ');
-  const few = ticks(Array.from(survival_ns), 5);
+  const scale = scaleOfLives(survival_ns);
+  const marks = roundLives(scale.first, scale.last, 7);
   return (
     <div class="curve">
       <div class="ticks vertical" aria-hidden="true">
@@ -265,13 +308,16 @@ function Survival({ answer }: { answer: Kinds }) {
         {[25, 50, 75].map((y) => (
           <line class="grid" x1={0} x2={100} y1={y} y2={y} />
         ))}
+        {marks.map((life) => (
+          <line class="grid" x1={100 * scale.at(life)} x2={100 * scale.at(life)} y1={0} y2={100} />
+        ))}
         <polygon class="band" points={band} />
         <polyline class="all" points={line(survival_ns, survival_all).join(' ')} />
         <polyline class="these" points={line(survival_ns, survival).join(' ')} />
       </svg>
       <div class="ticks" aria-hidden="true">
-        {few.map((index) => (
-          <span style={{ left: `${(100 * index) / Math.max(1, survival_ns.length - 1)}%` }}>{axisDuration(survival_ns[index]!)}</span>
+        {marks.map((life) => (
+          <span class={scale.at(life) > 0.03 ? 'centred' : ''} style={{ left: `${100 * scale.at(life)}%` }}>{axisDuration(life)}</span>
         ))}
       </div>
       <p class="axis">

@@ -6,6 +6,7 @@ import { bounds, moment, withBounds } from '../state/clauses.ts';
 import { asTable, head, isDark, openMoment, openTab, setQuery, toggleTable, view } from '../state/store.ts';
 import { measureOf } from '../state/questions.ts';
 import { compareEnds, moments } from './compare.tsx';
+import { say } from './export.ts';
 import { island } from './island.tsx';
 import { atMoments, TimeChart } from './timechart.ts';
 
@@ -45,6 +46,33 @@ export function stepPeak(direction: -1 | 1): void {
   if (next === undefined) return;
   if (Math.abs(next - answer.peak_ns) <= close) openTab('peak');
   else openMoment(exact(next));
+}
+
+/** Shows the moment of the collection before or after the one that is shown. */
+export function stepCollection(direction: -1 | 1): void {
+  const { answer } = time.value;
+  const end = head.value?.trace.duration_ns ?? 0;
+  if (!answer) return;
+  const times = Array.from(answer.columns.collection_time);
+  if (!times.length) return say(head.value?.collected ? 'Single collections are not in this trace.' : 'The malloc heap has no collections.');
+  const now = shownMoment.value ?? (direction > 0 ? 0 : end);
+  const close = end / 1e5;
+  const next = (direction > 0 ? times : times.reverse()).find((one) => direction * (one - now) > close);
+  if (next !== undefined) openMoment(exact(next));
+}
+
+const GROWTH = 1 / 50; // of the run
+
+/** Moves one end of the range of births outwards. Without a range, it begins at the moment that is shown. */
+export function growRange(direction: -1 | 1): void {
+  const end = head.value?.trace.duration_ns ?? 0;
+  const born = bounds(view.value.where, 'born');
+  const now = shownMoment.value ?? end / 2;
+  const none = born.from === null && born.to === null;
+  const from = none ? now : readTime(born.from ?? '0')!;
+  const to = none ? now : born.to === null ? end : readTime(born.to)!;
+  if (direction < 0) setRange(Math.max(0, from - GROWTH * end), to);
+  else setRange(from, Math.min(end, to + GROWTH * end));
 }
 
 /* ---- controls ---- */

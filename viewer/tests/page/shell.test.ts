@@ -196,6 +196,60 @@ onPage('fields do what drags do', {}, async (page) => {
   assert.deepEqual(await chips(page), ['at = 100s', 'size >= 1K']);
 });
 
+onPage('widths of boxes are bytes or blocks, by a key and in the address', {}, async (page) => {
+  const canvas = () => page.evaluate(() => document.querySelector<HTMLCanvasElement>('#flame-host canvas')!.toDataURL());
+  const before = await canvas();
+  await page.keyboard.press('m');
+  await settled(page);
+  assert.equal(await hash(page), '#peak&width=blocks');
+  assert.equal(await page.locator('.widths [aria-pressed=true]').innerText(), 'blocks');
+  assert.ok((await canvas()) !== before);
+  await page.locator('.sites tbody tr').first().click();
+  assert.match(await page.locator('#flame-line').innerText(), /of all blocks/);
+  assert.match(await page.locator('[role=treeitem][aria-current]').first().innerText(), /blocks, 100 percent of the whole/);
+  await page.keyboard.press('m');
+  await page.keyboard.press('Home');
+  assert.doesNotMatch(await hash(page), /width/);
+});
+
+onPage('keys step from collection to collection', { at: '?collected' }, async (page) => {
+  await page.keyboard.press('[');
+  await settled(page);
+  const first = (await chips(page)).join();
+  assert.match(first, /^at = /);
+  await page.keyboard.press('[');
+  await settled(page);
+  assert.notEqual((await chips(page)).join(), first);
+  await page.keyboard.press(']');
+  await settled(page);
+  assert.equal((await chips(page)).join(), first);
+});
+
+onPage('without collections the keys say so, and with Shift the range of births grows', {}, async (page) => {
+  await page.keyboard.press(']');
+  assert.match(await page.locator('.notice').innerText(), /no collections/);
+  await page.keyboard.press('Shift+Period');
+  await settled(page);
+  assert.match((await chips(page)).join(' and '), /^born >= 38\d(\.\d+)?s and born < 39\d(\.\d+)?s$/);
+  const width = async () => {
+    const [from, to] = (await chips(page)).map((chip) => parseFloat(/[\d.]+/.exec(chip)![0]));
+    return to! - from!;
+  };
+  const before = await width();
+  await page.keyboard.press('Shift+Comma');
+  await settled(page);
+  assert.ok(Math.abs((await width()) - 2 * before) < 0.2);
+});
+
+onPage('the map outlines the sizes and lives that the query selects', { height: 1500 }, async (page) => {
+  assert.equal(await page.locator('.bounds').count(), 0);
+  await page.goto(page.url().replace(/#.*/, '') + '#peak&where=size+%3E%3D+1K+and+life+%3C+1s');
+  await page.waitForSelector('.bounds');
+  const outline = (await page.locator('.bounds').boundingBox())!;
+  const map = (await page.locator('.heat').boundingBox())!;
+  assert.ok(outline.height < map.height - 10 && outline.width < map.width - 10 && outline.x - map.x < 5 && outline.y - map.y < 5);
+});
+
 onPage('a drag over the map selects sizes and lives', { height: 1500 }, async (page) => {
   const map = (await page.locator('.heat').boundingBox())!;
   await page.mouse.move(map.x + map.width * 0.6, map.y + map.height * 0.6);
