@@ -140,6 +140,16 @@ static int set_full(struct report_options *options, const char *unused) {
   return 0;
 }
 
+static int set_samples(struct report_options *options, const char *text) {
+  double samples;
+  if (!strcmp(text, "all")) return options->full = true, 0;
+  options->full = false;
+  if (!query_bytes(text, &samples) || samples < 1000 || samples > 1e9)
+    return fail_usage(options->command, "--samples %s: it must be all, or a number from 1000 to 1G", text);
+  options->recording.samples_most = (size_t)samples;
+  return 0;
+}
+
 static int set_port(struct report_options *options, const char *text) {
   char *end;
   unsigned long port = strtoul(text, &end, 10);
@@ -223,6 +233,8 @@ static const struct {
     {FOR_HTML, "max-size", 0, "BYTES", set_max_size,
      "keep only as many samples as fit in so much; default 16M"},
     {FOR_HTML, "full", 0, NULL, set_full, "keep all samples, up to 64M"},
+    {FOR_VIEW, "samples", 0, "N", set_samples,
+     "keep at most so many samples in memory; default 300K; all: keep all of them"},
     {FOR_VIEW, "port", 'p', "N", set_port, "the port of the server; default: any free one"},
     {FOR_VIEW, "listen", 0, "ADDRESS", set_listen,
      "listen on this IP address; default 127.0.0.1, which only this machine can reach"},

@@ -124,3 +124,38 @@ PROGRAM
   grep -aq '"complete": true' body || fail "the last state is not that of the end: $(head -c 900 body)"
   end_view
 }
+
+ask() { # REQUEST
+  printf '%s\n' "$1" >request
+  status 200 --data-binary @request "${url}answer"
+}
+
+# The JSON of the answer in `body`.
+answer_text() { tail -c +9 body | head -c "$(head -c 4 body | od -An -tu4)"; }
+
+# As many samples as wanted are kept, and 99 % intervals around what they say hold what the whole trace says.
+large_traces_are_shown_in_part() {
+  need curl
+  need jq
+  make many t 60000
+  view --samples 2000 t
+  grep -Eq 'shows 1 of (29|30|31) samples of t; intervals are wider \(--samples all shows all\); Ctrl-C ends it$' served ||
+    fail "the part is not told: $(cat served)"
+  ask view=head
+  answer_text | jq -e '.kept > 0.02 and .kept < 0.04' >/dev/null || fail "the page is not told: $(answer_text)"
+  local part
+  ask view=totals
+  part=$(answer_text)
+  end_view
+  view --samples all t
+  ! grep -q 'intervals are wider' served || fail "a part is shown: $(cat served)"
+  ask view=totals
+  jq -ne --argjson part "$part" --argjson all "$(answer_text)" '
+    [("allocated_bytes", "live_at_end_bytes", "peak_bytes") as $total
+     | ($part.totals[$total]) as $of | (($of.high - $of.low) * 0.66) as $apart
+     | $of.estimate - $apart <= $all.totals[$total].estimate and $all.totals[$total].estimate <= $of.estimate + $apart] | all' >/dev/null ||
+    fail "the totals of the part and of all samples differ: $part $(answer_text)"
+  end_view
+  refused 2 'it must be all, or a number from 1000 to 1G' view --samples 12 t
+  refused 2 'it must be all, or a number from 1000 to 1G' view --samples many t
+}
