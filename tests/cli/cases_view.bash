@@ -8,7 +8,7 @@ view() { # ARGUMENT...
   trap 'kill $server 2>/dev/null; cd /; rm -rf "$work"' EXIT
   local tries
   for ((tries = 0; tries < 300; tries++)); do
-    url=$(grep -Eo '^http://127\.0\.0\.1:[0-9]+/[0-9a-f]{32}/' served) && return
+    url=$(grep -Eo '^http://127\.0\.0\.1:[0-9]+/[0-9a-f]{32}/' served 2>/dev/null) && return
     kill -0 $server 2>/dev/null || fail "the server ended: $(cat complaints)"
     sleep 0.1
   done
@@ -101,7 +101,8 @@ the_server_survives_nonsense() {
   end_view
 }
 
-the_server_follows_a_running_program() {
+# Follows a program to its end. The last answer, of the whole trace, is left in `body`.
+follow() { # ARGUMENT-OF-VIEW...
   need curl
   need_recording
   cat >grow.pl <<'PROGRAM'
@@ -111,7 +112,7 @@ PROGRAM
   "$winnow" record --rate 1e-3 -o t -- perl grow.pl 2>recorded &
   local program=$! tries
   for ((tries = 0; tries < 100; tries++)); do [ -s t ] && "$winnow" info t >/dev/null 2>&1 && break; sleep 0.05; done
-  view t
+  view "$@" t
   curl -s -N "${url}events" >events &
   local listener=$!
   wait $program
@@ -123,6 +124,16 @@ PROGRAM
   status 200 --data-binary @request "${url}answer"
   grep -aq '"complete": true' body || fail "the last state is not that of the end: $(head -c 900 body)"
   end_view
+}
+
+the_server_follows_a_running_program() { follow; }
+
+# It has fewer samples than the bound when the server begins.
+a_trace_that_grows_beyond_the_bound_is_shown_in_part() {
+  need jq
+  follow --samples 1000
+  ! grep -q ' 1 of ' served || fail "it is large already: $(cat served)"
+  answer_text | jq -e '.kept > 0.02 and .kept < 0.9' >/dev/null || fail "not a part: $(answer_text)"
 }
 
 ask() { # REQUEST
