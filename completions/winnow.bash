@@ -34,6 +34,7 @@ _winnow() {
       case $previous in
         -o | --output) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
         --max-size) mapfile -t COMPREPLY < <(compgen -W "4M 16M 64M" -- "$current"); return ;;
+        --samples) mapfile -t COMPREPLY < <(compgen -W "300K 1M all" -- "$current"); return ;;
         -a | --at) mapfile -t COMPREPLY < <(compgen -W "peak end" -- "$current"); return ;;
         -b | --by) mapfile -t COMPREPLY < <(compgen -W "function line file module stack" -- "$current"); return ;;
         -s | --sort) mapfile -t COMPREPLY < <(compgen -W "self total blocks samples" -- "$current"); return ;;

@@ -14,6 +14,7 @@ struct recording_options {
   struct names_options names;
   struct wrappers_options wrappers;
   bool lines;                   /* read source files too: listing.h */
+  size_t samples_most;          /* recording_load keeps about so many samples at most; 0: all */
   recording_progress *progress; /* or NULL */
   void *progress_context;
 };
@@ -31,12 +32,15 @@ struct recording {
   uint64_t peak_ns; /* when all blocks together held the most; of the peak's moments the median */
 };
 
-/* Loads a trace. On an error wn_last_error says what is wrong with the trace, or with the options
- * (WN_EINVAL). */
+/* Loads a trace. If it has more samples than wanted, it is read twice (sources/survey.h) and thinned
+ * (thin.h); then the memory that it takes depends on their number alone, and on what is not sampled:
+ * stacks, measurements, mappings, collections. Of a trace that grows, two readings with the same
+ * share keep the same blocks. On an error wn_last_error says what is wrong with the trace, or with
+ * the options (WN_EINVAL). */
 wn_status recording_load(const char *path, const struct recording_options *options,
                          struct recording **recording);
 
-/* As recording_load, from an open source. Takes ownership of the source, even on an error. `name`
+/* As recording_load, from an open source, whose samples are all kept. Takes ownership of the source, even on an error. `name`
  * is for messages. */
 wn_status recording_read(struct source *source, const char *name, const struct recording_options *options,
                          struct recording **recording);

@@ -1,8 +1,19 @@
 /* Loads a recording: first the rows, then names, wrappers and source lines. On an error nothing is left. */
 #include "analysis/recording.h"
 
+#include "analysis/thin.h"
 #include "base/error.h"
+#include "sources/filtered.h"
+#include "sources/survey.h"
 #include <stdlib.h>
+#include <sys/stat.h>
+
+/* A file is surveyed only if it may have more samples than wanted. In each format a sample takes
+ * more bytes than these. */
+enum { SAMPLE_BYTES_LEAST = 4 };
+
+/* One for all, so that a trace that is loaded again keeps the same blocks. */
+enum { SEED = 1 };
 
 /* A stage of loading, as the progress callback is told. */
 struct stage {
@@ -25,24 +36,62 @@ static wn_status name_rows(struct recording *recording, const struct recording_o
   return error_set(WN_ENOMEM, "not enough memory for the source lines");
 }
 
-/* ---- shared ---- */
+/* ---- rows ---- */
 
-wn_status recording_load(const char *path, const struct recording_options *options,
-                         struct recording **recording) {
-  struct source *source;
-  wn_status error = source_open(path, &source);
-  return error ? error : recording_read(source, path, options, recording);
+static bool may_have_more(const char *path, size_t samples) {
+  struct stat found;
+  return !stat(path, &found) && (uint64_t)found.st_size / SAMPLE_BYTES_LEAST > samples;
 }
 
-wn_status recording_read(struct source *source, const char *name, const struct recording_options *options,
-                         struct recording **result) {
+static wn_status read_all(struct source *source, const char *name, const struct recording_options *options,
+                          struct recording *recording) {
   struct stage reading = {options, "Reading"};
-  struct recording *recording = calloc(1, sizeof *recording);
-  if (!recording) {
-    source_close(source);
-    return error_set(WN_ENOMEM, "%s: not enough memory to read it", name);
-  }
-  wn_status error = samples_read(source, name, show, &reading, &recording->samples);
+  return samples_read(source, name, show, &reading, &recording->samples);
+}
+
+/* Reads the chosen samples. Those that only may have been chosen are dropped by samples_thin. */
+static wn_status read_chosen(struct survey *survey, const char *path, const struct recording_options *options,
+                             struct recording *recording) {
+  struct source *whole, *chosen;
+  struct source_filter filter = {survey->thinning.rate, survey_keeps, survey};
+  wn_status error = source_open(path, &whole);
+  if (!error) error = source_filtered(whole, &filter, &chosen);
+  if (!error) error = read_all(chosen, path, options, recording);
+  if (!error) error = samples_thin(recording->samples, survey->share, survey->thinning.seed);
+  if (!error) recording->kept = (double)recording->samples->sampled_blocks / (double)survey->samples;
+  return error;
+}
+
+static wn_status survey_path(struct survey *survey, const char *path,
+                             const struct recording_options *options) {
+  struct stage counting = {options, "Counting samples"};
+  struct source *source;
+  wn_status error = source_open(path, &source);
+  if (error) return error;
+  error = survey_source(survey, source, options->samples_most, SEED, show, &counting);
+  source_close(source);
+  return error;
+}
+
+static wn_status read_path(const char *path, const struct recording_options *options,
+                           struct recording *recording) {
+  struct survey survey = {.share = 1};
+  struct source *source;
+  wn_status error = WN_OK;
+  if (options->samples_most && may_have_more(path, options->samples_most))
+    error = survey_path(&survey, path, options);
+  if (error) return error;
+  if (survey.share < 1)
+    error = read_chosen(&survey, path, options, recording);
+  else if (!(error = source_open(path, &source)))
+    error = read_all(source, path, options, recording);
+  survey_destroy(&survey);
+  return error;
+}
+
+/* Completes a recording whose rows were read, unless there was an error. */
+static wn_status complete(struct recording *recording, wn_status error,
+                          const struct recording_options *options, struct recording **result) {
   if (!error) error = name_rows(recording, options);
   if (error) {
     recording_free(recording);
@@ -51,5 +100,24 @@ wn_status recording_read(struct source *source, const char *name, const struct r
   recording_describe(recording);
   *result = recording;
   return WN_OK;
+}
+
+/* ---- shared ---- */
+
+wn_status recording_load(const char *path, const struct recording_options *options,
+                         struct recording **result) {
+  struct recording *recording = calloc(1, sizeof *recording);
+  if (!recording) return error_set(WN_ENOMEM, "%s: not enough memory to read it", path);
+  return complete(recording, read_path(path, options, recording), options, result);
+}
+
+wn_status recording_read(struct source *source, const char *name, const struct recording_options *options,
+                         struct recording **result) {
+  struct recording *recording = calloc(1, sizeof *recording);
+  if (!recording) {
+    source_close(source);
+    return error_set(WN_ENOMEM, "%s: not enough memory to read it", name);
+  }
+  return complete(recording, read_all(source, name, options, recording), options, result);
 }
 /* SPDX-License-Identifier: MIT */

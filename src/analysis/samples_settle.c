@@ -112,7 +112,7 @@ uint32_t *samples_order_by_life(const struct samples *samples, size_t *count) {
 
 void samples_free(struct samples *samples) {
   if (!samples) return;
-  source_close(samples->source);
+  if (samples->source) source_close(samples->source);
   for (size_t i = 0; i < samples->thread_count; i++) free(samples->threads[i].name);
   free(samples->threads);
   free(samples->memory);

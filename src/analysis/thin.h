@@ -11,6 +11,9 @@
  * blocks are kept depends on `seed` alone. After WN_ENOMEM the recording can only be freed. */
 wn_status recording_thin(struct recording *recording, double share, uint64_t seed);
 
+/* The same for samples that are no recording yet. Draws are those of sources/thinning.h. */
+wn_status samples_thin(struct samples *samples, double share, uint64_t seed);
+
 /* Rounds the times of all blocks down to multiples of a unit. After WN_ENOMEM the recording can only
  * be freed. */
 wn_status recording_round(struct recording *recording, uint64_t unit_ns);

@@ -225,17 +225,12 @@ static void print_source(const struct listing *listing) {
 
 /* Prints the path and the size, and which part of the samples is in the page. */
 static void print_result(const struct page *page) {
-  char size[32];
+  char size[32], part[32];
   double kept = page->recording->kept;
   if (!strcmp(page->output.name, "-")) return;
   text_name(stdout, page->output.name);
   printf(" (%s)", text_bytes(size, (double)page->size.bytes));
-  if (kept < 1) {
-    double of = round(1 / kept);
-    printf(of >= 2 ? ": 1 of %.0f samples kept; intervals are wider (--full keeps all)"
-                   : ": %.0f of 10 samples kept; intervals are wider (--full keeps all)",
-           of >= 2 ? of : fmin(round(10 * kept), 9));
-  }
+  if (kept < 1) printf(": %s kept; intervals are wider (--full keeps all)", text_part_of_samples(part, kept));
   print_source(&page->recording->listing);
   putchar('\n');
 }

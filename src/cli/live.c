@@ -4,14 +4,12 @@
 #include "base/error.h"
 #include "cli/input.h"
 #include "cli/load.h"
+#include "sources/source.h"
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
-#include <zlib.h>
 
-enum { REST_LEAST_MS = 300, REST_FACTOR = 3, READ_BYTES = 1 << 18 };
+/* See 6. */
+enum { REST_LEAST_MS = 300, REST_AFTER_LOADING = 3, REST_AFTER_LOOKING = 100 };
 
 /* ---- time ---- */
 
@@ -29,22 +27,6 @@ static bool wait_until(struct live *live, uint64_t end_ms) {
 
 /* ---- the file ---- */
 
-/* A checksum of the file and its length. 0: it cannot be read. */
-static uint64_t checksum_of(const char *path) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  unsigned char *bytes = malloc(READ_BYTES);
-  uint64_t length = 0;
-  uLong sum = crc32(0, NULL, 0);
-  ssize_t count = -1;
-  while (fd >= 0 && bytes && (count = read(fd, bytes, READ_BYTES)) > 0) {
-    sum = crc32(sum, bytes, (uInt)count);
-    length += (uint64_t)count;
-  }
-  free(bytes);
-  if (fd >= 0) close(fd);
-  return count ? 0 : length << 32 ^ sum;
-}
-
 /* Exchanges the recording for a new one. */
 static void exchange(struct live *live, struct recording *recording) {
   pthread_mutex_lock(&live->asking);
@@ -56,11 +38,11 @@ static void exchange(struct live *live, struct recording *recording) {
   recording_free(old);
 }
 
-/* Loads the file anew if it has changed. The checksum comes first: what is written afterwards makes
- * the next one differ. */
+/* Loads the file anew if it has changed. The stamp comes first: what is written afterwards makes the
+ * next one differ. */
 static bool load_changed(struct live *live) {
   struct recording *recording;
-  uint64_t found = checksum_of(live->path);
+  uint64_t found = source_stamp(live->path);
   if (!found || found == live->loaded) return false;
   if (recording_load(live->path, &live->options, &recording)) return false;
   exchange(live, recording);
@@ -88,9 +70,8 @@ static void tell(struct live *live, bool growing) {
   pthread_mutex_unlock(&live->watching);
 }
 
-static void rest(struct live *live, uint64_t took_ms) {
-  uint64_t rest_ms = REST_FACTOR * took_ms, end;
-  end = now_ms() + (rest_ms > REST_LEAST_MS ? rest_ms : REST_LEAST_MS);
+static void rest(struct live *live, uint64_t rest_ms) {
+  uint64_t end = now_ms() + (rest_ms > REST_LEAST_MS ? rest_ms : REST_LEAST_MS);
   pthread_mutex_lock(&live->watching);
   while (!live->stopping && wait_until(live, end)) {}
   pthread_mutex_unlock(&live->watching);
@@ -103,7 +84,7 @@ static void *follow(void *context) {
     bool growing = input_is_growing(live->path), changed = load_changed(live);
     if (changed || !growing) tell(live, growing);
     if (!growing) break;
-    rest(live, now_ms() - began);
+    rest(live, (now_ms() - began) * (changed ? REST_AFTER_LOADING : REST_AFTER_LOOKING));
   }
   return NULL;
 }
@@ -114,7 +95,7 @@ wn_status live_open(struct live *live, const char *path, const struct recording_
                     const struct recording *before) {
   *live = (struct live){.path = path, .options = *options, .before = before};
   live->growing = live->followed = input_is_growing(path);
-  if (live->followed) live->loaded = checksum_of(path);
+  if (live->followed) live->loaded = source_stamp(path);
   wn_status error = load_recording(path, options, &live->recording);
   if (error) return error;
   pthread_condattr_t monotonic;

@@ -11,10 +11,10 @@
  *    recording under `asking`. A trace that cannot be loaded changes nothing: the last one stays.
  * 4. Tell the listeners, if 3 exchanged the recording, or 2 found no writer.
  * 5. End if 2 found no writer. All that the program wrote was there at 3, then.
- * 6. Rest three times as long as 2 to 4 took, so that at most a quarter of the time is spent
- *    loading, but at least 300 ms.
- * The comparison is by a checksum of the file, since a writer through a mapping changes neither the
- * size nor the time of the file with each record.
+ * 6. Rest three times as long as 2 to 4 took if 3 loaded, so that at most a quarter of the time is
+ *    spent loading; a hundred times if it only compared, so that a trace that does not change costs
+ *    1 % of a processor at most; but at least 300 ms.
+ * The comparison is by the stamp of the file (source_stamp).
  *
  * While the trace is loaded anew, two recordings are in memory. */
 #ifndef CLI_LIVE_H
@@ -40,7 +40,7 @@ struct live {
   bool growing, interesting, stopping;
   unsigned listeners;
   /* The follower's, after live_open. */
-  uint64_t loaded; /* the checksum of what is loaded */
+  uint64_t loaded; /* the stamp of what is loaded */
   pthread_t follower;
   bool following; /* `follower` is to be joined; the owner's */
 };

@@ -146,6 +146,16 @@ static int set_source(struct report_options *options, const char *unused) {
   return 0;
 }
 
+static int set_samples(struct report_options *options, const char *text) {
+  double samples;
+  if (!strcmp(text, "all")) return options->full = true, 0;
+  options->full = false;
+  if (!query_bytes(text, &samples) || samples < 1000 || samples > 1e9)
+    return fail_usage(options->command, "--samples %s: it must be all, or a number from 1000 to 1G", text);
+  options->recording.samples_most = (size_t)samples;
+  return 0;
+}
+
 static int set_port(struct report_options *options, const char *text) {
   char *end;
   unsigned long port = strtoul(text, &end, 10);
@@ -232,6 +242,8 @@ static const struct {
     {FOR_PAGE, "source", 0, NULL, set_source,
      "show the lines of source files around the code that allocates; the page then is as\n"
      "confidential as they are"},
+    {FOR_VIEW, "samples", 0, "N", set_samples,
+     "keep at most so many samples in memory; default 300K; all: keep all of them"},
     {FOR_VIEW, "port", 'p', "N", set_port, "the port of the server; default: any free one"},
     {FOR_VIEW, "listen", 0, "ADDRESS", set_listen,
      "listen on this IP address; default 127.0.0.1, which only this machine can reach"},

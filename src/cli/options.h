@@ -32,7 +32,7 @@ struct report_options {
   bool tree, json;
   const char *output; /* `html`: the file to write; NULL: not given */
   double most_bytes;  /* `html`: its largest size; 0: not given */
-  bool full;          /* `html`: keep all samples */
+  bool full;          /* `html`, `view`: keep all samples */
   unsigned port;      /* `view`: 0: any free one */
   const char *listen; /* `view`: the address; NULL: not given */
   bool no_open;       /* `view`: do not open a browser */

@@ -2,6 +2,7 @@
 #include "cli/server.h"
 
 #include "base/error.h"
+#include "cli/text.h"
 #include "page/html.h"
 #include <errno.h>
 #include <microhttpd.h>
@@ -108,15 +109,22 @@ static result take_bytes(struct body *body, const char *bytes, size_t *count) {
   return MHD_YES;
 }
 
+/* Asks. An answer that is too large is replaced by one that says so. */
+static wn_status ask(const struct server *server, const struct body *body, char **bytes, size_t *size) {
+  char length[32], why[128];
+  wn_status error = live_ask(server->live, body->bytes, body->used, bytes, size);
+  if (error) return answers_fail(wn_last_error(), bytes, size);
+  if (*size <= ANSWER_BYTES) return WN_OK;
+  snprintf(why, sizeof why, "the answer has %s, too much for a page; narrow the query",
+           text_bytes(length, (double)*size));
+  free(*bytes);
+  return answers_fail(why, bytes, size);
+}
+
 static result answer(const struct server *server, connection *to, const struct body *body) {
   char *bytes;
   size_t size;
-  if (live_ask(server->live, body->bytes, body->used, &bytes, &size))
-    return refuse(server, to, MHD_HTTP_INTERNAL_SERVER_ERROR);
-  if (size > ANSWER_BYTES) {
-    free(bytes);
-    return refuse(server, to, MHD_HTTP_INTERNAL_SERVER_ERROR);
-  }
+  if (ask(server, body, &bytes, &size)) return refuse(server, to, MHD_HTTP_INTERNAL_SERVER_ERROR);
   struct MHD_Response *response = MHD_create_response_from_buffer(size, bytes, MHD_RESPMEM_MUST_FREE);
   if (!response) free(bytes);
   return send_once(to, with_headers(response, "application/octet-stream"));

@@ -2,7 +2,8 @@
  *
  * RESOURCES, all below /TOKEN/, where the token is 128 random bits in hexadecimal:
  *   GET  (nothing)  the page; its policy lets it connect to this server alone
- *   POST answer     the body is a request (page/answers.h) of at most 64 KiB; the answer's bytes
+ *   POST answer     the body is a request (page/answers.h) of at most 64 KiB; the answer's bytes. What
+ *                   cannot be answered (too large, no memory) has an answer with the member `error`
  *   GET  events     server-sent events: `growing` or `ended`, at first and after each change. 204,
  *                   upon which browsers do not ask again: the trace was complete from the start.
  * Everything else is 404 with nothing in it, whatever is wrong: path, method or token. So no path

@@ -199,6 +199,13 @@ const char *text_estimated_number(char buffer[160], const struct estimate *count
   return buffer;
 }
 
+const char *text_part_of_samples(char buffer[32], double kept) {
+  double of = round(1 / kept);
+  snprintf(buffer, 32, of >= 2 ? "1 of %.0f samples" : "%.0f of 10 samples",
+           of >= 2 ? of : fmin(round(10 * kept), 9));
+  return buffer;
+}
+
 size_t text_columns(const char *text) { return columns_of(text, strlen(text)); }
 
 size_t text_that_fits(const char *text, size_t length, size_t columns) {

@@ -30,6 +30,9 @@ const char *text_share_range(char buffer[32], const struct estimate *share);
  * exact. */
 const char *text_estimated_number(char buffer[160], const struct estimate *count, const char *what);
 
+/* "1 of 12 samples" or "7 of 10 samples", for a share below 1. */
+const char *text_part_of_samples(char buffer[32], double kept);
+
 /* The number of terminal columns that a text takes as text_plain prints it. */
 size_t text_columns(const char *text);
 

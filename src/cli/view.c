@@ -21,6 +21,10 @@
 /* A last answer or loading may take so long after the signal. */
 enum { END_SECONDS = 2 };
 
+/* Samples in memory unless the user gives another number: then the process takes 256 MB at most, also
+ * while a growing trace is loaded anew, and answers come within half a second (bench/README.md). */
+enum { USUAL_SAMPLES = 300000 };
+
 static int parse(struct report_options *options, int argc, char **argv) {
   int code = options_parse(options, FOR_VIEW, argc, argv);
   if (code) return code;
@@ -29,6 +33,8 @@ static int parse(struct report_options *options, int argc, char **argv) {
   if (optind + 2 < argc) return fail_usage("view", "the page has one trace, or two that it compares");
   options->file = argv[argc - 1];
   options->other = optind + 1 < argc ? argv[optind] : NULL;
+  size_t given = options->recording.samples_most;
+  options->recording.samples_most = options->full ? 0 : given ? given : USUAL_SAMPLES;
   return 0;
 }
 
@@ -62,14 +68,21 @@ static void wait_for_end(const sigset_t *ending) {
 
 /* ---- serving ---- */
 
-static void announce(const struct report_options *options, const char *url) {
+/* Which part of the samples is shown, before a name. */
+static void print_part(double kept) {
+  char part[32];
+  if (kept < 1) printf("%s of ", text_part_of_samples(part, kept));
+}
+
+static void announce(const struct report_options *options, const char *url, double kept) {
   printf("%s shows ", url);
+  print_part(kept);
   text_name(stdout, options->file);
   if (options->other) {
     fputs(" compared with ", stdout);
     text_name(stdout, options->other);
   }
-  puts("; Ctrl-C ends it");
+  puts(kept < 1 ? "; intervals are wider (--samples all shows all); Ctrl-C ends it" : "; Ctrl-C ends it");
   fflush(stdout);
   if (!options->no_open) desktop_open(url);
 }
@@ -87,9 +100,10 @@ static wn_status serve(const struct report_options *options, struct live *live) 
                                             .file = options->file});
   free(view);
   if (error) return error;
+  double kept = live->recording->kept;
   error = live_start(live);
   if (!error) {
-    announce(options, server.url);
+    announce(options, server.url, kept);
     wait_for_end(&ending);
   }
   live_stop(live);

@@ -210,17 +210,6 @@ static wn_status write_view(struct answers *answers, const struct request *reque
       "a request has one of the views head, totals, time, flame, table, kinds, details, source, compare");
 }
 
-/* Answers with what is wrong with the question. */
-static wn_status answer_failure(char **bytes, size_t *size) {
-  struct answer answer;
-  char text[256];
-  snprintf(text, sizeof text, "%s", wn_last_error());
-  wn_status error = answer_begin(&answer);
-  if (error) return error;
-  json_string(&answer.json, "error", text);
-  return answer_end(&answer, bytes, size);
-}
-
 /* ---- shared ---- */
 
 void answers_create(struct answers *answers, const struct recording *recording,
@@ -246,6 +235,17 @@ wn_status answers_ask(struct answers *answers, const char *request, size_t lengt
   free(text);
   if (!error) return answer_end(&answer, bytes, size);
   answer_drop(&answer);
-  return error == WN_EINVAL ? answer_failure(bytes, size) : error;
+  if (error != WN_EINVAL) return error;
+  char why[256];
+  snprintf(why, sizeof why, "%s", wn_last_error());
+  return answers_fail(why, bytes, size);
+}
+
+wn_status answers_fail(const char *why, char **bytes, size_t *size) {
+  struct answer answer;
+  wn_status error = answer_begin(&answer);
+  if (error) return error;
+  json_string(&answer.json, "error", why);
+  return answer_end(&answer, bytes, size);
 }
 /* SPDX-License-Identifier: MIT */

@@ -36,5 +36,8 @@ void answers_destroy(struct answers *answers);
 wn_status answers_ask(struct answers *answers, const char *request, size_t length, char **bytes,
                       size_t *size);
 
+/* Answers with what is wrong, in words for people. *bytes are to be freed by the caller. WN_ENOMEM. */
+wn_status answers_fail(const char *why, char **bytes, size_t *size);
+
 #endif
 /* SPDX-License-Identifier: MIT */

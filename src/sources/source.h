@@ -45,6 +45,11 @@ struct source {
 
 /* Opens a file of any known format. Sets wn_last_error on failure. */
 wn_status source_open(const char *path, struct source **source);
+
+/* A number that changes whenever a program adds events to the file. It is cheap: nothing is decoded.
+ * 0: the file cannot be read. */
+uint64_t source_stamp(const char *path);
+
 static inline void source_close(struct source *source) { source->format->close(source); }
 
 /* Reads the next event. False at the end of the file. Texts in the event, and the title and name of

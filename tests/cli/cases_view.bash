@@ -8,7 +8,7 @@ view() { # ARGUMENT...
   trap 'kill $server 2>/dev/null; cd /; rm -rf "$work"' EXIT
   local tries
   for ((tries = 0; tries < 300; tries++)); do
-    url=$(grep -Eo '^http://127\.0\.0\.1:[0-9]+/[0-9a-f]{32}/' served) && return
+    url=$(grep -Eo '^http://127\.0\.0\.1:[0-9]+/[0-9a-f]{32}/' served 2>/dev/null) && return
     kill -0 $server 2>/dev/null || fail "the server ended: $(cat complaints)"
     sleep 0.1
   done
@@ -136,7 +136,8 @@ the_server_survives_nonsense() {
   end_view
 }
 
-the_server_follows_a_running_program() {
+# Follows a program to its end. The last answer, of the whole trace, is left in `body`.
+follow() { # ARGUMENT-OF-VIEW...
   need curl
   need_recording
   cat >grow.pl <<'PROGRAM'
@@ -146,7 +147,7 @@ PROGRAM
   "$winnow" record --rate 1e-3 -o t -- perl grow.pl 2>recorded &
   local program=$! tries
   for ((tries = 0; tries < 100; tries++)); do [ -s t ] && "$winnow" info t >/dev/null 2>&1 && break; sleep 0.05; done
-  view t
+  view "$@" t
   curl -s -N "${url}events" >events &
   local listener=$!
   wait $program
@@ -158,4 +159,49 @@ PROGRAM
   status 200 --data-binary @request "${url}answer"
   grep -aq '"complete": true' body || fail "the last state is not that of the end: $(head -c 900 body)"
   end_view
+}
+
+the_server_follows_a_running_program() { follow; }
+
+# It has fewer samples than the bound when the server begins.
+a_trace_that_grows_beyond_the_bound_is_shown_in_part() {
+  need jq
+  follow --samples 1000
+  ! grep -q ' 1 of ' served || fail "it is large already: $(cat served)"
+  answer_text | jq -e '.kept > 0.02 and .kept < 0.9' >/dev/null || fail "not a part: $(answer_text)"
+}
+
+ask() { # REQUEST
+  printf '%s\n' "$1" >request
+  status 200 --data-binary @request "${url}answer"
+}
+
+# The JSON of the answer in `body`.
+answer_text() { tail -c +9 body | head -c "$(head -c 4 body | od -An -tu4)"; }
+
+# As many samples as wanted are kept, and 99 % intervals around what they say hold what the whole trace says.
+large_traces_are_shown_in_part() {
+  need curl
+  need jq
+  make many t 60000
+  view --samples 2000 t
+  grep -Eq 'shows 1 of (29|30|31) samples of t; intervals are wider \(--samples all shows all\); Ctrl-C ends it$' served ||
+    fail "the part is not told: $(cat served)"
+  ask view=head
+  answer_text | jq -e '.kept > 0.02 and .kept < 0.04' >/dev/null || fail "the page is not told: $(answer_text)"
+  local part
+  ask view=totals
+  part=$(answer_text)
+  end_view
+  view --samples all t
+  ! grep -q 'intervals are wider' served || fail "a part is shown: $(cat served)"
+  ask view=totals
+  jq -ne --argjson part "$part" --argjson all "$(answer_text)" '
+    [("allocated_bytes", "live_at_end_bytes", "peak_bytes") as $total
+     | ($part.totals[$total]) as $of | (($of.high - $of.low) * 0.66) as $apart
+     | $of.estimate - $apart <= $all.totals[$total].estimate and $all.totals[$total].estimate <= $of.estimate + $apart] | all' >/dev/null ||
+    fail "the totals of the part and of all samples differ: $part $(answer_text)"
+  end_view
+  refused 2 'it must be all, or a number from 1000 to 1G' view --samples 12 t
+  refused 2 'it must be all, or a number from 1000 to 1G' view --samples many t
 }

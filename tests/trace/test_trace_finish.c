@@ -5,6 +5,7 @@
 #include "trace/chunk.h"
 #include "trace/finish.h"
 #include "trace/fixture.h"
+#include "trace/stamp.h"
 #include "trace/writer.h"
 #include <fcntl.h>
 #include <string.h>
@@ -255,8 +256,25 @@ static void an_empty_file_is_not_locked(void **state) {
   unlink(fixture_path());
 }
 
+/* Also where the file keeps its size, in the middle of a chunk as at its begin. */
+static void each_record_changes_the_stamp(void **state) {
+  (void)state;
+  struct trace_writer *writer = fixture_open(fixture_path(), 0);
+  uint64_t last = trace_stamp(fixture_path());
+  for (uint64_t i = 1; i <= 10000; i++) {
+    write_sample(writer, i);
+    uint64_t stamp = trace_stamp(fixture_path());
+    assert_true(stamp && stamp != last);
+    assert_true(stamp == trace_stamp(fixture_path()));
+    last = stamp;
+  }
+  trace_writer_close(writer);
+  assert_true(trace_stamp("/nowhere/no trace") == 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_record_changes_the_stamp),
       cmocka_unit_test(the_last_title_counts),
       cmocka_unit_test(an_empty_file_is_not_locked),
       cmocka_unit_test(an_end_is_added_in_few_bytes),
