@@ -11,12 +11,12 @@
 enum { AGE_CLASSES = 16 };
 
 /* A row of this list: the name in C, the word in JSON, and the words for people. */
-#define GROWTH_KINDS(KIND)                  \
-  KIND(FEW, "few", "too few samples")       \
-  KIND(STEADY, "steady", "grows steadily")  \
-  KIND(ONCE, "once", "filled once")         \
-  KIND(RECENT, "recent", "only new blocks") \
-  KIND(UNEVEN, "uneven", "no steady growth")
+#define GROWTH_KINDS(KIND)                 \
+  KIND(FEW, "few", "few samples")          \
+  KIND(STEADY, "steady", "grows steadily") \
+  KIND(ONCE, "once", "filled once")        \
+  KIND(RECENT, "recent", "new blocks")     \
+  KIND(UNEVEN, "uneven", "uneven")
 
 enum growth_kind {
 #define GROWTH_KIND(NAME, ...) GROWTH_##NAME,
