@@ -201,7 +201,7 @@ leaks_are_told_from_caches() {
   ! grep -q 'Growing steadily' out || fail "$(cat out)"
   succeeds report --json t
   jq -e '[.alive[] | select(.growth == "steady") | .name] == ["leaks"]' out >/dev/null || fail "$(jq '.alive' out)"
-  jq -e '.alive[0] | .name == "caches" and .growth == "once" and (.alive_by_age | length) == 16 and
+  jq -e '.alive[] | select(.name == "caches") | .growth == "once" and (.alive_by_age | length) == 16 and
          ((.alive_by_age | add) / .self_bytes.estimate - 1 | fabs) < 1e-9' out >/dev/null || fail "$(jq '.alive[0]' out)"
   local member
   for member in $(jq -r '[.alive[0] | keys[]] | unique | .[]' out); do
