@@ -49,6 +49,14 @@ static bool alive(const struct row *row, struct share *share, void *context) {
   return row->end_ns == STILL_ALIVE && report_takes(row, context);
 }
 
+/* TABLE_GROWTH: rows that are no more alive belong to their groups, as far as they matter for growth. */
+static bool alive_or_gone(const struct row *row, struct share *share, void *context) {
+  const struct report *report = context;
+  *share = share_block(row);
+  share->apart = row->end_ns != STILL_ALIVE;
+  return ages_need(row, report->samples->end_ns) && report_takes(row, context);
+}
+
 static bool lasting(const struct row *row, struct share *share, void *context) {
   *share = share_block(row);
   return row->last && life_of(context, row) >= ((const struct report *)context)->long_ns &&
@@ -110,7 +118,7 @@ static wn_status add_details(struct table *table) {
   if (table->details & TABLE_LIVES) error = lifetimes_create(samples, &table->tree, LIFE_NS, &table->lives);
   if (!error && (table->details & TABLE_WORD_LIVES))
     error = lifetimes_create(samples, &table->tree, LIFE_WORDS, &table->word_lives);
-  if (error || !(table->details & TABLE_FATES)) return error;
+  if (error || !(table->details & (TABLE_FATES | TABLE_GROWTH))) return error;
   table->inside = calloc(table->tree.node_count, sizeof *table->inside);
   return table->inside ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the tables");
 }
@@ -162,8 +170,9 @@ wn_status report_table(const struct report *report, enum measure measure, enum g
   *table = (struct table){.report = report, .measure = measure, .details = details};
   struct stack_view view = report->query ? query_view(report->query) : (struct stack_view){0};
   view.fold = details & TABLE_FOLDED;
-  wn_status error = call_tree_build(report->samples, report->names, grouping, &view,
-                                    measures[measure].measure, (void *)report, &table->tree);
+  row_measure *rows = details & TABLE_GROWTH ? alive_or_gone : measures[measure].measure;
+  wn_status error =
+      call_tree_build(report->samples, report->names, grouping, &view, rows, (void *)report, &table->tree);
   if (error) return error;
   error = add_details(table);
   if (error) table_destroy(table);
@@ -187,6 +196,35 @@ struct life table_word_life(struct table *table, const struct group *group, enum
 
 struct generations table_fates(struct table *table, const struct group *group, enum extent extent) {
   return generations_of_group(table->report->samples, &table->tree, group, extent, table->inside);
+}
+
+static struct growth growth_from(const struct table *table, const struct ages *ages) {
+  const struct recording *recording = table->report->recording;
+  return growth_of(ages, table->report->samples->end_ns, recording->byte_unit, recording->partial);
+}
+
+struct growth table_growth(struct table *table, const struct group *group, enum extent extent) {
+  const struct samples *samples = table->report->samples;
+  struct ages ages = {.all = {0}};
+  call_tree_mark(&table->tree, group, extent, table->inside);
+  for (size_t i = 0; i < samples->row_count; i++)
+    if (table->tree.node_of_row[i] != NO_NODE && table->inside[table->tree.node_of_row[i]])
+      ages_add(&ages, &samples->rows[i], samples->end_ns);
+  return growth_from(table, &ages);
+}
+
+wn_status table_growths(const struct table *table, struct growth *growths) {
+  const struct samples *samples = table->report->samples;
+  const struct call_tree *tree = &table->tree;
+  struct ages *ages = calloc(tree->label_count + 1, sizeof *ages);
+  if (!ages) return error_set(WN_ENOMEM, "not enough memory for the table");
+  for (size_t i = 0; i < samples->row_count; i++)
+    if (tree->node_of_row[i] != NO_NODE)
+      ages_add(&ages[tree->nodes[tree->node_of_row[i]].label], &samples->rows[i], samples->end_ns);
+  for (size_t label = 0; label < tree->label_count; label++)
+    growths[label] = growth_from(table, &ages[label]);
+  free(ages);
+  return WN_OK;
 }
 
 /* The number of a group's label in the tree. */

@@ -15,6 +15,7 @@
 #define ANALYSIS_REPORT_H
 
 #include "analysis/generations.h"
+#include "analysis/growth.h"
 #include "analysis/lifetimes.h"
 #include "analysis/peak.h"
 #include "analysis/query.h"
@@ -88,7 +89,8 @@ enum table_detail {
   TABLE_LIVES = 1,      /* how long blocks live */
   TABLE_WORD_LIVES = 2, /* the same in words allocated during the life */
   TABLE_FATES = 4,      /* for a collected heap: what became of the blocks */
-  TABLE_FOLDED = 8      /* the tree has one node for all levels of a recursion */
+  TABLE_FOLDED = 8,     /* the tree has one node for all levels of a recursion */
+  TABLE_GROWTH = 16     /* of MEASURE_ALIVE: how it came to be; not with lives or fates */
 };
 
 /* One thread uses a table at a time. */
@@ -98,7 +100,7 @@ struct table {
   unsigned details; /* of enum table_detail */
   struct call_tree tree;
   struct lifetimes lives, word_lives; /* for TABLE_LIVES and TABLE_WORD_LIVES */
-  bool *inside;                       /* TABLE_FATES: scratch for the nodes of a group */
+  bool *inside;                       /* TABLE_FATES, TABLE_GROWTH: scratch for the nodes of a group */
 };
 
 /* Makes a table: all groups and the call tree. The report must outlive the table. WN_ENOMEM. */
@@ -111,6 +113,11 @@ void table_destroy(struct table *table);
 struct life table_life(struct table *table, const struct group *group, enum extent extent);
 struct life table_word_life(struct table *table, const struct group *group, enum extent extent);
 struct generations table_fates(struct table *table, const struct group *group, enum extent extent);
+struct growth table_growth(struct table *table, const struct group *group, enum extent extent);
+
+/* The growth of each label's own blocks: growths[label], for all labels of the tree. Not for
+ * BY_STACK. WN_ENOMEM. */
+wn_status table_growths(const struct table *table, struct growth *growths);
 
 /* Writes the name of a group; a stack has the name of its innermost function. */
 void table_name(const struct table *table, const struct group *group, char *buffer, size_t size);

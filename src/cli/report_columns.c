@@ -31,7 +31,7 @@ static bool has_bytes(const struct table *table) { return table != NULL; }
 static bool has_share(const struct table *table) { return table != NULL; }
 static bool has_samples(const struct table *table) { return table != NULL; }
 static bool has_other(const struct table *table) {
-  return table->tree.grouping != BY_STACK && !table->details;
+  return table->tree.grouping != BY_STACK && !(table->details & ~(unsigned)TABLE_GROWTH);
 }
 static bool has_other_samples(const struct table *table) { return has_other(table); }
 static bool has_life(const struct table *table) { return table->details & TABLE_LIVES; }
@@ -39,6 +39,7 @@ static bool has_promoted(const struct table *table) { return table->details & TA
 static bool has_dead(const struct table *table) {
   return (table->details & TABLE_FATES) && !(table->details & TABLE_WORD_LIVES);
 }
+static bool has_growth(const struct table *table) { return table->details & TABLE_GROWTH; }
 static bool has_word_life(const struct table *table) { return table->details & TABLE_WORD_LIVES; }
 
 static int rank_of(const struct columns *columns, int column) {
@@ -193,6 +194,13 @@ static void print_dead(const struct columns *columns, const struct line *line) {
   struct generations fates = table_fates(line->table, line->group, sites_extent(columns->order));
   struct estimate share = report_dead_share(columns->report, &fates);
   print_fate(columns, TEXT_COLUMN_dead, &share, &fates.settled);
+}
+
+/* A word, since the slope would need room for its interval; a dash without enough samples. */
+static void print_growth(const struct columns *columns, const struct line *line) {
+  if (!line->group) return print_value(columns, TEXT_COLUMN_growth, "", "");
+  struct growth growth = table_growth(line->table, line->group, sites_extent(columns->order));
+  print_value(columns, TEXT_COLUMN_growth, growth.kind == GROWTH_FEW ? "–" : growth_word(growth.kind), "");
 }
 
 static const struct {

@@ -24,6 +24,7 @@
   COLUMN(life, "median life", 12, "95 % range", 17, 3) \
   COLUMN(promoted, "promoted", 10, "range", 8, 6)      \
   COLUMN(dead, "dead next", 10, "range", 8, 5)         \
+  COLUMN(growth, "growth", 8, "", 0, 6)                \
   COLUMN(word_life, "median life", 12, "95 % range", 11, 4)
 
 enum text_column {

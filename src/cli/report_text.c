@@ -378,8 +378,9 @@ wn_status view_print_text(const struct view *view) {
     error = report_print_table(view, "Allocated over the run", "", MEASURE_ALLOCATED, TABLE_LIVES,
                                &view->report->asked.live);
   if (!error)
-    error = report_print_table(view, "Still alive at the end", "", MEASURE_ALIVE, TABLE_SUMS,
+    error = report_print_table(view, "Still alive at the end", "", MEASURE_ALIVE, TABLE_GROWTH,
                                &view->report->asked.live);
+  if (!error) error = report_print_growth(view);
   if (!error) error = report_print_table(view, lasting, "", MEASURE_LASTING, TABLE_LIVES, NULL);
   if (!error) print_wrappers(view);
   if (!error && view->report->names->hint) {

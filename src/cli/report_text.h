@@ -34,6 +34,9 @@ wn_status report_print_table(const struct view *view, const char *title, const c
 void report_print_heap(const struct view *view);
 wn_status report_print_generations(const struct view *view);
 
+/* Names the functions whose blocks become more and more, if there are any. */
+wn_status report_print_growth(const struct view *view);
+
 /* Prints the name of a row, in so many columns, and ends the line. */
 void report_print_name(const char *name, int columns);
 

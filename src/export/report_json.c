@@ -93,6 +93,12 @@ static void print_life(struct json *json, const char *name, const struct life *l
   json_end(json, '}');
 }
 
+static void print_ages(struct json *json, const char *name, const double *ages) {
+  json_begin(json, name, '[');
+  for (int i = 0; i < AGE_CLASSES; i++) json_number(json, NULL, ages[i]);
+  json_end(json, ']');
+}
+
 static void print_cell(struct json *json, const struct table *table, const char *name,
                        const struct cell *cell) {
   switch (cell->kind) {
@@ -101,6 +107,7 @@ static void print_cell(struct json *json, const struct table *table, const char 
   case CELL_ESTIMATE: json_estimate(json, name, &cell->estimate); return;
   case CELL_LIFE_NS: print_life(json, name, &cell->life, true); return;
   case CELL_LIFE_WORDS: print_life(json, name, &cell->life, false); return;
+  case CELL_AGES: print_ages(json, name, cell->ages); return;
   case CELL_STACK: print_stack(json, name, table, cell->stack); return;
   }
 }
@@ -137,6 +144,7 @@ static unsigned details_of(const struct report *report, enum measure measure) {
   case MEASURE_ALLOCATED: return collected ? TABLE_LIVES | TABLE_WORD_LIVES | TABLE_FATES : TABLE_SUMS;
   case MEASURE_CHURN:
   case MEASURE_LASTING: return TABLE_LIVES;
+  case MEASURE_ALIVE: return TABLE_GROWTH;
   default: return TABLE_SUMS;
   }
 }

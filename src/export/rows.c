@@ -77,6 +77,18 @@ static void read_life_words(const struct table_row *row, struct cell *cell) {
   cell->life = table_word_life(row->table, row->group, row->extent);
 }
 
+static void read_growth(const struct table_row *row, struct cell *cell) {
+  cell->text = growth_word(row->growth.kind);
+}
+
+static void read_growth_per_second(const struct table_row *row, struct cell *cell) {
+  cell->estimate = row->growth.rate;
+}
+
+static void read_alive_by_age(const struct table_row *row, struct cell *cell) {
+  cell->ages = row->growth.alive;
+}
+
 static void read_stack(const struct table_row *row, struct cell *cell) { cell->stack = row->group->label; }
 
 static const struct {
@@ -99,6 +111,7 @@ void row_begin(struct table_row *row, struct table *table, const struct group *g
   table_name(table, group, row->name, sizeof row->name);
   if (table->details & TABLE_LIVES) row->life = table_life(table, group, extent);
   if (table->details & TABLE_FATES) row->fates = table_fates(table, group, extent);
+  if (table->details & TABLE_GROWTH) row->growth = table_growth(table, group, extent);
 }
 
 const char *row_column_name(enum row_column column) { return columns[column].name; }

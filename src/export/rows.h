@@ -10,6 +10,7 @@ enum cell_kind {
   CELL_ESTIMATE, /* a number with its interval and samples */
   CELL_LIFE_NS,  /* a median with its interval and samples */
   CELL_LIFE_WORDS,
+  CELL_AGES, /* AGE_CLASSES numbers */
   CELL_STACK /* the functions of a stack, innermost first */
 };
 
@@ -33,6 +34,9 @@ enum cell_kind {
   COLUMN(promoted_share, ESTIMATE, TABLE_FATES, "of those born in the minor heap: promoted")               \
   COLUMN(dead_next_share, ESTIMATE, TABLE_FATES, "of those promoted: found dead by the next cycle")        \
   COLUMN(life_words, LIFE_WORDS, TABLE_WORD_LIVES, "how long they lived, in words allocated meanwhile")    \
+  COLUMN(growth, TEXT, TABLE_GROWTH, "how what is alive at the end came to be")                            \
+  COLUMN(growth_per_second, ESTIMATE, TABLE_GROWTH, "the slope of the bytes over the age classes")         \
+  COLUMN(alive_by_age, AGES, TABLE_GROWTH, "bytes alive at the end by the time of their allocation")       \
   COLUMN(stack, STACK, 0, "in tables by stack: all functions, innermost first")
 
 enum row_column {
@@ -54,6 +58,7 @@ struct cell {
     } integer;
     struct estimate estimate;
     struct life life;
+    const double *ages;
     uint32_t stack; /* a node of the table's tree */
   };
 };
@@ -62,10 +67,11 @@ struct cell {
 struct table_row {
   struct table *table;
   const struct group *group;
-  enum extent extent; /* whose lives and fates are told: those of self sums, or of totals */
+  enum extent extent; /* whose lives, fates and growth are told: those of self sums, or of totals */
   char name[ROW_NAME_MOST];
   struct generations fates;
   struct life life;
+  struct growth growth;
 };
 void row_begin(struct table_row *row, struct table *table, const struct group *group, enum extent extent);
 

@@ -52,20 +52,51 @@ static void write_rows(const struct table *table, const struct life *lives, stru
   }
 }
 
+/* What is alive has no life to tell of; so such a table tells how it grew instead. */
+static void write_growth(const struct table *table, const struct growth *growths, struct answer *answer) {
+  struct estimate_columns rate = add_estimates(answer, "growth", "growth_low", "growth_high");
+  size_t kind = answer_integers(answer, "growth_kind"), ages = answer_numbers(answer, "ages");
+  for (size_t i = 0; i < table->tree.group_count && i < ROWS_MOST; i++) {
+    const struct growth *growth = &growths[table->tree.groups[i].label];
+    write_estimate(answer, &rate, &growth->rate);
+    answer_integer(answer, kind, (uint32_t)growth->kind);
+    for (int class = 0; class < AGE_CLASSES; class ++) answer_number(answer, ages, growth->alive[class]);
+  }
+  json_begin(&answer->json, "growth_kinds", '[');
+  for (int i = 0; i < GROWTH_KIND_COUNT; i++)
+    json_string(&answer->json, NULL, growth_text((enum growth_kind)i));
+  json_end(&answer->json, ']');
+}
+
+static wn_status add_growth(const struct table *table, struct answer *answer) {
+  if (!(table->details & TABLE_GROWTH)) return WN_OK;
+  struct growth *growths = calloc(table->tree.label_count + 1, sizeof *growths);
+  wn_status error =
+      growths ? table_growths(table, growths) : error_set(WN_ENOMEM, "not enough memory for the table");
+  if (!error) write_growth(table, growths, answer);
+  free(growths);
+  return error;
+}
+
+static wn_status fill_lives(const struct table *table, struct life *lives) {
+  return table->details & TABLE_LIVES ? lifetimes_medians(&table->lives, lives) : WN_OK;
+}
+
 /* ---- shared ---- */
 
 wn_status view_table(struct answers *answers, const struct request *request, struct answer *answer) {
   struct table table;
   struct labels labels = {.tree = NULL};
-  wn_status error = report_table(&answers->report, request->measure, request->grouping, TABLE_LIVES, &table);
+  unsigned details = request->measure == MEASURE_ALIVE ? TABLE_GROWTH : TABLE_LIVES;
+  wn_status error = report_table(&answers->report, request->measure, request->grouping, details, &table);
   if (error) return error;
   struct life *lives = calloc(table.tree.label_count, sizeof *lives);
-  error = lives ? lifetimes_medians(&table.lives, lives)
-                : error_set(WN_ENOMEM, "not enough memory for the table");
+  error = lives ? fill_lives(&table, lives) : error_set(WN_ENOMEM, "not enough memory for the table");
   if (!error) error = labels_create(&labels, &table.tree, answers->report.names);
   if (!error) {
     write_rows(&table, lives, &labels, answer);
     labels_write(&labels, &answer->json);
+    error = add_growth(&table, answer);
   }
   labels_destroy(&labels);
   free(lives);

@@ -188,3 +188,23 @@ several_traces_have_an_array() {
   run info --json few nowhere
   [ "$code" = 1 ] && [ "$(wc -l <err)" = 1 ] && [ "$(jq length out)" = 1 ] || fail "code $code: $(cat err out)"
 }
+
+# The cache is five times as large as the leak.
+leaks_are_told_from_caches() {
+  need jq
+  "$build/tests/page/make_planted" malloc t || fail "no trace"
+  succeeds report t
+  says 'once +caches'
+  says 'steady +leaks'
+  says 'Growing steadily: leaks by [0-9.]+ kB \([0-9.]+–[0-9.]+ kB\) a second\. '
+  succeeds report --where 'fn != leaks' t
+  ! grep -q 'Growing steadily' out || fail "$(cat out)"
+  succeeds report --json t
+  jq -e '[.alive[] | select(.growth == "steady") | .name] == ["leaks"]' out >/dev/null || fail "$(jq '.alive' out)"
+  jq -e '.alive[] | select(.name == "caches") | .growth == "once" and (.alive_by_age | length) == 16 and
+         ((.alive_by_age | add) / .self_bytes.estimate - 1 | fabs) < 1e-9' out >/dev/null || fail "$(jq '.alive[0]' out)"
+  local member
+  for member in $(jq -r '[.alive[0] | keys[]] | unique | .[]' out); do
+    grep -q "\b$member\b" "$source/docs/report-json.md" || fail "docs/report-json.md does not know $member"
+  done
+}

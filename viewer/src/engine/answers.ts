@@ -221,8 +221,19 @@ export interface Table {
     samples: Uint32Array;
     /** Median life of the row's own blocks; NaN: it has none, or half of them live longer than the trace tells. */
     life: Float64Array;
+    /** measure=alive: the slope of the row's own bytes over the age classes, in bytes a second; its place in
+     *  `growth_kinds`; and the bytes of each of the AGES classes, oldest first, row by row. */
+    growth?: Float64Array;
+    growth_low?: Float64Array;
+    growth_high?: Float64Array;
+    growth_kind?: Uint32Array;
+    ages?: Float64Array;
   };
+  /** measure=alive: how what is alive came to be, in words. The second, STEADY, is growth that goes on. */
+  growth_kinds?: string[];
 }
+export const AGES = 16;
+export const STEADY = 1;
 
 export interface Change {
   before: Estimate;

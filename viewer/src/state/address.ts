@@ -11,7 +11,7 @@ export const ADDRESS_MOST = 2048;
 export const TABS = ['peak', 'end', 'churn', 'alive', 'lasting', 'promoted', 'compare', 'allocated'] as const;
 export type Tab = (typeof TABS)[number];
 export const GROUPINGS: readonly Grouping[] = ['function', 'line', 'file', 'module'];
-export const SORTS = ['name', 'self', 'total', 'blocks', 'samples', 'life'] as const;
+export const SORTS = ['name', 'self', 'total', 'blocks', 'samples', 'life', 'growth'] as const;
 export type Sort = (typeof SORTS)[number];
 export const MEASURES: readonly Measure[] = ['held', 'allocated', 'churn', 'promoted', 'alive', 'lasting'];
 export const SCALES = ['run', 'second', 'allocation'] as const;
@@ -70,6 +70,9 @@ export const START: View = {
   per: 'run',
   withCalls: false,
 };
+
+/** By what the table of a tab is sorted unless the person chooses. */
+export const usualSort = (tab: Tab): Sort => (tab === 'alive' ? 'growth' : START.sort);
 
 const SEPARATOR = '\u001f';
 
@@ -131,7 +134,7 @@ function parts(view: View): [string, string][] {
   if (view.of) all.push(['of', escape(view.of)]);
   if (view.fold) all.push(['fold', 'yes']);
   if (view.width !== START.width) all.push(['width', view.width]);
-  if (view.sort !== START.sort || view.descending !== START.descending)
+  if (view.sort !== usualSort(view.tab) || view.descending !== START.descending)
     all.push(['sort', (view.descending ? '' : '-') + view.sort]);
   if (view.search) all.push(['search', escape(view.search)]);
   if (view.focus.length) all.push(['focus', shortPath(view.focus)]);
@@ -175,8 +178,9 @@ export function decode(address: string): View {
   const direction = values.get('direction');
   const focus = values.get('focus') ?? '';
   const selected = focus.startsWith('~') ? '' : (values.get('selected') ?? '');
+  const shown = oneOf(TABS, tab, START.tab);
   return {
-    tab: oneOf(TABS, tab, START.tab),
+    tab: shown,
     where: text('where'),
     by: oneOf(GROUPINGS, values.get('by'), START.by),
     direction: direction === 'callers' || direction === 'callees' ? direction : null,
@@ -188,7 +192,7 @@ export function decode(address: string): View {
     selected: selected.startsWith(';') ? [...readPath(focus), ...readPath(selected.slice(1))] : readPath(selected),
     row: text('row'),
     search: text('search'),
-    sort: oneOf(SORTS, sort.replace(/^-/, ''), START.sort),
+    sort: oneOf(SORTS, sort.replace(/^-/, ''), usualSort(shown)),
     descending: sort ? !sort.startsWith('-') : START.descending,
     zoom: readZoom(values.get('zoom')),
     against: text('against'),

@@ -5,7 +5,7 @@
  */
 import { batch, computed, signal } from '@preact/signals-core';
 import type { Head } from '../engine/answers.ts';
-import { decode, encode, START, type Sort, type Tab, TABS, type View } from './address.ts';
+import { decode, encode, START, type Sort, type Tab, TABS, usualSort, type View } from './address.ts';
 import { moment, withClauses, withMoment } from './clauses.ts';
 import { directionOf, whereOf } from './questions.ts';
 
@@ -113,7 +113,15 @@ export function openTab(tab: Tab): void {
   if (tab === 'promoted' && head.value && !head.value.collected) return;
   const parts: Partial<View> = { tab, direction: null, ...NO_PLACE };
   if (tab === 'peak') parts.where = withMoment(view.value.where, null);
-  change(parts);
+  change({ ...parts, ...sortOn(tab) });
+}
+
+/** The usual order of a tab stays usual on another; an order by a column that a table lacks does not stay. */
+function sortOn(tab: Tab): Partial<View> {
+  const { sort, descending, tab: from } = view.value;
+  const isUsual = sort === usualSort(from) && descending;
+  const lacks = tab === 'alive' ? sort === 'life' || sort === 'blocks' : sort === 'growth';
+  return isUsual || lacks ? { sort: usualSort(tab), descending: true } : {};
 }
 
 export const openTabNumber = (number: number): void => {
@@ -125,13 +133,13 @@ export const openTabNumber = (number: number): void => {
 export function openMoment(at: string): void {
   if (view.value.tab === 'compare') change({ where: withMoment(view.value.where, at), ...NO_PLACE });
   else if (at === 'peak') openTab('peak');
-  else change({ tab: 'end', where: withMoment(view.value.where, at === 'end' ? null : at), zoom: null });
+  else change({ tab: 'end', ...sortOn('end'), where: withMoment(view.value.where, at === 'end' ? null : at), zoom: null });
 }
 
 export function setQuery(text: string): void {
   const next: Partial<View> = { where: text, zoom: null };
   const { at } = moment(text);
-  if (at !== null && at !== moment(view.value.where).at && view.value.tab !== 'compare') next.tab = 'end';
+  if (at !== null && at !== moment(view.value.where).at && view.value.tab !== 'compare') Object.assign(next, { tab: 'end' }, sortOn('end'));
   change(next);
 }
 

@@ -5,6 +5,7 @@ import { encode } from '../state/address.ts';
 import { moment, split } from '../state/clauses.ts';
 import { head, notice, view } from '../state/store.ts';
 import { againstOf } from '../state/questions.ts';
+import { growthWord } from './growth.tsx';
 import { labelOf } from './rows.ts';
 
 let fades = 0;
@@ -59,7 +60,7 @@ export function csvText(text: string): string {
 const NUMBERS = ['self', 'self_low', 'self_high', 'total', 'total_low', 'total_high', 'self_blocks', 'blocks', 'self_samples', 'samples'] as const;
 
 export function csvOf(of: Table, order: Iterable<number>): string {
-  const lines = [['name', 'module', 'file', 'line', ...NUMBERS.map((name) => (/blocks|samples/.test(name) ? name : `${name}_bytes`)), 'life_median_ns'].join(',')];
+  const lines = [['name', 'module', 'file', 'line', ...NUMBERS.map((name) => (/blocks|samples/.test(name) ? name : `${name}_bytes`)), 'life_median_ns', ...(of.columns.growth ? ['growth', 'growth_bytes_per_second'] : [])].join(',')];
   for (const index of order) {
     const label = labelOf(of, index);
     const life = of.columns.life[index]!;
@@ -69,6 +70,7 @@ export function csvOf(of: Table, order: Iterable<number>): string {
         label.line || '',
         ...NUMBERS.map((name) => Math.round(of.columns[name][index]!)),
         Number.isNaN(life) ? '' : Math.round(life),
+        ...(of.columns.growth ? [csvText(growthWord(of, index)), Math.round(of.columns.growth[index]!)] : []),
       ].join(','),
     );
   }

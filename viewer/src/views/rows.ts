@@ -1,6 +1,7 @@
 /* The rows of the table: searched, sorted, and how many of them are in sight. */
 import type { Label, Table } from '../engine/answers.ts';
 import type { Sort } from '../state/address.ts';
+import { growthKey } from './growth.tsx';
 
 export interface Row {
   index: number;
@@ -23,6 +24,8 @@ function keyOf(table: Table, sort: Exclude<Sort, 'name'>): (index: number) => nu
       return (index) => columns.blocks[index]!;
     case 'samples':
       return (index) => columns.samples[index]!;
+    case 'growth':
+      return (index) => growthKey(table, index);
     case 'life':
       return (index) => (Number.isNaN(columns.life[index]!) ? Infinity : columns.life[index]!);
   }

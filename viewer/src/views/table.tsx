@@ -10,6 +10,7 @@ import { cleanName } from '../flame/names.ts';
 import { ComparedTable, comparedRows } from './compare.tsx';
 import { compactName, island, Name } from './island.tsx';
 import { itemsOf, openItems } from './menu.tsx';
+import { Growth } from './growth.tsx';
 import { inSight, labelOf, rowsOf } from './rows.ts';
 
 export const ROW_HEIGHT = 24;
@@ -32,13 +33,21 @@ const COLUMNS: { sort: Sort; title: string; help: string }[] = [
   { sort: 'samples', title: 'n', help: 'Sampled blocks that the numbers rest on' },
   { sort: 'life', title: 'life', help: 'Median life of its own blocks' },
 ];
+const GROWTH = {
+  sort: 'growth',
+  title: 'growth',
+  help: 'When what it allocated itself and is alive was allocated, from the start of the run to its end; and how fast it grows',
+} as const;
 
-function Head() {
+/** What is alive has no life yet; it has a past. */
+const columnsOf = (of: Table | null) => (of?.columns.growth ? [...COLUMNS.filter(({ sort }) => sort !== 'life' && sort !== 'blocks'), GROWTH] : COLUMNS);
+
+function Head({ of }: { of: Table }) {
   const { sort, descending, by } = view.value;
   return (
     <thead>
       <tr>
-        {COLUMNS.map((column) => (
+        {columnsOf(of).map((column) => (
           <th
             scope="col"
             class={column.sort}
@@ -57,11 +66,11 @@ function Head() {
   );
 }
 
-function Amount({ value, low, high, samples, whole }: { value: number; low: number; high: number; samples: number; whole: number }) {
+function Amount({ column, value, low, high, samples, whole }: { column: 'self' | 'total'; value: number; low: number; high: number; samples: number; whole: number }) {
   const estimate = { estimate: value, low, high, samples };
   const isNone = value === 0 && samples === 0;
   return (
-    <td class={isRough(estimate) && !isNone ? 'amount rough' : 'amount'} style={{ '--part': whole > 0 ? Math.min(1, value / whole).toFixed(4) : '0' }}>
+    <td class={`${column} amount${isRough(estimate) && !isNone ? ' rough' : ''}`} style={{ '--part': whole > 0 ? Math.min(1, value / whole).toFixed(4) : '0' }}>
       {isNone ? (
         <span class="value quiet">–</span>
       ) : (
@@ -96,11 +105,11 @@ function Line({ of, index, place, whole }: { of: Table; index: number; place: nu
       <th scope="row" class="name">
         <Name text={compactName(label.text, NAME_MOST)} title={cleanName(label.text, 2000)} />
       </th>
-      <Amount value={columns.self[index]!} low={columns.self_low[index]!} high={columns.self_high[index]!} samples={columns.self_samples[index]!} whole={whole} />
-      <Amount value={columns.total[index]!} low={columns.total_low[index]!} high={columns.total_high[index]!} samples={columns.samples[index]!} whole={whole} />
-      <td class="blocks">{shortCount(columns.blocks[index]!)}</td>
+      <Amount column="self" value={columns.self[index]!} low={columns.self_low[index]!} high={columns.self_high[index]!} samples={columns.self_samples[index]!} whole={whole} />
+      <Amount column="total" value={columns.total[index]!} low={columns.total_low[index]!} high={columns.total_high[index]!} samples={columns.samples[index]!} whole={whole} />
+      {!columns.growth && <td class="blocks">{shortCount(columns.blocks[index]!)}</td>}
       <td class="samples">{shortCount(columns.samples[index]!)}</td>
-      <td class="life">{lifeOf(of, index)}</td>
+      {columns.growth ? <Growth of={of} index={index} /> : <td class="life">{lifeOf(of, index)}</td>}
     </tr>
   );
 }
@@ -206,8 +215,8 @@ export function followTable(): void {
     return (
       <>
         {answer && (
-          <table class={isStale(table.value) ? 'sites stale' : 'sites'} aria-rowcount={rows.value.length + 1}>
-            <Head />
+          <table class={`sites${answer.columns.growth ? ' grown' : ''}${isStale(table.value) ? ' stale' : ''}`} aria-rowcount={rows.value.length + 1}>
+            <Head of={answer} />
             <Body of={answer} />
           </table>
         )}

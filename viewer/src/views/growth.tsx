@@ -1,0 +1,62 @@
+/* How what is alive came to be: a small curve in each row, the rate of what grows steadily, and a word for the rest. */
+import { AGES, STEADY, type Table } from '../engine/answers.ts';
+import { bytes, share, shortError } from '../numbers.ts';
+
+/** How much of a row's bytes had been allocated at the end of each age class: 0 to 1. */
+export function riseOf(of: Table, index: number): number[] {
+  const ages = of.columns.ages?.subarray(index * AGES, (index + 1) * AGES) ?? new Float64Array();
+  const all = ages.reduce((sum, age) => sum + age, 0);
+  let sum = 0;
+  return all > 0 ? Array.from(ages, (age) => (sum += age) / all) : [];
+}
+
+/** The order by growth: what grows steadily by its rate; then all else by its own bytes. */
+export function growthKey(of: Table, index: number): number {
+  if (of.columns.growth_kind?.[index] === STEADY) return of.columns.growth![index]!;
+  const self = of.columns.self[index]!;
+  return self > 0 ? -1 / self : -Infinity;
+}
+
+export const growthWord = (of: Table, index: number): string =>
+  of.columns.self_samples[index] ? (of.growth_kinds?.[of.columns.growth_kind?.[index] ?? 0] ?? '') : '';
+
+const WIDTH = 48;
+const HEIGHT = 16;
+
+function Spark({ rise }: { rise: number[] }) {
+  const points = [0, ...rise].map((part, place) => `${((WIDTH * place) / AGES).toFixed(1)},${(HEIGHT - 1 - part * (HEIGHT - 2)).toFixed(1)}`);
+  return (
+    <svg class="spark" width={WIDTH} height={HEIGHT} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true">
+      <polygon points={`0,${HEIGHT} ${points.join(' ')} ${WIDTH},${HEIGHT}`} />
+      <polyline points={points.join(' ')} />
+    </svg>
+  );
+}
+
+/** "25 %, 50 %, 75 %": what the curve shows, for those who do not see it. */
+const spoken = (rise: number[]): string => [3, 7, 11].map((place) => share(rise[place]!)).join(', ');
+
+export function Growth({ of, index }: { of: Table; index: number }) {
+  const rise = riseOf(of, index);
+  const word = growthWord(of, index);
+  if (!rise.length || !word) return <td class="growth quiet">–</td>;
+  const { growth, growth_low, growth_high, growth_kind } = of.columns;
+  const isSteady = growth_kind![index] === STEADY;
+  const curve = `Of what is alive, ${spoken(rise)} was allocated in the first quarter, half and three quarters of the run`;
+  return (
+    <td class={isSteady ? 'growth steady' : 'growth'} title={`${word}. ${curve}.`}>
+      <Spark rise={rise} />
+      {isSteady ? (
+        <>
+          <span class="value">{bytes(growth![index]!)}/s</span>
+          <span class="off">{shortError(growth![index]!, growth_low![index]!, growth_high![index]!)}</span>
+          <span class="unseen">, {word}</span>
+        </>
+      ) : (
+        <span class="word">{word}</span>
+      )}
+      <span class="unseen">. {curve}.</span>
+    </td>
+  );
+}
+/* SPDX-License-Identifier: MIT */
