@@ -83,7 +83,12 @@ static const struct trace_run *run_of(const struct source *source) {
 static const struct trace_damage *damage_of(const struct source *source) {
   return &((const struct made_source *)source)->damage;
 }
-static const struct source_format made = {.close = close_made, .run = run_of, .damage = damage_of};
+static uint32_t no_stacks(const struct source *source) {
+  (void)source;
+  return 0;
+}
+static const struct source_format made = {
+    .close = close_made, .run = run_of, .damage = damage_of, .stack_count = no_stacks};
 
 /* The rows of a block, from its first sample on. */
 static size_t sample_block(struct thread *thread, int number, struct row *rows) {
@@ -138,6 +143,7 @@ static struct recording *record(double rate, uint64_t seed) {
     samples->sampled_blocks++;
   }
   recording->samples = samples;
+  recording->names.strings = strings_create();
   recording_describe(recording);
   return recording;
 }
