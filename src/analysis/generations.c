@@ -6,8 +6,10 @@ static void add_to(struct sums *sums, const struct row *row) {
   sum_add(&sums->blocks, 1, row->probability);
 }
 
+/* ---- shared ---- */
+
 /* The blocks of a collected heap never change their size, so each has one row. */
-static void add(struct generations *generations, const struct row *row) {
+void generations_add(struct generations *generations, const struct row *row) {
   if (!row->first || row->probability <= 0) return;
   switch (row->area) {
   case AREA_MINOR: add_to(&generations->minor, row); break;
@@ -22,12 +24,10 @@ static void add(struct generations *generations, const struct row *row) {
   if (row->next_cycle == NEXT_CYCLE_DEAD) add_to(&generations->dead, row);
 }
 
-/* ---- shared ---- */
-
 struct generations generations_of_all(const struct samples *samples, row_filter *takes, void *context) {
   struct generations generations = {0};
   for (size_t i = 0; i < samples->row_count; i++)
-    if (!takes || takes(&samples->rows[i], context)) add(&generations, &samples->rows[i]);
+    if (!takes || takes(&samples->rows[i], context)) generations_add(&generations, &samples->rows[i]);
   return generations;
 }
 
@@ -36,7 +36,8 @@ struct generations generations_of_group(const struct samples *samples, const str
   struct generations generations = {0};
   call_tree_mark(tree, group, extent, inside);
   for (size_t i = 0; i < samples->row_count; i++)
-    if (tree->node_of_row[i] != NO_NODE && inside[tree->node_of_row[i]]) add(&generations, &samples->rows[i]);
+    if (tree->node_of_row[i] != NO_NODE && inside[tree->node_of_row[i]])
+      generations_add(&generations, &samples->rows[i]);
   return generations;
 }
 /* SPDX-License-Identifier: MIT */

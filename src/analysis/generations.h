@@ -15,6 +15,9 @@ struct generations {
 /* Sums all rows that `takes` selects (NULL: all). */
 struct generations generations_of_all(const struct samples *samples, row_filter *takes, void *context);
 
+/* Adds a row to such sums. */
+void generations_add(struct generations *generations, const struct row *row);
+
 /* Sums the rows of a group. `inside` is scratch, with room for each node of the tree. */
 struct generations generations_of_group(const struct samples *samples, const struct call_tree *tree,
                                         const struct group *group, enum extent extent, bool *inside);

@@ -91,24 +91,36 @@ static wn_status select_rows(struct report *report) {
   return WN_OK;
 }
 
+/* Computes all totals in one pass: it is the rows that take the time. */
+static void sum_rows(struct report *report) {
+  const struct samples *samples = report->samples;
+  for (size_t i = 0; i < samples->row_count; i++) {
+    const struct row *row = &samples->rows[i];
+    if (!report_takes(row, report)) continue;
+    generations_add(&report->generations, row);
+    if (row->probability <= 0) continue;
+    timeline_add_call(&report->allocated, row);
+    if (is_brief(row, report)) timeline_add_call(&report->brief, row);
+    if (row_is_live_at(row, samples->end_ns)) timeline_add_live(&report->live_at_end, row);
+    if (row_is_live_at(row, report->asked.time_ns)) timeline_add_live(&report->asked.live, row);
+  }
+}
+
 static wn_status compute(struct report *report, const struct question *question) {
   const struct samples *samples = report->samples;
   report->brief_ns = samples->end_ns / 100;
   report->long_ns = samples->end_ns / 2;
-  report->allocated = timeline_allocated(samples, report_takes, report);
-  report->live_at_end = timeline_live_at(samples, samples->end_ns, report_takes, report);
-  report->brief = timeline_allocated(samples, is_brief, report);
-  report->generations = generations_of_all(samples, report_takes, report);
-  wn_status error = peak_find(samples, report_takes, report, &report->peak);
-  if (error) return error;
   uint64_t at_ns = question->at_ns;
   if (report->query && !question->apart) query_moment(report->query, &report->at, &at_ns);
-  report->asked = (struct moment){report->peak.median_ns, report->peak.live};
-  if (report->at == AT_PEAK) return WN_OK;
-  report->asked.time_ns = report->at == AT_END ? samples->end_ns : at_ns;
-  if (report->asked.time_ns > samples->end_ns)
+  if (report->at == AT_TIME && at_ns > samples->end_ns)
     return error_set(WN_EINVAL, "the time is after the end of the trace");
-  report->asked.live = timeline_live_at(samples, report->asked.time_ns, report_takes, report);
+  wn_status error = peak_find(samples, report_takes, report, &report->peak);
+  if (error) return error;
+  report->asked = (struct moment){.time_ns = report->at == AT_PEAK  ? report->peak.median_ns
+                                             : report->at == AT_END ? samples->end_ns
+                                                                    : at_ns};
+  sum_rows(report);
+  if (report->at == AT_PEAK) report->asked.live = report->peak.live;
   return WN_OK;
 }
 

@@ -14,11 +14,6 @@ static bool counts(const struct row *row, row_filter *takes, void *context) {
   return row->probability > 0 && (!takes || takes(row, context));
 }
 
-static void add_live(struct sums *sums, const struct row *row) {
-  sum_add(&sums->bytes, (double)row->size, row->probability);
-  sum_add(&sums->blocks, 1, row->probability);
-}
-
 static struct memory_point nothing(void) { return (struct memory_point){.time_ns = 0}; }
 
 static uint64_t distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
@@ -40,8 +35,8 @@ static size_t moment_from(uint64_t time_ns, uint64_t end_ns, size_t count) {
  * TIMELINE_MOMENTS on. */
 static void add_stretch(struct sums *nodes, const struct row *row, size_t begin, size_t end) {
   for (begin += TIMELINE_MOMENTS, end += TIMELINE_MOMENTS; begin < end; begin /= 2, end /= 2) {
-    if (begin & 1) add_live(&nodes[begin++], row);
-    if (end & 1) add_live(&nodes[--end], row);
+    if (begin & 1) timeline_add_live(&nodes[begin++], row);
+    if (end & 1) timeline_add_live(&nodes[--end], row);
   }
 }
 
@@ -95,7 +90,7 @@ struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, ro
   struct sums sums = {0};
   for (size_t i = 0; i < samples->row_count && samples->rows[i].begin_ns <= time_ns; i++)
     if (row_is_live_at(&samples->rows[i], time_ns) && counts(&samples->rows[i], takes, context))
-      add_live(&sums, &samples->rows[i]);
+      timeline_add_live(&sums, &samples->rows[i]);
   return sums;
 }
 
@@ -153,11 +148,20 @@ struct sums timeline_allocated(const struct samples *samples, row_filter *takes,
   struct sums sums = {0};
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    if (!row->call || !counts(row, takes, context)) continue;
-    sum_add_dependent(&sums.bytes, (double)row->allocated, row->probability, &row->bytes_by);
-    sum_add_dependent(&sums.blocks, 1, row->probability, &row->call_by);
+    if (counts(row, takes, context)) timeline_add_call(&sums, row);
   }
   return sums;
+}
+
+void timeline_add_live(struct sums *sums, const struct row *row) {
+  sum_add(&sums->bytes, (double)row->size, row->probability);
+  sum_add(&sums->blocks, 1, row->probability);
+}
+
+void timeline_add_call(struct sums *sums, const struct row *row) {
+  if (!row->call) return;
+  sum_add_dependent(&sums->bytes, (double)row->allocated, row->probability, &row->bytes_by);
+  sum_add_dependent(&sums->blocks, 1, row->probability, &row->call_by);
 }
 
 size_t timeline_count(const struct samples *samples, row_filter *takes, void *context) {

@@ -38,6 +38,10 @@ void timeline_flow(const struct samples *samples, row_filter *takes, void *conte
  * `takes` may be NULL. */
 struct sums timeline_allocated(const struct samples *samples, row_filter *takes, void *context);
 
+/* Add a row to such sums: that of the live rows, and that of allocations, if the row is a call. */
+void timeline_add_live(struct sums *sums, const struct row *row);
+void timeline_add_call(struct sums *sums, const struct row *row);
+
 /* The number of rows that `takes` selects; `takes` must not be NULL. */
 size_t timeline_count(const struct samples *samples, row_filter *takes, void *context);
 

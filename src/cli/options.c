@@ -33,7 +33,8 @@ static bool read_moment(const char *text, struct when_asked *moment) {
 static int set_at(struct report_options *options, const char *text) {
   char first[64];
   const char *comma = is_diff(options) ? strchr(text, ',') : NULL;
-  snprintf(first, sizeof first, "%.*s", comma ? (int)(comma - text) : (int)sizeof first, text);
+  size_t length = comma ? (size_t)(comma - text) : strlen(text);
+  snprintf(first, sizeof first, "%.*s", length < sizeof first ? (int)length : 0, text); /* or no moment */
   options->at_text = text;
   options->moments = comma ? 2 : 1;
   if (!read_moment(first, &options->when[0]) || !read_moment(comma ? comma + 1 : first, &options->when[1]))

@@ -101,7 +101,8 @@ export interface Head {
   source_files: number | null;
 }
 
-/** view=totals (where): as `totals` of docs/report-json.md; `heap` and `resident` as there, if there are any. */
+/** view=totals (where): as `totals` of docs/report-json.md; `heap` and, without a query, `resident` as there, if there
+ *  are any. */
 export interface Totals {
   question: string; // "at:peak"
   at_ns: number;
