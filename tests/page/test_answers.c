@@ -82,7 +82,7 @@ static void random_question(struct tale *tale, char *text, size_t size) {
 
 struct tree {
   const uint32_t *next;
-  const double *bytes, *self, *low, *high;
+  const double *bytes, *self, *low, *high, *blocks;
   const uint32_t *samples;
   size_t count;
 };
@@ -95,6 +95,7 @@ static struct tree tree_of(const struct told *told) {
   tree.low = column(told, "low", &tree.count);
   tree.high = column(told, "high", &tree.count);
   tree.samples = column(told, "samples", &tree.count);
+  tree.blocks = column(told, "blocks", &tree.count);
   return tree;
 }
 
@@ -103,12 +104,14 @@ static bool nearly(double a, double b) { return fabs(a - b) <= 1e-9 * fmax(fabs(
 static void check_accounts(const char *question, const struct tree *tree) {
   assert_int_equal(tree->next[0], tree->count);
   for (size_t box = 0; box < tree->count; box++) {
-    double sum = tree->self[box];
+    double sum = tree->self[box], blocks = 0;
     assert_true(tree->next[box] > box && tree->next[box] <= tree->count);
     for (size_t child = box + 1; child < tree->next[box]; child = tree->next[child])
-      sum += tree->bytes[child];
+      sum += tree->bytes[child], blocks += tree->blocks[child];
     if (!nearly(sum, tree->bytes[box]))
       fail_msg("%s: box %zu has %f, its parts have %f", question, box, tree->bytes[box], sum);
+    if (blocks > tree->blocks[box] && !nearly(blocks, tree->blocks[box]))
+      fail_msg("%s: box %zu has %f blocks, its parts have %f", question, box, tree->blocks[box], blocks);
     assert_true(tree->low[box] <= tree->bytes[box] && tree->bytes[box] <= tree->high[box]);
   }
 }
@@ -152,7 +155,7 @@ static void boxes_add_up_to_their_callers(void **state) {
 
 /* The first box of the flame graph for a moment. */
 static double held_at(struct answers *answers, const char *where, double time_ns) {
-  char question[256];
+  char question[600];
   size_t count;
   snprintf(question, sizeof question, "view=flame\nwhere=%s and at = %.0fns\n", where, time_ns);
   struct told told = ask(answers, question);
@@ -161,27 +164,37 @@ static double held_at(struct answers *answers, const char *where, double time_ns
   return held;
 }
 
+/* The chart of a random query, at ten moments. */
+static void check_moments(struct answers *answers, struct tale *tale) {
+  char query[512], question[600];
+  size_t count;
+  do random_query(tale, query, sizeof query);
+  while (!*query || strstr(query, "at = "));
+  snprintf(question, sizeof question, "view=time\nwhere=%s\npoints=10\n", query);
+  struct told told = ask(answers, question);
+  const double *time = column(&told, "time", &count), *held = column(&told, "held", &count);
+  assert_int_equal(count, 10);
+  for (size_t at = 0; at < count; at++) {
+    double total = held_at(answers, query, time[at]);
+    if (!nearly(held[at], total)) fail_msg("%s at %f: %f, not %f", query, time[at], held[at], total);
+  }
+  drop(&told);
+}
+
+/* 1,000 random questions: each total of the graph is what the chart says. */
 static void the_chart_and_the_flame_graph_agree_at_each_moment(void **state) {
   (void)state;
-  static const char *const queries[] = {"size > 0", "fn = parse", "size < 200 and alive = yes"};
-  struct recording *recording = tell(TALE_RESIZES, 3);
-  struct answers answers;
-  answers_create(&answers, recording, NULL);
-  for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
-    char question[256];
-    size_t count;
-    snprintf(question, sizeof question, "view=time\nwhere=%s\npoints=40\n", queries[i]);
-    struct told told = ask(&answers, question);
-    const double *time = column(&told, "time", &count), *held = column(&told, "held", &count);
-    assert_int_equal(count, 40);
-    for (size_t at = 0; at < count; at++)
-      if (!nearly(held[at], held_at(&answers, queries[i], time[at])))
-        fail_msg("%s at %f: %f, not %f", queries[i], time[at], held[at],
-                 held_at(&answers, queries[i], time[at]));
-    drop(&told);
+  static const unsigned kinds[] = {0, TALE_RESIZES, TALE_COLLECTED, TALE_LOST | TALE_KILLED};
+  struct tale tale = {.kind = 0};
+  random_seed(&tale.random, 4, 0, 0);
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    struct recording *recording = tell(kinds[i], 3);
+    struct answers answers;
+    answers_create(&answers, recording, NULL);
+    for (int n = 0; n < 25; n++) check_moments(&answers, &tale);
+    answers_destroy(&answers);
+    recording_free(recording);
   }
-  answers_destroy(&answers);
-  recording_free(recording);
 }
 
 static void areas_of_the_chart_add_up_to_what_was_held(void **state) {

@@ -191,6 +191,12 @@ export function estimatedCount(estimate: Estimate): string {
   return count(Math.round(estimate.estimate / unit) * unit);
 }
 
+/** "378 blocks", "1 block", "2.15 million calls". */
+export function estimatedOf(estimate: Estimate, units: string): string {
+  const number = estimatedCount(estimate);
+  return `${number} ${number === '1' ? units.replace(/s$/, '') : units}`;
+}
+
 /** Reads a time as the query language writes it. Null: it is none. */
 export function readTime(text: string): number | null {
   const found = /^(\d+(?:\.\d*)?|\.\d+)\s*(ns|us|µs|ms|s|m|min|h)$/i.exec(text.trim());

@@ -135,10 +135,13 @@ export function formsOf(name: string): string[] {
   const pieces = piecesOf(clean);
   const named = partsBefore(pieces);
   const bare = textOf(named, '<…>');
+  /* Nothing but brackets: they are the name. */
+  if (bare.replace(/<…>/g, '') === '') return [clean.length > LONGEST_FORM ? clean.slice(0, LONGEST_FORM) + ELLIPSIS : clean];
   const segments = segmentsOf(bare);
   const last = segments.at(-1) ?? bare;
   const forms = [clean, textOf(named), bare];
   if (segments.length > 2) forms.push(segments.at(-2)! + last);
+  if (segments.length > 1) forms.push(segments.at(-2)! + last.replace(/<…>/g, ''));
   forms.push(last, last.replace(/<…>/g, ''));
   const cut = forms.map((form) => (form.length > LONGEST_FORM ? form.slice(0, LONGEST_FORM) + ELLIPSIS : form));
   const shorter = (form: string, index: number) => cut.slice(0, index).every(({ length }) => length > form.length);

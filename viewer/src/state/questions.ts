@@ -1,6 +1,6 @@
 /* The questions of the page: what each tab asks for and how its population is called. */
 import type { Direction, Head, Measure, Totals } from '../engine/answers.ts';
-import { amount, bytes, duration, error, estimatedCount, isExact, queryTime } from '../numbers.ts';
+import { amount, bytes, duration, error, estimatedOf, isExact, queryTime } from '../numbers.ts';
 import { moment } from './clauses.ts';
 import { readTime } from '../numbers.ts';
 import { TABS, type Tab, type View } from './address.ts';
@@ -112,6 +112,6 @@ export function populationOf(
   if (flame.samples === 0)
     return flame.high > 0 ? `${what}: none was sampled, so less than ${bytes(flame.high)}.` : `${what}: none.`;
   const off = isExact(estimate) ? '' : ` ${error(flame.bytes, flame.low, flame.high)}`;
-  return `${what}: ${amount(estimate)}${off} in ${estimatedCount(blocks)} ${flame.unit === 'calls' ? 'calls' : 'blocks'}.`;
+  return `${what}: ${amount(estimate)}${off} in ${estimatedOf(blocks, flame.unit === 'calls' ? 'calls' : 'blocks')}.`;
 }
 /* SPDX-License-Identifier: MIT */

@@ -1,6 +1,6 @@
 /* What is known of the selection: its numbers under this question, its place, and where to go from it. */
 import type { Details, Estimate, Label, Life } from '../engine/answers.ts';
-import { duration, estimatedCount, numberOf, shareWithError, withError } from '../numbers.ts';
+import { duration, estimatedOf, numberOf, shareWithError, withError } from '../numbers.ts';
 import { chosen, compare, comparing, details, flame, isStale, missing, table } from '../state/asking.ts';
 import { head, view } from '../state/store.ts';
 import { comparedFacts, comparedLabel } from './compare.tsx';
@@ -17,7 +17,7 @@ function labelWith(text: string): Label | null {
 function amountIn(bytes: Estimate, blocks: Estimate): string {
   if (!bytes.samples && !bytes.estimate) return bytes.high ? `none sampled, so ${withError(bytes)}` : 'nothing';
   const unit = flame.value.answer?.unit === 'calls' ? 'calls' : 'blocks';
-  return `${withError(bytes)} in ${estimatedCount(blocks)} ${unit}, ${numberOf(bytes.samples, 'sample')}`;
+  return `${withError(bytes)} in ${estimatedOf(blocks, unit)}, ${numberOf(bytes.samples, 'sample')}`;
 }
 
 /** "1.2 s (0.9–1.5 s)": the median life with its interval. */
@@ -53,7 +53,7 @@ function placesOf(label: Label): [string, string][] {
 export function followDetails(): void {
   const section = document.getElementById('details')!;
   island('details', () => {
-    section.classList.toggle('listed', head.value?.source_files != null);
+    section.classList.toggle('listed', !!head.value?.source_files);
     const text = chosen.value;
     if (!(comparing.value ? compare.value : table.value).answer) return null;
     if (!text) return <p class="quiet hint">Select a box or a row: its numbers, its place and its callers are shown here.</p>;

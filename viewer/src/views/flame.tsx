@@ -2,7 +2,7 @@
 import { computed, effect, signal } from '@preact/signals-core';
 import type { Flame, Label } from '../engine/answers.ts';
 import { type FlameBox, FlameGraph, type FlameView, type Words } from '../flame/flame.ts';
-import { amount, bytes, changeOf, changeRange, count, error, estimatedCount, numberOf, share, shortCount } from '../numbers.ts';
+import { amount, bytes, changeOf, changeRange, count, error, estimatedOf, numberOf, share, shortCount } from '../numbers.ts';
 import { compare, comparing, flame, isStale, missing } from '../state/asking.ts';
 import { whole } from '../state/whole.ts';
 import { digest, digestsOf } from '../state/address.ts';
@@ -129,8 +129,8 @@ export function numbersOf(box: FlameBox): string {
   if (box.compared) return comparedNumbers(box);
   const estimate = { estimate: box.bytes, low: box.low, high: box.high, samples: box.samples };
   const off = error(box.bytes, box.low, box.high);
-  const blocks = estimatedCount({ ...estimate, estimate: box.blocks });
-  return `${amount(estimate)}${off ? ` ${off}` : ''} · ${blocks} ${unitOfBlocks()} · ${numberOf(box.samples, 'sample')} · ${shareOf(box)}`;
+  const blocks = estimatedOf({ ...estimate, estimate: box.blocks }, unitOfBlocks());
+  return `${amount(estimate)}${off ? ` ${off}` : ''} · ${blocks} · ${numberOf(box.samples, 'sample')} · ${shareOf(box)}`;
 }
 
 function Line() {

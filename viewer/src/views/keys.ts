@@ -21,7 +21,7 @@ export const KEYS: { title: string; keys: Key[] }[] = [
       { shown: ['e'], does: 'the end' },
       { shown: [',', '.'], does: 'the local peak before, after' },
       { shown: ['[', ']'], does: 'the collection before, after' },
-      { shown: ['Shift ,', 'Shift .'], does: 'blocks born in a range that grows to the left, right' },
+      { shown: ['Shift', ',', '.'], does: 'blocks born in a range that grows to the left, right' },
     ],
   },
   {

@@ -20,14 +20,26 @@ const STATES: Record<SourceFile['state'], string> = {
   unlisted: 'is not among the files with the most bytes',
 };
 
+/** The blanks with which all lines of an excerpt begin. */
+function indentOf(lines: string[]): number {
+  const shown = lines.filter((line) => line.trim());
+  const first = /^\s*/.exec(shown[0] ?? '')![0];
+  return shown.reduce((most, line) => {
+    let length = 0;
+    while (length < most && line[length] === first[length]) length++;
+    return length;
+  }, first.length);
+}
+
 function Excerpt({ of: { first, lines, marks } }: { of: SourceExcerpt }) {
   const marked = new Map(marks.map((mark) => [mark.line, mark.bytes]));
+  const indent = indentOf(lines);
   return (
     <tbody>
       {lines.map((line, index) => {
         const number = first + index;
         const bytes = marked.get(number);
-        const code = codeOf(line);
+        const code = codeOf(line.slice(indent));
         return (
           <tr class={bytes ? 'marked' : undefined}>
             <th scope="row">{number}</th>

@@ -6,7 +6,8 @@ import { chosen, compare, comparing, isStale, missing, table } from '../state/as
 import type { Sort } from '../state/address.ts';
 import { sortBy, view } from '../state/store.ts';
 import { hovered, searched, selectLabel } from './flame.tsx';
-import { cleanName } from '../flame/names.ts';
+import { Glyphs } from '../flame/glyphs.ts';
+import { cleanName, Name as FittedName } from '../flame/names.ts';
 import { ComparedTable, comparedRows } from './compare.tsx';
 import { compactName, island, Name } from './island.tsx';
 import { itemsOf, openItems } from './menu.tsx';
@@ -14,9 +15,38 @@ import { Growth } from './growth.tsx';
 import { inSight, labelOf, rowsOf } from './rows.ts';
 
 export const ROW_HEIGHT = 24;
-const NAME_MOST = 40; // characters
 const scrolled = signal(0);
 const height = signal(400);
+
+/* ---- names that fit their column ---- */
+
+const PADDING = 14; // px beside a name; that of a chosen row is bold
+const nameRoom = signal(0); // px; 0: not yet measured
+let glyphs: Glyphs | null = null;
+let fitted = new Map<string, FittedName>();
+
+/** The name as the column has room for it: its last segment stays, what stands in brackets goes first. */
+function nameFor(text: string): string {
+  const room = nameRoom.value;
+  if (!glyphs || !room) return compactName(text, 40);
+  let name = fitted.get(text);
+  if (!name) fitted.set(text, (name = new FittedName(text, glyphs)));
+  return name.fit(room, glyphs) || compactName(text, 20);
+}
+
+function measureNames(region: HTMLElement): void {
+  const column = region.querySelector('th.name');
+  if (!column) return;
+  const room = column.clientWidth - PADDING;
+  if (!glyphs) {
+    const pen = document.createElement('canvas').getContext('2d')!;
+    const { fontWeight, fontSize, fontFamily } = getComputedStyle(region);
+    pen.font = `${fontWeight} ${fontSize} ${fontFamily}`;
+    glyphs = new Glyphs((character) => pen.measureText(character).width);
+  }
+  if (fitted.size > 5000) fitted = new Map();
+  if (room > 0) nameRoom.value = room;
+}
 
 /** The rows in the order shown. */
 export const rows = computed(() => {
@@ -103,7 +133,7 @@ function Line({ of, index, place, whole }: { of: Table; index: number; place: nu
       }}
     >
       <th scope="row" class="name">
-        <Name text={compactName(label.text, NAME_MOST)} title={cleanName(label.text, 2000)} />
+        <Name text={nameFor(label.text)} title={cleanName(label.text, 2000)} />
       </th>
       <Amount column="self" value={columns.self[index]!} low={columns.self_low[index]!} high={columns.self_high[index]!} samples={columns.self_samples[index]!} whole={whole} />
       <Amount column="total" value={columns.total[index]!} low={columns.total_low[index]!} high={columns.total_high[index]!} samples={columns.samples[index]!} whole={whole} />
@@ -194,7 +224,10 @@ function onKey(event: KeyboardEvent): void {
 /** How far down the region the person looks; a new order begins at its top. */
 function followScroll(region: HTMLElement): void {
   region.addEventListener('scroll', () => (scrolled.value = Math.floor(region.scrollTop / ROW_HEIGHT) * ROW_HEIGHT), { passive: true });
-  new ResizeObserver(() => (height.value = region.clientHeight)).observe(region);
+  new ResizeObserver(() => {
+    height.value = region.clientHeight;
+    measureNames(region);
+  }).observe(region);
 }
 
 export function followTable(): void {
@@ -223,6 +256,9 @@ export function followTable(): void {
         {why && <p class="empty">{why}</p>}
       </>
     );
+  });
+  effect(() => {
+    if (table.value.answer) measureNames(region);
   });
   const order = computed(() => {
     const { sort, descending, tab, where, by, search } = view.value;

@@ -149,6 +149,31 @@ function Key({ kind, text }: { kind: string; text: string }) {
   );
 }
 
+/* The resident size has other things than blocks in it. Where it is many times what was held, it is
+ * not drawn unless a person wants it: nothing else would be seen. */
+const DWARFING = 5;
+const wantsResident = signal<boolean | null>(null);
+const largestResident = computed(() => Math.max(0, ...(time.value.answer?.columns.rss ?? [])));
+const isDwarfing = computed(() => {
+  const held = Math.max(0, ...(time.value.answer?.columns.high ?? []));
+  return held > 0 && largestResident.value > DWARFING * held;
+});
+const residentShown = computed(() => wantsResident.value ?? !isDwarfing.value);
+
+function Resident() {
+  const shown = residentShown.value;
+  const key = <Key kind="resident" text={shown ? 'resident' : `resident, up to ${bytes(largestResident.value)}`} />;
+  if (!isDwarfing.value) return key;
+  return (
+    <span class="key">
+      {key}{' '}
+      <button type="button" class="link" aria-label={`${shown ? 'Hide' : 'Show'} the resident size`} onClick={() => (wantsResident.value = !shown)}>
+        {shown ? 'hide' : 'show'}
+      </button>
+    </span>
+  );
+}
+
 function Legend() {
   const { answer } = time.value;
   const isCollected = head.value?.collected;
@@ -166,7 +191,7 @@ function Legend() {
         <Key kind="held" text="held" />
       )}
       <Key kind="band" text="95 % range" />
-      {resident && <Key kind="resident" text="resident" />}
+      {resident && <Resident />}
       <Key kind="rate" text="allocated a second" />
       {collections && <Key kind="collection" text="end of a major cycle" />}
     </>
@@ -275,6 +300,7 @@ export function followTime(): void {
 }
 
 function followChart(chart: TimeChart, host: HTMLElement, section: HTMLElement): void {
+  effect(() => chart.showResident(residentShown.value));
   effect(() => {
     const { answer } = time.value;
     if (answer?.columns.time.length) chart.show(answer, head.value?.collected ?? false);

@@ -72,6 +72,7 @@ export class TimeChart {
   private marks: Marks = { moment: null, peak: 0, range: null };
   private readonly resizes: ResizeObserver;
   private stacked = false;
+  private resident = true;
 
   constructor(
     private readonly host: HTMLElement,
@@ -91,6 +92,13 @@ export class TimeChart {
       this.held!.setData(this.heldData());
       this.rate!.setData(this.rateData());
     }
+  }
+
+  /** Whether the resident size is drawn: it may be so large that nothing else is seen. */
+  showResident(shown: boolean): void {
+    if (shown === this.resident) return;
+    this.resident = shown;
+    if (this.answer) this.build();
   }
 
   mark(marks: Marks): void {
@@ -183,7 +191,7 @@ export class TimeChart {
     const options = this.common(width, HELD_HEIGHT);
     return {
       ...options,
-      series: [{}, ...parts, plain(undefined, undefined, 0), plain(undefined, undefined, 0), { ...plain(muted, undefined, 1.25), dash: [4, 3] }],
+      series: [{}, ...parts, plain(undefined, undefined, 0), plain(undefined, undefined, 0), { ...plain(muted, undefined, 1.25), dash: [4, 3], show: this.resident }],
       bands: [{ series: [low + 1, low], fill: band }],
       axes: [
         { show: false },

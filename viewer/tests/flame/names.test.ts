@@ -15,6 +15,7 @@ test('parameters and return types go first, then template arguments, then segmen
     'std::vector<int, std::allocator<int> >::push<long>',
     'std::vector<…>::push<…>',
     'vector<…>::push<…>',
+    'vector<…>::push',
     'push<…>',
     'push',
   ]);

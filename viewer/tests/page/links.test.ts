@@ -1,0 +1,108 @@
+/* Every view is a link: wherever a walk through the page leads, its address shows the same picture again. And whatever
+ * file is opened, the page is never blank. WINNOW_SOAK=1 walks longer. */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { inFolder, makePage, without } from '../engine/page.ts';
+import { hash, launch, open, settled } from './open.ts';
+
+const WALKS = process.env['WINNOW_SOAK'] ? 100 : 3;
+const STEPS = 8;
+
+let browser: Browser;
+before(async () => {
+  browser = await launch();
+});
+after(() => browser.close());
+
+function drawing(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => (state = (state * 48271) % 2147483647) % below;
+}
+
+const KEYS = ['1', '2', '3', '4', '5', '6', '7', 'g', 'i', 'c', 'm', 'k', 'd', 'x', 's', 'u', ',', '.', '[', 'Shift+Period'];
+const GRAPH_KEYS = ['ArrowDown', 'ArrowDown', 'ArrowRight', 'ArrowUp', 'Enter', 'Backspace', '+', '+', '-', '0'];
+
+async function takeStep(page: Page, draw: (below: number) => number): Promise<void> {
+  switch (draw(5)) {
+    case 0: {
+      const rows = page.locator('.sites tbody tr:not(.gap)');
+      const count = await rows.count();
+      if (count) await rows.nth(draw(Math.min(count, 5))).click();
+      break;
+    }
+    case 1:
+      await page.locator('.sites thead button').nth(draw(3)).click();
+      break;
+    case 2:
+      await page.locator('[role=treeitem][tabindex="0"]').focus();
+      for (let times = 1 + draw(4); times > 0; times--) await page.keyboard.press(GRAPH_KEYS[draw(GRAPH_KEYS.length)]!);
+      break;
+    default:
+      await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+      await page.keyboard.press(KEYS[draw(KEYS.length)]!);
+  }
+  await settled(page);
+}
+
+async function picture(page: Page) {
+  await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+  await page.mouse.move(2, 2);
+  await settled(page);
+  await page.waitForTimeout(500); /* movements rest, and their address is written */
+  return await page.evaluate(() => ({
+    population: document.querySelector('.population')!.textContent,
+    tab: document.querySelector('[role=tab][aria-selected=true]')!.textContent,
+    chips: document.querySelector('.box')!.textContent,
+    details: document.querySelector('#details')!.textContent,
+    trail: document.querySelector('#flame-head')!.textContent,
+    canvas: document.querySelector<HTMLCanvasElement>('#flame-host canvas')!.toDataURL(),
+  }));
+}
+
+test(`the address after each of ${WALKS} random walks shows the same picture`, async () => {
+  const draw = drawing(5);
+  for (let walk = 0; walk < WALKS; walk++) {
+    const { page, context, faults } = await open(browser, { at: walk % 2 ? '' : '?collected' });
+    for (let step = 0; step < STEPS; step++) await takeStep(page, draw);
+    const seen = await picture(page);
+    const address = await hash(page);
+    assert.ok(address.length <= 2048, `${address.length} characters`);
+    const other = await context.newPage();
+    await other.goto(page.url().replace(/#.*/, '') + address);
+    await settled(other);
+    const again = await picture(other);
+    for (const part of Object.keys(seen) as (keyof typeof seen)[])
+      assert.ok(again[part] === seen[part], `walk ${walk}: ${part} is another after ${address}\n${part === 'canvas' ? '' : `${seen[part]}\n${again[part]}`}`);
+    assert.deepEqual(faults, []);
+    await context.close();
+  }
+});
+
+test('a file that was cut or changed is never a blank page', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const html = readFileSync(makePage(folder, ['named']).page, 'utf8');
+    const begin = html.indexOf('<script type="application/octet-stream" data-section=');
+    const draw = drawing(6);
+    for (let round = 0; round < (process.env['WINNOW_SOAK'] ? 300 : 8); round++) {
+      const place = begin + draw(html.length - begin);
+      const file = join(folder, `damaged${round}.html`);
+      writeFileSync(file, round % 2 ? html.slice(0, place) : `${html.slice(0, place)}#${html.slice(place + 1)}`);
+      const page = await browser.newPage();
+      const thrown: string[] = [];
+      page.on('pageerror', (error) => thrown.push(String(error)));
+      await page.goto(pathToFileURL(file).href);
+      await page.keyboard.press('7');
+      await page.waitForFunction(() => {
+        const alert = document.querySelector('[role=alert]')?.textContent ?? '';
+        const numbers = document.querySelector('.sites tbody tr');
+        return /damaged|section [A-Z]{4}|no recording/.test(alert) || (numbers && !document.querySelector('.stale'));
+      });
+      assert.deepEqual(thrown, [], `round ${round}`);
+      await page.close();
+    }
+  }));
+/* SPDX-License-Identifier: MIT */
