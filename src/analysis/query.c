@@ -18,6 +18,7 @@
 #include "analysis/query.h"
 
 #include "analysis/query_fields.h"
+#include "analysis/query_pattern.h"
 #include "analysis/timeline.h"
 #include "base/error.h"
 #include <ctype.h>
@@ -183,6 +184,11 @@ static bool set_name(struct parser *parser, struct condition *condition) {
   if (condition->relation > NOT_MATCHES)
     return fail_at(parser, parser->relation_at, "= != ~ or !~ before a name"), false;
   if (!is_search(condition->relation)) return true;
+  if (!query_pattern_is_moderate(condition->text)) {
+    error_set(WN_EINVAL, "query, column %td: this regular expression repeats too much",
+              parser->value_at - parser->text + 1);
+    return false;
+  }
   int error = regcomp(&condition->pattern, condition->text, REG_EXTENDED | REG_NOSUB);
   if (error) {
     char reason[128];

@@ -40,10 +40,38 @@ static bool is_any(const union address *address) {
   return IN6_IS_ADDR_UNSPECIFIED(&address->six.sin6_addr);
 }
 
+static bool is_loopback(const union address *address) {
+  if (address->any.sa_family == AF_INET) return ntohl(address->four.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+  return IN6_IS_ADDR_LOOPBACK(&address->six.sin6_addr);
+}
+
+/* What to do about the error. */
+static const char *advice(int error) {
+  switch (error) {
+  case EADDRINUSE: return "; give another port, or none";
+  case EADDRNOTAVAIL: return "; it is no address of this machine";
+  case EACCES: return "; give a port from 1024 on, or none";
+  default: return "";
+  }
+}
+
 static wn_status refused(const struct endpoint *endpoint) {
-  const char *why = strerror(errno);
-  return error_set(WN_EIO, "cannot listen on %s:%u: %c%s", endpoint->host, endpoint->port,
-                   tolower((unsigned char)*why), why + 1);
+  int error = errno;
+  const char *why = strerror(error);
+  char port[16] = "";
+  if (endpoint->port) snprintf(port, sizeof port, ":%u", endpoint->port);
+  return error_set(WN_EIO, "cannot listen on %s%s: %c%s%s", endpoint->host, port,
+                   tolower((unsigned char)*why), why + 1, advice(error));
+}
+
+/* Names the host as browsers do: ::1 for 0:0::1, in brackets. */
+static void name_host(struct endpoint *endpoint, const union address *address) {
+  char text[INET6_ADDRSTRLEN] = "";
+  bool six = address->any.sa_family == AF_INET6;
+  inet_ntop(address->any.sa_family,
+            six ? (const void *)&address->six.sin6_addr : (const void *)&address->four.sin_addr, text,
+            sizeof text);
+  snprintf(endpoint->host, sizeof endpoint->host, six ? "[%s]" : "%s", text);
 }
 
 /* Has the port that the system chose. */
@@ -62,8 +90,9 @@ wn_status endpoint_open(struct endpoint *endpoint, const char *address, unsigned
   socklen_t length = read_address(&wanted, address, port);
   *endpoint = (struct endpoint){.descriptor = -1, .port = port};
   if (!length) return error_set(WN_EINVAL, "%s is no IP address", address);
-  snprintf(endpoint->host, sizeof endpoint->host, wanted.any.sa_family == AF_INET6 ? "[%s]" : "%s", address);
+  name_host(endpoint, &wanted);
   endpoint->any = is_any(&wanted);
+  endpoint->loopback = is_loopback(&wanted);
   endpoint->descriptor = socket(wanted.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (endpoint->descriptor < 0) return refused(endpoint);
   /* A port whose last connections have just ended is free. */

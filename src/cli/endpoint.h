@@ -9,7 +9,8 @@ struct endpoint {
   int descriptor; /* a socket that listens */
   char host[64];  /* as in an address of the web: 127.0.0.1, [::1] */
   unsigned port;
-  bool any; /* it listens on all addresses of the machine */
+  bool any;      /* it listens on all addresses of the machine */
+  bool loopback; /* nobody else can reach it */
 };
 
 /* Listens on an IP address; port 0: any free one. WN_EIO: the system refuses. The caller closes the

@@ -9,7 +9,7 @@
 #include <time.h>
 
 /* See 6. */
-enum { REST_LEAST_MS = 300, REST_AFTER_LOADING = 3, REST_AFTER_LOOKING = 100 };
+enum { REST_LEAST_MS = 300, REST_AFTER_LOADING = 2, REST_AFTER_LOOKING = 100 };
 
 /* ---- time ---- */
 

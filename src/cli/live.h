@@ -11,8 +11,8 @@
  *    recording under `asking`. A trace that cannot be loaded changes nothing: the last one stays.
  * 4. Tell the listeners, if 3 exchanged the recording, or 2 found no writer.
  * 5. End if 2 found no writer. All that the program wrote was there at 3, then.
- * 6. Rest three times as long as 2 to 4 took if 3 loaded, so that at most a quarter of the time is
- *    spent loading; a hundred times if it only compared, so that a trace that does not change costs
+ * 6. Rest twice as long as 2 to 4 took if 3 loaded, so that at most a third of the time is spent
+ *    loading; a hundred times if it only compared, so that a trace that does not change costs
  *    1 % of a processor at most; but at least 300 ms.
  * The comparison is by the stamp of the file (source_stamp).
  *

@@ -169,7 +169,9 @@ static int set_port(struct report_options *options, const char *text) {
 static int set_listen(struct report_options *options, const char *text) {
   unsigned char address[16];
   if (inet_pton(AF_INET, text, address) != 1 && inet_pton(AF_INET6, text, address) != 1)
-    return fail_usage(options->command, "--listen %s: it must be an IP address of this machine", text);
+    return fail_usage(options->command,
+                      "--listen %s: it must be an IP address of this machine, such as 127.0.0.1 or ::1",
+                      text);
   options->listen = text;
   return 0;
 }

@@ -74,6 +74,13 @@ static void print_part(double kept) {
   if (kept < 1) printf("%s of ", text_part_of_samples(part, kept));
 }
 
+/* A server that others can reach is what the user asked for, but they may not know what that means. */
+static void warn(const struct server *server) {
+  if (server->endpoint.loopback) return;
+  fprintf(stderr, "winnow: whoever can reach this machine and knows the page's address sees the trace%s\n",
+          server->endpoint.any ? "; elsewhere, its host is the machine's address" : "");
+}
+
 static void announce(const struct report_options *options, const char *url, double kept) {
   printf("%s shows ", url);
   print_part(kept);
@@ -104,6 +111,7 @@ static wn_status serve(const struct report_options *options, struct live *live) 
   error = live_start(live);
   if (!error) {
     announce(options, server.url, kept);
+    warn(&server);
     wait_for_end(&ending);
   }
   live_stop(live);

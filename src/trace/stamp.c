@@ -34,8 +34,7 @@ uint64_t trace_stamp(const char *path) {
   uint64_t stamp = 1, commit;
   if (!fstat(descriptor, &found)) stamp = hash_combine(stamp, (uint64_t)found.st_size);
   uint64_t capacity = capacity_of(descriptor), at = offsetof(struct chunk_header, commit);
-  for (; read_at(descriptor, &commit, sizeof commit, at); at += capacity)
-    stamp = hash_combine(stamp, commit);
+  for (; read_at(descriptor, &commit, sizeof commit, at); at += capacity) stamp = hash_combine(stamp, commit);
   close(descriptor);
   return stamp ? stamp : 1;
 }

@@ -8,7 +8,7 @@ view() { # ARGUMENT...
   trap 'kill $server 2>/dev/null; cd /; rm -rf "$work"' EXIT
   local tries
   for ((tries = 0; tries < 300; tries++)); do
-    url=$(grep -Eo '^http://127\.0\.0\.1:[0-9]+/[0-9a-f]{32}/' served 2>/dev/null) && return
+    url=$(grep -Eo '^http://[^/ ]+:[0-9]+/[0-9a-f]{32}/' served 2>/dev/null) && return
     kill -0 $server 2>/dev/null || fail "the server ended: $(cat complaints)"
     sleep 0.1
   done
@@ -108,6 +108,47 @@ the_server_refuses_strangers() {
   end_view
   run view --no-open --port "$port" nothing
   [ "$code" = 1 ] || fail "code $code"
+}
+
+addresses_to_listen_on_are_understood() {
+  need curl
+  make plain t
+  local port bad
+  if grep -q . /proc/net/if_inet6 2>/dev/null; then
+    for address in ::1 0:0:0:0:0:0:0:1; do
+      view --listen $address t
+      [[ $url = http://\[::1\]:* ]] || fail "not as browsers name it: $url"
+      port=${url#*\]:} port=${port%%/*}
+      status 200 -g "$url"
+      status 200 -g -H "Host: localhost:$port" "$url"
+      for bad in "[::2]:$port" "::1:$port" "[::1]" "[::1]:1" "127.0.0.1:$port" "[::1]:$port.example.com" "[::1"; do
+        status 403 -g -H "Host: $bad" "$url"
+      done
+      end_view
+    done
+  fi
+  view --listen 127.0.0.2 t
+  [[ $url = http://127.0.0.2:* ]] || fail "not the address: $url"
+  status 200 "$url"
+  end_view
+  view --listen 0.0.0.0 t
+  [[ $url = http://127.0.0.1:* ]] || fail "no address to open: $url"
+  port=${url#http://127.0.0.1:} port=${port%%/*}
+  status 200 "$url"
+  status 200 -H "Host: 192.0.2.7:$port" "$url"
+  status 403 -H "Host: example.com:$port" "$url"
+  grep -q '^winnow: whoever can reach this machine and knows the page.s address sees the trace;' complaints ||
+    fail "no warning: $(cat complaints)"
+  refused 1 "^winnow: cannot listen on 127.0.0.1:$port: address already in use; give another port, or none$" \
+    view --no-open --port "$port" t
+  : >complaints
+  end_view
+  refused 1 '^winnow: cannot listen on 192.0.2.1: cannot assign requested address; it is no address of this machine$' \
+    view --no-open --listen 192.0.2.1 t
+  for bad in localhost '[::1]' 127.1 '' 1.2.3.4.5 ::g; do
+    refused 2 'it must be an IP address of this machine, such as 127.0.0.1 or ::1' view --no-open --listen "$bad" t
+  done
+  for bad in -1 65536 x '' 1x; do refused 2 'it must be a number from 0 to 65535' view --no-open --port "$bad" t; done
 }
 
 # Random bytes and cut requests, side by side; afterwards the server still answers.

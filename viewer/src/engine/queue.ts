@@ -1,6 +1,6 @@
 /* Asks one question after the other, and forgets those that a newer one has replaced. */
 import { decodeAnswer, requestText, type Request } from './answers.ts';
-import { Superseded, type Source } from './source.ts';
+import { type ServerState, type Source, Superseded } from './source.ts';
 
 /** Carries one request to whatever answers, and brings the bytes back. */
 export type Carrier = (request: string) => Promise<ArrayBuffer>;
@@ -20,7 +20,8 @@ export class Queue implements Source {
   private waiting: Waiting[] = [];
   private busy: Waiting | undefined;
   private readonly cache = new Map<string, ArrayBuffer>();
-  onChange?: (state: { growing: boolean }) => void;
+  onChange?: () => void;
+  onState?: (state: ServerState) => void;
 
   constructor(
     private readonly carry: Carrier,

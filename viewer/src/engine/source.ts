@@ -6,8 +6,26 @@ export interface Source {
   /** Asks. Resolves with the decoded answer, or rejects with an Error whose message is for people.
    *  A newer question of the same `slot` makes the older one reject with `Superseded`. */
   ask<T>(request: Request, slot?: string): Promise<T>;
-  /** Called when the trace has grown or ended (`winnow view` of a running program). */
-  onChange?: (state: { growing: boolean }) => void;
+  /** Called when all answers are old: the trace has grown (`winnow view` of a running program). */
+  onChange?: () => void;
+  /** Of the server that answers; undefined: the recording is in the page. */
+  readonly state?: ServerState;
+  /** Called when it changes. */
+  onState?: (state: ServerState) => void;
+  /** What a person may do with the server. */
+  readonly controls?: { pause(on: boolean): void; retry(): void };
+}
+
+export interface ServerState {
+  /** Whether the server answers. */
+  answers: boolean;
+  /** Whether a program still writes the trace. */
+  growing: boolean;
+  /** Whether the trace grew when the server began. */
+  followed: boolean;
+  paused: boolean;
+  /** The trace has grown since it was paused. */
+  behind: boolean;
 }
 
 export class Superseded extends Error {}

@@ -1,6 +1,6 @@
 /* Asks the source whenever what is shown needs another answer, and keeps the last good answer until
  * the new one is there. An error of a query leaves the last good answer, too. */
-import { batch, computed, effect, type ReadonlySignal, signal } from '@preact/signals-core';
+import { computed, effect, type ReadonlySignal, signal } from '@preact/signals-core';
 import {
   type Compare,
   type Details,
@@ -14,7 +14,7 @@ import {
   type Time,
   type Totals,
 } from '../engine/answers.ts';
-import { type Source, Superseded } from '../engine/source.ts';
+import { type ServerState, type Source, Superseded } from '../engine/source.ts';
 import { pathText } from './address.ts';
 import { moment, withMoment } from './clauses.ts';
 import { direction, head, view, where } from './store.ts';
@@ -32,7 +32,8 @@ const nothing = { answer: null, of: null, pending: true, error: '' };
 export const POINTS = 600;
 
 export const source = signal<Source | null>(null);
-export const growing = signal(false);
+/** Of the server that answers; null in a page that has its recording in it. */
+export const server = signal<ServerState | null>(null);
 /** Counts the changes of a growing trace: each makes all answers old. */
 const growth = signal(0);
 /** Why there is no source at all. */
@@ -159,8 +160,8 @@ export function missing(asked: Asked<unknown>, waiting: string): string {
   return asked.error || waiting;
 }
 
-/** The error of the query, if it has one. */
-export const queryError = computed(() => totals.value.error || flame.value.error);
+/** The error of the query, if it has one. Of a server that is gone the header speaks. */
+export const queryError = computed(() => (server.value?.answers === false ? '' : totals.value.error || flame.value.error));
 
 /** Whether the engine takes a clause; else its message. */
 export async function complaintOf(clause: string): Promise<string> {
@@ -186,11 +187,12 @@ export async function samplesOf(query: string, slot: string): Promise<number> {
 export async function begin(opened: Promise<Source>): Promise<void> {
   try {
     const from = await opened;
-    from.onChange = (state) =>
-      batch(() => {
-        growing.value = state.growing;
-        growth.value++;
-      });
+    server.value = from.state ?? null;
+    from.onState = (state) => (server.value = state);
+    from.onChange = () => {
+      growth.value++;
+      from.ask<Head>({ view: 'head' }, 'head').then((answer) => (head.value = answer), () => {});
+    };
     head.value = await from.ask<Head>({ view: 'head' }, 'head');
     source.value = from;
   } catch (error) {

@@ -2,10 +2,11 @@
 import { effect } from '@preact/signals-core';
 import type { Head, Totals } from '../engine/answers.ts';
 import { amount, axisBytes, bytes, duration, error, isExact, numberOf, share, shareWithError } from '../numbers.ts';
-import { growing, trouble, verdict } from '../state/asking.ts';
+import { server, trouble, verdict } from '../state/asking.ts';
 import { head, isDark, letters, notice, openMoment, openTab, panel, toggleTheme } from '../state/store.ts';
 import { copyLink } from './export.ts';
 import { island, Name } from './island.tsx';
+import { Live, PauseButton } from './live.tsx';
 import { Resident } from './resident.tsx';
 
 const FEW = 100;
@@ -51,12 +52,12 @@ function warningsOf({ trace, kept }: Head): string[] {
       `A part of the run is missing (${lost.join('; ') || 'records are lost'}): more was allocated than is shown, and less may have been held. The ranges hold for the recorded part.`,
     );
   else if (lost.length) lines.push(`${lost.join('; ')}.`);
-  if (!trace.complete && !trace.partial)
+  if (!trace.complete && !trace.partial && !server.value?.growing)
     lines.push('The end was not recorded: the program was killed, left by _exit, or still runs. Its last moments may be missing.');
   if (trace.samples > 0 && trace.samples < FEW && trace.rate < 1)
     lines.push(`Only ${numberOf(trace.samples, 'sample')}: a kind of block that matters may have none. Record with a higher --rate for more.`);
   if (kept < 1)
-    lines.push(`1 of ${Number((1 / kept).toPrecision(2))} samples is in this page, to keep it small; ranges are ${Math.sqrt(1 / kept).toPrecision(2)} times as wide.`);
+    lines.push(`1 of ${Number((1 / kept).toPrecision(2))} samples is ${server.value ? 'shown (winnow view --samples N)' : 'in this page, to keep it small'}; ranges are ${Math.sqrt(1 / kept).toPrecision(2)} times as wide.`);
   return lines;
 }
 const causes: Record<string, string> = {
@@ -88,7 +89,7 @@ function Facts({ head }: { head: Head }) {
     `${numberOf(trace.samples, 'sampled block')}, ${rateInWords(head)}`,
     trace.heap !== 'malloc' && `heap: ${trace.heap}`,
     trace.pid > 0 && `pid ${trace.pid}`,
-    growing.value && 'still running',
+    server.value?.growing && 'still running',
     sourceFact(head),
   ].filter(Boolean);
   const { before } = head;
@@ -108,6 +109,7 @@ function Facts({ head }: { head: Head }) {
 function Tools() {
   return (
     <div class="tools" role="group" aria-label="Page">
+      <PauseButton state={server.value} />
       <button
         type="button"
         id="export-button"
@@ -142,6 +144,7 @@ export function followHeader(): void {
           {shown ? <Facts head={shown} /> : <p class="facts">{trouble.value ? 'No trace' : 'Reading the trace…'}</p>}
           <Tools />
         </div>
+        <Live state={server.value} />
         {trouble.value && (
           <div role="alert">
             <p class="warning">{sentence(trouble.value)}</p>
@@ -159,7 +162,9 @@ export function followHeader(): void {
     );
   });
   effect(() => {
-    document.getElementById('main')!.hidden = trouble.value !== '';
+    const main = document.getElementById('main')!;
+    main.hidden = trouble.value !== '';
+    main.classList.toggle('gone', server.value?.answers === false);
   });
   island('verdict', () => {
     const { answer } = verdict.value;
