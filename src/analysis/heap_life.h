@@ -67,6 +67,9 @@ uint64_t heap_life_pause_99(const struct heap_life *life);
 enum next_cycle { NEXT_CYCLE_UNKNOWN, NEXT_CYCLE_DEAD, NEXT_CYCLE_ALIVE };
 enum next_cycle heap_life_next_cycle(const struct heap_life *life, uint64_t promoted_ns, uint64_t died_ns);
 
+/* The number of times at or before `ns`; `times` is in order. */
+size_t times_until(const uint64_t *times, size_t count, uint64_t ns);
+
 /* WORDS CLOCK: how many words the heap has allocated by a time. Promotion does not count as
  * allocation. Between two points the clock advances linearly. Points are added in order: neither
  * time nor words may decrease. */
