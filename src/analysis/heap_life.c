@@ -268,9 +268,9 @@ double heap_life_paused_ns(const struct heap_life *life) {
   return total;
 }
 
-uint64_t heap_life_pause_99(const struct heap_life *life) {
+uint64_t heap_life_pause_at(const struct heap_life *life, double share) {
   uint64_t *lengths = malloc((life->pause_count + 1) * sizeof *lengths),
-           longer = heap_life_pauses(life) / 100;
+           longer = (uint64_t)(((double)heap_life_pauses(life)) * (1 - share) + 1e-6);
   size_t count = 0;
   if (!lengths) return life->longest.ns;
   for (size_t i = 0; i < life->pause_count; i++)
