@@ -85,15 +85,15 @@ static int check_limits(const struct diff *diff) {
   int code = 0;
   for (int i = 0; i < diff->options->limit_count; i++) {
     const struct limit *limit = &diff->options->limits[i];
-    struct diff_table table;
+    struct compared_tables table;
     char change[40], range[64];
-    if (diff_begin(diff, limit->measure, &table)) return fail_job("%s", wn_last_error());
+    if (diff_compare(diff, limit->measure, &table)) return fail_job("%s", wn_last_error());
     const struct change *bytes = &table.comparison.bytes;
     if (limit_is_passed(limit, bytes, table.comparison.sure))
       code =
           fail_job("%s: it changed by %s (%s)", limit->text, text_change(change, bytes->difference.estimate),
                    text_change_range(range, &bytes->difference));
-    diff_end(&table);
+    compared_tables_destroy(&table);
   }
   return code;
 }
@@ -154,25 +154,10 @@ static int load(const struct report_options *options, const char *name, struct s
 
 /* ---- shared ---- */
 
-wn_status diff_begin(const struct diff *diff, enum measure measure, struct diff_table *table) {
-  enum grouping grouping = diff->options->grouping;
+wn_status diff_compare(const struct diff *diff, enum measure measure, struct compared_tables *tables) {
   struct comparison_options options = {sites_extent(diff->options->order), diff->scale};
-  wn_status error = report_table(&diff->before, measure, grouping, TABLE_SUMS, &table->before);
-  if (error) return error;
-  error = report_table(&diff->after, measure, grouping, TABLE_SUMS, &table->after);
-  if (!error) {
-    error = comparison_make(&table->before, &table->after, &options, &table->comparison);
-    if (!error) return WN_OK;
-    table_destroy(&table->after);
-  }
-  table_destroy(&table->before);
-  return error;
-}
-
-void diff_end(struct diff_table *table) {
-  comparison_destroy(&table->comparison);
-  table_destroy(&table->after);
-  table_destroy(&table->before);
+  return compared_tables_make(&diff->before, &diff->after, measure, diff->options->grouping, &options,
+                              tables);
 }
 
 void diff_print_options(FILE *out) { options_print(out, FOR_DIFF); }

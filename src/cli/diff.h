@@ -14,13 +14,11 @@ struct diff {
   struct estimate scale; /* see comparison_options */
 };
 
-/* Compares one measure. On WN_OK the caller calls diff_end. */
-struct diff_table {
-  struct table before, after;
-  struct comparison comparison;
-};
-wn_status diff_begin(const struct diff *diff, enum measure measure, struct diff_table *table);
-void diff_end(struct diff_table *table);
+/* Compares one measure. On WN_OK the caller calls compared_tables_destroy. */
+wn_status diff_compare(const struct diff *diff, enum measure measure, struct compared_tables *tables);
+
+/* Prints what the collected heaps of two runs counted; nothing if one run has none. */
+void diff_print_heap(const struct diff *diff);
 
 /* Prints the comparison as text to standard output. */
 wn_status diff_print_text(const struct diff *diff);

@@ -25,6 +25,7 @@ static void print_row(struct json *json, const struct comparison *comparison, co
   json_string(json, "file", strings_text(strings, label->file));
   json_integer(json, "line", label->line);
   json_string(json, "found", !row->before ? "after" : !row->after ? "before" : "both");
+  json_bool(json, "address", compared_is_address(comparison, row));
   json_bool(json, "sure", row->sure);
   print_change(json, "bytes", &row->bytes);
   print_change(json, "blocks", &row->blocks);
@@ -47,22 +48,42 @@ static void print_table(struct json *json, enum measure measure, const struct co
 
 static wn_status print_measure(struct json *json, enum measure measure, const struct report *before,
                                const struct report *after, const struct diff_json_options *options) {
-  struct table had, has;
-  struct comparison comparison;
+  struct compared_tables tables;
   struct comparison_options compare = {options->extent, options->scale};
-  wn_status error = report_table(before, measure, options->grouping, TABLE_SUMS, &had);
+  wn_status error = compared_tables_make(before, after, measure, options->grouping, &compare, &tables);
   if (error) return error;
-  error = report_table(after, measure, options->grouping, TABLE_SUMS, &has);
-  if (!error) {
-    error = comparison_make(&had, &has, &compare, &comparison);
-    if (!error) {
-      print_table(json, measure, &comparison, options->top);
-      comparison_destroy(&comparison);
-    }
-    table_destroy(&has);
+  print_table(json, measure, &tables.comparison, options->top);
+  compared_tables_destroy(&tables);
+  return WN_OK;
+}
+
+/* What a collected heap counted itself, in one of the runs. */
+static void print_heap(struct json *json, const char *name, const struct heap_life *life) {
+  struct trace_collection total = heap_life_total(life);
+  json_begin(json, name, '{');
+  json_integer(json, "minor_words", total.minor_words);
+  json_integer(json, "promoted_words", total.promoted_words);
+  json_integer(json, "direct_words", total.direct_words);
+  json_integer(json, "minor_collections", total.minor_collections);
+  json_integer(json, "major_cycles", total.major_cycles);
+  json_begin(json, "pauses", '{');
+  json_integer(json, "count", heap_life_pauses(life));
+  json_number(json, "total_ns", heap_life_paused_ns(life));
+  if (life->longest.ns) {
+    json_integer(json, "median_ns", heap_life_pause_at(life, 0.5));
+    json_integer(json, "below_99_ns", heap_life_pause_at(life, 0.99));
+    json_integer(json, "longest_ns", life->longest.ns);
   }
-  table_destroy(&had);
-  return error;
+  json_end(json, '}');
+  json_end(json, '}');
+}
+
+static void print_heaps(struct json *json, const struct heap_life *before, const struct heap_life *after) {
+  if (!heap_life_is_told(before) || !heap_life_is_told(after)) return;
+  json_begin(json, "heap", '{');
+  print_heap(json, "before", before);
+  print_heap(json, "after", after);
+  json_end(json, '}');
 }
 
 wn_status diff_write_json(FILE *out, const struct report *before, const struct report *after,
@@ -79,6 +100,7 @@ wn_status diff_write_json(FILE *out, const struct report *before, const struct r
   json_string(&json, "of", options->extent == EXTENT_SELF ? "self" : "total");
   json_bool(&json, "moments", options->moments);
   if (options->scale.estimate > 0) json_estimate(&json, "scale", &options->scale);
+  if (!options->moments) print_heaps(&json, &before->samples->life, &after->samples->life);
   for (int measure = 0; measure < MEASURES && !error; measure++)
     if (measure == MEASURE_HELD || !options->moments)
       error = print_measure(&json, (enum measure)measure, before, after, options);
