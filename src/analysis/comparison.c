@@ -128,4 +128,36 @@ void comparison_destroy(struct comparison *comparison) {
 const struct table *comparison_table(const struct comparison *comparison, const struct compared *row) {
   return row->after ? comparison->after : comparison->before;
 }
+
+wn_status compared_tables_make(const struct report *before, const struct report *after, enum measure measure,
+                               enum grouping grouping, const struct comparison_options *options,
+                               struct compared_tables *tables) {
+  wn_status error = report_table(before, measure, grouping, TABLE_SUMS, &tables->before);
+  if (error) return error;
+  error = report_table(after, measure, grouping, TABLE_SUMS, &tables->after);
+  if (error) goto destroy_before;
+  error = comparison_make(&tables->before, &tables->after, options, &tables->comparison);
+  if (!error) return WN_OK;
+
+  table_destroy(&tables->after);
+destroy_before:
+  table_destroy(&tables->before);
+  return error;
+}
+
+void compared_tables_destroy(struct compared_tables *tables) {
+  comparison_destroy(&tables->comparison);
+  table_destroy(&tables->after);
+  table_destroy(&tables->before);
+}
+
+bool compared_is_address(const struct comparison *comparison, const struct compared *row) {
+  const struct table *table = comparison_table(comparison, row);
+  const struct label *label = table_label(table, compared_group(row));
+  const struct strings *strings = table->report->names->strings;
+  const char *function = strings_text(strings, label->function);
+  const char *number = strrchr(function, '+');
+  number = number ? number + 1 : function;
+  return !strncmp(number, "0x", 2) && number[2] && !number[2 + strspn(number + 2, "0123456789abcdef")];
+}
 /* SPDX-License-Identifier: MIT */

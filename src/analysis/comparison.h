@@ -46,6 +46,22 @@ wn_status comparison_make(const struct table *before, const struct table *after,
                           const struct comparison_options *options, struct comparison *comparison);
 void comparison_destroy(struct comparison *comparison);
 
+/* The comparison of one measure of two reports, with its tables. */
+struct compared_tables {
+  struct table before, after;
+  struct comparison comparison;
+};
+
+/* Makes the tables and compares them. The reports must outlive them. WN_ENOMEM. */
+wn_status compared_tables_make(const struct report *before, const struct report *after, enum measure measure,
+                               enum grouping grouping, const struct comparison_options *options,
+                               struct compared_tables *tables);
+void compared_tables_destroy(struct compared_tables *tables);
+
+/* Whether a row's function has no name, only an address in its module: "libfoo.so+0x1234". Such rows
+ * of two builds are not the same code, even if they are equal. */
+bool compared_is_address(const struct comparison *comparison, const struct compared *row);
+
 /* The table and the group that name a row: those of `after`, or of `before` where `after` has no
  * such group. */
 const struct table *comparison_table(const struct comparison *comparison, const struct compared *row);

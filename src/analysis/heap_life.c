@@ -192,19 +192,6 @@ static bool settle_cycles(struct heap_life *life) {
   return true;
 }
 
-/* The number of times at or before `ns`; `times` is in order. */
-static size_t count_until(const uint64_t *times, size_t count, uint64_t ns) {
-  size_t low = 0, high = count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (times[middle] <= ns)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 static uint64_t difference(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 
 /* ---- shared ---- */
@@ -281,9 +268,9 @@ double heap_life_paused_ns(const struct heap_life *life) {
   return total;
 }
 
-uint64_t heap_life_pause_99(const struct heap_life *life) {
+uint64_t heap_life_pause_at(const struct heap_life *life, double share) {
   uint64_t *lengths = malloc((life->pause_count + 1) * sizeof *lengths),
-           longer = heap_life_pauses(life) / 100;
+           longer = (uint64_t)(((double)heap_life_pauses(life)) * (1 - share) + 1e-6);
   size_t count = 0;
   if (!lengths) return life->longest.ns;
   for (size_t i = 0; i < life->pause_count; i++)
@@ -295,10 +282,22 @@ uint64_t heap_life_pause_99(const struct heap_life *life) {
 }
 
 enum next_cycle heap_life_next_cycle(const struct heap_life *life, uint64_t promoted_ns, uint64_t died_ns) {
-  size_t next = count_until(life->cycles, life->cycle_count, promoted_ns);
+  size_t next = times_until(life->cycles, life->cycle_count, promoted_ns);
   if (next == life->cycle_count) return NEXT_CYCLE_UNKNOWN;
   uint64_t until = next + 1 < life->cycle_count ? life->cycles[next + 1] : UINT64_MAX;
   return died_ns < until ? NEXT_CYCLE_DEAD : NEXT_CYCLE_ALIVE;
+}
+
+size_t times_until(const uint64_t *times, size_t count, uint64_t ns) {
+  size_t low = 0, high = count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (times[middle] <= ns)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
 }
 
 bool words_clock_create(struct words_clock *clock, size_t points) {
@@ -321,7 +320,7 @@ void words_clock_destroy(struct words_clock *clock) {
 }
 
 double words_clock_at(const struct words_clock *clock, uint64_t ns) {
-  size_t low = count_until(clock->ns, clock->count, ns);
+  size_t low = times_until(clock->ns, clock->count, ns);
   if (!low) return clock->count ? clock->words[0] : 0;
   if (low == clock->count) return clock->words[low - 1];
   double share = (double)(ns - clock->ns[low - 1]) / (double)(clock->ns[low] - clock->ns[low - 1]);

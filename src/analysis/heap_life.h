@@ -57,8 +57,8 @@ struct trace_collection heap_life_largest(const struct heap_life *life);
 uint64_t heap_life_pauses(const struct heap_life *life);
 double heap_life_paused_ns(const struct heap_life *life);
 
-/* The 99th percentile of the lengths of pauses, or PAUSE_LONG_NS if that is shorter. */
-uint64_t heap_life_pause_99(const struct heap_life *life);
+/* The length that this share of the pauses did not exceed, or PAUSE_LONG_NS if that is shorter. */
+uint64_t heap_life_pause_at(const struct heap_life *life, double share);
 
 /* Whether the first cycle that began after the promotion of a block found it dead. A death is
  * recorded at a safepoint after the cycle that finds it, so the block counts as found dead if its
@@ -66,6 +66,9 @@ uint64_t heap_life_pause_99(const struct heap_life *life);
  * promotion ended in the trace. */
 enum next_cycle { NEXT_CYCLE_UNKNOWN, NEXT_CYCLE_DEAD, NEXT_CYCLE_ALIVE };
 enum next_cycle heap_life_next_cycle(const struct heap_life *life, uint64_t promoted_ns, uint64_t died_ns);
+
+/* The number of times at or before `ns`; `times` is in order. */
+size_t times_until(const uint64_t *times, size_t count, uint64_t ns);
 
 /* WORDS CLOCK: how many words the heap has allocated by a time. Promotion does not count as
  * allocation. Between two points the clock advances linearly. Points are added in order: neither

@@ -54,21 +54,6 @@ bool pair_is_partial(const struct pair *pair) {
 wn_status pair_compare(const struct pair *pair, enum measure measure, enum grouping grouping,
                        enum extent extent, struct compared_tables *tables) {
   struct comparison_options options = {extent, pair->scale};
-  wn_status error = report_table(&pair->before, measure, grouping, TABLE_SUMS, &tables->before);
-  if (error) return error;
-  error = report_table(&pair->after, measure, grouping, TABLE_SUMS, &tables->after);
-  if (!error) {
-    error = comparison_make(&tables->before, &tables->after, &options, &tables->comparison);
-    if (!error) return WN_OK;
-    table_destroy(&tables->after);
-  }
-  table_destroy(&tables->before);
-  return error;
-}
-
-void compared_tables_destroy(struct compared_tables *tables) {
-  comparison_destroy(&tables->comparison);
-  table_destroy(&tables->after);
-  table_destroy(&tables->before);
+  return compared_tables_make(&pair->before, &pair->after, measure, grouping, &options, tables);
 }
 /* SPDX-License-Identifier: MIT */

@@ -30,13 +30,8 @@ void pair_destroy(struct pair *pair);
 bool pair_is_partial(const struct pair *pair);
 
 /* Both tables of a measure, and their comparison. On WN_OK the caller calls compared_tables_destroy. */
-struct compared_tables {
-  struct table before, after;
-  struct comparison comparison;
-};
 wn_status pair_compare(const struct pair *pair, enum measure measure, enum grouping grouping,
                        enum extent extent, struct compared_tables *tables);
-void compared_tables_destroy(struct compared_tables *tables);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -279,6 +279,12 @@ struct estimate report_dead_share(const struct report *report, const struct gene
   return report_share(report, &generations->dead, &generations->settled);
 }
 
+wn_status report_what_if(const struct report *report, struct what_if *what_if) {
+  double unit = report->recording->byte_unit;
+  if (what_if_make(report->samples, report_takes, (void *)report, unit, what_if)) return WN_OK;
+  return error_set(WN_ENOMEM, "not enough memory for the minor heaps");
+}
+
 bool report_peak_is_one(const struct report *report) {
   return report->peak.last_ns - report->peak.first_ns <= report->samples->end_ns / 100;
 }

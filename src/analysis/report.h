@@ -20,6 +20,7 @@
 #include "analysis/peak.h"
 #include "analysis/query.h"
 #include "analysis/recording.h"
+#include "analysis/what_if.h"
 
 struct question {
   const char *where; /* the query that selects blocks (query.h); NULL: all */
@@ -140,6 +141,9 @@ struct estimate report_share(const struct report *report, const struct sums *par
  * bytes that the next cycle found dead. */
 struct estimate report_promoted_share(const struct report *report, const struct generations *generations);
 struct estimate report_dead_share(const struct report *report, const struct generations *generations);
+
+/* What other minor heaps would have kept from promotion of the blocks of the query. WN_ENOMEM. */
+wn_status report_what_if(const struct report *report, struct what_if *what_if);
 
 /* Whether the moments of the peak lie within a hundredth of the run, so that a report may name one
  * time. */

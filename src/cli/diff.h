@@ -10,6 +10,9 @@ struct diff {
   struct pair pair;
 };
 
+/* Prints what the collected heaps of two runs counted; nothing if one run has none. */
+void diff_print_heap(const struct diff *diff);
+
 /* Prints the comparison as text to standard output. */
 wn_status diff_print_text(const struct diff *diff);
 

@@ -7,6 +7,7 @@
 #include "cli/diff.h"
 
 #include "cli/called.h"
+#include "cli/report_callers.h"
 #include "cli/report_name.h"
 #include "cli/report_text.h"
 #include "cli/text.h"
@@ -144,6 +145,15 @@ static void print_number(const struct estimate *bytes) {
     text_pad(stdout, "", NUMBER_RANGE - 1);
 }
 
+/* A row that only one of two runs has. One that has no name may have the other run's row under
+ * another address. */
+static const char *suffix_of(const struct diff *diff, const struct comparison *comparison,
+                             const struct compared *row) {
+  if (diff->pair.moments || (row->before && row->after)) return "";
+  if (compared_is_address(comparison, row)) return row->before ? " (gone or moved)" : " (new or moved)";
+  return row->before ? " (gone)" : " (new)";
+}
+
 static void print_name(const struct diff *diff, const struct comparison *comparison,
                        const struct compared *row, const struct layout *layout) {
   const struct table *table = comparison_table(comparison, row);
@@ -155,12 +165,8 @@ static void print_name(const struct diff *diff, const struct comparison *compari
   const char *module = code ? strings_text(strings, label->module) : "";
   if (!strncmp(strings_text(strings, label->function), module, strlen(module))) module = "";
   table_name(table, group, name, sizeof name);
-  name_fit_module(fitted, sizeof fitted, name,
-                  diff->pair.moments ? ""
-                  : !row->before     ? " (new)"
-                  : !row->after      ? " (gone)"
-                                     : "",
-                  module, (size_t)layout->name);
+  name_fit_module(fitted, sizeof fitted, name, suffix_of(diff, comparison, row), module,
+                  (size_t)layout->name);
   text_name(stdout, fitted);
   putchar('\n');
 }
@@ -205,18 +211,71 @@ static void print_noise(const struct diff *diff, const struct comparison *compar
   text_style(stdout, STYLE_PLAIN);
 }
 
-static void print_rows(const struct diff *diff, const struct comparison *comparison) {
-  struct layout layout = layout_of();
+/* The callers of a row, as in the run that names it. */
+static void print_callers(const struct diff *diff, const struct table *table, const struct group *group,
+                          struct chains *chains) {
+  struct paragraph callers = {.length = 0};
+  struct view view = {.report = table->report, .options = diff->options};
+  struct chain chain;
+  chains_follow(chains, group, &chain);
+  report_say_callers(&callers, &view, &table->tree, &chain, table->report->recording->byte_unit);
+  if (!callers.length) return;
+  text_style(stdout, STYLE_DIM);
+  text_paragraph(stdout, callers.text + 1, CALLERS_INDENT);
+  text_style(stdout, STYLE_PLAIN);
+}
+
+/* Two builds place equal code at other addresses. */
+static void say_addresses(const struct diff *diff, const struct comparison *comparison) {
+  bool some = false;
+  for (size_t i = 0; i < comparison->count && !diff->pair.moments; i++)
+    some = some || compared_is_address(comparison, &comparison->rows[i]);
+  if (!some) return;
+  text_style(stdout, STYLE_DIM);
+  text_paragraph(
+      stdout,
+      "Rows as libfoo.so+0x1234 have no name: between two builds of their file they cannot be matched.", 2);
+  text_style(stdout, STYLE_PLAIN);
+}
+
+static void print_sure(const struct diff *diff, const struct compared_tables *tables,
+                       const struct layout *layout, struct chains *before, struct chains *after) {
+  const struct comparison *comparison = &tables->comparison;
   size_t top = diff->options->top ? diff->options->top : ROWS,
          shown = comparison->sure_count < top + 1 ? comparison->sure_count : top;
   char number[64];
-  print_header(diff, &layout);
-  for (size_t i = 0; i < shown; i++) print_row(diff, comparison, &comparison->rows[i], &layout);
+  for (size_t i = 0; i < shown; i++) {
+    const struct compared *row = &comparison->rows[i];
+    print_row(diff, comparison, row, layout);
+    if (before)
+      print_callers(diff, comparison_table(comparison, row), compared_group(row),
+                    row->after ? after : before);
+  }
   if (comparison->sure_count > shown)
     printf("  and %s more (--top %zu)\n",
            text_number_of(number, (double)(comparison->sure_count - shown), "change"),
            comparison->sure_count);
-  print_noise(diff, comparison, &layout);
+}
+
+/* Rows have callers where they are functions or lines with what they allocated themselves. */
+static wn_status print_rows(const struct diff *diff, const struct compared_tables *tables) {
+  struct layout layout = layout_of();
+  struct chains before = {.tree = NULL}, after = {.tree = NULL};
+  enum grouping grouping = diff->options->grouping;
+  bool explain = diff->options->order != SITES_BY_TOTAL && (grouping == BY_FUNCTION || grouping == BY_LINE);
+  wn_status error = explain ? chains_create(&tables->before.tree, &before) : WN_OK;
+  if (error) return error;
+  error = explain ? chains_create(&tables->after.tree, &after) : WN_OK;
+  if (!error) {
+    print_header(diff, &layout);
+    print_sure(diff, tables, &layout, explain ? &before : NULL, explain ? &after : NULL);
+    print_noise(diff, &tables->comparison, &layout);
+  }
+  if (explain) {
+    if (!error) chains_destroy(&after);
+    chains_destroy(&before);
+  }
+  return error;
 }
 
 static wn_status print_measure(const struct diff *diff, enum measure measure, const char *title) {
@@ -236,10 +295,11 @@ static wn_status print_measure(const struct diff *diff, enum measure measure, co
     say(&paragraph, "nothing that was sampled");
   }
   report_print_title(paragraph.text);
-  if (tables.comparison.count) print_rows(diff, &tables.comparison);
+  if (tables.comparison.count) error = print_rows(diff, &tables);
+  say_addresses(diff, &tables.comparison);
   putchar('\n');
   compared_tables_destroy(&tables);
-  return WN_OK;
+  return error;
 }
 
 /* ---- shared ---- */
@@ -251,10 +311,14 @@ wn_status diff_print_text(const struct diff *diff) {
                      : diff->options->when[0].at == AT_END  ? "Held at the end"
                                                             : "Held at that time";
   print_runs(diff);
+  diff_print_heap(diff);
   wn_status error = print_measure(diff, MEASURE_HELD, held);
   if (!error && !diff->pair.moments) error = print_measure(diff, MEASURE_ALLOCATED, "Allocated over the run");
   if (!error && !diff->pair.moments && diff->options->when[0].at != AT_END)
     error = print_measure(diff, MEASURE_ALIVE, "Alive at the end");
+  if (!error && !diff->pair.moments && diff->pair.before.samples->collected &&
+      diff->pair.after.samples->collected)
+    error = print_measure(diff, MEASURE_PROMOTED, "Promoted");
   return error;
 }
 /* SPDX-License-Identifier: MIT */

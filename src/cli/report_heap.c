@@ -3,6 +3,7 @@
 #include "cli/report_text.h"
 #include "cli/text.h"
 #include <stdio.h>
+#include <string.h>
 
 static double bytes_of(const struct view *view, uint64_t words) {
   return view->report->samples->word_bytes * (double)words;
@@ -58,7 +59,7 @@ static const char *kind_of(const struct trace_pause *pause) {
 
 static void say_pauses(struct paragraph *paragraph, const struct heap_life *life) {
   char count[64], time[32], share[32];
-  uint64_t pauses = heap_life_pauses(life), most = heap_life_pause_99(life);
+  uint64_t pauses = heap_life_pauses(life), most = heap_life_pause_at(life, 0.99);
   double paused = heap_life_paused_ns(life);
   if (!pauses) {
     /* A heap that records its domains also records their pauses. */
@@ -84,6 +85,36 @@ static void say_domains(struct paragraph *paragraph, const struct heap_life *lif
   say(paragraph, "%s ran", text_number_of(count, (double)life->domains_begun, "domain"));
   say(paragraph, life->domains_most > 1 ? ", up to %s at once. " : ", one after the other. ",
       text_count(count, (double)life->domains_most));
+}
+
+/* "4.0–28 %". */
+static const char *kept_range(char buffer[80], const struct kept *kept) {
+  char low[32], high[32];
+  text_share(low, kept->low);
+  char *percent = strchr(low, ' ');
+  if (percent) *percent = 0;
+  snprintf(buffer, 80, "%s–%s", low, text_share(high, kept->high));
+  return buffer;
+}
+
+static wn_status print_what_if(const struct view *view) {
+  struct what_if what_if;
+  struct paragraph paragraph = {.length = 0};
+  char bytes[32], range[80];
+  wn_status error = report_what_if(view->report, &what_if);
+  if (error || !what_if.samples) return error;
+  const struct kept *half = &what_if.sizes[0], less = {.low = -half->high, .high = -half->low};
+  say(&paragraph,
+      "Between two minor collections %s are allocated. With a minor heap twice as large, %s of the promoted "
+      "bytes",
+      text_bytes(bytes, view->report->samples->word_bytes * what_if.minor_words),
+      kept_range(range, &what_if.sizes[1]));
+  say(&paragraph, " would not have been promoted; 4 times, %s;", kept_range(range, &what_if.sizes[2]));
+  say(&paragraph, " 8 times, %s.", kept_range(range, &what_if.sizes[3]));
+  say(&paragraph, " With half of it, %s more would have been. The truth is somewhere in these ranges.",
+      kept_range(range, &less));
+  text_paragraph(stdout, paragraph.text, 0);
+  return WN_OK;
 }
 
 /* ---- shared ---- */
@@ -119,6 +150,7 @@ wn_status report_print_generations(const struct view *view) {
     say_share(&behind, &dead);
     say(&behind, " of that was found dead by the next cycle");
   }
-  return report_print_table(view, "Promoted", behind.text, MEASURE_PROMOTED, TABLE_FATES, NULL);
+  error = report_print_table(view, "Promoted", behind.text, MEASURE_PROMOTED, TABLE_FATES, NULL);
+  return error ? error : print_what_if(view);
 }
 /* SPDX-License-Identifier: MIT */

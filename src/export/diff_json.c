@@ -17,6 +17,7 @@ static void print_row(struct json *json, const struct comparison *comparison, co
   json_string(json, "file", strings_text(strings, label->file));
   json_integer(json, "line", label->line);
   json_string(json, "found", !row->before ? "after" : !row->after ? "before" : "both");
+  json_bool(json, "address", compared_is_address(comparison, row));
   json_bool(json, "sure", row->sure);
   json_change(json, "bytes", &row->bytes);
   json_change(json, "blocks", &row->blocks);
@@ -47,6 +48,35 @@ static wn_status print_measure(struct json *json, enum measure measure, const st
   return WN_OK;
 }
 
+/* What a collected heap counted itself, in one of the runs. */
+static void print_heap(struct json *json, const char *name, const struct heap_life *life) {
+  struct trace_collection total = heap_life_total(life);
+  json_begin(json, name, '{');
+  json_integer(json, "minor_words", total.minor_words);
+  json_integer(json, "promoted_words", total.promoted_words);
+  json_integer(json, "direct_words", total.direct_words);
+  json_integer(json, "minor_collections", total.minor_collections);
+  json_integer(json, "major_cycles", total.major_cycles);
+  json_begin(json, "pauses", '{');
+  json_integer(json, "count", heap_life_pauses(life));
+  json_number(json, "total_ns", heap_life_paused_ns(life));
+  if (life->longest.ns) {
+    json_integer(json, "median_ns", heap_life_pause_at(life, 0.5));
+    json_integer(json, "below_99_ns", heap_life_pause_at(life, 0.99));
+    json_integer(json, "longest_ns", life->longest.ns);
+  }
+  json_end(json, '}');
+  json_end(json, '}');
+}
+
+static void print_heaps(struct json *json, const struct heap_life *before, const struct heap_life *after) {
+  if (!heap_life_is_told(before) || !heap_life_is_told(after)) return;
+  json_begin(json, "heap", '{');
+  print_heap(json, "before", before);
+  print_heap(json, "after", after);
+  json_end(json, '}');
+}
+
 wn_status diff_write_json(FILE *out, const struct pair *pair, const struct diff_json_options *options) {
   struct json json = {.out = out};
   wn_status error = WN_OK;
@@ -60,6 +90,7 @@ wn_status diff_write_json(FILE *out, const struct pair *pair, const struct diff_
   json_string(&json, "of", options->extent == EXTENT_SELF ? "self" : "total");
   json_bool(&json, "moments", pair->moments);
   if (pair->scale.estimate > 0) json_estimate(&json, "scale", &pair->scale);
+  if (!pair->moments) print_heaps(&json, &pair->before.samples->life, &pair->after.samples->life);
   for (int measure = 0; measure < MEASURES && !error; measure++)
     if (measure == MEASURE_HELD || !pair->moments)
       error = print_measure(&json, (enum measure)measure, pair, options);

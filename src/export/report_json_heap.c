@@ -15,7 +15,8 @@ static void print_pauses(struct json *json, const struct heap_life *life) {
   else
     json_null(json, "share");
   if (life->longest.ns) {
-    json_integer(json, "below_99_ns", heap_life_pause_99(life));
+    json_integer(json, "median_ns", heap_life_pause_at(life, 0.5));
+    json_integer(json, "below_99_ns", heap_life_pause_at(life, 0.99));
     json_integer(json, "longest_ns", life->longest.ns);
     json_integer(json, "longest_at_ns", life->longest.time_ns);
     json_string(json, "longest_kind", kinds[life->longest.kind]);
@@ -70,6 +71,28 @@ static void print_fates(struct json *json, const struct report *report) {
   json_estimate(json, "dead_next_share", &dead);
 }
 
+/* Null without promotions to tell from, and without memory. */
+static void print_what_if(struct json *json, const struct report *report) {
+  struct what_if what_if;
+  if (report_what_if(report, &what_if) || !what_if.samples) {
+    json_null(json, "what_if");
+    return;
+  }
+  json_begin(json, "what_if", '{');
+  json_number(json, "interval_words", what_if.minor_words);
+  json_integer(json, "samples", what_if.samples);
+  json_begin(json, "sizes", '[');
+  for (int i = 0; i < WHAT_IF_SIZES; i++) {
+    json_begin(json, NULL, '{');
+    json_number(json, "factor", what_if.sizes[i].factor);
+    json_number(json, "kept_low", what_if.sizes[i].low);
+    json_number(json, "kept_high", what_if.sizes[i].high);
+    json_end(json, '}');
+  }
+  json_end(json, ']');
+  json_end(json, '}');
+}
+
 /* ---- shared ---- */
 
 void json_heap(struct json *json, const struct report *report) {
@@ -87,6 +110,7 @@ void json_heap(struct json *json, const struct report *report) {
   json_integer(json, "domains_begun", life->domains_begun);
   json_integer(json, "domains_most", life->domains_most);
   print_fates(json, report);
+  print_what_if(json, report);
   print_pauses(json, life);
   print_collections(json, life);
   json_end(json, '}');

@@ -85,13 +85,14 @@ static void write_collections(struct answer *answer, const struct samples *sampl
 static void write_pauses(struct answer *answer, const struct samples *samples) {
   const struct heap_life *life = &samples->life;
   size_t time = answer_numbers(answer, "pause_time"), ns = answer_numbers(answer, "pause_ns"),
-         every = life->pause_count / PAUSES_MOST + 1;
+         kind = answer_integers(answer, "pause_kind"), every = life->pause_count / PAUSES_MOST + 1;
   for (size_t i = 0; i < life->pause_count; i += every) {
     const struct trace_pause *longest = &life->pauses[i];
     for (size_t j = i; j < life->pause_count && j < i + every; j++)
       if (life->pauses[j].ns > longest->ns) longest = &life->pauses[j];
     answer_number(answer, time, (double)longest->time_ns);
     answer_number(answer, ns, (double)longest->ns);
+    answer_integer(answer, kind, longest->kind);
   }
 }
 

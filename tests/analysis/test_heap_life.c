@@ -239,7 +239,7 @@ static void pauses_add_up_though_few_have_a_record(void **state) {
   assert_true(heap_life_paused_ns(life) == (double)(total + 3 * MS));
   assert_int_equal(life->longest.ns, 2 * MS);
   assert_int_equal(life->longest.kind, TRACE_PAUSE_MINOR);
-  assert_int_equal(heap_life_pause_99(life), 550000); /* ten of 1007 are longer: 2 ms, 1 ms to 600 us */
+  assert_int_equal(heap_life_pause_at(life, 0.99), 550000); /* ten of 1007 are longer: 2 ms, 1 ms to 600 us */
   assert_true(life->domain_ns == 1000.0 * MS);
   samples_free(samples);
 }
@@ -251,7 +251,7 @@ static void short_pauses_have_no_longest(void **state) {
   struct samples *samples = story_load(writer);
   assert_int_equal(heap_life_pauses(&samples->life), 500);
   assert_int_equal(samples->life.longest.ns, 0);
-  assert_int_equal(heap_life_pause_99(&samples->life), PAUSE_LONG_NS);
+  assert_int_equal(heap_life_pause_at(&samples->life, 0.99), PAUSE_LONG_NS);
   samples_free(samples);
 }
 
@@ -347,7 +347,7 @@ static void check_life(const struct samples *samples) {
   }
   assert_true(life->domains_most <= life->domains_begun && isfinite(life->domain_ns) && life->domain_ns >= 0);
   assert_true(life->longest.ns <= samples->end_ns &&
-              heap_life_pause_99(life) <= samples->end_ns + PAUSE_LONG_NS);
+              heap_life_pause_at(life, 0.99) <= samples->end_ns + PAUSE_LONG_NS);
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
     assert_true(isfinite(row->life_words) && row->life_words >= 0);

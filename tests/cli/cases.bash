@@ -200,6 +200,7 @@ collected_heaps_are_told_of() {
   says '1,000 pauses took 504 ms, 28 % of the time of its domains; 99 of 100 took at most 500 us'
   says 'longest took 5.00 ms \(a minor collection, after 777 ms\). 2 domains ran, up to 2 at once'
   says 'Promoted: 320 kB in 400 blocks, 44 % of what was born in the minor heap; 50 % of that was found dead by the next cycle'
+  says 'Between two minor collections 8.00 kB are allocated. With a minor heap twice as large, [0-9.]+–[0-9.]+ % of the promoted bytes'
   says 'promoted median life +function'
   says 'promoted dead next +function'
   says 'major heap +█'
@@ -234,9 +235,11 @@ collected_heaps_have_their_members() {
   jq -e '.heap | .minor_words == 1000000 and .promoted_words == 500000 and .direct_words == 100000 and
          .minor_collections == 1000 and .major_cycles == 5 and .live_words == 50000 and .peak_heap_words == 101000 and
          .domains_begun == 2 and .domains_most == 2 and .pauses.count == 1000 and .pauses.total_ns == 504500000 and
-         .pauses.below_99_ns == 500000 and .pauses.longest_ns == 5000000 and .pauses.longest_kind == "minor" and
+         .pauses.below_99_ns == 500000 and .pauses.median_ns == 500000 and .pauses.longest_ns == 5000000 and .pauses.longest_kind == "minor" and
          (.collections | length) == 1000 and .collections[0].minor_words == 0 and .collections[-1].minor_words == 1000000 and
          .promoted_share.samples == 400 and .dead_next_share.estimate == 0.5' out >/dev/null || fail "$(jq '.heap | del(.collections)' out)"
+  jq -e '.heap.what_if | .interval_words == 1000 and .samples > 300 and [.sizes[] | .factor, .kept_low <= .kept_high] ==
+         [0.5, true, 2, true, 4, true, 8, true]' out >/dev/null || fail "$(jq '.heap.what_if' out)"
   jq -e '.promoted[0] | .total_bytes.samples == 400 and .promoted_share.samples == 400 and .life_words.samples == 900' out >/dev/null ||
     fail "$(jq '.promoted[0]' out)"
   jq -e '.allocated[0] | (.minor_share.estimate + .major_share.estimate - 1 | fabs) < 1e-9 and .life.samples == 1000' out >/dev/null ||

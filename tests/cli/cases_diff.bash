@@ -119,7 +119,7 @@ comparisons_have_their_json() {
   diff - members <<'END' || fail "members changed; docs/report-json.md describes them"
 after:object alive:object allocated:object at:string before:object by:string churn:object lasting:object moments:boolean of:string promoted:object schema:number sites:object where:string
 blocks:object bytes:object rows:array rows_count:number sure:boolean sure_count:number
-blocks:object bytes:object file:string found:string line:number module:string name:string sure:boolean
+address:boolean blocks:object bytes:object file:string found:string line:number module:string name:string sure:boolean
 after:object before:object difference:object
 END
 }
@@ -139,4 +139,38 @@ differences_fit_narrow_terminals() {
       done
     done
   done
+}
+
+collected_heaps_are_compared() {
+  need jq
+  local seed
+  for seed in 1 2; do "$build/tests/page/make_planted" collected t$seed $seed || fail "no trace"; done
+  make exact_collected u
+  succeeds diff t1 t2
+  says 'own counts. Born in the minor heap: before 1.26 GB; after 1.26 GB. Promoted: before 240 MB; after 240 MB.'
+  says 'Minor collections: before 999; after 999.'
+  says 'Pauses: before 999 ms in 999 pauses, the longest 8.30 ms; after 999 ms in 999 pauses'
+  says 'Promoted: 2[67][0-9] MB .* before, 2[67][0-9] MB .* after'
+  succeeds diff --json t1 u
+  jq -e '.heap.before.promoted_words == 29970000 and .heap.after.promoted_words == 500000 and .heap.after.pauses.longest_ns == 5000000 and
+         .promoted.bytes.before.samples > 1000' out >/dev/null || fail "$(jq .heap out)"
+  make plain v
+  succeeds diff t1 v
+  ! grep -q 'own counts' out || fail "$(cat out)"
+  succeeds diff --json t1 v
+  jq -e 'has("heap") | not' out >/dev/null || fail "$(jq .heap out)"
+}
+
+rows_without_names_are_not_matched_between_builds() {
+  need jq
+  make plain t
+  "$build/tests/page/make_planted" malloc v || fail "no trace"
+  succeeds diff t v
+  says '\+0x[0-9a-f]+ .*\(gone or moved\)'
+  says 'have no name: between two builds of their file they cannot be matched'
+  succeeds diff --json t v
+  jq -e '[.allocated.rows[] | select(.found == "before") | .address] | all and length > 3' out >/dev/null || fail "addresses are not told"
+  jq -e '[.allocated.rows[] | select(.found == "after") | .address] | any | not' out >/dev/null || fail "names are told as addresses"
+  succeeds diff v v
+  ! grep -q 'have no name' out || fail "$(cat out)"
 }

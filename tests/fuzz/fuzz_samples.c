@@ -16,7 +16,7 @@ static void check_life(const struct samples *samples) {
   require(total.heap_words <= largest.heap_words);
   require(life->domains_most <= life->domains_begun && life->domain_ns >= 0 && isfinite(life->domain_ns));
   require(life->longest.ns <= samples->end_ns && isfinite(heap_life_paused_ns(life)));
-  require(heap_life_pause_99(life) <= (life->longest.ns ? life->longest.ns : PAUSE_LONG_NS));
+  require(heap_life_pause_at(life, 0.99) <= (life->longest.ns ? life->longest.ns : PAUSE_LONG_NS));
 }
 
 static void check_rows(const struct samples *samples) {

@@ -126,8 +126,26 @@ export interface Totals {
     /** 0: not measured. */
     peak_rss_bytes: number;
   };
-  heap?: Record<string, unknown>;
+  heap?: Heap;
   resident?: Record<string, unknown>;
+}
+
+/** Of a collected heap; more members are in docs/report-json.md. */
+export interface Heap {
+  promoted_share: Estimate;
+  /** Null: too few promoted blocks were sampled. Below 0: more would have been promoted. */
+  what_if: { interval_words: number; samples: number; sizes: { factor: number; kept_low: number; kept_high: number }[] } | null;
+  pauses: {
+    count: number;
+    total_ns: number;
+    share: number | null;
+    /** Missing if no pause was 0.1 ms or longer. */
+    median_ns?: number;
+    below_99_ns?: number;
+    longest_ns?: number;
+    longest_at_ns?: number;
+    kinds: { kind: string; count: number; total_ns: number }[];
+  };
 }
 
 /** view=time (where, points). Columns over the moments: */
@@ -157,9 +175,11 @@ export interface Time {
     collection_time: Float64Array;
     collection_major: Uint32Array;
     collection_heap: Float64Array;
-    /** Single pauses of at least 0.1 ms: when they ended, and their length. */
+    /** Single pauses of at least 0.1 ms: when they ended, their length, and for what: 0 a minor collection,
+     *  1 marking or sweeping, 2 another domain. */
     pause_time: Float64Array;
     pause_ns: Float64Array;
+    pause_kind: Uint32Array;
   };
 }
 

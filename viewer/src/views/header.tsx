@@ -239,7 +239,7 @@ function figuresOf(head: Head, all: Totals): FigureParts[] {
       go: () => openTab('churn'),
     },
   ];
-  const promoted = all.heap?.promoted_share as { estimate: number; low: number; high: number; samples: number } | undefined;
+  const promoted = all.heap?.promoted_share;
   if (head.collected && promoted)
     figures.push({
       label: 'Promoted',

@@ -35,6 +35,12 @@ test('the planted leak, churner, cache and early promotion are first under their
     assert.match(rows[0]!, /kB\/s[\s\S]*grows steadily[\s\S]*first quarter/);
     assert.match(rows[1]!, /caches[\s\S]*filled once/);
     assert.match(await page.evaluate(() => location.hash), /^#alive$/);
+    await page.keyboard.press('6');
+    await settled(page);
+    const text = () => page.locator('#heap').innerText().then((said) => said.replace(/\u202f/g, ' '));
+    assert.match(await text(), /1.26 MB are allocated[\s\S]*twice as large\s+[\d.]+–\d+ %[\s\S]*999 pauses took 999 ms[\s\S]*the longest 8.30 ms, after 25.0 s/);
+    await page.locator('#heap button').click();
+    assert.match(await text(), /8.30 ms\s+25.0 s\s+minor collections/);
     await page.close();
   }));
 /* SPDX-License-Identifier: MIT */
