@@ -175,6 +175,7 @@ a_trace_that_grows_beyond_the_bound_is_shown_in_part() {
   need jq
   follow --samples 1000
   ! grep -q ' 1 of ' served || fail "it is large already: $(cat served)"
+  [ "$("$winnow" report --json t | jq .trace.samples)" -gt 1200 ] || skip "few samples are recorded in this build"
   answer_text | jq -e '.kept > 0.02 and .kept < 0.9' >/dev/null || fail "not a part: $(answer_text)"
 }
 
