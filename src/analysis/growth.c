@@ -62,10 +62,13 @@ static int class_of(uint64_t time_ns, uint64_t end_ns) {
 /* The class at whose beginning `since` begins. */
 static const int since_class[2] = {WARM_UP, WARM_UP + JUDGED - QUARTER};
 
-/* By classes, not times, so that a row came or was there before, never both. */
+static uint64_t since_ns(int since, uint64_t end_ns) {
+  return end_ns / AGE_CLASSES * (uint64_t)since_class[since];
+}
+
 static bool was_there(const struct row *row, int since, uint64_t end_ns) {
-  return class_of(row->begin_ns, end_ns) < since_class[since] &&
-         class_of(row->end_ns, end_ns) >= since_class[since];
+  uint64_t ns = since_ns(since, end_ns);
+  return row->begin_ns < ns && row->end_ns >= ns;
 }
 
 /* ---- judging ---- */
@@ -135,7 +138,7 @@ void ages_add(struct ages *ages, const struct row *row, uint64_t end_ns) {
   int class = class_of(row->begin_ns, end_ns), judged = class - WARM_UP + 1;
   bool alive = row->end_ns == STILL_ALIVE;
   for (int i = 0; i < 2; i++) {
-    if (alive && class >= since_class[i]) sum_add(&ages->since[i].came, bytes, p);
+    if (alive && row->begin_ns >= since_ns(i, end_ns)) sum_add(&ages->since[i].came, bytes, p);
     if (!alive && was_there(row, i, end_ns)) sum_add(&ages->since[i].went, bytes, p);
   }
   if (!alive) return;

@@ -82,7 +82,7 @@ static double usual_interval(const struct words_clock *clock) {
   for (size_t i = 1; i < clock->count; i++) words[i - 1] = clock->words[i] - clock->words[i - 1];
   if (clock->count > 1) {
     qsort(words, clock->count - 1, sizeof *words, by_size);
-    median = words[(clock->count - 1) / 2];
+    median = fmax(words[(clock->count - 1) / 2], 0); /* damaged counters may fall */
   }
   free(words);
   return median;

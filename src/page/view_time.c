@@ -81,7 +81,8 @@ static void write_collections(struct answer *answer, const struct samples *sampl
   }
 }
 
-/* Pauses; if there are many, of consecutive ones the longest. */
+/* Pauses that are long enough to have records of their own; if there are many, of consecutive ones
+ * the longest. */
 static void write_pauses(struct answer *answer, const struct samples *samples) {
   const struct heap_life *life = &samples->life;
   size_t time = answer_numbers(answer, "pause_time"), ns = answer_numbers(answer, "pause_ns"),
@@ -90,6 +91,7 @@ static void write_pauses(struct answer *answer, const struct samples *samples) {
     const struct trace_pause *longest = &life->pauses[i];
     for (size_t j = i; j < life->pause_count && j < i + every; j++)
       if (life->pauses[j].ns > longest->ns) longest = &life->pauses[j];
+    if (longest->ns < PAUSE_LONG_NS) continue; /* a record of the totals */
     answer_number(answer, time, (double)longest->time_ns);
     answer_number(answer, ns, (double)longest->ns);
     answer_integer(answer, kind, longest->kind);

@@ -1,6 +1,7 @@
 /* Growth: made-up sites, of which the truth is known, under the real sampler. The interval of the
  * slope holds the truth, leaks are told, and what keeps its size is not called a leak. */
 #include "analysis/sampled.h"
+#include "support/runs.h"
 #include "support/test.h"
 
 #include "analysis/growth.h"
@@ -65,14 +66,17 @@ static struct growth sampled_growth(double rate, uint64_t seed) {
   return growth_of(&ages, END_NS, rate < 1 ? 8 / rate : 0, false);
 }
 
+static bool is_judged(void) { return runs_of(RUNS) == RUNS; }
+
 /* The share of RUNS runs in which the site is of a kind, with so many sampled blocks alive at the end
  * on average. */
 static double kind_share(double samples, enum growth_kind kind) {
   double rate = samples / alive_words();
   int count = 0;
   assert_true(rate < 0.5);
-  for (uint64_t run = 0; run < RUNS; run++) count += sampled_growth(rate, run + 1).kind == kind;
-  return (double)count / RUNS;
+  for (uint64_t run = 0; run < (uint64_t)runs_of(RUNS); run++)
+    count += sampled_growth(rate, run + 1).kind == kind;
+  return (double)count / runs_of(RUNS);
 }
 
 /* ---- sites ---- */
@@ -126,7 +130,7 @@ static void leaks_are_told(void **state) {
     leak(0, 15000);
     double share = kind_share(cases[i].samples, GROWTH_STEADY);
     printf("  a leak with %3.0f samples: steady in %.1f %% of runs\n", cases[i].samples, 100 * share);
-    assert_true(share >= cases[i].least);
+    assert_true(!is_judged() || share >= cases[i].least);
   }
 }
 
@@ -145,7 +149,7 @@ static void leaks_among_blocks_that_die_are_told(void **state) {
 static void check_not_steady(const char *name, double samples, double most) {
   double share = kind_share(samples, GROWTH_STEADY);
   printf("  %-32s steady in %.1f %% of runs\n", name, 100 * share);
-  if (share > most) fail_msg("%s: steady in %.1f %%", name, 100 * share);
+  if (is_judged() && share > most) fail_msg("%s: steady in %.1f %%", name, 100 * share);
 }
 
 static void what_keeps_its_size_is_no_leak(void **state) {
@@ -236,16 +240,16 @@ static void the_slope_of_a_leak_is_its_rate(void **state) {
 /* ---- coverage ---- */
 
 static double coverage(const char *name, double samples, uint64_t seed) {
-  enum { COVERAGE_RUNS = 2000 };
+  const int runs = runs_of(2000);
   double truth = sampled_growth(1, 1).rate.estimate, rate = samples / alive_words();
   int covered = 0;
-  for (uint64_t run = 0; run < COVERAGE_RUNS; run++) {
+  for (uint64_t run = 0; run < (uint64_t)runs; run++) {
     struct estimate slope = sampled_growth(rate, seed + run).rate;
     assert_true(slope.low <= slope.estimate && slope.estimate <= slope.high);
     covered += slope.low <= truth * (1 + 1e-9) && truth * (1 - 1e-9) <= slope.high;
   }
-  printf("  %-14s %3.0f samples: %5.2f %% covered\n", name, samples, 100.0 * covered / COVERAGE_RUNS);
-  return 100.0 * covered / COVERAGE_RUNS;
+  printf("  %-14s %3.0f samples: %5.2f %% covered\n", name, samples, 100.0 * covered / runs);
+  return 100.0 * covered / runs;
 }
 
 static void intervals_of_slopes_hold_the_truth(void **state) {
@@ -265,6 +269,7 @@ static void intervals_of_slopes_hold_the_truth(void **state) {
       bad += covered < 92 || covered > 98.5;
     }
   printf("  all: %.2f %% covered\n", all / cells);
+  if (!is_judged()) return;
   assert_int_equal(bad, 0);
   assert_true(all / cells > 93 && all / cells < 97.5);
 }

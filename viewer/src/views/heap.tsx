@@ -162,6 +162,7 @@ function Pauses({ of }: { of: Heap['pauses'] }) {
           .map((kind, index) => (kind.count ? `${count(kind.count)} for ${KINDS[index]} (${duration(kind.total_ns)})` : ''))
           .filter(Boolean)
           .join(', ')}
+        {some && !asTable.value.pauses && '. The chart has those of 0.1 ms and longer.'}
       </p>
     </>
   );
