@@ -383,6 +383,24 @@ test('a trace that cannot be read says why', async () => {
   await context.close();
 });
 
+onPage('5,000 levels and names of 28 kB draw, and links stay short', { at: '?deep&few' }, async (page) => {
+  for (let number = 1; number <= 7; number++) {
+    await page.keyboard.press(String(number));
+    await settled(page);
+    const { height } = (await page.locator('#flame-host canvas').boundingBox())!;
+    assert.ok(height > 100 && height <= 900, `a canvas of ${height} px`);
+  }
+  await page.locator('.sites tbody tr', { hasText: 'insert' }).first().click();
+  await settled(page);
+  await page.waitForFunction(() => document.querySelector('#flame-host > div')!.scrollTop > 40_000);
+  assert.ok((await hash(page)).length <= 2048);
+  await page.keyboard.press('c');
+  await settled(page);
+  await page.keyboard.press('i');
+  await settled(page);
+  await noOverflow(page);
+});
+
 for (const dark of [false, true])
   onPage(`320 px are enough, ${dark ? 'dark' : 'light'}`, { width: 320, height: 640, dark }, async (page) => {
     await noOverflow(page);
