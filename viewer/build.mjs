@@ -68,7 +68,7 @@ const policy = [
 const parts = { policy, style, app };
 let page = readFileSync(at('src/skeleton.html'), 'utf8').replace(/\{\{(\w+)\}\}/g, (_, name) => parts[name]);
 const size = Buffer.byteLength(page);
-if (size > MOST_BYTES) {
+if (!fixture && size > MOST_BYTES) {
   console.error(`the page has ${size} bytes; at most ${MOST_BYTES} are allowed`);
   process.exit(1);
 }

@@ -53,7 +53,7 @@ function placesOf(label: Label): [string, string][] {
 export function followDetails(): void {
   const section = document.getElementById('details')!;
   island('details', () => {
-    section.classList.toggle('listed', !!head.value?.source_files);
+    section.classList.toggle('listed', !!head.value?.source_files && chosen.value !== '');
     const text = chosen.value;
     if (!(comparing.value ? compare.value : table.value).answer) return null;
     if (!text) return <p class="quiet hint">Select a box or a row: its numbers, its place and its callers are shown here.</p>;

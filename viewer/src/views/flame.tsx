@@ -289,10 +289,13 @@ function fitHost(shown: FlameGraph, host: HTMLElement): void {
 }
 
 const widthShown = computed(() => (comparing.value ? 'bytes' : view.value.width));
+/* That another answer is awaited changes nothing of what is seen. */
+const answered = computed(() => flame.value.answer);
 
 function followGraph(shown: FlameGraph, section: HTMLElement): void {
   effect(() => {
-    const { answer, of } = flame.value;
+    const answer = answered.value;
+    const { of } = flame.peek();
     const width = widthShown.value;
     if (!answer || !of) return;
     const mode = (of.direction ?? 'callees') === 'callers' ? 'inverted' : 'icicle';

@@ -1,6 +1,6 @@
 /* The table: one row for each function (or line, file, module), of which only those in sight are elements. */
 import { computed, effect, signal } from '@preact/signals-core';
-import type { Table } from '../engine/answers.ts';
+import type { Label, Table } from '../engine/answers.ts';
 import { amount, isRough, shortDuration, shortCount, shortError } from '../numbers.ts';
 import { chosen, compare, comparing, isStale, missing, table } from '../state/asking.ts';
 import type { Sort } from '../state/address.ts';
@@ -25,13 +25,20 @@ const nameRoom = signal(0); // px; 0: not yet measured
 let glyphs: Glyphs | null = null;
 let fitted = new Map<string, FittedName>();
 
-/** The name as the column has room for it: its last segment stays, what stands in brackets goes first. */
-function nameFor(text: string): string {
+function fit(text: string, room: number): string {
+  let name = fitted.get(text);
+  if (!name) fitted.set(text, (name = new FittedName(text, glyphs!)));
+  return name.fit(room, glyphs!) || compactName(text, 20);
+}
+
+/** The name as the column has room for it: its last segment stays, what stands in brackets goes first. The place of a
+ *  row that is a line stays whole. */
+function nameFor({ text, line }: Label): string {
   const room = nameRoom.value;
   if (!glyphs || !room) return compactName(text, 40);
-  let name = fitted.get(text);
-  if (!name) fitted.set(text, (name = new FittedName(text, glyphs)));
-  return name.fit(room, glyphs) || compactName(text, 20);
+  const place = (line && / \([^()]*:\d+\)/.exec(text)?.[0]) || '';
+  const width = glyphs.width(place);
+  return place && width < room / 2 ? fit(text.replace(place, ''), room - width) + place : fit(text, room);
 }
 
 function measureNames(region: HTMLElement): void {
@@ -133,7 +140,7 @@ function Line({ of, index, place, whole }: { of: Table; index: number; place: nu
       }}
     >
       <th scope="row" class="name">
-        <Name text={nameFor(label.text)} title={cleanName(label.text, 2000)} />
+        <Name text={nameFor(label)} title={cleanName(label.text, 2000)} />
       </th>
       <Amount column="self" value={columns.self[index]!} low={columns.self_low[index]!} high={columns.self_high[index]!} samples={columns.self_samples[index]!} whole={whole} />
       <Amount column="total" value={columns.total[index]!} low={columns.total_low[index]!} high={columns.total_high[index]!} samples={columns.samples[index]!} whole={whole} />

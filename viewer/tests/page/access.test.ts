@@ -31,6 +31,17 @@ for (const dark of [false, true])
     await context.close();
   });
 
+test('no complaint of axe with source lines', async () => {
+  for (const dark of [false, true]) {
+    const { page, context } = await open(browser, { at: '?source', bypassCSP: true, dark });
+    await page.evaluate(axe);
+    await page.locator('.sites tbody tr').first().click();
+    await page.locator('.lines').waitFor();
+    assert.deepEqual(await violations(page), []);
+    await context.close();
+  }
+});
+
 test('no complaint of axe with a query, a selection, tables and the help', async () => {
   const { page, context } = await open(browser, { at: '?partial#end&where=size+%3E%3D+100&search=a', bypassCSP: true });
   await page.evaluate(axe);

@@ -353,7 +353,7 @@ onPage('single letters can be switched off', {}, async (page) => {
 onPage('names from the trace are only ever text', { at: '?hostile' }, async (page) => {
   assert.equal(await page.locator('img').count(), 0);
   assert.equal(await page.locator('b').count(), 0);
-  await page.keyboard.press('7');
+  await page.keyboard.press('8');
   await settled(page);
   const titles = await page.locator('.sites .name').evaluateAll((names) => names.map((name) => (name as HTMLElement).title));
   assert.match(titles.join('\n'), /<\/script><img src=x onerror=alert\(1\)>/);
@@ -381,6 +381,24 @@ test('a trace that cannot be read says why', async () => {
   assert.match(await page.locator('[role=alert]').innerText(), /cannot be read/);
   assert.deepEqual(faults, []);
   await context.close();
+});
+
+onPage('5,000 levels and names of 28 kB draw, and links stay short', { at: '?deep&few' }, async (page) => {
+  for (let number = 1; number <= 7; number++) {
+    await page.keyboard.press(String(number));
+    await settled(page);
+    const { height } = (await page.locator('#flame-host canvas').boundingBox())!;
+    assert.ok(height > 100 && height <= 900, `a canvas of ${height} px`);
+  }
+  await page.locator('.sites tbody tr', { hasText: 'insert' }).first().click();
+  await settled(page);
+  await page.waitForFunction(() => document.querySelector('#flame-host > div')!.scrollTop > 40_000);
+  assert.ok((await hash(page)).length <= 2048);
+  await page.keyboard.press('c');
+  await settled(page);
+  await page.keyboard.press('i');
+  await settled(page);
+  await noOverflow(page);
 });
 
 for (const dark of [false, true])
