@@ -3,6 +3,7 @@
 
 # Starts the server in the background; leaves its address in `url`, up to the token's slash, and its process in `server`.
 view() { # ARGUMENT...
+  rm -f served # that of an earlier server
   "$winnow" view --no-open "$@" >served 2>complaints &
   server=$!
   trap 'kill $server 2>/dev/null; cd /; rm -rf "$work"' EXIT
