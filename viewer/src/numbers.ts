@@ -152,6 +152,17 @@ function atAxis(text: string): string {
 export const axisBytes = (value: number): string => (value === 0 ? '0' : atAxis(bytes(value)));
 export const axisDuration = (ns: number): string => (ns >= 119.5e9 && ns < 7200e9 ? `${Number((ns / 6e10).toPrecision(2))}${NARROW}min` : atAxis(duration(ns)));
 
+const ROUND_STEPS = [
+  ...Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat(),
+  ...[10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 86400, 864000].map((seconds) => seconds * 1e9),
+];
+
+/** Round moments of a run that ends at `end`, from 0 on, at most so many. */
+export function roundMoments(end: number, most = 6): number[] {
+  const step = ROUND_STEPS.find((ns) => end / ns < most) ?? end;
+  return Array.from({ length: Math.floor(end / step) + 1 }, (_, index) => index * step);
+}
+
 /** A moment at the axis of a run: as a clock if the run is long, "2:05", else "1.5 s". */
 export function axisMoment(seconds: number, end: number): string {
   if (end < 120) return seconds === 0 ? '0' : duration(seconds * 1e9).replace(/(\.\d*?)0+(?=\D)/, '$1').replace(/\.(?=\D)/, '');

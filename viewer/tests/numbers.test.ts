@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  amount, axisBytes, axisMoment, bytes, count, duration, error, estimatedCount, querySize, queryTime, range, readSize, readTime, share, shortCount, shortError, withError,
-} from '../src/numbers.ts';
+  amount, axisBytes, axisMoment, bytes, count, duration, error, estimatedCount, querySize, queryTime, range, readSize, readTime, share, shortCount, shortError, withError, roundMoments } from '../src/numbers.ts';
 
 const plain = (text: string) => text.replace(/\u202f/g, ' ');
 const of = (estimate: number, low: number, high: number, samples = 100) => ({ estimate, low, high, samples });
@@ -88,5 +87,13 @@ test('numbers at axes are short', () => {
   assert.equal(plain(axisMoment(20, 100)), '20 s');
   assert.equal(axisMoment(125, 400), '2:05');
   assert.equal(axisMoment(3725, 9000), '1:02:05');
+});
+test('moments at an axis are round and few', () => {
+  assert.deepEqual(roundMoments(1.17e9), [0, 2e8, 4e8, 6e8, 8e8, 1e9]);
+  assert.deepEqual(roundMoments(6.02e11), [0, 1.2e11, 2.4e11, 3.6e11, 4.8e11, 6e11]);
+  for (const end of [1, 7, 1e3, 3.3e5, 9e9, 4e13, 1e17]) {
+    const marks = roundMoments(end);
+    assert.ok(marks.length >= 1 && marks.length <= 6 && marks.at(-1)! <= end);
+  }
 });
 /* SPDX-License-Identifier: MIT */

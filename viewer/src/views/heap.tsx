@@ -1,7 +1,7 @@
 /* Under "Promoted": what another size of the minor heap would have kept from promotion, and the pauses. */
 import { computed } from '@preact/signals-core';
 import type { Heap, Time } from '../engine/answers.ts';
-import { axisDuration, axisMoment, bytes, count, duration, numberOf, share } from '../numbers.ts';
+import { axisDuration, axisMoment, bytes, count, duration, numberOf, roundMoments, share } from '../numbers.ts';
 import { isStale, time, totals } from '../state/asking.ts';
 import { asTable, head, toggleTable, view } from '../state/store.ts';
 import { island } from './island.tsx';
@@ -103,8 +103,8 @@ function Chart({ columns, longest }: { columns: Time['columns']; longest: number
         <path class="dots" d={dots(columns, end, most)} />
       </svg>
       <div class="ticks" aria-hidden="true">
-        {[0, 0.25, 0.5, 0.75].map((part) => (
-          <span style={{ left: `${100 * part}%` }}>{axisMoment((part * end) / 1e9, end / 1e9)}</span>
+        {roundMoments(end).map((at) => (
+          <span style={{ left: `${(100 * at) / end}%` }}>{axisMoment(at / 1e9, end / 1e9)}</span>
         ))}
       </div>
       <p class="axis">
