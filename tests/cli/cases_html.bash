@@ -157,6 +157,7 @@ hostile_names_stay_in_their_place() {
 
 source_lines_are_in_a_page_only_if_asked_for() {
   make named t.trace
+  "$winnow" report --json --by file t.trace | grep -q of_one_word.cc || skip "the tiny build cuts names of files"
   mkdir sources
   seq -f 'secret %.0f </script><b>' 1 400 >sources/and_a_file_with_a_name_of_one_word.cc
   touch -d '2020-01-01' sources/*
