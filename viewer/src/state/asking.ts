@@ -202,12 +202,13 @@ export async function begin(opened: Promise<Source>): Promise<void> {
 
 export function followRequests(): void {
   follow('verdict', computed(() => VERDICT), verdict);
-  follow('totals', requests.totals, totals);
-  follow('time', requests.time, time);
+  /* In this order they are answered: the graph is what most people look at. */
   follow('flame', requests.flame, flame);
+  follow('totals', requests.totals, totals);
   const single = computed(() => !comparing.value);
   follow('table', requests.table, table, single);
   follow('compare', requests.compare, compare, comparing);
+  follow('time', requests.time, time);
   follow('details', detailsRequest, details, single);
   follow('source', sourceRequest, sourceLines, hasSource);
   follow('kinds', requests.kinds, kinds, computed(() => kindsInSight.value && single.value));
