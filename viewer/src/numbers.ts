@@ -104,7 +104,8 @@ export function share(part: number): string {
 }
 
 export const isExact = (estimate: Estimate): boolean => estimate.low === estimate.high;
-export const isRough = (estimate: Estimate): boolean => !isExact(estimate) && estimate.samples < FEW_SAMPLES;
+/** One sample of a large block suffices: then the interval is narrow. */
+export const isRough = (estimate: Estimate): boolean => estimate.samples < FEW_SAMPLES && estimate.high > 1.1 * estimate.low;
 
 /** The interval from low to high: "180–196 MB", "exact". */
 export function range(low: number, high: number): string {

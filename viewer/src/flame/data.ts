@@ -62,7 +62,7 @@ function toneOf(before: number, after: number, sure: boolean): number {
 }
 
 export const isUncertain = (value: number, low: number, high: number, samples: number): boolean =>
-  samples < UNCERTAIN_SAMPLES || high - low > UNCERTAIN_WIDTH * value;
+  (samples < UNCERTAIN_SAMPLES && high > 1.1 * low) || high - low > UNCERTAIN_WIDTH * value;
 
 /** What the widths of boxes are. */
 export type Width = 'bytes' | 'blocks';
