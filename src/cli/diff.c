@@ -13,6 +13,19 @@
 
 enum { JSON_ROWS = 100 };
 
+/* Two moments are compared by the blocks that only one of them has, so there is no whole of which a
+ * change is a percentage. */
+static int check_moment_limits(const struct report_options *options) {
+  for (int i = 0; i < options->limit_count; i++) {
+    const struct limit *limit = &options->limits[i];
+    if (limit->measure != MEASURE_HELD)
+      return fail_usage("diff", "--fail-if '%s': two moments are compared by what is held", limit->text);
+    if (limit->relative)
+      return fail_usage("diff", "--fail-if '%s': for two moments it must be bytes", limit->text);
+  }
+  return 0;
+}
+
 static int parse(struct report_options *options, int argc, char **argv) {
   int code = options_parse(options, FOR_DIFF, argc, argv);
   if (code) return code;
@@ -25,7 +38,7 @@ static int parse(struct report_options *options, int argc, char **argv) {
     return fail_usage("diff", "one trace needs two moments, such as --at 10s,20s; or name two traces");
   if (!options->other && options->scaling)
     return fail_usage("diff", "--per compares two traces, not two moments of one");
-  return 0;
+  return options->other ? 0 : check_moment_limits(options);
 }
 
 /* ---- questions ---- */
@@ -49,6 +62,8 @@ static wn_status ask_moments(const struct recording *recording, struct diff *dif
   uint64_t before_ns, after_ns;
   wn_status error = time_of(recording, options, &options->when[0], &before_ns);
   if (!error) error = time_of(recording, options, &options->when[1], &after_ns);
+  if (!error && before_ns > after_ns)
+    error = error_set(WN_EINVAL, "--at %s: the first moment is after the second", options->at_text);
   return error ? error : pair_of_moments(recording, options->where, before_ns, after_ns, &diff->pair);
 }
 
@@ -72,9 +87,11 @@ static wn_status ask_runs(const struct recording *before, const struct recording
 
 /* ---- limits ---- */
 
-/* Says which limits are passed. Returns the exit code. */
+/* Says which limits are passed, or that it cannot be known. Returns the exit code. */
 static int check_limits(const struct diff *diff) {
   int code = 0;
+  if (diff->options->limit_count && pair_is_partial(&diff->pair))
+    return fail_job("records are missing, so it is not known whether a limit is passed");
   for (int i = 0; i < diff->options->limit_count; i++) {
     const struct limit *limit = &diff->options->limits[i];
     struct compared_tables tables;

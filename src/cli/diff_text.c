@@ -55,16 +55,16 @@ static enum knowledge knowledge_of(const struct diff *diff) {
 }
 
 /* "+22.3 MB (+17.1 to +27.5 MB), +30 %", or that it is within noise. */
-static void say_change(struct paragraph *paragraph, const struct change *bytes, bool sure,
-                       enum knowledge knowledge) {
+static void say_change(struct paragraph *paragraph, const struct diff *diff, const struct change *bytes,
+                       bool sure) {
   static const char *const words[] = {", as far as was recorded", ", which is within noise", ", unchanged"};
   char change[40], range[64];
   say(paragraph, "%s", text_change(change, bytes->difference.estimate));
   if (bytes->difference.low < bytes->difference.high)
     say(paragraph, " (%s)", text_change_range(range, &bytes->difference));
-  if (sure && bytes->before.samples && bytes->before.estimate > 0)
+  if (sure && !diff->pair.moments && bytes->before.samples && bytes->before.estimate > 0)
     say(paragraph, ", %+.0f %%", 100 * bytes->difference.estimate / bytes->before.estimate);
-  if (!sure) say(paragraph, "%s", words[knowledge]);
+  if (!sure) say(paragraph, "%s", words[knowledge_of(diff)]);
 }
 
 static void print_runs(const struct diff *diff) {
@@ -290,9 +290,9 @@ static wn_status print_measure(const struct diff *diff, enum measure measure, co
   if (bytes->difference.samples) {
     say(&paragraph, diff->pair.moments ? "%s freed, %s new: " : "%s before, %s after: ",
         with_range(before, &bytes->before), with_range(after, &bytes->after));
-    say_change(&paragraph, bytes, tables.comparison.sure, knowledge_of(diff));
+    say_change(&paragraph, diff, bytes, tables.comparison.sure);
   } else {
-    say(&paragraph, "nothing that was sampled");
+    say(&paragraph, diff->pair.moments ? "nothing that was sampled differs" : "nothing that was sampled");
   }
   report_print_title(paragraph.text);
   if (tables.comparison.count) error = print_rows(diff, &tables);

@@ -35,9 +35,9 @@ const struct command commands[] = {
     {"html", command_html, "write a page that shows where the memory went", "html [OPTION...] [BEFORE] FILE",
      "The page is one file for any browser; it needs no network, and can be sent to others. It has the names "
      "of\n"
-     "functions and source files, the command line, and no source text. Whatever the page opens with, it "
-     "has\n"
-     "all blocks.\n"
+     "functions and source files, the command line, and no source text unless --source asks for it. Whatever "
+     "the\n"
+     "page opens with, it answers all questions.\n"
      "\n"
      "Examples:\n"
      "  winnow html run.trace\n"
@@ -46,8 +46,7 @@ const struct command commands[] = {
      html_print_options},
     {"view", command_view, "show where the memory goes in a browser, while the program runs too",
      "view [OPTION...] [BEFORE] FILE",
-     "The page is that of 'winnow html', but winnow answers its questions, from all blocks of the trace, "
-     "and\n"
+     "The page is that of 'winnow html', but winnow answers its questions, and\n"
      "follows the trace of a running program. Only users who have the printed address see it. Ctrl-C ends "
      "it.\n"
      "\n"

@@ -163,6 +163,8 @@ static wn_status pair_moments(struct answers *answers, const struct request *req
     return error_set(WN_EINVAL, "'%.40s' is no moment: peak, end, or a time such as 1.5s", request->against);
   if (ns > (double)report->samples->end_ns)
     return error_set(WN_EINVAL, "%.40s is after the end of the trace", request->against);
+  if (ns > (double)report->asked.time_ns)
+    return error_set(WN_EINVAL, "%.40s is after the moment with which it is compared", request->against);
   return pair_of_moments(answers->recording, request->where, (uint64_t)ns, report->asked.time_ns,
                          &answers->pair);
 }

@@ -58,6 +58,10 @@ new_and_vanished_code_is_marked() {
 limits_set_the_exit_code() {
   make plain t
   succeeds diff --fail-if 'held > +1K' t t
+  make many whole 20000
+  head -c $(($(stat -c %s whole) / 2)) whole >cut
+  run diff --fail-if 'held > +1K' whole cut
+  [ "$code" = 1 ] && grep -q 'not known whether a limit is passed' err || fail "a cut trace: code $code: $(cat err)"
   need_recording
   record_allocates loop 1 && mv t before
   record_allocates tree 2 && mv t after
@@ -72,6 +76,7 @@ two_moments_of_one_trace_are_compared() {
   succeeds diff --at 100us,400us t
   says 'from 100 us to 400 us'
   says 'Held: .* freed, .* new: [-+]'
+  ! tr '\n' ' ' <out | grep -Eq '\), [+-][0-9]+ % ' || fail "a percentage of what was freed: $(cat out)"
   ! grep -q '^Allocated' out || fail "allocated of one run"
   succeeds diff --at peak,end t
   succeeds diff --at 100us,400us t t
@@ -101,6 +106,9 @@ wrong_comparisons_are_refused() {
   refused 2 "fail-if 'held': expected > or <" diff --fail-if held t t
   refused 2 'it must be peak, end, or a time' diff --at 1s,later t
   refused 2 'is after the end' diff --at 1us,10s t
+  refused 2 'the first moment is after the second' diff --at 2us,1us t
+  refused 2 'two moments are compared by what is held' diff --at 1us,2us --fail-if 'allocated > +1K' t
+  refused 2 'for two moments it must be bytes' diff --at 1us,2us --fail-if 'held > +5%' t
   refused 2 'is after the end of t' diff --at 10s t t
   refused 2 '[-][-]where: query, column 4' diff --where 'fn is x' t t
   refused 1 'absent: ' diff t absent

@@ -1,6 +1,6 @@
 /* The questions of the page: what each tab asks for and how its population is called. */
 import type { Direction, Head, Measure, Totals } from '../engine/answers.ts';
-import { amount, bytes, duration, error, estimatedOf, isExact, queryTime } from '../numbers.ts';
+import { bytes, duration, estimatedOf, queryTime, withError } from '../numbers.ts';
 import { moment } from './clauses.ts';
 import { readTime } from '../numbers.ts';
 import { TABS, type Tab, type View } from './address.ts';
@@ -109,9 +109,9 @@ export function populationOf(
   if (!flame) return `${what}.`;
   const estimate = { estimate: flame.bytes, low: flame.low, high: flame.high, samples: flame.samples };
   const blocks = { estimate: flame.blocks, low: flame.low, high: flame.high, samples: flame.samples };
+  if (flame.samples === 0 && view.tab === 'peak') return `${what.split(' held ')[0]} held at the peak: none was sampled${flame.high > 0 ? `, so less than ${bytes(flame.high)}` : ''}.`;
   if (flame.samples === 0)
     return flame.high > 0 ? `${what}: none was sampled, so less than ${bytes(flame.high)}.` : `${what}: none.`;
-  const off = isExact(estimate) ? '' : ` ${error(flame.bytes, flame.low, flame.high)}`;
-  return `${what}: ${amount(estimate)}${off} in ${estimatedOf(blocks, flame.unit === 'calls' ? 'calls' : 'blocks')}.`;
+  return `${what}: ${withError(estimate)} in ${estimatedOf(blocks, flame.unit === 'calls' ? 'calls' : 'blocks')}.`;
 }
 /* SPDX-License-Identifier: MIT */

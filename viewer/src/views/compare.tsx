@@ -141,6 +141,12 @@ export function changeText({ before, difference }: Change, isSure: boolean, of: 
 const amountOf = ({ estimate, low, high, samples }: Change['before']) =>
   samples ? `${bytes(estimate)}${low < high ? ` (${range(low, high)})` : ''}` : high > 0 ? `less than ${bytes(high)}` : 'nothing';
 
+/** What is held, and at which moment of both runs. */
+function heldWhen(): string {
+  const { at } = moment(view.value.where);
+  return at === null || at === 'peak' ? 'held at the peak' : at === 'end' ? 'held at the end' : `held ${at} after the start`;
+}
+
 export function comparedText(): string {
   const { answer } = compare.value;
   const known = head.value;
@@ -150,7 +156,7 @@ export function comparedText(): string {
   const unsure = answer.partial ? ' Records are missing, so it is not known which differences are real.' : '';
   if (answer.moments)
     return `From ${duration(answer.before_ns)} to ${duration(answer.after_ns)}: ${amountOf(answer.bytes.before)} freed, ${amountOf(answer.bytes.after)} new: ${sum}.${unsure}`;
-  const what = MEASURE_NAMES[view.value.counted]!;
+  const what = view.value.counted === 'held' ? heldWhen() : MEASURE_NAMES[view.value.counted]!;
   return `${what[0]!.toUpperCase()}${what.slice(1)}: ${amountOf(answer.bytes.before)} before, ${amountOf(answer.bytes.after)} after: ${sum}.${scaled}${unsure}`;
 }
 
@@ -201,7 +207,7 @@ function Line({ of, row, place }: { of: Compare; row: number; place: number }) {
       }}
     >
       <th scope="row" class="name">
-        <Name text={compactName(label.text, NAME_MOST)} title={cleanName(label.text, 2000)} />
+        <Name text={compactName(label.text, fate ? NAME_MOST - 14 : NAME_MOST)} title={cleanName(label.text, 2000)} />
         {fate && <span class="fate">{fate}</span>}
       </th>
       <td class="amount change">

@@ -153,6 +153,7 @@ export function followHeader(): void {
             </p>
           </div>
         )}
+        {shown?.before && warningsOf({ ...shown, ...shown.before, before: undefined }).map((line) => <p class="warning">Of the run before: <Words text={line} /></p>)}
         {shown && warningsOf(shown).map((line) => <p class="warning"><Words text={line} /></p>)}
         {shown?.hint && <p class="hint"><Words text={shown.hint} /></p>}
         <p class="notice" role="status" aria-live="polite">
@@ -205,6 +206,14 @@ function Figure({ label, value, off, note, go }: FigureParts) {
   );
 }
 
+/** The peak is an average of moments, so a heap that is as large at its end may have the larger number there. */
+function noteAtEnd(head: Head, { totals }: Totals): string {
+  const { live_at_end_bytes: end, peak_bytes: peak } = totals;
+  if (end.samples === 0) return 'no sampled block is left';
+  if (end.estimate > peak.estimate) return 'about as much as at the peak';
+  return head.collected ? 'not found dead' : 'still allocated';
+}
+
 function figuresOf(head: Head, all: Totals): FigureParts[] {
   const { totals } = all;
   const off = (estimate: { estimate: number; low: number; high: number; samples: number }) =>
@@ -218,10 +227,10 @@ function figuresOf(head: Head, all: Totals): FigureParts[] {
       go: () => openTab('peak'),
     },
     {
-      label: 'At the end',
+      label: server.value?.growing ? 'Now' : 'At the end',
       value: amount(totals.live_at_end_bytes),
       off: off(totals.live_at_end_bytes),
-      note: totals.live_at_end_bytes.samples === 0 ? 'no sampled block is left' : head.collected ? 'not found dead' : 'still allocated',
+      note: noteAtEnd(head, all),
       go: () => openMoment('end'),
     },
     {

@@ -145,7 +145,7 @@ function Line({ of, index, place, whole }: { of: Table; index: number; place: nu
       <Amount column="self" value={columns.self[index]!} low={columns.self_low[index]!} high={columns.self_high[index]!} samples={columns.self_samples[index]!} whole={whole} />
       <Amount column="total" value={columns.total[index]!} low={columns.total_low[index]!} high={columns.total_high[index]!} samples={columns.samples[index]!} whole={whole} />
       {!columns.growth && <td class="blocks">{shortCount(columns.blocks[index]!)}</td>}
-      <td class="samples">{shortCount(columns.samples[index]!)}</td>
+      <td class="samples">{shortCount((columns.growth ? columns.self_samples : columns.samples)[index]!)}</td>
       {columns.growth ? <Growth of={of} index={index} /> : <td class="life">{lifeOf(of, index)}</td>}
     </tr>
   );

@@ -1,7 +1,7 @@
 /* Over time: the charts, the moment and the range as fields, and the way from peak to peak. */
 import { computed, effect, signal } from '@preact/signals-core';
 import { bytes, duration, queryTime, range, readTime } from '../numbers.ts';
-import { isStale, missing, time } from '../state/asking.ts';
+import { comparing, isStale, missing, time } from '../state/asking.ts';
 import { bounds, moment, withBounds } from '../state/clauses.ts';
 import { asTable, head, isDark, openMoment, openTab, setQuery, toggleTable, view } from '../state/store.ts';
 import { measureOf } from '../state/questions.ts';
@@ -20,6 +20,7 @@ const shownMoment = computed<number | null>(() => {
   if (!answer || measureOf(shown, head.value) !== 'held') return null;
   if (shown.tab === 'peak') return answer.peak_ns;
   const { at } = moment(shown.where);
+  if (comparing.value && at === null) return answer.peak_ns;
   if (at === null || at === 'end') return head.value?.trace.duration_ns ?? null;
   return at === 'peak' ? answer.peak_ns : readTime(at);
 });

@@ -30,7 +30,7 @@ test('a page of two runs opens with what changed, and every measure can be compa
     const { page, faults } = await openPage(makeComparison(folder, ['plain'], ['named']));
     assert.match(await page.locator('[role=tab][aria-selected=true]').innerText(), /Compare/);
     assert.match(await page.locator('#header').innerText(), /compared with/);
-    assert.match(await population(page), /^What is held: .* before, .* after: [+−0]/);
+    assert.match(await population(page), /^Held at the peak: .* before, .* after: [+−0]/);
     assert.ok((await rowsOf(page).count()) > 0);
     for (const measure of ['allocated', 'churn', 'alive', 'lasting']) {
       await page.locator('.compared select').first().selectOption(measure);
