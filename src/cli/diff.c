@@ -59,7 +59,7 @@ static wn_status time_of(const struct recording *recording, const struct report_
 
 static wn_status ask_moments(const struct recording *recording, struct diff *diff) {
   const struct report_options *options = diff->options;
-  uint64_t before_ns, after_ns;
+  uint64_t before_ns = 0, after_ns = 0;
   wn_status error = time_of(recording, options, &options->when[0], &before_ns);
   if (!error) error = time_of(recording, options, &options->when[1], &after_ns);
   if (!error && before_ns > after_ns)
