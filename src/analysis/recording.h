@@ -40,8 +40,8 @@ struct recording {
 wn_status recording_load(const char *path, const struct recording_options *options,
                          struct recording **recording);
 
-/* As recording_load, from an open source, whose samples are all kept. Takes ownership of the source, even on an error. `name`
- * is for messages. */
+/* As recording_load, from an open source, whose samples are all kept. Takes ownership of the source,
+ * even on an error. `name` is for messages. */
 wn_status recording_read(struct source *source, const char *name, const struct recording_options *options,
                          struct recording **recording);
 void recording_free(struct recording *recording);

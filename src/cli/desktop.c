@@ -2,7 +2,7 @@
  *
  * The child is in a session of its own, so that Ctrl-C ends the server and not a browser that
  * xdg-open has started. Nothing waits for it: it may run as long as the browser. Its arguments are
- * visible to other users of the machine; a user who must hide the address gives --no-open. */
+ * visible to other users of the machine; with --no-open it is not. */
 #include "cli/desktop.h"
 
 #include <fcntl.h>

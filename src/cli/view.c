@@ -77,7 +77,8 @@ static void print_part(double kept) {
 /* A server that others can reach is what the user asked for, but they may not know what that means. */
 static void warn(const struct server *server) {
   if (server->endpoint.loopback) return;
-  fprintf(stderr, "winnow: whoever can reach this machine and knows the page's address sees the trace%s\n",
+  fprintf(stderr,
+          "winnow: everybody who can reach this machine and knows the page's address sees the trace%s\n",
           server->endpoint.any ? "; elsewhere, its host is the machine's address" : "");
 }
 

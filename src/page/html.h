@@ -39,8 +39,8 @@ struct html_size {
   uint64_t bytes, rows;
 };
 
-/* Writes the page. `before`: the recording with which it is compared, or NULL. The errors of the stream are for the caller to see (ferror). WN_ENOMEM; WN_EIO:
- * the stream failed. */
+/* Writes the page. `before`: the recording with which it is compared, or NULL. The errors of the
+ * stream are for the caller to see (ferror). WN_ENOMEM; WN_EIO: the stream failed. */
 wn_status html_write(FILE *out, const struct recording *recording, const struct recording *before,
                      const struct html_options *options, struct html_size *size);
 

@@ -35,6 +35,8 @@ wn_status view_head(struct answers *answers, const struct request *request, stru
   write_threads(json, recording->samples);
   json_wrappers(json, recording);
   json_string(json, "hint", recording->names.hint ? recording->names.hint : "");
+  if (recording->samples->ended && recording->samples->end.kind == TRACE_END_EXEC)
+    json_string(json, "became", recording->samples->became ? recording->samples->became : "");
   json_number(json, "kept", recording->kept);
   write_source(json, &recording->listing);
   if (answers->before) {

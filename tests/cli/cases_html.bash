@@ -155,6 +155,16 @@ hostile_names_stay_in_their_place() {
   [ "$(grep -ao '</pre>' t.html | wc -l)" = "$(grep -ao '</pre>' "$source/viewer/page.html" | wc -l)" ] || fail "another end of pre"
 }
 
+a_page_says_what_the_program_became() {
+  need_recording
+  "$winnow" record -q --rate 1 -o t -- sh -c 'x=$(echo a); exec true' || fail "record ended with $?"
+  printf 'view=head\n\n' | "$build/tests/page/page_ask" t >head
+  grep -aq '"became": "[^"]*/true"' head || fail "$(cat head)"
+  make plain t
+  printf 'view=head\n\n' | "$build/tests/page/page_ask" t >head
+  ! grep -aq '"became"' head || fail "$(cat head)"
+}
+
 source_lines_are_in_a_page_only_if_asked_for() {
   make named t.trace
   "$winnow" report --json --by file t.trace | grep -q of_one_word.cc || skip "the tiny build cuts names of files"

@@ -139,7 +139,7 @@ addresses_to_listen_on_are_understood() {
   status 200 "$url"
   status 200 -H "Host: 192.0.2.7:$port" "$url"
   status 403 -H "Host: example.com:$port" "$url"
-  grep -q '^winnow: whoever can reach this machine and knows the page.s address sees the trace;' complaints ||
+  grep -q '^winnow: everybody who can reach this machine and knows the page.s address sees the trace;' complaints ||
     fail "no warning: $(cat complaints)"
   refused 1 "^winnow: cannot listen on 127.0.0.1:$port: address already in use; give another port, or none$" \
     view --no-open --port "$port" t

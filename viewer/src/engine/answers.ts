@@ -93,6 +93,8 @@ export interface Head {
   wrappers: string[];
   /** How to get more names; empty: names are known. */
   hint: string;
+  /** By exec the process became this program, which is not in the trace; empty: an unknown one. */
+  became?: string;
   /** Of the samples of the trace, this share is in the page (1: all). */
   kept: number;
   /** The run that is before, if there is one to compare with. */

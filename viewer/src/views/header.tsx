@@ -40,8 +40,10 @@ function rateInWords({ trace, kept }: Head): string {
   return rate >= 1 ? 'every block recorded' : `1 sample every ${axisBytes(trace.word_bytes / rate)}`;
 }
 
-function warningsOf({ trace, kept }: Head): string[] {
+function warningsOf({ trace, kept, became }: Head): string[] {
   const lines: string[] = [];
+  if (became !== undefined)
+    lines.push(`Then it became another program${became ? ` (${became})` : ''} by exec, which is not in this trace: winnow record writes that one into a trace of its own.`);
   const lost = [
     trace.lost > 0 && `${numberOf(trace.lost, 'record')} lost${trace.lost_because ? `, since ${causes[trace.lost_because] ?? trace.lost_because}` : ''}`,
     trace.damaged_chunks > 0 && `${numberOf(trace.damaged_chunks, 'piece')} damaged, ${bytes(trace.damaged_bytes)} left out`,
@@ -153,7 +155,7 @@ export function followHeader(): void {
             </p>
           </div>
         )}
-        {shown?.before && warningsOf({ ...shown, ...shown.before, before: undefined }).map((line) => <p class="warning">Of the run before: <Words text={line} /></p>)}
+        {shown?.before && warningsOf({ ...shown, ...shown.before, became: undefined }).map((line) => <p class="warning">Of the run before: <Words text={line} /></p>)}
         {shown && warningsOf(shown).map((line) => <p class="warning"><Words text={line} /></p>)}
         {shown?.hint && <p class="hint"><Words text={shown.hint} /></p>}
         <p class="notice" role="status" aria-live="polite">
