@@ -626,7 +626,7 @@ large_traces_are_fast() {
 "$winnow" report --no-symbols t & pid=\$!
 sleep \$1; kill -STOP \$pid; sleep 1.2; kill -CONT \$pid; wait \$pid
 END
-  for pause in 0.1 0.2 0.05 0.3 0.5 0.8 0.15 0.4 1.2; do
+  for pause in 0.1 0.2 0.05 0.3 0.5 0.8 0.15 0.25 0.35 0.4 0.45 0.55 0.6 0.65 0.7 0.75 0.9 1 1.2 1.4 1.7 2; do
     script -qec "bash paused $pause" typescript >/dev/null </dev/null
     grep -aq 'ran for' typescript || fail "no report on a terminal"
     grep -aq 'Reading [0-9]* %' typescript && return
