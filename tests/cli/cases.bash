@@ -620,14 +620,16 @@ large_traces_are_fast() {
   succeeds report --no-symbols t
   [ $((SECONDS - began)) -lt "${limit:-40}" ] || fail "$samples samples took $((SECONDS - began)) s"
   need script
-  # Progress shows on a terminal once a second has passed: so we make one pass while it reads.
-  local pause
+  # Progress shows on a terminal once a second has passed: so we make it pass while it reads, by many short pauses.
+  local later
   cat >paused <<END
 "$winnow" report --no-symbols t & pid=\$!
-sleep \$1; kill -STOP \$pid; sleep 1.2; kill -CONT \$pid; wait \$pid
+sleep \$1
+for ((i = 0; i < 20; i++)); do kill -STOP \$pid; sleep 0.6; kill -CONT \$pid; sleep 0.02; done 2>/dev/null
+wait \$pid
 END
-  for pause in 0.1 0.2 0.05 0.3 0.5 0.8 0.15 0.25 0.35 0.4 0.45 0.55 0.6 0.65 0.7 0.75 0.9 1 1.2 1.4 1.7 2; do
-    script -qec "bash paused $pause" typescript >/dev/null </dev/null
+  for later in 0 0.4 0.8 1.2 1.6 2 2.4; do
+    script -qec "bash paused $later" typescript >/dev/null </dev/null
     grep -aq 'ran for' typescript || fail "no report on a terminal"
     grep -aq 'Reading [0-9]* %' typescript && return
   done
