@@ -620,6 +620,7 @@ large_traces_are_fast() {
   succeeds report --no-symbols t
   [ $((SECONDS - began)) -lt "${limit:-40}" ] || fail "$samples samples took $((SECONDS - began)) s"
   need script
+  [ $samples = 2000000 ] || return 0 # fewer are read within some pauses
   # Progress shows on a terminal once a second has passed: so we make it pass while it reads, by many short pauses.
   local later
   cat >paused <<END
