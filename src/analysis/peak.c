@@ -5,7 +5,7 @@
  * what was held at that moment. So no block contributes to the estimate of unseen blocks at a
  * moment that it helped to choose.
  *
- * Parts. A hash of a block's number and birth puts the block into one of K parts. The parts stand
+ * Parts. A hash of a block's number and birth puts the block into one of K parts, as good as at random. The parts stand
  * in a circle. The moment of part k is the time at which the blocks of the (K - 1)/2 parts that
  * follow it held the most. Part k alone estimates what was held at its moment. The result is the
  * mean over the parts, so all samples count once.
@@ -64,6 +64,10 @@
  * one. */
 enum { ALL_PARTS = -1, CHOOSERS = (PEAK_PARTS - 1) / 2 };
 
+/* Births make the parts of two runs of one program differ, whose block numbers are the same. A unit
+ * to which times may be rounded (recording_round) keeps the parts as they are. */
+enum { BIRTH_UNIT_NS = 1000 };
+
 /* A birth or a death. */
 struct step {
   uint64_t time_ns;
@@ -82,7 +86,7 @@ struct summit {
 static double chance_of_part(double p) { return fmin(1, 4 * (1 - p)); }
 
 static int part_of(const struct row *row) {
-  uint64_t hash = hash_combine(row->born_ns, row->block);
+  uint64_t hash = hash_combine(row->born_ns / BIRTH_UNIT_NS, row->block);
   if ((double)(hash >> 11) * 0x1p-53 >= chance_of_part(row->probability)) return ALL_PARTS;
   return (int)(hash_mix(hash) % PEAK_PARTS);
 }
