@@ -264,7 +264,7 @@ struct estimate report_per_second(const struct report *report, const struct esti
   double seconds = (double)report->samples->end_ns / 1e9;
   if (seconds <= 0) return (struct estimate){.samples = total->samples};
   return (struct estimate){total->estimate / seconds, total->low / seconds, total->high / seconds,
-                           total->samples, total->few_blocks};
+                           total->samples};
 }
 
 struct estimate report_share(const struct report *report, const struct sums *part, const struct sums *whole) {

@@ -66,7 +66,7 @@ struct resident_parts resident_parts(const struct report *report, const struct r
   double measured = resident->measured ? resident->mapped_private + resident->stack_bytes : 0;
   double room = resident->private_bytes - measured;
   parts.rest = (struct estimate){fmax(room - held.estimate, 0), fmax(room - held.high, 0),
-                                 fmax(room - held.low, 0), held.samples, held.few_blocks};
+                                 fmax(room - held.low, 0), held.samples};
   parts.unwritten = fmax(held.low - room, 0);
   return parts;
 }
