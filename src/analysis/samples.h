@@ -67,18 +67,28 @@ struct thread_name {
   uint64_t time_ns; /* when the recorder read the name; the latest one counts */
 };
 
+/* The time of a row. Most passes ask for the rows of some moment, which are few, and need no more of
+ * all others. */
+struct span {
+  uint64_t begin_ns, end_ns;
+};
+
+/* Twice the number of a row; one more: its end. */
+typedef uint32_t step_of_row;
+
 struct samples {
   struct source *source; /* owned; has the run, stacks and modules */
   struct row *rows;      /* ordered by begin_ns */
   size_t row_count;
   struct grown_rows grown;
   double *life_words; /* by row: words that were allocated during the block's life (WORDS CLOCK); or NULL */
-  /* Of a loaded trace; NULL if rows are not from a trace. `by_end`: the rows that end, in order of time,
-   * the key. `by_life`: the numbers of the last rows of blocks, by life (row_life_ns), of equal ones
-   * the dead first. */
-  struct keyed *by_end;
+  /* Of a loaded trace; NULL if rows are not from a trace. `spans`: by row. `steps`: every birth and end
+   * of a row, in order of time, at one time the ends first. `by_life`: the numbers of the last rows of
+   * blocks, by life (row_life_ns), of equal ones the dead first. */
+  struct span *spans;
+  step_of_row *steps;
   uint32_t *by_life;
-  size_t by_end_count, by_life_count;
+  size_t step_count, by_life_count;
   struct memory_point *memory; /* ordered by time */
   size_t memory_count;
   struct thread_name *threads;
@@ -105,9 +115,13 @@ static inline uint64_t row_life_ns(const struct row *row, uint64_t end_ns) {
   return died > row->born_ns ? died - row->born_ns : 0;
 }
 
-/* Orders rows as by_end and by_life have them. The caller frees the result; NULL without memory. */
-struct keyed *samples_order_by_end(const struct samples *samples, size_t *count);
-uint32_t *samples_order_by_life(const struct samples *samples, size_t *count);
+static inline bool span_has(const struct span *span, uint64_t time_ns) {
+  return span->begin_ns <= time_ns && time_ns < span->end_ns;
+}
+
+/* Make `spans` and `steps`. The caller frees the results; NULL without memory. */
+struct span *samples_spans(const struct samples *samples);
+step_of_row *samples_steps(const struct samples *samples, size_t *count);
 
 /* Called repeatedly while a trace is read. `done`: the fraction that has been read, 0 to 1. */
 typedef void samples_progress(double done, void *context);

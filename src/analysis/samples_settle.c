@@ -35,6 +35,30 @@ static uint32_t *items_in_order(struct keyed *keyed, size_t count) {
   return items;
 }
 
+/* The rows that end, by their ends; NULL without memory. */
+static struct keyed *order_by_end(const struct samples *samples, size_t *count) {
+  struct keyed *keyed = malloc((samples->row_count + 1) * sizeof *keyed);
+  *count = 0;
+  for (size_t i = 0; keyed && i < samples->row_count; i++)
+    if (samples->rows[i].end_ns != STILL_ALIVE)
+      keyed[(*count)++] = (struct keyed){samples->rows[i].end_ns, (uint32_t)i};
+  if (keyed && order_by_key(keyed, *count)) return keyed;
+  free(keyed);
+  return NULL;
+}
+
+static uint32_t *order_by_life(const struct samples *samples, size_t *count) {
+  struct keyed *keyed = malloc((samples->row_count + 1) * sizeof *keyed);
+  *count = 0;
+  for (size_t i = 0; keyed && i < samples->row_count; i++) {
+    const struct row *row = &samples->rows[i];
+    uint64_t alive = row->died_ns == STILL_ALIVE;
+    if (row->last)
+      keyed[(*count)++] = (struct keyed){row_life_ns(row, samples->end_ns) << 1 | alive, (uint32_t)i};
+  }
+  return items_in_order(keyed, *count);
+}
+
 static bool fill_life_words(struct samples *samples) {
   struct words_clock clock;
   free(samples->life_words);
@@ -52,34 +76,36 @@ static bool fill_life_words(struct samples *samples) {
 /* ---- shared ---- */
 
 bool samples_settle_lives(struct samples *samples) {
-  free(samples->by_end);
+  free(samples->spans);
+  free(samples->steps);
   free(samples->by_life);
-  samples->by_end = samples_order_by_end(samples, &samples->by_end_count);
-  samples->by_life = samples_order_by_life(samples, &samples->by_life_count);
-  return fill_life_words(samples) && samples->by_end && samples->by_life;
+  samples->steps = samples_steps(samples, &samples->step_count);
+  samples->by_life = order_by_life(samples, &samples->by_life_count);
+  samples->spans = samples_spans(samples);
+  return fill_life_words(samples) && samples->steps && samples->by_life && samples->spans;
 }
 
-struct keyed *samples_order_by_end(const struct samples *samples, size_t *count) {
-  struct keyed *keyed = malloc((samples->row_count + 1) * sizeof *keyed);
-  *count = 0;
-  for (size_t i = 0; keyed && i < samples->row_count; i++)
-    if (samples->rows[i].end_ns != STILL_ALIVE)
-      keyed[(*count)++] = (struct keyed){samples->rows[i].end_ns, (uint32_t)i};
-  if (keyed && order_by_key(keyed, *count)) return keyed;
-  free(keyed);
-  return NULL;
+struct span *samples_spans(const struct samples *samples) {
+  struct span *spans = malloc((samples->row_count + 1) * sizeof *spans);
+  for (size_t i = 0; spans && i < samples->row_count; i++)
+    spans[i] = (struct span){samples->rows[i].begin_ns, samples->rows[i].end_ns};
+  return spans;
 }
 
-uint32_t *samples_order_by_life(const struct samples *samples, size_t *count) {
-  struct keyed *keyed = malloc((samples->row_count + 1) * sizeof *keyed);
-  *count = 0;
-  for (size_t i = 0; keyed && i < samples->row_count; i++) {
-    const struct row *row = &samples->rows[i];
-    uint64_t alive = row->died_ns == STILL_ALIVE;
-    if (row->last)
-      keyed[(*count)++] = (struct keyed){row_life_ns(row, samples->end_ns) << 1 | alive, (uint32_t)i};
-  }
-  return items_in_order(keyed, *count);
+step_of_row *samples_steps(const struct samples *samples, size_t *count) {
+  const struct row *rows = samples->rows;
+  size_t ends, begun = 0, ended = 0, row_count = samples->row_count;
+  struct keyed *by_end = order_by_end(samples, &ends);
+  step_of_row *steps =
+      by_end && row_count <= UINT32_MAX / 2 ? malloc((row_count + ends + 1) * sizeof *steps) : NULL;
+  *count = row_count + ends;
+  for (size_t i = 0; steps && i < *count; i++)
+    if (ended < ends && (begun == row_count || by_end[ended].key <= rows[begun].begin_ns))
+      steps[i] = by_end[ended++].item << 1 | 1;
+    else
+      steps[i] = (uint32_t)begun++ << 1;
+  free(by_end);
+  return steps;
 }
 
 void samples_free(struct samples *samples) {
@@ -93,7 +119,8 @@ void samples_free(struct samples *samples) {
   free(samples->rows);
   free(samples->life_words);
   grown_destroy(&samples->grown);
-  free(samples->by_end);
+  free(samples->spans);
+  free(samples->steps);
   free(samples->by_life);
   free(samples->became);
   free(samples);

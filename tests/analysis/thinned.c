@@ -204,6 +204,9 @@ static void judge_trace(const char *path, uint64_t seeds) {
     for (uint64_t seed = 1; seed <= seeds; seed++) {
       struct samples drawn = *all;
       drawn.rows = rows;
+      drawn.spans = NULL;
+      drawn.steps = NULL;
+      drawn.by_life = NULL;
       drawn.grown = (struct grown_rows){.items = NULL};
       drawn.row_count = thin(ordered, all->row_count, rate, seed + i * seeds, rows, /* the sizes draw apart */
                              &drawn.grown);
