@@ -28,7 +28,7 @@ static bool held(const struct row *row, struct share *share, void *context) {
 }
 
 static bool allocated(const struct row *row, struct share *share, void *context) {
-  *share = share_call(row);
+  *share = share_call(((const struct report *)context)->samples, row);
   return report_takes(row, context);
 }
 
@@ -99,8 +99,8 @@ static void sum_rows(struct report *report) {
     if (!report_takes(row, report)) continue;
     generations_add(&report->generations, row);
     if (row->probability <= 0) continue;
-    timeline_add_call(&report->allocated, row);
-    if (is_brief(row, report)) timeline_add_call(&report->brief, row);
+    timeline_add_call(&report->allocated, samples, row);
+    if (is_brief(row, report)) timeline_add_call(&report->brief, samples, row);
     if (row_is_live_at(row, samples->end_ns)) timeline_add_live(&report->live_at_end, row);
     if (row_is_live_at(row, report->asked.time_ns)) timeline_add_live(&report->asked.live, row);
   }

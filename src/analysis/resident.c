@@ -27,7 +27,7 @@ struct asked {
 static bool mapped_then(const struct row *row, struct share *share, void *context) {
   const struct asked *asked = context;
   double bytes = asked->resident ? mapped_resident(asked->samples, row, asked->time_ns) : (double)row->size;
-  *share = (struct share){.bytes = bytes, .blocks = (double)row->size, .dependent = true};
+  *share = (struct share){.bytes = bytes, .blocks = (double)row->size};
   return row_is_live_at(row, asked->time_ns) && (row->source == TRACE_MAP_STACK) == asked->stacks;
 }
 

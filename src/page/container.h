@@ -34,7 +34,7 @@
  *   flags     area, next cycle, first, last, source: flags_of in container_rows.c
  *   promoted  the time from the block's birth to its promotion, plus 1; 0: never
  * Probabilities, dependences and lives in words are not stored. The reader computes them again with
- * the code that computed them first (samples_finish_block, samples_settle_lives), from the same
+ * the code that computed them first (grown_finish_block, samples_settle_lives), from the same
  * numbers in the same order, so they are equal to the last bit. Block numbers are stored, since the
  * parts of a heap's peak depend on them (analysis/peak.c).
  *

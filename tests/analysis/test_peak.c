@@ -272,7 +272,6 @@ static void no_more_is_held_than_was_allocated(void **state) {
                               .born_ns = i * 10,
                               .size = 100 * (i + 1),
                               .call = true,
-                              .allocated = 100 * (i + 1),
                               .probability = ((double)i + 0.5) / KEPT};
   struct samples drawn = {.rows = sampled, .row_count = KEPT, .end_ns = 1000};
   struct peak peak;
