@@ -282,6 +282,10 @@ export interface Compare {
   sure: boolean;
   rows_count: number;
   sure_count: number;
+  /** What could not be matched, for people; or empty. */
+  note: string;
+  /** By row: "gone", "gone or moved", "new", "new or moved", or empty. */
+  fates: string[];
   labels: Label[];
   columns: {
     before: Float64Array;
