@@ -94,6 +94,10 @@ wn_status diff_write_json(FILE *out, const struct pair *pair, const struct diff_
   json_string(&json, "of", options->extent == EXTENT_SELF ? "self" : "total");
   json_bool(&json, "moments", pair->moments);
   if (pair->scale.estimate > 0) json_estimate(&json, "scale", &pair->scale);
+  if (!pair->moments) {
+    json_integer(&json, "brief_ns", pair->after.brief_ns);
+    json_integer(&json, "long_ns", pair->after.long_ns);
+  }
   if (!pair->moments) print_heaps(&json, &pair->before.samples->life, &pair->after.samples->life);
   for (int measure = 0; measure < MEASURES && !error; measure++)
     if (measure == MEASURE_HELD || !pair->moments)

@@ -76,6 +76,8 @@ wn_status view_compare(struct answers *answers, const struct request *request, s
   json_bool(json, "exact", pair->before.recording->rate >= 1 && pair->after.recording->rate >= 1);
   json_integer(json, "before_ns", pair->before.asked.time_ns);
   json_integer(json, "after_ns", pair->after.asked.time_ns);
+  if (request->measure == MEASURE_CHURN) json_integer(json, "life_ns", pair->after.brief_ns);
+  if (request->measure == MEASURE_LASTING) json_integer(json, "life_ns", pair->after.long_ns);
   json_string(json, "note", note);
   if (pair->scale.estimate > 0) json_estimate(json, "scale", &pair->scale);
   json_change(json, "bytes", &comparison->bytes);

@@ -1,8 +1,10 @@
-/* Comparisons of code without names: an address is the same code in the same build of its file alone. */
+/* Comparisons of code without names: an address is the same code in the same build of its file alone.
+ * And what else two runs must share to be compared: the limits of lives. */
 #include "analysis/story.h"
 
 #include "analysis/joined.h"
 #include "analysis/pair.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -266,6 +268,42 @@ static void joined_trees_keep_the_code_of_two_builds_apart(void **state) {
   forget(of);
 }
 
+/* ---- lives ---- */
+
+static double difference(const struct told *before, const struct told *after, enum measure measure) {
+  struct compared_builds *of = compare_by(before, after, measure, BY_FUNCTION);
+  assert_int_equal(of->pair.before.brief_ns, of->pair.after.brief_ns);
+  assert_int_equal(of->pair.before.long_ns, of->pair.after.long_ns);
+  assert_true(of->tables.comparison.bytes.before.samples > 0);
+  double bytes = of->tables.comparison.bytes.difference.estimate;
+  forget(of);
+  return bytes;
+}
+
+/* Blocks that live 5 us, in a run of 1 ms and in one of 100 ms, and blocks that live 600 us: by its own
+ * limits the longer run would have no long lives, and more brief ones. */
+static void equal_lives_do_not_differ_because_a_run_is_longer(void **state) {
+  (void)state;
+  struct told brief = {.lives_ns = 5000, .build = 7}, brief_long_run = brief;
+  struct told lasting = {.lives_ns = 600000, .build = 7, .end_ns = 1200000}, lasting_long_run = lasting;
+  brief_long_run.end_ns = lasting_long_run.end_ns = 100000000;
+  assert_true(fabs(difference(&brief, &brief_long_run, MEASURE_CHURN)) < 1e-6);
+  assert_true(fabs(difference(&brief_long_run, &brief, MEASURE_CHURN)) < 1e-6);
+  assert_true(fabs(difference(&lasting, &lasting_long_run, MEASURE_LASTING)) < 1e-6);
+  assert_true(fabs(difference(&lasting_long_run, &lasting, MEASURE_LASTING)) < 1e-6);
+}
+
+static void limits_are_those_of_the_shorter_run(void **state) {
+  (void)state;
+  struct told lasting = {.lives_ns = 600000, .end_ns = 1200600}, longer = lasting;
+  longer.end_ns = 100000000;
+  struct compared_builds *of = compare_by(&longer, &lasting, MEASURE_LASTING, BY_FUNCTION);
+  assert_int_equal(of->pair.before.long_ns, 1200600 / 2);
+  assert_int_equal(of->pair.before.brief_ns, 1200600 / 100);
+  assert_true(of->tables.comparison.bytes.before.samples == 0);
+  forget(of);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(addresses_of_one_build_are_the_same_code),
@@ -277,6 +315,8 @@ int main(void) {
       cmocka_unit_test(a_name_is_new_for_certain_only_if_the_other_build_had_names),
       cmocka_unit_test(two_moments_of_one_run_have_the_same_code),
       cmocka_unit_test(joined_trees_keep_the_code_of_two_builds_apart),
+      cmocka_unit_test(equal_lives_do_not_differ_because_a_run_is_longer),
+      cmocka_unit_test(limits_are_those_of_the_shorter_run),
   };
   return RUN_TESTS(tests);
 }

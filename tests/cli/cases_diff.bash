@@ -125,7 +125,7 @@ comparisons_have_their_json() {
   jq -r 'def members: to_entries | map(.key + ":" + (.value | type)) | sort | join(" ");
          members, (.sites | members), (.sites.rows[0] | members), (.sites.bytes | members)' out >members
   diff - members <<'END' || fail "members changed; docs/report-json.md describes them"
-after:object alive:object allocated:object at:string before:object by:string churn:object lasting:object moments:boolean of:string promoted:object schema:number sites:object where:string
+after:object alive:object allocated:object at:string before:object brief_ns:number by:string churn:object lasting:object long_ns:number moments:boolean of:string promoted:object schema:number sites:object where:string
 blocks:object bytes:object note:string rows:array rows_count:number sure:boolean sure_count:number
 address:boolean blocks:object bytes:object fate:string file:string found:string line:number module:string name:string sure:boolean
 after:object before:object difference:object
@@ -249,4 +249,15 @@ END
   succeeds diff old/old.trace named.trace
   says ' extra \(new or moved\)'
   says ' prog\+0x[0-9a-f]+ \(gone or moved\)'
+}
+
+lives_of_two_runs_have_one_limit() {
+  need jq
+  make plain t
+  make many u 20000
+  succeeds diff --json t u
+  cp out there
+  succeeds diff --json u t
+  succeeds report --json t
+  jq -e --slurpfile there there '.totals.brief_ns == $there[0].brief_ns' out >/dev/null || fail "not the limit of the shorter run: $(jq .brief_ns there)"
 }

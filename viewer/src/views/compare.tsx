@@ -158,8 +158,9 @@ export function comparedText(): string {
     return `From ${duration(answer.before_ns)} to ${duration(answer.after_ns)}: ${amountOf(answer.bytes.before)} freed, ${amountOf(answer.bytes.after)} new: ${sum}.${unsure}`;
   const { counted } = view.value;
   const what = counted === 'held' ? heldWhen() : MEASURE_NAMES[counted]!;
+  const lived = answer.life_ns ? ` (${counted === 'churn' ? 'less than' : 'at least'} ${duration(answer.life_ns)})` : '';
   const note = answer.note && ` ${answer.note}`;
-  return `${what[0]!.toUpperCase()}${what.slice(1)}: ${amountOf(answer.bytes.before)} before, ${amountOf(answer.bytes.after)} after: ${sum}.${scaled}${unsure}${note}`;
+  return `${what[0]!.toUpperCase()}${what.slice(1)}${lived}: ${amountOf(answer.bytes.before)} before, ${amountOf(answer.bytes.after)} after: ${sum}.${scaled}${unsure}${note}`;
 }
 
 /* ---- rows ---- */
