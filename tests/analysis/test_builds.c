@@ -304,6 +304,23 @@ static void limits_are_those_of_the_shorter_run(void **state) {
   forget(of);
 }
 
+/* ---- one recording ---- */
+
+static bool same(const struct told *one, const struct told *other) {
+  struct recording *left = record(one), *right = record(other);
+  bool is_same = recording_is_same(left, right);
+  recording_free(left);
+  recording_free(right);
+  return is_same;
+}
+
+static void copies_of_a_recording_are_known(void **state) {
+  (void)state;
+  assert_true(same(&(struct told){.pid = 1}, &(struct told){.pid = 1}));
+  assert_false(same(&(struct told){.pid = 1}, &(struct told){.pid = 2}));
+  assert_false(same(&(struct told){.pid = 1}, &(struct told){.pid = 1, .end_ns = 2000000}));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(addresses_of_one_build_are_the_same_code),
@@ -317,6 +334,7 @@ int main(void) {
       cmocka_unit_test(joined_trees_keep_the_code_of_two_builds_apart),
       cmocka_unit_test(equal_lives_do_not_differ_because_a_run_is_longer),
       cmocka_unit_test(limits_are_those_of_the_shorter_run),
+      cmocka_unit_test(copies_of_a_recording_are_known),
   };
   return RUN_TESTS(tests);
 }

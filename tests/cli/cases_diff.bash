@@ -1,6 +1,12 @@
 # winnow diff; sourced by run.
 # shellcheck shell=bash disable=SC2154
 
+compares_with_itself() { # ARGUMENT...
+  run "$@"
+  [ "$code" = 0 ] && [ "$(cat err)" = "winnow: t and t are the same recording, which is compared with itself" ] ||
+    fail "winnow $*: code $code: $(head -c 400 err)"
+}
+
 # A second trace with other numbers: the same program at another seed, or with a tenth of its samples.
 differences_have_ranges_and_noise_is_last() {
   need_recording
@@ -21,10 +27,10 @@ differences_have_ranges_and_noise_is_last() {
 a_trace_does_not_differ_from_itself() {
   need jq
   make plain t
-  succeeds diff t t
+  compares_with_itself diff t t
   says 'Held at the peak: .*: 0 B .*which is within noise'
   ! sed -n '/^ *change/,/Within noise/p' out | grep -Eq '^ +[-+][0-9.]+ [kMG]?B' || fail "something is sure: $(cat out)"
-  succeeds diff --json --top 1000 t t
+  compares_with_itself diff --json --top 1000 t t
   jq -e '[.. | objects | select(has("difference")) | .difference.estimate] | (length > 10) and (map(fabs) | add < 1)' out >/dev/null ||
     fail "$(head -c 1000 out)"
 }
@@ -32,14 +38,14 @@ a_trace_does_not_differ_from_itself() {
 # Where every block was recorded there is no chance, and where records are missing nothing is known.
 differences_speak_of_chance_only_where_there_is_some() {
   make exact t
-  succeeds diff t t
+  compares_with_itself diff t t
   says 'Every block was recorded, so each change is real'
   says 'Held at the peak: .*: 0 B, unchanged'
   grep -q '^  Unchanged:$' out || fail "$(cat out)"
   ! grep -Eq 'chance|noise' out || fail "chance: $(cat out)"
   make plain t
   printf 'damage' | dd of=t bs=1 seek=$(($(stat -c %s t) / 2)) conv=notrunc 2>/dev/null
-  succeeds diff t t
+  compares_with_itself diff t t
   says 'it is not known which differences are real'
   grep -q '^  Changed or not:$' out || fail "$(cat out)"
   ! grep -Eq 'chance|noise|nchanged' out || fail "more than is known: $(cat out)"
@@ -57,7 +63,7 @@ new_and_vanished_code_is_marked() {
 
 limits_set_the_exit_code() {
   make plain t
-  succeeds diff --fail-if 'held > +1K' t t
+  compares_with_itself diff --fail-if 'held > +1K' t t
   make many whole 20000
   head -c $(($(stat -c %s whole) / 2)) whole >cut
   run diff --fail-if 'held > +1K' whole cut
@@ -79,7 +85,7 @@ two_moments_of_one_trace_are_compared() {
   ! tr '\n' ' ' <out | grep -Eq '\), [+-][0-9]+ % ' || fail "a percentage of what was freed: $(cat out)"
   ! grep -q '^Allocated' out || fail "allocated of one run"
   succeeds diff --at peak,end t
-  succeeds diff --at 100us,400us t t
+  compares_with_itself diff --at 100us,400us t t
   says 'Held at the two moments: '
 }
 
@@ -249,6 +255,26 @@ END
   succeeds diff old/old.trace named.trace
   says ' extra \(new or moved\)'
   says ' prog\+0x[0-9a-f]+ \(gone or moved\)'
+}
+
+one_recording_compared_with_itself_is_named() {
+  make plain t
+  make exact u
+  ln t hard
+  ln -s t soft
+  cp t copy
+  mkdir folder
+  local other
+  for other in t ./t "$PWD/t" folder/../t hard soft copy; do
+    run diff t "$other"
+    [ "$code" = 0 ] && [ "$(cat err)" = "winnow: t and $other are the same recording, which is compared with itself" ] ||
+      fail "diff t $other: code $code: $(cat err)"
+    says 'Held at the peak: .*: 0 B'
+  done
+  run html -o page.html t copy
+  [ "$code" = 0 ] && grep -q 'are the same recording' err && [ -s page.html ] || fail "html: code $code: $(cat err)"
+  succeeds diff t u
+  succeeds html -o page.html t u
 }
 
 lives_of_two_runs_have_one_limit() {
