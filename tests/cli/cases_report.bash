@@ -189,6 +189,21 @@ several_traces_have_an_array() {
   [ "$code" = 1 ] && [ "$(wc -l <err)" = 1 ] && [ "$(jq length out)" = 1 ] || fail "code $code: $(cat err out)"
 }
 
+# A buffer that realloc grows all the time, beside a cache, a log that is filled and emptied, and an index that doubles.
+a_buffer_that_grows_steadily_is_told_from_caches() {
+  need_recording
+  need jq
+  "$winnow" record -q --rate 0.001 --seed 1 -o t -- "$build/tests/cli/programs/appends" || fail "appends"
+  succeeds report t
+  says 'Growing steadily: appends_history by 1[.][0-9]+ MB \([0-9.]+–[0-9.]+ MB\) a second\. '
+  succeeds report --json t
+  jq -e '[.alive[] | select(.self_bytes.samples > 0) | {(.name): .growth}] | add |
+         .appends_history == "steady" and .writes_log == "uneven" and .doubles_index == "uneven" and .fills_cache == "once"' \
+    out >/dev/null || fail "$(jq -c '.alive[] | [.name, .growth, .growth_per_second, .alive_by_age]' out)"
+  jq -e '.alive[] | select(.name == "writes_log") | (.alive_by_age | min) < 0 and
+         ((.alive_by_age | add) / .self_bytes.estimate - 1 | fabs) < 1e-9' out >/dev/null || fail "$(jq -c '.alive[]' out)"
+}
+
 # The cache is five times as large as the leak.
 leaks_are_told_from_caches() {
   need jq
