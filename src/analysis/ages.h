@@ -29,7 +29,7 @@ struct ages {
   double alive[AGE_CLASSES];     /* x_i: an estimate */
   uint64_t samples[AGE_CLASSES]; /* sampled blocks that were born or grew in the class */
   struct sum all;                /* bytes alive at the end */
-  double regrown;                /* bytes by which their blocks grew again after they had shrunk: an estimate */
+  double regrown; /* bytes by which their blocks grew again after they had shrunk: an estimate */
   /* Of blocks that are alive at the end; and as a loss since a moment, those that were live then and are
    * not alive at the end. */
   struct trend_sums trends[TRENDS];

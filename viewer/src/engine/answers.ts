@@ -74,6 +74,8 @@ export interface Head {
     started_ns: number;
     duration_ns: number;
     samples: number;
+    /** Calls by which realloc made these blocks larger. */
+    growths: number;
     lost: number;
     lost_because: string;
     stacks_lost: number;
@@ -204,6 +206,8 @@ export interface Flame {
   /** What counts: blocks with their bytes, or calls that allocated. */
   unit: 'bytes' | 'calls';
   labels: Label[];
+  /** Blocks, or calls, of node 0; of a comparison none. */
+  blocks?: Estimate;
   /** Where `focus` was: the labels from the outermost to the focus; empty: the whole tree. */
   trail: number[];
   columns: {

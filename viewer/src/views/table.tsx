@@ -66,7 +66,7 @@ const COLUMNS: { sort: Sort; title: string; help: string }[] = [
   { sort: 'name', title: 'function', help: 'Name' },
   { sort: 'self', title: 'self', help: 'What it allocated itself' },
   { sort: 'total', title: 'total', help: 'With what the functions that it calls allocated' },
-  { sort: 'blocks', title: 'blocks', help: 'Blocks, with those of the functions that it calls' },
+  { sort: 'blocks', title: 'blocks', help: 'About how many blocks, with those of the functions that it calls' },
   { sort: 'samples', title: 'n', help: 'Sampled blocks that the numbers rest on' },
   { sort: 'life', title: 'life', help: 'Median life of its own blocks' },
 ];
