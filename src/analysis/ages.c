@@ -90,7 +90,7 @@ static void add_trend(struct ages *ages, enum trend trend, const struct samples 
   const struct row *first = &samples->rows[rows[0]];
   struct part part = {.resized = count > 1};
   if (first->first)
-    part.known = -samples_growth_at_birth(first) * (double)first->size *
+    part.known = -growth_at_birth(&samples->grown, first) * (double)first->size *
                  weight_of(trend, class_of(first->begin_ns, samples->end_ns));
   for (size_t i = 0; i < count; i++) {
     const struct row *row = &samples->rows[rows[i]];

@@ -206,13 +206,14 @@ static void add(struct sums *sums, const struct row *row, const struct share *sh
     sum_add_weighted(&sums->blocks, share->blocks, &share->weight);
     return;
   }
-  if (!share->dependent) {
+  if (!share->grown) {
     sum_add(&sums->bytes, share->bytes, p);
     if (share->blocks > 0) sum_add(&sums->blocks, share->blocks, p);
     return;
   }
-  sum_add_dependent(&sums->bytes, share->bytes, p, &share->bytes_by);
-  if (share->blocks > 0) sum_add_dependent(&sums->blocks, share->blocks, p, &share->blocks_by);
+  struct dependence bytes = grown_bytes(share->grown), calls = grown_calls(share->grown);
+  sum_add_dependent(&sums->bytes, share->bytes, p, &bytes);
+  if (share->blocks > 0) sum_add_dependent(&sums->blocks, share->blocks, p, &calls);
 }
 
 static void merge(struct sums *sums, const struct sums *other) {

@@ -13,10 +13,9 @@ const char *grouping_name(enum grouping grouping);
 
 /* How one row counts. */
 struct share {
-  double bytes, blocks; /* unweighted */
-  bool dependent;       /* not independent of other rows of the block; then these two apply: */
-  struct dependence bytes_by, blocks_by;
-  struct weight weight; /* used instead of 1/p and its variance if its factor is not 0 */
+  double bytes, blocks;      /* unweighted */
+  const struct grown *grown; /* how it depends on other rows of the block; NULL: not at all */
+  struct weight weight;      /* used instead of 1/p and its variance if its factor is not 0 */
   bool apart; /* the row belongs to its group (node_of_row), but adds to no sum and is no sample of it */
 };
 
@@ -27,12 +26,10 @@ static inline struct share share_block(const struct row *row) {
 
 /* A row that counts as the call that allocated it. A row whose block realloc made smaller belongs
  * to its group, for the lives, but adds nothing to the sums. */
-static inline struct share share_call(const struct row *row) {
-  return (struct share){.bytes = (double)row->allocated,
+static inline struct share share_call(const struct samples *samples, const struct row *row) {
+  return (struct share){.bytes = (double)row_allocated(row),
                         .blocks = row->call,
-                        .dependent = true,
-                        .bytes_by = row->bytes_by,
-                        .blocks_by = row->call_by,
+                        .grown = grown_at(&samples->grown, row->grown),
                         .apart = !row->call};
 }
 

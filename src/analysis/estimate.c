@@ -93,10 +93,6 @@ static const double events_added = 0.1;
 /* The logarithm of the factor 1.65 above, found by measuring (tests/analysis/test_rows.c). */
 static const double growth_widening = 0.5;
 
-/* Estimates of at least this clustering (clustering_of) rest on few blocks: it is that of three
- * blocks that grow by a half, or of four that grow in small steps. */
-static const double of_few_blocks = 0.4;
-
 /* The smallest usual block has two words and a header. SMALL_BLOCKS_ADDED blocks of that size count
  * as if they had been sampled. */
 enum { SMALL_BLOCK_WORDS = 3, SMALL_BLOCKS_ADDED = 10 };
@@ -249,9 +245,8 @@ void sum_merge(struct sum *sum, const struct sum *other) {
 }
 
 struct estimate estimate_of(const struct sum *sum, double unit) {
-  struct estimate result = {sum->total, sum->total, sum->total, sum->samples, false};
+  struct estimate result = {sum->total, sum->total, sum->total, sum->samples};
   double unseen = fmax(sum->total - sum->seen, 0), clustering = clustering_of(sum, unseen);
-  result.few_blocks = sum->samples && (sum->samples <= 2 || clustering >= of_few_blocks);
   if (!sum->samples) {
     result.high += no_sample_bound * unit;
   } else if (sum->variance > 0 || unit > 0) {
@@ -274,7 +269,7 @@ struct estimate count_of(const struct sum *count, const struct sum *all, double 
 struct estimate share_of(const struct sum *part, const struct sum *whole, double unit) {
   struct sum others = rest_of(whole, part);
   struct estimate y = estimate_of(part, unit), z = estimate_of(&others, unit);
-  struct estimate result = {0, 0, 1, part->samples, y.few_blocks};
+  struct estimate result = {0, 0, 1, part->samples};
   if (y.estimate + z.estimate <= 0) return result;
   result.estimate = y.estimate / (y.estimate + z.estimate);
   if (y.estimate <= 0) {
@@ -292,8 +287,7 @@ struct estimate ratio_of(const struct estimate *one, const struct estimate *othe
   double ratio = one->estimate / other->estimate;
   double down = hypot(log_distance(one->estimate, one->low), log_distance(other->high, other->estimate)),
          up = hypot(log_distance(one->high, one->estimate), log_distance(other->estimate, other->low));
-  return (struct estimate){ratio, ratio * exp(-down), ratio * exp(up), one->samples + other->samples,
-                           one->few_blocks || other->few_blocks};
+  return (struct estimate){ratio, ratio * exp(-down), ratio * exp(up), one->samples + other->samples};
 }
 
 struct estimate estimate_times(const struct estimate *estimate, const struct estimate *factor) {
@@ -301,7 +295,7 @@ struct estimate estimate_times(const struct estimate *estimate, const struct est
   double down = hypot((number - estimate->low) * times, number * (times - factor->low)),
          up = hypot((estimate->high - number) * times, number * (factor->high - times));
   double low = down < product ? product - down : 0;
-  return (struct estimate){product, low, product + up, estimate->samples, estimate->few_blocks};
+  return (struct estimate){product, low, product + up, estimate->samples};
 }
 
 struct estimate difference_of(const struct estimate *one, const struct estimate *other) {
@@ -309,6 +303,6 @@ struct estimate difference_of(const struct estimate *one, const struct estimate 
   return (struct estimate){difference,
                            difference - hypot(one->estimate - one->low, other->high - other->estimate),
                            difference + hypot(one->high - one->estimate, other->estimate - other->low),
-                           one->samples + other->samples, one->few_blocks || other->few_blocks};
+                           one->samples + other->samples};
 }
 /* SPDX-License-Identifier: MIT */

@@ -25,13 +25,13 @@ struct sum {
 struct estimate {
   double estimate, low, high;
   uint64_t samples;
-  bool few_blocks; /* the samples come from one or two blocks, as far as can be told */
 };
 
-/* Whether an estimate gives only the order of magnitude, because it rests on one or two blocks. One
- * sample of a large block suffices: then the interval is narrow. */
+/* Whether an estimate gives little more than the order of magnitude: it has samples, and its
+ * interval spans more than a factor of five, as that of seven small blocks does. One sample of a large
+ * block suffices for less. */
 static inline bool estimate_is_rough(const struct estimate *estimate) {
-  return estimate->few_blocks && estimate->high > 1.1 * estimate->low;
+  return estimate->samples && estimate->high > 5 * estimate->low;
 }
 
 /* The probability that a block of so many words takes at least one sample: 1 - (1 - rate)^words. */

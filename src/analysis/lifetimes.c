@@ -28,8 +28,9 @@
 #include <stdlib.h>
 
 static uint64_t life_of(const struct lifetimes *lifetimes, const struct row *row) {
-  if (lifetimes->measure == LIFE_WORDS) return (uint64_t)row->life_words;
-  return row_life_ns(row, lifetimes->samples->end_ns);
+  const struct samples *samples = lifetimes->samples;
+  if (lifetimes->measure == LIFE_WORDS) return (uint64_t)samples->life_words[row - samples->rows];
+  return row_life_ns(row, samples->end_ns);
 }
 
 /* Orders the rows by life. At one life, deaths come before blocks that were still alive at the end.

@@ -11,7 +11,7 @@ struct amounts {
 static struct amounts amounts_of(const struct samples *samples, const struct row *row) {
   uint64_t end = row->end_ns == STILL_ALIVE ? samples->end_ns : row->end_ns;
   double life = end > row->begin_ns ? (double)(end - row->begin_ns) : 0;
-  return (struct amounts){(double)row->allocated / row->probability,
+  return (struct amounts){(double)row_allocated(row) / row->probability,
                           (double)row->size / row->probability * life};
 }
 

@@ -60,7 +60,6 @@ static struct row row_of(const struct trace_map *map) {
                       .died_ns = STILL_ALIVE,
                       .promoted_ns = NEVER,
                       .size = map->bytes,
-                      .allocated = map->bytes,
                       .probability = 1,
                       .stack = map->stack,
                       .thread = map->thread,
@@ -90,7 +89,6 @@ static size_t resize(struct mapped *mapped, size_t at, const struct trace_map_si
   next.begin_ns = time;
   next.size = size->bytes;
   next.call = next.first = false;
-  next.allocated = 0;
   return add_row(mapped, next) ? mapped->count - 1 : SIZE_MAX;
 }
 

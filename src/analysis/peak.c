@@ -5,7 +5,7 @@
  * what was held at that moment. So no block contributes to the estimate of unseen blocks at a
  * moment that it helped to choose.
  *
- * Parts. A hash of a block's number and birth puts the block into one of K parts. The parts stand
+ * Parts. A hash of a block's number and birth puts the block into one of K parts, as good as at random. The parts stand
  * in a circle. The moment of part k is the time at which the blocks of the (K - 1)/2 parts that
  * follow it held the most. Part k alone estimates what was held at its moment. The result is the
  * mean over the parts, so all samples count once.
@@ -61,15 +61,12 @@
 #include <stdlib.h>
 
 /* ALL_PARTS: the part of a block that chooses for all parts. CHOOSERS: how many parts choose for
- * one. */
-enum { ALL_PARTS = -1, CHOOSERS = (PEAK_PARTS - 1) / 2 };
+ * one. NO_PART: the part of a row that does not count. */
+enum { ALL_PARTS = -1, NO_PART = -2, CHOOSERS = (PEAK_PARTS - 1) / 2 };
 
-/* A birth or a death. */
-struct step {
-  uint64_t time_ns;
-  double bytes; /* weighted; negative when a row ends */
-  int part;
-};
+/* Births make the parts of two runs of one program differ, whose block numbers are the same. A unit
+ * to which times may be rounded (recording_round) keeps the parts as they are. */
+enum { BIRTH_UNIT_NS = 1000 };
 
 /* The highest value of a curve, and the interval of time in which the curve has it. */
 struct summit {
@@ -82,7 +79,7 @@ struct summit {
 static double chance_of_part(double p) { return fmin(1, 4 * (1 - p)); }
 
 static int part_of(const struct row *row) {
-  uint64_t hash = hash_combine(row->born_ns, row->block);
+  uint64_t hash = hash_combine(row->born_ns / BIRTH_UNIT_NS, row->block);
   if ((double)(hash >> 11) * 0x1p-53 >= chance_of_part(row->probability)) return ALL_PARTS;
   return (int)(hash_mix(hash) % PEAK_PARTS);
 }
@@ -112,52 +109,26 @@ static void raise_summit(struct summit *summit, double bytes, uint64_t time_ns) 
   }
 }
 
-/* A row that counts, and its part. Computed once, since a query and a hash are slow. */
-struct chooser {
-  double bytes; /* weighted; 0 if the row does not count */
-  int part;
-  bool counts;
-};
-
-/* The choosers, by row; NULL without memory. *exact tells whether every block is in the sample. */
-static struct chooser *make_choosers(const struct samples *samples, row_filter *takes, void *context,
-                                     bool *exact) {
-  struct chooser *choosers = calloc(samples->row_count + 1, sizeof *choosers);
-  *exact = true;
-  for (size_t i = 0; choosers && i < samples->row_count; i++) {
-    const struct row *row = &samples->rows[i];
-    if (!counts(row, takes, context)) continue;
-    choosers[i] =
-        (struct chooser){(double)row->size / chance_of_choosing(row->probability), part_of(row), true};
-    *exact = *exact && row->probability >= 1;
-  }
-  return choosers;
-}
-
-/* The steps of a trace, one after the other. Rows are ordered by their begins, `by_end` by their
- * ends. At one time, ends come before starts, so that a resized block is not counted twice. */
-struct walk {
+/* The rows that count, by row: their weighted bytes and their parts. Computed once, since a query
+ * and a hash are slow. */
+struct choosers {
   const struct samples *samples;
-  const struct chooser *choosers;
-  const struct keyed *by_end;
-  size_t begun, ended, end_count;
+  const struct span *spans;
+  const step_of_row *steps;
+  size_t step_count;
+  double *bytes;
+  int8_t *part;
+  bool exact; /* every block is in the sample */
 };
 
-static bool next_step(struct walk *walk, struct step *step) {
-  const struct row *rows = walk->samples->rows;
-  for (;;) {
-    bool begins = walk->begun < walk->samples->row_count, ends = walk->ended < walk->end_count;
-    if (!begins && !ends) return false;
-    size_t row = begins ? walk->begun : 0;
-    if (ends && (!begins || walk->by_end[walk->ended].key <= rows[row].begin_ns)) {
-      const struct keyed *end = &walk->by_end[walk->ended++];
-      row = end->item;
-      *step = (struct step){end->key, -walk->choosers[row].bytes, walk->choosers[row].part};
-    } else {
-      walk->begun++;
-      *step = (struct step){rows[row].begin_ns, walk->choosers[row].bytes, walk->choosers[row].part};
-    }
-    if (walk->choosers[row].counts) return true;
+static void fill_choosers(struct choosers *choosers, row_filter *takes, void *context) {
+  for (size_t i = 0; i < choosers->samples->row_count; i++) {
+    const struct row *row = &choosers->samples->rows[i];
+    choosers->part[i] = NO_PART;
+    if (!counts(row, takes, context)) continue;
+    choosers->bytes[i] = (double)row->size / chance_of_choosing(row->probability);
+    choosers->part[i] = (int8_t)part_of(row);
+    choosers->exact = choosers->exact && row->probability >= 1;
   }
 }
 
@@ -166,29 +137,77 @@ static bool chooses_for(int part, int k, bool spare) {
   return part == ALL_PARTS || (behind >= 1 && (spare || behind <= CHOOSERS));
 }
 
-/* Adds a step to the sums of the parts: chosen[k], of the parts that choose for part k, and others[k],
- * of all parts but k. */
-static void add_step(const struct step *step, double chosen[PEAK_PARTS], double others[PEAK_PARTS]) {
-  for (int k = 0; k < PEAK_PARTS; k++) {
-    if (chooses_for(step->part, k, false)) chosen[k] += step->bytes;
-    if (chooses_for(step->part, k, true)) others[k] += step->bytes;
+/* The parts for which a part chooses. */
+struct chosen_parts {
+  int count, k[PEAK_PARTS];
+};
+
+static void list_parts(struct chosen_parts lists[PEAK_PARTS + 1], bool spare) {
+  for (int part = ALL_PARTS; part < PEAK_PARTS; part++) {
+    struct chosen_parts *list = &lists[part - ALL_PARTS];
+    *list = (struct chosen_parts){.count = 0};
+    for (int k = 0; k < PEAK_PARTS; k++)
+      if (chooses_for(part, k, spare)) list->k[list->count++] = k;
   }
 }
 
-/* Finds the summit for each part. spare[k] is the summit by all parts but k, for use where the
- * choosers of k know too little. */
-static void find_summits(struct walk walk, struct summit summits[PEAK_PARTS],
-                         struct summit spare[PEAK_PARTS]) {
-  double chosen[PEAK_PARTS] = {0}, others[PEAK_PARTS] = {0};
-  struct step step, next;
-  for (bool more = next_step(&walk, &step); more; step = next) {
-    add_step(&step, chosen, others);
-    more = next_step(&walk, &next);
-    if (more && next.time_ns == step.time_ns) continue;
-    for (int k = 0; k < PEAK_PARTS; k++) {
-      raise_summit(&summits[k], chosen[k], step.time_ns);
-      raise_summit(&spare[k], others[k], step.time_ns);
-    }
+/* Sums over the rows that choose for each part, while time advances, and between which limits a sum
+ * can stay without an effect on its summit. */
+struct curves {
+  double sum[PEAK_PARTS], least[PEAK_PARTS], most[PEAK_PARTS];
+};
+
+static void set_limits(struct curves *curves, const struct summit summits[PEAK_PARTS]) {
+  for (int k = 0; k < PEAK_PARTS; k++) {
+    double rounding = 1e-9 * summits[k].bytes;
+    curves->most[k] = summits[k].bytes + rounding;
+    curves->least[k] = summits[k].open ? summits[k].bytes - rounding : -INFINITY;
+  }
+}
+
+static uint64_t time_of_step(const struct choosers *choosers, step_of_row step) {
+  const struct span *span = &choosers->spans[step >> 1];
+  return step & 1 ? span->end_ns : span->begin_ns;
+}
+
+/* Whether the next step of a row that counts is at the same time. */
+static bool goes_on(const struct choosers *choosers, size_t at) {
+  uint64_t time_ns = time_of_step(choosers, choosers->steps[at]);
+  while (++at < choosers->step_count && time_of_step(choosers, choosers->steps[at]) == time_ns)
+    if (choosers->part[choosers->steps[at] >> 1] != NO_PART) return true;
+  return false;
+}
+
+/* Adds a row to the sums of the parts for which it chooses. Whether one of them leaves its limits. */
+static bool add_step(struct curves *curves, const struct chosen_parts *parts, double bytes) {
+  bool leaves = false;
+  for (int i = 0; i < parts->count; i++) {
+    int k = parts->k[i];
+    curves->sum[k] += bytes;
+    leaves |= curves->sum[k] > curves->most[k] || curves->sum[k] < curves->least[k];
+  }
+  return leaves;
+}
+
+/* Finds the summit for each part. `spare`: by all parts but k, for use where the choosers of k know
+ * too little. Few steps raise or end a summit. */
+static void find_summits(const struct choosers *choosers, bool spare, struct summit summits[PEAK_PARTS]) {
+  struct chosen_parts lists[PEAK_PARTS + 1];
+  struct curves curves = {.sum = {0}};
+  bool left = false;
+  list_parts(lists, spare);
+  set_limits(&curves, summits);
+  for (size_t i = 0; i < choosers->step_count; i++) {
+    step_of_row step = choosers->steps[i];
+    int part = choosers->part[step >> 1];
+    if (part == NO_PART) continue;
+    double bytes = choosers->bytes[step >> 1];
+    left |= add_step(&curves, &lists[part - ALL_PARTS], step & 1 ? -bytes : bytes);
+    if (!left || goes_on(choosers, i)) continue;
+    left = false;
+    for (int k = 0; k < PEAK_PARTS; k++)
+      raise_summit(&summits[k], curves.sum[k], time_of_step(choosers, step));
+    set_limits(&curves, summits);
   }
 }
 
@@ -226,25 +245,45 @@ static void add_to_comparison(struct end_comparison *result, const struct row *r
   if (then && chance < likely) result->one = fmax(result->one, bytes);
 }
 
-/* The summit of each part, and its spare one, and their comparisons with the end of the run. */
+/* The summit of each part, and its comparison with the end of the run. */
 struct candidates {
-  struct summit summits[PEAK_PARTS], spare[PEAK_PARTS];
-  struct end_comparison ends[PEAK_PARTS], spare_ends[PEAK_PARTS];
+  struct summit summits[PEAK_PARTS];
+  struct end_comparison ends[PEAK_PARTS];
 };
 
-/* Compares all of them in one pass over the rows: it is the rows that take the time. */
-static void compare_with_end(const struct samples *samples, const struct chooser *choosers,
-                             struct candidates *candidates) {
-  for (size_t i = 0; i < samples->row_count; i++) {
-    if (!choosers[i].counts) continue;
-    for (int k = 0; k < PEAK_PARTS; k++) {
-      const struct row *row = &samples->rows[i];
-      if (chooses_for(choosers[i].part, k, false))
-        add_to_comparison(&candidates->ends[k], row, choosers[i].bytes, &candidates->summits[k]);
-      if (chooses_for(choosers[i].part, k, true))
-        add_to_comparison(&candidates->spare_ends[k], row, choosers[i].bytes, &candidates->spare[k]);
-    }
+/* Compares all of them in one pass over the rows: it is the rows that take the time. Rows that are
+ * live neither at a summit nor at the end add nothing. */
+static void compare_with_end(const struct choosers *choosers, bool spare, struct candidates *candidates) {
+  uint64_t first_ns = STILL_ALIVE, last_ns = 0;
+  for (int k = 0; k < PEAK_PARTS; k++) {
+    uint64_t begin_ns = candidates->summits[k].begin_ns;
+    if (begin_ns < first_ns) first_ns = begin_ns;
+    if (begin_ns > last_ns) last_ns = begin_ns;
   }
+  for (size_t i = 0; i < choosers->samples->row_count; i++) {
+    const struct span *span = &choosers->spans[i];
+    int part = choosers->part[i];
+    if (part == NO_PART || span->end_ns <= first_ns ||
+        (span->begin_ns > last_ns && span->end_ns != STILL_ALIVE))
+      continue;
+    for (int k = 0; k < PEAK_PARTS; k++)
+      if (chooses_for(part, k, spare))
+        add_to_comparison(&candidates->ends[k], &choosers->samples->rows[i], choosers->bytes[i],
+                          &candidates->summits[k]);
+  }
+}
+
+static struct candidates find_candidates(const struct choosers *choosers, bool spare) {
+  struct candidates candidates = {.summits = {{0}}};
+  find_summits(choosers, spare, candidates.summits);
+  compare_with_end(choosers, spare, &candidates);
+  return candidates;
+}
+
+/* Whether the choosers of a part know too little. */
+static bool know_little(const struct candidates *candidates, int k) {
+  const struct end_comparison *end = &candidates->ends[k];
+  return !end->live || (end->live == 1 && end->one > candidates->summits[k].bytes / 2);
 }
 
 /* END: whether a part takes the end of the run instead of its summit. */
@@ -253,16 +292,24 @@ static bool end_is_as_good(const struct end_comparison *end, const struct summit
   return end->at_end > 0 && (is_noise || end->less <= end->one);
 }
 
-static uint64_t moment_of(const struct samples *samples, const struct candidates *candidates, int k,
-                          bool exact) {
+static uint64_t moment_of(const struct choosers *choosers, const struct candidates *candidates, int k) {
+  const struct samples *samples = choosers->samples;
   const struct summit *summit = &candidates->summits[k];
-  const struct end_comparison *end = &candidates->ends[k];
-  if (!end->live || (end->live == 1 && end->one > summit->bytes / 2)) {
-    summit = &candidates->spare[k];
-    end = &candidates->spare_ends[k];
-  }
   if (summit->bytes <= 0) return samples->end_ns / 2; /* nothing to choose by */
-  return !exact && end_is_as_good(end, summit) ? samples->end_ns : time_of_summit(summit, samples, exact);
+  return !choosers->exact && end_is_as_good(&candidates->ends[k], summit)
+             ? samples->end_ns
+             : time_of_summit(summit, samples, choosers->exact);
+}
+
+/* Chooses the moments. The spare candidates are seldom needed. */
+static void find_moments(const struct choosers *choosers, uint64_t moments[PEAK_PARTS]) {
+  struct candidates candidates = find_candidates(choosers, false), spare;
+  bool has_spare = false;
+  for (int k = 0; k < PEAK_PARTS; k++) {
+    bool little = know_little(&candidates, k);
+    if (little && !has_spare) spare = find_candidates(choosers, true), has_spare = true;
+    moments[k] = moment_of(choosers, little ? &spare : &candidates, k);
+  }
 }
 
 static void order_moments(struct peak *peak) {
@@ -274,11 +321,18 @@ static void order_moments(struct peak *peak) {
   peak->last_ns = times[PEAK_PARTS - 1];
 }
 
-static void add_rows(struct peak *peak, const struct samples *samples, const struct chooser *choosers) {
+static bool is_near(const struct peak *peak, uint64_t begin_ns, uint64_t end_ns) {
+  return begin_ns <= peak->last_ns && peak->first_ns < end_ns;
+}
+
+static void add_rows(struct peak *peak, const struct choosers *choosers) {
   struct weight weight;
-  for (size_t i = 0; i < samples->row_count; i++) {
-    const struct row *row = &samples->rows[i];
-    if (!choosers[i].counts || !peak_holds(peak, row, &weight)) continue;
+  for (size_t i = 0; i < choosers->samples->row_count; i++) {
+    const struct row *row = &choosers->samples->rows[i];
+    if (choosers->part[i] == NO_PART ||
+        !is_near(peak, choosers->spans[i].begin_ns, choosers->spans[i].end_ns) ||
+        !peak_holds(peak, row, &weight))
+      continue;
     sum_add_weighted(&peak->live.bytes, (double)row->size, &weight);
     sum_add_weighted(&peak->live.blocks, 1, &weight);
   }
@@ -287,28 +341,35 @@ static void add_rows(struct peak *peak, const struct samples *samples, const str
 /* ---- shared ---- */
 
 wn_status peak_find(const struct samples *samples, row_filter *takes, void *context, struct peak *peak) {
-  struct candidates candidates = {0};
-  bool exact;
+  struct choosers choosers = {.samples = samples,
+                              .spans = samples->spans,
+                              .steps = samples->steps,
+                              .step_count = samples->step_count,
+                              .bytes = malloc((samples->row_count + 1) * sizeof *choosers.bytes),
+                              .part = malloc((samples->row_count + 1) * sizeof *choosers.part),
+                              .exact = true};
+  struct span *spans = choosers.spans ? NULL : samples_spans(samples);
+  step_of_row *steps = choosers.steps ? NULL : samples_steps(samples, &choosers.step_count);
   *peak = (struct peak){0};
-  struct chooser *choosers = make_choosers(samples, takes, context, &exact);
-  struct walk walk = {samples, choosers, samples->by_end, 0, 0, samples->by_end_count};
-  struct keyed *own = walk.by_end ? NULL : samples_order_by_end(samples, &walk.end_count);
-  if (own) walk.by_end = own;
-  if (choosers && walk.by_end) {
-    find_summits(walk, candidates.summits, candidates.spare);
-    compare_with_end(samples, choosers, &candidates);
-    for (int k = 0; k < PEAK_PARTS; k++) peak->time_ns[k] = moment_of(samples, &candidates, k, exact);
+  if (spans) choosers.spans = spans;
+  if (steps) choosers.steps = steps;
+  bool done = choosers.bytes && choosers.part && choosers.spans && choosers.steps;
+  if (done) {
+    fill_choosers(&choosers, takes, context);
+    find_moments(&choosers, peak->time_ns);
     order_moments(peak);
-    add_rows(peak, samples, choosers);
+    add_rows(peak, &choosers);
   }
-  bool done = choosers && walk.by_end;
-  free(choosers);
-  free(own);
+  free(choosers.bytes);
+  free(choosers.part);
+  free(spans);
+  free(steps);
   return done ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the peak");
 }
 
 bool peak_holds(const struct peak *peak, const struct row *row, struct weight *weight) {
   double p = row->probability, live = 0;
+  if (!is_near(peak, row->begin_ns, row->end_ns)) return false;
   for (int k = 0; k < PEAK_PARTS; k++) live += row_is_live_at(row, peak->time_ns[k]);
   if (live <= 0 || p <= 0) return false;
   if (peak->first_ns == peak->last_ns) {

@@ -20,7 +20,7 @@ static double number_of_life(const struct samples *samples, const struct row *ro
   return (double)(end_of(samples, row) - row->born_ns);
 }
 static double number_of_life_bytes(const struct samples *samples, const struct row *row) {
-  return samples->word_bytes * row->life_words;
+  return samples->word_bytes * samples->life_words[row - samples->rows];
 }
 static double number_of_birth(const struct samples *samples, const struct row *row) {
   (void)samples;

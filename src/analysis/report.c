@@ -28,7 +28,7 @@ static bool held(const struct row *row, struct share *share, void *context) {
 }
 
 static bool allocated(const struct row *row, struct share *share, void *context) {
-  *share = share_call(row);
+  *share = share_call(((const struct report *)context)->samples, row);
   return report_takes(row, context);
 }
 
@@ -99,8 +99,8 @@ static void sum_rows(struct report *report) {
     if (!report_takes(row, report)) continue;
     generations_add(&report->generations, row);
     if (row->probability <= 0) continue;
-    timeline_add_call(&report->allocated, row);
-    if (is_brief(row, report)) timeline_add_call(&report->brief, row);
+    timeline_add_call(&report->allocated, samples, row);
+    if (is_brief(row, report)) timeline_add_call(&report->brief, samples, row);
     if (row_is_live_at(row, samples->end_ns)) timeline_add_live(&report->live_at_end, row);
     if (row_is_live_at(row, report->asked.time_ns)) timeline_add_live(&report->asked.live, row);
   }
@@ -237,7 +237,7 @@ struct estimate report_per_second(const struct report *report, const struct esti
   double seconds = (double)report->samples->end_ns / 1e9;
   if (seconds <= 0) return (struct estimate){.samples = total->samples};
   return (struct estimate){total->estimate / seconds, total->low / seconds, total->high / seconds,
-                           total->samples, total->few_blocks};
+                           total->samples};
 }
 
 struct estimate report_share(const struct report *report, const struct sums *part, const struct sums *whole) {

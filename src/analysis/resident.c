@@ -27,7 +27,7 @@ struct asked {
 static bool mapped_then(const struct row *row, struct share *share, void *context) {
   const struct asked *asked = context;
   double bytes = asked->resident ? mapped_resident(asked->samples, row, asked->time_ns) : (double)row->size;
-  *share = (struct share){.bytes = bytes, .blocks = (double)row->size, .dependent = true};
+  *share = (struct share){.bytes = bytes, .blocks = (double)row->size};
   return row_is_live_at(row, asked->time_ns) && (row->source == TRACE_MAP_STACK) == asked->stacks;
 }
 
@@ -66,7 +66,7 @@ struct resident_parts resident_parts(const struct report *report, const struct r
   double measured = resident->measured ? resident->mapped_private + resident->stack_bytes : 0;
   double room = resident->private_bytes - measured;
   parts.rest = (struct estimate){fmax(room - held.estimate, 0), fmax(room - held.high, 0),
-                                 fmax(room - held.low, 0), held.samples, held.few_blocks};
+                                 fmax(room - held.low, 0), held.samples};
   parts.unwritten = fmax(held.low - room, 0);
   return parts;
 }

@@ -142,9 +142,7 @@ static struct row first_row(const struct trace_sample *born) {
                       .died_ns = STILL_ALIVE,
                       .promoted_ns = NEVER,
                       .size = born->size,
-                      .bytes_by.growth = samples_growth(born->grown ? born->previous_size : 0, born->size),
                       .call = true,
-                      .allocated = born->size,
                       .words = born->words,
                       .stack = born->stack,
                       .thread = born->thread,
@@ -159,8 +157,6 @@ static struct row next_row(const struct row *row, const struct change *resize) {
   next.begin_ns = resize->time_ns > row->begin_ns ? resize->time_ns : row->begin_ns;
   next.size = resize->size;
   next.call = resize->size > row->size; /* OWNER */
-  next.allocated = next.call ? resize->size : 0;
-  next.bytes_by.growth = samples_growth(row->size, resize->size);
   next.words = resize->words > row->words ? resize->words : row->words;
   if (next.call) next.stack = resize->stack, next.thread = resize->thread;
   next.first = false;
@@ -200,8 +196,8 @@ static bool join_block(struct loading *loading, const struct trace_sample *born,
     row.last = true;
   }
   if (!(APPEND(samples->rows, samples->row_count, loading->row_capacity, row))) return false;
-  samples_finish_block(samples->rows + begin, samples->row_count - begin, rate);
-  return true;
+  double growth = growth_of_sizes(born->grown ? born->previous_size : 0, born->size);
+  return grown_finish_block(&samples->grown, samples->rows + begin, samples->row_count - begin, growth, rate);
 }
 
 static bool join(struct loading *loading) {
@@ -240,7 +236,7 @@ static void settle_row(struct row *row, const struct samples *samples) {
     row->area = AREA_OUTSIDE;
   }
   if (row->promoted_ns != NEVER)
-    row->next_cycle = (uint8_t)heap_life_next_cycle(&samples->life, row->promoted_ns, row->died_ns);
+    row->next_cycle = heap_life_next_cycle(&samples->life, row->promoted_ns, row->died_ns) & 3;
 }
 
 /* Completes the rows once all records are known: areas, lives in words, next cycles. */

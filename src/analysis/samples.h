@@ -5,7 +5,7 @@
 #ifndef ANALYSIS_SAMPLES_H
 #define ANALYSIS_SAMPLES_H
 
-#include "analysis/estimate.h"
+#include "analysis/grown.h"
 #include "analysis/heap_life.h"
 #include "analysis/mapped.h"
 #include "analysis/order.h"
@@ -29,28 +29,29 @@ enum area { AREA_NONE, AREA_MINOR, AREA_MAJOR, AREA_OUTSIDE };
  * OWNER: a realloc that makes a block larger counts as allocating all of it anew, whether the block
  * moves or not, and from then on the block belongs to that call. A realloc that makes a block
  * smaller only changes its size. So no function holds more than it has allocated.
+ *
+ * SMALL: every answer is a few passes over all rows, so the size of a row is the time of an answer.
+ * What few rows need is in struct grown; what few passes need is beside the rows.
  */
 struct row {
   uint64_t block;
-  uint64_t begin_ns, end_ns;  /* end: when it was freed or resized; STILL_ALIVE if the trace ended first */
-  uint64_t born_ns;           /* the start of the block's first row */
-  uint64_t died_ns;           /* when the block was freed; STILL_ALIVE if it never was */
-  uint64_t size;              /* bytes, as the program asked for */
-  bool call;                  /* the row begins with an allocation: the block was born or grew, not shrank */
-  uint64_t allocated;         /* bytes allocated at the start of the row: `size` if `call`, otherwise 0 */
-  uint64_t words;             /* the block's words that have had a trial so far */
-  double probability;         /* that the block is in the sample by the start of this row */
-  struct dependence bytes_by; /* how `allocated` depends on the block's other calls (samples_settle.c) */
-  struct dependence call_by;  /* the same for the number of calls */
-  uint32_t stack;             /* of the call that last allocated or grew the block */
-  uint32_t thread;            /* that made this call: its number in the trace */
-  uint64_t promoted_ns;       /* when the block moved to the major heap, or NEVER */
-  double life_words;          /* words that were allocated during the block's life (WORDS CLOCK) */
+  uint64_t begin_ns, end_ns; /* end: when it was freed or resized; STILL_ALIVE if the trace ended first */
+  uint64_t born_ns;          /* the start of the block's first row */
+  uint64_t died_ns;          /* when the block was freed; STILL_ALIVE if it never was */
+  uint64_t size;             /* bytes, as the program asked for */
+  uint64_t words;            /* the block's words that have had a trial so far */
+  double probability;        /* that the block is in the sample by the start of this row */
+  uint64_t promoted_ns;      /* when the block moved to the major heap, or NEVER */
+  uint32_t stack;            /* of the call that last allocated or grew the block */
+  uint32_t thread;           /* that made this call: its number in the trace */
+  uint32_t grown;            /* its place in struct grown_rows; 0: the row's call is its block's only one */
   uint8_t source;
-  uint8_t area;       /* enum area */
-  uint8_t next_cycle; /* enum next_cycle; for promoted blocks */
-  bool first, last;   /* among its block's rows */
+  bool first, last;       /* among its block's rows */
+  uint8_t area : 2;       /* enum area */
+  uint8_t next_cycle : 2; /* enum next_cycle; for promoted blocks */
+  bool call : 1;          /* the row begins with an allocation: the block was born or grew, not shrank */
 };
+_Static_assert(sizeof(struct row) == 88, "SMALL");
 
 /* One measurement of the process. */
 struct memory_point {
@@ -66,16 +67,28 @@ struct thread_name {
   uint64_t time_ns; /* when the recorder read the name; the latest one counts */
 };
 
+/* The time of a row. Most passes ask for the rows of some moment, which are few, and need no more of
+ * all others. */
+struct span {
+  uint64_t begin_ns, end_ns;
+};
+
+/* Twice the number of a row; one more: its end. */
+typedef uint32_t step_of_row;
+
 struct samples {
   struct source *source; /* owned; has the run, stacks and modules */
   struct row *rows;      /* ordered by begin_ns */
   size_t row_count;
-  /* Of a loaded trace; NULL if rows are not from a trace. `by_end`: the rows that end, in order of time,
-   * the key. `by_life`: the numbers of the last rows of blocks, by life (row_life_ns), of equal ones
-   * the dead first. */
-  struct keyed *by_end;
+  struct grown_rows grown;
+  double *life_words; /* by row: words that were allocated during the block's life (WORDS CLOCK); or NULL */
+  /* Of a loaded trace; NULL if rows are not from a trace. `spans`: by row. `steps`: every birth and end
+   * of a row, in order of time, at one time the ends first. `by_life`: the numbers of the last rows of
+   * blocks, by life (row_life_ns), of equal ones the dead first. */
+  struct span *spans;
+  step_of_row *steps;
   uint32_t *by_life;
-  size_t by_end_count, by_life_count;
+  size_t step_count, by_life_count;
   struct memory_point *memory; /* ordered by time */
   size_t memory_count;
   struct thread_name *threads;
@@ -93,15 +106,22 @@ struct samples {
   char *became; /* path of the last program that the process tried to exec; NULL: none or unknown */
 };
 
+/* Bytes allocated at the start of a row. */
+static inline uint64_t row_allocated(const struct row *row) { return row->call ? row->size : 0; }
+
 /* How long a row's block lived, at least, if it is alive at `end_ns`, the end of the trace. */
 static inline uint64_t row_life_ns(const struct row *row, uint64_t end_ns) {
   uint64_t died = row->died_ns == STILL_ALIVE ? end_ns : row->died_ns;
   return died > row->born_ns ? died - row->born_ns : 0;
 }
 
-/* Orders rows as by_end and by_life have them. The caller frees the result; NULL without memory. */
-struct keyed *samples_order_by_end(const struct samples *samples, size_t *count);
-uint32_t *samples_order_by_life(const struct samples *samples, size_t *count);
+static inline bool span_has(const struct span *span, uint64_t time_ns) {
+  return span->begin_ns <= time_ns && time_ns < span->end_ns;
+}
+
+/* Make `spans` and `steps`. The caller frees the results; NULL without memory. */
+struct span *samples_spans(const struct samples *samples);
+step_of_row *samples_steps(const struct samples *samples, size_t *count);
 
 /* Called repeatedly while a trace is read. `done`: the fraction that has been read, 0 to 1. */
 typedef void samples_progress(double done, void *context);
@@ -115,20 +135,7 @@ wn_status samples_read(struct source *source, const char *name, samples_progress
                        struct samples **samples);
 void samples_free(struct samples *samples);
 
-/* Fills in the members that depend on the whole life of a block. rows[0..count) are all its rows,
- * in order. The caller has set size, call, allocated, words, end_ns, promoted_ns and
- * bytes_by.growth; the growth of the first row is 0 unless the block was first sampled as it grew.
- */
-void samples_finish_block(struct row *rows, size_t count, double rate);
-
-/* The growth of a resize: the size before divided by the size after; 0 if it did not grow. */
-double samples_growth(uint64_t before, uint64_t size);
-
-/* The growth of a block before it was first sampled, which samples_finish_block was given in its
- * first row; 0: it was sampled at its birth. Only a block that grew before has earlier calls. */
-double samples_growth_at_birth(const struct row *first);
-
-/* Fills in life_words of all rows, once all else of them is known. False without memory. */
+/* Fills in life_words and the orders of rows, once all of the rows is known. False without memory. */
 bool samples_settle_lives(struct samples *samples);
 
 /* The name of a thread of the trace; "thread N", written to `buffer`, if it has none. */

@@ -2,7 +2,7 @@
  *
  * The law, and what is drawn for each block: sources/thinning.h. A block's rows before the first
  * one by which it is in the thinned sample are dropped, and that row becomes one of a block that
- * was first sampled as it grew. What depends on rates is then computed anew (samples_finish_block).
+ * was first sampled as it grew. What depends on rates is then computed anew (grown_finish_block).
  *
  * How many words of a block that was first sampled as it grew had had a trial before is taken from
  * its size before. If it had shrunk before that, it were more, and the block is kept a little too
@@ -26,11 +26,12 @@ struct thin {
   bool *kept; /* index: row */
   size_t blocks;
   uint64_t promotions;
+  bool no_memory;
 };
 
 /* Which row of a block is the first to be kept; `count`: none. */
 static size_t first_kept(const struct thin *thin, const struct row *rows, size_t count) {
-  double growth = samples_growth_at_birth(rows);
+  double growth = growth_at_birth(&thin->samples->grown, rows);
   uint64_t before = growth > 0 ? (uint64_t)(growth * (double)rows->size + 15.5) >> 3 : 0;
   struct first_trial first = {before, rows->words};
   for (size_t i = 0; i < count; i++)
@@ -44,7 +45,6 @@ static size_t first_kept(const struct thin *thin, const struct row *rows, size_t
  * been in the major heap ever since it is known. */
 static void begin_later(struct row *row, uint64_t born_ns) {
   row->born_ns = born_ns;
-  row->bytes_by = row->call_by = (struct dependence){0};
   if (row->promoted_ns >= born_ns) return;
   row->promoted_ns = NEVER;
   row->area = AREA_MAJOR;
@@ -55,15 +55,15 @@ static void begin_later(struct row *row, uint64_t born_ns) {
 static size_t thin_block(struct thin *thin, struct row *rows, size_t count) {
   size_t first = first_kept(thin, rows, count);
   if (first == count) return 0;
-  double growth =
-      first ? samples_growth(rows[first - 1].size, rows[first].size) : samples_growth_at_birth(rows);
+  double growth = first ? growth_of_sizes(rows[first - 1].size, rows[first].size)
+                        : growth_at_birth(&thin->samples->grown, rows);
   for (size_t i = first; i < count; i++) {
     rows[i].first = i == first;
     begin_later(&rows[i], rows[first].begin_ns);
-    if (i > first) rows[i].bytes_by.growth = samples_growth(rows[i - 1].size, rows[i].size);
   }
-  rows[first].bytes_by.growth = growth;
-  samples_finish_block(rows + first, count - first, thin->thinning.rate * thin->share);
+  if (!grown_finish_block(&thin->samples->grown, rows + first, count - first, growth,
+                          thin->thinning.rate * thin->share))
+    thin->no_memory = true;
   thin->blocks++;
   thin->promotions += rows[first].promoted_ns != NEVER;
   return count - first;
@@ -145,7 +145,7 @@ wn_status samples_thin(struct samples *samples, double share, uint64_t seed) {
                       .thinning = {source_run(samples->source)->rate, seed},
                       .share = share,
                       .kept = calloc(samples->row_count + 1, sizeof *thin.kept)};
-  bool done = thin.kept && thin_rows(&thin);
+  bool done = thin.kept && thin_rows(&thin) && !thin.no_memory;
   if (done) drop_rows(&thin);
   free(thin.kept);
   if (!done || lower_rate(samples, thin.thinning.rate * share) || !samples_settle_lives(samples))

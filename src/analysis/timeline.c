@@ -123,7 +123,7 @@ void timeline_flow(const struct samples *samples, row_filter *takes, void *conte
     size_t begin = moment_from(row->begin_ns, end_ns, count),
            end = row->end_ns == STILL_ALIVE ? count : moment_from(row->end_ns, end_ns, count), move = end;
     double bytes = (double)row->size / row->probability;
-    if (begin < count) flow[begin].allocated += (double)row->allocated / row->probability;
+    if (begin < count) flow[begin].allocated += (double)row_allocated(row) / row->probability;
     if (row->promoted_ns < row->end_ns && row->area == AREA_MINOR) {
       move = moment_from(row->promoted_ns, end_ns, count);
       if (move < begin) move = begin;
@@ -148,7 +148,7 @@ struct sums timeline_allocated(const struct samples *samples, row_filter *takes,
   struct sums sums = {0};
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    if (counts(row, takes, context)) timeline_add_call(&sums, row);
+    if (counts(row, takes, context)) timeline_add_call(&sums, samples, row);
   }
   return sums;
 }
@@ -158,10 +158,16 @@ void timeline_add_live(struct sums *sums, const struct row *row) {
   sum_add(&sums->blocks, 1, row->probability);
 }
 
-void timeline_add_call(struct sums *sums, const struct row *row) {
+void timeline_add_call(struct sums *sums, const struct samples *samples, const struct row *row) {
+  const struct grown *grown = grown_at(&samples->grown, row->grown);
   if (!row->call) return;
-  sum_add_dependent(&sums->bytes, (double)row->allocated, row->probability, &row->bytes_by);
-  sum_add_dependent(&sums->blocks, 1, row->probability, &row->call_by);
+  if (!grown) {
+    timeline_add_live(sums, row);
+    return;
+  }
+  struct dependence bytes = grown_bytes(grown), calls = grown_calls(grown);
+  sum_add_dependent(&sums->bytes, (double)row->size, row->probability, &bytes);
+  sum_add_dependent(&sums->blocks, 1, row->probability, &calls);
 }
 
 size_t timeline_count(const struct samples *samples, row_filter *takes, void *context) {

@@ -40,7 +40,7 @@ struct sums timeline_allocated(const struct samples *samples, row_filter *takes,
 
 /* Add a row to such sums: that of the live rows, and that of allocations, if the row is a call. */
 void timeline_add_live(struct sums *sums, const struct row *row);
-void timeline_add_call(struct sums *sums, const struct row *row);
+void timeline_add_call(struct sums *sums, const struct samples *samples, const struct row *row);
 
 /* The number of rows that `takes` selects; `takes` must not be NULL. */
 size_t timeline_count(const struct samples *samples, row_filter *takes, void *context);

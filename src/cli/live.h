@@ -16,6 +16,11 @@
  *    1 % of a processor at most; but at least 300 ms.
  * The comparison is by the stamp of the file (source_stamp).
  *
+ * EXEC. A process that becomes another program by exec goes on in another trace (chain.h). If 2 finds
+ * no writer and what was loaded ends with an exec, the follower goes on with the next program's
+ * trace, and waits for it for a while. `winnow record` renames the traces when the process has
+ * ended: if the followed one is gone, `path` is the trace of the program that did the work.
+ *
  * While the trace is loaded anew, two recordings are in memory. */
 #ifndef CLI_LIVE_H
 #define CLI_LIVE_H
@@ -40,7 +45,9 @@ struct live {
   bool growing, interesting, stopping;
   unsigned listeners;
   /* The follower's, after live_open. */
-  uint64_t loaded; /* the stamp of what is loaded */
+  char *file;        /* the trace that is followed: `path`, or one that came after it by exec */
+  uint64_t loaded;   /* the stamp of what is loaded */
+  uint64_t wrote_ms; /* when a process was last seen writing it */
   pthread_t follower;
   bool following; /* `follower` is to be joined; the owner's */
 };

@@ -162,7 +162,7 @@ static void print_word_life(const struct columns *columns, const struct line *li
   struct life life = table_word_life(line->table, line->group, sites_extent(columns->order));
   double word = columns->report->samples->word_bytes;
   struct estimate bytes = {word * (double)life.median, word * (double)life.low, word * (double)life.high,
-                           life.samples, life.samples <= 2};
+                           life.samples};
   snprintf(text, sizeof text, "%s%s", life.known ? "" : "> ", text_bytes(value, bytes.estimate));
   if (life.samples && life.low == NO_BOUND)
     strcpy(range, "too few");

@@ -2,8 +2,8 @@
  *
  * A row is a site: a function (or line, file, module, stack) with what it allocated itself, and
  * below it the callers that nearly all of its bytes have in common. The last row adds up what no
- * other row has, so that a table accounts for all bytes (ACCOUNT in sites.h). A row that rests on
- * one or two blocks is dim, and its number has a ≈.
+ * other row has, so that a table accounts for all bytes (ACCOUNT in sites.h). A row whose
+ * number is rough (estimate_is_rough) is dim, and the number has a ≈.
  */
 #include "cli/report_callers.h"
 #include "cli/report_columns.h"

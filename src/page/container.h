@@ -34,7 +34,7 @@
  *   flags     area, next cycle, first, last, source: flags_of in container_rows.c
  *   promoted  the time from the block's birth to its promotion, plus 1; 0: never
  * Probabilities, dependences and lives in words are not stored. The reader computes them again with
- * the code that computed them first (samples_finish_block, samples_settle_lives), from the same
+ * the code that computed them first (grown_finish_block, samples_settle_lives), from the same
  * numbers in the same order, so they are equal to the last bit. Block numbers are stored, since the
  * parts of a heap's peak depend on them (analysis/peak.c).
  *
@@ -42,9 +42,8 @@
  * are rounded down to microseconds: nanoseconds would be a fifth of the file. All times of rows are
  * rounded alike. So no row ends before it begins, and the end of a row is the begin of the next row
  * of its block. All other times stay exact. Of what a report says, rounding moves times and lives
- * by less than a microsecond, and divides a level peak into other parts, since these depend on the
- * births of blocks too: of a peak of 76,000 samples the estimate moved by 0.03 %, a tenth of its
- * interval. recording_round (analysis/thin.h) rounds a recording in the same way.
+ * by less than a microsecond. The parts of the peak stay as they are (BIRTH_UNIT_NS in
+ * analysis/peak.c). recording_round (analysis/thin.h) rounds a recording in the same way.
  *
  * BLOCKS. The bytes of a section are cut into blocks of at most CONTAINER_BLOCK_BYTES. Each block
  * is stored alone: deflated (RFC 1951, without a header) or, if that is not smaller, as it is. The

@@ -216,7 +216,7 @@ static void code_settled(struct coding *coding, struct heap_life *life) {
 static void complete_mapping(struct coding *coding, struct row *row, uint64_t end_ns, uint32_t node_count) {
   row->promoted_ns = NEVER;
   row->probability = 1;
-  row->allocated = row->call ? row->size : 0;
+  row->call = row->first;
   if (row->stack > node_count) coding_fail(coding, "a mapping has a stack that does not exist");
   if (row->begin_ns > end_ns || row->end_ns < row->begin_ns ||
       (row->end_ns > end_ns && row->end_ns != STILL_ALIVE))
@@ -236,7 +236,7 @@ static void code_mappings(struct coding *coding, struct mapped *mapped) {
   CODE_COLUMN(coding, rows, count, stack, COLUMN_PLAIN);
   CODE_COLUMN(coding, rows, count, thread, COLUMN_PLAIN);
   CODE_COLUMN(coding, rows, count, source, COLUMN_PLAIN);
-  CODE_COLUMN(coding, rows, count, call, COLUMN_FLAG);
+  CODE_COLUMN(coding, rows, count, first, COLUMN_FLAG); /* `call`, which is the same of a mapping */
   CODE_COLUMN(coding, rows, count, first, COLUMN_FLAG);
   CODE_COLUMN(coding, rows, count, last, COLUMN_FLAG);
 }

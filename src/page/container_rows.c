@@ -27,12 +27,13 @@ static double double_of(uint64_t bits) {
 
 /* ---- writing ---- */
 
-static struct rank_key kind_of(const struct row *row) {
-  double growth = row->first ? samples_growth_at_birth(row) : 0, before = growth * (double)row->size + 0.5;
+static struct rank_key kind_of(const struct samples *samples, const struct row *row) {
+  double growth = row->first ? growth_at_birth(&samples->grown, row) : 0,
+         before = growth * (double)row->size + 0.5;
   struct rank_key key = {{row->size, row->words, row->call ? KIND_CALL : 0, 0}};
   if (growth <= 0) return key;
   uint64_t size = before < 0x1p63 ? (uint64_t)before : 0;
-  bool same = bits_of(samples_growth(size, row->size)) == bits_of(growth);
+  bool same = bits_of(growth_of_sizes(size, row->size)) == bits_of(growth);
   key.part[2] |= same ? KIND_SIZE_BEFORE : KIND_GROWTH;
   key.part[3] = same ? size : bits_of(growth);
   return key;
@@ -48,7 +49,7 @@ static bool rank_rows(struct row_ranks *ranks, const struct samples *samples,
                       const struct numbering *numbering) {
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    struct rank_key kind = kind_of(row), stack = key_of(numbering->node[row->stack]),
+    struct rank_key kind = kind_of(samples, row), stack = key_of(numbering->node[row->stack]),
                     thread = key_of(row->thread);
     if (ranks_add(&ranks->kinds, &kind) == UINT32_MAX || ranks_add(&ranks->stacks, &stack) == UINT32_MAX ||
         ranks_add(&ranks->threads, &thread) == UINT32_MAX)
@@ -89,6 +90,7 @@ static uint64_t flags_of(const struct row *row) {
 }
 
 struct row_writer {
+  const struct samples *samples;
   const struct row_ranks *ranks;
   const struct numbering *numbering;
   struct coding columns[COLUMNS];
@@ -115,8 +117,9 @@ static bool follow_threads(struct row_writer *writer, const struct samples *samp
 }
 
 static void put_row(struct row_writer *writer, const struct row *row) {
+  const struct samples *samples = writer->samples;
   uint64_t begin = row->begin_ns / writer->unit_ns, born = row->born_ns / writer->unit_ns;
-  struct rank_key kind = kind_of(row), stack = key_of(writer->numbering->node[row->stack]),
+  struct rank_key kind = kind_of(samples, row), stack = key_of(writer->numbering->node[row->stack]),
                   thread = key_of(row->thread);
   uint32_t by = ranks_of(&writer->ranks->threads, &thread);
   uint64_t *expected = &writer->expected[writer->by_thread ? by : 0];
@@ -137,7 +140,8 @@ static void put_row(struct row_writer *writer, const struct row *row) {
 void write_rows(struct coding *kinds, struct coding *rows, const struct samples *samples,
                 const struct numbering *numbering, uint64_t unit_ns) {
   struct row_ranks ranks = {0};
-  struct row_writer writer = {.ranks = &ranks, .numbering = numbering, .unit_ns = unit_ns};
+  struct row_writer writer = {
+      .samples = samples, .ranks = &ranks, .numbering = numbering, .unit_ns = unit_ns};
   bool ranked = rank_rows(&ranks, samples, numbering) &&
                 (writer.expected = calloc(ranks.threads.count + 1, sizeof *writer.expected));
   if (!ranked) kinds->no_memory = rows->no_memory = true;
@@ -189,6 +193,7 @@ void row_tables_destroy(struct row_tables *tables) {
 
 struct row_reader {
   struct coding *coding;
+  struct grown_rows *grown;
   const struct row_tables *tables;
   struct byte_source columns[COLUMNS];
   uint64_t unit_ns, most; /* the end of the trace in units: no time is later */
@@ -212,14 +217,18 @@ static void find_columns(struct row_reader *reader, size_t count) {
   }
 }
 
-static void take_kind(struct row *row, const struct row_kind *kind) {
+static void take_kind(struct row_reader *reader, struct row *row, const struct row_kind *kind) {
   row->size = kind->size;
   row->words = kind->words;
   row->call = kind->flags & KIND_CALL;
-  row->allocated = row->call ? row->size : 0;
-  row->bytes_by.growth = kind->flags & KIND_SIZE_BEFORE ? samples_growth(kind->growth, kind->size)
-                         : kind->flags & KIND_GROWTH    ? double_of(kind->growth)
-                                                        : 0;
+  double growth = kind->flags & KIND_SIZE_BEFORE ? growth_of_sizes(kind->growth, kind->size)
+                  : kind->flags & KIND_GROWTH    ? double_of(kind->growth)
+                                                 : 0;
+  if (growth == 0) return;
+  if (grown_add(reader->grown, row))
+    reader->grown->items[row->grown].growth = growth; /* until finish_block */
+  else
+    reader->coding->no_memory = true;
 }
 
 static void take_flags(struct row *row, uint64_t flags) {
@@ -255,7 +264,7 @@ static void read_row(struct row_reader *reader, struct row *row) {
   row->block = *expected + unzigzag(numbers[BLOCK]);
   row->begin_ns = row->born_ns = begin * unit;
   row->end_ns = numbers[LIFE] ? later(reader, begin, numbers[LIFE] - 1) * unit : STILL_ALIVE;
-  take_kind(row, &tables->kinds[numbers[KIND]]);
+  take_kind(reader, row, &tables->kinds[numbers[KIND]]);
   take_flags(row, numbers[FLAGS]);
   row->stack = tables->stacks[numbers[STACK]];
   row->thread = tables->threads[numbers[THREAD]];
@@ -271,13 +280,14 @@ static void finish_block(struct row_reader *reader, struct row *rows, size_t cou
   if (!rows[0].first || !last->last) coding_fail(reader->coding, "a row of a block is missing");
   for (size_t i = 1; i < count; i++) {
     rows[i].born_ns = born;
-    rows[i].bytes_by.growth = samples_growth(rows[i - 1].size, rows[i].size);
     if (rows[i].first || rows[i - 1].last || rows[i].begin_ns != rows[i - 1].end_ns)
       coding_fail(reader->coding, "the rows of a block do not follow each other");
   }
   last->promoted_ns =
       promoted ? later(reader, born / reader->unit_ns, promoted - 1) * reader->unit_ns : NEVER;
-  samples_finish_block(rows, count, rate);
+  const struct grown *grown = grown_at(reader->grown, rows[0].grown);
+  if (!grown_finish_block(reader->grown, rows, count, grown ? grown->growth : 0, rate))
+    reader->coding->no_memory = true;
 }
 
 /* A row of a block that has several. */
@@ -331,8 +341,11 @@ static void finish_rows(struct row_reader *reader, struct samples *samples) {
 
 void read_rows(struct coding *coding, const struct row_tables *tables, struct samples *samples,
                uint64_t unit_ns) {
-  struct row_reader reader = {
-      .coding = coding, .tables = tables, .unit_ns = unit_ns, .most = samples->end_ns / unit_ns};
+  struct row_reader reader = {.coding = coding,
+                              .grown = &samples->grown,
+                              .tables = tables,
+                              .unit_ns = unit_ns,
+                              .most = samples->end_ns / unit_ns};
   size_t count = 0;
   code_count(coding, &count, COLUMNS);
   code_bool(coding, &reader.by_thread);

@@ -2,9 +2,10 @@
 #ifndef TESTS_ANALYSIS_SAMPLED_H
 #define TESTS_ANALYSIS_SAMPLED_H
 
-#include "analysis/call_tree.h"
+#include "analysis/timeline.h"
 #include "base/words.h"
 #include "memprof/sampler.h"
+#include <stdlib.h>
 
 enum { GROWTHS_MOST = 64 };
 
@@ -28,26 +29,22 @@ static inline bool is_sampled(struct thread *thread, size_t words) {
 static inline void allocate_growing(struct thread *thread, const size_t *sizes, int count, double rate,
                                     struct sums *sums) {
   struct row rows[GROWTHS_MOST];
-  size_t known = 0, words = 0, size = 0;
+  struct samples samples = {.rows = rows};
+  size_t words = 0, size = 0;
+  double growth = 0; /* of the first row */
   for (int i = 0; i < count; i++) {
     size_t larger = malloc_words(sizes[i]);
     bool hit = is_sampled(thread, larger > words ? larger - words : 0), call = sizes[i] > size;
     if (larger > words) words = larger;
-    if (hit || known)
-      rows[known++] = (struct row){.size = sizes[i],
-                                   .call = call,
-                                   .allocated = call ? sizes[i] : 0,
-                                   .words = words,
-                                   .bytes_by.growth = call ? (double)size / (double)sizes[i] : 0};
+    if (hit && !samples.row_count) growth = growth_of_sizes(size, sizes[i]);
+    if (hit || samples.row_count)
+      rows[samples.row_count++] = (struct row){.size = sizes[i], .call = call, .words = words};
     size = sizes[i];
   }
-  if (!known) return;
-  samples_finish_block(rows, known, rate);
-  for (size_t i = 0; i < known; i++) {
-    if (!rows[i].call) continue;
-    sum_add_dependent(&sums->bytes, (double)rows[i].allocated, rows[i].probability, &rows[i].bytes_by);
-    sum_add_dependent(&sums->blocks, 1, rows[i].probability, &rows[i].call_by);
-  }
+  if (!samples.row_count) return;
+  if (!grown_finish_block(&samples.grown, rows, samples.row_count, growth, rate)) abort();
+  for (size_t i = 0; i < samples.row_count; i++) timeline_add_call(sums, &samples, &rows[i]);
+  grown_destroy(&samples.grown);
 }
 
 #endif

@@ -400,17 +400,16 @@ static void a_row_of_one_block_that_grew_is_rough(void **state) {
   const double rate = 1e-4;
   struct sum one = {0}, many = {0};
   struct row rows[10];
-  for (int i = 0; i < 10; i++)
-    rows[i] = (struct row){.size = 110 + 10 * (size_t)i,
-                           .call = true,
-                           .allocated = 110 + 10 * (size_t)i,
-                           .words = malloc_words(110 + 10 * (size_t)i),
-                           .bytes_by.growth = (100 + 10 * i) / (110.0 + 10 * i)};
-  samples_finish_block(rows, 10, rate);
-  for (int i = 0; i < 10; i++) {
-    sum_add_dependent(&one, (double)rows[i].allocated, rows[i].probability, &rows[i].bytes_by);
-    sum_add(&many, (double)rows[i].allocated, rows[i].probability);
+  struct grown_rows grown = {.items = NULL};
+  for (size_t i = 0; i < 10; i++)
+    rows[i] = (struct row){.size = 110 + 10 * i, .call = true, .words = malloc_words(110 + 10 * i)};
+  assert_true(grown_finish_block(&grown, rows, 10, growth_of_sizes(100, 110), rate));
+  for (size_t i = 0; i < 10; i++) {
+    struct dependence bytes_by = grown_bytes(grown_at(&grown, rows[i].grown));
+    sum_add_dependent(&one, (double)rows[i].size, rows[i].probability, &bytes_by);
+    sum_add(&many, (double)rows[i].size, rows[i].probability);
   }
+  grown_destroy(&grown);
   struct estimate of_one = estimate_of(&one, 8 / rate), of_many = estimate_of(&many, 8 / rate);
   assert_true(of_one.samples == 10 && of_many.samples == 10 && of_one.estimate == of_many.estimate);
   assert_true(estimate_is_rough(&of_one) && !estimate_is_rough(&of_many));

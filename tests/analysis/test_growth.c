@@ -74,41 +74,32 @@ static double alive_words(void) {
 
 static uint64_t time_of(double part) { return (uint64_t)(part * END_NS); }
 
-/* The rows of a block from its first sample on; returns how many. */
-static size_t rows_of(int block, double rate, struct thread *thread, struct row *rows) {
-  size_t count = 0, words = 0, before = 0;
-  double died = blocks[block].died;
+/* Fills in the rows of a block, from its first sample on. */
+static void find_rows(struct samples *samples, int block, double rate, struct thread *thread) {
+  size_t words = 0, before = 0, count = 0;
+  double died = blocks[block].died, growth = 0; /* of the first row */
   for (int i = 0; i <= blocks[block].steps; i++) {
     const struct step *step = &steps[blocks[block].step + i - 1];
     size_t size = i ? step->size : blocks[block].size, larger = malloc_words(size);
     uint64_t begin = time_of(i ? step->time : blocks[block].born);
     bool hit = rate >= 1 || is_sampled(thread, larger > words ? larger - words : 0);
     if (larger > words) words = larger;
-    if (count) rows[count - 1].end_ns = begin;
+    if (count) samples->rows[count - 1].end_ns = begin;
+    if (hit && !count) growth = growth_of_sizes(before, size);
     if (hit || count)
-      rows[count++] = (struct row){.block = (uint64_t)block,
-                                   .begin_ns = begin,
-                                   .end_ns = died > 1 ? STILL_ALIVE : time_of(died),
-                                   .promoted_ns = NEVER,
-                                   .size = size,
-                                   .call = size > before,
-                                   .allocated = size > before ? size : 0,
-                                   .words = words,
-                                   .bytes_by.growth = samples_growth(before, size)};
+      samples->rows[count++] = (struct row){.block = (uint64_t)block,
+                                            .begin_ns = begin,
+                                            .end_ns = died > 1 ? STILL_ALIVE : time_of(died),
+                                            .promoted_ns = NEVER,
+                                            .size = size,
+                                            .call = size > before,
+                                            .words = words};
     before = size;
   }
-  if (count) samples_finish_block(rows, count, rate);
-  return count;
-}
-
-static void add_rows(struct ages *ages, struct row *rows, size_t count) {
-  struct samples samples = {.rows = rows, .row_count = count, .end_ns = END_NS};
-  uint32_t needed[STEPS_MOST];
-  size_t some = 0;
-  if (count) rows[0].first = rows[count - 1].last = true;
-  for (size_t i = 0; i < count; i++)
-    if (rows[i].size && ages_need(&rows[i], END_NS)) needed[some++] = (uint32_t)i;
-  if (some) ages_add(ages, &samples, needed, some);
+  samples->row_count = count;
+  if (!count) return;
+  samples->rows[0].first = samples->rows[count - 1].last = true;
+  assert_true(grown_finish_block(&samples->grown, samples->rows, count, growth, rate));
 }
 
 static struct ages sampled_ages(double rate, uint64_t seed) {
@@ -117,7 +108,14 @@ static struct ages sampled_ages(double rate, uint64_t seed) {
   thread_begin(&thread, rate, seed, 0);
   for (int i = 0; i < block_count; i++) {
     struct row rows[STEPS_MOST];
-    add_rows(&ages, rows, rows_of(i, rate, &thread, rows));
+    struct samples samples = {.rows = rows, .end_ns = END_NS};
+    uint32_t needed[STEPS_MOST];
+    size_t count = 0;
+    find_rows(&samples, i, rate, &thread);
+    for (uint32_t row = 0; row < samples.row_count; row++)
+      if (rows[row].size && ages_need(&rows[row], END_NS)) needed[count++] = row;
+    if (count) ages_add(&ages, &samples, needed, count);
+    grown_destroy(&samples.grown);
   }
   return ages;
 }

@@ -13,6 +13,7 @@
 #include "support/test.h"
 
 #include "analysis/peak.h"
+#include "base/hash.h"
 #include "base/words.h"
 #include "memprof/sampler.h"
 #include <math.h>
@@ -122,7 +123,7 @@ static size_t draw(double rate, uint64_t seed) {
     assert_true(sampler_hits(&sampler, &left) > 0);
     word = words_until[i + 1] + (uint64_t)left;
     sampled[count] = rows[i];
-    sampled[count].block = count + 1;
+    sampled[count].block = hash_combine(seed, count); /* births are too close to make parts differ */
     sampled[count++].probability = inclusion_probability(rate, rows[i].words);
   }
   return count;
@@ -271,7 +272,6 @@ static void no_more_is_held_than_was_allocated(void **state) {
                               .born_ns = i * 10,
                               .size = 100 * (i + 1),
                               .call = true,
-                              .allocated = 100 * (i + 1),
                               .probability = ((double)i + 0.5) / KEPT};
   struct samples drawn = {.rows = sampled, .row_count = KEPT, .end_ns = 1000};
   struct peak peak;
@@ -297,12 +297,42 @@ static void the_only_sample_does_not_choose_its_own_moment(void **state) {
   assert_true(estimate.low == estimate.estimate && estimate.high > 20000);
 }
 
+/* A page with many rows has their times in microseconds. */
+static void times_in_microseconds_leave_the_peak_as_it_was(void **state) {
+  (void)state;
+  enum { LEVEL = 2000, UNIT = 1000, EVERY = 3 * UNIT };
+  struct peak exact, rounded;
+  struct random random;
+  random_seed(&random, 8, 0, 0);
+  for (uint64_t i = 0; i < LEVEL; i++) {
+    uint64_t born = i * EVERY + random_bits(&random) % UNIT,
+             died = (i + 100) * EVERY + UNIT + random_bits(&random) % UNIT;
+    sampled[i] = (struct row){.block = i + 1,
+                              .begin_ns = born,
+                              .end_ns = died,
+                              .born_ns = born,
+                              .size = 100 + random_bits(&random) % 100,
+                              .probability = 0.1};
+  }
+  struct samples drawn = {.rows = sampled, .row_count = LEVEL, .end_ns = (LEVEL + 200) * EVERY};
+  assert_int_equal(peak_find(&drawn, NULL, NULL, &exact), WN_OK);
+  for (size_t i = 0; i < LEVEL; i++) {
+    sampled[i].begin_ns -= sampled[i].begin_ns % UNIT;
+    sampled[i].end_ns -= sampled[i].end_ns % UNIT;
+    sampled[i].born_ns = sampled[i].begin_ns;
+  }
+  assert_int_equal(peak_find(&drawn, NULL, NULL, &rounded), WN_OK);
+  assert_true(exact.live.bytes.total == rounded.live.bytes.total);
+  for (int k = 0; k < PEAK_PARTS; k++) assert_in_range(exact.time_ns[k] - rounded.time_ns[k], 0, UNIT);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(peaks_hold_what_was_held_at_their_moments),
                                      cmocka_unit_test(at_rate_one_the_peak_is_the_true_one),
                                      cmocka_unit_test(a_block_that_makes_the_peak_alone_is_seen_by_all_parts),
                                      cmocka_unit_test(no_more_is_held_than_was_allocated),
-                                     cmocka_unit_test(the_only_sample_does_not_choose_its_own_moment)};
+                                     cmocka_unit_test(the_only_sample_does_not_choose_its_own_moment),
+                                     cmocka_unit_test(times_in_microseconds_leave_the_peak_as_it_was)};
   return RUN_TESTS(tests);
 }
 /* SPDX-License-Identifier: MIT */

@@ -32,7 +32,7 @@ static void records_join_in_any_order(void **state) {
   for (int i = 0; i < 3; i++) {
     assert_int_equal(rows[i + 1].begin_ns, begins[i]);
     assert_int_equal(rows[i + 1].size, sizes[i]);
-    assert_int_equal(rows[i + 1].allocated, allocated[i]);
+    assert_int_equal(row_allocated(&rows[i + 1]), allocated[i]);
     assert_int_equal(rows[i + 1].born_ns, 20);
     assert_int_equal(rows[i + 1].died_ns, STILL_ALIVE);
     assert_int_equal(rows[i + 1].call, i != 1);
@@ -58,9 +58,9 @@ static void a_block_first_seen_when_it_grew_counts_what_it_grew_to(void **state)
   assert_true(fabs(all.bytes.total - 1000 / p) < 1e-6 && all.blocks.samples == 1);
   assert_true(fabs(live.bytes.total - 1000 / p) < 1e-6 && live.blocks.samples == 1);
   /* If it always became 1/0.4 as large: 400 bytes and 160 and so on before. */
-  const struct dependence *by = &samples->rows[0].bytes_by;
-  assert_true(fabs(by->growth - 0.4) < 1e-9 && fabs(by->typical - 1 / 0.6) < 1e-9);
-  assert_true(fabs(by->earlier - 400 / 0.6) < 1e-6);
+  struct dependence by = grown_bytes(grown_at(&samples->grown, samples->rows[0].grown));
+  assert_true(fabs(by.growth - 0.4) < 1e-9 && fabs(by.typical - 1 / 0.6) < 1e-9);
+  assert_true(fabs(by.earlier - 400 / 0.6) < 1e-6);
   samples_free(samples);
 }
 
@@ -74,15 +74,14 @@ static void of_a_block_known_from_its_birth_nothing_is_missing(void **state) {
   struct samples *samples = story_load(writer);
   assert_int_equal(samples->row_count, 2);
   for (int i = 0; i < 2; i++) {
-    assert_true(fabs(samples->rows[i].bytes_by.growth - 0.5) < 1e-9);
-    assert_true(samples->rows[i].bytes_by.typical == 1 && samples->rows[i].bytes_by.earlier == 0);
+    struct dependence by = grown_bytes(grown_at(&samples->grown, samples->rows[i].grown));
+    assert_true(fabs(by.growth - 0.5) < 1e-9 && by.typical == 1 && by.earlier == 0);
   }
   samples_free(samples);
 }
 
 static bool allocated_ask(const struct row *row, struct share *share, void *context) {
-  (void)context;
-  *share = share_call(row);
+  *share = share_call(context, row);
   return true;
 }
 
@@ -123,7 +122,7 @@ static void no_function_holds_more_than_it_allocated(void **state) {
   struct names names;
   struct call_tree allocated, held;
   story_names(samples, &names);
-  assert_int_equal(call_tree_build(samples, &names, BY_FUNCTION, NULL, allocated_ask, NULL, &allocated),
+  assert_int_equal(call_tree_build(samples, &names, BY_FUNCTION, NULL, allocated_ask, samples, &allocated),
                    WN_OK);
   assert_true(allocated.nodes[0].total.blocks.total == (double)calls);
   for (uint64_t now = 1; now <= time; now += 7) {

@@ -90,8 +90,8 @@ static uint32_t no_stacks(const struct source *source) {
 static const struct source_format made = {
     .close = close_made, .run = run_of, .damage = damage_of, .stack_count = no_stacks};
 
-/* The rows of a block, from its first sample on. */
-static size_t sample_block(struct thread *thread, int number, struct row *rows) {
+/* The rows of a block, from its first sample on, and the growth of the first. */
+static size_t sample_block(struct thread *thread, int number, struct row *rows, double *growth) {
   const struct block *block = &blocks[number];
   size_t known = 0, words = 0, size = 0;
   for (int i = 0; i < block->calls; i++) {
@@ -110,10 +110,9 @@ static size_t sample_block(struct thread *thread, int number, struct row *rows) 
                                .promoted_ns = NEVER,
                                .size = block->size[i],
                                .call = call,
-                               .allocated = call ? block->size[i] : 0,
                                .words = words,
-                               .first = !known,
-                               .bytes_by.growth = samples_growth(size, block->size[i])};
+                               .first = !known};
+    if (!known) *growth = growth_of_sizes(size, block->size[i]);
     known++;
     size = block->size[i];
   }
@@ -136,9 +135,10 @@ static struct recording *record(double rate, uint64_t seed) {
   thread_begin(&thread, rate, seed, 3);
   for (int i = 0; i < BLOCKS; i++) {
     struct row *rows = samples->rows + samples->row_count;
-    size_t count = sample_block(&thread, i, rows);
+    double growth;
+    size_t count = sample_block(&thread, i, rows, &growth);
     if (!count) continue;
-    samples_finish_block(rows, count, rate);
+    assert_true(grown_finish_block(&samples->grown, rows, count, growth, rate));
     samples->row_count += count;
     samples->sampled_blocks++;
   }

@@ -36,6 +36,7 @@ struct tally {
 static struct tally tallies[WHATS][KINDS][CLASSES], headlines[WHATS];
 
 struct asking {
+  const struct samples *samples;
   enum what what;
   const struct peak *peak;
   uint64_t brief_ns;
@@ -47,7 +48,7 @@ static bool ask(const struct row *row, struct share *share, void *context) {
   *share = share_block(row);
   if (asking->what == HELD) return peak_holds(asking->peak, row, &share->weight);
   if (asking->what == ALIVE) return row->end_ns == STILL_ALIVE;
-  *share = share_call(row);
+  *share = share_call(asking->samples, row);
   return asking->what == ALLOCATED ||
          (row->died_ns != STILL_ALIVE && row->died_ns - row->born_ns < asking->brief_ns);
 }
@@ -66,20 +67,23 @@ static int by_block(const void *one, const void *other) {
 }
 
 /* `all`: rows ordered by block. */
-static size_t thin(const struct row *all, size_t all_count, double rate, uint64_t seed, struct row *rows) {
+static size_t thin(const struct row *all, size_t all_count, double rate, uint64_t seed, struct row *rows,
+                   struct grown_rows *grown) {
   size_t count = 0;
   for (size_t i = 0, next; i < all_count; i = next) {
     double unit = (double)(hash_combine(hash_mix(seed), all[i].block) >> 11) * 0x1p-53;
     size_t begin = count;
+    double growth = 0;
     for (next = i; next < all_count && all[next].block == all[i].block; next++) {
       if (count == begin && unit >= inclusion_probability(rate, all[next].words)) continue;
       rows[count] = all[next];
       rows[count].first = count == begin;
       rows[count].born_ns = rows[begin].begin_ns;
-      if (next == i) rows[count].bytes_by.growth = 0;
+      rows[count].grown = 0;
+      if (count == begin && next > i) growth = growth_of_sizes(all[next - 1].size, all[next].size);
       count++;
     }
-    if (count > begin) samples_finish_block(rows + begin, count - begin, rate);
+    if (count > begin && !grown_finish_block(grown, rows + begin, count - begin, growth, rate)) exit(1);
   }
   qsort(rows, count, sizeof *rows, by_begin);
   return count;
@@ -165,9 +169,10 @@ static double judge_thinned(const struct samples *all, const struct names *names
   struct sums allocated = timeline_allocated(drawn, NULL, NULL);
   if (peak_find(drawn, NULL, NULL, &peak)) exit(1);
   for (enum what what = 0; what < WHATS; what++) {
-    struct asking asking = {what, &peak, all->end_ns / 100};
+    struct asking asking = {all, what, &peak, all->end_ns / 100};
     struct call_tree truth, tree;
     build(all, names, &asking, &truth);
+    asking.samples = drawn;
     build(drawn, names, &asking, &tree);
     judge_tree(what, &tree, &truth, &allocated.blocks, rate);
     if (what == HELD) below = 1 - truth.nodes[0].total.bytes.total / most;
@@ -199,9 +204,14 @@ static void judge_trace(const char *path, uint64_t seeds) {
     for (uint64_t seed = 1; seed <= seeds; seed++) {
       struct samples drawn = *all;
       drawn.rows = rows;
-      drawn.row_count =
-          thin(ordered, all->row_count, rate, seed + i * seeds, rows); /* the sizes draw apart */
+      drawn.spans = NULL;
+      drawn.steps = NULL;
+      drawn.by_life = NULL;
+      drawn.grown = (struct grown_rows){.items = NULL};
+      drawn.row_count = thin(ordered, all->row_count, rate, seed + i * seeds, rows, /* the sizes draw apart */
+                             &drawn.grown);
       below += judge_thinned(all, &names, &drawn, rate, peak.live.bytes.total) / (double)seeds;
+      grown_destroy(&drawn.grown);
     }
     printf(" %.1f %% of %.0f samples%s", 100 * below, samples_wanted[i], i < 4 ? "," : "\n");
   }

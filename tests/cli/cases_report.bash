@@ -88,7 +88,7 @@ inclusive_totals_are_one_option_away() {
   says 'On every stack, allocating nothing themselves: _start > __libc_start_main'
 }
 
-rows_of_one_or_two_samples_look_uncertain() {
+rows_of_wide_ranges_look_uncertain() {
   make one t
   succeeds report --no-symbols t
   first_row | LC_ALL=C grep -aq '^ *≈' || fail "$(cat out)"

@@ -181,14 +181,18 @@ the_server_survives_nonsense() {
 }
 
 # Follows a program to its end. The last answer, of the whole trace, is left in `body`.
-follow() { # ARGUMENT-OF-VIEW...
+follow_command() { # COMMAND ARGUMENT-OF-VIEW...
+  local command=$1
+  shift
   need curl
   need_recording
   cat >grow.pl <<'PROGRAM'
 $| = 1; for my $round (1 .. 30) { push @kept, "x" x 2000 for 1 .. 300; select undef, undef, undef, 0.1 }
 PROGRAM
   need perl
-  "$winnow" record --rate 1e-3 -o t -- perl grow.pl 2>recorded &
+  rm -f t # that of an earlier run
+  # shellcheck disable=SC2086 # words of the command
+  "$winnow" record --rate 1e-3 -o t -- $command 2>recorded &
   local program=$! tries
   for ((tries = 0; tries < 100; tries++)); do [ -s t ] && "$winnow" info t >/dev/null 2>&1 && break; sleep 0.05; done
   view "$@" t
@@ -205,7 +209,21 @@ PROGRAM
   end_view
 }
 
+follow() { follow_command 'perl grow.pl' "$@"; } # ARGUMENT-OF-VIEW...
+
 the_server_follows_a_running_program() { follow; }
+
+# The shell that is recorded first becomes env, and env perl; the server is started while the shell runs, and while perl does.
+the_server_follows_a_process_through_exec() {
+  need jq
+  local pause
+  for pause in 1 0; do
+    echo "sleep $pause; exec env perl grow.pl" >wrapper
+    follow_command 'sh wrapper'
+    answer_text | jq -e '.trace.command == ["perl", "grow.pl"]' >/dev/null ||
+      fail "not the program that did the work, after $pause s: $(answer_text | head -c 900)"
+  done
+}
 
 # It has fewer samples than the bound when the server begins.
 a_trace_that_grows_beyond_the_bound_is_shown_in_part() {

@@ -22,7 +22,7 @@ static void check_life(const struct samples *samples) {
 static void check_rows(const struct samples *samples) {
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    require(!(row->life_words < 0) && (row->promoted_ns == NEVER || row->promoted_ns >= row->born_ns));
+    require(!(samples->life_words[i] < 0) && (row->promoted_ns == NEVER || row->promoted_ns >= row->born_ns));
     require(row->next_cycle == NEXT_CYCLE_UNKNOWN || row->promoted_ns != NEVER);
   }
   struct generations all = generations_of_all(samples, NULL, NULL);

@@ -141,7 +141,7 @@ static void the_word_is_the_traces(void **state) {
   double p = inclusion_probability(0.01, 11);
   assert_true(recording->byte_unit == 4 / 0.01);
   /* The clock goes on by each block's words, and its header. */
-  double first = recording->samples->rows[1].life_words, second = (BLOCK_BYTES / 4 + 1) / p;
+  double first = recording->samples->life_words[1], second = (BLOCK_BYTES / 4 + 1) / p;
   assert_true(first >= 0 && first <= 2 * second);
   struct report report;
   struct question of_large = {.where = "life_bytes >= 1"};

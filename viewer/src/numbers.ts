@@ -1,9 +1,6 @@
 /* Writes numbers as the command prints them: three significant digits, powers of 1000. */
 import type { Estimate } from './engine/answers.ts';
 
-/** Fewer samples than this: a number is marked as rough. */
-export const FEW_SAMPLES = 10;
-
 const NARROW = '\u202f'; // between a number and its unit, where no line may break
 const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
 const COUNT_NAMES = ['', '', 'million', 'billion', 'trillion', 'quadrillion'];
@@ -104,8 +101,8 @@ export function share(part: number): string {
 }
 
 export const isExact = (estimate: Estimate): boolean => estimate.low === estimate.high;
-/** One sample of a large block suffices: then the interval is narrow. */
-export const isRough = (estimate: Estimate): boolean => estimate.samples < FEW_SAMPLES && estimate.high > 1.1 * estimate.low;
+/** As estimate_is_rough in the engine: the interval spans more than a factor of five. */
+export const isRough = ({ samples, low, high }: Pick<Estimate, 'samples' | 'low' | 'high'>): boolean => samples > 0 && high > 5 * low;
 
 /** The interval from low to high: "180–196 MB", "exact". */
 export function range(low: number, high: number): string {

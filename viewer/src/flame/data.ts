@@ -1,6 +1,7 @@
 /* An answer made ready to draw: its layout, and by place what the painter asks of each box. */
 
 import { type Flame, type Label, NO_LABEL } from '../engine/answers.ts';
+import { isRough } from '../numbers.ts';
 import { Layout, NOWHERE, type Place } from './layout.ts';
 
 /** Between the labels of a path, as in the request's `focus`. */
@@ -20,9 +21,6 @@ export interface Words {
   /** "+2.2 MB" */
   change(value: number): string;
 }
-
-const UNCERTAIN_SAMPLES = 10;
-const UNCERTAIN_WIDTH = 0.6; // the interval is wider than ±30 %
 
 /** A box as the page sees it. */
 export interface FlameBox {
@@ -60,9 +58,6 @@ function toneOf(before: number, after: number, sure: boolean): number {
   const part = (after - before) / (after + before);
   return Math.sign(part) * Math.max(1, Math.round(TONES * Math.abs(part)));
 }
-
-export const isUncertain = (value: number, low: number, high: number, samples: number): boolean =>
-  (samples < UNCERTAIN_SAMPLES && high > 1.1 * low) || high - low > UNCERTAIN_WIDTH * value;
 
 /** What the widths of boxes are. */
 export type Width = 'bytes' | 'blocks';
@@ -102,7 +97,7 @@ export class FlameData {
     for (let place = 0; place < count; place++) {
       const at = node[place]!;
       this.label[place] = columns.label[at]!;
-      if (!columns.change && isUncertain(columns.bytes[at]!, columns.low[at]!, columns.high[at]!, columns.samples[at]!)) {
+      if (!columns.change && isRough({ low: columns.low[at]!, high: columns.high[at]!, samples: columns.samples[at]! })) {
         this.uncertain[place] = 1;
       }
     }

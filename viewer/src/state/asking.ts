@@ -14,11 +14,12 @@ import {
   type Time,
   type Totals,
 } from '../engine/answers.ts';
-import { type ServerState, type Source, Superseded } from '../engine/source.ts';
+import { type Source, Superseded } from '../engine/source.ts';
 import { pathText } from './address.ts';
 import { moment, withMoment } from './clauses.ts';
 import { direction, head, view, where } from './store.ts';
 import { againstOf, measureOf } from './questions.ts';
+import { server } from './server.ts';
 
 export interface Asked<T> {
   answer: T | null;
@@ -32,8 +33,6 @@ const nothing = { answer: null, of: null, pending: true, error: '' };
 export const POINTS = 600;
 
 export const source = signal<Source | null>(null);
-/** Of the server that answers; null in a page that has its recording in it. */
-export const server = signal<ServerState | null>(null);
 /** Counts the changes of a growing trace: each makes all answers old. */
 const growth = signal(0);
 /** Why there is no source at all. */
@@ -153,15 +152,20 @@ function follow<T>(
 /** Whether an older answer is shown until the one that was asked for comes. */
 export const isStale = (asked: Asked<unknown>): boolean => asked.pending && asked.answer !== null;
 
-/** What is said where an answer is missing. */
+/** The error of the query, if it has one: the answer over time has the query alone. Of a server that is gone the
+ * header speaks. */
+export const queryError = computed(() =>
+  server.value?.answers === false ? '' : time.value.error || totals.value.error || (comparing.value ? '' : flame.value.error),
+);
+/** That of a comparison, beside it. */
+export const compareError = computed(() => (queryError.value ? '' : compare.value.error));
+
+/** What is said where an answer is missing. What is said elsewhere already is not said again. */
 export function missing(asked: Asked<unknown>, waiting: string): string {
   if (asked.answer) return '';
-  if (trouble.value) return 'There is nothing to show.';
+  if (trouble.value || (asked.error && (queryError.value || compareError.value))) return 'There is nothing to show.';
   return asked.error || waiting;
 }
-
-/** The error of the query, if it has one. Of a server that is gone the header speaks. */
-export const queryError = computed(() => (server.value?.answers === false ? '' : totals.value.error || flame.value.error));
 
 /** Whether the engine takes a clause; else its message. */
 export async function complaintOf(clause: string): Promise<string> {

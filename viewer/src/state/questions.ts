@@ -3,6 +3,7 @@ import type { Direction, Estimate, Head, Measure, Totals } from '../engine/answe
 import { bytes, duration, estimatedOf, queryTime, withError } from '../numbers.ts';
 import { moment } from './clauses.ts';
 import { readTime } from '../numbers.ts';
+import { running } from './server.ts';
 import { TABS, type Tab, type View } from './address.ts';
 
 export interface Question {
@@ -31,7 +32,6 @@ export const questionsOf = (head: Head | null): Question[] =>
   TABS.filter((tab) => tab !== 'promoted' || head?.collected).map((tab) => ({ tab, ...QUESTIONS[tab] }));
 
 
-
 /** What a view counts. In a comparison of two runs that is chosen. */
 export const measureOf = (view: View, head: Head | null): Measure =>
   view.tab === 'compare' && head?.before ? view.counted : QUESTIONS[view.tab].measure;
@@ -46,7 +46,7 @@ export const directionOf = (view: View): Direction => view.direction ?? QUESTION
 export function titleOf(question: Question, view: View): string {
   if (question.tab !== 'end') return question.title;
   const { at } = moment(view.where);
-  if (at === null || at === 'end' || at === 'peak') return question.title;
+  if (at === null || at === 'end' || at === 'peak') return running.value ? 'Now' : question.title;
   const ns = readTime(at);
   return `At ${ns === null ? at : duration(ns)}`;
 }
@@ -71,20 +71,20 @@ export function whatOf(view: View, head: Head, totals: Totals): string {
           ? `${blocks} held at ${duration(totals.at_ns)}, the moment of highest use`
           : `${blocks} held around ${duration(totals.at_ns)}, on average of the moments of highest use`;
       return totals.question === 'at:end'
-        ? `${blocks} held at the end, ${duration(totals.at_ns)} after the start`
+        ? `${blocks} held ${running.value ? 'now' : 'at the end'}, ${duration(totals.at_ns)} after the start`
         : `${blocks} held ${duration(totals.at_ns)} after the start`;
     case 'churn':
       return `${blocks} that lived less than ${duration(totals.totals.brief_ns)}, a hundredth of the run`;
     case 'alive':
       return head.collected
-        ? `${blocks} that had not been found dead when the trace ended`
-        : `${blocks} that were never freed`;
+        ? `${blocks} that had not been found dead ${running.value ? 'so far' : 'when the trace ended'}`
+        : `${blocks} that were ${running.value ? 'not freed so far' : 'never freed'}`;
     case 'lasting':
       return `${blocks} that lived for half of the run or longer`;
     case 'promoted':
       return `${blocks} that moved from the minor heap to the major heap`;
     case 'allocated':
-      return `${blocks} allocated over the whole run`;
+      return `${blocks} allocated ${running.value ? 'so far' : 'over the whole run'}`;
   }
 }
 

@@ -2,7 +2,8 @@
 import { effect } from '@preact/signals-core';
 import type { Head, Totals } from '../engine/answers.ts';
 import { amount, axisBytes, bytes, duration, error, isExact, numberOf, share, shareWithError } from '../numbers.ts';
-import { server, trouble, verdict } from '../state/asking.ts';
+import { trouble, verdict } from '../state/asking.ts';
+import { running, server } from '../state/server.ts';
 import { head, isDark, letters, notice, openMoment, openTab, panel, toggleTheme } from '../state/store.ts';
 import { copyLink } from './export.ts';
 import { island, Name } from './island.tsx';
@@ -54,7 +55,7 @@ function warningsOf({ trace, kept, became }: Head): string[] {
       `A part of the run is missing (${lost.join('; ') || 'records are lost'}): more was allocated than is shown, and less may have been held. The ranges hold for the recorded part.`,
     );
   else if (lost.length) lines.push(`${lost.join('; ')}.`);
-  if (!trace.complete && !trace.partial && !server.value?.growing)
+  if (!trace.complete && !trace.partial && !running.value)
     lines.push('The end was not recorded: the program was killed, left by _exit, or still runs. Its last moments may be missing.');
   if (trace.samples > 0 && trace.samples < FEW && trace.rate < 1)
     lines.push(`Only ${numberOf(trace.samples, 'sample')}: a kind of block that matters may have none. Record with a higher --rate for more.`);
@@ -91,7 +92,7 @@ function Facts({ head }: { head: Head }) {
     `${numberOf(trace.samples, 'sampled block')}, ${rateInWords(head)}${trace.growths ? `; ${numberOf(trace.growths, 'growth')} by realloc` : ''}`,
     trace.heap !== 'malloc' && `heap: ${trace.heap}`,
     trace.pid > 0 && `pid ${trace.pid}`,
-    server.value?.growing && 'still running',
+    running.value && 'still running',
     sourceFact(head),
   ].filter(Boolean);
   const { before } = head;
@@ -229,7 +230,7 @@ function figuresOf(head: Head, all: Totals): FigureParts[] {
       go: () => openTab('peak'),
     },
     {
-      label: server.value?.growing ? 'Now' : 'At the end',
+      label: running.value ? 'Now' : 'At the end',
       value: amount(totals.live_at_end_bytes),
       off: off(totals.live_at_end_bytes),
       note: noteAtEnd(head, all),

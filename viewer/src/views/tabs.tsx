@@ -1,6 +1,6 @@
 /* The questions, and the sentence that says what the view below them is about. */
 import { effect } from '@preact/signals-core';
-import { compare, comparing, flame, isStale, totals } from '../state/asking.ts';
+import { compare, compareError, comparing, flame, isStale, totals } from '../state/asking.ts';
 import { populationOf, questionsOf, titleOf } from '../state/questions.ts';
 import { TABS } from '../state/address.ts';
 import { whole } from '../state/whole.ts';
@@ -70,7 +70,7 @@ export function followPopulation(): void {
         <>
           <CompareControls />
           <p class={isStale(compare.value) || isStale(flame.value) ? 'population stale' : 'population'} role="status" aria-live="polite">
-            {compare.value.error || comparedText()}
+            {compareError.value || comparedText()}
           </p>
         </>
       );

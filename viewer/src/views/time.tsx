@@ -3,6 +3,7 @@ import { computed, effect, signal } from '@preact/signals-core';
 import { bytes, duration, queryTime, range, readTime } from '../numbers.ts';
 import { comparing, isStale, missing, time } from '../state/asking.ts';
 import { bounds, moment, withBounds } from '../state/clauses.ts';
+import { running } from '../state/server.ts';
 import { asTable, head, isDark, openMoment, openTab, setQuery, toggleTable, view } from '../state/store.ts';
 import { measureOf } from '../state/questions.ts';
 import { compareEnds, moments } from './compare.tsx';
@@ -126,7 +127,7 @@ function Controls() {
           ▸
         </button>
         <button type="button" aria-pressed={tab === 'end' && moment(where).at === null} onClick={() => openMoment('end')} title="The end (e)">
-          End
+          {running.value ? 'Now' : 'End'}
         </button>
       </div>
       <TimeField label="Moment" value={shown === null ? '' : queryTime(shown)} set={(ns) => openMoment(ns === null ? 'peak' : exact(ns))} />

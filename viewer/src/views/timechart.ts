@@ -25,6 +25,13 @@ const STEPS = [
   ...[1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 864000],
 ];
 const CLICK = 4; // px that a click may move
+const HEADROOM = 1.06;
+
+/** The largest of 1, 2, 5, 10, 20, ... that is not above the value. */
+function roundBelow(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return power * (value >= 5 * power ? 5 : value >= 2 * power ? 2 : 1);
+}
 
 /** The colours of the page as it is now. */
 function colours(host: HTMLElement) {
@@ -162,7 +169,7 @@ export class TimeChart {
         drag: { x: true, y: false, setScale: false, dist: CLICK },
         sync: { key: 'time', setSeries: false },
       },
-      scales: { x: { time: false }, y: { range: (_, __, most) => [0, (most || 1) * 1.06] } },
+      scales: { x: { time: false }, y: { range: (_, __, most) => [0, (most || 1) * HEADROOM] } },
       hooks: {
         drawClear: [(chart) => this.drawRange(chart)],
         setSelect: [(chart) => this.takeRange(chart)],
@@ -211,7 +218,7 @@ export class TimeChart {
       series: [{}, { stroke: muted, fill: wash, width: 1, points: { show: false } }],
       axes: [
         { ...this.axis((value) => axisMoment(value, end)), size: 20, gap: 4, space: 70, incrs: STEPS, grid: { show: false } },
-        { ...this.axis((value) => (value ? `${axisBytes(value)}/s` : '')), size: LEFT, gap: 6, space: 18 },
+        { ...this.axis((value) => (value ? `${axisBytes(value)}/s` : '')), size: LEFT, gap: 6, splits: (_, __, ___, most) => [roundBelow(most / HEADROOM)] },
       ],
       hooks: { ...options.hooks, draw: [(chart) => this.drawMarks(chart, false)] },
     };

@@ -49,6 +49,18 @@ test('a page of two runs opens with what changed, and every measure can be compa
     await page.close();
   }));
 
+test('what is wrong with a comparison is said once', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const file = makePage(folder, ['plain']).page;
+    for (const [address, wrong] of [['#compare&where=size+%3E+moon', /found: moon/g], ['#compare&against=99h', /after the end/g]] as const) {
+      const { page, faults } = await openPage(file, address);
+      const text = await page.locator('body').innerText();
+      assert.equal(text.match(wrong)?.length, 1, text);
+      assert.deepEqual(faults, []);
+      await page.close();
+    }
+  }));
+
 test('the chosen function of a comparison has its numbers before and after', { skip: without }, () =>
   inFolder(async (folder) => {
     const { page, faults } = await openPage(makeComparison(folder, ['plain'], ['named']), '#compare&measure=allocated');

@@ -174,6 +174,7 @@ test('a growing trace is followed, pauses, and ends', { skip: without || (!recor
         const { page, faults } = await openAt(url);
         await page.getByRole('button', { name: 'Pause' }).waitFor();
         assert.match(await factOf(page), /still running/);
+        await page.getByRole('tab', { name: 'Now' }).waitFor();
         assert.ok((await changesIn(page, 4000)) >= 2);
         await page.getByRole('button', { name: 'Pause' }).click();
         await page.getByText('the program has allocated since').waitFor();
@@ -186,6 +187,7 @@ test('a growing trace is followed, pauses, and ends', { skip: without || (!recor
         await page.getByText('The program has ended').waitFor();
         await settled(page);
         assert.doesNotMatch(await factOf(page), /still running/);
+        await page.getByRole('tab', { name: 'At the end' }).waitFor();
         assert.equal(await page.getByRole('button', { name: 'Pause' }).count(), 0);
         assert.deepEqual(faults, []);
         await page.context().close();
