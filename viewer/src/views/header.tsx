@@ -174,17 +174,18 @@ export function followHeader(): void {
     const { answer } = verdict.value;
     const shown = head.value;
     if (!shown) return null;
-    if (shown.trace.samples === 0) return <NothingSampled head={shown} />;
+    if (answer && shown.trace.samples === 0) return <NothingSampled head={shown} totals={answer} />;
     return answer ? <Verdict head={shown} totals={answer} /> : <p class="quiet">Adding up…</p>;
   });
 }
 
-function NothingSampled({ head: { trace } }: { head: Head }) {
+function NothingSampled({ head: { trace }, totals }: { head: Head; totals: Totals }) {
+  const most = bytes(totals.totals.allocated_bytes.high);
   return (
     <p class="empty">
       {trace.rate >= 1
         ? 'The program allocated nothing.'
-        : 'No block was sampled: the program allocated less than one sampling interval. Record it again with a higher --rate.'}
+        : `No block was sampled: most likely the program allocated less than ${most} ${trace.heap === 'malloc' ? 'by malloc' : 'in its heap'}. Record it again with a higher --rate.`}
     </p>
   );
 }

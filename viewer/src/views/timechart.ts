@@ -218,7 +218,7 @@ export class TimeChart {
       series: [{}, { stroke: muted, fill: wash, width: 1, points: { show: false } }],
       axes: [
         { ...this.axis((value) => axisMoment(value, end)), size: 20, gap: 4, space: 70, incrs: STEPS, grid: { show: false } },
-        { ...this.axis((value) => (value ? `${axisBytes(value)}/s` : '')), size: LEFT, gap: 6, splits: (_, __, ___, most) => [roundBelow(most / HEADROOM)] },
+        { ...this.axis((value) => (value > 1 ? `${axisBytes(value)}/s` : '')), size: LEFT, gap: 6, splits: (_, __, ___, most) => [roundBelow(most / HEADROOM)] },
       ],
       hooks: { ...options.hooks, draw: [(chart) => this.drawMarks(chart, false)] },
     };
