@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { STEPS = 200, STEP_NS = 5000000, PIECE = 8000, CACHED = 1000 };
+enum { STEPS = 200, STEP_NS = 5000000, PIECE = 8000, CACHED = 40, ENTRY = 75000 };
 
 static char *history, *log_text, *index_of, *cache[CACHED];
 
@@ -15,7 +15,7 @@ static char *used(char *block, size_t bytes) {
 }
 
 __attribute__((noinline)) static void fills_cache(void) {
-  for (int i = 0; i < CACHED; i++) cache[i] = used(malloc(3000), 3000);
+  for (int i = 0; i < CACHED; i++) cache[i] = used(malloc(ENTRY), ENTRY);
 }
 
 __attribute__((noinline)) static void appends_history(size_t step) {
