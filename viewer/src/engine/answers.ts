@@ -249,7 +249,7 @@ export interface Table {
     /** Median life of the row's own blocks; NaN: it has none, or half of them live longer than the trace tells. */
     life: Float64Array;
     /** measure=alive: the slope of the row's own bytes over the age classes, in bytes a second; its place in
-     *  `growth_kinds`; and the bytes of each of the AGES classes, oldest first, row by row. */
+     *  `growth_kinds`; and by how much its bytes became more in each of the AGES classes, oldest first, row by row. */
     growth?: Float64Array;
     growth_low?: Float64Array;
     growth_high?: Float64Array;

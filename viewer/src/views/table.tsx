@@ -73,7 +73,7 @@ const COLUMNS: { sort: Sort; title: string; help: string }[] = [
 const GROWTH = {
   sort: 'growth',
   title: 'growth',
-  help: 'When what it allocated itself and is alive was allocated, from the start of the run to its end; and how fast it grows',
+  help: 'How much it had of what it allocated itself and is alive, from the start of the run to its end; and how fast that grows',
 } as const;
 
 /** What is alive has no life yet; it has a past. */
