@@ -466,6 +466,22 @@ static bool takes(const struct condition *condition, const struct query *query, 
   return false;
 }
 
+/* A birth of which a condition takes none that is earlier. */
+static double born_from(const struct condition *condition) {
+  double left, right;
+  switch (condition->kind) {
+  case OR:
+  case AND:
+    left = born_from(condition->left), right = born_from(condition->right);
+    return (left < right) == (condition->kind == OR) ? left : right;
+  case NOT: return 0;
+  case FIELD: break;
+  }
+  bool has_least =
+      condition->relation == EQUAL || condition->relation == MORE || condition->relation == AT_LEAST;
+  return has_least && !strcmp(condition->field->name, "born") ? condition->number : 0;
+}
+
 /* ---- shared ---- */
 
 wn_status query_parse(const char *text, struct query **result) {
@@ -502,6 +518,11 @@ const char *query_moment(const struct query *query, enum when *when, uint64_t *n
   *when = query->moment->when;
   *ns = (uint64_t)query->moment->number;
   return query->moment->text;
+}
+
+uint64_t query_born_from(const struct query *query) {
+  double least = born_from(query->root);
+  return least < (double)query->samples->end_ns ? (uint64_t)least : query->samples->end_ns;
 }
 
 struct stack_view query_view(const struct query *query) {

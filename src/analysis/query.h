@@ -27,6 +27,9 @@ bool query_takes(const struct query *query, const struct row *row);
  * it, valid as long as the query is; NULL: the query sets none. */
 const char *query_moment(const struct query *query, enum when *when, uint64_t *ns);
 
+/* No block that the query selects was born before this time: what its `born` says. */
+uint64_t query_born_from(const struct query *query);
+
 /* How the query's `hide` and `from` show stacks. Valid as long as the query is. */
 struct stack_view query_view(const struct query *query);
 

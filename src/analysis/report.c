@@ -49,7 +49,7 @@ static bool alive(const struct row *row, struct share *share, void *context) {
   return row->end_ns == STILL_ALIVE && report_takes(row, context);
 }
 
-/* TABLE_GROWTH: rows that are no more alive belong to their groups, as far as they matter for growth. */
+/* TABLE_GROWTH: rows that have ended belong to their groups, as far as they matter for growth. */
 static bool alive_or_gone(const struct row *row, struct share *share, void *context) {
   const struct report *report = context;
   *share = share_block(row);
@@ -131,6 +131,7 @@ static wn_status add_details(struct table *table) {
   if (table->details & TABLE_LIVES) error = lifetimes_create(samples, &table->tree, LIFE_NS, &table->lives);
   if (!error && (table->details & TABLE_WORD_LIVES))
     error = lifetimes_create(samples, &table->tree, LIFE_WORDS, &table->word_lives);
+  if (!error && (table->details & TABLE_GROWTH)) error = table_order_resized(table);
   if (error || !(table->details & (TABLE_FATES | TABLE_GROWTH))) return error;
   table->inside = calloc(table->tree.node_count, sizeof *table->inside);
   return table->inside ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the tables");
@@ -196,6 +197,7 @@ void table_destroy(struct table *table) {
   lifetimes_destroy(&table->lives);
   lifetimes_destroy(&table->word_lives);
   free(table->inside);
+  free(table->resized);
   call_tree_destroy(&table->tree);
 }
 
@@ -209,35 +211,6 @@ struct life table_word_life(struct table *table, const struct group *group, enum
 
 struct generations table_fates(struct table *table, const struct group *group, enum extent extent) {
   return generations_of_group(table->report->samples, &table->tree, group, extent, table->inside);
-}
-
-static struct growth growth_from(const struct table *table, const struct ages *ages) {
-  const struct recording *recording = table->report->recording;
-  return growth_of(ages, table->report->samples->end_ns, recording->byte_unit, recording->partial);
-}
-
-struct growth table_growth(struct table *table, const struct group *group, enum extent extent) {
-  const struct samples *samples = table->report->samples;
-  struct ages ages = {.all = {0}};
-  call_tree_mark(&table->tree, group, extent, table->inside);
-  for (size_t i = 0; i < samples->row_count; i++)
-    if (table->tree.node_of_row[i] != NO_NODE && table->inside[table->tree.node_of_row[i]])
-      ages_add(&ages, &samples->rows[i], samples->end_ns);
-  return growth_from(table, &ages);
-}
-
-wn_status table_growths(const struct table *table, struct growth *growths) {
-  const struct samples *samples = table->report->samples;
-  const struct call_tree *tree = &table->tree;
-  struct ages *ages = calloc(tree->label_count + 1, sizeof *ages);
-  if (!ages) return error_set(WN_ENOMEM, "not enough memory for the table");
-  for (size_t i = 0; i < samples->row_count; i++)
-    if (tree->node_of_row[i] != NO_NODE)
-      ages_add(&ages[tree->nodes[tree->node_of_row[i]].label], &samples->rows[i], samples->end_ns);
-  for (size_t label = 0; label < tree->label_count; label++)
-    growths[label] = growth_from(table, &ages[label]);
-  free(ages);
-  return WN_OK;
 }
 
 /* The number of a group's label in the tree. */

@@ -103,6 +103,9 @@ struct table {
   struct call_tree tree;
   struct lifetimes lives, word_lives; /* for TABLE_LIVES and TABLE_WORD_LIVES */
   bool *inside;                       /* TABLE_FATES, TABLE_GROWTH: scratch for the nodes of a group */
+  /* TABLE_GROWTH: the rows of blocks that have several, block by block; and room for as many. */
+  uint32_t *resized;
+  size_t resized_count;
 };
 
 /* Makes a table: all groups and the call tree. The report must outlive the table. WN_ENOMEM. */
@@ -120,6 +123,9 @@ struct growth table_growth(struct table *table, const struct group *group, enum 
 /* The growth of each label's own blocks: growths[label], for all labels of the tree. Not for
  * BY_STACK. WN_ENOMEM. */
 wn_status table_growths(const struct table *table, struct growth *growths);
+
+/* Fills in `resized`. WN_ENOMEM. */
+wn_status table_order_resized(struct table *table);
 
 /* Writes the name of a group; a stack has the name of its innermost function. */
 void table_name(const struct table *table, const struct group *group, char *buffer, size_t size);

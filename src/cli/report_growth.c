@@ -1,4 +1,4 @@
-/* The sentence of the text report on functions whose blocks become more and more. The tables are
+/* The sentence of the text report on functions whose blocks become more and more, or larger. The tables are
  * ordered by size, and a leak that is still small is not among their first rows. */
 #include "base/error.h"
 #include "cli/report_callers.h"

@@ -8,6 +8,13 @@
 
 enum { HELD_POINTS = 200, MEMORY_POINTS = 1000 };
 
+/* Calls by which realloc made sampled blocks larger. */
+static uint64_t count_growths(const struct samples *samples) {
+  uint64_t calls = 0;
+  for (size_t i = 0; i < samples->row_count; i++) calls += samples->rows[i].call;
+  return calls > samples->sampled_blocks ? calls - samples->sampled_blocks : 0;
+}
+
 void json_trace(struct json *json, const char *name, const struct samples *samples) {
   const struct trace_run *run = source_run(samples->source);
   const struct trace_damage *damage = source_damage(samples->source);
@@ -27,6 +34,7 @@ void json_trace(struct json *json, const char *name, const struct samples *sampl
   json_integer(json, "started_ns", run->wall_ns);
   json_integer(json, "duration_ns", samples->end_ns);
   json_integer(json, "samples", samples->sampled_blocks);
+  json_integer(json, "growths", count_growths(samples));
   json_integer(json, "lost", damage->records_lost);
   json_string(json, "lost_because", damage->records_lost ? trace_cause_word(damage->loss_cause) : "");
   json_integer(json, "stacks_lost", damage->stacks_lost);

@@ -36,7 +36,7 @@ enum cell_kind {
   COLUMN(life_words, LIFE_WORDS, TABLE_WORD_LIVES, "how long they lived, in words allocated meanwhile")    \
   COLUMN(growth, TEXT, TABLE_GROWTH, "how what is alive at the end came to be")                            \
   COLUMN(growth_per_second, ESTIMATE, TABLE_GROWTH, "the slope of the bytes over the age classes")         \
-  COLUMN(alive_by_age, AGES, TABLE_GROWTH, "bytes alive at the end by the time of their allocation")       \
+  COLUMN(alive_by_age, AGES, TABLE_GROWTH, "bytes alive at the end by the time they came")                 \
   COLUMN(stack, STACK, 0, "in tables by stack: all functions, innermost first")
 
 enum row_column {

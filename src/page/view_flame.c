@@ -167,6 +167,8 @@ static wn_status write_flame(struct writing *writing, const struct request *requ
   error = write_boxes(writing, &root);
   bool calls = request->measure == MEASURE_ALLOCATED || request->measure == MEASURE_CHURN;
   json_string(&writing->answer->json, "unit", calls ? "calls" : "bytes");
+  struct estimate blocks = report_blocks(writing->report, &root.total.after);
+  if (!writing->pair) json_estimate(&writing->answer->json, "blocks", &blocks);
   labels_write(&writing->labels, &writing->answer->json);
   return error;
 }

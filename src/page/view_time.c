@@ -9,6 +9,12 @@ enum { MEMORY_POINTS = 1000, COLLECTIONS_MOST = 4000, PAUSES_MOST = 4000 };
  * sides before it rises above the maximum. */
 static const double prominent = 0.05;
 
+/* Before the first birth that the query takes, nothing was held. That is known, not estimated. */
+static struct estimate held_at(const struct report *report, const struct moment *moment) {
+  if (report->query && moment->time_ns < query_born_from(report->query)) return (struct estimate){0};
+  return report_bytes(report, &moment->live);
+}
+
 static void write_curve(struct answer *answer, const struct report *report, const struct moment *moments,
                         const struct flow *flow, size_t count) {
   size_t time = answer_numbers(answer, "time"), held = answer_numbers(answer, "held"),
@@ -16,7 +22,7 @@ static void write_curve(struct answer *answer, const struct report *report, cons
          minor = answer_numbers(answer, "minor"), major = answer_numbers(answer, "major"),
          outside = answer_numbers(answer, "outside"), rate = answer_numbers(answer, "rate");
   for (size_t i = 0; i < count; i++) {
-    struct estimate bytes = report_bytes(report, &moments[i].live);
+    struct estimate bytes = held_at(report, &moments[i]);
     double seconds = i ? (double)(moments[i].time_ns - moments[i - 1].time_ns) / 1e9 : 0;
     answer_number(answer, time, (double)moments[i].time_ns);
     answer_number(answer, held, bytes.estimate);

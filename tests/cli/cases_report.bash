@@ -189,6 +189,27 @@ several_traces_have_an_array() {
   [ "$code" = 1 ] && [ "$(wc -l <err)" = 1 ] && [ "$(jq length out)" = 1 ] || fail "code $code: $(cat err out)"
 }
 
+# A buffer that realloc grows all the time, beside a cache, a log that is filled and emptied, and an index that doubles.
+a_buffer_that_grows_steadily_is_told_from_caches() {
+  need_recording
+  need jq
+  local try said='Growing steadily: appends_history by [0-9.]+ [kM]B \([0-9.]+–[0-9.]+ [kM]B\) a second\. '
+  for try in 1 2 3; do # a machine that is busy elsewhere for a quarter of a second makes it uneven
+    "$winnow" record -q --rate 0.001 --seed 1 -o t -- "$build/tests/cli/programs/appends" || fail "appends"
+    succeeds report t
+    tr '\n' ' ' <out | grep -Eq -- "$said" && break
+  done
+  says "$said"
+  [[ "$(tr '\n' ' ' <out)" =~ ([0-9]+)\ growths\ by\ realloc ]] || fail "no growths: $(cat out)"
+  succeeds report --json t
+  jq -e ".trace.growths == ${BASH_REMATCH[1]}" out >/dev/null || fail "growths: $(jq .trace.growths out)"
+  jq -e '[.alive[] | select(.self_bytes.samples > 0) | {(.name): .growth}] | add |
+         .appends_history == "steady" and .writes_log == "uneven" and .doubles_index == "uneven" and .fills_cache == "once"' \
+    out >/dev/null || fail "$(jq -c '.alive[] | [.name, .growth, .growth_per_second, .alive_by_age]' out)"
+  jq -e '.alive[] | select(.name == "writes_log") | (.alive_by_age | min) < 0 and
+         ((.alive_by_age | add) / .self_bytes.estimate - 1 | fabs) < 1e-9' out >/dev/null || fail "$(jq -c '.alive[]' out)"
+}
+
 # The cache is five times as large as the leak.
 leaks_are_told_from_caches() {
   need jq

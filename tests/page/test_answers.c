@@ -197,6 +197,35 @@ static void the_chart_and_the_flame_graph_agree_at_each_moment(void **state) {
   }
 }
 
+/* Where no block of the query can have been born yet, the chart has no range; from there on it has. */
+static void the_range_of_the_chart_begins_with_the_births(void **state) {
+  (void)state;
+  struct recording *recording = tell(0, 3);
+  struct answers answers;
+  double end = (double)recording->samples->end_ns, from = 0.55 * end, later = 0.7 * end;
+  char question[256];
+  const struct {
+    const char *where;
+    double from;
+  } cases[] = {{"born >= %.0fns and born < %.0fns", from},
+               {"size >= 1 and (born > %.0fns or born = %.0fns)", from},
+               {"not born < %.0fns or born >= %.0fns", 0},
+               {"size >= 1 or born >= %.0fns and born >= %.0fns", 0},
+               {"born >= %.0fns and born >= %.0fns", later}};
+  answers_create(&answers, recording, NULL);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    size_t count;
+    int length = snprintf(question, sizeof question, "view=time\npoints=40\nwhere=");
+    snprintf(question + length, sizeof question - (size_t)length, cases[i].where, from, later);
+    struct told told = ask(&answers, strcat(question, "\n"));
+    const double *time = column(&told, "time", &count), *high = column(&told, "high", &count);
+    for (size_t at = 0; at < count; at++) assert_int_equal(high[at] > 0, time[at] >= cases[i].from);
+    drop(&told);
+  }
+  answers_destroy(&answers);
+  recording_free(recording);
+}
+
 static void areas_of_the_chart_add_up_to_what_was_held(void **state) {
   (void)state;
   struct recording *recording = tell(TALE_COLLECTED, 4);
@@ -529,6 +558,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(boxes_add_up_to_their_callers),
       cmocka_unit_test(the_chart_and_the_flame_graph_agree_at_each_moment),
+      cmocka_unit_test(the_range_of_the_chart_begins_with_the_births),
       cmocka_unit_test(areas_of_the_chart_add_up_to_what_was_held),
       cmocka_unit_test(the_map_of_kinds_has_all_bytes),
       cmocka_unit_test(the_curve_of_lives_is_that_of_the_blocks_that_count),

@@ -200,10 +200,16 @@ export function estimatedCount(estimate: Estimate): string {
   return count(Math.round(estimate.estimate / unit) * unit);
 }
 
-/** "378 blocks", "1 block", "2.15 million calls". */
+/** "378 blocks ±4 %", "1 block", "843 blocks (557–3,880)": a count as `withError` writes bytes. */
 export function estimatedOf(estimate: Estimate, units: string): string {
   const number = estimatedCount(estimate);
-  return `${number} ${number === '1' ? units.replace(/s$/, '') : units}`;
+  const text = `${number} ${number === '1' ? units.replace(/s$/, '') : units}`;
+  if (isExact(estimate)) return text;
+  const { estimate: value, low, high } = estimate;
+  const half = symmetricError(value, low, high);
+  const end = (to: number) => estimatedCount({ ...estimate, estimate: to });
+  const least = high >= 999999.5 ? scaled(low, scaleOf(high)) : end(low); // in the unit of the other end
+  return half === null ? `${text} (${least}–${end(high)})` : `${text} ${relative(half)}`;
 }
 
 /** Reads a time as the query language writes it. Null: it is none. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  amount, axisBytes, axisMoment, bytes, count, duration, error, estimatedCount, querySize, queryTime, range, readSize, readTime, share, shortCount, shortError, withError, roundMoments } from '../src/numbers.ts';
+  amount, axisBytes, axisMoment, bytes, count, duration, error, estimatedCount, estimatedOf, querySize, queryTime, range, readSize, readTime, share, shortCount, shortError, withError, roundMoments } from '../src/numbers.ts';
 
 const plain = (text: string) => text.replace(/\u202f/g, ' ');
 const of = (estimate: number, low: number, high: number, samples = 100) => ({ estimate, low, high, samples });
@@ -26,6 +26,10 @@ test('counts are whole up to a million', () => {
 test('an estimated count claims three digits at most', () => {
   assert.equal(estimatedCount(of(36712, 33800, 40100)), '36,700');
   assert.equal(estimatedCount(of(36712, 36712, 36712)), '36,712');
+  assert.equal(estimatedOf(of(36712, 35500, 38000), 'blocks'), `36,700 blocks ±4\u202f%`);
+  assert.equal(estimatedOf(of(843, 557, 3884), 'calls'), '843 calls (557–3,880)');
+  assert.equal(plain(estimatedOf(of(1.06e6, 0.7e6, 1.9e6), 'calls')), '1.06 million calls (0.70–1.90 million)');
+  assert.equal(estimatedOf(of(1, 1, 1), 'blocks'), '1 block');
 });
 
 test('durations', () => {

@@ -74,6 +74,8 @@ export interface Head {
     started_ns: number;
     duration_ns: number;
     samples: number;
+    /** Calls by which realloc made these blocks larger. */
+    growths: number;
     lost: number;
     lost_because: string;
     stacks_lost: number;
@@ -204,6 +206,8 @@ export interface Flame {
   /** What counts: blocks with their bytes, or calls that allocated. */
   unit: 'bytes' | 'calls';
   labels: Label[];
+  /** Blocks, or calls, of node 0; of a comparison none. */
+  blocks?: Estimate;
   /** Where `focus` was: the labels from the outermost to the focus; empty: the whole tree. */
   trail: number[];
   columns: {
@@ -245,7 +249,7 @@ export interface Table {
     /** Median life of the row's own blocks; NaN: it has none, or half of them live longer than the trace tells. */
     life: Float64Array;
     /** measure=alive: the slope of the row's own bytes over the age classes, in bytes a second; its place in
-     *  `growth_kinds`; and the bytes of each of the AGES classes, oldest first, row by row. */
+     *  `growth_kinds`; and by how much its bytes became more in each of the AGES classes, oldest first, row by row. */
     growth?: Float64Array;
     growth_low?: Float64Array;
     growth_high?: Float64Array;

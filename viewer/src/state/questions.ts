@@ -1,5 +1,5 @@
 /* The questions of the page: what each tab asks for and how its population is called. */
-import type { Direction, Head, Measure, Totals } from '../engine/answers.ts';
+import type { Direction, Estimate, Head, Measure, Totals } from '../engine/answers.ts';
 import { bytes, duration, estimatedOf, queryTime, withError } from '../numbers.ts';
 import { moment } from './clauses.ts';
 import { readTime } from '../numbers.ts';
@@ -94,6 +94,8 @@ export interface Whole {
   low: number;
   high: number;
   blocks: number;
+  /** The same with its interval; not of a comparison. */
+  counted?: Estimate;
   samples: number;
   unit: 'bytes' | 'calls';
 }
@@ -108,10 +110,9 @@ export function populationOf(
   const what = whatOf(view, head, totals);
   if (!flame) return `${what}.`;
   const estimate = { estimate: flame.bytes, low: flame.low, high: flame.high, samples: flame.samples };
-  const blocks = { estimate: flame.blocks, low: flame.low, high: flame.high, samples: flame.samples };
   if (flame.samples === 0 && view.tab === 'peak') return `${what.split(' held ')[0]} held at the peak: none was sampled${flame.high > 0 ? `, so less than ${bytes(flame.high)}` : ''}.`;
   if (flame.samples === 0)
     return flame.high > 0 ? `${what}: none was sampled, so less than ${bytes(flame.high)}.` : `${what}: none.`;
-  return `${what}: ${withError(estimate)} in ${estimatedOf(blocks, flame.unit === 'calls' ? 'calls' : 'blocks')}.`;
+  return `${what}: ${withError(estimate)}${flame.counted ? ` in ${estimatedOf(flame.counted, flame.unit === 'calls' ? 'calls' : 'blocks')}` : ''}.`;
 }
 /* SPDX-License-Identifier: MIT */

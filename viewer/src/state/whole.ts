@@ -11,13 +11,14 @@ import { head, view } from './store.ts';
 
 const keyOf = (request: Request) => [request.measure, request.against, request.per, request.where].join('\n');
 
-function rootOf({ columns, unit }: Flame): Whole | null {
+function rootOf({ columns, unit, blocks }: Flame): Whole | null {
   if (!columns.bytes.length) return null;
   return {
     bytes: columns.bytes[0]!,
     low: columns.low[0]!,
     high: columns.high[0]!,
     blocks: columns.blocks[0]!,
+    counted: blocks,
     samples: columns.samples[0]!,
     unit,
   };
@@ -34,7 +35,7 @@ function fromTotals(answer: Totals): Whole | null {
   if (!(measure in pairs)) return null;
   const [bytes, blocks] = pairs[measure as keyof typeof pairs];
   const unit = measure === 'allocated' ? 'calls' : 'bytes';
-  return { bytes: bytes.estimate, low: bytes.low, high: bytes.high, blocks: blocks.estimate, samples: bytes.samples, unit };
+  return { bytes: bytes.estimate, low: bytes.low, high: bytes.high, blocks: blocks.estimate, counted: blocks, samples: bytes.samples, unit };
 }
 
 let remembered: Whole | null = null;

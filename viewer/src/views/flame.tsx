@@ -2,7 +2,7 @@
 import { computed, effect, signal } from '@preact/signals-core';
 import type { Flame, Label } from '../engine/answers.ts';
 import { type FlameBox, FlameGraph, type FlameView, type Words } from '../flame/flame.ts';
-import { amount, bytes, changeOf, changeRange, count, error, estimatedOf, numberOf, share, shortCount } from '../numbers.ts';
+import { amount, bytes, changeOf, changeRange, count, error, numberOf, share, shortCount } from '../numbers.ts';
 import { compare, comparing, flame, isStale, missing } from '../state/asking.ts';
 import { whole } from '../state/whole.ts';
 import { digest, digestsOf } from '../state/address.ts';
@@ -129,7 +129,7 @@ export function numbersOf(box: FlameBox): string {
   if (box.compared) return comparedNumbers(box);
   const estimate = { estimate: box.bytes, low: box.low, high: box.high, samples: box.samples };
   const off = error(box.bytes, box.low, box.high);
-  const blocks = estimatedOf({ ...estimate, estimate: box.blocks }, unitOfBlocks());
+  const blocks = off ? `about ${numberOf(Number(box.blocks.toPrecision(3)), unitOfBlocks().slice(0, -1))}` : numberOf(box.blocks, unitOfBlocks().slice(0, -1));
   return `${amount(estimate)}${off ? ` ${off}` : ''} · ${blocks} · ${numberOf(box.samples, 'sample')} · ${shareOf(box)}`;
 }
 

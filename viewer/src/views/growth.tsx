@@ -2,12 +2,12 @@
 import { AGES, STEADY, type Table } from '../engine/answers.ts';
 import { bytes, share, shortError } from '../numbers.ts';
 
-/** How much of a row's bytes had been allocated at the end of each age class: 0 to 1. */
+/** How much of a row's bytes it had at the end of each age class; above 1 where its blocks have shrunk since. */
 export function riseOf(of: Table, index: number): number[] {
   const ages = of.columns.ages?.subarray(index * AGES, (index + 1) * AGES) ?? new Float64Array();
   const all = ages.reduce((sum, age) => sum + age, 0);
   let sum = 0;
-  return all > 0 ? Array.from(ages, (age) => (sum += age) / all) : [];
+  return all > 0 ? Array.from(ages, (age) => Math.max(0, (sum += age) / all)) : [];
 }
 
 /** The order by growth: what grows steadily by its rate; then all else by its own bytes. */
@@ -24,7 +24,8 @@ const WIDTH = 48;
 const HEIGHT = 16;
 
 function Spark({ rise }: { rise: number[] }) {
-  const points = [0, ...rise].map((part, place) => `${((WIDTH * place) / AGES).toFixed(1)},${(HEIGHT - 1 - part * (HEIGHT - 2)).toFixed(1)}`);
+  const most = Math.max(1, ...rise);
+  const points = [0, ...rise].map((part, place) => `${((WIDTH * place) / AGES).toFixed(1)},${(HEIGHT - 1 - (part / most) * (HEIGHT - 2)).toFixed(1)}`);
   return (
     <svg class="spark" width={WIDTH} height={HEIGHT} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true">
       <polygon points={`0,${HEIGHT} ${points.join(' ')} ${WIDTH},${HEIGHT}`} />
@@ -42,7 +43,7 @@ export function Growth({ of, index }: { of: Table; index: number }) {
   if (!rise.length || !word) return <td class="growth quiet">–</td>;
   const { growth, growth_low, growth_high, growth_kind } = of.columns;
   const isSteady = growth_kind![index] === STEADY;
-  const curve = `Of what is alive, ${spoken(rise)} was allocated in the first quarter, half and three quarters of the run`;
+  const curve = `After a quarter, half and three quarters of the run what is alive had ${spoken(rise)} of its bytes`;
   return (
     <td class={isSteady ? 'growth steady' : 'growth'} title={`${word}. ${curve}.`}>
       <Spark rise={rise} />

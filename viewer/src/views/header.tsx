@@ -89,7 +89,7 @@ function Facts({ head }: { head: Head }) {
   const { trace } = head;
   const facts = [
     `ran ${duration(trace.duration_ns)}`,
-    `${numberOf(trace.samples, 'sampled block')}, ${rateInWords(head)}`,
+    `${numberOf(trace.samples, 'sampled block')}, ${rateInWords(head)}${trace.growths ? `; ${numberOf(trace.growths, 'growth')} by realloc` : ''}`,
     trace.heap !== 'malloc' && `heap: ${trace.heap}`,
     trace.pid > 0 && `pid ${trace.pid}`,
     running.value && 'still running',

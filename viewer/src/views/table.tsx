@@ -66,14 +66,14 @@ const COLUMNS: { sort: Sort; title: string; help: string }[] = [
   { sort: 'name', title: 'function', help: 'Name' },
   { sort: 'self', title: 'self', help: 'What it allocated itself' },
   { sort: 'total', title: 'total', help: 'With what the functions that it calls allocated' },
-  { sort: 'blocks', title: 'blocks', help: 'Blocks, with those of the functions that it calls' },
+  { sort: 'blocks', title: 'blocks', help: 'About how many blocks, with those of the functions that it calls' },
   { sort: 'samples', title: 'n', help: 'Sampled blocks that the numbers rest on' },
   { sort: 'life', title: 'life', help: 'Median life of its own blocks' },
 ];
 const GROWTH = {
   sort: 'growth',
   title: 'growth',
-  help: 'When what it allocated itself and is alive was allocated, from the start of the run to its end; and how fast it grows',
+  help: 'How much it had of what it allocated itself and is alive, from the start of the run to its end; and how fast that grows',
 } as const;
 
 /** What is alive has no life yet; it has a past. */

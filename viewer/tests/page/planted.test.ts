@@ -1,6 +1,7 @@
 /* What was planted in a program (tests/page/planted.h) is the first row under its question, one key away. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -32,7 +33,7 @@ test('the planted leak, churner, cache and early promotion are first under their
     await page.keyboard.press('4');
     await settled(page);
     const rows = await page.locator('.sites tbody tr').allInnerTexts();
-    assert.match(rows[0]!, /kB\/s[\s\S]*grows steadily[\s\S]*first quarter/);
+    assert.match(rows[0]!, /kB\/s[\s\S]*grows steadily[\s\S]*After a quarter/);
     assert.match(rows[1]!, /caches[\s\S]*filled once/);
     assert.match(await page.evaluate(() => location.hash), /^#alive$/);
     await page.keyboard.press('6');
@@ -41,6 +42,26 @@ test('the planted leak, churner, cache and early promotion are first under their
     assert.match(await text(), /1.26 MB are allocated[\s\S]*twice as large\s+[\d.]+–\d+ %[\s\S]*999 pauses took 999 ms[\s\S]*the longest 8.30 ms, after 25.0 s/);
     await page.locator('#heap button').click();
     assert.match(await text(), /8.30 ms\s+25.0 s\s+minor collections/);
+    await page.close();
+  }));
+
+const records = existsSync(program('src/preload/libwinnow-malloc.so'));
+
+test('a buffer that realloc grows all the time grows steadily, in the page as in the report', { skip: without || (!records && 'nothing can be recorded in this build') }, () =>
+  inFolder(async (folder) => {
+    const [trace, file] = [join(folder, 'a.trace'), join(folder, 'a.html')];
+    const run = (...args: string[]) => execFileSync(program('src/cli/winnow'), args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+    run('record', '-q', '--rate', '0.001', '--seed', '1', '-o', trace, '--', program('tests/cli/programs/appends'));
+    run('html', '-o', file, trace);
+    const said = run('report', trace).replace(/\s+/g, ' ');
+    const page = await browser.newPage({ viewport: { width: 1280, height: 1400 } });
+    await page.goto(`${pathToFileURL(file).href}#alive`);
+    await page.locator('.sites .growth.steady').first().waitFor();
+    const rows = await page.locator('.sites tbody tr').allInnerTexts();
+    assert.match(rows[0]!, /^appends_history[\s\S]*MB\/s[\s\S]*grows steadily/);
+    for (const name of ['writes_log', 'doubles_index']) assert.match(rows.find((row) => row.startsWith(name))!, /uneven/);
+    const facts = await page.locator('.facts').innerText();
+    assert.equal(/[\d,]+ growths by realloc/.exec(facts)![0], /[\d,]+ growths by realloc/.exec(said)![0]);
     await page.close();
   }));
 /* SPDX-License-Identifier: MIT */
