@@ -45,20 +45,45 @@ static const struct group **groups_of(const struct call_tree *tree, enum extent 
   return groups;
 }
 
-static void add_row(struct comparison *comparison, const struct group *before, const struct group *after) {
+static void add_row(struct comparison *comparison, const struct group *before, const struct group *after,
+                    bool moved) {
   if (before || after)
-    comparison->rows[comparison->count++] = (struct compared){.before = before, .after = after};
+    comparison->rows[comparison->count++] =
+        (struct compared){.before = before, .after = after, .moved = moved};
 }
 
+/* What a table has, by label: its groups, and which may have moved. */
+struct by_label {
+  const struct group **groups;
+  bool *moved;
+};
+
 static void pair_groups(struct comparison *comparison, const struct matching *matching,
-                        const struct group **before, const struct group **after) {
-  add_row(comparison, before[0], after[0]); /* without a callstack */
+                        const struct by_label *before, const struct by_label *after) {
+  add_row(comparison, before->groups[0], after->groups[0], false); /* without a callstack */
   for (uint32_t label = 1; label < comparison->after->tree.label_count; label++) {
     uint32_t match = matching->before_of[label];
-    add_row(comparison, match == UNMATCHED ? NULL : before[match], after[label]);
+    if (match == UNMATCHED)
+      add_row(comparison, NULL, after->groups[label], after->moved[label]);
+    else
+      add_row(comparison, before->groups[match], after->groups[label], false);
   }
   for (uint32_t label = 1; label < comparison->before->tree.label_count; label++)
-    if (matching->after_of[label] == UNMATCHED) add_row(comparison, before[label], NULL);
+    if (matching->after_of[label] == UNMATCHED)
+      add_row(comparison, before->groups[label], NULL, before->moved[label]);
+}
+
+static bool by_label_create(const struct table *table, const struct table *other, enum extent extent,
+                            struct by_label *by) {
+  *by =
+      (struct by_label){groups_of(&table->tree, extent), calloc(table->tree.label_count, sizeof *by->moved)};
+  return by->groups && by->moved &&
+         fate_find(&table->tree, table->report->names, &other->tree, other->report->names, by->moved);
+}
+
+static void by_label_destroy(struct by_label *by) {
+  free(by->groups);
+  free(by->moved);
 }
 
 static wn_status make_rows(struct comparison *comparison, const struct comparison_options *options) {
@@ -67,12 +92,14 @@ static wn_status make_rows(struct comparison *comparison, const struct compariso
   wn_status error = matching_make(before, comparison->before->report->names, after,
                                   comparison->after->report->names, &matching);
   if (error) return error;
-  const struct group **had = groups_of(before, options->extent), **has = groups_of(after, options->extent);
+  struct by_label had, has;
   comparison->rows = calloc(before->label_count + after->label_count, sizeof *comparison->rows);
-  bool ready = had && has && comparison->rows;
-  if (ready) pair_groups(comparison, &matching, had, has);
-  free(had);
-  free(has);
+  bool ready = by_label_create(comparison->before, comparison->after, options->extent, &had);
+  ready = by_label_create(comparison->after, comparison->before, options->extent, &has) && ready;
+  ready = ready && comparison->rows;
+  if (ready) pair_groups(comparison, &matching, &had, &has);
+  by_label_destroy(&had);
+  by_label_destroy(&has);
   matching_destroy(&matching);
   return ready ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the comparison");
 }
@@ -149,15 +176,5 @@ void compared_tables_destroy(struct compared_tables *tables) {
   comparison_destroy(&tables->comparison);
   table_destroy(&tables->after);
   table_destroy(&tables->before);
-}
-
-bool compared_is_address(const struct comparison *comparison, const struct compared *row) {
-  const struct table *table = comparison_table(comparison, row);
-  const struct label *label = table_label(table, compared_group(row));
-  const struct strings *strings = table->report->names->strings;
-  const char *function = strings_text(strings, label->function);
-  const char *number = strrchr(function, '+');
-  number = number ? number + 1 : function;
-  return !strncmp(number, "0x", 2) && number[2] && !number[2 + strspn(number + 2, "0123456789abcdef")];
 }
 /* SPDX-License-Identifier: MIT */

@@ -4,6 +4,10 @@
  * The tables have one grouping. A group of one table and a group of the other are one row if their
  * labels match (matching.h).
  *
+ * FATE. A row that only one of two runs has is code that is gone, or new. Code without a name is
+ * matched within one build of its file alone. So it may be there under another address, or under a
+ * name, if the other run has another build; then it is gone or moved, or new or moved. fate.c.
+ *
  * ORDER: first the rows whose difference is sure, then the others; each part by the size of the
  * difference, largest first. A difference is sure if its interval excludes 0. Of rows without any
  * difference 5 % are sure by chance.
@@ -21,7 +25,8 @@ struct change {
 struct compared {
   const struct group *before, *after; /* NULL: the table has no such group. Not both. */
   struct change bytes, blocks;
-  bool sure; /* of bytes */
+  bool moved; /* FATE: only one run has the row, and the other may have its code */
+  bool sure;  /* of bytes */
 };
 
 struct comparison {
@@ -58,9 +63,27 @@ wn_status compared_tables_make(const struct report *before, const struct report 
                                struct compared_tables *tables);
 void compared_tables_destroy(struct compared_tables *tables);
 
-/* Whether a row's function has no name, only an address in its module: "libfoo.so+0x1234". Such rows
- * of two builds are not the same code, even if they are equal. */
+/* Whether a row's label is an address in a module, such as "libfoo.so+0x1234". */
 bool compared_is_address(const struct comparison *comparison, const struct compared *row);
+
+/* What became of a row: "gone", "gone or moved", "new", "new or moved"; empty if both runs have it, or
+ * if two moments of one run are compared. */
+const char *compared_fate(const struct comparison *comparison, const struct compared *row);
+
+/* Finds which names of the code that only one of two recordings has may be of code that the other
+ * has too: sets moved[label] for the labels of `tree`. `other` and `other_names`: of the other recording.
+ * False: not enough memory. */
+bool fate_find(const struct call_tree *tree, const struct names *names, const struct call_tree *other,
+               const struct names *other_names, bool *moved);
+
+/* Whether a label is an address in a build that another recording does not have: there, the same
+ * text is other code. */
+bool fate_is_foreign(const struct label *label, const struct names *names, const struct names *other_names);
+
+/* Writes for people what could not be matched and why, and what was matched although nothing says
+ * that it is the same code. Empty if there is nothing to say. Cut to the size of the buffer. */
+enum { COMPARISON_NOTE_MOST = 1024 };
+void comparison_note(const struct comparison *comparison, char note[COMPARISON_NOTE_MOST]);
 
 /* The table and the group that name a row: those of `after`, or of `before` where `after` has no
  * such group. */

@@ -2,7 +2,9 @@
 #include "analysis/matching.h"
 
 #include "base/error.h"
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A label whose strings have the numbers that they have in `after`. */
 struct candidate {
@@ -56,6 +58,45 @@ static struct candidate *candidates_of(const struct call_tree *tree, const uint3
     candidates[i - 1] = (struct candidate){label, i, UNMATCHED};
   }
   return candidates;
+}
+
+/* ---- addresses ---- */
+
+/* The text of a build, and the address in it: what follows the name of the file. */
+static uint32_t intern_address(struct strings *keys, const char *build, const char *name) {
+  char *key;
+  const char *address = strrchr(name, '+') ? strrchr(name, '+') : name;
+  if (asprintf(&key, "%s %s", build, address) < 0) return 0;
+  uint32_t number = strings_intern(keys, key);
+  free(key);
+  return number;
+}
+
+/* Replaces the labels that are addresses by what makes them equal. `first`: no string of a name has
+ * this number or a larger one. False: not enough memory. */
+static bool key_addresses(const struct call_tree *tree, const struct names *names, uint32_t first,
+                          struct strings *keys, struct candidate *candidates) {
+  for (uint32_t i = 1; i < tree->label_count; i++) {
+    uint32_t name = tree->labels[i].function, build = builds_of(&names->builds, name);
+    if (!build) continue;
+    uint32_t key =
+        intern_address(keys, strings_text(names->strings, build), strings_text(names->strings, name));
+    if (!key) return false;
+    candidates[i - 1].label = (struct label){.function = first + key};
+  }
+  return true;
+}
+
+/* The addresses of two recordings; those of one recording are its names. False: not enough memory. */
+static bool key_both(const struct call_tree *before, const struct names *before_names, struct candidate *had,
+                     const struct call_tree *after, const struct names *after_names, struct candidate *has) {
+  uint32_t first = before_names->strings->count + after_names->strings->count;
+  if (before_names == after_names) return true;
+  struct strings *keys = strings_create();
+  bool done = keys && key_addresses(before, before_names, first, keys, had) &&
+              key_addresses(after, after_names, first, keys, has);
+  strings_free(keys);
+  return done;
 }
 
 /* ---- matching ---- */
@@ -123,6 +164,7 @@ wn_status matching_make(const struct call_tree *before, const struct names *befo
   *matching = (struct matching){calloc(before->label_count, sizeof(uint32_t)),
                                 calloc(after->label_count, sizeof(uint32_t))};
   bool ready = numbers && had.candidates && has.candidates && matching->after_of && matching->before_of;
+  ready = ready && key_both(before, before_names, had.candidates, after, after_names, has.candidates);
   if (ready) {
     match_labels(&had, &has);
     match_code(&had, &has);

@@ -1,7 +1,9 @@
 /* Matches the labels of two call trees, of one recording or of two: which function (or line, file,
  * module) of the one is which of the other.
  *
- * Labels match if their names do. Labels that remain match by function, file and line alone where
+ * Labels match if their names do. A label that is an address matches the same address in the same
+ * build (builds.h) of a file under any name, and nothing else: in another build that is other code.
+ * Labels that remain match by function, file and line alone where
  * that is unique on both sides: a program or library that was renamed, or has a new version in its
  * file name, is still the same code. The recordings need not share their strings. */
 #ifndef ANALYSIS_MATCHING_H

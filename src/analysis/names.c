@@ -10,6 +10,7 @@ void names_destroy(struct names *names) {
   free(names->count);
   free(names->hint);
   free(names->shared);
+  builds_destroy(&names->builds);
   *names = (struct names){0};
 }
 

@@ -2,6 +2,7 @@
 #ifndef ANALYSIS_NAMES_H
 #define ANALYSIS_NAMES_H
 
+#include "analysis/builds.h"
 #include "analysis/samples.h"
 #include "analysis/strings.h"
 #include <winnow/status.h>
@@ -28,6 +29,7 @@ struct names {
   struct frame *frame;     /* of all nodes; the frames of a node are consecutive */
   uint32_t *first, *count; /* by node: the index of its first frame, and their number */
   bool *shared;            /* by string: several modules have a function of this name; NULL: none */
+  struct builds builds;    /* which strings are addresses, and of which builds */
   char *hint;              /* how to get more names, for users; or NULL */
 };
 

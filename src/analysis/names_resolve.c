@@ -18,6 +18,7 @@ struct resolving {
   struct symbols *symbols; /* NULL: name code by its address */
   const struct samples *samples;
   size_t frame_count, frame_capacity;
+  uint32_t *builds; /* index: module; [0]: of code outside any file */
 };
 
 static const char *base_name(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
@@ -38,17 +39,25 @@ static uint32_t intern(struct resolving *resolving, const char *text) {
   return strings_intern(resolving->names->strings, text ? text : "");
 }
 
+/* Notes that a name is an address in a module, or with 0 in none. False: not enough memory. */
+static bool mark_address(struct resolving *resolving, uint32_t name, uint32_t module) {
+  return builds_mark(&resolving->names->builds, resolving->names->strings, name, resolving->builds[module]);
+}
+
 /* "libfoo.so+0x1234", or the address for code outside any file. */
 static void write_address(char buffer[PLACE_MOST], const char *module, uint64_t offset) {
   snprintf(buffer, PLACE_MOST, "%.400s%s0x%llx", module, *module ? "+" : "", (unsigned long long)offset);
 }
 
-static bool append_address(struct resolving *resolving, const char *module, uint64_t offset) {
+/* `number`: of the module; 0 for code outside any file. */
+static bool append_address(struct resolving *resolving, uint32_t number, uint64_t offset) {
+  const char *base = number ? base_name(source_module(resolving->samples->source, number)->path.bytes) : "";
   char text[PLACE_MOST];
-  write_address(text, module, offset);
+  write_address(text, base, offset);
   uint32_t name = intern(resolving, text);
-  return append(resolving,
-                (struct frame){.function = name, .module = intern(resolving, module), .place = name});
+  return mark_address(resolving, name, number) &&
+         append(resolving,
+                (struct frame){.function = name, .module = intern(resolving, base), .place = name});
 }
 
 /* The place of a frame whose line is not known: "function (libfoo.so+0x1234)". */
@@ -66,7 +75,8 @@ static struct symbol_module symbol_module_of(const struct trace_module *module) 
 }
 
 /* Appends the frames of a return address in a file: the function, and those inlined there. */
-static bool append_symbols(struct resolving *resolving, const struct trace_module *module, uint64_t offset) {
+static bool append_symbols(struct resolving *resolving, uint32_t number, uint64_t offset) {
+  const struct trace_module *module = source_module(resolving->samples->source, number);
   struct symbol_frame found[INLINED_MOST];
   struct symbol_module described = symbol_module_of(module);
   size_t count = symbols_resolve(resolving->symbols, &described, offset, found, INLINED_MOST);
@@ -78,15 +88,20 @@ static bool append_symbols(struct resolving *resolving, const struct trace_modul
                           .file = intern(resolving, found[i].file),
                           .line = found[i].line > 0 ? (uint32_t)found[i].line : 0,
                           .inlined = found[i].inlined};
-    if (!frame.line) frame.place = place_of(resolving, &found[i], base, offset);
+    if (found[i].nameless && !mark_address(resolving, frame.function, number)) return false;
+    if (!frame.line) {
+      frame.place = place_of(resolving, &found[i], base, offset);
+      if (!mark_address(resolving, frame.place, number)) return false;
+    }
     if (!append(resolving, frame)) return false;
   }
   return true;
 }
 
 /* Appends the frame of a language's function, which the trace names. */
-static bool append_place(struct resolving *resolving, const struct trace_module *module, uint64_t offset,
+static bool append_place(struct resolving *resolving, uint32_t number, uint64_t offset,
                          const struct trace_place *place) {
+  const struct trace_module *module = source_module(resolving->samples->source, number);
   char address[PLACE_MOST];
   write_address(address, module->path.bytes, offset);
   struct frame frame = {.function =
@@ -96,6 +111,7 @@ static bool append_place(struct resolving *resolving, const struct trace_module 
                         .line = place->line,
                         .first_column = place->first_column,
                         .last_column = place->last_column};
+  if (!place->function.length && !mark_address(resolving, frame.function, number)) return false;
   if (!frame.line) frame.place = frame.function;
   return append(resolving, frame);
 }
@@ -108,12 +124,27 @@ static bool resolve_node(struct resolving *resolving, uint32_t node) {
   struct trace_place place;
   bool named = language && source_place(resolving->samples->source, found.module, found.offset, &place);
   resolving->names->first[node] = (uint32_t)resolving->frame_count;
-  bool done = named ? append_place(resolving, module, found.offset, &place)
+  bool done = named ? append_place(resolving, found.module, found.offset, &place)
               : in_file && !language && resolving->symbols
-                  ? append_symbols(resolving, module, found.offset)
-                  : append_address(resolving, in_file ? base_name(module->path.bytes) : "", found.offset);
+                  ? append_symbols(resolving, found.module, found.offset)
+                  : append_address(resolving, in_file ? found.module : 0, found.offset);
   resolving->names->count[node] = (uint32_t)(resolving->frame_count - resolving->names->first[node]);
   return done;
+}
+
+/* Lists the builds of all files, also of those without samples. */
+static bool list_builds(struct resolving *resolving) {
+  const struct source *source = resolving->samples->source;
+  uint32_t modules = source_module_count(source);
+  char build[BUILD_MOST];
+  resolving->builds = calloc((size_t)modules + 1, sizeof *resolving->builds);
+  for (uint32_t number = 0; number <= modules && resolving->builds; number++) {
+    const struct trace_module *module = number ? source_module(source, number) : NULL;
+    build_write(build, module && module->path.length ? module : NULL, source_run(source));
+    resolving->builds[number] = intern(resolving, build);
+    if (!builds_add(&resolving->names->builds, resolving->builds[number])) return false;
+  }
+  return resolving->builds != NULL;
 }
 
 /* Adds a module to the hint if its symbols are in the wanted state; a file that is mapped twice is
@@ -177,7 +208,7 @@ static bool resolve_all(struct resolving *resolving, samples_progress *progress,
   struct names *names = resolving->names;
   names->first = calloc((size_t)nodes + 1, sizeof *names->first);
   names->count = calloc((size_t)nodes + 1, sizeof *names->count);
-  if (!names->first || !names->count) return false;
+  if (!names->first || !names->count || !list_builds(resolving)) return false;
   for (uint32_t node = 1; node <= nodes; node++) {
     if (!resolve_node(resolving, node)) return false;
     if (progress && node % 256 == 0) progress((double)node / nodes, context);
@@ -196,6 +227,7 @@ wn_status names_resolve(const struct samples *samples, const struct names_option
   bool done = names->strings && resolve_all(&resolving, progress, context);
   if (done && resolving.symbols) collect_hint(&resolving);
   symbols_close(resolving.symbols);
+  free(resolving.builds);
   if (done) return WN_OK;
   names_destroy(names);
   return error_set(WN_ENOMEM, "not enough memory for the names");

@@ -27,8 +27,11 @@ static wn_status ask_both(const struct recording *before_run, const struct quest
 wn_status pair_of_runs(const struct recording *before_run, const struct question *before,
                        const struct recording *after_run, const struct question *after, enum scaling scaling,
                        struct pair *pair) {
+  uint64_t had_ns = before_run->samples->end_ns, has_ns = after_run->samples->end_ns;
+  struct question had = *before, has = *after;
+  had.lives_by_ns = has.lives_by_ns = had_ns < has_ns ? had_ns : has_ns;
   *pair = (struct pair){.scaling = scaling};
-  wn_status error = ask_both(before_run, before, after_run, after, pair);
+  wn_status error = ask_both(before_run, &had, after_run, &has, pair);
   if (!error) pair->scale = scale_of(pair);
   return error;
 }

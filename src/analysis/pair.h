@@ -15,7 +15,9 @@ struct pair {
   struct estimate scale; /* what is before counts so many times; all 0: once */
 };
 
-/* Asks two recordings. WN_EINVAL: a query is wrong, or a time is after the end of its trace. WN_ENOMEM. */
+/* Asks two recordings. Lives are brief or long by the length of the shorter run in both: with limits of
+ * their own, equal lives would differ; and in the shorter run no life can be seen that is longer than
+ * itself. WN_EINVAL: a query is wrong, or a time is after the end of its trace. WN_ENOMEM. */
 wn_status pair_of_runs(const struct recording *before_run, const struct question *before,
                        const struct recording *after_run, const struct question *after, enum scaling scaling,
                        struct pair *pair);

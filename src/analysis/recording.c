@@ -3,6 +3,7 @@
 
 #include "analysis/peak.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* Marks a node and its callers. */
 static void use(const struct samples *samples, bool *used, uint32_t nodes, uint32_t node) {
@@ -36,6 +37,14 @@ void recording_describe(struct recording *recording) {
   bool found = !peak_find(recording->samples, NULL, NULL, &peak);
   find_shared_names(recording);
   recording->peak_ns = found ? peak.median_ns : recording->samples->end_ns;
+}
+
+bool recording_is_same(const struct recording *one, const struct recording *other) {
+  const struct trace_run *run = source_run(one->samples->source), *too = source_run(other->samples->source);
+  return run->wall_ns && run->wall_ns == too->wall_ns && run->monotonic_ns == too->monotonic_ns &&
+         run->pid == too->pid && run->seed == too->seed && run->host.length == too->host.length &&
+         !memcmp(run->host.bytes, too->host.bytes, run->host.length) &&
+         one->samples->end_ns == other->samples->end_ns;
 }
 
 void recording_free(struct recording *recording) {

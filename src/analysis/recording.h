@@ -46,6 +46,10 @@ wn_status recording_read(struct source *source, const char *name, const struct r
                          struct recording **recording);
 void recording_free(struct recording *recording);
 
+/* Whether two recordings are of one process from the same start to the same end: copies of one trace.
+ * A recording that does not know when its process started is the same as no other. */
+bool recording_is_same(const struct recording *one, const struct recording *other);
+
 /* Sets what follows from the samples and the names, once they are there: rate, byte_unit, partial,
  * peak_ns, and which names are shared. */
 void recording_describe(struct recording *recording);

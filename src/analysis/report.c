@@ -108,8 +108,9 @@ static void sum_rows(struct report *report) {
 
 static wn_status compute(struct report *report, const struct question *question) {
   const struct samples *samples = report->samples;
-  report->brief_ns = samples->end_ns / 100;
-  report->long_ns = samples->end_ns / 2;
+  uint64_t run_ns = question->lives_by_ns ? question->lives_by_ns : samples->end_ns;
+  report->brief_ns = run_ns / 100;
+  report->long_ns = run_ns / 2;
   uint64_t at_ns = question->at_ns;
   if (report->query && !question->apart) query_moment(report->query, &report->at, &at_ns);
   if (report->at == AT_TIME && at_ns > samples->end_ns)

@@ -28,6 +28,7 @@ struct question {
   uint64_t at_ns;    /* AT_TIME */
   bool apart;        /* what was held at at_ns: only the blocks that were not also held at apart_ns */
   uint64_t apart_ns;
+  uint64_t lives_by_ns; /* the length of run by which lives are brief or long; 0: that of the recording */
 };
 
 struct report {

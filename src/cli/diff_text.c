@@ -145,28 +145,20 @@ static void print_number(const struct estimate *bytes) {
     text_pad(stdout, "", NUMBER_RANGE - 1);
 }
 
-/* A row that only one of two runs has. One that has no name may have the other run's row under
- * another address. */
-static const char *suffix_of(const struct diff *diff, const struct comparison *comparison,
-                             const struct compared *row) {
-  if (diff->pair.moments || (row->before && row->after)) return "";
-  if (compared_is_address(comparison, row)) return row->before ? " (gone or moved)" : " (new or moved)";
-  return row->before ? " (gone)" : " (new)";
-}
-
 static void print_name(const struct diff *diff, const struct comparison *comparison,
                        const struct compared *row, const struct layout *layout) {
   const struct table *table = comparison_table(comparison, row);
   const struct group *group = compared_group(row);
   const struct label *label = table_label(table, group);
   const struct strings *strings = table->report->names->strings;
-  char name[REPORT_NAME_MOST], fitted[REPORT_NAME_MOST];
+  const char *fate = compared_fate(comparison, row);
+  char name[REPORT_NAME_MOST], fitted[REPORT_NAME_MOST], suffix[32] = "";
   bool code = diff->options->grouping == BY_FUNCTION || diff->options->grouping == BY_LINE;
   const char *module = code ? strings_text(strings, label->module) : "";
   if (!strncmp(strings_text(strings, label->function), module, strlen(module))) module = "";
   table_name(table, group, name, sizeof name);
-  name_fit_module(fitted, sizeof fitted, name, suffix_of(diff, comparison, row), module,
-                  (size_t)layout->name);
+  if (*fate) snprintf(suffix, sizeof suffix, " (%s)", fate);
+  name_fit_module(fitted, sizeof fitted, name, suffix, module, (size_t)layout->name);
   text_name(stdout, fitted);
   putchar('\n');
 }
@@ -225,16 +217,14 @@ static void print_callers(const struct diff *diff, const struct table *table, co
   text_style(stdout, STYLE_PLAIN);
 }
 
-/* Two builds place equal code at other addresses. */
-static void say_addresses(const struct diff *diff, const struct comparison *comparison) {
-  bool some = false;
-  for (size_t i = 0; i < comparison->count && !diff->pair.moments; i++)
-    some = some || compared_is_address(comparison, &comparison->rows[i]);
-  if (!some) return;
+/* Prints the note of a comparison, unless it was said already. */
+static void print_note(const struct comparison *comparison, char said[COMPARISON_NOTE_MOST]) {
+  char note[COMPARISON_NOTE_MOST];
+  comparison_note(comparison, note);
+  if (!*note || !strcmp(note, said)) return;
+  strcpy(said, note);
   text_style(stdout, STYLE_DIM);
-  text_paragraph(
-      stdout,
-      "Rows as libfoo.so+0x1234 have no name: between two builds of their file they cannot be matched.", 2);
+  text_paragraph(stdout, note, 2);
   text_style(stdout, STYLE_PLAIN);
 }
 
@@ -278,7 +268,8 @@ static wn_status print_rows(const struct diff *diff, const struct compared_table
   return error;
 }
 
-static wn_status print_measure(const struct diff *diff, enum measure measure, const char *title) {
+static wn_status print_measure(const struct diff *diff, enum measure measure, const char *title,
+                               char said[COMPARISON_NOTE_MOST]) {
   struct compared_tables tables;
   struct paragraph paragraph = {.length = 0};
   char before[128], after[128];
@@ -296,7 +287,7 @@ static wn_status print_measure(const struct diff *diff, enum measure measure, co
   }
   report_print_title(paragraph.text);
   if (tables.comparison.count) error = print_rows(diff, &tables);
-  say_addresses(diff, &tables.comparison);
+  print_note(&tables.comparison, said);
   putchar('\n');
   compared_tables_destroy(&tables);
   return error;
@@ -310,15 +301,17 @@ wn_status diff_print_text(const struct diff *diff) {
                      : diff->options->when[0].at == AT_PEAK ? "Held at the peak"
                      : diff->options->when[0].at == AT_END  ? "Held at the end"
                                                             : "Held at that time";
+  char said[COMPARISON_NOTE_MOST] = ""; /* the last note */
   print_runs(diff);
   diff_print_heap(diff);
-  wn_status error = print_measure(diff, MEASURE_HELD, held);
-  if (!error && !diff->pair.moments) error = print_measure(diff, MEASURE_ALLOCATED, "Allocated over the run");
+  wn_status error = print_measure(diff, MEASURE_HELD, held, said);
+  if (!error && !diff->pair.moments)
+    error = print_measure(diff, MEASURE_ALLOCATED, "Allocated over the run", said);
   if (!error && !diff->pair.moments && diff->options->when[0].at != AT_END)
-    error = print_measure(diff, MEASURE_ALIVE, "Alive at the end");
+    error = print_measure(diff, MEASURE_ALIVE, "Alive at the end", said);
   if (!error && !diff->pair.moments && diff->pair.before.samples->collected &&
       diff->pair.after.samples->collected)
-    error = print_measure(diff, MEASURE_PROMOTED, "Promoted");
+    error = print_measure(diff, MEASURE_PROMOTED, "Promoted", said);
   return error;
 }
 /* SPDX-License-Identifier: MIT */

@@ -16,7 +16,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* The largest page unless the user gives another size, and the largest of all. */
@@ -27,12 +26,6 @@ static const double usual_bytes = 16e6, most_bytes = 64e6;
 enum { TRIES = 6 };
 
 /* ---- options ---- */
-
-static bool is_same_file(const char *one, const char *other) {
-  struct stat left, right;
-  return !stat(one, &left) && !stat(other, &right) && left.st_dev == right.st_dev &&
-         left.st_ino == right.st_ino;
-}
 
 /* The name of the page for a trace: in the current folder, with .html in the place of .trace. */
 static int name_page(struct report_options *options, char name[FILENAME_MAX]) {
@@ -61,8 +54,8 @@ static int parse(struct report_options *options, char name[FILENAME_MAX], int ar
   if (code) return code;
   if (!strcmp(options->output, "-") && isatty(1))
     return fail_usage("html", "a page is nothing for a terminal; give it a name with -o FILE");
-  if (is_same_file(options->file, options->output) ||
-      (options->other && is_same_file(options->other, options->output)))
+  if (load_is_same_file(options->file, options->output) ||
+      (options->other && load_is_same_file(options->other, options->output)))
     return fail_usage("html", "%s is the trace; give the page another name with -o FILE", options->output);
   return 0;
 }
@@ -264,6 +257,7 @@ int command_html(int argc, char **argv) {
   if (!code) code = load_file(&options, options.file, &recording);
   if (!code) {
     wn_status error = make_page(&options, recording, before);
+    if (!error && before) load_warn_of_same(options.other, before, options.file, recording);
     if (error)
       code = error == WN_EINVAL ? fail_usage("html", "%s", wn_last_error()) : fail_job("%s", wn_last_error());
   }

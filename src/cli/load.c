@@ -5,6 +5,8 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/text.h"
+#include <stdio.h>
+#include <sys/stat.h>
 
 struct stages {
   struct progress progress;
@@ -42,5 +44,21 @@ int load_file(const struct report_options *options, const char *name, struct rec
                                 : 0;
   input_close(&input);
   return code;
+}
+
+bool load_is_same_file(const char *one, const char *other) {
+  struct stat left, right;
+  return !stat(one, &left) && !stat(other, &right) && left.st_dev == right.st_dev &&
+         left.st_ino == right.st_ino;
+}
+
+void load_warn_of_same(const char *before_name, const struct recording *before, const char *after_name,
+                       const struct recording *after) {
+  if (!load_is_same_file(before_name, after_name) && !recording_is_same(before, after)) return;
+  fputs("winnow: ", stderr);
+  text_name(stderr, before_name);
+  fputs(" and ", stderr);
+  text_name(stderr, after_name);
+  fputs(" are the same recording, which is compared with itself\n", stderr);
 }
 /* SPDX-License-Identifier: MIT */

@@ -12,5 +12,12 @@ wn_status load_recording(const char *path, const struct recording_options *optio
  * exit code, after a message, if that fails. */
 int load_file(const struct report_options *options, const char *name, struct recording **recording);
 
+/* Whether both names are of one file. False if one of them is of none. */
+bool load_is_same_file(const char *one, const char *other);
+
+/* Says on standard error if both recordings are one, loaded from these names. */
+void load_warn_of_same(const char *before_name, const struct recording *before, const char *after_name,
+                       const struct recording *after);
+
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -66,6 +66,25 @@ static size_t unbroken(const char *text) {
   return length;
 }
 
+/* Numbers from a million on are written with words. */
+static const char *const count_units[] = {"", "", " million", " billion", " trillion", " quadrillion"};
+
+static bool is_in_words(double count) { return count >= 999999.5; }
+
+/* "557–3,880", or with both ends in the unit of the larger one: "0.95–1.12 million". */
+static void count_range(char buffer[72], double low, double high) {
+  char from[32], to[32];
+  if (is_in_words(high)) {
+    int scale = scale_of(high);
+    three_digits(from, sizeof from, low / pow(1000, scale), "");
+    text_count(to, high);
+  } else {
+    text_count(from, low);
+    text_count(to, high);
+  }
+  snprintf(buffer, 72, "%s–%s", from, to);
+}
+
 /* ---- shared ---- */
 
 const char *text_bytes(char buffer[32], double bytes) {
@@ -78,10 +97,9 @@ const char *text_bytes(char buffer[32], double bytes) {
 }
 
 const char *text_count(char buffer[32], double count) {
-  if (count >= 999999.5) {
-    static const char *const names[] = {"", "", " million", " billion", " trillion", " quadrillion"};
+  if (is_in_words(count)) {
     int scale = scale_of(count);
-    three_digits(buffer, 32, count / pow(1000, scale), names[scale]);
+    three_digits(buffer, 32, count / pow(1000, scale), count_units[scale]);
   } else if (count >= 999.5) {
     int whole = (int)(count + 0.5);
     snprintf(buffer, 32, "%d,%03d", whole / 1000, whole % 1000);
@@ -190,12 +208,12 @@ static double three_significant(double number) {
 }
 
 const char *text_estimated_number(char buffer[160], const struct estimate *count, const char *what) {
-  char number[64], low[32], high[32], samples[64];
+  char number[64], range[72], samples[64];
   if (count->low == count->high) return text_number_of(buffer, count->estimate, what);
   text_number_of(number, three_significant(count->estimate), what);
-  snprintf(buffer, 160, "%s (%s–%s; %s)", number, text_count(low, three_significant(count->low)),
-           text_count(high, three_significant(count->high)),
-           text_number_of(samples, (double)count->samples, "sample"));
+  count_range(range, three_significant(count->low), three_significant(count->high));
+  text_number_of(samples, (double)count->samples, "sample");
+  snprintf(buffer, 160, "%s (%.40s; %.40s)", number, range, samples);
   return buffer;
 }
 

@@ -144,6 +144,7 @@ int command_view(int argc, char **argv) {
   if (!input_open(&input, options.file)) return recording_free(before), fail_job("%s", wn_last_error());
   wn_status error = live_open(&live, input_path(&input), &options.recording, before);
   if (!error) error = check_time(&options, &live);
+  if (!error && before) load_warn_of_same(options.other, before, options.file, live.recording);
   if (!error) error = serve(&options, &live);
   live_close(&live);
   recording_free(before);

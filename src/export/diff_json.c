@@ -17,6 +17,7 @@ static void print_row(struct json *json, const struct comparison *comparison, co
   json_string(json, "file", strings_text(strings, label->file));
   json_integer(json, "line", label->line);
   json_string(json, "found", !row->before ? "after" : !row->after ? "before" : "both");
+  json_string(json, "fate", compared_fate(comparison, row));
   json_bool(json, "address", compared_is_address(comparison, row));
   json_bool(json, "sure", row->sure);
   json_change(json, "bytes", &row->bytes);
@@ -32,6 +33,9 @@ static void print_table(struct json *json, enum measure measure, const struct co
   json_bool(json, "sure", comparison->sure);
   json_integer(json, "rows_count", comparison->count);
   json_integer(json, "sure_count", comparison->sure_count);
+  char note[COMPARISON_NOTE_MOST];
+  comparison_note(comparison, note);
+  json_string(json, "note", note);
   json_begin(json, "rows", '[');
   for (size_t i = 0; i < comparison->count && i < top; i++) print_row(json, comparison, &comparison->rows[i]);
   json_end(json, ']');
@@ -90,6 +94,10 @@ wn_status diff_write_json(FILE *out, const struct pair *pair, const struct diff_
   json_string(&json, "of", options->extent == EXTENT_SELF ? "self" : "total");
   json_bool(&json, "moments", pair->moments);
   if (pair->scale.estimate > 0) json_estimate(&json, "scale", &pair->scale);
+  if (!pair->moments) {
+    json_integer(&json, "brief_ns", pair->after.brief_ns);
+    json_integer(&json, "long_ns", pair->after.long_ns);
+  }
   if (!pair->moments) print_heaps(&json, &pair->before.samples->life, &pair->after.samples->life);
   for (int measure = 0; measure < MEASURES && !error; measure++)
     if (measure == MEASURE_HELD || !pair->moments)

@@ -10,6 +10,7 @@
  *   STRS  the strings of names, in the order of their numbers; only those in use
  *   FRAM  the distinct frames; the distinct lists of frames, one list for each code address; the
  *         wrappers, and the hint about names
+ *   BLDS  the builds of all files (analysis/builds.h); which strings are addresses, and of which build
  *   NODE  for each node of the stacks: its distance to its caller's node, and its list of frames
  *   KIND  the distinct kinds of row, stacks and threads, the most frequent first
  *   ROWS  the rows
@@ -65,7 +66,7 @@
 #include "analysis/recording.h"
 
 enum {
-  CONTAINER_VERSION = 1,
+  CONTAINER_VERSION = 2,
   CONTAINER_BLOCK_BYTES = 1 << 20,
   CONTAINER_EXACT_ROWS = 100000,
   CONTAINER_UNIT_NS = 1000

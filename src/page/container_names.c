@@ -27,6 +27,13 @@ static void use_frames(struct numbering *numbering, struct frames frames) {
   }
 }
 
+/* The builds of all files, and those of the names that are used. */
+static void use_builds(const struct builds *builds, struct numbering *numbering, uint32_t strings) {
+  for (size_t i = 0; i < builds->known_count; i++) numbering->string[builds->known[i]] = 1;
+  for (uint32_t name = 1; name < strings; name++)
+    if (numbering->string[name]) numbering->string[builds_of(builds, name)] = 1;
+}
+
 /* Replaces the marks by numbers from 1 on. Returns the last. */
 static uint32_t count_marks(uint32_t *marks, uint32_t count) {
   uint32_t last = 0;
@@ -49,6 +56,7 @@ bool numbering_create(struct numbering *numbering, const struct recording *recor
     if (numbering->node[node]) use_frames(numbering, names_of(&recording->names, node));
   for (size_t i = 0; i < recording->wrappers.count; i++)
     numbering->string[recording->wrappers.functions[i]] = 1;
+  use_builds(&recording->names.builds, numbering, strings);
   numbering->string[0] = 0;
   numbering->nodes = count_marks(numbering->node, nodes + 1);
   numbering->strings = count_marks(numbering->string, strings);
@@ -157,6 +165,21 @@ static bool copy_wrappers(struct stored_stacks *stacks, const struct recording *
   return true;
 }
 
+static bool copy_builds(struct stored_stacks *stacks, const struct names *names,
+                        const struct numbering *numbering) {
+  const struct builds *builds = &names->builds;
+  stacks->builds = malloc((builds->known_count + 1) * sizeof *stacks->builds);
+  stacks->addresses = malloc(((size_t)numbering->strings + 1) * sizeof *stacks->addresses);
+  if (!stacks->builds || !stacks->addresses) return false;
+  for (size_t i = 0; i < builds->known_count; i++)
+    stacks->builds[stacks->build_count++] = numbering->string[builds->known[i]];
+  for (uint32_t name = 1; name < names->strings->count; name++)
+    if (numbering->string[name] && builds_of(builds, name))
+      stacks->addresses[stacks->address_count++] =
+          (struct stored_address){numbering->string[name], numbering->string[builds_of(builds, name)]};
+  return true;
+}
+
 bool stacks_create(struct stored_stacks *stacks, const struct recording *recording,
                    const struct numbering *numbering) {
   struct gathering gathering = {.numbering = numbering};
@@ -164,7 +187,8 @@ bool stacks_create(struct stored_stacks *stacks, const struct recording *recordi
   *stacks = (struct stored_stacks){.nodes = malloc(((size_t)numbering->nodes + 1) * sizeof *stacks->nodes),
                                    .hint = hint ? strdup(hint) : NULL};
   bool done = stacks->nodes && (!hint || stacks->hint) && gather(stacks, recording, &gathering) &&
-              copy_wrappers(stacks, recording, numbering);
+              copy_wrappers(stacks, recording, numbering) &&
+              copy_builds(stacks, &recording->names, numbering);
   ranks_destroy(&gathering.frames);
   ranks_destroy(&gathering.cells);
   ranks_destroy(&gathering.lists);
@@ -203,6 +227,14 @@ void code_frames(struct coding *coding, struct stored_stacks *stacks) {
   code_string(coding, &stacks->hint);
 }
 
+void code_builds(struct coding *coding, struct stored_stacks *stacks) {
+  ARRAY(coding, stacks->builds, stacks->build_count, 1);
+  code_column(coding, stacks->builds, stacks->build_count, 4, 0, 4, COLUMN_DELTA);
+  ARRAY(coding, stacks->addresses, stacks->address_count, 2);
+  CODE_COLUMN(coding, stacks->addresses, stacks->address_count, name, COLUMN_DELTA);
+  CODE_COLUMN(coding, stacks->addresses, stacks->address_count, build, COLUMN_DELTA);
+}
+
 void code_nodes(struct coding *coding, struct stored_stacks *stacks) {
   ARRAY(coding, stacks->nodes, stacks->node_count, 2);
   CODE_COLUMN(coding, stacks->nodes, stacks->node_count, back, COLUMN_PLAIN);
@@ -213,6 +245,8 @@ void stacks_destroy(struct stored_stacks *stacks) {
   free(stacks->lists.frames);
   free(stacks->lists.lengths);
   free(stacks->lists.members);
+  free(stacks->builds);
+  free(stacks->addresses);
   free(stacks->nodes);
   free(stacks->wrappers);
   free(stacks->hint);
@@ -259,11 +293,25 @@ static bool nodes_exist(const struct stored_stacks *stacks) {
   return stacks->node_count < UINT32_MAX;
 }
 
+/* Each name once, so that no build is one of several. */
+static bool builds_exist(const struct stored_stacks *stacks, uint32_t strings) {
+  for (size_t i = 0; i < stacks->build_count; i++)
+    if (!stacks->builds[i] || stacks->builds[i] >= strings) return false;
+  for (size_t i = 0; i < stacks->address_count; i++) {
+    const struct stored_address *address = &stacks->addresses[i];
+    if (address->name <= (i ? address[-1].name : 0) || address->name >= strings || !address->build ||
+        address->build >= strings)
+      return false;
+  }
+  return true;
+}
+
 static const char *fault_of(const struct stored_stacks *stacks, uint32_t strings) {
   for (size_t i = 0; i < stacks->wrapper_count; i++)
     if (stacks->wrappers[i] >= strings) return "section FRAM: a wrapper has no name";
   return !frames_exist(&stacks->lists, strings) ? "section FRAM: a string does not exist"
          : !lists_are_whole(&stacks->lists)     ? "section FRAM: a list of frames is not whole"
+         : !builds_exist(stacks, strings)       ? "section BLDS: a name or a build does not exist"
          : !nodes_exist(stacks)                 ? "section NODE: a caller or a list of frames does not exist"
                                                 : NULL;
 }
@@ -300,11 +348,21 @@ static bool give_nodes(const struct stored_stacks *stacks, struct names *names,
   return done;
 }
 
+static bool give_builds(struct stored_stacks *stacks, struct names *names) {
+  names->builds.known = stacks->builds;
+  names->builds.known_count = names->builds.known_capacity = stacks->build_count;
+  stacks->builds = NULL;
+  for (size_t i = 0; i < stacks->address_count; i++)
+    if (!builds_mark(&names->builds, names->strings, stacks->addresses[i].name, stacks->addresses[i].build))
+      return false;
+  return true;
+}
+
 wn_status stacks_give(struct stored_stacks *stacks, struct recording *recording,
                       struct container_source *source) {
   const char *fault = fault_of(stacks, recording->names.strings->count);
   if (fault) return error_set(WN_EINVAL, "%s", fault);
-  if (!give_nodes(stacks, &recording->names, source))
+  if (!give_nodes(stacks, &recording->names, source) || !give_builds(stacks, &recording->names))
     return error_set(WN_ENOMEM, "not enough memory for the stacks");
   recording->names.hint = stacks->hint;
   recording->wrappers = (struct wrappers){stacks->wrappers, stacks->wrapper_count};

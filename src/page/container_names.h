@@ -1,4 +1,4 @@
-/* The sections of a container (container.h) with names and stacks: STRS, FRAM and NODE. */
+/* The sections of a container (container.h) with names and stacks: STRS, FRAM, BLDS and NODE. */
 #ifndef PAGE_CONTAINER_NAMES_H
 #define PAGE_CONTAINER_NAMES_H
 
@@ -25,8 +25,17 @@ struct stored_node {
   uint32_t back, list;
 };
 
+/* A name that is an address, and its build: strings. */
+struct stored_address {
+  uint32_t name, build;
+};
+
 struct stored_stacks {
   struct frame_lists lists;
+  uint32_t *builds; /* strings */
+  size_t build_count;
+  struct stored_address *addresses; /* by name, ascending */
+  size_t address_count;
   struct stored_node *nodes; /* from node 1 on */
   size_t node_count;
   uint32_t *wrappers; /* strings */
@@ -40,12 +49,13 @@ bool stacks_create(struct stored_stacks *stacks, const struct recording *recordi
                    const struct numbering *numbering);
 
 void code_frames(struct coding *coding, struct stored_stacks *stacks);
+void code_builds(struct coding *coding, struct stored_stacks *stacks);
 void code_nodes(struct coding *coding, struct stored_stacks *stacks);
 void write_strings(struct coding *coding, const struct recording *recording,
                    const struct numbering *numbering);
 void read_strings(struct coding *coding, struct strings **strings);
 
-/* Reading: makes the names, wrappers and nodes of a recording. Takes the wrappers and the hint. The
+/* Reading: makes the names, wrappers and nodes of a recording. Takes the wrappers, builds and the hint. The
  * error names the section. */
 wn_status stacks_give(struct stored_stacks *stacks, struct recording *recording,
                       struct container_source *source);

@@ -45,12 +45,16 @@ static wn_status read_names(struct reading *reading) {
   struct names *names = &reading->recording->names;
   struct stored_stacks stacks = {0};
   struct coding strings = section(reading, "STRS"), frames = section(reading, "FRAM"),
-                nodes = section(reading, "NODE");
+                builds = section(reading, "BLDS"), nodes = section(reading, "NODE");
   read_strings(&strings, &names->strings);
   wn_status error = coding_end(&strings);
   if (!error) {
     code_frames(&frames, &stacks);
     error = coding_end(&frames);
+  }
+  if (!error) {
+    code_builds(&builds, &stacks);
+    error = coding_end(&builds);
   }
   if (!error) {
     code_nodes(&nodes, &stacks);

@@ -75,12 +75,16 @@ static wn_status write_meta(struct writing *writing) {
 }
 
 static wn_status write_names(struct writing *writing) {
-  struct coding strings = begin("STRS"), frames = begin("FRAM"), nodes = begin("NODE");
+  struct coding strings = begin("STRS"), frames = begin("FRAM"), builds = begin("BLDS"),
+                nodes = begin("NODE");
   write_strings(&strings, writing->recording, &writing->numbering);
   wn_status error = finish(writing, &strings);
   if (error) return error;
   code_frames(&frames, &writing->stacks);
   error = finish(writing, &frames);
+  if (error) return error;
+  code_builds(&builds, &writing->stacks);
+  error = finish(writing, &builds);
   if (error) return error;
   code_nodes(&nodes, &writing->stacks);
   return finish(writing, &nodes);

@@ -6,19 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_before(const struct labels *labels, uint32_t label) {
+  return labels->before && label >= labels->before_from;
+}
 static const struct names *names_for(const struct labels *labels, uint32_t label) {
-  return labels->before && label >= labels->before_from ? labels->before : labels->names;
+  return is_before(labels, label) ? labels->before : labels->names;
+}
+static const struct names *after_for(const struct labels *labels, uint32_t label) {
+  return is_before(labels, label) ? labels->names : NULL;
 }
 
-/* The text of a label, with its module if other modules have a function of that name. */
-static void write_text(const struct call_tree *tree, const struct names *names, uint32_t label,
-                       char text[LABEL_TEXT_MOST]) {
+/* `after`: as in label_write. */
+static void write_text(const struct call_tree *tree, const struct names *names, const struct names *after,
+                       uint32_t label, char text[LABEL_TEXT_MOST]) {
   const struct label *found = &tree->labels[label];
   const char *module = strings_text(names->strings, found->module);
   bool shared = found->function && names->shared && names->shared[found->function];
   call_tree_label(tree, names, label, text, LABEL_TEXT_MOST);
   size_t length = strlen(text), room = LABEL_TEXT_MOST - length;
-  if (shared && *module) snprintf(text + length, room, *module == '[' ? " %s" : " [%s]", module);
+  if (after && fate_is_foreign(found, names, after))
+    snprintf(text + length, room, " [before]");
+  else if (shared && *module)
+    snprintf(text + length, room, *module == '[' ? " %s" : " [%s]", module);
 }
 
 /* ---- shared ---- */
@@ -52,10 +61,11 @@ void labels_join(struct labels *labels, const struct joined *joined, const struc
   labels->before_from = joined->after_label_count;
 }
 
-void label_write(const struct call_tree *tree, const struct names *names, uint32_t label, struct json *json) {
+void label_write(const struct call_tree *tree, const struct names *names, const struct names *after,
+                 uint32_t label, struct json *json) {
   const struct label *of = &tree->labels[label];
   char text[LABEL_TEXT_MOST];
-  write_text(tree, names, label, text);
+  write_text(tree, names, after, label, text);
   json_begin(json, NULL, '{');
   json_string(json, "text", text);
   json_string(json, "function", strings_text(names->strings, of->function));
@@ -67,12 +77,14 @@ void label_write(const struct call_tree *tree, const struct names *names, uint32
 
 void labels_write(const struct labels *labels, struct json *json) {
   json_begin(json, "labels", '[');
-  for (uint32_t i = 0; i < labels->count; i++)
-    label_write(labels->tree, names_for(labels, labels->used[i]), labels->used[i], json);
+  for (uint32_t i = 0; i < labels->count; i++) {
+    uint32_t label = labels->used[i];
+    label_write(labels->tree, names_for(labels, label), after_for(labels, label), label, json);
+  }
   json_end(json, ']');
 }
 
 void labels_text(const struct labels *labels, uint32_t label, char text[LABEL_TEXT_MOST]) {
-  write_text(labels->tree, names_for(labels, label), label, text);
+  write_text(labels->tree, names_for(labels, label), after_for(labels, label), label, text);
 }
 /* SPDX-License-Identifier: MIT */

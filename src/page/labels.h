@@ -31,11 +31,14 @@ uint32_t labels_number(struct labels *labels, uint32_t label);
  * line. */
 void labels_write(const struct labels *labels, struct json *json);
 
-/* Writes one label of a tree as an element of `labels`. */
-void label_write(const struct call_tree *tree, const struct names *names, uint32_t label, struct json *json);
+/* Writes one label of a tree as an element of `labels`. `after`: the label is that of a comparison's
+ * run before alone, and these are the names of the run after; or NULL. */
+void label_write(const struct call_tree *tree, const struct names *names, const struct names *after,
+                 uint32_t label, struct json *json);
 
-/* The text of a label of the tree: of a function that several modules have, with its module. So
- * what stands beside each other has different texts. */
+/* The text of a label of the tree: of a function that several modules have, with its module; of an
+ * address in a build that only the run before has, with the word before. So what stands beside each
+ * other has different texts. */
 enum { LABEL_TEXT_MOST = 4096 };
 void labels_text(const struct labels *labels, uint32_t label, char text[LABEL_TEXT_MOST]);
 

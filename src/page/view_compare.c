@@ -40,8 +40,13 @@ static void write_rows(const struct comparison *comparison, struct answer *answe
   struct change_columns columns = add_columns(answer);
   size_t blocks = answer_numbers(answer, "blocks"), had = answer_integers(answer, "before_samples"),
          has = answer_integers(answer, "after_samples"), sure = answer_integers(answer, "sure");
+  size_t count = comparison->count < ROWS_MOST ? comparison->count : ROWS_MOST;
+  json_begin(&answer->json, "fates", '[');
+  for (size_t i = 0; i < count; i++)
+    json_string(&answer->json, NULL, compared_fate(comparison, &comparison->rows[i]));
+  json_end(&answer->json, ']');
   json_begin(&answer->json, "labels", '[');
-  for (size_t i = 0; i < comparison->count && i < ROWS_MOST; i++) {
+  for (size_t i = 0; i < count; i++) {
     const struct compared *row = &comparison->rows[i];
     const struct table *table = comparison_table(comparison, row);
     write_change(answer, &columns, &row->bytes);
@@ -49,7 +54,8 @@ static void write_rows(const struct comparison *comparison, struct answer *answe
     answer_integer(answer, had, (uint32_t)row->bytes.before.samples);
     answer_integer(answer, has, (uint32_t)row->bytes.after.samples);
     answer_integer(answer, sure, row->sure);
-    label_write(&table->tree, table->report->names, compared_group(row)->label, &answer->json);
+    label_write(&table->tree, table->report->names, row->after ? NULL : comparison->after->report->names,
+                compared_group(row)->label, &answer->json);
   }
   json_end(&answer->json, ']');
 }
@@ -63,11 +69,16 @@ wn_status view_compare(struct answers *answers, const struct request *request, s
   wn_status error = pair_compare(pair, request->measure, request->grouping, request->extent, &tables);
   if (error) return error;
   const struct comparison *comparison = &tables.comparison;
+  char note[COMPARISON_NOTE_MOST];
+  comparison_note(comparison, note);
   json_bool(json, "moments", pair->moments);
   json_bool(json, "partial", pair_is_partial(pair));
   json_bool(json, "exact", pair->before.recording->rate >= 1 && pair->after.recording->rate >= 1);
   json_integer(json, "before_ns", pair->before.asked.time_ns);
   json_integer(json, "after_ns", pair->after.asked.time_ns);
+  if (request->measure == MEASURE_CHURN) json_integer(json, "life_ns", pair->after.brief_ns);
+  if (request->measure == MEASURE_LASTING) json_integer(json, "life_ns", pair->after.long_ns);
+  json_string(json, "note", note);
   if (pair->scale.estimate > 0) json_estimate(json, "scale", &pair->scale);
   json_change(json, "bytes", &comparison->bytes);
   json_change(json, "blocks", &comparison->blocks);

@@ -1,6 +1,12 @@
 # winnow diff; sourced by run.
 # shellcheck shell=bash disable=SC2154
 
+compares_with_itself() { # ARGUMENT...
+  run "$@"
+  [ "$code" = 0 ] && [ "$(cat err)" = "winnow: t and t are the same recording, which is compared with itself" ] ||
+    fail "winnow $*: code $code: $(head -c 400 err)"
+}
+
 # A second trace with other numbers: the same program at another seed, or with a tenth of its samples.
 differences_have_ranges_and_noise_is_last() {
   need_recording
@@ -21,10 +27,10 @@ differences_have_ranges_and_noise_is_last() {
 a_trace_does_not_differ_from_itself() {
   need jq
   make plain t
-  succeeds diff t t
+  compares_with_itself diff t t
   says 'Held at the peak: .*: 0 B .*which is within noise'
   ! sed -n '/^ *change/,/Within noise/p' out | grep -Eq '^ +[-+][0-9.]+ [kMG]?B' || fail "something is sure: $(cat out)"
-  succeeds diff --json --top 1000 t t
+  compares_with_itself diff --json --top 1000 t t
   jq -e '[.. | objects | select(has("difference")) | .difference.estimate] | (length > 10) and (map(fabs) | add < 1)' out >/dev/null ||
     fail "$(head -c 1000 out)"
 }
@@ -32,14 +38,14 @@ a_trace_does_not_differ_from_itself() {
 # Where every block was recorded there is no chance, and where records are missing nothing is known.
 differences_speak_of_chance_only_where_there_is_some() {
   make exact t
-  succeeds diff t t
+  compares_with_itself diff t t
   says 'Every block was recorded, so each change is real'
   says 'Held at the peak: .*: 0 B, unchanged'
   grep -q '^  Unchanged:$' out || fail "$(cat out)"
   ! grep -Eq 'chance|noise' out || fail "chance: $(cat out)"
   make plain t
   printf 'damage' | dd of=t bs=1 seek=$(($(stat -c %s t) / 2)) conv=notrunc 2>/dev/null
-  succeeds diff t t
+  compares_with_itself diff t t
   says 'it is not known which differences are real'
   grep -q '^  Changed or not:$' out || fail "$(cat out)"
   ! grep -Eq 'chance|noise|nchanged' out || fail "more than is known: $(cat out)"
@@ -57,7 +63,7 @@ new_and_vanished_code_is_marked() {
 
 limits_set_the_exit_code() {
   make plain t
-  succeeds diff --fail-if 'held > +1K' t t
+  compares_with_itself diff --fail-if 'held > +1K' t t
   make many whole 20000
   head -c $(($(stat -c %s whole) / 2)) whole >cut
   run diff --fail-if 'held > +1K' whole cut
@@ -79,7 +85,7 @@ two_moments_of_one_trace_are_compared() {
   ! tr '\n' ' ' <out | grep -Eq '\), [+-][0-9]+ % ' || fail "a percentage of what was freed: $(cat out)"
   ! grep -q '^Allocated' out || fail "allocated of one run"
   succeeds diff --at peak,end t
-  succeeds diff --at 100us,400us t t
+  compares_with_itself diff --at 100us,400us t t
   says 'Held at the two moments: '
 }
 
@@ -125,9 +131,9 @@ comparisons_have_their_json() {
   jq -r 'def members: to_entries | map(.key + ":" + (.value | type)) | sort | join(" ");
          members, (.sites | members), (.sites.rows[0] | members), (.sites.bytes | members)' out >members
   diff - members <<'END' || fail "members changed; docs/report-json.md describes them"
-after:object alive:object allocated:object at:string before:object by:string churn:object lasting:object moments:boolean of:string promoted:object schema:number sites:object where:string
-blocks:object bytes:object rows:array rows_count:number sure:boolean sure_count:number
-address:boolean blocks:object bytes:object file:string found:string line:number module:string name:string sure:boolean
+after:object alive:object allocated:object at:string before:object brief_ns:number by:string churn:object lasting:object long_ns:number moments:boolean of:string promoted:object schema:number sites:object where:string
+blocks:object bytes:object note:string rows:array rows_count:number sure:boolean sure_count:number
+address:boolean blocks:object bytes:object fate:string file:string found:string line:number module:string name:string sure:boolean
 after:object before:object difference:object
 END
 }
@@ -142,7 +148,8 @@ differences_fit_narrow_terminals() {
   for COLUMNS in 40 60 80 100 160; do
     for kind in plain killed named none; do
       for by in function line file module; do
-        succeeds diff --by $by named $kind
+        run diff --by $by named $kind
+        [ "$code" = 0 ] || fail "$kind by $by: code $code: $(cat err)"
         fits "$COLUMNS" "$kind by $by"
       done
     done
@@ -169,16 +176,114 @@ collected_heaps_are_compared() {
   jq -e 'has("heap") | not' out >/dev/null || fail "$(jq .heap out)"
 }
 
+# Of two builds of a stripped program an address is other code, though it may be the same number.
 rows_without_names_are_not_matched_between_builds() {
+  need jq
+  make build_1 t
+  make build_2 u
+  succeeds diff t u
+  says '\+0x[0-9a-f]+ .*\(gone or moved\)'
+  says '\+0x[0-9a-f]+ .*\(new or moved\)'
+  says 'do not have the same build of libprog.so and prog, so code without a name there is not +matched'
+  succeeds diff --json t u
+  jq -e '[.allocated.rows[]] | all(.found != "both" and .address) and all(.fate == if .found == "before" then "gone or moved" else "new or moved" end)' out >/dev/null ||
+    fail "addresses of two builds are matched: $(head -c 2000 out)"
+  jq -e '.allocated.note | test("same build")' out >/dev/null || fail "no note"
+  cp t copy
+  run diff --json t copy
+  jq -e '[.allocated.rows[]] | length > 3 and all(.found == "both" and .address and .fate == "")' out >/dev/null ||
+    fail "addresses of one build are not matched: $(head -c 2000 out)"
+  jq -e '[.. | objects | select(has("note")) | .note] | all(. == "")' out >/dev/null || fail "a note: $(jq .allocated.note out)"
+  make plain v
+  make killed w
+  succeeds diff v w
+  says 'There is no +build-id in .*: code +without a name +there is matched +as if +they had'
+}
+
+# A name is new for certain only if the other run had names there.
+names_are_not_new_where_the_other_build_had_none() {
   need jq
   make plain t
   "$build/tests/page/make_planted" malloc v || fail "no trace"
-  succeeds diff t v
-  says '\+0x[0-9a-f]+ .*\(gone or moved\)'
-  says 'have no name: between two builds of their file they cannot be matched'
   succeeds diff --json t v
   jq -e '[.allocated.rows[] | select(.found == "before") | .address] | all and length > 3' out >/dev/null || fail "addresses are not told"
-  jq -e '[.allocated.rows[] | select(.found == "after") | .address] | any | not' out >/dev/null || fail "names are told as addresses"
-  succeeds diff v v
-  ! grep -q 'have no name' out || fail "$(cat out)"
+  jq -e '[.allocated.rows[] | select(.found == "after")] | all(.address == false and .fate == "new")' out >/dev/null || fail "names are told as addresses"
+}
+
+# Two builds of one program, which differ by a function before the others; stripped, and recorded under one path.
+two_stripped_builds_are_compared() {
+  need_recording
+  need jq
+  need cc
+  need strip
+  cat >p.c <<'END'
+#include <stdlib.h>
+#ifdef NEW
+__attribute__((noinline)) void *extra(size_t n) { void *p = malloc(n); __asm__ volatile("" ::: "memory"); return p; }
+#endif
+__attribute__((noinline)) void *cache(size_t n) { void *p = malloc(n); __asm__ volatile("" ::: "memory"); return p; }
+int main(void) {
+  for (int i = 0; i < 20000; i++) {
+    cache(200);
+#ifdef NEW
+    extra(500);
+#endif
+  }
+}
+END
+  local kind
+  mkdir old new bin
+  cc -O1 -Wl,--build-id -o old/prog p.c && cc -O1 -DNEW -Wl,--build-id -o new/prog p.c || fail "not compiled"
+  cp -r new named
+  strip old/prog new/prog
+  for kind in old new; do
+    cp $kind/prog bin/prog
+    "$winnow" record --rate 0.01 -o $kind.trace -- bin/prog 2>err || fail "$(cat err)"
+  done
+  "$winnow" record --rate 0.01 -o again.trace -- bin/prog 2>err || fail "$(cat err)"
+  succeeds diff --search old --search new old.trace new.trace
+  says 'prog\+0x[0-9a-f]+ \(gone or moved\)'
+  says 'prog\+0x[0-9a-f]+ \(new or moved\)'
+  says 'do not have the same build of prog, so code without a name there'
+  ! grep -Eq '^ *[-+].*prog\+0x[0-9a-f]+$' out || fail "an address is in both: $(cat out)"
+  succeeds diff new.trace again.trace
+  says 'prog\+0x[0-9a-f]+ '
+  ! tr '\n' ' ' <out | grep -Eq 'moved|same build' || fail "one build is taken for two: $(cat out)"
+  for kind in old new again; do mv $kind.trace $kind; done 2>/dev/null
+  cp named/prog bin/prog
+  "$winnow" record --rate 0.01 -o named.trace -- bin/prog 2>err || fail "$(cat err)"
+  succeeds diff old/old.trace named.trace
+  says ' extra \(new or moved\)'
+  says ' prog\+0x[0-9a-f]+ \(gone or moved\)'
+}
+
+one_recording_compared_with_itself_is_named() {
+  make plain t
+  make exact u
+  ln t hard
+  ln -s t soft
+  cp t copy
+  mkdir folder
+  local other
+  for other in t ./t "$PWD/t" folder/../t hard soft copy; do
+    run diff t "$other"
+    [ "$code" = 0 ] && [ "$(cat err)" = "winnow: t and $other are the same recording, which is compared with itself" ] ||
+      fail "diff t $other: code $code: $(cat err)"
+    says 'Held at the peak: .*: 0 B'
+  done
+  run html -o page.html t copy
+  [ "$code" = 0 ] && grep -q 'are the same recording' err && [ -s page.html ] || fail "html: code $code: $(cat err)"
+  succeeds diff t u
+  succeeds html -o page.html t u
+}
+
+lives_of_two_runs_have_one_limit() {
+  need jq
+  make plain t
+  make many u 20000
+  succeeds diff --json t u
+  cp out there
+  succeeds diff --json u t
+  succeeds report --json t
+  jq -e --slurpfile there there '.totals.brief_ns == $there[0].brief_ns' out >/dev/null || fail "not the limit of the shorter run: $(jq .brief_ns there)"
 }

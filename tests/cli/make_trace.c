@@ -14,7 +14,9 @@
  *   named      functions, files, a module and a title with long names, and with what terminals obey; with
  *              mappings of the program's own
  *   hostile    a command line, thread, function, file and module that would break out of an HTML page
+ *   build_1, build_2  the same program and library without symbols, of two builds
  *   many N     N samples, for speed */
+#include "base/hash.h"
 #include "base/words.h"
 #include "trace/finish.h"
 #include "trace/writer.h"
@@ -36,6 +38,16 @@ static void module(void *context, uint32_t number, struct trace_module *out) {
   static const char *const paths[] = {"/nowhere/od\"d\x01\xff.so", "/nowhere/b\\in"};
   *out = (struct trace_module){.base = number * 0x100000u, .bias = number * 0x100000u, .size = 0x10000};
   out->path = trace_text_of(paths[number - 1]);
+}
+
+static uint8_t build; /* of the kind build_N: N */
+
+static void module_of_build(void *context, uint32_t number, struct trace_module *out) {
+  (void)context;
+  *out = (struct trace_module){.base = number * 0x100000u, .bias = number * 0x100000u, .size = 0x10000};
+  out->path = trace_text_of(number == 1 ? "/nowhere/prog" : "/nowhere/libprog.so");
+  out->build_id_bytes = 20;
+  memset(out->build_id, build + 16 * (int)number, out->build_id_bytes);
 }
 
 /* ---- long and odd names ---- */
@@ -222,19 +234,24 @@ int main(int argc, char **argv) {
   if (hostile)
     source =
         (struct trace_stack_source){.node = named_node, .module = hostile_module, .place = hostile_place};
+  if (!strncmp(kind, "build_", 6)) {
+    build = (uint8_t)atoi(kind + 6);
+    source.module = module_of_build;
+  }
   struct trace_options options = {.path = argv[2]};
-  struct trace_run run = {.command = hostile ? trace_text_of(BREAKS_OUT)
-                                             : (struct trace_text){command, sizeof command},
-                          .host = trace_text_of("host"),
-                          .heap = trace_text_of(collected ? "winnow" : "malloc"),
-                          .version = trace_text_of("0.1.0"),
-                          .pid = 1,
-                          .rate = strstr(kind, "exact")  ? 1
-                                  : strstr(kind, "zero") ? 0
-                                                         : 1e-3,
-                          .stack_depth = 512,
-                          .word_bytes = 8,
-                          .wall_ns = 1700000000000000000u};
+  struct trace_run run = {
+      .command = hostile ? trace_text_of(BREAKS_OUT) : (struct trace_text){command, sizeof command},
+      .host = trace_text_of("host"),
+      .heap = trace_text_of(collected ? "winnow" : "malloc"),
+      .version = trace_text_of("0.1.0"),
+      .pid = 1,
+      .rate = strstr(kind, "exact")  ? 1
+              : strstr(kind, "zero") ? 0
+                                     : 1e-3,
+      .stack_depth = 512,
+      .word_bytes = 8,
+      .wall_ns = 1700000000000000000u,
+      .monotonic_ns = hash_bytes(kind, strlen(kind)) >> 16}; /* each kind is another run */
   struct trace_writer *writer;
   if (trace_writer_open(&options, &run, &source, &writer)) return puts(wn_last_error()), 1;
   trace_write_thread_name(

@@ -168,6 +168,7 @@ static inline wn_status planted_write(const char *path, bool collected, uint64_t
                           .rate = planted.rate,
                           .word_bytes = 8,
                           .stack_depth = 1024,
+                          .seed = seed,
                           .wall_ns = 1700000000000000000u};
   wn_status error = trace_writer_open(&options, &run, &source, &planted.writer);
   if (error) return error;

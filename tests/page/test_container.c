@@ -2,6 +2,7 @@
  * harm the reader. */
 #include "tales.h"
 
+#include "analysis/pair.h"
 #include "analysis/thin.h"
 #include "export/report_json.h"
 #include "packed.h"
@@ -111,6 +112,72 @@ static void a_thinned_recording_can_be_stored(void **state) {
     recording_free(read);
     packed_free(&packed);
   }
+}
+
+/* ---- builds ---- */
+
+static void module_of_build(void *context, uint32_t module, struct trace_module *out) {
+  story_module(context, module, out);
+  out->build_id_bytes = 20;
+  memset(out->build_id, (int)story_repeat, out->build_id_bytes);
+}
+
+/* A file without symbols, of a build; six functions allocate. */
+static struct recording *record_build(uint32_t build) {
+  struct trace_stack_source source = {
+      .context = &story_repeat, .node = story_node, .module = module_of_build};
+  struct trace_options options = {.path = story_path()};
+  struct trace_run run = {.command = trace_text_of("story"), .rate = 0.01, .word_bytes = 8, .stack_depth = 9};
+  struct trace_writer *writer;
+  struct recording *recording;
+  story_repeat = build; /* also the number of functions */
+  assert_int_equal(trace_writer_open(&options, &run, &source, &writer), WN_OK);
+  for (uint64_t i = 1; i <= 60; i++) story_alloc(writer, i, i * 1000, 64, 1 + (uint32_t)i % 6);
+  trace_writer_close(writer);
+  assert_int_equal(recording_load(story_path(), &(struct recording_options){0}, &recording), WN_OK);
+  unlink(story_path());
+  return recording;
+}
+
+static struct recording *through_container(const struct recording *recording) {
+  struct packed packed = pack(recording, 0);
+  struct recording *read = unpack(&packed);
+  packed_free(&packed);
+  return read;
+}
+
+static void expect_comparison(const struct recording *before, const struct recording *after, bool matched) {
+  struct question question = {.at = AT_END};
+  struct pair pair;
+  struct compared_tables tables;
+  char note[COMPARISON_NOTE_MOST];
+  assert_int_equal(pair_of_runs(before, &question, after, &question, PER_RUN, &pair), WN_OK);
+  assert_int_equal(pair_compare(&pair, MEASURE_ALLOCATED, BY_FUNCTION, EXTENT_SELF, &tables), WN_OK);
+  assert_true(tables.comparison.count >= 6);
+  for (size_t i = 0; i < tables.comparison.count; i++) {
+    const struct compared *row = &tables.comparison.rows[i];
+    assert_true((row->before && row->after) == matched && row->moved == !matched);
+    assert_true(compared_is_address(&tables.comparison, row));
+  }
+  comparison_note(&tables.comparison, note);
+  assert_true(!*note == matched);
+  compared_tables_destroy(&tables);
+  pair_destroy(&pair);
+}
+
+static void addresses_keep_their_builds(void **state) {
+  (void)state;
+  struct recording *one = record_build(6), *other = record_build(7), *stored = through_container(one),
+                   *other_stored = through_container(other), *again = through_container(stored);
+  expect_comparison(stored, other_stored, false);
+  expect_comparison(one, other_stored, false);
+  expect_comparison(stored, one, true);
+  expect_comparison(again, stored, true);
+  recording_free(one);
+  recording_free(other);
+  recording_free(stored);
+  recording_free(other_stored);
+  recording_free(again);
 }
 
 /* ---- times in microseconds ---- */
@@ -241,7 +308,7 @@ static wn_status full(const struct container_block *block, void *context) {
 static void an_error_of_the_sink_ends_the_writing(void **state) {
   (void)state;
   struct recording *recording = tale_tell(TALE_MAPPED, 1, 50);
-  for (int room = 0; room < 9; room++) {
+  for (int room = 0; room < 10; room++) {
     int left = room;
     assert_int_equal(container_write(recording, &(struct container_options){0}, full, &left), WN_EIO);
   }
@@ -253,6 +320,7 @@ int main(void) {
                                      cmocka_unit_test(an_empty_recording_can_be_stored),
                                      cmocka_unit_test(a_large_recording_needs_several_blocks),
                                      cmocka_unit_test(a_thinned_recording_can_be_stored),
+                                     cmocka_unit_test(addresses_keep_their_builds),
                                      cmocka_unit_test(rounded_times_are_ordered),
                                      cmocka_unit_test(a_rounded_recording_answers_as_its_container),
                                      cmocka_unit_test(damaged_bytes_are_refused_or_read),

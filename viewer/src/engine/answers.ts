@@ -286,6 +286,12 @@ export interface Compare {
   sure: boolean;
   rows_count: number;
   sure_count: number;
+  /** Of churn, blocks that lived less than this count; of what lives long, those that lived at least this. */
+  life_ns?: number;
+  /** What could not be matched, for people; or empty. */
+  note: string;
+  /** By row: "gone", "gone or moved", "new", "new or moved", or empty. */
+  fates: string[];
   labels: Label[];
   columns: {
     before: Float64Array;

@@ -156,8 +156,11 @@ export function comparedText(): string {
   const unsure = answer.partial ? ' Records are missing, so it is not known which differences are real.' : '';
   if (answer.moments)
     return `From ${duration(answer.before_ns)} to ${duration(answer.after_ns)}: ${amountOf(answer.bytes.before)} freed, ${amountOf(answer.bytes.after)} new: ${sum}.${unsure}`;
-  const what = view.value.counted === 'held' ? heldWhen() : MEASURE_NAMES[view.value.counted]!;
-  return `${what[0]!.toUpperCase()}${what.slice(1)}: ${amountOf(answer.bytes.before)} before, ${amountOf(answer.bytes.after)} after: ${sum}.${scaled}${unsure}`;
+  const { counted } = view.value;
+  const what = counted === 'held' ? heldWhen() : MEASURE_NAMES[counted]!;
+  const lived = answer.life_ns ? ` (${counted === 'churn' ? 'less than' : 'at least'} ${duration(answer.life_ns)})` : '';
+  const note = answer.note && ` ${answer.note}`;
+  return `${what[0]!.toUpperCase()}${what.slice(1)}${lived}: ${amountOf(answer.bytes.before)} before, ${amountOf(answer.bytes.after)} after: ${sum}.${scaled}${unsure}${note}`;
 }
 
 /* ---- rows ---- */
@@ -173,14 +176,9 @@ export const comparedRows = computed(() => {
   return Uint32Array.from(answer.labels.keys()).filter((row) => !search || search.test(answer.labels[row]!.text));
 });
 
-/** What became of a function: it is in one of both alone, or changed. */
-export function fateOf({ columns }: Compare, row: number): 'new' | 'gone' | '' {
-  if (!columns.before_samples[row] && columns.before[row] === 0) return 'new';
-  return !columns.after_samples[row] && columns.after[row] === 0 ? 'gone' : '';
-}
-
-function Side({ value, low, high, samples }: { value: number; low: number; high: number; samples: number }) {
-  if (!samples && value === 0) return <td class="amount side"><span class="value quiet">–</span></td>;
+/** What a row had before or has after; if it is not there, what became of it. */
+function Side({ value, low, high, samples, fate }: { value: number; low: number; high: number; samples: number; fate: string }) {
+  if (!samples && value === 0) return fate ? <td class="fate">{fate}</td> : <td class="amount side"><span class="value quiet">–</span></td>;
   return (
     <td class="amount side" title={low < high ? range(low, high) : ''}>
       <span class="value">{bytes(value)}</span>
@@ -194,7 +192,7 @@ function Line({ of, row, place }: { of: Compare; row: number; place: number }) {
   const label = of.labels[row]!;
   const isSure = columns.sure[row] === 1;
   const [value, low, high] = [columns.change[row]!, columns.low[row]!, columns.high[row]!];
-  const fate = of.moments ? '' : fateOf(of, row);
+  const fate = of.fates[row]!;
   return (
     <tr
       class={isSure ? (value < 0 ? 'less' : 'more') : 'noise'}
@@ -207,8 +205,7 @@ function Line({ of, row, place }: { of: Compare; row: number; place: number }) {
       }}
     >
       <th scope="row" class="name">
-        <Name text={compactName(label.text, fate ? NAME_MOST - 14 : NAME_MOST)} title={cleanName(label.text, 2000)} />
-        {fate && <span class="fate">{fate}</span>}
+        <Name text={compactName(label.text, NAME_MOST)} title={cleanName(label.text, 2000)} />
       </th>
       <td class="amount change">
         <span class="value">
@@ -217,8 +214,8 @@ function Line({ of, row, place }: { of: Compare; row: number; place: number }) {
         </span>
         <span class="off">{low < high ? changeRange(low, high) : ''}</span>
       </td>
-      <Side value={columns.before[row]!} low={columns.before_low[row]!} high={columns.before_high[row]!} samples={columns.before_samples[row]!} />
-      <Side value={columns.after[row]!} low={columns.after_low[row]!} high={columns.after_high[row]!} samples={columns.after_samples[row]!} />
+      <Side value={columns.before[row]!} low={columns.before_low[row]!} high={columns.before_high[row]!} samples={columns.before_samples[row]!} fate={fate} />
+      <Side value={columns.after[row]!} low={columns.after_low[row]!} high={columns.after_high[row]!} samples={columns.after_samples[row]!} fate={fate} />
       <td class="samples">{shortCount(columns.before_samples[row]! + columns.after_samples[row]!)}</td>
     </tr>
   );

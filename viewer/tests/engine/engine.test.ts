@@ -91,7 +91,7 @@ const comparison: fc.Arbitrary<Request> = fc.record({
 
 test('comparisons have the same answers from the command and from the engine in the page', { skip: without }, async () => {
   let answered = 0;
-  for (const [seed, [one, other]] of [['plain', 'named'], ['named', 'exact'], ['collected', 'collected'], ['none', 'plain']].entries())
+  for (const [seed, [one, other]] of [['plain', 'named'], ['named', 'exact'], ['collected', 'collected'], ['none', 'plain'], ['build_1', 'build_2'], ['build_1', 'build_1']].entries())
     await inFolder(async (folder) => {
       const engine = await openPage(makeComparison(folder, [one!], [other!]));
       const requests = fc.sample(comparison, { numRuns: 50, seed }).map(requestText);

@@ -104,6 +104,27 @@ test('a run has not changed against itself', { skip: without }, () =>
     await page.close();
   }));
 
+test('code without names of two builds is gone or moved, and new or moved', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const { page, faults } = await openPage(makeComparison(folder, ['build_1'], ['build_2']), '#compare&measure=allocated');
+    assert.match(await population(page), /The runs do not have the same build of libprog\.so and prog, so code without a name there is not matched/);
+    const fates = await page.locator('.sites.compared .fate').allInnerTexts();
+    assert.deepEqual([...new Set(fates)].sort(), ['gone or moved', 'new or moved']);
+    assert.equal(fates.length, await rowsOf(page).count());
+    const gone = rowsOf(page).filter({ hasText: 'gone or moved' }).first();
+    const name = (await gone.locator('bdi').innerText()).replace(' [before]', '');
+    assert.match(name, /prog(\.so)?\+0x[0-9a-f]+$/);
+    await gone.click();
+    assert.match(await page.locator('#details h2').innerText(), / \[before\]/);
+    assert.match(await page.locator('#details').innerText(), /after\s+less than/);
+    assert.deepEqual(faults, []);
+    await page.close();
+    const { page: one } = await openPage(makeComparison(folder, ['build_1'], ['build_1']), '#compare&measure=allocated');
+    assert.doesNotMatch(await population(one), /same build/);
+    assert.equal(await one.locator('.sites.compared .fate').count(), 0);
+    await one.close();
+  }));
+
 test('a damaged run before is named', { skip: without }, () =>
   inFolder(async (folder) => {
     const { readFileSync, writeFileSync } = await import('node:fs');
