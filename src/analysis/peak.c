@@ -317,16 +317,11 @@ static void order_moments(struct peak *peak) {
   peak->last_ns = times[PEAK_PARTS - 1];
 }
 
-static bool is_near(const struct peak *peak, uint64_t begin_ns, uint64_t end_ns) {
-  return begin_ns <= peak->last_ns && peak->first_ns < end_ns;
-}
-
 static void add_rows(struct peak *peak, const struct choosers *choosers) {
   struct weight weight;
   for (size_t i = 0; i < choosers->samples->row_count; i++) {
     const struct row *row = &choosers->samples->rows[i];
-    if (choosers->part[i] == NO_PART ||
-        !is_near(peak, choosers->spans[i].begin_ns, choosers->spans[i].end_ns) ||
+    if (choosers->part[i] == NO_PART || !peak_is_near(peak, &choosers->spans[i]) ||
         !peak_holds(peak, row, &weight))
       continue;
     sum_add_weighted(&peak->live.bytes, (double)row->size, &weight);
@@ -365,7 +360,7 @@ wn_status peak_find(const struct samples *samples, row_filter *takes, void *cont
 
 bool peak_holds(const struct peak *peak, const struct row *row, struct weight *weight) {
   double p = row->probability, live = 0;
-  if (!is_near(peak, row->begin_ns, row->end_ns)) return false;
+  if (!peak_is_near(peak, &(struct span){row->begin_ns, row->end_ns})) return false;
   for (int k = 0; k < PEAK_PARTS; k++) live += row_is_live_at(row, peak->time_ns[k]);
   if (live <= 0 || p <= 0) return false;
   if (peak->first_ns == peak->last_ns) {

@@ -19,6 +19,11 @@ struct peak {
 /* Finds the peak of the rows that `takes` selects (NULL: all). WN_ENOMEM. */
 wn_status peak_find(const struct samples *samples, row_filter *takes, void *context, struct peak *peak);
 
+/* False: a row of this time does not count in `live`. */
+static inline bool peak_is_near(const struct peak *peak, const struct span *span) {
+  return span->begin_ns <= peak->last_ns && peak->first_ns < span->end_ns;
+}
+
 /* How a row counts in `live`; false: not at all. A sum of rows with these weights, such as that of
  * one function, is as good an estimate as `live` itself. */
 bool peak_holds(const struct peak *peak, const struct row *row, struct weight *weight);

@@ -20,11 +20,13 @@ static bool is_brief(const struct row *row, void *context) {
 
 static bool held(const struct row *row, struct share *share, void *context) {
   const struct report *report = context;
+  struct span span = row_span(report->samples, row);
+  bool is_held =
+      report->at == AT_PEAK ? peak_is_near(&report->peak, &span) : span_has(&span, report->asked.time_ns);
+  if (!is_held || !report_takes(row, context)) return false;
   *share = share_block(row);
-  bool is_held = report->at == AT_PEAK ? peak_holds(&report->peak, row, &share->weight)
-                                       : row_is_live_at(row, report->asked.time_ns);
-  if (report->apart && row_is_live_at(row, report->apart_ns)) return false;
-  return is_held && report_takes(row, context);
+  if (report->apart && span_has(&span, report->apart_ns)) return false;
+  return report->at != AT_PEAK || peak_holds(&report->peak, row, &share->weight);
 }
 
 static bool allocated(const struct row *row, struct share *share, void *context) {
@@ -45,8 +47,10 @@ static bool churn(const struct row *row, struct share *share, void *context) {
 }
 
 static bool alive(const struct row *row, struct share *share, void *context) {
+  const struct report *report = context;
+  if (row_span(report->samples, row).end_ns != STILL_ALIVE || !report_takes(row, context)) return false;
   *share = share_block(row);
-  return row->end_ns == STILL_ALIVE && report_takes(row, context);
+  return true;
 }
 
 /* TABLE_GROWTH: rows that are no more alive belong to their groups, as far as they matter for growth. */
@@ -124,15 +128,30 @@ static wn_status compute(struct report *report, const struct question *question)
   return WN_OK;
 }
 
-static wn_status add_details(struct table *table) {
+static wn_status add_details(struct table *table, unsigned details) {
   const struct samples *samples = table->report->samples;
+  const struct call_tree *tree = &table->tree;
   wn_status error = WN_OK;
-  if (table->details & TABLE_LIVES) error = lifetimes_create(samples, &table->tree, LIFE_NS, &table->lives);
-  if (!error && (table->details & TABLE_WORD_LIVES))
-    error = lifetimes_create(samples, &table->tree, LIFE_WORDS, &table->word_lives);
-  if (error || !(table->details & (TABLE_FATES | TABLE_GROWTH))) return error;
-  table->inside = calloc(table->tree.node_count, sizeof *table->inside);
+  if (details & TABLE_LIVES) error = lifetimes_create(samples, tree, LIFE_NS, &table->lives);
+  if (!error && (details & TABLE_WORD_LIVES))
+    error = lifetimes_create(samples, tree, LIFE_WORDS, &table->word_lives);
+  if (error || table->inside || !(details & (TABLE_FATES | TABLE_GROWTH))) return error;
+  table->inside = calloc(tree->node_count, sizeof *table->inside);
   return table->inside ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the tables");
+}
+
+static bool shows_all(const struct stack_view *view) { return !view->hidden && !view->begins && !view->fold; }
+
+/* Sums the rows along the paths that the asker keeps, or along those of this view alone. */
+static wn_status sum_tree(const struct report *report, enum grouping grouping, const struct stack_view *view,
+                          row_measure *rows, struct call_tree *tree) {
+  struct call_paths own, *paths = report->paths && shows_all(view) ? &report->paths[grouping] : &own;
+  wn_status error = WN_OK;
+  if (paths == &own || !paths->nodes)
+    error = call_paths_create(report->samples, report->names, grouping, view, paths);
+  if (!error) error = call_tree_sum(report->samples, paths, rows, (void *)report, tree);
+  if (paths == &own) call_paths_destroy(paths);
+  return error;
 }
 
 /* ---- shared ---- */
@@ -142,6 +161,7 @@ wn_status report_ask(const struct recording *recording, const struct question *q
   *report = (struct report){.recording = recording,
                             .samples = recording->samples,
                             .names = &recording->names,
+                            .paths = question->paths,
                             .at = question->at,
                             .apart = question->apart,
                             .apart_ns = question->apart_ns};
@@ -183,12 +203,22 @@ wn_status report_table(const struct report *report, enum measure measure, enum g
   struct stack_view view = report->query ? query_view(report->query) : (struct stack_view){0};
   view.fold = details & TABLE_FOLDED;
   row_measure *rows = details & TABLE_GROWTH ? alive_or_gone : measures[measure].measure;
-  wn_status error =
-      call_tree_build(report->samples, report->names, grouping, &view, rows, (void *)report, &table->tree);
-  if (error) return error;
-  error = add_details(table);
+  wn_status error = sum_tree(report, grouping, &view, rows, &table->tree);
+  if (!error) error = add_details(table, details);
+  if (!error && !(details & TABLE_TREE_ONLY)) error = call_tree_group(&table->tree);
   if (error) table_destroy(table);
   return error;
+}
+
+wn_status table_add(struct table *table, unsigned details) {
+  unsigned missing = details & ~table->details;
+  bool groups = (table->details & TABLE_TREE_ONLY) && !(details & TABLE_TREE_ONLY);
+  wn_status error = add_details(table, missing);
+  if (!error && groups) error = call_tree_group(&table->tree);
+  if (error) return error;
+  table->details |= missing & ~(unsigned)TABLE_TREE_ONLY;
+  if (groups) table->details &= ~(unsigned)TABLE_TREE_ONLY;
+  return WN_OK;
 }
 
 void table_destroy(struct table *table) {

@@ -28,6 +28,8 @@ struct question {
   uint64_t at_ns;    /* AT_TIME */
   bool apart;        /* what was held at at_ns: only the blocks that were not also held at apart_ns */
   uint64_t apart_ns;
+  struct call_paths
+      *paths; /* by grouping: kept by the asker between questions about one recording; or NULL */
 };
 
 struct report {
@@ -37,6 +39,7 @@ struct report {
   enum when at;
   bool apart; /* of the question */
   uint64_t apart_ns;
+  struct call_paths *paths;                  /* of the question */
   struct query *query;                       /* NULL: every block counts */
   bool *taken;                               /* by row: whether the query selects it; NULL without a query */
   struct sums allocated, live_at_end, brief; /* brief: allocations of blocks that lived less than brief_ns */
@@ -91,7 +94,8 @@ enum table_detail {
   TABLE_WORD_LIVES = 2, /* the same in words allocated during the life */
   TABLE_FATES = 4,      /* for a collected heap: what became of the blocks */
   TABLE_FOLDED = 8,     /* the tree has one node for all levels of a recursion */
-  TABLE_GROWTH = 16     /* of MEASURE_ALIVE: how it came to be; not with lives or fates */
+  TABLE_GROWTH = 16,    /* of MEASURE_ALIVE: how it came to be; not with lives or fates */
+  TABLE_TREE_ONLY = 32  /* no groups, only the call tree */
 };
 
 /* One thread uses a table at a time. */
@@ -108,6 +112,10 @@ struct table {
 wn_status report_table(const struct report *report, enum measure measure, enum grouping grouping,
                        unsigned details, struct table *table);
 void table_destroy(struct table *table);
+
+/* Adds groups and other details to a table that has not all of them; not TABLE_FOLDED, TABLE_GROWTH.
+ * WN_ENOMEM. */
+wn_status table_add(struct table *table, unsigned details);
 
 /* Details of a group: of the blocks of its self sums, or of all that its total counts. Only if the
  * table was made with that detail. */

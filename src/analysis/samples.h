@@ -119,6 +119,10 @@ static inline bool span_has(const struct span *span, uint64_t time_ns) {
   return span->begin_ns <= time_ns && time_ns < span->end_ns;
 }
 
+static inline struct span row_span(const struct samples *samples, const struct row *row) {
+  return samples->spans ? samples->spans[row - samples->rows] : (struct span){row->begin_ns, row->end_ns};
+}
+
 /* Make `spans` and `steps`. The caller frees the results; NULL without memory. */
 struct span *samples_spans(const struct samples *samples);
 step_of_row *samples_steps(const struct samples *samples, size_t *count);

@@ -12,7 +12,8 @@
 
 #include "analysis/pair.h"
 
-/* The last report and the last pair are kept, since the views of one query share them. One thread
+/* The last report, its last table and the last pair are kept, since the views of one query share them;
+ * and the call paths, which all queries share. One thread
  * uses it at a time. */
 struct answers {
   const struct recording *recording;
@@ -20,6 +21,9 @@ struct answers {
   char *where;                    /* of the report */
   bool has_report;
   struct report report;
+  bool has_table;
+  struct table table;
+  struct call_paths paths[GROUPINGS];
   char *pair_asked; /* what the pair answers: see prepare_pair */
   bool has_pair;
   struct pair pair;
