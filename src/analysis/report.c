@@ -186,7 +186,6 @@ bool report_takes(const struct row *row, void *context) {
 
 bool report_counts(const struct report *report, enum measure measure, const struct row *row,
                    struct share *share) {
-  *share = (struct share){0};
   return row->probability > 0 && measures[measure].measure(row, share, (void *)report) && !share->apart;
 }
 

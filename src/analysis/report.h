@@ -82,7 +82,7 @@ enum measure {
 const char *measure_name(enum measure measure);
 const char *measure_word(enum measure measure);
 
-/* How a row counts in a measure; false: not at all. And the bytes that it adds to the total. */
+/* How a row counts in a measure; false: not at all, and *share says nothing. And the bytes that it adds to the total. */
 bool report_counts(const struct report *report, enum measure measure, const struct row *row,
                    struct share *share);
 double share_bytes(const struct share *share, const struct row *row);
