@@ -17,13 +17,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Sums of rows, without the members of struct sum that are 0 or follow from these: one line of the
+ * processor's cache, since rows do not come in the order of their nodes. */
+struct plain_sum {
+  double total, seen, variance;
+};
+struct plain_sums {
+  struct plain_sum bytes, blocks;
+  uint64_t samples;
+  bool weighted;
+};
+
 struct summing {
   const struct samples *samples;
   const struct call_paths *paths;
   struct call_tree *tree;
-  uint32_t *node_of;  /* index: node of the paths; that of the tree, 0: none yet */
-  uint32_t *label_of; /* the same for labels */
-  size_t label_capacity, node_capacity;
+  uint32_t *owner_of;      /* index: stack; the node that owns it, plus 1; 0: not known yet */
+  uint32_t *node_of;       /* index: node of the paths; that of the tree, 0: none yet */
+  uint32_t *path_of;       /* index: node of the tree; that of the paths */
+  struct plain_sums *sums; /* index: node of the tree */
+  size_t path_capacity, sums_capacity;
+  bool has_others; /* rows that are not plain */
 };
 
 static bool grow(void **items, size_t *capacity, size_t size) {
@@ -33,29 +47,18 @@ static bool grow(void **items, size_t *capacity, size_t size) {
   return moved != NULL;
 }
 
-/* The number of a label in the tree; UINT32_MAX without memory. */
-static uint32_t label_of(struct summing *summing, uint32_t label) {
-  struct call_tree *tree = summing->tree;
-  uint32_t *number = &summing->label_of[label];
-  if (!label || *number) return *number;
-  if (tree->label_count == summing->label_capacity &&
-      !grow((void **)&tree->labels, &summing->label_capacity, sizeof *tree->labels))
-    return UINT32_MAX;
-  tree->labels[tree->label_count] = summing->paths->labels[label];
-  return *number = (uint32_t)tree->label_count++;
-}
-
 static bool add_node(struct summing *summing, uint32_t path_node) {
-  struct call_tree *tree = summing->tree;
-  const struct path_node *of = &summing->paths->nodes[path_node];
-  uint32_t label = label_of(summing, of->label), parent = summing->node_of[of->parent];
-  if (label == UINT32_MAX || (tree->node_count == summing->node_capacity &&
-                              !grow((void **)&tree->nodes, &summing->node_capacity, sizeof *tree->nodes)))
+  size_t node = summing->tree->node_count;
+  if (node == summing->path_capacity &&
+      !grow((void **)&summing->path_of, &summing->path_capacity, sizeof *summing->path_of))
     return false;
-  uint32_t node = summing->node_of[path_node] = (uint32_t)tree->node_count++;
-  tree->nodes[node] =
-      (struct tree_node){.parent = parent, .label = label, .next_sibling = tree->nodes[parent].first_child};
-  tree->nodes[parent].first_child = node;
+  if (node == summing->sums_capacity &&
+      !grow((void **)&summing->sums, &summing->sums_capacity, sizeof *summing->sums))
+    return false;
+  summing->path_of[node] = path_node;
+  summing->sums[node] = (struct plain_sums){.samples = 0};
+  summing->node_of[path_node] = (uint32_t)node;
+  summing->tree->node_count++;
   return true;
 }
 
@@ -76,32 +79,52 @@ static bool add_nodes(struct summing *summing, uint32_t path_node) {
 static uint32_t owner_of(struct summing *summing, uint32_t stack) {
   const struct call_paths *paths = summing->paths;
   if (stack > paths->stack_count) return 0;
-  uint32_t node = paths->node_of[stack], own = paths->own_of[stack];
-  bool known = (!node || summing->node_of[node]) && (!own || summing->node_of[own]);
-  if (!known && !(add_nodes(summing, node) && add_nodes(summing, own))) return UINT32_MAX;
-  return summing->node_of[own];
+  if (summing->owner_of[stack]) return summing->owner_of[stack] - 1;
+  if (!add_nodes(summing, paths->node_of[stack]) || !add_nodes(summing, paths->own_of[stack]))
+    return UINT32_MAX;
+  uint32_t node = summing->node_of[paths->own_of[stack]];
+  summing->owner_of[stack] = node + 1;
+  return node;
 }
 
-static void add(struct sums *sums, const struct row *row, const struct share *share) {
-  double p = row->probability;
+/* ---- sums ---- */
+
+static bool is_plain(const struct share *share) {
+  return share->weight.factor > 0 || (!share->grown && share->blocks > 0);
+}
+
+static void add_plain(struct plain_sum *sum, double y, double p) {
+  sum->total += y / p;
+  sum->seen += y;
+  sum->variance += y * y * (1 - p) / (p * p);
+}
+
+static void add_weighted(struct plain_sum *sum, double y, const struct weight *weight) {
+  sum->total += y * weight->factor;
+  sum->seen += y * weight->seen;
+  sum->variance += y * y * weight->variance;
+}
+
+static void add(struct plain_sums *sums, const struct row *row, const struct share *share) {
   if (share->weight.factor > 0) {
-    sum_add_weighted(&sums->bytes, share->bytes, &share->weight);
-    sum_add_weighted(&sums->blocks, share->blocks, &share->weight);
-    return;
+    add_weighted(&sums->bytes, share->bytes, &share->weight);
+    add_weighted(&sums->blocks, share->blocks, &share->weight);
+    sums->samples += share->weight.sample;
+    sums->weighted = true;
+  } else {
+    add_plain(&sums->bytes, share->bytes, row->probability);
+    add_plain(&sums->blocks, share->blocks, row->probability);
+    sums->samples++;
   }
-  if (!share->grown) {
-    sum_add(&sums->bytes, share->bytes, p);
-    if (share->blocks > 0) sum_add(&sums->blocks, share->blocks, p);
-    return;
-  }
-  struct dependence bytes = grown_bytes(share->grown), calls = grown_calls(share->grown);
-  sum_add_dependent(&sums->bytes, share->bytes, p, &bytes);
-  if (share->blocks > 0) sum_add_dependent(&sums->blocks, share->blocks, p, &calls);
 }
 
-static void merge(struct sums *sums, const struct sums *other) {
-  sum_merge(&sums->bytes, &other->bytes);
-  sum_merge(&sums->blocks, &other->blocks);
+/* As sum_add and sum_add_weighted would have summed the same rows. */
+static struct sum whole_sum(const struct plain_sum *plain, const struct plain_sums *sums) {
+  return (struct sum){.total = plain->total,
+                      .variance = plain->variance,
+                      .seen = plain->seen,
+                      .typical = sums->weighted ? 0 : plain->total,
+                      .samples = sums->samples};
 }
 
 static bool add_rows(struct summing *summing, row_measure *measure, void *context) {
@@ -114,13 +137,68 @@ static bool add_rows(struct summing *summing, row_measure *measure, void *contex
     uint32_t node = owner_of(summing, row->stack);
     if (node == UINT32_MAX) return false;
     tree->node_of_row[i] = node;
-    if (!share.apart) add(&tree->nodes[node].self, row, &share);
+    if (share.apart) continue;
+    if (is_plain(&share))
+      add(&summing->sums[node], row, &share);
+    else
+      summing->has_others = true;
   }
+  return true;
+}
+
+/* Adds the rows that are not plain. */
+static void add_others(struct summing *summing, row_measure *measure, void *context) {
+  struct call_tree *tree = summing->tree;
+  for (size_t i = 0; i < summing->samples->row_count; i++) {
+    const struct row *row = &summing->samples->rows[i];
+    struct share share;
+    if (tree->node_of_row[i] == NO_NODE || !measure(row, &share, context) || share.apart || is_plain(&share))
+      continue;
+    struct sums *self = &tree->nodes[tree->node_of_row[i]].self;
+    struct dependence bytes = {.variance = growth_variance(share.bytes, row->probability, 0), .typical = 1};
+    struct dependence calls = bytes; /* not used then: there are no blocks */
+    if (share.grown) bytes = grown_bytes(share.grown), calls = grown_calls(share.grown);
+    sum_add_dependent(&self->bytes, share.bytes, row->probability, &bytes);
+    if (share.blocks > 0) sum_add_dependent(&self->blocks, share.blocks, row->probability, &calls);
+  }
+}
+
+static void merge(struct sums *sums, const struct sums *other) {
+  sum_merge(&sums->bytes, &other->bytes);
+  sum_merge(&sums->blocks, &other->blocks);
+}
+
+static void add_totals(struct call_tree *tree) {
   for (size_t i = tree->node_count; i-- > 0;) {
     merge(&tree->nodes[i].total, &tree->nodes[i].self);
     if (i) merge(&tree->nodes[tree->nodes[i].parent].total, &tree->nodes[i].total);
   }
-  return true;
+}
+
+/* Makes the nodes and labels, once their numbers are known. */
+static bool make_nodes(struct summing *summing) {
+  const struct call_paths *paths = summing->paths;
+  struct call_tree *tree = summing->tree;
+  uint32_t *label_of = calloc(paths->label_count, sizeof *label_of);
+  tree->nodes = malloc(tree->node_count * sizeof *tree->nodes);
+  tree->labels = malloc(paths->label_count * sizeof *tree->labels);
+  for (uint32_t i = 0; label_of && tree->nodes && tree->labels && i < tree->node_count; i++) {
+    const struct path_node *of = &paths->nodes[summing->path_of[i]];
+    uint32_t *label = &label_of[of->label], parent = summing->node_of[of->parent];
+    if (!i || (of->label && !*label)) {
+      tree->labels[tree->label_count] = paths->labels[of->label];
+      *label = (uint32_t)tree->label_count++;
+    }
+    tree->nodes[i] = (struct tree_node){.parent = parent,
+                                        .label = *label,
+                                        .next_sibling = i ? tree->nodes[parent].first_child : 0,
+                                        .self = {whole_sum(&summing->sums[i].bytes, &summing->sums[i]),
+                                                 whole_sum(&summing->sums[i].blocks, &summing->sums[i])}};
+    if (i) tree->nodes[parent].first_child = i;
+  }
+  bool done = label_of && tree->nodes && tree->labels;
+  free(label_of);
+  return done;
 }
 
 /* By total, largest first. Groups without samples come last; a block of no bytes is a sample too.
@@ -181,17 +259,12 @@ static bool make_groups(struct call_tree *tree) {
 }
 
 static bool prepare(struct summing *summing) {
+  const struct call_paths *paths = summing->paths;
   struct call_tree *tree = summing->tree;
   tree->node_of_row = malloc((summing->samples->row_count + 1) * sizeof *tree->node_of_row);
-  summing->node_of = calloc(summing->paths->node_count, sizeof *summing->node_of);
-  summing->label_of = calloc(summing->paths->label_count, sizeof *summing->label_of);
-  if (!summing->node_of || !summing->label_of || !tree->node_of_row ||
-      !grow((void **)&tree->nodes, &summing->node_capacity, sizeof *tree->nodes) ||
-      !grow((void **)&tree->labels, &summing->label_capacity, sizeof *tree->labels))
-    return false;
-  tree->nodes[tree->node_count++] = (struct tree_node){0};
-  tree->labels[tree->label_count++] = summing->paths->labels[0];
-  return true;
+  summing->owner_of = calloc((size_t)paths->stack_count + 1, sizeof *summing->owner_of);
+  summing->node_of = calloc(paths->node_count, sizeof *summing->node_of);
+  return tree->node_of_row && summing->owner_of && summing->node_of && add_node(summing, 0);
 }
 
 /* Writes "function (file:line)". If that is too long for the buffer, the function is cut, not the
@@ -216,9 +289,13 @@ wn_status call_tree_sum(const struct samples *samples, const struct call_paths *
                         void *context, struct call_tree *tree) {
   *tree = (struct call_tree){.grouping = paths->grouping};
   struct summing summing = {.tree = tree, .paths = paths, .samples = samples};
-  bool done = prepare(&summing) && add_rows(&summing, measure, context);
+  bool done = prepare(&summing) && add_rows(&summing, measure, context) && make_nodes(&summing);
+  if (done && summing.has_others) add_others(&summing, measure, context);
+  if (done) add_totals(tree);
+  free(summing.owner_of);
   free(summing.node_of);
-  free(summing.label_of);
+  free(summing.path_of);
+  free(summing.sums);
   if (done) return WN_OK;
   call_tree_destroy(tree);
   return error_set(WN_ENOMEM, "not enough memory for the call tree");

@@ -27,7 +27,8 @@ static inline struct share share_call(const struct samples *samples, const struc
                         .apart = !row->call};
 }
 
-/* Tells how a row counts: sets *share. False: it does not count. */
+/* Tells how a row counts: sets *share. False: it does not count. Of the rows of one node either all
+ * have a weight or none. */
 typedef bool row_measure(const struct row *row, struct share *share, void *context);
 
 struct sums {

@@ -19,6 +19,17 @@ struct peak {
 /* Finds the peak of the rows that `takes` selects (NULL: all). WN_ENOMEM. */
 wn_status peak_find(const struct samples *samples, row_filter *takes, void *context, struct peak *peak);
 
+/* The same, of rows that the caller adds one by one, in a pass of its own. */
+struct peak_finder {
+  const struct samples *samples;
+  double *bytes; /* by row; see peak.c */
+  int8_t *part;
+  bool exact;
+};
+wn_status peak_begin(const struct samples *samples, struct peak_finder *finder);
+void peak_add(struct peak_finder *finder, const struct row *row, bool taken); /* every row, in order */
+wn_status peak_end(struct peak_finder *finder, struct peak *peak); /* also frees the finder; */
+
 /* False: a row of this time does not count in `live`. */
 static inline bool peak_is_near(const struct peak *peak, const struct span *span) {
   return span->begin_ns <= peak->last_ns && peak->first_ns < span->end_ns;
