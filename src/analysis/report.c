@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- which rows count, and for what ---- */
 
@@ -84,30 +85,56 @@ static wn_status bind_query(struct report *report, const char *where) {
   return error ? error : query_bind(report->query, report->samples, report->names);
 }
 
-/* Asks the query once for each row: all sums and tables need the answers. */
-static wn_status select_rows(struct report *report) {
-  const struct samples *samples = report->samples;
-  if (!report->query) return WN_OK;
-  report->taken = malloc((samples->row_count + 1) * sizeof *report->taken);
-  if (!report->taken) return error_set(WN_ENOMEM, "not enough memory for the query");
-  for (size_t i = 0; i < samples->row_count; i++)
-    report->taken[i] = query_takes(report->query, &samples->rows[i]);
-  return WN_OK;
+/* Whether an earlier report, about the same recording, selects the same rows. */
+static bool selects_as(const struct report *report, const struct report *earlier) {
+  return earlier && earlier->samples == report->samples && query_same_rows(report->query, earlier->query);
 }
 
-/* Computes all totals in one pass: it is the rows that take the time. */
-static void sum_rows(struct report *report) {
+/* Takes over what depends on the rows of the query alone. */
+static void take_over(struct report *report, const struct report *earlier) {
+  if (report->taken)
+    memcpy(report->taken, earlier->taken, report->samples->row_count * sizeof *report->taken);
+  report->peak = earlier->peak;
+  report->allocated = earlier->allocated;
+  report->live_at_end = earlier->live_at_end;
+  report->brief = earlier->brief;
+  report->generations = earlier->generations;
+}
+
+static void add_row(struct report *report, const struct row *row) {
   const struct samples *samples = report->samples;
+  generations_add(&report->generations, row);
+  if (row->probability <= 0) return;
+  timeline_add_call(&report->allocated, samples, row);
+  if (is_brief(row, report)) timeline_add_call(&report->brief, samples, row);
+  if (row_is_live_at(row, samples->end_ns)) timeline_add_live(&report->live_at_end, row);
+}
+
+/* Asks the query once for each row, and computes all that needs no moment in the same pass: it is the
+ * rows that take the time. */
+static wn_status sum_rows(struct report *report) {
+  const struct samples *samples = report->samples;
+  struct peak_finder finder;
+  wn_status error = peak_begin(samples, &finder);
+  if (error) return error;
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    if (!report_takes(row, report)) continue;
-    generations_add(&report->generations, row);
-    if (row->probability <= 0) continue;
-    timeline_add_call(&report->allocated, samples, row);
-    if (is_brief(row, report)) timeline_add_call(&report->brief, samples, row);
-    if (row_is_live_at(row, samples->end_ns)) timeline_add_live(&report->live_at_end, row);
-    if (row_is_live_at(row, report->asked.time_ns)) timeline_add_live(&report->asked.live, row);
+    bool taken = !report->taken || query_takes(report->query, row);
+    if (report->taken) report->taken[i] = taken;
+    peak_add(&finder, row, taken);
+    if (taken) add_row(report, row);
   }
+  return peak_end(&finder, &report->peak);
+}
+
+static wn_status select_rows(struct report *report, const struct report *earlier) {
+  if (!query_takes_all(report->query)) {
+    report->taken = malloc((report->samples->row_count + 1) * sizeof *report->taken);
+    if (!report->taken) return error_set(WN_ENOMEM, "not enough memory for the query");
+  }
+  if (!selects_as(report, earlier)) return sum_rows(report);
+  take_over(report, earlier);
+  return WN_OK;
 }
 
 static wn_status compute(struct report *report, const struct question *question) {
@@ -118,13 +145,14 @@ static wn_status compute(struct report *report, const struct question *question)
   if (report->query && !question->apart) query_moment(report->query, &report->at, &at_ns);
   if (report->at == AT_TIME && at_ns > samples->end_ns)
     return error_set(WN_EINVAL, "the time is after the end of the trace");
-  wn_status error = peak_find(samples, report_takes, report, &report->peak);
+  wn_status error = select_rows(report, question->earlier);
   if (error) return error;
   report->asked = (struct moment){.time_ns = report->at == AT_PEAK  ? report->peak.median_ns
                                              : report->at == AT_END ? samples->end_ns
                                                                     : at_ns};
-  sum_rows(report);
-  if (report->at == AT_PEAK) report->asked.live = report->peak.live;
+  report->asked.live = report->at == AT_PEAK
+                           ? report->peak.live
+                           : timeline_live_at(samples, report->asked.time_ns, report_takes, report);
   return WN_OK;
 }
 
@@ -166,7 +194,6 @@ wn_status report_ask(const struct recording *recording, const struct question *q
                             .apart = question->apart,
                             .apart_ns = question->apart_ns};
   wn_status error = bind_query(report, question->where);
-  if (!error) error = select_rows(report);
   if (!error) error = compute(report, question);
   if (error) report_destroy(report);
   return error;

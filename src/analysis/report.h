@@ -30,6 +30,7 @@ struct question {
   uint64_t apart_ns;
   struct call_paths
       *paths; /* by grouping: kept by the asker between questions about one recording; or NULL */
+  const struct report *earlier; /* its sums are taken over if its query selects the same rows; or NULL */
 };
 
 struct report {
@@ -41,7 +42,7 @@ struct report {
   uint64_t apart_ns;
   struct call_paths *paths;                  /* of the question */
   struct query *query;                       /* NULL: every block counts */
-  bool *taken;                               /* by row: whether the query selects it; NULL without a query */
+  bool *taken;                               /* by row: whether the query selects it; NULL: it selects all */
   struct sums allocated, live_at_end, brief; /* brief: allocations of blocks that lived less than brief_ns */
   struct peak peak;
   struct moment asked;            /* the moment of the question; for AT_PEAK the median moment of the peak */

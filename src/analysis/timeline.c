@@ -88,9 +88,12 @@ static size_t keep_largest(const struct memory_point *from, size_t count, struct
 struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, row_filter *takes,
                              void *context) {
   struct sums sums = {0};
-  for (size_t i = 0; i < samples->row_count && samples->rows[i].begin_ns <= time_ns; i++)
-    if (row_is_live_at(&samples->rows[i], time_ns) && counts(&samples->rows[i], takes, context))
-      timeline_add_live(&sums, &samples->rows[i]);
+  const struct span *spans = samples->spans;
+  for (size_t i = 0; i < samples->row_count; i++) {
+    if (spans && !span_has(&spans[i], time_ns)) continue;
+    const struct row *row = &samples->rows[i];
+    if (row_is_live_at(row, time_ns) && counts(row, takes, context)) timeline_add_live(&sums, row);
+  }
   return sums;
 }
 

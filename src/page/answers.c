@@ -130,14 +130,19 @@ static void forget_report(struct answers *answers) {
 /* Has the report of the query ready. */
 static wn_status prepare(struct answers *answers, const char *where) {
   if (answers->has_report && same_text(answers->where, where)) return WN_OK;
+  struct report report;
+  char *copy = where ? strdup(where) : NULL;
+  if (where && !copy) return error_set(WN_ENOMEM, "not enough memory for the query");
+  wn_status error = report_ask(answers->recording,
+                               &(struct question){.where = copy,
+                                                  .paths = answers->paths,
+                                                  .earlier = answers->has_report ? &answers->report : NULL},
+                               &report);
   forget_report(answers);
-  answers->where = where ? strdup(where) : NULL;
-  if (where && !answers->where) return error_set(WN_ENOMEM, "not enough memory for the query");
-  wn_status error =
-      report_ask(answers->recording, &(struct question){.where = answers->where, .paths = answers->paths},
-                 &answers->report);
-  answers->has_report = !error;
-  return error;
+  if (error) return free(copy), error;
+  answers->where = copy;
+  answers->report = report;
+  return answers->has_report = true, WN_OK;
 }
 
 /* ---- comparisons ---- */
