@@ -133,7 +133,8 @@ static uint32_t child_of(struct building *building, uint32_t parent, uint32_t la
       !grow((void **)&paths->nodes, &building->node_capacity, sizeof *paths->nodes))
     return UINT32_MAX;
   paths->nodes[paths->node_count] = (struct path_node){parent, label};
-  return *found = (uint32_t)paths->node_count++;
+  *found = (uint32_t)paths->node_count++;
+  return *found;
 }
 
 /* Whether the view has a frame. *begun tells whether the stack has begun before it, and becomes true

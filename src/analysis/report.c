@@ -173,7 +173,8 @@ static bool shows_all(const struct stack_view *view) { return !view->hidden && !
 /* Sums the rows along the paths that the asker keeps, or along those of this view alone. */
 static wn_status sum_tree(const struct report *report, enum grouping grouping, const struct stack_view *view,
                           row_measure *rows, struct call_tree *tree) {
-  struct call_paths own, *paths = report->paths && shows_all(view) ? &report->paths[grouping] : &own;
+  struct call_paths own = {.nodes = NULL};
+  struct call_paths *paths = report->paths && shows_all(view) ? &report->paths[grouping] : &own;
   wn_status error = WN_OK;
   if (paths == &own || !paths->nodes)
     error = call_paths_create(report->samples, report->names, grouping, view, paths);
