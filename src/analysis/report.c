@@ -171,14 +171,15 @@ static wn_status add_details(struct table *table, unsigned details) {
 static bool shows_all(const struct stack_view *view) { return !view->hidden && !view->begins && !view->fold; }
 
 /* Sums the rows along the paths that the asker keeps, or along those of this view alone. */
-static wn_status sum_tree(const struct report *report, enum grouping grouping, const struct stack_view *view,
-                          row_measure *rows, struct call_tree *tree) {
+static wn_status sum_tree(const struct report *report, const struct samples *samples, enum grouping grouping,
+                          const struct stack_view *view, row_measure *rows, void *context,
+                          struct call_tree *tree) {
   struct call_paths own = {.nodes = NULL};
   struct call_paths *paths = report->paths && shows_all(view) ? &report->paths[grouping] : &own;
   wn_status error = WN_OK;
   if (paths == &own || !paths->nodes)
-    error = call_paths_create(report->samples, report->names, grouping, view, paths);
-  if (!error) error = call_tree_sum(report->samples, paths, rows, (void *)report, tree);
+    error = call_paths_create(samples, report->names, grouping, view, paths);
+  if (!error) error = call_tree_sum(samples, paths, rows, context, tree);
   if (paths == &own) call_paths_destroy(paths);
   return error;
 }
@@ -230,10 +231,19 @@ wn_status report_table(const struct report *report, enum measure measure, enum g
   struct stack_view view = report->query ? query_view(report->query) : (struct stack_view){0};
   view.fold = details & TABLE_FOLDED;
   row_measure *rows = details & TABLE_GROWTH ? alive_or_gone : measures[measure].measure;
-  wn_status error = sum_tree(report, grouping, &view, rows, &table->tree);
+  wn_status error = sum_tree(report, report->samples, grouping, &view, rows, (void *)report, &table->tree);
   if (!error) error = add_details(table, details);
   if (!error && !(details & TABLE_TREE_ONLY)) error = call_tree_group(&table->tree);
   if (error) table_destroy(table);
+  return error;
+}
+
+wn_status report_tree(const struct report *report, const struct samples *samples, enum grouping grouping,
+                      row_measure *rows, void *context, struct call_tree *tree) {
+  struct stack_view all = {.hidden = NULL};
+  wn_status error = sum_tree(report, samples, grouping, &all, rows, context, tree);
+  if (!error) error = call_tree_group(tree);
+  if (error) call_tree_destroy(tree);
   return error;
 }
 

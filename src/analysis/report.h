@@ -114,6 +114,11 @@ wn_status report_table(const struct report *report, enum measure measure, enum g
                        unsigned details, struct table *table);
 void table_destroy(struct table *table);
 
+/* The call tree of other rows with the report's stacks: its mappings. `samples` has them as its rows.
+ * WN_ENOMEM. */
+wn_status report_tree(const struct report *report, const struct samples *samples, enum grouping grouping,
+                      row_measure *rows, void *context, struct call_tree *tree);
+
 /* Adds groups and other details to a table that has not all of them; not TABLE_FOLDED, TABLE_GROWTH.
  * WN_ENOMEM. */
 wn_status table_add(struct table *table, unsigned details);
