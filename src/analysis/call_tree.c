@@ -1,14 +1,6 @@
-/* Builds the call tree.
- *
- * The stacks of a trace already form a tree of code addresses. Each node of that tree leads to one
- * node of the call tree: the node of its caller, then one step for each function at the address,
- * the inlined ones last. When grouping by line, file or module, a step to the label of the node
- * itself stays at the node, as when two functions of one module call each other. The node of each
- * stack is kept, so that a row needs one look-up.
- *
- * Wrappers. A frame that allocates for its caller (wrappers.h) does not own what it allocates: a
- * stack belongs to the node of its innermost frame that is no wrapper. A stack that has only
- * wrappers belongs to its outermost frame.
+/* Builds the call tree: the part of the call paths that the counted rows need, with their sums. A
+ * node gets its number when the first row needs it, so a tree is numbered in the order of its rows,
+ * whatever paths there are. The node of each row is kept.
  *
  * Rows without a callstack stay at the root. Their group has the root's label, 0, which stands for
  * no function.
@@ -25,69 +17,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A hash table from 64-bit keys to 32-bit values: open addressing, at most half full. Key 0 marks a
- * free slot. */
-struct index {
-  uint64_t *keys;
-  uint32_t *values;
-  size_t size, used;
+/* Sums of rows, without the members of struct sum that are 0 or follow from these: one line of the
+ * processor's cache, since rows do not come in the order of their nodes. */
+struct plain_sum {
+  double total, seen, variance;
+};
+struct plain_sums {
+  struct plain_sum bytes, blocks;
+  uint64_t samples;
+  bool weighted;
 };
 
-struct building {
-  struct call_tree *tree;
-  const struct names *names;
+struct summing {
   const struct samples *samples;
-  struct index children; /* parent << 32 | label -> node */
-  struct index labels;   /* hash of the label -> number of the label + 1 */
-  size_t label_capacity, node_capacity;
-  struct stack_view view;
-  uint32_t *node_of; /* trace node -> tree node + 1; 0: not known yet */
-  uint32_t *own_of;  /* trace node -> tree node that owns its stack; valid where node_of is known */
-  uint32_t trace_nodes;
+  const struct call_paths *paths;
+  struct call_tree *tree;
+  uint32_t *owner_of;      /* index: stack; the node that owns it, plus 1; 0: not known yet */
+  uint32_t *node_of;       /* index: node of the paths; that of the tree, 0: none yet */
+  uint32_t *path_of;       /* index: node of the tree; that of the paths */
+  struct plain_sums *sums; /* index: node of the tree */
+  size_t path_capacity, sums_capacity;
+  bool has_others; /* rows that are not plain */
 };
-
-static uint64_t *index_slot(const struct index *index, uint64_t key) {
-  size_t mask = index->size - 1, at = hash_mix(key) & mask;
-  while (index->keys[at] && index->keys[at] != key) at = (at + 1) & mask;
-  return &index->keys[at];
-}
-
-static bool index_resize(struct index *index, size_t size) {
-  struct index wider = {calloc(size, sizeof(uint64_t)), calloc(size, sizeof(uint32_t)), size, index->used};
-  if (!wider.keys || !wider.values) {
-    free(wider.keys);
-    free(wider.values);
-    return false;
-  }
-  for (size_t i = 0; i < index->size; i++) {
-    if (!index->keys[i]) continue;
-    uint64_t *slot = index_slot(&wider, index->keys[i]);
-    *slot = index->keys[i];
-    wider.values[slot - wider.keys] = index->values[i];
-  }
-  free(index->keys);
-  free(index->values);
-  *index = wider;
-  return true;
-}
-
-/* The place of a key's value; a new key gets the value 0. The key must not be 0. NULL without
- * memory. */
-static uint32_t *index_at(struct index *index, uint64_t key) {
-  if (index->used * 2 >= index->size && !index_resize(index, index->size ? index->size * 2 : 256))
-    return NULL;
-  uint64_t *slot = index_slot(index, key);
-  if (!*slot) {
-    *slot = key;
-    index->used++;
-  }
-  return &index->values[slot - index->keys];
-}
-
-static void index_destroy(struct index *index) {
-  free(index->keys);
-  free(index->values);
-}
 
 static bool grow(void **items, size_t *capacity, size_t size) {
   size_t larger = *capacity ? *capacity * 2 : 256;
@@ -96,124 +47,120 @@ static bool grow(void **items, size_t *capacity, size_t size) {
   return moved != NULL;
 }
 
-static struct label label_of(const struct frame *frame, enum grouping grouping) {
-  switch (grouping) {
-  case BY_LINE:
-    if (!frame->line) return (struct label){frame->place, frame->module, frame->file, 0};
-    return (struct label){frame->function, frame->module, frame->file, frame->line};
-  case BY_FILE: return (struct label){0, frame->file ? 0 : frame->module, frame->file, 0};
-  case BY_MODULE: return (struct label){0, frame->module, 0, 0};
-  case BY_FUNCTION:
-  case BY_STACK: break;
-  }
-  return (struct label){frame->function, frame->module, 0, 0};
+static bool add_node(struct summing *summing, uint32_t path_node) {
+  size_t node = summing->tree->node_count;
+  if (node == summing->path_capacity &&
+      !grow((void **)&summing->path_of, &summing->path_capacity, sizeof *summing->path_of))
+    return false;
+  if (node == summing->sums_capacity &&
+      !grow((void **)&summing->sums, &summing->sums_capacity, sizeof *summing->sums))
+    return false;
+  summing->path_of[node] = path_node;
+  summing->sums[node] = (struct plain_sums){.samples = 0};
+  summing->node_of[path_node] = (uint32_t)node;
+  summing->tree->node_count++;
+  return true;
 }
 
-static bool same_label(const struct label *a, const struct label *b) { return !memcmp(a, b, sizeof *a); }
-
-/* The number of a label; UINT32_MAX without memory. */
-static uint32_t label_number(struct building *building, const struct label *label) {
-  struct call_tree *tree = building->tree;
-  uint64_t key =
-      hash_combine(hash_combine(label->function, label->module), hash_combine(label->file, label->line)) | 1;
-  uint32_t *found;
-  for (;; key += 2) { /* another label has this hash: take the next key */
-    if (!(found = index_at(&building->labels, key))) return UINT32_MAX;
-    if (!*found || same_label(&tree->labels[*found - 1], label)) break;
-  }
-  if (*found) return *found - 1;
-  if (tree->label_count == building->label_capacity &&
-      !grow((void **)&tree->labels, &building->label_capacity, sizeof *tree->labels))
-    return UINT32_MAX;
-  tree->labels[tree->label_count++] = *label;
-  *found = (uint32_t)tree->label_count;
-  return *found - 1;
-}
-
-/* The child of a node with a label, created if it does not exist; UINT32_MAX without memory. */
-static uint32_t child_of(struct building *building, uint32_t parent, uint32_t label) {
-  struct call_tree *tree = building->tree;
-  if (parent && tree->nodes[parent].label == label && building->tree->grouping != BY_FUNCTION &&
-      building->tree->grouping != BY_STACK)
-    return parent;
-  for (uint32_t at = building->view.fold ? parent : 0; at; at = tree->nodes[at].parent)
-    if (tree->nodes[at].label == label) return at;
-  uint32_t *found = index_at(&building->children, ((uint64_t)parent << 32 | label) + 1);
-  if (!found) return UINT32_MAX;
-  if (*found) return *found;
-  if (tree->node_count == building->node_capacity &&
-      !grow((void **)&tree->nodes, &building->node_capacity, sizeof *tree->nodes))
-    return UINT32_MAX;
-  uint32_t node = (uint32_t)tree->node_count++;
-  tree->nodes[node] =
-      (struct tree_node){.parent = parent, .label = label, .next_sibling = tree->nodes[parent].first_child};
-  tree->nodes[parent].first_child = node;
-  return *found = node;
-}
-
-/* Whether the view has a frame. *begun tells whether the stack has begun before it, and becomes true
- * if it begins here. */
-static bool shows(const struct building *building, size_t frame, bool *begun) {
-  const struct stack_view *view = &building->view;
-  if (view->begins && view->begins[frame]) *begun = true;
-  return *begun && !(view->hidden && view->hidden[frame]);
-}
-
-/* The tree node for a code address that `parent` calls. *own is the node that owns the caller's
- * stack (0: none yet) and becomes the node that owns this one. UINT32_MAX without memory. */
-static uint32_t step(struct building *building, uint32_t parent, uint32_t trace_node, uint32_t *own) {
-  struct frames frames = names_of(building->names, trace_node);
-  const bool *begun_at = building->view.begun;
-  bool begun = !begun_at || begun_at[source_stack(building->samples->source, trace_node).parent];
-  for (size_t i = frames.count; i-- > 0 && parent != UINT32_MAX;) {
-    if (!shows(building, (size_t)(frames.frame - building->names->frame) + i, &begun)) continue;
-    struct label label = label_of(&frames.frame[i], building->tree->grouping);
-    uint32_t number = label_number(building, &label);
-    parent = number == UINT32_MAX ? UINT32_MAX : child_of(building, parent, number);
-    if (!frames.frame[i].wrapper || !*own) *own = parent;
-  }
-  return parent;
-}
-
-/* Finds the tree nodes of all nodes of a stack. Returns the node that owns the stack, or UINT32_MAX
- * without memory. Callers in a trace have smaller numbers than what they call. */
-static uint32_t tree_node_of(struct building *building, uint32_t trace_node) {
-  if (!trace_node || trace_node > building->trace_nodes) return 0;
+/* Gives a node of the paths and its callers their numbers, outermost first. */
+static bool add_nodes(struct summing *summing, uint32_t path_node) {
   uint32_t path[64];
-  for (;;) {
+  for (;;) { /* a deeper path takes several rounds */
     size_t depth = 0;
-    uint32_t at = trace_node;
-    while (at && !building->node_of[at]) {
+    for (uint32_t at = path_node; at && !summing->node_of[at]; at = summing->paths->nodes[at].parent)
       path[depth++ % 64] = at;
-      at = source_stack(building->samples->source, at).parent;
-    }
-    uint32_t node = at ? building->node_of[at] - 1 : 0, own = at ? building->own_of[at] : 0;
-    size_t known = depth < 64 ? depth : 64; /* the outermost nodes; a deeper stack takes several rounds */
-    for (size_t i = 0; i < known; i++) {
-      uint32_t inner = path[(depth - 1 - i) % 64];
-      if ((node = step(building, node, inner, &own)) == UINT32_MAX) return UINT32_MAX;
-      building->node_of[inner] = node + 1;
-      building->own_of[inner] = own;
-    }
-    if (depth <= 64) return own;
+    for (size_t i = 0; i < 64 && i < depth; i++)
+      if (!add_node(summing, path[(depth - 1 - i) % 64])) return false;
+    if (depth <= 64) return true;
   }
 }
 
-static void add(struct sums *sums, const struct row *row, const struct share *share) {
-  double p = row->probability;
+/* The node that owns a stack, or UINT32_MAX without memory. */
+static uint32_t owner_of(struct summing *summing, uint32_t stack) {
+  const struct call_paths *paths = summing->paths;
+  if (stack > paths->stack_count) return 0;
+  if (summing->owner_of[stack]) return summing->owner_of[stack] - 1;
+  if (!add_nodes(summing, paths->node_of[stack]) || !add_nodes(summing, paths->own_of[stack]))
+    return UINT32_MAX;
+  uint32_t node = summing->node_of[paths->own_of[stack]];
+  summing->owner_of[stack] = node + 1;
+  return node;
+}
+
+/* ---- sums ---- */
+
+static bool is_plain(const struct share *share) {
+  return share->weight.factor > 0 || (!share->grown && share->blocks > 0);
+}
+
+static void add_plain(struct plain_sum *sum, double y, double p) {
+  sum->total += y / p;
+  sum->seen += y;
+  sum->variance += y * y * (1 - p) / (p * p);
+}
+
+static void add_weighted(struct plain_sum *sum, double y, const struct weight *weight) {
+  sum->total += y * weight->factor;
+  sum->seen += y * weight->seen;
+  sum->variance += y * y * weight->variance;
+}
+
+static void add(struct plain_sums *sums, const struct row *row, const struct share *share) {
   if (share->weight.factor > 0) {
-    sum_add_weighted(&sums->bytes, share->bytes, &share->weight);
-    sum_add_weighted(&sums->blocks, share->blocks, &share->weight);
-    return;
+    add_weighted(&sums->bytes, share->bytes, &share->weight);
+    add_weighted(&sums->blocks, share->blocks, &share->weight);
+    sums->samples += share->weight.sample;
+    sums->weighted = true;
+  } else {
+    add_plain(&sums->bytes, share->bytes, row->probability);
+    add_plain(&sums->blocks, share->blocks, row->probability);
+    sums->samples++;
   }
-  if (!share->grown) {
-    sum_add(&sums->bytes, share->bytes, p);
-    if (share->blocks > 0) sum_add(&sums->blocks, share->blocks, p);
-    return;
+}
+
+/* As sum_add and sum_add_weighted would have summed the same rows. */
+static struct sum whole_sum(const struct plain_sum *plain, const struct plain_sums *sums) {
+  return (struct sum){.total = plain->total,
+                      .variance = plain->variance,
+                      .seen = plain->seen,
+                      .typical = sums->weighted ? 0 : plain->total,
+                      .samples = sums->samples};
+}
+
+static bool add_rows(struct summing *summing, row_measure *measure, void *context) {
+  struct call_tree *tree = summing->tree;
+  for (size_t i = 0; i < summing->samples->row_count; i++) {
+    const struct row *row = &summing->samples->rows[i];
+    struct share share;
+    tree->node_of_row[i] = NO_NODE;
+    if (!measure(row, &share, context) || row->probability <= 0) continue;
+    uint32_t node = owner_of(summing, row->stack);
+    if (node == UINT32_MAX) return false;
+    tree->node_of_row[i] = node;
+    if (share.apart) continue;
+    if (is_plain(&share))
+      add(&summing->sums[node], row, &share);
+    else
+      summing->has_others = true;
   }
-  struct dependence bytes = grown_bytes(share->grown), calls = grown_calls(share->grown);
-  sum_add_dependent(&sums->bytes, share->bytes, p, &bytes);
-  if (share->blocks > 0) sum_add_dependent(&sums->blocks, share->blocks, p, &calls);
+  return true;
+}
+
+/* Adds the rows that are not plain. */
+static void add_others(struct summing *summing, row_measure *measure, void *context) {
+  struct call_tree *tree = summing->tree;
+  for (size_t i = 0; i < summing->samples->row_count; i++) {
+    const struct row *row = &summing->samples->rows[i];
+    struct share share;
+    if (tree->node_of_row[i] == NO_NODE || !measure(row, &share, context) || share.apart || is_plain(&share))
+      continue;
+    struct sums *self = &tree->nodes[tree->node_of_row[i]].self;
+    struct dependence bytes = {.variance = growth_variance(share.bytes, row->probability, 0), .typical = 1};
+    struct dependence calls = bytes; /* not used then: there are no blocks */
+    if (share.grown) bytes = grown_bytes(share.grown), calls = grown_calls(share.grown);
+    sum_add_dependent(&self->bytes, share.bytes, row->probability, &bytes);
+    if (share.blocks > 0) sum_add_dependent(&self->blocks, share.blocks, row->probability, &calls);
+  }
 }
 
 static void merge(struct sums *sums, const struct sums *other) {
@@ -221,23 +168,37 @@ static void merge(struct sums *sums, const struct sums *other) {
   sum_merge(&sums->blocks, &other->blocks);
 }
 
-static bool add_rows(struct building *building, row_measure *measure, void *context) {
-  struct call_tree *tree = building->tree;
-  for (size_t i = 0; i < building->samples->row_count; i++) {
-    const struct row *row = &building->samples->rows[i];
-    struct share share = {0};
-    tree->node_of_row[i] = NO_NODE;
-    if (row->probability <= 0 || !measure(row, &share, context)) continue;
-    uint32_t node = tree_node_of(building, row->stack);
-    if (node == UINT32_MAX) return false;
-    tree->node_of_row[i] = node;
-    if (!share.apart) add(&tree->nodes[node].self, row, &share);
-  }
+static void add_totals(struct call_tree *tree) {
   for (size_t i = tree->node_count; i-- > 0;) {
     merge(&tree->nodes[i].total, &tree->nodes[i].self);
     if (i) merge(&tree->nodes[tree->nodes[i].parent].total, &tree->nodes[i].total);
   }
-  return true;
+}
+
+/* Makes the nodes and labels, once their numbers are known. */
+static bool make_nodes(struct summing *summing) {
+  const struct call_paths *paths = summing->paths;
+  struct call_tree *tree = summing->tree;
+  uint32_t *label_of = calloc(paths->label_count, sizeof *label_of);
+  tree->nodes = malloc(tree->node_count * sizeof *tree->nodes);
+  tree->labels = malloc(paths->label_count * sizeof *tree->labels);
+  for (uint32_t i = 0; label_of && tree->nodes && tree->labels && i < tree->node_count; i++) {
+    const struct path_node *of = &paths->nodes[summing->path_of[i]];
+    uint32_t *label = &label_of[of->label], parent = summing->node_of[of->parent];
+    if (!i || (of->label && !*label)) {
+      tree->labels[tree->label_count] = paths->labels[of->label];
+      *label = (uint32_t)tree->label_count++;
+    }
+    tree->nodes[i] = (struct tree_node){.parent = parent,
+                                        .label = *label,
+                                        .next_sibling = i ? tree->nodes[parent].first_child : 0,
+                                        .self = {whole_sum(&summing->sums[i].bytes, &summing->sums[i]),
+                                                 whole_sum(&summing->sums[i].blocks, &summing->sums[i])}};
+    if (i) tree->nodes[parent].first_child = i;
+  }
+  bool done = label_of && tree->nodes && tree->labels;
+  free(label_of);
+  return done;
 }
 
 /* By total, largest first. Groups without samples come last; a block of no bytes is a sample too.
@@ -297,22 +258,13 @@ static bool make_groups(struct call_tree *tree) {
   return true;
 }
 
-static bool prepare(struct building *building) {
-  struct call_tree *tree = building->tree;
-  building->trace_nodes = source_stack_count(building->samples->source);
-  tree->node_of_row = malloc((building->samples->row_count + 1) * sizeof *tree->node_of_row);
-  building->node_of = calloc((size_t)building->trace_nodes + 1, sizeof *building->node_of);
-  building->own_of = calloc((size_t)building->trace_nodes + 1, sizeof *building->own_of);
-  if (!building->node_of || !building->own_of || !tree->node_of_row ||
-      !grow((void **)&tree->nodes, &building->node_capacity, sizeof *tree->nodes))
-    return false;
-  tree->nodes[0] = (struct tree_node){0};
-  tree->node_count = 1;
-  /* The root's label is not in the index, so that no function gets the number 0, not even an
-   * unknown one. */
-  if (!grow((void **)&tree->labels, &building->label_capacity, sizeof *tree->labels)) return false;
-  tree->labels[tree->label_count++] = (struct label){0};
-  return true;
+static bool prepare(struct summing *summing) {
+  const struct call_paths *paths = summing->paths;
+  struct call_tree *tree = summing->tree;
+  tree->node_of_row = malloc((summing->samples->row_count + 1) * sizeof *tree->node_of_row);
+  summing->owner_of = calloc((size_t)paths->stack_count + 1, sizeof *summing->owner_of);
+  summing->node_of = calloc(paths->node_count, sizeof *summing->node_of);
+  return tree->node_of_row && summing->owner_of && summing->node_of && add_node(summing, 0);
 }
 
 /* Writes "function (file:line)". If that is too long for the buffer, the function is cut, not the
@@ -333,20 +285,39 @@ const char *grouping_name(enum grouping grouping) {
   return names[grouping];
 }
 
-wn_status call_tree_build(const struct samples *samples, const struct names *names, enum grouping grouping,
-                          const struct stack_view *view, row_measure *measure, void *context,
-                          struct call_tree *tree) {
-  *tree = (struct call_tree){.grouping = grouping};
-  struct building building = {.tree = tree, .names = names, .samples = samples};
-  if (view) building.view = *view;
-  bool done = prepare(&building) && add_rows(&building, measure, context) && make_groups(tree);
-  index_destroy(&building.children);
-  index_destroy(&building.labels);
-  free(building.node_of);
-  free(building.own_of);
+wn_status call_tree_sum(const struct samples *samples, const struct call_paths *paths, row_measure *measure,
+                        void *context, struct call_tree *tree) {
+  *tree = (struct call_tree){.grouping = paths->grouping};
+  struct summing summing = {.tree = tree, .paths = paths, .samples = samples};
+  bool done = prepare(&summing) && add_rows(&summing, measure, context) && make_nodes(&summing);
+  if (done && summing.has_others) add_others(&summing, measure, context);
+  if (done) add_totals(tree);
+  free(summing.owner_of);
+  free(summing.node_of);
+  free(summing.path_of);
+  free(summing.sums);
   if (done) return WN_OK;
   call_tree_destroy(tree);
   return error_set(WN_ENOMEM, "not enough memory for the call tree");
+}
+
+wn_status call_tree_group(struct call_tree *tree) {
+  return tree->groups || make_groups(tree) ? WN_OK
+                                           : error_set(WN_ENOMEM, "not enough memory for the call tree");
+}
+
+wn_status call_tree_build(const struct samples *samples, const struct names *names, enum grouping grouping,
+                          const struct stack_view *view, row_measure *measure, void *context,
+                          struct call_tree *tree) {
+  struct call_paths paths;
+  *tree = (struct call_tree){.grouping = grouping};
+  wn_status error = call_paths_create(samples, names, grouping, view, &paths);
+  if (!error) error = call_tree_sum(samples, &paths, measure, context, tree);
+  call_paths_destroy(&paths);
+  if (error) return error;
+  error = call_tree_group(tree);
+  if (error) call_tree_destroy(tree);
+  return error;
 }
 
 void call_tree_destroy(struct call_tree *tree) {

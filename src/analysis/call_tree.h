@@ -3,13 +3,7 @@
 #ifndef ANALYSIS_CALL_TREE_H
 #define ANALYSIS_CALL_TREE_H
 
-#include "analysis/names.h"
-
-enum grouping { BY_FUNCTION, BY_LINE, BY_FILE, BY_MODULE, BY_STACK };
-enum { GROUPINGS = BY_STACK + 1 };
-
-/* "function", "line", ... */
-const char *grouping_name(enum grouping grouping);
+#include "analysis/call_paths.h"
 
 /* How one row counts. */
 struct share {
@@ -33,7 +27,8 @@ static inline struct share share_call(const struct samples *samples, const struc
                         .apart = !row->call};
 }
 
-/* Tells how a row counts, in *share. False: it does not count. */
+/* Tells how a row counts: sets *share. False: it does not count. Of the rows of one node either all
+ * have a weight or none. */
 typedef bool row_measure(const struct row *row, struct share *share, void *context);
 
 struct sums {
@@ -57,12 +52,6 @@ struct group {
   uint32_t example;        /* a node with self sums that the total counts */
 };
 
-/* What a group or a tree node stands for. The first three are numbers of strings. Members that the
- * grouping does not distinguish are 0. */
-struct label {
-  uint32_t function, module, file, line;
-};
-
 #define NO_NODE UINT32_MAX
 
 struct call_tree {
@@ -71,17 +60,9 @@ struct call_tree {
   size_t label_count;
   struct tree_node *nodes; /* nodes[0] is the root; its total is the sum of all rows */
   size_t node_count;
-  struct group *groups; /* ordered by total bytes, largest first */
-  size_t group_count;
+  struct group *groups;  /* ordered by total bytes, largest first */
+  size_t group_count;    /* until call_tree_group: 0 */
   uint32_t *node_of_row; /* index: row of the samples; NO_NODE: the row does not count */
-};
-
-/* Which frames of the stacks a tree has. All zeros: every one. */
-struct stack_view {
-  const bool *hidden; /* index: frame of the names; left out */
-  const bool *begins; /* index: frame; stacks begin at their outermost such frame. NULL: at their ends */
-  const bool *begun;  /* with `begins`; index: trace node: one of its frames or of its callers' begins */
-  bool fold;          /* a function that a stack has already joins that earlier node: recursion is one node */
 };
 
 /* Sums all rows that `measure` counts. A group of BY_STACK is one node of the tree, and its `label`
@@ -89,6 +70,11 @@ struct stack_view {
 wn_status call_tree_build(const struct samples *samples, const struct names *names, enum grouping grouping,
                           const struct stack_view *view, row_measure *measure, void *context,
                           struct call_tree *tree);
+
+/* The same in two steps: sums the rows along paths that are known already, then makes the groups, which a tree that is only drawn does not need. WN_ENOMEM. */
+wn_status call_tree_sum(const struct samples *samples, const struct call_paths *paths, row_measure *measure,
+                        void *context, struct call_tree *tree);
+wn_status call_tree_group(struct call_tree *tree);
 void call_tree_destroy(struct call_tree *tree);
 
 /* Which blocks of a group are meant: those of its self sums, or all that its total counts. */

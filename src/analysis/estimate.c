@@ -223,10 +223,6 @@ void sum_add_dependent(struct sum *sum, double y, double p, const struct depende
   sum->samples++;
 }
 
-void sum_add(struct sum *sum, double y, double p) {
-  sum_add_dependent(sum, y, p, &(struct dependence){.variance = growth_variance(y, p, 0), .typical = 1});
-}
-
 void sum_add_weighted(struct sum *sum, double y, const struct weight *weight) {
   sum->total += y * weight->factor;
   sum->seen += y * weight->seen;

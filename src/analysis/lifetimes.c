@@ -27,47 +27,43 @@
 #include <math.h>
 #include <stdlib.h>
 
-static uint64_t life_of(const struct lifetimes *lifetimes, const struct row *row) {
-  const struct samples *samples = lifetimes->samples;
-  if (lifetimes->measure == LIFE_WORDS) return (uint64_t)samples->life_words[row - samples->rows];
-  return row_life_ns(row, samples->end_ns);
+static uint64_t life_of(const struct lived *lived) { return lived->key >> 1; }
+static bool is_alive(const struct lived *lived) { return lived->key & 1; }
+
+static uint64_t key_of(const struct samples *samples, uint32_t number, enum life_measure measure) {
+  const struct row *row = &samples->rows[number];
+  uint64_t life =
+      measure == LIFE_WORDS ? (uint64_t)samples->life_words[number] : row_life_ns(row, samples->end_ns);
+  return life << 1 | (row->died_ns == STILL_ALIVE);
 }
 
-/* Orders the rows by life. At one life, deaths come before blocks that were still alive at the end.
- */
-static bool order_by_life(struct lifetimes *lifetimes) {
-  struct keyed *keyed = malloc((lifetimes->count + 1) * sizeof *keyed);
-  for (size_t i = 0; keyed && i < lifetimes->count; i++) {
-    const struct row *row = &lifetimes->samples->rows[lifetimes->order[i]];
-    keyed[i] =
-        (struct keyed){life_of(lifetimes, row) << 1 | (row->died_ns == STILL_ALIVE), lifetimes->order[i]};
-  }
-  bool done = keyed && order_by_key(keyed, lifetimes->count);
-  for (size_t i = 0; done && i < lifetimes->count; i++) lifetimes->order[i] = keyed[i].item;
-  free(keyed);
-  return done;
-}
-
-static bool is_counted(const struct lifetimes *lifetimes, size_t row) {
-  const struct row *rows = lifetimes->samples->rows;
-  return rows[row].last && rows[row].probability > 0 &&
-         (!lifetimes->tree || lifetimes->tree->node_of_row[row] != NO_NODE);
+/* The last rows of all blocks, by life; NULL without memory. */
+static struct lived *order_by_life(const struct samples *samples, enum life_measure measure, size_t *count) {
+  struct keyed *keyed = malloc((samples->row_count + 1) * sizeof *keyed);
+  *count = 0;
+  for (uint32_t i = 0; keyed && i < samples->row_count; i++)
+    if (samples->rows[i].last) keyed[(*count)++] = (struct keyed){key_of(samples, i, measure), i};
+  return samples_lived(samples, keyed, *count);
 }
 
 /* Collects the rows that count, in order of life, which the samples may know already. */
-static bool collect_rows(struct lifetimes *lifetimes) {
+static bool collect_rows(struct lifetimes *lifetimes, enum life_measure measure, const bool *counted) {
   const struct samples *samples = lifetimes->samples;
-  bool known = samples->by_life && lifetimes->measure == LIFE_NS;
-  size_t count = known ? samples->by_life_count : samples->row_count;
-  for (size_t i = 0; i < count; i++) {
-    size_t row = known ? samples->by_life[i] : i;
-    if (is_counted(lifetimes, row)) lifetimes->order[lifetimes->count++] = (uint32_t)row;
-  }
-  return known || order_by_life(lifetimes);
+  const struct call_tree *tree = lifetimes->tree;
+  size_t count = samples->by_life_count;
+  struct lived *own = samples->by_life && measure == LIFE_NS ? NULL : order_by_life(samples, measure, &count);
+  const struct lived *all = own ? own : samples->by_life;
+  lifetimes->order = all ? malloc((count + 1) * sizeof *lifetimes->order) : NULL;
+  for (size_t i = 0; lifetimes->order && i < count; i++)
+    if (all[i].probability > 0 && (!counted || counted[all[i].row]) &&
+        (!tree || tree->node_of_row[all[i].row] != NO_NODE))
+      lifetimes->order[lifetimes->count++] = all[i];
+  free(own);
+  return lifetimes->order;
 }
 
-static bool is_inside(const struct lifetimes *lifetimes, uint32_t row) {
-  return !lifetimes->inside || lifetimes->inside[lifetimes->tree->node_of_row[row]];
+static bool is_inside(const struct lifetimes *lifetimes, const struct lived *lived) {
+  return !lifetimes->inside || lifetimes->inside[lifetimes->tree->node_of_row[lived->row]];
 }
 
 /* The blocks that have lived until t, while t advances. */
@@ -79,18 +75,18 @@ struct risk_set {
   uint64_t samples;
 };
 
-static void add_to_risk(struct risk_set *set, const struct row *row) {
-  double weight = 1 / row->probability;
+static void add_to_risk(struct risk_set *set, const struct lived *lived) {
+  double weight = 1 / lived->probability;
   set->living += weight;
-  set->variance += weight * weight * (1 - row->probability);
+  set->variance += weight * weight * (1 - lived->probability);
   set->surviving = 1;
   set->samples++;
 }
 
-static void remove_from_risk(struct risk_set *set, const struct row *row) {
-  double weight = 1 / row->probability, variance = weight * weight * (1 - row->probability), share = 0;
+static void remove_from_risk(struct risk_set *set, const struct lived *lived) {
+  double weight = 1 / lived->probability, variance = weight * weight * (1 - lived->probability), share = 0;
   double left = set->living - weight, before = set->hazard;
-  if (row->died_ns != STILL_ALIVE) {
+  if (!is_alive(lived)) {
     share = 1 / set->living;
     set->surviving *= left / set->living;
     if (left > 0) set->hazard += weight / (set->living * left);
@@ -110,12 +106,12 @@ static uint64_t pass_level(const struct lifetimes *lifetimes, struct risk_set *s
   uint64_t length = 0;
   *reached = set->surviving <= level;
   for (size_t i = 0; i < lifetimes->count && !*reached; i++) {
-    const struct row *row = &lifetimes->samples->rows[lifetimes->order[i]];
-    if (!is_inside(lifetimes, lifetimes->order[i])) continue;
-    length = life_of(lifetimes, row);
-    remove_from_risk(set, row);
+    const struct lived *lived = &lifetimes->order[i];
+    if (!is_inside(lifetimes, lived)) continue;
+    length = life_of(lived);
+    remove_from_risk(set, lived);
     *reached = set->samples ? set->surviving <= level + ROUNDING
-                            : row->died_ns != STILL_ALIVE && level > 0; /* after the last death S is 0 */
+                            : !is_alive(lived) && level > 0; /* after the last death S is 0 */
   }
   return length;
 }
@@ -159,8 +155,7 @@ static struct life median_of(const struct lifetimes *lifetimes) {
   struct risk_set all = {0};
   struct life life = {.low = NO_BOUND, .high = NO_BOUND};
   for (size_t i = 0; i < lifetimes->count; i++)
-    if (is_inside(lifetimes, lifetimes->order[i]))
-      add_to_risk(&all, &lifetimes->samples->rows[lifetimes->order[i]]);
+    if (is_inside(lifetimes, &lifetimes->order[i])) add_to_risk(&all, &lifetimes->order[i]);
   life.samples = all.samples;
   if (!all.samples) return life;
   struct risk_set at_median = all;
@@ -170,35 +165,43 @@ static struct life median_of(const struct lifetimes *lifetimes) {
   return life;
 }
 
-/* The label of the node to which the i-th row belongs. */
-static uint32_t label_of(const struct lifetimes *lifetimes, size_t i) {
-  return lifetimes->tree->nodes[lifetimes->tree->node_of_row[lifetimes->order[i]]].label;
+static wn_status create(const struct samples *samples, const struct call_tree *tree,
+                        enum life_measure measure, const bool *counted, struct lifetimes *lifetimes) {
+  *lifetimes = (struct lifetimes){.samples = samples, .tree = tree};
+  lifetimes->inside = calloc(tree ? tree->node_count : 1, sizeof *lifetimes->inside);
+  if (lifetimes->inside && collect_rows(lifetimes, measure, counted)) return WN_OK;
+  lifetimes_destroy(lifetimes);
+  return error_set(WN_ENOMEM, "not enough memory for the lifetimes");
+}
+
+/* The labels of the rows of `order`; NULL without memory. */
+static uint32_t *labels_of(const struct lifetimes *lifetimes) {
+  const struct call_tree *tree = lifetimes->tree;
+  uint32_t *of_node = malloc(tree->node_count * sizeof *of_node);
+  uint32_t *labels = malloc((lifetimes->count + 1) * sizeof *labels);
+  for (size_t node = 0; of_node && node < tree->node_count; node++) of_node[node] = tree->nodes[node].label;
+  for (size_t i = 0; of_node && labels && i < lifetimes->count; i++)
+    labels[i] = of_node[tree->node_of_row[lifetimes->order[i].row]];
+  if (!of_node) free(labels), labels = NULL;
+  free(of_node);
+  return labels;
 }
 
 /* ---- shared ---- */
 
 wn_status lifetimes_create(const struct samples *samples, const struct call_tree *tree,
                            enum life_measure measure, struct lifetimes *lifetimes) {
-  *lifetimes = (struct lifetimes){.samples = samples, .tree = tree, .measure = measure};
-  lifetimes->order = malloc((samples->row_count + 1) * sizeof *lifetimes->order);
-  lifetimes->inside = calloc(tree ? tree->node_count : 1, sizeof *lifetimes->inside);
-  if (lifetimes->order && lifetimes->inside && collect_rows(lifetimes)) return WN_OK;
-  lifetimes_destroy(lifetimes);
-  return error_set(WN_ENOMEM, "not enough memory for the lifetimes");
+  return create(samples, tree, measure, NULL, lifetimes);
+}
+
+wn_status lifetimes_of_rows(const struct samples *samples, const bool *counted, struct lifetimes *lifetimes) {
+  return create(samples, NULL, LIFE_NS, counted, lifetimes);
 }
 
 void lifetimes_destroy(struct lifetimes *lifetimes) {
   free(lifetimes->order);
   free(lifetimes->inside);
   *lifetimes = (struct lifetimes){0};
-}
-
-void lifetimes_keep(struct lifetimes *lifetimes, row_filter *takes, void *context) {
-  size_t kept = 0;
-  for (size_t i = 0; i < lifetimes->count; i++)
-    if (takes(&lifetimes->samples->rows[lifetimes->order[i]], context))
-      lifetimes->order[kept++] = lifetimes->order[i];
-  lifetimes->count = kept;
 }
 
 struct life lifetimes_median(struct lifetimes *lifetimes, const struct group *group, enum extent extent) {
@@ -209,12 +212,12 @@ struct life lifetimes_median(struct lifetimes *lifetimes, const struct group *gr
 wn_status lifetimes_medians(const struct lifetimes *lifetimes, struct life *medians) {
   const struct call_tree *tree = lifetimes->tree;
   size_t *begin = calloc(tree->label_count + 2, sizeof *begin);
-  uint32_t *order = malloc((lifetimes->count + 1) * sizeof *order);
-  bool done = begin && order;
-  for (size_t i = 0; done && i < lifetimes->count; i++) begin[label_of(lifetimes, i) + 2]++;
+  uint32_t *labels = labels_of(lifetimes);
+  struct lived *order = malloc((lifetimes->count + 1) * sizeof *order);
+  bool done = begin && labels && order;
+  for (size_t i = 0; done && i < lifetimes->count; i++) begin[labels[i] + 2]++;
   for (size_t label = 2; done && label < tree->label_count + 2; label++) begin[label] += begin[label - 1];
-  for (size_t i = 0; done && i < lifetimes->count; i++)
-    order[begin[label_of(lifetimes, i) + 1]++] = lifetimes->order[i];
+  for (size_t i = 0; done && i < lifetimes->count; i++) order[begin[labels[i] + 1]++] = lifetimes->order[i];
   for (size_t label = 0; done && label < tree->label_count; label++) {
     struct lifetimes part = *lifetimes;
     part.order = order + begin[label];
@@ -223,19 +226,19 @@ wn_status lifetimes_medians(const struct lifetimes *lifetimes, struct life *medi
     medians[label] = median_of(&part);
   }
   free(begin);
+  free(labels);
   free(order);
   return done ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the lifetimes");
 }
 
 void lifetimes_survival(const struct lifetimes *lifetimes, struct survival *curve, size_t count) {
-  const struct row *rows = lifetimes->samples->rows;
   struct risk_set all = {0};
-  for (size_t i = 0; i < lifetimes->count; i++) add_to_risk(&all, &rows[lifetimes->order[i]]);
+  for (size_t i = 0; i < lifetimes->count; i++) add_to_risk(&all, &lifetimes->order[i]);
   struct risk_set now = all;
   size_t at = 0;
   for (size_t i = 0; i < count; i++) {
-    for (; at < lifetimes->count && life_of(lifetimes, &rows[lifetimes->order[at]]) <= curve[i].life; at++)
-      remove_from_risk(&now, &rows[lifetimes->order[at]]);
+    for (; at < lifetimes->count && life_of(&lifetimes->order[at]) <= curve[i].life; at++)
+      remove_from_risk(&now, &lifetimes->order[at]);
     curve[i].share = curve[i].low = curve[i].high = 0;
     if (!all.samples) continue;
     double share = fmax(fmin(now.surviving, 1), 0);

@@ -10,8 +10,7 @@ enum life_measure { LIFE_NS, LIFE_WORDS };
 struct lifetimes {
   const struct samples *samples;
   const struct call_tree *tree; /* NULL: all rows count */
-  enum life_measure measure;
-  uint32_t *order; /* the last rows of the blocks that the tree counts, by life, shortest first */
+  struct lived *order; /* the last rows of the blocks that the tree counts, by life, shortest first */
   size_t count;
   bool *inside; /* scratch; index: node of the tree */
 };
@@ -22,8 +21,8 @@ wn_status lifetimes_create(const struct samples *samples, const struct call_tree
                            enum life_measure measure, struct lifetimes *lifetimes);
 void lifetimes_destroy(struct lifetimes *lifetimes);
 
-/* Leaves out the rows that `takes` does not select. */
-void lifetimes_keep(struct lifetimes *lifetimes, row_filter *takes, void *context);
+/* The same of the rows that `counted` names, by row. */
+wn_status lifetimes_of_rows(const struct samples *samples, const bool *counted, struct lifetimes *lifetimes);
 
 /* The median life of a group's blocks. */
 struct life {

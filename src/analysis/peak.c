@@ -84,10 +84,6 @@ static int part_of(const struct row *row) {
   return (int)(hash_mix(hash) % PEAK_PARTS);
 }
 
-static bool counts(const struct row *row, row_filter *takes, void *context) {
-  return row->probability > 0 && (!takes || takes(row, context));
-}
-
 /* The probability that a block is sampled and chooses for a given part. */
 static double chance_of_choosing(double p) {
   double part = chance_of_part(p);
@@ -109,28 +105,17 @@ static void raise_summit(struct summit *summit, double bytes, uint64_t time_ns) 
   }
 }
 
-/* The rows that count, by row: their weighted bytes and their parts. Computed once, since a query
- * and a hash are slow. */
+/* The weighted bytes and the parts of the rows that count: computed once, since a query and a hash
+ * are slow. */
 struct choosers {
   const struct samples *samples;
   const struct span *spans;
   const step_of_row *steps;
   size_t step_count;
-  double *bytes;
-  int8_t *part;
-  bool exact; /* every block is in the sample */
+  const double *bytes; /* by row */
+  const int8_t *part;  /* by row */
+  bool exact;
 };
-
-static void fill_choosers(struct choosers *choosers, row_filter *takes, void *context) {
-  for (size_t i = 0; i < choosers->samples->row_count; i++) {
-    const struct row *row = &choosers->samples->rows[i];
-    choosers->part[i] = NO_PART;
-    if (!counts(row, takes, context)) continue;
-    choosers->bytes[i] = (double)row->size / chance_of_choosing(row->probability);
-    choosers->part[i] = (int8_t)part_of(row);
-    choosers->exact = choosers->exact && row->probability >= 1;
-  }
-}
 
 static bool chooses_for(int part, int k, bool spare) {
   int behind = (part - k + PEAK_PARTS) % PEAK_PARTS;
@@ -321,16 +306,11 @@ static void order_moments(struct peak *peak) {
   peak->last_ns = times[PEAK_PARTS - 1];
 }
 
-static bool is_near(const struct peak *peak, uint64_t begin_ns, uint64_t end_ns) {
-  return begin_ns <= peak->last_ns && peak->first_ns < end_ns;
-}
-
 static void add_rows(struct peak *peak, const struct choosers *choosers) {
   struct weight weight;
   for (size_t i = 0; i < choosers->samples->row_count; i++) {
     const struct row *row = &choosers->samples->rows[i];
-    if (choosers->part[i] == NO_PART ||
-        !is_near(peak, choosers->spans[i].begin_ns, choosers->spans[i].end_ns) ||
+    if (choosers->part[i] == NO_PART || !peak_is_near(peak, &choosers->spans[i]) ||
         !peak_holds(peak, row, &weight))
       continue;
     sum_add_weighted(&peak->live.bytes, (double)row->size, &weight);
@@ -340,36 +320,65 @@ static void add_rows(struct peak *peak, const struct choosers *choosers) {
 
 /* ---- shared ---- */
 
-wn_status peak_find(const struct samples *samples, row_filter *takes, void *context, struct peak *peak) {
+wn_status peak_begin(const struct samples *samples, struct peak_finder *finder) {
+  *finder = (struct peak_finder){.samples = samples,
+                                 .bytes = malloc((samples->row_count + 1) * sizeof *finder->bytes),
+                                 .part = malloc((samples->row_count + 1) * sizeof *finder->part),
+                                 .exact = true};
+  if (finder->bytes && finder->part) return WN_OK;
+  free(finder->bytes);
+  free(finder->part);
+  return error_set(WN_ENOMEM, "not enough memory for the peak");
+}
+
+void peak_add(struct peak_finder *finder, const struct row *row, bool counts) {
+  size_t i = (size_t)(row - finder->samples->rows);
+  finder->part[i] = NO_PART;
+  if (!counts || row->probability <= 0) return;
+  finder->bytes[i] = (double)row->size / chance_of_choosing(row->probability);
+  finder->part[i] = (int8_t)part_of(row);
+  finder->exact = finder->exact && row->probability >= 1;
+}
+
+wn_status peak_end(struct peak_finder *finder, struct peak *peak) {
+  const struct samples *samples = finder->samples;
   struct choosers choosers = {.samples = samples,
                               .spans = samples->spans,
                               .steps = samples->steps,
                               .step_count = samples->step_count,
-                              .bytes = malloc((samples->row_count + 1) * sizeof *choosers.bytes),
-                              .part = malloc((samples->row_count + 1) * sizeof *choosers.part),
-                              .exact = true};
+                              .bytes = finder->bytes,
+                              .part = finder->part,
+                              .exact = finder->exact};
   struct span *spans = choosers.spans ? NULL : samples_spans(samples);
   step_of_row *steps = choosers.steps ? NULL : samples_steps(samples, &choosers.step_count);
   *peak = (struct peak){0};
   if (spans) choosers.spans = spans;
   if (steps) choosers.steps = steps;
-  bool done = choosers.bytes && choosers.part && choosers.spans && choosers.steps;
+  bool done = choosers.spans && choosers.steps;
   if (done) {
-    fill_choosers(&choosers, takes, context);
     find_moments(&choosers, peak->time_ns);
     order_moments(peak);
     add_rows(peak, &choosers);
   }
-  free(choosers.bytes);
-  free(choosers.part);
+  free(finder->bytes);
+  free(finder->part);
   free(spans);
   free(steps);
   return done ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the peak");
 }
 
+wn_status peak_find(const struct samples *samples, row_filter *takes, void *context, struct peak *peak) {
+  struct peak_finder finder;
+  wn_status error = peak_begin(samples, &finder);
+  if (error) return error;
+  for (size_t i = 0; i < samples->row_count; i++)
+    peak_add(&finder, &samples->rows[i], !takes || takes(&samples->rows[i], context));
+  return peak_end(&finder, peak);
+}
+
 bool peak_holds(const struct peak *peak, const struct row *row, struct weight *weight) {
   double p = row->probability, live = 0;
-  if (!is_near(peak, row->begin_ns, row->end_ns)) return false;
+  if (!peak_is_near(peak, &(struct span){row->begin_ns, row->end_ns})) return false;
   for (int k = 0; k < PEAK_PARTS; k++) live += row_is_live_at(row, peak->time_ns[k]);
   if (live <= 0 || p <= 0) return false;
   if (peak->first_ns == peak->last_ns) {

@@ -482,6 +482,28 @@ static double born_from(const struct condition *condition) {
   return has_least && !strcmp(condition->field->name, "born") ? condition->number : 0;
 }
 
+/* A condition without the settings that select no rows; NULL: nothing is left. */
+static const struct condition *selecting(const struct condition *condition) {
+  while (condition && condition->kind == AND) {
+    const struct condition *left = selecting(condition->left), *right = selecting(condition->right);
+    if (left && right) return condition;
+    condition = left ? left : right;
+  }
+  bool neutral = condition && condition->kind == FIELD &&
+                 (condition->field->type == MOMENT || condition->field->type == HIDDEN);
+  return neutral ? NULL : condition;
+}
+
+static bool same_rows(const struct condition *one, const struct condition *other) {
+  one = selecting(one);
+  other = selecting(other);
+  if (!one || !other) return one == other;
+  if (one->kind != other->kind) return false;
+  if (one->kind == FIELD)
+    return one->field == other->field && one->relation == other->relation && !strcmp(one->text, other->text);
+  return same_rows(one->left, other->left) && same_rows(one->right, other->right);
+}
+
 /* ---- shared ---- */
 
 wn_status query_parse(const char *text, struct query **result) {
@@ -512,6 +534,12 @@ wn_status query_bind(struct query *query, const struct samples *samples, const s
 }
 
 bool query_takes(const struct query *query, const struct row *row) { return takes(query->root, query, row); }
+
+bool query_takes_all(const struct query *query) { return !query || !selecting(query->root); }
+
+bool query_same_rows(const struct query *one, const struct query *other) {
+  return same_rows(one ? one->root : NULL, other ? other->root : NULL);
+}
 
 const char *query_moment(const struct query *query, enum when *when, uint64_t *ns) {
   if (!query->moment) return NULL;

@@ -23,6 +23,11 @@ wn_status query_bind(struct query *query, const struct samples *samples, const s
 /* Whether the query selects the row's block. */
 bool query_takes(const struct query *query, const struct row *row);
 
+/* Whether it selects all rows, since it has settings alone; and whether two queries select the same
+ * rows, since they differ in settings alone. NULL: no query. False says nothing. */
+bool query_takes_all(const struct query *query);
+bool query_same_rows(const struct query *one, const struct query *other);
+
 /* The moment that the query sets by `at`; *ns is for AT_TIME. Returns the moment as the user wrote
  * it, valid as long as the query is; NULL: the query sets none. */
 const char *query_moment(const struct query *query, enum when *when, uint64_t *ns);

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- which rows count, and for what ---- */
 
@@ -20,11 +21,13 @@ static bool is_brief(const struct row *row, void *context) {
 
 static bool held(const struct row *row, struct share *share, void *context) {
   const struct report *report = context;
+  struct span span = row_span(report->samples, row);
+  bool is_held =
+      report->at == AT_PEAK ? peak_is_near(&report->peak, &span) : span_has(&span, report->asked.time_ns);
+  if (!is_held || !report_takes(row, context)) return false;
   *share = share_block(row);
-  bool is_held = report->at == AT_PEAK ? peak_holds(&report->peak, row, &share->weight)
-                                       : row_is_live_at(row, report->asked.time_ns);
-  if (report->apart && row_is_live_at(row, report->apart_ns)) return false;
-  return is_held && report_takes(row, context);
+  if (report->apart && span_has(&span, report->apart_ns)) return false;
+  return report->at != AT_PEAK || peak_holds(&report->peak, row, &share->weight);
 }
 
 static bool allocated(const struct row *row, struct share *share, void *context) {
@@ -45,8 +48,10 @@ static bool churn(const struct row *row, struct share *share, void *context) {
 }
 
 static bool alive(const struct row *row, struct share *share, void *context) {
+  const struct report *report = context;
+  if (row_span(report->samples, row).end_ns != STILL_ALIVE || !report_takes(row, context)) return false;
   *share = share_block(row);
-  return row->end_ns == STILL_ALIVE && report_takes(row, context);
+  return true;
 }
 
 /* TABLE_GROWTH: rows that have ended belong to their groups, as far as they matter for growth. */
@@ -80,30 +85,58 @@ static wn_status bind_query(struct report *report, const char *where) {
   return error ? error : query_bind(report->query, report->samples, report->names);
 }
 
-/* Asks the query once for each row: all sums and tables need the answers. */
-static wn_status select_rows(struct report *report) {
-  const struct samples *samples = report->samples;
-  if (!report->query) return WN_OK;
-  report->taken = malloc((samples->row_count + 1) * sizeof *report->taken);
-  if (!report->taken) return error_set(WN_ENOMEM, "not enough memory for the query");
-  for (size_t i = 0; i < samples->row_count; i++)
-    report->taken[i] = query_takes(report->query, &samples->rows[i]);
-  return WN_OK;
+/* Whether an earlier report, about the same recording, selects the same rows, and calls the same lives
+ * brief. */
+static bool selects_as(const struct report *report, const struct report *earlier) {
+  return earlier && earlier->samples == report->samples && earlier->brief_ns == report->brief_ns &&
+         query_same_rows(report->query, earlier->query);
 }
 
-/* Computes all totals in one pass: it is the rows that take the time. */
-static void sum_rows(struct report *report) {
+/* Takes over what depends on the rows of the query alone. */
+static void take_over(struct report *report, const struct report *earlier) {
+  if (report->taken)
+    memcpy(report->taken, earlier->taken, report->samples->row_count * sizeof *report->taken);
+  report->peak = earlier->peak;
+  report->allocated = earlier->allocated;
+  report->live_at_end = earlier->live_at_end;
+  report->brief = earlier->brief;
+  report->generations = earlier->generations;
+}
+
+static void add_row(struct report *report, const struct row *row) {
   const struct samples *samples = report->samples;
+  generations_add(&report->generations, row);
+  if (row->probability <= 0) return;
+  timeline_add_call(&report->allocated, samples, row);
+  if (is_brief(row, report)) timeline_add_call(&report->brief, samples, row);
+  if (row_is_live_at(row, samples->end_ns)) timeline_add_live(&report->live_at_end, row);
+}
+
+/* Asks the query once for each row, and computes all that needs no moment in the same pass: it is the
+ * rows that take the time. */
+static wn_status sum_rows(struct report *report) {
+  const struct samples *samples = report->samples;
+  struct peak_finder finder;
+  wn_status error = peak_begin(samples, &finder);
+  if (error) return error;
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    if (!report_takes(row, report)) continue;
-    generations_add(&report->generations, row);
-    if (row->probability <= 0) continue;
-    timeline_add_call(&report->allocated, samples, row);
-    if (is_brief(row, report)) timeline_add_call(&report->brief, samples, row);
-    if (row_is_live_at(row, samples->end_ns)) timeline_add_live(&report->live_at_end, row);
-    if (row_is_live_at(row, report->asked.time_ns)) timeline_add_live(&report->asked.live, row);
+    bool taken = !report->taken || query_takes(report->query, row);
+    if (report->taken) report->taken[i] = taken;
+    peak_add(&finder, row, taken);
+    if (taken) add_row(report, row);
   }
+  return peak_end(&finder, &report->peak);
+}
+
+static wn_status select_rows(struct report *report, const struct report *earlier) {
+  if (!query_takes_all(report->query)) {
+    report->taken = malloc((report->samples->row_count + 1) * sizeof *report->taken);
+    if (!report->taken) return error_set(WN_ENOMEM, "not enough memory for the query");
+  }
+  if (!selects_as(report, earlier)) return sum_rows(report);
+  take_over(report, earlier);
+  return WN_OK;
 }
 
 static wn_status compute(struct report *report, const struct question *question) {
@@ -115,26 +148,44 @@ static wn_status compute(struct report *report, const struct question *question)
   if (report->query && !question->apart) query_moment(report->query, &report->at, &at_ns);
   if (report->at == AT_TIME && at_ns > samples->end_ns)
     return error_set(WN_EINVAL, "the time is after the end of the trace");
-  wn_status error = peak_find(samples, report_takes, report, &report->peak);
+  wn_status error = select_rows(report, question->earlier);
   if (error) return error;
   report->asked = (struct moment){.time_ns = report->at == AT_PEAK  ? report->peak.median_ns
                                              : report->at == AT_END ? samples->end_ns
                                                                     : at_ns};
-  sum_rows(report);
-  if (report->at == AT_PEAK) report->asked.live = report->peak.live;
+  report->asked.live = report->at == AT_PEAK
+                           ? report->peak.live
+                           : timeline_live_at(samples, report->asked.time_ns, report_takes, report);
   return WN_OK;
 }
 
-static wn_status add_details(struct table *table) {
+static wn_status add_details(struct table *table, unsigned details) {
   const struct samples *samples = table->report->samples;
+  const struct call_tree *tree = &table->tree;
   wn_status error = WN_OK;
-  if (table->details & TABLE_LIVES) error = lifetimes_create(samples, &table->tree, LIFE_NS, &table->lives);
-  if (!error && (table->details & TABLE_WORD_LIVES))
-    error = lifetimes_create(samples, &table->tree, LIFE_WORDS, &table->word_lives);
-  if (!error && (table->details & TABLE_GROWTH)) error = table_order_resized(table);
-  if (error || !(table->details & (TABLE_FATES | TABLE_GROWTH))) return error;
-  table->inside = calloc(table->tree.node_count, sizeof *table->inside);
+  if (details & TABLE_LIVES) error = lifetimes_create(samples, tree, LIFE_NS, &table->lives);
+  if (!error && (details & TABLE_WORD_LIVES))
+    error = lifetimes_create(samples, tree, LIFE_WORDS, &table->word_lives);
+  if (!error && (details & TABLE_GROWTH)) error = table_order_resized(table);
+  if (error || table->inside || !(details & (TABLE_FATES | TABLE_GROWTH))) return error;
+  table->inside = calloc(tree->node_count, sizeof *table->inside);
   return table->inside ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the tables");
+}
+
+static bool shows_all(const struct stack_view *view) { return !view->hidden && !view->begins && !view->fold; }
+
+/* Sums the rows along the paths that the asker keeps, or along those of this view alone. */
+static wn_status sum_tree(const struct report *report, const struct samples *samples, enum grouping grouping,
+                          const struct stack_view *view, row_measure *rows, void *context,
+                          struct call_tree *tree) {
+  struct call_paths own = {.nodes = NULL};
+  struct call_paths *paths = report->paths && shows_all(view) ? &report->paths[grouping] : &own;
+  wn_status error = WN_OK;
+  if (paths == &own || !paths->nodes)
+    error = call_paths_create(samples, report->names, grouping, view, paths);
+  if (!error) error = call_tree_sum(samples, paths, rows, context, tree);
+  if (paths == &own) call_paths_destroy(paths);
+  return error;
 }
 
 /* ---- shared ---- */
@@ -144,11 +195,11 @@ wn_status report_ask(const struct recording *recording, const struct question *q
   *report = (struct report){.recording = recording,
                             .samples = recording->samples,
                             .names = &recording->names,
+                            .paths = question->paths,
                             .at = question->at,
                             .apart = question->apart,
                             .apart_ns = question->apart_ns};
   wn_status error = bind_query(report, question->where);
-  if (!error) error = select_rows(report);
   if (!error) error = compute(report, question);
   if (error) report_destroy(report);
   return error;
@@ -168,7 +219,6 @@ bool report_takes(const struct row *row, void *context) {
 
 bool report_counts(const struct report *report, enum measure measure, const struct row *row,
                    struct share *share) {
-  *share = (struct share){0};
   return row->probability > 0 && measures[measure].measure(row, share, (void *)report) && !share->apart;
 }
 
@@ -185,12 +235,31 @@ wn_status report_table(const struct report *report, enum measure measure, enum g
   struct stack_view view = report->query ? query_view(report->query) : (struct stack_view){0};
   view.fold = details & TABLE_FOLDED;
   row_measure *rows = details & TABLE_GROWTH ? alive_or_gone : measures[measure].measure;
-  wn_status error =
-      call_tree_build(report->samples, report->names, grouping, &view, rows, (void *)report, &table->tree);
-  if (error) return error;
-  error = add_details(table);
+  wn_status error = sum_tree(report, report->samples, grouping, &view, rows, (void *)report, &table->tree);
+  if (!error) error = add_details(table, details);
+  if (!error && !(details & TABLE_TREE_ONLY)) error = call_tree_group(&table->tree);
   if (error) table_destroy(table);
   return error;
+}
+
+wn_status report_tree(const struct report *report, const struct samples *samples, enum grouping grouping,
+                      row_measure *rows, void *context, struct call_tree *tree) {
+  struct stack_view all = {.hidden = NULL};
+  wn_status error = sum_tree(report, samples, grouping, &all, rows, context, tree);
+  if (!error) error = call_tree_group(tree);
+  if (error) call_tree_destroy(tree);
+  return error;
+}
+
+wn_status table_add(struct table *table, unsigned details) {
+  unsigned missing = details & ~table->details;
+  bool groups = (table->details & TABLE_TREE_ONLY) && !(details & TABLE_TREE_ONLY);
+  wn_status error = add_details(table, missing);
+  if (!error && groups) error = call_tree_group(&table->tree);
+  if (error) return error;
+  table->details |= missing & ~(unsigned)TABLE_TREE_ONLY;
+  if (groups) table->details &= ~(unsigned)TABLE_TREE_ONLY;
+  return WN_OK;
 }
 
 void table_destroy(struct table *table) {

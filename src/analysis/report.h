@@ -29,6 +29,9 @@ struct question {
   bool apart;        /* what was held at at_ns: only the blocks that were not also held at apart_ns */
   uint64_t apart_ns;
   uint64_t lives_by_ns; /* the length of run by which lives are brief or long; 0: that of the recording */
+  struct call_paths
+      *paths; /* by grouping: kept by the asker between questions about one recording; or NULL */
+  const struct report *earlier; /* its sums are taken over if its query selects the same rows; or NULL */
 };
 
 struct report {
@@ -38,8 +41,9 @@ struct report {
   enum when at;
   bool apart; /* of the question */
   uint64_t apart_ns;
+  struct call_paths *paths;                  /* of the question */
   struct query *query;                       /* NULL: every block counts */
-  bool *taken;                               /* by row: whether the query selects it; NULL without a query */
+  bool *taken;                               /* by row: whether the query selects it; NULL: it selects all */
   struct sums allocated, live_at_end, brief; /* brief: allocations of blocks that lived less than brief_ns */
   struct peak peak;
   struct moment asked;            /* the moment of the question; for AT_PEAK the median moment of the peak */
@@ -80,7 +84,7 @@ enum measure {
 const char *measure_name(enum measure measure);
 const char *measure_word(enum measure measure);
 
-/* How a row counts in a measure; false: not at all. And the bytes that it adds to the total. */
+/* How a row counts in a measure; false: not at all, and *share says nothing. And the bytes that it adds to the total. */
 bool report_counts(const struct report *report, enum measure measure, const struct row *row,
                    struct share *share);
 double share_bytes(const struct share *share, const struct row *row);
@@ -92,7 +96,8 @@ enum table_detail {
   TABLE_WORD_LIVES = 2, /* the same in words allocated during the life */
   TABLE_FATES = 4,      /* for a collected heap: what became of the blocks */
   TABLE_FOLDED = 8,     /* the tree has one node for all levels of a recursion */
-  TABLE_GROWTH = 16     /* of MEASURE_ALIVE: how it came to be; not with lives or fates */
+  TABLE_GROWTH = 16,    /* of MEASURE_ALIVE: how it came to be; not with lives or fates */
+  TABLE_TREE_ONLY = 32  /* no groups, only the call tree */
 };
 
 /* One thread uses a table at a time. */
@@ -112,6 +117,15 @@ struct table {
 wn_status report_table(const struct report *report, enum measure measure, enum grouping grouping,
                        unsigned details, struct table *table);
 void table_destroy(struct table *table);
+
+/* The call tree of other rows with the report's stacks: its mappings. `samples` has them as its rows.
+ * WN_ENOMEM. */
+wn_status report_tree(const struct report *report, const struct samples *samples, enum grouping grouping,
+                      row_measure *rows, void *context, struct call_tree *tree);
+
+/* Adds groups and other details to a table that has not all of them; not TABLE_FOLDED, TABLE_GROWTH.
+ * WN_ENOMEM. */
+wn_status table_add(struct table *table, unsigned details);
 
 /* Details of a group: of the blocks of its self sums, or of all that its total counts. Only if the
  * table was made with that detail. */

@@ -77,7 +77,6 @@ wn_status resident_tree(const struct report *report, const struct resident *resi
   struct asked asked = {report->samples, resident->time_ns, resident->measured, kind == RESIDENT_STACKS};
   view.rows = report->samples->mapped.rows;
   view.row_count = report->samples->mapped.count;
-  return call_tree_build(&view, report->names, grouping == BY_STACK ? BY_FUNCTION : grouping, NULL,
-                         mapped_then, &asked, tree);
+  return report_tree(report, &view, grouping == BY_STACK ? BY_FUNCTION : grouping, mapped_then, &asked, tree);
 }
 /* SPDX-License-Identifier: MIT */

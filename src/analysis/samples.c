@@ -217,6 +217,10 @@ static bool join(struct loading *loading) {
     samples->sampled_blocks++;
   }
   samples->unmatched += loading->change_count - change;
+  free(loading->born); /* before more memory is needed */
+  free(loading->changes);
+  loading->born = NULL;
+  loading->changes = NULL;
   if (samples->row_count) qsort(samples->rows, samples->row_count, sizeof *samples->rows, by_begin);
   if (samples->memory_count) qsort(samples->memory, samples->memory_count, sizeof *samples->memory, by_time);
   return true;

@@ -73,6 +73,13 @@ struct span {
   uint64_t begin_ns, end_ns;
 };
 
+/* How long a block lived, by its last row. */
+struct lived {
+  uint64_t key; /* its life times 2; one more: it is alive at the end, and has lived so long at least */
+  double probability;
+  uint32_t row;
+};
+
 /* Twice the number of a row; one more: its end. */
 typedef uint32_t step_of_row;
 
@@ -83,11 +90,11 @@ struct samples {
   struct grown_rows grown;
   double *life_words; /* by row: words that were allocated during the block's life (WORDS CLOCK); or NULL */
   /* Of a loaded trace; NULL if rows are not from a trace. `spans`: by row. `steps`: every birth and end
-   * of a row, in order of time, at one time the ends first. `by_life`: the numbers of the last rows of
-   * blocks, by life (row_life_ns), of equal ones the dead first. */
+   * of a row, in order of time, at one time the ends first. `by_life`: the last rows of blocks, by
+   * life (row_life_ns), of equal ones the dead first. */
   struct span *spans;
   step_of_row *steps;
-  uint32_t *by_life;
+  struct lived *by_life;
   size_t step_count, by_life_count;
   struct memory_point *memory; /* ordered by time */
   size_t memory_count;
@@ -118,6 +125,14 @@ static inline uint64_t row_life_ns(const struct row *row, uint64_t end_ns) {
 static inline bool span_has(const struct span *span, uint64_t time_ns) {
   return span->begin_ns <= time_ns && time_ns < span->end_ns;
 }
+
+static inline struct span row_span(const struct samples *samples, const struct row *row) {
+  return samples->spans ? samples->spans[row - samples->rows] : (struct span){row->begin_ns, row->end_ns};
+}
+
+/* Makes a list of lives, ordered by `keyed`, whose keys are those of struct lived. Frees `keyed`; NULL
+ * without memory. */
+struct lived *samples_lived(const struct samples *samples, struct keyed *keyed, size_t count);
 
 /* Make `spans` and `steps`. The caller frees the results; NULL without memory. */
 struct span *samples_spans(const struct samples *samples);

@@ -27,14 +27,6 @@ static bool make_clock(const struct samples *samples, struct words_clock *clock)
   return true;
 }
 
-/* The items in the order of their keys; NULL without memory. Frees `keyed`. */
-static uint32_t *items_in_order(struct keyed *keyed, size_t count) {
-  uint32_t *items = keyed && order_by_key(keyed, count) ? malloc((count + 1) * sizeof *items) : NULL;
-  for (size_t i = 0; items && i < count; i++) items[i] = keyed[i].item;
-  free(keyed);
-  return items;
-}
-
 /* The rows that end, by their ends; NULL without memory. */
 static struct keyed *order_by_end(const struct samples *samples, size_t *count) {
   struct keyed *keyed = malloc((samples->row_count + 1) * sizeof *keyed);
@@ -47,7 +39,7 @@ static struct keyed *order_by_end(const struct samples *samples, size_t *count) 
   return NULL;
 }
 
-static uint32_t *order_by_life(const struct samples *samples, size_t *count) {
+static struct lived *order_by_life(const struct samples *samples, size_t *count) {
   struct keyed *keyed = malloc((samples->row_count + 1) * sizeof *keyed);
   *count = 0;
   for (size_t i = 0; keyed && i < samples->row_count; i++) {
@@ -56,7 +48,7 @@ static uint32_t *order_by_life(const struct samples *samples, size_t *count) {
     if (row->last)
       keyed[(*count)++] = (struct keyed){row_life_ns(row, samples->end_ns) << 1 | alive, (uint32_t)i};
   }
-  return items_in_order(keyed, *count);
+  return samples_lived(samples, keyed, *count);
 }
 
 static bool fill_life_words(struct samples *samples) {
@@ -83,6 +75,15 @@ bool samples_settle_lives(struct samples *samples) {
   samples->by_life = order_by_life(samples, &samples->by_life_count);
   samples->spans = samples_spans(samples);
   return fill_life_words(samples) && samples->steps && samples->by_life && samples->spans;
+}
+
+struct lived *samples_lived(const struct samples *samples, struct keyed *keyed, size_t count) {
+  bool ordered = keyed && order_by_key(keyed, count);
+  struct lived *lived = ordered ? malloc((count + 1) * sizeof *lived) : NULL;
+  for (size_t i = 0; lived && i < count; i++)
+    lived[i] = (struct lived){keyed[i].key, samples->rows[keyed[i].item].probability, keyed[i].item};
+  free(keyed);
+  return lived;
 }
 
 struct span *samples_spans(const struct samples *samples) {

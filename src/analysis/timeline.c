@@ -23,12 +23,31 @@ static uint64_t time_of(uint64_t end_ns, size_t moment, size_t count) {
   return end_ns / (count - 1) * moment + end_ns % (count - 1) * moment / (count - 1);
 }
 
-/* The first moment of the curve at or after a time. */
-static size_t moment_from(uint64_t time_ns, uint64_t end_ns, size_t count) {
-  size_t at = end_ns ? (size_t)((double)time_ns / (double)end_ns * (double)(count - 1)) : 0;
-  while (at > 0 && time_of(end_ns, at - 1, count) >= time_ns) at--;
-  while (at < count && time_of(end_ns, at, count) < time_ns) at++;
+/* The moments of a curve. Their times are computed once, since dividing is slow. */
+struct grid {
+  uint64_t end_ns, time_ns[TIMELINE_MOMENTS];
+  size_t count;
+};
+
+static void make_grid(struct grid *grid, uint64_t end_ns, size_t count) {
+  grid->end_ns = end_ns;
+  grid->count = count;
+  for (size_t i = 0; i < count; i++) grid->time_ns[i] = time_of(end_ns, i, count);
+}
+
+/* The first moment at or after a time. */
+static size_t moment_from(uint64_t time_ns, const struct grid *grid) {
+  double steps = (double)(grid->count - 1);
+  size_t at = grid->end_ns ? (size_t)((double)time_ns / (double)grid->end_ns * steps) : 0;
+  if (at > grid->count) at = grid->count;
+  while (at > 0 && grid->time_ns[at - 1] >= time_ns) at--;
+  while (at < grid->count && grid->time_ns[at] < time_ns) at++;
   return at;
+}
+
+/* The first moment at which a row has ended. */
+static size_t moment_after(const struct span *span, const struct grid *grid) {
+  return span->end_ns == STILL_ALIVE ? grid->count : moment_from(span->end_ns, grid);
 }
 
 /* Adds a row to the moments [begin, end). The leaves of the segment tree are its nodes from
@@ -88,24 +107,28 @@ static size_t keep_largest(const struct memory_point *from, size_t count, struct
 struct sums timeline_live_at(const struct samples *samples, uint64_t time_ns, row_filter *takes,
                              void *context) {
   struct sums sums = {0};
-  for (size_t i = 0; i < samples->row_count && samples->rows[i].begin_ns <= time_ns; i++)
-    if (row_is_live_at(&samples->rows[i], time_ns) && counts(&samples->rows[i], takes, context))
-      timeline_add_live(&sums, &samples->rows[i]);
+  const struct span *spans = samples->spans;
+  for (size_t i = 0; i < samples->row_count; i++) {
+    if (spans && !span_has(&spans[i], time_ns)) continue;
+    const struct row *row = &samples->rows[i];
+    if (row_is_live_at(row, time_ns) && counts(row, takes, context)) timeline_add_live(&sums, row);
+  }
   return sums;
 }
 
 void timeline_curve(const struct samples *samples, row_filter *takes, void *context, struct moment *moments,
                     size_t count) {
   struct sums nodes[2 * TIMELINE_MOMENTS] = {0};
-  uint64_t end_ns = samples->end_ns;
+  struct grid grid;
+  make_grid(&grid, samples->end_ns, count);
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    size_t begin = moment_from(row->begin_ns, end_ns, count),
-           end = row->end_ns == STILL_ALIVE ? count : moment_from(row->end_ns, end_ns, count);
+    struct span span = row_span(samples, row);
+    size_t begin = moment_from(span.begin_ns, &grid), end = moment_after(&span, &grid);
     if (begin < end && counts(row, takes, context)) add_stretch(nodes, row, begin, end);
   }
   for (size_t i = 0; i < count; i++) {
-    moments[i] = (struct moment){.time_ns = time_of(end_ns, i, count)};
+    moments[i] = (struct moment){.time_ns = grid.time_ns[i]};
     for (size_t node = TIMELINE_MOMENTS + i; node; node /= 2) {
       sum_merge(&moments[i].live.bytes, &nodes[node].bytes);
       sum_merge(&moments[i].live.blocks, &nodes[node].blocks);
@@ -115,17 +138,18 @@ void timeline_curve(const struct samples *samples, row_filter *takes, void *cont
 
 void timeline_flow(const struct samples *samples, row_filter *takes, void *context, struct flow *flow,
                    size_t count) {
-  uint64_t end_ns = samples->end_ns;
+  struct grid grid;
+  make_grid(&grid, samples->end_ns, count);
   memset(flow, 0, count * sizeof *flow);
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
     if (!counts(row, takes, context)) continue;
-    size_t begin = moment_from(row->begin_ns, end_ns, count),
-           end = row->end_ns == STILL_ALIVE ? count : moment_from(row->end_ns, end_ns, count), move = end;
+    struct span span = row_span(samples, row);
+    size_t begin = moment_from(span.begin_ns, &grid), end = moment_after(&span, &grid), move = end;
     double bytes = (double)row->size / row->probability;
     if (begin < count) flow[begin].allocated += (double)row_allocated(row) / row->probability;
     if (row->promoted_ns < row->end_ns && row->area == AREA_MINOR) {
-      move = moment_from(row->promoted_ns, end_ns, count);
+      move = moment_from(row->promoted_ns, &grid);
       if (move < begin) move = begin;
       add_change(flow, move, end, count, AREA_MAJOR, bytes);
     }

@@ -114,7 +114,13 @@ enum { VIEWS = sizeof views / sizeof *views };
 
 static bool same_text(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
 
+static void forget_table(struct answers *answers) {
+  if (answers->has_table) table_destroy(&answers->table);
+  answers->has_table = false;
+}
+
 static void forget_report(struct answers *answers) {
+  forget_table(answers);
   if (answers->has_report) report_destroy(&answers->report);
   free(answers->where);
   answers->where = NULL;
@@ -124,13 +130,19 @@ static void forget_report(struct answers *answers) {
 /* Has the report of the query ready. */
 static wn_status prepare(struct answers *answers, const char *where) {
   if (answers->has_report && same_text(answers->where, where)) return WN_OK;
+  struct report report;
+  char *copy = where ? strdup(where) : NULL;
+  if (where && !copy) return error_set(WN_ENOMEM, "not enough memory for the query");
+  wn_status error = report_ask(answers->recording,
+                               &(struct question){.where = copy,
+                                                  .paths = answers->paths,
+                                                  .earlier = answers->has_report ? &answers->report : NULL},
+                               &report);
   forget_report(answers);
-  answers->where = where ? strdup(where) : NULL;
-  if (where && !answers->where) return error_set(WN_ENOMEM, "not enough memory for the query");
-  wn_status error =
-      report_ask(answers->recording, &(struct question){.where = answers->where}, &answers->report);
-  answers->has_report = !error;
-  return error;
+  if (error) return free(copy), error;
+  answers->where = copy;
+  answers->report = report;
+  return answers->has_report = true, WN_OK;
 }
 
 /* ---- comparisons ---- */
@@ -222,6 +234,23 @@ void answers_create(struct answers *answers, const struct recording *recording,
 void answers_destroy(struct answers *answers) {
   forget_report(answers);
   forget_pair(answers);
+  for (int i = 0; i < GROUPINGS; i++) call_paths_destroy(&answers->paths[i]);
+}
+
+wn_status views_table(struct answers *answers, enum measure measure, enum grouping grouping, unsigned details,
+                      struct table **result) {
+  const unsigned other_rows = TABLE_FOLDED | TABLE_GROWTH; /* or other nodes: another tree */
+  struct table *table = *result = &answers->table;
+  if (answers->has_table && table->measure == measure && table->tree.grouping == grouping &&
+      (table->details & other_rows) == (details & other_rows)) {
+    wn_status error = table_add(table, details);
+    if (error) forget_table(answers);
+    return error;
+  }
+  forget_table(answers);
+  wn_status error = report_table(&answers->report, measure, grouping, details, table);
+  answers->has_table = !error;
+  return error;
 }
 
 wn_status answers_ask(struct answers *answers, const char *request, size_t length, char **bytes,

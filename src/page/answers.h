@@ -12,7 +12,17 @@
 
 #include "analysis/pair.h"
 
-/* The last report and the last pair are kept, since the views of one query share them. One thread
+enum { SURVIVAL_MOST = 128 };
+
+/* Of all blocks, for the view `kinds`: the largest one, and how many live for how long. */
+struct all_kinds {
+  bool known;
+  uint64_t largest;
+  struct survival survival[SURVIVAL_MOST];
+};
+
+/* The last report, its last table and the last pair are kept, since the views of one query share them;
+ * and what no query changes. One thread
  * uses it at a time. */
 struct answers {
   const struct recording *recording;
@@ -20,6 +30,10 @@ struct answers {
   char *where;                    /* of the report */
   bool has_report;
   struct report report;
+  bool has_table;
+  struct table table;
+  struct call_paths paths[GROUPINGS];
+  struct all_kinds all_kinds;
   char *pair_asked; /* what the pair answers: see prepare_pair */
   bool has_pair;
   struct pair pair;

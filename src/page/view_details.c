@@ -63,13 +63,10 @@ static wn_status write_details(struct json *json, struct table *table, const cha
 /* ---- shared ---- */
 
 wn_status view_details(struct answers *answers, const struct request *request, struct answer *answer) {
-  struct table table;
+  struct table *table;
   unsigned details = TABLE_LIVES | (answers->report.samples->collected ? TABLE_FATES : TABLE_SUMS);
   if (!request->of) return error_set(WN_EINVAL, "a request for details names a function by 'of'");
-  wn_status error = report_table(&answers->report, request->measure, request->grouping, details, &table);
-  if (error) return error;
-  error = write_details(&answer->json, &table, request->of);
-  table_destroy(&table);
-  return error;
+  wn_status error = views_table(answers, request->measure, request->grouping, details, &table);
+  return error ? error : write_details(&answer->json, table, request->of);
 }
 /* SPDX-License-Identifier: MIT */

@@ -43,19 +43,16 @@ static size_t class_of(const uint64_t *begins, size_t count, uint64_t value) {
   return at;
 }
 
-static uint64_t life_of(const struct samples *samples, const struct row *row) {
-  uint64_t died = row->died_ns == STILL_ALIVE ? samples->end_ns : row->died_ns;
-  return died > row->born_ns ? died - row->born_ns : 0;
-}
-
+/* Sums the rows that count, and notes them in `counted`, by row. */
 static void add_rows(const struct report *report, enum measure measure, const struct classes *classes,
-                     struct cell_sums *cells) {
+                     struct cell_sums *cells, bool *counted) {
   const struct samples *samples = report->samples;
   struct share share;
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    if (!report_counts(report, measure, row, &share)) continue;
-    size_t life = class_of(classes->life, classes->lives, life_of(samples, row)),
+    counted[i] = report_counts(report, measure, row, &share);
+    if (!counted[i]) continue;
+    size_t life = class_of(classes->life, classes->lives, row_life_ns(row, samples->end_ns)),
            size = class_of(classes->size, classes->sizes, row->size);
     struct cell_sums *cell = &cells[life * classes->sizes + size];
     bool alive = row->died_ns == STILL_ALIVE;
@@ -83,27 +80,36 @@ static void write_cells(struct answer *answer, const struct cell_sums *cells, si
 }
 
 /* The lives of the curve: eight in each decade, from a microsecond to the longest. */
-enum { CURVE_MOST = 128 };
 static size_t make_curve(struct survival *curve, uint64_t longest) {
   static const double steps[] = {1, 1.33, 1.78, 2.37, 3.16, 4.22, 5.62, 7.5};
   size_t count = 0;
   double decade = 1000;
-  for (size_t i = 0; count < CURVE_MOST && decade * steps[i % 8] <= (double)longest; i++) {
+  for (size_t i = 0; count < SURVIVAL_MOST && decade * steps[i % 8] <= (double)longest; i++) {
     curve[count++] = (struct survival){.life = (uint64_t)(decade * steps[i % 8])};
     if (i % 8 == 7) decade *= 10;
   }
   return count;
 }
 
-struct counted {
-  const struct report *report;
-  enum measure measure;
-};
+static wn_status survival_of(const struct samples *samples, const bool *counted, struct survival *curve,
+                             size_t count) {
+  struct lifetimes lives;
+  wn_status error = lifetimes_of_rows(samples, counted, &lives);
+  if (error) return error;
+  lifetimes_survival(&lives, curve, count);
+  lifetimes_destroy(&lives);
+  return WN_OK;
+}
 
-static bool is_counted(const struct row *row, void *context) {
-  const struct counted *counted = context;
-  struct share share;
-  return report_counts(counted->report, counted->measure, row, &share);
+/* Knows what no query changes. */
+static wn_status know_all(struct all_kinds *all, const struct samples *samples) {
+  if (all->known) return WN_OK;
+  size_t count = make_curve(all->survival, samples->end_ns);
+  wn_status error = survival_of(samples, NULL, all->survival, count);
+  for (size_t i = 0; i < samples->row_count; i++)
+    if (samples->rows[i].size > all->largest) all->largest = samples->rows[i].size;
+  all->known = !error;
+  return error;
 }
 
 static void write_curves(struct answer *answer, const struct survival *of_query,
@@ -121,31 +127,23 @@ static void write_curves(struct answer *answer, const struct survival *of_query,
 }
 
 /* The curve of the blocks that the measure counts, and, to compare with, that of all blocks. */
-static wn_status write_survival(struct answer *answer, const struct report *report, enum measure measure) {
-  struct survival of_query[CURVE_MOST], of_all[CURVE_MOST];
-  struct lifetimes lives;
-  size_t count = make_curve(of_query, report->samples->end_ns);
-  make_curve(of_all, report->samples->end_ns);
-  wn_status error = lifetimes_create(report->samples, NULL, LIFE_NS, &lives);
-  if (error) return error;
-  lifetimes_survival(&lives, of_all, count);
-  lifetimes_keep(&lives, is_counted, &(struct counted){report, measure});
-  lifetimes_survival(&lives, of_query, count);
-  lifetimes_destroy(&lives);
-  write_curves(answer, of_query, of_all, count);
-  return WN_OK;
+static wn_status write_survival(struct answer *answer, const struct samples *samples, const bool *counted,
+                                const struct all_kinds *all) {
+  struct survival of_query[SURVIVAL_MOST];
+  size_t count = make_curve(of_query, samples->end_ns);
+  wn_status error = survival_of(samples, counted, of_query, count);
+  if (!error) write_curves(answer, of_query, all->survival, count);
+  return error;
 }
 
-static wn_status write_map(struct answer *answer, const struct report *report, enum measure measure) {
+static wn_status write_map(struct answer *answer, const struct report *report, enum measure measure,
+                           uint64_t largest, bool *counted) {
   struct classes classes = {.lives = 0};
-  uint64_t largest = 0;
-  for (size_t i = 0; i < report->samples->row_count; i++)
-    if (report->samples->rows[i].size > largest) largest = report->samples->rows[i].size;
   make_lives(&classes, report->samples->end_ns);
   make_sizes(&classes, largest);
   struct cell_sums *cells = calloc(classes.lives * classes.sizes, sizeof *cells);
   if (!cells) return error_set(WN_ENOMEM, "not enough memory for the map");
-  add_rows(report, measure, &classes, cells);
+  add_rows(report, measure, &classes, cells, counted);
   write_classes(&answer->json, "life_ns", classes.life, classes.lives);
   write_classes(&answer->json, "size_bytes", classes.size, classes.sizes);
   write_cells(answer, cells, classes.lives * classes.sizes);
@@ -156,7 +154,14 @@ static wn_status write_map(struct answer *answer, const struct report *report, e
 /* ---- shared ---- */
 
 wn_status view_kinds(struct answers *answers, const struct request *request, struct answer *answer) {
-  wn_status error = write_map(answer, &answers->report, request->measure);
-  return error ? error : write_survival(answer, &answers->report, request->measure);
+  const struct report *report = &answers->report;
+  struct all_kinds *all = &answers->all_kinds;
+  bool *counted = malloc((report->samples->row_count + 1) * sizeof *counted);
+  wn_status error =
+      counted ? know_all(all, report->samples) : error_set(WN_ENOMEM, "not enough memory for the map");
+  if (!error) error = write_map(answer, report, request->measure, all->largest, counted);
+  if (!error) error = write_survival(answer, report->samples, counted, all);
+  free(counted);
+  return error;
 }
 /* SPDX-License-Identifier: MIT */

@@ -85,22 +85,21 @@ static wn_status fill_lives(const struct table *table, struct life *lives) {
 /* ---- shared ---- */
 
 wn_status view_table(struct answers *answers, const struct request *request, struct answer *answer) {
-  struct table table;
+  struct table *table;
   struct labels labels = {.tree = NULL};
   unsigned details = request->measure == MEASURE_ALIVE ? TABLE_GROWTH : TABLE_LIVES;
-  wn_status error = report_table(&answers->report, request->measure, request->grouping, details, &table);
+  wn_status error = views_table(answers, request->measure, request->grouping, details, &table);
   if (error) return error;
-  struct life *lives = calloc(table.tree.label_count, sizeof *lives);
-  error = lives ? fill_lives(&table, lives) : error_set(WN_ENOMEM, "not enough memory for the table");
-  if (!error) error = labels_create(&labels, &table.tree, answers->report.names);
+  struct life *lives = calloc(table->tree.label_count, sizeof *lives);
+  error = lives ? fill_lives(table, lives) : error_set(WN_ENOMEM, "not enough memory for the table");
+  if (!error) error = labels_create(&labels, &table->tree, answers->report.names);
   if (!error) {
-    write_rows(&table, lives, &labels, answer);
+    write_rows(table, lives, &labels, answer);
     labels_write(&labels, &answer->json);
-    error = add_growth(&table, answer);
+    error = add_growth(table, answer);
   }
   labels_destroy(&labels);
   free(lives);
-  table_destroy(&table);
   return error;
 }
 /* SPDX-License-Identifier: MIT */

@@ -33,6 +33,11 @@ view_function view_totals, view_time, view_flame, view_table, view_kinds, view_d
 /* Of a comparison: they need the pair. */
 view_function view_compare, view_compared_flame;
 
+/* The table of the report: made, or the one that the last view had, with more details. It stays the
+ * answers'. WN_ENOMEM. */
+wn_status views_table(struct answers *answers, enum measure measure, enum grouping grouping, unsigned details,
+                      struct table **table);
+
 /* Sets chosen[label] for the labels of a tree that have a text. WN_EINVAL: none has it; then *chosen
  * is NULL. To be freed by the caller. */
 struct labels;

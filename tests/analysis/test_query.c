@@ -319,6 +319,35 @@ static void a_query_sets_the_moment(void **state) {
   recording_free(recording);
 }
 
+static void queries_that_differ_in_their_settings_select_the_same_rows(void **state) {
+  (void)state;
+  static const struct {
+    const char *one, *other;
+    bool same;
+  } cases[] = {{"size > 10", "size > 10", true},
+               {"size > 10", "size > 11", false},
+               {"size > 10", "size >= 10", false},
+               {"size > 10", "at = 5ms and size > 10", true},
+               {"size > 10 and at = 5ms", "hide ~ memcpy and (size > 10 and at = end)", true},
+               {"at = 5ms", "at = end", true},
+               {"at = 5ms", "size > 10", false},
+               {"not size > 10", "size > 10", false},
+               {"not size > 10", "not size > 10 and at = 5ms", true},
+               {"size > 10 or size < 5", "size > 10 and size < 5", false},
+               {"fn ~ a", "fn ~ b", false},
+               {"from = a", "from = b", false},
+               {"thread = 1 and size > 10", "thread = 1 and size > 10 and at = 1ms", true}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct query *one, *other;
+    assert_int_equal(query_parse(cases[i].one, &one), WN_OK);
+    assert_int_equal(query_parse(cases[i].other, &other), WN_OK);
+    if (query_same_rows(one, other) != cases[i].same) fail_msg("%s; %s", cases[i].one, cases[i].other);
+    query_free(one);
+    query_free(other);
+  }
+  assert_true(query_same_rows(NULL, NULL));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(good_queries_take_the_right_blocks),
@@ -327,6 +356,7 @@ int main(void) {
       cmocka_unit_test(deep_queries_are_refused_not_crashed_on),
       cmocka_unit_test(settings_change_how_stacks_are_shown),
       cmocka_unit_test(a_query_sets_the_moment),
+      cmocka_unit_test(queries_that_differ_in_their_settings_select_the_same_rows),
   };
   return RUN_TESTS(tests);
 }

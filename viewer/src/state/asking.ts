@@ -111,9 +111,17 @@ export const verdict = signal<Asked<Totals>>(nothing);
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
+/* One answer is shown in one task, so that the page stays responsive: those that the page brings along are known at once. */
+let shown: Promise<void> | undefined;
+async function ownTask(): Promise<void> {
+  while (shown) await shown;
+  shown = new Promise<void>((done) => setTimeout(done)).then(() => (shown = undefined));
+}
+
 async function ask<T>(from: Source, slot: string, request: Request, into: { value: Asked<T>; peek(): Asked<T> }): Promise<void> {
   try {
     const answer = await from.ask<T>(request, slot);
+    await ownTask();
     into.value = { answer, of: request, pending: false, error: '' };
   } catch (error) {
     if (error instanceof Superseded) return;

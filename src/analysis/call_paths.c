@@ -1,0 +1,218 @@
+/* Builds call paths.
+ *
+ * The stacks of a trace already form a tree of code addresses. Each node of that tree leads to one
+ * node of the paths: the node of its caller, then one step for each function at the address, the
+ * inlined ones last. When grouping by line, file or module, a step to the label of the node itself
+ * stays at the node, as when two functions of one module call each other.
+ *
+ * Wrappers. A frame that allocates for its caller (wrappers.h) does not own what it allocates: a
+ * stack belongs to the node of its innermost frame that is no wrapper. A stack that has only
+ * wrappers belongs to its outermost frame.
+ */
+#include "analysis/call_paths.h"
+
+#include "base/error.h"
+#include "base/hash.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A hash table from 64-bit keys to 32-bit values: open addressing, at most half full. Key 0 marks a
+ * free slot. */
+struct index {
+  uint64_t *keys;
+  uint32_t *values;
+  size_t size, used;
+};
+
+struct building {
+  struct call_paths *paths;
+  const struct names *names;
+  const struct samples *samples;
+  struct index children; /* parent << 32 | label -> node */
+  struct index labels;   /* hash of the label -> number of the label + 1 */
+  size_t label_capacity, node_capacity;
+  struct stack_view view;
+};
+
+static uint64_t *index_slot(const struct index *index, uint64_t key) {
+  size_t mask = index->size - 1, at = hash_mix(key) & mask;
+  while (index->keys[at] && index->keys[at] != key) at = (at + 1) & mask;
+  return &index->keys[at];
+}
+
+static bool index_resize(struct index *index, size_t size) {
+  struct index wider = {calloc(size, sizeof(uint64_t)), calloc(size, sizeof(uint32_t)), size, index->used};
+  if (!wider.keys || !wider.values) {
+    free(wider.keys);
+    free(wider.values);
+    return false;
+  }
+  for (size_t i = 0; i < index->size; i++) {
+    if (!index->keys[i]) continue;
+    uint64_t *slot = index_slot(&wider, index->keys[i]);
+    *slot = index->keys[i];
+    wider.values[slot - wider.keys] = index->values[i];
+  }
+  free(index->keys);
+  free(index->values);
+  *index = wider;
+  return true;
+}
+
+/* The place of a key's value; a new key gets the value 0. The key must not be 0. NULL without
+ * memory. */
+static uint32_t *index_at(struct index *index, uint64_t key) {
+  if (index->used * 2 >= index->size && !index_resize(index, index->size ? index->size * 2 : 256))
+    return NULL;
+  uint64_t *slot = index_slot(index, key);
+  if (!*slot) {
+    *slot = key;
+    index->used++;
+  }
+  return &index->values[slot - index->keys];
+}
+
+static void index_destroy(struct index *index) {
+  free(index->keys);
+  free(index->values);
+}
+
+static bool grow(void **items, size_t *capacity, size_t size) {
+  size_t larger = *capacity ? *capacity * 2 : 256;
+  void *moved = realloc(*items, larger * size);
+  if (moved) *items = moved, *capacity = larger;
+  return moved != NULL;
+}
+
+static struct label label_of(const struct frame *frame, enum grouping grouping) {
+  switch (grouping) {
+  case BY_LINE:
+    if (!frame->line) return (struct label){frame->place, frame->module, frame->file, 0};
+    return (struct label){frame->function, frame->module, frame->file, frame->line};
+  case BY_FILE: return (struct label){0, frame->file ? 0 : frame->module, frame->file, 0};
+  case BY_MODULE: return (struct label){0, frame->module, 0, 0};
+  case BY_FUNCTION:
+  case BY_STACK: break;
+  }
+  return (struct label){frame->function, frame->module, 0, 0};
+}
+
+static bool same_label(const struct label *a, const struct label *b) { return !memcmp(a, b, sizeof *a); }
+
+/* The number of a label; UINT32_MAX without memory. */
+static uint32_t label_number(struct building *building, const struct label *label) {
+  struct call_paths *paths = building->paths;
+  uint64_t key =
+      hash_combine(hash_combine(label->function, label->module), hash_combine(label->file, label->line)) | 1;
+  uint32_t *found;
+  for (;; key += 2) { /* another label has this hash: take the next key */
+    if (!(found = index_at(&building->labels, key))) return UINT32_MAX;
+    if (!*found || same_label(&paths->labels[*found - 1], label)) break;
+  }
+  if (*found) return *found - 1;
+  if (paths->label_count == building->label_capacity &&
+      !grow((void **)&paths->labels, &building->label_capacity, sizeof *paths->labels))
+    return UINT32_MAX;
+  paths->labels[paths->label_count++] = *label;
+  *found = (uint32_t)paths->label_count;
+  return *found - 1;
+}
+
+/* The child of a node with a label, created if it does not exist; UINT32_MAX without memory. */
+static uint32_t child_of(struct building *building, uint32_t parent, uint32_t label) {
+  struct call_paths *paths = building->paths;
+  if (parent && paths->nodes[parent].label == label && building->paths->grouping != BY_FUNCTION &&
+      building->paths->grouping != BY_STACK)
+    return parent;
+  for (uint32_t at = building->view.fold ? parent : 0; at; at = paths->nodes[at].parent)
+    if (paths->nodes[at].label == label) return at;
+  uint32_t *found = index_at(&building->children, ((uint64_t)parent << 32 | label) + 1);
+  if (!found) return UINT32_MAX;
+  if (*found) return *found;
+  if (paths->node_count == building->node_capacity &&
+      !grow((void **)&paths->nodes, &building->node_capacity, sizeof *paths->nodes))
+    return UINT32_MAX;
+  paths->nodes[paths->node_count] = (struct path_node){parent, label};
+  *found = (uint32_t)paths->node_count++;
+  return *found;
+}
+
+/* Whether the view has a frame. *begun tells whether the stack has begun before it, and becomes true
+ * if it begins here. */
+static bool shows(const struct building *building, size_t frame, bool *begun) {
+  const struct stack_view *view = &building->view;
+  if (view->begins && view->begins[frame]) *begun = true;
+  return *begun && !(view->hidden && view->hidden[frame]);
+}
+
+/* The node for a code address that `parent` calls. *own is the node that owns the caller's
+ * stack (0: none yet) and becomes the node that owns this one. UINT32_MAX without memory. */
+static uint32_t step(struct building *building, uint32_t parent, uint32_t trace_node, uint32_t *own) {
+  struct frames frames = names_of(building->names, trace_node);
+  const bool *begun_at = building->view.begun;
+  bool begun = !begun_at || begun_at[source_stack(building->samples->source, trace_node).parent];
+  for (size_t i = frames.count; i-- > 0 && parent != UINT32_MAX;) {
+    if (!shows(building, (size_t)(frames.frame - building->names->frame) + i, &begun)) continue;
+    struct label label = label_of(&frames.frame[i], building->paths->grouping);
+    uint32_t number = label_number(building, &label);
+    parent = number == UINT32_MAX ? UINT32_MAX : child_of(building, parent, number);
+    if (!frames.frame[i].wrapper || !*own) *own = parent;
+  }
+  return parent;
+}
+
+static bool prepare(struct building *building) {
+  struct call_paths *paths = building->paths;
+  paths->stack_count = source_stack_count(building->samples->source);
+  paths->node_of = calloc((size_t)paths->stack_count + 1, sizeof *paths->node_of);
+  paths->own_of = calloc((size_t)paths->stack_count + 1, sizeof *paths->own_of);
+  if (!paths->node_of || !paths->own_of ||
+      !grow((void **)&paths->nodes, &building->node_capacity, sizeof *paths->nodes))
+    return false;
+  paths->nodes[0] = (struct path_node){0, 0};
+  paths->node_count = 1;
+  /* The root's label is not in the index, so that no function gets the number 0, not even an
+   * unknown one. */
+  if (!grow((void **)&paths->labels, &building->label_capacity, sizeof *paths->labels)) return false;
+  paths->labels[paths->label_count++] = (struct label){0};
+  return true;
+}
+
+/* Callers in a trace have smaller numbers than what they call. */
+static bool add_stacks(struct building *building) {
+  struct call_paths *paths = building->paths;
+  for (uint32_t stack = 1; stack <= paths->stack_count; stack++) {
+    uint32_t parent = source_stack(building->samples->source, stack).parent;
+    if (parent >= stack) parent = 0;
+    uint32_t own = paths->own_of[parent];
+    uint32_t node = step(building, paths->node_of[parent], stack, &own);
+    if (node == UINT32_MAX) return false;
+    paths->node_of[stack] = node;
+    paths->own_of[stack] = own;
+  }
+  return true;
+}
+
+/* ---- shared ---- */
+
+wn_status call_paths_create(const struct samples *samples, const struct names *names, enum grouping grouping,
+                            const struct stack_view *view, struct call_paths *paths) {
+  *paths = (struct call_paths){.grouping = grouping};
+  struct building building = {.paths = paths, .names = names, .samples = samples};
+  if (view) building.view = *view;
+  bool done = prepare(&building) && add_stacks(&building);
+  index_destroy(&building.children);
+  index_destroy(&building.labels);
+  if (done) return WN_OK;
+  call_paths_destroy(paths);
+  return error_set(WN_ENOMEM, "not enough memory for the call tree");
+}
+
+void call_paths_destroy(struct call_paths *paths) {
+  free(paths->labels);
+  free(paths->nodes);
+  free(paths->node_of);
+  free(paths->own_of);
+  *paths = (struct call_paths){.nodes = NULL};
+}
+/* SPDX-License-Identifier: MIT */

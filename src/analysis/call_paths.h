@@ -1,0 +1,51 @@
+/* The call paths of all stacks of a trace, by function, line, file, module or stack: what call trees
+ * are made of, whatever rows they sum. To build them takes longer than to sum rows, and a recording has
+ * few: so they are kept between questions. */
+#ifndef ANALYSIS_CALL_PATHS_H
+#define ANALYSIS_CALL_PATHS_H
+
+#include "analysis/names.h"
+
+enum grouping { BY_FUNCTION, BY_LINE, BY_FILE, BY_MODULE, BY_STACK };
+enum { GROUPINGS = BY_STACK + 1 };
+
+/* "function", "line", ... */
+const char *grouping_name(enum grouping grouping);
+
+/* What a group or a tree node stands for. The first three are numbers of strings. Members that the
+ * grouping does not distinguish are 0. */
+struct label {
+  uint32_t function, module, file, line;
+};
+
+/* Which frames of the stacks paths have. All zeros: every one. */
+struct stack_view {
+  const bool *hidden; /* index: frame of the names; left out */
+  const bool *begins; /* index: frame; stacks begin at their outermost such frame. NULL: at their ends */
+  const bool *begun;  /* with `begins`; index: trace node: one of its frames or of its callers' begins */
+  bool fold;          /* a function that a stack has already joins that earlier node: recursion is one node */
+};
+
+/* A function (or line, file, module) on one call path. Parents stand before their children. */
+struct path_node {
+  uint32_t parent; /* 0: the root, which is its own parent */
+  uint32_t label;  /* 0: the label of the root */
+};
+
+struct call_paths {
+  enum grouping grouping;
+  struct label *labels;
+  size_t label_count;
+  struct path_node *nodes; /* NULL: there are no paths */
+  size_t node_count;
+  uint32_t *node_of, *own_of; /* index: stack; its node, and the node that owns what it allocated */
+  uint32_t stack_count;
+};
+
+/* Makes the paths of all stacks. `view` NULL: all frames. WN_ENOMEM. */
+wn_status call_paths_create(const struct samples *samples, const struct names *names, enum grouping grouping,
+                            const struct stack_view *view, struct call_paths *paths);
+void call_paths_destroy(struct call_paths *paths);
+
+#endif
+/* SPDX-License-Identifier: MIT */
