@@ -3,7 +3,8 @@
  * A block that is alive when the trace ends has lived at least until then: its life is censored on
  * the right. The fraction S of blocks that live longer than t is estimated by Kaplan and Meier's
  * method ("Nonparametric estimation from incomplete observations", 1958), with each block weighted
- * by the inverse of its probability of being in the sample. At each death S is multiplied by 1 -
+ * by the inverse of its probability of being in the sample; of what was held at the peak, by its
+ * weight there (peak_holds). At each death S is multiplied by 1 -
  * d/r, where d is the weight that dies and r the weight of the risk set, the blocks that lived
  * until then. The median is the life at which S reaches one half. A block that realloc changed
  * counts once, by its last row.
@@ -47,7 +48,8 @@ static struct lived *order_by_life(const struct samples *samples, enum life_meas
 }
 
 /* Collects the rows that count, in order of life, which the samples may know already. */
-static bool collect_rows(struct lifetimes *lifetimes, enum life_measure measure, const bool *counted) {
+static bool collect_rows(struct lifetimes *lifetimes, enum life_measure measure) {
+  const double *weights = lifetimes->weights;
   const struct samples *samples = lifetimes->samples;
   const struct call_tree *tree = lifetimes->tree;
   size_t count = samples->by_life_count;
@@ -55,7 +57,7 @@ static bool collect_rows(struct lifetimes *lifetimes, enum life_measure measure,
   const struct lived *all = own ? own : samples->by_life;
   lifetimes->order = all ? malloc((count + 1) * sizeof *lifetimes->order) : NULL;
   for (size_t i = 0; lifetimes->order && i < count; i++)
-    if (all[i].probability > 0 && (!counted || counted[all[i].row]) &&
+    if (all[i].probability > 0 && (!weights || weights[all[i].row] > 0) &&
         (!tree || tree->node_of_row[all[i].row] != NO_NODE))
       lifetimes->order[lifetimes->count++] = all[i];
   free(own);
@@ -75,16 +77,19 @@ struct risk_set {
   uint64_t samples;
 };
 
-static void add_to_risk(struct risk_set *set, const struct lived *lived) {
-  double weight = 1 / lived->probability;
+static double weight_of(const struct lifetimes *lifetimes, const struct lived *lived) {
+  return lifetimes->weights ? lifetimes->weights[lived->row] : 1 / lived->probability;
+}
+
+static void add_to_risk(struct risk_set *set, const struct lived *lived, double weight) {
   set->living += weight;
   set->variance += weight * weight * (1 - lived->probability);
   set->surviving = 1;
   set->samples++;
 }
 
-static void remove_from_risk(struct risk_set *set, const struct lived *lived) {
-  double weight = 1 / lived->probability, variance = weight * weight * (1 - lived->probability), share = 0;
+static void remove_from_risk(struct risk_set *set, const struct lived *lived, double weight) {
+  double variance = weight * weight * (1 - lived->probability), share = 0;
   double left = set->living - weight, before = set->hazard;
   if (!is_alive(lived)) {
     share = 1 / set->living;
@@ -109,7 +114,7 @@ static uint64_t pass_level(const struct lifetimes *lifetimes, struct risk_set *s
     const struct lived *lived = &lifetimes->order[i];
     if (!is_inside(lifetimes, lived)) continue;
     length = life_of(lived);
-    remove_from_risk(set, lived);
+    remove_from_risk(set, lived, weight_of(lifetimes, lived));
     *reached = set->samples ? set->surviving <= level + ROUNDING
                             : !is_alive(lived) && level > 0; /* after the last death S is 0 */
   }
@@ -155,7 +160,8 @@ static struct life median_of(const struct lifetimes *lifetimes) {
   struct risk_set all = {0};
   struct life life = {.low = NO_BOUND, .high = NO_BOUND};
   for (size_t i = 0; i < lifetimes->count; i++)
-    if (is_inside(lifetimes, &lifetimes->order[i])) add_to_risk(&all, &lifetimes->order[i]);
+    if (is_inside(lifetimes, &lifetimes->order[i]))
+      add_to_risk(&all, &lifetimes->order[i], weight_of(lifetimes, &lifetimes->order[i]));
   life.samples = all.samples;
   if (!all.samples) return life;
   struct risk_set at_median = all;
@@ -163,15 +169,6 @@ static struct life median_of(const struct lifetimes *lifetimes) {
   double reach = all.variance > 0 ? reach_of(equivalent(&all, &at_median)) : 0;
   find_ends(lifetimes, &all, reach, &life);
   return life;
-}
-
-static wn_status create(const struct samples *samples, const struct call_tree *tree,
-                        enum life_measure measure, const bool *counted, struct lifetimes *lifetimes) {
-  *lifetimes = (struct lifetimes){.samples = samples, .tree = tree};
-  lifetimes->inside = calloc(tree ? tree->node_count : 1, sizeof *lifetimes->inside);
-  if (lifetimes->inside && collect_rows(lifetimes, measure, counted)) return WN_OK;
-  lifetimes_destroy(lifetimes);
-  return error_set(WN_ENOMEM, "not enough memory for the lifetimes");
 }
 
 /* The labels of the rows of `order`; NULL without memory. */
@@ -190,12 +187,12 @@ static uint32_t *labels_of(const struct lifetimes *lifetimes) {
 /* ---- shared ---- */
 
 wn_status lifetimes_create(const struct samples *samples, const struct call_tree *tree,
-                           enum life_measure measure, struct lifetimes *lifetimes) {
-  return create(samples, tree, measure, NULL, lifetimes);
-}
-
-wn_status lifetimes_of_rows(const struct samples *samples, const bool *counted, struct lifetimes *lifetimes) {
-  return create(samples, NULL, LIFE_NS, counted, lifetimes);
+                           enum life_measure measure, const double *weights, struct lifetimes *lifetimes) {
+  *lifetimes = (struct lifetimes){.samples = samples, .tree = tree, .weights = weights};
+  lifetimes->inside = calloc(tree ? tree->node_count : 1, sizeof *lifetimes->inside);
+  if (lifetimes->inside && collect_rows(lifetimes, measure)) return WN_OK;
+  lifetimes_destroy(lifetimes);
+  return error_set(WN_ENOMEM, "not enough memory for the lifetimes");
 }
 
 void lifetimes_destroy(struct lifetimes *lifetimes) {
@@ -233,12 +230,13 @@ wn_status lifetimes_medians(const struct lifetimes *lifetimes, struct life *medi
 
 void lifetimes_survival(const struct lifetimes *lifetimes, struct survival *curve, size_t count) {
   struct risk_set all = {0};
-  for (size_t i = 0; i < lifetimes->count; i++) add_to_risk(&all, &lifetimes->order[i]);
+  for (size_t i = 0; i < lifetimes->count; i++)
+    add_to_risk(&all, &lifetimes->order[i], weight_of(lifetimes, &lifetimes->order[i]));
   struct risk_set now = all;
   size_t at = 0;
   for (size_t i = 0; i < count; i++) {
     for (; at < lifetimes->count && life_of(&lifetimes->order[at]) <= curve[i].life; at++)
-      remove_from_risk(&now, &lifetimes->order[at]);
+      remove_from_risk(&now, &lifetimes->order[at], weight_of(lifetimes, &lifetimes->order[at]));
     curve[i].share = curve[i].low = curve[i].high = 0;
     if (!all.samples) continue;
     double share = fmax(fmin(now.surviving, 1), 0);

@@ -12,17 +12,16 @@ struct lifetimes {
   const struct call_tree *tree; /* NULL: all rows count */
   struct lived *order; /* the last rows of the blocks that the tree counts, by life, shortest first */
   size_t count;
-  bool *inside; /* scratch; index: node of the tree */
+  const double *weights; /* by row; NULL: the inverse of the probability */
+  bool *inside;          /* scratch; index: node of the tree */
 };
 
-/* Prepares the lives of the rows that a call tree counts; of all rows if `tree` is NULL. The samples
- * and the tree must outlive it. WN_ENOMEM. */
+/* Prepares the lives of the rows that a call tree counts; of all rows if `tree` is NULL. Each has the
+ * weight weights[row], 0 if it does not count; with `weights` NULL the inverse of its probability. The
+ * samples, the tree and the weights must outlive it. WN_ENOMEM. */
 wn_status lifetimes_create(const struct samples *samples, const struct call_tree *tree,
-                           enum life_measure measure, struct lifetimes *lifetimes);
+                           enum life_measure measure, const double *weights, struct lifetimes *lifetimes);
 void lifetimes_destroy(struct lifetimes *lifetimes);
-
-/* The same of the rows that `counted` names, by row. */
-wn_status lifetimes_of_rows(const struct samples *samples, const bool *counted, struct lifetimes *lifetimes);
 
 /* The median life of a group's blocks. */
 struct life {

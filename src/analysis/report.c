@@ -159,13 +159,32 @@ static wn_status compute(struct report *report, const struct question *question)
   return WN_OK;
 }
 
+/* Sets the weights of what was held at a peak of several moments: a block counts there by the moments at
+ * which it was held. */
+static wn_status weigh(struct table *table) {
+  const struct report *report = table->report;
+  const struct samples *samples = report->samples;
+  bool is_mean = report->at == AT_PEAK && report->peak.first_ns != report->peak.last_ns;
+  if (table->measure != MEASURE_HELD || !is_mean || table->weights) return WN_OK;
+  table->weights = calloc(samples->row_count + 1, sizeof *table->weights);
+  if (!table->weights) return error_set(WN_ENOMEM, "not enough memory for the tables");
+  for (size_t i = 0; i < samples->row_count; i++) {
+    struct share share;
+    if (table->tree.node_of_row[i] != NO_NODE && held(&samples->rows[i], &share, (void *)report))
+      table->weights[i] = share_weight(&share, &samples->rows[i]);
+  }
+  return WN_OK;
+}
+
 static wn_status add_details(struct table *table, unsigned details) {
   const struct samples *samples = table->report->samples;
   const struct call_tree *tree = &table->tree;
   wn_status error = WN_OK;
-  if (details & TABLE_LIVES) error = lifetimes_create(samples, tree, LIFE_NS, &table->lives);
+  if (details & (TABLE_LIVES | TABLE_WORD_LIVES)) error = weigh(table);
+  if (!error && (details & TABLE_LIVES))
+    error = lifetimes_create(samples, tree, LIFE_NS, table->weights, &table->lives);
   if (!error && (details & TABLE_WORD_LIVES))
-    error = lifetimes_create(samples, tree, LIFE_WORDS, &table->word_lives);
+    error = lifetimes_create(samples, tree, LIFE_WORDS, table->weights, &table->word_lives);
   if (!error && (details & TABLE_GROWTH)) error = table_order_resized(table);
   if (error || table->inside || !(details & (TABLE_FATES | TABLE_GROWTH))) return error;
   table->inside = calloc(tree->node_count, sizeof *table->inside);
@@ -222,8 +241,8 @@ bool report_counts(const struct report *report, enum measure measure, const stru
   return row->probability > 0 && measures[measure].measure(row, share, (void *)report) && !share->apart;
 }
 
-double share_bytes(const struct share *share, const struct row *row) {
-  return share->bytes * (share->weight.factor > 0 ? share->weight.factor : 1 / row->probability);
+double share_weight(const struct share *share, const struct row *row) {
+  return share->weight.factor > 0 ? share->weight.factor : 1 / row->probability;
 }
 
 const char *measure_name(enum measure measure) { return measures[measure].name; }
@@ -265,6 +284,7 @@ wn_status table_add(struct table *table, unsigned details) {
 void table_destroy(struct table *table) {
   lifetimes_destroy(&table->lives);
   lifetimes_destroy(&table->word_lives);
+  free(table->weights);
   free(table->inside);
   free(table->resized);
   call_tree_destroy(&table->tree);

@@ -84,10 +84,11 @@ enum measure {
 const char *measure_name(enum measure measure);
 const char *measure_word(enum measure measure);
 
-/* How a row counts in a measure; false: not at all, and *share says nothing. And the bytes that it adds to the total. */
+/* How a row counts in a measure; false: not at all, and *share says nothing. And the weight of what it
+ * adds. */
 bool report_counts(const struct report *report, enum measure measure, const struct row *row,
                    struct share *share);
-double share_bytes(const struct share *share, const struct row *row);
+double share_weight(const struct share *share, const struct row *row);
 
 /* What a table can tell about each group besides sums. Values can be combined. */
 enum table_detail {
@@ -107,6 +108,7 @@ struct table {
   unsigned details; /* of enum table_detail */
   struct call_tree tree;
   struct lifetimes lives, word_lives; /* for TABLE_LIVES and TABLE_WORD_LIVES */
+  double *weights;                    /* of their rows, at a peak of several moments; else NULL */
   bool *inside;                       /* TABLE_FATES, TABLE_GROWTH: scratch for the nodes of a group */
   /* TABLE_GROWTH: the rows of blocks that have several, block by block; and room for as many. */
   uint32_t *resized;

@@ -197,6 +197,7 @@ void live_close(struct live *live) {
   if (!live->recording) return;
   answers_destroy(&live->answers);
   recording_free(live->recording);
+  free(live->file);
   pthread_mutex_destroy(&live->watching);
   pthread_mutex_destroy(&live->asking);
   pthread_cond_destroy(&live->news);

@@ -43,20 +43,21 @@ static size_t class_of(const uint64_t *begins, size_t count, uint64_t value) {
   return at;
 }
 
-/* Sums the rows that count, and notes them in `counted`, by row. */
+/* Sums the rows that count, and notes their weights, by row. */
 static void add_rows(const struct report *report, enum measure measure, const struct classes *classes,
-                     struct cell_sums *cells, bool *counted) {
+                     struct cell_sums *cells, double *weights) {
   const struct samples *samples = report->samples;
   struct share share;
   for (size_t i = 0; i < samples->row_count; i++) {
     const struct row *row = &samples->rows[i];
-    counted[i] = report_counts(report, measure, row, &share);
-    if (!counted[i]) continue;
+    weights[i] = 0;
+    if (!report_counts(report, measure, row, &share)) continue;
+    weights[i] = share_weight(&share, row);
     size_t life = class_of(classes->life, classes->lives, row_life_ns(row, samples->end_ns)),
            size = class_of(classes->size, classes->sizes, row->size);
     struct cell_sums *cell = &cells[life * classes->sizes + size];
     bool alive = row->died_ns == STILL_ALIVE;
-    cell->bytes[alive] += share_bytes(&share, row);
+    cell->bytes[alive] += share.bytes * weights[i];
     cell->samples[alive]++;
   }
 }
@@ -91,10 +92,10 @@ static size_t make_curve(struct survival *curve, uint64_t longest) {
   return count;
 }
 
-static wn_status survival_of(const struct samples *samples, const bool *counted, struct survival *curve,
+static wn_status survival_of(const struct samples *samples, const double *weights, struct survival *curve,
                              size_t count) {
   struct lifetimes lives;
-  wn_status error = lifetimes_of_rows(samples, counted, &lives);
+  wn_status error = lifetimes_create(samples, NULL, LIFE_NS, weights, &lives);
   if (error) return error;
   lifetimes_survival(&lives, curve, count);
   lifetimes_destroy(&lives);
@@ -127,23 +128,23 @@ static void write_curves(struct answer *answer, const struct survival *of_query,
 }
 
 /* The curve of the blocks that the measure counts, and, to compare with, that of all blocks. */
-static wn_status write_survival(struct answer *answer, const struct samples *samples, const bool *counted,
+static wn_status write_survival(struct answer *answer, const struct samples *samples, const double *weights,
                                 const struct all_kinds *all) {
   struct survival of_query[SURVIVAL_MOST];
   size_t count = make_curve(of_query, samples->end_ns);
-  wn_status error = survival_of(samples, counted, of_query, count);
+  wn_status error = survival_of(samples, weights, of_query, count);
   if (!error) write_curves(answer, of_query, all->survival, count);
   return error;
 }
 
 static wn_status write_map(struct answer *answer, const struct report *report, enum measure measure,
-                           uint64_t largest, bool *counted) {
+                           uint64_t largest, double *weights) {
   struct classes classes = {.lives = 0};
   make_lives(&classes, report->samples->end_ns);
   make_sizes(&classes, largest);
   struct cell_sums *cells = calloc(classes.lives * classes.sizes, sizeof *cells);
   if (!cells) return error_set(WN_ENOMEM, "not enough memory for the map");
-  add_rows(report, measure, &classes, cells, counted);
+  add_rows(report, measure, &classes, cells, weights);
   write_classes(&answer->json, "life_ns", classes.life, classes.lives);
   write_classes(&answer->json, "size_bytes", classes.size, classes.sizes);
   write_cells(answer, cells, classes.lives * classes.sizes);
@@ -156,12 +157,12 @@ static wn_status write_map(struct answer *answer, const struct report *report, e
 wn_status view_kinds(struct answers *answers, const struct request *request, struct answer *answer) {
   const struct report *report = &answers->report;
   struct all_kinds *all = &answers->all_kinds;
-  bool *counted = malloc((report->samples->row_count + 1) * sizeof *counted);
+  double *weights = malloc((report->samples->row_count + 1) * sizeof *weights);
   wn_status error =
-      counted ? know_all(all, report->samples) : error_set(WN_ENOMEM, "not enough memory for the map");
-  if (!error) error = write_map(answer, report, request->measure, all->largest, counted);
-  if (!error) error = write_survival(answer, report->samples, counted, all);
-  free(counted);
+      weights ? know_all(all, report->samples) : error_set(WN_ENOMEM, "not enough memory for the map");
+  if (!error) error = write_map(answer, report, request->measure, all->largest, weights);
+  if (!error) error = write_survival(answer, report->samples, weights, all);
+  free(weights);
   return error;
 }
 /* SPDX-License-Identifier: MIT */

@@ -233,7 +233,7 @@ static struct life life_of_rows(struct row *rows, size_t count, uint64_t end_ns)
   for (size_t i = 0; i < count; i++) node_of_row[i] = 1;
   struct call_tree tree = {.nodes = nodes, .node_count = 2, .node_of_row = node_of_row};
   struct lifetimes lifetimes;
-  assert_int_equal(lifetimes_create(&samples, &tree, LIFE_NS, &lifetimes), WN_OK);
+  assert_int_equal(lifetimes_create(&samples, &tree, LIFE_NS, NULL, &lifetimes), WN_OK);
   struct life life = lifetimes_median(&lifetimes, &(struct group){.label = 1}, EXTENT_TOTAL);
   lifetimes_destroy(&lifetimes);
   return life;

@@ -79,7 +79,7 @@ static void find_rows(struct samples *samples, int block, double rate, struct th
   size_t words = 0, before = 0, count = 0;
   double died = blocks[block].died, growth = 0; /* of the first row */
   for (int i = 0; i <= blocks[block].steps; i++) {
-    const struct step *step = &steps[blocks[block].step + i - 1];
+    const struct step *step = &steps[blocks[block].step + (i ? i - 1 : 0)];
     size_t size = i ? step->size : blocks[block].size, larger = malloc_words(size);
     uint64_t begin = time_of(i ? step->time : blocks[block].born);
     bool hit = rate >= 1 || is_sampled(thread, larger > words ? larger - words : 0);

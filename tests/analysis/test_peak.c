@@ -12,6 +12,7 @@
 #include "support/runs.h"
 #include "support/test.h"
 
+#include "analysis/lifetimes.h"
 #include "analysis/peak.h"
 #include "base/hash.h"
 #include "base/words.h"
@@ -297,6 +298,47 @@ static void the_only_sample_does_not_choose_its_own_moment(void **state) {
   assert_true(estimate.low == estimate.estimate && estimate.high > 20000);
 }
 
+/* The share of the blocks held at the moments of a peak, on average, that live longer than `life`. */
+static double share_of_long_lives(const struct peak *peak, uint64_t life) {
+  double all = 0, longer = 0;
+  for (int k = 0; k < PEAK_PARTS; k++)
+    for (size_t i = 0; i < BLOCKS; i++)
+      if (row_is_live_at(&rows[i], peak->time_ns[k])) {
+        all++;
+        longer += row_life_ns(&rows[i], end_ns) > life;
+      }
+  return longer / all;
+}
+
+/* Most blocks of a moment of a growing heap live on; blocks that were live at one of several moments are
+ * mostly those that die soon. */
+static void lives_at_a_peak_are_those_of_its_moments(void **state) {
+  (void)state;
+  enum { RUNS = 60, LIFE = BLOCKS / 20 + 1 };
+  double share = 0, truth = 0;
+  make_rows(GROWING);
+  for (uint64_t run = 0; run < RUNS; run++) {
+    struct samples drawn = {.rows = sampled, .row_count = draw(3e-5, run), .end_ns = end_ns};
+    static double weights[BLOCKS];
+    struct peak peak;
+    assert_int_equal(peak_find(&drawn, NULL, NULL, &peak), WN_OK);
+    for (size_t i = 0; i < drawn.row_count; i++) {
+      struct weight weight;
+      sampled[i].last = true;
+      weights[i] = peak_holds(&peak, &sampled[i], &weight) ? weight.factor : 0;
+    }
+    struct lifetimes lives;
+    struct survival curve = {.life = LIFE};
+    assert_int_equal(lifetimes_create(&drawn, NULL, LIFE_NS, weights, &lives), WN_OK);
+    lifetimes_survival(&lives, &curve, 1);
+    lifetimes_destroy(&lives);
+    share += curve.share / RUNS;
+    truth += share_of_long_lives(&peak, LIFE) / RUNS;
+  }
+  printf("  %.1f %% of the blocks live longer, truly %.1f %%\n", 100 * share, 100 * truth);
+  assert_true(fabs(share - truth) < 0.03);
+}
+
 /* A page with many rows has their times in microseconds. */
 static void times_in_microseconds_leave_the_peak_as_it_was(void **state) {
   (void)state;
@@ -332,6 +374,7 @@ int main(void) {
                                      cmocka_unit_test(a_block_that_makes_the_peak_alone_is_seen_by_all_parts),
                                      cmocka_unit_test(no_more_is_held_than_was_allocated),
                                      cmocka_unit_test(the_only_sample_does_not_choose_its_own_moment),
+                                     cmocka_unit_test(lives_at_a_peak_are_those_of_its_moments),
                                      cmocka_unit_test(times_in_microseconds_leave_the_peak_as_it_was)};
   return RUN_TESTS(tests);
 }

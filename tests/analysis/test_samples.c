@@ -307,7 +307,7 @@ static struct life life_of_all(const struct samples *samples) {
   struct lifetimes lifetimes;
   story_names(samples, &names);
   assert_int_equal(call_tree_build(samples, &names, BY_FUNCTION, NULL, everything, NULL, &tree), WN_OK);
-  assert_int_equal(lifetimes_create(samples, &tree, LIFE_NS, &lifetimes), WN_OK);
+  assert_int_equal(lifetimes_create(samples, &tree, LIFE_NS, NULL, &lifetimes), WN_OK);
   struct life life = lifetimes_median(&lifetimes, &tree.groups[0], EXTENT_TOTAL);
   lifetimes_destroy(&lifetimes);
   call_tree_destroy(&tree);

@@ -76,6 +76,7 @@ export function whatOf(view: View, head: Head, totals: Totals): string {
     case 'churn':
       return `${blocks} that lived less than ${duration(totals.totals.brief_ns)}, a hundredth of the run`;
     case 'alive':
+      if (head.trace.partial) return `${blocks} whose end was not recorded`;
       return head.collected
         ? `${blocks} that had not been found dead ${running.value ? 'so far' : 'when the trace ended'}`
         : `${blocks} that were ${running.value ? 'not freed so far' : 'never freed'}`;

@@ -35,10 +35,9 @@ function Program({ head: { trace } }: { head: Head }) {
   );
 }
 
-/** How densely the trace was sampled, in words. */
-function rateInWords({ trace, kept }: Head): string {
-  const rate = trace.rate * kept;
-  return rate >= 1 ? 'every block recorded' : `1 sample every ${axisBytes(trace.word_bytes / rate)}`;
+/** How densely the shown samples lie, in words: of a part, the rate is that of the part. */
+function rateInWords({ trace: { rate, word_bytes: word } }: Head): string {
+  return rate >= 1 ? 'every block recorded' : `1 sample every ${axisBytes(word / rate)}`;
 }
 
 function warningsOf({ trace, kept, became }: Head): string[] {
@@ -55,12 +54,12 @@ function warningsOf({ trace, kept, became }: Head): string[] {
       `A part of the run is missing (${lost.join('; ') || 'records are lost'}): more was allocated than is shown, and less may have been held. The ranges hold for the recorded part.`,
     );
   else if (lost.length) lines.push(`${lost.join('; ')}.`);
-  if (!trace.complete && !trace.partial && !running.value)
+  if (!trace.complete && !running.value)
     lines.push('The end was not recorded: the program was killed, left by _exit, or still runs. Its last moments may be missing.');
   if (trace.samples > 0 && trace.samples < FEW && trace.rate < 1)
     lines.push(`Only ${numberOf(trace.samples, 'sample')}: a kind of block that matters may have none. Record with a higher --rate for more.`);
   if (kept < 1)
-    lines.push(`1 of ${Number((1 / kept).toPrecision(2))} samples is ${server.value ? 'shown (winnow view --samples N)' : 'in this page, to keep it small'}; ranges are ${Math.sqrt(1 / kept).toPrecision(2)} times as wide.`);
+    lines.push(`1 of ${Number((1 / kept).toPrecision(2))} samples is ${server.value ? 'shown (winnow view --samples N)' : 'in this page, to keep it small'}; ranges are wider for that.`);
   return lines;
 }
 const causes: Record<string, string> = {
@@ -213,6 +212,7 @@ function Figure({ label, value, off, note, go }: FigureParts) {
 /** The peak is an average of moments, so a heap that is as large at its end may have the larger number there. */
 function noteAtEnd(head: Head, { totals }: Totals): string {
   const { live_at_end_bytes: end, peak_bytes: peak } = totals;
+  if (head.trace.partial) return 'whose end was not recorded';
   if (end.samples === 0) return 'no sampled block is left';
   if (end.estimate > peak.estimate) return 'about as much as at the peak';
   return head.collected ? 'not found dead' : 'still allocated';
