@@ -6,13 +6,13 @@
 #include <string.h>
 
 static size_t item_size(const struct answer_column *column) {
-  return column->integers ? sizeof(uint32_t) : sizeof(double);
+  return column->type == ANSWER_F64 ? sizeof(double) : 4;
 }
 
 static size_t rounded(size_t bytes) { return (bytes + 7) & ~(size_t)7; }
 
-static size_t add_column(struct answer *answer, const char *name, bool integers) {
-  answer->columns[answer->column_count] = (struct answer_column){.name = name, .integers = integers};
+static size_t add_column(struct answer *answer, const char *name, enum answer_type type) {
+  answer->columns[answer->column_count] = (struct answer_column){.name = name, .type = type};
   return answer->column_count++;
 }
 
@@ -30,12 +30,13 @@ static void *next_of(struct answer *answer, size_t number) {
 }
 
 static void write_columns(struct answer *answer) {
+  static const char *const types[] = {[ANSWER_F64] = "f64", [ANSWER_F32] = "f32", [ANSWER_U32] = "u32"};
   size_t at = 0;
   json_begin(&answer->json, "columns", '{');
   for (size_t i = 0; i < answer->column_count; i++) {
     const struct answer_column *column = &answer->columns[i];
     json_begin(&answer->json, column->name, '{');
-    json_string(&answer->json, "type", column->integers ? "u32" : "f64");
+    json_string(&answer->json, "type", types[column->type]);
     json_integer(&answer->json, "at", at);
     json_integer(&answer->json, "count", column->count);
     json_end(&answer->json, '}');
@@ -73,12 +74,24 @@ wn_status answer_begin(struct answer *answer) {
   return WN_OK;
 }
 
-size_t answer_numbers(struct answer *answer, const char *name) { return add_column(answer, name, false); }
-size_t answer_integers(struct answer *answer, const char *name) { return add_column(answer, name, true); }
+size_t answer_numbers(struct answer *answer, const char *name) {
+  return add_column(answer, name, ANSWER_F64);
+}
+size_t answer_singles(struct answer *answer, const char *name) {
+  return add_column(answer, name, ANSWER_F32);
+}
+size_t answer_integers(struct answer *answer, const char *name) {
+  return add_column(answer, name, ANSWER_U32);
+}
 
 void answer_number(struct answer *answer, size_t column, double number) {
   double *next = next_of(answer, column);
   if (next) *next = number;
+}
+
+void answer_single(struct answer *answer, size_t column, double number) {
+  float *next = next_of(answer, column);
+  if (next) *next = (float)number;
 }
 
 void answer_integer(struct answer *answer, size_t column, uint32_t number) {

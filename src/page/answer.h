@@ -2,7 +2,7 @@
  *
  * Little-endian: the length of the JSON as u32, four zero bytes, the JSON, zeros up to a multiple of
  * 8, then the columns, each from a multiple of 8 on. The JSON's last member `columns` has for each
- * column its type ("f64" or "u32"), its offset from the first column, and its count:
+ * column its type ("f64", "f32" or "u32"), its offset from the first column, and its count:
  *
  *   {"at_ns": 5, "columns": {"held": {"type": "f64", "at": 0, "count": 400}, ...}}
  *
@@ -21,7 +21,7 @@ struct answer {
   size_t text_length;
   struct answer_column {
     const char *name;
-    bool integers; /* u32, otherwise f64 */
+    enum answer_type { ANSWER_F64, ANSWER_F32, ANSWER_U32 } type;
     void *values;
     size_t count, capacity;
   } columns[ANSWER_COLUMNS_MOST];
@@ -34,10 +34,12 @@ wn_status answer_begin(struct answer *answer);
 
 /* Adds an empty column and returns its number. `name` must outlive the answer. */
 size_t answer_numbers(struct answer *answer, const char *name);
+size_t answer_singles(struct answer *answer, const char *name); /* for what is only drawn */
 size_t answer_integers(struct answer *answer, const char *name);
 
 /* Append to a column. */
 void answer_number(struct answer *answer, size_t column, double number);
+void answer_single(struct answer *answer, size_t column, double number);
 void answer_integer(struct answer *answer, size_t column, uint32_t number);
 
 /* Changes a value that a column of integers has. */

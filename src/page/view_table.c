@@ -55,12 +55,12 @@ static void write_rows(const struct table *table, const struct life *lives, stru
 /* What is alive has no life to tell of; so such a table tells how it grew instead. */
 static void write_growth(const struct table *table, const struct growth *growths, struct answer *answer) {
   struct estimate_columns rate = add_estimates(answer, "growth", "growth_low", "growth_high");
-  size_t kind = answer_integers(answer, "growth_kind"), ages = answer_numbers(answer, "ages");
+  size_t kind = answer_integers(answer, "growth_kind"), ages = answer_singles(answer, "ages");
   for (size_t i = 0; i < table->tree.group_count && i < ROWS_MOST; i++) {
     const struct growth *growth = &growths[table->tree.groups[i].label];
     write_estimate(answer, &rate, &growth->rate);
     answer_integer(answer, kind, (uint32_t)growth->kind);
-    for (int class = 0; class < AGE_CLASSES; class ++) answer_number(answer, ages, growth->alive[class]);
+    for (int class = 0; class < AGE_CLASSES; class ++) answer_single(answer, ages, growth->alive[class]);
   }
   json_begin(&answer->json, "growth_kinds", '[');
   for (int i = 0; i < GROWTH_KIND_COUNT; i++)

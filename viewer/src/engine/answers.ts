@@ -254,7 +254,7 @@ export interface Table {
     growth_low?: Float64Array;
     growth_high?: Float64Array;
     growth_kind?: Uint32Array;
-    ages?: Float64Array;
+    ages?: Float32Array;
   };
   /** measure=alive: how what is alive came to be, in words. The second, STEADY, is growth that goes on. */
   growth_kinds?: string[];
@@ -376,7 +376,7 @@ export interface Failure {
   error: string;
 }
 
-type Column = Float64Array | Uint32Array;
+type Column = Float64Array | Float32Array | Uint32Array;
 
 /** Decodes an answer. Throws if the bytes are not one. The columns are views of the buffer. */
 export function decodeAnswer<T>(buffer: ArrayBuffer): T | Failure {
@@ -387,9 +387,9 @@ export function decodeAnswer<T>(buffer: ArrayBuffer): T | Failure {
   const columns: Record<string, Column> = {};
   for (const [name, column] of Object.entries(answer.columns ?? {}) as [
     string,
-    { type: 'f64' | 'u32'; at: number; count: number },
+    { type: 'f64' | 'f32' | 'u32'; at: number; count: number },
   ][]) {
-    const Type = column.type === 'f64' ? Float64Array : Uint32Array;
+    const Type = { f64: Float64Array, f32: Float32Array, u32: Uint32Array }[column.type];
     columns[name] = new Type(buffer, first + column.at, column.count);
   }
   answer.columns = columns;

@@ -4,7 +4,7 @@ import { bytes, share, shortError } from '../numbers.ts';
 
 /** How much of a row's bytes it had at the end of each age class; above 1 where its blocks have shrunk since. */
 export function riseOf(of: Table, index: number): number[] {
-  const ages = of.columns.ages?.subarray(index * AGES, (index + 1) * AGES) ?? new Float64Array();
+  const ages = of.columns.ages?.subarray(index * AGES, (index + 1) * AGES) ?? new Float32Array();
   const all = ages.reduce((sum, age) => sum + age, 0);
   let sum = 0;
   return all > 0 ? Array.from(ages, (age) => Math.max(0, (sum += age) / all)) : [];
