@@ -24,9 +24,13 @@ static void quote(FILE *out, const char *text) {
   fputc('"', out);
 }
 
+static void begin_line(const struct json *json) {
+  if (!json->compact) fprintf(json->out, "\n%*s", json->depth * 2, "");
+}
+
 static void begin_value(struct json *json, const char *name) {
   if (json->follows) fputc(',', json->out);
-  if (json->depth) fprintf(json->out, "\n%*s", json->depth * 2, "");
+  if (json->depth) begin_line(json);
   if (name) {
     quote(json->out, name);
     fputs(": ", json->out);
@@ -45,7 +49,7 @@ void json_begin(struct json *json, const char *name, char bracket) {
 
 void json_end(struct json *json, char bracket) {
   json->depth--;
-  if (json->follows) fprintf(json->out, "\n%*s", json->depth * 2, "");
+  if (json->follows) begin_line(json);
   fputc(bracket, json->out);
   json->follows = true;
   if (!json->depth) fputc('\n', json->out);

@@ -12,6 +12,7 @@ struct json {
   FILE *out;
   int depth;
   bool follows; /* a value precedes in this object or array */
+  bool compact; /* for programs: all in one line; set by the caller */
 };
 
 /* `name` is the member's name; NULL in arrays and at the top. `bracket` is { or [, and } or ]. */

@@ -70,6 +70,7 @@ wn_status answer_begin(struct answer *answer) {
   *answer = (struct answer){.text = NULL};
   answer->json.out = open_memstream(&answer->text, &answer->text_length);
   if (!answer->json.out) return error_set(WN_ENOMEM, "not enough memory for the answer");
+  answer->json.compact = true;
   json_begin(&answer->json, NULL, '{');
   return WN_OK;
 }

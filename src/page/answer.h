@@ -34,7 +34,7 @@ wn_status answer_begin(struct answer *answer);
 
 /* Adds an empty column and returns its number. `name` must outlive the answer. */
 size_t answer_numbers(struct answer *answer, const char *name);
-size_t answer_singles(struct answer *answer, const char *name); /* for what is only drawn */
+size_t answer_singles(struct answer *answer, const char *name); /* for what is drawn or rounded */
 size_t answer_integers(struct answer *answer, const char *name);
 
 /* Append to a column. */

@@ -48,17 +48,21 @@ static void write_rows(const struct table *table, const struct life *lives, stru
     answer_number(answer, blocks, group->total.blocks.total);
     answer_integer(answer, self_samples, (uint32_t)of_self.samples);
     answer_integer(answer, samples, (uint32_t)of_all.samples);
-    answer_number(answer, life, lives[group->label].known ? (double)lives[group->label].median : NAN);
+    if (table->details & TABLE_LIVES)
+      answer_number(answer, life, lives[group->label].known ? (double)lives[group->label].median : NAN);
   }
 }
 
 /* What is alive has no life to tell of; so such a table tells how it grew instead. */
 static void write_growth(const struct table *table, const struct growth *growths, struct answer *answer) {
-  struct estimate_columns rate = add_estimates(answer, "growth", "growth_low", "growth_high");
+  size_t rate = answer_singles(answer, "growth"), low = answer_singles(answer, "growth_low"),
+         high = answer_singles(answer, "growth_high");
   size_t kind = answer_integers(answer, "growth_kind"), ages = answer_singles(answer, "ages");
   for (size_t i = 0; i < table->tree.group_count && i < ROWS_MOST; i++) {
     const struct growth *growth = &growths[table->tree.groups[i].label];
-    write_estimate(answer, &rate, &growth->rate);
+    answer_single(answer, rate, growth->rate.estimate);
+    answer_single(answer, low, growth->rate.low);
+    answer_single(answer, high, growth->rate.high);
     answer_integer(answer, kind, (uint32_t)growth->kind);
     for (int class = 0; class < AGE_CLASSES; class ++) answer_single(answer, ages, growth->alive[class]);
   }

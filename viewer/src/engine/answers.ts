@@ -250,9 +250,9 @@ export interface Table {
     life: Float64Array;
     /** measure=alive: the slope of the row's own bytes over the age classes, in bytes a second; its place in
      *  `growth_kinds`; and by how much its bytes became more in each of the AGES classes, oldest first, row by row. */
-    growth?: Float64Array;
-    growth_low?: Float64Array;
-    growth_high?: Float64Array;
+    growth?: Float32Array;
+    growth_low?: Float32Array;
+    growth_high?: Float32Array;
     growth_kind?: Uint32Array;
     ages?: Float32Array;
   };
