@@ -47,6 +47,7 @@ differences_speak_of_chance_only_where_there_is_some() {
   printf 'damage' | dd of=t bs=1 seek=$(($(stat -c %s t) / 2)) conv=notrunc 2>/dev/null
   compares_with_itself diff t t
   says 'it is not known which differences are real'
+  says 'Before: [^ ]+ ran for [^(]* and allocated at least [0-9.]+ .?B .* After: .* and allocated at least '
   grep -q '^  Changed or not:$' out || fail "$(cat out)"
   ! grep -Eq 'chance|noise|nchanged' out || fail "more than is known: $(cat out)"
 }
@@ -84,9 +85,22 @@ two_moments_of_one_trace_are_compared() {
   says 'Held: .* freed, .* new: [-+]'
   ! tr '\n' ' ' <out | grep -Eq '\), [+-][0-9]+ % ' || fail "a percentage of what was freed: $(cat out)"
   ! grep -q '^Allocated' out || fail "allocated of one run"
+  ! grep -q 'resized' out || fail "no block was resized: $(cat out)"
   succeeds diff --at peak,end t
   compares_with_itself diff --at 100us,400us t t
   says 'Held at the two moments: '
+}
+
+# A block that was resized between is held at both.
+resized_blocks_are_told_of_two_moments() {
+  need jq
+  make exact_shrunk t
+  COLUMNS=120 succeeds diff --at 100005ns,100015ns t
+  says 'A block that was resized in between counts as both'
+  says 'Held: .*B freed or resized, .*B new or resized: [-+]'
+  says 'freed or resized +new or resized +samples'
+  succeeds diff --json --at 100005ns,100015ns t
+  jq -e '.resized and .moments' out >/dev/null || fail "$(head -c 600 out)"
 }
 
 runs_are_scaled_before_they_are_compared() {
