@@ -1,7 +1,6 @@
 /* Compares the groups of two tables whose labels match. */
 #include "analysis/comparison.h"
 
-#include "analysis/matching.h"
 #include "base/error.h"
 #include <math.h>
 #include <stdlib.h>
@@ -46,7 +45,7 @@ static const struct group **groups_of(const struct call_tree *tree, enum extent 
 }
 
 static void add_row(struct comparison *comparison, const struct group *before, const struct group *after,
-                    bool moved) {
+                    enum moved moved) {
   if (before || after)
     comparison->rows[comparison->count++] =
         (struct compared){.before = before, .after = after, .moved = moved};
@@ -55,30 +54,28 @@ static void add_row(struct comparison *comparison, const struct group *before, c
 /* What a table has, by label: its groups, and which may have moved. */
 struct by_label {
   const struct group **groups;
-  bool *moved;
+  enum moved *moved;
 };
 
 static void pair_groups(struct comparison *comparison, const struct matching *matching,
                         const struct by_label *before, const struct by_label *after) {
-  add_row(comparison, before->groups[0], after->groups[0], false); /* without a callstack */
+  add_row(comparison, before->groups[0], after->groups[0], NOT_MOVED); /* without a callstack */
   for (uint32_t label = 1; label < comparison->after->tree.label_count; label++) {
     uint32_t match = matching->before_of[label];
     if (match == UNMATCHED)
       add_row(comparison, NULL, after->groups[label], after->moved[label]);
     else
-      add_row(comparison, before->groups[match], after->groups[label], false);
+      add_row(comparison, before->groups[match], after->groups[label], NOT_MOVED);
   }
   for (uint32_t label = 1; label < comparison->before->tree.label_count; label++)
     if (matching->after_of[label] == UNMATCHED)
       add_row(comparison, before->groups[label], NULL, before->moved[label]);
 }
 
-static bool by_label_create(const struct table *table, const struct table *other, enum extent extent,
-                            struct by_label *by) {
+static bool by_label_create(const struct table *table, enum extent extent, struct by_label *by) {
   *by =
       (struct by_label){groups_of(&table->tree, extent), calloc(table->tree.label_count, sizeof *by->moved)};
-  return by->groups && by->moved &&
-         fate_find(&table->tree, table->report->names, &other->tree, other->report->names, by->moved);
+  return by->groups && by->moved;
 }
 
 static void by_label_destroy(struct by_label *by) {
@@ -94,9 +91,9 @@ static wn_status make_rows(struct comparison *comparison, const struct compariso
   if (error) return error;
   struct by_label had, has;
   comparison->rows = calloc(before->label_count + after->label_count, sizeof *comparison->rows);
-  bool ready = by_label_create(comparison->before, comparison->after, options->extent, &had);
-  ready = by_label_create(comparison->after, comparison->before, options->extent, &has) && ready;
-  ready = ready && comparison->rows;
+  bool ready = by_label_create(comparison->before, options->extent, &had);
+  ready = by_label_create(comparison->after, options->extent, &has) && ready && comparison->rows;
+  ready = ready && fate_find(comparison->before, comparison->after, &matching, had.moved, has.moved);
   if (ready) pair_groups(comparison, &matching, &had, &has);
   by_label_destroy(&had);
   by_label_destroy(&has);

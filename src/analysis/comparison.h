@@ -5,8 +5,10 @@
  * labels match (matching.h).
  *
  * FATE. A row that only one of two runs has is code that is gone, or new. Code without a name is
- * matched within one build of its file alone. So it may be there under another address, or under a
- * name, if the other run has another build; then it is gone or moved, or new or moved. fate.c.
+ * matched within one build of its file alone. So it may be there under another address, if the other run
+ * has another build, or under a name, if the other run has names of the file; then it is gone or moved, or
+ * new or moved. That needs rows of the same file that only the other run has: in a file of one run alone
+ * nothing has moved. A program that was renamed is one file. fate.c.
  *
  * ORDER: first the rows whose difference is sure, then the others; each part by the size of the
  * difference, largest first. A difference is sure if its interval excludes 0. Of rows without any
@@ -15,6 +17,7 @@
 #ifndef ANALYSIS_COMPARISON_H
 #define ANALYSIS_COMPARISON_H
 
+#include "analysis/matching.h"
 #include "analysis/report.h"
 
 /* A number of the table `before` and of the table `after`, and after - before. */
@@ -22,11 +25,20 @@ struct change {
   struct estimate before, after, difference;
 };
 
+/* Why a row of one run may be code that the other run has too (FATE). */
+enum moved {
+  NOT_MOVED,
+  MOVED_BUILD,   /* the other run has another build of the file */
+  MOVED_NAMES,   /* one of the runs has names of the file, the other addresses */
+  MOVED_PROGRAM, /* the file is the program, which has another name in the other run */
+  MOVED_REASONS
+};
+
 struct compared {
   const struct group *before, *after; /* NULL: the table has no such group. Not both. */
   struct change bytes, blocks;
-  bool moved; /* FATE: only one run has the row, and the other may have its code */
-  bool sure;  /* of bytes */
+  enum moved moved;
+  bool sure; /* of bytes */
 };
 
 struct comparison {
@@ -70,11 +82,10 @@ bool compared_is_address(const struct comparison *comparison, const struct compa
  * if two moments of one run are compared. */
 const char *compared_fate(const struct comparison *comparison, const struct compared *row);
 
-/* Finds which names of the code that only one of two recordings has may be of code that the other
- * has too: sets moved[label] for the labels of `tree`. `other` and `other_names`: of the other recording.
- * False: not enough memory. */
-bool fate_find(const struct call_tree *tree, const struct names *names, const struct call_tree *other,
-               const struct names *other_names, bool *moved);
+/* Finds which of the labels that only one of two recordings has may be of code that the other has too:
+ * sets gone[label] for those of `before`, and new[label] for those of `after`. False: not enough memory. */
+bool fate_find(const struct table *before, const struct table *after, const struct matching *matching,
+               enum moved *gone, enum moved *new);
 
 /* Whether a label is an address in a build that another recording does not have: there, the same
  * text is other code. */
@@ -82,7 +93,7 @@ bool fate_is_foreign(const struct label *label, const struct names *names, const
 
 /* Writes for people what could not be matched and why, and what was matched although nothing says
  * that it is the same code. Empty if there is nothing to say. Cut to the size of the buffer. */
-enum { COMPARISON_NOTE_MOST = 1024 };
+enum { COMPARISON_NOTE_MOST = 2048 };
 void comparison_note(const struct comparison *comparison, char note[COMPARISON_NOTE_MOST]);
 
 /* The table and the group that name a row: those of `after`, or of `before` where `after` has no

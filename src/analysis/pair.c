@@ -12,6 +12,26 @@ static struct estimate scale_of(const struct pair *pair) {
   return none;
 }
 
+/* Whether a row that only one of two moments has is of a block that was resized between them: then the
+ * block is held at both, with two rows. A block that was first sampled as it grew may have been. */
+static bool is_resized(const struct samples *samples, const struct row *row, uint64_t before_ns,
+                       uint64_t after_ns) {
+  struct span span = row_span(samples, row);
+  bool had = span_has(&span, before_ns), has = span_has(&span, after_ns);
+  if (had == has) return false;
+  if (had) return row->died_ns > after_ns;
+  return row->born_ns <= before_ns || (row->first && growth_at_birth(&samples->grown, row) > 0);
+}
+
+static bool are_resized(const struct report *report, uint64_t before_ns, uint64_t after_ns) {
+  const struct samples *samples = report->samples;
+  for (size_t i = 0; i < samples->row_count; i++)
+    if (is_resized(samples, &samples->rows[i], before_ns, after_ns) &&
+        report_takes(&samples->rows[i], (void *)report))
+      return true;
+  return false;
+}
+
 static wn_status ask_both(const struct recording *before_run, const struct question *before,
                           const struct recording *after_run, const struct question *after,
                           struct pair *pair) {
@@ -42,7 +62,9 @@ wn_status pair_of_moments(const struct recording *recording, const char *where, 
       before = {.where = where, .at = AT_TIME, .at_ns = before_ns, .apart = true, .apart_ns = after_ns},
       after = {.where = where, .at = AT_TIME, .at_ns = after_ns, .apart = true, .apart_ns = before_ns};
   *pair = (struct pair){.moments = true};
-  return ask_both(recording, &before, recording, &after, pair);
+  wn_status error = ask_both(recording, &before, recording, &after, pair);
+  if (!error) pair->resized = are_resized(&pair->before, before_ns, after_ns);
+  return error;
 }
 
 void pair_destroy(struct pair *pair) {
@@ -58,5 +80,13 @@ wn_status pair_compare(const struct pair *pair, enum measure measure, enum group
                        enum extent extent, struct compared_tables *tables) {
   struct comparison_options options = {extent, pair->scale};
   return compared_tables_make(&pair->before, &pair->after, measure, grouping, &options, tables);
+}
+
+const char *pair_word_before(const struct pair *pair) {
+  return !pair->moments ? "before" : pair->resized ? "freed or resized" : "freed";
+}
+
+const char *pair_word_after(const struct pair *pair) {
+  return !pair->moments ? "after" : pair->resized ? "new or resized" : "new";
 }
 /* SPDX-License-Identifier: MIT */

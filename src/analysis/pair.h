@@ -10,7 +10,8 @@ enum scaling { PER_RUN, PER_SECOND, PER_ALLOCATION };
 /* All zeros: no pair. */
 struct pair {
   struct report before, after;
-  bool moments; /* of one recording: the reports are about the blocks that only one of them has */
+  bool moments; /* of one recording: the reports are about the rows (samples.h) that only one of them has */
+  bool resized; /* of moments: some of these are of blocks that were resized in between */
   enum scaling scaling;
   struct estimate scale; /* what is before counts so many times; all 0: once */
 };
@@ -34,6 +35,11 @@ bool pair_is_partial(const struct pair *pair);
 /* Both tables of a measure, and their comparison. On WN_OK the caller calls compared_tables_destroy. */
 wn_status pair_compare(const struct pair *pair, enum measure measure, enum grouping grouping,
                        enum extent extent, struct compared_tables *tables);
+
+/* What is before and what is after are, in words: "before" and "after"; of two moments "freed" and "new",
+ * or "freed or resized" and "new or resized". */
+const char *pair_word_before(const struct pair *pair);
+const char *pair_word_after(const struct pair *pair);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -40,7 +40,9 @@ static void say_run(struct paragraph *paragraph, const char *which, const struct
   char time[32], samples[64], bytes[128];
   struct estimate allocated = report_bytes(report, &report->allocated);
   say(paragraph, "%s: %s ran for %s", which, run_name(report), text_time(time, report->samples->end_ns));
-  if (allocated.samples) say(paragraph, " and allocated %s", with_range(bytes, &allocated));
+  if (allocated.samples)
+    say(paragraph, " and allocated %s%s", report->recording->partial ? "at least " : "",
+        with_range(bytes, &allocated));
   say(paragraph, " (%s). ", text_number_of(samples, (double)report->samples->sampled_blocks, "sample"));
 }
 
@@ -78,6 +80,9 @@ static void print_runs(const struct diff *diff) {
     say_run(&paragraph, "Before", &diff->pair.before);
     say_run(&paragraph, "After", &diff->pair.after);
   }
+  if (diff->pair.resized)
+    say(&paragraph,
+        "A block that was resized in between counts as both, with its old size and with its new. ");
   if (diff->options->scaling)
     say(&paragraph, "What was before is multiplied by %.3g, as if both runs had %s. ",
         diff->pair.scale.estimate,
@@ -113,16 +118,21 @@ static struct layout layout_of(void) {
   return (struct layout){wide, below, below ? width - NAME_INDENT : width - change - (wide ? numbers : 0)};
 }
 
+/* A long word stands over the number and its range. */
+static void print_head_of_numbers(const char *word) {
+  bool fits = strlen(word) <= NUMBER;
+  text_pad(stdout, word, fits ? -NUMBER : 1 - NUMBER - NUMBER_RANGE);
+  text_pad(stdout, fits ? "  range" : "", fits ? NUMBER_RANGE : 1);
+}
+
 static void print_header(const struct diff *diff, const struct layout *layout) {
   text_style(stdout, STYLE_DIM);
   text_pad(stdout, "change", -CHANGE);
   putchar(' ');
   text_pad(stdout, "95 % range", RANGE);
   if (layout->numbers) {
-    text_pad(stdout, diff->pair.moments ? "freed" : "before", -NUMBER);
-    text_pad(stdout, "  range", NUMBER_RANGE);
-    text_pad(stdout, diff->pair.moments ? "new" : "after", -NUMBER);
-    text_pad(stdout, "  range", NUMBER_RANGE);
+    print_head_of_numbers(pair_word_before(&diff->pair));
+    print_head_of_numbers(pair_word_after(&diff->pair));
   }
   text_pad(stdout, "samples", -SAMPLES);
   if (layout->below)
@@ -279,8 +289,8 @@ static wn_status print_measure(const struct diff *diff, enum measure measure, co
   const struct change *bytes = &tables.comparison.bytes;
   say(&paragraph, "%s: ", title);
   if (bytes->difference.samples) {
-    say(&paragraph, diff->pair.moments ? "%s freed, %s new: " : "%s before, %s after: ",
-        with_range(before, &bytes->before), with_range(after, &bytes->after));
+    say(&paragraph, "%s %s, %s %s: ", with_range(before, &bytes->before), pair_word_before(&diff->pair),
+        with_range(after, &bytes->after), pair_word_after(&diff->pair));
     say_change(&paragraph, diff, bytes, tables.comparison.sure);
   } else {
     say(&paragraph, diff->pair.moments ? "nothing that was sampled differs" : "nothing that was sampled");

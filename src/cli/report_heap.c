@@ -2,6 +2,7 @@
  * domains, and what became of its blocks. */
 #include "cli/report_text.h"
 #include "cli/text.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -87,13 +88,17 @@ static void say_domains(struct paragraph *paragraph, const struct heap_life *lif
       text_count(count, (double)life->domains_most));
 }
 
-/* "4.0–28 %". */
+/* "4.0–28 %"; "up to 28 %" where the lower end has no digit but 0. */
 static const char *kept_range(char buffer[80], const struct kept *kept) {
+  static const double no_digit = 0.0005;
   char low[32], high[32];
-  text_share(low, kept->low);
-  char *percent = strchr(low, ' ');
-  if (percent) *percent = 0;
-  snprintf(buffer, 80, "%s–%s", low, text_share(high, kept->high));
+  text_share(low, fmax(kept->low, 0));
+  text_share(high, fmax(kept->high, 0));
+  if (!strcmp(low, high)) return strcpy(buffer, high);
+  if (kept->low < no_digit)
+    snprintf(buffer, 80, "up to %s", high);
+  else
+    snprintf(buffer, 80, "%.*s–%s", (int)strcspn(low, " "), low, high);
   return buffer;
 }
 

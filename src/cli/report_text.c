@@ -77,20 +77,11 @@ static void say_program(struct paragraph *paragraph, const struct view *view) {
   }
 }
 
-/* Says what was held in a trace with missing records. Births and deaths are missing, so the number
- * may be too low or too high, and has no interval. */
-static void say_recorded(struct paragraph *paragraph, const struct view *view, const struct sums *sums) {
-  char bytes[32], blocks[64];
-  say(paragraph, "%s in %s that the trace knows of",
-      text_bytes(bytes, report_bytes(view->report, sums).estimate),
-      text_number_of(blocks, report_blocks(view->report, sums).estimate, "block"));
-}
-
+/* Of a trace with missing records the range holds for what it knows of: births and deaths are missing, so
+ * the truth may be below or above. */
 static void say_held(struct paragraph *paragraph, const struct view *view, const struct sums *sums) {
-  if (view->report->recording->partial)
-    say_recorded(paragraph, view, sums);
-  else
-    say_amount(paragraph, view, sums);
+  say_amount(paragraph, view, sums);
+  if (view->report->recording->partial) say(paragraph, " that the trace knows of");
 }
 
 /* Whether a measurement tells what was resident at the peak. It must be near the peak in time, and
@@ -250,7 +241,9 @@ static void say_sample(struct paragraph *paragraph, const struct view *view) {
     say(paragraph, "Sampled: %s, at %g a word", count, run->rate);
   uint64_t rows = view->report->allocated.bytes.samples, blocks = view->report->samples->sampled_blocks;
   if (!view->report->query && rows > blocks)
-    say(paragraph, "; %s by realloc", text_number_of(count, (double)(rows - blocks), "growth"));
+    say(paragraph, "; %s by realloc, %s the whole block",
+        text_number_of(count, (double)(rows - blocks), "growth"),
+        rows - blocks == 1 ? "counted as allocating" : "each counted as allocating");
   say_missing(paragraph, damage);
   if (view->report->samples->unmatched)
     say(paragraph, "; %s of unknown blocks",
@@ -265,6 +258,12 @@ static void say_sample(struct paragraph *paragraph, const struct view *view) {
         blocks < FEW_BLOCKS ? ", unless a kind of block that matters has no sample" : "");
 }
 
+/* Sentences from here on bring the blank before them. */
+static void end_sentence(struct paragraph *paragraph) {
+  if (paragraph->length && paragraph->text[paragraph->length - 1] == ' ')
+    paragraph->text[--paragraph->length] = 0;
+}
+
 static void print_verdict(const struct view *view) {
   struct paragraph paragraph = {.length = 0};
   say_program(&paragraph, view);
@@ -273,6 +272,7 @@ static void print_verdict(const struct view *view) {
     say_end(&paragraph, view);
   }
   say_sample(&paragraph, view);
+  end_sentence(&paragraph);
   say_ending(&paragraph, view);
   say_other_heap(&paragraph, view);
   text_paragraph(stdout, paragraph.text, 0);

@@ -164,21 +164,24 @@ const char *text_change(char buffer[40], double bytes) {
   return strcmp(size, "0 B") ? buffer : strcpy(buffer, "0 B");
 }
 
+/* An end of the interval of a change, in a power of 1000: "+1.80", "-310", or "0", also if it rounds to 0. */
+static void change_end(char buffer[24], double bytes, int scale) {
+  buffer[0] = bytes < 0 ? '-' : '+';
+  if (scale)
+    three_digits(buffer + 1, 23, fabs(bytes) / pow(1000, scale), "");
+  else
+    snprintf(buffer + 1, 23, "%.0f", fabs(bytes));
+  if (!strpbrk(buffer, "123456789")) strcpy(buffer, "0");
+}
+
 /* Both ends in the unit of the larger one. */
 const char *text_change_range(char buffer[64], const struct estimate *bytes) {
   char low[24], high[24];
   int scale = scale_of(fmax(fabs(bytes->low), fabs(bytes->high)));
-  double unit = pow(1000, scale);
   if (bytes->low == bytes->high) return strcpy(buffer, "exact");
-  if (scale) {
-    three_digits(low, sizeof low, fabs(bytes->low) / unit, "");
-    three_digits(high, sizeof high, fabs(bytes->high) / unit, "");
-  } else {
-    snprintf(low, sizeof low, "%.0f", fabs(bytes->low));
-    snprintf(high, sizeof high, "%.0f", fabs(bytes->high));
-  }
-  snprintf(buffer, 64, "%s%s to %s%s%s", bytes->low < 0 ? "-" : "+", low, bytes->high < 0 ? "-" : "+", high,
-           scale ? byte_units[scale] : " B");
+  change_end(low, bytes->low, scale);
+  change_end(high, bytes->high, scale);
+  snprintf(buffer, 64, "%s to %s%s", low, high, byte_units[scale]);
   return buffer;
 }
 

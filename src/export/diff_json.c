@@ -93,6 +93,7 @@ wn_status diff_write_json(FILE *out, const struct pair *pair, const struct diff_
   json_string(&json, "by", grouping_name(options->grouping));
   json_string(&json, "of", options->extent == EXTENT_SELF ? "self" : "total");
   json_bool(&json, "moments", pair->moments);
+  if (pair->moments) json_bool(&json, "resized", pair->resized);
   if (pair->scale.estimate > 0) json_estimate(&json, "scale", &pair->scale);
   if (!pair->moments) {
     json_integer(&json, "brief_ns", pair->after.brief_ns);

@@ -72,6 +72,7 @@ wn_status view_compare(struct answers *answers, const struct request *request, s
   char note[COMPARISON_NOTE_MOST];
   comparison_note(comparison, note);
   json_bool(json, "moments", pair->moments);
+  json_bool(json, "resized", pair->resized);
   json_bool(json, "partial", pair_is_partial(pair));
   json_bool(json, "exact", pair->before.recording->rate >= 1 && pair->after.recording->rate >= 1);
   json_integer(json, "before_ns", pair->before.asked.time_ns);

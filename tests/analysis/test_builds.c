@@ -13,6 +13,7 @@
 /* A run of one file. Stack n is the function at 16 n; it allocates 200 blocks. */
 struct told {
   const char *path, *name; /* name: of the function at 32, of a language; NULL: no function has a name */
+  const char *command;     /* NULL: "story" */
   uint8_t build;           /* each byte of the build-id; 0: it has none */
   uint64_t size;
   uint32_t pid;
@@ -49,7 +50,7 @@ static bool place_told(void *context, uint32_t module, uint64_t offset, struct t
 static struct recording *record(const struct told *of) {
   struct trace_stack_source source = {.node = node_told, .module = module_told, .place = place_told};
   struct trace_options options = {.path = story_path()};
-  struct trace_run run = {.command = trace_text_of("story"),
+  struct trace_run run = {.command = trace_text_of(of->command ? of->command : "story"),
                           .host = trace_text_of("host"),
                           .rate = 0.01,
                           .word_bytes = 8,
@@ -231,6 +232,48 @@ static void a_name_is_new_for_certain_only_if_the_other_build_had_names(void **s
   forget(of);
 }
 
+/* One build, read once with its names and once without. */
+static void a_build_that_has_names_in_one_run_alone_may_have_moved(void **state) {
+  (void)state;
+  struct told nameless = {.path = "[story]", .name = "", .build = 7},
+              named = {.path = "[story]", .name = "parse", .build = 7};
+  struct compared_builds *of = compare(&named, &nameless);
+  expect_fate(of, "parse", ONLY_BEFORE, "gone or moved");
+  expect_fate(of, "[story]+0x20", ONLY_AFTER, "new or moved");
+  expect_fate(of, "[story]+0x10", BOTH, "");
+  assert_non_null(strstr(of->note, "In one of the runs code of [story] has no names"));
+  assert_null(strstr(of->note, "same build"));
+  forget(of);
+  of = compare(&nameless, &named);
+  expect_fate(of, "parse", ONLY_AFTER, "new or moved");
+  expect_fate(of, "[story]+0x20", ONLY_BEFORE, "gone or moved");
+  forget(of);
+}
+
+/* The command of all stories is `story`. */
+static void a_file_of_one_run_has_not_moved_unless_it_is_the_program(void **state) {
+  (void)state;
+  struct compared_builds *of = compare(&(struct told){.path = "/bin/one", .build = 7, .pid = 1},
+                                       &(struct told){.path = "/bin/other", .build = 8, .pid = 1});
+  expect_fate(of, "one+0x10", ONLY_BEFORE, "gone");
+  expect_fate(of, "other+0x10", ONLY_AFTER, "new");
+  assert_string_equal(of->note, "");
+  forget(of);
+  of = compare(&(struct told){.path = "/bin/a.out", .command = "./a.out", .build = 7, .pid = 1},
+               &(struct told){.path = "/bin/b.out1.2", .command = "b.out", .build = 8, .pid = 1});
+  expect_fate(of, "a.out+0x10", ONLY_BEFORE, "gone or moved");
+  expect_fate(of, "b.out1.2+0x10", ONLY_AFTER, "new or moved");
+  assert_non_null(
+      strstr(of->note, "The programs have two names (a.out and b.out1.2), and code without a name"));
+  assert_null(strstr(of->note, "same build"));
+  forget(of);
+  of = compare(&(struct told){.path = "/lib/libx.so.1", .build = 7},
+               &(struct told){.path = "/lib/libx.so.2", .build = 8});
+  expect_fate(of, "libx.so.1+0x10", ONLY_BEFORE, "gone or moved");
+  assert_non_null(strstr(of->note, "same build of libx.so.1 and libx.so.2"));
+  forget(of);
+}
+
 static void two_moments_of_one_run_have_the_same_code(void **state) {
   (void)state;
   struct recording *recording = record(&(struct told){.lives_ns = 100000});
@@ -330,6 +373,8 @@ int main(void) {
       cmocka_unit_test(addresses_outside_of_files_are_those_of_one_process),
       cmocka_unit_test(lines_are_matched_likewise_and_modules_by_name),
       cmocka_unit_test(a_name_is_new_for_certain_only_if_the_other_build_had_names),
+      cmocka_unit_test(a_build_that_has_names_in_one_run_alone_may_have_moved),
+      cmocka_unit_test(a_file_of_one_run_has_not_moved_unless_it_is_the_program),
       cmocka_unit_test(two_moments_of_one_run_have_the_same_code),
       cmocka_unit_test(joined_trees_keep_the_code_of_two_builds_apart),
       cmocka_unit_test(equal_lives_do_not_differ_because_a_run_is_longer),

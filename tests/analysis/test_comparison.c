@@ -279,6 +279,35 @@ static void two_moments_differ_by_what_only_one_of_them_has(void **state) {
   recording_free(of.before_run);
 }
 
+/* The block is held at both moments. */
+static void a_block_that_was_resized_is_told_of_two_moments(void **state) {
+  (void)state;
+  struct trace_writer *writer = named_story_begin(0.01, old_nodes);
+  story_alloc(writer, 1, 1, 1000, 2);
+  story_resize(writer, 1, 300, 3000);
+  story_alloc(writer, 2, 350, 500, 2);
+  story_free(writer, 2, 450);
+  story_free(writer, 1, 500);
+  story_alloc(writer, 3, 600, 500, 2);
+  struct recording *recording = load(writer);
+  static const struct {
+    uint64_t before, after;
+    const char *where;
+    bool resized;
+  } cases[] = {{200, 400, NULL, true},  {310, 400, NULL, false}, {1, 299, NULL, false},
+               {400, 600, NULL, false}, {200, 600, NULL, false}, {200, 400, "size < 800", false}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct pair pair;
+    assert_int_equal(pair_of_moments(recording, cases[i].where, cases[i].before, cases[i].after, &pair),
+                     WN_OK);
+    assert_int_equal(pair.resized, cases[i].resized);
+    assert_string_equal(pair_word_before(&pair), cases[i].resized ? "freed or resized" : "freed");
+    assert_string_equal(pair_word_after(&pair), cases[i].resized ? "new or resized" : "new");
+    pair_destroy(&pair);
+  }
+  recording_free(recording);
+}
+
 /* ---- chance ---- */
 
 enum { SITES = 40, PAIRS = 60 };
@@ -372,6 +401,7 @@ int main(void) {
       cmocka_unit_test(what_is_before_can_be_scaled),
       cmocka_unit_test(a_ratio_has_the_uncertainty_of_both),
       cmocka_unit_test(two_moments_differ_by_what_only_one_of_them_has),
+      cmocka_unit_test(a_block_that_was_resized_is_told_of_two_moments),
       cmocka_unit_test(at_most_one_row_in_twenty_is_marked_where_nothing_changed),
       cmocka_unit_test(a_planted_change_is_marked_and_first),
   };

@@ -128,7 +128,7 @@ damaged_traces_are_reported() {
   says 'damaged: 1 piece of the trace, [0-9.]+ k?B of it left out'
   says 'and allocated at least [0-9.]+ .?B \([^)]*\) in .* calls'
   says 'Resident: 12.0 MB, the most that was measured; its parts are not known, since records are missing\.'
-  says 'It held the most after [^(]* blocks that the trace knows of'
+  says 'It held the most after [^(]* \([^)]*\) in [0-9,.a-z ]*blocks \([^)]*; [0-9,]+ samples\) that the trace knows of'
   says 'So these numbers are of a part of the run: more was allocated'
   ! grep -q 'Each range holds' out || fail "a part has ranges of the whole"
   succeeds info hurt
@@ -200,7 +200,7 @@ collected_heaps_are_told_of() {
   says '1,000 pauses took 504 ms, 28 % of the time of its domains; 99 of 100 took at most 500 us'
   says 'longest took 5.00 ms \(a minor collection, after 777 ms\). 2 domains ran, up to 2 at once'
   says 'Promoted: 320 kB in 400 blocks, 44 % of what was born in the minor heap; 50 % of that was found dead by the next cycle'
-  says 'Between two minor collections 8.00 kB are allocated. With a minor heap twice as large, [0-9.]+–[0-9.]+ % of the promoted bytes'
+  says 'Between two minor collections 8.00 kB are allocated. With a minor heap twice as large, [0-9.]+ % of the promoted bytes would not have been promoted; .* With half of it, 0\.0 % more would have been\.'
   says 'promoted median life +function'
   says 'promoted dead next +function'
   says 'major heap +█'
@@ -367,11 +367,12 @@ odd_names_of_what_is_recorded_do_no_harm() {
 
 every_run_has_a_verdict() {
   local kind
-  for kind in none zero_none exact_none collected_none; do
+  for kind in none killed_none zero_none exact_none collected_none; do
     make $kind t
     succeeds report --json t
     succeeds report --tree --by stack t
     succeeds report t
+    ! grep -q '[.]  ' out || fail "two blanks: $(cat out)"
     ! grep -Eq 'Each range|0 block|Sampled' out || fail "a word on samples of a trace without: $(cat out)"
     cp out $kind
   done

@@ -47,6 +47,7 @@ differences_speak_of_chance_only_where_there_is_some() {
   printf 'damage' | dd of=t bs=1 seek=$(($(stat -c %s t) / 2)) conv=notrunc 2>/dev/null
   compares_with_itself diff t t
   says 'it is not known which differences are real'
+  says 'Before: [^ ]+ ran for [^(]* and allocated at least [0-9.]+ .?B .* After: .* and allocated at least '
   grep -q '^  Changed or not:$' out || fail "$(cat out)"
   ! grep -Eq 'chance|noise|nchanged' out || fail "more than is known: $(cat out)"
 }
@@ -84,9 +85,22 @@ two_moments_of_one_trace_are_compared() {
   says 'Held: .* freed, .* new: [-+]'
   ! tr '\n' ' ' <out | grep -Eq '\), [+-][0-9]+ % ' || fail "a percentage of what was freed: $(cat out)"
   ! grep -q '^Allocated' out || fail "allocated of one run"
+  ! grep -q 'resized' out || fail "no block was resized: $(cat out)"
   succeeds diff --at peak,end t
   compares_with_itself diff --at 100us,400us t t
   says 'Held at the two moments: '
+}
+
+# A block that was resized between is held at both.
+resized_blocks_are_told_of_two_moments() {
+  need jq
+  make exact_shrunk t
+  COLUMNS=120 succeeds diff --at 100005ns,100015ns t
+  says 'A block that was resized in between counts as both'
+  says 'Held: .*B freed or resized, .*B new or resized: [-+]'
+  says 'freed or resized +new or resized +samples'
+  succeeds diff --json --at 100005ns,100015ns t
+  jq -e '.resized and .moments' out >/dev/null || fail "$(head -c 600 out)"
 }
 
 runs_are_scaled_before_they_are_compared() {
@@ -255,6 +269,56 @@ END
   succeeds diff old/old.trace named.trace
   says ' extra \(new or moved\)'
   says ' prog\+0x[0-9a-f]+ \(gone or moved\)'
+}
+
+# One build, recorded from a file with names and from one without.
+one_build_with_and_without_names_is_compared() {
+  need_recording
+  need jq
+  need cc
+  need strip
+  cat >p.c <<'END'
+#include <stdlib.h>
+__attribute__((noinline)) static void *cache(size_t n) { void *p = malloc(n); __asm__ volatile("" ::: "memory"); return p; }
+int main(void) { for (int i = 0; i < 20000; i++) cache(200); }
+END
+  mkdir named stripped
+  cc -g -O1 -Wl,--build-id -o named/prog p.c && strip -o stripped/prog named/prog || fail "not compiled"
+  local kind
+  for kind in named stripped; do
+    "$winnow" record --rate 0.01 -o $kind.trace -- $kind/prog 2>err || fail "$(cat err)"
+  done
+  succeeds diff named.trace stripped.trace
+  says ' cache \(gone or moved\)'
+  says 'prog\+0x[0-9a-f]+ \(new or moved\)'
+  says 'In one of the runs code of prog has no names, so it is not matched with the names'
+  ! tr '\n' ' ' <out | grep -q 'same build' || fail "one build is taken for two: $(cat out)"
+  succeeds diff --json stripped.trace named.trace
+  jq -e '[.allocated.rows[].fate] | sort == ["gone or moved", "new or moved"]' out >/dev/null || fail "$(jq '.allocated.rows' out)"
+  jq -e '.allocated.note | test("code of prog has no names")' out >/dev/null || fail "no note"
+  succeeds diff --search named named.trace stripped.trace
+  says ' cache( |$)'
+  ! tr '\n' ' ' <out | grep -Eq 'moved|no names' || fail "the file with names is not found: $(cat out)"
+}
+
+programs_of_different_names_may_be_builds_of_one() {
+  need_recording
+  need cc
+  need strip
+  cat >p.c <<'END'
+#include <stdlib.h>
+__attribute__((noinline)) static void *cache(size_t n) { void *p = malloc(n); __asm__ volatile("" ::: "memory"); return p; }
+int main(void) { for (int i = 0; i < 20000; i++) cache(200 + NEW); }
+END
+  local kind
+  for kind in 0 1; do
+    cc -O1 -DNEW=$kind -Wl,--build-id -s -o prog$kind.out p.c || fail "not compiled"
+    "$winnow" record --rate 0.01 -o $kind.trace -- ./prog$kind.out 2>err || fail "$(cat err)"
+  done
+  succeeds diff 0.trace 1.trace
+  says 'prog0.out\+0x[0-9a-f]+ \(gone or moved\)'
+  says 'prog1.out\+0x[0-9a-f]+ \(new or moved\)'
+  says 'The programs have two names \(prog0.out and prog1.out\), and code without a name there'
 }
 
 one_recording_compared_with_itself_is_named() {

@@ -35,7 +35,10 @@ export const changeOf = (value: number): string => (Math.abs(value) < 0.5 ? `0${
 /** The interval of a change, in one unit: "+1.7 to +2.8 MB". */
 export function changeRange(low: number, high: number): string {
   const scale = scaleOf(Math.max(Math.abs(low), Math.abs(high)));
-  const part = (value: number) => `${value < 0 ? '−' : '+'}${scaled(Math.abs(value), scale)}`;
+  const part = (value: number) => {
+    const size = scaled(Math.abs(value), scale);
+    return /[1-9]/.test(size) ? `${value < 0 ? '−' : '+'}${size}` : '0';
+  };
   return `${part(low)} to ${part(high)}${NARROW}${BYTE_UNITS[scale]}`;
 }
 

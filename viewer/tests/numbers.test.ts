@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  amount, axisBytes, axisMoment, bytes, count, duration, error, estimatedCount, estimatedOf, querySize, queryTime, range, readSize, readTime, share, shortCount, shortError, withError, roundMoments } from '../src/numbers.ts';
+  amount, axisBytes, axisMoment, bytes, changeRange, count, duration, error, estimatedCount, estimatedOf, querySize, queryTime, range, readSize, readTime, share, shortCount, shortError, withError, roundMoments } from '../src/numbers.ts';
 
 const plain = (text: string) => text.replace(/\u202f/g, ' ');
 const of = (estimate: number, low: number, high: number, samples = 100) => ({ estimate, low, high, samples });
@@ -12,6 +12,13 @@ test('bytes have three significant digits and powers of 1000, as the command pri
     [99950, '100 kB'], [172000, '172 kB'], [999499, '999 kB'], [999500, '1.00 MB'], [73.9e6, '73.9 MB'], [1.88e8, '188 MB'], [41e9, '41.0 GB'], [2e15, '2.00 PB'],
   ];
   for (const [value, text] of expected) assert.equal(plain(bytes(value)), text);
+});
+
+test('an end of a change that rounds to 0 is 0', () => {
+  assert.equal(plain(changeRange(-3.2e6, 1.8e6)), '−3.20 to +1.80 MB');
+  assert.equal(plain(changeRange(-2.5e6, 30)), '−2.50 to 0 MB');
+  assert.equal(plain(changeRange(-30, 2.5e6)), '0 to +2.50 MB');
+  assert.equal(plain(changeRange(-0.2, 310)), '0 to +310 B');
 });
 
 test('counts are whole up to a million', () => {

@@ -273,6 +273,8 @@ export interface Change {
  *  moments are compared by the blocks that only one of them has: `before` was freed, `after` is new. */
 export interface Compare {
   moments: boolean;
+  /** Some blocks are held at both moments and were resized in between: they are in `before` and in `after`. */
+  resized: boolean;
   /** Records are missing: nothing is known of differences. */
   partial: boolean;
   /** Every block was recorded: a change of 0 is none. */

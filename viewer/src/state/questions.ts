@@ -1,5 +1,5 @@
 /* The questions of the page: what each tab asks for and how its population is called. */
-import type { Direction, Estimate, Head, Measure, Totals } from '../engine/answers.ts';
+import type { Compare, Direction, Estimate, Head, Measure, Totals } from '../engine/answers.ts';
 import { bytes, duration, estimatedOf, queryTime, withError } from '../numbers.ts';
 import { moment } from './clauses.ts';
 import { readTime } from '../numbers.ts';
@@ -116,4 +116,7 @@ export function populationOf(
     return flame.high > 0 ? `${what}: none was sampled, so less than ${bytes(flame.high)}.` : `${what}: none.`;
   return `${what}: ${withError(estimate)}${flame.counted ? ` in ${estimatedOf(flame.counted, flame.unit === 'calls' ? 'calls' : 'blocks')}` : ''}.`;
 }
+/** What the two sides of a comparison are. */
+export const sidesOf = ({ moments, resized }: Compare): [string, string] =>
+  !moments ? ['before', 'after'] : resized ? ['freed or resized', 'new or resized'] : ['freed', 'new'];
 /* SPDX-License-Identifier: MIT */

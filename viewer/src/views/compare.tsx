@@ -5,7 +5,7 @@ import { bytes, changeOf, changeRange, duration, numberOf, queryTime, range, rea
 import { chosen, compare, comparing, isStale, missing } from '../state/asking.ts';
 import { MEASURES, type Scale } from '../state/address.ts';
 import { moment, withMoment } from '../state/clauses.ts';
-import { againstOf } from '../state/questions.ts';
+import { againstOf, sidesOf } from '../state/questions.ts';
 import { change, head, view } from '../state/store.ts';
 import { cleanName } from '../flame/names.ts';
 import { searched, selectLabel } from './flame.tsx';
@@ -153,14 +153,16 @@ export function comparedText(): string {
   if (!answer || !known) return '\u00a0';
   const sum = changeText(answer.bytes, answer.sure, answer);
   const scaled = answer.scale ? ` What is before is multiplied by ${answer.scale.estimate.toPrecision(3)}.` : '';
+  const resized = answer.resized ? ' A block that was resized in between counts as both, with its old size and with its new.' : '';
+  const [before, after] = sidesOf(answer);
   const unsure = answer.partial ? ' Records are missing, so it is not known which differences are real.' : '';
   if (answer.moments)
-    return `From ${duration(answer.before_ns)} to ${duration(answer.after_ns)}: ${amountOf(answer.bytes.before)} freed, ${amountOf(answer.bytes.after)} new: ${sum}.${unsure}`;
+    return `From ${duration(answer.before_ns)} to ${duration(answer.after_ns)}: ${amountOf(answer.bytes.before)} ${before}, ${amountOf(answer.bytes.after)} ${after}: ${sum}.${resized}${unsure}`;
   const { counted } = view.value;
   const what = counted === 'held' ? heldWhen() : MEASURE_NAMES[counted]!;
   const lived = answer.life_ns ? ` (${counted === 'churn' ? 'less than' : 'at least'} ${duration(answer.life_ns)})` : '';
   const note = answer.note && ` ${answer.note}`;
-  return `${what[0]!.toUpperCase()}${what.slice(1)}${lived}: ${amountOf(answer.bytes.before)} before, ${amountOf(answer.bytes.after)} after: ${sum}.${scaled}${unsure}${note}`;
+  return `${what[0]!.toUpperCase()}${what.slice(1)}${lived}: ${amountOf(answer.bytes.before)} ${before}, ${amountOf(answer.bytes.after)} ${after}: ${sum}.${scaled}${unsure}${note}`;
 }
 
 /* ---- rows ---- */
@@ -236,7 +238,7 @@ function Parting({ of }: { of: Compare }) {
 
 function Head({ of }: { of: Compare }) {
   const { by } = view.value;
-  const [before, after] = of.moments ? ['freed', 'new'] : ['before', 'after'];
+  const [before, after] = sidesOf(of);
   return (
     <thead>
       <tr>
@@ -291,7 +293,7 @@ export function comparedFacts(text: string): [string, string][] {
   const row = answer ? answer.labels.findIndex((label) => label.text === text) : -1;
   if (!answer || row < 0) return [];
   const { columns } = answer;
-  const [before, after] = answer.moments ? ['freed', 'new'] : ['before', 'after'];
+  const [before, after] = sidesOf(answer);
   const estimate = { estimate: columns.change[row]!, low: columns.low[row]!, high: columns.high[row]!, samples: columns.before_samples[row]! + columns.after_samples[row]! };
   const had = { estimate: columns.before[row]!, low: columns.before_low[row]!, high: columns.before_high[row]!, samples: columns.before_samples[row]! };
   const has = { estimate: columns.after[row]!, low: columns.after_low[row]!, high: columns.after_high[row]!, samples: columns.after_samples[row]! };

@@ -4,6 +4,7 @@ import type { Flame, Label } from '../engine/answers.ts';
 import { type FlameBox, FlameGraph, type FlameView, type Words } from '../flame/flame.ts';
 import { amount, bytes, changeOf, changeRange, count, error, numberOf, share, shortCount } from '../numbers.ts';
 import { compare, comparing, flame, isStale, missing } from '../state/asking.ts';
+import { sidesOf } from '../state/questions.ts';
 import { whole } from '../state/whole.ts';
 import { digest, digestsOf } from '../state/address.ts';
 import { change, direction, head, view } from '../state/store.ts';
@@ -118,7 +119,8 @@ export function comparedNumbers({ compared, low, high, samples }: FlameBox): str
   const { before, after, change: by, sure } = compared!;
   const known = compare.value.answer;
   const unsure = known?.partial ? ', as far as was recorded' : known?.exact ? '' : ', within noise';
-  const sides = known?.moments ? `${bytes(before)} freed, ${bytes(after)} new` : `${bytes(before)} → ${bytes(after)}`;
+  const [had, has] = known ? sidesOf(known) : ['', ''];
+  const sides = known?.moments ? `${bytes(before)} ${had}, ${bytes(after)} ${has}` : `${bytes(before)} → ${bytes(after)}`;
   return `${sides}: ${changeOf(by)}${low < high ? ` (${changeRange(low, high)})` : ''}${sure ? '' : unsure} · ${numberOf(samples, 'sample')}`;
 }
 /** Its part of what the widths are parts of. */

@@ -84,11 +84,16 @@ function sourceFact({ source_files: files }: Head): string {
   return files ? `has source lines, of ${numberOf(files, 'file')}` : 'no source file was found';
 }
 
+/** Each growth counts in what was allocated with the bytes of the whole block. */
+function growthsIn({ trace: { growths } }: Head): string {
+  return growths ? `; ${numberOf(growths, 'growth')} by realloc, ${growths === 1 ? '' : 'each '}counted as allocating the whole block` : '';
+}
+
 function Facts({ head }: { head: Head }) {
   const { trace } = head;
   const facts = [
     `ran ${duration(trace.duration_ns)}`,
-    `${numberOf(trace.samples, 'sampled block')}, ${rateInWords(head)}${trace.growths ? `; ${numberOf(trace.growths, 'growth')} by realloc` : ''}`,
+    `${numberOf(trace.samples, 'sampled block')}, ${rateInWords(head)}${growthsIn(head)}`,
     trace.heap !== 'malloc' && `heap: ${trace.heap}`,
     trace.pid > 0 && `pid ${trace.pid}`,
     running.value && 'still running',

@@ -12,7 +12,7 @@ const LONG_NS = 1e5; // shorter pauses have no record of their own
 const heap = computed<Heap | null>(() => (view.value.tab === 'promoted' ? (totals.value.answer?.heap ?? null) : null));
 
 const between = (low: number, high: number): string => {
-  const [one, other] = [share(low), share(high)];
+  const [one, other] = [share(Math.max(0, low)), share(Math.max(0, high))];
   return one === other ? one : `${one.replace(/\s?%$/u, '')}–${other}`;
 };
 
