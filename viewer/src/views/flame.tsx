@@ -3,7 +3,7 @@ import { computed, effect, signal } from '@preact/signals-core';
 import type { Flame, Label } from '../engine/answers.ts';
 import { type FlameBox, FlameGraph, type FlameView, type Words } from '../flame/flame.ts';
 import { amount, bytes, changeOf, changeRange, count, error, numberOf, share, shortCount } from '../numbers.ts';
-import { compare, comparing, flame, isStale, missing } from '../state/asking.ts';
+import { ageOf, compare, comparing, flame, missing } from '../state/asking.ts';
 import { whole } from '../state/whole.ts';
 import { digest, digestsOf } from '../state/address.ts';
 import { change, direction, head, view } from '../state/store.ts';
@@ -178,6 +178,7 @@ function Trail() {
 /** What the widths of the boxes are. */
 function Widths() {
   const { width } = view.value;
+  void flame.value; // its answer says whether they are blocks or calls
   if (comparing.value) return null;
   return (
     <div class="switch widths" role="group" aria-label="Widths">
@@ -306,8 +307,7 @@ function followGraph(shown: FlameGraph, section: HTMLElement): void {
     resolveFocus(answer);
   });
   effect(() => {
-    section.classList.toggle('stale', isStale(flame.value));
-    section.classList.toggle('unanswered', flame.value.answer === null);
+    section.className = ageOf(flame.value) + (flame.value.answer ? '' : ' unanswered');
   });
   effect(() => {
     const wanted = fromView();

@@ -2,7 +2,7 @@
 import { computed, effect, signal } from '@preact/signals-core';
 import type { Label, Table } from '../engine/answers.ts';
 import { amount, isRough, shortDuration, shortCount, shortError } from '../numbers.ts';
-import { chosen, compare, comparing, isStale, missing, table } from '../state/asking.ts';
+import { ageOf, chosen, compare, comparing, missing, table } from '../state/asking.ts';
 import type { Sort } from '../state/address.ts';
 import { sortBy, view } from '../state/store.ts';
 import { hovered, searched, selectLabel } from './flame.tsx';
@@ -255,7 +255,7 @@ export function followTable(): void {
     return (
       <>
         {answer && (
-          <table class={`sites${answer.columns.growth ? ' grown' : ''}${isStale(table.value) ? ' stale' : ''}`} aria-rowcount={rows.value.length + 1}>
+          <table class={`sites${answer.columns.growth ? ' grown' : ''}${ageOf(table.value)}`} aria-rowcount={rows.value.length + 1}>
             <Head of={answer} />
             <Body of={answer} />
           </table>

@@ -41,6 +41,26 @@ onPage('each question has a key, a sentence and a place in the address', { at: '
   assert.equal(await hash(page), '#allocated');
 });
 
+onPage('the widths are called as the answer that is shown counts them', {}, async (page) => {
+  for (const [key, unit] of [['8', 'calls'], ['1', 'blocks']] as const) {
+    await page.keyboard.press(key);
+    await settled(page);
+    assert.equal(await page.locator('.widths button').last().innerText(), unit);
+  }
+});
+
+onPage('a resident size above the peak is taken apart', {}, async (page) => {
+  await page.getByText('why more?').click();
+  assert.match(await page.locator('.why').innerText(), /blocks of malloc[^]*the rest: [^]*of the rest is Winnow’s own/);
+});
+
+onPage('a resident size below the peak has what was never written taken off', { at: '?unwritten' }, async (page) => {
+  await page.getByText('why?').click();
+  const parts = await page.locator('.why').innerText();
+  assert.match(parts, /held and never written\s+−651\skB \(at least\)/u);
+  assert.doesNotMatch(parts, /the rest/);
+});
+
 onPage('malloc has no promotion', {}, async (page) => {
   assert.equal(await page.locator('[role=tab]').count(), 7);
   await page.keyboard.press('6');
