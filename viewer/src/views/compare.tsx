@@ -10,7 +10,8 @@ import { change, head, view } from '../state/store.ts';
 import { cleanName } from '../flame/names.ts';
 import { accepts } from './entry.ts';
 import { searched, selectLabel } from './flame.tsx';
-import { compactName, Name } from './island.tsx';
+import { nameFor } from './fitted.ts';
+import { Name } from './island.tsx';
 import { itemsOf, openItems } from './menu.tsx';
 import { inSight } from './rows.ts';
 
@@ -164,7 +165,6 @@ export function comparedText(): string {
 /* ---- rows ---- */
 
 export const ROW_HEIGHT = 24;
-const NAME_MOST = 40; // characters
 
 /** The rows whose names match the search: the engine's order, sure changes first. */
 export const comparedRows = computed(() => {
@@ -203,7 +203,7 @@ function Line({ of, row, place }: { of: Compare; row: number; place: number }) {
       }}
     >
       <th scope="row" class="name">
-        <Name text={compactName(label.text, NAME_MOST)} title={cleanName(label.text, 2000)} />
+        <Name text={nameFor(label)} title={cleanName(label.text, 2000)} />
       </th>
       <td class="amount change">
         <span class="value">
@@ -225,9 +225,10 @@ function Parting({ of }: { of: Compare }) {
   const text = of.partial ? 'changed or not' : of.exact ? 'unchanged' : 'within noise';
   return (
     <tr class="parting">
-      <td colSpan={5}>
+      <td colSpan={4}>
         {text}: {numberOf(left, view.value.by)}
       </td>
+      <td class="samples" />
     </tr>
   );
 }
