@@ -6,7 +6,7 @@ import { amount, bytes, changeOf, changeRange, count, error, numberOf, share, sh
 import { ageOf, compare, comparing, flame, missing } from '../state/asking.ts';
 import { whole } from '../state/whole.ts';
 import { digest, digestsOf } from '../state/address.ts';
-import { change, direction, head, view } from '../state/store.ts';
+import { change, direction, head, isDark, view } from '../state/store.ts';
 import { island, Name } from './island.tsx';
 import { openMenu } from './menu.tsx';
 
@@ -273,7 +273,8 @@ function resolveFocus(answer: Flame): void {
   change({ focus: found, shortFocus: '' }, true);
 }
 
-const HOST_LEAST = 122;
+const HOST_LEAST = 135;
+const HOST_FRAME = 15; // its lines, and the room for the handle
 const HOST_STEP = 100;
 /** The height that the style sheet gives the host, and the one that it was given last. */
 let hostMost = 0;
@@ -284,7 +285,7 @@ let hostFitted = '';
 function fitHost(shown: FlameGraph, host: HTMLElement): void {
   hostMost ||= host.clientHeight;
   if (hostFitted && host.style.height !== hostFitted) return;
-  const steps = Math.max(0, Math.ceil((shown.contentHeight + 2 - HOST_LEAST) / HOST_STEP));
+  const steps = Math.max(0, Math.ceil((shown.contentHeight + HOST_FRAME - HOST_LEAST) / HOST_STEP));
   hostFitted = `${Math.min(HOST_LEAST + steps * HOST_STEP, hostMost)}px`;
   host.style.height = hostFitted;
 }
@@ -315,6 +316,10 @@ function followGraph(shown: FlameGraph, section: HTMLElement): void {
     if (same([...wanted.focus, 0, ...(wanted.selected ?? [])], [...seen.focus, 0, ...(seen.selected ?? [])]) && same([wanted.low, wanted.high, wanted.top], [seen.low, seen.high, seen.top])) return;
     shown.view = wanted;
     selectedBox.value = shown.selectedBox;
+  });
+  effect(() => {
+    void isDark.value;
+    shown.redraw();
   });
   effect(() => shown.setSearch(marked.value));
   effect(() => {
