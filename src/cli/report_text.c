@@ -108,9 +108,9 @@ static void say_peak(struct paragraph *paragraph, const struct view *view) {
   if (one)
     say(paragraph, "after %s: ", text_time(time, peak->median_ns));
   else
-    say(paragraph, "between %s and %s: ", text_time(time, peak->first_ns), text_time(last, peak->last_ns));
+    say(paragraph, "at moments between %s and %s: ", text_time(time, peak->first_ns), text_time(last, peak->last_ns));
   say_held(paragraph, view, &peak->live);
-  if (!one && peak->live.bytes.samples) say(paragraph, ", the mean of several moments of that time");
+  if (!one && peak->live.bytes.samples) say(paragraph, ", their mean");
   bool known = one && most.rss_bytes && is_of_that_time(view, &beside);
   if (known) say(paragraph, ", when %s was resident", text_bytes(rss, (double)beside.rss_bytes));
   if (most.most_bytes > (known ? beside.rss_bytes : 0))
@@ -364,7 +364,7 @@ wn_status view_print_text(const struct view *view) {
   wn_status error = report_print_resident(view);
   if (error || !view->report->allocated.bytes.samples) return error;
   if (view->report->at == AT_PEAK && !report_peak_is_one(view->report))
-    snprintf(held, sizeof held, "Held between %s and %s (the peak)",
+    snprintf(held, sizeof held, "Held at moments between %s and %s (the peak)",
              text_time(time, view->report->peak.first_ns), text_time(last, view->report->peak.last_ns));
   else
     snprintf(held, sizeof held, "Held after %s%s", text_time(time, view->report->asked.time_ns),

@@ -395,11 +395,11 @@ every_run_has_a_verdict() {
   says 'It held the most after 3.00 ms: 6.02 MB .* At the end 6.02 MB .* was still allocated'
   make level t
   succeeds report t
-  says 'It held the most between 984 us and 3.00 ms: 807 kB .* At the end about as much, 836 kB .* was still allocated'
+  says 'It held the most at moments between 984 us and 3.00 ms: 807 kB .* At the end about as much, 836 kB .* was still allocated'
   make level_freed t
   succeeds report t
-  says 'It held the most between 496 us and 984 us: .* blocks .*, the mean of several moments of that time; the most resident that was measured was 12.0 MB. At the end 333 kB '
-  says 'Held between 496 us and 984 us \(the peak\): '
+  says 'It held the most at moments between 496 us and 984 us: .* blocks .*, their mean; the most resident that was measured was 12.0 MB. At the end 333 kB '
+  says 'Held at moments between 496 us and 984 us \(the peak\): '
   succeeds report --json t
   jq -e '(.tree.total_bytes | del(.samples)) as $all | .totals.peak_bytes | (.estimate - $all.estimate | fabs) < 1e-6 * .estimate and (.low - $all.low | fabs) < 1e-6 * .low and
          .samples == 91 and .at_ns == (.moments_ns | sort | .[2])' out >/dev/null || fail "the table is not the peak: $(jq -c '.totals.peak_bytes, .tree.total_bytes' out)"

@@ -178,6 +178,12 @@ export class FlameGraph {
     this.stage.invalidate();
   }
 
+  /** The same, and draws at once: what is printed is not drawn in a frame. */
+  redraw(): void {
+    this.refreshTheme();
+    this.stage.drawNow();
+  }
+
   /** Puts the keyboard's focus on the graph. */
   takeFocus(): void {
     this.tree.takeFocus();

@@ -124,7 +124,8 @@ function segmentsOf(text: string): string[] {
 }
 
 /** A function without a name: the module and the address. A part of an address would say nothing. */
-const ADDRESS = /\+0x[0-9a-f]+$/;
+const ADDRESS = /\+0x[0-9a-f]+(?: \[before\])?$/;
+export const isAddress = (name: string): boolean => ADDRESS.test(name);
 
 /** The forms of a name, from the whole to the shortest. There is at least one. */
 export function formsOf(name: string): string[] {
@@ -198,6 +199,15 @@ export function cutMiddle(text: string, room: number, glyphs: Glyphs): string {
   return characters.slice(0, head).join('') + ELLIPSIS + characters.slice(characters.length - tail).join('');
 }
 
+/** The end of the text that is at most `room` wide. */
+export function cutLeft(text: string, room: number, glyphs: Glyphs): string {
+  const characters = Array.from(text);
+  let left = room - glyphs.width(ELLIPSIS);
+  let from = characters.length;
+  while (from > 0 && (left -= glyphs.width(characters[from - 1]!)) >= 0) from--;
+  return from > 0 ? ELLIPSIS + characters.slice(from).join('') : text;
+}
+
 /** A name with the widths of its forms. */
 export class Name {
   readonly forms: string[];
@@ -216,10 +226,14 @@ export class Name {
   /** The name for so many pixels; empty if nothing of use fits. */
   fit(room: number, glyphs: Glyphs): string {
     for (let index = 0; index < this.forms.length; index++) {
-      if (this.widths[index]! <= room) return this.forms[index]!;
+      if (this.widths[index]! > room) continue;
+      const form = this.forms[index]!;
+      if (index === 0 || !isAddress(form)) return form;
+      /* What differs is the address: as much of the module stays before it as there is room for. */
+      const cut = cutLeft(this.forms[0]!, room, glyphs);
+      return cut.length > form.length + 1 ? cut : form;
     }
-    const shortest = this.forms.at(-1)!;
-    return ADDRESS.test(shortest) ? '' : cutMiddle(shortest, room, glyphs);
+    return isAddress(this.forms[0]!) ? '' : cutMiddle(this.forms.at(-1)!, room, glyphs);
   }
 }
 

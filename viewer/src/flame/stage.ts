@@ -72,6 +72,11 @@ export class Stage implements Screen {
     if (this.frame === 0) this.frame = requestAnimationFrame((now) => this.onFrame(now));
   }
 
+  drawNow(): void {
+    cancelAnimationFrame(this.frame);
+    this.onFrame(performance.now());
+  }
+
   setContentHeight(pixels: number): void {
     this.filler.style.height = `${pixels}px`;
     this.measure();

@@ -27,9 +27,11 @@ export interface Asked<T> {
   of: Request | null;
   pending: boolean;
   error: string;
+  /** Whether another request has failed since. */
+  old: boolean;
 }
 
-const nothing = { answer: null, of: null, pending: true, error: '' };
+const nothing = { answer: null, of: null, pending: true, error: '', old: false };
 export const POINTS = 600;
 
 export const source = signal<Source | null>(null);
@@ -45,13 +47,15 @@ export const comparing = computed(() => view.value.tab === 'compare');
 const per = computed(() => (against.value === 'before' && view.value.per !== 'run' ? view.value.per : undefined));
 const givenWhere = computed(() => where.value || undefined);
 
+const isSame = (one: Request | null, other: Request) => one !== null && requestText(one) === requestText(other);
+
 /* Each request is compared as text, so that a change of the view that does not matter to it asks nothing. */
 const stable = (make: () => Request): ReadonlySignal<Request> => {
   let last: Request | null = null;
   return computed(() => {
     const next = make();
-    if (!last || requestText(next) !== requestText(last)) last = next;
-    return last;
+    if (!isSame(last, next)) last = next;
+    return last!;
   });
 };
 
@@ -122,10 +126,11 @@ async function ask<T>(from: Source, slot: string, request: Request, into: { valu
   try {
     const answer = await from.ask<T>(request, slot);
     await ownTask();
-    into.value = { answer, of: request, pending: false, error: '' };
+    into.value = { answer, of: request, pending: false, error: '', old: false };
   } catch (error) {
     if (error instanceof Superseded) return;
-    into.value = { ...into.peek(), pending: false, error: messageOf(error) };
+    const last = into.peek();
+    into.value = { ...last, pending: false, error: messageOf(error), old: last.answer !== null && !isSame(last.of, request) };
   }
 }
 
@@ -158,15 +163,30 @@ function follow<T>(
 }
 
 /** Whether an older answer is shown until the one that was asked for comes. */
-export const isStale = (asked: Asked<unknown>): boolean => asked.pending && asked.answer !== null;
+const isStale = (asked: Asked<unknown>): boolean => asked.pending && asked.answer !== null;
+
+/** The class of what shows these answers: `stale` while an older one waits for the one that was asked for, `old` where
+ * that failed. Both are dimmed. */
+export const ageOf = (...shown: Asked<unknown>[]): string => (shown.some(isStale) ? ' stale' : shown.some(({ old }) => old) ? ' old' : '');
+
+/** Whether the answers from which the sentence is made are those that the view asks for. */
+export const isAnswered = computed(() =>
+  comparing.value
+    ? isSame(compare.value.of, requests.compare.value)
+    : isSame(totals.value.of, requests.totals.value) && isSame(flame.value.of, requests.flame.value),
+);
+
+/** What is wrong with what was typed last into a field; the next step takes it back. */
+export const entryError = signal('');
 
 /** The error of the query, if it has one: the answer over time has the query alone. Of a server that is gone the
  * header speaks. */
-export const queryError = computed(() =>
-  server.value?.answers === false ? '' : time.value.error || totals.value.error || (comparing.value ? '' : flame.value.error),
+const isGone = () => server.value?.answers === false;
+export const queryError = computed(
+  () => entryError.value || (isGone() ? '' : time.value.error || totals.value.error || (comparing.value ? '' : flame.value.error)),
 );
 /** That of a comparison, beside it. */
-export const compareError = computed(() => (queryError.value ? '' : compare.value.error));
+export const compareError = computed(() => (queryError.value || isGone() ? '' : compare.value.error));
 
 /** What is said where an answer is missing. What is said elsewhere already is not said again. */
 export function missing(asked: Asked<unknown>, waiting: string): string {
@@ -213,6 +233,10 @@ export async function begin(opened: Promise<Source>): Promise<void> {
 }
 
 export function followRequests(): void {
+  effect(() => {
+    void view.value;
+    entryError.value = '';
+  });
   follow('verdict', computed(() => VERDICT), verdict);
   /* In this order they are answered: the graph is what most people look at. */
   follow('flame', requests.flame, flame);

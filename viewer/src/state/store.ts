@@ -186,10 +186,18 @@ export function followTheme(): void {
   const kept = remembered(THEME);
   if (kept === 'light' || kept === 'dark') theme.value = kept;
   const system = matchMedia('(prefers-color-scheme: dark)');
+  let prints = false; // paper is light
   const show = () => {
-    isDark.value = theme.value === 'system' ? system.matches : theme.value === 'dark';
-    document.documentElement.dataset.theme = isDark.value ? 'dark' : 'light';
+    const dark = !prints && (theme.value === 'system' ? system.matches : theme.value === 'dark');
+    document.documentElement.dataset.theme = dark ? 'dark' : 'light';
+    isDark.value = dark;
   };
+  const print = ({ type }: Event) => {
+    prints = type === 'beforeprint';
+    show();
+  };
+  window.addEventListener('beforeprint', print);
+  window.addEventListener('afterprint', print);
   system.addEventListener('change', show);
   theme.subscribe(show);
 }

@@ -2,14 +2,16 @@
 import { computed } from '@preact/signals-core';
 import type { Change, Compare } from '../engine/answers.ts';
 import { bytes, changeOf, changeRange, duration, numberOf, queryTime, range, readTime, shortCount, shortError } from '../numbers.ts';
-import { chosen, compare, comparing, isStale, missing } from '../state/asking.ts';
+import { ageOf, chosen, compare, comparing, missing } from '../state/asking.ts';
 import { MEASURES, type Scale } from '../state/address.ts';
 import { moment, withMoment } from '../state/clauses.ts';
 import { againstOf, sidesOf } from '../state/questions.ts';
 import { change, head, view } from '../state/store.ts';
 import { cleanName } from '../flame/names.ts';
+import { accepts } from './entry.ts';
 import { searched, selectLabel } from './flame.tsx';
-import { compactName, Name } from './island.tsx';
+import { nameFor } from './fitted.ts';
+import { Name } from './island.tsx';
 import { itemsOf, openItems } from './menu.tsx';
 import { inSight } from './rows.ts';
 
@@ -44,10 +46,7 @@ function Moment({ label, value, set }: { label: string; value: string; set: (at:
         onChange={(event) => {
           const input = event.currentTarget;
           const text = input.value.trim();
-          const known = text === 'peak' || text === 'end' || readTime(text) !== null;
-          input.setAttribute('aria-invalid', String(!known));
-          input.title = known ? '' : 'peak, end, or a time with its unit, such as 1.5s';
-          if (known) set(text);
+          if (accepts(input, text === 'peak' || text === 'end' || readTime(text) !== null, 'peak, end, or a time with its unit, such as 1.5s')) set(text);
         }}
       />
     </label>
@@ -168,7 +167,6 @@ export function comparedText(): string {
 /* ---- rows ---- */
 
 export const ROW_HEIGHT = 24;
-const NAME_MOST = 40; // characters
 
 /** The rows whose names match the search: the engine's order, sure changes first. */
 export const comparedRows = computed(() => {
@@ -207,7 +205,7 @@ function Line({ of, row, place }: { of: Compare; row: number; place: number }) {
       }}
     >
       <th scope="row" class="name">
-        <Name text={compactName(label.text, NAME_MOST)} title={cleanName(label.text, 2000)} />
+        <Name text={nameFor({ ...label, text: label.text.replace(/ \[before\]$/, '') })} title={cleanName(label.text, 2000)} />
       </th>
       <td class="amount change">
         <span class="value">
@@ -229,9 +227,10 @@ function Parting({ of }: { of: Compare }) {
   const text = of.partial ? 'changed or not' : of.exact ? 'unchanged' : 'within noise';
   return (
     <tr class="parting">
-      <td colSpan={5}>
+      <td colSpan={4}>
         {text}: {numberOf(left, view.value.by)}
       </td>
+      <td class="samples" />
     </tr>
   );
 }
@@ -267,9 +266,9 @@ export function ComparedTable({ height, top }: { height: number; top: number }) 
   if (!answer) return <p class="empty">{missing(compare.value, 'Comparing…')}</p>;
   const order = comparedRows.value;
   const [from, to] = inSight(order.length, height, top, ROW_HEIGHT);
-  if (!order.length) return <p class="empty">{answer.labels.length ? 'No name matches the search.' : 'Nothing differs: both have the same blocks.'}</p>;
+  if (!order.length) return <p class={`empty${ageOf(compare.value)}`}>{answer.labels.length ? 'No name matches the search.' : 'Nothing differs: both have the same blocks.'}</p>;
   return (
-    <table class={isStale(compare.value) ? 'sites compared stale' : 'sites compared'} aria-rowcount={order.length + 1}>
+    <table class={`sites compared${ageOf(compare.value)}`} aria-rowcount={order.length + 1}>
       <Head of={answer} />
       <tbody>
         {from > 0 && <tr class="gap" aria-hidden="true" style={{ height: `${from * ROW_HEIGHT}px` }} />}

@@ -1,7 +1,7 @@
 /* What is known of the selection: its numbers under this question, its place, and where to go from it. */
 import type { Details, Estimate, Label, Life } from '../engine/answers.ts';
 import { duration, estimatedOf, numberOf, shareWithError, withError } from '../numbers.ts';
-import { chosen, compare, comparing, details, flame, isStale, missing, table } from '../state/asking.ts';
+import { ageOf, chosen, compare, comparing, details, flame, missing, table } from '../state/asking.ts';
 import { head, view } from '../state/store.ts';
 import { comparedFacts, comparedLabel } from './compare.tsx';
 import { comparedNumbers, placeOf, selectedBox, shareOf } from './flame.tsx';
@@ -66,7 +66,7 @@ export function followDetails(): void {
         <h2>
           <Name text={label.text} />
         </h2>
-        <dl class={isStale(details.value) ? 'facts stale' : 'facts'}>
+        <dl class={`facts${ageOf(details.value)}`}>
           {box && view.value.selected.length > 0 && (
             <div>
               <dt>this box</dt>

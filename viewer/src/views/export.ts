@@ -1,9 +1,10 @@
 /* What can be taken away from the page: a table, a picture, a command, a link. */
 import type { Compare, Table } from '../engine/answers.ts';
-import { compare, comparing, table } from '../state/asking.ts';
+import { compare, comparing, table, totals } from '../state/asking.ts';
 import { encode } from '../state/address.ts';
-import { moment, split } from '../state/clauses.ts';
+import { moment, split, withClauses } from '../state/clauses.ts';
 import { head, notice, view } from '../state/store.ts';
+import { queryTime } from '../numbers.ts';
 import { againstOf } from '../state/questions.ts';
 import { growthWord } from './growth.tsx';
 import { labelOf } from './rows.ts';
@@ -119,8 +120,10 @@ function compareCommand(file: string): string {
 /** The command that prints this view. The name of the trace is not in the page. */
 export function commandOf(file = 'run.trace'): string {
   const { where, tab, by, sort } = view.value;
-  const { at, rest } = moment(where);
+  const { at, rest: asked } = moment(where);
   if (tab === 'compare') return compareCommand(file);
+  const brief = tab === 'churn' && totals.value.answer?.totals.brief_ns;
+  const rest = brief ? withClauses(asked, [`life < ${queryTime(brief)}`]) : asked;
   const words = ['winnow', 'report'];
   if (tab === 'end') words.push('--at', at ?? 'end');
   if (split(rest).length) words.push('--where', rest);

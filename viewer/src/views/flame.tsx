@@ -3,11 +3,11 @@ import { computed, effect, signal } from '@preact/signals-core';
 import type { Flame, Label } from '../engine/answers.ts';
 import { type FlameBox, FlameGraph, type FlameView, type Words } from '../flame/flame.ts';
 import { amount, bytes, changeOf, changeRange, count, error, numberOf, share, shortCount } from '../numbers.ts';
-import { compare, comparing, flame, isStale, missing } from '../state/asking.ts';
+import { ageOf, compare, comparing, flame, missing } from '../state/asking.ts';
 import { sidesOf } from '../state/questions.ts';
 import { whole } from '../state/whole.ts';
 import { digest, digestsOf } from '../state/address.ts';
-import { change, direction, head, view } from '../state/store.ts';
+import { change, direction, head, isDark, view } from '../state/store.ts';
 import { island, Name } from './island.tsx';
 import { openMenu } from './menu.tsx';
 
@@ -180,6 +180,7 @@ function Trail() {
 /** What the widths of the boxes are. */
 function Widths() {
   const { width } = view.value;
+  void flame.value; // its answer says whether they are blocks or calls
   if (comparing.value) return null;
   return (
     <div class="switch widths" role="group" aria-label="Widths">
@@ -274,7 +275,8 @@ function resolveFocus(answer: Flame): void {
   change({ focus: found, shortFocus: '' }, true);
 }
 
-const HOST_LEAST = 122;
+const HOST_LEAST = 135;
+const HOST_FRAME = 15; // its lines, and the room for the handle
 const HOST_STEP = 100;
 /** The height that the style sheet gives the host, and the one that it was given last. */
 let hostMost = 0;
@@ -285,7 +287,7 @@ let hostFitted = '';
 function fitHost(shown: FlameGraph, host: HTMLElement): void {
   hostMost ||= host.clientHeight;
   if (hostFitted && host.style.height !== hostFitted) return;
-  const steps = Math.max(0, Math.ceil((shown.contentHeight + 2 - HOST_LEAST) / HOST_STEP));
+  const steps = Math.max(0, Math.ceil((shown.contentHeight + HOST_FRAME - HOST_LEAST) / HOST_STEP));
   hostFitted = `${Math.min(HOST_LEAST + steps * HOST_STEP, hostMost)}px`;
   host.style.height = hostFitted;
 }
@@ -308,8 +310,7 @@ function followGraph(shown: FlameGraph, section: HTMLElement): void {
     resolveFocus(answer);
   });
   effect(() => {
-    section.classList.toggle('stale', isStale(flame.value));
-    section.classList.toggle('unanswered', flame.value.answer === null);
+    section.className = ageOf(flame.value) + (flame.value.answer ? '' : ' unanswered');
   });
   effect(() => {
     const wanted = fromView();
@@ -317,6 +318,10 @@ function followGraph(shown: FlameGraph, section: HTMLElement): void {
     if (same([...wanted.focus, 0, ...(wanted.selected ?? [])], [...seen.focus, 0, ...(seen.selected ?? [])]) && same([wanted.low, wanted.high, wanted.top], [seen.low, seen.high, seen.top])) return;
     shown.view = wanted;
     selectedBox.value = shown.selectedBox;
+  });
+  effect(() => {
+    void isDark.value;
+    shown.redraw();
   });
   effect(() => shown.setSearch(marked.value));
   effect(() => {

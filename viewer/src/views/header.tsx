@@ -281,7 +281,7 @@ function Verdict({ head, totals }: { head: Head; totals: Totals }) {
           <dt>Largest resident size</dt>
           <dd>
             <span class="value">{bytes(rss)}</span>
-            <Resident resident={totals.resident} heap={head.collected ? 'the collected heap' : 'malloc'} />
+            <Resident resident={totals.resident} heap={head.collected ? 'the collected heap' : 'malloc'} isMore={rss > totals.totals.peak_bytes.estimate} />
           </dd>
         </div>
       )}

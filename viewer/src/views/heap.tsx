@@ -2,7 +2,7 @@
 import { computed } from '@preact/signals-core';
 import type { Heap, Time } from '../engine/answers.ts';
 import { axisDuration, axisMoment, bytes, count, duration, numberOf, roundMoments, share } from '../numbers.ts';
-import { isStale, time, totals } from '../state/asking.ts';
+import { ageOf, time, totals } from '../state/asking.ts';
 import { asTable, head, toggleTable, view } from '../state/store.ts';
 import { island } from './island.tsx';
 
@@ -173,7 +173,7 @@ export function followHeap(): void {
     const of = heap.value;
     if (!of) return null;
     return (
-      <div class={isStale(totals.value) ? 'kinds stale' : 'kinds'}>
+      <div class={`kinds${ageOf(totals.value)}`}>
         <div>
           <div class="heading">
             <h2>Other sizes of the minor heap</h2>

@@ -2,9 +2,10 @@
 import { computed, effect, signal } from '@preact/signals-core';
 import type { Kinds } from '../engine/answers.ts';
 import { axisBytes, axisDuration, bytes, duration, querySize, queryTime, readSize, readTime, share, shortCount } from '../numbers.ts';
-import { comparing, isStale, kinds, kindsInSight, missing } from '../state/asking.ts';
+import { ageOf, comparing, kinds, kindsInSight, missing } from '../state/asking.ts';
 import { bounds, withBounds } from '../state/clauses.ts';
 import { asTable, setQuery, toggleTable, view } from '../state/store.ts';
+import { accepts } from './entry.ts';
 import { island } from './island.tsx';
 
 /* ---- sums ---- */
@@ -235,11 +236,7 @@ function Field({ label, field, end, read, write }: { label: string; field: 'size
         onChange={(event) => {
           const text = event.currentTarget.value.trim();
           const value = text === '' ? null : read(text);
-          if (text !== '' && value === null) {
-            event.currentTarget.setAttribute('aria-invalid', 'true');
-            return;
-          }
-          event.currentTarget.removeAttribute('aria-invalid');
+          if (!accepts(event.currentTarget, text === '' || value !== null, field === 'size' ? 'a size, such as 10K' : 'a time with its unit, such as 10ms')) return;
           const next = { ...now, [end]: value === null ? null : write(value) };
           const clauses = [];
           if (next.from !== null) clauses.push(`${field} >= ${next.from}`);
@@ -414,7 +411,7 @@ export function followKinds(): void {
     if (!answer || !of) return <p class="empty">{missing(kinds.value, 'Sorting blocks by size and life…')}</p>;
     if (of.most === 0) return <p class="empty">No sampled block is in this view, so there are no kinds of block.</p>;
     return (
-      <div class={isStale(kinds.value) ? 'kinds stale' : 'kinds'}>
+      <div class={`kinds${ageOf(kinds.value)}`}>
         <div>
           <div class="heading">
             <h2>Size and life of the blocks, by bytes</h2>

@@ -1,4 +1,4 @@
-/* Why the resident size is larger than what the blocks hold: its parts at one moment, as `winnow report` has them. */
+/* Why the resident size is not what the blocks hold: its parts at one moment, as `winnow report` has them. */
 import type { Estimate } from '../engine/answers.ts';
 import { bytes, duration, withError } from '../numbers.ts';
 
@@ -16,6 +16,19 @@ interface Parts {
   winnow_bytes: number;
 }
 
+/** How much less is resident than the parts without the rest, at least; null in the answer: of the largest size it is not known. */
+function unwrittenOf({ unwritten_bytes: known, other_bytes: other, ...parts }: Parts): number {
+  const sum = parts.held_bytes.low + (parts.mapped_private_bytes ?? 0) + (parts.mapped_file_bytes ?? 0) + (parts.stack_bytes ?? 0) + parts.file_bytes;
+  return known ?? (other ? Math.max(0, sum - parts.rss_bytes) : 0);
+}
+
+/** How much of the rest is Winnow's own. */
+function ownPart(parts: Parts): string {
+  const { winnow_bytes: own, other_bytes: rest } = parts;
+  if (unwrittenOf(parts) > 0 || !rest || own <= 0.01 * parts.rss_bytes) return '';
+  return own >= rest.estimate ? 'All of the rest may be Winnow’s own.' : `About ${bytes(own)} of the rest is Winnow’s own.`;
+}
+
 function rowsOf(parts: Parts, heap: string): [string, string][] {
   const rows: [string, string][] = [[`blocks of ${heap}`, withError(parts.held_bytes)]];
   const add = (what: string, value: number | null) => value && rows.push([what, bytes(value)]);
@@ -23,7 +36,9 @@ function rowsOf(parts: Parts, heap: string): [string, string][] {
   add('files that it mapped', parts.mapped_file_bytes);
   add('stacks of threads', parts.stack_bytes);
   add('code and other files', parts.file_bytes);
-  if (parts.other_bytes)
+  const unwritten = unwrittenOf(parts);
+  if (unwritten > 0) rows.push([`held and ${parts.explained ? 'never written' : 'not written yet'}`, `−${bytes(unwritten)} (at least)`]);
+  else if (parts.other_bytes)
     rows.push([
       parts.stack_bytes === null ? 'the rest: free memory of malloc, stacks, data' : 'the rest: free memory of malloc, data, small mappings',
       withError(parts.other_bytes),
@@ -31,12 +46,12 @@ function rowsOf(parts: Parts, heap: string): [string, string][] {
   return rows;
 }
 
-export function Resident({ resident, heap }: { resident: Record<string, unknown> | undefined; heap: string }) {
+export function Resident({ resident, heap, isMore }: { resident: Record<string, unknown> | undefined; heap: string; isMore: boolean }) {
   if (!resident) return null;
   const parts = resident as unknown as Parts;
   return (
     <details class="why">
-      <summary>why more?</summary>
+      <summary>{isMore ? 'why more?' : 'why?'}</summary>
       <div class="sheet">
         <p>
           {parts.explained ? `Resident after ${duration(parts.at_ns)}: ` : `The largest size could not be taken apart. Resident after ${duration(parts.at_ns)}: `}
@@ -52,8 +67,7 @@ export function Resident({ resident, heap }: { resident: Record<string, unknown>
             ))}
           </tbody>
         </table>
-        {parts.unwritten_bytes ? <p>At least {bytes(parts.unwritten_bytes)} were held and never written.</p> : null}
-        {parts.winnow_bytes > 0.01 * parts.rss_bytes && <p>About {bytes(parts.winnow_bytes)} of the rest is Winnow’s own.</p>}
+        {ownPart(parts) && <p>{ownPart(parts)}</p>}
       </div>
     </details>
   );

@@ -1,15 +1,15 @@
 /* The table: one row for each function (or line, file, module), of which only those in sight are elements. */
 import { computed, effect, signal } from '@preact/signals-core';
-import type { Label, Table } from '../engine/answers.ts';
+import type { Table } from '../engine/answers.ts';
 import { amount, isRough, shortDuration, shortCount, shortError } from '../numbers.ts';
-import { chosen, compare, comparing, isStale, missing, table } from '../state/asking.ts';
+import { ageOf, chosen, compare, comparing, missing, table } from '../state/asking.ts';
 import type { Sort } from '../state/address.ts';
 import { sortBy, view } from '../state/store.ts';
 import { hovered, searched, selectLabel } from './flame.tsx';
-import { Glyphs } from '../flame/glyphs.ts';
-import { cleanName, Name as FittedName } from '../flame/names.ts';
+import { cleanName } from '../flame/names.ts';
 import { ComparedTable, comparedRows } from './compare.tsx';
-import { compactName, island, Name } from './island.tsx';
+import { measureNames, nameFor } from './fitted.ts';
+import { island, Name } from './island.tsx';
 import { itemsOf, openItems } from './menu.tsx';
 import { Growth } from './growth.tsx';
 import { inSight, labelOf, rowsOf } from './rows.ts';
@@ -17,43 +17,6 @@ import { inSight, labelOf, rowsOf } from './rows.ts';
 export const ROW_HEIGHT = 24;
 const scrolled = signal(0);
 const height = signal(400);
-
-/* ---- names that fit their column ---- */
-
-const PADDING = 14; // px beside a name; that of a chosen row is bold
-const nameRoom = signal(0); // px; 0: not yet measured
-let glyphs: Glyphs | null = null;
-let fitted = new Map<string, FittedName>();
-
-function fit(text: string, room: number): string {
-  let name = fitted.get(text);
-  if (!name) fitted.set(text, (name = new FittedName(text, glyphs!)));
-  return name.fit(room, glyphs!) || compactName(text, 20);
-}
-
-/** The name as the column has room for it: its last segment stays, what stands in brackets goes first. The place of a
- *  row that is a line stays whole. */
-function nameFor({ text, line }: Label): string {
-  const room = nameRoom.value;
-  if (!glyphs || !room) return compactName(text, 40);
-  const place = (line && / \([^()]*:\d+\)/.exec(text)?.[0]) || '';
-  const width = glyphs.width(place);
-  return place && width < room / 2 ? fit(text.replace(place, ''), room - width) + place : fit(text, room);
-}
-
-function measureNames(region: HTMLElement): void {
-  const column = region.querySelector('th.name');
-  if (!column) return;
-  const room = column.clientWidth - PADDING;
-  if (!glyphs) {
-    const pen = document.createElement('canvas').getContext('2d')!;
-    const { fontWeight, fontSize, fontFamily } = getComputedStyle(region);
-    pen.font = `${fontWeight} ${fontSize} ${fontFamily}`;
-    glyphs = new Glyphs((character) => pen.measureText(character).width);
-  }
-  if (fitted.size > 5000) fitted = new Map();
-  if (room > 0) nameRoom.value = room;
-}
 
 /** The rows in the order shown. */
 export const rows = computed(() => {
@@ -255,7 +218,7 @@ export function followTable(): void {
     return (
       <>
         {answer && (
-          <table class={`sites${answer.columns.growth ? ' grown' : ''}${isStale(table.value) ? ' stale' : ''}`} aria-rowcount={rows.value.length + 1}>
+          <table class={`sites${answer.columns.growth ? ' grown' : ''}${ageOf(table.value)}`} aria-rowcount={rows.value.length + 1}>
             <Head of={answer} />
             <Body of={answer} />
           </table>
@@ -265,7 +228,8 @@ export function followTable(): void {
     );
   });
   effect(() => {
-    if (table.value.answer) measureNames(region);
+    void [table.value, compare.value, comparing.value];
+    queueMicrotask(() => measureNames(region)); // once it is rendered
   });
   const order = computed(() => {
     const { sort, descending, tab, where, by, search } = view.value;

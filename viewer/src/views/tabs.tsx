@@ -1,6 +1,6 @@
 /* The questions, and the sentence that says what the view below them is about. */
 import { effect } from '@preact/signals-core';
-import { compare, compareError, comparing, flame, isStale, totals } from '../state/asking.ts';
+import { ageOf, compare, compareError, comparing, flame, isAnswered, totals } from '../state/asking.ts';
 import { populationOf, questionsOf, titleOf } from '../state/questions.ts';
 import { TABS } from '../state/address.ts';
 import { whole } from '../state/whole.ts';
@@ -61,23 +61,33 @@ function followChoice(): void {
   });
 }
 
+/** The last sentence whose answers were there: it stays until those of the next one are. */
+let said = '\u00a0';
+
+function sentence(): string {
+  const { answer } = totals.value;
+  if (!head.value || !isAnswered.value) return said;
+  return (said = comparing.value ? comparedText() : populationOf(view.value, head.value, answer!, whole.value));
+}
+
 export function followPopulation(): void {
   island('population', () => {
-    const { answer } = totals.value;
-    const shown = view.value;
-    if (comparing.value)
-      return (
-        <>
-          <CompareControls />
-          <p class={isStale(compare.value) || isStale(flame.value) ? 'population stale' : 'population'} role="status" aria-live="polite">
-            {compareError.value || comparedText()}
-          </p>
-        </>
-      );
+    const text = sentence();
+    const asked = comparing.value ? compare.value : totals.value;
+    const waits = !isAnswered.value && said !== '\u00a0';
+    const age = waits ? (asked.pending || flame.value.pending ? ' stale' : ' old') : ageOf(asked, flame.value);
     return (
-      <p class={isStale(totals.value) || isStale(flame.value) ? 'population stale' : 'population'} role="status" aria-live="polite">
-        {answer && head.value ? populationOf(shown, head.value, answer, whole.value) : '\u00a0'}
-      </p>
+      <>
+        <CompareControls />
+        {comparing.value && compareError.value && (
+          <p class="error" role="alert">
+            {compareError.value}
+          </p>
+        )}
+        <p class={`population${age}`} role="status" aria-live="polite">
+          {text}
+        </p>
+      </>
     );
   });
 }

@@ -1,12 +1,13 @@
 /* Over time: the charts, the moment and the range as fields, and the way from peak to peak. */
 import { computed, effect, signal } from '@preact/signals-core';
 import { bytes, duration, queryTime, range, readTime } from '../numbers.ts';
-import { comparing, isStale, missing, time } from '../state/asking.ts';
+import { ageOf, comparing, missing, time } from '../state/asking.ts';
 import { bounds, moment, withBounds } from '../state/clauses.ts';
 import { running } from '../state/server.ts';
 import { asTable, head, isDark, openMoment, openTab, setQuery, toggleTable, view } from '../state/store.ts';
 import { measureOf } from '../state/questions.ts';
 import { compareEnds, moments } from './compare.tsx';
+import { accepts } from './entry.ts';
 import { say } from './export.ts';
 import { island } from './island.tsx';
 import { atMoments, TimeChart } from './timechart.ts';
@@ -93,13 +94,7 @@ function TimeField({ label, value, set }: { label: string; value: string; set: (
         onChange={(event) => {
           const text = event.currentTarget.value.trim();
           const ns = readTime(text);
-          if (text !== '' && ns === null) {
-            event.currentTarget.setAttribute('aria-invalid', 'true');
-            event.currentTarget.title = 'A time with its unit, such as 1.5s or 200ms';
-            return;
-          }
-          event.currentTarget.removeAttribute('aria-invalid');
-          set(ns);
+          if (accepts(event.currentTarget, text === '' || ns !== null, 'a time with its unit, such as 1.5s or 200ms')) set(ns);
         }}
       />
     </label>
@@ -318,7 +313,7 @@ function followChart(chart: TimeChart, host: HTMLElement, section: HTMLElement):
   });
   effect(() => host.setAttribute('aria-label', description.value));
   effect(() => {
-    section.classList.toggle('stale', isStale(time.value));
+    section.className = ageOf(time.value);
   });
   matchMedia('(forced-colors: active)').addEventListener('change', () => chart.refresh());
 }

@@ -24,6 +24,8 @@ const STEPS = [
   ...Array.from({ length: 9 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** (power - 9))).flat(),
   ...[1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 864000],
 ];
+/** Distances of the labels of bytes: whole numbers. */
+const WHOLE = Array.from({ length: 16 }, (_, power) => [1, 2, 2.5, 5].map((step) => step * 10 ** power)).flat().filter(Number.isInteger);
 const CLICK = 4; // px that a click may move
 const HEADROOM = 1.06;
 
@@ -202,7 +204,7 @@ export class TimeChart {
       bands: [{ series: [low + 1, low], fill: band }],
       axes: [
         { show: false },
-        { ...this.axis((value) => (value ? axisBytes(value) : '')), size: LEFT, gap: 6, space: 24 },
+        { ...this.axis((value) => (value ? axisBytes(value) : '')), size: LEFT, gap: 6, space: 24, incrs: WHOLE },
       ],
       hooks: { ...options.hooks, draw: [(chart) => this.drawMarks(chart, true)] },
     };

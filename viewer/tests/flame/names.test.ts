@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Glyphs } from '../../src/flame/glyphs.ts';
-import { cleanName, cutMiddle, formsOf, isolated, Name } from '../../src/flame/names.ts';
+import { cleanName, cutLeft, cutMiddle, formsOf, isolated, Name } from '../../src/flame/names.ts';
 
 const glyphs = new Glyphs((character) => (character === 'i' || character === 'l' ? 3 : 7));
 const shortest = (name: string) => formsOf(name).at(-1);
@@ -69,6 +69,16 @@ test('a name is cut in its middle, or at its end if few characters fit', () => {
   assert.equal(cutMiddle('abcdefghjkmnopqrstuvwxyz', 7 * 13, glyphs), 'abcdefgh…wxyz');
   assert.equal(cutMiddle('abcdefghjkmnop', 7 * 6, glyphs), 'abcde…');
   assert.equal(cutMiddle('abcdefghjkmnop', 7 * 4, glyphs), '');
+});
+
+test('of an address the module is cut, on its left', () => {
+  const name = new Name('server.s+0x12ad', glyphs);
+  assert.equal(name.fit(15 * 7, glyphs), 'server.s+0x12ad');
+  assert.equal(name.fit(12 * 7, glyphs), '…er.s+0x12ad');
+  assert.equal(name.fit(8 * 7, glyphs), '+0x12ad');
+  assert.equal(name.fit(6 * 7, glyphs), '');
+  assert.equal(cutLeft('server.s+0x12ad', 5 * 7, glyphs), '…12ad');
+  assert.equal(new Name('server.s+0x12ad [before]', glyphs).fit(18 * 7, glyphs), '…s+0x12ad [before]');
 });
 
 test('surrogate pairs are not torn', () => {

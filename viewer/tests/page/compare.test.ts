@@ -61,6 +61,38 @@ test('what is wrong with a comparison is said once', { skip: without }, () =>
     }
   }));
 
+test('what is shown of an older question is dimmed where the new one fails, until an answer comes', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const { page, faults } = await openPage(makePage(folder, ['named']).page, '#allocated');
+    const said = await population(page);
+    const old = (part: string) => page.locator(`${part}.old`).count();
+    const enter = async (label: string, text: string) => {
+      const field = page.getByRole('textbox', { name: label, exact: true });
+      await field.fill(text);
+      await field.press('Enter');
+      await settled(page);
+    };
+    await enter('Moment', '99h');
+    assert.match(await page.locator('#query-error').innerText(), /after the end/);
+    assert.equal(await population(page), said);
+    assert.deepEqual([await old('.population'), await old('#flame'), await old('#table *')], [1, 1, 1]);
+    await enter('Moment', 'soon');
+    assert.match(await page.locator('#query-error').innerText(), /^“soon” cannot be read: expected a time/);
+    await page.locator('#tab-peak').click();
+    await settled(page);
+    assert.equal(await page.locator('.error, .old').count(), 0);
+    assert.match(await population(page), /highest use/);
+    await page.keyboard.press('7');
+    await settled(page);
+    const compared = await population(page);
+    await enter('From', '99h');
+    assert.match(await page.locator('#population .error').innerText(), /after the end/);
+    assert.equal(await population(page), compared);
+    assert.deepEqual([await old('.population'), await old('#flame'), await old('#table *')], [1, 1, 1]);
+    assert.deepEqual(faults, []);
+    await page.close();
+  }));
+
 test('the chosen function of a comparison has its numbers before and after', { skip: without }, () =>
   inFolder(async (folder) => {
     const { page, faults } = await openPage(makeComparison(folder, ['plain'], ['named']), '#compare&measure=allocated');

@@ -98,16 +98,22 @@ test('a server that is killed is missed, and what it answered stays', { skip: wi
     await serve([trace], async (url, server) => {
       const { page, faults } = await openAt(url);
       const before = await textOf(page, '#table');
+      const said = await textOf(page, '.population');
       assert.deepEqual(faults, []);
       await stop(server);
       await page.keyboard.press('3'); /* an unanswered question */
       await page.getByRole('alert').waitFor();
+      await page.locator('.population.old').waitFor();
+      assert.equal(await textOf(page, '.population'), said);
+      assert.equal(await page.locator('#flame.old').count(), 1);
+      assert.equal(await page.locator('.sites.old').count(), 1);
       assert.match(await textOf(page, '[role=alert]'), /does not answer any more/);
       assert.match((await page.locator('#main').getAttribute('class')) ?? '', /gone/);
       await page.getByRole('button', { name: 'Retry' }).click();
       await page.keyboard.press('1');
       await settled(page);
       assert.equal(await textOf(page, '#table'), before);
+      assert.equal(await page.locator('.old').count(), 0);
       await page.context().close();
     });
   }));

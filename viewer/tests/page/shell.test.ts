@@ -41,6 +41,54 @@ onPage('each question has a key, a sentence and a place in the address', { at: '
   assert.equal(await hash(page), '#allocated');
 });
 
+onPage('the widths are called as the answer that is shown counts them', {}, async (page) => {
+  for (const [key, unit] of [['8', 'calls'], ['1', 'blocks']] as const) {
+    await page.keyboard.press(key);
+    await settled(page);
+    assert.equal(await page.locator('.widths button').last().innerText(), unit);
+  }
+});
+
+onPage('a resident size above the peak is taken apart', {}, async (page) => {
+  await page.getByText('why more?').click();
+  assert.match(await page.locator('.why').innerText(), /blocks of malloc[^]*the rest: [^]*of the rest is Winnow’s own/);
+});
+
+onPage('a resident size below the peak has what was never written taken off', { at: '?unwritten' }, async (page) => {
+  await page.getByText('why?').click();
+  const parts = await page.locator('.why').innerText();
+  assert.match(parts, /held and never written\s+−651\skB \(at least\)/u);
+  assert.doesNotMatch(parts, /the rest/);
+});
+
+onPage('the command for churn has the limit that the sentence names', { at: '#churn&where=size+%3E%3D+100' }, async (page) => {
+  const [limit] = /(?<=less than )[\d.]+ s/.exec(await population(page))!;
+  await page.getByRole('button', { name: 'Export' }).click();
+  await page.getByRole('menuitem', { name: 'Copy the command for this view' }).click();
+  assert.equal(await page.locator('.notice').innerText(), `Copied: winnow report --where 'size >= 100 and life < ${limit.replace(' ', '')}' run.trace`);
+});
+
+onPage('a dark page is printed dark on white, with its charts', { dark: true }, async (page) => {
+  const lightness = (event: string) =>
+    page.evaluate(async (name) => {
+      window.dispatchEvent(new Event(name));
+      await Promise.resolve(); /* before the next frame */
+      const paper = getComputedStyle(document.body).backgroundColor;
+      const pixels = [...document.querySelectorAll('canvas')].map((canvas) => {
+        const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true })!;
+        copy.drawImage(canvas, 0, 0);
+        const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+        const seen = data.filter((_, index) => index % 4 === 0 && data[index + 3]! > 200);
+        return seen.reduce((sum, red) => sum + red, 0) / seen.length;
+      });
+      return [Number(/\d+/.exec(paper)![0]), pixels.at(-1)!, pixels[0]!] as const;
+    }, event);
+  const [paper, boxes, chart] = await lightness('beforeprint');
+  assert.ok(paper > 240 && boxes > 180, `${paper} ${boxes}`);
+  const [dark, darkBoxes, darkChart] = await lightness('afterprint');
+  assert.ok(dark < 40 && darkBoxes < 120 && darkChart < chart - 50, `${dark} ${darkBoxes} ${darkChart} ${chart}`);
+});
+
 onPage('malloc has no promotion', {}, async (page) => {
   assert.equal(await page.locator('[role=tab]').count(), 7);
   await page.keyboard.press('6');

@@ -1,0 +1,41 @@
+/* Names as the first column of the table has room for them. */
+import { signal } from '@preact/signals-core';
+import type { Label } from '../engine/answers.ts';
+import { Glyphs } from '../flame/glyphs.ts';
+import { cutLeft, isAddress, Name } from '../flame/names.ts';
+import { compactName } from './island.tsx';
+
+const PADDING = 14; // px beside a name; that of a chosen row is bold
+const room = signal(0); // px; 0: not yet measured
+let glyphs: Glyphs | null = null;
+let fitted = new Map<string, Name>();
+
+function fit(text: string, width: number): string {
+  let name = fitted.get(text);
+  if (!name) fitted.set(text, (name = new Name(text, glyphs!)));
+  return name.fit(width, glyphs!) || (isAddress(text) ? cutLeft(text, width, glyphs!) : compactName(text, 20));
+}
+
+/** Its last segment stays, what stands in brackets goes first. The place of a row that is a line stays whole. */
+export function nameFor({ text, line }: Label): string {
+  const width = room.value;
+  if (!glyphs || !width) return compactName(text, 40);
+  const place = (line && / \([^()]*:\d+\)/.exec(text)?.[0]) || '';
+  const rest = width - glyphs.width(place);
+  return place && rest > width / 2 ? fit(text.replace(place, ''), rest) + place : fit(text, width);
+}
+
+export function measureNames(region: HTMLElement): void {
+  const column = region.querySelector('th.name');
+  if (!column) return;
+  const width = column.clientWidth - PADDING;
+  if (!glyphs) {
+    const pen = document.createElement('canvas').getContext('2d')!;
+    const { fontWeight, fontSize, fontFamily } = getComputedStyle(region);
+    pen.font = `${fontWeight} ${fontSize} ${fontFamily}`;
+    glyphs = new Glyphs((character) => pen.measureText(character).width);
+  }
+  if (fitted.size > 5000) fitted = new Map();
+  if (width > 0) room.value = width;
+}
+/* SPDX-License-Identifier: MIT */
