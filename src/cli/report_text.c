@@ -43,6 +43,10 @@ static void say_nothing_sampled(struct paragraph *paragraph, const struct view *
   char bytes[32];
   double rate = view->report->recording->rate,
          most = report_bytes(view->report, &view->report->allocated).high;
+  if (view->report->recording->partial) {
+    say(paragraph, ", and what can be read of its trace has no sampled block. ");
+    return;
+  }
   if (rate >= 1) {
     say(paragraph, " and allocated nothing. ");
     return;
@@ -61,7 +65,8 @@ static void say_program(struct paragraph *paragraph, const struct view *view) {
   char time[32], bytes[128];
   struct estimate allocated = report_bytes(view->report, &view->report->allocated);
   say_program_name(paragraph, view);
-  say(paragraph, " ran for %s", text_time(time, view->report->samples->end_ns));
+  say(paragraph, view->report->samples->ended ? " ran for %s" : " ran for at least %s",
+      text_time(time, view->report->samples->end_ns));
   if (!view->report->samples->sampled_blocks) {
     say_nothing_sampled(paragraph, view);
   } else if (!allocated.samples) {
@@ -108,7 +113,8 @@ static void say_peak(struct paragraph *paragraph, const struct view *view) {
   if (one)
     say(paragraph, "after %s: ", text_time(time, peak->median_ns));
   else
-    say(paragraph, "at moments between %s and %s: ", text_time(time, peak->first_ns), text_time(last, peak->last_ns));
+    say(paragraph, "at moments between %s and %s: ", text_time(time, peak->first_ns),
+        text_time(last, peak->last_ns));
   say_held(paragraph, view, &peak->live);
   if (!one && peak->live.bytes.samples) say(paragraph, ", their mean");
   bool known = one && most.rss_bytes && is_of_that_time(view, &beside);

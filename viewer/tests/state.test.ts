@@ -176,5 +176,7 @@ test('CSV has no formulas', () => {
 
 test('measurements of the process are moved to the moments of the chart', () => {
   assert.deepEqual(atMoments([0, 10, 20, 30], [5, 6, 25], [1, 7, 3]), [null, 7, 7, 3]);
+  const long = atMoments(Array.from({ length: 200 }, (_, index) => index), [0, 100], [4, 9]);
+  assert.deepEqual([0, 5, 6, 99, 100, 105, 106, 199].map((index) => long[index]), [4, 4, null, null, 9, 9, null, null]);
 });
 /* SPDX-License-Identifier: MIT */

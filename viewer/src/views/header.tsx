@@ -92,7 +92,7 @@ function growthsIn({ trace: { growths } }: Head): string {
 function Facts({ head }: { head: Head }) {
   const { trace } = head;
   const facts = [
-    `ran ${duration(trace.duration_ns)}`,
+    `ran ${trace.complete || running.value ? '' : 'at least '}${duration(trace.duration_ns)}`,
     `${numberOf(trace.samples, 'sampled block')}, ${rateInWords(head)}${growthsIn(head)}`,
     trace.heap !== 'malloc' && `heap: ${trace.heap}`,
     trace.pid > 0 && `pid ${trace.pid}`,
@@ -187,7 +187,9 @@ function NothingSampled({ head: { trace }, totals }: { head: Head; totals: Total
   const most = bytes(totals.totals.allocated_bytes.high);
   return (
     <p class="empty">
-      {trace.rate >= 1
+      {trace.partial
+        ? 'What can be read of this trace has no sampled block.'
+        : trace.rate >= 1
         ? 'The program allocated nothing.'
         : `No block was sampled: most likely the program allocated less than ${most} ${trace.heap === 'malloc' ? 'by malloc' : 'in its heap'}. Record it again with a higher --rate.`}
     </p>

@@ -55,18 +55,21 @@ function colours(host: HTMLElement) {
 }
 type Colours = ReturnType<typeof colours>;
 
-/** Moves measurements of the process to the moments of the chart: the largest since the moment before. */
+/** Moves measurements of the process to the moments of the chart: the largest since the moment before. They are made
+ *  where the program allocates; a fortieth of the chart after the last one, nothing is known. */
 export function atMoments(moments: ArrayLike<number>, times: ArrayLike<number>, values: ArrayLike<number>): (number | null)[] {
   const result: (number | null)[] = [];
   let next = 0;
   let last: number | null = null;
+  let since = 0;
   for (let index = 0; index < moments.length; index++) {
     let most: number | null = null;
     for (; next < times.length && times[next]! <= moments[index]!; next++) {
       last = values[next]!;
       most = most === null ? last : Math.max(most, last);
+      since = index;
     }
-    result.push(most ?? last);
+    result.push(most ?? (index - since > Math.max(1, moments.length / 40) ? null : last));
   }
   return result;
 }
