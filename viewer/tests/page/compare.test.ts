@@ -98,7 +98,7 @@ test('two moments of one run are compared, those of the fields and of a range of
 test('blocks that were resized between two moments are told', { skip: without }, () =>
   inFolder(async (folder) => {
     const { page, faults } = await openPage(makePage(folder, ['exact_shrunk']).page, '#compare&where=at+=+100015ns&against=100005ns');
-    assert.match(await population(page), /: 800.B freed or resized, 80.B new or resized: −720.B.*\. A block that was resized in between counts as both/);
+    assert.match(await population(page), /: 800.B freed or resized, 80.B new or resized: −720.B.*\. A block that was resized in between counts on both sides/);
     const heads = page.locator('.sites.compared thead .side');
     assert.deepEqual(await heads.allInnerTexts(), ['freed or resized', 'new or resized']);
     assert.ok(await heads.evaluateAll((all) => all.every((one) => one.scrollWidth <= one.clientWidth)), 'a head is cut off');
