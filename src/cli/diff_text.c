@@ -81,8 +81,8 @@ static void print_runs(const struct diff *diff) {
     say_run(&paragraph, "After", &diff->pair.after);
   }
   if (diff->pair.resized)
-    say(&paragraph,
-        "A block that was resized in between counts as both, with its old size and with its new. ");
+    say(&paragraph, "A block that was resized in between counts on both sides: with its old size, and with "
+                    "its new one. ");
   if (diff->options->scaling)
     say(&paragraph, "What was before is multiplied by %.3g, as if both runs had %s. ",
         diff->pair.scale.estimate,

@@ -96,7 +96,7 @@ resized_blocks_are_told_of_two_moments() {
   need jq
   make exact_shrunk t
   COLUMNS=120 succeeds diff --at 100005ns,100015ns t
-  says 'A block that was resized in between counts as both'
+  says 'A block that was resized in between counts on both sides'
   says 'Held: .*B freed or resized, .*B new or resized: [-+]'
   says 'freed or resized +new or resized +samples'
   succeeds diff --json --at 100005ns,100015ns t

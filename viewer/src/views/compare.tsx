@@ -152,7 +152,7 @@ export function comparedText(): string {
   if (!answer || !known) return '\u00a0';
   const sum = changeText(answer.bytes, answer.sure, answer);
   const scaled = answer.scale ? ` What is before is multiplied by ${answer.scale.estimate.toPrecision(3)}.` : '';
-  const resized = answer.resized ? ' A block that was resized in between counts as both, with its old size and with its new.' : '';
+  const resized = answer.resized ? ' A block that was resized in between counts on both sides: with its old size, and with its new one.' : '';
   const [before, after] = sidesOf(answer);
   const unsure = answer.partial ? ' Records are missing, so it is not known which differences are real.' : '';
   if (answer.moments)

@@ -130,8 +130,10 @@ test('two moments of one run are compared, those of the fields and of a range of
 test('blocks that were resized between two moments are told', { skip: without }, () =>
   inFolder(async (folder) => {
     const { page, faults } = await openPage(makePage(folder, ['exact_shrunk']).page, '#compare&where=at+=+100015ns&against=100005ns');
-    assert.match(await population(page), /: 800.B freed or resized, 80.B new or resized: −720.B.*\. A block that was resized in between counts as both/);
-    assert.deepEqual(await page.locator('.sites.compared thead .side').allInnerTexts(), ['freed or resized', 'new or resized']);
+    assert.match(await population(page), /: 800.B freed or resized, 80.B new or resized: −720.B.*\. A block that was resized in between counts on both sides/);
+    const heads = page.locator('.sites.compared thead .side');
+    assert.deepEqual(await heads.allInnerTexts(), ['freed or resized', 'new or resized']);
+    assert.ok(await heads.evaluateAll((all) => all.every((one) => one.scrollWidth <= one.clientWidth)), 'a head is cut off');
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'the page is wider than the window');
     await rowsOf(page).first().click();
     assert.match(await page.locator('#details').innerText(), /freed or resized\s+800.B, 1 sample\s+new or resized\s+80.B, 1 sample/);
