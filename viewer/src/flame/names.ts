@@ -1,6 +1,6 @@
 /* Short forms of long names. A name gets forms from the whole down to its last segment, once. The
  * widest form that fits is shown: parameters and the return type go first, then template arguments,
- * then segments from the left. At last the name itself is cut in its middle.
+ * the long ones before those by which instances differ, then segments from the left. At last the name itself is cut in its middle.
  *
  * Names come from traces and may be anything: 28 kB long, of control characters, right to left. */
 
@@ -101,6 +101,10 @@ function piecesOf(text: string): Piece[] {
       plain += implementing(group);
       continue;
     }
+    if (begins && group.startsWith('<lambda')) {
+      plain += group.replace(/\(.*\)/s, '(…)').replaceAll(' ', NO_BREAK);
+      continue;
+    }
     flush();
     pieces.push({ text: group, kind });
   }
@@ -140,13 +144,30 @@ export function formsOf(name: string): string[] {
   if (bare.replace(/<…>/g, '') === '') return [clean.length > LONGEST_FORM ? clean.slice(0, LONGEST_FORM) + ELLIPSIS : clean];
   const segments = segmentsOf(bare);
   const last = segments.at(-1) ?? bare;
-  const forms = [clean, textOf(named), bare];
+  const forms = [clean, textOf(named), ...formsWithArguments(named, bare), bare];
   if (segments.length > 2) forms.push(segments.at(-2)! + last);
   if (segments.length > 1) forms.push(segments.at(-2)! + last.replace(/<…>/g, ''));
   forms.push(last, last.replace(/<…>/g, ''));
   const cut = forms.map((form) => (form.length > LONGEST_FORM ? form.slice(0, LONGEST_FORM) + ELLIPSIS : form));
   const shorter = (form: string, index: number) => cut.slice(0, index).every(({ length }) => length > form.length);
   return cut.filter((form, index) => form !== '' && shorter(form, index));
+}
+
+const SHORT = 16; // characters
+
+/** The arguments of a template without their namespaces, if they are short: they tell instances apart. */
+function shortArguments(group: string): string {
+  const text = group.slice(1, -1).slice(0, 100).replace(/\w+::/g, '').trim();
+  return text.length <= SHORT && !/[(<./:]/.test(text) ? `<${text}>` : '<…>';
+}
+
+/** The forms that keep short arguments of templates. */
+function formsWithArguments(named: Piece[], bare: string): string[] {
+  const text = named.map((piece) => (piece.kind === 'template' ? shortArguments(piece.text) : piece.text)).join('').trim();
+  if (text === bare) return [];
+  const segments = segmentsOf(text);
+  const last = segments.at(-1)!;
+  return [text, (segments.at(-2) ?? '') + last, ...(bare.endsWith(last) ? [] : [last])];
 }
 
 /** What stands before the parameters, without tags and return type; everything if there are no parameters. */
