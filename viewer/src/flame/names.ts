@@ -129,6 +129,7 @@ function segmentsOf(text: string): string[] {
 
 /** A function without a name: the module and the address. A part of an address would say nothing. */
 const ADDRESS = /\+0x[0-9a-f]+(?: \[before\])?$/;
+export const withoutRun = (name: string) => name.replace(/ \[before\]$/, '');
 export const isAddress = (name: string): boolean => ADDRESS.test(name);
 
 /** The forms of a name, from the whole to the shortest. There is at least one. */
@@ -136,7 +137,7 @@ export function formsOf(name: string): string[] {
   const clean = cleanName(name).trim();
   if (clean === '') return ['?'];
   const address = ADDRESS.exec(clean);
-  if (address !== null) return [clean, address[0]];
+  if (address !== null) return [...new Set([clean, address[0], withoutRun(address[0])])];
   const pieces = piecesOf(clean);
   const named = partsBefore(pieces);
   const bare = textOf(named, '<…>');
@@ -251,7 +252,8 @@ export class Name {
       const form = this.forms[index]!;
       if (index === 0 || !isAddress(form)) return form;
       /* What differs is the address: as much of the module stays before it as there is room for. */
-      const cut = cutLeft(this.forms[0]!, room, glyphs);
+      const whole = this.forms[0]!;
+      const cut = cutLeft(form.endsWith(']') ? whole : withoutRun(whole), room, glyphs);
       return cut.length > form.length + 1 ? cut : form;
     }
     return isAddress(this.forms[0]!) ? '' : cutMiddle(this.forms.at(-1)!, room, glyphs);
