@@ -1,6 +1,6 @@
 /* Short forms of long names. A name gets forms from the whole down to its last segment, once. The
  * widest form that fits is shown: parameters and the return type go first, then template arguments,
- * then segments from the left. At last the name itself is cut in its middle.
+ * the long ones before those by which instances differ, then segments from the left. At last the name itself is cut in its middle.
  *
  * Names come from traces and may be anything: 28 kB long, of control characters, right to left. */
 
@@ -101,6 +101,10 @@ function piecesOf(text: string): Piece[] {
       plain += implementing(group);
       continue;
     }
+    if (begins && group.startsWith('<lambda')) {
+      plain += group.replace(/\(.*\)/s, '(…)').replaceAll(' ', NO_BREAK);
+      continue;
+    }
     flush();
     pieces.push({ text: group, kind });
   }
@@ -125,6 +129,7 @@ function segmentsOf(text: string): string[] {
 
 /** A function without a name: the module and the address. A part of an address would say nothing. */
 const ADDRESS = /\+0x[0-9a-f]+(?: \[before\])?$/;
+export const withoutRun = (name: string) => name.replace(/ \[before\]$/, '');
 export const isAddress = (name: string): boolean => ADDRESS.test(name);
 
 /** The forms of a name, from the whole to the shortest. There is at least one. */
@@ -132,7 +137,7 @@ export function formsOf(name: string): string[] {
   const clean = cleanName(name).trim();
   if (clean === '') return ['?'];
   const address = ADDRESS.exec(clean);
-  if (address !== null) return [clean, address[0]];
+  if (address !== null) return [...new Set([clean, address[0], withoutRun(address[0])])];
   const pieces = piecesOf(clean);
   const named = partsBefore(pieces);
   const bare = textOf(named, '<…>');
@@ -140,13 +145,30 @@ export function formsOf(name: string): string[] {
   if (bare.replace(/<…>/g, '') === '') return [clean.length > LONGEST_FORM ? clean.slice(0, LONGEST_FORM) + ELLIPSIS : clean];
   const segments = segmentsOf(bare);
   const last = segments.at(-1) ?? bare;
-  const forms = [clean, textOf(named), bare];
+  const forms = [clean, textOf(named), ...formsWithArguments(named, bare), bare];
   if (segments.length > 2) forms.push(segments.at(-2)! + last);
   if (segments.length > 1) forms.push(segments.at(-2)! + last.replace(/<…>/g, ''));
   forms.push(last, last.replace(/<…>/g, ''));
   const cut = forms.map((form) => (form.length > LONGEST_FORM ? form.slice(0, LONGEST_FORM) + ELLIPSIS : form));
   const shorter = (form: string, index: number) => cut.slice(0, index).every(({ length }) => length > form.length);
   return cut.filter((form, index) => form !== '' && shorter(form, index));
+}
+
+const SHORT = 16; // characters
+
+/** The arguments of a template without their namespaces, if they are short: they tell instances apart. */
+function shortArguments(group: string): string {
+  const text = group.slice(1, -1).slice(0, 100).replace(/\w+::/g, '').trim();
+  return text.length <= SHORT && !/[(<./:]/.test(text) ? `<${text}>` : '<…>';
+}
+
+/** The forms that keep short arguments of templates. */
+function formsWithArguments(named: Piece[], bare: string): string[] {
+  const text = named.map((piece) => (piece.kind === 'template' ? shortArguments(piece.text) : piece.text)).join('').trim();
+  if (text === bare) return [];
+  const segments = segmentsOf(text);
+  const last = segments.at(-1)!;
+  return [text, (segments.at(-2) ?? '') + last, ...(bare.endsWith(last) ? [] : [last])];
 }
 
 /** What stands before the parameters, without tags and return type; everything if there are no parameters. */
@@ -230,7 +252,8 @@ export class Name {
       const form = this.forms[index]!;
       if (index === 0 || !isAddress(form)) return form;
       /* What differs is the address: as much of the module stays before it as there is room for. */
-      const cut = cutLeft(this.forms[0]!, room, glyphs);
+      const whole = this.forms[0]!;
+      const cut = cutLeft(form.endsWith(']') ? whole : withoutRun(whole), room, glyphs);
       return cut.length > form.length + 1 ? cut : form;
     }
     return isAddress(this.forms[0]!) ? '' : cutMiddle(this.forms.at(-1)!, room, glyphs);

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals-core';
 import type { Label } from '../engine/answers.ts';
 import { Glyphs } from '../flame/glyphs.ts';
-import { cutLeft, isAddress, Name } from '../flame/names.ts';
+import { cutLeft, isAddress, Name, withoutRun } from '../flame/names.ts';
 import { compactName } from './island.tsx';
 
 const PADDING = 14; // px beside a name; that of a chosen row is bold
@@ -13,7 +13,7 @@ let fitted = new Map<string, Name>();
 function fit(text: string, width: number): string {
   let name = fitted.get(text);
   if (!name) fitted.set(text, (name = new Name(text, glyphs!)));
-  return name.fit(width, glyphs!) || (isAddress(text) ? cutLeft(text, width, glyphs!) : compactName(text, 20));
+  return name.fit(width, glyphs!) || (isAddress(text) ? cutLeft(withoutRun(text), width, glyphs!) : compactName(text, 20));
 }
 
 /** Its last segment stays, what stands in brackets goes first. The place of a row that is a line stays whole. */

@@ -2,13 +2,14 @@
 import { computed, effect, signal } from '@preact/signals-core';
 import type { Flame, Label } from '../engine/answers.ts';
 import { type FlameBox, FlameGraph, type FlameView, type Words } from '../flame/flame.ts';
+import { cleanName } from '../flame/names.ts';
 import { amount, bytes, changeOf, changeRange, count, error, numberOf, share, shortCount } from '../numbers.ts';
 import { ageOf, compare, comparing, flame, missing } from '../state/asking.ts';
 import { sidesOf } from '../state/questions.ts';
 import { whole } from '../state/whole.ts';
 import { digest, digestsOf } from '../state/address.ts';
 import { change, direction, head, isDark, view } from '../state/store.ts';
-import { island, Name } from './island.tsx';
+import { compactName, island, Name } from './island.tsx';
 import { openMenu } from './menu.tsx';
 
 /** "12.3k blocks", or calls, of a box. */
@@ -135,6 +136,8 @@ export function numbersOf(box: FlameBox): string {
   return `${amount(estimate)}${off ? ` ${off}` : ''} · ${blocks} · ${numberOf(box.samples, 'sample')} · ${shareOf(box)}`;
 }
 
+const Fitted = ({ text, most }: { text: string; most: number }) => <Name text={compactName(text, most)} title={cleanName(text, 2000)} />;
+
 function Line() {
   const box = hovered.value ?? selectedBox.value;
   if (!flame.value.answer) return null;
@@ -142,7 +145,7 @@ function Line() {
   const where = box.label ? [box.label.module, placeOf(box.label)].filter(Boolean).join(' · ') : '';
   return (
     <p class="line">
-      {box.merged ? `${numberOf(box.merged, 'small box')} merged` : <Name text={box.name} />}
+      {box.merged ? `${numberOf(box.merged, 'small box')} merged` : <Fitted text={box.name} most={60} />}
       <span class="numbers">{box.bytes > 0 || box.samples ? numbersOf(box) : ''}</span>
       {where && <bdi class="quiet">{where}</bdi>}
     </p>
@@ -165,10 +168,10 @@ function Trail() {
       {shown.map((text, index) => (
         <li>
           {index === shown.length - 1 ? (
-            <Name text={text} />
+            <Fitted text={text} most={26} />
           ) : (
             <button type="button" class="link" onClick={() => change({ focus: focus.slice(0, from + index + 1), zoom: null })}>
-              <Name text={text} />
+              <Fitted text={text} most={26} />
             </button>
           )}
         </li>

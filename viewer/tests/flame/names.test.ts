@@ -13,12 +13,26 @@ test('parameters and return types go first, then template arguments, then segmen
   assert.deepEqual(formsOf('void std::vector<int, std::allocator<int> >::push<long>(long const&)'), [
     'void std::vector<int, std::allocator<int> >::push<long>(long const&)',
     'std::vector<int, std::allocator<int> >::push<long>',
-    'std::vector<…>::push<…>',
-    'vector<…>::push<…>',
-    'vector<…>::push',
+    'std::vector<…>::push<long>',
+    'vector<…>::push<long>',
+    'push<long>',
     'push<…>',
     'push',
   ]);
+  assert.deepEqual(formsOf('a::Map<a::Key, std::less<a::Key>>::find<std::pair<a::Key, int>>()').slice(2), [
+    'a::Map<…>::find<…>',
+    'Map<…>::find<…>',
+    'Map<…>::find',
+    'find<…>',
+    'find',
+  ]);
+});
+
+test('instances of a template are told apart by their arguments', () => {
+  const fitted = ['unsigned int', 'int', 'std::string'].map((type) =>
+    new Name(`std::basic_string<char, std::char_traits<char>> company::product::subsystem::make_key<${type}>(${type})`, glyphs).fit(27 * 7, glyphs),
+  );
+  assert.deepEqual(fitted, ['make_key<unsigned int>', 'subsystem::make_key<int>', 'subsystem::make_key<string>']);
 });
 
 test('the last segment survives', () => {
@@ -38,6 +52,8 @@ test('the last segment survives', () => {
     ['main::{lambda(int)#1}::operator()(int) const', 'operator()'],
     ['<alloc::vec::Vec<T> as core::clone::Clone>::clone', 'clone'],
     ['f[abi:cxx11](int)', 'f'],
+    ['(anonymous)::<lambda>', '<lambda>'],
+    ['a::<lambda(int, char)>', '<lambda(…)>'],
   ];
   for (const [name, expected] of last) assert.equal(shortest(name)?.trim(), expected, name);
 });
@@ -79,6 +95,7 @@ test('of an address the module is cut, on its left', () => {
   assert.equal(name.fit(6 * 7, glyphs), '');
   assert.equal(cutLeft('server.s+0x12ad', 5 * 7, glyphs), '…12ad');
   assert.equal(new Name('server.s+0x12ad [before]', glyphs).fit(18 * 7, glyphs), '…s+0x12ad [before]');
+  assert.equal(new Name('server.s+0x12ad [before]', glyphs).fit(10 * 7, glyphs), '….s+0x12ad');
 });
 
 test('surrogate pairs are not torn', () => {

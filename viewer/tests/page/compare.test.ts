@@ -159,7 +159,8 @@ test('code without names of two builds is gone or moved, and new or moved', { sk
     assert.equal(fates.length, await rowsOf(page).count());
     const gone = rowsOf(page).filter({ hasText: 'gone or moved' }).first();
     const name = (await gone.locator('bdi').innerText()).replace(' [before]', '');
-    assert.match(name, /prog(\.so)?\+0x[0-9a-f]+$/);
+    assert.match(name, /\+0x[0-9a-f]+$/);
+    assert.match((await gone.locator('bdi').getAttribute('title'))!, /prog(\.so)?\+0x[0-9a-f]+ \[before\]$/);
     await gone.click();
     assert.match(await page.locator('#details h2').innerText(), / \[before\]/);
     assert.match(await page.locator('#details').innerText(), /after\s+less than/);

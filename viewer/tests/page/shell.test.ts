@@ -65,8 +65,25 @@ onPage('the command for churn has the limit that the sentence names', { at: '#ch
   const [limit] = /(?<=less than )[\d.]+ s/.exec(await population(page))!;
   await page.getByRole('button', { name: 'Export' }).click();
   await page.getByRole('menuitem', { name: 'Copy the command for this view' }).click();
-  assert.equal(await page.locator('.notice').innerText(), `Copied: winnow report --where 'size >= 100 and life < ${limit.replace(' ', '')}' run.trace`);
+  await page.getByText(`Copied: winnow report --where 'size >= 100 and life < ${limit.replace(' ', '')}' run.trace`).waitFor();
 });
+
+for (const width of [320, 400, 1280])
+  onPage(`no change and no name of a comparison is cut by the window, ${width} px`, { at: '#compare', width }, async (page) => {
+    for (const key of ['7', '1', '7']) {
+      await page.keyboard.press(key);
+      await settled(page);
+      const cut = await page.locator('.sites tbody tr:not(.gap) :is(th, .change)').evaluateAll((cells) =>
+        cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent),
+      );
+      assert.deepEqual(cut, [], key);
+    }
+    const unused = await page.locator('.sites tbody tr').first().evaluate((line) => {
+      const ends = [...line.children].map((cell) => cell.getBoundingClientRect().right);
+      return line.getBoundingClientRect().right - Math.max(...ends);
+    });
+    assert.ok(unused < 2, `${unused} px on the right are not used`);
+  });
 
 onPage('a dark page is printed dark on white, with its charts', { dark: true }, async (page) => {
   const lightness = (event: string) =>
