@@ -223,6 +223,7 @@ export function cutMiddle(text: string, room: number, glyphs: Glyphs): string {
 
 /** The end of the text that is at most `room` wide. */
 export function cutLeft(text: string, room: number, glyphs: Glyphs): string {
+  if (glyphs.width(text, room) <= room) return text;
   const characters = Array.from(text);
   let left = room - glyphs.width(ELLIPSIS);
   let from = characters.length;

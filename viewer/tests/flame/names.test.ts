@@ -95,6 +95,7 @@ test('of an address the module is cut, on its left', () => {
   assert.equal(name.fit(6 * 7, glyphs), '');
   assert.equal(cutLeft('server.s+0x12ad', 5 * 7, glyphs), '…12ad');
   assert.equal(new Name('server.s+0x12ad [before]', glyphs).fit(18 * 7, glyphs), '…s+0x12ad [before]');
+  assert.equal(new Name('server.s+0x12ad [before]', glyphs).fit(15 * 7, glyphs), 'server.s+0x12ad');
   assert.equal(new Name('server.s+0x12ad [before]', glyphs).fit(10 * 7, glyphs), '….s+0x12ad');
 });
 
