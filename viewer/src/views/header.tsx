@@ -84,9 +84,8 @@ function sourceFact({ source_files: files }: Head): string {
   return files ? `has source lines, of ${numberOf(files, 'file')}` : 'no source file was found';
 }
 
-/** Each growth counts in what was allocated with the bytes of the whole block. */
 function growthsIn({ trace: { growths } }: Head): string {
-  return growths ? `; ${numberOf(growths, 'growth')} by realloc, ${growths === 1 ? '' : 'each '}counted as allocating the whole block` : '';
+  return growths ? `; ${numberOf(growths, 'growth')} by realloc` : '';
 }
 
 function Facts({ head }: { head: Head }) {
@@ -102,7 +101,7 @@ function Facts({ head }: { head: Head }) {
   const { before } = head;
   return (
     <>
-      <p class="facts">{facts.join(' · ')}</p>
+      <p class="facts" title={trace.growths ? 'Each growth by realloc counts as allocating the whole block.' : undefined}>{facts.join(' · ')}</p>
       {before && (
         <p class="facts">
           compared with <Name text={[baseName(before.trace.command[0] ?? 'trace'), ...before.trace.command.slice(1)].join(' ')} />, which ran {duration(before.trace.duration_ns)} ·{' '}
