@@ -145,7 +145,7 @@ static void lines_around_places_are_there_and_go_through_a_container(void **stat
   assert_true(listing_excerpt(listing, a, 1)->count == 8); /* lines 1 to 8 */
   assert_says(recording, "function", "main", "\"state\": \"there\"");
   assert_says(recording, "function", "main", "\"first\": 45");
-  assert_says(recording, "line", "parse (a.x:3)", "\"\\u0009line 8 of <b>it</b>\"\n");
+  assert_says(recording, "line", "parse (a.x:3)", "\"\\u0009line 8 of <b>it</b>\"],");
   struct packed packed = pack(recording, 0);
   struct recording *read = unpack(&packed);
   assert_same(listing, &read->listing);
