@@ -469,6 +469,7 @@ completion_completes() {
   . "$source/completions/winnow.bash"
   [ "$(complete_words winnow rep)" = report ] || fail "report"
   [ "$(complete_words winnow report --by st)" = stack ] || fail "--by stack"
+  [ -z "$(complete_words winnow html --by st)" ] || fail "html has no --by stack"
   [ "$(complete_words winnow report --at e)" = end ] || fail "--at end"
   [ "$(complete_words winnow report --sho)" = --show-wrappers ] || fail "--show-wrappers"
   [ -z "$(complete_words winnow report --wrapper '')" ] || fail "the value of --wrapper"

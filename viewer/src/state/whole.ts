@@ -38,6 +38,12 @@ function fromTotals(answer: Totals): Whole | null {
   return { bytes: bytes.estimate, low: bytes.low, high: bytes.high, blocks: blocks.estimate, counted: blocks, samples: bytes.samples, unit };
 }
 
+/** The part that goes through the one function of which the callers or callees are shown; null: all are shown. */
+export const through = computed<Whole | null>(() => {
+  const { answer, of } = flame.value;
+  return answer && of?.of && !of.against ? rootOf(answer) : null;
+});
+
 let remembered: Whole | null = null;
 let rememberedFor = '';
 

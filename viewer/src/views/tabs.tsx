@@ -3,10 +3,11 @@ import { effect } from '@preact/signals-core';
 import { ageOf, compare, compareError, comparing, flame, isAnswered, totals } from '../state/asking.ts';
 import { populationOf, questionsOf, titleOf } from '../state/questions.ts';
 import { TABS } from '../state/address.ts';
-import { whole } from '../state/whole.ts';
+import { through, whole } from '../state/whole.ts';
 import { head, openTab, view } from '../state/store.ts';
 import { CompareControls, comparedText } from './compare.tsx';
-import { island } from './island.tsx';
+import { compactName, island } from './island.tsx';
+import { withError } from '../numbers.ts';
 
 function walk(event: KeyboardEvent): void {
   const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
@@ -67,7 +68,11 @@ let said = '\u00a0';
 function sentence(): string {
   const { answer } = totals.value;
   if (!head.value || !isAnswered.value) return said;
-  return (said = comparing.value ? comparedText() : populationOf(view.value, head.value, answer!, whole.value));
+  if (comparing.value) return (said = comparedText());
+  const part = through.value;
+  said = populationOf(view.value, head.value, answer!, whole.value);
+  if (part) said += ` Of these ${withError({ ...part, estimate: part.bytes })} through ${compactName(view.value.of, 60)}, as the graph shows.`;
+  return said;
 }
 
 export function followPopulation(): void {

@@ -339,6 +339,7 @@ onPage('a row selects its largest box, and the menu of a row adds clauses', {}, 
   await page.getByRole('menuitem', { name: 'Callers of it' }).click();
   await settled(page);
   assert.match(await page.locator('.chip').first().innerText(), /callers of\s+Session::create/);
+  assert.match(await population(page), / Of these [\d.]+ .B.* through Session::create, as the graph shows\.$/);
 });
 
 onPage('the search filters the table and takes regular expressions', {}, async (page) => {
