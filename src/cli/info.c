@@ -154,7 +154,7 @@ static void print_missing(const struct facts *facts) {
   if (unmatched)
     fprintf(out, "%s%s of unknown blocks", between, text_number_of(text, (double)unmatched, "record")),
         between = ", ";
-  fputs(*between ? "" : "nothing", out);
+  if (!*between) fputs(facts->samples->ended ? "nothing" : "perhaps its last moments", out);
   value_end(&value, "missing");
 }
 

@@ -390,6 +390,7 @@ every_run_has_a_verdict() {
   says 'The end was not recorded: the program was killed'
   succeeds info t
   says 'ended +no: killed'
+  says 'missing +perhaps its last moments'
   make plain t
   succeeds report t
   says 'It held the most after 3.00 ms: 6.02 MB .* At the end 6.02 MB .* was still allocated'
