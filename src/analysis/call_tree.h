@@ -71,7 +71,8 @@ wn_status call_tree_build(const struct samples *samples, const struct names *nam
                           const struct stack_view *view, row_measure *measure, void *context,
                           struct call_tree *tree);
 
-/* The same in two steps: sums the rows along paths that are known already, then makes the groups, which a tree that is only drawn does not need. WN_ENOMEM. */
+/* The same in two steps: sums the rows along paths that are known already, then makes the groups,
+ * which a tree that is only drawn does not need. WN_ENOMEM. */
 wn_status call_tree_sum(const struct samples *samples, const struct call_paths *paths, row_measure *measure,
                         void *context, struct call_tree *tree);
 wn_status call_tree_group(struct call_tree *tree);

@@ -92,8 +92,9 @@ static void find_left_over(const struct side *side, const struct side *other, st
   }
 }
 
-/* Why an unmatched label may be code of the other run. `left`, `other_left`: of its file, in its run and
- * in the other. Where both runs have addresses of one build that the other does not have, neither has names. */
+/* Why an unmatched label may be code of the other run. `left`, `other_left`: what its own run and the
+ * other one have left of its file. Where both have addresses in a build that both know, as of a
+ * library without names, one address is not another one's name. */
 static enum moved moved_of(const struct label *label, const struct side *side, const struct side *other,
                            const struct left_over *left, const struct left_over *other_left) {
   if (!label->function) return NOT_MOVED;

@@ -5,10 +5,10 @@
  * what was held at that moment. So no block contributes to the estimate of unseen blocks at a
  * moment that it helped to choose.
  *
- * Parts. A hash of a block's number and birth puts the block into one of K parts, as good as at random. The parts stand
- * in a circle. The moment of part k is the time at which the blocks of the (K - 1)/2 parts that
- * follow it held the most. Part k alone estimates what was held at its moment. The result is the
- * mean over the parts, so all samples count once.
+ * Parts. A hash of a block's number and birth puts the block into one of K parts, as good as at
+ * random. The parts stand in a circle. The moment of part k is the time at which the blocks of the
+ * (K - 1)/2 parts that follow it held the most. Part k alone estimates what was held at its moment.
+ * The result is the mean over the parts, so all samples count once.
  *
  * K is odd, so that no two parts choose for each other. Two parts that did would often choose the
  * same moment just when both have large errors there. Of any two parts, one, k, does not choose for
