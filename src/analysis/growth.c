@@ -7,7 +7,8 @@
  * is refilled in the latest classes, and blocks that die soon are in the newest class alone.
  *
  * A buffer that doubles is in few classes, and its last doubling has half of its bytes. Whether it will
- * double again cannot be told from that: it is UNEVEN.
+ * double again cannot be told from that: it is UNEVEN. So is one that grows by copying itself into a larger
+ * block: the block that is there at the end came at one time, but others were there before it.
  *
  * Slope. Let S_k be the bytes of the first k judged classes, S_0 = 0. The slope of the line that
  * least squares fit to S_0 ... S_n is a weighted sum of the classes, as S is a sum of them: with
@@ -97,11 +98,21 @@ static bool bulk_is_in(const struct ages *ages, int from, int count) {
   return outside <= (1 - BULK) * ages->all.total;
 }
 
-/* Whether nearly all is in the warm-up, or in a stretch of one class, which can lie in two. */
+/* Whether blocks that were live before a class, and are gone at the end, had a part of what is there now: then
+ * what came in that class took their place. A vector that grows by copying itself does that. */
+static bool took_a_place(const struct ages *ages, int class) {
+  const struct sum *gone =
+      &ages->trends[class < WARM_UP + JUDGED - QUARTER ? TREND_SINCE_WARM_UP : TREND_SINCE_LAST].loss;
+  return gone->total > (1 - BULK) * ages->all.total;
+}
+
+/* Whether nearly all is in the warm-up, or in a stretch of one class, which can lie in two, and came in
+ * addition to what was there. */
 static bool is_of_one_time(const struct ages *ages) {
-  bool found = bulk_is_in(ages, 0, WARM_UP);
-  for (int i = 0; i + 1 < AGE_CLASSES; i++) found = found || bulk_is_in(ages, i, 2);
-  return found;
+  if (bulk_is_in(ages, 0, WARM_UP)) return true;
+  for (int i = 0; i + 1 < AGE_CLASSES; i++)
+    if (bulk_is_in(ages, i, 2)) return !took_a_place(ages, i);
+  return false;
 }
 
 static enum growth_kind kind_of(const struct ages *ages, double unit, bool partial) {

@@ -29,7 +29,8 @@ static const char *module_of(const struct view *view, const struct call_tree *tr
   const struct label *found = &tree->labels[tree->grouping == BY_STACK ? tree->nodes[label].label : label];
   const char *module = strings_text(view->report->names->strings, found->module);
   const char *function = strings_text(view->report->names->strings, found->function);
-  return strncmp(function, module, strlen(module)) ? module : "";
+  size_t length = strlen(module); /* an address is written "module+0x12" */
+  return strncmp(function, module, length) != 0 || function[length] != '+' ? module : "";
 }
 
 /* ---- whole stacks ---- */
@@ -192,16 +193,15 @@ static wn_status print_sites(const struct view *view, struct table *table) {
   return error;
 }
 
-/* Whether two sums are of the same blocks: equal sums of equally many samples are. The order of
- * addition may differ. */
-static bool is_same(const struct sums *one, const struct sums *other) {
+/* ---- shared ---- */
+
+/* Equal sums of equally many samples are of the same blocks. The order of addition may differ. */
+bool report_is_same(const struct sums *one, const struct sums *other) {
   const double rounding = 1e-9;
   return one->bytes.samples == other->bytes.samples && one->blocks.samples == other->blocks.samples &&
          fabs(one->bytes.total - other->bytes.total) <= rounding * one->bytes.total &&
          fabs(one->blocks.total - other->blocks.total) <= rounding * one->blocks.total;
 }
-
-/* ---- shared ---- */
 
 void report_print_name(const char *name, int columns) {
   char fitted[REPORT_NAME_MOST];
@@ -242,7 +242,7 @@ wn_status report_print_table(const struct view *view, const char *title, const c
   if (total->bytes.samples && view->report->recording->partial)
     say(&paragraph, " in the part that was recorded");
   say(&paragraph, "%s", behind);
-  bool repeated = before && is_same(total, before) && total->bytes.samples;
+  bool repeated = before && report_is_same(total, before) && total->bytes.samples;
   if (repeated) say(&paragraph, ", the same blocks as above");
   putchar('\n');
   report_print_title(paragraph.text);

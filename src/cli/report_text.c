@@ -362,6 +362,13 @@ static void print_wrappers(const struct view *view) {
   text_paragraph(stdout, paragraph.text, 0);
 }
 
+/* What was held at the end tells how it grew as well. */
+static wn_status print_held(const struct view *view, const char *title) {
+  bool at_end = report_is_same(&view->report->asked.live, &view->report->live_at_end);
+  return report_print_table(view, title, "", at_end ? MEASURE_ALIVE : MEASURE_HELD,
+                            at_end ? TABLE_GROWTH : TABLE_SUMS, NULL);
+}
+
 wn_status view_print_text(const struct view *view) {
   char held[128], time[32], last[32], lasting[128];
   static const char *const when[] = {" (the peak)", " (the end)", ""};
@@ -377,7 +384,7 @@ wn_status view_print_text(const struct view *view) {
              when[view->report->at]);
   snprintf(lasting, sizeof lasting, "Long-lived: at least %s", text_time(time, view->report->long_ns));
   report_print_time(view);
-  error = report_print_table(view, held, "", MEASURE_HELD, TABLE_SUMS, NULL);
+  error = print_held(view, held);
   if (!error && view->options->tree) error = report_print_tree(view);
   if (!error && view->report->samples->collected) error = report_print_generations(view);
   if (!error && !view->report->samples->collected)

@@ -25,6 +25,9 @@ void say_allocated(struct paragraph *paragraph, const struct view *view, const s
 /* "3.1 % (2.9–3.4 %; 120 samples)". */
 void say_share(struct paragraph *paragraph, const struct estimate *share);
 
+/* Whether two sums, neither of them empty, are of the same blocks. */
+bool report_is_same(const struct sums *one, const struct sums *other);
+
 /* Prints a table with its title, its sum and the text `behind`. If `before`, the sum of a table
  * that was printed (or NULL), is of the same blocks, the rows are not printed again. */
 wn_status report_print_table(const struct view *view, const char *title, const char *behind,

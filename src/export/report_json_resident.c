@@ -3,10 +3,25 @@
 #include "analysis/resident.h"
 #include "export/report_json.h"
 
-enum { NAME_MOST = 4096 };
+enum { NAME_MOST = 4096, CALLERS_MOST = 12 };
+
+/* The callers that all paths of a group have in common, innermost first. */
+static void print_callers(struct json *json, const struct report *report, struct chains *chains,
+                          const struct group *group) {
+  struct chain chain;
+  char name[NAME_MOST];
+  chains_follow(chains, group, &chain);
+  json_begin(json, "callers", '[');
+  for (size_t i = 0; i < chain.count && i < CALLERS_MOST; i++) {
+    call_tree_label(chains->tree, report->names, chain.label[i], name, sizeof name);
+    json_string(json, NULL, name);
+  }
+  json_end(json, ']');
+}
 
 static void print_mapper(struct json *json, const struct report *report, const struct resident *resident,
-                         enum resident_kind kind, const struct call_tree *tree, const struct group *group) {
+                         enum resident_kind kind, struct chains *chains, const struct group *group) {
+  const struct call_tree *tree = chains->tree;
   const struct label *label = &tree->labels[group->label];
   char name[NAME_MOST];
   call_tree_label(tree, report->names, group->label, name, sizeof name);
@@ -21,7 +36,22 @@ static void print_mapper(struct json *json, const struct report *report, const s
     json_null(json, "resident_bytes");
   json_number(json, "mapped_bytes", group->self.blocks.total);
   json_integer(json, kind == RESIDENT_STACKS ? "threads" : "mappings", group->self.bytes.samples);
+  print_callers(json, report, chains, group);
   json_end(json, '}');
+}
+
+static wn_status print_sites(struct json *json, const struct report *report, const struct resident *resident,
+                             enum resident_kind kind, const struct call_tree *tree,
+                             const struct sites *sites) {
+  struct chains chains;
+  wn_status error = chains_create(tree, &chains);
+  if (error) return error;
+  json_begin(json, kind == RESIDENT_STACKS ? "stacks" : "mapped", '[');
+  for (size_t i = 0; i < sites->count; i++)
+    print_mapper(json, report, resident, kind, &chains, sites->shown[i].group);
+  json_end(json, ']');
+  chains_destroy(&chains);
+  return WN_OK;
 }
 
 static wn_status print_mappers(struct json *json, const struct report *report,
@@ -33,10 +63,7 @@ static wn_status print_mappers(struct json *json, const struct report *report,
   if (error) return error;
   error = sites_choose(&tree, &(struct sites_options){.order = SITES_BY_SELF, .most = options->top}, &sites);
   if (!error) {
-    json_begin(json, kind == RESIDENT_STACKS ? "stacks" : "mapped", '[');
-    for (size_t i = 0; i < sites.count; i++)
-      print_mapper(json, report, resident, kind, &tree, sites.shown[i].group);
-    json_end(json, ']');
+    error = print_sites(json, report, resident, kind, &tree, &sites);
     sites_destroy(&sites);
   }
   call_tree_destroy(&tree);

@@ -230,6 +230,13 @@ static void doubling(size_t size, const double *times, int count) {
   for (int i = 0; i < count; i++) resize(times[i], size *= 2);
 }
 
+/* One vector that grows by copying itself into a block of twice the size, last at this time. */
+static void copying(size_t size, double last) {
+  double born = 0, next = last / 256;
+  for (; next <= last; born = next, next *= 2, size *= 2) add_block_of(born, next, size);
+  add_block_of(born, ALIVE, size);
+}
+
 static const double many = 400;
 
 static void leaks_are_told(void **state) {
@@ -324,6 +331,25 @@ static void check_kind(const char *name, double samples, enum growth_kind kind, 
   double share = kind_share(samples, kind);
   printf("  %-32s %s in %.1f %% of runs\n", name, growth_text(kind), 100 * share);
   if (is_judged() && share < least) fail_msg("%s: %s in %.1f %%", name, growth_text(kind), 100 * share);
+}
+
+static void what_took_the_place_of_other_blocks_was_not_filled_once(void **state) {
+  static const double times[] = {0.26, 0.4, 0.55, 0.7, 0.85};
+  (void)state;
+  for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+    char name[64];
+    snprintf(name, sizeof name, "a vector copied last at %.2f", times[i]);
+    site_begin(50 + i);
+    copying(10000, times[i]);
+    check_kind(name, 100, GROWTH_UNEVEN, 1);
+  }
+  site_begin(56);
+  copying(10000, 0.15);
+  check_kind("a vector copied last at 0.15", 100, GROWTH_ONCE, 1);
+  site_begin(57);
+  cache_at(0.5, 0.52, 2000);
+  churn(5000);
+  check_kind("a cache beside blocks that die", 100, GROWTH_ONCE, 0.95);
 }
 
 /* The buffers are many times as large as the mean distance of samples. */
@@ -479,6 +505,7 @@ int main(void) {
       cmocka_unit_test(leaks_among_blocks_that_die_are_told),
       cmocka_unit_test(what_keeps_its_size_is_no_leak),
       cmocka_unit_test(each_kind_has_its_word),
+      cmocka_unit_test(what_took_the_place_of_other_blocks_was_not_filled_once),
       cmocka_unit_test(buffers_that_realloc_grows_are_judged_by_their_changes),
       cmocka_unit_test(a_log_buffer_is_no_leak),
       cmocka_unit_test(without_intervals_no_growth_is_sure),

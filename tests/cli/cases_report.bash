@@ -26,7 +26,7 @@ allocating_functions_have_rows_at_every_seed() {
     done
   done
   succeeds report t
-  says ' insert  \[allocates\]  < itself < '
+  says ' insert  \[allocates\] +< itself < '
 }
 
 # Text and JSON, in every grouping and order, with few rows and with many.
@@ -187,6 +187,18 @@ several_traces_have_an_array() {
   [ "$(jq -r .file out)" = few ] || fail "$(cat out)"
   run info --json few nowhere
   [ "$code" = 1 ] && [ "$(wc -l <err)" = 1 ] && [ "$(jq length out)" = 1 ] || fail "code $code: $(cat err out)"
+}
+
+# The blocks of the peak are those of the end: one table has them, with how they grew.
+what_is_held_at_the_end_tells_how_it_grew() {
+  need jq
+  "$build/tests/page/make_planted" malloc t || fail "no trace"
+  succeeds report --at end t
+  [ "$(grep -c 'share range    samples  growth  function' out)" = 1 ] || fail "$(cat out)"
+  sed '/^Allocated over/,$d' out | grep -Eq 'steady +leaks' || fail "$(cat out)"
+  says 'Still alive at the end: .*the same blocks as above'
+  succeeds report t
+  ! sed '/^Allocated over/,$d' out | grep -q ' growth ' || fail "$(cat out)"
 }
 
 # A buffer that realloc grows all the time, beside a cache, a log that is filled and emptied, and an index that doubles.

@@ -13,6 +13,7 @@ mappings_are_told_with_their_callers() {
   record -- "$programs/maps" sizes >/dev/null || fail "maps failed"
   figure . >/dev/null
   [ "$(mapped arena mapped_bytes)" = $((37 << 20)) ] || fail "arena: $(jq -c .mapped report.json)"
+  jq -e '.mapped[] | select(.name == "arena") | .callers | .[0] == "sizes" and .[1] == "main"' report.json >/dev/null || fail "callers of arena: $(jq -c .mapped report.json)"
   near "arena, resident" "$(mapped arena resident_bytes)" $((37 << 20))
   [ "$(mapped reserve mapped_bytes)" = $((100 << 20)) ] || fail "reserve: $(jq -c .mapped report.json)"
   near "reserve, resident" "$(mapped reserve resident_bytes)" $((1 << 20))

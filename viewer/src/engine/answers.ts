@@ -105,8 +105,8 @@ export interface Head {
   source_files: number | null;
 }
 
-/** view=totals (where): as `totals` of docs/report-json.md; `heap` and, without a query, `resident` as there, if there
- *  are any. */
+/** view=totals (where): as `totals` of docs/report-json.md; `heap` and, without a query, `resident` and `mapped` as there,
+ *  if there are any. */
 export interface Totals {
   question: string; // "at:peak"
   at_ns: number;
@@ -132,6 +132,16 @@ export interface Totals {
   };
   heap?: Heap;
   resident?: Record<string, unknown>;
+  mapped?: Mapper[];
+}
+
+/** A function that mapped memory itself, and the callers that nearly all of it has in common, innermost first. */
+export interface Mapper {
+  name: string;
+  /** Null: not measured. */
+  resident_bytes: number | null;
+  mapped_bytes: number;
+  callers: string[];
 }
 
 /** Of a collected heap; more members are in docs/report-json.md. */

@@ -282,7 +282,7 @@ function Verdict({ head, totals }: { head: Head; totals: Totals }) {
           <dt>Largest resident size</dt>
           <dd>
             <span class="value">{bytes(rss)}</span>
-            <Resident resident={totals.resident} heap={head.collected ? 'the collected heap' : 'malloc'} isMore={rss > totals.totals.peak_bytes.estimate} />
+            <Resident totals={totals} heap={head.collected ? 'the collected heap' : 'malloc'} isMore={rss > totals.totals.peak_bytes.estimate} />
           </dd>
         </div>
       )}

@@ -135,7 +135,7 @@ function Chips() {
       {of && (
         <span class="chip">
           <span class="clause">
-            {direction.value === 'callers' ? 'callers of ' : 'callees of '}
+            {direction.value === 'callers' ? 'callers of\u00a0' : 'callees of\u00a0'}
             <Name text={of} />
           </span>
           <button type="button" aria-label="Show the whole tree again" onClick={leaveFunction}>

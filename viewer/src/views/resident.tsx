@@ -1,6 +1,8 @@
-/* Why the resident size is not what the blocks hold: its parts at one moment, as `winnow report` has them. */
-import type { Estimate } from '../engine/answers.ts';
+/* Why the resident size is not what the blocks hold: its parts at one moment, as `winnow report` has them, and which
+ * functions mapped what is not malloc's. */
+import type { Estimate, Mapper, Totals } from '../engine/answers.ts';
 import { bytes, duration, withError } from '../numbers.ts';
+import { compactName, Name } from './island.tsx';
 
 interface Parts {
   at_ns: number;
@@ -46,7 +48,37 @@ function rowsOf(parts: Parts, heap: string): [string, string][] {
   return rows;
 }
 
-export function Resident({ resident, heap, isMore }: { resident: Record<string, unknown> | undefined; heap: string; isMore: boolean }) {
+/** Whoever mapped less than this share of it is not listed. */
+const LEAST = 0.01;
+
+/** The functions that mapped memory themselves, each with the callers that its mappings have in common. */
+function Mappers({ mapped, least }: { mapped: Mapper[]; least: number }) {
+  const sizeOf = (mapper: Mapper) => mapper.resident_bytes ?? mapper.mapped_bytes;
+  const shown = mapped.filter((mapper) => sizeOf(mapper) > least);
+  return shown.length === 0 ? null : (
+    <table class="mappers">
+      <caption>Mapped by the program itself, by function:</caption>
+      <tbody>
+        {shown.map((mapper) => (
+          <tr>
+            <th scope="row">
+              <Name text={compactName(mapper.name, 40)} title={mapper.name} />
+              {mapper.callers.slice(0, 4).map((name) => (
+                <span class="quiet">
+                  {' < '}
+                  <Name text={compactName(name, 40)} title={name} />
+                </span>
+              ))}
+            </th>
+            <td>{bytes(sizeOf(mapper))}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+export function Resident({ totals: { resident, mapped }, heap, isMore }: { totals: Totals; heap: string; isMore: boolean }) {
   if (!resident) return null;
   const parts = resident as unknown as Parts;
   return (
@@ -68,6 +100,7 @@ export function Resident({ resident, heap, isMore }: { resident: Record<string, 
           </tbody>
         </table>
         {ownPart(parts) && <p>{ownPart(parts)}</p>}
+        <Mappers mapped={mapped ?? []} least={LEAST * parts.rss_bytes} />
       </div>
     </details>
   );

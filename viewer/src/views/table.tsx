@@ -217,6 +217,7 @@ export function followTable(): void {
     const why = sayWhy();
     return (
       <>
+        {view.value.of && <p class="line quiet">All of the view; the graph is of one function.</p>}
         {answer && (
           <table class={`sites${answer.columns.growth ? ' grown' : ''}${ageOf(table.value)}`} aria-rowcount={rows.value.length + 1}>
             <Head of={answer} />

@@ -54,6 +54,12 @@ onPage('a resident size above the peak is taken apart', {}, async (page) => {
   assert.match(await page.locator('.why').innerText(), /blocks of malloc[^]*the rest: [^]*of the rest is Winnow’s own/);
 });
 
+onPage('memory that the program mapped itself has the functions that mapped it', {}, async (page) => {
+  await page.getByText('why more?').click();
+  const mappers = await page.locator('.mappers tr').allInnerTexts();
+  assert.deepEqual(mappers.map((text) => text.replace(/\s+/gu, ' ')), ['arena_map < arena_new < pool_grow 15.0 MB']);
+});
+
 onPage('a resident size below the peak has what was never written taken off', { at: '?unwritten' }, async (page) => {
   await page.getByText('why?').click();
   const parts = await page.locator('.why').innerText();
