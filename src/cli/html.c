@@ -232,7 +232,7 @@ static wn_status make_page(const struct report_options *options, struct recordin
                            struct recording *before) {
   struct page page = {.options = options, .recording = recording, .before = before};
   char *address = page_address(options);
-  page.html.address = address;
+  page.html.head = page_head(options, address, false);
   wn_status error = write_page(&page);
   if (error)
     output_abandon(&page.output);

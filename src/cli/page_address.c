@@ -14,6 +14,13 @@ static void put_value(FILE *out, const char *text) {
   }
 }
 
+/* NULL for standard input. */
+static const char *name_of(const char *file, bool folders) {
+  if (!file || !strcmp(file, "-")) return NULL;
+  const char *slash = folders ? NULL : strrchr(file, '/');
+  return slash ? slash + 1 : file;
+}
+
 /* ---- shared ---- */
 
 char *page_address(const struct report_options *options) {
@@ -34,5 +41,9 @@ char *page_address(const struct report_options *options) {
   if (options->grouping != BY_FUNCTION) fprintf(out, "&by=%s", grouping_name(options->grouping));
   fclose(out);
   return text;
+}
+
+struct html_head page_head(const struct report_options *options, const char *address, bool folders) {
+  return (struct html_head){address, name_of(options->file, folders), name_of(options->other, folders)};
 }
 /* SPDX-License-Identifier: MIT */

@@ -60,7 +60,7 @@ static struct MHD_Response *make_page(const struct server_options *options) {
   struct MHD_Response *response = NULL;
   if (asprintf(&text, "This page needs scripts. As text: winnow report %s", options->file) < 0) text = NULL;
   FILE *out = policy && text ? open_memstream(&page, &size) : NULL;
-  if (out) html_write_served(out, options->view, text);
+  if (out) html_write_served(out, &options->head, text);
   if (out && !fclose(out))
     response = with_headers(MHD_create_response_from_buffer(size, page, MHD_RESPMEM_MUST_COPY),
                             "text/html; charset=utf-8");

@@ -21,6 +21,7 @@
 
 #include "cli/endpoint.h"
 #include "cli/live.h"
+#include "page/html.h"
 
 struct MHD_Daemon;
 struct MHD_Response;
@@ -40,8 +41,8 @@ struct server {
 struct server_options {
   const char *address; /* to listen on */
   unsigned port;       /* 0: any free one */
-  const char *view;    /* the page opens with it (page_address); NULL: the usual view */
-  const char *file;    /* the trace, for people */
+  struct html_head head;
+  const char *file; /* the trace, for people */
 };
 
 /* Starts it in threads of its own. The threads have the signal mask of the caller. The live

@@ -98,15 +98,15 @@ static void announce(const struct report_options *options, const char *url, doub
 static wn_status serve(const struct report_options *options, struct live *live) {
   struct server server;
   sigset_t ending;
-  char *view = page_address(options);
+  char *address = page_address(options);
   block_signals(&ending);
   wn_status error =
       server_start(&server, live,
                    &(struct server_options){.address = options->listen ? options->listen : "127.0.0.1",
                                             .port = options->port,
-                                            .view = view,
+                                            .head = page_head(options, address, true),
                                             .file = options->file});
-  free(view);
+  free(address);
   if (error) return error;
   double kept = live->recording->kept;
   error = live_start(live);

@@ -103,11 +103,19 @@ static wn_status put_data(struct writing *writing, const struct recording *recor
   return error ? error : container_write(recording, &options->container, put_block, writing);
 }
 
-static void put_address(struct writing *writing, const char *address) {
-  if (!address) return;
-  put_string(writing, "<meta name=\"winnow-view\" content=\"");
-  put_text(writing, address);
+static void put_meta(struct writing *writing, const char *name, const char *content) {
+  if (!content) return;
+  put_string(writing, "<meta name=\"winnow-");
+  put_string(writing, name);
+  put_string(writing, "\" content=\"");
+  put_text(writing, content);
   put_string(writing, "\">");
+}
+
+static void put_head(struct writing *writing, const struct html_head *head) {
+  put_meta(writing, "view", head->address);
+  put_meta(writing, "file", head->file);
+  put_meta(writing, "before", head->before);
 }
 
 /* Writes the template up to a marker. Returns what follows the marker. The markers are there, in
@@ -130,7 +138,7 @@ wn_status html_write(FILE *out, const struct recording *recording, const struct 
                      const struct html_options *options, struct html_size *size) {
   struct writing writing = {.out = out, .options = options};
   const unsigned char *at = put_until(&writing, page_template, "<!--winnow:head-->");
-  put_address(&writing, options->address);
+  put_head(&writing, &options->head);
   at = put_until(&writing, at, "<!--winnow:text-->");
   put_text(&writing, options->text);
   at = put_until(&writing, at, "<!--winnow:data-->");
@@ -142,11 +150,11 @@ wn_status html_write(FILE *out, const struct recording *recording, const struct 
   return failed(&writing);
 }
 
-void html_write_served(FILE *out, const char *address, const char *text) {
+void html_write_served(FILE *out, const struct html_head *head, const char *text) {
   struct writing writing = {.out = out};
   const unsigned char *at = put_until(&writing, page_template, "<!--winnow:head-->");
   put_string(&writing, "<meta name=\"winnow-server\">");
-  put_address(&writing, address);
+  put_head(&writing, head);
   at = put_until(&writing, at, no_connection);
   put_string(&writing, own_server);
   at = put_until(&writing, at, "<!--winnow:text-->");

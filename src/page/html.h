@@ -3,7 +3,8 @@
  * The file is the template viewer/page.html, which is compiled in. Three markers in it are
  * replaced:
  * <!--winnow:head--> by <meta name="winnow-view" content="ADDRESS">, if the page is to open with
- *   another view than the usual one: the part of its address behind #;
+ *   another view than the usual one: the part of its address behind #; and by <meta name="winnow-file"
+ *   content="NAME"> and winnow-before, the traces as a command would name them;
  * <!--winnow:text--> by a report as plain text, for those who run no scripts;
  * <!--winnow:data--> by the data. Each block of the container (container.h) is an element
  *   <script type="application/octet-stream" data-section="ROWS" data-block="0" data-blocks="7"
@@ -13,7 +14,8 @@
  * have data-run="before" too, and stand before the others.
  *
  * No name of the recording is in the file but in the text, where it is escaped, and in base64; what
- * a user typed is in the address, where it is escaped. So nothing can break out of its place. */
+ * a user typed is in the address and in the traces' names, where it is escaped. So nothing can break
+ * out of its place. */
 #ifndef PAGE_HTML_H
 #define PAGE_HTML_H
 
@@ -23,9 +25,15 @@
 /* Called for each block that was written: the fraction of the rows that are written. */
 typedef void html_progress(double done, void *context);
 
+/* What the head of a page says. */
+struct html_head {
+  const char *address;       /* of the view to open; NULL: the usual one */
+  const char *file, *before; /* the traces' names; NULL: not known, or none */
+};
+
 struct html_options {
-  const char *address; /* of the view to open; NULL: the usual one. */
-  const char *text;    /* the report */
+  struct html_head head;
+  const char *text; /* the report */
   /* Sections that are no part of the recording. They come first in the file. */
   const struct container_section *extras;
   size_t extra_count;
@@ -46,7 +54,7 @@ wn_status html_write(FILE *out, const struct recording *recording, const struct 
 
 /* Writes the page without data, for a server that answers its questions: <meta name="winnow-server">
  * is at the first marker, and the policy in the page allows requests to the server. */
-void html_write_served(FILE *out, const char *address, const char *text);
+void html_write_served(FILE *out, const struct html_head *head, const char *text);
 
 /* The policy (Content-Security-Policy) of that page as a header. The caller frees it. NULL: no
  * memory. */

@@ -74,13 +74,14 @@ function settle(): void {
 const same = (one: View, other: View) => JSON.stringify(one) === JSON.stringify(other);
 
 /** Starts from the address, and follows Back and Forward. */
-/** The view that the command was asked for, as an address; empty: the usual one. */
-const given = (document: Document) => document.querySelector<HTMLMetaElement>('meta[name="winnow-view"]')?.content ?? '';
+/** What the command wrote into the head of the page: the `view` that it was asked for, as an address; the names of
+ *  the traces, `file` and `before`. Empty: not given. */
+export const given = (what: string): string => document.querySelector<HTMLMetaElement>(`meta[name="winnow-${what}"]`)?.content ?? '';
 
 export function followAddress(window: Window): void {
   shell = window;
   const read = (state: unknown): View => {
-    const address = decode(window.location.hash || `#${given(window.document)}`);
+    const address = decode(window.location.hash || `#${given('view')}`);
     const kept = state as Entry | null;
     step = kept?.step ?? 0;
     last = Math.max(last, step);

@@ -3,7 +3,7 @@ import type { Compare, Table } from '../engine/answers.ts';
 import { compare, comparing, table, totals } from '../state/asking.ts';
 import { encode } from '../state/address.ts';
 import { moment, split, withClauses } from '../state/clauses.ts';
-import { head, notice, view } from '../state/store.ts';
+import { given, head, notice, view } from '../state/store.ts';
 import { queryTime } from '../numbers.ts';
 import { againstOf } from '../state/questions.ts';
 import { growthWord } from './growth.tsx';
@@ -89,15 +89,17 @@ export function comparedCsv({ columns, labels }: Compare): string {
   return `${lines.join('\r\n')}\r\n`;
 }
 
+/** A name for what is taken from this view: that of the trace, and the tab. */
+const nameOf = (ending: string) => `${given('file').replace(/^.*\/|\.trace$/g, '').replace(/[^\w.-]+/g, '-') || 'winnow'}-${view.value.tab}.${ending}`;
+
 export function saveTable(order: Iterable<number>): void {
   const { answer } = table.value;
-  const compared = comparing.value && compare.value.answer;
-  if (compared) download('winnow.csv', new Blob(['\ufeff', comparedCsv(compared)], { type: 'text/csv' }));
-  else if (answer) download('winnow.csv', new Blob(['\ufeff', csvOf(answer, order)], { type: 'text/csv' }));
+  const text = comparing.value ? compare.value.answer && comparedCsv(compare.value.answer) : answer && csvOf(answer, order);
+  if (text) download(nameOf('csv'), new Blob(['\ufeff', text], { type: 'text/csv' }));
 }
 
 export function savePicture(canvas: HTMLCanvasElement): void {
-  canvas.toBlob((blob) => blob && download('winnow-flame.png', blob));
+  canvas.toBlob((blob) => blob && download(nameOf('png'), blob));
 }
 
 /* ---- the command ---- */
@@ -114,11 +116,12 @@ function compareCommand(file: string): string {
   if (by !== 'function') words.push('--by', by);
   if (per !== 'run') words.push('--per', per);
   if (withCalls) words.push('--sort', 'total');
-  return [...words.map(shellWord), ...(head.value?.before ? ['before.trace'] : []), file].join(' ');
+  return [...words, ...(head.value?.before ? [given('before') || 'before.trace'] : []), file].map(shellWord).join(' ');
 }
 
-/** The command that prints this view. The name of the trace is not in the page. */
-export function commandOf(file = 'run.trace'): string {
+/** The command that prints this view. */
+export function commandOf(): string {
+  const file = given('file') || 'run.trace';
   const { where, tab, by, sort } = view.value;
   const { at, rest: asked } = moment(where);
   if (tab === 'compare') return compareCommand(file);
@@ -129,7 +132,7 @@ export function commandOf(file = 'run.trace'): string {
   if (split(rest).length) words.push('--where', rest);
   if (by !== 'function') words.push('--by', by);
   if (sort === 'total' || sort === 'blocks' || sort === 'samples') words.push('--sort', sort);
-  return [...words.map(shellWord), file].join(' ');
+  return [...words, file].map(shellWord).join(' ');
 }
 
 export const copyCommand = (): void => void copyText(commandOf(), `Copied: ${commandOf()}`);

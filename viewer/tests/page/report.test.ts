@@ -1,11 +1,12 @@
 /* The page that `winnow html` writes, in a browser, from a file. */
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
-import { inFolder, makePage, without } from '../engine/page.ts';
+import { inFolder, makePage, program, without } from '../engine/page.ts';
 import { launch, settled } from './open.ts';
 
 let browser: Browser;
@@ -73,5 +74,23 @@ test('a page opens with the view that the command was asked for, and an address 
     assert.doesNotMatch(await textOf(other.page, '#query'), /size > 1K/);
     await given.page.close();
     await other.page.close();
+  }));
+
+test('what is taken from a page has the name of its trace, without folders', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const { trace, page: file } = makePage(folder, ['plain']);
+    const named = join(folder, `it's "<b>" & more.trace`);
+    renameSync(trace, named);
+    execFileSync(program('src/cli/winnow'), ['html', '-o', file, named], { stdio: 'pipe' });
+    assert.ok(!readFileSync(file, 'utf8').includes(folder));
+    const { page, faults } = await openFile(file, '#churn');
+    await page.getByRole('button', { name: 'Export' }).click();
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Table as CSV' }).click()]);
+    assert.equal(download.suggestedFilename(), 'it-s-b-more-churn.csv');
+    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByRole('menuitem', { name: 'Copy the command' }).click();
+    await page.getByText(`'it'\\''s "<b>" & more.trace'`).waitFor();
+    assert.deepEqual(faults, []);
+    await page.close();
   }));
 /* SPDX-License-Identifier: MIT */

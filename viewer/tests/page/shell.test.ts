@@ -407,7 +407,7 @@ onPage('a function is hidden, and stacks begin at another, by clauses', {}, asyn
 onPage('the table is saved as CSV, and the command for the view is told', { at: '#end&where=size+%3E%3D+100&by=module' }, async (page) => {
   await page.getByRole('button', { name: 'Export' }).click();
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Table as CSV' }).click()]);
-  assert.equal(download.suggestedFilename(), 'winnow.csv');
+  assert.equal(download.suggestedFilename(), 'winnow-end.csv');
   await page.getByRole('button', { name: 'Export' }).click();
   await page.getByRole('menuitem', { name: 'Copy the command' }).click();
   await page.waitForFunction(() => document.querySelector('.notice')!.textContent !== '');
