@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { requestText } from '../src/engine/answers.ts';
 import { ADDRESS_MOST, decode, digest, digestsOf, encode, GROUPINGS, MEASURES, SCALES, SORTS, START, TABS, type View } from '../src/state/address.ts';
 import { bounds, comparison, join, moment, quote, split, withBounds, withClauses, withMoment } from '../src/state/clauses.ts';
-import { completions } from '../src/state/fields.ts';
+import { clauseOf, completions } from '../src/state/fields.ts';
 import { whereOf } from '../src/state/questions.ts';
 import { csvText } from '../src/views/export.ts';
 import { inSight } from '../src/views/rows.ts';
@@ -150,13 +150,23 @@ test('completion offers fields, then operators, then values', () => {
   const names = () => ['main', 'parse'];
   const texts = (typed: string, collected = false) => completions(typed, collected, names).map((offer) => offer.text);
   assert.ok(texts('').includes('fn '));
-  assert.deepEqual(texts('li'), ['life ', 'life_bytes ', 'live ']);
+  assert.deepEqual(texts('li'), ['life ', 'life_bytes ', 'live ', 'fn ~ li']);
+  assert.deepEqual(texts('life'), ['life_bytes ', ...['>=', '<', '<=', '>', '=', '!='].map((operator) => `life ${operator} `)]);
+  assert.deepEqual(texts('not Html::parse'), ['not fn ~ Html::parse']);
   assert.ok(!texts('').includes('area '));
   assert.ok(texts('', true).includes('area '));
   assert.ok(texts('fn').includes('fn ~ '));
+  assert.ok(texts('fn ').includes('fn ~ '));
   assert.deepEqual(texts('fn = pa'), ['fn = parse']);
   assert.deepEqual(texts('not alive = '), ['not alive = yes', 'not alive = no']);
   assert.deepEqual(texts('nonsense = '), []);
+});
+
+test('a name alone stands for the functions whose names have it', () => {
+  assert.equal(clauseOf(' parse '), 'fn ~ parse');
+  assert.equal(clauseOf('operator new'), 'fn ~ "operator new"');
+  assert.equal(clauseOf('size >= 1K'), 'size >= 1K');
+  assert.equal(clauseOf(' '), '');
 });
 
 test('a question is the same text whatever the order of its keys', () => {

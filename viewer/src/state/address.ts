@@ -8,7 +8,7 @@ import type { Direction, Grouping, Measure } from '../engine/answers.ts';
 
 export const ADDRESS_MOST = 2048;
 
-export const TABS = ['peak', 'end', 'churn', 'alive', 'lasting', 'promoted', 'compare', 'allocated'] as const;
+export const TABS = ['peak', 'end', 'churn', 'alive', 'lasting', 'promoted', 'large', 'compare', 'allocated'] as const;
 export type Tab = (typeof TABS)[number];
 export const GROUPINGS: readonly Grouping[] = ['function', 'line', 'file', 'module'];
 export const SORTS = ['name', 'self', 'total', 'blocks', 'samples', 'life', 'growth'] as const;

@@ -1,4 +1,6 @@
 /* The fields of the query language, for completion. */
+import { quote } from './clauses.ts';
+
 export interface Field {
   name: string;
   operators: string[];
@@ -42,26 +44,30 @@ export interface Completion {
   help: string;
 }
 
+/** The clause that was typed: a name alone stands for the functions whose names have it. */
+export function clauseOf(typed: string): string {
+  const text = typed.trim();
+  return text === '' || /[=!~<>]/.test(text) ? text : `fn ~ ${quote(text)}`;
+}
+
 /** What may stand next in a clause that was typed so far. */
 export function completions(typed: string, collected: boolean, names: (field: string) => string[]): Completion[] {
   const fields = FIELDS.filter((field) => collected || !field.collectedOnly);
   const start = typed.trimStart();
   const prefix = /^not\s+/.exec(start)?.[0] ?? '';
   const rest = start.slice(prefix.length);
-  const word = /^[a-z_]*$/.exec(rest);
-  if (word) {
-    return fields
-      .filter((field) => field.name.startsWith(rest) && field.name !== rest)
-      .map((field) => ({ text: `${prefix}${field.name} `, help: field.help }))
-      .concat(
-        fields.filter((field) => field.name === rest).flatMap((field) => field.operators.map((operator) => ({ text: `${prefix}${rest} ${operator} `, help: '' }))),
-      );
+  if (!/[=!~<>]/.test(rest)) {
+    const name = rest.trimEnd();
+    const exact = fields.find((field) => field.name === name);
+    return [
+      ...fields.filter((field) => field !== exact && field.name.startsWith(rest)).map((field) => ({ text: `${prefix}${field.name} `, help: field.help })),
+      ...(exact ? exact.operators.map((operator) => ({ text: `${prefix}${name} ${operator} `, help: '' })) : []),
+      ...(name && !exact ? [{ text: prefix + clauseOf(name), help: 'functions whose names have this' }] : []),
+    ];
   }
-  const found = /^([a-z_]+)\s*(=|!=|~|!~|<=|<|>=|>)?\s*(.*)$/s.exec(rest);
+  const found = /^([a-z_]+)\s*(=|!=|~|!~|<=|<|>=|>)\s*(.*)$/s.exec(rest);
   const field = fields.find((one) => one.name === found?.[1]);
   if (!found || !field) return [];
-  if (!found[2])
-    return found[3] === '' ? field.operators.map((operator) => ({ text: `${prefix}${field.name} ${operator} `, help: '' })) : [];
   const begun = found[3]!.replace(/^["']/, '').toLowerCase();
   const values = field.values.length ? field.values : names(field.name);
   return values

@@ -1,7 +1,7 @@
 /* The questions of the page: what each tab asks for and how its population is called. */
 import type { Compare, Direction, Estimate, Head, Measure, Totals } from '../engine/answers.ts';
 import { bytes, duration, estimatedOf, queryTime, withError } from '../numbers.ts';
-import { moment } from './clauses.ts';
+import { moment, withClauses } from './clauses.ts';
 import { readTime } from '../numbers.ts';
 import { running } from './server.ts';
 import { TABS, type Tab, type View } from './address.ts';
@@ -23,14 +23,24 @@ const QUESTIONS: Record<Tab, Omit<Question, 'tab'>> = {
   alive: { measure: 'alive', title: 'Still alive', direction: 'callees', asks: 'What was never freed?' },
   lasting: { measure: 'lasting', title: 'Lives long', direction: 'callees', asks: 'What lives for half of the run or longer?' },
   promoted: { measure: 'promoted', title: 'Promoted', direction: 'callers', asks: 'What did the minor collections keep?' },
+  large: { measure: 'churn', title: 'Large, brief', direction: 'callers', asks: 'Which functions get large blocks again and again?' },
   compare: { measure: 'held', title: 'Compare', direction: 'callees', asks: 'What changed between two runs, or two moments of one?' },
   allocated: { measure: 'allocated', title: 'All allocated', direction: 'callees', asks: 'Which functions allocated, over the whole run?' },
 };
 
-/** The tabs of a trace. Promotion is a thing of collected heaps. The keys 1–8 are places in TABS. */
+/** The tabs of a trace, in the order of the keys 1–8. Promotion is a thing of collected heaps; for malloc, large blocks
+ *  are a question. */
 export const questionsOf = (head: Head | null): Question[] =>
-  TABS.filter((tab) => tab !== 'promoted' || head?.collected).map((tab) => ({ tab, ...QUESTIONS[tab] }));
+  TABS.filter((tab) => tab !== (head?.collected ? 'large' : 'promoted')).map((tab) => ({ tab, ...QUESTIONS[tab] }));
 
+/** Such a block usually gets memory of its own from the system, which it gives back when it is freed: that is the
+ *  default of glibc's M_MMAP_THRESHOLD. */
+const LARGE = 'size >= 128Ki';
+/** The query of a view, without its moment and with what its tab adds. */
+export const filterOf = ({ tab, where }: View): string => {
+  const { rest } = moment(where);
+  return tab === 'large' ? withClauses(rest, [LARGE]) : rest;
+};
 
 /** What a view counts. In a comparison of two runs that is chosen. */
 export const measureOf = (view: View, head: Head | null): Measure =>
@@ -53,7 +63,8 @@ export function titleOf(question: Question, view: View): string {
 
 /** The query that the engine is asked: the moment counts only where something is held. */
 export function whereOf(view: View, head: Head | null): string {
-  const { at, rest } = moment(view.where);
+  const { at } = moment(view.where);
+  const rest = filterOf(view);
   if (measureOf(view, head) !== 'held') return rest;
   const isPeak = view.tab === 'peak' || (head?.before && view.tab === 'compare' && (at === null || at === 'peak'));
   const when = isPeak ? null : (at ?? 'end');
@@ -74,7 +85,7 @@ export function whatOf(view: View, head: Head, totals: Totals): string {
         ? `${blocks} held ${running.value ? 'now' : 'at the end'}, ${duration(totals.at_ns)} after the start`
         : `${blocks} held ${duration(totals.at_ns)} after the start`;
     case 'churn':
-      return `${blocks} that lived less than ${duration(totals.totals.brief_ns)}, a hundredth of the run`;
+      return `${blocks}${view.tab === 'large' ? ' of 128 KiB or more' : ''} that lived less than ${duration(totals.totals.brief_ns)}, a hundredth of the run`;
     case 'alive':
       if (head.trace.partial) return `${blocks} whose end was not recorded`;
       return head.collected

@@ -5,9 +5,9 @@
  */
 import { batch, computed, signal } from '@preact/signals-core';
 import type { Head } from '../engine/answers.ts';
-import { decode, encode, START, type Sort, type Tab, TABS, usualSort, type View } from './address.ts';
+import { decode, encode, START, type Sort, type Tab, usualSort, type View } from './address.ts';
 import { moment, withClauses, withMoment } from './clauses.ts';
-import { directionOf, whereOf } from './questions.ts';
+import { directionOf, questionsOf, whereOf } from './questions.ts';
 
 export type Theme = 'light' | 'dark' | 'system';
 
@@ -111,7 +111,7 @@ const NO_PLACE = { focus: [], shortFocus: '', selected: [], row: '', zoom: null 
 
 /** Goes to a question. What was looked at (the query) stays; where it was looked at does not. */
 export function openTab(tab: Tab): void {
-  if (tab === 'promoted' && head.value && !head.value.collected) return;
+  if (!questionsOf(head.value).some((question) => question.tab === tab)) return;
   const parts: Partial<View> = { tab, direction: null, ...NO_PLACE };
   if (tab === 'peak') parts.where = withMoment(view.value.where, null);
   change({ ...parts, ...sortOn(tab) });
@@ -126,8 +126,8 @@ function sortOn(tab: Tab): Partial<View> {
 }
 
 export const openTabNumber = (number: number): void => {
-  const tab = TABS[number - 1];
-  if (tab) openTab(tab);
+  const question = questionsOf(head.value)[number - 1];
+  if (question) openTab(question.tab);
 };
 
 /** Shows what was held at a moment. */

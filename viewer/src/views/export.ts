@@ -5,7 +5,7 @@ import { encode } from '../state/address.ts';
 import { moment, split, withClauses } from '../state/clauses.ts';
 import { given, head, notice, view } from '../state/store.ts';
 import { queryTime } from '../numbers.ts';
-import { againstOf } from '../state/questions.ts';
+import { againstOf, filterOf } from '../state/questions.ts';
 import { growthWord } from './growth.tsx';
 import { labelOf } from './rows.ts';
 
@@ -123,9 +123,10 @@ function compareCommand(file: string): string {
 export function commandOf(): string {
   const file = given('file') || 'run.trace';
   const { where, tab, by, sort } = view.value;
-  const { at, rest: asked } = moment(where);
+  const { at } = moment(where);
+  const asked = filterOf(view.value);
   if (tab === 'compare') return compareCommand(file);
-  const brief = tab === 'churn' && totals.value.answer?.totals.brief_ns;
+  const brief = (tab === 'churn' || tab === 'large') && totals.value.answer?.totals.brief_ns;
   const rest = brief ? withClauses(asked, [`life < ${queryTime(brief)}`]) : asked;
   const words = ['winnow', 'report'];
   if (tab === 'end') words.push('--at', at ?? 'end');

@@ -2,7 +2,7 @@
 import { computed, effect, signal } from '@preact/signals-core';
 import { complaintOf, queryError, samplesOf, table, totals } from '../state/asking.ts';
 import { join, quote, split } from '../state/clauses.ts';
-import { type Completion, completions } from '../state/fields.ts';
+import { clauseOf, type Completion, completions } from '../state/fields.ts';
 import { numberOf } from '../numbers.ts';
 import { GROUPINGS } from '../state/address.ts';
 import { addClauses, change, direction, head, leaveFunction, setDirection, setQuery, undo, view } from '../state/store.ts';
@@ -30,7 +30,7 @@ const offers = computed<Completion[]>(() =>
 const box = () => document.getElementById('query-box') as HTMLInputElement;
 
 async function commit(): Promise<void> {
-  const text = typed.value.trim();
+  const text = clauseOf(typed.value);
   if (text) complaint.value = await complaintOf(text);
   if (complaint.value) return;
   const place = editing.value;

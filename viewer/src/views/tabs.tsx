@@ -2,7 +2,6 @@
 import { effect } from '@preact/signals-core';
 import { ageOf, compare, compareError, comparing, flame, isAnswered, totals } from '../state/asking.ts';
 import { populationOf, questionsOf, titleOf } from '../state/questions.ts';
-import { TABS } from '../state/address.ts';
 import { through, whole } from '../state/whole.ts';
 import { head, openTab, view } from '../state/store.ts';
 import { CompareControls, comparedText } from './compare.tsx';
@@ -29,7 +28,7 @@ export function followTabs(): void {
     panel.setAttribute('aria-labelledby', `tab-${shown.tab}`);
     return (
       <div role="tablist" aria-label="Questions" onKeyDown={walk}>
-        {questionsOf(head.value).map((question) => (
+        {questionsOf(head.value).map((question, index) => (
           <button
             type="button"
             role="tab"
@@ -40,7 +39,7 @@ export function followTabs(): void {
             title={question.asks}
             onClick={() => openTab(question.tab)}
           >
-            <kbd>{TABS.indexOf(question.tab) + 1}</kbd>
+            <kbd>{index + 1}</kbd>
             {titleOf(question, shown)}
           </button>
         ))}

@@ -76,6 +76,20 @@ test('a page opens with the view that the command was asked for, and an address 
     await other.page.close();
   }));
 
+test('of malloc, the sixth question is about large blocks that live briefly', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const { page } = await openFile(makePage(folder, ['plain']).page);
+    const tabs = await page.getByRole('tab').allInnerTexts();
+    assert.deepEqual(tabs.map((text) => text.trim()[0]), ['1', '2', '3', '4', '5', '6', '7', '8']);
+    await page.keyboard.press('6');
+    await settled(page);
+    assert.match(await textOf(page, '.population'), /^Blocks of 128 KiB or more that lived less than [\d.]+ .?s, a hundredth of the run: /);
+    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByRole('menuitem', { name: 'Copy the command' }).click();
+    await page.getByText(/Copied: winnow report --where 'size >= 128Ki and life < [\d.]+.?s' a\.trace/).waitFor();
+    await page.close();
+  }));
+
 test('what is taken from a page has the name of its trace, without folders', { skip: without }, () =>
   inFolder(async (folder) => {
     const { trace, page: file } = makePage(folder, ['plain']);

@@ -113,9 +113,17 @@ onPage('a dark page is printed dark on white, with its charts', { dark: true }, 
 });
 
 onPage('malloc has no promotion', {}, async (page) => {
-  assert.equal(await page.locator('[role=tab]').count(), 7);
-  await page.keyboard.press('6');
-  assert.equal(await hash(page), '');
+  assert.equal(await page.locator('[role=tab]').count(), 8);
+  assert.equal(await page.getByRole('tab', { name: 'Promoted' }).count(), 0);
+});
+
+onPage('a name alone that is typed is a filter by function', {}, async (page) => {
+  await page.keyboard.press('f');
+  await page.keyboard.type('Cache');
+  assert.deepEqual(await page.locator('#query-offers li').allInnerTexts(), ['fn ~ Cache\nfunctions whose names have this']);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.chip');
+  assert.deepEqual(await chips(page), ['fn ~ Cache']);
 });
 
 onPage('a clause that is typed becomes a chip, changes the numbers, and is undone by Back', {}, async (page) => {
