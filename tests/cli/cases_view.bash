@@ -268,3 +268,81 @@ large_traces_are_shown_in_part() {
   refused 2 'it must be all, or a number from 1000 to 1G' view --samples 12 t
   refused 2 'it must be all, or a number from 1000 to 1G' view --samples many t
 }
+
+# Starts the server on a terminal, with the programs of the folder `bin` alone and these variables; waits until it has
+# printed its address.
+view_on_terminal() { # VARIABLE=VALUE...
+  local tries
+  rm -f typescript pid opened
+  printf '%q ' env -u DISPLAY -u WAYLAND_DISPLAY "$@" PATH="$PWD/bin" "$winnow" view t >command
+  printf 'exec ' | cat - command >started
+  script -qefc 'bash -c "echo \$\$ >pid; . ./started"' typescript >/dev/null </dev/null &
+  terminal=$!
+  for ((tries = 0; tries < 300; tries++)); do
+    grep -aq 'Ctrl-C ends it' typescript 2>/dev/null && server=$(cat pid) && return
+    sleep 0.1
+  done
+  fail "no address: $(cat typescript)"
+}
+
+leave_terminal() {
+  kill -TERM "$server"
+  wait $terminal || fail "the server ended with code $?: $(cat typescript)"
+}
+
+wait_for_opened() {
+  local tries
+  for ((tries = 0; tries < 100; tries++)); do
+    [ -s opened ] && return
+    sleep 0.1
+  done
+  fail "xdg-open did not run: $(cat typescript)"
+}
+
+the_page_opens_where_there_is_a_desktop() {
+  need script
+  make plain t
+  mkdir bin
+  # It tells what it was given and its session, and runs on, as a browser does.
+  cat >bin/xdg-open <<END
+#!/bin/bash
+read -r _ _ _ _ _ session _ </proc/self/stat
+printf '%s\n' "\$#" "\$1" "\$session" "\$(readlink /proc/self/fd/0)" >$PWD/opening
+mv $PWD/opening $PWD/opened
+exec sleep 30
+END
+  sed -i "s|readlink|$(command -v readlink)|; s|^mv|$(command -v mv)|; s|sleep 30|$(command -v sleep) 30|" bin/xdg-open
+  chmod +x bin/xdg-open
+  local set
+  for set in DISPLAY=:7 WAYLAND_DISPLAY=wayland-7; do
+    view_on_terminal $set
+    wait_for_opened
+    [ "$(sed -n 1p opened)" = 1 ] && grep -aqF "$(sed -n 2p opened) shows t" typescript || fail "it was given $(cat opened)"
+    [ "$(sed -n 3p opened)" != "$(ps -o sid= -p "$server" | tr -d ' ')" ] || fail "Ctrl-C would end the browser"
+    [ "$(sed -n 4p opened)" = /dev/null ] || fail "it reads from the terminal"
+    pkill -s "$(sed -n 3p opened)" || fail "xdg-open has ended"
+    leave_terminal
+  done
+  view_on_terminal NOTHING=1
+  sleep 0.5
+  [ ! -e opened ] || fail "it opened a page without a desktop"
+  leave_terminal
+  view --port 0 t # standard output is no terminal
+  sleep 0.3
+  [ ! -e opened ] || fail "it opened a page for a script"
+  end_view
+}
+
+a_desktop_that_cannot_open_pages_is_no_fault() {
+  need script
+  make plain t
+  mkdir bin
+  view_on_terminal DISPLAY=:7 # there is no xdg-open
+  leave_terminal
+  printf '#!/bin/false\n' >bin/xdg-open
+  chmod +x bin/xdg-open
+  view_on_terminal DISPLAY=:7
+  sleep 0.3
+  [ "$(tr -d '\r' <typescript | grep -ac '^http://')" = 1 ] && ! grep -aqi 'xdg' typescript || fail "$(cat typescript)"
+  leave_terminal
+}

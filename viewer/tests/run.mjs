@@ -1,8 +1,10 @@
 /* Runs all tests of the viewer: types, then modules, then the page in a browser.
  *
- *   node tests/run.mjs [WORD...]    only the test files whose names contain one of the words */
+ *   node tests/run.mjs [WORD...]    only the test files whose names contain one of the words
+ *
+ * WINNOW_BUILD names the build of Winnow with the programs that many tests need; default: build/dev, if it is there. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -10,6 +12,9 @@ import { build } from 'esbuild';
 const viewer = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(viewer);
 const words = process.argv.slice(2);
+const usual = join(viewer, '../build/dev');
+if (!process.env.WINNOW_BUILD && existsSync(join(usual, 'src/cli/winnow'))) process.env.WINNOW_BUILD = usual;
+if (!process.env.WINNOW_BUILD) console.log('Without a build of Winnow many tests are skipped: scripts/build dev makes it, or set WINNOW_BUILD');
 
 function run(command, ...given) {
   const { status } = spawnSync(command, given, { stdio: 'inherit' });
