@@ -4,7 +4,7 @@
  * two blocks get the same number. Each stripe of threads takes NUMBERS of them at a time, and gives
  * them out in the order of sampling.
  *
- * A thread that allocates or frees a sampled block measures the process's memory, if a measurement
+ * A thread that allocates, resizes or frees a sampled block measures the process's memory, if a measurement
  * is due; one thread at a time does. A free is measured before the block is given back, since the
  * process may then be larger than ever. There is no helper thread: it would make a single-threaded
  * program multi-threaded, which slows glibc's malloc down and breaks programs that fork.
@@ -217,6 +217,7 @@ static void *resized(wn_domain *domain, void *metadata, const wn_allocation *all
       .words = allocation->trials,
   };
   trace_write_resize(recorder->writer, &resize);
+  write_memory_if_due(recorder, resize.time_ns, resize.thread);
   return metadata;
 }
 

@@ -1,5 +1,5 @@
-/* Measures a page in the browser: its first view, when it answers everything, and how long after a step
- * the flame graph and all views show the new answer. Prints medians of some rounds, and the longest task of the
+/* Measures a page in the browser: its first view, when it answers everything, and how long after a step, or after
+ * the key of a question, the flame graph and all views show the new answer. Prints medians of some rounds, and the longest task of the
  * main thread. Run in viewer/: node bench/page.mjs PAGE.html|http://ADDRESS/ [ROUNDS] */
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,6 +7,7 @@ import { chromium } from 'playwright-core';
 
 const [, , file, rounds = '5'] = process.argv;
 const url = file.startsWith('http') ? file : pathToFileURL(resolve(file)).href;
+const KEYS = ['2', '3', '4', '5', '6', '8', '1'];
 const STEPS = ['#end', '#peak&where=size+%3E+100', '#peak&where=size+%3E+100+and+life+%3E+1ms', '#churn', '#churn&where=size+%3C+1K', '#alive', '#allocated&by=line', '#peak'];
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
 
@@ -29,10 +30,11 @@ function prepare() {
   });
 }
 
-/** In the page: goes to an address, and tells how long the graph and all views took. */
-async function step(hash) {
+/** In the page: goes to an address, or presses a key, and tells how long the graph and all views took. */
+async function step(to) {
   const began = performance.now();
-  location.hash = hash;
+  if (to.length > 1) location.hash = to;
+  else document.body.dispatchEvent(new KeyboardEvent('keydown', { key: to, bubbles: true }));
   await new Promise((done) => setTimeout(done));
   const flame = (await window.until(window.flameShown)) - began;
   return { flame, all: (await window.until(window.allShown)) - began };
@@ -40,7 +42,7 @@ async function step(hash) {
 
 const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
 const times = { first: [], ready: [] };
-const steps = new Map(STEPS.map((name) => [name, { flame: [], all: [] }]));
+const steps = new Map([...KEYS, ...STEPS].map((name) => [name, { flame: [], all: [] }]));
 let longest = 0;
 for (let round = 0; round < Number(rounds); round++) {
   const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
@@ -49,7 +51,8 @@ for (let round = 0; round < Number(rounds); round++) {
   times.first.push(await page.evaluate(() => window.firstView));
   await page.evaluate(step, '#end&where=size+%3E+1');
   times.ready.push(await page.evaluate(() => performance.now()));
-  for (const name of STEPS) {
+  await page.evaluate(step, '#peak');
+  for (const name of steps.keys()) {
     const took = await page.evaluate(step, name);
     steps.get(name).flame.push(took.flame);
     steps.get(name).all.push(took.all);
@@ -60,5 +63,5 @@ for (let round = 0; round < Number(rounds); round++) {
 await browser.close();
 const ms = (value) => `${value.toFixed(0)} ms`;
 console.log(`first view ${ms(median(times.first))}, first answer of the engine ${ms(median(times.ready))}, longest task ${ms(longest)}`);
-for (const [name, { flame, all }] of steps) console.log(`${name}: flame graph ${ms(median(flame))}, all views ${ms(median(all))}`);
+for (const [name, { flame, all }] of steps) console.log(`${name.length === 1 ? `key ${name}` : name}: flame graph ${ms(median(flame))}, all views ${ms(median(all))}`);
 /* SPDX-License-Identifier: MIT */

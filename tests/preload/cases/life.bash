@@ -266,6 +266,14 @@ private_memory_is_what_was_touched() {
   [ "$(figure '[.memory[] | .private_bytes <= .rss_bytes] | all')" = true ] || fail "more is private than resident"
 }
 
+# Growth by realloc is measured as other allocation is: each step but the last is seen by the next one.
+resident_memory_follows_a_buffer_that_realloc_grows() {
+  record --rate 1e-3 -- "$programs/grows" || fail "ended with $?"
+  local seen
+  seen=$(figure '[.memory[].rss_bytes / 1e7 | floor] | unique | length')
+  [ "$seen" -ge 20 ] || fail "30 steps of 10 MB, of which $seen are seen: $(figure '[.memory[].rss_bytes] | tostring')"
+}
+
 # The C library's tools and a few languages, as they are.
 common_programs_are_not_disturbed() {
   mkdir folder
