@@ -7,9 +7,12 @@
  */
 #include "cli/report_text.h"
 #include "cli/text.h"
+#include <stdbool.h>
 #include <stdio.h>
 
 enum { COLUMNS_MOST = 110, COLUMNS_LEAST = 16, WIDTH_LABEL = 15, WIDTH_BEHIND = 35 };
+
+#define UNKNOWN (-1.0)
 
 struct series {
   double value[COLUMNS_MOST];
@@ -30,6 +33,10 @@ static void add(struct series *series, size_t column, double value) {
 static void print_bars(const struct series *series, size_t columns) {
   static const char *const bars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   for (size_t i = 0; i < columns; i++) {
+    if (series->value[i] == UNKNOWN) {
+      fputs("·", stdout);
+      continue;
+    }
     int height = series->most > 0 ? (int)(8 * series->value[i] / series->most + 0.5) : 0;
     if (height > 8) height = 8;
     fputs(bars[!height && series->value[i] > 0 ? 1 : height], stdout);
@@ -74,27 +81,44 @@ static void print_held(const struct view *view, size_t columns) {
   print_series("held", &series, columns, behind);
 }
 
-/* Prints the bars of measurements. A column without one repeats the one before. */
-static void print_measured(const struct view *view, const char *label, size_t columns,
-                           uint64_t (*measured)(const struct memory_point *)) {
+/* The process is measured where it allocates: a fortieth of the run after that, nothing is known. */
+static bool is_known(size_t column, size_t measured, size_t columns) {
+  size_t most = columns / 40;
+  return column - measured <= (most ? most : 1);
+}
+
+/* Fills in the bars of measurements. A column without one repeats the one before, or is UNKNOWN. Columns before
+ * the first are empty. Returns whether one is UNKNOWN. */
+static bool fill_measured(const struct view *view, size_t columns, struct series *series,
+                          uint64_t (*measured)(const struct memory_point *)) {
   const struct samples *samples = view->report->samples;
-  struct series series = {.most = 0};
-  const struct memory_point *largest = samples->memory;
-  bool seen[COLUMNS_MOST] = {false};
+  bool seen[COLUMNS_MOST] = {false}, unknown = false;
   for (size_t i = 0; i < samples->memory_count; i++) {
-    const struct memory_point *point = &samples->memory[i];
-    size_t column = column_of(point->time_ns, samples->end_ns, columns);
-    add(&series, column, (double)measured(point));
+    size_t column = column_of(samples->memory[i].time_ns, samples->end_ns, columns);
+    add(series, column, (double)measured(&samples->memory[i]));
     seen[column] = true;
-    if (measured(point) > measured(largest)) largest = point;
   }
-  if (series.most <= 0) return;
-  for (size_t i = 1; i < columns; i++)
-    if (!seen[i]) series.value[i] = series.value[i - 1];
+  for (size_t i = 0, last = columns; i < columns; i++) {
+    if (seen[i])
+      last = i;
+    else if (last < columns)
+      series->value[i] = is_known(i, last, columns) ? series->value[last] : UNKNOWN;
+    unknown = unknown || series->value[i] == UNKNOWN;
+  }
+  return unknown;
+}
+
+static void print_measured(const struct view *view, const char *label, const struct series *series,
+                           size_t columns, uint64_t (*measured)(const struct memory_point *)) {
+  const struct samples *samples = view->report->samples;
+  const struct memory_point *largest = samples->memory;
   char behind[80], bytes[32], time[32];
-  snprintf(behind, sizeof behind, "%s after %s", text_bytes(bytes, series.most),
+  if (series->most <= 0) return;
+  for (size_t i = 0; i < samples->memory_count; i++)
+    if (measured(&samples->memory[i]) > measured(largest)) largest = &samples->memory[i];
+  snprintf(behind, sizeof behind, "%s after %s", text_bytes(bytes, series->most),
            text_time(time, largest->time_ns));
-  print_series(label, &series, columns, behind);
+  print_series(label, series, columns, behind);
 }
 
 static uint64_t rss_of(const struct memory_point *point) { return point->rss_bytes; }
@@ -129,14 +153,17 @@ static size_t choose_width(void) {
 
 void report_print_time(const struct view *view) {
   size_t columns = choose_width();
-  char title[96], time[32];
-  snprintf(title, sizeof title, "Over the run, from its start to %s; each row by its own scale",
-           text_time(time, view->report->samples->end_ns));
+  struct series resident = {.most = 0}, private = {.most = 0};
+  bool unknown = fill_measured(view, columns, &resident, rss_of);
+  fill_measured(view, columns, &private, private_of);
+  char title[128], time[32];
+  snprintf(title, sizeof title, "Over the run, from its start to %s; each row by its own scale%s",
+           text_time(time, view->report->samples->end_ns), unknown ? "; ·: not measured" : "");
   putchar('\n');
   text_paragraph(stdout, title, 0);
   print_held(view, columns);
   print_major_heap(view, columns);
-  print_measured(view, "resident", columns, rss_of);
-  print_measured(view, "private", columns, private_of);
+  print_measured(view, "resident", &resident, columns, rss_of);
+  print_measured(view, "private", &private, columns, private_of);
 }
 /* SPDX-License-Identifier: MIT */

@@ -201,6 +201,14 @@ what_is_held_at_the_end_tells_how_it_grew() {
   ! sed '/^Allocated over/,$d' out | grep -q ' growth ' || fail "$(cat out)"
 }
 
+# The resident size is measured once, after half of the first millisecond of three.
+what_was_not_measured_is_not_drawn() {
+  make plain t
+  succeeds report t
+  says 'each row by its own scale; ·: not measured'
+  grep -Eq '^  resident {13}██·{40}  12\.0 MB after 500 us$' out || fail "$(grep resident out)"
+}
+
 # A buffer that realloc grows all the time, beside a cache, a log that is filled and emptied, and an index that doubles.
 a_buffer_that_grows_steadily_is_told_from_caches() {
   need_recording
