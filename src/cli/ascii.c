@@ -24,7 +24,7 @@ static char letter_of(uint32_t character) {
   case 0x2013: return '-'; /* en dash */
   case 0x2026:
   case 0x2248: return '~'; /* ellipsis, almost equal */
-  default: return '?'; /* the middle dot too, which stands for what is not known */
+  default: return '?';     /* the middle dot too, which stands for what is not known */
   }
 }
 
