@@ -18,6 +18,9 @@ enum { ALMOST_ALL = 200, NEARLY_ALL = 8 };
  * 1 / EXPLAINED. */
 enum { EXPLAINED = 5 };
 
+/* A first measurement later than this does not tell what the process had before. */
+#define START_NS ((uint64_t)10 * 1000 * 1000)
+
 static bool grow(void **items, size_t count, size_t *capacity, size_t size) {
   if (count < *capacity) return true;
   size_t larger = *capacity ? *capacity * 2 : 64;
@@ -175,6 +178,30 @@ static void find_most(const struct samples *samples, struct resident *most) {
   if (counted > most->most_bytes) most->most_bytes = counted;
 }
 
+/* Fills in the parts at a measurement. */
+static void take_apart(const struct samples *samples, const struct memory_point *point,
+                       struct resident *parts) {
+  parts->rss_bytes = point->rss_bytes;
+  parts->time_ns = point->time_ns;
+  double private = (double)point->private_bytes;
+  for (size_t i = 0; i < samples->mapped.count; i++) {
+    const struct row *row = &samples->mapped.rows[i];
+    if (row->begin_ns > parts->time_ns || row->end_ns <= parts->time_ns) continue;
+    const struct touch *touch = last_touch(samples, row, parts->time_ns);
+    double resident = mapped_resident(samples, row, parts->time_ns);
+    if (row->source == TRACE_MAP_STACK) {
+      parts->stack_bytes += resident;
+      continue;
+    }
+    if (touch) add_resident(parts, touch, resident);
+    parts->mapped_bytes += (double)row->size;
+  }
+  double files = (double)parts->rss_bytes - private;
+  parts->private_bytes = private;
+  parts->own_bytes = (double)point->own_bytes;
+  parts->files_bytes = files > parts->mapped_files ? files - parts->mapped_files : 0;
+}
+
 static struct resident account(const struct samples *samples, uint64_t part, uint64_t near_ns) {
   struct resident most = {.measured = true};
   find_most(samples, &most);
@@ -184,26 +211,8 @@ static struct resident account(const struct samples *samples, uint64_t part, uin
     point = largest(samples, part, near_ns, false);
   }
   if (!point) return most;
-  most.rss_bytes = point->rss_bytes;
+  take_apart(samples, point, &most);
   most.explained = most.counted && most.most_bytes <= most.rss_bytes + most.rss_bytes / EXPLAINED;
-  most.time_ns = point->time_ns;
-  double private = (double)point->private_bytes;
-  for (size_t i = 0; i < samples->mapped.count; i++) {
-    const struct row *row = &samples->mapped.rows[i];
-    if (row->begin_ns > most.time_ns || row->end_ns <= most.time_ns) continue;
-    const struct touch *touch = last_touch(samples, row, most.time_ns);
-    double resident = mapped_resident(samples, row, most.time_ns);
-    if (row->source == TRACE_MAP_STACK) {
-      most.stack_bytes += resident;
-      continue;
-    }
-    if (touch) add_resident(&most, touch, resident);
-    most.mapped_bytes += (double)row->size;
-  }
-  double files = (double)most.rss_bytes - private;
-  most.private_bytes = private;
-  most.own_bytes = (double)point->own_bytes;
-  most.files_bytes = files > most.mapped_files ? files - most.mapped_files : 0;
   return most;
 }
 
@@ -257,6 +266,14 @@ double mapped_resident(const struct samples *samples, const struct row *row, uin
 
 struct resident mapped_when_most_was_resident(const struct samples *samples) {
   return account(samples, ALMOST_ALL, 0);
+}
+
+struct resident mapped_at_start(const struct samples *samples) {
+  struct resident start = {.measured = true};
+  const struct memory_point *first = samples->memory;
+  if (samples->memory_count && first->time_ns <= START_NS && (first->complete || !samples->mapped.count))
+    take_apart(samples, first, &start);
+  return start;
 }
 
 struct resident mapped_when_nearly_most_was_resident(const struct samples *samples, uint64_t near_ns) {

@@ -64,5 +64,9 @@ struct resident {
 struct resident mapped_when_most_was_resident(const struct samples *samples);
 struct resident mapped_when_nearly_most_was_resident(const struct samples *samples, uint64_t near_ns);
 
+/* The parts when the recording began, as its first measurement has them. All zeros if nothing was
+ * measured that early. */
+struct resident mapped_at_start(const struct samples *samples);
+
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -5,6 +5,10 @@
  * interval too. A block that was never written is held but not resident. Where even the low end of
  * what is held exceeds the room for it, `unwritten` says by how much. Where the resident part of
  * large mappings could not be measured, the mappings are in the rest.
+ *
+ * What the process had when its recording began is in the rest too: a forked process has a copy of
+ * its parent's blocks, which no record of its trace tells of. `earlier` is the rest at that time. It
+ * is an upper bound for what is left of it, since a program may free memory that it had before.
  */
 #include "analysis/resident.h"
 
@@ -51,6 +55,15 @@ static bool is_fuller(const struct report *report, const struct resident *one, c
   return one->measured == other->measured && left.low > right.high && left.low <= one->private_bytes;
 }
 
+/* Private memory that is not in blocks, mappings or stacks, and not the recorder's own. */
+static double earlier_bytes(const struct report *report) {
+  struct resident start = mapped_at_start(report->samples);
+  struct sums held = timeline_live_at(report->samples, start.time_ns, takes_all, NULL);
+  return fmax(start.private_bytes - start.mapped_private - start.stack_bytes - start.own_bytes -
+                  held.bytes.total,
+              0);
+}
+
 /* ---- shared ---- */
 
 struct resident report_resident(const struct report *report) {
@@ -68,6 +81,7 @@ struct resident_parts resident_parts(const struct report *report, const struct r
   parts.rest = (struct estimate){fmax(room - held.estimate, 0), fmax(room - held.high, 0),
                                  fmax(room - held.low, 0), held.samples};
   parts.unwritten = fmax(held.low - room, 0);
+  parts.earlier = fmin(earlier_bytes(report), parts.rest.high);
   return parts;
 }
 

@@ -145,7 +145,11 @@ static void say_rest(struct paragraph *line, const struct view *view, const stru
     say(line, " + %s", with_range(text, rest));
   else
     say(line, " + less than %s", text_bytes(text, rest->high));
-  say(line, " the rest: %s's free memory, %sdata and small mappings%s",
+  say(line, " the rest: ");
+  if (parts->earlier >= worth_a_table * (double)resident->rss_bytes)
+    say(line, "what the process had before its recording began (at most %s; a forked process has its parent's memory), ",
+        text_bytes(text, parts->earlier));
+  say(line, "%s's free memory, %sdata and small mappings%s",
       view->report->samples->collected ? "the heap" : "malloc",
       resident->measured && resident->stack_bytes > 0 ? "other stacks, " : "stacks, ",
       resident->measured || resident->mapped_bytes <= 0

@@ -286,7 +286,10 @@ static void record_in_child(struct recorder *parents) {
   number = 0;
   name_the_file();
   start_recording();
-  if (process_is_recording()) mappings_inherit();
+  struct recorder *own = atomic_load_explicit(&recorder, memory_order_relaxed);
+  if (!own) return;
+  mappings_inherit();
+  recorder_memory(own); /* what the parent left to it, before it changes */
 }
 
 /* Runs in a forked child, whose only thread this is, in a copy of the memory. The trace is its

@@ -604,7 +604,7 @@ numbers_have_intervals() {
          END { if (bad) print bad; exit bad != "" || rows < 10 }' out || fail "a row without its interval at $columns columns: $(cat out)"
   done
   says 'held .*▁.*█.* [0-9.]+ MB [0-9.]+–[0-9.]+, 7[0-9]+ samples'
-  says 'resident +(█)+  12.0 MB after 500 us'
+  says 'resident +█+·+  12.0 MB after 500 us'
   make exact t
   succeeds report t
   ! grep -q '95 % range' out || fail "an exact trace has ranges"

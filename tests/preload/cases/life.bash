@@ -46,6 +46,18 @@ followed_child_has_a_trace_of_its_own() {
   counted "the child's blocks" "$(figure .totals.allocated_blocks.estimate "$child" --where 'fn = of_the_child')" 501
 }
 
+what_a_child_inherits_is_not_taken_for_free_memory() {
+  record --rate 1e-2 -f -- "$programs/forks" heir || fail "forks failed"
+  local child
+  child=$(ls trace.[0-9]*)
+  figure .resident.earlier_bytes "$child" >earlier
+  near "what it inherited" "$(cat earlier)" 20000000
+  "$winnow" report "$child" | tr -s '\n ' ' ' >report
+  grep -Eq 'the rest: what the process had before its recording began \(at most (19|20|21)\.[0-9] MB; a forked' report || fail "$(head -c 1500 report)"
+  near "what its parent had" "$(figure .resident.earlier_bytes)" 0
+  ! "$winnow" report trace | grep -q 'before its recording' || fail "$("$winnow" report trace | head -20)"
+}
+
 followed_children_of_an_earlier_run_are_not_counted() {
   local run
   for run in 1 2 3 4 5; do # within a tick of the clock that files are dated by

@@ -1,6 +1,6 @@
 /* forks plain: a child frees what it inherited and allocates; raw: by the bare system call, so that
- * no handler runs; leave: leaves such a child behind; STORM N: N forks while 16 threads
- * allocate. */
+ * no handler runs; leave: leaves such a child behind; heir: a child inherits 20 MB and keeps 2 MB of
+ * its own; STORM N: N forks while 16 threads allocate. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -90,7 +90,22 @@ static void leave_a_child(void) {
   _exit(0);
 }
 
+__attribute__((noinline)) void keep(int megabytes) {
+  for (int i = 0; i < megabytes * 100; i++) memset(malloc(10000), 1, 10000);
+}
+
+static void heir(void) {
+  keep(20);
+  pid_t pid = fork();
+  if (!pid) {
+    keep(2);
+    exit(0);
+  }
+  waitpid(pid, NULL, 0);
+}
+
 int main(int argc, char **argv) {
+  if (argc > 1 && !strcmp(argv[1], "heir")) return heir(), 0;
   if (argc > 1 && !strcmp(argv[1], "leave")) return leave_a_child(), 0;
   if (argc > 2 && !strcmp(argv[1], "STORM"))
     storm(atoi(argv[2]));

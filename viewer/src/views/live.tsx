@@ -1,9 +1,14 @@
 /* What the header says of the server: that the program still runs or has ended, that the page is paused,
  * that the server does not answer. */
 import type { ServerState } from '../engine/source.ts';
+import { queryTime } from '../numbers.ts';
 import { source } from '../state/asking.ts';
+import { withMoment } from '../state/clauses.ts';
+import { change, head, view } from '../state/store.ts';
 
 type State = ServerState | null;
+
+const MS = 1e6; // in ns
 
 export function PauseButton({ state }: { state: State }) {
   if (!state?.growing) return null;
@@ -16,6 +21,34 @@ export function PauseButton({ state }: { state: State }) {
     >
       {state.paused ? 'Resume' : 'Pause'}
     </button>
+  );
+}
+
+/** Follows the program again, and compares what it holds with what it held when the page was paused. */
+function compareSince(): void {
+  const paused = head.peek();
+  if (!paused) return;
+  source.peek()?.controls?.pause(false);
+  change({
+    tab: 'compare',
+    against: queryTime(MS * Math.floor(paused.trace.duration_ns / MS), 15), // not after that moment
+    where: withMoment(view.peek().where, null),
+    focus: [],
+    selected: [],
+    row: '',
+    zoom: null,
+  });
+}
+
+function Paused({ behind }: { behind: boolean }) {
+  if (!behind) return <>Paused.</>;
+  return (
+    <>
+      Paused: the program has allocated since.{' '}
+      <button type="button" class="link" onClick={compareSince}>
+        What changed since?
+      </button>
+    </>
   );
 }
 
@@ -35,7 +68,7 @@ export function Live({ state }: { state: State }) {
     );
   return (
     <p class="hint server" role="status">
-      {state.paused && (state.behind ? 'Paused: the program has allocated since.' : 'Paused.')}
+      {state.paused && <Paused behind={state.behind} />}
       {state.followed && !state.growing && 'The program has ended: this is the whole run.'}
     </p>
   );

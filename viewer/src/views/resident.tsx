@@ -15,6 +15,7 @@ interface Parts {
   file_bytes: number;
   other_bytes: Estimate | null;
   unwritten_bytes: number | null;
+  earlier_bytes: number;
   winnow_bytes: number;
 }
 
@@ -24,10 +25,19 @@ function unwrittenOf({ unwritten_bytes: known, other_bytes: other, ...parts }: P
   return known ?? (other ? Math.max(0, sum - parts.rss_bytes) : 0);
 }
 
+/** What is too small a share of the resident size to be named. */
+const isSmall = (part: number, { rss_bytes: resident }: Parts) => part <= 0.01 * resident;
+
+/** How much of the rest is older than the recording. */
+function earlierPart(parts: Parts): string {
+  if (unwrittenOf(parts) > 0 || isSmall(parts.earlier_bytes, parts)) return '';
+  return `At most ${bytes(parts.earlier_bytes)} of the rest is what the process had before its recording began: a forked process has its parent’s memory.`;
+}
+
 /** How much of the rest is Winnow's own. */
 function ownPart(parts: Parts): string {
   const { winnow_bytes: own, other_bytes: rest } = parts;
-  if (unwrittenOf(parts) > 0 || !rest || own <= 0.01 * parts.rss_bytes) return '';
+  if (unwrittenOf(parts) > 0 || !rest || isSmall(own, parts)) return '';
   return own >= rest.estimate ? 'All of the rest may be Winnow’s own.' : `About ${bytes(own)} of the rest is Winnow’s own.`;
 }
 
@@ -99,6 +109,7 @@ export function Resident({ totals: { resident, mapped }, heap, isMore }: { total
             ))}
           </tbody>
         </table>
+        {earlierPart(parts) && <p>{earlierPart(parts)}</p>}
         {ownPart(parts) && <p>{ownPart(parts)}</p>}
         <Mappers mapped={mapped ?? []} least={LEAST * parts.rss_bytes} />
       </div>

@@ -2,7 +2,7 @@
  * server that goes away. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -135,12 +135,12 @@ test('a server that answers again is taken up again', { skip: without }, () =>
     });
   }));
 
-/* A program that allocates for twelve seconds. */
+/* A program that allocates until there is a file, or for a minute. */
 const records = !without && existsSync(program('src/preload/libwinnow-malloc.so'));
-const PROGRAM = '$| = 1; for (1 .. 120) { push @kept, "x" x 2000 for 1 .. 300; select undef, undef, undef, 0.1 }';
+const PROGRAM = '$| = 1; for (1 .. 600) { last if -e $ARGV[0]; push @kept, "x" x 2000 for 1 .. 300; select undef, undef, undef, 0.1 }';
 
 async function record(trace: string): Promise<ChildProcess> {
-  const recorded = spawn(program('src/cli/winnow'), ['record', '--rate', '1e-3', '-o', trace, '--', 'perl', '-e', PROGRAM], { stdio: 'ignore' });
+  const recorded = spawn(program('src/cli/winnow'), ['record', '--rate', '1e-3', '-o', trace, '--', 'perl', '-e', PROGRAM, `${trace}.stop`], { stdio: 'ignore' });
   for (let tries = 0; tries < 100; tries++) {
     await new Promise((resolve) => setTimeout(resolve, 50));
     try {
@@ -189,6 +189,17 @@ test('a growing trace is followed, pauses, and ends', { skip: without || (!recor
         assert.equal(await factOf(page), shown);
         await page.getByRole('button', { name: 'Resume' }).click();
         await page.waitForFunction((old) => document.querySelector('#header .facts')!.textContent!.replace(/\u202f/g, ' ') !== old, shown);
+        await page.getByRole('button', { name: 'Pause' }).click();
+        const from = Number(/([\d.]+) s/.exec(await factOf(page))![1]); /* three digits of it */
+        await page.getByRole('button', { name: 'What changed since?' }).click();
+        await page.getByRole('tab', { name: 'Compare', selected: true }).waitFor();
+        await page.getByRole('button', { name: 'Pause' }).waitFor();
+        const against = Number(/against=([\d.]+)s/.exec(page.url())![1]);
+        assert.ok(Math.abs(against - from) <= 0.01 * from, `${against} s instead of ${from} s`);
+        await settled(page);
+        assert.match(await textOf(page, '#population'), /new/);
+        await page.getByRole('tab', { name: 'Now' }).click();
+        writeFileSync(`${trace}.stop`, '');
         await ended(recorded);
         await page.getByText('The program has ended').waitFor();
         await settled(page);
