@@ -6,6 +6,10 @@
  * what is held exceeds the room for it, `unwritten` says by how much. Where the resident part of
  * large mappings could not be measured, the mappings are in the rest.
  *
+ * Each block of glibc's malloc has a header of 8 bytes, and is rounded up to a multiple of 16, at
+ * least 32 (malloc_usable_size tells). These bytes are in the rest as well: for small blocks they
+ * are much of it, and no memory that malloc could give back.
+ *
  * What the process had when its recording began is in the rest too: a forked process has a copy of
  * its parent's blocks, which no record of its trace tells of. `earlier` is the rest at that time. It
  * is an upper bound for what is left of it, since a program may free memory that it had before.
@@ -16,6 +20,18 @@
 
 static bool takes_all(const struct row *row, void *unused) {
   (void)row, (void)unused;
+  return true;
+}
+
+/* What glibc's malloc takes for a block beyond its size. */
+static double header_bytes(uint64_t size) {
+  const uint64_t header = 8, unit = 16, least = 32;
+  uint64_t taken = (size + header + unit - 1) / unit * unit;
+  return (double)((taken < least ? least : taken) - size);
+}
+
+static bool adds_header(const struct row *row, void *total) {
+  *(double *)total += header_bytes(row->size) / row->probability;
   return true;
 }
 
@@ -59,9 +75,8 @@ static bool is_fuller(const struct report *report, const struct resident *one, c
 static double earlier_bytes(const struct report *report) {
   struct resident start = mapped_at_start(report->samples);
   struct sums held = timeline_live_at(report->samples, start.time_ns, takes_all, NULL);
-  return fmax(start.private_bytes - start.mapped_private - start.stack_bytes - start.own_bytes -
-                  held.bytes.total,
-              0);
+  return fmax(
+      start.private_bytes - start.mapped_private - start.stack_bytes - start.own_bytes - held.bytes.total, 0);
 }
 
 /* ---- shared ---- */
@@ -73,14 +88,16 @@ struct resident report_resident(const struct report *report) {
 }
 
 struct resident_parts resident_parts(const struct report *report, const struct resident *resident) {
-  struct resident_parts parts = {.held =
-                                     timeline_live_at(report->samples, resident->time_ns, takes_all, NULL)};
+  double headers = 0;
+  struct resident_parts parts = {
+      .held = timeline_live_at(report->samples, resident->time_ns, adds_header, &headers)};
   struct estimate held = report_bytes(report, &parts.held);
   double measured = resident->measured ? resident->mapped_private + resident->stack_bytes : 0;
   double room = resident->private_bytes - measured;
   parts.rest = (struct estimate){fmax(room - held.estimate, 0), fmax(room - held.high, 0),
                                  fmax(room - held.low, 0), held.samples};
   parts.unwritten = fmax(held.low - room, 0);
+  parts.headers = report->samples->collected ? 0 : fmin(headers, parts.rest.high);
   parts.earlier = fmin(earlier_bytes(report), parts.rest.high);
   return parts;
 }

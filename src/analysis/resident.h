@@ -14,6 +14,7 @@ struct resident_parts {
   struct sums held;     /* the blocks held at that time, whatever the query selects */
   struct estimate rest; /* private memory that is not in blocks, mappings or stacks */
   double unwritten;     /* at least so many bytes are held but not resident */
+  double headers;       /* of malloc: about so many bytes of the rest are headers and rounding of blocks */
   double earlier;       /* at most so many bytes of the rest are older than the recording */
 };
 struct resident_parts resident_parts(const struct report *report, const struct resident *resident);

@@ -131,6 +131,33 @@ static wn_status print_stacks(const struct view *view, const struct resident *re
 
 /* ---- the line ---- */
 
+static bool is_worth_a_word(double bytes, const struct resident *resident) {
+  return bytes >= worth_a_table * (double)resident->rss_bytes;
+}
+
+/* Says what the rest consists of. */
+static void say_contents(struct paragraph *line, const struct view *view, const struct resident *resident,
+                         const struct resident_parts *parts) {
+  char text[128];
+  bool collected = view->report->samples->collected;
+  if (is_worth_a_word(parts->headers, resident))
+    say(line, "headers and rounding of these blocks (about %s, if malloc is glibc's), ",
+        text_bytes(text, parts->headers));
+  if (is_worth_a_word(parts->earlier, resident))
+    say(line,
+        "what the process had before its recording began (at most %s; a forked process has its parent's "
+        "memory), ",
+        text_bytes(text, parts->earlier));
+  say(line, "%s free memory, %sdata and small mappings", collected ? "the heap's" : "malloc's",
+      resident->measured && resident->stack_bytes > 0 ? "other stacks, " : "stacks, ");
+  if (!resident->measured && resident->mapped_bytes > 0)
+    say(line, ", and the resident part of large mappings, which could not be measured");
+  if (resident->own_bytes >= parts->rest.estimate)
+    say(line, "; all of it may be Winnow's own");
+  else if (is_worth_a_word(resident->own_bytes, resident))
+    say(line, "; about %s of it is Winnow's own", text_bytes(text, resident->own_bytes));
+}
+
 /* Says how much the rest is and what it consists of; or that some blocks were never written. */
 static void say_rest(struct paragraph *line, const struct view *view, const struct resident *resident,
                      const struct resident_parts *parts) {
@@ -146,19 +173,7 @@ static void say_rest(struct paragraph *line, const struct view *view, const stru
   else
     say(line, " + less than %s", text_bytes(text, rest->high));
   say(line, " the rest: ");
-  if (parts->earlier >= worth_a_table * (double)resident->rss_bytes)
-    say(line, "what the process had before its recording began (at most %s; a forked process has its parent's memory), ",
-        text_bytes(text, parts->earlier));
-  say(line, "%s's free memory, %sdata and small mappings%s",
-      view->report->samples->collected ? "the heap" : "malloc",
-      resident->measured && resident->stack_bytes > 0 ? "other stacks, " : "stacks, ",
-      resident->measured || resident->mapped_bytes <= 0
-          ? ""
-          : ", and the resident part of large mappings, which could not be measured");
-  if (resident->own_bytes >= rest->estimate)
-    say(line, "; all of it may be Winnow's own");
-  else if (resident->own_bytes >= worth_a_table * (double)resident->rss_bytes)
-    say(line, "; about %s of it is Winnow's own", text_bytes(text, resident->own_bytes));
+  say_contents(line, view, resident, parts);
   say(line, ".");
 }
 

@@ -104,6 +104,7 @@ wn_status json_resident(struct json *json, const struct report *report,
     json_number(json, "unwritten_bytes", parts.unwritten);
   else
     json_null(json, "unwritten_bytes");
+  json_number(json, "header_bytes", parts.headers);
   json_number(json, "earlier_bytes", parts.earlier);
   json_number(json, "winnow_bytes", resident.own_bytes);
   json_end(json, '}');

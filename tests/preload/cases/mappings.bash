@@ -29,6 +29,15 @@ mappings_are_told_with_their_callers() {
   grep -Eq ' arena < (sizes < )?main' report || fail "no callers: $(cat report)"
 }
 
+# Each block of 24 bytes takes 32, each of 25 takes 48.
+headers_of_small_blocks_are_not_taken_for_free_memory() {
+  need jq
+  record --rate 1e-1 -- "$programs/maps" small >/dev/null || fail "maps failed"
+  near "headers" "$(figure .resident.header_bytes)" $((200000 * 8 + 200000 * 23))
+  "$winnow" report trace | tr -s '\n ' ' ' >report
+  grep -Eq 'the rest: headers and rounding of these blocks \(about [56]\.[0-9]+ MB, if malloc is glibc.s\), malloc.s free memory' report || fail "$(head -c 1500 report)"
+}
+
 callers_of_mappings_are_named_where_they_part() {
   record -- "$programs/map_callers" >/dev/null || fail "map_callers failed"
   "$winnow" report trace | tr -s '\n ' ' ' >report

@@ -1,5 +1,5 @@
 /* Programs that map memory themselves: maps sizes|file|steps|copied|sparse|dropped|spike|handlers|
- * threads|forks|bare_forks|small_stack|small_stack_exec. */
+ * threads|forks|bare_forks|small_stack|small_stack_exec; or allocate many blocks: maps small. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -221,10 +221,15 @@ static void small_stack(void (*action)(int)) {
   puts("done");
 }
 
+static void small(void) {
+  for (int i = 0; i < 200000; i++) memset(malloc(24), 1, 24), memset(malloc(25), 1, 25);
+}
+
 int main(int argc, char **argv) {
   const char *what = argc > 1 ? argv[1] : "";
   free(malloc(5000000)); /* so that something is recorded */
   if (!strcmp(what, "sizes")) sizes();
+  if (!strcmp(what, "small")) small();
   if (!strcmp(what, "file")) printf("%d\n", file()[0]);
   if (!strcmp(what, "steps")) printf("%d\n", step_break()[0]);
   if (!strcmp(what, "copied")) printf("%d\n", copied()[0] + shared()[0]);

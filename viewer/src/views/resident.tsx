@@ -15,6 +15,7 @@ interface Parts {
   file_bytes: number;
   other_bytes: Estimate | null;
   unwritten_bytes: number | null;
+  header_bytes: number;
   earlier_bytes: number;
   winnow_bytes: number;
 }
@@ -28,17 +29,17 @@ function unwrittenOf({ unwritten_bytes: known, other_bytes: other, ...parts }: P
 /** What is too small a share of the resident size to be named. */
 const isSmall = (part: number, { rss_bytes: resident }: Parts) => part <= 0.01 * resident;
 
-/** How much of the rest is older than the recording. */
-function earlierPart(parts: Parts): string {
-  if (unwrittenOf(parts) > 0 || isSmall(parts.earlier_bytes, parts)) return '';
-  return `At most ${bytes(parts.earlier_bytes)} of the rest is what the process had before its recording began: a forked process has its parent’s memory.`;
-}
-
-/** How much of the rest is Winnow's own. */
-function ownPart(parts: Parts): string {
-  const { winnow_bytes: own, other_bytes: rest } = parts;
-  if (unwrittenOf(parts) > 0 || !rest || isSmall(own, parts)) return '';
-  return own >= rest.estimate ? 'All of the rest may be Winnow’s own.' : `About ${bytes(own)} of the rest is Winnow’s own.`;
+/** What is known of the rest, a sentence each. */
+function wordsOnRest(parts: Parts): string[] {
+  const { header_bytes: headers, earlier_bytes: earlier, winnow_bytes: own, other_bytes: rest } = parts;
+  if (unwrittenOf(parts) > 0 || !rest) return [];
+  const words: string[] = [];
+  if (!isSmall(headers, parts))
+    words.push(`About ${bytes(headers)} of the rest is headers and rounding of these blocks, if malloc is glibc’s.`);
+  if (!isSmall(earlier, parts))
+    words.push(`At most ${bytes(earlier)} of the rest is what the process had before its recording began: a forked process has its parent’s memory.`);
+  if (!isSmall(own, parts)) words.push(own >= rest.estimate ? 'All of the rest may be Winnow’s own.' : `About ${bytes(own)} of the rest is Winnow’s own.`);
+  return words;
 }
 
 function rowsOf(parts: Parts, heap: string): [string, string][] {
@@ -52,7 +53,7 @@ function rowsOf(parts: Parts, heap: string): [string, string][] {
   if (unwritten > 0) rows.push([`held and ${parts.explained ? 'never written' : 'not written yet'}`, `−${bytes(unwritten)} (at least)`]);
   else if (parts.other_bytes)
     rows.push([
-      parts.stack_bytes === null ? 'the rest: free memory of malloc, stacks, data' : 'the rest: free memory of malloc, data, small mappings',
+      `the rest: free memory of ${heap}, ${parts.stack_bytes === null ? 'stacks, data' : 'data, small mappings'}`,
       withError(parts.other_bytes),
     ]);
   return rows;
@@ -109,8 +110,9 @@ export function Resident({ totals: { resident, mapped }, heap, isMore }: { total
             ))}
           </tbody>
         </table>
-        {earlierPart(parts) && <p>{earlierPart(parts)}</p>}
-        {ownPart(parts) && <p>{ownPart(parts)}</p>}
+        {wordsOnRest(parts).map((words) => (
+          <p>{words}</p>
+        ))}
         <Mappers mapped={mapped ?? []} least={LEAST * parts.rss_bytes} />
       </div>
     </details>

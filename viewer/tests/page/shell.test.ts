@@ -51,7 +51,7 @@ onPage('the widths are called as the answer that is shown counts them', {}, asyn
 
 onPage('a resident size above the peak is taken apart', {}, async (page) => {
   await page.getByText('why more?').click();
-  assert.match(await page.locator('.why').innerText(), /blocks of malloc[^]*the rest: [^]*of the rest is Winnow’s own/);
+  assert.match(await page.locator('.why').innerText(), /blocks of malloc[^]*the rest: free memory of malloc, [^]*2.10.MB of the rest is headers[^]*of the rest is Winnow’s own/);
 });
 
 onPage('memory that the program mapped itself has the functions that mapped it', {}, async (page) => {
