@@ -257,8 +257,14 @@ struct estimate estimate_of(const struct sum *sum, double unit) {
 }
 
 struct estimate count_of(const struct sum *count, const struct sum *all, double rate) {
+  return count_of_large(count, all, rate, SMALL_BLOCK_WORDS);
+}
+
+struct estimate count_of_large(const struct sum *count, const struct sum *all, double rate,
+                               uint64_t least_words) {
   if (rate <= 0 || rate >= 1) return estimate_of(count, 0);
-  double smallest = 1 / inclusion_probability(rate, SMALL_BLOCK_WORDS);
+  uint64_t words = least_words > SMALL_BLOCK_WORDS ? least_words : SMALL_BLOCK_WORDS;
+  double smallest = 1 / inclusion_probability(rate, words);
   return estimate_of(count, count->samples ? mean_weight(all, smallest) : smallest);
 }
 

@@ -81,6 +81,10 @@ struct estimate estimate_of(const struct sum *sum, double unit);
  * the mean 1 / p of a block of the trace; if `count` has no sample, 1 / p of the smallest block. */
 struct estimate count_of(const struct sum *count, const struct sum *all, double rate);
 
+/* The same of a trace, or of that part of one, whose blocks all have at least `least_words` words. */
+struct estimate count_of_large(const struct sum *count, const struct sum *all, double rate,
+                               uint64_t least_words);
+
 /* Estimates which share, 0 to 1, a part has of a whole; each row of the part is a row of the whole.
  * `samples` are those of the part. Without any sample of the whole the interval is 0 to 1. */
 struct estimate share_of(const struct sum *part, const struct sum *whole, double unit);

@@ -466,20 +466,20 @@ static bool takes(const struct condition *condition, const struct query *query, 
   return false;
 }
 
-/* A birth of which a condition takes none that is earlier. */
-static double born_from(const struct condition *condition) {
+/* A number of which no block that a condition takes has less in a field. */
+static double least_of(const struct condition *condition, const char *field) {
   double left, right;
   switch (condition->kind) {
   case OR:
   case AND:
-    left = born_from(condition->left), right = born_from(condition->right);
+    left = least_of(condition->left, field), right = least_of(condition->right, field);
     return (left < right) == (condition->kind == OR) ? left : right;
   case NOT: return 0;
   case FIELD: break;
   }
   bool has_least =
       condition->relation == EQUAL || condition->relation == MORE || condition->relation == AT_LEAST;
-  return has_least && !strcmp(condition->field->name, "born") ? condition->number : 0;
+  return has_least && !strcmp(condition->field->name, field) ? condition->number : 0;
 }
 
 /* A condition without the settings that select no rows; NULL: nothing is left. */
@@ -549,9 +549,11 @@ const char *query_moment(const struct query *query, enum when *when, uint64_t *n
 }
 
 uint64_t query_born_from(const struct query *query) {
-  double least = born_from(query->root);
+  double least = least_of(query->root, "born");
   return least < (double)query->samples->end_ns ? (uint64_t)least : query->samples->end_ns;
 }
+
+double query_least_size(const struct query *query) { return query ? least_of(query->root, "size") : 0; }
 
 struct stack_view query_view(const struct query *query) {
   return (struct stack_view){

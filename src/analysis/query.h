@@ -35,6 +35,9 @@ const char *query_moment(const struct query *query, enum when *when, uint64_t *n
 /* No block that the query selects was born before this time: what its `born` says. */
 uint64_t query_born_from(const struct query *query);
 
+/* No block that the query selects is smaller, in bytes, by its `size`. NULL: no query. */
+double query_least_size(const struct query *query);
+
 /* How the query's `hide` and `from` show stacks. Valid as long as the query is. */
 struct stack_view query_view(const struct query *query);
 

@@ -3,6 +3,7 @@
 #include "analysis/report.h"
 
 #include "base/error.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -320,7 +321,9 @@ struct estimate report_bytes(const struct report *report, const struct sums *sum
 }
 
 struct estimate report_blocks(const struct report *report, const struct sums *sums) {
-  return count_of(&sums->blocks, &report->allocated.blocks, report->recording->rate);
+  double words = query_least_size(report->query) / report->samples->word_bytes + 1; /* with a header */
+  return count_of_large(&sums->blocks, &report->allocated.blocks, report->recording->rate,
+                        (uint64_t)fmin(words, 1e18));
 }
 
 struct estimate report_per_second(const struct report *report, const struct estimate *total) {

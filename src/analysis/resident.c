@@ -97,7 +97,7 @@ struct resident_parts resident_parts(const struct report *report, const struct r
   parts.rest = (struct estimate){fmax(room - held.estimate, 0), fmax(room - held.high, 0),
                                  fmax(room - held.low, 0), held.samples};
   parts.unwritten = fmax(held.low - room, 0);
-  parts.headers = report->samples->collected ? 0 : fmin(headers, parts.rest.high);
+  parts.headers = report->samples->collected ? 0 : fmin(headers, parts.rest.estimate);
   parts.earlier = fmin(earlier_bytes(report), parts.rest.high);
   return parts;
 }
