@@ -25,6 +25,7 @@ struct sum {
 struct estimate {
   double estimate, low, high;
   uint64_t samples;
+  double seen, variance; /* of the sum, for differences; 0 where they are not known */
 };
 
 /* Whether an estimate gives little more than the order of magnitude: it has samples, and its
@@ -91,10 +92,7 @@ struct estimate share_of(const struct sum *part, const struct sum *whole, double
 
 /* `one` minus `other`: two estimates from different samples, either of two traces, or of two
  * moments of one trace without the blocks that both moments have. `low` and `high` may be below 0;
- * `samples` are those of both. The interval is that of Zou and Donner, "Construction of confidence
- * limits about effect measures: a general approach", Statistics in Medicine 27 (2008): at each end,
- * the root of the sum of the squared distances to those ends of the two intervals that move the
- * difference that way. */
+ * `samples` are those of both. See "Differences" in estimate.c. */
 struct estimate difference_of(const struct estimate *one, const struct estimate *other);
 
 /* `one` divided by `other`, both above 0, of different samples; and an estimate times such a

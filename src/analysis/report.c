@@ -329,8 +329,10 @@ struct estimate report_blocks(const struct report *report, const struct sums *su
 struct estimate report_per_second(const struct report *report, const struct estimate *total) {
   double seconds = (double)report->samples->end_ns / 1e9;
   if (seconds <= 0) return (struct estimate){.samples = total->samples};
-  return (struct estimate){total->estimate / seconds, total->low / seconds, total->high / seconds,
-                           total->samples};
+  return (struct estimate){.estimate = total->estimate / seconds,
+                           .low = total->low / seconds,
+                           .high = total->high / seconds,
+                           .samples = total->samples};
 }
 
 struct estimate report_share(const struct report *report, const struct sums *part, const struct sums *whole) {
