@@ -50,17 +50,17 @@ static bool churn(const struct row *row, struct share *share, void *context) {
 
 static bool alive(const struct row *row, struct share *share, void *context) {
   const struct report *report = context;
-  if (row_span(report->samples, row).end_ns != STILL_ALIVE || !report_takes(row, context)) return false;
+  struct span span = row_span(report->samples, row);
   *share = share_block(row);
-  return true;
+  return span_has(&span, report->alive_ns) && report_takes(row, context);
 }
 
 /* TABLE_GROWTH: rows that have ended belong to their groups, as far as they matter for growth. */
 static bool alive_or_gone(const struct row *row, struct share *share, void *context) {
   const struct report *report = context;
   *share = share_block(row);
-  share->apart = row->end_ns != STILL_ALIVE;
-  return ages_need(row, report->samples->end_ns) && report_takes(row, context);
+  share->apart = !row_is_live_at(row, report->alive_ns);
+  return ages_need(row, report->alive_ns) && report_takes(row, context);
 }
 
 static bool lasting(const struct row *row, struct share *share, void *context) {
@@ -90,7 +90,7 @@ static wn_status bind_query(struct report *report, const char *where) {
  * brief. */
 static bool selects_as(const struct report *report, const struct report *earlier) {
   return earlier && earlier->samples == report->samples && earlier->brief_ns == report->brief_ns &&
-         query_same_rows(report->query, earlier->query);
+         earlier->alive_ns == report->alive_ns && query_same_rows(report->query, earlier->query);
 }
 
 /* Takes over what depends on the rows of the query alone. */
@@ -100,6 +100,7 @@ static void take_over(struct report *report, const struct report *earlier) {
   report->peak = earlier->peak;
   report->allocated = earlier->allocated;
   report->live_at_end = earlier->live_at_end;
+  report->alive = earlier->alive;
   report->brief = earlier->brief;
   report->generations = earlier->generations;
 }
@@ -111,6 +112,7 @@ static void add_row(struct report *report, const struct row *row) {
   timeline_add_call(&report->allocated, samples, row);
   if (is_brief(row, report)) timeline_add_call(&report->brief, samples, row);
   if (row_is_live_at(row, samples->end_ns)) timeline_add_live(&report->live_at_end, row);
+  if (row_is_live_at(row, report->alive_ns)) timeline_add_live(&report->alive, row);
 }
 
 /* Asks the query once for each row, and computes all that needs no moment in the same pass: it is the
@@ -145,6 +147,7 @@ static wn_status compute(struct report *report, const struct question *question)
   uint64_t run_ns = question->lives_by_ns ? question->lives_by_ns : samples->end_ns;
   report->brief_ns = run_ns / 100;
   report->long_ns = run_ns / 2;
+  report->alive_ns = question->closing ? report->recording->closing_ns : samples->end_ns;
   uint64_t at_ns = question->at_ns;
   if (report->query && !question->apart) query_moment(report->query, &report->at, &at_ns);
   if (report->at == AT_TIME && at_ns > samples->end_ns)

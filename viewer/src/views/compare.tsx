@@ -5,7 +5,7 @@ import { bytes, changeOf, changeRange, duration, numberOf, queryTime, range, rea
 import { ageOf, chosen, compare, comparing, missing } from '../state/asking.ts';
 import { MEASURES, type Scale } from '../state/address.ts';
 import { moment, withMoment } from '../state/clauses.ts';
-import { againstOf, sidesOf } from '../state/questions.ts';
+import { againstOf, lastOf, sidesOf } from '../state/questions.ts';
 import { change, head, view } from '../state/store.ts';
 import { cleanName } from '../flame/names.ts';
 import { accepts } from './entry.ts';
@@ -94,7 +94,7 @@ export function CompareControls() {
       ) : (
         <>
           <Moment label="From" value={againstOf(shown, known) ?? ''} set={(at) => change({ against: at })} />
-          <Moment label="to" value={moment(shown.where).at ?? 'end'} set={(at) => change({ where: withMoment(shown.where, at) })} />
+          <Moment label="to" value={moment(shown.where).at ?? lastOf(shown, known)} set={(at) => change({ where: withMoment(shown.where, at) })} />
           <span class="quiet">or drag over the chart</span>
         </>
       )}
