@@ -5,7 +5,7 @@ import { bytes, duration, queryTime, range, readTime } from '../numbers.ts';
 import { ageOf, comparing, missing, time } from '../state/asking.ts';
 import { bounds, moment, withBounds } from '../state/clauses.ts';
 import { running } from '../state/server.ts';
-import { asTable, head, isDark, openMoment, openTab, setQuery, toggleTable, view } from '../state/store.ts';
+import { asTable, head, isDark, openMoment, openTab, PAPER, printing, setQuery, toggleTable, view } from '../state/store.ts';
 import { measureOf } from '../state/questions.ts';
 import { compareEnds, moments } from './compare.tsx';
 import { DataTable } from './data.tsx';
@@ -312,7 +312,7 @@ function followChart(chart: TimeChart, host: HTMLElement, section: HTMLElement):
   });
   effect(() => {
     void isDark.value;
-    chart.refresh();
+    chart.refresh(printing.value ? PAPER : 0);
   });
   effect(() => host.setAttribute('aria-label', description.value));
   effect(() => {
