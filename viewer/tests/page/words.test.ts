@@ -168,6 +168,27 @@ test('the map of kinds, the sizes and the survival have tables with what they dr
   await page.close();
 });
 
+test('kinds of block out of sight are not those of the view before', { skip: without }, async () => {
+  const { page, faults } = await openHigh(browser, file, '#allocated');
+  assert.ok((await page.locator('.heat .cell').count()) > 0);
+  await page.setViewportSize({ width: 1280, height: 300 });
+  await page.evaluate(
+    () =>
+      new Promise<void>((resolve) =>
+        new IntersectionObserver((entries) => entries.at(-1)!.isIntersecting || resolve(), { rootMargin: '300px' }).observe(document.getElementById('kinds')!),
+      ),
+  ); // the page's own observer has been told before
+  assert.ok((await page.locator('.heat .cell').count()) > 0, 'the view is the same');
+  await goTo(page, '#churn');
+  await page.waitForFunction(() => !document.querySelector('.heat'));
+  await page.locator('#kinds').scrollIntoViewIfNeeded();
+  await page.locator('.heat .cell').first().waitFor();
+  const answer = answerOf<Kinds>(engine, { view: 'kinds', measure: 'churn' });
+  assert.equal(await page.locator('.heat .cell').count(), filledCells(answer).length);
+  assert.deepEqual(faults, []);
+  await page.close();
+});
+
 /* ---- growth ---- */
 
 test('each curve of growth is drawn and said as the engine answers', { skip: without }, async () => {
