@@ -1,5 +1,6 @@
-/* Measures the questions of a page from opening: how long after its key the answer of each is shown, in all views. Each time is that of a
- * page that was opened anew and shows its first view. Prints the median and the worst of some rounds. Run in viewer/:
+/* Measures the questions of a page from opening: how long after its key the answer of each is
+ * shown, in all views. Each time is that of a page that was opened anew and shows its first view.
+ * Prints the median and the worst of some rounds. Run in viewer/:
  *
  *   node bench/keys.mjs PAGE.html|http://ADDRESS/ [ROUNDS] */
 import { resolve } from 'node:path';
@@ -11,7 +12,8 @@ const url = file.startsWith('http') ? file : pathToFileURL(resolve(file)).href;
 const KEYS = ['1', '2', '3', '4', '5', '6'];
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
 
-/** In the page: presses a key, and tells how long it took until its tab and all that belongs to it are there. */
+/** In the page: presses a key, and tells how long it took until its tab and all that belongs to it
+ *  are there. */
 async function press(key) {
   const began = performance.now();
   document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));

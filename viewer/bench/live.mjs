@@ -1,6 +1,7 @@
-/* Measures how often the page of `winnow view` takes over a trace that grows: records a program that allocates 3,000 blocks a second, opens
- * the page while it runs, and counts how often the numbers that are shown change. Prints the changes a second, the longest time without
- * one, and the processor time of the page's process. Run in viewer/:
+/* Measures how often the page of `winnow view` takes over a trace that grows: records a program
+ * that allocates 3,000 blocks a second, opens the page while it runs, and counts how often the
+ * numbers that are shown change. Prints the changes a second, the longest time without one, and the
+ * processor time of the page's process. Run in viewer/:
  *
  *   node bench/live.mjs BUILD [SECONDS]    BUILD: a build of Winnow, such as ../build/release */
 import { execFileSync, spawn } from 'node:child_process';
@@ -19,7 +20,8 @@ const program = `$| = 1; for (1 .. ${10 * (Number(seconds) + LONGER)}) { push @k
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 const started = [];
 function start(args, output) {
-  const child = spawn(winnow, args, { stdio: ['ignore', output, 'inherit'], detached: true }); // the program is of its group
+  /* A group of its own, for the program that is recorded is a child of it. */
+  const child = spawn(winnow, args, { stdio: ['ignore', output, 'inherit'], detached: true });
   started.push(child);
   return child;
 }

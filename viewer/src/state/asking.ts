@@ -108,7 +108,8 @@ export const flame = signal<Asked<Flame>>(nothing);
 export const table = signal<Asked<Table>>(nothing);
 export const compare = signal<Asked<Compare>>(nothing);
 export const kinds = signal<Asked<Kinds>>(nothing);
-/** Kinds of block are far down the page: what is not in sight is not asked for, and an older answer does not stay there. */
+/** Kinds of block are far down the page: what is not in sight is not asked for, and an older answer
+ *  does not stay there. */
 export const kindsInSight = signal(true);
 /** Totals of the whole trace: the verdict, which no query changes. */
 export const verdict = signal<Asked<Totals>>(nothing);

@@ -1,4 +1,5 @@
-/* A chart as a table: a region that can be scrolled by the keyboard, with a row for each thing that the chart draws. */
+/* A chart as a table: a region that can be scrolled by the keyboard, with a row for each thing that
+ * the chart draws. */
 import type { ComponentChild } from 'preact';
 
 /** The first cell of a row is its head. */

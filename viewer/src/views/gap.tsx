@@ -1,5 +1,5 @@
-/* Of a long table only the rows in sight are elements; gaps stand for the others. What is printed begins with the first row, and has no
- * gaps but a count of what is left out. */
+/* Of a long table only the rows in sight are elements; gaps stand for the others. What is printed
+ * begins with the first row, and has no gaps but a count of what is left out. */
 import { count } from '../numbers.ts';
 import { printing } from '../state/store.ts';
 import { inSight } from './rows.ts';

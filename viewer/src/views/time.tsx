@@ -212,7 +212,7 @@ function Readout() {
   );
 }
 
-/** How many collections ended since the moment before, and how many of these ended a major cycle. */
+/** How many collections ended since the moment before, and how many of them a major cycle. */
 function collectionsOf({ time, collection_time, collection_major }: Time['columns']): [number, number][] {
   let next = 0;
   return Array.from(time, (at) => {

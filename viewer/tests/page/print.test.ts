@@ -1,4 +1,5 @@
-/* What is printed: a PDF of the page, whatever the theme and the window, on few sheets, and with all that the page shows. */
+/* What is printed: a PDF of the page, whatever the theme and the window, on few sheets, and with
+ * all that the page shows. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -48,7 +49,8 @@ function sheetsOf(pdf: Buffer): string[] {
 const lightOf = (sheet: string, drawn: RegExp): number[] =>
   [...sheet.matchAll(drawn)].map(([, red, green, blue]) => 0.21 * Number(red) + 0.72 * Number(green) + 0.07 * Number(blue));
 
-/** The colour of a text is the last one before it; a sheet begins with its ground, but for the first, which begins with a chart. */
+/** The colour of a text is the last one before it; a sheet begins with its ground, but for the
+ *  first, which begins with a chart. */
 const TEXT = /([\d.]+) ([\d.]+) ([\d.]+) rg(?:(?! rg\n)[^])*?\nBT\n/g;
 const FIRST = /^(?:(?! re\n)[^])*?([\d.]+) ([\d.]+) ([\d.]+) rg(?:(?! rg\n)[^])*? re\nf\n/g;
 

@@ -1,5 +1,5 @@
-/* What screen readers are told of the flame graph, and what the tables of a comparison say, is what the engine answers for the view
- * that is shown. */
+/* What screen readers are told of the flame graph, and what the tables of a comparison say, is what
+ * the engine answers for the view that is shown. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -93,7 +93,8 @@ const asChange: Spoken = (flame, node) => {
   return `${nameOf(flame, node)}, ${changeOf(change![node]!).replace('−', 'minus ').replace('+', 'plus ')}${isSure ? '' : ', not sure'}`;
 };
 
-/** Compares the tree around the current box with the answer: each item is an ancestor, a sibling or a child of it. */
+/** Compares the tree around the current box with the answer: each item is an ancestor, a sibling or
+ *  a child of it. */
 async function assertTree(page: Page, flame: Flame, spoken: Spoken, where: string): Promise<string[]> {
   const items = await itemsIn(page);
   const way = wayTo(flame, items);

@@ -1,4 +1,5 @@
-/* Views to walk through in one page, and what the engine answers for them: what a test compares a chart with. */
+/* Views to walk through in one page, and what the engine answers for them: what a test compares a
+ * chart with. */
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { decodeAnswer, type Direction, type Failure, type Grouping, type Measure, type Request, requestText } from '../../src/engine/answers.ts';
@@ -33,7 +34,8 @@ export function answerOf<T>(engine: Engine, request: Request): T {
   return answer as T;
 }
 
-/** Opens a file in a window so high that all charts are in sight, and notes what the console complains of. */
+/** Opens a file in a window so high that all charts are in sight, and notes what the console
+ *  complains of. */
 export async function openHigh(browser: Browser, file: string, address = ''): Promise<{ page: Page; faults: string[] }> {
   const page = await browser.newPage({ viewport: { width: 1280, height: 3000 }, reducedMotion: 'reduce' });
   page.setDefaultTimeout(10000);
@@ -45,7 +47,8 @@ export async function openHigh(browser: Browser, file: string, address = ''): Pr
   return { page, faults };
 }
 
-/** Goes to another view in the page that is open, so that what is shown of the view before would be noticed. */
+/** Goes to another view in the page that is open, so that what is shown of the view before would be
+ *  noticed. */
 export async function goTo(page: Page, address: string): Promise<void> {
   await page.evaluate(
     (to) =>

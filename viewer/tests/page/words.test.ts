@@ -1,5 +1,5 @@
-/* What a chart draws is said in words, too: its table, its label and its curve have the numbers that the engine answers for
- * the view that is shown, and not those of the view before. */
+/* What a chart draws is said in words, too: its table, its label and its curve have the numbers
+ * that the engine answers for the view that is shown, and not those of the view before. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
