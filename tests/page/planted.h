@@ -1,6 +1,6 @@
 /* A made-up trace of 100 seconds with one function for each question of the page: a leak, a cache that
- * is filled once, one that is refilled, a churner, a spike, and blocks that the minor collections
- * promote shortly before they die. */
+ * is filled once, one that is refilled, a churner, a spike, blocks that the minor collections promote
+ * shortly before they die, and, of malloc, large blocks that live briefly. */
 #ifndef TESTS_PAGE_PLANTED_H
 #define TESTS_PAGE_PLANTED_H
 
@@ -15,9 +15,9 @@
 static const struct {
   const char *function;
   uint32_t caller;
-} planted_nodes[] = {{"", 0},        {"main", 0},   {"serve", 1},  {"leaks", 2},        {"caches", 2},
-                     {"refills", 2}, {"churns", 2}, {"spikes", 2}, {"dies_promoted", 2}};
-enum { LEAKS = 3, CACHES, REFILLS, CHURNS, SPIKES, DIES_PROMOTED };
+} planted_nodes[] = {{"", 0},        {"main", 0},   {"serve", 1},  {"leaks", 2},         {"caches", 2},
+                     {"refills", 2}, {"churns", 2}, {"spikes", 2}, {"dies_promoted", 2}, {"copies", 2}};
+enum { LEAKS = 3, CACHES, REFILLS, CHURNS, SPIKES, DIES_PROMOTED, COPIES };
 
 #define PLANTED_MS ((uint64_t)1000000)
 enum { PLANTED_RUN_MS = 100000, PLANTED_MINOR_MS = 100, PLANTED_MINOR_WORDS = 158000 };
@@ -105,6 +105,8 @@ static inline void planted_plant(struct planted *planted) {
     for (int i = 0; i < 2; i++)
       planted_block(planted, DIES_PROMOTED, ms, ms + 150 + 100 * random_unit(&planted->random), 1000);
   }
+  for (int ms = 0; !planted->collected && ms < PLANTED_RUN_MS; ms += 200)
+    planted_block(planted, COPIES, ms, ms + 2, 200000);
 }
 
 static inline int planted_by_time(const void *a, const void *b) {

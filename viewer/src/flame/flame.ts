@@ -178,8 +178,10 @@ export class FlameGraph {
     this.stage.invalidate();
   }
 
-  /** The same, and draws at once: what is printed is not drawn in a frame. */
-  redraw(): void {
+  /** The same, and draws at once: what is printed is not drawn in a frame. A fixed width is that
+   *  of paper; 0: as wide as its host. */
+  redraw(fixed = 0): void {
+    this.stage.fixedWidth = fixed;
     this.refreshTheme();
     this.stage.drawNow();
   }

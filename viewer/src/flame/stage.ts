@@ -19,6 +19,7 @@ export class Stage implements Screen {
   private readonly resizes: ResizeObserver;
   private frame = 0;
   private rest = 0;
+  private fixedTo = 0;
   private movingUntil = 0;
 
   constructor(
@@ -77,6 +78,11 @@ export class Stage implements Screen {
     this.onFrame(performance.now());
   }
 
+  set fixedWidth(pixels: number) {
+    this.fixedTo = pixels;
+    this.measure();
+  }
+
   setContentHeight(pixels: number): void {
     this.filler.style.height = `${pixels}px`;
     this.measure();
@@ -93,7 +99,8 @@ export class Stage implements Screen {
   private readonly onResize = (): void => this.invalidate();
 
   private measure(): void {
-    const { clientWidth: width, clientHeight: height } = this.scroller;
+    const { clientWidth, clientHeight: height } = this.scroller;
+    const width = this.fixedTo || clientWidth;
     if (width === this.width && height === this.height) return;
     this.width = width;
     this.height = height;

@@ -108,7 +108,8 @@ export const flame = signal<Asked<Flame>>(nothing);
 export const table = signal<Asked<Table>>(nothing);
 export const compare = signal<Asked<Compare>>(nothing);
 export const kinds = signal<Asked<Kinds>>(nothing);
-/** Kinds of block are far down the page: what is not in sight is not asked for. */
+/** Kinds of block are far down the page: what is not in sight is not asked for, and an older answer
+ *  does not stay there. */
 export const kindsInSight = signal(true);
 /** Totals of the whole trace: the verdict, which no query changes. */
 export const verdict = signal<Asked<Totals>>(nothing);
@@ -223,6 +224,7 @@ export async function begin(opened: Promise<Source>): Promise<void> {
     from.onState = (state) => (server.value = state);
     from.onChange = () => {
       growth.value++;
+      if (!kindsInSight.peek()) kinds.value = nothing;
       from.ask<Head>({ view: 'head' }, 'head').then((answer) => (head.value = answer), () => {});
     };
     head.value = await from.ask<Head>({ view: 'head' }, 'head');
@@ -248,6 +250,10 @@ export function followRequests(): void {
   follow('details', detailsRequest, details, single);
   follow('source', sourceRequest, sourceLines, hasSource);
   follow('kinds', requests.kinds, kinds, computed(() => kindsInSight.value && single.value));
+  effect(() => {
+    const { of } = kinds.value;
+    if (of && !kindsInSight.value && !isSame(of, requests.kinds.value)) kinds.value = nothing;
+  });
 }
 const VERDICT: Request = { view: 'totals' };
 

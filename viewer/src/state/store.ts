@@ -182,21 +182,24 @@ export const theme = signal<Theme>('system');
 /** Whether single letters are keys (WCAG 2.1.4: they can be switched off). */
 export const letters = signal(true);
 export const isDark = signal(false);
+/** While the page is laid out for paper, which is light and has this width in CSS pixels. */
+export const printing = signal(false);
+export const PAPER = 700;
 
 export function followTheme(): void {
   const kept = remembered(THEME);
   if (kept === 'light' || kept === 'dark') theme.value = kept;
   const system = matchMedia('(prefers-color-scheme: dark)');
-  let prints = false; // paper is light
   const show = () => {
-    const dark = !prints && (theme.value === 'system' ? system.matches : theme.value === 'dark');
+    const dark = !printing.value && (theme.value === 'system' ? system.matches : theme.value === 'dark');
     document.documentElement.dataset.theme = dark ? 'dark' : 'light';
     isDark.value = dark;
   };
-  const print = ({ type }: Event) => {
-    prints = type === 'beforeprint';
-    show();
-  };
+  const print = ({ type }: Event) =>
+    batch(() => {
+      printing.value = type === 'beforeprint';
+      show();
+    });
   window.addEventListener('beforeprint', print);
   window.addEventListener('afterprint', print);
   system.addEventListener('change', show);

@@ -11,9 +11,9 @@ import { cleanName } from '../flame/names.ts';
 import { accepts } from './entry.ts';
 import { searched, selectLabel } from './flame.tsx';
 import { nameFor } from './fitted.ts';
+import { Gap, shownRows } from './gap.tsx';
 import { Name } from './island.tsx';
 import { itemsOf, openItems } from './menu.tsx';
-import { inSight } from './rows.ts';
 
 /* ---- what is compared ---- */
 
@@ -265,20 +265,20 @@ export function ComparedTable({ height, top }: { height: number; top: number }) 
   const { answer } = compare.value;
   if (!answer) return <p class="empty">{missing(compare.value, 'Comparing…')}</p>;
   const order = comparedRows.value;
-  const [from, to] = inSight(order.length, height, top, ROW_HEIGHT);
+  const [from, to] = shownRows(order.length, height, top, ROW_HEIGHT);
   if (!order.length) return <p class={`empty${ageOf(compare.value)}`}>{answer.labels.length ? 'No name matches the search.' : 'Nothing differs: both have the same blocks.'}</p>;
   return (
     <table class={`sites compared${ageOf(compare.value)}`} aria-rowcount={order.length + 1}>
       <Head of={answer} />
       <tbody>
-        {from > 0 && <tr class="gap" aria-hidden="true" style={{ height: `${from * ROW_HEIGHT}px` }} />}
+        <Gap rows={from} rowHeight={ROW_HEIGHT} />
         {Array.from(order.subarray(from, to), (row, step) => (
           <>
             {row === answer.sure_count && <Parting of={answer} />}
             <Line key={row} of={answer} row={row} place={from + step} />
           </>
         ))}
-        {to < order.length && <tr class="gap" aria-hidden="true" style={{ height: `${(order.length - to) * ROW_HEIGHT}px` }} />}
+        <Gap rows={order.length - to} rowHeight={ROW_HEIGHT} />
       </tbody>
     </table>
   );

@@ -8,7 +8,7 @@ import { ageOf, compare, comparing, flame, missing } from '../state/asking.ts';
 import { sidesOf } from '../state/questions.ts';
 import { whole } from '../state/whole.ts';
 import { digest, digestsOf } from '../state/address.ts';
-import { change, direction, head, isDark, view } from '../state/store.ts';
+import { change, direction, head, isDark, PAPER, printing, view } from '../state/store.ts';
 import { compactName, island, Name } from './island.tsx';
 import { openMenu } from './menu.tsx';
 
@@ -324,7 +324,7 @@ function followGraph(shown: FlameGraph, section: HTMLElement): void {
   });
   effect(() => {
     void isDark.value;
-    shown.redraw();
+    shown.redraw(printing.value ? PAPER : 0);
   });
   effect(() => shown.setSearch(marked.value));
   effect(() => {

@@ -16,7 +16,7 @@ export const KEYS: { title: string; keys: Key[] }[] = [
   {
     title: 'Questions',
     keys: [
-      { shown: ['1', '–', '8'], does: 'the questions, by their numbers (6: of collected heaps)' },
+      { shown: ['1', '–', '8'], does: 'the questions, by their numbers' },
       { shown: ['p'], does: 'the peak' },
       { shown: ['e'], does: 'the end' },
       { shown: [',', '.'], does: 'the local peak before, after' },

@@ -9,10 +9,11 @@ import { hovered, searched, selectLabel } from './flame.tsx';
 import { cleanName } from '../flame/names.ts';
 import { ComparedTable, comparedRows } from './compare.tsx';
 import { measureNames, nameFor } from './fitted.ts';
+import { Gap, shownRows } from './gap.tsx';
 import { island, Name } from './island.tsx';
 import { itemsOf, openItems } from './menu.tsx';
 import { Growth } from './growth.tsx';
-import { inSight, labelOf, rowsOf } from './rows.ts';
+import { labelOf, rowsOf } from './rows.ts';
 
 export const ROW_HEIGHT = 24;
 const scrolled = signal(0);
@@ -119,19 +120,15 @@ const wholeOf = (of: Table) => of.columns.total.reduce((most, total) => Math.max
 
 function Body({ of }: { of: Table }) {
   const order = rows.value;
-  const [from, to] = inSight(order.length, height.value, scrolled.value, ROW_HEIGHT);
+  const [from, to] = shownRows(order.length, height.value, scrolled.value, ROW_HEIGHT);
   const whole = wholeOf(of);
   return (
     <tbody>
-      {from > 0 && (
-        <tr class="gap" aria-hidden="true" style={{ height: `${from * ROW_HEIGHT}px` }} />
-      )}
+      <Gap rows={from} rowHeight={ROW_HEIGHT} />
       {Array.from(order.subarray(from, to), (index, step) => (
         <Line key={index} of={of} index={index} place={from + step} whole={whole} />
       ))}
-      {to < order.length && (
-        <tr class="gap" aria-hidden="true" style={{ height: `${(order.length - to) * ROW_HEIGHT}px` }} />
-      )}
+      <Gap rows={order.length - to} rowHeight={ROW_HEIGHT} />
     </tbody>
   );
 }
@@ -149,10 +146,10 @@ function sayWhy(): string {
 function textOf(index: number): string {
   return comparing.value ? compare.value.answer!.labels[index]!.text : labelOf(table.value.answer!, index).text;
 }
-const shownRows = computed(() => (comparing.value ? comparedRows.value : rows.value));
+const wantedRows = computed(() => (comparing.value ? comparedRows.value : rows.value));
 
 function step(by: number): void {
-  const order = shownRows.value;
+  const order = wantedRows.value;
   if (!order.length) return;
   const now = order.findIndex((index) => textOf(index) === chosen.value);
   const next = now < 0 ? 0 : Math.min(order.length - 1, Math.max(0, now + by));
@@ -173,7 +170,7 @@ function followChosen(region: HTMLElement): void {
   let last = '';
   effect(() => {
     const text = chosen.value;
-    const order = shownRows.value;
+    const order = wantedRows.value;
     if (text === last || !order.length) return;
     last = text;
     const place = order.findIndex((index) => textOf(index) === text);

@@ -85,6 +85,7 @@ export class TimeChart {
   private readonly resizes: ResizeObserver;
   private stacked = false;
   private resident = true;
+  private fixed = 0;
 
   constructor(
     private readonly host: HTMLElement,
@@ -119,8 +120,9 @@ export class TimeChart {
     this.rate?.redraw(false);
   }
 
-  /** Reads the colours again. */
-  refresh(): void {
+  /** Reads the colours again. A fixed width is that of paper; 0: as wide as the page. */
+  refresh(fixed = this.fixed): void {
+    this.fixed = fixed;
     this.colours = colours(this.host);
     if (this.answer) this.build();
   }
@@ -131,8 +133,12 @@ export class TimeChart {
     this.rate?.destroy();
   }
 
+  private get width(): number {
+    return this.fixed || this.host.clientWidth;
+  }
+
   private resize(): void {
-    const width = this.host.clientWidth;
+    const width = this.width;
     if (!width) return;
     this.held?.setSize({ width, height: HELD_HEIGHT });
     this.rate?.setSize({ width, height: RATE_HEIGHT });
@@ -156,7 +162,7 @@ export class TimeChart {
   private build(): void {
     this.held?.destroy();
     this.rate?.destroy();
-    const width = Math.max(200, this.host.clientWidth);
+    const width = Math.max(200, this.width);
     this.held = new uPlot(this.heldOptions(width), this.heldData(), this.host);
     this.rate = new uPlot(this.rateOptions(width), this.rateData(), this.host);
     for (const chart of [this.held, this.rate]) this.listen(chart);
