@@ -306,14 +306,16 @@ static void print_table(FILE *out, struct overview *overview) {
 
 /* ---- shared ---- */
 
-size_t overview_print(FILE *out, const char *const *paths, size_t count,
-                      const struct overview_limits *limits) {
+size_t overview_print(FILE *out, const char *const *paths, size_t count, const struct overview_limits *limits,
+                      const char **most) {
   struct overview overview = {.entries = calloc(count, sizeof *overview.entries), .count = count};
   size_t unreadable = 0;
+  if (most) *most = NULL;
   if (!overview.entries || !count) return count;
   collect(&overview, paths, limits);
   choose(&overview, limits->lines);
   print_table(out, &overview);
+  if (most && overview.entries[0].state == READ) *most = paths[overview.entries[0].place];
   for (size_t i = 0; i < count; i++) {
     unreadable += overview.entries[i].state == UNREADABLE;
     free(overview.entries[i].program);

@@ -73,6 +73,12 @@ children_are_told_apart() {
   [ ! -s err ] || fail "not quiet: $(cat err)"
   "$winnow" record -f -o t -- true 2>err
   [ "$(wc -l <err)" = 1 ] || fail "a table of a single trace: $(cat err)"
+  # A wrapper allocates little: its trace is not the one to look at.
+  need perl
+  "$winnow" record -f -o 'a b' -- sh -c 'perl -e "push @k, \$_ for 1 .. 100000"; true' 2>err
+  grep -Eq "^winnow: most was allocated in a b.[0-9]+; in a browser: .* view 'a b.[0-9]+'; now: .* report 'a b.[0-9]+'$" err || fail "$(cat err)"
+  "$winnow" record -f -o t -- perl -e 'push @k, $_ for 1 .. 100000; system "true"' 2>err
+  ! grep -q 'most was allocated' err || fail "$(cat err)"
 }
 
 many_children_are_summed() {

@@ -37,7 +37,7 @@ export function changeRange(low: number, high: number): string {
   const scale = scaleOf(Math.max(Math.abs(low), Math.abs(high)));
   const part = (value: number) => {
     const size = scaled(Math.abs(value), scale);
-    return /[1-9]/.test(size) ? `${value < 0 ? '−' : '+'}${size}` : '0';
+    return `${value < 0 ? '−' : value > 0 ? '+' : ''}${/[1-9]/.test(size) ? size : '0'}`;
   };
   return `${part(low)} to ${part(high)}${NARROW}${BYTE_UNITS[scale]}`;
 }
