@@ -63,6 +63,14 @@ static bool alive_or_gone(const struct row *row, struct share *share, void *cont
   return ages_need(row, report->alive_ns) && report_takes(row, context);
 }
 
+static bool held_or_gone(const struct row *row, struct share *share, void *context) {
+  const struct report *report = context;
+  if (held(row, share, context)) return true;
+  *share = share_block(row);
+  share->apart = true;
+  return ages_need(row, report->alive_ns) && report_takes(row, context);
+}
+
 static bool lasting(const struct row *row, struct share *share, void *context) {
   *share = share_block(row);
   return row->last && life_of(context, row) >= ((const struct report *)context)->long_ns &&
@@ -257,7 +265,8 @@ wn_status report_table(const struct report *report, enum measure measure, enum g
   *table = (struct table){.report = report, .measure = measure, .details = details};
   struct stack_view view = report->query ? query_view(report->query) : (struct stack_view){0};
   view.fold = details & TABLE_FOLDED;
-  row_measure *rows = details & TABLE_GROWTH ? alive_or_gone : measures[measure].measure;
+  row_measure *rows = measures[measure].measure;
+  if (details & TABLE_GROWTH) rows = measure == MEASURE_HELD ? held_or_gone : alive_or_gone;
   wn_status error = sum_tree(report, report->samples, grouping, &view, rows, (void *)report, &table->tree);
   if (!error) error = add_details(table, details);
   if (!error && !(details & TABLE_TREE_ONLY)) error = call_tree_group(&table->tree);

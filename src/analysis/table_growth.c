@@ -8,14 +8,21 @@
 #include "base/error.h"
 #include <stdlib.h>
 
-/* Whether a row belongs to a group, and is one of several of its block. */
+/* Whether a row belongs to a group, and counts for its growth. */
+static bool counts(const struct table *table, size_t row) {
+  return table->tree.node_of_row[row] != NO_NODE &&
+         ages_need(&table->report->samples->rows[row], table->report->alive_ns);
+}
+
+/* Whether such a row is one of several of its block. */
 static bool is_resized(const struct table *table, size_t row) {
   const struct row *of = &table->report->samples->rows[row];
-  return table->tree.node_of_row[row] != NO_NODE && !(of->first && of->last);
+  return !(of->first && of->last) && counts(table, row);
 }
 
 static bool is_alone(const struct table *table, size_t row) {
-  return table->tree.node_of_row[row] != NO_NODE && !is_resized(table, row);
+  const struct row *of = &table->report->samples->rows[row];
+  return of->first && of->last && counts(table, row);
 }
 
 static uint32_t label_of_row(const struct table *table, uint32_t row) {
