@@ -1,12 +1,12 @@
 /* The questions, and the sentence that says what the view below them is about. */
 import { effect } from '@preact/signals-core';
 import { ageOf, compare, compareError, comparing, flame, isAnswered, totals } from '../state/asking.ts';
-import { populationOf, questionsOf, titleOf } from '../state/questions.ts';
+import { populationOf, questionsOf, titleOf, type Whole } from '../state/questions.ts';
 import { through, whole } from '../state/whole.ts';
 import { head, openTab, view } from '../state/store.ts';
 import { CompareControls, comparedText } from './compare.tsx';
 import { compactName, island } from './island.tsx';
-import { withError } from '../numbers.ts';
+import { bytes, withError } from '../numbers.ts';
 
 function walk(event: KeyboardEvent): void {
   const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
@@ -50,6 +50,12 @@ export function followTabs(): void {
 }
 
 /** The chosen tab comes into sight in a narrow window. */
+/** What goes through the one function that the graph is of. */
+const throughOf = (part: Whole, name: string): string =>
+  part.samples
+    ? `Of these ${withError({ ...part, estimate: part.bytes })} through ${name}, as the graph shows.`
+    : `None of these through ${name}${part.high > 0 ? ` was sampled, so less than ${bytes(part.high)}` : ''}.`;
+
 function followChoice(): void {
   effect(() => {
     const tab = document.getElementById(`tab-${view.value.tab}`);
@@ -70,7 +76,7 @@ function sentence(): string {
   if (comparing.value) return (said = comparedText());
   const part = through.value;
   said = populationOf(view.value, head.value, answer!, whole.value);
-  if (part) said += ` Of these ${withError({ ...part, estimate: part.bytes })} through ${compactName(view.value.of, 60)}, as the graph shows.`;
+  if (part) said += ` ${throughOf(part, compactName(view.value.of, 60))}`;
   return said;
 }
 
