@@ -7,7 +7,8 @@ import { amount, bytes, changeOf, changeRange, count, error, numberOf, share, sh
 import { ageOf, compare, comparing, flame, missing } from '../state/asking.ts';
 import { sidesOf } from '../state/questions.ts';
 import { whole } from '../state/whole.ts';
-import { digest, digestsOf } from '../state/address.ts';
+import { literally } from '../state/clauses.ts';
+import { digest, digestsOf, type View } from '../state/address.ts';
 import { change, direction, head, isDark, view } from '../state/store.ts';
 import { compactName, island, Name } from './island.tsx';
 import { openMenu } from './menu.tsx';
@@ -46,10 +47,9 @@ function readSearch(text: string): RegExp | null {
 }
 
 export const searched = computed(() => readSearch(view.value.search));
-const literally = (text: string) => new RegExp(`^${text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`);
 
 /** What the graph marks: the matches of the search, else the boxes of the chosen row. */
-const marked = computed(() => searched.value ?? (view.value.row && !view.value.search ? literally(view.value.row) : null));
+const marked = computed(() => searched.value ?? (view.value.row && !view.value.search ? new RegExp(`^${literally(view.value.row)}$`) : null));
 
 /* ---- between the graph and the state ---- */
 
