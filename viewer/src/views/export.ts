@@ -137,5 +137,4 @@ export function commandOf(): string {
 }
 
 export const copyCommand = (): void => void copyText(commandOf(), `Copied: ${commandOf()}`);
-export const canExport = (): boolean => head.value !== null && (comparing.value ? compare : table).value.answer !== null;
 /* SPDX-License-Identifier: MIT */
