@@ -301,7 +301,9 @@ export class FlameGraph {
     this.navigation.goTo(this.data!.rootPath.slice(0, index), true);
   }
 
+  /** The second press of a double click has taken the keyboard's focus from the tree. */
   private open(x: number, y: number): void {
+    this.tree.takeFocus();
     const now = performance.now();
     if (now - this.openedAt < OPEN_AGAIN) return;
     this.openedAt = now;
