@@ -5,7 +5,7 @@ import { bytes, changeOf, changeRange, duration, numberOf, queryTime, range, rea
 import { ageOf, chosen, compare, comparing, missing } from '../state/asking.ts';
 import { MEASURES, type Scale } from '../state/address.ts';
 import { moment, withMoment } from '../state/clauses.ts';
-import { againstOf, sidesOf } from '../state/questions.ts';
+import { againstOf, canScale, sidesOf } from '../state/questions.ts';
 import { change, head, view } from '../state/store.ts';
 import { cleanName } from '../flame/names.ts';
 import { accepts } from './entry.ts';
@@ -89,7 +89,7 @@ export function CompareControls() {
       {known.before ? (
         <>
           <Select label="Compare" value={shown.counted} names={counted} set={(to) => change({ counted: to, focus: [], zoom: null })} />
-          <Select label="Scale" value={shown.per} names={SCALE_NAMES} set={(to) => change({ per: to })} />
+          {canScale(shown) && <Select label="Scale" value={shown.per} names={SCALE_NAMES} set={(to) => change({ per: to })} />}
         </>
       ) : (
         <>
