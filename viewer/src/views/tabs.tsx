@@ -1,5 +1,4 @@
 /* The questions, and the sentence that says what the view below them is about. */
-import { effect } from '@preact/signals-core';
 import { ageOf, compare, compareError, comparing, flame, isAnswered, totals } from '../state/asking.ts';
 import { populationOf, questionsOf, titleOf, type Whole } from '../state/questions.ts';
 import { through, whole } from '../state/whole.ts';
@@ -46,29 +45,16 @@ export function followTabs(): void {
       </div>
     );
   });
-  followChoice();
 }
 
-/** The chosen tab comes into sight in a narrow window. */
+/** The last sentence whose answers were there: it stays until those of the next one are. */
+let said = '\u00a0';
+
 /** What goes through the one function that the graph is of. */
 const throughOf = (part: Whole, name: string): string =>
   part.samples
     ? `Of these ${withError({ ...part, estimate: part.bytes })} through ${name}, as the graph shows.`
     : `None of these through ${name}${part.high > 0 ? ` was sampled, so less than ${bytes(part.high)}` : ''}.`;
-
-function followChoice(): void {
-  effect(() => {
-    const tab = document.getElementById(`tab-${view.value.tab}`);
-    const list = tab?.parentElement;
-    if (!tab || !list) return;
-    const left = tab.offsetLeft - list.offsetLeft;
-    if (left < list.scrollLeft) list.scrollLeft = left;
-    else if (left + tab.offsetWidth > list.scrollLeft + list.clientWidth) list.scrollLeft = left + tab.offsetWidth - list.clientWidth;
-  });
-}
-
-/** The last sentence whose answers were there: it stays until those of the next one are. */
-let said = '\u00a0';
 
 function sentence(): string {
   const { answer } = totals.value;
