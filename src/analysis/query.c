@@ -423,6 +423,15 @@ static bool bind(struct condition *condition, struct query *query, const struct 
   return bind(condition->left, query, names) && bind(condition->right, query, names);
 }
 
+/* As for a moment that `at` names: what was live after the end is not known. */
+static wn_status check_live(const struct condition *condition, uint64_t end_ns) {
+  if (!condition) return WN_OK;
+  if (condition->field && condition->field->type == LIVE_AT && condition->number > (double)end_ns)
+    return error_set(WN_EINVAL, "live %.40s: that is after the end of the trace", condition->text);
+  wn_status error = check_live(condition->left, end_ns);
+  return error ? error : check_live(condition->right, end_ns);
+}
+
 static bool thread_matches(const struct condition *condition, const struct query *query, uint32_t thread) {
   char buffer[32], number[16];
   snprintf(number, sizeof number, "%u", thread);
@@ -529,6 +538,8 @@ wn_status query_parse(const char *text, struct query **result) {
 wn_status query_bind(struct query *query, const struct samples *samples, const struct names *names) {
   query->samples = samples;
   query->node_count = source_stack_count(samples->source);
+  wn_status error = check_live(query->root, samples->end_ns);
+  if (error) return error;
   if (!bind(query->root, query, names)) return error_set(WN_ENOMEM, "not enough memory for the query");
   return WN_OK;
 }

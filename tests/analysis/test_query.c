@@ -319,6 +319,18 @@ static void a_query_sets_the_moment(void **state) {
   recording_free(recording);
 }
 
+static void what_was_live_after_the_end_is_not_known(void **state) {
+  (void)state;
+  struct recording *recording = load_recursion();
+  struct report report;
+  for (int i = 0; i < 2; i++) {
+    const char *where = i ? "size > 1 and not (live != 1h or size = 1)" : "live = 1h";
+    assert_int_equal(report_ask(recording, &(struct question){.where = where}, &report), WN_EINVAL);
+    assert_string_equal(wn_last_error(), "live 1h: that is after the end of the trace");
+  }
+  recording_free(recording);
+}
+
 static void queries_that_differ_in_their_settings_select_the_same_rows(void **state) {
   (void)state;
   static const struct {
@@ -381,6 +393,7 @@ int main(void) {
       cmocka_unit_test(deep_queries_are_refused_not_crashed_on),
       cmocka_unit_test(settings_change_how_stacks_are_shown),
       cmocka_unit_test(a_query_sets_the_moment),
+      cmocka_unit_test(what_was_live_after_the_end_is_not_known),
       cmocka_unit_test(a_query_tells_the_least_size_that_it_takes),
       cmocka_unit_test(queries_that_differ_in_their_settings_select_the_same_rows),
   };

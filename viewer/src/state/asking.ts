@@ -18,7 +18,7 @@ import { type Source, Superseded } from '../engine/source.ts';
 import { pathText } from './address.ts';
 import { moment, withMoment } from './clauses.ts';
 import { direction, head, view, where } from './store.ts';
-import { againstOf, measureOf } from './questions.ts';
+import { againstOf, measureOf, perOf } from './questions.ts';
 import { server } from './server.ts';
 
 export interface Asked<T> {
@@ -44,7 +44,10 @@ const measure = computed(() => measureOf(view.value, head.value));
 const against = computed(() => againstOf(view.value, head.value));
 /** Whether two runs or two moments are compared. */
 export const comparing = computed(() => view.value.tab === 'compare');
-const per = computed(() => (against.value === 'before' && view.value.per !== 'run' ? view.value.per : undefined));
+const per = computed(() => {
+  const chosen = perOf(view.value);
+  return against.value === 'before' && chosen !== 'run' ? chosen : undefined;
+});
 const givenWhere = computed(() => where.value || undefined);
 
 const isSame = (one: Request | null, other: Request) => one !== null && requestText(one) === requestText(other);

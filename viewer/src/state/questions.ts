@@ -4,7 +4,7 @@ import { bytes, duration, estimatedOf, queryTime, withError } from '../numbers.t
 import { moment, withClauses } from './clauses.ts';
 import { readTime } from '../numbers.ts';
 import { running } from './server.ts';
-import { TABS, type Tab, type View } from './address.ts';
+import { type Scale, TABS, type Tab, type View } from './address.ts';
 
 export interface Question {
   tab: Tab;
@@ -45,6 +45,10 @@ export const filterOf = ({ tab, where }: View): string => {
 /** What a view counts. In a comparison of two runs that is chosen. */
 export const measureOf = (view: View, head: Head | null): Measure =>
   view.tab === 'compare' && head?.before ? view.counted : QUESTIONS[view.tab].measure;
+
+/** Of two runs only what adds up over the run can be scaled: what is held at a moment, or lives long, is no rate. */
+export const canScale = ({ counted }: View): boolean => ['allocated', 'churn', 'promoted'].includes(counted);
+export const perOf = (view: View): Scale => (canScale(view) ? view.per : 'run');
 
 /** What is before in a comparison: the run before, or a moment: that of the view, else the middle of the run. */
 export const againstOf = (view: View, head: Head | null): string | undefined =>

@@ -4,12 +4,13 @@ import { count } from '../numbers.ts';
 import { printing } from '../state/store.ts';
 import { inSight } from './rows.ts';
 
+export const ROW_HEIGHT = 24;
 const PRINTED = 50;
 
-export const shownRows = (rows: number, height: number, top: number, rowHeight: number): [from: number, to: number] =>
-  printing.value ? [0, Math.min(rows, PRINTED)] : inSight(rows, height, top, rowHeight);
+export const shownRows = (rows: number, height: number, top: number): [from: number, to: number] =>
+  printing.value ? [0, Math.min(rows, PRINTED)] : inSight(rows, height, top, ROW_HEIGHT);
 
-export function Gap({ rows, rowHeight }: { rows: number; rowHeight: number }) {
+export function Gap({ rows }: { rows: number }) {
   if (rows <= 0) return null;
   if (printing.value)
     return (
@@ -17,6 +18,6 @@ export function Gap({ rows, rowHeight }: { rows: number; rowHeight: number }) {
         <th class="quiet">and {count(rows)} more</th>
       </tr>
     );
-  return <tr class="gap" aria-hidden="true" style={{ height: `${rows * rowHeight}px` }} />;
+  return <tr class="gap" aria-hidden="true" style={{ height: `${rows * ROW_HEIGHT}px` }} />;
 }
 /* SPDX-License-Identifier: MIT */

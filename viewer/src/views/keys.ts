@@ -1,6 +1,7 @@
 /* The keys of the page. Those of the flame graph are its own. */
 import { GROUPINGS } from '../state/address.ts';
-import { change, direction, letters, openMoment, openTabNumber, panel, redo, setDirection, toggleTable, toggleTheme, undo, view } from '../state/store.ts';
+import { openMoment } from '../state/moments.ts';
+import { change, direction, letters, openTabNumber, panel, redo, setDirection, toggleTable, toggleTheme, undo, view } from '../state/store.ts';
 import { copyLink } from './export.ts';
 import { graph, selectedBox } from './flame.tsx';
 import { drop, hide, keepOnly, menu } from './menu.tsx';

@@ -4,8 +4,9 @@ import type { Time } from '../engine/answers.ts';
 import { bytes, duration, queryTime, range, readTime } from '../numbers.ts';
 import { ageOf, comparing, missing, time } from '../state/asking.ts';
 import { bounds, moment, withBounds } from '../state/clauses.ts';
+import { openMoment, timeOf } from '../state/moments.ts';
 import { running } from '../state/server.ts';
-import { asTable, head, isDark, openMoment, openTab, PAPER, printing, setQuery, toggleTable, view } from '../state/store.ts';
+import { asTable, head, isDark, PAPER, printing, setQuery, toggleTable, view } from '../state/store.ts';
 import { measureOf } from '../state/questions.ts';
 import { compareEnds, moments } from './compare.tsx';
 import { DataTable } from './data.tsx';
@@ -25,8 +26,7 @@ const shownMoment = computed<number | null>(() => {
   if (shown.tab === 'peak') return answer.peak_ns;
   const { at } = moment(shown.where);
   if (comparing.value && at === null) return answer.peak_ns;
-  if (at === null || at === 'end') return head.value?.trace.duration_ns ?? null;
-  return at === 'peak' ? answer.peak_ns : readTime(at);
+  return timeOf(at ?? 'end');
 });
 
 /** Enough digits that two moments of the chart differ. */
@@ -49,8 +49,7 @@ export function stepPeak(direction: -1 | 1): void {
   const peaks = direction > 0 ? answer.peaks_ns : [...answer.peaks_ns].reverse();
   const next = peaks.find((peak) => direction * (peak - now) > close);
   if (next === undefined) return;
-  if (Math.abs(next - answer.peak_ns) <= close) openTab('peak');
-  else openMoment(exact(next));
+  openMoment(Math.abs(next - answer.peak_ns) <= close ? 'peak' : exact(next));
 }
 
 /** Shows the moment of the collection before or after the one that is shown. */
@@ -177,7 +176,7 @@ function Legend() {
   const { answer } = time.value;
   const isCollected = head.value?.collected;
   const resident = (answer?.columns.memory_time.length ?? 0) > 0;
-  const collections = (answer?.columns.collection_time.length ?? 0) > 0;
+  const ends = answer?.columns.collection_major;
   return (
     <>
       {isCollected ? (
@@ -192,7 +191,8 @@ function Legend() {
       <Key kind="band" text="95 % range" />
       {resident && <Resident />}
       <Key kind="rate" text="allocated a second" />
-      {collections && <Key kind="collection" text="end of a major cycle" />}
+      {ends?.includes(0) && <Key kind="collection small" text="minor collection" />}
+      {ends?.includes(1) && <Key kind="collection" text="end of a major cycle" />}
     </>
   );
 }
@@ -201,7 +201,7 @@ function Readout() {
   const { answer } = time.value;
   const index = under.value;
   if (!answer || index === null || index >= answer.columns.time.length)
-    return <span class="quiet">{moments.value ? 'Click: the moment after. Drag: compares both ends.' : 'Click: the moment. Drag: blocks born in that time.'}</span>;
+    return <span class="quiet">{moments.value ? 'Click: a moment before or after. Drag: both.' : 'Click: the moment. Drag: blocks born in that time.'}</span>;
   const { columns } = answer;
   const rss = atMoments(columns.time, columns.memory_time, columns.rss)[index];
   return (

@@ -82,7 +82,6 @@ export class TimeChart {
   private colours: Colours;
   private answer: Time | null = null;
   private marks: Marks = { moment: null, peak: 0, range: null };
-  private readonly resizes: ResizeObserver;
   private stacked = false;
   private resident = true;
   private fixed = 0;
@@ -92,8 +91,7 @@ export class TimeChart {
     private readonly handlers: ChartHandlers,
   ) {
     this.colours = colours(host);
-    this.resizes = new ResizeObserver(() => this.resize());
-    this.resizes.observe(host);
+    new ResizeObserver(() => this.resize()).observe(host);
   }
 
   show(answer: Time, collected: boolean): void {
@@ -125,12 +123,6 @@ export class TimeChart {
     this.fixed = fixed;
     this.colours = colours(this.host);
     if (this.answer) this.build();
-  }
-
-  destroy(): void {
-    this.resizes.disconnect();
-    this.held?.destroy();
-    this.rate?.destroy();
   }
 
   private get width(): number {
