@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { type Compare, type Flame, NO_LABEL, type Request } from '../../src/engine/answers.ts';
 import { cleanName } from '../../src/flame/names.ts';
-import { bytes, changeOf, changeRange, count, error, isRough, range, share, shortCount, shortError } from '../../src/numbers.ts';
+import { bytes, changeOf, changeRange, count, error, isRough, range, share, shortChange, shortCount, shortError } from '../../src/numbers.ts';
 import { inFolder, makeComparison, makePage, openPage, program, without } from '../engine/page.ts';
 import { launch, settled } from './open.ts';
 import { answerOf, goTo, openHigh, WALK } from './views.ts';
@@ -183,7 +183,7 @@ function comparedRows({ columns, labels, fates, sure_count, rows_count, exact, p
     const mark = columns.sure[row] ? (value < 0 ? '▼' : '▲') : '';
     return [
       cleanName(label.text, 2000),
-      `${mark}${changeOf(value)}${low < high ? changeRange(low, high) : ''}`,
+      `${mark}${changeOf(value)}${low < high ? shortChange(value, low, high) : ''}`,
       sideOf(columns, 'before', row, fates[row]!),
       sideOf(columns, 'after', row, fates[row]!),
       shortCount(columns.before_samples[row]! + columns.after_samples[row]!),
@@ -191,7 +191,7 @@ function comparedRows({ columns, labels, fates, sure_count, rows_count, exact, p
   });
   const left = rows_count - sure_count;
   const parting = `${partial ? 'changed or not' : exact ? 'unchanged' : 'within noise'}: ${count(left)} ${by}${left === 1 ? '' : 's'}`;
-  if (rows.length > sure_count) rows.splice(sure_count, 0, [parting, '']);
+  if (rows.length > sure_count) rows.splice(sure_count, 0, [parting, '', '', '']);
   return rows;
 }
 
