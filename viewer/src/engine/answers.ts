@@ -264,6 +264,11 @@ export interface Table {
     samples: Uint32Array;
     /** Median life of the row's own blocks; NaN: it has none, or half of them live longer than the trace tells. */
     life: Float64Array;
+    /** The ends of their intervals; NaN: too few samples tell. */
+    blocks_low: Float32Array;
+    blocks_high: Float32Array;
+    life_low: Float32Array;
+    life_high: Float32Array;
     /** measure=alive: the slope of the row's own bytes over the age classes, in bytes a second; its place in
      *  `growth_kinds`; and by how much its bytes became more in each of the AGES classes, oldest first, row by row. */
     growth?: Float32Array;

@@ -29,9 +29,9 @@ const COLUMNS: { sort: Sort; title: string; help: string }[] = [
   { sort: 'name', title: 'function', help: 'Name' },
   { sort: 'self', title: 'self', help: 'What it allocated itself' },
   { sort: 'total', title: 'total', help: 'With what the functions that it calls allocated' },
-  { sort: 'blocks', title: 'blocks', help: 'About how many blocks, with those of the functions that it calls' },
+  { sort: 'blocks', title: 'blocks', help: 'About how many blocks, with those of the functions that it calls; the range is in the tip of each number' },
   { sort: 'samples', title: 'n', help: 'Sampled blocks on which self rests; in the order of total, those on which total rests' },
-  { sort: 'life', title: 'life', help: 'Median life of its own blocks' },
+  { sort: 'life', title: 'life', help: 'Median life of its own blocks; its range is in the tip' },
 ];
 const GROWTH = {
   sort: 'growth',
@@ -93,6 +93,9 @@ function Amount({ column, value, low, high, samples, whole }: { column: 'self' |
   );
 }
 
+/** The interval of a number whose column has no room for it. */
+const between = (low: number, high: number, text: (value: number) => string): string => (low < high ? `${text(low)}–${text(high)}` : '');
+
 const lifeOf = (table: Table, index: number): string => {
   const life = table.columns.life[index]!;
   return Number.isNaN(life) ? (table.columns.self_samples[index] ? '> run' : '–') : shortDuration(life);
@@ -114,9 +117,9 @@ function Line({ of, index, place, whole, nearby }: { of: Table; index: number; p
       </th>
       <Amount column="self" value={columns.self[index]!} low={columns.self_low[index]!} high={columns.self_high[index]!} samples={columns.self_samples[index]!} whole={whole} />
       <Amount column="total" value={columns.total[index]!} low={columns.total_low[index]!} high={columns.total_high[index]!} samples={columns.samples[index]!} whole={whole} />
-      {!columns.growth && <td class="blocks">{shortCount(columns.blocks[index]!)}</td>}
+      {!columns.growth && <td class="blocks" title={between(columns.blocks_low[index]!, columns.blocks_high[index]!, shortCount)}>{shortCount(columns.blocks[index]!)}</td>}
       <td class="samples">{shortCount(samplesOf(of, view.value.sort)[index]!)}</td>
-      {columns.growth ? <Growth of={of} index={index} /> : <td class="life">{lifeOf(of, index)}</td>}
+      {columns.growth ? <Growth of={of} index={index} /> : <td class="life" title={between(columns.life_low[index]!, columns.life_high[index]!, shortDuration)}>{lifeOf(of, index)}</td>}
     </tr>
   );
 }

@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { AGES, type Heap, type Kinds, type Table, type Time, type Totals } from '../../src/engine/answers.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import { bytes, count, duration, range, share, shortCount } from '../../src/numbers.ts';
+import { bytes, count, duration, range, share, shortCount, shortDuration } from '../../src/numbers.ts';
 import { inFolder, makePage, openPage, program, without } from '../engine/page.ts';
 import { launch } from './open.ts';
 import { answerOf, attributesOf, cellsOf, goTo, isDrawn, openHigh, WALK } from './views.ts';
@@ -34,6 +34,33 @@ after(async () => {
 });
 
 const toggle = (page: Page, part: string) => page.locator(part).getByRole('button', { name: /^(show|hide).*(table|chart)$/ }).click();
+
+/* ---- the table ---- */
+
+test('counts of blocks and lives have their range in a tip', { skip: without }, async () => {
+  const { page, faults } = await openHigh(browser, file);
+  for (const [address, measure] of [['#peak', 'held'], ['#churn', 'churn']] as const) {
+    await goTo(page, address);
+    const { labels, columns } = answerOf<Table>(engine, { view: 'table', measure, by: 'function' });
+    const rows = await page.locator('.sites tbody tr:not(.gap)').evaluateAll((all) =>
+      all.map((row) => ({
+        name: row.querySelector<HTMLElement>('.name bdi')!.title,
+        blocks: row.querySelector<HTMLElement>('.blocks')!.title,
+        life: row.querySelector<HTMLElement>('.life')!.title,
+      })),
+    );
+    assert.ok(rows.some(({ blocks, life }) => blocks && life), address);
+    for (const { name, blocks, life } of rows) {
+      const index = Array.from(columns.label).findIndex((label) => labels[label]!.text === name);
+      const [low, high, shortest, longest] = (['blocks_low', 'blocks_high', 'life_low', 'life_high'] as const).map((column) => columns[column][index]!);
+      assert.ok(low! <= columns.blocks[index]! * 1.0001 && columns.blocks[index]! <= high! * 1.0001, name);
+      assert.equal(blocks, `${shortCount(low!)}–${shortCount(high!)}`);
+      assert.equal(life, shortest! < longest! ? `${shortDuration(shortest!)}–${shortDuration(longest!)}` : '');
+    }
+  }
+  assert.deepEqual(faults, []);
+  await page.close();
+});
 
 /* ---- over time ---- */
 
