@@ -1,6 +1,6 @@
-/* When a group came to hold the bytes that are alive at a moment, by age class: at the end of the run, or
- * when the program began to close down (CLOSING in recording.h). What happens later does not count: "the
- * end" is this moment here and in growth.h, which judges the classes.
+/* When a group came to hold the bytes that are alive at a moment, by age class: at the end of the
+ * run, or when the program began to close down (CLOSING in recording.h). What happens later does
+ * not count: "the end" is this moment here and in growth.h, which judges the classes.
  *
  * AGE CLASSES: the run is cut into AGE_CLASSES stretches of equal length, t_i to t_{i+1}. Let H(t) be
  * the bytes that the blocks which are alive at the end had at time t: 0 before a block was born, its

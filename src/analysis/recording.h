@@ -1,12 +1,13 @@
 /* A loaded trace: its rows, their names, and which functions are wrappers. Any number of reports
  * (report.h) can be made from one recording, also at the same time: none changes it.
  *
- * CLOSING. Many a program that exits frees what it has: destructors of its containers run, an interpreter
- * takes itself down. Then nothing is alive at the end, neither its caches nor what it leaked into a
- * list all the time. So where a program has exited, and frees more than half of what it held within the
- * last CLOSING_PART of its run, it began to close down at its peak, if that is in this part, or else when it
- * last held nearly as much as in this part's largest moment. In all other recordings this moment is the end. What was alive then is asked for
- * instead of what was alive at the end. */
+ * CLOSING. Many a program that exits frees what it has: destructors of its containers run, an
+ * interpreter takes itself down. Then nothing is alive at the end, neither its caches nor what it
+ * leaked into a list all the time. So where a program has exited, and frees more than half of what
+ * it held within the last CLOSING_PART of its run, it began to close down at its peak, if that is
+ * in this part, or else when it last held nearly as much as in this part's largest moment. In all
+ * other recordings this moment is the end. What was alive then is asked for instead of what was
+ * alive at the end. */
 #ifndef ANALYSIS_RECORDING_H
 #define ANALYSIS_RECORDING_H
 
