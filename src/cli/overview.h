@@ -14,7 +14,8 @@ struct overview_limits {
 };
 
 /* Prints the table. Returns the number of traces that cannot be read; their lines say why. `most`, if
- * not NULL, becomes the path in the first line: of the trace that allocated most; or NULL. */
+ * not NULL, becomes the path of a trace that allocated at least a third of all, and surely more than
+ * the first trace given; or NULL. */
 size_t overview_print(FILE *out, const char *const *paths, size_t count, const struct overview_limits *limits,
                       const char **most);
 
