@@ -5,6 +5,7 @@
  * order; only the first key is reachable otherwise. The time is that of a full collection, by length, and
  * its ratio to the time of half the length. */
 #include "tree.h"
+#include <winnow/gc.h>
 #include <winnow/weak.h>
 
 enum { SHORTEST = 1 << 14 };
