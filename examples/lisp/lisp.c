@@ -43,9 +43,10 @@ void lisp_unlock(struct vm *vm) { pthread_mutex_unlock(&vm->lisp->lock); }
 
 /* ---- symbols: the lock is held ----
  *
- * The symbols are in a weak set, so that a symbol that nothing else mentions does not stay for ever. The set is a
- * weak array of buckets of BUCKET places. A symbol is somewhere in the bucket of its hash, among places
- * that were never used and places that have become empty. The set grows when a bucket is full. */
+ * The symbols are in a weak set, so that a symbol that nothing else mentions does not stay for
+ * ever. The set is a weak array of buckets of BUCKET places. A symbol is somewhere in the bucket of
+ * its hash, among places that were never used and places that have become empty. The set grows when
+ * a bucket is full. */
 
 enum { BUCKET = 16, FIRST_BUCKETS = 128 };
 
@@ -89,7 +90,8 @@ static bool put_all(struct vm *vm, wn_ref to, wn_ref from) {
   return true;
 }
 
-/* A set of twice as many places, or more, with the symbols of the old one. Null if memory is exhausted. */
+/* A set of twice as many places, or more, with the symbols of the old one. Null if memory is
+ * exhausted. */
 static wn_ref grow_symbols(struct vm *vm, wn_ref old) {
   for (size_t places = 2 * wn_weak_length(old);; places *= 2) {
     wn_ref grown = wn_weak_new(vm->domain, places);

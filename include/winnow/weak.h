@@ -8,22 +8,23 @@
  *
  * A weak array refers to values without keeping them alive. When nothing else leads to a block, the
  * heap empties every place that refers to it, all of them at once, at the latest at the end of the
- * second cycle of the major heap after that. A block that has a finaliser (wn_gc_finalise) is kept by
- * it until the finaliser has run; a block that has only a last finaliser is gone before that one is
- * called.
+ * second cycle of the major heap after that. A block that has a finaliser (wn_gc_finalise) is kept
+ * by it until the finaliser has run; a block that has only a last finaliser is gone before that one
+ * is called.
  *
- * An ephemeron has keys and data. Its keys are weak. Its data are kept alive by the ephemeron as long
- * as every key that is set is alive, even if the keys are reachable only through the data. When a key
- * is gone, the data are gone too.
+ * An ephemeron has keys and data. Its keys are weak. Its data are kept alive by the ephemeron as
+ * long as every key that is set is alive, even if the keys are reachable only through the data.
+ * When a key is gone, the data are gone too.
  *
- * Places hold values of any kind; integers are never gone. A place that is out of range is an error:
- * functions that return a status return WN_EINVAL, the others a null handle or false, and wn_last_error
- * says what is wrong. A place that is empty is no error. Any domain may use a weak block at any time,
- * also when other domains write to it. Minor collections keep the data of ephemerons, not their keys.
+ * Places hold values of any kind; integers are never gone. A place that is out of range is an
+ * error: functions that return a status return WN_EINVAL, the others a null handle or false, and
+ * wn_last_error says what is wrong. A place that is empty is no error. Any domain may use a weak
+ * block at any time, also when other domains write to it. Minor collections keep the data of
+ * ephemerons, not their keys.
  *
  * A weak block is a value like others, with the tag WN_TAG_WEAK, but has no fields for wn_get and
- * wn_set. It is born in the major heap. Unless its comment says otherwise, a function does not collect.
- */
+ * wn_set. It is born in the major heap. Unless its comment says otherwise, a function does not
+ * collect. */
 #ifndef WINNOW_WEAK_H
 #define WINNOW_WEAK_H
 
@@ -35,8 +36,8 @@ extern "C" {
 
 /* ---- weak arrays ---- */
 
-/* A weak array of `n` empty places. A null handle if memory or handles are used up (wn_heap_hooks), or
- * if `n` is WN_MAX_WORDS or more. May collect. */
+/* A weak array of `n` empty places. A null handle if memory or handles are used up (wn_heap_hooks),
+ * or if `n` is WN_MAX_WORDS or more. May collect. */
 WN_API wn_ref wn_weak_new(wn_domain *domain, size_t n);
 
 /* How many places a weak array, or how many keys an ephemeron has; 0 for any other value. */
@@ -49,9 +50,9 @@ WN_API wn_status wn_weak_set(wn_domain *domain, wn_ref weak, size_t i, wn_ref va
  * up. */
 WN_API wn_ref wn_weak_get(wn_domain *domain, wn_ref weak, size_t i);
 
-/* A handle of a copy of the block, with the same fields or bytes, so that the block itself is not kept
- * alive. Integers, custom blocks and weak blocks are not copied: the handle is of the value. May
- * collect. */
+/* A handle of a copy of the block, with the same fields or bytes, so that the block itself is not
+ * kept alive. Integers, custom blocks and weak blocks are not copied: the handle is of the value.
+ * May collect. */
 WN_API wn_ref wn_weak_get_copy(wn_domain *domain, wn_ref weak, size_t i);
 
 /* Whether a place is not empty. Does not keep alive what it refers to. */
@@ -60,8 +61,8 @@ WN_API bool wn_weak_check(wn_domain *domain, wn_ref weak, size_t i);
 /* Sets `n` places from `i` on. A null handle empties them. */
 WN_API wn_status wn_weak_fill(wn_domain *domain, wn_ref weak, size_t i, size_t n, wn_ref value);
 
-/* Copies `n` places, full or empty, from `i` of one array to `j` of another, or of the same, which may
- * overlap. */
+/* Copies `n` places, full or empty, from `i` of one array to `j` of another, or of the same, which
+ * may overlap. */
 WN_API wn_status wn_weak_blit(wn_domain *domain, wn_ref from, size_t i, wn_ref to, size_t j, size_t n);
 
 /* ---- ephemerons ---- */

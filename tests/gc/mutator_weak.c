@@ -1,9 +1,9 @@
-/* The operations of the random program on weak blocks. Each actor has a weak array and some ephemerons,
- * and its shadow knows what was stored in each place.
+/* The operations of the random program on weak blocks. Each actor has a weak array and some
+ * ephemerons, and its shadow knows what was stored in each place.
  *
- * A place is empty only if its node is unreachable in the model, and else has its block. The data of an
- * ephemeron are there if its key is reachable, and may be kept then. What the model does not reach may be
- * there or not: it is only looked at, since a finaliser may be pending for it. */
+ * A place is empty only if its node is unreachable in the model, and else has its block. The data
+ * of an ephemeron are there if its key is reachable, and may be kept then. What the model does not
+ * reach may be there or not: it is only looked at, since a finaliser may be pending for it. */
 #include "gc/mutator_parts.h"
 
 #include <winnow/weak.h>

@@ -1,9 +1,9 @@
 /* Whether chains of ephemerons are marked in linear time: ephemerons LONGEST [HELPERS].
  *
- * In a chain the data of each ephemeron are the key of another, so that each is marked because of the
- * one before. The ephemerons were made in the order of the chain, in the reverse order, or in a random
- * order; only the first key is reachable otherwise. The time is that of a full collection, by length, and
- * its ratio to the time of half the length. */
+ * In a chain the data of each ephemeron are the key of another, so that each is marked because of
+ * the one before. The ephemerons were made in the order of the chain, in the reverse order, or in a
+ * random order; only the first key is reachable otherwise. The time is that of a full collection,
+ * by length, and its ratio to the time of half the length. */
 #include "tree.h"
 #include <winnow/gc.h>
 #include <winnow/weak.h>

@@ -98,8 +98,8 @@ static bool is_waiting(const struct wn_heap *heap, wn_value block) {
   return is_unmarked(heap, field_load(data_of(block)));
 }
 
-/* Counts the conditions of all ephemerons whose data are not marked. `*ready`: the conditions of one
- * of them are met. */
+/* Counts the conditions of all ephemerons whose data are not marked. `*ready`: the conditions of
+ * one of them are met. */
 static size_t conditions_of(const struct wn_heap *heap, bool *ready) {
   const struct weak *weak = &heap->collector->weak;
   size_t conditions = 0;

@@ -1,21 +1,21 @@
 /* Marking the data of ephemerons.
  *
- * An ephemeron has *conditions*: the block itself, and those of its keys that are not empty. Its data
- * are to be marked when all its conditions are. A round begins when nothing is left to mark
+ * An ephemeron has *conditions*: the block itself, and those of its keys that are not empty. Its
+ * data are to be marked when all its conditions are. A round begins when nothing is left to mark
  * (ephemerons_mark):
  *   1. The data of each ephemeron whose conditions are met are marked.
- *   2. Each other ephemeron waits for one of its conditions that is not marked: a table leads from that
- *      block to the ephemerons that wait for it.
- *   3. Marking goes on. While the round lasts (`watching`), a marker that has marked a block looks it up
- *      in the table. Each ephemeron that waited for it waits for its next condition, or else its data are
- *      marked, and looked up in turn.
- * Each condition is waited for at most once, and looked up once, so that the work is linear in the
- * number of conditions and of blocks, in whatever order a chain of ephemerons depends on each other.
+ *   2. Each other ephemeron waits for one of its conditions that is not marked: a table leads from
+ *      that block to the ephemerons that wait for it.
+ *   3. Marking goes on. While the round lasts (`watching`), a marker that has marked a block looks
+ *      it up in the table. Each ephemeron that waited for it waits for its next condition, or else
+ *      its data are marked, and looked up in turn. Each condition is waited for at most once, and
+ *      looked up once, so that the work is linear in the number of conditions and of blocks, in
+ *      whatever order a chain of ephemerons depends on each other.
  *
- * RECHECK. Step 3 may miss an ephemeron: one marker marks a block, and looks it up, just before another
- * marker puts an ephemeron there; a barrier marks a block and does not look it up; or a program that
- * stores new keys meanwhile makes the table too full. So the next round checks all ephemerons again.
- * Marking has ended when a round finds nothing. */
+ * RECHECK. Step 3 may miss an ephemeron: one marker marks a block, and looks it up, just before
+ * another marker puts an ephemeron there; a barrier marks a block and does not look it up; or a
+ * program that stores new keys meanwhile makes the table too full. So the next round checks all
+ * ephemerons again. Marking has ended when a round finds nothing. */
 #ifndef GC_COLLECT_EPHEMERON_H
 #define GC_COLLECT_EPHEMERON_H
 
@@ -36,8 +36,8 @@ struct awaited {
 
 struct ephemerons {
   _Atomic(bool) watching;
-  /* A hash table, and by ephemeron the next one in its list. Changed under weak.lock; markers find a
-   * block without it. */
+  /* A hash table, and by ephemeron the next one in its list. Changed under weak.lock; markers find
+   * a block without it. */
   struct awaited *table;
   uint32_t *next;
   size_t capacity, used; /* slots of the table */

@@ -1,28 +1,28 @@
 /* Weak blocks: weak arrays and ephemerons.
  *
  * A weak block has the tag WN_TAG_WEAK, so it is not scanned. Its first word is the data, the other
- * words are the keys. A word is a value, or EMPTY. A weak array is an ephemeron that never has data.
- * Keys keep nothing alive. The data are alive if the weak block and all keys that are not empty are,
- * even if the keys are reachable through the data alone.
+ * words are the keys. A word is a value, or EMPTY. A weak array is an ephemeron that never has
+ * data. Keys keep nothing alive. The data are alive if the weak block and all keys that are not
+ * empty are, even if the keys are reachable through the data alone.
  *
- * ALL OF THEM. Weak blocks are born in the major heap, and the table `blocks` has each from its birth
- * until marking finds it dead. It is written under `lock`, or while the world is stopped.
+ * ALL OF THEM. Weak blocks are born in the major heap, and the table `blocks` has each from its
+ * birth until marking finds it dead. It is written under `lock`, or while the world is stopped.
  *
  * MINOR COLLECTIONS. A key that is young is not kept. The domain that stored it noted the place in
- * its `weak_stores`; after the evacuation the places get the new addresses, or become EMPTY. Data that
- * are young are kept, as the fields of other old blocks are: their places are in the remembered set. If
- * a key has died, the data become EMPTY too. EVERY: if `weak_stores` cannot grow, the next minor
- * collection looks at all weak blocks.
+ * its `weak_stores`; after the evacuation the places get the new addresses, or become EMPTY. Data
+ * that are young are kept, as the fields of other old blocks are: their places are in the
+ * remembered set. If a key has died, the data become EMPTY too. EVERY: if `weak_stores` cannot
+ * grow, the next minor collection looks at all weak blocks.
  *
- * MARKING. A value that the program reads from a weak block while marking goes on is marked, since it
- * may have been unreachable when the cycle began (SNAPSHOT of major.h). A store needs no barrier: what
- * it overwrites was not read, or is marked. When nothing is left to mark, the data of ephemerons whose
- * keys are marked are marked in turn (ephemeron.h), until no more are found. Then what finalisers keep
- * is marked, and after that the same again.
+ * MARKING. A value that the program reads from a weak block while marking goes on is marked, since
+ * it may have been unreachable when the cycle began (SNAPSHOT of major.h). A store needs no
+ * barrier: what it overwrites was not read, or is marked. When nothing is left to mark, the data of
+ * ephemerons whose keys are marked are marked in turn (ephemeron.h), until no more are found. Then
+ * what finalisers keep is marked, and after that the same again.
  *
- * CLEANING. At the end of marking, while the world is stopped, keys that are not marked become EMPTY, and
- * with them the data. Sweeping begins after that, so no weak block ever leads to a freed block, and all
- * weak blocks lose a value at the same moment. */
+ * CLEANING. At the end of marking, while the world is stopped, keys that are not marked become
+ * EMPTY, and with them the data. Sweeping begins after that, so no weak block ever leads to a freed
+ * block, and all weak blocks lose a value at the same moment. */
 #ifndef GC_COLLECT_WEAK_H
 #define GC_COLLECT_WEAK_H
 
