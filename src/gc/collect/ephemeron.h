@@ -8,9 +8,11 @@
  *      that block to the ephemerons that wait for it.
  *   3. Marking goes on. While the round lasts (`watching`), a marker that has marked a block looks
  *      it up in the table. Each ephemeron that waited for it waits for its next condition, or else
- *      its data are marked, and looked up in turn. Each condition is waited for at most once, and
- *      looked up once, so that the work is linear in the number of conditions and of blocks, in
- *      whatever order a chain of ephemerons depends on each other.
+ *      its data are marked, and looked up in turn.
+ *
+ * Each condition is waited for at most once, and looked up once, so that the work is linear in the
+ * number of conditions and of blocks, in whatever order the ephemerons of a chain depend on each
+ * other.
  *
  * RECHECK. Step 3 may miss an ephemeron: one marker marks a block, and looks it up, just before
  * another marker puts an ephemeron there; a barrier marks a block and does not look it up; or a
