@@ -26,6 +26,7 @@ extern "C" {
  * are reserved. */
 enum {
   WN_TAG_SCANNED_MAX = 239,
+  WN_TAG_WEAK = 251, /* of weak.h; functions of that header alone look into such blocks */
   WN_TAG_RAW = 252,
   WN_TAG_CUSTOM = 255,
 };
