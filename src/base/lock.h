@@ -2,7 +2,8 @@
  * needs no set-up.
  *
  * Every lock has a rank; a thread may only take locks of higher rank than those it holds. Checked
- * where checks are on. A lock is never held while user code runs. */
+ * where checks are on. A lock is never held while user code runs, but for code that must not come
+ * back to us: hooks of a stopped world, and listeners of winnow/events.h. */
 #ifndef BASE_LOCK_H
 #define BASE_LOCK_H
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <winnow/events.h>
 #include <winnow/trace.h>
 
 static wn_heap *heap;
@@ -113,6 +114,15 @@ static bool start_trace(wn_domain *domain) {
   return wn_trace_start(domain, "/nowhere/at/all", NULL, &trace);
 }
 static bool stop_trace(wn_domain *domain) { return wn_trace_stop(domain, (wn_trace *)&heap); }
+static void hear(const wn_gc_event *event, void *context) { (void)event, (void)context; }
+static bool listen(wn_domain *domain) {
+  wn_gc_listener *listener;
+  return wn_gc_listen(domain, WN_GC_EVERY_EVENT, hear, NULL, &listener);
+}
+static bool unlisten(wn_domain *domain) { return wn_gc_unlisten(domain, (wn_gc_listener *)&heap); }
+static bool metrics_begin(wn_domain *domain) { return wn_gc_metrics_begin(domain); }
+static bool metrics(wn_domain *domain) { return wn_gc_metrics(domain, stderr); }
+static bool metrics_end(wn_domain *domain) { return wn_gc_metrics_end(domain); }
 static bool begin_to_block(wn_domain *domain) { return wn_blocking_begin(domain), true; }
 static bool yield(wn_domain *domain) { return wn_thread_yield(domain), true; }
 static bool detach(wn_domain *domain) { return wn_domain_detach(domain); }
@@ -175,6 +185,11 @@ static const struct call calls[] = {
     {"wn_memprof_is_sampling", is_sampling},
     {"wn_trace_start", start_trace},
     {"wn_trace_stop", stop_trace},
+    {"wn_gc_listen", listen},
+    {"wn_gc_unlisten", unlisten},
+    {"wn_gc_metrics_begin", metrics_begin},
+    {"wn_gc_metrics", metrics},
+    {"wn_gc_metrics_end", metrics_end},
 };
 
 /* Functions that do not check the caller, but know that a domain has ended. */

@@ -37,7 +37,8 @@
  * WORLD, MEDIUM and CHUNKS held, in the middle of a collection or of an allocation. It therefore
  * must not call any public function of the heap, allocate in it, stop the world, register or remove
  * listeners, or wait for a thread that may do so. Inside MINOR and CYCLE events the world is
- * stopped, no lock of the store is held, and a listener may read every domain. errno is kept. */
+ * stopped, no lock of the store is held, and a listener may read every domain. errno is kept.
+ * winnow/events.h tells programs what of this holds for their listeners. */
 #ifndef GC_EVENTS_EVENTS_H
 #define GC_EVENTS_EVENTS_H
 

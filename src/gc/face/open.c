@@ -7,6 +7,8 @@
 #include "gc/collect/collector.h"
 #include "gc/collect/nursery.h"
 #include "gc/face/control.h"
+#include "gc/face/listen.h"
+#include "gc/face/metrics.h"
 #include "gc/face/trace.h"
 #include "gc/face/verbose.h"
 #include "gc/world/host.h"
@@ -49,6 +51,8 @@ bool heap_is_open(const wn_heap *heap) {
 
 static void destroy(wn_heap *heap) {
   trace_close_all(heap);
+  metrics_close(heap);
+  listen_close_all(heap);
   host_close(heap);
   store_destroy(&heap->store);
   mark_destroy(heap);

@@ -10,7 +10,9 @@
 
 struct collector;
 struct heap_trace;
+struct metrics;
 struct wn_domain;
+struct wn_gc_listener;
 
 enum { DOMAINS_MOST = TINY ? 16 : 128 };
 
@@ -44,6 +46,8 @@ struct wn_heap {
   struct events events;
   struct listener verbose_listener;
   struct heap_trace *traces;
+  struct wn_gc_listener *public_listeners;
+  struct metrics *metrics; /* NULL: nothing is counted */
 
   /* Written while the world is stopped; read by any thread. */
   _Atomic(int) phase; /* enum phase */

@@ -132,6 +132,7 @@ bool world_stop(struct wn_domain *domain, enum stop_cause cause) {
     world_wait(domain);
     return false;
   }
+  if (!began) began = event_clock(&heap->events, EVENT_STOP_BEGINS); /* a listener came meanwhile */
   DEBUG_STEP(heap);
   lock_acquire(&heap->world, LOCK_RANK_WORLD);
   if (heap->domain_count > 1) domain_before_raising(heap);
