@@ -10,12 +10,20 @@
 
 struct collector;
 struct heap_trace;
+struct wn_marshal_ops;
 struct wn_domain;
 
 enum { DOMAINS_MOST = TINY ? 16 : 128 };
 
 /* The major collector's cycle (major.h). */
 enum phase { PHASE_IDLE, PHASE_MARK, PHASE_SWEEP };
+
+/* A kind of custom blocks that can be marshalled (gc/marshal/kinds.h). */
+struct marshal_kind {
+  struct marshal_kind *next;
+  const struct wn_custom_ops *ops;
+  const struct wn_marshal_ops *marshal;
+};
 
 struct wn_heap {
   /* Set by wn_heap_open; constant afterwards. */
@@ -44,6 +52,9 @@ struct wn_heap {
   struct events events;
   struct listener verbose_listener;
   struct heap_trace *traces;
+
+  /* What the program registered: a list that only grows; from malloc. Written by any thread. */
+  _Atomic(struct marshal_kind *) marshal_kinds;
 
   /* Written while the world is stopped; read by any thread. */
   _Atomic(int) phase; /* enum phase */
