@@ -126,6 +126,45 @@ WN_API wn_ref wn_boxed_new(wn_domain *domain, wn_boxed type, int64_t n);
  * of the heap. */
 WN_API bool wn_boxed_get(wn_ref block, wn_boxed *type, int64_t *n);
 
+/* ---- bigarrays ---- */
+
+/* Kinds of elements, numbered as OCaml numbers them. A complex number is two floating-point numbers;
+ * OCAML_INT is an integer of 63 bits in a word; float16 is there from OCaml 5.2 on. */
+typedef enum wn_bigarray_kind {
+  WN_BIGARRAY_FLOAT32,
+  WN_BIGARRAY_FLOAT64,
+  WN_BIGARRAY_INT8,
+  WN_BIGARRAY_UINT8,
+  WN_BIGARRAY_INT16,
+  WN_BIGARRAY_UINT16,
+  WN_BIGARRAY_INT32,
+  WN_BIGARRAY_INT64,
+  WN_BIGARRAY_OCAML_INT,
+  WN_BIGARRAY_NATIVEINT,
+  WN_BIGARRAY_COMPLEX32,
+  WN_BIGARRAY_COMPLEX64,
+  WN_BIGARRAY_CHAR,
+  WN_BIGARRAY_FLOAT16
+} wn_bigarray_kind;
+#define WN_BIGARRAY_DIMENSIONS_MOST ((size_t)16)
+
+/* A custom block that is OCaml's bigarray: elements outside the heap, one after the other. */
+typedef struct wn_bigarray {
+  void *data; /* as long as the block lives */
+  size_t dimensions;
+  unsigned kind, is_fortran; /* a wn_bigarray_kind; whether the first index changes fastest */
+  size_t bytes;              /* of all elements */
+  size_t lengths[];          /* of each dimension */
+} wn_bigarray;
+
+/* Makes a bigarray of zeros. A null handle as with wn_alloc_custom, for more dimensions than there
+ * may be, and where there is no memory for the elements. May collect. */
+WN_API wn_ref wn_bigarray_new(wn_domain *domain, wn_bigarray_kind kind, bool is_fortran, size_t dimensions,
+                              const size_t *lengths);
+/* NULL if the block is no bigarray. Valid until the next call that may collect; its `data`, as long
+ * as the block lives. */
+WN_API wn_bigarray *wn_bigarray_of(wn_ref block);
+
 /* ---- custom blocks ---- */
 
 typedef struct wn_marshal_writer wn_marshal_writer;

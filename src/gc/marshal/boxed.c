@@ -56,10 +56,10 @@ static bool read_native(void *bytes, size_t size, wn_marshal_reader *from) {
   return form == NATIVE_32 || form == NATIVE_64;
 }
 
-static const wn_custom_ops ops[OWN_KINDS] = {[WN_BOXED_INT32] = {.name = "_i"},
-                                             [WN_BOXED_INT64] = {.name = "_j"},
-                                             [WN_BOXED_NATIVEINT] = {.name = "_n"}};
-static const wn_marshal_ops marshal[OWN_KINDS] = {
+static const wn_custom_ops ops[BOXED_KINDS] = {[WN_BOXED_INT32] = {.name = "_i"},
+                                               [WN_BOXED_INT64] = {.name = "_j"},
+                                               [WN_BOXED_NATIVEINT] = {.name = "_n"}};
+static const wn_marshal_ops marshal[BOXED_KINDS] = {
     [WN_BOXED_INT32] = {.bytes = 4, .write = write_int32, .read = read_int32},
     [WN_BOXED_INT64] = {.bytes = 8, .write = write_int64, .read = read_int64},
     [WN_BOXED_NATIVEINT] = {.bytes = 8, .bytes_32 = 4, .write = write_native, .read = read_native},
@@ -67,7 +67,7 @@ static const wn_marshal_ops marshal[OWN_KINDS] = {
 
 /* ---- shared ---- */
 
-const struct marshal_kind own_kinds[OWN_KINDS] = {
+const struct marshal_kind boxed_kinds[BOXED_KINDS] = {
     {NULL, &ops[WN_BOXED_INT32], &marshal[WN_BOXED_INT32]},
     {NULL, &ops[WN_BOXED_INT64], &marshal[WN_BOXED_INT64]},
     {NULL, &ops[WN_BOXED_NATIVEINT], &marshal[WN_BOXED_NATIVEINT]},
@@ -77,7 +77,7 @@ const struct marshal_kind own_kinds[OWN_KINDS] = {
 
 OWN_FRAME wn_ref wn_boxed_new(wn_domain *domain, wn_boxed type, int64_t n) {
   DEBUG_DOMAIN(domain);
-  if ((unsigned)type >= OWN_KINDS) {
+  if ((unsigned)type >= BOXED_KINDS) {
     error_set(WN_EINVAL, "boxed: %u is none of the types", (unsigned)type);
     return (wn_ref){NULL};
   }
@@ -90,7 +90,7 @@ OWN_FRAME wn_ref wn_boxed_new(wn_domain *domain, wn_boxed type, int64_t n) {
 bool wn_boxed_get(wn_ref block, wn_boxed *type, int64_t *n) {
   if (wn_is_null(block) || wn_is_int(*block.slot) || wn_tag(*block.slot) != WN_TAG_CUSTOM) return false;
   const struct custom *custom = (const struct custom *)*block.slot;
-  if (custom->ops < ops || custom->ops >= ops + OWN_KINDS) return false;
+  if (custom->ops < ops || custom->ops >= ops + BOXED_KINDS) return false;
   wn_boxed is = (wn_boxed)(custom->ops - ops);
   int32_t low;
   memcpy(&low, custom + 1, sizeof low);

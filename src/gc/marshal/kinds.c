@@ -5,6 +5,10 @@
 #include "gc/marshal/format.h"
 #include <stdlib.h>
 
+static const struct marshal_kind *const own_kinds[] = {&boxed_kinds[0], &boxed_kinds[1], &boxed_kinds[2],
+                                                       &bigarray_kind};
+enum { OWN_KINDS = sizeof own_kinds / sizeof *own_kinds };
+
 static bool has_name(const struct marshal_kind *kind, const char *name, size_t length) {
   return !strncmp(kind->ops->name, name, length) && !kind->ops->name[length];
 }
@@ -15,7 +19,7 @@ static const struct marshal_kind *first(const struct wn_heap *heap) {
 
 const struct marshal_kind *kind_of_ops(const struct wn_heap *heap, const wn_custom_ops *ops) {
   for (size_t i = 0; i < OWN_KINDS; i++)
-    if (own_kinds[i].ops == ops) return &own_kinds[i];
+    if (own_kinds[i]->ops == ops) return own_kinds[i];
   const struct marshal_kind *kind = first(heap);
   while (kind && kind->ops != ops) kind = kind->next;
   return kind;
@@ -23,7 +27,7 @@ const struct marshal_kind *kind_of_ops(const struct wn_heap *heap, const wn_cust
 
 const struct marshal_kind *kind_named(const struct wn_heap *heap, const char *name, size_t length) {
   for (size_t i = 0; i < OWN_KINDS; i++)
-    if (has_name(&own_kinds[i], name, length)) return &own_kinds[i];
+    if (has_name(own_kinds[i], name, length)) return own_kinds[i];
   const struct marshal_kind *kind = first(heap);
   while (kind && !has_name(kind, name, length)) kind = kind->next;
   return kind;

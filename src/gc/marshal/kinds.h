@@ -11,9 +11,10 @@
 const struct marshal_kind *kind_of_ops(const struct wn_heap *heap, const wn_custom_ops *ops);
 const struct marshal_kind *kind_named(const struct wn_heap *heap, const char *name, size_t length);
 
-/* OCaml's own (boxed.c). */
-enum { OWN_KINDS = 3 };
-extern const struct marshal_kind own_kinds[OWN_KINDS];
+/* OCaml's own (boxed.c, bigarray.c). */
+enum { BOXED_KINDS = 3 };
+extern const struct marshal_kind boxed_kinds[BOXED_KINDS];
+extern const struct marshal_kind bigarray_kind;
 
 static inline size_t kind_bytes_32(const struct marshal_kind *kind) {
   return kind->marshal->bytes_32 ? kind->marshal->bytes_32 : kind->marshal->bytes;

@@ -24,12 +24,14 @@ static inline intptr_t draw_int(uint64_t *seed) { return (intptr_t)draw(seed) >>
 
 /* ---- random graphs ---- */
 
-/* OCaml gives a meaning to those of the tags above that have fields. */
-static unsigned tags_most = WN_TAG_SCANNED_MAX;
+/* Graphs for OCaml have no tags to which it gives a meaning, and no bigarrays of nativeint, which
+ * OCaml before 5.3 writes in another way. */
+static bool is_for_ocaml;
 enum { TAGS_PLAIN = 243 };
 
 static inline unsigned draw_tag(uint64_t *seed) {
-  unsigned tag = below(seed, 3) ? (unsigned)below(seed, 17) : (unsigned)below(seed, tags_most + 1);
+  unsigned tag = below(seed, 3) ? (unsigned)below(seed, 17)
+                                : (unsigned)below(seed, (is_for_ocaml ? TAGS_PLAIN : WN_TAG_SCANNED_MAX) + 1);
   return tag >= 247 && tag <= 249 ? 0 : tag;
 }
 
@@ -40,11 +42,18 @@ static inline void fill_bytes(void *bytes, size_t words, uint64_t *seed) {
 static inline wn_ref random_block(wn_domain *domain, uint64_t *seed, size_t words_most) {
   wn_ref block;
   size_t words = below(seed, words_most + 1);
-  switch (below(seed, 8)) {
+  switch (below(seed, 9)) {
   case 0: block = wn_alloc(domain, words + !words, WN_TAG_RAW); break;
   case 1: block = wn_alloc(domain, words = 1, WN_TAG_DOUBLE); break;
   case 2: block = wn_alloc(domain, words + !words, WN_TAG_DOUBLE_ARRAY); break;
   case 3: return wn_boxed_new(domain, (wn_boxed)below(seed, 3), draw_int(seed));
+  case 4: {
+    size_t lengths[] = {below(seed, 4), below(seed, 3)};
+    wn_ref array = wn_bigarray_new(domain, (wn_bigarray_kind)below(seed, is_for_ocaml ? 8 : 13),
+                                   below(seed, 2), below(seed, 3), lengths);
+    memset(wn_bigarray_of(array)->data, (int)below(seed, 256), wn_bigarray_of(array)->bytes);
+    return array;
+  }
   default: return wn_alloc(domain, words, draw_tag(seed));
   }
   assert_false(wn_is_null(block));

@@ -309,6 +309,52 @@ static void integers_of_ocamls_types_come_back(void **state) {
   journal_close(&of);
 }
 
+static void fill_array(wn_bigarray *array, uint64_t *seed, bool is_small) {
+  for (size_t i = 0; i < array->bytes; i++) ((char *)array->data)[i] = (char)draw(seed);
+  bool of_host = array->kind == WN_BIGARRAY_OCAML_INT || array->kind == WN_BIGARRAY_NATIVEINT;
+  for (size_t i = 0; of_host && is_small && i < array->bytes / 8; i++)
+    ((int64_t *)array->data)[i] = (int64_t)draw(seed) >> 40;
+}
+
+static void assert_same_arrays(const wn_bigarray *a, const wn_bigarray *b) {
+  assert_non_null(a);
+  assert_non_null(b);
+  assert_int_equal(a->kind, b->kind);
+  assert_int_equal(a->is_fortran, b->is_fortran);
+  assert_int_equal(a->dimensions, b->dimensions);
+  for (size_t i = 0; i < a->dimensions; i++) assert_int_equal(a->lengths[i], b->lengths[i]);
+  assert_int_equal(a->bytes, b->bytes);
+  if (a->bytes) assert_memory_equal(a->data, b->data, a->bytes);
+}
+
+static void bigarrays_come_back(void **state) {
+  static const size_t shapes[][3] = {{0, 5, 3},     {7, 1, 9},     {2, 3, 4},
+                                     {1, 65534, 1}, {1, 65535, 1}, {70000, 1, 1}};
+  struct journal of;
+  uint64_t seed = 1;
+  (void)state;
+  journal_open(&of, NULL);
+  for (unsigned kind = 0; kind <= WN_BIGARRAY_FLOAT16; kind++)
+    for (size_t shape = 0; shape < 6; shape++)
+      for (size_t dimensions = 0; dimensions < 4; dimensions++) {
+        WN_SCOPE(of.domain);
+        wn_ref array =
+            wn_bigarray_new(of.domain, (wn_bigarray_kind)kind, shape % 2, dimensions, shapes[shape]);
+        fill_array(wn_bigarray_of(array), &seed, dimensions % 2);
+        wn_ref copy = there_and_back(of.domain, array, 0);
+        assert_same_arrays(wn_bigarray_of(array), wn_bigarray_of(copy));
+      }
+  {
+    WN_SCOPE(of.domain);
+    static const size_t endless[] = {SIZE_MAX / 4, SIZE_MAX / 4};
+    assert_true(wn_is_null(wn_bigarray_new(of.domain, WN_BIGARRAY_CHAR, false, 2, endless)));
+    assert_true(wn_is_null(wn_bigarray_new(of.domain, WN_BIGARRAY_CHAR, false, 17, endless)));
+    assert_true(wn_is_null(wn_bigarray_new(of.domain, (wn_bigarray_kind)14, false, 1, shapes[1])));
+    assert_null(wn_bigarray_of(block_of(of.domain, 1)));
+  }
+  journal_close(&of);
+}
+
 /* A kind whose blocks have a string outside the heap. */
 struct text {
   char *letters;
@@ -560,6 +606,7 @@ int main(void) {
       cmocka_unit_test(what_a_host_of_32_bits_cannot_read_can_be_refused),
       cmocka_unit_test(strings_may_have_the_layout_of_ocaml),
       cmocka_unit_test(integers_of_ocamls_types_come_back),
+      cmocka_unit_test(bigarrays_come_back),
       cmocka_unit_test(custom_blocks_go_through_their_functions),
       cmocka_unit_test(what_a_custom_block_refuses_is_refused),
       cmocka_unit_test(kinds_are_registered_once),

@@ -64,14 +64,14 @@ static void ocaml_reads_what_is_written(void **state) {
   struct journal of;
   journal_open(&of, NULL);
   FILE *file = file_of("ours.bin", "wb");
-  tags_most = TAGS_PLAIN;
+  is_for_ocaml = true;
   for (uint64_t round = 0; round < 60; round++) {
     WN_SCOPE(of.domain);
     uint64_t seed = round;
     wn_ref graph = random_graph(of.domain, &seed, round * round, 9);
     assert_int_equal(wn_marshal_write_file(of.domain, graph, 0, file), WN_OK);
   }
-  tags_most = WN_TAG_SCANNED_MAX;
+  is_for_ocaml = false;
   assert_int_equal(fclose(file), 0);
   assert_int_equal(run("cd %s && ./exchange rewrite ours.bin theirs.bin", folder), 0);
   assert_same_files("ours.bin", "theirs.bin");
