@@ -7,12 +7,14 @@ let graph count =
   let all = Array.make count (Obj.repr 0) in
   for i = 0 to count - 1 do
     all.(i) <-
-      (match Random.int 7 with
+      (match Random.int 9 with
       | 0 -> Obj.repr (text (Random.int 40))
       | 1 -> Obj.repr (Random.float 1.0)
       | 2 -> Obj.repr (Array.init (1 + Random.int 5) float)
       | 3 -> Obj.repr (Random.int64 Int64.max_int)
       | 4 -> Obj.repr (Int32.of_int (Random.bits ()))
+      | 5 -> Obj.repr Bigarray.(Array1.of_array Float64 c_layout (Array.init (Random.int 5) float))
+      | 6 -> Obj.repr Bigarray.(Array1.of_array Int fortran_layout (Array.init (Random.int 5) (fun i -> i lsl Random.int 60)))
       | _ -> Obj.new_block (Random.int 20) (Random.int 9))
   done;
   let field () = if Random.bool () then Obj.repr (Random.bits () lsl Random.int 33) else all.(Random.int count) in
