@@ -1,4 +1,4 @@
-(* What it costs to write and to read the data of the four races: marshal DATA ROUNDS, as own/marshal.c. *)
+(* What it costs to write and to read the data of the four races: marshal DATA ROUNDS [READS], as own/marshal.c. *)
 external now : (int[@untagged]) -> (int[@untagged]) = "clock_is_native_only" "clock_now" [@@noalloc]
 
 type tree = Empty | Node of tree * tree
@@ -74,6 +74,7 @@ let rec build n seed list = if n = 0 then list else build (n - 1) seed ((seed + 
 
 let () =
   let data = Sys.argv.(1) and rounds = int_of_string Sys.argv.(2) in
+  let reads = if Array.length Sys.argv > 3 then int_of_string Sys.argv.(3) else rounds in
   let value =
     match data with
     | "trees" -> Obj.repr (make 18)
@@ -91,11 +92,12 @@ let () =
   let written = now 0 in
   let message = Marshal.to_bytes value [] in
   let reading = now 0 in
-  for _ = 1 to rounds * messages do
+  for _ = 1 to reads * messages do
     ignore (Sys.opaque_identity (Marshal.from_bytes message 0 : Obj.t))
   done;
   let read = now 0 in
-  let each ns = float ns /. 1e6 /. float rounds in
-  Printf.printf "%s %d bytes, write %.3f ms, read %.3f ms\n" data (!total / rounds) (each (written - began)) (each (read - reading))
+  let each ns rounds = float ns /. 1e6 /. float rounds in
+  Printf.printf "%s %d bytes, write %.3f ms, read %.3f ms\n" data (!total / rounds) (each (written - began) rounds)
+    (each (read - reading) reads)
 
 (* SPDX-License-Identifier: MIT *)

@@ -1,8 +1,8 @@
-/* What it costs to write and to read the data of the four races: marshal DATA ROUNDS.
+/* What it costs to write and to read the data of the four races: marshal DATA ROUNDS [READS].
  *
  * trees is a tree of depth 18, slots the array of lists after 2 million updates, and strmap the map
  * after a million; each is one message, written or read again and again. churn is lists of 100
- * cells, 10000 messages a round. Prints the bytes of a round, and milliseconds for writing and for
+ * cells, 10000 messages a round. READS are rounds of reading, if they are others. Prints the bytes of a round, and milliseconds for writing and for
  * reading it; what the collector does meanwhile counts. */
 #include "raw/lists.h"
 #include "raw/slots_update.h"
@@ -96,15 +96,16 @@ static double read_all(wn_domain *d, wn_ref value, long messages) {
 int main(int count, char **words) {
   const struct data *data = find(count > 1 ? words[1] : "trees");
   long rounds = count > 2 ? strtol(words[2], NULL, 10) : 10;
+  long reads = count > 3 ? strtol(words[3], NULL, 10) : rounds;
   struct program program = program_begin();
   {
     WN_SCOPE(program.domain);
     size_t total = 0;
     wn_ref value = data->make(program.domain);
     double writing = write_all(program.domain, value, rounds * data->messages, &total);
-    double reading = read_all(program.domain, value, rounds * data->messages);
+    double reading = read_all(program.domain, value, reads * data->messages);
     printf("%s %zu bytes, write %.3f ms, read %.3f ms\n", data->name, total / (size_t)rounds,
-           writing / (double)rounds, reading / (double)rounds);
+           writing / (double)rounds, reading / (double)reads);
   }
   return program_end(program);
 }

@@ -121,23 +121,36 @@ wn_value *allocate_take(struct wn_domain *domain, size_t words, unsigned tag, bo
   return at;
 }
 
+/* The slices for words that the domain has allocated in the major heap. */
+static void pay_slices(struct wn_domain *domain) {
+  if (domain->direct_words <= atomic_load(&domain->heap->minor_words) / 2) return;
+  domain->direct_words = 0;
+  major_collect_and_slice(domain, STOP_OLD_ALLOCATION);
+}
+
 bool allocate_begin_old(struct wn_domain *domain, size_t words) {
   struct wn_heap *heap = domain->heap;
   if (is_made_to_fail(domain, words)) return false;
   if (world_is_stopping(heap)) world_wait(domain);
   if (turn_must_yield(&domain->turn)) domain_yield(domain);
   if (is_stress_due(domain)) major_collect(domain, COLLECT_MINOR, STOP_STRESS);
-  if (domain->direct_words > atomic_load(&heap->minor_words) / 2) {
-    domain->direct_words = 0;
-    major_collect_and_slice(domain, STOP_OLD_ALLOCATION);
-  }
+  pay_slices(domain);
   return true;
 }
 
-void allocate_count_old(struct wn_domain *domain, size_t words) {
+static void count_old(struct wn_domain *domain, size_t words) {
   domain->direct_words += words;
-  domain->major_words += (double)words;
   atomic_fetch_add_explicit(&domain->heap->collector->pace.allocated, words, memory_order_relaxed);
+}
+
+void allocate_pay_old(struct wn_domain *domain, size_t words) {
+  domain->major_words += (double)words;
+  while (words) {
+    size_t most = atomic_load(&domain->heap->minor_words) / 2 + 1, some = words < most ? words : most;
+    count_old(domain, some);
+    words -= some;
+    pay_slices(domain);
+  }
 }
 
 wn_value *allocate_old(struct wn_domain *domain, size_t words, unsigned tag, const void *frame,
@@ -147,7 +160,8 @@ wn_value *allocate_old(struct wn_domain *domain, size_t words, unsigned tag, con
   if (!allocate_begin_old(domain, words)) return NULL;
   while (!(at = allocate_take(domain, words, tag, zeroed)))
     if (!allocate_make_memory(domain, words, &tries)) return NULL;
-  allocate_count_old(domain, words + 1);
+  count_old(domain, words + 1);
+  domain->major_words += (double)(words + 1);
   domain->frame = frame;
   host_born_old(domain, (wn_value)(at + 1));
   return at + 1;

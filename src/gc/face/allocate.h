@@ -56,10 +56,12 @@ wn_ref allocate_custom(struct wn_domain *domain, const wn_custom_ops *ops, size_
  * direct allocation of all kinds. False if a stress mode makes the request for `words` fail.
  * allocate_take: the memory for one block, its header written, neither counted nor sampled. The
  * caller sets the fields of scanned blocks before the next safepoint. NULL if there is no memory.
- * allocate_count_old: counts `words`, headers included, that were taken. */
+ * allocate_pay_old: a safepoint that counts `words`, headers included, that were taken, and does the
+ * slices that they call for. The cycle sees them come a few at a time, since its phases change at
+ * safepoints, and each is paced by what is allocated in it. */
 bool allocate_begin_old(struct wn_domain *domain, size_t words);
 wn_value *allocate_take(struct wn_domain *domain, size_t words, unsigned tag, bool *zeroed);
-void allocate_count_old(struct wn_domain *domain, size_t words);
+void allocate_pay_old(struct wn_domain *domain, size_t words);
 
 /* Memory is short: collects everything, and at the second of its `*tries` then calls the hook
  * out_of_memory. True if the request for `words` is worth trying again. */

@@ -44,7 +44,7 @@ bool place_begin(struct place *place, struct wn_domain *domain, size_t words, co
 }
 
 void place_end(struct place *place) {
-  if (place->old_words) allocate_count_old(place->domain, place->old_words);
+  allocate_pay_old(place->domain, place->old_words);
   place->old_words = 0;
 }
 

@@ -33,7 +33,8 @@ struct place {
  * (allocate.h). May collect. False if memory is exhausted. */
 bool place_begin(struct place *place, struct wn_domain *domain, size_t words, const void *frame);
 
-/* Counts what was taken. */
+/* The safepoint after the last block: counts what was taken in the major heap. The value is in a
+ * handle, or given up. May collect. */
 void place_end(struct place *place);
 
 /* A block in the major heap, whose fields are not set. NULL if there is no memory. */
