@@ -186,6 +186,8 @@ static inline size_t assert_same(wn_value a, wn_value b) {
 
 /* ---- there and back ---- */
 
+enum { HEADER = 20 }; /* bytes of the header of a message that is not huge */
+
 struct message {
   void *bytes;
   size_t size;
@@ -227,6 +229,14 @@ static inline wn_ref there_and_back(wn_domain *domain, wn_ref value, unsigned fl
   free(message.bytes);
   free(again.bytes);
   return copy;
+}
+
+static inline void assert_refused(wn_domain *domain, wn_ref value, unsigned flags, const char *why) {
+  void *bytes = NULL;
+  size_t size;
+  assert_int_equal(wn_marshal_write(domain, value, flags, &bytes, &size), WN_EINVAL);
+  assert_null(bytes);
+  assert_non_null(strstr(wn_last_error(), why));
 }
 
 #endif
