@@ -22,7 +22,7 @@
 
 struct place {
   struct wn_domain *domain;
-  wn_value live;     /* the header of a block in the major heap without words and tag */
+  unsigned live;     /* the colour of new blocks of the major heap */
   bool young;        /* where the message's blocks go */
   size_t room;       /* young: words that are left, of those for custom blocks alone */
   size_t old_words;  /* that were taken, headers included */
@@ -44,7 +44,8 @@ static inline wn_value *place_old(struct place *place, size_t words, unsigned ta
   struct wn_domain *domain = place->domain;
   wn_value *at = pools_take(&domain->heap->store, domain->runs, words + 1, false);
   if (__builtin_expect(!at, 0)) return NULL;
-  atomic_store_explicit((_Atomic(wn_value) *)at, WN_HEADER(words, tag) | place->live, memory_order_relaxed);
+  wn_value header = header_make(words, tag, place->live);
+  atomic_store_explicit((_Atomic(wn_value) *)at, header, memory_order_relaxed);
   place->old_words += words + 1;
   place->to_sample -= (int64_t)words + 1;
   if (__builtin_expect(place->to_sample < 0, 0))
