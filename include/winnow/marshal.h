@@ -148,22 +148,22 @@ typedef enum wn_bigarray_kind {
 } wn_bigarray_kind;
 #define WN_BIGARRAY_DIMENSIONS_MOST ((size_t)16)
 
-/* A custom block that is OCaml's bigarray: elements outside the heap, one after the other. */
+/* What a bigarray is: a custom block whose elements are outside the heap, one after the other. */
 typedef struct wn_bigarray {
-  void *data; /* as long as the block lives */
+  void *data;   /* the elements, which stay where they are as long as the block lives */
+  size_t bytes; /* of all elements */
+  wn_bigarray_kind kind;
+  bool is_fortran; /* the first index changes fastest */
   size_t dimensions;
-  unsigned kind, is_fortran; /* a wn_bigarray_kind; whether the first index changes fastest */
-  size_t bytes;              /* of all elements */
-  size_t lengths[];          /* of each dimension */
+  size_t lengths[WN_BIGARRAY_DIMENSIONS_MOST]; /* of each dimension */
 } wn_bigarray;
 
 /* Makes a bigarray of zeros. A null handle as with wn_alloc_custom, for more dimensions than there
  * may be, and where there is no memory for the elements. May collect. */
 WN_API wn_ref wn_bigarray_new(wn_domain *domain, wn_bigarray_kind kind, bool is_fortran, size_t dimensions,
                               const size_t *lengths);
-/* NULL if the block is no bigarray. Valid until the next call that may collect; its `data`, as long
- * as the block lives. */
-WN_API wn_bigarray *wn_bigarray_of(wn_ref block);
+/* Sets `*array` and returns true if the block is a bigarray. Any thread of the heap. */
+WN_API bool wn_bigarray_get(wn_ref block, wn_bigarray *array);
 
 /* ---- custom blocks ---- */
 

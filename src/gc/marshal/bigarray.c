@@ -11,6 +11,15 @@
 enum { FLAG_FORTRAN = 0x100, LONG = 0xFFFF, HOST_32 = 0, HOST_64 = 1 };
 enum { HEAD_WORDS = 4, PART = 4096 };
 
+/* The block: as many words as OCaml's has. */
+struct array {
+  void *data; /* from malloc */
+  size_t bytes;
+  uint32_t kind, is_fortran;
+  size_t dimensions;
+  size_t lengths[];
+};
+
 static const struct {
   uint8_t width, parts; /* bytes of a number, and numbers of an element */
 } kinds[] = {
@@ -57,7 +66,7 @@ static void put_numbers(wn_marshal_writer *to, const char *data, size_t bytes, u
   }
 }
 
-static bool fit_32(const wn_bigarray *array) {
+static bool fit_32(const struct array *array) {
   const int64_t *numbers = array->data;
   int64_t most = array->kind == WN_BIGARRAY_OCAML_INT ? (1 << 30) - 1 : INT32_MAX;
   for (size_t i = 0; i < array->bytes / 8; i++)
@@ -65,7 +74,7 @@ static bool fit_32(const wn_bigarray *array) {
   return true;
 }
 
-static void put_host_numbers(wn_marshal_writer *to, const wn_bigarray *array) {
+static void put_host_numbers(wn_marshal_writer *to, const struct array *array) {
   bool is_short = fit_32(array);
   const int64_t *numbers = array->data;
   wn_marshal_put(to, is_short ? HOST_32 : HOST_64, 1);
@@ -74,7 +83,7 @@ static void put_host_numbers(wn_marshal_writer *to, const wn_bigarray *array) {
 }
 
 /* The array has memory for the numbers. */
-static bool get_host_numbers(wn_marshal_reader *from, wn_bigarray *array, uint64_t form) {
+static bool get_host_numbers(wn_marshal_reader *from, struct array *array, uint64_t form) {
   int64_t *numbers = array->data;
   for (size_t i = 0; form == HOST_32 && i < array->bytes / 8; i++)
     numbers[i] = (int32_t)wn_marshal_get(from, 4);
@@ -87,7 +96,7 @@ static bool get_host_numbers(wn_marshal_reader *from, wn_bigarray *array, uint64
 /* ---- arrays ---- */
 
 static bool write_array(const void *bytes, size_t size, wn_marshal_writer *to) {
-  const wn_bigarray *array = bytes;
+  const struct array *array = bytes;
   (void)size;
   wn_marshal_put_sizes(to, block_bytes(array->dimensions) / 2, block_bytes(array->dimensions));
   wn_marshal_put(to, array->dimensions, 4);
@@ -104,12 +113,12 @@ static bool write_array(const void *bytes, size_t size, wn_marshal_writer *to) {
   return true;
 }
 
-static bool read_head(wn_bigarray *array, size_t size, wn_marshal_reader *from) {
+static bool read_head(struct array *array, size_t size, wn_marshal_reader *from) {
   size_t dimensions = wn_marshal_get(from, 4), flags = wn_marshal_get(from, 4);
   if (dimensions > WN_BIGARRAY_DIMENSIONS_MOST || size != block_bytes(dimensions)) return false;
   array->dimensions = dimensions;
   array->is_fortran = (flags & FLAG_FORTRAN) != 0;
-  array->kind = (unsigned)flags & ~(unsigned)FLAG_FORTRAN;
+  array->kind = (uint32_t)flags & ~(uint32_t)FLAG_FORTRAN;
   if (flags > (FLAG_FORTRAN | 0xFF) || array->kind >= KINDS) return false;
   for (size_t i = 0; i < dimensions; i++) {
     array->lengths[i] = wn_marshal_get(from, 2);
@@ -118,7 +127,7 @@ static bool read_head(wn_bigarray *array, size_t size, wn_marshal_reader *from) 
   return data_bytes(array->kind, dimensions, array->lengths, &array->bytes);
 }
 
-static bool read_data(wn_bigarray *array, wn_marshal_reader *from) {
+static bool read_data(struct array *array, wn_marshal_reader *from) {
   unsigned width = kinds[array->kind].width;
   if (is_of_host(array->kind)) return get_host_numbers(from, array, wn_marshal_get(from, 1));
   if (!wn_marshal_get_bytes(from, array->data, array->bytes)) return false;
@@ -128,7 +137,7 @@ static bool read_data(wn_bigarray *array, wn_marshal_reader *from) {
 
 /* The shortest form of a number of the host is half of what it takes here. */
 static bool read_array(void *bytes, size_t size, wn_marshal_reader *from) {
-  wn_bigarray *array = bytes;
+  struct array *array = bytes;
   if (!read_head(array, size, from)) return false;
   if (array->bytes / (is_of_host(array->kind) ? 2 : 1) > wn_marshal_left(from)) return false;
   array->data = malloc(array->bytes + 1);
@@ -139,7 +148,7 @@ static bool read_array(void *bytes, size_t size, wn_marshal_reader *from) {
   return false;
 }
 
-static void release_array(void *bytes) { free(((wn_bigarray *)bytes)->data); }
+static void release_array(void *bytes) { free(((struct array *)bytes)->data); }
 
 static const wn_custom_ops array_ops = {.name = "_bigarr02", .release = release_array};
 static const wn_marshal_ops array_marshal = {.write = write_array, .read = read_array};
@@ -149,6 +158,12 @@ static const wn_marshal_ops array_marshal = {.write = write_array, .read = read_
 const struct marshal_kind bigarray_kind = {NULL, &array_ops, &array_marshal};
 
 /* ---- public ---- */
+
+static struct array *array_of(wn_ref block) {
+  if (wn_is_null(block) || wn_is_int(*block.slot) || wn_tag(*block.slot) != WN_TAG_CUSTOM) return NULL;
+  struct custom *custom = (struct custom *)*block.slot;
+  return custom->ops == &array_ops ? (struct array *)(custom + 1) : NULL;
+}
 
 OWN_FRAME wn_ref wn_bigarray_new(wn_domain *domain, wn_bigarray_kind kind, bool is_fortran, size_t dimensions,
                                  const size_t *lengths) {
@@ -163,15 +178,21 @@ OWN_FRAME wn_ref wn_bigarray_new(wn_domain *domain, wn_bigarray_kind kind, bool 
       allocate_custom(domain, &array_ops, block_bytes(dimensions), bytes, __builtin_frame_address(0));
   FRAME_ENDS;
   if (wn_is_null(block)) return free(data), block;
-  wn_bigarray *array = wn_bigarray_of(block);
-  *array = (wn_bigarray){data, dimensions, kind, is_fortran, bytes};
+  struct array *array = array_of(block);
+  *array = (struct array){data, bytes, kind, is_fortran, dimensions};
   if (dimensions) memcpy(array->lengths, lengths, dimensions * sizeof *lengths);
   return block;
 }
 
-wn_bigarray *wn_bigarray_of(wn_ref block) {
-  if (wn_is_null(block) || wn_is_int(*block.slot) || wn_tag(*block.slot) != WN_TAG_CUSTOM) return NULL;
-  struct custom *custom = (struct custom *)*block.slot;
-  return custom->ops == &array_ops ? (wn_bigarray *)(custom + 1) : NULL;
+bool wn_bigarray_get(wn_ref block, wn_bigarray *array) {
+  const struct array *of = array_of(block);
+  if (!of) return false;
+  *array = (wn_bigarray){.data = of->data,
+                         .bytes = of->bytes,
+                         .kind = (wn_bigarray_kind)of->kind,
+                         .is_fortran = of->is_fortran,
+                         .dimensions = of->dimensions};
+  memcpy(array->lengths, of->lengths, of->dimensions * sizeof *of->lengths);
+  return true;
 }
 /* SPDX-License-Identifier: MIT */

@@ -51,7 +51,9 @@ static inline wn_ref random_block(wn_domain *domain, uint64_t *seed, size_t word
     size_t lengths[] = {below(seed, 4), below(seed, 3)};
     wn_ref array = wn_bigarray_new(domain, (wn_bigarray_kind)below(seed, is_for_ocaml ? 8 : 13),
                                    below(seed, 2), below(seed, 3), lengths);
-    memset(wn_bigarray_of(array)->data, (int)below(seed, 256), wn_bigarray_of(array)->bytes);
+    wn_bigarray is;
+    assert_true(wn_bigarray_get(array, &is));
+    memset(is.data, (int)below(seed, 256), is.bytes);
     return array;
   }
   default: return wn_alloc(domain, words, draw_tag(seed));
