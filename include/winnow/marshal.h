@@ -19,9 +19,9 @@
  * mean, and custom blocks of kinds that are not registered. Not read are messages that are
  * compressed, as OCaml's compilers write them.
  *
- * A message may come from anywhere: every byte is checked, and reading takes no more memory than 40
- * bytes for each byte of the message. A message tells no types, though. A program that reads
- * messages of others must check the tags and sizes of the blocks that it gets.
+ * A message may come from anywhere: every byte is checked, and reading takes no more memory than
+ * some 50 bytes for each byte of the message. A message tells no types, though. A program that
+ * reads messages of others must check the tags and sizes of the blocks that it gets.
  *
  * A profile sees the blocks that are read as blocks of the source WN_SOURCE_MARSHAL.
  *
@@ -40,8 +40,8 @@ extern "C" {
 
 /* Flags. The reading functions look at WN_MARSHAL_OCAML_STRINGS alone. */
 enum {
-  /* Writes a block each time that the walk meets it, and no references. Without end for a cycle: it
-   * stops with WN_ENOMEM. */
+  /* Writes a block each time that the walk meets it, and no references. Not for graphs with cycles:
+   * their message has no end, and takes all memory. */
   WN_MARSHAL_NO_SHARING = 1,
   /* WN_EINVAL for what OCaml on a 32-bit host could not read. */
   WN_MARSHAL_COMPAT_32 = 2,
@@ -67,8 +67,8 @@ WN_API wn_status wn_marshal_write(wn_domain *domain, wn_ref value, unsigned flag
  * may collect. */
 WN_API wn_status wn_marshal_write_file(wn_domain *domain, wn_ref value, unsigned flags, FILE *file);
 
-/* Gets the message, in one call or several, in a blocking section. A status other than WN_OK ends
- * the writing. */
+/* Gets the message, in one call or several, in a blocking section, which it must not leave by
+ * longjmp. A status other than WN_OK ends the writing. */
 typedef wn_status wn_marshal_sink(const void *bytes, size_t size, void *context);
 /* Writes to a function, and returns what that returned. May collect. */
 WN_API wn_status wn_marshal_write_to(wn_domain *domain, wn_ref value, unsigned flags, wn_marshal_sink *sink,
@@ -92,7 +92,7 @@ WN_API wn_status wn_marshal_read(wn_domain *domain, const void *bytes, size_t si
 WN_API wn_status wn_marshal_read_file(wn_domain *domain, FILE *file, unsigned flags, wn_ref *value);
 
 /* Fills `bytes` with up to `size` bytes, in a blocking section, and returns how many; 0 if there
- * are no more. */
+ * are no more. Must not leave by longjmp. */
 typedef size_t wn_marshal_source(void *bytes, size_t size, void *context);
 /* Reads a message from a function. WN_EIO: the first call returned 0. */
 WN_API wn_status wn_marshal_read_from(wn_domain *domain, wn_marshal_source *source, void *context,

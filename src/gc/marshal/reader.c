@@ -79,8 +79,8 @@ static inline bool give_number(struct wn_marshal_reader *reader, const void *blo
 
 /* ---- blocks with fields ---- */
 
-static inline enum item open_block(struct wn_marshal_reader *reader, struct opened *opened, size_t words,
-                                   unsigned tag) {
+static inline __attribute__((always_inline)) enum item
+open_block(struct wn_marshal_reader *reader, struct opened *opened, size_t words, unsigned tag) {
   reader->owed += words;
   if (__builtin_expect(reader->owed > bytes_left(reader), 0)) {
     fail(reader, reader->at, "the message has fewer bytes left than blocks have fields");
@@ -412,16 +412,11 @@ wn_status reader_run(struct wn_domain *domain, const uint8_t *message, const str
                                      .objects = header->objects,
                                      .words_left = header->words64};
   wn_value root = wn_int(0);
-  *heap_is_full = false;
-  if (prepare(&reader)) {
-    if (!place_begin(&reader.place, domain, header->words64, frame)) {
-      reader.status = WN_ENOMEM; /* which has its message */
-    } else {
-      if (read_items(&reader, &root) && check_end(&reader, header)) *slot = root;
-      place_end(&reader.place);
-    }
-  }
+  bool begun = prepare(&reader) && place_begin(&reader.place, domain, header->words64, frame);
+  if (begun && read_items(&reader, &root) && check_end(&reader, header)) *slot = root;
+  if (!begun) reader.status = WN_ENOMEM; /* which has its message */
   clean(&reader);
+  if (begun) place_end(&reader.place);
   *heap_is_full = reader.heap_is_full;
   return reader.status;
 }

@@ -38,8 +38,8 @@ struct wn_marshal_reader {
 
 /* Builds the value of a message whose data is all there, and stores it in `*slot`, a handle's. The
  * caller reads the header, and has it checked. May collect, before the first block is made and
- * after the last. If it fails and `*heap_is_full` becomes true, the heap has no memory, and the caller may try again when
- * there is more. */
+ * after the last. If it fails and `*heap_is_full` becomes true, the heap has no memory, and the
+ * caller may try again when there is more. */
 wn_status reader_run(struct wn_domain *domain, const uint8_t *message, const struct message_header *header,
                      unsigned flags, const void *frame, wn_value *slot, bool *heap_is_full);
 
