@@ -128,8 +128,8 @@ WN_API bool wn_boxed_get(wn_ref block, wn_boxed *type, int64_t *n);
 
 /* ---- bigarrays ---- */
 
-/* Kinds of elements, numbered as OCaml numbers them. A complex number is two floating-point numbers;
- * OCAML_INT is an integer of 63 bits in a word; float16 is there from OCaml 5.2 on. */
+/* Kinds of elements, numbered as OCaml numbers them. A complex number is two floating-point
+ * numbers. WN_BIGARRAY_OCAML_INT is an integer of 63 bits in a word. OCaml has float16 from 5.2 on. */
 typedef enum wn_bigarray_kind {
   WN_BIGARRAY_FLOAT32,
   WN_BIGARRAY_FLOAT64,

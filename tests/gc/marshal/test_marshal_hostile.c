@@ -330,8 +330,8 @@ static void mutated_messages_are_refused_or_read(void **state) {
 
 /* ---- a heap in the middle of its cycle ---- */
 
-/* Reads that fail leave blocks that nothing leads to, some of them filled in part. The collector may
- * walk them: for verification, where a mark stack overflows, or where a remembered set does. */
+/* Reads that fail leave blocks that nothing leads to, some of them filled in part. The collector
+ * may walk them: for verification, where a mark stack overflows, or where a remembered set does. */
 static void reads_that_fail_leave_a_sound_heap(void **state) {
   (void)state;
   open_heap("mark_stack=1");
