@@ -124,8 +124,8 @@ static __attribute__((noinline)) enum item read_long_block(struct wn_marshal_rea
   unsigned tag = (unsigned)header & 255;
   reader->at += width;
   if (words) return check_tag(reader, words, tag) ? open_block(reader, opened, words, tag) : ITEM_WRONG;
-  if (tag != WN_TAG_CUSTOM) return read_atom(reader, tag, value);
-  fail(reader, reader->at, "a custom block without a kind");
+  if (tag != WN_TAG_CUSTOM && tag != TAG_ABSTRACT) return read_atom(reader, tag, value);
+  fail(reader, reader->at, "a block of tag %u without words", tag);
   return ITEM_WRONG;
 }
 

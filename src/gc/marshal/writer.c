@@ -185,7 +185,8 @@ static __attribute__((noinline)) bool write_bytes(struct wn_marshal_writer *writ
   case WN_TAG_RAW: return write_string(writer, bytes, words);
   case WN_TAG_DOUBLE: return write_double(writer, bytes, words);
   case WN_TAG_DOUBLE_ARRAY: return write_doubles(writer, bytes, words);
-  default: return write_custom(writer, bytes, words);
+  case WN_TAG_CUSTOM: return write_custom(writer, bytes, words);
+  default: return refuse(writer, "an abstract block");
   }
 }
 
@@ -224,6 +225,7 @@ static inline enum item write_block(struct wn_marshal_writer *writer, wn_value b
   unsigned tag = header_tag(header);
   *words = header_words(header);
   if (__builtin_expect(!*words, 0)) {
+    if (tag == TAG_ABSTRACT) return refuse(writer, "an abstract block"), ITEM_WRONG;
     write_header(writer, 0, tag);
     return ITEM_WHOLE;
   }
