@@ -40,6 +40,11 @@ const chosen = {
       return { path: at('src/engine/open.ts') };
     });
     plugin.onResolve({ filter: /^winnow:worker$/ }, () => ({ path: 'worker', namespace: 'winnow' }));
+    /* The charts have no titles and no legends of uPlot's. */
+    plugin.onLoad({ filter: /uPlot\.min\.css$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replace(/\.u-(title|legend|inline|series)[^{}]*\{[^{}]*\}/g, ''),
+      loader: 'css',
+    }));
     plugin.onLoad({ filter: /.*/, namespace: 'winnow' }, async () => {
       const worker = await build({ ...common, entryPoints: ['src/engine/worker.ts'] });
       return { contents: worker.outputFiles[0].text, loader: 'text' };

@@ -301,7 +301,6 @@ static wn_value gensym(struct vm *vm, wn_value *args, size_t count) {
   if (!symbol) return vm_fail_memory(vm);
   symbol[SYMBOL_NAME] = wn_value_of(string);
   symbol[SYMBOL_HASH] = make_integer((intptr_t)(value_hash(wn_value_of(string)) >> 4));
-  symbol[SYMBOL_NEXT] = FALSE;
   symbol[SYMBOL_FORM] = make_integer(0);
   return (wn_value)symbol;
 }

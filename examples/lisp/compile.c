@@ -81,11 +81,14 @@ enum vm_outcome compile(struct vm *vm, wn_ref form, wn_ref file, unsigned line, 
 
 bool compile_prepare(struct vm *vm) {
   WN_SCOPE(vm->domain);
+  wn_ref forms = wn_root(vm->domain, NIL);
   for (size_t i = 0; specials[i].name; i++) {
     wn_ref symbol = symbol_intern(vm, specials[i].name, strlen(specials[i].name));
     if (wn_is_null(symbol)) return false;
     wn_set(vm->domain, symbol, SYMBOL_FORM, wn_root(vm->domain, make_integer((intptr_t)i + 1)));
+    if (!wn_assign_pair(vm->domain, forms, TAG_PAIR, symbol, forms)) return false;
   }
-  return true;
+  vm->lisp->forms = wn_global_new(vm->domain, forms);
+  return vm->lisp->forms != NULL;
 }
 /* SPDX-License-Identifier: MIT */

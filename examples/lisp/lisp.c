@@ -4,8 +4,7 @@
 #include "builtins.h"
 #include <stdio.h>
 #include <string.h>
-
-enum { FIRST_BUCKETS = 1024 };
+#include <winnow/weak.h>
 
 /* The machine checks each value and handle that it makes, and raises an error that a Lisp program
  * can catch. */
@@ -42,72 +41,98 @@ void lisp_lock(struct vm *vm) {
 
 void lisp_unlock(struct vm *vm) { pthread_mutex_unlock(&vm->lisp->lock); }
 
-/* ---- symbols: the lock is held ---- */
+/* ---- symbols: the lock is held ----
+ *
+ * The symbols are in a weak set, so that a symbol that nothing else mentions does not stay for
+ * ever. The set is a weak array of buckets of BUCKET places. A symbol is somewhere in the bucket of
+ * its hash, among places that were never used and places that have become empty. The set grows when
+ * a bucket is full. */
+
+enum { BUCKET = 16, FIRST_BUCKETS = 128 };
 
 static size_t hash_bytes(const char *bytes, size_t length) {
   uint64_t hash = UINT64_C(0xcbf29ce484222325);
   for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
-  return (size_t)(hash >> 8);
+  return (size_t)(hash >> 10);
 }
 
-static wn_value find_symbol(wn_value buckets, size_t hash, const char *name, size_t length) {
-  wn_value symbol = field(buckets, hash % wn_words(buckets));
-  for (; symbol != FALSE; symbol = field(symbol, SYMBOL_NEXT)) {
-    wn_value string = field(symbol, SYMBOL_NAME);
-    if (string_length(string) == length && !memcmp(string_bytes(string), name, length)) break;
+static size_t bucket_of(wn_ref set, size_t hash) { return hash % (wn_weak_length(set) / BUCKET) * BUCKET; }
+
+static bool has_name(wn_value symbol, const char *name, size_t length) {
+  wn_value string = field(symbol, SYMBOL_NAME);
+  return string_length(string) == length && !memcmp(string_bytes(string), name, length);
+}
+
+static wn_value find_symbol(struct vm *vm, wn_ref set, size_t hash, const char *name, size_t length) {
+  size_t bucket = bucket_of(set, hash);
+  for (size_t i = bucket; i < bucket + BUCKET; i++) {
+    WN_SCOPE(vm->domain);
+    wn_ref symbol = wn_weak_get(vm->domain, set, i);
+    if (!wn_is_null(symbol) && has_name(wn_value_of(symbol), name, length)) return wn_value_of(symbol);
   }
-  return symbol;
+  return FALSE;
 }
 
-static void link_symbol(struct vm *vm, wn_value buckets, wn_value symbol) {
-  size_t at = (size_t)integer_of(field(symbol, SYMBOL_HASH)) % wn_words(buckets);
-  wn_store(vm->domain, symbol, SYMBOL_NEXT, field(buckets, at));
-  wn_store(vm->domain, buckets, at, symbol);
+/* False if the bucket is full. */
+static bool put_symbol(struct vm *vm, wn_ref set, wn_ref symbol) {
+  size_t bucket = bucket_of(set, (size_t)integer_of(wn_field(symbol, SYMBOL_HASH)));
+  for (size_t i = bucket; i < bucket + BUCKET; i++)
+    if (!wn_weak_check(vm->domain, set, i)) return !wn_weak_set(vm->domain, set, i, symbol);
+  return false;
 }
 
-static bool resize_symbols(struct vm *vm, size_t count) {
+static bool put_all(struct vm *vm, wn_ref to, wn_ref from) {
+  for (size_t i = 0; i < wn_weak_length(from); i++) {
+    WN_SCOPE(vm->domain);
+    wn_ref symbol = wn_weak_get(vm->domain, from, i);
+    if (!wn_is_null(symbol) && !put_symbol(vm, to, symbol)) return false;
+  }
+  return true;
+}
+
+/* A set of twice as many places, or more, with the symbols of the old one. Null if memory is
+ * exhausted. */
+static wn_ref grow_symbols(struct vm *vm, wn_ref old) {
+  for (size_t places = 2 * wn_weak_length(old);; places *= 2) {
+    wn_ref grown = wn_weak_new(vm->domain, places);
+    if (!wn_is_null(grown) && !put_all(vm, grown, old)) continue;
+    if (!wn_is_null(grown)) wn_global_set(vm->domain, vm->lisp->symbols, grown);
+    return grown;
+  }
+}
+
+/* Null if memory is exhausted. */
+static wn_ref all_symbols(struct vm *vm) {
   struct lisp *lisp = vm->lisp;
-  wn_value made = make_block(vm, count, TAG_VECTOR, FALSE);
-  if (!made) return false;
-  wn_ref grown = wn_root(vm->domain, made);
-  wn_ref old = lisp->symbols ? wn_global_get(vm->domain, lisp->symbols) : wn_root(vm->domain, wn_int(0));
-  for (size_t i = 0; lisp->symbols && i < wn_words(wn_value_of(old)); i++)
-    for (wn_value next, symbol = wn_field(old, i); symbol != FALSE; symbol = next) {
-      next = field(symbol, SYMBOL_NEXT);
-      link_symbol(vm, wn_value_of(grown), symbol);
-    }
-  if (lisp->symbols)
-    wn_global_set(vm->domain, lisp->symbols, grown);
-  else
-    lisp->symbols = wn_global_new(vm->domain, grown);
-  return lisp->symbols != NULL;
+  if (lisp->symbols) return wn_global_get(vm->domain, lisp->symbols);
+  wn_ref set = wn_weak_new(vm->domain, (size_t)FIRST_BUCKETS * BUCKET);
+  if (!wn_is_null(set)) lisp->symbols = wn_global_new(vm->domain, set);
+  return lisp->symbols ? set : (wn_ref){NULL};
 }
 
-static wn_value add_symbol(struct vm *vm, size_t hash, const char *name, size_t length) {
-  struct lisp *lisp = vm->lisp;
+/* Null if memory is exhausted. */
+static wn_ref make_symbol(struct vm *vm, size_t hash, const char *name, size_t length) {
   wn_value string = make_string(vm, name, length);
-  if (!string) return 0;
+  wn_ref null = {NULL};
+  if (!string) return null;
   wn_ref name_ref = wn_root(vm->domain, string);
   wn_value *symbol = wn_bump(vm->domain, SYMBOL_WORDS, TAG_SYMBOL);
-  if (!symbol) return 0;
+  if (!symbol) return null;
   symbol[SYMBOL_NAME] = wn_value_of(name_ref);
-  symbol[SYMBOL_HASH] = make_integer((intptr_t)(hash >> 2));
-  symbol[SYMBOL_NEXT] = FALSE;
+  symbol[SYMBOL_HASH] = make_integer((intptr_t)hash);
   symbol[SYMBOL_FORM] = make_integer(0);
-  link_symbol(vm, wn_value_of(wn_global_get(vm->domain, lisp->symbols)), (wn_value)symbol);
-  lisp->symbol_count++;
-  return (wn_value)symbol;
+  return wn_root(vm->domain, (wn_value)symbol);
 }
 
 static wn_value intern(struct vm *vm, const char *name, size_t length) {
-  struct lisp *lisp = vm->lisp;
   size_t hash = hash_bytes(name, length);
-  size_t buckets =
-      lisp->symbols ? wn_words(wn_value_of(wn_global_get(vm->domain, lisp->symbols))) : FIRST_BUCKETS / 2;
-  if ((!lisp->symbols || lisp->symbol_count > buckets) && !resize_symbols(vm, 2 * buckets)) return 0;
-  wn_value symbol =
-      find_symbol(wn_value_of(wn_global_get(vm->domain, lisp->symbols)), hash >> 2, name, length);
-  return symbol == FALSE ? add_symbol(vm, hash, name, length) : symbol;
+  wn_ref set = all_symbols(vm);
+  if (wn_is_null(set)) return 0;
+  wn_value found = find_symbol(vm, set, hash, name, length);
+  if (found != FALSE) return found;
+  wn_ref symbol = make_symbol(vm, hash, name, length);
+  while (!wn_is_null(symbol) && !wn_is_null(set) && !put_symbol(vm, set, symbol)) set = grow_symbols(vm, set);
+  return wn_is_null(symbol) || wn_is_null(set) ? 0 : wn_value_of(symbol);
 }
 
 /* ---- globals: the lock is held ---- */

@@ -1,6 +1,7 @@
 /* The state that all machines share: the heap, the symbols, and the library.
  *
- * A symbol is one block for the whole heap, so that eq? is a comparison of words. A *program* is a
+ * A symbol is one block for the whole heap, so that eq? is a comparison of words, for as long as
+ * something mentions it. A *program* is a
  * table of global variables: each file that is run has its own, and the domains that it spawns
  * share it. The library is the first program: it is loaded once, and sealed. A program that
  * mentions one of the library's names gets a cell of its own with the same value, so it may
@@ -19,8 +20,8 @@
 struct lisp {
   wn_heap *heap;
   pthread_mutex_t lock;
-  wn_global *symbols; /* a vector of buckets; guarded by `lock` */
-  size_t symbol_count;
+  wn_global *symbols; /* a weak set, lisp.c; guarded by `lock` */
+  wn_global *forms;   /* a list of the symbols of special forms, which are never gone */
   wn_global *library; /* a table; NULL while it is being loaded */
   wn_global *raise;   /* the library's; ROOT_RAISE of all machines */
 };

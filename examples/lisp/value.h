@@ -13,7 +13,7 @@
  *
  *   pair      car, cdr [, line: pairs made by the reader know where they were read]
  *   vector    elements
- *   symbol    name, hash, next in the symbol table, number of a special form
+ *   symbol    name, hash, number of a special form
  *   closure   code, then the captured values
  *   code      struct body (as an integer), what owns the body, name, file, then constants
  *   cell      value and name of a global variable
@@ -50,7 +50,7 @@ enum tag {
   TAG_TASK,
 };
 
-enum { SYMBOL_NAME, SYMBOL_HASH, SYMBOL_NEXT, SYMBOL_FORM, SYMBOL_WORDS };
+enum { SYMBOL_NAME, SYMBOL_HASH, SYMBOL_FORM, SYMBOL_WORDS };
 enum { CELL_VALUE, CELL_NAME, CELL_WORDS };
 enum { CODE_BODY, CODE_OWNER, CODE_NAME, CODE_FILE, CODE_CONSTANTS };
 enum { ERROR_MESSAGE, ERROR_IRRITANTS, ERROR_WORDS };

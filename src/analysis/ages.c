@@ -35,9 +35,12 @@ static int class_of(uint64_t time_ns, uint64_t end_ns) {
   return part >= 1 ? AGE_CLASSES - 1 : (int)(part * AGE_CLASSES);
 }
 
+static bool ends(const struct row *row, uint64_t end_ns) { return row->end_ns <= end_ns; }
+static bool dies(const struct row *row, uint64_t end_ns) { return row->died_ns <= end_ns; }
+
 /* The class in which a row ends; AGE_CLASSES if it does not. */
 static int end_class(const struct row *row, uint64_t end_ns) {
-  return row->end_ns == STILL_ALIVE ? AGE_CLASSES : class_of(row->end_ns, end_ns);
+  return ends(row, end_ns) ? class_of(row->end_ns, end_ns) : AGE_CLASSES;
 }
 
 /* The class at whose beginning a trend begins. */
@@ -98,33 +101,33 @@ static void trend_add(struct trend_sums *sums, const struct part *part) {
   sum_add_weighted(loss ? &sums->loss : &sums->gain, 1, &weight);
 }
 
-static void add_trend(struct ages *ages, enum trend trend, const struct samples *samples,
+static void add_trend(struct ages *ages, enum trend trend, const struct samples *samples, uint64_t end_ns,
                       const uint32_t *rows, size_t count) {
   const struct row *first = &samples->rows[rows[0]];
   struct part part = {.resized = count > 1};
   if (first->first)
     part.known = -growth_at_birth(&samples->grown, first) * (double)first->size *
-                 weight_of(trend, class_of(first->begin_ns, samples->end_ns));
+                 weight_of(trend, class_of(first->begin_ns, end_ns));
   for (size_t i = 0; i < count; i++) {
     const struct row *row = &samples->rows[rows[i]];
-    double begin = weight_of(trend, class_of(row->begin_ns, samples->end_ns));
-    part_add(&part, row, begin - weight_of(trend, end_class(row, samples->end_ns)));
+    double begin = weight_of(trend, class_of(row->begin_ns, end_ns));
+    part_add(&part, row, begin - weight_of(trend, end_class(row, end_ns)));
   }
   trend_add(&ages->trends[trend], &part);
 }
 
 /* AGE_CLASSES is the class of what never ends. */
-static void add_classes(struct ages *ages, const struct samples *samples, const uint32_t *rows,
-                        size_t count) {
+static void add_classes(struct ages *ages, const struct samples *samples, uint64_t end_ns,
+                        const uint32_t *rows, size_t count) {
   double bytes[AGE_CLASSES + 1] = {0};
   int64_t grown[AGE_CLASSES + 1] = {0}; /* exact: a block that grew and shrank again is no sample */
   for (size_t i = 0; i < count; i++) {
     const struct row *row = &samples->rows[rows[i]];
-    int begin = class_of(row->begin_ns, samples->end_ns), end = end_class(row, samples->end_ns);
+    int begin = class_of(row->begin_ns, end_ns), end = end_class(row, end_ns);
     double size = (double)row->size / row->probability;
     bytes[begin] += size, bytes[end] -= size;
     grown[begin] += (int64_t)row->size, grown[end] -= (int64_t)row->size;
-    if (row->end_ns == STILL_ALIVE) sum_add(&ages->all, (double)row->size, row->probability);
+    if (!ends(row, end_ns)) sum_add(&ages->all, (double)row->size, row->probability);
   }
   for (int class = 0; class < AGE_CLASSES; class ++) {
     ages->alive[class] += bytes[class];
@@ -149,22 +152,23 @@ static void add_regrown(struct ages *ages, const struct samples *samples, const 
 /* ---- shared ---- */
 
 bool ages_need(const struct row *row, uint64_t end_ns) {
-  return row->died_ns == STILL_ALIVE || was_there(row, TREND_SINCE_WARM_UP, end_ns) ||
-         was_there(row, TREND_SINCE_LAST, end_ns);
+  return row->begin_ns <= end_ns && (!dies(row, end_ns) || was_there(row, TREND_SINCE_WARM_UP, end_ns) ||
+                                     was_there(row, TREND_SINCE_LAST, end_ns));
 }
 
-void ages_add(struct ages *ages, const struct samples *samples, const uint32_t *rows, size_t count) {
+void ages_add(struct ages *ages, const struct samples *samples, uint64_t end_ns, const uint32_t *rows,
+              size_t count) {
   const struct row *first = &samples->rows[rows[0]];
-  if (first->died_ns != STILL_ALIVE) {
-    for (size_t i = 0; i < count; i++) add_gone(ages, &samples->rows[rows[i]], samples->end_ns);
+  if (dies(first, end_ns)) {
+    for (size_t i = 0; i < count; i++) add_gone(ages, &samples->rows[rows[i]], end_ns);
     return;
   }
   if (first->first && first->last && !first->grown) {
-    add_plain(ages, first, samples->end_ns);
+    add_plain(ages, first, end_ns);
     return;
   }
-  add_classes(ages, samples, rows, count);
+  add_classes(ages, samples, end_ns, rows, count);
   add_regrown(ages, samples, rows, count);
-  for (enum trend trend = 0; trend < TRENDS; trend++) add_trend(ages, trend, samples, rows, count);
+  for (enum trend trend = 0; trend < TRENDS; trend++) add_trend(ages, trend, samples, end_ns, rows, count);
 }
 /* SPDX-License-Identifier: MIT */

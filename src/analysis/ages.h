@@ -1,4 +1,6 @@
-/* When a group came to hold the bytes that are alive at the end, by age class. growth.h judges it.
+/* When a group came to hold the bytes that are alive at a moment, by age class: at the end of the
+ * run, or when the program began to close down (CLOSING in recording.h). What happens later does
+ * not count: "the end" is this moment here and in growth.h, which judges the classes.
  *
  * AGE CLASSES: the run is cut into AGE_CLASSES stretches of equal length, t_i to t_{i+1}. Let H(t) be
  * the bytes that the blocks which are alive at the end had at time t: 0 before a block was born, its
@@ -35,11 +37,12 @@ struct ages {
   struct trend_sums trends[TRENDS];
 };
 
-/* Whether ages_add counts a row. */
+/* Whether ages_add counts a row; end_ns: the moment. */
 bool ages_need(const struct row *row, uint64_t end_ns);
 
-/* Adds one block. `rows` are the numbers of its rows that the group has, in order. */
-void ages_add(struct ages *ages, const struct samples *samples, const uint32_t *rows, size_t count);
+/* Adds one block. `rows` are the numbers of its rows that the group has and that are needed, in order. */
+void ages_add(struct ages *ages, const struct samples *samples, uint64_t end_ns, const uint32_t *rows,
+              size_t count);
 
 #endif
 /* SPDX-License-Identifier: MIT */

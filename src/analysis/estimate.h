@@ -25,6 +25,7 @@ struct sum {
 struct estimate {
   double estimate, low, high;
   uint64_t samples;
+  double seen, variance; /* of the sum, for differences; 0 where they are not known */
 };
 
 /* Whether an estimate gives little more than the order of magnitude: it has samples, and its
@@ -81,16 +82,17 @@ struct estimate estimate_of(const struct sum *sum, double unit);
  * the mean 1 / p of a block of the trace; if `count` has no sample, 1 / p of the smallest block. */
 struct estimate count_of(const struct sum *count, const struct sum *all, double rate);
 
+/* The same of a trace, or of that part of one, whose blocks all have at least `least_words` words. */
+struct estimate count_of_large(const struct sum *count, const struct sum *all, double rate,
+                               uint64_t least_words);
+
 /* Estimates which share, 0 to 1, a part has of a whole; each row of the part is a row of the whole.
  * `samples` are those of the part. Without any sample of the whole the interval is 0 to 1. */
 struct estimate share_of(const struct sum *part, const struct sum *whole, double unit);
 
 /* `one` minus `other`: two estimates from different samples, either of two traces, or of two
  * moments of one trace without the blocks that both moments have. `low` and `high` may be below 0;
- * `samples` are those of both. The interval is that of Zou and Donner, "Construction of confidence
- * limits about effect measures: a general approach", Statistics in Medicine 27 (2008): at each end,
- * the root of the sum of the squared distances to those ends of the two intervals that move the
- * difference that way. */
+ * `samples` are those of both. See "Differences" in estimate.c. */
 struct estimate difference_of(const struct estimate *one, const struct estimate *other);
 
 /* `one` divided by `other`, both above 0, of different samples; and an estimate times such a

@@ -140,8 +140,10 @@ struct growth growth_of(const struct ages *ages, uint64_t end_ns, double unit, b
   double seconds = (double)end_ns / 1e9 / AGE_CLASSES;
   struct estimate slope = slope_of(ages, unit / JUDGED); /* the mean weight */
   if (seconds > 0)
-    growth.rate =
-        (struct estimate){slope.estimate / seconds, slope.low / seconds, slope.high / seconds, slope.samples};
+    growth.rate = (struct estimate){.estimate = slope.estimate / seconds,
+                                    .low = slope.low / seconds,
+                                    .high = slope.high / seconds,
+                                    .samples = slope.samples};
   for (int i = 0; i < AGE_CLASSES; i++) growth.alive[i] = ages->alive[i];
   return growth;
 }

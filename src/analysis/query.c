@@ -423,6 +423,15 @@ static bool bind(struct condition *condition, struct query *query, const struct 
   return bind(condition->left, query, names) && bind(condition->right, query, names);
 }
 
+/* As for a moment that `at` names: what was live after the end is not known. */
+static wn_status check_live(const struct condition *condition, uint64_t end_ns) {
+  if (!condition) return WN_OK;
+  if (condition->field && condition->field->type == LIVE_AT && condition->number > (double)end_ns)
+    return error_set(WN_EINVAL, "live %.40s: that is after the end of the trace", condition->text);
+  wn_status error = check_live(condition->left, end_ns);
+  return error ? error : check_live(condition->right, end_ns);
+}
+
 static bool thread_matches(const struct condition *condition, const struct query *query, uint32_t thread) {
   char buffer[32], number[16];
   snprintf(number, sizeof number, "%u", thread);
@@ -466,20 +475,20 @@ static bool takes(const struct condition *condition, const struct query *query, 
   return false;
 }
 
-/* A birth of which a condition takes none that is earlier. */
-static double born_from(const struct condition *condition) {
+/* A number of which no block that a condition takes has less in a field. */
+static double least_of(const struct condition *condition, const char *field) {
   double left, right;
   switch (condition->kind) {
   case OR:
   case AND:
-    left = born_from(condition->left), right = born_from(condition->right);
+    left = least_of(condition->left, field), right = least_of(condition->right, field);
     return (left < right) == (condition->kind == OR) ? left : right;
   case NOT: return 0;
   case FIELD: break;
   }
   bool has_least =
       condition->relation == EQUAL || condition->relation == MORE || condition->relation == AT_LEAST;
-  return has_least && !strcmp(condition->field->name, "born") ? condition->number : 0;
+  return has_least && !strcmp(condition->field->name, field) ? condition->number : 0;
 }
 
 /* A condition without the settings that select no rows; NULL: nothing is left. */
@@ -529,6 +538,8 @@ wn_status query_parse(const char *text, struct query **result) {
 wn_status query_bind(struct query *query, const struct samples *samples, const struct names *names) {
   query->samples = samples;
   query->node_count = source_stack_count(samples->source);
+  wn_status error = check_live(query->root, samples->end_ns);
+  if (error) return error;
   if (!bind(query->root, query, names)) return error_set(WN_ENOMEM, "not enough memory for the query");
   return WN_OK;
 }
@@ -549,9 +560,11 @@ const char *query_moment(const struct query *query, enum when *when, uint64_t *n
 }
 
 uint64_t query_born_from(const struct query *query) {
-  double least = born_from(query->root);
+  double least = least_of(query->root, "born");
   return least < (double)query->samples->end_ns ? (uint64_t)least : query->samples->end_ns;
 }
+
+double query_least_size(const struct query *query) { return query ? least_of(query->root, "size") : 0; }
 
 struct stack_view query_view(const struct query *query) {
   return (struct stack_view){

@@ -17,7 +17,7 @@ enum when { AT_PEAK, AT_END, AT_TIME };
 wn_status query_parse(const char *text, struct query **query);
 
 /* Looks up the query's functions, files and modules in the names. Called once, before query_takes.
- */
+ * WN_EINVAL: `live` names a time after the end of the trace. WN_ENOMEM. */
 wn_status query_bind(struct query *query, const struct samples *samples, const struct names *names);
 
 /* Whether the query selects the row's block. */
@@ -34,6 +34,9 @@ const char *query_moment(const struct query *query, enum when *when, uint64_t *n
 
 /* No block that the query selects was born before this time: what its `born` says. */
 uint64_t query_born_from(const struct query *query);
+
+/* No block that the query selects is smaller, in bytes, by its `size`. NULL: no query. */
+double query_least_size(const struct query *query);
 
 /* How the query's `hide` and `from` show stacks. Valid as long as the query is. */
 struct stack_view query_view(const struct query *query);

@@ -2,6 +2,8 @@
 #include "analysis/recording.h"
 
 #include "analysis/peak.h"
+#include "analysis/timeline.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +28,30 @@ static void find_shared_names(struct recording *recording) {
   free(used);
 }
 
+/* ---- CLOSING ---- */
+
+enum { CLOSING_PART = 10, CURVE = 512 };
+static const double KEPT_MOST = 0.5, NEARLY = 0.95;
+
+static bool has_exited(const struct recording *recording) {
+  const struct samples *samples = recording->samples;
+  return !recording->partial && !samples->collected && samples->ended && samples->end.kind == TRACE_END_EXIT;
+}
+
+static uint64_t find_closing(const struct recording *recording) {
+  const struct samples *samples = recording->samples;
+  struct moment moments[CURVE];
+  size_t first = CURVE - CURVE / CLOSING_PART, last = CURVE - 1;
+  double most = 0;
+  if (!has_exited(recording)) return samples->end_ns;
+  timeline_curve(samples, NULL, NULL, moments, CURVE);
+  for (size_t i = first; i < CURVE; i++) most = fmax(most, moments[i].live.bytes.total);
+  if (moments[last].live.bytes.total >= KEPT_MOST * most) return samples->end_ns;
+  if (recording->peak_ns >= moments[first].time_ns) return recording->peak_ns;
+  while (moments[last].live.bytes.total < NEARLY * most) last--;
+  return moments[last].time_ns;
+}
+
 void recording_describe(struct recording *recording) {
   const struct trace_damage *damage = source_damage(recording->samples->source);
   double rate = source_run(recording->samples->source)->rate;
@@ -37,6 +63,7 @@ void recording_describe(struct recording *recording) {
   bool found = !peak_find(recording->samples, NULL, NULL, &peak);
   find_shared_names(recording);
   recording->peak_ns = found ? peak.median_ns : recording->samples->end_ns;
+  recording->closing_ns = find_closing(recording);
 }
 
 bool recording_is_same(const struct recording *one, const struct recording *other) {

@@ -1,5 +1,13 @@
 /* A loaded trace: its rows, their names, and which functions are wrappers. Any number of reports
- * (report.h) can be made from one recording, also at the same time: none changes it. */
+ * (report.h) can be made from one recording, also at the same time: none changes it.
+ *
+ * CLOSING. Many a program that exits frees what it has: destructors of its containers run, an
+ * interpreter takes itself down. Then nothing is alive at the end, neither its caches nor what it
+ * leaked into a list all the time. So where a program has exited, and frees more than half of what
+ * it held within the last CLOSING_PART of its run, it began to close down at its peak, if that is
+ * in this part, or else when it last held nearly as much as in this part's largest moment. In all
+ * other recordings this moment is the end. What was alive then is asked for instead of what was
+ * alive at the end. */
 #ifndef ANALYSIS_RECORDING_H
 #define ANALYSIS_RECORDING_H
 
@@ -29,7 +37,8 @@ struct recording {
   double byte_unit; /* the `unit` of estimate_of for bytes */
   bool partial; /* records are missing: all totals are lower bounds, and intervals do not apply to the run */
   double kept;  /* the share of the trace's samples that are in the recording; 1: all of them */
-  uint64_t peak_ns; /* when all blocks together held the most; of the peak's moments the median */
+  uint64_t peak_ns;    /* when all blocks together held the most; of the peak's moments the median */
+  uint64_t closing_ns; /* CLOSING */
 };
 
 /* Loads a trace. If it has more samples than wanted, it is read twice (sources/survey.h) and thinned
@@ -51,7 +60,7 @@ void recording_free(struct recording *recording);
 bool recording_is_same(const struct recording *one, const struct recording *other);
 
 /* Sets what follows from the samples and the names, once they are there: rate, byte_unit, partial,
- * peak_ns, and which names are shared. */
+ * peak_ns, closing_ns, and which names are shared. */
 void recording_describe(struct recording *recording);
 
 #endif

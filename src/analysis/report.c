@@ -3,6 +3,7 @@
 #include "analysis/report.h"
 
 #include "base/error.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,17 +50,25 @@ static bool churn(const struct row *row, struct share *share, void *context) {
 
 static bool alive(const struct row *row, struct share *share, void *context) {
   const struct report *report = context;
-  if (row_span(report->samples, row).end_ns != STILL_ALIVE || !report_takes(row, context)) return false;
+  struct span span = row_span(report->samples, row);
   *share = share_block(row);
-  return true;
+  return span_has(&span, report->alive_ns) && report_takes(row, context);
 }
 
 /* TABLE_GROWTH: rows that have ended belong to their groups, as far as they matter for growth. */
 static bool alive_or_gone(const struct row *row, struct share *share, void *context) {
   const struct report *report = context;
   *share = share_block(row);
-  share->apart = row->end_ns != STILL_ALIVE;
-  return ages_need(row, report->samples->end_ns) && report_takes(row, context);
+  share->apart = !row_is_live_at(row, report->alive_ns);
+  return ages_need(row, report->alive_ns) && report_takes(row, context);
+}
+
+static bool held_or_gone(const struct row *row, struct share *share, void *context) {
+  const struct report *report = context;
+  if (held(row, share, context)) return true;
+  *share = share_block(row);
+  share->apart = true;
+  return ages_need(row, report->alive_ns) && report_takes(row, context);
 }
 
 static bool lasting(const struct row *row, struct share *share, void *context) {
@@ -89,7 +98,7 @@ static wn_status bind_query(struct report *report, const char *where) {
  * brief. */
 static bool selects_as(const struct report *report, const struct report *earlier) {
   return earlier && earlier->samples == report->samples && earlier->brief_ns == report->brief_ns &&
-         query_same_rows(report->query, earlier->query);
+         earlier->alive_ns == report->alive_ns && query_same_rows(report->query, earlier->query);
 }
 
 /* Takes over what depends on the rows of the query alone. */
@@ -99,6 +108,7 @@ static void take_over(struct report *report, const struct report *earlier) {
   report->peak = earlier->peak;
   report->allocated = earlier->allocated;
   report->live_at_end = earlier->live_at_end;
+  report->alive = earlier->alive;
   report->brief = earlier->brief;
   report->generations = earlier->generations;
 }
@@ -110,6 +120,7 @@ static void add_row(struct report *report, const struct row *row) {
   timeline_add_call(&report->allocated, samples, row);
   if (is_brief(row, report)) timeline_add_call(&report->brief, samples, row);
   if (row_is_live_at(row, samples->end_ns)) timeline_add_live(&report->live_at_end, row);
+  if (row_is_live_at(row, report->alive_ns)) timeline_add_live(&report->alive, row);
 }
 
 /* Asks the query once for each row, and computes all that needs no moment in the same pass: it is the
@@ -144,6 +155,7 @@ static wn_status compute(struct report *report, const struct question *question)
   uint64_t run_ns = question->lives_by_ns ? question->lives_by_ns : samples->end_ns;
   report->brief_ns = run_ns / 100;
   report->long_ns = run_ns / 2;
+  report->alive_ns = question->closing ? report->recording->closing_ns : samples->end_ns;
   uint64_t at_ns = question->at_ns;
   if (report->query && !question->apart) query_moment(report->query, &report->at, &at_ns);
   if (report->at == AT_TIME && at_ns > samples->end_ns)
@@ -253,7 +265,8 @@ wn_status report_table(const struct report *report, enum measure measure, enum g
   *table = (struct table){.report = report, .measure = measure, .details = details};
   struct stack_view view = report->query ? query_view(report->query) : (struct stack_view){0};
   view.fold = details & TABLE_FOLDED;
-  row_measure *rows = details & TABLE_GROWTH ? alive_or_gone : measures[measure].measure;
+  row_measure *rows = measures[measure].measure;
+  if (details & TABLE_GROWTH) rows = measure == MEASURE_HELD ? held_or_gone : alive_or_gone;
   wn_status error = sum_tree(report, report->samples, grouping, &view, rows, (void *)report, &table->tree);
   if (!error) error = add_details(table, details);
   if (!error && !(details & TABLE_TREE_ONLY)) error = call_tree_group(&table->tree);
@@ -320,14 +333,18 @@ struct estimate report_bytes(const struct report *report, const struct sums *sum
 }
 
 struct estimate report_blocks(const struct report *report, const struct sums *sums) {
-  return count_of(&sums->blocks, &report->allocated.blocks, report->recording->rate);
+  double words = query_least_size(report->query) / report->samples->word_bytes + 1; /* with a header */
+  return count_of_large(&sums->blocks, &report->allocated.blocks, report->recording->rate,
+                        (uint64_t)fmin(words, 1e18));
 }
 
 struct estimate report_per_second(const struct report *report, const struct estimate *total) {
   double seconds = (double)report->samples->end_ns / 1e9;
   if (seconds <= 0) return (struct estimate){.samples = total->samples};
-  return (struct estimate){total->estimate / seconds, total->low / seconds, total->high / seconds,
-                           total->samples};
+  return (struct estimate){.estimate = total->estimate / seconds,
+                           .low = total->low / seconds,
+                           .high = total->high / seconds,
+                           .samples = total->samples};
 }
 
 struct estimate report_share(const struct report *report, const struct sums *part, const struct sums *whole) {

@@ -30,7 +30,8 @@ struct question {
   uint64_t apart_ns;
   uint64_t lives_by_ns; /* the length of run by which lives are brief or long; 0: that of the recording */
   struct call_paths
-      *paths; /* by grouping: kept by the asker between questions about one recording; or NULL */
+      *paths;   /* by grouping: kept by the asker between questions about one recording; or NULL */
+  bool closing; /* "alive" asks for the moment CLOSING of recording.h, not for the end */
   const struct report *earlier; /* its sums are taken over if its query selects the same rows; or NULL */
 };
 
@@ -45,6 +46,8 @@ struct report {
   struct query *query;                       /* NULL: every block counts */
   bool *taken;                               /* by row: whether the query selects it; NULL: it selects all */
   struct sums allocated, live_at_end, brief; /* brief: allocations of blocks that lived less than brief_ns */
+  uint64_t alive_ns;                         /* the moment of MEASURE_ALIVE */
+  struct sums alive;                         /* what was live then */
   struct peak peak;
   struct moment asked;            /* the moment of the question; for AT_PEAK the median moment of the peak */
   uint64_t brief_ns;              /* blocks that live less than this are brief */
@@ -70,7 +73,7 @@ bool report_takes(const struct row *row, void *report);
   MEASURE(ALLOCATED, allocated, "allocated", "what was allocated over the run, and by how many calls") \
   MEASURE(PROMOTED, promoted, "promoted", "what was promoted, of a collected heap")                    \
   MEASURE(CHURN, churn, "churn", "what was allocated and lived briefly")                               \
-  MEASURE(ALIVE, alive, "alive", "what was still alive at the end")                                    \
+  MEASURE(ALIVE, alive, "alive", "what was still alive at the end, or at CLOSING")                     \
   MEASURE(LASTING, lasting, "lasting", "the blocks that lived long")
 
 enum measure {
@@ -97,8 +100,8 @@ enum table_detail {
   TABLE_WORD_LIVES = 2, /* the same in words allocated during the life */
   TABLE_FATES = 4,      /* for a collected heap: what became of the blocks */
   TABLE_FOLDED = 8,     /* the tree has one node for all levels of a recursion */
-  TABLE_GROWTH = 16,    /* of MEASURE_ALIVE: how it came to be; not with lives or fates */
-  TABLE_TREE_ONLY = 32  /* no groups, only the call tree */
+  TABLE_GROWTH = 16,   /* of MEASURE_ALIVE and _HELD: how what is alive came to be; not with lives or fates */
+  TABLE_TREE_ONLY = 32 /* no groups, only the call tree */
 };
 
 /* One thread uses a table at a time. */

@@ -94,10 +94,12 @@ struct resident_parts resident_parts(const struct report *report, const struct r
   struct estimate held = report_bytes(report, &parts.held);
   double measured = resident->measured ? resident->mapped_private + resident->stack_bytes : 0;
   double room = resident->private_bytes - measured;
-  parts.rest = (struct estimate){fmax(room - held.estimate, 0), fmax(room - held.high, 0),
-                                 fmax(room - held.low, 0), held.samples};
+  parts.rest = (struct estimate){.estimate = fmax(room - held.estimate, 0),
+                                 .low = fmax(room - held.high, 0),
+                                 .high = fmax(room - held.low, 0),
+                                 .samples = held.samples};
   parts.unwritten = fmax(held.low - room, 0);
-  parts.headers = report->samples->collected ? 0 : fmin(headers, parts.rest.high);
+  parts.headers = report->samples->collected ? 0 : fmin(headers, parts.rest.estimate);
   parts.earlier = fmin(earlier_bytes(report), parts.rest.high);
   return parts;
 }

@@ -8,14 +8,21 @@
 #include "base/error.h"
 #include <stdlib.h>
 
-/* Whether a row belongs to a group, and is one of several of its block. */
+/* Whether a row belongs to a group, and counts for its growth. */
+static bool counts(const struct table *table, size_t row) {
+  return table->tree.node_of_row[row] != NO_NODE &&
+         ages_need(&table->report->samples->rows[row], table->report->alive_ns);
+}
+
+/* Whether such a row is one of several of its block. */
 static bool is_resized(const struct table *table, size_t row) {
   const struct row *of = &table->report->samples->rows[row];
-  return table->tree.node_of_row[row] != NO_NODE && !(of->first && of->last);
+  return !(of->first && of->last) && counts(table, row);
 }
 
 static bool is_alone(const struct table *table, size_t row) {
-  return table->tree.node_of_row[row] != NO_NODE && !is_resized(table, row);
+  const struct row *of = &table->report->samples->rows[row];
+  return of->first && of->last && counts(table, row);
 }
 
 static uint32_t label_of_row(const struct table *table, uint32_t row) {
@@ -28,7 +35,7 @@ static bool is_of_block(const struct table *table, uint32_t row, uint32_t other)
 
 static struct growth growth_from(const struct table *table, const struct ages *ages) {
   const struct recording *recording = table->report->recording;
-  return growth_of(ages, table->report->samples->end_ns, recording->byte_unit, recording->partial);
+  return growth_of(ages, table->report->alive_ns, recording->byte_unit, recording->partial);
 }
 
 /* The rows of `resized`, label by label, those of a label block by block. NULL without memory. */
@@ -48,7 +55,7 @@ static void add_resized_by_label(const struct table *table, const uint32_t *rows
     uint32_t label = label_of_row(table, rows[begin]);
     for (end = begin + 1; end < table->resized_count; end++)
       if (label_of_row(table, rows[end]) != label || !is_of_block(table, rows[end], rows[begin])) break;
-    ages_add(&ages[label], table->report->samples, rows + begin, end - begin);
+    ages_add(&ages[label], table->report->samples, table->report->alive_ns, rows + begin, end - begin);
   }
 }
 
@@ -62,7 +69,7 @@ static void add_resized_inside(struct table *table, struct ages *ages) {
       if (!is_of_block(table, row, table->resized[begin])) break;
       if (table->inside[table->tree.node_of_row[row]]) inside[count++] = row;
     }
-    if (count) ages_add(ages, table->report->samples, inside, count);
+    if (count) ages_add(ages, table->report->samples, table->report->alive_ns, inside, count);
   }
 }
 
@@ -89,7 +96,7 @@ struct growth table_growth(struct table *table, const struct group *group, enum 
   call_tree_mark(&table->tree, group, extent, table->inside);
   for (size_t i = 0; i < samples->row_count; i++)
     if (is_alone(table, i) && table->inside[table->tree.node_of_row[i]])
-      ages_add(&ages, samples, &(uint32_t){(uint32_t)i}, 1);
+      ages_add(&ages, samples, table->report->alive_ns, &(uint32_t){(uint32_t)i}, 1);
   add_resized_inside(table, &ages);
   return growth_from(table, &ages);
 }
@@ -102,7 +109,8 @@ wn_status table_growths(const struct table *table, struct growth *growths) {
   bool done = ages && resized;
   for (size_t i = 0; done && i < samples->row_count; i++)
     if (is_alone(table, i))
-      ages_add(&ages[label_of_row(table, (uint32_t)i)], samples, &(uint32_t){(uint32_t)i}, 1);
+      ages_add(&ages[label_of_row(table, (uint32_t)i)], samples, table->report->alive_ns,
+               &(uint32_t){(uint32_t)i}, 1);
   if (done) add_resized_by_label(table, resized, ages);
   for (size_t label = 0; done && label < labels; label++) growths[label] = growth_from(table, &ages[label]);
   free(resized);

@@ -13,6 +13,11 @@ struct diff {
 /* Prints what the collected heaps of two runs counted; nothing if one run has none. */
 void diff_print_heap(const struct diff *diff);
 
+/* Says what both heaps promoted by their own counts, which are exact; nothing if a query selects
+ * blocks, or a run has no counts. */
+struct paragraph;
+void diff_say_promoted(struct paragraph *paragraph, const struct diff *diff);
+
 /* Prints the comparison as text to standard output. */
 wn_status diff_print_text(const struct diff *diff);
 

@@ -34,14 +34,26 @@ static const char *pauses_text(char buffer[160], const struct heap_life *life) {
   return buffer;
 }
 
+static bool are_told(const struct diff *diff) {
+  return !diff->pair.moments && heap_life_is_told(&diff->pair.before.samples->life) &&
+         heap_life_is_told(&diff->pair.after.samples->life);
+}
+
 /* ---- shared ---- */
+
+void diff_say_promoted(struct paragraph *paragraph, const struct diff *diff) {
+  if (!are_told(diff) || diff->options->where) return;
+  say(paragraph, ". By the heap's own count, which is exact:");
+  say_bytes(paragraph, "promoted", diff, heap_life_total(&diff->pair.before.samples->life).promoted_words,
+            heap_life_total(&diff->pair.after.samples->life).promoted_words);
+}
 
 void diff_print_heap(const struct diff *diff) {
   const struct heap_life *had = &diff->pair.before.samples->life, *has = &diff->pair.after.samples->life;
   struct trace_collection before = heap_life_total(had), after = heap_life_total(has);
   struct paragraph paragraph = {.length = 0};
   char one[160], other[160];
-  if (diff->pair.moments || !heap_life_is_told(had) || !heap_life_is_told(has)) return;
+  if (!are_told(diff)) return;
   say(&paragraph, "The collected heap's own counts.");
   say_bytes(&paragraph, "Born in the minor heap", diff, before.minor_words, after.minor_words);
   say_bytes(&paragraph, "Promoted", diff, before.promoted_words, after.promoted_words);

@@ -295,6 +295,7 @@ static wn_status print_measure(const struct diff *diff, enum measure measure, co
   } else {
     say(&paragraph, diff->pair.moments ? "nothing that was sampled differs" : "nothing that was sampled");
   }
+  if (measure == MEASURE_PROMOTED) diff_say_promoted(&paragraph, diff);
   report_print_title(paragraph.text);
   if (tables.comparison.count) error = print_rows(diff, &tables);
   print_note(&tables.comparison, said);

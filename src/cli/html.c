@@ -72,7 +72,7 @@ struct page {
 
 static wn_status print_single(const struct report_options *options, const struct recording *recording) {
   struct question question = {
-      .where = options->where, .at = options->when[0].at, .at_ns = options->when[0].ns};
+      .where = options->where, .at = options->when[0].at, .at_ns = options->when[0].ns, .closing = true};
   struct report report;
   wn_status error = report_ask(recording, &question, &report);
   if (error) return error;

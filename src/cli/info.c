@@ -230,7 +230,7 @@ static void print_json(const struct facts *facts, struct json *json) {
 /* Prints the table of several traces. */
 static int tell_apart(const char *const *paths, size_t count) {
   static const struct overview_limits none = {SIZE_MAX, UINT64_MAX, UINT64_MAX};
-  size_t unreadable = overview_print(stdout, paths, count, &none);
+  size_t unreadable = overview_print(stdout, paths, count, &none, NULL);
   return unreadable ? fail_job("%zu of %zu files cannot be read as traces", unreadable, count) : 0;
 }
 

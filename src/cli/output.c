@@ -48,6 +48,7 @@ static FILE *open_beside(const char *name) {
     return NULL;
   }
   watch_signals(remove_and_end);
+  signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error as a full disk is */
   mode_t mask = umask(0);
   umask(mask);
   fchmod(descriptor, 0666 & ~mask);

@@ -13,9 +13,11 @@ struct overview_limits {
   uint64_t file_bytes, all_bytes;
 };
 
-/* Prints the table. Returns the number of traces that cannot be read; their lines say why. */
-size_t overview_print(FILE *out, const char *const *paths, size_t count,
-                      const struct overview_limits *limits);
+/* Prints the table. Returns the number of traces that cannot be read; their lines say why. `most`, if
+ * not NULL, becomes the path of a trace that allocated at least a third of all, and surely more than
+ * the first trace given; or NULL. */
+size_t overview_print(FILE *out, const char *const *paths, size_t count, const struct overview_limits *limits,
+                      const char **most);
 
 #endif
 /* SPDX-License-Identifier: MIT */

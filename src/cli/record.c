@@ -272,13 +272,33 @@ static int pass_status(int wait_status) {
 static const struct overview_limits children_limits = {
     .lines = 10, .file_bytes = 8 << 20, .all_bytes = 32 << 20};
 
-/* Prints the overview of the program's own trace and those of its children. */
+/* Prints how to look at a trace. */
+static void say_how_to_look(const char *path) {
+  fputs("in a browser: ", stderr);
+  text_word(stderr, command_called());
+  fputs(" view ", stderr);
+  text_word(stderr, path);
+  fputs("; now: ", stderr);
+  text_word(stderr, command_called());
+  fputs(" report ", stderr);
+  text_word(stderr, path);
+  fputc('\n', stderr);
+}
+
+/* Prints the overview of the program's own trace and those of its children; and how to look at the
+ * one that allocated most, unless that is the program's own, of which this was said. */
 static void say_which_is_which(const char *output, const struct children *children) {
-  const char **paths = calloc(children->count + 1, sizeof *paths);
+  const char **paths = calloc(children->count + 1, sizeof *paths), *most;
   if (!paths) return;
   paths[0] = output;
   for (size_t i = 0; i < children->count; i++) paths[i + 1] = children->paths[i];
-  overview_print(stderr, paths, children->count + 1, &children_limits);
+  overview_print(stderr, paths, children->count + 1, &children_limits, &most);
+  if (most && most != output) {
+    fputs("winnow: most was allocated in ", stderr);
+    text_name(stderr, most);
+    fputs("; ", stderr);
+    say_how_to_look(most);
+  }
   free(paths);
 }
 
@@ -369,15 +389,8 @@ static void say_what_was_written(const struct chain_link *link) {
   fprintf(stderr, " (%s, %s", text_number_of(samples, (double)totals->samples, "sample"),
           text_bytes(size, (double)totals->file_bytes));
   if (lost) fprintf(stderr, "; %s lost", text_number_of(samples, (double)lost, "record"));
-  fputs("); in a browser: ", stderr);
-  text_word(stderr, command_called());
-  fputs(" view ", stderr);
-  text_word(stderr, link->path);
-  fputs("; now: ", stderr);
-  text_word(stderr, command_called());
-  fputs(" report ", stderr);
-  text_word(stderr, link->path);
-  fputc('\n', stderr);
+  fputs("); ", stderr);
+  say_how_to_look(link->path);
   say_loss("the trace is", lost, totals->damage.loss_cause);
 }
 

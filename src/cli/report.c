@@ -50,7 +50,7 @@ static wn_status print_json(const struct report_options *options, const struct r
 
 static wn_status print(const struct report_options *options, const struct recording *recording) {
   struct question question = {
-      .where = options->where, .at = options->when[0].at, .at_ns = options->when[0].ns};
+      .where = options->where, .at = options->when[0].at, .at_ns = options->when[0].ns, .closing = true};
   struct report report;
   if (question.at == AT_TIME && question.at_ns > recording->samples->end_ns)
     return error_set(WN_EINVAL, "at %s: that is after the end of the trace", options->at_text);

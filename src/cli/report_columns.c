@@ -161,8 +161,10 @@ static void print_word_life(const struct columns *columns, const struct line *li
   if (!line->group) return print_value(columns, TEXT_COLUMN_word_life, "", "");
   struct life life = table_word_life(line->table, line->group, sites_extent(columns->order));
   double word = columns->report->samples->word_bytes;
-  struct estimate bytes = {word * (double)life.median, word * (double)life.low, word * (double)life.high,
-                           life.samples};
+  struct estimate bytes = {.estimate = word * (double)life.median,
+                           .low = word * (double)life.low,
+                           .high = word * (double)life.high,
+                           .samples = life.samples};
   snprintf(text, sizeof text, "%s%s", life.known ? "" : "> ", text_bytes(value, bytes.estimate));
   if (life.samples && life.low == NO_BOUND)
     strcpy(range, "too few");

@@ -243,7 +243,9 @@ wn_status report_print_table(const struct view *view, const char *title, const c
     say(&paragraph, " in the part that was recorded");
   say(&paragraph, "%s", behind);
   bool repeated = before && report_is_same(total, before) && total->bytes.samples;
-  if (repeated) say(&paragraph, ", the same blocks as above");
+  if (repeated)
+    say(&paragraph, ", %sthe same blocks as above",
+        report_is_same(total, &view->report->asked.live) ? "" : "nearly ");
   putchar('\n');
   report_print_title(paragraph.text);
   if (table.tree.group_count && !repeated) error = print_sites(view, &table);

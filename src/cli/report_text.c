@@ -362,11 +362,29 @@ static void print_wrappers(const struct view *view) {
   text_paragraph(stdout, paragraph.text, 0);
 }
 
-/* What was held at the end tells how it grew as well. */
+/* Whether what was held then is what was alive last: at one moment, or at a moment of the same peak. */
+static bool held_is_alive(const struct report *report) {
+  if (report_is_same(&report->asked.live, &report->alive)) return true;
+  return report->at == AT_PEAK && report->peak.first_ns <= report->alive_ns &&
+         report->alive_ns <= report->peak.last_ns;
+}
+
+static wn_status print_alive(const struct view *view) {
+  const struct report *report = view->report;
+  char title[128], time[32], bytes[32];
+  double freed = report->alive.bytes.total - report->live_at_end.bytes.total;
+  snprintf(title, sizeof title, "Still alive at the end");
+  if (report->alive_ns < report->samples->end_ns)
+    snprintf(title, sizeof title, "Alive after %s, before the program freed %s as it ended",
+             text_time(time, report->alive_ns), text_bytes(bytes, freed));
+  return report_print_table(view, title, "", MEASURE_ALIVE, TABLE_GROWTH,
+                            held_is_alive(report) ? &report->alive : &report->asked.live);
+}
+
+/* What was alive last tells how it grew as well. */
 static wn_status print_held(const struct view *view, const char *title) {
-  bool at_end = report_is_same(&view->report->asked.live, &view->report->live_at_end);
-  return report_print_table(view, title, "", at_end ? MEASURE_ALIVE : MEASURE_HELD,
-                            at_end ? TABLE_GROWTH : TABLE_SUMS, NULL);
+  return report_print_table(view, title, "", MEASURE_HELD,
+                            held_is_alive(view->report) ? TABLE_GROWTH : TABLE_SUMS, NULL);
 }
 
 wn_status view_print_text(const struct view *view) {
@@ -390,9 +408,7 @@ wn_status view_print_text(const struct view *view) {
   if (!error && !view->report->samples->collected)
     error = report_print_table(view, "Allocated over the run", "", MEASURE_ALLOCATED, TABLE_LIVES,
                                &view->report->asked.live);
-  if (!error)
-    error = report_print_table(view, "Still alive at the end", "", MEASURE_ALIVE, TABLE_GROWTH,
-                               &view->report->asked.live);
+  if (!error) error = print_alive(view);
   if (!error) error = report_print_growth(view);
   if (!error) error = report_print_table(view, lasting, "", MEASURE_LASTING, TABLE_LIVES, NULL);
   if (!error) print_wrappers(view);

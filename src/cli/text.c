@@ -171,7 +171,7 @@ static void change_end(char buffer[24], double bytes, int scale) {
     three_digits(buffer + 1, 23, fabs(bytes) / pow(1000, scale), "");
   else
     snprintf(buffer + 1, 23, "%.0f", fabs(bytes));
-  if (!strpbrk(buffer, "123456789")) strcpy(buffer, "0");
+  if (!strpbrk(buffer, "123456789")) strcpy(buffer + (bytes != 0), "0"); /* with its sign, if it has one */
 }
 
 /* Both ends in the unit of the larger one. */

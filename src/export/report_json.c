@@ -245,6 +245,8 @@ void json_totals(struct json *json, const struct report *report) {
                   blocks = report_blocks(report, &report->allocated);
   struct estimate end = report_bytes(report, &report->live_at_end),
                   end_blocks = report_blocks(report, &report->live_at_end);
+  struct estimate alive = report_bytes(report, &report->alive),
+                  alive_blocks = report_blocks(report, &report->alive);
   struct estimate brief = report_bytes(report, &report->brief),
                   share = report_share(report, &report->brief, &report->allocated),
                   rate = report_per_second(report, &bytes),
@@ -257,6 +259,9 @@ void json_totals(struct json *json, const struct report *report) {
   json_estimate(json, "peak_blocks", &peak_blocks);
   json_estimate(json, "live_at_end_bytes", &end);
   json_estimate(json, "live_at_end_blocks", &end_blocks);
+  json_integer(json, "alive_at_ns", report->alive_ns);
+  json_estimate(json, "alive_bytes", &alive);
+  json_estimate(json, "alive_blocks", &alive_blocks);
   json_estimate(json, "brief_bytes", &brief);
   json_estimate(json, "brief_share", &share);
   json_integer(json, "brief_ns", report->brief_ns);

@@ -135,6 +135,7 @@ static wn_status prepare(struct answers *answers, const char *where) {
   if (where && !copy) return error_set(WN_ENOMEM, "not enough memory for the query");
   wn_status error = report_ask(answers->recording,
                                &(struct question){.where = copy,
+                                                  .closing = true,
                                                   .paths = answers->paths,
                                                   .earlier = answers->has_report ? &answers->report : NULL},
                                &report);

@@ -33,11 +33,24 @@ static void write_sums(struct json *json, const struct report *report, const str
   json_estimate(json, "blocks", &blocks);
 }
 
-/* The group with a label's text; of several the largest. */
+/* The group with a label's text; of several the largest. NULL: no block that is shown has it on its stack. */
 static const struct group *group_named(const struct table *table, const bool *chosen) {
   for (size_t i = 0; i < table->tree.group_count; i++)
     if (chosen[table->tree.groups[i].label]) return &table->tree.groups[i];
   return NULL;
+}
+
+static void write_group(struct json *json, struct table *table, const struct group *group) {
+  const struct group nothing = {.label = 0};
+  struct life self = {.low = NO_BOUND, .high = NO_BOUND}, total = self;
+  if (group) {
+    self = table_life(table, group, EXTENT_SELF);
+    total = table_life(table, group, EXTENT_TOTAL);
+  }
+  write_sums(json, table->report, group ? group : &nothing);
+  write_life(json, "self_life_ns", &self);
+  write_life(json, "total_life_ns", &total);
+  if (group && table->details & TABLE_FATES) write_fates(json, table, group);
 }
 
 static wn_status write_details(struct json *json, struct table *table, const char *text) {
@@ -45,16 +58,7 @@ static wn_status write_details(struct json *json, struct table *table, const cha
   bool *chosen = NULL;
   wn_status error = labels_create(&labels, &table->tree, table->report->names);
   if (!error) error = views_choose(&labels, text, &chosen);
-  const struct group *group = error ? NULL : group_named(table, chosen);
-  if (group) {
-    struct life self = table_life(table, group, EXTENT_SELF), total = table_life(table, group, EXTENT_TOTAL);
-    write_sums(json, table->report, group);
-    write_life(json, "self_life_ns", &self);
-    write_life(json, "total_life_ns", &total);
-    if (table->details & TABLE_FATES) write_fates(json, table, group);
-  } else if (!error) {
-    error = error_set(WN_EINVAL, "no block that this shows has %.100s on its stack", text);
-  }
+  if (!error) write_group(json, table, group_named(table, chosen));
   labels_destroy(&labels);
   free(chosen);
   return error;

@@ -195,18 +195,13 @@ static wn_status draw(struct writing *writing, const struct call_tree *tree, con
 
 wn_status views_choose(const struct labels *labels, const char *text, bool **chosen) {
   char name[LABEL_TEXT_MOST];
-  bool found = false;
   *chosen = calloc(labels->tree->label_count + 1, sizeof **chosen);
   if (!*chosen) return error_set(WN_ENOMEM, "not enough memory for the flame graph");
   for (uint32_t label = 1; label < labels->tree->label_count; label++) {
     labels_text(labels, label, name);
     (*chosen)[label] = !strcmp(name, text);
-    found = found || (*chosen)[label];
   }
-  if (found) return WN_OK;
-  free(*chosen);
-  *chosen = NULL;
-  return error_set(WN_EINVAL, "no block that this shows has %.100s on its stack", text);
+  return WN_OK;
 }
 
 wn_status view_flame(struct answers *answers, const struct request *request, struct answer *answer) {

@@ -38,6 +38,7 @@ wn_status view_head(struct answers *answers, const struct request *request, stru
   if (recording->samples->ended && recording->samples->end.kind == TRACE_END_EXEC)
     json_string(json, "became", recording->samples->became ? recording->samples->became : "");
   json_number(json, "kept", recording->kept);
+  json_integer(json, "closing_ns", recording->closing_ns);
   write_source(json, &recording->listing);
   if (answers->before) {
     json_begin(json, "before", '{');

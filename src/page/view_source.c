@@ -119,7 +119,7 @@ static wn_status write_file(struct json *json, const struct report *report, cons
   return used ? WN_OK : error_set(WN_ENOMEM, "not enough memory for the answer");
 }
 
-/* What a text stands for in a grouping. */
+/* What a text stands for in a grouping; all 0: for nothing that is shown. */
 static wn_status find_label(const struct report *report, const struct request *request, struct label *label) {
   struct table table;
   struct labels labels;

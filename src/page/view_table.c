@@ -27,29 +27,40 @@ static void write_estimate(struct answer *answer, const struct estimate_columns 
   answer_number(answer, columns->high, estimate->high);
 }
 
+static double bound_of(uint64_t end) { return end == NO_BOUND ? NAN : (double)end; }
+
 static void write_rows(const struct table *table, const struct life *lives, struct labels *labels,
                        struct answer *answer) {
   const struct report *report = table->report;
   size_t label = answer_integers(answer, "label");
   struct estimate_columns self = add_estimates(answer, "self", "self_low", "self_high"),
                           total = add_estimates(answer, "total", "total_low", "total_high");
+  size_t blocks_low = answer_singles(answer, "blocks_low"),
+         blocks_high = answer_singles(answer, "blocks_high");
   size_t self_blocks = answer_numbers(answer, "self_blocks"), blocks = answer_numbers(answer, "blocks"),
          self_samples = answer_integers(answer, "self_samples"), samples = answer_integers(answer, "samples"),
-         life = answer_numbers(answer, "life");
+         life = answer_numbers(answer, "life"), life_low = answer_singles(answer, "life_low"),
+         life_high = answer_singles(answer, "life_high");
   for (size_t i = 0; i < table->tree.group_count && i < ROWS_MOST; i++) {
     const struct group *group = &table->tree.groups[i];
     struct estimate of_self = report_bytes(report, &group->self),
-                    of_all = report_bytes(report, &group->total);
+                    of_all = report_bytes(report, &group->total),
+                    of_blocks = report_blocks(report, &group->total);
     if (!group->self.bytes.samples) of_self = (struct estimate){0}; /* known: it allocates nothing itself */
     answer_integer(answer, label, labels_number(labels, group->label));
     write_estimate(answer, &self, &of_self);
     write_estimate(answer, &total, &of_all);
     answer_number(answer, self_blocks, group->self.blocks.total);
     answer_number(answer, blocks, group->total.blocks.total);
+    answer_single(answer, blocks_low, of_blocks.low);
+    answer_single(answer, blocks_high, of_blocks.high);
     answer_integer(answer, self_samples, (uint32_t)of_self.samples);
     answer_integer(answer, samples, (uint32_t)of_all.samples);
-    if (table->details & TABLE_LIVES)
-      answer_number(answer, life, lives[group->label].known ? (double)lives[group->label].median : NAN);
+    if (!(table->details & TABLE_LIVES)) continue;
+    const struct life *median = &lives[group->label];
+    answer_number(answer, life, median->known ? (double)median->median : NAN);
+    answer_single(answer, life_low, bound_of(median->low));
+    answer_single(answer, life_high, bound_of(median->high));
   }
 }
 

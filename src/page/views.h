@@ -38,8 +38,8 @@ view_function view_compare, view_compared_flame;
 wn_status views_table(struct answers *answers, enum measure measure, enum grouping grouping, unsigned details,
                       struct table **table);
 
-/* Sets chosen[label] for the labels of a tree that have a text. WN_EINVAL: none has it; then *chosen
- * is NULL. To be freed by the caller. */
+/* Sets chosen[label] for the labels of a tree that have a text: none has it where no block that is shown has it on
+ * its stack. To be freed by the caller. WN_ENOMEM; then *chosen is NULL. */
 struct labels;
 wn_status views_choose(const struct labels *labels, const char *text, bool **chosen);
 

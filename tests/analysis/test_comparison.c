@@ -247,7 +247,9 @@ static void what_is_before_can_be_scaled(void **state) {
 
 static void a_ratio_has_the_uncertainty_of_both(void **state) {
   (void)state;
-  struct estimate one = {100, 90, 110, 5}, other = {50, 40, 62.5, 7}, exact = {50, 50, 50, 7};
+  struct estimate one = {.estimate = 100, .low = 90, .high = 110, .samples = 5},
+                  other = {.estimate = 50, .low = 40, .high = 62.5, .samples = 7},
+                  exact = {.estimate = 50, .low = 50, .high = 50, .samples = 7};
   struct estimate ratio = ratio_of(&one, &other), half = ratio_of(&one, &exact);
   assert_true(fabs(ratio.estimate - 2) < 1e-9 && ratio.samples == 12);
   assert_true(fabs(half.low - 1.8) < 1e-9 && fabs(half.high - 2.2) < 1e-9);

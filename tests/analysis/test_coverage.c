@@ -375,6 +375,19 @@ static void a_count_borrows_its_unit_from_the_trace(void **state) {
   assert_true(exact.estimate == of_many.estimate && exact.high < of_many.high);
 }
 
+/* Where only blocks from a size on are counted, none that was missed is smaller. */
+static void a_count_of_large_blocks_has_no_small_ones(void **state) {
+  (void)state;
+  const double rate = 1e-4, p = inclusion_probability(rate, 20000);
+  struct sum large = {0};
+  for (int i = 0; i < 4; i++) sum_add(&large, 1, p);
+  struct estimate any = count_of(&large, &large, rate), known = count_of_large(&large, &large, rate, 20000),
+                  small = count_of_large(&large, &large, rate, 1);
+  assert_true(any.high > 1000 && known.high < 8);
+  assert_true(known.estimate == any.estimate && known.low == any.low);
+  assert_true(small.high == any.high);
+}
+
 /* A block of 80 kB that was seen is there, whatever the law says. */
 static void the_low_end_is_at_least_what_was_seen(void **state) {
   (void)state;
@@ -427,6 +440,7 @@ int main(void) {
       cmocka_unit_test(few_samples_have_the_published_intervals),
       cmocka_unit_test(a_block_that_is_certain_hides_no_small_ones),
       cmocka_unit_test(a_count_borrows_its_unit_from_the_trace),
+      cmocka_unit_test(a_count_of_large_blocks_has_no_small_ones),
       cmocka_unit_test(the_low_end_is_at_least_what_was_seen),
       cmocka_unit_test(empty_blocks_do_no_harm),
       cmocka_unit_test(a_row_of_one_block_that_grew_is_rough),

@@ -67,9 +67,61 @@ static void intervals_hold_the_difference_of_two_runs(void **state) {
   }
 }
 
+/* Blocks of two equal runs. */
+struct few {
+  const char *what;
+  double rate;
+  size_t sizes[8]; /* up to a 0 */
+};
+
+static struct estimate sample_few(const struct few *few, uint64_t seed, uint64_t stream) {
+  struct sum sum = {0};
+  struct thread thread;
+  thread_begin(&thread, few->rate, seed, stream);
+  for (const size_t *size = few->sizes; *size; size++) {
+    size_t words = malloc_words(*size);
+    if (is_sampled(&thread, words)) sum_add(&sum, (double)*size, inclusion_probability(few->rate, words));
+  }
+  return estimate_of(&sum, 8 / few->rate);
+}
+
+/* One run may have sampled a block that the other run missed, beside blocks that are certain. */
+static void equal_runs_of_few_blocks_rarely_differ(void **state) {
+  (void)state;
+  static const struct few all[] = {
+      {"one of two is certain", 1e-3, {72704, 4096}},
+      {"one is missed in four of ten", 1e-4, {80000, 10000000}},
+      {"three small ones", 1e-3, {1000000, 4000, 4000, 4000}},
+      {"sizes of all kinds", 1e-4, {1000000, 200000, 80000, 40000, 20000, 10000, 1000}},
+      {"one alone", 1e-4, {80000}},
+  };
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    int differ = 0;
+    for (uint64_t pair = 0; pair < PAIRS; pair++) {
+      struct estimate one = sample_few(&all[i], pair, 1), other = sample_few(&all[i], pair, 2),
+                      difference = difference_of(&one, &other);
+      differ += difference_is_sure(&difference);
+    }
+    print_message("%s: %.1f %% surely different\n", all[i].what, 100.0 * differ / PAIRS);
+    assert_true(differ < 0.06 * PAIRS);
+  }
+}
+
+/* A block that is never missed is new for certain. */
+static void a_large_new_block_is_a_sure_difference(void **state) {
+  (void)state;
+  static const struct few before = {"", 1e-4, {4000000}}, after = {"", 1e-4, {4000000, 1000000}};
+  for (uint64_t pair = 0; pair < 100; pair++) {
+    struct estimate one = sample_few(&after, pair, 1), other = sample_few(&before, pair, 2),
+                    more = difference_of(&one, &other), less = difference_of(&other, &one);
+    assert_true(more.low > 0 && less.high < 0);
+  }
+}
+
 static void a_difference_of_exact_numbers_is_exact(void **state) {
   (void)state;
-  struct estimate one = {10, 10, 10, 5}, other = {4, 4, 4, 2};
+  struct estimate one = {.estimate = 10, .low = 10, .high = 10, .samples = 5},
+                  other = {.estimate = 4, .low = 4, .high = 4, .samples = 2};
   struct estimate more = difference_of(&one, &other), less = difference_of(&other, &one);
   assert_true(more.low == 6 && more.estimate == 6 && more.high == 6 && difference_is_sure(&more));
   assert_true(less.low == -6 && less.estimate == -6 && less.high == -6 && difference_is_sure(&less));
@@ -79,7 +131,8 @@ static void a_difference_of_exact_numbers_is_exact(void **state) {
 
 static void each_end_rests_on_the_ends_that_matter_for_it(void **state) {
   (void)state;
-  struct estimate one = {10, 7, 20, 5}, other = {5, 4, 9, 2};
+  struct estimate one = {.estimate = 10, .low = 7, .high = 20, .samples = 5},
+                  other = {.estimate = 5, .low = 4, .high = 9, .samples = 2};
   struct estimate difference = difference_of(&one, &other);
   assert_true(fabs(difference.low - (5 - hypot(3, 4))) < 1e-12);
   assert_true(fabs(difference.high - (5 + hypot(10, 1))) < 1e-12);
@@ -89,6 +142,8 @@ static void each_end_rests_on_the_ends_that_matter_for_it(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(intervals_hold_the_difference_of_two_runs),
+      cmocka_unit_test(equal_runs_of_few_blocks_rarely_differ),
+      cmocka_unit_test(a_large_new_block_is_a_sure_difference),
       cmocka_unit_test(a_difference_of_exact_numbers_is_exact),
       cmocka_unit_test(each_end_rests_on_the_ends_that_matter_for_it),
   };

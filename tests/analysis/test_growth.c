@@ -114,7 +114,7 @@ static struct ages sampled_ages(double rate, uint64_t seed) {
     find_rows(&samples, i, rate, &thread);
     for (uint32_t row = 0; row < samples.row_count; row++)
       if (rows[row].size && ages_need(&rows[row], END_NS)) needed[count++] = row;
-    if (count) ages_add(&ages, &samples, needed, count);
+    if (count) ages_add(&ages, &samples, END_NS, needed, count);
     grown_destroy(&samples.grown);
   }
   return ages;

@@ -319,6 +319,18 @@ static void a_query_sets_the_moment(void **state) {
   recording_free(recording);
 }
 
+static void what_was_live_after_the_end_is_not_known(void **state) {
+  (void)state;
+  struct recording *recording = load_recursion();
+  struct report report;
+  for (int i = 0; i < 2; i++) {
+    const char *where = i ? "size > 1 and not (live != 1h or size = 1)" : "live = 1h";
+    assert_int_equal(report_ask(recording, &(struct question){.where = where}, &report), WN_EINVAL);
+    assert_string_equal(wn_last_error(), "live 1h: that is after the end of the trace");
+  }
+  recording_free(recording);
+}
+
 static void queries_that_differ_in_their_settings_select_the_same_rows(void **state) {
   (void)state;
   static const struct {
@@ -348,6 +360,31 @@ static void queries_that_differ_in_their_settings_select_the_same_rows(void **st
   assert_true(query_same_rows(NULL, NULL));
 }
 
+/* A bound is right for every block that the query takes; none is known where it is negated. */
+static void a_query_tells_the_least_size_that_it_takes(void **state) {
+  (void)state;
+  static const struct {
+    const char *text;
+    double least;
+  } cases[] = {{"size >= 128Ki", 131072},
+               {"size = 4096", 4096},
+               {"size > 4K and fn = f and size < 1M", 4000},
+               {"size >= 4K and size >= 8K", 8000},
+               {"size >= 4K or size >= 8K", 4000},
+               {"size >= 4K or fn = f", 0},
+               {"not size >= 4K", 0},
+               {"size <= 4K", 0},
+               {"size != 4K", 0},
+               {"born >= 4s", 0}};
+  assert_true(query_least_size(NULL) == 0);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct query *query;
+    assert_int_equal(query_parse(cases[i].text, &query), WN_OK);
+    assert_true(query_least_size(query) == cases[i].least);
+    query_free(query);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(good_queries_take_the_right_blocks),
@@ -356,6 +393,8 @@ int main(void) {
       cmocka_unit_test(deep_queries_are_refused_not_crashed_on),
       cmocka_unit_test(settings_change_how_stacks_are_shown),
       cmocka_unit_test(a_query_sets_the_moment),
+      cmocka_unit_test(what_was_live_after_the_end_is_not_known),
+      cmocka_unit_test(a_query_tells_the_least_size_that_it_takes),
       cmocka_unit_test(queries_that_differ_in_their_settings_select_the_same_rows),
   };
   return RUN_TESTS(tests);

@@ -33,6 +33,12 @@ static void names_of_wrappers_are_known_with_and_without_what_varies(void **stat
       "alloc::alloc::alloc",
       "__rust_alloc",
       "operator new(unsigned long)",
+      "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > std::operator+<char, "
+      "std::char_traits<char>, std::allocator<char> >(char const*, std::__cxx11::basic_string<char, "
+      "std::char_traits<char>, std::allocator<char> >&&)",
+      "std::operator+(std::string const&, char)",
+      "std::__cxx11::to_string(int)",
+      "std::__cxx11::basic_stringbuf<char, std::char_traits<char>, std::allocator<char> >::overflow(int)",
       "operator new[](unsigned long, std::align_val_t)",
       "Arena::operator new(unsigned long)",
       "std::__new_allocator<int>::allocate(unsigned long, void const*)",

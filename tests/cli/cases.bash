@@ -31,6 +31,7 @@ wrong_options_are_refused() {
   refused 2 '--search t: it is not a folder' report --search t t
   refused 2 '--at -1s' report --at -1s t
   refused 2 'at 10s: that is after the end' report --at 10s t
+  refused 2 'live 10s: that is after the end of the trace' report --where 'live = 10s' t
   local top
   for top in 0 -1 x 1x '' 99999999999; do refused 2 '--top .*: it must be' report --top "$top" t; done
   refused 2 'column 5: expected a value' report --where 'fn =' t
@@ -154,7 +155,7 @@ json_has_all_members() {
   diff - members <<'END' || fail "members changed; docs/report-json.md describes them"
 alive:array alive_rest:object allocated:array allocated_rest:object at_ns:number by:string churn:array churn_rest:object held:array lasting:array lasting_rest:object mapped:array memory:array question:string resident:object schema:number sites:array sites_rest:object sort:string stacks:array totals:object trace:object tree:object wrappers:array
 command:array complete:boolean damaged_bytes:number damaged_chunks:number duration_ns:number growths:number heap:string host:string lost:number lost_because:string partial:boolean pid:number rate:number samples:number seed:number stacks_lost:number started_ns:number thread_name:string title:string word_bytes:number
-allocated_blocks:object allocated_bytes:object allocated_bytes_per_second:object brief_bytes:object brief_ns:number brief_share:object live_at_end_blocks:object live_at_end_bytes:object peak_blocks:object peak_bytes:object peak_rss_bytes:number
+alive_at_ns:number alive_blocks:object alive_bytes:object allocated_blocks:object allocated_bytes:object allocated_bytes_per_second:object brief_bytes:object brief_ns:number brief_share:object live_at_end_blocks:object live_at_end_bytes:object peak_blocks:object peak_bytes:object peak_rss_bytes:number
 blocks:object children:array name:string self_blocks:object self_bytes:object share:object total_bytes:object
 blocks:object file:string line:number module:string name:string self_blocks:object self_bytes:object share:object total_bytes:object
 blocks:object file:string life:object life_median_ns:number line:number module:string name:string self_blocks:object self_bytes:object share:object total_bytes:object

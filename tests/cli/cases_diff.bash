@@ -180,6 +180,9 @@ collected_heaps_are_compared() {
   says 'Minor collections: before 999; after 999.'
   says 'Pauses: before 999 ms in 999 pauses, the longest 8.30 ms; after 999 ms in 999 pauses'
   says 'Promoted: 2[67][0-9] MB .* before, 2[67][0-9] MB .* after'
+  says 'By the heap.s own count, which is exact: promoted: before 240 MB; after 240 MB\.'
+  succeeds diff --where 'size > 10' t1 t2
+  ! grep -q 'which is exact' out || fail "it is not of the query: $(cat out)"
   succeeds diff --json t1 u
   jq -e '.heap.before.promoted_words == 29970000 and .heap.after.promoted_words == 500000 and .heap.after.pauses.longest_ns == 5000000 and
          .promoted.bytes.before.samples > 1000' out >/dev/null || fail "$(jq .heap out)"

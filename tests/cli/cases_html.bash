@@ -120,6 +120,9 @@ pages_are_written_as_a_whole() {
   (ulimit -f 100; trap '' XFSZ; "$winnow" html t.trace >out 2>err)
   [ $? = 1 ] && [ "$(wc -l <err)" = 1 ] && grep -q 'cannot write t.html: File too large' err || fail "no room: $(cat err)"
   [ "$(cat t.html)" = old ] || fail "an older page is gone"
+  (ulimit -f 100; "$winnow" html t.trace >out 2>err) # as it is by default
+  [ $? = 1 ] && grep -q 'cannot write t.html: File too large' err || fail "the signal ended it: $(cat err)"
+  ! compgen -G 't.html.??????' >/dev/null || fail "the signal leaves $(echo t.html.*)"
   local signal pid code
   for signal in INT TERM HUP; do
     # A shell starts background processes with SIGINT ignored, so perl starts this one.

@@ -209,6 +209,20 @@ what_was_not_measured_is_not_drawn() {
   grep -Eq '^  resident {13}██·{40}  12\.0 MB after 500 us$' out || fail "$(grep resident out)"
 }
 
+leaks_are_told_where_the_program_frees_all_as_it_exits() {
+  need jq
+  "$build/tests/page/make_planted" exits t || fail "no trace"
+  succeeds report t
+  says 'At the end no sampled block was still allocated'
+  says 'Alive after 99\.[0-9] s, before the program freed [0-9.]+ MB as it ended: '
+  says 'Growing steadily: leaks by [0-9.]+ kB \([0-9.]+–[0-9.]+ kB\) a second\. '
+  succeeds report --json t
+  jq -e '.totals.alive_at_ns < .trace.duration_ns and .totals.live_at_end_bytes.samples == 0 and .totals.alive_bytes.samples > 100 and
+         ([.alive[] | select(.growth == "steady") | .name] == ["leaks"])' out >/dev/null || fail "$(jq -c '.totals, .alive' out)"
+  succeeds diff --at 50s,end t
+  ! grep -q 'leaks.*new' out || fail "$(cat out)"
+}
+
 # A buffer that realloc grows all the time, beside a cache, a log that is filled and emptied, and an index that doubles.
 a_buffer_that_grows_steadily_is_told_from_caches() {
   need_recording

@@ -129,16 +129,16 @@ static void an_entry_stands_behind_its_name(void **state) {
   free(text);
 }
 
-static void an_end_of_a_change_that_rounds_to_0_is_0(void **state) {
+static void an_end_of_a_change_that_rounds_to_0_keeps_its_sign(void **state) {
   (void)state;
   static const struct {
     double low, high;
     const char *text;
   } cases[] = {{-3200000, 1800000, "-3.20 to +1.80 MB"},
                {1.7e6, 2.8e6, "+1.70 to +2.80 MB"},
-               {-2.5e6, 30, "-2.50 to 0 MB"},
-               {-30, 2.5e6, "0 to +2.50 MB"},
-               {-0.2, 310, "0 to +310 B"},
+               {-2.5e6, 30, "-2.50 to +0 MB"},
+               {-30, 2.5e6, "-0 to +2.50 MB"},
+               {-0.2, 310, "-0 to +310 B"},
                {0, 1234, "0 to +1.23 kB"},
                {-100, -10, "-100 to -10 B"},
                {5, 5, "exact"}};
@@ -157,7 +157,7 @@ int main(void) {
       cmocka_unit_test(no_text_disturbs_a_terminal),
       cmocka_unit_test(words_wider_than_a_line_are_broken),
       cmocka_unit_test(an_entry_stands_behind_its_name),
-      cmocka_unit_test(an_end_of_a_change_that_rounds_to_0_is_0),
+      cmocka_unit_test(an_end_of_a_change_that_rounds_to_0_keeps_its_sign),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -265,12 +265,14 @@ static void actor_begin(struct actor *actor, wn_domain *domain) {
   WN_SCOPE(domain);
   __atomic_store_n(&actor->domain, domain, __ATOMIC_RELEASE);
   actor->kept = wn_global_new(domain, wn_root(domain, wn_int(0)));
+  weak_begin(actor);
 }
 
 static void actor_end(struct actor *actor) {
   for (size_t i = 0; i < GLOBALS; i++) wn_global_free(actor->domain, actor->globals[i].global);
   memset(actor->globals, 0, sizeof actor->globals);
   wn_global_free(actor->domain, actor->kept);
+  weak_end(actor);
   actor->keep = NULL;
   /* Finalisers that run while it is detached leave the model alone. */
   __atomic_store_n(&actor->domain, NULL, __ATOMIC_RELEASE);
@@ -396,7 +398,8 @@ static const struct {
     {walk, 20},         {drop, 25},        {use_global, 14}, {finalise, 8},     {forget_kept, 3},
     {post, 10},         {take, 10},        {poll, 10},       {yield, 10},       {block, 4},
     {collect, 3},       {verify, 1},       {compare, 3},     {change_board, 1}, {set_parameters, 1},
-    {send_errand, 3},   {use_profile, 4},  {NULL, 14},       {NULL, 2},         {NULL, 2},
+    {send_errand, 3},   {use_profile, 4},  {use_weak, 16},   {NULL, 14},        {NULL, 2},
+    {NULL, 2},
 };
 enum { KINDS = sizeof operations / sizeof *operations, DESCEND = KINDS - 3, THREAD, DOMAIN };
 

@@ -20,7 +20,15 @@
 #include <stdio.h>
 #include <winnow/gc.h>
 
-enum { TRACKED = 6, MAILBOXES = 16, SHARED = 4, ROOTS = 512, GLOBALS = 12 };
+enum {
+  TRACKED = 6,
+  MAILBOXES = 16,
+  SHARED = 4,
+  ROOTS = 512,
+  GLOBALS = 12,
+  WEAK_PLACES = 24,
+  EPHEMERONS = 16
+};
 
 /* What a profile's callbacks said of a block (mutator_profiles.c). */
 struct life {
@@ -75,6 +83,11 @@ struct worker {
   long steps;
 };
 
+/* What was stored in an ephemeron. */
+struct weak_pair {
+  struct node *key, *data;
+};
+
 struct actor {
   struct world *world;
   wn_domain *domain;
@@ -83,6 +96,9 @@ struct actor {
   struct rooted_global globals[GLOBALS];
   struct node *keep; /* what a finaliser made reachable again, through `kept` */
   wn_global *kept;
+  wn_global *weak, *ephemerons;         /* a weak array, and a block of ephemerons */
+  struct node *weak_nodes[WEAK_PLACES]; /* what was stored there; NULL: nothing, or it was found gone */
+  struct weak_pair pairs[EPHEMERONS];
   uint64_t epoch;
   unsigned children;
 };

@@ -1,6 +1,7 @@
 /* A made-up trace of 100 seconds with one function for each question of the page: a leak, a cache that
- * is filled once, one that is refilled, a churner, a spike, and blocks that the minor collections
- * promote shortly before they die. */
+ * is filled once, one that is refilled, a churner, a spike, blocks that the minor collections promote
+ * shortly before they die, and, of malloc, large blocks that live briefly. The program of
+ * PLANTED_EXITS is that of malloc, and frees all in the last 20 ms of its run. */
 #ifndef TESTS_PAGE_PLANTED_H
 #define TESTS_PAGE_PLANTED_H
 
@@ -8,6 +9,7 @@
 #include "base/random.h"
 #include "base/words.h"
 #include "trace/writer.h"
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +17,18 @@
 static const struct {
   const char *function;
   uint32_t caller;
-} planted_nodes[] = {{"", 0},        {"main", 0},   {"serve", 1},  {"leaks", 2},        {"caches", 2},
-                     {"refills", 2}, {"churns", 2}, {"spikes", 2}, {"dies_promoted", 2}};
-enum { LEAKS = 3, CACHES, REFILLS, CHURNS, SPIKES, DIES_PROMOTED };
+} planted_nodes[] = {{"", 0},        {"main", 0},   {"serve", 1},  {"leaks", 2},         {"caches", 2},
+                     {"refills", 2}, {"churns", 2}, {"spikes", 2}, {"dies_promoted", 2}, {"copies", 2}};
+enum { LEAKS = 3, CACHES, REFILLS, CHURNS, SPIKES, DIES_PROMOTED, COPIES };
 
 #define PLANTED_MS ((uint64_t)1000000)
-enum { PLANTED_RUN_MS = 100000, PLANTED_MINOR_MS = 100, PLANTED_MINOR_WORDS = 158000 };
+enum planted_kind { PLANTED_MALLOC, PLANTED_COLLECTED, PLANTED_EXITS };
+enum {
+  PLANTED_RUN_MS = 100000,
+  PLANTED_EXIT_MS = PLANTED_RUN_MS - 20,
+  PLANTED_MINOR_MS = 100,
+  PLANTED_MINOR_WORDS = 158000
+};
 
 struct planted_event {
   uint64_t time;
@@ -31,7 +39,7 @@ struct planted_event {
 
 struct planted {
   struct trace_writer *writer;
-  bool collected;
+  bool collected, exits;
   double rate;
   struct random random;
   struct planted_event *events;
@@ -79,6 +87,8 @@ static inline void planted_block(struct planted *planted, uint32_t node, double 
   if (random_unit(&planted->random) >= inclusion_probability(planted->rate, malloc_words(size))) return;
   struct planted_event event = {(uint64_t)(born_ms * 1e6) + 1, PLANTED_BORN, ++planted->blocks, size, node};
   uint64_t next = (event.time / (PLANTED_MINOR_MS * PLANTED_MS) + 1) * PLANTED_MINOR_MS * PLANTED_MS;
+  if (planted->exits && died_ms > PLANTED_EXIT_MS)
+    died_ms = fmin(fmax(born_ms, PLANTED_EXIT_MS) + 19 * random_unit(&planted->random), PLANTED_RUN_MS);
   uint64_t died = (uint64_t)(died_ms * 1e6) + 1;
   planted_add(planted, event);
   if (planted->collected && node != SPIKES && died > next && next < PLANTED_RUN_MS * PLANTED_MS) {
@@ -105,6 +115,8 @@ static inline void planted_plant(struct planted *planted) {
     for (int i = 0; i < 2; i++)
       planted_block(planted, DIES_PROMOTED, ms, ms + 150 + 100 * random_unit(&planted->random), 1000);
   }
+  for (int ms = 0; !planted->collected && ms < PLANTED_RUN_MS; ms += 200)
+    planted_block(planted, COPIES, ms, ms + 2, 200000);
 }
 
 static inline int planted_by_time(const void *a, const void *b) {
@@ -157,9 +169,10 @@ static inline void planted_write_heap(const struct planted *planted, uint64_t n)
   trace_write_collection(planted->writer, &now);
 }
 
-static inline wn_status planted_write(const char *path, bool collected, uint64_t seed) {
+static inline wn_status planted_write(const char *path, enum planted_kind kind, uint64_t seed) {
+  bool collected = kind == PLANTED_COLLECTED;
   struct trace_stack_source source = {.node = planted_node, .module = planted_module, .place = planted_place};
-  struct planted planted = {.collected = collected, .rate = 2e-4};
+  struct planted planted = {.collected = collected, .exits = kind == PLANTED_EXITS, .rate = 2e-4};
   struct trace_options options = {.path = path};
   struct trace_run run = {.command = trace_text_of("planted"),
                           .host = trace_text_of("host"),

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static struct recording *load(bool collected, uint64_t seed) {
+static struct recording *load(enum planted_kind kind, uint64_t seed) {
   char path[64];
   struct recording *recording;
   snprintf(path, sizeof path, "planted_%d.trace", (int)getpid());
-  assert_int_equal(planted_write(path, collected, seed), WN_OK);
+  assert_int_equal(planted_write(path, kind, seed), WN_OK);
   struct recording_options options = {.names = {.symbols = false}};
   assert_int_equal(recording_load(path, &options, &recording), WN_OK);
   unlink(path);
@@ -44,7 +44,7 @@ static struct growth growth_of_function(struct table *table, const char *functio
 static void the_planted_function_is_first_under_its_question(void **state) {
   (void)state;
   for (int collected = 0; collected < 2; collected++) {
-    struct recording *recording = load(collected, 1);
+    struct recording *recording = load(collected ? PLANTED_COLLECTED : PLANTED_MALLOC, 1);
     struct report report;
     assert_int_equal(report_ask(recording, &(struct question){.at = AT_PEAK}, &report), WN_OK);
     assert_string_equal(first_by_size(&report, MEASURE_HELD), "spikes");
@@ -61,8 +61,7 @@ static void the_planted_function_is_first_under_its_question(void **state) {
 }
 
 /* The leak alone grows steadily, at its rate; the cache is five times as large. */
-static void the_leak_alone_grows_steadily(void **state) {
-  (void)state;
+static void find_the_leak(enum planted_kind kind) {
   static const struct {
     const char *function;
     enum growth_kind kind;
@@ -70,10 +69,10 @@ static void the_leak_alone_grows_steadily(void **state) {
                  {"churns", GROWTH_KIND_COUNT}, {"main", GROWTH_FEW},    {"dies_promoted", GROWTH_RECENT}};
   int steady = 0, seeds = 8;
   for (int seed = 1; seed <= seeds; seed++) {
-    struct recording *recording = load(false, (uint64_t)seed);
+    struct recording *recording = load(kind, (uint64_t)seed);
     struct report report;
     struct table table;
-    assert_int_equal(report_ask(recording, &(struct question){.where = NULL}, &report), WN_OK);
+    assert_int_equal(report_ask(recording, &(struct question){.closing = true}, &report), WN_OK);
     assert_int_equal(report_table(&report, MEASURE_ALIVE, BY_FUNCTION, TABLE_GROWTH, &table), WN_OK);
     for (size_t i = 0; i < sizeof planted / sizeof *planted; i++) {
       struct growth growth = growth_of_function(&table, planted[i].function);
@@ -90,10 +89,36 @@ static void the_leak_alone_grows_steadily(void **state) {
   assert_true(steady >= seeds - 1);
 }
 
+static void the_leak_alone_grows_steadily(void **state) {
+  (void)state;
+  find_the_leak(PLANTED_MALLOC);
+}
+
+static void a_program_that_frees_all_as_it_exits_hides_no_leak(void **state) {
+  (void)state;
+  find_the_leak(PLANTED_EXITS);
+  struct recording *recording = load(PLANTED_EXITS, 1), *other = load(PLANTED_MALLOC, 1);
+  struct report report;
+  assert_true(recording->closing_ns < PLANTED_EXIT_MS * PLANTED_MS);
+  assert_true(recording->closing_ns > (PLANTED_EXIT_MS - 500) * PLANTED_MS);
+  assert_true(other->closing_ns == other->samples->end_ns);
+  assert_int_equal(report_ask(recording, &(struct question){.closing = true}, &report), WN_OK);
+  assert_string_equal(first_by_size(&report, MEASURE_ALIVE), "caches");
+  assert_int_equal(report.live_at_end.bytes.samples, 0);
+  assert_true(report.alive.bytes.samples > 500);
+  report_destroy(&report);
+  assert_int_equal(report_ask(recording, &(struct question){.closing = false}, &report), WN_OK);
+  assert_int_equal(report.alive.bytes.samples, 0);
+  report_destroy(&report);
+  recording_free(recording);
+  recording_free(other);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_planted_function_is_first_under_its_question),
       cmocka_unit_test(the_leak_alone_grows_steadily),
+      cmocka_unit_test(a_program_that_frees_all_as_it_exits_hides_no_leak),
   };
   return RUN_TESTS(tests);
 }

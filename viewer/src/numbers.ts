@@ -32,14 +32,24 @@ const signOf = (value: number) => (value < 0 ? '' : '+');
 /** A change: "+2.2 MB", "−310 kB", "0 B". */
 export const changeOf = (value: number): string => (Math.abs(value) < 0.5 ? `0${NARROW}B` : `${signOf(value)}${bytes(value)}`);
 
+function signedRange(low: number, high: number, scale: number): string {
+  const part = (value: number) => {
+    const size = scaled(Math.abs(value), scale);
+    return `${value < 0 ? '−' : value > 0 ? '+' : ''}${/[1-9]/.test(size) ? size : '0'}`;
+  };
+  return `${part(low)} to ${part(high)}`;
+}
+
 /** The interval of a change, in one unit: "+1.7 to +2.8 MB". */
 export function changeRange(low: number, high: number): string {
   const scale = scaleOf(Math.max(Math.abs(low), Math.abs(high)));
-  const part = (value: number) => {
-    const size = scaled(Math.abs(value), scale);
-    return /[1-9]/.test(size) ? `${value < 0 ? '−' : '+'}${size}` : '0';
-  };
-  return `${part(low)} to ${part(high)}${NARROW}${BYTE_UNITS[scale]}`;
+  return `${signedRange(low, high, scale)}${NARROW}${BYTE_UNITS[scale]}`;
+}
+
+/** The same for a narrow column: in the unit of the change, without naming it, unless that is far from it. */
+export function shortChange(value: number, low: number, high: number): string {
+  const scale = scaleOf(Math.abs(value));
+  return scaleOf(Math.max(Math.abs(low), Math.abs(high))) > scale + 1 ? changeRange(low, high) : signedRange(low, high, scale);
 }
 
 export function count(value: number): string {

@@ -14,11 +14,11 @@ test('bytes have three significant digits and powers of 1000, as the command pri
   for (const [value, text] of expected) assert.equal(plain(bytes(value)), text);
 });
 
-test('an end of a change that rounds to 0 is 0', () => {
+test('an end of a change that rounds to 0 keeps its sign', () => {
   assert.equal(plain(changeRange(-3.2e6, 1.8e6)), '−3.20 to +1.80 MB');
-  assert.equal(plain(changeRange(-2.5e6, 30)), '−2.50 to 0 MB');
-  assert.equal(plain(changeRange(-30, 2.5e6)), '0 to +2.50 MB');
-  assert.equal(plain(changeRange(-0.2, 310)), '0 to +310 B');
+  assert.equal(plain(changeRange(-2.5e6, 30)), '−2.50 to +0 MB');
+  assert.equal(plain(changeRange(-30, 2.5e6)), '−0 to +2.50 MB');
+  assert.equal(plain(changeRange(-0.2, 310)), '−0 to +310 B');
 });
 
 test('counts are whole up to a million', () => {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { requestText } from '../src/engine/answers.ts';
+import { requestText, type Table } from '../src/engine/answers.ts';
 import { ADDRESS_MOST, decode, digest, digestsOf, encode, GROUPINGS, MEASURES, SCALES, SORTS, START, TABS, type View } from '../src/state/address.ts';
 import { bounds, comparison, join, moment, quote, split, withBounds, withClauses, withMoment } from '../src/state/clauses.ts';
 import { clauseOf, completions } from '../src/state/fields.ts';
-import { whereOf } from '../src/state/questions.ts';
+import { perOf, whereOf } from '../src/state/questions.ts';
 import { csvText } from '../src/views/export.ts';
-import { inSight } from '../src/views/rows.ts';
+import { inSight, rowsOf, samplesOf } from '../src/views/rows.ts';
 import { atMoments } from '../src/views/timechart.ts';
 
 const isWellFormed = (text: string) => !/\p{Surrogate}/u.test(text);
@@ -189,4 +189,38 @@ test('measurements of the process are moved to the moments of the chart', () => 
   const long = atMoments(Array.from({ length: 200 }, (_, index) => index), [0, 100], [4, 9]);
   assert.deepEqual([0, 5, 6, 99, 100, 105, 106, 199].map((index) => long[index]), [4, 4, null, null, 9, 9, null, null]);
 });
+
+test('a name that is completed or typed alone is found, whatever its characters', () => {
+  const names = fc.oneof(line, fc.string({ unit: fc.constantFrom(...'a0_:<>()[]{}.*+?|^$\\ "\'') })).filter((name) => name.trim() !== '');
+  fc.assert(
+    fc.property(names, (name) => {
+      for (const operator of ['=', '!=', '~', '!~']) {
+        const [offer] = completions(`not fn ${operator} `, false, () => [name]);
+        const { value } = comparison(offer!.text.replace(/^not /, ''))!;
+        if (operator.endsWith('~')) assert.ok(new RegExp(value).exec(name)?.[0] === name, offer!.text);
+        else assert.equal(value, name);
+      }
+      const typed = name.trim();
+      if (!/[=!~<>]/.test(typed)) assert.equal(new RegExp(comparison(clauseOf(typed))!.value).exec(name)?.[0], typed);
+    }),
+    { numRuns: 500 },
+  );
+  const offers = (typed: string) => completions(typed, false, () => ['open_session(int)']).map(({ text }) => text);
+  for (const begun of ['open', '"open_session(', 'open_session\\(int']) assert.deepEqual(offers(`fn ~ ${begun}`), ['fn ~ "open_session\\(int\\)"']);
+  assert.deepEqual(offers('fn = "open_session('), ['fn = "open_session(int)"']);
+  assert.deepEqual(offers('fn ~ "open_session\\(int\\)"'), []);
+});
+
+test('the samples of a row are those of the sum by which the rows are sorted', () => {
+  const columns = { label: [0, 1], self: [1, 2], total: [9, 3], self_samples: [4, 5], samples: [7, 6] };
+  const table = { columns, labels: [{ text: 'a' }, { text: 'b' }] } as unknown as Table;
+  assert.deepEqual([...samplesOf(table, 'total')], [7, 6]);
+  for (const sort of ['self', 'name', 'samples', 'growth'] as const) assert.deepEqual([...samplesOf(table, sort)], [4, 5]);
+  assert.deepEqual([...rowsOf(table, null, 'samples', true)], [1, 0]);
+});
+
+test('only what adds up over a run is scaled', () => {
+  for (const counted of MEASURES) assert.equal(perOf({ ...START, counted, per: 'second' }), /allocated|churn|promoted/.test(counted) ? 'second' : 'run');
+});
+
 /* SPDX-License-Identifier: MIT */

@@ -10,6 +10,7 @@
 #include "gc/collect/major.h"
 #include "gc/collect/mark.h"
 #include "gc/collect/minor.h"
+#include "gc/collect/weak.h"
 
 /* In the memory of the heap; zero at first. */
 struct collector {
@@ -20,12 +21,14 @@ struct collector {
   struct globals globals;
   struct finalisers finalisers;
   struct alarms alarms;
+  struct weak weak;
 };
 
 /* In the memory of the domain; zero at first. */
 struct domain_collector {
   struct marker marker;
   struct domain_finalisers finalisers;
+  struct weak_stores weak_stores;
 };
 
 static inline struct marker *domain_marker(const struct wn_domain *domain) {

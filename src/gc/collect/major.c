@@ -142,7 +142,9 @@ static void end_mark(struct wn_heap *heap, struct wn_domain *leader) {
     helpers_resume(heap);
     return;
   }
+  if (ephemerons_mark(heap, domain_marker(leader))) return;
   if (finalisers_mark_dead(heap, domain_marker(leader))) return;
+  weak_clean(heap);
   finalisers_clean(heap);
   host_after_marking(heap);
   start_sweep(heap);

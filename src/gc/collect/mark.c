@@ -45,7 +45,9 @@ static void push(struct wn_heap *heap, struct marker *marker, wn_value *at, wn_v
 
 /* ---- the loop ---- */
 
-static inline void visit(struct wn_heap *heap, struct marker *marker, wn_value block, unsigned white) {
+/* `watching` is a constant where this is inlined: it costs the usual loop nothing. */
+static inline __attribute__((always_inline)) void visit(struct wn_heap *heap, struct marker *marker,
+                                                        wn_value block, unsigned white, bool watching) {
   wn_value header = header_of(block);
   if (header_colour(header) != white) return;
   atomic_store_explicit(header_at(block), header ^ COLOUR_BITS, memory_order_relaxed);
@@ -53,6 +55,7 @@ static inline void visit(struct wn_heap *heap, struct marker *marker, wn_value b
   bool scanned = header_is_scanned(header);
   marker->words += scanned ? 1 : words + 1; /* fields count when they are scanned */
   if (scanned && words) push(heap, marker, (wn_value *)block, (wn_value *)block + words);
+  if (watching) ephemerons_marked(heap, marker, block);
 }
 
 static inline bool is_old_block(const struct wn_heap *heap, wn_value value) {
@@ -63,14 +66,16 @@ static inline unsigned ring_count(const struct marker *marker) { return marker->
 
 static inline wn_value ring_pop(struct marker *marker) { return marker->ring[marker->ring_at++ % RING]; }
 
-static inline void ring_push(struct wn_heap *heap, struct marker *marker, wn_value block, unsigned white) {
+static inline __attribute__((always_inline)) void ring_push(struct wn_heap *heap, struct marker *marker,
+                                                            wn_value block, unsigned white, bool watching) {
   __builtin_prefetch(header_at(block), 1);
   __builtin_prefetch((wn_value *)block + 1); /* small blocks may begin at the end of a line */
-  if (ring_count(marker) == RING) visit(heap, marker, ring_pop(marker), white);
+  if (ring_count(marker) == RING) visit(heap, marker, ring_pop(marker), white, watching);
   marker->ring[marker->ring_end++ % RING] = block;
 }
 
-static void scan(struct wn_heap *heap, struct marker *marker, unsigned white) {
+static inline __attribute__((always_inline)) void scan(struct wn_heap *heap, struct marker *marker,
+                                                       unsigned white, bool watching) {
   struct span span = marker->stack[--marker->count];
   wn_value *end = span.end;
   if (end - span.at > PIECE) {
@@ -80,7 +85,7 @@ static void scan(struct wn_heap *heap, struct marker *marker, unsigned white) {
   marker->words += (size_t)(end - span.at);
   for (wn_value *at = span.at; at < end; at++) {
     wn_value child = field_load(at);
-    if (is_old_block(heap, child)) ring_push(heap, marker, child, white);
+    if (is_old_block(heap, child)) ring_push(heap, marker, child, white, watching);
   }
 }
 
@@ -156,24 +161,15 @@ static void share(struct wn_heap *heap, struct marker *marker) {
   give(heap, marker, 0, marker->count / 2);
 }
 
-/* ---- shared ---- */
-
-bool mark_has_others(const struct wn_heap *heap) {
-  return heap->collector->helpers.count || atomic_load_explicit(&heap->awake, memory_order_relaxed) > 1;
-}
-
-void mark_value(struct wn_heap *heap, struct marker *marker, wn_value value) {
-  if (is_old_block(heap, value)) visit(heap, marker, value, heap_live_colour(heap) ^ COLOUR_BITS);
-}
-
-size_t mark_some(struct wn_heap *heap, struct marker *marker, size_t words) {
+static inline __attribute__((always_inline)) size_t mark_loop(struct wn_heap *heap, struct marker *marker,
+                                                              size_t words, bool watching) {
   unsigned white = heap_live_colour(heap) ^ COLOUR_BITS;
   size_t before = marker->words;
   while (marker->words - before < words) {
     if (ring_count(marker) > WATERLINE || (ring_count(marker) && !marker->count)) {
-      visit(heap, marker, ring_pop(marker), white);
+      visit(heap, marker, ring_pop(marker), white, watching);
     } else if (marker->count) {
-      scan(heap, marker, white);
+      scan(heap, marker, white, watching);
       if (marker->words >= marker->share_at) share(heap, marker);
     } else if (!take(heap, marker, false)) {
       if (mark_has_others(heap))
@@ -184,6 +180,27 @@ size_t mark_some(struct wn_heap *heap, struct marker *marker, size_t words) {
   return marker->words - before;
 }
 
+/* A round of ephemeron.h. */
+static __attribute__((noinline)) size_t mark_watching(struct wn_heap *heap, struct marker *marker,
+                                                      size_t words) {
+  return mark_loop(heap, marker, words, true);
+}
+
+/* ---- shared ---- */
+
+bool mark_has_others(const struct wn_heap *heap) {
+  return heap->collector->helpers.count || atomic_load_explicit(&heap->awake, memory_order_relaxed) > 1;
+}
+
+void mark_value(struct wn_heap *heap, struct marker *marker, wn_value value) {
+  if (is_old_block(heap, value)) visit(heap, marker, value, heap_live_colour(heap) ^ COLOUR_BITS, false);
+}
+
+size_t mark_some(struct wn_heap *heap, struct marker *marker, size_t words) {
+  bool watching = atomic_load_explicit(&heap->collector->weak.ephemerons.watching, memory_order_acquire);
+  return watching ? mark_watching(heap, marker, words) : mark_loop(heap, marker, words, false);
+}
+
 bool mark_take(struct wn_heap *heap, struct marker *marker) { return take(heap, marker, false); }
 bool mark_take_first(struct wn_heap *heap, struct marker *marker) { return take(heap, marker, true); }
 
@@ -191,7 +208,7 @@ bool mark_is_empty(const struct marker *marker) { return !marker->count && !ring
 
 void mark_give_all(struct wn_heap *heap, struct marker *marker) {
   unsigned white = heap_live_colour(heap) ^ COLOUR_BITS;
-  while (ring_count(marker)) visit(heap, marker, ring_pop(marker), white);
+  while (ring_count(marker)) visit(heap, marker, ring_pop(marker), white, false);
   while (marker->count) { /* from the top, so that nothing is moved down */
     size_t count = marker->count < PACKET_SPANS ? marker->count : PACKET_SPANS;
     if (!give(heap, marker, marker->count - count, count)) break;

@@ -275,6 +275,7 @@ static void scan_everything(struct gc_worker *worker) {
   pools_each(&heap->store, scan_old_pool, worker);
   medium_each(&heap->store, scan_old_block, scan_old_large, worker);
   globals_each(heap, visit_root, worker);
+  weak_each_data(heap, visit_root, worker);
 }
 
 static void scan_remembered(struct gc_worker *worker, struct wn_domain *domain) {
@@ -471,6 +472,7 @@ void minor_collect(struct wn_heap *heap, struct wn_domain *leader) {
   scan_grey(&worker);
   if (parallel) lead(&worker);
   atomic_fetch_sub(&heap->collector->minor.active, 1);
+  weak_after_minor(heap);
   finalisers_after_minor(heap, leader);
   host_after_minor(heap);
   count_copied(&worker);

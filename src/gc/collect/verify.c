@@ -6,10 +6,7 @@
  * swept yet may hold anything. */
 #include "gc/collect/verify.h"
 
-#include "gc/collect/finaliser.h"
-#include "gc/collect/globals.h"
-#include "gc/collect/helpers.h"
-#include "gc/collect/minor.h"
+#include "gc/collect/collector.h"
 #include "gc/world/roots.h"
 #include <stdarg.h>
 #include <stdlib.h>
@@ -202,6 +199,19 @@ static void check_minor_heap(struct verification *of, const struct wn_domain *do
   }
 }
 
+/* No field of a weak block that marking has left may lead to a block that it has not marked. */
+static void check_weak(struct verification *of) {
+  const struct weak *weak = &of->heap->collector->weak;
+  for (size_t i = 0; i < weak->count; i++) {
+    wn_value block = weak->blocks[i];
+    const wn_value *words = (const wn_value *)block;
+    check_value(of, block, "weak block", NULL);
+    if (header_tag(header_of(block)) != WN_TAG_WEAK) complain(of, "%p is no weak block", (const void *)words);
+    for (size_t k = 0; k < header_words(header_of(block)); k++)
+      if (words[k] != WEAK_EMPTY) check_value(of, words[k], "weak field", &words[k]);
+  }
+}
+
 /* ---- roots ---- */
 
 static void check_slot(void *visitor, wn_value *slot) { check_value(visitor, *slot, "handle", NULL); }
@@ -239,6 +249,10 @@ static void prepare(struct verification *of) {
     of->remembers_all |= domain->remembered.all;
     for (wn_value **at = domain->remembered.begin; at < domain->remembered.at; at++)
       set_add(&of->remembered, (uintptr_t)*at);
+    const struct weak_stores *stores = &domain->collector->weak_stores;
+    of->remembers_all |= stores->every;
+    for (size_t i = 0; i < stores->count; i++)
+      set_add(&of->remembered, (uintptr_t)(stores->items[i].block + stores->items[i].place));
   }
   medium_each(&heap->store, note_medium, note_large, of);
 }
@@ -264,6 +278,7 @@ unsigned long verify_heap(struct wn_heap *heap, FILE *report) {
     check_domain(&of, domain);
   globals_each(heap, check_global, &of);
   finalisers_each_value(heap, check_finalised, &of);
+  check_weak(&of);
   if (!finalisers_check(heap)) complain(&of, "a registry of finalisers breaks ROOM or YOUNG");
   check_counts(&of);
   helpers_resume(heap);

@@ -76,6 +76,7 @@ static struct wn_domain *take_ended(void) {
 
 static void destroy(struct wn_domain *domain) {
   remembered_destroy(&domain->remembered);
+  weak_destroy_domain(domain);
   marker_destroy(domain_marker(domain));
   metadata_unmap(domain->customs, domain->custom_capacity * sizeof *domain->customs);
   finalisers_destroy_domain(domain);
@@ -198,7 +199,7 @@ static wn_status check_alone(const struct domain_thread *thread) {
 static bool has_young_things(const struct wn_domain *domain) {
   const struct remembered *remembered = &domain->remembered;
   return domain_young_used(domain) || domain->custom_count || remembered->all ||
-         remembered->at != remembered->begin || finalisers_have_young(domain);
+         remembered->at != remembered->begin || weak_has_young(domain) || finalisers_have_young(domain);
 }
 
 /* No callback runs in the domain any more. The calling thread is its last one, and runs. */

@@ -62,6 +62,7 @@ static void destroy(wn_heap *heap) {
   store_destroy(&heap->store);
   mark_destroy(heap);
   globals_destroy(heap);
+  weak_destroy(heap);
   finalisers_destroy(heap);
   nursery_release(heap);
   forget_marshal_kinds(heap);

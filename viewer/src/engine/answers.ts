@@ -99,6 +99,8 @@ export interface Head {
   became?: string;
   /** Of the samples of the trace, this share is in the page (1: all). */
   kept: number;
+  /** When the program began to free what it had as it ended; else the end. */
+  closing_ns: number;
   /** The run that is before, if there is one to compare with. */
   before?: { trace: Head['trace']; kept: number };
   /** Of so many files the page has lines of source; null: none were asked for. */
@@ -123,6 +125,10 @@ export interface Totals {
     peak_blocks: Estimate;
     live_at_end_bytes: Estimate;
     live_at_end_blocks: Estimate;
+    /** What was alive at the end, or before the program freed most of it as it ended. */
+    alive_at_ns: number;
+    alive_bytes: Estimate;
+    alive_blocks: Estimate;
     /** Bytes of blocks that lived less than brief_ns, and their share of all. */
     brief_bytes: Estimate;
     brief_share: Estimate;
@@ -258,6 +264,11 @@ export interface Table {
     samples: Uint32Array;
     /** Median life of the row's own blocks; NaN: it has none, or half of them live longer than the trace tells. */
     life: Float64Array;
+    /** The ends of their intervals; NaN: too few samples tell. */
+    blocks_low: Float32Array;
+    blocks_high: Float32Array;
+    life_low: Float32Array;
+    life_high: Float32Array;
     /** measure=alive: the slope of the row's own bytes over the age classes, in bytes a second; its place in
      *  `growth_kinds`; and by how much its bytes became more in each of the AGES classes, oldest first, row by row. */
     growth?: Float32Array;

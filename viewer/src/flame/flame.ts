@@ -52,9 +52,6 @@ export class FlameGraph {
   private readonly painter: Painter;
   private readonly navigation: Navigation;
   private readonly tree: TreeView;
-  private readonly pointer: PointerInput;
-  private readonly ending = new AbortController();
-  private readonly pageChanges: MutationObserver;
   private theme!: Theme;
   private glyphs!: Glyphs;
   private data: FlameData | null = null;
@@ -83,7 +80,7 @@ export class FlameGraph {
       onChanged: () => this.showTree(),
     });
     const commands = this.commands();
-    this.pointer = new PointerInput(this.stage.canvas, this.stage.scroller, commands);
+    new PointerInput(this.stage.canvas, this.stage.scroller, commands);
     this.tree = new TreeView(this.stage.fixed, words, {
       onFocus: (place) => this.navigation.select(place),
       onAbove: (index) => this.goAbove(index),
@@ -96,12 +93,9 @@ export class FlameGraph {
     });
     this.stage.scroller.addEventListener('scroll', () => (this.navigation.viewChanged = true));
     this.refreshTheme();
-    this.pageChanges = new MutationObserver(() => this.refreshTheme());
-    this.pageChanges.observe(document.documentElement, { attributeFilter: ['class', 'style', 'data-theme'] });
-    for (const query of ['(prefers-color-scheme: dark)', '(prefers-contrast: more)', '(forced-colors: active)']) {
-      const { signal } = this.ending;
-      matchMedia(query).addEventListener('change', () => this.refreshTheme(), { signal });
-    }
+    new MutationObserver(() => this.refreshTheme()).observe(document.documentElement, { attributeFilter: ['class', 'style', 'data-theme'] });
+    for (const query of ['(prefers-color-scheme: dark)', '(prefers-contrast: more)', '(forced-colors: active)'])
+      matchMedia(query).addEventListener('change', () => this.refreshTheme());
   }
 
   /* What the page sets. */
@@ -135,13 +129,6 @@ export class FlameGraph {
   /** Selects the next or previous box whose name the search matches. Returns whether there is one. */
   selectMatch(direction: -1 | 1): boolean {
     return this.matches !== null && this.navigation.selectMarked(this.matches, direction);
-  }
-
-  /** How many boxes of the answer the search matches. */
-  get matchCount(): number {
-    const { data, matches } = this;
-    if (data === null || matches === null) return 0;
-    return data.label.reduce((count, label) => count + (matches[label] ?? 0), 0);
   }
 
   focus(node: number): void {
@@ -178,8 +165,10 @@ export class FlameGraph {
     this.stage.invalidate();
   }
 
-  /** The same, and draws at once: what is printed is not drawn in a frame. */
-  redraw(): void {
+  /** The same, and draws at once: what is printed is not drawn in a frame. A fixed width is that
+   *  of paper; 0: as wide as its host. */
+  redraw(fixed = 0): void {
+    this.stage.fixedWidth = fixed;
     this.refreshTheme();
     this.stage.drawNow();
   }
@@ -187,13 +176,6 @@ export class FlameGraph {
   /** Puts the keyboard's focus on the graph. */
   takeFocus(): void {
     this.tree.takeFocus();
-  }
-
-  destroy(): void {
-    this.ending.abort();
-    this.pageChanges.disconnect();
-    this.pointer.destroy();
-    this.stage.destroy();
   }
 
   /* What the page may look at. */
@@ -321,7 +303,9 @@ export class FlameGraph {
     this.navigation.goTo(this.data!.rootPath.slice(0, index), true);
   }
 
+  /** The second press of a double click has taken the keyboard's focus from the tree. */
   private open(x: number, y: number): void {
+    this.tree.takeFocus();
     const now = performance.now();
     if (now - this.openedAt < OPEN_AGAIN) return;
     this.openedAt = now;

@@ -79,7 +79,6 @@ interface Finger {
 
 /** Listens to the pointer on the canvas. One finger scrolls by the browser's own means; two zoom. */
 export class PointerInput {
-  private readonly ending = new AbortController();
   private readonly fingers = new Map<number, Finger>();
   private began: Finger | null = null;
   private dragged = false;
@@ -90,21 +89,16 @@ export class PointerInput {
     scroller: HTMLElement,
     private readonly commands: Commands,
   ) {
-    const { signal } = this.ending;
     canvas.style.touchAction = 'pan-y';
-    canvas.addEventListener('pointerdown', (event) => this.down(event), { signal });
-    canvas.addEventListener('pointermove', (event) => this.move(event), { signal });
-    canvas.addEventListener('pointerup', (event) => this.up(event), { signal });
-    canvas.addEventListener('pointercancel', (event) => this.release(event), { signal });
-    canvas.addEventListener('pointerleave', () => commands.leave(), { signal });
-    canvas.addEventListener('click', (event) => this.click(event), { signal });
-    canvas.addEventListener('dblclick', (event) => commands.open(event.offsetX, event.offsetY), { signal });
-    canvas.addEventListener('contextmenu', (event) => this.menu(event), { signal });
-    scroller.addEventListener('wheel', (event) => this.wheel(event), { signal, passive: false });
-  }
-
-  destroy(): void {
-    this.ending.abort();
+    canvas.addEventListener('pointerdown', (event) => this.down(event));
+    canvas.addEventListener('pointermove', (event) => this.move(event));
+    canvas.addEventListener('pointerup', (event) => this.up(event));
+    canvas.addEventListener('pointercancel', (event) => this.release(event));
+    canvas.addEventListener('pointerleave', () => commands.leave());
+    canvas.addEventListener('click', (event) => this.click(event));
+    canvas.addEventListener('dblclick', (event) => commands.open(event.offsetX, event.offsetY));
+    canvas.addEventListener('contextmenu', (event) => this.menu(event));
+    scroller.addEventListener('wheel', (event) => this.wheel(event), { passive: false });
   }
 
   private down(event: PointerEvent): void {

@@ -3,7 +3,7 @@
 import type { FlameData, Words } from './data.ts';
 import { Glyphs } from './glyphs.ts';
 import type { Place } from './layout.ts';
-import { Name } from './names.ts';
+import { Name, twinsOf } from './names.ts';
 
 const APPROXIMATELY = '≈\u2009';
 const PADDING = 5;
@@ -12,6 +12,9 @@ const BEFORE_AMOUNT = 14;
 const ROOM_FOR_AMOUNT = 90;
 /** Boxes narrower than this have no text. */
 export const LEAST_LABEL = 30;
+
+/** So many boxes to the left and right may be taken for a box. */
+const BESIDE = 3;
 
 const JOINED = /[^\u0000-\u024f\u2000-\u206f]/; // scripts whose letters may join: sums of widths do not hold
 
@@ -26,6 +29,7 @@ export interface Text {
 
 export class Labels {
   private readonly names: (Name | undefined)[] = [];
+  private readonly told = new Map<Place, Name>();
   private readonly others = new Map<string, Name>();
   private readonly amounts = new Map<Place, string>();
 
@@ -41,7 +45,20 @@ export class Labels {
       const merged = this.data.merged(place);
       return this.named(merged > 0 ? `${this.words.count(merged)} more` : this.data.nameOf(place));
     }
-    return (this.names[label] ??= new Name(this.data.labelOf(place)!.text, this.glyphs));
+    const twins = this.twinsOf(place);
+    if (!twins.length) return (this.names[label] ??= new Name(this.data.labelOf(place)!.text, this.glyphs));
+    let name = this.told.get(place);
+    if (name === undefined) this.told.set(place, (name = new Name(this.data.labelOf(place)!.text, this.glyphs, twins)));
+    return name;
+  }
+
+  /** The names of the boxes beside this one, of the same caller, that may look like it. */
+  private twinsOf(place: Place): string[] {
+    const { parent, firstChild } = this.data.layout;
+    const from = Math.max(place - BESIDE, firstChild[parent[place]!]!);
+    const to = Math.min(place + BESIDE + 1, firstChild[parent[place]! + 1]!);
+    const nearby = Array.from({ length: to - from }, (_, step) => this.data.labelOf(from + step)?.text ?? '');
+    return twinsOf(this.data.labelOf(place)!.text, nearby);
   }
 
   private named(text: string): Name {

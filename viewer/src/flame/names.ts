@@ -231,14 +231,69 @@ export function cutLeft(text: string, room: number, glyphs: Glyphs): string {
   return from > 0 ? ELLIPSIS + characters.slice(from).join('') : text;
 }
 
-/** A name with the widths of its forms. */
+const STRING = /std::(__\w+::)?basic_string<char, ?std::char_traits<char>, ?std::allocator<char> ?>/g;
+const WORD = /^[\s,]*((?:\w+::)*)(\w+)/;
+
+/** The first word, or sign, in which a name differs from another, and where it is. */
+function differing(name: string, other: string): [from: number, text: string] {
+  let from = 0;
+  while (from < name.length && name[from] === other[from]) from++;
+  while (from > 0 && /^\w\w/.test(name.slice(from - 1))) from--;
+  const found = WORD.exec(name.slice(from));
+  if (found) return [from, found[2] === WORD.exec(other.slice(from))?.[2] ? found[1]! + found[2]! : found[2]!];
+  const [sign = ''] = /^[^\w\s,]+/.exec(name.slice(from)) ?? [];
+  if (!/^[)>]/.test(sign)) return [from, sign];
+  const [before] = /\w*$/.exec(name.slice(0, from))!; // the other goes on here
+  return [from - before.length, before + sign[0]];
+}
+
+/** The shortest form of a name with the words that tell it from its twins. Empty: there is no room for one. */
+function apart(name: string, short: string, twins: string[], room: number, glyphs: Glyphs): string {
+  /* The closest twin first: what tells the name from it often tells it from others. */
+  const words: [number, string][] = [];
+  for (const { word, twin } of twins.map((twin) => ({ word: differing(name, twin), twin })).sort((a, b) => b.word[0] - a.word[0]))
+    if (words.every(([from, text]) => from !== word[0] && twin.includes(text))) words.unshift(word);
+  const at = name.indexOf(short);
+  for (const some of [words, words.slice(-1)]) {
+    const [before, after] = [true, false].map((isBefore) => some.filter(([from, text]) => text && from < at === isBefore).map(([, text]) => text));
+    const put = (shown: string) => [...before!, shown, ...after!, ...(after!.length ? [''] : [])].join(ELLIPSIS);
+    const over = glyphs.width(put(short)) - room;
+    const shown = over > 0 ? cutMiddle(short, glyphs.width(short) - over, glyphs) : short;
+    if (shown) return put(shown);
+  }
+  return '';
+}
+
+/** A name with the usual word for strings of C++. */
+const plainOf = (name: string): string => cleanName(name).trim().replace(STRING, 'std::string');
+
+let shortest = new Map<string, string>();
+
+function shortestOf(name: string): string {
+  let form = shortest.get(name);
+  if (form === undefined) {
+    if (shortest.size > 5000) shortest = new Map();
+    shortest.set(name, (form = formsOf(name).at(-1)!));
+  }
+  return form;
+}
+
+/** The names nearby that may look like this one. */
+export const twinsOf = (name: string, nearby: string[]): string[] =>
+  isAddress(name) ? [] : nearby.filter((other) => other !== name && shortestOf(other) === shortestOf(name));
+
+/** A name with the widths of its forms. It is told from its twins, other names nearby, where both have the same form. */
 export class Name {
   readonly forms: string[];
   private readonly widths: number[];
+  private readonly shared: Set<string>;
+  private readonly twins: string[];
 
-  constructor(name: string, glyphs: Glyphs) {
+  constructor(name: string, glyphs: Glyphs, twins: string[] = []) {
+    this.twins = twins.map(plainOf);
     this.forms = formsOf(name);
     this.widths = this.forms.map((form) => glyphs.width(form, 4000));
+    this.shared = new Set(twins.flatMap(formsOf));
   }
 
   /** The width of the whole name, or Infinity if it is far wider than a screen. */
@@ -248,6 +303,12 @@ export class Name {
 
   /** The name for so many pixels; empty if nothing of use fits. */
   fit(room: number, glyphs: Glyphs): string {
+    const text = this.fitAlone(room, glyphs);
+    if (!this.twins.length || (this.forms.includes(text) && !this.shared.has(text))) return text;
+    return apart(plainOf(this.forms[0]!), this.forms.at(-1)!, this.twins, room, glyphs) || text;
+  }
+
+  private fitAlone(room: number, glyphs: Glyphs): string {
     for (let index = 0; index < this.forms.length; index++) {
       if (this.widths[index]! > room) continue;
       const form = this.forms[index]!;

@@ -16,9 +16,9 @@ export class Stage implements Screen {
   height = 0;
 
   private readonly filler = document.createElement('div');
-  private readonly resizes: ResizeObserver;
   private frame = 0;
   private rest = 0;
+  private fixedTo = 0;
   private movingUntil = 0;
 
   constructor(
@@ -43,10 +43,9 @@ export class Stage implements Screen {
     scroller.append(fixed, filler);
     host.append(scroller);
     scroller.addEventListener('scroll', () => this.invalidate(true), { passive: true });
-    this.resizes = new ResizeObserver(() => this.measure());
-    this.resizes.observe(scroller);
+    new ResizeObserver(() => this.measure()).observe(scroller);
     /* The page's zoom may change without the scroller's size in CSS pixels. */
-    window.addEventListener('resize', this.onResize);
+    window.addEventListener('resize', () => this.invalidate());
     this.measure();
   }
 
@@ -77,23 +76,19 @@ export class Stage implements Screen {
     this.onFrame(performance.now());
   }
 
+  set fixedWidth(pixels: number) {
+    this.fixedTo = pixels;
+    this.measure();
+  }
+
   setContentHeight(pixels: number): void {
     this.filler.style.height = `${pixels}px`;
     this.measure();
   }
 
-  destroy(): void {
-    cancelAnimationFrame(this.frame);
-    clearTimeout(this.rest);
-    this.resizes.disconnect();
-    window.removeEventListener('resize', this.onResize);
-    this.scroller.remove();
-  }
-
-  private readonly onResize = (): void => this.invalidate();
-
   private measure(): void {
-    const { clientWidth: width, clientHeight: height } = this.scroller;
+    const { clientWidth, clientHeight: height } = this.scroller;
+    const width = this.fixedTo || clientWidth;
     if (width === this.width && height === this.height) return;
     this.width = width;
     this.height = height;

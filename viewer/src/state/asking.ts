@@ -18,7 +18,7 @@ import { type Source, Superseded } from '../engine/source.ts';
 import { pathText } from './address.ts';
 import { moment, withMoment } from './clauses.ts';
 import { direction, head, view, where } from './store.ts';
-import { againstOf, measureOf } from './questions.ts';
+import { againstOf, measureOf, perOf } from './questions.ts';
 import { server } from './server.ts';
 
 export interface Asked<T> {
@@ -44,7 +44,10 @@ const measure = computed(() => measureOf(view.value, head.value));
 const against = computed(() => againstOf(view.value, head.value));
 /** Whether two runs or two moments are compared. */
 export const comparing = computed(() => view.value.tab === 'compare');
-const per = computed(() => (against.value === 'before' && view.value.per !== 'run' ? view.value.per : undefined));
+const per = computed(() => {
+  const chosen = perOf(view.value);
+  return against.value === 'before' && chosen !== 'run' ? chosen : undefined;
+});
 const givenWhere = computed(() => where.value || undefined);
 
 const isSame = (one: Request | null, other: Request) => one !== null && requestText(one) === requestText(other);
@@ -108,7 +111,8 @@ export const flame = signal<Asked<Flame>>(nothing);
 export const table = signal<Asked<Table>>(nothing);
 export const compare = signal<Asked<Compare>>(nothing);
 export const kinds = signal<Asked<Kinds>>(nothing);
-/** Kinds of block are far down the page: what is not in sight is not asked for. */
+/** Kinds of block are far down the page: what is not in sight is not asked for, and an older answer
+ *  does not stay there. */
 export const kindsInSight = signal(true);
 /** Totals of the whole trace: the verdict, which no query changes. */
 export const verdict = signal<Asked<Totals>>(nothing);
@@ -223,6 +227,7 @@ export async function begin(opened: Promise<Source>): Promise<void> {
     from.onState = (state) => (server.value = state);
     from.onChange = () => {
       growth.value++;
+      if (!kindsInSight.peek()) kinds.value = nothing;
       from.ask<Head>({ view: 'head' }, 'head').then((answer) => (head.value = answer), () => {});
     };
     head.value = await from.ask<Head>({ view: 'head' }, 'head');
@@ -248,6 +253,10 @@ export function followRequests(): void {
   follow('details', detailsRequest, details, single);
   follow('source', sourceRequest, sourceLines, hasSource);
   follow('kinds', requests.kinds, kinds, computed(() => kindsInSight.value && single.value));
+  effect(() => {
+    const { of } = kinds.value;
+    if (of && !kindsInSight.value && !isSame(of, requests.kinds.value)) kinds.value = nothing;
+  });
 }
 const VERDICT: Request = { view: 'totals' };
 

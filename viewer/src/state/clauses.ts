@@ -69,6 +69,9 @@ export function join(clauses: string[]): string {
   return clauses.map((clause) => (hasOr(clause) ? `(${clause})` : clause)).join(' and ');
 }
 
+/** The regular expression, of POSIX and of JavaScript alike, that finds a text itself. */
+export const literally = (text: string): string => text.replace(/[.*+?^${}()|[\\]/g, '\\$&');
+
 /** A value as the language reads it, quoted if need be. */
 export function quote(value: string): string {
   if (value !== '' && !/[\s()"']/.test(value)) return value;

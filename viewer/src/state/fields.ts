@@ -1,5 +1,5 @@
 /* The fields of the query language, for completion. */
-import { quote } from './clauses.ts';
+import { literally, quote } from './clauses.ts';
 
 export interface Field {
   name: string;
@@ -44,13 +44,13 @@ export interface Completion {
   help: string;
 }
 
-/** The clause that was typed: a name alone stands for the functions whose names have it. */
+/** The clause that was typed: a name alone stands for the functions whose names have it, whatever its characters. */
 export function clauseOf(typed: string): string {
   const text = typed.trim();
-  return text === '' || /[=!~<>]/.test(text) ? text : `fn ~ ${quote(text)}`;
+  return text === '' || /[=!~<>]/.test(text) ? text : `fn ~ ${quote(literally(text))}`;
 }
 
-/** What may stand next in a clause that was typed so far. */
+/** What may stand next in a clause that was typed so far; `names`: those of a field as they are. */
 export function completions(typed: string, collected: boolean, names: (field: string) => string[]): Completion[] {
   const fields = FIELDS.filter((field) => collected || !field.collectedOnly);
   const start = typed.trimStart();
@@ -68,11 +68,16 @@ export function completions(typed: string, collected: boolean, names: (field: st
   const found = /^([a-z_]+)\s*(=|!=|~|!~|<=|<|>=|>)\s*(.*)$/s.exec(rest);
   const field = fields.find((one) => one.name === found?.[1]);
   if (!found || !field) return [];
-  const begun = found[3]!.replace(/^["']/, '').toLowerCase();
+  const [, , operator, written] = found as unknown as string[];
+  const isSearch = operator!.endsWith('~');
+  const begun = written!.replace(/^["']|["']$/g, '').toLowerCase();
+  const wanted = isSearch ? begun.replace(/\\(.)/g, '$1') : begun;
   const values = field.values.length ? field.values : names(field.name);
   return values
-    .filter((value) => value.toLowerCase().includes(begun) && value !== found[3])
+    .filter((value) => value.toLowerCase().includes(wanted))
+    .map((value) => quote(isSearch ? literally(value) : value))
+    .filter((value) => value !== written)
     .slice(0, 12)
-    .map((value) => ({ text: `${prefix}${field.name} ${found[2]} ${value}`, help: '' }));
+    .map((value) => ({ text: `${prefix}${field.name} ${operator} ${value}`, help: '' }));
 }
 /* SPDX-License-Identifier: MIT */

@@ -4,7 +4,7 @@ import { bytes, duration, estimatedOf, queryTime, withError } from '../numbers.t
 import { moment, withClauses } from './clauses.ts';
 import { readTime } from '../numbers.ts';
 import { running } from './server.ts';
-import { TABS, type Tab, type View } from './address.ts';
+import { type Scale, TABS, type Tab, type View } from './address.ts';
 
 export interface Question {
   tab: Tab;
@@ -46,6 +46,10 @@ export const filterOf = ({ tab, where }: View): string => {
 export const measureOf = (view: View, head: Head | null): Measure =>
   view.tab === 'compare' && head?.before ? view.counted : QUESTIONS[view.tab].measure;
 
+/** Of two runs only what adds up over the run can be scaled: what is held at a moment, or lives long, is no rate. */
+export const canScale = ({ counted }: View): boolean => ['allocated', 'churn', 'promoted'].includes(counted);
+export const perOf = (view: View): Scale => (canScale(view) ? view.per : 'run');
+
 /** What is before in a comparison: the run before, or a moment: that of the view, else the middle of the run. */
 export const againstOf = (view: View, head: Head | null): string | undefined =>
   view.tab !== 'compare' || !head ? undefined : head.before ? 'before' : view.against || queryTime(head.trace.duration_ns / 2);
@@ -61,13 +65,17 @@ export function titleOf(question: Question, view: View): string {
   return `At ${ns === null ? at : duration(ns)}`;
 }
 
+/** Where two moments are compared, the later one is not the end if the program freed what it had as it ended. */
+export const lastOf = (view: View, head: Head | null): string =>
+  view.tab === 'compare' && head && !head.before && head.closing_ns < head.trace.duration_ns ? queryTime(head.closing_ns, 15) : 'end';
+
 /** The query that the engine is asked: the moment counts only where something is held. */
 export function whereOf(view: View, head: Head | null): string {
   const { at } = moment(view.where);
   const rest = filterOf(view);
   if (measureOf(view, head) !== 'held') return rest;
   const isPeak = view.tab === 'peak' || (head?.before && view.tab === 'compare' && (at === null || at === 'peak'));
-  const when = isPeak ? null : (at ?? 'end');
+  const when = isPeak ? null : (at ?? lastOf(view, head));
   if (when === null) return rest;
   return rest === '' ? `at = ${when}` : `at = ${when} and ${/(^|[\s)])or($|[\s(])/.test(rest) ? `(${rest})` : rest}`;
 }
@@ -88,6 +96,8 @@ export function whatOf(view: View, head: Head, totals: Totals): string {
       return `${blocks}${view.tab === 'large' ? ' of 128 KiB or more' : ''} that lived less than ${duration(totals.totals.brief_ns)}, a hundredth of the run`;
     case 'alive':
       if (head.trace.partial) return `${blocks} whose end was not recorded`;
+      if (head.closing_ns < head.trace.duration_ns)
+        return `${blocks} alive after ${duration(head.closing_ns)}, before the program freed most as it ended`;
       return head.collected
         ? `${blocks} that had not been found dead ${running.value ? 'so far' : 'when the trace ended'}`
         : `${blocks} that were ${running.value ? 'not freed so far' : 'never freed'}`;

@@ -107,7 +107,7 @@ export function redo(): void {
 
 /* ---- steps ---- */
 
-const NO_PLACE = { focus: [], shortFocus: '', selected: [], row: '', zoom: null } satisfies Partial<View>;
+export const NO_PLACE = { focus: [], shortFocus: '', selected: [], row: '', zoom: null } satisfies Partial<View>;
 
 /** Goes to a question. What was looked at (the query) stays; where it was looked at does not. */
 export function openTab(tab: Tab): void {
@@ -118,7 +118,7 @@ export function openTab(tab: Tab): void {
 }
 
 /** The usual order of a tab stays usual on another; an order by a column that a table lacks does not stay. */
-function sortOn(tab: Tab): Partial<View> {
+export function sortOn(tab: Tab): Partial<View> {
   const { sort, descending, tab: from } = view.value;
   const isUsual = sort === usualSort(from) && descending;
   const lacks = tab === 'alive' ? sort === 'life' || sort === 'blocks' : sort === 'growth';
@@ -129,13 +129,6 @@ export const openTabNumber = (number: number): void => {
   const question = questionsOf(head.value)[number - 1];
   if (question) openTab(question.tab);
 };
-
-/** Shows what was held at a moment. */
-export function openMoment(at: string): void {
-  if (view.value.tab === 'compare') change({ where: withMoment(view.value.where, at), ...NO_PLACE });
-  else if (at === 'peak') openTab('peak');
-  else change({ tab: 'end', ...sortOn('end'), where: withMoment(view.value.where, at === 'end' ? null : at), zoom: null });
-}
 
 export function setQuery(text: string): void {
   const next: Partial<View> = { where: text, zoom: null };
@@ -182,21 +175,24 @@ export const theme = signal<Theme>('system');
 /** Whether single letters are keys (WCAG 2.1.4: they can be switched off). */
 export const letters = signal(true);
 export const isDark = signal(false);
+/** While the page is laid out for paper, which is light and has this width in CSS pixels. */
+export const printing = signal(false);
+export const PAPER = 700;
 
 export function followTheme(): void {
   const kept = remembered(THEME);
   if (kept === 'light' || kept === 'dark') theme.value = kept;
   const system = matchMedia('(prefers-color-scheme: dark)');
-  let prints = false; // paper is light
   const show = () => {
-    const dark = !prints && (theme.value === 'system' ? system.matches : theme.value === 'dark');
+    const dark = !printing.value && (theme.value === 'system' ? system.matches : theme.value === 'dark');
     document.documentElement.dataset.theme = dark ? 'dark' : 'light';
     isDark.value = dark;
   };
-  const print = ({ type }: Event) => {
-    prints = type === 'beforeprint';
-    show();
-  };
+  const print = ({ type }: Event) =>
+    batch(() => {
+      printing.value = type === 'beforeprint';
+      show();
+    });
   window.addEventListener('beforeprint', print);
   window.addEventListener('afterprint', print);
   system.addEventListener('change', show);

@@ -29,7 +29,7 @@ function fromTotals(answer: Totals): Whole | null {
   const pairs = {
     held: [answer.held_bytes, answer.held_blocks],
     allocated: [all.allocated_bytes, all.allocated_blocks],
-    alive: [all.live_at_end_bytes, all.live_at_end_blocks],
+    alive: [all.alive_bytes, all.alive_blocks],
   } as const;
   const measure = measureOf(view.value, head.value);
   if (!(measure in pairs)) return null;

@@ -1,19 +1,19 @@
 /* The comparison: what was chosen to compare, the sentence that says what changed, and its rows. */
 import { computed } from '@preact/signals-core';
 import type { Change, Compare } from '../engine/answers.ts';
-import { bytes, changeOf, changeRange, duration, numberOf, queryTime, range, readTime, shortCount, shortError } from '../numbers.ts';
+import { bytes, changeOf, changeRange, duration, numberOf, queryTime, range, readTime, shortChange, shortCount, shortError } from '../numbers.ts';
 import { ageOf, chosen, compare, comparing, missing } from '../state/asking.ts';
 import { MEASURES, type Scale } from '../state/address.ts';
 import { moment, withMoment } from '../state/clauses.ts';
-import { againstOf, sidesOf } from '../state/questions.ts';
+import { againstOf, canScale, lastOf, sidesOf } from '../state/questions.ts';
 import { change, head, view } from '../state/store.ts';
-import { cleanName } from '../flame/names.ts';
+import { cleanName, withoutRun } from '../flame/names.ts';
 import { accepts } from './entry.ts';
 import { searched, selectLabel } from './flame.tsx';
 import { nameFor } from './fitted.ts';
+import { Gap, shownRows } from './gap.tsx';
 import { Name } from './island.tsx';
-import { itemsOf, openItems } from './menu.tsx';
-import { inSight } from './rows.ts';
+import { menuOf } from './menu.tsx';
 
 /* ---- what is compared ---- */
 
@@ -89,12 +89,12 @@ export function CompareControls() {
       {known.before ? (
         <>
           <Select label="Compare" value={shown.counted} names={counted} set={(to) => change({ counted: to, focus: [], zoom: null })} />
-          <Select label="Scale" value={shown.per} names={SCALE_NAMES} set={(to) => change({ per: to })} />
+          {canScale(shown) && <Select label="Scale" value={shown.per} names={SCALE_NAMES} set={(to) => change({ per: to })} />}
         </>
       ) : (
         <>
           <Moment label="From" value={againstOf(shown, known) ?? ''} set={(at) => change({ against: at })} />
-          <Moment label="to" value={moment(shown.where).at ?? 'end'} set={(at) => change({ where: withMoment(shown.where, at) })} />
+          <Moment label="to" value={moment(shown.where).at ?? lastOf(shown, known)} set={(at) => change({ where: withMoment(shown.where, at) })} />
           <span class="quiet">or drag over the chart</span>
         </>
       )}
@@ -166,7 +166,6 @@ export function comparedText(): string {
 
 /* ---- rows ---- */
 
-export const ROW_HEIGHT = 24;
 
 /** The rows whose names match the search: the engine's order, sure changes first. */
 export const comparedRows = computed(() => {
@@ -178,7 +177,7 @@ export const comparedRows = computed(() => {
 
 /** What a row had before or has after; if it is not there, what became of it. */
 function Side({ value, low, high, samples, fate }: { value: number; low: number; high: number; samples: number; fate: string }) {
-  if (!samples && value === 0) return fate ? <td class="fate">{fate}</td> : <td class="amount side"><span class="value quiet">–</span></td>;
+  if (!samples && value === 0) return fate ? <td class="fate side">{fate}</td> : <td class="amount side"><span class="value quiet">–</span></td>;
   return (
     <td class="amount side" title={low < high ? range(low, high) : ''}>
       <span class="value">{bytes(value)}</span>
@@ -187,7 +186,7 @@ function Side({ value, low, high, samples, fate }: { value: number; low: number;
   );
 }
 
-function Line({ of, row, place }: { of: Compare; row: number; place: number }) {
+function Line({ of, row, place, nearby }: { of: Compare; row: number; place: number; nearby: string[] }) {
   const { columns } = of;
   const label = of.labels[row]!;
   const isSure = columns.sure[row] === 1;
@@ -199,20 +198,17 @@ function Line({ of, row, place }: { of: Compare; row: number; place: number }) {
       aria-rowindex={place + 2}
       aria-current={label.text === chosen.value ? 'true' : undefined}
       onClick={() => selectLabel(label.text)}
-      onContextMenu={(event: MouseEvent) => {
-        event.preventDefault();
-        openItems(label.text, itemsOf(label, null), { x: event.clientX, y: event.clientY });
-      }}
+      onContextMenu={menuOf(label)}
     >
       <th scope="row" class="name">
-        <Name text={nameFor({ ...label, text: label.text.replace(/ \[before\]$/, '') })} title={cleanName(label.text, 2000)} />
+        <Name text={nameFor({ ...label, text: withoutRun(label.text) }, nearby)} title={cleanName(label.text, 2000)} />
       </th>
-      <td class="amount change">
+      <td class="amount change" title={low < high ? changeRange(low, high) : ''}>
         <span class="value">
           {isSure && <span aria-hidden="true">{value < 0 ? '▼' : '▲'}</span>}
           {changeOf(value)}
         </span>
-        <span class="off">{low < high ? changeRange(low, high) : ''}</span>
+        <span class="off">{low < high ? shortChange(value, low, high) : ''}</span>
       </td>
       <Side value={columns.before[row]!} low={columns.before_low[row]!} high={columns.before_high[row]!} samples={columns.before_samples[row]!} fate={fate} />
       <Side value={columns.after[row]!} low={columns.after_low[row]!} high={columns.after_high[row]!} samples={columns.after_samples[row]!} fate={fate} />
@@ -227,9 +223,11 @@ function Parting({ of }: { of: Compare }) {
   const text = of.partial ? 'changed or not' : of.exact ? 'unchanged' : 'within noise';
   return (
     <tr class="parting">
-      <td colSpan={4}>
+      <td colSpan={2}>
         {text}: {numberOf(left, view.value.by)}
       </td>
+      <td class="side" />
+      <td class="side" />
       <td class="samples" />
     </tr>
   );
@@ -265,20 +263,22 @@ export function ComparedTable({ height, top }: { height: number; top: number }) 
   const { answer } = compare.value;
   if (!answer) return <p class="empty">{missing(compare.value, 'Comparing…')}</p>;
   const order = comparedRows.value;
-  const [from, to] = inSight(order.length, height, top, ROW_HEIGHT);
+  const [from, to] = shownRows(order.length, height, top);
+  const shown = order.subarray(from, to);
+  const nearby = Array.from(shown, (row) => withoutRun(answer.labels[row]!.text));
   if (!order.length) return <p class={`empty${ageOf(compare.value)}`}>{answer.labels.length ? 'No name matches the search.' : 'Nothing differs: both have the same blocks.'}</p>;
   return (
     <table class={`sites compared${ageOf(compare.value)}`} aria-rowcount={order.length + 1}>
       <Head of={answer} />
       <tbody>
-        {from > 0 && <tr class="gap" aria-hidden="true" style={{ height: `${from * ROW_HEIGHT}px` }} />}
-        {Array.from(order.subarray(from, to), (row, step) => (
+        <Gap rows={from} />
+        {Array.from(shown, (row, step) => (
           <>
             {row === answer.sure_count && <Parting of={answer} />}
-            <Line key={row} of={answer} row={row} place={from + step} />
+            <Line key={row} of={answer} row={row} place={from + step} nearby={nearby} />
           </>
         ))}
-        {to < order.length && <tr class="gap" aria-hidden="true" style={{ height: `${(order.length - to) * ROW_HEIGHT}px` }} />}
+        <Gap rows={order.length - to} />
       </tbody>
     </table>
   );

@@ -5,7 +5,7 @@ import { encode } from '../state/address.ts';
 import { moment, split, withClauses } from '../state/clauses.ts';
 import { given, head, notice, view } from '../state/store.ts';
 import { queryTime } from '../numbers.ts';
-import { againstOf, filterOf } from '../state/questions.ts';
+import { againstOf, filterOf, perOf } from '../state/questions.ts';
 import { growthWord } from './growth.tsx';
 import { labelOf } from './rows.ts';
 
@@ -107,7 +107,8 @@ export function savePicture(canvas: HTMLCanvasElement): void {
 const shellWord = (text: string) => (/^[\w./+,:@%=-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`);
 
 function compareCommand(file: string): string {
-  const { where, by, per, withCalls } = view.value;
+  const { where, by, withCalls } = view.value;
+  const per = perOf(view.value);
   const { at, rest } = moment(where);
   const words = ['winnow', 'diff'];
   if (!head.value?.before) words.push('--at', `${againstOf(view.value, head.value)},${at ?? 'end'}`);
@@ -137,5 +138,4 @@ export function commandOf(): string {
 }
 
 export const copyCommand = (): void => void copyText(commandOf(), `Copied: ${commandOf()}`);
-export const canExport = (): boolean => head.value !== null && (comparing.value ? compare : table).value.answer !== null;
 /* SPDX-License-Identifier: MIT */

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals-core';
 import type { Label } from '../engine/answers.ts';
 import { Glyphs } from '../flame/glyphs.ts';
-import { cutLeft, isAddress, Name, withoutRun } from '../flame/names.ts';
+import { cutLeft, isAddress, Name, twinsOf, withoutRun } from '../flame/names.ts';
 import { compactName } from './island.tsx';
 
 const PADDING = 14; // px beside a name; that of a chosen row is bold
@@ -10,19 +10,22 @@ const room = signal(0); // px; 0: not yet measured
 let glyphs: Glyphs | null = null;
 let fitted = new Map<string, Name>();
 
-function fit(text: string, width: number): string {
-  let name = fitted.get(text);
-  if (!name) fitted.set(text, (name = new Name(text, glyphs!)));
+function fit(text: string, width: number, nearby: string[] = []): string {
+  const twins = twinsOf(text, nearby);
+  const key = [text, ...twins].join('\n');
+  let name = fitted.get(key);
+  if (!name) fitted.set(key, (name = new Name(text, glyphs!, twins)));
   return name.fit(width, glyphs!) || (isAddress(text) ? cutLeft(withoutRun(text), width, glyphs!) : compactName(text, 20));
 }
 
-/** Its last segment stays, what stands in brackets goes first. The place of a row that is a line stays whole. */
-export function nameFor({ text, line }: Label): string {
+/** Its last segment stays, what stands in brackets goes first, but not what tells it from others nearby. The place of a
+ *  row that is a line stays whole. */
+export function nameFor({ text, line }: Label, nearby: string[] = []): string {
   const width = room.value;
   if (!glyphs || !width) return compactName(text, 40);
   const place = (line && / \([^()]*:\d+\)/.exec(text)?.[0]) || '';
   const rest = width - glyphs.width(place);
-  return place && rest > width / 2 ? fit(text.replace(place, ''), rest) + place : fit(text, width);
+  return place && rest > width / 2 ? fit(text.replace(place, ''), rest) + place : fit(text, width, nearby);
 }
 
 export function measureNames(region: HTMLElement): void {

@@ -7,8 +7,9 @@ import { amount, bytes, changeOf, changeRange, count, error, numberOf, share, sh
 import { ageOf, compare, comparing, flame, missing } from '../state/asking.ts';
 import { sidesOf } from '../state/questions.ts';
 import { whole } from '../state/whole.ts';
-import { digest, digestsOf } from '../state/address.ts';
-import { change, direction, head, isDark, view } from '../state/store.ts';
+import { literally } from '../state/clauses.ts';
+import { digest, digestsOf, type View } from '../state/address.ts';
+import { change, direction, head, isDark, PAPER, printing, view } from '../state/store.ts';
 import { compactName, island, Name } from './island.tsx';
 import { openMenu } from './menu.tsx';
 
@@ -46,10 +47,9 @@ function readSearch(text: string): RegExp | null {
 }
 
 export const searched = computed(() => readSearch(view.value.search));
-const literally = (text: string) => new RegExp(`^${text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`);
 
 /** What the graph marks: the matches of the search, else the boxes of the chosen row. */
-const marked = computed(() => searched.value ?? (view.value.row && !view.value.search ? literally(view.value.row) : null));
+const marked = computed(() => searched.value ?? (view.value.row && !view.value.search ? new RegExp(`^${literally(view.value.row)}$`) : null));
 
 /* ---- between the graph and the state ---- */
 
@@ -64,8 +64,7 @@ function toView(seen: FlameView): void {
   change({ zoom }, true);
 }
 
-function fromView(): FlameView {
-  const { focus, selected, zoom } = view.value;
+function flameViewOf({ focus, selected, zoom }: View): FlameView {
   const [low, high, top] = zoom ?? [0, 1, 0];
   return { focus, low, high, top, selected: selected.length ? selected : null };
 }
@@ -306,7 +305,7 @@ function followGraph(shown: FlameGraph, section: HTMLElement): void {
     const width = widthShown.value;
     if (!answer || !of) return;
     const mode = (of.direction ?? 'callees') === 'callers' ? 'inverted' : 'icicle';
-    shown.view = { ...fromViewPeek() };
+    shown.view = flameViewOf(view.peek());
     shown.setData(answer, { mode, whole: whole.peek()?.[width], width, partial: head.peek()?.trace.partial });
     fitHost(shown, document.getElementById('flame-host')!);
     selectedBox.value = shown.selectedBox;
@@ -316,7 +315,7 @@ function followGraph(shown: FlameGraph, section: HTMLElement): void {
     section.className = ageOf(flame.value) + (flame.value.answer ? '' : ' unanswered');
   });
   effect(() => {
-    const wanted = fromView();
+    const wanted = flameViewOf(view.value);
     const seen = shown.view;
     if (same([...wanted.focus, 0, ...(wanted.selected ?? [])], [...seen.focus, 0, ...(seen.selected ?? [])]) && same([wanted.low, wanted.high, wanted.top], [seen.low, seen.high, seen.top])) return;
     shown.view = wanted;
@@ -324,17 +323,11 @@ function followGraph(shown: FlameGraph, section: HTMLElement): void {
   });
   effect(() => {
     void isDark.value;
-    shown.redraw();
+    shown.redraw(printing.value ? PAPER : 0);
   });
   effect(() => shown.setSearch(marked.value));
   effect(() => {
     section.dataset.direction = direction.value;
   });
-}
-
-function fromViewPeek(): FlameView {
-  const { focus, selected, zoom } = view.peek();
-  const [low, high, top] = zoom ?? [0, 1, 0];
-  return { focus, low, high, top, selected: selected.length ? selected : null };
 }
 /* SPDX-License-Identifier: MIT */

@@ -3,8 +3,9 @@ import { effect } from '@preact/signals-core';
 import type { Head, Totals } from '../engine/answers.ts';
 import { amount, axisBytes, bytes, duration, error, isExact, numberOf, share, shareWithError } from '../numbers.ts';
 import { trouble, verdict } from '../state/asking.ts';
+import { openMoment } from '../state/moments.ts';
 import { running, server } from '../state/server.ts';
-import { head, isDark, letters, notice, openMoment, openTab, panel, toggleTheme } from '../state/store.ts';
+import { head, isDark, letters, notice, openTab, panel, toggleTheme } from '../state/store.ts';
 import { copyLink } from './export.ts';
 import { island, Name } from './island.tsx';
 import { Live, PauseButton } from './live.tsx';
@@ -234,7 +235,7 @@ function figuresOf(head: Head, all: Totals): FigureParts[] {
       value: amount(totals.peak_bytes),
       off: off(totals.peak_bytes),
       note: `${all.peak_is_one ? 'at' : 'around'} ${duration(totals.peak_bytes.at_ns)}`,
-      go: () => openTab('peak'),
+      go: () => openMoment('peak'),
     },
     {
       label: running.value ? 'Now' : 'At the end',

@@ -4,6 +4,7 @@ import type { Heap, Time } from '../engine/answers.ts';
 import { axisDuration, axisMoment, bytes, count, duration, numberOf, roundMoments, share } from '../numbers.ts';
 import { ageOf, time, totals } from '../state/asking.ts';
 import { asTable, head, toggleTable, view } from '../state/store.ts';
+import { DataTable } from './data.tsx';
 import { island } from './island.tsx';
 
 const KINDS = ['minor collections', 'marking or sweeping', 'waiting for another domain'];
@@ -118,28 +119,16 @@ const TABLE_MOST = 100;
 
 function Longest({ columns }: { columns: Time['columns'] }) {
   const order = Array.from(columns.pause_ns.keys()).sort((a, b) => columns.pause_ns[b]! - columns.pause_ns[a]!);
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="The longest pauses">
-      <table class="data">
-        <thead>
-          <tr>
-            <th scope="col">length</th>
-            <th scope="col">after</th>
-            <th scope="col">for</th>
-          </tr>
-        </thead>
-        <tbody>
-          {order.slice(0, TABLE_MOST).map((index) => (
-            <tr>
-              <th scope="row">{duration(columns.pause_ns[index]!)}</th>
-              <td>{duration(columns.pause_time[index]!)}</td>
-              <td>{KINDS[columns.pause_kind[index]!] ?? ''}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+  const rows = order
+    .slice(0, TABLE_MOST)
+    .map((index) => [duration(columns.pause_ns[index]!), duration(columns.pause_time[index]!), KINDS[columns.pause_kind[index]!] ?? '']);
+  return <DataTable label="The longest pauses" heads={['length', 'after', 'for']} rows={rows} />;
+}
+
+function shownPauses(long: number): string {
+  if (!asTable.value.pauses) return 'The chart has those of 0.1 ms and longer.';
+  if (long <= TABLE_MOST) return 'The table has those of 0.1 ms and longer.';
+  return `The table has the ${TABLE_MOST} longest of the ${count(long)} that took 0.1\u202fms or longer.`;
 }
 
 function Pauses({ of }: { of: Heap['pauses'] }) {
@@ -162,7 +151,7 @@ function Pauses({ of }: { of: Heap['pauses'] }) {
           .map((kind, index) => (kind.count ? `${count(kind.count)} for ${KINDS[index]} (${duration(kind.total_ns)})` : ''))
           .filter(Boolean)
           .join(', ')}
-        {some && !asTable.value.pauses && '. The chart has those of 0.1 ms and longer.'}
+        {some && `. ${shownPauses(columns.pause_time.length)}`}
       </p>
     </>
   );

@@ -1,6 +1,7 @@
 /* The keys of the page. Those of the flame graph are its own. */
 import { GROUPINGS } from '../state/address.ts';
-import { change, direction, letters, openMoment, openTabNumber, panel, redo, setDirection, toggleTable, toggleTheme, undo, view } from '../state/store.ts';
+import { openMoment } from '../state/moments.ts';
+import { change, direction, letters, openTabNumber, panel, redo, setDirection, toggleTable, toggleTheme, undo, view } from '../state/store.ts';
 import { copyLink } from './export.ts';
 import { graph, selectedBox } from './flame.tsx';
 import { drop, hide, keepOnly, menu } from './menu.tsx';
@@ -16,7 +17,7 @@ export const KEYS: { title: string; keys: Key[] }[] = [
   {
     title: 'Questions',
     keys: [
-      { shown: ['1', '–', '8'], does: 'the questions, by their numbers (6: of collected heaps)' },
+      { shown: ['1', '–', '8'], does: 'the questions, by their numbers' },
       { shown: ['p'], does: 'the peak' },
       { shown: ['e'], does: 'the end' },
       { shown: [',', '.'], does: 'the local peak before, after' },

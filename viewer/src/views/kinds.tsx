@@ -5,6 +5,7 @@ import { axisBytes, axisDuration, bytes, duration, querySize, queryTime, readSiz
 import { ageOf, comparing, kinds, kindsInSight, missing } from '../state/asking.ts';
 import { bounds, withBounds } from '../state/clauses.ts';
 import { asTable, setQuery, toggleTable, view } from '../state/store.ts';
+import { DataTable } from './data.tsx';
 import { accepts } from './entry.ts';
 import { island } from './island.tsx';
 
@@ -330,62 +331,33 @@ function Survival({ answer }: { answer: Kinds }) {
 /* ---- as tables ---- */
 
 function MapTable({ answer, of }: { answer: Kinds; of: Sums }) {
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Life and size as a table">
-      <table class="data">
-        <thead>
-          <tr>
-            <th scope="col">size</th>
-            <th scope="col">life</th>
-            <th scope="col">bytes</th>
-            <th scope="col">n</th>
-          </tr>
-        </thead>
-        <tbody>
-          {Array.from(of.cells, (value, cell) =>
-            value > 0 ? (
-              <tr>
-                <th scope="row">{classText(answer.size_bytes, cell % of.sizes, bytes)}</th>
-                <td>{classText(answer.life_ns, Math.floor(cell / of.sizes), duration)}</td>
-                <td>{bytes(value)}</td>
-                <td>{shortCount(of.samples[cell]!)}</td>
-              </tr>
-            ) : null,
-          )}
-        </tbody>
-      </table>
-    </div>
+  const rows = Array.from(of.cells.keys())
+    .filter((cell) => of.cells[cell]! > 0)
+    .map((cell) => [
+      classText(answer.size_bytes, cell % of.sizes, bytes),
+      classText(answer.life_ns, Math.floor(cell / of.sizes), duration),
+      bytes(of.cells[cell]!),
+      shortCount(of.samples[cell]!),
+    ]);
+  return <DataTable label="Life and size as a table" heads={['size', 'life', 'bytes', 'n']} rows={rows} />;
+}
+
+function SizesTable({ answer, of }: { answer: Kinds; of: Sums }) {
+  const rows = of.bySize.flatMap(({ dead, alive, samples }, index) =>
+    dead + alive > 0 ? [[classText(answer.size_bytes, index, bytes), bytes(dead), bytes(alive), shortCount(samples)]] : [],
   );
+  return <DataTable label="Sizes as a table" heads={['size', 'died', 'alive at the end', 'n']} rows={rows} />;
 }
 
 function SurvivalTable({ answer }: { answer: Kinds }) {
   const { survival_ns, survival, survival_low, survival_high, survival_all } = answer.columns;
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Survival as a table">
-      <table class="data">
-        <thead>
-          <tr>
-            <th scope="col">life</th>
-            <th scope="col">these blocks</th>
-            <th scope="col">95 % range</th>
-            <th scope="col">all blocks</th>
-          </tr>
-        </thead>
-        <tbody>
-          {Array.from(survival_ns, (time, index) => (
-            <tr>
-              <th scope="row">{duration(time)}</th>
-              <td>{share(survival[index]!)}</td>
-              <td>
-                {share(survival_low[index]!)}–{share(survival_high[index]!)}
-              </td>
-              <td>{share(survival_all[index]!)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+  const rows = Array.from(survival_ns, (time, index) => [
+    duration(time),
+    share(survival[index]!),
+    `${share(survival_low[index]!)}–${share(survival_high[index]!)}`,
+    share(survival_all[index]!),
+  ]);
+  return <DataTable label="Survival as a table" heads={['life', 'these blocks', '95 % range', 'all blocks']} rows={rows} />;
 }
 
 const Toggle = ({ chart }: { chart: string }) => (
@@ -417,7 +389,14 @@ export function followKinds(): void {
             <h2>Size and life of the blocks, by bytes</h2>
             <Toggle chart="map" />
           </div>
-          {asTable.value.map ? <MapTable answer={answer} of={of} /> : <HeatMap answer={answer} of={of} />}
+          {asTable.value.map ? (
+            <>
+              <SizesTable answer={answer} of={of} />
+              <MapTable answer={answer} of={of} />
+            </>
+          ) : (
+            <HeatMap answer={answer} of={of} />
+          )}
           <p class="line">
             <Readout answer={answer} of={of} />
           </p>

@@ -76,6 +76,12 @@ export function openItems(name: string, items: Item[], { x, y }: { x: number; y:
   menu.value = { name, items, x, y, from };
 }
 
+/** What a row of a table does with a right click. */
+export const menuOf = (label: Label) => (event: MouseEvent): void => {
+  event.preventDefault();
+  openItems(label.text, itemsOf(label, null), { x: event.clientX, y: event.clientY });
+};
+
 export function closeMenu(): void {
   const from = menu.value?.from;
   menu.value = null;

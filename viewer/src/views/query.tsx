@@ -1,7 +1,7 @@
 /* The query: its clauses as chips, and a box for the next one. The text is the language of the command. */
 import { computed, effect, signal } from '@preact/signals-core';
 import { complaintOf, queryError, samplesOf, table, totals } from '../state/asking.ts';
-import { join, quote, split } from '../state/clauses.ts';
+import { join, split } from '../state/clauses.ts';
 import { clauseOf, type Completion, completions } from '../state/fields.ts';
 import { numberOf } from '../numbers.ts';
 import { GROUPINGS } from '../state/address.ts';
@@ -18,9 +18,9 @@ const editing = signal(-1);
 
 function namesOf(field: string): string[] {
   const labels = table.value.answer?.labels ?? [];
-  if (field === 'thread') return [...new Set((head.value?.threads ?? []).map((thread) => thread.name).filter(Boolean))].map(quote);
+  if (field === 'thread') return [...new Set((head.value?.threads ?? []).map((thread) => thread.name).filter(Boolean))];
   const key: 'function' | 'file' | 'module' = ['fn', 'hide', 'from'].includes(field) ? 'function' : field === 'file' ? 'file' : 'module';
-  return [...new Set(labels.map((label) => label[key]).filter(Boolean))].map(quote);
+  return [...new Set(labels.map((label) => label[key]).filter(Boolean))];
 }
 
 const offers = computed<Completion[]>(() =>

@@ -12,6 +12,9 @@ const NONE: Label = { text: '(no callstack)', function: '', module: '', file: ''
 
 export const labelOf = (table: Table, index: number): Label => table.labels[table.columns.label[index]!] ?? NONE;
 
+/** The sampled blocks on which a row rests: those of the total where that is the order, else its own. */
+export const samplesOf = ({ columns }: Table, sort: Sort): Table['columns']['samples'] => (sort === 'total' ? columns.samples : columns.self_samples);
+
 /** The numbers by which a column sorts. A life that is unknown is longer than all others. */
 function keyOf(table: Table, sort: Exclude<Sort, 'name'>): (index: number) => number {
   const { columns } = table;
@@ -23,7 +26,7 @@ function keyOf(table: Table, sort: Exclude<Sort, 'name'>): (index: number) => nu
     case 'blocks':
       return (index) => columns.blocks[index]!;
     case 'samples':
-      return (index) => columns.samples[index]!;
+      return (index) => columns.self_samples[index]!;
     case 'growth':
       return (index) => growthKey(table, index);
     case 'life':

@@ -9,12 +9,12 @@ import { hovered, searched, selectLabel } from './flame.tsx';
 import { cleanName } from '../flame/names.ts';
 import { ComparedTable, comparedRows } from './compare.tsx';
 import { measureNames, nameFor } from './fitted.ts';
+import { Gap, ROW_HEIGHT, shownRows } from './gap.tsx';
 import { island, Name } from './island.tsx';
-import { itemsOf, openItems } from './menu.tsx';
+import { menuOf } from './menu.tsx';
 import { Growth } from './growth.tsx';
-import { inSight, labelOf, rowsOf } from './rows.ts';
+import { labelOf, rowsOf, samplesOf } from './rows.ts';
 
-export const ROW_HEIGHT = 24;
 const scrolled = signal(0);
 const height = signal(400);
 
@@ -29,9 +29,9 @@ const COLUMNS: { sort: Sort; title: string; help: string }[] = [
   { sort: 'name', title: 'function', help: 'Name' },
   { sort: 'self', title: 'self', help: 'What it allocated itself' },
   { sort: 'total', title: 'total', help: 'With what the functions that it calls allocated' },
-  { sort: 'blocks', title: 'blocks', help: 'About how many blocks, with those of the functions that it calls' },
-  { sort: 'samples', title: 'n', help: 'Sampled blocks that the numbers rest on' },
-  { sort: 'life', title: 'life', help: 'Median life of its own blocks' },
+  { sort: 'blocks', title: 'blocks', help: 'About how many blocks, with those of the functions that it calls; the range is in the tip of each number' },
+  { sort: 'samples', title: 'n', help: 'Sampled blocks on which self rests; in the order of total, those on which total rests' },
+  { sort: 'life', title: 'life', help: 'Median life of its own blocks; its range is in the tip' },
 ];
 const GROWTH = {
   sort: 'growth',
@@ -42,17 +42,27 @@ const GROWTH = {
 /** What is alive has no life yet; it has a past. */
 const columnsOf = (of: Table | null) => (of?.columns.growth ? [...COLUMNS.filter(({ sort }) => sort !== 'life' && sort !== 'blocks'), GROWTH] : COLUMNS);
 
+/** Where there is no room for all of these, only that by which the rows are sorted is shown; its head has the others. */
+const isLarge = ({ sort }: { sort: Sort }) => sort === 'self' || sort === 'total' || sort === 'growth';
+
 function Head({ of }: { of: Table }) {
   const { sort, descending, by } = view.value;
+  const columns = columnsOf(of);
   return (
     <thead>
       <tr>
-        {columnsOf(of).map((column) => (
+        {columns.map((column) => (
           <th
             scope="col"
             class={column.sort}
             aria-sort={column.sort === sort ? (descending ? 'descending' : 'ascending') : 'none'}
           >
+            {isLarge(column) &&
+              columns.filter((other) => isLarge(other) && other !== column).map((other) => (
+                <button type="button" class="plain other" data-of={other.sort} onClick={() => sortBy(other.sort)}>
+                  {other.title}
+                </button>
+              ))}
             <button type="button" class="plain" title={`${column.help}. Click to sort.`} onClick={() => sortBy(column.sort)}>
               {column.sort === 'name' ? by : column.title}
               <span class="order" aria-hidden="true">
@@ -83,12 +93,15 @@ function Amount({ column, value, low, high, samples, whole }: { column: 'self' |
   );
 }
 
+/** The interval of a number whose column has no room for it. */
+const between = (low: number, high: number, text: (value: number) => string): string => (low < high ? `${text(low)}–${text(high)}` : '');
+
 const lifeOf = (table: Table, index: number): string => {
   const life = table.columns.life[index]!;
   return Number.isNaN(life) ? (table.columns.self_samples[index] ? '> run' : '–') : shortDuration(life);
 };
 
-function Line({ of, index, place, whole }: { of: Table; index: number; place: number; whole: number }) {
+function Line({ of, index, place, whole, nearby }: { of: Table; index: number; place: number; whole: number; nearby: string[] }) {
   const { columns } = of;
   const label = labelOf(of, index);
   return (
@@ -97,19 +110,16 @@ function Line({ of, index, place, whole }: { of: Table; index: number; place: nu
       aria-current={label.text === chosen.value ? 'true' : undefined}
       data-hovered={hovered.value?.label?.text === label.text ? 'yes' : undefined}
       onClick={() => selectLabel(label.text)}
-      onContextMenu={(event: MouseEvent) => {
-        event.preventDefault();
-        openItems(label.text, itemsOf(label, null), { x: event.clientX, y: event.clientY });
-      }}
+      onContextMenu={menuOf(label)}
     >
       <th scope="row" class="name">
-        <Name text={nameFor(label)} title={cleanName(label.text, 2000)} />
+        <Name text={nameFor(label, nearby)} title={cleanName(label.text, 2000)} />
       </th>
       <Amount column="self" value={columns.self[index]!} low={columns.self_low[index]!} high={columns.self_high[index]!} samples={columns.self_samples[index]!} whole={whole} />
       <Amount column="total" value={columns.total[index]!} low={columns.total_low[index]!} high={columns.total_high[index]!} samples={columns.samples[index]!} whole={whole} />
-      {!columns.growth && <td class="blocks">{shortCount(columns.blocks[index]!)}</td>}
-      <td class="samples">{shortCount((columns.growth ? columns.self_samples : columns.samples)[index]!)}</td>
-      {columns.growth ? <Growth of={of} index={index} /> : <td class="life">{lifeOf(of, index)}</td>}
+      {!columns.growth && <td class="blocks" title={between(columns.blocks_low[index]!, columns.blocks_high[index]!, shortCount)}>{shortCount(columns.blocks[index]!)}</td>}
+      <td class="samples">{shortCount(samplesOf(of, view.value.sort)[index]!)}</td>
+      {columns.growth ? <Growth of={of} index={index} /> : <td class="life" title={between(columns.life_low[index]!, columns.life_high[index]!, shortDuration)}>{lifeOf(of, index)}</td>}
     </tr>
   );
 }
@@ -119,19 +129,17 @@ const wholeOf = (of: Table) => of.columns.total.reduce((most, total) => Math.max
 
 function Body({ of }: { of: Table }) {
   const order = rows.value;
-  const [from, to] = inSight(order.length, height.value, scrolled.value, ROW_HEIGHT);
+  const [from, to] = shownRows(order.length, height.value, scrolled.value);
   const whole = wholeOf(of);
+  const shown = order.subarray(from, to);
+  const nearby = Array.from(shown, (index) => labelOf(of, index).text);
   return (
     <tbody>
-      {from > 0 && (
-        <tr class="gap" aria-hidden="true" style={{ height: `${from * ROW_HEIGHT}px` }} />
-      )}
-      {Array.from(order.subarray(from, to), (index, step) => (
-        <Line key={index} of={of} index={index} place={from + step} whole={whole} />
+      <Gap rows={from} />
+      {Array.from(shown, (index, step) => (
+        <Line key={index} of={of} index={index} place={from + step} whole={whole} nearby={nearby} />
       ))}
-      {to < order.length && (
-        <tr class="gap" aria-hidden="true" style={{ height: `${(order.length - to) * ROW_HEIGHT}px` }} />
-      )}
+      <Gap rows={order.length - to} />
     </tbody>
   );
 }
@@ -149,10 +157,10 @@ function sayWhy(): string {
 function textOf(index: number): string {
   return comparing.value ? compare.value.answer!.labels[index]!.text : labelOf(table.value.answer!, index).text;
 }
-const shownRows = computed(() => (comparing.value ? comparedRows.value : rows.value));
+const wantedRows = computed(() => (comparing.value ? comparedRows.value : rows.value));
 
 function step(by: number): void {
-  const order = shownRows.value;
+  const order = wantedRows.value;
   if (!order.length) return;
   const now = order.findIndex((index) => textOf(index) === chosen.value);
   const next = now < 0 ? 0 : Math.min(order.length - 1, Math.max(0, now + by));
@@ -173,7 +181,7 @@ function followChosen(region: HTMLElement): void {
   let last = '';
   effect(() => {
     const text = chosen.value;
-    const order = shownRows.value;
+    const order = wantedRows.value;
     if (text === last || !order.length) return;
     last = text;
     const place = order.findIndex((index) => textOf(index) === text);
@@ -219,7 +227,7 @@ export function followTable(): void {
       <>
         {view.value.of && <p class="line quiet">All of the view; the graph is of one function.</p>}
         {answer && (
-          <table class={`sites${answer.columns.growth ? ' grown' : ''}${ageOf(table.value)}`} aria-rowcount={rows.value.length + 1}>
+          <table class={`sites${answer.columns.growth ? ' grown' : ''}${ageOf(table.value)}`} data-sort={view.value.sort} aria-rowcount={rows.value.length + 1}>
             <Head of={answer} />
             <Body of={answer} />
           </table>

@@ -1,12 +1,11 @@
 /* The questions, and the sentence that says what the view below them is about. */
-import { effect } from '@preact/signals-core';
 import { ageOf, compare, compareError, comparing, flame, isAnswered, totals } from '../state/asking.ts';
-import { populationOf, questionsOf, titleOf } from '../state/questions.ts';
+import { populationOf, questionsOf, titleOf, type Whole } from '../state/questions.ts';
 import { through, whole } from '../state/whole.ts';
 import { head, openTab, view } from '../state/store.ts';
 import { CompareControls, comparedText } from './compare.tsx';
 import { compactName, island } from './island.tsx';
-import { withError } from '../numbers.ts';
+import { bytes, withError } from '../numbers.ts';
 
 function walk(event: KeyboardEvent): void {
   const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
@@ -46,23 +45,16 @@ export function followTabs(): void {
       </div>
     );
   });
-  followChoice();
-}
-
-/** The chosen tab comes into sight in a narrow window. */
-function followChoice(): void {
-  effect(() => {
-    const tab = document.getElementById(`tab-${view.value.tab}`);
-    const list = tab?.parentElement;
-    if (!tab || !list) return;
-    const left = tab.offsetLeft - list.offsetLeft;
-    if (left < list.scrollLeft) list.scrollLeft = left;
-    else if (left + tab.offsetWidth > list.scrollLeft + list.clientWidth) list.scrollLeft = left + tab.offsetWidth - list.clientWidth;
-  });
 }
 
 /** The last sentence whose answers were there: it stays until those of the next one are. */
 let said = '\u00a0';
+
+/** What goes through the one function that the graph is of. */
+const throughOf = (part: Whole, name: string): string =>
+  part.samples
+    ? `Of these ${withError({ ...part, estimate: part.bytes })} through ${name}, as the graph shows.`
+    : `None of these through ${name}${part.high > 0 ? ` was sampled, so less than ${bytes(part.high)}` : ''}.`;
 
 function sentence(): string {
   const { answer } = totals.value;
@@ -70,7 +62,7 @@ function sentence(): string {
   if (comparing.value) return (said = comparedText());
   const part = through.value;
   said = populationOf(view.value, head.value, answer!, whole.value);
-  if (part) said += ` Of these ${withError({ ...part, estimate: part.bytes })} through ${compactName(view.value.of, 60)}, as the graph shows.`;
+  if (part) said += ` ${throughOf(part, compactName(view.value.of, 60))}`;
   return said;
 }
 

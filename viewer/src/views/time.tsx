@@ -1,12 +1,15 @@
 /* Over time: the charts, the moment and the range as fields, and the way from peak to peak. */
 import { computed, effect, signal } from '@preact/signals-core';
+import type { Time } from '../engine/answers.ts';
 import { bytes, duration, queryTime, range, readTime } from '../numbers.ts';
 import { ageOf, comparing, missing, time } from '../state/asking.ts';
 import { bounds, moment, withBounds } from '../state/clauses.ts';
+import { openMoment, timeOf } from '../state/moments.ts';
 import { running } from '../state/server.ts';
-import { asTable, head, isDark, openMoment, openTab, setQuery, toggleTable, view } from '../state/store.ts';
+import { asTable, head, isDark, PAPER, printing, setQuery, toggleTable, view } from '../state/store.ts';
 import { measureOf } from '../state/questions.ts';
 import { compareEnds, moments } from './compare.tsx';
+import { DataTable } from './data.tsx';
 import { accepts } from './entry.ts';
 import { say } from './export.ts';
 import { island } from './island.tsx';
@@ -23,8 +26,7 @@ const shownMoment = computed<number | null>(() => {
   if (shown.tab === 'peak') return answer.peak_ns;
   const { at } = moment(shown.where);
   if (comparing.value && at === null) return answer.peak_ns;
-  if (at === null || at === 'end') return head.value?.trace.duration_ns ?? null;
-  return at === 'peak' ? answer.peak_ns : readTime(at);
+  return timeOf(at ?? 'end');
 });
 
 /** Enough digits that two moments of the chart differ. */
@@ -47,8 +49,7 @@ export function stepPeak(direction: -1 | 1): void {
   const peaks = direction > 0 ? answer.peaks_ns : [...answer.peaks_ns].reverse();
   const next = peaks.find((peak) => direction * (peak - now) > close);
   if (next === undefined) return;
-  if (Math.abs(next - answer.peak_ns) <= close) openTab('peak');
-  else openMoment(exact(next));
+  openMoment(Math.abs(next - answer.peak_ns) <= close ? 'peak' : exact(next));
 }
 
 /** Shows the moment of the collection before or after the one that is shown. */
@@ -175,7 +176,7 @@ function Legend() {
   const { answer } = time.value;
   const isCollected = head.value?.collected;
   const resident = (answer?.columns.memory_time.length ?? 0) > 0;
-  const collections = (answer?.columns.collection_time.length ?? 0) > 0;
+  const ends = answer?.columns.collection_major;
   return (
     <>
       {isCollected ? (
@@ -190,7 +191,8 @@ function Legend() {
       <Key kind="band" text="95 % range" />
       {resident && <Resident />}
       <Key kind="rate" text="allocated a second" />
-      {collections && <Key kind="collection" text="end of a major cycle" />}
+      {ends?.includes(0) && <Key kind="collection small" text="minor collection" />}
+      {ends?.includes(1) && <Key kind="collection" text="end of a major cycle" />}
     </>
   );
 }
@@ -199,7 +201,7 @@ function Readout() {
   const { answer } = time.value;
   const index = under.value;
   if (!answer || index === null || index >= answer.columns.time.length)
-    return <span class="quiet">{moments.value ? 'Click: the moment after. Drag: compares both ends.' : 'Click: the moment. Drag: blocks born in that time.'}</span>;
+    return <span class="quiet">{moments.value ? 'Click: a moment before or after. Drag: both.' : 'Click: the moment. Drag: blocks born in that time.'}</span>;
   const { columns } = answer;
   const rss = atMoments(columns.time, columns.memory_time, columns.rss)[index];
   return (
@@ -210,36 +212,37 @@ function Readout() {
   );
 }
 
+/** How many collections ended since the moment before, and how many of them a major cycle. */
+function collectionsOf({ time, collection_time, collection_major }: Time['columns']): [number, number][] {
+  let next = 0;
+  return Array.from(time, (at) => {
+    let [all, major] = [0, 0];
+    for (; next < collection_time.length && collection_time[next]! <= at; next++) {
+      all++;
+      major += collection_major[next]!;
+    }
+    return [all, major];
+  });
+}
+
 function AsTable() {
   const { answer } = time.value;
   if (!answer) return null;
   const { columns } = answer;
   const rss = atMoments(columns.time, columns.memory_time, columns.rss);
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="The charts over time as a table">
-      <table class="data">
-        <thead>
-          <tr>
-            {['time', 'held', '95 % range', ...(head.value?.collected ? ['minor', 'major', 'outside'] : []), 'resident', 'allocated a second'].map((title) => (
-              <th scope="col">{title}</th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {Array.from(columns.time, (at, index) => (
-            <tr>
-              <th scope="row">{duration(at)}</th>
-              <td>{bytes(columns.held[index]!)}</td>
-              <td>{range(columns.low[index]!, columns.high[index]!)}</td>
-              {head.value?.collected && [columns.minor, columns.major, columns.outside].map((part) => <td>{bytes(part[index]!)}</td>)}
-              <td>{rss[index] === null ? '–' : bytes(rss[index]!)}</td>
-              <td>{bytes(columns.rate[index]!)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+  const areas = head.value?.collected ? (['minor', 'major', 'outside'] as const) : [];
+  const collections = columns.collection_time.length ? collectionsOf(columns) : null;
+  const heads = ['time', 'held', '95 % range', ...areas, 'resident', 'allocated a second', ...(collections ? ['collections', 'ends of major cycles'] : [])];
+  const rows = Array.from(columns.time, (at, index) => [
+    duration(at),
+    bytes(columns.held[index]!),
+    range(columns.low[index]!, columns.high[index]!),
+    ...areas.map((area) => bytes(columns[area][index]!)),
+    rss[index] === null ? '–' : bytes(rss[index]!),
+    bytes(columns.rate[index]!),
+    ...(collections?.[index] ?? []),
+  ]);
+  return <DataTable label="The charts over time as a table" heads={heads} rows={rows} />;
 }
 
 const description = computed(() => {
@@ -309,7 +312,7 @@ function followChart(chart: TimeChart, host: HTMLElement, section: HTMLElement):
   });
   effect(() => {
     void isDark.value;
-    chart.refresh();
+    chart.refresh(printing.value ? PAPER : 0);
   });
   effect(() => host.setAttribute('aria-label', description.value));
   effect(() => {

@@ -82,17 +82,16 @@ export class TimeChart {
   private colours: Colours;
   private answer: Time | null = null;
   private marks: Marks = { moment: null, peak: 0, range: null };
-  private readonly resizes: ResizeObserver;
   private stacked = false;
   private resident = true;
+  private fixed = 0;
 
   constructor(
     private readonly host: HTMLElement,
     private readonly handlers: ChartHandlers,
   ) {
     this.colours = colours(host);
-    this.resizes = new ResizeObserver(() => this.resize());
-    this.resizes.observe(host);
+    new ResizeObserver(() => this.resize()).observe(host);
   }
 
   show(answer: Time, collected: boolean): void {
@@ -119,20 +118,19 @@ export class TimeChart {
     this.rate?.redraw(false);
   }
 
-  /** Reads the colours again. */
-  refresh(): void {
+  /** Reads the colours again. A fixed width is that of paper; 0: as wide as the page. */
+  refresh(fixed = this.fixed): void {
+    this.fixed = fixed;
     this.colours = colours(this.host);
     if (this.answer) this.build();
   }
 
-  destroy(): void {
-    this.resizes.disconnect();
-    this.held?.destroy();
-    this.rate?.destroy();
+  private get width(): number {
+    return this.fixed || this.host.clientWidth;
   }
 
   private resize(): void {
-    const width = this.host.clientWidth;
+    const width = this.width;
     if (!width) return;
     this.held?.setSize({ width, height: HELD_HEIGHT });
     this.rate?.setSize({ width, height: RATE_HEIGHT });
@@ -156,7 +154,7 @@ export class TimeChart {
   private build(): void {
     this.held?.destroy();
     this.rate?.destroy();
-    const width = Math.max(200, this.host.clientWidth);
+    const width = Math.max(200, this.width);
     this.held = new uPlot(this.heldOptions(width), this.heldData(), this.host);
     this.rate = new uPlot(this.rateOptions(width), this.rateData(), this.host);
     for (const chart of [this.held, this.rate]) this.listen(chart);

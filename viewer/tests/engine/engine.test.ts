@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { decodeAnswer, type Request, requestText } from '../../src/engine/answers.ts';
+import { decodeAnswer, type Request, requestText, type Table } from '../../src/engine/answers.ts';
+import { completions } from '../../src/state/fields.ts';
 import { inFolder, makeComparison, makePage, nativeAnswers, openPage, sectionsIn, without } from './page.ts';
 
 const functions = ['main', 'short_6', 'short_13', 'od"d\u0001', "it's", '.', 'zoo'];
@@ -116,4 +117,31 @@ test('a page brings the answers of its first view along', { skip: without }, () 
     for (const [text, bytes] of answers)
       assertSame(decodeAnswer(bytes), decodeAnswer(engine.ask(text)), text.replaceAll('\n', ' '));
   }));
+
+test('a completed name selects the function that has it, in the engine', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const engine = await openPage(makePage(folder, ['named']).page);
+    const tableOf = (where?: string) => decodeAnswer<Table>(engine.ask(requestText({ view: 'table', where, measure: 'allocated', by: 'function' })));
+    const names = tableOf().labels.map((label) => label.function).filter((name) => name && !name.includes('\ufffd'));
+    assert.ok(names.some((name) => /[()]/.test(name)));
+    for (const name of names)
+      for (const operator of ['=', '~']) {
+        const [offer] = completions(`fn ${operator} `, false, () => [name]);
+        assert.ok(tableOf(offer!.text).labels.some((label) => label.function === name), offer!.text);
+      }
+  }));
+
+test('a function that no block has is answered with nothing', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const { trace, page } = makePage(folder, ['collected']);
+    const engine = await openPage(page);
+    const requests = (['flame', 'details', 'source'] as const).map((view) => requestText({ view, measure: 'held', by: 'function', of: 'nobody' }));
+    const native = nativeAnswers(trace, requests);
+    requests.forEach((text, index) => {
+      const answer = decodeAnswer<Record<string, unknown>>(engine.ask(text));
+      assert.equal(answer['error'], undefined);
+      assertSame(answer, decodeAnswer(native[index]!), text);
+    });
+  }));
+
 /* SPDX-License-Identifier: MIT */

@@ -120,6 +120,7 @@ test('a click selects, a double click focuses, and the dimmed caller leads back 
   await page.mouse.dblclick(650, 50);
   await drawn(page);
   assert.deepEqual(await events(page, 'focus'), [['main', 'Hashtbl.resize']]);
+  assert.equal(await page.evaluate(() => document.activeElement!.getAttribute('role')), 'treeitem', 'keys still reach the graph');
   assert.equal((await page.evaluate(() => window.flame.hit(5, 50)))?.name, 'Hashtbl.resize');
   await page.waitForTimeout(450);
   await page.mouse.click(500, 30);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Glyphs } from '../../src/flame/glyphs.ts';
-import { cleanName, cutLeft, cutMiddle, formsOf, isolated, Name } from '../../src/flame/names.ts';
+import { cleanName, cutLeft, cutMiddle, formsOf, isolated, Name, twinsOf } from '../../src/flame/names.ts';
 
 const glyphs = new Glyphs((character) => (character === 'i' || character === 'l' ? 3 : 7));
 const shortest = (name: string) => formsOf(name).at(-1);
@@ -120,6 +120,39 @@ test('a name of 28 kB costs nothing to speak of, nor do a hundred', () => {
     assert.ok(one.forms.every((form) => form.length <= 1025));
   }
   assert.ok(performance.now() - began < 2000);
+});
+
+test('names that look alike are told apart by the words in which they differ', () => {
+  const shown = (names: string[], room: number) => names.map((name) => new Name(name, glyphs, twinsOf(name, names)).fit(room * 7, glyphs));
+  const string = 'std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >';
+  assert.deepEqual(shown(['vec<tree_node*, va_heap>::safe_grow_cleared(unsigned int)', 'vec<basic_block_def*, va_heap>::safe_grow_cleared(unsigned int)'], 34), [
+    'tree_node…safe_grow_cleared',
+    'basic_block_def…safe_grow_cleared',
+  ]);
+  assert.deepEqual(shown([`render(${string} const&, char const*)`, `render(${string} const&, ${string} const&)`, 'render()'], 26), ['render…char…', 'render…string…', 'render()']);
+  assert.deepEqual(shown(['Cache<a::Key, int>::insert(long)', 'Cache<int, a::Key>::insert(long)', 'Cache<a::Key, long>::insert(long)'], 18), [
+    'Key…int…insert',
+    'int…insert',
+    'Key…long…insert',
+  ]);
+  const pools = ['double, 4', 'int, 3', 'session, 5'].map((type) => `Pool<${type}>::safe_grow_cleared(int)`);
+  assert.deepEqual(shown(pools, 20), ['double…safe_gro…ared', 'int…safe_grow_cleared', 'session…safe_gro…red']);
+  assert.deepEqual(shown(['namespace_of_this::f(int)', 'namespace_of_this::f(int, int)'], 12), ['f…int)…', 'f…int…']);
+  assert.deepEqual(shown(['a::Map<int>::find()', 'b::Map<int>::find()'], 11), ['a::Map…find', 'b::Map…find']);
+  assert.deepEqual(shown(['a::Map<int>::find()', 'b::Set<int>::find()'], 12), ['Map<…>::find', 'Set<…>::find']);
+  /* Alone, or with room for the whole, a name is as ever. */
+  assert.deepEqual(shown(['a::Map<int>::find()'], 12), ['Map<…>::find']);
+  assert.deepEqual(shown(['f(int)', 'f(long)'], 16), ['f(int)', 'f(long)']);
+});
+
+test('names that look alike never are wider than there is room', () => {
+  const word = fc.constantFrom('a', 'int', '::', '<', '>', '(', ')', ', ', 'b::c', 'operator+', 'make');
+  const name = fc.array(word, { minLength: 1, maxLength: 9 }).map((words) => `${words.join('')}::make`);
+  fc.assert(
+    fc.property(fc.array(name, { minLength: 2, maxLength: 4 }), fc.integer({ min: 30, max: 300 }), (names, room) => {
+      for (const one of names) assert.ok(glyphs.width(new Name(one, glyphs, twinsOf(one, names)).fit(room, glyphs)) <= room);
+    }),
+  );
 });
 
 /* SPDX-License-Identifier: MIT */

@@ -32,15 +32,17 @@ test('a page of two runs opens with what changed, and every measure can be compa
     assert.match(await page.locator('#header').innerText(), /compared with/);
     assert.match(await population(page), /^Held at the peak: .* before, .* after: [+−0]/);
     assert.ok((await rowsOf(page).count()) > 0);
-    for (const measure of ['allocated', 'churn', 'alive', 'lasting']) {
+    const scales = page.getByLabel('Scale');
+    for (const measure of ['alive', 'lasting', 'allocated', 'churn']) {
       await page.locator('.compared select').first().selectOption(measure);
       await settled(page);
       assert.match(await hash(page), new RegExp(`measure=${measure}`));
+      assert.equal(await scales.count(), /allocated|churn/.test(measure) ? 1 : 0, measure);
     }
-    await page.locator('.compared select').last().selectOption('second');
+    await scales.selectOption('second');
     await page.getByRole('button', { name: 'total', exact: true }).click();
     await settled(page);
-    assert.equal(await hash(page), '#compare&measure=lasting&per=second&extent=total');
+    assert.equal(await hash(page), '#compare&measure=churn&per=second&extent=total');
     const said = await population(page);
     await page.reload();
     await settled(page);
@@ -185,4 +187,52 @@ test('a damaged run before is named', { skip: without }, () =>
     assert.match(await page.locator('[role=alert]').first().innerText(), /damaged/);
     await page.close();
   }));
+
+test('what is held is not scaled, even if a link asks for it', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const file = makeComparison(folder, ['plain'], ['named']);
+    for (const measure of ['held', 'alive', 'lasting', 'allocated']) {
+      const { page, faults } = await openPage(file, `#compare&measure=${measure}&per=second`);
+      assert.equal(/is multiplied by/.test(await population(page)), measure === 'allocated', measure);
+      assert.deepEqual(faults, []);
+      await page.close();
+    }
+  }));
+
+test('a click earlier than the moment before makes that the moment before', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const { page, faults } = await openPage(makePage(folder, ['named']).page, '#compare');
+    const plot = (await page.locator('#time-chart .u-over').first().boundingBox())!;
+    const click = async (part: number) => {
+      await page.mouse.click(plot.x + part * plot.width, plot.y + 40);
+      await settled(page);
+      assert.equal(await page.locator('.error').count(), 0);
+      return hash(page);
+    };
+    assert.match(await click(0.2), /^#compare&against=[\d.]+\w+$/);
+    assert.match(await click(0.6), /^#compare&where=at\+=\+[\d.]+\w+&against=[\d.]+\w+$/);
+    const to = /at\+=\+[\d.]+\w+/.exec(await hash(page))![0];
+    assert.ok((await click(0.1)).includes(to), 'the moment after stays');
+    await page.locator('#verdict').getByRole('button', { name: 'Peak' }).click();
+    await settled(page);
+    assert.match(await hash(page), /^#compare.*peak/);
+    await page.locator('#verdict').getByRole('button', { name: 'At the end' }).click();
+    await settled(page);
+    assert.match(await hash(page), /^#compare&where=at\+=\+end/);
+    assert.deepEqual(faults, []);
+    await page.close();
+  }));
+
+test('of a function without blocks it is said that it has none', { skip: without }, () =>
+  inFolder(async (folder) => {
+    for (const direction of ['callers', 'callees']) {
+      const { page, faults } = await openPage(makePage(folder, ['named']).page, `#allocated&direction=${direction}&of=nobody`);
+      assert.match(await population(page), /^Blocks allocated .* None of these through nobody was sampled, so less than [\d.]+ .?B\.$/);
+      assert.match(await page.locator('#flame-empty').innerText(), /No sampled block/);
+      assert.equal(await page.locator('.error, .old').count(), 0);
+      assert.deepEqual(faults, []);
+      await page.close();
+    }
+  }));
+
 /* SPDX-License-Identifier: MIT */

@@ -492,4 +492,64 @@ onPage('forced colours are obeyed', { forced: true }, async (page) => {
   await settled(page);
   assert.match(await population(page), /lived less/);
 });
+
+for (const width of [320, 400, 768, 1280])
+  for (const at of ['#allocated', '#allocated&sort=total', '#alive', '#alive&sort=self', '#compare'])
+    onPage(`the column by which rows are sorted has its ranges, ${at}, ${width} px`, { at, width }, async (page) => {
+      const sorted = at === '#compare' ? 'change' : (/sort=(\w+)/.exec(at)?.[1] ?? (at === '#alive' ? 'growth' : 'self'));
+      const cells = page.locator(`.sites tbody td.${sorted}`).filter({ has: page.locator('.off:not(:empty)') });
+      assert.ok((await cells.count()) > 1);
+      const shown = await cells.evaluateAll((all) => all.every((cell) => cell.querySelector<HTMLElement>('.off')!.offsetWidth > 0 && cell.scrollWidth <= cell.clientWidth));
+      assert.ok(shown, 'a range is not seen');
+      const amounts = await page.locator('.sites tbody tr:not(.gap)').first().locator('.amount').evaluateAll((all) =>
+        all.filter((cell) => (cell as HTMLElement).offsetWidth > 0 && (cell.querySelector<HTMLElement>('.off')?.offsetWidth ?? 1) === 0),
+      );
+      assert.equal(amounts.length, 0, 'an amount without its range');
+      if (width === 1280) for (const column of at === '#compare' ? ['side', 'samples'] : ['samples']) assert.ok(await page.locator(`.sites th.${column}`).first().isVisible());
+    });
+
+onPage('a narrow table is sorted by the columns for which it has no room', { at: '#allocated', width: 320 }, async (page) => {
+  await page.locator('.sites th.self').getByRole('button', { name: 'total' }).click();
+  await settled(page);
+  assert.match(await hash(page), /sort=total/);
+  assert.ok(await page.locator('.sites th.total').isVisible());
+  assert.ok(!(await page.locator('.sites th.self').isVisible()));
+});
+
+onPage('a head offers the orders whose columns are left out, and no others', { at: '#alive', width: 1280 }, async (page) => {
+  assert.deepEqual(await page.locator('.sites thead button:visible').allInnerTexts(), ['function', 'total', 'self', 'n', 'growth▾']);
+});
+
+for (const width of [320, 768])
+  onPage(`all tabs are in sight, ${width} px`, { width }, async (page) => {
+    for (const tab of await page.getByRole('tab').all()) {
+      const { x, width: wide } = (await tab.boundingBox())!;
+      assert.ok(x >= 0 && x + wide <= width);
+    }
+  });
+
+onPage('n is of the sum by which the rows are sorted', { at: '#allocated' }, async (page) => {
+  const row = page.locator('.sites tbody tr').filter({ has: page.locator('.self .quiet') }).first();
+  await page.locator('.sites th.total button').last().click();
+  await settled(page);
+  const ofTotal = await row.locator('.samples').innerText();
+  await page.locator('.sites th.self button').last().click();
+  await page.locator('#table-region').evaluate((region) => (region.scrollTop = region.scrollHeight));
+  await row.waitFor();
+  assert.deepEqual([ofTotal !== '0', await row.locator('.samples').innerText()], [true, '0']);
+});
+
+onPage('the legend has both kinds of collection', { at: '?collected' }, async (page) => {
+  assert.match(await page.locator('#time .legend').innerText(), /minor collection\s+end of a major cycle/);
+});
+
+onPage('after a double click the keys of the graph work on', {}, async (page) => {
+  const graph = (await page.locator('#flame-host').boundingBox())!;
+  await page.mouse.dblclick(graph.x + 60, graph.y + 60);
+  await page.waitForFunction(() => location.hash.includes('focus='));
+  await settled(page);
+  await page.keyboard.press('Backspace');
+  await page.waitForFunction(() => !location.hash.includes('focus='));
+});
+
 /* SPDX-License-Identifier: MIT */

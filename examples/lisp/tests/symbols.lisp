@@ -1,0 +1,13 @@
+; A symbol is the same for as long as something mentions it, and no longer than that. Run with a limit of memory.
+(define kept (map (lambda (n) (string->symbol (string-append "kept-" (number->string n)))) (list 1 2 3)))
+(define (make n) (if (= n 0) 'done (begin (string->symbol (string-append "made-" (number->string n))) (make (- n 1)))))
+(print (make 600000))
+(print kept)
+(print (eq? (car kept) 'kept-1))
+(print (eq? (string->symbol "made-7") (string->symbol "made-7")))
+(print (eq? 'if (string->symbol "if")))
+(define table (make-table))
+(table-set! table 'made-5 "five")
+(make 200000)
+(print (table-ref table (string->symbol "made-5") "nothing"))
+(print (if (= 1 1) (let ((x 2)) (+ x 1)) 'wrong))
