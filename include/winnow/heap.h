@@ -308,8 +308,8 @@ static inline void wn_assign_int(wn_ref ref, intptr_t n) { *ref.slot = wn_int(n)
  * unless wn_heap_hooks decide otherwise ---- */
 
 /* A block whose fields are wn_int(0), or whose bytes are 0. `words` may be up to WN_MAX_WORDS,
- * `tag` up to WN_TAG_SCANNED_MAX, or WN_TAG_RAW. For other arguments the handle is null, and
- * wn_last_error says why. */
+ * `tag` up to WN_TAG_SCANNED_MAX, or WN_TAG_RAW, WN_TAG_DOUBLE or WN_TAG_DOUBLE_ARRAY. For other
+ * arguments the handle is null, and wn_last_error says why. */
 WN_API wn_ref wn_alloc(wn_domain *domain, size_t words, unsigned tag);
 
 /* Zeroed bytes that are not scanned; at least one word. */

@@ -21,13 +21,15 @@
 extern "C" {
 #endif
 
-/* Tags. Blocks with a tag up to WN_TAG_SCANNED_MAX hold values; the others hold bytes that the
- * collector does not look into, except the first two words of a custom block. The tags in between
- * are reserved. */
+/* Tags, which are those of OCaml. Blocks with a tag up to WN_TAG_SCANNED_MAX hold values; the
+ * others hold bytes that the collector does not look into, except the first two words of a custom
+ * block. */
 enum {
-  WN_TAG_SCANNED_MAX = 239,
+  WN_TAG_SCANNED_MAX = 250,
   WN_TAG_WEAK = 251, /* of weak.h; functions of that header alone look into such blocks */
   WN_TAG_RAW = 252,
+  WN_TAG_DOUBLE = 253,       /* one double */
+  WN_TAG_DOUBLE_ARRAY = 254, /* a double in each word */
   WN_TAG_CUSTOM = 255,
 };
 

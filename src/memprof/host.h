@@ -189,7 +189,8 @@ struct memprof_entry *memprof_allocated(struct memprof_thread *thread, const str
 
 /* The same for a young block of `words` in a collected host, with a header, about which only
  * collections will report. True if a callback is pending on this thread. */
-bool memprof_born_young(struct memprof_thread *thread, uintptr_t address, size_t words, size_t n_samples);
+bool memprof_born_young(struct memprof_thread *thread, uintptr_t address, size_t words, size_t n_samples,
+                        wn_alloc_source source);
 
 /* Reports that a block changed its size and keeps its identity. Captures the callstack now.
  * `trials` is how many of the block's words were ever counted for sampling, and `n_samples` how

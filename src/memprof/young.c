@@ -156,7 +156,8 @@ static bool bind(struct memprof_owner *owner, uint64_t handle) {
 /* ---- births ---- */
 
 /* False if the owner has no table, or the table is full or another profile's. */
-static inline bool add_row(struct memprof_thread *thread, uintptr_t address, size_t words, size_t n_samples) {
+static inline bool add_row(struct memprof_thread *thread, uintptr_t address, size_t words, size_t n_samples,
+                           wn_alloc_source source) {
   struct memprof_owner *owner = thread->owner;
   struct young_table *table = owner->table;
   if (!table) return false;
@@ -172,7 +173,7 @@ static inline bool add_row(struct memprof_thread *thread, uintptr_t address, siz
     row->metadata = NULL;
     row->allocation = (wn_allocation){.n_samples = n_samples,
                                       .size = words,
-                                      .source = WN_SOURCE_NORMAL,
+                                      .source = source,
                                       .callstack = callstack,
                                       .bytes = 8 * words,
                                       .trials = words + 1};
@@ -191,13 +192,14 @@ static __attribute__((noinline)) bool make_fit(struct memprof_thread *thread) {
   return owner->table && bind(owner, handle);
 }
 
-static bool born_as_entry(struct memprof_thread *thread, uintptr_t address, size_t words, size_t n_samples) {
+static bool born_as_entry(struct memprof_thread *thread, uintptr_t address, size_t words, size_t n_samples,
+                          wn_alloc_source source) {
   const struct memprof_birth birth = {.address = address,
                                       .size = words,
                                       .trials = words + 1,
                                       .bytes = 8 * words,
                                       .n_samples = n_samples,
-                                      .source = WN_SOURCE_NORMAL,
+                                      .source = source,
                                       .minor = true};
   return memprof_allocated(thread, &birth) != NULL;
 }
@@ -337,11 +339,12 @@ void young_close(struct memprof *engine) {
 
 /* ---- hosts ---- */
 
-bool memprof_born_young(struct memprof_thread *thread, uintptr_t address, size_t words, size_t n_samples) {
+bool memprof_born_young(struct memprof_thread *thread, uintptr_t address, size_t words, size_t n_samples,
+                        wn_alloc_source source) {
   do {
-    if (__builtin_expect(add_row(thread, address, words, n_samples), 1)) return true;
+    if (__builtin_expect(add_row(thread, address, words, n_samples, source), 1)) return true;
   } while (make_fit(thread));
-  return born_as_entry(thread, address, words, n_samples);
+  return born_as_entry(thread, address, words, n_samples, source);
 }
 
 void memprof_thread_pauses(struct memprof_thread *thread) { young_settle(thread->owner); }

@@ -169,7 +169,7 @@ int toy_alloc(wn_domain *domain, size_t words) {
     sample(domain, number, WN_SOURCE_NORMAL);
   } else {
     size_t n_samples = hits(thread, block);
-    if (n_samples) memprof_born_young(&thread->memprof, block->address, words, n_samples);
+    if (n_samples) memprof_born_young(&thread->memprof, block->address, words, n_samples, WN_SOURCE_NORMAL);
   }
   return number;
 }

@@ -34,7 +34,7 @@ static wn_value build(wn_domain *d, intptr_t n, intptr_t seed) {
   }
 }
 
-static intptr_t sum(wn_value list) {
+static inline intptr_t sum(wn_value list) {
   intptr_t total = 0;
   for (; !wn_is_int(list); list = ((const wn_value *)list)[1])
     total += wn_to_int(((const wn_value *)list)[0]);

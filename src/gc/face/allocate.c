@@ -10,17 +10,15 @@
 #include "gc/world/shortage.h"
 #include <string.h>
 
-wn_value *allocate_cut(struct wn_domain *domain, size_t words, unsigned tag) {
+wn_value *allocate_cut(struct wn_domain *domain, size_t words, unsigned tag, wn_alloc_source source) {
   domain->context.young_ptr -= (words + 1) * 8;
   wn_value *at = (wn_value *)domain->context.young_ptr;
   *at = WN_HEADER(words, tag);
-  if ((intptr_t)at < domain->sample_at) host_born_young(domain, (wn_value)(at + 1));
+  if ((intptr_t)at < domain->sample_at) host_born_young(domain, (wn_value)(at + 1), source);
   return at + 1;
 }
 
-/* Memory is short: collects everything, then calls the hook out_of_memory. True if it is worth
- * trying again. */
-static bool make_memory(struct wn_domain *domain, size_t words, unsigned *tries) {
+bool allocate_make_memory(struct wn_domain *domain, size_t words, unsigned *tries) {
   unsigned try = (*tries)++;
   if (try && (try > 1 || !shortage_of_memory(domain, words, "no memory for a block"))) return false;
   major_full(domain, STOP_NO_MEMORY);
@@ -82,7 +80,7 @@ static __attribute__((noinline)) bool find_room(struct wn_domain *domain, size_t
     } else if (turn_must_yield(&domain->turn)) {
       domain_yield(domain);
     } else if (atomic_load(&heap->starved)) {
-      if (!make_memory(domain, extent, &tries)) return false;
+      if (!allocate_make_memory(domain, extent, &tries)) return false;
     } else if (has_room && !stress) {
       break;
     } else if (!stress && nursery_take_piece(domain)) {
@@ -111,9 +109,9 @@ static inline bool make_room(struct wn_domain *domain, size_t extent) {
 
 bool allocate_room(struct wn_domain *domain, size_t extent) { return make_room(domain, extent); }
 
-/* Small blocks that must be old, which are custom blocks with many external bytes, come from
- * pools. */
-static wn_value *take_old(struct wn_domain *domain, size_t words, unsigned tag, bool *zeroed) {
+/* Small blocks that must be old, which are custom blocks with many external bytes and what
+ * wn_marshal_read makes of large messages, come from pools. */
+wn_value *allocate_take(struct wn_domain *domain, size_t words, unsigned tag, bool *zeroed) {
   struct wn_heap *heap = domain->heap;
   wn_value header = header_make(words, tag, heap_live_colour(heap));
   if (words + 1 > CLASS_WORDS_MOST) return medium_allocate(&heap->store, words + 1, header, zeroed);
@@ -123,24 +121,47 @@ static wn_value *take_old(struct wn_domain *domain, size_t words, unsigned tag, 
   return at;
 }
 
-wn_value *allocate_old(struct wn_domain *domain, size_t words, unsigned tag, const void *frame,
-                       bool *zeroed) {
+/* The slices for words that the domain has allocated in the major heap. */
+static void pay_slices(struct wn_domain *domain) {
+  if (domain->direct_words <= atomic_load(&domain->heap->minor_words) / 2) return;
+  domain->direct_words = 0;
+  major_collect_and_slice(domain, STOP_OLD_ALLOCATION);
+}
+
+bool allocate_begin_old(struct wn_domain *domain, size_t words) {
   struct wn_heap *heap = domain->heap;
-  unsigned tries = 0;
-  if (is_made_to_fail(domain, words)) return NULL;
+  if (is_made_to_fail(domain, words)) return false;
   if (world_is_stopping(heap)) world_wait(domain);
   if (turn_must_yield(&domain->turn)) domain_yield(domain);
   if (is_stress_due(domain)) major_collect(domain, COLLECT_MINOR, STOP_STRESS);
-  if (domain->direct_words > atomic_load(&heap->minor_words) / 2) {
-    domain->direct_words = 0;
-    major_collect_and_slice(domain, STOP_OLD_ALLOCATION);
+  pay_slices(domain);
+  return true;
+}
+
+static void count_old(struct wn_domain *domain, size_t words) {
+  domain->direct_words += words;
+  atomic_fetch_add_explicit(&domain->heap->collector->pace.allocated, words, memory_order_relaxed);
+}
+
+void allocate_pay_old(struct wn_domain *domain, size_t words) {
+  domain->major_words += (double)words;
+  while (words) {
+    size_t most = atomic_load(&domain->heap->minor_words) / 2 + 1, some = words < most ? words : most;
+    count_old(domain, some);
+    words -= some;
+    pay_slices(domain);
   }
+}
+
+wn_value *allocate_old(struct wn_domain *domain, size_t words, unsigned tag, const void *frame,
+                       bool *zeroed) {
+  unsigned tries = 0;
   wn_value *at;
-  while (!(at = take_old(domain, words, tag, zeroed)))
-    if (!make_memory(domain, words, &tries)) return NULL;
-  domain->direct_words += words + 1;
+  if (!allocate_begin_old(domain, words)) return NULL;
+  while (!(at = allocate_take(domain, words, tag, zeroed)))
+    if (!allocate_make_memory(domain, words, &tries)) return NULL;
+  count_old(domain, words + 1);
   domain->major_words += (double)(words + 1);
-  atomic_fetch_add_explicit(&heap->collector->pace.allocated, words + 1, memory_order_relaxed);
   domain->frame = frame;
   host_born_old(domain, (wn_value)(at + 1));
   return at + 1;
@@ -149,7 +170,7 @@ wn_value *allocate_old(struct wn_domain *domain, size_t words, unsigned tag, con
 wn_value *allocate_young_slow(struct wn_domain *domain, size_t words, unsigned tag, const void *frame) {
   if (!make_room(domain, words + 1)) return NULL;
   domain->frame = frame;
-  return allocate_cut(domain, words, tag);
+  return allocate_cut(domain, words, tag, WN_SOURCE_NORMAL);
 }
 
 /* ---- public ---- */
@@ -183,9 +204,11 @@ static inline wn_value *allocate(wn_domain *domain, size_t words, unsigned tag, 
   return old;
 }
 
-static bool is_tag(unsigned tag) { return tag <= WN_TAG_SCANNED_MAX || tag == WN_TAG_RAW; }
+static bool is_tag(unsigned tag) {
+  return tag <= WN_TAG_SCANNED_MAX || (tag >= WN_TAG_RAW && tag <= WN_TAG_DOUBLE_ARRAY);
+}
 
-static inline wn_ref alloc(wn_domain *domain, size_t words, unsigned tag, const void *frame) {
+wn_ref allocate_block(wn_domain *domain, size_t words, unsigned tag, const void *frame) {
   if (!caller_may(domain, "alloc")) return null_handle();
   if (words > WN_MAX_WORDS || !is_tag(tag)) {
     error_set(WN_EINVAL,
@@ -199,7 +222,7 @@ static inline wn_ref alloc(wn_domain *domain, size_t words, unsigned tag, const 
 
 OWN_FRAME wn_ref wn_alloc(wn_domain *domain, size_t words, unsigned tag) {
   DEBUG_DOMAIN(domain);
-  wn_ref made = alloc(domain, words, tag, __builtin_frame_address(0));
+  wn_ref made = allocate_block(domain, words, tag, __builtin_frame_address(0));
   FRAME_ENDS;
   return made;
 }
@@ -207,7 +230,7 @@ OWN_FRAME wn_ref wn_alloc(wn_domain *domain, size_t words, unsigned tag) {
 OWN_FRAME wn_ref wn_alloc_bytes(wn_domain *domain, size_t bytes) {
   DEBUG_DOMAIN(domain);
   size_t words = bytes ? bytes / 8 + (bytes % 8 != 0) : 1;
-  wn_ref made = alloc(domain, words, WN_TAG_RAW, __builtin_frame_address(0));
+  wn_ref made = allocate_block(domain, words, WN_TAG_RAW, __builtin_frame_address(0));
   FRAME_ENDS;
   return made;
 }
@@ -237,7 +260,7 @@ OWN_FRAME wn_status wn_alloc_group(wn_domain *domain, size_t n, const wn_shape *
     domain->frame = __builtin_frame_address(0);
   }
   for (size_t i = 0; i < n; i++) {
-    wn_value *fields = allocate_cut(domain, shapes[i].words, shapes[i].tag);
+    wn_value *fields = allocate_cut(domain, shapes[i].words, shapes[i].tag, WN_SOURCE_NORMAL);
     fill(fields, shapes[i].words, shapes[i].tag);
     blocks[i] = wn_root(domain, (wn_value)fields);
     if (wn_is_null(blocks[i])) {
@@ -279,7 +302,7 @@ OWN_FRAME wn_value *wn_bump_checked(wn_domain *domain, size_t words, unsigned ta
   debug_check_domain(domain, "wn_bump");
   if (!words || words > WN_MAX_YOUNG_WORDS)
     debug_complain("wn_bump", "blocks of the raw tier have 1 to WN_MAX_YOUNG_WORDS words");
-  if (tag > WN_TAG_SCANNED_MAX && tag != WN_TAG_RAW) debug_complain("wn_bump", "the tag is none for blocks");
+  if (!is_tag(tag)) debug_complain("wn_bump", "the tag is none for blocks");
   wn_value *fields = allocate_young_slow(domain, words, tag, __builtin_frame_address(0));
   for (size_t i = 0; fields && i < words; i++) fields[i] = POISON_FIELD;
   return fields;

@@ -22,11 +22,11 @@ static inline bool allocate_has_room(const struct wn_domain *domain, size_t exte
   return wn_above_limit(&domain->context, domain->context.young_ptr - extent * sizeof(wn_value));
 }
 
-/* Allocates a young block, whose fields are not yet set, where there is room for it. Neither
- * collects nor yields. If the fast path has no room, the caller first sets the domain's `frame`:
+/* Allocates a young block, whose fields are not yet set, where there is room for it. A profile is
+ * told the source. Neither collects nor yields. If the fast path has no room, the caller first sets the domain's `frame`:
  * __builtin_frame_address(0) of the public function that the program called and that has not
  * returned. The callstack of a sampled block begins with the caller of that function. */
-wn_value *allocate_cut(struct wn_domain *domain, size_t words, unsigned tag);
+wn_value *allocate_cut(struct wn_domain *domain, size_t words, unsigned tag, wn_alloc_source source);
 
 /* Allocates a young block, whose fields are not yet set: as wn_bump, for our own functions. NULL if
  * memory is exhausted. May collect. */
@@ -44,6 +44,31 @@ static inline wn_value *allocate_young(struct wn_domain *domain, size_t words, u
 /* Allocates a block of any size in the major heap. Its fields are not yet set; `*zeroed` becomes
  * true if they are zero bytes. NULL if memory is exhausted. May collect. */
 wn_value *allocate_old(struct wn_domain *domain, size_t words, unsigned tag, const void *frame, bool *zeroed);
+
+/* wn_alloc and wn_alloc_custom, for other public functions that allocate: with their frame. */
+wn_ref allocate_block(struct wn_domain *domain, size_t words, unsigned tag, const void *frame);
+wn_ref allocate_custom(struct wn_domain *domain, const wn_custom_ops *ops, size_t bytes,
+                       size_t external_bytes, const void *frame);
+
+/* The parts of allocate_old, for a caller that allocates many blocks in the major heap with no
+ * safepoint between them.
+ * allocate_begin_old: the safepoint before it, where the domain does the slices that it owes for
+ * direct allocation of all kinds. False if a stress mode makes the request for `words` fail.
+ * allocate_take: the memory for one block, its header written, neither counted nor sampled. The
+ * caller sets the fields of scanned blocks before the next safepoint. NULL if there is no memory.
+ * allocate_pay_old: a safepoint that counts `words`, headers included, that were taken, and does the
+ * slices that they call for. The cycle sees them come a few at a time, since its phases change at
+ * safepoints, and each is paced by what is allocated in it. */
+bool allocate_begin_old(struct wn_domain *domain, size_t words);
+wn_value *allocate_take(struct wn_domain *domain, size_t words, unsigned tag, bool *zeroed);
+void allocate_pay_old(struct wn_domain *domain, size_t words);
+
+/* Memory is short: collects everything, and at the second of its `*tries` then calls the hook
+ * out_of_memory. True if the request for `words` is worth trying again. */
+bool allocate_make_memory(struct wn_domain *domain, size_t words, unsigned *tries);
+
+/* True if custom blocks, the next one with so many bytes outside the heap, call for a collection. */
+bool allocate_custom_is_due(const struct wn_domain *domain, size_t external_bytes);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -35,18 +35,21 @@ static wn_value *allocate_young_custom(struct wn_domain *domain, size_t words, c
     if (tried || !shortage_of_memory(domain, words, "no memory for a list of custom blocks")) return NULL;
   }
   domain->frame = frame;
-  wn_value *fields = allocate_cut(domain, words, WN_TAG_CUSTOM);
+  wn_value *fields = allocate_cut(domain, words, WN_TAG_CUSTOM, WN_SOURCE_NORMAL);
   domain->customs[domain->custom_count++] = (wn_value)fields;
   return fields;
 }
 
-/* ---- public ---- */
+/* ---- shared ---- */
 
-OWN_FRAME wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, size_t bytes,
-                                 size_t external_bytes) {
+bool allocate_custom_is_due(const struct wn_domain *domain, size_t external_bytes) {
+  return needs_minor(domain, external_bytes) || needs_slice(domain);
+}
+
+wn_ref allocate_custom(struct wn_domain *domain, const wn_custom_ops *ops, size_t bytes,
+                       size_t external_bytes, const void *frame) {
   size_t words = CUSTOM_WORDS + bytes / 8 + (bytes % 8 != 0);
   wn_ref null = {NULL};
-  DEBUG_DOMAIN(domain);
   if (!caller_may(domain, "alloc custom")) return null;
   struct wn_heap *heap = domain->heap;
   if (!ops || words > WN_MAX_WORDS) {
@@ -54,9 +57,7 @@ OWN_FRAME wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, si
               ops ? "alloc custom: more than WN_MAX_WORDS words" : "alloc custom: the operations are NULL");
     return null;
   }
-  if (needs_minor(domain, external_bytes) || needs_slice(domain))
-    major_collect_and_slice(domain, STOP_EXTERNAL);
-  const void *frame = __builtin_frame_address(0);
+  if (allocate_custom_is_due(domain, external_bytes)) major_collect_and_slice(domain, STOP_EXTERNAL);
   bool zeroed, young = is_young(domain, words, external_bytes);
   wn_value *fields = young ? allocate_young_custom(domain, words, frame)
                            : allocate_old(domain, words, WN_TAG_CUSTOM, frame, &zeroed);
@@ -72,5 +73,15 @@ OWN_FRAME wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, si
   domain->frame = frame;
   if (external_bytes) host_born_outside(domain, (wn_value)fields, external_bytes);
   return wn_root(domain, (wn_value)fields);
+}
+
+/* ---- public ---- */
+
+OWN_FRAME wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, size_t bytes,
+                                 size_t external_bytes) {
+  DEBUG_DOMAIN(domain);
+  wn_ref made = allocate_custom(domain, ops, bytes, external_bytes, __builtin_frame_address(0));
+  FRAME_ENDS;
+  return made;
 }
 /* SPDX-License-Identifier: MIT */

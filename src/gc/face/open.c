@@ -12,6 +12,7 @@
 #include "gc/face/trace.h"
 #include "gc/face/verbose.h"
 #include "gc/world/host.h"
+#include <stdlib.h>
 #include <string.h>
 
 struct whole_heap {
@@ -49,6 +50,14 @@ bool heap_is_open(const wn_heap *heap) {
 
 /* ---- closing ---- */
 
+static void forget_marshal_kinds(wn_heap *heap) {
+  for (struct marshal_kind *kind = atomic_load(&heap->marshal_kinds); kind;) {
+    struct marshal_kind *next = kind->next;
+    free(kind);
+    kind = next;
+  }
+}
+
 static void destroy(wn_heap *heap) {
   trace_close_all(heap);
   metrics_close(heap);
@@ -60,6 +69,7 @@ static void destroy(wn_heap *heap) {
   weak_destroy(heap);
   finalisers_destroy(heap);
   nursery_release(heap);
+  forget_marshal_kinds(heap);
   metadata_unmap(heap, sizeof(struct whole_heap));
 }
 

@@ -11,6 +11,7 @@
 struct collector;
 struct heap_trace;
 struct metrics;
+struct wn_marshal_ops;
 struct wn_domain;
 struct wn_gc_listener;
 
@@ -18,6 +19,13 @@ enum { DOMAINS_MOST = TINY ? 16 : 128 };
 
 /* The major collector's cycle (major.h). */
 enum phase { PHASE_IDLE, PHASE_MARK, PHASE_SWEEP };
+
+/* A kind of custom blocks that can be marshalled (gc/marshal/kinds.h). */
+struct marshal_kind {
+  struct marshal_kind *next;
+  const struct wn_custom_ops *ops;
+  const struct wn_marshal_ops *marshal;
+};
 
 struct wn_heap {
   /* Set by wn_heap_open; constant afterwards. */
@@ -48,6 +56,9 @@ struct wn_heap {
   struct heap_trace *traces;
   struct wn_gc_listener *public_listeners;
   struct metrics *metrics; /* NULL: nothing is counted */
+
+  /* What the program registered: a list that only grows; from malloc. Written by any thread. */
+  _Atomic(struct marshal_kind *) marshal_kinds;
 
   /* Written while the world is stopped; read by any thread. */
   _Atomic(int) phase; /* enum phase */

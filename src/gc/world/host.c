@@ -188,26 +188,39 @@ void host_thread_pauses(struct domain_thread *thread) {
   memprof_thread_pauses(&thread->profiled);
 }
 
-void host_born_young(struct wn_domain *domain, wn_value block) {
+void host_born_young(struct wn_domain *domain, wn_value block, wn_alloc_source source) {
   int64_t left = words_to_sample(domain);
   size_t hits = memprof_hits(&domain->running->profiled, &left);
   place_sample(domain, left);
   domain_move_limit(domain);
-  if (hits && memprof_born_young(&domain->running->profiled, block, wn_words(block), hits))
+  if (hits && memprof_born_young(&domain->running->profiled, block, wn_words(block), hits, source))
     domain_add_pending(domain, PENDING_PROFILE);
 }
 
-void host_born_old(struct wn_domain *domain, wn_value block) {
-  if (domain->sample_at == DOMAIN_NO_SAMPLE) return;
-  size_t words = wn_words(block), hits = memprof_hits_of(&domain->running->profiled, words + 1);
-  if (!hits) return;
+static void born_old(struct wn_domain *domain, wn_value block, size_t hits, wn_alloc_source source) {
+  size_t words = wn_words(block);
   const struct memprof_birth birth = {.address = block,
                                       .size = words,
                                       .trials = words + 1,
                                       .bytes = words * sizeof(wn_value),
                                       .n_samples = hits,
-                                      .source = WN_SOURCE_NORMAL};
+                                      .source = source};
   note_birth(domain, &birth);
+}
+
+void host_born_old(struct wn_domain *domain, wn_value block) {
+  if (domain->sample_at == DOMAIN_NO_SAMPLE) return;
+  size_t hits = memprof_hits_of(&domain->running->profiled, wn_words(block) + 1);
+  if (hits) born_old(domain, block, hits, WN_SOURCE_NORMAL);
+}
+
+int64_t host_gap(const struct wn_domain *domain) {
+  return domain->sample_at == DOMAIN_NO_SAMPLE ? SAMPLER_NEVER : memprof_gap(&domain->running->profiled);
+}
+
+void host_born_read(struct wn_domain *domain, wn_value block, int64_t *left) {
+  size_t hits = memprof_hits(&domain->running->profiled, left);
+  if (hits) born_old(domain, block, hits, WN_SOURCE_MARSHAL);
 }
 
 void host_born_outside(struct wn_domain *domain, wn_value block, size_t bytes) {

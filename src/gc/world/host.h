@@ -50,9 +50,15 @@ void host_thread_pauses(struct domain_thread *thread);
 
 /* Called for a new block that may have sampled words: a young block below `sample_at`, a block in
  * the major heap, a block with `bytes` outside the heap. */
-void host_born_young(struct wn_domain *domain, wn_value block);
+void host_born_young(struct wn_domain *domain, wn_value block, wn_alloc_source source);
 void host_born_old(struct wn_domain *domain, wn_value block);
 void host_born_outside(struct wn_domain *domain, wn_value block, size_t bytes);
+
+/* For many blocks that wn_marshal_read makes in the major heap. The caller subtracts the words of
+ * each block, header included, from host_gap, and calls host_born_read where the rest is below 0;
+ * that makes `*left` the count for the next block. */
+int64_t host_gap(const struct wn_domain *domain);
+void host_born_read(struct wn_domain *domain, wn_value block, int64_t *left);
 
 /* FATES. The world is stopped. */
 void host_after_minor(struct wn_heap *heap);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <winnow/marshal.h>
 #include <winnow/trace.h>
 
 enum { LEVELS_MOST = 4096, SEEN_MOST = 4096 };
@@ -342,12 +343,31 @@ ALLOCATE(by_bump_checked, wn_bump_checked(d, 2, WN_TAG_RAW);)
 ALLOCATE(by_pair, wn_pair(d, 0, list, list);)
 ALLOCATE(by_assign_pair, wn_assign_pair(d, list, 0, list, list);)
 ALLOCATE(by_push_int, wn_push_int(d, list, 0, 1);)
+ALLOCATE(by_string, wn_string_new(d, "text", 4);)
+ALLOCATE(by_boxed, wn_boxed_new(d, WN_BOXED_INT64, 1);)
+ALLOCATE(by_bigarray, wn_bigarray_new(d, WN_BIGARRAY_CHAR, false, 1, (const size_t[]){9});)
+/* A block of two integers, and one of 257. */
+static const unsigned char young[] = {0x84, 0x95, 0xa6, 0xbe, 0, 0, 0, 3, 0,    0,  0, 1,
+                                      0,    0,    0,    3,    0, 0, 0, 3, 0xa0, 64, 64};
+static const unsigned char old[25 + 257] = {0x84, 0x95, 0xa6, 0xbe, 0, 0, 1, 6, 0, 0, 0, 1,
+                                            0,    0,    1,    2,    0, 0, 1, 2, 8, 0, 4, 4};
+static size_t read_old(void *bytes, size_t size, void *context) {
+  size_t *at = context;
+  if (size > sizeof old - *at) size = sizeof old - *at;
+  memcpy(bytes, old + *at, size);
+  *at += size;
+  return size;
+}
+ALLOCATE(by_read, wn_marshal_read(d, young, sizeof young, 0, &list, NULL);)
+ALLOCATE(by_large_read, wn_marshal_read(d, old, sizeof old, 0, &list, NULL);)
+ALLOCATE(by_read_from, wn_marshal_read_from(d, read_old, &(size_t){0}, 0, &list);)
 
 static void a_callstack_begins_with_the_caller_of_the_heap(void **state) {
   static body_function *const all_ways[] = {
       by_alloc,          by_large_alloc,  by_alloc_bytes, by_large_alloc_bytes, by_group, by_custom,
       by_custom_outside, by_large_custom, by_bump,        by_bump_checked,      by_pair,  by_assign_pair,
-      by_push_int};
+      by_push_int,       by_string,       by_boxed,       by_bigarray,          by_read,  by_large_read,
+      by_read_from};
   struct tracked all;
   (void)state;
   open_heap(&all, WN_FRAMES_BOTH);
