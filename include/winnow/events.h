@@ -18,7 +18,8 @@
  * - A stop is a span of the heap: one domain, the leader, has stopped all others. Stops do not
  *   overlap.
  * - Each minor collection is inside a stop. The pause of its leader begins before that stop and
- *   ends after it; of the two begins, that of the stop is told first.
+ *   ends after it; of the two begins, that of the stop is told first. Where wn_gc_set resizes minor
+ *   heaps, that pause is inside the stop.
  * - A cycle of the major heap begins inside one minor collection and ends inside a later one. Its
  *   marking ends inside a minor collection, too.
  * A listener is not told of the pauses and the stops that began before it was added. Of a cycle

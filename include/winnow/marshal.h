@@ -20,7 +20,8 @@
  * compressed, as OCaml's compilers write them.
  *
  * A message may come from anywhere: every byte is checked, and reading takes no more memory than
- * some 50 bytes for each byte of the message. A message tells no types, though. A program that
+ * some 50 bytes for each byte of the message, beside custom blocks of the program's kinds that have
+ * a fixed size. A message tells no types, though. A program that
  * reads messages of others must check the tags and sizes of the blocks that it gets.
  *
  * A profile sees the blocks that are read as blocks of the source WN_SOURCE_MARSHAL.
@@ -79,7 +80,9 @@ WN_API wn_status wn_marshal_write_to(wn_domain *domain, wn_ref value, unsigned f
  * WN_EFORMAT: the bytes are no message that can be read; wn_last_error says which byte is wrong,
  * counted from the begin of the message. If heap memory is exhausted, the hook out_of_memory is
  * called as for any allocation. The blocks of a message of up to WN_MAX_YOUNG_WORDS words are
- * young; those of larger messages are born in the major heap. */
+ * young; those of larger messages are born in the major heap. From the first block to the last
+ * there is no safepoint, so other domains wait where they need a collection. If a hook leaves by
+ * longjmp, the memory for the bytes that came from a file or a function is lost. */
 
 /* Reads the message at the begin of `size` bytes, which are outside the heap. `*value` becomes a
  * handle; `*used`, if `used` is not NULL, the size of the message. */
@@ -171,15 +174,18 @@ typedef struct wn_marshal_writer wn_marshal_writer;
 typedef struct wn_marshal_reader wn_marshal_reader;
 
 /* How custom blocks of one kind are marshalled. The functions may call no functions of the heap but
- * those below, and must not leave by longjmp. */
+ * those below, must not leave by longjmp, and must not wait for a lock that a thread may hold while
+ * it calls a function of the heap. */
 typedef struct wn_marshal_ops {
   /* The bytes of every block of this kind (those that wn_alloc_custom got), and on a 32-bit host.
    * If `bytes` is 0, the blocks differ, and a message tells the size of each. */
   size_t bytes, bytes_32;
-  /* Writes what stands for a block of so many bytes, a multiple of 8 if `bytes` is 0. Returns false
-   * if the block cannot be written. */
+  /* Writes what stands for a block of so many bytes, a multiple of 8 if `bytes` is 0; the block has
+   * then at most 24 times as many bytes as the message has for it. Returns false if the block cannot
+   * be written. */
   bool (*write)(const void *bytes, size_t size, wn_marshal_writer *to);
-  /* Sets the bytes of a new block, which are 0, from what `write` wrote, all of it. The block's
+  /* Sets the bytes of a new block, which are 0, from what `write` wrote, all of it. If `bytes` is 0,
+   * the message tells `size`, which can be any number: check it before writing. The block's
    * `release` will be called later if this returns true, and is not called for the block if it
    * returns false, which makes the message a wrong one. */
   bool (*read)(void *bytes, size_t size, wn_marshal_reader *from);

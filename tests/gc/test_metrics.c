@@ -314,7 +314,7 @@ static void sums_of_a_listener_are_those_of_the_metrics(void **state) {
   uint64_t stops = 0;
   for (int cause = WN_GC_CAUSE_MINOR_HEAP; cause < CAUSES; cause++)
     stops += of_cause(text, "winnow_gc_stop_seconds_count", (wn_gc_cause)cause) / 1000000000;
-  assert_int_equal(count_in(text, "winnow_gc_stop_delay_seconds_count"), stops + 1);
+  assert_int_equal(count_in(text, "winnow_gc_stop_delay_seconds_count"), stops);
   free(text);
   assert_int_equal(wn_gc_unlisten(of.domain, sums->listener), WN_OK);
   test_free(sums);
@@ -341,7 +341,6 @@ static void the_counters_are_those_of_quick_stat(void **state) {
       {"winnow_gc_minor_collections_total", (double)stat.minor_collections},
       {"winnow_gc_cycles_total", (double)stat.major_collections},
       {"winnow_gc_forced_full_collections_total", (double)stat.forced_major_collections},
-      {"winnow_gc_compactions_total", (double)stat.compactions},
       {"winnow_gc_heap_bytes", 8 * (double)stat.heap_words},
       {"winnow_gc_heap_top_bytes", 8 * (double)stat.top_heap_words},
       {"winnow_gc_heap_chunks", (double)stat.heap_chunks},

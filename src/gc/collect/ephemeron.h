@@ -11,8 +11,9 @@
  *      its data are marked, and looked up in turn.
  *
  * Each condition is waited for at most once, and looked up once, so that the work is linear in the
- * number of conditions and of blocks, in whatever order the ephemerons of a chain depend on each
- * other.
+ * number of ephemerons and of blocks, in whatever order the ephemerons of a chain depend on each
+ * other. Only of an ephemeron of many keys the work can be their square, since each condition that
+ * is met has it look at its keys from the first on.
  *
  * RECHECK. Step 3 may miss an ephemeron: one marker marks a block, and looks it up, just before
  * another marker puts an ephemeron there; a barrier marks a block and does not look it up; or a

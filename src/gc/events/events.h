@@ -10,7 +10,8 @@
  *   domain do not overlap.
  * - STOP is a span of the heap: the world is stopped for one of enum stop_cause. Stops do not
  *   overlap. Each minor collection (MINOR) is inside a stop. The pause of the leader begins before
- *   its stop and ends after it, though its begin is told inside the stop.
+ *   its stop and ends after it, though its begin is told inside the stop. If minor heaps are resized,
+ *   the leader's pause is inside the stop.
  * - CYCLE begins inside one minor collection and ends inside a later one.
  *
  * A span can begin before a listener is registered. That listener is told of its end alone: where

@@ -23,9 +23,10 @@ static inline bool allocate_has_room(const struct wn_domain *domain, size_t exte
 }
 
 /* Allocates a young block, whose fields are not yet set, where there is room for it. A profile is
- * told the source. Neither collects nor yields. If the fast path has no room, the caller first sets the domain's `frame`:
- * __builtin_frame_address(0) of the public function that the program called and that has not
- * returned. The callstack of a sampled block begins with the caller of that function. */
+ * told the source. Neither collects nor yields. If the fast path has no room, the caller first sets
+ * the domain's `frame`: __builtin_frame_address(0) of the public function that the program called
+ * and that has not returned. The callstack of a sampled block begins with the caller of that
+ * function. */
 wn_value *allocate_cut(struct wn_domain *domain, size_t words, unsigned tag, wn_alloc_source source);
 
 /* Allocates a young block, whose fields are not yet set: as wn_bump, for our own functions. NULL if

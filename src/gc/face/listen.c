@@ -96,9 +96,10 @@ static void tell(const struct wn_gc_listener *listener, const struct event *even
                       .ns = event->ns ? event->ns : os_monotonic_ns(),
                       .began_ns = event->began_ns};
   add_members(listener, event, &told);
+  bool was_telling = telling; /* of another heap */
   telling = true;
   listener->hear(&told, listener->context);
-  telling = false;
+  telling = was_telling;
 }
 
 static void hear(struct listener *heard_by, const struct event *event) {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/metadata.h"
+#include "gc/collect/helpers.h"
 #include "gc/collect/listeners.h"
 #include "gc/face/listen.h"
 #include "gc/face/stats.h"
@@ -17,17 +18,18 @@ struct metrics {
   struct metrics_counts counts;
 };
 
-static const uint64_t KINDS = WN_GC_EVENT(WN_GC_PAUSE_ENDS) | WN_GC_EVENT(WN_GC_STOP_BEGINS) |
-                              WN_GC_EVENT(WN_GC_STOP_ENDS) | WN_GC_EVENT(WN_GC_MINOR_ENDS) |
-                              WN_GC_EVENT(WN_GC_CYCLE_ENDS);
+static const uint64_t KINDS = WN_GC_EVENT(WN_GC_PAUSE_ENDS) | WN_GC_EVENT(WN_GC_STOP_ENDS) |
+                              WN_GC_EVENT(WN_GC_MINOR_ENDS) | WN_GC_EVENT(WN_GC_CYCLE_ENDS);
 
 static void count(const wn_gc_event *event, void *context) {
   struct metrics_counts *counts = context;
   uint64_t ns = event->ns - event->began_ns;
   switch (event->kind) {
   case WN_GC_PAUSE_ENDS: histogram_add(&counts->pauses[event->cause - PAUSE_CAUSE_FIRST], ns); break;
-  case WN_GC_STOP_BEGINS: histogram_add(&counts->delays, event->stopped_ns - event->ns); break;
-  case WN_GC_STOP_ENDS: histogram_add(&counts->stops[event->cause - STOP_CAUSE_FIRST], ns); break;
+  case WN_GC_STOP_ENDS:
+    histogram_add(&counts->stops[event->cause - STOP_CAUSE_FIRST], ns);
+    histogram_add(&counts->delays, event->stopped_ns - event->began_ns);
+    break;
   case WN_GC_MINOR_ENDS: histogram_add(&counts->minors, ns); break;
   case WN_GC_CYCLE_ENDS: histogram_add(&counts->cycles, ns); break;
   default: break;
@@ -96,7 +98,9 @@ wn_status wn_gc_metrics(wn_domain *domain, FILE *out) {
   if (status) return status;
   if (!out) return error_set(WN_EINVAL, "metrics: there is no file");
   while (!world_stop(domain, STOP_STATISTICS)) {}
+  helpers_pause(domain->heap);
   bool counts = look(domain->heap, &moment);
+  helpers_resume(domain->heap);
   world_release(domain);
   if (!counts) return error_set(WN_ESTATE, "metrics: they have not begun");
   metrics_write(&moment, out);

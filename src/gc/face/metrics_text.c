@@ -46,7 +46,6 @@ static void print_stat(FILE *out, const wn_gc_stat *stat) {
        (double)stat->major_collections},
       {"winnow_gc_forced_full_collections_total", "counter", "Full collections that the program asked for.",
        (double)stat->forced_major_collections},
-      {"winnow_gc_compactions_total", "counter", "Compactions.", (double)stat->compactions},
       {"winnow_gc_heap_bytes", "gauge", "Bytes that the major heap uses.", 8 * (double)stat->heap_words},
       {"winnow_gc_heap_top_bytes", "gauge", "The most bytes that the major heap has used.",
        8 * (double)stat->top_heap_words},

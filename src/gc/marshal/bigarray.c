@@ -3,6 +3,7 @@
 #include "gc/face/allocate.h"
 #include "gc/marshal/format.h"
 #include "gc/marshal/kinds.h"
+#include "gc/marshal/writer.h"
 #include "gc/world/debug.h"
 #include <stdlib.h>
 
@@ -74,12 +75,13 @@ static bool fit_32(const struct array *array) {
   return true;
 }
 
-static void put_host_numbers(wn_marshal_writer *to, const struct array *array) {
+static bool put_host_numbers(wn_marshal_writer *to, const struct array *array) {
   bool is_short = fit_32(array);
   const int64_t *numbers = array->data;
   wn_marshal_put(to, is_short ? HOST_32 : HOST_64, 1);
   if (!is_short) put_numbers(to, array->data, array->bytes, 8);
   for (size_t i = 0; is_short && i < array->bytes / 8; i++) wn_marshal_put(to, (uint64_t)numbers[i], 4);
+  return is_short || !(to->flags & WN_MARSHAL_COMPAT_32);
 }
 
 /* The array has memory for the numbers. */
@@ -106,10 +108,8 @@ static bool write_array(const void *bytes, size_t size, wn_marshal_writer *to) {
     wn_marshal_put(to, is_long ? LONG : array->lengths[i], 2);
     if (is_long) wn_marshal_put(to, array->lengths[i], 8);
   }
-  if (is_of_host(array->kind))
-    put_host_numbers(to, array);
-  else
-    put_numbers(to, array->data, array->bytes, kinds[array->kind].width);
+  if (is_of_host(array->kind)) return put_host_numbers(to, array);
+  put_numbers(to, array->data, array->bytes, kinds[array->kind].width);
   return true;
 }
 
@@ -165,19 +165,27 @@ static struct array *array_of(wn_ref block) {
   return custom->ops == &array_ops ? (struct array *)(custom + 1) : NULL;
 }
 
+static wn_ref no_memory_for_elements(void) {
+  error_set(WN_ENOMEM, "bigarray: no memory for the elements");
+  return (wn_ref){NULL};
+}
+
 OWN_FRAME wn_ref wn_bigarray_new(wn_domain *domain, wn_bigarray_kind kind, bool is_fortran, size_t dimensions,
                                  const size_t *lengths) {
   DEBUG_DOMAIN(domain);
   size_t bytes;
-  void *data = NULL;
   if ((unsigned)kind >= KINDS || dimensions > WN_BIGARRAY_DIMENSIONS_MOST || (dimensions && !lengths))
     return error_set(WN_EINVAL, "bigarray: a wrong kind, or wrong dimensions"), (wn_ref){NULL};
-  if (data_bytes(kind, dimensions, lengths, &bytes)) data = calloc(1, bytes + 1);
-  if (!data) return error_set(WN_ENOMEM, "bigarray: no memory for the elements"), (wn_ref){NULL};
-  wn_ref block =
+  if (!data_bytes(kind, dimensions, lengths, &bytes)) return no_memory_for_elements();
+  wn_ref block = /* which may call hooks, which may leave by longjmp: the elements come later */
       allocate_custom(domain, &array_ops, block_bytes(dimensions), bytes, __builtin_frame_address(0));
   FRAME_ENDS;
-  if (wn_is_null(block)) return free(data), block;
+  if (wn_is_null(block)) return block;
+  void *data = calloc(1, bytes + 1);
+  if (!data) {
+    domain->context.top = block.slot;
+    return no_memory_for_elements();
+  }
   struct array *array = array_of(block);
   *array = (struct array){data, bytes, kind, is_fortran, dimensions};
   if (dimensions) memcpy(array->lengths, lengths, dimensions * sizeof *lengths);

@@ -3,6 +3,7 @@
 #include "gc/face/allocate.h"
 #include "gc/marshal/format.h"
 #include "gc/marshal/kinds.h"
+#include "gc/marshal/writer.h"
 #include "gc/world/debug.h"
 
 /* A nativeint is written in the fewer bytes that hold it, after a byte that tells which. */
@@ -46,7 +47,7 @@ static bool write_native(const void *bytes, size_t size, wn_marshal_writer *to) 
   (void)size;
   wn_marshal_put(to, is_short ? NATIVE_32 : NATIVE_64, 1);
   wn_marshal_put(to, (uint64_t)n, is_short ? 4 : 8);
-  return true;
+  return is_short || !(to->flags & WN_MARSHAL_COMPAT_32);
 }
 static bool read_native(void *bytes, size_t size, wn_marshal_reader *from) {
   uint64_t form = wn_marshal_get(from, 1);

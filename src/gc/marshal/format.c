@@ -23,11 +23,9 @@ static const char *read_small(struct message_header *header, const uint8_t *byte
   return NULL;
 }
 
-/* Every item has a byte. The shortest item for its words is an empty string, of 2 or 3 words. */
-static const char *check_sizes(const struct message_header *header) {
-  if (header->objects > header->data_bytes) return "the header tells more blocks than there are bytes";
-  if (header->words64 / 3 > header->data_bytes) return "the header tells more words than the bytes can mean";
-  return NULL;
+/* Every item has a byte. */
+static const char *check_objects(const struct message_header *header) {
+  return header->objects > header->data_bytes ? "the header tells more blocks than there are bytes" : NULL;
 }
 
 /* ---- shared ---- */
@@ -41,7 +39,7 @@ const char *header_read(struct message_header *header, const uint8_t *bytes, siz
   case MAGIC_COMPRESSED: return "the message is compressed, which is not supported";
   default: return "the bytes begin no message";
   }
-  return wrong ? wrong : check_sizes(header);
+  return wrong ? wrong : check_objects(header);
 }
 
 size_t header_size(const struct message_header *header) {

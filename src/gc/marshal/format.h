@@ -10,7 +10,11 @@
  *
  * SIZES. A header tells how many numbers are given out (0 if the writer kept no numbers), and how
  * many words all numbered blocks take in OCaml's heap, headers included, on hosts of 32 and of 64
- * bits. Our blocks take no more, but for a custom block, which takes one word more. */
+ * bits. Our blocks take no more, but for a custom block, which takes one word more.
+ *
+ * BOUND. An item of n bytes makes a block of at most ITEM_WORDS_MOST * n words: an empty string has
+ * a byte and 2 or 3 words. Custom blocks of a kind of fixed size are the exception: the program
+ * itself says that size. For the other kinds the writer refuses what exceeds the bound. */
 #ifndef GC_MARSHAL_FORMAT_H
 #define GC_MARSHAL_FORMAT_H
 
@@ -52,9 +56,17 @@ enum {
 };
 
 /* Tags that OCaml gives a meaning to that matters here. */
-enum { TAG_CLOSURE = 247, TAG_OBJECT = 248, TAG_INFIX = 249, TAG_ABSTRACT = 251 };
+enum {
+  TAG_CLOSURE = 247,
+  TAG_OBJECT = 248,
+  TAG_INFIX = 249,
+  TAG_ABSTRACT = 251,
+  TAG_DOUBLE = 253,
+  TAG_CUSTOM = 255
+};
 
-enum { NAME_MOST = 63 }; /* bytes of the name of a kind of custom blocks */
+enum { ITEM_WORDS_MOST = 3 }; /* BOUND */
+enum { NAME_MOST = 63 };      /* bytes of the name of a kind of custom blocks */
 
 enum { HEADER_SMALL = 20, HEADER_BIG = 32 };
 #define MAGIC_SMALL      UINT32_C(0x8495A6BE)
@@ -101,6 +113,19 @@ static inline uint8_t *big_endian_put_16(uint8_t *at, uint16_t n) {
   n = __builtin_bswap16(n);
   memcpy(at, &n, 2);
   return at + 2;
+}
+
+/* A block of this tag may be without words. */
+static inline bool is_tag_of_atom(unsigned tag) {
+  switch (tag) {
+  case TAG_CLOSURE:
+  case TAG_OBJECT:
+  case TAG_INFIX:
+  case TAG_ABSTRACT:
+  case TAG_DOUBLE:
+  case TAG_CUSTOM: return false;
+  default: return true;
+  }
 }
 
 /* SIZES: words that a block takes in OCaml's heap. */

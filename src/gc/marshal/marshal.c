@@ -188,6 +188,7 @@ OWN_FRAME wn_status wn_marshal_read_file(wn_domain *domain, FILE *file, unsigned
   wn_status status = check_reading(domain, flags, file, value);
   if (!status) status = read_parts(domain, &parts, flags, __builtin_frame_address(0), value);
   FRAME_ENDS;
+  if (status == WN_EFORMAT && ferror(file)) return error_set(WN_EIO, "marshal read: the file cannot be read");
   return status;
 }
 

@@ -63,6 +63,14 @@ static inline bool take_words(struct wn_marshal_reader *reader, uint64_t words) 
   return true;
 }
 
+/* BOUND: the custom blocks that tell their sizes take so many words more. */
+static bool take_sized_words(struct wn_marshal_reader *reader, uint64_t words) {
+  if (words > reader->sized_words_left)
+    return fail(reader, reader->at, "a custom block is larger than the message can mean");
+  reader->sized_words_left -= words;
+  return true;
+}
+
 static inline void take_words32(struct wn_marshal_reader *reader, uint64_t words32, uint64_t words64) {
   reader->more_words32 += words32 - words64;
 }
@@ -124,7 +132,7 @@ static __attribute__((noinline)) enum item read_long_block(struct wn_marshal_rea
   unsigned tag = (unsigned)header & 255;
   reader->at += width;
   if (words) return check_tag(reader, words, tag) ? open_block(reader, opened, words, tag) : ITEM_WRONG;
-  if (tag != WN_TAG_CUSTOM && tag != TAG_ABSTRACT) return read_atom(reader, tag, value);
+  if (is_tag_of_atom(tag)) return read_atom(reader, tag, value);
   fail(reader, reader->at, "a block of tag %u without words", tag);
   return ITEM_WRONG;
 }
@@ -271,8 +279,10 @@ static __attribute__((noinline)) enum item read_custom(struct wn_marshal_reader 
   const uint8_t *begin = reader->at;
   const struct marshal_kind *kind = read_name(reader);
   if (!kind || !read_sizes(reader, kind, sized, &bytes_32, &bytes)) return ITEM_WRONG;
-  if (!take_words(reader, words64_of_custom(bytes))) return ITEM_WRONG;
-  take_words32(reader, words32_of_custom(bytes_32), words64_of_custom(bytes));
+  uint64_t words = words64_of_custom(bytes);
+  if (!take_words(reader, words)) return ITEM_WRONG;
+  if (!kind->marshal->bytes && !take_sized_words(reader, words)) return ITEM_WRONG;
+  take_words32(reader, words32_of_custom(bytes_32), words);
   struct custom *custom = place_custom(&reader->place, bytes);
   if (!custom) return fail_heap(reader), ITEM_WRONG;
   if (!give_number(reader, custom)) return ITEM_WRONG;
@@ -410,11 +420,14 @@ wn_status reader_run(struct wn_domain *domain, const uint8_t *message, const str
                                      .flags = flags,
                                      .owed = 1,
                                      .objects = header->objects,
-                                     .words_left = header->words64};
+                                     .words_left = header->words64,
+                                     .sized_words_left = ITEM_WORDS_MOST * header->data_bytes};
   wn_value root = wn_int(0);
-  bool begun = prepare(&reader) && place_begin(&reader.place, domain, header->words64, frame);
-  if (begun && read_items(&reader, &root) && check_end(&reader, header)) *slot = root;
-  if (!begun) reader.status = WN_ENOMEM; /* which has its message */
+  bool begun = place_begin(&reader.place, domain, header->words64, frame);
+  if (!begun)
+    reader.status = WN_ENOMEM; /* which has its message */
+  else if (prepare(&reader) && read_items(&reader, &root) && check_end(&reader, header))
+    *slot = root;
   clean(&reader);
   if (begun) place_end(&reader.place);
   *heap_is_full = reader.heap_is_full;

@@ -25,8 +25,9 @@ struct wn_marshal_reader {
   wn_value *atoms; /* by tag; 0: none yet. NULL before the first */
 
   /* SIZES of format.h. */
-  uint64_t words_left;   /* of those that the header tells for 64 bits */
-  uint64_t more_words32; /* than words for 64 bits, so far; modulo 2^64 */
+  uint64_t words_left;       /* of those that the header tells for 64 bits */
+  uint64_t more_words32;     /* than words for 64 bits, so far; modulo 2^64 */
+  uint64_t sized_words_left; /* BOUND of format.h */
 
   /* Of the custom block that `read` fills. */
   size_t external_bytes;

@@ -162,6 +162,8 @@ static bool write_custom(struct wn_marshal_writer *writer, const struct custom *
   if (!kind) return refuse(writer, "a custom block of a kind that is not registered");
   size_t fixed = kind->marshal->bytes, length = strlen(kind->ops->name) + 1;
   size_t bytes = fixed ? fixed : 8 * (words - CUSTOM_WORDS);
+  if (bytes > 8 * (words - CUSTOM_WORDS)) return refuse(writer, "a custom block is smaller than its kind");
+  size_t begin = (size_t)(writer->at - writer->begin);
   writer->bytes = bytes;
   writer->bytes_32 = fixed ? kind_bytes_32(kind) : bytes;
   if (!make_room(writer, 1 + length + 12)) return false;
@@ -174,7 +176,10 @@ static bool write_custom(struct wn_marshal_writer *writer, const struct custom *
     return refuse(writer, "the function of a custom block refuses to write it");
   if (!fixed)
     big_endian_put_64(big_endian_put_32(writer->begin + sizes_at, (uint32_t)writer->bytes_32), writer->bytes);
-  count_words(writer, words32_of_custom(writer->bytes_32), words64_of_custom(writer->bytes));
+  uint64_t words64 = words64_of_custom(writer->bytes);
+  if (!fixed && words64 / ITEM_WORDS_MOST > (size_t)(writer->at - writer->begin) - begin)
+    return refuse(writer, "a custom block has more than 24 times as many bytes as its message");
+  count_words(writer, words32_of_custom(writer->bytes_32), words64);
   return !writer->status;
 }
 
@@ -225,7 +230,8 @@ static inline enum item write_block(struct wn_marshal_writer *writer, wn_value b
   unsigned tag = header_tag(header);
   *words = header_words(header);
   if (__builtin_expect(!*words, 0)) {
-    if (tag == TAG_ABSTRACT) return refuse(writer, "an abstract block"), ITEM_WRONG;
+    if (!is_tag_of_atom(tag))
+      return refuse(writer, "a block without words, of a tag that needs some"), ITEM_WRONG;
     write_header(writer, 0, tag);
     return ITEM_WHOLE;
   }

@@ -183,6 +183,89 @@ static void what_a_custom_block_refuses_is_refused(void **state) {
   assert_int_equal(texts, 0);
 }
 
+/* A kind of large blocks, for which a message has a number alone. */
+enum { PAGE = 512 };
+static bool page_write(const void *bytes, size_t size, wn_marshal_writer *to) {
+  (void)size;
+  wn_marshal_put(to, *(const uint8_t *)bytes, 8);
+  return true;
+}
+static bool page_read(void *bytes, size_t size, wn_marshal_reader *from) {
+  uint64_t n = wn_marshal_get(from, 8);
+  if (size != PAGE) return false;
+  memset(bytes, (int)n, size);
+  return true;
+}
+static const wn_custom_ops page_ops = {.name = "page"};
+
+static wn_ref page_new(wn_domain *domain, size_t size, int n) {
+  wn_ref page = wn_alloc_custom(domain, &page_ops, size, 0);
+  memset(wn_bytes(page), n, size);
+  return page;
+}
+
+static void blocks_of_a_fixed_size_may_be_much_larger_than_their_message(void **state) {
+  static const wn_marshal_ops fixed = {.bytes = PAGE, .write = page_write, .read = page_read};
+  struct journal of;
+  (void)state;
+  journal_open(&of, NULL);
+  assert_int_equal(wn_marshal_register(of.heap, &page_ops, &fixed), WN_OK);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref copy = there_and_back(of.domain, page_new(of.domain, PAGE, 7), 0);
+    for (size_t i = 0; i < PAGE; i++) assert_int_equal(((uint8_t *)wn_bytes(copy))[i], 7);
+    assert_refused(of.domain, page_new(of.domain, PAGE - 8, 7), 0, "smaller than its kind");
+  }
+  journal_close(&of);
+}
+
+/* A message of such a block, whose header and item tell the size. */
+static const char claim[] = "\x84\x95\xA6\xBE\0\0\0\x1A\0\0\0\1\0\0\0\x82\0\0\0\x42"
+                            "\x18page\0\0\0\2\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\0\7";
+
+static void blocks_that_tell_their_size_may_be_24_times_as_large_as_their_message(void **state) {
+  static const wn_marshal_ops sized = {.write = page_write, .read = page_read};
+  struct journal of;
+  (void)state;
+  journal_open(&of, NULL);
+  assert_int_equal(wn_marshal_register(of.heap, &page_ops, &sized), WN_OK);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref page = page_new(of.domain, 2 * PAGE, 7), copy;
+    assert_refused(of.domain, page, 0, "24 times");
+    there_and_back(of.domain, page_new(of.domain, PAGE, 7), 0);
+    assert_int_equal(wn_marshal_read(of.domain, claim, sizeof claim - 1, 0, &copy, NULL), WN_OK);
+    char more[sizeof claim];
+    memcpy(more, claim, sizeof claim);
+    more[18] = 1;             /* words of the header */
+    more[20 + 6 + 4 + 6] = 8; /* bytes of the block */
+    assert_int_equal(wn_marshal_read(of.domain, more, sizeof more - 1, 0, &copy, NULL), WN_EFORMAT);
+    assert_non_null(strstr(wn_last_error(), "larger than the message can mean"));
+  }
+  journal_close(&of);
+}
+
+static void integers_that_a_32_bit_host_cannot_have_are_refused_for_it(void **state) {
+  struct journal of;
+  (void)state;
+  journal_open(&of, NULL);
+  {
+    WN_SCOPE(of.domain);
+    static const size_t one = 1;
+    wn_ref small = wn_boxed_new(of.domain, WN_BOXED_NATIVEINT, INT32_MAX),
+           large = wn_boxed_new(of.domain, WN_BOXED_NATIVEINT, INT32_MAX + INT64_C(1)),
+           array = wn_bigarray_new(of.domain, WN_BIGARRAY_NATIVEINT, false, 1, &one);
+    wn_bigarray elements;
+    free(write_flags(of.domain, small, WN_MARSHAL_COMPAT_32).bytes);
+    assert_refused(of.domain, large, WN_MARSHAL_COMPAT_32, "refuses");
+    free(write_flags(of.domain, array, WN_MARSHAL_COMPAT_32).bytes);
+    assert_true(wn_bigarray_get(array, &elements));
+    *(int64_t *)elements.data = INT64_MIN;
+    assert_refused(of.domain, array, WN_MARSHAL_COMPAT_32, "refuses");
+  }
+  journal_close(&of);
+}
+
 static void kinds_are_registered_once(void **state) {
   static const wn_custom_ops
       own = {.name = "_j"},
@@ -209,6 +292,9 @@ int main(void) {
       cmocka_unit_test(bigarrays_come_back),
       cmocka_unit_test(custom_blocks_go_through_their_functions),
       cmocka_unit_test(what_a_custom_block_refuses_is_refused),
+      cmocka_unit_test(blocks_of_a_fixed_size_may_be_much_larger_than_their_message),
+      cmocka_unit_test(blocks_that_tell_their_size_may_be_24_times_as_large_as_their_message),
+      cmocka_unit_test(integers_that_a_32_bit_host_cannot_have_are_refused_for_it),
       cmocka_unit_test(kinds_are_registered_once),
   };
   return RUN_TESTS(tests);
