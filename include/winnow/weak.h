@@ -51,8 +51,8 @@ WN_API wn_status wn_weak_set(wn_domain *domain, wn_ref weak, size_t i, wn_ref va
 WN_API wn_ref wn_weak_get(wn_domain *domain, wn_ref weak, size_t i);
 
 /* A handle of a copy of the block, with the same fields or bytes, so that no handle keeps the block
- * itself alive. While the collector marks, copying keeps the block until the next cycle. Integers, custom blocks and weak blocks are not copied: the handle is of the value.
- * May collect. */
+ * itself alive. While the collector marks, copying keeps the block until the next cycle. Integers,
+ * custom blocks and weak blocks are not copied: the handle is of the value. May collect. */
 WN_API wn_ref wn_weak_get_copy(wn_domain *domain, wn_ref weak, size_t i);
 
 /* Whether a place is not empty. Does not keep alive what it refers to. */

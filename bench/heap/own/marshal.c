@@ -2,8 +2,9 @@
  *
  * trees is a tree of depth 18, slots the array of lists after 2 million updates, and strmap the map
  * after a million; each is one message, written or read again and again. churn is lists of 100
- * cells, 10000 messages a round. READS are rounds of reading, if they are others. Prints the bytes of a round, and milliseconds for writing and for
- * reading it; what the collector does meanwhile counts. */
+ * cells, 10000 messages a round. READS are rounds of reading, if they are others. Prints the bytes
+ * of a round, and milliseconds for writing and for reading it; what the collector does meanwhile
+ * counts. */
 #include "raw/lists.h"
 #include "raw/slots_update.h"
 #include "raw/strmap_add.h"

@@ -11,7 +11,7 @@
 
 enum { HISTOGRAM_BOUNDS = 19 };
 
-/* Only whoever keeps the adding threads away finds members that belong together. */
+/* A reader finds members that belong together only while no thread adds. */
 struct histogram {
   _Atomic(uint64_t) buckets[HISTOGRAM_BOUNDS + 1];
   _Atomic(uint64_t) sum_ns, max_ns;

@@ -1,6 +1,6 @@
 /* Public listeners: a listener (events.h) for each, which gives the callback a public event.
  *
- * BEGUN. Whoever listens is told of a pause or a stop either begin and end, or nothing.
+ * BEGUN. A listener is told the begin and the end of a pause or a stop, or neither.
  * - Pauses that began before the listener was added are left out: the end has the time of the
  *   begin, and so both are known by their time.
  * - A stop is told if its begin was. A leader can begin to stop the world, by its clock, before a

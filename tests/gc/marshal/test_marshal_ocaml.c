@@ -1,8 +1,9 @@
 /* Marshalling between Winnow and OCaml.
  *
  * samples/ has messages that OCaml 4.13 and 5.3 wrote, as hexadecimal text; MARSHAL_SAMPLES in the
- * environment names a folder with more of them, as they are (*.bin). The other cases compile exchange.ml, with ocamlopt or what OCAMLOPT in
- * the environment names, and are skipped where there is none. */
+ * environment names a folder with more of them, as they are (*.bin). The other cases compile
+ * exchange.ml, with ocamlopt or what OCAMLOPT in the environment names, and are skipped where there
+ * is none. */
 #include "gc/marshal/graph.h"
 
 #include <dirent.h>
