@@ -1,6 +1,7 @@
 /* The table of events: each listener is told of each event once, in order, and spans nest as the
  * table says. */
 #include "gc/journal.h"
+#include "gc/work.h"
 
 #include "gc/collect/listeners.h"
 #include "gc/world/domain.h"
@@ -268,25 +269,6 @@ static void each_listener_is_told_once_in_the_order_of_registration(void **state
 }
 
 /* ---- several domains ---- */
-
-struct work {
-  _Atomic(int) left;
-};
-
-static void work(wn_domain *domain, void *argument) {
-  struct work *of = argument;
-  WN_SCOPE(domain);
-  wn_ref list = make_list(domain, 200, 20);
-  for (int i = 0; i < 300; i++) {
-    WN_SCOPE(domain);
-    wn_assign(list, make_list(domain, 200, 20));
-    if (i % 50 == 0) {
-      wn_blocking_begin(domain);
-      wn_blocking_end(domain);
-    }
-  }
-  atomic_fetch_sub(&of->left, 1);
-}
 
 /* With helper threads, which map and unmap memory while the world is stopped. */
 static void spans_of_several_domains_nest_and_each_domain_begins_and_ends_once(void **state) {

@@ -1,5 +1,6 @@
 /* Public listeners (winnow/events.h): what they are told, on which threads, and when no more. */
 #include "gc/journal.h"
+#include "gc/work.h"
 
 #include "gc/pages_held.h"
 #include "gc/world/domain.h"
@@ -331,25 +332,6 @@ static void each_cause_has_a_text_of_its_own(void **state) {
 }
 
 /* ---- several domains ---- */
-
-struct work {
-  _Atomic(int) left;
-};
-
-static void work(wn_domain *domain, void *argument) {
-  struct work *of = argument;
-  WN_SCOPE(domain);
-  wn_ref list = make_list(domain, 200, 20);
-  for (int i = 0; i < 300; i++) {
-    WN_SCOPE(domain);
-    wn_assign(list, make_list(domain, 200, 20));
-    if (i % 50 == 0) {
-      wn_blocking_begin(domain);
-      wn_blocking_end(domain);
-    }
-  }
-  atomic_fetch_sub(&of->left, 1);
-}
 
 static void listeners_come_and_go_while_domains_run_and_hear_whole_spans_or_nothing(void **state) {
   struct journal of;

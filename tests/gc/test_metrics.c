@@ -1,6 +1,7 @@
 /* Metrics (winnow/events.h): their text is what a strict reader of Prometheus' format accepts, and
  * their numbers are those of listeners and of wn_gc_quick_stat. */
 #include "gc/journal.h"
+#include "gc/work.h"
 
 #include "gc/face/histogram.h"
 #include "gc/world/heap.h"
@@ -394,21 +395,6 @@ static void calls_in_the_wrong_order_are_refused(void **state) {
   assert_int_equal(wn_gc_metrics(of.domain, stderr), WN_ESTATE);
   assert_int_equal(wn_gc_metrics_begin(of.domain), WN_OK); /* ended by the heap */
   journal_close(&of);
-}
-
-struct work {
-  _Atomic(int) left;
-};
-
-static void work(wn_domain *domain, void *argument) {
-  struct work *of = argument;
-  WN_SCOPE(domain);
-  wn_ref list = make_list(domain, 200, 20);
-  for (int i = 0; i < 300; i++) {
-    WN_SCOPE(domain);
-    wn_assign(list, make_list(domain, 200, 20));
-  }
-  atomic_fetch_sub(&of->left, 1);
 }
 
 /* Reads whole texts meanwhile, of which no count is less than in the text before. */
