@@ -63,7 +63,8 @@ typedef enum wn_gc_event_kind {
   WN_GC_SLICE,            /* domain; words: marked or swept */
   WN_GC_HEAP_GROWS,       /* bytes: got from the system; mapped: all that the major heap has now */
   WN_GC_HEAP_SHRINKS,     /* bytes: given back to the system; mapped */
-  WN_GC_COMPACTION,       /* domain; bytes: of empty chunks that wn_gc_compact gave back; mapped */
+  WN_GC_COMPACTION,       /* domain, the leader's; began_ns; words: that were moved, with headers;
+                             bytes: of empty memory, given back to the system; mapped */
   WN_GC_DOMAIN_BEGINS,    /* domain */
   WN_GC_DOMAIN_ENDS,      /* domain */
 } wn_gc_event_kind;

@@ -78,8 +78,10 @@ WN_API wn_status wn_gc_major(wn_domain *domain);
 /* Collects everything that is unreachable now, except values with `finalise` and what they lead to:
  * their finalisers run, and the next call collects what is unreachable then. */
 WN_API wn_status wn_gc_full_major(wn_domain *domain);
-/* A full major collection that gives empty chunks back to the operating system. Blocks do not move
- * yet, and it is not counted as a compaction. */
+/* A full major collection, and a compaction: blocks of the major heap are moved together, and the
+ * memory between them goes back to the operating system. Pinned blocks (wn_pin) stay where they
+ * are, and so do those of 131,072 words and more, whose memory is their own. All domains stand still
+ * meanwhile. A compaction can also come by itself: see max_overhead. */
 WN_API wn_status wn_gc_compact(wn_domain *domain);
 
 /* Prints the statistics, one a line. */

@@ -426,8 +426,29 @@ static inline void wn_set_int(wn_domain *domain, wn_ref block, size_t i, intptr_
  * Sequentially consistent. */
 WN_API bool wn_cas(wn_domain *domain, wn_ref block, size_t i, wn_ref expected, wn_ref desired);
 
-/* The bytes of a raw or custom block, valid until the next call that may collect. */
+/* The bytes of a raw or custom block, valid until the next call that may collect. The block can move
+ * while the calling thread is in a blocking section, unless it is pinned. */
 WN_API void *wn_bytes(wn_ref raw);
+
+/* ---- pins ---- */
+
+/* Pins a block: it stays alive, and where it is, until wn_unpin was called for it as often as
+ * wn_pin. For bytes whose address something outside the heap keeps, such as a system call in a
+ * blocking section:
+ *
+ *   wn_pin(domain, raw);
+ *   void *bytes = wn_bytes(raw);
+ *   wn_blocking_begin(domain);
+ *   ssize_t got = read(file, bytes, 8 * wn_words(*raw.slot));
+ *   wn_blocking_end(domain);
+ *   wn_unpin(domain, raw);
+ *
+ * A young block moves once more, in wn_pin, which collects for that. A pin holds memory around its
+ * block, too: pins are for few blocks, or for short times. Any domain of the heap may unpin.
+ * WN_EINVAL: the handle is null, or an integer's. WN_ENOMEM, and the block is not pinned. */
+WN_API wn_status wn_pin(wn_domain *domain, wn_ref block);
+/* WN_EINVAL: the block is not pinned. */
+WN_API wn_status wn_unpin(wn_domain *domain, wn_ref block);
 
 /* ---- global roots ---- */
 

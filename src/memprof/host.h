@@ -222,9 +222,14 @@ typedef struct memprof_fate memprof_fate_function(uintptr_t address, void *conte
  * them in the list of old ones. */
 void memprof_after_minor(struct memprof_owner *owner, memprof_fate_function *fate, void *context);
 
-/* The same for the old tracked blocks, after a marking cycle or a compaction. `fate` must not
- * return MEMPROF_YOUNG. */
+/* The same for the old tracked blocks, after a marking cycle. `fate` must not return
+ * MEMPROF_YOUNG. */
 void memprof_after_major(struct memprof_owner *owner, memprof_fate_function *fate, void *context);
+
+/* Visits the addresses of the owner's old tracked blocks, and stores what `visit` makes of them: no
+ * callback becomes pending. The caller has the owner to itself. */
+typedef void memprof_visit_function(void *visitor, uintptr_t *address);
+void memprof_visit_old(struct memprof_owner *owner, memprof_visit_function *visit, void *visitor);
 
 /* Runs pending callbacks: this thread's, oldest first, then its owner's. Returns true at once if
  * suspended. False if an exception waits: the rest stay pending. The host's memory may have moved

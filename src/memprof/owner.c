@@ -98,6 +98,26 @@ static void scan_old(struct scan *scan) {
   tracked_filter(&owner->old, &owner->engine->pieces, stays, scan);
 }
 
+struct visitation {
+  memprof_visit_function *visit;
+  void *visitor;
+};
+
+/* A block whose entry is gone may be dead. */
+static void visit_entry(struct memprof_entry *entry, const struct visitation *of) {
+  uint64_t word = entry_word(entry);
+  if (is_gone(word) || !(word & ENTRY_OLD)) return;
+  uintptr_t address = atomic_load_explicit(&entry->address, memory_order_relaxed);
+  of->visit(of->visitor, &address);
+  memprof_moved(entry, address);
+}
+
+static bool visit_tracked(struct tracked *tracked, void *context) {
+  visit_entry(tracked->entry, context);
+  tracked->address = atomic_load_explicit(&tracked->entry->address, memory_order_relaxed);
+  return true;
+}
+
 static void wake_if_due(struct memprof_owner *owner, bool was_due, bool has_rows) {
   const struct memprof_ops *ops = owner->engine->ops;
   if (((!was_due && owner->pending.first) || has_rows) && ops->wake) ops->wake(owner);
@@ -179,5 +199,12 @@ void memprof_after_major(struct memprof_owner *owner, memprof_fate_function *fat
   scan_old(&scan);
   scan_young(&scan, true);
   wake_if_due(owner, was_due, false);
+}
+
+void memprof_visit_old(struct memprof_owner *owner, memprof_visit_function *visit, void *visitor) {
+  struct visitation of = {visit, visitor};
+  orphans_adopt(owner);
+  tracked_filter(&owner->old, &owner->engine->pieces, visit_tracked, &of);
+  for (struct memprof_entry *entry = owner->young.first; entry; entry = entry->next) visit_entry(entry, &of);
 }
 /* SPDX-License-Identifier: MIT */

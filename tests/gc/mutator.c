@@ -38,23 +38,6 @@ static void use_global(struct worker *worker) {
 
 /* ---- finalisers ---- */
 
-/* The nodes that became reachable again need not be counted as such. */
-static void excuse(struct actor *actor, struct node *node) {
-  struct node *keep = actor->keep;
-  actor_mark(actor); /* what was reachable is not excused */
-  uint64_t before = actor->epoch;
-  for (struct node *other = actor->nodes; other; other = other->next)
-    if (other->seen == before)
-      other->address = 1;
-    else
-      other->address = 0;
-  actor->keep = node;
-  actor_mark(actor);
-  for (struct node *other = actor->nodes; other; other = other->next)
-    if (other->seen == actor->epoch && !other->address) other->resurrected = true;
-  actor->keep = keep;
-}
-
 /* The model may be looked at only where the domain is the node's. */
 static struct actor *owner_in(const struct node *node, const wn_domain *domain) {
   struct actor *actor = atomic_load(&((struct node *)node)->owner);
@@ -74,7 +57,7 @@ static void called_first(wn_domain *domain, wn_ref value, void *context) {
   if (actor) check_unreachable(actor, node, "finaliser");
   atomic_fetch_add(&node->called_first, 1);
   if (!actor || atomic_load(&actor->world->ending) || mix(node->id, 77) % 4) return;
-  excuse(actor, node);
+  actor_excuse(actor, node);
   actor->keep = node;
   wn_global_set(domain, actor->kept, value);
 }
@@ -273,6 +256,7 @@ static void actor_end(struct actor *actor) {
   memset(actor->globals, 0, sizeof actor->globals);
   wn_global_free(actor->domain, actor->kept);
   weak_end(actor);
+  pins_end(actor);
   actor->keep = NULL;
   /* Finalisers that run while it is detached leave the model alone. */
   __atomic_store_n(&actor->domain, NULL, __ATOMIC_RELEASE);
@@ -398,8 +382,8 @@ static const struct {
     {walk, 20},         {drop, 25},        {use_global, 14}, {finalise, 8},     {forget_kept, 3},
     {post, 10},         {take, 10},        {poll, 10},       {yield, 10},       {block, 4},
     {collect, 3},       {verify, 1},       {compare, 3},     {change_board, 1}, {set_parameters, 1},
-    {send_errand, 3},   {use_profile, 4},  {use_weak, 16},   {NULL, 14},        {NULL, 2},
-    {NULL, 2},
+    {send_errand, 3},   {use_profile, 4},  {use_weak, 16},   {use_pins, 6},     {NULL, 14},
+    {NULL, 2},          {NULL, 2},
 };
 enum { KINDS = sizeof operations / sizeof *operations, DESCEND = KINDS - 3, THREAD, DOMAIN };
 
@@ -464,6 +448,7 @@ static long set_stress(struct world *world, uint64_t seed) {
   size_t stress = mix(seed, 4) % STRESSES;
   strcpy(world->stress, stresses[stress].text);
   if (mix(seed, 6) % 3 == 0) append(world->stress, "mark_stack", 1 + mix(seed, 7) % 64);
+  if (mix(seed, 11) % 3 == 0) append(world->stress, "move_all", 1);
   world->fail_at = mix(seed, 8) % 2 == 0;
   if (world->fail_at) append(world->stress, "fail_at", 1 + mix(seed, 9) % (mix(seed, 10) % 2 ? 20 : 2000));
   setenv("WINNOW_PARAMS", world->stress, 1);
@@ -482,6 +467,7 @@ static long set_up(struct world *world, uint64_t seed, long steps) {
   wn_heap_options options = WN_HEAP_DEFAULTS;
   options.parameters.minor_heap_size = (long)(320 + mix(seed, 1) % 4 * 1500);
   if (mix(seed, 1) % 16 == 0) options.parameters.minor_heap_size = 65536;
+  if (mix(seed, 12) % 2) options.parameters.max_overhead = (long)(mix(seed, 12) >> 1) % 3 * 50;
   options.parameters.space_overhead = (long)(20 + mix(seed, 2) % 150);
   options.helper_threads = (int)(mix(seed, 3) % 3);
   options.hooks.out_of_memory = let_the_request_fail;

@@ -44,6 +44,10 @@ void use_weak(struct worker *worker);
 void weak_begin(struct actor *actor);
 void weak_end(struct actor *actor);
 
+/* Pinned blocks of an actor. */
+void use_pins(struct worker *worker);
+void pins_end(struct actor *actor);
+
 /* Around the allocation of a block: what is told of it is kept with its node. No roots may be
  * looked up before the second. */
 void profile_before(struct worker *worker);

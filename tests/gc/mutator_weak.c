@@ -101,6 +101,8 @@ static void read_pair(struct worker *worker, wn_scope *scope, wn_ref ephemeron, 
     broken("the data of block %llu, which is reachable, are gone", (unsigned long long)pair->key->id);
   if (!wn_is_null(data)) node_check_block(pair->data, wn_value_of(data));
   struct node *node = pair->data;
+  /* A finaliser that made the key reachable again made the data so, which the model does not see. */
+  if (lives && pair->key->resurrected) actor_excuse(actor, node);
   if (wn_is_null(key)) *pair = (struct weak_pair){NULL, NULL};
   keep_if(worker, scope, lives, data, node);
 }

@@ -146,6 +146,7 @@ static void mark_roots(struct work *work) {
   for (struct worker *worker = actor->workers; worker; worker = worker->next)
     for (size_t i = 0; i < worker->count; i++) reach(work, worker->roots[i].node);
   for (size_t i = 0; i < GLOBALS; i++) reach(work, actor->globals[i].node);
+  for (size_t i = 0; i < PINS; i++) reach(work, actor->pins[i].node);
   reach(work, actor->keep);
 }
 
@@ -158,6 +159,22 @@ void actor_mark(struct actor *actor) {
     for (size_t i = 0; i < node->tracked; i++) reach(&work, node->fields[i].to);
   }
   free(work.stack);
+}
+
+void actor_excuse(struct actor *actor, struct node *node) {
+  struct node *keep = actor->keep;
+  actor_mark(actor); /* what was reachable is not excused */
+  uint64_t before = actor->epoch;
+  for (struct node *other = actor->nodes; other; other = other->next)
+    if (other->seen == before)
+      other->address = 1;
+    else
+      other->address = 0;
+  actor->keep = node;
+  actor_mark(actor);
+  for (struct node *other = actor->nodes; other; other = other->next)
+    if (other->seen == actor->epoch && !other->address) other->resurrected = true;
+  actor->keep = keep;
 }
 
 /* ---- comparing ---- */
@@ -196,6 +213,8 @@ static void compare_roots(struct work *work) {
     compare(work, actor->globals[i].node, wn_value_of(wn_global_get(actor->domain, actor->globals[i].global)),
             0);
   }
+  for (size_t i = 0; i < PINS; i++)
+    if (actor->pins[i].node) compare(work, actor->pins[i].node, actor->pins[i].address, 0);
   if (actor->keep) {
     WN_SCOPE(actor->domain);
     compare(work, actor->keep, wn_value_of(wn_global_get(actor->domain, actor->kept)), 0);

@@ -27,7 +27,8 @@ enum {
   ROOTS = 512,
   GLOBALS = 12,
   WEAK_PLACES = 24,
-  EPHEMERONS = 16
+  EPHEMERONS = 16,
+  PINS = 8
 };
 
 /* What a profile's callbacks said of a block (mutator_profiles.c). */
@@ -88,6 +89,12 @@ struct weak_pair {
   struct node *key, *data;
 };
 
+/* A pinned block, and where it is. */
+struct pinned {
+  struct node *node; /* NULL: none */
+  wn_value address;
+};
+
 struct actor {
   struct world *world;
   wn_domain *domain;
@@ -99,6 +106,7 @@ struct actor {
   wn_global *weak, *ephemerons;         /* a weak array, and a block of ephemerons */
   struct node *weak_nodes[WEAK_PLACES]; /* what was stored there; NULL: nothing, or it was found gone */
   struct weak_pair pairs[EPHEMERONS];
+  struct pinned pins[PINS];
   uint64_t epoch;
   unsigned children;
 };
@@ -147,6 +155,10 @@ void node_check_block(struct node *node, wn_value block);
 
 /* Marks what the actor's roots lead to: node->seen becomes actor->epoch. */
 void actor_mark(struct actor *actor);
+
+/* The node becomes reachable again, by a finaliser: finalisers may have been called for it, and for
+ * what it alone leads to. */
+void actor_excuse(struct actor *actor, struct node *node);
 
 /* Compares everything that the actor's roots lead to with the heap. Collects nothing. */
 void actor_check(struct actor *actor);

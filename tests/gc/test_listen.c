@@ -118,7 +118,8 @@ static bool is_size(wn_gc_event_kind kind) { return kind >= WN_GC_HEAP_GROWS && 
 static void check_members(const wn_gc_event *event) {
   bool stop = event->kind == WN_GC_STOP_BEGINS || event->kind == WN_GC_STOP_ENDS;
   bool ends = event->kind == WN_GC_PAUSE_ENDS || event->kind == WN_GC_STOP_ENDS ||
-              event->kind == WN_GC_MINOR_ENDS || event->kind == WN_GC_CYCLE_ENDS;
+              event->kind == WN_GC_MINOR_ENDS || event->kind == WN_GC_CYCLE_ENDS ||
+              event->kind == WN_GC_COMPACTION;
   bool homeless = event->kind == WN_GC_HEAP_GROWS || event->kind == WN_GC_HEAP_SHRINKS;
   assert_true(event->ns != 0);
   assert_true((event->began_ns != 0) == ends);
@@ -127,7 +128,7 @@ static void check_members(const wn_gc_event *event) {
   assert_true((event->cause != WN_GC_CAUSE_NONE) == is_caused(event->kind));
   if (is_caused(event->kind)) assert_true((event->cause < WN_GC_CAUSE_MINOR_HEAP) == is_pause(event->kind));
   if (!is_size(event->kind)) assert_true(!event->bytes && !event->mapped);
-  if (event->kind != WN_GC_SLICE) assert_int_equal(event->words, 0);
+  if (event->kind != WN_GC_SLICE && event->kind != WN_GC_COMPACTION) assert_int_equal(event->words, 0);
 }
 
 static void check_all(const struct ear *ear, uint64_t domains) {

@@ -385,6 +385,10 @@ inline end_mark() {
   mark_give_all();
   me = 0;
 #endif
+  if
+  :: !packets && !busy -> mark_give_all() /* the leader's, where helpers are idle */
+  :: else
+  fi;
   /* is_marked: others_have_nothing has the lock, so it sees both in one step */
 #ifdef TWIN_TWO_LOOKS
   if

@@ -4,12 +4,14 @@
 #define GC_COLLECT_COLLECTOR_H
 
 #include "gc/collect/alarm.h"
+#include "gc/collect/compact.h"
 #include "gc/collect/finaliser.h"
 #include "gc/collect/globals.h"
 #include "gc/collect/helpers.h"
 #include "gc/collect/major.h"
 #include "gc/collect/mark.h"
 #include "gc/collect/minor.h"
+#include "gc/collect/pins.h"
 #include "gc/collect/weak.h"
 
 /* In the memory of the heap; zero at first. */
@@ -22,6 +24,8 @@ struct collector {
   struct finalisers finalisers;
   struct alarms alarms;
   struct weak weak;
+  struct pins pins;
+  struct compaction compaction;
 };
 
 /* In the memory of the domain; zero at first. */

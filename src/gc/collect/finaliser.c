@@ -205,9 +205,9 @@ static void visit_list(struct registrations *list, size_t from, const struct vis
   for (size_t i = from; i < list->count; i++) of->visit(of->visitor, &list->entries[i].value);
 }
 
-static void visit_all(struct wn_heap *heap, struct wn_domain *domain, struct registry *registry,
-                      void *argument) {
-  visit_pending(heap, domain, registry, argument);
+static void visit_registered(struct wn_heap *heap, struct wn_domain *domain, struct registry *registry,
+                             void *argument) {
+  (void)heap, (void)domain;
   visit_list(&registry->first, 0, argument);
   visit_list(&registry->last, 0, argument);
 }
@@ -390,8 +390,8 @@ void finalisers_cycle_ended(struct wn_heap *heap) {
   release(heap);
 }
 
-void finalisers_each_value(struct wn_heap *heap, wn_visit *visit, void *visitor) {
-  each_registry(heap, visit_all, &(struct visitation){visit, visitor});
+void finalisers_each_registered(struct wn_heap *heap, wn_visit *visit, void *visitor) {
+  each_registry(heap, visit_registered, &(struct visitation){visit, visitor});
 }
 
 bool finalisers_check(struct wn_heap *heap) {

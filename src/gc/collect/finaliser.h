@@ -71,8 +71,8 @@ bool finalisers_mark_dead(struct wn_heap *heap, struct marker *marker);
 void finalisers_clean(struct wn_heap *heap);
 /* Called when a cycle ended: counts down for how many cycles orphans are still kept. */
 void finalisers_cycle_ended(struct wn_heap *heap);
-/* For checks: visits all values, registered ones and those of pending calls. */
-void finalisers_each_value(struct wn_heap *heap, wn_visit *visit, void *visitor);
+/* Visits the registered values, which are weak. */
+void finalisers_each_registered(struct wn_heap *heap, wn_visit *visit, void *visitor);
 /* False if an invariant of a registry does not hold. */
 bool finalisers_check(struct wn_heap *heap);
 

@@ -5,12 +5,14 @@
 #include "gc/collect/collector.h"
 #include "gc/collect/nursery.h"
 #include "gc/collect/verify.h"
+#include "gc/collect/visitors.h"
 #include "gc/world/host.h"
-#include "gc/world/roots.h"
 #include "gc/world/safepoint.h"
 
 /* PACE: an idle phase takes A / IDLE_PART, marking A / MARK_PACE, sweeping A / SWEEP_PACE. */
 enum { IDLE_PART = 2, MARK_PACE = 8, SWEEP_PACE = 16 };
+enum { YOUNG_LIVES = 32, YOUNG_HEAPS = 16 };
+enum { TIME_PART = 10, TIME_LEAST_NS = 1000000000 };
 enum { SLICE_MOST = TINY ? 1 << 12 : 1 << 21, PIECE = TINY ? 16 : 1 << 12 };
 
 /* ---- pace ---- */
@@ -29,12 +31,27 @@ static size_t heap_words(const struct wn_heap *heap) {
   return atomic_load(&heap->store.chunks.used_bytes) / 8;
 }
 
+/* YOUNG. The words that pace the cycle. */
+static size_t progress_of(const struct wn_heap *heap) {
+  const struct pace *pace = &heap->collector->pace;
+  size_t allocated = atomic_load(&pace->allocated), by_young = (size_t)pace->by_young;
+  return allocated > by_young ? allocated : by_young;
+}
+
+/* Counts the words of minor heaps that the collection found. */
+static void count_young(struct wn_heap *heap) {
+  struct pace *pace = &heap->collector->pace;
+  double lives = (double)YOUNG_LIVES * (double)atomic_load(&pace->live_words);
+  double heaps = (double)YOUNG_HEAPS * (double)atomic_load(&heap->minor_words);
+  double share = (double)heap->young_used / (lives > heaps ? lives : heaps);
+  pace->by_young += share * (double)major_allowance(heap) / IDLE_PART;
+}
+
 /* The debt is the work that should be done by now, by what was allocated, less the work that
  * domains and helpers have done. */
 static void compute_debt(struct wn_heap *heap) {
   struct pace *pace = &heap->collector->pace;
-  double share = (double)(atomic_load(&pace->allocated) - pace->phase_began) / (double)major_allowance(heap),
-         wanted = 0;
+  double wanted = 0, share = (double)(progress_of(heap) - pace->phase_began) / (double)major_allowance(heap);
   if (heap_phase(heap) == PHASE_MARK) wanted = share * MARK_PACE * (double)pace->phase_goal;
   if (heap_phase(heap) == PHASE_SWEEP) wanted = share * SWEEP_PACE * (double)pace->phase_goal;
   double debt = wanted - (double)atomic_load(&pace->work_done);
@@ -44,7 +61,7 @@ static void compute_debt(struct wn_heap *heap) {
 static void begin_phase(struct wn_heap *heap, enum phase phase) {
   struct pace *pace = &heap->collector->pace;
   pace->phase_goal = heap_words(heap);
-  pace->phase_began = atomic_load(&pace->allocated);
+  pace->phase_began = progress_of(heap);
   atomic_store(&pace->work_done, 0);
   atomic_store(&heap->phase, phase);
 }
@@ -83,10 +100,7 @@ static void start_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   begin_phase(heap, PHASE_MARK);
   pace->cycle_began_ns = os_monotonic_ns();
   pace->external_made_before = atomic_load(&pace->external_made);
-  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
-    roots_each(domain, mark_root, leader);
-  globals_each(heap, mark_root, leader);
-  finalisers_each_root(heap, mark_root, leader);
+  visitors_each(heap, true, mark_root, leader);
   if (mark_has_others(heap)) mark_give_all(heap, domain_marker(leader));
   event_cycle(&heap->events, EVENT_CYCLE_BEGINS, leader, 0);
 }
@@ -110,11 +124,12 @@ static bool is_marked(struct wn_heap *heap) {
 }
 
 /* Puts the spans of the other domains' markers into packets, since blocked domains do not mark the
- * spans that their barriers left. */
+ * spans that their barriers left. The leader's go there too if helpers have nothing to do: a domain
+ * marks only what it owes (PACE), which can be nothing for long. */
 static void collect_markers(struct wn_heap *heap, struct wn_domain *leader) {
+  bool idle = heap->collector->helpers.count && others_have_nothing(heap);
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
-    if (domain != leader && atomic_load(&domain->state) != DOMAIN_RUNNING)
-      mark_give_all(heap, domain_marker(domain));
+    if (domain != leader || idle) mark_give_all(heap, domain_marker(domain));
 }
 
 /* Flushes current pools, so that pools can be walked: the rest of a current run has no header. */
@@ -162,6 +177,9 @@ static void end_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   atomic_store(&pace->live_words, atomic_load(&heap->store.swept_live));
   settle_external(heap);
   atomic_store(&pace->allocated, 0);
+  pace->by_young = 0;
+  pace->cycle_took_ns = atomic_exchange(&pace->work_ns, 0);
+  pace->cycle_ended_ns = os_monotonic_ns();
   begin_phase(heap, PHASE_IDLE);
   atomic_fetch_add(&heap->major_collections, 1);
   chunks_decay(&heap->store.chunks, major_allowance(heap) / POOL_WORDS);
@@ -169,15 +187,28 @@ static void end_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   event_cycle(&heap->events, EVENT_CYCLE_ENDS, leader, pace->cycle_began_ns);
 }
 
-/* Advances the cycle. If a cycle ends here, a request for one is met. */
+/* TIME. */
+static bool is_time_to_begin(const struct wn_heap *heap) {
+  const struct pace *pace = &heap->collector->pace;
+  if (!heap->collector->helpers.count) return false;
+  uint64_t least = TIME_PART * pace->cycle_took_ns;
+  if (least < TIME_LEAST_NS) least = TIME_LEAST_NS;
+  return os_monotonic_ns() - pace->cycle_ended_ns >= least;
+}
+
+/* Advances the cycle. If a cycle ends here, a request for one is met. A compaction comes before the
+ * next cycle begins. */
 static void step(struct wn_heap *heap, struct wn_domain *leader, unsigned what) {
   long ended = atomic_load(&heap->major_collections);
   if (heap_phase(heap) == PHASE_SWEEP) end_cycle(heap, leader);
   if (heap_phase(heap) == PHASE_MARK) end_mark(heap, leader);
-  if (atomic_load(&heap->major_collections) != ended) what &= ~(unsigned)COLLECT_CYCLE;
+  bool has_ended = atomic_load(&heap->major_collections) != ended;
+  if (has_ended) what &= ~(unsigned)COLLECT_CYCLE;
+  if (heap_phase(heap) == PHASE_IDLE && (what & COLLECT_COMPACT || (has_ended && compact_is_due(heap))))
+    compact(heap, leader, what & COLLECT_COMPACT || !heap->control.max_overhead);
   if (heap_phase(heap) == PHASE_IDLE &&
-      (what & COLLECT_CYCLE ||
-       atomic_load(&heap->collector->pace.allocated) >= major_allowance(heap) / IDLE_PART))
+      (what & COLLECT_CYCLE || progress_of(heap) >= major_allowance(heap) / IDLE_PART ||
+       is_time_to_begin(heap)))
     start_cycle(heap, leader);
 }
 
@@ -191,6 +222,7 @@ static void settle_counts(struct wn_heap *heap) {
     domain->major_words += (double)words;
   }
   atomic_fetch_add(&heap->collector->pace.allocated, copied);
+  count_young(heap);
   nursery_shorten(heap, copied);
   atomic_fetch_add(&heap->minor_collections, 1);
 }
@@ -209,7 +241,7 @@ static uint64_t wait_for_helpers(struct wn_domain *domain) {
 static size_t work_for_a_moment(struct wn_domain *domain, size_t words) {
   struct wn_heap *heap = domain->heap;
   struct pace *pace = &heap->collector->pace;
-  bool late = atomic_load(&pace->allocated) > major_allowance(heap);
+  bool late = progress_of(heap) > major_allowance(heap);
   uint64_t end = os_monotonic_ns() + (late ? LATE_NS : MOMENT_NS);
   size_t done = 0;
   while (done < words && os_monotonic_ns() < end) {
@@ -256,7 +288,22 @@ static void collect_or_be_collected(struct wn_domain *domain, unsigned what, enu
   event_pause_ends(&heap->events, domain, PAUSE_COLLECTION, began);
 }
 
+static void share(struct wn_domain *domain) {
+  minor_join(domain);
+  compact_join(domain);
+}
+
 /* ---- shared ---- */
+
+void major_open(struct wn_heap *heap) {
+  heap->shared_collection = share;
+  heap->collector->pace.cycle_ended_ns = os_monotonic_ns();
+}
+
+void major_count_time(struct wn_heap *heap, uint64_t began_ns) {
+  atomic_fetch_add_explicit(&heap->collector->pace.work_ns, os_monotonic_ns() - began_ns,
+                            memory_order_relaxed);
+}
 
 size_t major_slice_words(const struct wn_heap *heap) {
   int64_t debt = atomic_load(&heap->collector->pace.debt);
@@ -304,6 +351,7 @@ void major_collect_and_slice(struct wn_domain *domain, enum stop_cause cause) {
 
 size_t major_work(struct wn_domain *domain, size_t words) {
   struct wn_heap *heap = domain->heap;
+  uint64_t began = os_monotonic_ns();
   size_t done = 0, piece = 1;
   while (done < words && piece && !world_is_stopping(heap)) {
     size_t left = words - done, most = left < PIECE ? left : PIECE;
@@ -318,6 +366,7 @@ size_t major_work(struct wn_domain *domain, size_t words) {
     done += piece;
     atomic_fetch_add_explicit(&heap->collector->pace.work_done, piece, memory_order_relaxed);
   }
+  if (done) major_count_time(heap, began);
   return done;
 }
 
@@ -346,5 +395,15 @@ void major_full(struct wn_domain *domain, enum stop_cause cause) {
   major_collect(domain, COLLECT_MINOR, cause);
   if (heap_phase(heap) != PHASE_IDLE) major_finish_cycle(domain, cause);
   major_finish_cycle(domain, cause);
+}
+
+/* Another domain may begin a cycle meanwhile, or lead the collection. */
+void major_compact(struct wn_domain *domain, enum stop_cause cause) {
+  struct wn_heap *heap = domain->heap;
+  long before = atomic_load(&heap->compactions);
+  do {
+    if (heap_phase(heap) != PHASE_IDLE) major_finish_cycle(domain, cause);
+    major_collect(domain, COLLECT_MINOR | COLLECT_COMPACT, cause);
+  } while (atomic_load(&heap->compactions) == before);
 }
 /* SPDX-License-Identifier: MIT */

@@ -22,7 +22,17 @@
  * 100) at most. At each minor collection `debt` is computed: by how many words marking and
  * sweeping, with the helpers' work, are behind that pace. Domains do this work in short slices
  * between the pieces of a minor heap (nursery.h). External memory counts as allocated words
- * (EXTERNAL). */
+ * (EXTERNAL).
+ *
+ * YOUNG. A program that promotes little would keep what it has let go for long. So YOUNG_LIVES
+ * times L words of minor heaps, or YOUNG_HEAPS minor heaps if that is more, count for A / 2. The
+ * cycle is paced by these words, or by the words that were allocated if that is more. Marking thus
+ * costs such a program a few percent at most.
+ *
+ * TIME. In a large heap that is still long. So if there are helper threads, a cycle begins as well
+ * when TIME_PART times as long has passed since the last one as that took of all threads, and
+ * TIME_LEAST_NS. Without helper threads what a program allocates alone decides when cycles
+ * begin. */
 #ifndef GC_COLLECT_MAJOR_H
 #define GC_COLLECT_MAJOR_H
 
@@ -31,12 +41,16 @@
 /* PACE and EXTERNAL, of a heap. */
 struct pace {
   _Atomic(size_t) allocated;     /* words added to the major heap since the last cycle ended */
+  double by_young;               /* YOUNG: words that minor heaps count for since then */
   _Atomic(size_t) live_words;    /* words that the sweep of the last cycle found live */
   _Atomic(int64_t) debt;         /* words of marking and sweeping by which the collector is late */
   size_t phase_goal;             /* estimated words of work in the phase */
-  size_t phase_began;            /* `allocated` when the phase began */
+  size_t phase_began;            /* the words that pace the cycle, when the phase began */
   uint64_t cycle_began_ns;       /* 0: none began yet */
   _Atomic(size_t) work_done;     /* words in the phase, by domains and helpers */
+  _Atomic(uint64_t) work_ns;     /* TIME: of marking and sweeping since the last cycle ended */
+  uint64_t cycle_took_ns;        /* what work_ns was when the last cycle ended */
+  uint64_t cycle_ended_ns;       /* of the first: when the heap was opened */
   _Atomic(size_t) external_made; /* bytes that old custom blocks ever had outside */
   size_t external_made_before;   /* the same when the cycle began */
   _Atomic(size_t) external_live; /* bytes that the last cycle found, without those that were new */
@@ -45,8 +59,13 @@ struct pace {
 
 enum collect {
   COLLECT_MINOR = 1,
-  COLLECT_CYCLE = 2, /* begins a cycle, if none is in progress */
+  COLLECT_CYCLE = 2,   /* begins a cycle, if none is in progress */
+  COLLECT_COMPACT = 4, /* compacts, if no cycle is in progress */
 };
+
+/* Lets threads that wait share the collections of this heap (SHARED COLLECTION of safepoint.h).
+ * Called before the first collection. */
+void major_open(struct wn_heap *heap);
 
 /* Empties the minor heaps, and advances the cycle. If another domain is collecting, only waits for
  * that collection. */
@@ -65,9 +84,15 @@ void major_finish_cycle(struct wn_domain *domain, enum stop_cause cause);
 /* Frees all that is unreachable now. Calls nothing of the program. */
 void major_full(struct wn_domain *domain, enum stop_cause cause);
 
+/* Compacts the major heap (compact.h). Calls nothing of the program. */
+void major_compact(struct wn_domain *domain, enum stop_cause cause);
+
 /* Marks or sweeps about `words` words. Returns how many; less if this domain finds no more work at
  * the moment. */
 size_t major_work(struct wn_domain *domain, size_t words);
+
+/* TIME. Counts marking or sweeping since `began_ns`. */
+void major_count_time(struct wn_heap *heap, uint64_t began_ns);
 
 /* Returns A of PACE. */
 size_t major_allowance(const struct wn_heap *heap);

@@ -415,22 +415,6 @@ static bool is_parallel(const struct wn_heap *heap) {
   return used > (TINY ? 0 : 1 << 13);
 }
 
-/* A thread that waits for the leader joins the collection, until it is closed. */
-static void join(struct wn_domain *domain) {
-  struct wn_heap *heap = domain->heap;
-  struct minor_work *work = &heap->collector->minor;
-  if (!atomic_load(&work->open)) return;
-  atomic_fetch_add(&work->active, 1);
-  DEBUG_STEP(heap);
-  if (atomic_load(&work->open)) {
-    struct gc_worker worker = worker_of(heap, domain, true);
-    scan_roots(&worker);
-    scan_grey(&worker);
-    follow_leader(&worker);
-    count_copied(&worker);
-  }
-  atomic_fetch_sub(&work->active, 1);
-}
 static void begin(struct wn_heap *heap, bool parallel) {
   struct minor_work *work = &heap->collector->minor;
   for (unsigned i = 0; i < heap->domains_end; i++) {
@@ -457,7 +441,21 @@ static bool needs_everything(const struct wn_heap *heap) {
 
 /* ---- shared ---- */
 
-void minor_open(struct wn_heap *heap) { heap->shared_collection = join; }
+void minor_join(struct wn_domain *domain) {
+  struct wn_heap *heap = domain->heap;
+  struct minor_work *work = &heap->collector->minor;
+  if (!atomic_load(&work->open)) return;
+  atomic_fetch_add(&work->active, 1);
+  DEBUG_STEP(heap);
+  if (atomic_load(&work->open)) {
+    struct gc_worker worker = worker_of(heap, domain, true);
+    scan_roots(&worker);
+    scan_grey(&worker);
+    follow_leader(&worker);
+    count_copied(&worker);
+  }
+  atomic_fetch_sub(&work->active, 1);
+}
 
 void minor_collect(struct wn_heap *heap, struct wn_domain *leader) {
   bool all = needs_everything(heap), parallel = !all && is_parallel(heap);

@@ -51,12 +51,9 @@ struct minor_work {
   } of[DOMAINS_MOST];
 };
 
-/* The byte that fills minor heaps after a collection, where checks are on. */
-enum { STALE = 0x5a };
-
-/* Lets threads that wait share the minor collections of this heap (SHARED COLLECTION of
- * safepoint.h). Called before the first collection. */
-void minor_open(struct wn_heap *heap);
+/* Called by a thread of a domain that waits for the leader: shares the collection, until it is
+ * closed. */
+void minor_join(struct wn_domain *domain);
 
 /* Empties all minor heaps. The world is stopped by `leader`. */
 void minor_collect(struct wn_heap *heap, struct wn_domain *leader);

@@ -7,7 +7,7 @@
 #include "gc/collect/verify.h"
 
 #include "gc/collect/collector.h"
-#include "gc/world/roots.h"
+#include "gc/collect/visitors.h"
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -205,7 +205,6 @@ static void check_weak(struct verification *of) {
   for (size_t i = 0; i < weak->count; i++) {
     wn_value block = weak->blocks[i];
     const wn_value *words = (const wn_value *)block;
-    check_value(of, block, "weak block", NULL);
     if (header_tag(header_of(block)) != WN_TAG_WEAK) complain(of, "%p is no weak block", (const void *)words);
     for (size_t k = 0; k < header_words(header_of(block)); k++)
       if (words[k] != WEAK_EMPTY) check_value(of, words[k], "weak field", &words[k]);
@@ -214,11 +213,19 @@ static void check_weak(struct verification *of) {
 
 /* ---- roots ---- */
 
-static void check_slot(void *visitor, wn_value *slot) { check_value(visitor, *slot, "handle", NULL); }
-static void check_global(void *visitor, wn_value *slot) { check_value(visitor, *slot, "global root", slot); }
+struct row_check {
+  struct verification *of;
+  const struct visitor_row *row;
+};
 
-static void check_finalised(void *visitor, wn_value *slot) {
-  check_value(visitor, *slot, "finalised value", NULL);
+static void check_place(void *visitor, wn_value *place) {
+  const struct row_check *check = visitor;
+  check_value(check->of, *place, check->row->what, check->row->remembered ? place : NULL);
+}
+
+static void check_visitors(struct verification *of) {
+  for (unsigned i = 0; i < VISITOR_ROWS; i++)
+    visitor_rows[i].each(of->heap, check_place, &(struct row_check){of, &visitor_rows[i]});
 }
 
 /* Memory that is in use again is not stale: a minor heap may grow over its former place. */
@@ -238,7 +245,6 @@ static void check_domain(struct verification *of, struct wn_domain *domain) {
   if (top && domain->running && (top < domain->running->slots || top > domain->running->accessible_end))
     complain(of, "domain %llu has its handles outside its slots", (unsigned long long)domain->number);
   check_stale(of, domain);
-  roots_each(domain, check_slot, of);
   check_minor_heap(of, domain);
 }
 
@@ -276,8 +282,7 @@ unsigned long verify_heap(struct wn_heap *heap, FILE *report) {
   medium_each(&heap->store, check_medium, check_large, &of);
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
     check_domain(&of, domain);
-  globals_each(heap, check_global, &of);
-  finalisers_each_value(heap, check_finalised, &of);
+  check_visitors(&of);
   check_weak(&of);
   if (!finalisers_check(heap)) complain(&of, "a registry of finalisers breaks ROOM or YOUNG");
   check_counts(&of);

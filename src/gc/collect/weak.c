@@ -127,6 +127,11 @@ void weak_each_data(struct wn_heap *heap, wn_visit *visit, void *visitor) {
   }
 }
 
+void weak_each_block(struct wn_heap *heap, wn_visit *visit, void *visitor) {
+  struct weak *weak = &heap->collector->weak;
+  for (size_t i = 0; i < weak->count; i++) visit(visitor, &weak->blocks[i]);
+}
+
 void weak_after_minor(struct wn_heap *heap) {
   bool every = false;
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))

@@ -72,6 +72,9 @@ void weak_put(struct wn_domain *domain, wn_value block, size_t place, wn_value v
  * remembered set. The world is stopped. */
 void weak_each_data(struct wn_heap *heap, wn_visit *visit, void *visitor);
 
+/* Visits the table's blocks, which are weak there. The world is stopped. */
+void weak_each_block(struct wn_heap *heap, wn_visit *visit, void *visitor);
+
 /* MINOR COLLECTIONS: called after the evacuation, before the minor heaps are emptied. */
 void weak_after_minor(struct wn_heap *heap);
 

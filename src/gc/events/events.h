@@ -70,7 +70,7 @@ struct wn_heap;
   E(EVENT_SLICE, "slice: the words that were computed, and those that were marked or swept")          \
   E(EVENT_HEAP_GROWS, "size: the bytes that were mapped, and all that are mapped now; no domain")     \
   E(EVENT_HEAP_SHRINKS, "size: the bytes that were unmapped, and all that are mapped now; no domain") \
-  E(EVENT_COMPACTION, "size: the bytes of empty chunks that went back to the system")                 \
+  E(EVENT_COMPACTION, "compaction; its times are those of its begin and its end")                     \
   E(EVENT_TABLE_GROWS, "table: its name and its new number of entries; no domain")                    \
   E(EVENT_PARAMETER, "parameter: its name and its values before and after")                           \
   E(EVENT_FINALISERS, "finalisers: the calls that are pending and begin to run")
@@ -118,6 +118,9 @@ struct event {
     struct {
       size_t bytes, mapped;
     } size;
+    struct {
+      size_t moved_words, bytes, mapped; /* bytes of empty chunks that went back to the system */
+    } compaction;
     struct {
       const char *name;
       size_t entries;
@@ -172,7 +175,7 @@ static inline void event_slice(const struct events *events, struct wn_domain *do
     events_tell(events, &(struct event){.kind = EVENT_SLICE, .domain = domain, .slice = {computed, done}});
 }
 
-/* HEAP_GROWS, HEAP_SHRINKS, COMPACTION. */
+/* HEAP_GROWS, HEAP_SHRINKS. */
 static inline void event_size(const struct events *events, enum event_kind kind, struct wn_domain *domain,
                               size_t bytes, size_t mapped) {
   if (events_want(events, event_bit(kind)))
@@ -255,6 +258,22 @@ static inline void event_cycle(const struct events *events, enum event_kind kind
   if (events_want(events, event_bit(kind)))
     events_tell(events, &(struct event){
                             .kind = kind, .domain = leader, .ns = os_monotonic_ns(), .began_ns = began_ns});
+}
+
+/* COMPACTION is told once, with its times. event_compaction_begins returns the time for
+ * event_compaction; 0 if no listener wants it. */
+static inline uint64_t event_compaction_begins(const struct events *events) {
+  return events_want(events, event_bit(EVENT_COMPACTION)) ? os_monotonic_ns() : 0;
+}
+
+static inline void event_compaction(const struct events *events, struct wn_domain *leader, uint64_t began_ns,
+                                    size_t moved_words, size_t bytes, size_t mapped) {
+  if (began_ns && events_want(events, event_bit(EVENT_COMPACTION)))
+    events_tell(events, &(struct event){.kind = EVENT_COMPACTION,
+                                        .domain = leader,
+                                        .ns = os_monotonic_ns(),
+                                        .began_ns = began_ns,
+                                        .compaction = {moved_words, bytes, mapped}});
 }
 
 #endif

@@ -124,6 +124,7 @@ wn_status control_initialise(struct wn_heap *heap, const wn_heap_options *option
   heap->stress.every = params.every;
   heap->stress.polls = params.polls;
   heap->stress.fail_at = params.fail_at;
+  heap->stress.move_all = params.move_all != 0;
   heap->stress.mark_most = (size_t)params.mark_stack;
   heap->control = params.control;
   return WN_OK;

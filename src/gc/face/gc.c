@@ -55,10 +55,8 @@ wn_status wn_gc_full_major(wn_domain *domain) {
 wn_status wn_gc_compact(wn_domain *domain) {
   wn_status status = wn_gc_full_major(domain);
   if (status) return status;
-  struct chunks *chunks = &domain->heap->store.chunks;
-  size_t given_back = chunks_trim(chunks, 0);
-  event_size(&domain->heap->events, EVENT_COMPACTION, domain, given_back, atomic_load(&chunks->mapped_bytes));
-  return WN_OK;
+  major_compact(domain, STOP_REQUEST);
+  return finalisers_run_pending(domain);
 }
 
 wn_status wn_gc_verify(wn_domain *domain, FILE *report) {

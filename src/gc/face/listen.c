@@ -81,9 +81,13 @@ static void add_members(const struct wn_gc_listener *listener, const struct even
   case EVENT_SLICE: told->words = event->slice.done; break;
   case EVENT_HEAP_GROWS:
   case EVENT_HEAP_SHRINKS:
-  case EVENT_COMPACTION:
     told->bytes = event->size.bytes;
     told->mapped = event->size.mapped;
+    break;
+  case EVENT_COMPACTION:
+    told->words = event->compaction.moved_words;
+    told->bytes = event->compaction.bytes;
+    told->mapped = event->compaction.mapped;
     break;
   default: break;
   }

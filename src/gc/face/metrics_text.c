@@ -44,6 +44,7 @@ static void print_stat(FILE *out, const wn_gc_stat *stat) {
       {"winnow_gc_minor_collections_total", "counter", "Minor collections.", (double)stat->minor_collections},
       {"winnow_gc_cycles_total", "counter", "Completed cycles of the major heap.",
        (double)stat->major_collections},
+      {"winnow_gc_compactions_total", "counter", "Compactions.", (double)stat->compactions},
       {"winnow_gc_forced_full_collections_total", "counter", "Full collections that the program asked for.",
        (double)stat->forced_major_collections},
       {"winnow_gc_heap_bytes", "gauge", "Bytes that the major heap uses.", 8 * (double)stat->heap_words},

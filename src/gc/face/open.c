@@ -66,6 +66,7 @@ static void destroy(wn_heap *heap) {
   store_destroy(&heap->store);
   mark_destroy(heap);
   globals_destroy(heap);
+  pins_destroy(heap);
   weak_destroy(heap);
   finalisers_destroy(heap);
   nursery_release(heap);
@@ -91,7 +92,7 @@ static wn_status open_heap(const wn_heap_options *options, wn_heap **out) {
   if (options->language) strncpy(heap->language, options->language, sizeof heap->language - 1);
   heap->finalise_at_close = options->finalise_at_close;
   heap->processors = os_processors();
-  minor_open(heap);
+  major_open(heap);
   alarms_open(heap);
   verbose_open(heap);
   wn_status status = control_initialise(heap, options);

@@ -40,13 +40,14 @@
   P(0, polls, 0, INT64_MAX, "stress: a collection at each so many polls")                                \
   P(0, delays, 0, 1, "stress: random pauses between steps of protocols, where checks are on")            \
   P(0, fail_at, 0, INT64_MAX, "stress: the request of memory that fails")                                \
-  P(0, mark_stack, 0, 1L << 30, "stress: entries of a mark stack")
+  P(0, mark_stack, 0, 1L << 30, "stress: entries of a mark stack")                                       \
+  P(0, move_all, 0, 1, "stress: a compaction moves all blocks that are not pinned")
 
 struct params {
   wn_gc_control control;
   long initial_heap, huge_pages;
   long helpers; /* below 0: IDLE PROCESSORS of helpers.h; a text cannot say that */
-  long soft_limit, verify, every, polls, delays, fail_at, mark_stack;
+  long soft_limit, verify, every, polls, delays, fail_at, mark_stack, move_all;
 };
 
 struct parameter {
@@ -58,7 +59,7 @@ struct parameter {
 };
 
 /* Those of GC_CONTROLS come first. */
-enum { CONTROLS = 11, PARAMETERS = CONTROLS + 10 };
+enum { CONTROLS = 11, PARAMETERS = CONTROLS + 11 };
 extern const struct parameter parameters[PARAMETERS];
 
 static inline long *parameter_in(struct params *params, const struct parameter *parameter) {

@@ -151,7 +151,8 @@ static void add_sizes(struct wn_heap *heap, wn_gc_stat *stat) {
 void stats_count(struct wn_heap *heap, wn_gc_stat *stat) {
   *stat = (wn_gc_stat){.minor_collections = atomic_load(&heap->minor_collections),
                        .major_collections = atomic_load(&heap->major_collections),
-                       .forced_major_collections = atomic_load(&heap->forced_major_collections)};
+                       .forced_major_collections = atomic_load(&heap->forced_major_collections),
+                       .compactions = atomic_load(&heap->compactions)};
   add_domains(heap, stat);
   add_sizes(heap, stat);
 }

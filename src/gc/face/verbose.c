@@ -42,12 +42,13 @@ static void tell_parameters(const struct wn_heap *heap) {
   char helpers[24] = "";
   if (heap->helper_threads >= 0) snprintf(helpers, sizeof helpers, ",helpers=%d", heap->helper_threads);
   tell("heap opens: s=%ld,i=%ld,o=%ld,v=%ld,O=%ld,l=%ld,a=%ld,w=%ld,M=%ld,m=%ld,n=%ld,h=%zu,H=%d%s,"
-       "soft_limit=%zu,V=%d,every=%ld,polls=%ld,delays=%d,fail_at=%ld,mark_stack=%zu",
+       "soft_limit=%zu,V=%d,every=%ld,polls=%ld,delays=%d,fail_at=%ld,mark_stack=%zu,move_all=%d",
        control->minor_heap_size, control->major_heap_increment, control->space_overhead, control->verbose,
        control->max_overhead, control->stack_limit, control->allocation_policy, control->window_size,
        control->custom_major_ratio, control->custom_minor_ratio, control->custom_minor_max_size,
        heap->initial_words, heap->store.chunks.huge_pages, helpers, heap->collector->pace.soft_limit_bytes,
-       stress->verify, stress->every, stress->polls, stress->delays, stress->fail_at, stress->mark_most);
+       stress->verify, stress->every, stress->polls, stress->delays, stress->fail_at, stress->mark_most,
+       stress->move_all);
 }
 
 static void tell_counts(const struct wn_heap *heap) {
@@ -59,6 +60,7 @@ static void tell_counts(const struct wn_heap *heap) {
   tell("heap closes: major_words %.0f", major);
   tell("heap closes: minor_collections %ld", atomic_load(&heap->minor_collections));
   tell("heap closes: major_collections %ld", atomic_load(&heap->major_collections));
+  tell("heap closes: compactions %ld", atomic_load(&heap->compactions));
   tell("heap closes: forced_major_collections %ld", atomic_load(&heap->forced_major_collections));
   tell("heap closes: heap_words %zu", used_words(heap));
   tell("heap closes: top_heap_words %zu", atomic_load(&heap->store.chunks.top_bytes) / 8);
@@ -70,7 +72,7 @@ static void tell_cycle_end(const struct wn_heap *heap, long bits) {
     tell("cycle %ld ends: %zu words are live, heap of %zu words", atomic_load(&heap->major_collections), live,
          used);
   if (bits & VERBOSE_COMPACTION_COST)
-    tell("free memory is %zu%% of what is live, max_overhead is %ld%%: blocks do not move",
+    tell("free memory is %zu%% of what is live, max_overhead is %ld%%",
          used > live ? (used - live) * 100 / (live ? live : 1) : 0, heap->control.max_overhead);
 }
 
@@ -104,7 +106,8 @@ static void tell_change(const struct event *event) {
     tell("heap shrinks by %zu bytes to %zu", event->size.bytes, event->size.mapped);
     break;
   case EVENT_COMPACTION:
-    tell("compaction: %zu bytes of empty chunks go back to the system", event->size.bytes);
+    tell("compaction: %zu words moved, %zu bytes go back to the system, heap of %zu bytes",
+         event->compaction.moved_words, event->compaction.bytes, event->compaction.mapped);
     break;
   case EVENT_TABLE_GROWS: tell("%s grows to %zu entries", event->table.name, event->table.entries); break;
   case EVENT_PARAMETER:

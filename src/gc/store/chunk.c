@@ -176,13 +176,14 @@ static void release_chunk(struct chunks *chunks, struct chunk *chunk) {
 }
 
 static void list_units(struct chunks *chunks, struct chunk *chunk) {
-  if (chunk->listed) return;
+  if (chunk->listed || chunk->hidden) return;
   chunk->listed = true;
   chunk->next_free = chunks->with_units;
   chunks->with_units = chunk;
 }
 
 static void unlist_units(struct chunks *chunks, struct chunk *chunk) {
+  if (!chunk->listed) return;
   struct chunk **link = &chunks->with_units;
   while (*link != chunk) link = &(*link)->next_free;
   *link = chunk->next_free;
@@ -276,6 +277,20 @@ void chunks_give_unit(struct chunks *chunks, struct chunk *chunk, char *unit) {
     chunks->free_units -= CHUNK_UNITS;
     release_chunk(chunks, chunk);
   }
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+}
+
+void chunks_hide(struct chunks *chunks, struct chunk *chunk) {
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  unlist_units(chunks, chunk);
+  chunk->hidden = true;
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+}
+
+void chunks_show(struct chunks *chunks, struct chunk *chunk) {
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  chunk->hidden = false;
+  if (chunk->use == CHUNK_POOLS && chunk->used != ALL_UNITS) list_units(chunks, chunk);
   lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
 }
 

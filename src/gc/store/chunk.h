@@ -39,6 +39,7 @@ struct chunk {
   bool listed;             /* in `with_units` */
   bool advised;            /* the system was asked for huge pages */
   bool touching;           /* TOUCH AHEAD: a thread touches it; it stays mapped until that ends */
+  bool hidden;             /* evacuation.h: no new pool may be in it; not in `with_units` */
   /* Of medium.h, under its lock. */
   bool swept;
   size_t free_words;
@@ -77,6 +78,10 @@ void chunks_set_increment(struct chunks *chunks, long increment);
  * NULL if there is no memory. `promoting`: the unit may come from the reserve. */
 char *chunks_take_unit(struct chunks *chunks, bool promoting, struct chunk **of);
 void chunks_give_unit(struct chunks *chunks, struct chunk *chunk, char *unit);
+
+/* While a chunk of pools is hidden, no unit of it is taken, but units can be given back. */
+void chunks_hide(struct chunks *chunks, struct chunk *chunk);
+void chunks_show(struct chunks *chunks, struct chunk *chunk);
 
 /* Takes an empty chunk for medium blocks, not out of the reserve. */
 struct chunk *chunks_take(struct chunks *chunks);

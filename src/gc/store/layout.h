@@ -9,7 +9,9 @@
  *
  * In the major heap they are a colour: COLOUR_FREE, or one of two that change their roles with each
  * cycle (major.h). A free run's header holds its length, header included, and its next word links
- * it. */
+ * it. While a compaction runs (compact.h), a block that it has moved has
+ *
+ *   moved      new address | 3 */
 #ifndef GC_STORE_LAYOUT_H
 #define GC_STORE_LAYOUT_H
 
@@ -20,7 +22,10 @@
 #include <winnow/heap.h>
 
 enum { COLOUR_FREE = 0, COLOUR_A = 1, COLOUR_B = 2, COLOUR_BITS = 3 };
-enum { FORWARD_BIT = 1, CLAIMED = 1 };
+enum { FORWARD_BIT = 1, CLAIMED = 1, MOVED = 3 };
+
+/* The byte that fills memory that blocks have left, where checks are on. */
+enum { STALE = 0x5a };
 
 static inline _Atomic(wn_value) *header_at(wn_value block) { return (_Atomic(wn_value) *)block - 1; }
 static inline wn_value header_of(wn_value block) {
@@ -34,6 +39,9 @@ static inline wn_value header_make(size_t words, unsigned tag, unsigned colour) 
   return (wn_value)words << 10 | (wn_value)tag << 2 | colour;
 }
 static inline bool header_is_scanned(wn_value header) { return header_tag(header) <= WN_TAG_SCANNED_MAX; }
+
+static inline bool header_is_moved(wn_value header) { return (header & MOVED) == MOVED; }
+static inline wn_value header_moved_to(wn_value header) { return header & ~(wn_value)MOVED; }
 
 /* Words that a block takes, with its header. */
 static inline size_t header_extent(wn_value header) { return header_words(header) + 1; }

@@ -50,33 +50,45 @@ static bool is_free(const wn_value *at) {
 
 /* ---- chunks ---- */
 
-static wn_value *chunk_begin(const struct chunk *chunk) { return (wn_value *)chunk->base; }
-static wn_value *chunk_end(const struct chunk *chunk) { return (wn_value *)chunk->base + CHUNK_WORDS; }
-static size_t extent_at(const wn_value *at) {
-  return medium_extent(atomic_load_explicit((_Atomic(wn_value) *)at, memory_order_relaxed));
-}
-
 /* Keeps the chunks in the order of their addresses. Chunks that move up stay swept or not; a new
  * chunk is swept. */
-static bool add_chunk(struct store *store) {
-  struct medium *medium = &store->medium;
-  struct chunk *chunk = medium->count < medium->capacity ? chunks_take(&store->chunks) : NULL;
-  if (!chunk) return false;
+static void list_chunk(struct medium *medium, struct chunk *chunk) {
   size_t at = medium->count++;
   for (; at && medium->chunks[at - 1]->base > chunk->base; at--) medium->chunks[at] = medium->chunks[at - 1];
   medium->chunks[at] = chunk;
   chunk->swept = true;
-  make_run(medium, chunk_begin(chunk), CHUNK_WORDS);
+}
+
+static bool add_chunk(struct store *store) {
+  struct medium *medium = &store->medium;
+  struct chunk *chunk = medium->count < medium->capacity ? chunks_take(&store->chunks) : NULL;
+  if (!chunk) return false;
+  list_chunk(medium, chunk);
+  make_run(medium, medium_first(chunk), CHUNK_WORDS);
   return true;
 }
 
-static void remove_chunk(struct store *store, size_t index) {
-  struct medium *medium = &store->medium;
-  struct chunk *chunk = medium->chunks[index];
+static size_t index_of(const struct medium *medium, const struct chunk *chunk) {
+  size_t index = 0;
+  while (medium->chunks[index] != chunk) index++;
+  return index;
+}
+
+static void unlist_chunk(struct medium *medium, struct chunk *chunk) {
+  size_t index = index_of(medium, chunk);
   memmove(&medium->chunks[index], &medium->chunks[index + 1],
           (--medium->count - index) * sizeof(struct chunk *));
   medium->next_at = NULL;
+}
+
+static void remove_chunk(struct store *store, struct chunk *chunk) {
+  unlist_chunk(&store->medium, chunk);
   chunks_give(&store->chunks, chunk);
+}
+
+/* Whether one run takes all of the chunk. */
+static bool is_empty(const struct chunk *chunk) {
+  return is_free(medium_first(chunk)) && medium_extent_at(medium_first(chunk)) == CHUNK_WORDS;
 }
 
 /* ---- searching ---- */
@@ -96,7 +108,7 @@ static wn_value *best_fit(struct medium *medium, size_t extent) {
 
 /* The first run from `at` on in a chunk. */
 static wn_value *search_chunk(const struct chunk *chunk, wn_value *at, size_t extent) {
-  for (; at < chunk_end(chunk); at += extent_at(at))
+  for (; at < medium_end(chunk); at += medium_extent_at(at))
     if (is_free(at) && header_extent(*at) >= extent) return at;
   return NULL;
 }
@@ -104,7 +116,7 @@ static wn_value *search_chunk(const struct chunk *chunk, wn_value *at, size_t ex
 static wn_value *first_fit(struct medium *medium, size_t extent) {
   wn_value *found = NULL;
   for (size_t i = 0; i < medium->count && !found; i++)
-    found = search_chunk(medium->chunks[i], chunk_begin(medium->chunks[i]), extent);
+    found = search_chunk(medium->chunks[i], medium_first(medium->chunks[i]), extent);
   return found;
 }
 
@@ -113,7 +125,7 @@ static wn_value *next_fit(struct medium *medium, size_t extent) {
   for (size_t i = 0; i <= medium->count && medium->count; i++) {
     size_t index = (begin + i) % medium->count;
     struct chunk *chunk = medium->chunks[index];
-    wn_value *from = i == 0 && medium->next_at ? medium->next_at : chunk_begin(chunk);
+    wn_value *from = i == 0 && medium->next_at ? medium->next_at : medium_first(chunk);
     wn_value *found = search_chunk(chunk, from, extent);
     if (!found) continue;
     medium->next_fit = index;
@@ -141,18 +153,6 @@ static wn_value *cut(struct medium *medium, wn_value *run, size_t extent, wn_val
   return run;
 }
 
-static wn_value *allocate_medium(struct store *store, size_t extent, wn_value header) {
-  struct medium *medium = &store->medium;
-  size_t rounded = medium_round(extent);
-  wn_value *at = NULL;
-  lock_acquire(&medium->lock, LOCK_RANK_MEDIUM);
-  wn_value *run = find_run(medium, rounded);
-  if (!run && add_chunk(store)) run = find_run(medium, rounded);
-  if (run) at = cut(medium, run, rounded, header);
-  lock_release(&medium->lock, LOCK_RANK_MEDIUM);
-  return at;
-}
-
 static wn_value *allocate_large(struct store *store, size_t extent, wn_value header) {
   struct medium *medium = &store->medium;
   size_t bytes = (sizeof(struct large) + extent * 8 + 4095) & ~(size_t)4095;
@@ -174,7 +174,7 @@ static wn_value *allocate_large(struct store *store, size_t extent, wn_value hea
  * block stays in its place meanwhile, because only this thread sweeps. */
 static void release_customs(struct store *store, struct chunk *chunk) {
   unsigned live = store_live_colour(store);
-  for (wn_value *at = chunk_begin(chunk); at < chunk_end(chunk); at += extent_at(at)) {
+  for (wn_value *at = medium_first(chunk); at < medium_end(chunk); at += medium_extent_at(at)) {
     wn_value header = *at;
     if (is_free(at) || header_colour(header) == live || header_tag(header) != WN_TAG_CUSTOM) continue;
     lock_release(&store->medium.lock, LOCK_RANK_MEDIUM);
@@ -189,9 +189,9 @@ static size_t sweep_chunk(struct store *store, struct chunk *chunk) {
   unsigned live = store_live_colour(store);
   size_t live_words = 0;
   wn_value *free = NULL; /* the begin of the free words before `at`; NULL if there are none */
-  wn_value *at = chunk_begin(chunk), *end = chunk_end(chunk);
+  wn_value *at = medium_first(chunk), *end = medium_end(chunk);
   while (at < end) {
-    size_t extent = extent_at(at);
+    size_t extent = medium_extent_at(at);
     if (header_colour(*at) == live) {
       if (free) make_run(medium, free, (size_t)(at - free));
       free = NULL;
@@ -243,10 +243,9 @@ static size_t sweep_next_chunk(struct store *store) {
   struct chunk *chunk = medium->chunks[index];
   release_customs(store, chunk);
   size_t live = sweep_chunk(store, chunk);
-  for (index = 0; medium->chunks[index] != chunk; index++) {} /* it may have moved meanwhile */
-  if (!live && is_free(chunk_begin(chunk)) && extent_at(chunk_begin(chunk)) == CHUNK_WORDS) {
-    bin_remove(medium, chunk_begin(chunk));
-    remove_chunk(store, index);
+  if (!live && is_empty(chunk)) {
+    bin_remove(medium, medium_first(chunk));
+    remove_chunk(store, chunk);
   }
   store_swept(store, live);
   return CHUNK_WORDS / 16; /* headers are far apart */
@@ -283,9 +282,61 @@ void medium_destroy(struct store *store) {
   metadata_give_back(medium->chunks, medium->capacity * sizeof *medium->chunks);
 }
 
+wn_value *medium_take(struct store *store, size_t extent, wn_value header, size_t *new_chunks) {
+  struct medium *medium = &store->medium;
+  size_t rounded = medium_round(extent);
+  wn_value *at = NULL;
+  lock_acquire(&medium->lock, LOCK_RANK_MEDIUM);
+  wn_value *run = find_run(medium, rounded);
+  if (!run && *new_chunks && add_chunk(store)) {
+    --*new_chunks;
+    run = find_run(medium, rounded);
+  }
+  if (run) at = cut(medium, run, rounded, header);
+  lock_release(&medium->lock, LOCK_RANK_MEDIUM);
+  return at;
+}
+
 wn_value *medium_allocate(struct store *store, size_t extent, wn_value header, bool *zeroed) {
+  size_t new_chunks = SIZE_MAX;
   *zeroed = extent > MEDIUM_EXTENT_MOST;
-  return *zeroed ? allocate_large(store, extent, header) : allocate_medium(store, extent, header);
+  return *zeroed ? allocate_large(store, extent, header) : medium_take(store, extent, header, &new_chunks);
+}
+
+void medium_take_out(struct store *store, struct chunk *chunk) {
+  struct medium *medium = &store->medium;
+  lock_acquire(&medium->lock, LOCK_RANK_MEDIUM);
+  for (wn_value *at = medium_first(chunk); at < medium_end(chunk); at += medium_extent_at(at))
+    if (is_free(at)) bin_remove(medium, at);
+  unlist_chunk(medium, chunk);
+  lock_release(&medium->lock, LOCK_RANK_MEDIUM);
+}
+
+/* Joins free runs and moved blocks. True if the chunk has other blocks; false: it has no run in a
+ * bin. */
+static bool rejoin(struct medium *medium, struct chunk *chunk) {
+  wn_value *free = NULL, *at = medium_first(chunk), *end = medium_end(chunk);
+  while (at < end) {
+    size_t extent = medium_extent_at(at);
+    bool keeps = !is_free(at) && !header_is_moved(*at);
+    if (!keeps && CHECKS) memset(at, STALE, extent * sizeof *at);
+    if (!keeps && !free) free = at;
+    if (keeps && free) make_run(medium, free, (size_t)(at - free));
+    if (keeps) free = NULL;
+    at += extent;
+  }
+  if (free == medium_first(chunk)) return false;
+  if (free) make_run(medium, free, (size_t)(at - free));
+  return true;
+}
+
+void medium_put_back(struct store *store, struct chunk *chunk) {
+  struct medium *medium = &store->medium;
+  lock_acquire(&medium->lock, LOCK_RANK_MEDIUM);
+  bool keeps = rejoin(medium, chunk);
+  if (keeps) list_chunk(medium, chunk);
+  lock_release(&medium->lock, LOCK_RANK_MEDIUM);
+  if (!keeps) chunks_give(&store->chunks, chunk);
 }
 
 void medium_unsweep(struct store *store) {
@@ -325,8 +376,8 @@ void medium_each(struct store *store, void (*f)(wn_value *at, void *context),
                  void (*each_large)(struct large *large, void *context), void *context) {
   struct medium *medium = &store->medium;
   for (size_t i = 0; i < medium->count; i++)
-    for (wn_value *at = chunk_begin(medium->chunks[i]); at < chunk_end(medium->chunks[i]);) {
-      size_t extent = extent_at(at);
+    for (wn_value *at = medium_first(medium->chunks[i]); at < medium_end(medium->chunks[i]);) {
+      size_t extent = medium_extent_at(at);
       f(at, context);
       at += extent;
     }

@@ -61,6 +61,18 @@ void medium_set_policy(struct medium *medium, enum allocation_policy policy);
  * bytes. */
 wn_value *medium_allocate(struct store *store, size_t extent, wn_value header, bool *zeroed);
 
+/* The same for a block that is not large and takes at most `*new_chunks` new chunks, which it
+ * subtracts. */
+wn_value *medium_take(struct store *store, size_t extent, wn_value header, size_t *new_chunks);
+
+/* Takes a chunk of medium blocks, which is swept, away: no thread allocates there. It can still be
+ * walked. */
+void medium_take_out(struct store *store, struct chunk *chunk);
+
+/* Brings it back, with the memory of its moved blocks as free runs; an empty one goes back to the
+ * other chunks. */
+void medium_put_back(struct store *store, struct chunk *chunk);
+
 /* Makes all chunks and large blocks unswept. The world is stopped. */
 void medium_unsweep(struct store *store);
 
@@ -77,6 +89,17 @@ static inline size_t medium_round(size_t extent) {
 }
 /* Words that a block or a free run takes in a medium chunk. */
 static inline size_t medium_extent(wn_value header) { return medium_round(header_extent(header)); }
+
+/* The row of a chunk: begins at medium_first, ends at medium_end, and has the next block or run
+ * medium_extent_at words behind each. */
+static inline wn_value *medium_first(const struct chunk *chunk) { return (wn_value *)chunk->base; }
+static inline wn_value *medium_end(const struct chunk *chunk) {
+  return (wn_value *)chunk->base + CHUNK_WORDS;
+}
+static inline size_t medium_extent_at(const wn_value *at) {
+  wn_value header = atomic_load_explicit((_Atomic(wn_value) *)at, memory_order_relaxed);
+  return medium_extent(header_is_moved(header) ? header_of(header_moved_to(header)) : header);
+}
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -251,6 +251,40 @@ size_t pools_sweep_one(struct store *store) {
   return POOL_WORDS;
 }
 
+static void take_out_of(struct pool_list *list) {
+  struct pool_list kept = {0};
+  for (struct pool *pool; (pool = list_pop(list));)
+    if (!pool->leaving) list_append(&kept, pool);
+  *list = kept;
+}
+
+void pools_take_out(struct store *store) {
+  struct pools *pools = &store->pools;
+  lock_acquire(&pools->lock, LOCK_RANK_POOLS);
+  for (unsigned class = 0; class < CLASSES; class ++) {
+    ASSERT(!pools->of[class].unswept.first);
+    take_out_of(&pools->of[class].open);
+    take_out_of(&pools->of[class].full);
+  }
+  lock_release(&pools->lock, LOCK_RANK_POOLS);
+}
+
+/* Where checks are on, addresses of blocks that have moved are found soon. */
+void pools_put_back(struct store *store, struct pool *pool) {
+  size_t words = class_words[pool->class];
+  pool->leaving = false;
+  for (wn_value *at = pool_first(pool); at < pool_end(pool);) {
+    bool moved = header_is_moved(*at);
+    size_t extent = header_colour(*at) == COLOUR_FREE ? header_extent(*at) : words;
+    if (moved && CHECKS) memset(at, STALE, words * sizeof *at);
+    if (moved) *at = header_make(words - 1, 0, COLOUR_FREE);
+    at += extent;
+  }
+  atomic_fetch_add(&store->pools.sweeping, 1);
+  sweep_pool(store, pool);
+  settle(store, pool);
+}
+
 void pools_each(struct store *store, void (*f)(struct pool *pool, void *context), void *context) {
   for (size_t i = 0; i < store->chunks.count; i++) {
     struct chunk *chunk = &store->chunks.table[i];

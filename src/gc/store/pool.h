@@ -37,7 +37,10 @@ struct pool {
   struct chunk *chunk;
   uint32_t class;
   uint32_t swept; /* `pools.sweeps` when it was last swept, for gc_verify */
-  wn_value unused[4];
+  /* Of evacuation.h. */
+  uint32_t live; /* blocks */
+  bool leaving;
+  wn_value unused[3];
 };
 enum { POOL_HEADER_WORDS = sizeof(struct pool) / 8 };
 
@@ -100,10 +103,22 @@ size_t pools_sweep_one(struct store *store);
 /* Calls `f` for each pool. The world is stopped, and current pools are flushed. */
 void pools_each(struct store *store, void (*f)(struct pool *pool, void *context), void *context);
 
+/* Takes the pools that are `leaving` out of their lists, so that no thread allocates from them. The
+ * world is stopped, current pools are flushed, and all pools are swept. */
+void pools_take_out(struct store *store);
+
+/* Puts a pool that was taken out back into a list, with the memory of its moved blocks as free
+ * runs. If it has no other blocks, its unit goes back to its chunk. */
+void pools_put_back(struct store *store, struct pool *pool);
+
+/* How many blocks a pool of the class has room for. */
+static inline size_t pool_capacity(unsigned class) {
+  return (POOL_WORDS - POOL_HEADER_WORDS) / class_words[class];
+}
+
 static inline wn_value *pool_first(struct pool *pool) { return (wn_value *)pool + POOL_HEADER_WORDS; }
 static inline wn_value *pool_end(struct pool *pool) {
-  size_t words = class_words[pool->class];
-  return pool_first(pool) + (POOL_WORDS - POOL_HEADER_WORDS) / words * words;
+  return pool_first(pool) + pool_capacity(pool->class) * class_words[pool->class];
 }
 
 #endif

@@ -94,6 +94,7 @@ struct wn_heap {
     long fail_at;     /* the n-th request for memory fails; 0: none */
     bool delays;      /* random pauses at each step of the protocols */
     bool verify;      /* wn_gc_verify after each collection */
+    bool move_all;    /* a compaction moves all blocks that are not pinned */
     size_t mark_most; /* entries of a mark stack; 0: no limit but memory */
   } stress;
   /* Written while the world is stopped. */
@@ -107,7 +108,7 @@ struct wn_heap {
 
   /* Counts. */
   _Atomic(long) requests; /* for memory, counted for stress.fail_at */
-  _Atomic(long) minor_collections, major_collections, forced_major_collections;
+  _Atomic(long) minor_collections, major_collections, forced_major_collections, compactions;
   struct {
     double minor_words, promoted_words, major_words;
   } ended; /* the counts of domains that ended */

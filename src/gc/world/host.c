@@ -248,6 +248,11 @@ void host_after_marking(struct wn_heap *heap) {
     memprof_after_major(&domain->owner, old_fate, heap);
 }
 
+void host_visit_old(struct wn_heap *heap, wn_visit *visit, void *visitor) {
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    memprof_visit_old(&domain->owner, visit, visitor);
+}
+
 void host_run_pending(struct wn_domain *domain) { memprof_drain(&domain->running->profiled); }
 
 wn_place wn_place_of(wn_heap *heap, const char *function, const char *file, unsigned line) {

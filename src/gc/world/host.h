@@ -64,6 +64,9 @@ void host_born_read(struct wn_domain *domain, wn_value block, int64_t *left);
 void host_after_minor(struct wn_heap *heap);
 void host_after_marking(struct wn_heap *heap);
 
+/* Visits the addresses of old tracked blocks. The world is stopped. */
+void host_visit_old(struct wn_heap *heap, wn_visit *visit, void *visitor);
+
 /* Runs the pending callbacks of the profile, if no exception is pending. */
 void host_run_pending(struct wn_domain *domain);
 

@@ -431,6 +431,31 @@ static long cycles_with_soft_limit(size_t bytes) {
   return cycles;
 }
 
+static void a_program_that_promotes_little_has_its_old_garbage_collected_soon(void **state) {
+  (void)state;
+  enum { MINOR_HEAPS = TINY ? 200 : 40 };
+  struct journal of;
+  struct entry entry = {&of, 1};
+  wn_heap_options options = without_helpers();
+  journal_open(&of, &options);
+  {
+    WN_SCOPE(of.domain);
+    register_first(&of, &entry, block_of(of.domain, 1));
+    make_list(of.domain, 1000, 3);
+    assert_int_equal(wn_gc_minor(of.domain), WN_OK); /* it is old, and then dead */
+  }
+  assert_int_equal(wn_gc_minor(of.domain), WN_OK);
+  long words = get_control(of.domain).minor_heap_size;
+  long before = quick_stat(of.domain).minor_collections;
+  while (!of.count && quick_stat(of.domain).minor_collections - before < MINOR_HEAPS) {
+    allocate(of.domain, words / 40, 9);
+    wn_poll(of.domain);
+  }
+  assert_true(of.count > 0);
+  assert_int_equal(quick_stat(of.domain).forced_major_collections, 0);
+  journal_close(&of);
+}
+
 static void beyond_the_soft_limit_one_cycle_follows_the_other(void **state) {
   (void)state;
   long without = cycles_with_soft_limit(0), far = cycles_with_soft_limit((size_t)1 << 40);
@@ -456,6 +481,7 @@ int main(void) {
       cmocka_unit_test(thousands_of_compactions_of_a_growing_list_are_sound),
       cmocka_unit_test(old_garbage_of_every_kind_is_collected_without_being_asked_for),
       cmocka_unit_test(a_program_that_asks_for_minor_collections_only_has_its_old_garbage_collected),
+      cmocka_unit_test(a_program_that_promotes_little_has_its_old_garbage_collected_soon),
       cmocka_unit_test(beyond_the_soft_limit_one_cycle_follows_the_other),
   };
   return RUN_TESTS(tests);

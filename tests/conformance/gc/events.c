@@ -225,7 +225,8 @@ static void the_statistics_at_the_end_are_exact(void **state) {
            "winnow: heap closes: allocated_words 1100\nwinnow: heap closes: minor_words 100\n"
            "winnow: heap closes: promoted_words %.0f\nwinnow: heap closes: major_words %.0f\n"
            "winnow: heap closes: minor_collections %ld\nwinnow: heap closes: major_collections %ld\n"
-           "winnow: heap closes: forced_major_collections 1\nwinnow: heap closes: heap_words %ld\n"
+           "winnow: heap closes: compactions 0\nwinnow: heap closes: forced_major_collections 1\n"
+           "winnow: heap closes: heap_words %ld\n"
            "winnow: heap closes: top_heap_words %ld\n",
            stat.promoted_words, stat.major_words, stat.minor_collections, stat.major_collections,
            stat.heap_words, stat.top_heap_words);

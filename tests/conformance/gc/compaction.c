@@ -1,0 +1,546 @@
+/* Compactions: what they leave of a heap, that all that holds a block follows it, pins, and when they come
+ * by themselves. */
+#include "gc/journal.h"
+
+#include "base/check.h"
+#include "gc/world/heap.h"
+#include <string.h>
+#include <winnow/events.h>
+#include <winnow/weak.h>
+
+/* All blocks move that can, whether memory is gained or not. */
+static const char *const MOVES_ALL = "move_all,O=1000000";
+
+static void open_moving(struct journal *of) {
+  wn_heap_options options = without_helpers();
+  options.text = MOVES_ALL;
+  journal_open(of, &options);
+}
+
+static void compact(wn_domain *domain) {
+  long before = quick_stat(domain).compactions;
+  assert_int_equal(wn_gc_compact(domain), WN_OK);
+  assert_int_equal(quick_stat(domain).compactions, before + 1);
+  assert_int_equal(wn_gc_verify(domain, stderr), WN_OK);
+}
+
+/* ---- what is left ---- */
+
+/* Blocks of all sizes in an array: small, medium, and, of those, a few large. */
+static wn_ref make_mixed(wn_domain *domain, size_t count) {
+  wn_ref array = wn_alloc(domain, count, 0);
+  for (size_t i = 0; i < count; i++) {
+    WN_SCOPE(domain);
+    size_t words = i % 64 == 0 ? 300 + i % 5000 : 1 + i % 90;
+    wn_ref block = wn_alloc(domain, words, 1);
+    wn_set_int(domain, block, words - 1, (intptr_t)i);
+    wn_set(domain, array, i, block);
+  }
+  return array;
+}
+
+static bool is_kept(size_t i) { return (i * UINT64_C(0x9e3779b97f4a7c15) >> 40) % 5 == 0; }
+
+static void drop_four_of_five(wn_domain *domain, wn_ref array) {
+  for (size_t i = 0; i < wn_words(wn_value_of(array)); i++)
+    if (!is_kept(i)) wn_set_int(domain, array, i, 0);
+}
+
+static void check_mixed(wn_domain *domain, wn_ref array) {
+  for (size_t i = 0; i < wn_words(wn_value_of(array)); i++) {
+    WN_SCOPE(domain);
+    if (!is_kept(i)) continue;
+    wn_ref block = wn_get(domain, array, i);
+    assert_int_equal(wn_to_int(wn_field(block, wn_words(wn_value_of(block)) - 1)), i);
+  }
+}
+
+static void little_more_is_left_than_what_is_live(void **state) {
+  (void)state;
+  struct journal of;
+  wn_heap_options options = without_helpers();
+  options.text = "O=1000000";
+  journal_open(&of, &options);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref array = make_mixed(of.domain, TINY ? 20000 : 400000);
+    drop_four_of_five(of.domain, array);
+    assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+    wn_gc_stat before = read_stat(of.domain);
+    compact(of.domain);
+    wn_gc_stat after = read_stat(of.domain);
+    assert_int_equal(after.live_words, before.live_words);
+    assert_int_equal(after.live_blocks, before.live_blocks);
+    assert_true((double)before.heap_words > 3 * (double)before.live_words);
+    assert_true((double)after.heap_words < 1.2 * (double)after.live_words + (TINY ? 90000 : 0));
+    check_mixed(of.domain, array);
+  }
+  journal_close(&of);
+}
+
+static void a_second_compaction_finds_little_to_move(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref array = make_mixed(of.domain, TINY ? 2000 : 40000);
+    drop_four_of_five(of.domain, array);
+    compact(of.domain);
+    long heap = quick_stat(of.domain).heap_words;
+    size_t stayed = 0, all = 0;
+    wn_value *before = test_calloc(wn_words(wn_value_of(array)), sizeof *before);
+    for (size_t i = 0; i < wn_words(wn_value_of(array)); i++) before[i] = wn_field(array, i);
+    compact(of.domain);
+    for (size_t i = 0; i < wn_words(wn_value_of(array)); i++) {
+      if (before[i] & 1) continue;
+      all++;
+      stayed += before[i] == wn_field(array, i);
+    }
+    assert_true(stayed * 2 > all);
+    assert_true(quick_stat(of.domain).heap_words <= heap);
+    check_mixed(of.domain, array);
+    test_free(before);
+  }
+  journal_close(&of);
+}
+
+/* ---- what follows a block ---- */
+
+struct stack {
+  wn_value value;
+};
+
+static void walk_stack(wn_domain *domain, wn_visit *visit, void *visitor, void *context) {
+  (void)domain;
+  struct stack *stack = context;
+  if (stack->value) visit(visitor, &stack->value);
+}
+
+static void all_that_holds_a_block_follows_it(void **state) {
+  (void)state;
+  struct journal of;
+  struct stack stack = {0};
+  wn_heap_options options = without_helpers();
+  options.text = MOVES_ALL;
+  options.hooks.walk_roots = walk_stack;
+  options.hooks.context = &stack;
+  journal_open(&of, &options);
+  wn_domain *d = of.domain;
+  {
+    WN_SCOPE(d);
+    wn_ref block = block_of(d, 42), bytes = wn_alloc_bytes(d, 100);
+    wn_ref medium = wn_alloc(d, 1000, 0), large = wn_alloc(d, 200000, 0);
+    wn_ref weak = wn_weak_new(d, 1), ephemeron = wn_ephemeron_new(d, 1);
+    wn_global *global = wn_global_new(d, block);
+    memset(wn_bytes(bytes), 7, 100);
+    wn_set(d, medium, 999, block);
+    wn_set(d, large, 199999, medium);
+    wn_set(d, medium, 0, bytes);
+    assert_int_equal(wn_weak_set(d, weak, 0, block), WN_OK);
+    assert_int_equal(wn_ephemeron_set_key(d, ephemeron, 0, medium), WN_OK);
+    assert_int_equal(wn_ephemeron_set_data(d, ephemeron, block), WN_OK);
+    stack.value = wn_value_of(block);
+    assert_int_equal(wn_gc_full_major(d), WN_OK);
+    wn_value before = wn_value_of(block), medium_before = wn_value_of(medium);
+    for (int i = 0; i < 3; i++) compact(d);
+    assert_int_not_equal(wn_value_of(block), before);
+    assert_int_not_equal(wn_value_of(medium), medium_before);
+    assert_int_equal(stack.value, wn_value_of(block));
+    assert_int_equal(wn_value_of(wn_global_get(d, global)), wn_value_of(block));
+    assert_int_equal(wn_field(medium, 999), wn_value_of(block));
+    assert_int_equal(wn_field(large, 199999), wn_value_of(medium));
+    assert_int_equal(wn_value_of(wn_weak_get(d, weak, 0)), wn_value_of(block));
+    assert_int_equal(wn_value_of(wn_ephemeron_get_key(d, ephemeron, 0)), wn_value_of(medium));
+    assert_int_equal(wn_value_of(wn_ephemeron_get_data(d, ephemeron)), wn_value_of(block));
+    for (int i = 0; i < 100; i++) assert_int_equal(((char *)wn_bytes(wn_get(d, medium, 0)))[i], 7);
+    assert_int_equal(number_of(block), 42);
+    wn_global_free(d, global);
+    stack.value = 0;
+  }
+  journal_close(&of);
+}
+
+static void finalisers_get_the_block_where_it_is_and_only_when_it_is_dead(void **state) {
+  (void)state;
+  struct journal of;
+  open_moving(&of);
+  struct entry first = {&of, 1}, last = {&of, 2};
+  {
+    WN_SCOPE(of.domain);
+    wn_ref block = block_of(of.domain, 5);
+    register_first(&of, &first, block);
+    register_last(&of, &last, block);
+    for (int i = 0; i < 3; i++) compact(of.domain);
+    assert_int_equal(of.count, 0);
+  }
+  for (int i = 0; i < 3; i++) compact(of.domain);
+  ASSERT_JOURNAL(&of, 1, 2);
+  journal_close(&of);
+}
+
+static void keep_number(wn_domain *domain, wn_ref value, void *context) {
+  (void)domain;
+  *(intptr_t *)context = number_of(value);
+}
+
+static void hold_back(wn_domain *domain, wn_ref value, void *context) {
+  (void)value, (void)context;
+  assert_int_equal(wn_gc_compact(domain), WN_OK); /* the next call is pending, and its value moves */
+}
+
+static void values_of_pending_calls_move_too(void **state) {
+  (void)state;
+  struct journal of;
+  intptr_t number = 0;
+  open_moving(&of);
+  {
+    WN_SCOPE(of.domain); /* the last registered is called first */
+    assert_int_equal(wn_gc_finalise(of.domain, keep_number, &number, block_of(of.domain, 77)), WN_OK);
+    assert_int_equal(wn_gc_finalise(of.domain, hold_back, NULL, block_of(of.domain, 1)), WN_OK);
+  }
+  assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+  assert_int_equal(number, 77);
+  journal_close(&of);
+}
+
+/* ---- tracked blocks ---- */
+
+struct calls {
+  long allocated, promoted, died;
+};
+
+static void *born(wn_domain *domain, const wn_allocation *allocation, void *context) {
+  (void)domain, (void)allocation;
+  return ((struct calls *)context)->allocated++, context;
+}
+static void *promoted(wn_domain *domain, void *metadata, void *context) {
+  (void)domain;
+  ((struct calls *)context)->promoted++;
+  return metadata;
+}
+static void died(wn_domain *domain, void *metadata, void *context) {
+  (void)domain, (void)metadata;
+  ((struct calls *)context)->died++;
+}
+
+static void tracked_blocks_are_followed_and_nobody_is_told(void **state) {
+  (void)state;
+  enum { BLOCKS = 200 };
+  struct journal of;
+  struct calls calls = {0};
+  wn_profile *profile;
+  open_moving(&of);
+  wn_memprof_options options = {.sampling_rate = 1, .callstack_size = 0};
+  wn_tracker tracker = {.alloc_minor = born,
+                        .alloc_major = born,
+                        .promote = promoted,
+                        .dealloc_minor = died,
+                        .dealloc_major = died,
+                        .context = &calls};
+  {
+    WN_SCOPE(of.domain);
+    wn_ref list = wn_alloc(of.domain, BLOCKS, 0);
+    assert_int_equal(wn_memprof_start(of.domain, &options, &tracker, &profile), WN_OK);
+    for (size_t i = 0; i < BLOCKS; i++) {
+      WN_SCOPE(of.domain);
+      wn_set(of.domain, list, i, wn_alloc(of.domain, i % 10 ? 5 : 400, 1));
+    }
+    assert_int_equal(wn_memprof_stop(of.domain), WN_OK);
+    assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+    struct calls before = calls;
+    assert_int_equal(before.allocated, BLOCKS);
+    for (int i = 0; i < 3; i++) compact(of.domain);
+    assert_memory_equal(&calls, &before, sizeof calls);
+    for (size_t i = 0; i < BLOCKS; i += 2) wn_set_int(of.domain, list, i, 0);
+    compact(of.domain);
+    assert_int_equal(calls.died, BLOCKS / 2);
+  }
+  compact(of.domain);
+  assert_int_equal(calls.died, BLOCKS);
+  assert_int_equal(wn_memprof_discard(profile), WN_OK);
+  journal_close(&of);
+}
+
+/* ---- pins ---- */
+
+static void a_pinned_block_stays_and_lives_until_its_last_unpin(void **state) {
+  (void)state;
+  struct journal of;
+  open_moving(&of);
+  struct entry entry = {&of, 1};
+  for (size_t words = 1; words <= 1000; words += 999) {
+    wn_value pinned;
+    of.count = 0;
+    {
+      WN_SCOPE(of.domain);
+      wn_ref block = wn_alloc(of.domain, words, 1), other = wn_alloc(of.domain, words, 1);
+      wn_set_int(of.domain, block, 0, 9);
+      register_last(&of, &entry, block);
+      for (int i = 0; i < 2; i++) assert_int_equal(wn_pin(of.domain, block), WN_OK);
+      pinned = wn_value_of(block);
+      wn_value moves = wn_value_of(other);
+      for (int i = 0; i < 3; i++) compact(of.domain);
+      assert_int_equal(wn_value_of(block), pinned);
+      assert_int_not_equal(wn_value_of(other), moves);
+    }
+    {
+      WN_SCOPE(of.domain);
+      compact(of.domain);
+      wn_ref block = wn_root(of.domain, pinned);
+      assert_int_equal(number_of(block), 9);
+      assert_int_equal(wn_unpin(of.domain, block), WN_OK);
+    }
+    compact(of.domain);
+    assert_int_equal(of.count, 0);
+    {
+      WN_SCOPE(of.domain);
+      wn_ref block = wn_root(of.domain, pinned);
+      assert_int_equal(number_of(block), 9);
+      assert_int_equal(wn_unpin(of.domain, block), WN_OK);
+      assert_int_equal(wn_unpin(of.domain, block), WN_EINVAL);
+      compact(of.domain);
+      assert_int_not_equal(wn_value_of(block), pinned);
+    }
+    compact(of.domain);
+    ASSERT_JOURNAL(&of, 1);
+  }
+  journal_close(&of);
+}
+
+static void many_pins_are_found_again(void **state) {
+  (void)state;
+  enum { BLOCKS = 1000 };
+  struct journal of;
+  open_moving(&of);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref array = wn_alloc(of.domain, BLOCKS, 0);
+    wn_value *addresses = test_calloc(BLOCKS, sizeof *addresses);
+    for (size_t i = 0; i < BLOCKS; i++) {
+      WN_SCOPE(of.domain);
+      wn_set(of.domain, array, i, block_of(of.domain, (intptr_t)i));
+    }
+    assert_int_equal(wn_gc_minor(of.domain), WN_OK);
+    for (size_t round = 0; round < 3; round++) {
+      for (size_t i = round; i < BLOCKS; i += 3) {
+        WN_SCOPE(of.domain);
+        assert_int_equal(wn_pin(of.domain, wn_get(of.domain, array, i)), WN_OK);
+        addresses[i] = wn_field(array, i);
+      }
+      compact(of.domain);
+      for (size_t i = 0; i < BLOCKS; i++) {
+        WN_SCOPE(of.domain);
+        wn_ref block = wn_get(of.domain, array, i);
+        assert_int_equal(number_of(block), i);
+        if (i % 3 != round) continue;
+        assert_int_equal(wn_value_of(block), addresses[i]);
+        assert_int_equal(wn_unpin(of.domain, block), WN_OK);
+      }
+    }
+    test_free(addresses);
+  }
+  journal_close(&of);
+}
+
+static void only_blocks_can_be_pinned(void **state) {
+  (void)state;
+  struct journal of;
+  open_moving(&of);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref number = wn_root(of.domain, wn_int(1)), block = block_of(of.domain, 1);
+    assert_int_equal(wn_pin(of.domain, number), WN_EINVAL);
+    assert_int_equal(wn_unpin(of.domain, block), WN_EINVAL);
+    assert_string_equal(wn_last_error(), "unpin: it is not pinned");
+  }
+  journal_close(&of);
+}
+
+/* ---- by itself ---- */
+
+/* So many cycles, by small requests, of a heap that is mostly holes. */
+static long compactions_in_cycles(long max_overhead, int cycles, long *all_cycles) {
+  struct journal of;
+  long compactions;
+  wn_heap_options options = without_helpers();
+  options.parameters.max_overhead = max_overhead;
+  journal_open(&of, &options);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref array = make_mixed(of.domain, TINY ? 5000 : 100000);
+    drop_four_of_five(of.domain, array);
+    for (int i = 0; i < cycles; i++) assert_int_equal(wn_gc_major(of.domain), WN_OK);
+    check_mixed(of.domain, array);
+    compactions = quick_stat(of.domain).compactions;
+    *all_cycles = quick_stat(of.domain).major_collections;
+  }
+  journal_close(&of);
+  return compactions;
+}
+
+static void max_overhead_begins_a_compaction_when_a_cycle_ends(void **state) {
+  (void)state;
+  long cycles;
+  assert_int_equal(compactions_in_cycles(1000000, 4, &cycles), 0);
+  assert_int_equal(compactions_in_cycles(999999, 4, &cycles), 0);
+  assert_int_equal(compactions_in_cycles(0, 4, &cycles), cycles);
+  assert_in_range(compactions_in_cycles(50, 4, &cycles), 1, cycles - 1); /* not again once it is compact */
+}
+
+static void a_heap_without_holes_is_left_alone(void **state) {
+  (void)state;
+  struct journal of;
+  wn_heap_options options = without_helpers();
+  options.parameters.max_overhead = 1;
+  journal_open(&of, &options);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref list = make_list(of.domain, 5000, 3);
+    for (int i = 0; i < 3; i++) assert_int_equal(wn_gc_major(of.domain), WN_OK);
+    wn_value before = wn_value_of(list);
+    long compactions = quick_stat(of.domain).compactions;
+    for (int i = 0; i < 10; i++) assert_int_equal(wn_gc_major(of.domain), WN_OK);
+    assert_int_equal(wn_value_of(list), before);
+    assert_int_equal(quick_stat(of.domain).compactions, compactions);
+  }
+  journal_close(&of);
+}
+
+/* ---- limits, and others ---- */
+
+static void without_memory_for_copies_blocks_stay(void **state) {
+  (void)state;
+  struct journal of;
+  open_moving(&of);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref array = make_mixed(of.domain, TINY ? 3000 : 30000);
+    drop_four_of_five(of.domain, array);
+    assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+    struct chunks *chunks = &of.heap->store.chunks;
+    chunks->limit_bytes = atomic_load(&chunks->mapped_bytes);
+    for (int i = 0; i < 3; i++) compact(of.domain);
+    chunks->limit_bytes = SIZE_MAX;
+    check_mixed(of.domain, array);
+    compact(of.domain);
+    check_mixed(of.domain, array);
+  }
+  journal_close(&of);
+}
+
+/* How many cycles the same work takes. */
+static long cycles_of_work(wn_domain *domain, wn_ref array) {
+  long before = quick_stat(domain).major_collections;
+  for (size_t round = 0; round < 20; round++)
+    for (size_t i = 0; i < wn_words(wn_value_of(array)); i++) {
+      WN_SCOPE(domain);
+      wn_set(domain, array, i, block_of(domain, (intptr_t)i));
+    }
+  return quick_stat(domain).major_collections - before;
+}
+
+static void a_thousand_compactions_do_not_upset_the_pace(void **state) {
+  (void)state;
+  enum { BLOCKS = TINY ? 2000 : 100000 };
+  struct journal of;
+  journal_open(&of, &(wn_heap_options)WN_HEAP_DEFAULTS);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref array = wn_alloc(of.domain, BLOCKS, 0);
+    cycles_of_work(of.domain, array);
+    assert_int_equal(wn_gc_compact(of.domain), WN_OK);
+    long before = cycles_of_work(of.domain, array);
+    for (int i = 0; i < 1000; i++) {
+      WN_SCOPE(of.domain);
+      wn_set(of.domain, array, (size_t)i, block_of(of.domain, i));
+      assert_int_equal(wn_gc_compact(of.domain), WN_OK);
+    }
+    long after = cycles_of_work(of.domain, array);
+    assert_in_range(after, before - 1, before + 1);
+    assert_int_equal(quick_stat(of.domain).compactions, 1001);
+  }
+  journal_close(&of);
+}
+
+static void wait_and_check(wn_domain *domain, void *argument) {
+  _Atomic(int) *step = argument;
+  WN_SCOPE(domain);
+  wn_ref array = make_mixed(domain, TINY ? 1000 : 20000);
+  drop_four_of_five(domain, array);
+  atomic_fetch_add(step, 1);
+  wait_for_step(domain, step, 1000);
+  check_mixed(domain, array);
+}
+
+static void domains_that_wait_share_the_work_and_find_their_blocks(void **state) {
+  (void)state;
+  enum { DOMAINS = 3 };
+  struct journal of;
+  _Atomic(int) step = 0;
+  wn_join *joins[DOMAINS];
+  open_moving(&of);
+  {
+    WN_SCOPE(of.domain);
+    for (int i = 0; i < DOMAINS; i++) joins[i] = spawn(of.domain, wait_and_check, &step);
+    wait_for_step(of.domain, &step, DOMAINS);
+    wn_ref array = make_mixed(of.domain, TINY ? 1000 : 20000);
+    drop_four_of_five(of.domain, array);
+    for (int i = 0; i < 5; i++) compact(of.domain);
+    atomic_store(&step, 1000);
+    for (int i = 0; i < DOMAINS; i++) join_wait(of.domain, joins[i]);
+    check_mixed(of.domain, array);
+  }
+  journal_close(&of);
+}
+
+static void keep_event(const wn_gc_event *event, void *context) { *(wn_gc_event *)context = *event; }
+
+static void a_listener_is_told_what_moved_and_what_went_back(void **state) {
+  (void)state;
+  struct journal of;
+  wn_gc_event told = {0};
+  wn_gc_listener *listener;
+  wn_heap_options options = without_helpers();
+  options.text = "O=1000000";
+  journal_open(&of, &options);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref array = make_mixed(of.domain, TINY ? 5000 : 100000);
+    drop_four_of_five(of.domain, array);
+    assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+    size_t before = atomic_load(&of.heap->store.chunks.mapped_bytes);
+    assert_int_equal(wn_gc_listen(of.domain, WN_GC_EVENT(WN_GC_COMPACTION), keep_event, &told, &listener),
+                     WN_OK);
+    compact(of.domain);
+    assert_int_equal(told.kind, WN_GC_COMPACTION);
+    assert_true(told.began_ns && told.began_ns <= told.ns);
+    assert_true(told.words > 0 && (long)told.words < read_stat(of.domain).live_words);
+    assert_true(told.bytes > 0);
+    assert_true(told.mapped < before);
+    assert_int_equal(wn_gc_unlisten(of.domain, listener), WN_OK);
+  }
+  journal_close(&of);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(little_more_is_left_than_what_is_live),
+      cmocka_unit_test(a_second_compaction_finds_little_to_move),
+      cmocka_unit_test(all_that_holds_a_block_follows_it),
+      cmocka_unit_test(finalisers_get_the_block_where_it_is_and_only_when_it_is_dead),
+      cmocka_unit_test(values_of_pending_calls_move_too),
+      cmocka_unit_test(tracked_blocks_are_followed_and_nobody_is_told),
+      cmocka_unit_test(a_pinned_block_stays_and_lives_until_its_last_unpin),
+      cmocka_unit_test(many_pins_are_found_again),
+      cmocka_unit_test(only_blocks_can_be_pinned),
+      cmocka_unit_test(max_overhead_begins_a_compaction_when_a_cycle_ends),
+      cmocka_unit_test(a_heap_without_holes_is_left_alone),
+      cmocka_unit_test(without_memory_for_copies_blocks_stay),
+      cmocka_unit_test(a_thousand_compactions_do_not_upset_the_pace),
+      cmocka_unit_test(domains_that_wait_share_the_work_and_find_their_blocks),
+      cmocka_unit_test(a_listener_is_told_what_moved_and_what_went_back),
+  };
+  return RUN_TESTS(tests);
+}
+/* SPDX-License-Identifier: MIT */
