@@ -65,7 +65,8 @@ size_t major_external_words(const struct wn_heap *heap, size_t bytes) {
 static void settle_external(struct wn_heap *heap) {
   struct pace *pace = &heap->collector->pace;
   size_t now = atomic_load(&heap->store.external);
-  size_t fresh = atomic_load(&pace->external_made) - pace->external_made_before;
+  size_t fresh =
+      atomic_load(&pace->external_made) - pace->external_made_before - atomic_load(&pace->external_credit);
   atomic_store(&pace->external_live, now > fresh ? now - fresh : 0);
 }
 
@@ -83,6 +84,7 @@ static void start_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   begin_phase(heap, PHASE_MARK);
   pace->cycle_began_ns = os_monotonic_ns();
   pace->external_made_before = atomic_load(&pace->external_made);
+  atomic_store(&pace->external_credit, 0);
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
     roots_each(domain, mark_root, leader);
   globals_each(heap, mark_root, leader);

@@ -28,19 +28,25 @@
 
 #include "gc/world/domain.h"
 
-/* PACE and EXTERNAL, of a heap. */
+/* PACE and EXTERNAL, of a heap.
+ *
+ * CREDIT. What an old block gives up of the bytes outside that were counted since the cycle began,
+ * it or another block may have again without being counted: a buffer that shrinks and grows makes
+ * no garbage. `allocated` cannot be lowered instead, since it must not fall below `phase_began`.
+ * external_credit <= external_made - external_made_before, always. */
 struct pace {
-  _Atomic(size_t) allocated;     /* words added to the major heap since the last cycle ended */
-  _Atomic(size_t) live_words;    /* words that the sweep of the last cycle found live */
-  _Atomic(int64_t) debt;         /* words of marking and sweeping by which the collector is late */
-  size_t phase_goal;             /* estimated words of work in the phase */
-  size_t phase_began;            /* `allocated` when the phase began */
-  uint64_t cycle_began_ns;       /* 0: none began yet */
-  _Atomic(size_t) work_done;     /* words in the phase, by domains and helpers */
-  _Atomic(size_t) external_made; /* bytes that old custom blocks ever had outside */
-  size_t external_made_before;   /* the same when the cycle began */
-  _Atomic(size_t) external_live; /* bytes that the last cycle found, without those that were new */
-  size_t soft_limit_bytes;       /* while the heap is larger, one cycle follows the other; 0: no limit */
+  _Atomic(size_t) allocated;       /* words added to the major heap since the last cycle ended */
+  _Atomic(size_t) live_words;      /* words that the sweep of the last cycle found live */
+  _Atomic(int64_t) debt;           /* words of marking and sweeping by which the collector is late */
+  size_t phase_goal;               /* estimated words of work in the phase */
+  size_t phase_began;              /* `allocated` when the phase began */
+  uint64_t cycle_began_ns;         /* 0: none began yet */
+  _Atomic(size_t) work_done;       /* words in the phase, by domains and helpers */
+  _Atomic(size_t) external_made;   /* bytes that old custom blocks ever had outside */
+  size_t external_made_before;     /* the same when the cycle began */
+  _Atomic(size_t) external_credit; /* CREDIT: bytes given up, which the next ones use first */
+  _Atomic(size_t) external_live;   /* bytes that the last cycle found, without those that were new */
+  size_t soft_limit_bytes;         /* while the heap is larger, one cycle follows the other; 0: no limit */
 };
 
 enum collect {
