@@ -39,7 +39,7 @@ static void use_global(struct worker *worker) {
 /* ---- finalisers ---- */
 
 /* The nodes that became reachable again need not be counted as such. */
-static void excuse(struct actor *actor, struct node *node) {
+static void excuse_one(struct actor *actor, struct node *node) {
   struct node *keep = actor->keep;
   actor_mark(actor); /* what was reachable is not excused */
   uint64_t before = actor->epoch;
@@ -53,6 +53,18 @@ static void excuse(struct actor *actor, struct node *node) {
   for (struct node *other = actor->nodes; other; other = other->next)
     if (other->seen == actor->epoch && !other->address) other->resurrected = true;
   actor->keep = keep;
+}
+
+/* Nor need the data of ephemerons whose keys did, which the model does not mark. */
+static void excuse(struct actor *actor, struct node *node) {
+  excuse_one(actor, node);
+  for (size_t i = 0; i < EPHEMERONS;) {
+    const struct weak_pair *pair = &actor->pairs[i++];
+    if (!pair->key || !pair->key->resurrected || pair->data->resurrected) continue;
+    pair->data->resurrected = true;
+    excuse_one(actor, pair->data);
+    i = 0;
+  }
 }
 
 /* The model may be looked at only where the domain is the node's. */
