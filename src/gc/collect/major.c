@@ -50,13 +50,22 @@ static void begin_phase(struct wn_heap *heap, enum phase phase) {
 }
 
 enum { RATIO_FIRST = 44 }; /* of custom_major_ratio */
+enum { EXTERNAL_STEP = 16 };
+
+/* While no cycle is in progress, there is nothing to do before the next one is to begin. */
+bool major_external_is_due(const struct wn_heap *heap, size_t words) {
+  size_t allowance = major_allowance(heap);
+  if (words <= allowance / EXTERNAL_STEP) return false;
+  return heap_phase(heap) != PHASE_IDLE ||
+         atomic_load(&heap->collector->pace.allocated) >= allowance / IDLE_PART;
+}
 
 size_t major_external_words(const struct wn_heap *heap, size_t bytes) {
   const struct pace *pace = &heap->collector->pace;
   double least = 2 * 8 * (double)atomic_load(&heap->minor_words) * 100 / RATIO_FIRST;
   double base = 8 * (double)atomic_load(&pace->live_words) + (double)atomic_load(&pace->external_live);
   double most = (base > least ? base : least) * (double)heap->control.custom_major_ratio / 100;
-  double share = (double)bytes / most;
+  double share = 1.5 * (double)bytes / most;
   return (size_t)((share < 1 ? share : 1) * (double)major_allowance(heap));
 }
 

@@ -17,11 +17,6 @@ static bool needs_minor(const struct wn_domain *domain, size_t external_bytes) {
   return domain->young_external && (double)(domain->young_external + external_bytes) > most;
 }
 
-/* A fifth of a cycle's allocation was external, which no other check counts. */
-static bool needs_slice(const struct wn_domain *domain) {
-  return domain->external_words > major_allowance(domain->heap) / 5;
-}
-
 static bool is_young(const struct wn_domain *domain, size_t words, size_t external_bytes) {
   return words <= WN_MAX_YOUNG_WORDS && external_bytes <= (size_t)domain->heap->control.custom_minor_max_size;
 }
@@ -88,7 +83,7 @@ static wn_status adjust(struct wn_domain *domain, wn_ref block, size_t external_
 /* ---- shared ---- */
 
 bool allocate_custom_is_due(const struct wn_domain *domain, size_t external_bytes) {
-  return needs_minor(domain, external_bytes) || needs_slice(domain);
+  return needs_minor(domain, external_bytes) || major_external_is_due(domain->heap, domain->external_words);
 }
 
 wn_ref allocate_custom(struct wn_domain *domain, const wn_custom_ops *ops, size_t bytes,

@@ -84,6 +84,35 @@ static void buffers_that_grow_stay_bounded(void **state) {
   journal_close(&of);
 }
 
+/* The most that is outside, by what is live, while random ones of 128 buffers are replaced. */
+static double excess_of_churn(bool grown) {
+  enum { KEPT = 128, BYTES = 256 << 10, ROUNDS = 5000 };
+  struct journal of;
+  size_t most = 0;
+  open_small(&of, 32768);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref kept = wn_alloc(of.domain, KEPT, 0);
+    for (size_t i = 0; i < ROUNDS; i++) {
+      WN_SCOPE(of.domain);
+      wn_ref block = custom_with(of.domain, grown ? 0 : BYTES);
+      for (size_t bytes = BYTES / 16; grown && bytes <= BYTES; bytes *= 2) adjust(of.domain, block, bytes);
+      wn_set(of.domain, kept, i < KEPT ? i : (size_t)(i * 2654435761 >> 7) % KEPT, block);
+      if (outside(&of) > most) most = outside(&of);
+    }
+  }
+  journal_close(&of);
+  return (double)most / ((double)KEPT * BYTES);
+}
+
+static void what_is_outside_stays_within_thirty_percent_of_what_is_live(void **state) {
+  (void)state;
+  for (int grown = 0; grown < 2; grown++) {
+    double excess = excess_of_churn(grown);
+    assert_true(excess >= 1 && excess <= (TINY ? 1.35 : 1.3)); /* whose slices are shorter */
+  }
+}
+
 /* ---- shrinks ---- */
 
 /* Collections that a block causes which gets 100000 bytes 2000 times, and gives them back. */
@@ -287,6 +316,7 @@ int main(void) {
       cmocka_unit_test(growth_of_young_blocks_hastens_minor_collections_as_their_allocation_does),
       cmocka_unit_test(growth_of_old_blocks_hastens_cycles_as_their_allocation_does),
       cmocka_unit_test(buffers_that_grow_stay_bounded),
+      cmocka_unit_test(what_is_outside_stays_within_thirty_percent_of_what_is_live),
       cmocka_unit_test(a_buffer_that_grows_and_shrinks_hastens_nothing),
       cmocka_unit_test(what_shrank_does_not_pay_for_what_was_there_before_the_cycle),
       cmocka_unit_test(what_is_kept_by_growth_adds_no_cycles),
