@@ -377,13 +377,13 @@ static const struct {
   operation *run; /* NULL: one that needs the depth */
   unsigned weight;
 } operations[] = {
-    {make_scanned, 30}, {make_raw, 10},    {make_custom, 8}, {make_group, 6},   {make_by_raw_tier, 12},
-    {make_pair, 12},    {make_garbage, 6}, {link_one, 30},   {overwrite, 12},   {exchange, 14},
-    {walk, 20},         {drop, 25},        {use_global, 14}, {finalise, 8},     {forget_kept, 3},
-    {post, 10},         {take, 10},        {poll, 10},       {yield, 10},       {block, 4},
-    {collect, 3},       {verify, 1},       {compare, 3},     {change_board, 1}, {set_parameters, 1},
-    {send_errand, 3},   {use_profile, 4},  {use_weak, 16},   {use_pins, 6},     {NULL, 14},
-    {NULL, 2},          {NULL, 2},
+    {make_scanned, 30}, {make_raw, 10},    {make_custom, 8}, {make_group, 6},    {make_by_raw_tier, 12},
+    {make_pair, 12},    {make_garbage, 6}, {link_one, 30},   {overwrite, 12},    {exchange, 14},
+    {walk, 20},         {drop, 25},        {use_global, 14}, {finalise, 8},      {forget_kept, 3},
+    {post, 10},         {take, 10},        {poll, 10},       {yield, 10},        {block, 4},
+    {collect, 3},       {verify, 1},       {compare, 3},     {change_board, 1},  {set_parameters, 1},
+    {send_errand, 3},   {use_profile, 4},  {use_weak, 16},   {adjust_custom, 8}, {use_pins, 6},
+    {NULL, 14},         {NULL, 2},         {NULL, 2},
 };
 enum { KINDS = sizeof operations / sizeof *operations, DESCEND = KINDS - 3, THREAD, DOMAIN };
 

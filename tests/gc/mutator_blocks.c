@@ -128,6 +128,13 @@ void make_custom(struct worker *worker) {
   keep(worker, &scope, block, node);
 }
 
+/* The collector's own sum, which wn_gc_verify compares, is the model. */
+void adjust_custom(struct worker *worker) {
+  struct root *root = root_of(worker, NODE_CUSTOM);
+  size_t outside = draw(worker) % 4 ? below(worker, 1000) : below(worker, 1 << 20);
+  if (root) check_status(wn_custom_adjust(worker->actor->domain, root->ref, outside), "wn_custom_adjust");
+}
+
 void make_group(struct worker *worker) {
   enum { MOST = 5 };
   wn_domain *domain = worker->actor->domain;

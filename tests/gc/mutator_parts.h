@@ -29,6 +29,7 @@ void link_fields(struct worker *worker, struct node *node, wn_ref block);
 void make_scanned(struct worker *worker);
 void make_raw(struct worker *worker);
 void make_custom(struct worker *worker);
+void adjust_custom(struct worker *worker);
 void make_group(struct worker *worker);
 void make_by_raw_tier(struct worker *worker);
 void make_pair(struct worker *worker);

@@ -89,6 +89,7 @@ static bool alloc_custom(wn_domain *domain) {
   static const wn_custom_ops ops = {"nothing", NULL};
   return wn_is_null(wn_alloc_custom(domain, &ops, 8, 0));
 }
+static bool custom_adjust(wn_domain *domain) { return wn_custom_adjust(domain, handle, 8); }
 static bool bump_slow(wn_domain *domain) { return !wn_bump_slow(domain, 2, 0); }
 static bool root_slow(wn_domain *domain) { return wn_is_null(wn_root_slow(domain, wn_int(1))); }
 static bool poll_slow(wn_domain *domain) { return wn_poll_slow(domain), true; }
@@ -168,6 +169,7 @@ static const struct call calls[] = {
     {"wn_alloc_group", alloc_group},
     {"wn_alloc_group of nothing", alloc_empty_group},
     {"wn_alloc_custom", alloc_custom},
+    {"wn_custom_adjust", custom_adjust},
     {"wn_bump_slow", bump_slow},
     {"wn_root_slow", root_slow},
     {"wn_poll_slow", poll_slow},
@@ -250,6 +252,13 @@ static bool exchange_in_integer(wn_domain *domain) {
 }
 static bool bytes_of_null(wn_domain *domain) { return (void)domain, !wn_bytes(null_handle); }
 static bool bytes_of_integer(wn_domain *domain) { return !wn_bytes(wn_root(domain, wn_int(7))); }
+static bool adjust_null(wn_domain *domain) { return wn_custom_adjust(domain, null_handle, 8) == WN_EINVAL; }
+static bool adjust_integer(wn_domain *domain) {
+  return wn_custom_adjust(domain, wn_root(domain, wn_int(7)), 8) == WN_EINVAL;
+}
+static bool adjust_raw(wn_domain *domain) {
+  return wn_custom_adjust(domain, wn_alloc_bytes(domain, 8), 8) == WN_EINVAL;
+}
 static bool new_global_of_null(wn_domain *domain) { return !wn_global_new(domain, null_handle); }
 static bool get_null_global(wn_domain *domain) { return wn_is_null(wn_global_get(domain, NULL)); }
 static bool set_null_global(wn_domain *domain) { return wn_global_set(domain, NULL, handle), true; }
@@ -265,6 +274,9 @@ static const struct call mistakes[] = {
     {"wn_cas in an integer", exchange_in_integer},
     {"wn_bytes of a null handle", bytes_of_null},
     {"wn_bytes of an integer", bytes_of_integer},
+    {"wn_custom_adjust of null", adjust_null},
+    {"wn_custom_adjust of an integer", adjust_integer},
+    {"wn_custom_adjust of a raw block", adjust_raw},
     {"wn_global_new of a null handle", new_global_of_null},
     {"wn_global_get of NULL", get_null_global},
     {"wn_global_set of NULL", set_null_global},

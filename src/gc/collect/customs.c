@@ -7,11 +7,30 @@
 
 enum { FIRST = TINY ? 4 : 256 };
 
+/* Takes up to `bytes` of the credit, and returns how many. */
+static size_t take_credit(struct pace *pace, size_t bytes) {
+  size_t credit = atomic_load(&pace->external_credit), taken;
+  do taken = bytes < credit ? bytes : credit;
+  while (taken && !atomic_compare_exchange_weak(&pace->external_credit, &credit, credit - taken));
+  return taken;
+}
+
 size_t customs_count_old(struct wn_heap *heap, size_t external_bytes) {
-  size_t words = major_external_words(heap, external_bytes);
-  atomic_fetch_add(&heap->collector->pace.external_made, external_bytes);
-  atomic_fetch_add(&heap->collector->pace.allocated, words);
+  struct pace *pace = &heap->collector->pace;
+  size_t bytes = external_bytes - take_credit(pace, external_bytes);
+  size_t words = major_external_words(heap, bytes);
+  atomic_fetch_add(&pace->external_made, bytes);
+  atomic_fetch_add(&pace->allocated, words);
   return words;
+}
+
+void customs_count_shrink(struct wn_heap *heap, size_t bytes) {
+  struct pace *pace = &heap->collector->pace;
+  size_t credit = atomic_load(&pace->external_credit), added;
+  do {
+    size_t most = atomic_load(&pace->external_made) - pace->external_made_before - credit;
+    added = bytes < most ? bytes : most;
+  } while (added && !atomic_compare_exchange_weak(&pace->external_credit, &credit, credit + added));
 }
 
 bool customs_reserve(struct wn_domain *domain) {
@@ -31,7 +50,7 @@ void customs_after_minor(struct wn_domain *domain) {
   for (size_t i = 0; i < domain->custom_count; i++) {
     wn_value moved = heap_young_fate(domain->heap, domain->customs[i]);
     if (moved)
-      customs_count_old(domain->heap, ((const struct custom *)moved)->external_bytes);
+      customs_count_old(domain->heap, atomic_load(&((struct custom *)moved)->external_bytes));
     else
       store_release_custom(&domain->heap->store, domain->customs[i]);
   }

@@ -16,6 +16,9 @@ bool customs_reserve(struct wn_domain *domain);
  * how many words they count. */
 size_t customs_count_old(struct wn_heap *heap, size_t external_bytes);
 
+/* Counts that an old block has `bytes` less outside: they become CREDIT of major.h. */
+void customs_count_shrink(struct wn_heap *heap, size_t bytes);
+
 /* Called when a minor collection has evacuated the minor heap: releases dead blocks; the others are
  * old now. The world is stopped. */
 void customs_after_minor(struct wn_domain *domain);

@@ -67,13 +67,21 @@ static void begin_phase(struct wn_heap *heap, enum phase phase) {
 }
 
 enum { RATIO_FIRST = 44 }; /* of custom_major_ratio */
+enum { EXTERNAL_STEP = 16 };
+
+/* While no cycle is in progress, there is nothing to do before the next one is to begin. */
+bool major_external_is_due(const struct wn_heap *heap, size_t words) {
+  size_t allowance = major_allowance(heap);
+  if (words <= allowance / EXTERNAL_STEP) return false;
+  return heap_phase(heap) != PHASE_IDLE || progress_of(heap) >= allowance / IDLE_PART;
+}
 
 size_t major_external_words(const struct wn_heap *heap, size_t bytes) {
   const struct pace *pace = &heap->collector->pace;
   double least = 2 * 8 * (double)atomic_load(&heap->minor_words) * 100 / RATIO_FIRST;
   double base = 8 * (double)atomic_load(&pace->live_words) + (double)atomic_load(&pace->external_live);
   double most = (base > least ? base : least) * (double)heap->control.custom_major_ratio / 100;
-  double share = (double)bytes / most;
+  double share = 1.5 * (double)bytes / most;
   return (size_t)((share < 1 ? share : 1) * (double)major_allowance(heap));
 }
 
@@ -82,7 +90,8 @@ size_t major_external_words(const struct wn_heap *heap, size_t bytes) {
 static void settle_external(struct wn_heap *heap) {
   struct pace *pace = &heap->collector->pace;
   size_t now = atomic_load(&heap->store.external);
-  size_t fresh = atomic_load(&pace->external_made) - pace->external_made_before;
+  size_t fresh =
+      atomic_load(&pace->external_made) - pace->external_made_before - atomic_load(&pace->external_credit);
   atomic_store(&pace->external_live, now > fresh ? now - fresh : 0);
 }
 
@@ -100,6 +109,7 @@ static void start_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   begin_phase(heap, PHASE_MARK);
   pace->cycle_began_ns = os_monotonic_ns();
   pace->external_made_before = atomic_load(&pace->external_made);
+  atomic_store(&pace->external_credit, 0);
   visitors_each(heap, true, mark_root, leader);
   if (mark_has_others(heap)) mark_give_all(heap, domain_marker(leader));
   event_cycle(&heap->events, EVENT_CYCLE_BEGINS, leader, 0);

@@ -22,6 +22,7 @@ struct verification {
     size_t capacity, count;
   } blocks, remembered;
   bool remembers_all; /* ALL of remembered.h */
+  size_t external;    /* bytes that the custom blocks seen so far have outside, dead ones too */
 };
 
 enum { COMPLAINTS_MOST = 20 };
@@ -133,8 +134,15 @@ static void check_colour(struct verification *of, const wn_value *at, bool swept
   complain(of, "block %p has the colour %u, and %u is what is live", (const void *)(at + 1), colour, marked);
 }
 
+/* A dead block keeps its bytes until it is swept, or the minor heap evacuated. */
+static void add_external(struct verification *of, wn_value *at) {
+  if (header_tag(*at) == WN_TAG_CUSTOM)
+    of->external += atomic_load(&((struct custom *)(at + 1))->external_bytes);
+}
+
 static void check_block(struct verification *of, wn_value *at, bool swept) {
   check_colour(of, at, swept);
+  add_external(of, at);
   if (!header_is_scanned(*at) || is_known_dead(of->heap, *at)) return;
   for (size_t i = 1; i <= header_words(*at); i++) check_value(of, at[i], "field", &at[i]);
 }
@@ -193,6 +201,7 @@ static void check_minor_heap(struct verification *of, const struct wn_domain *do
       complain(of, "young block %p has the header %#zx", (void *)(at + 1), (size_t)*at);
       return;
     }
+    add_external(of, at);
     if (header_is_scanned(*at))
       for (size_t i = 1; i <= header_words(*at); i++) check_value(of, at[i], "young field", NULL);
     at += header_extent(*at);
@@ -270,6 +279,9 @@ static void check_counts(struct verification *of) {
     used += heap->store.chunks.table[i].use == CHUNK_POOLS || heap->store.chunks.table[i].use == CHUNK_MEDIUM;
   if (used != heap->store.chunks.used_count)
     complain(of, "%zu chunks are in use, and %zu are counted", used, heap->store.chunks.used_count);
+  if (of->external != atomic_load(&heap->store.external))
+    complain(of, "custom blocks have %zu bytes outside, and %zu are counted", of->external,
+             atomic_load(&heap->store.external));
 }
 
 /* ---- shared ---- */

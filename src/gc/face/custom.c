@@ -1,4 +1,4 @@
-/* Allocation of custom blocks. */
+/* Custom blocks: allocation, and changes of what they have outside. */
 #include "base/error.h"
 #include "gc/collect/customs.h"
 #include "gc/collect/major.h"
@@ -15,11 +15,6 @@ static bool needs_minor(const struct wn_domain *domain, size_t external_bytes) {
   double most =
       (double)(atomic_load(&heap->minor_words) * 8) * (double)heap->control.custom_minor_ratio / 100;
   return domain->young_external && (double)(domain->young_external + external_bytes) > most;
-}
-
-/* A fifth of a cycle's allocation was external, which no other check counts. */
-static bool needs_slice(const struct wn_domain *domain) {
-  return domain->external_words > major_allowance(domain->heap) / 5;
 }
 
 static bool is_young(const struct wn_domain *domain, size_t words, size_t external_bytes) {
@@ -40,10 +35,55 @@ static wn_value *allocate_young_custom(struct wn_domain *domain, size_t words, c
   return fields;
 }
 
+/* ---- changes of what a block has outside ---- */
+
+static bool is_custom(wn_ref block) {
+  return !wn_is_null(block) && !wn_is_int(*block.slot) && wn_tag(*block.slot) == WN_TAG_CUSTOM;
+}
+
+static _Atomic(size_t) *external_of(wn_ref custom) {
+  return &((struct custom *)*custom.slot)->external_bytes;
+}
+
+static void grow(struct wn_domain *domain, wn_value block, size_t bytes) {
+  atomic_fetch_add(&domain->heap->store.external, bytes);
+  if (heap_is_young(domain->heap, block))
+    domain->young_external += bytes;
+  else
+    domain->external_words += customs_count_old(domain->heap, bytes);
+  host_born_outside(domain, block, bytes);
+}
+
+/* The block may be young in another domain, where its bytes were counted: so what this domain has
+ * counted may be less. Both counts begin again at the next minor collection. */
+static void shrink(struct wn_domain *domain, wn_value block, size_t bytes) {
+  atomic_fetch_sub(&domain->heap->store.external, bytes);
+  if (!heap_is_young(domain->heap, block))
+    customs_count_shrink(domain->heap, bytes);
+  else
+    domain->young_external -= bytes < domain->young_external ? bytes : domain->young_external;
+}
+
+/* Another domain may adjust the block at any time, so only the exchange says by how much this call
+ * changes it. */
+static wn_status adjust(struct wn_domain *domain, wn_ref block, size_t external_bytes, const void *frame) {
+  wn_status status = caller_check(domain, "custom adjust");
+  if (status) return status;
+  if (!is_custom(block)) return error_set(WN_EINVAL, "custom adjust: the handle is of no custom block");
+  size_t before = atomic_load(external_of(block));
+  if (external_bytes > before && allocate_custom_is_due(domain, external_bytes - before))
+    major_collect_and_slice(domain, STOP_EXTERNAL);
+  domain->frame = frame;
+  before = atomic_exchange(external_of(block), external_bytes);
+  if (external_bytes > before) grow(domain, *block.slot, external_bytes - before);
+  if (external_bytes < before) shrink(domain, *block.slot, before - external_bytes);
+  return WN_OK;
+}
+
 /* ---- shared ---- */
 
 bool allocate_custom_is_due(const struct wn_domain *domain, size_t external_bytes) {
-  return needs_minor(domain, external_bytes) || needs_slice(domain);
+  return needs_minor(domain, external_bytes) || major_external_is_due(domain->heap, domain->external_words);
 }
 
 wn_ref allocate_custom(struct wn_domain *domain, const wn_custom_ops *ops, size_t bytes,
@@ -83,5 +123,12 @@ OWN_FRAME wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, si
   wn_ref made = allocate_custom(domain, ops, bytes, external_bytes, __builtin_frame_address(0));
   FRAME_ENDS;
   return made;
+}
+
+OWN_FRAME wn_status wn_custom_adjust(wn_domain *domain, wn_ref block, size_t external_bytes) {
+  DEBUG_DOMAIN(domain);
+  wn_status status = adjust(domain, block, external_bytes, __builtin_frame_address(0));
+  FRAME_ENDS;
+  return status;
 }
 /* SPDX-License-Identifier: MIT */

@@ -53,10 +53,11 @@ static inline void field_store(wn_value *field, wn_value value) {
   atomic_store_explicit((_Atomic(wn_value) *)field, value, memory_order_release);
 }
 
-/* The first two words of a custom block; the program's bytes follow. */
+/* The first two words of a custom block; the program's bytes follow. Any domain may exchange
+ * `external_bytes` while it has the block; the thread that releases the block reads it last. */
 struct custom {
   const struct wn_custom_ops *ops;
-  size_t external_bytes;
+  _Atomic(size_t) external_bytes;
 };
 enum { CUSTOM_WORDS = sizeof(struct custom) / sizeof(wn_value) };
 

@@ -20,7 +20,7 @@ void store_swept(struct store *store, size_t live_words) {
 
 void store_release_custom(struct store *store, wn_value block) {
   struct custom *custom = (struct custom *)block;
-  atomic_fetch_sub(&store->external, custom->external_bytes);
+  atomic_fetch_sub(&store->external, atomic_load_explicit(&custom->external_bytes, memory_order_relaxed));
   if (custom->ops->release) custom->ops->release(custom + 1);
 }
 

@@ -338,6 +338,7 @@ ALLOCATE(by_group, wn_alloc_group(d, 1, shapes, &list);)
 ALLOCATE(by_custom, wn_alloc_custom(d, &no_ops, 8, 0);)
 ALLOCATE(by_custom_outside, wn_alloc_custom(d, &no_ops, 8, 100);)
 ALLOCATE(by_large_custom, wn_alloc_custom(d, &no_ops, 100000, 1000000);)
+ALLOCATE(by_adjust, wn_custom_adjust(d, wn_alloc_custom(d, &no_ops, 8, 0), 100);)
 ALLOCATE(by_bump, wn_bump(d, 2, WN_TAG_RAW);)
 ALLOCATE(by_bump_checked, wn_bump_checked(d, 2, WN_TAG_RAW);)
 ALLOCATE(by_pair, wn_pair(d, 0, list, list);)
@@ -364,10 +365,11 @@ ALLOCATE(by_read_from, wn_marshal_read_from(d, read_old, &(size_t){0}, 0, &list)
 
 static void a_callstack_begins_with_the_caller_of_the_heap(void **state) {
   static body_function *const all_ways[] = {
-      by_alloc,          by_large_alloc,  by_alloc_bytes, by_large_alloc_bytes, by_group, by_custom,
-      by_custom_outside, by_large_custom, by_bump,        by_bump_checked,      by_pair,  by_assign_pair,
-      by_push_int,       by_string,       by_boxed,       by_bigarray,          by_read,  by_large_read,
-      by_read_from};
+      by_alloc,       by_large_alloc, by_alloc_bytes,    by_large_alloc_bytes,
+      by_group,       by_custom,      by_custom_outside, by_large_custom,
+      by_adjust,      by_bump,        by_bump_checked,   by_pair,
+      by_assign_pair, by_push_int,    by_string,         by_boxed,
+      by_bigarray,    by_read,        by_large_read,     by_read_from};
   struct tracked all;
   (void)state;
   open_heap(&all, WN_FRAMES_BOTH);

@@ -85,6 +85,41 @@ static void memory_outside_stands_trial_beside_its_block(void **state) {
   tracked_close(&all);
 }
 
+static void growth_outside_is_sampled_and_dies_with_its_block(void **state) {
+  static const wn_custom_ops ops = {"outside", release_nothing};
+  struct tracked all;
+  (void)state;
+  tracked_open(&all, 1);
+  for (int old = 0; old < 2; old++) {
+    long samples = all.samples, births = all.allocs_minor + all.allocs_major, deaths = all.deallocs_major;
+    {
+      WN_SCOPE(all.of.domain);
+      wn_ref block = wn_alloc_custom(all.of.domain, &ops, 8, 80);
+      if (old) wn_gc_minor(all.of.domain);
+      assert_int_equal(wn_custom_adjust(all.of.domain, block, 801), WN_OK);
+      wn_poll(all.of.domain);
+      assert_int_equal(last_born.source, WN_SOURCE_CUSTOM);
+      assert_int_equal(last_born.bytes, 721);
+      assert_int_equal(last_born.n_samples, 91);
+      assert_true(wn_callstack_depth(last_born.callstack) > 0);
+      assert_int_equal(wn_custom_adjust(all.of.domain, block, 0), WN_OK);
+      assert_int_equal(wn_custom_adjust(all.of.domain, block, 16), WN_OK);
+      wn_poll(all.of.domain);
+      assert_int_equal(last_born.bytes, 16);
+      assert_int_equal(all.samples - samples, 4 + 10 + 91 + 2);
+      assert_int_equal(all.allocs_minor + all.allocs_major - births, 4);
+      wn_gc_full_major(all.of.domain);
+      assert_int_equal(all.deallocs_major, deaths); /* shrinks are not told */
+    }
+    wn_gc_full_major(all.of.domain);
+    assert_int_equal(all.deallocs_major, deaths + 4);
+  }
+  assert_int_equal(all.allocs_minor, 6);
+  assert_int_equal(all.allocs_major, 2);
+  tracked_check(&all);
+  tracked_close(&all);
+}
+
 static void memory_outside_of_a_block_that_is_born_old_is_old(void **state) {
   static const wn_custom_ops ops = {"outside", release_nothing};
   struct tracked all;
@@ -237,6 +272,7 @@ int main(void) {
       cmocka_unit_test(a_large_block_is_born_major),
       cmocka_unit_test(blocks_of_a_group_are_told_one_by_one),
       cmocka_unit_test(memory_outside_stands_trial_beside_its_block),
+      cmocka_unit_test(growth_outside_is_sampled_and_dies_with_its_block),
       cmocka_unit_test(memory_outside_of_a_block_that_is_born_old_is_old),
       cmocka_unit_test(a_block_that_dies_young_is_freed_at_the_minor_collection),
       cmocka_unit_test(a_block_that_lives_is_promoted_and_freed_when_it_is_unreachable),
