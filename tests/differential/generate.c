@@ -64,7 +64,7 @@ static bool collects(enum action action) { return action == DO_MINOR || action =
 /* RULE domains: no callback of a birth collects in a domain.
  * RULE raises: a birth that OCaml tells before the block is there (`is_early`) raises nothing. */
 static void plan(struct script *s, enum kind kind, int id, bool is_early) {
-  static const enum action actions[] = {DO_REFUSE, DO_ALLOCATE, DO_MINOR,  DO_FULL, DO_RAISE,
+  static const enum action actions[] = {DO_REFUSE, DO_ALLOCATE, DO_MINOR,   DO_FULL, DO_RAISE,
                                         DO_RAISE,  DO_REFUSE,   DO_DISCARD, DO_STOP};
   enum action action = actions[below(s, sizeof actions / sizeof *actions)];
   if (s->in_domain && collects(action)) action = DO_RAISE;
@@ -107,9 +107,7 @@ static void allocate(struct script *s) {
 static void store(struct script *s) {
   int block = register_with(s, HOLDS_BLOCK), r = any_register(s);
   switch (below(s, 9)) {
-  case 0:
-    line(s, "store %d %d %d", r, below(s, SPACES), below(s, 1000));
-    return;
+  case 0: line(s, "store %d %d %d", r, below(s, SPACES), below(s, 1000)); return;
   case 1:
     line(s, "integer %d %d", r, below(s, 1000));
     s->holds[r] = HOLDS_NOTHING;
@@ -158,7 +156,8 @@ static void use_weak(struct script *s) {
   case 2: line(s, "data %d %d", weak, any_register(s)); return;
   case 3: line(s, "undata %d", weak); return;
   case 4:
-    line(s, "blit %d %d %d %d %d", weak, below(s, 8), register_with(s, HOLDS_WEAK), below(s, 8), below(s, 14));
+    line(s, "blit %d %d %d %d %d", weak, below(s, 8), register_with(s, HOLDS_WEAK), below(s, 8),
+         below(s, 14));
     return;
   case 5:
   case 6: read_weak(s, weak); return;

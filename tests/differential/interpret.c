@@ -42,7 +42,8 @@ static void finalise(wn_domain *domain, struct finaliser *of, wn_ref value) {
   case DO_ALLOCATE: wn_alloc(domain, (size_t)of->id, 0); break;
   case DO_RAISE: raise_number(domain, KIND_FINALISER, of->id); break;
   case DO_FULL:
-    collect_all(domain, wn_gc_full_major);
+    world.is_disordered = true;
+    settle(domain);
     break;
   default: break;
   }
@@ -86,16 +87,11 @@ static void forget_finalisers(void) {
 /* ---- quiet points ---- */
 
 static void quiet(struct actor *actor, int number) {
-  for (int silent = 0; silent < 2;) {
-    long before = log_activity();
-    collect_all(actor->domain, wn_gc_full_major);
-    poll_all(actor->domain);
-    silent = log_activity() == before ? silent + 1 : 0;
-  }
+  settle(actor->domain);
   world.is_settled = true;
-  world.has_young_keys = false;
   printf("quiet %d\n", number);
-  log_print(world.is_ordered);
+  log_print(world.is_ordered && !world.has_young_keys && !world.is_disordered);
+  world.has_young_keys = world.is_disordered = false;
   print_weak(actor);
 }
 
@@ -136,7 +132,7 @@ static void run_beside(struct actor *actor, const struct op *op) {
   bool is_thread = !strcmp(op->name, "thread");
   if (!is_thread) collect_minor(actor->domain);
   wn_status status = is_thread ? wn_thread_spawn(actor->domain, run_thread, &work, &join)
-                                                 : wn_domain_spawn(actor->domain, run_domain, &work, &join);
+                               : wn_domain_spawn(actor->domain, run_domain, &work, &join);
   if (status || (wn_join_wait(actor->domain, join) == WN_EINVAL)) broken("%s: %s", op->name, wn_last_error());
 }
 
@@ -148,9 +144,9 @@ static bool collect(struct actor *actor, const struct op *op) {
   else if (!strcmp(op->name, "major"))
     collect_all(actor->domain, wn_gc_major);
   else if (!strcmp(op->name, "full"))
-    collect_all(actor->domain, wn_gc_full_major);
+    settle(actor->domain);
   else if (!strcmp(op->name, "compact"))
-    collect_all(actor->domain, wn_gc_compact);
+    collect_all(actor->domain, wn_gc_compact), settle(actor->domain);
   else if (!strcmp(op->name, "slice"))
     collect_slice(actor->domain, op->a[0]);
   else
@@ -212,7 +208,8 @@ static struct op *read_ops(FILE *in, size_t *count) {
     if (!ops) broken("no memory");
     struct op *op = &ops[*count];
     *op = (struct op){.body = NULL};
-    if (sscanf(line, "%15s %d %d %d %d %d", op->name, &op->a[0], &op->a[1], &op->a[2], &op->a[3], &op->a[4]) < 1)
+    if (sscanf(line, "%15s %d %d %d %d %d", op->name, &op->a[0], &op->a[1], &op->a[2], &op->a[3], &op->a[4]) <
+        1)
       broken("an empty line");
     if (!strcmp(op->name, "thread") || !strcmp(op->name, "domain")) op->body = read_ops(in, &op->count);
   }

@@ -27,6 +27,7 @@ let sessions = ref 0
 let is_clean = ref false
 let is_settled = ref true
 let has_young_keys = ref false
+let is_disordered = ref false
 let is_ordered = ref true
 let profiles = Array.make 4 Unused
 let shared = Array.make registers none
@@ -108,6 +109,17 @@ let collect f =
   is_settled := false;
   without_exception f
 
+(* OCaml's full_major collects three times, Winnow's twice at most: statement G27 promises what a second one finds. So the heap is at
+   rest only when nothing more is told. *)
+let settle () =
+  let silent = ref 0 in
+  while !silent < 2 do
+    let before = !activity in
+    collect Gc.full_major;
+    poll ();
+    silent := if !activity = before then !silent + 1 else 0
+  done
+
 (* Keys that are young and lead nowhere die in minor collections of Winnow, and not in those of OCaml: statement G54. *)
 let collect_minor () =
   if !has_young_keys then is_settled := false;
@@ -117,6 +129,7 @@ let collect_minor () =
    those that were raised before have, too. *)
 let note_exceptions () =
   if !surfaced_count > 0 then (
+    is_disordered := true;
     for i = 0 to !raised_count - 1 do
       let { session; moment; what; block; samples } = raised.(i) in
       note told told_count session moment what block samples
@@ -167,7 +180,7 @@ let act session kind block moment =
   | Refuse -> false
   | Allocate -> without_exception (allocate_words id); true
   | Minor -> if not is_late then collect_minor (); true
-  | Full -> if not is_late then collect Gc.full_major; true
+  | Full -> if not is_late then settle (); true
   | Stop -> if not is_late then ignore (stop ()); true
   | Discard -> if not is_late then (ignore (stop ()); discard_in_callback session); true
   | Raise -> raise_number kind id session moment
@@ -231,7 +244,9 @@ let finalise first id action place value =
     | Refuse -> if first then shelf.(place) <- value
     | Allocate -> without_exception (allocate_words id)
     | Raise -> raise_number 3 id (-1) At_birth
-    | Full -> collect Gc.full_major
+    | Full ->
+        is_disordered := true;
+        settle ()
     | _ -> ()
   in
   try if first then Gc.finalise run value else Gc.finalise_last (fun () -> run none) value
@@ -351,7 +366,7 @@ let tell actor number =
   note_exceptions ();
   say (Printf.sprintf "quiet %d" number);
   let calls = List.init !finalised_count (fun i -> finalised_text finalised.(i)) in
-  if !is_ordered then List.iter say calls else print_sorted calls;
+  if !is_ordered && not (!has_young_keys || !is_disordered) then List.iter say calls else print_sorted calls;
   print_sorted (List.init !told_count (fun i -> text_of told.(i)));
   Array.iteri tell_weak actor.regs;
   told_count := 0;
@@ -359,17 +374,11 @@ let tell actor number =
   finalised_count := 0
 
 let quiet actor number =
-  let rec settle silent =
-    if silent < 2 then (
-      let before = !activity in
-      collect Gc.full_major;
-      poll ();
-      settle (if !activity = before then silent + 1 else 0))
-  in
-  settle 0;
+  settle ();
   is_settled := true;
+  tell actor number;
   has_young_keys := false;
-  tell actor number
+  is_disordered := false
 
 (* ---- operations ---- *)
 
@@ -430,9 +439,13 @@ let rec operate actor { name; a; body } =
   | "marshal" -> marshal regs a.(0) a.(1)
   | "minor" -> collect_minor ()
   | "major" -> collect Gc.major
-  | "slice" -> collect (fun () -> ignore (Gc.major_slice a.(0)))
-  | "full" -> collect Gc.full_major
-  | "compact" -> collect Gc.compact
+  | "slice" ->
+      collect_minor ();
+      collect (fun () -> ignore (Gc.major_slice a.(0)))
+  | "full" -> settle ()
+  | "compact" ->
+      collect Gc.compact;
+      settle ()
   | "start" -> start actor a.(0)
   | "stop" -> if not (stop ()) then say "stop refused"
   | "discard" -> discard a.(0)
@@ -484,6 +497,8 @@ let begin_script () =
   is_clean := false;
   is_settled := true;
   is_ordered := true;
+  has_young_keys := false;
+  is_disordered := false;
   Array.iter (fun plan -> Array.fill plan 0 most_words Nothing) plans;
   Array.fill blurred 0 most_words false
 

@@ -14,8 +14,7 @@ void log_begin_script(void);
 long log_activity(void);
 
 /* Something was told of a session, or with -1 of none. */
-void log_told(int session, enum moment moment, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void log_told(int session, enum moment moment, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void log_finalised(const char *which, int id);
 
 /* Takes out of the log what was told of a session, but for births: all, or deaths in the major heap

@@ -8,9 +8,7 @@
 
 static const wn_ref nothing = {NULL};
 
-wn_ref register_get(struct actor *actor, int r) {
-  return wn_get(actor->domain, actor->registers, (size_t)r);
-}
+wn_ref register_get(struct actor *actor, int r) { return wn_get(actor->domain, actor->registers, (size_t)r); }
 
 void register_set(struct actor *actor, int r, wn_ref value) {
   if (wn_is_null(value)) broken("an operation failed: %s", wn_last_error());
@@ -165,8 +163,7 @@ static void copy_key(struct actor *actor, wn_ref weak, const int *a) {
 
 static bool use_ephemeron(struct actor *actor, wn_ref weak, const char *name, const int *a) {
   wn_domain *domain = actor->domain;
-  if (!strcmp(name, "data"))
-    return !wn_ephemeron_set_data(domain, weak, register_get(actor, a[1]));
+  if (!strcmp(name, "data")) return !wn_ephemeron_set_data(domain, weak, register_get(actor, a[1]));
   if (!strcmp(name, "undata")) return !wn_ephemeron_unset_data(domain, weak);
   register_set_option(actor, a[1], wn_ephemeron_get_data(domain, weak));
   return true;
@@ -185,12 +182,12 @@ static bool is_one_of(const char *name, const char *const *names) {
 }
 
 static bool is_for_settled(const char *name) {
-  return !strcmp(name, "data") || !strcmp(name, "get") || !strcmp(name, "copykey") || !strcmp(name, "getdata");
+  return !strcmp(name, "data") || !strcmp(name, "get") || !strcmp(name, "copykey") ||
+         !strcmp(name, "getdata");
 }
 
 static bool use_weak(struct actor *actor, const char *name, const int *a) {
-  static const char *const names[] = {"key",  "unkey",  "get",     "copykey",
-                                      "data", "undata", "getdata", NULL};
+  static const char *const names[] = {"key", "unkey", "get", "copykey", "data", "undata", "getdata", NULL};
   if (!strcmp(name, "blit")) return blit(actor, a), true;
   if (!is_one_of(name, names)) return false;
   wn_ref weak = register_get(actor, a[0]);
@@ -235,7 +232,8 @@ static void marshal(struct actor *actor, const int *a) {
   void *bytes;
   size_t size;
   wn_ref copy;
-  wn_status status = wn_marshal_write(actor->domain, register_get(actor, a[1]), WN_MARSHAL_OCAML_STRINGS, &bytes, &size);
+  wn_status status =
+      wn_marshal_write(actor->domain, register_get(actor, a[1]), WN_MARSHAL_OCAML_STRINGS, &bytes, &size);
   if (status == WN_EINVAL) {
     puts("not marshalled");
     return;

@@ -35,7 +35,7 @@ static bool act(wn_domain *domain, const struct tracked *of, enum kind kind, enu
     if (!is_late) collect_minor(domain);
     break;
   case DO_FULL:
-    if (!is_late) collect_all(domain, wn_gc_full_major);
+    if (!is_late) settle(domain);
     break;
   case DO_STOP:
     if (!is_late) profile_stop(domain);
@@ -133,7 +133,9 @@ void profile_start(struct actor *actor, int slot) {
 
 bool profile_stop(wn_domain *domain) {
   wn_status status;
-  do { status = wn_memprof_stop(domain); } while (status == WN_EBUSY && surfaced(domain));
+  do {
+    status = wn_memprof_stop(domain);
+  } while (status == WN_EBUSY && surfaced(domain));
   if (status && status != WN_ESTATE) broken("wn_memprof_stop: %s", wn_last_error());
   return !status;
 }

@@ -23,11 +23,12 @@ struct raiser {
 struct world {
   wn_global *registers, *shelf;
   int sessions;
-  bool is_clean;   /* nothing happened since the last quiet point */
-  bool is_settled; /* no collection began since then, so that it is known what is dead */
+  bool is_clean;       /* nothing happened since the last quiet point */
+  bool is_settled;     /* no collection began since then, so that it is known what is dead */
   bool has_young_keys; /* since then */
   bool is_reading;     /* a message */
-  bool is_ordered; /* finalisers run in an order that can be compared */
+  bool is_ordered;     /* finalisers run in an order that can be compared */
+  bool is_disordered;  /* but not since the last quiet point */
   struct profile profiles[SLOTS];
   enum action plans[KINDS][MOST_WORDS];
   bool blurred[MOST_WORDS]; /* see README.md */
@@ -58,6 +59,10 @@ void collect_slice(wn_domain *domain, long words);
 /* Calls `collect` until it is not interrupted by an exception. */
 void collect_minor(wn_domain *domain);
 void collect_all(wn_domain *domain, wn_status (*collect)(wn_domain *));
+
+/* Collects until nothing more is told. OCaml's full_major collects three times, Winnow's twice at
+ * most: statement G27 promises what a second one finds. */
+void settle(wn_domain *domain);
 
 /* ---- profiles: profile.c ---- */
 
