@@ -101,9 +101,17 @@ let attempt_16 f = attempt_4 f || attempt_4 f || attempt_4 f || attempt_4 f
    safepoint either. *)
 let without_exception f = if not (attempt_16 f || attempt_16 f) then failwith "too many exceptions"
 
-(* A safepoint: runs what is pending, until nothing raises. *)
 let allocate_little () = ignore (Sys.opaque_identity (ref 0))
-let poll () = without_exception allocate_little
+
+(* A safepoint; returns whether anything was told. *)
+let polled () =
+  let before = !activity in
+  without_exception allocate_little;
+  !activity <> before
+
+(* Runs what is pending: OCaml tells at the next safepoint what a callback has made pending by a collection. *)
+let poll_twice () = polled () || polled ()
+let poll () = ignore (poll_twice () && poll_twice () && poll_twice () && poll_twice () && poll_twice () && poll_twice ())
 
 let collect f =
   is_settled := false;
@@ -140,17 +148,20 @@ let note_exceptions () =
 (* ---- profiles ---- *)
 
 (* Takes out of the log what was told of a session, but for births: all, or deaths in the major heap alone. *)
-let forget session all =
+let forget_lines lines count session all =
   let kept = ref 0 in
-  note_exceptions ();
-  for i = 0 to !told_count - 1 do
-    let line = told.(i) in
+  for i = 0 to !count - 1 do
+    let line = lines.(i) in
     if line.session <> session || if all then line.moment = At_birth else line.moment <> At_death_major then (
-      told.(i) <- told.(!kept);
-      told.(!kept) <- line;
+      lines.(i) <- lines.(!kept);
+      lines.(!kept) <- line;
       incr kept)
   done;
-  told_count := !kept
+  count := !kept
+
+let forget session all =
+  forget_lines told told_count session all;
+  forget_lines raised raised_count session all
 
 let stop () =
   let is_sampling = ref true in
@@ -158,14 +169,16 @@ let stop () =
   !is_sampling
 
 let discard_in_callback session =
-  Array.iter
-    (function
-      | Started (profile, number) when number = session -> (
-          match Gc.Memprof.discard profile with
-          | () -> forget session true
-          | exception Failure _ -> ())
-      | _ -> ())
-    profiles
+  for slot = 0 to Array.length profiles - 1 do
+    match profiles.(slot) with
+    | Started (profile, number) when number = session -> (
+        match Gc.Memprof.discard profile with
+        | () ->
+            profiles.(slot) <- Unused;
+            forget session true
+        | exception Failure _ -> ())
+    | _ -> ()
+  done
 
 let allocate_words words () = ignore (Sys.opaque_identity (Obj.new_block 0 words))
 

@@ -14,10 +14,12 @@ struct tracked {
 static bool is_ours(size_t words) { return words >= LEAST_WORDS && words < MOST_WORDS; }
 
 static void discard_in_callback(int session) {
-  for (int i = 0; i < SLOTS; i++)
-    if (world.profiles[i].handle && world.profiles[i].session == session &&
-        !wn_memprof_discard(world.profiles[i].handle))
-      log_forget(session, true);
+  for (int i = 0; i < SLOTS; i++) {
+    struct profile *profile = &world.profiles[i];
+    if (!profile->handle || profile->session != session || wn_memprof_discard(profile->handle)) continue;
+    profile->handle = NULL;
+    log_forget(session, true);
+  }
 }
 
 /* Does what was planned for this call; returns whether the block is still tracked. */
