@@ -62,13 +62,14 @@ static int fresh_words(struct script *s, bool is_young) {
 static bool collects(enum action action) { return action == DO_MINOR || action == DO_FULL; }
 
 /* RULE domains: no callback of a birth collects in a domain.
- * RULE raises: a birth that OCaml tells before the block is there (`is_early`) raises nothing. */
+ * RULE raises: a birth that OCaml tells before the block is there (`is_early`) neither
+ * raises nor collects. */
 static void plan(struct script *s, enum kind kind, int id, bool is_early) {
   static const enum action actions[] = {DO_REFUSE, DO_ALLOCATE, DO_MINOR,   DO_FULL, DO_RAISE,
                                         DO_RAISE,  DO_REFUSE,   DO_DISCARD, DO_STOP};
   enum action action = actions[below(s, sizeof actions / sizeof *actions)];
   if (s->in_domain && collects(action)) action = DO_RAISE;
-  if (kind == KIND_BIRTH && is_early && action == DO_RAISE) action = DO_REFUSE;
+  if (kind == KIND_BIRTH && is_early && (action == DO_RAISE || collects(action))) action = DO_REFUSE;
   if (collects(action)) s->may_collect = true;
   if (kind == KIND_BIRTH && s->may_collect) collecting(s);
   line(s, "plan %d %d %d", kind, id, action);
@@ -167,11 +168,11 @@ static void use_weak(struct script *s) {
 
 /* ---- collections and finalisers ---- */
 
-/* RULE finalisers: where it is not known which cycle finds a value dead, finalisers neither allocate
- * nor collect. */
+/* RULE finalisers: where it is not known which cycle finds a value dead, finalisers do
+ * nothing, or raise. */
 static void finalise(struct script *s) {
-  static const enum action actions[] = {DO_NOTHING, DO_NOTHING, DO_REFUSE, DO_RAISE, DO_ALLOCATE, DO_FULL};
-  enum action action = actions[below(s, s->has_majors ? 4 : 6)];
+  static const enum action actions[] = {DO_NOTHING, DO_NOTHING, DO_RAISE, DO_REFUSE, DO_ALLOCATE, DO_FULL};
+  enum action action = actions[below(s, s->has_majors ? 3 : 6)];
   int r = any_register(s), id = action == DO_ALLOCATE ? fresh_words(s, true) : s->next_finaliser++;
   if (s->next_place == REGISTERS && action == DO_REFUSE) action = DO_NOTHING;
   if (!id || (s->in_domain && action != DO_NOTHING)) return;

@@ -7,6 +7,8 @@ type op = { name : string; a : int array; body : op list }
 type moment = At_birth | At_promotion | At_death_minor | At_death_major
 type what = Birth_young | Birth_old | Promotion | Death_young | Death_old | Death_somewhere | Exception
 
+type forgotten = Keep | Late | All
+
 (* A line of the log: what was told of a session, which is a profile from its start to its discard. A block is known by its words and
    its source, together one number. *)
 type line = { mutable session : int; mutable moment : moment; mutable what : what; mutable block : int; mutable samples : int }
@@ -54,6 +56,7 @@ let surfaced_count = ref 0
 let finalised = Array.make lines_most 0
 let finalised_count = ref 0
 let activity = ref 0
+let forgotten = Array.make lines_most Keep
 let metadata = Array.init (3 * most_words) (fun block -> Some block)
 let exceptions = Array.init (4 * most_words) (fun number -> Planned number)
 
@@ -147,51 +150,60 @@ let note_exceptions () =
 
 (* ---- profiles ---- *)
 
-(* Takes out of the log what was told of a session, but for births: all, or deaths in the major heap alone. *)
-let forget_lines lines count session all =
-  let kept = ref 0 in
-  for i = 0 to !count - 1 do
-    let line = lines.(i) in
-    if line.session <> session || if all then line.moment = At_birth else line.moment <> At_death_major then (
-      lines.(i) <- lines.(!kept);
-      lines.(!kept) <- line;
-      incr kept)
-  done;
-  count := !kept
+(* Of a session that was discarded a part of the lines since the quiet point before does not count: see README.md. *)
+let is_forgotten { session; moment; _ } =
+  session >= 0
+  &&
+  match forgotten.(session) with
+  | Keep -> false
+  | Late -> moment = At_death_major
+  | All -> moment <> At_birth
 
-let forget session all =
-  forget_lines told told_count session all;
-  forget_lines raised raised_count session all
+let forget session what = if forgotten.(session) <> All then forgotten.(session) <- what
+let was_sampling = ref false
+let try_stop () = try Gc.Memprof.stop (); was_sampling := true with Failure _ -> was_sampling := false
 
 let stop () =
-  let is_sampling = ref true in
-  without_exception (fun () -> try Gc.Memprof.stop () with Failure _ -> is_sampling := false);
-  !is_sampling
+  without_exception try_stop;
+  !was_sampling
+
+let discard_slot_of session slot =
+  match profiles.(slot) with
+  | Started (profile, number) when number = session -> (
+      try
+        Gc.Memprof.discard profile;
+        profiles.(slot) <- Unused;
+        forget session All
+      with Failure _ -> ())
+  | _ -> ()
 
 let discard_in_callback session =
-  for slot = 0 to Array.length profiles - 1 do
-    match profiles.(slot) with
-    | Started (profile, number) when number = session -> (
-        match Gc.Memprof.discard profile with
-        | () ->
-            profiles.(slot) <- Unused;
-            forget session true
-        | exception Failure _ -> ())
-    | _ -> ()
-  done
+  discard_slot_of session 0;
+  discard_slot_of session 1;
+  discard_slot_of session 2;
+  discard_slot_of session 3
 
-let allocate_words words () = ignore (Sys.opaque_identity (Obj.new_block 0 words))
+let wanted_words = ref 0
+let allocate_wanted () = ignore (Sys.opaque_identity (Obj.new_block 0 !wanted_words))
 
-(* Does what was planned for this call; returns whether the block is still tracked. Of copies it is not known which is called first. *)
+let allocate_words words =
+  wanted_words := words;
+  without_exception allocate_wanted
+
+(* Whether something may be planned for this call. Of copies it is not known which is called first, and the births of a message are
+   told before it is read. *)
+let may_act kind block = block < most_words || (kind = 0 && block >= 2 * most_words)
+
+(* Does what was planned; returns whether the block is still tracked. *)
 let act session kind block moment =
   let id = block mod most_words in
-  let action = if kind > 0 && block <> id then Nothing else plans.(kind).(id) in
+  let action = if may_act kind block then plans.(kind).(id) else Nothing in
   let is_late = moment = At_death_major in
   if action <> Nothing then plans.(kind).(id) <- Nothing;
   match action with
   | Nothing -> true
   | Refuse -> false
-  | Allocate -> without_exception (allocate_words id); true
+  | Allocate -> allocate_words id; true
   | Minor -> if not is_late then collect_minor (); true
   | Full -> if not is_late then settle (); true
   | Stop -> if not is_late then ignore (stop ()); true
@@ -243,7 +255,7 @@ let discard slot =
       match Gc.Memprof.discard profile with
       | () ->
           profiles.(slot) <- Unused;
-          if not !is_clean then forget session false
+          if not !is_clean then forget session Late
       | exception Failure _ -> say "discard refused")
 
 (* ---- finalisers ---- *)
@@ -255,7 +267,7 @@ let finalise first id action place value =
     incr finalised_count;
     match action with
     | Refuse -> if first then shelf.(place) <- value
-    | Allocate -> without_exception (allocate_words id)
+    | Allocate -> allocate_words id
     | Raise -> raise_number 3 id (-1) At_birth
     | Full ->
         is_disordered := true;
@@ -316,12 +328,18 @@ let as_array value : Obj.t Weak.t = Obj.obj value
 let as_ephemeron value : Obj.Ephemeron.t = Obj.obj value
 let length value = Obj.size value - 2
 
+let forget_plans value =
+  for kind = 1 to 2 do
+    plans.(kind).(Obj.size value mod most_words) <- Nothing
+  done
+
 let get_key weak i = if is_ephemeron weak then Obj.Ephemeron.get_key (as_ephemeron weak) i else Weak.get (as_array weak) i
 
 (* A block that leads to others is old before it becomes a key: statement G54. *)
 let set_key weak i value =
   if is_leaf value then (
     blurred.(Obj.size value) <- true;
+    forget_plans value;
     has_young_keys := true)
   else if Obj.is_block value then collect_minor ();
   if is_ephemeron weak then Obj.Ephemeron.set_key (as_ephemeron weak) i value else Weak.set (as_array weak) i (Some value)
@@ -335,15 +353,10 @@ let check_key weak i =
 (* Weak blocks are not copied: statement G52. A block and its copy cannot be told apart, so of neither a later callback is planned. *)
 let get_copy weak i =
   let value = get_key weak i in
-  let forget value =
-    for kind = 1 to 2 do
-      plans.(kind).(Obj.size value mod most_words) <- Nothing
-    done
-  in
   match value with
-  | Some value when is_weak value -> forget value; Some value
+  | Some value when is_weak value -> forget_plans value; Some value
   | _ ->
-      Option.iter (fun value -> if Obj.is_block value then forget value) value;
+      Option.iter (fun value -> if Obj.is_block value then forget_plans value) value;
       if is_ephemeron weak then Obj.Ephemeron.get_key_copy (as_ephemeron weak) i else Weak.get_copy (as_array weak) i
 
 let blit a regs =
@@ -380,7 +393,8 @@ let tell actor number =
   say (Printf.sprintf "quiet %d" number);
   let calls = List.init !finalised_count (fun i -> finalised_text finalised.(i)) in
   if !is_ordered && not (!has_young_keys || !is_disordered) then List.iter say calls else print_sorted calls;
-  print_sorted (List.init !told_count (fun i -> text_of told.(i)));
+  let lines = List.filter (fun line -> not (is_forgotten line)) (List.init !told_count (fun i -> told.(i))) in
+  print_sorted (List.map text_of lines);
   Array.iteri tell_weak actor.regs;
   told_count := 0;
   raised_count := 0;
@@ -513,7 +527,8 @@ let begin_script () =
   has_young_keys := false;
   is_disordered := false;
   Array.iter (fun plan -> Array.fill plan 0 most_words Nothing) plans;
-  Array.fill blurred 0 most_words false
+  Array.fill blurred 0 most_words false;
+  Array.fill forgotten 0 lines_most Keep
 
 (* All blocks die, and all finalisers run: in three steps, since one may put its value on the shelf. *)
 let end_script actor =

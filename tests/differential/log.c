@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_MOST = 80 };
+enum { LINE_MOST = 80, SESSIONS = 2000 };
 
 struct line {
   int session;
@@ -21,6 +21,14 @@ struct lines {
 
 static struct lines told, finalised;
 static long activity;
+
+/* What does not count of a session, since it was discarded. */
+static enum { KEEP, FORGET_LATE, FORGET_ALL } forgotten[SESSIONS];
+
+static bool is_forgotten(const struct line *line) {
+  if (line->session < 0 || forgotten[line->session] == KEEP) return false;
+  return forgotten[line->session] == FORGET_ALL ? line->moment != AT_BIRTH : line->moment == AT_DEATH_MAJOR;
+}
 
 static struct line *add_line(struct lines *lines) {
   activity++;
@@ -38,13 +46,17 @@ static int compare(const void *a, const void *b) {
 
 static void print_lines(struct lines *lines, bool is_sorted) {
   if (is_sorted && lines->count) qsort(lines->all, lines->count, sizeof *lines->all, compare);
-  for (size_t i = 0; i < lines->count; i++) puts(lines->all[i].text);
+  for (size_t i = 0; i < lines->count; i++)
+    if (!is_forgotten(&lines->all[i])) puts(lines->all[i].text);
   lines->count = 0;
 }
 
 /* ---- the interface ---- */
 
-void log_begin_script(void) { told.count = finalised.count = 0; }
+void log_begin_script(void) {
+  told.count = finalised.count = 0;
+  memset(forgotten, 0, sizeof forgotten);
+}
 
 long log_activity(void) { return activity; }
 
@@ -60,17 +72,13 @@ void log_told(int session, enum moment moment, const char *format, ...) {
 
 void log_finalised(const char *which, int id) {
   struct line *line = add_line(&finalised);
+  line->session = -1;
   snprintf(line->text, sizeof line->text, "%s %d", which, id);
 }
 
 void log_forget(int session, bool all) {
-  size_t kept = 0;
-  for (size_t i = 0; i < told.count; i++) {
-    const struct line *line = &told.all[i];
-    if (line->session != session || (all ? line->moment == AT_BIRTH : line->moment != AT_DEATH_MAJOR))
-      told.all[kept++] = *line;
-  }
-  told.count = kept;
+  if (session >= SESSIONS) abort();
+  if (forgotten[session] != FORGET_ALL) forgotten[session] = all ? FORGET_ALL : FORGET_LATE;
 }
 
 void log_print(bool is_ordered) {

@@ -17,8 +17,8 @@ long log_activity(void);
 void log_told(int session, enum moment moment, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void log_finalised(const char *which, int id);
 
-/* Takes out of the log what was told of a session, but for births: all, or deaths in the major heap
- * alone. */
+/* A session was discarded, so a part of its lines does not count, but for births: all, or deaths in
+ * the major heap alone. */
 void log_forget(int session, bool all);
 
 /* Prints what was told, sorted, and begins anew. The calls of finalisers keep their order if that

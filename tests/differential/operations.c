@@ -134,13 +134,20 @@ static void register_set_option(struct actor *actor, int r, wn_ref value) {
   register_set(actor, r, wn_is_null(value) ? wn_root(actor->domain, wn_int(0)) : value);
 }
 
+static void forget_plans(wn_ref block) {
+  for (enum kind kind = KIND_PROMOTION; kind <= KIND_DEATH; kind++)
+    world.plans[kind][wn_words(wn_value_of(block)) % MOST_WORDS] = DO_NOTHING;
+}
+
 /* A block that leads to others is old before it becomes a key: statement G54. */
 static void set_key(struct actor *actor, wn_ref weak, const int *a) {
   wn_ref value = register_get(actor, a[2]);
-  if (is_leaf(value))
+  if (is_leaf(value)) {
     world.has_young_keys = world.blurred[wn_words(wn_value_of(value))] = true;
-  else if (!wn_is_int(wn_value_of(value)))
+    forget_plans(value);
+  } else if (!wn_is_int(wn_value_of(value))) {
     collect_minor(actor->domain);
+  }
   if (is_ephemeron(weak) ? wn_ephemeron_set_key(actor->domain, weak, (size_t)a[1], value)
                          : wn_weak_set(actor->domain, weak, (size_t)a[1], value))
     broken("setting a key: %s", wn_last_error());
@@ -154,9 +161,7 @@ static void unset_key(wn_domain *domain, wn_ref weak, size_t i) {
 /* A block and its copy cannot be told apart, so of neither a later callback is planned. */
 static void copy_key(struct actor *actor, wn_ref weak, const int *a) {
   wn_ref value = wn_weak_get(actor->domain, weak, (size_t)a[1]);
-  if (!wn_is_null(value) && !wn_is_int(wn_value_of(value)))
-    for (enum kind kind = KIND_PROMOTION; kind <= KIND_DEATH; kind++)
-      world.plans[kind][wn_words(wn_value_of(value)) % MOST_WORDS] = DO_NOTHING;
+  if (!wn_is_null(value) && !wn_is_int(wn_value_of(value))) forget_plans(value);
   value = wn_weak_get_copy(actor->domain, weak, (size_t)a[1]);
   register_set_option(actor, a[2], value);
 }

@@ -22,12 +22,19 @@ static void discard_in_callback(int session) {
   }
 }
 
-/* Does what was planned for this call; returns whether the block is still tracked. */
+/* Whether something may be planned for this call. Of copies it is not known which is called first,
+ * and OCaml tells the births of a message before it is read. */
+static bool may_act(const struct tracked *of, enum kind kind) {
+  return of->source == sources[WN_SOURCE_NORMAL] ||
+         (kind == KIND_BIRTH && of->source == sources[WN_SOURCE_CUSTOM]);
+}
+
+/* Does what was planned; returns whether the block is still tracked. */
 static bool act(wn_domain *domain, const struct tracked *of, enum kind kind, enum moment moment) {
   enum action action = world.plans[kind][of->id];
   bool is_late = moment == AT_DEATH_MAJOR;
   WN_SCOPE(domain);
-  if (kind != KIND_BIRTH && of->source != sources[WN_SOURCE_NORMAL]) return true; /* which of the copies? */
+  if (!may_act(of, kind)) return true;
   world.plans[kind][of->id] = DO_NOTHING;
   switch (action) {
   case DO_NOTHING: break;
