@@ -15,9 +15,10 @@ struct script {
   FILE *out;
   uint64_t random;
   int next_young, next_old, next_finaliser, next_place, quiets;
-  bool has_majors;  /* and domains; else finalisers run in a known order, and may do anything */
-  bool is_settled;  /* what is dead is known: nothing has collected since the last quiet point */
-  bool may_collect; /* an allocation may, since a callback that collects is planned */
+  bool has_majors;     /* and domains; else finalisers run in a known order, and may do anything */
+  bool is_settled;     /* what is dead is known: nothing has collected since the last quiet point */
+  bool has_collecting; /* callbacks and finalisers; else finalisers allocate */
+  bool may_collect;    /* an allocation may, since a callback that collects is planned */
   bool in_body, in_domain;
   enum holds holds[REGISTERS];
 };
@@ -68,7 +69,7 @@ static void plan(struct script *s, enum kind kind, int id, bool is_early) {
   static const enum action actions[] = {DO_REFUSE, DO_ALLOCATE, DO_MINOR,   DO_FULL, DO_RAISE,
                                         DO_RAISE,  DO_REFUSE,   DO_DISCARD, DO_STOP};
   enum action action = actions[below(s, sizeof actions / sizeof *actions)];
-  if (s->in_domain && collects(action)) action = DO_RAISE;
+  if ((s->in_domain || !s->has_collecting) && collects(action)) action = DO_RAISE;
   if (kind == KIND_BIRTH && is_early && (action == DO_RAISE || collects(action))) action = DO_REFUSE;
   if (collects(action)) s->may_collect = true;
   if (kind == KIND_BIRTH && s->may_collect) collecting(s);
@@ -169,10 +170,12 @@ static void use_weak(struct script *s) {
 /* ---- collections and finalisers ---- */
 
 /* RULE finalisers: where it is not known which cycle finds a value dead, finalisers do
- * nothing, or raise. */
+ * nothing, or raise. Nor do they allocate where a callback may collect: what a finaliser allocates is
+ * not sampled if it runs in a callback, and which one does is not promised. */
 static void finalise(struct script *s) {
   static const enum action actions[] = {DO_NOTHING, DO_NOTHING, DO_RAISE, DO_REFUSE, DO_ALLOCATE, DO_FULL};
   enum action action = actions[below(s, s->has_majors ? 3 : 6)];
+  if (action == (s->has_collecting ? DO_ALLOCATE : DO_FULL)) action = DO_NOTHING;
   int r = any_register(s), id = action == DO_ALLOCATE ? fresh_words(s, true) : s->next_finaliser++;
   if (s->next_place == REGISTERS && action == DO_REFUSE) action = DO_NOTHING;
   if (!id || (s->in_domain && action != DO_NOTHING)) return;
@@ -282,6 +285,7 @@ void script_generate(FILE *out, uint64_t seed) {
                      .is_settled = true};
   line(&s, "script %llu", (unsigned long long)seed);
   s.has_majors = one_in(&s, 3);
+  s.has_collecting = one_in(&s, 2);
   line(&s, "ordered %d", !s.has_majors);
   line(&s, "start 0");
   operations(&s, 10 + below(&s, 2 * OPERATIONS));

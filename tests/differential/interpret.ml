@@ -112,9 +112,19 @@ let polled () =
   without_exception allocate_little;
   !activity <> before
 
-(* Runs what is pending: OCaml tells at the next safepoint what a callback has made pending by a collection. *)
+(* What a callback has made pending by a collection OCaml tells at any later time, or when the thread comes from a blocking section. *)
+let has_collected = ref false
+let block () = Unix.sleepf 0.0
+
 let poll_twice () = polled () || polled ()
-let poll () = ignore (poll_twice () && poll_twice () && poll_twice () && poll_twice () && poll_twice () && poll_twice ())
+let poll_often () = ignore (poll_twice () && poll_twice () && poll_twice () && poll_twice () && poll_twice () && poll_twice ())
+
+let poll () =
+  poll_often ();
+  if !has_collected then (
+    has_collected := false;
+    without_exception block;
+    poll_often ())
 
 let collect f =
   is_settled := false;
@@ -204,8 +214,8 @@ let act session kind block moment =
   | Nothing -> true
   | Refuse -> false
   | Allocate -> allocate_words id; true
-  | Minor -> if not is_late then collect_minor (); true
-  | Full -> if not is_late then settle (); true
+  | Minor -> if not is_late then (has_collected := true; collect_minor ()); true
+  | Full -> if not is_late then (has_collected := true; settle ()); true
   | Stop -> if not is_late then ignore (stop ()); true
   | Discard -> if not is_late then (ignore (stop ()); discard_in_callback session); true
   | Raise -> raise_number kind id session moment
@@ -223,9 +233,10 @@ let promoted session block =
   if act session 1 block At_promotion then metadata.(block) else None
 
 let died session moment what block =
-  let what = if blurred.(block mod most_words) then Death_somewhere else what in
-  note told told_count session moment what block 0;
-  ignore (act session 2 block moment)
+  if blurred.(block mod most_words) then note told told_count session At_death_major Death_somewhere block 0
+  else (
+    note told told_count session moment what block 0;
+    ignore (act session 2 block moment))
 
 let start actor slot =
   match profiles.(slot) with
@@ -274,8 +285,9 @@ let finalise first id action place value =
         settle ()
     | _ -> ()
   in
-  try if first then Gc.finalise run value else Gc.finalise_last (fun () -> run none) value
-  with Invalid_argument _ -> say "no finaliser"
+  if Obj.is_int value then say "no finaliser"
+  else if first then Gc.finalise run value
+  else Gc.finalise_last (fun () -> run none) value
 
 let finalised_text n = Printf.sprintf "%s %d" (if n > 0 then "finalised" else "last") (abs n)
 
@@ -378,11 +390,14 @@ let tell_weak r value =
 
 let message = Bytes.create (1 lsl 20)
 
+(* What is pending may raise in place of Marshal. *)
 let marshal regs r s =
-  match Marshal.to_buffer message 0 (Bytes.length message) regs.(s) [] with
-  | exception Failure _ -> say "not marshalled"
-  | exception Invalid_argument _ -> say "not marshalled"
-  | _ -> regs.(r) <- Marshal.from_bytes message 0
+  let is_written = ref false in
+  without_exception (fun () ->
+      match Marshal.to_buffer message 0 (Bytes.length message) regs.(s) [] with
+      | _ -> is_written := true
+      | exception (Failure _ | Invalid_argument _) -> ());
+  if !is_written then regs.(r) <- Marshal.from_bytes message 0 else say "not marshalled"
 
 (* ---- quiet points ---- *)
 
