@@ -16,9 +16,7 @@ struct script {
   uint64_t random;
   int next_young, next_old, next_finaliser, next_place, quiets;
   bool has_majors;     /* and domains; else finalisers run in a known order, and may do anything */
-  bool is_settled;     /* what is dead is known: nothing has collected since the last quiet point */
   bool has_collecting; /* callbacks and finalisers; else finalisers allocate */
-  bool may_collect;    /* an allocation may, since a callback that collects is planned */
   bool in_body, in_domain;
   enum holds holds[REGISTERS];
 };
@@ -50,8 +48,6 @@ static int register_with(struct script *s, enum holds what) {
   return -1;
 }
 
-static void collecting(struct script *s) { s->is_settled = false; }
-
 /* Words that no other block of the script has; 0 if there are none left. */
 static int fresh_words(struct script *s, bool is_young) {
   if (is_young) return s->next_young <= YOUNG_MOST ? s->next_young++ : 0;
@@ -62,7 +58,7 @@ static int fresh_words(struct script *s, bool is_young) {
 
 static bool collects(enum action action) { return action == DO_MINOR || action == DO_FULL; }
 
-/* RULE domains: no callback of a birth collects in a domain.
+/* RULE domains: no callback collects in a domain.
  * RULE raises: a birth that OCaml tells before the block is there (`is_early`) neither
  * raises nor collects. */
 static void plan(struct script *s, enum kind kind, int id, bool is_early) {
@@ -71,8 +67,6 @@ static void plan(struct script *s, enum kind kind, int id, bool is_early) {
   enum action action = actions[below(s, sizeof actions / sizeof *actions)];
   if ((s->in_domain || !s->has_collecting) && collects(action)) action = DO_RAISE;
   if (kind == KIND_BIRTH && is_early && (action == DO_RAISE || collects(action))) action = DO_REFUSE;
-  if (collects(action)) s->may_collect = true;
-  if (kind == KIND_BIRTH && s->may_collect) collecting(s);
   line(s, "plan %d %d %d", kind, id, action);
 }
 
@@ -131,17 +125,14 @@ static void store(struct script *s) {
 
 /* ---- weak blocks ---- */
 
-/* RULE weak: a key is old already, or is a block that leads nowhere. */
 static void set_key(struct script *s, int weak) {
   int leaf = register_with(s, HOLDS_LEAF), r = one_in(s, 2) && leaf >= 0 ? leaf : any_register(s);
-  if (s->holds[r] != HOLDS_LEAF) collecting(s);
   line(s, "key %d %d %d", weak, below(s, SPACES - 2), r);
 }
 
-/* RULE reads: a weak place is read where it is known what is dead. */
+/* Only where it is known what is dead: see README.md. */
 static void read_weak(struct script *s, int weak) {
   int r = any_register(s);
-  if (!s->is_settled) return;
   if (one_in(s, 4))
     line(s, "getdata %d %d", weak, r);
   else
@@ -186,19 +177,16 @@ static void finalise(struct script *s) {
 static void collect(struct script *s) {
   static const char *const names[] = {"minor", "minor", "minor", "full", "compact", "major", "slice 1000"};
   line(s, "%s", names[below(s, s->has_majors ? 7 : 5)]);
-  collecting(s);
 }
 
 static void quiet(struct script *s) {
   line(s, "quiet %d", s->quiets++);
-  s->is_settled = !s->may_collect;
   if (one_in(s, 4)) line(s, "discard %d", below(s, SLOTS));
 }
 
-/* A value that a finaliser put away is taken where it is known that it did. */
 static void take(struct script *s) {
   int r = any_register(s);
-  if (!s->is_settled || !s->next_place) return;
+  if (!s->next_place) return;
   line(s, "take %d %d", r, below(s, s->next_place));
   s->holds[r] = HOLDS_ANYTHING;
 }
@@ -219,7 +207,6 @@ static void marshal(struct script *s) {
   int r = any_register(s), block = register_with(s, HOLDS_BLOCK);
   if (s->in_domain) return;
   line(s, "marshal %d %d", r, block < 0 || one_in(s, 4) ? any_register(s) : block);
-  if (s->may_collect) collecting(s);
   s->holds[r] = HOLDS_ANYTHING;
 }
 
@@ -233,10 +220,8 @@ static void thread(struct script *s) {
   operations(s, 1 + below(s, 15));
   s->in_body = false;
   line(s, "end");
-  collecting(s);
 }
 
-/* RULE domains: when one begins or ends, no block of the others is young. */
 static void domain(struct script *s) {
   enum holds before[REGISTERS];
   if (!s->has_majors) return;
@@ -251,7 +236,6 @@ static void domain(struct script *s) {
   line(s, "end");
   for (int r = 0; r < REGISTERS; r++)
     if (s->holds[r] == HOLDS_NOTHING) s->holds[r] = before[r];
-  collecting(s);
 }
 
 static void operation(struct script *s) {
@@ -281,8 +265,7 @@ void script_generate(FILE *out, uint64_t seed) {
                      .random = seed * 0x2545f4914f6cdd1du,
                      .next_young = GROUP_WORDS,
                      .next_old = YOUNG_MOST + 1,
-                     .next_finaliser = 1,
-                     .is_settled = true};
+                     .next_finaliser = 1};
   line(&s, "script %llu", (unsigned long long)seed);
   s.has_majors = one_in(&s, 3);
   s.has_collecting = one_in(&s, 2);

@@ -92,7 +92,7 @@ static void quiet(struct actor *actor, int number) {
   printf("quiet %d\n", number);
   log_print(world.is_ordered && !world.has_young_keys && !world.is_disordered);
   world.has_young_keys = world.is_disordered = false;
-  print_weak(actor);
+  print_registers(actor);
 }
 
 static void clear(struct actor *actor) {

@@ -379,15 +379,6 @@ let blit a regs =
     | true, true -> Obj.Ephemeron.blit_key (as_ephemeron from) a.(1) (as_ephemeron into) a.(3) a.(4)
     | _ -> ()
 
-let tell_weak r value =
-  if is_weak value then (
-    print_string (Printf.sprintf "weak %d:" r);
-    for i = 0 to length value - 1 do
-      print_char ' ';
-      print_string (if check_key value i then name_of_option (get_key value i) else "-")
-    done;
-    say (" data " ^ name_of_option (if is_ephemeron value then Obj.Ephemeron.get_data (as_ephemeron value) else None)))
-
 let message = Bytes.create (1 lsl 20)
 
 (* What is pending may raise in place of Marshal. *)
@@ -401,6 +392,22 @@ let marshal regs r s =
 
 (* ---- quiet points ---- *)
 
+let tell_place i text = if text <> "0" then print_string (Printf.sprintf " %d=%s" i text)
+
+let tell_register r value =
+  if Obj.is_block value then (
+    print_string (Printf.sprintf "register %d %s:" r (name_of value));
+    if is_scanned value then
+      for i = 0 to Obj.size value - 1 do
+        tell_place i (name_of (Obj.field value i))
+      done
+    else if is_weak value then (
+      for i = 0 to length value - 1 do
+        if check_key value i then tell_place i (name_of_option (get_key value i))
+      done;
+      print_string (" data " ^ name_of_option (if is_ephemeron value then Obj.Ephemeron.get_data (as_ephemeron value) else None)));
+    say "")
+
 let print_sorted texts = List.iter say (List.sort String.compare texts)
 
 let tell actor number =
@@ -410,7 +417,7 @@ let tell actor number =
   if !is_ordered && not (!has_young_keys || !is_disordered) then List.iter say calls else print_sorted calls;
   let lines = List.filter (fun line -> not (is_forgotten line)) (List.init !told_count (fun i -> told.(i))) in
   print_sorted (List.map text_of lines);
-  Array.iteri tell_weak actor.regs;
+  Array.iteri tell_register actor.regs;
   told_count := 0;
   raised_count := 0;
   finalised_count := 0

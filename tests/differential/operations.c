@@ -212,21 +212,36 @@ static bool use_weak(struct actor *actor, const char *name, const int *a) {
   return true;
 }
 
-void print_weak(struct actor *actor) {
+static void print_place(size_t i, wn_ref value) {
+  if (wn_is_null(value) || wn_value_of(value) == wn_int(0)) return;
+  printf(" %zu=", i);
+  print_value(value);
+}
+
+static void print_weak(wn_domain *domain, wn_ref weak) {
+  for (size_t i = 0; i + 1 < wn_weak_length(weak); i++) {
+    WN_SCOPE(domain);
+    wn_ref value = wn_weak_get(domain, weak, i);
+    if (wn_is_null(value) == wn_weak_check(domain, weak, i)) broken("a place is full and empty");
+    print_place(i, value);
+  }
+  printf(" data ");
+  print_value(is_ephemeron(weak) ? wn_ephemeron_get_data(domain, weak) : nothing);
+}
+
+void print_registers(struct actor *actor) {
   for (int r = 0; r < REGISTERS; r++) {
     WN_SCOPE(actor->domain);
-    wn_ref weak = register_get(actor, r);
-    if (!is_weak(weak)) continue;
-    printf("weak %d:", r);
-    for (size_t i = 0; i + 1 < wn_weak_length(weak); i++) {
+    wn_ref value = register_get(actor, r);
+    if (wn_is_int(wn_value_of(value))) continue;
+    printf("register %d ", r);
+    print_value(value);
+    putchar(':');
+    if (is_weak(value)) print_weak(actor->domain, value);
+    for (size_t i = 0; is_scanned(value) && i < wn_words(wn_value_of(value)); i++) {
       WN_SCOPE(actor->domain);
-      wn_ref value = wn_weak_get(actor->domain, weak, i);
-      if (wn_is_null(value) == wn_weak_check(actor->domain, weak, i)) broken("a place is full and empty");
-      putchar(' ');
-      print_value(value);
+      print_place(i, wn_get(actor->domain, value, i));
     }
-    printf(" data ");
-    print_value(is_ephemeron(weak) ? wn_ephemeron_get_data(actor->domain, weak) : nothing);
     putchar('\n');
   }
 }

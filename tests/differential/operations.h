@@ -10,8 +10,8 @@ bool operate_on_blocks(struct actor *actor, const char *name, const int *a);
 wn_ref register_get(struct actor *actor, int r);
 void register_set(struct actor *actor, int r, wn_ref value);
 
-/* Prints what the places of all weak blocks in registers hold. */
-void print_weak(struct actor *actor);
+/* Prints the blocks in registers, and what their fields and places hold. */
+void print_registers(struct actor *actor);
 
 #endif
 /* SPDX-License-Identifier: MIT */
