@@ -502,13 +502,15 @@ let rec operate actor { name; a; body } =
   | "first" | "last" -> finalise (name = "first") a.(1) (action_of a.(2)) a.(3) regs.(a.(0))
   | "ordered" -> is_ordered := a.(0) = 1
   | "quiet" -> quiet actor a.(0)
-  | "thread" -> join_thread (Thread.create (run actor) body)
+  | "thread" -> join_thread (Thread.create (fun () -> poll (); run actor body) ())
   | "domain" ->
       collect_minor ();
       join_domain (Domain.spawn (fun () -> run_domain body))
   | _ -> failwith name
 
+(* A new thread may find that something is pending, though the one before it has polled. *)
 and run actor ops =
+  poll ();
   List.iter
     (fun op ->
       ignore (attempt (fun () -> operate actor op));
