@@ -502,7 +502,7 @@ let rec operate actor { name; a; body } =
   | "first" | "last" -> finalise (name = "first") a.(1) (action_of a.(2)) a.(3) regs.(a.(0))
   | "ordered" -> is_ordered := a.(0) = 1
   | "quiet" -> quiet actor a.(0)
-  | "thread" -> join_thread (Thread.create (fun () -> poll (); run actor body) ())
+  | "thread" -> run_thread actor body
   | "domain" ->
       collect_minor ();
       join_domain (Domain.spawn (fun () -> run_domain body))
@@ -521,7 +521,21 @@ and run actor ops =
       | _ -> is_clean := false)
     ops
 
-and join_thread thread = without_exception (fun () -> Thread.join thread)
+(* What is pending may raise after the thread was made, and its handle is lost then. *)
+and run_thread actor body =
+  let thread = ref None and is_done = ref false in
+  let work () =
+    poll ();
+    run actor body;
+    is_done := true
+  in
+  ignore (attempt (fun () -> thread := Some (Thread.create work ())));
+  without_exception (fun () ->
+      while not !is_done do
+        Thread.yield ()
+      done);
+  without_exception (fun () -> Option.iter Thread.join !thread)
+
 and join_domain domain = without_exception (fun () -> Domain.join domain)
 
 (* A domain has registers of its own, which it leaves to the others in the end. *)
