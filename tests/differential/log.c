@@ -1,0 +1,88 @@
+/* The log of a script, in memory until a quiet point. */
+#include "differential/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_MOST = 80, SESSIONS = 2000 };
+
+struct line {
+  int session;
+  enum moment moment;
+  char text[LINE_MOST];
+};
+
+struct lines {
+  struct line *all;
+  size_t count, room;
+};
+
+static struct lines told, finalised;
+static long activity;
+
+/* What does not count of a session, since it was discarded. */
+static enum { KEEP, FORGET_LATE, FORGET_ALL } forgotten[SESSIONS];
+
+static bool is_forgotten(const struct line *line) {
+  if (line->session < 0 || forgotten[line->session] == KEEP) return false;
+  return forgotten[line->session] == FORGET_ALL ? line->moment != AT_BIRTH : line->moment == AT_DEATH_MAJOR;
+}
+
+static struct line *add_line(struct lines *lines) {
+  activity++;
+  if (lines->count == lines->room) {
+    lines->room = lines->room ? 2 * lines->room : 64;
+    lines->all = realloc(lines->all, lines->room * sizeof *lines->all);
+    if (!lines->all) abort();
+  }
+  return &lines->all[lines->count++];
+}
+
+static int compare(const void *a, const void *b) {
+  return strcmp(((const struct line *)a)->text, ((const struct line *)b)->text);
+}
+
+static void print_lines(struct lines *lines, bool is_sorted) {
+  if (is_sorted && lines->count) qsort(lines->all, lines->count, sizeof *lines->all, compare);
+  for (size_t i = 0; i < lines->count; i++)
+    if (!is_forgotten(&lines->all[i])) puts(lines->all[i].text);
+  lines->count = 0;
+}
+
+/* ---- the interface ---- */
+
+void log_begin_script(void) {
+  told.count = finalised.count = 0;
+  memset(forgotten, 0, sizeof forgotten);
+}
+
+long log_activity(void) { return activity; }
+
+void log_told(int session, enum moment moment, const char *format, ...) {
+  struct line *line = add_line(&told);
+  va_list arguments;
+  line->session = session;
+  line->moment = moment;
+  va_start(arguments, format);
+  vsnprintf(line->text, sizeof line->text, format, arguments);
+  va_end(arguments);
+}
+
+void log_finalised(const char *which, int id) {
+  struct line *line = add_line(&finalised);
+  line->session = -1;
+  snprintf(line->text, sizeof line->text, "%s %d", which, id);
+}
+
+void log_forget(int session, bool all) {
+  if (session >= SESSIONS) abort();
+  if (forgotten[session] != FORGET_ALL) forgotten[session] = all ? FORGET_ALL : FORGET_LATE;
+}
+
+void log_print(bool is_ordered) {
+  print_lines(&finalised, !is_ordered);
+  print_lines(&told, true);
+}
+/* SPDX-License-Identifier: MIT */
