@@ -134,18 +134,18 @@ static wn_status write_file(struct page *page) {
 /* Writes the page of the recording as it is now. The text and the first answers are those of the
  * samples that are in the page. */
 static wn_status write_once(struct page *page) {
-  char *text = NULL, *answers = NULL;
-  size_t size = 0;
+  char *text = NULL;
+  struct container_section first[FIRST_SECTIONS];
   wn_status error = print_report(page, &text);
-  if (!error) error = first_answers(page->recording, page->before, page->options->grouping, &answers, &size);
-  if (!error) {
-    struct container_section first = {.name = "ANSW", .bytes = answers, .length = size};
-    page->html.text = text;
-    page->html.extras = &first;
-    page->html.extra_count = 1;
-    error = write_file(page);
-  }
-  free(answers);
+  if (error) goto free_text;
+  error = first_answers(page->recording, page->before, page->options->grouping, first);
+  if (error) goto free_text;
+  page->html.text = text;
+  page->html.extras = first;
+  page->html.extra_count = FIRST_SECTIONS;
+  error = write_file(page);
+  first_answers_free(first);
+free_text:
   free(text);
   return error;
 }

@@ -7,24 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first requests of viewer/src/state/asking.ts, letter by letter; %s: the grouping. */
-static const char *const requests[] = {
-    "view=head\n",
-    "view=totals\n",
-    "view=time\npoints=600\n",
-    "view=flame\nmeasure=held\nby=%s\ndirection=callees\n",
-    "view=table\nmeasure=held\nby=%s\n",
-    "view=kinds\nmeasure=held\n",
-    NULL,
+/* The first requests of viewer/src/state/asking.ts, letter by letter; %s: the grouping. Of one
+ * recording, or of two; by section. */
+enum { REQUESTS_MOST = 6 };
+static const char *const requests[2][FIRST_SECTIONS][REQUESTS_MOST] = {
+    {{"view=head\n", "view=totals\n", "view=time\npoints=600\n",
+      "view=flame\nmeasure=held\nby=%s\ndirection=callees\n", "view=kinds\nmeasure=held\n"},
+     {"view=table\nmeasure=held\nby=%s\n"}},
+    {{"view=head\n", "view=totals\n", "view=time\npoints=600\n",
+      "view=flame\nmeasure=held\nby=%s\ndirection=callees\nagainst=before\n"},
+     {"view=compare\nmeasure=held\nby=%s\nagainst=before\n"}},
 };
-static const char *const compared[] = {
-    "view=head\n",
-    "view=totals\n",
-    "view=time\npoints=600\n",
-    "view=flame\nmeasure=held\nby=%s\ndirection=callees\nagainst=before\n",
-    "view=compare\nmeasure=held\nby=%s\nagainst=before\n",
-    NULL,
-};
+static const char names[FIRST_SECTIONS][5] = {"ANSW", "MORE"};
 
 static void put_part(FILE *out, const char *bytes, size_t length) {
   uint32_t head = (uint32_t)length;
@@ -43,26 +37,44 @@ static wn_status put_answer(FILE *out, struct answers *answers, const char *requ
   return WN_OK;
 }
 
+/* Makes the section of these requests. */
+static wn_status put_section(struct answers *answers, const char *const *wanted, enum grouping grouping,
+                             struct container_section *section) {
+  wn_status error = WN_OK;
+  char *bytes = NULL;
+  FILE *out = open_memstream(&bytes, &section->length);
+  if (!out) return error_set(WN_ENOMEM, "not enough memory for the answers");
+  for (unsigned i = 0; i < REQUESTS_MOST && wanted[i] && !error; i++) {
+    char request[128];
+    snprintf(request, sizeof request, wanted[i], grouping_name(grouping));
+    error = put_answer(out, answers, request);
+  }
+  if (fclose(out) && !error) error = error_set(WN_ENOMEM, "not enough memory for the answers");
+  section->bytes = bytes;
+  return error;
+}
+
 /* ---- shared ---- */
 
 wn_status first_answers(const struct recording *recording, const struct recording *before,
-                        enum grouping grouping, char **bytes, size_t *size) {
+                        enum grouping grouping, struct container_section sections[FIRST_SECTIONS]) {
   struct answers answers;
   wn_status error = WN_OK;
-  *bytes = NULL;
-  FILE *out = open_memstream(bytes, size);
-  if (!out) return error_set(WN_ENOMEM, "not enough memory for the answers");
   answers_create(&answers, recording, before);
-  for (const char *const *format = before ? compared : requests; *format && !error; format++) {
-    char request[128];
-    snprintf(request, sizeof request, *format, grouping_name(grouping));
-    error = put_answer(out, &answers, request);
+  for (unsigned i = 0; i < FIRST_SECTIONS; i++) {
+    sections[i] = (struct container_section){0};
+    memcpy(sections[i].name, names[i], sizeof sections[i].name);
+    if (!error) error = put_section(&answers, requests[before != NULL][i], grouping, &sections[i]);
   }
   answers_destroy(&answers);
-  if (fclose(out) && !error) error = error_set(WN_ENOMEM, "not enough memory for the answers");
-  if (!error) return WN_OK;
-  free(*bytes);
-  *bytes = NULL;
+  if (error) first_answers_free(sections);
   return error;
+}
+
+void first_answers_free(struct container_section sections[FIRST_SECTIONS]) {
+  for (unsigned i = 0; i < FIRST_SECTIONS; i++) {
+    free((void *)(uintptr_t)sections[i].bytes);
+    sections[i].bytes = NULL;
+  }
 }
 /* SPDX-License-Identifier: MIT */

@@ -35,9 +35,29 @@ export function bytesOfBase64(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
+function joined(parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+/** Waits for nothing outside of this thread, as the stream of a blob does: while a browser parses a large page, it
+ *  comes back to such a wait only after many ms. */
 export async function inflate(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+  const { readable, writable } = new DecompressionStream('deflate-raw');
+  const writer = writable.getWriter();
+  const written = Promise.all([writer.write(bytes), writer.close()]);
+  const reader = readable.getReader();
+  const parts: Uint8Array[] = [];
+  const read = async () => {
+    for (let part; !(part = await reader.read()).done; ) parts.push(part.value);
+  };
+  await Promise.all([written, read()]);
+  return joined(parts);
 }
 
 const crcTable = new Uint32Array(256).map((_, byte) => {
@@ -48,7 +68,7 @@ const crcTable = new Uint32Array(256).map((_, byte) => {
 /** The CRC-32 of zlib and gzip. */
 export function crc32(bytes: Uint8Array): number {
   let crc = 0xffffffff;
-  for (const byte of bytes) crc = crcTable[(crc ^ byte) & 0xff]! ^ (crc >>> 8);
+  for (let i = 0; i < bytes.length; i++) crc = crcTable[(crc ^ bytes[i]!) & 0xff]! ^ (crc >>> 8);
   return ~crc >>> 0;
 }
 
@@ -75,29 +95,26 @@ export async function sectionsOf(blocks: Block[]): Promise<{ name: string; bytes
       throw new Error(`the page is damaged: section ${block.section} has no block ${parts.length}`);
     parts.push(await bytesOf(block));
   }
-  return Array.from(sections, ([name, parts]) => {
-    const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-    let at = 0;
-    for (const part of parts) {
-      bytes.set(part, at);
-      at += part.length;
-    }
-    return { name, bytes };
-  });
+  return Array.from(sections, ([name, parts]) => ({ name, bytes: joined(parts) }));
 }
 
-/** The answers that the file brings along, by request: section ANSW, a sequence of the length of a
- *  request as u32, the request, the length of its answer as u32, the answer. */
-export function answersOf(bytes: Uint8Array): Map<string, ArrayBuffer> {
+/** The answers that stand first in the file (src/page/first_answers.h): those of the first view, and those that
+ *  are shown after it. */
+export const FIRST = ['ANSW', 'MORE'];
+
+/** The answers in such sections, by request. */
+export function answersOf(sections: { bytes: Uint8Array }[]): Map<string, ArrayBuffer> {
   const answers = new Map<string, ArrayBuffer>();
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  for (let at = 0; at < bytes.length; ) {
-    const requestLength = view.getUint32(at, true);
-    const request = new TextDecoder().decode(bytes.subarray(at + 4, at + 4 + requestLength));
-    at += 4 + requestLength;
-    const length = view.getUint32(at, true);
-    answers.set(request, bytes.slice(at + 4, at + 4 + length).buffer as ArrayBuffer);
-    at += 4 + length;
+  for (const { bytes } of sections) {
+    const view = new DataView(bytes.buffer, bytes.byteOffset);
+    const next = (at: number) => bytes.subarray(at + 4, at + 4 + view.getUint32(at, true));
+    for (let at = 0; at < bytes.length; ) {
+      const request = next(at);
+      at += 4 + request.length;
+      const answer = next(at);
+      at += 4 + answer.length;
+      answers.set(new TextDecoder().decode(request), answer.slice().buffer as ArrayBuffer);
+    }
   }
   return answers;
 }

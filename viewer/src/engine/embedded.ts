@@ -1,10 +1,10 @@
 /* The source of a page from `winnow html`: the recording is in the page, the engine in a worker. */
-import { answersOf, blocksOf, sectionsOf } from './container.ts';
+import { answersOf, blocksOf, FIRST, sectionsOf } from './container.ts';
 import { Queue } from './queue.ts';
 import type { Source } from './source.ts';
 import type { FromWorker, ToWorker } from './worker.ts';
 
-/** Asks the worker; a failure to open the recording is the answer to everything. */
+/** Asks the worker; a failure to start it is the answer to everything. */
 function carrierOf(worker: Worker): (request: string) => Promise<ArrayBuffer> {
   const asked = new Map<number, { resolve: (bytes: ArrayBuffer) => void; reject: (error: Error) => void }>();
   let last = 0;
@@ -16,8 +16,6 @@ function carrierOf(worker: Worker): (request: string) => Promise<ArrayBuffer> {
   };
   worker.onmessage = (event: MessageEvent<FromWorker>) => {
     const message = event.data;
-    if ('failed' in message) fail(message.failed);
-    if (!('id' in message)) return;
     const one = asked.get(message.id);
     asked.delete(message.id);
     if ('answer' in message) one?.resolve(message.answer);
@@ -37,49 +35,49 @@ function startWorker(code: string): Worker {
   return new Worker(address);
 }
 
-const dataElements = () => document.querySelectorAll<HTMLScriptElement>('script[data-section]');
+const dataElements = () => [...document.querySelectorAll<HTMLScriptElement>('script[data-section]')];
 
-/** Resolves once the whole file has been parsed. */
-function parsed(): Promise<void> {
-  if (document.readyState !== 'loading') return Promise.resolve();
-  return new Promise((resolve) => document.addEventListener('DOMContentLoaded', () => resolve(), { once: true }));
+const isParsed = () => document.readyState !== 'loading';
+
+const pause = () => new Promise((done) => setTimeout(done, 5));
+
+/** Resolves once the file has been parsed beyond these sections: the first can be read long before the rest of a large
+ *  file. */
+async function parsed(sections: string[]): Promise<void> {
+  const isPast = () => isParsed() || dataElements().some((one) => !sections.includes(one.dataset.section!));
+  while (!isPast()) await pause();
 }
 
-/** Resolves once the answers that come first in the file can be read, which is long before the rest
- *  of a large file has been parsed. */
-function firstSection(): Promise<void> {
-  const complete = () =>
-    document.readyState !== 'loading' || [...dataElements()].some((one) => one.dataset.section !== 'ANSW');
-  return new Promise((resolve) => {
-    const look = () => (complete() ? resolve() : void setTimeout(look, 5));
-    look();
-  });
+/** Gives the recording to the worker as it is parsed, in many short tasks. The last element may not be whole until
+ *  there is another. What was sent leaves the page. */
+async function sendRecording(post: (message: ToWorker) => void): Promise<void> {
+  for (let isLast = false; !isLast; await pause()) {
+    isLast = isParsed();
+    const elements = dataElements();
+    if (!isLast) elements.pop();
+    for (const [at, block] of blocksOf(elements).entries()) {
+      if (!FIRST.includes(block.section)) post({ block });
+      elements[at]!.remove();
+    }
+  }
+  post({ open: document.getElementById('engine')?.textContent ?? '' });
 }
 
 /** Opens the recording of this page. `workerCode` is the bundled worker.ts. Rejects if the page has
  *  no recording. */
 export async function openEmbedded(workerCode: string): Promise<Source> {
-  await firstSection();
-  const blocks = blocksOf(dataElements());
-  if (!blocks.length) throw new Error('this page has no recording in it');
-  const [known] = await sectionsOf(blocks.filter((block) => block.section === 'ANSW'));
-  let carry: ((request: string) => Promise<ArrayBuffer>) | undefined;
+  await parsed(FIRST.slice(0, 1));
+  if (!dataElements().length) throw new Error('this page has no recording in it');
+  const blocks = (section: string) => blocksOf(dataElements().filter((one) => one.dataset.section === section));
   const start = async () => {
-    await parsed();
+    await parsed(FIRST);
     const worker = startWorker(workerCode);
-    carry = carrierOf(worker);
-    const engine = document.getElementById('engine')?.textContent ?? '';
-    const rest = blocksOf(dataElements()).filter((block) => block.section !== 'ANSW');
-    worker.postMessage({ open: { engine, blocks: rest } } satisfies ToWorker);
-    for (const element of dataElements()) element.remove(); /* a second copy of the data */
+    const post = (message: ToWorker) => worker.postMessage(message);
+    post({ answers: blocks('MORE') });
+    sendRecording(post).catch((error: Error) => worker.dispatchEvent(new ErrorEvent('error', { message: error.message })));
+    return carrierOf(worker);
   };
   const started = start();
-  return new Queue(
-    async (request) => {
-      await started;
-      return carry!(request);
-    },
-    known ? answersOf(known.bytes) : undefined,
-  );
+  return new Queue(async (request) => (await started)(request), answersOf(await sectionsOf(blocks('ANSW'))));
 }
 /* SPDX-License-Identifier: MIT */

@@ -1,17 +1,19 @@
-/* The worker of a page from `winnow html`: opens the recording, then answers one request at a time. */
-import { sectionsOf, bytesOfBase64, inflate, type Block } from './container.ts';
+/* The worker of a page from `winnow html`: takes the answers that the page brings along, then opens the recording,
+ * and answers one request at a time. */
+import { answersOf, bytesOfBase64, inflate, sectionsOf, type Block } from './container.ts';
 import { Engine } from './engine.ts';
 
-export type ToWorker = { open: { engine: string; blocks: Block[] } } | { ask: string; id: number };
-export type FromWorker =
-  | { opened: true }
-  | { failed: string }
-  | { id: number; answer: ArrayBuffer }
-  | { id: number; error: string };
+/** The blocks of the recording come one by one; `open` is the engine. */
+export type ToWorker = { answers: Block[] } | { block: Block } | { open: string } | { ask: string; id: number };
+export type FromWorker = { id: number; answer: ArrayBuffer } | { id: number; error: string };
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-let engine: Promise<Engine> | undefined;
+let known: Promise<Map<string, ArrayBuffer>> | undefined;
+const blocks: Block[] = [];
+let opened: (engine: Promise<Engine>) => void;
+const engine = new Promise<Engine>((resolve) => (opened = resolve));
+engine.catch(() => {}); // a failure to open is the answer to each question
 
 async function open(wasm: string, blocks: Block[]): Promise<Engine> {
   const [started, sections, before] = await Promise.all([
@@ -26,21 +28,25 @@ async function open(wasm: string, blocks: Block[]): Promise<Engine> {
 const post = (message: FromWorker, transfer: Transferable[] = []) =>
   (self as unknown as Worker).postMessage(message, transfer);
 
+/** An answer that the page brought is handed over, and not kept. */
+async function answerTo(request: string): Promise<ArrayBuffer> {
+  const brought = await known;
+  const answer = brought?.get(request);
+  brought?.delete(request);
+  return answer ?? (await engine).ask(request);
+}
+
 self.onmessage = async (event: MessageEvent<ToWorker>) => {
   const message = event.data;
-  if ('open' in message) {
-    engine = open(message.open.engine, message.open.blocks);
-    engine.then(
-      () => post({ opened: true }),
-      (error) => post({ failed: messageOf(error) }),
-    );
-    return;
-  }
-  try {
-    const answer = (await engine!).ask(message.ask);
-    post({ id: message.id, answer }, [answer]);
-  } catch (error) {
-    post({ id: message.id, error: messageOf(error) });
-  }
+  if ('answers' in message) known = sectionsOf(message.answers).then(answersOf);
+  else if ('block' in message) blocks.push(message.block);
+  else if ('open' in message) opened(open(message.open, blocks.splice(0)));
+  else
+    try {
+      const answer = await answerTo(message.ask);
+      post({ id: message.id, answer }, [answer]);
+    } catch (error) {
+      post({ id: message.id, error: messageOf(error) });
+    }
 };
 /* SPDX-License-Identifier: MIT */

@@ -46,15 +46,15 @@ export class Stage implements Screen {
     new ResizeObserver(() => this.measure()).observe(scroller);
     /* The page's zoom may change without the scroller's size in CSS pixels. */
     window.addEventListener('resize', () => this.invalidate());
-    this.measure();
   }
 
+  /* What has no width yet is not scrolled. To ask for it would make the browser lay out a page that is being built. */
   get top(): number {
-    return Math.max(0, this.scroller.scrollTop); // some browsers scroll beyond the end and back
+    return this.width && Math.max(0, this.scroller.scrollTop); // some browsers scroll beyond the end and back
   }
 
   set top(pixels: number) {
-    this.scroller.scrollTop = pixels;
+    if (this.width) this.scroller.scrollTop = pixels;
   }
 
   get animated(): boolean {
@@ -77,6 +77,7 @@ export class Stage implements Screen {
   }
 
   set fixedWidth(pixels: number) {
+    if (this.fixedTo === pixels) return;
     this.fixedTo = pixels;
     this.measure();
   }

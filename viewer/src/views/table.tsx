@@ -4,7 +4,7 @@ import type { Table } from '../engine/answers.ts';
 import { amount, isRough, shortDuration, shortCount, shortError } from '../numbers.ts';
 import { ageOf, chosen, compare, comparing, missing, table } from '../state/asking.ts';
 import type { Sort } from '../state/address.ts';
-import { sortBy, view } from '../state/store.ts';
+import { head, sortBy, view } from '../state/store.ts';
 import { hovered, searched, selectLabel } from './flame.tsx';
 import { cleanName } from '../flame/names.ts';
 import { ComparedTable, comparedRows } from './compare.tsx';
@@ -246,7 +246,7 @@ export function followTable(): void {
   });
   effect(() => {
     void order.value;
-    region.scrollTop = 0;
+    if (head.peek()) region.scrollTop = 0;
   });
 }
 /* SPDX-License-Identifier: MIT */

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { decodeAnswer, requestText } from '../../src/engine/answers.ts';
-import { answersOf, type Block, sectionsOf } from '../../src/engine/container.ts';
+import { answersOf, type Block, FIRST, sectionsOf } from '../../src/engine/container.ts';
 import { type Engine } from '../../src/engine/engine.ts';
 import { engineIn, inFolder, makePage, type Section, sectionsIn, without } from './page.ts';
 
@@ -42,7 +42,7 @@ test(`${ROUNDS} recordings with damaged sections are refused with a name, or rea
   for (const kind of ['collected', 'named', 'plain'])
     await inFolder(async (folder) => {
       const html = readFileSync(makePage(folder, [kind], kind === 'named' ? ['--source'] : []).page, 'utf8');
-      const sections = sectionsIn(html).filter((section) => section.name !== 'ANSW');
+      const sections = sectionsIn(html).filter((section) => !FIRST.includes(section.name));
       for (let round = 0; round < ROUNDS / 3; round++) {
         const damaged = sections.map(({ name, bytes }) => ({ name, bytes: bytes.slice() }));
         for (let times = 1 + draw(3); times > 0; times--) {
@@ -92,13 +92,13 @@ async function readPage(html: string, original: string): Promise<boolean> {
   let sections: Section[];
   try {
     sections = await sectionsOf(blocksIn(html));
-    const answers = sections.find((section) => section.name === 'ANSW');
-    if (answers) for (const bytes of answersOf(answers.bytes).values()) decodeAnswer(bytes);
+    const answers = answersOf(sections.filter((section) => FIRST.includes(section.name)));
+    for (const bytes of answers.values()) decodeAnswer(bytes);
   } catch (error) {
     assert.match((error as Error).message, /^the page is damaged: /);
     return false;
   }
-  return opens(await engineIn(original), sections.filter((section) => section.name !== 'ANSW'));
+  return opens(await engineIn(original), sections.filter((section) => !FIRST.includes(section.name)));
 }
 
 /* Node 18 has no such stream; browsers have. */

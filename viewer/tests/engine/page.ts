@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inflateRawSync } from 'node:zlib';
+import { FIRST } from '../../src/engine/container.ts';
 import { Engine } from '../../src/engine/engine.ts';
 
 export const built = process.env['WINNOW_BUILD'] ?? '';
@@ -93,7 +94,7 @@ export async function engineIn(html: string): Promise<Engine> {
 export async function openPage(path: string): Promise<Engine> {
   const html = readFileSync(path, 'utf8');
   const engine = await engineIn(html);
-  const sections = sectionsIn(html).filter((section) => section.name !== 'ANSW');
+  const sections = sectionsIn(html).filter((section) => !FIRST.includes(section.name));
   engine.open(
     sections.filter((section) => section.run === ''),
     sections.filter((section) => section.run === 'before'),

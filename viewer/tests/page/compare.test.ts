@@ -188,6 +188,20 @@ test('a damaged run before is named', { skip: without }, () =>
     await page.close();
   }));
 
+test('a damaged table is named, and the first view is there', { skip: without }, () =>
+  inFolder(async (folder) => {
+    const { readFileSync, writeFileSync } = await import('node:fs');
+    const html = readFileSync(makePage(folder, ['named']).page, 'utf8');
+    const damaged = html.replace(/(data-section="MORE"[^>]*>)[^<]*/, '$1AAAA');
+    assert.notEqual(damaged, html);
+    writeFileSync(join(folder, 'damaged.html'), damaged);
+    const page = await browser.newPage();
+    await page.goto(pathToFileURL(join(folder, 'damaged.html')).href);
+    await page.locator('#table .empty', { hasText: 'damaged: block 0 of section MORE' }).waitFor();
+    await page.locator('#flame:not(.unanswered) canvas').waitFor();
+    await page.close();
+  }));
+
 test('what is held is not scaled, even if a link asks for it', { skip: without }, () =>
   inFolder(async (folder) => {
     const file = makeComparison(folder, ['plain'], ['named']);
