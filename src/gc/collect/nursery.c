@@ -11,7 +11,7 @@ enum { ALIGNMENT = 1 << 21 };
 
 bool nursery_reserve(struct wn_heap *heap) {
   for (unsigned i = 0; i < sizeof slot_bytes / sizeof *slot_bytes; i++) {
-    size_t span = slot_bytes[i] * DOMAINS_MOST;
+    size_t span = slot_bytes[i] * heap->domains_most;
     char *reserved = metadata_reserve_addresses(span + ALIGNMENT);
     if (!reserved) continue;
     heap->young_slot_bytes = slot_bytes[i];
@@ -27,7 +27,7 @@ bool nursery_reserve(struct wn_heap *heap) {
 
 void nursery_release(struct wn_heap *heap) {
   if (heap->young_reserved)
-    metadata_give_back(heap->young_reserved, heap->young_slot_bytes * DOMAINS_MOST + ALIGNMENT);
+    metadata_give_back(heap->young_reserved, heap->young_slot_bytes * heap->domains_most + ALIGNMENT);
 }
 
 size_t nursery_words_most(const struct wn_heap *heap) { return heap->young_slot_bytes / 8; }

@@ -76,7 +76,7 @@ static bool is_known_dead(const struct wn_heap *heap, wn_value header) {
 
 static const struct wn_domain *owner_of(const struct wn_heap *heap, wn_value young) {
   unsigned index = heap_young_index(heap, young);
-  return index < DOMAINS_MOST ? heap->domains[index] : NULL;
+  return index < heap->domains_most ? heap->domains[index] : NULL;
 }
 
 static bool is_young_block(const struct wn_heap *heap, wn_value value) {

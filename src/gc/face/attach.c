@@ -98,7 +98,7 @@ static struct wn_domain *create(wn_heap *heap) {
 
 static unsigned free_slot(const wn_heap *heap) {
   unsigned index = 0;
-  while (index < DOMAINS_MOST && heap->domains[index]) index++;
+  while (index < heap->domains_most && heap->domains[index]) index++;
   return index;
 }
 
@@ -119,8 +119,8 @@ static void displace(wn_heap *heap, struct wn_domain *domain) {
  * would run out of memory. */
 static wn_status enrol_locked(wn_heap *heap, struct wn_domain *domain) {
   domain->index = free_slot(heap);
-  if (domain->index == DOMAINS_MOST)
-    return error_set(WN_ELIMIT, "attach: the heap has %d domains already", DOMAINS_MOST);
+  if (domain->index == heap->domains_most)
+    return error_set(WN_ELIMIT, "attach: the heap has %u domains already", heap->domains_most);
   if (!nursery_place(domain, atomic_load(&heap->minor_words)))
     return error_set(WN_ENOMEM, "attach: no memory for a minor heap");
   domain->number = heap->domain_sequence++;

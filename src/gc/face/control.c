@@ -29,6 +29,7 @@ static wn_status gather(const wn_heap_options *options, struct params *params) {
   static const wn_gc_control defaults = WN_GC_CONTROL_DEFAULTS;
   size_t soft = options->soft_limit_bytes;
   *params = (struct params){.control = options->parameters,
+                            .domains = DOMAINS_MOST,
                             .huge_pages = 1,
                             .helpers = options->helper_threads,
                             .soft_limit = soft > INT64_MAX ? INT64_MAX : (long)soft};
@@ -117,6 +118,7 @@ wn_status control_initialise(struct wn_heap *heap, const wn_heap_options *option
   if (status) return status;
   heap->collector->pace.soft_limit_bytes = (size_t)params.soft_limit;
   heap->helper_threads = (int)params.helpers;
+  heap->domains_most = (unsigned)params.domains;
   heap->initial_words = (size_t)params.initial_heap;
   heap->store.chunks.huge_pages = params.huge_pages != 0;
   heap->stress.verify = params.verify != 0;

@@ -6,7 +6,7 @@
  *   number: digits, or 0x and digits, then k, M or G (2^10, 2^20, 2^30) or nothing
  *
  * Strict: anything else is an error that says at which byte (the first is 1) and what was expected,
- * and nothing of the text is applied. OCaml's letters b c d e p t R W have no meaning here and are
+ * and nothing of the text is applied. OCaml's letters b c e p t R W have no meaning here and are
  * refused like any unknown name. */
 #ifndef GC_FACE_PARAMS_H
 #define GC_FACE_PARAMS_H
@@ -29,8 +29,10 @@
   P('m', custom_minor_ratio, 1, 1000000, "external memory to minor heap, in percent")                    \
   P('n', custom_minor_max_size, 0, 1L << 40, "external bytes that a young block may have")
 
-/* These are set when the heap is opened. Letter 0: none. All but huge_pages are 0 unless asked for. */
+/* These are set when the heap is opened. Letter 0: none. All are 0 unless asked
+ * for, but for huge_pages and domains. */
 #define GC_SETTINGS(P)                                                                                   \
+  P('d', domains, 1, DOMAINS_MOST, "domains that the heap can have at a time")                           \
   P('h', initial_heap, 0, 1L << 40, "words of the major heap that are there at once")                    \
   P('H', huge_pages, 0, 1, "whether the system is asked for huge pages")                                 \
   P(0, helpers, 0, 64, "threads that mark and sweep")                                                    \
@@ -45,7 +47,7 @@
 
 struct params {
   wn_gc_control control;
-  long initial_heap, huge_pages;
+  long domains, initial_heap, huge_pages;
   long helpers; /* below 0: IDLE PROCESSORS of helpers.h; a text cannot say that */
   long soft_limit, verify, every, polls, delays, fail_at, mark_stack, move_all;
 };
@@ -59,7 +61,7 @@ struct parameter {
 };
 
 /* Those of GC_CONTROLS come first. */
-enum { CONTROLS = 11, PARAMETERS = CONTROLS + 11 };
+enum { CONTROLS = 11, PARAMETERS = CONTROLS + 12 };
 extern const struct parameter parameters[PARAMETERS];
 
 static inline long *parameter_in(struct params *params, const struct parameter *parameter) {

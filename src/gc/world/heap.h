@@ -40,6 +40,7 @@ struct wn_heap {
   bool finalise_at_close;
   unsigned processors;
   int helper_threads;          /* below 0: IDLE PROCESSORS of helpers.h */
+  unsigned domains_most;       /* how many it can have at a time */
   size_t initial_words;        /* of the major heap */
   struct collector *collector; /* what gc/collect keeps for a heap (collector.h) */
 

@@ -433,7 +433,7 @@ static long cycles_with_soft_limit(size_t bytes) {
 
 static void a_program_that_promotes_little_has_its_old_garbage_collected_soon(void **state) {
   (void)state;
-  enum { MINOR_HEAPS = TINY ? 200 : 40 };
+  enum { MINOR_HEAPS = TINY ? 1000 : 40 };
   struct journal of;
   struct entry entry = {&of, 1};
   wn_heap_options options = without_helpers();

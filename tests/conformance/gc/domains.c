@@ -3,6 +3,7 @@
 #include "gc/journal.h"
 
 #include <time.h>
+#include <string.h>
 #include <unistd.h>
 
 static void sleep_ms(long ms) { nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL); }
@@ -38,6 +39,27 @@ static void wait_at_gate(wn_domain *domain, void *argument) {
 }
 
 static void let_one_through(const struct gate *gate) { assert_int_equal(write(gate->pipe[1], "", 1), 1); }
+
+static void do_nothing(wn_domain *domain, void *argument) { (void)domain, (void)argument; }
+
+static void a_heap_has_as_many_domains_as_its_parameters_allow(void **state) {
+  (void)state;
+  struct journal of;
+  struct gate gate;
+  wn_join *first, *second;
+  wn_heap_options options = without_helpers();
+  options.text = "d=2";
+  assert_int_equal(pipe(gate.pipe), 0);
+  journal_open(&of, &options);
+  first = spawn(of.domain, wait_at_gate, &gate);
+  assert_int_equal(wn_domain_spawn(of.domain, do_nothing, NULL, &second), WN_ELIMIT);
+  let_one_through(&gate);
+  join_wait(of.domain, first);
+  join_wait(of.domain, spawn(of.domain, do_nothing, NULL));
+  close(gate.pipe[0]);
+  close(gate.pipe[1]);
+  journal_close(&of);
+}
 
 static void a_domain_too_many_is_refused_and_another_may_come_when_one_has_ended(void **state) {
   (void)state;
@@ -365,6 +387,7 @@ static void domains_come_and_go_and_their_numbers_are_not_used_again(void **stat
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_heap_has_as_many_domains_as_its_parameters_allow),
       cmocka_unit_test(a_domain_too_many_is_refused_and_another_may_come_when_one_has_ended),
       cmocka_unit_test(a_thread_is_in_one_domain_of_a_heap),
       cmocka_unit_test(a_thread_may_be_in_domains_of_several_heaps),

@@ -35,6 +35,8 @@ static const struct good {
     {"M=200,m=50,n=8192", "custom_minor_max_size", 8192},
     {"h=4M", "initial_heap", 4 << 20},
     {"H=0", "huge_pages", 0},
+    {"d=3", "domains", 3},
+    {"domains=16", "domains", 16},
     {"V", "verify", 1},
     {"helpers=0", "helpers", 0},
     {"helpers=64", "helpers", 64},
@@ -93,6 +95,8 @@ static const struct bad {
     {"w=0", 3, "window_size from"},
     {"w=51", 3, "window_size from"},
     {"H=2", 3, "huge_pages from"},
+    {"d=0", 3, "domains from"},
+    {"d=129", 3, "domains from"},
     {"M=0", 3, "custom_major_ratio from"},
     {"o=80,verify=7", 13, "verify from"},
     {"helpers=65", 9, "helpers from"},
@@ -107,7 +111,7 @@ static const struct parameter *row_of(const char *name) {
 }
 
 static struct params defaults(void) {
-  return (struct params){.control = WN_GC_CONTROL_DEFAULTS, .huge_pages = 1};
+  return (struct params){.control = WN_GC_CONTROL_DEFAULTS, .domains = DOMAINS_MOST, .huge_pages = 1};
 }
 
 static void a_text_sets_parameters_by_letter_and_by_name(void **state) {
@@ -263,11 +267,12 @@ static void settings_reach_the_heap(void **state) {
   wn_heap *heap;
   wn_heap_options options = WN_HEAP_DEFAULTS;
   options.text =
-      "h=5M,H=0,helpers=2,soft_limit=64M,verify,every=3,polls=4,fail_at=1G,mark_stack=16,delays,a=0,i=33";
+      "d=5,h=5M,H=0,helpers=2,soft_limit=64M,verify,every=3,polls=4,fail_at=1G,mark_stack=16,delays,a=0,i=33";
   assert_int_equal(wn_heap_open(&options, &heap), WN_OK);
   assert_true(atomic_load(&heap->store.chunks.mapped_bytes) >= 8 * (5 << 20));
   assert_int_equal(atomic_load(&heap->store.chunks.used_bytes), 0);
   assert_false(heap->store.chunks.huge_pages);
+  assert_int_equal(heap->domains_most, 5);
   assert_int_equal(heap->collector->helpers.count, 2);
   assert_int_equal(heap->collector->pace.soft_limit_bytes, 64 << 20);
   assert_true(heap->stress.verify && heap->stress.delays);
