@@ -2,8 +2,8 @@
  * joined. */
 #include "gc/journal.h"
 
-#include <time.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static void sleep_ms(long ms) { nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL); }
