@@ -57,6 +57,8 @@ static bool set(wn_domain *domain) {
   return wn_gc_set(domain, &control);
 }
 static bool set_minor_heap(wn_domain *domain) { return wn_gc_set_domain_minor_heap(domain, 4096); }
+static bool pin(wn_domain *domain) { return wn_pin(domain, handle); }
+static bool unpin(wn_domain *domain) { return wn_unpin(domain, handle); }
 static bool finalise(wn_domain *domain) { return wn_gc_finalise(domain, nothing_with, NULL, handle); }
 static bool finalise_last(wn_domain *domain) { return wn_gc_finalise_last(domain, nothing, NULL, handle); }
 static bool finalise_release(wn_domain *domain) { return wn_gc_finalise_release(domain), true; }
@@ -138,6 +140,8 @@ static const struct call calls[] = {
     {"wn_gc_major", major},
     {"wn_gc_full_major", full_major},
     {"wn_gc_compact", compact},
+    {"wn_pin", pin},
+    {"wn_unpin", unpin},
     {"wn_gc_verify", verify},
     {"wn_gc_major_slice", slice},
     {"wn_gc_read_stat", read_statistics},

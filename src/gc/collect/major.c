@@ -12,7 +12,7 @@
 /* PACE: an idle phase takes A / IDLE_PART, marking A / MARK_PACE, sweeping A / SWEEP_PACE. */
 enum { IDLE_PART = 2, MARK_PACE = 8, SWEEP_PACE = 16 };
 enum { YOUNG_LIVES = 32, YOUNG_HEAPS = 16 };
-enum { TIME_PART = 10, TIME_LEAST_NS = 1000000000 };
+enum { TIME_PART = 20, TIME_LEAST_NS = 1000000000 };
 enum { SLICE_MOST = TINY ? 1 << 12 : 1 << 21, PIECE = TINY ? 16 : 1 << 12 };
 
 /* ---- pace ---- */
