@@ -103,7 +103,8 @@ struct visitation {
   void *visitor;
 };
 
-/* A block whose entry is gone may be dead. */
+/* An entry that is in the list of young blocks because there was no room elsewhere. If it is gone,
+ * no scan asks for its block's fate any more. */
 static void visit_entry(struct memprof_entry *entry, const struct visitation *of) {
   uint64_t word = entry_word(entry);
   if (is_gone(word) || !(word & ENTRY_OLD)) return;
@@ -112,9 +113,13 @@ static void visit_entry(struct memprof_entry *entry, const struct visitation *of
   memprof_moved(entry, address);
 }
 
+/* A block whose entry is gone, too: the last scan found it live, and the next one may ask for its
+ * fate before it looks at the entry. */
 static bool visit_tracked(struct tracked *tracked, void *context) {
-  visit_entry(tracked->entry, context);
-  tracked->address = atomic_load_explicit(&tracked->entry->address, memory_order_relaxed);
+  const struct visitation *of = context;
+  uintptr_t before = tracked->address;
+  of->visit(of->visitor, &tracked->address);
+  if (tracked->address != before) memprof_moved(tracked->entry, tracked->address);
   return true;
 }
 

@@ -12,8 +12,9 @@
 enum {
   NEVER = 1000000, /* max_overhead */
   FIELDS_AHEAD = 16,
-  /* WORKERS: the words that must move for each worker besides the leader. */
+  /* WORKERS: what there must be for each worker besides the leader: words that move, or chunks. */
   WORDS_PER_WORKER = TINY ? 1 : 4 * CLASSES * POOL_WORDS,
+  CHUNKS_PER_WORKER = TINY ? 1 : 8,
 };
 
 static struct compaction *compaction_of(const struct wn_domain *domain) {
@@ -60,7 +61,7 @@ static size_t evacuate_chunk(struct wn_domain *domain, const struct chunk *chunk
     wn_value header = *at;
     next = at + medium_extent(header);
     if (header_colour(header) == COLOUR_FREE || !may_move(heap, at)) continue;
-    wn_value *to = medium_take(&heap->store, header_extent(header), header, new_chunks);
+    wn_value *to = medium_take_copy(&heap->store, header_extent(header), header, new_chunks);
     if (to) moved += move_block(at, to, header);
   }
   return moved;
@@ -207,22 +208,30 @@ static void move_all(struct wn_heap *heap, struct wn_domain *leader) {
   of->workers = (unsigned)((of->evacuation.pool_words + of->evacuation.chunk_words) / WORDS_PER_WORKER);
   do_step(leader, evacuate);
   flush_pools(heap);
+  of->workers = (unsigned)(heap->store.chunks.used_count / CHUNKS_PER_WORKER);
   do_step(leader, update);
   visitors_each(heap, false, update_place, &of->evacuation);
   evacuation_end(&heap->store, &of->evacuation);
 }
 
-static size_t used_words(const struct wn_heap *heap) {
-  return atomic_load(&heap->store.chunks.used_bytes) / 8;
+static size_t overhead_words(const struct wn_heap *heap) {
+  size_t used = atomic_load(&heap->store.chunks.used_bytes) / 8;
+  size_t live = atomic_load(&heap->collector->pace.live_words);
+  return used > live ? used - live : 0;
 }
+
+static void keep_pinned(void *store, wn_value *block) { evacuation_keep(store, *block); }
 
 /* ---- shared ---- */
 
-bool compact_is_due(const struct wn_heap *heap) {
+bool compact_is_due(struct wn_heap *heap) {
+  struct compaction *of = &heap->collector->compaction;
   long most = heap->control.max_overhead;
-  size_t live = atomic_load(&heap->collector->pace.live_words), used = used_words(heap);
+  size_t overhead = overhead_words(heap);
+  if (overhead < of->overhead_left) of->overhead_left = overhead;
   if (most >= NEVER) return false;
-  return !most || (used > live && (double)(used - live) * 100 >= (double)most * (double)live);
+  double live = (double)atomic_load(&heap->collector->pace.live_words);
+  return !most || (double)(overhead - of->overhead_left) * 100 >= (double)most * live;
 }
 
 void compact(struct wn_heap *heap, struct wn_domain *leader, bool requested) {
@@ -232,9 +241,11 @@ void compact(struct wn_heap *heap, struct wn_domain *leader, bool requested) {
   helpers_pause(heap);
   flush_pools(heap);
   atomic_store(&of->moved_words, 0);
+  pins_each(heap, keep_pinned, &heap->store);
   bool moves = evacuation_begin(&heap->store, &of->evacuation, heap->stress.move_all);
   if (moves) move_all(heap, leader);
   size_t given_back = moves || requested ? chunks_trim(&heap->store.chunks, 0) : 0;
+  of->overhead_left = overhead_words(heap);
   helpers_resume(heap);
   if (!moves && !requested) return;
   atomic_fetch_add(&heap->compactions, 1);

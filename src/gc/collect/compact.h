@@ -9,12 +9,15 @@
  *                 old addresses.
  *   4. END        gives back the memory that the blocks have left.
  *
- * Pinned blocks stay (pins.h), and so does a block for whose copy there is no memory. Large blocks
+ * Pinned blocks stay (pins.h; STAYS of evacuation.h), and so does a block for whose copy there is no
+ * memory. Large blocks
  * have mappings of their own, and need not move.
  *
- * DUE. When a cycle has ended, and the memory that is neither live nor empty chunks is at least
- * max_overhead percent of what is live, a compaction comes by itself. If it would gain no chunk, it
- * does nothing, and does not count. With max_overhead 0 each cycle ends with one.
+ * DUE. The overhead is what chunks in use and large blocks have beyond what is live. When a cycle
+ * has ended, and the overhead is at least max_overhead percent of what is live, a compaction comes by
+ * itself. If it would gain no chunk, it does nothing, and does not count. What overhead it leaves, by
+ * pins, or by medium blocks that do not fit together, does not count for the next one. With
+ * max_overhead 0 each cycle ends with one.
  *
  * WORKERS. The leader offers steps 2 and 3 to the threads that wait (SHARED COLLECTION of
  * safepoint.h). A step has a number of tasks: a pool or chunk to evacuate, a chunk to update.
@@ -28,7 +31,7 @@
  * All steps are sequentially consistent. A worker that reads `open` before the leader clears it has
  * incremented `active` before, so the leader waits for it. A later one takes no task. Each worker
  * copies into pools of its own domain. It can leave one of each class partly filled, so `workers`
- * allows no more workers than make that little. tests/models/compact.pml explores it. */
+ * allows no more of them than make that little; in step 3 no more than there is work for. tests/models/compact.pml explores it. */
 #ifndef GC_COLLECT_COMPACT_H
 #define GC_COLLECT_COMPACT_H
 
@@ -48,10 +51,11 @@ struct compaction {
   _Atomic(size_t) next; /* task */
   /* Of the compaction. */
   _Atomic(size_t) moved_words;
+  size_t overhead_left; /* DUE: words, by the last compaction; lower if there are fewer now */
 };
 
 /* DUE. Called when a cycle has ended. */
-bool compact_is_due(const struct wn_heap *heap);
+bool compact_is_due(struct wn_heap *heap);
 
 /* Compacts. `requested`: counts as a compaction even if nothing is to be gained. */
 void compact(struct wn_heap *heap, struct wn_domain *leader, bool requested);

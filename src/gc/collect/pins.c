@@ -43,9 +43,12 @@ static void close_gap(struct pins *pins, size_t gap) {
 }
 
 static bool add(struct pins *pins, wn_value block) {
-  if (2 * pins->count >= pins->capacity && !grow(pins)) return false;
-  struct pin *pin = find(pins, block);
-  if (!pin->block) pins->count++;
+  struct pin *pin = pins->capacity ? find(pins, block) : NULL;
+  if (!pin || !pin->block) {
+    if (2 * pins->count >= pins->capacity && !grow(pins)) return false;
+    pin = find(pins, block);
+    pins->count++;
+  }
   pin->block = block;
   pin->count++;
   return true;

@@ -39,6 +39,7 @@ struct chunk {
   bool listed;             /* in `with_units` */
   bool advised;            /* the system was asked for huge pages */
   bool touching;           /* TOUCH AHEAD: a thread touches it; it stays mapped until that ends */
+  bool pinned;             /* evacuation.h: a block in it must stay */
   bool hidden;             /* evacuation.h: no new pool may be in it; not in `with_units` */
   /* Of medium.h, under its lock. */
   bool swept;

@@ -28,7 +28,9 @@ struct plan {
 
 /* ---- candidates ---- */
 
+/* STAYS: such a chunk ranks as a full one. */
 static unsigned density_of(const struct candidate *candidate) {
+  if (candidate->chunk->pinned) return DENSITIES - 1;
   return (unsigned)(candidate->live_words * (DENSITIES - 1) / CHUNK_WORDS);
 }
 
@@ -73,13 +75,14 @@ static void leave(struct plan *plan, struct pool *pool) {
   evacuation->pool_words += (size_t)pool->live * class_words[pool->class];
 }
 
-/* Takes the pools of a chunk that their classes need out of the need. Returns these as bits. */
+/* Takes the pools of a chunk that their classes need, and those that must stay, out of the need.
+ * Returns these as bits. */
 static uint32_t take_needed(struct plan *plan, const struct chunk *chunk) {
   uint32_t needed = 0;
   for (unsigned unit = 0; unit < CHUNK_UNITS; unit++) {
     struct pool *pool = pool_of(chunk, unit);
-    if (!pool || !plan->need[pool->class]) continue;
-    plan->need[pool->class]--;
+    if (!pool || (!plan->need[pool->class] && !pool->pinned)) continue;
+    if (plan->need[pool->class]) plan->need[pool->class]--;
     needed |= 1u << unit;
   }
   return needed;
@@ -94,6 +97,7 @@ static void give_back_needed(struct plan *plan, const struct chunk *chunk, uint3
 static uint32_t units_that_stay(struct plan *plan, const struct chunk *chunk) {
   if (plan->all) return 0;
   uint32_t needed = take_needed(plan, chunk);
+  if (chunk->pinned) return needed;
   if (__builtin_popcount(needed) * EIGHTHS >= STAYS_FROM * CHUNK_UNITS) return needed;
   give_back_needed(plan, chunk, needed);
   return 0;
@@ -159,8 +163,10 @@ static size_t live_words_of(const struct chunk *chunk) {
 }
 
 /* MEDIUM. */
-static bool stays(const struct candidate *candidate, size_t rank, size_t needed) {
-  return rank < needed || candidate->live_words * EIGHTHS >= (size_t)STAYS_FROM * CHUNK_WORDS;
+static bool stays(const struct plan *plan, const struct candidate *candidate, size_t rank, size_t needed) {
+  if (plan->all) return false;
+  return candidate->chunk->pinned || rank < needed ||
+         candidate->live_words * EIGHTHS >= (size_t)STAYS_FROM * CHUNK_WORDS;
 }
 
 static void plan_medium(struct plan *plan) {
@@ -176,7 +182,7 @@ static void plan_medium(struct plan *plan) {
   sort_candidates(plan);
   size_t needed = (live + CHUNK_WORDS - 1) / CHUNK_WORDS;
   for (size_t i = plan->count; i--;) {
-    if (!plan->all && stays(&plan->sorted[i], i, needed)) continue;
+    if (stays(plan, &plan->sorted[i], i, needed)) continue;
     evacuation->chunks[evacuation->chunk_count++] = plan->sorted[i].chunk;
     evacuation->chunk_words += plan->sorted[i].live_words;
     medium_take_out(plan->store, plan->sorted[i].chunk);
@@ -213,7 +219,30 @@ static bool make_filter(struct evacuation *evacuation) {
   return true;
 }
 
+/* ---- STAYS ---- */
+
+static void forget_kept(struct store *store) {
+  for (size_t i = 0; i < store->chunks.count; i++) {
+    struct chunk *chunk = &store->chunks.table[i];
+    if (!chunk->pinned) continue;
+    chunk->pinned = false;
+    for (unsigned unit = 0; unit < CHUNK_UNITS && chunk->use == CHUNK_POOLS; unit++)
+      if (pool_of(chunk, unit)) pool_of(chunk, unit)->pinned = false;
+  }
+}
+
 /* ---- shared ---- */
+
+void evacuation_keep(struct store *store, wn_value block) {
+  char *base = (char *)((block - sizeof(wn_value)) & ~(uintptr_t)(CHUNK_BYTES - 1));
+  struct chunk *chunk = store->chunks.table, *end = chunk + store->chunks.count;
+  while (chunk < end && chunk->base != base) chunk++;
+  if (chunk == end) return; /* a large block */
+  chunk->pinned = true;
+  if (chunk->use != CHUNK_POOLS) return;
+  unsigned unit = (unsigned)((block - sizeof(wn_value) - (uintptr_t)base) / UNIT_BYTES);
+  pool_of(chunk, unit)->pinned = true;
+}
 
 bool evacuation_begin(struct store *store, struct evacuation *evacuation, bool all) {
   struct chunks *chunks = &store->chunks;
@@ -231,6 +260,7 @@ bool evacuation_begin(struct store *store, struct evacuation *evacuation, bool a
     planned = is_left(evacuation) && make_filter(evacuation);
   }
   metadata_unmap(plan.candidates, 2 * plan.most * sizeof *plan.candidates);
+  forget_kept(store);
   if (!planned) evacuation_end(store, evacuation);
   return planned;
 }

@@ -14,10 +14,13 @@
  * others together get one new chunk less than they are, so that at least one goes.
  *
  * GAIN. If no chunk would go, nothing moves. With `all`, each pool and chunk is emptied all the
- * same: for tests of what holds addresses.
+ * same, but for blocks that must stay: for tests of what holds addresses.
  *
- * PARTLY. A block need not move: it may be pinned, or there is no memory for its copy. Its pool or
- * chunk then stays, with the memory of the others as free runs.
+ * STAYS. Pools and chunks of medium blocks with a block that must stay are not emptied. Where they
+ * are, chunks stay first of all: so other blocks move to them.
+ *
+ * PARTLY. Where the caller moves some blocks only, as where there is no memory for a copy, the pool
+ * or chunk stays, with the memory of the others as free runs.
  *
  * FILTER. A byte for each CHUNK_BYTES of addresses, from the first to the last chunk that blocks
  * leave: whether blocks leave that chunk. So a value that cannot have moved is known without a look
@@ -43,6 +46,9 @@ struct evacuation {
   /* The memory of the arrays: of as many entries as there are pools, and chunks. */
   size_t pools_most, chunks_most;
 };
+
+/* STAYS. Called before evacuation_begin for each block that must stay, large ones, too. */
+void evacuation_keep(struct store *store, wn_value block);
 
 /* Plans, and takes what is to be emptied away from allocation. False if nothing is to be gained, or
  * there is no memory for the plan. */

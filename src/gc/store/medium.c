@@ -282,15 +282,17 @@ void medium_destroy(struct store *store) {
   metadata_give_back(medium->chunks, medium->capacity * sizeof *medium->chunks);
 }
 
-wn_value *medium_take(struct store *store, size_t extent, wn_value header, size_t *new_chunks) {
+typedef wn_value *search(struct medium *medium, size_t extent);
+
+static wn_value *take(struct store *store, size_t extent, wn_value header, search *find, size_t *new_chunks) {
   struct medium *medium = &store->medium;
   size_t rounded = medium_round(extent);
   wn_value *at = NULL;
   lock_acquire(&medium->lock, LOCK_RANK_MEDIUM);
-  wn_value *run = find_run(medium, rounded);
+  wn_value *run = find(medium, rounded);
   if (!run && *new_chunks && add_chunk(store)) {
     --*new_chunks;
-    run = find_run(medium, rounded);
+    run = find(medium, rounded);
   }
   if (run) at = cut(medium, run, rounded, header);
   lock_release(&medium->lock, LOCK_RANK_MEDIUM);
@@ -300,7 +302,11 @@ wn_value *medium_take(struct store *store, size_t extent, wn_value header, size_
 wn_value *medium_allocate(struct store *store, size_t extent, wn_value header, bool *zeroed) {
   size_t new_chunks = SIZE_MAX;
   *zeroed = extent > MEDIUM_EXTENT_MOST;
-  return *zeroed ? allocate_large(store, extent, header) : medium_take(store, extent, header, &new_chunks);
+  return *zeroed ? allocate_large(store, extent, header) : take(store, extent, header, find_run, &new_chunks);
+}
+
+wn_value *medium_take_copy(struct store *store, size_t extent, wn_value header, size_t *new_chunks) {
+  return take(store, extent, header, best_fit, new_chunks);
 }
 
 void medium_take_out(struct store *store, struct chunk *chunk) {

@@ -61,9 +61,9 @@ void medium_set_policy(struct medium *medium, enum allocation_policy policy);
  * bytes. */
 wn_value *medium_allocate(struct store *store, size_t extent, wn_value header, bool *zeroed);
 
-/* The same for a block that is not large and takes at most `*new_chunks` new chunks, which it
- * subtracts. */
-wn_value *medium_take(struct store *store, size_t extent, wn_value header, size_t *new_chunks);
+/* The same for a copy of a block that is not large. Takes the best fit, whatever the policy, and at
+ * most `*new_chunks` new chunks, which it subtracts. */
+wn_value *medium_take_copy(struct store *store, size_t extent, wn_value header, size_t *new_chunks);
 
 /* Takes a chunk of medium blocks, which is swept, away: no thread allocates there. It can still be
  * walked. */

@@ -39,7 +39,7 @@ struct pool {
   uint32_t swept; /* `pools.sweeps` when it was last swept, for gc_verify */
   /* Of evacuation.h. */
   uint32_t live; /* blocks */
-  bool leaving;
+  bool leaving, pinned;
   wn_value unused[3];
 };
 enum { POOL_HEADER_WORDS = sizeof(struct pool) / 8 };
