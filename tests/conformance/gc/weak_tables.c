@@ -56,7 +56,7 @@ static size_t count_full(wn_domain *domain, wn_ref set) {
   return full;
 }
 
-enum { SET = TINY ? 1024 : 16384, LIVE = SET / 64, NUMBERS = TINY ? 10000 : 300000 };
+enum { SET = TINY ? 4096 : 16384, LIVE = SET / 64, NUMBERS = TINY ? 20000 : 100000 };
 
 struct watch {
   wn_global *set;
@@ -188,7 +188,7 @@ static void results_are_remembered_as_long_as_what_they_are_of(void **state) {
 
 /* ---- on several domains ---- */
 
-enum { DOMAINS = 4, ROUNDS = TINY ? 5 : 40, EPHEMERONS = 50 };
+enum { DOMAINS = 4, ROUNDS = TINY ? 5 : 20, EPHEMERONS = 50 };
 
 /* Half of the keys stay. The data of every third ephemeron lead to its key. */
 static void keep_half(wn_domain *domain, void *argument) {
@@ -233,7 +233,7 @@ static void each_domain_keeps_the_data_of_its_keys_and_no_other_while_all_collec
   run_on_all("helpers=1,minor_heap_size=4k", keep_half);
 }
 
-enum { TWINS = 3, ARRAYS = TINY ? 50 : 300, STEPS = TINY ? 3000 : 40000 };
+enum { TWINS = 3, ARRAYS = TINY ? 50 : 300, STEPS = TINY ? 3000 : 10000 };
 
 /* Weak arrays of one place, three of which always have the same value. */
 struct lives {
