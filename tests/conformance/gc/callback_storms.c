@@ -1,5 +1,5 @@
-/* Callbacks that work: finalisers that allocate, register and raise, on several domains, and alarms that
- * read messages while the program reads others. */
+/* Callbacks that work: finalisers that allocate, register and raise, on several domains, and alarms
+ * that read messages while the program reads others. */
 #include "gc/journal.h"
 
 #include "base/check.h"

@@ -1,5 +1,5 @@
-/* Domains that come and go by hundreds while all collect: trees of them, storms of short ones, what dies
- * with one, collections that several ask for at once, and roots that pass from one to another. */
+/* Domains that come and go by hundreds while all collect: trees of them, storms of short ones, what
+ * dies with one, collections that several ask for at once, roots that pass from one to another. */
 #include "gc/journal.h"
 
 #include "base/check.h"
@@ -23,8 +23,8 @@ static void journal_open_with(struct journal *of, const char *text) {
 
 enum { NUMBER = TINY ? 8 : 13, DEPTH = 3, FIRST = 0, SECOND, RESULT };
 
-/* One call of the doubly recursive function: a block of two fields for the lists of the calls below, and
- * one for its own list, whose length is the result. */
+/* One call of the doubly recursive function: a block of two fields for the lists of the calls
+ * below it, and one for its own list, whose length is the result. */
 struct call {
   wn_global *block;
   int number, depth;

@@ -1,5 +1,5 @@
-/* Tables of weak places and ephemerons as programs have them: numbers that exist once, results that are
- * remembered while they are wanted, caches of several domains; and finalisers that look into them. */
+/* Tables of weak places and ephemerons as programs have them: numbers that exist once, results that
+ * are remembered while they are wanted, on several domains; and finalisers that look into them. */
 #include "gc/journal.h"
 
 #include "base/check.h"
@@ -21,7 +21,8 @@ static size_t next_random(uint64_t *random, size_t below) {
 /* Wide blocks, so that cycles come before many numbers are dead. */
 enum { PROBES = 32, WIDTH = 200 };
 
-/* Places of blocks, and what numbers these have or had: a look at a block would keep it for a cycle. */
+/* Places of blocks, and what numbers these have or had: a look at a block would keep it for a
+ * cycle. */
 struct set {
   wn_ref weak, numbers;
 };
@@ -30,8 +31,8 @@ static struct set new_set(wn_domain *domain, size_t places) {
   return (struct set){wn_weak_new(domain, places), wn_alloc(domain, places, 0)};
 }
 
-/* The block of a number that the set has, or a new one, in the first empty one of a few places. A null
- * handle: these are full. */
+/* The block of a number that the set has, or a new one, in the first empty one of a few places. A
+ * null handle: these are full. */
 static wn_ref number_in_set(wn_domain *domain, const struct set *set, intptr_t n) {
   size_t begin = (size_t)n * 2654435761u, free = SIZE_MAX;
   for (size_t i = 0; i < PROBES; i++) {
@@ -43,7 +44,7 @@ static wn_ref number_in_set(wn_domain *domain, const struct set *set, intptr_t n
   }
   wn_ref none = {NULL};
   if (free == SIZE_MAX) return none;
-  wn_ref block = wn_alloc(domain, WIDTH, 3); /* may collect: other places may be empty by now, this one is */
+  wn_ref block = wn_alloc(domain, WIDTH, 3); /* may collect: the place is still empty */
   wn_set_int(domain, block, 0, n);
   wn_set_int(domain, set->numbers, free, n);
   assert_int_equal(wn_weak_set(domain, set->weak, free, block), WN_OK);
@@ -125,8 +126,8 @@ struct memo {
   long asked, remembered;
 };
 
-/* The steps from a number's block down to 1. What is remembered of it leads to the next number, which is
- * the key of what is remembered of that one. */
+/* The steps from a number's block down to 1. What is remembered of it leads to the next number,
+ * which is the key of what is remembered of that one. */
 static intptr_t steps_of(wn_domain *domain, struct memo *memo, wn_ref number) {
   WN_SCOPE(domain);
   intptr_t n = number_of(number);
@@ -250,7 +251,7 @@ static void renew(wn_domain *domain, struct lives *lives, size_t i) {
 }
 
 static void check_life(wn_domain *domain, const struct lives *lives, size_t i) {
-  long ended = quick_stat(domain).major_collections; /* asked for first: what follows is no safepoint */
+  long ended = quick_stat(domain).major_collections; /* first: what follows is no safepoint */
   bool full = wn_weak_check(domain, lives->weak[0], i);
   for (int twin = 1; twin < TWINS; twin++)
     assert_int_equal(wn_weak_check(domain, lives->weak[twin], i), full);
