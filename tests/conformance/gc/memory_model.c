@@ -7,7 +7,7 @@
 
 /* ---- litmus shapes ---- */
 
-enum { PLACES = 10000, BATCHES = TINY ? 2 : 20, PLAYERS = 3, SEEN = 2, ABREAST = 8, PATIENCE = 500 };
+enum { PLACES = 10000, BATCHES = TINY ? 2 : 15, PLAYERS = 3, SEEN = 2, ABREAST = 8, PATIENCE = 500 };
 
 struct litmus;
 /* What a player does at a place. */
@@ -195,12 +195,17 @@ static void of_two_domains_that_swap_and_look_one_sees_the_other(void **state) {
 
 /* ---- publication ---- */
 
-enum { DOMAINS = 3, SLOTS = 16, STEPS = TINY ? 2000 : 30000 };
+enum { DOMAINS = 3, SLOTS = 16, STEPS = TINY ? 2000 : 15000 };
+
+/* Waits until so many have come. */
+static void begin_together(wn_domain *domain, _Atomic(int) *came, int all) {
+  for (atomic_fetch_add(came, 1); atomic_load(came) < all; sched_yield()) wn_poll(domain);
+}
 
 struct board {
   wn_global *slots; /* a block of SLOTS fields that all domains write and read, without turns */
   bool by_cas;
-  _Atomic(int) number; /* of domains that have begun */
+  _Atomic(int) number, came; /* of domains that have begun */
   _Atomic(long) read, wrong;
 };
 
@@ -232,6 +237,7 @@ static void write_and_read(wn_domain *domain, void *argument) {
   uint64_t random = (uint64_t)atomic_fetch_add(&board->number, 1) + 1;
   WN_SCOPE(domain);
   wn_ref slots = wn_global_get(domain, board->slots);
+  begin_together(domain, &board->came, DOMAINS);
   for (intptr_t step = 0; step < STEPS; step++) {
     WN_SCOPE(domain);
     random = random * 6364136223846793005u + 1442695040888963407u;
@@ -284,11 +290,18 @@ static void a_block_that_is_swapped_in_is_seen_with_its_contents(void **state) {
 
 /* ---- structures without locks ---- */
 
-enum { ADDITIONS = TINY ? 500 : 10000 };
+enum { ADDITIONS = TINY ? 500 : 60000 };
+
+struct sum {
+  wn_global *counter;
+  _Atomic(int) came;
+};
 
 static void add_ones(wn_domain *domain, void *argument) {
+  struct sum *sum = argument;
   WN_SCOPE(domain);
-  wn_ref counter = wn_global_get(domain, argument);
+  wn_ref counter = wn_global_get(domain, sum->counter);
+  begin_together(domain, &sum->came, DOMAINS);
   for (int i = 0; i < ADDITIONS; i++)
     for (bool done = false; !done; wn_poll(domain)) {
       WN_SCOPE(domain);
@@ -304,22 +317,22 @@ static void no_addition_by_swaps_is_lost(void **state) {
   journal_open(&of, NULL);
   {
     WN_SCOPE(of.domain);
-    wn_global *counter = wn_global_new(of.domain, block_of(of.domain, 0));
-    for (int i = 0; i < DOMAINS; i++) joins[i] = spawn(of.domain, add_ones, counter);
+    struct sum sum = {wn_global_new(of.domain, block_of(of.domain, 0)), 0};
+    for (int i = 0; i < DOMAINS; i++) joins[i] = spawn(of.domain, add_ones, &sum);
     for (int i = 0; i < DOMAINS; i++) join_wait(of.domain, joins[i]);
-    assert_int_equal(number_of(wn_global_get(of.domain, counter)), DOMAINS * ADDITIONS);
-    wn_global_free(of.domain, counter);
+    assert_int_equal(number_of(wn_global_get(of.domain, sum.counter)), DOMAINS * ADDITIONS);
+    wn_global_free(of.domain, sum.counter);
   }
   journal_close(&of);
 }
 
 /* The queue of Michael and Scott: a block of head and tail, and nodes of number and next. The heap
  * sees to it that no node is used again while a domain holds it. */
-enum { HEAD, TAIL, NUMBER = 0, NEXT = 1, PRODUCERS = 2, CONSUMERS = 2, ITEMS = TINY ? 500 : 8000 };
+enum { HEAD, TAIL, NUMBER = 0, NEXT = 1, PRODUCERS = 2, CONSUMERS = 2, ITEMS = TINY ? 500 : 20000 };
 
 struct queue {
   wn_global *ends;
-  _Atomic(int) producers;
+  _Atomic(int) producers, came;
   _Atomic(long) taken, sum, wrong;
 };
 
@@ -355,6 +368,7 @@ static void produce(wn_domain *domain, void *argument) {
   int producer = atomic_fetch_add(&queue->producers, 1);
   WN_SCOPE(domain);
   wn_ref ends = wn_global_get(domain, queue->ends);
+  begin_together(domain, &queue->came, PRODUCERS + CONSUMERS);
   for (int i = 0; i < ITEMS; i++) enqueue(domain, ends, (intptr_t)producer * ITEMS + i);
 }
 
@@ -364,6 +378,7 @@ static void consume(wn_domain *domain, void *argument) {
   intptr_t last[PRODUCERS] = {-1, -1};
   WN_SCOPE(domain);
   wn_ref ends = wn_global_get(domain, queue->ends);
+  begin_together(domain, &queue->came, PRODUCERS + CONSUMERS);
   while (atomic_load(&queue->taken) < PRODUCERS * ITEMS) {
     intptr_t number = dequeue(domain, ends);
     wn_poll(domain);
