@@ -405,7 +405,7 @@ static inline void wn_assign_field(wn_ref ref, wn_ref block, size_t i) { *ref.sl
 
 /* The raw tier: stores a value into a field of a scanned block. Neither the value nor the block may
  * be stale; the call does not collect. A domain that reads the field also sees the contents of the
- * block that was stored. */
+ * block that was stored, and all that this domain stored before. */
 static inline void wn_store(wn_domain *domain, wn_value block, size_t i, wn_value value) {
   struct wn_mutator_context *context = wn_context(domain);
   WN_CHECK_STORE(domain, block, i, value);
