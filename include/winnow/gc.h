@@ -81,7 +81,8 @@ WN_API wn_status wn_gc_full_major(wn_domain *domain);
 /* A full major collection, and a compaction: blocks of the major heap are moved together, and the
  * memory between them goes back to the operating system. Pinned blocks (wn_pin) stay where they
  * are, and so do those of 131,072 words and more, whose memory is their own. All domains stand still
- * meanwhile. A compaction can also come by itself: see max_overhead. */
+ * meanwhile. If there is no memory for a plan, nothing is moved. If a callback of the collection
+ * raises, there is no compaction. A compaction can also come by itself: see max_overhead. */
 WN_API wn_status wn_gc_compact(wn_domain *domain);
 
 /* Prints the statistics, one a line. */

@@ -442,15 +442,16 @@ WN_API void *wn_bytes(wn_ref raw);
  * wn_pin. For bytes whose address something outside the heap keeps, such as a system call in a
  * blocking section:
  *
- *   wn_pin(domain, raw);
+ *   if (wn_pin(domain, raw)) return report(wn_last_error());
  *   void *bytes = wn_bytes(raw);
  *   wn_blocking_begin(domain);
  *   ssize_t got = read(file, bytes, 8 * wn_words(*raw.slot));
  *   wn_blocking_end(domain);
  *   wn_unpin(domain, raw);
  *
- * A young block moves once more, in wn_pin, which collects for that. A pin holds memory around its
- * block, too: pins are for few blocks, or for short times. Any domain of the heap may unpin.
+ * A young block moves once more, in wn_pin, which collects for that. A pin can hold up to 2 MiB
+ * around its block, too, in which other blocks have room: pins are for few blocks, or for short
+ * times. Any domain of the heap may unpin.
  * WN_EINVAL: the handle is null, or an integer's. WN_ENOMEM, and the block is not pinned. */
 WN_API wn_status wn_pin(wn_domain *domain, wn_ref block);
 /* WN_EINVAL: the block is not pinned. */

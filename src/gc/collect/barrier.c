@@ -31,7 +31,7 @@ bool wn_cas(wn_domain *domain, wn_ref block, size_t i, wn_ref expected, wn_ref d
   }
   wn_value *field = (wn_value *)*block.slot + i, old = *expected.slot;
   if (!heap_is_young(domain->heap, *block.slot)) {
-    if (field_load(field) != old) return false;
+    if (__atomic_load_n(field, __ATOMIC_SEQ_CST) != old) return false;
     barrier_before(domain, field, old, *desired.slot);
     /* By the time of the exchange the field may have held another value and have `old` again. If
      * that other value was young, the field is in a remembered set. It stays there, since sets are

@@ -272,16 +272,24 @@ static void prepare(struct verification *of) {
   medium_each(&heap->store, note_medium, note_large, of);
 }
 
+static void check_count(struct verification *of, const char *what, size_t found, size_t counted) {
+  if (found != counted) complain(of, "%zu %s, and %zu are counted", found, what, counted);
+}
+
 static void check_counts(struct verification *of) {
-  const struct wn_heap *heap = of->heap;
-  size_t used = 0;
-  for (size_t i = 0; i < heap->store.chunks.count; i++)
-    used += heap->store.chunks.table[i].use == CHUNK_POOLS || heap->store.chunks.table[i].use == CHUNK_MEDIUM;
-  if (used != heap->store.chunks.used_count)
-    complain(of, "%zu chunks are in use, and %zu are counted", used, heap->store.chunks.used_count);
-  if (of->external != atomic_load(&heap->store.external))
-    complain(of, "custom blocks have %zu bytes outside, and %zu are counted", of->external,
-             atomic_load(&heap->store.external));
+  const struct store *store = &of->heap->store;
+  size_t used = 0, pools = 0, free = 0;
+  for (size_t i = 0; i < store->chunks.count; i++) {
+    const struct chunk *chunk = &store->chunks.table[i];
+    size_t units = chunk->use == CHUNK_POOLS ? (size_t)__builtin_popcount(chunk->used) : 0;
+    used += chunk->use == CHUNK_POOLS || chunk->use == CHUNK_MEDIUM;
+    pools += units;
+    free += chunk->use == CHUNK_POOLS || chunk->use == CHUNK_EMPTY ? CHUNK_UNITS - units : 0;
+    if (chunk->hidden || chunk->pinned) complain(of, "chunk %p is left in a plan", (const void *)chunk->base);
+  }
+  check_count(of, "chunks are in use", used, store->chunks.used_count);
+  check_count(of, "pools are there", pools, atomic_load(&store->pools.count));
+  check_count(of, "units are free", free, store->chunks.free_units);
 }
 
 /* ---- shared ---- */

@@ -4,6 +4,8 @@
 
 #include "base/check.h"
 #include "gc/world/heap.h"
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <winnow/events.h>
 #include <winnow/weak.h>
@@ -220,6 +222,10 @@ static void *promoted(wn_domain *domain, void *metadata, void *context) {
   ((struct calls *)context)->promoted++;
   return metadata;
 }
+static void *promote_as_is(wn_domain *domain, void *metadata, void *context) {
+  (void)domain, (void)context;
+  return metadata;
+}
 static void died(wn_domain *domain, void *metadata, void *context) {
   (void)domain, (void)metadata;
   ((struct calls *)context)->died++;
@@ -260,6 +266,62 @@ static void tracked_blocks_are_followed_and_nobody_is_told(void **state) {
   compact(of.domain);
   assert_int_equal(calls.died, BLOCKS);
   assert_int_equal(wn_memprof_discard(profile), WN_OK);
+  journal_close(&of);
+}
+
+struct slow_drop {
+  _Atomic(int) step; /* 1: a drop waits; 2: it goes on */
+  wn_profile *profile;
+};
+
+static void wait_in_drop(void *metadata, void *context) {
+  struct slow_drop *drop = context;
+  (void)metadata;
+  int none = 0;
+  if (!atomic_compare_exchange_strong(&drop->step, &none, 1)) return;
+  while (atomic_load(&drop->step) < 2) sched_yield();
+}
+
+static void *keep_drop(wn_domain *domain, const wn_allocation *allocation, void *context) {
+  (void)domain, (void)allocation;
+  return context;
+}
+
+static void *discard(void *argument) {
+  struct slow_drop *drop = argument;
+  assert_int_equal(wn_memprof_discard(drop->profile), WN_OK);
+  return NULL;
+}
+
+/* The blocks whose samples are forgotten already move, too, and the next cycle looks at them. */
+static void blocks_of_a_profile_that_is_being_discarded_are_followed(void **state) {
+  (void)state;
+  enum { BLOCKS = 500 };
+  struct journal of;
+  struct slow_drop drop = {0};
+  pthread_t thread;
+  open_moving(&of);
+  wn_memprof_options options = {.sampling_rate = 1, .callstack_size = 0};
+  wn_tracker tracker = {
+      .alloc_minor = keep_drop, .promote = promote_as_is, .drop = wait_in_drop, .context = &drop};
+  {
+    WN_SCOPE(of.domain);
+    wn_ref list = wn_alloc(of.domain, BLOCKS, 0);
+    assert_int_equal(wn_memprof_start(of.domain, &options, &tracker, &drop.profile), WN_OK);
+    for (size_t i = 0; i < BLOCKS; i++) {
+      WN_SCOPE(of.domain);
+      wn_set(of.domain, list, i, wn_alloc(of.domain, 20, 1));
+    }
+    assert_int_equal(wn_memprof_stop(of.domain), WN_OK);
+    assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+    assert_int_equal(pthread_create(&thread, NULL, discard, &drop), 0);
+    wait_for_step(of.domain, &drop.step, 1);
+    for (int i = 0; i < 3; i++) compact(of.domain);
+    assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+    atomic_store(&drop.step, 2);
+    pthread_join(thread, NULL);
+    assert_int_equal(wn_gc_full_major(of.domain), WN_OK);
+  }
   journal_close(&of);
 }
 
@@ -387,6 +449,33 @@ static void max_overhead_begins_a_compaction_when_a_cycle_ends(void **state) {
   assert_int_equal(compactions_in_cycles(999999, 4, &cycles), 0);
   assert_int_equal(compactions_in_cycles(0, 4, &cycles), cycles);
   assert_in_range(compactions_in_cycles(50, 4, &cycles), 1, cycles - 1); /* not again once it is compact */
+}
+
+/* A pinned block in each of many chunks, small and medium ones. */
+static void pins_begin_no_compactions_that_gain_nothing(void **state) {
+  (void)state;
+  enum { CYCLES = 8 };
+  struct journal of;
+  wn_heap_options options = without_helpers();
+  options.parameters.max_overhead = 50;
+  journal_open(&of, &options);
+  {
+    WN_SCOPE(of.domain);
+    wn_ref array = make_mixed(of.domain, TINY ? 5000 : 20000);
+    assert_int_equal(wn_gc_minor(of.domain), WN_OK);
+    for (size_t i = 0; i < wn_words(wn_value_of(array)); i++) {
+      WN_SCOPE(of.domain);
+      if (i % 192 == 0) assert_int_equal(wn_pin(of.domain, wn_get(of.domain, array, i)), WN_OK);
+      if (i % 192 == 1) assert_int_equal(wn_pin(of.domain, wn_get(of.domain, array, i)), WN_OK);
+      if (i % 192 > 1) wn_set_int(of.domain, array, i, 0);
+    }
+    for (int i = 0; i < 4; i++) assert_int_equal(wn_gc_major(of.domain), WN_OK);
+    long before = quick_stat(of.domain).compactions;
+    for (int i = 0; i < CYCLES; i++) assert_int_equal(wn_gc_major(of.domain), WN_OK);
+    assert_int_equal(quick_stat(of.domain).compactions, before);
+    compact(of.domain);
+  }
+  journal_close(&of);
 }
 
 static void a_heap_without_holes_is_left_alone(void **state) {
@@ -531,10 +620,12 @@ int main(void) {
       cmocka_unit_test(finalisers_get_the_block_where_it_is_and_only_when_it_is_dead),
       cmocka_unit_test(values_of_pending_calls_move_too),
       cmocka_unit_test(tracked_blocks_are_followed_and_nobody_is_told),
+      cmocka_unit_test(blocks_of_a_profile_that_is_being_discarded_are_followed),
       cmocka_unit_test(a_pinned_block_stays_and_lives_until_its_last_unpin),
       cmocka_unit_test(many_pins_are_found_again),
       cmocka_unit_test(only_blocks_can_be_pinned),
       cmocka_unit_test(max_overhead_begins_a_compaction_when_a_cycle_ends),
+      cmocka_unit_test(pins_begin_no_compactions_that_gain_nothing),
       cmocka_unit_test(a_heap_without_holes_is_left_alone),
       cmocka_unit_test(without_memory_for_copies_blocks_stay),
       cmocka_unit_test(a_thousand_compactions_do_not_upset_the_pace),
