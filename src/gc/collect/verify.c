@@ -290,6 +290,9 @@ static void check_counts(struct verification *of) {
   check_count(of, "chunks are in use", used, store->chunks.used_count);
   check_count(of, "pools are there", pools, atomic_load(&store->pools.count));
   check_count(of, "units are free", free, store->chunks.free_units);
+  if (of->external != atomic_load(&store->external))
+    complain(of, "custom blocks have %zu bytes outside, and %zu are counted", of->external,
+             atomic_load(&store->external));
 }
 
 /* ---- shared ---- */

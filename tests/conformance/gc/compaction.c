@@ -270,15 +270,16 @@ static void tracked_blocks_are_followed_and_nobody_is_told(void **state) {
 }
 
 struct slow_drop {
-  _Atomic(int) step; /* 1: a drop waits; 2: it goes on */
+  _Atomic(int) step;   /* 1: a drop waits; 2: it goes on */
+  _Atomic(int) before; /* drops that do not wait */
   wn_profile *profile;
 };
 
 static void wait_in_drop(void *metadata, void *context) {
   struct slow_drop *drop = context;
   (void)metadata;
-  int none = 0;
-  if (!atomic_compare_exchange_strong(&drop->step, &none, 1)) return;
+  if (atomic_fetch_sub(&drop->before, 1)) return;
+  atomic_store(&drop->step, 1);
   while (atomic_load(&drop->step) < 2) sched_yield();
 }
 
@@ -296,9 +297,9 @@ static void *discard(void *argument) {
 /* The blocks whose samples are forgotten already move, too, and the next cycle looks at them. */
 static void blocks_of_a_profile_that_is_being_discarded_are_followed(void **state) {
   (void)state;
-  enum { BLOCKS = 500 };
+  enum { BLOCKS = TINY ? 2000 : 40000 };
   struct journal of;
-  struct slow_drop drop = {0};
+  struct slow_drop drop = {.before = BLOCKS / 2};
   pthread_t thread;
   open_moving(&of);
   wn_memprof_options options = {.sampling_rate = 1, .callstack_size = 0};
