@@ -1,6 +1,6 @@
-/* Compactions: what they leave of a heap, that all that holds a block follows it, pins, and when they come
+/* Compactions: what they leave of a heap, that all that holds a block follows it, and when they come
  * by themselves. */
-#include "gc/journal.h"
+#include "gc/compacting.h"
 
 #include "base/check.h"
 #include "gc/world/heap.h"
@@ -10,39 +10,7 @@
 #include <winnow/events.h>
 #include <winnow/weak.h>
 
-/* All blocks move that can, whether memory is gained or not. */
-static const char *const MOVES_ALL = "move_all,O=1000000";
-static const char *const ONLY_REQUESTED = "O=1000000";
-
-static void open_with(struct journal *of, const char *text) {
-  wn_heap_options options = without_helpers();
-  options.text = text;
-  journal_open(of, &options);
-}
-
-static void open_moving(struct journal *of) { open_with(of, MOVES_ALL); }
-
-static void compact(wn_domain *domain) {
-  long before = quick_stat(domain).compactions;
-  assert_int_equal(wn_gc_compact(domain), WN_OK);
-  assert_int_equal(quick_stat(domain).compactions, before + 1);
-  assert_int_equal(wn_gc_verify(domain, stderr), WN_OK);
-}
-
 /* ---- what is left ---- */
-
-/* Blocks of all sizes in an array: small, medium, and, of those, a few large. */
-static wn_ref make_mixed(wn_domain *domain, size_t count) {
-  wn_ref array = wn_alloc(domain, count, 0);
-  for (size_t i = 0; i < count; i++) {
-    WN_SCOPE(domain);
-    size_t words = i % 64 == 0 ? 300 + i % 5000 : 1 + i % 90;
-    wn_ref block = wn_alloc(domain, words, 1);
-    wn_set_int(domain, block, words - 1, (intptr_t)i);
-    wn_set(domain, array, i, block);
-  }
-  return array;
-}
 
 static bool is_kept(size_t i) { return (i * UINT64_C(0x9e3779b97f4a7c15) >> 40) % 5 == 0; }
 
@@ -326,101 +294,6 @@ static void blocks_of_a_profile_that_is_being_discarded_are_followed(void **stat
   journal_close(&of);
 }
 
-/* ---- pins ---- */
-
-static void a_pinned_block_stays_and_lives_until_its_last_unpin(void **state) {
-  (void)state;
-  struct journal of;
-  open_moving(&of);
-  struct entry entry = {&of, 1};
-  for (size_t words = 1; words <= 1000; words += 999) {
-    wn_value pinned;
-    of.count = 0;
-    {
-      WN_SCOPE(of.domain);
-      wn_ref block = wn_alloc(of.domain, words, 1), other = wn_alloc(of.domain, words, 1);
-      wn_set_int(of.domain, block, 0, 9);
-      register_last(&of, &entry, block);
-      for (int i = 0; i < 2; i++) assert_int_equal(wn_pin(of.domain, block), WN_OK);
-      pinned = wn_value_of(block);
-      wn_value moves = wn_value_of(other);
-      for (int i = 0; i < 3; i++) compact(of.domain);
-      assert_int_equal(wn_value_of(block), pinned);
-      assert_int_not_equal(wn_value_of(other), moves);
-    }
-    {
-      WN_SCOPE(of.domain);
-      compact(of.domain);
-      wn_ref block = wn_root(of.domain, pinned);
-      assert_int_equal(number_of(block), 9);
-      assert_int_equal(wn_unpin(of.domain, block), WN_OK);
-    }
-    compact(of.domain);
-    assert_int_equal(of.count, 0);
-    {
-      WN_SCOPE(of.domain);
-      wn_ref block = wn_root(of.domain, pinned);
-      assert_int_equal(number_of(block), 9);
-      assert_int_equal(wn_unpin(of.domain, block), WN_OK);
-      assert_int_equal(wn_unpin(of.domain, block), WN_EINVAL);
-      compact(of.domain);
-      assert_int_not_equal(wn_value_of(block), pinned);
-    }
-    compact(of.domain);
-    ASSERT_JOURNAL(&of, 1);
-  }
-  journal_close(&of);
-}
-
-static void many_pins_are_found_again(void **state) {
-  (void)state;
-  enum { BLOCKS = 1000 };
-  struct journal of;
-  open_moving(&of);
-  {
-    WN_SCOPE(of.domain);
-    wn_ref array = wn_alloc(of.domain, BLOCKS, 0);
-    wn_value *addresses = test_calloc(BLOCKS, sizeof *addresses);
-    for (size_t i = 0; i < BLOCKS; i++) {
-      WN_SCOPE(of.domain);
-      wn_set(of.domain, array, i, block_of(of.domain, (intptr_t)i));
-    }
-    assert_int_equal(wn_gc_minor(of.domain), WN_OK);
-    for (size_t round = 0; round < 3; round++) {
-      for (size_t i = round; i < BLOCKS; i += 3) {
-        WN_SCOPE(of.domain);
-        assert_int_equal(wn_pin(of.domain, wn_get(of.domain, array, i)), WN_OK);
-        addresses[i] = wn_field(array, i);
-      }
-      compact(of.domain);
-      for (size_t i = 0; i < BLOCKS; i++) {
-        WN_SCOPE(of.domain);
-        wn_ref block = wn_get(of.domain, array, i);
-        assert_int_equal(number_of(block), i);
-        if (i % 3 != round) continue;
-        assert_int_equal(wn_value_of(block), addresses[i]);
-        assert_int_equal(wn_unpin(of.domain, block), WN_OK);
-      }
-    }
-    test_free(addresses);
-  }
-  journal_close(&of);
-}
-
-static void only_blocks_can_be_pinned(void **state) {
-  (void)state;
-  struct journal of;
-  open_moving(&of);
-  {
-    WN_SCOPE(of.domain);
-    wn_ref number = wn_root(of.domain, wn_int(1)), block = block_of(of.domain, 1);
-    assert_int_equal(wn_pin(of.domain, number), WN_EINVAL);
-    assert_int_equal(wn_unpin(of.domain, block), WN_EINVAL);
-    assert_string_equal(wn_last_error(), "unpin: it is not pinned");
-  }
-  journal_close(&of);
-}
-
 /* ---- by itself ---- */
 
 /* So many cycles, by small requests, of a heap that is mostly holes. */
@@ -450,33 +323,6 @@ static void max_overhead_begins_a_compaction_when_a_cycle_ends(void **state) {
   assert_int_equal(compactions_in_cycles(999999, 4, &cycles), 0);
   assert_int_equal(compactions_in_cycles(0, 4, &cycles), cycles);
   assert_in_range(compactions_in_cycles(50, 4, &cycles), 1, cycles - 1); /* not again once it is compact */
-}
-
-/* A pinned block in each of many chunks, small and medium ones. */
-static void pins_begin_no_compactions_that_gain_nothing(void **state) {
-  (void)state;
-  enum { CYCLES = 8 };
-  struct journal of;
-  wn_heap_options options = without_helpers();
-  options.parameters.max_overhead = 50;
-  journal_open(&of, &options);
-  {
-    WN_SCOPE(of.domain);
-    wn_ref array = make_mixed(of.domain, TINY ? 5000 : 20000);
-    assert_int_equal(wn_gc_minor(of.domain), WN_OK);
-    for (size_t i = 0; i < wn_words(wn_value_of(array)); i++) {
-      WN_SCOPE(of.domain);
-      if (i % 192 == 0) assert_int_equal(wn_pin(of.domain, wn_get(of.domain, array, i)), WN_OK);
-      if (i % 192 == 1) assert_int_equal(wn_pin(of.domain, wn_get(of.domain, array, i)), WN_OK);
-      if (i % 192 > 1) wn_set_int(of.domain, array, i, 0);
-    }
-    for (int i = 0; i < 4; i++) assert_int_equal(wn_gc_major(of.domain), WN_OK);
-    long before = quick_stat(of.domain).compactions;
-    for (int i = 0; i < CYCLES; i++) assert_int_equal(wn_gc_major(of.domain), WN_OK);
-    assert_int_equal(quick_stat(of.domain).compactions, before);
-    compact(of.domain);
-  }
-  journal_close(&of);
 }
 
 static void a_heap_without_holes_is_left_alone(void **state) {
@@ -622,11 +468,7 @@ int main(void) {
       cmocka_unit_test(values_of_pending_calls_move_too),
       cmocka_unit_test(tracked_blocks_are_followed_and_nobody_is_told),
       cmocka_unit_test(blocks_of_a_profile_that_is_being_discarded_are_followed),
-      cmocka_unit_test(a_pinned_block_stays_and_lives_until_its_last_unpin),
-      cmocka_unit_test(many_pins_are_found_again),
-      cmocka_unit_test(only_blocks_can_be_pinned),
       cmocka_unit_test(max_overhead_begins_a_compaction_when_a_cycle_ends),
-      cmocka_unit_test(pins_begin_no_compactions_that_gain_nothing),
       cmocka_unit_test(a_heap_without_holes_is_left_alone),
       cmocka_unit_test(without_memory_for_copies_blocks_stay),
       cmocka_unit_test(a_thousand_compactions_do_not_upset_the_pace),
