@@ -22,7 +22,10 @@ struct verification {
     size_t capacity, count;
   } blocks, remembered;
   bool remembers_all; /* ALL of remembered.h */
-  size_t external;    /* bytes that the custom blocks seen so far have outside, dead ones too */
+  /* The chunks, by address: an open hash table of a power of two. */
+  const struct chunk **chunks;
+  size_t chunk_slots;
+  size_t external; /* bytes that the custom blocks seen so far have outside, dead ones too */
 };
 
 enum { COMPLAINTS_MOST = 20 };
@@ -86,11 +89,23 @@ static bool is_young_block(const struct wn_heap *heap, wn_value value) {
          header_words(header_of(value)) <= WN_MAX_YOUNG_WORDS;
 }
 
-static const struct chunk *chunk_with(const struct wn_heap *heap, uintptr_t address) {
-  char *base = (char *)(address & ~(uintptr_t)(CHUNK_BYTES - 1));
-  for (size_t i = 0; i < heap->store.chunks.count; i++)
-    if (heap->store.chunks.table[i].base == base) return &heap->store.chunks.table[i];
-  return NULL;
+static const struct chunk **chunk_slot(const struct verification *of, const char *base) {
+  size_t at = (size_t)((uintptr_t)base / CHUNK_BYTES * UINT64_C(0x9e3779b97f4a7c15) >> 20);
+  while (of->chunks[at & (of->chunk_slots - 1)] && of->chunks[at & (of->chunk_slots - 1)]->base != base) at++;
+  return &of->chunks[at & (of->chunk_slots - 1)];
+}
+
+static void note_chunks(struct verification *of) {
+  const struct chunks *chunks = &of->heap->store.chunks;
+  for (of->chunk_slots = 16; of->chunk_slots < 2 * chunks->count; of->chunk_slots *= 2) {}
+  of->chunks = calloc(of->chunk_slots, sizeof(const struct chunk *));
+  if (!of->chunks) abort();
+  for (size_t i = 0; i < chunks->count; i++)
+    if (chunks->table[i].base) *chunk_slot(of, chunks->table[i].base) = &chunks->table[i];
+}
+
+static const struct chunk *chunk_with(const struct verification *of, uintptr_t address) {
+  return *chunk_slot(of, (const char *)(address & ~(uintptr_t)(CHUNK_BYTES - 1)));
 }
 
 static bool is_pool_block(const struct chunk *chunk, wn_value value) {
@@ -104,7 +119,7 @@ static bool is_pool_block(const struct chunk *chunk, wn_value value) {
 
 static bool is_old_block(struct verification *of, wn_value value) {
   if (value % 8 || value < 4096) return false;
-  const struct chunk *chunk = chunk_with(of->heap, value - 8);
+  const struct chunk *chunk = chunk_with(of, value - 8);
   bool here = chunk && chunk->use == CHUNK_POOLS ? is_pool_block(chunk, value) : set_has(&of->blocks, value);
   return here && header_colour(header_of(value)) != COLOUR_FREE;
 }
@@ -270,6 +285,7 @@ static void prepare(struct verification *of) {
       set_add(&of->remembered, (uintptr_t)(stores->items[i].block + stores->items[i].place));
   }
   medium_each(&heap->store, note_medium, note_large, of);
+  note_chunks(of);
 }
 
 static void check_count(struct verification *of, const char *what, size_t found, size_t counted) {
@@ -312,6 +328,7 @@ unsigned long verify_heap(struct wn_heap *heap, FILE *report) {
   helpers_resume(heap);
   free(of.blocks.slots);
   free(of.remembered.slots);
+  free(of.chunks);
   return of.complaints;
 }
 
