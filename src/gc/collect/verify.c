@@ -292,9 +292,11 @@ static void check_count(struct verification *of, const char *what, size_t found,
   if (found != counted) complain(of, "%zu %s, and %zu are counted", found, what, counted);
 }
 
+/* Under the lock of the chunks, since a helper that is paused may still touch one. */
 static void check_counts(struct verification *of) {
-  const struct store *store = &of->heap->store;
+  struct store *store = &of->heap->store;
   size_t used = 0, pools = 0, free = 0;
+  lock_acquire(&store->chunks.lock, LOCK_RANK_CHUNKS);
   for (size_t i = 0; i < store->chunks.count; i++) {
     const struct chunk *chunk = &store->chunks.table[i];
     size_t units = chunk->use == CHUNK_POOLS ? (size_t)__builtin_popcount(chunk->used) : 0;
@@ -303,9 +305,11 @@ static void check_counts(struct verification *of) {
     free += chunk->use == CHUNK_POOLS || chunk->use == CHUNK_EMPTY ? CHUNK_UNITS - units : 0;
     if (chunk->hidden || chunk->pinned) complain(of, "chunk %p is left in a plan", (const void *)chunk->base);
   }
+  size_t free_counted = store->chunks.free_units;
+  lock_release(&store->chunks.lock, LOCK_RANK_CHUNKS);
   check_count(of, "chunks are in use", used, store->chunks.used_count);
   check_count(of, "pools are there", pools, atomic_load(&store->pools.count));
-  check_count(of, "units are free", free, store->chunks.free_units);
+  check_count(of, "units are free", free, free_counted);
   if (of->external != atomic_load(&store->external))
     complain(of, "custom blocks have %zu bytes outside, and %zu are counted", of->external,
              atomic_load(&store->external));

@@ -295,6 +295,7 @@ static wn_value *take(struct store *store, size_t extent, wn_value header, searc
     run = find(medium, rounded);
   }
   if (run) at = cut(medium, run, rounded, header);
+  if (find != find_run) medium->next_at = NULL; /* `next_fit` is not the chunk of this run */
   lock_release(&medium->lock, LOCK_RANK_MEDIUM);
   return at;
 }
