@@ -35,7 +35,7 @@ struct world {
   struct raiser raisers[(KINDS + 1) * MOST_WORDS];
 };
 
-/* Who runs operations. */
+/* A thread that runs operations. */
 struct actor {
   wn_domain *domain;
   wn_ref registers; /* a block */

@@ -31,7 +31,8 @@
  * All steps are sequentially consistent. A worker that reads `open` before the leader clears it has
  * incremented `active` before, so the leader waits for it. A later one takes no task. Each worker
  * copies into pools of its own domain. It can leave one of each class partly filled, so `workers`
- * allows no more of them than make that little; in step 3 no more than there is work for. tests/models/compact.pml explores it. */
+ * allows no more of them than make that little; in step 3 no more than there is work for.
+ * tests/models/compact.pml explores it. */
 #ifndef GC_COLLECT_COMPACT_H
 #define GC_COLLECT_COMPACT_H
 

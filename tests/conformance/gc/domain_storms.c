@@ -257,7 +257,8 @@ static void what_a_domain_held_alone_dies_with_it_and_the_rest_stays(void **stat
 
 enum { ROOTS = 64, HANDS = TINY ? 500 : 6000, GENERATIONS = 3 };
 
-/* A root in a place is nobody's; who takes it out owns it, and the number that it must have. */
+/* No domain owns a root that is in a place. The domain that takes it out owns it, and the number
+ * that it must have. */
 struct place {
   _Atomic(wn_global *) root;
   intptr_t number; /* of the owner */
