@@ -78,6 +78,7 @@ export async function openEmbedded(workerCode: string): Promise<Source> {
     return carrierOf(worker);
   };
   const started = start();
+  started.catch(() => {}); // it is the answer to the first question
   return new Queue(async (request) => (await started)(request), answersOf(await sectionsOf(blocks('ANSW'))));
 }
 /* SPDX-License-Identifier: MIT */

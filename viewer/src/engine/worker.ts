@@ -13,7 +13,8 @@ let known: Promise<Map<string, ArrayBuffer>> | undefined;
 const blocks: Block[] = [];
 let opened: (engine: Promise<Engine>) => void;
 const engine = new Promise<Engine>((resolve) => (opened = resolve));
-engine.catch(() => {}); // a failure to open is the answer to each question
+const failsWhenAsked = () => {}; // what could not be read is the answer to each question, and no fault of the page
+engine.catch(failsWhenAsked);
 
 async function open(wasm: string, blocks: Block[]): Promise<Engine> {
   const [started, sections, before] = await Promise.all([
@@ -38,8 +39,10 @@ async function answerTo(request: string): Promise<ArrayBuffer> {
 
 self.onmessage = async (event: MessageEvent<ToWorker>) => {
   const message = event.data;
-  if ('answers' in message) known = sectionsOf(message.answers).then(answersOf);
-  else if ('block' in message) blocks.push(message.block);
+  if ('answers' in message) {
+    known = sectionsOf(message.answers).then(answersOf);
+    known.catch(failsWhenAsked);
+  } else if ('block' in message) blocks.push(message.block);
   else if ('open' in message) opened(open(message.open, blocks.splice(0)));
   else
     try {

@@ -56,6 +56,7 @@ export const whole = computed<Whole | null>(() => {
   }
   if (rememberedFor === keyOf(of)) return remembered;
   if (of.against) return null;
-  return totals.value.answer ? fromTotals(totals.value.answer) : null;
+  const { answer: sums, of: summed } = totals.value;
+  return sums && summed?.where === of.where ? fromTotals(sums) : null;
 });
 /* SPDX-License-Identifier: MIT */

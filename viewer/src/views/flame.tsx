@@ -125,7 +125,7 @@ export function comparedNumbers({ compared, low, high, samples }: FlameBox): str
 }
 /** Its part of what the widths are parts of. */
 export const shareOf = (box: FlameBox): string =>
-  `${share(box.share)} of ${view.value.width === 'blocks' ? `all ${unitOfBlocks()}` : 'the whole'}`;
+  `${share(box.share)} of ${box.shareOf === 'focus' ? 'the focus' : view.value.width === 'blocks' ? `all ${unitOfBlocks()}` : 'the whole'}`;
 
 export function numbersOf(box: FlameBox): string {
   if (box.compared) return comparedNumbers(box);
@@ -297,16 +297,19 @@ function fitHost(shown: FlameGraph, host: HTMLElement): void {
 const widthShown = computed(() => (comparing.value ? 'bytes' : view.value.width));
 /* That another answer is awaited changes nothing of what is seen. */
 const answered = computed(() => flame.value.answer);
+/* A page that was opened with a focus knows it only with the totals. */
+const wholeShown = computed(() => whole.value?.[widthShown.value]);
 
 function followGraph(shown: FlameGraph, section: HTMLElement): void {
   effect(() => {
     const answer = answered.value;
     const { of } = flame.peek();
     const width = widthShown.value;
+    const all = wholeShown.value;
     if (!answer || !of) return;
     const mode = (of.direction ?? 'callees') === 'callers' ? 'inverted' : 'icicle';
     shown.view = flameViewOf(view.peek());
-    shown.setData(answer, { mode, whole: whole.peek()?.[width], width, partial: head.peek()?.trace.partial });
+    shown.setData(answer, { mode, whole: all, width, partial: head.peek()?.trace.partial });
     fitHost(shown, document.getElementById('flame-host')!);
     selectedBox.value = shown.selectedBox;
     resolveFocus(answer);
