@@ -113,5 +113,5 @@ if (process.argv.includes('--check')) {
 const file = fixture ?? at('page.html');
 mkdirSync(dirname(file), { recursive: true });
 writeFileSync(file, page);
-console.log(`${file}: ${Buffer.byteLength(page)} bytes, ${size} without the engine (at most ${MOST_BYTES})`);
+console.log(`${file}: ${Buffer.byteLength(page)} bytes${fixture ? '' : `, ${size} without the engine (at most ${MOST_BYTES})`}`);
 /* SPDX-License-Identifier: MIT */
