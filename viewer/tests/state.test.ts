@@ -23,7 +23,7 @@ const views: fc.Arbitrary<View> = fc.record({
   width: fc.constantFrom('bytes', 'blocks'),
   focus: labels,
   shortFocus: fc.constant(''),
-  selected: labels,
+  selected: fc.option(labels),
   row: line,
   search: line,
   sort: fc.constantFrom(...SORTS),
@@ -53,6 +53,11 @@ test('the selected box is told from the focus on', () => {
   const { address } = encode({ ...START, focus, selected: [...focus, 'parse', 'x;y'] });
   assert.equal(address, '#peak&focus=main;serve&selected=;parse;x%3By');
   assert.deepEqual(decode(address).selected, ['main', 'serve', 'parse', 'x;y']);
+});
+
+test('that the whole is selected is told from no selection', () => {
+  for (const focus of [[], ['main']])
+    for (const selected of [null, [], focus]) assert.deepEqual(decode(encode({ ...START, focus, selected }).address).selected, selected);
 });
 
 test('an address is what a browser makes of it', () => {

@@ -33,13 +33,15 @@ export interface View {
   focus: string[];
   /** Digests of a focus that was too long for the address, until the call tree has told its labels. */
   shortFocus: string;
-  selected: string[];
+  /** The path of the selected box: [] is the whole. Null: none. */
+  selected: string[] | null;
   search: string;
   sort: Sort;
   descending: boolean;
   /** The function of the table that was chosen. Empty: none, or that of the selected box. */
   row: string;
-  /** What is seen of the flame graph: the part of the focus, and how far it is scrolled. Null: its top. */
+  /** What is seen of the flame graph: the part of the focus, and how far it is scrolled, with the digits that an
+   *  address has: the same pixels are then drawn from it. Null: its top. */
   zoom: [low: number, high: number, top: number] | null;
   /** Of the tab `compare`. The moment before; empty: the usual one, or that of the run before. */
   against: string;
@@ -59,7 +61,7 @@ export const START: View = {
   width: 'bytes',
   focus: [],
   shortFocus: '',
-  selected: [],
+  selected: null,
   row: '',
   search: '',
   sort: 'self',
@@ -116,7 +118,7 @@ const path = (labels: string[]) => labels.map(escape).join(';').replace(/^~/, '%
 const readPath = (text: string) => (text ? text.split(';').map(unescape) : []);
 
 /** The path of the selected box; that below the focus begins with a semicolon. */
-function selection({ focus, selected }: View): string {
+function selection(focus: string[], selected: string[]): string {
   const isBelow = focus.length > 0 && selected.length > focus.length && focus.every((label, index) => label === selected[index]);
   return isBelow ? `;${path(selected.slice(focus.length))}` : path(selected);
 }
@@ -139,9 +141,9 @@ function parts(view: View): [string, string][] {
   if (view.search) all.push(['search', escape(view.search)]);
   if (view.focus.length) all.push(['focus', shortPath(view.focus)]);
   else if (view.shortFocus) all.push(['focus', `~${view.shortFocus}`]);
-  if (view.zoom) all.push(['zoom', view.zoom.map((end) => Number(end.toPrecision(8))).join(',')]);
+  if (view.zoom) all.push(['zoom', view.zoom.join(',')]);
   if (view.row) all.push(['row', escape(view.row)]);
-  if (view.selected.length) all.push(['selected', selection(view)]);
+  if (view.selected) all.push(['selected', selection(view.focus, view.selected)]);
   return all;
 }
 
@@ -177,7 +179,7 @@ export function decode(address: string): View {
   const sort = values.get('sort') ?? '';
   const direction = values.get('direction');
   const focus = values.get('focus') ?? '';
-  const selected = focus.startsWith('~') ? '' : (values.get('selected') ?? '');
+  const selected = focus.startsWith('~') ? undefined : values.get('selected');
   const shown = oneOf(TABS, tab, START.tab);
   return {
     tab: shown,
@@ -189,7 +191,7 @@ export function decode(address: string): View {
     width: values.get('width') === 'blocks' ? 'blocks' : 'bytes',
     focus: focus.startsWith('~') ? [] : readPath(focus),
     shortFocus: focus.startsWith('~') ? focus.slice(1) : '',
-    selected: selected.startsWith(';') ? [...readPath(focus), ...readPath(selected.slice(1))] : readPath(selected),
+    selected: selected === undefined ? null : selected.startsWith(';') ? [...readPath(focus), ...readPath(selected.slice(1))] : readPath(selected),
     row: text('row'),
     search: text('search'),
     sort: oneOf(SORTS, sort.replace(/^-/, ''), usualSort(shown)),

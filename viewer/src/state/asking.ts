@@ -90,8 +90,12 @@ const requests = {
   kinds: stable(() => ({ view: 'kinds', where: givenWhere.value, measure: measure.value })),
 } satisfies Record<string, ReadonlySignal<Request>>;
 
+/** Whether the graph shows a part of what the query has: that whole is asked for then, too. */
+const isPart = computed(() => view.value.focus.length > 0 || view.value.of !== '');
+const allRequest = stable(() => ({ ...requests.flame.value, focus: undefined, of: undefined }));
+
 /** The label that is selected, in the flame graph or in the table. */
-export const chosen = computed(() => view.value.row || view.value.selected.at(-1) || '');
+export const chosen = computed(() => view.value.row || view.value.selected?.at(-1) || '');
 const requestOfChosen = (view: 'details' | 'source', by: Request['by']): Request => ({
   view,
   where: givenWhere.value,
@@ -108,6 +112,7 @@ export const sourceLines = signal<Asked<SourceLines>>(nothing);
 export const totals = signal<Asked<Totals>>(nothing);
 export const time = signal<Asked<Time>>(nothing);
 export const flame = signal<Asked<Flame>>(nothing);
+export const all = signal<Asked<Flame>>(nothing);
 export const table = signal<Asked<Table>>(nothing);
 export const compare = signal<Asked<Compare>>(nothing);
 export const kinds = signal<Asked<Kinds>>(nothing);
@@ -173,12 +178,15 @@ const isStale = (asked: Asked<unknown>): boolean => asked.pending && asked.answe
  * that failed. Both are dimmed. */
 export const ageOf = (...shown: Asked<unknown>[]): string => (shown.some(isStale) ? ' stale' : shown.some(({ old }) => old) ? ' old' : '');
 
-/** Whether the answers from which the sentence is made are those that the view asks for. */
-export const isAnswered = computed(() =>
+/** The answers from which the sentence is made, each with what the view asks for. */
+const told = computed((): [Asked<unknown>, Request][] =>
   comparing.value
-    ? isSame(compare.value.of, requests.compare.value)
-    : isSame(totals.value.of, requests.totals.value) && isSame(flame.value.of, requests.flame.value),
+    ? [[compare.value, requests.compare.value]]
+    : [[totals.value, requests.totals.value], [flame.value, requests.flame.value], ...(isPart.value ? [[all.value, allRequest.value] as [Asked<unknown>, Request]] : [])],
 );
+/** Whether these are the answers to that; and whether some are still to come. */
+export const isAnswered = computed(() => told.value.every(([{ of }, wanted]) => isSame(of, wanted)));
+export const isAwaited = computed(() => told.value.some(([{ pending }]) => pending));
 
 /** What is wrong with what was typed last into a field; the next step takes it back. */
 export const entryError = signal('');
@@ -246,6 +254,7 @@ export function followRequests(): void {
   /* In this order they are answered: the graph is what most people look at. */
   follow('flame', requests.flame, flame);
   follow('totals', requests.totals, totals);
+  follow('all', allRequest, all, isPart);
   const single = computed(() => !comparing.value);
   follow('table', requests.table, table, single);
   follow('compare', requests.compare, compare, comparing);

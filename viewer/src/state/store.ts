@@ -71,7 +71,8 @@ function settle(): void {
   write('replaceState');
 }
 
-const same = (one: View, other: View) => JSON.stringify(one) === JSON.stringify(other);
+/** Of views and their parts. */
+export const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /** Starts from the address, and follows Back and Forward. */
 /** What the command wrote into the head of the page: the `view` that it was asked for, as an address; the names of
@@ -107,7 +108,7 @@ export function redo(): void {
 
 /* ---- steps ---- */
 
-export const NO_PLACE = { focus: [], shortFocus: '', selected: [], row: '', zoom: null } satisfies Partial<View>;
+export const NO_PLACE = { focus: [], shortFocus: '', selected: null, row: '', zoom: null } satisfies Partial<View>;
 
 /** Goes to a question. What was looked at (the query) stays; where it was looked at does not. */
 export function openTab(tab: Tab): void {

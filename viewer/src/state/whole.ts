@@ -1,13 +1,11 @@
 /* The whole of a query: what shares are parts of, and what the sentence above the views tells.
  *
- * The root of the flame graph is the whole while nothing is focused. It is remembered for its query
- * and measure, so that a focus does not lose it. A page that was opened with a focus has only the
- * totals, which do not have every measure. */
+ * The root of the flame graph is the whole while the graph shows all of it. Else the whole is asked for, after the graph
+ * itself; until then the last one counts, if it is of the same query. */
 import { computed } from '@preact/signals-core';
-import type { Flame, Request, Totals } from '../engine/answers.ts';
-import { flame, totals } from './asking.ts';
-import { measureOf, type Whole } from './questions.ts';
-import { head, view } from './store.ts';
+import type { Flame, Request } from '../engine/answers.ts';
+import { all, type Asked, flame } from './asking.ts';
+import type { Whole } from './questions.ts';
 
 const keyOf = (request: Request) => [request.measure, request.against, request.per, request.where].join('\n');
 
@@ -24,39 +22,19 @@ function rootOf({ columns, unit, blocks }: Flame): Whole | null {
   };
 }
 
-function fromTotals(answer: Totals): Whole | null {
-  const all = answer.totals;
-  const pairs = {
-    held: [answer.held_bytes, answer.held_blocks],
-    allocated: [all.allocated_bytes, all.allocated_blocks],
-    alive: [all.alive_bytes, all.alive_blocks],
-  } as const;
-  const measure = measureOf(view.value, head.value);
-  if (!(measure in pairs)) return null;
-  const [bytes, blocks] = pairs[measure as keyof typeof pairs];
-  const unit = measure === 'allocated' ? 'calls' : 'bytes';
-  return { bytes: bytes.estimate, low: bytes.low, high: bytes.high, blocks: blocks.estimate, counted: blocks, samples: bytes.samples, unit };
-}
-
 /** The part that goes through the one function of which the callers or callees are shown; null: all are shown. */
 export const through = computed<Whole | null>(() => {
   const { answer, of } = flame.value;
   return answer && of?.of && !of.against ? rootOf(answer) : null;
 });
 
-let remembered: Whole | null = null;
-let rememberedFor = '';
+let last: Asked<Flame> | undefined;
 
 export const whole = computed<Whole | null>(() => {
-  const { answer, of } = flame.value;
-  if (!answer || !of) return null;
-  if (!of.focus && !of.of) {
-    remembered = rootOf(answer);
-    rememberedFor = keyOf(of);
-  }
-  if (rememberedFor === keyOf(of)) return remembered;
-  if (of.against) return null;
-  const { answer: sums, of: summed } = totals.value;
-  return sums && summed?.where === of.where ? fromTotals(sums) : null;
+  const { of } = flame.value;
+  if (!of) return null;
+  const isWhole = ({ of: asked }: Asked<Flame>) => asked && !asked.focus && !asked.of && keyOf(asked) === keyOf(of);
+  last = [flame.value, all.value, last].find((known) => known && isWhole(known));
+  return last?.answer ? rootOf(last.answer) : null;
 });
 /* SPDX-License-Identifier: MIT */

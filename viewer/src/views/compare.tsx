@@ -61,7 +61,7 @@ export const moments = computed<[number, number] | null>(() => {
 
 /** Compares the ends of a range. */
 export function compareEnds(from: number, to: number): void {
-  change({ against: exact(from), where: withMoment(view.value.where, exact(to)), focus: [], selected: [], row: '', zoom: null });
+  change({ against: exact(from), where: withMoment(view.value.where, exact(to)), focus: [], selected: null, row: '', zoom: null });
 }
 
 function Select<T extends string>({ label, value, names, set }: { label: string; value: T; names: Record<string, string>; set: (to: T) => void }) {

@@ -67,7 +67,7 @@ export function followDetails(): void {
           <Name text={label.text} />
         </h2>
         <dl class={`facts${ageOf(details.value)}`}>
-          {box && view.value.selected.length > 0 && (
+          {box && view.value.selected && (
             <div>
               <dt>this box</dt>
               <dd>
@@ -91,7 +91,7 @@ export function followDetails(): void {
           ))}
         </dl>
         <div class="actions">
-          {itemsOf(label, view.value.selected.length ? view.value.selected : null).map((item) => (
+          {itemsOf(label, view.value.selected).map((item) => (
             <button type="button" class="link" onClick={item.act}>
               {item.text}
             </button>

@@ -9,7 +9,7 @@ import { sidesOf } from '../state/questions.ts';
 import { whole } from '../state/whole.ts';
 import { literally } from '../state/clauses.ts';
 import { digest, digestsOf, type View } from '../state/address.ts';
-import { change, direction, head, isDark, PAPER, printing, view } from '../state/store.ts';
+import { change, direction, head, isDark, PAPER, printing, same, view } from '../state/store.ts';
 import { compactName, island, Name } from './island.tsx';
 import { openMenu } from './menu.tsx';
 
@@ -53,20 +53,18 @@ const marked = computed(() => searched.value ?? (view.value.row && !view.value.s
 
 /* ---- between the graph and the state ---- */
 
-const same = (one: readonly unknown[], other: readonly unknown[]) =>
-  one.length === other.length && one.every((item, index) => item === other[index]);
-
 function toView(seen: FlameView): void {
   const zoomed = seen.low > 0 || seen.high < 1 || seen.top > 0;
-  const zoom: [number, number, number] | null = zoomed ? [seen.low, seen.high, seen.top] : null;
+  const inAddress = (value: number) => Number(value.toPrecision(8));
+  const zoom: View['zoom'] = zoomed ? [inAddress(seen.low), inAddress(seen.high), inAddress(seen.top)] : null;
   const now = view.peek();
-  if (same(zoom ?? [], now.zoom ?? []) || !same(seen.focus, now.focus)) return;
+  if (same(zoom, now.zoom) || !same(seen.focus, now.focus)) return;
   change({ zoom }, true);
 }
 
 function flameViewOf({ focus, selected, zoom }: View): FlameView {
   const [low, high, top] = zoom ?? [0, 1, 0];
-  return { focus, low, high, top, selected: selected.length ? selected : null };
+  return { focus, low, high, top, selected };
 }
 
 /* The row whose box is being selected; empty: a box was selected itself. */
@@ -74,7 +72,7 @@ let byRow = '';
 
 function onSelect(box: FlameBox | null): void {
   selectedBox.value = box;
-  const path = box?.path ?? [];
+  const path = box && box.path;
   const { selected, row } = view.peek();
   if (!same(path, selected) || row !== byRow) change({ selected: path, row: byRow }, true);
 }
@@ -107,7 +105,7 @@ export function selectLabel(text: string): void {
   byRow = text;
   graph?.select(best);
   byRow = '';
-  change({ row: text, selected: view.peek().row === text ? view.peek().selected : [] }, true);
+  change({ row: text, selected: view.peek().row === text ? view.peek().selected : null }, true);
 }
 
 /* ---- what is said of a box ---- */
@@ -297,7 +295,7 @@ function fitHost(shown: FlameGraph, host: HTMLElement): void {
 const widthShown = computed(() => (comparing.value ? 'bytes' : view.value.width));
 /* That another answer is awaited changes nothing of what is seen. */
 const answered = computed(() => flame.value.answer);
-/* A page that was opened with a focus knows it only with the totals. */
+/* A page that was opened with a focus learns it after the graph. */
 const wholeShown = computed(() => whole.value?.[widthShown.value]);
 
 function followGraph(shown: FlameGraph, section: HTMLElement): void {
@@ -319,8 +317,7 @@ function followGraph(shown: FlameGraph, section: HTMLElement): void {
   });
   effect(() => {
     const wanted = flameViewOf(view.value);
-    const seen = shown.view;
-    if (same([...wanted.focus, 0, ...(wanted.selected ?? [])], [...seen.focus, 0, ...(seen.selected ?? [])]) && same([wanted.low, wanted.high, wanted.top], [seen.low, seen.high, seen.top])) return;
+    if (same(wanted, shown.view)) return;
     shown.view = wanted;
     selectedBox.value = shown.selectedBox;
   });

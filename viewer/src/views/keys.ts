@@ -66,7 +66,7 @@ function focusOn(id: string): void {
 
 function groupByNext(): void {
   const next = GROUPINGS[(GROUPINGS.indexOf(view.value.by) + 1) % GROUPINGS.length]!;
-  change({ by: next, focus: [], selected: [], row: '', zoom: null, of: '' });
+  change({ by: next, focus: [], selected: null, row: '', zoom: null, of: '' });
 }
 
 const label = () => selectedBox.value?.label ?? null;
@@ -85,7 +85,7 @@ const ACTIONS: Record<string, () => void> = {
   '[': () => stepCollection(-1),
   ']': () => stepCollection(1),
   i: () => setDirection(direction.value === 'callers' ? 'callees' : 'callers'),
-  c: () => change({ fold: !view.value.fold, focus: [], selected: [], zoom: null }),
+  c: () => change({ fold: !view.value.fold, focus: [], selected: null, zoom: null }),
   u: undo,
   U: redo,
   y: copyLink,

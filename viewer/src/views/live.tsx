@@ -34,7 +34,7 @@ function compareSince(): void {
     against: queryTime(MS * Math.floor(paused.trace.duration_ns / MS), 15), // not after that moment
     where: withMoment(view.peek().where, null),
     focus: [],
-    selected: [],
+    selected: null,
     row: '',
     zoom: null,
   });

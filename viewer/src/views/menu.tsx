@@ -44,7 +44,7 @@ export const drop = (label: Label): void => {
 
 /** Takes a function out of all stacks: its callers get its blocks. */
 export const hide = (label: Label): void => {
-  if (label.function) change({ where: withClauses(view.value.where, [`hide = ${quote(label.function)}`]), focus: [], selected: [], row: '', zoom: null });
+  if (label.function) change({ where: withClauses(view.value.where, [`hide = ${quote(label.function)}`]), focus: [], selected: null, row: '', zoom: null });
 };
 
 export function itemsOf(label: Label, path: string[] | null): Item[] {
@@ -58,7 +58,7 @@ export function itemsOf(label: Label, path: string[] | null): Item[] {
   }
   if (label.function) {
     items.push({ text: 'Hide it: its callers get its blocks', key: 'x', act: () => hide(label) });
-    items.push({ text: 'Begin all stacks at it', act: () => change({ where: withClauses(view.value.where, [`from = ${quote(label.function)}`]), focus: [], selected: [], zoom: null }) });
+    items.push({ text: 'Begin all stacks at it', act: () => change({ where: withClauses(view.value.where, [`from = ${quote(label.function)}`]), focus: [], selected: null, zoom: null }) });
   }
   if (label.module && label.function)
     items.push({ text: 'Keep only its module', act: () => addClauses(`module = ${quote(label.module)}`) });

@@ -168,7 +168,7 @@ function Controls() {
         <select
           value={shown.by}
           aria-label="Group by"
-          onChange={(event) => change({ by: event.currentTarget.value as (typeof GROUPINGS)[number], focus: [], selected: [], row: '', zoom: null, of: '' })}
+          onChange={(event) => change({ by: event.currentTarget.value as (typeof GROUPINGS)[number], focus: [], selected: null, row: '', zoom: null, of: '' })}
         >
           {GROUPINGS.map((by) => (
             <option value={by} selected={by === shown.by}>
@@ -186,7 +186,7 @@ function Controls() {
         </button>
       </div>
       <label class="check" title="One box for a function that calls itself (c)">
-        <input type="checkbox" checked={shown.fold} onChange={() => change({ fold: !shown.fold, focus: [], selected: [], zoom: null })} />
+        <input type="checkbox" checked={shown.fold} onChange={() => change({ fold: !shown.fold, focus: [], selected: null, zoom: null })} />
         fold recursion
       </label>
     </div>

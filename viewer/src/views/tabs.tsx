@@ -1,5 +1,5 @@
 /* The questions, and the sentence that says what the view below them is about. */
-import { ageOf, compare, compareError, comparing, flame, isAnswered, totals } from '../state/asking.ts';
+import { ageOf, compare, compareError, comparing, flame, isAnswered, isAwaited, totals } from '../state/asking.ts';
 import { populationOf, questionsOf, titleOf, type Whole } from '../state/questions.ts';
 import { through, whole } from '../state/whole.ts';
 import { head, openTab, view } from '../state/store.ts';
@@ -71,7 +71,7 @@ export function followPopulation(): void {
     const text = sentence();
     const asked = comparing.value ? compare.value : totals.value;
     const waits = !isAnswered.value && said !== '\u00a0';
-    const age = waits ? (asked.pending || flame.value.pending ? ' stale' : ' old') : ageOf(asked, flame.value);
+    const age = waits ? (isAwaited.value ? ' stale' : ' old') : ageOf(asked, flame.value);
     return (
       <>
         <CompareControls />

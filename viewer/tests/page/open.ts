@@ -25,11 +25,32 @@ const FILE = pathToFileURL(`${process.cwd()}/build/fixture.html`).href;
 export const launch = (): Promise<Browser> =>
   chromium.launch({ executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
 
-/** Waits until the page has an answer to everything that it asked. */
+/** How long is waited for anything: a machine may be busy with much else. */
+const PATIENCE = 30_000; // ms
+
+/** Waits until the page has an answer to everything that it asked. Where there was none before, a text that ends with
+ *  dots stands for it; kinds of block are asked for only in sight. */
 export async function settled(page: Page): Promise<void> {
-  await page.waitForFunction(() => !document.querySelector('.stale') && (document.querySelector('.population, [role=alert]')?.textContent ?? '').trim() !== '');
+  await page.waitForFunction(
+    () =>
+      !document.querySelector('.stale') &&
+      (document.querySelector('.population, [role=alert]')?.textContent ?? '').trim() !== '' &&
+      ![...document.querySelectorAll(':is(#flame, #table, #time) .empty, #details dd')].some((one) => /^(…|\w[^:]*…)$/.test(one.textContent!)),
+    null,
+    { timeout: PATIENCE },
+  );
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
 }
+
+/** Waits until what was done last is seen at rest and in the address: a movement ends, the next frame tells it, and it is
+ *  written some time later. The page's own clock waits, which is late where the page is. */
+export const rested = (page: Page): Promise<void> =>
+  page.evaluate(async () => {
+    for (let times = 0; times < 2; times++) {
+      await new Promise((resolve) => setTimeout(resolve, 250));
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    }
+  });
 
 export async function open(browser: Browser, look: Look = {}): Promise<Opened> {
   const context = await browser.newContext({
@@ -39,7 +60,7 @@ export async function open(browser: Browser, look: Look = {}): Promise<Opened> {
     reducedMotion: 'reduce',
     bypassCSP: look.bypassCSP ?? false,
   });
-  context.setDefaultTimeout(6000);
+  context.setDefaultTimeout(PATIENCE);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(String(error)));

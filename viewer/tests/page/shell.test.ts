@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { chips, hash, launch, type Look, open, population, settled } from './open.ts';
+import { chips, hash, launch, type Look, open, population, rested, settled } from './open.ts';
 
 let browser: Browser;
 before(async () => {
@@ -217,7 +217,7 @@ onPage('every view is a link: the address of a view gives the view', {}, async (
   await page.keyboard.up('Control');
   await page.mouse.move(5, 5);
   await page.waitForFunction(() => location.hash.includes('zoom='));
-  await page.waitForTimeout(300);
+  await rested(page);
   const picture = () =>
     page.evaluate(() => ({
       population: document.querySelector('.population')!.textContent,
@@ -233,6 +233,7 @@ onPage('every view is a link: the address of a view gives the view', {}, async (
   const other = await page.context().newPage();
   await other.goto(page.url().replace(/#.*/, '') + address);
   await settled(other);
+  await rested(other);
   await page.goto('about:blank');
   const again = await other.evaluate(() => ({
     population: document.querySelector('.population')!.textContent,
@@ -356,6 +357,19 @@ onPage('a row selects its largest box, and the menu of a row adds clauses', {}, 
   assert.match(await population(page), / Of these [\d.]+ .B.* through Session::create, as the graph shows\.$/);
 });
 
+onPage('the address of a part tells the whole too', {}, async (page) => {
+  await page.keyboard.press('3');
+  await settled(page);
+  const all = (await population(page)).replace(/\.$/, '');
+  await page.getByRole('row', { name: /Session::create/ }).click({ button: 'right' });
+  await page.getByRole('menuitem', { name: 'Callers of it' }).click();
+  await settled(page);
+  const said = await population(page);
+  assert.ok(said.startsWith(`${all}. Of these `), said);
+  await page.reload();
+  await page.waitForFunction((text) => document.querySelector('.population')?.textContent!.replace(/\u202f/g, ' ') === text, said);
+});
+
 onPage('the search filters the table and takes regular expressions', {}, async (page) => {
   await page.keyboard.press('/');
   await page.keyboard.type('^sqlite3');
@@ -399,7 +413,7 @@ onPage('the whole walk by keyboard alone', {}, async (page) => {
 
 onPage('a row that is chosen far down stays in sight', { at: '#allocated' }, async (page) => {
   await page.locator('#table-region').evaluate((region) => (region.scrollTop = 300));
-  await page.waitForTimeout(100);
+  await rested(page);
   await page.locator('.sites tbody tr[aria-rowindex="19"]').click();
   await settled(page);
   assert.ok((await page.locator('#table-region').evaluate((region) => region.scrollTop)) >= 250);
