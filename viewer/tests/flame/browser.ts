@@ -68,4 +68,10 @@ export async function drawn(page: Page): Promise<void> {
   );
 }
 
+/** Until what moves is at rest, and drawn. The page's own clock waits, which is late where the page is. */
+export async function rested(page: Page): Promise<void> {
+  await page.evaluate(() => new Promise((done) => setTimeout(done, 200)));
+  await drawn(page);
+}
+
 /* SPDX-License-Identifier: MIT */

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { drawn, launch, type Look, openPage } from './browser.ts';
+import { drawn, launch, type Look, openPage, rested } from './browser.ts';
 import type { Tree } from './examples.ts';
 
 const TREE: Tree = {
@@ -379,14 +379,14 @@ test('a view is the same picture again', async () => {
   await page.mouse.dblclick(650, 50);
   await page.keyboard.press('+');
   await page.mouse.move(0, 399);
-  await page.waitForTimeout(300);
+  await rested(page);
   const view = await page.evaluate(() => JSON.stringify(window.flame.view));
   const before = await picture();
   await page.evaluate(() => window.flame.focusOn([]));
-  await page.waitForTimeout(300);
+  await rested(page);
   assert.notEqual(await picture(), before);
   await page.evaluate((text) => (window.flame.view = JSON.parse(text)), view);
-  await page.waitForTimeout(300);
+  await rested(page);
   assert.equal(await picture(), before);
   await closed(page);
 });

@@ -38,7 +38,6 @@ export function answerOf<T>(engine: Engine, request: Request): T {
  *  complains of. */
 export async function openHigh(browser: Browser, file: string, address = ''): Promise<{ page: Page; faults: string[] }> {
   const page = await browser.newPage({ viewport: { width: 1280, height: 3000 }, reducedMotion: 'reduce' });
-  page.setDefaultTimeout(10000);
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(String(error)));
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && faults.push(message.text()));
