@@ -139,9 +139,9 @@ test('a stack of 5,000 frames is laid out', () => {
 
 test('200,000 nodes are laid out within a second, and their sums are exact', () => {
   const flame = largeFlame(200_000);
-  const began = performance.now();
+  const before = process.cpuUsage();
   const layout = new Layout(flame.columns);
-  assert.ok(performance.now() - began < 1000);
+  assert.ok(process.cpuUsage(before).user < 1e6, 'microseconds of the processor');
   checkBoxes(layout, flame);
 });
 
