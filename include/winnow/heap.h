@@ -152,6 +152,20 @@ WN_API void wn_thread_yield(wn_domain *domain);
 WN_API void wn_blocking_begin(wn_domain *domain);
 WN_API void wn_blocking_end(wn_domain *domain);
 
+/* fork. Parent and child both go on with all heaps, without a call of the program. As a collection
+ * does, a fork waits until the other domains are at a safepoint or in a blocking section; it moves
+ * no block. The child has the calling thread alone:
+ *   - The domains of other threads end, without callbacks: their handles die, their blocks stay as
+ *     long as something else leads to them, their finalisers run in the domains that are left.
+ *     The calling thread's other threads end likewise.
+ *   - wn_join_wait of a thread that is not in the child frees the join, and is WN_ESTATE.
+ *   - Profiles go on, with the domains that are left. A trace stays the parent's: the child takes
+ *     no part in it any more, and may start its own.
+ * A thread in a blocking section or in no domain may fork, too, and any callback. In the hooks
+ * walk_roots and callstack, in `release`, in a listener, and in a signal handler that interrupted
+ * one of these functions, a program may fork only to execute another. So it is with a child of
+ * vfork, and of the bare system call. */
+
 /* The number of a domain: 0 for the first, and never reused while the heap exists. UINT64_MAX for
  * NULL and for a domain that has ended. Any thread. */
 WN_API uint64_t wn_domain_number(const wn_domain *domain);
@@ -371,7 +385,8 @@ WN_API wn_status wn_alloc_group(wn_domain *domain, size_t n, const wn_shape *sha
 /* The operations of a custom block, which stands for something outside the heap. `release` is
  * called once with the block's bytes, when the block is dead or the heap is closed. It runs on any
  * thread, perhaps while all domains stand still, so it must neither use the heap nor wait for a
- * lock that a domain may hold. */
+ * lock that a domain may hold. In the child of a fork it may get the zeroed bytes of a block that
+ * another thread had just allocated. */
 typedef struct wn_custom_ops {
   const char *name;
   void (*release)(void *bytes);

@@ -12,7 +12,7 @@
 
 /* In the order in which they may be taken. */
 enum lock_rank {
-  LOCK_RANK_HEAPS = 1,  /* gc: the heaps that are open */
+  LOCK_RANK_PROCESS = 1, /* gc: what all heaps share; held during a fork */
   LOCK_RANK_WORLD,      /* gc: the list of domains; held while the world is stopped */
   LOCK_RANK_FINALISERS, /* gc: finalisers and alarms */
   LOCK_RANK_GLOBALS,    /* gc: global roots */

@@ -431,6 +431,10 @@ void callstacks_destroy(struct callstacks *callstacks) {
   metadata_unmap(callstacks, sizeof *callstacks);
 }
 
+struct lock *callstacks_places_lock(struct callstacks *callstacks) {
+  return &callstacks->places.lock;
+}
+
 void callstacks_fork_child(struct callstacks *callstacks) {
   if (!lock_is_mine(&callstacks->modules.lock)) callstacks->modules.lock = (struct lock){0};
   if (!lock_is_mine(&callstacks->places.lock)) callstacks->places.lock = (struct lock){0};

@@ -36,6 +36,9 @@ struct callstacks_options {
 struct callstacks *callstacks_create(const struct callstacks_options *options);
 void callstacks_destroy(struct callstacks *callstacks);
 
+/* The lock of callstacks_place (rank PLACES), for a host that takes it around a fork. */
+struct lock *callstacks_places_lock(struct callstacks *callstacks);
+
 /* Called in the child of a fork: resets the locks that other threads of the parent held. */
 void callstacks_fork_child(struct callstacks *callstacks);
 

@@ -248,6 +248,10 @@ wn_status memprof_join(struct memprof_thread *thread, wn_profile *profile);
 wn_status memprof_leave(struct memprof_thread *thread);
 bool memprof_is_sampling(const struct memprof_thread *thread);
 
+/* Stops the profile, if it samples, and discards it, without a thread of an owner: in the child of a
+ * fork, where no other thread is inside the engine. */
+void memprof_forget(wn_profile *profile);
+
 /* Defined by the host, once per program, and called by the public functions: the current thread of
  * a domain. NULL, with a message, if the domain is NULL and the host needs one, or if the caller
  * does not run in the domain. */

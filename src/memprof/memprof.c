@@ -263,6 +263,12 @@ wn_status wn_memprof_stop(wn_domain *domain) {
   return thread ? memprof_stop(thread) : refused(domain);
 }
 
+void memprof_forget(wn_profile *profile) {
+  uint64_t handle = (uintptr_t)profile;
+  profile_advance(handle, PROFILE_SAMPLING, PROFILE_STOPPED);
+  discard(handle);
+}
+
 wn_status wn_memprof_discard(wn_profile *profile) {
   if (!profile) return error_set(WN_EINVAL, "memprof discard: the profile is NULL");
   return discard((uintptr_t)profile);

@@ -110,7 +110,11 @@ void make_raw(struct worker *worker) {
   keep(worker, &scope, block, node);
 }
 
-static void release(void *bytes) { atomic_fetch_add(&(*(struct node **)bytes)->released, 1); }
+/* In the child of a fork, the bytes of a block that another thread was about to fill are 0. */
+static void release(void *bytes) {
+  struct node *node = *(struct node **)bytes;
+  if (node) atomic_fetch_add(&node->released, 1);
+}
 static const wn_custom_ops ops = {"node", release};
 
 void make_custom(struct worker *worker) {

@@ -45,6 +45,9 @@ void use_weak(struct worker *worker);
 void weak_begin(struct actor *actor);
 void weak_end(struct actor *actor);
 
+/* A fork, whose child is compared with the model. */
+void fork_and_compare(struct worker *worker);
+
 /* Pinned blocks of an actor. */
 void use_pins(struct worker *worker);
 void pins_end(struct actor *actor);

@@ -1,9 +1,10 @@
 /* Stopping the world: src/gc/world/safepoint.c, and the code around it in attach and
  * wn_domain_detach of face/attach.c.
  *
- * Followed line by line: change, claim, leave, domain_raise_limit, await, give_up, take_back,
- * world_wait, world_stop, world_release, world_share_collection, world_unshare_collection,
- * domain_reset_limit; enrol and wn_domain_detach as far as they touch the list of domains. Each
+ * Followed line by line: change, claim, leave, domain_raise_limit, await, tell_leader, give_up,
+ * take_back, world_wait, claim_all, leave_all, back_out, world_stop, world_release,
+ * world_share_collection, world_unshare_collection, domain_reset_limit, domain_begin_fork,
+ * domain_end_fork, world_stop_for_fork, world_release_after_fork; enrol and wn_domain_detach as far as they touch the list of domains. Each
  * load, store and exchange of the code is one step here. They are sequentially consistent there, so
  * every execution is an order of these steps.
  *
@@ -19,6 +20,8 @@
  * - It blocks and returns.
  * - It blocks and never returns, as in a system call that takes for ever.
  * - It stops the world and touches all domains.
+ * - It forks (the search safety_fork, without what a thread does that never leads or waits), in its domain, in a blocking section, or once it has detached. What follows in the
+ *   parent is modelled; in the child no other thread runs.
  *
  * Proved:
  * - The leader touches a domain only while the domain is claimed, in the list, and not freed, and
@@ -27,6 +30,8 @@
  * - No thread sleeps for ever: a state in which a thread waits and none can move is an error. So no
  *   wake-up is lost, and each stop ends, even if a domain stays blocked for ever: it is collected
  *   without being woken.
+ * - While a thread forks, no other thread touches its domain, and none leads. A thread that forks in
+ *   its domain is not collected from then on until its fork is over.
  * - (fair) No thread repeats a loop for ever.
  *
  * TWIN_LATE_LOOK (invalid end state): claim reads `arrivals` after it found the domain running, not
@@ -44,15 +49,34 @@
  * TWIN_EARLY_WAKE (invalid end state): the leader wakes the waiting threads before it releases the
  *   world.
  *
+ * TWIN_NO_BACK_OUT (invalid end state, safety_fork): a leader waits for a thread that forks.
+ * TWIN_SILENT_FORK (invalid end state, safety_fork): a thread that forks does not look whether the
+ *   world is being stopped.
+ * TWIN_UNSEEN_FORK (invalid end state, safety_fork): a thread that is in no domain waits for a leader
+ *   that does not know of it.
+ * TWIN_LATE_END (assertion violated, safety_fork): a thread releases the lock of process.h, and then
+ *   its domain ceases to be `forking`.
+ *
  * TWIN_NO_WAIT (non-progress cycle): a thread that finds another thread leading tries again at
  *   once, and does not block.
  *
  * Sources: src/gc/world/safepoint.c, src/gc/world/safepoint.h, src/gc/world/domain.c, src/gc/face/attach.c.
- * Search: safety, fair. */
+ * Search: safety, safety_fork, fair. */
 #ifdef SEARCH_fair /* costs more states */
 #define THREADS 2
 #else
 #define THREADS 3
+#endif
+#ifdef SEARCH_safety_fork /* so do forks */
+#define FORKS
+#define STEPS_OF_FIRST 1
+/* One thread leads, and forks once it has detached, one forks, and one does either. */
+#define MAY_LEAD (me != 1)
+#define MAY_FORK (me != 0)
+#define MAY_FORK_BLOCKED (me == 1)
+#else
+#define MAY_LEAD true
+#define STEPS_OF_FIRST 2
 #endif
 
 /* enum stopping */
@@ -70,11 +94,20 @@ byte state[THREADS] = BLOCKED;
 bool raised[THREADS];  /* context.young_limit is above everything */
 bool listed[THREADS];  /* in heap->domains */
 byte stopping;         /* enum stopping */
-byte arrivals;
+byte arrivals; /* modulo 8: that can only make a thread sleep for too long */
 bool world;
+#ifdef FORKS
+bool forking[THREADS];
+bool process; /* the lock of process.h */
+bool fork_waits;
+#endif
 
 /* Ghost variables: only assertions and guards of this model read them. */
 bool alive[THREADS], touched[THREADS], leading;
+#ifdef FORKS
+bool quiet[THREADS]; /* it waits for `process`, and touches nothing before it has it */
+bool copying;
+#endif
 byte gone; /* threads that ended, never return from a blocking section, or run without a safepoint */
 
 /* The futex that a thread sleeps on. */
@@ -106,8 +139,16 @@ inline futex_wake(which) {
   }
 }
 
+#ifdef FORKS
+#define NOT_COPYING !copying
+#define FORK_WAITS fork_waits
+#else
+#define NOT_COPYING true
+#define FORK_WAITS false
+#endif
+
 inline touch(d) {
-  d_step { assert(alive[d] && !touched[d]); touched[d] = true }
+  d_step { assert(alive[d] && !touched[d] && NOT_COPYING); touched[d] = true }
   touched[d] = false
 }
 
@@ -131,6 +172,12 @@ inline claim(d) {
      :: atomic { state[d] == BLOCKED -> state[d] = CLAIMED }; break
      :: else
      fi;
+#if defined(FORKS) && !defined(TWIN_NO_BACK_OUT)
+     if
+     :: forking[d] -> unclaimed = true; break
+     :: else
+     fi;
+#endif
      if
      :: state[d] == RUNNING ->
 #ifdef TWIN_LATE_LOOK
@@ -143,7 +190,7 @@ inline claim(d) {
   seen = 0
 }
 
-inline leave(d) {
+inline exchange_state(d) {
   atomic { assert(alive[d]); was = state[d]; state[d] = BLOCKED }
 #ifndef TWIN_SILENT_LEAVE
   if
@@ -152,6 +199,17 @@ inline leave(d) {
   fi;
 #endif
   was = 0
+}
+
+inline leave(d) {
+#ifdef FORKS
+  if
+  :: state[d] == RUNNING
+  :: else -> exchange_state(d)
+  fi
+#else
+  exchange_state(d)
+#endif
 }
 
 inline await() {
@@ -166,13 +224,17 @@ inline await() {
   od
 }
 
+inline tell_leader() {
+  if
+  :: stopping != STOPPING_NOT -> arrivals = (arrivals + 1) % 8; futex_wake(ON_ARRIVALS)
+  :: else
+  fi
+}
+
 inline give_up() {
   state[me] = BLOCKED;
 #ifndef TWIN_SILENT_ARRIVAL
-  if
-  :: stopping != STOPPING_NOT -> arrivals++; futex_wake(ON_ARRIVALS)
-  :: else
-  fi
+  tell_leader()
 #endif
 }
 
@@ -206,7 +268,7 @@ inline world_wait() {
   do                                             \
   :: i < THREADS ->                              \
      if                                          \
-     :: listed[i] && i != me -> ACTION(i)        \
+     :: listed[i] && i != own -> ACTION(i)       \
      :: else                                     \
      fi;                                         \
      i++                                         \
@@ -224,6 +286,92 @@ inline domain_raise_limit(d) { assert(alive[d]); raised[d] = true }
 #define LISTED_2 0
 #endif
 
+#ifdef FORKS
+/* Ends at the first domain that is `forking`, which is `i` then. */
+inline claim_all() {
+  i = 0;
+  do
+  :: i < THREADS && listed[i] && i != own ->
+     claim(i);
+     if
+     :: unclaimed -> break
+     :: else -> i++
+     fi
+  :: i < THREADS && !(listed[i] && i != own) -> i++
+  :: i == THREADS -> i = 0; break
+  od
+}
+
+inline back_out() {
+  f = i;
+  i = 0;
+  do
+  :: i < f ->
+     if
+     :: listed[i] && i != own -> leave(i)
+     :: else
+     fi;
+     i++
+  :: else -> break
+  od;
+  i = 0;
+  stopping = STOPPING_NOT;
+  world = false;
+  futex_wake(ON_STOPPING);
+  domain_reset_limit(me);
+  (!forking[f] || stopping != STOPPING_NOT);
+  f = 0;
+  unclaimed = false
+}
+
+/* Any thread that is not collected or copied must be quiet. */
+inline is_at_rest(d) { assert(!touched[d] && (state[d] != RUNNING || quiet[d])) }
+
+/* `own` is THREADS in a blocking section. */
+inline fork_process() {
+  if
+  :: own == me ->
+     quiet[me] = true;
+     forking[me] = true;
+#ifndef TWIN_SILENT_FORK
+     tell_leader()
+#endif
+  :: else
+  fi;
+  atomic { !process -> process = true; quiet[me] = false }
+#ifndef TWIN_UNSEEN_FORK
+  fork_waits = own != me;
+#endif
+  do
+  :: atomic { stopping == STOPPING_NOT -> stopping = STOPPING }; break
+  :: atomic { own != me && stopping != STOPPING_NOT -> seen = stopping }; futex_wait(stopping, seen, ON_STOPPING); seen = 0
+  od;
+  fork_waits = false;
+  atomic { !world -> world = true }
+  OTHERS(domain_raise_limit);
+  OTHERS(claim);
+  unclaimed = false;
+  d_step { assert(!leading && !copying); copying = true; OTHERS(is_at_rest) }
+  copying = false;
+  OTHERS(leave);
+  stopping = STOPPING_NOT;
+  world = false;
+  futex_wake(ON_STOPPING);
+  if
+  :: own == me -> domain_reset_limit(me)
+  :: else
+  fi;
+#ifndef TWIN_LATE_END
+  forking[me] = false;
+#endif
+  process = false
+#ifdef TWIN_LATE_END
+  ;
+  forking[me] = false
+#endif
+}
+#endif
+
 inline world_stop() {
   if
 #ifdef TWIN_PLAIN_STOP
@@ -233,8 +381,16 @@ inline world_stop() {
 #endif
      atomic { !world -> world = true }
      OTHERS(domain_raise_limit);
+#ifdef FORKS
+     claim_all();
+     if
+     :: unclaimed -> back_out()
+     :: else -> leads = true
+     fi
+#else
      OTHERS(claim);
      leads = true
+#endif
 #ifdef TWIN_NO_WAIT
   :: stopping != STOPPING_NOT -> skip
 #else
@@ -267,7 +423,7 @@ inline world_release() {
   world = false;
 #ifndef TWIN_EARLY_WAKE
   if
-  :: was -> futex_wake(ON_STOPPING)
+  :: was || FORK_WAITS -> futex_wake(ON_STOPPING)
   :: else
   fi;
 #endif
@@ -285,20 +441,26 @@ inline begin_touch(d) {
 }
 inline end_touch(d) { touched[d] = false }
 inline collect() {
-  d_step { assert(!leading); leading = true }
+  d_step { assert(!leading && NOT_COPYING); leading = true }
   d_step { OTHERS(begin_touch) }
   d_step { OTHERS(end_touch) }
+#ifndef FORKS
   if
   :: steps -> world_share_collection(); stopping = STOPPING /* world_unshare_collection; sometimes */
   :: else
   fi;
+#endif
   OTHERS(domain_reset_limit);
   leading = false
 }
 
 proctype thread(byte me, steps) {
-  byte i, w, seen, was;
+  byte i, w, seen, was, own = me;
   bool leads;
+#ifdef FORKS
+  byte f;
+  bool unclaimed;
+#endif
   /* attach */
   atomic { !world -> world = true }
   d_step { alive[me] = true; listed[me] = true }
@@ -312,12 +474,18 @@ proctype thread(byte me, steps) {
         :: raised[me] -> world_wait()
         :: else
         fi
+#ifndef FORKS
      :: gone++; /* it runs until the limit tells it to stop, or until no other thread will make a step */
         atomic { raised[me] || gone == THREADS -> gone-- }
         world_wait()
      :: give_up(); take_back()
      :: give_up(); gone++; goto end_blocked
-     :: do
+#else
+     :: MAY_FORK -> fork_process()
+     :: MAY_FORK_BLOCKED -> give_up(); own = THREADS; fork_process(); own = me; take_back()
+#endif
+     :: MAY_LEAD ->
+        do
         :: !leads -> world_stop()
         :: else -> break
         od;
@@ -337,7 +505,14 @@ proctype thread(byte me, steps) {
 #ifndef TWIN_END_WITHOUT_LOCK
   world = false;
 #endif
-  d_step { alive[me] = false; gone++ }
+  alive[me] = false;
+#ifdef FORKS
+  if
+  :: MAY_LEAD && !MAY_FORK -> own = THREADS; fork_process()
+  :: skip
+  fi;
+#endif
+  gone++;
 end_blocked:
 }
 
@@ -345,7 +520,7 @@ init {
   byte t;
   atomic {
     do
-    :: t < THREADS -> run thread(t, (t -> 1 : 2)); t++
+    :: t < THREADS -> run thread(t, (t -> 1 : STEPS_OF_FIRST)); t++
     :: else -> break
     od
   }

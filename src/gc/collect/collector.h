@@ -26,6 +26,8 @@ struct collector {
   struct weak weak;
   struct pins pins;
   struct compaction compaction;
+  _Atomic(struct wn_domain *)
+      reaped; /* LOST of ending.h: a list, from when they ended until they are freed */
 };
 
 /* In the memory of the domain; zero at first. */

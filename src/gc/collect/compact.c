@@ -186,6 +186,8 @@ static void do_step(struct wn_domain *leader, void (*work)(struct wn_domain *dom
   while (atomic_load(&of->active)) sched_yield();
 }
 
+void compact_lose_workers(struct wn_heap *heap) { atomic_store(&heap->collector->compaction.active, 0); }
+
 void compact_join(struct wn_domain *domain) {
   struct compaction *of = compaction_of(domain);
   if (!atomic_load(&of->open)) return;

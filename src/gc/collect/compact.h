@@ -61,6 +61,9 @@ bool compact_is_due(struct wn_heap *heap);
 /* Compacts. `requested`: counts as a compaction even if nothing is to be gained. */
 void compact(struct wn_heap *heap, struct wn_domain *leader, bool requested);
 
+/* In the child of a fork: as minor_lose_workers. */
+void compact_lose_workers(struct wn_heap *heap);
+
 /* WORKERS: called by a thread of a domain that waits for the leader. */
 void compact_join(struct wn_domain *domain);
 

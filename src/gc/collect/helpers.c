@@ -229,7 +229,7 @@ void helpers_stop(struct wn_heap *heap) {
   atomic_store(&helpers->quit, true);
   helpers_wake(heap);
   for (unsigned i = 0; i < helpers->count; i++) {
-    pthread_join(helpers->threads[i].thread, NULL);
+    if (!helpers->lost) pthread_join(helpers->threads[i].thread, NULL);
     marker_destroy(&helpers->threads[i].marker);
   }
   metadata_unmap(helpers->threads, helpers->capacity * sizeof *helpers->threads);
@@ -245,6 +245,30 @@ void helpers_pause(struct wn_heap *heap) {
 void helpers_resume(struct wn_heap *heap) {
   atomic_store(&heap->collector->helpers.paused, false);
   helpers_wake(heap);
+}
+
+void helpers_lose(struct wn_heap *heap) {
+  struct helpers *helpers = &heap->collector->helpers;
+  for (unsigned i = 0; i < helpers->count; i++) mark_give_all(heap, &helpers->threads[i].marker);
+  atomic_store(&helpers->busy, 0);
+  atomic_store(&helpers->working, 0);
+  atomic_store(&helpers->sleeping, 0);
+  atomic_store(&helpers->away, 0);
+  atomic_store(&helpers->reclaimers, 0);
+  atomic_store(&helpers->paused, false);
+  helpers->lost = helpers->count != 0;
+}
+
+/* A marker without a thread is empty. */
+void helpers_return(struct wn_heap *heap) {
+  struct helpers *helpers = &heap->collector->helpers;
+  if (!helpers->lost) return;
+  helpers->lost = false;
+  for (unsigned i = 0; i < helpers->count; i++) {
+    if (start_one(&helpers->threads[i])) continue;
+    for (unsigned rest = i; rest < helpers->count; rest++) marker_destroy(&helpers->threads[rest].marker);
+    helpers->count = i;
+  }
 }
 
 void helpers_invite(struct wn_heap *heap) {

@@ -51,6 +51,7 @@ struct helpers {
   struct helper *threads;
   unsigned count, capacity; /* helpers that began; helpers that `threads` has room for */
   bool idle_only;           /* IDLE PROCESSORS */
+  bool lost;                /* the threads stayed in the parent of a fork; see helpers_return */
 
   /* Counts of helpers. */
   _Atomic(unsigned) busy;     /* hold spans now; raised under the lock of mark.h */
@@ -85,6 +86,12 @@ bool helpers_touch(struct wn_heap *heap);
  * left. */
 void helpers_pause(struct wn_heap *heap);
 void helpers_resume(struct wn_heap *heap);
+
+/* In the child of a fork, which has no helper threads: gives back what they held. The parent paused
+ * them before. helpers_return starts such helpers again; the world is stopped. A child that
+ * executes another program thus needs no threads. */
+void helpers_lose(struct wn_heap *heap);
+void helpers_return(struct wn_heap *heap);
 
 /* RECLAIM. The calling thread's domain, at a safepoint, found nothing to do in the phase. If
  * helpers hold the rest of the work, waits until they have returned some of it, or `news` has

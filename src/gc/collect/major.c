@@ -3,6 +3,7 @@
 
 #include "base/os.h"
 #include "gc/collect/collector.h"
+#include "gc/collect/ending.h"
 #include "gc/collect/nursery.h"
 #include "gc/collect/verify.h"
 #include "gc/collect/visitors.h"
@@ -296,6 +297,7 @@ static void collect_or_be_collected(struct wn_domain *domain, unsigned what, enu
   major_collect_stopped(domain, what);
   world_release(domain);
   event_pause_ends(&heap->events, domain, PAUSE_COLLECTION, began);
+  ending_bury(heap);
 }
 
 static void share(struct wn_domain *domain) {
@@ -332,6 +334,8 @@ void major_collect_stopped(struct wn_domain *leader, unsigned what) {
   minor_collect(heap, leader);
   settle_counts(heap);
   step(heap, leader, what);
+  ending_reap(heap);
+  helpers_return(heap);
   compute_debt(heap);
   helpers_invite(heap);
   plan_slices(heap);

@@ -457,6 +457,8 @@ void minor_join(struct wn_domain *domain) {
   atomic_fetch_sub(&work->active, 1);
 }
 
+void minor_lose_workers(struct wn_heap *heap) { atomic_store(&heap->collector->minor.active, 0); }
+
 void minor_collect(struct wn_heap *heap, struct wn_domain *leader) {
   bool all = needs_everything(heap), parallel = !all && is_parallel(heap);
   struct gc_worker worker = worker_of(heap, leader, parallel);

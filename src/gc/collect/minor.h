@@ -55,6 +55,10 @@ struct minor_work {
  * closed. */
 void minor_join(struct wn_domain *domain);
 
+/* In the child of a fork: a thread that came too late to share the last collection is no worker any
+ * more. */
+void minor_lose_workers(struct wn_heap *heap);
+
 /* Empties all minor heaps. The world is stopped by `leader`. */
 void minor_collect(struct wn_heap *heap, struct wn_domain *leader);
 

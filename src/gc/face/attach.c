@@ -8,14 +8,13 @@
 #include "base/error.h"
 #include "base/metadata.h"
 #include "gc/collect/collector.h"
+#include "gc/collect/ending.h"
 #include "gc/collect/nursery.h"
 #include "gc/face/open.h"
 #include "gc/world/caller.h"
 #include "gc/world/debug.h"
 #include "gc/world/host.h"
 #include <pthread.h>
-
-enum { ENDED_MOST = 8 };
 
 /* ---- system threads that end ---- */
 
@@ -43,48 +42,8 @@ struct whole_domain {
   struct domain_collector collector;
 };
 
-/* ENDED. The memory of a domain that ended stays a domain, of no heap. What inlined functions read
- * of it leads them to their slow functions, which refuse it: no allocation is above its limit, no
- * slot is free, no block is young. The memory is used again only after some other domains have
- * ended. Until then a call with the old pointer is refused. */
-static struct {
-  struct lock lock; /* rank HEAPS */
-  struct wn_domain *first, *last;
-  unsigned count;
-} ended;
-
-static void remember_ended(struct wn_domain *domain) {
-  *domain = (struct wn_domain){.context.young_limit = (char *)UINTPTR_MAX, .number = UINT64_MAX};
-  lock_acquire(&ended.lock, LOCK_RANK_HEAPS);
-  *(ended.last ? &ended.last->next_ended : &ended.first) = domain;
-  ended.last = domain;
-  ended.count++;
-  lock_release(&ended.lock, LOCK_RANK_HEAPS);
-}
-
-static struct wn_domain *take_ended(void) {
-  struct wn_domain *domain = NULL;
-  lock_acquire(&ended.lock, LOCK_RANK_HEAPS);
-  if (ended.count > ENDED_MOST) {
-    domain = ended.first;
-    ended.first = domain->next_ended;
-    ended.count--;
-  }
-  lock_release(&ended.lock, LOCK_RANK_HEAPS);
-  return domain;
-}
-
-static void destroy(struct wn_domain *domain) {
-  remembered_destroy(&domain->remembered);
-  weak_destroy_domain(domain);
-  marker_destroy(domain_marker(domain));
-  metadata_unmap(domain->customs, domain->custom_capacity * sizeof *domain->customs);
-  finalisers_destroy_domain(domain);
-  remember_ended(domain);
-}
-
 static struct wn_domain *create(wn_heap *heap) {
-  struct whole_domain *whole = (struct whole_domain *)take_ended();
+  struct whole_domain *whole = (struct whole_domain *)ending_take_memory();
   if (!whole) whole = metadata_map(sizeof *whole);
   if (!whole) return NULL;
   *whole = (struct whole_domain){.domain = {.heap = heap, .collector = &whole->collector}};
@@ -109,12 +68,6 @@ static void place(wn_heap *heap, struct wn_domain *domain) {
   nursery_secure(heap);
 }
 
-static void displace(wn_heap *heap, struct wn_domain *domain) {
-  heap->domains[domain->index] = NULL;
-  heap->domain_count--;
-  while (heap->domains_end && !heap->domains[heap->domains_end - 1]) heap->domains_end--;
-}
-
 /* The lock is held. A domain is refused if RESERVE of chunk.h cannot be kept with it: other domains
  * would run out of memory. */
 static wn_status enrol_locked(wn_heap *heap, struct wn_domain *domain) {
@@ -130,7 +83,7 @@ static wn_status enrol_locked(wn_heap *heap, struct wn_domain *domain) {
     event_point(&heap->events, EVENT_DOMAIN_BEGINS, domain);
     return WN_OK;
   }
-  displace(heap, domain);
+  ending_displace(domain);
   nursery_secure(heap);
   return error_set(WN_ENOMEM, "attach: no memory for what a minor heap may leave behind");
 }
@@ -143,25 +96,11 @@ static wn_status enrol(wn_heap *heap, struct wn_domain *domain) {
   return status;
 }
 
-/* The heap takes over the domain's counts, pools, spans, registry and orphans. The domain is
- * blocked, the lock is held, and the minor heap is empty. */
-static void bequeath(wn_heap *heap, struct wn_domain *domain) {
-  heap->ended.minor_words += domain->minor_words;
-  heap->ended.promoted_words += domain->promoted_words;
-  heap->ended.major_words += domain->major_words;
-  pools_flush(&heap->store, domain->runs);
-  mark_give_all(heap, domain_marker(domain));
-  host_domain_ends(domain);
-  finalisers_leave(domain);
-  event_point(&heap->events, EVENT_DOMAIN_ENDS, domain);
-  displace(heap, domain);
-}
-
 wn_status domain_attach(wn_heap *heap, struct wn_domain *parent, wn_domain **out) {
   struct wn_domain *domain = create(heap);
   struct domain_thread *thread = domain ? thread_create(domain) : NULL;
   if (!thread) {
-    if (domain) destroy(domain);
+    if (domain) ending_destroy(domain);
     return error_set(WN_ENOMEM, "attach: no memory for a domain");
   }
   host_domain_begins(domain, parent);
@@ -169,7 +108,7 @@ wn_status domain_attach(wn_heap *heap, struct wn_domain *parent, wn_domain **out
   if (status) {
     host_domain_ends(domain);
     thread_destroy(thread);
-    destroy(domain);
+    ending_destroy(domain);
     return status;
   }
   /* No handles yet, so a collection that comes now finds nothing here. */
@@ -194,28 +133,20 @@ static wn_status check_alone(const struct domain_thread *thread) {
   return WN_OK;
 }
 
-/* What the next minor collection would lose with this domain. It can have stored young blocks of
- * other domains, too. */
-static bool has_young_things(const struct wn_domain *domain) {
-  const struct remembered *remembered = &domain->remembered;
-  return domain_young_used(domain) || domain->custom_count || remembered->all ||
-         remembered->at != remembered->begin || weak_has_young(domain) || finalisers_have_young(domain);
-}
-
 /* No callback runs in the domain any more. The calling thread is its last one, and runs. */
 static void end(struct wn_domain *domain) {
   wn_heap *heap = domain->heap;
   struct domain_thread *thread = domain->running;
   domain->context.top = thread->slots; /* its handles die */
-  while (has_young_things(domain)) major_collect(domain, COLLECT_MINOR, STOP_DOMAIN_ENDS);
+  while (ending_has_young(domain)) major_collect(domain, COLLECT_MINOR, STOP_DOMAIN_ENDS);
   thread_pause(thread);
   DEBUG_STEP(heap);
   lock_acquire(&heap->world, LOCK_RANK_WORLD);
-  bequeath(heap, domain);
+  ending_bequeath(domain);
   lock_release(&heap->world, LOCK_RANK_WORLD);
   thread_leave(thread);
   thread_destroy(thread);
-  destroy(domain);
+  ending_destroy(domain);
 }
 
 /* ---- shared ---- */
@@ -242,6 +173,26 @@ void domain_give_up(struct domain_thread *thread) {
   end(domain);
 }
 
+/* The calling thread takes over one of them. The collection that ends it ends the others. */
+void domain_end_lost(struct wn_heap *heap) {
+  struct domain_thread *thread = NULL;
+  lock_acquire(&heap->world, LOCK_RANK_WORLD);
+  struct wn_domain *domain = domain_first(heap);
+  while (domain && !domain->lost) domain = domain_next(domain);
+  if (domain && (thread = thread_create(domain))) {
+    domain->lost = false;
+    atomic_fetch_sub(&heap->lost, 1);
+  }
+  lock_release(&heap->world, LOCK_RANK_WORLD);
+  if (!thread) return;
+  turn_take(domain);
+  thread_run_first(thread);
+  host_thread_leaves(thread);
+  do major_collect(domain, COLLECT_MINOR, STOP_DOMAIN_ENDS);
+  while (atomic_load(&heap->lost));
+  end(domain);
+}
+
 /* ---- public ---- */
 
 wn_status wn_domain_attach(wn_heap *heap, wn_domain **domain) {
@@ -250,6 +201,9 @@ wn_status wn_domain_attach(wn_heap *heap, wn_domain **domain) {
   /* The thread would wait for itself: its first domain could not be stopped meanwhile. */
   if (thread_in_heap(heap))
     return error_set(WN_ESTATE, "attach: the calling thread is in a domain of this heap already");
+  wn_status status = domain_attach(heap, NULL, domain);
+  if (!status || !atomic_load(&heap->lost)) return status;
+  domain_end_lost(heap); /* they have what the new domain needs */
   return domain_attach(heap, NULL, domain);
 }
 

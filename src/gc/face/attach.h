@@ -23,5 +23,9 @@ void thread_stop(struct domain_thread *thread);
  * threads have ended. Calls nothing of the program. */
 void domain_give_up(struct domain_thread *thread);
 
+/* Ends the domains that are lost (LOST of ending.h), if there are such. The calling thread runs in no
+ * domain of the heap. */
+void domain_end_lost(struct wn_heap *heap);
+
 #endif
 /* SPDX-License-Identifier: MIT */

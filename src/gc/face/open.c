@@ -5,13 +5,17 @@
 #include "base/metadata.h"
 #include "base/os.h"
 #include "gc/collect/collector.h"
+#include "gc/collect/ending.h"
 #include "gc/collect/nursery.h"
+#include "gc/face/attach.h"
 #include "gc/face/control.h"
+#include "gc/face/fork.h"
 #include "gc/face/listen.h"
 #include "gc/face/metrics.h"
 #include "gc/face/trace.h"
 #include "gc/face/verbose.h"
 #include "gc/world/host.h"
+#include "gc/world/process.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,29 +26,33 @@ struct whole_heap {
 
 /* ---- open heaps ---- */
 
-static struct lock heaps_lock;
+/* Protected by the lock of process.h. */
 static wn_heap *heaps;
 
 static void list(wn_heap *heap) {
-  lock_acquire(&heaps_lock, LOCK_RANK_HEAPS);
+  process_acquire();
   heap->next_open = heaps;
   heaps = heap;
-  lock_release(&heaps_lock, LOCK_RANK_HEAPS);
+  process_release();
 }
 
 static void unlist(const wn_heap *heap) {
   wn_heap **link = &heaps;
-  lock_acquire(&heaps_lock, LOCK_RANK_HEAPS);
+  process_acquire();
   while (*link != heap) link = &(*link)->next_open;
   *link = heap->next_open;
-  lock_release(&heaps_lock, LOCK_RANK_HEAPS);
+  process_release();
+}
+
+struct wn_heap *heaps_open(void) {
+  return heaps;
 }
 
 bool heap_is_open(const wn_heap *heap) {
-  lock_acquire(&heaps_lock, LOCK_RANK_HEAPS);
+  process_acquire();
   const wn_heap *open = heaps;
   while (open && open != heap) open = open->next_open;
-  lock_release(&heaps_lock, LOCK_RANK_HEAPS);
+  process_release();
   return open != NULL;
 }
 
@@ -59,6 +67,7 @@ static void forget_marshal_kinds(wn_heap *heap) {
 }
 
 static void destroy(wn_heap *heap) {
+  ending_bury(heap);
   trace_close_all(heap);
   metrics_close(heap);
   listen_close_all(heap);
@@ -102,6 +111,7 @@ static wn_status open_heap(const wn_heap_options *options, wn_heap **out) {
     destroy(heap);
     return status;
   }
+  fork_prepare();
   helpers_start(heap, heap->helper_threads);
   list(heap);
   *out = heap;
@@ -129,6 +139,7 @@ static wn_status finalise_all(wn_heap *heap) {
 wn_status wn_heap_close(wn_heap *heap) {
   if (!heap) return error_set(WN_EINVAL, "heap: it is NULL");
   if (!heap_is_open(heap)) return error_set(WN_EINVAL, "heap close: it is no heap, or was closed before");
+  domain_end_lost(heap);
   lock_acquire(&heap->world, LOCK_RANK_WORLD);
   unsigned domains = heap->domain_count;
   lock_release(&heap->world, LOCK_RANK_WORLD);

@@ -4,6 +4,7 @@
  * ENDS (attach.h) of a spawned thread are the ends of its body. A clean-up handler does the steps,
  * so that the body need not return. A callback that runs in the handler can end the thread once
  * more: the inner handler calls nothing of the program. */
+#include "gc/face/spawn.h"
 #include "base/error.h"
 #include "base/metadata.h"
 #include "gc/collect/collector.h"
@@ -12,6 +13,7 @@
 #include "gc/world/debug.h"
 #include "gc/world/futex.h"
 #include "gc/world/host.h"
+#include "gc/world/process.h"
 #include <pthread.h>
 
 struct wn_join {
@@ -23,7 +25,8 @@ struct wn_join {
   void *argument;
   wn_status status;
   uint64_t number;         /* of the domain */
-  struct wn_join *next;    /* protected by `joins` */
+  struct wn_join *next;    /* protected by the lock of process.h */
+  bool lost;               /* the thread stayed in the parent of a fork; protected likewise */
   _Atomic(uint32_t) begun; /* futex: 1 once the thread has attached, or could not */
 };
 
@@ -106,24 +109,21 @@ static void *run_thread(void *argument) {
 
 /* Threads that were not joined yet. The joining thread takes its thread off the list first, so that
  * no thread is joined twice. */
-static struct {
-  struct lock lock; /* rank HEAPS */
-  struct wn_join *first;
-} joins;
+static struct wn_join *joins; /* protected by the lock of process.h */
 
 static void list(struct wn_join *join) {
-  lock_acquire(&joins.lock, LOCK_RANK_HEAPS);
-  join->next = joins.first;
-  joins.first = join;
-  lock_release(&joins.lock, LOCK_RANK_HEAPS);
+  process_acquire();
+  join->next = joins;
+  joins = join;
+  process_release();
 }
 
 /* Nothing is read through the pointer before it is found in the list. A thread cannot join
  * itself. */
 static wn_status unlist(const struct wn_join *join) {
   wn_status status = WN_OK;
-  lock_acquire(&joins.lock, LOCK_RANK_HEAPS);
-  struct wn_join **link = &joins.first;
+  process_acquire();
+  struct wn_join **link = &joins;
   while (*link && *link != join) link = &(*link)->next;
   if (!*link)
     status = error_set(WN_EINVAL, "join: the thread was joined already, or never spawned");
@@ -131,8 +131,13 @@ static wn_status unlist(const struct wn_join *join) {
     status = error_set(WN_ESTATE, "join: a thread cannot wait for itself");
   else
     *link = join->next;
-  lock_release(&joins.lock, LOCK_RANK_HEAPS);
+  process_release();
   return status;
+}
+
+void joins_lose_threads(void) {
+  for (struct wn_join *join = joins; join; join = join->next)
+    join->lost |= !pthread_equal(join->thread, pthread_self());
 }
 
 static struct wn_join *join_create(wn_domain *domain, wn_body *body, void *argument) {
@@ -184,7 +189,10 @@ wn_status wn_thread_spawn(wn_domain *domain, wn_body *body, void *argument, wn_j
   if (status) return status;
   struct wn_join *made = join_create(domain, body, argument);
   if (made) made->of_domain = thread_create(domain);
-  if (made && made->of_domain) atomic_fetch_add(&domain->others, 1);
+  if (made && made->of_domain) {
+    made->of_domain->spawned = true;
+    atomic_fetch_add(&domain->others, 1);
+  }
   status =
       made && made->of_domain ? start(domain, made, run_thread) : error_set(WN_ENOMEM, "spawn: no memory");
   if (!status) {
@@ -208,6 +216,10 @@ wn_status wn_join_wait(wn_domain *domain, wn_join *join) {
   if (CHECKS && status == WN_EINVAL)
     debug_complain(__func__, "the thread was joined already, or never spawned");
   if (status) return status;
+  if (join->lost) {
+    join_destroy(join);
+    return error_set(WN_ESTATE, "join: the thread stayed in the process that forked this one");
+  }
   wn_blocking_begin(domain);
   pthread_join(join->thread, NULL);
   wn_blocking_end(domain);

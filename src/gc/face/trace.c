@@ -173,6 +173,16 @@ void trace_close_all(struct wn_heap *heap) {
   while (heap->traces) end_listening(heap->traces, heap, NULL);
 }
 
+/* A trace that has not begun yet has no profile. */
+void trace_forget_all(struct wn_heap *heap) {
+  for (struct heap_trace *trace = heap->traces; trace; trace = trace->next) recorder_forget(trace->recorder);
+  while (heap->traces) {
+    wn_profile *profile = (wn_profile *)atomic_load(&heap->traces->profile);
+    end_listening(heap->traces, heap, NULL);
+    if (profile) memprof_forget(profile);
+  }
+}
+
 /* ---- public ---- */
 
 wn_status wn_trace_start(wn_domain *domain, const char *path, const wn_memprof_options *options,

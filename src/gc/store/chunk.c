@@ -331,6 +331,10 @@ bool chunks_touch(struct chunks *chunks) {
   return true;
 }
 
+void chunks_lose_threads(struct chunks *chunks) {
+  for (size_t i = 0; i < chunks->count; i++) chunks->table[i].touching = false;
+}
+
 static size_t trim(struct chunks *chunks, size_t keep) {
   size_t bytes = 0;
   while (chunks->free_units >= chunks->reserve + keep + CHUNK_UNITS) {

@@ -97,6 +97,9 @@ static inline bool chunks_are_cold(const struct chunks *chunks) {
   return atomic_load_explicit(&chunks->cold, memory_order_relaxed);
 }
 
+/* In the child of a fork: no thread touches memory any more. */
+void chunks_lose_threads(struct chunks *chunks);
+
 /* Unmaps empty chunks, except the reserve and `keep` more units. Returns how many bytes it
  * unmapped. */
 size_t chunks_trim(struct chunks *chunks, size_t keep);

@@ -26,6 +26,7 @@ struct domain_thread {
   bool blocked;  /* it does not run: then it must not read which thread runs in its domain */
   bool blocking; /* it is in a blocking section */
 
+  bool spawned;                   /* by wn_thread_spawn: it is not the domain's first */
   bool over;                      /* its body has ended: nothing can catch what it raises */
   unsigned callbacks;             /* depth of callbacks that this thread is in */
   struct domain_thread *outer;    /* of the same system thread, in another domain */
@@ -72,13 +73,15 @@ struct wn_domain {
   struct gc_exception exception;
 
   _Atomic(uint32_t) state; /* enum domain_state */
+  _Atomic(bool) forking;   /* FORK of safepoint.h: its running thread forks */
   bool awake;              /* not in a blocking section; written by its thread */
 
   /* Threads: of the domain, and the one that runs. Written by the thread that has the turn. */
   struct domain_thread *threads, *running;
   struct turn turn;
 
-  struct wn_domain *next_ended; /* protected by a lock of attach.c */
+  bool lost;                    /* LOST of ending.h; written by the child of a fork */
+  struct wn_domain *next_ended; /* protected by the lock of process.h */
 
   /* A futex: the count of threads besides its first. A thread lowers it when it is done with the
    * domain. */

@@ -15,7 +15,10 @@ struct wn_marshal_ops;
 struct wn_domain;
 struct wn_gc_listener;
 
-enum { DOMAINS_MOST = TINY ? 16 : 128 };
+enum {
+  DOMAINS_MOST = TINY ? 16 : 128,
+  HEAP_LOCKS = 10 /* besides `world` */
+};
 
 /* The major collector's cycle (major.h). */
 enum phase { PHASE_IDLE, PHASE_MARK, PHASE_SWEEP };
@@ -44,7 +47,7 @@ struct wn_heap {
   size_t initial_words;        /* of the major heap */
   struct collector *collector; /* what gc/collect keeps for a heap (collector.h) */
 
-  struct wn_heap *next_open; /* protected by a lock of open.c */
+  struct wn_heap *next_open; /* protected by the lock of process.h */
 
   struct store store;
   struct memprof engine;                   /* of profiles */
@@ -70,11 +73,13 @@ struct wn_heap {
   unsigned domains_end;                    /* no domain has this index, or a greater one */
   unsigned domain_count;
   uint64_t domain_sequence;
+  _Atomic(unsigned) lost; /* domains: LOST of ending.h */
 
   /* The protocol of safepoint.h. */
   _Atomic(uint32_t) stopping;                          /* enum stopping, a futex */
   _Atomic(uint32_t) arrivals;                          /* a futex */
   _Atomic(unsigned) awake;                             /* domains not in a blocking section */
+  _Atomic(bool) fork_waits;                            /* FORK: a thread in no domain waits to lead */
   void (*shared_collection)(struct wn_domain *domain); /* SHARED COLLECTION; constant once opened */
   enum stop_cause stop_cause;                          /* of the leader */
   uint64_t stop_began_ns;                              /* 0: no listener wants the stop */
@@ -83,6 +88,9 @@ struct wn_heap {
    * runs; 0: none. */
   bool notes_processors; /* set when helpers start */
   _Atomic(int) processor_of[DOMAINS_MOST];
+
+  /* Of a fork under way (fork.c of gc/face). */
+  struct lock_fork world_in_fork, locks_in_fork[HEAP_LOCKS];
 
   /* Parameters: written by control.c while the world is stopped. */
   wn_gc_control control;

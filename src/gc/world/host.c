@@ -173,6 +173,13 @@ void host_thread_leaves(struct domain_thread *thread) {
   thread->domain->sample_at = DOMAIN_NO_SAMPLE;
 }
 
+/* A thread that never had its first turn is not known to the engine. */
+void host_thread_is_lost(struct domain_thread *thread) {
+  if (!thread->profiled.owner) return;
+  memprof_thread_stop(&thread->profiled);
+  memprof_thread_leave(&thread->profiled);
+}
+
 void host_thread_runs(struct domain_thread *thread) {
   struct wn_domain *domain = thread->domain;
   if (thread->sampling_epoch == domain->sampling_epoch)

@@ -43,6 +43,9 @@ void host_thread_stops(struct domain_thread *thread);
 void host_thread_finishes(struct domain_thread *thread);
 void host_thread_leaves(struct domain_thread *thread);
 
+/* In the child of a fork, for a thread that stayed in the parent: does steps 1 and 3. */
+void host_thread_is_lost(struct domain_thread *thread);
+
 /* host_thread_runs, when the thread has taken its turn: computes the address of its next sample.
  * host_thread_pauses, before it gives the turn: keeps the distance to that sample. */
 void host_thread_runs(struct domain_thread *thread);

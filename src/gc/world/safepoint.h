@@ -27,6 +27,17 @@
  *   3. Each waiter calls `shared_collection`, and waits again when that returns. A waiter can be so
  *      late that the collection has ended, and another one has begun.
  *
+ * FORK. A thread that forks must not be collected: fork is no safepoint, so the thread may hold
+ * values without handles. It leads, so that all other domains are at safepoints when the process
+ * is copied. Two leaders would wait for each other:
+ *   1. The thread sets `forking` in the domains where it runs, and then wakes a leader that waits.
+ *   2. A leader that finds the domain running and `forking` backs out: it releases the world, and
+ *      its world_stop returns false. It does not lead again before the thread does.
+ *   3. Of two threads that fork, one waits for the lock of process.h, which the other holds until
+ *      its fork is over. The other one takes a domain that is `forking` as stopped.
+ * Threads that want this lock for something else do steps 1 and 3 as well, since a thread that
+ * forks may hold it and wait for them.
+ *
  * A waiter backs off before it sleeps on a futex (backoff.h). It spins only if there are at least
  * as many processors as domains awake. */
 #ifndef GC_WORLD_SAFEPOINT_H
@@ -35,10 +46,21 @@
 #include "gc/world/domain.h"
 
 /* Stops all other domains. True: the caller is the leader. False: another domain's thread was the
- * leader, and has released the world again, or is about to; the caller's domain may have been
- * collected. The caller's domain is running, and the calling thread keeps its turn. */
+ * leader, and has released the world again, or is about to, or this thread backed out (FORK); the
+ * caller's domain may have been collected. The caller's domain is running, and the calling thread
+ * keeps its turn. */
 bool world_stop(struct wn_domain *domain, enum stop_cause cause);
 void world_release(struct wn_domain *leader);
+
+/* FORK, step 1, for a domain where the calling thread runs; and its end. */
+void domain_begin_fork(struct wn_domain *own);
+void domain_end_fork(struct wn_domain *own);
+
+/* FORK. world_stop_for_fork stops all domains but `own`, the one where the calling thread runs,
+ * NULL if it runs in none. No listener is told of the stop. world_release_after_fork ends it, in
+ * the parent and in the child. The caller holds the lock of process.h. */
+void world_stop_for_fork(struct wn_heap *heap, struct wn_domain *own, struct lock_fork *fork);
+void world_release_after_fork(struct wn_heap *heap, struct wn_domain *own, struct lock_fork *fork);
 
 /* Whether a waiter should spin: every thread that could end the wait has a processor. */
 static inline bool world_may_spin(const struct wn_heap *heap) {

@@ -62,6 +62,17 @@ void turn_begin(struct wn_domain *domain) {
   atomic_store(&domain->turn.yield_requests[0], 1); /* an odd ticket: no request */
 }
 
+void turn_lose_waiters(struct wn_domain *domain, bool held) {
+  struct turn *turn = &domain->turn;
+  uint32_t next = atomic_load(&turn->now_serving) + held;
+  if (held)
+    atomic_store(&turn->next_ticket, next);
+  else
+    atomic_store(&turn->now_serving, atomic_load(&turn->next_ticket));
+  atomic_store(&turn->yield_requests[0], 1);
+  atomic_store(&turn->yield_requests[1], 0);
+}
+
 void turn_take(struct wn_domain *domain) { await(domain, take_ticket(domain)); }
 
 void turn_give(struct wn_domain *domain) {

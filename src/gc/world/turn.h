@@ -55,6 +55,10 @@ void turn_give(struct wn_domain *domain);
  * now. */
 void turn_yield(struct wn_domain *domain);
 
+/* In the child of a fork, where no thread waits for a turn: `held` if the thread that is left has
+ * the turn. */
+void turn_lose_waiters(struct wn_domain *domain, bool held);
+
 /* Whether a waiter has requested that the thread which has the turn yields. */
 static inline bool turn_must_yield(const struct turn *turn) {
   uint32_t serving = atomic_load_explicit(&turn->now_serving, memory_order_relaxed);

@@ -1,0 +1,592 @@
+/* Forks of a process with heaps: parent and child go on, whichever thread forks, and whatever the
+ * other threads were doing. */
+#include "gc/journal.h"
+
+#include "base/check.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <winnow/trace.h>
+#include <winnow/weak.h>
+
+/* ---- children ---- */
+
+enum { CHILD_SECONDS = 100 };
+
+/* A child must not return into the test runner. */
+#define IN_CHILD(condition)                                                               \
+  do {                                                                                    \
+    if (!(condition)) {                                                                   \
+      fprintf(stderr, "child, line %d: %s: %s\n", __LINE__, #condition, wn_last_error()); \
+      _exit(1);                                                                           \
+    }                                                                                     \
+  } while (0)
+
+/* A fork of which the child does `body`, and has to end well. */
+typedef void child_body(wn_domain *domain, void *argument);
+
+static pid_t fork_child(wn_domain *domain, child_body *body, void *argument) {
+  pid_t child = fork();
+  if (child) return child;
+  alarm(CHILD_SECONDS);
+  body(domain, argument);
+  _exit(0);
+}
+
+static void await_child(pid_t child) {
+  int status;
+  assert_true(child > 0);
+  while (waitpid(child, &status, 0) < 0) assert_int_equal(errno, EINTR);
+  if (WIFSIGNALED(status)) fail_msg("the child was ended by signal %d", WTERMSIG(status));
+  assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void do_in_child(wn_domain *domain, child_body *body, void *argument) {
+  await_child(fork_child(domain, body, argument));
+}
+
+/* ThreadSanitizer does not let such a child start threads. */
+#ifdef __SANITIZE_THREAD__
+enum { CHILD_HAS_THREADS = false };
+#else
+enum { CHILD_HAS_THREADS = true };
+#endif
+
+/* ---- all at work ---- */
+
+enum { WORKERS = 3, FORKS = TINY ? 100 : 1000, LIST = 50, SHARED = 64 };
+
+struct world {
+  wn_heap *heap;
+  wn_global *shared; /* a block of SHARED fields, which all domains replace */
+  _Atomic(bool) over;
+  _Atomic(int) working;
+};
+
+static void step(wn_domain *domain, struct world *world, uint64_t *random, wn_ref list) {
+  WN_SCOPE(domain);
+  *random = *random * 6364136223846793005u + 1442695040888963407u;
+  unsigned draw = (unsigned)(*random >> 33);
+  wn_ref shared = wn_global_get(domain, world->shared);
+  wn_assign(list, make_list(domain, 1 + draw % LIST, 1 + draw % 7));
+  wn_set(domain, shared, draw % SHARED, list);
+  if (draw % 16 == 0) wn_alloc(domain, 3000 + draw % 5000, 0);
+  if (draw % 64 == 0) wn_gc_minor(domain);
+  if (draw % 512 == 0) wn_gc_full_major(domain);
+  if (draw % 128 == 1) {
+    wn_blocking_begin(domain);
+    sched_yield();
+    wn_blocking_end(domain);
+  }
+}
+
+static void work(wn_domain *domain, void *argument) {
+  struct world *world = argument;
+  WN_SCOPE(domain);
+  uint64_t random = wn_domain_number(domain);
+  wn_ref list = wn_root(domain, wn_int(0));
+  atomic_fetch_add(&world->working, 1);
+  while (!atomic_load(&world->over)) step(domain, world, &random, list);
+}
+
+static void allocate_in_child(wn_domain *domain, void *argument) {
+  WN_SCOPE(domain);
+  *(long *)argument = length_of(domain, make_list(domain, 1000, 3));
+}
+
+/* The last child of a test that ends its heap has only the domain that forked. */
+static void end_heap(wn_domain *domain, wn_heap *heap) {
+  IN_CHILD(wn_domain_detach(domain) == WN_OK);
+  IN_CHILD(wn_heap_close(heap) == WN_OK);
+}
+
+static void collect_and_verify(wn_domain *domain, void *argument) {
+  struct world *world = argument;
+  {
+    WN_SCOPE(domain);
+    uint64_t random = 5;
+    long length = 0;
+    wn_join *join;
+    wn_ref list = make_list(domain, LIST, 2);
+    wn_ref shared = wn_global_get(domain, world->shared);
+    IN_CHILD(wn_gc_verify(domain, stderr) == WN_OK);
+    for (int i = 0; i < 20; i++) step(domain, world, &random, list);
+    if (CHILD_HAS_THREADS) {
+      IN_CHILD(wn_domain_spawn(domain, allocate_in_child, &length, &join) == WN_OK);
+      IN_CHILD(wn_join_wait(domain, join) == WN_OK && length == 1000);
+    }
+    IN_CHILD(wn_gc_full_major(domain) == WN_OK);
+    IN_CHILD(wn_gc_compact(domain) == WN_OK);
+    IN_CHILD(wn_gc_verify(domain, stderr) == WN_OK);
+    for (size_t i = 0; i < SHARED; i++) IN_CHILD(length_of(domain, wn_get(domain, shared, i)) <= LIST);
+  }
+  end_heap(domain, world->heap);
+}
+
+static void open_world(struct journal *of, struct world *world, const char *text) {
+  wn_heap_options options = WN_HEAP_DEFAULTS;
+  options.text = text;
+  options.helper_threads = CHILD_HAS_THREADS ? 2 : 0;
+  journal_open(of, &options);
+  WN_SCOPE(of->domain);
+  *world = (struct world){.heap = of->heap};
+  world->shared = wn_global_new(of->domain, wn_alloc(of->domain, SHARED, 0));
+}
+
+static void fork_while_all_work(const char *text, int forks) {
+  struct journal of;
+  struct world world;
+  wn_join *workers[WORKERS];
+  open_world(&of, &world, text);
+  for (int i = 0; i < WORKERS; i++) workers[i] = spawn(of.domain, work, &world);
+  wait_for_step(of.domain, &world.working, WORKERS);
+  {
+    WN_SCOPE(of.domain);
+    uint64_t random = 99;
+    wn_ref list = wn_root(of.domain, wn_int(0));
+    for (int i = 0; i < forks; i++) {
+      do_in_child(of.domain, collect_and_verify, &world);
+      step(of.domain, &world, &random, list);
+      if (i % 50 == 0) assert_int_equal(wn_gc_verify(of.domain, stderr), WN_OK);
+    }
+  }
+  atomic_store(&world.over, true);
+  for (int i = 0; i < WORKERS; i++) join_wait(of.domain, workers[i]);
+  wn_global_free(of.domain, world.shared);
+  journal_close(&of);
+}
+
+static void parent_and_child_go_on_after_a_thousand_forks(void **state) {
+  (void)state;
+  fork_while_all_work("minor_heap_size=4096", FORKS);
+}
+
+static void parent_and_child_go_on_if_all_is_verified_and_delayed(void **state) {
+  (void)state;
+  fork_while_all_work("minor_heap_size=1024,verify,delays=1,max_overhead=0", TINY ? 5 : 20);
+}
+
+/* ---- which thread forks ---- */
+
+struct forker {
+  struct world *world;
+  int forks;
+};
+
+static void fork_often(wn_domain *domain, void *argument) {
+  struct forker *of = argument;
+  WN_SCOPE(domain);
+  uint64_t random = wn_domain_number(domain);
+  wn_ref list = wn_root(domain, wn_int(0));
+  for (int i = 0; i < of->forks; i++) {
+    do_in_child(domain, collect_and_verify, of->world);
+    step(domain, of->world, &random, list);
+  }
+}
+
+static void several_domains_may_fork_at_once(void **state) {
+  (void)state;
+  struct journal of;
+  struct world world;
+  wn_join *joins[WORKERS];
+  open_world(&of, &world, "minor_heap_size=4096");
+  struct forker forker = {&world, TINY ? 10 : 50};
+  for (int i = 0; i < WORKERS; i++) joins[i] = spawn(of.domain, fork_often, &forker);
+  for (int i = 0; i < WORKERS; i++) join_wait(of.domain, joins[i]);
+  wn_global_free(of.domain, world.shared);
+  journal_close(&of);
+}
+
+/* A child whose thread was in a blocking section, or in no domain. */
+static void unblock_and_verify(wn_domain *domain, void *argument) {
+  wn_blocking_end(domain);
+  collect_and_verify(domain, argument);
+}
+
+static void attach_and_verify(wn_domain *none, void *argument) {
+  struct world *world = argument;
+  wn_domain *domain;
+  (void)none;
+  IN_CHILD(wn_domain_attach(world->heap, &domain) == WN_OK);
+  collect_and_verify(domain, argument);
+}
+
+static void only_close(wn_domain *none, void *argument) {
+  (void)none;
+  IN_CHILD(wn_heap_close(((struct world *)argument)->heap) == WN_OK);
+}
+
+static void *fork_outside(void *argument) {
+  for (int i = 0; i < (TINY ? 10 : 50); i++) {
+    do_in_child(NULL, attach_and_verify, argument);
+    do_in_child(NULL, only_close, argument);
+  }
+  return NULL;
+}
+
+static void a_thread_outside_all_domains_may_fork(void **state) {
+  (void)state;
+  struct journal of;
+  struct world world;
+  pthread_t thread;
+  open_world(&of, &world, "minor_heap_size=4096,d=2");
+  wn_join *worker = spawn(of.domain, work, &world); /* with it the heap has as many domains as it may */
+  assert_int_equal(pthread_create(&thread, NULL, fork_outside, &world), 0);
+  wn_blocking_begin(of.domain);
+  assert_int_equal(pthread_join(thread, NULL), 0);
+  wn_blocking_end(of.domain);
+  atomic_store(&world.over, true);
+  join_wait(of.domain, worker);
+  wn_global_free(of.domain, world.shared);
+  journal_close(&of);
+}
+
+static void a_thread_in_a_blocking_section_may_fork(void **state) {
+  (void)state;
+  struct journal of;
+  struct world world;
+  open_world(&of, &world, "minor_heap_size=4096");
+  wn_join *worker = spawn(of.domain, work, &world), *thread;
+  assert_int_equal(wn_thread_spawn(of.domain, work, &world, &thread), WN_OK);
+  wn_blocking_begin(of.domain);
+  for (int i = 0; i < (TINY ? 10 : 50); i++) do_in_child(of.domain, unblock_and_verify, &world);
+  wn_blocking_end(of.domain);
+  atomic_store(&world.over, true);
+  join_wait(of.domain, worker);
+  join_wait(of.domain, thread);
+  wn_global_free(of.domain, world.shared);
+  journal_close(&of);
+}
+
+/* The domain's first thread is not in the child, so the domain ends with the process. */
+static void collect_as_second(wn_domain *domain, void *argument) {
+  (void)argument;
+  allocate(domain, 1000, 20);
+  IN_CHILD(wn_gc_full_major(domain) == WN_OK);
+  wn_thread_yield(domain);
+  IN_CHILD(wn_gc_verify(domain, stderr) == WN_OK);
+}
+
+static void fork_as_second(wn_domain *domain, void *argument) {
+  for (int i = 0; i < 5; i++) {
+    do_in_child(domain, collect_as_second, argument);
+    wn_thread_yield(domain);
+  }
+}
+
+static void a_second_thread_of_a_domain_may_fork(void **state) {
+  (void)state;
+  struct journal of;
+  wn_join *joins[2];
+  journal_open(&of, NULL);
+  for (int i = 0; i < 2; i++)
+    assert_int_equal(wn_thread_spawn(of.domain, fork_as_second, NULL, &joins[i]), WN_OK);
+  for (int i = 0; i < 2; i++) join_wait(of.domain, joins[i]);
+  journal_close(&of);
+}
+
+/* Values without handles: the collections that the other domains want wait. */
+static void a_fork_moves_no_block(void **state) {
+  (void)state;
+  struct journal of;
+  struct world world;
+  wn_join *workers[WORKERS];
+  open_world(&of, &world, "minor_heap_size=1024");
+  for (int i = 0; i < WORKERS; i++) workers[i] = spawn(of.domain, work, &world);
+  wait_for_step(of.domain, &world.working, WORKERS);
+  for (int i = 0; i < (TINY ? 20 : 200); i++) {
+    WN_SCOPE(of.domain);
+    wn_ref block = block_of(of.domain, i);
+    wn_value before = wn_value_of(block);
+    pid_t child = fork();
+    wn_value after = wn_value_of(block);
+    if (!child) _exit(before != after);
+    assert_int_equal(before, after);
+    await_child(child);
+  }
+  atomic_store(&world.over, true);
+  for (int i = 0; i < WORKERS; i++) join_wait(of.domain, workers[i]);
+  wn_global_free(of.domain, world.shared);
+  journal_close(&of);
+}
+
+/* ---- several heaps ---- */
+
+static void heaps_all_go_on(void **state) {
+  (void)state;
+  struct journal first, second;
+  struct world worlds[2];
+  wn_join *workers[2];
+  open_world(&first, &worlds[0], "minor_heap_size=4096");
+  open_world(&second, &worlds[1], "minor_heap_size=4096");
+  workers[0] = spawn(first.domain, work, &worlds[0]);
+  workers[1] = spawn(second.domain, work, &worlds[1]);
+  for (int i = 0; i < 20; i++) {
+    do_in_child(first.domain, collect_and_verify, &worlds[0]);
+    do_in_child(second.domain, collect_and_verify, &worlds[1]);
+  }
+  for (int i = 0; i < 2; i++) atomic_store(&worlds[i].over, true);
+  join_wait(first.domain, workers[0]);
+  join_wait(second.domain, workers[1]);
+  wn_global_free(first.domain, worlds[0].shared);
+  wn_global_free(second.domain, worlds[1].shared);
+  journal_close(&second);
+  journal_close(&first);
+}
+
+/* ---- what the lost threads had ---- */
+
+struct keeper {
+  wn_global *weak;
+  wn_join *join;
+  struct entry finalised;
+  _Atomic(int) step;
+  int in_the_child; /* the process that reads it */
+};
+
+/* Keeps a block alive by a handle alone, and registers a finaliser for another. */
+static void keep(wn_domain *domain, void *argument) {
+  struct keeper *of = argument;
+  WN_SCOPE(domain);
+  wn_ref kept = block_of(domain, 7);
+  wn_ref dropped = block_of(domain, 8);
+  assert_int_equal(wn_weak_set(domain, wn_global_get(domain, of->weak), 0, kept), WN_OK);
+  assert_int_equal(wn_gc_finalise(domain, write_first, &of->finalised, dropped), WN_OK);
+  wn_gc_minor(domain);
+  atomic_store(&of->step, 1);
+  wait_for_step(domain, &of->step, 2);
+}
+
+static void find_what_was_lost(wn_domain *domain, void *argument) {
+  struct keeper *of = argument;
+  WN_SCOPE(domain);
+  wn_ref weak = wn_global_get(domain, of->weak);
+  IN_CHILD(wn_weak_check(domain, weak, 0));
+  IN_CHILD(wn_join_wait(domain, of->join) == WN_ESTATE);
+  IN_CHILD(strstr(wn_last_error(), "forked"));
+  for (int i = 0; i < 3; i++) {
+    IN_CHILD(wn_gc_full_major(domain) == WN_OK);
+    wn_poll(domain);
+  }
+  IN_CHILD(!wn_weak_check(domain, weak, 0));
+  IN_CHILD(of->finalised.journal->count == 1 && of->finalised.journal->lines[0] == 8);
+  IN_CHILD(quick_stat(domain).live_words < 1000);
+}
+
+static void handles_of_lost_threads_die_and_their_finalisers_run(void **state) {
+  (void)state;
+  struct journal of;
+  wn_heap_options options = without_helpers();
+  journal_open(&of, &options);
+  struct keeper keeper = {.finalised = {&of, 8}};
+  {
+    WN_SCOPE(of.domain);
+    keeper.weak = wn_global_new(of.domain, wn_weak_new(of.domain, 1));
+    keeper.join = spawn(of.domain, keep, &keeper);
+    wait_for_step(of.domain, &keeper.step, 1);
+    do_in_child(of.domain, find_what_was_lost, &keeper);
+    assert_true(wn_weak_check(of.domain, wn_global_get(of.domain, keeper.weak), 0));
+    assert_int_equal(of.count, 0);
+    atomic_store(&keeper.step, 2);
+    join_wait(of.domain, keeper.join);
+  }
+  wn_gc_full_major(of.domain);
+  ASSERT_JOURNAL(&of, 8);
+  wn_global_free(of.domain, keeper.weak);
+  journal_close(&of);
+}
+
+/* ---- callbacks ---- */
+
+static void verify_after(wn_domain *domain, void *argument) {
+  (void)argument;
+  IN_CHILD(wn_gc_full_major(domain) == WN_OK);
+  IN_CHILD(wn_gc_verify(domain, stderr) == WN_OK);
+}
+
+static void fork_in_finaliser(wn_domain *domain, wn_ref value, void *context) {
+  struct journal *of = context;
+  (void)value;
+  do_in_child(domain, verify_after, NULL);
+  journal_write(of, 1);
+}
+
+static void a_callback_may_fork(void **state) {
+  (void)state;
+  struct journal of;
+  journal_open(&of, NULL);
+  {
+    WN_SCOPE(of.domain);
+    assert_int_equal(wn_gc_finalise(of.domain, fork_in_finaliser, &of, block_of(of.domain, 1)), WN_OK);
+  }
+  wn_gc_full_major(of.domain);
+  ASSERT_JOURNAL(&of, 1);
+  journal_close(&of);
+}
+
+/* A hook of a stopped world: the child must not use the heap, but it can execute a program. */
+static void fork_in_stopped_world(wn_domain *domain, wn_visit *visit, void *visitor, void *context) {
+  _Atomic(int) *forks = context;
+  (void)domain, (void)visit, (void)visitor;
+  if (atomic_fetch_add(forks, 1)) return;
+  pid_t child = fork();
+  if (!child) {
+    execlp("true", "true", (char *)NULL);
+    _exit(1);
+  }
+  await_child(child);
+}
+
+static void a_hook_may_fork_and_execute(void **state) {
+  (void)state;
+  struct journal of;
+  _Atomic(int) forks = 0;
+  wn_heap_options options = without_helpers();
+  options.hooks.walk_roots = fork_in_stopped_world;
+  options.hooks.context = &forks;
+  journal_open(&of, &options);
+  wn_gc_full_major(of.domain);
+  assert_true(atomic_load(&forks) > 1);
+  journal_close(&of);
+}
+
+/* ---- profiles and traces ---- */
+
+struct seen {
+  _Atomic(long) births, deaths;
+};
+
+static void *count_birth(wn_domain *domain, const wn_allocation *allocation, void *context) {
+  (void)domain, (void)allocation;
+  atomic_fetch_add(&((struct seen *)context)->births, 1);
+  return context;
+}
+static void *keep_tracking(wn_domain *domain, void *meta, void *context) {
+  (void)domain, (void)context;
+  return meta;
+}
+static void count_death(wn_domain *domain, void *meta, void *context) {
+  (void)domain, (void)meta;
+  atomic_fetch_add(&((struct seen *)context)->deaths, 1);
+}
+
+struct profiled {
+  struct seen seen;
+  struct world world;
+  wn_profile *profile;
+};
+
+static void profile_in_child(wn_domain *domain, void *argument) {
+  struct profiled *of = argument;
+  long births = atomic_load(&of->seen.births);
+  IN_CHILD(wn_memprof_is_sampling(domain));
+  allocate(domain, 1000, 10);
+  wn_poll(domain);
+  IN_CHILD(atomic_load(&of->seen.births) >= births + 1000);
+  IN_CHILD(wn_gc_verify(domain, stderr) == WN_OK);
+  IN_CHILD(wn_memprof_stop(domain) == WN_OK);
+  atomic_store(&of->world.over, true);
+  for (int i = 0; i < 3; i++) IN_CHILD(wn_gc_full_major(domain) == WN_OK);
+  wn_global_free(domain, of->world.shared);
+  for (int i = 0; i < 3; i++) IN_CHILD(wn_gc_full_major(domain) == WN_OK);
+  wn_poll(domain);
+  wn_memprof_count count;
+  wn_memprof_counts(of->profile, &count);
+  IN_CHILD(count.allocs_minor ==
+           count.promotes + count.dealloc_minor + count.live_minor + count.dropped_minor);
+  IN_CHILD(count.promotes + count.allocs_major ==
+           count.dealloc_major + count.live_major + count.dropped_major);
+  IN_CHILD(wn_memprof_discard(of->profile) == WN_OK);
+  end_heap(domain, of->world.heap);
+}
+
+static void a_profile_goes_on_in_parent_and_child(void **state) {
+  (void)state;
+  struct journal of;
+  struct profiled profiled = {0};
+  wn_join *workers[WORKERS];
+  wn_memprof_options options = {.sampling_rate = 1, .callstack_size = 4, .seed = 1};
+  wn_tracker tracker = {.alloc_minor = count_birth,
+                        .alloc_major = count_birth,
+                        .promote = keep_tracking,
+                        .dealloc_minor = count_death,
+                        .dealloc_major = count_death,
+                        .context = &profiled.seen};
+  open_world(&of, &profiled.world, "minor_heap_size=4096");
+  assert_int_equal(wn_memprof_start(of.domain, &options, &tracker, &profiled.profile), WN_OK);
+  for (int i = 0; i < WORKERS; i++) workers[i] = spawn(of.domain, work, &profiled.world);
+  wait_for_step(of.domain, &profiled.world.working, WORKERS);
+  for (int i = 0; i < (TINY ? 5 : 20); i++) do_in_child(of.domain, profile_in_child, &profiled);
+  atomic_store(&profiled.world.over, true);
+  for (int i = 0; i < WORKERS; i++) join_wait(of.domain, workers[i]);
+  wn_global_free(of.domain, profiled.world.shared);
+  assert_int_equal(wn_memprof_stop(of.domain), WN_OK);
+  for (int i = 0; i < 3; i++) wn_gc_full_major(of.domain);
+  wn_poll(of.domain);
+  assert_int_equal(atomic_load(&profiled.seen.births), atomic_load(&profiled.seen.deaths));
+  assert_int_equal(wn_memprof_discard(profiled.profile), WN_OK);
+  journal_close(&of);
+}
+
+static void leave_the_trace(wn_domain *domain, void *trace) {
+  IN_CHILD(!wn_memprof_is_sampling(domain));
+  allocate(domain, 10000, 10);
+  IN_CHILD(wn_trace_stop(domain, trace) == WN_ESTATE);
+  IN_CHILD(wn_gc_full_major(domain) == WN_OK);
+  IN_CHILD(wn_trace_start(domain, "fork_child.wt", NULL, (wn_trace **)&trace) == WN_OK);
+  allocate(domain, 10000, 10);
+  IN_CHILD(wn_trace_stop(domain, trace) == WN_OK);
+  IN_CHILD(wn_gc_verify(domain, stderr) == WN_OK);
+}
+
+static off_t size_of_file(const char *path) {
+  FILE *file = fopen(path, "rb");
+  assert_non_null(file);
+  assert_int_equal(fseek(file, 0, SEEK_END), 0);
+  off_t size = ftello(file);
+  fclose(file);
+  return size;
+}
+
+static void a_trace_stays_the_parents(void **state) {
+  (void)state;
+  struct journal of;
+  wn_trace *trace;
+  journal_open(&of, NULL);
+  assert_int_equal(wn_trace_start(of.domain, "fork_parent.wt", NULL, &trace), WN_OK);
+  allocate(of.domain, 10000, 10);
+  do_in_child(of.domain, leave_the_trace, trace);
+  off_t before = size_of_file("fork_parent.wt");
+  do_in_child(of.domain, leave_the_trace, trace);
+  assert_int_equal(size_of_file("fork_parent.wt"), before);
+  allocate(of.domain, 10000, 10);
+  assert_int_equal(wn_trace_stop(of.domain, trace), WN_OK);
+  assert_true(size_of_file("fork_child.wt") > 0);
+  remove("fork_parent.wt");
+  remove("fork_child.wt");
+  journal_close(&of);
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1) cmocka_set_test_filter(argv[1]);
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(parent_and_child_go_on_after_a_thousand_forks),
+      cmocka_unit_test(parent_and_child_go_on_if_all_is_verified_and_delayed),
+      cmocka_unit_test(several_domains_may_fork_at_once),
+      cmocka_unit_test(a_thread_outside_all_domains_may_fork),
+      cmocka_unit_test(a_thread_in_a_blocking_section_may_fork),
+      cmocka_unit_test(a_second_thread_of_a_domain_may_fork),
+      cmocka_unit_test(a_fork_moves_no_block),
+      cmocka_unit_test(heaps_all_go_on),
+      cmocka_unit_test(handles_of_lost_threads_die_and_their_finalisers_run),
+      cmocka_unit_test(a_callback_may_fork),
+      cmocka_unit_test(a_hook_may_fork_and_execute),
+      cmocka_unit_test(a_profile_goes_on_in_parent_and_child),
+      cmocka_unit_test(a_trace_stays_the_parents),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
+/* SPDX-License-Identifier: MIT */
