@@ -8,6 +8,7 @@
 #include "gc/collect/finaliser.h"
 #include "gc/collect/globals.h"
 #include "gc/collect/helpers.h"
+#include "gc/collect/limit.h"
 #include "gc/collect/major.h"
 #include "gc/collect/mark.h"
 #include "gc/collect/minor.h"
@@ -26,6 +27,7 @@ struct collector {
   struct weak weak;
   struct pins pins;
   struct compaction compaction;
+  struct limit limit;
 };
 
 /* In the memory of the domain; zero at first. */

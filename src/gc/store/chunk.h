@@ -97,6 +97,9 @@ static inline bool chunks_are_cold(const struct chunks *chunks) {
   return atomic_load_explicit(&chunks->cold, memory_order_relaxed);
 }
 
+/* The bytes of chunks that were touched, and of large blocks. */
+size_t chunks_touched(struct chunks *chunks);
+
 /* Unmaps empty chunks, except the reserve and `keep` more units. Returns how many bytes it
  * unmapped. */
 size_t chunks_trim(struct chunks *chunks, size_t keep);

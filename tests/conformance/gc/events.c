@@ -179,7 +179,7 @@ static void what_is_told_at_the_start_can_be_given_back_as_parameters(void **sta
   wn_heap *heaps[2];
   wn_heap_options options = WN_HEAP_DEFAULTS;
   options.text = "s=4000,i=33,o=77,v=0x100,O=0,l=5000,a=1,w=7,M=55,m=66,n=777,h=99999,H=0,helpers=3,"
-                 "soft_limit=64M,V,every=17,polls=5,delays,fail_at=1G,mark_stack=1k";
+                 "soft_limit=64M,cgroup=0,V,every=17,polls=5,delays,fail_at=1G,mark_stack=1k";
   struct capture capture = capture_begin();
   wn_status first = wn_heap_open(&options, &heaps[0]);
   char *told = capture_end(&capture);
