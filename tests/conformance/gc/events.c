@@ -74,7 +74,8 @@ static char *told_with(long verbose) {
   wn_heap_options options = WN_HEAP_DEFAULTS;
   options.helper_threads = 0;
   options.parameters.minor_heap_size = 1000;
-  snprintf(text, sizeof text, "v=%ld", verbose);
+  options.soft_limit_bytes = 987654321;
+  snprintf(text, sizeof text, "cgroup=0,v=%ld", verbose);
   options.text = text;
   struct capture capture = capture_begin();
   live_a_little(&options);
@@ -88,7 +89,7 @@ static const struct {
 } bits[] = {
     {VERBOSE_CYCLE, {"cycle "}},
     {VERBOSE_COLLECTION, {"minor collection ", "marking ends", "slice: ", "cycle "}},
-    {VERBOSE_HEAP_SIZE, {"heap grows by ", "heap shrinks by "}},
+    {VERBOSE_HEAP_SIZE, {"heap grows by ", "heap shrinks by ", "limit of the heap is 987654321 bytes"}},
     {VERBOSE_TABLES, {"a remembered set grows", "a mark stack grows", "handle slots grows"}},
     {VERBOSE_COMPACTION, {"compaction: "}},
     {VERBOSE_PARAMETER, {"space_overhead changes from 120 to 77"}},
