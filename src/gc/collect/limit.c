@@ -4,7 +4,6 @@
 #include "base/os.h"
 #include "gc/collect/collector.h"
 #include "gc/world/host.h"
-#include <string.h>
 
 enum { GROUP_PART = 16, GROWTH_PART = 10, CYCLES = 2 };
 
@@ -13,6 +12,10 @@ enum { SHARE = 7, SHARE_OF = 16, SAVED_MOST_NS = 125000000, READ_NS = 100000000 
 static struct limit *limit_of(const struct wn_heap *heap) { return &heap->collector->limit; }
 
 static size_t used_bytes(const struct wn_heap *heap) { return atomic_load(&heap->store.chunks.used_bytes); }
+
+static bool is_beyond(const struct wn_heap *heap) {
+  return used_bytes(heap) > atomic_load(&limit_of(heap)->bytes);
+}
 
 /* ---- IN FORCE ---- */
 
@@ -62,10 +65,6 @@ static void call_hook(struct wn_heap *heap) {
   atomic_store(&limit_of(heap)->due, true);
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
     domain_add_pending(domain, PENDING_ANY);
-}
-
-static bool is_beyond(const struct wn_heap *heap) {
-  return used_bytes(heap) > atomic_load(&limit_of(heap)->bytes);
 }
 
 static bool has_grown(size_t bytes, size_t from) { return bytes > from && bytes - from > from / GROWTH_PART; }

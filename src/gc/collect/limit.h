@@ -13,7 +13,7 @@
  * PRESSURE. The limit presses when PACE of major.h would let the heap grow beyond it, or when the
  * heap is beyond it. Then A is smaller:
  *   1. What a compaction would leave is the live words and the overhead that the last one left (DUE
- *      of compact.h). Beside these the limit leaves some words: A is at most so many (`room`). From
+ *      of compact.h). Beside these the limit leaves some words: A is at most so many. From
  *      the begin of a cycle to its end the program may allocate more than PACE says, since slices
  *      are short. So A / 2, after which a cycle begins, also leaves what was allocated during the
  *      last cycle. A is at least two minor heaps: beyond the limit one cycle follows the other.
