@@ -36,6 +36,7 @@ typedef struct wn_gc_stat {
   long top_heap_words; /* the most that heap_words was */
   long stack_size;     /* handle slots in use */
   long forced_major_collections;
+  long limit_words; /* the limit in force of heap_words (soft_limit_bytes of heap.h); 0: none */
 } wn_gc_stat;
 
 /* Sets all members, by a walk of the heap while all domains stand still. Never collects, runs no

@@ -59,6 +59,14 @@ typedef struct wn_heap_hooks {
    * leave by longjmp. The code that longjmp returns to leaves the scopes that were skipped, by
    * wn_scope_leave of a scope that was entered before them. */
   void (*raise)(wn_domain *domain, wn_ref exception, void *context);
+  /* The heap is beyond its limit (soft_limit_bytes), and the collector cannot help: two cycles and a
+   * compaction have left it there, or half of the processor time has gone into trying. The program
+   * may let something go, such as a cache, or end some of its work; otherwise it goes on, with at
+   * most half of the processor time for the collector, until there is no memory. Called once for
+   * each excess: again after the heap was below the limit, or when it has grown by a tenth. Called
+   * where finalisers run, at wn_poll for example, and outside all callbacks; by the first
+   * domain that comes there. The hook may use the heap, raise, and leave by longjmp. */
+  void (*over_limit)(wn_domain *domain, size_t used_bytes, size_t limit_bytes, void *context);
   /* See wn_visit. Also called for a domain that the language has not set up yet (wn_domain_data is
    * NULL). */
   void (*walk_roots)(wn_domain *domain, wn_visit *visit, void *visitor, void *context);
@@ -78,10 +86,15 @@ typedef enum wn_frames { WN_FRAMES_BOTH, WN_FRAMES_NATIVE, WN_FRAMES_LANGUAGE } 
 typedef struct wn_heap_options {
   wn_gc_control parameters;
   const char *text; /* as WINNOW_PARAMS and in its place, applied after `parameters`; NULL: the variable */
-  size_t soft_limit_bytes; /* of the major heap; 0: none */
-  int helper_threads;      /* that mark and sweep; below 0: as many as processors are idle, at most 4 */
-  uint64_t seed;           /* of everything random; equal seeds repeat a run */
-  bool finalise_at_close;  /* wn_heap_close runs the finalisers that are left */
+  /* Of the major heap; 0: none. The collector keeps the heap below as far as it can: it works more
+   * near the limit, and compacts beyond it, for at most half of the processor time, and then calls
+   * the hook over_limit. The limits of the process's control groups (memory.max and memory.high on
+   * Linux) count too, as far as the rest of the group leaves room; "cgroup=0" in `text` ignores
+   * them. */
+  size_t soft_limit_bytes;
+  int helper_threads;     /* that mark and sweep; below 0: as many as processors are idle, at most 4 */
+  uint64_t seed;          /* of everything random; equal seeds repeat a run */
+  bool finalise_at_close; /* wn_heap_close runs the finalisers that are left */
   wn_heap_hooks hooks;
   wn_frames frames;     /* of callstacks; without the hook `callstack` they are native */
   const char *language; /* its name, up to 60 bytes, for reports; NULL is "language" */

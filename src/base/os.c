@@ -21,6 +21,8 @@ static uint64_t clock_ns(clockid_t clock) {
 
 uint64_t os_monotonic_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
 uint64_t os_wall_ns(void) { return clock_ns(CLOCK_REALTIME); }
+uint64_t os_process_cpu_ns(void) { return clock_ns(CLOCK_PROCESS_CPUTIME_ID); }
+uint64_t os_thread_cpu_ns(void) { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 size_t os_page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
 unsigned os_processors(void) {

@@ -10,6 +10,10 @@
 uint64_t os_monotonic_ns(void);
 uint64_t os_wall_ns(void);
 
+/* Nanoseconds of processor time that this process, or the calling thread, has used. */
+uint64_t os_process_cpu_ns(void);
+uint64_t os_thread_cpu_ns(void);
+
 size_t os_page_bytes(void);
 unsigned os_processors(void);
 

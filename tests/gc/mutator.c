@@ -488,6 +488,12 @@ static bool let_the_request_fail(wn_domain *domain, size_t words, void *context)
   return false;
 }
 
+/* At safepoints of which the actors know. */
+static void collect_beyond_limit(wn_domain *domain, size_t used_bytes, size_t limit_bytes, void *context) {
+  (void)used_bytes, (void)limit_bytes, (void)context;
+  wn_gc_compact(domain);
+}
+
 /* Returns how many steps the run has. */
 static long set_up(struct world *world, uint64_t seed, long steps) {
   long slower = set_stress(world, seed);
@@ -498,6 +504,8 @@ static long set_up(struct world *world, uint64_t seed, long steps) {
   options.parameters.space_overhead = (long)(20 + mix(seed, 2) % 150);
   options.helper_threads = (int)(mix(seed, 3) % 3);
   options.hooks.out_of_memory = let_the_request_fail;
+  if (mix(seed, 13) % 3 == 0) options.soft_limit_bytes = 1 + mix(seed, 14) % (4 << 20);
+  options.hooks.over_limit = collect_beyond_limit;
   options.seed = seed;
   check_status(wn_heap_open(&options, &world->heap), "wn_heap_open");
   return (steps + slower - 1) / slower;

@@ -326,6 +326,8 @@ static void the_counters_are_those_of_quick_stat(void **state) {
   struct journal of;
   (void)state;
   wn_heap_options options = without_helpers();
+  options.soft_limit_bytes = 800000000;
+  options.text = "cgroup=0";
   journal_open(&of, &options);
   live_a_little(of.domain);
   assert_int_equal(wn_gc_metrics_begin(of.domain), WN_OK);
@@ -344,6 +346,7 @@ static void the_counters_are_those_of_quick_stat(void **state) {
       {"winnow_gc_forced_full_collections_total", (double)stat.forced_major_collections},
       {"winnow_gc_heap_bytes", 8 * (double)stat.heap_words},
       {"winnow_gc_heap_top_bytes", 8 * (double)stat.top_heap_words},
+      {"winnow_gc_heap_limit_bytes", 800000000},
       {"winnow_gc_heap_chunks", (double)stat.heap_chunks},
       {"winnow_gc_handles", (double)stat.stack_size},
       {"winnow_gc_mapped_bytes", (double)atomic_load(&of.heap->store.chunks.mapped_bytes)},

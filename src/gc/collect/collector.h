@@ -8,6 +8,7 @@
 #include "gc/collect/finaliser.h"
 #include "gc/collect/globals.h"
 #include "gc/collect/helpers.h"
+#include "gc/collect/limit.h"
 #include "gc/collect/major.h"
 #include "gc/collect/mark.h"
 #include "gc/collect/minor.h"
@@ -26,8 +27,8 @@ struct collector {
   struct weak weak;
   struct pins pins;
   struct compaction compaction;
-  _Atomic(struct wn_domain *)
-      reaped; /* LOST of ending.h: a list, from when they ended until they are freed */
+  struct limit limit;
+  _Atomic(struct wn_domain *) reaped; /* LOST of ending.h: a list of ended domains to be freed */
 };
 
 /* In the memory of the domain; zero at first. */

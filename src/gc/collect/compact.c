@@ -11,6 +11,7 @@
 
 enum {
   NEVER = 1000000, /* max_overhead */
+  LIMIT_OVERHEAD = 6,
   FIELDS_AHEAD = 16,
   /* WORKERS: what there must be for each worker besides the leader: words that move, or chunks. */
   WORDS_PER_WORKER = TINY ? 1 : 4 * CLASSES * POOL_WORDS,
@@ -232,6 +233,7 @@ bool compact_is_due(struct wn_heap *heap) {
   size_t overhead = overhead_words(heap);
   if (overhead < of->overhead_left) of->overhead_left = overhead;
   if (most >= NEVER) return false;
+  if (most > LIMIT_OVERHEAD && limit_wants_compaction(heap)) most = LIMIT_OVERHEAD;
   double live = (double)atomic_load(&heap->collector->pace.live_words);
   return !most || (double)(overhead - of->overhead_left) * 100 >= (double)most * live;
 }

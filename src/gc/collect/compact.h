@@ -17,7 +17,8 @@
  * has ended, and the overhead is at least max_overhead percent of what is live, a compaction comes by
  * itself. If it would gain no chunk, it does nothing, and does not count. What overhead it leaves, by
  * pins, or by medium blocks that do not fit together, does not count for the next one. With
- * max_overhead 0 each cycle ends with one.
+ * max_overhead 0 each cycle ends with one. Beyond the heap's limit (PRESSURE of limit.h) it comes
+ * from LIMIT_OVERHEAD percent on, unless max_overhead says that none comes by itself.
  *
  * WORKERS. The leader offers steps 2 and 3 to the threads that wait (SHARED COLLECTION of
  * safepoint.h). A step has a number of tasks: a pool or chunk to evacuate, a chunk to update.

@@ -407,6 +407,7 @@ wn_status finalisers_run_pending(struct wn_domain *domain) {
   if (pending && !exception_is_pending(domain)) {
     host_run_pending(domain);
     if ((pending | domain->context.pending) & PENDING_ANY) run_all(domain);
+    if (!exception_is_pending(domain)) limit_tell(domain); /* the last: it may leave by longjmp */
   }
   return exception_is_pending(domain) ? exception_leave(domain) : WN_OK;
 }

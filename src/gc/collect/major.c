@@ -18,14 +18,20 @@ enum { SLICE_MOST = TINY ? 1 << 12 : 1 << 21, PIECE = TINY ? 16 : 1 << 12 };
 
 /* ---- pace ---- */
 
-/* PACE. Beyond the soft limit one cycle follows the other. */
-size_t major_allowance(const struct wn_heap *heap) {
-  const struct pace *pace = &heap->collector->pace;
-  double least = 2 * (double)atomic_load(&heap->minor_words);
-  double words = (double)atomic_load(&pace->live_words) * (double)heap->control.space_overhead / 100;
-  if (pace->soft_limit_bytes && atomic_load(&heap->store.chunks.used_bytes) > pace->soft_limit_bytes)
-    words = 0;
+static size_t least_allowance(const struct wn_heap *heap) { return 2 * atomic_load(&heap->minor_words); }
+
+/* A of PACE without LIMIT. */
+static size_t allowance_wanted(const struct wn_heap *heap) {
+  double live = (double)atomic_load(&heap->collector->pace.live_words);
+  double words = live * (double)heap->control.space_overhead / 100, least = (double)least_allowance(heap);
   return (size_t)(words > least ? words : least);
+}
+
+size_t major_allowance(const struct wn_heap *heap) {
+  size_t wanted = allowance_wanted(heap), most = limit_most(heap);
+  if (wanted <= most) return wanted;
+  size_t least = least_allowance(heap);
+  return most > least ? most : least;
 }
 
 static size_t heap_words(const struct wn_heap *heap) {
@@ -108,6 +114,7 @@ static void start_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   ASSERT(!atomic_load(&heap->collector->helpers.busy)); /* SHARED of mark.h */
   atomic_store(&heap->store.live_colour, heap_live_colour(heap) ^ COLOUR_BITS);
   begin_phase(heap, PHASE_MARK);
+  pace->cycle_began = atomic_load(&pace->allocated);
   pace->cycle_began_ns = os_monotonic_ns();
   pace->external_made_before = atomic_load(&pace->external_made);
   atomic_store(&pace->external_credit, 0);
@@ -187,7 +194,7 @@ static void end_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   if (!is_swept(heap)) return;
   atomic_store(&pace->live_words, atomic_load(&heap->store.swept_live));
   settle_external(heap);
-  atomic_store(&pace->allocated, 0);
+  pace->cycle_words = atomic_exchange(&pace->allocated, 0) - pace->cycle_began;
   pace->by_young = 0;
   pace->cycle_took_ns = atomic_exchange(&pace->work_ns, 0);
   pace->cycle_ended_ns = os_monotonic_ns();
@@ -195,6 +202,7 @@ static void end_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   atomic_fetch_add(&heap->major_collections, 1);
   chunks_decay(&heap->store.chunks, major_allowance(heap) / POOL_WORDS);
   finalisers_cycle_ended(heap);
+  limit_cycle_ended(heap);
   event_cycle(&heap->events, EVENT_CYCLE_ENDS, leader, pace->cycle_began_ns);
 }
 
@@ -210,6 +218,7 @@ static bool is_time_to_begin(const struct wn_heap *heap) {
 /* Advances the cycle. If a cycle ends here, a request for one is met. A compaction comes before the
  * next cycle begins. */
 static void step(struct wn_heap *heap, struct wn_domain *leader, unsigned what) {
+  uint64_t began = limit_clock(heap);
   long ended = atomic_load(&heap->major_collections);
   if (heap_phase(heap) == PHASE_SWEEP) end_cycle(heap, leader);
   if (heap_phase(heap) == PHASE_MARK) end_mark(heap, leader);
@@ -217,6 +226,8 @@ static void step(struct wn_heap *heap, struct wn_domain *leader, unsigned what) 
   if (has_ended) what &= ~(unsigned)COLLECT_CYCLE;
   if (heap_phase(heap) == PHASE_IDLE && (what & COLLECT_COMPACT || (has_ended && compact_is_due(heap))))
     compact(heap, leader, what & COLLECT_COMPACT || !heap->control.max_overhead);
+  limit_charge(heap, began);
+  limit_look(heap, allowance_wanted(heap));
   if (heap_phase(heap) == PHASE_IDLE &&
       (what & COLLECT_CYCLE || progress_of(heap) >= major_allowance(heap) / IDLE_PART ||
        is_time_to_begin(heap)))
@@ -302,7 +313,9 @@ static void collect_or_be_collected(struct wn_domain *domain, unsigned what, enu
 
 static void share(struct wn_domain *domain) {
   minor_join(domain);
+  uint64_t began = limit_clock(domain->heap);
   compact_join(domain);
+  limit_charge(domain->heap, began);
 }
 
 /* ---- shared ---- */
@@ -365,7 +378,7 @@ void major_collect_and_slice(struct wn_domain *domain, enum stop_cause cause) {
 
 size_t major_work(struct wn_domain *domain, size_t words) {
   struct wn_heap *heap = domain->heap;
-  uint64_t began = os_monotonic_ns();
+  uint64_t began = os_monotonic_ns(), cpu_began = limit_clock(heap);
   size_t done = 0, piece = 1;
   while (done < words && piece && !world_is_stopping(heap)) {
     size_t left = words - done, most = left < PIECE ? left : PIECE;
@@ -381,6 +394,7 @@ size_t major_work(struct wn_domain *domain, size_t words) {
     atomic_fetch_add_explicit(&heap->collector->pace.work_done, piece, memory_order_relaxed);
   }
   if (done) major_count_time(heap, began);
+  limit_charge(heap, cpu_began);
   return done;
 }
 

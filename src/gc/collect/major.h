@@ -29,6 +29,8 @@
  * cycle is paced by these words, or by the words that were allocated if that is more. Marking thus
  * costs such a program a few percent at most.
  *
+ * LIMIT. A heap that would grow beyond its limit has a smaller A (limit.h).
+ *
  * TIME. In a large heap that is still long. So if there are helper threads, a cycle begins as well
  * when TIME_PART times as long has passed since the last one as that took of all threads, and
  * TIME_LEAST_NS. Without helper threads what a program allocates alone decides when cycles
@@ -52,6 +54,7 @@ struct pace {
   size_t phase_goal;               /* estimated words of work in the phase */
   size_t phase_began;              /* the words that pace the cycle, when the phase began */
   uint64_t cycle_began_ns;         /* 0: none began yet */
+  size_t cycle_began, cycle_words; /* `allocated` when the cycle began; what was added during the last one */
   _Atomic(size_t) work_done;       /* words in the phase, by domains and helpers */
   _Atomic(uint64_t) work_ns;       /* TIME: of marking and sweeping since the last cycle ended */
   uint64_t cycle_took_ns;          /* what work_ns was when the last cycle ended */
@@ -60,7 +63,6 @@ struct pace {
   size_t external_made_before;     /* the same when the cycle began */
   _Atomic(size_t) external_credit; /* CREDIT: bytes given up, which the next ones use first */
   _Atomic(size_t) external_live;   /* bytes that the last cycle found, without those that were new */
-  size_t soft_limit_bytes;         /* while the heap is larger, one cycle follows the other; 0: no limit */
 };
 
 enum collect {

@@ -31,6 +31,7 @@ static wn_status gather(const wn_heap_options *options, struct params *params) {
   *params = (struct params){.control = options->parameters,
                             .domains = DOMAINS_MOST,
                             .huge_pages = 1,
+                            .cgroup = 1,
                             .helpers = options->helper_threads,
                             .soft_limit = soft > INT64_MAX ? INT64_MAX : (long)soft};
   if (!params->control.minor_heap_size)
@@ -116,7 +117,7 @@ wn_status control_initialise(struct wn_heap *heap, const wn_heap_options *option
   struct params params;
   wn_status status = gather(options, &params);
   if (status) return status;
-  heap->collector->pace.soft_limit_bytes = (size_t)params.soft_limit;
+  limit_open(heap, (size_t)params.soft_limit, params.cgroup != 0);
   heap->helper_threads = (int)params.helpers;
   heap->domains_most = (unsigned)params.domains;
   heap->initial_words = (size_t)params.initial_heap;

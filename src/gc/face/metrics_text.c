@@ -50,6 +50,8 @@ static void print_stat(FILE *out, const wn_gc_stat *stat) {
       {"winnow_gc_heap_bytes", "gauge", "Bytes that the major heap uses.", 8 * (double)stat->heap_words},
       {"winnow_gc_heap_top_bytes", "gauge", "The most bytes that the major heap has used.",
        8 * (double)stat->top_heap_words},
+      {"winnow_gc_heap_limit_bytes", "gauge",
+       "The limit in force of the bytes that the major heap uses; 0: none.", 8 * (double)stat->limit_words},
       {"winnow_gc_heap_chunks", "gauge", "Pieces in which the major heap got its memory.",
        (double)stat->heap_chunks},
       {"winnow_gc_handles", "gauge", "Handles in use.", (double)stat->stack_size},

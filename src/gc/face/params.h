@@ -30,26 +30,27 @@
   P('n', custom_minor_max_size, 0, 1L << 40, "external bytes that a young block may have")
 
 /* These are set when the heap is opened. Letter 0: none. All are 0 unless asked
- * for, but for huge_pages and domains. */
-#define GC_SETTINGS(P)                                                                                   \
-  P('d', domains, 1, DOMAINS_MOST, "domains that the heap can have at a time")                           \
-  P('h', initial_heap, 0, 1L << 40, "words of the major heap that are there at once")                    \
-  P('H', huge_pages, 0, 1, "whether the system is asked for huge pages")                                 \
-  P(0, helpers, 0, 64, "threads that mark and sweep")                                                    \
-  P(0, soft_limit, 0, INT64_MAX, "bytes of the major heap above which cycles follow each other at once") \
-  P('V', verify, 0, 1, "whether the heap is verified after each collection")                             \
-  P(0, every, 0, INT64_MAX, "stress: a collection at each so many slow allocations")                     \
-  P(0, polls, 0, INT64_MAX, "stress: a collection at each so many polls")                                \
-  P(0, delays, 0, 1, "stress: random pauses between steps of protocols, where checks are on")            \
-  P(0, fail_at, 0, INT64_MAX, "stress: the request of memory that fails")                                \
-  P(0, mark_stack, 0, 1L << 30, "stress: entries of a mark stack")                                       \
+ * for, but for huge_pages, domains and cgroup. */
+#define GC_SETTINGS(P)                                                                            \
+  P('d', domains, 1, DOMAINS_MOST, "domains that the heap can have at a time")                    \
+  P('h', initial_heap, 0, 1L << 40, "words of the major heap that are there at once")             \
+  P('H', huge_pages, 0, 1, "whether the system is asked for huge pages")                          \
+  P(0, helpers, 0, 64, "threads that mark and sweep")                                             \
+  P(0, soft_limit, 0, INT64_MAX, "bytes of the major heap that the collector tries to keep")      \
+  P(0, cgroup, 0, 1, "whether the limits of the process's control groups are limits of the heap") \
+  P('V', verify, 0, 1, "whether the heap is verified after each collection")                      \
+  P(0, every, 0, INT64_MAX, "stress: a collection at each so many slow allocations")              \
+  P(0, polls, 0, INT64_MAX, "stress: a collection at each so many polls")                         \
+  P(0, delays, 0, 1, "stress: random pauses between steps of protocols, where checks are on")     \
+  P(0, fail_at, 0, INT64_MAX, "stress: the request of memory that fails")                         \
+  P(0, mark_stack, 0, 1L << 30, "stress: entries of a mark stack")                                \
   P(0, move_all, 0, 1, "stress: a compaction moves all blocks that are not pinned")
 
 struct params {
   wn_gc_control control;
   long domains, initial_heap, huge_pages;
   long helpers; /* below 0: IDLE PROCESSORS of helpers.h; a text cannot say that */
-  long soft_limit, verify, every, polls, delays, fail_at, mark_stack, move_all;
+  long soft_limit, cgroup, verify, every, polls, delays, fail_at, mark_stack, move_all;
 };
 
 struct parameter {
@@ -61,7 +62,7 @@ struct parameter {
 };
 
 /* Those of GC_CONTROLS come first. */
-enum { CONTROLS = 11, PARAMETERS = CONTROLS + 12 };
+enum { CONTROLS = 11, PARAMETERS = CONTROLS + 13 };
 extern const struct parameter parameters[PARAMETERS];
 
 static inline long *parameter_in(struct params *params, const struct parameter *parameter) {

@@ -19,6 +19,7 @@
 
 #include "base/error.h"
 #include "gc/collect/helpers.h"
+#include "gc/collect/limit.h"
 #include "gc/collect/nursery.h"
 #include "gc/world/caller.h"
 #include "gc/world/roots.h"
@@ -152,7 +153,8 @@ void stats_count(struct wn_heap *heap, wn_gc_stat *stat) {
   *stat = (wn_gc_stat){.minor_collections = atomic_load(&heap->minor_collections),
                        .major_collections = atomic_load(&heap->major_collections),
                        .forced_major_collections = atomic_load(&heap->forced_major_collections),
-                       .compactions = atomic_load(&heap->compactions)};
+                       .compactions = atomic_load(&heap->compactions),
+                       .limit_words = (long)(limit_bytes(heap) / 8)};
   add_domains(heap, stat);
   add_sizes(heap, stat);
 }

@@ -39,16 +39,17 @@ static size_t used_words(const struct wn_heap *heap) {
 static void tell_parameters(const struct wn_heap *heap) {
   const wn_gc_control *control = &heap->control;
   const struct stress *stress = &heap->stress;
+  const struct limit *limit = &heap->collector->limit;
   char helpers[24] = "";
   if (heap->helper_threads >= 0) snprintf(helpers, sizeof helpers, ",helpers=%d", heap->helper_threads);
   tell("heap opens: s=%ld,i=%ld,o=%ld,v=%ld,O=%ld,l=%ld,a=%ld,w=%ld,M=%ld,m=%ld,n=%ld,d=%u,h=%zu,H=%d%s,"
-       "soft_limit=%zu,V=%d,every=%ld,polls=%ld,delays=%d,fail_at=%ld,mark_stack=%zu,move_all=%d",
+       "soft_limit=%zu,cgroup=%d,V=%d,every=%ld,polls=%ld,delays=%d,fail_at=%ld,mark_stack=%zu,move_all=%d",
        control->minor_heap_size, control->major_heap_increment, control->space_overhead, control->verbose,
        control->max_overhead, control->stack_limit, control->allocation_policy, control->window_size,
        control->custom_major_ratio, control->custom_minor_ratio, control->custom_minor_max_size,
-       heap->domains_most, heap->initial_words, heap->store.chunks.huge_pages, helpers,
-       heap->collector->pace.soft_limit_bytes, stress->verify, stress->every, stress->polls, stress->delays,
-       stress->fail_at, stress->mark_most, stress->move_all);
+       heap->domains_most, heap->initial_words, heap->store.chunks.huge_pages, helpers, limit->soft_bytes,
+       limit->heeds_cgroup, stress->verify, stress->every, stress->polls, stress->delays, stress->fail_at,
+       stress->mark_most, stress->move_all);
 }
 
 static void tell_counts(const struct wn_heap *heap) {
@@ -74,6 +75,8 @@ static void tell_cycle_end(const struct wn_heap *heap, long bits) {
   if (bits & VERBOSE_COMPACTION_COST)
     tell("free memory is %zu%% of what is live, max_overhead is %ld%%",
          used > live ? (used - live) * 100 / (live ? live : 1) : 0, heap->control.max_overhead);
+  if (bits & VERBOSE_HEAP_SIZE && limit_bytes(heap))
+    tell("limit of the heap is %zu bytes", limit_bytes(heap));
 }
 
 static void tell_slice(const struct event *event, long bits) {
@@ -146,7 +149,7 @@ static uint64_t wants_of(long bits) {
       {VERBOSE_COLLECTION, EVENT_MINOR_BEGINS},
       {VERBOSE_COLLECTION, EVENT_MINOR_ENDS},
       {VERBOSE_COLLECTION, EVENT_MARKING_ENDS},
-      {VERBOSE_COLLECTION | VERBOSE_COMPACTION_COST, EVENT_CYCLE_ENDS},
+      {VERBOSE_COLLECTION | VERBOSE_COMPACTION_COST | VERBOSE_HEAP_SIZE, EVENT_CYCLE_ENDS},
       {VERBOSE_COLLECTION | VERBOSE_SLICE_SIZE, EVENT_SLICE},
       {VERBOSE_HEAP_SIZE, EVENT_HEAP_GROWS},
       {VERBOSE_HEAP_SIZE, EVENT_HEAP_SHRINKS},

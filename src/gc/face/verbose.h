@@ -4,7 +4,7 @@
  *   0x1   a cycle begins                      0x40   the size of a slice
  *   0x2   a minor collection, a slice, the    0x80   finalisers begin to run
  *         end of marking and of a cycle       0x100  the parameters when the heap is opened
- *   0x4   the major heap grows or shrinks     0x200  at a cycle's end: reasons for a compaction
+ *   0x4   the heap's size, and its limit      0x200  at a cycle's end: reasons for a compaction
  *   0x8   tables and stacks grow              0x400  statistics when the heap is closed
  *   0x10  a compaction
  *   0x20  a parameter changes

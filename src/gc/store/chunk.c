@@ -335,6 +335,13 @@ void chunks_lose_threads(struct chunks *chunks) {
   for (size_t i = 0; i < chunks->count; i++) chunks->table[i].touching = false;
 }
 
+size_t chunks_touched(struct chunks *chunks) {
+  lock_acquire(&chunks->lock, LOCK_RANK_CHUNKS);
+  size_t bytes = atomic_load(&chunks->mapped_bytes) - chunks->fresh_count * CHUNK_BYTES;
+  lock_release(&chunks->lock, LOCK_RANK_CHUNKS);
+  return bytes;
+}
+
 static size_t trim(struct chunks *chunks, size_t keep) {
   size_t bytes = 0;
   while (chunks->free_units >= chunks->reserve + keep + CHUNK_UNITS) {

@@ -97,6 +97,9 @@ static inline bool chunks_are_cold(const struct chunks *chunks) {
   return atomic_load_explicit(&chunks->cold, memory_order_relaxed);
 }
 
+/* The bytes of chunks that were touched, and of large blocks. */
+size_t chunks_touched(struct chunks *chunks);
+
 /* In the child of a fork: no thread touches memory any more. */
 void chunks_lose_threads(struct chunks *chunks);
 

@@ -74,7 +74,8 @@ static char *told_with(long verbose) {
   wn_heap_options options = WN_HEAP_DEFAULTS;
   options.helper_threads = 0;
   options.parameters.minor_heap_size = 1000;
-  snprintf(text, sizeof text, "v=%ld", verbose);
+  options.soft_limit_bytes = 987654321;
+  snprintf(text, sizeof text, "cgroup=0,v=%ld", verbose);
   options.text = text;
   struct capture capture = capture_begin();
   live_a_little(&options);
@@ -88,7 +89,7 @@ static const struct {
 } bits[] = {
     {VERBOSE_CYCLE, {"cycle "}},
     {VERBOSE_COLLECTION, {"minor collection ", "marking ends", "slice: ", "cycle "}},
-    {VERBOSE_HEAP_SIZE, {"heap grows by ", "heap shrinks by "}},
+    {VERBOSE_HEAP_SIZE, {"heap grows by ", "heap shrinks by ", "limit of the heap is 987654321 bytes"}},
     {VERBOSE_TABLES, {"a remembered set grows", "a mark stack grows", "handle slots grows"}},
     {VERBOSE_COMPACTION, {"compaction: "}},
     {VERBOSE_PARAMETER, {"space_overhead changes from 120 to 77"}},
@@ -179,7 +180,7 @@ static void what_is_told_at_the_start_can_be_given_back_as_parameters(void **sta
   wn_heap *heaps[2];
   wn_heap_options options = WN_HEAP_DEFAULTS;
   options.text = "s=4000,i=33,o=77,v=0x100,O=0,l=5000,a=1,w=7,M=55,m=66,n=777,h=99999,H=0,helpers=3,"
-                 "soft_limit=64M,V,every=17,polls=5,delays,fail_at=1G,mark_stack=1k";
+                 "soft_limit=64M,cgroup=0,V,every=17,polls=5,delays,fail_at=1G,mark_stack=1k";
   struct capture capture = capture_begin();
   wn_status first = wn_heap_open(&options, &heaps[0]);
   char *told = capture_end(&capture);

@@ -43,6 +43,7 @@ static const struct good {
     {"soft_limit=64M", "soft_limit", 64 << 20},
     {"soft_limit=5G", "soft_limit", 5L << 30},
     {"soft_limit=0x7fffffffffffffff", "soft_limit", INT64_MAX},
+    {"cgroup=0", "cgroup", 0},
     {"verify,every=3,delays", "every", 3},
     {"verify,every=3,delays", "delays", 1},
     {"fail_at=1000", "fail_at", 1000},
@@ -266,15 +267,16 @@ static void settings_reach_the_heap(void **state) {
   (void)state;
   wn_heap *heap;
   wn_heap_options options = WN_HEAP_DEFAULTS;
-  options.text =
-      "d=5,h=5M,H=0,helpers=2,soft_limit=64M,verify,every=3,polls=4,fail_at=1G,mark_stack=16,delays,a=0,i=33";
+  options.text = "d=5,h=5M,H=0,helpers=2,soft_limit=64M,cgroup=0,verify,every=3,polls=4,fail_at=1G,mark_"
+                 "stack=16,delays,a=0,i=33";
   assert_int_equal(wn_heap_open(&options, &heap), WN_OK);
   assert_true(atomic_load(&heap->store.chunks.mapped_bytes) >= 8 * (5 << 20));
   assert_int_equal(atomic_load(&heap->store.chunks.used_bytes), 0);
   assert_false(heap->store.chunks.huge_pages);
   assert_int_equal(heap->domains_most, 5);
   assert_int_equal(heap->collector->helpers.count, 2);
-  assert_int_equal(heap->collector->pace.soft_limit_bytes, 64 << 20);
+  assert_int_equal(heap->collector->limit.soft_bytes, 64 << 20);
+  assert_false(heap->collector->limit.heeds_cgroup);
   assert_true(heap->stress.verify && heap->stress.delays);
   assert_int_equal(heap->stress.every, 3);
   assert_int_equal(heap->stress.polls, 4);

@@ -1,0 +1,49 @@
+/* The control groups that limit the memory of the process, and how much more the process may take.
+ *
+ * The system tells where the process's group is: /proc/self/cgroup has its path in the hierarchy,
+ * and /proc/self/mountinfo where the hierarchy is mounted, and which part of it. A group of version
+ * 2 has the files memory.max, memory.high and memory.current, one of version 1
+ * memory.limit_in_bytes and memory.usage_in_bytes; where a limit is "max", or a huge number, there
+ * is none. A limit of a group holds for all groups below it together, so each group from the
+ * process's own up to the mounted one counts.
+ *
+ * ALLOWED. A process beyond memory.high is slowed down, and one beyond memory.max is killed. So
+ * what a group may use is memory.high, or memory.max less a HEADROOM-th of it, if that is less.
+ *
+ * WORKING SET. What a group uses is its usage without the file pages that it has not touched for
+ * long (inactive_file of memory.stat): the system takes these back before it kills.
+ *
+ * Nothing here fails: what cannot be found or read is no limit. Files are read by system calls
+ * alone, and no lock is taken. */
+#ifndef GC_COLLECT_CGROUP_H
+#define GC_COLLECT_CGROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CGROUP_PATH_MOST = 1024, CGROUP_LEVELS_MOST = 16 };
+
+/* Zero: no group has a limit. */
+struct cgroup {
+  char path[CGROUP_PATH_MOST];         /* of the folder of the process's own group */
+  uint16_t levels[CGROUP_LEVELS_MOST]; /* the groups with a limit: so much of `path` is a folder */
+  unsigned count;                      /* of levels */
+  bool is_v1;
+};
+
+/* Of the group that leaves least. */
+struct cgroup_room {
+  uint64_t allowed; /* bytes: ALLOWED */
+  int64_t left;     /* bytes that the group may still take; below 0: it has too many */
+};
+
+/* Finds the groups that have a limit now; later only these are read. `root` is put in front of all
+ * paths: it is "" but in tests. */
+void cgroup_find(struct cgroup *cgroup, const char *root);
+
+/* Reads limits and usage. False: no group has a limit that can be read. */
+bool cgroup_read(const struct cgroup *cgroup, struct cgroup_room *room);
+
+#endif
+/* SPDX-License-Identifier: MIT */
