@@ -23,7 +23,8 @@ enum lock_rank {
   LOCK_RANK_MEDIUM,     /* gc: medium and large blocks */
   LOCK_RANK_CHUNKS,     /* gc: chunks */
   LOCK_RANK_MAPPINGS,   /* preload: what the program maps itself */
-  LOCK_RANK_ORPHANS,    /* memprof: the list of entries whose owner ended */
+  LOCK_RANK_ORPHANS,    /* memprof: owners, and the entries of those that ended */
+  LOCK_RANK_TRACKED,    /* memprof: a shard of the table of tracked blocks */
   LOCK_RANK_PLACES,     /* callstack: the table of a language's places */
   LOCK_RANK_MODULES,    /* callstack: the table of loaded modules */
   LOCK_RANK_RUNS,       /* preload: page runs of the region */
