@@ -69,6 +69,7 @@ static void grow(struct wn_domain *domain, wn_value block, size_t bytes) {
 static void shrink(struct wn_domain *domain, wn_value block, size_t from, size_t to) {
   size_t bytes = from - to;
   atomic_fetch_sub(&domain->heap->store.external, bytes);
+  if (custom_is_tracked((const struct custom *)block)) host_outside_shrank(domain, block, from, to);
   if (!heap_is_young(domain->heap, block))
     customs_count_shrink(domain->heap, bytes);
   else
