@@ -8,6 +8,8 @@
  *                 |   '--(major)-------+------------------' '--resize--> MAJOR     |
  *                 '---- NULL, raise, stop, discard, dealloc_minor, discard --------'
  *
+ * A resize leaves an entry in its stage, MINOR too.
+ *
  * The state is one atomic word: a stage, six flags, and a generation that changes each time the
  * slot is freed, so that a compare and exchange on a word that was read earlier fails if the slot
  * serves another block by now.
