@@ -405,14 +405,16 @@ typedef struct wn_custom_ops {
   void (*release)(void *bytes);
 } wn_custom_ops;
 /* A custom block with `bytes` zeroed bytes. `external_bytes` is the memory that it keeps outside
- * the heap; the more there is, the more often the heap collects. */
+ * the heap, at most SIZE_MAX / 2 bytes; the more there is, the more often the heap collects. */
 WN_API wn_ref wn_alloc_custom(wn_domain *domain, const wn_custom_ops *ops, size_t bytes,
                               size_t external_bytes);
 /* The block now keeps `external_bytes` outside the heap, more or less than before. Growth hastens
  * collections as allocation does, and may collect at once, before it counts. A shrink takes back
  * what its growth hastened, if no cycle has begun since. A profile samples growth, as one more
- * allocation outside, and is not told of a shrink: it follows what it sampled until the block dies.
- * Several domains may adjust one block at once. WN_EINVAL: the handle is of no custom block. */
+ * allocation outside. A shrink takes the same share of all parts that a profile sampled, of which
+ * its `resize` is told; a part of which nothing is left is dead. Several domains may adjust one
+ * block at once. WN_EINVAL: the handle is of no custom block, or the bytes are more than
+ * SIZE_MAX / 2. */
 WN_API wn_status wn_custom_adjust(wn_domain *domain, wn_ref block, size_t external_bytes);
 
 /* ---- fields ---- */

@@ -48,10 +48,11 @@ typedef struct wn_tracker {
    * discard and wn_heap_close, and must not call functions for the profile. */
   void (*drop)(void *metadata, void *context);
   void *context;
-  /* Optional: the block changed its size and stays the same block (malloc heap only). Takes the
-   * metadata and returns the new metadata, or NULL to stop tracking the block. If this member is
-   * NULL, the block keeps its metadata. */
-  void *(*resize)(wn_domain *domain, void *major, const wn_allocation *allocation, void *context);
+  /* Optional: the block changed its size and stays the same block. In a collected heap only memory
+   * outside of custom blocks does, which shrinks (wn_custom_adjust), young or old; the callstack is
+   * then that of its allocation. Takes the metadata and returns the new metadata, or NULL to stop
+   * tracking the block. If this member is NULL, the block keeps its metadata. */
+  void *(*resize)(wn_domain *domain, void *metadata, const wn_allocation *allocation, void *context);
   /* Optional, the last call for a profile: the profile is discarded, no callback is running on any
    * thread and none will begin, so `context` can be freed. Runs inside the discard, or on the
    * thread whose callback was the last to end. */

@@ -46,14 +46,14 @@ static inline wn_value wn_int(intptr_t n) { return (wn_value)((uintptr_t)n << 1 
 static inline intptr_t wn_to_int(wn_value v) { return (intptr_t)v >> 1; }
 static inline bool wn_is_int(wn_value v) { return (v & 1) != 0; }
 
-/* The header of a block: words << 10 | tag << 2 | two bits of the collector, which are 0 in the
- * minor heap. */
+/* The header of a block: words << 10 | tag << 2 | two bits of the collector. These, and the top bit,
+ * which is the collector's too, are 0 in the minor heap. */
 #define WN_HEADER(words, tag) ((wn_value)(words) << 10 | (wn_value)(tag) << 2)
 static inline const wn_value *wn_header_of(wn_value block) { return (const wn_value *)block - 1; }
 
 /* The size of a block in words, without the header, and its tag. Undefined for an integer. */
 static inline size_t wn_words(wn_value block) {
-  return __atomic_load_n(wn_header_of(block), __ATOMIC_RELAXED) >> 10;
+  return __atomic_load_n(wn_header_of(block), __ATOMIC_RELAXED) << 1 >> 11;
 }
 static inline unsigned wn_tag(wn_value block) {
   return (unsigned)(__atomic_load_n(wn_header_of(block), __ATOMIC_RELAXED) >> 2) & 255u;

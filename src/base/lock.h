@@ -13,20 +13,22 @@
 /* In the order in which they may be taken. */
 enum lock_rank {
   LOCK_RANK_PROCESS = 1, /* gc: what all heaps share; held during a fork */
-  LOCK_RANK_WORLD,      /* gc: the list of domains; held while the world is stopped */
-  LOCK_RANK_FINALISERS, /* gc: finalisers and alarms */
-  LOCK_RANK_GLOBALS,    /* gc: global roots */
-  LOCK_RANK_WEAK,       /* gc: weak blocks */
-  LOCK_RANK_PINS,       /* gc: pinned blocks */
-  LOCK_RANK_MARK,       /* gc: mark work that is shared */
-  LOCK_RANK_POOLS,      /* gc: the lists of pools */
-  LOCK_RANK_MEDIUM,     /* gc: medium and large blocks */
-  LOCK_RANK_CHUNKS,     /* gc: chunks */
-  LOCK_RANK_MAPPINGS,   /* preload: what the program maps itself */
-  LOCK_RANK_ORPHANS,    /* memprof: the list of entries whose owner ended */
-  LOCK_RANK_PLACES,     /* callstack: the table of a language's places */
-  LOCK_RANK_MODULES,    /* callstack: the table of loaded modules */
-  LOCK_RANK_RUNS,       /* preload: page runs of the region */
+  LOCK_RANK_WORLD,       /* gc: the list of domains; held while the world is stopped */
+  LOCK_RANK_FINALISERS,  /* gc: finalisers and alarms */
+  LOCK_RANK_GLOBALS,     /* gc: global roots */
+  LOCK_RANK_WEAK,        /* gc: weak blocks */
+  LOCK_RANK_PINS,        /* gc: pinned blocks */
+  LOCK_RANK_MARK,        /* gc: mark work that is shared */
+  LOCK_RANK_POOLS,       /* gc: the lists of pools */
+  LOCK_RANK_MEDIUM,      /* gc: medium and large blocks */
+  LOCK_RANK_CHUNKS,      /* gc: chunks */
+  LOCK_RANK_MAPPINGS,    /* preload: what the program maps itself */
+  LOCK_RANK_ORPHANS,     /* memprof: owners, and the entries of those that ended */
+  LOCK_RANK_TRACKED,     /* memprof: a shard of the table of tracked blocks */
+  LOCK_RANK_PLACES,      /* callstack: the table of a language's places */
+  LOCK_RANK_MODULES,     /* callstack: the table of loaded modules */
+  LOCK_RANK_RUNS,        /* preload: page runs of the region */
+  LOCK_RANK_SLOTS,       /* gc: the addresses of handles, where checks are on */
 };
 
 struct lock {

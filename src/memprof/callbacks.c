@@ -20,12 +20,6 @@
 
 /* ---- claims ---- */
 
-/* Notes that an entry is no longer tracked though its block lives: the entry is still in its
- * owner's list. */
-static inline void note_zombie(struct memprof_owner *owner, uint64_t word) {
-  if (word & ENTRY_LINKED && !owner->engine->ops->parallel) owner->old_changed = true;
-}
-
 /* Claims an entry that the caller removed from its queue. Returns its pending step. STEP_NONE:
  * there is none, and the caller has not claimed the entry. */
 static inline enum entry_step claim(struct memprof *engine, struct memprof_entry *entry) {
@@ -59,17 +53,29 @@ static inline enum entry_step settle(struct memprof_entry *entry, enum entry_sta
   return step;
 }
 
+/* ZOMBIES of tracked.h, steps 2 and 3. Returns the entry's state. */
+static __attribute__((noinline)) uint64_t leave_table(struct memprof *engine, struct memprof_entry *entry) {
+  uint64_t given_up = ENTRY_RUNNING | (tracked_remove(&engine->tracked, entry) ? ENTRY_LINKED : 0);
+  uint64_t from = entry_word(entry), to;
+  do to = entry_concluded(from & ~given_up);
+  while (!entry_swap(entry, &from, to));
+  return to;
+}
+
 /* The claimant makes the entry a zombie, which has no pending step, and gives it up: the entry may
  * be free then. */
-static inline void bury(struct memprof_owner *owner, struct memprof_entry *entry, struct profile *profile,
-                        struct profile_stripe *stripe) {
+static inline void bury(struct memprof_entry *entry, struct profile *profile, struct profile_stripe *stripe) {
+  struct memprof *engine = profile->engine;
   uint64_t from = entry_word(entry), to;
+  bool tabled;
   do {
     ASSERT(from & ENTRY_RUNNING);
-    to = entry_concluded((from & ~(uint64_t)(ENTRY_STAGE | ENTRY_RUNNING)) | STAGE_ZOMBIE);
+    tabled = entry_is_tabled(entry, from) && !engine->ops->parallel;
+    to = (from & ~(uint64_t)(ENTRY_STAGE | (tabled ? 0 : ENTRY_RUNNING))) | STAGE_ZOMBIE;
+    if (!tabled) to = entry_concluded(to);
   } while (!entry_swap(entry, &from, to));
-  if (owner) note_zombie(owner, to);
-  entry_free_if_over(profile->engine, entry, to);
+  if (__builtin_expect(tabled, 0)) to = leave_table(engine, entry);
+  entry_free_if_over(engine, entry, to);
   profile_let_go(profile, stripe);
 }
 
@@ -142,10 +148,11 @@ static enum entry_stage run_promote(struct memprof_thread *thread, struct mempro
 static enum entry_stage run_resize(struct memprof_thread *thread, struct memprof_entry *entry,
                                    struct profile *profile) {
   const wn_tracker *tracker = &profile->tracker;
-  if (!tracker->resize) return STAGE_MAJOR;
+  enum entry_stage stage = entry_stage(entry_word(entry));
+  if (!tracker->resize) return stage;
   wn_allocation allocation = description(entry);
   entry->metadata = tracker->resize(thread->domain, entry->metadata, &allocation, tracker->context);
-  return STAGE_MAJOR;
+  return stage;
 }
 
 static inline void run_dealloc(struct memprof_thread *thread, struct memprof_entry *entry,
@@ -191,7 +198,6 @@ static __attribute__((noinline)) uint64_t postpone(struct memprof_thread *thread
  * order. */
 static inline void run_on(struct memprof_thread *thread, struct memprof_entry *entry, struct profile *profile,
                           enum entry_stage stage) {
-  struct memprof_owner *owner = thread->owner;
   enum entry_step step;
   uint64_t word;
   while (stage != STAGE_ZOMBIE && (step = settle(entry, stage, &word)) != STEP_NONE) {
@@ -204,9 +210,9 @@ static inline void run_on(struct memprof_thread *thread, struct memprof_entry *e
   }
   thread->running = NULL;
   if (stage == STAGE_ZOMBIE)
-    bury(owner, entry, profile, &profile->stripes[thread->stripe]);
-  else if (__builtin_expect(profile_reached(profile, PROFILE_DISCARDED), 0) && callbacks_forget(entry, word))
-    note_zombie(owner, word);
+    bury(entry, profile, &profile->stripes[thread->stripe]);
+  else if (__builtin_expect(profile_reached(profile, PROFILE_DISCARDED), 0))
+    callbacks_forget(entry, word);
 }
 
 /* Runs all pending steps of an entry that was taken out of its queue. */
@@ -373,19 +379,19 @@ void callbacks_drop(struct memprof_thread *thread, struct memprof_entry *entry) 
   if (claim(thread->owner->engine, entry) == STEP_NONE) return;
   struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
   forgotten(entry, profile, entry_stage(entry_word(entry)));
-  bury(thread->owner, entry, profile, &profile->stripes[thread->stripe]);
+  bury(entry, profile, &profile->stripes[thread->stripe]);
 }
 
 static void abandon_entry(struct memprof_thread *thread, struct memprof_entry *entry) {
   struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
   switch ((enum entry_step)thread->running_step) {
   case STEP_ALLOC: profile_count_dropped(profile, entry, STAGE_ALLOC); break;
-  case STEP_PROMOTE:
-  case STEP_RESIZE: profile_count_dropped(profile, entry, STAGE_MAJOR); break;
+  case STEP_PROMOTE: profile_count_dropped(profile, entry, STAGE_MAJOR); break;
+  case STEP_RESIZE: profile_count_dropped(profile, entry, entry_stage(entry_word(entry))); break;
   default: break; /* a dealloc was counted when it began */
   }
   thread->running = NULL;
-  bury(thread->owner, entry, profile, &profile->stripes[thread->stripe]);
+  bury(entry, profile, &profile->stripes[thread->stripe]);
 }
 
 /* Gives up the row whose callback the ending thread ran: a birth's row, unless it has become an
@@ -417,7 +423,7 @@ bool callbacks_forget(struct memprof_entry *entry, uint64_t word) {
   if (!entry_seize(entry, word)) return false;
   struct profile *profile = atomic_load_explicit(&entry->profile, memory_order_relaxed);
   forgotten(entry, profile, entry_stage(word));
-  bury(NULL, entry, profile, &profile->stripes[stripe_of_thread()]);
+  bury(entry, profile, &profile->stripes[stripe_of_thread()]);
   return true;
 }
 

@@ -6,18 +6,15 @@
 #include "memprof/tracked.h"
 #include "memprof/young.h"
 
-/* Puts a tracked block's entry in the owner's list of old or of young blocks. The caller has the
- * owner to itself. */
-void owner_track_old(struct memprof_owner *owner, struct memprof_entry *entry);
-static inline void owner_track(struct memprof_owner *owner, struct memprof_entry *entry, bool old) {
-  if (old)
-    owner_track_old(owner, entry);
-  else
-    entry_list_append(&owner->young, entry);
+/* owner_track_young puts a tracked block's entry in the owner's list of young blocks, owner_track in
+ * the table. The caller has the owner to itself. */
+static inline void owner_track_young(struct memprof_owner *owner, struct memprof_entry *entry) {
+  entry_list_append(&owner->young, entry);
 }
+void owner_track(struct memprof_owner *owner, struct memprof_entry *entry);
 
-/* Unlinks the zombies of profiles that were discarded since the last call. Costs one comparison if
- * none was. */
+/* Unlinks the young zombies of profiles that were discarded since the last call. Costs one
+ * comparison if none was. */
 void owner_clean_all(struct memprof_owner *owner, uint64_t discards);
 static inline void owner_clean(struct memprof_owner *owner) {
   uint64_t discards = atomic_load_explicit(&owner->engine->discards, memory_order_acquire);
@@ -27,6 +24,11 @@ static inline void owner_clean(struct memprof_owner *owner) {
 /* Makes the owner take part in another profile instead of `*seen`, which does not sample. False if
  * another thread was faster. */
 bool owner_enter(struct memprof_owner *owner, uint64_t *seen, uint64_t handle);
+
+/* Sets flags of an entry, clears others, and gives the callbacks that this makes pending to the
+ * entry's owner, or to `heir` if that has ended. The world is stopped. */
+void owner_post(struct memprof *engine, struct memprof_entry *entry, uint64_t set, uint64_t clear,
+                struct memprof_owner *heir);
 
 /* orphans_leave moves the entries of an owner that ends to the engine; orphans_adopt moves them to
  * an owner that scans or drains. */

@@ -8,6 +8,8 @@
  *                 |   '--(major)-------+------------------' '--resize--> MAJOR     |
  *                 '---- NULL, raise, stop, discard, dealloc_minor, discard --------'
  *
+ * A resize leaves an entry in its stage, MINOR too.
+ *
  * The state is one atomic word: a stage, six flags, and a generation that changes each time the
  * slot is freed, so that a compare and exchange on a word that was read earlier fails if the slot
  * serves another block by now.
@@ -15,8 +17,8 @@
  *   RUNNING  one thread has claimed the entry: only it calls callbacks, changes the stage, and
  *            touches `metadata`.
  *   QUEUED   the entry stands in exactly one queue of pending callbacks, through `pending_next`.
- *   LINKED   the host still knows the entry: the block carries it, or an owner's list does, through
- *            `next`.
+ *   LINKED   the host still knows the entry: the block carries it, or an owner's list or the table of
+ *            old blocks (tracked.h) does, through `next`.
  *   OLD, RESIZED, DEAD   what happened to the block. They are set when it happens. The pending step
  *            follows from the stage and these flags (entry_steps, the one table), so callbacks come in
  *            order however late they run.
@@ -48,6 +50,7 @@ enum entry_step { STEP_NONE, STEP_ALLOC, STEP_PROMOTE, STEP_RESIZE, STEP_DEALLOC
 
 struct profile;
 
+/* In two lines of 64 bytes: the first has all that a queue and a walk of a table need. */
 struct memprof_entry {
   _Alignas(64) _Atomic(uint64_t) free_link; /* belongs to slots.c */
   _Atomic(uint64_t) word; /* every exchange of it releases what the claimant wrote, and acquires it */
@@ -56,6 +59,10 @@ struct memprof_entry {
   void *metadata;
   /* Written by the thread that owns the block; read by the claimant. */
   _Atomic(uintptr_t) address;
+  /* Written by the thread that has the list or queue. */
+  struct memprof_entry *next, *pending_next;
+  uint64_t owner; /* the number of the owner that gets its callbacks; changed only where one adopts it */
+  /* As the address. */
   _Atomic(size_t) size, bytes, previous_bytes, trials, n_samples;
   _Atomic(const wn_callstack *) callstack;
   /* Set at birth; constant afterwards. */
@@ -63,8 +70,7 @@ struct memprof_entry {
   uint32_t number;
   uint8_t source;
   bool minor;
-  /* Written by the thread that has the list or queue. */
-  struct memprof_entry *next, *pending_next;
+  bool outside; /* memory outside of a block: it stands in the table from its birth on */
 };
 
 static inline enum entry_stage entry_stage(uint64_t word) { return (enum entry_stage)(word & ENTRY_STAGE); }
@@ -80,7 +86,7 @@ static inline uint64_t entry_word(const struct memprof_entry *entry) {
 static const uint8_t entry_steps[ENTRY_RUNNING] = {
     ENTRY_STEPS(0, NONE, NONE),
     ENTRY_STEPS(ENTRY_OLD, PROMOTE, NONE),
-    ENTRY_STEPS(ENTRY_RESIZED, NONE, RESIZE),
+    ENTRY_STEPS(ENTRY_RESIZED, RESIZE, RESIZE),
     ENTRY_STEPS(ENTRY_DEAD, DEALLOC_MINOR, DEALLOC_MAJOR),
     ENTRY_STEPS(ENTRY_OLD | ENTRY_RESIZED, PROMOTE, RESIZE),
     ENTRY_STEPS(ENTRY_OLD | ENTRY_DEAD, PROMOTE, DEALLOC_MAJOR),
@@ -92,6 +98,11 @@ static const uint8_t entry_steps[ENTRY_RUNNING] = {
 /* The pending step of an entry in this state. */
 static inline enum entry_step entry_step(uint64_t word) {
   return (enum entry_step)entry_steps[word % ENTRY_RUNNING];
+}
+
+/* Whether an entry of a collected host stands in the table of tracked.h, or is on its way there. */
+static inline bool entry_is_tabled(const struct memprof_entry *entry, uint64_t word) {
+  return word & ENTRY_LINKED && (word & ENTRY_OLD || entry->outside);
 }
 
 /* ---- exchanges ---- */

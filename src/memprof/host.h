@@ -5,8 +5,9 @@
  *
  *   collected   an owner is a domain. Its threads run one at a time, and whatever the engine does for
  *               an owner is done by the thread that runs in it or by a collection that stopped it.
- *               Entries are linked in their owner's young or old list, and a collection reports the
- *               fate of all of them at once.
+ *               Entries of young blocks are linked in their owner's list, and a minor collection
+ *               reports the fate of all of them at once. Those of old blocks are in one table by
+ *               address, and the sweep reports which blocks are dead.
  *   parallel    one owner, whose threads truly run in parallel. Any thread may free any block. The host
  *               keeps the entry with the block, and gives it back once, to memprof_freed. All
  *               blocks count as major.
@@ -21,14 +22,14 @@
  *   }
  *   memprof_drain(thread);                       callbacks run, here or at the next safepoint
  *   ...
- *   memprof_freed(thread, entry);                or memprof_after_minor, memprof_after_major
+ *   memprof_freed(thread, entry);                or memprof_after_minor, memprof_found_dead
  *   memprof_drain(thread);
  *
  * Nothing here calls malloc, or changes errno except through the user's callbacks. In a parallel
  * host nothing takes a lock; in a collected one there is the guard of a table of young samples
- * (young.h), and the lock of what ended owners left. In a parallel host a signal handler may
- * interrupt any of these functions and allocate and free: its blocks are sampled and followed. If
- * it interrupted a drain, that drain runs the callbacks that the handler made pending; if it
+ * (young.h), the lock of what ended owners left, and those of the table of old blocks (tracked.h).
+ * In a parallel host a signal handler may interrupt any of these functions and allocate and free:
+ * its blocks are sampled and followed. If it interrupted a drain, that drain runs the callbacks that the handler made pending; if it
  * interrupted another function, the next drain does. So the host calls memprof_drain after each
  * report and each suspension. A collected host allocates nothing in a signal handler. */
 #ifndef MEMPROF_HOST_H
@@ -39,6 +40,7 @@
 #include "memprof/owner.h"
 #include "memprof/slots.h"
 #include "memprof/thread.h"
+#include "memprof/tracked.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -80,6 +82,8 @@ struct memprof_ops {
   struct memprof_thread *(*current)(struct memprof *engine);
 };
 
+enum { OWNER_LISTS = TINY ? 2 : 64 };
+
 /* One engine: one heap's profiling. Provided by the host, zeroed; hosts read `host` and nothing
  * else. */
 struct memprof {
@@ -87,17 +91,19 @@ struct memprof {
   const struct memprof_ops *ops;
   void *host;
   /* Written by any thread. */
-  struct slots entries, profiles, pieces; /* `pieces` of tracked.h */
-  _Atomic(struct young_table *) tables;   /* of all owners there were; pairs with take_table of young.c */
+  struct slots entries, profiles;
+  _Atomic(struct young_table *) tables; /* of all owners there were; pairs with take_table of young.c */
   _Atomic(uint64_t) profile_sequence, thread_sequence;
-  _Atomic(uint64_t) discards; /* how many had entries to forget; pairs with owner_clean */
-  /* The entries of owners that ended. Protected by `lock` (rank ORPHANS), except `has_orphans`, a
-   * hint that threads read without the lock; pairs with orphans_adopt. */
+  _Atomic(uint64_t) discards;   /* how many had entries to forget; pairs with owner_clean */
+  struct tracked_table tracked; /* stays empty in a parallel host */
+  /* The owners, in lists by their numbers, and the entries of those that ended. Protected by `lock`
+   * (rank ORPHANS), except `has_orphans`, a hint that threads read without the lock; pairs with
+   * orphans_adopt. */
   struct lock lock;
   _Atomic(bool) has_orphans;
   struct entry_list orphan_young, orphan_pending;
-  struct tracked_list orphan_old;
-  bool orphans_changed;
+  struct memprof_owner *owners[OWNER_LISTS];
+  uint64_t owner_sequence;
 };
 
 /* Opens an engine that tracks at most `limit` blocks at a time. Blocks of memprof_born_young count
@@ -179,6 +185,9 @@ struct memprof_birth {
   size_t n_samples;      /* at least 1 */
   wn_alloc_source source;
   bool minor; /* born in the minor heap; always false in a parallel host */
+  /* Memory outside of the block at the address, in a collected host: memprof_after_minor does not
+   * ask for its fate, and the host calls memprof_outside_aged. */
+  bool outside;
 };
 
 /* Reports that a sampled block exists, or will when its allocator returns. Captures the callstack
@@ -200,13 +209,19 @@ void memprof_resized(struct memprof_thread *thread, struct memprof_entry *entry,
                      size_t size, size_t bytes, size_t trials, size_t n_samples);
 
 /* Reports that a block moved within its heap; no callback is called. In a collected host only for
- * young blocks: a collection reports where the old ones are. */
+ * young blocks; memprof_visit_old is for the others. */
 void memprof_moved(struct memprof_entry *entry, uintptr_t address);
 
 /* Reports that a block was freed: makes the dealloc callback pending, on this thread in a parallel
  * host, else on the owner. In a parallel host the entry is no longer the caller's. The block may be
  * reused at once. */
 void memprof_freed(struct memprof_thread *thread, struct memprof_entry *entry);
+
+/* Reports that a block of a collected host that had `from` bytes outside now has `to`, which is
+ * less. Each sampled part of them, whichever owner's, keeps that share of its bytes and its
+ * callstack, which makes the tracker's `resize` pending, or is dead if nothing is left of it. True
+ * if callbacks of the thread's owner are pending; those of other owners are told by memprof_tell. */
+bool memprof_outside_shrank(struct memprof_thread *thread, uintptr_t address, size_t from, size_t to);
 
 /* What a collection did to a tracked block. */
 enum memprof_age { MEMPROF_DEAD, MEMPROF_YOUNG, MEMPROF_OLD };
@@ -218,18 +233,27 @@ typedef struct memprof_fate memprof_fate_function(uintptr_t address, void *conte
 
 /* Called after a minor collection, once the fate of every young block is final on all domains: asks
  * `fate` about each young tracked block of the owner, and makes its callbacks pending. The caller
- * has the owner to itself. Adopts orphans. Old blocks cost nothing, unless there was no room for
- * them in the list of old ones. */
+ * has the owner to itself. Adopts orphans. Old blocks cost nothing. */
 void memprof_after_minor(struct memprof_owner *owner, memprof_fate_function *fate, void *context);
 
-/* The same for the old tracked blocks, after a marking cycle. `fate` must not return
- * MEMPROF_YOUNG. */
-void memprof_after_major(struct memprof_owner *owner, memprof_fate_function *fate, void *context);
+/* Called after a minor collection for each young block that has sampled memory outside: what became
+ * of the block, MEMPROF_DEAD or MEMPROF_OLD. Owners that ended have `heir`. The world is stopped. */
+void memprof_outside_aged(struct memprof *engine, uintptr_t address, struct memprof_fate fate,
+                          struct memprof_owner *heir);
 
-/* Visits the addresses of the owner's old tracked blocks, and stores what `visit` makes of them: no
- * callback becomes pending. The caller has the owner to itself. */
+/* Reports that a block which is not young is dead, before its memory can be used again. Any thread.
+ * Costs little if the block is not tracked. Its deaths are told by memprof_tell. */
+void memprof_found_dead(struct memprof *engine, uintptr_t address);
+
+/* Makes the callbacks pending of what was reported since the last call: deaths of old blocks, and
+ * shrinks of what other owners follow. Those of owners that ended are `heir`'s. The world is
+ * stopped. */
+void memprof_tell(struct memprof *engine, struct memprof_owner *heir);
+
+/* Visits the addresses of what the table has: old tracked blocks, and blocks with sampled memory
+ * outside. Stores what `visit` makes of them: no callback becomes pending. The world is stopped. */
 typedef void memprof_visit_function(void *visitor, uintptr_t *address);
-void memprof_visit_old(struct memprof_owner *owner, memprof_visit_function *visit, void *visitor);
+void memprof_visit_old(struct memprof *engine, memprof_visit_function *visit, void *visitor);
 
 /* Runs pending callbacks: this thread's, oldest first, then its owner's. Returns true at once if
  * suspended. False if an exception waits: the rest stay pending. The host's memory may have moved
@@ -247,6 +271,11 @@ wn_status memprof_stop(struct memprof_thread *thread);
 wn_status memprof_join(struct memprof_thread *thread, wn_profile *profile);
 wn_status memprof_leave(struct memprof_thread *thread);
 bool memprof_is_sampling(const struct memprof_thread *thread);
+
+/* The locks of an engine: the first has rank ORPHANS, the others TRACKED. A host takes them in this
+ * order around a fork. */
+enum { MEMPROF_LOCKS = 1 + TRACKED_SHARDS };
+struct lock *memprof_lock(struct memprof *engine, unsigned i);
 
 /* Stops the profile, if it samples, and discards it, without a thread of an owner: in the child of a
  * fork, where no other thread is inside the engine. */

@@ -80,6 +80,7 @@ static inline struct memprof_entry *entry_birth(struct memprof_thread *thread,
   atomic_store_explicit(&entry->address, birth->address, memory_order_relaxed);
   entry->number = number;
   entry->minor = birth->minor;
+  entry->outside = birth->outside;
   entry->metadata = NULL;
   entry->depth = profile->options.callstack_size;
   const wn_allocation allocation = {.n_samples = birth->n_samples,
@@ -102,7 +103,10 @@ struct memprof_entry *memprof_allocated(struct memprof_thread *thread, const str
   young_settle(owner); /* so that callbacks of older blocks come before */
   struct memprof_entry *entry = entry_birth(thread, birth);
   if (!entry) return NULL;
-  if (!owner->engine->ops->parallel) owner_track(owner, entry, !birth->minor);
+  if (birth->minor && !birth->outside)
+    owner_track_young(owner, entry);
+  else if (!owner->engine->ops->parallel)
+    owner_track(owner, entry);
   pending_push(thread, entry);
   return entry;
 }
@@ -113,7 +117,6 @@ void memprof_open(struct memprof *engine, const struct memprof_ops *ops, void *h
   if (!ops->parallel) fence_prepare();
   slots_open(&engine->entries, sizeof(struct memprof_entry), limit);
   slots_open(&engine->profiles, sizeof(struct profile), MOST_PROFILES);
-  slots_open(&engine->pieces, sizeof(struct tracked_piece), limit);
 }
 
 void memprof_close(struct memprof *engine) {
@@ -126,7 +129,7 @@ void memprof_close(struct memprof *engine) {
   young_close(engine);
   slots_close(&engine->entries);
   slots_close(&engine->profiles);
-  slots_close(&engine->pieces);
+  tracked_unmap(&engine->tracked);
 }
 
 wn_status memprof_start(struct memprof_thread *thread, const wn_memprof_options *options,
@@ -196,7 +199,7 @@ struct memprof_usage memprof_usage(const struct memprof *engine) {
       .entries = slots_in_use(&engine->entries) + rows,
       .profiles = slots_in_use(&engine->profiles),
       .mapped_bytes = slots_mapped_bytes(&engine->entries) + slots_mapped_bytes(&engine->profiles) +
-                      slots_mapped_bytes(&engine->pieces) + young_mapped_bytes(engine),
+                      tracked_mapped_bytes(&engine->tracked) + young_mapped_bytes(engine),
   };
 }
 
@@ -235,14 +238,16 @@ void memprof_check(const struct memprof *engine) {
     const struct profile *profile = slots_at(&engine->profiles, number);
     if (profile_reached(profile, PROFILE_SAMPLING)) check_profile(engine, profile);
   }
-  size_t in_use = 0;
+  size_t in_use = 0, tabled = 0;
   for (uint32_t number = 0; number < slots_numbered(&engine->entries); number++) {
     uint64_t word = entry_word(slots_at(&engine->entries, number));
     if (entry_stage(word) == STAGE_FREE) continue;
     in_use++;
     ASSERT(entry_step(word) == STEP_NONE || word & (ENTRY_RUNNING | ENTRY_QUEUED)); /* invariant Q */
     ASSERT(entry_stage(word) != STAGE_ZOMBIE || word & (ENTRY_RUNNING | ENTRY_QUEUED | ENTRY_LINKED)); /* F */
+    tabled += entry_is_tabled(slots_at(&engine->entries, number), word);
   }
+  ASSERT(engine->ops->parallel || tabled == tracked_verify(&engine->tracked));
   ASSERT(in_use == slots_in_use(&engine->entries)); /* none is lost */
 }
 
@@ -261,6 +266,10 @@ wn_status wn_memprof_start(wn_domain *domain, const wn_memprof_options *options,
 wn_status wn_memprof_stop(wn_domain *domain) {
   struct memprof_thread *thread = memprof_host_thread(domain);
   return thread ? memprof_stop(thread) : refused(domain);
+}
+
+struct lock *memprof_lock(struct memprof *engine, unsigned i) {
+  return i ? &engine->tracked.shards[i - 1].lock : &engine->lock;
 }
 
 void memprof_forget(wn_profile *profile) {

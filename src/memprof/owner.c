@@ -1,13 +1,10 @@
-/* An owner: the profile in which it takes part, and the tracked blocks of a domain by age.
+/* An owner: the profile in which it takes part, its young tracked blocks, and its number, by which
+ * the entries in the table lead to it.
  *
- * After a minor collection the engine asks for the fate of the young entries, after a major one for
- * that of the old entries. An entry that is no longer tracked (a zombie) leaves its list there.
- * Entries that a discard made zombies leave their lists at the owner's next drain at the latest: so
- * a program that starts and discards profiles for ever stays small without collections.
- *
- * A scan does not touch the entries of old blocks that stay where they are. It looks at each of
- * them only if some became zombies or changed their addresses since the last scan: `old_changed`
- * says so, or the engine's count of discards. */
+ * After a minor collection the engine asks for the fate of the young entries. An entry that is no
+ * longer tracked (a zombie) leaves its list there. Entries that a discard made zombies leave their
+ * lists at the owner's next drain at the latest: so a program that starts and discards profiles for
+ * ever stays small without collections. */
 #include "memprof/engine.h"
 
 #include "base/check.h"
@@ -16,111 +13,40 @@ static void unlink_entry(struct memprof_owner *owner, struct memprof_entry *entr
   if (entry_post(owner->engine, entry, 0, ENTRY_LINKED)) owner_add_pending(owner, entry);
 }
 
-static void die(struct memprof_owner *owner, struct memprof_entry *entry) {
-  if (entry_post(owner->engine, entry, ENTRY_DEAD, ENTRY_LINKED)) owner_add_pending(owner, entry);
-}
-
 static bool is_gone(uint64_t word) { return entry_stage(word) == STAGE_ZOMBIE || word & ENTRY_DEAD; }
 
-/* Applies the fate of one tracked block: puts its entry in the list where it belongs, and makes its
- * callbacks pending. */
+static void post(struct memprof_owner *owner, struct memprof_entry *entry, uint64_t set, uint64_t clear) {
+  if (entry_post(owner->engine, entry, set, clear)) owner_add_pending(owner, entry);
+}
+
+/* Applies the fate of a young tracked block: puts its entry where it belongs, and makes its
+ * callbacks pending. OLD is set before the entry goes to the table, so that a thread which stops
+ * tracking it looks there (ZOMBIES of tracked.h). */
 static void apply(struct memprof_owner *owner, struct memprof_entry *entry, struct memprof_fate fate) {
   if (fate.age == MEMPROF_DEAD) {
-    die(owner, entry);
+    post(owner, entry, ENTRY_DEAD, ENTRY_LINKED);
     return;
   }
   memprof_moved(entry, fate.address);
   if (fate.age == MEMPROF_YOUNG) {
-    entry_list_append(&owner->young, entry);
+    owner_track_young(owner, entry);
     return;
   }
-  owner_track_old(owner, entry);
-  if (!(entry_word(entry) & ENTRY_OLD) && entry_post(owner->engine, entry, ENTRY_OLD, 0))
-    owner_add_pending(owner, entry);
+  post(owner, entry, ENTRY_OLD, 0);
+  owner_track(owner, entry);
 }
 
-/* One scan of an owner's tracked blocks. */
-struct scan {
-  struct memprof_owner *owner;
-  memprof_fate_function *fate;
-  void *context;
-  bool looks; /* the scan looks at each entry, for those that are gone */
-};
-
-/* Scans the list of young blocks: the blocks that are young, or, if `old`, the old blocks that are
- * there. */
-static void scan_young(const struct scan *scan, bool old) {
-  struct memprof_owner *owner = scan->owner;
+static void scan_young(struct memprof_owner *owner, memprof_fate_function *fate, void *context) {
   struct memprof_entry *entry = owner->young.first;
   owner->young = (struct entry_list){0};
   while (entry) {
     struct memprof_entry *next = entry->next;
-    uint64_t word = entry_word(entry);
-    if (is_gone(word))
+    if (is_gone(entry_word(entry)))
       unlink_entry(owner, entry);
-    else if (old == !!(word & ENTRY_OLD))
-      apply(owner, entry,
-            scan->fate(atomic_load_explicit(&entry->address, memory_order_relaxed), scan->context));
-    else if (old)
-      entry_list_append(&owner->young, entry);
     else
-      owner_track_old(owner, entry); /* there was no room for it before */
+      apply(owner, entry, fate(atomic_load_explicit(&entry->address, memory_order_relaxed), context));
     entry = next;
   }
-}
-
-static bool is_here(struct tracked *tracked, void *owner) {
-  if (!is_gone(entry_word(tracked->entry))) return true;
-  unlink_entry(owner, tracked->entry);
-  return false;
-}
-
-static bool stays(struct tracked *tracked, void *context) {
-  const struct scan *scan = context;
-  if (scan->looks) {
-    if (!is_here(tracked, scan->owner)) return false;
-    tracked->address = atomic_load_explicit(&tracked->entry->address, memory_order_relaxed);
-  }
-  struct memprof_fate fate = scan->fate(tracked->address, scan->context);
-  if (fate.age == MEMPROF_DEAD) {
-    die(scan->owner, tracked->entry);
-    return false;
-  }
-  if (fate.address != tracked->address) memprof_moved(tracked->entry, tracked->address = fate.address);
-  return true;
-}
-
-static void scan_old(struct scan *scan) {
-  struct memprof_owner *owner = scan->owner;
-  uint64_t discards = atomic_load_explicit(&owner->engine->discards, memory_order_acquire);
-  scan->looks = owner->old_changed || discards != owner->discards_seen;
-  owner->old_changed = false;
-  tracked_filter(&owner->old, &owner->engine->pieces, stays, scan);
-}
-
-struct visitation {
-  memprof_visit_function *visit;
-  void *visitor;
-};
-
-/* An entry that is in the list of young blocks because there was no room elsewhere. If it is gone,
- * no scan asks for its block's fate any more. */
-static void visit_entry(struct memprof_entry *entry, const struct visitation *of) {
-  uint64_t word = entry_word(entry);
-  if (is_gone(word) || !(word & ENTRY_OLD)) return;
-  uintptr_t address = atomic_load_explicit(&entry->address, memory_order_relaxed);
-  of->visit(of->visitor, &address);
-  memprof_moved(entry, address);
-}
-
-/* A block whose entry is gone, too: the last scan found it live, and the next one may ask for its
- * fate before it looks at the entry. */
-static bool visit_tracked(struct tracked *tracked, void *context) {
-  const struct visitation *of = context;
-  uintptr_t before = tracked->address;
-  of->visit(of->visitor, &tracked->address);
-  if (tracked->address != before) memprof_moved(tracked->entry, tracked->address);
-  return true;
 }
 
 static void wake_if_due(struct memprof_owner *owner, bool was_due, bool has_rows) {
@@ -136,18 +62,70 @@ static void clean_young(struct memprof_owner *owner) {
     if (entry_stage(entry_word(entry)) == STAGE_ZOMBIE)
       unlink_entry(owner, entry);
     else
-      entry_list_append(&owner->young, entry);
+      owner_track_young(owner, entry);
     entry = next;
   }
 }
 
+/* ---- numbers ---- */
+
+static struct memprof_owner **list_of(struct memprof *engine, uint64_t number) {
+  return &engine->owners[number % OWNER_LISTS];
+}
+
+static void enrol(struct memprof_owner *owner) {
+  struct memprof *engine = owner->engine;
+  if (engine->ops->parallel) return;
+  lock_acquire(&engine->lock, LOCK_RANK_ORPHANS);
+  owner->number = ++engine->owner_sequence;
+  struct memprof_owner **list = list_of(engine, owner->number);
+  owner->next = *list;
+  *list = owner;
+  lock_release(&engine->lock, LOCK_RANK_ORPHANS);
+}
+
+static void strike_off(struct memprof_owner *owner) {
+  struct memprof *engine = owner->engine;
+  if (engine->ops->parallel) return;
+  lock_acquire(&engine->lock, LOCK_RANK_ORPHANS);
+  struct memprof_owner **link = list_of(engine, owner->number);
+  while (*link != owner) link = &(*link)->next;
+  *link = owner->next;
+  lock_release(&engine->lock, LOCK_RANK_ORPHANS);
+}
+
+/* NULL if the owner has ended. No owner ends while the world is stopped. */
+static struct memprof_owner *owner_of(struct memprof *engine, uint64_t number) {
+  lock_acquire(&engine->lock, LOCK_RANK_ORPHANS);
+  struct memprof_owner *owner = *list_of(engine, number);
+  while (owner && owner->number != number) owner = owner->next;
+  lock_release(&engine->lock, LOCK_RANK_ORPHANS);
+  return owner;
+}
+
+static struct memprof_owner *heir_of(struct memprof *engine, uint64_t number, struct memprof_owner *heir) {
+  if (number == heir->number) return heir;
+  struct memprof_owner *owner = owner_of(engine, number);
+  return owner ? owner : heir;
+}
+
+static void add_and_wake(struct memprof_owner *owner, struct memprof_entry *entry) {
+  bool was_due = owner->pending.first != NULL;
+  owner_add_pending(owner, entry);
+  wake_if_due(owner, was_due, false);
+}
+
 /* ---- the engine ---- */
 
-/* If there is no room for an old block's address, its entry stays in the list of young ones. */
-void owner_track_old(struct memprof_owner *owner, struct memprof_entry *entry) {
-  uintptr_t address = atomic_load_explicit(&entry->address, memory_order_relaxed);
-  if (!tracked_append(&owner->old, &owner->engine->pieces, entry, address))
-    entry_list_append(&owner->young, entry);
+void owner_track(struct memprof_owner *owner, struct memprof_entry *entry) {
+  entry->owner = owner->number;
+  if (!tracked_insert(&owner->engine->tracked, entry)) unlink_entry(owner, entry);
+}
+
+void owner_post(struct memprof *engine, struct memprof_entry *entry, uint64_t set, uint64_t clear,
+                struct memprof_owner *heir) {
+  struct memprof_owner *owner = heir_of(engine, entry->owner, heir);
+  if (entry_post(engine, entry, set, clear)) add_and_wake(owner, entry);
 }
 
 void owner_clean_all(struct memprof_owner *owner, uint64_t discards) {
@@ -155,7 +133,6 @@ void owner_clean_all(struct memprof_owner *owner, uint64_t discards) {
   owner->discards_seen = discards;
   orphans_adopt(owner);
   clean_young(owner);
-  tracked_filter(&owner->old, &owner->engine->pieces, is_here, owner);
 }
 
 bool owner_enter(struct memprof_owner *owner, uint64_t *seen, uint64_t handle) {
@@ -169,6 +146,7 @@ void memprof_owner_create(struct memprof_owner *owner, struct memprof *engine, s
                           void *host) {
   owner->engine = engine;
   owner->host = host;
+  enrol(owner);
   owner->discards_seen = atomic_load(&engine->discards);
   uint64_t handle = parent ? atomic_load(&parent->profile) : 0;
   atomic_store(&owner->profile, handle && profile_enter(handle) ? handle : 0);
@@ -178,6 +156,7 @@ void memprof_owner_end(struct memprof_owner *owner) {
   uint64_t handle = atomic_exchange(&owner->profile, 0);
   if (handle) profile_leave(handle);
   young_leave(owner);
+  strike_off(owner);
   orphans_leave(owner);
 }
 
@@ -186,30 +165,56 @@ void memprof_moved(struct memprof_entry *entry, uintptr_t address) {
 }
 
 void memprof_after_minor(struct memprof_owner *owner, memprof_fate_function *fate, void *context) {
-  struct scan scan = {.owner = owner, .fate = fate, .context = context};
   orphans_adopt(owner);
   bool was_due = owner->pending.first != NULL;
   young_settle(owner);
-  scan_young(&scan, false);
+  scan_young(owner, fate, context);
   /* Last: it makes entries of rows whose blocks stay young, and scan_young must not ask for them
    * again. */
   bool has_rows = young_after_minor(owner, fate, context);
   wake_if_due(owner, was_due, has_rows);
 }
 
-void memprof_after_major(struct memprof_owner *owner, memprof_fate_function *fate, void *context) {
-  struct scan scan = {.owner = owner, .fate = fate, .context = context};
-  orphans_adopt(owner);
+/* REUSE of tracked.h. The flags are set at once, while the entry is in a cache. */
+void memprof_found_dead(struct memprof *engine, uintptr_t address) {
+  struct tracked_table *table = &engine->tracked;
+  struct memprof_entry **link;
+  struct tracked_shard *shard = tracked_lock(table, address, &link);
+  while (*link) {
+    if (atomic_load_explicit(&(*link)->address, memory_order_relaxed) != address) {
+      link = &(*link)->next;
+      continue;
+    }
+    struct memprof_entry *entry = tracked_unlink(shard, link);
+    if (entry_post(engine, entry, ENTRY_DEAD, ENTRY_LINKED)) tracked_post(table, shard, entry);
+  }
+  tracked_unlock(shard);
+}
+
+static void tell_all(struct memprof_owner *owner, struct entry_list *list) {
   bool was_due = owner->pending.first != NULL;
-  scan_old(&scan);
-  scan_young(&scan, true);
+  entry_pending_join(&owner->pending, list);
   wake_if_due(owner, was_due, false);
 }
 
-void memprof_visit_old(struct memprof_owner *owner, memprof_visit_function *visit, void *visitor) {
-  struct visitation of = {visit, visitor};
-  orphans_adopt(owner);
-  tracked_filter(&owner->old, &owner->engine->pieces, visit_tracked, &of);
-  for (struct memprof_entry *entry = owner->young.first; entry; entry = entry->next) visit_entry(entry, &of);
+void memprof_tell(struct memprof *engine, struct memprof_owner *heir) {
+  struct tracked_news news[NEWS_LISTS];
+  tracked_take_news(&engine->tracked, news);
+  for (unsigned i = 0; i < NEWS_LISTS; i++) {
+    struct entry_list *list = &news[i].list;
+    if (list->first && news[i].owner) tell_all(heir_of(engine, news[i].owner, heir), list);
+    for (struct memprof_entry *entry; (entry = entry_pending_pop(list));)
+      add_and_wake(heir_of(engine, entry->owner, heir), entry);
+  }
+}
+
+void memprof_visit_old(struct memprof *engine, memprof_visit_function *visit, void *visitor) {
+  struct entry_list moved = {0};
+  tracked_visit(&engine->tracked, visit, visitor, &moved);
+  for (struct memprof_entry *entry, *next = moved.first; (entry = next);) {
+    next = entry->next;
+    /* A zombie has no callback that could become pending. */
+    if (!tracked_insert(&engine->tracked, entry)) entry_post(engine, entry, 0, ENTRY_LINKED);
+  }
 }
 /* SPDX-License-Identifier: MIT */

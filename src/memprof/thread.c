@@ -57,6 +57,7 @@ void memprof_thread_attach(struct memprof_thread *thread, struct memprof_owner *
   thread->stripe = stripe_of_thread();
   thread->exception = exception_of(thread);
   thread->sequence = atomic_fetch_add(&owner->engine->thread_sequence, 1);
+  random_seed(&thread->fractions, 0, 0, thread->sequence);
 }
 
 void memprof_thread_stop(struct memprof_thread *thread) {
@@ -120,13 +121,24 @@ static void enqueue(struct memprof_thread *thread, struct memprof_entry *entry) 
     owner_add_pending(owner, entry);
 }
 
-static uint64_t link_of(const struct memprof_thread *thread) {
-  return thread->owner->engine->ops->parallel ? ENTRY_LINKED : 0; /* else the owner's list still has it */
+/* What a block that is freed clears: the owner's list of young blocks still has an entry. */
+static uint64_t link_of(struct memprof *engine, struct memprof_entry *entry) {
+  bool gives_up = engine->ops->parallel ||
+                  (entry_is_tabled(entry, entry_word(entry)) && tracked_remove(&engine->tracked, entry));
+  return gives_up ? ENTRY_LINKED : 0;
 }
 
 void memprof_freed(struct memprof_thread *thread, struct memprof_entry *entry) {
-  if (!thread->owner->engine->ops->parallel) thread->owner->old_changed = true;
-  if (entry_post(thread->owner->engine, entry, ENTRY_DEAD, link_of(thread))) enqueue(thread, entry);
+  struct memprof *engine = thread->owner->engine;
+  if (entry_post(engine, entry, ENTRY_DEAD, link_of(engine, entry))) enqueue(thread, entry);
+}
+
+/* An entry that stands in a table moves there. */
+static void move(struct memprof_owner *owner, struct memprof_entry *entry, uintptr_t address) {
+  bool moves = !owner->engine->ops->parallel && entry_is_tabled(entry, entry_word(entry)) &&
+               tracked_remove(&owner->engine->tracked, entry);
+  memprof_moved(entry, address);
+  if (moves) owner_track(owner, entry);
 }
 
 /* Stores a block's new size for the resize callback; nothing for a zombie, which has no
@@ -146,8 +158,7 @@ static void note_size(struct memprof_thread *thread, struct memprof_entry *entry
 
 void memprof_resized(struct memprof_thread *thread, struct memprof_entry *entry, uintptr_t address,
                      size_t size, size_t bytes, size_t trials, size_t n_samples) {
-  if (!thread->owner->engine->ops->parallel) thread->owner->old_changed = true;
-  memprof_moved(entry, address);
+  move(thread->owner, entry, address);
   note_size(thread, entry, size, bytes, trials, n_samples);
   if (entry_post(thread->owner->engine, entry, ENTRY_RESIZED, 0)) enqueue(thread, entry);
 }

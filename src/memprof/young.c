@@ -51,6 +51,7 @@ static struct memprof_entry *make_entry(struct young_table *table, struct young_
   entry->depth = profile->options.callstack_size;
   entry->number = number;
   entry->minor = true;
+  entry->outside = false;
   entry_publish(entry, state);
   return entry;
 }
@@ -63,7 +64,7 @@ static void settle_running(struct memprof_owner *owner, struct young_table *tabl
   table->running->state = YOUNG_GONE;
   table->running = NULL;
   if (!entry) return;
-  entry_list_append(&owner->young, entry);
+  owner_track_young(owner, entry);
   table->thread->running = entry;
   table->thread->running_step = STEP_ALLOC;
 }
@@ -71,13 +72,13 @@ static void settle_running(struct memprof_owner *owner, struct young_table *tabl
 static void settle_due(struct memprof_owner *owner, struct young_table *table, struct young_row *row) {
   struct memprof_entry *entry = make_entry(table, row, STAGE_ALLOC | ENTRY_QUEUED | ENTRY_LINKED);
   if (!entry) return;
-  entry_list_append(&owner->young, entry);
+  owner_track_young(owner, entry);
   pending_push(table->thread, entry);
 }
 
 static void settle_kept(struct memprof_owner *owner, struct young_table *table, struct young_row *row) {
   struct memprof_entry *entry = make_entry(table, row, STAGE_MINOR | ENTRY_LINKED);
-  if (entry) entry_list_append(&owner->young, entry);
+  if (entry) owner_track_young(owner, entry);
 }
 
 static void settle_dead(struct memprof_owner *owner, struct young_table *table, struct young_row *row) {
@@ -88,7 +89,7 @@ static void settle_dead(struct memprof_owner *owner, struct young_table *table, 
 static void promote(struct memprof_owner *owner, struct young_table *table, struct young_row *row) {
   struct memprof_entry *entry = make_entry(table, row, STAGE_MINOR | ENTRY_OLD | ENTRY_QUEUED | ENTRY_LINKED);
   if (!entry) return;
-  owner_track_old(owner, entry);
+  owner_track(owner, entry);
   owner_add_pending(owner, entry);
 }
 

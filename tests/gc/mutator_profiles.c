@@ -44,12 +44,16 @@ static void do_something(wn_domain *domain, struct world *world) {
   }
 }
 
-static void *begin_life(wn_domain *domain, struct session *session, int stage) {
+/* The memory outside of a block that lives may be gone. */
+static void *begin_life(wn_domain *domain, struct session *session, const wn_allocation *allocation,
+                        int stage) {
   struct life *life = calloc(1, sizeof *life);
   if (!life) broken("no memory for the model");
   atomic_init(&life->stage, stage);
   do_something(domain, session->world);
   push_life(session->world, life);
+  life->bytes = allocation->bytes;
+  if (allocation->source == WN_SOURCE_CUSTOM) return life;
   life->sibling = told;
   told = life;
   return life;
@@ -63,12 +67,11 @@ static void end_life(struct life *life, bool dead) {
 static void *told_young(wn_domain *domain, const wn_allocation *allocation, void *context) {
   if (!allocation->n_samples || allocation->n_samples > allocation->trials)
     broken("%zu samples in %zu words", allocation->n_samples, allocation->trials);
-  return begin_life(domain, context, TOLD_YOUNG);
+  return begin_life(domain, context, allocation, TOLD_YOUNG);
 }
 
 static void *told_old(wn_domain *domain, const wn_allocation *allocation, void *context) {
-  (void)allocation;
-  return begin_life(domain, context, TOLD_OLD);
+  return begin_life(domain, context, allocation, TOLD_OLD);
 }
 
 static void *told_promotion(wn_domain *domain, void *minor, void *context) {
@@ -79,6 +82,18 @@ static void *told_promotion(wn_domain *domain, void *minor, void *context) {
   if (!atomic_compare_exchange_strong(&life->stage, &young, TOLD_OLD)) broken("promoted, and not young");
   do_something(domain, session->world);
   if (mix((uintptr_t)life, 3) % 16) return life;
+  end_life(life, false);
+  return NULL;
+}
+
+static void *told_shrink(wn_domain *domain, void *metadata, const wn_allocation *allocation, void *context) {
+  struct life *life = metadata;
+  /* Equal, if another domain shrank it again before the first shrink was told. */
+  if (allocation->source != WN_SOURCE_CUSTOM || !allocation->bytes || allocation->bytes > life->bytes)
+    broken("memory outside of %zu bytes shrank to %zu", life->bytes, allocation->bytes);
+  life->bytes = allocation->bytes;
+  do_something(domain, ((struct session *)context)->world);
+  if (mix((uintptr_t)life, allocation->bytes) % 16) return life;
   end_life(life, false);
   return NULL;
 }
@@ -116,7 +131,7 @@ static void start(struct worker *worker) {
   if (!session) broken("no memory for the model");
   session->world = world;
   const wn_tracker tracker = {told_young, told_old, told_promotion, told_young_death, told_old_death,
-                              told_drop,  session,  NULL,           told_release};
+                              told_drop,  session,  told_shrink,    told_release};
   if (wn_memprof_start(worker->actor->domain, &options, &tracker, &session->profile)) {
     free(session);
     return;

@@ -35,6 +35,7 @@ enum {
 struct life {
   struct life *next, *sibling; /* of the world; of one block, which several samples may have */
   _Atomic(int) stage;
+  size_t bytes;
   _Atomic(unsigned) ended;
   _Atomic(bool) dead;
 };

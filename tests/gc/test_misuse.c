@@ -263,6 +263,12 @@ static bool adjust_integer(wn_domain *domain) {
 static bool adjust_raw(wn_domain *domain) {
   return wn_custom_adjust(domain, wn_alloc_bytes(domain, 8), 8) == WN_EINVAL;
 }
+static bool adjust_too_much(wn_domain *domain) {
+  static const wn_custom_ops ops = {"misuse", NULL};
+  wn_ref block = wn_alloc_custom(domain, &ops, 8, 8);
+  return wn_custom_adjust(domain, block, SIZE_MAX / 2 + 1) == WN_EINVAL &&
+         wn_is_null(wn_alloc_custom(domain, &ops, 8, SIZE_MAX / 2 + 1));
+}
 static bool new_global_of_null(wn_domain *domain) { return !wn_global_new(domain, null_handle); }
 static bool get_null_global(wn_domain *domain) { return wn_is_null(wn_global_get(domain, NULL)); }
 static bool set_null_global(wn_domain *domain) { return wn_global_set(domain, NULL, handle), true; }
@@ -281,6 +287,7 @@ static const struct call mistakes[] = {
     {"wn_custom_adjust of null", adjust_null},
     {"wn_custom_adjust of an integer", adjust_integer},
     {"wn_custom_adjust of a raw block", adjust_raw},
+    {"wn_custom_adjust to more bytes than there are addresses", adjust_too_much},
     {"wn_global_new of a null handle", new_global_of_null},
     {"wn_global_get of NULL", get_null_global},
     {"wn_global_set of NULL", set_null_global},

@@ -91,12 +91,13 @@ static inline void log_dealloc_major(wn_domain *domain, void *major, void *conte
   log_event(context, domain, 'D');
 }
 
-static inline void *log_resize(wn_domain *domain, void *major, const wn_allocation *allocation,
+static inline void *log_resize(wn_domain *domain, void *metadata, const wn_allocation *allocation,
                                void *context) {
-  log_take(context, major, 'M');
+  char kind = ((struct mark *)metadata)->kind;
+  log_take(context, metadata, 0);
   ((struct log *)context)->last = *allocation;
   log_event(context, domain, 'r');
-  return log_mark(context, 'r', 'M');
+  return log_mark(context, 'r', kind);
 }
 
 static inline void log_drop(void *metadata, void *context) {

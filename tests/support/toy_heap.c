@@ -45,14 +45,25 @@ static bool collects(const struct collection *collection, const struct toy_block
   return collection->minor ? block->young && block->domain == collection->domain : !block->young;
 }
 
+static uintptr_t moved(uintptr_t address) {
+  return (address & ~(uintptr_t)0xffff) | ((address + 8) & 0xffff);
+}
+
 static struct memprof_fate fate(uintptr_t address, void *context) {
   struct collection *collection = context;
   struct toy_block *block = block_at(collection->heap, address);
   if (!collects(collection, block))
     return (struct memprof_fate){block->young ? MEMPROF_YOUNG : MEMPROF_OLD, address};
   if (block->garbage) return (struct memprof_fate){MEMPROF_DEAD, 0};
-  block->address = (address & ~(uintptr_t)0xffff) | ((address + 1) & 0xffff);
+  block->address = moved(address);
   return (struct memprof_fate){MEMPROF_OLD, block->address};
+}
+
+/* Where a block is now, that has just moved. */
+static void visit(void *heap, uintptr_t *address) {
+  const struct toy_block *block = &((struct toy_heap *)heap)->blocks[*address >> 16];
+  ASSERT(block->used && !block->garbage && !block->young); /* the table has no others */
+  *address = block->address;
 }
 
 /* After the engine was told, so that fate() still finds the dead. */
@@ -188,7 +199,17 @@ void toy_minor(wn_domain *domain) {
 
 void toy_major(struct toy_heap *heap, wn_domain **domains, size_t count) {
   struct collection collection = {heap, NULL, false};
-  for (size_t i = 0; i < count; i++) memprof_after_major(&domains[i]->owner, fate, &collection);
+  ASSERT(count);
+  for (int i = 0; i < TOY_BLOCKS; i++) {
+    struct toy_block *block = &heap->blocks[i];
+    if (!collects(&collection, block)) continue;
+    if (block->garbage)
+      memprof_found_dead(&heap->engine, block->address);
+    else
+      block->address = moved(block->address);
+  }
+  memprof_tell(&heap->engine, &domains[0]->owner);
+  memprof_visit_old(&heap->engine, visit, heap);
   sweep(&collection);
 }
 

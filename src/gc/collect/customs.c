@@ -3,6 +3,7 @@
 
 #include "base/metadata.h"
 #include "gc/collect/collector.h"
+#include "gc/world/host.h"
 #include <string.h>
 
 enum { FIRST = TINY ? 4 : 256 };
@@ -47,12 +48,15 @@ bool customs_reserve(struct wn_domain *domain) {
 }
 
 void customs_after_minor(struct wn_domain *domain) {
+  struct wn_heap *heap = domain->heap;
   for (size_t i = 0; i < domain->custom_count; i++) {
-    wn_value moved = heap_young_fate(domain->heap, domain->customs[i]);
+    wn_value block = domain->customs[i], moved = heap_young_fate(heap, block);
+    const struct custom *custom = (const struct custom *)(moved ? moved : block);
+    if (custom_is_tracked(custom)) host_outside_aged(heap, block, moved);
     if (moved)
-      customs_count_old(domain->heap, atomic_load(&((struct custom *)moved)->external_bytes));
+      customs_count_old(heap, custom_external(custom));
     else
-      store_release_custom(&domain->heap->store, domain->customs[i]);
+      store_release_custom(&heap->store, block);
   }
   domain->custom_count = 0;
   domain->young_external = 0;

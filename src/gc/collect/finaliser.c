@@ -101,8 +101,8 @@ static void queue(struct registry *registry, struct finaliser finaliser) {
 
 /* ORDER. Queues the registrations from `from` on that `is_dead` finds. The others stay, in their
  * order. */
-typedef bool death(const struct wn_heap *heap, struct finaliser *finaliser);
-static size_t queue_dead(const struct wn_heap *heap, struct registry *registry, struct registrations *list,
+typedef bool death(struct wn_heap *heap, struct finaliser *finaliser);
+static size_t queue_dead(struct wn_heap *heap, struct registry *registry, struct registrations *list,
                          size_t from, death *is_dead) {
   size_t kept = from, before = registry->pending.count;
   bool keeps_value = list == &registry->first;
@@ -119,18 +119,25 @@ static size_t queue_dead(const struct wn_heap *heap, struct registry *registry, 
   return registry->pending.count - before;
 }
 
-static bool is_unmarked(const struct wn_heap *heap, struct finaliser *finaliser) {
+static bool is_unmarked(struct wn_heap *heap, struct finaliser *finaliser) {
   return header_colour(header_of(finaliser->value)) != heap_live_colour(heap);
 }
 
+/* FATES of host.h. */
+static bool is_dead_for_good(struct wn_heap *heap, struct finaliser *finaliser) {
+  if (!is_unmarked(heap, finaliser)) return false;
+  if (block_is_tracked(finaliser->value)) host_found_dead(heap, finaliser->value);
+  return true;
+}
+
 /* Updates the address of a value that did not die. */
-static bool died_young(const struct wn_heap *heap, struct finaliser *finaliser) {
+static bool died_young(struct wn_heap *heap, struct finaliser *finaliser) {
   wn_value fate = heap_young_fate(heap, finaliser->value);
   if (fate) finaliser->value = fate;
   return !fate;
 }
 
-static bool is_left(const struct wn_heap *heap, struct finaliser *finaliser) {
+static bool is_left(struct wn_heap *heap, struct finaliser *finaliser) {
   (void)heap;
   return finaliser->value != 0;
 }
@@ -177,7 +184,7 @@ static void queue_first(struct wn_heap *heap, struct wn_domain *domain, struct r
 static void queue_last(struct wn_heap *heap, struct wn_domain *domain, struct registry *registry,
                        void *argument) {
   (void)argument;
-  if (queue_dead(heap, registry, &registry->last, 0, is_unmarked)) note_pending(domain);
+  if (queue_dead(heap, registry, &registry->last, 0, is_dead_for_good)) note_pending(domain);
   registry->last.young = registry->last.count;
 }
 

@@ -179,7 +179,7 @@ static void end_mark(struct wn_heap *heap, struct wn_domain *leader) {
   if (finalisers_mark_dead(heap, domain_marker(leader))) return;
   weak_clean(heap);
   finalisers_clean(heap);
-  host_after_marking(heap);
+  host_tell(heap); /* of the values whose finalisers are now pending */
   start_sweep(heap);
   event_point(&heap->events, EVENT_MARKING_ENDS, leader);
 }
@@ -192,6 +192,7 @@ static bool is_swept(const struct wn_heap *heap) {
 static void end_cycle(struct wn_heap *heap, struct wn_domain *leader) {
   struct pace *pace = &heap->collector->pace;
   if (!is_swept(heap)) return;
+  host_tell(heap);
   atomic_store(&pace->live_words, atomic_load(&heap->store.swept_live));
   settle_external(heap);
   pace->cycle_words = atomic_exchange(&pace->allocated, 0) - pace->cycle_began;

@@ -6,7 +6,7 @@
  *
  * A block is marked by storing its header with the other colour. Two markers may mark the same
  * block: then its fields are scanned twice, which is harmless. While marking goes on nothing in the
- * header of a published block changes but the colour.
+ * header of a block that is not marked changes but the colour (TRACKED of layout.h).
  *
  * SHARED. If another marker is idle, a marker puts the older half of its stack into a *work packet*
  * on the list of `struct marking`; that half leads to the most blocks. Idle markers take packets

@@ -151,8 +151,7 @@ static void check_colour(struct verification *of, const wn_value *at, bool swept
 
 /* A dead block keeps its bytes until it is swept, or the minor heap evacuated. */
 static void add_external(struct verification *of, wn_value *at) {
-  if (header_tag(*at) == WN_TAG_CUSTOM)
-    of->external += atomic_load(&((struct custom *)(at + 1))->external_bytes);
+  if (header_tag(*at) == WN_TAG_CUSTOM) of->external += custom_external((const struct custom *)(at + 1));
 }
 
 static void check_block(struct verification *of, wn_value *at, bool swept) {
@@ -212,7 +211,7 @@ static void note_large(struct large *large, void *context) { note_medium(&large-
 static void check_minor_heap(struct verification *of, const struct wn_domain *domain) {
   wn_value *at = (wn_value *)domain->context.young_ptr, *end = (wn_value *)domain->young_end;
   while (at < end) {
-    if (header_colour(*at) || at + header_extent(*at) > end) {
+    if (header_colour(*at) || *at & TRACKED || at + header_extent(*at) > end) {
       complain(of, "young block %p has the header %#zx", (void *)(at + 1), (size_t)*at);
       return;
     }
@@ -242,9 +241,20 @@ struct row_check {
   const struct visitor_row *row;
 };
 
+static void check_tracked(struct verification *of, wn_value block) {
+  bool young = heap_is_young(of->heap, block);
+  if (!(young ? is_young_block(of->heap, block) : is_old_block(of, block)))
+    complain(of, "%#zx has an entry of the sampling engine, and is no block", (size_t)block);
+  else if (!block_is_tracked(block))
+    complain(of, "block %#zx has an entry of the sampling engine, and no bit says so", (size_t)block);
+}
+
 static void check_place(void *visitor, wn_value *place) {
   const struct row_check *check = visitor;
-  check_value(check->of, *place, check->row->what, check->row->remembered ? place : NULL);
+  if (check->row->tracked)
+    check_tracked(check->of, *place);
+  else
+    check_value(check->of, *place, check->row->what, check->row->remembered ? place : NULL);
 }
 
 static void check_visitors(struct verification *of) {

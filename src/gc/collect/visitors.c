@@ -17,7 +17,7 @@ const struct visitor_row visitor_rows[VISITOR_ROWS] = {
     {"pin", pins_each, .keeps = true},
     {"finalised value", finalisers_each_registered, .keeps = false},
     {"weak block", weak_each_block, .keeps = false},
-    {"tracked block", host_visit_old, .keeps = false},
+    {"entry of a tracked block", host_visit_old, .keeps = false, .tracked = true},
 };
 
 static bool has_young(const struct wn_domain *domain) {

@@ -18,6 +18,7 @@ struct visitor_row {
   void (*each)(struct wn_heap *heap, wn_visit *visit, void *visitor);
   bool keeps;      /* it keeps the block alive */
   bool remembered; /* a young value makes the place enter a remembered set */
+  bool tracked;    /* it has tracked blocks (TRACKED of layout.h), dead ones until they are swept */
 };
 
 enum { VISITOR_ROWS = 7 };

@@ -35,14 +35,24 @@ static wn_value *allocate_young_custom(struct wn_domain *domain, size_t words, c
   return fields;
 }
 
+static wn_status too_much(const char *what) {
+  return error_set(WN_EINVAL, "%s: more bytes outside than there are addresses", what);
+}
+
 /* ---- changes of what a block has outside ---- */
 
 static bool is_custom(wn_ref block) {
   return !wn_is_null(block) && !wn_is_int(*block.slot) && wn_tag(*block.slot) == WN_TAG_CUSTOM;
 }
 
-static _Atomic(size_t) *external_of(wn_ref custom) {
-  return &((struct custom *)*custom.slot)->external_bytes;
+static struct custom *custom_of(wn_ref block) { return (struct custom *)*block.slot; }
+
+/* Returns what it was; CUSTOM_TRACKED stays. */
+static size_t exchange_external(struct custom *custom, size_t external_bytes) {
+  size_t before = atomic_load(&custom->external_bytes);
+  while (!atomic_compare_exchange_weak(&custom->external_bytes, &before,
+                                       external_bytes | (before & CUSTOM_TRACKED))) {}
+  return before & EXTERNAL_MOST;
 }
 
 static void grow(struct wn_domain *domain, wn_value block, size_t bytes) {
@@ -56,8 +66,10 @@ static void grow(struct wn_domain *domain, wn_value block, size_t bytes) {
 
 /* The block may be young in another domain, where its bytes were counted: so what this domain has
  * counted may be less. Both counts begin again at the next minor collection. */
-static void shrink(struct wn_domain *domain, wn_value block, size_t bytes) {
+static void shrink(struct wn_domain *domain, wn_value block, size_t from, size_t to) {
+  size_t bytes = from - to;
   atomic_fetch_sub(&domain->heap->store.external, bytes);
+  if (custom_is_tracked((const struct custom *)block)) host_outside_shrank(domain, block, from, to);
   if (!heap_is_young(domain->heap, block))
     customs_count_shrink(domain->heap, bytes);
   else
@@ -70,13 +82,14 @@ static wn_status adjust(struct wn_domain *domain, wn_ref block, size_t external_
   wn_status status = caller_check(domain, "custom adjust");
   if (status) return status;
   if (!is_custom(block)) return error_set(WN_EINVAL, "custom adjust: the handle is of no custom block");
-  size_t before = atomic_load(external_of(block));
+  if (external_bytes > EXTERNAL_MOST) return too_much("custom adjust");
+  size_t before = custom_external(custom_of(block));
   if (external_bytes > before && allocate_custom_is_due(domain, external_bytes - before))
     major_collect_and_slice(domain, STOP_EXTERNAL);
   domain->frame = frame;
-  before = atomic_exchange(external_of(block), external_bytes);
+  before = exchange_external(custom_of(block), external_bytes);
   if (external_bytes > before) grow(domain, *block.slot, external_bytes - before);
-  if (external_bytes < before) shrink(domain, *block.slot, before - external_bytes);
+  if (external_bytes < before) shrink(domain, *block.slot, before, external_bytes);
   return WN_OK;
 }
 
@@ -92,6 +105,7 @@ wn_ref allocate_custom(struct wn_domain *domain, const wn_custom_ops *ops, size_
   wn_ref null = {NULL};
   if (!caller_may(domain, "alloc custom")) return null;
   struct wn_heap *heap = domain->heap;
+  if (external_bytes > EXTERNAL_MOST) return too_much("alloc custom"), null;
   if (!ops || words > WN_MAX_WORDS) {
     error_set(WN_EINVAL,
               ops ? "alloc custom: more than WN_MAX_WORDS words" : "alloc custom: the operations are NULL");

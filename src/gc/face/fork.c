@@ -7,6 +7,7 @@
 #include "gc/face/open.h"
 #include "gc/face/spawn.h"
 #include "gc/face/trace.h"
+#include "gc/world/debug.h"
 #include "gc/world/host.h"
 #include "gc/world/process.h"
 #include "gc/world/safepoint.h"
@@ -26,7 +27,7 @@ struct ranked {
 static void find_locks(struct wn_heap *heap, struct ranked locks[HEAP_LOCKS]) {
   struct collector *collector = heap->collector;
   struct callstacks *callstacks = atomic_load(&heap->callstacks);
-  const struct ranked found[HEAP_LOCKS] = {
+  const struct ranked own[] = {
       {LOCK_RANK_FINALISERS, &collector->finalisers.lock},
       {LOCK_RANK_GLOBALS, &collector->globals.lock},
       {LOCK_RANK_WEAK, &collector->weak.lock},
@@ -35,10 +36,11 @@ static void find_locks(struct wn_heap *heap, struct ranked locks[HEAP_LOCKS]) {
       {LOCK_RANK_POOLS, &heap->store.pools.lock},
       {LOCK_RANK_MEDIUM, &heap->store.medium.lock},
       {LOCK_RANK_CHUNKS, &heap->store.chunks.lock},
-      {LOCK_RANK_ORPHANS, &heap->engine.lock},
-      {LOCK_RANK_PLACES, callstacks ? callstacks_places_lock(callstacks) : NULL},
   };
-  for (unsigned i = 0; i < HEAP_LOCKS; i++) locks[i] = found[i];
+  for (unsigned i = 0; i < sizeof own / sizeof *own; i++) *locks++ = own[i];
+  for (unsigned i = 0; i < MEMPROF_LOCKS; i++)
+    *locks++ = (struct ranked){i ? LOCK_RANK_TRACKED : LOCK_RANK_ORPHANS, memprof_lock(&heap->engine, i)};
+  *locks = (struct ranked){LOCK_RANK_PLACES, callstacks ? callstacks_places_lock(callstacks) : NULL};
 }
 
 /* Rank by rank: ranks must not fall from one heap to the next. */
@@ -83,6 +85,7 @@ static void before_fork(void) {
     world_stop_for_fork(heap, own_of(heap), &heap->world_in_fork);
   for (struct wn_heap *heap = heaps_open(); heap; heap = heap->next_open) helpers_pause(heap);
   take_locks();
+  if (CHECKS) debug_before_fork();
 }
 
 static void release(struct wn_heap *heap) {
@@ -159,6 +162,7 @@ static void in_child_of(struct wn_heap *heap) {
 
 static void after_fork(bool child) {
   if (!under_way.prepared) return;
+  if (CHECKS) debug_after_fork();
   for (struct wn_heap *heap = heaps_open(); heap; heap = heap->next_open) release(heap);
   if (child) {
     for (struct wn_heap *heap = heaps_open(); heap; heap = heap->next_open) in_child_of(heap);

@@ -456,6 +456,6 @@ bool wn_marshal_get_bytes(wn_marshal_reader *from, void *bytes, size_t size) {
 size_t wn_marshal_left(const wn_marshal_reader *from) { return bytes_left(from); }
 
 void wn_marshal_external(wn_marshal_reader *from, size_t external_bytes) {
-  from->external_bytes = external_bytes;
+  from->external_bytes = external_bytes < EXTERNAL_MOST ? external_bytes : EXTERNAL_MOST;
 }
 /* SPDX-License-Identifier: MIT */

@@ -1,7 +1,7 @@
 /* How blocks lie in memory.
  *
- * A header is words << 10 | tag << 2 | colour. In the minor heap the two low bits are 0, or 1 once
- * the block was promoted:
+ * A header is words << 10 | tag << 2 | colour, and TRACKED above. In the minor heap the two low bits
+ * are 0, or 1 once the block was promoted:
  *
  *   young      words << 10 | tag << 2 | 0
  *   claimed    1                         a thread is copying it
@@ -11,7 +11,14 @@
  * cycle (major.h). A free run's header holds its length, header included, and its next word links
  * it. While a compaction runs (compact.h), a block that it has moved has
  *
- *   moved      new address | 3 */
+ *   moved      new address | 3
+ *
+ * TRACKED, the top bit, says that the sampling engine has an entry of the block, or had one: the
+ * sweep reports such a block to it. Only old blocks have the bit. It is set before a block of the major
+ * heap is published, and on a copy while the world is stopped after an evacuation. In both cases
+ * the block has the live colour, so no marker writes its header, as markers do without an exchange.
+ * Memory outside of a block may be sampled at any later time, too. So its bit, CUSTOM_TRACKED, is in
+ * the block's `external_bytes`, of young blocks as well. */
 #ifndef GC_STORE_LAYOUT_H
 #define GC_STORE_LAYOUT_H
 
@@ -32,7 +39,9 @@ static inline wn_value header_of(wn_value block) {
   return atomic_load_explicit(header_at(block), memory_order_relaxed);
 }
 
-static inline size_t header_words(wn_value header) { return header >> 10; }
+#define TRACKED ((wn_value)1 << 63)
+
+static inline size_t header_words(wn_value header) { return header << 1 >> 11; }
 static inline unsigned header_tag(wn_value header) { return (unsigned)(header >> 2) & 255u; }
 static inline unsigned header_colour(wn_value header) { return (unsigned)header & COLOUR_BITS; }
 static inline wn_value header_make(size_t words, unsigned tag, unsigned colour) {
@@ -54,12 +63,29 @@ static inline void field_store(wn_value *field, wn_value value) {
 }
 
 /* The first two words of a custom block; the program's bytes follow. Any domain may exchange
- * `external_bytes` while it has the block; the thread that releases the block reads it last. */
+ * `external_bytes`, and set CUSTOM_TRACKED there, while it has the block; the thread that releases
+ * the block reads it last. */
 struct custom {
   const struct wn_custom_ops *ops;
   _Atomic(size_t) external_bytes;
 };
 enum { CUSTOM_WORDS = sizeof(struct custom) / sizeof(wn_value) };
+
+#define CUSTOM_TRACKED ((size_t)1 << 63)
+#define EXTERNAL_MOST  (CUSTOM_TRACKED - 1)
+
+static inline size_t custom_external(const struct custom *custom) {
+  return atomic_load_explicit(&custom->external_bytes, memory_order_relaxed) & EXTERNAL_MOST;
+}
+static inline bool custom_is_tracked(const struct custom *custom) {
+  return atomic_load_explicit(&custom->external_bytes, memory_order_relaxed) & CUSTOM_TRACKED;
+}
+
+static inline bool block_is_tracked(wn_value block) {
+  wn_value header = header_of(block);
+  return header & TRACKED ||
+         (header_tag(header) == WN_TAG_CUSTOM && custom_is_tracked((const struct custom *)block));
+}
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -44,9 +44,12 @@ static void make_run(struct medium *medium, wn_value *at, size_t extent) {
   bin_add(medium, at);
 }
 
-static bool is_free(const wn_value *at) {
-  return header_colour(atomic_load_explicit((_Atomic(wn_value) *)at, memory_order_relaxed)) == COLOUR_FREE;
+/* The thread that allocates a block may still set TRACKED there. */
+static wn_value header_in(const wn_value *at) {
+  return atomic_load_explicit((_Atomic(wn_value) *)at, memory_order_relaxed);
 }
+
+static bool is_free(const wn_value *at) { return header_colour(header_in(at)) == COLOUR_FREE; }
 
 /* ---- chunks ---- */
 
@@ -170,15 +173,16 @@ static wn_value *allocate_large(struct store *store, size_t extent, wn_value hea
 
 /* ---- sweeping ---- */
 
-/* Releases the chunk's dead custom blocks, without the lock, since user code runs there. A dead
- * block stays in its place meanwhile, because only this thread sweeps. */
-static void release_customs(struct store *store, struct chunk *chunk) {
+/* Buries the chunk's dead blocks, without the lock, since user code runs there. A dead block stays in
+ * its place meanwhile, because only this thread sweeps. */
+static void bury_dead(struct store *store, struct chunk *chunk) {
   unsigned live = store_live_colour(store);
   for (wn_value *at = medium_first(chunk); at < medium_end(chunk); at += medium_extent_at(at)) {
-    wn_value header = *at;
-    if (is_free(at) || header_colour(header) == live || header_tag(header) != WN_TAG_CUSTOM) continue;
+    wn_value header = header_in(at);
+    unsigned colour = header_colour(header);
+    if (colour == COLOUR_FREE || colour == live || !store_has_burial(header)) continue;
     lock_release(&store->medium.lock, LOCK_RANK_MEDIUM);
-    store_release_custom(store, (wn_value)(at + 1));
+    store_bury(store, at, header);
     lock_acquire(&store->medium.lock, LOCK_RANK_MEDIUM);
   }
 }
@@ -192,7 +196,7 @@ static size_t sweep_chunk(struct store *store, struct chunk *chunk) {
   wn_value *at = medium_first(chunk), *end = medium_end(chunk);
   while (at < end) {
     size_t extent = medium_extent_at(at);
-    if (header_colour(*at) == live) {
+    if (header_colour(header_in(at)) == live) {
       if (free) make_run(medium, free, (size_t)(at - free));
       free = NULL;
       live_words += extent;
@@ -218,10 +222,9 @@ static struct large *pop_large(struct medium *medium) {
 static size_t sweep_large(struct store *store, struct large *large) {
   struct medium *medium = &store->medium;
   size_t words = large->bytes / 8;
-  wn_value header = atomic_load_explicit((_Atomic(wn_value) *)&large->header, memory_order_relaxed);
+  wn_value header = header_in(&large->header);
   bool live = header_colour(header) == store_live_colour(store);
-  if (!live && header_tag(header) == WN_TAG_CUSTOM)
-    store_release_custom(store, (wn_value)(&large->header + 1));
+  if (!live) store_bury(store, &large->header, header);
   lock_acquire(&medium->lock, LOCK_RANK_MEDIUM);
   if (live) {
     large->next = medium->large;
@@ -241,7 +244,7 @@ static size_t sweep_next_chunk(struct store *store) {
   while (index < medium->count && medium->chunks[index]->swept) index++;
   if (index == medium->count) return 0;
   struct chunk *chunk = medium->chunks[index];
-  release_customs(store, chunk);
+  bury_dead(store, chunk);
   size_t live = sweep_chunk(store, chunk);
   if (!live && is_empty(chunk)) {
     bin_remove(medium, medium_first(chunk));

@@ -120,7 +120,7 @@ static void sweep_pool(struct store *store, struct pool *pool) {
       end_run(&sweep, at);
       sweep.live_words += words;
     } else {
-      if (header_tag(header) == WN_TAG_CUSTOM) store_release_custom(store, (wn_value)(at + 1));
+      store_bury(store, at, header);
       add_free(&sweep, at);
     }
     at += words;

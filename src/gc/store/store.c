@@ -20,8 +20,13 @@ void store_swept(struct store *store, size_t live_words) {
 
 void store_release_custom(struct store *store, wn_value block) {
   struct custom *custom = (struct custom *)block;
-  atomic_fetch_sub(&store->external, atomic_load_explicit(&custom->external_bytes, memory_order_relaxed));
+  atomic_fetch_sub(&store->external, custom_external(custom));
   if (custom->ops->release) custom->ops->release(custom + 1);
+}
+
+void store_bury_slow(struct store *store, wn_value block) {
+  if (block_is_tracked(block)) store->tracked_died(store, block);
+  if (header_tag(header_of(block)) == WN_TAG_CUSTOM) store_release_custom(store, block);
 }
 
 static void release_block(wn_value *at, void *context) {

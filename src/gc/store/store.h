@@ -8,6 +8,9 @@
 #include "gc/store/pool.h"
 
 struct store {
+  /* Called for a dead block that is TRACKED (layout.h), or its memory outside, before its memory is
+   * used again; by any thread. Constant. */
+  void (*tracked_died)(struct store *store, wn_value block);
   struct chunks chunks;
   struct pools pools;
   struct medium medium;
@@ -33,6 +36,16 @@ void store_swept(struct store *store, size_t live_words);
 
 /* Called for a dead custom block: calls its release function. Any thread may call it. */
 void store_release_custom(struct store *store, wn_value block);
+
+/* Called for a dead block of the major heap before its memory is free: reports a tracked block, and
+ * releases a custom one. User code runs there. Any thread may call it. */
+void store_bury_slow(struct store *store, wn_value block);
+static inline bool store_has_burial(wn_value header) {
+  return header_tag(header) == WN_TAG_CUSTOM || header & TRACKED;
+}
+static inline void store_bury(struct store *store, wn_value *at, wn_value header) {
+  if (__builtin_expect(store_has_burial(header), 0)) store_bury_slow(store, (wn_value)(at + 1));
+}
 
 /* Called while the heap is being closed: releases all custom blocks. */
 void store_release_customs(struct store *store);

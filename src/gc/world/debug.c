@@ -2,7 +2,6 @@
 #include "gc/world/debug.h"
 
 #include "gc/world/caller.h"
-#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 /* The addresses of slots. Slots that do not fit in the table are not checked. */
 enum { SLOTS_MOST = 512 };
 
-static pthread_mutex_t tables = PTHREAD_MUTEX_INITIALIZER;
+static struct lock table; /* rank SLOTS; protects `slots` */
 static struct {
   const wn_value *begin, *end;
   bool live; /* false: of a thread that ended */
@@ -27,7 +26,7 @@ _Noreturn void debug_complain(const char *function, const char *what) {
 /* Uses the row of a thread that ended, preferably one of the same addresses. */
 void debug_note_slots(const struct domain_thread *thread) {
   size_t place = SLOTS_MOST;
-  pthread_mutex_lock(&tables);
+  lock_acquire(&table, LOCK_RANK_SLOTS);
   for (size_t i = 0; i < SLOTS_MOST; i++) {
     if (slots[i].live) continue;
     if (slots[i].begin < thread->slots_end && slots[i].end > thread->slots)
@@ -39,15 +38,18 @@ void debug_note_slots(const struct domain_thread *thread) {
     slots[place].end = thread->slots_end;
     slots[place].live = true;
   }
-  pthread_mutex_unlock(&tables);
+  lock_release(&table, LOCK_RANK_SLOTS);
 }
 
 void debug_forget_slots(const struct domain_thread *thread) {
-  pthread_mutex_lock(&tables);
+  lock_acquire(&table, LOCK_RANK_SLOTS);
   for (size_t i = 0; i < SLOTS_MOST; i++)
     if (slots[i].live && slots[i].begin == thread->slots) slots[i].live = false;
-  pthread_mutex_unlock(&tables);
+  lock_release(&table, LOCK_RANK_SLOTS);
 }
+
+void debug_before_fork(void) { lock_acquire(&table, LOCK_RANK_SLOTS); }
+void debug_after_fork(void) { lock_release(&table, LOCK_RANK_SLOTS); }
 
 /* ---- domains and handles ---- */
 
@@ -63,10 +65,10 @@ void debug_check_domain(const wn_domain *domain, const char *function) {
  * belongs or did. */
 static void check_foreign_slot(const wn_value *slot, const char *function) {
   bool live = false, ended = false;
-  pthread_mutex_lock(&tables);
+  lock_acquire(&table, LOCK_RANK_SLOTS);
   for (size_t i = 0; i < SLOTS_MOST; i++)
     if (slot >= slots[i].begin && slot < slots[i].end) *(slots[i].live ? &live : &ended) = true;
-  pthread_mutex_unlock(&tables);
+  lock_release(&table, LOCK_RANK_SLOTS);
   if (live) debug_complain(function, "the handle belongs to another thread or domain");
   if (ended) debug_complain(function, "the handle's thread or domain has ended");
 }

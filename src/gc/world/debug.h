@@ -30,6 +30,10 @@ void debug_check_domain(const wn_domain *domain, const char *function);
 void debug_note_slots(const struct domain_thread *thread);
 void debug_forget_slots(const struct domain_thread *thread);
 
+/* Around a fork, where checks are on: no other thread is at work on the table of slots then. */
+void debug_before_fork(void);
+void debug_after_fork(void);
+
 /* Complains if the handle is not of a block of bytes. */
 void debug_check_bytes(wn_ref raw, const char *function);
 

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "callstack/capture.h"
 #include "gc/world/caller.h"
+#include <stddef.h>
 
 enum { TRACKED_MOST = TINY ? 1 << 18 : 1 << 26 };
 
@@ -108,25 +109,41 @@ struct memprof_thread *memprof_host_thread(wn_domain *domain) {
 
 /* ---- births ---- */
 
-static void note_birth(struct wn_domain *domain, const struct memprof_birth *birth) {
-  if (memprof_allocated(&domain->running->profiled, birth)) domain_add_pending(domain, PENDING_PROFILE);
+/* False if the sample is lost. */
+static bool note_birth(struct wn_domain *domain, const struct memprof_birth *birth) {
+  if (!memprof_allocated(&domain->running->profiled, birth)) return false;
+  domain_add_pending(domain, PENDING_PROFILE);
+  return true;
+}
+
+/* TRACKED of layout.h. */
+static void set_tracked(wn_value block) {
+  atomic_store_explicit(header_at(block), header_of(block) | TRACKED, memory_order_relaxed);
 }
 
 /* ---- fates ---- */
 
+/* Only for blocks that are tracked. */
 static struct memprof_fate young_fate(uintptr_t address, void *context) {
   wn_value now = heap_young_fate(context, address);
+  if (now) set_tracked(now);
   return (struct memprof_fate){now ? MEMPROF_OLD : MEMPROF_DEAD, now};
 }
 
-static struct memprof_fate old_fate(uintptr_t address, void *context) {
-  bool live = header_colour(header_of(address)) == heap_live_colour(context);
-  return (struct memprof_fate){live ? MEMPROF_OLD : MEMPROF_DEAD, address};
+/* Who has the entries of owners that ended: the first domain that collects. */
+static struct memprof_owner *heir_of(struct wn_heap *heap) { return &domain_first(heap)->owner; }
+
+static void tracked_died(struct store *store, wn_value block) {
+  struct wn_heap *heap = (struct wn_heap *)((char *)store - offsetof(struct wn_heap, store));
+  host_found_dead(heap, block);
 }
 
 /* ---- shared ---- */
 
-void host_open(struct wn_heap *heap) { memprof_open(&heap->engine, &ops, heap, TRACKED_MOST); }
+void host_open(struct wn_heap *heap) {
+  heap->store.tracked_died = tracked_died;
+  memprof_open(&heap->engine, &ops, heap, TRACKED_MOST);
+}
 
 void host_close(struct wn_heap *heap) {
   struct callstacks *callstacks = atomic_load(&heap->callstacks);
@@ -212,7 +229,7 @@ static void born_old(struct wn_domain *domain, wn_value block, size_t hits, wn_a
                                       .bytes = words * sizeof(wn_value),
                                       .n_samples = hits,
                                       .source = source};
-  note_birth(domain, &birth);
+  if (note_birth(domain, &birth)) set_tracked(block);
 }
 
 void host_born_old(struct wn_domain *domain, wn_value block) {
@@ -241,23 +258,33 @@ void host_born_outside(struct wn_domain *domain, wn_value block, size_t bytes) {
                                 .bytes = bytes,
                                 .n_samples = hits,
                                 .source = WN_SOURCE_CUSTOM,
-                                .minor = heap_is_young(domain->heap, block)};
-  note_birth(domain, &birth);
+                                .minor = heap_is_young(domain->heap, block),
+                                .outside = true};
+  if (note_birth(domain, &birth)) atomic_fetch_or(&((struct custom *)block)->external_bytes, CUSTOM_TRACKED);
+}
+
+void host_outside_shrank(struct wn_domain *domain, wn_value block, size_t from, size_t to) {
+  if (memprof_outside_shrank(&domain->running->profiled, block, from, to))
+    domain_add_pending(domain, PENDING_PROFILE);
 }
 
 void host_after_minor(struct wn_heap *heap) {
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
     memprof_after_minor(&domain->owner, young_fate, heap);
+  host_tell(heap);
 }
 
-void host_after_marking(struct wn_heap *heap) {
-  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
-    memprof_after_major(&domain->owner, old_fate, heap);
+void host_outside_aged(struct wn_heap *heap, wn_value block, wn_value moved) {
+  struct memprof_fate fate = {moved ? MEMPROF_OLD : MEMPROF_DEAD, moved};
+  memprof_outside_aged(&heap->engine, block, fate, heir_of(heap));
 }
+
+void host_found_dead(struct wn_heap *heap, wn_value block) { memprof_found_dead(&heap->engine, block); }
+
+void host_tell(struct wn_heap *heap) { memprof_tell(&heap->engine, heir_of(heap)); }
 
 void host_visit_old(struct wn_heap *heap, wn_visit *visit, void *visitor) {
-  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
-    memprof_visit_old(&domain->owner, visit, visitor);
+  memprof_visit_old(&heap->engine, visit, visitor);
 }
 
 void host_run_pending(struct wn_domain *domain) { memprof_drain(&domain->running->profiled); }

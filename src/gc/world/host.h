@@ -12,7 +12,10 @@
  * finalisers.
  *
  * FATES. After evacuation, and before minor heaps are used again, a young block is forwarded or
- * dead. When marking has ended, an old block is marked or dead. */
+ * dead. Tracked old blocks are not looked at: those that die are TRACKED (layout.h), and the thread
+ * that sweeps one reports it. What was reported is told in the next stop of the world, and all of a
+ * cycle when the cycle ends. Where marking ends, dead values with `finalise_last` are reported, so
+ * that their deaths are told before that function is called. */
 #ifndef GC_WORLD_HOST_H
 #define GC_WORLD_HOST_H
 
@@ -63,11 +66,18 @@ void host_born_outside(struct wn_domain *domain, wn_value block, size_t bytes);
 int64_t host_gap(const struct wn_domain *domain);
 void host_born_read(struct wn_domain *domain, wn_value block, int64_t *left);
 
-/* FATES. The world is stopped. */
-void host_after_minor(struct wn_heap *heap);
-void host_after_marking(struct wn_heap *heap);
+/* Called when a block that has CUSTOM_TRACKED now has `to` bytes outside, less than `from`. */
+void host_outside_shrank(struct wn_domain *domain, wn_value block, size_t from, size_t to);
 
-/* Visits the addresses of old tracked blocks. The world is stopped. */
+/* FATES. The world is stopped, but for host_found_dead. host_after_minor: minor heaps are evacuated.
+ * host_outside_aged: a young block with CUSTOM_TRACKED has moved, or is dead (0). host_found_dead: an
+ * old block that may be tracked is dead. host_tell: tells what was reported. */
+void host_after_minor(struct wn_heap *heap);
+void host_outside_aged(struct wn_heap *heap, wn_value block, wn_value moved);
+void host_found_dead(struct wn_heap *heap, wn_value block);
+void host_tell(struct wn_heap *heap);
+
+/* Visits the addresses of tracked blocks in the table (memprof_visit_old). The world is stopped. */
 void host_visit_old(struct wn_heap *heap, wn_visit *visit, void *visitor);
 
 /* Runs the pending callbacks of the profile, if no exception is pending. */
