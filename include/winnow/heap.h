@@ -174,7 +174,9 @@ WN_API void wn_blocking_end(wn_domain *domain);
  *   - wn_join_wait of a thread that is not in the child frees the join, and is WN_ESTATE.
  *   - Profiles go on, with the domains that are left. A trace stays the parent's: the child takes
  *     no part in it any more, and may start its own.
- * A thread in a blocking section or in no domain may fork, too, and any callback. In the hooks
+ * A thread in a blocking section or in no domain may fork, too, and any callback. If other threads
+ * run in domains of two heaps at once, a fork can wait for them for ever: they should be in a
+ * blocking section of one of the heaps. In the hooks
  * walk_roots and callstack, in `release`, in a listener, and in a signal handler that interrupted
  * one of these functions, a program may fork only to execute another. So it is with a child of
  * vfork, and of the bare system call. */
