@@ -16,8 +16,8 @@
  * OCaml 4.08 to 5.3 wrote is read here. Blocks have OCaml's tags; an integer is OCaml's int. A
  * forced lazy (tag 250) is written and read as a block of one field. Not written and not read are
  * closures and the pointers into them (tags 247 and 249) and abstract blocks (251), which C cannot
- * mean, and custom blocks of kinds that are not registered. Not read are messages that are
- * compressed, as OCaml's compilers write them.
+ * mean, objects (248) of fewer than two words, and custom blocks of kinds that are not registered.
+ * Not read are messages that are compressed, as OCaml's compilers write them.
  *
  * A message may come from anywhere: every byte is checked, and reading takes no more memory than
  * some 50 bytes for each byte of the message, beside custom blocks of the program's kinds that have
@@ -180,9 +180,9 @@ typedef struct wn_marshal_ops {
   /* The bytes of every block of this kind (those that wn_alloc_custom got), and on a 32-bit host.
    * If `bytes` is 0, the blocks differ, and a message tells the size of each. */
   size_t bytes, bytes_32;
-  /* Writes what stands for a block of so many bytes, a multiple of 8 if `bytes` is 0; the block has
-   * then at most 24 times as many bytes as the message has for it. Returns false if the block cannot
-   * be written. */
+  /* Writes what stands for a block of so many bytes, a multiple of 8 if `bytes` is 0; the block, and
+   * 16 bytes more, are then at most 24 times as many as the message has for it, name and sizes
+   * included. Returns false if the block cannot be written. */
   bool (*write)(const void *bytes, size_t size, wn_marshal_writer *to);
   /* Sets the bytes of a new block, which are 0, from what `write` wrote, all of it. If `bytes` is 0,
    * the message tells `size`, which can be any number: check it before writing. The block's

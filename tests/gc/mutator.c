@@ -408,6 +408,7 @@ static const struct {
     {adjust_custom, 8},
     {use_pins, 6},
     {fork_and_compare, 1},
+    {use_marshal, 3},
     {NULL, 14},
     {NULL, 2},
     {NULL, 2},
@@ -508,6 +509,7 @@ static long set_up(struct world *world, uint64_t seed, long steps) {
   options.hooks.over_limit = collect_beyond_limit;
   options.seed = seed;
   check_status(wn_heap_open(&options, &world->heap), "wn_heap_open");
+  marshal_begin(world);
   return (steps + slower - 1) / slower;
 }
 

@@ -115,7 +115,7 @@ static void release(void *bytes) {
   struct node *node = *(struct node **)bytes;
   if (node) atomic_fetch_add(&node->released, 1);
 }
-static const wn_custom_ops ops = {"node", release};
+const wn_custom_ops node_ops = {"node", release};
 
 void make_custom(struct worker *worker) {
   wn_domain *domain = worker->actor->domain;
@@ -123,8 +123,8 @@ void make_custom(struct worker *worker) {
   size_t outside = draw(worker) % 4 ? below(worker, 1000) : below(worker, 200000);
   wn_scope scope = wn_scope_enter(domain);
   profile_before(worker);
-  wn_ref block = wn_alloc_custom(domain, &ops, words * 8, outside);
-  if (wn_is_null(block) && is_stress()) block = wn_alloc_custom(domain, &ops, words * 8, outside);
+  wn_ref block = wn_alloc_custom(domain, &node_ops, words * 8, outside);
+  if (wn_is_null(block) && is_stress()) block = wn_alloc_custom(domain, &node_ops, words * 8, outside);
   must(block, "wn_alloc_custom");
   struct node *node = node_new(worker->actor, NODE_CUSTOM, words, WN_TAG_CUSTOM);
   profile_after(worker, node);

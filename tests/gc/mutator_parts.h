@@ -25,6 +25,9 @@ void keep(struct worker *worker, wn_scope *scope, wn_ref ref, struct node *node)
 /* Links a new block to roots that are there. */
 void link_fields(struct worker *worker, struct node *node, wn_ref block);
 
+/* Of the custom blocks of nodes. */
+extern const wn_custom_ops node_ops;
+
 /* Operations. */
 void make_scanned(struct worker *worker);
 void make_raw(struct worker *worker);
@@ -47,6 +50,10 @@ void weak_end(struct actor *actor);
 
 /* A fork, whose child is compared with the model. */
 void fork_and_compare(struct worker *worker);
+
+/* Marshalling there and back. The custom blocks of nodes are registered for it. */
+void use_marshal(struct worker *worker);
+void marshal_begin(struct world *world);
 
 /* Pinned blocks of an actor. */
 void use_pins(struct worker *worker);

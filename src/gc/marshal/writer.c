@@ -177,7 +177,8 @@ static bool write_custom(struct wn_marshal_writer *writer, const struct custom *
   if (!fixed)
     big_endian_put_64(big_endian_put_32(writer->begin + sizes_at, (uint32_t)writer->bytes_32), writer->bytes);
   uint64_t words64 = words64_of_custom(writer->bytes);
-  if (!fixed && words64 / ITEM_WORDS_MOST > (size_t)(writer->at - writer->begin) - begin)
+  size_t item = (size_t)(writer->at - writer->begin) - begin;
+  if (!fixed && words64 > ITEM_WORDS_MOST * item) /* BOUND */
     return refuse(writer, "a custom block has more than 24 times as many bytes as its message");
   count_words(writer, words32_of_custom(writer->bytes_32), words64);
   return !writer->status;

@@ -245,6 +245,27 @@ static void blocks_that_tell_their_size_may_be_24_times_as_large_as_their_messag
   journal_close(&of);
 }
 
+static bool room_read(void *bytes, size_t size, wn_marshal_reader *from) {
+  memset(bytes, (int)wn_marshal_get(from, 8), size);
+  return true;
+}
+
+static void the_largest_block_that_is_written_can_be_read(void **state) {
+  static const wn_marshal_ops sized = {.write = page_write, .read = room_read};
+  enum { ITEM = 1 + sizeof "page" + 12 + 8, MOST = 24 * ITEM - 16 };
+  struct journal of;
+  (void)state;
+  journal_open(&of, NULL);
+  assert_int_equal(wn_marshal_register(of.heap, &page_ops, &sized), WN_OK);
+  {
+    WN_SCOPE(of.domain);
+    there_and_back(of.domain, page_new(of.domain, MOST, 7), 0);
+    for (size_t more = 8; more <= 32; more += 8)
+      assert_refused(of.domain, page_new(of.domain, MOST + more, 7), 0, "24 times");
+  }
+  journal_close(&of);
+}
+
 static void integers_that_a_32_bit_host_cannot_have_are_refused_for_it(void **state) {
   struct journal of;
   (void)state;
@@ -294,6 +315,7 @@ int main(void) {
       cmocka_unit_test(what_a_custom_block_refuses_is_refused),
       cmocka_unit_test(blocks_of_a_fixed_size_may_be_much_larger_than_their_message),
       cmocka_unit_test(blocks_that_tell_their_size_may_be_24_times_as_large_as_their_message),
+      cmocka_unit_test(the_largest_block_that_is_written_can_be_read),
       cmocka_unit_test(integers_that_a_32_bit_host_cannot_have_are_refused_for_it),
       cmocka_unit_test(kinds_are_registered_once),
   };
