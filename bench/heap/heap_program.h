@@ -19,7 +19,7 @@ static inline void program_check(wn_status status) {
 }
 
 /* PROFILE_RATE in the environment: the program is profiled at that rate, by a tracker that follows
- * each block to its end. */
+ * each block to its end. PROFILE_DEPTH: with callstacks of at most so many frames. */
 static inline void *program_born(wn_domain *domain, const wn_allocation *allocation, void *context) {
   (void)domain, (void)allocation;
   return context;
@@ -44,6 +44,7 @@ static inline void program_profile(wn_domain *domain) {
   wn_profile *profile;
   if (!getenv("PROFILE_RATE")) return;
   options.sampling_rate = atof(getenv("PROFILE_RATE"));
+  if (getenv("PROFILE_DEPTH")) options.callstack_size = (size_t)atol(getenv("PROFILE_DEPTH"));
   program_check(wn_memprof_start(domain, &options, &tracker, &profile));
 }
 

@@ -49,6 +49,7 @@ static inline bool wn_is_int(wn_value v) { return (v & 1) != 0; }
 /* The header of a block: words << 10 | tag << 2 | two bits of the collector. These, and the top bit,
  * which is the collector's too, are 0 in the minor heap. */
 #define WN_HEADER(words, tag) ((wn_value)(words) << 10 | (wn_value)(tag) << 2)
+#define WN_HEADER_COLLECTOR   ((wn_value)1 << 63 | 3) /* the collector's bits, for code that compares headers */
 static inline const wn_value *wn_header_of(wn_value block) { return (const wn_value *)block - 1; }
 
 /* The size of a block in words, without the header, and its tag. Undefined for an integer. */

@@ -272,6 +272,11 @@ wn_status memprof_join(struct memprof_thread *thread, wn_profile *profile);
 wn_status memprof_leave(struct memprof_thread *thread);
 bool memprof_is_sampling(const struct memprof_thread *thread);
 
+/* Around a fork, while no thread of an owner runs: threads that count or discard are kept out of the
+ * tables of young samples. */
+void memprof_before_fork(struct memprof *engine);
+void memprof_after_fork(struct memprof *engine);
+
 /* The locks of an engine: the first has rank ORPHANS, the others TRACKED. A host takes them in this
  * order around a fork. */
 enum { MEMPROF_LOCKS = 1 + TRACKED_SHARDS };

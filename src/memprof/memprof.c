@@ -268,6 +268,14 @@ wn_status wn_memprof_stop(wn_domain *domain) {
   return thread ? memprof_stop(thread) : refused(domain);
 }
 
+void memprof_before_fork(struct memprof *engine) {
+  for (struct young_table *table = young_first(engine); table; table = table->next) young_seize(table);
+}
+
+void memprof_after_fork(struct memprof *engine) {
+  for (struct young_table *table = young_first(engine); table; table = table->next) young_release(table);
+}
+
 struct lock *memprof_lock(struct memprof *engine, unsigned i) {
   return i ? &engine->tracked.shards[i - 1].lock : &engine->lock;
 }

@@ -72,7 +72,7 @@ static bool shrink_part(struct memprof_thread *thread, struct tracked_shard *sha
 bool memprof_outside_shrank(struct memprof_thread *thread, uintptr_t address, size_t from, size_t to) {
   struct memprof_entry **link;
   struct tracked_shard *shard = tracked_lock(&thread->owner->engine->tracked, address, &link);
-  struct shrink shrink = {.from = from, .to = to, .fraction = random_bits(&thread->fractions) % from};
+  struct shrink shrink = {.from = from, .to = to, .fraction = random_bits(&thread->owner->fractions) % from};
   bool pending = false;
   while (*link) {
     if ((*link)->outside && atomic_load_explicit(&(*link)->address, memory_order_relaxed) == address)

@@ -147,6 +147,7 @@ void memprof_owner_create(struct memprof_owner *owner, struct memprof *engine, s
   owner->engine = engine;
   owner->host = host;
   enrol(owner);
+  random_seed(&owner->fractions, 0, 0, owner->number);
   owner->discards_seen = atomic_load(&engine->discards);
   uint64_t handle = parent ? atomic_load(&parent->profile) : 0;
   atomic_store(&owner->profile, handle && profile_enter(handle) ? handle : 0);
@@ -165,8 +166,8 @@ void memprof_moved(struct memprof_entry *entry, uintptr_t address) {
 }
 
 void memprof_after_minor(struct memprof_owner *owner, memprof_fate_function *fate, void *context) {
-  orphans_adopt(owner);
   bool was_due = owner->pending.first != NULL;
+  orphans_adopt(owner);
   young_settle(owner);
   scan_young(owner, fate, context);
   /* Last: it makes entries of rows whose blocks stay young, and scan_young must not ask for them

@@ -2,6 +2,7 @@
 #ifndef MEMPROF_OWNER_H
 #define MEMPROF_OWNER_H
 
+#include "base/random.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,6 +33,7 @@ struct memprof_owner {
   struct entry_list young;   /* young tracked blocks, through `next` */
   struct entry_list pending; /* promote and dealloc callbacks to run, through `pending_next` */
   uint64_t discards_seen;    /* of engine->discards, when `young` was last cleaned */
+  struct random fractions;   /* of bytes, for SHRINK of outside.c */
 };
 
 #endif

@@ -57,7 +57,6 @@ void memprof_thread_attach(struct memprof_thread *thread, struct memprof_owner *
   thread->stripe = stripe_of_thread();
   thread->exception = exception_of(thread);
   thread->sequence = atomic_fetch_add(&owner->engine->thread_sequence, 1);
-  random_seed(&thread->fractions, 0, 0, thread->sequence);
 }
 
 void memprof_thread_stop(struct memprof_thread *thread) {

@@ -33,7 +33,6 @@ struct memprof_thread {
   uint64_t rows_of;      /* while it runs callbacks of rows (young.h): the profile's handle; else 0 */
   uint64_t sampled;      /* the profile that `sampler` is seeded for; 0 for none */
   struct sampler sampler;
-  struct random fractions; /* of bytes, for SHRINK of outside.c */
 };
 
 #endif

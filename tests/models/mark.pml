@@ -145,15 +145,23 @@ inline push(block) {
   fi
 }
 
-/* `white` is set. Two markers may find the same block white; its fields are then scanned twice. */
+/* `white` is set. Two markers may find the same block white; its fields are then scanned twice. The
+ * fields are looked at one by one, and a block without children is not pushed. */
 inline visit(block) {
   if
   :: colour[block] == white ->
      d_step {
        assert(!at_rest || me < 2);
-       colour[block] = !white;
-       push(block)
-     }
+       colour[block] = !white
+     };
+     if
+     :: atomic { field[block * F] -> push(block) }
+     :: else ->
+        if
+        :: atomic { field[block * F + 1] -> push(block) }
+        :: else
+        fi
+     fi
   :: else
   fi
 }
@@ -648,6 +656,7 @@ init {
     field[1 * F + 1] = 3;
     field[3 * F] = 4;
     field[3 * F + 1] = 1;
+    field[4 * F] = 2; /* so that a block that only a barrier marks has a child */
     handle[0] = 1;
     handle[2] = (OPERATIONS -> 3 : 0);
     for (reached : 1 .. N) { colour[reached] = live }

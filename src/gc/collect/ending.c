@@ -72,7 +72,7 @@ void ending_destroy(struct wn_domain *domain) {
   keep_memory(domain);
 }
 
-void ending_reap(struct wn_heap *heap) {
+void ending_reap(struct wn_heap *heap, struct wn_domain *leader) {
   if (!atomic_load(&heap->lost)) return;
   for (unsigned index = 0; index < heap->domains_end; index++) {
     struct wn_domain *domain = heap->domains[index];
@@ -82,6 +82,7 @@ void ending_reap(struct wn_heap *heap) {
     while (!atomic_compare_exchange_weak(&heap->collector->reaped, &domain->next_ended, domain)) {}
   }
   atomic_store(&heap->lost, 0);
+  domain_add_pending(leader, PENDING_ANY);
 }
 
 void ending_bury(struct wn_heap *heap) {

@@ -31,9 +31,9 @@ void ending_displace(struct wn_domain *domain);
 /* Frees what the domain had. No thread can reach it through the heap. */
 void ending_destroy(struct wn_domain *domain);
 
-/* LOST. ending_reap ends the lost domains; the world is stopped, and all minor heaps are empty.
- * ending_bury frees what they had; no lock is held. */
-void ending_reap(struct wn_heap *heap);
+/* LOST. ending_reap ends the lost domains, whose callbacks the leader inherits; the world is
+ * stopped, and all minor heaps are empty. ending_bury frees what they had; no lock is held. */
+void ending_reap(struct wn_heap *heap, struct wn_domain *leader);
 void ending_bury(struct wn_heap *heap);
 
 #endif

@@ -348,7 +348,7 @@ void major_collect_stopped(struct wn_domain *leader, unsigned what) {
   minor_collect(heap, leader);
   settle_counts(heap);
   step(heap, leader, what);
-  ending_reap(heap);
+  ending_reap(heap, leader);
   helpers_return(heap);
   compute_debt(heap);
   helpers_invite(heap);

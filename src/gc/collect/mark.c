@@ -10,6 +10,7 @@ enum {
   STACK_LEAST = 1 << 12,
   PIECE = TINY ? 4 : 1024, /* fields of a span that are scanned before the rest is put back */
   SHARE_INTERVAL = TINY ? 8 : 1024,
+  GLANCE = TINY ? 2 : 8, /* the largest small block, in fields: its header and they fill a line or two */
 };
 
 /* SHARED: a part of a mark stack on its way from one marker to another. */
@@ -45,21 +46,31 @@ static void push(struct wn_heap *heap, struct marker *marker, wn_value *at, wn_v
 
 /* ---- the loop ---- */
 
+static inline bool is_old_block(const struct wn_heap *heap, wn_value value) {
+  return !(value & 1) && value - heap->young_base >= heap->young_span;
+}
+
+/* Whether the fields of a block must be scanned. The first fields of a block arrive in the cache
+ * with its header, and its span would be popped when they may have left again. So a small block is
+ * looked at here, when it is marked: most are leaves and need no span. */
+static inline bool may_lead_on(const struct wn_heap *heap, wn_value *fields, size_t words) {
+  if (words > GLANCE) return true;
+  for (size_t i = 0; i < words; i++)
+    if (is_old_block(heap, field_load(fields + i))) return true;
+  return false;
+}
+
 /* `watching` is a constant where this is inlined: it costs the usual loop nothing. */
 static inline __attribute__((always_inline)) void visit(struct wn_heap *heap, struct marker *marker,
                                                         wn_value block, unsigned white, bool watching) {
-  wn_value header = header_of(block);
+  wn_value header = header_of(block), *fields = (wn_value *)block;
   if (header_colour(header) != white) return;
   atomic_store_explicit(header_at(block), header ^ COLOUR_BITS, memory_order_relaxed);
   size_t words = header_words(header);
-  bool scanned = header_is_scanned(header);
-  marker->words += scanned ? 1 : words + 1; /* fields count when they are scanned */
-  if (scanned && words) push(heap, marker, (wn_value *)block, (wn_value *)block + words);
+  bool pushed = header_is_scanned(header) && may_lead_on(heap, fields, words);
+  marker->words += pushed ? 1 : words + 1; /* the fields of a span count when they are scanned */
+  if (pushed) push(heap, marker, fields, fields + words);
   if (watching) ephemerons_marked(heap, marker, block);
-}
-
-static inline bool is_old_block(const struct wn_heap *heap, wn_value value) {
-  return !(value & 1) && value - heap->young_base >= heap->young_span;
 }
 
 static inline unsigned ring_count(const struct marker *marker) { return marker->ring_end - marker->ring_at; }

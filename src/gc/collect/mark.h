@@ -2,7 +2,8 @@
  *
  * A marker belongs to a domain or to a helper thread. Its stack holds *spans* of fields to scan, so
  * that a huge block is marked in pieces and can be shared. The header of a child is prefetched, and
- * the child waits in a small ring, first in, first out, until its header has arrived.
+ * the child waits in a small ring, first in, first out, until its header has arrived. A small block
+ * without children is not pushed.
  *
  * A block is marked by storing its header with the other colour. Two markers may mark the same
  * block: then its fields are scanned twice, which is harmless. While marking goes on nothing in the
@@ -26,7 +27,7 @@
 #include "base/lock.h"
 #include "gc/store/layout.h"
 
-enum { RING = TINY ? 4 : 64, WATERLINE = TINY ? 1 : 16, PACKET_SPANS = TINY ? 4 : 128 };
+enum { RING = TINY ? 4 : 32, WATERLINE = TINY ? 1 : 16, PACKET_SPANS = TINY ? 4 : 128 };
 
 struct span {
   wn_value *at, *end;

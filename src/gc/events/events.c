@@ -1,7 +1,10 @@
 /* The list of listeners. */
 #include "gc/events/events.h"
 
+#include "gc/events/hooks.h"
 #include <errno.h>
+
+_Thread_local unsigned hooks_running;
 
 static void unite(struct events *events) {
   uint64_t wanted = 0;

@@ -3,6 +3,7 @@
 
 #include "callstack/capture.h"
 #include "gc/collect/collector.h"
+#include "gc/events/hooks.h"
 #include "gc/face/attach.h"
 #include "gc/face/open.h"
 #include "gc/face/spawn.h"
@@ -26,7 +27,7 @@ struct ranked {
  * hold one though the world is stopped. */
 static void find_locks(struct wn_heap *heap, struct ranked locks[HEAP_LOCKS]) {
   struct collector *collector = heap->collector;
-  struct callstacks *callstacks = atomic_load(&heap->callstacks);
+  struct callstacks *callstacks = heap->callstacks_in_fork;
   const struct ranked own[] = {
       {LOCK_RANK_FINALISERS, &collector->finalisers.lock},
       {LOCK_RANK_GLOBALS, &collector->globals.lock},
@@ -75,7 +76,7 @@ static struct wn_domain *own_of(const struct wn_heap *heap) {
 
 static void before_fork(void) {
   sigset_t all, mask;
-  if (!process_may_acquire()) return;
+  if (hooks_running || !process_may_acquire()) return;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &mask);
   under_way.mask = mask;
@@ -84,12 +85,17 @@ static void before_fork(void) {
   for (struct wn_heap *heap = heaps_open(); heap; heap = heap->next_open)
     world_stop_for_fork(heap, own_of(heap), &heap->world_in_fork);
   for (struct wn_heap *heap = heaps_open(); heap; heap = heap->next_open) helpers_pause(heap);
+  for (struct wn_heap *heap = heaps_open(); heap; heap = heap->next_open) {
+    heap->callstacks_in_fork = atomic_load(&heap->callstacks);
+    memprof_before_fork(&heap->engine);
+  }
   take_locks();
   if (CHECKS) debug_before_fork();
 }
 
 static void release(struct wn_heap *heap) {
   give_locks_of(heap);
+  memprof_after_fork(&heap->engine);
   helpers_resume(heap);
   world_release_after_fork(heap, own_of(heap), &heap->world_in_fork);
 }
@@ -136,7 +142,10 @@ static void lose_domain(struct wn_domain *domain) {
 static bool keep_domain(struct wn_domain *domain) {
   struct domain_thread *left = lose_other_threads(domain);
   bool runs = left && !left->blocked;
-  if (!runs) atomic_store(&domain->state, DOMAIN_BLOCKED);
+  if (!runs) {
+    atomic_store(&domain->state, DOMAIN_BLOCKED);
+    atomic_store(&domain->forking, false);
+  }
   domain->awake = runs;
   atomic_store(&domain->others, left && left->spawned);
   turn_lose_waiters(domain, runs);

@@ -13,9 +13,9 @@
  * Nothing here allocates blocks, starts threads or collects: most children execute another program
  * at once.
  *
- * The bare system call, vfork and posix_spawn call no handler. A fork in the middle of one of our
- * functions, by a signal handler or a hook, finds that its thread holds a lock: then the copy is
- * made as it is, and the child must not use the heaps. */
+ * The bare system call, vfork and posix_spawn call no handler. If the thread that forks is in a hook
+ * (hooks.h), or holds a lock since a signal handler interrupted one of our functions, the copy is
+ * made as it is: the child must not use the heaps. */
 #ifndef GC_FACE_FORK_H
 #define GC_FACE_FORK_H
 

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/metadata.h"
 #include "gc/collect/listeners.h"
+#include "gc/events/hooks.h"
 #include "gc/world/caller.h"
 #include "gc/world/safepoint.h"
 
@@ -102,7 +103,9 @@ static void tell(const struct wn_gc_listener *listener, const struct event *even
   add_members(listener, event, &told);
   bool was_telling = telling; /* of another heap */
   telling = true;
+  hooks_running++;
   listener->hear(&told, listener->context);
+  hooks_running--;
   telling = was_telling;
 }
 

@@ -16,6 +16,7 @@
 #include "gc/face/verbose.h"
 #include "gc/world/host.h"
 #include "gc/world/process.h"
+#include "gc/world/thread.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,7 +140,7 @@ static wn_status finalise_all(wn_heap *heap) {
 wn_status wn_heap_close(wn_heap *heap) {
   if (!heap) return error_set(WN_EINVAL, "heap: it is NULL");
   if (!heap_is_open(heap)) return error_set(WN_EINVAL, "heap close: it is no heap, or was closed before");
-  domain_end_lost(heap);
+  if (!thread_in_heap(heap)) domain_end_lost(heap);
   lock_acquire(&heap->world, LOCK_RANK_WORLD);
   unsigned domains = heap->domain_count;
   lock_release(&heap->world, LOCK_RANK_WORLD);

@@ -1,6 +1,8 @@
 /* Opening and closing the store, and custom blocks that die. */
 #include "gc/store/store.h"
 
+#include "gc/events/hooks.h"
+
 bool store_create(struct store *store, const struct events *events) {
   pools_prepare();
   store->chunks.events = events;
@@ -21,7 +23,9 @@ void store_swept(struct store *store, size_t live_words) {
 void store_release_custom(struct store *store, wn_value block) {
   struct custom *custom = (struct custom *)block;
   atomic_fetch_sub(&store->external, custom_external(custom));
+  hooks_running++;
   if (custom->ops->release) custom->ops->release(custom + 1);
+  hooks_running--;
 }
 
 void store_bury_slow(struct store *store, wn_value block) {

@@ -91,6 +91,7 @@ struct wn_heap {
 
   /* Of a fork under way (fork.c of gc/face). */
   struct lock_fork world_in_fork, locks_in_fork[HEAP_LOCKS];
+  struct callstacks *callstacks_in_fork; /* those whose lock was taken */
 
   /* Parameters: written by control.c while the world is stopped. */
   wn_gc_control control;

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "callstack/capture.h"
+#include "gc/events/hooks.h"
 #include "gc/world/caller.h"
 #include <stddef.h>
 
@@ -60,7 +61,9 @@ static bool has_language(const struct wn_heap *heap) {
 /* Returns how many frames the hook wrote; the hook itself may return more. */
 static size_t ask_language(struct wn_domain *domain, wn_language_frame *frames, size_t most) {
   const wn_heap_hooks *hooks = &domain->heap->hooks;
+  hooks_running++;
   size_t count = hooks->callstack(domain, frames, most, hooks->context);
+  hooks_running--;
   return count < most ? count : most;
 }
 
@@ -131,7 +134,11 @@ static struct memprof_fate young_fate(uintptr_t address, void *context) {
 }
 
 /* Who has the entries of owners that ended: the first domain that collects. */
-static struct memprof_owner *heir_of(struct wn_heap *heap) { return &domain_first(heap)->owner; }
+static struct memprof_owner *heir_of(struct wn_heap *heap) {
+  struct wn_domain *domain = domain_first(heap);
+  while (domain && domain->lost) domain = domain_next(domain);
+  return &(domain ? domain : domain_first(heap))->owner;
+}
 
 static void tracked_died(struct store *store, wn_value block) {
   struct wn_heap *heap = (struct wn_heap *)((char *)store - offsetof(struct wn_heap, store));

@@ -2,6 +2,7 @@
 #include "gc/world/roots.h"
 
 #include "base/metadata.h"
+#include "gc/events/hooks.h"
 #include "gc/world/caller.h"
 #include "gc/world/debug.h"
 #include "gc/world/shortage.h"
@@ -44,7 +45,10 @@ void roots_each(struct wn_domain *domain, wn_visit *visit, void *visitor) {
     for (wn_value *slot = thread->slots; slot < top; slot++) visit(visitor, slot);
   }
   if (exception_is_pending(domain)) visit(visitor, &domain->exception.value);
-  if (hooks->walk_roots) hooks->walk_roots(domain, visit, visitor, hooks->context);
+  if (!hooks->walk_roots) return;
+  hooks_running++;
+  hooks->walk_roots(domain, visit, visitor, hooks->context);
+  hooks_running--;
 }
 
 size_t roots_count(const struct wn_domain *domain) {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <winnow/events.h>
 #include <winnow/trace.h>
 #include <winnow/weak.h>
 
@@ -363,6 +364,7 @@ static void keep(wn_domain *domain, void *argument) {
 static void find_what_was_lost(wn_domain *domain, void *argument) {
   struct keeper *of = argument;
   WN_SCOPE(domain);
+  IN_CHILD(wn_heap_close(of->finalised.journal->heap) == WN_EBUSY); /* by its own domain */
   wn_ref weak = wn_global_get(domain, of->weak);
   IN_CHILD(wn_weak_check(domain, weak, 0));
   IN_CHILD(wn_join_wait(domain, of->join) == WN_ESTATE);
@@ -427,11 +429,8 @@ static void a_callback_may_fork(void **state) {
   journal_close(&of);
 }
 
-/* A hook of a stopped world: the child must not use the heap, but it can execute a program. */
-static void fork_in_stopped_world(wn_domain *domain, wn_visit *visit, void *visitor, void *context) {
-  _Atomic(int) *forks = context;
-  (void)domain, (void)visit, (void)visitor;
-  if (atomic_fetch_add(forks, 1)) return;
+/* In the middle of the heap's work the child must not use the heap, but it can execute a program. */
+static void fork_and_execute(void) {
   pid_t child = fork();
   if (!child) {
     execlp("true", "true", (char *)NULL);
@@ -440,16 +439,50 @@ static void fork_in_stopped_world(wn_domain *domain, wn_visit *visit, void *visi
   await_child(child);
 }
 
+static _Atomic(int) hook_forks, release_forks, listener_forks;
+
+static void fork_in_hook(wn_domain *domain, wn_visit *visit, void *visitor, void *context) {
+  (void)domain, (void)visit, (void)visitor, (void)context;
+  if (atomic_fetch_add(&hook_forks, 1) < 5) fork_and_execute();
+}
+static void fork_in_release(void *bytes) {
+  (void)bytes;
+  if (atomic_fetch_add(&release_forks, 1) < 5) fork_and_execute();
+}
+static void fork_in_listener(const wn_gc_event *event, void *context) {
+  (void)event, (void)context;
+  if (atomic_fetch_add(&listener_forks, 1) < 5) fork_and_execute();
+}
+
+static void release_often(wn_domain *domain, void *argument) {
+  static const wn_custom_ops ops = {"forks", fork_in_release};
+  (void)argument;
+  for (int i = 0; i < 200; i++) {
+    WN_SCOPE(domain);
+    wn_alloc_custom(domain, &ops, 8, 0);
+    make_list(domain, 20, 20);
+    if (i % 20 == 0) wn_gc_major(domain);
+    wn_blocking_begin(domain);
+    wn_blocking_end(domain);
+  }
+}
+
 static void a_hook_may_fork_and_execute(void **state) {
   (void)state;
   struct journal of;
-  _Atomic(int) forks = 0;
-  wn_heap_options options = without_helpers();
-  options.hooks.walk_roots = fork_in_stopped_world;
-  options.hooks.context = &forks;
+  wn_join *joins[2];
+  wn_gc_listener *listener;
+  wn_heap_options options = WN_HEAP_DEFAULTS;
+  options.helper_threads = 2;
+  options.hooks.walk_roots = fork_in_hook;
   journal_open(&of, &options);
+  assert_int_equal(wn_gc_listen(of.domain, WN_GC_EVENT(WN_GC_PAUSE_ENDS), fork_in_listener, NULL, &listener),
+                   WN_OK);
+  for (int i = 0; i < 2; i++) joins[i] = spawn(of.domain, release_often, NULL);
+  for (int i = 0; i < 2; i++) join_wait(of.domain, joins[i]);
   wn_gc_full_major(of.domain);
-  assert_true(atomic_load(&forks) > 1);
+  assert_true(hook_forks > 1 && release_forks > 1 && listener_forks > 1);
+  assert_int_equal(wn_gc_unlisten(of.domain, listener), WN_OK);
   journal_close(&of);
 }
 
@@ -499,6 +532,7 @@ static void profile_in_child(wn_domain *domain, void *argument) {
            count.promotes + count.dealloc_minor + count.live_minor + count.dropped_minor);
   IN_CHILD(count.promotes + count.allocs_major ==
            count.dealloc_major + count.live_major + count.dropped_major);
+  IN_CHILD(count.live_minor == 0 && count.live_major == 0); /* the lost domains' deaths were told, too */
   IN_CHILD(wn_memprof_discard(of->profile) == WN_OK);
   end_heap(domain, of->world.heap);
 }
