@@ -102,8 +102,8 @@ static inline wn_value car(wn_value pair) { return field(pair, 0); }
 static inline wn_value cdr(wn_value pair) { return field(pair, 1); }
 
 static inline bool is_float(wn_value v) {
-  return is_block(v) &&
-         (__atomic_load_n(wn_header_of(v), __ATOMIC_RELAXED) & ~WN_HEADER_COLLECTOR) == WN_HEADER(1, WN_TAG_RAW);
+  return is_block(v) && (__atomic_load_n(wn_header_of(v), __ATOMIC_RELAXED) & ~WN_HEADER_COLLECTOR) ==
+                            WN_HEADER(1, WN_TAG_RAW);
 }
 static inline double float_of(wn_value v) { return *(const double *)v; }
 static inline bool is_number(wn_value v) { return is_integer(v) || is_float(v); }

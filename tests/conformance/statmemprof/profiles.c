@@ -288,7 +288,7 @@ static void a_hundred_thousand_profiles_leave_no_memory_behind(void **state) {
   assert_int_equal(usage.entries, 0);
   assert_int_equal(usage.profiles, 0);
   assert_true(usage.mapped_bytes <= mapped + 4096); /* a few buckets more, as collections fall */
-  assert_true(resident_pages() < pages + 1000); /* 4 MB: less than 42 bytes a round */
+  assert_true(resident_pages() < pages + 1000);     /* 4 MB: less than 42 bytes a round */
   memprof_check(&all.of.heap->engine);
   journal_close(&all.of);
 }
