@@ -133,7 +133,7 @@ static struct memprof_fate young_fate(uintptr_t address, void *context) {
   return (struct memprof_fate){now ? MEMPROF_OLD : MEMPROF_DEAD, now};
 }
 
-/* Who has the entries of owners that ended: the first domain that collects. */
+/* The owner that gets the entries of owners that ended: that of the first domain that is not lost. */
 static struct memprof_owner *heir_of(struct wn_heap *heap) {
   struct wn_domain *domain = domain_first(heap);
   while (domain && domain->lost) domain = domain_next(domain);

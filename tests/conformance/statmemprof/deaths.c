@@ -13,7 +13,7 @@ static const wn_custom_ops ops = {"outside", release};
 enum kind { SMALL, MEDIUM, LARGE, CUSTOM_YOUNG, CUSTOM_OLD, CUSTOM_GROWN, CUSTOM_MEDIUM, KINDS };
 static const int samples_of[KINDS] = {1, 1, 1, 2, 2, 2, 2};
 
-/* An old block of a kind, all of whose births are told. */
+/* An old block of a kind, after all its births were told. */
 static wn_ref make(wn_domain *domain, enum kind kind) {
   wn_ref block = {NULL};
   switch (kind) {
