@@ -30,8 +30,9 @@
  * (young.h), the lock of what ended owners left, and those of the table of old blocks (tracked.h).
  * In a parallel host a signal handler may interrupt any of these functions and allocate and free:
  * its blocks are sampled and followed. If it interrupted a drain, that drain runs the callbacks
- * that the handler made pending; if it interrupted another function, the next drain does. So the host calls memprof_drain after each
- * report and each suspension. A collected host allocates nothing in a signal handler. */
+ * that the handler made pending; if it interrupted another function, the next drain does. So the
+ * host calls memprof_drain after each report and each suspension. A collected host allocates
+ * nothing in a signal handler. */
 #ifndef MEMPROF_HOST_H
 #define MEMPROF_HOST_H
 
