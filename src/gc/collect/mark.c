@@ -22,21 +22,36 @@ struct mark_packet {
 
 /* ---- the stack ---- */
 
-static bool make_stack(struct wn_heap *heap, struct marker *marker) {
-  size_t entries = STACK_ENTRIES;
-  if (heap->stress.mark_most) entries = STACK_LEAST;
-  marker->stack = metadata_reserve(entries * sizeof *marker->stack);
-  if (!marker->stack) marker->stack = metadata_reserve((entries = STACK_LEAST) * sizeof *marker->stack);
-  if (!marker->stack) return false;
+static struct span *reserve_stack(const struct wn_heap *heap, size_t *entries) {
+  *entries = heap->stress.mark_most ? STACK_LEAST : STACK_ENTRIES;
+  struct span *stack = metadata_reserve(*entries * sizeof *stack);
+  if (stack || *entries == STACK_LEAST) return stack;
+  return metadata_reserve((*entries = STACK_LEAST) * sizeof *stack);
+}
+
+/* RESERVE. False if the marker's stack can be no larger. Never false for a marker without one. */
+static bool grow_stack(struct wn_heap *heap, struct marker *marker) {
+  size_t entries;
+  if (marker->capacity > PACKET_SPANS) return false;
+  struct span *stack = reserve_stack(heap, &entries);
+  if (stack) {
+    memcpy(stack, marker->reserve, marker->count * sizeof *stack);
+    event_table_grows(&heap->events, "a mark stack", entries);
+  } else if (!marker->capacity) {
+    stack = marker->reserve;
+    entries = PACKET_SPANS;
+  } else {
+    return false;
+  }
+  marker->stack = stack;
   marker->capacity = entries;
-  event_table_grows(&heap->events, "a mark stack", entries);
   return true;
 }
 
 static void push(struct wn_heap *heap, struct marker *marker, wn_value *at, wn_value *end) {
   size_t most = heap->stress.mark_most ? heap->stress.mark_most : marker->capacity;
   if (__builtin_expect(marker->count >= most || marker->count == marker->capacity, 0)) {
-    if (marker->capacity || !make_stack(heap, marker)) {
+    if (!grow_stack(heap, marker)) {
       atomic_store(&heap->collector->marking.overflowed, true);
       return;
     }
@@ -145,7 +160,7 @@ static bool give(struct wn_heap *heap, struct marker *marker, size_t from, size_
 static bool take(struct wn_heap *heap, struct marker *marker, bool first) {
   struct marking *marking = &heap->collector->marking;
   if (!atomic_load_explicit(&marking->packet_count, memory_order_relaxed)) return false;
-  if (!marker->capacity && !make_stack(heap, marker)) return false;
+  if (!marker->capacity) grow_stack(heap, marker);
   lock_acquire(&marking->lock, LOCK_RANK_MARK);
   bool may = !marker->is_helper || !atomic_load(&heap->collector->helpers.reclaimers);
   struct mark_packet *packet = may ? marking->packets : NULL;
@@ -231,7 +246,8 @@ void mark_give_all(struct wn_heap *heap, struct marker *marker) {
 }
 
 void marker_destroy(struct marker *marker) {
-  metadata_give_back(marker->stack, marker->capacity * sizeof *marker->stack);
+  if (marker->stack != marker->reserve)
+    metadata_give_back(marker->stack, marker->capacity * sizeof *marker->stack);
   *marker = (struct marker){0};
 }
 

@@ -19,7 +19,11 @@
  * last cycle's colour.
  *
  * OVERFLOW. A span for which the stack has no room is dropped, and `overflowed` is set. When
- * marking would end, a walk of the heap then pushes the children of all marked blocks again. */
+ * marking would end, a walk of the heap then pushes the children of all marked blocks again.
+ *
+ * RESERVE. If there is no memory for a stack, a marker makes do with `reserve`, which holds one
+ * packet, until there is. So every marker can take packets: the only one that runs may have to mark
+ * what all others left. */
 #ifndef GC_COLLECT_MARK_H
 #define GC_COLLECT_MARK_H
 
@@ -34,13 +38,14 @@ struct span {
 };
 
 struct marker {
-  struct span *stack; /* reserved on first use */
+  struct span *stack; /* NULL before its first use */
   size_t count, capacity;
   wn_value ring[RING];
   unsigned ring_at, ring_end; /* of the blocks in the ring; not reduced modulo RING */
   size_t words;               /* scanned so far, headers included */
   size_t share_at;            /* value of `words` at which it next looks for idle markers */
   bool is_helper;             /* a helper's: takes no packet while a domain reclaims (helpers.h) */
+  struct span reserve[PACKET_SPANS];
 };
 
 struct mark_packet;
