@@ -51,6 +51,10 @@ void weak_end(struct actor *actor);
 /* A fork, whose child is compared with the model. */
 void fork_and_compare(struct worker *worker);
 
+/* Around the time in which a thread begins, and in which it ends. */
+void thread_moves(wn_domain *domain);
+void thread_moved(wn_domain *domain);
+
 /* Marshalling there and back. The custom blocks of nodes are registered for it. */
 void use_marshal(struct worker *worker);
 void marshal_begin(struct world *world);
