@@ -127,7 +127,10 @@ typedef void wn_body(wn_domain *domain, void *argument);
 /* The calling thread becomes the first thread of a new domain. WN_ESTATE: the thread already runs
  * in a domain of this heap. (A thread can be in several domains if they are of different heaps, or
  * if it is in a blocking section of the others.) WN_ELIMIT: there are too many domains. WN_ENOMEM.
- * */
+ *
+ * A call of one heap is no safepoint of another, and most calls may wait. So a thread in domains of
+ * several heaps keeps all but the one that it uses in blocking sections: two that do not, or one
+ * that does not and one that forks, can wait for each other for ever. */
 WN_API wn_status wn_domain_attach(wn_heap *heap, wn_domain **domain);
 
 /* Ends the domain; the blocks that it allocated stay. Its handles die, and none of its scopes may
@@ -174,9 +177,7 @@ WN_API void wn_blocking_end(wn_domain *domain);
  *   - wn_join_wait of a thread that is not in the child frees the join, and is WN_ESTATE.
  *   - Profiles go on, with the domains that are left. A trace stays the parent's: the child takes
  *     no part in it any more, and may start its own.
- * A thread in a blocking section or in no domain may fork, too, and any callback. If other threads
- * run in domains of two heaps at once, a fork can wait for them for ever: they should be in a
- * blocking section of one of the heaps. In the hooks
+ * A thread in a blocking section or in no domain may fork, too, and any callback. In the hooks
  * walk_roots and callstack, in `release`, in a listener, and in a signal handler that interrupted
  * one of these functions, a program may fork only to execute another. So it is with a child of
  * vfork, and of the bare system call. */

@@ -309,6 +309,49 @@ static void heaps_all_go_on(void **state) {
   journal_close(&first);
 }
 
+/* A thread in both heaps, which is in a blocking section of the one while it works in the other. */
+static void *work_in_both(void *argument) {
+  struct world *worlds = argument;
+  wn_domain *domains[2];
+  uint64_t random = 1;
+  for (int i = 0; i < 2; i++) assert_int_equal(wn_domain_attach(worlds[i].heap, &domains[i]), WN_OK);
+  wn_blocking_begin(domains[1]);
+  atomic_fetch_add(&worlds[0].working, 1);
+  for (int here = 0; !atomic_load(&worlds[0].over); here = !here) {
+    {
+      WN_SCOPE(domains[here]);
+      step(domains[here], &worlds[here], &random, wn_root(domains[here], wn_int(0)));
+    }
+    wn_blocking_begin(domains[here]);
+    wn_blocking_end(domains[!here]);
+  }
+  return NULL; /* its domains end with it */
+}
+
+static void threads_in_two_heaps_delay_no_fork_if_they_block_in_the_one(void **state) {
+  (void)state;
+  struct journal of[2];
+  struct world worlds[2];
+  pthread_t threads[2];
+  for (int i = 0; i < 2; i++) open_world(&of[i], &worlds[i], "minor_heap_size=1024");
+  wn_blocking_begin(of[1].domain);
+  for (int i = 0; i < 2; i++) assert_int_equal(pthread_create(&threads[i], NULL, work_in_both, worlds), 0);
+  wait_for_step(of[0].domain, &worlds[0].working, 2);
+  for (int i = 0; i < (TINY ? 10 : 50); i++) {
+    int here = i % 2;
+    if (i) wn_blocking_begin(of[!here].domain);
+    if (i) wn_blocking_end(of[here].domain);
+    do_in_child(of[here].domain, collect_and_verify, &worlds[here]);
+    assert_int_equal(wn_gc_full_major(of[here].domain), WN_OK);
+  }
+  atomic_store(&worlds[0].over, true);
+  wn_blocking_begin(of[1].domain);
+  for (int i = 0; i < 2; i++) assert_int_equal(pthread_join(threads[i], NULL), 0);
+  for (int i = 0; i < 2; i++) wn_blocking_end(of[i].domain);
+  for (int i = 0; i < 2; i++) wn_global_free(of[i].domain, worlds[i].shared);
+  for (int i = 2; i--;) journal_close(&of[i]);
+}
+
 /* ---- what the lost threads had ---- */
 
 struct keeper {
@@ -586,6 +629,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_second_thread_of_a_domain_may_fork),
       cmocka_unit_test(a_fork_moves_no_block),
       cmocka_unit_test(heaps_all_go_on),
+      cmocka_unit_test(threads_in_two_heaps_delay_no_fork_if_they_block_in_the_one),
       cmocka_unit_test(handles_of_lost_threads_die_and_their_finalisers_run),
       cmocka_unit_test(a_callback_may_fork),
       cmocka_unit_test(a_hook_may_fork_and_execute),
