@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 enum { YOUNG_MOST = 256, OPERATIONS = 60, SPACES = 23 /* fields and places that each block has */ };
 
@@ -17,7 +18,7 @@ struct script {
   int next_young, next_old, next_finaliser, next_place, quiets;
   bool has_majors;     /* and domains; else finalisers run in a known order, and may do anything */
   bool has_collecting; /* callbacks and finalisers; else finalisers allocate */
-  bool in_body, in_domain;
+  bool in_body, in_domain, in_child;
   enum holds holds[REGISTERS];
 };
 
@@ -238,6 +239,19 @@ static void domain(struct script *s) {
     if (s->holds[r] == HOLDS_NOTHING) s->holds[r] = before[r];
 }
 
+/* RULE forks: OCaml does not fork where a domain was. What a child does, its parent does not see. */
+static void child(struct script *s) {
+  enum holds before[REGISTERS];
+  if (s->has_majors || s->in_child) return;
+  memcpy(before, s->holds, sizeof before);
+  line(s, "fork");
+  s->in_child = true;
+  operations(s, 1 + below(s, 30));
+  s->in_child = false;
+  line(s, "end");
+  memcpy(s->holds, before, sizeof before);
+}
+
 static void operation(struct script *s) {
   int n = below(s, 100);
   if (n < 28) return allocate(s);
@@ -253,6 +267,7 @@ static void operation(struct script *s) {
   if (s->in_body) return;
   if (n < 95) return thread(s);
   if (n < 96) return domain(s);
+  if (n < 97) return child(s);
   quiet(s);
 }
 

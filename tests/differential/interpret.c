@@ -7,13 +7,15 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { NAME_MOST = 16, LINE_MOST = 128 };
 
 struct op {
   char name[NAME_MOST];
   int a[ARGUMENTS];
-  struct op *body; /* of a thread or a domain */
+  struct op *body; /* of a thread, a domain or a fork */
   size_t count;    /* of its operations */
 };
 
@@ -136,6 +138,37 @@ static void run_beside(struct actor *actor, const struct op *op) {
   if (status || (wn_join_wait(actor->domain, join) == WN_EINVAL)) broken("%s: %s", op->name, wn_last_error());
 }
 
+/* ---- processes ---- */
+
+/* All blocks die, and all finalisers run: in three steps, since one may put its value on the
+ * shelf. */
+static void end_script(struct actor *actor) {
+  profile_stop(actor->domain);
+  for (int number = -3; number < 0; number++) {
+    clear(actor);
+    quiet(actor, number);
+  }
+  world.is_clean = true;
+  for (int slot = 0; slot < SLOTS; slot++) profile_discard(slot);
+  forget_finalisers();
+}
+
+/* A child does these operations, and ends the script. */
+static void run_in_child(struct actor *actor, const struct op *ops, size_t count) {
+  int status = 0;
+  fflush(stdout);
+  pid_t child = fork();
+  if (!child) {
+    run(actor, ops, count);
+    end_script(actor);
+    if (wn_gc_verify(actor->domain, stderr)) broken("the heap of a child is damaged");
+    fflush(stdout);
+    _exit(0);
+  }
+  if (waitpid(child, &status, 0) != child || status)
+    broken("a child ended with status %#x", (unsigned)status);
+}
+
 /* ---- operations ---- */
 
 static bool collect(struct actor *actor, const struct op *op) {
@@ -179,7 +212,9 @@ static void operate(struct actor *actor, const struct op *op) {
     world.is_ordered = a[0];
   else if (!strcmp(op->name, "quiet"))
     quiet(actor, a[0]);
-  else if (op->body || !strcmp(op->name, "thread") || !strcmp(op->name, "domain"))
+  else if (!strcmp(op->name, "fork"))
+    run_in_child(actor, op->body, op->count);
+  else if (!strcmp(op->name, "thread") || !strcmp(op->name, "domain"))
     run_beside(actor, op);
   else
     broken("no operation '%s'", op->name);
@@ -199,6 +234,17 @@ static void run(struct actor *actor, const struct op *ops, size_t count) {
 
 /* ---- scripts ---- */
 
+static bool has_body(const struct op *op) {
+  return !strcmp(op->name, "thread") || !strcmp(op->name, "domain") || !strcmp(op->name, "fork");
+}
+
+/* OCaml does not fork a process that had a domain, so that domains are in children. */
+static bool has_domains(const struct op *ops, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (!strcmp(ops[i].name, "domain")) return true;
+  return false;
+}
+
 /* Reads operations up to the line `end`. */
 static struct op *read_ops(FILE *in, size_t *count) {
   struct op *ops = NULL;
@@ -211,22 +257,9 @@ static struct op *read_ops(FILE *in, size_t *count) {
     if (sscanf(line, "%15s %d %d %d %d %d", op->name, &op->a[0], &op->a[1], &op->a[2], &op->a[3], &op->a[4]) <
         1)
       broken("an empty line");
-    if (!strcmp(op->name, "thread") || !strcmp(op->name, "domain")) op->body = read_ops(in, &op->count);
+    if (has_body(op)) op->body = read_ops(in, &op->count);
   }
   return ops;
-}
-
-/* All blocks die, and all finalisers run: in three steps, since one may put its value on the
- * shelf. */
-static void end_script(struct actor *actor) {
-  profile_stop(actor->domain);
-  for (int number = -3; number < 0; number++) {
-    clear(actor);
-    quiet(actor, number);
-  }
-  world.is_clean = true;
-  for (int slot = 0; slot < SLOTS; slot++) profile_discard(slot);
-  forget_finalisers();
 }
 
 static void free_ops(struct op *ops, size_t count) {
@@ -243,8 +276,12 @@ static void run_scripts(wn_domain *domain, FILE *in) {
     struct op *ops = read_ops(in, &count);
     fputs(title, stdout);
     world_begin_script();
-    run(&actor, ops, count);
-    end_script(&actor);
+    if (has_domains(ops, count)) {
+      run_in_child(&actor, ops, count);
+    } else {
+      run(&actor, ops, count);
+      end_script(&actor);
+    }
     free_ops(ops, count);
   }
 }

@@ -429,6 +429,17 @@ let quiet actor number =
   has_young_keys := false;
   is_disordered := false
 
+(* All blocks die, and all finalisers run: in three steps, since one may put its value on the shelf. *)
+let end_script actor =
+  ignore (stop ());
+  for number = -3 to -1 do
+    Array.fill actor.regs 0 registers none;
+    Array.fill shelf 0 registers none;
+    quiet actor number
+  done;
+  is_clean := true;
+  Array.iteri (fun slot _ -> discard slot) profiles
+
 (* ---- operations ---- *)
 
 let action_of = function
@@ -506,6 +517,7 @@ let rec operate actor { name; a; body } =
   | "domain" ->
       collect_minor ();
       join_domain (Domain.spawn (fun () -> run_domain body))
+  | "fork" -> run_in_child actor body
   | _ -> failwith name
 
 (* A new thread may find that something is pending, though the one before it has polled. *)
@@ -536,6 +548,17 @@ and run_thread actor body =
       done);
   without_exception (fun () -> Option.iter Thread.join !thread)
 
+(* A child does these operations, and ends the script. *)
+and run_in_child actor body =
+  flush stdout;
+  match Unix.fork () with
+  | 0 ->
+      run actor body;
+      end_script actor;
+      flush stdout;
+      Unix._exit 0
+  | child -> if Unix.waitpid [] child <> (child, WEXITED 0) then failwith "a child did not end well"
+
 and join_domain domain = without_exception (fun () -> Domain.join domain)
 
 (* A domain has registers of its own, which it leaves to the others in the end. *)
@@ -552,7 +575,7 @@ let rec read_ops () =
   match String.split_on_char ' ' (input_line stdin) with
   | [ "end" ] -> []
   | name :: numbers ->
-      let body = if name = "thread" || name = "domain" then read_ops () else [] in
+      let body = if List.mem name [ "thread"; "domain"; "fork" ] then read_ops () else [] in
       let op = { name; a = Array.of_list (List.map int_of_string numbers); body } in
       op :: read_ops ()
   | [] -> failwith "empty line"
@@ -568,17 +591,6 @@ let begin_script () =
   Array.fill blurred 0 most_words false;
   Array.fill forgotten 0 lines_most Keep
 
-(* All blocks die, and all finalisers run: in three steps, since one may put its value on the shelf. *)
-let end_script actor =
-  ignore (stop ());
-  for number = -3 to -1 do
-    Array.fill actor.regs 0 registers none;
-    Array.fill shelf 0 registers none;
-    quiet actor number
-  done;
-  is_clean := true;
-  Array.iteri (fun slot _ -> discard slot) profiles
-
 let rec run_scripts () =
   match input_line stdin with
   | exception End_of_file -> ()
@@ -587,8 +599,11 @@ let rec run_scripts () =
       begin_script ();
       say title;
       let actor = { regs = shared; has_started = false } in
-      run actor ops;
-      end_script actor;
+      (* OCaml does not fork a process that had a domain, so that domains are in children. *)
+      if List.exists (fun op -> op.name = "domain") ops then run_in_child actor ops
+      else (
+        run actor ops;
+        end_script actor);
       run_scripts ()
 
 let () =

@@ -1,97 +1,17 @@
 /* Forks of a process with heaps: parent and child go on, whichever thread forks, and whatever the
  * other threads were doing. */
-#include "gc/forks.h"
-#include "gc/journal.h"
+#include "conformance/gc/working.h"
 
-#include "base/check.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <winnow/events.h>
-#include <winnow/trace.h>
 #include <winnow/weak.h>
 
 /* ---- all at work ---- */
 
-enum { WORKERS = 3, FORKS = TINY ? 100 : 1000, LIST = 50, SHARED = 64 };
-
-struct world {
-  wn_heap *heap;
-  wn_global *shared; /* a block of SHARED fields, which all domains replace */
-  _Atomic(bool) over;
-  _Atomic(int) working;
-};
-
-static void step(wn_domain *domain, struct world *world, uint64_t *random, wn_ref list) {
-  WN_SCOPE(domain);
-  *random = *random * 6364136223846793005u + 1442695040888963407u;
-  unsigned draw = (unsigned)(*random >> 33);
-  wn_ref shared = wn_global_get(domain, world->shared);
-  wn_assign(list, make_list(domain, 1 + draw % LIST, 1 + draw % 7));
-  wn_set(domain, shared, draw % SHARED, list);
-  if (draw % 16 == 0) wn_alloc(domain, 3000 + draw % 5000, 0);
-  if (draw % 64 == 0) wn_gc_minor(domain);
-  if (draw % 512 == 0) wn_gc_full_major(domain);
-  if (draw % 128 == 1) {
-    wn_blocking_begin(domain);
-    sched_yield();
-    wn_blocking_end(domain);
-  }
-}
-
-static void work(wn_domain *domain, void *argument) {
-  struct world *world = argument;
-  WN_SCOPE(domain);
-  uint64_t random = wn_domain_number(domain);
-  wn_ref list = wn_root(domain, wn_int(0));
-  atomic_fetch_add(&world->working, 1);
-  while (!atomic_load(&world->over)) step(domain, world, &random, list);
-}
-
-static void allocate_in_child(wn_domain *domain, void *argument) {
-  WN_SCOPE(domain);
-  *(long *)argument = length_of(domain, make_list(domain, 1000, 3));
-}
-
-/* The last child of a test that ends its heap has only the domain that forked. */
-static void end_heap(wn_domain *domain, wn_heap *heap) {
-  IN_CHILD(wn_domain_detach(domain) == WN_OK);
-  IN_CHILD(wn_heap_close(heap) == WN_OK);
-}
-
-static void collect_and_verify(wn_domain *domain, void *argument) {
-  struct world *world = argument;
-  {
-    WN_SCOPE(domain);
-    uint64_t random = 5;
-    long length = 0;
-    wn_join *join;
-    wn_ref list = make_list(domain, LIST, 2);
-    wn_ref shared = wn_global_get(domain, world->shared);
-    IN_CHILD(wn_gc_verify(domain, stderr) == WN_OK);
-    for (int i = 0; i < 20; i++) step(domain, world, &random, list);
-    if (CHILD_HAS_THREADS) {
-      IN_CHILD(wn_domain_spawn(domain, allocate_in_child, &length, &join) == WN_OK);
-      IN_CHILD(wn_join_wait(domain, join) == WN_OK && length == 1000);
-    }
-    IN_CHILD(wn_gc_full_major(domain) == WN_OK);
-    IN_CHILD(wn_gc_compact(domain) == WN_OK);
-    IN_CHILD(wn_gc_verify(domain, stderr) == WN_OK);
-    for (size_t i = 0; i < SHARED; i++) IN_CHILD(length_of(domain, wn_get(domain, shared, i)) <= LIST);
-  }
-  end_heap(domain, world->heap);
-}
-
-static void open_world(struct journal *of, struct world *world, const char *text) {
-  wn_heap_options options = WN_HEAP_DEFAULTS;
-  options.text = text;
-  options.helper_threads = CHILD_HAS_THREADS ? 2 : 0;
-  journal_open(of, &options);
-  WN_SCOPE(of->domain);
-  *world = (struct world){.heap = of->heap};
-  world->shared = wn_global_new(of->domain, wn_alloc(of->domain, SHARED, 0));
-}
+enum { FORKS = TINY ? 100 : 1000 };
 
 static void fork_while_all_work(const char *text, int forks) {
   struct journal of;
@@ -500,124 +420,6 @@ static void a_hook_may_fork_and_execute(void **state) {
   journal_close(&of);
 }
 
-/* ---- profiles and traces ---- */
-
-struct seen {
-  _Atomic(long) births, deaths;
-};
-
-static void *count_birth(wn_domain *domain, const wn_allocation *allocation, void *context) {
-  (void)domain, (void)allocation;
-  atomic_fetch_add(&((struct seen *)context)->births, 1);
-  return context;
-}
-static void *keep_tracking(wn_domain *domain, void *meta, void *context) {
-  (void)domain, (void)context;
-  return meta;
-}
-static void count_death(wn_domain *domain, void *meta, void *context) {
-  (void)domain, (void)meta;
-  atomic_fetch_add(&((struct seen *)context)->deaths, 1);
-}
-
-struct profiled {
-  struct seen seen;
-  struct world world;
-  wn_profile *profile;
-};
-
-static void profile_in_child(wn_domain *domain, void *argument) {
-  struct profiled *of = argument;
-  long births = atomic_load(&of->seen.births);
-  IN_CHILD(wn_memprof_is_sampling(domain));
-  allocate(domain, 1000, 10);
-  wn_poll(domain);
-  IN_CHILD(atomic_load(&of->seen.births) >= births + 1000);
-  IN_CHILD(wn_gc_verify(domain, stderr) == WN_OK);
-  IN_CHILD(wn_memprof_stop(domain) == WN_OK);
-  atomic_store(&of->world.over, true);
-  for (int i = 0; i < 3; i++) IN_CHILD(wn_gc_full_major(domain) == WN_OK);
-  wn_global_free(domain, of->world.shared);
-  for (int i = 0; i < 3; i++) IN_CHILD(wn_gc_full_major(domain) == WN_OK);
-  wn_poll(domain);
-  wn_memprof_count count;
-  wn_memprof_counts(of->profile, &count);
-  IN_CHILD(count.allocs_minor ==
-           count.promotes + count.dealloc_minor + count.live_minor + count.dropped_minor);
-  IN_CHILD(count.promotes + count.allocs_major ==
-           count.dealloc_major + count.live_major + count.dropped_major);
-  IN_CHILD(count.live_minor == 0 && count.live_major == 0); /* the lost domains' deaths were told, too */
-  IN_CHILD(wn_memprof_discard(of->profile) == WN_OK);
-  end_heap(domain, of->world.heap);
-}
-
-static void a_profile_goes_on_in_parent_and_child(void **state) {
-  (void)state;
-  struct journal of;
-  struct profiled profiled = {0};
-  wn_join *workers[WORKERS];
-  wn_memprof_options options = {.sampling_rate = 1, .callstack_size = 4, .seed = 1};
-  wn_tracker tracker = {.alloc_minor = count_birth,
-                        .alloc_major = count_birth,
-                        .promote = keep_tracking,
-                        .dealloc_minor = count_death,
-                        .dealloc_major = count_death,
-                        .context = &profiled.seen};
-  open_world(&of, &profiled.world, "minor_heap_size=4096");
-  assert_int_equal(wn_memprof_start(of.domain, &options, &tracker, &profiled.profile), WN_OK);
-  for (int i = 0; i < WORKERS; i++) workers[i] = spawn(of.domain, work, &profiled.world);
-  wait_for_step(of.domain, &profiled.world.working, WORKERS);
-  for (int i = 0; i < (TINY ? 5 : 20); i++) do_in_child(of.domain, profile_in_child, &profiled);
-  atomic_store(&profiled.world.over, true);
-  for (int i = 0; i < WORKERS; i++) join_wait(of.domain, workers[i]);
-  wn_global_free(of.domain, profiled.world.shared);
-  assert_int_equal(wn_memprof_stop(of.domain), WN_OK);
-  for (int i = 0; i < 3; i++) wn_gc_full_major(of.domain);
-  wn_poll(of.domain);
-  assert_int_equal(atomic_load(&profiled.seen.births), atomic_load(&profiled.seen.deaths));
-  assert_int_equal(wn_memprof_discard(profiled.profile), WN_OK);
-  journal_close(&of);
-}
-
-static void leave_the_trace(wn_domain *domain, void *trace) {
-  IN_CHILD(!wn_memprof_is_sampling(domain));
-  allocate(domain, 10000, 10);
-  IN_CHILD(wn_trace_stop(domain, trace) == WN_ESTATE);
-  IN_CHILD(wn_gc_full_major(domain) == WN_OK);
-  IN_CHILD(wn_trace_start(domain, "fork_child.wt", NULL, (wn_trace **)&trace) == WN_OK);
-  allocate(domain, 10000, 10);
-  IN_CHILD(wn_trace_stop(domain, trace) == WN_OK);
-  IN_CHILD(wn_gc_verify(domain, stderr) == WN_OK);
-}
-
-static off_t size_of_file(const char *path) {
-  FILE *file = fopen(path, "rb");
-  assert_non_null(file);
-  assert_int_equal(fseek(file, 0, SEEK_END), 0);
-  off_t size = ftello(file);
-  fclose(file);
-  return size;
-}
-
-static void a_trace_stays_the_parents(void **state) {
-  (void)state;
-  struct journal of;
-  wn_trace *trace;
-  journal_open(&of, NULL);
-  assert_int_equal(wn_trace_start(of.domain, "fork_parent.wt", NULL, &trace), WN_OK);
-  allocate(of.domain, 10000, 10);
-  do_in_child(of.domain, leave_the_trace, trace);
-  off_t before = size_of_file("fork_parent.wt");
-  do_in_child(of.domain, leave_the_trace, trace);
-  assert_int_equal(size_of_file("fork_parent.wt"), before);
-  allocate(of.domain, 10000, 10);
-  assert_int_equal(wn_trace_stop(of.domain, trace), WN_OK);
-  assert_true(size_of_file("fork_child.wt") > 0);
-  remove("fork_parent.wt");
-  remove("fork_child.wt");
-  journal_close(&of);
-}
-
 int main(int argc, char **argv) {
   if (argc > 1) cmocka_set_test_filter(argv[1]);
   const struct CMUnitTest tests[] = {
@@ -633,8 +435,6 @@ int main(int argc, char **argv) {
       cmocka_unit_test(handles_of_lost_threads_die_and_their_finalisers_run),
       cmocka_unit_test(a_callback_may_fork),
       cmocka_unit_test(a_hook_may_fork_and_execute),
-      cmocka_unit_test(a_profile_goes_on_in_parent_and_child),
-      cmocka_unit_test(a_trace_stays_the_parents),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
