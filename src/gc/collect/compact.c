@@ -201,16 +201,11 @@ void compact_join(struct wn_domain *domain) {
 
 /* ---- a compaction ---- */
 
-static void flush_pools(struct wn_heap *heap) {
-  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
-    pools_flush(&heap->store, domain->runs);
-}
-
 static void move_all(struct wn_heap *heap, struct wn_domain *leader) {
   struct compaction *of = compaction_of(leader);
   of->workers = (unsigned)((of->evacuation.pool_words + of->evacuation.chunk_words) / WORDS_PER_WORKER);
   do_step(leader, evacuate);
-  flush_pools(heap);
+  domains_flush_pools(heap);
   of->workers = (unsigned)(heap->store.chunks.used_count / CHUNKS_PER_WORKER);
   do_step(leader, update);
   visitors_each(heap, false, update_place, &of->evacuation);
@@ -243,7 +238,7 @@ void compact(struct wn_heap *heap, struct wn_domain *leader, bool requested) {
   uint64_t began = event_compaction_begins(&heap->events);
   ASSERT(heap_phase(heap) == PHASE_IDLE && visitors_have_all(heap));
   helpers_pause(heap);
-  flush_pools(heap);
+  domains_flush_pools(heap);
   atomic_store(&of->moved_words, 0);
   pins_each(heap, keep_pinned, &heap->store);
   bool moves = evacuation_begin(&heap->store, &of->evacuation, heap->stress.move_all);

@@ -150,14 +150,8 @@ static void collect_markers(struct wn_heap *heap, struct wn_domain *leader) {
     if (domain != leader || idle) mark_give_all(heap, domain_marker(domain));
 }
 
-/* Flushes current pools, so that pools can be walked: the rest of a current run has no header. */
-static void flush_pools(struct wn_heap *heap) {
-  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
-    pools_flush(&heap->store, domain->runs);
-}
-
 static void start_sweep(struct wn_heap *heap) {
-  flush_pools(heap);
+  domains_flush_pools(heap);
   atomic_store(&heap->store.swept_live, 0);
   pools_unsweep(&heap->store);
   medium_unsweep(&heap->store);
@@ -169,7 +163,7 @@ static void end_mark(struct wn_heap *heap, struct wn_domain *leader) {
   collect_markers(heap, leader);
   if (!is_marked(heap)) return;
   if (atomic_load(&heap->collector->marking.overflowed)) {
-    flush_pools(heap);
+    domains_flush_pools(heap);
     helpers_pause(heap); /* helpers would take the packets that the walk makes */
     mark_again(heap, domain_marker(leader));
     helpers_resume(heap);

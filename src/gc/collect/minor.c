@@ -270,8 +270,7 @@ static void scan_old_pool(struct pool *pool, void *context) {
 
 static void scan_everything(struct gc_worker *worker) {
   struct wn_heap *heap = worker->heap;
-  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
-    pools_flush(&heap->store, domain->runs);
+  domains_flush_pools(heap);
   pools_each(&heap->store, scan_old_pool, worker);
   medium_each(&heap->store, scan_old_block, scan_old_large, worker);
   globals_each(heap, visit_root, worker);

@@ -284,8 +284,8 @@ static void check_domain(struct verification *of, struct wn_domain *domain) {
 
 static void prepare(struct verification *of) {
   struct wn_heap *heap = of->heap;
+  domains_flush_pools(heap);
   for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
-    pools_flush(&heap->store, domain->runs);
     of->remembers_all |= domain->remembered.all;
     for (wn_value **at = domain->remembered.begin; at < domain->remembered.at; at++)
       set_add(&of->remembered, (uintptr_t)*at);

@@ -107,8 +107,7 @@ static void walk_heap(struct wn_heap *heap, wn_gc_stat *stat) {
                       .stat = stat,
                       .sweeping = heap_phase(heap) == PHASE_SWEEP,
                       .live = heap_live_colour(heap)};
-  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
-    pools_flush(&heap->store, domain->runs);
+  domains_flush_pools(heap);
   pools_each(&heap->store, add_pool, &walk);
   for (size_t i = 0; i < heap->store.chunks.count; i++)
     if (heap->store.chunks.table[i].use == CHUNK_POOLS) add_units(&walk, &heap->store.chunks.table[i]);

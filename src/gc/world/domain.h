@@ -110,6 +110,13 @@ static inline struct wn_domain *domain_next(const struct wn_domain *domain) {
   return domain_from(domain->heap, domain->index + 1);
 }
 
+/* Gives the current pools of all domains back, so that pools can be walked: the rest of a current
+ * run has no header. The world is stopped. */
+static inline void domains_flush_pools(struct wn_heap *heap) {
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+    pools_flush(&heap->store, domain->runs);
+}
+
 static inline size_t domain_young_used(const struct wn_domain *domain) {
   return (size_t)(domain->young_end - domain->context.young_ptr) / 8;
 }
