@@ -37,11 +37,12 @@ typedef struct wn_writer_options {
   wn_memprof_options sampling; /* how the host samples */
   const char *heap; /* the kind of heap, such as "ocaml"; "malloc" if the program frees the blocks itself */
   const char *language; /* the name of the language, up to 60 bytes, for reports */
+  const char *context;  /* about this run, such as the job that it does, up to 255 bytes; NULL: nothing */
 } wn_writer_options;
 
 /* An initialiser. */
 #define WN_WRITER_DEFAULTS \
-  { {1e-4, 512, 0}, "language", "language" }
+  { {1e-4, 512, 0}, "language", "language", NULL }
 
 /* Begins a trace in a file at `path`, which only its user can read. An existing file is overwritten
  * only if it is a trace of the same user; symbolic links are not followed. `options` are copied.
@@ -49,9 +50,9 @@ typedef struct wn_writer_options {
  * user, or is a link. WN_EIO: the file cannot be written. WN_ENOMEM. Any thread. */
 WN_API wn_status wn_writer_open(const char *path, const wn_writer_options *options, wn_writer **writer);
 
-/* The same if the environment variable WINNOW_TRACE names a file. Sets `options->sampling` to the
- * values of WINNOW_RATE, WINNOW_DEPTH and WINNOW_SEED, or their defaults; the host must sample by
- * these. If WINNOW_TRACE is not set, `*writer` is NULL and the result is WN_OK; so it is in
+/* The same if the environment variable WINNOW_TRACE names a file. Those of WINNOW_RATE,
+ * WINNOW_DEPTH and WINNOW_SEED that are set replace members of `options->sampling`; the host must
+ * sample by the result. If WINNOW_TRACE is not set, `*writer` is NULL and the result is WN_OK; so it is in
  * set-user-ID programs, which ignore the environment, and under `winnow record`, which asks for a
  * trace of malloc's heap. WN_EINVAL also: a variable is wrong; wn_last_error names it. */
 WN_API wn_status wn_writer_open_if_requested(wn_writer_options *options, wn_writer **writer);

@@ -54,6 +54,10 @@ static void print_command(const struct trace_run *run) {
     text_word(out, run->command.bytes + at);
   }
   value_end(&value, "command");
+  if (run->context.length && (out = value_begin(&value))) {
+    text_plain(out, run->context.bytes, run->context.length);
+    value_end(&value, "context");
+  }
   if ((!called_title(run) && !run->name.length) || !(out = value_begin(&value))) return;
   called_write(out, run, false);
   value_end(&value, "called");

@@ -25,6 +25,7 @@ void json_trace(struct json *json, const char *name, const struct samples *sampl
   json_end(json, ']');
   json_string(json, "title", run->title.length ? run->title.bytes : "");
   json_string(json, "thread_name", run->name.length ? run->name.bytes : "");
+  json_string(json, "context", run->context.length ? run->context.bytes : "");
   json_integer(json, "pid", run->pid);
   json_string(json, "host", run->host.bytes);
   json_string(json, "heap", run->heap.bytes);

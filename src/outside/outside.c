@@ -50,6 +50,7 @@ static wn_status open_recorder(struct wn_writer *writer, const char *path, const
   struct recorder_options of = {
       .path = path,
       .heap = options->heap,
+      .context = options->context,
       .rate = options->sampling.sampling_rate,
       .seed = options->sampling.seed,
       .stack_depth = (uint32_t)(depth < CALLSTACK_DEPTH_MOST ? depth : CALLSTACK_DEPTH_MOST),

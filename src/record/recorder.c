@@ -277,6 +277,7 @@ static struct trace_run describe(const struct recorder_options *options, char *c
       .host = trace_text_of(host),
       .heap = trace_text_of(options->heap),
       .version = trace_text_of(wn_version_text()),
+      .context = trace_text_of(options->context ? options->context : ""),
       .pid = (uint32_t)getpid(),
       .parent_pid = (uint32_t)getppid(),
       .seed = options->seed,

@@ -15,7 +15,8 @@ struct recorder;
 
 struct recorder_options {
   const char *path;
-  const char *heap; /* what kind of heap: "malloc" or "winnow" */
+  const char *heap;    /* what kind of heap: "malloc" or "winnow" */
+  const char *context; /* what the program says about this run; NULL: nothing */
   double rate;
   uint64_t seed;
   uint32_t stack_depth;

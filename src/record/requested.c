@@ -30,7 +30,10 @@ wn_status recording_requested(const char **path, wn_memprof_options *options) {
   if (!settings.of[SETTING_TRACE].text || settings.of[SETTING_FOLLOW].whole != SETTING_FOLLOW_NONE)
     return WN_OK;
   *path = settings.of[SETTING_TRACE].text;
-  *options = options_of(&settings, settings_seed(&settings));
+  const struct setting_value *of = settings.of;
+  if (of[SETTING_RATE].given) options->sampling_rate = of[SETTING_RATE].fraction;
+  if (of[SETTING_DEPTH].given) options->callstack_size = of[SETTING_DEPTH].whole;
+  if (of[SETTING_SEED].given || !options->seed) options->seed = settings_seed(&settings);
   return WN_OK;
 }
 /* SPDX-License-Identifier: MIT */

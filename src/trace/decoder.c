@@ -102,6 +102,11 @@ static struct trace_text get_text(struct decoder *decoder) {
                : (struct trace_text){.bytes = ""};
 }
 
+static struct trace_text get_added_text(struct decoder *decoder) {
+  if (decoder->source.at == decoder->source.end) return (struct trace_text){.bytes = ""};
+  return get_text(decoder);
+}
+
 static double get_real(struct decoder *decoder) {
   double value = 0;
   const unsigned char *bytes = get_bytes(&decoder->source, sizeof value);
@@ -205,6 +210,7 @@ static enum decoder_result get_RUN(struct decoder *decoder, struct trace_run *ru
   run->host = get_text(decoder);
   run->heap = get_text(decoder);
   run->version = get_text(decoder);
+  run->context = get_added_text(decoder);
   return source->bad ? DECODER_BAD : DECODER_RUN;
 }
 

@@ -167,6 +167,7 @@ bool encoder_put_run(struct encoder *encoder, const struct trace_run *run) {
   put_text(encoder, run->host);
   put_text(encoder, run->heap);
   put_text(encoder, run->version);
+  if (run->context.length) put_text(encoder, run->context);
   put_record_end(&encoder->sink, body);
   if (!encoder->sink.full) return true;
   encoder->sink.full = false;

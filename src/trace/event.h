@@ -32,8 +32,9 @@ struct trace_run {
   double rate; /* the probability of a sample, for each word */
   uint32_t stack_depth;
   uint8_t word_bytes;
-  uint64_t wall_ns;      /* wall clock at time 0 of the trace, since 1970 */
-  uint64_t monotonic_ns; /* monotonic clock at time 0 of the trace */
+  uint64_t wall_ns;          /* wall clock at time 0 of the trace, since 1970 */
+  uint64_t monotonic_ns;     /* monotonic clock at time 0 of the trace */
+  struct trace_text context; /* what the program says about this run; empty: nothing */
   /* What the process called itself last, as far as the trace was read; empty: as it began. */
   struct trace_text title; /* what it wrote over its arguments */
   struct trace_text name;  /* of its first thread */

@@ -21,7 +21,7 @@ enum {
   /* Checksums of segments may be tried over so many times the bytes that there are. */
   SEGMENT_WORK = 4,
   ATTEMPTS = 100,
-  RUN_TEXTS = 4,
+  RUN_TEXTS = 5,
   TEXTS_MOST = 2 /* of an event */
 };
 
@@ -377,7 +377,8 @@ static wn_status read_run(struct trace_reader *reader, const struct chunk_header
     return WN_EFORMAT;
   }
   bool copied = copy_text(reader, 0, &run->command) && copy_text(reader, 1, &run->host) &&
-                copy_text(reader, 2, &run->heap) && copy_text(reader, 3, &run->version);
+                copy_text(reader, 2, &run->heap) && copy_text(reader, 3, &run->version) &&
+                copy_text(reader, 4, &run->context);
   if (!copied || result == DECODER_NO_MEMORY) return error_set(WN_ENOMEM, "no memory to read a trace");
   reader->next_chunk = 0;
   reader->used_end = 0;

@@ -20,7 +20,7 @@ static const char *path(void) {
 }
 
 static wn_writer *begin(const char *heap) {
-  wn_writer_options options = {{1, 100, 7}, heap, "lang"};
+  wn_writer_options options = {{1, 100, 7}, heap, "lang", "job 7"};
   wn_writer *writer;
   assert_int_equal(wn_writer_open(path(), &options, &writer), WN_OK);
   return writer;
@@ -79,6 +79,7 @@ static void a_blocks_life_is_what_was_told(void **state) {
   assert_int_equal(samples->life.collection_count, 1);
   assert_int_equal(samples->life.collections[0].heap_words, 4096);
   assert_true(samples->ended && samples->end.kind == TRACE_END_STOP);
+  assert_string_equal(source_run(samples->source)->context.bytes, "job 7");
   recording_free(recording);
 }
 
@@ -191,6 +192,8 @@ static void the_environment_asks_for_a_trace(void **state) {
   wn_writer *writer;
   wn_writer_options options = WN_WRITER_DEFAULTS;
   unsetenv("WINNOW_TRACE");
+  options.sampling.sampling_rate = 0.125;
+  options.sampling.callstack_size = 20;
   assert_int_equal(wn_writer_open_if_requested(&options, &writer), WN_OK);
   assert_null(writer);
   setenv("WINNOW_TRACE", path(), 1);
@@ -199,6 +202,7 @@ static void the_environment_asks_for_a_trace(void **state) {
   assert_int_equal(wn_writer_open_if_requested(&options, &writer), WN_OK);
   assert_non_null(writer);
   assert_true(options.sampling.sampling_rate == 0.25 && options.sampling.seed == 99);
+  assert_int_equal(options.sampling.callstack_size, 20); /* no variable sets it */
   struct recording *recording = end(writer);
   assert_true(recording->rate == 0.25);
   recording_free(recording);

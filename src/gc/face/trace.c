@@ -207,7 +207,7 @@ wn_status wn_trace_start(wn_domain *domain, const char *path, const wn_memprof_o
 
 wn_status wn_trace_if_requested(wn_domain *domain, wn_trace **trace) {
   const char *path;
-  wn_memprof_options options;
+  wn_memprof_options options = recording_usual();
   if (!domain || !trace) return error_set(WN_EINVAL, "trace: an argument is NULL");
   *trace = NULL;
   wn_status status = recording_requested(&path, &options);
