@@ -282,11 +282,14 @@ static void slice(struct wn_domain *domain, size_t words) {
   event_slice(&heap->events, domain, words, done);
 }
 
-/* Divides the debt among the pieces of the minor heaps. */
+/* Divides the debt among the pieces of the minor heaps. The debt is also for what domains allocated
+ * in the major heap. */
 static void plan_slices(struct wn_heap *heap) {
   size_t words = major_slice_words(heap);
-  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain))
+  for (struct wn_domain *domain = domain_first(heap); domain; domain = domain_next(domain)) {
     domain->slice_words = words / nursery_slices(domain);
+    domain->direct_words = 0;
+  }
 }
 
 /* Collects, unless another domain does so first. If another thread stopped the world, that need not
