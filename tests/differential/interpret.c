@@ -92,7 +92,7 @@ static void quiet(struct actor *actor, int number) {
   settle(actor->domain);
   world.is_settled = true;
   printf("quiet %d\n", number);
-  log_print(world.is_ordered && !world.has_young_keys && !world.is_disordered);
+  log_print(world.is_ordered && !world.has_young_keys && !world.is_disordered, world.blurred);
   world.has_young_keys = world.is_disordered = false;
   print_registers(actor);
 }

@@ -410,8 +410,15 @@ let tell_register r value =
 
 let print_sorted texts = List.iter say (List.sort String.compare texts)
 
+(* A block may be blurred after a copy of it was told dead. *)
+let blur line =
+  if (line.what = Death_young || line.what = Death_old) && blurred.(line.block mod most_words) then (
+    line.what <- Death_somewhere;
+    line.moment <- At_death_major)
+
 let tell actor number =
   note_exceptions ();
+  Array.iteri (fun i line -> if i < !told_count then blur line) told;
   say (Printf.sprintf "quiet %d" number);
   let calls = List.init !finalised_count (fun i -> finalised_text finalised.(i)) in
   if !is_ordered && not (!has_young_keys || !is_disordered) then List.iter say calls else print_sorted calls;

@@ -11,6 +11,8 @@ enum { LINE_MOST = 80, SESSIONS = 2000 };
 struct line {
   int session;
   enum moment moment;
+  int dead;           /* the block that died; 0: none did */
+  const char *source; /* of that block */
   char text[LINE_MOST];
 };
 
@@ -37,7 +39,16 @@ static struct line *add_line(struct lines *lines) {
     lines->all = realloc(lines->all, lines->room * sizeof *lines->all);
     if (!lines->all) abort();
   }
-  return &lines->all[lines->count++];
+  struct line *line = &lines->all[lines->count++];
+  *line = (struct line){.session = -1};
+  return line;
+}
+
+static void write_death(struct line *line, bool is_blurred) {
+  const char *where = is_blurred ? "somewhere" : line->moment == AT_DEATH_MINOR ? "young" : "old";
+  if (is_blurred) line->moment = AT_DEATH_MAJOR;
+  snprintf(line->text, sizeof line->text, "death %d %s %s %d", line->session, where, line->source,
+           line->dead);
 }
 
 static int compare(const void *a, const void *b) {
@@ -72,8 +83,15 @@ void log_told(int session, enum moment moment, const char *format, ...) {
 
 void log_finalised(const char *which, int id) {
   struct line *line = add_line(&finalised);
-  line->session = -1;
   snprintf(line->text, sizeof line->text, "%s %d", which, id);
+}
+
+void log_death(int session, enum moment moment, const char *source, int id) {
+  struct line *line = add_line(&told);
+  line->session = session;
+  line->moment = moment;
+  line->source = source;
+  line->dead = id;
 }
 
 void log_forget(int session, bool all) {
@@ -81,7 +99,9 @@ void log_forget(int session, bool all) {
   if (forgotten[session] != FORGET_ALL) forgotten[session] = all ? FORGET_ALL : FORGET_LATE;
 }
 
-void log_print(bool is_ordered) {
+void log_print(bool is_ordered, const bool *blurred) {
+  for (struct line *line = told.all; line < told.all + told.count; line++)
+    if (line->dead) write_death(line, blurred[line->dead]);
   print_lines(&finalised, !is_ordered);
   print_lines(&told, true);
 }

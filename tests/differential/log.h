@@ -15,6 +15,7 @@ long log_activity(void);
 
 /* Something was told of a session, or with -1 of none. */
 void log_told(int session, enum moment moment, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void log_death(int session, enum moment moment, const char *source, int id);
 void log_finalised(const char *which, int id);
 
 /* A session was discarded, so a part of its lines does not count, but for births: all, or deaths in
@@ -22,8 +23,8 @@ void log_finalised(const char *which, int id);
 void log_forget(int session, bool all);
 
 /* Prints what was told, sorted, and begins anew. The calls of finalisers keep their order if that
- * is comparable. */
-void log_print(bool is_ordered);
+ * is comparable. Of a block in `blurred` it does not say where it died. */
+void log_print(bool is_ordered, const bool *blurred);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -96,14 +96,8 @@ static void *promoted(wn_domain *domain, void *metadata, void *context) {
 }
 
 static void died(wn_domain *domain, struct tracked *block, enum moment moment) {
-  if (world.blurred[block->id]) {
-    log_told(block->session, AT_DEATH_MAJOR, "death %d somewhere %s %d", block->session, block->source,
-             block->id);
-  } else {
-    const char *heap = moment == AT_DEATH_MINOR ? "young" : "old";
-    log_told(block->session, moment, "death %d %s %s %d", block->session, heap, block->source, block->id);
-    act(domain, block, KIND_DEATH, moment);
-  }
+  log_death(block->session, moment, block->source, block->id);
+  if (!world.blurred[block->id]) act(domain, block, KIND_DEATH, moment);
   free(block);
 }
 
