@@ -4,14 +4,14 @@ set(CPACK_PACKAGE_NAME winnow)
 set(CPACK_PACKAGE_VENDOR "The Winnow developers")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "statistical memory profiler, and its libraries for C programs")
 set(CPACK_PACKAGE_DESCRIPTION
-"Winnow shows which functions of a program allocate memory, how much they hold at any
-moment and how long their blocks live, with a 95 % confidence interval for each number.
-It samples allocated words at random. Any dynamically linked program can be profiled
-without recompiling it.
+"Winnow shows which functions of a program allocate memory, how much they
+hold at any moment and how long their blocks live, with a 95 % confidence
+interval for each number. It samples allocated words at random. Any
+dynamically linked program can be profiled without recompiling it.
 
-The package also has the libraries, headers and build files for programs that profile
-their own malloc heap (libwinnow-malloc), or that use a garbage-collected heap which can
-be profiled (libwinnow).")
+The package also has the libraries, headers and build files for programs
+that profile their own malloc heap (libwinnow-malloc), or that use a
+garbage-collected heap which can be profiled (libwinnow).")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_MAINTAINER "The Winnow developers")
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
