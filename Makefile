@@ -1,5 +1,5 @@
 # The commands people need. Everything else is CMake: see CMakePresets.json.
-.PHONY: all demo test models soak bench bench-quick bench-heap install clean help
+.PHONY: all demo test models soak bench bench-quick bench-heap install package clean help
 .DEFAULT_GOAL := help
 SHIPPED = winnow winnow-malloc winnow-heap
 
@@ -12,6 +12,7 @@ help:
 	@echo "make models   search all models of protocols, and note in tests/models/passed what was searched"
 	@echo "make soak     the tests that take long"
 	@echo "make install  install to /usr/local (PREFIX=... to change)"
+	@echo "make package  build a Debian package: build/release/winnow_VERSION_ARCHITECTURE.deb"
 	@echo "make clean    remove all that was built"
 
 all:
@@ -62,8 +63,15 @@ bench-quick:
 PREFIX ?= /usr/local
 install:
 	@scripts/install-dependencies build
-	@scripts/build release $(SHIPPED)
+	@PREFIX=$(PREFIX) scripts/build release $(SHIPPED)
 	@cmake --install build/release --prefix $(PREFIX)
+
+package:
+	@scripts/install-dependencies package
+	@PREFIX=/usr scripts/build release $(SHIPPED)
+	@rm -f build/release/*.deb
+	@cd build/release && cpack >../package.log 2>&1 || { cat ../package.log >&2; exit 1; }
+	@echo "Wrote $$(ls build/release/*.deb)"
 
 clean:
 	rm -rf build

@@ -114,9 +114,13 @@ endfunction()
 
 # The target `threads` builds the programs that tests with the label `threads` run, which are all
 # that a build for ThreadSanitizer needs.
-add_custom_target(threads)
+if(WINNOW_TESTS)
+  add_custom_target(threads)
+endif()
 function(winnow_threads)
-  add_dependencies(threads ${ARGN})
+  if(TARGET threads)
+    add_dependencies(threads ${ARGN})
+  endif()
 endfunction()
 
 # STATISTICS: the test computes figures from fixed seeds and opens no trace. The figures are equal

@@ -65,11 +65,11 @@ struct wn_domain {
   struct random random;
   long stress_count, poll_count;
   double minor_words, promoted_words, major_words; /* minor_words: up to the last minor collection */
-  size_t direct_words;                             /* allocated outside the minor heap since the last collection */
-  _Atomic(size_t) copied_words;                    /* promoted in the current collection */
-  struct memprof_owner owner;                      /* of the blocks that are tracked */
-  unsigned sampling_epoch;                         /* how often its sampling began or ended */
-  struct memo *memo; /* of the callstacks of its samples; NULL before the first */
+  size_t direct_words;          /* allocated outside the minor heap since the last collection */
+  _Atomic(size_t) copied_words; /* promoted in the current collection */
+  struct memprof_owner owner;   /* of the blocks that are tracked */
+  unsigned sampling_epoch;      /* how often its sampling began or ended */
+  struct memo *memo;            /* of the callstacks of its samples; NULL before the first */
   struct gc_exception exception;
 
   _Atomic(uint32_t) state; /* enum domain_state */
