@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,7 +194,23 @@ static bool add_stacks(struct building *building) {
   return true;
 }
 
+/* Writes "function (file:line)". If that is too long for the buffer, the function is cut, not the
+ * place. */
+static void write_place(char *buffer, size_t size, const char *function, const char *file, uint32_t line) {
+  int place = snprintf(NULL, 0, " (%s:%u)", file, line), room = (int)size - 1 - place;
+  snprintf(buffer, size, "%.*s (%s:%u)", room > 0 ? room : 0, function, file, line);
+}
+
 /* ---- shared ---- */
+
+const char *grouping_name(enum grouping grouping) {
+  static const char *const names[GROUPINGS] = {[BY_FUNCTION] = "function",
+                                               [BY_LINE] = "line",
+                                               [BY_FILE] = "file",
+                                               [BY_MODULE] = "module",
+                                               [BY_STACK] = "stack"};
+  return names[grouping];
+}
 
 wn_status call_paths_create(const struct samples *samples, const struct names *names, enum grouping grouping,
                             const struct stack_view *view, struct call_paths *paths) {
@@ -214,5 +231,24 @@ void call_paths_destroy(struct call_paths *paths) {
   free(paths->node_of);
   free(paths->own_of);
   *paths = (struct call_paths){.nodes = NULL};
+}
+
+void label_text(const struct label *labels, uint32_t number, enum grouping grouping,
+                const struct names *names, char *buffer, size_t size) {
+  const struct label *label = &labels[number];
+  const char *function = strings_text(names->strings, label->function);
+  const char *module = strings_text(names->strings, label->module);
+  const char *file = strings_text(names->strings, label->file);
+  const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+  if (!number)
+    snprintf(buffer, size, "(no callstack)");
+  else if (grouping == BY_LINE && label->line)
+    write_place(buffer, size, function, base, label->line);
+  else if (*function)
+    snprintf(buffer, size, "%s", function);
+  else if (*file)
+    snprintf(buffer, size, "%s", file);
+  else
+    snprintf(buffer, size, "%s", *module ? module : "(unknown)");
 }
 /* SPDX-License-Identifier: MIT */

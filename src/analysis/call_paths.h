@@ -47,5 +47,10 @@ wn_status call_paths_create(const struct samples *samples, const struct names *n
                             const struct stack_view *view, struct call_paths *paths);
 void call_paths_destroy(struct call_paths *paths);
 
+/* Writes the text for label `number` of `labels`, such as "parse" or "parse (parser.c:12)", cut to the
+ * size of the buffer. Number 0 is the root's, "(no callstack)". */
+void label_text(const struct label *labels, uint32_t number, enum grouping grouping,
+                const struct names *names, char *buffer, size_t size);
+
 #endif
 /* SPDX-License-Identifier: MIT */
