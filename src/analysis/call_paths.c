@@ -138,22 +138,14 @@ static uint32_t child_of(struct building *building, uint32_t parent, uint32_t la
   return *found;
 }
 
-/* Whether the view has a frame. *begun tells whether the stack has begun before it, and becomes true
- * if it begins here. */
-static bool shows(const struct building *building, size_t frame, bool *begun) {
-  const struct stack_view *view = &building->view;
-  if (view->begins && view->begins[frame]) *begun = true;
-  return *begun && !(view->hidden && view->hidden[frame]);
-}
-
 /* The node for a code address that `parent` calls. *own is the node that owns the caller's
  * stack (0: none yet) and becomes the node that owns this one. UINT32_MAX without memory. */
 static uint32_t step(struct building *building, uint32_t parent, uint32_t trace_node, uint32_t *own) {
   struct frames frames = names_of(building->names, trace_node);
-  const bool *begun_at = building->view.begun;
-  bool begun = !begun_at || begun_at[source_stack(building->samples->source, trace_node).parent];
+  bool begun = stack_view_begun(&building->view, source_stack(building->samples->source, trace_node).parent);
   for (size_t i = frames.count; i-- > 0 && parent != UINT32_MAX;) {
-    if (!shows(building, (size_t)(frames.frame - building->names->frame) + i, &begun)) continue;
+    size_t frame = (size_t)(frames.frame - building->names->frame) + i;
+    if (!stack_view_shows(&building->view, frame, &begun)) continue;
     struct label label = label_of(&frames.frame[i], building->paths->grouping);
     uint32_t number = label_number(building, &label);
     parent = number == UINT32_MAX ? UINT32_MAX : child_of(building, parent, number);
@@ -210,6 +202,11 @@ const char *grouping_name(enum grouping grouping) {
                                                [BY_MODULE] = "module",
                                                [BY_STACK] = "stack"};
   return names[grouping];
+}
+
+bool stack_view_shows(const struct stack_view *view, size_t frame, bool *begun) {
+  if (view->begins && view->begins[frame]) *begun = true;
+  return *begun && !(view->hidden && view->hidden[frame]);
 }
 
 wn_status call_paths_create(const struct samples *samples, const struct names *names, enum grouping grouping,

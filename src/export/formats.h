@@ -22,6 +22,7 @@ struct export {
 /* A format: its name, the end of its files' names, whether the files are binary, whether they have the
  * rows of a table (else they have stacks), and a summary. */
 #define EXPORT_FORMATS(FORMAT)                                                                             \
+  FORMAT(pprof, ".pb.gz", true, false, "a profile for pprof and what reads its files; binary")             \
   FORMAT(folded, ".folded", false, false, "stacks as lines 'outer;inner N', for flamegraph.pl and others") \
   FORMAT(speedscope, ".speedscope.json", false, false, "stacks as JSON, for speedscope")
 
