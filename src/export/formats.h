@@ -24,7 +24,9 @@ struct export {
 #define EXPORT_FORMATS(FORMAT)                                                                             \
   FORMAT(pprof, ".pb.gz", true, false, "a profile for pprof and what reads its files; binary")             \
   FORMAT(folded, ".folded", false, false, "stacks as lines 'outer;inner N', for flamegraph.pl and others") \
-  FORMAT(speedscope, ".speedscope.json", false, false, "stacks as JSON, for speedscope")
+  FORMAT(speedscope, ".speedscope.json", false, false, "stacks as JSON, for speedscope")                   \
+  FORMAT(csv, ".csv", false, true, "the rows of a table with their intervals, for spreadsheets")           \
+  FORMAT(json, ".json", false, true, "the rows of a table with their intervals, for programs")
 
 enum format {
 #define EXPORT_FORMAT(name, extension, binary, rows, summary) FORMAT_##name,

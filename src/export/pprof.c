@@ -13,7 +13,8 @@
  *
  * ADDRESSES are within the call, one byte before the address to which it returns, as other profilers
  * write them. Code of a language has no address, and belongs to no mapping. A mapping whose functions
- * have no names in the trace says so, and pprof looks for them itself. */
+ * have no names in the trace says so, for readers that look names up by build-id. The trace does not
+ * know a file's segments, so one mapping stands for all of them, from the file's offset 0 on. */
 #include "export/formats.h"
 
 #include "base/error.h"
