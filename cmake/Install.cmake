@@ -3,7 +3,7 @@ install(TARGETS winnow RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY include/winnow DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES docs/winnow.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES completions/winnow.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME winnow)
-install(FILES README.md LICENSE CHANGES.md docs/trace-format.md docs/report-json.md docs/queries.md docs/sampling.md
+install(FILES README.md LICENSE CHANGES.md docs/trace-format.md docs/report-json.md docs/exports.md docs/queries.md docs/sampling.md
   DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # winnow_pkg_config(NAME LIBRARY DESCRIPTION): the file that pkg-config reads. Its paths begin where the file lies, so

@@ -14,12 +14,11 @@ static void fail(struct pprof *pprof) {
 
 /* Compresses what the stream's input has. */
 static void compress_input(struct pprof *pprof, int flush) {
-  unsigned char bytes[1 << 14];
   do {
-    pprof->stream.next_out = bytes;
-    pprof->stream.avail_out = sizeof bytes;
+    pprof->stream.next_out = pprof->compressed;
+    pprof->stream.avail_out = sizeof pprof->compressed;
     if (deflate(&pprof->stream, flush) == Z_STREAM_ERROR) fail(pprof);
-    fwrite(bytes, 1, sizeof bytes - pprof->stream.avail_out, pprof->out);
+    fwrite(pprof->compressed, 1, sizeof pprof->compressed - pprof->stream.avail_out, pprof->out);
   } while (!pprof->stream.avail_out && !pprof->error);
 }
 
@@ -46,10 +45,11 @@ wn_status pprof_open(struct pprof *pprof, FILE *out) {
 }
 
 wn_status pprof_close(struct pprof *pprof) {
+  Pprof__Profile part = PPROF__PROFILE__INIT;
   if (!pprof->error) {
-    pprof_put(pprof, &(Pprof__Profile){.base = PROTOBUF_C_MESSAGE_INIT(&pprof__profile__descriptor),
-                                       .n_string_table = pprof->texts->count,
-                                       .string_table = pprof->texts->text});
+    part.n_string_table = pprof->texts->count;
+    part.string_table = pprof->texts->text;
+    pprof_put(pprof, &part);
     compress_input(pprof, Z_FINISH);
   }
   deflateEnd(&pprof->stream);

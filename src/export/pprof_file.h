@@ -14,6 +14,7 @@ struct pprof {
   ProtobufCBuffer buffer; /* takes the bytes of messages, and compresses them */
   FILE *out;
   z_stream stream;
+  unsigned char compressed[1 << 14];
   struct strings *texts;                 /* the string table */
   struct strings *functions, *locations; /* descriptions; their numbers are the ids */
   wn_status error;                       /* of the first failure; what follows has no effect */

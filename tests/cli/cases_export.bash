@@ -96,12 +96,12 @@ exports_have_the_rows_of_the_report() {
   rows_agree --wrapper libprog.so+0x470 --wrapper prog+0x20 --wrapper libprog.so+0x10
   rows_agree --show-wrappers
   local options
-  for options in "" "--by line --at end" "--sort total" "--sort blocks --by module"; do
+  for options in "--sort self" "--by line --at end --sort self" "--sort total" "--sort blocks --by module"; do
     # shellcheck disable=SC2086
-    succeeds report --json --top 100000 ${options:---sort self} t.trace
+    succeeds report --json --top 100000 $options t.trace
     jq -S '.sites' out >expected
     # shellcheck disable=SC2086
-    succeeds export -f json $options t.trace
+    succeeds export -f json ${options/--sort self/} t.trace # the default
     jq -S '.rows' out | cmp -s - expected || fail "json $options: other rows"
   done
   succeeds report --json --top 3 --sort self t.trace
