@@ -426,7 +426,7 @@ help_is_everywhere() {
   succeeds help
   local commands
   commands=$(sed -n 's/^  \([a-z]*\) .*/\1/p' out)
-  [ "$(echo $commands)" = "record report html view diff info help" ] || fail "commands: $commands"
+  [ "$(echo $commands)" = "record report html view export diff info help" ] || fail "commands: $commands"
   for command in $commands; do
     succeeds help $command
     says "^winnow $command: .*Usage: winnow $command"
