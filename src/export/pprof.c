@@ -12,9 +12,10 @@
  * it would also cut stacks at a wrapper that calls back into other code.
  *
  * ADDRESSES are within the call, one byte before the address to which it returns, as other profilers
- * write them. Code of a language has no address, and belongs to no mapping. A mapping whose functions
- * have no names in the trace says so, for readers that look names up by build-id. The trace does not
- * know a file's segments, so one mapping stands for all of them, from the file's offset 0 on. */
+ * write them. Code of a language has the address 0, in a mapping without addresses. A mapping whose
+ * functions have no names in the trace says so, for readers that look names up by build-id. The trace
+ * does not know a file's segments, so one mapping stands for all of them, from the file's offset 0 on.
+ */
 #include "export/formats.h"
 
 #include "base/error.h"
@@ -141,19 +142,16 @@ static const char *hexadecimal(const struct trace_module *module, char text[2 * 
   return text;
 }
 
-static bool has_mapping(const struct trace_module *module) {
-  return module->path.length && !trace_is_language(module);
-}
-
 static void put_mapping(const struct exporting *exporting, uint32_t number) {
   const struct trace_module *module = source_module(exporting->source, number);
   char build_id[2 * TRACE_BUILD_ID_MAX + 1];
   Pprof__Mapping mapping = PPROF__MAPPING__INIT;
   Pprof__Profile part = PPROF__PROFILE__INIT;
-  if (!has_mapping(module)) return;
   mapping.id = number;
-  mapping.memory_start = module->base;
-  mapping.memory_limit = module->base + module->size;
+  if (!trace_is_language(module)) {
+    mapping.memory_start = module->base;
+    mapping.memory_limit = module->base + module->size;
+  }
   mapping.filename = pprof_text(exporting->pprof, module->path.bytes);
   mapping.build_id = pprof_text(exporting->pprof, hexadecimal(module, build_id));
   describe(exporting, number, &mapping);
@@ -296,7 +294,6 @@ static void find_owners(const struct exporting *exporting, struct addresses *add
 static uint64_t location_of(const struct exporting *exporting, uint32_t node, uint64_t shown) {
   struct trace_node at = source_stack(exporting->source, node);
   const struct trace_module *module = at.module ? source_module(exporting->source, at.module) : NULL;
-  bool mapped = module && has_mapping(module), language = module && !mapped;
   struct frames frames = names_of(exporting->names, node);
   Pprof__Line lines[SHOWN_MOST], *line[SHOWN_MOST];
   Pprof__Location location = PPROF__LOCATION__INIT;
@@ -316,8 +313,8 @@ static uint64_t location_of(const struct exporting *exporting, uint32_t node, ui
                                      text_of(exporting, frame->linkage), text_of(exporting, frame->file));
     location.n_line++;
   }
-  location.mapping_id = mapped ? at.module : 0;
-  location.address = language ? 0 : (module ? module->bias : 0) + at.offset - 1;
+  location.mapping_id = at.module;
+  if (!module || !trace_is_language(module)) location.address = (module ? module->bias : 0) + at.offset - 1;
   put_location(exporting, &location);
   return location.id;
 }

@@ -50,7 +50,8 @@ static const Pprof__Location *location(uint64_t id) {
 static void show_location(const Pprof__Location *location, const char **follows) {
   if (location->mapping_id) {
     const Pprof__Mapping *of = mapping(location->mapping_id);
-    require(location->address >= of->memory_start && location->address < of->memory_limit,
+    bool language = !of->memory_limit && !location->address;
+    require(language || (location->address >= of->memory_start && location->address < of->memory_limit),
             "an address outside of its mapping");
   }
   require(location->n_line > 0, "a location without a function");
