@@ -36,6 +36,8 @@ struct exporting {
   struct source *source;
 };
 
+static wn_status no_memory(void) { return error_set(WN_ENOMEM, "not enough memory for the profile"); }
+
 static const char *text_of(const struct exporting *exporting, uint32_t string) {
   return strings_text(exporting->names->strings, string);
 }
@@ -121,10 +123,10 @@ static void put_comments(const struct exporting *exporting) {
 
 /* ---- mappings ---- */
 
-/* Notes what is known about the code of a mapping. */
-static void describe(const struct exporting *exporting, uint32_t module, Pprof__Mapping *mapping) {
+/* Notes in the mapping of each module what is known about its code. */
+static void describe(const struct exporting *exporting, Pprof__Mapping *mappings) {
   for (uint32_t node = 1; node <= source_stack_count(exporting->source); node++) {
-    if (source_stack(exporting->source, node).module != module) continue;
+    Pprof__Mapping *mapping = &mappings[source_stack(exporting->source, node).module];
     struct frames frames = names_of(exporting->names, node);
     for (size_t i = 0; i < frames.count; i++) {
       const struct frame *frame = &frames.frame[i];
@@ -142,21 +144,19 @@ static const char *hexadecimal(const struct trace_module *module, char text[2 * 
   return text;
 }
 
-static void put_mapping(const struct exporting *exporting, uint32_t number) {
+static void put_mapping(const struct exporting *exporting, uint32_t number, Pprof__Mapping *mapping) {
   const struct trace_module *module = source_module(exporting->source, number);
   char build_id[2 * TRACE_BUILD_ID_MAX + 1];
-  Pprof__Mapping mapping = PPROF__MAPPING__INIT;
   Pprof__Profile part = PPROF__PROFILE__INIT;
-  mapping.id = number;
+  mapping->id = number;
   if (!trace_is_language(module)) {
-    mapping.memory_start = module->base;
-    mapping.memory_limit = module->base + module->size;
+    mapping->memory_start = module->base;
+    mapping->memory_limit = module->base + module->size;
   }
-  mapping.filename = pprof_text(exporting->pprof, module->path.bytes);
-  mapping.build_id = pprof_text(exporting->pprof, hexadecimal(module, build_id));
-  describe(exporting, number, &mapping);
+  mapping->filename = pprof_text(exporting->pprof, module->path.bytes);
+  mapping->build_id = pprof_text(exporting->pprof, hexadecimal(module, build_id));
   part.n_mapping = 1;
-  part.mapping = (Pprof__Mapping *[]){&mapping};
+  part.mapping = &mapping;
   pprof_put(exporting->pprof, &part);
 }
 
@@ -166,15 +166,26 @@ static bool same_file_name(const char *path, const char *other) {
   return !strcmp(name ? name + 1 : path, other_name ? other_name + 1 : other);
 }
 
-/* Pprof takes the first mapping for the program: the file that has the name of argument 0. */
-static void put_mappings(const struct exporting *exporting) {
-  const struct trace_run *run = source_run(exporting->source);
-  uint32_t count = source_module_count(exporting->source), program = 0;
-  for (uint32_t i = count; i > 0 && run->command.length; i--)
-    if (same_file_name(source_module(exporting->source, i)->path.bytes, run->command.bytes)) program = i;
-  if (program) put_mapping(exporting, program);
+/* The number of the file that has the name of argument 0; 0: there is none. */
+static uint32_t find_program(const struct exporting *exporting) {
+  const struct trace_text *command = &source_run(exporting->source)->command;
+  for (uint32_t i = 1; command->length && i <= source_module_count(exporting->source); i++)
+    if (same_file_name(source_module(exporting->source, i)->path.bytes, command->bytes)) return i;
+  return 0;
+}
+
+/* Pprof takes the first mapping for the program. */
+static wn_status put_mappings(const struct exporting *exporting) {
+  uint32_t count = source_module_count(exporting->source), program = find_program(exporting);
+  Pprof__Mapping *mappings = malloc(((size_t)count + 1) * sizeof *mappings);
+  if (!mappings) return no_memory();
+  for (uint32_t i = 0; i <= count; i++) pprof__mapping__init(&mappings[i]);
+  describe(exporting, mappings);
+  if (program) put_mapping(exporting, program, &mappings[program]);
   for (uint32_t i = 1; i <= count; i++)
-    if (i != program) put_mapping(exporting, i);
+    if (i != program) put_mapping(exporting, i, &mappings[i]);
+  free(mappings);
+  return WN_OK;
 }
 
 /* ---- samples ---- */
@@ -223,25 +234,41 @@ static uint64_t location_of_name(const struct exporting *exporting, const char *
 
 /* ---- by groups ---- */
 
-static wn_status put_groups(const struct exporting *exporting) {
-  struct export_stacks stacks;
+/* Sets of each label its location: by_label[label]. */
+static void put_labels(const struct exporting *exporting, const struct export_stacks *stacks,
+                       uint64_t *by_label) {
   char name[STACK_LABEL_MOST];
-  wn_status error = export_stacks_create(exporting->report, exporting->export->grouping, &stacks);
-  if (error) return error;
-  uint64_t *locations = malloc(stacks.paths.node_count * sizeof *locations);
-  for (size_t i = 0; locations && i < stacks.paths.node_count; i++) {
-    const struct stack_values *values = &stacks.values[stacks.order[i]];
+  for (uint32_t label = 0; label < stacks->paths.label_count; label++) {
+    const struct label *of = &stacks->paths.labels[label];
+    export_stacks_label(stacks, label, name);
+    by_label[label] = location_of_name(exporting, name, text_of(exporting, of->file), of->line);
+  }
+}
+
+static void put_paths(const struct exporting *exporting, struct export_stacks *stacks,
+                      const uint64_t *by_label, uint64_t *locations) {
+  for (size_t i = 0; i < stacks->paths.node_count; i++) {
+    const struct stack_values *values = &stacks->values[stacks->order[i]];
     if (!stack_values_any(values)) continue;
-    size_t depth = export_stacks_path(&stacks, stacks.order[i]);
-    for (size_t k = 0; k < depth; k++) {
-      uint32_t label = stacks.paths.nodes[stacks.path[k]].label;
-      const struct label *of = &stacks.paths.labels[label];
-      export_stacks_label(&stacks, label, name);
-      locations[k] = location_of_name(exporting, name, text_of(exporting, of->file), of->line);
-    }
+    size_t depth = export_stacks_path(stacks, stacks->order[i]);
+    for (size_t k = 0; k < depth; k++) locations[k] = by_label[stacks->paths.nodes[stacks->path[k]].label];
     put_sample(exporting, locations, depth, values);
   }
-  if (!locations) error = error_set(WN_ENOMEM, "not enough memory for the stacks");
+}
+
+static wn_status put_groups(const struct exporting *exporting) {
+  struct export_stacks stacks;
+  wn_status error = export_stacks_create(exporting->report, exporting->export->grouping, &stacks);
+  if (error) return error;
+  uint64_t *by_label = malloc(stacks.paths.label_count * sizeof *by_label),
+           *locations = malloc(stacks.paths.node_count * sizeof *locations);
+  if (by_label && locations) {
+    put_labels(exporting, &stacks, by_label);
+    put_paths(exporting, &stacks, by_label, locations);
+  } else {
+    error = no_memory();
+  }
+  free(by_label);
   free(locations);
   export_stacks_destroy(&stacks);
   return error;
@@ -259,6 +286,7 @@ struct addresses {
   struct shown *shown;         /* index: node of the trace's stacks */
   uint32_t *owner_of;          /* index: node; the node that owns the stacks that end there */
   struct stack_values *values; /* index: node */
+  uint64_t *location_of;       /* index: node; the location of all its shown frames; 0: not asked for yet */
   uint64_t *locations;         /* room for those of the deepest stack */
 };
 
@@ -319,36 +347,41 @@ static uint64_t location_of(const struct exporting *exporting, uint32_t node, ui
   return location.id;
 }
 
+/* Writes the stack that a node owns. */
 static void put_stack(const struct exporting *exporting, const struct addresses *addresses, uint32_t node) {
   size_t count = 0;
-  uint64_t frames = addresses->shown[node].owned;
+  uint64_t *locations = addresses->locations, *known = addresses->location_of;
+  locations[count++] = node ? location_of(exporting, node, addresses->shown[node].owned)
+                            : location_of_name(exporting, "(no callstack)", "", 0);
   for (uint32_t at = node; at;) {
-    if (frames) addresses->locations[count++] = location_of(exporting, at, frames);
     uint32_t parent = source_stack(exporting->source, at).parent;
     at = parent < at ? parent : 0;
-    frames = addresses->shown[at].all;
+    uint64_t shown = addresses->shown[at].all;
+    if (shown && !known[at]) known[at] = location_of(exporting, at, shown);
+    if (shown) locations[count++] = known[at];
   }
-  if (!node) addresses->locations[count++] = location_of_name(exporting, "(no callstack)", "", 0);
-  put_sample(exporting, addresses->locations, count, &addresses->values[node]);
+  put_sample(exporting, locations, count, &addresses->values[node]);
 }
 
 static wn_status put_addresses(const struct exporting *exporting) {
   size_t nodes = (size_t)source_stack_count(exporting->source) + 1;
   struct addresses addresses = {.shown = calloc(nodes, sizeof *addresses.shown),
                                 .owner_of = calloc(nodes, sizeof *addresses.owner_of),
+                                .location_of = calloc(nodes, sizeof *addresses.location_of),
                                 .locations = calloc(nodes, sizeof *addresses.locations)};
   wn_status error = WN_OK;
-  if (addresses.shown && addresses.owner_of && addresses.locations) {
+  if (addresses.shown && addresses.owner_of && addresses.location_of && addresses.locations) {
     find_owners(exporting, &addresses);
     error = stack_values_sum(exporting->report, addresses.owner_of, (uint32_t)(nodes - 1), nodes,
                              &addresses.values);
     for (uint32_t node = 0; !error && node < nodes; node++)
       if (stack_values_any(&addresses.values[node])) put_stack(exporting, &addresses, node);
   } else {
-    error = error_set(WN_ENOMEM, "not enough memory for the stacks");
+    error = no_memory();
   }
   free(addresses.shown);
   free(addresses.owner_of);
+  free(addresses.location_of);
   free(addresses.locations);
   free(addresses.values);
   return error;
@@ -368,8 +401,8 @@ wn_status export_pprof(FILE *out, const struct export *export) {
   put_types(&pprof);
   put_run(&exporting);
   put_comments(&exporting);
-  put_mappings(&exporting);
-  error = export->grouped ? put_groups(&exporting) : put_addresses(&exporting);
+  error = put_mappings(&exporting);
+  if (!error) error = export->grouped ? put_groups(&exporting) : put_addresses(&exporting);
   wn_status closed = pprof_close(&pprof);
   return error ? error : closed;
 }
