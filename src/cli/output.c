@@ -100,9 +100,8 @@ wn_status output_restart(struct output *output) {
 }
 
 wn_status output_finish(struct output *output) {
-  bool done = output->whole
-                  ? !fflush(output->file) && !ferror(output->file) && !rename(temporary, output->name)
-                  : give(output);
+  bool done = !fflush(output->file) && !ferror(output->file) &&
+              (output->whole ? !rename(temporary, output->name) : give(output));
   wn_status error = done ? WN_OK : cannot(output);
   if (done) *temporary = 0;
   output_abandon(output);
