@@ -25,6 +25,7 @@ struct export {
   FORMAT(pprof, ".pb.gz", true, false, "a profile for pprof and what reads its files; binary")             \
   FORMAT(folded, ".folded", false, false, "stacks as lines 'outer;inner N', for flamegraph.pl and others") \
   FORMAT(speedscope, ".speedscope.json", false, false, "stacks as JSON, for speedscope")                   \
+  FORMAT(dhat, ".dhat.json", false, false, "stacks with lives as JSON, for the viewer of Valgrind's DHAT") \
   FORMAT(csv, ".csv", false, true, "the rows of a table with their intervals, for spreadsheets")           \
   FORMAT(json, ".json", false, true, "the rows of a table with their intervals, for programs")
 

@@ -234,11 +234,12 @@ static uint64_t location_of_name(const struct exporting *exporting, const char *
 
 /* ---- by groups ---- */
 
-/* Sets of each label its location: by_label[label]. */
+/* Sets the locations of the frames: by_label[label]. */
 static void put_labels(const struct exporting *exporting, const struct export_stacks *stacks,
                        uint64_t *by_label) {
   char name[STACK_LABEL_MOST];
-  for (uint32_t label = 0; label < stacks->paths.label_count; label++) {
+  for (size_t i = 0; i < stacks->frame_count; i++) {
+    uint32_t label = stacks->frames[i];
     const struct label *of = &stacks->paths.labels[label];
     export_stacks_label(stacks, label, name);
     by_label[label] = location_of_name(exporting, name, text_of(exporting, of->file), of->line);

@@ -12,9 +12,9 @@ static void write_frames(struct json *json, const struct export_stacks *stacks) 
   const struct strings *strings = stacks->report->names->strings;
   json_begin(json, "shared", '{');
   json_begin(json, "frames", '[');
-  for (uint32_t i = 0; i < stacks->paths.label_count; i++) {
-    const struct label *label = &stacks->paths.labels[i];
-    export_stacks_label(stacks, i, name);
+  for (size_t i = 0; i < stacks->frame_count; i++) {
+    const struct label *label = &stacks->paths.labels[stacks->frames[i]];
+    export_stacks_label(stacks, stacks->frames[i], name);
     json_begin(json, NULL, '{');
     json_string(json, "name", name);
     if (label->file) json_string(json, "file", strings_text(strings, label->file));
@@ -25,11 +25,11 @@ static void write_frames(struct json *json, const struct export_stacks *stacks) 
   json_end(json, '}');
 }
 
-/* Writes the frames of a stack by their places in the list, which are the numbers of the labels. */
+/* Writes the frames of a stack by their places in the list. */
 static void write_stack(struct json *json, struct export_stacks *stacks, uint32_t node) {
   json_begin(json, NULL, '[');
   for (size_t at = export_stacks_path(stacks, node); at-- > 0;)
-    json_integer(json, NULL, stacks->paths.nodes[stacks->path[at]].label);
+    json_integer(json, NULL, stacks->frame_of[stacks->paths.nodes[stacks->path[at]].label]);
   json_end(json, ']');
 }
 

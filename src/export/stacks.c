@@ -21,31 +21,18 @@ static int largest_first(const void *a, const void *b) {
   return left->owner < right->owner ? -1 : left->owner > right->owner;
 }
 
-static void round_quantity(struct stack_values *values, size_t owners, enum quantity quantity,
-                           struct remainder *remainders) {
-  double total = 0;
-  uint64_t missing = 0;
-  for (size_t i = 0; i < owners; i++) {
-    double estimate = values[i].estimate[quantity], whole = floor(estimate);
-    total += estimate;
-    values[i].value[quantity] = (uint64_t)whole;
-    missing += (uint64_t)whole;
-    remainders[i] = (struct remainder){estimate - whole, i};
-  }
-  uint64_t wanted = (uint64_t)llround(total);
-  missing = wanted > missing ? wanted - missing : 0;
-  if (!missing) return;
-  qsort(remainders, owners, sizeof *remainders, largest_first);
-  for (size_t i = 0; i < missing && i < owners; i++) values[remainders[i].owner].value[quantity]++;
-}
-
 static bool round_all(struct stack_values *values, size_t owners) {
-  struct remainder *remainders = malloc(owners * sizeof *remainders);
-  if (!remainders) return false;
-  for (int quantity = 0; quantity < QUANTITIES; quantity++)
-    round_quantity(values, owners, (enum quantity)quantity, remainders);
-  free(remainders);
-  return true;
+  double *estimates = malloc(owners * sizeof *estimates);
+  uint64_t *whole = malloc(owners * sizeof *whole);
+  bool done = estimates && whole;
+  for (int quantity = 0; quantity < QUANTITIES && done; quantity++) {
+    for (size_t i = 0; i < owners; i++) estimates[i] = values[i].estimate[quantity];
+    done = stack_values_round(estimates, owners, whole);
+    for (size_t i = 0; i < owners; i++) values[i].value[quantity] = whole[i];
+  }
+  free(estimates);
+  free(whole);
+  return done;
 }
 
 /* ---- sums ---- */
@@ -61,7 +48,7 @@ static void add_row(const struct report *report, enum measure measure, const str
   values->samples[measure] += share.weight.factor > 0 ? share.weight.sample : 1;
 }
 
-/* ---- order ---- */
+/* ---- order and frames ---- */
 
 /* Makes `path`, and fills in `order`. Relies on parents standing before their children: first the sizes of all subtrees
  * are known, then the place of each node in the subtree of its parent. */
@@ -82,6 +69,30 @@ static bool put_in_order(struct export_stacks *stacks) {
   }
   free(size);
   free(next);
+  return done;
+}
+
+/* Lists the labels of the nodes that stacks with blocks have. */
+static bool list_frames(struct export_stacks *stacks) {
+  const struct path_node *nodes = stacks->paths.nodes;
+  bool *needed = calloc(stacks->paths.node_count, sizeof *needed),
+       *listed = calloc(stacks->paths.label_count, sizeof *listed);
+  stacks->frames = malloc(stacks->paths.label_count * sizeof *stacks->frames);
+  stacks->frame_of = calloc(stacks->paths.label_count, sizeof *stacks->frame_of);
+  bool done = needed && listed && stacks->frames && stacks->frame_of;
+  for (size_t i = stacks->paths.node_count; done && i-- > 0;) {
+    needed[i] = needed[i] || stack_values_any(&stacks->values[i]);
+    if (needed[i] && nodes[i].parent) needed[nodes[i].parent] = true; /* whose number is smaller */
+  }
+  for (size_t i = 0; done && i < stacks->paths.node_count; i++) {
+    uint32_t node = stacks->order[i], label = nodes[node].label;
+    if (!needed[node] || listed[label]) continue;
+    listed[label] = true;
+    stacks->frame_of[label] = (uint32_t)stacks->frame_count;
+    stacks->frames[stacks->frame_count++] = label;
+  }
+  free(needed);
+  free(listed);
   return done;
 }
 
@@ -111,6 +122,24 @@ wn_status stack_values_sum(const struct report *report, const uint32_t *owner_of
   return no_memory();
 }
 
+bool stack_values_round(const double *estimates, size_t count, uint64_t *values) {
+  struct remainder *remainders = malloc(count * sizeof *remainders);
+  double total = 0;
+  uint64_t sum = 0;
+  if (!remainders) return false;
+  for (size_t i = 0; i < count; i++) {
+    values[i] = (uint64_t)estimates[i];
+    remainders[i] = (struct remainder){estimates[i] - (double)values[i], i};
+    total += estimates[i];
+    sum += values[i];
+  }
+  uint64_t wanted = (uint64_t)llround(total), missing = wanted > sum ? wanted - sum : 0;
+  if (missing) qsort(remainders, count, sizeof *remainders, largest_first);
+  for (size_t i = 0; i < missing && i < count; i++) values[remainders[i].owner]++;
+  free(remainders);
+  return true;
+}
+
 bool stack_values_any(const struct stack_values *values) {
   for (int i = 0; i < QUANTITIES; i++)
     if (values->value[i]) return true;
@@ -125,7 +154,7 @@ wn_status export_stacks_create(const struct report *report, enum grouping groupi
   if (!error)
     error = stack_values_sum(report, stacks->paths.own_of, stacks->paths.stack_count,
                              stacks->paths.node_count, &stacks->values);
-  if (!error && !put_in_order(stacks)) error = no_memory();
+  if (!error && !(put_in_order(stacks) && list_frames(stacks))) error = no_memory();
   if (error) export_stacks_destroy(stacks);
   return error;
 }
@@ -134,6 +163,8 @@ void export_stacks_destroy(struct export_stacks *stacks) {
   call_paths_destroy(&stacks->paths);
   free(stacks->values);
   free(stacks->order);
+  free(stacks->frames);
+  free(stacks->frame_of);
   free(stacks->path);
   *stacks = (struct export_stacks){.values = NULL};
 }

@@ -50,6 +50,9 @@ struct stack_values {
 wn_status stack_values_sum(const struct report *report, const uint32_t *owner_of, uint32_t stack_count,
                            size_t owners, struct stack_values **values);
 
+/* Rounds estimates, which are 0 or more, as WHOLE says. False without memory. */
+bool stack_values_round(const double *estimates, size_t count, uint64_t *values);
+
 /* Whether an owner has blocks, of any size. */
 bool stack_values_any(const struct stack_values *values);
 
@@ -60,7 +63,10 @@ struct export_stacks {
   struct call_paths paths;
   struct stack_values *values; /* index: node of the paths */
   uint32_t *order;             /* all nodes, each followed by those that it calls */
-  uint32_t *path;              /* room for the nodes of a path: export_stacks_path */
+  uint32_t *frames;            /* the labels of the stacks that have blocks */
+  uint32_t *frame_of;          /* index: label; its place in `frames` if it is there */
+  size_t frame_count;
+  uint32_t *path; /* room for the nodes of a path: export_stacks_path */
 };
 
 /* WN_ENOMEM. The report must outlive the stacks. */

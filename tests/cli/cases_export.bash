@@ -26,18 +26,23 @@ agrees() { # OPTION...
   need jq
   local place kind quantity total other
   succeeds report --json "$@" t.trace
-  jq '.totals.allocated_blocks, .totals.allocated_bytes, .tree.blocks, .tree.total_bytes | .estimate' out >totals
+  jq '.totals.allocated_blocks, .totals.allocated_bytes, .tree.blocks, .tree.total_bytes, .totals.live_at_end_bytes | .estimate' out >totals
   succeeds export -f pprof -o t.pb.gz "$@" t.trace
   profile t.pb.gz
   succeeds export -f speedscope "$@" t.trace
   mv out speedscope
   jq '.profiles[].endValue' speedscope >ends
+  succeeds export -f dhat "$@" t.trace
+  jq '[.pps[].tbk], [.pps[].tb], [.pps[].gbk], [.pps[].gb] | add // 0' out >ends.dhat
+  is_near "$(jq '[.pps[].eb] | add // 0' out)" "$(sed -n 5p totals)" 0.51 "dhat $* at the end"
+  jq -e '(.ftbl | length) as $frames | [.pps[] | .mb >= .gb and .mb >= .eb and (.fs | length) > 0 and ([.fs[] < $frames and .fs[] > 0] | all)] | all' out >/dev/null || fail "dhat $*: stacks"
   for place in 1 2 3 4; do
     quantity=$(sed -n "$place p" <<<$'allocated-blocks\nallocated\nheld-blocks\nheld')
     total=$(sed -n "${place}p" totals)
     kind="$* $quantity"
     is_near "$(samples_of $place | add_up)" "$total" 0.51 "pprof $kind"
     is_near "$(sed -n "${place}p" ends)" "$total" 0.51 "speedscope $kind"
+    is_near "$(sed -n "${place}p" ends.dhat)" "$total" 0.51 "dhat $kind"
     [ $place != 3 ] || [ $# = 0 ] || continue
     succeeds export -f folded --quantity $quantity "$@" t.trace
     is_near "$(stacks_of_folded out | add_up)" "$total" 0.51 "folded $kind"
@@ -161,7 +166,7 @@ odd_names_are_exported() {
   jq -e '[.shared.frames[].name] | index("new\nline")' out >/dev/null || fail "a line feed is lost"
   for kind in plain named hostile; do
     make $kind t.trace
-    for format in folded speedscope csv json; do
+    for format in folded speedscope dhat csv json; do
       succeeds export -f $format t.trace
       iconv -f utf-8 -t utf-8 out >/dev/null || fail "$kind $format: no UTF-8"
     done
@@ -204,7 +209,7 @@ profiles_describe_themselves() {
 wrong_exports_are_refused() {
   make plain t.trace
   cp t.trace before
-  local formats='pprof, folded, speedscope, csv or json'
+  local formats='pprof, folded, speedscope, dhat, csv or json'
   refused 2 "^winnow export: --format nonsense: it must be $formats\$" export --format nonsense t.trace
   refused 2 'which format' export t.trace
   refused 2 'which trace' export -f csv
@@ -221,7 +226,7 @@ wrong_exports_are_refused() {
   echo "no trace" >wrong
   refused 1 'wrong' export -f pprof wrong
   local format
-  for format in pprof folded speedscope csv json; do
+  for format in pprof folded speedscope dhat csv json; do
     refused 1 'cannot write nowhere/t: No such file' export -f $format -o nowhere/t t.trace
     refused 1 'cannot write \.: Is a directory' export -f $format -o . t.trace
     refused 1 'cannot write /dev/full: No space left' export -f $format -o /dev/full t.trace
@@ -290,6 +295,38 @@ flamegraphs_are_drawn() {
     [ ! -s err ] || fail "$kind: it warns: $(head -n 3 err)"
     # The bar at the foot has all bytes.
     [ "$(grep -oE '>all \([0-9,]+ bytes' graph.svg | tr -dc 0-9)" = "$(stacks_of_folded out | add_up)" ] || fail "$kind: all: $(grep -o '>all ([^<]*' graph.svg)"
+  done
+}
+
+# In a trace of all blocks, every number of a file for DHAT is that of the trace.
+files_for_dhat_have_lives() {
+  need jq
+  make exact t.trace # block i of 16 + i % 1000 bytes is born at i us; block i / 2 dies at i + 0.5 us if 4 divides i
+  succeeds export -f dhat --at 0.5ms t.trace
+  awk 'BEGIN { for (i = 1; i <= 1000; i++) { end = i % 2 || 2 * i > 1000 ? 3000 : 2 * i + 0.5; life += end - i } printf "%.0f\n", life }' >life
+  is_near "$(jq '[.pps[].tl] | add' out)" "$(cat life)" 1000 "the lives"
+  [ "$(jq -c '.dhatFileVersion, .te, .tg, .pid' out | tr '\n' ' ')" = "2 3000 500 1 " ] || fail "$(jq -c 'del(.pps, .ftbl)' out)"
+}
+
+dhat_shows_its_files() {
+  need chromium
+  local viewer kind
+  viewer=$(ls /usr/libexec/valgrind/dh_view.js /usr/lib/valgrind/dh_view.js 2>/dev/null | head -n 1)
+  [ -n "$viewer" ] || skip "there is no viewer of DHAT"
+  for kind in plain odd; do
+    make $kind t.trace
+    succeeds export -f dhat t.trace
+    # What dh_view.html does with a file.
+    {
+      echo "<script src=\"file://$viewer\"></script><body><script>onLoad(); gFilename = 't'; gData ="
+      sed 's|</|<\\/|g' out
+      echo "; tryFunc(() => { buildTree(); displayTree(1, 1, 1); })</script></body>"
+    } >page.html
+    HOME=$work chromium --headless --no-sandbox --disable-gpu --allow-file-access-from-files --virtual-time-budget=20000 \
+      --dump-dom "file://$work/page.html" >page 2>/dev/null || fail "chromium failed"
+    sed 's/<[^>]*>//g' page | tr -d ',' >text
+    grep -q "Total: *$(jq '[.pps[].tb] | add' out) bytes" text || fail "$kind: $(head -c 3000 text)"
+    grep -q "At t-gmax: *$(jq '[.pps[].gb] | add' out) bytes" text || fail "$kind: $(head -c 3000 text)"
   done
 }
 
