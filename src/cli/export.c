@@ -1,5 +1,5 @@
-/* winnow export: loads the recording, asks the report's question, and writes the answer in one of the
- * formats of export/formats.h. */
+/* winnow export: loads the recording, asks the report's question, and writes the answer in one
+ * of the formats of export/formats.h. */
 #include "export/formats.h"
 
 #include "base/error.h"

@@ -1,7 +1,8 @@
-/* The rows of a table as comma-separated values (RFC 4180): a line of names, then a line for each row,
- * with lines ended by CR LF. An estimate has four columns: itself, the ends of its interval, and its
- * samples. A number that is not known is empty. Texts keep their characters, line feeds too; bytes
- * that are no UTF-8 become U+FFFD. Numbers have the digits of JSON, with a point in any locale. */
+/* The rows of a table as comma-separated values (RFC 4180): a line of names, then a line for
+ * each row, with lines ended by CR LF. An estimate has four columns: itself, the ends of its
+ * interval, and its samples. A number that is not known is empty. Texts keep their characters,
+ * line feeds too; bytes that are no UTF-8 become U+FFFD. Numbers have the digits of JSON, with a
+ * point in any locale. */
 #include "export/rows_chosen.h"
 
 #include "base/utf8.h"

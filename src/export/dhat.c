@@ -1,10 +1,10 @@
-/* A file for the viewer of DHAT (dh_view.html of Valgrind): for each stack what it allocated, how long
- * that lived, what it held at most, at one moment, and at the end.
+/* A file for the viewer of DHAT (dh_view.html of Valgrind): for each stack what it allocated, how
+ * long that lived, what it held at most, at one moment, and at the end.
  *
- * The moment that DHAT calls t-gmax is that of the export. What a stack held at most is the largest
- * value of its estimate over the run, or more if it held more at the moment or at the end; as the
- * maximum of an estimate it is too large where it rests on few samples. The life of a call goes on
- * until its block is freed, or the trace ends. */
+ * The moment that DHAT calls t-gmax is that of the export. What a stack held at most is the
+ * largest value of its estimate over the run, or more if it held more at the moment or at the
+ * end; as the maximum of an estimate it is too large where it rests on few samples. The life of
+ * a call goes on until its block is freed, or the trace ends. */
 #include "export/formats.h"
 
 #include "base/error.h"

@@ -1,9 +1,10 @@
 /* Folded stacks: one line for each stack, the functions from the outermost to the innermost with
  * semicolons between them, a blank, and the value. flamegraph.pl and most viewers read them.
  *
- * The format has no way to quote, so a few characters of names are replaced. ';' becomes ':'. What a
- * terminal obeys, line feeds among it, and bytes that are no UTF-8 become '?'. The blank in front of a
- * last word of digits becomes '_': with it, flamegraph.pl would take the digits for a second value. */
+ * The format has no way to quote, so a few characters of names are replaced. ';' becomes ':'.
+ * What a terminal obeys, line feeds among it, and bytes that are no UTF-8 become '?'. The blank
+ * in front of a last word of digits becomes '_': with it, flamegraph.pl would take the digits
+ * for a second value. */
 #include "export/formats.h"
 
 #include "base/utf8.h"

@@ -19,8 +19,8 @@ struct export {
   const char *where;      /* the query as the user gave it; NULL: none */
 };
 
-/* A format: its name, the end of its files' names, whether the files are binary, whether they have the
- * rows of a table (else they have stacks), and a summary. */
+/* A format: its name, the end of its files' names, whether the files are binary, whether they
+ * have the rows of a table (else they have stacks), and a summary. */
 #define EXPORT_FORMATS(FORMAT)                                                                             \
   FORMAT(pprof, ".pb.gz", true, false, "a profile for pprof and what reads its files; binary")             \
   FORMAT(folded, ".folded", false, false, "stacks as lines 'outer;inner N', for flamegraph.pl and others") \

@@ -1,5 +1,5 @@
-/* The rows of one table as a JSON object: the trace, the totals, the question, and the rows as `winnow
- * report --json` has them (docs/report-json.md), but all of them. */
+/* The rows of one table as a JSON object: the trace, the totals, the question, and the rows as
+ * `winnow report --json` has them (docs/report-json.md), but all of them. */
 #include "export/report_json.h"
 #include "export/rows_chosen.h"
 

@@ -1,21 +1,21 @@
-/* A profile for pprof: what was allocated and held, by the addresses of the code, with functions and
- * lines, in the format that pprof.proto describes.
+/* A profile for pprof: what was allocated and held, by the addresses of the code, with functions
+ * and lines, in the format that pprof.proto describes.
  *
  * VALUES. The sample types are those of Go's heap profiles, in their order, and two more. The first
  * four are estimates, as those of the report (WHOLE of stacks.h): a reader must not scale them.
  * alloc_samples and inuse_samples say how many sampled blocks these rest on, and are not scaled.
  *
  * STACKS. Unless the user asks for a grouping, a location is a code address, with a line for each
- * function that was inlined there, and pprof groups as it is told to. Otherwise a location is a group
- * of the report. Either way stacks have no frames that the query hides, and end at the function that
- * owns the blocks: wrappers further in are left out. Pprof's own way, drop_frames, is not used, since
- * it would also cut stacks at a wrapper that calls back into other code.
+ * function that was inlined there, and pprof groups as it is told to. Otherwise a location is a
+ * group of the report. Either way stacks have no frames that the query hides, and end at the
+ * function that owns the blocks: wrappers further in are left out. Pprof's own way, drop_frames, is
+ * not used, since it would also cut stacks at a wrapper that calls back into other code.
  *
- * ADDRESSES are within the call, one byte before the address to which it returns, as other profilers
- * write them. Code of a language has the address 0, in a mapping without addresses. A mapping whose
- * functions have no names in the trace says so, for readers that look names up by build-id. The trace
- * does not know a file's segments, so one mapping stands for all of them, from the file's offset 0 on.
- */
+ * ADDRESSES are within the call, one byte before the address to which it returns, as other
+ * profilers write them. Code of a language has the address 0, in a mapping without addresses. A
+ * mapping whose functions have no names in the trace says so, for readers that look names up by
+ * build-id. The trace does not know a file's segments, so one mapping stands for all of them,
+ * from the file's offset 0 on. */
 #include "export/formats.h"
 
 #include "base/error.h"
@@ -277,8 +277,9 @@ static wn_status put_groups(const struct exporting *exporting) {
 
 /* ---- by addresses ---- */
 
-/* The frames of a node of the trace's stacks that are shown: bit i is frame i, innermost first. And of
- * those the frames that a stack has whose blocks the node owns (OWNER of stacks.h); 0: it owns none. */
+/* The frames of a node of the trace's stacks that are shown: bit i is frame i, innermost first.
+ * And of those the frames that a stack has whose blocks the node owns (OWNER of stacks.h); 0: it
+ * owns none. */
 struct shown {
   uint64_t all, owned;
 };

@@ -1,6 +1,6 @@
-/* The file of a pprof profile: a gzip'd message. Its parts are written as soon as they are known, since
- * messages behind one another are one message to their readers (protobuf merges them). Texts and
- * functions get their numbers when they are first asked for. */
+/* The file of a pprof profile: a gzip'd message. Its parts are written as soon as they are
+ * known, since messages behind one another are one message to their readers (protobuf merges
+ * them). Texts and functions get their numbers when they are first asked for. */
 #ifndef EXPORT_PPROF_FILE_H
 #define EXPORT_PPROF_FILE_H
 
@@ -23,8 +23,8 @@ struct pprof {
 /* WN_ENOMEM. */
 wn_status pprof_open(struct pprof *pprof, FILE *out);
 
-/* Writes the string table and the end of the file, and closes it in any case. Returns the first error;
- * those of the stream are left to the caller (ferror). */
+/* Writes the string table and the end of the file, and closes it in any case. Returns the first
+ * error; those of the stream are left to the caller (ferror). */
 wn_status pprof_close(struct pprof *pprof);
 
 /* Writes a part of the message. */
@@ -36,7 +36,8 @@ int64_t pprof_text(struct pprof *pprof, const char *text);
 /* The id of a function, which is written when it is new. NULL: unknown. */
 uint64_t pprof_function(struct pprof *pprof, const char *name, const char *linkage, const char *file);
 
-/* The id of what has such a description: `locations`. Sets *is_new if it is met for the first time. */
+/* The id of what has such a description: `locations`. Sets *is_new if it is met for the first
+ * time. */
 uint64_t pprof_number(struct pprof *pprof, struct strings *set, const char *description, bool *is_new);
 
 #endif

@@ -1,4 +1,5 @@
-/* Makes the table of an export. It has the columns that the same table of `winnow report --json` has. */
+/* Makes the table of an export. It has the columns that the same table of `winnow report --json`
+ * has. */
 #include "export/rows_chosen.h"
 
 #include "export/report_json.h"

@@ -1,7 +1,7 @@
-/* A file for speedscope (https://www.speedscope.app): one "sampled" profile for each quantity, which
- * share a list of frames. A sample is a stack, outermost frame first, and its weight is a whole number
- * of bytes, or of blocks. Stacks are in the order of the call tree, so that the view by time order,
- * which has no meaning for memory, shows the tree too. */
+/* A file for speedscope (https://www.speedscope.app): one "sampled" profile for each quantity,
+ * which share a list of frames. A sample is a stack, outermost frame first, and its weight is a
+ * whole number of bytes, or of blocks. Stacks are in the order of the call tree, so that the
+ * view by time order, which has no meaning for memory, shows the tree too. */
 #include "export/formats.h"
 
 #include "export/json.h"

@@ -28,7 +28,7 @@ static bool round_all(struct stack_values *values, size_t owners) {
   for (int quantity = 0; quantity < QUANTITIES && done; quantity++) {
     for (size_t i = 0; i < owners; i++) estimates[i] = values[i].estimate[quantity];
     done = stack_values_round(estimates, owners, whole);
-    for (size_t i = 0; i < owners; i++) values[i].value[quantity] = whole[i];
+    for (size_t i = 0; done && i < owners; i++) values[i].value[quantity] = whole[i];
   }
   free(estimates);
   free(whole);
@@ -50,8 +50,8 @@ static void add_row(const struct report *report, enum measure measure, const str
 
 /* ---- order and frames ---- */
 
-/* Makes `path`, and fills in `order`. Relies on parents standing before their children: first the sizes of all subtrees
- * are known, then the place of each node in the subtree of its parent. */
+/* Makes `path`, and fills in `order`. Relies on parents standing before their children: first the
+ * sizes of all subtrees are known, then the place of each node in the subtree of its parent. */
 static bool put_in_order(struct export_stacks *stacks) {
   const struct path_node *nodes = stacks->paths.nodes;
   size_t count = stacks->paths.node_count;

@@ -1,21 +1,22 @@
 /* The stacks of a report with what each allocated and held: what the formats of stacks are written
- * from (pprof, folded, speedscope).
+ * from (pprof, folded, speedscope, DHAT).
  *
- * OWNER: a stack's blocks belong to a node of call paths, as in the report's tables: frames that the
- * query hides are left out, and so are the wrappers at the inner end of a stack. Stacks with the same
- * owner are one.
+ * OWNER: a stack's blocks belong to a node of call paths, as in the report's tables: frames that
+ * the query hides are left out, and so are the wrappers at the inner end of a stack. Stacks with
+ * the same owner are one.
  *
- * WHOLE: values are whole numbers, since the formats have no others. Of each quantity they add up to
- * the report's total, rounded to the nearest whole number; each value is the estimate rounded up or
- * down, up where the fraction is among the largest (the method of the largest remainder).
- */
+ * WHOLE: values are whole numbers, since the formats have no others. Of each quantity they add
+ * up to the report's total, rounded to the nearest whole number; each value is the estimate
+ * rounded up or down, up where the fraction is among the largest (the method of the largest
+ * remainder). */
 #ifndef EXPORT_STACKS_H
 #define EXPORT_STACKS_H
 
 #include "analysis/report.h"
 
-/* What is counted. A row of this list: the name in C, the word of the option --quantity, the table of
- * the report, whether bytes are counted or blocks, the sample type and unit of pprof, and a title. */
+/* What is counted. A row of this list: the name in C, the word of the option --quantity, the
+ * table of the report, whether bytes are counted or blocks, the sample type and unit of pprof,
+ * and a title. */
 #define EXPORT_QUANTITIES(QUANTITY)                                                                  \
   QUANTITY(ALLOCATED_BLOCKS, "allocated-blocks", ALLOCATED, false, "alloc_objects", "count",         \
            "allocated blocks")                                                                       \
@@ -45,8 +46,9 @@ struct stack_values {
   uint64_t samples[MEASURES]; /* sampled blocks, or calls, that the estimates rest on: not scaled */
 };
 
-/* Sums the rows of the report by owner_of[stack], which is below `owners`; stacks above `stack_count`
- * belong to owner 0. *values has `owners` elements; the caller frees it. WN_ENOMEM. */
+/* Sums the rows of the report by owner_of[stack], which is below `owners`; stacks above
+ * `stack_count` belong to owner 0. *values has `owners` elements; the caller frees it.
+ * WN_ENOMEM. */
 wn_status stack_values_sum(const struct report *report, const uint32_t *owner_of, uint32_t stack_count,
                            size_t owners, struct stack_values **values);
 
@@ -56,8 +58,8 @@ bool stack_values_round(const double *estimates, size_t count, uint64_t *values)
 /* Whether an owner has blocks, of any size. */
 bool stack_values_any(const struct stack_values *values);
 
-/* The stacks of a report by a grouping. Owners are nodes of `paths`; node 0 has the blocks without a
- * callstack. */
+/* The stacks of a report by a grouping. Owners are nodes of `paths`; node 0 has the blocks
+ * without a callstack. */
 struct export_stacks {
   const struct report *report;
   struct call_paths paths;
@@ -74,8 +76,8 @@ wn_status export_stacks_create(const struct report *report, enum grouping groupi
                                struct export_stacks *stacks);
 void export_stacks_destroy(struct export_stacks *stacks);
 
-/* Sets `path` to the nodes of a stack, innermost first, and returns their number. Node 0 is a path of
- * itself alone. */
+/* Sets `path` to the nodes of a stack, innermost first, and returns their number. Node 0 is a
+ * path of itself alone. */
 size_t export_stacks_path(struct export_stacks *stacks, uint32_t node);
 
 enum { STACK_LABEL_MOST = 4096 };

@@ -50,6 +50,7 @@ agrees() { # OPTION...
     other=$(succeeds export -f json --quantity $quantity "$@" t.trace; jq '[.rows[].self_bytes.estimate, .rest.self_bytes.estimate] | add' out)
     is_near "$other" "$total" 0.51 "json $kind"
   done
+  jq -e '([.profiles[].samples[][]] | unique) == [range(.shared.frames | length)]' speedscope >/dev/null || fail "speedscope $*: frames of no stack"
   jq -e '[.profiles[] | .endValue == (.weights | add // 0) and (.samples | length) == (.weights | length)] | all' speedscope >/dev/null || fail "speedscope $*: endValue"
 }
 
@@ -204,6 +205,23 @@ profiles_describe_themselves() {
   cp t.pb.gz first
   succeeds export -f pprof -o - t.trace
   cmp -s out first || fail "standard output has another profile"
+}
+
+profiles_of_programs_have_lines_and_no_wrappers() {
+  need_recording
+  local option
+  succeeds record -q --rate 1e-2 -o t.trace -- "$build/tests/cli/programs/allocates" wrapped
+  for option in "" "--by function" "--by line"; do
+    # shellcheck disable=SC2086
+    succeeds export -f pprof $option t.trace
+    profile t.pb.gz
+    grep '^mapping ' shown | head -n 1 | grep -qE '^mapping .*/programs/allocates [0-9a-f]+ functions files lines' || fail "the first file is $(grep -m 1 ^mapping shown)"
+    grep -qE '^sample .*;order( \(allocates.c:[0-9]+\))?$' shown || fail "$option: nothing by its caller: $(grep ^sample shown)"
+    ! grep -q xmalloc shown || fail "$option: a wrapper"
+  done
+  succeeds export -f pprof --show-wrappers t.trace
+  profile t.pb.gz
+  grep -qE '^sample .*;order;xmalloc$' shown || fail "no wrapper: $(grep ^sample shown)"
 }
 
 wrong_exports_are_refused() {

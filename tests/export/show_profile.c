@@ -1,6 +1,6 @@
-/* Checks a profile for pprof, and prints it: show_profile FILE. A line for each sample type, mapping
- * and comment, for the default type, and for each sample with its values and its stack, the outermost
- * function first. Exits with 1 after a line that says what is wrong. */
+/* Checks a profile for pprof, and prints it: show_profile FILE. A line for each sample type,
+ * mapping and comment, for the default type, and for each sample with its values and its stack,
+ * the outermost function first. Exits with 1 after a line that says what is wrong. */
 #include "pprof.pb-c.h"
 #include <inttypes.h>
 #include <stdbool.h>

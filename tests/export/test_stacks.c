@@ -8,8 +8,8 @@
 
 enum { CHAIN = 12, BLOCKS = 600, END_NS = 100000 };
 
-/* Blocks of all sizes on stacks of all depths, some without a stack; two of three are freed, and one in
- * five was reallocated. */
+/* Blocks of all sizes on stacks of all depths, some without a stack; two of three are freed, and
+ * one in five was reallocated. */
 static struct recording *record(double rate) {
   struct trace_writer *writer = story_begin(rate, 5);
   for (uint32_t i = 1; i <= BLOCKS; i++) {
