@@ -31,8 +31,8 @@ static inline bool stack_view_begun(const struct stack_view *view, uint32_t trac
   return !view->begun || view->begun[trace_node];
 }
 
-/* Whether the view has a frame of the names. *begun tells whether the stack has begun before it, and
- * becomes true if it begins here. */
+/* Whether the view has a frame of the names. *begun tells whether the stack has begun before it,
+ * and becomes true if it begins here. */
 bool stack_view_shows(const struct stack_view *view, size_t frame, bool *begun);
 
 /* A function (or line, file, module) on one call path. Parents stand before their children. */
@@ -56,8 +56,8 @@ wn_status call_paths_create(const struct samples *samples, const struct names *n
                             const struct stack_view *view, struct call_paths *paths);
 void call_paths_destroy(struct call_paths *paths);
 
-/* Writes the text for label `number` of `labels`, such as "parse" or "parse (parser.c:12)", cut to the
- * size of the buffer. Number 0 is the root's, "(no callstack)". */
+/* Writes the text for label `number` of `labels`, such as "parse" or "parse (parser.c:12)", cut to
+ * the size of the buffer. Number 0 is the root's, "(no callstack)". */
 void label_text(const struct label *labels, uint32_t number, enum grouping grouping,
                 const struct names *names, char *buffer, size_t size);
 
