@@ -2,7 +2,7 @@
 _winnow() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} i
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "record report html view diff info help --version --help" -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W "record report html view export diff info help --version --help" -- "$current")
     return
   fi
   case $command in
@@ -30,19 +30,29 @@ _winnow() {
         *) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
       esac
       ;;
-    report | html | view | diff | info)
+    report | html | view | export | diff | info)
       case $previous in
         -o | --output) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
         --max-size) mapfile -t COMPREPLY < <(compgen -W "4M 16M 64M" -- "$current"); return ;;
         --samples) mapfile -t COMPREPLY < <(compgen -W "300K 1M all" -- "$current"); return ;;
         -a | --at) mapfile -t COMPREPLY < <(compgen -W "peak end" -- "$current"); return ;;
-        -b | --by) mapfile -t COMPREPLY < <(compgen -W "function line file module $([ "$command" = report ] && echo stack)" -- "$current"); return ;;
+        -b | --by) mapfile -t COMPREPLY < <(compgen -W "function line file module $([[ $command = @(report|export) ]] && echo stack)" -- "$current"); return ;;
         -s | --sort) mapfile -t COMPREPLY < <(compgen -W "self total blocks samples" -- "$current"); return ;;
         -p | --per) mapfile -t COMPREPLY < <(compgen -W "second allocation" -- "$current"); return ;;
         --search) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
       esac
       local help options
       help=$("${COMP_WORDS[0]/#\~/$HOME}" help "$command" 2>/dev/null)
+      case $command$previous in
+        export-f | export--format)
+          mapfile -t COMPREPLY < <(compgen -W "$(sed -nE '/^Formats:/,/^$/s/^  ([a-z]+) .*/\1/p' <<<"$help")" -- "$current")
+          return
+          ;;
+        export-q | export--quantity)
+          mapfile -t COMPREPLY < <(compgen -W "held held-blocks allocated allocated-blocks" -- "$current")
+          return
+          ;;
+      esac
       # Options that take a value are those with a word in capitals behind them.
       sed -nE 's/^  (-., |    )(--[a-z-]+) [A-Z]+ .*/\1\2/p' <<<"$help" | grep -q -e "^$previous," -e " $previous\$" && return
       options="$(sed -nE 's/^  (-., |    )(--[a-z-]+).*/\2/p' <<<"$help") --help"
@@ -51,7 +61,7 @@ _winnow() {
         *) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
       esac
       ;;
-    help) mapfile -t COMPREPLY < <(compgen -W "record report html view diff info help" -- "$current") ;;
+    help) mapfile -t COMPREPLY < <(compgen -W "record report html view export diff info help" -- "$current") ;;
   esac
 }
 complete -F _winnow winnow

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,22 +138,14 @@ static uint32_t child_of(struct building *building, uint32_t parent, uint32_t la
   return *found;
 }
 
-/* Whether the view has a frame. *begun tells whether the stack has begun before it, and becomes true
- * if it begins here. */
-static bool shows(const struct building *building, size_t frame, bool *begun) {
-  const struct stack_view *view = &building->view;
-  if (view->begins && view->begins[frame]) *begun = true;
-  return *begun && !(view->hidden && view->hidden[frame]);
-}
-
 /* The node for a code address that `parent` calls. *own is the node that owns the caller's
  * stack (0: none yet) and becomes the node that owns this one. UINT32_MAX without memory. */
 static uint32_t step(struct building *building, uint32_t parent, uint32_t trace_node, uint32_t *own) {
   struct frames frames = names_of(building->names, trace_node);
-  const bool *begun_at = building->view.begun;
-  bool begun = !begun_at || begun_at[source_stack(building->samples->source, trace_node).parent];
+  bool begun = stack_view_begun(&building->view, source_stack(building->samples->source, trace_node).parent);
   for (size_t i = frames.count; i-- > 0 && parent != UINT32_MAX;) {
-    if (!shows(building, (size_t)(frames.frame - building->names->frame) + i, &begun)) continue;
+    size_t frame = (size_t)(frames.frame - building->names->frame) + i;
+    if (!stack_view_shows(&building->view, frame, &begun)) continue;
     struct label label = label_of(&frames.frame[i], building->paths->grouping);
     uint32_t number = label_number(building, &label);
     parent = number == UINT32_MAX ? UINT32_MAX : child_of(building, parent, number);
@@ -193,7 +186,28 @@ static bool add_stacks(struct building *building) {
   return true;
 }
 
+/* Writes "function (file:line)". If that is too long for the buffer, the function is cut, not the
+ * place. */
+static void write_place(char *buffer, size_t size, const char *function, const char *file, uint32_t line) {
+  int place = snprintf(NULL, 0, " (%s:%u)", file, line), room = (int)size - 1 - place;
+  snprintf(buffer, size, "%.*s (%s:%u)", room > 0 ? room : 0, function, file, line);
+}
+
 /* ---- shared ---- */
+
+const char *grouping_name(enum grouping grouping) {
+  static const char *const names[GROUPINGS] = {[BY_FUNCTION] = "function",
+                                               [BY_LINE] = "line",
+                                               [BY_FILE] = "file",
+                                               [BY_MODULE] = "module",
+                                               [BY_STACK] = "stack"};
+  return names[grouping];
+}
+
+bool stack_view_shows(const struct stack_view *view, size_t frame, bool *begun) {
+  if (view->begins && view->begins[frame]) *begun = true;
+  return *begun && !(view->hidden && view->hidden[frame]);
+}
 
 wn_status call_paths_create(const struct samples *samples, const struct names *names, enum grouping grouping,
                             const struct stack_view *view, struct call_paths *paths) {
@@ -214,5 +228,24 @@ void call_paths_destroy(struct call_paths *paths) {
   free(paths->node_of);
   free(paths->own_of);
   *paths = (struct call_paths){.nodes = NULL};
+}
+
+void label_text(const struct label *labels, uint32_t number, enum grouping grouping,
+                const struct names *names, char *buffer, size_t size) {
+  const struct label *label = &labels[number];
+  const char *function = strings_text(names->strings, label->function);
+  const char *module = strings_text(names->strings, label->module);
+  const char *file = strings_text(names->strings, label->file);
+  const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+  if (!number)
+    snprintf(buffer, size, "(no callstack)");
+  else if (grouping == BY_LINE && label->line)
+    write_place(buffer, size, function, base, label->line);
+  else if (*function)
+    snprintf(buffer, size, "%s", function);
+  else if (*file)
+    snprintf(buffer, size, "%s", file);
+  else
+    snprintf(buffer, size, "%s", *module ? module : "(unknown)");
 }
 /* SPDX-License-Identifier: MIT */

@@ -26,6 +26,15 @@ struct stack_view {
   bool fold;          /* a function that a stack has already joins that earlier node: recursion is one node */
 };
 
+/* Whether a stack has begun by the end of a trace node; 0: the caller of the outermost one. */
+static inline bool stack_view_begun(const struct stack_view *view, uint32_t trace_node) {
+  return !view->begun || view->begun[trace_node];
+}
+
+/* Whether the view has a frame of the names. *begun tells whether the stack has begun before it,
+ * and becomes true if it begins here. */
+bool stack_view_shows(const struct stack_view *view, size_t frame, bool *begun);
+
 /* A function (or line, file, module) on one call path. Parents stand before their children. */
 struct path_node {
   uint32_t parent; /* 0: the root, which is its own parent */
@@ -46,6 +55,11 @@ struct call_paths {
 wn_status call_paths_create(const struct samples *samples, const struct names *names, enum grouping grouping,
                             const struct stack_view *view, struct call_paths *paths);
 void call_paths_destroy(struct call_paths *paths);
+
+/* Writes the text for label `number` of `labels`, such as "parse" or "parse (parser.c:12)", cut to
+ * the size of the buffer. Number 0 is the root's, "(no callstack)". */
+void label_text(const struct label *labels, uint32_t number, enum grouping grouping,
+                const struct names *names, char *buffer, size_t size);
 
 #endif
 /* SPDX-License-Identifier: MIT */

@@ -13,7 +13,6 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -267,23 +266,7 @@ static bool prepare(struct summing *summing) {
   return tree->node_of_row && summing->owner_of && summing->node_of && add_node(summing, 0);
 }
 
-/* Writes "function (file:line)". If that is too long for the buffer, the function is cut, not the
- * place. */
-static void write_place(char *buffer, size_t size, const char *function, const char *file, uint32_t line) {
-  int place = snprintf(NULL, 0, " (%s:%u)", file, line), room = (int)size - 1 - place;
-  snprintf(buffer, size, "%.*s (%s:%u)", room > 0 ? room : 0, function, file, line);
-}
-
 /* ---- shared ---- */
-
-const char *grouping_name(enum grouping grouping) {
-  static const char *const names[GROUPINGS] = {[BY_FUNCTION] = "function",
-                                               [BY_LINE] = "line",
-                                               [BY_FILE] = "file",
-                                               [BY_MODULE] = "module",
-                                               [BY_STACK] = "stack"};
-  return names[grouping];
-}
 
 wn_status call_tree_sum(const struct samples *samples, const struct call_paths *paths, row_measure *measure,
                         void *context, struct call_tree *tree) {
@@ -358,20 +341,6 @@ size_t call_tree_chain(const struct call_tree *tree, size_t first, size_t *inner
 
 void call_tree_label(const struct call_tree *tree, const struct names *names, uint32_t label, char *buffer,
                      size_t size) {
-  const struct label *found = &tree->labels[label];
-  const char *function = strings_text(names->strings, found->function);
-  const char *module = strings_text(names->strings, found->module);
-  const char *file = strings_text(names->strings, found->file);
-  const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
-  if (!label)
-    snprintf(buffer, size, "(no callstack)");
-  else if (tree->grouping == BY_LINE && found->line)
-    write_place(buffer, size, function, base, found->line);
-  else if (*function)
-    snprintf(buffer, size, "%s", function);
-  else if (*file)
-    snprintf(buffer, size, "%s", file);
-  else
-    snprintf(buffer, size, "%s", *module ? module : "(unknown)");
+  label_text(tree->labels, label, tree->grouping, names, buffer, size);
 }
 /* SPDX-License-Identifier: MIT */

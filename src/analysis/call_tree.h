@@ -90,8 +90,7 @@ void call_tree_mark(const struct call_tree *tree, const struct group *group, enu
  * call. If more than one of them has self sums, returns 1. Not for BY_STACK. */
 size_t call_tree_chain(const struct call_tree *tree, size_t first, size_t *innermost);
 
-/* Writes the text for a label, such as "parse" or "parse (parser.c:12)", cut to the size of the
- * buffer. */
+/* Writes the text for a label of the tree (label_text). */
 void call_tree_label(const struct call_tree *tree, const struct names *names, uint32_t label, char *buffer,
                      size_t size);
 

@@ -7,9 +7,10 @@
 #include "analysis/strings.h"
 #include <winnow/status.h>
 
-/* One function at one place. `function`, `module`, `file` and `place` are numbers of strings. */
+/* One function at one place. `function`, `linkage`, `module`, `file` and `place` are numbers of strings. */
 struct frame {
   uint32_t function; /* demangled, or module+0xaddress */
+  uint32_t linkage;  /* the linker's name of the function, or empty; recordings of a page have none */
   uint32_t module;   /* the file's name without its folder; empty for code outside any file */
   uint32_t file;     /* source file, or empty */
   uint32_t line;     /* 0: unknown */

@@ -84,6 +84,7 @@ static bool append_symbols(struct resolving *resolving, uint32_t number, uint64_
   uint32_t name = intern(resolving, base);
   for (size_t i = 0; i < count; i++) {
     struct frame frame = {.function = intern(resolving, found[i].function),
+                          .linkage = intern(resolving, found[i].linkage),
                           .module = name,
                           .file = intern(resolving, found[i].file),
                           .line = found[i].line > 0 ? (uint32_t)found[i].line : 0,

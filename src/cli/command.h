@@ -11,8 +11,8 @@ enum { EXIT_JOB = 1, EXIT_USAGE = 2 };
 /* argv[0] is the command's name. */
 typedef int command_function(int argc, char **argv);
 
-command_function command_record, command_report, command_html, command_view, command_diff, command_info,
-    command_help;
+command_function command_record, command_report, command_html, command_view, command_export, command_diff,
+    command_info, command_help;
 
 struct command {
   const char *name;
@@ -31,6 +31,7 @@ void record_print_options(FILE *out);
 void report_print_options(FILE *out);
 void html_print_options(FILE *out);
 void view_print_options(FILE *out);
+void export_print_options(FILE *out);
 void diff_print_options(FILE *out);
 
 const struct command *command_find(const char *name);

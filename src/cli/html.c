@@ -27,15 +27,10 @@ enum { TRIES = 6 };
 
 /* ---- options ---- */
 
-/* The name of the page for a trace: in the current folder, with .html in the place of .trace. */
 static int name_page(struct report_options *options, char name[FILENAME_MAX]) {
-  const char *base = strrchr(options->file, '/') ? strrchr(options->file, '/') + 1 : options->file;
-  size_t length = strlen(base), tail = strlen(".trace");
   if (options->output) return 0;
-  if (!strcmp(options->file, "-") || !length) return fail_usage("html", "give the page a name with -o FILE");
-  if (length > tail && !strcmp(base + length - tail, ".trace")) length -= tail;
-  if ((size_t)snprintf(name, FILENAME_MAX, "%.*s.html", (int)length, base) >= FILENAME_MAX)
-    return fail_usage("html", "the trace's name is too long; give the page one with -o FILE");
+  if (!output_name(options->file, ".html", name))
+    return fail_usage("html", "give the page a name with -o FILE");
   options->output = name;
   return 0;
 }

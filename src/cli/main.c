@@ -54,6 +54,16 @@ const struct command commands[] = {
      "  winnow view run.trace\n"
      "  winnow view --no-open --port 8080 run.trace\n",
      view_print_options},
+    {"export", command_export, "write what a report says for other programs",
+     "export --format FORMAT [OPTION...] FILE",
+     "The numbers are estimates, and add up to those of 'winnow report' with the same options.\n"
+     "\n"
+     "Examples:\n"
+     "  winnow export -f pprof run.trace && go tool pprof -http=: run.pb.gz\n"
+     "  winnow export -f folded --quantity allocated run.trace | flamegraph.pl >run.svg\n"
+     "  winnow export -f speedscope --at end -o run.speedscope.json run.trace\n"
+     "  winnow export -f csv --by line --where 'size > 1M' run.trace\n",
+     export_print_options},
     {"diff", command_diff, "compare two runs, or two moments of one",
      "diff [OPTION...] BEFORE AFTER\n       winnow diff --at MOMENT,MOMENT [OPTION...] FILE",
      "Each difference has its 95 % range. A change is listed if its range has no 0; differences within "

@@ -16,7 +16,12 @@ enum { LETTERLESS = 256 };
 /* ---- the options ---- */
 
 static bool is_diff(const struct report_options *options) { return !strcmp(options->command, "diff"); }
-static bool is_report(const struct report_options *options) { return !strcmp(options->command, "report"); }
+static bool is_export(const struct report_options *options) { return !strcmp(options->command, "export"); }
+
+/* Whether rows can be whole stacks. */
+static bool has_stacks(const struct report_options *options) {
+  return is_export(options) || !strcmp(options->command, "report");
+}
 
 /* Reads a moment, such as "peak" or "1.5s". */
 static bool read_moment(const char *text, struct when_asked *moment) {
@@ -44,12 +49,13 @@ static int set_at(struct report_options *options, const char *text) {
 }
 
 static int set_by(struct report_options *options, const char *text) {
-  int groupings = is_report(options) ? GROUPINGS : BY_STACK;
+  int groupings = has_stacks(options) ? GROUPINGS : BY_STACK;
+  options->grouping_given = true;
   for (int i = 0; i < groupings; i++)
     if (!strcmp(text, grouping_name((enum grouping)i))) return options->grouping = (enum grouping)i, 0;
   return fail_usage(options->command, "--by %s: it must be %s", text,
-                    is_report(options) ? "function, line, file, module or stack"
-                                       : "function, line, file or module");
+                    has_stacks(options) ? "function, line, file, module or stack"
+                                        : "function, line, file or module");
 }
 
 static int set_top(struct report_options *options, const char *text) {
@@ -129,6 +135,36 @@ static int set_output(struct report_options *options, const char *text) {
   return 0;
 }
 
+/* Writes "a, b or c". */
+static void write_choice(char text[256], const char *(*name)(int i), int count) {
+  size_t length = 0;
+  for (int i = 0; i < count && length < 256; i++)
+    length += (size_t)snprintf(text + length, 256 - length, "%s%s",
+                               !i              ? ""
+                               : i + 1 < count ? ", "
+                                               : " or ",
+                               name(i));
+}
+
+static const char *format_name(int i) { return format_kinds[i].name; }
+static const char *quantity_word(int i) { return quantity_kinds[i].word; }
+
+static int set_format(struct report_options *options, const char *text) {
+  char choice[256];
+  for (int i = 0; i < FORMATS; i++)
+    if (!strcmp(text, format_name(i))) return options->format = &format_kinds[i], 0;
+  write_choice(choice, format_name, FORMATS);
+  return fail_usage(options->command, "--format %s: it must be %s", text, choice);
+}
+
+static int set_quantity(struct report_options *options, const char *text) {
+  char choice[256];
+  for (int i = 0; i < QUANTITIES; i++)
+    if (!strcmp(text, quantity_word(i))) return options->quantity = (enum quantity)i, 0;
+  write_choice(choice, quantity_word, QUANTITIES);
+  return fail_usage(options->command, "--quantity %s: it must be %s", text, choice);
+}
+
 static int set_max_size(struct report_options *options, const char *text) {
   if (!query_bytes(text, &options->most_bytes) || options->most_bytes < 1e4 || options->most_bytes > 64e6)
     return fail_usage(options->command, "--max-size %s: it must be from 10K to 64M", text);
@@ -199,7 +235,12 @@ static int add_limit(struct report_options *options, const char *text) {
 
 /* The options. Letter 0: no short form. Argument NULL: no value. A new option needs a row here, a
  * function, and an entry in the manual. */
-enum { FOR_BOTH = FOR_REPORT | FOR_DIFF, FOR_PAGE = FOR_HTML | FOR_VIEW, FOR_ALL = FOR_BOTH | FOR_PAGE };
+enum {
+  FOR_BOTH = FOR_REPORT | FOR_DIFF,
+  FOR_PAGE = FOR_HTML | FOR_VIEW,
+  FOR_TABLE = FOR_REPORT | FOR_EXPORT,
+  FOR_ALL = FOR_BOTH | FOR_PAGE | FOR_EXPORT
+};
 static const struct {
   unsigned commands;
   const char *name;
@@ -208,24 +249,33 @@ static const struct {
   int (*set)(struct report_options *options, const char *text);
   const char *help;
 } rows[] = {
+    {FOR_EXPORT, "format", 'f', "FORMAT", set_format,
+     "the format to write, one of those below; must be given"},
+    {FOR_EXPORT, "output", 'o', "FILE", set_output,
+     "the file to write; default: standard output for text; for binary formats the trace's\n"
+     "name with another end; -: standard output"},
+    {FOR_EXPORT, "quantity", 'q', "WHAT", set_quantity,
+     "held (bytes, default), held-blocks, allocated (bytes) or allocated-blocks"},
     {FOR_HTML, "output", 'o', "FILE", set_output,
      "the page to write; default: the trace's name with .html in the place of .trace;\n"
      "-: standard output"},
-    {FOR_REPORT, "at", 'a', "WHEN", set_at, "peak (default), end, or a time since the start: 1.5s, 200ms"},
+    {FOR_TABLE, "at", 'a', "WHEN", set_at, "peak (default), end, or a time since the start: 1.5s, 200ms"},
     {FOR_DIFF, "at", 'a', "WHEN", set_at,
      "peak (default), end, or a time since the start: 1.5s; two of them, as\n"
      "10s,20s, for one trace or for the two"},
-    {FOR_REPORT, "by", 'b', "WHAT", set_by, "group by function (default), line, file, module or stack"},
+    {FOR_TABLE, "by", 'b', "WHAT", set_by, "group by function (default), line, file, module or stack"},
     {FOR_DIFF, "by", 'b', "WHAT", set_by, "group by function (default), line, file or module"},
     {FOR_PAGE, "at", 'a', "WHEN", set_at, "the page opens at: peak (default), end, or a time: 1.5s, 200ms"},
     {FOR_PAGE, "by", 'b', "WHAT", set_by, "the page opens by function (default), line, file or module"},
     {FOR_PAGE, "where", 'w', "QUERY", set_where,
      "the page opens with this query: 'fn ~ \"^parse\" and size > 1K and life < 10ms'"},
-    {FOR_BOTH, "where", 'w', "QUERY", set_where,
+    {FOR_BOTH | FOR_EXPORT, "where", 'w', "QUERY", set_where,
      "count only some blocks: 'fn ~ \"^parse\" and size > 1K and life < 10ms'"},
     {FOR_REPORT, "sort", 's', "ORDER", set_sort,
      "self (default): by what functions allocate themselves; total: with all they call;\n"
      "blocks or samples: by how many of their own"},
+    {FOR_EXPORT, "sort", 's', "ORDER", set_sort,
+     "the order of rows: self (default), total, blocks or samples"},
     {FOR_DIFF, "sort", 's', "ORDER", set_sort,
      "compare what functions allocate themselves (self, default), or with all they\n"
      "call (total)"},
@@ -233,6 +283,7 @@ static const struct {
      "second or allocation: compare as if both runs had taken as long, or had\n"
      "allocated as many bytes"},
     {FOR_REPORT, "top", 'n', "N", set_top, "rows in each table; default 10, of at least 1 %"},
+    {FOR_EXPORT, "top", 'n', "N", set_top, "at most so many rows; default: all"},
     {FOR_DIFF, "top", 'n', "N", set_top, "changes in each table; default 10"},
     {FOR_DIFF, "fail-if", 'f', "LIMIT", add_limit,
      "exit with code 1 if a total changed by more: 'held > +10M', 'allocated > +5%';\n"
@@ -317,6 +368,7 @@ int options_parse(struct report_options *options, unsigned command, int argc, ch
   int option;
   make_known(&known, command);
   options->command = argv[0];
+  options->quantity = QUANTITY_HELD_BYTES;
   options->recording.names.symbols = true;
   options->recording.names.search = options->search;
   options->recording.wrappers.named = options->wrappers;

@@ -1,11 +1,12 @@
 /* The options of the commands that ask about traces: `winnow report`, `winnow html`, `winnow
- * view` and `winnow diff`. */
+ * view`, `winnow export` and `winnow diff`. */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
 #include "analysis/pair.h"
 #include "analysis/sites.h"
 #include "cli/limit.h"
+#include "export/formats.h"
 #include <stdio.h>
 
 enum { REPORT_LIST_MOST = 16 };
@@ -26,16 +27,19 @@ struct report_options {
   int moments;               /* that the user gave: 0, 1, or for `diff` 2 */
   const char *where;
   enum grouping grouping;
+  bool grouping_given;
   enum sites_order order;
   bool order_given;
   size_t top; /* 0: not given */
   bool tree, json;
-  const char *output; /* `html`: the file to write; NULL: not given */
-  double most_bytes;  /* `html`: its largest size; 0: not given */
-  bool full;          /* `html`, `view`: keep all samples */
-  unsigned port;      /* `view`: 0: any free one */
-  const char *listen; /* `view`: the address; NULL: not given */
-  bool no_open;       /* `view`: do not open a browser */
+  const char *output;               /* `html`, `export`: the file to write; NULL: not given */
+  double most_bytes;                /* `html`: its largest size; 0: not given */
+  bool full;                        /* `html`, `view`: keep all samples */
+  unsigned port;                    /* `view`: 0: any free one */
+  const char *listen;               /* `view`: the address; NULL: not given */
+  bool no_open;                     /* `view`: do not open a browser */
+  const struct format_kind *format; /* `export`; NULL: not given */
+  enum quantity quantity;           /* `export`; unless given: held bytes */
   enum scaling scaling;
   struct limit limits[REPORT_LIST_MOST];
   int limit_count;
@@ -45,7 +49,7 @@ struct report_options {
 
 /* Reads the options of a command (argv[0]) up to the first file, argv[optind], and checks the query.
  * Returns an exit code, after a message, if they are wrong. */
-enum { FOR_REPORT = 1, FOR_DIFF = 2, FOR_HTML = 4, FOR_VIEW = 8 };
+enum { FOR_REPORT = 1, FOR_DIFF = 2, FOR_HTML = 4, FOR_VIEW = 8, FOR_EXPORT = 16 };
 int options_parse(struct report_options *options, unsigned command, int argc, char **argv);
 
 /* Prints the options of a command for its help. */

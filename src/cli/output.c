@@ -76,6 +76,14 @@ static bool give(const struct output *output) {
 
 /* ---- shared ---- */
 
+bool output_name(const char *trace, const char *extension, char name[FILENAME_MAX]) {
+  const char *base = strrchr(trace, '/') ? strrchr(trace, '/') + 1 : trace;
+  size_t length = strlen(base), tail = strlen(".trace");
+  if (!strcmp(trace, "-") || !length) return false;
+  if (length > tail && !strcmp(base + length - tail, ".trace")) length -= tail;
+  return (size_t)snprintf(name, FILENAME_MAX, "%.*s%s", (int)length, base, extension) < FILENAME_MAX;
+}
+
 wn_status output_open(struct output *output, const char *name) {
   struct stat found;
   bool exists = strcmp(name, "-") != 0 && !stat(name, &found);
@@ -92,9 +100,8 @@ wn_status output_restart(struct output *output) {
 }
 
 wn_status output_finish(struct output *output) {
-  bool done = output->whole
-                  ? !fflush(output->file) && !ferror(output->file) && !rename(temporary, output->name)
-                  : give(output);
+  bool done = !fflush(output->file) && !ferror(output->file) &&
+              (output->whole ? !rename(temporary, output->name) : give(output));
   wn_status error = done ? WN_OK : cannot(output);
   if (done) *temporary = 0;
   output_abandon(output);

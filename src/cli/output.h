@@ -17,6 +17,10 @@ struct output {
   bool whole;       /* a temporary file that takes the name */
 };
 
+/* Writes the name of the output for a trace: in the current folder, with `extension` in the place of
+ * .trace. False: the trace is standard input, or the name is too long. */
+bool output_name(const char *trace, const char *extension, char name[FILENAME_MAX]);
+
 /* WN_EIO: wn_last_error says why the target cannot be written. */
 wn_status output_open(struct output *output, const char *name);
 

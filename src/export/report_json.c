@@ -121,57 +121,22 @@ static void print_cell(struct json *json, const struct table *table, const char 
   }
 }
 
-static void print_row(struct json *json, struct table *table, const struct group *group, enum extent extent) {
-  struct table_row row;
-  struct cell cell;
-  row_begin(&row, table, group, extent);
-  json_begin(json, NULL, '{');
-  for (int column = 0; column < COLUMNS; column++)
-    if (row_read(&row, (enum row_column)column, &cell))
-      print_cell(json, table, row_column_name((enum row_column)column), &cell);
-  json_end(json, '}');
-}
-
-/* Prints what the sites that are not shown allocated themselves. */
-static void print_rest(struct json *json, const struct report *report, const char *name,
-                       const struct sites *sites) {
-  struct estimate bytes = report_bytes(report, &sites->rest), blocks = report_blocks(report, &sites->rest);
-  char member[64];
-  snprintf(member, sizeof member, "%.50s_rest", name);
-  json_begin(json, member, '{');
-  json_integer(json, "sites", sites->rest_count);
-  json_estimate(json, "self_bytes", &bytes);
-  json_estimate(json, "self_blocks", &blocks);
-  json_end(json, '}');
-}
-
-/* The details of a table. Some tables of a collected heap have lives in time and in words. */
-static unsigned details_of(const struct report *report, enum measure measure) {
-  bool collected = report->samples->collected;
-  switch (measure) {
-  case MEASURE_PROMOTED:
-  case MEASURE_ALLOCATED: return collected ? TABLE_LIVES | TABLE_WORD_LIVES | TABLE_FATES : TABLE_SUMS;
-  case MEASURE_CHURN:
-  case MEASURE_LASTING: return TABLE_LIVES;
-  case MEASURE_ALIVE: return TABLE_GROWTH;
-  default: return TABLE_SUMS;
-  }
-}
-
 static wn_status print_sites(struct json *json, const struct report *report, enum measure measure,
                              const struct report_json_options *options) {
   struct table table;
-  wn_status error = report_table(report, measure, options->grouping, details_of(report, measure), &table);
+  wn_status error = report_table(report, measure, options->grouping, json_details(report, measure), &table);
   if (error) return error;
+  char rest[64];
   struct sites sites;
   struct sites_options all = {.order = options->order, .most = options->top, .every = true};
   error = sites_choose(&table.tree, &all, &sites);
   if (!error) {
     json_begin(json, measure_name(measure), '[');
     for (size_t i = 0; i < sites.count; i++)
-      print_row(json, &table, sites.shown[i].group, sites_extent(options->order));
+      json_row(json, &table, sites.shown[i].group, sites_extent(options->order));
     json_end(json, ']');
-    print_rest(json, report, measure_name(measure), &sites);
+    snprintf(rest, sizeof rest, "%.50s_rest", measure_name(measure));
+    json_rest(json, rest, report, &sites);
     sites_destroy(&sites);
   }
   table_destroy(&table);
@@ -240,6 +205,39 @@ static void print_memory(struct json *json, const struct report *report) {
 }
 
 /* ---- shared ---- */
+
+void json_row(struct json *json, struct table *table, const struct group *group, enum extent extent) {
+  struct table_row row;
+  struct cell cell;
+  row_begin(&row, table, group, extent);
+  json_begin(json, NULL, '{');
+  for (int column = 0; column < COLUMNS; column++)
+    if (row_read(&row, (enum row_column)column, &cell))
+      print_cell(json, table, row_column_name((enum row_column)column), &cell);
+  json_end(json, '}');
+}
+
+void json_rest(struct json *json, const char *name, const struct report *report, const struct sites *sites) {
+  struct estimate bytes = report_bytes(report, &sites->rest), blocks = report_blocks(report, &sites->rest);
+  json_begin(json, name, '{');
+  json_integer(json, "sites", sites->rest_count);
+  json_estimate(json, "self_bytes", &bytes);
+  json_estimate(json, "self_blocks", &blocks);
+  json_end(json, '}');
+}
+
+/* Some tables of a collected heap have lives in time and in words. */
+unsigned json_details(const struct report *report, enum measure measure) {
+  bool collected = report->samples->collected;
+  switch (measure) {
+  case MEASURE_PROMOTED:
+  case MEASURE_ALLOCATED: return collected ? TABLE_LIVES | TABLE_WORD_LIVES | TABLE_FATES : TABLE_SUMS;
+  case MEASURE_CHURN:
+  case MEASURE_LASTING: return TABLE_LIVES;
+  case MEASURE_ALIVE: return TABLE_GROWTH;
+  default: return TABLE_SUMS;
+  }
+}
 
 void json_totals(struct json *json, const struct report *report) {
   struct estimate bytes = report_bytes(report, &report->allocated),

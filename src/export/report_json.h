@@ -21,6 +21,15 @@ wn_status report_write_json(FILE *out, const struct report *report,
 /* Writes a member that says which trace it is. */
 void json_trace(struct json *json, const char *name, const struct samples *samples);
 
+/* Writes a row of a table as an object. */
+void json_row(struct json *json, struct table *table, const struct group *group, enum extent extent);
+
+/* Writes what the sites that are not shown allocated themselves. */
+void json_rest(struct json *json, const char *name, const struct report *report, const struct sites *sites);
+
+/* The details that the rows of a measure have (enum table_detail). */
+unsigned json_details(const struct report *report, enum measure measure);
+
 /* Write the members `totals` and `wrappers`. */
 void json_totals(struct json *json, const struct report *report);
 void json_wrappers(struct json *json, const struct recording *recording);

@@ -116,10 +116,16 @@ void row_begin(struct table_row *row, struct table *table, const struct group *g
 
 const char *row_column_name(enum row_column column) { return columns[column].name; }
 
+enum cell_kind row_column_kind(enum row_column column) { return columns[column].kind; }
+
+bool row_column_in(const struct table *table, enum row_column column) {
+  return !(columns[column].detail & ~table->details) &&
+         (columns[column].kind != CELL_STACK || table->tree.grouping == BY_STACK);
+}
+
 bool row_read(const struct table_row *row, enum row_column column, struct cell *cell) {
-  if (columns[column].detail & ~row->table->details) return false;
+  if (!row_column_in(row->table, column)) return false;
   cell->kind = columns[column].kind;
-  if (cell->kind == CELL_STACK && row->table->tree.grouping != BY_STACK) return false;
   columns[column].read(row, cell);
   return true;
 }

@@ -76,6 +76,10 @@ struct table_row {
 void row_begin(struct table_row *row, struct table *table, const struct group *group, enum extent extent);
 
 const char *row_column_name(enum row_column column);
+enum cell_kind row_column_kind(enum row_column column);
+
+/* Whether the rows of a table have a column. */
+bool row_column_in(const struct table *table, enum row_column column);
 
 /* Reads a cell. False: the table does not have that column. */
 bool row_read(const struct table_row *row, enum row_column column, struct cell *cell);

@@ -426,7 +426,7 @@ help_is_everywhere() {
   succeeds help
   local commands
   commands=$(sed -n 's/^  \([a-z]*\) .*/\1/p' out)
-  [ "$(echo $commands)" = "record report html view diff info help" ] || fail "commands: $commands"
+  [ "$(echo $commands)" = "record report html view export diff info help" ] || fail "commands: $commands"
   for command in $commands; do
     succeeds help $command
     says "^winnow $command: .*Usage: winnow $command"
@@ -472,6 +472,10 @@ completion_completes() {
   [ "$(complete_words winnow rep)" = report ] || fail "report"
   [ "$(complete_words winnow report --by st)" = stack ] || fail "--by stack"
   [ -z "$(complete_words winnow html --by st)" ] || fail "html has no --by stack"
+  [ "$(complete_words winnow export --by st)" = stack ] || fail "export --by stack"
+  [ "$(complete_words winnow export --format p)" = pprof ] || fail "export --format pprof"
+  [ "$(complete_words winnow export -f '' | wc -l)" = 6 ] || fail "export -f: $(complete_words winnow export -f '')"
+  [ "$(complete_words winnow export -q held- )" = held-blocks ] || fail "export -q held-blocks"
   [ "$(complete_words winnow report --at e)" = end ] || fail "--at end"
   [ "$(complete_words winnow report --sho)" = --show-wrappers ] || fail "--show-wrappers"
   [ -z "$(complete_words winnow report --wrapper '')" ] || fail "the value of --wrapper"
@@ -480,7 +484,7 @@ completion_completes() {
   local command option words
   mkdir folder
   touch some.trace "a blank.trace"
-  for command in report html view diff info; do
+  for command in report html view export diff info; do
     [ "$(complete_words winnow $command som)" = some.trace ] || fail "$command: files"
     [ "$(complete_words winnow $command --help a)" = "a blank.trace" ] || fail "$command: files with blanks"
   done
@@ -505,7 +509,7 @@ completion_completes() {
 
 the_manual_page_is_complete() {
   local page=$source/docs/winnow.1 command option
-  for command in record report html view diff info; do
+  for command in record report html view export diff info; do
     succeeds help $command
     for option in $(grep -Eo '^ +(-., )? *--[a-z-]+' out | grep -o -- '--[a-z-]*'); do
       sed 's/\\-/-/g' "$page" | grep -q -- "$option" || fail "docs/winnow.1 does not mention $command $option"

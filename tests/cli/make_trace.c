@@ -14,6 +14,7 @@
  *   named      functions, files, a module and a title with long names, and with what terminals obey; with
  *              mappings of the program's own
  *   hostile    a command line, thread, function, file and module that would break out of an HTML page
+ *   odd        functions with what the formats of exports use themselves: semicolons, quotes, line feeds
  *   build_1, build_2  the same program and library without symbols, of two builds
  *   many N     N samples, for speed */
 #include "base/hash.h"
@@ -108,6 +109,19 @@ static bool hostile_place(void *context, uint32_t module, uint64_t offset, struc
   (void)context, (void)module;
   *out = (struct trace_place){.function = trace_text_of(offset % 2 ? BREAKS_OUT : "plain"),
                               .file = trace_text_of("/a/" BREAKS_OUT ".cc"),
+                              .line = (uint32_t)offset};
+  return true;
+}
+
+/* ---- names that formats of exports divide ---- */
+
+static bool odd_place(void *context, uint32_t module, uint64_t offset, struct trace_place *out) {
+  static const char *const names[] = {"a;b",          "ends in 12.5", "new\nline",   "say \"x\", please",
+                                      "tab\there",    " 7",           "=1+1",        "\xce\xa9\xe2\x89\x88",
+                                      "\xff\x1b[31m", "12",           "back\\slash", "carriage\r"};
+  (void)context, (void)module;
+  *out = (struct trace_place){.function = trace_text_of(names[offset % (sizeof names / sizeof *names)]),
+                              .file = trace_text_of("/a;b/\"c\",\nd.cc"),
                               .line = (uint32_t)offset};
   return true;
 }
@@ -227,13 +241,15 @@ int main(int argc, char **argv) {
   static const char command[] = "/bin/pro\"gram\0--op\x02tion\0\xff";
   const char *kind = argv[1];
   bool collected = strstr(kind, "collected");
-  bool named = strstr(kind, "named"), hostile = !strcmp(kind, "hostile");
+  bool named = strstr(kind, "named"), hostile = !strcmp(kind, "hostile"), odd = !strcmp(kind, "odd");
   struct trace_stack_source source = {.node = node, .module = module};
   if (named)
     source = (struct trace_stack_source){.node = named_node, .module = named_module, .place = named_place};
   if (hostile)
     source =
         (struct trace_stack_source){.node = named_node, .module = hostile_module, .place = hostile_place};
+  if (odd)
+    source = (struct trace_stack_source){.node = named_node, .module = named_module, .place = odd_place};
   if (!strncmp(kind, "build_", 6)) {
     build = (uint8_t)atoi(kind + 6);
     source.module = module_of_build;
@@ -263,7 +279,7 @@ int main(int argc, char **argv) {
   else if (strstr(kind, "shrunk"))
     write_shrunk(writer);
   else
-    write_samples(writer, count, named || hostile ? NAMED_NODES : NODES, strstr(kind, "level"),
+    write_samples(writer, count, named || hostile || odd ? NAMED_NODES : NODES, strstr(kind, "level"),
                   strstr(kind, "bare"));
   if (!strcmp(kind, "level_freed"))
     for (uint64_t i = count - 99; i <= count - 40; i++)

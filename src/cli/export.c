@@ -1,0 +1,117 @@
+/* winnow export: loads the recording, asks the report's question, and writes the answer in one
+ * of the formats of export/formats.h. */
+#include "export/formats.h"
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/load.h"
+#include "cli/output.h"
+#include "cli/text.h"
+#include <getopt.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Files in a text format go to standard output unless they have a name; binary ones never go to a
+ * terminal. */
+static int name_output(struct report_options *options, char name[FILENAME_MAX]) {
+  const struct format_kind *format = options->format;
+  if (!options->output && !format->binary) {
+    options->output = "-";
+  } else if (!options->output) {
+    if (!output_name(options->file, format->extension, name))
+      return fail_usage("export", "give the output a name with -o FILE");
+    options->output = name;
+  }
+  if (format->binary && !strcmp(options->output, "-") && isatty(1))
+    return fail_usage("export", "%s is binary and nothing for a terminal; give it a name with -o FILE",
+                      format->name);
+  if (load_is_same_file(options->file, options->output))
+    return fail_usage("export", "%s is the trace; give the output another name with -o FILE",
+                      options->output);
+  return 0;
+}
+
+static int parse(struct report_options *options, char name[FILENAME_MAX], int argc, char **argv) {
+  int code = options_parse(options, FOR_EXPORT, argc, argv);
+  if (code) return code;
+  if (!options->format)
+    return fail_usage("export", "which format? give one with --format; see 'winnow help export'");
+  if (optind == argc || !*argv[optind])
+    return fail_usage("export", "which trace? usage: winnow export --format FORMAT [OPTION...] FILE");
+  if (optind + 1 < argc) return fail_usage("export", "one trace at a time");
+  if (!options->format->rows && (options->order_given || options->top))
+    return fail_usage("export", "--sort and --top are for formats with rows, and %s has stacks",
+                      options->format->name);
+  options->file = argv[optind];
+  return name_output(options, name);
+}
+
+/* ---- writing ---- */
+
+/* Unless an order is given, rows are ordered by what is counted. */
+static enum sites_order order_of(const struct report_options *options) {
+  if (options->order_given) return options->order;
+  return quantity_kinds[options->quantity].bytes ? SITES_BY_SELF : SITES_BY_BLOCKS;
+}
+
+static wn_status write_file(const struct report_options *options, const struct report *report) {
+  static const char *const when[] = {"peak", "end"};
+  struct export export = {.report = report,
+                          .grouping = options->grouping,
+                          .grouped = options->grouping_given,
+                          .quantity = options->quantity,
+                          .order = order_of(options),
+                          .top = options->top ? options->top : SIZE_MAX,
+                          .at = report->at == AT_TIME ? options->at_text : when[report->at],
+                          .where = options->where};
+  struct output output;
+  wn_status error = output_open(&output, options->output);
+  if (error) return error;
+  error = options->format->write(output.file, &export);
+  if (error)
+    output_abandon(&output);
+  else
+    error = output_finish(&output);
+  return error;
+}
+
+static wn_status export_recording(const struct report_options *options, const struct recording *recording) {
+  struct question question = {
+      .where = options->where, .at = options->when[0].at, .at_ns = options->when[0].ns, .closing = true};
+  struct report report;
+  if (question.at == AT_TIME && question.at_ns > recording->samples->end_ns)
+    return error_set(WN_EINVAL, "at %s: that is after the end of the trace", options->at_text);
+  wn_status error = report_ask(recording, &question, &report);
+  if (error) return error;
+  error = write_file(options, &report);
+  report_destroy(&report);
+  return error;
+}
+
+/* ---- shared ---- */
+
+void export_print_options(FILE *out) {
+  options_print(out, FOR_EXPORT);
+  fputs("\nFormats:\n", out);
+  for (int i = 0; i < FORMATS; i++)
+    fprintf(out, "  %-11s %s\n", format_kinds[i].name, format_kinds[i].summary);
+}
+
+int command_export(int argc, char **argv) {
+  struct report_options options = {0};
+  struct recording *recording = NULL;
+  char name[FILENAME_MAX];
+  int code = parse(&options, name, argc, argv);
+  if (!code) code = load_file(&options, options.file, &recording);
+  if (code) return code;
+  wn_status error = export_recording(&options, recording);
+  recording_free(recording);
+  if (error)
+    return error == WN_EINVAL ? fail_usage("export", "%s", wn_last_error()) : fail_job("%s", wn_last_error());
+  if (strcmp(options.output, "-") != 0) {
+    text_name(stdout, options.output);
+    putchar('\n');
+  }
+  return 0;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,61 @@
+/* The formats of `winnow export`: one list, from which come the table of formats, help, completion
+ * and messages. Each format has a file NAME.c, which has its writer, export_NAME. */
+#ifndef EXPORT_FORMATS_H
+#define EXPORT_FORMATS_H
+
+#include "analysis/sites.h"
+#include "export/stacks.h"
+#include <stdio.h>
+
+/* What is exported, and how the user asked for it. */
+struct export {
+  const struct report *report;
+  enum grouping grouping;
+  bool grouped;           /* the user gave the grouping; else `grouping` is the report's default */
+  enum quantity quantity; /* what is counted, or counted first */
+  enum sites_order order; /* of rows */
+  size_t top;             /* the largest number of rows */
+  const char *at;         /* the moment as the user gave it, such as "peak" */
+  const char *where;      /* the query as the user gave it; NULL: none */
+};
+
+/* A format: its name, the end of its files' names, whether the files are binary, whether they
+ * have the rows of a table (else they have stacks), and a summary. */
+#define EXPORT_FORMATS(FORMAT)                                                                             \
+  FORMAT(pprof, ".pb.gz", true, false, "a profile for pprof and what reads its files; binary")             \
+  FORMAT(folded, ".folded", false, false, "stacks as lines 'outer;inner N', for flamegraph.pl and others") \
+  FORMAT(speedscope, ".speedscope.json", false, false, "stacks as JSON, for speedscope")                   \
+  FORMAT(dhat, ".dhat.json", false, false, "stacks with lives as JSON, for the viewer of Valgrind's DHAT") \
+  FORMAT(csv, ".csv", false, true, "the rows of a table with their intervals, for spreadsheets")           \
+  FORMAT(json, ".json", false, true, "the rows of a table with their intervals, for programs")
+
+enum format {
+#define EXPORT_FORMAT(name, extension, binary, rows, summary) FORMAT_##name,
+  EXPORT_FORMATS(EXPORT_FORMAT)
+#undef EXPORT_FORMAT
+      FORMATS
+};
+
+/* Writes an export. WN_ENOMEM; errors of the stream are left to the caller (ferror). */
+typedef wn_status export_writer(FILE *out, const struct export *export);
+
+struct format_kind {
+  const char *name, *extension;
+  bool binary, rows;
+  const char *summary;
+  export_writer *write;
+};
+extern const struct format_kind format_kinds[FORMATS];
+
+#define EXPORT_FORMAT(name, extension, binary, rows, summary) export_writer export_##name;
+EXPORT_FORMATS(EXPORT_FORMAT)
+#undef EXPORT_FORMAT
+
+enum { EXPORT_COMMAND_MOST = 4096 };
+
+/* Writes the arguments of the recorded program with blanks between them, cut to the buffer; what a
+ * terminal obeys, and bytes that are no UTF-8, become '?'. */
+void export_command(const struct report *report, char text[EXPORT_COMMAND_MOST]);
+
+#endif
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,411 @@
+/* A profile for pprof: what was allocated and held, by the addresses of the code, with functions
+ * and lines, in the format that pprof.proto describes.
+ *
+ * VALUES. The sample types are those of Go's heap profiles, in their order, and two more. The first
+ * four are estimates, as those of the report (WHOLE of stacks.h): a reader must not scale them.
+ * alloc_samples and inuse_samples say how many sampled blocks these rest on, and are not scaled.
+ *
+ * STACKS. Unless the user asks for a grouping, a location is a code address, with a line for each
+ * function that was inlined there, and pprof groups as it is told to. Otherwise a location is a
+ * group of the report. Either way stacks have no frames that the query hides, and end at the
+ * function that owns the blocks: wrappers further in are left out. Pprof's own way, drop_frames, is
+ * not used, since it would also cut stacks at a wrapper that calls back into other code.
+ *
+ * ADDRESSES are within the call, one byte before the address to which it returns, as other
+ * profilers write them. Code of a language has the address 0, in a mapping without addresses. A
+ * mapping whose functions have no names in the trace says so, for readers that look names up by
+ * build-id. The trace does not know a file's segments, so one mapping stands for all of them,
+ * from the file's offset 0 on. */
+#include "export/formats.h"
+
+#include "base/error.h"
+#include "export/pprof_file.h"
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <winnow/version.h>
+
+enum { VALUES = QUANTITIES + 2, SHOWN_MOST = 64 };
+
+struct exporting {
+  struct pprof *pprof;
+  const struct export *export;
+  const struct report *report;
+  const struct names *names;
+  struct source *source;
+};
+
+static wn_status no_memory(void) { return error_set(WN_ENOMEM, "not enough memory for the profile"); }
+
+static const char *text_of(const struct exporting *exporting, uint32_t string) {
+  return strings_text(exporting->names->strings, string);
+}
+
+/* ---- the head ---- */
+
+static void put_type(struct pprof *pprof, const char *type, const char *unit) {
+  Pprof__ValueType pair = PPROF__VALUE_TYPE__INIT;
+  Pprof__Profile part = PPROF__PROFILE__INIT;
+  pair.type = pprof_text(pprof, type);
+  pair.unit = pprof_text(pprof, unit);
+  part.n_sample_type = 1;
+  part.sample_type = (Pprof__ValueType *[]){&pair};
+  pprof_put(pprof, &part);
+}
+
+static void put_types(struct pprof *pprof) {
+  for (int i = 0; i < QUANTITIES; i++) put_type(pprof, quantity_kinds[i].type, quantity_kinds[i].unit);
+  put_type(pprof, "alloc_samples", "count");
+  put_type(pprof, "inuse_samples", "count");
+}
+
+static void put_run(const struct exporting *exporting) {
+  struct pprof *pprof = exporting->pprof;
+  const struct trace_run *run = source_run(exporting->source);
+  Pprof__ValueType period_type = PPROF__VALUE_TYPE__INIT;
+  Pprof__Profile part = PPROF__PROFILE__INIT;
+  period_type.type = pprof_text(pprof, "space");
+  period_type.unit = pprof_text(pprof, "bytes");
+  part.period_type = &period_type;
+  part.period = run->rate > 0 ? (int64_t)(run->word_bytes / run->rate + 0.5) : 0;
+  part.time_nanos = (int64_t)run->wall_ns;
+  part.duration_nanos = (int64_t)exporting->report->samples->end_ns;
+  part.default_sample_type = pprof_text(pprof, quantity_kinds[exporting->export->quantity].type);
+  pprof_put(pprof, &part);
+}
+
+/* ---- comments ---- */
+
+static __attribute__((format(printf, 2, 3))) void put_comment(struct pprof *pprof, const char *format, ...) {
+  char text[EXPORT_COMMAND_MOST + 256];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  Pprof__Profile part = PPROF__PROFILE__INIT;
+  part.n_comment = 1;
+  part.comment = (int64_t[]){pprof_text(pprof, text)};
+  pprof_put(pprof, &part);
+}
+
+static void put_interval(struct pprof *pprof, const char *type, const struct estimate *estimate) {
+  put_comment(pprof, "%s: %.0f, 95 %% interval %.0f to %.0f, from %" PRIu64 " samples", type,
+              estimate->estimate, estimate->low, estimate->high, estimate->samples);
+}
+
+/* How the numbers are to be read. */
+static void put_comments(const struct exporting *exporting) {
+  const struct report *report = exporting->report;
+  struct pprof *pprof = exporting->pprof;
+  const struct trace_damage *damage = source_damage(exporting->source);
+  struct estimate allocated = report_bytes(report, &report->allocated),
+                  allocated_blocks = report_blocks(report, &report->allocated),
+                  held = report_bytes(report, &report->asked.live),
+                  held_blocks = report_blocks(report, &report->asked.live);
+  char command[EXPORT_COMMAND_MOST];
+  export_command(report, command);
+  put_comment(pprof, "Program: %s", command);
+  put_comment(pprof, "Written by winnow %s from a sample, at %g a word.", wn_version_text(),
+              source_run(exporting->source)->rate);
+  put_comment(pprof, "alloc_*: allocated over the run. inuse_*: held at %s (%.3f s after the start).",
+              exporting->export->at, (double)report->asked.time_ns / 1e9);
+  put_comment(pprof, "The values are estimates of the true numbers, and not to be scaled. "
+                     "alloc_samples and inuse_samples: the sampled blocks that they rest on.");
+  if (exporting->export->where) put_comment(pprof, "Only blocks where: %s", exporting->export->where);
+  put_interval(pprof, "alloc_objects", &allocated_blocks);
+  put_interval(pprof, "alloc_space", &allocated);
+  put_interval(pprof, "inuse_objects", &held_blocks);
+  put_interval(pprof, "inuse_space", &held);
+  if (damage->records_lost || damage->chunks_damaged)
+    put_comment(pprof, "Records are missing from the trace: the values are about the recorded part only.");
+}
+
+/* ---- mappings ---- */
+
+/* Notes in the mapping of each module what is known about its code. */
+static void describe(const struct exporting *exporting, Pprof__Mapping *mappings) {
+  for (uint32_t node = 1; node <= source_stack_count(exporting->source); node++) {
+    Pprof__Mapping *mapping = &mappings[source_stack(exporting->source, node).module];
+    struct frames frames = names_of(exporting->names, node);
+    for (size_t i = 0; i < frames.count; i++) {
+      const struct frame *frame = &frames.frame[i];
+      mapping->has_functions |= !builds_of(&exporting->names->builds, frame->function);
+      mapping->has_filenames |= frame->file != 0;
+      mapping->has_line_numbers |= frame->line != 0;
+      mapping->has_inline_frames |= frame->inlined;
+    }
+  }
+}
+
+static const char *hexadecimal(const struct trace_module *module, char text[2 * TRACE_BUILD_ID_MAX + 1]) {
+  for (int i = 0; i < module->build_id_bytes; i++) snprintf(text + 2 * i, 3, "%02x", module->build_id[i]);
+  text[2 * module->build_id_bytes] = 0;
+  return text;
+}
+
+static void put_mapping(const struct exporting *exporting, uint32_t number, Pprof__Mapping *mapping) {
+  const struct trace_module *module = source_module(exporting->source, number);
+  char build_id[2 * TRACE_BUILD_ID_MAX + 1];
+  Pprof__Profile part = PPROF__PROFILE__INIT;
+  mapping->id = number;
+  if (!trace_is_language(module)) {
+    mapping->memory_start = module->base;
+    mapping->memory_limit = module->base + module->size;
+  }
+  mapping->filename = pprof_text(exporting->pprof, module->path.bytes);
+  mapping->build_id = pprof_text(exporting->pprof, hexadecimal(module, build_id));
+  part.n_mapping = 1;
+  part.mapping = &mapping;
+  pprof_put(exporting->pprof, &part);
+}
+
+/* Whether a path ends as another does, from the last slash on. */
+static bool same_file_name(const char *path, const char *other) {
+  const char *name = strrchr(path, '/'), *other_name = strrchr(other, '/');
+  return !strcmp(name ? name + 1 : path, other_name ? other_name + 1 : other);
+}
+
+/* The number of the file that has the name of argument 0; 0: there is none. */
+static uint32_t find_program(const struct exporting *exporting) {
+  const struct trace_text *command = &source_run(exporting->source)->command;
+  for (uint32_t i = 1; command->length && i <= source_module_count(exporting->source); i++)
+    if (same_file_name(source_module(exporting->source, i)->path.bytes, command->bytes)) return i;
+  return 0;
+}
+
+/* Pprof takes the first mapping for the program. */
+static wn_status put_mappings(const struct exporting *exporting) {
+  uint32_t count = source_module_count(exporting->source), program = find_program(exporting);
+  Pprof__Mapping *mappings = malloc(((size_t)count + 1) * sizeof *mappings);
+  if (!mappings) return no_memory();
+  for (uint32_t i = 0; i <= count; i++) pprof__mapping__init(&mappings[i]);
+  describe(exporting, mappings);
+  if (program) put_mapping(exporting, program, &mappings[program]);
+  for (uint32_t i = 1; i <= count; i++)
+    if (i != program) put_mapping(exporting, i, &mappings[i]);
+  free(mappings);
+  return WN_OK;
+}
+
+/* ---- samples ---- */
+
+static void put_location(const struct exporting *exporting, Pprof__Location *location) {
+  Pprof__Profile part = PPROF__PROFILE__INIT;
+  part.n_location = 1;
+  part.location = (Pprof__Location *[]){location};
+  pprof_put(exporting->pprof, &part);
+}
+
+/* Writes a sample; its locations are innermost first. */
+static void put_sample(const struct exporting *exporting, uint64_t *locations, size_t count,
+                       const struct stack_values *values) {
+  int64_t value[VALUES];
+  for (int i = 0; i < QUANTITIES; i++) value[i] = (int64_t)values->value[i];
+  value[QUANTITIES] = (int64_t)values->samples[MEASURE_ALLOCATED];
+  value[QUANTITIES + 1] = (int64_t)values->samples[MEASURE_HELD];
+  Pprof__Sample sample = PPROF__SAMPLE__INIT;
+  Pprof__Profile part = PPROF__PROFILE__INIT;
+  sample.n_location_id = count;
+  sample.location_id = locations;
+  sample.n_value = VALUES;
+  sample.value = value;
+  part.n_sample = 1;
+  part.sample = (Pprof__Sample *[]){&sample};
+  pprof_put(exporting->pprof, &part);
+}
+
+/* The location of a name alone, such as a group or what has no callstack. */
+static uint64_t location_of_name(const struct exporting *exporting, const char *name, const char *file,
+                                 uint32_t line) {
+  char description[64];
+  bool is_new;
+  Pprof__Line of = PPROF__LINE__INIT;
+  of.function_id = pprof_function(exporting->pprof, name, NULL, file);
+  of.line = line;
+  snprintf(description, sizeof description, "%" PRIu64 " %u", of.function_id, line);
+  Pprof__Location location = PPROF__LOCATION__INIT;
+  location.id = pprof_number(exporting->pprof, exporting->pprof->locations, description, &is_new);
+  location.n_line = 1;
+  location.line = (Pprof__Line *[]){&of};
+  if (is_new) put_location(exporting, &location);
+  return location.id;
+}
+
+/* ---- by groups ---- */
+
+/* Sets the locations of the frames: by_label[label]. */
+static void put_labels(const struct exporting *exporting, const struct export_stacks *stacks,
+                       uint64_t *by_label) {
+  char name[STACK_LABEL_MOST];
+  for (size_t i = 0; i < stacks->frame_count; i++) {
+    uint32_t label = stacks->frames[i];
+    const struct label *of = &stacks->paths.labels[label];
+    export_stacks_label(stacks, label, name);
+    by_label[label] = location_of_name(exporting, name, text_of(exporting, of->file), of->line);
+  }
+}
+
+static void put_paths(const struct exporting *exporting, struct export_stacks *stacks,
+                      const uint64_t *by_label, uint64_t *locations) {
+  for (size_t i = 0; i < stacks->paths.node_count; i++) {
+    const struct stack_values *values = &stacks->values[stacks->order[i]];
+    if (!stack_values_any(values)) continue;
+    size_t depth = export_stacks_path(stacks, stacks->order[i]);
+    for (size_t k = 0; k < depth; k++) locations[k] = by_label[stacks->paths.nodes[stacks->path[k]].label];
+    put_sample(exporting, locations, depth, values);
+  }
+}
+
+static wn_status put_groups(const struct exporting *exporting) {
+  struct export_stacks stacks;
+  wn_status error = export_stacks_create(exporting->report, exporting->export->grouping, &stacks);
+  if (error) return error;
+  uint64_t *by_label = malloc(stacks.paths.label_count * sizeof *by_label),
+           *locations = malloc(stacks.paths.node_count * sizeof *locations);
+  if (by_label && locations) {
+    put_labels(exporting, &stacks, by_label);
+    put_paths(exporting, &stacks, by_label, locations);
+  } else {
+    error = no_memory();
+  }
+  free(by_label);
+  free(locations);
+  export_stacks_destroy(&stacks);
+  return error;
+}
+
+/* ---- by addresses ---- */
+
+/* The frames of a node of the trace's stacks that are shown: bit i is frame i, innermost first.
+ * And of those the frames that a stack has whose blocks the node owns (OWNER of stacks.h); 0: it
+ * owns none. */
+struct shown {
+  uint64_t all, owned;
+};
+
+struct addresses {
+  struct shown *shown;         /* index: node of the trace's stacks */
+  uint32_t *owner_of;          /* index: node; the node that owns the stacks that end there */
+  struct stack_values *values; /* index: node */
+  uint64_t *location_of;       /* index: node; the location of all its shown frames; 0: not asked for yet */
+  uint64_t *locations;         /* room for those of the deepest stack */
+};
+
+/* As call_paths.c steps from caller to callee. `owned`: a caller owns the stack so far. */
+static struct shown shown_at(const struct exporting *exporting, const struct stack_view *view, uint32_t node,
+                             bool owned) {
+  struct frames frames = names_of(exporting->names, node);
+  size_t first = (size_t)(frames.frame - exporting->names->frame);
+  bool begun = stack_view_begun(view, source_stack(exporting->source, node).parent);
+  struct shown shown = {0, 0};
+  for (size_t i = frames.count; i-- > 0;) {
+    if (!stack_view_shows(view, first + i, &begun) || i >= SHOWN_MOST) continue;
+    shown.all |= UINT64_C(1) << i;
+    if (!frames.frame[i].wrapper || !(owned || shown.owned)) shown.owned = shown.all;
+  }
+  return shown;
+}
+
+/* Callers in a trace have smaller numbers than what they call. */
+static void find_owners(const struct exporting *exporting, struct addresses *addresses) {
+  const struct query *query = exporting->report->query;
+  struct stack_view view = query ? query_view(query) : (struct stack_view){0};
+  for (uint32_t node = 1; node <= source_stack_count(exporting->source); node++) {
+    uint32_t parent = source_stack(exporting->source, node).parent;
+    uint32_t owner = addresses->owner_of[parent < node ? parent : 0];
+    struct shown *shown = &addresses->shown[node];
+    *shown = shown_at(exporting, &view, node, owner != 0);
+    addresses->owner_of[node] = shown->owned ? node : owner;
+  }
+}
+
+/* The location of the shown frames of a node. */
+static uint64_t location_of(const struct exporting *exporting, uint32_t node, uint64_t shown) {
+  struct trace_node at = source_stack(exporting->source, node);
+  const struct trace_module *module = at.module ? source_module(exporting->source, at.module) : NULL;
+  struct frames frames = names_of(exporting->names, node);
+  Pprof__Line lines[SHOWN_MOST], *line[SHOWN_MOST];
+  Pprof__Location location = PPROF__LOCATION__INIT;
+  char description[80];
+  bool is_new;
+  snprintf(description, sizeof description, "%u:%" PRIx64 ":%" PRIx64, at.module, at.offset, shown);
+  location.id = pprof_number(exporting->pprof, exporting->pprof->locations, description, &is_new);
+  if (!is_new) return location.id;
+  location.line = line;
+  for (size_t i = 0; i < frames.count && i < SHOWN_MOST; i++) {
+    if (!(shown >> i & 1)) continue;
+    const struct frame *frame = &frames.frame[i];
+    Pprof__Line *of = line[location.n_line] = &lines[location.n_line];
+    pprof__line__init(of);
+    of->line = frame->line;
+    of->function_id = pprof_function(exporting->pprof, text_of(exporting, frame->function),
+                                     text_of(exporting, frame->linkage), text_of(exporting, frame->file));
+    location.n_line++;
+  }
+  location.mapping_id = at.module;
+  if (!module || !trace_is_language(module)) location.address = (module ? module->bias : 0) + at.offset - 1;
+  put_location(exporting, &location);
+  return location.id;
+}
+
+/* Writes the stack that a node owns. */
+static void put_stack(const struct exporting *exporting, const struct addresses *addresses, uint32_t node) {
+  size_t count = 0;
+  uint64_t *locations = addresses->locations, *known = addresses->location_of;
+  locations[count++] = node ? location_of(exporting, node, addresses->shown[node].owned)
+                            : location_of_name(exporting, "(no callstack)", "", 0);
+  for (uint32_t at = node; at;) {
+    uint32_t parent = source_stack(exporting->source, at).parent;
+    at = parent < at ? parent : 0;
+    uint64_t shown = addresses->shown[at].all;
+    if (shown && !known[at]) known[at] = location_of(exporting, at, shown);
+    if (shown) locations[count++] = known[at];
+  }
+  put_sample(exporting, locations, count, &addresses->values[node]);
+}
+
+static wn_status put_addresses(const struct exporting *exporting) {
+  size_t nodes = (size_t)source_stack_count(exporting->source) + 1;
+  struct addresses addresses = {.shown = calloc(nodes, sizeof *addresses.shown),
+                                .owner_of = calloc(nodes, sizeof *addresses.owner_of),
+                                .location_of = calloc(nodes, sizeof *addresses.location_of),
+                                .locations = calloc(nodes, sizeof *addresses.locations)};
+  wn_status error = WN_OK;
+  if (addresses.shown && addresses.owner_of && addresses.location_of && addresses.locations) {
+    find_owners(exporting, &addresses);
+    error = stack_values_sum(exporting->report, addresses.owner_of, (uint32_t)(nodes - 1), nodes,
+                             &addresses.values);
+    for (uint32_t node = 0; !error && node < nodes; node++)
+      if (stack_values_any(&addresses.values[node])) put_stack(exporting, &addresses, node);
+  } else {
+    error = no_memory();
+  }
+  free(addresses.shown);
+  free(addresses.owner_of);
+  free(addresses.location_of);
+  free(addresses.locations);
+  free(addresses.values);
+  return error;
+}
+
+/* ---- shared ---- */
+
+wn_status export_pprof(FILE *out, const struct export *export) {
+  struct pprof pprof;
+  struct exporting exporting = {.pprof = &pprof,
+                                .export = export,
+                                .report = export->report,
+                                .names = export->report->names,
+                                .source = export->report->samples->source};
+  wn_status error = pprof_open(&pprof, out);
+  if (error) return error;
+  put_types(&pprof);
+  put_run(&exporting);
+  put_comments(&exporting);
+  error = put_mappings(&exporting);
+  if (!error) error = export->grouped ? put_groups(&exporting) : put_addresses(&exporting);
+  wn_status closed = pprof_close(&pprof);
+  return error ? error : closed;
+}
+/* SPDX-License-Identifier: MIT */

@@ -1,0 +1,366 @@
+# winnow export; sourced by run.
+# shellcheck shell=bash disable=SC2154
+
+# Adds up the values of stacks that have one, and writes "SUM NAME" for each innermost function, ordered by name.
+by_innermost() { # lines "VALUE STACK"
+  awk '$1 > 0 { value = $1; sub(/^[^ ]* /, ""); sub(/.*;/, ""); sum[$0] += value } END { for (name in sum) printf "%.0f %s\n", sum[name], name }' | sort -k 2
+}
+
+profile() { "$build/tests/export/show_profile" "$1" >shown || fail "$1 is no profile: $(tail -n 1 shown)"; }
+
+# The samples of a profile as lines "VALUE STACK"; the value by its place.
+samples_of() { # PLACE
+  awk -v place="$1" '/^sample / { value = $(place + 1); for (i = 1; i <= 7; i++) sub(/^[^ ]* /, ""); print value, $0 }' shown
+}
+
+stacks_of_folded() { sed -E 's/^(.*) ([0-9]+)$/\2 \1/' "$1"; }
+
+add_up() { awk '{ sum += $1 } END { printf "%.0f\n", sum }'; }
+
+is_near() { # NUMBER NUMBER MOST WHAT
+  awk -v a="$1" -v b="$2" -v most="$3" 'BEGIN { exit !(a - b <= most && b - a <= most) }' || fail "$4: $1 and $2"
+}
+
+# Compares the totals of all formats with those of the report.
+agrees() { # OPTION...
+  need jq
+  local place kind quantity total other
+  succeeds report --json "$@" t.trace
+  jq '.totals.allocated_blocks, .totals.allocated_bytes, .tree.blocks, .tree.total_bytes, .totals.live_at_end_bytes | .estimate' out >totals
+  succeeds export -f pprof -o t.pb.gz "$@" t.trace
+  profile t.pb.gz
+  succeeds export -f speedscope "$@" t.trace
+  mv out speedscope
+  jq '.profiles[].endValue' speedscope >ends
+  succeeds export -f dhat "$@" t.trace
+  jq '[.pps[].tbk], [.pps[].tb], [.pps[].gbk], [.pps[].gb] | add // 0' out >ends.dhat
+  is_near "$(jq '[.pps[].eb] | add // 0' out)" "$(sed -n 5p totals)" 0.51 "dhat $* at the end"
+  jq -e '(.ftbl | length) as $frames | [.pps[] | .mb >= .gb and .mb >= .eb and (.fs | length) > 0 and ([.fs[] < $frames and .fs[] > 0] | all)] | all' out >/dev/null || fail "dhat $*: stacks"
+  for place in 1 2 3 4; do
+    quantity=$(sed -n "$place p" <<<$'allocated-blocks\nallocated\nheld-blocks\nheld')
+    total=$(sed -n "${place}p" totals)
+    kind="$* $quantity"
+    is_near "$(samples_of $place | add_up)" "$total" 0.51 "pprof $kind"
+    is_near "$(sed -n "${place}p" ends)" "$total" 0.51 "speedscope $kind"
+    is_near "$(sed -n "${place}p" ends.dhat)" "$total" 0.51 "dhat $kind"
+    [ $place != 3 ] || [ $# = 0 ] || continue
+    succeeds export -f folded --quantity $quantity "$@" t.trace
+    is_near "$(stacks_of_folded out | add_up)" "$total" 0.51 "folded $kind"
+    [ $place = 4 ] || [ $place = 2 ] && [ $# = 0 ] || continue
+    other=$(succeeds export -f json --quantity $quantity "$@" t.trace; jq '[.rows[].self_bytes.estimate, .rest.self_bytes.estimate] | add' out)
+    is_near "$other" "$total" 0.51 "json $kind"
+  done
+  jq -e '([.profiles[].samples[][]] | unique) == [range(.shared.frames | length)]' speedscope >/dev/null || fail "speedscope $*: frames of no stack"
+  jq -e '[.profiles[] | .endValue == (.weights | add // 0) and (.samples | length) == (.weights | length)] | all' speedscope >/dev/null || fail "speedscope $*: endValue"
+}
+
+exports_have_the_totals_of_the_report() {
+  local kind
+  for kind in plain exact none one bare shrunk collected zero_none; do
+    make $kind t.trace
+    agrees
+  done
+  make named t.trace
+  agrees --at end
+  agrees --at 0.4ms --by line
+  agrees --by module --where 'size > 500'
+  agrees --by file --where 'life < 100us' --at 0.5ms
+  agrees --where 'hide ~ "short"'
+  agrees --where 'from ~ "turned"' --by line
+  agrees --where 'size > 1G'
+}
+
+# The innermost functions of all formats are the rows of the report, with the same bytes.
+rows_agree() { # OPTION...
+  local file
+  succeeds export -f pprof -o t.pb.gz "$@" t.trace
+  profile t.pb.gz
+  samples_of 4 | by_innermost >rows.pprof
+  succeeds export -f folded "$@" t.trace
+  stacks_of_folded out | sed 's/^\([0-9]* .*\)_\([0-9.]*\)$/\1 \2/' | by_innermost >rows.folded
+  succeeds export -f speedscope "$@" t.trace
+  jq -r '.shared.frames as $frames | .profiles[3] | [.samples, .weights] | transpose[] | "\(.[1]) \($frames[.[0][-1]].name)"' out | by_innermost >rows.speedscope
+  succeeds report --json --top 100000 --sort self "$@" t.trace
+  jq -r '.sites[] | select(.self_bytes.samples > 0) | "\(.self_bytes.estimate) \(.name)"' out | by_innermost >rows.report
+  for file in pprof folded speedscope; do
+    [ "$(wc -l <rows.$file)" = "$(wc -l <rows.report)" ] || fail "$file $*: other rows: $(diff rows.$file rows.report)"
+    paste -d ' ' rows.$file rows.report | awk '{ off = $1 - $(NF / 2 + 1) } off > 20 || off < -20 { exit 1 }' || fail "$file $*: $(diff rows.$file rows.report)"
+    [ "$(cut -d ' ' -f 2- rows.$file)" = "$(cut -d ' ' -f 2- rows.report)" ] || fail "$file $*: other names: $(diff rows.$file rows.report)"
+  done
+}
+
+exports_have_the_rows_of_the_report() {
+  need jq
+  make build_1 t.trace # names without blanks and what is replaced
+  rows_agree
+  rows_agree --at end
+  rows_agree --at 0.3ms --where 'size > 300'
+  rows_agree --by line
+  rows_agree --by module
+  rows_agree --where 'hide ~ "0x.*0"'
+  rows_agree --where 'from ~ "0x.*f" and hide ~ "prog.0x.*2"' --at end
+  rows_agree --wrapper libprog.so+0x470 --wrapper prog+0x20 --wrapper libprog.so+0x10
+  rows_agree --show-wrappers
+  local options
+  for options in "--sort self" "--by line --at end --sort self" "--sort total" "--sort blocks --by module"; do
+    # shellcheck disable=SC2086
+    succeeds report --json --top 100000 $options t.trace
+    jq -S '.sites' out >expected
+    # shellcheck disable=SC2086
+    succeeds export -f json ${options/--sort self/} t.trace # the default
+    jq -S '.rows' out | cmp -s - expected || fail "json $options: other rows"
+  done
+  succeeds report --json --top 3 --sort self t.trace
+  jq -S '.allocated, .allocated_rest' out >expected
+  succeeds export -f json --quantity allocated --top 3 t.trace
+  jq -S '.rows, .rest' out | cmp -s - expected || fail "--top leaves other rows"
+}
+
+rows_as_csv_are_those_as_json() {
+  need jq
+  need perl
+  local kind options
+  for kind in odd plain collected none; do
+    make $kind t.trace
+    for options in "" "--by stack" "--quantity allocated --by line"; do
+      # shellcheck disable=SC2086
+      succeeds export -f csv $options t.trace
+      # A reader of RFC 4180: prints each field in a line, as JSON would have the text.
+      perl -0777 -ne '
+        while (length) {
+          s/\A(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)// or die "no field: " . substr($_, 0, 40);
+          my ($field, $end) = (defined $1 ? $1 : $2, $3); $field =~ s/""/"/g; $field =~ s/\n/\\n/g;
+          print "$field\n"; $columns++ if !$lines; $fields++;
+          if ($end eq "\r\n") { $lines++; $fields == $columns or die "line $lines: $fields fields"; $fields = 0 }
+        }' out >fields || fail "$kind $options: it is no CSV"
+      cp out csv
+      # shellcheck disable=SC2086
+      succeeds export -f json $options t.trace
+      jq -r '
+        def cells: to_entries[] | .key as $name | .value
+          | if type == "object" then [["", (.estimate // .median_ns // .median)], ["_low", (.low // .low_ns)], ["_high", (.high // .high_ns)], ["_samples", .samples]][] | [$name + .[0], .[1]]
+            elif type == "array" then [$name, join("\n")] else [$name, .] end;
+        (.rows[0] // {} | cells | .[0]), (.rows[] | cells | .[1] | if . == null then "" else tostring | gsub("\n"; "\\n") end)' out >expected
+      [ "$kind" = none ] || diff <(numbers <fields) <(numbers <expected) >differences || fail "$kind $options: $(head -n 5 differences)"
+      head -n 1 csv | grep -q '^name,module,file,line,self_bytes,self_bytes_low,self_bytes_high,self_bytes_samples,' || fail "header: $(head -n 1 csv)"
+    done
+  done
+}
+# Numbers in one form, since jq has one of its own.
+numbers() { awk '/^-?[0-9.]+(e[-+]?[0-9]+)?$/ { printf "%.10g\n", $0; next } { print }'; }
+
+odd_names_are_exported() {
+  need jq
+  make odd t.trace
+  succeeds export -f folded t.trace
+  ! grep -aqvE '^[^;].* [0-9]+$' out || fail "a line has no value: $(grep -avE ' [0-9]+$' out)"
+  ! grep -aq $'[\x01-\x09\x0b-\x1f\x7f]' out || fail "control characters"
+  grep -q 'a:b' out && grep -q 'ends in_12.5 [0-9]*$' out && grep -q 'new?line' out && grep -q 'say "x"' out || fail "names: $(cat out)"
+  ! awk '{ print NF }' FS=';' out | grep -qvxE '[1-9]' || fail "a semicolon divides a name"
+  LC_ALL=C.UTF-8 grep -q 'Ω≈' out || fail "characters are lost"
+  succeeds export -f pprof -o t.pb.gz t.trace
+  profile t.pb.gz
+  ! grep -aq $'[\x01-\x09\x0b-\x1f\x7f]' shown || fail "control characters in a profile"
+  grep -q 'a;b' shown && grep -q 'Ω≈' shown && grep -q 'ends in 12.5' shown || fail "names: $(cat shown)"
+  succeeds export -f speedscope t.trace
+  jq -r '.shared.frames[].name' out | grep -qx 'a;b' || fail "names in speedscope: $(jq -c '.shared.frames' out)"
+  jq -e '[.shared.frames[].name] | index("new\nline")' out >/dev/null || fail "a line feed is lost"
+  for kind in plain named hostile; do
+    make $kind t.trace
+    for format in folded speedscope dhat csv json; do
+      succeeds export -f $format t.trace
+      iconv -f utf-8 -t utf-8 out >/dev/null || fail "$kind $format: no UTF-8"
+    done
+    succeeds export -f pprof -o t.pb.gz t.trace
+    profile t.pb.gz
+    iconv -f utf-8 -t utf-8 shown >/dev/null || fail "$kind pprof: no UTF-8"
+  done
+}
+
+profiles_describe_themselves() {
+  make plain t.trace
+  mkdir folder
+  mv t.trace folder/run.trace
+  succeeds export -f pprof --at end --where 'size > 20' folder/run.trace
+  [ "$(cat out)" = run.pb.gz ] || fail "it prints $(cat out)"
+  profile run.pb.gz
+  [ "$(sed -n 's/^type //p' shown | tr '\n' ' ')" = "alloc_objects count alloc_space bytes inuse_objects count inuse_space bytes alloc_samples count inuse_samples count " ] || fail "$(grep ^type shown)"
+  grep -qx 'default inuse_space' shown || fail "$(grep ^default shown)"
+  grep -qx 'period 8000 space bytes' shown || fail "$(grep ^period shown)"
+  grep -qx 'time 1700000000000000000 3000000' shown || fail "$(grep ^time shown)"
+  grep -q '^comment Program: /bin/pro"gram --op?tion ?$' shown || fail "$(grep ^comment shown)"
+  grep -qx 'comment Only blocks where: size > 20' shown || fail "$(grep ^comment shown)"
+  grep -q '^comment .*held at end (0.003 s' shown || fail "$(grep ^comment shown)"
+  "$winnow" report --json --at end --where 'size > 20' folder/run.trace | jq -r '.totals.allocated_bytes | "comment alloc_space: \(.estimate | round), 95 % interval \(.low | round) to \(.high | round), from \(.samples) samples"' >expected
+  grep -qxF "$(cat expected)" shown || fail "no '$(cat expected)' in $(grep ^comment shown)"
+  grep -q '^mapping /nowhere/b\\in' shown || fail "$(grep ^mapping shown)"
+  succeeds export -f pprof -q allocated -o t.pb.gz folder/run.trace
+  profile t.pb.gz
+  grep -qx 'default alloc_space' shown || fail "$(grep ^default shown)"
+  make build_1 t.trace
+  succeeds export -f pprof t.trace
+  profile t.pb.gz
+  grep -qE '^mapping /nowhere/libprog.so (21){20}$' shown || fail "build-id: $(grep ^mapping shown)"
+  # The file is the same whenever it is written.
+  cp t.pb.gz first
+  succeeds export -f pprof -o - t.trace
+  cmp -s out first || fail "standard output has another profile"
+}
+
+profiles_of_programs_have_lines_and_no_wrappers() {
+  need_recording
+  local option
+  succeeds record -q --rate 1e-2 -o t.trace -- "$build/tests/cli/programs/allocates" wrapped
+  for option in "" "--by function" "--by line"; do
+    # shellcheck disable=SC2086
+    succeeds export -f pprof $option t.trace
+    profile t.pb.gz
+    grep '^mapping ' shown | head -n 1 | grep -qE '^mapping .*/programs/allocates [0-9a-f]+ functions files lines' || fail "the first file is $(grep -m 1 ^mapping shown)"
+    grep -qE '^sample .*;order( \(allocates.c:[0-9]+\))?$' shown || fail "$option: nothing by its caller: $(grep ^sample shown)"
+    ! grep -q xmalloc shown || fail "$option: a wrapper"
+  done
+  succeeds export -f pprof --show-wrappers t.trace
+  profile t.pb.gz
+  grep -qE '^sample .*;order;xmalloc$' shown || fail "no wrapper: $(grep ^sample shown)"
+}
+
+wrong_exports_are_refused() {
+  make plain t.trace
+  cp t.trace before
+  local formats='pprof, folded, speedscope, dhat, csv or json'
+  refused 2 "^winnow export: --format nonsense: it must be $formats\$" export --format nonsense t.trace
+  refused 2 'which format' export t.trace
+  refused 2 'which trace' export -f csv
+  refused 2 'one trace at a time' export -f csv t.trace t.trace
+  refused 2 'it must be allocated-blocks, allocated, held-blocks or held' export -f csv --quantity 3 t.trace
+  refused 2 'are for formats with rows, and folded has stacks' export -f folded --top 3 t.trace
+  refused 2 'are for formats with rows, and pprof has stacks' export -f pprof --sort total t.trace
+  refused 2 't.trace is the trace' export -f csv -o t.trace t.trace
+  refused 2 'give the output a name' export -f pprof -
+  refused 2 'after the end' export -f csv --at 10s t.trace
+  refused 2 '--where: query, column 4' export -f csv --where 'fn is x' t.trace
+  refused 2 'no sampled stack has a function' export -f csv --wrapper nobody t.trace
+  refused 1 'absent: No such file' export -f csv absent
+  echo "no trace" >wrong
+  refused 1 'wrong' export -f pprof wrong
+  local format
+  for format in pprof folded speedscope dhat csv json; do
+    refused 1 'cannot write nowhere/t: No such file' export -f $format -o nowhere/t t.trace
+    refused 1 'cannot write \.: Is a directory' export -f $format -o . t.trace
+    refused 1 'cannot write /dev/full: No space left' export -f $format -o /dev/full t.trace
+    (ulimit -f 1; "$winnow" export -f $format -o limited t.trace 2>err)
+    [ $? = 1 ] && [ "$(wc -l <err)" = 1 ] || fail "$format without room: $(cat err)"
+    "$winnow" export -f $format -o - t.trace >/dev/full 2>err
+    [ $? = 1 ] && [ "$(wc -l <err)" = 1 ] || fail "$format to a full device: $(cat err)"
+  done
+  if [ "$(id -u)" != 0 ]; then
+    mkdir closed
+    chmod a-w closed
+    refused 1 'cannot write closed/t: Permission denied' export -f pprof -o closed/t t.trace
+  fi
+  cmp -s t.trace before || fail "the trace was changed"
+  rm -rf out err before wrong t.trace closed
+  [ -z "$(ls)" ] || fail "failures leave $(ls)"
+}
+
+binary_exports_are_kept_from_terminals() {
+  need script
+  make plain t.trace
+  script -qec "$winnow export -f pprof -o - t.trace; echo code \$?" typescript >/dev/null </dev/null
+  grep -q 'pprof is binary and nothing for a terminal; give it a name with -o FILE' typescript && grep -q 'code 2' typescript || fail "$(cat typescript)"
+  script -qec "$winnow export -f pprof t.trace; $winnow export -f folded t.trace" typescript >/dev/null </dev/null
+  [ -s t.pb.gz ] || fail "no profile: $(cat typescript)"
+  grep -q ';' typescript || fail "no stacks on the terminal: $(cat typescript)"
+}
+
+pprof_reads_profiles() {
+  local go kind type
+  go=$(command -v go || ls /usr/lib/go-*/bin/go 2>/dev/null | tail -n 1)
+  [ -n "$go" ] || skip "there is no go, which has pprof"
+  export PPROF_TMPDIR=$work HOME=$work
+  for kind in plain named odd exact one build_1 collected bare; do
+    make $kind t.trace
+    succeeds export -f pprof t.trace
+    profile t.pb.gz
+    "$go" tool pprof -symbolize=none -top -unit=B t.pb.gz >top 2>err || fail "$kind: pprof -top: $(cat err)"
+    "$go" tool pprof -symbolize=none -traces t.pb.gz >traces 2>err || fail "$kind: pprof -traces: $(cat err)"
+    for type in 1:alloc_objects 2:alloc_space 3:inuse_objects 4:inuse_space 5:alloc_samples; do
+      "$go" tool pprof -symbolize=none -top -unit=B -nodefraction=0 -sample_index=${type#*:} t.pb.gz 2>err | sed -nE 's/.* of ([0-9]+)B? total$/\1/p' >said
+      [ "$(cat said)" = "$(samples_of ${type%:*} | add_up)" ] || fail "$kind: pprof has $(cat said) for $type, not $(samples_of ${type%:*} | add_up)"
+    done
+  done
+  make build_1 t.trace
+  succeeds export -f pprof -o a.pb.gz --at 0.5ms t.trace
+  succeeds export -f pprof -o b.pb.gz --at end t.trace
+  "$go" tool pprof -symbolize=none -top -unit=B -nodefraction=0 -base a.pb.gz b.pb.gz >top 2>err || fail "pprof -base: $(cat err)"
+  profile a.pb.gz
+  local before after
+  before=$(samples_of 4 | add_up)
+  profile b.pb.gz
+  after=$(samples_of 4 | add_up)
+  [ "$(awk '$1 ~ /^-?[0-9.]+B?$/ && NF >= 6 { sum += $1 } END { print sum }' top)" = $((after - before)) ] || fail "the difference is not $((after - before)): $(cat top)"
+}
+
+flamegraphs_are_drawn() {
+  need perl
+  local program kind
+  program=$(command -v flamegraph.pl || ls /usr/share/perl5/Devel/NYTProf/flamegraph.pl 2>/dev/null)
+  [ -n "$program" ] || skip "there is no flamegraph.pl"
+  for kind in plain named odd; do
+    make $kind t.trace
+    succeeds export -f folded t.trace
+    perl "$program" --countname=bytes --minwidth=0 out >graph.svg 2>err || fail "$kind: $(cat err)"
+    [ ! -s err ] || fail "$kind: it warns: $(head -n 3 err)"
+    # The bar at the foot has all bytes.
+    [ "$(grep -oE '>all \([0-9,]+ bytes' graph.svg | tr -dc 0-9)" = "$(stacks_of_folded out | add_up)" ] || fail "$kind: all: $(grep -o '>all ([^<]*' graph.svg)"
+  done
+}
+
+# In a trace of all blocks, every number of a file for DHAT is that of the trace.
+files_for_dhat_have_lives() {
+  need jq
+  make exact t.trace # block i of 16 + i % 1000 bytes is born at i us; block i / 2 dies at i + 0.5 us if 4 divides i
+  succeeds export -f dhat --at 0.5ms t.trace
+  awk 'BEGIN { for (i = 1; i <= 1000; i++) { end = i % 2 || 2 * i > 1000 ? 3000 : 2 * i + 0.5; life += end - i } printf "%.0f\n", life }' >life
+  is_near "$(jq '[.pps[].tl] | add' out)" "$(cat life)" 1000 "the lives"
+  [ "$(jq -c '.dhatFileVersion, .te, .tg, .pid' out | tr '\n' ' ')" = "2 3000 500 1 " ] || fail "$(jq -c 'del(.pps, .ftbl)' out)"
+}
+
+dhat_shows_its_files() {
+  need chromium
+  local viewer kind
+  viewer=$(ls /usr/libexec/valgrind/dh_view.js /usr/lib/valgrind/dh_view.js 2>/dev/null | head -n 1)
+  [ -n "$viewer" ] || skip "there is no viewer of DHAT"
+  for kind in plain odd; do
+    make $kind t.trace
+    succeeds export -f dhat t.trace
+    # What dh_view.html does with a file.
+    {
+      echo "<script src=\"file://$viewer\"></script><body><script>onLoad(); gFilename = 't'; gData ="
+      sed 's|</|<\\/|g' out
+      echo "; tryFunc(() => { buildTree(); displayTree(1, 1, 1); })</script></body>"
+    } >page.html
+    HOME=$work chromium --headless --no-sandbox --disable-gpu --allow-file-access-from-files --virtual-time-budget=20000 \
+      --dump-dom "file://$work/page.html" >page 2>/dev/null || fail "chromium failed"
+    sed 's/<[^>]*>//g' page | tr -d ',' >text
+    grep -q "Total: *$(jq '[.pps[].tb] | add' out) bytes" text || fail "$kind: $(head -c 3000 text)"
+    grep -q "At t-gmax: *$(jq '[.pps[].gb] | add' out) bytes" text || fail "$kind: $(head -c 3000 text)"
+  done
+}
+
+# With WINNOW_SPEEDSCOPE, a folder that has the package `speedscope` of npm unpacked.
+speedscope_imports_its_files() {
+  need chromium
+  local release=${WINNOW_SPEEDSCOPE:-}/dist/release kind
+  [ -e "$release/index.html" ] || skip "WINNOW_SPEEDSCOPE names no folder with speedscope"
+  for kind in plain odd; do
+    make $kind t.trace
+    succeeds export -f speedscope t.trace
+    printf 'speedscope.loadFileFromBase64("t.json", "%s")' "$(base64 -w 0 out)" >load.js
+    jq '.profiles[0].endValue' out >blocks
+    HOME=$work chromium --headless --no-sandbox --disable-gpu --allow-file-access-from-files --virtual-time-budget=20000 \
+      --dump-dom "file://$release/index.html#localProfilePath=$work/load.js" >page 2>/dev/null || fail "chromium failed"
+    grep -qE 'held bytes <span[^>]*>\(4/4\)' page || fail "$kind: it does not open: $(head -c 2000 page)"
+    grep -oE '<span>allocated blocks</span></td><td[^>]*>[0-9,]+' page | sed 's/.*>//' | tr -d , | grep -qxF "$(cat blocks)" || fail "$kind: other totals"
+  done
+}
