@@ -135,7 +135,7 @@ static wn_status explain(const struct search *search, const struct chunk_header 
         "%s was written by a newer version %u of the format, this winnow reads up to %u; update winnow",
         search->path, search->newer, TRACE_VERSION);
   if (is_ctf((const unsigned char *)first, count))
-    return error_set(WN_EFORMAT, "%s is a Memtrace (CTF) trace, which is not supported yet", search->path);
+    return error_set(WN_EFORMAT, "%s is a Memtrace trace of a big-endian machine, or of its begin alone", search->path);
   if (search->begun) return remains_explain(search->descriptor, search->path, search->size);
   return error_set(WN_EFORMAT, "%s is not a Winnow trace; winnow record makes one", search->path);
 }
