@@ -89,7 +89,7 @@ void memtrace_stack_decode(struct memtrace_stacks *stacks, struct memtrace_bytes
   bool deep = kept != SIZE_MAX;
   stacks->depth = cut ? before : deep ? kept : depth;
   bool lost = deep || (unknown && cut) || (stacks->has_lost && has_lost(stacks->codes, stacks->depth));
-  *stack = (struct memtrace_stack){stacks->codes, stacks->depth, cut ? before : common, lost};
+  *stack = (struct memtrace_stack){stacks->codes, stacks->depth, cut ? before : common, common, lost};
   if (stack->common > stack->depth) stack->common = stack->depth;
 }
 

@@ -37,9 +37,10 @@ static void close_trace(struct source *source) {
 
 /* ---- events ---- */
 
-/* The first domain is the thread 1. */
-static struct trace_at at(const struct memtrace_event *event) {
-  return (struct trace_at){event->time_us * 1000, event->domain + 1u};
+/* The domain 0 is the thread 1. */
+static void set_at(struct trace_event *event, const struct memtrace_event *from) {
+  event->at.time_ns = from->time_us * 1000;
+  event->at.thread = from->domain + 1u;
 }
 
 /* A thread is named before its first event. */
@@ -47,7 +48,7 @@ static void name_thread(struct memtrace_trace *trace, struct trace_event *event)
   snprintf(trace->name, sizeof trace->name, "domain %u", trace->event.domain);
   event->kind = TRACE_THREAD_NAME;
   event->thread_name = (struct trace_thread_name){.name = trace_text_of(trace->name)};
-  event->at = at(&trace->event);
+  set_at(event, &trace->event);
   trace->named[trace->event.domain_number] = trace->held = true;
 }
 
@@ -66,7 +67,7 @@ static bool take_sample(struct memtrace_trace *trace, struct trace_event *event)
                                         .source = external ? TRACE_SOURCE_CUSTOM : TRACE_SOURCE_NORMAL,
                                         .major = from->source == MEMTRACE_MAJOR};
   if (!event->sample.words) event->sample.words = 1;
-  event->at = at(from);
+  set_at(event, from);
   return true;
 }
 
@@ -79,7 +80,7 @@ static bool take(struct memtrace_trace *trace, struct trace_event *event) {
     event->kind = TRACE_FREE;
     event->free = (struct trace_free){.block = trace->event.block};
   }
-  event->at = at(&trace->event);
+  set_at(event, &trace->event);
   return true;
 }
 

@@ -11,16 +11,6 @@
 
 enum { FIRST_BYTES = 8 };
 
-/* What is no file that can be read is left to Winnow's own reader, which says why. */
-static bool is_memtrace(const char *path) {
-  unsigned char bytes[FIRST_BYTES];
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (descriptor < 0) return false;
-  ssize_t count = pread(descriptor, bytes, sizeof bytes, 0);
-  close(descriptor);
-  return count > 0 && memtrace_trace_begins(bytes, (size_t)count);
-}
-
 static uint64_t stamp_of_size_and_time(const char *path) {
   struct stat found;
   if (stat(path, &found)) return 0;
@@ -31,11 +21,21 @@ static uint64_t stamp_of_size_and_time(const char *path) {
 
 /* ---- shared ---- */
 
+/* What is no file that can be read is left to Winnow's own reader, which says why. */
+bool source_is_memtrace(const char *path) {
+  unsigned char bytes[FIRST_BYTES];
+  int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (descriptor < 0) return false;
+  ssize_t count = pread(descriptor, bytes, sizeof bytes, 0);
+  close(descriptor);
+  return count > 0 && memtrace_trace_begins(bytes, (size_t)count);
+}
+
 wn_status source_open(const char *path, struct source **source) {
-  return is_memtrace(path) ? memtrace_trace_open(path, source) : winnow_trace_open(path, source);
+  return source_is_memtrace(path) ? memtrace_trace_open(path, source) : winnow_trace_open(path, source);
 }
 
 uint64_t source_stamp(const char *path) {
-  return is_memtrace(path) ? stamp_of_size_and_time(path) : trace_stamp(path);
+  return source_is_memtrace(path) ? stamp_of_size_and_time(path) : trace_stamp(path);
 }
 /* SPDX-License-Identifier: MIT */
