@@ -194,14 +194,15 @@ static bool add_all(struct memtrace_index *index) {
   return true;
 }
 
-/* The first packet's texts and numbers. Its process and its time can be damaged unnoticed, so the
+/* The first packet's texts and numbers. Tells the version even if it is not known. Its process and its time can be damaged unnoticed, so the
  * second packet must agree with one of the two places that have them. */
-static bool read_info(struct memtrace_index *index) {
+static bool read_info(struct memtrace_index *index, unsigned *version) {
   struct memtrace_header header, next;
   unsigned char bytes[MEMTRACE_HEADER_MOST];
   index->first_packet = malloc(MEMTRACE_PACKET_MOST);
   if (!index->first_packet) return false;
   size_t there = memtrace_read_at(index->descriptor, index->first_packet, MEMTRACE_PACKET_MOST, 0);
+  *version = memtrace_version(index->first_packet, there);
   if (!memtrace_info_read(index->first_packet, there, &index->info) ||
       !memtrace_header_read(index->first_packet, there, &header))
     return false;
@@ -226,8 +227,14 @@ static wn_status fill(struct memtrace_index *index, const char *path) {
   index->domain_numbers = calloc(DOMAIN_IDS, sizeof *index->domain_numbers);
   if (!index->domain_numbers || !memtrace_names_create(&index->names))
     return error_set(WN_ENOMEM, "%s: not enough memory to read it", path);
-  if (!read_info(index))
-    return error_set(WN_EFORMAT,
+  unsigned version = 0;
+  if (!read_info(index, &version))
+    return version > MEMTRACE_VERSION
+               ? error_set(WN_EFORMAT,
+                           "%s is a Memtrace trace of version %u of the format, this winnow reads up to %u; "
+                           "update winnow",
+                           path, version, MEMTRACE_VERSION)
+               : error_set(WN_EFORMAT,
                      "%s is a Memtrace trace, but its first packet, which tells the sampling rate, is damaged",
                      path);
   if (!add_all(index)) return error_set(WN_ENOMEM, "%s: not enough memory to read it", path);

@@ -97,6 +97,11 @@ struct memtrace_header {
 /* Reads a header. False if these bytes are none. */
 bool memtrace_header_read(const unsigned char *bytes, size_t count, struct memtrace_header *header);
 
+/* The version that a header tells, also if it is not one that is read. 0 if the bytes are too few. */
+static inline unsigned memtrace_version(const unsigned char *bytes, size_t count) {
+  return count < 30 ? 0 : bytes[28] | (unsigned)bytes[29] << 8;
+}
+
 /* What the first packet tells of the run. */
 struct memtrace_info {
   uint16_t version;

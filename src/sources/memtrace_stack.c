@@ -34,6 +34,11 @@ static bool has_lost(const uint64_t *codes, size_t depth) {
   return depth;
 }
 
+/* Also where a slot that is not known has another prediction from now on: it can be any. */
+static void lose_predictions(struct memtrace_stacks *stacks) {
+  for (size_t i = 0; i < MEMTRACE_SLOTS; i++) stacks->next[i] = MEMTRACE_NO_SLOT;
+}
+
 /* ---- shared ---- */
 
 struct memtrace_stacks *memtrace_stacks_create(void) {
@@ -69,8 +74,10 @@ void memtrace_stack_decode(struct memtrace_stacks *stacks, struct memtrace_bytes
   unsigned slot = 0;
   for (unsigned left = allocation->codewords; left; left--) {
     unsigned word = (unsigned)memtrace_unsigned(bytes, 2), tag = word & 3, predicted = tag;
-    next[slot] = (uint16_t)(word >> 2);
-    next[MEMTRACE_NO_SLOT] = MEMTRACE_NO_SLOT;
+    if (slot == MEMTRACE_NO_SLOT)
+      lose_predictions(stacks);
+    else
+      next[slot] = (uint16_t)(word >> 2);
     slot = word >> 2;
     if (tag == 2) predicted = (unsigned)memtrace_unsigned(bytes, 1);
     if (tag == 3) code[slot] = code_of(memtrace_unsigned(bytes, 8)), predicted = 0;
@@ -90,17 +97,20 @@ void memtrace_stack_decode(struct memtrace_stacks *stacks, struct memtrace_bytes
   stacks->depth = cut ? before : deep ? kept : depth;
   bool lost = deep || (unknown && cut) || (stacks->has_lost && has_lost(stacks->codes, stacks->depth));
   *stack = (struct memtrace_stack){stacks->codes, stacks->depth, cut ? before : common, common, lost};
+  if (unknown) stack->common = 0;
   if (stack->common > stack->depth) stack->common = stack->depth;
 }
 
-void memtrace_stack_lose(struct memtrace_stacks *stacks) { stacks->depth_lost = stacks->has_lost = true; }
+void memtrace_stack_lose(struct memtrace_stacks *stacks) {
+  stacks->depth_lost = stacks->has_lost = true;
+  lose_predictions(stacks);
+  for (size_t i = 0; i < MEMTRACE_SLOTS; i++)
+    if (!stacks->code[i]) stacks->code[i] = MEMTRACE_LOST;
+}
 
 void memtrace_cache_lose(struct memtrace_stacks *stacks) {
   memtrace_stack_lose(stacks);
-  for (size_t i = 0; i < MEMTRACE_SLOTS; i++) {
-    stacks->code[i] = MEMTRACE_LOST;
-    stacks->next[i] = MEMTRACE_NO_SLOT;
-  }
+  for (size_t i = 0; i < MEMTRACE_SLOTS; i++) stacks->code[i] = MEMTRACE_LOST;
 }
 
 bool memtrace_cache_fits(struct memtrace_stacks *stacks, const struct memtrace_header *header) {

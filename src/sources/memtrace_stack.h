@@ -6,10 +6,12 @@
  * slot, gives it a new code where needed, and says how many of the following frames are those that the
  * cache predicts. The writer chooses slots as it likes; a reader needs only the cache's two columns.
  *
- * LOST. Where packets are missing, the reader's cache may differ from the writer's. What is not known
- * then is MEMTRACE_LOST, in the cache and in stacks. Codewords that set a slot make it known again. The
- * header of each packet tells one slot of the writer's cache, which must be the same here; a difference
- * makes the whole cache unknown. */
+ * LOST. Where packets are missing, the reader's cache differs from the writer's. What is not known then
+ * is MEMTRACE_LOST, in the cache and in stacks. Nearly every stack changes predictions, so these are all
+ * unknown. Codes are rarely replaced, so a slot keeps the one that it has, and is unknown if it has none.
+ * Codewords make slots and predictions known again. The header of each packet tells one slot of the
+ * writer's cache, which must be the same here; a difference makes all codes unknown. So of the frames
+ * behind missing packets, few can be wrong: those whose code was replaced there. */
 #ifndef SOURCES_MEMTRACE_STACK_H
 #define SOURCES_MEMTRACE_STACK_H
 
@@ -50,10 +52,10 @@ void memtrace_stacks_destroy(struct memtrace_stacks *stacks);
 void memtrace_stack_decode(struct memtrace_stacks *stacks, struct memtrace_bytes *bytes,
                            const struct memtrace_allocation *allocation, struct memtrace_stack *stack);
 
-/* Packets of the domain are missing: the stack before is not known. */
+/* Packets of the domain are missing: makes the stack before and all predictions unknown. */
 void memtrace_stack_lose(struct memtrace_stacks *stacks);
 
-/* Makes the whole cache unknown, too. */
+/* Makes all codes unknown, too. */
 void memtrace_cache_lose(struct memtrace_stacks *stacks);
 
 /* Whether the slot that a header tells is the same here. True if it tells none, or the slot is not

@@ -1,6 +1,5 @@
 /* Memtrace files, written by the tests' own writer and read by the reader: all kinds of events, numbers
- * of all widths, several domains, and clocks that are set back. MEMTRACE_SAMPLES in the environment
- * names a folder with files of Memtrace itself. */
+ * of all widths, several domains, and clocks that are set back. */
 #include "sources/memtrace_case.h"
 
 static void assert_all_read(const struct made *made) {
