@@ -38,8 +38,8 @@ static void print_code(const struct memtrace_names *names, uint64_t code) {
 
 static void print_allocation(const struct memtrace_names *names, const struct memtrace_event *event) {
   static const char *const words[] = {"alloc", "alloc_major", "alloc_ext"};
-  printf(" %s %" PRIu64 " len=%" PRIu64 " dom=%u % 4" PRId64 ":", words[event->source], event->samples, event->length,
-         event->domain, (int64_t)event->stack.prefix);
+  printf(" %s %" PRIu64 " len=%" PRIu64 " dom=%u % 4" PRId64 ":", words[event->source], event->samples,
+         event->length, event->domain, (int64_t)event->stack.prefix);
   for (size_t i = 0; i < event->stack.depth; i++) print_code(names, event->stack.codes[i]);
   putchar('\n');
 }
@@ -68,13 +68,14 @@ static void print_unsigned(const char *name, uint64_t value) { printf(" %s=%" PR
 
 static void print_fields(const struct trace_event *event) {
   switch (event->kind) {
-#define PRINT(value) _Generic((value), struct trace_text: print_text, int32_t: print_signed, default: print_unsigned)
+#define PRINT(value) \
+  _Generic((value), struct trace_text : print_text, int32_t : print_signed, default : print_unsigned)
 #define TRACE_MEMBER(ctype, member) PRINT(fields->member)(#member, fields->member);
-#define TRACE_STRUCT(type, EVENT, WRITER, members)   \
-  case TRACE_##EVENT: {                              \
+#define TRACE_STRUCT(type, EVENT, WRITER, members)    \
+  case TRACE_##EVENT: {                               \
     const struct trace_##type *fields = &event->type; \
-    fputs(" " #type, stdout);                        \
-    members break;                                   \
+    fputs(" " #type, stdout);                         \
+    members break;                                    \
   }
 #include "trace/events.def"
 #undef TRACE_MEMBER

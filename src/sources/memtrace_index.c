@@ -167,7 +167,8 @@ static bool add(struct memtrace_index *index, uint64_t offset, uint32_t there,
   if (!offset && is_info(packet, there, header)) return index->loss.packets++, true;
   struct memtrace_domain *domain = domain_of(index, header->domain);
   if (!domain) return false;
-  if (suspect && has_locations(packet, there, header)) return add_locations(index, domain, packet, there, header);
+  if (suspect && has_locations(packet, there, header))
+    return add_locations(index, domain, packet, there, header);
   struct memtrace_place place = {.offset = offset,
                                  .begin_us = smaller(header->begin_us, header->end_us),
                                  .bytes = there,
@@ -235,8 +236,9 @@ static wn_status fill(struct memtrace_index *index, const char *path) {
                            "update winnow",
                            path, version, MEMTRACE_VERSION)
                : error_set(WN_EFORMAT,
-                     "%s is a Memtrace trace, but its first packet, which tells the sampling rate, is damaged",
-                     path);
+                           "%s is a Memtrace trace, but its first packet, which tells the sampling rate, is "
+                           "damaged",
+                           path);
   if (!add_all(index)) return error_set(WN_ENOMEM, "%s: not enough memory to read it", path);
   forget_lists(index);
   return WN_OK;

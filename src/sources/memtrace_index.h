@@ -34,15 +34,16 @@ struct memtrace_loss {
   uint64_t packets; /* that are whole */
   uint64_t packets_damaged, bytes_skipped;
   uint64_t stacks_lost;
-  uint64_t times_raised; /* events whose time was before the one of an earlier event: the clock was set back */
-  bool out_of_memory;    /* the rest was not read */
+  uint64_t
+      times_raised;   /* events whose time was before the one of an earlier event: the clock was set back */
+  bool out_of_memory; /* the rest was not read */
 };
 
 struct memtrace_index {
   int descriptor;
   uint64_t size; /* of the file, when it was opened */
   struct memtrace_info info;
-  unsigned char *first_packet; /* has the texts of `info` */
+  unsigned char *first_packet;    /* has the texts of `info` */
   struct memtrace_place *packets; /* [0] is not used */
   uint32_t packet_count, packet_capacity;
   struct memtrace_domain *domains; /* in the order of their first packets */

@@ -216,7 +216,8 @@ enum memtrace_reading memtrace_location_read(struct memtrace_names *names, struc
 
 struct memtrace_locations memtrace_locations_of(const struct memtrace_names *names, uint64_t code) {
   const struct memtrace_code *found = find(names->codes, names->slots, code);
-  return found->used ? (struct memtrace_locations){names->locations + found->first, found->first, found->count}
-                     : (struct memtrace_locations){0};
+  return found->used
+             ? (struct memtrace_locations){names->locations + found->first, found->first, found->count}
+             : (struct memtrace_locations){0};
 }
 /* SPDX-License-Identifier: MIT */

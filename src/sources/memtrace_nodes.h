@@ -34,7 +34,8 @@ struct memtrace_nodes {
 };
 
 /* False without memory; then it may be destroyed. */
-bool memtrace_nodes_create(struct memtrace_nodes *nodes, const struct memtrace_names *names, uint32_t domains);
+bool memtrace_nodes_create(struct memtrace_nodes *nodes, const struct memtrace_names *names,
+                           uint32_t domains);
 void memtrace_nodes_destroy(struct memtrace_nodes *nodes);
 
 /* The node of a stack of a domain, each of whose stacks must be given. False without memory. */

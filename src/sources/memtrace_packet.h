@@ -23,13 +23,13 @@
 #define MEMTRACE_MAGIC ((uint32_t)0xc1fc1fc1)
 
 enum {
-  MEMTRACE_VERSION = 3,           /* the latest one that is read */
-  MEMTRACE_HEADER_MOST = 68,      /* bytes of a header; two less in versions 1 and 2, which have no domains */
-  MEMTRACE_PACKET_MOST = 32768,   /* bytes of a packet, its header included */
-  MEMTRACE_SLOTS = 16384,         /* of the cache by which stacks are coded */
-  MEMTRACE_UNVERIFIED = 0xffff,   /* in verify_slot: the header tells nothing of the cache */
-  MEMTRACE_TIME_BITS = 25,        /* of a time, in an event */
-  MEMTRACE_ID_SHORT = 100,        /* ids from 101 to 116: allocations of 1 to 16 words */
+  MEMTRACE_VERSION = 3,         /* the latest one that is read */
+  MEMTRACE_HEADER_MOST = 68,    /* bytes of a header; two less in versions 1 and 2, which have no domains */
+  MEMTRACE_PACKET_MOST = 32768, /* bytes of a packet, its header included */
+  MEMTRACE_SLOTS = 16384,       /* of the cache by which stacks are coded */
+  MEMTRACE_UNVERIFIED = 0xffff, /* in verify_slot: the header tells nothing of the cache */
+  MEMTRACE_TIME_BITS = 25,      /* of a time, in an event */
+  MEMTRACE_ID_SHORT = 100,      /* ids from 101 to 116: allocations of 1 to 16 words */
   MEMTRACE_SHORT_MOST = 16,
 };
 
@@ -105,10 +105,10 @@ static inline unsigned memtrace_version(const unsigned char *bytes, size_t count
 /* What the first packet tells of the run. */
 struct memtrace_info {
   uint16_t version;
-  uint16_t domain;      /* in which the run began */
+  uint16_t domain; /* in which the run began */
   uint8_t word_bits;
-  double rate;          /* the probability of a sample, for each word */
-  uint64_t begin_us;    /* since 1970 */
+  double rate;       /* the probability of a sample, for each word */
+  uint64_t begin_us; /* since 1970 */
   uint64_t pid;
   const char *executable, *host, *parameters, *context; /* of the runtime: "a=0,b=1"; context: "" for none */
 };
@@ -127,10 +127,10 @@ static inline uint64_t memtrace_time(uint64_t begin_us, uint32_t word) {
 
 /* What an allocation tells before the codewords of its stack. */
 struct memtrace_allocation {
-  int64_t length;  /* in words, without the header */
+  int64_t length; /* in words, without the header */
   int64_t samples;
-  int64_t common;  /* as many outermost frames as in the stack before */
-  uint8_t source;  /* enum memtrace_source */
+  int64_t common; /* as many outermost frames as in the stack before */
+  uint8_t source; /* enum memtrace_source */
   uint16_t codewords;
 };
 
@@ -161,8 +161,8 @@ void memtrace_pass_codewords(struct memtrace_bytes *bytes, unsigned count);
 
 /* The result of a WALK. */
 struct memtrace_extent {
-  size_t bytes;  /* of the packet, its header included, that can be trusted */
-  bool damaged;  /* the rest cannot, or the number of allocations is not that of the header */
+  size_t bytes; /* of the packet, its header included, that can be trusted */
+  bool damaged; /* the rest cannot, or the number of allocations is not that of the header */
 };
 
 /* Walks the events of a packet of which `count` bytes are there, at least its header. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 enum {
-  STACKS_MOST = 512,     /* domains that are decoded at once; of more, the stacks are lost */
+  STACKS_MOST = 512,      /* domains that are decoded at once; of more, the stacks are lost */
   BLOCKS_OF_CHUNK = 10000 /* a domain takes so many numbers at a time, from version 3 on */
 };
 
@@ -133,8 +133,8 @@ static bool read_packet(struct memtrace_reader *reader, struct line *line) {
   struct memtrace_extent extent = memtrace_walk(line->packet, there, &line->header);
   count_damage(&reader->loss, there, extent);
   verify(reader, line, place->gaps);
-  line->bytes = (struct memtrace_bytes){line->packet + line->header.header_bytes,
-                                        line->packet + extent.bytes, false};
+  line->bytes =
+      (struct memtrace_bytes){line->packet + line->header.header_bytes, line->packet + extent.bytes, false};
   line->next_block = line->header.first_block;
   line->doubtful = extent.damaged;
   line->begun = true;
@@ -269,7 +269,9 @@ const struct memtrace_names *memtrace_reader_names(const struct memtrace_reader 
 
 uint32_t memtrace_reader_domains(const struct memtrace_reader *reader) { return reader->index.domain_count; }
 
-const struct memtrace_loss *memtrace_reader_loss(const struct memtrace_reader *reader) { return &reader->loss; }
+const struct memtrace_loss *memtrace_reader_loss(const struct memtrace_reader *reader) {
+  return &reader->loss;
+}
 
 double memtrace_reader_position(const struct memtrace_reader *reader) {
   return reader->index.size ? (double)reader->bytes_done / (double)reader->index.size : 1;

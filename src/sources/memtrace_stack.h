@@ -39,9 +39,9 @@ struct memtrace_stacks {
 struct memtrace_stack {
   const uint64_t *codes; /* outermost caller first; valid until the next decoding */
   size_t depth;
-  size_t common; /* so many of the codes are the same as in the stack before */
+  size_t common;   /* so many of the codes are the same as in the stack before */
   uint64_t prefix; /* what the file says for `common`; it is more if the stack before was cut */
-  bool lost;     /* some of the codes are lost, or were too many */
+  bool lost;       /* some of the codes are lost, or were too many */
 };
 
 /* The state before the first packet. NULL without memory. */

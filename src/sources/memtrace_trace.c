@@ -17,9 +17,9 @@ struct memtrace_trace {
   struct trace_run run;
   struct trace_damage damage;
   char writer[NAME_MOST];
-  bool *named;           /* by domain: its thread has its name */
-  char name[NAME_MOST];  /* of a thread, in the event at hand */
-  bool held;             /* `event` is still to be given, behind its thread's name */
+  bool *named;          /* by domain: its thread has its name */
+  char name[NAME_MOST]; /* of a thread, in the event at hand */
+  bool held;            /* `event` is still to be given, behind its thread's name */
   struct memtrace_event event;
 };
 

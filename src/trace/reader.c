@@ -138,9 +138,11 @@ static wn_status explain(const struct search *search, const struct chunk_header 
         search->path, search->newer, TRACE_VERSION);
   if (is_ctf((const unsigned char *)first, count))
     return error_set(WN_EFORMAT, "%s is a Memtrace trace%s", search->path,
-                     is_little_ctf(first) ? ", not one of Winnow" : " of a big-endian machine, which cannot be read");
+                     is_little_ctf(first) ? ", not one of Winnow"
+                                          : " of a big-endian machine, which cannot be read");
   if (search->begun) return remains_explain(search->descriptor, search->path, search->size);
-  return error_set(WN_EFORMAT, "%s is not a Winnow trace, nor one of Memtrace; winnow record makes one", search->path);
+  return error_set(WN_EFORMAT, "%s is not a Winnow trace, nor one of Memtrace; winnow record makes one",
+                   search->path);
 }
 
 /* Whether the chunk at `offset`, whose header this is, is good and has records. */

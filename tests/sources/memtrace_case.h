@@ -22,6 +22,7 @@ struct written {
   unsigned domain, source;
   uint64_t *codes;
   size_t depth;
+  bool promoted, collected; /* later */
 };
 
 struct made {
@@ -88,7 +89,9 @@ static inline uint64_t made_allocate(struct made *made, unsigned domain, int64_t
 static inline void made_change(struct made *made, unsigned domain, enum memtrace_kind kind, uint64_t block) {
   (kind == MEMTRACE_PROMOTION ? writer_promote : writer_collect)(&made->writer, made->domains[domain],
                                                                  made->now_us, block);
-  made_add(made, (struct written){.kind = kind, .time_us = made->now_us - CASE_BEGIN_US, .block = block, .domain = domain});
+  made_add(made,
+           (struct written){
+               .kind = kind, .time_us = made->now_us - CASE_BEGIN_US, .block = block, .domain = domain});
 }
 
 /* A stack that begins as the last one of the domain. Most of its codes are few ones that come again in
@@ -109,10 +112,12 @@ static inline void made_random_events(struct made *made, unsigned domains, size_
     made->now_us += made_random(made, 50) ? made_random(made, 1000) : 40000000;
     size_t other = made_random(made, made->count + 1);
     bool change = made_random(made, 3) == 0 && other < made->count &&
-                  made->events[other].kind == MEMTRACE_ALLOCATION;
+                  made->events[other].kind == MEMTRACE_ALLOCATION && !made->events[other].collected;
     if (change && made_random(made, 2)) {
+      made->events[other].collected = true;
       made_change(made, domain, MEMTRACE_COLLECTION, made->events[other].block);
-    } else if (change) {
+    } else if (change && !made->events[other].promoted && made->events[other].source == WRITER_MINOR) {
+      made->events[other].promoted = true;
       made_change(made, made->events[other].domain, MEMTRACE_PROMOTION, made->events[other].block);
     } else {
       bool usual = made_random(made, 4);

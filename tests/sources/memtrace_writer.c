@@ -99,7 +99,8 @@ static unsigned front(struct writer_list *list, const char *name, size_t *index)
 
 static uint64_t limited(int value, int most) { return (uint64_t)(value < 0 || value > most ? most : value); }
 
-static void put_place(struct writer_domain *domain, struct writer_bytes *to, const struct writer_place *place) {
+static void put_place(struct writer_domain *domain, struct writer_bytes *to,
+                      const struct writer_place *place) {
   size_t at, ignored;
   unsigned file = front(&domain->files, place->file, &at);
   struct writer_list functions = {.count = 0};
@@ -327,9 +328,8 @@ void writer_collect(struct memtrace_writer *writer, struct writer_domain *domain
 
 void writer_flush(struct memtrace_writer *writer, struct writer_domain *domain, uint64_t time_us) {
   put_locations(writer, domain);
-  struct head head = {domain->begin_us,   domain->last_us,     domain->first_block,
-                      domain->next_block, domain->id,          domain->verify_slot,
-                      domain->verify_next, domain->verify_code};
+  struct head head = {domain->begin_us, domain->last_us,     domain->first_block, domain->next_block,
+                      domain->id,       domain->verify_slot, domain->verify_next, domain->verify_code};
   put_packet(writer, &head, &domain->packet);
   if (domain->next_block == domain->chunk_end) take_chunk(writer, domain);
   open_packet(domain, time_us);

@@ -30,7 +30,8 @@ static void events_are_read_as_they_were_written(void **state) {
     for (size_t i = 0; i < 20000; i++) {
       made.now_us += made_random(&made, 100);
       made_vary_stack(&made, 0, 30000);
-      made_allocate(&made, 0, 1 + (int64_t)made_random(&made, 40), 1, WRITER_MINOR, made.stack[0], made.depth[0]);
+      made_allocate(&made, 0, 1 + (int64_t)made_random(&made, 40), 1, WRITER_MINOR, made.stack[0],
+                    made.depth[0]);
       if (made_random(&made, 2)) made_change(&made, 0, MEMTRACE_PROMOTION, made_random(&made, i + 1));
       if (made_random(&made, 2)) made_change(&made, 0, MEMTRACE_COLLECTION, made_random(&made, i + 1));
     }
@@ -68,15 +69,16 @@ static void domains_are_merged_by_time(void **state) {
 }
 
 static void numbers_of_all_widths_are_read(void **state) {
-  static const int64_t lengths[] = {0,     1,      16,     17,           252,         253,
-                                    65535, 65536, 1 << 30, INT32_MAX, 1L + INT32_MAX, 1L << 40};
+  static const int64_t lengths[] = {
+      0, 1, 16, 17, 252, 253, 65535, 65536, 1 << 30, INT32_MAX, 1L + INT32_MAX, 1L << 40};
   (void)state;
   struct made made;
   uint64_t codes[] = {7, 8};
   made_begin(&made, 3, 2, 1);
   for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
     for (unsigned source = 0; source < 3; source++)
-      made_allocate(&made, 0, lengths[i], lengths[i] + 1, (enum writer_source)source, codes, 2), made.now_us++;
+      made_allocate(&made, 0, lengths[i], lengths[i] + 1, (enum writer_source)source, codes, 2),
+          made.now_us++;
   made.now_us++;
   /* The domain 1 has later blocks: its deltas are large, and those of the domain 0 negative. */
   uint64_t late = made_allocate(&made, 1, 3, 1, WRITER_EXTERNAL, codes, 1);
@@ -118,7 +120,8 @@ static void stacks_that_were_cut_are_repeated(void **state) {
   struct memtrace_event event;
   made_begin(&made, 3, 1, 1);
   for (size_t i = 0; i <= DEEP; i++) codes[i] = 1000 + i;
-  for (size_t depth = DEEP - 1; depth <= DEEP + 1; depth++) made_allocate(&made, 0, 3, 1, WRITER_MINOR, codes, depth);
+  for (size_t depth = DEEP - 1; depth <= DEEP + 1; depth++)
+    made_allocate(&made, 0, 3, 1, WRITER_MINOR, codes, depth);
   made_allocate(&made, 0, 3, 1, WRITER_MINOR, codes, 2);
   made_write(&made);
   struct memtrace_reader *reader = case_open(made.writer.file.bytes, made.writer.file.count);

@@ -4,7 +4,7 @@
 
 #include "sources/memtrace_trace.h"
 
-enum { FLUSH_EACH = 10, FLUSHES = 10 };
+enum { FLUSH_EACH = 6, FLUSHES = 4 };
 
 /* A file of many small packets, of two domains where the version has them. */
 static void make_small(struct made *made, unsigned version) {
@@ -97,7 +97,7 @@ static void much_damage_is_survived(void **state) {
   size_t count = made.writer.file.count;
   unsigned char *bytes = malloc(count);
   assert_non_null(bytes);
-  for (unsigned run = 0; run < 200; run++) {
+  for (unsigned run = 0; run < 100; run++) {
     memcpy(bytes, made.writer.file.bytes, count);
     for (unsigned i = 0; i < 1 + run / 10; i++) {
       size_t at = made_random(&made, count), length = made_random(&made, 200);
@@ -177,7 +177,7 @@ static void a_lost_header_loses_its_packet_alone(void **state) {
     bytes[0] ^= 1;
     tried++;
   }
-  assert_true(tried > FLUSHES);
+  assert_true(tried >= FLUSHES);
   made_end(&made);
 }
 
