@@ -195,8 +195,9 @@ static bool add_all(struct memtrace_index *index) {
   return true;
 }
 
-/* The first packet's texts and numbers. Tells the version even if it is not known. Its process and its time can be damaged unnoticed, so the
- * second packet must agree with one of the two places that have them. */
+/* The first packet's texts and numbers. Tells the version even if it is not known. Its process and its
+ * time can be damaged unnoticed, so the second packet must agree with one of the two places that have
+ * them. */
 static bool read_info(struct memtrace_index *index, unsigned *version) {
   struct memtrace_header header, next;
   unsigned char bytes[MEMTRACE_HEADER_MOST];
