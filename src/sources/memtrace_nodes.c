@@ -41,12 +41,16 @@ static bool reserve(struct memtrace_nodes *nodes, uint32_t more) {
   struct trace_node *moved = realloc(nodes->nodes, larger * sizeof *moved);
   if (!moved) return false;
   nodes->nodes = moved;
+  struct memtrace_called *called = realloc(nodes->called, larger * sizeof *called);
+  if (!called) return false;
+  nodes->called = called;
   nodes->capacity = larger;
   return true;
 }
 
 static uint32_t add(struct memtrace_nodes *nodes, uint32_t parent, uint32_t module, uint64_t offset) {
   nodes->nodes[++nodes->count] = (struct trace_node){parent, module, offset};
+  nodes->called[nodes->count] = (struct memtrace_called){0};
   return nodes->count;
 }
 
@@ -61,8 +65,8 @@ static uint32_t add_code(struct memtrace_nodes *nodes, uint32_t parent, uint64_t
   return parent;
 }
 
-/* The node of a code called by `parent`, or 0 without memory. */
-static uint32_t child_of(struct memtrace_nodes *nodes, uint32_t parent, uint64_t code) {
+/* The node of a code called by `parent`, found in the table or added; 0 without memory. */
+static uint32_t look_up(struct memtrace_nodes *nodes, uint32_t parent, uint64_t code) {
   struct memtrace_child *child = find(nodes->children, nodes->slots, parent, code);
   if (child->node) return child->node;
   if (2 * (size_t)nodes->child_count >= nodes->slots) {
@@ -72,6 +76,14 @@ static uint32_t child_of(struct memtrace_nodes *nodes, uint32_t parent, uint64_t
   *child = (struct memtrace_child){code, parent, add_code(nodes, parent, code)};
   nodes->child_count += child->node != 0;
   return child->node;
+}
+
+static uint32_t child_of(struct memtrace_nodes *nodes, uint32_t parent, uint64_t code) {
+  struct memtrace_called *called = &nodes->called[parent];
+  if (called->node && called->code == code) return called->node;
+  uint32_t node = look_up(nodes, parent, code);
+  nodes->called[parent] = (struct memtrace_called){code, node};
+  return node;
 }
 
 static bool reserve_path(struct memtrace_path *path, size_t depth) {
@@ -96,15 +108,17 @@ bool memtrace_nodes_create(struct memtrace_nodes *nodes, const struct memtrace_n
   *nodes = (struct memtrace_nodes){
       .names = names, .slots = FIRST_SLOTS, .capacity = FIRST_SLOTS, .path_count = domains};
   nodes->nodes = calloc(FIRST_SLOTS, sizeof *nodes->nodes);
+  nodes->called = calloc(FIRST_SLOTS, sizeof *nodes->called);
   nodes->children = calloc(FIRST_SLOTS, sizeof *nodes->children);
   nodes->paths = calloc((size_t)domains + 1, sizeof *nodes->paths);
-  return nodes->nodes && nodes->children && nodes->paths;
+  return nodes->nodes && nodes->called && nodes->children && nodes->paths;
 }
 
 void memtrace_nodes_destroy(struct memtrace_nodes *nodes) {
   for (uint32_t i = 0; nodes->paths && i < nodes->path_count; i++) free(nodes->paths[i].nodes);
   free(nodes->paths);
   free(nodes->children);
+  free(nodes->called);
   free(nodes->nodes);
 }
 

@@ -18,6 +18,12 @@ struct memtrace_nodes {
   const struct memtrace_names *names;
   struct trace_node *nodes; /* [0] is the empty stack */
   uint32_t count, capacity; /* count: the greatest number */
+  /* By node: the code that it called last, and that code's node; 0: none. Nodes of one stack lie close
+   * to each other here, and far apart in the table. */
+  struct memtrace_called {
+    uint64_t code;
+    uint32_t node;
+  } * called;
   struct memtrace_child {
     uint64_t code;
     uint32_t parent;

@@ -16,7 +16,7 @@ static void put(struct writer_bytes *to, const void *bytes, size_t count) {
     to->bytes = realloc(to->bytes, to->capacity);
     assert(to->bytes);
   }
-  memcpy(to->bytes + to->count, bytes, count);
+  if (count) memcpy(to->bytes + to->count, bytes, count);
   to->count += count;
 }
 
