@@ -209,7 +209,7 @@ json_has_all_members() {
          (.churn[0].life | members), (.held[0] | members), (.memory[0] | members)' out >members
   diff - members <<'END' || fail "members changed; docs/report-json.md describes them"
 alive:array alive_rest:object allocated:array allocated_rest:object at_ns:number by:string churn:array churn_rest:object held:array lasting:array lasting_rest:object mapped:array memory:array question:string resident:object schema:number sites:array sites_rest:object sort:string stacks:array totals:object trace:object tree:object wrappers:array
-command:array complete:boolean damaged_bytes:number damaged_chunks:number duration_ns:number growths:number heap:string host:string lost:number lost_because:string partial:boolean pid:number rate:number samples:number seed:number stacks_lost:number started_ns:number thread_name:string title:string word_bytes:number
+command:array complete:boolean damaged_bytes:number damaged_chunks:number duration_ns:number growths:number heap:string host:string lost:number lost_because:string partial:boolean pid:number rate:number samples:number seed:number stacks_lost:number started_ns:number thread_name:string title:string word_bytes:number writer:string
 alive_at_ns:number alive_blocks:object alive_bytes:object allocated_blocks:object allocated_bytes:object allocated_bytes_per_second:object brief_bytes:object brief_ns:number brief_share:object live_at_end_blocks:object live_at_end_bytes:object peak_blocks:object peak_bytes:object peak_rss_bytes:number
 blocks:object children:array name:string self_blocks:object self_bytes:object share:object total_bytes:object
 blocks:object file:string line:number module:string name:string self_blocks:object self_bytes:object share:object total_bytes:object
