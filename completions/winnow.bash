@@ -2,7 +2,7 @@
 _winnow() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} i
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "record report html view export diff info help --version --help" -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W "record report html view export diff info dump help --version --help" -- "$current")
     return
   fi
   case $command in
@@ -30,7 +30,7 @@ _winnow() {
         *) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
       esac
       ;;
-    report | html | view | export | diff | info)
+    report | html | view | export | diff | info | dump)
       case $previous in
         -o | --output) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
         --max-size) mapfile -t COMPREPLY < <(compgen -W "4M 16M 64M" -- "$current"); return ;;
@@ -61,7 +61,7 @@ _winnow() {
         *) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
       esac
       ;;
-    help) mapfile -t COMPREPLY < <(compgen -W "record report html view export diff info help" -- "$current") ;;
+    help) mapfile -t COMPREPLY < <(compgen -W "record report html view export diff info dump help" -- "$current") ;;
   esac
 }
 complete -F _winnow winnow

@@ -12,7 +12,7 @@ enum { EXIT_JOB = 1, EXIT_USAGE = 2 };
 typedef int command_function(int argc, char **argv);
 
 command_function command_record, command_report, command_html, command_view, command_export, command_diff,
-    command_info, command_help;
+    command_info, command_dump, command_help;
 
 struct command {
   const char *name;

@@ -54,10 +54,7 @@ static void print_command(const struct trace_run *run) {
     text_word(out, run->command.bytes + at);
   }
   value_end(&value, "command");
-  if (run->context.length && (out = value_begin(&value))) {
-    text_plain(out, run->context.bytes, run->context.length);
-    value_end(&value, "context");
-  }
+  if (run->context.length) line("context", run->context.bytes);
   if ((!called_title(run) && !run->name.length) || !(out = value_begin(&value))) return;
   called_write(out, run, false);
   value_end(&value, "called");
@@ -66,6 +63,7 @@ static void print_command(const struct trace_run *run) {
 static bool is_collected(const struct samples *samples) { return samples->collected; }
 
 static const char *how_it_ended(const struct samples *samples, char buffer[64]) {
+  if (source_is_foreign(samples->source)) return strcpy(buffer, "unknown: such a trace does not tell");
   if (!samples->ended) return strcpy(buffer, "no: killed, left by _exit, or still running");
   switch (samples->end.kind) {
   case TRACE_END_STOP:
@@ -107,6 +105,11 @@ static void print_heap_records(const struct samples *samples) {
   char value[256], promotions[32], collections[32], pauses[32], domains[32];
   const struct heap_life *life = &samples->life;
   if (!is_collected(samples)) return;
+  if (source_is_foreign(samples->source)) {
+    snprintf(value, sizeof value, "%s of promotions", text_count(promotions, (double)samples->promotions));
+    line("records", value);
+    return;
+  }
   snprintf(value, sizeof value, "%s of promotions, %s of collections, %s of pauses, %s of domains",
            text_count(promotions, (double)samples->promotions),
            text_count(collections, (double)life->records.collections),
@@ -138,6 +141,7 @@ static void print_missing(const struct facts *facts) {
   const struct trace_damage *damage = facts->damage;
   uint64_t lost = damage->records_lost, damaged = damage->chunks_damaged, unknown = damage->records_unknown,
            unmatched = facts->samples->unmatched;
+  bool foreign = source_is_foreign(facts->samples->source);
   struct value value;
   FILE *out = value_begin(&value);
   if (!out) return;
@@ -158,7 +162,15 @@ static void print_missing(const struct facts *facts) {
   if (unmatched)
     fprintf(out, "%s%s of unknown blocks", between, text_number_of(text, (double)unmatched, "record")),
         between = ", ";
-  if (!*between) fputs(facts->samples->ended ? "nothing" : "perhaps its last moments", out);
+  if (damage->times_raised)
+    fprintf(out, "%sthe time of %s, since the clock was set back", between,
+            text_number_of(text, (double)damage->times_raised, "event")),
+        between = ", ";
+  if (foreign)
+    fprintf(out, "%scollections, the heap's size and the program's end, of which such a trace tells nothing",
+            between);
+  else if (!*between)
+    fputs(facts->samples->ended ? "nothing" : "perhaps its last moments", out);
   value_end(&value, "missing");
 }
 
@@ -166,6 +178,7 @@ static void print_text(const struct facts *facts, struct json *json) {
   (void)json;
   char value[128], text[64], more[32];
   const struct trace_run *run = facts->run;
+  bool foreign = source_is_foreign(facts->samples->source);
   time_t began = (time_t)(run->wall_ns / 1000000000u);
   print_command(run);
   snprintf(value, sizeof value, "%u on %.64s", run->pid, run->host.length ? run->host.bytes : "?");
@@ -182,8 +195,10 @@ static void print_text(const struct facts *facts, struct json *json) {
   else
     snprintf(value, sizeof value, "0: nothing was to be sampled");
   line("rate", value);
-  snprintf(value, sizeof value, "%llu", (unsigned long long)run->seed);
-  line("seed", value);
+  if (!foreign) {
+    snprintf(value, sizeof value, "%llu", (unsigned long long)run->seed);
+    line("seed", value);
+  }
   snprintf(value, sizeof value, "%s, %s freed",
            text_number_of(text, (double)facts->samples->sampled_blocks, "block"),
            text_count(more, (double)facts->frees));
@@ -199,13 +214,14 @@ static void print_text(const struct facts *facts, struct json *json) {
   print_ending(facts);
   print_missing(facts);
   snprintf(value, sizeof value, "Winnow %.64s", run->version.length ? run->version.bytes : "?");
-  line("written by", value);
+  line("written by", foreign ? run->writer.bytes : value);
 }
 
 static void print_json(const struct facts *facts, struct json *json) {
   json_begin(json, NULL, '{');
   json_integer(json, "schema", 1);
   json_string(json, "file", facts->file);
+  json_string(json, "writer", facts->run->writer.length ? facts->run->writer.bytes : "");
   json_integer(json, "pid", facts->run->pid);
   json_number(json, "rate", facts->run->rate);
   json_integer(json, "seed", facts->run->seed);

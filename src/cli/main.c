@@ -81,6 +81,11 @@ const struct command commands[] = {
      "FILE can be a pipe, or - for standard input. Several traces, such as record --follow-children\n"
      "writes, have one line each, largest first: which program it is of, and how much that allocated.\n",
      NULL},
+    {"dump", command_dump, "print the events of a trace as text", "dump FILE",
+     "One event a line, in the order of the trace, with its frames as they are in the trace: no names are\n"
+     "looked up. A Memtrace file gives the text of Memtrace's own dump tool. FILE can be a pipe, or - for\n"
+     "standard input.\n",
+     NULL},
     {"help", command_help, "explain a command", "help [COMMAND]", "", NULL},
     {0},
 };

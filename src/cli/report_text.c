@@ -176,7 +176,12 @@ static void say_exec(struct paragraph *paragraph, const struct view *view) {
 
 static void say_ending(struct paragraph *paragraph, const struct view *view) {
   const struct samples *samples = view->report->samples;
-  if (!samples->ended)
+  if (source_is_foreign(samples->source))
+    say(paragraph,
+        " The trace is of %s, which tells nothing of the collections, of the heap's size, and of the "
+        "program's end; its last moments may be missing.",
+        source_run(samples->source)->writer.bytes);
+  else if (!samples->ended)
     say(paragraph,
         " The end was not recorded: the program was killed, left by _exit, or still runs; its last "
         "moments may be missing.");
@@ -230,6 +235,9 @@ static void say_missing(struct paragraph *paragraph, const struct trace_damage *
     say(paragraph, "; damaged: %s of the trace, %s of it left out",
         text_number_of(count, (double)damage->chunks_damaged, "piece"),
         text_bytes(bytes, (double)damage->bytes_skipped));
+  if (damage->times_raised)
+    say(paragraph, "; put at a later time, since the clock was set back: %s",
+        text_number_of(count, (double)damage->times_raised, "event"));
   if (damage->stacks_lost)
     say(paragraph, "; without their callstack: %s",
         text_number_of(count, (double)damage->stacks_lost, "record"));

@@ -29,6 +29,7 @@ void json_trace(struct json *json, const char *name, const struct samples *sampl
   json_integer(json, "pid", run->pid);
   json_string(json, "host", run->host.bytes);
   json_string(json, "heap", run->heap.bytes);
+  json_string(json, "writer", run->writer.length ? run->writer.bytes : "");
   json_number(json, "rate", run->rate);
   json_integer(json, "seed", run->seed);
   json_integer(json, "word_bytes", run->word_bytes);

@@ -66,7 +66,7 @@
 #include "analysis/recording.h"
 
 enum {
-  CONTAINER_VERSION = 2,
+  CONTAINER_VERSION = 3,
   CONTAINER_BLOCK_BYTES = 1 << 20,
   CONTAINER_EXACT_ROWS = 100000,
   CONTAINER_UNIT_NS = 1000

@@ -21,6 +21,8 @@ static void close_source(struct source *source) {
   free_text(&container->run.host);
   free_text(&container->run.heap);
   free_text(&container->run.version);
+  free_text(&container->run.writer);
+  free_text(&container->run.context);
   free_text(&container->run.title);
   free_text(&container->run.name);
   free(container->parents);
@@ -96,6 +98,8 @@ static void code_run(struct coding *coding, struct trace_run *run) {
   code_text(coding, &run->version);
   code_text(coding, &run->title);
   code_text(coding, &run->name);
+  code_text(coding, &run->writer);
+  code_text(coding, &run->context);
   code_u32(coding, &run->pid);
   code_u32(coding, &run->parent_pid);
   code_number(coding, &run->seed, UINT64_MAX);
@@ -113,6 +117,7 @@ static void code_damage(struct coding *coding, struct trace_damage *damage) {
   code_number(coding, &damage->records_unknown, UINT64_MAX);
   code_number(coding, &damage->records_lost, UINT64_MAX);
   code_number(coding, &damage->stacks_lost, UINT64_MAX);
+  code_number(coding, &damage->times_raised, UINT64_MAX);
   code_u8(coding, &damage->loss_cause);
   code_bool(coding, &damage->complete);
   code_bool(coding, &damage->out_of_memory);

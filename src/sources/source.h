@@ -46,6 +46,9 @@ struct source {
 /* Opens a file of any known format. Sets wn_last_error on failure. */
 wn_status source_open(const char *path, struct source **source);
 
+/* Whether a file begins like a trace of Memtrace, which memtrace_reader.h reads as it was written. */
+bool source_is_memtrace(const char *path);
+
 /* A number that changes whenever a program adds events to the file. It is cheap: nothing is decoded.
  * 0: the file cannot be read. */
 uint64_t source_stamp(const char *path);
@@ -63,6 +66,13 @@ static inline bool source_next(struct source *source, struct trace_event *event)
 static inline const struct trace_run *source_run(const struct source *source) {
   return source->format->run(source);
 }
+
+/* Whether another profiler wrote the trace. Such a trace does not tell how the program ended, nor the
+ * sizes and collections of its heap. */
+static inline bool source_is_foreign(const struct source *source) {
+  return source_run(source)->writer.length;
+}
+
 static inline enum source_heap source_heap(const struct source *source) {
   return source->format->heap(source);
 }

@@ -36,8 +36,9 @@ struct trace_run {
   uint64_t monotonic_ns;     /* monotonic clock at time 0 of the trace */
   struct trace_text context; /* what the program says about this run; empty: nothing */
   /* What the process called itself last, as far as the trace was read; empty: as it began. */
-  struct trace_text title; /* what it wrote over its arguments */
-  struct trace_text name;  /* of its first thread */
+  struct trace_text title;  /* what it wrote over its arguments */
+  struct trace_text name;   /* of its first thread */
+  struct trace_text writer; /* another profiler and the version of its format: "Memtrace 3"; empty: Winnow */
 };
 
 enum { TRACE_BUILD_ID_MAX = 32, TRACE_TEXT_MOST = 255 };
@@ -82,6 +83,7 @@ struct trace_damage {
   uint64_t records_unknown; /* of kinds that a newer Winnow writes */
   uint64_t records_lost;    /* that the writer could not write */
   uint64_t stacks_lost;     /* samples whose stack was too large to write, or is in a lost part */
+  uint64_t times_raised;    /* events whose time was raised, since the wall clock was set back */
   uint8_t loss_cause;       /* why records are lost, the last that was told: enum trace_loss_cause */
   bool complete;            /* the program's end was seen */
   bool out_of_memory;       /* this process had too little memory to go on: the rest was not read */

@@ -119,6 +119,8 @@ static bool is_ctf(const unsigned char *bytes, size_t count) {
   return count >= 4 && (!memcmp(bytes, little, 4) || !memcmp(bytes, big, 4));
 }
 
+static bool is_little_ctf(const void *bytes) { return ((const unsigned char *)bytes)[1] == 0x1f; }
+
 struct search {
   const char *path;
   int descriptor;
@@ -135,9 +137,12 @@ static wn_status explain(const struct search *search, const struct chunk_header 
         "%s was written by a newer version %u of the format, this winnow reads up to %u; update winnow",
         search->path, search->newer, TRACE_VERSION);
   if (is_ctf((const unsigned char *)first, count))
-    return error_set(WN_EFORMAT, "%s is a Memtrace (CTF) trace, which is not supported yet", search->path);
+    return error_set(WN_EFORMAT, "%s is a Memtrace trace%s", search->path,
+                     is_little_ctf(first) ? ", not one of Winnow"
+                                          : " of a big-endian machine, which cannot be read");
   if (search->begun) return remains_explain(search->descriptor, search->path, search->size);
-  return error_set(WN_EFORMAT, "%s is not a Winnow trace; winnow record makes one", search->path);
+  return error_set(WN_EFORMAT, "%s is not a Winnow trace, nor one of Memtrace; winnow record makes one",
+                   search->path);
 }
 
 /* Whether the chunk at `offset`, whose header this is, is good and has records. */

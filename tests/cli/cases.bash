@@ -79,14 +79,69 @@ wrong_files_are_refused() {
     chmod 0 t
     refused 1 'Permission denied' report t
   fi
-  local sample tried=0
-  for sample in "${WINNOW_SAMPLE_DATA:-/nowhere}"/*.ctf "${WINNOW_SAMPLE_DATA:-/nowhere}"/*/*.ctf; do
+}
+
+memtrace_files_are_read() {
+  "$build/tests/cli/make_memtrace" m 600 3 || fail "no Memtrace file"
+  succeeds info m
+  says 'heap +ocaml .*records .* of promotions *ended +unknown: such a trace does not tell'
+  says 'context +a test *written by +Memtrace 3'
+  succeeds info --json m
+  jq -e '.writer == "Memtrace 3" and .damaged_chunks == 0 and .unmatched == 0' out >/dev/null || fail "$(cat out)"
+  succeeds report m
+  says 'main.exe ran for .* of Memtrace 3, which tells nothing of the collections'
+  says 'M\.g[0-9]+'
+  succeeds report --where 'thread = "domain 2"' m
+  succeeds report --json m
+  jq -e '.trace.writer == "Memtrace 3" and .trace.heap == "ocaml"' out >/dev/null || fail "$(head -c 600 out)"
+  succeeds html -o page.html m
+  [ -s page.html ] || fail "no page"
+  "$winnow" report - <m >piped || fail "from standard input"
+  "$winnow" report m | cmp -s - piped || fail "another report from standard input"
+  "$build/tests/cli/make_memtrace" n 600 1
+  printf 'x' | dd of=n bs=1 seek=30000 conv=notrunc 2>/dev/null
+  truncate -s -20 n
+  succeeds info n
+  says 'missing +1 of [0-9]+ chunks damaged|missing +[0-9]+ of'
+  succeeds report n
+  says 'damaged: [0-9]+ piece'
+}
+
+memtrace_files_from_memtrace_have_its_dump() {
+  local sample sum name tried=0
+  while read -r sum name; do
+    sample=${WINNOW_SAMPLE_DATA:-/nowhere}/$name
     [ -e "$sample" ] || continue
-    refused 1 'Memtrace|Common Trace Format|CTF' report "$sample"
-    refused 1 'Memtrace|Common Trace Format|CTF' info "$sample"
+    succeeds dump "$sample"
+    md5sum <out | grep -q "$sum" || fail "$name: another dump"
+    "$winnow" dump - <"$sample" | cmp -s - out || fail "$name: another dump of standard input"
     tried=$((tried + 1))
-  done
-  [ "$tried" -gt 0 ] || echo "no *.ctf in WINNOW_SAMPLE_DATA: not tried"
+  done <<'END'
+8f7a7e19237b55e2304dd5956175120a deep-stacks.v1.ctf
+d431093d29816e67cb269a8d437f7101 small.v2.ctf
+b39b2648c78926536672faa8b89841b8 ocamlopt.v3.ctf
+END
+  [ "$tried" -gt 0 ] || skip "no *.ctf in WINNOW_SAMPLE_DATA"
+}
+
+events_are_dumped_one_a_line() {
+  make plain t
+  succeeds dump t
+  grep -Eq '^[0-9]{13} [0-9]+ sample stack=[0-9]+ block=[0-9]+ size=[0-9]+ ' out || fail "$(head -5 out)"
+  grep -Eq '^[0-9]{13} [0-9]+ end kind=' out || fail "$(tail -3 out)"
+  grep -Evq '^[0-9]{13} [0-9]+ [a-z_]+ ' out && fail "$(grep -Ev '^[0-9]{13} [0-9]+ [a-z_]+ ' out | head -3)"
+  "$build/tests/cli/make_memtrace" m 500
+  succeeds dump m
+  [ "$(wc -l <out)" = 500 ] || fail "$(wc -l <out) lines"
+  truncate -s -20 m
+  run dump m
+  [ "$code" = 0 ] && grep -q 'm is damaged: 1 piece' err || fail "$code: $(cat err)"
+  refused 2 'which trace' dump
+  refused 2 'which trace' dump a b
+  refused 2 "option '--nothing' is not known" dump --nothing m
+  refused 1 'No such file' dump nowhere
+  head -c 1000 /bin/sh >foreign
+  refused 1 'foreign is not a Winnow trace, nor one of Memtrace' dump foreign
 }
 
 # Every chunk begins with the magic, eight bytes; then the version, two bytes.
@@ -154,7 +209,7 @@ json_has_all_members() {
          (.churn[0].life | members), (.held[0] | members), (.memory[0] | members)' out >members
   diff - members <<'END' || fail "members changed; docs/report-json.md describes them"
 alive:array alive_rest:object allocated:array allocated_rest:object at_ns:number by:string churn:array churn_rest:object held:array lasting:array lasting_rest:object mapped:array memory:array question:string resident:object schema:number sites:array sites_rest:object sort:string stacks:array totals:object trace:object tree:object wrappers:array
-command:array complete:boolean context:string damaged_bytes:number damaged_chunks:number duration_ns:number growths:number heap:string host:string lost:number lost_because:string partial:boolean pid:number rate:number samples:number seed:number stacks_lost:number started_ns:number thread_name:string title:string word_bytes:number
+command:array complete:boolean context:string damaged_bytes:number damaged_chunks:number duration_ns:number growths:number heap:string host:string lost:number lost_because:string partial:boolean pid:number rate:number samples:number seed:number stacks_lost:number started_ns:number thread_name:string title:string word_bytes:number writer:string
 alive_at_ns:number alive_blocks:object alive_bytes:object allocated_blocks:object allocated_bytes:object allocated_bytes_per_second:object brief_bytes:object brief_ns:number brief_share:object live_at_end_blocks:object live_at_end_bytes:object peak_blocks:object peak_bytes:object peak_rss_bytes:number
 blocks:object children:array name:string self_blocks:object self_bytes:object share:object total_bytes:object
 blocks:object file:string line:number module:string name:string self_blocks:object self_bytes:object share:object total_bytes:object
@@ -426,7 +481,7 @@ help_is_everywhere() {
   succeeds help
   local commands
   commands=$(sed -n 's/^  \([a-z]*\) .*/\1/p' out)
-  [ "$(echo $commands)" = "record report html view export diff info help" ] || fail "commands: $commands"
+  [ "$(echo $commands)" = "record report html view export diff info dump help" ] || fail "commands: $commands"
   for command in $commands; do
     succeeds help $command
     says "^winnow $command: .*Usage: winnow $command"
@@ -484,7 +539,7 @@ completion_completes() {
   local command option words
   mkdir folder
   touch some.trace "a blank.trace"
-  for command in report html view export diff info; do
+  for command in report html view export diff info dump; do
     [ "$(complete_words winnow $command som)" = some.trace ] || fail "$command: files"
     [ "$(complete_words winnow $command --help a)" = "a blank.trace" ] || fail "$command: files with blanks"
   done
@@ -509,7 +564,7 @@ completion_completes() {
 
 the_manual_page_is_complete() {
   local page=$source/docs/winnow.1 command option
-  for command in record report html view export diff info; do
+  for command in record report html view export diff info dump; do
     succeeds help $command
     for option in $(grep -Eo '^ +(-., )? *--[a-z-]+' out | grep -o -- '--[a-z-]*'); do
       sed 's/\\-/-/g' "$page" | grep -q -- "$option" || fail "docs/winnow.1 does not mention $command $option"

@@ -1,0 +1,203 @@
+/* winnow dump: prints the events of a trace, one a line, as they were written.
+ *
+ * Of a Memtrace file the text is that of Memtrace's own dump tool, byte by byte, where that tool can read
+ * the file: the time in microseconds, the block, what happened, and of an allocation its samples, its
+ * length in words, its domain, how many frames it shares with the one before, and the frames, outermost
+ * first. Events of several domains are in the order of time.
+ *
+ * Of a Winnow trace a line has the time in nanoseconds, the thread, the kind of event and its fields
+ * (trace/events.def), and behind a colon the frames, outermost first. Nothing is looked up: frames are
+ * those of the trace. */
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/text.h"
+#include "sources/memtrace_reader.h"
+#include "sources/source.h"
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* ---- Memtrace ---- */
+
+static void print_location(const struct memtrace_names *names, const struct memtrace_location *location) {
+  putchar(' ');
+  text_name(stdout, memtrace_text(names, location->function));
+  putchar('@');
+  text_name(stdout, memtrace_text(names, location->file));
+  printf(":%" PRIu32 ":%" PRIu32 "-%" PRIu32, location->line, location->start, location->end);
+}
+
+static void print_code(const struct memtrace_names *names, uint64_t code) {
+  struct memtrace_locations locations = memtrace_locations_of(names, code);
+  if (code == MEMTRACE_LOST)
+    fputs(" (lost)", stdout);
+  else if (!locations.count)
+    printf(" $%" PRId64, (int64_t)code);
+  for (uint32_t i = 0; i < locations.count; i++) print_location(names, &locations.list[i]);
+}
+
+static void print_allocation(const struct memtrace_names *names, const struct memtrace_event *event) {
+  static const char *const words[] = {"alloc", "alloc_major", "alloc_ext"};
+  printf(" %s %" PRIu64 " len=%" PRIu64 " dom=%u % 4" PRId64 ":", words[event->source], event->samples,
+         event->length, event->domain, (int64_t)event->stack.prefix);
+  for (size_t i = 0; i < event->stack.depth; i++) print_code(names, event->stack.codes[i]);
+  putchar('\n');
+}
+
+static void print_memtrace_events(struct memtrace_reader *reader) {
+  const struct memtrace_names *names = memtrace_reader_names(reader);
+  struct memtrace_event event;
+  while (!ferror(stdout) && memtrace_reader_next(reader, &event)) {
+    printf("%010" PRIu64 " %010" PRIu64, event.time_us, event.block);
+    if (event.kind == MEMTRACE_ALLOCATION)
+      print_allocation(names, &event);
+    else
+      puts(event.kind == MEMTRACE_PROMOTION ? " promote" : " collect");
+  }
+}
+
+/* ---- Winnow ---- */
+
+static void print_text(const char *name, struct trace_text text) {
+  printf(" %s=\"", name);
+  text_plain(stdout, text.bytes, text.length);
+  putchar('"');
+}
+static void print_signed(const char *name, int32_t value) { printf(" %s=%" PRId32, name, value); }
+static void print_unsigned(const char *name, uint64_t value) { printf(" %s=%" PRIu64, name, value); }
+
+static void print_fields(const struct trace_event *event) {
+  switch (event->kind) {
+#define PRINT(value) \
+  _Generic((value), struct trace_text : print_text, int32_t : print_signed, default : print_unsigned)
+#define TRACE_MEMBER(ctype, member) PRINT(fields->member)(#member, fields->member);
+#define TRACE_STRUCT(type, EVENT, WRITER, members)    \
+  case TRACE_##EVENT: {                               \
+    const struct trace_##type *fields = &event->type; \
+    fputs(" " #type, stdout);                         \
+    members break;                                    \
+  }
+#include "trace/events.def"
+#undef TRACE_MEMBER
+#undef PRINT
+  }
+}
+
+static uint32_t stack_of(const struct trace_event *event) {
+  switch (event->kind) {
+  case TRACE_SAMPLE: return event->sample.stack;
+  case TRACE_RESIZE: return event->resize.stack;
+  case TRACE_MAP: return event->map.stack;
+  default: return 0;
+  }
+}
+
+static void print_place(const struct trace_place *place) {
+  text_name(stdout, place->function.bytes);
+  putchar('@');
+  text_name(stdout, place->file.bytes);
+  printf(":%" PRIu32, place->line);
+}
+
+static void print_frame(const struct source *source, struct trace_node node) {
+  const struct trace_module *module = node.module ? source_module(source, node.module) : NULL;
+  struct trace_place place;
+  putchar(' ');
+  if (module && trace_is_language(module) && source_place(source, node.module, node.offset, &place)) {
+    print_place(&place);
+    return;
+  }
+  if (module) text_name(stdout, module->path.bytes);
+  printf("%s0x%" PRIx64, module ? "+" : "", node.offset);
+}
+
+/* The frames of a stack, collected from the innermost on. */
+struct frames {
+  uint32_t *nodes;
+  size_t count, capacity;
+};
+
+static bool collect(struct frames *frames, const struct source *source, uint32_t node) {
+  for (frames->count = 0; node; node = source_stack(source, node).parent) {
+    if (frames->count == frames->capacity) {
+      size_t larger = frames->capacity ? 2 * frames->capacity : 256;
+      uint32_t *moved = realloc(frames->nodes, larger * sizeof *moved);
+      if (!moved) return false;
+      frames->nodes = moved;
+      frames->capacity = larger;
+    }
+    frames->nodes[frames->count++] = node;
+  }
+  return true;
+}
+
+static bool print_event(const struct source *source, const struct trace_event *event, struct frames *frames) {
+  if (!collect(frames, source, stack_of(event))) return false;
+  printf("%013" PRIu64 " %" PRIu32, event->at.time_ns, event->at.thread);
+  print_fields(event);
+  if (frames->count) putchar(':');
+  for (size_t i = frames->count; i-- > 0;) print_frame(source, source_stack(source, frames->nodes[i]));
+  putchar('\n');
+  return true;
+}
+
+static bool print_events(struct source *source) {
+  struct trace_event event;
+  struct frames frames = {.nodes = NULL};
+  bool done = true;
+  while (done && !ferror(stdout) && source_next(source, &event)) done = print_event(source, &event, &frames);
+  free(frames.nodes);
+  return done;
+}
+
+/* ---- the command ---- */
+
+/* Says on standard error what the events that were printed lack. */
+static void say_damage(const struct input *input, uint64_t pieces, uint64_t bytes, uint64_t raised) {
+  char count[64], size[32], events[64];
+  if (pieces)
+    fail_job("%s is damaged: %s, %s left out", input->name, text_number_of(count, (double)pieces, "piece"),
+             text_bytes(size, (double)bytes));
+  if (raised)
+    fail_job("%s: the clock was set back; %s had to be given a later time", input->name,
+             text_number_of(events, (double)raised, "event"));
+}
+
+static int dump_memtrace(const struct input *input) {
+  struct memtrace_reader *reader;
+  char text[512];
+  if (memtrace_reader_open(input_path(input), &reader)) return fail_job("%s", input_error(input, text));
+  print_memtrace_events(reader);
+  const struct memtrace_loss *loss = memtrace_reader_loss(reader);
+  bool done = !loss->out_of_memory;
+  say_damage(input, loss->packets_damaged, loss->bytes_skipped, loss->times_raised);
+  memtrace_reader_close(reader);
+  return done ? 0 : fail_job("%s: not enough memory to read it", input->name);
+}
+
+static int dump_winnow(const struct input *input) {
+  struct source *source;
+  char text[512];
+  if (source_open(input_path(input), &source)) return fail_job("%s", input_error(input, text));
+  bool done = print_events(source);
+  const struct trace_damage *damage = source_damage(source);
+  say_damage(input, damage->chunks_damaged, damage->bytes_skipped, damage->times_raised);
+  source_close(source);
+  return done ? 0 : fail_job("%s: not enough memory to read it", input->name);
+}
+
+/* ---- shared ---- */
+
+int command_dump(int argc, char **argv) {
+  static const struct option known[] = {{0}};
+  struct input input;
+  opterr = 0;
+  int option = getopt_long(argc, argv, ":", known, NULL);
+  if (option != -1) return fail_option("dump", option, argv, known);
+  if (argc - optind != 1 || !*argv[optind]) return fail_usage("dump", "which trace? usage: winnow dump FILE");
+  if (!input_open(&input, argv[optind])) return fail_job("%s", wn_last_error());
+  int code = source_is_memtrace(input_path(&input)) ? dump_memtrace(&input) : dump_winnow(&input);
+  input_close(&input);
+  return code;
+}
+/* SPDX-License-Identifier: MIT */
